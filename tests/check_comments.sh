@@ -21,9 +21,11 @@ lib/point 250
 lib/posix 250
 lib/preload 250
 lib/record 250
+tools 76
 tools/posixtrace 125
 tools/posixtrace/base 125
 tools/posixtrace/convert 125
+tools/posixtrace/convert/etw 125
 tools/posixtrace/convert/log 125
 tools/posixtrace/convert/text 125
 tools 80
@@ -31,6 +33,7 @@ tools/posixtrace/choose 125
 tools/posixtrace/diff 110
 tools/posixtrace/latency 95
 tools/posixtrace/live 110
+tools/posixtrace/convert/viewer 125
 tools/posixtrace/log 125
 tools/posixtrace/picture 60
 tools/posixtrace/query 40
@@ -57,12 +60,14 @@ lib/record
 tools/posixtrace
 tools/posixtrace/base
 tools/posixtrace/convert
+tools/posixtrace/convert/etw
 tools/posixtrace/convert/log
 tools/posixtrace/convert/text
 tools/posixtrace/choose
 tools/posixtrace/diff
 tools/posixtrace/latency
 tools/posixtrace/live
+tools/posixtrace/convert/viewer
 tools/posixtrace/log
 tools/posixtrace/picture
 tools/posixtrace/query

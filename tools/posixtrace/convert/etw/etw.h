@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw.h - logs of Event Tracing for Windows: from a file's bytes to records in order of time.
+ * etw.h - logs of Event Tracing for Windows (ETL files): from the bytes of a file to records in
+ * order of time. The layouts are those of Microsoft's evntrace.h and evntcons.h, and of observed
+ * files. posixtrace-convert(1) lists the codes of findings.
  *
- * Memory    one buffer for each processor, and 32 bytes for each buffer of the file; where records
- *           of a processor are out of order, 40 bytes for each record.
- * Input     is hostile: every offset is checked before it is used, no allocation follows a field.
- * Errors    0 or an error number; findings name the fault and its place, by the codes E01 to E26.
- * Units     offsets and sizes in bytes; stamps in ticks of the log's clock; times in nanoseconds.
- * Order     everything in such a file is little endian.
+ * Memory    One buffer for each processor, and 32 bytes for each buffer of the file. If the records
+ *           of a processor are out of order, also 40 bytes for each record.
+ * Input     Hostile. Every offset is checked before it is used; no field decides an allocation.
+ * Errors    0 or an error number. Findings name the fault and its offset by the codes E01 to E26.
+ * Units     Offsets and sizes in bytes; stamps in ticks of the log's clock; times in nanoseconds.
+ * Order     All numbers in such a file are little endian.
  */
 #ifndef POSIXTRACE_CONVERT_ETW_ETW_H
 #define POSIXTRACE_CONVERT_ETW_ETW_H
@@ -23,13 +25,13 @@
 #define ETW_GUID_TEXT 37
 #define ETW_NAME_BYTES 64       /* of an event type, NUL included */
 #define ETW_PROCESSORS 2048
-/* Least bytes of the log file header behind its record header, on 32-bit and 64-bit systems. */
+/* The least size of the log file header after its record header, on 32-bit and 64-bit systems. */
 #define ETW_LOG_HEADER32 0x110
 #define ETW_LOG_HEADER64 0x118
 
 struct etw_describe;
 
-/* The file. read() is like pread(), but returns less than len only at the end; -1 is an error. */
+/* The file. read() works as pread(), but returns less than len only at the end. -1 is an error. */
 struct etw_input {
 	int64_t (*read)(void *arg, uint64_t at, void *to, size_t len);
 	void *arg;
@@ -39,14 +41,14 @@ struct etw_input {
 enum etw_clock { ETW_CLOCK_PERFORMANCE = 1, ETW_CLOCK_SYSTEM = 2, ETW_CLOCK_CPU = 3 };
 
 struct etw_options {
-	uint64_t frequency;     /* 0: as the log says */
-	unsigned clock;         /* 0: as the log says */
-	bool resync;            /* a buffer without a size is taken to have that of the others */
+	uint64_t frequency;     /* 0: that of the log */
+	unsigned clock;         /* 0: that of the log */
+	bool resync;            /* assume the usual size for a buffer without a size */
 };
 
 /* The log file header, in the first record of the file. */
 struct etw_log {
-	bool wide;              /* written by a 64-bit system */
+	bool wide;              /* a 64-bit system has written it */
 	uint32_t buffer_size;
 	unsigned char version[4];
 	uint32_t build;
@@ -115,16 +117,16 @@ struct etw_record {
 
 /* ---- functions that need no file */
 
-/* Decompresses XPRESS. False: the result has not exactly to_size bytes. */
+/* Decompresses XPRESS. Returns false if the result is not exactly to_size bytes. */
 bool etw_xpress(const unsigned char *from, size_t from_size, unsigned char *to, size_t to_size);
 
 /*
- * Reads the record at p, where size bytes are. Returns 0, or 7 to 10 for the faults E07 to E10 with
- * the reason in *why.
+ * Reads the record at p, of which size bytes are available. The pointers in *record are into p.
+ * Returns 0, or 7 to 10 for the faults E07 to E10 with the reason in *why.
  */
 int etw_record(const unsigned char *p, size_t size, struct etw_record *record, const char **why);
 
-/* Whether the record describes the log and is no event. */
+/* Whether the record describes the log itself and is no event. */
 bool etw_is_about_log(const struct etw_record *record);
 
 void etw_guid_text(const unsigned char guid[ETW_GUID_BYTES], char text[ETW_GUID_TEXT]);
@@ -133,26 +135,28 @@ bool etw_guid_parse(const char *text, unsigned char guid[ETW_GUID_BYTES]);
 /* The short name of a known class, or NULL. */
 const char *etw_class_name(const unsigned char guid[ETW_GUID_BYTES]);
 const char *etw_group_name(unsigned group);
-/* "start" and the like; NULL: it has only its number. */
+/* "start" and so on. Returns NULL for a type that has only a number. */
 const char *etw_type_name(unsigned type);
-/* The name of the class, and of the event type; a name that is too long ends in its checksum. */
+/* The name of the class, and of the event type. A name that is too long ends with its checksum. */
 void etw_class(const struct etw_record *record, char name[ETW_GUID_TEXT]);
 void etw_name(const struct etw_record *record, char name[ETW_NAME_BYTES]);
 bool etw_is_classic(const struct etw_record *record);
-/* An event of a class: of the kernel or another classic provider. */
+/* Whether it is an event of a class: of the kernel or of another classic provider. */
 bool etw_is_kernel(const struct etw_record *record);
-/* An event of a manifest or of TraceLogging. */
+/* Whether it is an event of a provider with a manifest or TraceLogging. */
 bool etw_is_provider(const struct etw_record *record);
-/* The type of a record of lost data: 32 an event, 33 a buffer, 34 a file; 0: another record. */
+/*
+ * The type of a record about lost data: 32 an event, 33 a buffer, 34 a file. 0 for other records.
+ */
 unsigned etw_lost_type(const struct etw_record *record);
 
 #define ETW_FILETIME_EPOCH INT64_C(116444736000000000)
 
-/* Nanoseconds since 1970, INT64_MIN or INT64_MAX if 64 bits are not enough. */
+/* Nanoseconds since 1970, or the nearest value that fits in 64 bits. */
 int64_t etw_filetime_ns(int64_t filetime);
 int64_t etw_time_ns(const struct etw_log *log, int64_t stamp);
 
-/* CPU time between two records of one thread; false: it is not known. */
+/* The CPU time that a thread used between two of its records. Returns false if it is not known. */
 bool etw_cpu_cost(const struct etw_log *log, const struct etw_record *from,
 		  const struct etw_record *to, uint64_t *cost_ns);
 
@@ -165,7 +169,7 @@ struct etw_file {
 	struct etw_buffer *buffer; /* by processor, sequence, offset, once it is open */
 	size_t buffers;
 
-	/* what etw_scan() has found */
+	/* found by etw_scan() */
 	uint64_t records;       /* of the file */
 	uint64_t events;
 	uint64_t lost_records;
@@ -177,15 +181,18 @@ struct etw_file {
 	struct etw_describe *describe; /* descriptions of payloads in the log */
 };
 
-/* Whether the first bytes of a file are those of such a log. */
+/* Whether a file with these first bytes is such a log. */
 bool etw_is(const unsigned char *bytes, size_t size);
 
-/* EINVAL when it is refused, EIO, ENOMEM. */
+/*
+ * Reads the header, lists the buffers and scans the records. Returns 0, EINVAL if the file is
+ * refused (a finding has the reason), EIO or ENOMEM. After an error nothing is left to close.
+ */
 int etw_open(struct etw_file *file, const struct etw_input *input,
 	     const struct etw_options *options, struct findings *findings);
 void etw_close(struct etw_file *file);
 
-/* The names of the log and of its file in UTF-8, with room for size bytes each. */
+/* The names of the log and of its file in UTF-8, each cut to size bytes. */
 void etw_log_names(const struct etw_log *log, char *session, char *path, size_t size,
 		   struct findings *findings);
 
@@ -197,7 +204,7 @@ struct etw_content {
 	int64_t stamp;          /* of the record before */
 };
 
-/* Loads a buffer; a fault leaves it shorter or empty and is reported if findings is not NULL. */
+/* Loads a buffer. A fault leaves it shorter or empty, and is reported if findings is not NULL. */
 int etw_content_load(const struct etw_file *file, const struct etw_buffer *buffer,
 		     struct etw_content *content, struct findings *findings);
 bool etw_content_next(const struct etw_file *file, const struct etw_buffer *buffer,
@@ -208,7 +215,10 @@ void etw_content_free(struct etw_content *content);
 /* All records that are events, in order of time. */
 struct etw_walk;
 int etw_walk_begin(const struct etw_file *file, struct etw_walk **walk);
-/* 1: a record, valid until the next call; 0: the end; -1: no memory, or the file is unreadable. */
+/*
+ * Returns 1 with a record that is valid until the next call, 0 at the end, -1 without memory or if
+ * the file cannot be read.
+ */
 int etw_walk_next(struct etw_walk *walk, struct etw_record *record);
 void etw_walk_end(struct etw_walk *walk);
 

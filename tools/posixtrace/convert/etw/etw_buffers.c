@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* etw_buffers.c - the list of buffers, from their headers alone. */
+/*
+ * etw_buffers.c - lists the buffers of a file by their headers alone. A buffer follows the one
+ * before it, so one wrong size would make all later ones unreadable; --etw-resync assumes the usual
+ * size then.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,20 +11,28 @@
 #include "convert/etw/etw_part.h"
 #include "convert/octets.h"
 
+/*
+ * A short read is an error here: each caller has checked that the bytes are within the file, so the
+ * file has become shorter since.
+ */
 int etw_read(const struct etw_file *file, uint64_t at, void *to, size_t len)
 {
 	return file->input.read(file->input.arg, at, to, len) == (int64_t)len ? 0 : EIO;
 }
 
-struct list {
+struct list { /* the list while it is made */
 	struct etw_file *file;
 	struct findings *f;
 	size_t room;
-	uint32_t lost_events, lost_buffers; /* buffers that say so */
+	uint32_t lost_events, lost_buffers; /* number of buffers that are marked so */
 	bool processor_told, sizes_differ;
 };
 
-static int add(struct list *list, uint64_t at, uint32_t size, const unsigned char *header)
+/*
+ * Adds the buffer at that offset. Only a finding reports a strange processor: the buffer is read
+ * nevertheless.
+ */
+static int add_buffer(struct list *list, uint64_t at, uint32_t size, const unsigned char *header)
 {
 	struct etw_file *file = list->file;
 	unsigned flag = octets_u16(header + ETW_BUFFER_FLAG);
@@ -34,6 +46,7 @@ static int add(struct list *list, uint64_t at, uint32_t size, const unsigned cha
 			return ENOMEM;
 		file->buffer = buffer;
 	}
+	/* Old systems store the processor in one byte; a flag says that two bytes are valid. */
 	processor &= flag & ETW_FLAG_PROCESSOR ? ETW_PROCESSORS - 1 : 0xff;
 	list->lost_events += !!(flag & ETW_FLAG_EVENTS_LOST);
 	list->lost_buffers += !!(flag & ETW_FLAG_BUFFER_LOST);
@@ -57,6 +70,7 @@ static int add(struct list *list, uint64_t at, uint32_t size, const unsigned cha
 	return 0;
 }
 
+/* A log that was allocated in advance ends with zeros, which are no damage. */
 static bool is_zero_from(const struct etw_file *file, uint64_t at)
 {
 	unsigned char piece[4096];
@@ -75,7 +89,10 @@ static bool is_zero_from(const struct etw_file *file, uint64_t at)
 	return true;
 }
 
-/* Handles an impossible size: bytes behind the last buffer, or a damaged header. */
+/*
+ * Handles a size that no buffer can have: it is after the last buffer, or a header is damaged.
+ * Returns true if the list continues at *at.
+ */
 static bool step_over(struct list *list, uint64_t *at, uint32_t size)
 {
 	const struct etw_file *file = list->file;
@@ -90,12 +107,17 @@ static bool step_over(struct list *list, uint64_t *at, uint32_t size)
 		"buffer %zu has %u bytes; wanted at least %d: the file is read up to there%s",
 		file->buffers, size, ETW_BUFFER_HEADER,
 		list->sizes_differ || file->options.resync ? "" : " (--etw-resync)");
+	/* The usual size is known only if all buffers before had the same. */
 	if (!file->options.resync || list->sizes_differ)
 		return false;
 	*at += file->buffer[file->buffers - 1].size;
 	return true;
 }
 
+/*
+ * Lists all buffers. Each step advances by at least the size of a header, so a hostile file cannot
+ * make it endless.
+ */
 static int list_all(struct list *list)
 {
 	struct etw_file *file = list->file;
@@ -120,7 +142,7 @@ static int list_all(struct list *list)
 				return 0;
 			continue;
 		}
-		err = add(list, at, size, header);
+		err = add_buffer(list, at, size, header);
 		if (err)
 			return err;
 		at += size;
@@ -128,6 +150,9 @@ static int list_all(struct list *list)
 	return 0;
 }
 
+/*
+ * The order in which etw_walk.c reads: by processor, then by the sequence in which it filled them.
+ */
 static int by_order(const void *a, const void *b)
 {
 	const struct etw_buffer *x = a, *y = b;
@@ -139,6 +164,11 @@ static int by_order(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
+/*
+ * Reads only the headers of 72 bytes, so the list of a large file costs one small read for each
+ * buffer. The counts of the log's header are compared with the list; a difference is a finding and
+ * no error.
+ */
 int etw_list_buffers(struct etw_file *file, struct findings *f)
 {
 	struct list list = { .file = file, .f = f };
@@ -147,6 +177,10 @@ int etw_list_buffers(struct etw_file *file, struct findings *f)
 
 	if (err)
 		return err;
+	/*
+	 * The writer stores the number of buffers when it closes the session. A difference shows an
+	 * incomplete file.
+	 */
 	if (!log->buffers_written)
 		finding(f, FINDING_WARNING, "E16", ETW_BUFFER_HEADER, "the session was not closed");
 	else if (log->buffers_written != file->buffers)

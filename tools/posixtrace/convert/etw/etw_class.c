@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* etw_class.c - classes of events, and the names of event types that are made of them. */
+/*
+ * etw_class.c - the names of event classes and types. The classes and their GUIDs are those of
+ * Microsoft's "NT Kernel Logger Constants" and of the kernel's event groups.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,14 +14,14 @@
 
 #define EVENT_IS_CLASSIC 0x100
 #define CHANNEL_TRACELOGGING 11
-#define SHOWN_MAX 54 /* bytes of a name before its checksum */
+#define SHOWN_MAX 54 /* bytes of a name before its checksum: 54 + "~" + 8 digits + NUL */
 
 struct class {
 	const char *name;
 	const char *guid;
 };
 
-/* By group; behind them classes without one. */
+/* Indexed by group up to GROUPS; classes without a group follow. */
 static const struct class classes[] = {
 	{ "eventtrace", "68fdd900-4a3e-11d1-84f4-0000f80464e3" },
 	{ "diskio", "3d6fa8d4-fe05-11d0-9dda-00c04fd7ba7c" },
@@ -63,6 +66,7 @@ static const struct class classes[] = {
 
 #define CLASSES (sizeof(classes) / sizeof(classes[0]))
 
+/* The first three numbers of a GUID are little endian, the rest are bytes. */
 void etw_guid_text(const unsigned char g[ETW_GUID_BYTES], char text[ETW_GUID_TEXT])
 {
 	snprintf(text, ETW_GUID_TEXT, "%08x-%04x-%04x-%02x%02x-%02x%02x%02x%02x%02x%02x",
@@ -70,6 +74,10 @@ void etw_guid_text(const unsigned char g[ETW_GUID_BYTES], char text[ETW_GUID_TEX
 		 g[12], g[13], g[14], g[15]);
 }
 
+/*
+ * Accepts exactly the form of etw_guid_text(), with digits in either case. %n proves that all of
+ * the text was used.
+ */
 bool etw_guid_parse(const char *text, unsigned char g[ETW_GUID_BYTES])
 {
 	unsigned a, b, c, d[8];
@@ -84,6 +92,7 @@ bool etw_guid_parse(const char *text, unsigned char g[ETW_GUID_BYTES])
 	return true;
 }
 
+/* A search in 38 entries; names are made once for each event type. */
 const char *etw_class_name(const unsigned char guid[ETW_GUID_BYTES])
 {
 	char text[ETW_GUID_TEXT];
@@ -95,11 +104,13 @@ const char *etw_class_name(const unsigned char guid[ETW_GUID_BYTES])
 	return NULL;
 }
 
+/* The groups are the numbers of the kernel's classes in records without a GUID. */
 const char *etw_group_name(unsigned group)
 {
 	return group < GROUPS ? classes[group].name : NULL;
 }
 
+/* The types that evntrace.h defines for all classes (EVENT_TRACE_TYPE_*). */
 const char *etw_type_name(unsigned type)
 {
 	static const char *const names[] = {
@@ -112,6 +123,7 @@ const char *etw_type_name(unsigned type)
 	return type == 0xf0 ? "receive" : NULL;
 }
 
+/* CRC-32 of IEEE 802.3, bit by bit: names are short. */
 static uint32_t crc32_of(const char *text, size_t len)
 {
 	uint32_t crc = UINT32_MAX;
@@ -124,6 +136,7 @@ static uint32_t crc32_of(const char *text, size_t len)
 	return ~crc;
 }
 
+/* Names of event types in a log of POSIX have at most 63 bytes, so longer ones are cut. */
 void etw_shorten(const char *full, char name[ETW_NAME_BYTES])
 {
 	size_t len = strlen(full);
@@ -134,6 +147,7 @@ void etw_shorten(const char *full, char name[ETW_NAME_BYTES])
 		etw_shorten_always(full, full, name);
 }
 
+/* Cuts between characters, so that the name remains UTF-8. */
 void etw_shorten_always(const char *shown, const char *full, char name[ETW_NAME_BYTES])
 {
 	size_t shown_len = utf8_cut(shown, strlen(shown), SHOWN_MAX);
@@ -142,22 +156,26 @@ void etw_shorten_always(const char *shown, const char *full, char name[ETW_NAME_
 		 crc32_of(full, strlen(full)));
 }
 
+/* An EVENT record with this flag is a classic event in the newer header. */
 bool etw_is_classic(const struct etw_record *r)
 {
 	return r->kind == ETW_FULL || r->kind == ETW_INSTANCE ||
 	       (r->kind == ETW_EVENT && r->flags & EVENT_IS_CLASSIC);
 }
 
+/* A group, or a classic header with a GUID: both have a class and a type of one byte. */
 bool etw_is_kernel(const struct etw_record *r)
 {
 	return r->kind != ETW_MESSAGE && (r->group != ETW_NO_GROUP || etw_is_classic(r));
 }
 
+/* Events of manifests and of TraceLogging have the newer header and an identifier of 16 bits. */
 bool etw_is_provider(const struct etw_record *r)
 {
 	return r->kind == ETW_EVENT && !etw_is_classic(r);
 }
 
+/* The class lostevent is known by its GUID; its other types are no losses. */
 unsigned etw_lost_type(const struct etw_record *r)
 {
 	const char *name = r->has_guid && etw_is_classic(r) ? etw_class_name(r->guid) : NULL;
@@ -165,7 +183,7 @@ unsigned etw_lost_type(const struct etw_record *r)
 	return name && !strcmp(name, "lostevent") && r->type >= 32 && r->type <= 34 ? r->type : 0;
 }
 
-/* Text up to a NUL inside the bytes; false when there is none. */
+/* Finds a text up to its NUL within the bytes. Returns false if it is empty or has no NUL. */
 static bool text_in(const unsigned char *bytes, size_t size, size_t at, const char **text,
 		    size_t *next)
 {
@@ -181,7 +199,10 @@ static bool text_in(const unsigned char *bytes, size_t size, size_t at, const ch
 	return true;
 }
 
-/* The name of a TraceLogging event, behind its tags. */
+/*
+ * The name of a TraceLogging event. It follows a size of two bytes and tags, which end with a byte
+ * without bit 7.
+ */
 static bool event_text(const struct etw_record *r, const char **text)
 {
 	size_t at = 2, next;
@@ -193,6 +214,7 @@ static bool event_text(const struct etw_record *r, const char **text)
 	return text_in(r->schema, r->schema_bytes, at + 1, text, &next);
 }
 
+/* The provider's name in its traits follows a size of two bytes. */
 static bool provider_text(const struct etw_record *r, const char **text)
 {
 	size_t next;
@@ -200,6 +222,10 @@ static bool provider_text(const struct etw_record *r, const char **text)
 	return r->traits && text_in(r->traits, r->traits_bytes, 2, text, &next);
 }
 
+/*
+ * A known class has a short name. Others have the number of their group or component, or the text
+ * of their GUID.
+ */
 void etw_class(const struct etw_record *r, char name[ETW_GUID_TEXT])
 {
 	const char *known = NULL;
@@ -207,6 +233,7 @@ void etw_class(const struct etw_record *r, char name[ETW_GUID_TEXT])
 	if (r->group != ETW_NO_GROUP) {
 		known = etw_group_name((unsigned)r->group);
 		if (!known) {
+			/* A group without a known class gets its number. */
 			snprintf(name, ETW_GUID_TEXT, "group%02x", (unsigned)r->group);
 			return;
 		}
@@ -222,6 +249,11 @@ void etw_class(const struct etw_record *r, char name[ETW_GUID_TEXT])
 		etw_guid_text(r->guid, name);
 }
 
+/*
+ * The name begins with "etw.". Messages have a number, events of providers a name or number, and
+ * classic events the name or number of their type. full is large enough for the longest names that
+ * a record of 64 KiB can have.
+ */
 void etw_name(const struct etw_record *r, char name[ETW_NAME_BYTES])
 {
 	char class[ETW_GUID_TEXT], full[0x20000];
@@ -231,6 +263,7 @@ void etw_name(const struct etw_record *r, char name[ETW_NAME_BYTES])
 	if (r->kind == ETW_MESSAGE) {
 		snprintf(full, sizeof(full), "etw.wpp.%s.%u", class, r->id);
 	} else if (etw_is_provider(r)) {
+		/* A provider's event has its name in the record, or else a number. */
 		if (event_text(r, &event))
 			snprintf(full, sizeof(full), "etw.%s.%s",
 				 provider_text(r, &provider) ? provider : class, event);

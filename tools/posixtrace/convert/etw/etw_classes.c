@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_classes.c - the class and type that each event type of a log has in ETW.
+ * etw_classes.c - chooses the ETW class and type for each event type of a log that is exported.
  *
- * Two types whose names are a pair, such as x_begin and x_end, are START and END of one class. Each
- * other type has a class of its own.
+ * Two types whose names are a pair, such as x_begin and x_end, become START and END of one class,
+ * so that readers of ETW show spans. Each other type has a class of its own. The GUID of a class is
+ * computed from the name (etw_guid5.c), so equal names have equal classes in all exports.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@ static const struct {
 	{ "_enter", "_exit" },  { "_enter", "_leave" }, { "_entry", "_exit" },
 };
 
+/* Sorts by name, which may have any bytes. */
 static int by_name(const void *a, const void *b)
 {
 	const struct fmt_type *x = *(const struct fmt_type *const *)a;
@@ -32,6 +34,7 @@ struct names {
 	size_t count;
 };
 
+/* Whether a type named stem + ending exists. Names are at most ETW_CLASS_NAME_MAX long. */
 static bool is_there(const struct names *names, const char *stem, size_t len, const char *ending)
 {
 	char name[ETW_CLASS_NAME_MAX + 8];
@@ -44,6 +47,7 @@ static bool is_there(const struct names *names, const char *stem, size_t len, co
 	       bsearch(&key, names->type, names->count, sizeof(*names->type), by_name);
 }
 
+/* Finds the partner of a type. The first pair of endings wins. */
 static void find_pair(const struct names *names, const struct fmt_type *type, size_t *stem,
 		      struct etw_class *class)
 {
@@ -66,6 +70,7 @@ static void find_pair(const struct names *names, const struct fmt_type *type, si
 	}
 }
 
+/* The class of the events of a stream itself, with the types that come closest to those of ETW. */
 static void system_class(unsigned id, struct etw_class *class)
 {
 	static const struct {
@@ -84,6 +89,7 @@ static void system_class(unsigned id, struct etw_class *class)
 	etw_guid_of_name(ETW_CLASS_STREAM, strlen(ETW_CLASS_STREAM), class->guid);
 }
 
+/* Fills the class of one type. Types without a number get one after those of the standard. */
 static void find_class(const struct names *names, const struct fmt_type *type,
 		       struct etw_class *class)
 {
@@ -106,6 +112,10 @@ static void find_class(const struct names *names, const struct fmt_type *type,
 	}
 }
 
+/*
+ * Returns the classes of all types by index, or NULL without memory; the caller frees them. The
+ * names are sorted once, so that the search for partners costs n log n.
+ */
 struct etw_class *etw_classes(const struct fmt_flow *flow)
 {
 	size_t count = fmt_types(flow);
@@ -120,6 +130,7 @@ struct etw_class *etw_classes(const struct fmt_flow *flow)
 	for (size_t i = 0; i < count; i++) {
 		const struct fmt_type *type = fmt_type_at(flow, i);
 
+		/* Events of the stream itself are no pairs by name. */
 		if (!type->id || type->id > POSIX_TRACE_UNNAMED_USER_EVENT)
 			names.type[names.count++] = type;
 	}

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* etw_content.c - one buffer in memory, decompressed, and its records one by one. */
+/*
+ * etw_content.c - loads one buffer, decompresses it and iterates over its records. Each record's
+ * size gives the position of the next one, so a damaged size ends the buffer.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,8 +12,8 @@
 #include "convert/octets.h"
 
 #define END_OF_RECORDS 0xffffffffu
-#define CONTENT_MAX (64u << 20)
-/* Bounds the memory that a few compressed bytes can ask for; real logs compress far less. */
+#define CONTENT_MAX (64u << 20) /* bytes of a decompressed buffer */
+/* Bounds the memory that a few compressed bytes can demand. Real logs compress far less. */
 #define RATIO_MAX 1024u
 
 void etw_content_free(struct etw_content *content)
@@ -19,6 +22,10 @@ void etw_content_free(struct etw_content *content)
 	memset(content, 0, sizeof(*content));
 }
 
+/*
+ * Replaces the compressed bytes by the decompressed ones. The header is not compressed. A fault
+ * drops the buffer with a finding and returns 0; the other buffers are still read.
+ */
 static int load_compressed(const struct etw_file *file, const struct etw_buffer *b, uint32_t there,
 			   struct etw_content *content, struct findings *f)
 {
@@ -50,6 +57,10 @@ static int load_compressed(const struct etw_file *file, const struct etw_buffer 
 	return 0;
 }
 
+/*
+ * The end of the records in a buffer. Writers use either of two fields. A value outside of the
+ * buffer is reported, and the whole buffer is read.
+ */
 static uint32_t filled_end(const struct etw_buffer *b, const unsigned char *header,
 			   struct findings *f)
 {
@@ -66,6 +77,10 @@ static uint32_t filled_end(const struct etw_buffer *b, const unsigned char *head
 	return b->size;
 }
 
+/*
+ * Reads at most b->size bytes, and no more than the file has. An uncompressed buffer is read up to
+ * its last record only.
+ */
 int etw_content_load(const struct etw_file *file, const struct etw_buffer *b,
 		     struct etw_content *content, struct findings *f)
 {
@@ -76,6 +91,9 @@ int etw_content_load(const struct etw_file *file, const struct etw_buffer *b,
 	memset(content, 0, sizeof(*content));
 	content->next = ETW_BUFFER_HEADER;
 	content->stamp = file->log.stamp0;
+	/*
+	 * A file that was cut has a part of its last buffer, which is read as far as it is there.
+	 */
 	if (there < b->size)
 		finding(f, FINDING_DAMAGE, "E05", b->at,
 			"buffer %u has %u bytes, the file ends after %u of them", b->number,
@@ -102,6 +120,7 @@ int etw_content_load(const struct etw_file *file, const struct etw_buffer *b,
 	return 0;
 }
 
+/* Returns true with the next record. Records are aligned to 8 bytes. */
 bool etw_content_next(const struct etw_file *file, const struct etw_buffer *b,
 		      struct etw_content *content, struct etw_record *record, struct findings *f)
 {
@@ -125,9 +144,13 @@ bool etw_content_next(const struct etw_file *file, const struct etw_buffer *b,
 		return false;
 	}
 	content->next = (at + record->size + 7) & ~(size_t)7;
+	/*
+	 * In a compressed buffer an offset has no meaning for the file; that of the buffer is used.
+	 */
 	record->at = b->at + (b->compressed ? 0 : at);
 	record->processor = b->processor;
 	record->sequence = b->sequence;
+	/* A record without a stamp has that of the record before it, in the same buffer. */
 	if (record->has_stamp)
 		content->stamp = record->stamp;
 	else

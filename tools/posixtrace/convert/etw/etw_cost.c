@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* etw_cost.c - keeps the last CPU times of each thread in a balanced tree. */
 #include "convert/etw/etw_cost.h"
 
 #include <search.h>
 #include <stdlib.h>
 
-struct last {
+struct last { /* the CPU times in a thread's last record, in units of the log */
 	uint32_t pid, tid, kernel, user;
 };
 
@@ -19,6 +20,10 @@ struct etw_costs *etw_costs_new(void)
 	return calloc(1, sizeof(struct etw_costs));
 }
 
+/*
+ * Accepts NULL, as etw_listing_free() and etw_span_events_free() call it for objects that are not
+ * complete.
+ */
 void etw_costs_free(struct etw_costs *costs)
 {
 	if (costs)
@@ -31,6 +36,7 @@ uint64_t etw_costs_total_ns(const struct etw_costs *costs)
 	return costs->total_ns;
 }
 
+/* Orders by thread and process. A thread's number may be used again in another process. */
 static int compare(const void *a, const void *b)
 {
 	const struct last *x = a, *y = b;
@@ -40,7 +46,8 @@ static int compare(const void *a, const void *b)
 	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
-static struct last *find(const struct etw_costs *costs, uint32_t pid, uint32_t tid)
+/* The entry of a thread, or NULL. */
+static struct last *find_thread(const struct etw_costs *costs, uint32_t pid, uint32_t tid)
 {
 	struct last key = { .pid = pid, .tid = tid }, **found;
 
@@ -48,7 +55,8 @@ static struct last *find(const struct etw_costs *costs, uint32_t pid, uint32_t t
 	return found ? *found : NULL;
 }
 
-static void add(struct etw_costs *costs, const struct etw_record *record)
+/* Adds a thread. Without memory, or past the limit, its records have no cost. */
+static void add_thread(struct etw_costs *costs, const struct etw_record *record)
 {
 	struct last *last = costs->count < ETW_COST_THREADS ? malloc(sizeof(*last)) : NULL;
 
@@ -61,6 +69,10 @@ static void add(struct etw_costs *costs, const struct etw_record *record)
 		free(last);
 }
 
+/*
+ * The first record of a thread has no record before it to compare with. The last values are
+ * replaced also if the cost is unknown, so that one fault affects one record.
+ */
 int64_t etw_cost(struct etw_costs *costs, const struct etw_log *log,
 		 const struct etw_record *record)
 {
@@ -68,11 +80,12 @@ int64_t etw_cost(struct etw_costs *costs, const struct etw_log *log,
 	struct last *last;
 	uint64_t cost_ns;
 
+	/* Thread 0 is idle or unknown. UINT32_MAX is the kernel's number for no thread. */
 	if (!record->has_cpu || !record->has_ids || !record->tid || record->tid == UINT32_MAX)
 		return ETW_COST_NONE;
-	last = find(costs, record->pid, record->tid);
+	last = find_thread(costs, record->pid, record->tid);
 	if (!last) {
-		add(costs, record);
+		add_thread(costs, record);
 		return ETW_COST_NONE;
 	}
 	from.kernel = last->kernel;
@@ -82,5 +95,6 @@ int64_t etw_cost(struct etw_costs *costs, const struct etw_log *log,
 	if (!etw_cpu_cost(log, &from, record, &cost_ns))
 		return ETW_COST_UNKNOWN;
 	costs->total_ns += cost_ns;
+	/* The result has a sign for the constants, so it is limited. */
 	return cost_ns > INT64_MAX ? INT64_MAX : (int64_t)cost_ns;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_cost.h - the CPU cost of each record: how much the CPU time of its thread has grown since the
- * record before.
+ * etw_cost.h - the CPU cost of each record: the growth of its thread's CPU time since the thread's
+ * record before it.
  *
  * Memory    bounded: threads beyond ETW_COST_THREADS have no cost.
  */
@@ -12,15 +12,15 @@
 
 #define ETW_COST_THREADS 65536
 
-#define ETW_COST_NONE    (-1) /* the record has no CPU time, or is the first of its thread */
-#define ETW_COST_UNKNOWN (-2) /* the time fell, since a new thread has the number */
+#define ETW_COST_NONE    (-1) /* no CPU time in the record, or the first record of its thread */
+#define ETW_COST_UNKNOWN (-2) /* the time fell: another thread has got the number */
 
 struct etw_costs;
 
 struct etw_costs *etw_costs_new(void);
 void etw_costs_free(struct etw_costs *costs);
 
-/* The cost of the record, in nanoseconds. */
+/* The cost of the record in nanoseconds, or one of the constants above. */
 int64_t etw_cost(struct etw_costs *costs, const struct etw_log *log,
 		 const struct etw_record *record);
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_decode.c - schemas made of layouts, and payloads decoded by them.
+ * etw_decode.c - makes schemas from layouts, and decodes payloads by them.
  *
- * Schema and data are made by the same walk over the fields, so that both have the same columns: a
- * struct that occurs once gives a column for each member, an array gives one text.
+ * One walk over the fields makes both schema and data, so both have the same columns. A struct that
+ * occurs once gives a column for each member; an array gives one text. The layouts come from the
+ * file and are hostile: structs may contain each other, and counts may be huge. A budget bounds the
+ * walk.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +15,10 @@
 #include "convert/etw/etw_schema.h"
 #include "convert/etw/etw_value.h"
 
-/* Visits of fields for each byte of a payload: a member of a byte is visited in several structs. */
+/*
+ * Visits of fields for each byte of a payload. A byte of a member is visited once for each struct
+ * around it.
+ */
 #define VISITS_OF_BYTE (2 * ETW_DEPTH_MAX)
 
 enum purpose { TO_SCHEMA, TO_DATA, TO_TEXT };
@@ -37,18 +42,21 @@ struct walk {
 
 static bool walk_fields(struct walk *w, unsigned first, unsigned count, unsigned depth);
 
-/* The struct's name and the member's, each cut to what a schema has room for. */
+/* The struct's name and the member's, each cut to the length that a schema allows. */
 static void join_name(const struct walk *w, const char *name, char full[2 * ETW_FIELD_NAME_MAX + 1])
 {
 	snprintf(full, 2 * ETW_FIELD_NAME_MAX + 1, "%s%s", w->prefix, name);
 }
 
-/* Whether the next column has a place of its own; the first that has none begins `more`. */
+/*
+ * Whether the next column is one of its own. The first column that is not begins the text `more`.
+ */
 static bool has_column(struct walk *w)
 {
 	return !w->in_more && w->column < w->columns;
 }
 
+/* Begins a field in `more`: NAME=. */
 static void begin_more(struct walk *w, const char *name)
 {
 	w->in_more = true;
@@ -58,6 +66,7 @@ static void begin_more(struct walk *w, const char *name)
 	etw_bytes_add(&w->text, "=", 1);
 }
 
+/* A number that is constant or the value of an earlier field. Returns false for another rule. */
 static bool number_of(const struct walk *w, enum etw_rule rule, unsigned given, uint64_t *number)
 {
 	if (rule == ETW_RULE_FIXED)
@@ -69,7 +78,7 @@ static bool number_of(const struct walk *w, enum etw_rule rule, unsigned given, 
 	return true;
 }
 
-/* How many elements a field has in this payload; REST is UINT64_MAX. */
+/* The number of elements of a field in this payload; UINT64_MAX for all that remain. */
 static bool count_of(struct walk *w, const struct etw_field *f, uint64_t *count)
 {
 	*count = 1;
@@ -92,10 +101,11 @@ static bool count_of(struct walk *w, const struct etw_field *f, uint64_t *count)
 }
 
 /*
- * Each visit of a field costs one, so that structs that contain each other and hostile counts end.
- * A short element with a long name can decode to many times its size, which ends at `most`.
+ * Pays for one visit of a field, so that structs that contain each other and huge counts end. A
+ * short element with a long name can decode to many times its size; `most` limits that. Returns
+ * false if the budget or the room is used up.
  */
-static bool spend(struct walk *w)
+static bool spend_visit(struct walk *w)
 {
 	w->too_long |= w->to && w->to->len + w->text.len > w->most;
 	if (!w->budget || w->too_long)
@@ -104,7 +114,11 @@ static bool spend(struct walk *w)
 	return true;
 }
 
-static bool take(struct walk *w, unsigned index)
+/*
+ * Reads one value of the payload into scratch. Its number is kept, as later fields may use it as a
+ * count or length.
+ */
+static bool take_value(struct walk *w, unsigned index)
 {
 	const struct etw_field *f = &w->layout->field[index];
 	uint64_t length = 0;
@@ -125,15 +139,18 @@ static bool take(struct walk *w, unsigned index)
 	return true;
 }
 
-/* One element of an array, or one field of a struct in an array, as text. */
+/*
+ * Appends one element of an array as text; a struct as {NAME=VALUE ...}. The depth of structs is
+ * limited.
+ */
 static bool text_element(struct walk *w, unsigned index, unsigned depth)
 {
 	const struct etw_field *f = &w->layout->field[index];
 
-	if (!spend(w))
+	if (!spend_visit(w))
 		return false;
 	if (f->in != ETW_IN_STRUCT) {
-		if (!take(w, index))
+		if (!take_value(w, index))
 			return false;
 		etw_value_text(f, &w->scratch, &w->text);
 		return true;
@@ -145,8 +162,9 @@ static bool text_element(struct walk *w, unsigned index, unsigned depth)
 		const struct etw_field *member;
 		uint64_t count;
 
-		if (at >= w->layout->fields || !spend(w))
+		if (at >= w->layout->fields || !spend_visit(w))
 			return false;
+		/* A member may be an array itself. */
 		member = &w->layout->field[at];
 		if (i)
 			etw_bytes_add(&w->text, " ", 1);
@@ -172,6 +190,7 @@ static bool text_element(struct walk *w, unsigned index, unsigned depth)
 	return true;
 }
 
+/* Appends an array as text in brackets. */
 static bool text_array(struct walk *w, unsigned index, unsigned depth)
 {
 	uint64_t count;
@@ -191,6 +210,11 @@ static bool text_array(struct walk *w, unsigned index, unsigned depth)
 	return true;
 }
 
+/*
+ * Handles one field that is no single struct. For a schema it adds the column; for data it decodes
+ * the value into its column or into `more`; for text it appends NAME=VALUE. An array in a column is
+ * a text, so it is collected before it is stored with its NUL.
+ */
 static bool walk_column(struct walk *w, unsigned index, unsigned depth)
 {
 	const struct etw_field *f = &w->layout->field[index];
@@ -213,7 +237,7 @@ static bool walk_column(struct walk *w, unsigned index, unsigned depth)
 	}
 	w->column++;
 	if (!array) {
-		if (!take(w, index))
+		if (!take_value(w, index))
 			return false;
 		etw_value_pack(&w->scratch, w->to);
 		return true;
@@ -227,6 +251,10 @@ static bool walk_column(struct walk *w, unsigned index, unsigned depth)
 	return true;
 }
 
+/*
+ * Handles the members of a struct that occurs once. Their names get the struct's name as a prefix;
+ * the depth of nesting is limited.
+ */
 static bool walk_struct(struct walk *w, const struct etw_field *f, unsigned depth)
 {
 	char prefix[sizeof(w->prefix)];
@@ -241,12 +269,16 @@ static bool walk_struct(struct walk *w, const struct etw_field *f, unsigned dept
 	return ok;
 }
 
+/*
+ * Handles count fields from the first one on. next skips the members of a struct. Returns false if
+ * the layout or the payload contradicts itself, or the budget is used up.
+ */
 static bool walk_fields(struct walk *w, unsigned first, unsigned count, unsigned depth)
 {
 	for (unsigned i = 0, at = first; i < count; i++) {
 		const struct etw_field *f;
 
-		if (at >= w->layout->fields || !spend(w))
+		if (at >= w->layout->fields || !spend_visit(w))
 			return false;
 		f = &w->layout->field[at];
 		if (f->in == ETW_IN_STRUCT && f->count_rule == ETW_RULE_NONE) {
@@ -260,6 +292,10 @@ static bool walk_fields(struct walk *w, unsigned first, unsigned count, unsigned
 	return true;
 }
 
+/*
+ * The room for `more` is kept free until the end. If all columns are in use, the last one is
+ * removed for it, and its field becomes a part of `more`.
+ */
 int etw_layout_schema(const struct etw_layout *layout, char *schema, size_t room,
 		      unsigned columns, bool *more)
 {
@@ -290,6 +326,10 @@ int etw_layout_schema(const struct etw_layout *layout, char *schema, size_t room
 	return (int)w.column;
 }
 
+/*
+ * Decodes one payload. The budget grows with the payload, so that a valid payload never exceeds it.
+ * After a failure the caller ignores the bytes that were appended.
+ */
 static enum etw_decoded decode(struct walk *w, const struct etw_decoding *decoding)
 {
 	struct etw_bytes *to = decoding->to;

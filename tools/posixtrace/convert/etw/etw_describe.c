@@ -67,6 +67,7 @@ struct etw_describe {
 	size_t manifests;
 };
 
+/* The GUID first: it differs between providers. The number and version identify the event. */
 static int compare_described(const void *a, const void *b)
 {
 	const struct described *x = a, *y = b;
@@ -79,6 +80,7 @@ static int compare_described(const void *a, const void *b)
 	return x->version < y->version ? -1 : x->version > y->version;
 }
 
+/* Maps belong to a provider. Two providers may use one name for different maps. */
 static int compare_maps(const void *a, const void *b)
 {
 	const struct named_map *x = a, *y = b;
@@ -118,6 +120,10 @@ static void free_manifest(void *p)
 	free(m);
 }
 
+/*
+ * Layouts and maps are owned by their trees. Maps are referred to by fields, so no layout may be
+ * used after this.
+ */
 void etw_describe_free(struct etw_describe *d)
 {
 	if (!d)
@@ -139,11 +145,16 @@ void etw_describe_drop(struct etw_describe *d, struct etw_layout *layout)
 	etw_layout_free(layout);
 }
 
+/* The limits apply to the whole log: descriptions are short and may be many. */
 bool etw_describe_is_full(const struct etw_describe *d, unsigned fields)
 {
 	return d->count == LAYOUTS_MAX || fields > ALL_FIELDS_MAX - d->fields;
 }
 
+/*
+ * A layout that exists already, or that exceeds the limits, is freed and counts as success: the log
+ * can still be read.
+ */
 bool etw_describe_add(struct etw_describe *d, const unsigned char guid[ETW_GUID_BYTES],
 		      unsigned id, unsigned version, struct etw_layout *layout)
 {
@@ -170,6 +181,10 @@ bool etw_describe_add(struct etw_describe *d, const unsigned char guid[ETW_GUID_
 	return place != NULL;
 }
 
+/*
+ * Becomes the owner of the map and sorts its entries for the search by value. A second map of that
+ * name is dropped, as for layouts.
+ */
 bool etw_describe_map(struct etw_describe *d, const unsigned char guid[ETW_GUID_BYTES],
 		      const char *name, struct etw_map *map)
 {
@@ -189,6 +204,7 @@ bool etw_describe_map(struct etw_describe *d, const unsigned char guid[ETW_GUID_
 	return place != NULL;
 }
 
+/* Fields are addressed by layout and index, because the array of fields may still move. */
 bool etw_describe_use_map(struct etw_describe *d, const unsigned char guid[ETW_GUID_BYTES],
 			  struct etw_layout *layout, unsigned field, const char *name)
 {
@@ -211,8 +227,12 @@ bool etw_describe_use_map(struct etw_describe *d, const unsigned char guid[ETW_G
 	return true;
 }
 
-static bool report(const char *what, const char *why, const struct etw_record *r,
-		   struct findings *f)
+/*
+ * Reports a fault of a description. Returns true if there was one, and false if the reason is NULL:
+ * then memory is missing.
+ */
+static bool report_dropped(const char *what, const char *why, const struct etw_record *r,
+			   struct findings *f)
 {
 	if (!why)
 		return false;
@@ -251,6 +271,7 @@ static bool manifest_of(struct etw_describe *d, const struct etw_record *r, stru
 	return true;
 }
 
+/* The event that EventSource uses for its manifest has a number and a magic byte of its own. */
 static bool is_manifest(const struct etw_record *r)
 {
 	return etw_is_provider(r) && r->id == MANIFEST_ID &&
@@ -258,6 +279,10 @@ static bool is_manifest(const struct etw_record *r)
 	       r->bytes[r->header + 3] == MANIFEST_MAGIC;
 }
 
+/*
+ * Keeps one piece of a manifest. Pieces may come in any order and more than once. All pieces of a
+ * manifest must agree on their number; the limit of 256 bounds the memory.
+ */
 static bool take_chunk(struct etw_describe *d, const struct etw_record *r, struct findings *f)
 {
 	const unsigned char *p = r->bytes + r->header;
@@ -266,7 +291,7 @@ static bool take_chunk(struct etw_describe *d, const struct etw_record *r, struc
 	struct etw_bytes *to;
 
 	if (!chunks || chunks > MANIFEST_CHUNKS_MAX || chunk >= chunks)
-		return report("a manifest", "its pieces are not numbered rightly", r, f);
+		return report_dropped("a manifest", "its pieces are not numbered rightly", r, f);
 	if (!manifest_of(d, r, &m))
 		return false;
 	if (!m)
@@ -274,7 +299,8 @@ static bool take_chunk(struct etw_describe *d, const struct etw_record *r, struc
 	if (!m->chunks)
 		m->chunks = m->left = chunks;
 	if (m->chunks != chunks)
-		return report("a manifest", "its pieces do not agree on their number", r, f);
+		return report_dropped("a manifest", "its pieces do not agree on their number", r,
+				      f);
 	to = &m->chunk[chunk];
 	if (to->len) /* at the end of a log all manifests are written once more */
 		return true;
@@ -283,6 +309,10 @@ static bool take_chunk(struct etw_describe *d, const struct etw_record *r, struc
 	return !to->no_memory;
 }
 
+/*
+ * Joins the pieces and parses the XML. A manifest that lacks pieces is dropped with a finding.
+ * Returns false without memory.
+ */
 static bool parse_manifest(struct etw_describe *d, const struct manifest *m, struct findings *f)
 {
 #ifdef HAVE_EXPAT
@@ -292,12 +322,12 @@ static bool parse_manifest(struct etw_describe *d, const struct manifest *m, str
 	bool ok;
 
 	if (m->left)
-		return report("a manifest", "not all of its pieces are there", &nowhere, f);
+		return report_dropped("a manifest", "not all of its pieces are there", &nowhere, f);
 	for (unsigned i = 0; i < m->chunks; i++)
 		etw_bytes_add(&text, m->chunk[i].bytes, m->chunk[i].len);
 	ok = !text.no_memory &&
 	     (etw_manifest(d, m->guid, (const char *)text.bytes, text.len, &why) ||
-	      report("a manifest", why, &nowhere, f));
+	      report_dropped("a manifest", why, &nowhere, f));
 	free(text.bytes);
 	return ok;
 #else
@@ -312,6 +342,7 @@ static bool parse_manifest(struct etw_describe *d, const struct manifest *m, str
 
 /* ---- all of them */
 
+/* Only three kinds of records are descriptions; all others cost two comparisons. */
 bool etw_describe_take(struct etw_describe *d, const struct etw_record *r, struct findings *f)
 {
 	const unsigned char *p = r->bytes + r->header;
@@ -325,12 +356,16 @@ bool etw_describe_take(struct etw_describe *d, const struct etw_record *r, struc
 		return true;
 	if (r->type == METADATA_EVENT)
 		return etw_event_info(d, p, size, &why) ||
-		       report("the description of an event", why, r, f);
+		       report_dropped("the description of an event", why, r, f);
 	if (r->type == METADATA_MAP)
-		return etw_map_info(d, p, size, &why) || report("a map", why, r, f);
+		return etw_map_info(d, p, size, &why) || report_dropped("a map", why, r, f);
 	return true;
 }
 
+/*
+ * Manifests are parsed after all records, as their pieces may be far apart. A field whose map does
+ * not exist has no names of values.
+ */
 bool etw_describe_end(struct etw_describe *d, struct findings *f)
 {
 	for (size_t i = 0; i < d->manifests; i++)
@@ -347,6 +382,7 @@ bool etw_describe_end(struct etw_describe *d, struct findings *f)
 	return true;
 }
 
+/* Only events of providers are described in a log. Classic events have the built-in table. */
 const struct etw_layout *etw_describe_find(const struct etw_describe *d, const struct etw_record *r)
 {
 	struct described key = { .id = r->id, .version = r->version }, **found;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_event_info.c - TRACE_EVENT_INFO and EVENT_MAP_INFO, which a merge writes into a log for the
- * providers that are registered on the machine where it ran.
+ * etw_event_info.c - reads TRACE_EVENT_INFO and EVENT_MAP_INFO (tdh.h). A merge of logs writes them
+ * for the providers that are registered on its machine.
  *
- * All offsets count from the beginning of the structure; names are UTF-16 with a NUL.
+ * All offsets count from the beginning of the structure. Names are UTF-16 with a NUL.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -34,8 +34,8 @@
 #define MAP_VALUES_MAX 4096
 
 /*
- * The name at an offset; NULL: there is none, or no memory. The caller frees it. It is cut, because
- * a description of 64 KiB can refer to one long text some thousand times.
+ * The name at an offset, or NULL if there is none or no memory. The caller frees it. It is cut: a
+ * description of 64 KiB could refer to one long text thousands of times.
  */
 static char *name_at(const unsigned char *p, size_t size, uint32_t offset)
 {
@@ -56,6 +56,10 @@ static char *name_at(const unsigned char *p, size_t size, uint32_t offset)
 	return (char *)text.bytes;
 }
 
+/*
+ * Adds one EVENT_PROPERTY_INFO as a field. Returns false without memory, or if the members of a
+ * struct are not all there.
+ */
 static bool add_property(struct etw_describe *describe, struct etw_layout *layout,
 			 const unsigned char *p, size_t size, unsigned index, unsigned count)
 {
@@ -65,6 +69,10 @@ static bool add_property(struct etw_describe *describe, struct etw_layout *layou
 	struct etw_field *field = etw_layout_add(layout, name ? name : "", name ? strlen(name) : 0);
 	bool ok;
 
+	/*
+	 * A property without a name is a field with an empty name, so that indexes of properties
+	 * stay valid.
+	 */
 	free(name);
 	if (!field)
 		return false;
@@ -95,7 +103,10 @@ static bool add_property(struct etw_describe *describe, struct etw_layout *layou
 	return ok;
 }
 
-/* "Task/Opcode", or what there is of it; the default opcode "win:Info" says nothing. */
+/*
+ * The name of the event: "Task/Opcode", or the part that exists. The default opcode "win:Info" is
+ * omitted.
+ */
 static char *event_name(const unsigned char *p, size_t size)
 {
 	char *task = name_at(p, size, octets_u32(p + INFO_TASK_NAME));
@@ -120,6 +131,7 @@ static char *event_name(const unsigned char *p, size_t size)
 	return (char *)text.bytes;
 }
 
+/* The sizes are checked first; after that all properties are within the record. */
 bool etw_event_info(struct etw_describe *describe, const unsigned char *p, size_t size,
 		    const char **why)
 {
@@ -151,9 +163,14 @@ bool etw_event_info(struct etw_describe *describe, const unsigned char *p, size_
 				layout);
 }
 
+/*
+ * Entries without a name are skipped. An entry names a value of 32 bits; the flags of the map say
+ * if the values are bits.
+ */
 bool etw_map_info(struct etw_describe *describe, const unsigned char *p, size_t size,
 		  const char **why)
 {
+	/* The structure follows the GUID of the provider; offsets count from its own beginning. */
 	const unsigned char *info = p + ETW_GUID_BYTES;
 	struct etw_map *map;
 	uint32_t entries;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_export.c - a flow of events becomes a log of ETW.
+ * etw_export.c - the sink "etw": writes a flow of events as a log of ETW.
  *
  * The file has names and classes before the events, and the class of a type depends on all other
- * types. So the events are kept in a temporary file until the last type is known.
+ * types. The events are therefore kept in a temporary file until the last type is known. Data that
+ * restores the original log precedes the payload of each event, unless --etw-plain is given.
  */
 #include <errno.h>
 #include <search.h>
@@ -17,9 +18,10 @@
 #include "convert/etw/etw_export.h"
 #include "convert/octets.h"
 
-#define ID_WIDE 0x80000000u /* and up: threads by index */
+#define ID_WIDE 0x80000000u /* the first number for threads whose own does not fit */
 #define DATA_IN_RECORD (ETW_RECORD_MAX - 1 - ETW_FULL_BYTES - ETW_PREFIX_BYTES)
 
+/* etw_sink_close() frees the context also if the temporary file cannot be made. */
 int etw_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void **context)
 {
 	struct etw_sink *s = calloc(1, sizeof(*s));
@@ -50,6 +52,7 @@ void etw_sink_close(void *context)
 	free(s);
 }
 
+/* The facts are needed at the end, when the header of the log is written. */
 int etw_sink_begin(void *context, const struct fmt_facts *facts)
 {
 	struct etw_sink *s = context;
@@ -59,6 +62,7 @@ int etw_sink_begin(void *context, const struct fmt_facts *facts)
 	return 0;
 }
 
+/* ETW has one count of lost events. The causes are kept for the registry. */
 int etw_sink_lost(void *context, const struct fmt_lost *lost)
 {
 	struct etw_sink *s = context;
@@ -73,6 +77,7 @@ struct wide {
 	uint32_t id;
 };
 
+/* Orders by handle. A tree keeps the search fast for any handles. */
 static int compare_wide(const void *a, const void *b)
 {
 	const struct wide *x = a, *y = b;
@@ -80,7 +85,10 @@ static int compare_wide(const void *a, const void *b)
 	return x->thread < y->thread ? -1 : x->thread > y->thread;
 }
 
-/* The number that stands for a thread whose own does not fit, in order of first use. */
+/*
+ * The number for a thread whose own does not fit in 32 bits. Numbers are given in the order of
+ * first use.
+ */
 static int wide_id(struct etw_sink *s, uint64_t thread, uint32_t *id)
 {
 	struct wide key = { .thread = thread }, **found, *new;
@@ -103,7 +111,7 @@ static int wide_id(struct etw_sink *s, uint64_t thread, uint32_t *id)
 	return 0;
 }
 
-/* The number of 32 bits that ETW has for a thread: the system's own if it is known. */
+/* ETW has 32 bits for a thread. The system's number is used if it is known. */
 static int thread_id(struct etw_sink *s, const struct fmt_event *event, uint32_t *id)
 {
 	if (!event->tid && event->thread >= ID_WIDE)
@@ -112,6 +120,10 @@ static int thread_id(struct etw_sink *s, const struct fmt_event *event, uint32_t
 	return 0;
 }
 
+/*
+ * The event and its data are appended to the temporary file. Times of the first and last event
+ * become those of the log.
+ */
 int etw_sink_event(void *context, const struct fmt_event *event)
 {
 	struct etw_sink *s = context;
@@ -126,6 +138,7 @@ int etw_sink_event(void *context, const struct fmt_event *event)
 	};
 	int err;
 
+	/* An imported ETW log is written back with its own records. */
 	if (etw_rewrite_wants(s, event))
 		return etw_rewrite_event(s, event);
 	err = thread_id(s, event, &spooled.tid);
@@ -139,7 +152,7 @@ int etw_sink_event(void *context, const struct fmt_event *event)
 	return s->spool.err;
 }
 
-/* The next bytes of the spool; events are many and short. */
+/* Reads the next bytes of the temporary file through a buffer: events are many and short. */
 static int read_spool(struct etw_sink *s, void *to, size_t len)
 {
 	while (len) {
@@ -168,12 +181,13 @@ static int read_spool(struct etw_sink *s, void *to, size_t len)
 	return 0;
 }
 
-/* Rounded down to the 100 ns of FILETIME. */
+/* FILETIME counts in 100 ns. The time is rounded down. */
 static int64_t filetime_of(int64_t ns)
 {
 	return ns / 100 - (ns % 100 < 0) + ETW_FILETIME_EPOCH;
 }
 
+/* The stamp for a time. The difference has 128 bits, as times have the whole range of 64. */
 static int64_t stamp_of(const struct etw_sink *s, int64_t start_ns, int64_t ns)
 {
 	__int128 stamp = (__int128)ns - start_ns + ETW_STAMP0;
@@ -183,7 +197,9 @@ static int64_t stamp_of(const struct etw_sink *s, int64_t start_ns, int64_t ns)
 	return stamp > INT64_MAX ? INT64_MAX : stamp < INT64_MIN ? INT64_MIN : (int64_t)stamp;
 }
 
-/* Writes an event; data that does not fit into its record goes into extension records. */
+/*
+ * Writes an event. Data that does not fit into one record continues in extension records (type 5).
+ */
 static int put_event(struct etw_sink *s, const struct etw_class *class, const struct spooled *e,
 		     int64_t stamp)
 {
@@ -197,6 +213,7 @@ static int put_event(struct etw_sink *s, const struct etw_class *class, const st
 	unsigned char *p = piece;
 
 	memcpy(full.guid, class->guid, ETW_GUID_BYTES);
+	/* The prefix of ETW_PREFIX_BYTES, which etw_restore.c reads. */
 	p = octets_put(p, class->id, 4);
 	p = octets_put(p, (uint64_t)e->truncation, 4);
 	p = octets_put(p, e->thread, 8);
@@ -219,6 +236,7 @@ static int put_event(struct etw_sink *s, const struct etw_class *class, const st
 	return 0;
 }
 
+/* Reads the events back in their order and writes them. */
 static int put_events(struct etw_sink *s, const struct etw_class *classes, int64_t start_ns)
 {
 	for (uint64_t i = 0; i < s->events; i++) {
@@ -233,6 +251,7 @@ static int put_events(struct etw_sink *s, const struct etw_class *classes, int64
 	return 0;
 }
 
+/* Writes the log's header. It is written last, as it has the number of buffers. */
 static int put_log(struct etw_sink *s, int64_t start)
 {
 	const char *path = s->output->shown, *base = strrchr(path, '/');
@@ -254,6 +273,10 @@ static int put_log(struct etw_sink *s, int64_t start)
 	return etw_writer_end(&s->writer, record, etw_put_log(record, &log));
 }
 
+/*
+ * The order of the file is registry, events, end of the registry, header. FILETIME has steps of 100
+ * ns, so the start is rounded and stamps count from the rounded time.
+ */
 int etw_sink_end(void *context, const struct fmt_end *end)
 {
 	struct etw_sink *s = context;

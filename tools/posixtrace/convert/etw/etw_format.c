@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* etw_format.c - logs of Event Tracing for Windows as a format of posixtrace convert. */
+/* etw_format.c - the table entry of the format "etw": logs of Event Tracing for Windows. */
 #include "convert/etw/etw.h"
 #include "convert/etw/etw_sink.h"
 
 extern const struct format format_etw;
 
-static bool detect(const struct fmt_head *head)
+/*
+ * The first record of the file must be within the head, which is at least 4 KiB if the file has as
+ * many.
+ */
+static bool detect_etw(const struct fmt_head *head)
 {
 	return etw_is(head->bytes, head->len);
 }
@@ -30,7 +34,7 @@ const struct format format_etw = {
 	.summary = "log of Event Tracing for Windows (.etl)",
 	.suffix = "etl",
 	.options = options,
-	.detect = detect,
+	.detect = detect_etw,
 	.import = etw_import,
 	.output = FMT_TO_FILE,
 	.open = etw_sink_open,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_guid5.c - the class of an event type by its name: a UUID of version 5, which is SHA-1 of a
- * name space and the name. No secret depends on it.
+ * etw_guid5.c - the class of an event type by its name: a UUID of version 5 (RFC 9562, section
+ * 5.5), which is SHA-1 of a name space and the name. No secret depends on it.
  */
 #include <string.h>
 #include <uuid.h>
@@ -9,8 +9,12 @@
 #include "convert/etw/etw_write.h"
 #include "convert/octets.h"
 
+/* A name that is longer than the limit is cut, as etw_restore.c has room for no more. */
 void etw_guid_of_name(const char *name, size_t len, unsigned char guid[ETW_GUID_BYTES])
 {
+	/*
+	 * The name space of posixtrace. A change would give all classes new GUIDs.
+	 */
 	static const unsigned char space[] = { 0x8f, 0x6d, 0x2c, 0x1e, 0x5b, 0x1a, 0x4c, 0x57,
 					       0x9a, 0x3e, 0x7d, 0x0b, 0x6f, 0x1e, 0x2a, 0x94 };
 	unsigned char d[16];

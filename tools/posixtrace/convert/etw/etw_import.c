@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_import.c - a log of Event Tracing for Windows becomes a flow of events.
+ * etw_import.c - the source "etw": reads a log of Event Tracing for Windows.
  *
- * The data of an event with a description is the decoded payload and the whole record behind it, so
- * that an export can write the record back. The data of any other event is the record.
+ * If an event has a description, its data is the decoded payload followed by the whole record. An
+ * export can then write the record back. The data of other events is the record alone.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -27,12 +27,12 @@ struct import {
 	struct etw_file file;
 	struct etw_types types;
 	bool meta, join;
-	uint64_t level;         /* events above it are left out */
+	uint64_t level;         /* events of greater levels are omitted */
 	int fd;
 	struct etw_listing *listing; /* of a conversion to a listing; NULL: to events */
 	struct etw_span_events *spans; /* with --spans; else NULL */
 
-	/* with --join: an event that may go on */
+	/* with --join: an event that may get further data */
 	bool has_pending;
 	struct fmt_event pending;
 	struct etw_record pending_record;
@@ -40,6 +40,7 @@ struct import {
 	size_t data_len, data_room;
 };
 
+/* etw_input.read(): resumes after signals and short reads. */
 static int64_t read_at(void *arg, uint64_t at, void *to, size_t len)
 {
 	const struct import *im = arg;
@@ -57,6 +58,7 @@ static int64_t read_at(void *arg, uint64_t at, void *to, size_t len)
 	return (int64_t)have;
 }
 
+/* Reads the options. Returns false after a message about a wrong value. */
 static bool read_options(struct import *im, struct etw_options *options)
 {
 	struct fmt_flow *flow = im->flow;
@@ -68,7 +70,7 @@ static bool read_options(struct import *im, struct etw_options *options)
 	im->types.payload_only = fmt_flag(flow, "etw-payload") || im->join;
 	/* A sink that writes records back needs nothing else. */
 	im->types.raw = fmt_flag(flow, "etw-raw") || fmt_sink_is(flow, "etw");
-	/* Records that are cut cannot go back behind the header. */
+	/* Without whole records no export can write them back, so the header is useless. */
 	im->meta = !fmt_flag(flow, "no-meta") && !im->types.payload_only;
 	im->types.records = im->meta;
 	options->resync = fmt_flag(flow, "etw-resync");
@@ -81,7 +83,8 @@ static bool read_options(struct import *im, struct etw_options *options)
 	return true;
 }
 
-static bool begin(struct import *im, struct findings *findings)
+/* Passes the facts of the log's header. A name is cut between characters. */
+static bool begin_flow(struct import *im, struct findings *findings)
 {
 	const struct etw_log *log = &im->file.log;
 	struct fmt_facts facts = {
@@ -93,6 +96,7 @@ static bool begin(struct import *im, struct findings *findings)
 		.data_max = im->file.largest,
 		.resolution_ns = 100,
 	};
+	/* Two names of a record of at most 64 KiB, on the heap as they are large. */
 	char *names = malloc(2 * 65536);
 
 	if (!names)
@@ -126,6 +130,7 @@ static bool begin(struct import *im, struct findings *findings)
 	return fmt_begin(im->flow, &facts);
 }
 
+/* Passes the log's own header as an event, so that an export can write it back. */
 static bool put_header(struct import *im)
 {
 	const struct etw_log *log = &im->file.log;
@@ -140,6 +145,7 @@ static bool put_header(struct import *im)
 	return fmt_event(im->flow, &event);
 }
 
+/* Passes the event that --join has held back. */
 static bool put_pending(struct import *im)
 {
 	if (!im->has_pending)
@@ -150,7 +156,8 @@ static bool put_pending(struct import *im)
 	return fmt_event(im->flow, &im->pending);
 }
 
-static bool append(struct import *im, const unsigned char *bytes, size_t len)
+/* Appends data to the held event. The length is limited by the caller. */
+static bool append_data(struct import *im, const unsigned char *bytes, size_t len)
 {
 	if (im->data_len + len > im->data_room) {
 		size_t room = 2 * (im->data_len + len);
@@ -166,27 +173,30 @@ static bool append(struct import *im, const unsigned char *bytes, size_t len)
 	return true;
 }
 
-static bool extends(const struct etw_record *r, const struct etw_record *to)
+/* Whether a record has more data of the event before it: type 5 of the same class and thread. */
+static bool is_extension(const struct etw_record *r, const struct etw_record *to)
 {
 	return r->type == 5 && etw_is_classic(r) && etw_is_classic(to) && r->tid == to->tid &&
 	       r->pid == to->pid && !memcmp(r->guid, to->guid, sizeof(r->guid));
 }
 
-/* With --join an event waits for what follows it. */
-static bool join(struct import *im, const struct etw_record *r, const struct fmt_event *event)
+/* With --join an event is held until the next record shows that it has no more data. */
+static bool join_extension(struct import *im, const struct etw_record *r,
+			   const struct fmt_event *event)
 {
-	if (im->has_pending && extends(r, &im->pending_record) &&
+	if (im->has_pending && is_extension(r, &im->pending_record) &&
 	    im->data_len + r->size <= ETW_DATA_MAX)
-		return append(im, r->bytes + r->header, r->size - r->header);
+		return append_data(im, r->bytes + r->header, r->size - r->header);
 	if (!put_pending(im))
 		return false;
 	im->has_pending = true;
 	im->pending = *event;
 	im->pending_record = *r;
 	im->data_len = 0;
-	return append(im, event->data, event->data_len);
+	return append_data(im, event->data, event->data_len);
 }
 
+/* A record about lost data becomes a gap without a count: it says only that there was a loss. */
 static bool put_lost(struct import *im, const struct etw_record *r, int64_t time_ns)
 {
 	struct fmt_lost lost = {
@@ -200,6 +210,7 @@ static bool put_lost(struct import *im, const struct etw_record *r, int64_t time
 	return fmt_lost(im->flow, &lost);
 }
 
+/* Passes one event, or its line in a listing. */
 static bool put_event(struct import *im, const struct etw_record *r)
 {
 	struct fmt_event event = {
@@ -218,13 +229,14 @@ static bool put_event(struct import *im, const struct etw_record *r)
 	if (im->listing)
 		return etw_list(im->listing, r, event.type->name, etw_types_text(&im->types, r),
 				event.time_ns);
-	if (im->join ? !join(im, r, &event) : !fmt_event(im->flow, &event))
+	if (im->join ? !join_extension(im, r, &event) : !fmt_event(im->flow, &event))
 		return false;
 	if (im->spans && !etw_span_events_put(im->spans, r, event.time_ns))
 		return false;
 	return !etw_lost_type(r) || put_lost(im, r, event.time_ns);
 }
 
+/* Reads all events in order of time. -1 is an error of the walk, -2 a sink that has stopped. */
 static bool put_events(struct import *im)
 {
 	struct etw_walk *walk;
@@ -250,7 +262,8 @@ static bool put_events(struct import *im)
 	return !more;
 }
 
-static bool finish(struct import *im)
+/* Passes the end. The header has counts of losses, which have no time. */
+static bool finish_flow(struct import *im)
 {
 	const struct etw_log *log = &im->file.log;
 	bool lost = log->events_lost || log->buffers_lost || im->file.lost_records;
@@ -281,15 +294,16 @@ static bool finish(struct import *im)
 	return fmt_finish(im->flow, &end);
 }
 
-static int convert(struct import *im, struct findings *findings)
+/* Selects between the listing, the restoring of an export, and the reading as a log of ETW. */
+static int convert_file(struct import *im, struct findings *findings)
 {
 	if (fmt_wants_lines(im->flow)) {
 		im->listing = etw_listing_new(im->flow, &im->file);
 		if (!im->listing)
 			return fmt_fault(im->flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s",
 					 strerror(ENOMEM));
-		if (!begin(im, findings) || !put_events(im) || !etw_list_end(im->listing) ||
-		    !finish(im))
+		if (!begin_flow(im, findings) || !put_events(im) || !etw_list_end(im->listing) ||
+		    !finish_flow(im))
 			return TOOL_FAILURE;
 		return TOOL_OK;
 	}
@@ -302,11 +316,16 @@ static int convert(struct import *im, struct findings *findings)
 			return fmt_fault(im->flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s",
 					 strerror(ENOMEM));
 	}
-	if (!begin(im, findings) || (im->meta && !put_header(im)) || !put_events(im) || !finish(im))
+	if (!begin_flow(im, findings) || (im->meta && !put_header(im)) || !put_events(im) ||
+	    !finish_flow(im))
 		return TOOL_FAILURE;
 	return TOOL_OK;
 }
 
+/*
+ * The input must be a file, as the log is read twice. Errors that are no findings, such as no
+ * memory, are reported here.
+ */
 int etw_import(struct fmt_flow *flow, struct fmt_input *input)
 {
 	struct import *im = calloc(1, sizeof(*im));
@@ -328,7 +347,7 @@ int etw_import(struct fmt_flow *flow, struct fmt_input *input)
 		if (err && err != EINVAL)
 			fmt_fault(flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s", strerror(err));
 		if (!err) {
-			status = convert(im, &findings);
+			status = convert_file(im, &findings);
 			etw_close(&im->file);
 		}
 	}

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_kernel.c - the public event classes of the Windows kernel: the fields of their events.
+ * etw_kernel.c - the fields of the public event classes of the Windows kernel.
  *
- * Names of fields are those of Microsoft's documentation of the classes. A row holds from its
- * version of the class on, until a later row with the same type; a payload that is longer than its
- * row is a later version, and one that is shorter is not decoded.
+ * The names of fields are those of Microsoft's documentation of the MOF classes ("NT Kernel
+ * Logger"). A row is valid from its version of the class on, until a later row with the same type.
+ * A payload that is longer than its row is of a later version; a shorter one is not decoded.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,10 +15,10 @@
 #include "convert/octets.h"
 
 /*
- * Fields are "TYPE NAME", separated by commas. TYPE is uN, sN or xN with N bits, p a pointer, z a
- * size, w UTF-16, a ANSI text, each up to its NUL, sid a TOKEN_USER with its SID, ip4, ip6, port,
- * b a BOOL of four bytes, guid a GUID; [N] behind it is an array of N, of w and a a text of N
- * characters, and [] the rest of the payload.
+ * Fields are "TYPE NAME" with commas between. TYPE is uN, sN or xN with N bits, p a pointer, z a
+ * size, w UTF-16 or a ANSI text up to its NUL, sid a TOKEN_USER with its SID, ip4, ip6, port, b a
+ * BOOL of four bytes, guid a GUID. [N] after it is an array of N elements, or a text of N
+ * characters; [] is the rest of the payload.
  */
 struct row {
 	const char *class;
@@ -210,6 +210,7 @@ static const struct row rows[] = {
 	  "w LocationInformation" },
 };
 
+/* The row for a type with the greatest version that is not greater than the event's. */
 static const struct row *find_row(const char *class, unsigned type, unsigned version)
 {
 	const struct row *found = NULL;
@@ -238,7 +239,9 @@ static const struct {
 	{ "b", ETW_IN_BOOL32, 0 }, { "guid", ETW_IN_GUID, 0 },
 };
 
-/* One "TYPE NAME" up to its comma; the table is ours, so that nothing is checked. */
+/*
+ * Adds one "TYPE NAME" up to its comma. The table is a part of the program, so it is not checked.
+ */
 static bool add_field(struct etw_layout *layout, const char *text, size_t len)
 {
 	size_t word = strcspn(text, "[ ");
@@ -264,6 +267,10 @@ static bool add_field(struct etw_layout *layout, const char *text, size_t len)
 	return true;
 }
 
+/*
+ * The layout is built from the row's text at each call. etw_types.c calls it once for each event
+ * type.
+ */
 struct etw_layout *etw_kernel_layout(const char *class, unsigned type, unsigned version)
 {
 	const struct row *row = find_row(class, type, version);
@@ -296,6 +303,7 @@ static const struct {
 	{ "image", 10, 2, "ImageBase,ProcessId" },
 };
 
+/* The classes of lives[] are those whose begin and end different threads may log. */
 const char *etw_kernel_key(const char *class, unsigned type, enum etw_role *role)
 {
 	for (size_t i = 0; i < sizeof(lives) / sizeof(lives[0]); i++)
@@ -317,6 +325,10 @@ static unsigned size_of(const struct etw_field *field, unsigned pointer_bytes)
 	return etw_value_kind(field).form <= ETW_FORM_HEX ? etw_value_kind(field).size : 0;
 }
 
+/*
+ * All fields before the wanted one must have a fixed size. Texts have none, so the search ends at
+ * them.
+ */
 bool etw_kernel_value(const struct etw_layout *layout, const char *name, size_t len,
 		      unsigned pointer_bytes, const unsigned char *payload, size_t size,
 		      uint64_t *value)

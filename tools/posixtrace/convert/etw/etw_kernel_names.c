@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* etw_kernel_names.c - what the event types of the kernel's public classes are called. */
+/* etw_kernel_names.c - the names of the event types of the kernel's public classes. */
 #include <string.h>
 
 #include "convert/etw/etw_describe.h"

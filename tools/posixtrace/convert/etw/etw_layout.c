@@ -10,6 +10,7 @@ struct etw_layout *etw_layout_new(void)
 	return calloc(1, sizeof(struct etw_layout));
 }
 
+/* Maps of values are not freed here: they belong to the provider and are shared by its layouts. */
 void etw_layout_free(struct etw_layout *layout)
 {
 	if (!layout)
@@ -22,6 +23,7 @@ void etw_layout_free(struct etw_layout *layout)
 	free(layout);
 }
 
+/* The returned field is valid until the next call, which may move the array. */
 struct etw_field *etw_layout_add(struct etw_layout *layout, const char *name, size_t len)
 {
 	struct etw_field *field;
@@ -47,6 +49,7 @@ struct etw_field *etw_layout_add(struct etw_layout *layout, const char *name, si
 	return field;
 }
 
+/* The names are copies of the map; sorted only refers to the entries. */
 void etw_map_free(struct etw_map *map)
 {
 	if (!map)
@@ -58,6 +61,7 @@ void etw_map_free(struct etw_map *map)
 	free(map);
 }
 
+/* A value may be added twice; etw_map_name() then gives the name that was added first. */
 bool etw_map_add(struct etw_map *map, uint32_t value, const char *name)
 {
 	struct etw_map_entry *entry;
@@ -91,6 +95,7 @@ static int compare_entries(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* Sorts pointers and not entries, because the order of the entries is that of the schema. */
 bool etw_map_sort(struct etw_map *map)
 {
 	map->sorted = calloc(map->entries + 1, sizeof(struct etw_map_entry *));
@@ -102,6 +107,7 @@ bool etw_map_sort(struct etw_map *map)
 	return true;
 }
 
+/* A binary search: a map may have thousands of values, and each event may look up one. */
 const char *etw_map_name(const struct etw_map *map, uint64_t value)
 {
 	size_t low = 0, high = map->entries;

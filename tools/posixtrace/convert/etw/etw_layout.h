@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_layout.h - the fields of an ETW payload, and the payload decoded by them.
+ * etw_layout.h - the fields of an ETW payload, and the decoding of a payload by them.
  *
- * A layout comes from one of four places: the TraceLogging item of a record, a TRACE_EVENT_INFO
+ * A layout comes from one of four sources: the TraceLogging item of a record, a TRACE_EVENT_INFO
  * that a merge put into the log, the manifest that an EventSource writes, or the table of the
- * kernel's public classes. Decoding turns a payload into data that a schema of
- * posix_trace_schema_parse_np() describes: numbers keep their size, pointers become x64, texts
- * become UTF-8 with a NUL.
+ * kernel's public classes. Decoding gives data that a schema of posix_trace_schema_parse_np()
+ * describes. Numbers keep their size, pointers become x64, and texts become UTF-8 with a NUL.
  *
- * Input     layouts and payloads are hostile: every index and length is checked where it is used.
- * Memory    a layout is at most as large as its description; a decoded payload is bounded by a
+ * Input     Layouts and payloads are hostile: every index and length is checked where it is used.
+ * Memory    A layout is at most as large as its description. A decoded payload is limited to a
  *           multiple of the payload's size.
  */
 #ifndef POSIXTRACE_CONVERT_ETW_ETW_LAYOUT_H
@@ -25,7 +24,7 @@
 #define ETW_DEPTH_MAX 8
 #define ETW_FIELD_NAME_MAX 63 /* bytes of the name of a field or a value; a schema takes no more */
 
-/* The in-types of TDH, and those of TraceLogging with the same numbers. */
+/* The in-types of TDH (tdh.h), and those of TraceLogging with the same numbers. */
 enum etw_in {
 	ETW_IN_NULL, ETW_IN_UTF16, ETW_IN_ANSI, ETW_IN_S8, ETW_IN_U8, ETW_IN_S16, ETW_IN_U16,
 	ETW_IN_S32, ETW_IN_U32, ETW_IN_S64, ETW_IN_U64, ETW_IN_FLOAT, ETW_IN_DOUBLE, ETW_IN_BOOL32,
@@ -44,7 +43,7 @@ enum etw_out {
 	ETW_OUT_NTSTATUS = 31, ETW_OUT_HRESULT = 32, ETW_OUT_CODE_POINTER = 37
 };
 
-/* Where a count of elements or a length comes from. */
+/* The source of a count of elements or of a length. */
 enum etw_rule {
 	ETW_RULE_NONE,          /* one element; the length that the type has */
 	ETW_RULE_FIXED,         /* a constant */
@@ -83,28 +82,33 @@ struct etw_layout {
 
 struct etw_layout *etw_layout_new(void);
 void etw_layout_free(struct etw_layout *layout);
-/* The next field, all zero but the name, which is copied; NULL: no memory, or too many fields. */
+/*
+ * Adds a field. All of it is zero except the name, which is copied. Returns NULL without memory, or
+ * if there are too many fields.
+ */
 struct etw_field *etw_layout_add(struct etw_layout *layout, const char *name, size_t len);
 
 void etw_map_free(struct etw_map *map);
 bool etw_map_add(struct etw_map *map, uint32_t value, const char *name);
-/* After the last etw_map_add(), before the first etw_map_name(). False: no memory. */
+/*
+ * To be called after the last etw_map_add() and before the first etw_map_name(). Returns false
+ * without memory.
+ */
 bool etw_map_sort(struct etw_map *map);
-/* The name that was added first for the value; NULL: none. */
+/* The name that was added first for the value, or NULL. */
 const char *etw_map_name(const struct etw_map *map, uint64_t value);
 
 /* ---- decoding */
 
 /*
- * Appends the fields to the schema's text, which has room bytes, at most columns of them; a field
- * is left out with all behind it where there is no room, and these become one text field `more`.
- * Returns how many columns there are beside `more`, -1 for a layout that contradicts itself; *more
- * says whether there is `more`.
+ * Appends the fields to the schema's text, which has room bytes; at most that many columns. If a
+ * field has no room, it and all later ones become one text field `more`. Returns the number of
+ * columns without `more`, or -1 for a layout that contradicts itself. *more: the schema has `more`.
  */
 int etw_layout_schema(const struct etw_layout *layout, char *schema, size_t room,
 		      unsigned columns, bool *more);
 
-/* A payload and where its decoded form goes. */
+/* A payload, and the place for its decoded form. */
 struct etw_decoding {
 	const unsigned char *payload;
 	size_t size;
@@ -121,14 +125,14 @@ enum etw_decoded {
 };
 
 /*
- * Appends the payload, decoded as the schema of those columns says. After a failure what was
- * appended means nothing.
+ * Appends the payload, decoded as the schema with those columns describes it. After a failure the
+ * appended bytes have no meaning.
  */
 enum etw_decoded etw_layout_decode(const struct etw_layout *layout,
 				   const struct etw_decoding *decoding, unsigned columns,
 				   bool more);
 
-/* The same as text: name=value, with a blank before each. */
+/* The same as text: NAME=VALUE, with a blank before each. */
 enum etw_decoded etw_layout_text(const struct etw_layout *layout,
 				 const struct etw_decoding *decoding);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* etw_listing.c - the lines of "posixtrace convert --to listing" for a log of ETW. */
 #include "convert/etw/etw_listing.h"
 
 #include <inttypes.h>
@@ -17,6 +18,7 @@ struct etw_listing {
 	struct etw_spans *spans;
 };
 
+/* The listing computes costs and spans itself; they do not depend on --spans. */
 struct etw_listing *etw_listing_new(struct fmt_flow *flow, const struct etw_file *file)
 {
 	struct etw_listing *listing = calloc(1, sizeof(*listing));
@@ -33,6 +35,7 @@ struct etw_listing *etw_listing_new(struct fmt_flow *flow, const struct etw_file
 	return NULL;
 }
 
+/* Accepts NULL and a listing that etw_listing_new() could not complete. */
 void etw_listing_free(struct etw_listing *listing)
 {
 	if (!listing)
@@ -42,6 +45,7 @@ void etw_listing_free(struct etw_listing *listing)
 	free(listing);
 }
 
+/* Seconds with nine digits. */
 static void put_seconds(char *to, size_t room, uint64_t ns)
 {
 	snprintf(to, room, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
@@ -57,6 +61,7 @@ static void put_time(char *to, size_t room, int64_t ns)
 		*to = '-';
 }
 
+/* Passes a line and frees it. len is the result of asprintf(), -1 without memory. */
 static bool list_line(struct etw_listing *listing, char *line, int len)
 {
 	bool more;
@@ -70,7 +75,7 @@ static bool list_line(struct etw_listing *listing, char *line, int len)
 	return more;
 }
 
-/* Behind the record that ends it. */
+/* Writes a span after the line of the record that ends it. */
 static bool list_span(struct etw_listing *listing, const struct etw_span *span, int64_t end_ns)
 {
 	char begin[48], took[48], wait[48] = "-", cost[48] = "-", *line;
@@ -92,6 +97,10 @@ static bool list_span(struct etw_listing *listing, const struct etw_span *span, 
 	return list_line(listing, line, len);
 }
 
+/*
+ * The line of a record begins with R, that of a span with S, an open span with "!", the sum with
+ * "=". Offsets are those of the file, so that a hex editor finds the record.
+ */
 bool etw_list(struct etw_listing *listing, const struct etw_record *record, const char *name,
 	      const char *fields, int64_t time_ns)
 {
@@ -116,7 +125,7 @@ bool etw_list(struct etw_listing *listing, const struct etw_record *record, cons
 	       list_span(listing, &span, time_ns);
 }
 
-/* What never ended. */
+/* Writes the spans that have not ended. */
 static bool list_open(struct etw_listing *listing)
 {
 	const struct etw_span *span = NULL;
@@ -134,6 +143,7 @@ static bool list_open(struct etw_listing *listing)
 	return true;
 }
 
+/* Open spans come before the sum, which is the last line. */
 bool etw_list_end(struct etw_listing *listing)
 {
 	char total[48], unit[48], line[256];
@@ -143,6 +153,7 @@ bool etw_list_end(struct etw_listing *listing)
 		return false;
 	put_seconds(total, sizeof(total), etw_costs_total_ns(listing->costs));
 	put_seconds(unit, sizeof(unit), listing->log->timer_resolution * UINT64_C(100));
+	/* The note prevents a wrong conclusion: Windows samples CPU time at clock ticks. */
 	len = snprintf(line, sizeof(line),
 		       "= records=%" PRIu64 " cost=%s unit=%s unknown=%" PRIu64 " spans=%" PRIu64
 		       " (a cost is statistical: 0 is normal for what took less than a unit)",

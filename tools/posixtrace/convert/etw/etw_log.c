@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_log.c - the first record of a file, which describes the log.
+ * etw_log.c - reads the first record of a file, which describes the log (TRACE_LOGFILE_HEADER of
+ * evntrace.h).
  *
- * The file has no magic number: this record, where it must be, is what it is known by.
+ * The file has no magic number. It is recognized by this record at its fixed offset.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 
 #define SYSTEM_HEADER 32
 
+/* The first record has group 0 and type 0, and all fields of the header. */
 static bool is_log_header(const struct etw_record *r)
 {
 	size_t least = SYSTEM_HEADER + (r->header_type == 2 ? ETW_LOG_HEADER64 : ETW_LOG_HEADER32);
@@ -21,6 +23,10 @@ static bool is_log_header(const struct etw_record *r)
 	return r->kind == ETW_SYSTEM && r->group == 0 && r->type == 0 && r->size >= least;
 }
 
+/*
+ * Reads one record at the fixed offset. Only a file whose first record is a log file header is a
+ * log.
+ */
 bool etw_is(const unsigned char *bytes, size_t size)
 {
 	struct etw_record r;
@@ -31,10 +37,14 @@ bool etw_is(const unsigned char *bytes, size_t size)
 	       is_log_header(&r);
 }
 
+/*
+ * The fields by their offsets. Two pointers precede the later ones, so these depend on the pointer
+ * size.
+ */
 static void read_fields(struct etw_log *log, const struct etw_record *r)
 {
 	const unsigned char *p = r->bytes + SYSTEM_HEADER;
-	unsigned shift = r->header_type == 2 ? 8 : 0; /* two pointers stand before these */
+	unsigned shift = r->header_type == 2 ? 8 : 0; /* two pointers precede these */
 
 	log->wide = r->header_type == 2;
 	log->buffer_size = octets_u32(p);
@@ -57,6 +67,10 @@ static void read_fields(struct etw_log *log, const struct etw_record *r)
 	log->names_at = SYSTEM_HEADER + 0x110 + shift;
 }
 
+/*
+ * Applies --etw-clock and --etw-freq, and refuses a clock without a frequency: each time would be a
+ * division by 0.
+ */
 static int check_clock(struct etw_file *file, struct findings *f)
 {
 	struct etw_log *log = &file->log;
@@ -79,6 +93,7 @@ static int check_clock(struct etw_file *file, struct findings *f)
 	return 0;
 }
 
+/* Refuses compression other than XPRESS, which the function etw_xpress() reads. */
 static int check_compression(const struct etw_file *file, unsigned state, struct findings *f)
 {
 	static const char *const names[] = { "none", "the default", "LZNT1", "XPRESS",
@@ -92,6 +107,7 @@ static int check_compression(const struct etw_file *file, unsigned state, struct
 		       format < 5 ? names[format] : "unknown");
 }
 
+/* Logs of Windows 2000 to 2003 have another buffer header, in which the size is elsewhere. */
 static int refuse_size(const struct etw_file *file, uint32_t size, struct findings *f)
 {
 	return finding(f, FINDING_REFUSAL, "E03", 0,
@@ -100,6 +116,10 @@ static int refuse_size(const struct etw_file *file, uint32_t size, struct findin
 		       size < ETW_BUFFER_HEADER ? " (a log of Windows 2000 to 2003?)" : "");
 }
 
+/*
+ * Refuses a file that is no log, and a log that this version cannot read: then nothing of it can be
+ * kept. The first record is kept whole, as an export writes it back.
+ */
 int etw_read_log(struct etw_file *file, struct findings *f)
 {
 	unsigned char header[ETW_BUFFER_HEADER];
@@ -119,6 +139,7 @@ int etw_read_log(struct etw_file *file, struct findings *f)
 	size = octets_u32(header + ETW_BUFFER_SIZE);
 	if (size < ETW_BUFFER_HEADER || size > file->input.size)
 		return refuse_size(file, size, f);
+	/* A record has at most 64 KiB, so more is not read. */
 	there = size - ETW_BUFFER_HEADER < 65536 ? size - ETW_BUFFER_HEADER : 65536;
 	log->record = malloc(there ? there : 1);
 	if (!log->record)
@@ -140,7 +161,10 @@ int etw_read_log(struct etw_file *file, struct findings *f)
 	return 0;
 }
 
-/* Appends characters up to a NUL while there is room, and moves *at behind the NUL. */
+/*
+ * Appends the characters up to a NUL while there is room. Sets *at behind the NUL. *bad: the text
+ * is not valid UTF-16, or does not end in the record.
+ */
 static void take_name(const struct etw_log *log, size_t *at, char *name, size_t size, bool *bad)
 {
 	size_t used = 0;
@@ -169,6 +193,7 @@ static void take_name(const struct etw_log *log, size_t *at, char *name, size_t 
 	name[used] = '\0';
 }
 
+/* Two texts follow the fixed fields: the name of the session and that of the file. */
 void etw_log_names(const struct etw_log *log, char *session, char *path, size_t size,
 		   struct findings *f)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_manifest.c - the XML manifest that an EventSource writes into a log.
+ * etw_manifest.c - reads the XML manifest that an EventSource writes into a log (eventman.xsd).
  *
- * An event names its template and a field names its map; both can be behind them in the text. So
- * this file gathers all elements, and etw_manifest_join.c joins them. expat expands no external
- * entity, and the text is bounded by what one log can hold.
+ * An event names its template and a field names its map. Either may come later in the text. This
+ * file therefore collects all elements, and etw_manifest_join.c joins them. expat expands no
+ * external entity, declared entities are refused, and the text is limited by the size of a log's
+ * chunks.
  */
 #include <expat.h>
 #include <stdlib.h>
@@ -12,21 +13,24 @@
 
 #include "convert/etw/etw_manifest.h"
 
-#define LIST_MAX 16384 /* of the elements of one kind */
+#define LIST_MAX 16384 /* elements of one kind */
 
-/* A manifest while it is read. */
+/* A manifest while expat reads it. */
 struct reading {
 	struct manifest manifest;
-	char *map;              /* whose values come */
+	char *map;              /* the map whose values come now */
 	bool bits;
-	int open_struct;        /* its index in the template; -1: none */
-	const char *why;        /* what is wrong */
+	int open_struct;        /* index of the open struct in the template; -1: none */
+	const char *why;        /* the fault */
 	bool no_memory;
 	XML_Parser parser;
 };
 
-/* Room for one more element; NULL: no memory. */
-static void *grow(void **at, size_t *len, size_t size, struct reading *m)
+/*
+ * Room for one more element, which is zeroed. The array doubles when the count is a power of two.
+ * Returns NULL without memory or if there are too many.
+ */
+static void *grow_list(void **at, size_t *len, size_t size, struct reading *m)
 {
 	void *more = *at;
 
@@ -47,9 +51,10 @@ static void *grow(void **at, size_t *len, size_t size, struct reading *m)
 
 /* The new last element of a list of the manifest; NULL: too many, or no memory. */
 #define NEW(m, list)                                                                               \
-	grow((void **)&(m)->manifest.list.at, &(m)->manifest.list.len,                             \
-	     sizeof(*(m)->manifest.list.at), m)
+	grow_list((void **)&(m)->manifest.list.at, &(m)->manifest.list.len,                        \
+		  sizeof(*(m)->manifest.list.at), m)
 
+/* The template that is open, as elements data and struct are inside of one. */
 static struct manifest_template *last_template(const struct reading *m)
 {
 	size_t len = m->manifest.templates.len;
@@ -57,6 +62,7 @@ static struct manifest_template *last_template(const struct reading *m)
 	return len ? m->manifest.templates.at[len - 1] : NULL;
 }
 
+/* The value of an attribute, or NULL. */
 static const char *attribute(const char **attributes, const char *name)
 {
 	for (; attributes[0]; attributes += 2)
@@ -65,7 +71,8 @@ static const char *attribute(const char **attributes, const char *name)
 	return NULL;
 }
 
-static char *copy(struct reading *m, const char *text)
+/* A copy, or NULL if text is NULL or without memory. */
+static char *copy_text(struct reading *m, const char *text)
 {
 	char *to = text ? strdup(text) : NULL;
 
@@ -74,6 +81,7 @@ static char *copy(struct reading *m, const char *text)
 	return to;
 }
 
+/* The in-type for its name in a manifest; EventSource uses only these. */
 static unsigned in_type(const char *text)
 {
 	static const struct { const char *name; unsigned in; } types[] = {
@@ -95,9 +103,11 @@ static unsigned in_type(const char *text)
 	for (size_t i = 0; text && i < sizeof(types) / sizeof(types[0]); i++)
 		if (!strcmp(types[i].name, text))
 			return types[i].in;
+	/* No value is read for an unknown type, so events with it are not decoded. */
 	return ETW_IN_REST_ANSI + 1000; /* which nothing can take */
 }
 
+/* The out-type for its name. The two in-types of the old prefix trace: imply one. */
 static unsigned out_type(const char *text, const char *in)
 {
 	static const struct { const char *name; unsigned out; } types[] = {
@@ -119,7 +129,7 @@ static unsigned out_type(const char *text, const char *in)
 	return ETW_OUT_DEFAULT;
 }
 
-/* A number, or the name of an earlier field of the template. */
+/* A count or length: a number, or the name of an earlier field of the template. */
 static void rule_of(const char *text, const struct etw_layout *layout, enum etw_rule *rule,
 		    unsigned *value)
 {
@@ -142,6 +152,7 @@ static void rule_of(const char *text, const struct etw_layout *layout, enum etw_
 		}
 }
 
+/* Adds a field or a struct to the last template. */
 static void begin_field(struct reading *m, const char **attributes, bool is_struct)
 {
 	struct manifest_template *t = last_template(m);
@@ -174,7 +185,7 @@ static void begin_field(struct reading *m, const char **attributes, bool is_stru
 		field->out = out_type(attribute(attributes, "outType"), in);
 		rule_of(attribute(attributes, "length"), t->layout, &field->length_rule,
 			&field->length);
-		t->map[index] = copy(m, attribute(attributes, "map"));
+		t->map[index] = copy_text(m, attribute(attributes, "map"));
 	}
 	if (!is_struct && m->open_struct >= 0)
 		t->layout->field[m->open_struct].members++;
@@ -182,6 +193,7 @@ static void begin_field(struct reading *m, const char **attributes, bool is_stru
 		t->layout->top++;
 }
 
+/* Begins a template. Following fields belong to it. */
 static void begin_template(struct reading *m, const char **attributes)
 {
 	struct manifest_template **place, *t = calloc(1, sizeof(*t));
@@ -197,10 +209,11 @@ static void begin_template(struct reading *m, const char **attributes)
 		return;
 	}
 	*place = t;
-	t->id = copy(m, attribute(attributes, "tid"));
+	t->id = copy_text(m, attribute(attributes, "tid"));
 	m->open_struct = -1;
 }
 
+/* Adds an event. Numbers are cut to the sizes that records have. */
 static void begin_event(struct reading *m, const char **attributes)
 {
 	const char *value = attribute(attributes, "value"),
@@ -212,11 +225,11 @@ static void begin_event(struct reading *m, const char **attributes)
 		return;
 	e->id = value ? (unsigned)strtoul(value, NULL, 0) & UINT16_MAX : 0;
 	e->version = version ? (unsigned)strtoul(version, NULL, 0) & UINT8_MAX : 0;
-	e->template = copy(m, attribute(attributes, "template"));
-	e->name = copy(m, symbol ? symbol : attribute(attributes, "task"));
+	e->template = copy_text(m, attribute(attributes, "template"));
+	e->name = copy_text(m, symbol ? symbol : attribute(attributes, "task"));
 }
 
-/* "$(string.ID)", or the name itself. */
+/* The message of a value: "$(string.ID)" refers to a string; other text is the name itself. */
 static void begin_message(struct reading *m, struct manifest_map_value *value, const char *message)
 {
 	static const char prefix[] = "$(string.";
@@ -225,12 +238,13 @@ static void begin_message(struct reading *m, struct manifest_map_value *value, c
 	value->is_id = len > sizeof(prefix) && !strncmp(message, prefix, sizeof(prefix) - 1);
 	if (value->is_id)
 		message += sizeof(prefix) - 1;
-	value->message = copy(m, message);
+	value->message = copy_text(m, message);
 	/* The parenthesis that closes it. */
 	if (value->is_id && value->message)
 		value->message[len - sizeof(prefix)] = '\0';
 }
 
+/* Adds a value to the list of all maps, with the name of the map that is open. */
 static void begin_map_value(struct reading *m, const char **attributes)
 {
 	const char *value = attribute(attributes, "value");
@@ -238,28 +252,30 @@ static void begin_map_value(struct reading *m, const char **attributes)
 
 	if (!text)
 		return;
-	text->map = copy(m, m->map);
+	text->map = copy_text(m, m->map);
 	begin_message(m, text, attribute(attributes, "message"));
 	text->value = value ? (uint32_t)strtoul(value, NULL, 0) : 0;
 	text->bits = m->bits;
 }
 
+/* A string of the localization that messages refer to by its identifier. */
 static void begin_string(struct reading *m, const char **attributes)
 {
 	struct manifest_string *string = NEW(m, strings);
 
 	if (!string)
 		return;
-	string->id = copy(m, attribute(attributes, "id"));
-	string->text = copy(m, attribute(attributes, "value"));
+	string->id = copy_text(m, attribute(attributes, "id"));
+	string->text = copy_text(m, attribute(attributes, "value"));
 }
 
+/* expat calls this for each element. Unknown elements are ignored. An error stops the parser. */
 static void XMLCALL on_begin(void *arg, const char *element, const char **attributes)
 {
 	struct reading *m = arg;
 
 	if (!strcmp(element, "provider") && !m->manifest.provider) {
-		m->manifest.provider = copy(m, attribute(attributes, "name"));
+		m->manifest.provider = copy_text(m, attribute(attributes, "name"));
 	} else if (!strcmp(element, "event")) {
 		begin_event(m, attributes);
 	} else if (!strcmp(element, "template")) {
@@ -270,7 +286,7 @@ static void XMLCALL on_begin(void *arg, const char *element, const char **attrib
 		begin_field(m, attributes, true);
 	} else if (!strcmp(element, "valueMap") || !strcmp(element, "bitMap")) {
 		free(m->map);
-		m->map = copy(m, attribute(attributes, "name"));
+		m->map = copy_text(m, attribute(attributes, "name"));
 		m->bits = *element == 'b';
 	} else if (!strcmp(element, "map")) {
 		begin_map_value(m, attributes);
@@ -281,6 +297,7 @@ static void XMLCALL on_begin(void *arg, const char *element, const char **attrib
 		XML_StopParser(m->parser, XML_FALSE);
 }
 
+/* Only the end of a struct matters: the members of the struct end there. */
 static void XMLCALL on_end(void *arg, const char *element)
 {
 	struct reading *m = arg;
@@ -292,7 +309,10 @@ static void XMLCALL on_end(void *arg, const char *element)
 	m->open_struct = -1;
 }
 
-/* An entity can grow a text without bound, and no manifest needs one. */
+/*
+ * Refuses declared entities. They could make a short text grow without limit, and no manifest needs
+ * them.
+ */
 static void XMLCALL on_entity(void *arg, const char *name, int is_parameter, const char *value,
 			      int length, const char *base, const char *system, const char *public,
 			      const char *notation)
@@ -305,6 +325,7 @@ static void XMLCALL on_entity(void *arg, const char *name, int is_parameter, con
 	XML_StopParser(m->parser, XML_FALSE);
 }
 
+/* Each layout of a template is freed here; events have copies of their own. */
 static void free_manifest(struct manifest *m)
 {
 	for (size_t i = 0; i < m->templates.len; i++) {
@@ -335,6 +356,10 @@ static void free_manifest(struct manifest *m)
 	free(m->provider);
 }
 
+/*
+ * Parses the text in one call and joins its elements. *why has the fault, or is NULL without
+ * memory.
+ */
 bool etw_manifest(struct etw_describe *describe, const unsigned char guid[ETW_GUID_BYTES],
 		  const char *text, size_t size, const char **why)
 {

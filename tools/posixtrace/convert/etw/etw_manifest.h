@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* etw_manifest.h - the XML manifest of an EventSource, read and not yet joined. */
+/*
+ * etw_manifest.h - the elements of an EventSource's XML manifest (eventman.xsd), before they are
+ * joined.
+ */
 #ifndef POSIXTRACE_CONVERT_ETW_ETW_MANIFEST_H
 #define POSIXTRACE_CONVERT_ETW_ETW_MANIFEST_H
 
@@ -30,7 +33,7 @@ struct manifest_string {
 
 #define LIST(type, name) struct { type *at; size_t len; } name
 
-/* What the elements of a manifest say, in their order. */
+/* The elements of a manifest in their order. */
 struct manifest {
 	char *provider;
 	LIST(struct manifest_template *, templates);
@@ -40,8 +43,8 @@ struct manifest {
 };
 
 /*
- * Adds the layouts of the events and the maps of the provider to what the log describes, with the
- * fields of their templates and the texts of their strings. False: no memory.
+ * Adds the layouts of the events and the maps of the provider to the descriptions of the log.
+ * Fields come from templates, names of values from strings. Returns false without memory.
  */
 bool etw_manifest_join(const struct manifest *manifest, struct etw_describe *describe,
 		       const unsigned char guid[ETW_GUID_BYTES]);

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * etw_manifest_join.c - joins the elements of a manifest by their identifiers.
+ *
+ * Trees find templates and strings, so that a hostile manifest with many elements does not cost
+ * quadratic time.
+ */
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +32,7 @@ static int compare_strings(const void *a, const void *b)
 	return strcmp(x->id, y->id);
 }
 
-/* Of two elements with one id the first one is in the tree. */
+/* The tree has the first one of several elements with the same id. */
 static bool index_ids(struct join *j)
 {
 	const struct manifest *m = j->manifest;
@@ -42,11 +48,13 @@ static bool index_ids(struct join *j)
 	return true;
 }
 
-static void keep(void *element)
+/* tdestroy() needs a function; the manifest owns the elements. */
+static void keep_element(void *element)
 {
 	(void)element; /* which the manifest owns */
 }
 
+/* Returns NULL for an event without a template: it has no fields. */
 static const struct manifest_template *find_template(const struct join *j, char *id)
 {
 	struct manifest_template key = { .id = id }, **found;
@@ -55,7 +63,7 @@ static const struct manifest_template *find_template(const struct join *j, char 
 	return found ? *found : NULL;
 }
 
-/* The name of a value; NULL: it has none. */
+/* The name of a value, or NULL. */
 static const char *name_of(const struct join *j, const struct manifest_map_value *value)
 {
 	struct manifest_string key = { .id = value->message }, **found;
@@ -66,6 +74,7 @@ static const char *name_of(const struct join *j, const struct manifest_map_value
 	return found ? (*found)->text : NULL;
 }
 
+/* Adds each map. The values of a map are consecutive in the list. */
 static bool add_maps(const struct join *j)
 {
 	const struct manifest *m = j->manifest;
@@ -96,14 +105,20 @@ static bool add_maps(const struct join *j)
 	return true;
 }
 
-/* A layout of the event's own, with the fields of its template, if it has one. */
+/*
+ * Adds a layout for an event: a copy of the fields of its template. Each event owns its layout, as
+ * layouts are freed one by one.
+ */
 static bool add_event(const struct join *j, const struct manifest_event *e)
 {
 	const struct manifest_template *t = find_template(j, e->template);
 	const char *provider = j->manifest->provider;
 	struct etw_layout *layout;
 
-	/* A short manifest can have thousands of events with one long template. */
+	/*
+	 * A short manifest may have thousands of events with one long template; the limit bounds
+	 * their copies.
+	 */
 	if (etw_describe_is_full(j->describe, t ? t->layout->fields : 0))
 		return true;
 	layout = etw_layout_new();
@@ -129,6 +144,7 @@ static bool add_event(const struct join *j, const struct manifest_event *e)
 	return etw_describe_add(j->describe, j->guid, e->id, e->version, layout);
 }
 
+/* Maps come first. The uses of maps are resolved later by etw_describe_end(). */
 bool etw_manifest_join(const struct manifest *m, struct etw_describe *describe,
 		       const unsigned char guid[ETW_GUID_BYTES])
 {
@@ -137,7 +153,7 @@ bool etw_manifest_join(const struct manifest *m, struct etw_describe *describe,
 
 	for (size_t i = 0; ok && i < m->events.len; i++)
 		ok = add_event(&j, &m->events.at[i]);
-	tdestroy(j.templates, keep);
-	tdestroy(j.strings, keep);
+	tdestroy(j.templates, keep_element);
+	tdestroy(j.strings, keep_element);
 	return ok;
 }

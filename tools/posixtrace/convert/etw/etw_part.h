@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* etw_part.h - the steps of etw_open(), each on what the ones before have checked. */
+/* etw_part.h - the steps of etw_open(). Each relies on the checks of those before it. */
 #ifndef POSIXTRACE_CONVERT_ETW_ETW_PART_H
 #define POSIXTRACE_CONVERT_ETW_ETW_PART_H
 
@@ -13,7 +13,7 @@
 #define ETW_MODE_CIRCULAR   0x2u
 #define ETW_MODE_COMPRESSED 0x4000000u
 
-/* The fields of a buffer's header that are looked at. */
+/* Offsets in the header of a buffer (WMI_BUFFER_HEADER). */
 #define ETW_BUFFER_SIZE 0x00
 #define ETW_BUFFER_SAVED 0x04
 #define ETW_BUFFER_SEQUENCE 0x18
@@ -22,16 +22,18 @@
 #define ETW_BUFFER_OFFSET 0x30
 #define ETW_BUFFER_FLAG 0x34
 
-/* 0, or EIO when fewer than len bytes are there. */
+/* Reads exactly len bytes. Returns 0 or EIO. */
 int etw_read(const struct etw_file *file, uint64_t at, void *to, size_t len);
 
 /*
- * A name cut to its room: what is cut off leaves a checksum, so that names that begin alike differ.
+ * Cuts a name to its room. A checksum replaces the rest, so that names with the same beginning
+ * differ.
  */
 void etw_shorten(const char *full, char name[ETW_NAME_BYTES]);
-/* shown, with the checksum of full behind it in any case. */
+/* The same for shown, always with the checksum of full. */
 void etw_shorten_always(const char *shown, const char *full, char name[ETW_NAME_BYTES]);
 
+/* These return 0, EINVAL after a refusal, EIO or ENOMEM. */
 int etw_read_log(struct etw_file *file, struct findings *findings);
 int etw_list_buffers(struct etw_file *file, struct findings *findings);
 int etw_scan(struct etw_file *file, struct findings *findings);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_record.c - one record: which of the header kinds it has, and what that tells.
+ * etw_record.c - reads one record: its kind of header, and the fields of that header.
  *
- * The byte at 3 is the marker, the byte at 2 the kind; where the size stands follows from the kind.
+ * Byte 3 is the marker and byte 2 the header type (evntrace.h: TRACE_HEADER_TYPE_*). The type gives
+ * the offset of the size. Each function reads only fields within the least size of its header,
+ * which etw_record() has checked.
  */
 #include <string.h>
 
@@ -26,10 +28,10 @@
 struct kind {
 	enum etw_kind kind;
 	unsigned char size_at;
-	unsigned char header; /* at least */
+	unsigned char header; /* least size */
 };
 
-/* By the header type. */
+/* Indexed by the header type. A header of 0 bytes is an unknown type. */
 static const struct kind kinds[] = {
 	[1] = { ETW_SYSTEM, 4, 32 },     [2] = { ETW_SYSTEM, 4, 32 },
 	[3] = { ETW_COMPACT, 4, 24 },    [4] = { ETW_COMPACT, 4, 24 },
@@ -41,12 +43,14 @@ static const struct kind kinds[] = {
 	[20] = { ETW_FULL, 0, 48 },      [21] = { ETW_INSTANCE, 0, 56 },
 };
 
+/* Returns the number of the fault and sets its reason. */
 static int fault(const char **why, int code, const char *text)
 {
 	*why = text;
 	return code;
 }
 
+/* The kernel writes -1 for no thread or process; here that is 0. */
 static void read_ids(struct etw_record *r, size_t tid_at, size_t pid_at)
 {
 	r->has_ids = true;
@@ -64,6 +68,7 @@ static void read_stamp(struct etw_record *r, size_t at)
 	r->stamp = (int64_t)octets_u64(r->bytes + at);
 }
 
+/* Units are those of the log's timer resolution, or cycles in a private session. */
 static void read_cpu(struct etw_record *r, size_t at)
 {
 	r->has_cpu = true;
@@ -77,6 +82,7 @@ static void read_guid(struct etw_record *r, size_t at)
 	memcpy(r->guid, r->bytes + at, ETW_GUID_BYTES);
 }
 
+/* SYSTEM and COMPACT headers differ only in the CPU times. */
 static void read_system(struct etw_record *r)
 {
 	r->version = r->bytes[0];
@@ -88,6 +94,7 @@ static void read_system(struct etw_record *r)
 		read_cpu(r, 24);
 }
 
+/* PERFINFO has extended items of 8 bytes. Their number is in the version. */
 static bool read_perfinfo(struct etw_record *r)
 {
 	unsigned version = octets_u16(r->bytes);
@@ -100,6 +107,7 @@ static bool read_perfinfo(struct etw_record *r)
 	return r->header <= r->size;
 }
 
+/* FULL and INSTANCE headers have the class as a GUID. */
 static void read_full(struct etw_record *r)
 {
 	r->type = r->bytes[4];
@@ -109,10 +117,15 @@ static void read_full(struct etw_record *r)
 	read_stamp(r, 16);
 	read_guid(r, 24);
 	read_cpu(r, 40);
+	/* An INSTANCE header of 64-bit systems has another GUID. */
 	if (r->kind == ETW_INSTANCE && r->size >= 72)
 		r->header = 72;
 }
 
+/*
+ * Reads the extended items, each with its size and a bit that another one follows. Returns false if
+ * one is not complete: then the begin of the payload is not known.
+ */
 static bool read_items(struct etw_record *r)
 {
 	size_t at = r->header;
@@ -142,6 +155,10 @@ static bool read_items(struct etw_record *r)
 	return true;
 }
 
+/*
+ * The header of events of providers (EVENT_HEADER). Flags say whether CPU times and extended items
+ * are valid.
+ */
 static void read_event(struct etw_record *r)
 {
 	r->flags = octets_u16(r->bytes + 4);
@@ -159,10 +176,11 @@ static void read_event(struct etw_record *r)
 	if (r->flags & EVENT_HAS_ITEMS && !read_items(r)) {
 		r->bad_items = true;
 		r->schema = r->traits = NULL;
-		r->header = r->size; /* where its payload begins, nobody knows */
+		r->header = r->size; /* the begin of the payload is not known */
 	}
 }
 
+/* A WPP message has only the fields that its flags name, in this order. */
 static bool read_message(struct etw_record *r)
 {
 	size_t at = 8;
@@ -198,6 +216,10 @@ static bool read_message(struct etw_record *r)
 	return at <= r->size;
 }
 
+/*
+ * The caller has checked that the record has the least size of its kind. Only kinds with a variable
+ * header can fail here.
+ */
 static bool read_kind(struct etw_record *r)
 {
 	switch (r->kind) {
@@ -222,6 +244,10 @@ static bool read_kind(struct etw_record *r)
 	return true;
 }
 
+/*
+ * The size is checked against the kind's least header before any field is read, and against the
+ * buffer before any byte of the payload.
+ */
 int etw_record(const unsigned char *p, size_t size, struct etw_record *r, const char **why)
 {
 	static const struct kind message = { ETW_MESSAGE, 0, 8 };
@@ -253,6 +279,7 @@ int etw_record(const unsigned char *p, size_t size, struct etw_record *r, const 
 	return 0;
 }
 
+/* Group 0 is the class eventtrace, whose records describe the session. */
 bool etw_is_about_log(const struct etw_record *r)
 {
 	return r->group == 0;

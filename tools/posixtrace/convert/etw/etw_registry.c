@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_registry.c - records with the facts for which ETW has no field: attributes, names, schemas,
- * the status, losses by cause. Other readers show them as events of an unknown class.
+ * etw_registry.c - writes records with the facts for which ETW has no field: attributes, names,
+ * schemas, the status, and losses by cause. etw_restore.c reads them. Other readers show them as
+ * events of an unknown class.
  */
 #include <errno.h>
 #include <string.h>
@@ -9,9 +10,11 @@
 #include "convert/etw/etw_export.h"
 #include "convert/octets.h"
 
-#define LAYOUT 1
+#define LAYOUT 1 /* the version of the registry's records */
 
-static int put(struct etw_sink *s, unsigned type, int64_t stamp, const void *payload, size_t len)
+/* Writes a record of the registry's class. */
+static int put_record(struct etw_sink *s, unsigned type, int64_t stamp, const void *payload,
+		      size_t len)
 {
 	struct etw_full full = {
 		.type = type, .level = 4, .version = 1, .pid = s->facts.pid, .stamp = stamp,
@@ -23,6 +26,7 @@ static int put(struct etw_sink *s, unsigned type, int64_t stamp, const void *pay
 	return etw_writer_add(&s->writer, stamp, header, sizeof(header), payload, len);
 }
 
+/* Texts end with a NUL, so that etw_restore.c can read several in a row. */
 static unsigned char *put_text(unsigned char *p, const char *text, size_t len)
 {
 	memcpy(p, text, len);
@@ -30,6 +34,7 @@ static unsigned char *put_text(unsigned char *p, const char *text, size_t len)
 	return p + len + 1;
 }
 
+/* Writes the attributes of the stream. The order is that of the offsets in etw_restore.c. */
 static int put_stream(struct etw_sink *s, int64_t stamp)
 {
 	unsigned char payload[64 + 2 * (TRACE_NAME_MAX + 1) + sizeof(s->facts.host) +
@@ -48,6 +53,9 @@ static int put_stream(struct etw_sink *s, int64_t stamp)
 		posix_trace_attr_getmaxdatasize(&f->attr, &data_size);
 		posix_trace_attr_getlogsize(&f->attr, &log_size);
 	}
+	/*
+	 * The nanoseconds must not be negative, so a time before 1970 is rounded down to seconds.
+	 */
 	if (ns < 0) {
 		seconds--;
 		ns += 1000000000;
@@ -70,9 +78,10 @@ static int put_stream(struct etw_sink *s, int64_t stamp)
 	p = put_text(p, f->host, strnlen(f->host, sizeof(f->host) - 1));
 	p = put_text(p, f->clock, strnlen(f->clock, sizeof(f->clock) - 1));
 	p = octets_put(p, f->clock_hz, 8);
-	return put(s, ETW_REGISTRY_STREAM, stamp, payload, (size_t)(p - payload));
+	return put_record(s, ETW_REGISTRY_STREAM, stamp, payload, (size_t)(p - payload));
 }
 
+/* Writes the stream and all types. The schema precedes its type. */
 int etw_registry_begin(struct etw_sink *s, const struct etw_class *classes, int64_t stamp)
 {
 	unsigned char payload[24 + ETW_CLASS_NAME_MAX + 1], *p;
@@ -85,7 +94,8 @@ int etw_registry_begin(struct etw_sink *s, const struct etw_class *classes, int6
 		if (len && len <= ETW_CLASS_NAME_MAX) {
 			p = octets_put(payload, classes[i].id, 4);
 			p = put_text(p, type->schema, len);
-			err = put(s, ETW_REGISTRY_SCHEMA, stamp, payload, (size_t)(p - payload));
+			err = put_record(s, ETW_REGISTRY_SCHEMA, stamp, payload,
+					 (size_t)(p - payload));
 		}
 		if (err)
 			break;
@@ -94,11 +104,12 @@ int etw_registry_begin(struct etw_sink *s, const struct etw_class *classes, int6
 		p = octets_put(p + ETW_GUID_BYTES, classes[i].type, 4);
 		len = type->name_len < ETW_CLASS_NAME_MAX ? type->name_len : ETW_CLASS_NAME_MAX;
 		p = put_text(p, type->name, len);
-		err = put(s, ETW_REGISTRY_TYPE, stamp, payload, (size_t)(p - payload));
+		err = put_record(s, ETW_REGISTRY_TYPE, stamp, payload, (size_t)(p - payload));
 	}
 	return err;
 }
 
+/* Writes the losses and the status. Only causes with losses have a record. */
 int etw_registry_end(struct etw_sink *s, const struct fmt_end *end, int64_t stamp)
 {
 	const struct posix_trace_status_info *status = &end->status;
@@ -110,7 +121,7 @@ int etw_registry_end(struct etw_sink *s, const struct fmt_end *end, int64_t stam
 			continue;
 		p = octets_put(payload, cause, 4);
 		p = octets_put(p, s->lost[cause], 8);
-		err = put(s, ETW_REGISTRY_LOST, stamp, payload, (size_t)(p - payload));
+		err = put_record(s, ETW_REGISTRY_LOST, stamp, payload, (size_t)(p - payload));
 	}
 	if (err || !end->has_status)
 		return err;
@@ -121,5 +132,5 @@ int etw_registry_end(struct etw_sink *s, const struct fmt_end *end, int64_t stam
 	p = octets_put(p, (uint64_t)status->posix_log_overrun_status, 4);
 	p = octets_put(p, (uint64_t)status->posix_stream_flush_status, 4);
 	p = octets_put(p, (uint64_t)status->posix_stream_flush_error, 4);
-	return put(s, ETW_REGISTRY_STATUS, stamp, payload, (size_t)(p - payload));
+	return put_record(s, ETW_REGISTRY_STATUS, stamp, payload, (size_t)(p - payload));
 }

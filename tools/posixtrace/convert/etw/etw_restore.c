@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_restore.c - the log of which an export was made. The registry's records, before and behind
- * the events, have its attributes and types; the payload of each event has its ids before the data.
- * All of them are checked as any input is.
+ * etw_restore.c - restores the log of which an export was made.
+ *
+ * The records of the registry, before and after the events, have its attributes and types. The
+ * payload of each event begins with its identifiers. All of this is checked as any other input:
+ * anyone can write such a file.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +14,7 @@
 #include "convert/etw/etw_write.h"
 #include "convert/octets.h"
 
-#define STREAM_BYTES 64 /* before the names */
+#define STREAM_BYTES 64 /* of the stream's record before the names */
 #define DATA_MAX (UINT64_C(1) << 30)
 
 struct restore {
@@ -28,20 +30,21 @@ struct restore {
 	char *schema;           /* for the next type */
 	uint32_t schema_id;
 
-	bool has_event;         /* one that extension records may go on with */
+	bool has_event;         /* extension records may follow it */
 	struct fmt_event event;
 	uint32_t id;
 	unsigned char *data;
 	size_t data_len, data_room;
 };
 
-static void damaged(struct restore *re, const struct etw_record *r, const char *what)
+/* Reports a record of the export that is damaged. The others are still read. */
+static void report_damage(struct restore *re, const struct etw_record *r, const char *what)
 {
 	fmt_fault(re->flow, FMT_DAMAGED, r->at, NULL, "a record of the export is not whole: %s",
 		  what);
 }
 
-/* A text up to its NUL; false when there is none. */
+/* Copies a text up to its NUL, cut to room. Returns false if it has no NUL. */
 static bool take_text(const unsigned char **p, const unsigned char *end, char *to, size_t room)
 {
 	const unsigned char *nul = memchr(*p, 0, (size_t)(end - *p));
@@ -58,6 +61,7 @@ static bool take_text(const unsigned char **p, const unsigned char *end, char *t
 	return true;
 }
 
+/* Sets the attributes. The functions of the library refuse invalid values. */
 static int set_attr(struct fmt_facts *facts, const unsigned char *p)
 {
 	int err = posix_trace_attr_init(&facts->attr);
@@ -79,20 +83,21 @@ static int set_attr(struct fmt_facts *facts, const unsigned char *p)
 	return err;
 }
 
-static bool begin(struct restore *re, const struct etw_record *r)
+/* Reads the first record, which describes the stream, and calls fmt_begin(). */
+static bool restore_stream(struct restore *re, const struct etw_record *r)
 {
 	const unsigned char *p = r->bytes + r->header, *end = r->bytes + r->size, *text;
 	struct fmt_facts facts = { .resolution_ns = 1 };
 
 	re->begun = true;
 	if (end - p < STREAM_BYTES || octets_u32(p) != 1) {
-		damaged(re, r, "the stream");
+		report_damage(re, r, "the stream");
 		return fmt_begin(re->flow, &facts);
 	}
 	text = p + STREAM_BYTES;
 	if (!take_text(&text, end, facts.name, sizeof(facts.name)) ||
 	    !take_text(&text, end, facts.generation, sizeof(facts.generation)))
-		damaged(re, r, "the names of the stream");
+		report_damage(re, r, "the names of the stream");
 	else if (take_text(&text, end, facts.host, sizeof(facts.host)) &&
 		 take_text(&text, end, facts.clock, sizeof(facts.clock)) && end - text >= 8)
 		facts.clock_hz = octets_u64(text);
@@ -101,7 +106,7 @@ static bool begin(struct restore *re, const struct etw_record *r)
 	facts.has_creation = facts.creation_ns != 0;
 	facts.resolution_ns = octets_u32(p + 20);
 	facts.data_max = octets_u64(p + 48);
-	/* What was exported from a trace that was no log has no policies. */
+	/* An export of a trace that was no log has no policies. */
 	facts.has_attr = octets_u32(p + 28) && !set_attr(&facts, p);
 	facts.has_span = re->file->events > 0;
 	facts.first_ns = re->file->first_ns;
@@ -109,6 +114,10 @@ static bool begin(struct restore *re, const struct etw_record *r)
 	return fmt_begin(re->flow, &facts);
 }
 
+/*
+ * Makes room for a type by its number. The limit bounds the array that a hostile number could
+ * demand.
+ */
 static bool make_room(struct restore *re, uint32_t id)
 {
 	const struct fmt_type **more;
@@ -124,6 +133,7 @@ static bool make_room(struct restore *re, uint32_t id)
 	return true;
 }
 
+/* Registers the type in the record, with the schema of the record before. */
 static void name_type(struct restore *re, const struct etw_record *r)
 {
 	const unsigned char *p = r->bytes + r->header, *end = r->bytes + r->size;
@@ -132,13 +142,13 @@ static void name_type(struct restore *re, const struct etw_record *r)
 	uint32_t id;
 
 	if (end - p < 25) {
-		damaged(re, r, "an event type");
+		report_damage(re, r, "an event type");
 		return;
 	}
 	id = octets_u32(p);
 	p += 24;
 	if (!take_text(&p, end, name, sizeof(name)) || !make_room(re, id)) {
-		damaged(re, r, "an event type");
+		report_damage(re, r, "an event type");
 		return;
 	}
 	if (id < 1024)
@@ -148,6 +158,7 @@ static void name_type(struct restore *re, const struct etw_record *r)
 	re->type[id] = fmt_type(re->flow, &type);
 }
 
+/* Keeps a schema for the next type. */
 static void keep_schema(struct restore *re, const struct etw_record *r)
 {
 	const unsigned char *p = r->bytes + r->header + 4, *end = r->bytes + r->size;
@@ -156,12 +167,13 @@ static void keep_schema(struct restore *re, const struct etw_record *r)
 		re->schema = malloc(ETW_CLASS_NAME_MAX + 1);
 	if (!re->schema || r->size - r->header < 5 ||
 	    !take_text(&p, end, re->schema, ETW_CLASS_NAME_MAX + 1)) {
-		damaged(re, r, "a schema");
+		report_damage(re, r, "a schema");
 		return;
 	}
 	re->schema_id = octets_u32(r->bytes + r->header);
 }
 
+/* Once a count was passed, the header's total must not be passed too. */
 static bool put_lost(struct restore *re, int cause, uint64_t count)
 {
 	struct fmt_lost lost = { .cause = cause, .counted = true, .count = count };
@@ -170,24 +182,26 @@ static bool put_lost(struct restore *re, int cause, uint64_t count)
 	return fmt_lost(re->flow, &lost);
 }
 
+/* Reads a record of losses: the cause and the count. */
 static bool take_lost(struct restore *re, const struct etw_record *r)
 {
 	const unsigned char *p = r->bytes + r->header;
 
 	if (r->size - r->header < 12 || octets_u32(p) >= POSIX_TRACE_LOST_CAUSES_NP) {
-		damaged(re, r, "lost events");
+		report_damage(re, r, "lost events");
 		return true;
 	}
 	return put_lost(re, (int)octets_u32(p), octets_u64(p + 4));
 }
 
+/* The values are passed as they are; they are facts of the original log. */
 static void take_status(struct restore *re, const struct etw_record *r)
 {
 	const unsigned char *p = r->bytes + r->header;
 	struct posix_trace_status_info *status = &re->end.status;
 
 	if (r->size - r->header < 28) {
-		damaged(re, r, "the status");
+		report_damage(re, r, "the status");
 		return;
 	}
 	re->end.has_status = true;
@@ -200,7 +214,11 @@ static void take_status(struct restore *re, const struct etw_record *r)
 	status->posix_stream_flush_error = (int)octets_u32(p + 24);
 }
 
-static bool append(struct restore *re, const unsigned char *data, size_t len)
+/*
+ * Appends data to the current event. Extension records may come without end, so the length is
+ * limited.
+ */
+static bool append_data(struct restore *re, const unsigned char *data, size_t len)
 {
 	if (re->data_len + len > re->data_room) {
 		size_t room = 2 * (re->data_len + len);
@@ -220,6 +238,7 @@ static bool append(struct restore *re, const unsigned char *data, size_t len)
 	return true;
 }
 
+/* Passes the current event when the next record shows that it is complete. */
 static bool put_event(struct restore *re)
 {
 	if (!re->has_event)
@@ -230,12 +249,16 @@ static bool put_event(struct restore *re)
 	return fmt_event(re->flow, &re->event);
 }
 
-/* A thread's number that stands for its id, or is its id, is not the system's. */
+/*
+ * etw_export.c used the thread's handle as its number if it had no other; that is not a number of
+ * the system.
+ */
 static uint32_t system_tid(uint32_t tid, uint64_t thread)
 {
 	return tid >= 0x80000000 || tid == thread ? 0 : tid;
 }
 
+/* Reads an event or an extension of one. The prefix has the number of its type. */
 static bool take_event(struct restore *re, const struct etw_record *r)
 {
 	const unsigned char *p = r->bytes + r->header;
@@ -243,16 +266,16 @@ static bool take_event(struct restore *re, const struct etw_record *r)
 	uint32_t id;
 
 	if (r->kind != ETW_FULL || r->version != 1 || len < ETW_PREFIX_BYTES) {
-		damaged(re, r, "an event");
+		report_damage(re, r, "an event");
 		return true;
 	}
 	id = octets_u32(p);
 	if (r->type == 5 && re->has_event && id == re->id)
-		return append(re, p + ETW_PREFIX_BYTES, len - ETW_PREFIX_BYTES);
+		return append_data(re, p + ETW_PREFIX_BYTES, len - ETW_PREFIX_BYTES);
 	if (!put_event(re))
 		return false;
 	if (id >= re->types || !re->type[id]) {
-		damaged(re, r, "an event of no type");
+		report_damage(re, r, "an event of no type");
 		return true;
 	}
 	re->has_event = true;
@@ -268,13 +291,14 @@ static bool take_event(struct restore *re, const struct etw_record *r)
 	};
 	re->event.tid = system_tid(r->tid, re->event.thread);
 	re->data_len = 0;
-	return append(re, p + ETW_PREFIX_BYTES, len - ETW_PREFIX_BYTES);
+	return append_data(re, p + ETW_PREFIX_BYTES, len - ETW_PREFIX_BYTES);
 }
 
-static bool take(struct restore *re, const struct etw_record *r)
+/* Dispatches a record by its class and type. */
+static bool restore_record(struct restore *re, const struct etw_record *r)
 {
 	if (!re->begun)
-		return begin(re, r);
+		return restore_stream(re, r);
 	if (memcmp(r->guid, re->registry, sizeof(re->registry)) != 0)
 		return take_event(re, r);
 	if (!put_event(re))
@@ -295,7 +319,11 @@ static bool take(struct restore *re, const struct etw_record *r)
 	return true;
 }
 
-static bool finish(struct restore *re)
+/*
+ * Passes the last event and the end. An export without a registry of losses has only the header's
+ * count.
+ */
+static bool finish_restore(struct restore *re)
 {
 	if (!put_event(re))
 		return false;
@@ -306,6 +334,7 @@ static bool finish(struct restore *re)
 	return fmt_finish(re->flow, &re->end);
 }
 
+/* Reads the records in their order. A damaged record is reported and the rest is restored. */
 int etw_restore(struct fmt_flow *flow, const struct etw_file *file)
 {
 	struct restore re = { .flow = flow, .file = file };
@@ -317,13 +346,13 @@ int etw_restore(struct fmt_flow *flow, const struct etw_file *file)
 	etw_guid_of_name(ETW_CLASS_REGISTRY, strlen(ETW_CLASS_REGISTRY), re.registry);
 	if (!etw_walk_begin(file, &walk)) {
 		while (goes_on && (more = etw_walk_next(walk, &record)) > 0)
-			goes_on = take(&re, &record);
+			goes_on = restore_record(&re, &record);
 		etw_walk_end(walk);
 	}
 	if (more < 0)
 		fmt_fault(flow, FMT_REFUSE, FMT_NO_OFFSET, NULL,
 			  "it cannot be read again, or there is no memory for it");
-	goes_on = goes_on && !more && finish(&re);
+	goes_on = goes_on && !more && finish_restore(&re);
 	free(re.type);
 	free(re.schema);
 	free(re.data);

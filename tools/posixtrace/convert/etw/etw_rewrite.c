@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_rewrite.c - an imported log of ETW, exported: its own records behind its own header.
+ * etw_rewrite.c - writes an imported log of ETW back: its own records with its own header.
  *
- * The buffers are not compressed and belong to one processor; the header is changed accordingly.
+ * The buffers are not compressed and belong to one processor. The header is changed accordingly.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,8 +15,11 @@
 
 #define LARGEST_BUFFER (16u << 20)
 
-/* The header, its file name replaced; it is as hostile as any data of a log. */
-static bool begin(struct etw_sink *s, const unsigned char *data, size_t len)
+/*
+ * Takes the header from an event and replaces the file name. Its data is as hostile as that of any
+ * event. Returns false if it is not a header; the log is then exported as any other.
+ */
+static bool begin_rewrite(struct etw_sink *s, const unsigned char *data, size_t len)
 {
 	const char *path = s->output->shown, *base = strrchr(path, '/');
 	struct etw_record r;
@@ -53,6 +56,9 @@ static bool begin(struct etw_sink *s, const unsigned char *data, size_t len)
 	return true;
 }
 
+/*
+ * Decides at the first event. A log whose first event is not the kept header is exported as events.
+ */
 bool etw_rewrite_wants(struct etw_sink *s, const struct fmt_event *event)
 {
 	static const char name[] = ETW_HEADER_EVENT;
@@ -62,10 +68,14 @@ bool etw_rewrite_wants(struct etw_sink *s, const struct fmt_event *event)
 	if (s->events || event->type->name_len != sizeof(name) - 1 ||
 	    strcmp(event->type->name, name) != 0)
 		return false;
-	s->rewrite = begin(s, event->data, event->data_len);
+	s->rewrite = begin_rewrite(s, event->data, event->data_len);
 	return s->rewrite;
 }
 
+/*
+ * Writes the record that an event has as its data. Events of the stream itself, and events without
+ * a record, have no place in the log.
+ */
 int etw_rewrite_event(struct etw_sink *s, const struct fmt_event *event)
 {
 	const unsigned char *bytes;
@@ -79,6 +89,7 @@ int etw_rewrite_event(struct etw_sink *s, const struct fmt_event *event)
 		return 0;
 	bytes = event->data;
 	len = event->data_len;
+	/* A decoded event has its record at the end of the data. */
 	tail = etw_tail(bytes, len);
 	if (tail) {
 		bytes += len - tail;
@@ -92,6 +103,7 @@ int etw_rewrite_event(struct etw_sink *s, const struct fmt_event *event)
 	return etw_writer_add(&s->writer, r.stamp, bytes, len, NULL, 0);
 }
 
+/* Only the number of buffers in the header is known at the end. */
 int etw_rewrite_end(struct etw_sink *s)
 {
 	if (s->foreign)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_scan.c - the first reading of the whole file: it reports faults, and finds what the sink must
- * know before the first event.
+ * etw_scan.c - reads the whole file once. It reports faults and collects the facts that the sink
+ * needs before the first event: number of events, times, largest record, descriptions, size of
+ * pointers.
  */
 #include <errno.h>
 #include <string.h>
@@ -17,13 +18,14 @@
 struct scan {
 	struct etw_file *file;
 	struct findings *f;
-	bool begun;             /* of this processor */
+	bool begun;             /* this processor had a record */
 	int64_t last;
 	bool time_told, order_told;
 	unsigned fits[2];       /* process events that pointers of 4 and of 8 bytes explain */
 	unsigned tries;
 };
 
+/* Reports the first time that is impossible: it shows a wrong clock or frequency. */
 static void check_time(struct scan *s, const struct etw_record *r, int64_t ns)
 {
 	int64_t start = etw_filetime_ns(s->file->log.start_time);
@@ -37,6 +39,10 @@ static void check_time(struct scan *s, const struct etw_record *r, int64_t ns)
 		(long long)r->stamp);
 }
 
+/*
+ * Looks for records that are older than the one before. Then a merge by processor would give a
+ * wrong order, and etw_walk.c sorts all records.
+ */
 static void check_order(struct scan *s, const struct etw_record *r)
 {
 	/* An export of ours keeps the order of the log, also where its clock went back. */
@@ -53,7 +59,10 @@ static void check_order(struct scan *s, const struct etw_record *r)
 	s->last = r->stamp;
 }
 
-/* Counts for which size of pointers the exit status of a process is "still running". */
+/*
+ * Kernel events do not say how large their pointers are. The exit status of a running process is
+ * 259, at an offset that depends on the size: this counts the size for which it is there.
+ */
 static void try_process(struct scan *s, const struct etw_record *r)
 {
 	const char *name = r->has_guid && etw_is_classic(r) ? etw_class_name(r->guid) :
@@ -72,7 +81,7 @@ static void try_process(struct scan *s, const struct etw_record *r)
 	}
 }
 
-/* The first record of an export of ours describes the stream. */
+/* The first record of an export of posixtrace describes the stream. */
 static bool is_ours(const struct etw_record *r)
 {
 	unsigned char guid[ETW_GUID_BYTES];
@@ -82,8 +91,8 @@ static bool is_ours(const struct etw_record *r)
 	       !memcmp(r->guid, guid, sizeof(guid));
 }
 
-/* False: no memory. */
-static bool take(struct scan *s, const struct etw_record *r)
+/* Examines a record. Returns false without memory. */
+static bool scan_record(struct scan *s, const struct etw_record *r)
 {
 	struct etw_file *file = s->file;
 	int64_t ns;
@@ -110,10 +119,11 @@ static bool take(struct scan *s, const struct etw_record *r)
 	return true;
 }
 
+/* The log's header type decides if the processes do not. */
 static void decide_pointers(struct scan *s)
 {
 	struct etw_file *file = s->file;
-	/* A process that has ended but is held fits neither, so that the majority decides. */
+	/* A process that has ended and is still held fits neither. The majority decides. */
 	if (s->fits[0] != s->fits[1])
 		file->pointer_bytes = s->fits[1] > s->fits[0] ? 8 : 4;
 	else if (!s->fits[0] || s->fits[0] == s->tries)
@@ -122,6 +132,10 @@ static void decide_pointers(struct scan *s)
 		file->pointer_bytes = 0;
 }
 
+/*
+ * Buffers are sorted by processor, so one flag is enough to know a new one. Each buffer is loaded
+ * and freed, so memory does not depend on the file.
+ */
 int etw_scan(struct etw_file *file, struct findings *f)
 {
 	struct scan s = { .file = file, .f = f };
@@ -132,12 +146,16 @@ int etw_scan(struct etw_file *file, struct findings *f)
 		struct etw_record record;
 		int err = etw_content_load(file, b, &content, f);
 
+		/*
+		 * After an error the rest of the file cannot be read; after a fault only a buffer
+		 * is lost.
+		 */
 		if (err)
 			return err;
 		if (i && b->processor != file->buffer[i - 1].processor)
 			s.begun = false;
 		while (!err && etw_content_next(file, b, &content, &record, f))
-			err = take(&s, &record) ? 0 : ENOMEM;
+			err = scan_record(&s, &record) ? 0 : ENOMEM;
 		etw_content_free(&content);
 		if (err)
 			return err;

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* etw_schema.c - builds a valid schema (record/schema.h of the library) from hostile names. */
 #include "convert/etw/etw_schema.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAP_NAMES_MAX 48 /* a schema has 128 in all */
+#define MAP_NAMES_MAX 48 /* of 128 that a schema can have, as the header's fields need some too */
 
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
-/* What a schema allows in a name; isalnum() would allow the letters of the locale. */
+/* The characters of names in a schema. isalnum() would allow further letters in some locales. */
 static bool is_name_character(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c);
 }
 
-/* A name that a schema takes: letters, digits and _, no digit first. */
+/* Makes a name that a schema allows: letters, digits and _, not a digit first. */
 static void clean_name(const char *name, char *to, size_t room)
 {
 	size_t used = 0;
@@ -30,6 +31,7 @@ static void clean_name(const char *name, char *to, size_t room)
 	to[used] = '\0';
 }
 
+/* Whether a field has this name. In a schema the name follows a blank and precedes one of ; { [. */
 static bool is_in_schema(const char *schema, const char *name)
 {
 	size_t len = strlen(name);
@@ -40,7 +42,7 @@ static bool is_in_schema(const char *schema, const char *name)
 	return false;
 }
 
-/* The names of what follows the decoded fields. */
+/* The names of the header's fields, which follow the decoded ones. */
 static bool is_taken(const char *name)
 {
 	static const char *const taken[] = {
@@ -54,6 +56,10 @@ static bool is_taken(const char *name)
 	return false;
 }
 
+/*
+ * Appends {VALUE=NAME,...} to the item, or {|...} for bits. Returns false if there are too many
+ * names.
+ */
 static bool add_map(const struct etw_schema *s, const struct etw_map *map, struct etw_bytes *item)
 {
 	char text[ETW_FIELD_NAME_MAX + 24], name[ETW_FIELD_NAME_MAX + 1];
@@ -70,6 +76,7 @@ static bool add_map(const struct etw_schema *s, const struct etw_map *map, struc
 	return true;
 }
 
+/* The item is built completely before it is added, so that a schema is never cut in the middle. */
 bool etw_schema_add(struct etw_schema *s, const char *type, const char *name,
 		    const struct etw_map *map)
 {
@@ -87,7 +94,7 @@ bool etw_schema_add(struct etw_schema *s, const char *type, const char *name,
 	etw_bytes_add(&item, unique, strlen(unique));
 	named = item.len;
 	maps = add_map(s, map, &item);
-	/* The names of values are dropped before the field is. */
+	/* If there is no room, the names of values are dropped first, then the field. */
 	if (maps && s->used + item.len + 2 > s->room) {
 		item.len = named;
 		maps = false;
@@ -105,6 +112,7 @@ bool etw_schema_add(struct etw_schema *s, const char *type, const char *name,
 	return fits;
 }
 
+/* For parts that are constants of this program, such as the field `more`. */
 bool etw_schema_text(struct etw_schema *s, const char *text)
 {
 	size_t len = strlen(text);

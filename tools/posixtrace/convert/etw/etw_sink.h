@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* etw_sink.h - what the files of the source and the sink of ETW's format share. */
+/*
+ * etw_sink.h - the functions of the source and the sink for etw_format.c, as format.h describes
+ * them.
+ */
 #ifndef POSIXTRACE_CONVERT_ETW_ETW_SINK_H
 #define POSIXTRACE_CONVERT_ETW_ETW_SINK_H
 
 #include "convert/format.h"
 
-/* The event that keeps an imported log's own header. */
+/* The type of the event that has an imported log's own header. */
 #define ETW_HEADER_EVENT "etw_header"
 
 int etw_import(struct fmt_flow *flow, struct fmt_input *input);

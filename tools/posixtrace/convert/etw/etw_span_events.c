@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* etw_span_events.c - makes events with the durations and CPU costs of spans. */
 #include "convert/etw/etw_span_events.h"
 
 #include <stdio.h>
@@ -17,6 +18,7 @@ struct etw_span_events {
 	struct etw_spans *spans;
 };
 
+/* Costs are computed for all records, since a span has the sum of its records. */
 struct etw_span_events *etw_span_events_new(struct fmt_flow *flow, const struct etw_file *file)
 {
 	struct etw_span_events *events = calloc(1, sizeof(*events));
@@ -33,6 +35,7 @@ struct etw_span_events *etw_span_events_new(struct fmt_flow *flow, const struct 
 	return NULL;
 }
 
+/* Accepts NULL and an object that etw_span_events_new() could not complete. */
 void etw_span_events_free(struct etw_span_events *events)
 {
 	if (!events)
@@ -42,12 +45,16 @@ void etw_span_events_free(struct etw_span_events *events)
 	free(events);
 }
 
-/* Clocks go back. */
+/* Clocks may go back; a duration is not negative. */
 static uint64_t since(int64_t from_ns, int64_t to_ns)
 {
 	return to_ns > from_ns ? (uint64_t)to_ns - (uint64_t)from_ns : 0;
 }
 
+/*
+ * The event has the time of the record that ended the span. Its fields are those of SCHEMA, little
+ * endian as all data of this source.
+ */
 bool etw_span_events_put(struct etw_span_events *events, const struct etw_record *record,
 			 int64_t time_ns)
 {
@@ -66,7 +73,7 @@ bool etw_span_events_put(struct etw_span_events *events, const struct etw_record
 	snprintf(name, sizeof(name), "%s.span", span.name);
 	p = octets_put(p, since(span.begin_ns, time_ns), 8);
 	p = octets_put(p, span.dequeued ? since(span.begin_ns, span.dequeue_ns) : 0, 8);
-	/* What is not known is not there. */
+	/* An unknown cost is omitted: data that ends early is valid for a schema. */
 	if (span.has_cost && !span.unknown)
 		p = octets_put(p, span.cost_ns, 8);
 	event.data_len = (size_t)(p - data);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_span_events.h - an event behind each record that ends a span: how long it took and what it
- * cost.
+ * etw_span_events.h - with --spans: an event after each record that ends a span, with its duration
+ * and its CPU cost.
  */
 #ifndef POSIXTRACE_CONVERT_ETW_ETW_SPAN_EVENTS_H
 #define POSIXTRACE_CONVERT_ETW_ETW_SPAN_EVENTS_H
@@ -13,11 +13,14 @@
 
 struct etw_span_events;
 
-/* NULL without memory. */
+/* Returns NULL without memory. */
 struct etw_span_events *etw_span_events_new(struct fmt_flow *flow, const struct etw_file *file);
 void etw_span_events_free(struct etw_span_events *events);
 
-/* Adds the cost of the record, and puts an event if it ends a span. False: stop. */
+/*
+ * Counts the cost of the record, and passes an event if the record ends a span. Returns false if
+ * the sink has stopped.
+ */
 bool etw_span_events_put(struct etw_span_events *events, const struct etw_record *record,
 			 int64_t time_ns);
 

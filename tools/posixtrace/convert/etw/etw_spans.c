@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* etw_spans.c - pairs STARTs and ENDs by a tree of the open spans. */
 #include "convert/etw/etw_spans.h"
 
 #include <search.h>
@@ -10,7 +11,7 @@
 #include "convert/etw/etw_cost.h"
 #include "convert/etw/etw_describe.h"
 
-struct total { /* what a thread cost so far */
+struct total { /* the CPU cost of a thread so far */
 	uint32_t pid, tid;
 	uint64_t cost_ns, unknown;
 };
@@ -40,11 +41,13 @@ struct etw_spans *etw_spans_new(const struct etw_file *file)
 	return spans;
 }
 
+/* The list frees the spans, so tdestroy() must not. */
 static void keep(void *open)
 {
-	(void)open; /* it is in the list, too */
+	(void)open;
 }
 
+/* The list has every open span exactly once; the tree has only the youngest of each key. */
 void etw_spans_free(struct etw_spans *spans)
 {
 	if (!spans)
@@ -60,11 +63,16 @@ void etw_spans_free(struct etw_spans *spans)
 	free(spans);
 }
 
+/*
+ * The number of STARTs that began no span, since ETW_SPANS_OPEN were open already. Their ENDs are
+ * ignored, or end an older span with the same key.
+ */
 uint64_t etw_spans_without_room(const struct etw_spans *spans)
 {
 	return spans->without_room;
 }
 
+/* before must be a span that this function has returned, and no span may have ended since. */
 const struct etw_span *etw_spans_open(const struct etw_spans *spans, const struct etw_span *before)
 {
 	/* The span is the first member of struct open. */
@@ -105,6 +113,7 @@ static struct total *total_of(struct etw_spans *spans, uint32_t pid, uint32_t ti
 	return total;
 }
 
+/* Unknown costs are counted, since a span with one has no known cost. */
 static void add_cost(struct total *total, int64_t cost_ns)
 {
 	total->unknown += cost_ns == ETW_COST_UNKNOWN;
@@ -140,6 +149,7 @@ static bool add_subject(const struct etw_spans *spans, const struct etw_record *
 
 #define ACTIVITY_AT 0x40 /* in the header of an event of a provider */
 
+/* The activity identifier of an event of a provider. Zeros mean that it has none. */
 static bool activity_of(const struct etw_record *r, const unsigned char **activity)
 {
 	static const unsigned char none[ETW_GUID_BYTES];
@@ -153,6 +163,10 @@ static bool activity_of(const struct etw_record *r, const unsigned char **activi
 /* By the type of the record; kernel classes with a subject have types of their own. */
 enum role { NONE, BEGIN, END, DEQUEUE };
 
+/*
+ * The role of a record by its type. *key has the fields of its subject, or is NULL if its thread or
+ * activity identifies it.
+ */
 static enum role role_of(const struct etw_record *r, const char *class, const char **key)
 {
 	enum etw_role role;
@@ -163,9 +177,9 @@ static enum role role_of(const struct etw_record *r, const char *class, const ch
 	return r->type == 1 ? BEGIN : r->type == 2 ? END : r->type == 7 ? DEQUEUE : NONE;
 }
 
-/* Fills name, key and by_thread of the span that the record is of. */
-static enum role identify(const struct etw_spans *spans, const struct etw_record *r,
-			  struct etw_span *span)
+/* Finds the role of the record and fills name, key and by_thread of its span. */
+static enum role identify_span(const struct etw_spans *spans, const struct etw_record *r,
+			       struct etw_span *span)
 {
 	uint32_t ids[] = { r->pid, r->tid };
 	const unsigned char *activity;
@@ -197,6 +211,7 @@ static enum role identify(const struct etw_spans *spans, const struct etw_record
 
 /* ------------------------------------------------------------------ spans */
 
+/* Keys are hashes of 64 bits. The name is compared too, which makes a collision less likely. */
 static int compare_open(const void *a, const void *b)
 {
 	const struct etw_span *x = &((const struct open *)a)->span;
@@ -207,8 +222,8 @@ static int compare_open(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* The youngest open span with that key and name; NULL: none. */
-static struct open *find(const struct etw_spans *spans, const struct etw_span *span)
+/* The youngest open span with that key and name, or NULL. */
+static struct open *find_open(const struct etw_spans *spans, const struct etw_span *span)
 {
 	struct open key = { .span = *span }, **found;
 
@@ -216,7 +231,10 @@ static struct open *find(const struct etw_spans *spans, const struct etw_span *s
 	return found ? *found : NULL;
 }
 
-static void begin(struct etw_spans *spans, const struct etw_span *span)
+/*
+ * Opens a span. Older ones with the same key are linked behind it, since an END ends the youngest.
+ */
+static void open_span(struct etw_spans *spans, const struct etw_span *span)
 {
 	struct open *open = spans->open < ETW_SPANS_OPEN ? malloc(sizeof(*open)) : NULL;
 	struct open **place = NULL;
@@ -242,7 +260,8 @@ static void begin(struct etw_spans *spans, const struct etw_span *span)
 	spans->open++;
 }
 
-static void end(struct etw_spans *spans, struct open *open)
+/* Removes a span; the next older one with its key becomes the youngest. */
+static void close_span(struct etw_spans *spans, struct open *open)
 {
 	struct open **place = tfind(open, &spans->youngest, compare_open);
 
@@ -262,8 +281,9 @@ static void end(struct etw_spans *spans, struct open *open)
 	free(open);
 }
 
-/* Sets the cost of an ended span: that of its thread since the START. */
-static void settle(struct etw_span *ended, const struct etw_record *r, const struct total *total)
+/* Sets the cost of an ended span: the growth of its thread's total since the START. */
+static void settle_cost(struct etw_span *ended, const struct etw_record *r,
+			const struct total *total)
 {
 	ended->has_cost = ended->by_thread && total && r->has_cpu && r->tid && r->tid != UINT32_MAX;
 	if (!ended->has_cost)
@@ -272,14 +292,16 @@ static void settle(struct etw_span *ended, const struct etw_record *r, const str
 	ended->unknown = total->unknown - ended->unknown;
 }
 
+/* A second DEQUEUE does not change the wait. An END without a START is ignored. */
 bool etw_spans_take(struct etw_spans *spans, const struct etw_record *r, int64_t time_ns,
 		    int64_t cost_ns, struct etw_span *ended)
 {
 	struct total *total = r->has_ids ? total_of(spans, r->pid, r->tid) : NULL;
 	struct etw_span span = { .begin_ns = time_ns, .pid = r->pid, .tid = r->tid };
-	enum role role = identify(spans, r, &span);
+	enum role role = identify_span(spans, r, &span);
 	struct open *open;
 
+	/* The record's own cost belongs to the time before it, so it is added first. */
 	if (total)
 		add_cost(total, cost_ns);
 	if (role == NONE)
@@ -287,10 +309,10 @@ bool etw_spans_take(struct etw_spans *spans, const struct etw_record *r, int64_t
 	if (role == BEGIN) {
 		span.cost_ns = total ? total->cost_ns : 0;
 		span.unknown = total ? total->unknown : 0;
-		begin(spans, &span);
+		open_span(spans, &span);
 		return false;
 	}
-	open = find(spans, &span);
+	open = find_open(spans, &span);
 	if (!open)
 		return false;
 	if (role == DEQUEUE) {
@@ -300,7 +322,7 @@ bool etw_spans_take(struct etw_spans *spans, const struct etw_record *r, int64_t
 		return false;
 	}
 	*ended = open->span;
-	end(spans, open);
-	settle(ended, r, total);
+	close_span(spans, open);
+	settle_cost(ended, r, total);
 	return true;
 }

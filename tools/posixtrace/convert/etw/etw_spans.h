@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_spans.h - spans from a START to its END: how long they took, how long they waited before a
- * DEQUEUE, and the CPU time of their thread.
+ * etw_spans.h - spans from a START to its END: their duration, the wait before a DEQUEUE, and the
+ * CPU time of their thread.
  *
- * START and END belong together if they have the same class and thread; in the classes process,
- * thread and image the same subject in the payload, since one thread logs its begin and another its
- * end; of a provider the same task and activity, or the same thread without an activity. An END
- * ends the youngest open START. An END without a START is no span.
+ * START and END belong together if they have the same class and thread. In the classes process,
+ * thread and image they must have the same subject in the payload, since different threads log
+ * begin and end. Those of a provider must have the same task and activity, or without an activity
+ * the same thread. An END ends the youngest open START. An END without a START is no span.
  *
- * Memory    bounded: at most ETW_SPANS_OPEN are open; a START beyond is counted and begins no span.
+ * Memory    bounded: at most ETW_SPANS_OPEN are open. A START beyond that is counted and begins no
+ *           span.
  */
 #ifndef POSIXTRACE_CONVERT_ETW_ETW_SPANS_H
 #define POSIXTRACE_CONVERT_ETW_ETW_SPANS_H
@@ -35,17 +36,17 @@ struct etw_span {
 
 struct etw_spans;
 
-/* NULL without memory. */
+/* Returns NULL without memory. */
 struct etw_spans *etw_spans_new(const struct etw_file *file);
 void etw_spans_free(struct etw_spans *spans);
 
-/* True: the record ends the span in *ended. cost_ns is the record's, from etw_cost(). */
+/* Returns true if the record ends the span in *ended. cost_ns is the record's, from etw_cost(). */
 bool etw_spans_take(struct etw_spans *spans, const struct etw_record *record, int64_t time_ns,
 		    int64_t cost_ns, struct etw_span *ended);
 
 /*
- * The open spans in the order of their STARTs: the one after `before`, or the first for NULL. NULL:
- * there are no more.
+ * The open spans in the order of their STARTs: the one after `before`, or the first one for NULL.
+ * Returns NULL after the last one.
  */
 const struct etw_span *etw_spans_open(const struct etw_spans *spans, const struct etw_span *before);
 

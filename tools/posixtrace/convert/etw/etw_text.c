@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* etw_text.c - appends texts, numbers and addresses of payloads to an array of bytes. */
 #include "convert/etw/etw_text.h"
 
 #include <arpa/inet.h>
@@ -10,6 +11,7 @@
 #include "base/utf.h"
 #include "convert/octets.h"
 
+/* The array at least doubles, so that appending costs linear time. */
 void etw_bytes_add(struct etw_bytes *to, const void *bytes, size_t len)
 {
 	if (len > to->room - to->len) {
@@ -51,6 +53,7 @@ void etw_character_text(uint32_t c, struct etw_bytes *to)
 	etw_bytes_add(to, utf8, utf8_put(c == UTF_INVALID ? UTF_REPLACEMENT : c, utf8));
 }
 
+/* An odd byte at the end is ignored. */
 void etw_utf16_text(const unsigned char *from, size_t size, struct etw_bytes *to)
 {
 	for (size_t at = 0; at + 2 <= size;) {
@@ -62,6 +65,7 @@ void etw_utf16_text(const unsigned char *from, size_t size, struct etw_bytes *to
 	}
 }
 
+/* Latin-1 is the first block of Unicode, so such a byte is the character's number. */
 void etw_ansi_text(const unsigned char *from, size_t size, struct etw_bytes *to)
 {
 	for (size_t at = 0; at < size && from[at];) {
@@ -73,11 +77,12 @@ void etw_ansi_text(const unsigned char *from, size_t size, struct etw_bytes *to)
 	}
 }
 
+/* The result is at most max bytes of whole characters, and a NUL. */
 char *etw_text_copy(const char *text, size_t len, size_t max)
 {
 	struct etw_bytes copy = { 0 };
 
-	/* No byte becomes fewer than one: what is behind max bytes is cut in any case. */
+	/* A character never becomes fewer bytes, so bytes behind max can be cut first. */
 	etw_ansi_text((const unsigned char *)text, utf8_cut(text, len, max), &copy);
 	if (copy.len > max)
 		copy.len = utf8_cut((const char *)copy.bytes, copy.len, max);
@@ -88,6 +93,7 @@ char *etw_text_copy(const char *text, size_t len, size_t max)
 	return NULL;
 }
 
+/* [MS-DTYP] 2.4.2.1: revision, authority in big endian, subauthorities in little endian. */
 void etw_sid_text(const unsigned char *sid, unsigned count, struct etw_bytes *to)
 {
 	char text[32];
@@ -108,10 +114,12 @@ void etw_address_text(int family, const unsigned char *address, struct etw_bytes
 		etw_bytes_text(to, text);
 }
 
+/* An address of another family, or one that is too short, gives no text. */
 void etw_socket_text(const unsigned char *p, size_t len, struct etw_bytes *to)
 {
 	char port[16];
 
+	/* The families of Windows: 2 is IPv4, 23 is IPv6. The port is in network order. */
 	if (len >= 8 && octets_u16(p) == 2) {
 		etw_address_text(AF_INET, p + 4, to);
 	} else if (len >= 24 && octets_u16(p) == 23) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_text.h - bytes that grow, and the values of ETW payloads that become text.
+ * etw_text.h - a growing array of bytes, and values of ETW payloads as text.
  *
- * Every text that is appended is well-formed UTF-8, whatever the bytes are that it is made of.
+ * Every appended text is valid UTF-8, for any input.
  */
 #ifndef POSIXTRACE_CONVERT_ETW_ETW_TEXT_H
 #define POSIXTRACE_CONVERT_ETW_ETW_TEXT_H
@@ -14,27 +14,30 @@
 struct etw_bytes {
 	unsigned char *bytes;
 	size_t len, room;
-	bool no_memory;         /* something was not appended */
+	bool no_memory;         /* some bytes were not appended */
 };
 
 void etw_bytes_add(struct etw_bytes *to, const void *bytes, size_t len);
-/* In the byte order of this machine, as schemas say. */
+/* A number in the byte order of this machine, as schemas require. */
 void etw_bytes_number(struct etw_bytes *to, uint64_t value, unsigned bytes);
 void etw_bytes_text(struct etw_bytes *to, const char *text);
 
-/* A character up to U+10FFFF; UTF_INVALID becomes U+FFFD. */
+/* A character up to U+10FFFF. UTF_INVALID becomes U+FFFD. */
 void etw_character_text(uint32_t character, struct etw_bytes *to);
 
-/* UTF-16 of size bytes up to its end or a NUL; a surrogate without its partner becomes U+FFFD. */
+/* UTF-16 of size bytes up to a NUL. A surrogate without its partner becomes U+FFFD. */
 void etw_utf16_text(const unsigned char *from, size_t size, struct etw_bytes *to);
 
 /*
- * Text of size bytes up to its end or a NUL. The log does not say the writer's code page: a byte
- * that begins no character of UTF-8 is read as Latin-1.
+ * A text of size bytes up to a NUL. The log does not have the writer's code page. A byte that
+ * begins no character of UTF-8 is therefore read as Latin-1.
  */
 void etw_ansi_text(const unsigned char *from, size_t size, struct etw_bytes *to);
 
-/* A copy by the rule of etw_ansi_text(): whole characters in max bytes; NULL: no memory. */
+/*
+ * A copy by the rule of etw_ansi_text(), cut to whole characters in max bytes. Returns NULL without
+ * memory.
+ */
 char *etw_text_copy(const char *text, size_t len, size_t max);
 
 /* A SID with count subauthorities. */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_tracelogging.c - the layout in the schema item of a TraceLogging event.
+ * etw_tracelogging.c - reads the layout in the schema item of a TraceLogging event
+ * (TraceLoggingProvider.h).
  *
  *	u16 size; tag bytes; name NUL; then for each field: name NUL, u8 in-type,
  *	[u8 out-type if in-type has bit 7], [tag bytes if out-type has bit 7],
  *	[u16 count if in-type has 0x20], [u16 size and bytes of a custom type if it has 0x60]
  *
- * A struct has in-type 24 and the count of its fields where others have the out-type; its fields
+ * A struct has in-type 24, and the number of its fields in the place of the out-type. Its fields
  * follow it.
  */
 #include <string.h>
@@ -27,6 +28,7 @@ struct parser {
 	struct etw_layout *layout;
 };
 
+/* The functions take_ read the next part. They return false if the item is too short for it. */
 static bool take_byte(struct parser *parser, unsigned *byte)
 {
 	if (parser->at == parser->size)
@@ -44,6 +46,7 @@ static bool take_u16(struct parser *parser, unsigned *value)
 	return true;
 }
 
+/* Tags are bytes with bit 7, and one without it. */
 static bool skip_tags(struct parser *parser)
 {
 	unsigned byte = CHAIN;
@@ -54,6 +57,7 @@ static bool skip_tags(struct parser *parser)
 	return true;
 }
 
+/* The name may be empty. It points into the record and is not checked for UTF-8 here. */
 static bool take_name(struct parser *parser, const char **name, size_t *len)
 {
 	const unsigned char *from = parser->p + parser->at, *nul;
@@ -69,6 +73,7 @@ static bool take_name(struct parser *parser, const char **name, size_t *len)
 
 static bool take_fields(struct parser *parser, unsigned wanted, unsigned depth, unsigned *count);
 
+/* Reads the count of an array from the item, if the in-type has one. */
 static bool take_count(struct parser *parser, unsigned in, struct etw_field *field)
 {
 	unsigned custom;
@@ -92,6 +97,7 @@ static bool take_count(struct parser *parser, unsigned in, struct etw_field *fie
 	}
 }
 
+/* Reads a field with the members of a struct, recursively. */
 static bool take_field(struct parser *parser, unsigned depth)
 {
 	unsigned in, out = 0, index = parser->layout->fields, members;
@@ -125,7 +131,10 @@ static bool take_field(struct parser *parser, unsigned depth)
 	return true;
 }
 
-/* Takes as many fields as wanted, or with UINT_MAX all up to the end. */
+/*
+ * Reads as many fields as wanted, or all up to the end for UINT_MAX. The depth bounds the
+ * recursion.
+ */
 static bool take_fields(struct parser *parser, unsigned wanted, unsigned depth, unsigned *count)
 {
 	if (depth > ETW_DEPTH_MAX)
@@ -139,6 +148,10 @@ static bool take_fields(struct parser *parser, unsigned wanted, unsigned depth, 
 	return true;
 }
 
+/*
+ * The item has its own size, which must be within the record. *damaged is true if the item has a
+ * fault, or memory is missing.
+ */
 struct etw_layout *etw_tracelogging(const struct etw_record *r, bool *damaged)
 {
 	struct parser parser = { r->schema, r->schema_bytes, 2, NULL };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* etw_type.c - the name, the schema and the span of an event type. */
+/* etw_type.c - makes the name, the schema and the span of an event type. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,10 @@
 #define IDS "u32 thread;u32 process;s64 stamp"
 #define CPU "u32 kernel_time;u32 user_time"
 
-/* Schemas of events that are not decoded: the fields of the record's header. */
+/*
+ * Schemas of events that are not decoded: their data is the record, so these are the fields of the
+ * header.
+ */
 static const char *const schemas[] = {
 	[ETW_SYSTEM] = "u16 version;u8 header_type;x8 marker;u16 size;u8 type" TYPES
 		       ";u8 group;" IDS ";" CPU,
@@ -33,7 +36,10 @@ static const char *const schemas[] = {
 	[ETW_SKIPPED] = "",
 };
 
-/* Fields of the header behind decoded ones: all but process, thread and time. */
+/*
+ * The header's fields that follow decoded ones, except process, thread and time, which each event
+ * has.
+ */
 static const char *const behind[] = {
 	/* The same for all three, since the kernel writes events of one type with either header. */
 	[ETW_SYSTEM] = "u8 etw_type" TYPES ";u8 etw_version",
@@ -64,10 +70,10 @@ static bool has_fields(const char *schema, const char *key)
 }
 
 /*
- * Finds whether the event begins or ends a span: a class has types for that, a task of a provider
- * has opcodes. *key has the fields that pair begin and end; NULL: their thread does. An event whose
- * schema lacks the fields of its key is a point, since its thread would pair events of different
- * subjects.
+ * Finds whether the event begins or ends a span: classes have types for that, and tasks of
+ * providers have opcodes. *key has the fields that pair begin and end; NULL: their thread does. If
+ * the schema lacks the fields of its key, the event is a point, as its thread would pair events of
+ * different subjects.
  */
 static void find_phase(const struct etw_record *r, const char *schema, struct fmt_type *type,
 		       char span[ETW_NAME_BYTES], const char **key)
@@ -92,7 +98,7 @@ static void find_phase(const struct etw_record *r, const char *schema, struct fm
 	type->span = span;
 }
 
-/* provider.event of a description, instead of their numbers. */
+/* Replaces the numbers in the name by PROVIDER.EVENT of the description. */
 static void describe_name(const struct etw_record *r, const struct etw_layout *layout,
 			  char name[ETW_NAME_BYTES])
 {
@@ -117,8 +123,9 @@ static void describe_name(const struct etw_record *r, const struct etw_layout *l
 }
 
 /*
- * Returns the type with that name. If its fields differ, as those of two versions of an event or of
- * its 32-bit and 64-bit form, returns one whose name ends in a checksum of its schema.
+ * Returns the type with that name. Two versions of an event, or its 32-bit and 64-bit forms, have
+ * the same name and different fields. The second one then gets a name that ends with a checksum of
+ * its schema.
  */
 static const struct fmt_type *unique_type(struct etw_types *t, struct fmt_type *type)
 {
@@ -138,7 +145,7 @@ static const struct fmt_type *unique_type(struct etw_types *t, struct fmt_type *
 	return fmt_type(t->flow, type);
 }
 
-/* Makes the schema of a described event. False: the layout makes no valid schema. */
+/* Makes the schema of a described event. Returns false if the layout gives no valid schema. */
 static bool describe(const struct etw_record *r, struct etw_type *made, char *schema, size_t size)
 {
 	struct posix_trace_schema_np *parsed = malloc(sizeof(*parsed));
@@ -155,6 +162,10 @@ static bool describe(const struct etw_record *r, struct etw_type *made, char *sc
 	return good;
 }
 
+/*
+ * The schema has the fields, then @begin or @end with @key, then @level. Room for these was kept
+ * free by describe().
+ */
 const struct fmt_type *etw_type_make(struct etw_types *t, const struct etw_record *r,
 				     struct etw_type *made)
 {
@@ -185,6 +196,10 @@ const struct fmt_type *etw_type_make(struct etw_types *t, const struct etw_recor
 	return unique_type(t, &type);
 }
 
+/*
+ * The schema of TRACE_LOGFILE_HEADER. The size of its two pointers is that of the system that wrote
+ * the log.
+ */
 const struct fmt_type *etw_types_header(struct etw_types *t)
 {
 	const char *pointer = t->file->log.wide ? "x64" : "x32";

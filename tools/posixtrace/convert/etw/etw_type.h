@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* etw_type.h - an event type of a log of ETW: how its payload is decoded, and what it is called. */
+/* etw_type.h - an event type of a log of ETW: its name, and how its payload is decoded. */
 #ifndef POSIXTRACE_CONVERT_ETW_ETW_TYPE_H
 #define POSIXTRACE_CONVERT_ETW_ETW_TYPE_H
 
 #include "convert/etw/etw_types.h"
 
-#define ETW_BEHIND_BYTES 64 /* of the fields of the header behind decoded ones, at most */
+#define ETW_BEHIND_BYTES 64 /* the most bytes of header fields after the decoded ones */
 
 struct etw_type {
 	uint64_t key;
@@ -16,7 +16,10 @@ struct etw_type {
 	bool more;
 };
 
-/* The type with the record's name and schema; made->layout becomes NULL if it makes no schema. */
+/*
+ * Makes the type with the record's name and schema. made->layout becomes NULL if it gives no valid
+ * schema.
+ */
 const struct fmt_type *etw_type_make(struct etw_types *types, const struct etw_record *record,
 				     struct etw_type *made);
 

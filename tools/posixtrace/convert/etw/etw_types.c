@@ -13,6 +13,10 @@
 #include "convert/octets.h"
 #include "log/etw_tail.h"
 
+/*
+ * A hash of 64 bits of the fields that decide name and layout. Descriptions in the record are a
+ * part of it.
+ */
 static uint64_t key_of(const struct etw_record *r)
 {
 	uint32_t fields[] = { (uint32_t)r->kind, (uint32_t)r->group, r->type, r->id, r->component,
@@ -27,6 +31,7 @@ static uint64_t key_of(const struct etw_record *r)
 	return key;
 }
 
+/* Types are identified by the hash alone. Two types with the same 64 bits would share a name. */
 static int compare_keys(const void *a, const void *b)
 {
 	const struct etw_type *x = a, *y = b;
@@ -59,6 +64,7 @@ static void find_layout(const struct etw_types *t, const struct etw_record *r,
 	}
 }
 
+/* The type of a record, made at the first one. Returns NULL without memory. */
 static struct etw_type *type_of(struct etw_types *t, const struct etw_record *r)
 {
 	struct etw_type key = { .key = key_of(r) }, **found, *type;
@@ -79,6 +85,10 @@ static struct etw_type *type_of(struct etw_types *t, const struct etw_record *r)
 	return type;
 }
 
+/*
+ * The size of pointers in a payload. Events of providers have flags for it; the kernel's was found
+ * by the scan.
+ */
 static unsigned pointer_bytes(const struct etw_types *t, const struct etw_record *r)
 {
 	if (etw_is_kernel(r))
@@ -112,6 +122,7 @@ static void add_behind(const struct etw_record *r, struct etw_bytes *to)
 		etw_bytes_add(to, r->bytes + 64, ETW_GUID_BYTES);
 }
 
+/* The limit leaves room for the header's fields and the record with its tail. */
 static struct etw_decoding decoding_of(struct etw_types *t, const struct etw_record *r)
 {
 	return (struct etw_decoding){
@@ -123,6 +134,7 @@ static struct etw_decoding decoding_of(struct etw_types *t, const struct etw_rec
 	};
 }
 
+/* Decodes a payload into t->data: the fields, those of the header, and the record if wanted. */
 static enum etw_decoded decode(struct etw_types *t, const struct etw_record *r,
 			       const struct etw_type *type)
 {
@@ -172,6 +184,10 @@ static const struct fmt_type *undecoded(struct etw_types *t, const struct etw_re
 	return type->undecoded;
 }
 
+/*
+ * An event whose payload contradicts its description gets a second type without fields, as one type
+ * has one schema.
+ */
 const struct fmt_type *etw_types_of(struct etw_types *t, const struct etw_record *r,
 				    const void **data, size_t *len)
 {
@@ -196,6 +212,7 @@ const struct fmt_type *etw_types_of(struct etw_types *t, const struct etw_record
 	return type->type;
 }
 
+/* Control characters would break the line of a listing. */
 const char *etw_types_text(struct etw_types *t, const struct etw_record *r)
 {
 	struct etw_type *type = type_of(t, r);
@@ -223,6 +240,7 @@ static void free_type(void *p)
 	free(type);
 }
 
+/* The types of the flow remain: they live as long as the flow. */
 void etw_types_free(struct etw_types *t)
 {
 	tdestroy(t->types, free_type);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * etw_value.c - reads values of ETW payloads. Types are those of TDH (tdh.h: TDH_IN_TYPE_*,
+ * TDH_OUT_TYPE_*). Each function checks the remaining bytes before it reads.
+ */
 #include "convert/etw/etw_value.h"
 
 #include <inttypes.h>
@@ -12,6 +16,10 @@
 
 /* ---- kinds */
 
+/*
+ * The kind of an integer. The out-type may make it hexadecimal, a truth value, a character or a
+ * text.
+ */
 static struct etw_kind_of_value integer_kind(const struct etw_field *f, unsigned size,
 					     bool is_signed)
 {
@@ -33,6 +41,7 @@ static struct etw_kind_of_value integer_kind(const struct etw_field *f, unsigned
 	return kind;
 }
 
+/* The kind by in-type and out-type. Schema and data both use it, so they agree. */
 struct etw_kind_of_value etw_value_kind(const struct etw_field *f)
 {
 	switch (f->in) {
@@ -64,6 +73,7 @@ struct etw_kind_of_value etw_value_kind(const struct etw_field *f)
 	}
 }
 
+/* The types of schemas, include/trace_np.h. Sizes other than 1, 2, 4 and 8 do not occur. */
 const char *etw_value_type(struct etw_kind_of_value kind)
 {
 	static const char *const number[][4] = {
@@ -87,7 +97,8 @@ const char *etw_value_type(struct etw_kind_of_value kind)
 
 /* ---- from the payload */
 
-static const unsigned char *take(struct etw_reader *r, size_t bytes)
+/* The next bytes of the payload, or NULL if there are fewer. */
+static const unsigned char *take_raw(struct etw_reader *r, size_t bytes)
 {
 	if (bytes > r->size - r->at)
 		return NULL;
@@ -95,9 +106,10 @@ static const unsigned char *take(struct etw_reader *r, size_t bytes)
 	return r->bytes + r->at - bytes;
 }
 
+/* A little-endian number, extended by its sign if it has one. */
 static bool take_number(struct etw_reader *r, unsigned bytes, bool is_signed, uint64_t *number)
 {
-	const unsigned char *p = take(r, bytes);
+	const unsigned char *p = take_raw(r, bytes);
 
 	if (!p)
 		return false;
@@ -107,7 +119,7 @@ static bool take_number(struct etw_reader *r, unsigned bytes, bool is_signed, ui
 	return true;
 }
 
-/* Takes a text of given length, or up to a NUL or the end of the payload. */
+/* Reads a text of the given length, or up to a NUL or the end of the payload. */
 static bool take_text(const struct etw_field *f, struct etw_reader *r, size_t length,
 		      struct etw_bytes *to)
 {
@@ -132,18 +144,20 @@ static bool take_text(const struct etw_field *f, struct etw_reader *r, size_t le
 	return true;
 }
 
+/* Reads a text or bytes after their length. */
 static bool take_counted(struct etw_reader *r, unsigned prefix, bool big, const unsigned char **p,
 			 size_t *len)
 {
-	const unsigned char *count = take(r, prefix);
+	const unsigned char *count = take_raw(r, prefix);
 
 	if (!count)
 		return false;
 	*len = (size_t)octets_get(count, prefix, big);
-	*p = take(r, *len);
+	*p = take_raw(r, *len);
 	return *p != NULL;
 }
 
+/* A SID has 8 bytes and up to 15 subauthorities of 4 bytes. */
 static bool take_sid(struct etw_reader *r, struct etw_bytes *to)
 {
 	size_t left = r->size - r->at;
@@ -156,21 +170,21 @@ static bool take_sid(struct etw_reader *r, struct etw_bytes *to)
 	return true;
 }
 
-/* A TOKEN_USER, two pointers, and behind it the SID; four bytes of 0 where there is none. */
+/* A TOKEN_USER of two pointers precedes the SID. Without a SID there are only four bytes of 0. */
 static bool take_wbem_sid(struct etw_reader *r, struct etw_bytes *to)
 {
-	const unsigned char *p = take(r, 4);
+	const unsigned char *p = take_raw(r, 4);
 
 	if (!p)
 		return false;
 	if (!octets_u32(p))
 		return true;
-	return take(r, 2 * r->pointer_bytes - 4) && take_sid(r, to);
+	return take_raw(r, 2 * r->pointer_bytes - 4) && take_sid(r, to);
 }
 
 static bool take_guid(struct etw_reader *r, struct etw_bytes *to)
 {
-	const unsigned char *p = take(r, ETW_GUID_BYTES);
+	const unsigned char *p = take_raw(r, ETW_GUID_BYTES);
 	char text[ETW_GUID_TEXT];
 
 	if (!p)
@@ -180,9 +194,10 @@ static bool take_guid(struct etw_reader *r, struct etw_bytes *to)
 	return true;
 }
 
+/* A SYSTEMTIME, [MS-DTYP] 2.3.13. */
 static bool take_system_time(struct etw_reader *r, uint64_t *ns)
 {
-	const unsigned char *p = take(r, 16);
+	const unsigned char *p = take_raw(r, 16);
 	struct tm tm = { 0 };
 
 	if (!p)
@@ -193,12 +208,13 @@ static bool take_system_time(struct etw_reader *r, uint64_t *ns)
 	tm.tm_hour = octets_u16(p + 8);
 	tm.tm_min = octets_u16(p + 10);
 	tm.tm_sec = octets_u16(p + 12);
-	/* Nanoseconds in 64 bits have no room for other years. */
+	/* Other years do not fit in 64 bits of nanoseconds. */
 	*ns = octets_u16(p) < 1678 || octets_u16(p) > 2261 ? 0 :
 	      (uint64_t)timegm(&tm) * 1000000000 + octets_u16(p + 14) * UINT64_C(1000000);
 	return true;
 }
 
+/* Reads bytes, or an address that becomes text. */
 static bool take_bytes(const struct etw_field *f, struct etw_reader *r, size_t length,
 		       struct etw_value *v)
 {
@@ -211,7 +227,7 @@ static bool take_bytes(const struct etw_field *f, struct etw_reader *r, size_t l
 	} else {
 		len = f->length_rule != ETW_RULE_NONE ? length :
 		      f->out == ETW_OUT_IPV6 ? 16 : r->size - r->at;
-		p = take(r, len);
+		p = take_raw(r, len);
 		if (!p)
 			return false;
 	}
@@ -227,7 +243,7 @@ static bool take_bytes(const struct etw_field *f, struct etw_reader *r, size_t l
 	return true;
 }
 
-/* Takes a value that becomes text. */
+/* Reads a value that becomes text. */
 static bool take_as_text(const struct etw_field *f, struct etw_reader *r, size_t length,
 			 struct etw_value *v)
 {
@@ -255,7 +271,7 @@ static bool take_as_text(const struct etw_field *f, struct etw_reader *r, size_t
 	case ETW_IN_REST_UTF16:
 	case ETW_IN_REST_ANSI:
 		len = r->size - r->at;
-		p = take(r, len);
+		p = take_raw(r, len);
 		if (f->in == ETW_IN_REST_UTF16)
 			etw_utf16_text(p, len, &v->text);
 		else
@@ -264,13 +280,13 @@ static bool take_as_text(const struct etw_field *f, struct etw_reader *r, size_t
 	case ETW_IN_UTF16_CHAR:
 	case ETW_IN_S16:
 	case ETW_IN_U16:
-		p = take(r, 2);
+		p = take_raw(r, 2);
 		if (p)
 			etw_utf16_text(p, 2, &v->text);
 		return p;
 	case ETW_IN_S32:
 	case ETW_IN_U32: /* an address of IPv4, in network order */
-		p = take(r, 4);
+		p = take_raw(r, 4);
 		if (p)
 			etw_address_text(AF_INET, p, &v->text);
 		return p;
@@ -283,6 +299,7 @@ static bool take_as_text(const struct etw_field *f, struct etw_reader *r, size_t
 	}
 }
 
+/* Numbers are extended to 64 bits. A pointer has the size of the payload's system. */
 bool etw_value_take(const struct etw_field *f, struct etw_reader *r, size_t length,
 		    struct etw_value *v)
 {
@@ -315,6 +332,7 @@ bool etw_value_take(const struct etw_field *f, struct etw_reader *r, size_t leng
 		return take_number(r, r->pointer_bytes, false, &v->number);
 	if (!take_number(r, v->kind.size, v->kind.form == ETW_FORM_SIGNED, &v->number))
 		return false;
+	/* Ports are in network order. */
 	if (f->out == ETW_OUT_PORT && v->kind.size == 2)
 		v->number = (v->number & 0xff) << 8 | (v->number >> 8 & 0xff);
 	return true;
@@ -322,6 +340,10 @@ bool etw_value_take(const struct etw_field *f, struct etw_reader *r, size_t leng
 
 /* ---- decoded values */
 
+/*
+ * A text gets a NUL, bytes get their length in four bytes before them, as schemas define str and
+ * bytes.
+ */
 void etw_value_pack(const struct etw_value *v, struct etw_bytes *to)
 {
 	if (v->kind.form == ETW_FORM_TEXT) {
@@ -335,6 +357,7 @@ void etw_value_pack(const struct etw_value *v, struct etw_bytes *to)
 	}
 }
 
+/* %.9g and %.17g give back the same number. */
 static void float_text(const struct etw_value *v, char *text, size_t room)
 {
 	uint32_t bits = (uint32_t)v->number;
@@ -350,6 +373,10 @@ static void float_text(const struct etw_value *v, char *text, size_t room)
 	}
 }
 
+/*
+ * The name of a value replaces the number if the field has a map. Names of single bits are shown
+ * only by the schema.
+ */
 void etw_value_text(const struct etw_field *f, const struct etw_value *v, struct etw_bytes *to)
 {
 	const char *name = f->map && !f->map->bits ? etw_map_name(f->map, v->number) : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* etw_value.h - one value of an ETW payload: taken from the bytes, and written in two forms. */
+/* etw_value.h - reads one value of an ETW payload, and writes it as data or as text. */
 #ifndef POSIXTRACE_CONVERT_ETW_ETW_VALUE_H
 #define POSIXTRACE_CONVERT_ETW_ETW_VALUE_H
 
@@ -11,7 +11,7 @@ enum etw_form {
 	ETW_FORM_CHAR, ETW_FORM_TIME, ETW_FORM_TEXT, ETW_FORM_BYTES
 };
 
-/* The kind of a decoded value and its bytes; 0: texts and bytes, which vary. */
+/* The form of a decoded value and its size; 0 for texts and bytes, whose sizes vary. */
 struct etw_kind_of_value {
 	enum etw_form form;
 	unsigned size;
@@ -25,7 +25,7 @@ struct etw_value {
 	struct etw_bytes text;  /* of TEXT: UTF-8 without a NUL; the caller frees it */
 };
 
-/* A payload that is being read. */
+/* The position in a payload. */
 struct etw_reader {
 	const unsigned char *bytes;
 	size_t size, at;
@@ -33,14 +33,17 @@ struct etw_reader {
 };
 
 struct etw_kind_of_value etw_value_kind(const struct etw_field *field);
-/* The schema's word for it: "u32", "str". */
+/* The word of schemas for it: "u32", "str". */
 const char *etw_value_type(struct etw_kind_of_value kind);
 
-/* Takes one value; length counts characters or bytes where the field has a length_rule. */
+/*
+ * Reads one value. length counts characters or bytes if the field has a length_rule. Returns false
+ * if the payload is too short, or the type is unknown.
+ */
 bool etw_value_take(const struct etw_field *field, struct etw_reader *reader, size_t length,
 		    struct etw_value *value);
 
-/* As the schema's type, and as text. */
+/* Append the value as data of the schema's type, and as text. */
 void etw_value_pack(const struct etw_value *value, struct etw_bytes *to);
 void etw_value_text(const struct etw_field *field, const struct etw_value *value,
 		    struct etw_bytes *to);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_walk.c - the events of all processors in one order of time.
+ * etw_walk.c - iterates over the events of all processors in one order of time.
  *
- * The buffers of a processor are in order of time by their sequence numbers, so that each processor
- * has a cursor and the cursor with the earliest stamp is next. If a file breaks this rule, an index
- * of all records is sorted instead.
+ * The buffers of a processor are in order of time by their sequence numbers. Each processor
+ * therefore has a cursor, and the cursor with the earliest stamp is next. If a file breaks this
+ * rule, an index of all records is sorted instead.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,16 +13,16 @@
 #include "convert/etw/etw_describe.h"
 #include "convert/etw/etw_part.h"
 
-#define KEPT_MAX (UINT64_C(512) << 20) /* decompressed buffers, while records are sorted */
+#define KEPT_MAX (UINT64_C(512) << 20) /* bytes of decompressed buffers that an index keeps */
 
 struct cursor {
 	size_t buffer, end;     /* of the file's list */
 	struct etw_content content;
 	struct etw_record record;
-	bool taken;             /* the record was handed out */
+	bool taken;             /* the record was returned to the caller */
 };
 
-struct line {                   /* of the index */
+struct line {                   /* an entry of the index */
 	int64_t stamp, sequence;
 	uint64_t at;            /* in the file, and where bytes is NULL */
 	const unsigned char *bytes;
@@ -43,6 +43,7 @@ struct etw_walk {
 	unsigned char record[65536];
 };
 
+/* Skipped records and those about the log are no events; the scan counts by the same rule. */
 static bool is_event(const struct etw_record *r)
 {
 	return r->kind != ETW_SKIPPED && !etw_is_about_log(r);
@@ -58,8 +59,11 @@ void etw_close(struct etw_file *file)
 	file->log.record = NULL;
 }
 
-/* 1 when record is the cursor's next event, 0 at its end. */
-static int advance(const struct etw_file *file, struct cursor *c)
+/*
+ * Moves the cursor to its next event. Returns 1, 0 at the end, or -1. Buffers that are empty or
+ * damaged are skipped.
+ */
+static int advance_cursor(const struct etw_file *file, struct cursor *c)
 {
 	for (;;) {
 		if (c->content.bytes && etw_content_next(file, &file->buffer[c->buffer],
@@ -81,6 +85,7 @@ static int advance(const struct etw_file *file, struct cursor *c)
 	}
 }
 
+/* Makes a cursor for each processor. The list of buffers is sorted by processor. */
 static int begin_cursors(struct etw_walk *w)
 {
 	const struct etw_file *file = w->file;
@@ -101,6 +106,7 @@ static int begin_cursors(struct etw_walk *w)
 	return 0;
 }
 
+/* Equal stamps are ordered by the sequence of their buffers, then by their place in the file. */
 static bool is_before(const struct etw_record *a, const struct etw_record *b)
 {
 	if (a->stamp != b->stamp)
@@ -110,6 +116,10 @@ static bool is_before(const struct etw_record *a, const struct etw_record *b)
 	return a->at < b->at;
 }
 
+/*
+ * Returns the earliest event of all cursors. The number of processors is limited, so a linear
+ * search is enough.
+ */
 static int next_of_cursors(struct etw_walk *w, struct etw_record *record)
 {
 	struct cursor *first = NULL;
@@ -118,7 +128,7 @@ static int next_of_cursors(struct etw_walk *w, struct etw_record *record)
 		struct cursor *c = &w->cursor[i];
 
 		if (c->taken) {
-			int more = advance(w->file, c);
+			int more = advance_cursor(w->file, c);
 
 			if (more < 0)
 				return -1;
@@ -139,6 +149,7 @@ static int next_of_cursors(struct etw_walk *w, struct etw_record *record)
 	return 1;
 }
 
+/* Adds a record to the index. The bytes of a compressed buffer are kept; others are read again. */
 static int add_line(struct etw_walk *w, const struct etw_record *r, bool kept)
 {
 	struct line *line;
@@ -177,7 +188,10 @@ static int by_time(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* The index of one buffer's records; what was decompressed stays in memory. */
+/*
+ * Adds the records of one buffer. A decompressed buffer stays in memory, as its records cannot be
+ * read again one by one.
+ */
 static int index_buffer(struct etw_walk *w, const struct etw_buffer *b)
 {
 	struct etw_content content;
@@ -203,6 +217,7 @@ static int index_buffer(struct etw_walk *w, const struct etw_buffer *b)
 	return err;
 }
 
+/* Sorts all records by time. The order of equal stamps is that of the file. */
 static int begin_index(struct etw_walk *w)
 {
 	for (size_t i = 0; i < w->file->buffers; i++) {
@@ -215,6 +230,9 @@ static int begin_index(struct etw_walk *w)
 	return 0;
 }
 
+/*
+ * Returns the next record of the index. It is read and checked again, as the file may have changed.
+ */
 static int next_of_index(struct etw_walk *w, struct etw_record *record)
 {
 	const struct line *line = &w->line[w->next];
@@ -238,6 +256,7 @@ static int next_of_index(struct etw_walk *w, struct etw_record *record)
 	return 1;
 }
 
+/* The scan has found which of the two methods is needed. *walk is NULL after an error. */
 int etw_walk_begin(const struct etw_file *file, struct etw_walk **walk)
 {
 	struct etw_walk *w = calloc(1, sizeof(*w));
@@ -255,11 +274,16 @@ int etw_walk_begin(const struct etw_file *file, struct etw_walk **walk)
 	return err;
 }
 
+/*
+ * The methods differ in memory: cursors need one buffer for each processor, the index an entry for
+ * each record.
+ */
 int etw_walk_next(struct etw_walk *w, struct etw_record *record)
 {
 	return w->file->disordered ? next_of_index(w, record) : next_of_cursors(w, record);
 }
 
+/* Accepts NULL and a walk that etw_walk_begin() could not complete. */
 void etw_walk_end(struct etw_walk *w)
 {
 	if (!w)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* etw_writer.c - collects records in a buffer (WMI_BUFFER_HEADER) and writes it when it is full. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #define CLOCK_PERFORMANCE 1
 #define CLOCK_SYSTEM 2
 
+/* Buffer 0 is counted from the beginning, although it is written last. */
 int etw_writer_init(struct etw_writer *w, int fd, size_t size)
 {
 	memset(w, 0, sizeof(*w));
@@ -31,6 +33,7 @@ void etw_writer_fini(struct etw_writer *w)
 	w->buffer = NULL;
 }
 
+/* Writes the buffer at an offset of the file. */
 static int write_at(const struct etw_writer *w, uint64_t at)
 {
 	const unsigned char *p = w->buffer;
@@ -50,6 +53,10 @@ static int write_at(const struct etw_writer *w, uint64_t at)
 	return 0;
 }
 
+/*
+ * Completes the buffer's header. The rest of the buffer is filled with 0xff, which ends the
+ * records. The first buffer is begun when the session begins and has no stamp.
+ */
 static void put_header(struct etw_writer *w, uint32_t sequence, unsigned flag, unsigned type,
 		       bool begun)
 {
@@ -70,6 +77,7 @@ static void put_header(struct etw_writer *w, uint32_t sequence, unsigned flag, u
 	octets_put(b + 0x36, type, 2);
 }
 
+/* Writes the open buffer, if there is one. Buffer 0 is left free for the header. */
 static int close_buffer(struct etw_writer *w, bool last)
 {
 	int err;
@@ -83,9 +91,11 @@ static int close_buffer(struct etw_writer *w, bool last)
 	return err;
 }
 
+/* A record never crosses the end of a buffer. A buffer that lacks room for it is written first. */
 int etw_writer_add(struct etw_writer *w, int64_t stamp, const void *header, size_t header_len,
 		   const void *payload, size_t payload_len)
 {
+	/* Records are aligned to 8 bytes. */
 	size_t len = header_len + payload_len, padded = (len + 7) & ~(size_t)7;
 
 	if (padded > w->size - ETW_BUFFER_HEADER)
@@ -107,6 +117,7 @@ int etw_writer_add(struct etw_writer *w, int64_t stamp, const void *header, size
 	return 0;
 }
 
+/* The first buffer is written last. A reader that sees the file earlier finds no header. */
 int etw_writer_end(struct etw_writer *w, const void *log_record, size_t len)
 {
 	int err = close_buffer(w, true);
@@ -123,6 +134,7 @@ int etw_writer_end(struct etw_writer *w, const void *log_record, size_t len)
 	return write_at(w, 0);
 }
 
+/* The header type 20 is FULL_HEADER64, and 0xc0 the marker of all such headers. */
 void etw_put_full(unsigned char header[ETW_FULL_BYTES], const struct etw_full *full, size_t size)
 {
 	unsigned char *p = octets_put(header, size, 2);
@@ -139,6 +151,7 @@ void etw_put_full(unsigned char header[ETW_FULL_BYTES], const struct etw_full *f
 	octets_put(p + ETW_GUID_BYTES, 0, 8); /* no CPU time is known */
 }
 
+/* Characters beyond U+FFFF become two surrogates. The text is cut between characters. */
 size_t etw_put_utf16(const char *text, unsigned char *to, size_t room)
 {
 	const char *end = text + strlen(text);
@@ -166,6 +179,10 @@ size_t etw_put_utf16(const char *text, unsigned char *to, size_t room)
 	return used + 2;
 }
 
+/*
+ * Offsets of TRACE_LOGFILE_HEADER for 64-bit systems. Fields that have no counterpart get the
+ * values of a usual system.
+ */
 size_t etw_put_log(unsigned char record[ETW_LOG_RECORD_MAX], const struct etw_new_log *log)
 {
 	unsigned char *p = record + 32;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_xpress.c - plain LZ77 of [MS-XCA], which is what "XPRESS" names in compressed logs.
+ * etw_xpress.c - decompresses plain LZ77 of [MS-XCA], section 2.4, which logs name XPRESS.
  *
- * 32 flags at a time, from the top bit: a byte as it is, or a match of a distance and a length. The
- * length grows in four steps: three bits, a half byte that two matches share, a byte, a word.
+ * Flags come 32 at a time, from the top bit: 0 is a literal byte, 1 a match with a distance and a
+ * length. A length has up to four parts: three bits, a half byte that two matches share, a byte, a
+ * word.
  */
 #include "convert/etw/etw.h"
 #include "convert/octets.h"
@@ -13,7 +14,8 @@ struct reader {
 	const unsigned char *half; /* a byte whose high half is not used yet */
 };
 
-static bool take(struct reader *r, unsigned bytes, uint32_t *value)
+/* Reads a little-endian number. Returns false if the input is too short. */
+static bool take_number(struct reader *r, unsigned bytes, uint32_t *value)
 {
 	if ((size_t)(r->end - r->p) < bytes)
 		return false;
@@ -22,6 +24,7 @@ static bool take(struct reader *r, unsigned bytes, uint32_t *value)
 	return true;
 }
 
+/* The low half of a new byte, or the high half of one whose low half was used. */
 static bool take_half(struct reader *r, uint32_t *value)
 {
 	if (r->half) {
@@ -30,13 +33,13 @@ static bool take_half(struct reader *r, uint32_t *value)
 		return true;
 	}
 	r->half = r->p;
-	if (!take(r, 1, value))
+	if (!take_number(r, 1, value))
 		return false;
 	*value &= 15;
 	return true;
 }
 
-/* The length of a match less 3. */
+/* Reads the length of a match minus 3. */
 static bool take_length(struct reader *r, uint32_t *length)
 {
 	uint32_t more;
@@ -48,17 +51,22 @@ static bool take_length(struct reader *r, uint32_t *length)
 	*length = 7 + more;
 	if (more < 15)
 		return true;
-	if (!take(r, 1, &more))
+	if (!take_number(r, 1, &more))
 		return false;
 	*length = 22 + more;
 	if (more < 255)
 		return true;
-	if (!take(r, 2, &more) || (!more && !take(r, 4, &more)))
+	/* 0 in the word is followed by a length of four bytes. */
+	if (!take_number(r, 2, &more) || (!more && !take_number(r, 4, &more)))
 		return false;
 	*length = more;
 	return more >= 22;
 }
 
+/*
+ * The size of the result is known, and each step is checked against it. A hostile input can neither
+ * write nor read outside of the buffers.
+ */
 bool etw_xpress(const unsigned char *from, size_t from_size, unsigned char *to, size_t to_size)
 {
 	struct reader r = { .p = from, .end = from + from_size };
@@ -67,24 +75,26 @@ bool etw_xpress(const unsigned char *from, size_t from_size, unsigned char *to, 
 
 	while (done < to_size) {
 		if (!left) {
-			if (!take(&r, 4, &flags))
+			if (!take_number(&r, 4, &flags))
 				return false;
 			left = 32;
 		}
 		left--;
 		if (!(flags >> left & 1)) {
-			if (!take(&r, 1, &match))
+			if (!take_number(&r, 1, &match))
 				return false;
 			to[done++] = (unsigned char)match;
 			continue;
 		}
-		if (!take(&r, 2, &match))
+		if (!take_number(&r, 2, &match))
 			return false;
 		length = match & 7;
+		/* A match must be within the bytes that are done, and its end within the result. */
 		match = (match >> 3) + 1;
 		if (!take_length(&r, &length) || match > done ||
 		    (uint64_t)length + 3 > to_size - done)
 			return false;
+		/* Byte by byte, as a match may overlap its own result. */
 		for (uint64_t n = (uint64_t)length + 3; n; n--, done++)
 			to[done] = to[done - match];
 	}

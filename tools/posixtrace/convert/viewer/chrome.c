@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * chrome.c - the JSON trace of Chrome: for chrome://tracing, Perfetto's UI and others.
+ * chrome.c - the JSON Object Format of "Trace Event Format" (Google, section "JSON Object Format"),
+ * for chrome://tracing, Perfetto's UI and others.
  *
- * Times are microseconds since the first event, with three decimals: as a double since 1970 they
- * would not be exact. otherData has what they count from.
+ * Times are microseconds since the first event, with three decimals. As a double, a time since 1970
+ * would not be exact to the nanosecond. otherData has the time of the first event.
  *
- * The spans on a thread's first lane are slices of the thread; all others, which would cross them,
- * are asynchronous, with an id.
+ * The spans on a thread's first lane are slices of the thread (phases B, E, X). Readers require
+ * that slices nest, so spans on other lanes are asynchronous (b, e) and have an id.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,7 +23,7 @@
 
 extern const struct format format_chrome;
 
-struct kept {
+struct kept { /* a piece of JSON that many events repeat */
 	char *name; /* "name":"NAME" */
 	size_t name_len;
 };
@@ -38,7 +39,7 @@ struct chrome {
 	bool counted[POSIX_TRACE_LOST_CAUSES_NP];
 };
 
-static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, void **context)
+static int chrome_open(struct fmt_flow *flow, const struct fmt_output *output, void **context)
 {
 	struct chrome *chrome = calloc(1, sizeof(*chrome));
 
@@ -50,7 +51,7 @@ static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, voi
 	return 0;
 }
 
-static void close_sink(void *context)
+static void chrome_close(void *context)
 {
 	struct chrome *chrome = context;
 
@@ -60,7 +61,8 @@ static void close_sink(void *context)
 	free(chrome);
 }
 
-static int begin(void *context, const struct fmt_facts *facts)
+/* Writes the beginning. The first reading gives the least time, so that no time is negative. */
+static int chrome_begin(void *context, const struct fmt_facts *facts)
 {
 	struct chrome *chrome = context;
 	struct out *out = chrome->out;
@@ -72,13 +74,14 @@ static int begin(void *context, const struct fmt_facts *facts)
 		chrome->last_ns = facts->least_ns;
 	}
 	out_str(out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
-	/* Whatever follows begins with a comma. */
+	/* The object is the first of the list, so all later ones begin with a comma. */
 	out_str(out, "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":0,\"tid\":0,"
 		     "\"args\":{\"name\":\"stream\"}}");
 	return out->err;
 }
 
-static int type(void *context, const struct fmt_type *type)
+/* Quotes the name of the type once for all of its events. */
+static int chrome_type(void *context, const struct fmt_type *type)
 {
 	struct chrome *chrome = context;
 	struct kept *more;
@@ -93,12 +96,16 @@ static int type(void *context, const struct fmt_type *type)
 	return kept->name ? 0 : ENOMEM;
 }
 
-/* Any thread as a number that a double holds. */
+/*
+ * The thread as a number that a double represents exactly. A pthread_t is cut to 48 bits, which
+ * user addresses have on common machines.
+ */
 static uint64_t thread_number(uint32_t tid, uint64_t thread)
 {
 	return tid || !thread ? tid : thread & ((UINT64_C(1) << 48) - 1);
 }
 
+/* Microseconds with three decimals are exact nanoseconds. */
 static void put_microseconds(struct out *out, uint64_t ns, bool negative)
 {
 	char *p = out_room(out);
@@ -110,6 +117,10 @@ static void put_microseconds(struct out *out, uint64_t ns, bool negative)
 	out_done(out, put_digits(p, ns % 1000, 3));
 }
 
+/*
+ * Writes a time relative to the base. The difference is unsigned, as it may exceed 63 bits in a
+ * damaged trace.
+ */
 static void put_time(struct chrome *chrome, int64_t time_ns)
 {
 	uint64_t since;
@@ -122,6 +133,7 @@ static void put_time(struct chrome *chrome, int64_t time_ns)
 			 time_ns < chrome->base_ns);
 }
 
+/* Writes the members that every event has. The rest of the object follows. */
 static void put_head(struct chrome *chrome, char phase, int64_t time_ns, uint32_t pid, uint64_t tid)
 {
 	struct out *out = chrome->out;
@@ -140,6 +152,7 @@ static void put_head(struct chrome *chrome, char phase, int64_t time_ns, uint32_
 	out_done(out, p);
 }
 
+/* The data that no fields describe: as text if it is text, else in hexadecimal digits. */
 static void put_data(struct out *out, const struct fmt_event *event)
 {
 	if (text_is_text(event->data, event->data_len, true)) {
@@ -152,6 +165,7 @@ static void put_data(struct out *out, const struct fmt_event *event)
 	out_char(out, '"');
 }
 
+/* Writes args and ends the object. Members with their usual value are omitted. */
 static void put_args(struct chrome *chrome, const struct fmt_event *event)
 {
 	bool add_nul;
@@ -179,13 +193,17 @@ static void put_args(struct chrome *chrome, const struct fmt_event *event)
 	out_str(out, "}}");
 }
 
+/* The category and id that connect both events of an asynchronous span. */
 static void put_async(struct chrome *chrome, const struct fmt_span *span)
 {
 	out_printf(chrome->out, ",\"cat\":\"span\",\"id\":\"0x%llx\"",
 		   (unsigned long long)span->id);
 }
 
-/* Its name, and how it is known from others. */
+/*
+ * Writes the name of the span, and the id or the duration that its phase requires. An event with a
+ * duration has the name of its type.
+ */
 static void put_span(struct chrome *chrome, const struct fmt_event *event, char phase)
 {
 	const struct fmt_span *span = event->span;
@@ -204,6 +222,10 @@ static void put_span(struct chrome *chrome, const struct fmt_event *event, char 
 	}
 }
 
+/*
+ * The phase of an event by the format: X has a duration, B and E nest on the thread, b and e are
+ * asynchronous.
+ */
 static char phase_of(const struct fmt_span *span)
 {
 	bool is_async = span->keyed || span->lane;
@@ -215,7 +237,9 @@ static char phase_of(const struct fmt_span *span)
 	return is_async ? 'e' : 'E';
 }
 
-/* The end of a span that an event told as a whole. */
+/*
+ * An asynchronous span has no phase with a duration, so an event with a duration gets its end here.
+ */
 static void put_end(struct chrome *chrome, const struct fmt_event *event)
 {
 	put_head(chrome, 'e', event->time_ns, event->pid, thread_number(event->tid, event->thread));
@@ -223,7 +247,7 @@ static void put_end(struct chrome *chrome, const struct fmt_event *event)
 	out_str(chrome->out, ",\"args\":{}}");
 }
 
-static int event(void *context, const struct fmt_event *event)
+static int chrome_event(void *context, const struct fmt_event *event)
 {
 	struct chrome *chrome = context;
 	struct out *out = chrome->out;
@@ -232,12 +256,14 @@ static int event(void *context, const struct fmt_event *event)
 	bool is_whole = span && span->part == FMT_WHOLE;
 	char phase = span ? phase_of(span) : 'i';
 
+	/* A slice with a duration begins before its event. */
 	put_head(chrome, phase, is_whole ? span->begin_ns : event->time_ns, event->pid,
 		 thread_number(event->tid, event->thread));
 	if (span) {
 		put_span(chrome, event, phase);
 	} else {
 		out_bytes(out, kept->name, kept->name_len);
+		/* An instant of scope "t" is shown on its thread. */
 		out_str(out, ",\"s\":\"t\"");
 	}
 	put_args(chrome, event);
@@ -252,6 +278,7 @@ static void put_loss(struct chrome *chrome, int64_t time_ns, int cause, const ui
 {
 	struct out *out = chrome->out;
 
+	/* An instant of scope "g" is shown across all threads. */
 	put_head(chrome, 'i', time_ns, 0, 0);
 	out_printf(out,
 		   "\"name\":\"events lost\",\"cat\":\"lost\",\"s\":\"g\","
@@ -265,22 +292,27 @@ static void put_loss(struct chrome *chrome, int64_t time_ns, int cause, const ui
 	out_str(out, "}}");
 }
 
-static int lost(void *context, const struct fmt_lost *lost)
+static int chrome_lost(void *context, const struct fmt_lost *lost)
 {
 	struct chrome *chrome = context;
 	uint64_t number, *count = fmt_lost_count(&chrome->facts, lost, &number) ? &number : NULL;
 
+	/*
+	 * The ledger's total of this cause is used up by this gap, so chrome_end() must not repeat
+	 * it.
+	 */
 	chrome->counted[lost->cause] |= count && !lost->counted;
 	put_loss(chrome, lost->has_interval ? lost->end_ns : chrome->last_ns, lost->cause, count,
 		 lost);
 	return chrome->out->err;
 }
 
-static int thread(void *context, const struct fmt_thread *thread)
+static int chrome_thread(void *context, const struct fmt_thread *thread)
 {
 	struct chrome *chrome = context;
 	bool process = !thread->tid && !thread->thread;
 
+	/* Metadata events name processes and threads. They may be at any place of the list. */
 	out_printf(chrome->out,
 		   ",\n{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%llu,\"args\":{",
 		   process ? "process_name" : "thread_name", thread->pid,
@@ -290,7 +322,7 @@ static int thread(void *context, const struct fmt_thread *thread)
 	return chrome->out->err;
 }
 
-static void other(struct out *out, const char *key, const char *text, size_t room)
+static void put_other(struct out *out, const char *key, const char *text, size_t room)
 {
 	if (!*text)
 		return;
@@ -298,21 +330,22 @@ static void other(struct out *out, const char *key, const char *text, size_t roo
 	json_text_member(out, key, text, strnlen(text, room));
 }
 
-static int end(void *context, const struct fmt_end *end)
+static int chrome_end(void *context, const struct fmt_end *end)
 {
 	struct chrome *chrome = context;
 	const struct fmt_facts *facts = &chrome->facts;
 	struct out *out = chrome->out;
 
+	/* Losses that only the ledger has. */
 	for (int i = 0; end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++)
 		if (end->ledger.lost[i] && !chrome->counted[i])
 			put_loss(chrome, chrome->last_ns, i, &end->ledger.lost[i], NULL);
 	out_printf(out, "\n],\"otherData\":{\"base_ns\":\"%lld\",\"pid\":%u",
 		   (long long)chrome->base_ns, facts->pid);
-	other(out, "trace", facts->name, sizeof(facts->name));
-	other(out, "host", facts->host, sizeof(facts->host));
-	other(out, "generation", facts->generation, sizeof(facts->generation));
-	other(out, "clock", facts->clock, sizeof(facts->clock));
+	put_other(out, "trace", facts->name, sizeof(facts->name));
+	put_other(out, "host", facts->host, sizeof(facts->host));
+	put_other(out, "generation", facts->generation, sizeof(facts->generation));
+	put_other(out, "clock", facts->clock, sizeof(facts->clock));
 	out_str(out, "}}\n");
 	return out->err;
 }
@@ -322,13 +355,13 @@ const struct format format_chrome = {
 	.summary = "JSON trace of Chrome",
 	.suffix = "json",
 	.output = FMT_TO_BYTES,
-	.open = open_sink,
-	.begin = begin,
-	.type = type,
-	.thread = thread,
-	.event = event,
-	.lost = lost,
-	.end = end,
-	.close = close_sink,
+	.open = chrome_open,
+	.begin = chrome_begin,
+	.type = chrome_type,
+	.thread = chrome_thread,
+	.event = chrome_event,
+	.lost = chrome_lost,
+	.end = chrome_end,
+	.close = chrome_close,
 	.scans = true,
 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* ctf.c - CTF 1.8, for Babeltrace, Trace Compass and others. */
+/*
+ * ctf.c - the sink "ctf": writes the Common Trace Format 1.8 (diamon.org/ctf/v1.8.3), for
+ * Babeltrace, Trace Compass and others.
+ */
 #include "convert/viewer/ctf.h"
 
 #include <errno.h>
@@ -17,7 +20,11 @@
 
 extern const struct format format_ctf;
 
-static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, void **context)
+/*
+ * Opens the folder that output.c has made. All files are opened relative to it, so that a renamed
+ * folder does no harm.
+ */
+static int ctf_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void **context)
 {
 	struct ctf *ctf = calloc(1, sizeof(*ctf));
 
@@ -32,15 +39,23 @@ static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, voi
 		free(ctf);
 		return err;
 	}
+	/*
+	 * The UUID connects metadata and packets. It need not be secret, so a weak one is
+	 * acceptable if the kernel has no random numbers.
+	 */
 	if (getrandom(ctf->uuid, sizeof(ctf->uuid), 0) != (ssize_t)sizeof(ctf->uuid))
 		memcpy(ctf->uuid, &ctf, sizeof(ctf));
+	/* RFC 9562, section 5.4: version 4 and its variant. */
 	ctf->uuid[6] = (uint8_t)((ctf->uuid[6] & 0x0f) | 0x40);
 	ctf->uuid[8] = (uint8_t)((ctf->uuid[8] & 0x3f) | 0x80);
 	*context = ctf;
 	return 0;
 }
 
-/* Without an end the files are no trace. */
+/*
+ * Without metadata the files cannot be read, so a conversion that failed removes them. output.c
+ * then removes the folder.
+ */
 static void remove_files(struct ctf *ctf)
 {
 	char name[32];
@@ -52,7 +67,7 @@ static void remove_files(struct ctf *ctf)
 	unlinkat(ctf->folder, "metadata", 0);
 }
 
-static void close_sink(void *context)
+static void ctf_sink_close(void *context)
 {
 	struct ctf *ctf = context;
 
@@ -66,8 +81,8 @@ static void close_sink(void *context)
 }
 
 /*
- * The clock counts from 1970 if it can, for readers that take its numbers as signed. Times before
- * that ask for an offset below them all; where those are not known, for a wide one.
+ * Sets the offset of the clock. The clock counts from 1970 if no event is older: some readers treat
+ * its numbers as signed. Otherwise the offset is below all times, in whole seconds as CTF requires.
  */
 static void settle_offset(struct ctf *ctf, int64_t least_ns)
 {
@@ -81,7 +96,11 @@ static void settle_offset(struct ctf *ctf, int64_t least_ns)
 	ctf->has_offset = true;
 }
 
-static int begin(void *context, const struct fmt_facts *facts)
+/*
+ * The least time is known from the first reading. An input that was not read before is handled by
+ * clock_of().
+ */
+static int ctf_begin(void *context, const struct fmt_facts *facts)
 {
 	struct ctf *ctf = context;
 
@@ -91,7 +110,7 @@ static int begin(void *context, const struct fmt_facts *facts)
 	return ctf_stream_open(ctf, &ctf->stream[0]);
 }
 
-static int type(void *context, const struct fmt_type *type)
+static int ctf_type(void *context, const struct fmt_type *type)
 {
 	struct ctf *ctf = context;
 	if (!vec_reach(&ctf->kind, &ctf->kinds, type->index))
@@ -100,6 +119,7 @@ static int type(void *context, const struct fmt_type *type)
 	return 0;
 }
 
+/* Warns once that an event has another time than in the trace. */
 static void warn_clamped(struct ctf *ctf)
 {
 	if (!ctf->clamped)
@@ -108,9 +128,14 @@ static void warn_clamped(struct ctf *ctf)
 	ctf->clamped = true;
 }
 
+/*
+ * A time by the trace's clock. Without a first reading, the first event sets the offset so that
+ * times of about 146 years before and after it can be represented. A time before the offset becomes
+ * 0.
+ */
 static uint64_t clock_of(struct ctf *ctf, int64_t time_ns)
 {
-	/* The difference is true modulo 2^64 whatever the two are. */
+	/* The unsigned difference is exact modulo 2^64 for any two times. */
 	uint64_t offset_ns;
 
 	if (!ctf->has_offset)
@@ -124,7 +149,10 @@ static uint64_t clock_of(struct ctf *ctf, int64_t time_ns)
 	return (uint64_t)time_ns - offset_ns;
 }
 
-/* The stream for an event of that time. */
+/*
+ * Finds the stream for an event of that time, or makes one. If there are too many, the event gets
+ * the last time of the last stream.
+ */
 static int find_stream(struct ctf *ctf, uint64_t *time, struct ctf_stream **stream)
 {
 	for (unsigned i = 0; i < ctf->streams; i++) {
@@ -141,6 +169,10 @@ static int find_stream(struct ctf *ctf, uint64_t *time, struct ctf_stream **stre
 	return 0;
 }
 
+/*
+ * Fills the header and context of an event. The class number is even for data as bytes; ctf_event()
+ * adds 1 for fields.
+ */
 static void put_head(struct ctf_event_head *head, const struct fmt_event *event, uint64_t time)
 {
 	head->id = (uint32_t)(2 * event->type->index);
@@ -155,6 +187,10 @@ static void put_head(struct ctf_event_head *head, const struct fmt_event *event,
 	head->after_damage = (event->flags & POSIX_TRACE_EVENT_GAP_NP) != 0;
 }
 
+/*
+ * Copies the data. Without fields the length precedes it. A str at the end gets the NUL that CTF
+ * strings require.
+ */
 static void put_data(uint8_t *to, const struct fmt_event *event, bool typed, bool add_nul)
 {
 	uint32_t len = (uint32_t)event->data_len;
@@ -170,9 +206,10 @@ static void put_data(uint8_t *to, const struct fmt_event *event, bool typed, boo
 }
 
 /*
- * Readers take discarded events to be lost between the ends of two packets: the first one is here.
+ * Ends the packet where events of the stream begin to be missing. Readers assume that events were
+ * discarded between the ends of two packets.
  */
-static int look_for_gap(struct ctf *ctf, const struct fmt_event *event)
+static int end_packet_at_gap(struct ctf *ctf, const struct fmt_event *event)
 {
 	bool was_in_gap = ctf->in_gap;
 
@@ -185,7 +222,7 @@ static int look_for_gap(struct ctf *ctf, const struct fmt_event *event)
 	return ctf->in_gap && !was_in_gap ? ctf_flush(ctf, &ctf->stream[0]) : 0;
 }
 
-static int event(void *context, const struct fmt_event *event)
+static int ctf_event(void *context, const struct fmt_event *event)
 {
 	struct ctf *ctf = context;
 	struct ctf_kind *kind = &ctf->kind[event->type->index];
@@ -198,6 +235,7 @@ static int event(void *context, const struct fmt_event *event)
 	uint8_t *room;
 	int err = 0;
 
+	/* Most events are not older than the one before them and go to the first stream. */
 	if (time < stream->last)
 		err = find_stream(ctf, &time, &stream);
 	if (!err)
@@ -208,14 +246,15 @@ static int event(void *context, const struct fmt_event *event)
 	((struct ctf_event_head *)(void *)room)->id += typed;
 	kind->used[typed] = true;
 	put_data(room + sizeof(struct ctf_event_head), event, typed, add_nul);
-	return look_for_gap(ctf, event);
+	return end_packet_at_gap(ctf, event);
 }
 
 /*
- * Where a source counts its losses they stand in their places. A log knows its gaps, and their sum:
- * then each gap has one at least, and the last one the rest.
+ * Reports discarded events. A source that counts its losses gives a number for each gap. A log has
+ * gaps and one total: then each gap reports at least one event as long as there are any, and the
+ * last one the rest.
  */
-static int lost(void *context, const struct fmt_lost *lost)
+static int ctf_lost(void *context, const struct fmt_lost *lost)
 {
 	struct ctf *ctf = context;
 	struct ctf_stream *stream = &ctf->stream[0];
@@ -235,8 +274,8 @@ static int lost(void *context, const struct fmt_lost *lost)
 	return ctf_discard(ctf, stream, time, events, in_gap);
 }
 
-/* What no gap stands for. */
-static int lose_rest(struct ctf *ctf, const struct fmt_end *end)
+/* Reports losses that no gap has. Cleared events were removed on request and are not losses. */
+static int discard_rest(struct ctf *ctf, const struct fmt_end *end)
 {
 	uint64_t all = 0;
 
@@ -248,14 +287,14 @@ static int lose_rest(struct ctf *ctf, const struct fmt_end *end)
 	return ctf_discard(ctf, &ctf->stream[0], ctf->stream[0].last, all - ctf->discarded, false);
 }
 
-static int end(void *context, const struct fmt_end *end)
+static int ctf_end(void *context, const struct fmt_end *end)
 {
 	struct ctf *ctf = context;
-	int err = lose_rest(ctf, end);
+	int err = discard_rest(ctf, end);
 
 	for (unsigned i = 0; !err && i < ctf->streams; i++)
 		err = ctf_flush(ctf, &ctf->stream[i]);
-	/* A trace without events is one nevertheless. */
+	/* Readers reject a stream file without a packet. */
 	if (!err && !ctf->stream[0].number)
 		err = ctf_discard(ctf, &ctf->stream[0], 0, 0, false);
 	if (!err)
@@ -269,12 +308,12 @@ const struct format format_ctf = {
 	.summary = "Common Trace Format 1.8, a folder",
 	.suffix = "ctf",
 	.output = FMT_TO_FOLDER,
-	.open = open_sink,
-	.begin = begin,
-	.type = type,
-	.event = event,
-	.lost = lost,
-	.end = end,
-	.close = close_sink,
+	.open = ctf_sink_open,
+	.begin = ctf_begin,
+	.type = ctf_type,
+	.event = ctf_event,
+	.lost = ctf_lost,
+	.end = ctf_end,
+	.close = ctf_sink_close,
 	.scans = true,
 };

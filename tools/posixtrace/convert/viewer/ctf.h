@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ctf.h - a trace in the Common Trace Format 1.8 being written: a folder with a file "metadata" and
- * a file for each stream.
+ * ctf.h - writes the Common Trace Format 1.8 (diamon.org/ctf/v1.8.3): a folder with a file
+ * "metadata" and a file for each stream.
  *
- * Everything is aligned to bytes and in the byte order of this machine. The times of a stream may
- * not fall in CTF; an event that is older than the one before it goes to the next stream whose last
- * event is not younger. All streams are of one class.
+ * All fields are aligned to bytes and in the byte order of this machine, which the metadata states.
+ * In CTF the times of a stream must not fall. An event that is older than the one before it goes to
+ * the first stream whose last event is not younger. All streams have one class.
  */
 #ifndef POSIXTRACE_CONVERT_VIEWER_CTF_H
 #define POSIXTRACE_CONVERT_VIEWER_CTF_H
@@ -16,7 +16,7 @@
 #define CTF_PACKET_BYTES (128 * 1024)
 #define CTF_STREAMS_MAX  64
 
-/* What stands before the events of a packet; ctf_metadata.c describes it. */
+/* The packet header and packet context; ctf_metadata.c describes both to readers. */
 struct ctf_packet_head {
 	uint32_t magic;
 	uint8_t uuid[16];
@@ -27,10 +27,10 @@ struct ctf_packet_head {
 	uint64_t content_size;     /* in bits */
 	uint64_t packet_size;
 	uint64_t packet_seq_num;
-	uint64_t events_discarded; /* in the stream so far */
+	uint64_t events_discarded; /* in the stream since its beginning */
 } __attribute__((packed));
 
-/* Before the payload of an event. */
+/* The header and context of an event; its payload follows. */
 struct ctf_event_head {
 	uint32_t id;
 	uint64_t timestamp;
@@ -43,17 +43,17 @@ struct ctf_event_head {
 
 struct ctf_stream {
 	int fd;
-	uint8_t *bytes;            /* the packet */
+	uint8_t *bytes;            /* the current packet */
 	size_t used, room;
-	uint64_t number;           /* of packets before */
-	uint64_t begin, last;      /* times, in the trace's clock */
-	bool any;                  /* an event was in it */
-	uint64_t discarded;
+	uint64_t number;           /* of packets that were written */
+	uint64_t begin, last;      /* times of the packet, by the trace's clock */
+	bool any;                  /* the stream had an event */
+	uint64_t discarded;        /* as events_discarded */
 };
 
 struct ctf_kind {                  /* of an event type */
 	const struct fmt_type *type;
-	bool used[2];              /* as bytes, as fields */
+	bool used[2];              /* events with data as bytes, and with fields, were written */
 };
 
 struct ctf {
@@ -63,38 +63,46 @@ struct ctf {
 	uint8_t uuid[16];
 	struct fmt_facts facts;
 	bool has_offset;
-	int64_t offset_s;          /* of the clock */
+	int64_t offset_s;          /* of the trace's clock from 1970 */
 	struct ctf_stream stream[CTF_STREAMS_MAX];
 	unsigned streams;
 	struct ctf_kind *kind;     /* by index of the type */
 	size_t kinds;
 	uint64_t gaps, discarded;
-	bool in_gap;               /* a packet ended where it began */
-	bool clamped, ended;
+	bool in_gap;               /* a packet was ended at the beginning of the gap */
+	bool clamped, ended;       /* a time was changed; the metadata is complete */
 };
 
-/* ctf_packet.c. Each 0 or an error number. */
+/*
+ * ctf_packet.c. Functions that return int return 0 or an error number. ctf_flush() writes the
+ * current packet if it has events.
+ */
 int ctf_stream_open(struct ctf *ctf, struct ctf_stream *stream);
 int ctf_flush(struct ctf *ctf, struct ctf_stream *stream);
 void ctf_stream_close(struct ctf_stream *stream);
 
-/* Room for that many bytes more in the packet, which begins at that time if it has no event yet. */
+/*
+ * Makes room for that many bytes more in the packet. The packet begins at that time if it has no
+ * event yet. *room is valid until the next call.
+ */
 int ctf_room(struct ctf *ctf, struct ctf_stream *stream, uint64_t time, size_t bytes,
 	     uint8_t **room);
 
 /*
- * A packet that ends at that time: from the packet before it on, so many events were discarded. Of
- * events that wait for their packet, those in the gap are in this one, others before it.
+ * Writes a packet that ends at that time and reports that so many events were discarded since the
+ * packet before it. Events that wait in the current packet: those in the gap are written with this
+ * packet, others before it.
  */
 int ctf_discard(struct ctf *ctf, struct ctf_stream *stream, uint64_t time, uint64_t events,
 		bool in_gap);
 
-/* convert/viewer/ctf_metadata.c */
+/* convert/viewer/ctf_metadata.c: writes the metadata. Returns 0 or an error number. */
 int ctf_metadata(struct ctf *ctf);
 
 /*
- * ctf_fields.c. A schema's fields as TSDL. An event whose data is not explained by them,
- * byte for byte (explained.h), is of another class of the same name, with its data as bytes.
+ * ctf_fields.c: writes the fields of a schema in TSDL, the language of the metadata. If an event's
+ * data is not described by its fields byte for byte (explained.h), the event gets a second class
+ * with the same name, and its data is an array of bytes. ctf_literal() writes a string literal.
  */
 void ctf_fields(struct out *out, const struct posix_trace_schema_np *schema);
 void ctf_literal(struct out *out, const char *text);

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ctf_fields.c - the fields of a schema as those of a CTF event.
+ * ctf_fields.c - the fields of a schema as those of a CTF event, in TSDL (CTF 1.8, section 4.1).
  *
- * Both are packed, so the bytes are the same: a payload is copied as it is.
+ * A schema describes packed fields, and CTF fields with an alignment of one byte are packed too.
+ * The bytes are therefore the same, and a payload is copied without a change.
  */
 #include <string.h>
 
 #include "convert/viewer/ctf.h"
 
+/*
+ * The alias of ctf_metadata.c for a type. The aliases have the names of the schema's types, except
+ * for types that CTF does not know.
+ */
 static const char *integer_of(enum posix_trace_type_np type)
 {
 	switch (type) {
@@ -27,7 +32,10 @@ static const char *integer_of(enum posix_trace_type_np type)
 	}
 }
 
-/* CTF's enumerations have labels that differ, and no bits. */
+/*
+ * Whether the names of values can be a CTF enumeration. It has distinct labels, and no names for
+ * single bits.
+ */
 static bool is_enumeration(const struct posix_trace_field_np *field)
 {
 	if (!field->value_names || field->has_bits || field->form == POSIX_TRACE_FORM_FLOAT_NP ||
@@ -40,6 +48,7 @@ static bool is_enumeration(const struct posix_trace_field_np *field)
 	return true;
 }
 
+/* Writes the type of a number, as an enumeration if the schema names its values. */
 static void put_type(struct out *out, const struct posix_trace_field_np *field)
 {
 	if (!is_enumeration(field)) {
@@ -53,6 +62,7 @@ static void put_type(struct out *out, const struct posix_trace_field_np *field)
 		out_str(out, i ? ", " : "");
 		ctf_literal(out, name->name);
 		out_str(out, " = ");
+		/* A value that is signed in the schema is kept as the 64 bits of the number. */
 		if (field->form == POSIX_TRACE_FORM_SIGNED_NP)
 			out_signed(out, (int64_t)name->value);
 		else
@@ -61,18 +71,26 @@ static void put_type(struct out *out, const struct posix_trace_field_np *field)
 	out_str(out, " }");
 }
 
-/* Readers take one _ off the name; without it a name could be a word of TSDL. */
+/*
+ * Writes a field. Readers remove one leading _ from names. Without it, a field could have the name
+ * of a TSDL keyword.
+ */
 static void put_field(struct out *out, const struct posix_trace_field_np *field)
 {
 	out_str(out, "\t\t");
 	if (field->type == POSIX_TRACE_TYPE_STR_NP && !field->room) {
 		out_printf(out, "string { encoding = UTF8; } _%s;\n", field->name);
 	} else if (field->type == POSIX_TRACE_TYPE_STR_NP) {
+		/* CTF has no string of a fixed length, so it is an array of characters. */
 		out_printf(out,
 			   "integer { size = 8; align = 8; signed = false; encoding = UTF8; } "
 			   "_%s[%u];\n",
 			   field->name, field->room);
 	} else if (field->type == POSIX_TRACE_TYPE_BYTES_NP && !field->room) {
+		/*
+		 * The length precedes the bytes in the data. The name with __ keeps it apart from
+		 * other fields.
+		 */
 		out_printf(out, "u32 __%s_length;\n\t\tx8 _%s[__%s_length];\n", field->name,
 			   field->name, field->name);
 	} else if (field->type == POSIX_TRACE_TYPE_BYTES_NP) {

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* ctf_metadata.c - the text in TSDL that describes a CTF trace. */
+/*
+ * ctf_metadata.c - writes the metadata: text in TSDL (CTF 1.8, section 7 and appendix C) that
+ * describes all other files.
+ *
+ * It is written last, as only then all event types are known, and which of their classes were used.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -9,8 +14,11 @@
 #include "base/text.h"
 #include "convert/viewer/ctf.h"
 
-/* A string literal: what is no UTF-8, and what is not to be shown, as text such as \xff. */
-static bool literal(struct out *out, const char *text, size_t len)
+/*
+ * Writes a string literal. Bytes that are not UTF-8, and unsafe characters, become text such as
+ * \xff. Returns false if the text was changed.
+ */
+static bool put_literal(struct out *out, const char *text, size_t len)
 {
 	const unsigned char *from = (const unsigned char *)text, *end = from + len;
 	bool exact = true;
@@ -41,27 +49,32 @@ static bool literal(struct out *out, const char *text, size_t len)
 
 void ctf_literal(struct out *out, const char *text)
 {
-	literal(out, text, strlen(text));
+	put_literal(out, text, strlen(text));
 }
 
-static void env_text(struct out *out, const char *key, const char *text)
+/* Writes an entry of env, the description of the trace, unless the text is empty. */
+static void put_env_text(struct out *out, const char *key, const char *text)
 {
 	if (!*text)
 		return;
 	out_printf(out, "\t%s = ", key);
-	literal(out, text, strlen(text));
+	put_literal(out, text, strlen(text));
 	out_str(out, ";\n");
 }
 
-/* A name that CTF cannot have exactly stands here in digits. */
-static void env_names(struct out *out, const struct ctf *ctf)
+/*
+ * Names that a literal cannot have exactly are repeated in hexadecimal digits, so that nothing is
+ * lost.
+ */
+static void put_env_names(struct out *out, const struct ctf *ctf)
 {
 	for (size_t i = 0; i < ctf->kinds; i++) {
 		const struct fmt_type *type = ctf->kind[i].type;
+		/* The literal is needed only to see if it is exact. */
 		static struct out scratch = { .fd = -1 };
 
 		scratch.used = 0;
-		if (type->name_len > 4096 || literal(&scratch, type->name, type->name_len))
+		if (type->name_len > 4096 || put_literal(&scratch, type->name, type->name_len))
 			continue;
 		out_printf(out, "\tevent_name_%zu_hex = \"", i);
 		out_hex(out, type->name, type->name_len);
@@ -69,30 +82,32 @@ static void env_names(struct out *out, const struct ctf *ctf)
 	}
 }
 
-static void env(struct out *out, const struct ctf *ctf)
+/* The names hostname, trace_name and tracer_name are those that Babeltrace shows. */
+static void put_env(struct out *out, const struct ctf *ctf)
 {
 	const struct fmt_facts *facts = &ctf->facts;
 
 	out_str(out, "env {\n");
-	env_text(out, "hostname", facts->host);
-	env_text(out, "trace_name", facts->name);
-	env_text(out, "tracer_name", "posixtrace");
-	env_text(out, "generation", facts->generation);
-	env_text(out, "event_clock", facts->clock);
+	put_env_text(out, "hostname", facts->host);
+	put_env_text(out, "trace_name", facts->name);
+	put_env_text(out, "tracer_name", "posixtrace");
+	put_env_text(out, "generation", facts->generation);
+	put_env_text(out, "event_clock", facts->clock);
 	out_printf(out, "\tpid = %u;\n", facts->pid);
 	if (facts->has_creation)
 		out_printf(out, "\tcreation_ns = \"%lld\";\n", (long long)facts->creation_ns);
-	env_names(out, ctf);
+	put_env_names(out, ctf);
 	out_str(out, "};\n\n");
 }
 
-static void uuid(struct out *out, const uint8_t *id)
+static void put_uuid(struct out *out, const uint8_t *id)
 {
 	for (int i = 0; i < 16; i++)
 		out_printf(out, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", id[i]);
 }
 
-static void trace(struct out *out, const struct ctf *ctf)
+/* The aliases and the trace block. Readers learn the byte order here and from the magic number. */
+static void put_trace(struct out *out, const struct ctf *ctf)
 {
 	static const uint16_t one = 1;
 
@@ -113,7 +128,7 @@ static void trace(struct out *out, const struct ctf *ctf)
 		"typealias floating_point { exp_dig = 8; mant_dig = 24; align = 8; } := f32;\n"
 		"typealias floating_point { exp_dig = 11; mant_dig = 53; align = 8; } := f64;\n\n"
 		"trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"");
-	uuid(out, ctf->uuid);
+	put_uuid(out, ctf->uuid);
 	out_printf(out, "\";\n\tbyte_order = %s;\n", *(const uint8_t *)&one ? "le" : "be");
 	out_str(out, "\tpacket.header := struct {\n"
 		     "\t\tu32 magic;\n"
@@ -124,7 +139,12 @@ static void trace(struct out *out, const struct ctf *ctf)
 		     "};\n\n");
 }
 
-static void clock_and_stream(struct out *out, const struct ctf *ctf)
+/*
+ * The clock, and the one class that all streams have. The structs must agree with ctf_packet_head
+ * and ctf_event_head in ctf.h: packet header and context together, event header and context
+ * together.
+ */
+static void put_stream(struct out *out, const struct ctf *ctf)
 {
 	out_str(out, "clock {\n\tname = realtime;\n\tdescription = \"CLOCK_REALTIME\";\n"
 		     "\tfreq = 1000000000;\n");
@@ -160,21 +180,25 @@ static void clock_and_stream(struct out *out, const struct ctf *ctf)
 		     "};\n\n");
 }
 
-/* Babeltrace's levels: 2 critical, 3 error, 4 warning, 6 information, 14 debug. */
-static int loglevel(int level)
+/*
+ * A level as loglevel of LTTng, which Babeltrace prints: 2 critical, 3 error, 4 warning, 6
+ * information, 14 debug. Returns -1 for none.
+ */
+static int loglevel_of(int level)
 {
 	static const int levels[] = { 2, 3, 4, 6, 14 };
 
 	return level >= 1 && level <= 5 ? levels[level - 1] : -1;
 }
 
-static void event_class(struct out *out, const struct fmt_type *type, bool typed)
+/* An event class: type and form of the data. Two classes may have the same name. */
+static void put_event_class(struct out *out, const struct fmt_type *type, bool typed)
 {
 	out_str(out, "event {\n\tname = ");
-	literal(out, type->name, type->name_len < 4096 ? type->name_len : 4096);
+	put_literal(out, type->name, type->name_len < 4096 ? type->name_len : 4096);
 	out_printf(out, ";\n\tid = %zu;\n\tstream_id = 0;\n", 2 * type->index + typed);
-	if (loglevel(type->level) >= 0)
-		out_printf(out, "\tloglevel = %d;\n", loglevel(type->level));
+	if (loglevel_of(type->level) >= 0)
+		out_printf(out, "\tloglevel = %d;\n", loglevel_of(type->level));
 	out_str(out, "\tfields := struct {\n");
 	if (typed)
 		ctf_fields(out, type->fields);
@@ -190,19 +214,20 @@ int ctf_metadata(struct ctf *ctf)
 
 	if (!out)
 		return ENOMEM;
+	/* O_EXCL: the folder is new, so a file that exists was made by someone else. */
 	out->fd = openat(ctf->folder, "metadata", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (out->fd < 0) {
 		err = errno;
 		free(out);
 		return err;
 	}
-	trace(out, ctf);
-	env(out, ctf);
-	clock_and_stream(out, ctf);
+	put_trace(out, ctf);
+	put_env(out, ctf);
+	put_stream(out, ctf);
 	for (size_t i = 0; i < ctf->kinds; i++)
 		for (int typed = 0; typed < 2; typed++)
 			if (ctf->kind[i].used[typed])
-				event_class(out, ctf->kind[i].type, typed);
+				put_event_class(out, ctf->kind[i].type, typed);
 	err = out_flush(out);
 	close(out->fd);
 	free(out);

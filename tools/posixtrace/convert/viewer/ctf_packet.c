@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* ctf_packet.c - the packets of a CTF stream. */
+/*
+ * ctf_packet.c - the packets of a CTF stream (CTF 1.8, section 5).
+ *
+ * A packet is collected in memory and written as one piece, since its header has its size and the
+ * time of its last event.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,6 +14,10 @@
 
 #include "convert/viewer/ctf.h"
 
+/*
+ * Creates the file of a stream. streams is counted even without memory, so that the file is closed
+ * and removed.
+ */
 int ctf_stream_open(struct ctf *ctf, struct ctf_stream *stream)
 {
 	char name[32];
@@ -45,6 +54,10 @@ static int write_all(int fd, const uint8_t *bytes, size_t len)
 	return 0;
 }
 
+/*
+ * Completes the header, writes the packet and begins the next one. A packet begins where the one
+ * before it has ended, so that no time is without a packet.
+ */
 static int write_packet(struct ctf *ctf, struct ctf_stream *stream)
 {
 	struct ctf_packet_head *head = (struct ctf_packet_head *)(void *)stream->bytes;
@@ -56,13 +69,14 @@ static int write_packet(struct ctf *ctf, struct ctf_stream *stream)
 	head->stream_instance_id = (uint64_t)(stream - ctf->stream);
 	head->timestamp_begin = stream->begin;
 	head->timestamp_end = stream->last;
+	/* Sizes are in bits. The packet has no padding. */
 	head->content_size = head->packet_size = 8 * (uint64_t)stream->used;
 	head->packet_seq_num = stream->number++;
 	head->events_discarded = stream->discarded;
 	err = write_all(stream->fd, stream->bytes, stream->used);
 	stream->used = sizeof(*head);
 	stream->begin = stream->last;
-	/* One large event does not keep its memory. */
+	/* A large event made the buffer grow. It shrinks again, so that memory stays constant. */
 	if (stream->room > CTF_PACKET_BYTES) {
 		uint8_t *less = realloc(stream->bytes, CTF_PACKET_BYTES);
 
@@ -88,6 +102,7 @@ int ctf_room(struct ctf *ctf, struct ctf_stream *stream, uint64_t time, size_t b
 		if (err)
 			return err;
 	}
+	/* An event that is larger than a packet gets a packet of its own size. */
 	if (bytes > stream->room - stream->used) {
 		uint8_t *more = realloc(stream->bytes, stream->used + bytes);
 
@@ -113,13 +128,17 @@ int ctf_discard(struct ctf *ctf, struct ctf_stream *stream, uint64_t time, uint6
 
 	if (err)
 		return err;
-	/* Readers compare a packet's count with that of the packet before, which must be there. */
+	/*
+	 * A reader compares the count of discarded events with that of the packet before. The first
+	 * packet therefore must not report any; an empty one precedes it.
+	 */
 	if (!stream->number) {
 		stream->begin = stream->last = stream->any ? stream->last : time;
 		err = write_packet(ctf, stream);
 	}
 	if (time > stream->last)
 		stream->last = time;
+	/* An empty packet is a point in time. */
 	if (stream->used == sizeof(struct ctf_packet_head))
 		stream->begin = stream->last;
 	stream->discarded += events;

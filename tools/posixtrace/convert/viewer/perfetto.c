@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* perfetto.c - for ui.perfetto.dev and its trace processor. */
+/*
+ * perfetto.c - the sink "perfetto": a trace for ui.perfetto.dev and its trace processor. Messages
+ * are those of perfetto.dev/docs/reference/trace-packet-proto.
+ */
 #include "convert/viewer/perfetto.h"
 
 #include <errno.h>
@@ -10,8 +13,8 @@
 
 extern const struct format format_perfetto;
 
-#define PERFETTO_LANES  (1u << 22)
-#define SPAN_NAME_BYTES 256
+#define PERFETTO_LANES  (1u << 22) /* tracks of spans that are remembered as described */
+#define SPAN_NAME_BYTES 256        /* longer names of spans are cut */
 
 enum { /* ClockSnapshot, InternedData, TracePacketDefaults */
 	SNAPSHOT_CLOCK = 1,
@@ -31,6 +34,7 @@ static const char *const names[NAMES] = {
 	[NAME_CPU] = "cpu", [NAME_THREAD] = "thread", [NAME_TID] = "tid",
 };
 
+/* All packets belong to one sequence and need its interned names, hence NEEDS_STATE. */
 size_t perfetto_begin(struct perfetto *perfetto, int64_t time_ns)
 {
 	size_t packet;
@@ -43,6 +47,7 @@ size_t perfetto_begin(struct perfetto *perfetto, int64_t time_ns)
 	return packet;
 }
 
+/* proto.h records a lack of memory, which is examined only here. */
 int perfetto_end(struct perfetto *perfetto, size_t packet)
 {
 	proto_end(&perfetto->packet, packet);
@@ -52,7 +57,7 @@ int perfetto_end(struct perfetto *perfetto, size_t packet)
 	return perfetto->out->err;
 }
 
-static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, void **context)
+static int perfetto_open(struct fmt_flow *flow, const struct fmt_output *output, void **context)
 {
 	struct perfetto *perfetto = calloc(1, sizeof(*perfetto));
 
@@ -66,7 +71,7 @@ static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, voi
 	return 0;
 }
 
-static void close_sink(void *context)
+static void perfetto_close(void *context)
 {
 	struct perfetto *perfetto = context;
 
@@ -79,7 +84,8 @@ static void close_sink(void *context)
 	free(perfetto);
 }
 
-static void intern(struct proto *packet, unsigned field, uint64_t iid, const char *name)
+/* Adds an entry to InternedData: a name that later packets refer to by its number. */
+static void intern_name(struct proto *packet, unsigned field, uint64_t iid, const char *name)
 {
 	size_t entry = proto_begin(packet, field);
 
@@ -88,7 +94,10 @@ static void intern(struct proto *packet, unsigned field, uint64_t iid, const cha
 	proto_end(packet, entry);
 }
 
-/* The first packet: names and defaults of the sequence. */
+/*
+ * Writes the first packet. It clears the state of the sequence, interns the names that every trace
+ * has, and makes CLOCK_REALTIME the clock of all timestamps.
+ */
 static int begin_sequence(struct perfetto *perfetto)
 {
 	struct proto *p = &perfetto->packet;
@@ -103,13 +112,16 @@ static int begin_sequence(struct perfetto *perfetto)
 	proto_end(p, inner);
 	inner = proto_begin(p, PACKET_INTERNED_DATA);
 	for (unsigned i = 1; i < NAMES; i++)
-		intern(p, INTERNED_ANNOTATION_NAME, i, names[i]);
+		intern_name(p, INTERNED_ANNOTATION_NAME, i, names[i]);
 	proto_end(p, inner);
 	return perfetto_end(perfetto, packet);
 }
 
-/* The clock of the trace is that of its events: their times come through as they are. */
-static int snapshot(struct perfetto *perfetto, int64_t time_ns)
+/*
+ * Writes a ClockSnapshot that makes the clock of the events the primary clock of the trace. The
+ * reader then shows times without conversion.
+ */
+static int put_snapshot(struct perfetto *perfetto, int64_t time_ns)
 {
 	struct proto *p = &perfetto->packet;
 	size_t packet, inner, clock;
@@ -127,8 +139,8 @@ static int snapshot(struct perfetto *perfetto, int64_t time_ns)
 	return perfetto_end(perfetto, packet);
 }
 
-/* What is known of the whole trace, as an event of the stream. */
-static int tell_facts(struct perfetto *perfetto, const struct fmt_facts *facts, int64_t time_ns)
+/* Writes the facts as an event on the track of the stream. */
+static int put_facts(struct perfetto *perfetto, const struct fmt_facts *facts, int64_t time_ns)
 {
 	struct proto *p = &perfetto->packet;
 	size_t packet = perfetto_begin(perfetto, time_ns);
@@ -152,22 +164,23 @@ static int tell_facts(struct perfetto *perfetto, const struct fmt_facts *facts, 
 	return perfetto_end(perfetto, packet);
 }
 
-static int begin(void *context, const struct fmt_facts *facts)
+static int perfetto_sink_begin(void *context, const struct fmt_facts *facts)
 {
 	struct perfetto *perfetto = context;
+	/* The packet must not be younger than the first event, as a reader sorts by time. */
 	int64_t time_ns = facts->has_scan ? facts->least_ns : facts->creation_ns;
 	int err = begin_sequence(perfetto);
 
 	perfetto->last_ns = time_ns;
 	perfetto->facts = *facts;
 	if (!err)
-		err = snapshot(perfetto, time_ns);
+		err = put_snapshot(perfetto, time_ns);
 	if (!err)
 		err = perfetto_plain_track(perfetto, PERFETTO_TRACK_STREAM, "stream");
-	return err ? err : tell_facts(perfetto, facts, time_ns);
+	return err ? err : put_facts(perfetto, facts, time_ns);
 }
 
-static int type(void *context, const struct fmt_type *type)
+static int perfetto_type(void *context, const struct fmt_type *type)
 {
 	struct perfetto *perfetto = context;
 	struct perfetto_kind *more;
@@ -178,25 +191,35 @@ static int type(void *context, const struct fmt_type *type)
 	more[type->index].type = type;
 	more[type->index].name = plain_copy(type->name,
 					    type->name_len < 4096 ? type->name_len : 4096);
+	/*
+	 * The names of the fields get consecutive numbers, so that a field's index gives its
+	 * number.
+	 */
 	more[type->index].field_iid = perfetto->next_iid;
 	perfetto->next_iid += type->fields ? type->fields->fields : 0;
 	return more[type->index].name ? 0 : ENOMEM;
 }
 
-/* The name goes into the first packet that needs it. */
+/*
+ * Interns the names of a type and its fields in the packet of its first event. Types that have no
+ * events cost nothing.
+ */
 static void learn_name(struct proto *p, struct perfetto_kind *kind, uint64_t iid)
 {
 	size_t interned = proto_begin(p, PACKET_INTERNED_DATA);
 
-	intern(p, INTERNED_EVENT_NAME, iid, kind->name);
+	intern_name(p, INTERNED_EVENT_NAME, iid, kind->name);
 	for (unsigned i = 0; kind->type->fields && i < kind->type->fields->fields; i++)
-		intern(p, INTERNED_ANNOTATION_NAME, kind->field_iid + i,
-		       kind->type->fields->field[i].name);
+		intern_name(p, INTERNED_ANNOTATION_NAME, kind->field_iid + i,
+			    kind->type->fields->field[i].name);
 	proto_end(p, interned);
 	kind->told = true;
 }
 
-/* A pair of types may be called by any bytes. */
+/*
+ * Writes the name of a span. The names of a pair of types may be any bytes, and protobuf strings
+ * are UTF-8.
+ */
 static void put_span_name(struct proto *p, const char *name)
 {
 	char plain[PLAIN_FACTOR * SPAN_NAME_BYTES + 1];
@@ -206,7 +229,7 @@ static void put_span_name(struct proto *p, const char *name)
 	proto_text(p, EVENT_NAME, plain);
 }
 
-/* All that is known of the event; its name, unless it ends a slice. */
+/* Writes the event. The end of a slice has no name: the reader takes that of the begin. */
 static void put_event(struct perfetto *perfetto, const struct fmt_event *event, uint64_t type,
 		      uint64_t track)
 {
@@ -227,6 +250,7 @@ static void put_event(struct perfetto *perfetto, const struct fmt_event *event, 
 	proto_end(p, inner);
 }
 
+/* An event with a duration gets its end in a packet of its own. */
 static int put_end(struct perfetto *perfetto, uint64_t track, int64_t time_ns)
 {
 	size_t packet = perfetto_begin(perfetto, time_ns);
@@ -235,7 +259,7 @@ static int put_end(struct perfetto *perfetto, uint64_t track, int64_t time_ns)
 	return perfetto_end(perfetto, packet);
 }
 
-static int event(void *context, const struct fmt_event *event)
+static int perfetto_event(void *context, const struct fmt_event *event)
 {
 	struct perfetto *perfetto = context;
 	const struct fmt_span *span = event->span;
@@ -259,11 +283,11 @@ static int event(void *context, const struct fmt_event *event)
 }
 
 /*
- * On the track of the cause's losses; count NULL: it is not known. SLICE_END has neither name nor
- * count.
+ * Writes a loss on the track of its cause. count is NULL if it is not known. A SLICE_END has
+ * neither name nor count.
  */
-static int loss(struct perfetto *perfetto, int type, int64_t time_ns, int cause,
-		const uint64_t *count)
+static int put_loss(struct perfetto *perfetto, int type, int64_t time_ns, int cause,
+		    const uint64_t *count)
 {
 	uint64_t track = PERFETTO_TRACK_LOSSES + (uint64_t)cause;
 	struct proto *p = &perfetto->packet;
@@ -287,7 +311,11 @@ static int loss(struct perfetto *perfetto, int type, int64_t time_ns, int cause,
 	return perfetto_end(perfetto, packet);
 }
 
-static int lost(void *context, const struct fmt_lost *lost)
+/*
+ * A loss with an interval is a slice. count was given by the total of the ledger: then perfetto_end
+ * must not repeat it.
+ */
+static int perfetto_lost(void *context, const struct fmt_lost *lost)
 {
 	struct perfetto *perfetto = context;
 	uint64_t number, *count = fmt_lost_count(&perfetto->facts, lost, &number) ? &number : NULL;
@@ -295,29 +323,30 @@ static int lost(void *context, const struct fmt_lost *lost)
 
 	perfetto->counted[lost->cause] |= count && !lost->counted;
 	if (!lost->has_interval)
-		return loss(perfetto, TYPE_INSTANT, perfetto->last_ns, lost->cause, count);
-	err = loss(perfetto, TYPE_SLICE_BEGIN, lost->begin_ns, lost->cause, count);
-	return err ? err : loss(perfetto, TYPE_SLICE_END, lost->end_ns, lost->cause, NULL);
+		return put_loss(perfetto, TYPE_INSTANT, perfetto->last_ns, lost->cause, count);
+	err = put_loss(perfetto, TYPE_SLICE_BEGIN, lost->begin_ns, lost->cause, count);
+	return err ? err : put_loss(perfetto, TYPE_SLICE_END, lost->end_ns, lost->cause, NULL);
 }
 
-static int thread(void *context, const struct fmt_thread *thread)
+static int perfetto_thread(void *context, const struct fmt_thread *thread)
 {
 	return perfetto_name_track(context, thread);
 }
 
-static int end(void *context, const struct fmt_end *end)
+static int perfetto_sink_end(void *context, const struct fmt_end *end)
 {
 	struct perfetto *perfetto = context;
 	int err = 0;
 
+	/* Losses that only the ledger has. */
 	for (int i = 0; !err && end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++)
 		if (end->ledger.lost[i] && !perfetto->counted[i])
-			err = loss(perfetto, TYPE_INSTANT, perfetto->last_ns, i,
-				   &end->ledger.lost[i]);
+			err = put_loss(perfetto, TYPE_INSTANT, perfetto->last_ns, i,
+				       &end->ledger.lost[i]);
 	return err;
 }
 
-static int idle(void *context)
+static int perfetto_idle(void *context)
 {
 	return out_flush(((struct perfetto *)context)->out);
 }
@@ -327,14 +356,14 @@ const struct format format_perfetto = {
 	.summary = "trace of Perfetto (protobuf)",
 	.suffix = "pftrace",
 	.output = FMT_TO_BYTES,
-	.open = open_sink,
-	.begin = begin,
-	.type = type,
-	.thread = thread,
-	.event = event,
-	.lost = lost,
-	.idle = idle,
-	.end = end,
-	.close = close_sink,
+	.open = perfetto_open,
+	.begin = perfetto_sink_begin,
+	.type = perfetto_type,
+	.thread = perfetto_thread,
+	.event = perfetto_event,
+	.lost = perfetto_lost,
+	.idle = perfetto_idle,
+	.end = perfetto_sink_end,
+	.close = perfetto_close,
 	.scans = true,
 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * perfetto.h - a trace of Perfetto being written: a sequence of TracePackets, see perfetto.dev's
- * trace_packet.proto. Field numbers are those of its messages.
+ * perfetto.h - writes a trace of Perfetto: a sequence of TracePackets (perfetto.dev,
+ * protos/perfetto/trace/trace_packet.proto). The constants are field numbers of its messages.
  *
- * Times are of CLOCK_REALTIME. A thread is a track, and so is a process, and so are the losses of
- * each cause. Spans of a thread that cross are on further tracks, its children; those with a key
- * are on tracks of their process. A reader sorts packets by time and keeps the file's order where
- * times are equal: for that order the lanes of spans were made.
+ * Times are those of CLOCK_REALTIME. Each thread, each process and the losses of each cause have a
+ * track. Spans of a thread that cross are on further tracks, children of the thread's. Spans with a
+ * key are on tracks of their process. A reader sorts packets by time and keeps the order of the
+ * file where times are equal; spans/lanes.h relies on that order.
  */
 #ifndef POSIXTRACE_CONVERT_VIEWER_PERFETTO_H
 #define POSIXTRACE_CONVERT_VIEWER_PERFETTO_H
@@ -56,14 +56,17 @@ enum { /* DebugAnnotation */
 #define STATE_CLEARED        1
 #define NEEDS_STATE          2
 
-/* Names that every trace has, interned in its first packet; an event type's is its index behind. */
+/*
+ * Names that every trace has, interned in the first packet. The identifiers of event types have a
+ * number space of their own: index + 1.
+ */
 enum perfetto_name { NAME_NONE, NAME_DATA, NAME_HEX, NAME_ADDRESS, NAME_TRUNCATED, NAME_LATE,
 		     NAME_AFTER_DAMAGE, NAME_CPU, NAME_THREAD, NAME_TID, NAMES };
 
 struct perfetto_kind {
 	const struct fmt_type *type;
-	char *name;            /* as it is shown */
-	bool told;             /* it is interned, and so are its fields' names, from field_iid on */
+	char *name;            /* as plain UTF-8 */
+	bool told;             /* interned, with the names of its fields from field_iid on */
 	uint64_t field_iid;
 };
 
@@ -71,10 +74,10 @@ struct perfetto {
 	struct fmt_flow *flow;
 	struct out *out;
 	struct proto packet;
-	uint64_t next_iid;     /* of names of annotations */
+	uint64_t next_iid;     /* the next identifier for the name of an annotation */
 	struct threads threads;
-	struct threads lanes;  /* tracks of spans that are described, by their uuid as a handle */
-	struct thread *last;   /* of the last event */
+	struct threads lanes;  /* tracks of spans that were described; the handle is the uuid */
+	struct thread *last;   /* the thread of the last event */
 	struct fmt_facts facts;
 	bool has_losses[POSIX_TRACE_LOST_CAUSES_NP], counted[POSIX_TRACE_LOST_CAUSES_NP];
 	struct perfetto_kind *kind; /* by index of the type */
@@ -82,35 +85,41 @@ struct perfetto {
 	int64_t last_ns;
 };
 
-/* Begins a packet and ends it, which writes it. */
+/*
+ * perfetto_begin() begins a packet. perfetto_end() ends and writes it; it returns 0 or an error
+ * number.
+ */
 size_t perfetto_begin(struct perfetto *perfetto, int64_t time_ns);
 int perfetto_end(struct perfetto *perfetto, size_t packet);
 
-/* Begins an event on a track in the packet; proto_end() ends it. */
+/* Begins a TrackEvent in the packet. Returns the value for proto_end(), which ends it. */
 size_t perfetto_begin_event(struct perfetto *perfetto, uint64_t type, uint64_t track);
 
 /*
- * perfetto_annotate.c: an annotation, of a name that is interned or any other; an empty
- * text is none.
+ * perfetto_annotate.c: adds an annotation to the current event, with an interned name or any other.
+ * field is the member of DebugAnnotation for the value. An empty text adds nothing.
  */
 void perfetto_annotate(struct proto *p, enum perfetto_name name, unsigned field, uint64_t number);
 void perfetto_annotate_text(struct proto *p, const char *name, const char *text);
 void perfetto_annotate_number(struct proto *p, const char *name, unsigned field, uint64_t number);
 
-/* All that is known of an event but for its fields. */
+/* Adds annotations for all of an event except its fields: data, address, flags and processor. */
 void perfetto_annotations(struct proto *p, const struct fmt_event *event);
 
-/* perfetto_fields.c: an annotation for each field of the event's data. */
+/* perfetto_fields.c: adds an annotation for each field of the event's data. */
 void perfetto_fields(struct perfetto *perfetto, const struct fmt_event *event);
 
-/* The track of that event's thread, or of its span; described if it is new. */
+/*
+ * The track of the event's thread, or of its span. A new track is described first. Returns 0 or an
+ * error number.
+ */
 int perfetto_track(struct perfetto *perfetto, const struct fmt_event *event, uint64_t *track);
 int perfetto_span_track(struct perfetto *perfetto, const struct fmt_event *event, uint64_t *track);
 
-/* A name for a track: of a thread or, with tid and thread 0, of a process. */
+/* Names the track of a thread or, with tid and thread 0, of a process. */
 int perfetto_name_track(struct perfetto *perfetto, const struct fmt_thread *thread);
 
-/* Tracks that belong to no thread. */
+/* Tracks that belong to no thread. The numbers are ASCII text; those of threads are hashes. */
 #define PERFETTO_TRACK_STREAM UINT64_C(0x706f73697874)
 #define PERFETTO_TRACK_LOSSES UINT64_C(0x6c6f73736573)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* perfetto_annotate.c - what is said of an event beside its name, as debug annotations. */
+/* perfetto_annotate.c - adds debug annotations to events (perfetto.dev, debug_annotation.proto). */
 #include "convert/viewer/perfetto.h"
 
 #include "base/text.h"
@@ -36,6 +36,7 @@ void perfetto_annotate_number(struct proto *p, const char *name, unsigned field,
 	proto_end(p, annotation);
 }
 
+/* The name is interned, so an annotation costs a few bytes. */
 void perfetto_annotate(struct proto *p, enum perfetto_name name, unsigned field, uint64_t number)
 {
 	size_t annotation = proto_begin(p, EVENT_ANNOTATION);
@@ -45,14 +46,18 @@ void perfetto_annotate(struct proto *p, enum perfetto_name name, unsigned field,
 	proto_end(p, annotation);
 }
 
-/* Digits are made in the message itself. */
-static void hex(struct proto *p, const struct fmt_event *event)
+/*
+ * Writes the data in hexadecimal digits. The digits are made in the message itself, since data may
+ * be large. A protobuf string is its field number with type 2, its length and its bytes.
+ */
+static void annotate_hex(struct proto *p, const struct fmt_event *event)
 {
 	size_t annotation = proto_begin(p, EVENT_ANNOTATION), len = event->data_len;
 	const uint8_t *from = event->data;
 	uint8_t *to;
 
 	proto_number(p, ANNOTATION_NAME_IID, NAME_HEX);
+	/* The digits, and at most 16 bytes for field number and length. */
 	to = proto_room(p, 2 * len + 16);
 	if (!to)
 		return;
@@ -66,14 +71,15 @@ static void hex(struct proto *p, const struct fmt_event *event)
 	proto_end(p, annotation);
 }
 
-static void data(struct proto *p, const struct fmt_event *event)
+/* Writes the data as text if it is text, else in hexadecimal digits. */
+static void annotate_data(struct proto *p, const struct fmt_event *event)
 {
 	size_t annotation;
 
-	/* A string with a NUL in it would end there, in some readers. */
+	/* Some readers end a string at a NUL. */
 	if (!text_is_text(event->data, event->data_len, true) ||
 	    memchr(event->data, 0, event->data_len)) {
-		hex(p, event);
+		annotate_hex(p, event);
 		return;
 	}
 	annotation = proto_begin(p, EVENT_ANNOTATION);
@@ -86,9 +92,10 @@ void perfetto_annotations(struct proto *p, const struct fmt_event *event)
 {
 	bool add_nul;
 
+	/* Fields that describe all of the data make it redundant. */
 	if (event->data_len && !(event->type->fields && explained(event->type->fields, event->data,
 								  event->data_len, &add_nul)))
-		data(p, event);
+		annotate_data(p, event);
 	if (event->address)
 		perfetto_annotate(p, NAME_ADDRESS, ANNOTATION_POINTER, event->address);
 	if (event->truncation != POSIX_TRACE_NOT_TRUNCATED)
@@ -99,6 +106,7 @@ void perfetto_annotations(struct proto *p, const struct fmt_event *event)
 		perfetto_annotate(p, NAME_AFTER_DAMAGE, ANNOTATION_BOOL, 1);
 	if (event->cpu >= 0)
 		perfetto_annotate(p, NAME_CPU, ANNOTATION_UINT, (uint64_t)event->cpu);
+	/* On the track of a process the thread is not visible. */
 	if (event->span && event->span->keyed && event->tid)
 		perfetto_annotate(p, NAME_TID, ANNOTATION_UINT, event->tid);
 }

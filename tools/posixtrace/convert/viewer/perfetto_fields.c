@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* perfetto_fields.c - the fields of an event's data as debug annotations. */
+/*
+ * perfetto_fields.c - the fields of an event's data as debug annotations with the names of the
+ * fields.
+ */
 #include "convert/viewer/perfetto.h"
 
 #include "base/text.h"
 #include "convert/plain.h"
 
-#define SHOWN_MAX 4096 /* bytes of a text or of bytes that are shown; data has them all */
+#define SHOWN_MAX 4096 /* longer texts and bytes are cut to this */
 
+/* Adds a text as plain UTF-8. */
 static void put_text(struct proto *p, const void *text, size_t len)
 {
 	char plain[PLAIN_FACTOR * SHOWN_MAX + 1];
@@ -15,6 +19,7 @@ static void put_text(struct proto *p, const void *text, size_t len)
 	proto_bytes(p, ANNOTATION_STRING, plain, n);
 }
 
+/* Adds bytes as hexadecimal digits: DebugAnnotation has no member for bytes. */
 static void put_hex_text(struct proto *p, const uint8_t *bytes, size_t len)
 {
 	char digits[2 * SHOWN_MAX], *to = digits;
@@ -24,6 +29,7 @@ static void put_hex_text(struct proto *p, const uint8_t *bytes, size_t len)
 	proto_bytes(p, ANNOTATION_STRING, digits, (size_t)(to - digits));
 }
 
+/* Adds the value in the member of DebugAnnotation for its type. */
 static void put_value(struct proto *p, const struct posix_trace_value_np *value)
 {
 	switch (value->field->form) {
@@ -50,7 +56,7 @@ static void put_value(struct proto *p, const struct posix_trace_value_np *value)
 	}
 }
 
-/* What a pointer points to, or what a value is called: an annotation of its own. */
+/* Adds a second annotation with the name of the object at a pointer, or the name of a value. */
 static void put_name(struct perfetto *perfetto, const struct fmt_event *event,
 		     const struct posix_trace_value_np *value)
 {
@@ -82,6 +88,10 @@ void perfetto_fields(struct perfetto *perfetto, const struct fmt_event *event)
 	size_t array = 0, annotation;
 
 	posix_trace_values_begin_np(&values, schema, event->data, event->data_len, 0);
+	/*
+	 * The values of an array come one by one. They are put into one annotation, which ends when
+	 * another field begins.
+	 */
 	while (posix_trace_field_next_np(&values, &value) &&
 	       !(value.flags & POSIX_TRACE_VALUE_CUT_NP)) {
 		if (value.field != last && last && last->is_array)
@@ -92,6 +102,7 @@ void perfetto_fields(struct perfetto *perfetto, const struct fmt_event *event)
 				     iid + (uint64_t)(value.field - schema->field));
 		}
 		last = value.field;
+		/* Elements of an array have no names. */
 		annotation = proto_begin(p, last->is_array ? ANNOTATION_ARRAY : EVENT_ANNOTATION);
 		if (!last->is_array)
 			proto_number(p, ANNOTATION_NAME_IID,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* perfetto_track.c - tracks: one for each thread and each process, described once. */
+/*
+ * perfetto_track.c - the tracks of threads, processes and spans (track_descriptor.proto). A track
+ * has a number, the uuid, that is computed from its facts, so that no table of tracks is needed.
+ */
 #include <errno.h>
 #include <stdio.h>
 
@@ -19,7 +22,11 @@ enum { /* TrackDescriptor, ProcessDescriptor, ThreadDescriptor */
 	THREAD_NAME = 5,
 };
 
-static uint64_t mix(uint64_t x)
+/*
+ * The finalizer of splitmix64. The lowest bit is set, so that 0, which means no track, is no
+ * result.
+ */
+static uint64_t mix_bits(uint64_t x)
 {
 	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
 	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
@@ -28,15 +35,19 @@ static uint64_t mix(uint64_t x)
 
 static uint64_t process_uuid(uint32_t pid)
 {
-	return mix(pid + UINT64_C(0x9e3779b97f4a7c15));
+	return mix_bits(pid + UINT64_C(0x9e3779b97f4a7c15));
 }
 
-/* A thread stays the same when its process executes another program: see threads.h. */
+/*
+ * The number of a thread's track. A thread with a number keeps it when its process executes another
+ * program, so its handle is not used: see threads.h.
+ */
 static uint64_t thread_uuid(uint32_t pid, uint32_t tid, uint64_t thread)
 {
-	return mix(mix((uint64_t)pid << 32 | tid) + (tid ? 0 : thread));
+	return mix_bits(mix_bits((uint64_t)pid << 32 | tid) + (tid ? 0 : thread));
 }
 
+/* Begins a packet with a TrackDescriptor. It has no timestamp, as it applies to the whole trace. */
 static size_t begin_track(struct perfetto *perfetto, uint64_t uuid, size_t *packet)
 {
 	size_t track;
@@ -63,6 +74,7 @@ int perfetto_plain_track(struct perfetto *perfetto, uint64_t uuid, const char *n
 	return end_track(perfetto, track, packet);
 }
 
+/* Describes the track of a process. A later description adds the name to an earlier one. */
 static int process_track(struct perfetto *perfetto, uint32_t pid, const char *name)
 {
 	size_t packet, track = begin_track(perfetto, process_uuid(pid), &packet);
@@ -75,7 +87,10 @@ static int process_track(struct perfetto *perfetto, uint32_t pid, const char *na
 	return end_track(perfetto, track, packet);
 }
 
-/* A thread that has no number is a track in its process, or of its own. */
+/*
+ * Describes the track of a thread. A thread without a number cannot have a ThreadDescriptor: it is
+ * a child of its process, or a track of its own.
+ */
 static int thread_track(struct perfetto *perfetto, uint32_t pid, uint32_t tid, uint64_t handle,
 			const char *name)
 {
@@ -119,6 +134,7 @@ int perfetto_track(struct perfetto *perfetto, const struct fmt_event *event, uin
 	struct thread *last = perfetto->last;
 	int err = 0;
 
+	/* Events of the stream itself belong to no thread. */
 	if (!event->pid && !event->tid && !event->thread) {
 		*track = PERFETTO_TRACK_STREAM;
 		return 0;
@@ -127,7 +143,10 @@ int perfetto_track(struct perfetto *perfetto, const struct fmt_event *event, uin
 	    (!last->tid && last->handle != event->thread)) {
 		last = perfetto->last = threads_of(&perfetto->threads, event->pid, event->tid,
 						   event->thread);
-		/* More threads than can be remembered are described with each turn. */
+		/*
+		 * The threads past the limit of threads.h are described again at each change of the
+		 * thread.
+		 */
 		if (!last || !last->mark) {
 			if (event->pid)
 				err = process_track(perfetto, event->pid, NULL);
@@ -142,7 +161,10 @@ int perfetto_track(struct perfetto *perfetto, const struct fmt_event *event, uin
 	return err;
 }
 
-/* Tracks of the same name and parent are shown as one. */
+/*
+ * Describes the track of a lane. Readers show tracks with the same name and parent as one group. A
+ * lane past the limit is described each time, which is redundant and not wrong.
+ */
 static int lane_track(struct perfetto *perfetto, uint64_t uuid, uint64_t parent, const char *name)
 {
 	struct thread *lane = threads_of(&perfetto->lanes, 0, 0, uuid);
@@ -169,10 +191,15 @@ int perfetto_span_track(struct perfetto *perfetto, const struct fmt_event *event
 	if (err || (!span->keyed && !span->lane))
 		return err;
 	if (span->keyed) {
-		*track = mix(mix(process_uuid(event->pid) + span->series + 1) + span->lane);
+		/*
+		 * The sum with the series keeps the spans of different names apart, and the hash
+		 * makes a collision unlikely.
+		 */
+		*track = mix_bits(mix_bits(process_uuid(event->pid) + span->series + 1) +
+				  span->lane);
 		return lane_track(perfetto, *track, event->pid ? process_uuid(event->pid) : 0,
 				  span->name);
 	}
-	*track = mix(thread + span->lane);
+	*track = mix_bits(thread + span->lane);
 	return lane_track(perfetto, *track, thread, "crossing spans");
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* proto.c - the memory of a message: it doubles, so that a message costs linear time. */
 #include "convert/viewer/proto.h"
 
 uint8_t *proto_grow(struct proto *proto, size_t len)

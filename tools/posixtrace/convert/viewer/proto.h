@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * proto.h - messages of protocol buffers, encoded into memory that grows.
+ * proto.h - encodes messages of protocol buffers (protobuf.dev/programming-guides/encoding) into
+ * memory that grows.
  *
- * Field numbers are below 2048. A message in a message gets a length of four bytes, which readers
- * accept though fewer might do: so it is written in one pass.
+ * Field numbers must be below 2048, so that a field number has at most two bytes. The length of a
+ * message in a message always has four bytes, although fewer could be enough. Readers accept that,
+ * and the message is written in one pass.
  *
- * Errors    without memory everything after it is dropped; look at failed in the end.
+ * Errors    Without memory all further calls do nothing. The caller examines failed at the end.
  */
 #ifndef POSIXTRACE_CONVERT_VIEWER_PROTO_H
 #define POSIXTRACE_CONVERT_VIEWER_PROTO_H
@@ -24,7 +26,7 @@ struct proto {
 	bool failed;
 };
 
-/* Room for len bytes more; NULL without memory. */
+/* Makes room for len bytes more. Returns their address, or NULL without memory. */
 uint8_t *proto_grow(struct proto *proto, size_t len);
 
 static inline uint8_t *proto_room(struct proto *proto, size_t len)
@@ -84,7 +86,7 @@ static inline void proto_text(struct proto *proto, unsigned field, const char *t
 	proto_bytes(proto, field, text, strlen(text));
 }
 
-/* Begins a message in a message; end takes what begin returned. */
+/* Begins a message in a message. proto_end() gets the returned value. */
 static inline size_t proto_begin(struct proto *proto, unsigned field)
 {
 	uint8_t *p = proto_room(proto, 16);

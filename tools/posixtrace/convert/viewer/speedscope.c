@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * speedscope.c - the file of speedscope: for each lane of a thread its spans as a flame
- * graph, and for those with a key lanes of their own.
+ * speedscope.c - the file format of speedscope (speedscope.app/file-format-schema.json): for each
+ * lane of a thread its spans as an "evented" profile, and further profiles for spans with a key.
  *
- * The file wants all of a lane in one place, and a trace has the lanes mixed: nesting.h. Times are
- * nanoseconds since the first event or begin of a span, since readers take numbers as doubles.
+ * The format wants all events of a profile in one place, but a trace has the threads mixed, so
+ * nesting.h collects them. Times are nanoseconds since the first event or begin of a span, as
+ * readers keep numbers in doubles.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,10 +21,10 @@
 
 extern const struct format format_speedscope;
 
-#define FRAME_NAME_BYTES 4096
-#define TRACKS_MAX       (1u << 22)
+#define FRAME_NAME_BYTES 4096       /* longer names of spans are cut */
+#define TRACKS_MAX       (1u << 22) /* more end the conversion: each costs memory */
 
-/* A profile: a lane. */
+/* One lane: a profile of the file. */
 struct track {
 	uint32_t pid, tid;
 	uint64_t thread;
@@ -37,14 +38,14 @@ struct track {
 struct speedscope {
 	struct fmt_flow *flow;
 	struct out *out;
-	struct threads places;         /* of tracks, by a hash of all that they are */
+	struct threads places;         /* finds tracks: the handle is a hash, the mark index + 1 */
 	struct track **track;
 	size_t tracks, room;
-	uint32_t *frame;               /* by series of spans: number + 1 */
+	uint32_t *frame;               /* by series of spans: index of the name + 1 */
 	size_t series;
-	char **name;                   /* of frames */
+	char **name;                   /* of frames, as "shared" lists them */
 	size_t frames;
-	struct plan_name *thread;      /* what threads are called */
+	struct plan_name *thread;      /* the names of threads */
 	size_t threads;
 	struct nesting nesting;
 	int64_t base_ns, last_ns;
@@ -53,7 +54,7 @@ struct speedscope {
 	int err;
 };
 
-static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, void **context)
+static int speedscope_open(struct fmt_flow *flow, const struct fmt_output *output, void **context)
 {
 	struct speedscope *s = calloc(1, sizeof(*s));
 	int err;
@@ -72,7 +73,7 @@ static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, voi
 	return 0;
 }
 
-static void close_sink(void *context)
+static void speedscope_close(void *context)
 {
 	struct speedscope *s = context;
 
@@ -95,7 +96,7 @@ static void close_sink(void *context)
 	free(s);
 }
 
-static int begin(void *context, const struct fmt_facts *facts)
+static int speedscope_begin(void *context, const struct fmt_facts *facts)
 {
 	struct speedscope *s = context;
 
@@ -104,7 +105,8 @@ static int begin(void *context, const struct fmt_facts *facts)
 	return s->trace ? 0 : ENOMEM;
 }
 
-static int thread(void *context, const struct fmt_thread *thread)
+/* Keeps the names of threads for the end. The names of processes are not shown. */
+static int speedscope_thread(void *context, const struct fmt_thread *thread)
 {
 	struct speedscope *s = context;
 	struct plan_name *more;
@@ -128,6 +130,7 @@ static int thread(void *context, const struct fmt_thread *thread)
 
 /* ------------------------------------------------------------------ spans */
 
+/* The frame of a span: the index of its name in the list that all profiles share. */
 static int frame_of(struct speedscope *s, const struct fmt_span *span, uint32_t *frame)
 {
 	char **name;
@@ -155,6 +158,7 @@ static int frame_of(struct speedscope *s, const struct fmt_span *span, uint32_t 
 	return 0;
 }
 
+/* Makes a track for the lane of the event's span. Returns NULL without memory. */
 static struct track *new_track(struct speedscope *s, const struct fmt_event *event)
 {
 	struct track *track;
@@ -182,7 +186,11 @@ static struct track *new_track(struct speedscope *s, const struct fmt_event *eve
 	return track->keyed && !track->name ? NULL : track;
 }
 
-/* NULL: no memory, or too many of them. */
+/*
+ * The track of the event's span, made if it is new. Tracks are found by a hash of 64 bits of their
+ * facts; two tracks with the same hash would share a profile. Returns NULL without memory or if
+ * there are too many.
+ */
 static struct track *track_of(struct speedscope *s, const struct fmt_event *event)
 {
 	const struct fmt_span *span = event->span;
@@ -206,6 +214,7 @@ static struct track *track_of(struct speedscope *s, const struct fmt_event *even
 	return s->track[place->mark - 1];
 }
 
+/* Adds a span that has ended to its track. The numbers of events order equal times. */
 static int put_span(struct speedscope *s, const struct fmt_event *event)
 {
 	const struct fmt_span *span = event->span;
@@ -224,16 +233,17 @@ static int put_span(struct speedscope *s, const struct fmt_event *event)
 	return nesting_add(&s->nesting, &track->nesting, &interval);
 }
 
-static int event(void *context, const struct fmt_event *event)
+static int speedscope_event(void *context, const struct fmt_event *event)
 {
 	struct speedscope *s = context;
 
 	if (event->time_ns > s->last_ns)
 		s->last_ns = event->time_ns;
+	/* A span is added when it ends: only then its duration is known. */
 	return event->span && event->span->part != FMT_OPENS ? put_span(s, event) : 0;
 }
 
-static int lost(void *context, const struct fmt_lost *lost)
+static int speedscope_lost(void *context, const struct fmt_lost *lost)
 {
 	struct speedscope *s = context;
 
@@ -242,13 +252,17 @@ static int lost(void *context, const struct fmt_lost *lost)
 	return 0;
 }
 
-/* ------------------------------------------------------------------ the file */
+/* ------------------------------------------------------------------ writing */
 
 struct edges {
 	struct speedscope *s;
 	bool any;
 };
 
+/*
+ * Writes an event of a profile: O opens a frame, C closes it. The format requires that they nest
+ * and that times do not fall, as nesting.h guarantees.
+ */
 static void put_edge(void *arg, const struct edge *edge)
 {
 	struct edges *edges = arg;
@@ -266,6 +280,7 @@ static void put_edge(void *arg, const struct edge *edge)
 	out_done(out, p);
 }
 
+/* The last name that the thread got; NULL if it has none. */
 static const char *name_of(const struct speedscope *s, const struct track *track)
 {
 	for (size_t i = s->threads; i--;)
@@ -275,7 +290,10 @@ static const char *name_of(const struct speedscope *s, const struct track *track
 	return NULL;
 }
 
-/* Its name, and then what it is: no two profiles are called the same. */
+/*
+ * Writes the name of a profile: the thread's name, then its numbers, so that no two profiles have
+ * the same.
+ */
 static void put_track_name(struct speedscope *s, const struct track *track)
 {
 	const char *name = track->keyed ? track->name : name_of(s, track);
@@ -286,7 +304,7 @@ static void put_track_name(struct speedscope *s, const struct track *track)
 		snprintf(what, sizeof(what), "thread %u of ", track->tid);
 	else if (!track->keyed)
 		snprintf(what, sizeof(what), "thread %#llx of ", (unsigned long long)track->thread);
-	/* A thread that has no name is called by its number: once is enough. */
+	/* A thread without a name has its number as a name. It is not repeated. */
 	if (name && *what && !strncmp(what, name, strlen(name)))
 		name = NULL;
 	if (track->lane)
@@ -301,6 +319,7 @@ static void put_track_name(struct speedscope *s, const struct track *track)
 	free(text);
 }
 
+/* Writes a profile. It must not end before its last event. */
 static int put_track(struct speedscope *s, const struct track *track)
 {
 	int64_t last_ns = s->last_ns > track->last_ns ? s->last_ns : track->last_ns;
@@ -317,6 +336,9 @@ static int put_track(struct speedscope *s, const struct track *track)
 	return err ? err : s->err;
 }
 
+/*
+ * The name of the trace. The format has no place for losses, so their number is a part of the name.
+ */
 static int put_name(struct speedscope *s)
 {
 	char *text;
@@ -331,13 +353,14 @@ static int put_name(struct speedscope *s)
 	return 0;
 }
 
-static int end(void *context, const struct fmt_end *end)
+static int speedscope_end(void *context, const struct fmt_end *end)
 {
 	struct speedscope *s = context;
 	struct out *out = s->out;
 	int err;
 
 	for (int i = 0; end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++)
+		/* With a ledger the source gave no counts before. */
 		s->lost += i == POSIX_TRACE_LOST_CLEARED_NP ? 0 : end->ledger.lost[i];
 	out_str(out,
 		"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"name\":");
@@ -354,10 +377,11 @@ static int end(void *context, const struct fmt_end *end)
 		out_char(out, '}');
 	}
 	out_str(out, "]}}\n");
+	/* The output is valid but empty, and its reader would not explain why. */
 	if (!s->tracks)
 		fmt_fault(s->flow, FMT_NOTICE, FMT_NO_OFFSET, NULL,
-			  "it has no spans, and no events that say how long they took: "
-			  "speedscope has nothing to show");
+			  "it has no spans, and no events with a duration: speedscope has nothing "
+			  "to show");
 	return err ? err : out->err;
 }
 
@@ -366,12 +390,12 @@ const struct format format_speedscope = {
 	.summary = "flame graphs of spans for speedscope",
 	.suffix = "speedscope",
 	.output = FMT_TO_BYTES,
-	.open = open_sink,
-	.begin = begin,
-	.thread = thread,
-	.event = event,
-	.lost = lost,
-	.end = end,
-	.close = close_sink,
+	.open = speedscope_open,
+	.begin = speedscope_begin,
+	.thread = speedscope_thread,
+	.event = speedscope_event,
+	.lost = speedscope_lost,
+	.end = speedscope_end,
+	.close = speedscope_close,
 	.scans = true,
 };
