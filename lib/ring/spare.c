@@ -192,6 +192,10 @@ uint32_t ptx_spare_take(struct ptx_rings *rings, uint32_t ring)
 				oldest = PTX_NONE;
 		}
 		number = oldest;
+		/* Chunks of one age mostly lie together: take_known() continues there. */
+		if (number != PTX_NONE)
+			atomic_store_explicit(&region->spare_looks, number + 1,
+					      memory_order_relaxed);
 		if (!is_spare &&
 		    atomic_load_explicit(&region->cut, memory_order_relaxed) == cut)
 			break; /* no other writer has changed what the look saw */

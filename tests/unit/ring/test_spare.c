@@ -204,6 +204,25 @@ START_TEST(one_look_serves_many_changes_of_chunks_that_hold_little)
 }
 END_TEST
 
+/* The search over all chunks for the oldest one is rare too: after it, known ones are next. */
+START_TEST(one_search_for_the_oldest_chunk_serves_many_changes_of_chunks)
+{
+	struct writer writer;
+	size_t changes, searches = 0;
+
+	begin(8 << 20, 8192);
+	writer_begin(&writer, pool, 1);
+	changes = 4 * (size_t)rings->geometry.chunks;
+	for (size_t i = 0; i < 2 * changes; i++) {
+		uint32_t before = atomic_load(&rings->region->spare_looks);
+
+		put(&writer, 8192);
+		searches += i > changes && atomic_load(&rings->region->spare_looks) != before + 1;
+	}
+	ck_assert_uint_lt(searches * 100, changes);
+}
+END_TEST
+
 /* All that the stream holds is of a short time long ago, as seen from the look. */
 START_TEST(one_look_serves_many_changes_of_chunks_after_a_pause)
 {
@@ -238,6 +257,7 @@ static Suite *suite(void)
 	tcase_add_test(tc, a_stream_that_has_not_its_memory_grows_before_it_overwrites);
 	tcase_add_test(tc, one_look_serves_many_changes_of_chunks);
 	tcase_add_loop_test(tc, one_look_serves_many_changes_of_chunks_that_hold_little, 0, 2);
+	tcase_add_test(tc, one_search_for_the_oldest_chunk_serves_many_changes_of_chunks);
 	tcase_add_test(tc, one_look_serves_many_changes_of_chunks_after_a_pause);
 	return s;
 }
