@@ -16,6 +16,7 @@ lib/arena 250
 lib/base 250
 lib/cursor 250
 lib/log 250
+lib/modules 250
 lib/observe 250
 lib/point 250
 lib/posix 250
@@ -54,6 +55,7 @@ lib/cursor
 lib/preload
 lib/posix
 lib/log
+lib/modules
 lib/observe
 lib/point
 lib/record

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * modules/mapped.c - the processes of a stream, and the notes of their mappings.
+ *
+ * There are three sources: looks at this process, looks at others, and reports in the arena. All
+ * become notes for the log, each with the time from which on it is known to be true. Two locks:
+ * looking is held during a look, which can last; lock protects the notes, for moments only, because
+ * ptx_mapped_give() is called with the stream's lock.
+ */
 #include "modules/mapped.h"
 
 #include <errno.h>
@@ -10,52 +18,61 @@
 #include "base/clock.h"
 #include "modules/mapped_set.h"
 
-#define PATIENCE_NS   250000000
-#define PROCESSES_MAX 4096u
+#define PATIENCE_NS   250000000 /* between two looks at other processes */
+#define PROCESSES_MAX 4096u     /* further processes are not known: a hostile arena may name many */
+
+/* The knowledge of one process. */
 
 struct process {
 	uint32_t pid;
-	uint64_t parent;     /* as the members' table has them */
+	uint64_t parent;     /* these two as in the table of members */
 	int64_t since_ns;
-	int64_t told_ns;     /* its last words; 0: it has said nothing */
-	bool is_member;      /* or the target; of others only what they tell is known */
+	int64_t told_ns;     /* time of its last report; 0: none */
+	bool is_member;      /* member or target; other processes are known by reports only */
 	bool is_seen;
-	bool is_hopeless;
+	bool is_hopeless;    /* it has more mappings than are kept */
 	struct ptx_mapped_set set;
 };
 
 struct ptx_mapped {
 	const struct ptx_arena *arena;
 	unsigned bit;
-	uint32_t target;     /* 0: a process that cannot be looked at */
+	uint32_t target;     /* 0: a process in a name space that is not visible here */
 	bool same_ids;
 	pthread_mutex_t looking;
-	int64_t looked_ns;   /* at others */
-	int64_t ended_ns;    /* the arena's list of notes; 0: not yet */
-	unsigned heard;      /* notes of the arena's, all before that one */
+	int64_t looked_ns;   /* last look at other processes */
+	int64_t ended_ns;    /* since when reports are missing in the arena; 0: none are */
+	unsigned heard;      /* all reports before this number are dealt with */
 	uint64_t was_heard[PTX_MAPS_NOTES / 64];
 	struct process *process;
 	size_t processes;
 	char executable[PTX_MAPPING_PATH_BYTES];
 
-	pthread_mutex_t lock; /* of what follows; held for moments */
+	pthread_mutex_t lock; /* protects the members below */
 	struct ptx_mappings noted;
-	bool is_lost;         /* there was no memory for something that was seen then: */
+	bool is_lost;         /* there was no memory for a note of this time: */
 	int64_t lost_ns;
 };
 
+/*
+ * Adds a note. After one that is missing no later one is added, since the log must not show an old
+ * file for a range whose new file is unknown.
+ */
 static void note(void *to, const struct ptx_mapping *mapping)
 {
 	struct ptx_mapped *mapped = to;
 
+	/* Held for the copy of one note. */
 	pthread_mutex_lock(&mapped->lock);
 	if (!mapped->is_lost && ptx_mappings_add(&mapped->noted, mapping)) {
 		mapped->is_lost = true;
+		/* The time of the note, not of the failure. */
 		mapped->lost_ns = mapping->from_ns;
 	}
 	pthread_mutex_unlock(&mapped->lock);
 }
 
+/* Ends all mappings of a process. */
 static void note_all_gone(struct ptx_mapped *mapped, uint32_t pid, int64_t when_ns)
 {
 	struct ptx_mapping gone = { .kind = PTX_MAPPING_GONE, .pid = pid, .end = UINT64_MAX,
@@ -64,51 +81,72 @@ static void note_all_gone(struct ptx_mapped *mapped, uint32_t pid, int64_t when_
 	note(mapped, &gone);
 }
 
+/*
+ * One look at a process, and the notes that follow from it. A process whose linker may hang is
+ * looked at from outside. The process ids of another name space mean other processes here, so
+ * nothing is looked at then.
+ */
 static void look_at(struct ptx_mapped *mapped, struct process *process)
 {
 	const struct ptx_mapped_set *old = process->is_seen ? &process->set : NULL;
 	struct ptx_mapped_set set = { .count = 0 };
 	enum ptx_mapped_found found = PTX_MAPPED_NOTHING;
 	const struct ptx_mapped_notes notes = { note, mapped };
+	/* Taken before the look, so that SAME is not valid for longer than was seen. */
 	int64_t now = ptx_clock_realtime();
 
+	/* Its mappings have ended in the log; they cannot begin again. */
 	if (process->is_hopeless)
 		return;
 	if (process->pid == (uint32_t)getpid() && !ptx_mapped_linker_may_hang())
+		/* Exact: the linker counts loads and unloads. */
 		found = ptx_mapped_self(old, mapped->executable, &set);
+	/* The id means the same process here. */
 	else if (mapped->same_ids || process->pid == (uint32_t)getpid())
 		found = ptx_mapped_other(old, mapped->arena, process->pid, &set);
 	switch (found) {
+	/* The old set stays, and the next look compares with it. */
 	case PTX_MAPPED_NOTHING:
 		break;
+	/* The old set is valid up to now. */
 	case PTX_MAPPED_SAME:
 		process->set.before_ns = now;
 		break;
 	case PTX_MAPPED_NEW:
+		/*
+		 * A process that has reported before may have changed since; its start is no bound.
+		 */
 		if (old)
 			ptx_mapped_compare(&notes, old, &set);
 		else
 			ptx_mapped_first(&notes, &set,
 					 process->parent || process->told_ns ? 0
 									     : process->since_ns);
+		/* The new set replaces the old one; the notes have copies of their paths. */
 		ptx_mapped_set_fini(&process->set);
 		process->set = set;
+		/* The next look compares with this set. */
 		process->is_seen = true;
 		break;
 	case PTX_MAPPED_TOO_MUCH:
+		/* Nothing further is known of it. */
 		note_all_gone(mapped, process->pid, old ? old->before_ns : ptx_clock_realtime());
+		/* Until it executes another program. */
 		process->is_hopeless = true;
 		break;
 	}
 }
 
+/* Returns the entry of a process, and makes one if necessary; NULL: the limit, or no memory. */
 static struct process *know(struct ptx_mapped *mapped, uint32_t pid)
 {
 	struct process *more;
 
+	/* A linear search, once per member and look. */
 	for (size_t i = 0; i < mapped->processes; i++)
 		if (mapped->process[i].pid == pid)
 			return &mapped->process[i];
+	/* Processes beyond the limit have no mappings in the log. */
 	if (mapped->processes == PROCESSES_MAX)
 		return NULL;
 	more = realloc(mapped->process, (mapped->processes + 1) * sizeof *more);
@@ -117,11 +155,15 @@ static struct process *know(struct ptx_mapped *mapped, uint32_t pid)
 	mapped->process = more;
 	more += mapped->processes++;
 	memset(more, 0, sizeof *more);
+	/* Everything else is zero: never seen, no report. */
 	more->pid = pid;
 	return more;
 }
 
-/* A child has what its parent had; what it had as that is gone when it executes another program. */
+/*
+ * Updates a process from its place in the table of members. A child has the mappings of its parent.
+ * When it executes another program, since_ns changes, and everything before is gone.
+ */
 static void take_member(struct ptx_mapped *mapped, const struct ptx_member *member)
 {
 	uint64_t pid = atomic_load_explicit(&member->pid, memory_order_acquire);
@@ -131,10 +173,11 @@ static void take_member(struct ptx_mapped *mapped, const struct ptx_member *memb
 	struct ptx_mapping child = { .kind = PTX_MAPPING_CHILD, .from_ns = since_ns };
 	struct process *process;
 
-	/* The place is another's by now, or was while we read it. */
+	/* The place may have been given to another process while it was read. */
 	atomic_thread_fence(memory_order_acquire);
 	if (atomic_load_explicit(&member->pid, memory_order_relaxed) != pid)
 		return;
+	/* Any process of the arena can write to the table: impossible values are ignored. */
 	if (pid == 0 || pid > INT32_MAX || parent > INT32_MAX || since_ns <= 0 ||
 	    !(bits >> mapped->bit & 1) || pid == (uint64_t)getpid())
 		return;
@@ -143,45 +186,59 @@ static void take_member(struct ptx_mapped *mapped, const struct ptx_member *memb
 		process->is_member = true;
 	if (!process || (process->since_ns == since_ns && process->parent == parent))
 		return;
+	/* The process was known with another program, or its id was used again. */
 	if (process->since_ns)
 		note_all_gone(mapped, (uint32_t)pid, since_ns);
 	ptx_mapped_set_fini(&process->set);
 	process->is_seen = process->is_hopeless = false;
 	process->parent = parent;
 	process->since_ns = since_ns;
+	/* Its former reports were those of another program. */
 	process->told_ns = 0;
+	/* Both ids are bounded above. */
 	child.pid = (uint32_t)pid;
 	child.parent = (uint32_t)parent;
+	/* Without a parent it executed a program: then it has nothing of before. */
 	if (parent)
 		note(mapped, &child);
 }
 
-/* What a target had before it executed another program is gone. */
+/* After the target has executed another program, its earlier mappings are gone. */
 static void take_target(struct ptx_mapped *mapped)
 {
 	const struct ptx_attachment *attachment = &mapped->arena->control->attachment[mapped->bit];
 	int64_t since_ns = atomic_load_explicit(&attachment->executed_ns, memory_order_acquire);
 	struct process *target = &mapped->process[0];
 
+	/* Shared memory: an impossible time is ignored. */
 	if (since_ns <= 0 || since_ns == target->since_ns || target->pid == (uint32_t)getpid())
 		return;
+	/* execve() has removed every mapping at that time. */
 	note_all_gone(mapped, target->pid, since_ns);
 	ptx_mapped_set_fini(&target->set);
 	target->is_seen = target->is_hopeless = false;
+	/* Compared at the next look. */
 	target->since_ns = since_ns;
 	target->told_ns = 0;
 }
 
-/* Its words go to the log as they are, and count as seen at their time. */
+/*
+ * A report of a process: it goes to the log unchanged, and counts as a look at its time. A report
+ * that everything is gone begins a new program or a child.
+ */
 static void take_told(struct ptx_mapped *mapped, const struct ptx_mapping *told)
 {
 	struct process *process = know(mapped, told->pid);
 
+	/* First, because the sets below have no influence on it. */
 	note(mapped, told);
+	/* The report is in the log, even if the process cannot be kept. */
 	if (!process)
 		return;
+	/* Reports of several threads may arrive in another order than their times. */
 	if (told->from_ns > process->told_ns)
 		process->told_ns = told->from_ns;
+	/* A child, or the begin of a program. */
 	if (told->kind == PTX_MAPPING_CHILD || (told->start == 0 && told->end == UINT64_MAX)) {
 		ptx_mapped_set_fini(&process->set);
 		process->is_seen = process->is_hopeless = false;
@@ -192,24 +249,31 @@ static void take_told(struct ptx_mapped *mapped, const struct ptx_mapping *told)
 	}
 }
 
+/* Whether reports of this process belong to the stream. This process looks at itself instead. */
 static bool is_of_stream(const struct ptx_mapped *mapped, uint32_t pid)
 {
 	const struct ptx_attachment *attachment = &mapped->arena->control->attachment[mapped->bit];
 
 	if (pid == (uint32_t)getpid())
-		return false; /* this process knows better */
+		return false;
+	/* Only members of an inherited stream are other processes of it. */
 	return pid == mapped->target ||
 	       (pid <= INT32_MAX &&
 		atomic_load_explicit(&attachment->inherited, memory_order_relaxed));
 }
 
-/* What could not be said any more may be that something went: what was said holds up to then. */
+/*
+ * Reports are missing in the arena since ended_ns, and one of them may be that a file is gone. So
+ * the reported mappings are valid up to that time only.
+ */
 static void stop_believing(struct ptx_mapped *mapped, int64_t ended_ns)
 {
+	/* So that this is done once. */
 	mapped->ended_ns = ended_ns;
 	for (size_t i = 0; i < mapped->processes; i++) {
 		struct process *process = &mapped->process[i];
 
+		/* Known by looks only, which do not depend on reports. */
 		if (!process->told_ns)
 			continue;
 		note_all_gone(mapped, process->pid,
@@ -219,7 +283,10 @@ static void stop_believing(struct ptx_mapped *mapped, int64_t ended_ns)
 	}
 }
 
-/* A note may be ready later than those behind it, or never. */
+/*
+ * Reads the new reports. A report may become ready later than later ones, or never, if its writer
+ * was killed; so a set of bits shows which ones were read.
+ */
 static void hear(struct ptx_mapped *mapped)
 {
 	const struct ptx_maps *maps = mapped->arena->lists ? &mapped->arena->lists->maps : NULL;
@@ -230,11 +297,14 @@ static void hear(struct ptx_mapped *mapped)
 	for (unsigned i = mapped->heard; i < count; i++) {
 		uint64_t *heard = &mapped->was_heard[i / 64], bit = UINT64_C(1) << i % 64;
 
+		/* ptx_maps_get() checks the values: other processes wrote them. */
 		if (!(*heard & bit) && ptx_maps_get(maps, i, &told, path)) {
+			/* Read, whether it belongs to the stream or not. */
 			*heard |= bit;
 			if (is_of_stream(mapped, told.pid))
 				take_told(mapped, &told);
 		}
+		/* Reports before this number need not be looked at again. */
 		if (*heard & bit && i == mapped->heard)
 			mapped->heard++;
 	}
@@ -242,14 +312,18 @@ static void hear(struct ptx_mapped *mapped)
 		stop_believing(mapped, ptx_maps_ended(maps));
 }
 
+/* Members first, then their reports, then looks: a later source is the more recent one. */
 static void look_at_others(struct ptx_mapped *mapped, bool patient)
 {
 	const struct ptx_control *control = mapped->arena->control;
 	int64_t now = ptx_clock_realtime();
 
+	/* A clock that was set back does not make the look wait. */
 	if (patient && now >= mapped->looked_ns && now - mapped->looked_ns < PATIENCE_NS)
 		return;
+	/* Also if nothing could be looked at. */
 	mapped->looked_ns = now;
+	/* Shared memory is read before the looks, which then are of newer states. */
 	take_target(mapped);
 	for (unsigned i = 0; i < PTX_MEMBERS; i++)
 		take_member(mapped, &control->member[i]);
@@ -259,9 +333,10 @@ static void look_at_others(struct ptx_mapped *mapped, bool patient)
 			look_at(mapped, &mapped->process[i]);
 }
 
-/* The target, or who traces it: some events are its own. */
+/* This process is the target, or the controller, some events of which are in the stream as well. */
 static void look_at_self(struct ptx_mapped *mapped)
 {
+	/* In another name space this process's id means another process. */
 	if (mapped->target != (uint32_t)getpid() && !mapped->same_ids)
 		return;
 	for (size_t i = 0; i < mapped->processes; i++)
@@ -269,18 +344,22 @@ static void look_at_self(struct ptx_mapped *mapped)
 			look_at(mapped, &mapped->process[i]);
 }
 
+/* trylock: a second flusher must not wait for a look. */
 void ptx_mapped_look(struct ptx_mapped *mapped, bool patient)
 {
 	int saved = errno;
 
 	if (!mapped || pthread_mutex_trylock(&mapped->looking) != 0)
 		return;
+	/* Cheap when nothing was loaded, so it is never postponed. */
 	look_at_self(mapped);
+	/* Each look opens a file of /proc, hence the patience. */
 	look_at_others(mapped, patient);
 	pthread_mutex_unlock(&mapped->looking);
 	errno = saved;
 }
 
+/* An end for the missing notes, if there are any: then nothing is known from their time on. */
 void ptx_mapped_give(struct ptx_mapped *mapped, struct ptx_log *log)
 {
 	struct ptx_mapping end = { .kind = PTX_MAPPING_GONE, .end = UINT64_MAX };
@@ -289,15 +368,19 @@ void ptx_mapped_give(struct ptx_mapped *mapped, struct ptx_log *log)
 		return;
 	pthread_mutex_lock(&mapped->lock);
 	for (size_t i = 0; i < mapped->noted.count; i++)
+		/* The log keeps a copy; its errors end the list there. */
 		ptx_log_mapping(log, &mapped->noted.mapping[i]);
+	/* The range of all addresses, of process 0: all processes (FORMAT 3.12). */
 	if (mapped->is_lost) {
 		end.from_ns = mapped->lost_ns;
 		ptx_log_mapping(log, &end);
 	}
+	/* The log has them now; the list begins anew. */
 	ptx_mappings_fini(&mapped->noted);
 	pthread_mutex_unlock(&mapped->lock);
 }
 
+/* The target is the first process of the list; take_target() relies on that. */
 struct ptx_mapped *ptx_mapped_create(const struct ptx_arena *arena, unsigned bit, uint32_t pid,
 				     bool same_ids)
 {
@@ -306,24 +389,29 @@ struct ptx_mapped *ptx_mapped_create(const struct ptx_arena *arena, unsigned bit
 
 	if (!mapped)
 		return NULL;
+	/* The stream keeps the arena mapped while it exists. */
 	mapped->arena = arena;
 	mapped->bit = bit;
 	mapped->target = pid;
 	mapped->same_ids = same_ids;
 	len = readlink("/proc/self/exe", mapped->executable, sizeof mapped->executable - 1);
+	/* Without /proc the program has no name; its mappings are of use nevertheless. */
 	if (len <= 0)
 		strcpy(mapped->executable, "[program]");
 	if (!know(mapped, pid) || !know(mapped, (uint32_t)getpid())) {
+		/* realloc() has moved it as a whole; there is one allocation. */
 		free(mapped->process);
 		free(mapped);
 		return NULL;
 	}
+	/* The target is looked at even if no stream was inherited. */
 	mapped->process[0].is_member = true;
 	pthread_mutex_init(&mapped->looking, NULL);
 	pthread_mutex_init(&mapped->lock, NULL);
 	return mapped;
 }
 
+/* Not during a look: the flush has ended its threads before. */
 void ptx_mapped_destroy(struct ptx_mapped *mapped)
 {
 	if (!mapped)

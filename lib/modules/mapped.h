@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * modules/mapped.h - which files the processes of a stream have mapped executable, for its log.
+ * modules/mapped.h - finds which files the processes of a stream have mapped executable, for the
+ * stream's log.
  *
- * Whoever flushes the stream looks, never the threads that trace: at this process by
- * dl_iterate_phdr(), which tells whether anything changed, also what came and went in between; at
- * others, where the system lets it, by /proc/PID/maps. Others also tell by themselves, at a few
- * moments, what they see of themselves (arena/maps.h): so there is something of those that were
- * gone before the first look. What is noted is what was seen: where two files may have had a range
- * between two looks, neither has it.
+ * The thread that flushes the stream looks, never a thread that traces. It looks at its own process
+ * by dl_iterate_phdr(), which also shows that libraries were loaded and unloaded since the last
+ * look, and at other processes by /proc/PID/maps, where the system permits it. Other processes also
+ * report their mappings themselves at some moments (arena/maps.h), so that those that ended before
+ * the first look are not unknown. The notes contain only what was seen: if two files may have had a
+ * range between two looks, neither gets it.
  *
- * Owner     a flush; one look at a time, further callers go away.
- * Threads   look from any thread, with no lock of the stream held: the dynamic linker has one of
- *           its own. give with the stream's lock.
- * Errors    none: where it cannot be found out, the log is without it.
+ * Owner     a flush. One look at a time; a second caller returns at once.
+ * Threads   ptx_mapped_look() from any thread, without a lock of the stream, because the dynamic
+ *           linker has a lock of its own. ptx_mapped_give() with the stream's lock.
+ * Errors    none: mappings that cannot be found are missing in the log. errno stays.
  */
 #ifndef PTX_MODULES_MAPPED_H
 #define PTX_MODULES_MAPPED_H
@@ -22,39 +23,41 @@
 
 struct ptx_mapped;
 
-/* For the stream at that attachment of an arena, whose target is process pid; NULL without memory.
- * same_ids: ids of its processes are the same here. */
+/*
+ * For the stream at that attachment of an arena, whose target is process pid. same_ids: the
+ * processes of the stream have the same ids in this process's name space. NULL without memory.
+ */
 struct ptx_mapped *ptx_mapped_create(const struct ptx_arena *arena, unsigned bit, uint32_t pid,
 				     bool same_ids);
 void ptx_mapped_destroy(struct ptx_mapped *mapped);
 
-/* patient: others are left alone if that was done a moment ago. */
+/* Looks at all processes. patient: not at others, if that was done less than 250 ms ago. */
 void ptx_mapped_look(struct ptx_mapped *mapped, bool patient);
 
-/* What was noted since the last time goes to the log. */
+/* Gives the notes since the last call to the log. */
 void ptx_mapped_give(struct ptx_mapped *mapped, struct ptx_log *log);
 
 /*
- * This process says what it has mapped, for those who trace it; nothing if nobody does. is_start:
- * its program starts. ENOSPC: the rest is left to who looks from outside. In a child of fork() it
- * has what its parent had.
+ * This process reports its mappings in its arena, if other processes trace it. is_start: the
+ * program has just started. ENOSPC: the arena has no room; observers must look from outside. In a
+ * child of fork() the second function reports that it has the mappings of its parent.
  */
 int ptx_mapped_report(bool is_start);
 void ptx_mapped_report_child(void);
 
 /*
- * This is a child of a program with threads: one that it has not may have had the dynamic linker's
- * lock at the fork, which nobody lets go of in the child. It is looked at from outside, also by
- * itself.
+ * Whether this process is a child of a program with threads. Some thread of the parent may have had
+ * the dynamic linker's lock at the fork, and in the child no thread releases it. Such a process is
+ * looked at from outside, even by itself.
  */
 bool ptx_mapped_linker_may_hang(void);
 
-/* The process ends by exit(). Where the linker may hang it says nothing then. */
+/* Reports at exit(), unless the linker's lock may be held for ever. */
 void ptx_mapped_report_end(void);
 
 /*
- * From the fork handlers, one fork at a time: a child would inherit the dynamic linker's lock from
- * a look in progress, and nobody would ever let go of it.
+ * For the fork handlers, one fork at a time. They keep a look and a fork apart: a child must not
+ * inherit the dynamic linker's lock from a look in progress.
  */
 void ptx_mapped_before_fork(void);
 void ptx_mapped_after_fork(void);

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* modules/mapped_compare.c - what came and went between two looks at a process. */
+/*
+ * modules/mapped_compare.c - compares two looks at a process, and notes the difference.
+ *
+ * Between two looks a range may have had other files for a while. A time is given to a file only if
+ * it certainly was there. For this process that is often certain, because the dynamic linker counts
+ * every object that was loaded or unloaded.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "modules/mapped_set.h"
 
+/* The set may be used again afterwards. */
 void ptx_mapped_set_fini(struct ptx_mapped_set *set)
 {
 	free(set->range);
@@ -15,16 +22,20 @@ void ptx_mapped_set_fini(struct ptx_mapped_set *set)
 	set->count = 0;
 }
 
+/* Reported ranges have no file; their addresses must be enough. */
 static bool is_twin(const struct ptx_mapped_range *a, const struct ptx_mapped_range *b)
 {
 	const struct ptx_mapping *x = &a->mapping, *y = &b->mapping;
 
+	/* Neither has a device or an inode. */
 	if (a->is_told && b->is_told)
 		return x->start == y->start && x->end == y->end;
+	/* Identity and path: a renamed file counts as another one, which does no harm. */
 	return x->start == y->start && x->end == y->end && x->offset == y->offset &&
 	       a->device == b->device && a->inode == b->inode && !strcmp(x->path, y->path);
 }
 
+/* A linear search: a process has some hundred ranges at most, usually. */
 const struct ptx_mapped_range *ptx_mapped_twin(const struct ptx_mapped_set *set,
 					       const struct ptx_mapped_range *range)
 {
@@ -34,11 +45,13 @@ const struct ptx_mapped_range *ptx_mapped_twin(const struct ptx_mapped_set *set,
 	return NULL;
 }
 
+/* Whether two ranges of addresses have a byte in common. */
 static bool overlap(const struct ptx_mapping *a, const struct ptx_mapping *b)
 {
 	return a->start < b->end && b->start < a->end;
 }
 
+/* Whether no range of the set overlaps the mapping. */
 static bool is_free(const struct ptx_mapped_set *set, const struct ptx_mapping *mapping)
 {
 	for (size_t i = 0; i < set->count; i++)
@@ -48,50 +61,61 @@ static bool is_free(const struct ptx_mapped_set *set, const struct ptx_mapping *
 }
 
 /*
- * The linker puts what it loads at the end of its list. What stands there may have come since the
- * old look, even if it was in the same place then: it may have gone and come again. Not so what
- * stands before something that stays.
+ * The linker adds objects at the end of its list. As many of the last ones as were loaded since the
+ * old look may be new, even if they are at the same place: they may have been unloaded and loaded
+ * again. An object before one that cannot be unloaded is older.
  */
 static bool may_be_new(const struct ptx_mapped_set *old, const struct ptx_mapped_set *set,
 		       const struct ptx_mapped_range *range)
 {
+	/* The objects behind this one, itself included, are set->objects - range->object. */
 	return range->object > set->pinned &&
 	       set->adds - old->adds >= set->objects - range->object;
 }
 
-/* Of two looks, the new one's range that was there in the old one, and the other way. */
+/* Returns the old range of a file that stayed mapped between both looks, or NULL. */
 static const struct ptx_mapped_range *stayed(const struct ptx_mapped_set *old,
 					     const struct ptx_mapped_set *set,
 					     const struct ptx_mapped_range *range)
 {
+	/* adds is 0 for other processes: there equal ranges count as the same file. */
 	if (set->adds && may_be_new(old, set, range))
 		return NULL;
 	return ptx_mapped_twin(old, range);
 }
 
+/* The same question for a range of the old look. */
 static bool stays(const struct ptx_mapped_set *old, const struct ptx_mapped_set *set,
 		  const struct ptx_mapped_range *range)
 {
+	/* The range of the new look in the same place. */
 	const struct ptx_mapped_range *twin = ptx_mapped_twin(set, range);
 
+	/* A range that may be new is noted as gone, and then as new. */
 	return twin && !(set->adds && may_be_new(old, set, twin));
 }
 
-/* Nothing came and went between the looks but what they show: of this process that can be told. */
+/*
+ * Whether nothing was loaded and unloaded between the looks except what they show: the counts of
+ * the linker equal the differences. Only for this process.
+ */
 static bool is_exact(const struct ptx_mapped_set *old, const struct ptx_mapped_set *set)
 {
 	uint64_t came = 0, went = 0;
 
+	/* Another process: nothing counts its objects. */
 	if (!set->adds)
 		return false;
 	for (size_t i = 0; i < set->count; i++)
+		/* One range for each object, its first. */
 		came += set->range[i].heads && !ptx_mapped_twin(old, &set->range[i]);
 	for (size_t i = 0; i < old->count; i++)
+		/* Likewise for objects that were unloaded. */
 		went += old->range[i].heads && !ptx_mapped_twin(set, &old->range[i]);
 	return set->adds - old->adds == came && set->subs - old->subs == went;
 }
 
-/* Never before it came: a file that was seen once was there for a moment. */
+/* Notes that a file is gone, at least a nanosecond after it was there. */
 static void note_gone(const struct ptx_mapped_notes *notes, const struct ptx_mapping *mapping,
 		      int64_t when_ns)
 {
@@ -99,10 +123,15 @@ static void note_gone(const struct ptx_mapped_notes *notes, const struct ptx_map
 
 	gone.kind = PTX_MAPPING_GONE;
 	gone.path = NULL;
+	/* A file that was seen once was mapped for a moment. */
 	gone.from_ns = when_ns > mapping->from_ns ? when_ns : mapping->from_ns + 1;
 	notes->put(notes->to, &gone);
 }
 
+/*
+ * A file that is gone was there until the old look, or until the new one if nothing else can have
+ * been in its range. A new file is there since the new look, or since the old one likewise.
+ */
 void ptx_mapped_compare(const struct ptx_mapped_notes *notes, const struct ptx_mapped_set *old,
 			struct ptx_mapped_set *set)
 {
@@ -111,14 +140,17 @@ void ptx_mapped_compare(const struct ptx_mapped_notes *notes, const struct ptx_m
 	for (size_t i = 0; i < old->count; i++) {
 		const struct ptx_mapping *gone = &old->range[i].mapping;
 
+		/* The notes that files are gone come first: new ones may use their ranges. */
 		if (!stays(old, set, &old->range[i]))
 			note_gone(notes, gone, exact && is_free(set, gone) ? set->before_ns :
 									       old->before_ns);
 	}
+	/* Files that stay keep their time; the others are new. */
 	for (size_t i = 0; i < set->count; i++) {
 		const struct ptx_mapped_range *twin = stayed(old, set, &set->range[i]);
 		struct ptx_mapping *came = &set->range[i].mapping;
 
+		/* It keeps the time from which on it is known. */
 		if (twin) {
 			came->from_ns = twin->mapping.from_ns;
 			continue;
@@ -128,29 +160,40 @@ void ptx_mapped_compare(const struct ptx_mapped_notes *notes, const struct ptx_m
 	}
 }
 
+/* For a process that was not looked at before; set->after_ns: it was there by then. */
 void ptx_mapped_first(const struct ptx_mapped_notes *notes, struct ptx_mapped_set *set,
 		      int64_t since_ns)
 {
 	for (size_t i = 0; i < set->count; i++) {
 		struct ptx_mapping *came = &set->range[i].mapping;
 
+		/* 0: the time of its begin is unknown. */
 		came->from_ns = since_ns ? since_ns : set->after_ns;
 		notes->put(notes->to, came);
 	}
 }
 
+/*
+ * A report replaces all ranges that it overlaps. The path is not kept: the report itself is in the
+ * log. On ENOMEM the range is unknown.
+ */
 int ptx_mapped_set_report(struct ptx_mapped_set *set, const struct ptx_mapping *mapping)
 {
 	struct ptx_mapped_range *more;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < set->count; i++)
+		/* The report is newer than every range that it overlaps. */
 		if (!overlap(&set->range[i].mapping, mapping))
+			/* In place: kept is never greater than i. */
 			set->range[kept++] = set->range[i];
 	set->count = kept;
+	/* The process was seen at this time, by itself. */
 	set->before_ns = mapping->from_ns;
+	/* The removal of ranges is all that GONE means. */
 	if (mapping->kind != PTX_MAPPING_FILE)
 		return 0;
+	/* One more range; reports are rare. */
 	more = realloc(set->range, (kept + 1) * sizeof *more);
 	if (!more)
 		return ENOMEM;
@@ -158,6 +201,7 @@ int ptx_mapped_set_report(struct ptx_mapped_set *set, const struct ptx_mapping *
 	more += set->count++;
 	memset(more, 0, sizeof *more);
 	more->mapping = *mapping;
+	/* The path of the report is not the set's memory. */
 	more->mapping.path = "";
 	more->is_told = true;
 	return 0;

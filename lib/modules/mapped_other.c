@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * modules/mapped_other.c - a look at another process, through /proc.
+ * modules/mapped_other.c - looks at another process through /proc.
  *
- * Neither that process nor its files are trusted: every number is checked, and everything is
- * bounded. The build-id is that of the mapped memory, where it may be read, else that of the file,
- * if it still is the one that is mapped. It is read once for each file that appears.
+ * Neither that process nor its files are trusted: every number is checked and every loop bounded.
+ * The build-id is read from the mapped memory, if that is permitted, or else from the file, if it
+ * is still the mapped one. It is read once for each file that appears.
  */
 #include <elf.h>
 #include <errno.h>
@@ -21,37 +21,42 @@
 #include "base/io.h"
 #include "modules/mapped_set.h"
 
-#define TEXT_MAX    (8u << 20) /* of /proc/PID/maps */
+#define TEXT_MAX    (8u << 20) /* bytes of /proc/PID/maps */
 #define HEADERS_MAX 64u
 #define NOTES_MAX   4096u
 
+/* One line of /proc/PID/maps; path points into the text. */
 struct line {
 	uint64_t start, end, offset, device, inode;
 	bool is_code;
 	char *path;
 };
 
-/* The head of a file, in the process's memory or where it lies. */
+/* The beginning of an ELF file, in the process's memory or in the file itself. */
 struct head {
 	int fd;
 	bool is_memory;
 	uint64_t at; /* in memory: the address of the file's beginning */
 };
 
+/* Parses a number that ends with the character behind; strtoull() alone would accept signs. */
 static bool number(char **at, int base, char behind, uint64_t *value)
 {
 	char *end;
 
+	/* strtoull() would also skip spaces and negate. */
 	if (**at == '-' || **at == ' ' || **at == '+')
 		return false;
 	*value = strtoull(*at, &end, base);
+	/* No digits, or another character than the format has there. */
 	if (end == *at || *end != behind)
 		return false;
+	/* Past the character behind the number. */
 	*at = end + 1;
 	return true;
 }
 
-/* The kernel writes a line feed in a path as \012, and says what was deleted. */
+/* Undoes what the kernel does to a path: \012 for a line feed, and a mark of deleted files. */
 static char *path_of(char *text)
 {
 	static const char deleted[] = " (deleted)";
@@ -59,6 +64,7 @@ static char *path_of(char *text)
 	size_t len;
 
 	while (*from) {
+		/* Four characters become one, so the text can be changed in place. */
 		if (!strncmp(from, "\\012", 4)) {
 			*to++ = '\n';
 			from += 4;
@@ -67,43 +73,59 @@ static char *path_of(char *text)
 		}
 	}
 	*to = '\0';
+	/* The mark is indistinguishable from a file name that ends so; a rare, harmless error. */
 	len = strlen(text);
 	if (len > sizeof deleted - 1 && !strcmp(text + len - (sizeof deleted - 1), deleted))
 		text[len - (sizeof deleted - 1)] = '\0';
 	return text;
 }
 
-/* START-END PERM OFFSET MAJOR:MINOR INODE   PATH */
+/* Parses a line: START-END PERM OFFSET MAJOR:MINOR INODE   PATH. False: it has another form. */
 static bool parse(char *text, struct line *line)
 {
+	/* The kernel prints the device in two parts. */
 	uint64_t part_major, part_minor;
 
+	/* Fields that a broken line lacks are zero. */
 	memset(line, 0, sizeof *line);
+	/* An empty or reversed range would break the search for an address. */
 	if (!number(&text, 16, '-', &line->start) || !number(&text, 16, ' ', &line->end) ||
 	    line->start >= line->end || strnlen(text, 5) < 5 || text[4] != ' ')
 		return false;
+	/* PERM is "rwxp" or a part of it; its third character is the permission to execute. */
 	line->is_code = text[2] == 'x';
+	/* Past the permissions and the space. */
 	text += 5;
 	if (!number(&text, 16, ' ', &line->offset) || !number(&text, 16, ':', &part_major) ||
 	    !number(&text, 16, ' ', &part_minor))
 		return false;
+	/* The numbers of the file's device, in the form of stat(). */
 	line->device = makedev((unsigned)part_major, (unsigned)part_minor);
+	/* 0: no file, as for the stack and anonymous memory. */
 	line->inode = strtoull(text, &text, 10);
+	/* The path is the rest of the line; it may be empty, and may contain spaces. */
 	text += strspn(text, " ");
 	line->path = path_of(text);
 	return true;
 }
 
+/*
+ * Reads the whole of /proc/PID/maps. The kernel makes the text of one state only per read, so a
+ * buffer that was full is enlarged and everything is read again. NULL: not permitted, or too long.
+ */
 static char *read_all(uint32_t pid)
 {
 	size_t room = 65536, got = 0;
 	char path[40], *text = NULL;
 	int fd, err;
 
+	/* Opening needs the rights of ptrace (PRIV-02); without them nothing is known. */
 	snprintf(path, sizeof path, "/proc/%u/maps", pid);
+	/* The process has ended, or belongs to another user. */
 	if (ptx_io_open(path, O_RDONLY, &fd))
 		return NULL;
 	do {
+		/* The size is the other process's choice, so it is bounded. */
 		char *more = room <= TEXT_MAX ? realloc(text, room) : NULL;
 
 		err = more ? 0 : ENOMEM;
@@ -111,100 +133,135 @@ static char *read_all(uint32_t pid)
 			text = more;
 			err = ptx_io_read_at(fd, text, room - 1, 0, &got);
 		}
+		/* Doubling: few rounds, and the last one reads everything once more. */
 		room *= 2;
+	/* Less than the buffer: the text was complete. */
 	} while (!err && got == room / 2 - 1);
+	/* One opening for all rounds, so that the id cannot change its process. */
 	ptx_io_close(fd);
+	/* A kernel thread, or a process that is ending, has an empty list. */
 	if (err || !got) {
 		free(text);
 		return NULL;
 	}
+	/* split() and parse() work on a string. */
 	text[got] = '\0';
 	return text;
 }
 
+/* Reads from the beginning of the file on; false if not all bytes are there. */
 static bool read_head(const struct head *head, uint64_t offset, void *to, size_t bytes)
 {
 	size_t got;
 
+	/* No overflow of the offset; a short read counts as a failure. */
 	return offset <= INT64_MAX - head->at &&
 	       !ptx_io_read_at(head->fd, to, bytes, head->at + offset, &got) && got == bytes;
 }
 
-/* The program headers; how many. */
+/* Reads the program headers. Returns their number, 0 if it is no ELF file of this machine. */
 static unsigned read_headers(const struct head *head, ElfW(Phdr) header[HEADERS_MAX])
 {
 	ElfW(Ehdr) elf;
 
+	/* The class, the sizes and the count are checked before a header is read. */
 	if (!read_head(head, 0, &elf, sizeof elf) || memcmp(elf.e_ident, ELFMAG, SELFMAG) ||
 	    elf.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) ||
 	    elf.e_phentsize != sizeof *header || elf.e_phnum == 0 || elf.e_phnum > HEADERS_MAX ||
 	    !read_head(head, elf.e_phoff, header, elf.e_phnum * sizeof *header))
 		return 0;
+	/* At least 1, as 0 was rejected. */
 	return elf.e_phnum;
 }
 
+/*
+ * Finds the base address and the build-id. The first segment shows how far addresses in the file
+ * are from those in memory. Every offset is the file's; read_head() checks it.
+ */
 static void learn_from(const struct head *head, uint64_t begins, struct ptx_mapping *mapping)
 {
+	/* On the stack: at most 64 headers of 56 bytes. */
 	ElfW(Phdr) header[HEADERS_MAX];
 	unsigned count = read_headers(head, header), i = 0;
 	uint8_t notes[NOTES_MAX];
 	uint64_t shift;
 
+	/* The segment with the beginning of the file. */
 	while (i < count && (header[i].p_type != PT_LOAD || header[i].p_offset >= 4096))
 		i++;
+	/* No segment has the file's beginning: the base stays as the caller has set it. */
 	if (i >= count)
 		return;
+	/* Modulo 2^64: a hostile file gives a wrong base and nothing worse. */
 	shift = header[i].p_vaddr - header[i].p_offset; /* of the file's beginning */
+	/* FORMAT 3.12: an address less the base is one in the file. */
 	mapping->base = begins - shift;
 	for (i = 0; !mapping->id_bytes && i < count; i++) {
+		/* In memory a note is at its address, in the file at its offset. */
 		uint64_t at = head->is_memory ? header[i].p_vaddr - shift : header[i].p_offset;
 
+		/* A larger note is no build-id; the buffer is bounded. */
 		if (header[i].p_type == PT_NOTE && header[i].p_filesz <= sizeof notes &&
 		    read_head(head, at, notes, header[i].p_filesz))
+			/* At most PTX_MAPPING_ID_BYTES; a longer one counts as none. */
 			mapping->id_bytes = (uint32_t)ptx_mapping_build_id(
 				notes, header[i].p_filesz, mapping->id);
 	}
 }
 
+/* The memory may be unreadable although the list of mappings is readable, hence the probe. */
 static bool open_memory(uint32_t pid, uint64_t begins, struct head *head)
 {
 	char path[40], probe[SELFMAG];
 
 	snprintf(path, sizeof path, "/proc/%u/mem", pid);
 	head->is_memory = true;
+	/* Offsets in /proc/PID/mem are addresses. */
 	head->at = begins;
+	/* Addresses above this cannot be file offsets of pread(). */
 	if (begins > INT64_MAX || ptx_io_open(path, O_RDONLY, &head->fd))
 		return false;
+	/* Opening succeeds even where reading is not permitted. */
 	if (read_head(head, 0, probe, sizeof probe))
 		return true;
+	/* No permission for the memory; the caller tries the file. */
 	ptx_io_close(head->fd);
 	return false;
 }
 
+/*
+ * Opens the file below the root of the process. O_NONBLOCK and O_NOCTTY: the path may lead to a
+ * pipe or a terminal meanwhile.
+ */
 static bool open_file(uint32_t pid, const struct line *line, struct head *head)
 {
 	char path[PATH_MAX + 40];
 	struct stat st;
 
+	/* Offsets are those of the file. */
 	head->is_memory = false;
 	head->at = 0;
+	/* Names in brackets are no files. The root of the process may differ from ours. */
 	if (*line->path != '/' ||
 	    snprintf(path, sizeof path, "/proc/%u/root%s", pid, line->path) >= (int)sizeof path ||
 	    ptx_io_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, &head->fd))
 		return false;
-	/* Some file systems have other devices in maps than stat() tells; none has other inodes. */
+	/* Some file systems show other devices in maps than stat() returns; inodes are equal. */
 	if (fstat(head->fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_ino == line->inode)
 		return true;
+	/* Another file is at this path now. */
 	ptx_io_close(head->fd);
 	return false;
 }
 
-/* Where the file of line i begins in memory: the nearest before it that is mapped from 0 on. */
+/* The line where the file of line i begins in memory: the nearest before it with offset 0. */
 static const struct line *beginning(const struct line *lines, size_t i)
 {
+	/* Parts of a file are mapped closely together, so few lines are enough. */
 	for (size_t back = 0; back <= i && back < HEADERS_MAX; back++) {
 		const struct line *line = &lines[i - back];
 
+		/* The same file, by identity and by name. */
 		if (line->offset == 0 && line->inode == lines[i].inode &&
 		    line->device == lines[i].device && !strcmp(line->path, lines[i].path))
 			return line;
@@ -212,76 +269,98 @@ static const struct line *beginning(const struct line *lines, size_t i)
 	return NULL;
 }
 
+/* Without a readable file the base is the address at which offset 0 would be mapped. */
 static void learn(uint32_t pid, const struct line *lines, size_t i, struct ptx_mapping *mapping)
 {
 	const struct line *begins = beginning(lines, i);
+	/* Modulo 2^64, if the offset is greater than the address. */
 	uint64_t at = begins ? begins->start : lines[i].start - lines[i].offset;
 	struct head head;
 
+	/* Replaced by learn_from(), if the headers can be read. */
 	mapping->base = at;
+	/* The memory first: it is what the process executes. */
 	if ((begins && open_memory(pid, at, &head)) || open_file(pid, &lines[i], &head)) {
 		learn_from(&head, at, mapping);
 		ptx_io_close(head.fd);
 	}
 }
 
+/* Splits the text into lines; those that cannot be parsed are left out. NULL without memory. */
 static struct line *split(char *text, size_t *count)
 {
 	struct line *line;
 	size_t room = 1;
 	char *next;
 
+	/* Also if there is no memory for the lines. */
 	*count = 0;
 	for (const char *c = text; *c; c++)
+		/* Counted first: the number of lines is the other process's choice. */
 		room += *c == '\n';
+	/* At most TEXT_MAX / 2 lines. */
 	line = malloc(room * sizeof *line);
 	for (; line && text && *text && *count < room; text = next) {
+		/* The last line may lack its line feed. */
 		next = strchr(text, '\n');
 		if (next)
 			*next++ = '\0';
+		/* A line that is not valid is overwritten by the next one. */
 		*count += parse(text, &line[*count]);
 	}
 	return line;
 }
 
+/* A process that does not have the arena mapped is another one with a reused id. */
 static bool is_ours(const struct ptx_arena *arena, const struct line *line, size_t lines)
 {
+	/* Without a file the arena cannot be recognized, so every process is a stranger. */
 	for (size_t i = 0; arena->inode && i < lines; i++)
+		/* The arena is mapped by every process of the stream. */
 		if (line[i].device == arena->device && line[i].inode == arena->inode)
 			return true;
 	return false;
 }
 
+/* Executable mappings of files, and the vdso, which has functions and no file. */
 static bool is_wanted(const struct line *line)
 {
 	return line->is_code &&
 	       ((line->inode && *line->path == '/') || !strcmp(line->path, "[vdso]"));
 }
 
-/* The process said that this part of a file is there, where the system shows whole pages of one. */
+/* Whether a reported part of a file may be this line, which shows whole pages of a file. */
 static bool may_be(const struct ptx_mapped_range *told, const struct line *line)
 {
 	const struct ptx_mapping *part = &told->mapping;
 
+	/* The report has addresses of segments, the line those of pages around them. */
 	return told->is_told && part->start >= line->start && part->start < line->end &&
 	       part->offset >= line->offset &&
 	       part->offset - line->offset == part->start - line->start &&
 	       (!told->inode || (told->inode == line->inode && told->device == line->device));
 }
 
-/* What was told may have been replaced by another file since: it is looked at once. */
+/*
+ * Returns the reported range for line i, or NULL. Another file may have replaced it since the
+ * report, so the build-ids are compared once.
+ */
 static const struct ptx_mapped_range *as_told(const struct ptx_mapped_set *old, uint32_t pid,
 					      const struct line *lines, size_t i)
 {
+	/* Filled at most once, since learn() reads files. */
 	struct ptx_mapping seen = { .kind = PTX_MAPPING_FILE };
 
 	for (size_t k = 0; old && k < old->count; k++) {
 		const struct ptx_mapped_range *told = &old->range[k];
 
+		/* Other addresses or another file. */
 		if (!may_be(told, &lines[i]))
 			continue;
+		/* The file of this report was not compared yet. */
 		if (!told->inode)
 			learn(pid, lines, i, &seen);
+		/* Without build-ids on both sides the report is believed. */
 		if (told->inode || !seen.id_bytes || !told->mapping.id_bytes ||
 		    (seen.id_bytes == told->mapping.id_bytes &&
 		     !memcmp(seen.id, told->mapping.id, seen.id_bytes)))
@@ -290,6 +369,7 @@ static const struct ptx_mapped_range *as_told(const struct ptx_mapped_set *old, 
 	return NULL;
 }
 
+/* Fills a range from line i; a file that is known already need not be read again. */
 static void take(const struct ptx_mapped_set *old, uint32_t pid, const struct line *lines, size_t i,
 		 struct ptx_mapped_range *range)
 {
@@ -303,37 +383,47 @@ static void take(const struct ptx_mapped_set *old, uint32_t pid, const struct li
 	range->mapping.start = lines[i].start;
 	range->mapping.end = lines[i].end;
 	range->mapping.offset = lines[i].offset;
+	/* It points into the text of the set, which lives as long. */
 	range->mapping.path = lines[i].path;
+	/* A report is more exact than a line: it has the program headers' addresses. */
 	known = as_told(old, pid, lines, i);
+	/* The next look compares the addresses of the report again. */
 	range->is_told = known != NULL;
 	if (!known && old)
 		known = ptx_mapped_twin(old, range);
 	if (known) {
+		/* Base, build-id and the time from which on it is known. */
 		range->mapping = known->mapping;
 		range->mapping.path = lines[i].path;
 	} else {
+		/* A file that was not there at the last look. */
 		learn(pid, lines, i, &range->mapping);
 	}
 }
 
+/* Makes the set of all wanted lines. TOO_MUCH: more than are kept for a process. */
 static enum ptx_mapped_found fill(const struct ptx_mapped_set *old, uint32_t pid,
 				  const struct line *line, size_t lines, struct ptx_mapped_set *set)
 {
 	size_t wanted = 0;
 
 	for (size_t i = 0; i < lines; i++)
+		/* Counted first, for one allocation. */
 		wanted += is_wanted(&line[i]);
+	/* The log then says that nothing is known of this process. */
 	if (wanted > PTX_MAPPED_RANGES)
 		return PTX_MAPPED_TOO_MUCH;
 	set->range = wanted ? malloc(wanted * sizeof *set->range) : NULL;
 	if (!set->range)
 		return PTX_MAPPED_NOTHING;
 	for (size_t i = 0; i < lines; i++)
+		/* A path that is too long has no place in a log (FORMAT M2). */
 		if (is_wanted(&line[i]) && strlen(line[i].path) < PTX_MAPPING_PATH_BYTES)
 			take(old, pid, line, i, &set->range[set->count++]);
 	return PTX_MAPPED_NEW;
 }
 
+/* The arena is checked on the text that is used, so the id cannot change its process between. */
 enum ptx_mapped_found ptx_mapped_other(const struct ptx_mapped_set *old,
 				       const struct ptx_arena *arena, uint32_t pid,
 				       struct ptx_mapped_set *set)
@@ -343,15 +433,20 @@ enum ptx_mapped_found ptx_mapped_other(const struct ptx_mapped_set *old,
 	size_t lines;
 
 	memset(set, 0, sizeof *set);
+	/* The two times bound the moment of the look. */
 	set->before_ns = ptx_clock_realtime();
 	set->text = read_all(pid);
 	set->after_ns = ptx_clock_realtime();
 	if (!set->text)
 		return PTX_MAPPED_NOTHING;
+	/* The text is changed in place; the set keeps it for the paths. */
 	line = split(set->text, &lines);
 	if (line && is_ours(arena, line, lines))
+		/* The list is of the right process. */
 		found = fill(old, pid, line, lines, set);
+	/* The paths are in the text, not in the lines. */
 	free(line);
+	/* The set is then empty and owns nothing. */
 	if (found != PTX_MAPPED_NEW)
 		ptx_mapped_set_fini(set);
 	return found;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * modules/mapped_report.c - a traced process says itself what it has mapped, in its arena.
+ * modules/mapped_report.c - a traced process reports its own mappings in its arena.
  *
- * It does so when its program starts and ends, and when it is asked to: before a library goes and
- * after one came. Who looks from outside sees nothing of a process that is gone by then, or of a
- * library that came and went between two looks.
+ * It reports when its program starts and ends, and when the shim asks for it: before a library is
+ * unloaded and after one was loaded. An observer cannot look at a process that has ended, and does
+ * not see a library that was loaded and unloaded between two of its looks.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -19,45 +19,55 @@
 #include "modules/mapped.h"
 #include "modules/mapped_set.h"
 
+/* The last report of this process. busy protects the other members; no thread waits for it. */
 static struct {
 	atomic_flag busy;
 	bool had_threads; /* at the fork that made it */
 	bool is_seen;
-	uint32_t pid;    /* of whom it is known */
-	uint64_t inode;  /* of the arena where it was said */
+	uint32_t pid;    /* the process whose report it is */
+	uint64_t inode;  /* the arena that has the report */
+	/* Used only where ptx_mapped_self() has filled it. */
 	struct ptx_mapped_set set;
 	char executable[PTX_MAPPING_PATH_BYTES];
 } self = { .busy = ATOMIC_FLAG_INIT };
 
+/* The receiver of the notes: the arena's list. Its errors are collected. */
 static void put(void *to, const struct ptx_mapping *mapping)
 {
+	/* The notes of one look share it. */
 	int *err = to;
 
+	/* The first missing report ends the list (arena/maps.h), so no later one misleads. */
 	if (ptx_maps_put(&ptx_arena_self.lists->maps, mapping))
 		*err = ENOSPC;
 }
 
-/* By others: this process itself looks for its own streams. */
+/* Whether other processes trace this one. For its own streams this process looks itself. */
 static bool is_traced(void)
 {
 	const struct ptx_arena *arena = &ptx_arena_self;
 
+	/* mine has the streams of this process. */
 	return arena->lists &&
 	       atomic_load_explicit(&arena->control->attached, memory_order_acquire) &
 		       ~atomic_load_explicit(&arena->mine, memory_order_relaxed);
 }
 
+/* The last report, unless it is the parent's, or in an arena that the process has left. */
 static const struct ptx_mapped_set *known(void)
 {
+	/* An arena that was taken over from a controller has none of the earlier reports. */
 	if (self.is_seen && self.pid == ptx_process_pid() && self.inode == ptx_arena_self.inode)
 		return &self.set;
 	return NULL;
 }
 
+/* Read once. The name stays the same for the life of the program. */
 static const char *executable(void)
 {
 	ssize_t len = 0;
 
+	/* At the first report, before the program can change its root directory. */
 	if (!*self.executable)
 		len = readlink("/proc/self/exe", self.executable, sizeof self.executable - 1);
 	if (len < 0)
@@ -65,18 +75,22 @@ static const char *executable(void)
 	return self.executable;
 }
 
-/* What another program had is gone since this one runs. */
+/* At the program's start: the mappings of the program before are gone. */
 static void begin(const struct ptx_mapped_notes *notes, struct ptx_mapped_set *set)
 {
 	struct ptx_mapping gone = { .kind = PTX_MAPPING_GONE, .pid = ptx_process_pid(),
 				    .end = UINT64_MAX, .from_ns = ptx_family_since() };
 
+	/* Not known: as of the look, when it certainly runs. */
 	if (!gone.from_ns)
 		gone.from_ns = set->before_ns;
+	/* Before the new mappings, which begin at the same time. */
 	notes->put(notes->to, &gone);
+	/* As long as the program runs, these were mapped, unless loaded later. */
 	ptx_mapped_first(notes, set, gone.from_ns);
 }
 
+/* Looks and reports the difference to the last report. ENOSPC. */
 static int look(bool is_start)
 {
 	const struct ptx_mapped_set *old = known();
@@ -87,11 +101,13 @@ static int look(bool is_start)
 
 	switch (ptx_mapped_self(old, executable(), &set)) {
 	case PTX_MAPPED_SAME:
+		/* Valid up to this moment. */
 		self.set.before_ns = now;
 		break;
 	case PTX_MAPPED_NEW:
 		if (old)
 			ptx_mapped_compare(&notes, old, &set);
+		/* A report that is not at the start knows nothing of earlier times. */
 		else if (is_start)
 			begin(&notes, &set);
 		else
@@ -100,57 +116,74 @@ static int look(bool is_start)
 		self.set = set;
 		self.is_seen = true;
 		self.pid = ptx_process_pid();
+		/* known() compares both. */
 		self.inode = ptx_arena_self.inode;
 		break;
 	case PTX_MAPPED_TOO_MUCH:
+		/* The process has more mappings than are kept. */
 		err = ENOSPC;
 		break;
+	/* Another look or a fork is in progress; the next report has the difference. */
 	case PTX_MAPPED_NOTHING:
 		break;
 	}
 	return err;
 }
 
+/* MSan does not know the linker's memory, so it is paused during the look. */
 int ptx_mapped_report(bool is_start)
 {
 	int err, saved = errno;
 
 	if (!is_traced() || atomic_flag_test_and_set_explicit(&self.busy, memory_order_acquire))
-		return 0; /* another thread does, and has only begun */
+		return 0; /* another thread reports, and has only begun */
 	ptx_msan_pause();
+	/* Under busy, which is no lock: a second thread returns. */
 	err = look(is_start);
 	ptx_msan_resume();
+	/* In the child no other thread reports. */
 	atomic_flag_clear_explicit(&self.busy, memory_order_release);
 	errno = saved;
 	return err;
 }
 
+/*
+ * The child has the parent's report as its own, if it is in the same arena. Otherwise the next
+ * report is a first one.
+ */
 void ptx_mapped_report_child(void)
 {
 	struct ptx_mapping child = { .kind = PTX_MAPPING_CHILD, .pid = ptx_process_pid(),
 				     .parent = self.pid, .from_ns = ptx_family_since() };
 
+	/* The only thread of the child; the value is that of the parent. */
 	self.had_threads = !__libc_single_threaded;
 	if (atomic_flag_test_and_set_explicit(&self.busy, memory_order_acquire)) {
-		self.is_seen = false; /* a thread was at it that is not here */
+		self.is_seen = false; /* a thread of the parent was reporting; its set is useless */
 		memset(&self.set, 0, sizeof self.set);
 	}
 	atomic_flag_clear_explicit(&self.busy, memory_order_release);
+	/* The parent has reported nothing to inherit. */
 	if (!self.is_seen || self.inode != ptx_arena_self.inode || !is_traced())
 		return;
+	/* The family does not know when the child began: it begins now. */
 	if (!child.from_ns)
 		child.from_ns = ptx_clock_realtime();
+	/* From now on the parent's set is known to be this process's own. */
 	if (!ptx_maps_put(&ptx_arena_self.lists->maps, &child))
 		self.pid = child.pid;
 }
 
+/* Set at the fork: __libc_single_threaded of the parent is inherited. */
 bool ptx_mapped_linker_may_hang(void)
 {
 	return self.had_threads;
 }
 
+/* Libraries that were loaded since the last report become known. */
 void ptx_mapped_report_end(void)
 {
+	/* exit() must not hang at the linker's lock. */
 	if (!self.had_threads)
 		ptx_mapped_report(false);
 }

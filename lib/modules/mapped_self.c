@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * modules/mapped_self.c - a look at this process, through the dynamic linker.
+ * modules/mapped_self.c - looks at this process through the dynamic linker.
  *
- * Its lock keeps every object mapped meanwhile, so what the program headers name can be read in
- * place. Nothing is allocated while it is held: the objects are counted first, and again if there
- * are more of them by then.
+ * During dl_iterate_phdr() the linker's lock keeps every object mapped, so memory that the program
+ * headers name can be read. Nothing is allocated meanwhile, because malloc() may need the linker:
+ * one pass counts the objects, a second one stores them, and both are repeated if the objects have
+ * changed between.
  */
 #include <elf.h>
 #include <errno.h>
@@ -25,93 +26,118 @@
 #define NOTES_MAX   65536u
 #define TRIES       3
 #define WAIT_NS     500000
-#define WAITS_MOST  40 /* a fork is held up so often at most */
+#define WAITS_MOST  40 /* how often a fork waits at most */
 
+/* Keeps looks and forks apart: one of them, or none, is in progress. */
 enum gate { GATE_OPEN, GATE_LOOK, GATE_FORK };
 
 static _Atomic uint32_t gate;
 
+/* Returns false if another look or a fork is in progress. */
 static bool enter(enum gate as)
 {
 	uint32_t open = GATE_OPEN;
 
+	/* No thread waits here: the caller decides what to do instead. */
 	return atomic_compare_exchange_strong_explicit(&gate, &open, as, memory_order_acq_rel,
 						       memory_order_relaxed);
 }
 
 static void leave(void)
 {
+	/* Release: the next look sees what this one has stored. */
 	atomic_store_explicit(&gate, GATE_OPEN, memory_order_release);
 }
 
 /*
- * A look takes microseconds; only if it is stuck behind the dynamic linker's lock the fork goes on.
+ * A look takes microseconds. If it is stuck behind the linker's lock, the fork continues after a
+ * bounded wait, because the program must not be blocked.
  */
 void ptx_mapped_before_fork(void)
 {
+	/* No thread wakes this word: the nap ends by its timeout. */
 	_Atomic uint32_t never = 0;
 
+	/* At most 20 ms in all, and usually none. */
 	for (int i = 0; i < WAITS_MOST && !enter(GATE_FORK); i++)
 		ptx_futex_nap(&never, 0, WAIT_NS);
 }
 
+/* Only if the fork had closed the gate: a look that was waited for in vain may still have it. */
 void ptx_mapped_after_fork(void)
 {
+	/* In the parent and in the child. */
 	uint32_t forked = GATE_FORK;
 
 	atomic_compare_exchange_strong_explicit(&gate, &forked, GATE_OPEN, memory_order_acq_rel,
 						memory_order_relaxed);
 }
 
+/* The state of one pass over the linker's objects. */
 struct walk {
 	const struct ptx_mapped_set *old; /* NULL: nothing is known yet */
 	const char *executable;
 	struct ptx_mapped_set *set;
-	size_t ranges, text;           /* how much there is, or room for */
-	size_t used;                   /* of the text */
+	size_t ranges, text;           /* the number needed, then the room */
+	size_t used;                   /* bytes of the text */
 	bool is_same, is_blind, is_over;
 };
 
+/* Executable segments only: others have no functions. */
 static bool is_code(const ElfW(Phdr) *header)
 {
 	return header->p_type == PT_LOAD && header->p_flags & PF_X && header->p_memsz;
 }
 
+/* An upper bound for the path of an object; a relative name needs the working directory. */
 static size_t most_text(const struct walk *walk, const struct dl_phdr_info *object)
 {
+	/* The program itself. */
 	if (!object->dlpi_name || !*object->dlpi_name)
 		return strlen(walk->executable) + 1;
+	/* An absolute name is stored as it is. */
 	return strlen(object->dlpi_name) + 1 +
 	       (*object->dlpi_name == '/' ? 0 : PTX_MAPPING_PATH_BYTES);
 }
 
+/*
+ * The first pass. An old C library does not count loads and unloads; without these counts no
+ * change can be noticed, so nothing is reported. Non-zero ends the pass.
+ */
 static int count(struct dl_phdr_info *object, size_t bytes, void *arg)
 {
 	struct walk *walk = arg;
 
+	/* dl_iterate_phdr() passes the size of the structure that this C library has. */
 	if (bytes < offsetof(struct dl_phdr_info, dlpi_subs) + sizeof object->dlpi_subs) {
 		walk->is_blind = true;
 		return 1;
 	}
+	/* The counts are those of this pass; gather() compares them. */
 	walk->set->adds = object->dlpi_adds;
 	walk->set->subs = object->dlpi_subs;
+	/* Nothing was loaded or unloaded since the old look: the pass can end at once. */
 	if (walk->old && walk->old->adds == object->dlpi_adds &&
 	    walk->old->subs == object->dlpi_subs) {
+		/* Non-zero ends the pass. */
 		walk->is_same = true;
 		return 1;
 	}
 	for (int i = 0; i < object->dlpi_phnum; i++)
+		/* A range per executable segment. */
 		walk->ranges += is_code(&object->dlpi_phdr[i]);
+	/* gather() needs as much at most, unless the objects change. */
 	walk->text += most_text(walk, object);
 	return 0;
 }
 
-/* What a readable segment holds: it is there as long as the lock is held. */
+/* Whether this part is inside a readable segment, and so in memory while the lock is held. */
 static bool is_readable(const struct dl_phdr_info *object, const ElfW(Phdr) *part)
 {
 	for (int i = 0; i < object->dlpi_phnum; i++) {
 		const ElfW(Phdr) *load = &object->dlpi_phdr[i];
 
+		/* Compared without sums, so that no hostile header can overflow. */
 		if (load->p_type == PT_LOAD && load->p_flags & PF_R &&
 		    part->p_vaddr >= load->p_vaddr && part->p_memsz <= load->p_filesz &&
 		    part->p_vaddr - load->p_vaddr <= load->p_filesz - part->p_memsz)
@@ -120,15 +146,19 @@ static bool is_readable(const struct dl_phdr_info *object, const ElfW(Phdr) *par
 	return false;
 }
 
+/* The first build-id of the object's notes; 0 bytes if there is none. */
 static size_t build_id(const struct dl_phdr_info *object, uint8_t *id)
 {
 	size_t bytes = 0;
 
+	/* The first note with an id is that of the linker's --build-id. */
 	for (int i = 0; !bytes && i < object->dlpi_phnum; i++) {
 		const ElfW(Phdr) *part = &object->dlpi_phdr[i];
 
+		/* The notes are read in place. */
 		if (part->p_type == PT_NOTE && part->p_memsz <= NOTES_MAX &&
 		    is_readable(object, part))
+			/* It bounds every length of the notes by p_memsz. */
 			bytes = ptx_mapping_build_id(
 				(const void *)(uintptr_t)(object->dlpi_addr + part->p_vaddr),
 				part->p_memsz, id);
@@ -137,18 +167,21 @@ static size_t build_id(const struct dl_phdr_info *object, uint8_t *id)
 }
 
 /*
- * This library is linked never to be unloaded, and the linker itself comes last of what is there at
- * start.
+ * Objects that are never unloaded: this library, which is linked so, and the linker itself, which
+ * is the last object that is there at the start.
  */
 static bool is_pinned(const struct dl_phdr_info *object)
 {
+	/* An address of this library, relative to the object. */
 	const uintptr_t here = (uintptr_t)&gate - object->dlpi_addr;
 
+	/* AT_BASE is the address of the linker. */
 	if (object->dlpi_addr && object->dlpi_addr == getauxval(AT_BASE))
 		return true;
 	for (int i = 0; i < object->dlpi_phnum; i++) {
 		const ElfW(Phdr) *load = &object->dlpi_phdr[i];
 
+		/* Unsigned: an address before the segment gives a great difference. */
 		if (load->p_type == PT_LOAD && here - load->p_vaddr < load->p_memsz)
 			return true;
 	}
@@ -156,8 +189,8 @@ static bool is_pinned(const struct dl_phdr_info *object)
 }
 
 /*
- * The linker says "" of the program, and of others what it was told: perhaps from the working
- * folder.
+ * Stores the path of an object. The linker has "" for the program, and for others the name with
+ * which they were loaded, which may be relative to the working directory. NULL: it is too long.
  */
 static const char *put_path(struct walk *walk, const struct dl_phdr_info *object)
 {
@@ -166,49 +199,64 @@ static const char *put_path(struct walk *walk, const struct dl_phdr_info *object
 	char *to = walk->set->text + walk->used;
 	size_t len = 0, name_len;
 
+	/* The names that C libraries give to the vdso; maps has "[vdso]". */
 	if (!strncmp(name, "linux-vdso", 10) || !strncmp(name, "linux-gate", 10))
 		name = "[vdso]";
+	/* A direct system call: getcwd() of the C library may allocate memory. */
 	else if (*name != '/' && strchr(name, '/') &&
 		 syscall(SYS_getcwd, to, PTX_MAPPING_PATH_BYTES) > 0 && *to == '/') {
+		/* The directory has no slash at its end, except for the root. */
 		len = strlen(to);
 		to[len++] = '/';
 	}
 	name_len = strlen(name) + 1;
+	/* most_text() has reserved as much for each object. */
 	if (len + name_len > PTX_MAPPING_PATH_BYTES)
 		return NULL;
+	/* With the NUL. */
 	memcpy(to + len, name, name_len);
 	walk->used += len + name_len;
 	return to;
 }
 
+/* The second pass. If the objects have changed since the first one, the look is repeated. */
 static int gather(struct dl_phdr_info *object, size_t bytes, void *arg)
 {
 	struct walk *walk = arg;
 	struct ptx_mapped_set *set = walk->set;
 	struct ptx_mapping base = { .kind = PTX_MAPPING_FILE, .pid = ptx_process_pid() };
+	/* The index of this object's first range, if it gets one. */
 	size_t first = set->count;
 
 	(void)bytes;
+	/* Objects were loaded or unloaded since the first pass. */
 	if (object->dlpi_adds != set->adds || object->dlpi_subs != set->subs ||
 	    most_text(walk, object) > walk->text - walk->used) {
 		walk->is_over = true;
 		return 1;
 	}
+	/* The last such object counts: all before it are at least as old. */
 	if (is_pinned(object))
 		set->pinned = set->objects;
 	base.path = put_path(walk, object);
+	/* The object has no ranges, but keeps its position in the list. */
 	if (!base.path) {
+		/* Objects without code count as well: positions must agree with adds. */
 		set->objects++;
 		return 0;
 	}
+	/* An address less this one is an address in the file (FORMAT 3.12). */
 	base.base = object->dlpi_addr;
+	/* All ranges of an object have the same path, base and id. */
 	base.id_bytes = (uint32_t)build_id(object, base.id);
 	for (int i = 0; i < object->dlpi_phnum; i++) {
 		const ElfW(Phdr) *code = &object->dlpi_phdr[i];
 		struct ptx_mapped_range *range = &set->range[set->count];
 
+		/* Only the executable segments become ranges. */
 		if (!is_code(code))
 			continue;
+		/* Not possible while the counts agree; checked, as the room is fixed. */
 		if (set->count == walk->ranges) {
 			walk->is_over = true;
 			return 1;
@@ -219,39 +267,49 @@ static int gather(struct dl_phdr_info *object, size_t bytes, void *arg)
 		range->mapping.end = range->mapping.start + code->p_memsz;
 		range->mapping.offset = code->p_offset;
 		range->object = set->objects;
+		/* Counted once per object by is_exact(). */
 		range->heads = set->count++ == first;
 	}
 	set->objects++;
 	return 0;
 }
 
+/* One attempt. NOTHING after a change between the passes; the caller tries again. */
 static enum ptx_mapped_found look(struct walk *walk)
 {
 	struct ptx_mapped_set *set = walk->set;
 
+	/* Each attempt begins anew. */
 	walk->ranges = walk->text = walk->used = 0;
 	walk->is_same = walk->is_blind = walk->is_over = false;
 	set->count = set->objects = set->pinned = 0;
 	dl_iterate_phdr(count, walk);
+	/* No range was stored; the old set stays valid. */
 	if (walk->is_same)
 		return PTX_MAPPED_SAME;
+	/* No counts, or no code: nothing useful can be noted. */
 	if (walk->is_blind || !walk->ranges)
 		return PTX_MAPPED_NOTHING;
+	/* More than a log keeps (FORMAT 3.12). */
 	if (walk->ranges > PTX_MAPPED_RANGES || walk->text > PTX_MAPPING_PATHS_MAX)
 		return PTX_MAPPED_TOO_MUCH;
+	/* Outside of the linker's lock. */
 	set->range = malloc(walk->ranges * sizeof *set->range);
 	set->text = malloc(walk->text);
 	if (set->range && set->text) {
+		/* The two times bound the moment of the look. */
 		set->before_ns = ptx_clock_realtime();
 		dl_iterate_phdr(gather, walk);
 		set->after_ns = ptx_clock_realtime();
 		if (!walk->is_over)
 			return PTX_MAPPED_NEW;
 	}
+	/* The objects have changed, or there is no memory: nothing is kept. */
 	ptx_mapped_set_fini(set);
 	return PTX_MAPPED_NOTHING;
 }
 
+/* A few attempts: another look or a fork ends soon, and so do loads of libraries. */
 enum ptx_mapped_found ptx_mapped_self(const struct ptx_mapped_set *old, const char *executable,
 				      struct ptx_mapped_set *set)
 {
@@ -261,10 +319,12 @@ enum ptx_mapped_found ptx_mapped_self(const struct ptx_mapped_set *old, const ch
 
 	memset(set, 0, sizeof *set);
 	for (int i = 0; i < TRIES && found == PTX_MAPPED_NOTHING; i++) {
+		/* Another thread looks or forks: try again a little later. */
 		if (!enter(GATE_LOOK)) {
 			ptx_futex_nap(&never, 0, WAIT_NS);
 			continue;
 		}
+		/* The gate is closed for forks as long as the look lasts. */
 		found = look(&walk);
 		leave();
 	}
