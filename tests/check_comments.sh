@@ -22,19 +22,19 @@ lib/point 250
 lib/posix 250
 lib/preload 250
 lib/record 250
-tools 76
+tools 80
 tools/posixtrace 125
 tools/posixtrace/base 125
 tools/posixtrace/convert 125
 tools/posixtrace/convert/etw 125
 tools/posixtrace/convert/log 125
+tools/posixtrace/convert/rkh 113
 tools/posixtrace/convert/text 125
-tools 80
+tools/posixtrace/convert/viewer 125
 tools/posixtrace/choose 125
 tools/posixtrace/diff 110
 tools/posixtrace/latency 95
 tools/posixtrace/live 110
-tools/posixtrace/convert/viewer 125
 tools/posixtrace/log 125
 tools/posixtrace/picture 60
 tools/posixtrace/query 40
@@ -64,12 +64,13 @@ tools/posixtrace/base
 tools/posixtrace/convert
 tools/posixtrace/convert/etw
 tools/posixtrace/convert/log
+tools/posixtrace/convert/rkh
 tools/posixtrace/convert/text
+tools/posixtrace/convert/viewer
 tools/posixtrace/choose
 tools/posixtrace/diff
 tools/posixtrace/latency
 tools/posixtrace/live
-tools/posixtrace/convert/viewer
 tools/posixtrace/log
 tools/posixtrace/picture
 tools/posixtrace/query

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * rkh.h - the framed byte stream of the RKH framework: frames, arguments, names.
+ * rkh.h - the framed byte stream of the RKH framework (vortexmakes.com, "RKH trace"): frames,
+ * arguments, names.
  *
- * A frame is id, sequence number, timestamp, arguments and checksum, its end the byte 7E; 7E and 7D
- * inside go out as 7D and the byte XOR 20. All numbers are little-endian. The record TCFG tells the
- * sizes that hold from the next frame on.
+ * A frame has an id, a sequence number, a timestamp, arguments and a checksum, and ends with the
+ * byte 7E. The bytes 7E and 7D within it are sent as 7D and the byte XOR 20. All numbers are little
+ * endian. The record TCFG has the sizes that are valid from the next frame on.
  *
- * Memory    what the longest frame needs, and names up to a limit.
- * Errors    ENOMEM alone: whatever the bytes are, the decoder goes on with the next flag.
+ * Memory    The size of the longest frame, and names up to a limit.
+ * Errors    ENOMEM only. For any input, the decoder continues at the next flag.
  */
 #ifndef POSIXTRACE_CONVERT_RKH_RKH_H
 #define POSIXTRACE_CONVERT_RKH_RKH_H
@@ -19,27 +20,28 @@
 #define RKH_FLAG       0x7e
 #define RKH_ESCAPE     0x7d
 #define RKH_FLIP       0x20
-#define RKH_FRAME_MAX  1024 /* unstuffed, unless the decoder is told another limit */
+#define RKH_FRAME_MAX  1024 /* bytes without escapes, unless rkh_open() gets another limit */
 #define RKH_TCFG_BYTES 13
 
 enum { /* ids */
 	RKH_TUSR = 0xab, RKH_TCFG = 0xac, RKH_USER = 0xc0, RKH_USER_END = 0xe0,
-	/* Reserved user events of our own dialect. */
+	/* Reserved user events of the dialect of posixtrace. */
 	RKH_EPOCH = 0xdc, RKH_CTX = 0xdd, RKH_XNAME = 0xde, RKH_MANY = 0xdf,
 };
 
 enum rkh_dialect {
 	RKH_DIALECT_3,
 	RKH_DIALECT_2,  /* flat ids, no TCFG, no user events */
-	RKH_DIALECT_PTX /* ours: RKH 3 with four reserved user events */
+	RKH_DIALECT_PTX /* posixtrace: RKH 3 with four reserved user events */
 };
 
+/* Flags of TCFG that change the form of frames. */
 enum { /* flags of TCFG that change what frames look like */
 	RKH_HAS_SENDER = 1u << 0, RKH_HAS_QUEUE_MARK = 1u << 11, RKH_HAS_POOL_MARK = 1u << 12,
 	RKH_HAS_NUMBER = 1u << 15, RKH_HAS_TIME = 1u << 16, RKH_HAS_SUM = 1u << 17,
 };
 
-/* Sizes in bytes. A pointer of 8 has 4 on the wire: the target cuts it. */
+/* Sizes in bytes. A pointer of 8 bytes is sent as 4: the target cuts it. */
 struct rkh_config {
 	unsigned sig, ts, ptr, fun, ntimer, nblock, nelem, esize, bsize;
 	unsigned epools, version;
@@ -52,6 +54,7 @@ enum rkh_kind {
 	RKH_ESIZE, RKH_NTICK, RKH_STR, RKH_SNDR, RKH_LWMNELEM, RKH_LWMNBLK
 };
 
+/* The filters of the target that a record passes through. */
 enum { /* of filters that a record goes through at the target */
 	RKH_BY_EVENT = 1, RKH_BY_OBJECT = 2, RKH_BY_SIGNAL = 4
 };
@@ -66,7 +69,7 @@ struct rkh_record {
 	} arg[7];
 };
 
-/* Made from the tables of the format's description; by id. */
+/* Made by rkh_table.awk from the tables of records; indexed by id. */
 extern const struct rkh_record rkh2_records[256], rkh3_records[256];
 
 /* The groups of ids of RKH 3. */
@@ -84,8 +87,8 @@ extern const char *const rkh_anomaly_names[RKH_ANOMALIES];
 
 struct rkh_trouble {
 	enum rkh_anomaly what;
-	uint64_t offset;   /* of the frame's first byte */
-	uint64_t bytes;    /* of the frame, unstuffed; of the noise; left over */
+	uint64_t offset;   /* of the frame's first byte in the stream */
+	uint64_t bytes;    /* of the frame without escapes, of the noise, or left over */
 	unsigned sum, expected, got, missing;
 	uint64_t damaged;  /* GAP: frames that were dropped since the last good one */
 };
@@ -94,21 +97,21 @@ struct rkh_frame {
 	uint64_t offset;
 	unsigned id;
 	bool has_seq, has_time;
-	bool is_config;    /* TCFG, and config what it says: it holds from the next frame on */
-	bool raw;          /* the arguments do not fit the record, or it is unknown */
+	bool is_config;    /* TCFG: the decoder's config has its values, for the next frames */
+	bool raw;          /* the record is unknown, or the arguments do not fit it */
 	unsigned seq;
 	uint64_t ticks;
 	const struct rkh_record *record; /* NULL: unknown, TCFG, or a user event */
 	const unsigned char *args;
 	size_t len;
-	size_t used;       /* of len; the rest is left over */
+	size_t used;       /* bytes of len that are arguments; the rest is left over */
 };
 
 struct rkh_counts {
 	uint64_t frames, good, of[RKH_ANOMALIES], missing, noise;
 };
 
-/* The second is false: stop. */
+/* Receives the results. If frame returns false, the decoder stops. */
 struct rkh_listener {
 	void (*trouble)(void *arg, const struct rkh_trouble *trouble);
 	bool (*frame)(void *arg, const struct rkh_frame *frame);
@@ -116,9 +119,9 @@ struct rkh_listener {
 };
 
 struct rkh_decoder {
-	enum rkh_dialect dialect; /* RKH_DIALECT_3 becomes PTX and back where the stream tells */
-	bool fixed;               /* it does not */
-	unsigned fun;             /* bytes of a function pointer; 0: as TCFG says of others */
+	enum rkh_dialect dialect; /* RKH_DIALECT_3 becomes PTX and back as the stream requires */
+	bool fixed;               /* the dialect does not change */
+	unsigned fun;             /* bytes of a function pointer; 0: the size of other pointers */
 	struct rkh_config config;
 	struct rkh_counts counts;
 	struct rkh_listener listener;
@@ -131,34 +134,38 @@ struct rkh_decoder {
 	unsigned char *bytes, *before;
 };
 
-/* What holds before any TCFG. */
+/* The sizes before any TCFG. */
 void rkh_config_default(struct rkh_config *config);
 
-/* max: the most bytes of a frame, unstuffed. What is not private may be set behind it. */
+/*
+ * Returns 0 or ENOMEM. max is the largest frame in bytes without escapes. The caller may set the
+ * members that are not private afterwards.
+ */
 int rkh_open(struct rkh_decoder *decoder, size_t max);
 void rkh_close(struct rkh_decoder *decoder);
 
-/* The next bytes, in pieces of any size. False: the listener wants no more. */
+/* Decodes the next bytes, in pieces of any size. Returns false if the listener wants no more. */
 bool rkh_feed(struct rkh_decoder *decoder, const unsigned char *bytes, size_t len);
 
-/* There are no more. */
+/* Ends the input: reports a frame that is not complete. */
 void rkh_end(struct rkh_decoder *decoder);
 
 /*
- * What tells a stream apart: it begins with a flag, and a configuration or two good frames follow.
+ * Whether the bytes are such a stream: it begins with a flag, and a configuration or two good
+ * frames follow.
  */
 bool rkh_is(const unsigned char *bytes, size_t len);
 
 /* ------------------------------------------------------------------ arguments */
 
-/* Bytes on the wire of a number of that kind; for STR 0. */
+/* The bytes of a number of that kind in a frame; 0 for STR. */
 unsigned rkh_size(const struct rkh_config *config, enum rkh_kind kind);
 bool rkh_is_present(const struct rkh_config *config, enum rkh_kind kind);
 
-/* A number of any size of TCFG: of more than 8 bytes the lower 8. */
+/* A number of any size in TCFG; the lower 8 bytes if it has more. */
 uint64_t rkh_number(const unsigned char *p, unsigned bytes);
 
-/* How many bytes the record's arguments take; false: there are too few. */
+/* The number of bytes of the record's arguments. Returns false if there are too few. */
 bool rkh_measure(const struct rkh_config *config, const struct rkh_record *record,
 		 const unsigned char *args, size_t len, size_t *used);
 
@@ -176,13 +183,16 @@ struct rkh_item {
 	size_t len;
 };
 
-/* The item at *at, which moves on. 0: no more, 1: one, -1: the rest is no items. */
+/*
+ * Reads the item at *at, which moves behind it. Returns 1, 0 at the end, or -1 if the rest is no
+ * item.
+ */
 int rkh_item(const struct rkh_config *config, bool wide, const unsigned char *args, size_t len,
 	     size_t *at, struct rkh_item *item);
 
 /* ------------------------------------------------------------------ names */
 
-/* SCHEMAS: of our own dialect, what the data of user events means. */
+/* SCHEMAS: of the dialect of posixtrace, the schemas of user events. */
 enum rkh_space { RKH_ADDRESSES, RKH_SIGNALS, RKH_POOLS, RKH_EVENTS, RKH_SCHEMAS };
 
 struct rkh_names;
@@ -191,26 +201,28 @@ struct rkh_names *rkh_names_new(void);
 void rkh_names_free(struct rkh_names *names);
 void rkh_names_clear(struct rkh_names *names);
 
-/* ENOMEM, or ENOSPC: too many names. */
+/* Returns 0, ENOMEM, or ENOSPC if there are too many names. */
 int rkh_names_set(struct rkh_names *names, enum rkh_space space, uint32_t value, const char *name);
 
-/* What a dictionary record says; other records are left alone. Fails as rkh_names_set(). */
+/*
+ * Keeps the name of a dictionary record; ignores other records. Returns errors as rkh_names_set().
+ */
 int rkh_names_learn(struct rkh_names *names, const struct rkh_config *config,
 		    const struct rkh_frame *frame);
 
-/* NULL: none. Without the leading &; valid until the next record is learned. */
+/* The name without a leading &, or NULL. It is valid until the next record is learned. */
 const char *rkh_names_find(const struct rkh_names *names, enum rkh_space space, uint32_t value);
 
-/* With it. */
+/* The same with the &. */
 const char *rkh_names_whole(const struct rkh_names *names, enum rkh_space space, uint32_t value);
 
 /* ------------------------------------------------------------------ filters */
 
 /*
- * Rules as the target's filters have them, by what a set bit there means: a record passes when its
- * group and event pass, its active object passes, and its signal passes, as far as it goes through
- * these levels. Rules of a level count in their order. A level without a rule lets all pass; else
- * everything is dropped before a first rule that passes, and passes before one that drops.
+ * Rules as the target's filters have them, where a set bit lets a record pass. A record passes if
+ * its group and event, its active object and its signal pass, as far as it goes through these
+ * levels. Rules of one level apply in their order. A level without rules lets all pass. Otherwise
+ * everything is dropped before a first rule that passes, and passes before a first rule that drops.
  */
 struct rkh_filter;
 
@@ -218,16 +230,16 @@ struct rkh_filter *rkh_filter_new(void);
 void rkh_filter_free(struct rkh_filter *filter);
 
 /*
- * pass or drop, and then all; GROUP (its bit alone); GROUP.* (its bit and its events); GROUP.NAME
- * or GROUP.NUMBER; ao=NAME, sig=NAME, or a number, or *. Several with commas between. EINVAL;
- * ENOMEM.
+ * Adds rules with commas between. A rule is pass or drop, and then all; GROUP (its bit alone);
+ * GROUP.* (its bit and its events); GROUP.NAME or GROUP.NUMBER; ao=NAME or sig=NAME, with a number
+ * or * for any NAME. Returns 0, EINVAL or ENOMEM.
  */
 int rkh_filter_add(struct rkh_filter *filter, const char *rules);
 
 bool rkh_filter_passes(const struct rkh_filter *filter, const struct rkh_decoder *decoder,
 		       const struct rkh_names *names, const struct rkh_frame *frame);
 
-/* A user event of that number in its group; name may be NULL. */
+/* Whether a user event with that number in its group passes; name may be NULL. */
 bool rkh_filter_passes_user(const struct rkh_filter *filter, const char *name, uint32_t number);
 
 /* ------------------------------------------------------------------ the listing */
@@ -238,7 +250,7 @@ struct rkh_text {
 	bool failed; /* no memory */
 };
 
-/* A line without its end, in place of what text had. */
+/* Each replaces the text by one line without a line end. */
 void rkh_list_frame(struct rkh_text *text, const struct rkh_frame *frame,
 		    const struct rkh_decoder *decoder, const struct rkh_names *names);
 void rkh_list_trouble(struct rkh_text *text, const struct rkh_trouble *trouble);

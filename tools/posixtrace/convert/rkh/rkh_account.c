@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * rkh_account.c - what a reader of our own streams needs so that nothing is missing without a
- * count: how many events were sent, and how many were lost before that.
+ * rkh_account.c - accounts: the counts by which a reader of this dialect detects every missing
+ * event.
  *
- * Sequence numbers go around after 256 frames, and tell frames, not events. With an account now and
- * then a reader knows exactly. Who joins late or missed a name, an epoch or a context gets them
- * again soon.
+ * Sequence numbers repeat after 256 frames, and they count frames and not events. An account now
+ * and then has the exact number of events that were sent, and of those lost before. After an
+ * account, names, epoch and context are sent again for a reader that has joined late or has missed
+ * them.
  */
 #include <string.h>
 
@@ -13,15 +14,17 @@
 #include "convert/rkh/rkh.h"
 #include "convert/rkh/rkh_sink.h"
 
-#define EVENTS_BETWEEN 4096
+#define EVENTS_BETWEEN 4096 /* an account is due after so many events or this time */
 #define NS_BETWEEN     INT64_C(1000000000)
 
+/* Whether an account is due. */
 static bool is_due(const struct rkh_sink *sink)
 {
 	return sink->events - sink->told >= EVENTS_BETWEEN ||
 	       until_now_ns() - sink->told_ns >= NS_BETWEEN;
 }
 
+/* Numbers of types are given at their first use; the account has one too. */
 void rkh_sink_account(struct rkh_sink *sink, bool last)
 {
 	struct rkh_writer *writer = &sink->writer;
@@ -41,6 +44,7 @@ void rkh_sink_account(struct rkh_sink *sink, bool last)
 	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++)
 		rkh_write_item(writer, RKH_U64, sink->lost[i]);
 	rkh_write_end(writer);
+	/* After this, each type is named again before its next event. */
 	sink->told = sink->events;
 	sink->told_ns = until_now_ns();
 	sink->has_epoch = false;
@@ -50,10 +54,15 @@ void rkh_sink_account(struct rkh_sink *sink, bool last)
 		sink->named[i] = false;
 }
 
+/*
+ * The losses become part of the next account. The last account is sent even without --account if
+ * there are any.
+ */
 int rkh_sink_lost(void *context, const struct fmt_lost *lost)
 {
 	struct rkh_sink *sink = context;
 
+	/* Losses without a count cannot be a part of an account. */
 	if (lost->counted && lost->cause >= 0 && lost->cause < POSIX_TRACE_LOST_CAUSES_NP) {
 		sink->lost[lost->cause] += lost->count;
 		sink->has_lost = true;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* rkh_args.c - how long the arguments of a record are, and the items of user events. */
+/*
+ * rkh_args.c - the lengths of the arguments of records, and the items of user events. TCFG may have
+ * any sizes, so each length is checked against the frame.
+ */
 #include <string.h>
 
 #include "convert/octets.h"
@@ -12,6 +15,7 @@ const char *const rkh_type_names[16] = {
 	"mem", "obj", "fun", "sig", "i64", "u64", "f32", "f64",
 };
 
+/* The usual sizes of a 32-bit target. They are needed if a stream is recorded without its begin. */
 void rkh_config_default(struct rkh_config *config)
 {
 	*config = (struct rkh_config){
@@ -20,6 +24,7 @@ void rkh_config_default(struct rkh_config *config)
 	};
 }
 
+/* The kinds are those of the tables of records. A pointer of 8 bytes has 4 in the frame. */
 unsigned rkh_size(const struct rkh_config *config, enum rkh_kind kind)
 {
 	switch (kind) {
@@ -54,6 +59,7 @@ unsigned rkh_size(const struct rkh_config *config, enum rkh_kind kind)
 	return 0;
 }
 
+/* Some arguments exist only if the target was built with an option. */
 bool rkh_is_present(const struct rkh_config *config, enum rkh_kind kind)
 {
 	switch (kind) {
@@ -68,11 +74,13 @@ bool rkh_is_present(const struct rkh_config *config, enum rkh_kind kind)
 	}
 }
 
+/* TCFG has the sizes in four bits, so a number may have up to 15 bytes; the lower 8 are used. */
 uint64_t rkh_number(const unsigned char *p, unsigned bytes)
 {
 	return octets_get(p, bytes < 8 ? bytes : 8, false);
 }
 
+/* A text ends with a NUL, which must be within the frame. */
 bool rkh_measure(const struct rkh_config *config, const struct rkh_record *record,
 		 const unsigned char *args, size_t len, size_t *used)
 {
@@ -99,6 +107,10 @@ bool rkh_measure(const struct rkh_config *config, const struct rkh_record *recor
 	return true;
 }
 
+/*
+ * An item is a byte with type and display width, and a value. Types from I64 on exist only with
+ * wide.
+ */
 int rkh_item(const struct rkh_config *config, bool wide, const unsigned char *args, size_t len,
 	     size_t *at, struct rkh_item *item)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * rkh_export.c - events as user events of RKH: our own dialect.
+ * rkh_export.c - the sink "rkh": writes events as user events of RKH, in the dialect of posixtrace.
  *
- * Before an event stands what it needs and the reader does not know yet: an epoch that its time
- * counts from, the name of its type, its context.
+ * Before an event, the sink sends what the event needs and the reader does not have yet: an epoch
+ * for its time, the name of its type, its context.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,15 +15,16 @@
 #include "convert/rkh/rkh.h"
 #include "convert/rkh/rkh_sink.h"
 
-#define EPOCH_NS_MAX  (INT64_C(1000) << 31) /* from there on the next one is due */
+#define EPOCH_NS_MAX  (INT64_C(1000) << 31) /* after this time a new epoch is needed */
 #define SHORT_NUMBERS (RKH_EPOCH - RKH_USER) /* types with an id of their own */
 #define PIECE_BYTES   255
-#define LOOK_AFTER    64  /* events, whether an account is due: it looks at the clock */
+#define LOOK_AFTER    64  /* events between tests if an account is due, which read the clock */
 #define STATUS_ITEM   (15 << 4 | RKH_UI8)
-#define USER_PREFIX   "rkh.USR." /* of types whose data is items already */
+#define USER_PREFIX   "rkh.USR." /* of types whose data consists of items already */
 
 /* ------------------------------------------------------------------ what events need */
 
+/* Sends an epoch: seconds in two words, and nanoseconds, which must not be negative. */
 static void put_epoch(struct rkh_sink *sink, int64_t time_ns)
 {
 	int64_t seconds = time_ns / 1000000000, rest = time_ns % 1000000000;
@@ -41,7 +42,10 @@ static void put_epoch(struct rkh_sink *sink, int64_t time_ns)
 	sink->epoch_ns = time_ns;
 }
 
-/* Wide differences wrap, and are told as large ones. */
+/*
+ * The timestamp of an event: microseconds since the epoch. A new epoch is sent if the time fell, or
+ * is too far from the last epoch for 32 bits. The difference is unsigned, so a wide one is large.
+ */
 static uint32_t ticks_of(struct rkh_sink *sink, int64_t time_ns)
 {
 	uint64_t since = (uint64_t)time_ns - (uint64_t)sink->epoch_ns;
@@ -54,6 +58,7 @@ static uint32_t ticks_of(struct rkh_sink *sink, int64_t time_ns)
 	return (uint32_t)(since / 1000);
 }
 
+/* Makes room for a type by its index, with a reserve for the next ones. */
 static int make_room(struct rkh_sink *sink, size_t index)
 {
 	size_t types = 2 * (index + 32);
@@ -76,6 +81,10 @@ static int make_room(struct rkh_sink *sink, size_t index)
 	return 0;
 }
 
+/*
+ * A type with a small number has an id of its own, and its name is a dictionary record of RKH.
+ * Other types have a user event for the name.
+ */
 void rkh_sink_name(struct rkh_sink *sink, uint32_t number, const char *name, size_t len,
 		   uint32_t ticks)
 {
@@ -91,6 +100,7 @@ void rkh_sink_name(struct rkh_sink *sink, uint32_t number, const char *name, siz
 	rkh_write_end(&sink->writer);
 }
 
+/* A type with a large number shares the id RKH_MANY, and its number is the first item. */
 void rkh_sink_begin_event(struct rkh_sink *sink, uint32_t number, uint32_t ticks)
 {
 	rkh_write_begin(&sink->writer, number < SHORT_NUMBERS ? RKH_USER + number : RKH_MANY,
@@ -99,7 +109,7 @@ void rkh_sink_begin_event(struct rkh_sink *sink, uint32_t number, uint32_t ticks
 		rkh_write_item(&sink->writer, RKH_UI32, number);
 }
 
-/* Numbers are given by first appearance, and a name is told again where readers may not have it. */
+/* The number of a type, given at its first event. Its name is sent if readers may not have it. */
 static uint32_t number_of(struct rkh_sink *sink, const struct fmt_type *type, uint32_t ticks)
 {
 	uint32_t *number = &sink->numbers[type->index];
@@ -115,6 +125,7 @@ static uint32_t number_of(struct rkh_sink *sink, const struct fmt_type *type, ui
 	return *number;
 }
 
+/* Sends process, thread and address if they differ from those that were sent last. */
 static void put_context(struct rkh_sink *sink, const struct fmt_event *event, uint32_t ticks)
 {
 	uint64_t thread = event->thread ? event->thread : event->tid;
@@ -136,8 +147,8 @@ static void put_context(struct rkh_sink *sink, const struct fmt_event *event, ui
 }
 
 /*
- * Whether the data is items that come back as they are: not pieces of a block alone, which a reader
- * puts together, and no status at the end, which it takes off.
+ * Whether the data consists of items that a reader restores exactly. Pieces of a block alone would
+ * be joined, and a status at the end would be removed, so such data is sent as a block.
  */
 static bool is_items(const struct fmt_event *event)
 {
@@ -158,6 +169,10 @@ static bool is_items(const struct fmt_event *event)
 	return !more && !block && !status;
 }
 
+/*
+ * Sends the data: as its items, or in blocks of at most 255 bytes. The truncation follows as an
+ * item with a width that no other item has.
+ */
 static void put_data(struct rkh_sink *sink, const struct fmt_event *event)
 {
 	const unsigned char *p = event->data;
@@ -184,6 +199,10 @@ static void put_data(struct rkh_sink *sink, const struct fmt_event *event)
 
 /* ------------------------------------------------------------------ the sink */
 
+/*
+ * Context is wanted by default. An account is due only after the interval, so the time counts from
+ * here.
+ */
 int rkh_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void **context)
 {
 	struct rkh_sink *sink = calloc(1, sizeof(*sink));
@@ -201,7 +220,10 @@ int rkh_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void *
 	return 0;
 }
 
-/* Version 3.4.00; user events, all, framework, number, time and checksum; no frequency. */
+/*
+ * The TCFG of this sink: version 3.4.00; user events, all, framework, number, time and checksum; no
+ * frequency. recognize_dialect() in rkh_frames.c depends on the frequency 0.
+ */
 int rkh_sink_begin(void *context, const struct fmt_facts *facts)
 {
 	static const unsigned char config[1 + RKH_TCFG_BYTES] = {
@@ -216,6 +238,7 @@ int rkh_sink_begin(void *context, const struct fmt_facts *facts)
 	return sink->writer.out->err;
 }
 
+/* The order is fixed: epoch, name, context, event. */
 int rkh_sink_event(void *context, const struct fmt_event *event)
 {
 	struct rkh_sink *sink = context;
@@ -235,6 +258,7 @@ int rkh_sink_event(void *context, const struct fmt_event *event)
 	return sink->writer.out->err;
 }
 
+/* A live source pauses. A reader then has an account of all events so far, if one is due. */
 int rkh_sink_idle(void *context)
 {
 	struct rkh_sink *sink = context;
@@ -244,6 +268,7 @@ int rkh_sink_idle(void *context)
 	return out_flush(sink->writer.out);
 }
 
+/* The last account says that the stream is complete. */
 int rkh_sink_end(void *context, const struct fmt_end *end)
 {
 	struct rkh_sink *sink = context;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * rkh_filter.c - which records are wanted, by the three levels that targets have.
+ * rkh_filter.c - selects records by the three levels of filters that targets have.
  *
- * Names are only known as the stream tells them, so rules are kept as they were written and looked
- * at record by record.
+ * The names become known while the stream is read. Rules are therefore kept as text and compared
+ * with each record.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,8 +18,8 @@ enum what { ALL, GROUP, GROUP_EVENTS, EVENT, OBJECT, SIGNAL };
 struct rule {
 	enum what what;
 	bool pass;
-	bool any;      /* OBJECT, SIGNAL: each */
-	char *group;   /* GROUP and behind; the text that the other two point into */
+	bool any;      /* OBJECT, SIGNAL: all of them */
+	char *group;   /* of GROUP and the later kinds; name points into this text */
 	const char *name;
 	bool is_number;
 	uint64_t number;
@@ -46,7 +46,8 @@ void rkh_filter_free(struct rkh_filter *filter)
 
 /* ------------------------------------------------------------------ rules */
 
-static void take_name(struct rule *rule, const char *name)
+/* A name that begins with a digit and is a number is one. */
+static void parse_name(struct rule *rule, const char *name)
 {
 	char *end;
 
@@ -56,8 +57,8 @@ static void take_name(struct rule *rule, const char *name)
 	rule->is_number = *name >= '0' && *name <= '9' && !*end && !errno;
 }
 
-/* What stands behind pass or drop; text becomes the rule's. */
-static int take_what(struct rule *rule, char *text)
+/* Reads the part after pass or drop. Takes ownership of the text only if it returns 0. */
+static int parse_what(struct rule *rule, char *text)
 {
 	char *name;
 
@@ -71,7 +72,7 @@ static int take_what(struct rule *rule, char *text)
 		*name++ = '\0';
 		rule->what = strcmp(text, "ao") ? SIGNAL : OBJECT;
 		rule->any = !strcmp(name, "*");
-		take_name(rule, name);
+		parse_name(rule, name);
 		return *name && (rule->what == OBJECT || !strcmp(text, "sig")) ? 0 : EINVAL;
 	}
 	name = strchr(text, '.');
@@ -79,12 +80,13 @@ static int take_what(struct rule *rule, char *text)
 	if (name) {
 		*name++ = '\0';
 		rule->what = strcmp(name, "*") ? EVENT : GROUP_EVENTS;
-		take_name(rule, name);
+		parse_name(rule, name);
 	}
 	return *text && (!name || *name) ? 0 : EINVAL;
 }
 
-static int take_rule(struct rkh_filter *filter, const char *text, size_t len)
+/* Reads one rule, which is not terminated. */
+static int parse_rule(struct rkh_filter *filter, const char *text, size_t len)
 {
 	struct rule *more, *rule;
 	const char *what = memchr(text, ' ', len);
@@ -103,7 +105,7 @@ static int take_rule(struct rkh_filter *filter, const char *text, size_t len)
 	copy = strndup(what, (size_t)(text + len - what));
 	if (!copy)
 		return ENOMEM;
-	err = take_what(rule, copy);
+	err = parse_what(rule, copy);
 	if (err)
 		free(copy);
 	else
@@ -111,6 +113,10 @@ static int take_rule(struct rkh_filter *filter, const char *text, size_t len)
 	return err;
 }
 
+/*
+ * Rules end with a comma or with the text. An error leaves the rules before it in place; the
+ * conversion then ends.
+ */
 int rkh_filter_add(struct rkh_filter *filter, const char *rules)
 {
 	int err;
@@ -120,7 +126,7 @@ int rkh_filter_add(struct rkh_filter *filter, const char *rules)
 
 		rules += strspn(rules, " ");
 		len = strcspn(rules, ",");
-		err = take_rule(filter, rules, len);
+		err = parse_rule(filter, rules, len);
 		rules += len;
 	} while (!err && *rules++);
 	return err;
@@ -128,11 +134,13 @@ int rkh_filter_add(struct rkh_filter *filter, const char *rules)
 
 /* ------------------------------------------------------------------ records */
 
+/* Whether a rule means this name or number. */
 static bool is_named(const struct rule *rule, const char *name, uint64_t number)
 {
 	return (name && !strcmp(rule->name, name)) || (rule->is_number && rule->number == number);
 }
 
+/* Evaluates the level of events as two bits, of the group and of the event, as targets do. */
 static bool passes_event(const struct rkh_filter *filter, const char *group, const char *name,
 			 uint32_t number)
 {
@@ -150,7 +158,7 @@ static bool passes_event(const struct rkh_filter *filter, const char *group, con
 			continue;
 		if (rule->what == EVENT && !is_named(rule, name, number))
 			continue;
-		/* Dropping an event leaves its group alone. */
+		/* A rule that drops an event does not change its group. */
 		if (rule->what != EVENT || rule->pass)
 			group_bit = rule->pass;
 		if (rule->what != GROUP)
@@ -159,6 +167,7 @@ static bool passes_event(const struct rkh_filter *filter, const char *group, con
 	return group_bit && event_bit;
 }
 
+/* Evaluates the level of objects or signals. */
 static bool passes_named(const struct rkh_filter *filter, enum what what, const char *name,
 			 uint64_t number)
 {
@@ -178,14 +187,15 @@ static bool passes_named(const struct rkh_filter *filter, enum what what, const 
 	return bit;
 }
 
+/* User events are in the group USR, and only the level of events applies to them. */
 bool rkh_filter_passes_user(const struct rkh_filter *filter, const char *name, uint32_t number)
 {
 	return passes_event(filter, rkh_groups[RKH_USER >> 5], name, number);
 }
 
-/* Of the argument with that name; a record that has too few bytes has none. */
-static bool find(const struct rkh_config *config, const struct rkh_frame *frame, const char *name,
-		 uint64_t *value)
+/* Finds the argument with that name. A record with too few bytes has none. */
+static bool find_argument(const struct rkh_config *config, const struct rkh_frame *frame,
+			  const char *name, uint64_t *value)
 {
 	size_t at = 0;
 
@@ -204,7 +214,7 @@ static bool find(const struct rkh_config *config, const struct rkh_frame *frame,
 	return false;
 }
 
-/* The second highest number of its size: RKH lets it through whatever the filter. */
+/* The completion signal has the second highest number. RKH lets it pass all filters. */
 static bool is_completion(const struct rkh_config *config, uint64_t signal)
 {
 	unsigned bits = 8 * (config->sig < 8 ? config->sig : 8);
@@ -212,22 +222,24 @@ static bool is_completion(const struct rkh_config *config, uint64_t signal)
 	return bits && signal == (UINT64_MAX >> (64 - bits)) - 1;
 }
 
+/* Applies the levels of objects and signals that the record goes through. */
 static bool passes_arguments(const struct rkh_filter *filter, const struct rkh_config *config,
 			     const struct rkh_names *names, const struct rkh_frame *frame)
 {
 	unsigned levels = frame->record->levels;
 	uint64_t value;
 
-	if (levels & RKH_BY_OBJECT && find(config, frame, "ao", &value) &&
+	if (levels & RKH_BY_OBJECT && find_argument(config, frame, "ao", &value) &&
 	    !passes_named(filter, OBJECT, rkh_names_find(names, RKH_ADDRESSES, (uint32_t)value),
 			  value))
 		return false;
-	return !(levels & RKH_BY_SIGNAL) || !find(config, frame, "sig", &value) ||
+	return !(levels & RKH_BY_SIGNAL) || !find_argument(config, frame, "sig", &value) ||
 	       is_completion(config, value) ||
 	       passes_named(filter, SIGNAL, rkh_names_find(names, RKH_SIGNALS, (uint32_t)value),
 			    value);
 }
 
+/* A record that does not go through the level of events always passes. */
 bool rkh_filter_passes(const struct rkh_filter *filter, const struct rkh_decoder *decoder,
 		       const struct rkh_names *names, const struct rkh_frame *frame)
 {

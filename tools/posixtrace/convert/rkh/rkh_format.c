@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* rkh_format.c - the framed byte stream of RKH as a format of posixtrace convert. */
+/*
+ * rkh_format.c - the table entry of the format "rkh": the framed byte stream of the RKH framework.
+ */
 #include "convert/rkh/rkh_sink.h"
 #include "convert/rkh/rkh_source.h"
 
 extern const struct format format_rkh;
 
-static bool detect(const struct fmt_head *head)
+static bool detect_rkh(const struct fmt_head *head)
 {
 	return rkh_is(head->bytes, head->len);
 }
@@ -28,7 +30,7 @@ const struct format format_rkh = {
 	.summary = "framed event stream of RKH",
 	.suffix = "rkh",
 	.options = options,
-	.detect = detect,
+	.detect = detect_rkh,
 	.import = rkh_import,
 	.output = FMT_TO_BYTES,
 	.open = rkh_sink_open,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * rkh_frames.c - bytes become frames, and frames are judged: damage, configuration, length,
- * checksum, sequence number, arguments, in that order. What is damaged is dropped whole, and the
- * next flag begins anew.
+ * rkh_frames.c - decodes bytes to frames and checks them, in this order: damage, configuration,
+ * length, checksum, sequence number, arguments. A damaged frame is dropped as a whole, and decoding
+ * continues at the next flag. The input is hostile: nothing but the flag is trusted.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,6 +16,10 @@ const char *const rkh_anomaly_names[RKH_ANOMALIES] = {
 	"duplicate", "unknown", "args-short", "args-trailing",
 };
 
+/*
+ * Two buffers of the size of a frame: the current one, and the last good one to detect a
+ * repetition.
+ */
 int rkh_open(struct rkh_decoder *decoder, size_t max)
 {
 	memset(decoder, 0, sizeof(*decoder));
@@ -29,6 +33,7 @@ int rkh_open(struct rkh_decoder *decoder, size_t max)
 	return ENOMEM;
 }
 
+/* May be called for a decoder that is all zeros, or that rkh_open() could not complete. */
 void rkh_close(struct rkh_decoder *decoder)
 {
 	free(decoder->bytes);
@@ -36,7 +41,8 @@ void rkh_close(struct rkh_decoder *decoder)
 	decoder->bytes = decoder->before = NULL;
 }
 
-static void tell(struct rkh_decoder *d, struct rkh_trouble trouble)
+/* Counts and reports a fault. */
+static void report_trouble(struct rkh_decoder *d, struct rkh_trouble trouble)
 {
 	d->counts.of[trouble.what]++;
 	if (trouble.what <= RKH_OVERLONG) {
@@ -47,12 +53,14 @@ static void tell(struct rkh_decoder *d, struct rkh_trouble trouble)
 		d->listener.trouble(d->listener.arg, &trouble);
 }
 
-static void damage(struct rkh_decoder *d, enum rkh_anomaly what, unsigned sum)
+/* Reports the current frame as damaged. */
+static void report_damage(struct rkh_decoder *d, enum rkh_anomaly what, unsigned sum)
 {
-	tell(d, (struct rkh_trouble){
-		.what = what, .offset = d->begin, .bytes = d->len, .sum = sum });
+	report_trouble(d, (struct rkh_trouble){
+				  .what = what, .offset = d->begin, .bytes = d->len, .sum = sum });
 }
 
+/* The sum of all bytes of a frame with its checksum is 0 modulo 256. */
 static unsigned sum_of(const unsigned char *bytes, size_t len)
 {
 	unsigned sum = 0;
@@ -64,6 +72,10 @@ static unsigned sum_of(const unsigned char *bytes, size_t len)
 
 /* ------------------------------------------------------------------ TCFG */
 
+/*
+ * Whether the frame is a TCFG. It is examined before its sizes are known, so its own flags say if
+ * it has a checksum.
+ */
 static bool is_config(const struct rkh_decoder *d)
 {
 	uint32_t flags;
@@ -76,7 +88,8 @@ static bool is_config(const struct rkh_decoder *d)
 	return d->len == 1 + RKH_TCFG_BYTES;
 }
 
-static bool configure(struct rkh_decoder *d)
+/* Applies a TCFG. It begins a new stream: sequence numbers start again. */
+static bool apply_config(struct rkh_decoder *d)
 {
 	const unsigned char *p = d->bytes + 1;
 	struct rkh_frame frame = {
@@ -109,8 +122,10 @@ static bool configure(struct rkh_decoder *d)
 
 /* ------------------------------------------------------------------ the other frames */
 
-/* False: the frame is the one before once more. */
-static bool follows(struct rkh_decoder *d, unsigned seq)
+/*
+ * Checks the sequence number. Returns false if the frame repeats the one before it, byte for byte.
+ */
+static bool check_sequence(struct rkh_decoder *d, unsigned seq)
 {
 	unsigned expected = (d->last + 1) & 0xff;
 
@@ -118,19 +133,22 @@ static bool follows(struct rkh_decoder *d, unsigned seq)
 		return true;
 	if (seq == d->last && d->len == d->before_len && !memcmp(d->bytes, d->before, d->len)) {
 		d->counts.frames++;
-		tell(d, (struct rkh_trouble){
-			.what = RKH_DUPLICATE, .offset = d->begin, .got = seq });
+		report_trouble(d, (struct rkh_trouble){
+					  .what = RKH_DUPLICATE, .offset = d->begin, .got = seq });
 		return false;
 	}
 	d->counts.missing += (seq - expected) & 0xff;
-	tell(d, (struct rkh_trouble){
-		.what = RKH_GAP, .offset = d->begin, .expected = expected, .got = seq,
-		.missing = (seq - expected) & 0xff, .damaged = d->damaged });
+	report_trouble(d, (struct rkh_trouble){ .what = RKH_GAP,
+						.offset = d->begin,
+						.expected = expected,
+						.got = seq,
+						.missing = (seq - expected) & 0xff,
+						.damaged = d->damaged });
 	return true;
 }
 
-/* Our own streams have no frequency, and their first record is an epoch. */
-static void recognize(struct rkh_decoder *d, const struct rkh_frame *frame)
+/* Recognizes the dialect of posixtrace: its TCFG has no frequency, and an epoch follows. */
+static void recognize_dialect(struct rkh_decoder *d, const struct rkh_frame *frame)
 {
 	struct rkh_config config = d->config;
 	struct rkh_item item;
@@ -148,8 +166,11 @@ static void recognize(struct rkh_decoder *d, const struct rkh_frame *frame)
 		d->dialect = RKH_DIALECT_PTX;
 }
 
-/* How much of the arguments the record explains. */
-static void explain(struct rkh_decoder *d, struct rkh_frame *frame)
+/*
+ * Compares the arguments with the record, and reports a difference. The frame is kept: its header
+ * is valid.
+ */
+static void explain_args(struct rkh_decoder *d, struct rkh_frame *frame)
 {
 	struct rkh_trouble trouble = { .offset = d->begin };
 	bool user =
@@ -172,20 +193,24 @@ static void explain(struct rkh_decoder *d, struct rkh_frame *frame)
 	frame->raw = !fits || (!user && !frame->record);
 	if (!user && !frame->record) {
 		trouble.what = RKH_UNKNOWN;
-		tell(d, trouble);
+		report_trouble(d, trouble);
 	} else if (!fits) {
 		trouble.what = RKH_ARGS_SHORT;
-		tell(d, trouble);
+		report_trouble(d, trouble);
 	} else if (frame->used < frame->len) {
 		trouble.what = RKH_ARGS_TRAILING;
 		trouble.bytes = frame->len - frame->used;
-		tell(d, trouble);
+		report_trouble(d, trouble);
 	}
 	if (frame->raw)
 		frame->used = 0;
 }
 
-static bool judge(struct rkh_decoder *d)
+/*
+ * Checks a complete frame and passes it to the listener. Returns false if the listener wants no
+ * more.
+ */
+static bool judge_frame(struct rkh_decoder *d)
 {
 	const struct rkh_record *records =
 		d->dialect == RKH_DIALECT_2 ? rkh2_records : rkh3_records;
@@ -200,36 +225,37 @@ static bool judge(struct rkh_decoder *d)
 	unsigned char *swap;
 
 	if (d->marked) {
-		damage(d, RKH_BAD_ESCAPE, 0);
+		report_damage(d, RKH_BAD_ESCAPE, 0);
 		return true;
 	}
 	if (is_config(d))
-		return configure(d);
+		return apply_config(d);
 	if (d->len < head + has_sum) {
-		damage(d, RKH_SHORT, 0);
+		report_damage(d, RKH_SHORT, 0);
 		return true;
 	}
 	if (has_sum && sum_of(d->bytes, d->len)) {
-		damage(d, RKH_CHECKSUM, sum_of(d->bytes, d->len));
+		report_damage(d, RKH_CHECKSUM, sum_of(d->bytes, d->len));
 		return true;
 	}
 	frame.id = *p++;
 	frame.seq = frame.has_seq ? *p++ : 0;
 	if (frame.has_time)
 		frame.ticks = rkh_number(p, d->config.ts);
-	if (frame.has_seq && !follows(d, frame.seq))
+	if (frame.has_seq && !check_sequence(d, frame.seq))
 		return true;
 	frame.args = d->bytes + head;
 	frame.len = d->len - head - has_sum;
 	if (records[frame.id].name)
 		frame.record = &records[frame.id];
-	recognize(d, &frame);
-	explain(d, &frame);
+	recognize_dialect(d, &frame);
+	explain_args(d, &frame);
 	d->counts.frames++;
 	d->counts.good++;
 	d->has_last = true;
 	d->last = frame.seq;
 	d->damaged = 0;
+	/* The frame is kept for the comparison with a repeated one, without a copy. */
 	swap = d->before;
 	d->before = d->bytes;
 	d->before_len = d->len;
@@ -239,13 +265,16 @@ static bool judge(struct rkh_decoder *d)
 
 /* ------------------------------------------------------------------ bytes */
 
-static void noise(struct rkh_decoder *d)
+/* Bytes before the first flag are no frame. */
+static void report_noise(struct rkh_decoder *d)
 {
 	if (d->counts.noise)
-		tell(d, (struct rkh_trouble){ .what = RKH_NOISE, .bytes = d->counts.noise });
+		report_trouble(d,
+			       (struct rkh_trouble){ .what = RKH_NOISE, .bytes = d->counts.noise });
 }
 
-static void start(struct rkh_decoder *d)
+/* A frame begins after a flag. */
+static void start_frame(struct rkh_decoder *d)
 {
 	d->state = RKH_COLLECT;
 	d->begin = d->at + 1;
@@ -253,32 +282,36 @@ static void start(struct rkh_decoder *d)
 	d->marked = false;
 }
 
-/* A flag: what there is of a frame ends here. */
-static bool flag(struct rkh_decoder *d)
+/* A flag ends the current frame, if there is one. */
+static bool handle_flag(struct rkh_decoder *d)
 {
 	bool more = true;
 
 	if (d->state == RKH_HUNT)
-		noise(d);
+		report_noise(d);
 	else if (d->state == RKH_ESCAPED)
-		damage(d, RKH_ABORT, 0);
+		report_damage(d, RKH_ABORT, 0);
 	else if (d->state == RKH_COLLECT && d->len)
-		more = judge(d);
-	start(d);
+		more = judge_frame(d);
+	start_frame(d);
 	return more;
 }
 
-static void append(struct rkh_decoder *d, unsigned char byte)
+/* Adds a byte. A frame that is too long is skipped up to the next flag, so memory is bounded. */
+static void append_byte(struct rkh_decoder *d, unsigned char byte)
 {
 	if (d->len == d->max) {
-		damage(d, RKH_OVERLONG, 0);
+		report_damage(d, RKH_OVERLONG, 0);
 		d->state = RKH_SKIP;
 		return;
 	}
 	d->bytes[d->len++] = byte;
 }
 
-/* Up to the next byte that means something, or as many as there is room for. */
+/*
+ * Adds bytes up to the next flag or escape, or as many as there is room for. Most bytes are
+ * neither.
+ */
 static size_t append_run(struct rkh_decoder *d, const unsigned char *bytes, size_t len)
 {
 	size_t room = d->max - d->len, most = len < room ? len : room, n = 0;
@@ -292,6 +325,10 @@ static size_t append_run(struct rkh_decoder *d, const unsigned char *bytes, size
 	return n;
 }
 
+/*
+ * Memory and time are bounded for any input: each byte is handled once, and a frame has at most max
+ * bytes. Most bytes are handled in append_run().
+ */
 bool rkh_feed(struct rkh_decoder *d, const unsigned char *bytes, size_t len)
 {
 	for (size_t i = 0; i < len; i++, d->at++) {
@@ -307,7 +344,7 @@ bool rkh_feed(struct rkh_decoder *d, const unsigned char *bytes, size_t len)
 		}
 		byte = bytes[i];
 		if (byte == RKH_FLAG) {
-			if (!flag(d))
+			if (!handle_flag(d))
 				return false;
 			continue;
 		}
@@ -319,13 +356,13 @@ bool rkh_feed(struct rkh_decoder *d, const unsigned char *bytes, size_t len)
 			if (byte == RKH_ESCAPE)
 				d->state = RKH_ESCAPED;
 			else
-				append(d, byte);
+				append_byte(d, byte);
 			break;
 		case RKH_ESCAPED:
 			d->state = RKH_COLLECT;
 			d->marked |=
 				byte != (RKH_FLAG ^ RKH_FLIP) && byte != (RKH_ESCAPE ^ RKH_FLIP);
-			append(d, byte ^ RKH_FLIP);
+			append_byte(d, byte ^ RKH_FLIP);
 			break;
 		case RKH_SKIP:
 			break;
@@ -334,16 +371,18 @@ bool rkh_feed(struct rkh_decoder *d, const unsigned char *bytes, size_t len)
 	return true;
 }
 
+/* The decoder can be used again afterwards, at the beginning of another stream. */
 void rkh_end(struct rkh_decoder *d)
 {
 	if (d->state == RKH_HUNT)
-		noise(d);
+		report_noise(d);
 	else if (d->state == RKH_ESCAPED || (d->state == RKH_COLLECT && d->len))
-		damage(d, RKH_TRUNCATED, 0);
+		report_damage(d, RKH_TRUNCATED, 0);
 	d->state = RKH_HUNT;
 }
 
-static bool look(void *arg, const struct rkh_frame *frame)
+/* Ends the decoding at a configuration: it is proof enough. */
+static bool find_config(void *arg, const struct rkh_frame *frame)
 {
 	bool *is_config = arg;
 
@@ -351,14 +390,19 @@ static bool look(void *arg, const struct rkh_frame *frame)
 	return !frame->is_config;
 }
 
+/*
+ * Looks at no more than 4096 bytes, as detection may have that many of a pipe. Noise before the
+ * first flag is not accepted, since other formats would match.
+ */
 bool rkh_is(const unsigned char *bytes, size_t len)
 {
 	struct rkh_decoder decoder;
 	bool is, has_config = false;
 
+	/* Two frames with valid checksums are unlikely in other data. */
 	if (len < 2 || bytes[0] != RKH_FLAG || rkh_open(&decoder, RKH_FRAME_MAX))
 		return false;
-	decoder.listener = (struct rkh_listener){ .frame = look, .arg = &has_config };
+	decoder.listener = (struct rkh_listener){ .frame = find_config, .arg = &has_config };
 	rkh_feed(&decoder, bytes, len < 4096 ? len : 4096);
 	is = has_config || (decoder.counts.good - decoder.counts.of[RKH_UNKNOWN] > 1 &&
 			    decoder.damaged <= decoder.counts.good);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * rkh_import.c - frames of RKH become events: their data is the arguments as they were sent.
+ * rkh_import.c - the source "rkh": turns frames of RKH into events. Their data is the arguments as
+ * they were sent.
  *
- * A gap in the sequence numbers is told at the time of the frame behind it; rkh_ledger.c counts
- * what is missing.
+ * A gap in the sequence numbers gets the time of the frame after it. rkh_ledger.c counts the
+ * missing events.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,12 +14,13 @@
 #include "convert/rkh/rkh_source.h"
 
 #define READ_BYTES    65536
-#define LIST_NUMBER   0x400 /* and the id: what event lists call a record */
+#define LIST_NUMBER   0x400 /* plus the id: the number of a record in event lists */
 #define NAME_BYTES    63
 #define NS_PER_SECOND 1000000000
 
 /* ------------------------------------------------------------------ the flow */
 
+/* The facts are known only now: the dialect decides if times are absolute. */
 static bool begin_first(struct rkh_source *source)
 {
 	struct fmt_facts facts = { .relative = source->decoder.dialect != RKH_DIALECT_PTX };
@@ -28,12 +30,14 @@ static bool begin_first(struct rkh_source *source)
 	return fmt_begin(source->flow, &facts);
 }
 
-static bool begin(struct rkh_source *source)
+/* Calls fmt_begin() once, before the first event. */
+static bool begin_once(struct rkh_source *source)
 {
 	return source->begun || begin_first(source);
 }
 
-static bool tell_gap(struct rkh_source *source, int64_t time_ns)
+/* Passes the gap as OVERFLOW and RESUME, and its losses. */
+static bool pass_gap(struct rkh_source *source, int64_t time_ns)
 {
 	struct fmt_event event = { .cpu = -1, .time_ns = time_ns };
 	uint64_t frames = source->gap_frames, damaged = source->gap_damaged;
@@ -47,14 +51,16 @@ static bool tell_gap(struct rkh_source *source, int64_t time_ns)
 	return fmt_event(source->flow, &event) && rkh_ledger_gap(source, frames, damaged, time_ns);
 }
 
+/* The gap comes first, as the events that are missing are older than this one. */
 bool rkh_source_event(struct rkh_source *source, const struct fmt_event *event)
 {
-	if (!begin(source) || (source->has_gap && !tell_gap(source, event->time_ns)))
+	if (!begin_once(source) || (source->has_gap && !pass_gap(source, event->time_ns)))
 		return false;
 	source->time_ns = event->time_ns;
 	return fmt_event(source->flow, event);
 }
 
+/* Names past the limit are missing in the output, but the events are all there. */
 void rkh_source_named(struct rkh_source *source, int err)
 {
 	if (err && !source->too_many)
@@ -65,7 +71,8 @@ void rkh_source_named(struct rkh_source *source, int err)
 
 /* ------------------------------------------------------------------ records */
 
-static bool line(struct rkh_source *source)
+/* Passes the line that was made. Returns false if the sink has stopped, or without memory. */
+static bool pass_line(struct rkh_source *source)
 {
 	if (source->text.failed) {
 		fmt_fault(source->flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s", strerror(ENOMEM));
@@ -74,6 +81,7 @@ static bool line(struct rkh_source *source)
 	return fmt_line(source->flow, source->text.bytes, source->text.len);
 }
 
+/* The type of an id. A user event has the name that the stream gave it. */
 static const struct fmt_type *type_of(struct rkh_source *source, unsigned id)
 {
 	bool flat = source->decoder.dialect == RKH_DIALECT_2;
@@ -97,7 +105,10 @@ static const struct fmt_type *type_of(struct rkh_source *source, unsigned id)
 	return source->type[id] = fmt_type(source->flow, &what);
 }
 
-/* Ticks that go back went around once. */
+/*
+ * The time of a frame in nanoseconds since the begin. Ticks that are smaller than those before have
+ * overflowed once.
+ */
 static int64_t time_of(struct rkh_source *source, const struct rkh_frame *frame)
 {
 	const struct rkh_config *config = &source->decoder.config;
@@ -114,8 +125,11 @@ static int64_t time_of(struct rkh_source *source, const struct rkh_frame *frame)
 	return ns > INT64_MAX ? INT64_MAX : (int64_t)ns;
 }
 
-/* The configuration waits to be an event until it is known that this stream is not our own. */
-static bool tell_config(struct rkh_source *source)
+/*
+ * The configuration becomes an event later, when it is known that this is not the dialect of
+ * posixtrace.
+ */
+static bool pass_config(struct rkh_source *source)
 {
 	struct fmt_event event = {
 		.cpu = -1, .data = source->config, .data_len = sizeof(source->config),
@@ -126,15 +140,16 @@ static bool tell_config(struct rkh_source *source)
 	source->has_config = false;
 	if (source->decoder.dialect == RKH_DIALECT_PTX)
 		return true;
-	if (!begin(source))
+	if (!begin_once(source))
 		return false;
 	event.type = type_of(source, RKH_TCFG);
 	return rkh_source_event(source, &event);
 }
 
+/* A new configuration ends the stream before it. */
 static bool take_config(struct rkh_source *source, const struct rkh_frame *frame)
 {
-	if (!tell_config(source) || (source->begun && !source->lines && !rkh_ledger_end(source)))
+	if (!pass_config(source) || (source->begun && !source->lines && !rkh_ledger_end(source)))
 		return false;
 	memcpy(source->config, frame->args, sizeof(source->config));
 	memset(source->type, 0, sizeof(source->type));
@@ -145,14 +160,15 @@ static bool take_config(struct rkh_source *source, const struct rkh_frame *frame
 	return true;
 }
 
-static bool take(struct rkh_source *source, const struct rkh_frame *frame)
+/* Turns a frame into an event. A new name for a user event gives it a new type. */
+static bool handle_record(struct rkh_source *source, const struct rkh_frame *frame)
 {
 	bool ptx = source->decoder.dialect == RKH_DIALECT_PTX;
 	struct fmt_event event = { .cpu = -1, .data = frame->args, .data_len = frame->len };
 
 	if (frame->is_config)
 		return take_config(source, frame);
-	if (!tell_config(source) || !begin(source))
+	if (!pass_config(source) || !begin_once(source))
 		return false;
 	if (frame->record == &rkh3_records[RKH_TUSR] && frame->len && *frame->args < 32)
 		source->type[RKH_USER + *frame->args] = NULL;
@@ -165,6 +181,7 @@ static bool take(struct rkh_source *source, const struct rkh_frame *frame)
 	return rkh_source_event(source, &event);
 }
 
+/* Handles a valid frame: names first, then the filter. */
 static bool on_frame(void *arg, const struct rkh_frame *frame)
 {
 	struct rkh_source *source = arg;
@@ -176,9 +193,9 @@ static bool on_frame(void *arg, const struct rkh_frame *frame)
 		return true;
 	if (source->lines) {
 		rkh_list_frame(&source->text, frame, &source->decoder, source->names);
-		more = line(source);
+		more = pass_line(source);
 	} else {
-		more = take(source, frame);
+		more = handle_record(source, frame);
 	}
 	source->stopped |= !more;
 	return more;
@@ -186,6 +203,9 @@ static bool on_frame(void *arg, const struct rkh_frame *frame)
 
 /* ------------------------------------------------------------------ what is odd */
 
+/*
+ * Handles a fault of the stream. Damage and gaps are different: a gap may be no fault of the input.
+ */
 static void on_trouble(void *arg, const struct rkh_trouble *t)
 {
 	static const char *const texts[RKH_ANOMALIES] = {
@@ -206,7 +226,7 @@ static void on_trouble(void *arg, const struct rkh_trouble *t)
 
 	if (source->lines && t->what != RKH_UNKNOWN) {
 		rkh_list_trouble(&source->text, t);
-		source->stopped |= !line(source);
+		source->stopped |= !pass_line(source);
 	}
 	if (t->what == RKH_GAP) {
 		source->has_gap = true;
@@ -223,6 +243,7 @@ static void on_trouble(void *arg, const struct rkh_trouble *t)
 
 /* ------------------------------------------------------------------ the input */
 
+/* Reads the input to its end. A short read means that a live sender pauses. */
 static int read_all(struct rkh_source *source, struct fmt_input *input)
 {
 	unsigned char *bytes = malloc(READ_BYTES);
@@ -235,7 +256,7 @@ static int read_all(struct rkh_source *source, struct fmt_input *input)
 	       (n = fmt_read(source->flow, input, bytes, READ_BYTES)) > 0) {
 		if (!rkh_feed(&source->decoder, bytes, (size_t)n))
 			break;
-		/* Who sends live has nothing more for now. */
+		/* A live sender has no more data for now. */
 		if (n < READ_BYTES && source->begun && !fmt_idle(source->flow))
 			break;
 	}
@@ -243,7 +264,8 @@ static int read_all(struct rkh_source *source, struct fmt_input *input)
 	return n < 0 ? TOOL_FAILURE : TOOL_OK;
 }
 
-static void finish(struct rkh_source *source)
+/* Ends the decoding and passes what is still held back. */
+static void finish_flow(struct rkh_source *source)
 {
 	struct fmt_end end = { 0 };
 
@@ -252,17 +274,18 @@ static void finish(struct rkh_source *source)
 		fmt_fault(source->flow, FMT_DAMAGED, FMT_NO_OFFSET, "noise", "no frame is in it");
 	if (source->lines) {
 		rkh_list_counts(&source->text, &source->decoder.counts);
-		source->stopped |= !line(source);
+		source->stopped |= !pass_line(source);
 	}
-	if (source->stopped || !tell_config(source) || !begin(source) ||
-	    (source->has_gap && !source->lines && !tell_gap(source, source->time_ns)) ||
+	if (source->stopped || !pass_config(source) || !begin_once(source) ||
+	    (source->has_gap && !source->lines && !pass_gap(source, source->time_ns)) ||
 	    !rkh_ledger_end(source))
 		return;
 	end.complete = !fmt_is_damaged(source->flow);
 	fmt_finish(source->flow, &end);
 }
 
-static int convert(struct rkh_source *source, struct fmt_input *input)
+/* Reads the options, prepares the input and converts it. */
+static int convert_input(struct rkh_source *source, struct fmt_input *input)
 {
 	int status = rkh_source_open(source);
 
@@ -277,14 +300,15 @@ static int convert(struct rkh_source *source, struct fmt_input *input)
 	source->decoder.listener =
 		(struct rkh_listener){ .trouble = on_trouble, .frame = on_frame, .arg = source };
 	source->lines = fmt_wants_lines(source->flow);
-	if (source->lines && !begin(source))
+	if (source->lines && !begin_once(source))
 		return TOOL_FAILURE;
 	status = read_all(source, input);
 	if (!status)
-		finish(source);
+		finish_flow(source);
 	return status;
 }
 
+/* Allocated because the schema text makes it large. */
 int rkh_import(struct fmt_flow *flow, struct fmt_input *input)
 {
 	struct rkh_source *source = calloc(1, sizeof(*source));
@@ -293,7 +317,7 @@ int rkh_import(struct fmt_flow *flow, struct fmt_input *input)
 	if (!source)
 		return fmt_fault(flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s", strerror(ENOMEM));
 	source->flow = flow;
-	status = convert(source, input);
+	status = convert_input(source, input);
 	rkh_close(&source->decoder);
 	rkh_names_free(source->names);
 	rkh_filter_free(source->filter);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * rkh_ledger.c - which events are missing: at least as many as sequence numbers, or exactly as many
- * as our own dialect's accounts tell.
+ * rkh_ledger.c - counts the missing events: at least as many as sequence numbers are missing, or
+ * exactly as many as the accounts of the dialect of posixtrace say.
  *
- * Of the frames that are missing, those that came damaged are counted as that; the others were
+ * Missing frames that arrived damaged are counted as DAMAGED. The others were
  * overwritten before they were sent, or lost on the way.
  */
 #include <string.h>
@@ -13,9 +13,10 @@
 #include "convert/rkh/rkh_source.h"
 
 #define WORDS      (2 + POSIX_TRACE_LOST_CAUSES_NP)
-#define EVENTS_MAX (UINT64_C(1) << 48) /* more, in no stream that anybody could send */
+#define EVENTS_MAX (UINT64_C(1) << 48) /* greater counts are damage */
 
-static bool tell(struct rkh_source *source, int cause, uint64_t count)
+/* Passes a loss with the interval of the gap. */
+static bool pass_loss(struct rkh_source *source, int cause, uint64_t count)
 {
 	struct rkh_missing *missing = &source->missing;
 	struct fmt_lost lost = {
@@ -27,18 +28,22 @@ static bool tell(struct rkh_source *source, int cause, uint64_t count)
 	return !count || fmt_lost(source->flow, &lost);
 }
 
-/* So many, of which some came damaged; what waited is told with that. */
-static bool settle(struct rkh_source *source, uint64_t count)
+/* Passes the losses of so many frames or events. The held gap ends with that. */
+static bool pass_missing(struct rkh_source *source, uint64_t count)
 {
 	struct rkh_missing *missing = &source->missing;
 	uint64_t damaged = missing->damaged < count ? missing->damaged : count;
-	bool go = tell(source, POSIX_TRACE_LOST_DAMAGED_NP, damaged) &&
-		  tell(source, POSIX_TRACE_LOST_OVERWRITTEN_NP, count - damaged);
+	bool go = pass_loss(source, POSIX_TRACE_LOST_DAMAGED_NP, damaged) &&
+		  pass_loss(source, POSIX_TRACE_LOST_OVERWRITTEN_NP, count - damaged);
 
 	*missing = (struct rkh_missing){ 0 };
 	return go;
 }
 
+/*
+ * Several gaps before the next account become one interval, from the event before the first gap to
+ * the one after the last.
+ */
 bool rkh_ledger_gap(struct rkh_source *source, uint64_t frames, uint64_t damaged, int64_t end_ns)
 {
 	struct rkh_missing *missing = &source->missing;
@@ -50,14 +55,18 @@ bool rkh_ledger_gap(struct rkh_source *source, uint64_t frames, uint64_t damaged
 	if (!missing->has_interval)
 		missing->begin_ns = source->time_ns < end_ns ? source->time_ns : end_ns;
 	missing->has_interval = true;
-	/* An account will know better. */
-	return source->decoder.dialect == RKH_DIALECT_PTX || settle(source, missing->frames);
+	/* The next account has the exact number. */
+	return source->decoder.dialect == RKH_DIALECT_PTX || pass_missing(source, missing->frames);
 }
 
+/*
+ * Called at the end of the input and at each new configuration. A sender that has sent accounts
+ * must have sent a last one; otherwise events after the last known one may be missing.
+ */
 bool rkh_ledger_end(struct rkh_source *source)
 {
 	struct rkh_account *account = &source->account;
-	bool go = settle(source, source->missing.frames);
+	bool go = pass_missing(source, source->missing.frames);
 
 	if ((account->any || source->wants_accounts) && !account->last)
 		fmt_fault(
@@ -68,7 +77,7 @@ bool rkh_ledger_end(struct rkh_source *source)
 	return go;
 }
 
-/* Whether these items are an account: a number of 4 bytes, and numbers of 8. */
+/* Whether these items are an account: a number of 4 bytes, then numbers of 8. */
 static bool read_account(const struct rkh_source *source, const unsigned char *items, size_t len,
 			 uint64_t *word, size_t *words)
 {
@@ -87,6 +96,7 @@ static bool read_account(const struct rkh_source *source, const unsigned char *i
 	return !more && *words >= 2;
 }
 
+/* A count that no stream can reach shows damage. */
 static bool is_possible(const uint64_t *word)
 {
 	for (size_t i = 1; i < WORDS; i++)
@@ -95,6 +105,10 @@ static bool is_possible(const uint64_t *word)
 	return true;
 }
 
+/*
+ * The number of sent events minus those that arrived is the number of missing ones. The sender's
+ * own losses are passed by cause, only as far as they have grown since the last account.
+ */
 bool rkh_ledger_account(struct rkh_source *source, const struct rkh_frame *frame, size_t at,
 			const char *name, bool *is_one)
 {
@@ -103,7 +117,10 @@ bool rkh_ledger_account(struct rkh_source *source, const struct rkh_frame *frame
 	size_t words;
 	bool go = true;
 
-	/* Its name may be what is missing. */
+	/*
+	 * The frame with the name may be among the missing ones, so an account without a name is
+	 * recognized by its form.
+	 */
 	*is_one = (!name || !strcmp(name, RKH_ACCOUNT)) && !frame->raw &&
 		  read_account(source, frame->args + at, frame->len - at, word, &words) &&
 		  (name || words == WORDS);
@@ -118,7 +135,7 @@ bool rkh_ledger_account(struct rkh_source *source, const struct rkh_frame *frame
 	account->last = word[0] & RKH_ACCOUNT_LAST;
 	known = account->received + account->lost;
 	if (word[1] > known) {
-		go = settle(source, word[1] - known);
+		go = pass_missing(source, word[1] - known);
 		account->lost = word[1] - account->received;
 	} else {
 		source->missing = (struct rkh_missing){ 0 }; /* no events were in what is missing */
@@ -127,7 +144,7 @@ bool rkh_ledger_account(struct rkh_source *source, const struct rkh_frame *frame
 	for (int i = 0; go && i < POSIX_TRACE_LOST_CAUSES_NP; i++) {
 		if (word[2 + i] <= account->at_sender[i])
 			continue;
-		go = tell(source, i, word[2 + i] - account->at_sender[i]);
+		go = pass_loss(source, i, word[2 + i] - account->at_sender[i]);
 		account->at_sender[i] = word[2 + i];
 	}
 	return go;

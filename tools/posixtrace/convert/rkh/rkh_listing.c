@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* rkh_listing.c - a line of text for each frame, and one for each thing that is odd. */
+/*
+ * rkh_listing.c - makes a line of text for each frame (F), for each fault (!), and for the sums
+ * (=).
+ */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,6 +12,7 @@
 #include "convert/octets.h"
 #include "convert/rkh/rkh.h"
 
+/* Makes room for len bytes more and a NUL. Returns false without memory. */
 static bool make_room(struct rkh_text *text, size_t len)
 {
 	size_t room = text->room ? text->room : 256;
@@ -29,10 +33,11 @@ static bool make_room(struct rkh_text *text, size_t len)
 	return true;
 }
 
-static void put(struct rkh_text *text, const char *format, ...)
+static void put_format(struct rkh_text *text, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static void put(struct rkh_text *text, const char *format, ...)
+/* Appends formatted text of at most 511 bytes. */
+static void put_format(struct rkh_text *text, const char *format, ...)
 {
 	va_list args;
 	int n;
@@ -47,7 +52,7 @@ static void put(struct rkh_text *text, const char *format, ...)
 								: text->room - text->len - 1;
 }
 
-/* Printable, and nothing that ends a string. */
+/* Appends text as printable ASCII without quotes: it comes from the input. */
 static void put_text(struct rkh_text *text, const unsigned char *p, size_t len)
 {
 	if (!make_room(text, 4 * len))
@@ -68,16 +73,18 @@ static void put_text(struct rkh_text *text, const unsigned char *p, size_t len)
 	}
 }
 
+/* Appends bytes as hexadecimal digits. */
 static void put_bytes(struct rkh_text *text, const unsigned char *p, size_t len)
 {
-	put(text, "[");
+	put_format(text, "[");
 	if (!make_room(text, 3 * len + 1))
 		return;
 	for (size_t i = 0; i < len; i++)
 		text->len += (size_t)sprintf(text->bytes + text->len, i ? " %02X" : "%02X", p[i]);
-	put(text, "]");
+	put_format(text, "]");
 }
 
+/* Appends the name of a value in parentheses, if it has one. */
 static void put_name(struct rkh_text *text, const struct rkh_names *names, enum rkh_space space,
 		     uint64_t value)
 {
@@ -85,20 +92,22 @@ static void put_name(struct rkh_text *text, const struct rkh_names *names, enum 
 
 	if (!name)
 		return;
-	put(text, "(");
+	put_format(text, "(");
 	put_text(text, (const unsigned char *)name, strlen(name));
-	put(text, ")");
+	put_format(text, ")");
 }
 
+/* Appends an address with its name. */
 static void put_pointer(struct rkh_text *text, const struct rkh_names *names,
 			const unsigned char *p, unsigned size)
 {
 	uint64_t value = rkh_number(p, size);
 
-	put(text, "0x%0*" PRIX64, (int)(2 * size), value);
+	put_format(text, "0x%0*" PRIX64, (int)(2 * size), value);
 	put_name(text, names, RKH_ADDRESSES, value);
 }
 
+/* Appends the arguments of a record. rkh_measure() has checked their length. */
 static void put_args(struct rkh_text *text, const struct rkh_frame *frame,
 		     const struct rkh_config *config, const struct rkh_names *names)
 {
@@ -108,12 +117,12 @@ static void put_args(struct rkh_text *text, const struct rkh_frame *frame,
 	for (unsigned i = 0; i < record->args; i++) {
 		enum rkh_kind kind = record->arg[i].kind;
 		unsigned size = rkh_size(config, kind);
-		/* A dictionary record gives the name: it is not used there. */
+		/* A dictionary record defines the name, so it is not shown there. */
 		bool defines = i + 2 == record->args && record->arg[i + 1].kind == RKH_STR;
 
 		if (!rkh_is_present(config, kind))
 			continue;
-		put(text, " %s=", record->arg[i].name);
+		put_format(text, " %s=", record->arg[i].name);
 		switch (kind) {
 		case RKH_SYM:
 		case RKH_FUN:
@@ -122,13 +131,13 @@ static void put_args(struct rkh_text *text, const struct rkh_frame *frame,
 			break;
 		case RKH_STR:
 			size = (unsigned)strlen((const char *)p);
-			put(text, "\"");
+			put_format(text, "\"");
 			put_text(text, p, size);
-			put(text, "\"");
+			put_format(text, "\"");
 			size++;
 			break;
 		default:
-			put(text, "%" PRIu64, rkh_number(p, size));
+			put_format(text, "%" PRIu64, rkh_number(p, size));
 			if (kind == RKH_SIG && !defines)
 				put_name(text, names, RKH_SIGNALS, rkh_number(p, size));
 		}
@@ -136,6 +145,7 @@ static void put_args(struct rkh_text *text, const struct rkh_frame *frame,
 	}
 }
 
+/* Appends an item of a user event with its type. */
 static void put_item(struct rkh_text *text, const struct rkh_item *item,
 		     const struct rkh_names *names)
 {
@@ -144,36 +154,36 @@ static void put_item(struct rkh_text *text, const struct rkh_item *item,
 	double wide;
 	float narrow;
 
-	put(text, " %s", rkh_type_names[item->type]);
+	put_format(text, " %s", rkh_type_names[item->type]);
 	if (item->width)
-		put(text, "/%u", item->width);
-	put(text, "=");
+		put_format(text, "/%u", item->width);
+	put_format(text, "=");
 	switch (item->type) {
 	case RKH_I8:
-		put(text, "%d", (int8_t)value);
+		put_format(text, "%d", (int8_t)value);
 		break;
 	case RKH_I16:
-		put(text, "%d", (int16_t)value);
+		put_format(text, "%d", (int16_t)value);
 		break;
 	case RKH_I32:
-		put(text, "%" PRId32, (int32_t)value);
+		put_format(text, "%" PRId32, (int32_t)value);
 		break;
 	case RKH_I64:
-		put(text, "%" PRId64, (int64_t)value);
+		put_format(text, "%" PRId64, (int64_t)value);
 		break;
 	case RKH_UI8:
 	case RKH_UI16:
 	case RKH_UI32:
 	case RKH_U64:
-		put(text, "%" PRIu64, value);
+		put_format(text, "%" PRIu64, value);
 		break;
 	case RKH_X32:
-		put(text, "0x%08" PRIX32, word);
+		put_format(text, "0x%08" PRIX32, word);
 		break;
 	case RKH_TEXT:
-		put(text, "\"");
+		put_format(text, "\"");
 		put_text(text, item->value, item->len);
-		put(text, "\"");
+		put_format(text, "\"");
 		break;
 	case RKH_MEM:
 		put_bytes(text, item->value, item->len);
@@ -183,48 +193,57 @@ static void put_item(struct rkh_text *text, const struct rkh_item *item,
 		put_pointer(text, names, item->value, (unsigned)item->len);
 		break;
 	case RKH_ESIG:
-		put(text, "%" PRIu64, value);
+		put_format(text, "%" PRIu64, value);
 		put_name(text, names, RKH_SIGNALS, value);
 		break;
 	case RKH_F32:
 		memcpy(&narrow, &word, sizeof(narrow));
-		put(text, "%.9g", (double)narrow);
+		put_format(text, "%.9g", (double)narrow);
 		break;
 	case RKH_F64:
 		memcpy(&wide, &value, sizeof(wide));
-		put(text, "%.17g", wide);
+		put_format(text, "%.17g", wide);
 		break;
 	}
 }
 
+/* Appends the contents of a TCFG. */
 static void put_config(struct rkh_text *text, const struct rkh_config *c)
 {
-	put(text, " version=%x.%x.%02x flags=0x%08" PRIX32, c->version >> 12, c->version >> 8 & 15,
-	    c->version & 0xff, c->flags);
-	put(text, " sz.sig=%u sz.ts=%u sz.ptr=%u sz.ntimer=%u sz.nblock=%u sz.nelem=%u sz.esize=%u "
-	    "sz.bsize=%u epools=%u hz=%" PRIu32, c->sig, c->ts, c->ptr, c->ntimer, c->nblock,
-	    c->nelem, c->esize, c->bsize, c->epools, c->hz);
+	put_format(text, " version=%x.%x.%02x flags=0x%08" PRIX32, c->version >> 12,
+		   c->version >> 8 & 15, c->version & 0xff, c->flags);
+	put_format(
+		text,
+		" sz.sig=%u sz.ts=%u sz.ptr=%u sz.ntimer=%u sz.nblock=%u sz.nelem=%u sz.esize=%u "
+		"sz.bsize=%u epools=%u hz=%" PRIu32,
+		c->sig, c->ts, c->ptr, c->ntimer, c->nblock, c->nelem, c->esize, c->bsize,
+		c->epools, c->hz);
 }
 
+/* Appends group and name, or the id. */
 static void put_title(struct rkh_text *text, const struct rkh_frame *frame,
 		      const struct rkh_names *names, bool user)
 {
 	const char *name;
 
 	if (frame->record) {
-		put(text, " %s.%s", frame->record->group, frame->record->name);
+		put_format(text, " %s.%s", frame->record->group, frame->record->name);
 	} else if (user) {
 		name = rkh_names_find(names, RKH_EVENTS, frame->id - RKH_USER);
-		put(text, " USR.");
+		put_format(text, " USR.");
 		if (name)
 			put_text(text, (const unsigned char *)name, strlen(name));
 		else
-			put(text, "%u", frame->id - RKH_USER);
+			put_format(text, "%u", frame->id - RKH_USER);
 	} else {
-		put(text, " %s", frame->is_config ? "FWK.TCFG" : "-");
+		put_format(text, " %s", frame->is_config ? "FWK.TCFG" : "-");
 	}
 }
 
+/*
+ * Offset, id, name, sequence number, timestamp, and the arguments by name. Bytes that the record
+ * does not explain follow as raw.
+ */
 void rkh_list_frame(struct rkh_text *text, const struct rkh_frame *frame,
 		    const struct rkh_decoder *decoder, const struct rkh_names *names)
 {
@@ -234,16 +253,16 @@ void rkh_list_frame(struct rkh_text *text, const struct rkh_frame *frame,
 	size_t at = 0;
 
 	text->len = 0;
-	put(text, "F off=%" PRIu64 " id=%02X", frame->offset, frame->id);
+	put_format(text, "F off=%" PRIu64 " id=%02X", frame->offset, frame->id);
 	put_title(text, frame, names, user);
 	if (frame->has_seq)
-		put(text, " seq=%u", frame->seq);
+		put_format(text, " seq=%u", frame->seq);
 	else
-		put(text, " seq=-");
+		put_format(text, " seq=-");
 	if (frame->has_time)
-		put(text, " ts=%" PRIu64, frame->ticks);
+		put_format(text, " ts=%" PRIu64, frame->ticks);
 	else
-		put(text, " ts=-");
+		put_format(text, " ts=-");
 	if (frame->is_config)
 		put_config(text, &decoder->config);
 	else if (frame->record && !frame->raw)
@@ -253,42 +272,44 @@ void rkh_list_frame(struct rkh_text *text, const struct rkh_frame *frame,
 				frame->used, &at, &item) > 0)
 			put_item(text, &item, names);
 	if (frame->raw || frame->used < frame->len) {
-		put(text, " raw=");
+		put_format(text, " raw=");
 		put_bytes(text, frame->args + frame->used, frame->len - frame->used);
 	}
 }
 
+/* A line begins with "!" and has the name of the fault, which posixtrace-convert(1) explains. */
 void rkh_list_trouble(struct rkh_text *text, const struct rkh_trouble *t)
 {
 	text->len = 0;
-	put(text, "! off=%" PRIu64 " %s", t->offset, rkh_anomaly_names[t->what]);
+	put_format(text, "! off=%" PRIu64 " %s", t->offset, rkh_anomaly_names[t->what]);
 	switch (t->what) {
 	case RKH_CHECKSUM:
-		put(text, " len=%" PRIu64 " sum=0x%02X", t->bytes, t->sum);
+		put_format(text, " len=%" PRIu64 " sum=0x%02X", t->bytes, t->sum);
 		break;
 	case RKH_SHORT:
 	case RKH_ABORT:
 	case RKH_BAD_ESCAPE:
 	case RKH_OVERLONG:
 	case RKH_TRUNCATED:
-		put(text, " len=%" PRIu64, t->bytes);
+		put_format(text, " len=%" PRIu64, t->bytes);
 		break;
 	case RKH_NOISE:
 	case RKH_ARGS_TRAILING:
-		put(text, " bytes=%" PRIu64, t->bytes);
+		put_format(text, " bytes=%" PRIu64, t->bytes);
 		break;
 	case RKH_GAP:
-		put(text, " expected=%u got=%u missing=%u damaged=%" PRIu64, t->expected, t->got,
-		    t->missing, t->damaged);
+		put_format(text, " expected=%u got=%u missing=%u damaged=%" PRIu64, t->expected,
+			   t->got, t->missing, t->damaged);
 		break;
 	case RKH_DUPLICATE:
-		put(text, " seq=%u", t->got);
+		put_format(text, " seq=%u", t->got);
 		break;
 	default:
 		break;
 	}
 }
 
+/* The last line of a listing. Both kinds of faults in arguments are one sum. */
 void rkh_list_counts(struct rkh_text *text, const struct rkh_counts *c)
 {
 	static const enum rkh_anomaly order[] = {
@@ -297,10 +318,12 @@ void rkh_list_counts(struct rkh_text *text, const struct rkh_counts *c)
 	};
 
 	text->len = 0;
-	put(text, "= frames=%" PRIu64 " good=%" PRIu64, c->frames, c->good);
+	put_format(text, "= frames=%" PRIu64 " good=%" PRIu64, c->frames, c->good);
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
-		put(text, " %s=%" PRIu64, rkh_anomaly_names[order[i]], c->of[order[i]]);
-	put(text, " args=%" PRIu64 " gaps=%" PRIu64 " missing=%" PRIu64 " duplicate=%" PRIu64
-	    " noise=%" PRIu64, c->of[RKH_ARGS_SHORT] + c->of[RKH_ARGS_TRAILING], c->of[RKH_GAP],
-	    c->missing, c->of[RKH_DUPLICATE], c->noise);
+		put_format(text, " %s=%" PRIu64, rkh_anomaly_names[order[i]], c->of[order[i]]);
+	put_format(text,
+		   " args=%" PRIu64 " gaps=%" PRIu64 " missing=%" PRIu64 " duplicate=%" PRIu64
+		   " noise=%" PRIu64,
+		   c->of[RKH_ARGS_SHORT] + c->of[RKH_ARGS_TRAILING], c->of[RKH_GAP], c->missing,
+		   c->of[RKH_DUPLICATE], c->noise);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* rkh_names.c - what the dictionary records call addresses, signals, pools and user events. */
+/*
+ * rkh_names.c - the names that dictionary records give to addresses, signals, pools and user
+ * events. The number and the size of all names are bounded, as the input decides both.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +30,7 @@ struct rkh_names *rkh_names_new(void)
 	return calloc(1, sizeof(struct rkh_names));
 }
 
+/* After this the table is empty and can be used again. */
 void rkh_names_clear(struct rkh_names *names)
 {
 	for (size_t i = 0; i < names->entries; i++)
@@ -48,7 +52,7 @@ static bool is_at(const void *array, uint32_t index, const void *key)
 	return ((const struct entry *)array)[index].key == *(const uint64_t *)key;
 }
 
-/* NULL: there is none. */
+/* The entry of a key, or NULL. */
 static struct entry *find_entry(const struct rkh_names *names, uint64_t key)
 {
 	uint32_t index = table_find(&names->table, hash_number(HASH_BEGIN, key), is_at,
@@ -57,6 +61,7 @@ static struct entry *find_entry(const struct rkh_names *names, uint64_t key)
 	return index == TABLE_NONE ? NULL : &names->entry[index];
 }
 
+/* Adds an entry without a name. Returns NULL without memory. */
 static struct entry *new_entry(struct rkh_names *names, uint64_t key)
 {
 	struct entry *entry;
@@ -69,11 +74,13 @@ static struct entry *new_entry(struct rkh_names *names, uint64_t key)
 	return entry;
 }
 
+/* Spaces begin with 1, so that no key is 0. */
 static uint64_t key_of(enum rkh_space space, uint32_t value)
 {
 	return (uint64_t)(space + 1) << 32 | value;
 }
 
+/* A name replaces the one before it. The limits keep a hostile stream from using all memory. */
 int rkh_names_set(struct rkh_names *names, enum rkh_space space, uint32_t value, const char *name)
 {
 	uint64_t key = key_of(space, value);
@@ -104,6 +111,7 @@ const char *rkh_names_whole(const struct rkh_names *names, enum rkh_space space,
 	return entry ? entry->name : NULL;
 }
 
+/* Targets send the expression of the program's source, in which objects often have a leading &. */
 const char *rkh_names_find(const struct rkh_names *names, enum rkh_space space, uint32_t value)
 {
 	const char *name = rkh_names_whole(names, space, value);
@@ -111,7 +119,7 @@ const char *rkh_names_find(const struct rkh_names *names, enum rkh_space space, 
 	return name && *name == '&' ? name + 1 : name;
 }
 
-/* A dictionary's last argument is the name, the one before it what is named. */
+/* The last argument of a dictionary record is the name, the one before it the named value. */
 static bool is_dictionary(const struct rkh_record *record, enum rkh_space *space)
 {
 	if (record->args < 2 || record->arg[record->args - 1].kind != RKH_STR)
@@ -129,6 +137,7 @@ static bool is_dictionary(const struct rkh_record *record, enum rkh_space *space
 	}
 }
 
+/* A configuration begins a new stream, in which names have new meanings. */
 int rkh_names_learn(struct rkh_names *names, const struct rkh_config *config,
 		    const struct rkh_frame *frame)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* rkh_options.c - what the command line says of a stream that does not say it itself. */
+/* rkh_options.c - the options of the source "rkh", for streams that lack their configuration. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,8 @@ static const struct flag_key flag_keys[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static bool set(struct rkh_decoder *decoder, const char *key, unsigned long value)
+/* Sets one key of --cfg. Returns false for an unknown key or a wrong value. */
+static bool set_key(struct rkh_decoder *decoder, const char *key, unsigned long value)
 {
 	struct rkh_config *config = &decoder->config;
 
@@ -68,6 +69,7 @@ static bool set(struct rkh_decoder *decoder, const char *key, unsigned long valu
 	return true;
 }
 
+/* Reads --cfg. Without fun, function pointers have the size of other pointers. */
 static bool read_pairs(struct rkh_decoder *decoder, const char *given)
 {
 	char *text = strdup(given), *rest = text, *pair;
@@ -83,7 +85,7 @@ static bool read_pairs(struct rkh_decoder *decoder, const char *given)
 		}
 		*value++ = '\0';
 		number = strtoul(value, &end, 10);
-		good = !*end && set(decoder, pair, number);
+		good = !*end && set_key(decoder, pair, number);
 	}
 	free(text);
 	if (good && !decoder->fun)
@@ -96,7 +98,7 @@ static bool read_pairs(struct rkh_decoder *decoder, const char *given)
 	return good;
 }
 
-/* Rules of several options count in their order. */
+/* Rules of several options apply in their order. */
 static int read_filter(struct rkh_source *source)
 {
 	const char *rules;
@@ -120,6 +122,10 @@ static int read_filter(struct rkh_source *source)
 	return TOOL_OK;
 }
 
+/*
+ * --cfg sets the sizes before the first TCFG. The stream's own configuration replaces them. data
+ * has room for the data of the largest frame.
+ */
 int rkh_source_open(struct rkh_source *source)
 {
 	static const char *const names[] = { "rkh3", "rkh2", "ptx" };

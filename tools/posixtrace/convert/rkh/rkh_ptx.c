@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* rkh_ptx.c - our own events out of the user events that they travel in. */
+/* rkh_ptx.c - restores events from user events, in the dialect of posixtrace. */
 #include <stdio.h>
 #include <string.h>
 
 #include "convert/octets.h"
 #include "convert/rkh/rkh_source.h"
 
-#define STATUS_WIDTH 15 /* of the item that tells how an event was truncated */
+#define STATUS_WIDTH 15 /* of the item with the truncation of an event */
 
+/* Ticks are microseconds since the epoch, in 32 bits. */
 int64_t rkh_ptx_time(const struct rkh_source *source, const struct rkh_frame *frame)
 {
 	int64_t time_ns;
@@ -18,9 +19,9 @@ int64_t rkh_ptx_time(const struct rkh_source *source, const struct rkh_frame *fr
 	return time_ns;
 }
 
-/* So many numbers of 4 bytes, and no more. */
-static bool words(const struct rkh_source *source, const struct rkh_frame *frame, uint32_t *to,
-		  unsigned count)
+/* Reads exactly so many numbers of 4 bytes. */
+static bool read_words(const struct rkh_source *source, const struct rkh_frame *frame, uint32_t *to,
+		       unsigned count)
 {
 	struct rkh_item item;
 	size_t at = 0;
@@ -35,41 +36,45 @@ static bool words(const struct rkh_source *source, const struct rkh_frame *frame
 	return at == frame->len;
 }
 
-static bool odd(struct rkh_source *source, const struct rkh_frame *frame, const char *what)
+/* Reports a record that is damaged. Returns true: the stream continues. */
+static bool report_record(struct rkh_source *source, const struct rkh_frame *frame,
+			  const char *what)
 {
 	fmt_fault(source->flow, FMT_DAMAGED, frame->offset, "record", "%s that is none", what);
 	return true;
 }
 
-static bool epoch(struct rkh_source *source, const struct rkh_frame *frame)
+static bool read_epoch(struct rkh_source *source, const struct rkh_frame *frame)
 {
 	uint32_t word[3];
 	__extension__ __int128 time_ns;
 
-	if (!words(source, frame, word, 3) || word[2] > 999999999)
-		return odd(source, frame, "an epoch");
-	/* Whole seconds may be before the first time that there is, and the sum not. */
+	if (!read_words(source, frame, word, 3) || word[2] > 999999999)
+		return report_record(source, frame, "an epoch");
+	/* The seconds may be before the first time of 64 bits, and the sum not. */
 	time_ns = (int64_t)((uint64_t)word[1] << 32 | word[0]);
 	time_ns = time_ns * 1000000000 + word[2];
 	if (time_ns < INT64_MIN || time_ns > INT64_MAX)
-		return odd(source, frame, "an epoch");
+		return report_record(source, frame, "an epoch");
 	source->epoch_ns = (int64_t)time_ns;
 	return true;
 }
 
-static bool context(struct rkh_source *source, const struct rkh_frame *frame)
+/* A context is valid for all events until the next one. */
+static bool read_context(struct rkh_source *source, const struct rkh_frame *frame)
 {
 	uint32_t word[5];
 
-	if (!words(source, frame, word, 5))
-		return odd(source, frame, "a context");
+	if (!read_words(source, frame, word, 5))
+		return report_record(source, frame, "a context");
 	source->pid = word[0];
 	source->thread = (uint64_t)word[2] << 32 | word[1];
 	source->address = (uint64_t)word[4] << 32 | word[3];
 	return true;
 }
 
-static bool name(struct rkh_source *source, const struct rkh_frame *frame)
+/* A name for a type whose number is too large for an id. */
+static bool read_name(struct rkh_source *source, const struct rkh_frame *frame)
 {
 	const struct rkh_config *config = &source->decoder.config;
 	struct rkh_item number, text;
@@ -78,12 +83,13 @@ static bool name(struct rkh_source *source, const struct rkh_frame *frame)
 	if (rkh_item(config, true, frame->args, frame->len, &at, &number) <= 0 ||
 	    rkh_item(config, true, frame->args, frame->len, &at, &text) <= 0 || at != frame->len ||
 	    number.type != RKH_UI32 || text.type != RKH_TEXT)
-		return odd(source, frame, "a name");
+		return report_record(source, frame, "a name");
 	rkh_source_named(source, rkh_names_set(source->names, RKH_EVENTS, octets_u32(number.value),
 					       (const char *)text.value));
 	return true;
 }
 
+/* The type with that number, by its name and schema. */
 static const struct fmt_type *type_of(struct rkh_source *source, uint32_t number)
 {
 	const char *known = rkh_names_whole(source->names, RKH_EVENTS, number);
@@ -102,9 +108,9 @@ static const struct fmt_type *type_of(struct rkh_source *source, uint32_t number
 	return fmt_type(source->flow, &what);
 }
 
-/* Pieces of one block become the block; other items stay items. */
-static void gather(struct rkh_source *source, const unsigned char *items, size_t len,
-		   struct fmt_event *event)
+/* Joins the pieces of one block; other items remain items. The truncation is removed. */
+static void gather_data(struct rkh_source *source, const unsigned char *items, size_t len,
+			struct fmt_event *event)
 {
 	struct rkh_item item;
 	size_t at = 0, end = 0, used = 0;
@@ -128,6 +134,11 @@ static void gather(struct rkh_source *source, const unsigned char *items, size_t
 	event->data_len = block ? used : end;
 }
 
+/*
+ * Epochs, contexts and names change the state for the events that follow. Accounts and schemas are
+ * events of reserved names. All others are events of the trace; they are counted for the ledger
+ * before the filter.
+ */
 bool rkh_ptx_frame(struct rkh_source *source, const struct rkh_frame *frame)
 {
 	uint32_t number = frame->id - RKH_USER;
@@ -142,16 +153,16 @@ bool rkh_ptx_frame(struct rkh_source *source, const struct rkh_frame *frame)
 
 	switch (frame->id) {
 	case RKH_EPOCH:
-		return epoch(source, frame);
+		return read_epoch(source, frame);
 	case RKH_CTX:
-		return context(source, frame);
+		return read_context(source, frame);
 	case RKH_XNAME:
-		return name(source, frame);
+		return read_name(source, frame);
 	case RKH_MANY:
 		if (rkh_item(&source->decoder.config, true, frame->args, frame->len, &at,
 			     &item) <= 0 ||
 		    item.type != RKH_UI32)
-			return odd(source, frame, "an event");
+			return report_record(source, frame, "an event");
 		number = octets_u32(item.value);
 		break;
 	}
@@ -171,7 +182,7 @@ bool rkh_ptx_frame(struct rkh_source *source, const struct rkh_frame *frame)
 		event.data = frame->args + at;
 		event.data_len = frame->len - at;
 	} else {
-		gather(source, frame->args + at, frame->len - at, &event);
+		gather_data(source, frame->args + at, frame->len - at, &event);
 	}
 	return rkh_source_event(source, &event);
 }

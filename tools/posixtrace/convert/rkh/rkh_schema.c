@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * rkh_schema.c - what the data of an event type means, in our own dialect: an event RKH_SCHEMA
- * before the first event of the type, or several, since a schema may be longer than a frame.
+ * rkh_schema.c - sends and receives schemas of event types, in the dialect of posixtrace: an event
+ * RKH_SCHEMA before the first event of the type, or several, as a schema may be longer than a
+ * frame.
  *
- * Its items are the number of the type, the length of the schema, where this piece of it stands,
- * and the piece. They are no events of the trace, and not counted as such.
+ * Its items are the number of the type, the length of the schema, the offset of this piece, and the
+ * piece. These events are not events of the trace and are not counted.
  */
 #include <string.h>
 
@@ -14,6 +15,7 @@
 
 #define PIECE_BYTES 512 /* with it a frame is shorter than RKH_FRAME_MAX */
 
+/* A schema that is longer than the standard's limit is not sent: a reader would not accept it. */
 void rkh_sink_schema(struct rkh_sink *sink, uint32_t number, const char *schema, uint32_t ticks)
 {
 	size_t len = strlen(schema);
@@ -44,7 +46,7 @@ struct piece {
 	size_t len;
 };
 
-/* Whether these items are one, all that they are. */
+/* Whether these items are exactly one piece. */
 static bool read_piece(const struct rkh_source *source, const unsigned char *items, size_t len,
 		       struct piece *piece)
 {
@@ -67,13 +69,20 @@ static bool read_piece(const struct rkh_source *source, const unsigned char *ite
 	       piece->at < piece->total && piece->len <= piece->total - piece->at;
 }
 
+/*
+ * Pieces must arrive in order. If one is missing, the schema is not used, and the events remain
+ * without fields.
+ */
 bool rkh_source_schema(struct rkh_source *source, const struct rkh_frame *frame, size_t at,
 		       const char *name)
 {
 	struct rkh_schema_text *schema = &source->schema;
 	struct piece piece;
 
-	/* Its name may be what is missing. */
+	/*
+	 * The frame with the name may be missing, so a piece without a name is recognized by its
+	 * form.
+	 */
 	if ((name && strcmp(name, RKH_SCHEMA) != 0) || frame->raw ||
 	    !read_piece(source, frame->args + at, frame->len - at, &piece))
 		return false;

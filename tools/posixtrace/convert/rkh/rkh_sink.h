@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* rkh_sink.h - the sink of RKH's byte stream: what its files share. */
+/* rkh_sink.h - the state and functions that the files of the sink "rkh" share. */
 #ifndef POSIXTRACE_CONVERT_RKH_RKH_SINK_H
 #define POSIXTRACE_CONVERT_RKH_RKH_SINK_H
 
@@ -18,53 +18,54 @@ void rkh_write_item(struct rkh_writer *writer, unsigned type, uint64_t value);
 void rkh_write_end(struct rkh_writer *writer);
 
 /*
- * An account: an event of this type whose items say whether it is the last, how many events were
- * sent before it, and how many the sender itself knows to be lost, by cause.
+ * An account: an event of this type. Its items are whether it is the last one, the number of events
+ * that were sent before it, and the losses that the sender knows, by cause.
  */
 #define RKH_ACCOUNT       "posixtrace.account"
 #define RKH_ACCOUNT_LAST  1u
 
-/* rkh_schema.c: events of this type say what the data of another means. */
+/* rkh_schema.c: events of this type have the schemas of other types. */
 #define RKH_SCHEMA        "posixtrace.schema"
 
 struct rkh_sink {
 	struct fmt_flow *flow;
 	struct rkh_writer writer;
-	bool has_context;          /* wanted */
-	bool is_context_known;     /* by who reads, if there was one */
+	bool has_context;          /* contexts are wanted */
+	bool is_context_known;     /* readers have the context below, or there was none */
 	bool *named;               /* by index of the type */
 	uint32_t *numbers;
 	size_t types, used;
-	bool schemas;              /* wanted */
-	bool has_schema;           /* its type has a number */
-	bool is_schema_named;      /* and a name, for who reads */
+	bool schemas;              /* schemas are wanted */
+	bool has_schema;           /* their type has a number */
+	bool is_schema_named;      /* readers have its name */
 	uint32_t schema;
 	bool has_epoch;
 	int64_t epoch_ns, last_ns;
 	uint32_t pid;
 	uint64_t thread, address;
-	/* What there is an account of, and when it is due. */
+	/* The contents of the accounts, and the time of the last one. */
 	bool accounts;
 	bool account_named;
 	uint32_t account;          /* its type's number */
-	uint64_t events, told;     /* sent, and when the last account was */
+	uint64_t events, told;     /* events sent: so far, and before the last account */
 	int64_t told_ns;           /* of CLOCK_MONOTONIC */
 	bool has_lost;
 	uint64_t lost[POSIX_TRACE_LOST_CAUSES_NP];
 };
 
-/* The name of a type of that number. */
+/* Sends the name of a type with that number. */
 void rkh_sink_name(struct rkh_sink *sink, uint32_t number, const char *name, size_t len,
 		   uint32_t ticks);
 
-/* An event's own frame, up to its items. */
+/* Begins the frame of an event, up to its items. */
 void rkh_sink_begin_event(struct rkh_sink *sink, uint32_t number, uint32_t ticks);
 
-/* What the data of the type of that number means. */
+/* Sends the schema of the type with that number. */
 void rkh_sink_schema(struct rkh_sink *sink, uint32_t number, const char *schema, uint32_t ticks);
 
 /*
- * An account, if it is due. What was said before is said once more behind it, for who came later.
+ * Sends an account if it is due. Names, schemas, epoch and context are sent again after it, for
+ * readers that connected late.
  */
 void rkh_sink_account(struct rkh_sink *sink, bool last);
 

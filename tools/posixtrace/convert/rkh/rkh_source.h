@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* rkh_source.h - an import of RKH's byte stream under way: what its files share. */
+/* rkh_source.h - the state and functions that the files of the source "rkh" share. */
 #ifndef POSIXTRACE_CONVERT_RKH_RKH_SOURCE_H
 #define POSIXTRACE_CONVERT_RKH_RKH_SOURCE_H
 
 #include "convert/format.h"
 #include "convert/rkh/rkh.h"
 
-/* Frames that are missing and not told yet. */
+/* Missing frames that were not passed as losses yet. */
 struct rkh_missing {
 	uint64_t frames, damaged;
 	bool has_interval;
 	int64_t begin_ns, end_ns;
 };
 
-/* Of the stream so far: since its configuration. */
+/* The counts of the stream since its configuration. */
 struct rkh_account {
-	bool any, last;      /* there was one, the last of all */
+	bool any, last;      /* there was an account; it was the last one */
 	uint64_t received;   /* events */
-	uint64_t lost;       /* of those that were sent */
-	uint64_t sent;       /* as the last account says */
-	uint64_t at_sender[POSIX_TRACE_LOST_CAUSES_NP]; /* were lost before */
+	uint64_t lost;       /* events that were sent and did not arrive */
+	uint64_t sent;       /* by the last account */
+	uint64_t at_sender[POSIX_TRACE_LOST_CAUSES_NP]; /* lost before they were sent */
 };
 
-/* A schema that comes in pieces. */
+/* A schema that arrives in pieces. */
 struct rkh_schema_text {
 	uint32_t number, total;
 	size_t len;
@@ -33,27 +33,27 @@ struct rkh_source {
 	struct fmt_flow *flow;
 	struct rkh_decoder decoder;
 	struct rkh_names *names;
-	struct rkh_filter *filter; /* NULL: all are wanted */
-	bool lines;          /* the sink wants the listing, and nothing else */
+	struct rkh_filter *filter; /* NULL: all records are wanted */
+	bool lines;          /* the sink wants the listing and no events */
 	struct rkh_text text;
 	bool begun, stopped, too_many;
 
 	const struct fmt_type *type[256]; /* by id; NULL: not yet, or it got another name */
 
-	/* The clock: what ticks went around, in ticks, and where they stand. */
+	/* The clock: the sum of all overflows, and the last ticks. */
 	uint64_t turns, ticks;
 	int64_t time_ns;     /* of the last event */
 
-	/* What waits for the frame after it. */
+	/* Held back until the next frame. */
 	bool has_config;
 	unsigned char config[RKH_TCFG_BYTES];
 	bool has_gap;
 	uint64_t gap_frames, gap_damaged;
 	struct rkh_missing missing;
 	struct rkh_account account;
-	bool wants_accounts; /* the sender is one that sends them */
+	bool wants_accounts; /* --account: the sender sends accounts */
 
-	/* Our own dialect: what its records say of the events behind them. */
+	/* The dialect of posixtrace: the facts for the events that follow. */
 	int64_t epoch_ns;
 	uint32_t pid;
 	uint64_t thread, address;
@@ -63,33 +63,33 @@ struct rkh_source {
 
 int rkh_import(struct fmt_flow *flow, struct fmt_input *input);
 
-/* The decoder, opened as the options say; else it has said why not. */
+/* Opens the decoder as the options require. Returns TOOL_OK, or another status after a message. */
 int rkh_source_open(struct rkh_source *source);
 
-/* An event of a type that has this number in event lists; a gap that waits is told before it. */
+/* Passes an event. A gap that is held back is passed before it. */
 bool rkh_source_event(struct rkh_source *source, const struct fmt_event *event);
 
-/* A name that there is no room for is told once. */
+/* Reports once that there was no room for a name. */
 void rkh_source_named(struct rkh_source *source, int err);
 
 /*
- * rkh_ledger.c. Each false: stop. A gap before an event of that time; the end of a stream; and a
- * frame of an event whose type has that name (NULL: not known) and whose items stand at at: is it
- * an account?
+ * rkh_ledger.c. Each returns false if the sink has stopped. rkh_ledger_gap() records a gap before
+ * an event of that time, rkh_ledger_end() ends a stream. rkh_ledger_account() tests if a frame is
+ * an account and applies it; name is that of its type (NULL: unknown), and its items begin at at.
  */
 bool rkh_ledger_gap(struct rkh_source *source, uint64_t frames, uint64_t damaged, int64_t end_ns);
 bool rkh_ledger_end(struct rkh_source *source);
 bool rkh_ledger_account(struct rkh_source *source, const struct rkh_frame *frame, size_t at,
 			const char *name, bool *is_one);
 
-/* rkh_schema.c: whether that is a piece of a schema; then it has been taken. */
+/* rkh_schema.c: whether the frame is a piece of a schema, which is then kept. */
 bool rkh_source_schema(struct rkh_source *source, const struct rkh_frame *frame, size_t at,
 		       const char *name);
 
-/* A frame of a user event in our own dialect. */
+/* Handles the frame of a user event in the dialect of posixtrace. */
 bool rkh_ptx_frame(struct rkh_source *source, const struct rkh_frame *frame);
 
-/* The time of a frame in our own dialect. */
+/* The time of a frame in the dialect of posixtrace. */
 int64_t rkh_ptx_time(const struct rkh_source *source, const struct rkh_frame *frame);
 
 #endif

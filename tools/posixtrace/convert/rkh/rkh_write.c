@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* rkh_write.c - frames as bytes: stuffed, numbered, summed. */
+/* rkh_write.c - writes frames: escapes, sequence number and checksum. */
 #include "convert/octets.h"
 #include "convert/rkh/rkh.h"
 #include "convert/rkh/rkh_sink.h"
 
+/* The sum and the length are those of the bytes without escapes. */
 void rkh_write_bytes(struct rkh_writer *writer, const void *bytes, size_t len)
 {
 	const unsigned char *p = bytes;
@@ -21,6 +22,7 @@ void rkh_write_bytes(struct rkh_writer *writer, const void *bytes, size_t len)
 	}
 }
 
+/* Little endian, in 1 to 8 bytes. */
 void rkh_write_number(struct rkh_writer *writer, uint64_t value, unsigned bytes)
 {
 	unsigned char number[8];
@@ -29,12 +31,14 @@ void rkh_write_number(struct rkh_writer *writer, uint64_t value, unsigned bytes)
 	rkh_write_bytes(writer, number, bytes);
 }
 
+/* Only numbers of 4 or 8 bytes are sent as items by this function. */
 void rkh_write_item(struct rkh_writer *writer, unsigned type, uint64_t value)
 {
 	rkh_write_number(writer, type, 1);
 	rkh_write_number(writer, value, type == RKH_U64 ? 8 : 4);
 }
 
+/* Sequence numbers wrap after 255. The checksum begins with the id. */
 void rkh_write_begin(struct rkh_writer *writer, unsigned id, uint32_t ticks)
 {
 	writer->sum = 0;
@@ -44,6 +48,7 @@ void rkh_write_begin(struct rkh_writer *writer, unsigned id, uint32_t ticks)
 	rkh_write_number(writer, ticks, 4);
 }
 
+/* The checksum makes the sum of all bytes 0 modulo 256. The flag ends the frame. */
 void rkh_write_end(struct rkh_writer *writer)
 {
 	rkh_write_number(writer, (unsigned char)-writer->sum, 1);
