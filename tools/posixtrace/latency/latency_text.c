@@ -97,7 +97,7 @@ static void print_unmatched(struct out *out, const struct latency *latency)
 		put_series_name(out, &latency->series[i]);
 	}
 	if (latency->pairing.types_without_room)
-		out_printf(out, "\n%llu event types more than %d spans could be told apart\n",
+		out_printf(out, "\n%llu event types beyond the limit of %d spans are not shown\n",
 			   (unsigned long long)latency->pairing.types_without_room, PAIRING_SERIES);
 }
 

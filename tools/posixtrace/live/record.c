@@ -220,8 +220,7 @@ static const char *find_contradiction(bool has_program)
 	if (!has_program && record.launch.families)
 		return "--trace has no meaning for a process that runs already";
 	if (!has_program && (record.snapshot & RECORD_SNAPSHOT_CRASH))
-		return "how a process ends that was not started here cannot be told: no "
-		       "--snapshot-on crash";
+		return "--snapshot-on crash needs a program that record itself starts";
 	if (record.snapshot && record.plan.stream_policy != POSIX_TRACE_LOOP)
 		return "--snapshot-on has no meaning without --loop";
 	if (record.snapshot && !(record.snapshot & RECORD_SNAPSHOT_EXIT) &&

@@ -46,8 +46,8 @@ static const char help[] =
 	WANTED_TIME_HELP
 	"A log that is damaged, was cut or was never closed is read as far as it is whole; "
 		"standard\n"
-	"error says what is wrong. Lost events are told there too, as WARNING lines in their "
-		"place.\n"
+	"error says what is wrong. Lost events are reported there, too, as WARNING lines in "
+		"their place.\n"
 	"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed, 4 see --fail-on-loss.\n";
 
 struct dump {
