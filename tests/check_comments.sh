@@ -28,7 +28,7 @@ tools/posixtrace/base 125
 tools/posixtrace/convert 125
 tools/posixtrace/convert/etw 125
 tools/posixtrace/convert/log 125
-tools/posixtrace/convert/rkh 113
+tools/posixtrace/convert/rkh 125
 tools/posixtrace/convert/text 125
 tools/posixtrace/convert/viewer 125
 tools/posixtrace/choose 125

@@ -126,6 +126,7 @@ int rkh_item(const struct rkh_config *config, bool wide, const unsigned char *ar
 		return 0;
 	item->type = args[p] & 15;
 	item->width = args[p++] >> 4;
+	/* RKH itself has no items of 8 bytes and no floating point numbers. */
 	if (item->type >= RKH_I64 && !wide)
 		return -1;
 	item->len = sizes[item->type];

@@ -30,6 +30,7 @@ struct rkh_filter {
 	size_t rules;
 };
 
+/* A filter without rules lets all records pass. */
 struct rkh_filter *rkh_filter_new(void)
 {
 	return calloc(1, sizeof(struct rkh_filter));
@@ -243,6 +244,7 @@ static bool passes_arguments(const struct rkh_filter *filter, const struct rkh_c
 bool rkh_filter_passes(const struct rkh_filter *filter, const struct rkh_decoder *decoder,
 		       const struct rkh_names *names, const struct rkh_frame *frame)
 {
+	/* RKH 2 has one number for group and event. RKH 3 has the group in the upper three bits. */
 	bool flat = decoder->dialect == RKH_DIALECT_2;
 
 	if (frame->is_config)

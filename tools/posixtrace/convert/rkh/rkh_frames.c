@@ -110,6 +110,9 @@ static bool apply_config(struct rkh_decoder *d)
 	d->config.bsize = p[10] >> 4;
 	d->config.epools = p[10] & 15;
 	d->config.hz = octets_u16(p + 11);
+	/*
+	 * Sequence numbers start again, so the first frame after a configuration cannot have a gap.
+	 */
 	d->has_last = false;
 	d->damaged = 0;
 	d->after_config = true;
@@ -224,6 +227,9 @@ static bool judge_frame(struct rkh_decoder *d)
 	const unsigned char *p = d->bytes;
 	unsigned char *swap;
 
+	/*
+	 * A wrong escape shows that bytes are missing or damaged, so no byte of the frame is used.
+	 */
 	if (d->marked) {
 		report_damage(d, RKH_BAD_ESCAPE, 0);
 		return true;
@@ -234,6 +240,7 @@ static bool judge_frame(struct rkh_decoder *d)
 		report_damage(d, RKH_SHORT, 0);
 		return true;
 	}
+	/* Everything after this relies on the checksum, if the stream has one. */
 	if (has_sum && sum_of(d->bytes, d->len)) {
 		report_damage(d, RKH_CHECKSUM, sum_of(d->bytes, d->len));
 		return true;
@@ -360,6 +367,10 @@ bool rkh_feed(struct rkh_decoder *d, const unsigned char *bytes, size_t len)
 			break;
 		case RKH_ESCAPED:
 			d->state = RKH_COLLECT;
+			/*
+			 * Only the flag and the escape itself may be escaped. The frame is read to
+			 * its end, so that the next one is found.
+			 */
 			d->marked |=
 				byte != (RKH_FLAG ^ RKH_FLIP) && byte != (RKH_ESCAPE ^ RKH_FLIP);
 			append_byte(d, byte ^ RKH_FLIP);

@@ -152,6 +152,10 @@ static bool take_config(struct rkh_source *source, const struct rkh_frame *frame
 	if (!pass_config(source) || (source->begun && !source->lines && !rkh_ledger_end(source)))
 		return false;
 	memcpy(source->config, frame->args, sizeof(source->config));
+	/*
+	 * Names and types of the stream before are not valid any more: the target may run another
+	 * program.
+	 */
 	memset(source->type, 0, sizeof(source->type));
 	source->has_config = true;
 	source->turns = source->ticks = 0;

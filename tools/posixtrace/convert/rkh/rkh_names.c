@@ -47,6 +47,7 @@ void rkh_names_free(struct rkh_names *names)
 	free(names);
 }
 
+/* Compares the key of an entry with the wanted one, for table_find(). */
 static bool is_at(const void *array, uint32_t index, const void *key)
 {
 	return ((const struct entry *)array)[index].key == *(const uint64_t *)key;
@@ -88,6 +89,10 @@ int rkh_names_set(struct rkh_names *names, enum rkh_space space, uint32_t value,
 	size_t len = strlen(name) + 1, old = entry ? strlen(entry->name) + 1 : 0;
 	char *copy;
 
+	/*
+	 * A name that is replaced gives its bytes back, so a stream that repeats its names, as with
+	 * accounts, does not reach the limit.
+	 */
 	if ((!entry && names->entries == NAMES_MAX) || names->bytes - old + len > BYTES_MAX)
 		return ENOSPC;
 	copy = malloc(len);
@@ -104,6 +109,7 @@ int rkh_names_set(struct rkh_names *names, enum rkh_space space, uint32_t value,
 	return 0;
 }
 
+/* The name as the stream has it, for types whose names must be restored exactly. */
 const char *rkh_names_whole(const struct rkh_names *names, enum rkh_space space, uint32_t value)
 {
 	const struct entry *entry = find_entry(names, key_of(space, value));
@@ -149,6 +155,10 @@ int rkh_names_learn(struct rkh_names *names, const struct rkh_config *config,
 		rkh_names_clear(names);
 	if (!frame->record || frame->raw || !is_dictionary(frame->record, &space))
 		return 0;
+	/*
+	 * Only the last number before the name is used. rkh_measure() has checked that all
+	 * arguments are in the frame.
+	 */
 	for (unsigned i = 0; i + 1 < frame->record->args; i++) {
 		unsigned size = rkh_size(config, frame->record->arg[i].kind);
 

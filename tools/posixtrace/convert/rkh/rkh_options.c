@@ -79,6 +79,7 @@ static bool read_pairs(struct rkh_decoder *decoder, const char *given)
 		char *value = strchr(pair, '='), *end = NULL;
 		unsigned long number;
 
+		/* strtoul() would accept a sign or a blank. */
 		if (!value || value[1] < '0' || value[1] > '9') {
 			good = false;
 			break;

@@ -44,6 +44,10 @@ static bool report_record(struct rkh_source *source, const struct rkh_frame *fra
 	return true;
 }
 
+/*
+ * Sets the time from which the ticks of the following frames count: seconds in two words and
+ * nanoseconds. A value that is out of range leaves the old epoch in place.
+ */
 static bool read_epoch(struct rkh_source *source, const struct rkh_frame *frame)
 {
 	uint32_t word[3];
@@ -127,6 +131,10 @@ static void gather_data(struct rkh_source *source, const unsigned char *items, s
 			block = false;
 			continue;
 		}
+		/*
+		 * data has the size of the largest frame, and the pieces of one frame are shorter
+		 * than it.
+		 */
 		memcpy(source->data + used, item.value, item.len);
 		used += item.len;
 	}
