@@ -97,8 +97,8 @@ static int parse_ids(const char *text, struct ptx_proc_ids *ids)
 		ids->spaces++;
 	}
 	/*
-	 * 0 in the line: the process has no id in one of the name spaces, as if it were not
-	 * visible there.
+	 * An id of 0 means that the process is not visible in that name space. It is an error,
+	 * because the caller needs both ids.
 	 */
 	return ids->number && ids->inner ? 0 : EIO;
 }
@@ -112,8 +112,8 @@ int ptx_proc_ids(uint32_t number, struct ptx_proc_ids *ids)
 }
 
 /*
- * fdinfo of a pidfd has the lines Pid and NSpid as the status file has, but follows the process
- * and not its id, which may have been reused.
+ * The fdinfo file of a pidfd has the lines Pid and NSpid of the status file. Another process may
+ * have reused the id since, but a pidfd always belongs to the same process.
  */
 int ptx_proc_ids_of(int pidfd, struct ptx_proc_ids *ids)
 {
@@ -137,8 +137,8 @@ int ptx_proc_ids_of(int pidfd, struct ptx_proc_ids *ids)
 }
 
 /*
- * The file of this very process has one id per name space from /proc's to its own. One id means
- * that both are the same name space.
+ * The status file of the caller has one id for each name space, from that of /proc to the caller's.
+ * If there is one id only, /proc belongs to the caller's own name space.
  */
 int ptx_proc_is_ours(void)
 {

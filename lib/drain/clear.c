@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * drain/clear.c - the stream without what was in it.
+ * drain/clear.c - removes the events of a stream: posix_trace_clear().
  *
- * An event is gone if its call had returned before the clear. Of that its time alone is no proof:
- * the counters of two processors may disagree by some nanoseconds, and then it seems younger than
- * our reading. So what was published when we began goes, too; we know it by its number in its ring.
+ * The reader removes each event whose posix_trace_event() had returned before the clear began. The
+ * event's time alone does not show this: the counters of two processors may differ by some
+ * nanoseconds, so such an event can have a later time than the begin of the clear. The reader
+ * therefore removes also the records that a ring had when the clear began. It recognizes them by
+ * their numbers in the ring. All removed events count as lost, cause CLEARED.
  */
 #include "drain/drain.h"
 #include "drain/loop_cut.h"
@@ -12,7 +14,8 @@
 #include "drain/synthetic.h"
 
 /*
- * The latest time of what the source has at hand and what was published when we began; 0: nothing.
+ * Returns the latest time of the records that the source has at hand and that were published before
+ * the clear began, or 0 if there are none.
  */
 static uint64_t latest_published(const struct ptx_source *source)
 {
@@ -23,7 +26,7 @@ static uint64_t latest_published(const struct ptx_source *source)
 		ahead += !(ptx_step_at(source, at)->len_flags & PTX_RECORD_IDENT);
 	left = source->published - (source->records - ahead);
 	if (left > INT32_MAX)
-		return 0; /* the first one at hand came later */
+		return 0; /* negative: the first record at hand was published later */
 	for (at = source->at; left && at < source->end; at += ptx_step_size(source, at)) {
 		const struct ptx_record *record = ptx_step_at(source, at);
 
@@ -35,6 +38,7 @@ static uint64_t latest_published(const struct ptx_source *source)
 	return latest;
 }
 
+/* Removes all records and marks up to the time limit, in order, and counts the records. */
 static void clear_up_to(struct ptx_drain *drain, uint64_t limit)
 {
 	for (;;) {
@@ -62,13 +66,14 @@ void ptx_drain_clear(struct ptx_drain *drain)
 
 	ptx_drain_pass(drain);
 	/*
-	 * A writer that finds it full from now on stops it for nobody: it is empty in a moment, and
-	 * our caller lets it go on. Were the mark left behind a late event, the STOP would be told.
+	 * Drops the marks that the pass has added. A writer that finds the stream full during the
+	 * clear stops it without effect: the stream is empty soon, and the caller restarts it. If
+	 * such a mark remained behind a late event, the drain would deliver its STOP.
 	 */
 	drain->marks = marks;
 	/*
-	 * What is as old as what was overwritten was lost to that already, and the ledger told it
-	 * so.
+	 * Records that are not younger than the cut count as overwritten, not as cleared. The
+	 * ledger has reported them so before.
 	 */
 	if (drain->loop && !drain->after_gap)
 		ptx_loop_cut_apply(drain);
@@ -86,9 +91,11 @@ void ptx_drain_clear(struct ptx_drain *drain)
 		}
 	} while (latest > limit);
 	/*
-	 * A writer that goes round as fast as we read drives us from our place until
-	 * ptx_drain_refill() gives up. What we did not come to then goes when we do: by our own
-	 * clock, since who is called from now on may be where it is behind another's.
+	 * A writer that overwrites a ring as fast as the reader reads it can make
+	 * ptx_drain_refill() give up before the end of the ring. The reader removes the rest when
+	 * it reaches it: all records up to the time in cleared. That is the time at which the clear
+	 * began, and not the later limit: a processor whose counter is behind may record an event
+	 * after the clear with a time below the limit.
 	 */
 	drain->cleared = began;
 	drain->gap = false;

@@ -3,8 +3,8 @@
  * log/read_lists.c - reads SCHEMAS and OBJECTS blocks (FORMAT 3.10, 3.11).
  *
  * This file checks the form of a block (S1, O1), so that its entries can be visited. It does not
- * check that a text is a schema (S2): a text that is none leaves the data of its type without
- * meaning, and everything else in the log remains readable. The user of the schema parses it.
+ * check that a text is a schema (S2). The user of the schema parses the text. If it is not a
+ * schema, the data of that type has no fields, and the rest of the log remains readable.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,19 +20,17 @@ static size_t entry_bytes(const struct ptx_log_schema *entry)
 }
 
 /*
- * S1. left is compared before an entry is read, and again with the length that the entry claims,
- * so that no entry reaches past the payload.
+ * Checks S1. left is the number of bytes up to the end of the payload. The function compares it
+ * with the size of an entry's head before it reads the head, then with the length in the head.
  */
 const char *ptx_log_check_schemas(const struct ptx_log_block *block, const void *payload)
 {
 	const uint8_t *at = payload;
 	size_t left = block->payload_bytes;
 
-	/* The count is true now, so object[i] is inside. */
 	for (uint32_t i = 0; i < block->records; i++) {
 		const struct ptx_log_schema *entry = (const void *)at;
 
-		/* In this order: the length of the entry may be read only if its head is inside. */
 		if (left < sizeof(*entry) || left < entry_bytes(entry))
 			return "a schema runs past its block";
 		/* schema[] has an element for each valid type: another one would be outside. */
@@ -45,20 +43,24 @@ const char *ptx_log_check_schemas(const struct ptx_log_block *block, const void 
 	return left ? "a block of schemas has another length than its entries" : NULL;
 }
 
-/* O1. The product of 64 bits cannot overflow, so it equals the length only if the count is true. */
+/* Checks O1. The product has 64 bits and cannot overflow. */
 const char *ptx_log_check_objects(const struct ptx_log_block *block, const void *payload)
 {
 	const struct ptx_object *object = payload;
 
 	if (block->payload_bytes != (uint64_t)block->records * sizeof(*object))
 		return "a block of objects has another length than its count says";
+	/* The payload has all entries, so object[i] is inside. */
 	for (uint32_t i = 0; i < block->records; i++)
 		if (!memchr(object[i].name, 0, sizeof(object[i].name)))
 			return "the name of an object has no end";
 	return NULL;
 }
 
-/* For payloads that passed ptx_log_check_schemas(): the next entry lies inside, or is the end. */
+/*
+ * Returns the next entry, or the end of the payload after the last one. The payload must have
+ * passed ptx_log_check_schemas().
+ */
 const struct ptx_log_schema *ptx_log_schema_next(const struct ptx_log_schema *entry)
 {
 	return (const void *)((const uint8_t *)entry + entry_bytes(entry));
@@ -76,7 +78,7 @@ const char *ptx_log_schema_text(const struct ptx_log_schema *entry)
 	return text;
 }
 
-/* A type that has a schema keeps it: the first entry of a type counts (3.10). */
+/* Adds the schemas of a block. The first entry of a type counts (3.10). Returns 0 or ENOMEM. */
 int ptx_log_decode_schemas(const struct ptx_log_block *block, const void *payload,
 			   struct ptx_read_lists *said)
 {
@@ -97,8 +99,8 @@ int ptx_log_decode_schemas(const struct ptx_log_block *block, const void *payloa
 }
 
 /*
- * At most PTX_LOG_OBJECTS_MAX entries are kept (3.11): a hostile log must not choose how much
- * memory its reader uses. Further entries are ignored, which is no error.
+ * Adds the objects of a block. It keeps at most PTX_LOG_OBJECTS_MAX entries and ignores further
+ * ones (3.11), so that a hostile log does not choose the memory of its reader. Returns 0 or ENOMEM.
  */
 int ptx_log_decode_objects(const struct ptx_log_block *block, const void *payload,
 			   struct ptx_read_lists *said)
@@ -126,7 +128,7 @@ int ptx_log_decode_objects(const struct ptx_log_block *block, const void *payloa
 	return 0;
 }
 
-/* Also for lists that were filled in part, after ENOMEM. */
+/* Frees the lists, also if an ENOMEM left them incomplete. */
 void ptx_read_lists_fini(struct ptx_read_lists *said)
 {
 	/* Type 0 has no schema; its element is NULL, and free() permits that. */

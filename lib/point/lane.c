@@ -4,8 +4,8 @@
  *
  * A lane copies what a trace point needs of a stream: chunk, room, limit, and a byte for each
  * event type. The lanes are valid while the control word has the value under which they were
- * made. A lane is filled with level 0 claimed, so no trace point of this thread reads it
- * meanwhile; other threads only overwrite its chunk (ptx_threads_drop_lanes()).
+ * made. The thread has claimed level 0 while it fills a lane, so a signal handler of the thread
+ * does not read the lane. Other threads may change the lane's chunk only: ptx_threads_drop_lanes().
  */
 #include "point/lane.h"
 
@@ -71,8 +71,9 @@ static void make_lane(struct ptx_lane *lane, const struct ptx_thread *thread,
 }
 
 /*
- * Fills the lanes for all attached streams. The caller has claimed level 0. Leaves both words 0
- * if a trace point cannot use lanes; no control word is 0 while a stream is attached.
+ * Fills the lanes for all attached streams. The caller has claimed level 0. If trace points cannot
+ * use lanes, both words remain 0. The control word is never 0 while a stream is attached, so no
+ * trace point finds an equal word.
  */
 static void make_lanes(struct ptx_thread *thread)
 {
@@ -111,7 +112,8 @@ static void make_lanes(struct ptx_thread *thread)
 }
 
 /*
- * Finds views whose streams other processes have detached. ptx_view_find() retires such a view.
+ * Retires the views of streams that other processes have detached: ptx_view_find() does so. A
+ * relaxed load is enough, because ptx_view_find() loads the pointer again.
  */
 static void drop_gone(void)
 {
@@ -124,15 +126,14 @@ static void drop_gone(void)
 }
 
 void ptx_lanes_mend(struct ptx_thread *thread)
-/* Relaxed pointers are enough here: ptx_view_find() loads the view again. */
 {
 	uint64_t word = atomic_load_explicit(&ptx_own_control.word, memory_order_acquire);
 
 	if (thread->word_one != word && thread->word_many != word) {
 		drop_gone();
 		/*
-		 * In this order: a view that is no longer attached is retired first, then the
-		 * lanes forget it, then it can be freed.
+		 * The order matters: drop_gone() retires a detached view, make_lanes() removes it
+		 * from the lanes, and only then may ptx_views_sweep() free it.
 		 */
 		make_lanes(thread);
 		ptx_views_sweep(thread);
@@ -145,7 +146,7 @@ void ptx_lanes_mend(struct ptx_thread *thread)
 								   memory_order_acquire);
 
 		if (!view || view->serial != lane->serial)
-			continue; /* the control word changes with it */
+			continue; /* the word has changed, too: the lane is invalid already */
 		copy_chunk(lane, thread, view);
 	}
 }

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ring/reap.c - what processes that died held of a stream is there for others.
+ * ring/reap.c - takes rings and slots from dead processes, so that other writers can use them.
  *
- * A ring's word names the process and counts the claims, so one exchange takes a ring over from a
- * dead process and from no other. Its records stay where they are; what its writer had begun is
- * finished first.
+ * A ring's word has the process and the number of claims. One compare-and-swap therefore takes the
+ * ring from the dead process, and fails if another thread has claimed it since. The records stay in
+ * the ring. ptx_rings_mend() finishes what the dead writer had begun, then the ring is released.
  */
 #include "ring/ring_write.h"
 
 #define WINDOW 256u /* rings that are mended together, by one walk over the chunks */
 
 /*
- * Is the process dead? Rings and slots in a row are mostly one process's, so a process that is
- * alive is asked for once. One that is dead is asked for each time: the answer has to be younger
- * than the word that names the process, which may be a later process of that id.
+ * Remembers the last process that was alive, because neighbouring rings and slots mostly belong to
+ * one process. It does not remember a dead process: its id may be reused, and a word that was
+ * loaded later may name the new process. is_dead() must be called after the word was loaded.
  */
 struct asking {
 	bool (*is_dead)(uint32_t pid);
 	uint32_t self, alive;
 };
 
+/* Returns true if is_dead() is sure. Never true for the caller's own process. */
 static bool is_gone(struct asking *asking, uint32_t pid)
 {
 	if (pid == asking->self || pid == asking->alive)
@@ -30,6 +31,7 @@ static bool is_gone(struct asking *asking, uint32_t pid)
 	return false;
 }
 
+/* Claims the ring for this process if a dead process holds it. Returns true if it did. */
 static bool take_from_dead(struct ptx_rings *rings, uint32_t ring, struct asking *asking)
 {
 	_Atomic uint64_t *holder = &rings->ring[ring].holder;
@@ -42,7 +44,10 @@ static bool take_from_dead(struct ptx_rings *rings, uint32_t ring, struct asking
 						       memory_order_acq_rel, memory_order_relaxed);
 }
 
-/* The first ring is the controller's, which may be in another name space of process ids. */
+/*
+ * Takes, mends and releases all rings of dead processes. It omits ring 0, which belongs to the
+ * controller: the controller's id may be from another name space. Returns true if it took a ring.
+ */
 static bool reap_rings(struct ptx_rings *rings, struct asking *asking)
 {
 	uint32_t count = ptx_ring_count(rings);
@@ -69,6 +74,7 @@ static bool reap_rings(struct ptx_rings *rings, struct asking *asking)
 	return found;
 }
 
+/* Ends the slots of the threads of dead processes. Slot 0 belongs to no thread. */
 static void reap_slots(struct ptx_rings *rings, struct asking *asking)
 {
 	uint32_t count = atomic_load_explicit(&rings->region->slots, memory_order_acquire);
