@@ -100,5 +100,5 @@ for wrong in x 1 '1' -1ms 'a=' 'a=b' '=1x' +1ms; do
 done
 echo '045 "x"' >"$tmp/template"
 run 2 report -t "$tmp/template" "$tmp/a" "$tmp/b"
-has_templates && check "templates take one log" has err 'one log at a time$'
+has_templates && check "templates take one log" has err 'templates print one log; give only one$'
 finish

@@ -154,7 +154,7 @@ run 137 record -q -o "$tmp/short.ptl" -- sh -c 'cat /dev/null; kill -9 $$'
 all_known "$tmp/short.ptl" "a program that is killed" '	io\.'
 if short -static-pie "$tmp/short.c" -o "$tmp/alone" -ldl 2>/dev/null; then
 	run 0 record -q -o "$tmp/short.ptl" -- "$tmp/alone"
-	all_known "$tmp/short.ptl" "a program without libraries" '	tell_command	posixtrace_record'
+	all_known "$tmp/short.ptl" "a program without libraries" '	record_command_line	posixtrace_record'
 fi
 
 # In SQL, and asked for only there.

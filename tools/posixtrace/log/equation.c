@@ -92,7 +92,7 @@ void equation_causes_json(struct out *out, const uint64_t lost[POSIX_TRACE_LOST_
 	out_char(out, '}');
 }
 
-/* This object has no member for unattributed events, as opposed to the text. */
+/* All members are always present, as opposed to the text. */
 void equation_json(struct out *out, const struct posix_trace_ledger_np *ledger)
 {
 	out_str(out, "{\"called\":");

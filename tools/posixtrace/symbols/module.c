@@ -42,8 +42,9 @@ bool module_add_dir(const char *path)
 {
 	struct stat st;
 
+	errno = ENOTDIR; /* unless stat() says otherwise */
 	if (stat(path, &st) || !S_ISDIR(st.st_mode)) {
-		say("--debug-dir %s: %s", path, strerror(errno ? errno : ENOTDIR));
+		say("--debug-dir %s: %s", path, strerror(errno));
 		return false;
 	}
 	if (all.dirs == DIRS_MAX) {

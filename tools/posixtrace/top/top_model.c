@@ -36,31 +36,15 @@ void top_reset(struct top *top)
 			memset(top->type[i]->latency, 0, sizeof(*top->type[i]->latency));
 }
 
-/* Makes room for a type with this id. */
-static bool grow_ids(struct top *top, size_t id)
-{
-	struct top_type **more;
-
-	if (id < top->ids)
-		return true;
-	if (!vec_reach(&top->by_id, &top->ids, id))
-		return false;
-	memset(more + top->ids, 0, (id + 1 - top->ids) * sizeof(*more));
-	more = top->by_id;
-	return true;
-}
-
 struct top_type *top_type(struct top *top, trace_event_id_t id)
 {
-	struct top_type **more, *type;
+	struct top_type *type;
 
-	if (id >= 65536 || !grow_ids(top, id))
+	if (id >= 65536 || !vec_reach(&top->by_id, &top->ids, id))
 		return NULL;
 	if (top->by_id[id])
 		return top->by_id[id];
 	type = calloc(1, sizeof(*type));
-	if (more)
-		more = top->type;
 	if (!vec_grow(&top->type, top->types, 1) || !type) {
 		free(type);
 		return NULL;
