@@ -45,7 +45,8 @@ void nesting_lane_fini(struct nesting_lane *lane)
 /* Writes one block. A short write without an error means that the file system is full. */
 static int write_block(int fd, const void *bytes, size_t len, uint64_t at)
 {
-	return pwrite(fd, bytes, len, (off_t)at) == (ssize_t)len ? 0 : errno ? errno : ENOSPC;
+	errno = ENOSPC;
+	return pwrite(fd, bytes, len, (off_t)at) == (ssize_t)len ? 0 : errno;
 }
 
 static int read_block(int fd, void *bytes, size_t len, uint64_t at)
@@ -94,13 +95,17 @@ struct backward {
 /* Adds an edge. If the memory is full, it goes to the file as one block. */
 static void put_edge(struct backward *b, int64_t at_ns, uint64_t frame, bool closes)
 {
-	struct edge *edge = &b->edge[b->edges++];
+	struct edge *edge;
 
+	/* After an error no block is written any more, so there is no room for further edges. */
+	if (b->err)
+		return;
+	edge = &b->edge[b->edges++];
 	memset(edge, 0, sizeof(*edge));
 	edge->at_ns = at_ns;
 	edge->frame = (uint32_t)frame;
 	edge->closes = closes;
-	if (b->edges < EDGES || b->err)
+	if (b->edges < EDGES)
 		return;
 	b->err = write_block(b->nesting->edges, b->edge, sizeof(b->edge),
 			     b->written * sizeof(b->edge));

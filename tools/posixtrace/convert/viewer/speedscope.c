@@ -305,7 +305,8 @@ static void put_track_name(struct speedscope *s, const struct track *track)
 	else if (!track->keyed)
 		snprintf(what, sizeof(what), "thread %#llx of ", (unsigned long long)track->thread);
 	/* A thread without a name has its number as a name. It is not repeated. */
-	if (name && *what && !strncmp(what, name, strlen(name)))
+	if (name && *what && !strncmp(what, name, strlen(name)) &&
+	    !strcmp(what + strlen(name), " of "))
 		name = NULL;
 	if (track->lane)
 		snprintf(lane, sizeof(lane), ", lane %u", track->lane);
