@@ -123,7 +123,7 @@ const char *etw_type_name(unsigned type)
 	return type == 0xf0 ? "receive" : NULL;
 }
 
-/* CRC-32 of IEEE 802.3, bit by bit: names are short. */
+/* The CRC of IEEE 802.3, bit by bit: names are short. */
 static uint32_t crc32_of(const char *text, size_t len)
 {
 	uint32_t crc = UINT32_MAX;
