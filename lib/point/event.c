@@ -213,7 +213,7 @@ unusual:
  * A copy of record_lanes() with a constant length, so that the compiler copies eight bytes by one
  * store.
  */
-static void __attribute__((noinline))
+static void ptx_at_line __attribute__((noinline))
 record_words(struct ptx_thread *thread, const void *frame, unsigned type, const void *data,
 	     uint64_t address)
 {
@@ -259,7 +259,7 @@ ptx_inline void record_lane(struct ptx_thread *thread, const void *frame, unsign
  * Any case but a word of data into one stream. The caller has claimed level 0. Not inlined, so
  * that the first test of record_one() is followed by the straight path.
  */
-static void __attribute__((noinline))
+static void ptx_at_line __attribute__((noinline))
 record_other(struct ptx_thread *thread, const void *frame, unsigned type, const void *data,
 	     size_t len, uint64_t address)
 {
@@ -317,15 +317,15 @@ ptx_inline void record_one(trace_event_id_t event_id, const void *data, size_t l
 }
 
 /* The standard requires that a trace point is async-signal-safe and returns nothing. */
-PTX_EXPORT void posix_trace_event(trace_event_id_t event_id, const void *restrict data_ptr,
-				  size_t data_len)
+PTX_EXPORT ptx_at_line void posix_trace_event(trace_event_id_t event_id,
+					      const void *restrict data_ptr, size_t data_len)
 {
 	record_one(event_id, data_ptr, data_len, (uint64_t)(uintptr_t)__builtin_return_address(0));
 }
 
 /* An extension: the caller gives the program address, for wrappers and other languages. */
-PTX_EXPORT void posix_trace_event_at_np(trace_event_id_t event_id, const void *data, size_t len,
-					const void *address)
+PTX_EXPORT ptx_at_line void posix_trace_event_at_np(trace_event_id_t event_id, const void *data,
+						    size_t len, const void *address)
 {
 	record_one(event_id, data, len, (uint64_t)(uintptr_t)address);
 }
