@@ -136,8 +136,8 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 		return ENOMEM;
 	ptx_drain_pass(drain);
 	/*
-	 * Who was killed while it overwrote a chunk had perhaps not counted that: now somebody
-	 * does.
+	 * A writer that was killed while it overwrote a chunk may not have counted its records. The
+	 * reader counts them now.
 	 */
 	if (drain->shared && drain->same_ids &&
 	    !atomic_load_explicit(&drain->arena->control->mixed, memory_order_relaxed))
@@ -157,13 +157,14 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 	add_types(rings, ledger, &unwritten);
 	add_slots(rings, ledger);
 	/*
-	 * What writers had published and what they could not: their own count of what was called.
+	 * The events that writers have published, and those that they counted as lost before they
+	 * could publish them. This count does not depend on the reader's columns.
 	 */
 	ledger->total.called = census.published + unwritten + drain->synthetic -
 			       drain->not_running - count.not_running - drain->before;
 	/*
-	 * A writer that was killed or jumped away while it counted a loss leaves one of which the
-	 * type is known and the thread is not, or that nobody counted.
+	 * A writer that was killed or jumped away while it counted a loss may have counted it by
+	 * type and not by thread, or not at all.
 	 */
 	ptx_ledger_close(ledger);
 	return 0;

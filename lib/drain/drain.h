@@ -79,12 +79,12 @@ struct ptx_source {
 
 struct ptx_drain {
 	struct ptx_rings *rings;
-	/* that the stream lies in; this process's if nobody said otherwise */
+	/* The arena that has the stream's region; this process's own by default. */
 	struct ptx_arena *arena;
 	_Atomic uint64_t *missed; /* losses outside the region, missed.c; NULL: there are none */
 	bool loop;
 	bool shared;       /* other processes write into the stream */
-	bool is_snapshot;  /* it is a copy: nobody writes, and this is its time */
+	bool is_snapshot;  /* the region is a copy without writers, made at snapshot_at */
 	uint64_t snapshot_at;
 	uint64_t before;   /* records that others had taken */
 	bool same_ids;     /* and their ids are the same here */

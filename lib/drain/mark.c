@@ -115,7 +115,7 @@ void ptx_drain_sync(struct ptx_drain *drain)
 		return;
 	if (!drain->full_marked) {
 		/*
-		 * Shared memory may say anything; nobody is to wait for a moment that is far off.
+		 * A hostile writer can store any time: the reader does not wait for a far one.
 		 */
 		now = ptx_clock_ordered();
 		if (mark.ticks > now)

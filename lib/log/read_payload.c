@@ -244,7 +244,7 @@ void ptx_log_decode_names(const struct ptx_log_block *block, const void *payload
 }
 
 /* Never below 0: a hostile ledger may have lines that exceed its total. */
-static void take(uint64_t *from, uint64_t events)
+static void subtract_events(uint64_t *from, uint64_t events)
 {
 	*from -= events < *from ? events : *from;
 }
@@ -252,11 +252,11 @@ static void take(uint64_t *from, uint64_t events)
 /* Subtracts a type's line from the rest, column by column. */
 static void subtract(struct ptx_ledger_line *from, const struct ptx_ledger_line *line)
 {
-	take(&from->called, line->called);
-	take(&from->reported, line->reported);
-	take(&from->unread, line->unread);
+	subtract_events(&from->called, line->called);
+	subtract_events(&from->reported, line->reported);
+	subtract_events(&from->unread, line->unread);
 	for (int cause = 0; cause < PTX_LOST_CAUSES; cause++)
-		take(&from->lost[cause], line->lost[cause]);
+		subtract_events(&from->lost[cause], line->lost[cause]);
 }
 
 /*
