@@ -19,7 +19,7 @@ awk 'BEGIN {
 	}
 	print "lost io.read 1234"
 }' | "$compose" "$tmp/log" || exit 99
-events=$("$posixtrace" dump "$tmp/log" 2>/dev/null | wc -l)
+events=$("$posixtrace" dump --system "$tmp/log" 2>/dev/null | wc -l)
 
 run 0 html "$tmp/log" -o "$tmp/page.html"
 check "nothing is printed" is_empty out

@@ -68,7 +68,7 @@ for policy in append until-full loop; do
 		run 3 verify "$log"
 		blocks=$(sed -n 's/.* \([0-9]*\) blocks, .*/\1/p' "$tmp/out")
 		check "$policy $n: nothing is wrong but that nobody closed it" is_never_closed
-		run 3 dump "$log"
+		run 3 dump --system "$log"
 		check "$policy $n: the dump has every event" has_lines out "${events:-none}"
 		check "$policy $n: and tells why there may be more" has err "its writer has not closed it"
 		check "$policy $n: and finds no damage" lacks err "$log:[0-9]"

@@ -88,6 +88,23 @@ if test -e "$shim" && ! nm -D "$build/lib/.libs/libposixtrace.so" | grep -q '__[
 	run 3 record --trace=process sh -c 'sort numbers | head -n 1; exit 3'
 	check "a family" test "$(count_of 'io.*')" -eq 0
 	check "programs that children execute" test "$(count_of process.start)" -eq 3
+	run 0 dump "$log"
+	check "dump leaves out the events of the recorder itself" lacks out ' posix_trace_'
+	check "but not the command line" has out ' posixtrace_record "sh '
+	run 0 dump --tail 3 "$log"
+	check "--tail counts what is left" lacks out ' posix_trace_'
+	run 0 dump --system "$log"
+	check "--system shows the start" has out ' posix_trace_start '
+	check "--system shows the stop" has out ' posix_trace_stop by=call$'
+	check "all of them" has_lines out "$("$posixtrace" dump -e '*' "$log" | wc -l)"
+	run 0 dump --merge "$log" "$log"
+	check "merged logs are without them, too" lacks out ' posix_trace_'
+	run 0 record --loop --size 1K seq 1
+	run 0 dump -e posix_trace_stop "$log"
+	check "-e can name them" has out ' posix_trace_stop by=call$'
+	POSIXTRACE_OPTIONS="-o $tmp/shim.ptl" LD_PRELOAD=$shim env >/dev/null
+	run 0 dump "$tmp/shim.ptl"
+	check "those of the library in the program are left out" lacks out ' posix_trace_'
 	run 0 record -e 'io.*' -e '!io.c*' sh -c 'sort numbers >sorted'
 	check "patterns hold from the first event on" test "$("$posixtrace" dump "$log" |
 		sed 's/.* 0x[0-9a-f]* \([^ ]*\).*/\1/' | grep -c -v -e '^io.[^c]' -e ^posix)" -eq 0

@@ -18,7 +18,7 @@ run 0 snapshot -p "$target" -o "$copy"
 check "it is told what is in it" has out "^process $target, stream a.log: .*copy.log: 4 events, 0 lost, [0-9]* bytes$"
 run 0 verify "$copy"
 check "the log is sound" has out ': sound: '
-run 0 dump "$copy"
+run 0 dump --system "$copy"
 check "it has the events" has_lines out 4
 check "their names are known" has out ' u 03000000$'
 run 1 snapshot -p "$target" -o "$copy"

@@ -127,7 +127,7 @@ _posixtrace()
 		;;
 	dump)
 		options='--event --exclude --pid --tid --begin --end --where --limit --tail --pair --fields --merge
-			--clock-error --utc --raw --hex --symbols --debug-dir --no-demangle
+			--clock-error --utc --raw --system --hex --symbols --debug-dir --no-demangle
 			--json --salvage --fail-on-loss --help'
 		value='-e --event -x --exclude --pid --tid --begin --end --where --limit --tail --pair --fields
 			--clock-error'

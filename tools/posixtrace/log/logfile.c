@@ -19,6 +19,7 @@
 #include "base/text.h"
 #include "base/tool.h"
 
+#define SHIM_STREAM "preload:" /* the beginning of the name of a stream that the shim created */
 #define TYPES_MAX 65536 /* more ids than any version of the format can hold */
 
 /*
@@ -70,6 +71,21 @@ int logfile_open_fd(struct logfile *log, const char *path)
 	return TOOL_OK;
 }
 
+/* Returns true if the stream has the name that the shim gives to its own (preload/session.c). */
+static bool is_by_shim(trace_id_t trid)
+{
+	char name[TRACE_NAME_MAX + 1];
+	trace_attr_t attr;
+	bool is_by_shim;
+
+	if (posix_trace_get_attr(trid, &attr))
+		return false;
+	is_by_shim = !posix_trace_attr_getname(&attr, name) &&
+		     !strncmp(name, SHIM_STREAM, strlen(SHIM_STREAM));
+	posix_trace_attr_destroy(&attr);
+	return is_by_shim;
+}
+
 /*
  * Opens the log's stream with salvage and reads its facts. Sets whole. Returns 0 or an error
  * number.
@@ -95,6 +111,8 @@ static int open_stream(struct logfile *log)
 	err = posix_trace_get_loginfo_np(log->trid, &log->info);
 	if (err)
 		posix_trace_close(log->trid);
+	else
+		log->by_shim = is_by_shim(log->trid);
 	return err;
 }
 

@@ -36,6 +36,7 @@ struct logfile {
 	bool whole;             /* posix_trace_open() accepts it */
 	struct posix_trace_loginfo_np info;
 	bool has_objects;       /* it has names of objects in memory */
+	bool by_shim;           /* the shim of the traced program created the stream */
 	struct log_type **by_id; /* NULL for an id without type so far */
 	size_t ids;
 	struct log_type **list; /* the listed types in the log's order */

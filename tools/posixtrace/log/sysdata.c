@@ -196,3 +196,22 @@ bool sysdata_json(struct out *out, const struct logfile *log,
 	}
 	return true;
 }
+
+bool sysdata_is_recorders(const struct logfile *log, const struct posix_trace_event_np *event)
+{
+	union sysdata data;
+
+	/* A process with the id 0 is the stream itself. */
+	if (!log->by_shim && event->info.posix_pid == log->info.pid)
+		return false;
+	switch (event->info.posix_event_id) {
+	case POSIX_TRACE_START:
+	case POSIX_TRACE_FILTER:
+	case POSIX_TRACE_FLUSH_START:
+	case POSIX_TRACE_FLUSH_STOP:
+		return true;
+	case POSIX_TRACE_STOP:
+		return load_sysdata(event, log, &data) && !data.number;
+	}
+	return false;
+}

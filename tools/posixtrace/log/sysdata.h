@@ -29,4 +29,12 @@ bool sysdata_json(struct out *out, const struct logfile *log,
 bool sysdata_filter(const struct logfile *log, const struct posix_trace_event_np *event,
 		    trace_event_set_t *old, trace_event_set_t *new);
 
+/*
+ * Returns true if the event only says that the recorder worked: it started or stopped the stream,
+ * changed the filter or flushed. The recorder is another process than the traced one, or the shim.
+ * False for events of a program that traces itself, and for events that report an error or a loss,
+ * such as the stop of a full stream.
+ */
+bool sysdata_is_recorders(const struct logfile *log, const struct posix_trace_event_np *event);
+
 #endif

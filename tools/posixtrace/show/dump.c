@@ -13,6 +13,7 @@
 #include "choose/wanted.h"
 #include "log/logfile.h"
 #include "log/losses.h"
+#include "log/sysdata.h"
 #include "show/line.h"
 #include "show/merge.h"
 #include "symbols/symbols.h"
@@ -33,6 +34,7 @@ static const char help[] =
 	"      --merge          the events of all logs in one order, by time\n"
 	MERGE_HELP
 	"      --utc            times in UTC\n"
+	"      --system         also the events of the recorder: start, stop, filter, flush\n"
 	"      --raw            times in nanoseconds since 1970\n"
 	"      --hex            all data as bytes\n"
 	"      --symbols        behind an event, in which function and line its program address "
@@ -57,6 +59,7 @@ struct dump {
 	struct tail tail;
 	bool fail_on_loss;
 	bool merged;
+	bool system;       /* --system, or -e, which can name system events */
 	struct merge merge;
 	struct meter meter;
 	struct durations durations;
@@ -126,6 +129,8 @@ static int show_events(struct logfile *log, struct losses *losses, uint64_t *tot
 		durations_event(&dump.durations, type, &event);
 		if (!type->chosen ||
 		    !wanted_event(&dump.wanted, &event, type->name, type->schema, &dump.durations))
+			continue;
+		if (!dump.system && sysdata_is_recorders(log, &event))
 			continue;
 		if (shown == dump.wanted.limit) /* one event more than needed was read */
 			return 0;
@@ -267,6 +272,7 @@ static int dump_merged(char **path, size_t paths)
 	dump.merge.choose = choose_log_type;
 	dump.merge.when = dump.form.when;
 	dump.merge.fail_on_loss = dump.fail_on_loss;
+	dump.merge.hides_recorder = !dump.system;
 	status = merge_run(&dump.merge, path, paths, show_merged, NULL);
 	merge_fini(&dump.merge);
 	return status;
@@ -275,6 +281,7 @@ static int dump_merged(char **path, size_t paths)
 enum {
 	OPT_UTC = 256,
 	OPT_RAW,
+	OPT_SYSTEM,
 	OPT_HEX,
 	OPT_SYMBOLS,
 	OPT_JSON,
@@ -290,6 +297,7 @@ static const struct option options[] = {
 	{ "merge", no_argument, NULL, OPT_MERGE },
 	{ "utc", no_argument, NULL, OPT_UTC },
 	{ "raw", no_argument, NULL, OPT_RAW },
+	{ "system", no_argument, NULL, OPT_SYSTEM },
 	{ "hex", no_argument, NULL, OPT_HEX },
 	{ "symbols", no_argument, NULL, OPT_SYMBOLS },
 	SYMBOLS_OPTIONS,
@@ -305,6 +313,8 @@ static bool parse_option(int option)
 {
 	bool good;
 
+	/* A pattern that matches a system event requests it. */
+	dump.system |= option == 'e';
 	if (wanted_option(&dump.wanted, option, optarg, &good))
 		return good;
 	switch (option) {
@@ -317,6 +327,9 @@ static bool parse_option(int option)
 		return true;
 	case OPT_RAW:
 		dump.form.when = WHEN_RAW;
+		return true;
+	case OPT_SYSTEM:
+		dump.system = true;
 		return true;
 	case OPT_HEX:
 		dump.form.hex = true;

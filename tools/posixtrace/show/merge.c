@@ -12,6 +12,7 @@
 #include "base/say.h"
 #include "base/tail.h"
 #include "base/tool.h"
+#include "log/sysdata.h"
 
 #define FAULTS_MAX 20 /* printed for a damaged log */
 
@@ -138,6 +139,8 @@ static void read_next(struct merge *merge, struct merge_source *source)
 		if (!source->type->chosen ||
 		    !wanted_event(wanted, &source->event, source->type->name, source->type->schema,
 				  &source->durations))
+			continue;
+		if (merge->hides_recorder && sysdata_is_recorders(&source->log, &source->event))
 			continue;
 		merge_place(source);
 		return;

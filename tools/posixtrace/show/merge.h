@@ -63,6 +63,7 @@ struct merge {
 	bool (*choose)(const struct log_type *type);
 	enum when_form when;   /* for messages about losses */
 	bool fail_on_loss;
+	bool hides_recorder;   /* leaves out events that sysdata_is_recorders() recognizes */
 	struct merge_error *error;
 	size_t errors;
 
