@@ -25,41 +25,56 @@ void segment_live(void)
 	attached = word();
 }
 
-/*
- * Events that are in the log, or would be if it took them. The guardian cannot attribute the events
- * that the dead process had taken out of a LOOP stream's memory (flush/checkpoint.h).
- */
+/* The STOP and the marks of a flush, which the guardian adds. */
+#define GUARDIAN_EVENTS 6
+
+/* Events that are in the log, or that the log had no room for. */
 static uint64_t flushed(const struct posix_trace_ledger_np *line)
 {
 	return line->reported + line->lost[POSIX_TRACE_LOST_LOG_FULL_NP] +
 	       line->lost[POSIX_TRACE_LOST_LOG_OVERWRITTEN_NP] +
-	       line->lost[POSIX_TRACE_LOST_FLUSH_ERROR_NP] + line->unattributed;
+	       line->lost[POSIX_TRACE_LOST_FLUSH_ERROR_NP];
 }
 
 /*
- * Nothing is lost between the memory and the file. The guardian adds a STOP and the marks of a
- * flush; what a LOOP log overwrote is of no type, nor is what died with the process.
+ * The guardian loses nothing that the memory held and invents nothing. It cannot attribute the
+ * events that the dead process had taken out of a LOOP stream's memory (flush/checkpoint.h): the
+ * process had them as unread, or as overwritten where the writer had since gone round. A LOOP log
+ * does not know the types of the events that it overwrote, and the types of unattributed events are
+ * not known either.
  */
 static void account(int fd, trace_event_id_t type, const struct posix_trace_ledger_np died_with[2],
 		    bool untyped)
 {
 	struct posix_trace_ledger_np line[2];
-	uint64_t due[2], is[2];
+	uint64_t due[2], is[2], known;
 	trace_id_t log;
 
 	FUZZ_MUST(posix_trace_open(fd, &log) == 0, "not opened again");
 	FUZZ_MUST(posix_trace_get_ledger_np(log, &line[0]) == 0 &&
 			  posix_trace_get_ledger_type_np(log, type, &line[1]) == 0,
 		  "no ledger");
+	posix_trace_close(log);
 	for (int i = 0; i < 2; i++) {
 		due[i] = flushed(&died_with[i]) + died_with[i].unread;
 		is[i] = flushed(&line[i]);
 	}
-	FUZZ_MUST(is[0] >= due[0] && is[0] <= due[0] + 6 && (untyped || is[1] == due[1]),
-		  "in memory and in the log: %llu and %llu, then %llu and %llu",
+	known = is[0] + line[0].lost[POSIX_TRACE_LOST_OVERWRITTEN_NP];
+	FUZZ_MUST(line[0].called >= died_with[0].called &&
+			  line[0].called <= died_with[0].called + GUARDIAN_EVENTS,
+		  "called %llu, in the log %llu", (unsigned long long)died_with[0].called,
+		  (unsigned long long)line[0].called);
+	FUZZ_MUST(is[0] + line[0].unattributed >= due[0] + died_with[0].unattributed &&
+			  is[0] <= due[0] + GUARDIAN_EVENTS && is[1] <= due[1] &&
+			  (untyped || is[1] == due[1]),
+		  "in memory and in the log: %llu and %llu, then %llu and %llu, unattributed %llu",
 		  (unsigned long long)due[0], (unsigned long long)due[1], (unsigned long long)is[0],
-		  (unsigned long long)is[1]);
-	posix_trace_close(log);
+		  (unsigned long long)is[1], (unsigned long long)line[0].unattributed);
+	FUZZ_MUST(untyped || line[0].unattributed == died_with[0].unattributed,
+		  "%llu events became unattributed", (unsigned long long)line[0].unattributed);
+	FUZZ_MUST(known <= due[0] + died_with[0].lost[POSIX_TRACE_LOST_OVERWRITTEN_NP] +
+				   GUARDIAN_EVENTS,
+		  "%llu events are in two columns", (unsigned long long)known);
 }
 
 void segment_die(trace_id_t trid, int log_fd, trace_event_id_t type, bool loop, bool log_loop,
