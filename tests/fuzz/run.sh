@@ -6,8 +6,10 @@
 # the status is 1.
 #
 # FUZZ_ENGINE says what drives them: libfuzzer, or afl (which wants a build by afl-clang-fast).
+# FUZZ_SEED, a number, asks libFuzzer for the same inputs each time, from corpus/ alone: a number of
+# inputs that depends on the target takes the place of SECONDS.
 set -u
-seconds=$1 replay=$2 fuzz=$3
+seconds=$1 replay=$2 fuzz=$3 seed=${FUZZ_SEED-}
 shift 3
 corpus=$top_srcdir/tests/fuzz/corpus
 POSIXTRACE_GUARDIAN=no
@@ -18,6 +20,10 @@ export ASAN_OPTIONS
 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1:abort_on_error=1
 export UBSAN_OPTIONS
 
+if [ -n "$seed" ] && [ "${FUZZ_ENGINE-libfuzzer}" != libfuzzer ]; then
+	echo "run.sh: only libFuzzer repeats its inputs" >&2
+	exit 2
+fi
 test $# -gt 0 || set -- $(cd "$corpus" && echo *)
 each=$((seconds / $#))
 test "$each" -gt 0 || each=1
@@ -34,6 +40,29 @@ longest() {
 	esac
 }
 
+# The number of inputs with FUZZ_SEED: more than four seconds of an idle processor give.
+inputs() {
+	case $1 in
+	calls) echo 300 ;;
+	segment) echo 600 ;;
+	image) echo 400 ;;
+	import_evt | import_tracex | resume) echo 2000 ;;
+	log | foreign) echo 4000 ;;
+	import_*) echo 8000 ;;
+	template) echo 30000 ;;
+	where) echo 150000 ;;
+	*) echo 600000 ;;
+	esac
+}
+
+# The engine compares addresses too, and takes inputs in the order of a folder: both vary.
+same_addresses() {
+	setarch -R true 2>/dev/null && echo setarch -R
+}
+in_order() {
+	LC_ALL=C ls "seeds/$1" | sed "s|^|seeds/$1/|" | paste -s -d , | tr -d '\n'
+}
+
 # An import says of every input what is wrong with it: nobody would read that.
 silence() {
 	case $1 in
@@ -43,10 +72,20 @@ silence() {
 
 libfuzzer() {
 	target=$1
-	"$fuzz/$target" $(silence "$target") -max_total_time="$each" -timeout=25 -rss_limit_mb=3000 \
+	launcher=
+	if [ -n "$seed" ]; then
+		in_order "$target" >"seeds/$target.list"
+		set -- -seed="$seed" -runs="$(inputs "$target")" -keep_seed=1 \
+			-seed_inputs="@seeds/$target.list"
+		launcher=$(same_addresses)
+		export FUZZ_SEED
+	else
+		unset FUZZ_SEED
+		set -- -max_total_time="$each" "kept/$target" "seeds/$target"
+	fi
+	$launcher "$fuzz/$target" $(silence "$target") -timeout=25 -rss_limit_mb=3000 \
 		-artifact_prefix="found/$target-" -print_final_stats=1 -verbosity=1 \
-		-max_len="$(longest "$target")" \
-		"kept/$target" "seeds/$target" >"found/$target.log" 2>&1
+		-max_len="$(longest "$target")" "$@" >"found/$target.log" 2>&1
 	status=$?
 	awk -v target="$target" '
 	/^stat::number_of_executed_units/ { runs = $2 }
