@@ -18,6 +18,7 @@ _posixtrace()
 		report
 		stat
 		latency
+		why
 		diff
 		query
 		check
@@ -156,6 +157,11 @@ _posixtrace()
 		options='--pair --slowest --around --event --exclude --pid --tid --begin --end --where --utc --raw
 			--json --help'
 		value='--pair --slowest --around -e --event -x --exclude --pid --tid --begin --end --where'
+		;;
+	why)
+		options='--span --slowest --thread --between --aggregate --utc --raw --json --debug-dir --no-demangle
+			--help'
+		value='--span --slowest --thread --between'
 		;;
 	diff)
 		options='--level --margin --relative --all --pair --event --exclude --pid --tid --begin --end --where

@@ -1,0 +1,192 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# posixtrace why: parts that are known before, the chain of threads behind them, choices of times.
+. "${0%/*}/lib.sh"
+
+compose=${top_builddir:-..}/tests/tools/compose
+# part LABEL: the percentage of the first part whose line has the label.
+part() { awk -v label="$1" 'index($0, label) && $2 ~ /^[0-9.]+$/ { print $2; exit }' "$tmp/out"; }
+
+# Thread 8 waits 60 ms for a mutex that 9 holds, which sleeps meanwhile for 40 ms and then reads a
+# file for 10 ms; then 8 joins 9 for 20 ms; 8 sleeps for 10 ms of its own; 10 ms have no call. Then 8 waits
+# 50 ms for process 20, which waits 30 ms for data that 8 does not write but 21 does, which sleeps.
+awk 'BEGIN {
+	print "type lock.mutex ns time; ptr lock; errno error"
+	print "type lock.mutex_held ns time; ptr lock"
+	print "type time.sleep ns time; s64 asked; errno error; str by"
+	print "type thread.join ns time; ptr thread; errno error"
+	print "type io.open ns time; s32 fd; errno error; s32 folder; x32 flags; x32 mode; str path"
+	print "type io.read ns time; s32 fd; errno error; u64 size; s64 result"
+	print "type io.write ns time; s32 fd; errno error; u64 size; s64 result"
+	print "type process.wait ns time; s32 child; errno error; s32 which; x32 options; x32 status; s32 known"
+	print "type process.child s32 pid; s32 parent"
+	print "type note u32 n"
+	print "type request.begin u32 id; @begin request; @key id"
+	print "type request.end u32 id; @end request; @key id"
+	print "object 7 0x1000 queue"
+	ms = 1000000; t = 1000000000000
+	print "note 7 7", t, 1
+	print "request.begin 7 7", t, 1
+	print "note 7 9", t, 1
+	print "io.open 7 9", t + 1 * ms, 1000, 5, 0, -100, 0, 0, "/data/table"
+	print "time.sleep 7 9", t + 45 * ms, 40 * ms, 0, 0, "usleep"
+	print "io.read 7 9", t + 57 * ms, 10 * ms, 5, 0, 4096, 4096
+	print "lock.mutex_held 7 9", t + 60 * ms, 60 * ms, "0x1000"
+	print "lock.mutex 7 7", t + 60 * ms, 60 * ms, "0x1000", 0
+	print "note 7 9", t + 80 * ms, 1
+	print "thread.join 7 7", t + 80 * ms, 20 * ms, 9, 0
+	print "time.sleep 7 7", t + 90 * ms, 10 * ms, 0, 0, "nanosleep"
+	print "process.child 20 20", t + 100 * ms, 20, 7
+	print "note 21 21", t + 100 * ms, 1
+	print "time.sleep 21 21", t + 130 * ms, 30 * ms, 0, 0, "poll"
+	print "io.write 21 21", t + 130 * ms, 1000, 4, 0, 77, 77
+	print "io.read 20 20", t + 130 * ms, 30 * ms, 3, 0, 100, 77
+	print "note 20 20", t + 150 * ms, 1
+	print "process.wait 7 7", t + 150 * ms, 50 * ms, 20, 0, -1, 0, 0, 1
+	print "request.end 7 7", t + 150 * ms, 1
+	for (i = 2; i < 202; i++) {
+		t += 1000 * ms
+		print "request.begin 7 7", t, i
+		# One in a hundred sleeps.
+		if (i % 100 == 0) print "time.sleep 7 7", t + 91 * ms, 90 * ms, 0, 0, "sleep"
+		print "lock.mutex 7 7", t + (i % 100 ? 4 : 95) * ms, 4 * ms, "0x1000", 0
+		print "request.end 7 7", t + (i % 100 ? 5 : 96) * ms, i
+	}
+}' >"$tmp/lines"
+"$compose" "$tmp/log" <"$tmp/lines" || exit 99
+
+run 0 why --between 1000 1000.15 --utc "$tmp/log"
+cp "$tmp/out" "$tmp/page"
+check "the first line has the time" has out '^thread 7 of process 7 took 150\.0ms'
+check "the second the cause: 40 ms of the holder's sleep" \
+	has out '^Cause: 26\.7 % of that time (40\.00ms): sleeping: usleep()'
+check "the third the way to it" \
+	has out '^Chain: thread 7 -> waiting for mutex "queue" -> held by thread 9 -> sleeping: usleep()\.$'
+check "the lock" test "$(part 'waiting for mutex "queue"')" = 40.0
+check "its holder has all of it" test "$(part 'held by thread 9')" = 40.0
+check "a file with its path" test "$(part 'read of /data/table')" = 6.7
+check "and bytes" has out 'read of /data/table.*4096 bytes'
+check "a thread that was joined" test "$(part 'waiting for the end of a thread')" = 13.3
+check "the own sleep" test "$(part 'sleeping: nanosleep()')" = 6.7
+check "a child" test "$(part 'waiting for the end of process 20')" = 33.3
+check "which read a pipe" test "$(part 'read on descriptor 3')" = 20.0
+check "that another process wrote" test "$(part 'probably written by thread 21 of process 21')" = 20.0
+check "which slept" test "$(part 'sleeping: poll()')" = 20.0
+check "the rest is no call" test "$(part 'running, or ready to run')" = 6.7
+check "the parts of the thread add up to 100 %" awk '
+	/parts of the time/ { on = 1; next }
+	/^$/ { on = 0 }
+	on && /%  [^ ]/ { sum += $2 }
+	END { exit !(sum > 99.7 && sum < 100.3) }' "$tmp/out"
+check "what the log lacks is said" has out 'does not say when threads had a CPU'
+check "and what was lost" has out '; 0 events lost\.$'
+
+run 0 why --thread 9 --between 1000 1000.06 "$tmp/log"
+check "a thread can be chosen" has out '^thread 9 of process 7 took 60\.00ms'
+check "its cause" has out '^Cause: 66\.7 % .*sleeping: usleep()'
+run 0 why --span request "$tmp/log"
+check "the slowest span" has out '^The span request of thread 7 .* took 150\.0ms'
+run 0 why --span request --slowest 3 "$tmp/log"
+check "as many as asked for" test "$(grep -c '^The span request' "$tmp/out")" = 3
+run 0 why --slowest 2 "$tmp/log"
+check "of any name" test "$(grep -c '^The span ' "$tmp/out")" = 2
+run 0 why --span request --aggregate "$tmp/log"
+check "the slowest have a cause of their own" has out '^Cause: the slowest have .* more of: sleeping: '
+check "the others the lock" has out '4\.000ms  waiting for mutex "queue"$'
+
+if command -v python3 >/dev/null; then
+	run 0 why --json --between 1000 1000.15 "$tmp/log"
+	check "JSON has the same" python3 -c '
+import json, sys
+a = json.load(open(sys.argv[1]))["answers"][0]
+assert a["ns"] == 150000000 and a["causes"][0]["kind"] == "sleep"
+assert sum(p["ns"] for p in a["parts"]) == a["ns"]
+assert sum(c["ns"] for c in a["causes"]) == a["ns"]' "$tmp/out"
+	run 0 why --json --aggregate --span request "$tmp/log"
+	check "also of all spans" python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$tmp/out"
+fi
+
+# Times at which threads had a CPU: 8 runs 10 ms, is preempted by 9 for 60 ms, sleeps for 20 of 30 ms and is
+# ready for 10, and is blocked for 20 ms without a call.
+awk 'BEGIN {
+	print "type sched.in u32 cpu; @begin running"
+	print "type sched.out u32 cpu; u8 reason{0=blocked,1=preempted}; @end running"
+	print "type sched.wake s32 pid; s32 tid"
+	print "type time.sleep ns time; s64 asked; errno error; str by"
+	print "type note u32 n"
+	ms = 1000000; t = 1000000000000
+	print "sched.in 7 8", t, 2
+	print "sched.out 7 8", t + 10 * ms, 2, 1
+	print "sched.in 7 9", t + 10 * ms, 2
+	print "sched.out 7 9", t + 70 * ms, 2, 0
+	print "sched.in 7 8", t + 70 * ms, 2
+	print "sched.out 7 8", t + 70 * ms, 2, 0
+	print "sched.wake 7 8", t + 90 * ms, 7, 9
+	print "sched.in 7 8", t + 100 * ms, 2
+	print "time.sleep 7 8", t + 100 * ms, 30 * ms, 0, 0, "usleep"
+	print "sched.out 7 8", t + 100 * ms, 2, 0
+	print "sched.in 7 8", t + 120 * ms, 2
+	print "note 7 8", t + 120 * ms, 1
+}' | "$compose" "$tmp/states" || exit 99
+run 0 why --thread 8 "$tmp/states"
+check "without a CPU" test "$(part 'ready to run, but without a CPU')" = 58.3
+check "which another thread had" test "$(part 'the CPU ran thread 9')" = 50.0
+check "asleep until it was woken" test "$(part 'sleeping: usleep()')" = 16.7
+check "blocked without a call" test "$(part 'blocked, and no event says why')" = 16.7
+check "on a CPU" test "$(part ' running')" = 8.3
+check "the cause is the lack of a CPU" has out '^Cause: 58\.3 % .*ready to run, but without a CPU, in thread 8'
+check "nothing is missing" lacks out 'does not say when threads had a CPU'
+
+# Two threads that wait for each other are no endless chain. Times that a log cannot have do no harm.
+awk 'BEGIN {
+	print "type io.read ns time; s32 fd; errno error; u64 size; s64 result"
+	print "type io.write ns time; s32 fd; errno error; u64 size; s64 result"
+	print "type lock.mutex ns time; ptr lock; errno error"
+	print "type lock.mutex_held ns time; ptr lock"
+	print "type sched.in u32 cpu; @begin running"
+	t = 1000000000000
+	for (i = 0; i < 100; i++) for (n = 1; n < 5; n++) {
+		t += 1000
+		print "io.read 7", n, t, 500000, 3, 0, 10, 5
+		print "io.write 7", n, t, 400000, 4, 0, 10, 5
+		print "lock.mutex 7", n, t, 300000, "0x1000", 0
+		print "lock.mutex_held 7", n, t, 900000, "0x1000"
+	}
+	print "io.read 7 1", t, "18446744073709551615", 3, 0, 10, 5
+	print "io.read 7 1", t, "9223372036854775807", 3, 0, 10, 5
+	print "sched.in 7 1", 5, 1
+	print "sched.in 7 1", 4, 99999
+}' | "$compose" "$tmp/circle" || exit 99
+run 0 why --thread 2 "$tmp/circle"
+check "a circle ends" has out '^Evidence: '
+run 0 why "$tmp/circle"
+
+"$make_log" plain "$tmp/plain.log" 100 >/dev/null || exit 99
+run 0 why "$tmp/plain.log"
+check "a log without durations has an answer, too" has out '^Cause: '
+run 1 why --thread 12345 "$tmp/log"
+check "an unknown thread" has err '--thread 12345: .* has no events of such a thread'
+run 1 why --span nothing "$tmp/log"
+check "an unknown span" has err 'no complete span nothing$'
+run 2 why --aggregate "$tmp/log"
+check "--aggregate needs a name" has err '--aggregate needs --span'
+run 2 why --slowest 0 "$tmp/log"
+run 2 why --slowest 1001 "$tmp/log"
+check "the limit" has err 'a number from 1 to 1000'
+run 2 why --between 1 "$tmp/log"
+run 2 why --between yesterday today "$tmp/log"
+check "no times" has err 'yesterday is not a time'
+run 2 why --between 1
+check "one time only" has err 'up to which time'
+run 2 why --span x --thread 3 "$tmp/log"
+run 2 why
+check "no log" has err 'why: which log?'
+run 2 why "$tmp/log" "$tmp/log"
+run 1 why "$tmp/none"
+head -c 3000 "$tmp/log" >"$tmp/short"
+run 1 why "$tmp/short"
+size=$(wc -c <"$tmp/log")
+head -c $((size * 9 / 10)) "$tmp/log" >"$tmp/cut"
+run 3 why --thread 7 "$tmp/cut"
+check "a damaged log is explained, with a message" has out '^Cause: '
+finish

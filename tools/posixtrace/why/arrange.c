@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* arrange.c - sorts the calls of a history, so that those of a window of time are found quickly. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/vec.h"
+#include "why/history.h"
+
+/* For the comparisons of qsort(), which have no argument. One history exists at a time. */
+static const struct call *calls;
+static const struct history_thread *threads;
+
+static int order(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* By thread, then outer calls before inner ones. */
+static int by_begin(const void *a, const void *b)
+{
+	const struct call *x = &calls[*(const uint32_t *)a], *y = &calls[*(const uint32_t *)b];
+
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	return x->begin_ns == y->begin_ns ? order(y->end_ns, x->end_ns) :
+					    order(x->begin_ns, y->begin_ns);
+}
+
+/* By process, lock and end. */
+static int by_lock(const void *a, const void *b)
+{
+	const struct call *x = &calls[*(const uint32_t *)a], *y = &calls[*(const uint32_t *)b];
+	pid_t p = threads[x->thread].pid, q = threads[y->thread].pid;
+
+	if (p != q)
+		return p < q ? -1 : 1;
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	return order(x->end_ns, y->end_ns);
+}
+
+static int by_end(const void *a, const void *b)
+{
+	return order(calls[*(const uint32_t *)a].end_ns, calls[*(const uint32_t *)b].end_ns);
+}
+
+static int by_cpu(const void *a, const void *b)
+{
+	const struct run *x = a, *y = b;
+
+	return x->cpu == y->cpu ? order(x->begin_ns, y->begin_ns) : (int)x->cpu - (int)y->cpu;
+}
+
+/* Adds a piece, unless it is empty. */
+static bool add_piece(struct history *history, int64_t begin_ns, int64_t end_ns, uint32_t call)
+{
+	if (end_ns <= begin_ns)
+		return true;
+	if (!vec_grow(&history->piece, history->pieces, 1))
+		return false;
+	history->piece[history->pieces++] = (struct piece){ begin_ns, end_ns, call };
+	return true;
+}
+
+#define NESTED 64 /* calls in calls; deeper ones are not divided */
+
+/*
+ * Divides the calls of one thread into pieces, such that the innermost call has each moment. A call
+ * that ends later than the one around it is cut: clocks of two processors may differ.
+ */
+static bool divide_calls(struct history *history, const uint32_t *sorted, size_t count)
+{
+	struct {
+		uint32_t call;
+		int64_t end_ns;
+	} open[NESTED];
+	size_t depth = 0;
+	int64_t at = INT64_MIN;
+	bool good = true;
+
+	for (size_t i = 0; good && i <= count; i++) {
+		const struct call *call = i < count ? &calls[sorted[i]] : NULL;
+		int64_t begin = call ? call->begin_ns : INT64_MAX;
+		int64_t end = call ? call->end_ns : INT64_MAX;
+
+		while (good && depth && open[depth - 1].end_ns <= begin) {
+			depth--;
+			good = add_piece(history, at, open[depth].end_ns, open[depth].call);
+			at = open[depth].end_ns;
+		}
+		if (!call || !good)
+			break;
+		if (depth)
+			good = add_piece(history, at, begin, open[depth - 1].call);
+		at = begin;
+		if (depth && end > open[depth - 1].end_ns)
+			end = open[depth - 1].end_ns;
+		if (depth < NESTED) {
+			open[depth].call = sorted[i];
+			open[depth++].end_ns = end;
+		}
+	}
+	return good;
+}
+
+/* Makes the pieces of all threads. sorted has room for all calls. */
+static bool make_pieces(struct history *history, uint32_t *sorted)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < history->calls; i++)
+		if (history->call[i].cause != CAUSE_HELD)
+			sorted[count++] = (uint32_t)i;
+	qsort(sorted, count, sizeof(*sorted), by_begin);
+	for (size_t i = 0, next; i < count; i = next) {
+		struct history_thread *thread = &history->thread[calls[sorted[i]].thread];
+
+		for (next = i + 1; next < count && calls[sorted[next]].thread ==
+						   calls[sorted[i]].thread;)
+			next++;
+		thread->piece = history->pieces;
+		if (!divide_calls(history, sorted + i, next - i))
+			return false;
+		thread->pieces = history->pieces - thread->piece;
+	}
+	return true;
+}
+
+/* Collects the times during which threads had a processor. */
+static bool make_runs(struct history *history)
+{
+	for (size_t i = 0; i < history->threads; i++) {
+		const struct history_thread *thread = &history->thread[i];
+
+		for (size_t n = 0; n + 1 < thread->stays; n++) {
+			if (thread->stay[n].state != STATE_RUNS)
+				continue;
+			if (!vec_grow(&history->run, history->runs, 1))
+				return false;
+			history->run[history->runs++] = (struct run){
+				.begin_ns = thread->stay[n].from_ns,
+				.end_ns = thread->stay[n + 1].from_ns,
+				.thread = (uint32_t)i, .cpu = thread->stay[n].cpu,
+			};
+		}
+	}
+	if (history->runs)
+		qsort(history->run, history->runs, sizeof(*history->run), by_cpu);
+	return true;
+}
+
+int history_arrange(struct history *history)
+{
+	uint32_t *sorted = calloc(history->calls + 1, sizeof(*sorted));
+
+	history->held = calloc(history->calls + 1, sizeof(*history->held));
+	history->transfer = calloc(history->calls + 1, sizeof(*history->transfer));
+	if (!sorted || !history->held || !history->transfer) {
+		free(sorted);
+		return ENOMEM;
+	}
+	calls = history->call;
+	threads = history->thread;
+	for (size_t i = 0; i < history->calls; i++) {
+		enum cause cause = history->call[i].cause;
+
+		if (cause == CAUSE_HELD)
+			history->held[history->helds++] = (uint32_t)i;
+		else if (cause == CAUSE_READ || cause == CAUSE_WRITE || cause == CAUSE_BARRIER)
+			history->transfer[history->transfers++] = (uint32_t)i;
+	}
+	qsort(history->held, history->helds, sizeof(*history->held), by_lock);
+	qsort(history->transfer, history->transfers, sizeof(*history->transfer), by_end);
+	if (!make_pieces(history, sorted) || !make_runs(history))
+		history->err = ENOMEM;
+	free(sorted);
+	return history->err;
+}

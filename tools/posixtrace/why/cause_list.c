@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* cause_list.c - the places of a division in which chains of causes end, added up by label. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "why/why.h"
+
+struct cause_key {
+	enum why_kind kind;
+	const char *label;
+	uint32_t thread;
+};
+
+/* A thread that runs or waits for a CPU is a cause of its own. */
+static bool has_thread(enum why_kind kind)
+{
+	return kind == WHY_RUN || kind == WHY_READY || kind == WHY_UNKNOWN;
+}
+
+static bool is_cause(const void *array, uint32_t index, const void *key)
+{
+	const struct why_cause *cause = (const struct why_cause *)array + index;
+	const struct cause_key *wanted = key;
+
+	return cause->kind == wanted->kind && !strcmp(cause->label, wanted->label) &&
+	       (!has_thread(cause->kind) || cause->thread == wanted->thread);
+}
+
+static int by_ns(const void *a, const void *b)
+{
+	const struct why_cause *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? 1 : -1;
+	return strcmp(x->label, y->label);
+}
+
+/* Adds the own time of a node. */
+static bool add_node(struct why_causes *causes, struct table *table,
+		     const struct division *division, uint32_t index)
+{
+	const struct why_node *node = &division->node[index];
+	uint64_t own = division_own_ns(node);
+	struct cause_key key = { node->kind, node->label, node->thread };
+	uint64_t hash;
+	uint32_t at;
+
+	/*
+	 * A processor that ran other threads was busy: the time belongs to the thread without it. A
+	 * thread of which nothing is known for a while belongs to the wait for it.
+	 */
+	if (node->kind == WHY_READY)
+		own = node->ns;
+	if (node->kind == WHY_WHO && division->node[node->parent].kind == WHY_READY)
+		return true;
+	if (!own || !node->label)
+		return true;
+	hash = hash_bytes(hash_number(HASH_BEGIN, key.kind), key.label, strlen(key.label));
+	if (has_thread(key.kind))
+		hash = hash_number(hash, key.thread);
+	at = table_find(table, hash, is_cause, causes->cause, &key);
+	if (at == TABLE_NONE) {
+		at = (uint32_t)causes->count;
+		if (!vec_grow(&causes->cause, causes->count, 1) || !table_add(table, hash, at))
+			return false;
+		causes->cause[causes->count++] = (struct why_cause){
+			.kind = key.kind, .label = key.label, .thread = key.thread,
+		};
+	}
+	causes->cause[at].ns += own;
+	causes->cause[at].count += node->count;
+	if (own > causes->cause[at].place_ns) {
+		causes->cause[at].place_ns = own;
+		causes->cause[at].node = index;
+	}
+	return true;
+}
+
+bool why_causes(struct why_causes *causes, const struct division *division)
+{
+	struct table table = { .used = 0 };
+	bool good = true;
+
+	*causes = (struct why_causes){ .count = 0 };
+	for (size_t i = 1; good && i < division->nodes; i++)
+		good = add_node(causes, &table, division, (uint32_t)i);
+	table_fini(&table);
+	if (causes->count)
+		qsort(causes->cause, causes->count, sizeof(*causes->cause), by_ns);
+	return good;
+}
+
+size_t why_children(const struct division *division, uint32_t node, uint32_t *child, size_t size)
+{
+	size_t count = 0;
+
+	/* Insertion keeps the greatest; a node has few children that matter. */
+	for (uint32_t at = division->node[node].child; at; at = division->node[at].sibling) {
+		size_t i = count < size ? count++ : size;
+
+		if (i == size && division->node[child[--i]].ns >= division->node[at].ns)
+			continue;
+		for (; i && division->node[child[i - 1]].ns < division->node[at].ns; i--)
+			child[i] = child[i - 1];
+		child[i] = at;
+	}
+	return count;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * classify.c - recognizes calls that wait, by the names of their event types. The names are those
+ * of libposixtrace-preload.so. A type with a duration and another name takes time, but is not known
+ * to wait.
+ */
+#include "why/classify.h"
+
+#include <string.h>
+
+#include "spans/pairing.h"
+
+/* The first row whose name is a prefix of the type's name counts. */
+static const struct {
+	const char *prefix;
+	enum cause cause;
+	const char *key, *other;
+} rows[] = {
+	{ "lock.mutex_held", CAUSE_HELD, "lock", NULL },
+	{ "lock.rwlock_held", CAUSE_HELD, "lock", NULL },
+	{ "lock.cond", CAUSE_COND, "lock", "mutex" },
+	{ "lock.sem", CAUSE_SEM, "lock", NULL },
+	{ "lock.barrier", CAUSE_BARRIER, "lock", NULL },
+	{ "lock.", CAUSE_LOCK, "lock", NULL },
+	{ "io.read", CAUSE_READ, "fd", NULL },
+	{ "io.pread", CAUSE_READ, "fd", NULL },
+	{ "io.write", CAUSE_WRITE, "fd", NULL },
+	{ "io.pwrite", CAUSE_WRITE, "fd", NULL },
+	{ "io.sendfile", CAUSE_WRITE, "fd", NULL },
+	{ "io.", CAUSE_FILE, "fd", NULL },
+	{ "net.recv", CAUSE_READ, "fd", NULL },
+	{ "net.send", CAUSE_WRITE, "fd", NULL },
+	{ "net.poll", CAUSE_POLL, NULL, NULL },
+	{ "net.select", CAUSE_POLL, NULL, NULL },
+	{ "net.epoll", CAUSE_POLL, NULL, NULL },
+	{ "net.", CAUSE_PEER, "fd", NULL },
+	{ "time.sleep", CAUSE_SLEEP, NULL, NULL },
+	{ "thread.join", CAUSE_JOIN, "thread", NULL },
+	{ "process.wait", CAUSE_CHILD, "child", NULL },
+	{ "process.system", CAUSE_CHILD, NULL, NULL },
+	{ "process.pclose", CAUSE_CHILD, NULL, NULL },
+};
+
+/* Event types that are no calls. */
+static const struct {
+	const char *name;
+	int kind;
+	const char *key;
+} facts[] = {
+	{ "sched.in", PLAN_IN, "cpu" }, { "sched.out", PLAN_OUT, "reason" },
+	{ "sched.wake", PLAN_WAKE, NULL }, { "sched.exit", PLAN_EXIT, NULL },
+	{ "process.child", PLAN_PARENT, "parent" }, { "process.vchild", PLAN_PARENT, "parent" },
+	{ "thread.name", PLAN_NAME, "thread" }, { "process.start", PLAN_PROGRAM, "parent" },
+};
+
+/* Returns the index of a field by its name, -1 if the type lacks it. */
+static int field_of(const struct log_type *type, const char *name)
+{
+	for (unsigned i = 0; name && type->schema && i < type->schema->fields; i++)
+		if (!strcmp(type->schema->field[i].name, name) &&
+		    !type->schema->field[i].is_array)
+			return (int)i;
+	return -1;
+}
+
+static bool begins(const char *text, const char *prefix)
+{
+	return !strncmp(text, prefix, strlen(prefix));
+}
+
+void classify_type(const struct log_type *type, struct plan *plan)
+{
+	static const char *const texts[] = { "path", "by", "program", "command", "address",
+					     "name" };
+
+	*plan = (struct plan){ .time = pairing_time_field(type->schema), .key = -1, .other = -1,
+			       .text = -1 };
+	plan->result = field_of(type, "result");
+	plan->bytes = plan->result;
+	for (size_t i = 0; plan->text < 0 && i < sizeof(texts) / sizeof(*texts); i++)
+		plan->text = field_of(type, texts[i]);
+	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++)
+		if (!strcmp(type->name, facts[i].name)) {
+			plan->kind = facts[i].kind;
+			plan->key = field_of(type, facts[i].key);
+			plan->other = field_of(type, "cpu");
+			return;
+		}
+	plan->opens = !strcmp(type->name, "io.open") || !strcmp(type->name, "io.fopen") ||
+		      !strcmp(type->name, "net.socket") || !strcmp(type->name, "net.accept");
+	plan->closes = !strcmp(type->name, "io.close") || !strcmp(type->name, "io.fclose");
+	plan->is_socket = begins(type->name, "net.");
+	if (plan->time >= 0)
+		plan->cause = CAUSE_CALL;
+	for (size_t i = 0; plan->time >= 0 && i < sizeof(rows) / sizeof(*rows); i++)
+		if (begins(type->name, rows[i].prefix)) {
+			plan->cause = rows[i].cause;
+			plan->key = field_of(type, rows[i].key);
+			plan->other = field_of(type, rows[i].other);
+			break;
+		}
+	if (!strcmp(type->name, "net.accept"))
+		plan->other = field_of(type, "accepted");
+	if (!strcmp(type->name, "net.socket"))
+		plan->key = field_of(type, "fd");
+}
+
+uint64_t classify_number(const struct log_type *type, const struct posix_trace_event_np *event,
+			 int field)
+{
+	struct posix_trace_value_np value;
+
+	if (field < 0 ||
+	    !posix_trace_field_get_np(type->schema, (unsigned)field, 0, event->data,
+				      event->data_len, 0, &value) ||
+	    value.field->form == POSIX_TRACE_FORM_BYTES_NP ||
+	    value.field->form == POSIX_TRACE_FORM_FLOAT_NP)
+		return 0;
+	return value.u64;
+}

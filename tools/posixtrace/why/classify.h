@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* classify.h - which event types are calls that wait, and the fields that say for what. */
+#ifndef POSIXTRACE_WHY_CLASSIFY_H
+#define POSIXTRACE_WHY_CLASSIFY_H
+
+#include "why/history.h"
+
+struct plan {
+	enum cause cause;
+	int time, key, other, bytes, text, result; /* indexes of fields, -1: none */
+	bool opens, closes;    /* a file descriptor */
+	bool is_socket;        /* it opens one */
+	enum { PLAN_CALL, PLAN_IN, PLAN_OUT, PLAN_WAKE, PLAN_EXIT, PLAN_PARENT, PLAN_NAME,
+	       PLAN_PROGRAM } kind;
+};
+
+/* Makes the plan of an event type. Every type has one. */
+void classify_type(const struct log_type *type, struct plan *plan);
+
+/* Returns the value of a field, 0 if the event lacks it. */
+uint64_t classify_number(const struct log_type *type, const struct posix_trace_event_np *event,
+			 int field);
+
+#endif

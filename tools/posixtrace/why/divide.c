@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* divide.c - the tree of parts, and the walk along the calls and states of a thread. */
+#include "why/divide.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+
+const char *division_kind_name(enum why_kind kind)
+{
+	static const char *const name[WHY_KINDS] = {
+		[WHY_RUN] = "running", [WHY_READY] = "runnable", [WHY_LOCK] = "lock",
+		[WHY_FILE] = "file", [WHY_PEER] = "peer", [WHY_SLEEP] = "sleep",
+		[WHY_FAULT] = "fault", [WHY_UNKNOWN] = "unknown", [WHY_WHO] = "thread",
+	};
+
+	return name[kind];
+}
+
+void division_thread_text(const struct history *history, uint32_t thread, pid_t pid, char *text,
+			  size_t size)
+{
+	const struct history_thread *of = &history->thread[thread];
+	int used = snprintf(text, size, "thread %d", (int)of->tid);
+
+	if (used > 0 && (size_t)used < size && of->pid != pid)
+		used += snprintf(text + used, size - (size_t)used, " of process %d", (int)of->pid);
+	if (used > 0 && (size_t)used < size && *of->name)
+		snprintf(text + used, size - (size_t)used, " (%s)", of->name);
+}
+
+/* ------------------------------------------------------------------ nodes */
+
+struct node_key {
+	uint32_t parent;
+	enum why_kind kind;
+	uint64_t key;
+};
+
+static bool is_node(const void *array, uint32_t index, const void *key)
+{
+	const struct why_node *node = (const struct why_node *)array + index;
+	const struct node_key *wanted = key;
+
+	return node->parent == wanted->parent && node->kind == wanted->kind &&
+	       node->key == wanted->key && index;
+}
+
+uint32_t division_index(const struct division *division, const struct why_node *node)
+{
+	return (uint32_t)(node - division->node);
+}
+
+struct why_node *division_child(struct division *division, uint32_t parent, enum why_kind kind,
+				uint64_t key, bool *is_new)
+{
+	struct node_key wanted = { parent, kind, key };
+	uint64_t hash = hash_number(hash_number(hash_number(HASH_BEGIN, parent), kind), key);
+	uint32_t index = table_find(&division->of_node, hash, is_node, division->node, &wanted);
+	struct why_node *node;
+
+	*is_new = false;
+	if (index != TABLE_NONE)
+		return &division->node[index];
+	if (division->nodes == WHY_NODES) {
+		division->is_cut = true;
+		return NULL;
+	}
+	if (!vec_grow(&division->node, division->nodes, 1) ||
+	    !table_add(&division->of_node, hash, (uint32_t)division->nodes)) {
+		division->err = ENOMEM;
+		return NULL;
+	}
+	node = &division->node[division->nodes];
+	*node = (struct why_node){ .parent = parent, .kind = kind, .key = key,
+				   .thread = division->node[parent].thread };
+	node->sibling = division->node[parent].child;
+	division->node[parent].child = (uint32_t)division->nodes++;
+	*is_new = true;
+	return node;
+}
+
+void division_add(struct division *division, struct why_node *node, int64_t from_ns, int64_t to_ns)
+{
+	uint64_t ns = (uint64_t)to_ns - (uint64_t)from_ns;
+
+	node->ns += ns;
+	node->count++;
+	if (ns > node->longest_ns) {
+		node->longest_ns = ns;
+		node->longest_at_ns = from_ns;
+	}
+	division->node[node->parent].below_ns += ns;
+}
+
+void division_label(struct division *division, struct why_node *node, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&node->label, format, args) < 0) {
+		node->label = NULL;
+		division->err = ENOMEM;
+	}
+	va_end(args);
+}
+
+/* ------------------------------------------------------------------ the walk */
+
+/* Adds a time without a call, or of a call that is not known to wait. */
+static void add_running(struct division *division, uint32_t node, const struct call *call,
+			int64_t from_ns, int64_t to_ns)
+{
+	bool is_new;
+	struct why_node *run = division_child(division, node, WHY_RUN,
+					      call ? (uintptr_t)call->type : 0, &is_new);
+
+	if (run && is_new) {
+		if (call)
+			division_label(division, run, "in %s", call->type->name);
+		else
+			division_label(division, run, "%s", division->history->has_states ?
+				       "running" : "running, or ready to run");
+	}
+	if (run)
+		division_add(division, run, from_ns, to_ns);
+}
+
+/* Returns the first run of a processor that ends after a time. */
+static size_t first_run(const struct history *history, uint16_t cpu, int64_t time_ns)
+{
+	size_t low = 0, high = history->runs;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct run *run = &history->run[middle];
+
+		if (run->cpu < cpu || (run->cpu == cpu && run->end_ns <= time_ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Adds a time without a processor, and the recorded threads that had it. */
+static void add_ready(struct division *division, uint32_t node, uint32_t thread, uint16_t cpu,
+		      int64_t from_ns, int64_t to_ns)
+{
+	const struct history *history = division->history;
+	bool is_new;
+	struct why_node *ready = division_child(division, node, WHY_READY, 0, &is_new);
+	uint32_t index;
+
+	if (!ready)
+		return;
+	if (is_new)
+		division_label(division, ready, "ready to run, but without a CPU");
+	division_add(division, ready, from_ns, to_ns);
+	index = division_index(division, ready);
+	for (size_t i = cpu == UINT16_MAX ? history->runs : first_run(history, cpu, from_ns);
+	     i < history->runs && history->run[i].cpu == cpu && history->run[i].begin_ns < to_ns;
+	     i++) {
+		const struct run *run = &history->run[i];
+		char text[160];
+
+		if (run->thread == thread)
+			continue;
+		ready = division_child(division, index, WHY_WHO, run->thread, &is_new);
+		if (!ready)
+			return;
+		division_thread_text(history, run->thread, division->node[0].thread, text,
+				     sizeof(text));
+		if (is_new) {
+			ready->thread = run->thread;
+			division_label(division, ready, "the CPU ran %s", text);
+		}
+		division_add(division, ready, run->begin_ns > from_ns ? run->begin_ns : from_ns,
+			     run->end_ns < to_ns ? run->end_ns : to_ns);
+	}
+}
+
+/* Adds a time in which the thread was blocked, or, without states, may have been. */
+static void add_blocked(struct division *division, uint32_t node, const struct call *call,
+			bool is_known, int64_t from_ns, int64_t to_ns)
+{
+	struct why_node *unknown;
+	bool is_new;
+
+	if (call && call->cause != CAUSE_CALL) {
+		causes_add(division, node, call, from_ns, to_ns);
+		return;
+	}
+	if (!is_known) {
+		add_running(division, node, call, from_ns, to_ns);
+		return;
+	}
+	unknown = division_child(division, node, WHY_UNKNOWN,
+				 call ? (uintptr_t)call->type : 0, &is_new);
+	if (unknown && is_new) {
+		if (call)
+			division_label(division, unknown, "blocked in %s", call->type->name);
+		else
+			division_label(division, unknown, "blocked, and no event says why");
+	}
+	if (unknown)
+		division_add(division, unknown, from_ns, to_ns);
+}
+
+/* Returns the index of the last state that begins not after a time; stays: none. */
+static size_t stay_at(const struct history_thread *thread, int64_t time_ns)
+{
+	size_t low = 0, high = thread->stays;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (thread->stay[middle].from_ns <= time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? low - 1 : thread->stays;
+}
+
+/* Adds a time in one call, or between calls, by the states that the thread had. */
+static void add_states(struct division *division, uint32_t node, uint32_t index,
+		       const struct call *call, int64_t from_ns, int64_t to_ns)
+{
+	const struct history_thread *thread = &division->history->thread[index];
+	size_t i = stay_at(thread, from_ns);
+
+	/* Before the first state, and without states, nothing is known. */
+	if (i == thread->stays) {
+		int64_t end = thread->stays && thread->stay[0].from_ns < to_ns ?
+			      thread->stay[0].from_ns : to_ns;
+
+		add_blocked(division, node, call, false, from_ns, end);
+		from_ns = end;
+		i = 0;
+	}
+	for (; from_ns < to_ns && !division->err; i++) {
+		int64_t end = i + 1 < thread->stays && thread->stay[i + 1].from_ns < to_ns ?
+			      thread->stay[i + 1].from_ns : to_ns;
+
+		division->steps++;
+		if (end <= from_ns)
+			continue;
+		/* add_blocked() may move the array of threads' nodes, but not the states. */
+		if (thread->stay[i].state == STATE_RUNS)
+			add_running(division, node, call && call->cause == CAUSE_CALL ? call : NULL,
+				    from_ns, end);
+		else if (thread->stay[i].state == STATE_READY)
+			add_ready(division, node, index, thread->stay[i].cpu, from_ns, end);
+		else
+			add_blocked(division, node, call, thread->stay[i].state == STATE_BLOCKED,
+				    from_ns, end);
+		from_ns = end;
+	}
+}
+
+/* Returns the first piece of the thread that ends after a time. */
+static size_t first_piece(const struct history *history, const struct history_thread *thread,
+			  int64_t time_ns)
+{
+	size_t low = thread->piece, high = thread->piece + thread->pieces;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (history->piece[middle].end_ns <= time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void walk(struct division *division, uint32_t node, uint32_t index, int64_t from_ns,
+		 int64_t to_ns)
+{
+	const struct history *history = division->history;
+	const struct history_thread *thread = &history->thread[index];
+	size_t end = thread->piece + thread->pieces;
+
+	for (size_t i = first_piece(history, thread, from_ns); i < end && from_ns < to_ns; i++) {
+		const struct piece *piece = &history->piece[i];
+		int64_t begin = piece->begin_ns < to_ns ? piece->begin_ns : to_ns;
+		int64_t last = piece->end_ns < to_ns ? piece->end_ns : to_ns;
+
+		if (++division->steps > WHY_STEPS) {
+			division->is_cut = true;
+			return;
+		}
+		if (begin > from_ns)
+			add_states(division, node, index, NULL, from_ns, begin);
+		from_ns = begin > from_ns ? begin : from_ns;
+		if (last > from_ns)
+			add_states(division, node, index, &history->call[piece->call], from_ns,
+				   last);
+		from_ns = last > from_ns ? last : from_ns;
+	}
+	if (from_ns < to_ns)
+		add_states(division, node, index, NULL, from_ns, to_ns);
+}
+
+void division_thread(struct division *division, uint32_t node, uint32_t thread, int64_t from_ns,
+		     int64_t to_ns)
+{
+	const struct history_thread *of = &division->history->thread[thread];
+	unsigned depth = division->depth;
+
+	/* The thread did nothing before its first event and after its last one. */
+	if (from_ns < of->first_ns)
+		from_ns = of->first_ns;
+	if (to_ns > of->last_ns)
+		to_ns = of->last_ns;
+	if (from_ns >= to_ns)
+		return;
+	if (depth == WHY_DEPTH || division->steps > WHY_STEPS) {
+		division->is_cut = true;
+		return;
+	}
+	/* Two threads that wait for each other at the same time are a circle. */
+	for (unsigned i = 0; i < depth; i++)
+		if (division->active[i].thread == thread &&
+		    division->active[i].from_ns < to_ns && from_ns < division->active[i].to_ns)
+			return;
+	division->active[depth].thread = thread;
+	division->active[depth].from_ns = from_ns;
+	division->active[depth].to_ns = to_ns;
+	division->depth++;
+	walk(division, node, thread, from_ns, to_ns);
+	division->depth--;
+}
+
+int division_make(struct division *division, struct history *history, uint32_t thread,
+		  int64_t from_ns, int64_t to_ns)
+{
+	memset(division, 0, sizeof(*division));
+	division->history = history;
+	if (!vec_grow(&division->node, 0, 1))
+		return division->err = ENOMEM;
+	division->nodes = 1;
+	division->node[0] = (struct why_node){
+		.kind = WHY_WHO, .thread = thread, .count = 1,
+		.ns = (uint64_t)to_ns - (uint64_t)from_ns,
+	};
+	division->active[0].thread = thread;
+	division->active[0].from_ns = from_ns;
+	division->active[0].to_ns = to_ns;
+	division->depth = 1;
+	walk(division, 0, thread, from_ns, to_ns);
+	return division->err;
+}
+
+void division_fini(struct division *division)
+{
+	for (size_t i = 0; i < division->nodes; i++)
+		free(division->node[i].label);
+	free(division->node);
+	table_fini(&division->of_node);
+}

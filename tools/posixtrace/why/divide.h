@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * divide.h - divides the time of a thread into parts, as a tree. The children of the root are what
+ * the thread did; their times add up to the whole. Below a part are the threads that caused it, and
+ * below each of these what that thread did meanwhile. A node's own time is its time without that of
+ * its children: there the chain of causes ends.
+ */
+#ifndef POSIXTRACE_WHY_DIVIDE_H
+#define POSIXTRACE_WHY_DIVIDE_H
+
+#include "why/history.h"
+
+enum why_kind {
+	WHY_RUN,     /* had a processor, or, without states in the log, made no call that waits */
+	WHY_READY,   /* could run, but had no processor */
+	WHY_LOCK,
+	WHY_FILE,
+	WHY_PEER,
+	WHY_SLEEP,
+	WHY_FAULT,
+	WHY_UNKNOWN, /* blocked, and no event says why */
+	WHY_WHO,     /* another thread, as the cause of the part above */
+	WHY_KINDS
+};
+
+struct why_node {
+	uint32_t parent, child, sibling; /* 0: none; node 0 is the root */
+	enum why_kind kind;
+	uint64_t key;
+	char *label;
+	uint32_t thread;        /* index: of the time; of WHY_WHO the cause */
+	uint64_t ns, below_ns;  /* below_ns: the time of the children */
+	uint64_t count, longest_ns, bytes;
+	int64_t longest_at_ns;  /* its begin */
+	bool is_guess;          /* found by the times of events only */
+};
+
+#define WHY_NODES  65536
+#define WHY_DEPTH  16
+#define WHY_STEPS  UINT64_C(50000000)
+
+struct division {
+	struct history *history;
+	struct why_node *node;
+	size_t nodes;
+	struct table of_node;
+	struct {
+		uint32_t thread;
+		int64_t from_ns, to_ns;
+	} active[WHY_DEPTH];
+	unsigned depth;
+	uint64_t steps;
+	bool is_cut;            /* a limit was reached: some chains end early */
+	int err;
+};
+
+/* Divides the time of a thread. The caller calls division_fini(). Returns 0 or ENOMEM. */
+int division_make(struct division *division, struct history *history, uint32_t thread,
+		  int64_t from_ns, int64_t to_ns);
+void division_fini(struct division *division);
+
+static inline uint64_t division_own_ns(const struct why_node *node)
+{
+	return node->ns > node->below_ns ? node->ns - node->below_ns : 0;
+}
+
+/* "running", "lock" and so on, for programs. */
+const char *division_kind_name(enum why_kind kind);
+
+/* Writes "thread 12 (name)", also with its process if that is another one than the root's. */
+void division_thread_text(const struct history *history, uint32_t thread, pid_t pid, char *text,
+			  size_t size);
+
+/* ------------------------------------------------------------------ for causes.c */
+
+/* Returns the child of this kind and key; with label NULL the caller labels a new one. */
+struct why_node *division_child(struct division *division, uint32_t parent, enum why_kind kind,
+				uint64_t key, bool *is_new);
+uint32_t division_index(const struct division *division, const struct why_node *node);
+void division_add(struct division *division, struct why_node *node, int64_t from_ns,
+		  int64_t to_ns);
+void division_label(struct division *division, struct why_node *node, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Divides the time of a thread below a node, unless that is a circle or too deep. */
+void division_thread(struct division *division, uint32_t node, uint32_t thread, int64_t from_ns,
+		     int64_t to_ns);
+
+/* Adds the part of a waiting call to a node, with its causes. */
+void causes_add(struct division *division, uint32_t node, const struct call *call,
+		int64_t from_ns, int64_t to_ns);
+
+#endif

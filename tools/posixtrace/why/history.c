@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* history.c - reads a log once and keeps what its threads did. */
+#include "why/history.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "log/program.h"
+#include "why/classify.h"
+
+/* ------------------------------------------------------------------ threads */
+
+struct thread_key {
+	pid_t pid, tid;
+};
+
+static bool is_thread(const void *array, uint32_t index, const void *key)
+{
+	const struct history_thread *thread = (const struct history_thread *)array + index;
+	const struct thread_key *wanted = key;
+
+	return thread->pid == wanted->pid && thread->tid == wanted->tid;
+}
+
+static uint64_t hash_thread(pid_t pid, pid_t tid)
+{
+	return hash_number(hash_number(HASH_BEGIN, (uint64_t)(unsigned)pid), (unsigned)tid);
+}
+
+uint32_t history_find(const struct history *history, pid_t pid, pid_t tid)
+{
+	struct thread_key key = { pid, tid };
+	uint32_t index = table_find(&history->of_thread, hash_thread(pid, tid), is_thread,
+				    history->thread, &key);
+
+	return index == TABLE_NONE ? HISTORY_NONE : index;
+}
+
+/* The youngest thread with this pthread_t counts: pthread_create() uses the values again. */
+uint32_t history_find_pthread(const struct history *history, pid_t pid, uint64_t pthread)
+{
+	for (size_t i = history->threads; i-- > 0;)
+		if (history->thread[i].pid == pid && history->thread[i].pthread == pthread)
+			return (uint32_t)i;
+	return HISTORY_NONE;
+}
+
+/* Returns the thread of an event, a new one if necessary; NULL past the limit or without memory. */
+static struct history_thread *thread_of(struct history *history,
+					const struct posix_trace_event_np *event)
+{
+	pid_t pid = event->info.posix_pid, tid = event->tid;
+	uint32_t index = history_find(history, pid, tid);
+	struct history_thread *thread;
+
+	if (index == HISTORY_NONE) {
+		if (history->threads == HISTORY_THREADS)
+			return NULL;
+		if (!vec_grow(&history->thread, history->threads, 1) ||
+		    !table_add(&history->of_thread, hash_thread(pid, tid),
+			       (uint32_t)history->threads)) {
+			history->err = ENOMEM;
+			return NULL;
+		}
+		index = (uint32_t)history->threads++;
+		history->thread[index] = (struct history_thread){
+			.pid = pid, .tid = tid, .first_ns = event->time_ns,
+			.last_ns = event->time_ns,
+		};
+	}
+	thread = &history->thread[index];
+	if (event->info.posix_thread_id)
+		thread->pthread = (uint64_t)event->info.posix_thread_id;
+	if (event->time_ns < thread->first_ns)
+		thread->first_ns = event->time_ns;
+	if (event->time_ns > thread->last_ns)
+		thread->last_ns = event->time_ns;
+	thread->events++;
+	return thread;
+}
+
+/* ------------------------------------------------------------------ texts and descriptors */
+
+/* Keeps a text of the event. Returns its index + 1, 0 if there is none. Equal neighbours share. */
+static uint32_t keep_text(struct history *history, const struct log_type *type,
+			  const struct posix_trace_event_np *event, int field)
+{
+	struct posix_trace_value_np value;
+	const char *last = history->texts ? history->text[history->texts - 1] : NULL;
+
+	if (field < 0 ||
+	    !posix_trace_field_get_np(type->schema, (unsigned)field, 0, event->data,
+				      event->data_len, 0, &value) ||
+	    value.field->form != POSIX_TRACE_FORM_BYTES_NP || !value.len)
+		return 0;
+	if (last && strlen(last) == value.len && !memcmp(last, value.data, value.len))
+		return (uint32_t)history->texts;
+	if (!vec_grow(&history->text, history->texts, 1)) {
+		history->err = ENOMEM;
+		return 0;
+	}
+	history->text[history->texts] = strndup(value.data, value.len);
+	if (!history->text[history->texts]) {
+		history->err = ENOMEM;
+		return 0;
+	}
+	return (uint32_t)++history->texts;
+}
+
+static bool is_fd(const void *array, uint32_t index, const void *key)
+{
+	const struct history_fd *fd = (const struct history_fd *)array + index, *wanted = key;
+
+	return fd->pid == wanted->pid && fd->fd == wanted->fd;
+}
+
+/* Returns the entry of a descriptor; with make a new one if necessary, else NULL. */
+static struct history_fd *fd_of(struct history *history, pid_t pid, int32_t number, bool make)
+{
+	struct history_fd wanted = { .pid = pid, .fd = number };
+	uint64_t hash = hash_number((uint64_t)(unsigned)pid, (uint64_t)(unsigned)number);
+	uint32_t index = table_find(&history->of_fd, hash, is_fd, history->fd, &wanted);
+
+	if (index != TABLE_NONE)
+		return &history->fd[index];
+	if (!make || history->fds >= HISTORY_CALLS)
+		return NULL;
+	if (!vec_grow(&history->fd, history->fds, 1) ||
+	    !table_add(&history->of_fd, hash, (uint32_t)history->fds)) {
+		history->err = ENOMEM;
+		return NULL;
+	}
+	history->fd[history->fds] = wanted;
+	return &history->fd[history->fds++];
+}
+
+/* Returns the path behind a descriptor, which an ancestor may have opened; 0: unknown. */
+static uint32_t path_of(struct history *history, pid_t pid, int32_t number)
+{
+	for (unsigned level = 0; pid > 0 && level < 8; level++) {
+		struct history_fd *fd = fd_of(history, pid, number, false);
+		uint32_t thread;
+
+		if (fd)
+			return fd->text;
+		thread = history_find(history, pid, pid);
+		pid = thread == HISTORY_NONE ? 0 : history->thread[thread].parent;
+	}
+	return 0;
+}
+
+/* Follows which path a descriptor has. */
+static void follow_fd(struct history *history, const struct plan *plan, const struct call *call,
+		      pid_t pid)
+{
+	struct history_fd *fd;
+	int32_t number = (int32_t)call->key;
+
+	if ((!plan->opens && !plan->closes) || number < 0)
+		return;
+	fd = fd_of(history, pid, number, true);
+	if (fd)
+		fd->text = plan->opens && !plan->is_socket ? call->text : 0;
+}
+
+/* ------------------------------------------------------------------ events */
+
+/* Adds a state. A time that runs backwards counts as the previous one. */
+static void add_stay(struct history *history, struct history_thread *thread, int64_t time_ns,
+		     enum state state, unsigned cpu)
+{
+	struct stay *last = thread->stays ? &thread->stay[thread->stays - 1] : NULL;
+
+	if (last && time_ns < last->from_ns)
+		time_ns = last->from_ns;
+	/* Only a blocked thread is woken; others are on their way already. */
+	if (state == STATE_READY && last && last->state == STATE_RUNS && cpu == UINT16_MAX)
+		return;
+	if (!vec_grow(&thread->stay, thread->stays, 1)) {
+		history->err = ENOMEM;
+		return;
+	}
+	thread->stay[thread->stays++] = (struct stay){
+		.from_ns = time_ns, .state = (uint8_t)state, .cpu = (uint16_t)cpu,
+	};
+	history->has_states = true;
+}
+
+/* Adds a call with a duration. */
+static void add_call(struct history *history, struct history_thread *thread,
+		     const struct plan *plan, const struct log_type *type,
+		     const struct posix_trace_event_np *event)
+{
+	uint64_t time = classify_number(type, event, plan->time);
+	int64_t result = (int64_t)classify_number(type, event, plan->result);
+	struct call call = {
+		.end_ns = event->time_ns, .type = type, .cause = (uint8_t)plan->cause,
+		.thread = (uint32_t)(thread - history->thread),
+		.key = classify_number(type, event, plan->key),
+		.address = (uintptr_t)event->info.posix_prog_address,
+	};
+
+	if (time > INT64_MAX ||
+	    __builtin_sub_overflow(event->time_ns, (int64_t)time, &call.begin_ns))
+		return;
+	call.text = keep_text(history, type, event, plan->text);
+	if (plan->cause == CAUSE_COND || plan->cause == CAUSE_PEER)
+		call.other = classify_number(type, event, plan->other);
+	else if (result > 0)
+		call.other = (uint64_t)result;
+	call.is_in_vain = plan->cause == CAUSE_POLL && result == 0;
+	follow_fd(history, plan, &call, thread->pid);
+	if (!call.text && plan->key >= 0 && plan->cause >= CAUSE_READ && plan->cause <= CAUSE_FILE)
+		call.text = path_of(history, thread->pid, (int32_t)call.key);
+	history->has_holds |= plan->cause == CAUSE_HELD;
+	/* A call that waits for nothing and takes no time explains nothing. */
+	if (plan->cause == CAUSE_NONE || (plan->cause == CAUSE_CALL && time < 1000))
+		return;
+	if (history->calls == HISTORY_CALLS) {
+		history->dropped++;
+	} else if (!vec_grow(&history->call, history->calls, 1)) {
+		history->err = ENOMEM;
+	} else {
+		if (call.begin_ns < thread->first_ns)
+			thread->first_ns = call.begin_ns;
+		history->call[history->calls++] = call;
+	}
+}
+
+/* Copies a name that an event has. */
+static void name_thread(struct history *history, struct history_thread *thread,
+			const struct plan *plan, const struct log_type *type,
+			const struct posix_trace_event_np *event)
+{
+	uint32_t text = keep_text(history, type, event, plan->text);
+
+	if (plan->kind == PLAN_NAME) {
+		uint64_t pthread = classify_number(type, event, plan->key);
+		uint32_t other = history_find_pthread(history, thread->pid, pthread);
+
+		if (other != HISTORY_NONE)
+			thread = &history->thread[other];
+	}
+	if (text) {
+		const char *from = history->text[text - 1], *slash = strrchr(from, '/');
+
+		from = slash && plan->kind == PLAN_PROGRAM ? slash + 1 : from;
+		memcpy(thread->name, from, strnlen(from, sizeof(thread->name) - 1) + 1);
+		thread->name[sizeof(thread->name) - 1] = '\0';
+	}
+}
+
+/* Returns the plan of a type; NULL without memory. */
+static const struct plan *plan_of(struct history *history, const struct log_type *type)
+{
+	size_t id = type->id;
+
+	if (!vec_reach(&history->plan, &history->plans, id))
+		return NULL;
+	if (!history->plan[id]) {
+		history->plan[id] = malloc(sizeof(struct plan));
+		if (history->plan[id])
+			classify_type(type, history->plan[id]);
+	}
+	return history->plan[id];
+}
+
+/* Adds one event to the history of its thread. */
+static void add_event(struct history *history, const struct log_type *type,
+		      const struct posix_trace_event_np *event)
+{
+	const struct plan *plan = plan_of(history, type);
+	struct history_thread *thread;
+
+	if (!plan) {
+		history->err = ENOMEM;
+		return;
+	}
+	/* Events of the stream itself are of its controller. */
+	if (type->id < POSIX_TRACE_UNNAMED_USER_EVENT)
+		return;
+	thread = thread_of(history, event);
+	if (!thread)
+		return;
+	switch (plan->kind) {
+	case PLAN_CALL:
+		if (plan->opens || plan->closes || plan->time >= 0)
+			add_call(history, thread, plan, type, event);
+		break;
+	case PLAN_IN:
+		add_stay(history, thread, event->time_ns, STATE_RUNS,
+			 (unsigned)classify_number(type, event, plan->other));
+		break;
+	case PLAN_OUT:
+		add_stay(history, thread, event->time_ns,
+			 classify_number(type, event, plan->key) ? STATE_READY : STATE_BLOCKED,
+			 (unsigned)classify_number(type, event, plan->other));
+		break;
+	case PLAN_WAKE:
+		add_stay(history, thread, event->time_ns, STATE_READY, UINT16_MAX);
+		break;
+	case PLAN_EXIT:
+		add_stay(history, thread, event->time_ns, STATE_OVER, 0);
+		break;
+	case PLAN_PARENT:
+	case PLAN_PROGRAM:
+		thread->parent = (pid_t)classify_number(type, event, plan->key);
+		name_thread(history, thread, plan, type, event);
+		break;
+	case PLAN_NAME:
+		name_thread(history, thread, plan, type, event);
+		break;
+	}
+}
+
+int history_read(struct history *history, struct logfile *log, struct wanted *wanted,
+		 void (*see)(void *arg, const struct reading *reading), void *arg)
+{
+	int err;
+
+	memset(history, 0, sizeof(*history));
+	history->log = log;
+	err = reading_begin(&history->reading, log, wanted);
+	while (!err && !history->err && reading_next(&history->reading, &err)) {
+		add_event(history, history->reading.type, &history->reading.event);
+		see(arg, &history->reading);
+	}
+	reading_end(&history->reading);
+	history->events = history->reading.taken;
+	history->first_ns = history->reading.first_ns;
+	history->last_ns = history->reading.last_ns;
+	if (!err)
+		err = history->err;
+	return err ? err : history_arrange(history);
+}
+
+void history_fini(struct history *history)
+{
+	for (size_t i = 0; i < history->threads; i++)
+		free(history->thread[i].stay);
+	for (size_t i = 0; i < history->texts; i++)
+		free(history->text[i]);
+	for (size_t i = 0; i < history->plans; i++)
+		free(history->plan[i]);
+	free(history->thread);
+	free(history->call);
+	free(history->piece);
+	free(history->held);
+	free(history->transfer);
+	free(history->run);
+	free(history->text);
+	free(history->fd);
+	free(history->plan);
+	table_fini(&history->of_thread);
+	table_fini(&history->of_fd);
+}

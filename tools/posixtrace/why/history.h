@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * history.h - the events of a log as a history of each thread: the calls in which it waited, the
+ * locks that it held, and, if the log has them, the times at which it had a processor.
+ *
+ * The whole log is read once; its calls are kept in memory, at most HISTORY_CALLS of them. The log
+ * is hostile: times may overlap or run backwards, and threads and types may be any.
+ */
+#ifndef POSIXTRACE_WHY_HISTORY_H
+#define POSIXTRACE_WHY_HISTORY_H
+
+#include "base/table.h"
+#include "choose/reading.h"
+
+#define HISTORY_CALLS   (UINT32_C(1) << 25)
+#define HISTORY_THREADS 65536
+#define HISTORY_NONE    UINT32_MAX
+
+enum cause { /* the reason for which a call waits */
+	CAUSE_NONE,
+	CAUSE_HELD,    /* no wait: a lock was held */
+	CAUSE_LOCK,
+	CAUSE_COND,
+	CAUSE_SEM,
+	CAUSE_BARRIER,
+	CAUSE_READ,    /* of a file, pipe or socket */
+	CAUSE_WRITE,
+	CAUSE_FILE,    /* open, close, fsync: the file itself */
+	CAUSE_POLL,
+	CAUSE_PEER,    /* connect, accept, and others that wait for somebody else */
+	CAUSE_SLEEP,
+	CAUSE_JOIN,
+	CAUSE_CHILD,
+	CAUSE_CALL     /* takes time, but is not known to wait */
+};
+
+struct call {
+	int64_t begin_ns, end_ns;
+	uint64_t key;          /* lock, thread, child or file descriptor */
+	uint64_t other;        /* of a condition variable its mutex; else the bytes transferred */
+	uint64_t address;      /* of the caller */
+	const struct log_type *type;
+	uint32_t thread;       /* index */
+	uint32_t text;         /* index of a path or function + 1; 0: none */
+	uint8_t cause;
+	bool is_in_vain;       /* a poll that reached its time limit */
+};
+
+/* A part of a call in which no inner call ran. Pieces of a thread do not overlap. */
+struct piece {
+	int64_t begin_ns, end_ns;
+	uint32_t call;
+};
+
+enum state { STATE_RUNS, STATE_READY, STATE_BLOCKED, STATE_OVER };
+
+struct stay { /* the state of a thread from this time on */
+	int64_t from_ns;
+	uint8_t state;
+	uint16_t cpu;
+};
+
+struct run { /* a time during which a thread had a processor */
+	int64_t begin_ns, end_ns;
+	uint32_t thread;
+	uint16_t cpu;
+};
+
+struct history_thread {
+	pid_t pid, tid, parent; /* parent: of the process; 0: unknown */
+	uint64_t pthread;
+	int64_t first_ns, last_ns;
+	uint64_t events;
+	char name[64];         /* of the thread or its program; empty: none */
+	struct stay *stay;
+	size_t stays;
+	size_t piece, pieces;  /* its part of history.piece */
+};
+
+struct history {
+	struct logfile *log;
+	struct reading reading;
+	struct history_thread *thread;
+	size_t threads;
+	struct table of_thread;
+	struct call *call;     /* in the order of the log */
+	size_t calls;
+	struct piece *piece;   /* by thread, then by time */
+	size_t pieces;
+	uint32_t *held;        /* calls: by process, lock and end */
+	size_t helds;
+	uint32_t *transfer;    /* calls that read, write or wait at a barrier: by end */
+	size_t transfers;
+	struct run *run;       /* by processor, then by time */
+	size_t runs;
+	char **text;
+	size_t texts;
+	struct history_fd {
+		pid_t pid;
+		int32_t fd;
+		uint32_t text; /* index of the path + 1; 0: closed or unknown */
+	} *fd;
+	size_t fds;
+	struct table of_fd;
+	struct plan **plan;    /* by event type */
+	size_t plans;
+	int64_t first_ns, last_ns;
+	uint64_t dropped;      /* calls past HISTORY_CALLS */
+	uint64_t events;
+	bool has_holds, has_states;
+	int err;
+};
+
+/*
+ * Reads the log. Returns 0 or an error number; the caller calls history_fini() in both cases. see()
+ * is called for each event.
+ */
+int history_read(struct history *history, struct logfile *log, struct wanted *wanted,
+		 void (*see)(void *arg, const struct reading *reading), void *arg);
+void history_fini(struct history *history);
+
+/* Returns the thread's index, or HISTORY_NONE. */
+uint32_t history_find(const struct history *history, pid_t pid, pid_t tid);
+/* Does the same for a pthread_t. */
+uint32_t history_find_pthread(const struct history *history, pid_t pid, uint64_t pthread);
+
+/*
+ * Sorts what was read and divides calls into pieces. history_read() calls it. Returns 0 or ENOMEM.
+ */
+int history_arrange(struct history *history);
+
+#endif

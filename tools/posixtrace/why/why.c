@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* why.c - the command why: its options, and the times that it explains. */
+#include "why/why.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/say.h"
+#include "base/tool.h"
+#include "base/vec.h"
+#include "choose/bound.h"
+#include "symbols/symbols.h"
+
+extern const struct tool_command why_command;
+
+/* The manual page and the completion must have the same options; tests compare them. */
+static const char help[] =
+	"Usage: posixtrace why [OPTION]... LOG\n"
+	"Says why something in LOG (- is standard input) took so long: what the thread did, for "
+		"what it\n"
+	"waited, which thread caused that, and what that thread did meanwhile. Without an option: "
+		"why the\n"
+	"main thread of the recorded program took so long.\n"
+	"\n"
+	"      --span GLOB      the slowest spans whose name matches: begin and end, a call, a "
+		"function\n"
+	"      --slowest N      so many spans, 1 without it; without --span of any name\n"
+	"      --thread T       the whole run of this thread: its Linux number or its name\n"
+	"      --between A B    the time from A to B, of the main thread or of --thread\n"
+	"      --aggregate      with --span: what the slowest 1 % do that the others do not\n"
+	"      --utc            times in UTC\n"
+	"      --raw            times in nanoseconds since 1970\n"
+	"      --json           a JSON object\n"
+	SYMBOLS_HELP
+	"  -h, --help           this text\n"
+	"\n"
+	WANTED_TIME_HELP
+	"Exit status: 0 ok, 1 failure or nothing found, 2 usage, 3 damaged or never closed.\n";
+
+#define SLOWEST_MOST 1000
+#define SPANS_MOST   (1u << 22) /* that --aggregate keeps */
+
+struct options {
+	const char *span, *thread, *from_text, *to_text;
+	struct bound from, to;
+	uint64_t slowest;
+	bool aggregate;
+};
+
+/* What the reading of the log needs. One command runs in a process. */
+static struct why why;
+static struct options options;
+static struct pairing pairing;
+static struct wanted wanted;
+static size_t most; /* windows to keep */
+
+/* ------------------------------------------------------------------ spans */
+
+static int64_t length(const struct window *window)
+{
+	return window->to_ns - window->from_ns;
+}
+
+/* Keeps a span, if it is one of the slowest. The last window is the fastest of those kept. */
+static void take_span(void *arg, const struct span *span, const struct posix_trace_event_np *end)
+{
+	struct window window = {
+		.name = span->series->name, .from_ns = span->begin_ns, .to_ns = span->end_ns,
+		.thread = history_find(&why.history, span->pid, span->begin_tid),
+	};
+	size_t at = why.windows;
+
+	(void)arg;
+	(void)end;
+	if (window.thread == HISTORY_NONE || window.from_ns == INT64_MIN ||
+	    (options.span && fnmatch(options.span, window.name, 0)))
+		return;
+	if (at == most) {
+		if (options.aggregate || length(&window) <= length(&why.window[at - 1]))
+			return;
+		at--;
+	} else if (!vec_grow(&why.window, why.windows, 1)) {
+		pairing.err = ENOMEM;
+		return;
+	} else {
+		why.windows++;
+	}
+	/* --aggregate sorts all of them later. */
+	for (; !options.aggregate && at && length(&why.window[at - 1]) < length(&window); at--)
+		why.window[at] = why.window[at - 1];
+	why.window[at] = window;
+}
+
+/* Called for each event of the log. */
+static void see_event(void *arg, const struct reading *reading)
+{
+	(void)arg;
+	if (most)
+		pairing_event(&pairing, reading->type, &reading->event, reading->ordinal,
+			      reading->is_wanted);
+}
+
+/* ------------------------------------------------------------------ threads and times */
+
+/* Returns the thread of an option, or HISTORY_NONE after a message. */
+static uint32_t named_thread(const char *text)
+{
+	char *end;
+	long number = strtol(text, &end, 10);
+	const struct history *history = &why.history;
+
+	for (size_t i = 0; i < history->threads; i++)
+		if ((*text && !*end && history->thread[i].tid == number) ||
+		    !strcmp(history->thread[i].name, text))
+			return (uint32_t)i;
+	say("--thread %s: %s has no events of such a thread", text, why.log.path);
+	return HISTORY_NONE;
+}
+
+/* The main thread of the recorded process, or else the thread that lasted longest. */
+static uint32_t main_thread(void)
+{
+	const struct history *history = &why.history;
+	uint32_t found = history_find(history, why.log.info.pid, why.log.info.pid);
+
+	for (size_t i = 0; found == HISTORY_NONE && i < history->threads; i++) {
+		found = (uint32_t)i;
+		for (size_t n = i + 1; n < history->threads; n++)
+			if (history->thread[n].last_ns - history->thread[n].first_ns >
+			    history->thread[found].last_ns - history->thread[found].first_ns)
+				found = (uint32_t)n;
+	}
+	return found;
+}
+
+/* Adds the window of a thread. */
+static int take_thread(void)
+{
+	struct window window = { .thread = options.thread ? named_thread(options.thread) :
+							    main_thread() };
+	const struct history_thread *thread;
+
+	if (window.thread == HISTORY_NONE) {
+		if (!options.thread)
+			say("%s: it has no events of the program", why.log.path);
+		return TOOL_FAILURE;
+	}
+	thread = &why.history.thread[window.thread];
+	window.from_ns = thread->first_ns;
+	window.to_ns = thread->last_ns;
+	if (options.from_text) {
+		window.from_ns = bound_at(&options.from, why.history.first_ns,
+					  why.history.last_ns, 0);
+		window.to_ns = bound_at(&options.to, why.history.first_ns, why.history.last_ns, 0);
+		if (window.from_ns < thread->first_ns)
+			window.from_ns = thread->first_ns;
+		if (window.to_ns > thread->last_ns)
+			window.to_ns = thread->last_ns;
+	}
+	if (window.to_ns <= window.from_ns) {
+		say("%s: thread %d has no two events %s", why.log.path, (int)thread->tid,
+		    options.from_text ? "between these times" : "with a time between them");
+		return TOOL_FAILURE;
+	}
+	if (!vec_grow(&why.window, why.windows, 1)) {
+		say("%s", strerror(ENOMEM));
+		return TOOL_FAILURE;
+	}
+	why.window[why.windows++] = window;
+	return TOOL_OK;
+}
+
+/* ------------------------------------------------------------------ answers */
+
+/* Divides and prints one window. Returns 0 or an error number. */
+static int answer(const struct window *window, bool *is_cut)
+{
+	struct division division;
+	struct why_causes causes = { .count = 0 };
+	int err = division_make(&division, &why.history, window->thread, window->from_ns,
+				window->to_ns);
+
+	if (!err && !why_causes(&causes, &division))
+		err = ENOMEM;
+	if (!err && why.json)
+		why_json(&out_stdout, &why, window, &division, &causes, window == why.window);
+	else if (!err)
+		why_text(&out_stdout, &why, window, &division, &causes);
+	*is_cut |= division.is_cut;
+	free(causes.cause);
+	division_fini(&division);
+	return err;
+}
+
+static int answer_all(void)
+{
+	bool is_cut = false;
+	int err = 0;
+
+	if (options.aggregate) {
+		err = why_aggregate(&out_stdout, &why);
+	} else {
+		if (why.json)
+			out_printf(&out_stdout, "{\"events\":%llu,\"lost\":%llu,\"sched\":%s,"
+				   "\"holds\":%s,\"answers\":[",
+				   (unsigned long long)why.history.events,
+				   (unsigned long long)why.lost,
+				   why.history.has_states ? "true" : "false",
+				   why.history.has_holds ? "true" : "false");
+		for (size_t i = 0; !err && i < why.windows; i++) {
+			if (i && !why.json)
+				out_char(&out_stdout, '\n');
+			err = answer(&why.window[i], &is_cut);
+		}
+		if (why.json)
+			out_str(&out_stdout, "]}\n");
+		else if (!err)
+			why_text_end(&out_stdout, &why, is_cut);
+	}
+	if (!err)
+		return TOOL_OK;
+	say("%s: %s", why.log.path, strerror(err));
+	return TOOL_FAILURE;
+}
+
+/* Reads an open log, finds the windows and explains them. */
+static int explain_log(void)
+{
+	struct lost lost = { .total = 0 };
+	int err, status = TOOL_OK;
+
+	if (!pairing_begin(&pairing, &why.log))
+		return TOOL_USAGE;
+	err = history_read(&why.history, &why.log, &wanted, see_event, NULL);
+	if (!err)
+		err = pairing.err;
+	if (!err)
+		err = lost_take(&lost, &why.log);
+	if (err) {
+		say("%s: %s", why.log.path, strerror(err));
+		history_fini(&why.history);
+		return TOOL_FAILURE;
+	}
+	why.lost = lost.total;
+	lost_fini(&lost);
+	if (!most) {
+		status = take_thread();
+	} else if (!why.windows) {
+		say("%s: it has no complete span%s%s", why.log.path, options.span ? " " : "",
+		    options.span ? options.span : "");
+		status = TOOL_FAILURE;
+	}
+	if (!status)
+		status = answer_all();
+	status = tool_worse(status, reading_status(&why.history.reading));
+	history_fini(&why.history);
+	return status;
+}
+
+/* ------------------------------------------------------------------ the command */
+
+enum {
+	OPT_SPAN = 256,
+	OPT_SLOWEST,
+	OPT_THREAD,
+	OPT_BETWEEN,
+	OPT_AGGREGATE,
+	OPT_UTC,
+	OPT_RAW,
+	OPT_JSON,
+};
+
+static const struct option long_options[] = {
+	{ "span", required_argument, NULL, OPT_SPAN },
+	{ "slowest", required_argument, NULL, OPT_SLOWEST },
+	{ "thread", required_argument, NULL, OPT_THREAD },
+	{ "between", required_argument, NULL, OPT_BETWEEN },
+	{ "aggregate", no_argument, NULL, OPT_AGGREGATE },
+	{ "utc", no_argument, NULL, OPT_UTC },
+	{ "raw", no_argument, NULL, OPT_RAW },
+	{ "json", no_argument, NULL, OPT_JSON },
+	SYMBOLS_OPTIONS,
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 }
+};
+
+/* --between has two values; the second is the next argument. */
+static bool take_between(int argc, char **argv)
+{
+	if (optind >= argc) {
+		say("--between %s: up to which time?", optarg);
+		return false;
+	}
+	options.from_text = optarg;
+	options.to_text = argv[optind++];
+	return true;
+}
+
+/* Processes an option. Returns false after an error was printed. */
+static bool parse_option(int option, int argc, char **argv)
+{
+	switch (option) {
+	case OPT_SPAN:
+		options.span = optarg;
+		return true;
+	case OPT_SLOWEST:
+		if (!tool_number("--slowest", optarg, &options.slowest))
+			return false;
+		if (options.slowest && options.slowest <= SLOWEST_MOST)
+			return true;
+		say("--slowest %s: a number from 1 to %d", optarg, SLOWEST_MOST);
+		return false;
+	case OPT_THREAD:
+		options.thread = optarg;
+		return true;
+	case OPT_BETWEEN:
+		return take_between(argc, argv);
+	case OPT_AGGREGATE:
+		options.aggregate = true;
+		return true;
+	case OPT_UTC:
+		why.form = WHEN_UTC;
+		return true;
+	case OPT_RAW:
+		why.form = WHEN_RAW;
+		return true;
+	case OPT_JSON:
+		why.json = true;
+		return true;
+	default:
+		return symbols_option(option, optarg);
+	}
+}
+
+static bool parse_bound(const char *text, struct bound *bound)
+{
+	if (!text || bound_parse(text, why.form == WHEN_UTC, bound))
+		return true;
+	say("--between: %s is not a time", text);
+	return false;
+}
+
+/* Checks the options together. Returns false after it printed an error. */
+static bool options_fit(void)
+{
+	bool wants_spans = options.span || options.slowest;
+
+	if (options.aggregate && !options.span)
+		say("why: --aggregate needs --span");
+	else if (wants_spans && (options.thread || options.from_text))
+		say("why: --span and --slowest choose spans, --thread and --between a thread: one "
+		    "of the two");
+	else if (options.aggregate && options.slowest)
+		say("why: --aggregate uses all spans, so --slowest has no meaning");
+	else
+		return parse_bound(options.from_text, &options.from) &&
+		       parse_bound(options.to_text, &options.to);
+	return false;
+}
+
+static int why_run(int argc, char **argv)
+{
+	int option, status = TOOL_OK;
+
+	wanted_init(&wanted);
+	pairing_init(&pairing, take_span, NULL);
+	while (!status && (option = tool_option(argc, argv, ":h", long_options)) != -1) {
+		if (option == 'h')
+			return tool_help(&why_command);
+		if (!parse_option(option, argc, argv))
+			status = tool_usage(&why_command);
+	}
+	if (!status && !options_fit()) {
+		status = tool_usage(&why_command);
+	} else if (!status && optind + 1 != argc) {
+		say(optind == argc ? "why: which log?" : "why: one log at a time");
+		status = tool_usage(&why_command);
+	}
+	if (options.span || options.slowest)
+		most = options.aggregate ? SPANS_MOST : options.slowest ? options.slowest : 1;
+	if (!status && !(status = reading_open(&why.log, argv[optind], &wanted))) {
+		status = explain_log();
+		logfile_close(&why.log);
+	}
+	free(why.window);
+	pairing_fini(&pairing);
+	wanted_fini(&wanted);
+	return status;
+}
+
+const struct tool_command why_command = {
+	.name = "why",
+	.help = help,
+	.run = why_run,
+};

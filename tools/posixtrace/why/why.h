@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* why.h - the answers of the command why, and their output. */
+#ifndef POSIXTRACE_WHY_WHY_H
+#define POSIXTRACE_WHY_WHY_H
+
+#include "base/out.h"
+#include "base/when.h"
+#include "spans/lost.h"
+#include "why/divide.h"
+
+struct window { /* a time of a thread that is to be explained */
+	const char *name;       /* of the span, not owned; NULL: the time of the thread */
+	uint32_t thread;
+	int64_t from_ns, to_ns;
+};
+
+/* A place in which chains of causes end: all such places with the same label together. */
+struct why_cause {
+	enum why_kind kind;
+	const char *label;      /* belongs to the division */
+	uint32_t thread;
+	uint64_t ns, count;
+	uint64_t place_ns;      /* of the node that contributes most */
+	uint32_t node;
+};
+
+struct why_causes {
+	struct why_cause *cause; /* the greatest first */
+	size_t count;
+};
+
+struct why {
+	struct logfile log;
+	struct history history;
+	struct window *window;
+	size_t windows;
+	uint64_t lost;
+	enum when_form form;
+	bool json;
+};
+
+/* Collects the causes of a division. Returns false without memory; the caller frees cause. */
+bool why_causes(struct why_causes *causes, const struct division *division);
+
+/*
+ * Stores the children of a node in the order of their times. Returns their number, at most size.
+ */
+size_t why_children(const struct division *division, uint32_t node, uint32_t *child, size_t size);
+
+/* Prints one answer; number counts from 0. */
+void why_text(struct out *out, const struct why *why, const struct window *window,
+	      const struct division *division, const struct why_causes *causes);
+/* Prints the evidence that all answers share. */
+void why_text_end(struct out *out, const struct why *why, bool is_cut);
+void why_json(struct out *out, const struct why *why, const struct window *window,
+	      const struct division *division, const struct why_causes *causes, bool is_first);
+
+/*
+ * Prints what the slowest windows do that those in the middle do not. Returns 0 or ENOMEM.
+ */
+int why_aggregate(struct out *out, struct why *why);
+
+#endif

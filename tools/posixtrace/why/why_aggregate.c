@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * why_aggregate.c - compares the slowest spans of a kind with those in the middle: which causes
+ * take more time in the slowest.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/brief.h"
+#include "base/text.h"
+#include "base/vec.h"
+#include "why/why.h"
+
+#define GROUP_MAX 1000 /* windows of a group that are divided, the slowest first */
+#define SHOWN     20
+
+struct total { /* a cause in both groups */
+	enum why_kind kind;
+	char *label;
+	double slow_ns, middle_ns;
+};
+
+struct aggregate {
+	struct total *total;
+	size_t count;
+	bool is_cut;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct window *x = a, *y = b;
+	int64_t p = x->to_ns - x->from_ns, q = y->to_ns - y->from_ns;
+
+	return p == q ? (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns) :
+			(p < q) - (p > q);
+}
+
+static int by_difference(const void *a, const void *b)
+{
+	const struct total *x = a, *y = b;
+	double p = x->slow_ns - x->middle_ns, q = y->slow_ns - y->middle_ns;
+
+	return (p < q) - (p > q);
+}
+
+/* Returns the total of a cause, a new one if necessary; NULL without memory. */
+static struct total *total_of(struct aggregate *aggregate, const struct why_cause *cause)
+{
+	struct total *total;
+
+	/* Causes are few: they are places in the program, not events. */
+	for (size_t i = 0; i < aggregate->count; i++)
+		if (aggregate->total[i].kind == cause->kind &&
+		    !strcmp(aggregate->total[i].label, cause->label))
+			return &aggregate->total[i];
+	if (!vec_grow(&aggregate->total, aggregate->count, 1))
+		return NULL;
+	total = &aggregate->total[aggregate->count];
+	*total = (struct total){ .kind = cause->kind, .label = strdup(cause->label) };
+	if (!total->label)
+		return NULL;
+	aggregate->count++;
+	return total;
+}
+
+/* Adds the mean times of the causes in these windows. */
+static int add_group(struct aggregate *aggregate, struct why *why, const struct window *window,
+		     size_t count, bool is_slow)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < count; i++) {
+		struct division division;
+		struct why_causes causes = { .count = 0 };
+
+		err = division_make(&division, &why->history, window[i].thread, window[i].from_ns,
+				    window[i].to_ns);
+		if (!err && !why_causes(&causes, &division))
+			err = ENOMEM;
+		aggregate->is_cut |= division.is_cut;
+		for (size_t n = 0; !err && n < causes.count; n++) {
+			struct total *total = total_of(aggregate, &causes.cause[n]);
+
+			if (!total)
+				err = ENOMEM;
+			else
+				*(is_slow ? &total->slow_ns : &total->middle_ns) +=
+					(double)causes.cause[n].ns / (double)count;
+		}
+		free(causes.cause);
+		division_fini(&division);
+	}
+	return err;
+}
+
+static double mean_ns(const struct window *window, size_t count)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += (double)(window[i].to_ns - window[i].from_ns);
+	return count ? sum / (double)count : 0;
+}
+
+static size_t group_size(size_t count, size_t parts)
+{
+	size_t size = count / parts;
+
+	return !size ? 1 : size > GROUP_MAX ? GROUP_MAX : size;
+}
+
+static void put_json(struct out *out, const struct why *why, const struct aggregate *aggregate,
+		     double slow_ns, double middle_ns)
+{
+	out_printf(out, "{\"spans\":%zu,\"slow_ns\":%.0f,\"median_ns\":%.0f,\"causes\":[",
+		   why->windows, slow_ns, middle_ns);
+	for (size_t i = 0; i < aggregate->count; i++) {
+		const struct total *total = &aggregate->total[i];
+
+		out_printf(out, "%s{\"kind\":\"%s\",\"what\":", i ? "," : "",
+			   division_kind_name(total->kind));
+		text_json(out, total->label, strlen(total->label));
+		out_printf(out, ",\"slow_ns\":%.0f,\"median_ns\":%.0f}", total->slow_ns,
+			   total->middle_ns);
+	}
+	out_str(out, "]}\n");
+}
+
+static void put_text(struct out *out, const struct why *why, const struct aggregate *aggregate,
+		     const size_t size[2], double slow_ns, double middle_ns)
+{
+	char slow[BRIEF_BYTES], middle[BRIEF_BYTES], more[BRIEF_BYTES];
+
+	text_name(out, why->window[0].name, strlen(why->window[0].name));
+	out_printf(out, ": %zu spans. The slowest %zu took %s, those around the median (%zu) took "
+		   "%s.\n", why->windows, size[0], brief_ns(slow, slow_ns), size[1],
+		   brief_ns(middle, middle_ns));
+	if (aggregate->count && aggregate->total[0].slow_ns > aggregate->total[0].middle_ns) {
+		out_printf(out, "Cause: the slowest have %s more of: ",
+			   brief_ns(more, aggregate->total[0].slow_ns -
+				    aggregate->total[0].middle_ns));
+		text_safe(out, aggregate->total[0].label, strlen(aggregate->total[0].label));
+		out_str(out, ".\n");
+	}
+	out_str(out, "\n   slowest     median  cause (means)\n");
+	for (size_t i = 0; i < aggregate->count && i < SHOWN; i++) {
+		const struct total *total = &aggregate->total[i];
+
+		out_printf(out, "%10s %10s  ", brief_ns(slow, total->slow_ns),
+			   brief_ns(middle, total->middle_ns));
+		text_safe(out, total->label, strlen(total->label));
+		out_char(out, '\n');
+	}
+	why_text_end(out, why, aggregate->is_cut);
+}
+
+int why_aggregate(struct out *out, struct why *why)
+{
+	struct aggregate aggregate = { .count = 0 };
+	size_t size[2] = { group_size(why->windows, 100), group_size(why->windows, 10) };
+	/* The middle group is around the median. */
+	size_t middle = (why->windows - size[1]) / 2;
+	double slow_ns, middle_ns;
+	int err;
+
+	qsort(why->window, why->windows, sizeof(*why->window), by_time);
+	slow_ns = mean_ns(why->window, size[0]);
+	middle_ns = mean_ns(why->window + middle, size[1]);
+	err = add_group(&aggregate, why, why->window, size[0], true);
+	if (!err)
+		err = add_group(&aggregate, why, why->window + middle, size[1], false);
+	if (aggregate.count)
+		qsort(aggregate.total, aggregate.count, sizeof(*aggregate.total), by_difference);
+	if (!err && why->json)
+		put_json(out, why, &aggregate, slow_ns, middle_ns);
+	else if (!err)
+		put_text(out, why, &aggregate, size, slow_ns, middle_ns);
+	for (size_t i = 0; i < aggregate.count; i++)
+		free(aggregate.total[i].label);
+	free(aggregate.total);
+	return err;
+}

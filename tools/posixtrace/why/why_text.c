@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* why_text.c - one page of text: the cause, the way to it, the parts of the time, the evidence. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/brief.h"
+#include "base/text.h"
+#include "why/why.h"
+
+#define CHILDREN  12   /* parts of one part that are printed */
+#define LINES     36   /* parts that are printed in all */
+#define CAUSES    6
+#define LEAST     0.5  /* percent: smaller parts are summed */
+
+struct page {
+	struct out *out;
+	const struct why *why;
+	const struct division *division;
+	double whole;
+	unsigned lines;
+};
+
+static double percent(const struct page *page, uint64_t ns)
+{
+	return page->whole > 0 ? 100.0 * (double)ns / page->whole : 0;
+}
+
+static void put_label(struct out *out, const char *label)
+{
+	text_safe(out, label, strlen(label));
+}
+
+/* Writes the thread of a root or a cause. */
+static void put_thread(const struct page *page, uint32_t thread, pid_t pid)
+{
+	char text[160];
+
+	division_thread_text(&page->why->history, thread, pid, text, sizeof(text));
+	put_label(page->out, text);
+}
+
+/* ------------------------------------------------------------------ the first three lines */
+
+static pid_t root_pid(const struct page *page)
+{
+	return page->why->history.thread[page->division->node[0].thread].pid;
+}
+
+/* Writes the cause; a thread that runs is named, others are in the label. */
+static void put_cause(const struct page *page, const struct why_cause *cause)
+{
+	put_label(page->out, cause->label);
+	if (cause->kind == WHY_RUN || cause->kind == WHY_READY || cause->kind == WHY_UNKNOWN) {
+		out_str(page->out, ", in ");
+		put_thread(page, cause->thread, root_pid(page));
+	}
+}
+
+/* Writes the nodes from the root to the cause. */
+static void put_chain(const struct page *page, uint32_t node)
+{
+	uint32_t chain[2 * WHY_DEPTH + 2];
+	size_t count = 0;
+
+	while (node && count < sizeof(chain) / sizeof(*chain)) {
+		chain[count++] = node;
+		node = page->division->node[node].parent;
+	}
+	while (count-- > 0) {
+		out_str(page->out, " -> ");
+		put_label(page->out, page->division->node[chain[count]].label);
+	}
+}
+
+static void put_summary(const struct page *page, const struct window *window,
+			const struct why_causes *causes)
+{
+	const struct history_thread *thread = &page->why->history.thread[window->thread];
+	char text[BRIEF_BYTES], when[WHEN_BYTES];
+
+	if (window->name) {
+		out_str(page->out, "The span ");
+		text_name(page->out, window->name, strlen(window->name));
+		out_str(page->out, " of ");
+	}
+	put_thread(page, window->thread, 0);
+	out_printf(page->out, " took %s, from %s.\n",
+		   brief_ns(text, (double)(window->to_ns - window->from_ns)),
+		   when_string(when, window->from_ns, page->why->form));
+	if (!causes->count) {
+		out_printf(page->out, "Cause: unknown; thread %d recorded %llu events, and none of "
+			   "them says why.\n", (int)thread->tid,
+			   (unsigned long long)thread->events);
+		return;
+	}
+	out_printf(page->out, "Cause: %.1f %% of that time (%s): ",
+		   percent(page, causes->cause[0].ns),
+		   brief_ns(text, (double)causes->cause[0].ns));
+	put_cause(page, &causes->cause[0]);
+	out_str(page->out, ".\nChain: ");
+	put_thread(page, window->thread, root_pid(page));
+	put_chain(page, causes->cause[0].node);
+	out_str(page->out, ".\n");
+}
+
+/* ------------------------------------------------------------------ parts */
+
+/* What no child explains is the thread's own time, or its cause was not recorded. */
+static void put_rest(struct page *page, enum why_kind kind, uint64_t rest, unsigned depth)
+{
+	char time[BRIEF_BYTES];
+
+	page->lines++;
+	out_printf(page->out, "%10s %5.1f %%  %*s%s\n", brief_ns(time, (double)rest),
+		   percent(page, rest), (int)(2 * depth), "",
+		   kind == WHY_WHO ? "nothing recorded" :
+		   kind == WHY_READY ? "the CPU ran something else" : "others, or between them");
+}
+
+/* Prints a part with its evidence, and the parts below it. */
+static void put_part(struct page *page, uint32_t index, unsigned depth)
+{
+	const struct why_node *node = &page->division->node[index];
+	char time[BRIEF_BYTES], text[BRIEF_BYTES], longest[WHEN_BYTES];
+	uint32_t child[CHILDREN];
+	uint64_t shown = 0;
+	size_t children;
+
+	page->lines++;
+	out_printf(page->out, "%10s %5.1f %%  %*s", brief_ns(time, (double)node->ns),
+		   percent(page, node->ns), (int)(2 * depth), "");
+	put_label(page->out, node->label ? node->label : "?");
+	/* The evidence: how often, and where the longest part is. */
+	if (node->kind != WHY_WHO) {
+		out_printf(page->out, "  [%llux", (unsigned long long)node->count);
+		if (node->count > 1)
+			out_printf(page->out, ", longest %s at +%s",
+				   brief_ns(text, (double)node->longest_ns),
+				   when_span_string(longest, node->longest_at_ns -
+						    page->why->history.first_ns));
+		if (node->bytes)
+			out_printf(page->out, ", %llu bytes", (unsigned long long)node->bytes);
+		out_char(page->out, ']');
+	}
+	out_char(page->out, '\n');
+	children = why_children(page->division, index, child, CHILDREN);
+	for (size_t i = 0; i < children && page->lines < LINES; i++) {
+		const struct why_node *part = &page->division->node[child[i]];
+
+		if (percent(page, part->ns) < LEAST)
+			break;
+		put_part(page, child[i], depth + 1);
+		shown += part->ns;
+	}
+	if (node->child && shown < node->ns && percent(page, node->ns - shown) >= LEAST &&
+	    page->lines < LINES)
+		put_rest(page, node->kind, node->ns - shown, depth + 1);
+}
+
+/* Prints all parts of the root. Those that are too small are one line, so that 100 % are there. */
+static void put_parts(struct page *page)
+{
+	uint32_t child[CHILDREN];
+	size_t children = why_children(page->division, 0, child, CHILDREN);
+	const struct why_node *root = &page->division->node[0];
+	uint64_t shown = 0;
+	char time[BRIEF_BYTES];
+
+	out_str(page->out, "\n      time   share  parts of the time, and what caused them  "
+		"[evidence]\n");
+	for (size_t i = 0; i < children; i++) {
+		const struct why_node *part = &page->division->node[child[i]];
+
+		if (percent(page, part->ns) < LEAST && i)
+			break;
+		put_part(page, child[i], 0);
+		shown += part->ns;
+	}
+	if (shown < root->below_ns)
+		out_printf(page->out, "%10s %5.1f %%  smaller parts\n",
+			   brief_ns(time, (double)(root->below_ns - shown)),
+			   percent(page, root->below_ns - shown));
+	if (root->below_ns < root->ns)
+		out_printf(page->out, "%10s %5.1f %%  unknown\n",
+			   brief_ns(time, (double)division_own_ns(root)),
+			   percent(page, division_own_ns(root)));
+}
+
+/* Prints the ends of all chains, if there are several. */
+static void put_causes(const struct page *page, const struct why_causes *causes)
+{
+	char time[BRIEF_BYTES];
+
+	if (causes->count < 2)
+		return;
+	out_str(page->out, "\n      time   share  causes: the ends of all chains\n");
+	for (size_t i = 0; i < causes->count && i < CAUSES; i++) {
+		if (percent(page, causes->cause[i].ns) < LEAST)
+			break;
+		out_printf(page->out, "%10s %5.1f %%  ",
+			   brief_ns(time, (double)causes->cause[i].ns),
+			   percent(page, causes->cause[i].ns));
+		put_cause(page, &causes->cause[i]);
+		out_char(page->out, '\n');
+	}
+}
+
+void why_text(struct out *out, const struct why *why, const struct window *window,
+	      const struct division *division, const struct why_causes *causes)
+{
+	struct page page = {
+		.out = out, .why = why, .division = division,
+		.whole = (double)division->node[0].ns,
+	};
+
+	put_summary(&page, window, causes);
+	put_parts(&page);
+	put_causes(&page, causes);
+}
+
+void why_text_end(struct out *out, const struct why *why, bool is_cut)
+{
+	const struct history *history = &why->history;
+
+	out_printf(out, "\nEvidence: %llu events, %llu of them calls with a duration, of %zu "
+		   "threads; %llu events lost.\n",
+		   (unsigned long long)history->events, (unsigned long long)history->calls,
+		   history->threads, (unsigned long long)why->lost);
+	if (!history->has_states)
+		out_str(out, "The log does not say when threads had a CPU: a call counts as a wait "
+			"for its whole time,\nand the time between calls as running. 'posixtrace "
+			"record --sched' records it.\n");
+	if (!history->has_holds)
+		out_str(out, "The log does not say who held a lock: 'posixtrace record --trace "
+			"default,lock-hold' does.\n");
+	if (why->lost)
+		out_str(out, "Parts may be wrong where events were lost.\n");
+	if (history->dropped)
+		out_printf(out, "%llu calls did not fit into memory.\n",
+			   (unsigned long long)history->dropped);
+	if (is_cut)
+		out_str(out, "Some chains are longer than shown: a limit was reached.\n");
+}
