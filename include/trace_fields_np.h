@@ -56,6 +56,13 @@ struct posix_trace_arg_np {
 #define POSIX_TRACE_NS_NP(v)    { POSIX_TRACE_TYPE_NS_NP, 0, (uint64_t)(v), 0, 0, 0 }
 #define POSIX_TRACE_TIME_NP(v)  { POSIX_TRACE_TYPE_TIME_NP, 0, (uint64_t)(v), 0, 0, 0 }
 #define POSIX_TRACE_ERRNO_NP(v) { POSIX_TRACE_TYPE_ERRNO_NP, 0, (uint32_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_O8_NP(v)    { POSIX_TRACE_TYPE_O8_NP, 0, (uint8_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_O16_NP(v)   { POSIX_TRACE_TYPE_O16_NP, 0, (uint16_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_O32_NP(v)   { POSIX_TRACE_TYPE_O32_NP, 0, (uint32_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_O64_NP(v)   { POSIX_TRACE_TYPE_O64_NP, 0, (uint64_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_FD_NP(v)    { POSIX_TRACE_TYPE_FD_NP, 0, (uint32_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_SIGNAL_NP(v) { POSIX_TRACE_TYPE_SIGNAL_NP, 0, (uint32_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_WAIT_NP(v)  { POSIX_TRACE_TYPE_WAIT_NP, 0, (uint32_t)(v), 0, 0, 0 }
 /* A string; a null pointer is an empty string. */
 #define POSIX_TRACE_STR_NP(s)        { POSIX_TRACE_TYPE_STR_NP, 0, 0, 0, (s), 0 }
 #define POSIX_TRACE_BYTES_NP(p, n)   { POSIX_TRACE_TYPE_BYTES_NP, 0, 0, 0, (p), (size_t)(n) }

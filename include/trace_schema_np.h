@@ -11,15 +11,20 @@
  *	                            63 bytes
  *	TYPE NAME{0=read,1=write}   with names for values; numbers as in C
  *	TYPE NAME{|1=read,2=write}  with names for bits
+ *	TYPE NAME{|3:0=r,3:1=w}     MASK:VALUE=NAME names a value of the bits in MASK
+ *	TYPE NAME{LIST}             with the names of a list that precedes it
+ *	@names LIST{...}            a list of names as above, for any number of fields
  *	@level N                    1 critical, 2 error, 3 warning, 4 information, 5 verbose
  *	@begin SPAN, @end SPAN      the event begins or ends a span of time with that name
  *	@key NAME[,NAME]            the fields that pair a begin with its end; without @key, events
  *	                            of one thread form pairs
  *
- * Types: u8 u16 u32 u64 s8 s16 s32 s64; x8 x16 x32 x64, printed in hexadecimal; f32 f64; bool (1
- * byte); char (1 byte); ptr (8 bytes) and ptr32 (4 bytes), which may have a name, see
- * <trace_object_np.h>; ns (u64, a duration); time (s64, CLOCK_REALTIME in nanoseconds); errno
- * (s32); str (bytes up to a NUL or to the end of the data); bytes (a u32 length, then the bytes).
+ * Types: u8 u16 u32 u64 s8 s16 s32 s64; x8 x16 x32 x64, printed in hexadecimal; o8 o16 o32 o64,
+ * printed in octal; f32 f64; bool (1 byte); char (1 byte); ptr (8 bytes) and ptr32 (4 bytes), which
+ * may have a name, see <trace_object_np.h>; ns (u64, a duration); time (s64, CLOCK_REALTIME in
+ * nanoseconds); errno (s32); fd (s32, a file descriptor of the process); signal (s32, a signal's
+ * number); wait (s32, a status as wait(2) stores it); str (bytes up to a NUL or to the end of the
+ * data); bytes (a u32 length, then the bytes).
  * TYPE[N] is an array of a type of constant size; str[N] is text in N bytes with a NUL if it is
  * shorter; bytes[N] is N bytes.
  *
@@ -51,6 +56,8 @@ extern "C" {
 #define POSIX_TRACE_ELEMENTS_MAX_NP    65535 /* elements of an array */
 #define POSIX_TRACE_VALUE_NAMES_MAX_NP 128  /* of all fields of a schema */
 #define POSIX_TRACE_KEYS_MAX_NP        4
+#define POSIX_TRACE_NAME_LISTS_MAX_NP  8    /* @names in a schema */
+#define POSIX_TRACE_LABEL_MAX_NP       1063 /* bytes of the label of a value without its NUL */
 
 /*
  * Describes an event type of the calling process, for all its streams and their logs, also for
@@ -98,7 +105,14 @@ enum posix_trace_type_np {
 	POSIX_TRACE_TYPE_ERRNO_NP,
 	POSIX_TRACE_TYPE_STR_NP,
 	POSIX_TRACE_TYPE_BYTES_NP,
-	POSIX_TRACE_TYPE_PTR32_NP
+	POSIX_TRACE_TYPE_PTR32_NP,
+	POSIX_TRACE_TYPE_O8_NP,
+	POSIX_TRACE_TYPE_O16_NP,
+	POSIX_TRACE_TYPE_O32_NP,
+	POSIX_TRACE_TYPE_O64_NP,
+	POSIX_TRACE_TYPE_FD_NP,
+	POSIX_TRACE_TYPE_SIGNAL_NP,
+	POSIX_TRACE_TYPE_WAIT_NP
 };
 
 /* The member of struct posix_trace_value_np that has the value. */
@@ -133,7 +147,12 @@ struct posix_trace_field_np {
 	int has_bits;         /* value_name are names of bits */
 	unsigned value_names; /* entries of value_name */
 	const struct posix_trace_value_name_np *value_name;
-	uint64_t reserved[8]; /* 0; for later versions: this structure keeps its size */
+	/*
+	 * For each entry of value_name the MASK of MASK:VALUE=NAME, 0 without one. Null if the
+	 * caller's structure has no room for masks.
+	 */
+	const uint64_t *value_mask;
+	uint64_t reserved[7]; /* 0; for later versions: this structure keeps its size */
 };
 
 /*
@@ -151,6 +170,7 @@ struct posix_trace_schema_np {
 	unsigned value_names;
 	struct posix_trace_value_name_np value_name[POSIX_TRACE_VALUE_NAMES_MAX_NP];
 	char text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
+	uint64_t value_mask[POSIX_TRACE_VALUE_NAMES_MAX_NP];
 };
 
 /*
@@ -233,6 +253,29 @@ static __inline int posix_trace_field_get_np(const struct posix_trace_schema_np 
 
 /* Returns the name that the schema has for the whole value, or null. */
 const char *posix_trace_value_name_np(const struct posix_trace_value_np *value);
+
+/*
+ * Prints the label of a value into size bytes at text, with a NUL. The label is the name of the
+ * value, the names of its bits with | between them, the name of an error or of a signal, or the
+ * meaning of a wait status ("exited 1", "killed by SIGSEGV"). Returns the length of the whole text
+ * without its NUL, at most POSIX_TRACE_LABEL_MAX_NP; 0 if the value has no label. text may be null
+ * if size is 0. Async-signal-safe.
+ */
+size_t posix_trace_value_label_sized_np(const struct posix_trace_value_np *value,
+					size_t value_size, char *text, size_t size);
+static __inline size_t posix_trace_value_label_np(const struct posix_trace_value_np *value,
+						  char *text, size_t size)
+{
+	return posix_trace_value_label_sized_np(value, sizeof(*value), text, size);
+}
+
+/*
+ * Finds the value that a name of the field has, such as O_CREAT or ENOENT. Stores it in *number,
+ * and in *mask the bits that it is about: all bits of the field for names of values. Returns 1, or
+ * 0 if the field has no such name.
+ */
+int posix_trace_value_find_np(const struct posix_trace_field_np *field, const char *name,
+			      uint64_t *number, uint64_t *mask);
 
 /* Returns the name of a type, such as "u32"; null if type is not one. */
 const char *posix_trace_type_name_np(enum posix_trace_type_np type);

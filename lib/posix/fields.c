@@ -25,8 +25,9 @@ PTX_EXPORT int posix_trace_schema_parse_sized_np(const char *text,
 	/* The reason is not returned; the tool has it from ptx_schema_parse() for messages. */
 	if (!text || !schema || size < PTX_FIRST_SCHEMA)
 		return EINVAL;
-	memset((char *)schema + sizeof(*schema), 0, size - sizeof(*schema));
-	return ptx_schema_parse(text, schema) ? EINVAL : 0;
+	if (size > sizeof(*schema))
+		memset((char *)schema + sizeof(*schema), 0, size - sizeof(*schema));
+	return ptx_schema_parse_sized(text, schema, size) ? EINVAL : 0;
 }
 
 /*

@@ -15,6 +15,7 @@
 #include "cursor/stored.h"
 #include "posix/call.h"
 #include "posix/first.h"
+#include "posix/label.h"
 #include "record/schema.h"
 
 /* Text of any length, of which the first size - 1 bytes are kept. */
@@ -205,32 +206,6 @@ static void put_float(struct text *text, const struct posix_trace_value_np *valu
 }
 
 /*
- * Appends the names of the bits that are set, with | between them, then the
- * bits without a name as one number. A signed field of less than 64 bits was
- * extended: the copies of its sign are not bits of the field.
- */
-static void put_bits(struct text *text, const struct posix_trace_value_np *value)
-{
-	const struct posix_trace_field_np *field = value->field;
-	const char *separator = "";
-	uint64_t left = value->u64;
-
-	if (field->form == POSIX_TRACE_FORM_SIGNED_NP && field->size < 8)
-		left &= (UINT64_C(1) << 8 * field->size) - 1;
-	for (unsigned i = 0; i < field->value_names; i++) {
-		const uint64_t named = field->value_name[i].value;
-
-		if (named ? (left & named) != named : value->u64 != 0)
-			continue;
-		left &= ~named;
-		put_format(text, "%s%s", separator, field->value_name[i].name);
-		separator = "|";
-	}
-	if (left || !*separator)
-		put_format(text, "%s0x%llx", separator, (unsigned long long)left);
-}
-
-/*
  * Appends a character in single quotes. A NUL is frequent enough for the
  * short escape of C.
  */
@@ -242,21 +217,6 @@ static void put_character(struct text *text, unsigned char c)
 	else
 		put_string(text, "\\0");
 	put_string(text, "'");
-}
-
-/*
- * Appends the name of an error. Many calls return the negative number of an error, so a negative
- * number has the name of its absolute value with a minus sign. Returns false if it has no name.
- */
-static bool put_error(struct text *text, int64_t value)
-{
-	const char *name = NULL;
-
-	if (value >= -4095 && value <= 4095 && value != 0)
-		name = strerrorname_np((int)(value < 0 ? -value : value));
-	if (name)
-		put_format(text, "%s%s", value < 0 ? "-" : "", name);
-	return name;
 }
 
 /*
@@ -302,14 +262,10 @@ static void put_plain(struct text *text, const struct posix_trace_value_np *valu
 static void put_value(struct text *text, const struct posix_trace_value_np *value)
 {
 	const struct posix_trace_field_np *field = value->field;
-	const char *name = field->value_names ? posix_trace_value_name_np(value) : NULL;
+	char label[POSIX_TRACE_LABEL_MAX_NP + 1];
 
-	if (name) {
-		put_string(text, name);
-		return;
-	}
-	if (field->has_bits) {
-		put_bits(text, value);
+	if (ptx_label(value, label)) {
+		put_string(text, label);
 		return;
 	}
 	switch (field->type) {
@@ -333,9 +289,11 @@ static void put_value(struct text *text, const struct posix_trace_value_np *valu
 	case POSIX_TRACE_TYPE_TIME_NP:
 		put_time_ns(text, value->s64);
 		break;
-	case POSIX_TRACE_TYPE_ERRNO_NP:
-		if (!put_error(text, value->s64))
-			put_plain(text, value);
+	case POSIX_TRACE_TYPE_O8_NP:
+	case POSIX_TRACE_TYPE_O16_NP:
+	case POSIX_TRACE_TYPE_O32_NP:
+	case POSIX_TRACE_TYPE_O64_NP:
+		put_format(text, "%#llo", (unsigned long long)value->u64);
 		break;
 	default:
 		put_plain(text, value);

@@ -14,6 +14,15 @@
 
 #include "record/schema.h"
 
+/* A list of names that fields refer to: @names LIST{...}. */
+struct name_list {
+	const char *name;
+	unsigned first, names; /* of the schema's names */
+	bool has_bits;
+	bool is_negative; /* a name has a value below 0, which an unsigned field cannot have */
+	bool is_large;    /* a name has a value above INT64_MAX, which a signed field cannot have */
+};
+
 /* The state of one parse. */
 struct parser {
 	struct posix_trace_schema_np *schema;
@@ -27,6 +36,9 @@ struct parser {
 	const char *why; /* the first fault, for ptx_schema_parse() */
 	/* Names after @key, which may precede their fields. resolve_keys() finds these. */
 	const char *key[POSIX_TRACE_KEYS_MAX_NP];
+	struct name_list list[POSIX_TRACE_NAME_LISTS_MAX_NP];
+	unsigned lists;
+	bool has_masks; /* the caller's struct has the member value_mask */
 };
 
 /* Records the reason of a failure. Always false, so that a caller can return it. */
@@ -183,40 +195,64 @@ static bool take_number(struct parser *parser, uint64_t *number)
 	return true;
 }
 
+/*
+ * Consumes VALUE or, among names of bits, MASK:VALUE into the next free entry. Returns whether it
+ * is a number that the list can have.
+ */
+static bool take_value(struct parser *parser, struct name_list *list, uint64_t *value,
+		       uint64_t *mask)
+{
+	/* A sign is allowed for values only, and never for bits. */
+	const bool is_negative = take_char(parser, '-');
+
+	*mask = 0;
+	if (!take_number(parser, value))
+		return false;
+	if (list->has_bits && take_char(parser, ':')) {
+		*mask = *value;
+		/* A value outside of its mask would never be found. */
+		if (!take_number(parser, value))
+			return false;
+		if (*mask == 0 || (*value & ~*mask))
+			return fault(parser, "a value is not within its mask");
+	}
+	/* The smallest value has the magnitude 2^63. Its negation wraps to itself. */
+	if (is_negative) {
+		if (list->has_bits || *value > UINT64_C(1) << 63)
+			return fault(parser, "a value cannot be negative");
+		*value = -*value;
+		list->is_negative = true;
+	} else if (*value > INT64_MAX || *mask > INT64_MAX) {
+		list->is_large = true;
+	}
+	return true;
+}
+
 /* Consumes NUMBER=NAME. Names of all fields share one array with a limit. */
-static bool take_value_name(struct parser *parser, struct posix_trace_field_np *field)
+static bool take_value_name(struct parser *parser, struct name_list *list)
 {
 	/* The next free entry. It belongs to the schema only after value_names has counted it. */
 	struct posix_trace_schema_np *schema = parser->schema;
 	struct posix_trace_value_name_np *name = &schema->value_name[schema->value_names];
-	bool negative;
+	uint64_t mask; /* 0 without one */
 
 	/*
 	 * The limit is on all names of the schema together, so that the struct has a fixed size.
 	 */
 	if (schema->value_names == POSIX_TRACE_VALUE_NAMES_MAX_NP)
 		return fault(parser, "there are too many names for values");
-	/* A sign is allowed for signed fields only, and never for bits. */
-	negative = take_char(parser, '-');
-	if (!take_number(parser, &name->value))
+	if (!take_value(parser, list, &name->value, &mask))
 		return false;
-	/* The smallest value has the magnitude 2^63. Its negation wraps to itself. */
-	if (negative) {
-		if (field->form != POSIX_TRACE_FORM_SIGNED_NP || field->has_bits ||
-		    name->value > UINT64_C(1) << 63)
-			return fault(parser, "a value cannot be negative");
-		name->value = -name->value;
-	/* The value of a signed field is stored without a sign, so its range is checked here. */
-	} else if (field->form == POSIX_TRACE_FORM_SIGNED_NP && name->value > INT64_MAX) {
-		return fault(parser, "a number is too large");
-	}
 	if (!take_char(parser, '='))
 		return fault(parser, "a value has no '=' behind it");
 	name->name = take_name(parser, is_label);
 	if (!name->name)
 		return false;
+	/* A struct of the first version ends before this member. */
+	if (parser->has_masks)
+		schema->value_mask[schema->value_names] = mask;
 	schema->value_names++;
-	field->value_names++;
+	list->names++;
 	return true;
 }
 
@@ -224,32 +260,81 @@ static bool take_value_name(struct parser *parser, struct posix_trace_field_np *
  * Consumes the separator between two names; returns whether there was one. Names of bits may have
  * a bar before each name, or only before the first.
  */
-static bool take_value_separator(struct parser *parser, const struct posix_trace_field_np *field)
+static bool take_value_separator(struct parser *parser, const struct name_list *list)
 {
 	bool more = take_char(parser, ',');
 
-	return (field->has_bits && take_char(parser, '|')) || more;
+	return (list->has_bits && take_char(parser, '|')) || more;
 }
 
-/* Consumes the names behind '{', up to '}'. */
-static bool take_value_names(struct parser *parser, struct posix_trace_field_np *field)
+/*
+ * Consumes the names behind '{', up to '}'. They are consecutive in the schema's array, because
+ * they are parsed one after the other.
+ */
+static bool take_value_names(struct parser *parser, struct name_list *list)
 {
+	/* The names of the list begin at the next free entry. */
+	*list = (struct name_list){ .first = parser->schema->value_names };
+	list->has_bits = take_char(parser, '|');
+	do {
+		if (!take_value_name(parser, list))
+			return false;
+	} while (take_value_separator(parser, list));
+	return take_char(parser, '}') || fault(parser,
+					       "the names of values have no '}' behind them");
+}
+
+/* Finds the list with this name among those that precede the field; NULL if there is none. */
+static const struct name_list *find_list(const struct parser *parser, const char *name)
+{
+	for (unsigned i = 0; i < parser->lists; i++)
+		if (!strcmp(parser->list[i].name, name))
+			return &parser->list[i];
+	return NULL;
+}
+
+/* Consumes the name of a list behind '{', up to '}', and stores the list. */
+static bool take_list_name(struct parser *parser, struct name_list *list)
+{
+	const char *name = take_field_name(parser);
+	/* Lists must precede the fields that use them, so one pass is enough. */
+	const struct name_list *found = name ? find_list(parser, name) : NULL;
+
+	if (!name)
+		return false;
+	if (!found)
+		return fault(parser, "there is no list of this name before it");
+	/* A copy refers to the same names, which the schema has once. */
+	*list = *found;
+	return take_char(parser, '}') || fault(parser, "the name of a list has no '}' behind it");
+}
+
+/* Consumes the names of a field's values behind '{': a list, or the name of one. */
+static bool take_field_names(struct parser *parser, struct posix_trace_field_np *field)
+{
+	struct posix_trace_schema_np *schema = parser->schema;
+	struct name_list list;
+
 	/* Floating-point numbers and text have no names for values. */
 	if (field->form != POSIX_TRACE_FORM_UNSIGNED_NP &&
 	    field->form != POSIX_TRACE_FORM_SIGNED_NP)
 		return fault(parser, "values of this type have no names");
-	/*
-	 * The names of a field are consecutive in the array, because they are parsed one after
-	 * the other.
-	 */
-	field->value_name = &parser->schema->value_name[parser->schema->value_names];
-	field->has_bits = take_char(parser, '|');
-	do {
-		if (!take_value_name(parser, field))
-			return false;
-	} while (take_value_separator(parser, field));
-	return take_char(parser, '}') || fault(parser,
-					       "the names of values have no '}' behind them");
+	/* The name of a list begins with a letter, and a value with a digit or a sign. */
+	skip_blanks(parser);
+	if (is_letter(*parser->at) ? !take_list_name(parser, &list)
+				   : !take_value_names(parser, &list))
+		return false;
+	if (list.is_negative && field->form != POSIX_TRACE_FORM_SIGNED_NP)
+		return fault(parser, "a value cannot be negative");
+	/* The value of a signed field is stored without a sign, so its range is checked here. */
+	if (list.is_large && field->form == POSIX_TRACE_FORM_SIGNED_NP)
+		return fault(parser, "a number is too large");
+	/* Several fields may point to the same names. */
+	field->value_name = &schema->value_name[list.first];
+	field->value_mask = parser->has_masks ? &schema->value_mask[list.first] : NULL;
+	field->value_names = list.names;
+	field->has_bits = list.has_bits;
+	return true;
 }
 
 /* The types are numbered without gaps, so the first unknown number ends the search. */
@@ -335,7 +420,7 @@ static bool take_field(struct parser *parser)
 	/* Two fields of one name could not be addressed by a key or a query. */
 	if (has_name(schema, field->name, &other))
 		return fault(parser, "two fields have one name");
-	if (take_char(parser, '{') && !take_value_names(parser, field))
+	if (take_char(parser, '{') && !take_field_names(parser, field))
 		return false;
 	/* Behind the first field of variable size no later field has a constant offset. */
 	field->offset = parser->offset;
@@ -399,9 +484,33 @@ static bool take_keys(struct parser *parser)
 	return true;
 }
 
-/* Consumes an attribute behind '@'. */
+/*
+ * Consumes LIST{...} behind @names. The list gets its place only when it is complete, so that it
+ * cannot refer to itself.
+ */
+static bool take_list(struct parser *parser)
+{
+	struct name_list list;
+	const char *name;
+
+	if (parser->lists == POSIX_TRACE_NAME_LISTS_MAX_NP)
+		return fault(parser, "there are too many lists of names");
+	name = take_field_name(parser);
+	if (!name)
+		return false;
+	if (find_list(parser, name))
+		return fault(parser, "two lists have one name");
+	if (!take_char(parser, '{'))
+		return fault(parser, "a list has no '{' behind its name");
+	if (!take_value_names(parser, &list))
+		return false;
+	list.name = name;
+	parser->list[parser->lists++] = list;
+	return true;
+}
+
+/* Consumes an attribute behind '@'. Blanks are allowed behind '@', too. */
 static bool take_attribute(struct parser *parser)
-/* Blanks are allowed behind '@', too. */
 {
 	skip_blanks(parser);
 	/* The order does not matter: no keyword is the beginning of another. */
@@ -413,6 +522,8 @@ static bool take_attribute(struct parser *parser)
 		return take_span(parser, POSIX_TRACE_END_NP);
 	if (take_keyword(parser, "key"))
 		return take_keys(parser);
+	if (take_keyword(parser, "names"))
+		return take_list(parser);
 	return fault(parser, "this is not an attribute");
 }
 
@@ -469,9 +580,14 @@ static bool take_items(struct parser *parser)
  * The parser stops at the first fault and reports that one only. A caller that wants the place of
  * the fault has to compare the text itself: no position is returned.
  */
-const char *ptx_schema_parse(const char *text, struct posix_trace_schema_np *schema)
+const char *ptx_schema_parse_sized(const char *text, struct posix_trace_schema_np *schema,
+				   size_t size)
 {
-	struct parser parser = { .schema = schema, .at = text, .room = schema->text };
+	struct parser parser = {
+		.schema = schema, .at = text, .room = schema->text,
+		.has_masks = size >= offsetof(struct posix_trace_schema_np, value_mask) +
+					     sizeof(schema->value_mask)
+	};
 
 	/* The limit also bounds the size of schema->text, in which the names are stored. */
 	if (strnlen(text, PTX_SCHEMA_BYTES) == PTX_SCHEMA_BYTES)
@@ -484,4 +600,10 @@ const char *ptx_schema_parse(const char *text, struct posix_trace_schema_np *sch
 	schema->keys = 0;
 	schema->value_names = 0;
 	return take_items(&parser) ? NULL : parser.why;
+}
+
+/* For callers of this library, whose struct has all members. */
+const char *ptx_schema_parse(const char *text, struct posix_trace_schema_np *schema)
+{
+	return ptx_schema_parse_sized(text, schema, sizeof(*schema));
 }

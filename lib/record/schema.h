@@ -35,4 +35,11 @@ const struct ptx_schema_type *ptx_schema_type(enum posix_trace_type_np type);
  */
 const char *ptx_schema_parse(const char *text, struct posix_trace_schema_np *schema);
 
+/*
+ * The same for a struct of size bytes, which a program of an earlier version may have. Without the
+ * member value_mask the fields have no masks.
+ */
+const char *ptx_schema_parse_sized(const char *text, struct posix_trace_schema_np *schema,
+				   size_t size);
+
 #endif

@@ -11,7 +11,8 @@ import readlog
 
 SCALARS = {"u8": "B", "u16": "H", "u32": "I", "u64": "Q", "s8": "b", "s16": "h", "s32": "i",
            "s64": "q", "x8": "B", "x16": "H", "x32": "I", "x64": "Q", "f32": "f", "f64": "d",
-           "bool": "B", "char": "B", "ptr": "Q", "ptr32": "I", "ns": "Q", "time": "q", "errno": "i"}
+           "bool": "B", "char": "B", "ptr": "Q", "ptr32": "I", "ns": "Q", "time": "q", "errno": "i",
+           "o8": "B", "o16": "H", "o32": "I", "o64": "Q", "fd": "i", "signal": "i", "wait": "i"}
 
 
 def parse_schema(text):

@@ -162,9 +162,84 @@ START_TEST(values_have_their_names)
 }
 END_TEST
 
-SUITE_MAIN("record: fields",
-	   what_is_packed_is_what_is_read,
-	   a_payload_may_end_anywhere,
-	   strings_are_cut_so_that_the_fields_behind_them_fit,
-	   the_other_byte_order_is_read,
-	   values_have_their_names)
+/* Type with names, value, label; "" is none. */
+static const struct {
+	const char *schema;
+	int64_t value;
+	const char *label;
+} labels[] = {
+	{ "u32 a{1=one}", 1, "one" }, { "u32 a{1=one}", 2, "" }, { "u32 a", 2, "" },
+	{ "x32 a{|3:0=R,3:1=W,3:2=RW,0100=C}", 0, "R" },
+	{ "x32 a{|3:0=R,3:1=W,3:2=RW,0100=C}", 0101, "W|C" },
+	{ "x32 a{|3:0=R,3:1=W,3:2=RW,0100=C}", 3, "0x3" },
+	{ "x32 a{|3:0=R,3:1=W,3:2=RW,0100=C}", 0202, "RW|0x80" },
+	{ "x32 a{|1=A,2=B,0=none}", 0, "none" }, { "x32 a{|1=A,2=B}", 0, "0x0" },
+	{ "x32 a{|3=AB,1=A,2=B}", 3, "AB" }, { "x32 a{|3=AB,1=A,2=B}", 2, "B" },
+	{ "o32 a{|0170000:0100000=REG,04000=SUID}", 0104644, "REG|SUID|0644" },
+	{ "o32 a{|0170000:0100000=REG}", 0, "0" }, { "s32 a{|1=A}", -1, "A|0xfffffffe" },
+	{ "errno a", 2, "ENOENT" }, { "errno a", -2, "-ENOENT" }, { "errno a", 0, "" },
+	{ "errno a", 4000, "" }, { "errno a", INT32_MIN, "" }, { "signal a", 11, "SIGSEGV" },
+	{ "signal a", 0, "" }, { "signal a", -1, "" }, { "signal a", 34, "SIGRTMIN" },
+	{ "signal a", 36, "SIGRTMIN+2" }, { "signal a", 65, "" }, { "wait a", 0x100, "exited 1" },
+	{ "wait a", 0, "exited 0" }, { "wait a", 11, "killed by SIGSEGV" },
+	{ "wait a", 0x8b, "killed by SIGSEGV (core dumped)" }, { "wait a", 0xffff, "continued" },
+	{ "wait a", 0x137f, "stopped by SIGSTOP" }, { "wait a", 0x20, "killed by signal 32" },
+	{ "wait a{0=well}", 0, "well" }, { "fd a", 3, "" },
+};
+
+START_TEST(values_have_their_labels)
+{
+	const char *label = labels[_i].label;
+	char text[POSIX_TRACE_LABEL_MAX_NP + 1];
+	struct posix_trace_value_np v = { .s64 = labels[_i].value };
+
+	ck_assert_ptr_null(ptx_schema_parse(labels[_i].schema, &schema));
+	v.field = &schema.field[0];
+	ck_assert_uint_eq(posix_trace_value_label_np(&v, text, sizeof(text)), strlen(label));
+	ck_assert_str_eq(text, label);
+	/* A text that does not fit is cut, and the length is that of all of it. */
+	ck_assert_uint_eq(posix_trace_value_label_np(&v, NULL, 0), strlen(label));
+	ck_assert_uint_eq(posix_trace_value_label_np(&v, text, 2), strlen(label));
+	ck_assert_uint_le(strlen(text), 1);
+}
+END_TEST
+
+START_TEST(names_have_their_values)
+{
+	uint64_t number, mask;
+
+	ck_assert_ptr_null(ptx_schema_parse(
+		"x32 f{|3:1=W,4=C,0=none}; errno e; signal s; u8 n{7=x}", &schema));
+	ck_assert_int_eq(posix_trace_value_find_np(&schema.field[0], "W", &number, &mask), 1);
+	ck_assert(number == 1 && mask == 3);
+	ck_assert_int_eq(posix_trace_value_find_np(&schema.field[0], "C", &number, &mask), 1);
+	ck_assert(number == 4 && mask == 4);
+	ck_assert_int_eq(posix_trace_value_find_np(&schema.field[0], "none", &number, &mask), 1);
+	ck_assert(number == 0 && mask == UINT64_MAX);
+	ck_assert_int_eq(posix_trace_value_find_np(&schema.field[0], "W|C", &number, &mask), 0);
+	ck_assert_int_eq(posix_trace_value_find_np(&schema.field[1], "ENOENT", &number, &mask), 1);
+	ck_assert(number == 2 && mask == UINT64_MAX);
+	ck_assert_int_eq(posix_trace_value_find_np(&schema.field[2], "SIGKILL", &number, &mask), 1);
+	ck_assert(number == 9 && mask == UINT64_MAX);
+	ck_assert_int_eq(posix_trace_value_find_np(&schema.field[3], "x", &number, &mask), 1);
+	ck_assert(number == 7 && mask == UINT64_MAX);
+	ck_assert_int_eq(posix_trace_value_find_np(&schema.field[3], "ENOENT", &number, &mask), 0);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	TCase *tc;
+	Suite *s = support_suite("record: fields", &tc);
+
+	tcase_add_test(tc, what_is_packed_is_what_is_read);
+	tcase_add_test(tc, a_payload_may_end_anywhere);
+	tcase_add_test(tc, strings_are_cut_so_that_the_fields_behind_them_fit);
+	tcase_add_test(tc, the_other_byte_order_is_read);
+	tcase_add_test(tc, values_have_their_names);
+	tcase_add_loop_test(tc, values_have_their_labels, 0, sizeof(labels) / sizeof(labels[0]));
+	tcase_add_test(tc, names_have_their_values);
+	return s;
+}
+
+SUITE_MAIN_OF(suite)

@@ -38,6 +38,12 @@ static const struct {
 	{ "@begin io; @key a; u8 a", 1, 1 }, { "u8 a; u8 b; @key a,b; @end io", 2, 2 },
 	{ "@key a , b; @begin x; u8 a; str b", 2, 1 }, { "@ level 2", 0, 0 },
 	{ "time errno; errno time; ns ns; ptr ptr", 4, 28 },
+	{ "o8 a", 1, 1 }, { "o16 a", 1, 2 }, { "o32 a", 1, 4 }, { "o64 a", 1, 8 },
+	{ "fd a", 1, 4 }, { "signal a", 1, 4 }, { "wait a", 1, 4 }, { "fd fd; wait signal", 2, 8 },
+	{ "x32 f{|3:0=R,3:1=W,3:2=RW,0100=C}", 1, 4 }, { "x32 f{| 0x3 : 0x1 = W | 4 = C }", 1, 4 },
+	{ "@names a{1=x}; u8 b{a}; s8 c{ a }", 2, 2 }, { "@names a{|1=x}; x8 b{a}", 1, 1 },
+	{ "@names a{-1=x}; s8 b{a}", 1, 1 }, { "@names a{1=x}", 0, 0 },
+	{ "@names a{1=x}; u8 a{a}", 1, 1 },
 };
 
 static const char *const bad[] = {
@@ -62,6 +68,13 @@ static const char *const bad[] = {
 	"@begin \"x\"", "@begin a;u8 a;@key a b", "u8 a;;@", "\x01u8 a", "u8 a\x01", "u8\240a",
 	"// u8 a", "u8 a; # x", "%s %n", "u8 a{0=a,1}", "str[] a", "str[0] a", "bytes[65536] a",
 	"u32 op{0=read,1=write", "u8 a; u16", "char 'c'", "ptr *p", "ns", "errno", "u8 a == 3",
+	"o7 a", "o32", "fd", "x8 f{|3:4=A}", "x8 f{|0:0=A}", "x8 f{|3:=A}", "x8 f{|:3=A}",
+	"x8 f{3:1=A}", "x8 f{|3:1:1=A}", "x8 f{|3:-1=A}", "@names", "@names a", "@names {1=x}",
+	"@names a{}", "@names a{1=x}; @names a{2=y}", "u8 b{a}", "u8 b{a}; @names a{1=x}",
+	"@names a{1=x}; u8 b{a", "@names a{1=x}; u8 b{a,2=y}", "@names a{-1=x}; u8 b{a}",
+	"@names a{1=x}; str b{a}", "@names a{18446744073709551615=x}; s64 b{a}",
+	"@names a{1=x}; @names b{1=x}; @names c{1=x}; @names d{1=x}; @names e{1=x};"
+	"@names f{1=x}; @names g{1=x}; @names h{1=x}; @names i{1=x}",
 };
 
 START_TEST(a_schema_is_one)
@@ -119,6 +132,34 @@ START_TEST(the_parts_of_a_schema_are_found)
 	ck_assert_uint_eq(schema.field[4].count, 3);
 	ck_assert_uint_eq(schema.field[5].room, 5);
 	ck_assert_uint_eq(schema.field[5].count, 1);
+}
+END_TEST
+
+START_TEST(lists_of_names_serve_several_fields)
+{
+	ck_assert_ptr_null(ptx_schema_parse("@names n{|3:1=W,4=C}; x32 a{n}; x16 b{n}; u8 c{7=x}",
+					    &schema));
+	ck_assert_uint_eq(schema.value_names, 3);
+	ck_assert_ptr_eq(schema.field[0].value_name, schema.field[1].value_name);
+	ck_assert_ptr_eq(schema.field[0].value_mask, schema.field[1].value_mask);
+	ck_assert_uint_eq(schema.field[0].value_names, 2);
+	ck_assert(schema.field[1].has_bits && !schema.field[2].has_bits);
+	ck_assert_uint_eq(schema.field[1].value_mask[0], 3);
+	ck_assert_uint_eq(schema.field[1].value_mask[1], 0);
+	ck_assert_str_eq(schema.field[2].value_name[0].name, "x");
+}
+END_TEST
+
+/* A program of the first version has a struct without value_mask. Nothing behind it is written. */
+START_TEST(the_first_struct_has_no_masks)
+{
+	const size_t first = offsetof(struct posix_trace_schema_np, value_mask);
+
+	memset(&schema, 0x5a, sizeof(schema));
+	ck_assert_int_eq(posix_trace_schema_parse_sized_np("x8 a{|3:1=W}", &schema, first), 0);
+	ck_assert_ptr_null(schema.field[0].value_mask);
+	ck_assert_uint_eq(schema.field[0].value_name[0].value, 1);
+	ck_assert_uint_eq(schema.value_mask[0], UINT64_C(0x5a5a5a5a5a5a5a5a));
 }
 END_TEST
 
@@ -241,6 +282,8 @@ static Suite *suite(void)
 	tcase_add_loop_test(tc, what_is_no_schema_is_refused_with_a_reason, 0,
 			    sizeof(bad) / sizeof(bad[0]));
 	tcase_add_test(tc, the_parts_of_a_schema_are_found);
+	tcase_add_test(tc, lists_of_names_serve_several_fields);
+	tcase_add_test(tc, the_first_struct_has_no_masks);
 	tcase_add_test(tc, limits_hold_at_their_last_value_and_not_beyond);
 	tcase_add_loop_test(tc, mutated_schemas_are_refused_or_can_be_used, 0, 10);
 	return s;

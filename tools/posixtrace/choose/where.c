@@ -14,13 +14,13 @@
 #include "choose/where_part.h"
 
 struct value {
-	enum { UNKNOWN, NUMBER, REAL, TEXT } kind;
+	enum { UNKNOWN, NUMBER, REAL, TEXT, NAME } kind;
 	__int128 number;
 	double real;
-	const char *text;
+	const char *text;    /* of a NAME: the name of a value of the field that it meets */
 	size_t len;
-	const char *label;   /* the name of a number's value; NULL: none */
-	bool is_char;
+	/* The field that a number is the value of; NULL: none. */
+	const struct posix_trace_field_np *field;
 };
 
 struct asking {
@@ -79,24 +79,46 @@ static const struct where_place *place_of(struct where *where,
 	return place;
 }
 
+/* Returns whether the name is that of a value of one of the schema's fields. */
+static bool has_value_name(const struct posix_trace_schema_np *schema, const char *name)
+{
+	uint64_t number, mask;
+
+	for (unsigned i = 0; i < schema->fields; i++)
+		if (posix_trace_value_find_np(&schema->field[i], name, &number, &mask))
+			return true;
+	return false;
+}
+
 void where_learn(struct where *where, const struct posix_trace_schema_np *schema)
 {
 	for (unsigned i = 0; i < where->fields; i++) {
-		where->field[i].known |= field_of(schema, where->field[i].name) >= 0;
+		if (where->field[i].known)
+			continue;
+		where->field[i].known = field_of(schema, where->field[i].name) >= 0 ||
+					has_value_name(schema, where->field[i].name);
 		for (unsigned f = 0; !where->field[i].known && f < schema->fields; f++)
 			nearest_offer(&where->field[i].nearest, schema->field[f].name);
 	}
 }
 
 /*
- * Returns the name of a number's value: that of an error number (also of a negative one), or the
- * one in the schema; NULL if there is none.
+ * Returns the label of a number: the name of an error (also of a negative one), or the label that
+ * the library has for the value of the field; NULL if there is none. room has
+ * POSIX_TRACE_LABEL_MAX_NP + 1 bytes.
  */
-static const char *label_of(const struct posix_trace_value_np *value)
+static const char *label_of(const struct value *number, char *room)
 {
-	if (value->field->type == POSIX_TRACE_TYPE_ERRNO_NP)
-		return errno_name(value->s64 < 0 ? -value->s64 : value->s64); /* of 32 bits */
-	return posix_trace_value_name_np(value);
+	const int64_t n = (int64_t)number->number;
+	struct posix_trace_value_np value = { .field = number->field };
+
+	if (!number->field)
+		return NULL;
+	if (number->field->type == POSIX_TRACE_TYPE_ERRNO_NP)
+		return errno_name(n < 0 ? -n : n); /* of 32 bits */
+	value.s64 = n;
+	return posix_trace_value_label_np(&value, room, POSIX_TRACE_LABEL_MAX_NP + 1) ? room
+										      : NULL;
 }
 
 static struct value duration_value(const struct where_event *event)
@@ -120,8 +142,10 @@ static struct value field_value(const struct asking *asking, const struct where_
 	/* The event's own field named duration precedes the duration of its span. */
 	field = event->schema ? asking->place->field[node->field] : -1;
 	if (field < 0)
-		return is_duration(&asking->where->field[node->field]) ? duration_value(event)
-								       : unknown();
+		return is_duration(&asking->where->field[node->field])
+			       ? duration_value(event)
+			       : (struct value){ .kind = NAME,
+						 .text = asking->where->field[node->field].name };
 	/* Short payloads lack the last fields. */
 	if (!posix_trace_field_get_np(event->schema, (unsigned)field, node->index, event->data,
 				      event->data_len, event->flags, &got))
@@ -138,8 +162,7 @@ static struct value field_value(const struct asking *asking, const struct where_
 		value.number = got.u64;
 		break;
 	}
-	value.label = label_of(&got);
-	value.is_char = got.field->type == POSIX_TRACE_TYPE_CHAR_NP;
+	value.field = got.field;
 	return value;
 }
 
@@ -181,11 +204,39 @@ static struct value calculate_real(enum where_op op, double a, double b)
 	}
 }
 
+/*
+ * Finds the value that the name has in the field of the number. Returns false if one is no number
+ * of a field or the other is no such name.
+ */
+static bool find_named(const struct value *number, const struct value *name, uint64_t *value,
+		       uint64_t *mask)
+{
+	return number->kind == NUMBER && number->field && name->kind == NAME &&
+	       posix_trace_value_find_np(number->field, name->text, value, mask);
+}
+
+/*
+ * NUMBER & NAME: the bits of the name. For a name of a value of several bits, such as O_WRONLY, 1
+ * if they have this value, else 0.
+ */
+static struct value named_bits(const struct value *bits, const struct value *name)
+{
+	uint64_t value, mask;
+
+	if (!find_named(bits, name, &value, &mask))
+		return unknown();
+	if (mask == value || mask == UINT64_MAX)
+		return number(bits->number & value);
+	return number(((uint64_t)bits->number & mask) == value);
+}
+
 /* An overflow or a division by zero makes the result unknown. */
 static struct value calculate(enum where_op op, const struct value *a, const struct value *b)
 {
 	__int128 n;
 
+	if (op == WHERE_BITS && (a->kind == NAME || b->kind == NAME))
+		return a->kind == NAME ? named_bits(b, a) : named_bits(a, b);
 	if (!is_number(a) || !is_number(b))
 		return unknown();
 	if (a->kind == REAL || b->kind == REAL)
@@ -216,18 +267,26 @@ static struct value calculate(enum where_op op, const struct value *a, const str
 
 /*
  * Returns the label of a number if the other operand is a text, so that op == "write" works. A
- * field of type char counts as a text of one byte.
+ * field of type char counts as a text of one byte. A name becomes its number in the field of the
+ * other operand. room has POSIX_TRACE_LABEL_MAX_NP + 1 bytes for the text.
  */
-static struct value as_text(const struct value *value, const struct value *other, char *character)
+static struct value as_met(const struct value *value, const struct value *other, char *room)
 {
+	const char *label;
+	uint64_t n, mask;
+
+	if (find_named(other, value, &n, &mask))
+		return number(other->field->form == POSIX_TRACE_FORM_SIGNED_NP
+				      ? (__int128)(int64_t)n : (__int128)n);
 	if (value->kind != NUMBER || other->kind != TEXT)
 		return *value;
-	if (value->label)
-		return text(value->label, strlen(value->label));
-	if (!value->is_char)
+	label = label_of(value, room);
+	if (label)
+		return text(label, strlen(label));
+	if (!value->field || value->field->type != POSIX_TRACE_TYPE_CHAR_NP)
 		return *value;
-	*character = (char)value->number;
-	return text(character, 1);
+	*room = (char)value->number;
+	return text(room, 1);
 }
 
 /*
@@ -236,8 +295,8 @@ static struct value as_text(const struct value *value, const struct value *other
  */
 static bool compare(const struct value *x, const struct value *y, int *order)
 {
-	char c[2];
-	struct value a = as_text(x, y, &c[0]), b = as_text(y, x, &c[1]);
+	char room[2][POSIX_TRACE_LABEL_MAX_NP + 1];
+	struct value a = as_met(x, y, room[0]), b = as_met(y, x, room[1]);
 
 	/* Texts compare byte by byte, as they may contain NULs; a prefix is less. */
 	if (a.kind == TEXT && b.kind == TEXT) {
@@ -287,8 +346,8 @@ static struct value compare_values(enum where_op op, const struct value *a, cons
  */
 static struct value match_value(const struct value *value, const struct value *pattern, bool wanted)
 {
-	char copy[4096], c;
-	struct value a = as_text(value, pattern, &c);
+	char copy[4096], room[POSIX_TRACE_LABEL_MAX_NP + 1];
+	struct value a = as_met(value, pattern, room);
 	size_t len = a.len < sizeof(copy) - 1 ? a.len : sizeof(copy) - 1;
 
 	if (a.kind != TEXT)
@@ -363,7 +422,7 @@ static struct value evaluate_unary(const struct asking *asking, const struct whe
 	else if (value.kind != NUMBER ||
 		 __builtin_sub_overflow((__int128)0, value.number, &value.number))
 		return unknown();
-	value.label = NULL;
+	value.field = NULL;
 	return value;
 }
 

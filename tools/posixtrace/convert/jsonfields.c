@@ -91,6 +91,8 @@ static bool may_be_called(const struct posix_trace_schema_np *schema)
 	for (unsigned i = 0; i < schema->fields; i++)
 		if (schema->field[i].type == POSIX_TRACE_TYPE_PTR_NP ||
 		    schema->field[i].type == POSIX_TRACE_TYPE_ERRNO_NP ||
+		    schema->field[i].type == POSIX_TRACE_TYPE_SIGNAL_NP ||
+		    schema->field[i].type == POSIX_TRACE_TYPE_WAIT_NP ||
 		    schema->field[i].value_names)
 			return true;
 	return false;
@@ -99,7 +101,7 @@ static bool may_be_called(const struct posix_trace_schema_np *schema)
 /* Writes ,"names":{...} or nothing. An array has no names: its elements would need a place each. */
 static void put_names(struct out *out, struct fmt_flow *flow, const struct fmt_event *event)
 {
-	char object[POSIX_TRACE_OBJECT_NAME_MAX_NP + 1];
+	char object[POSIX_TRACE_OBJECT_NAME_MAX_NP + 1], label[POSIX_TRACE_LABEL_MAX_NP + 1];
 	struct posix_trace_values_np values;
 	struct posix_trace_value_np value;
 	bool any = false;
@@ -107,7 +109,8 @@ static void put_names(struct out *out, struct fmt_flow *flow, const struct fmt_e
 	posix_trace_values_begin_np(&values, event->type->fields, event->data, event->data_len, 0);
 	while (posix_trace_field_next_np(&values, &value) &&
 	       !(value.flags & POSIX_TRACE_VALUE_CUT_NP)) {
-		const char *name = posix_trace_value_name_np(&value);
+		const char *name = posix_trace_value_label_np(&value, label, sizeof(label)) ? label
+											    : NULL;
 
 		/*
 		 * A pointer is looked up at the event's time, as memory may be used again for

@@ -93,22 +93,30 @@ static void json_fields(struct out *out, struct posix_trace_values_np *values)
 }
 
 /*
- * Writes the member "labels". Elements of arrays have no labels, because the member has one label
- * for each field.
+ * Writes the object of labels behind the text before. Elements of arrays have no labels, because
+ * the object has one label for each field.
  */
-static void json_labels(struct out *out, const struct logfile *log,
-			struct posix_trace_values_np *values,
-			const struct posix_trace_event_np *event)
+static bool json_labels(struct out *out, const struct logfile *log, const struct log_type *type,
+			const struct posix_trace_event_np *event, const char *before)
 {
+	struct posix_trace_values_np values;
 	struct posix_trace_value_np value;
 	bool any = false;
 
-	while (posix_trace_field_next_np(values, &value))
+	begin_values(&values, type, event);
+	while (posix_trace_field_next_np(&values, &value))
 		if (!value.field->is_array &&
-		    value_label(out, log, event, &value, any ? "," : ",\"labels\":{"))
+		    value_label(out, log, event, &value, any ? "," : before))
 			any = true;
 	if (any)
 		out_char(out, '}');
+	return any;
+}
+
+bool fields_labels(struct out *out, const struct logfile *log, const struct log_type *type,
+		   const struct posix_trace_event_np *event)
+{
+	return type->has_labels && json_labels(out, log, type, event, "{");
 }
 
 bool fields_json(struct out *out, const struct logfile *log, const struct log_type *type,
@@ -120,10 +128,8 @@ bool fields_json(struct out *out, const struct logfile *log, const struct log_ty
 	if (!type->schema)
 		return false;
 	/* A second pass over the values costs time; has_labels avoids it for most types. */
-	if (type->has_labels) {
-		begin_values(&values, type, event);
-		json_labels(out, log, &values, event);
-	}
+	if (type->has_labels)
+		json_labels(out, log, type, event, ",\"labels\":{");
 	begin_values(&values, type, event);
 	json_fields(out, &values);
 	rest = rest_len(type, &values);

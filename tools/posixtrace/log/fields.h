@@ -24,4 +24,11 @@ bool fields_text(struct out *out, const struct logfile *log, const struct log_ty
 bool fields_json(struct out *out, const struct logfile *log, const struct log_type *type,
 		 const struct posix_trace_event_np *event);
 
+/*
+ * Writes the object of the labels alone, {"NAME":"LABEL",...}. Returns false and writes nothing if
+ * no value has a label.
+ */
+bool fields_labels(struct out *out, const struct logfile *log, const struct log_type *type,
+		   const struct posix_trace_event_np *event);
+
 #endif

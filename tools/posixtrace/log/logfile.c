@@ -166,6 +166,8 @@ static bool may_have_labels(const struct posix_trace_schema_np *schema)
 	for (unsigned i = 0; i < schema->fields; i++)
 		if (schema->field[i].value_names ||
 		    schema->field[i].type == POSIX_TRACE_TYPE_ERRNO_NP ||
+		    schema->field[i].type == POSIX_TRACE_TYPE_SIGNAL_NP ||
+		    schema->field[i].type == POSIX_TRACE_TYPE_WAIT_NP ||
 		    schema->field[i].type == POSIX_TRACE_TYPE_PTR_NP ||
 		    schema->field[i].type == POSIX_TRACE_TYPE_PTR32_NP)
 			return true;

@@ -99,39 +99,27 @@ static void put_error(struct out *out, int64_t value, const char *name)
 	out_str(out, name);
 }
 
-/*
- * Writes the names of the bits that are set, joined by |. Bits without a name follow as one number.
- * A name of value 0 is used only for the value 0.
- */
-static void put_bits(struct out *out, const struct posix_trace_value_np *value)
+/* Writes the label of the library: names of bits, of signals, or the meaning of a wait status. */
+static bool put_label(struct out *out, const struct posix_trace_value_np *value)
 {
-	const struct posix_trace_field_np *field = value->field;
-	uint64_t left = value->u64;
-	bool any = false;
+	char label[POSIX_TRACE_LABEL_MAX_NP + 1];
 
-	/* The sign extension of a small field would appear as unnamed bits. */
-	if (field->form == POSIX_TRACE_FORM_SIGNED_NP && field->size < 8)
-		left &= (UINT64_C(1) << 8 * field->size) - 1;
-	for (unsigned i = 0; i < field->value_names; i++) {
-		uint64_t named = field->value_name[i].value;
+	if (!posix_trace_value_label_np(value, label, sizeof(label)))
+		return false;
+	out_str(out, label); /* printable, by the grammar */
+	return true;
+}
 
-		/*
-		 * Names of several bits need all of them. Earlier names in the schema have
-		 * precedence.
-		 */
-		if (named ? (left & named) != named : value->u64 != 0)
-			continue;
-		left &= ~named;
-		if (any)
-			out_char(out, '|');
-		any = true;
-		out_str(out, field->value_name[i].name); /* letters, by the grammar */
-	}
-	if (left || !any) {
-		if (any)
-			out_char(out, '|');
-		hex(out, left);
-	}
+/* Returns whether value_label() and value_text() ask the library for a label. */
+static bool has_library_label(const struct posix_trace_field_np *field)
+{
+	return field->has_bits || field->type == POSIX_TRACE_TYPE_SIGNAL_NP ||
+	       field->type == POSIX_TRACE_TYPE_WAIT_NP;
+}
+
+static void octal(struct out *out, uint64_t value)
+{
+	out_printf(out, "%#llo", (unsigned long long)value);
 }
 
 /*
@@ -194,16 +182,20 @@ void value_text(struct out *out, const struct logfile *log,
 		out_str(out, name);
 		return;
 	}
-	if (field->has_bits) {
-		put_bits(out, value);
+	if (has_library_label(field) && put_label(out, value))
 		return;
-	}
 	switch (field->type) {
 	case POSIX_TRACE_TYPE_X8_NP:
 	case POSIX_TRACE_TYPE_X16_NP:
 	case POSIX_TRACE_TYPE_X32_NP:
 	case POSIX_TRACE_TYPE_X64_NP:
 		hex(out, value->u64);
+		return;
+	case POSIX_TRACE_TYPE_O8_NP:
+	case POSIX_TRACE_TYPE_O16_NP:
+	case POSIX_TRACE_TYPE_O32_NP:
+	case POSIX_TRACE_TYPE_O64_NP:
+		octal(out, value->u64);
 		return;
 	case POSIX_TRACE_TYPE_PTR_NP:
 	case POSIX_TRACE_TYPE_PTR32_NP:
@@ -295,27 +287,23 @@ bool value_label(struct out *out, const struct logfile *log,
 	const char *name = field->value_names ? posix_trace_value_name_np(value) : NULL;
 	const char *error =
 		field->type == POSIX_TRACE_TYPE_ERRNO_NP ? error_name(value->s64) : NULL;
-	char text[POSIX_TRACE_OBJECT_NAME_MAX_NP + 32];
+	char text[POSIX_TRACE_LABEL_MAX_NP + POSIX_TRACE_OBJECT_NAME_MAX_NP + 32];
 	struct posix_trace_object_np object;
-	/* The order of preference: the value's name, bits, the error's name, an object. */
-	bool found = !name && !error && !field->has_bits && find_object(log, event, value, &object);
 
-	if (!name && !error && !field->has_bits && !found)
-		return false;
-	out_printf(out, "%s\"%s\":", before, field->name);
-	if (found) {
+	/* The order of preference: the value's name, the library's label, the error, an object. */
+	if (name || error) {
+		snprintf(text, sizeof(text), "%s%s", !name && value->s64 < 0 ? "-" : "",
+			 name ? name : error);
+	} else if (has_library_label(field)) {
+		if (!posix_trace_value_label_np(value, text, sizeof(text)))
+			return false;
+	} else if (find_object(log, event, value, &object)) {
 		snprintf(text, sizeof(text), "%s:%s", posix_trace_object_kind_name_np(object.kind),
 			 object.name);
-		text_json(out, text, strlen(text));
-		return true;
+	} else {
+		return false;
 	}
-	out_char(out, '"');
-	if (name)
-		out_str(out, name);
-	else if (field->has_bits)
-		put_bits(out, value);
-	else
-		put_error(out, value->s64, error);
-	out_char(out, '"');
+	out_printf(out, "%s\"%s\":", before, field->name);
+	text_json(out, text, strlen(text));
 	return true;
 }

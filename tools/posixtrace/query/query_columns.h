@@ -7,7 +7,7 @@ enum query_column {
 	QUERY_TIME, QUERY_NAME, QUERY_TYPE, QUERY_PID, QUERY_TID, QUERY_THREAD, QUERY_ADDRESS,
 	QUERY_LEVEL, QUERY_LEN, QUERY_DATA, QUERY_FLAGS, QUERY_LOG,
 	/* Computed only if a statement names them. */
-	QUERY_FUNCTION, QUERY_SOURCE, QUERY_LINE, QUERY_MODULE,
+	QUERY_FUNCTION, QUERY_SOURCE, QUERY_LINE, QUERY_MODULE, QUERY_LABELS,
 	QUERY_COLUMNS
 };
 
@@ -23,6 +23,7 @@ static const struct {
 	[QUERY_FUNCTION] = { "function", "TEXT HIDDEN" },
 	[QUERY_SOURCE] = { "source", "TEXT HIDDEN" },
 	[QUERY_LINE] = { "line", "INTEGER HIDDEN" }, [QUERY_MODULE] = { "module", "TEXT HIDDEN" },
+	[QUERY_LABELS] = { "labels", "TEXT HIDDEN" },
 };
 
 #endif

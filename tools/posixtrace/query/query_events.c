@@ -2,6 +2,7 @@
 /* query_events.c - the table events: reads the logs as often as SQLite scans it. */
 #include <string.h>
 
+#include "log/fields.h"
 #include "query/query_columns.h"
 #include "query/query_cursor.h"
 #include "query/query_weighted.h"
@@ -247,6 +248,16 @@ static void result_symbol(sqlite3_context *context, const struct query_cursor *c
 		sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
 }
 
+/* The labels of the event's values as a JSON object; NULL if it has none. */
+static void result_labels(sqlite3_context *context, const struct query_cursor *cursor)
+{
+	static struct out text = { .fd = -1 };
+
+	text.used = 0;
+	if (fields_labels(&text, &query_log_of(cursor)->file, cursor->type, &cursor->event))
+		sqlite3_result_text(context, text.bytes, (int)text.used, SQLITE_TRANSIENT);
+}
+
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int number)
 {
 	struct query_cursor *cursor = (struct query_cursor *)base;
@@ -297,6 +308,9 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int numbe
 	case QUERY_LINE:
 	case QUERY_MODULE:
 		result_symbol(context, cursor, number);
+		break;
+	case QUERY_LABELS:
+		result_labels(context, cursor);
 		break;
 	default:
 		query_field_result(context, query_log_of(cursor), (size_t)(number - QUERY_COLUMNS),

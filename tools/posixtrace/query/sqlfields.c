@@ -7,7 +7,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/errnames.h"
 #include "base/vec.h"
 #include "log/value.h"
 #include "query/query_columns.h"
@@ -103,24 +102,19 @@ static void array_of(const struct posix_trace_schema_np *schema, unsigned field,
 	set_bytes(to, SQLVALUE_TEXT, scratch.bytes, scratch.used);
 }
 
-/* Returns the name of a value in the schema or of an error number. */
+/*
+ * Returns the name of a value in the schema, of an error number or of a signal. Names of bits are
+ * not used here: SQL computes with bits.
+ */
 static bool name_of(const struct posix_trace_value_np *value, struct sqlvalue *to)
 {
-	const char *name = value->field->value_names && !value->field->has_bits
-				   ? posix_trace_value_name_np(value) : NULL;
-	bool negative = value->s64 < 0;
+	char label[POSIX_TRACE_LABEL_MAX_NP + 1];
 
-	if (name) {
-		set_bytes(to, SQLVALUE_TEXT, name, strlen(name));
-		return true;
-	}
-	if (value->field->type == POSIX_TRACE_TYPE_ERRNO_NP)
-		name = errno_name(negative ? -value->s64 : value->s64); /* of 32 bits */
-	if (!name)
+	if (value->field->has_bits || value->field->type == POSIX_TRACE_TYPE_WAIT_NP ||
+	    !posix_trace_value_label_np(value, label, sizeof(label)))
 		return false;
 	scratch.used = 0;
-	out_str(&scratch, negative ? "-" : "");
-	out_str(&scratch, name);
+	out_str(&scratch, label);
 	set_bytes(to, SQLVALUE_TEXT, scratch.bytes, scratch.used);
 	return true;
 }

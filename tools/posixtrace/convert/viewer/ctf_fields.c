@@ -26,19 +26,24 @@ static const char *integer_of(enum posix_trace_type_np type)
 	case POSIX_TRACE_TYPE_TIME_NP:
 		return "s64";
 	case POSIX_TRACE_TYPE_ERRNO_NP:
+	case POSIX_TRACE_TYPE_FD_NP:
+	case POSIX_TRACE_TYPE_SIGNAL_NP:
+	case POSIX_TRACE_TYPE_WAIT_NP:
 		return "s32";
+	case POSIX_TRACE_TYPE_PTR32_NP:
+		return "x32";
 	default:
 		return posix_trace_type_name_np(type);
 	}
 }
 
 /*
- * Whether the names of values can be a CTF enumeration. It has distinct labels, and no names for
- * single bits.
+ * Whether the names of values can be a CTF enumeration. It has distinct labels. Names of bits are
+ * labels, too: readers join the labels of a number's bits, and show other numbers as they are.
  */
 static bool is_enumeration(const struct posix_trace_field_np *field)
 {
-	if (!field->value_names || field->has_bits || field->form == POSIX_TRACE_FORM_FLOAT_NP ||
+	if (!field->value_names || field->form == POSIX_TRACE_FORM_FLOAT_NP ||
 	    field->form == POSIX_TRACE_FORM_BYTES_NP)
 		return false;
 	for (unsigned i = 0; i < field->value_names; i++)

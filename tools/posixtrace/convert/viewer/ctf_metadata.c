@@ -125,6 +125,10 @@ static void put_trace(struct out *out, const struct ctf *ctf)
 		"typealias integer { size = 16; align = 8; signed = false; base = 16; } := x16;\n"
 		"typealias integer { size = 32; align = 8; signed = false; base = 16; } := x32;\n"
 		"typealias integer { size = 64; align = 8; signed = false; base = 16; } := x64;\n"
+		"typealias integer { size = 8; align = 8; signed = false; base = 8; } := o8;\n"
+		"typealias integer { size = 16; align = 8; signed = false; base = 8; } := o16;\n"
+		"typealias integer { size = 32; align = 8; signed = false; base = 8; } := o32;\n"
+		"typealias integer { size = 64; align = 8; signed = false; base = 8; } := o64;\n"
 		"typealias floating_point { exp_dig = 8; mant_dig = 24; align = 8; } := f32;\n"
 		"typealias floating_point { exp_dig = 11; mant_dig = 53; align = 8; } := f64;\n\n"
 		"trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"");

@@ -56,12 +56,12 @@ static void put_value(struct proto *p, const struct posix_trace_value_np *value)
 	}
 }
 
-/* Adds a second annotation with the name of the object at a pointer, or the name of a value. */
+/* Adds a second annotation with the name of the object at a pointer, or the label of a value. */
 static void put_name(struct perfetto *perfetto, const struct fmt_event *event,
 		     const struct posix_trace_value_np *value)
 {
-	const char *name = posix_trace_value_name_np(value);
-	char object[POSIX_TRACE_OBJECT_NAME_MAX_NP + 1];
+	char object[POSIX_TRACE_OBJECT_NAME_MAX_NP + 1], label[POSIX_TRACE_LABEL_MAX_NP + 1];
+	const char *name = posix_trace_value_label_np(value, label, sizeof(label)) ? label : NULL;
 	char key[POSIX_TRACE_FIELD_NAME_MAX_NP + 8];
 	size_t annotation;
 
@@ -109,7 +109,7 @@ void perfetto_fields(struct perfetto *perfetto, const struct fmt_event *event)
 				     iid + (uint64_t)(last - schema->field));
 		put_value(p, &value);
 		proto_end(p, annotation);
-		if (!last->is_array && (last->value_names || last->type == POSIX_TRACE_TYPE_PTR_NP))
+		if (!last->is_array)
 			put_name(perfetto, event, &value);
 	}
 	if (last && last->is_array)
