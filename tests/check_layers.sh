@@ -89,7 +89,7 @@ check_tree lib
 check_tree tools/posixtrace
 
 # The tool and the shim share two lists and the search for a program's dynamic linker.
-shared='\.\./\.\./\.\./lib/preload/(types|image)\.[ch]'
+shared='\.\./\.\./\.\./lib/preload/(types|image|patch_plan)\.[ch]'
 none "tools/posixtrace includes no file of lib/ but of lib/preload" \
 	"$(grep -F ' ../' "$scratch/includes" | grep -vE " $shared\$")"
 

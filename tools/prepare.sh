@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # For tools/check and tools/demo: installs what is missing (Debian 12; as root or with sudo).
 #
-#	need PACKAGE WHAT	WHAT shows that it is there: a command, or pc:MODULE of pkg-config
+#	need PACKAGE WHAT	WHAT shows that it is there: a command, pc:MODULE of pkg-config, or
+#				header:FILE for the C compiler
 #	want PACKAGE WHAT	the same, but without it there is only less to build and to test
 #	install_missing
 
@@ -13,6 +14,7 @@ fail() {
 is_there() {
 	case $1 in
 	pc:*) pkg-config --exists "${1#pc:}" 2>/dev/null ;;
+	header:*) echo "#include <${1#header:}>" | ${CC:-cc} -E - >/dev/null 2>&1 ;;
 	*) command -v "$1" >/dev/null 2>&1 ;;
 	esac
 }
@@ -46,6 +48,7 @@ want_optional() {
 	want libsqlite3-dev 'pc:sqlite3 >= 3.38'
 	want libdw-dev 'pc:libdw >= 0.178 libelf'
 	want libelf-dev pc:libelf
+	want libzydis-dev header:Zydis/Zydis.h
 }
 
 # apt-get prints a page for every package; what it said is in $log.

@@ -19,6 +19,7 @@
 #include "preload/known.h"
 #include "preload/msan.h"
 #include "preload/options.h"
+#include "preload/patch.h"
 #include "preload/session.h"
 #include "preload/shim.h"
 #include "preload/start.h"
@@ -332,6 +333,7 @@ static void __attribute__((constructor)) start_shim(void)
 	if (!*posix_trace_active_np)
 		atomic_store_explicit(&shim_untold, 0, memory_order_relaxed);
 	shim_process_begins();
+	shim_patch_begin();
 	shim_msan_resume();
 }
 

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "preload/patch.h"
 #include "preload/shim.h"
 #include "preload/start.h"
 #include "preload/text.h"
@@ -98,6 +99,7 @@ static void thread_ends(void *arg)
 {
 	const struct end *end = arg;
 
+	shim_patch_thread_ends();
 	if (*shim_switch[THREAD_END])
 		shim_put(THREAD_END, end, sizeof *end, (const void *)(uintptr_t)end->function);
 	if (has_name && !shim_is_blind)

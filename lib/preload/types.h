@@ -14,7 +14,8 @@
 
 #define SHIM_TYPES_SHIM(X) \
 	X(SHIM_LOST, SHIM, "posixtrace_shim_lost", \
-	  "u64 early; u64 unnamed; u64 holds; u64 early_alloc; @level 3")
+	  "u64 early; u64 unnamed; u64 holds; u64 early_alloc; @level 3") \
+	X(SHIM_PATCHED, SHIM, "posixtrace_shim_patched", "u32 patched; u32 refused; str why")
 
 /*
  * The events of functions that return memory follow the call. That of free() precedes it, because

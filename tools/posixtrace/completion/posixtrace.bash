@@ -41,9 +41,9 @@ _posixtrace()
 		return
 		;;
 	record)
-		options='--output --force --trace --event --exclude --follow --no-follow --wait --duration --policy --loop
+		options='--output --force --trace --function --event --exclude --follow --no-follow --wait --duration --policy --loop
 			--snapshot-on --size --log-policy --log-size --pid --quiet --fail-on-loss --help'
-		value='-d --duration -e --event -x --exclude -s --size --log-size'
+		value='-d --duration --function -e --event -x --exclude -s --size --log-size'
 		case $previous in
 		-p | --pid)
 			COMPREPLY=($(compgen -W "$(cd /proc && echo [0-9]*)" -- "$current"))

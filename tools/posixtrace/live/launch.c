@@ -14,6 +14,8 @@
 #include <trace.h>
 #include <unistd.h>
 
+#include "../../../lib/preload/patch_plan.h"
+
 #define COMMAND_BYTES 1024 /* streams keep this much data of an event by default */
 
 /* The signal settings of this process before its first change. The program gets them. */
@@ -75,6 +77,9 @@ static int set_environment(const struct launch_plan *plan)
 	int err = 0;
 
 	if (plan->families && setenv("POSIXTRACE_TRACE", plan->families, 1))
+		return errno;
+	if (plan->patch ? setenv(SHIM_PLAN_VARIABLE, plan->patch, 1) :
+			  unsetenv(SHIM_PLAN_VARIABLE))
 		return errno;
 	if (!plan->preload)
 		return 0;

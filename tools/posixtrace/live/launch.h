@@ -19,6 +19,7 @@ struct launch_plan {
 	char **argv;
 	const char *preload;  /* to be put before LD_PRELOAD; NULL: no change */
 	const char *families; /* for POSIXTRACE_TRACE; NULL: no change */
+	const char *patch;    /* path of the plan of functions, for the shim; NULL: none */
 };
 
 struct launch {

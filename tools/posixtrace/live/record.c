@@ -37,6 +37,8 @@ static const char help[] =
 	"                           by commas; all, default, none; a minus before a name leaves "
 		"it out;\n"
 	"                           may be repeated\n"
+	"      --function PATTERN   functions whose name matches, from entry to return: GLOB, or\n"
+	"                           GLOB@MODULE for those of one file; may be repeated\n"
 	"  -e, --event GLOB         only event types whose name matches; may be repeated;\n"
 	"                           a ! before the pattern: none that match\n"
 	"  -x, --exclude GLOB       no event types whose name matches; may be repeated\n"
@@ -70,6 +72,7 @@ static const char help[] =
 
 enum {
 	OPT_TRACE = 256,
+	OPT_FUNCTION,
 	OPT_FOLLOW,
 	OPT_NO_FOLLOW,
 	OPT_WAIT,
@@ -87,6 +90,7 @@ static const struct option long_options[] = {
 	{ "output", required_argument, NULL, 'o' },
 	{ "force", no_argument, NULL, OPT_FORCE },
 	{ "trace", required_argument, NULL, OPT_TRACE },
+	{ "function", required_argument, NULL, OPT_FUNCTION },
 	{ "event", required_argument, NULL, 'e' },
 	{ "exclude", required_argument, NULL, 'x' },
 	{ "follow", no_argument, NULL, OPT_FOLLOW },
@@ -180,6 +184,8 @@ static bool take_option(int option)
 		return true;
 	case OPT_TRACE:
 		return take_families(optarg);
+	case OPT_FUNCTION:
+		return patches_add(&record.functions, optarg);
 	case OPT_FOLLOW:
 	case OPT_NO_FOLLOW:
 		record.plan.inherit = option == OPT_FOLLOW;
@@ -219,6 +225,11 @@ static const char *find_contradiction(bool has_program)
 	/* The environment of a running process cannot be changed. */
 	if (!has_program && record.launch.families)
 		return "--trace has no meaning for a process that runs already";
+	if (!has_program && record.functions.patterns)
+		return "--function has no meaning for a process that runs already";
+	if (record.functions.patterns && record.launch.families &&
+	    !strcmp(record.launch.families, "none"))
+		return "--function has no meaning with --trace=none";
 	if (!has_program && (record.snapshot & RECORD_SNAPSHOT_CRASH))
 		return "--snapshot-on crash needs a program that record itself starts";
 	if (record.snapshot && record.plan.stream_policy != POSIX_TRACE_LOOP)
@@ -286,6 +297,20 @@ static void drop_preload_if_foreign(const char *program)
 }
 
 /*
+ * Plans the functions of --function. Their family is added to those of --trace. Returns false after
+ * it printed an error.
+ */
+static bool prepare_functions(const char *program)
+{
+	if (!record.launch.preload) {
+		say("--function: the functions of %s cannot be traced", program);
+		return false;
+	}
+	return take_families(record.launch.families ? "func" : "default,func") &&
+	       patch_plan(&record.functions, program, record.quiet, &record.launch.patch);
+}
+
+/*
  * Parses the options, prepares the library, and records. The + in the letters ends the options at
  * the program, whose own options follow.
  */
@@ -323,8 +348,11 @@ static int record_run_command(int argc, char **argv)
 			return RECORD_FAILURE;
 		if (record.launch.preload)
 			drop_preload_if_foreign(argv[optind]);
+		if (record.functions.patterns && !prepare_functions(argv[optind]))
+			return RECORD_FAILURE;
 	}
 	status = record_run(&record);
+	patches_fini(&record.functions);
 	choose_fini(&record.plan.choose);
 	return status;
 }

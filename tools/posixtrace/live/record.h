@@ -7,6 +7,7 @@
 
 #include "live/capture.h"
 #include "live/launch.h"
+#include "live/patch.h"
 
 /* When a stream in loop mode is written to the log. */
 #define RECORD_SNAPSHOT_EXIT  1u
@@ -19,6 +20,7 @@ struct record {
 	 * argv is NULL if a running process is traced; plan.pid is 0 until a program was started.
 	 */
 	struct launch_plan launch; /* argv: null where a process is traced */
+	struct patches functions;     /* --function */
 	bool wait_for_children;
 	bool quiet;
 	bool fail_on_loss;

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/patch.h - functions of programs that were not compiled for tracing: their begin is
+ * patched, and their return address replaced.
+ *
+ * 	site         jump to the trampoline          written over whole instructions
+ * 	trampoline   call shim_patch_enter           records func.enter, chooses a slot
+ * 	             the moved instructions
+ * 	             jump behind the site
+ * 	return       a slot: call shim_patch_return  records func.leave, returns to the caller
+ *
+ * A slot is an address in the shim's text and the place of one return address. The slot's number
+ * follows from the address, so that it does not matter on which stack or thread the function
+ * returns: coroutines need no help. Call frame information describes the slots, so that
+ * exceptions, cancellation and debuggers find the real caller. A slot whose function was left by
+ * an exception or longjmp() is closed when that is seen; until then it is only not in use.
+ *
+ * Only x86-64 is supported. On other processors nothing is patched.
+ */
+#ifndef PTX_PRELOAD_PATCH_H
+#define PTX_PRELOAD_PATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "preload/patch_plan.h"
+
+#define SHIM_SLOTS 32768
+
+/*
+ * Reads the plan that POSIXTRACE_PATCH names and patches the modules that are loaded. To be called
+ * once, when the shim has begun. It refuses if the process has several threads.
+ */
+void shim_patch_begin(void);
+
+/*
+ * At the end of a thread: frames that pthread_exit() or a cancellation has left do not return.
+ */
+void shim_patch_thread_ends(void);
+
+#if defined __x86_64__
+
+/* The slots, 8 bytes each, and behind them the return addresses, 8 bytes each. */
+extern const unsigned char shim_slots[SHIM_SLOTS * 8] __attribute__((visibility("hidden")));
+extern unsigned char shim_slot_returns[SHIM_SLOTS * 8] __attribute__((visibility("hidden")));
+
+/*
+ * A trampoline, in executable memory. Its first instruction is call: a call through the pointer to
+ * shim_patch_enter. code has the moved instructions, then a jump behind the site.
+ */
+struct shim_trampoline {
+	uint64_t function;
+	uint64_t kind;
+	uint8_t call[6];
+	uint8_t code[SHIM_PLAN_CODE + SHIM_PLAN_JUMP];
+	uint8_t unused[5];
+};
+
+/* The vector registers that a hook must save: those that the kernel has enabled. */
+enum shim_vectors { SHIM_SSE, SHIM_AVX, SHIM_AVX512 };
+extern int shim_vectors __attribute__((visibility("hidden")));
+
+/* The first instructions of every trampoline call it. Not a function of C. */
+void shim_patch_enter(void);
+
+/* Prepares slots. False: no memory; then nothing may be patched. */
+bool shim_slots_begin(void);
+
+/* Returns whether functions were patched. */
+bool shim_slots_are_used(void);
+
+#endif
+#endif

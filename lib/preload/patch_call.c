@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/patch_call.c - the begin and the end of a patched function: its events and its slot.
+ *
+ * Slots are in lists, which threads choose in turn, so that threads seldom meet in one. A list's
+ * head has a count of its changes beside the number of the first slot: a thread or a signal
+ * handler that changes the list between the load and the exchange is noticed. Nothing here waits.
+ */
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unwind.h>
+
+#include "preload/patch.h"
+#include "preload/shim.h"
+
+#if defined __x86_64__
+
+/*
+ * More lists would keep more threads apart, but a list that is too short makes a deep recursion
+ * search the others.
+ */
+#define LISTS      16
+#define LIST_SLOTS (SHIM_SLOTS / LISTS)
+
+/* A slot in use. function is 0 after its end was recorded, and in a slot that is free. */
+static struct slot {
+	_Atomic uint64_t function;
+	const void *place;     /* where the return address was on the stack */
+	/* The thread whose exception may leave the frame: the address of its my_list; or NULL. */
+	_Atomic(const void *) mark;
+	_Atomic uint32_t next; /* in a list: the next free slot; 0: none */
+} slots[SHIM_SLOTS];
+
+/* fresh: the number of slots of this list that were ever used. */
+static struct list {
+	_Alignas(64) _Atomic uint64_t head;
+	_Atomic uint32_t fresh;
+} lists[LISTS];
+
+static _Atomic unsigned next_list;
+/*
+ * The number of the thread's list, 1 more; 0: not chosen yet. Its address identifies the thread in
+ * marks.
+ */
+static _Thread_local unsigned my_list __attribute__((tls_model("initial-exec")));
+/* The thread has marked slots: an exception is on its way. */
+static _Thread_local bool is_marked __attribute__((tls_model("initial-exec")));
+
+/* Takes a slot of the list; 0: it has none. */
+static uint32_t take_from(unsigned index)
+{
+	struct list *list = &lists[index];
+	uint64_t head = atomic_load_explicit(&list->head, memory_order_acquire);
+	uint32_t fresh;
+
+	/*
+	 * The slot's next is read while another thread may take the slot. The count in the head
+	 * has then changed, and the exchange fails.
+	 */
+	while ((uint32_t)head) {
+		uint32_t first = (uint32_t)head;
+		uint64_t next = atomic_load_explicit(&slots[first].next, memory_order_relaxed);
+
+		/* acquire: the former user of the slot has finished with it. */
+		if (atomic_compare_exchange_weak_explicit(
+			    &list->head, &head, ((head >> 32) + 1) << 32 | next,
+			    memory_order_acq_rel, memory_order_acquire))
+			return first;
+	}
+	fresh = atomic_load_explicit(&list->fresh, memory_order_relaxed);
+	while (fresh < LIST_SLOTS)
+		if (atomic_compare_exchange_weak_explicit(&list->fresh, &fresh, fresh + 1,
+							  memory_order_relaxed,
+							  memory_order_relaxed)) {
+			/* Slot 0 is never used: patch_enter.c. */
+			if (index * LIST_SLOTS + fresh)
+				return index * LIST_SLOTS + fresh;
+			fresh++;
+		}
+	return 0;
+}
+
+/*
+ * Takes a slot, of another list if that of the thread is empty. 0: all are in use. A thread keeps
+ * its list, so that a slot that it returns is the next one that it takes, and still in its cache.
+ */
+static uint32_t take_slot(void)
+{
+	uint32_t slot = 0;
+
+	if (shim_unlikely(!my_list))
+		my_list = atomic_fetch_add_explicit(&next_list, 1, memory_order_relaxed) % LISTS +
+			  1;
+	for (unsigned i = 0; i < LISTS && !slot; i++)
+		slot = take_from((my_list - 1 + i) % LISTS);
+	return slot;
+}
+
+/*
+ * Gives a slot back to the list of this thread, which soon needs one again. The thread may be
+ * another one than that which took it, if a coroutine has moved.
+ */
+static void give_slot(uint32_t slot)
+{
+	struct list *list = &lists[my_list ? my_list - 1 : 0];
+	uint64_t head = atomic_load_explicit(&list->head, memory_order_relaxed);
+
+	do
+		atomic_store_explicit(&slots[slot].next, (uint32_t)head, memory_order_relaxed);
+	while (!atomic_compare_exchange_weak_explicit(&list->head, &head,
+						      ((head >> 32) + 1) << 32 | slot,
+						      memory_order_release, memory_order_relaxed));
+}
+
+/*
+ * Returns where the real return address of a slot is. The place is a fixed distance behind the
+ * slot, which call frame information can express.
+ */
+static const void **return_of(uint32_t slot)
+{
+	return (const void **)(void *)(shim_slot_returns + 8 * (size_t)slot);
+}
+
+/* Returns the number of the slot that an address is in; 0: it is in none. */
+static uint32_t slot_at(const void *address)
+{
+	uintptr_t offset = (uintptr_t)address - (uintptr_t)shim_slots;
+
+	return offset < sizeof shim_slots ? (uint32_t)(offset / 8) : 0;
+}
+
+/*
+ * Records the end of the slot's function, unless that was done. The exchange decides between a
+ * return and a handler that interrupts it and leaves the same frame.
+ */
+static void close_slot(uint32_t slot)
+{
+	uint64_t function =
+		atomic_exchange_explicit(&slots[slot].function, 0, memory_order_relaxed);
+
+	if (function && *shim_switch[FUNC_LEAVE])
+		shim_put(FUNC_LEAVE, &function, sizeof function, *return_of(slot));
+}
+
+/*
+ * A function begins. place: where its return address is. A function without a slot returns as if it
+ * were not patched: it has neither event.
+ */
+static void enter_function(uint64_t function, const void **place)
+{
+	const void *caller = *place;
+	uint32_t slot = slot_at(caller);
+
+	/*
+	 * A function that jumped here instead of a call has ended; this one returns in its place.
+	 */
+	if (slot && slots[slot].place == place) {
+		close_slot(slot);
+		atomic_store_explicit(&slots[slot].function, function, memory_order_relaxed);
+		shim_put(FUNC_ENTER, &function, sizeof function, *return_of(slot));
+		return;
+	}
+	/* The library's own calls are not the program's; they return without a slot. */
+	if (!shim_is_wanted(FUNC_ENTER, caller))
+		return;
+	slot = take_slot();
+	if (!slot) {
+		shim_lose_unnamed();
+		return;
+	}
+	/*
+	 * Until *place changes, the function returns as if it were not patched, and the slot is
+	 * only in use. A handler that leaves here by siglongjmp() leaves it so.
+	 */
+	*return_of(slot) = caller;
+	slots[slot].place = place;
+	atomic_store_explicit(&slots[slot].mark, NULL, memory_order_relaxed);
+	atomic_store_explicit(&slots[slot].function, function, memory_order_relaxed);
+	/* A handler in this thread may unwind from here on: the slot is complete before. */
+	atomic_signal_fence(memory_order_seq_cst);
+	*place = shim_slots + 8 * (size_t)slot;
+	shim_put(FUNC_ENTER, &function, sizeof function, caller);
+}
+
+/* Called by shim_patch_return at the end of a function, whose return address is restored. */
+__attribute__((used)) void shim_function_leaves(const unsigned char *at, const void **place);
+void shim_function_leaves(const unsigned char *at, const void **place)
+{
+	uint32_t slot = slot_at(at);
+
+	(void)place;
+	/* The event has the return address, so that it precedes the end of the slot's use. */
+	close_slot(slot);
+	give_slot(slot);
+}
+
+/* ------------------------------------------------------------------ frames that never return */
+
+/*
+ * An exception leaves frames that never return. Only the unwinder knows which: another stack may be
+ * at any address, and a library may have copied a part of this stack elsewhere. So the slots of the
+ * frames that exist at the throw are marked, and freed at the catch if their frames are below the
+ * handler's. The unwinder reads the return addresses until then.
+ *
+ * The unwinder is that of the program's C++ library; without it, such slots stay in use.
+ */
+static _Unwind_Reason_Code (*walk_frames)(_Unwind_Trace_Fn, void *);
+
+/* Callback of _Unwind_Backtrace(): marks the slot that a frame returns to; keeps the last frame. */
+static _Unwind_Reason_Code mark_frame(struct _Unwind_Context *frame, void *arg)
+{
+	uint32_t slot = slot_at((const void *)_Unwind_GetIP(frame));
+	uintptr_t *last = arg;
+
+	*last = _Unwind_GetCFA(frame);
+	if (slot) {
+		atomic_store_explicit(&slots[slot].mark, &my_list, memory_order_relaxed);
+		is_marked = true;
+	}
+	return _URC_NO_REASON;
+}
+
+/*
+ * Marks the slots of all frames. Returns the address of the outermost frame, 0 without an unwinder.
+ */
+static uintptr_t mark_frames(void)
+{
+	uintptr_t last = 0;
+
+	if (walk_frames)
+		walk_frames(mark_frame, &last);
+	return last;
+}
+
+#define MOST_LEFT 256 /* frames that are sorted at once */
+
+/*
+ * Records the end of the functions whose marked frames are not above the place, from the innermost
+ * one outwards, and frees their slots. All marks are removed. The place is that of the return
+ * address of a function that the handler calls: its last call may have had the same.
+ */
+static void leave_frames(const void *place)
+{
+	uint32_t left[MOST_LEFT];
+	unsigned count;
+
+	if (!is_marked)
+		return;
+	is_marked = false;
+	do {
+		count = 0;
+		for (unsigned i = 0; i < SHIM_SLOTS && count < MOST_LEFT; i++) {
+			unsigned at = count;
+
+			/* The list's slots that were never used. */
+			if (i % LIST_SLOTS >= atomic_load_explicit(&lists[i / LIST_SLOTS].fresh,
+								   memory_order_relaxed)) {
+				i |= LIST_SLOTS - 1;
+				continue;
+			}
+			if (atomic_load_explicit(&slots[i].mark, memory_order_relaxed) != &my_list)
+				continue;
+			atomic_store_explicit(&slots[i].mark, NULL, memory_order_relaxed);
+			if ((uintptr_t)slots[i].place > (uintptr_t)place)
+				continue;
+			for (; at && slots[left[at - 1]].place > slots[i].place; at--)
+				left[at] = left[at - 1];
+			left[at] = i;
+			count++;
+		}
+		for (unsigned i = 0; i < count; i++) {
+			close_slot(left[i]);
+			give_slot(left[i]);
+		}
+	} while (count == MOST_LEFT);
+}
+
+/*
+ * Returns the stack pointer in the buffer of setjmp(), which the C library has scrambled with a
+ * word that it keeps beside the thread's descriptor.
+ */
+static uintptr_t stack_pointer_of(const jmp_buf buffer)
+{
+	uintptr_t value = (uintptr_t)buffer[0].__jmpbuf[6], guard;
+
+	__asm__("movq %%fs:0x30, %0" : "=r"(guard));
+	return (value >> 17 | value << 47) ^ guard;
+}
+
+/*
+ * longjmp() is about to leave frames of this stack, or this stack for another one, to which it may
+ * return: then no frame is left.
+ */
+static void jump(const jmp_buf buffer)
+{
+	uintptr_t target = stack_pointer_of(buffer);
+	bool was_marked = is_marked;
+	uintptr_t last;
+
+	/* An exception on its way keeps its marks: a destructor that jumps is rare. */
+	if (was_marked)
+		return;
+	last = mark_frames();
+	leave_frames(target <= last ? (const void *)(target - 1) : NULL);
+}
+
+void shim_patch_thread_ends(void)
+{
+	leave_frames((const void *)UINTPTR_MAX);
+}
+
+/*
+ * Called by shim_patch_enter at the begin of a patched function. trampoline: the address behind
+ * the call in the trampoline, which is struct shim_trampoline's member code.
+ */
+__attribute__((used)) void shim_function_enters(const unsigned char *code, const void **place);
+void shim_function_enters(const unsigned char *code, const void **place)
+{
+	const struct shim_trampoline *trampoline =
+		(const void *)(code - offsetof(struct shim_trampoline, code));
+
+	switch (trampoline->kind) {
+	case SHIM_SITE_FUNCTION:
+		if (*shim_switch[FUNC_ENTER])
+			enter_function(trampoline->function, place);
+		break;
+	case SHIM_SITE_THROW:
+		mark_frames();
+		break;
+	case SHIM_SITE_CATCH:
+		leave_frames(place);
+		break;
+	case SHIM_SITE_JUMP:
+		/* shim_patch_enter has pushed rdi, the first argument, here. */
+		jump(place[-7]);
+		break;
+	}
+}
+
+static bool are_used;
+
+bool shim_slots_are_used(void)
+{
+	return are_used;
+}
+
+bool shim_slots_begin(void)
+{
+	/* The library stays in use, as it does after the first backtrace(). */
+	void *library = dlopen("libgcc_s.so.1", RTLD_LAZY);
+
+	walk_frames = (_Unwind_Reason_Code (*)(_Unwind_Trace_Fn, void *))(
+		library ? dlsym(library, "_Unwind_Backtrace") : NULL);
+	/* Pages of the shim's text are replaced: unwinders know them as the shim's. */
+	are_used = mmap(shim_slot_returns, sizeof shim_slot_returns, PROT_READ | PROT_WRITE,
+			MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == shim_slot_returns;
+	return are_used;
+}
+
+#endif

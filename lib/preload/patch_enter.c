@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/patch_enter.c - the assembly between patched functions and the shim (x86-64).
+ *
+ * A patched function has arguments in any register, also in those that no argument is passed in:
+ * a compiler that sees caller and callee may keep values in registers that this callee does not
+ * change (gcc -fipa-ra). So the code keeps all registers but the flags. The C library may use any
+ * vector register in a slow path of the event, so that all of them are kept as well.
+ */
+#include "preload/patch.h"
+
+#if defined __x86_64__
+
+int shim_vectors;
+
+/* Bytes for 32 registers of 64 bytes and 8 masks, at an address that is a multiple of 64. */
+#define KEEP_BYTES "2112"
+
+/*
+ * The C library's memcpy() and similar functions use registers of 32 and 64 bytes, and clear the
+ * upper halves of others. xsave would save them with less code, but costs several times as much on
+ * some virtual machines.
+ */
+/* One instruction for each register; the numbers are pasted into the text. */
+#define ALL_16(m) \
+	m(0) m(1) m(2) m(3) m(4) m(5) m(6) m(7) m(8) m(9) m(10) m(11) m(12) m(13) m(14) m(15)
+#define ALL_32(m) \
+	ALL_16(m) m(16) m(17) m(18) m(19) m(20) m(21) m(22) m(23) m(24) m(25) m(26) m(27) m(28) \
+	m(29) m(30) m(31)
+#define KEEP_X(n) "	movups %xmm" #n ", 64*" #n "(%rsp)\n"
+#define LOAD_X(n) "	movups 64*" #n "(%rsp), %xmm" #n "\n"
+#define KEEP_Y(n) "	vmovdqu %ymm" #n ", 64*" #n "(%rsp)\n"
+#define LOAD_Y(n) "	vmovdqu 64*" #n "(%rsp), %ymm" #n "\n"
+#define KEEP_Z(n) "	vmovdqu64 %zmm" #n ", 64*" #n "(%rsp)\n"
+#define LOAD_Z(n) "	vmovdqu64 64*" #n "(%rsp), %zmm" #n "\n"
+#define ALL_8(m) m(0) m(1) m(2) m(3) m(4) m(5) m(6) m(7)
+#define KEEP_K(n) "	kmovq %k" #n ", 2048+8*" #n "(%rsp)\n"
+#define LOAD_K(n) "	kmovq 2048+8*" #n "(%rsp), %k" #n "\n"
+
+/* Saves all but the stack pointer and rbp, which points to the frame. */
+#define KEEP_ALL \
+	"	pushq %rax\n" \
+	"	pushq %rcx\n" \
+	"	pushq %rdx\n" \
+	"	pushq %rsi\n" \
+	"	pushq %rdi\n" \
+	"	pushq %r8\n" \
+	"	pushq %r9\n" \
+	"	pushq %r10\n" \
+	"	pushq %r11\n" \
+	"	subq $" KEEP_BYTES ", %rsp\n" \
+	"	andq $-64, %rsp\n" \
+	"	movl shim_vectors(%rip), %eax\n" \
+	"	cmpl $1, %eax\n" \
+	"	jb 1f\n" \
+	"	je 2f\n" \
+	ALL_32(KEEP_Z) ALL_8(KEEP_K) \
+	"	jmp 3f\n" \
+	"2:\n" ALL_16(KEEP_Y) \
+	"	jmp 3f\n" \
+	"1:\n" ALL_16(KEEP_X) \
+	"3:\n"
+
+/* Nine registers were pushed below the frame. */
+#define LOAD_ALL \
+	"	movl shim_vectors(%rip), %eax\n" \
+	"	cmpl $1, %eax\n" \
+	"	jb 1f\n" \
+	"	je 2f\n" \
+	ALL_32(LOAD_Z) ALL_8(LOAD_K) \
+	"	jmp 3f\n" \
+	"2:\n" ALL_16(LOAD_Y) \
+	"	jmp 3f\n" \
+	"1:\n" ALL_16(LOAD_X) \
+	"3:	leaq -72(%rbp), %rsp\n" \
+	"	popq %r11\n" \
+	"	popq %r10\n" \
+	"	popq %r9\n" \
+	"	popq %r8\n" \
+	"	popq %rdi\n" \
+	"	popq %rsi\n" \
+	"	popq %rdx\n" \
+	"	popq %rcx\n" \
+	"	popq %rax\n"
+
+/*
+ * The return address of a frame, for unwinders: the word of the stack that held the return address
+ * has an address in a slot; the real one is SHIM_SLOTS * 8 bytes behind the slot.
+ *
+ * 	DW_CFA_expression rip: minus deref const1s(-8) and const4s(0x40000) plus
+ *
+ * distance is an operation of DWARF, lit8 or lit12: the distance of that word below the frame's
+ * address (CFA).
+ */
+#define RETURN_OF_SLOT(distance) \
+	"	.cfi_escape 0x10, 16, 12, " distance ", 0x1c, 0x06, 0x09, 0xf8, 0x1a, " \
+	"0x0d, 0x00, 0x00, 0x04, 0x00, 0x22\n"
+#define LIT8  "0x38"
+#define LIT12 "0x3c"
+_Static_assert(SHIM_SLOTS * 8 == 0x40000, "RETURN_OF_SLOT has this distance");
+
+/*
+ * shim_patch_enter: called by a trampoline, to which a function's begin jumps. The stack has the
+ * address in the trampoline and above it the function's return address. The frame is described
+ * as that of the function, so that an unwinder sees the caller next.
+ *
+ * shim_patch_return: called by a slot, to which a function has returned. The call has stored the
+ * slot's address where the return address was; the real one replaces it at once.
+ */
+__asm__(
+	"	.text\n"
+	"	.p2align 4\n"
+	"	.globl shim_patch_enter\n"
+	"	.hidden shim_patch_enter\n"
+	"	.type shim_patch_enter, @function\n"
+	"shim_patch_enter:\n"
+	"	.cfi_startproc\n"
+	"	.cfi_def_cfa %rsp, 16\n"
+	"	.cfi_offset %rip, -8\n"
+	"	pushq %rbp\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	.cfi_offset %rbp, -24\n"
+	"	movq %rsp, %rbp\n"
+	"	.cfi_def_cfa_register %rbp\n"
+	KEEP_ALL
+	"	movq 8(%rbp), %rdi\n"
+	"	leaq 16(%rbp), %rsi\n"
+	"	call shim_function_enters\n"
+	LOAD_ALL
+	"	popq %rbp\n"
+	"	.cfi_def_cfa %rsp, 16\n"
+	"	.cfi_restore %rbp\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	"	.size shim_patch_enter, . - shim_patch_enter\n"
+	"\n"
+	"	.p2align 4\n"
+	"	.type shim_patch_return, @function\n"
+	"shim_patch_return:\n"
+	"	.cfi_startproc\n"
+	RETURN_OF_SLOT(LIT8)
+	"	pushq %rbp\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	.cfi_offset %rbp, -16\n"
+	"	movq %rsp, %rbp\n"
+	"	.cfi_def_cfa_register %rbp\n"
+	KEEP_ALL
+	"	movq 8(%rbp), %rdi\n"
+	"	andq $-8, %rdi\n"
+	"	movq 0x40000(%rdi), %rax\n"
+	"	movq %rax, 8(%rbp)\n"
+	"	.cfi_offset %rip, -8\n"
+	"	leaq 8(%rbp), %rsi\n"
+	"	call shim_function_leaves\n"
+	LOAD_ALL
+	"	popq %rbp\n"
+	"	.cfi_def_cfa %rsp, 8\n"
+	"	.cfi_restore %rbp\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	"	.size shim_patch_return, . - shim_patch_return\n"
+	"\n"
+	/*
+	 * The first slot is not used: an unwinder looks for the byte before a return address. The
+	 * address of a slot's frame is 4 above the stack pointer, which is restored by
+	 * DW_CFA_val_expression rsp: lit4 minus. An unwinder identifies a frame by this address,
+	 * and the function that returns to the slot has the stack pointer as its own.
+	 */
+	"	.section .text.shim_slots, \"ax\", @progbits\n"
+	"	.p2align 12\n"
+	"	.globl shim_slots\n"
+	"	.hidden shim_slots\n"
+	"	.type shim_slots, @object\n"
+	"shim_slots:\n"
+	"	.cfi_startproc\n"
+	"	.cfi_def_cfa %rsp, 4\n"
+	"	.cfi_escape 0x16, 7, 2, 0x34, 0x1c\n"
+	RETURN_OF_SLOT(LIT12)
+	"	.rept 32768\n"
+	"	call shim_patch_return\n"
+	"	nopl (%rax)\n"
+	"	.endr\n"
+	"	.cfi_endproc\n"
+	"	.size shim_slots, . - shim_slots\n"
+	"	.globl shim_slot_returns\n"
+	"	.hidden shim_slot_returns\n"
+	"	.type shim_slot_returns, @object\n"
+	"shim_slot_returns:\n"
+	"	.fill 32768, 8, 0\n"
+	"	.size shim_slot_returns, . - shim_slot_returns\n"
+	"	.text\n");
+
+#endif

@@ -1,0 +1,102 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# record --function: functions of programs that were not compiled for tracing. Programs are built in
+# several ways; each prints the same with and without a trace, and each entry has its return.
+. "${0%/*}/lib.sh"
+
+here=$(cd "${0%/*}" && pwd)
+POSIXTRACE_PRELOAD=$shim
+GMON_OUT_PREFIX=$tmp/gmon # of programs that are built with -pg
+export POSIXTRACE_PRELOAD GMON_OUT_PREFIX
+test "$(uname -m)" = x86_64 || skip "functions are patched on x86-64 only"
+cc=${CC:-cc} cxx=${CXX:-c++}
+"$posixtrace" record -o "$log" --function main "$probe" 2>&1 | grep -q 'built without' && skip "no Zydis"
+
+# traced PROGRAM OPTION...: runs it plain and with a trace into $log
+traced() {
+	program=$1
+	shift
+	"$program" >"$tmp/plain.out" 2>/dev/null </dev/null
+	plain=$?
+	rm -f "$log"*
+	"$posixtrace" record --wait -s 16M -o "$log" "$@" "$program" >"$tmp/traced.out" 2>"$tmp/err" </dev/null
+	traced=$?
+}
+same() {
+	test $plain -eq $traced && diff "$tmp/plain.out" "$tmp/traced.out" && return 0
+	echo "without $plain, with $traced"
+	head -n 20 "$tmp/err"
+	return 1
+}
+count() { "$posixtrace" dump -e "$1" "$log" | wc -l; }
+# balanced MORE: each entry has a return; MORE have none, or returns that have no entry if negative.
+balanced() {
+	enter=$(count func.enter) leave=$(count func.leave)
+	test "$enter" -gt 0 && test "$enter" -eq $((leave + $1)) && return 0
+	echo "$enter entries, $leave returns"
+	return 1
+}
+none_lost() { test "$(count posixtrace_shim_lost)" -eq 0; }
+
+# build NAME FLAG...: what the compiler does not support is not tested
+build_cxx() {
+	# shellcheck disable=SC2086 # $cxx is a command with arguments
+	$cxx "$@" -w -pthread -o "$tmp/program" "$here/functions.cc" 2>"$tmp/why" && "$tmp/program" >/dev/null 2>&1
+	test $? -eq 3
+}
+
+built=0
+for flags in -O0 -O2 -O3 '-O2 -fpatchable-function-entry=5' '-O2 -fpatchable-function-entry=16,3' \
+	'-O2 -pg -mfentry' '-O2 -fcf-protection' '-O2 -fno-pie -no-pie' '-O1 -static-libgcc -static-libstdc++' \
+	'-O2 -fno-plt -fomit-frame-pointer -march=native'; do
+	# shellcheck disable=SC2086
+	build_cxx $flags || continue
+	built=$((built + 1))
+	traced "$tmp/program" --function '*@program'
+	check "$flags: the program does what it does without a trace" same
+	# The function that calls fork() returns in the child as well.
+	check "$flags: each entry has a return" balanced -1
+	check "$flags: no call is lost" none_lost
+	check "$flags: the log is sound" "$posixtrace" verify "$log"
+done
+check "programs were built" test $built -ge 5
+
+# A stripped program has the functions that the dynamic linker knows; all libraries are traced.
+# shellcheck disable=SC2086
+if build_cxx -O2 -rdynamic && strip "$tmp/program"; then
+	traced "$tmp/program" --function '*'
+	check "stripped, with its libraries: the program does what it does" same
+	check "stripped: no call is lost" none_lost
+fi
+
+# shellcheck disable=SC2086
+$cc -O1 -w -o "$tmp/asm" "$here/functions_asm.c" || exit 99
+traced "$tmp/asm" --trace none,process --function 'f_*'
+check "moved instructions: the results are the same" same
+check "moved instructions: all are traced" grep -q ': 27 functions are traced$' "$tmp/err"
+check "moved instructions: each entry has a return" balanced 0
+# refused NAME REASON
+refused() {
+	traced "$tmp/asm" --function "$1" 2>/dev/null
+	check "$1 is refused: $2" grep -q "0 functions are traced, 1 refused: 1 ($2)" "$tmp/err"
+	check "$1: record fails and executes nothing" test $traced -eq 125 -a ! -s "$tmp/traced.out"
+}
+refused x_loop 'a loop begins at its first instruction'
+refused x_loop_inside 'a branch leads into its first bytes'
+refused x_jrcxz 'an instruction among the first cannot be moved'
+refused x_register_call 'a call through a register is among its first instructions'
+refused x_pointed 'data has the address of one of its first bytes'
+refused x_data_inside 'its instructions cannot be decoded'
+refused _start "the program's first instruction"
+
+# What can be wrong with the option.
+run 125 record -o "$log" --function nothing_of_this_name "$tmp/asm"
+check "no match is an error" has err 'no function of .*asm and its libraries matches'
+run 2 record -o "$log" --function @libc.so.6 "$tmp/asm"
+check "a pattern without a name" has err 'not GLOB or GLOB@MODULE'
+run 125 record -o "$log" --function 'qsort@libc.so.6' "$tmp/asm"
+check "the C library is refused" has err 'the trace itself uses this library'
+run 2 record -o "$log" --function x -p $$
+check "a running process" has err 'has no meaning for a process that runs already'
+
+finish

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* binary.c - files, their functions and their bytes. binary_elf.c reads the file. */
+#include "functions/binary.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "functions/binary_part.h"
+
+struct binary_file *binary_open(const char *path)
+{
+	struct binary_file *file = calloc(1, sizeof(*file));
+	struct stat st;
+
+	if (!file || !(file->path = strdup(path))) {
+		free(file);
+		return NULL;
+	}
+	file->debug_fd = -1;
+	/* O_NONBLOCK: the path may be that of a FIFO. */
+	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (file->fd < 0)
+		file->lack = "it cannot be opened";
+	else if (fstat(file->fd, &st) || !S_ISREG(st.st_mode))
+		file->lack = "it is no regular file";
+	else
+		file->lack = binary_read(file);
+	return file;
+}
+
+void binary_close(struct binary_file *file)
+{
+	if (!file)
+		return;
+	binary_read_end(file);
+	if (file->fd >= 0)
+		close(file->fd);
+	if (file->debug_fd >= 0)
+		close(file->debug_fd);
+	free(file->function);
+	free(file->pointer);
+	free(file->import);
+	free(file->path);
+	free(file);
+}
+
+const char *binary_lack(const struct binary_file *file)
+{
+	return file->lack;
+}
+
+const char *binary_path(const struct binary_file *file)
+{
+	return file->path;
+}
+
+const struct binary_function *binary_functions(const struct binary_file *file, size_t *count)
+{
+	*count = file->functions;
+	return file->function;
+}
+
+uint64_t binary_next(const struct binary_file *file, uint64_t address)
+{
+	size_t from = 0, until = file->functions;
+
+	while (from < until) {
+		size_t middle = from + (until - from) / 2;
+
+		if (file->function[middle].address <= address)
+			from = middle + 1;
+		else
+			until = middle;
+	}
+	return from < file->functions ? file->function[from].address : UINT64_MAX;
+}
+
+/* The segments have been checked against the size of the file. */
+static const uint8_t *bytes_at(const struct binary_file *file, uint64_t address, size_t *bytes,
+			       bool only_code)
+{
+	for (unsigned i = 0; i < file->segments; i++) {
+		const struct binary_segment *segment = &file->segment[i];
+
+		if ((only_code && !segment->is_code) || address < segment->address ||
+		    address - segment->address >= segment->size)
+			continue;
+		*bytes = segment->size - (address - segment->address);
+		return segment->bytes + (address - segment->address);
+	}
+	return NULL;
+}
+
+const uint8_t *binary_at(const struct binary_file *file, uint64_t address, size_t *bytes)
+{
+	return bytes_at(file, address, bytes, true);
+}
+
+const uint8_t *binary_data_at(const struct binary_file *file, uint64_t address, size_t *bytes)
+{
+	return bytes_at(file, address, bytes, false);
+}
+
+const char *binary_import_at(const struct binary_file *file, uint64_t address)
+{
+	for (size_t i = 0; i < file->imports; i++)
+		if (file->import[i].address == address)
+			return file->import[i].name;
+	return NULL;
+}
+
+/* Without a build-id the file's inode identifies it. */
+void binary_identity(const struct binary_file *file, struct shim_plan_module *module)
+{
+	struct shim_plan_file id;
+	struct stat st;
+
+	module->id_len = file->id_len;
+	module->is_file = file->id_len == 0;
+	memcpy(module->id, file->id, sizeof(module->id));
+	if (module->is_file && !fstat(file->fd, &st)) {
+		id = (struct shim_plan_file){
+			.device = st.st_dev, .inode = st.st_ino, .bytes = (uint64_t)st.st_size,
+			.changed_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000 +
+				      (uint64_t)st.st_mtim.tv_nsec,
+		};
+		memcpy(module->id, &id, sizeof(id));
+	}
+}

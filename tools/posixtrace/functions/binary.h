@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * binary.h - the functions of an ELF file: names, addresses and code.
+ *
+ * Addresses are those in the file. A file is hostile until checked: libelf checks offsets, and all
+ * code is read through binary_at(). Several names may have one address; each is a function here.
+ * One thread may use a file.
+ */
+#ifndef POSIXTRACE_FUNCTIONS_BINARY_H
+#define POSIXTRACE_FUNCTIONS_BINARY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../../../lib/preload/patch_plan.h"
+
+struct binary_function {
+	const char *name;     /* as the linker has it, without a version */
+	uint64_t address;
+	uint64_t size;        /* 0: unknown */
+	bool is_resolver;     /* chooses an implementation while the program is linked (IFUNC) */
+};
+
+struct binary_file;
+
+/*
+ * Opens a file and reads its symbol tables: that of the file, that of its separate debug file, and
+ * that of the dynamic linker. Returns NULL without memory. After other errors binary_lack() has the
+ * reason, and the file has no functions.
+ */
+struct binary_file *binary_open(const char *path);
+void binary_close(struct binary_file *file);
+
+/* Returns the reason why no function of the file can be traced; NULL: some may be. */
+const char *binary_lack(const struct binary_file *file);
+const char *binary_path(const struct binary_file *file);
+
+/* Returns the functions in the order of their addresses. */
+const struct binary_function *binary_functions(const struct binary_file *file, size_t *count);
+
+/* Returns the address of the first function behind an address, UINT64_MAX if there is none. */
+uint64_t binary_next(const struct binary_file *file, uint64_t address);
+
+/*
+ * Returns the bytes at an address of an executable segment and stores how many follow it there;
+ * NULL: there is no code.
+ */
+const uint8_t *binary_at(const struct binary_file *file, uint64_t address, size_t *bytes);
+
+/* The same for all segments that have data in the file. */
+const uint8_t *binary_data_at(const struct binary_file *file, uint64_t address, size_t *bytes);
+
+/*
+ * Returns whether data of the file has an address between the two, exclusive of from: a table of
+ * jumps or a pointer to a label. Branches of cold parts of functions count as well.
+ */
+bool binary_is_pointed_into(struct binary_file *file, uint64_t from, uint64_t until);
+
+/*
+ * Returns the name of the function that a pointer at this address will have, NULL if unknown. For
+ * calls through the procedure linkage table.
+ */
+const char *binary_import_at(const struct binary_file *file, uint64_t address);
+
+/* Fills the identity of the file for the plan. */
+void binary_identity(const struct binary_file *file, struct shim_plan_module *module);
+
+#endif

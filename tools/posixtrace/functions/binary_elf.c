@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * binary_elf.c - reads an ELF file with libelf, which checks the offsets in the file. Without
+ * libelf no function is known.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/vec.h"
+#include "functions/binary_part.h"
+
+#ifdef HAVE_LIBELF
+
+#include <gelf.h>
+
+#define SECTION_RELR  19        /* SHT_RELR; older headers lack it */
+#define FUNCTIONS_MAX (1u << 22) /* of a file */
+
+/* Stores a segment whose bytes are all in the file. Returns false if it has none. */
+static bool take_segment(struct binary_file *file, const GElf_Phdr *header, const char *image,
+			 size_t bytes)
+{
+	if (header->p_type != PT_LOAD || file->segments == BINARY_SEGMENTS ||
+	    header->p_offset > bytes || header->p_filesz > bytes - header->p_offset)
+		return false;
+	file->segment[file->segments++] = (struct binary_segment){
+		.address = header->p_vaddr, .size = header->p_filesz,
+		.bytes = (const uint8_t *)image + header->p_offset,
+		.is_code = header->p_flags & PF_X,
+	};
+	return true;
+}
+
+/* Finds the build-id in a segment of notes. */
+static void take_notes(struct binary_file *file, const uint8_t *note, size_t bytes)
+{
+	Elf64_Nhdr header;
+
+	while (bytes >= sizeof(header) && !file->id_len) {
+		size_t name, data;
+
+		memcpy(&header, note, sizeof(header));
+		name = ((size_t)header.n_namesz + 3) & ~(size_t)3;
+		data = ((size_t)header.n_descsz + 3) & ~(size_t)3;
+		if (name > bytes || data > bytes || sizeof(header) + name + data > bytes)
+			return;
+		if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == 4 &&
+		    !memcmp(note + sizeof(header), "GNU", 4) && header.n_descsz &&
+		    header.n_descsz <= SHIM_PLAN_ID) {
+			file->id_len = header.n_descsz;
+			memcpy(file->id, note + sizeof(header) + name, header.n_descsz);
+		}
+		note += sizeof(header) + name + data;
+		bytes -= sizeof(header) + name + data;
+	}
+}
+
+/* Reads the program headers. Returns the reason why the file is not supported, or NULL. */
+static const char *take_headers(struct binary_file *file)
+{
+	GElf_Ehdr elf;
+	size_t bytes, headers;
+	const char *image = elf_rawfile(file->elf, &bytes);
+	bool is_dynamic = false;
+
+	if (!image || !gelf_getehdr(file->elf, &elf) || elf_getphdrnum(file->elf, &headers))
+		return "it is no ELF file";
+	if (elf.e_machine != EM_X86_64 || elf.e_ident[EI_CLASS] != ELFCLASS64)
+		return "functions are patched on x86-64 only";
+	if (elf.e_type != ET_EXEC && elf.e_type != ET_DYN)
+		return "it is neither a program nor a library";
+	file->is_fixed = elf.e_type == ET_EXEC;
+	for (size_t i = 0; i < headers; i++) {
+		GElf_Phdr header;
+
+		if (!gelf_getphdr(file->elf, (int)i, &header))
+			return "its program headers cannot be read";
+		take_segment(file, &header, image, bytes);
+		is_dynamic |= header.p_type == PT_DYNAMIC;
+		if (header.p_type == PT_NOTE && header.p_offset <= bytes &&
+		    header.p_filesz <= bytes - header.p_offset)
+			take_notes(file, (const uint8_t *)image + header.p_offset, header.p_filesz);
+	}
+	return is_dynamic ? NULL : "it is statically linked";
+}
+
+/* Returns the number of entries of a section that is a table. */
+static size_t entries_of(const GElf_Shdr *header)
+{
+	return header->sh_entsize ? header->sh_size / header->sh_entsize : 0;
+}
+
+/* Adds the functions of a symbol table. Returns false without memory. */
+static bool take_symbols(struct binary_file *file, Elf *elf, Elf_Scn *section,
+			 const GElf_Shdr *header)
+{
+	Elf_Data *data = elf_getdata(section, NULL);
+	size_t count = entries_of(header);
+
+	for (size_t i = 0; data && i < count && file->functions < FUNCTIONS_MAX; i++) {
+		GElf_Sym symbol;
+		const char *name;
+		size_t bytes;
+		int type;
+
+		if (!gelf_getsym(data, (int)i, &symbol))
+			break;
+		type = GELF_ST_TYPE(symbol.st_info);
+		name = elf_strptr(elf, header->sh_link, symbol.st_name);
+		if ((type != STT_FUNC && type != STT_GNU_IFUNC) || !name || !*name ||
+		    symbol.st_shndx == SHN_UNDEF || !binary_at(file, symbol.st_value, &bytes))
+			continue;
+		if (!vec_grow(&file->function, file->functions, 1))
+			return false;
+		file->function[file->functions++] = (struct binary_function){
+			.name = name, .address = symbol.st_value,
+			.size = symbol.st_size <= bytes ? symbol.st_size : 0,
+			.is_resolver = type == STT_GNU_IFUNC,
+		};
+	}
+	return true;
+}
+
+/* Adds the functions of all symbol tables of the type. *found is true if there is one. */
+static bool take_tables(struct binary_file *file, Elf *elf, unsigned type, bool *found)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(elf, section)) != NULL)
+		if (gelf_getshdr(section, &header) && header.sh_type == type) {
+			*found = true;
+			if (!take_symbols(file, elf, section, &header))
+				return false;
+		}
+	return true;
+}
+
+/* Opens the separate debug file that distributions install. Its symbols have the same addresses. */
+static void open_debug(struct binary_file *file)
+{
+	char path[64 + 2 * SHIM_PLAN_ID], id[2 * SHIM_PLAN_ID + 1] = "";
+
+	for (uint32_t i = 0; i < file->id_len; i++)
+		snprintf(id + 2 * i, 3, "%02x", file->id[i]);
+	if (file->id_len < 2)
+		return;
+	snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%.2s/%s.debug", id, id + 2);
+	file->debug_fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (file->debug_fd >= 0)
+		file->debug = elf_begin(file->debug_fd, ELF_C_READ_MMAP_PRIVATE, NULL);
+}
+
+/* By address, then by name. */
+static int by_address(const void *a, const void *b)
+{
+	const struct binary_function *x = a, *y = b;
+
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+/* Sorts the functions. A name that two tables have is kept once, with its size. */
+static void sort_functions(struct binary_file *file)
+{
+	size_t kept = 0;
+
+	if (!file->functions)
+		return;
+	qsort(file->function, file->functions, sizeof(*file->function), by_address);
+	for (size_t i = 1; i < file->functions; i++)
+		if (by_address(&file->function[kept], &file->function[i]))
+			file->function[++kept] = file->function[i];
+		else if (!file->function[kept].size)
+			file->function[kept].size = file->function[i].size;
+	file->functions = kept + 1;
+}
+
+/* Adds the pointers that the dynamic linker sets to functions by name. */
+static bool take_imports(struct binary_file *file)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header, table;
+
+	while ((section = elf_nextscn(file->elf, section)) != NULL) {
+		Elf_Scn *symbols;
+		Elf_Data *data, *names;
+
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_RELA)
+			continue;
+		symbols = elf_getscn(file->elf, header.sh_link);
+		data = elf_getdata(section, NULL);
+		names = symbols ? elf_getdata(symbols, NULL) : NULL;
+		if (!data || !names || !gelf_getshdr(symbols, &table))
+			continue;
+		/* libelf refuses an index that is out of range. */
+		for (size_t i = 0, count = entries_of(&header); i < count; i++) {
+			GElf_Rela rela;
+			GElf_Sym symbol;
+
+			if (!gelf_getrela(data, (int)i, &rela) ||
+			    (GELF_R_TYPE(rela.r_info) != R_X86_64_JUMP_SLOT &&
+			     GELF_R_TYPE(rela.r_info) != R_X86_64_GLOB_DAT) ||
+			    !gelf_getsym(names, (int)GELF_R_SYM(rela.r_info), &symbol))
+				continue;
+			if (!vec_grow(&file->import, file->imports, 1))
+				return false;
+			file->import[file->imports++] = (struct binary_import){
+				rela.r_offset,
+				elf_strptr(file->elf, table.sh_link, symbol.st_name)
+			};
+		}
+	}
+	return true;
+}
+
+/* Returns whether the file was made by the Go compiler. */
+static bool is_go(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return false;
+	while ((section = elf_nextscn(elf, section)) != NULL) {
+		const char *name = gelf_getshdr(section, &header) ?
+					   elf_strptr(elf, names, header.sh_name) :
+					   NULL;
+
+		if (name && !strcmp(name, ".gopclntab"))
+			return true;
+	}
+	return false;
+}
+
+const char *binary_read(struct binary_file *file)
+{
+	const char *lack;
+	bool has_table = false;
+
+	elf_version(EV_CURRENT);
+	file->elf = elf_begin(file->fd, ELF_C_READ_MMAP_PRIVATE, NULL);
+	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF)
+		return "it is no ELF file";
+	lack = take_headers(file);
+	if (lack)
+		return lack;
+	if (is_go(file->elf))
+		return "it is a Go program, whose runtime moves stacks";
+	if (!take_tables(file, file->elf, SHT_SYMTAB, &has_table))
+		return "there is no memory";
+	if (!has_table)
+		open_debug(file);
+	if ((file->debug && !take_tables(file, file->debug, SHT_SYMTAB, &has_table)) ||
+	    !take_tables(file, file->elf, SHT_DYNSYM, &has_table) || !take_imports(file))
+		return "there is no memory";
+	sort_functions(file);
+	return file->functions ? NULL : "it has no symbols, and no debug file of it was found";
+}
+
+void binary_read_end(struct binary_file *file)
+{
+	elf_end(file->elf);
+	elf_end(file->debug);
+}
+
+/* Words of data sections that are aligned like pointers. For programs without relocations. */
+static bool each_word(const struct binary_file *file, bool (*add)(void *arg, uint64_t address),
+		      void *arg)
+{
+	for (unsigned i = 0; i < file->segments; i++) {
+		const struct binary_segment *segment = &file->segment[i];
+		size_t at = (size_t)(-segment->address & 7);
+
+		/* Segments of older linkers have code and constants together. */
+		for (; at + 8 <= segment->size; at += 8) {
+			uint64_t word;
+
+			memcpy(&word, segment->bytes + at, sizeof(word));
+			if (!add(arg, word))
+				return false;
+		}
+	}
+	return true;
+}
+
+bool binary_each_pointer(struct binary_file *file, bool (*add)(void *arg, uint64_t address),
+			 void *arg)
+{
+	bool has_words = file->is_fixed;
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(file->elf, section)) != NULL) {
+		Elf_Data *data;
+		GElf_Rela rela;
+
+		if (!gelf_getshdr(section, &header))
+			continue;
+		has_words |= header.sh_type == SECTION_RELR;
+		if (header.sh_type != SHT_RELA || !(data = elf_getdata(section, NULL)))
+			continue;
+		for (size_t i = 0, count = entries_of(&header); i < count; i++)
+			if (gelf_getrela(data, (int)i, &rela) &&
+			    GELF_R_TYPE(rela.r_info) == R_X86_64_RELATIVE &&
+			    !add(arg, (uint64_t)rela.r_addend))
+				return false;
+	}
+	/*
+	 * Compact relocations (DT_RELR) have their addresses in the data, and so have programs that
+	 * are linked to fixed addresses.
+	 */
+	return !has_words || each_word(file, add, arg);
+}
+
+#else
+
+const char *binary_read(struct binary_file *file)
+{
+	(void)file;
+	return "posixtrace was built without libelf";
+}
+
+void binary_read_end(struct binary_file *file)
+{
+	(void)file;
+}
+
+bool binary_each_pointer(struct binary_file *file, bool (*add)(void *arg, uint64_t address),
+			 void *arg)
+{
+	(void)file, (void)add, (void)arg;
+	return true;
+}
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* binary_part.h - the struct that the binary_*.c files share. */
+#ifndef POSIXTRACE_FUNCTIONS_BINARY_PART_H
+#define POSIXTRACE_FUNCTIONS_BINARY_PART_H
+
+#include "functions/binary.h"
+
+#define BINARY_SEGMENTS 16
+
+struct Elf;
+
+struct binary_file {
+	char *path;
+	const char *lack;
+	int fd, debug_fd;
+	struct Elf *elf, *debug;
+	uint8_t id[SHIM_PLAN_ID];
+	uint32_t id_len;
+	struct binary_segment {
+		uint64_t address, size;
+		const uint8_t *bytes;
+		bool is_code;
+	} segment[BINARY_SEGMENTS];
+	unsigned segments;
+	struct binary_function *function;
+	size_t functions;
+	uint64_t *pointer;     /* sorted: addresses of code in data and in branches of cold parts */
+	size_t pointers;
+	bool has_pointers;     /* they were collected */
+	struct binary_import {
+		uint64_t address;
+		const char *name;
+	} *import;
+	size_t imports;
+	bool is_fixed;         /* it is linked to fixed addresses (ET_EXEC) */
+};
+
+/* In binary_elf.c. Reads everything but the pointers. Returns the reason of a failure, or NULL. */
+const char *binary_read(struct binary_file *file);
+void binary_read_end(struct binary_file *file);
+
+/*
+ * In binary_elf.c. Calls add() for each relocation or word of data that may be an address of code,
+ * until it returns false, and then returns false.
+ */
+bool binary_each_pointer(struct binary_file *file, bool (*add)(void *arg, uint64_t address),
+			 void *arg);
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* insn.c - decodes with Zydis. Without it nothing can be decoded. */
+#include "functions/insn.h"
+
+#include <string.h>
+
+#ifdef HAVE_ZYDIS
+
+#include <Zydis/Zydis.h>
+
+bool insn_is_available(void)
+{
+	return true;
+}
+
+/* Classifies an instruction that has a target relative to itself. */
+static void take_relative(struct insn *insn, const ZydisDecodedInstruction *is)
+{
+	switch (is->meta.category) {
+	case ZYDIS_CATEGORY_CALL:
+		insn->kind = INSN_CALL;
+		break;
+	case ZYDIS_CATEGORY_UNCOND_BR:
+		insn->kind = INSN_JUMP;
+		break;
+	case ZYDIS_CATEGORY_COND_BR:
+		/* The opcodes of 0x70 to 0x7f and 0x0f80 to 0x0f8f have the condition. */
+		insn->kind = INSN_SHORT_ONLY;
+		if ((is->opcode & 0xf0) == 0x70 || (is->opcode & 0xf0) == 0x80)
+			insn->kind = INSN_BRANCH;
+		insn->condition = is->opcode & 0x0f;
+		break;
+	default:
+		insn->kind = INSN_SHORT_ONLY;
+		break;
+	}
+}
+
+/* Classifies an instruction without a target of its own. */
+static enum insn_kind kind_of(const ZydisDecodedInstruction *is)
+{
+	if (is->mnemonic == ZYDIS_MNEMONIC_ENDBR64)
+		return INSN_ENDBR;
+	if (is->mnemonic == ZYDIS_MNEMONIC_INT3)
+		return INSN_TRAP;
+	switch (is->meta.category) {
+	case ZYDIS_CATEGORY_NOP:
+	case ZYDIS_CATEGORY_WIDENOP:
+		return INSN_NOP;
+	case ZYDIS_CATEGORY_CALL:
+		return INSN_CALL;
+	case ZYDIS_CATEGORY_UNCOND_BR:
+		return INSN_INDIRECT;
+	case ZYDIS_CATEGORY_RET:
+		return INSN_RETURN;
+	default:
+		return INSN_PLAIN;
+	}
+}
+
+/* Finds out about the stack: the effect on its pointer, and an operand on it. */
+static void take_stack(struct insn *insn, const ZydisDecodedInstruction *is,
+		       const ZydisDecodedOperand *operand)
+{
+	bool is_of_rsp = is->operand_count_visible == 2 &&
+			 operand[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+			 operand[0].reg.value == ZYDIS_REGISTER_RSP &&
+			 operand[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+
+	for (unsigned i = 0; i < is->operand_count_visible; i++) {
+		const ZydisDecodedOperand *op = &operand[i];
+
+		if (op->type != ZYDIS_OPERAND_TYPE_MEMORY || op->mem.index != ZYDIS_REGISTER_NONE)
+			continue;
+		insn->base = op->mem.base == ZYDIS_REGISTER_RSP ? INSN_STACK :
+			     op->mem.base == ZYDIS_REGISTER_RBP ? INSN_FRAME : INSN_NO_BASE;
+		insn->offset = op->mem.disp.has_displacement ? op->mem.disp.value : 0;
+	}
+	if (is->mnemonic == ZYDIS_MNEMONIC_PUSH)
+		insn->pushes = 8;
+	else if (is->mnemonic == ZYDIS_MNEMONIC_POP)
+		insn->pushes = -8;
+	else if (is->mnemonic == ZYDIS_MNEMONIC_SUB && is_of_rsp)
+		insn->pushes = operand[1].imm.value.s;
+	else if (is->mnemonic == ZYDIS_MNEMONIC_ADD && is_of_rsp)
+		insn->pushes = -operand[1].imm.value.s;
+	insn->sets_frame = is->mnemonic == ZYDIS_MNEMONIC_MOV &&
+			   operand[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+			   operand[0].reg.value == ZYDIS_REGISTER_RBP &&
+			   operand[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+			   operand[1].reg.value == ZYDIS_REGISTER_RSP;
+}
+
+bool insn_decode(struct insn *insn, const uint8_t *code, size_t bytes, uint64_t address)
+{
+	static ZydisDecoder decoder;
+	static bool is_ready;
+	ZydisDecodedInstruction is;
+	ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT];
+
+	if (!is_ready)
+		is_ready = ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64,
+							 ZYDIS_STACK_WIDTH_64));
+	memset(insn, 0, sizeof(*insn));
+	if (!is_ready || !ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code, bytes, &is, operand)))
+		return false;
+	insn->len = is.length;
+	insn->kind = kind_of(&is);
+	take_stack(insn, &is, operand);
+	for (unsigned i = 0; i < is.operand_count_visible; i++) {
+		const ZydisDecodedOperand *op = &operand[i];
+
+		if (op->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && op->imm.is_relative) {
+			insn->target = address + is.length + (uint64_t)op->imm.value.s;
+			take_relative(insn, &is);
+		} else if (op->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && op->size >= 32 &&
+			   !insn->has_address) {
+			insn->has_address = true;
+			insn->address = op->imm.value.u;
+		} else if (op->type == ZYDIS_OPERAND_TYPE_MEMORY &&
+			   op->mem.base == ZYDIS_REGISTER_RIP) {
+			insn->refers_at = is.raw.disp.offset;
+			insn->has_address = true;
+			insn->address = address + is.length + (uint64_t)op->mem.disp.value;
+		} else if (op->type == ZYDIS_OPERAND_TYPE_MEMORY && is.raw.disp.size == 32) {
+			insn->has_address = true;
+			insn->address = (uint64_t)op->mem.disp.value;
+		}
+	}
+	/* An address of 32 bits (eip) is not moved: it is rare, and a fix would need a check. */
+	for (unsigned i = 0; i < is.operand_count_visible; i++)
+		if (operand[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+		    operand[i].mem.base == ZYDIS_REGISTER_EIP)
+			insn->kind = INSN_SHORT_ONLY;
+	return true;
+}
+
+#else
+
+bool insn_is_available(void)
+{
+	return false;
+}
+
+bool insn_decode(struct insn *insn, const uint8_t *code, size_t bytes, uint64_t address)
+{
+	(void)code, (void)bytes, (void)address;
+	memset(insn, 0, sizeof(*insn));
+	return false;
+}
+
+#endif

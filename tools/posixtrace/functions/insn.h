@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * insn.h - one instruction of x86-64, as far as a patch needs to know it. Zydis decodes it.
+ */
+#ifndef POSIXTRACE_FUNCTIONS_INSN_H
+#define POSIXTRACE_FUNCTIONS_INSN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum insn_kind {
+	INSN_PLAIN,
+	INSN_NOP,
+	INSN_ENDBR,      /* a valid target of indirect jumps */
+	INSN_JUMP,       /* an unconditional jump to target */
+	INSN_BRANCH,     /* a conditional jump to target */
+	INSN_SHORT_ONLY, /* loop or jrcxz: its target is near, and no longer form exists */
+	INSN_CALL,       /* to target; 0: through a pointer */
+	INSN_INDIRECT,   /* a jump through a register or memory */
+	INSN_RETURN,
+	INSN_TRAP,       /* int3: padding, or a breakpoint */
+};
+
+enum insn_base { INSN_NO_BASE, INSN_STACK, INSN_FRAME };
+
+struct insn {
+	enum insn_kind kind;
+	uint8_t len;
+	uint8_t condition;    /* INSN_BRANCH: the low 4 bits of the opcode */
+	uint8_t refers_at;    /* offset of a displacement relative to rip; 0: there is none */
+	bool has_address;     /* address is one that the instruction contains: lea, or absolute */
+	enum insn_base base;  /* of its operand in memory: rsp or rbp */
+	int64_t offset;       /* from the base */
+	int64_t pushes;       /* bytes by which it lowers the stack pointer, if that is constant */
+	bool sets_frame;      /* mov %rsp, %rbp */
+	uint64_t target;      /* of a jump or call */
+	uint64_t address;     /* of memory that it refers to */
+};
+
+/* Returns whether this build can decode. */
+bool insn_is_available(void);
+
+/* Decodes the instruction at code, whose address is given. Returns false if it is none. */
+bool insn_decode(struct insn *insn, const uint8_t *code, size_t bytes, uint64_t address);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* libraries.h - the files that a program consists of. */
+#ifndef POSIXTRACE_FUNCTIONS_LIBRARIES_H
+#define POSIXTRACE_FUNCTIONS_LIBRARIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct libraries {
+	char **path;
+	size_t count;
+};
+
+/*
+ * Finds the file of a program as execvp(3) does, for a script its interpreter, and the libraries
+ * that the dynamic linker would load. The program's file is the first. Nothing of the program is
+ * executed. Returns false after it printed an error.
+ */
+bool libraries_of_program(struct libraries *libraries, const char *name);
+
+/* Finds the files that a process has mapped with code. Returns 0 or an error number. */
+int libraries_of_process(struct libraries *libraries, pid_t pid);
+
+void libraries_fini(struct libraries *libraries);
+
+#endif

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * patchable.c - the proof that a function can be patched, and its plan.
+ */
+#include "functions/patchable.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+#include "functions/insn.h"
+
+#define FUNCTION_BYTES (UINT64_C(1) << 24) /* longer functions are refused */
+
+const char *patchable_lack(const struct binary_file *file)
+{
+	static const char *const own[] = {
+		"libc.so*", "libc-*.so", "ld-linux*", "ld-[0-9]*", "libpthread*", "libdl.so*",
+		"libdl-*", "librt.so*", "librt-*", "libgcc_s.so*", "libposixtrace*",
+	};
+	const char *slash = strrchr(binary_path(file), '/');
+	const char *name = slash ? slash + 1 : binary_path(file);
+
+	if (binary_lack(file))
+		return binary_lack(file);
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		if (!fnmatch(own[i], name, 0))
+			return "the trace itself uses this library";
+	return NULL;
+}
+
+/* Functions that use their own return address, or run where no event can be recorded. */
+static const char *refuse_name(const char *name)
+{
+	static const struct {
+		const char *glob, *why;
+	} list[] = {
+		{ "_start", "the program's first instruction" },
+		{ "_init", "part of the program's start" },
+		{ "_fini", "part of the program's end" },
+		{ "*register_tm_clones", "part of the program's start" },
+		{ "__do_global_dtors_aux", "part of the program's end" },
+		{ "frame_dummy", "part of the program's start" },
+		{ "setjmp", "it keeps its return address" },
+		{ "_setjmp", "it keeps its return address" },
+		{ "sigsetjmp", "it keeps its return address" },
+		{ "__sigsetjmp", "it keeps its return address" },
+		{ "vfork", "it keeps its return address" },
+		{ "__vfork", "it keeps its return address" },
+		{ "getcontext", "it keeps its return address" },
+		{ "__fentry__", "it is for tracers" },
+		{ "mcount", "it is for tracers" },
+		{ "_mcount", "it is for tracers" },
+		{ "__cyg_profile_func_*", "it is for tracers" },
+		{ "__x86_indirect_thunk*", "it changes its return address" },
+		{ "__x86_return_thunk*", "it changes its return address" },
+		{ "__x86.get_pc_thunk*", "it reads its return address" },
+		{ "__morestack*", "it changes stacks" },
+		{ "uw_*", "part of the handling of exceptions" },
+		{ "_Unwind_*", "part of the handling of exceptions" },
+		{ "__gxx_personality*", "part of the handling of exceptions" },
+		{ "__cxa_*", "part of the handling of exceptions" },
+		{ "__asan_*", "part of a sanitizer" },
+		{ "__tsan_*", "part of a sanitizer" },
+		{ "__ubsan_*", "part of a sanitizer" },
+		{ "__sanitizer_*", "part of a sanitizer" },
+		{ "*.cold", "a part of another function" },
+		{ "*.cold.*", "a part of another function" },
+	};
+
+	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
+		if (!fnmatch(list[i].glob, name, 0))
+			return list[i].why;
+	return NULL;
+}
+
+/* Functions that the hooks may call, if the program has its own in place of the C library's. */
+static bool is_of_hooks(const char *name)
+{
+	static const char *const list[] = {
+		"memcpy", "memmove", "memset", "memcmp", "strlen", "strnlen", "strcmp", "mmap",
+		"munmap", "mprotect", "madvise", "syscall", "read", "write", "open", "close",
+		"fstat", "getpid", "clock_gettime", "malloc", "free", "calloc", "realloc",
+		"sched_yield", "pthread_self", "fcntl", "pread", "pwrite", "memchr", "dprintf",
+	};
+
+	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
+		if (!strcmp(list[i], name))
+			return true;
+	return false;
+}
+
+/*
+ * Returns whether a call goes to __fentry__(), directly, through a pointer, or through the
+ * procedure linkage table, whose entry jumps through a pointer.
+ */
+static bool is_fentry(struct binary_file *file, const struct insn *call)
+{
+	uint64_t address = call->has_address ? call->address : 0;
+	const char *name;
+
+	for (unsigned i = 0; i < 3 && !address && call->target; i++) {
+		static uint64_t at;
+		struct insn insn;
+		size_t bytes;
+		const uint8_t *code;
+
+		at = i ? at : call->target;
+		code = binary_at(file, at, &bytes);
+		if (!code || !insn_decode(&insn, code, bytes, at))
+			return false;
+		if (insn.kind == INSN_INDIRECT && insn.has_address)
+			address = insn.address;
+		at += insn.len;
+	}
+	name = address ? binary_import_at(file, address) : NULL;
+	return name && !strcmp(name, "__fentry__");
+}
+
+/* A pass over the instructions of the function. */
+struct proof {
+	struct binary_file *file;
+	const struct binary_function *function;
+	uint64_t from, until;   /* the replaced bytes */
+	int64_t depth;          /* bytes on the stack above which the return address is */
+	bool is_begin;          /* nothing but the prologue was seen */
+	bool has_frame;         /* rbp points 8 bytes below the return address */
+	bool has_indirect;      /* it jumps through a register or memory */
+	const char *why;
+};
+
+static bool is_inside(const struct proof *proof, uint64_t address)
+{
+	return address > proof->from && address < proof->until;
+}
+
+/*
+ * Checks a table of jumps that the function refers to. Its entries are distances of 4 bytes from
+ * the table. The table ends at the first entry that is not in the function.
+ */
+static void check_table(struct proof *proof, uint64_t table)
+{
+	size_t bytes;
+	const uint8_t *at = binary_data_at(proof->file, table, &bytes);
+
+	for (; at && bytes >= 4 && !proof->why; at += 4, bytes -= 4) {
+		int32_t distance;
+		uint64_t target;
+
+		memcpy(&distance, at, sizeof(distance));
+		target = table + (uint64_t)(int64_t)distance;
+		if (target < proof->function->address ||
+		    target >= proof->function->address + proof->function->size)
+			return;
+		if (is_inside(proof, target))
+			proof->why = "a table of jumps leads into its first bytes";
+	}
+}
+
+/*
+ * Finds a function that reads its own return address, which is that of a slot. Behind the first
+ * branch the stack is as deep as before it; a function that is compiled in another way is not
+ * noticed.
+ */
+static void check_return_address(struct proof *proof, const struct insn *insn)
+{
+	if ((insn->base == INSN_STACK && insn->offset == proof->depth) ||
+	    (insn->base == INSN_FRAME && proof->has_frame && insn->offset == 8))
+		proof->why = "it uses its own return address";
+	if (insn->target || insn->kind == INSN_CALL || insn->kind == INSN_RETURN ||
+	    insn->kind == INSN_INDIRECT)
+		proof->is_begin = false;
+	if (proof->is_begin) {
+		proof->has_frame |= insn->sets_frame && proof->depth == 8;
+		proof->depth += insn->pushes;
+	}
+}
+
+/* Checks one instruction of the function, behind or among the replaced bytes. */
+static void check_insn(struct proof *proof, const struct insn *insn)
+{
+	check_return_address(proof, insn);
+	if (insn->target && is_inside(proof, insn->target))
+		proof->why = "a branch leads into its first bytes";
+	else if (insn->target == proof->from && insn->kind != INSN_CALL)
+		proof->why = "a loop begins at its first instruction";
+	/* lea of an address in the replaced bytes: it may be called or jumped to later. */
+	else if (insn->has_address && is_inside(proof, insn->address))
+		proof->why = "it uses the address of one of its first bytes";
+	proof->has_indirect |= insn->kind == INSN_INDIRECT;
+}
+
+/* Decodes the whole function, and its tables if it jumps through any. */
+static void check_function(struct proof *proof)
+{
+	const struct binary_function *function = proof->function;
+	uint64_t at = function->address, end = at + function->size;
+	struct insn insn;
+	size_t bytes;
+
+	for (; at < end && !proof->why; at += insn.len) {
+		const uint8_t *code = binary_at(proof->file, at, &bytes);
+
+		if (!code || !insn_decode(&insn, code, bytes, at)) {
+			proof->why = "its instructions cannot be decoded";
+			return;
+		}
+		check_insn(proof, &insn);
+	}
+	for (at = function->address; at < end && proof->has_indirect && !proof->why;
+	     at += insn.len) {
+		const uint8_t *code = binary_at(proof->file, at, &bytes);
+
+		if (!code || !insn_decode(&insn, code, bytes, at))
+			return;
+		if (insn.has_address)
+			check_table(proof, insn.address);
+	}
+}
+
+/* Appends bytes to the moved code. */
+static bool put_code(struct shim_plan_site *site, const void *bytes, size_t len)
+{
+	if (site->code_len + len > SHIM_PLAN_CODE)
+		return false;
+	memcpy(site->code + site->code_len, bytes, len);
+	site->code_len = (uint8_t)(site->code_len + len);
+	return true;
+}
+
+/* Notes that the 4 bytes at this place are the distance of the target from the end of the code. */
+static bool put_fix(struct shim_plan_site *site, unsigned at, uint64_t target)
+{
+	if (site->fixes == SHIM_PLAN_FIXES)
+		return false;
+	site->fix[site->fixes++] = (struct shim_plan_fix){
+		.at = (uint8_t)at, .end = site->code_len, .target = target,
+	};
+	return true;
+}
+
+/*
+ * Moves a call, to its target or through a pointer at a fixed place. It is the last of the replaced
+ * instructions, because it is as long as a jump. The called function must return to the function
+ * itself, where unwinders know the frame: the return address is pushed, then a jump follows.
+ *
+ * 	push literal(%rip); jmp target; literal: the address behind the call
+ */
+static bool move_call(struct shim_plan_site *site, const struct insn *insn, uint64_t after)
+{
+	const uint8_t push[6] = { 0xff, 0x35 }, direct[5] = { 0xe9 }, indirect[6] = { 0xff, 0x25 };
+	const uint8_t literal[8] = { 0 };
+	unsigned at = site->code_len, jump = insn->target ? 5 : 6;
+
+	if (!put_code(site, push, 6))
+		return false;
+	site->code[at + 2] = (uint8_t)jump;
+	if (!(insn->target ? put_code(site, direct, 5) && put_fix(site, at + 7, insn->target) :
+			     put_code(site, indirect, 6) && put_fix(site, at + 8, insn->address)))
+		return false;
+	at = site->code_len;
+	if (!put_code(site, literal, 8) || !put_fix(site, at, after))
+		return false;
+	site->fix[site->fixes - 1].end = SHIM_PLAN_ABSOLUTE;
+	return true;
+}
+
+/* Moves an instruction. Returns the reason why it cannot be moved, or NULL. */
+static const char *move_insn(struct shim_plan_site *site, const struct insn *insn,
+			     const uint8_t *code, uint64_t address)
+{
+	const uint8_t branch[6] = { 0x0f, (uint8_t)(0x80 | insn->condition) }, jump[5] = { 0xe9 };
+	unsigned at = site->code_len;
+	bool fits;
+
+	switch (insn->kind) {
+	case INSN_NOP:
+		return NULL; /* it has no effect anywhere */
+	case INSN_CALL:
+		if (insn->len < SHIM_PLAN_JUMP || (!insn->target && !insn->refers_at))
+			return "a call through a register is among its first instructions";
+		fits = move_call(site, insn, address + insn->len);
+		break;
+	case INSN_SHORT_ONLY:
+		return "an instruction among the first cannot be moved";
+	case INSN_TRAP:
+		return "a breakpoint is among its first instructions";
+	case INSN_BRANCH:
+		fits = put_code(site, branch, 6) && put_fix(site, at + 2, insn->target);
+		break;
+	case INSN_JUMP:
+		fits = put_code(site, jump, 5) && put_fix(site, at + 1, insn->target);
+		break;
+	default:
+		fits = put_code(site, code, insn->len) &&
+		       (!insn->refers_at || put_fix(site, at + insn->refers_at, insn->address));
+		break;
+	}
+	return fits ? NULL : "its first instructions are too long";
+}
+
+/*
+ * Chooses the bytes to replace, from the first instruction or behind endbr64, and moves them.
+ * Behind a return or a jump the padding up to the next function is free.
+ */
+static const char *choose_site(struct binary_file *file, const struct binary_function *function,
+			       struct patchable *is)
+{
+	struct shim_plan_site *site = &is->site;
+	uint64_t at = function->address, end = at + function->size;
+	bool ended = false, only_nops = true;
+	struct insn insn;
+	size_t bytes;
+
+	while (site->replaced < SHIM_PLAN_JUMP) {
+		const uint8_t *code = binary_at(file, at, &bytes);
+		const char *why;
+
+		if (!code || !insn_decode(&insn, code, bytes, at))
+			return "its instructions cannot be decoded";
+		if (at >= end && (!ended || (insn.kind != INSN_NOP && insn.kind != INSN_TRAP)))
+			return "it is shorter than a jump";
+		if (at + insn.len > end && at < end)
+			return "its size ends within an instruction";
+		if (insn.kind == INSN_ENDBR && at == function->address) {
+			at += insn.len;
+			site->site = at;
+			continue;
+		}
+		if (at < end && !site->replaced && insn.kind == INSN_CALL &&
+		    insn.len >= SHIM_PLAN_JUMP && is_fentry(file, &insn))
+			why = NULL; /* the call of the tracer is dropped */
+		else if (at >= end)
+			why = NULL; /* padding */
+		else {
+			why = move_insn(site, &insn, code, at);
+			only_nops &= insn.kind == INSN_NOP;
+		}
+		if (why)
+			return why;
+		if (site->replaced + insn.len > SHIM_PLAN_ORIGINAL)
+			return "its first instructions are too long";
+		memcpy(site->original + site->replaced, code, insn.len);
+		site->replaced = (uint8_t)(site->replaced + insn.len);
+		/* Nothing behind these runs unless something branches there. */
+		ended = insn.kind == INSN_RETURN || insn.kind == INSN_JUMP ||
+			insn.kind == INSN_INDIRECT || (ended && at >= end);
+		at += insn.len;
+	}
+	if (at > end && binary_next(file, function->address) < at)
+		return "it is shorter than a jump";
+	is->method = only_nops ? PATCH_SLOT : PATCH_MOVE;
+	return NULL;
+}
+
+/* Returns the reason of a refusal that needs no look at the instructions, or NULL. */
+static const char *refuse_early(const struct binary_file *file,
+				const struct binary_function *function, enum shim_site_kind kind)
+{
+	const char *why = kind == SHIM_SITE_FUNCTION ? patchable_lack(file) : binary_lack(file);
+
+	if (!why && kind == SHIM_SITE_FUNCTION)
+		why = refuse_name(function->name);
+	if (why)
+		return why;
+	if (is_of_hooks(function->name))
+		return "the trace itself may call it";
+	if (function->is_resolver)
+		return "it chooses an implementation while the program is linked";
+	if (!insn_is_available())
+		return "posixtrace was built without Zydis";
+	if (!function->size)
+		return "its size is unknown";
+	if (function->size > FUNCTION_BYTES)
+		return "it is too long";
+	return NULL;
+}
+
+struct patchable patchable_of(struct binary_file *file, const struct binary_function *function,
+			      enum shim_site_kind kind)
+{
+	struct patchable is = { .site = { .function = function->address, .kind = kind,
+					  .site = function->address } };
+	struct proof proof = { .file = file, .function = function, .is_begin = true };
+
+	is.why = refuse_early(file, function, kind);
+	if (!is.why)
+		is.why = choose_site(file, function, &is);
+	if (!is.why) {
+		proof.from = is.site.site;
+		proof.until = proof.from + is.site.replaced;
+		check_function(&proof);
+		is.why = proof.why;
+		if (!is.why && binary_next(file, function->address) < proof.until)
+			is.why = "another symbol is at one of its first bytes";
+		if (!is.why && binary_is_pointed_into(file, proof.from, proof.until))
+			is.why = "data has the address of one of its first bytes";
+	}
+	if (is.why)
+		is.method = PATCH_REFUSED;
+	return is;
+}

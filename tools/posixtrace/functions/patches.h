@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * patches.h - the functions that a user selects, and the plan of their patches for the shim.
+ */
+#ifndef POSIXTRACE_FUNCTIONS_PATCHES_H
+#define POSIXTRACE_FUNCTIONS_PATCHES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "functions/patchable.h"
+
+struct patches_pattern {
+	char *glob;         /* of names, as the linker or as C++ has them */
+	const char *module; /* of the name or path of the file; NULL: every file */
+};
+
+/* A reason for refusals, with their number. */
+struct patches_reason {
+	const char *why;
+	size_t count;
+};
+
+struct patches {
+	struct patches_pattern *pattern;
+	size_t patterns;
+	struct shim_plan_module *module;
+	size_t modules;
+	struct shim_plan_site *site;
+	size_t sites;
+	size_t functions;           /* sites that record events */
+	struct patches_reason *reason;
+	size_t reasons, refused;
+};
+
+/* Adds a value of --function, GLOB or GLOB@MODULE. Returns false after it printed an error. */
+bool patches_add(struct patches *plan, const char *text);
+
+/*
+ * Plans the selected functions of a file. A file of which no function can be patched is noted only
+ * if a pattern names it. Returns false without memory.
+ */
+bool patches_file(struct patches *plan, const char *path);
+
+/*
+ * Returns a descriptor of a memory file with the plan, closed by execve(2); -1 and errno after an
+ * error.
+ */
+int patches_write(const struct patches *plan);
+
+void patches_fini(struct patches *plan);
+
+/* Returns whether a function's name matches a glob, as it is or as C++ has it. */
+bool patches_matches(const char *glob, const char *name);
+
+#endif
