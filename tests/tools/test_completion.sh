@@ -1,31 +1,147 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# What the completion for bash offers is what posixtrace takes.
+#
+# What bash, zsh and fish offer is what posixtrace takes. Each shell that is installed is asked for
+# the commands, the options of each command, the words of an argument, and for files.
 . "${0%/*}/lib.sh"
 
-bash -c : 2>/dev/null || skip "no bash to complete in"
-script=${top_srcdir:-..}/tools/posixtrace/completion/posixtrace.bash
+support=$(cd "${0%/*}" && pwd)
+built=${top_builddir:-..}/tools/posixtrace/completion
+PATH=$(cd "${posixtrace%/*}" && pwd):$PATH
+export PATH
 
-# offers WORD...: the answers for the last word, one a line.
-offers() {
-	bash -c '. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _posixtrace
-		printf "%s\n" "${COMPREPLY[@]}"' bash "$script" "$@" | sort >"$tmp/offers"
-}
-
-offers posixtrace ''
+"$make_log" plain "$tmp/a.ptl" 10 >/dev/null || exit 99
+: >"$tmp/a file.log"
 "$posixtrace" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' | sort >"$tmp/commands"
 check "there are commands" test -s "$tmp/commands"
-check "every command is offered" test -z "$(comm -13 "$tmp/offers" "$tmp/commands")"
-for command in $(cat "$tmp/commands"); do
-	"$posixtrace" $command --help | grep -o -e '--[a-z-]*  *[a-zA-Z]' | sed 's/ .*//' |
-		sort -u >"$tmp/options"
-	offers posixtrace $command --
-	check "$command: the options that are offered are those that it has" \
-		cmp -s "$tmp/offers" "$tmp/options"
-done
-: >"$tmp/a file.log"
-offers posixtrace dump "$tmp/a"
-check "files are offered" grep -q -x "$tmp/a file.log" "$tmp/offers"
-offers posixtrace dump --limit ''
-check "nothing is offered for a number" test -z "$(cat "$tmp/offers")"
+
+# options COMMAND: the long options of --help and, of convert, those of the formats.
+options() {
+	"$posixtrace" $1 --help | sed -n 's/^  \(-., \|    \)\(--[a-z-]*\).*/\2/p'
+	test $1 != convert || "$posixtrace" convert --list | sed -n 's/^ *\(--[a-z-]*\).*/\1/p'
+}
+
+# same_options SHELL: the options of each command.
+same_options() {
+	for command in $(cat "$tmp/commands"); do
+		options $command | sort -u >"$tmp/options"
+		check "$command has options" grep -q -x -e --help "$tmp/options"
+		offers_$1 "posixtrace $command --"
+		check "$1: the options of $command" diff "$tmp/offers" "$tmp/options"
+	done
+}
+
+# offered SHELL LINE WORD...: for the line, the shell offers these words and no others.
+offered() {
+	shell=$1 line=$2
+	shift 2
+	printf '%s\n' "$@" | sort >"$tmp/should"
+	offers_$shell "$line"
+	check "$shell: $line" diff "$tmp/should" "$tmp/offers"
+}
+
+# common SHELL: what all shells offer, in the same words.
+common() {
+	"$posixtrace" completion $1 >"$tmp/script"
+	test -f "$2" && check "$1: the script that is installed" cmp "$tmp/script" "$2"
+	offers_$1 'posixtrace '
+	check "$1: each command" test -z "$(comm -13 "$tmp/offers" "$tmp/commands")"
+	same_options $1
+	offered $1 'posixtrace completion ' bash zsh fish events
+	offered $1 'posixtrace record --policy ' flush until-full loop
+	offered $1 'posixtrace record --trace ti' time
+	offered $1 'posixtrace receive --dialect rkh' rkh2 rkh3
+	offered $1 "posixtrace dump $tmp/a.ptl -e posix_trace_st" posix_trace_start posix_trace_stop
+	"$posixtrace" convert --list | sed -n 's/^\([a-z]*\) .* writes .*/\1/p' >"$tmp/sinks"
+	offered $1 'posixtrace convert --to ' $(cat "$tmp/sinks")
+	offers_$1 'posixtrace status '
+	check "$1: processes" grep -q -w "$$" "$tmp/offers"
+}
+
+# --- bash
+
+offers_bash() {
+	bash -c '. "$1"; read -ra COMP_WORDS <<<"$2"; [[ $2 != *\  ]] || COMP_WORDS+=("")
+		COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _posixtrace
+		((${#COMPREPLY[@]})) && printf "%s\n" "${COMPREPLY[@]}"' \
+		bash "$tmp/script" "$1" | sort -u >"$tmp/offers"
+}
+
+nothing() {
+	offers_bash "$1"
+	check "bash: nothing for $1" is_empty offers
+}
+
+if bash -c 'mapfile -t x </dev/null' 2>/dev/null; then
+	common bash "$built/posixtrace.bash"
+	# bash makes three words of --option=value.
+	offered bash 'posixtrace record --policy = lo' loop
+	offered bash 'posixtrace record --policy =' flush until-full loop
+	offered bash 'posixtrace record --trace io,lo' io,lock io,lock-hold
+	offered bash 'posixtrace record --trace all,-dl' all,-dl
+	offered bash 'posixtrace help du' dump
+	nothing 'posixtrace dump --limit '
+	nothing 'posixtrace nothing '
+	nothing 'posixtrace list '
+	offered bash "posixtrace record -o $tmp/x -- sh $tmp/a.p" "$tmp/a.ptl"
+	offered bash "posixtrace record -q --fail-on-loss --policy = loop sh $tmp/a.p" "$tmp/a.ptl"
+	offered bash 'posixtrace record -e tim' 'time.\*'
+	offers_bash 'posixtrace record posixtr'
+	check "bash: programs" grep -q -x posixtrace "$tmp/offers"
+	offers_bash "posixtrace dump $tmp/a"
+	check "bash: files" grep -q -x "$tmp/a file.log" "$tmp/offers"
+	mkdir "$tmp/debug"
+	offered bash "posixtrace dump --debug-dir $tmp/de" "$tmp/debug"
+	# The name of an event is text, not a command.
+	if has_format evt; then
+		"$posixtrace" convert "$tmp/a.ptl" --to evt |
+			sed "s|job_begin|\$(touch $tmp/harm)|" >"$tmp/b.evt"
+		"$posixtrace" convert "$tmp/b.evt" -o "$tmp/b.ptl" || exit 99
+		"$posixtrace" completion events "$tmp/b.ptl" >"$tmp/out"
+		check "the log has such a name" has out '^\$(touch '
+		offers_bash "posixtrace dump $tmp/b.ptl -e "
+		check "bash: a name is quoted" test ! -e "$tmp/harm"
+		check "bash: names are offered" grep -q -x posix_trace_start "$tmp/offers"
+	fi
+fi
+
+# --- zsh
+
+offers_zsh() {
+	mkdir -p "$tmp/zsh"
+	cp "$tmp/script" "$tmp/zsh/_posixtrace"
+	timeout 60 zsh -f "$support/offers.zsh" "$tmp/zsh" "$1" 2>/dev/null | sort -u >"$tmp/offers"
+	# Letters are offered, too.
+	sed -i '/^-[^-]/d; s/=$//' "$tmp/offers"
+}
+
+if zsh -f -c 'zmodload zsh/zpty && autoload -Uz +X compinit' 2>/dev/null; then
+	common zsh "$built/_posixtrace"
+	offered zsh 'posixtrace record --trace io,lo' lock lock-hold
+	offered zsh 'posixtrace record --policy=lo' loop
+fi
+
+# --- fish
+
+offers_fish() {
+	HOME=$tmp XDG_CONFIG_HOME=$tmp fish -N -c 'source $argv[1]; complete -C $argv[2]' \
+		"$tmp/script" "$1" 2>"$tmp/err" | cut -f 1 | sort -u >"$tmp/offers"
+	sed -i 's/^--[a-z-]*=//' "$tmp/offers"
+}
+
+if fish -N -c 'complete -C "ls "' >/dev/null 2>&1; then
+	common fish "$built/posixtrace.fish"
+	offered fish 'posixtrace record --trace io,lo' io,lock io,lock-hold
+	offered fish 'posixtrace record --policy=lo' loop
+	offers_fish "posixtrace dump $tmp/a"
+	check "fish: files" grep -q -x "$tmp/a file.log" "$tmp/offers"
+fi
+
+run 2 completion
+run 2 completion csh
+check "the shells are named" has err 'there are bash, zsh, fish'
+run 2 completion bash zsh
+run 1 completion events "$tmp/missing"
+run 0 completion events "$tmp/a.ptl"
+check "events prints names" has out '^posix_trace_start$'
 finish

@@ -6,6 +6,7 @@
 #   pages      each command of posixtrace --help has a page that is installed, and posixtrace(1)
 #              refers to it; --help names the page
 #   options    a page has the options of --help, and no others
+#   synopsis   a page has the forms of the command line that --help begins with, in their order
 #   examples   a block behind .\" session is a session, and so is one of README that begins with
 #              posixtrace: each command after "$ " runs with status 0, and prints the lines below
 #              it. Words that contain a digit are equal if both do, for times, numbers and addresses
@@ -40,6 +41,36 @@ options_of_help() {
 		sed 's/[=[].*//' | sort -u
 }
 
+# synopsis_of_page PAGE: the forms of its synopsis as --help writes them.
+synopsis_of_page() {
+	awk '
+		/^\.Sh SYNOPSIS/ { is_synopsis = 1; next }
+		/^\.Sh/ { is_synopsis = 0 }
+		!is_synopsis { next }
+		/^\.Nm/ { if (form) print form; form = ""; next }
+		/^\.Cm/ && !form { form = "posixtrace " $2; next }
+		{
+			is_option = is_upper = closes = 0
+			text = ""
+			for (i = 1; i <= NF; i++) {
+				word = $i
+				if (word == ".Op" || word == "Op") { text = text " ["; closes = "]" }
+				else if (word ~ /^\.?Fl$/) { is_option = 1; is_upper = 0 }
+				else if (word ~ /^\.?Ar$/) { is_upper = 1; is_option = 0 }
+				else if (word ~ /^\.?Cm$/) { is_upper = is_option = 0 }
+				else if (word == "|") text = text " |"
+				else if (word == "...") text = text "..."
+				else text = text " " (is_option ? "-" : "") (is_upper ? toupper(word) : word)
+			}
+			if (closes) text = text "]"
+			gsub(/\[ /, "[", text)
+			if (text ~ /\.\.\.\]$/ && text !~ /=/) { sub(/\.\.\.\]$/, "]...", text) }
+			form = form text
+		}
+		END { if (form) print form }
+		' "$1"
+}
+
 run 0 --help
 check "the overview names the pages" has out 'posixtrace-record(1)'
 sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' "$tmp/out" >"$tmp/commands"
@@ -53,6 +84,9 @@ for command in $(cat "$tmp/commands"); do
 		grep -q "^\.It Xr posixtrace-$command 1\$" "$man/posixtrace.1"
 	run 0 $command --help
 	check "$command --help names its page" has out "^Manual page: posixtrace-$command(1)\$"
+	synopsis_of_page "$page" >"$tmp/should"
+	sed -n 's/^\(Usage:\|      \) \(posixtrace .*\)/\2/p' "$tmp/out" >"$tmp/is"
+	check "the page of $command has the synopsis of --help" diff "$tmp/should" "$tmp/is"
 	options_of_help >"$tmp/is"
 	options_of_page "$page" >"$tmp/should"
 	check "$command has options" grep -q -x -e --help "$tmp/is"

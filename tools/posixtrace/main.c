@@ -27,10 +27,7 @@
 #undef COMMAND
 #undef LEFT_OUT
 
-static const struct {
-	const char *name, *summary;
-	const struct tool_command *command;
-} commands[] = {
+static const struct tool_entry commands[] = {
 #define COMMAND(name, command, summary) { name, summary, &command },
 #define LEFT_OUT(name, why)
 #include "commands.def"
@@ -71,7 +68,7 @@ static void overview(struct out *out)
 		     "Traces programs and processes, and reads the logs of POSIX trace streams.\n\n"
 		     "Commands:\n");
 	for (size_t i = 0; i < COMMANDS; i++)
-		out_printf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
+		out_printf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
 	out_str(out, "\n"
 		     "  posixtrace COMMAND --help   explains a command (also: posixtrace help "
 		     "COMMAND)\n"
@@ -160,6 +157,8 @@ int main(int argc, char **argv)
 	 * pointer, so that its message can name the format of a file that is no log.
 	 */
 	logfile_foreign_format = fmt_foreign_name;
+	tool_entries = commands;
+	tool_entry_count = COMMANDS;
 	status = run_command(argc, argv);
 	/* A full disk shows only when the last bytes are written. The status must report it. */
 	if (out_flush(&out_stdout)) {

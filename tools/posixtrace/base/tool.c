@@ -12,6 +12,18 @@
 #include "base/out.h"
 #include "base/say.h"
 
+const struct tool_entry *tool_entries;
+size_t tool_entry_count;
+
+/* The arrays of getopt_long(), made of the table of the command. They are never freed. */
+static struct {
+	const struct tool_command *command;
+	struct option_list list;
+	struct option *options;
+	char letters[256]; /* "+:", then each letter, with a colon if it has an argument */
+	const struct option_row *given;
+} parser;
+
 int tool_worse(int a, int b)
 {
 	/*
@@ -58,12 +70,71 @@ static void say_no_option(const char *command, const char *given, const struct o
 		say("%s: %s: no such option, or not in this form", command, given);
 }
 
-int tool_option(int argc, char **argv, const char *letters, const struct option *options)
+/* getopt_long() answers with the index of a row, so that rows of formats need no values. */
+#define VALUE_OF_INDEX 4096
+
+/* Makes the arrays of getopt_long(). Returns false without memory. */
+static bool make_parser(const struct tool_command *command)
+{
+	char *letter = parser.letters;
+	size_t options = 0;
+
+	free(parser.list.row);
+	free(parser.options);
+	memset(&parser, 0, sizeof(parser));
+	if (!option_list(&parser.list, command->options))
+		return false;
+	parser.options = calloc(parser.list.count + 1, sizeof(*parser.options));
+	if (!parser.options)
+		return false;
+	letter = stpcpy(parser.letters, command->ends_options ? "+:" : ":");
+	for (size_t i = 0; i < parser.list.count; i++) {
+		const struct option_row *row = parser.list.row[i];
+
+		if (row->name) {
+			parser.options[options].name = row->name;
+			parser.options[options].has_arg = row->arg ? required_argument
+								   : no_argument;
+			parser.options[options++].val = VALUE_OF_INDEX + (int)i;
+		}
+		/* Letters are printable, so there is room for each, once. */
+		if (option_has_letter(row) && !strchr(parser.letters + 1, row->value)) {
+			*letter++ = (char)row->value;
+			if (row->arg)
+				*letter++ = ':';
+		}
+	}
+	*letter = '\0';
+	parser.command = command;
+	return true;
+}
+
+/* Returns the row of the short option, NULL if there is none. */
+static const struct option_row *row_of_letter(int letter)
+{
+	for (size_t i = 0; i < parser.list.count; i++)
+		if (option_has_letter(parser.list.row[i]) && parser.list.row[i]->value == letter)
+			return parser.list.row[i];
+	return NULL;
+}
+
+const struct option_row *tool_option_row(void)
+{
+	return parser.given;
+}
+
+int tool_option(int argc, char **argv, const struct tool_command *command)
 {
 	int option;
 
+	if (parser.command != command && !make_parser(command)) {
+		say("%s", strerror(ENOMEM));
+		return '?';
+	}
 	opterr = 0; /* getopt's own messages would print hostile bytes unescaped */
-	option = getopt_long(argc, argv, letters, options, NULL);
+	option = getopt_long(argc, argv, parser.letters, parser.options, NULL);
+	parser.given = option >= VALUE_OF_INDEX ? parser.list.row[option - VALUE_OF_INDEX] :
+		       option > 0 ? row_of_letter(option) : NULL;
 	if (option == ':')
 		say("%s: %s: needs a value", argv[0], argv[optind - 1]);
 	/*
@@ -72,8 +143,8 @@ int tool_option(int argc, char **argv, const char *letters, const struct option 
 	else if (option == '?' && optopt > 0 && optopt < 256)
 		say("%s: -%c: no such option", argv[0], optopt);
 	else if (option == '?')
-		say_no_option(argv[0], argv[optind - 1], options);
-	return option;
+		say_no_option(argv[0], argv[optind - 1], parser.options);
+	return parser.given ? parser.given->value : option;
 }
 
 bool tool_number(const char *option, const char *text, uint64_t *number)
@@ -91,9 +162,35 @@ bool tool_number(const char *option, const char *text, uint64_t *number)
 	return false;
 }
 
+/* Writes a line for each form of the command, such as "Usage: posixtrace dump LOG...". */
+static void put_usage(struct out *out, const struct tool_command *command)
+{
+	const char *form = command->usage, *label = "Usage: ";
+
+	while (*form) {
+		size_t len = strcspn(form, "\n");
+
+		out_printf(out, "%sposixtrace %s %.*s\n", label, command->name, (int)len, form);
+		label = "       ";
+		form += len + (form[len] == '\n');
+	}
+}
+
 int tool_help(const struct tool_command *command)
 {
-	out_str(&out_stdout, command->help);
+	struct option_list list;
+
+	if (!option_list(&list, command->options)) {
+		say("%s", strerror(ENOMEM));
+		return TOOL_FAILURE;
+	}
+	put_usage(&out_stdout, command);
+	option_wrap(&out_stdout, command->about, 0, 0);
+	out_char(&out_stdout, '\n');
+	option_help(&out_stdout, &list);
+	out_char(&out_stdout, '\n');
+	option_wrap(&out_stdout, command->notes, 0, 0);
 	out_printf(&out_stdout, "Manual page: posixtrace-%s(1)\n", command->name);
+	free(list.row);
 	return TOOL_OK;
 }

@@ -11,7 +11,10 @@
 #define POSIXTRACE_BASE_TOOL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include "base/option.h"
 
 enum tool_exit { /* tool_worse() has the order of severity */
 	TOOL_OK = 0,
@@ -24,20 +27,37 @@ enum tool_exit { /* tool_worse() has the order of severity */
 /* Each command declares its own; commands.def lists them. */
 struct tool_command {
 	const char *name;
-	const char *help;    /* the whole text of --help */
+	/* The arguments: "[OPTION]... LOG...". A line end separates several forms. */
+	const char *usage;
+	const char *about;   /* paragraphs of --help before the options; option_wrap() wraps them */
+	const struct option_row *options;
+	const char *notes;   /* paragraphs behind the options, the exit statuses at the end */
+	enum option_kind operands;   /* the arguments that are no options */
+	const char *words;   /* with OPTION_CHOICE, the words that they can be */
+	bool ends_options;   /* the first operand is a program: what follows is its own */
 	int (*run)(int argc, char **argv);
 };
+
+/* A line of commands.def. main() sets the table; the command completion reads it. */
+struct tool_entry {
+	const char *name, *summary;
+	const struct tool_command *command;
+};
+extern const struct tool_entry *tool_entries;
+extern size_t tool_entry_count;
 
 /* Returns the more severe of two statuses: usage, failure, damage, loss, ok in this order. */
 int tool_worse(int a, int b);
 
-struct option;
-
 /*
- * Calls getopt_long(). letters must begin with a colon. If it returns ':' or '?', it has printed
- * the error.
+ * Reads the next option of the command by getopt_long(), which sets optarg and optind. Returns the
+ * value of its row, -1 behind the last option, or ':' or '?' after it printed an error. A process
+ * reads the options of one command only.
  */
-int tool_option(int argc, char **argv, const char *letters, const struct option *options);
+int tool_option(int argc, char **argv, const struct tool_command *command);
+
+/* Returns the row of the option that tool_option() has returned, or NULL after an error. */
+const struct option_row *tool_option_row(void);
 
 /*
  * Parses a decimal number without sign. Returns false after it printed an error; option is the name

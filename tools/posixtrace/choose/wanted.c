@@ -8,6 +8,29 @@
 #include "base/tail.h"
 #include "base/tool.h"
 
+const struct option_row wanted_choice_rows[] = {
+	{ "event", 'e', "GLOB",
+		"only event types whose name matches; may be repeated", OPTION_EVENT },
+	{ "exclude", 'x', "GLOB",
+		"no event types whose name matches; may be repeated", OPTION_EVENT },
+	{ "pid", WANTED_PID, "N", "only this process; may be repeated" },
+	{ "tid", WANTED_TID, "N", "only this thread (its Linux number); may be repeated" },
+	{ "begin", WANTED_BEGIN, "TIME", "only events not before TIME; uses the index of the log" },
+	{ "end", WANTED_END, "TIME", "only events not after TIME" },
+	{ "where", WANTED_WHERE, "EXPR",
+		"only events for which this is true: 'fd == 3 && duration > 1ms'" },
+	OPTION_END
+};
+
+const struct option_row wanted_rows[] = {
+	{ .rows = wanted_choice_rows },
+	{ "limit", WANTED_LIMIT, "N", "at most N events of each log" },
+	{ "tail", WANTED_TAIL, "N", "the last N of those" },
+	{ "pair", WANTED_PAIR, "BEGIN,END[,FIELD]...",
+		"for durations: these event types are a span, too" },
+	OPTION_END
+};
+
 void wanted_init(struct wanted *wanted)
 {
 	/* Zero is the default of every option but the limit and the times. */

@@ -3,6 +3,7 @@
 #ifndef POSIXTRACE_CHOOSE_WANTED_H
 #define POSIXTRACE_CHOOSE_WANTED_H
 
+#include "base/option.h"
 #include "choose/bound.h"
 #include "choose/choose.h"
 #include "choose/durations.h"
@@ -41,43 +42,15 @@ enum { /* values of the options */
 	WANTED_LAST
 };
 
-/* Rows of an array of struct option: those for commands that count events, and all. */
-#define WANTED_CHOICE_OPTIONS \
-	{ "event", required_argument, NULL, 'e' }, \
-	{ "exclude", required_argument, NULL, 'x' }, \
-	{ "pid", required_argument, NULL, WANTED_PID }, \
-	{ "tid", required_argument, NULL, WANTED_TID }, \
-	{ "begin", required_argument, NULL, WANTED_BEGIN }, \
-	{ "end", required_argument, NULL, WANTED_END }, \
-	{ "where", required_argument, NULL, WANTED_WHERE }
+/* Rows for tables of options: for commands that count events, and for all others. */
+extern const struct option_row wanted_choice_rows[], wanted_rows[];
 
-#define WANTED_OPTIONS \
-	WANTED_CHOICE_OPTIONS, \
-	{ "limit", required_argument, NULL, WANTED_LIMIT }, \
-	{ "tail", required_argument, NULL, WANTED_TAIL }, \
-	{ "pair", required_argument, NULL, WANTED_PAIR }
-
-#define WANTED_CHOICE_HELP \
-	"  -e, --event GLOB     only event types whose name matches; may be repeated\n" \
-	"  -x, --exclude GLOB   no event types whose name matches; may be repeated\n" \
-	"      --pid N          only this process; may be repeated\n" \
-	"      --tid N          only this thread (its Linux number); may be repeated\n" \
-	"      --begin TIME     only events not before TIME; uses the log's index\n" \
-	"      --end TIME       only events not after TIME\n" \
-	"      --where EXPR     only events of which this is true: 'fd == 3 && duration > 1ms'\n"
-
-#define WANTED_HELP \
-	WANTED_CHOICE_HELP \
-	"      --limit N        at most N events of each log\n" \
-	"      --tail N         of those, the last N\n" \
-	"      --pair BEGIN,END[,FIELD]...  for durations: these event types, too, are a span\n"
-
-#define WANTED_TIME_HELP \
-	"TIME is 2025-02-03T10:15:32.123456789, or less of that from the right; local time, " \
-		"or UTC\n" \
-	"with --utc or a Z behind it, or with an offset such as +01:00; seconds since 1970; " \
-		"10:15 on\n" \
-	"the day of the log; +1.5s behind its first event, -200ms before its last one.\n"
+/* A paragraph of --help for commands with these options. */
+#define WANTED_TIME_NOTE \
+	"TIME is 2025-02-03T10:15:32.123456789, or a part of it from the right end; local " \
+	"time, or UTC with --utc or a Z behind it, or with an offset such as +01:00; seconds " \
+	"since 1970; 10:15 on the day of the log; +1.5s after its first event, -200ms before " \
+	"its last one.\n"
 
 void wanted_init(struct wanted *wanted);
 void wanted_fini(struct wanted *wanted);

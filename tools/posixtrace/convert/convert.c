@@ -5,7 +5,7 @@
  * It has the options of the command line; through.h has the conversion itself.
  */
 #include <errno.h>
-#include <getopt.h>
+#include <unistd.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,32 +16,6 @@
 #include "show/merge.h"
 
 extern const struct tool_command convert_command;
-
-#define FORMAT_OPTION 4096 /* and up: long options of the formats */
-
-static const char help[] =
-	"Usage: posixtrace convert [--from FORMAT] [--to FORMAT] [OPTION]... IN... [-o OUT]\n"
-	"Reads the trace IN in one format and writes it to OUT in another (- is standard input\n"
-	"and output, and OUT without -o). Several logs become one trace, in the order of their\n"
-	"times.\n"
-	"\n"
-	"  -f, --from FORMAT    of IN; default: by its contents\n"
-	"  -t, --to FORMAT      of OUT; default: by the end of its name\n"
-	"  -o, --output OUT     a file, or a folder for ctf; must not exist\n"
-	"      --force          overwrites OUT if it is a file\n"
-	"  -O KEY[=VALUE]       an option of one of the two formats, as --KEY[=VALUE]\n"
-	"  -l, --list           lists the formats and their options\n"
-	WANTED_CHOICE_HELP
-	MERGE_HELP
-	"      --utc            times given are in UTC\n"
-	"      --fail-on-loss   exit with 4 when events were lost\n"
-	"  -h, --help           this text\n"
-	"\n"
-	WANTED_TIME_HELP
-	"IN and OUT may be tcp:HOST:PORT or listen:[HOST:]PORT, and IN a serial line.\n"
-	"posixtrace-convert(1) says what each format omits.\n"
-	"Exit status: 0 ok, 1 failure, 2 usage, 3 IN is damaged or not complete and was converted\n"
-	"as far as it is whole, 4 see --fail-on-loss.\n";
 
 struct convert {
 	const char *from, *to, *output;
@@ -60,55 +34,36 @@ enum {
 	OPT_UTC,
 };
 
-static const struct option own_options[] = {
-	WANTED_CHOICE_OPTIONS,
-	MERGE_OPTION,
-	{ "utc", no_argument, NULL, OPT_UTC },
-	{ "from", required_argument, NULL, 'f' },
-	{ "to", required_argument, NULL, 't' },
-	{ "output", required_argument, NULL, 'o' },
-	{ "force", no_argument, NULL, OPT_FORCE },
-	{ "list", no_argument, NULL, 'l' },
-	{ "fail-on-loss", no_argument, NULL, OPT_FAIL_ON_LOSS },
-	{ "help", no_argument, NULL, 'h' },
-};
-
-#define OWN_OPTIONS (sizeof(own_options) / sizeof(own_options[0]))
-
 /*
- * The table for getopt_long(): the command's own options, then those of all formats. Several
- * formats may have an option of one name, which appears once. The value of a format's option gives
- * its index. Returns NULL without memory.
+ * The options of the i-th format, an empty table if it has none; NULL behind the last format.
+ * Several formats may have an option of one name.
  */
-static struct option *all_options(void)
+static const struct option_row *format_rows(size_t i)
 {
-	struct option *options;
-	size_t count = OWN_OPTIONS;
+	static const struct option_row none[] = { OPTION_END };
 
-	for (size_t i = 0; i < formats_count; i++)
-		for (const struct fmt_option *o = formats[i]->options; o && o->name; o++)
-			count++;
-	options = calloc(count + 1, sizeof(*options));
-	if (!options)
+	if (i >= formats_count)
 		return NULL;
-	memcpy(options, own_options, sizeof(own_options));
-	count = OWN_OPTIONS;
-	for (size_t i = 0; i < formats_count; i++) {
-		for (const struct fmt_option *o = formats[i]->options; o && o->name; o++) {
-			size_t j = 0;
-
-			while (j < count && strcmp(options[j].name, o->name))
-				j++;
-			if (j < count)
-				continue;
-			options[count].name = o->name;
-			options[count].has_arg = o->has_value ? required_argument : no_argument;
-			options[count].val = FORMAT_OPTION + (int)count;
-			count++;
-		}
-	}
-	return options;
+	return formats[i]->options ? formats[i]->options : none;
 }
+
+static const struct option_row option_rows[] = {
+	{ "from", 'f', "FORMAT",
+		"format of IN; by default recognized by its contents", OPTION_SOURCE },
+	{ "to", 't', "FORMAT",
+		"format of OUT; by default chosen by the suffix of its name", OPTION_SINK },
+	{ "output", 'o', "OUT", "a file, or a folder for ctf; must not exist", OPTION_FILE },
+	{ "force", OPT_FORCE, NULL, "overwrite OUT if it is a file" },
+	{ NULL, 'O', "KEY[=VALUE]", "an option of one of the two formats, as --KEY[=VALUE]" },
+	{ "list", 'l', NULL, "list the formats and their options" },
+	{ .rows = wanted_choice_rows },
+	{ .rows = merge_rows },
+	{ "utc", OPT_UTC, NULL, "times given are in UTC" },
+	{ "fail-on-loss", OPT_FAIL_ON_LOSS, NULL, "exit with 4 if events were lost" },
+	OPTION_HELP,
+	{ .more = format_rows },
+	OPTION_END
+};
 
 /* Keeps an option of a format. Its value is checked later, when both formats are known. */
 static bool keep_option(struct convert *convert, const char *name, const char *value)
@@ -151,9 +106,9 @@ static void list_formats(void)
 
 		out_printf(&out_stdout, "%-10s %s %s  %s\n", f->name, f->import ? "reads" : "     ",
 			   f->open ? "writes" : "      ", f->summary);
-		for (const struct fmt_option *o = f->options; o && o->name; o++)
-			out_printf(&out_stdout, "%26s--%s%s%s\n", "", o->name,
-				   o->has_value ? "=" : "  ", o->help);
+		for (const struct option_row *o = f->options; o && o->name; o++)
+			out_printf(&out_stdout, "%26s--%s%s%s  %s\n", "", o->name,
+				   o->arg ? "=" : "", o->arg ? o->arg : "", o->help);
 	}
 }
 
@@ -206,14 +161,12 @@ static int convert_paths(struct convert *convert, char **path, size_t count)
 }
 
 /* Reads the options. Returns TOOL_OK, an exit status, or -1 if --help or --list has done all. */
-static int parse_options(int argc, char **argv, struct convert *convert,
-			 const struct option *options)
+static int parse_options(int argc, char **argv, struct convert *convert)
 {
 	int option;
-
 	bool good;
 
-	while ((option = tool_option(argc, argv, ":e:x:f:t:o:O:lh", options)) != -1) {
+	while ((option = tool_option(argc, argv, &convert_command)) != -1) {
 		if (wanted_option(&convert->wanted, option, optarg, &good)) {
 			if (!good)
 				return tool_usage(&convert_command);
@@ -253,15 +206,12 @@ static int parse_options(int argc, char **argv, struct convert *convert,
 		case OPT_FAIL_ON_LOSS:
 			convert->fail_on_loss = true;
 			break;
-		default:
-			/*
-			 * Unknown options and those without their value have values below
-			 * FORMAT_OPTION.
-			 */
-			if (option < FORMAT_OPTION)
-				return tool_usage(&convert_command);
-			if (!keep_option(convert, options[option - FORMAT_OPTION].name, optarg))
+		case FMT_OPTION:
+			if (!keep_option(convert, tool_option_row()->name, optarg))
 				return TOOL_FAILURE;
+			break;
+		default:
+			return tool_usage(&convert_command);
 		}
 	}
 	return TOOL_OK;
@@ -270,15 +220,10 @@ static int parse_options(int argc, char **argv, struct convert *convert,
 static int run_convert(int argc, char **argv)
 {
 	struct convert convert = { .output = "-" };
-	struct option *options = all_options();
 	int status;
 
-	if (!options) {
-		say("%s", strerror(ENOMEM));
-		return TOOL_FAILURE;
-	}
 	wanted_init(&convert.wanted);
-	status = parse_options(argc, argv, &convert, options);
+	status = parse_options(argc, argv, &convert);
 	if (!status && !wanted_ready(&convert.wanted, convert.utc))
 		status = tool_usage(&convert_command);
 	if (!status && argc == optind) {
@@ -298,12 +243,24 @@ static int run_convert(int argc, char **argv)
 	free(convert.given);
 	free(convert.clocks.error);
 	wanted_fini(&convert.wanted);
-	free(options);
 	return status < 0 ? TOOL_OK : status;
 }
 
 const struct tool_command convert_command = {
 	.name = "convert",
-	.help = help,
+	.usage = "[-f FORMAT] [-t FORMAT] [-o OUT] [OPTION]... IN...\n"
+		"--list",
+	.about =
+		"Reads the trace IN in one format and writes it to OUT in another (- is "
+		"standard input and output; without -o, OUT is standard output). Several logs "
+		"become one trace, in the order of their times.",
+	.options = option_rows,
+	.notes =
+		WANTED_TIME_NOTE
+		"IN and OUT may be tcp:HOST:PORT or listen:[HOST:]PORT, and IN a serial line. "
+		"posixtrace-convert(1) says what each format omits.\n"
+		"Exit status: 0 ok, 1 failure, 2 usage, 3 IN is damaged or not complete and was "
+		"converted as far as possible, 4 see --fail-on-loss.",
+	.operands = OPTION_FILE,
 	.run = run_convert,
 };

@@ -33,6 +33,7 @@
 #include <stdint.h>
 #include <trace_np.h>
 
+#include "base/option.h"
 #include "base/out.h"
 #include "base/tool.h"
 
@@ -190,11 +191,11 @@ struct fmt_end {
 
 /* ------------------------------------------------------------------ a format */
 
-struct fmt_option {
-	const char *name;       /* --NAME and -O NAME */
-	bool has_value;
-	const char *help;       /* "N  description"; the value's name first */
-};
+/*
+ * The value of each row in a table of options of a format. The format reads the option by its name
+ * with fmt_option(): --NAME, or -O NAME.
+ */
+enum { FMT_OPTION = 2048 };
 
 /* The beginning of an input, from which detect recognizes its format. */
 struct fmt_head {
@@ -223,7 +224,7 @@ struct format {
 	const char *name;
 	const char *summary;
 	const char *suffix;     /* "json": file names that select this sink; NULL: none */
-	const struct fmt_option *options; /* the last one has no name; NULL: none */
+	const struct option_row *options; /* of FMT_OPTION; NULL: none */
 
 	/* As a source. detect may be NULL: then only --from selects it. */
 	bool (*detect)(const struct fmt_head *head);

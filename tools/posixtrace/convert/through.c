@@ -14,9 +14,9 @@
 #include "convert/output.h"
 #include "convert/scan.h"
 
-static const struct fmt_option *option_of(const struct format *format, const char *name)
+static const struct option_row *option_of(const struct format *format, const char *name)
 {
-	for (const struct fmt_option *o = format->options; o && o->name; o++)
+	for (const struct option_row *o = format->options; o && o->name; o++)
 		if (!strcmp(o->name, name))
 			return o;
 	return NULL;
@@ -116,7 +116,7 @@ static bool options_fit(const struct through *through, const struct fmt_flow *fl
 {
 	for (size_t i = 0; i < through->givens; i++) {
 		const char *name = through->given[i].name;
-		const struct fmt_option *option = option_of(flow->from, name);
+		const struct option_row *option = option_of(flow->from, name);
 
 		if (!option)
 			option = option_of(flow->to, name);
@@ -124,11 +124,11 @@ static bool options_fit(const struct through *through, const struct fmt_flow *fl
 			say("--%s: no option of %s or %s", name, flow->from->name, flow->to->name);
 			return false;
 		}
-		if (!option->has_value && *through->given[i].value) {
+		if (!option->arg && *through->given[i].value) {
 			say("--%s: has no value", name);
 			return false;
 		}
-		if (option->has_value && !*through->given[i].value) {
+		if (option->arg && !*through->given[i].value) {
 			say("--%s: needs a value", name);
 			return false;
 		}

@@ -3,7 +3,7 @@
 #include "diff/diff.h"
 
 #include <errno.h>
-#include <getopt.h>
+#include <unistd.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,31 +12,6 @@
 #include "base/tool.h"
 
 extern const struct tool_command diff_command;
-
-/* The manual page and the completion must have the same options; tests compare them. */
-static const char help[] =
-	"Usage: posixtrace diff [OPTION]... A B\n"
-	"Compares two logs: how often each event type came, and how long spans, calls and waits "
-		"took\n"
-	"(p50, p90, p99), each with the interval of 95 % of the ratio of B to A. What differs by "
-		"more than\n"
-	"chance and a margin is marked; posixtrace-diff(1) says how that is decided.\n"
-	"\n"
-	"      --level P        the chance to mark anything where nothing differs, 0.05\n"
-	"      --margin PERCENT differences that do not matter, 5\n"
-	"      --relative       take out first by how much most spans were slower\n"
-	"      --all            also what there are too few events of to be tested\n"
-	"      --pair BEGIN,END[,FIELD]...\n"
-	"                       event types that are a span, as for posixtrace latency\n"
-	WANTED_CHOICE_HELP
-	"      --utc            times given are in UTC\n"
-	"      --json           a JSON object\n"
-	"      --fail-on-difference  exit with 4 when something differs\n"
-	"  -h, --help           this text\n"
-	"\n"
-	WANTED_TIME_HELP
-	"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed, 4 see "
-		"--fail-on-difference.\n";
 
 enum {
 	OPT_LEVEL = 256,
@@ -49,18 +24,20 @@ enum {
 	OPT_FAIL,
 };
 
-static const struct option long_options[] = {
-	WANTED_CHOICE_OPTIONS,
-	{ "level", required_argument, NULL, OPT_LEVEL },
-	{ "margin", required_argument, NULL, OPT_MARGIN },
-	{ "relative", no_argument, NULL, OPT_RELATIVE },
-	{ "all", no_argument, NULL, OPT_ALL },
-	{ "pair", required_argument, NULL, OPT_PAIR },
-	{ "utc", no_argument, NULL, OPT_UTC },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "fail-on-difference", no_argument, NULL, OPT_FAIL },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 }
+static const struct option_row option_rows[] = {
+	{ "level", OPT_LEVEL, "P", "the probability to mark anything if nothing differs, 0.05" },
+	{ "margin", OPT_MARGIN, "PERCENT", "differences up to this do not matter, 5" },
+	{ "relative", OPT_RELATIVE, NULL,
+		"first remove the slowdown that most spans have in common" },
+	{ "all", OPT_ALL, NULL, "also show types with too few events to be tested" },
+	{ "pair", OPT_PAIR, "BEGIN,END[,FIELD]...",
+		"event types that are a span, as for posixtrace latency" },
+	{ .rows = wanted_choice_rows },
+	{ "utc", OPT_UTC, NULL, "times given are in UTC" },
+	{ "json", OPT_JSON, NULL, "a JSON object" },
+	{ "fail-on-difference", OPT_FAIL, NULL, "exit with 4 if anything differs" },
+	OPTION_HELP,
+	OPTION_END
 };
 
 struct diff {
@@ -153,7 +130,7 @@ static int diff_logs(struct diff *diff, int argc, char **argv)
 {
 	int option;
 
-	while ((option = tool_option(argc, argv, ":e:x:h", long_options)) != -1) {
+	while ((option = tool_option(argc, argv, &diff_command)) != -1) {
 		if (option == 'h')
 			return tool_help(&diff_command);
 		if (!parse_option(diff, option))
@@ -187,6 +164,17 @@ static int diff_run(int argc, char **argv)
 
 const struct tool_command diff_command = {
 	.name = "diff",
-	.help = help,
+	.usage = "[OPTION]... A B",
+	.about =
+		"Compares two logs: the number of events of each type, and how long spans, "
+		"calls and waits took (p50, p90, p99), each with the 95 % interval of the ratio "
+		"of B to A. Differences greater than chance and a margin are marked; "
+		"posixtrace-diff(1) has the method.",
+	.options = option_rows,
+	.notes =
+		WANTED_TIME_NOTE
+		"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed, 4 see "
+		"--fail-on-difference.",
+	.operands = OPTION_LOG,
 	.run = diff_run,
 };

@@ -3,7 +3,7 @@
 #include "latency/latency.h"
 
 #include <errno.h>
-#include <getopt.h>
+#include <unistd.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,30 +13,6 @@
 #include "base/vec.h"
 
 extern const struct tool_command latency_command;
-
-/* The manual page and the completion must have the same options; tests compare them. */
-static const char help[] =
-	"Usage: posixtrace latency [OPTION]... LOG\n"
-	"Prints how long things took in LOG (- is standard input): spans of event types that "
-		"begin and end\n"
-	"them, and events with a field that says how long something took. Counts, rates, "
-		"percentiles to\n"
-	"1/128 of the value; what waited for locks; the slowest with the events around them.\n"
-	"\n"
-	"      --pair BEGIN,END[,FIELD]...\n"
-	"                       event types that are a span, and the fields that pair them; "
-		"without a\n"
-	"                       field the thread does; may be repeated\n"
-	"      --slowest N      the N slowest and the events around them; none without it\n"
-	"      --around N       so many events on each side, 3 without it\n"
-	WANTED_CHOICE_HELP
-	"      --utc            times in UTC\n"
-	"      --raw            times in nanoseconds since 1970\n"
-	"      --json           a JSON object\n"
-	"  -h, --help           this text\n"
-	"\n"
-	WANTED_TIME_HELP
-	"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed.\n";
 
 struct options {
 	enum when_form form;
@@ -230,16 +206,19 @@ enum {
 	OPT_JSON,
 };
 
-static const struct option long_options[] = {
-	WANTED_CHOICE_OPTIONS,
-	{ "pair", required_argument, NULL, OPT_PAIR },
-	{ "slowest", required_argument, NULL, OPT_SLOWEST },
-	{ "around", required_argument, NULL, OPT_AROUND },
-	{ "utc", no_argument, NULL, OPT_UTC },
-	{ "raw", no_argument, NULL, OPT_RAW },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 }
+static const struct option_row option_rows[] = {
+	{ "pair", OPT_PAIR, "BEGIN,END[,FIELD]...",
+		"event types that are a span, and the fields that pair them; without a field "
+		"the thread pairs them; may be repeated" },
+	{ "slowest", OPT_SLOWEST, "N",
+		"the N slowest and the events around them; none without it" },
+	{ "around", OPT_AROUND, "N", "N events on each side, 3 without it" },
+	{ .rows = wanted_choice_rows },
+	{ "utc", OPT_UTC, NULL, "times in UTC" },
+	{ "raw", OPT_RAW, NULL, "times in nanoseconds since 1970" },
+	{ "json", OPT_JSON, NULL, "a JSON object" },
+	OPTION_HELP,
+	OPTION_END
 };
 
 /* Parses a number and checks its limit. Returns false after it printed an error. */
@@ -303,7 +282,7 @@ static int latency_run(int argc, char **argv)
 
 	wanted_init(&latency.wanted);
 	pairing_init(&latency.pairing, take_span, &latency);
-	while (!status && (option = tool_option(argc, argv, ":e:x:h", long_options)) != -1) {
+	while (!status && (option = tool_option(argc, argv, &latency_command)) != -1) {
 		if (option == 'h') {
 			latency_fini(&latency);
 			return tool_help(&latency_command);
@@ -325,6 +304,17 @@ static int latency_run(int argc, char **argv)
 
 const struct tool_command latency_command = {
 	.name = "latency",
-	.help = help,
+	.usage = "[OPTION]... LOG",
+	.about =
+		"Prints how long operations in LOG (- is standard input) took: spans between an "
+		"event type that begins them and one that ends them, and events with a field "
+		"for a duration. Prints counts, rates, percentiles with an error of at most "
+		"1/128 of the value, waits for locks, and the slowest operations with the "
+		"events around them.",
+	.options = option_rows,
+	.notes =
+		WANTED_TIME_NOTE
+		"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed.",
+	.operands = OPTION_LOG,
 	.run = latency_run,
 };

@@ -2,7 +2,7 @@
 /* attach.c - the command attach: its options and its result. */
 #include "live/attach.h"
 
-#include <getopt.h>
+#include <unistd.h>
 #include <string.h>
 
 #include "base/out.h"
@@ -14,32 +14,6 @@
 #include "log/losses.h"
 
 extern const struct tool_command attach_command;
-
-/* The manual page and the completion must have the same options; tests compare them. */
-static const char help[] =
-	"Usage: posixtrace attach -p PID -o LOG [OPTION]...\n"
-	"Traces the running process PID into the new file LOG, until Ctrl-C, SIGTERM, the end of\n"
-	"--duration or of the process; then prints how much was recorded and lost.\n"
-	"\n"
-	"  -p, --pid PID            the process; its program must use libposixtrace\n"
-	"  -o, --output LOG         the log; a file that is there already is refused\n"
-	"      --force              overwrite it\n"
-	"  -d, --duration TIME      end after this time: 10, 2.5s, 300ms, 5m, 1h\n"
-	"  -e, --event GLOB         only event types whose name matches; may be repeated\n"
-	"      --policy POLICY      when the stream is full: flush (the default), until-full, "
-		"loop\n"
-	"  -s, --size BYTES         of the stream: 4M, or another number with K, M or G\n"
-	"      --inherit            also the children that it has from now on, until they end, "
-		"too\n"
-	"      --log-policy POLICY  when the log is full: append (never, the default), "
-		"until-full,\n"
-	"                           loop\n"
-	"      --log-size BYTES     when that is: 1M, or another number with K, M or G\n"
-	"      --json               a JSON object at the end\n"
-	"      --fail-on-loss       exit with 4 when events were lost\n"
-	"  -h, --help               this text\n"
-	"\n"
-	"Exit status: 0 ok, 1 failure, 2 usage, 3 the log is not whole, 4 see --fail-on-loss.\n";
 
 /* The result in JSON. The names of the ends are part of the interface. */
 static void result_json(const struct capture_plan *plan, const struct attach_result *result)
@@ -73,21 +47,29 @@ enum {
 	OPT_FAIL_ON_LOSS,
 };
 
-static const struct option long_options[] = {
-	{ "pid", required_argument, NULL, 'p' },
-	{ "output", required_argument, NULL, 'o' },
-	{ "force", no_argument, NULL, OPT_FORCE },
-	{ "duration", required_argument, NULL, 'd' },
-	{ "event", required_argument, NULL, 'e' },
-	{ "policy", required_argument, NULL, OPT_POLICY },
-	{ "size", required_argument, NULL, 's' },
-	{ "inherit", no_argument, NULL, OPT_INHERIT },
-	{ "log-policy", required_argument, NULL, OPT_LOG_POLICY },
-	{ "log-size", required_argument, NULL, OPT_LOG_SIZE },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "fail-on-loss", no_argument, NULL, OPT_FAIL_ON_LOSS },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 }
+static const struct option_row option_rows[] = {
+	{ "pid", 'p', "PID", "the process; its program must use libposixtrace", OPTION_PID },
+	{ "output", 'o', "LOG", "the new log; a file that exists is refused", OPTION_LOG },
+	{ "force", OPT_FORCE, NULL, "overwrite it" },
+	{ "duration", 'd', "TIME", "end after this time: 10, 2.5s, 300ms, 5m, 1h" },
+	{ "event", 'e', "GLOB",
+		"only event types whose name matches; may be repeated",
+		OPTION_EVENT, CAPTURE_PATTERNS },
+	{ "policy", OPT_POLICY, "POLICY",
+		"when the stream is full: flush (the default), until-full, loop",
+		OPTION_CHOICE, "flush until-full loop" },
+	{ "size", 's', "BYTES", "size of the stream: 4M, or another number with K, M or G" },
+	{ "inherit", OPT_INHERIT, NULL,
+		"also trace the children that it has from now on, until they end" },
+	{ "log-policy", OPT_LOG_POLICY, "POLICY",
+		"when the log is full: append (never full, the default), until-full, loop",
+		OPTION_CHOICE, "append until-full loop" },
+	{ "log-size", OPT_LOG_SIZE, "BYTES",
+		"the size at which the log is full: 1M, or another number with K, M or G" },
+	{ "json", OPT_JSON, NULL, "print a JSON object at the end" },
+	{ "fail-on-loss", OPT_FAIL_ON_LOSS, NULL, "exit with 4 if events were lost" },
+	OPTION_HELP,
+	OPTION_END
 };
 
 /* The options of this run. The command runs once in a process. */
@@ -156,7 +138,7 @@ static int attach_run(int argc, char **argv)
 	struct attach_result result;
 	int option, status;
 
-	while ((option = tool_option(argc, argv, ":p:o:d:e:s:h", long_options)) != -1) {
+	while ((option = tool_option(argc, argv, &attach_command)) != -1) {
 		if (option == 'h')
 			return tool_help(&attach_command);
 		if (!take_option(option))
@@ -180,6 +162,15 @@ static int attach_run(int argc, char **argv)
 
 const struct tool_command attach_command = {
 	.name = "attach",
-	.help = help,
+	.usage = "-p PID -o LOG [OPTION]...",
+	.about =
+		"Records the events of the running process PID into the new file LOG, until "
+		"Ctrl-C, SIGTERM, the end of --duration or of the process. Prints at the end "
+		"how many events were recorded and lost.",
+	.options = option_rows,
+	.notes =
+		"Exit status: 0 ok, 1 failure, 2 usage, 3 the log is not complete, 4 see "
+		"--fail-on-loss.",
+	.operands = OPTION_TEXT,
 	.run = attach_run,
 };

@@ -32,6 +32,10 @@ struct capture_plan {
 	.stream_size = (size_t)4 << 20, \
 }
 
+/* Patterns of the event types of the shim, which shells offer for --event. */
+#define CAPTURE_PATTERNS \
+	"alloc.* dl.* func.* io.* lock.* net.* process.* signal.* stdio.* thread.* time.*"
+
 /*
  * Process values of options. Each returns false after it printed an error. capture_is_possible()
  * checks the options together.

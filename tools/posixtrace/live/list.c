@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* list.c - the command list: a table of the active streams on this machine. */
 #include <errno.h>
-#include <getopt.h>
+#include <unistd.h>
 #include <string.h>
 
 #include "base/out.h"
@@ -12,20 +12,6 @@
 #include "log/policy.h"
 
 extern const struct tool_command list_command;
-
-/* The manual page and the completion must have the same options; tests compare them. */
-static const char help[] =
-	"Usage: posixtrace list [OPTION]...\n"
-	"Prints a line for each active stream on this machine that you may look at: the traced\n"
-	"process, the stream's name, policy and status, how much of its memory is taken, the "
-		"events\n"
-	"recorded and lost until now, who created it, and whether children inherit it.\n"
-	"\n"
-	"      --json           a JSON object for each stream, with everything that status shows\n"
-	"      --fail-on-loss   exit with 4 when events were lost\n"
-	"  -h, --help           this text\n"
-	"\n"
-	"Exit status: 0 ok, 1 failure, 2 usage, 4 see --fail-on-loss.\n";
 
 /* A column of the table. Its width is that of its widest content, since names are arbitrary. */
 struct column {
@@ -189,11 +175,12 @@ enum {
 	OPT_FAIL_ON_LOSS,
 };
 
-static const struct option long_options[] = {
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "fail-on-loss", no_argument, NULL, OPT_FAIL_ON_LOSS },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 }
+static const struct option_row option_rows[] = {
+	{ "json", OPT_JSON, NULL,
+		"a JSON object for each stream, with everything that status shows" },
+	{ "fail-on-loss", OPT_FAIL_ON_LOSS, NULL, "exit with 4 if events were lost" },
+	OPTION_HELP,
+	OPTION_END
 };
 
 /* Prints the streams that the user may observe. No stream is no error. */
@@ -225,7 +212,7 @@ static int list_run(int argc, char **argv)
 	bool json = false, fail_on_loss = false;
 	int option;
 
-	while ((option = tool_option(argc, argv, ":h", long_options)) != -1) {
+	while ((option = tool_option(argc, argv, &list_command)) != -1) {
 		switch (option) {
 		case 'h':
 			return tool_help(&list_command);
@@ -249,6 +236,15 @@ static int list_run(int argc, char **argv)
 
 const struct tool_command list_command = {
 	.name = "list",
-	.help = help,
+	.usage = "[OPTION]...",
+	.about =
+		"Prints a line for each active stream on this machine that you may observe: the "
+		"traced process, the stream's name, policy and status, the share of its memory "
+		"that is in use, the events recorded and lost until now, its creator, and "
+		"whether children inherit it.",
+	.options = option_rows,
+	.notes =
+		"Exit status: 0 ok, 1 failure, 2 usage, 4 see --fail-on-loss.",
+	.operands = OPTION_TEXT,
 	.run = list_run,
 };

@@ -3,7 +3,7 @@
 #include "live/record.h"
 
 #include <errno.h>
-#include <getopt.h>
+#include <unistd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,56 +17,6 @@
 #include "log/preload_types.h"
 
 extern const struct tool_command record_command;
-
-/* The manual page and the completion must have the same options; tests compare them. */
-static const char help[] =
-	"Usage: posixtrace record [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
-	"       posixtrace record [OPTION]... -p PID\n"
-	"Runs PROGRAM, or takes the running process PID, and traces it and its children into a "
-		"log;\n"
-	"says at the end how much was recorded and lost. The program needs no preparation.\n"
-	"\n"
-	"  -o, --output LOG         the log; posixtrace.ptl by default; one that is there already "
-		"is\n"
-	"                           kept as LOG.old\n"
-	"      --force              it is overwritten\n"
-	"      --trace FAMILIES     what is traced of the calls to the C library: alloc, lock, "
-		"lock-hold,\n"
-	"                           io, stdio, net, thread, process, signal, time, dl, func, "
-		"separated\n"
-	"                           by commas; all, default, none; a minus before a name leaves "
-		"it out;\n"
-	"                           may be repeated\n"
-	"      --function PATTERN   functions whose name matches, from entry to return: GLOB, or\n"
-	"                           GLOB@MODULE for those of one file; may be repeated\n"
-	"  -e, --event GLOB         only event types whose name matches; may be repeated;\n"
-	"                           a ! before the pattern: none that match\n"
-	"  -x, --exclude GLOB       no event types whose name matches; may be repeated\n"
-	"      --follow             also its children; the default\n"
-	"      --no-follow          the program alone\n"
-	"      --wait               until its children have ended too\n"
-	"  -d, --duration TIME      end after this time: 10, 2.5s, 300ms, 5m, 1h; the program "
-		"goes on\n"
-	"      --policy POLICY      when the stream is full: flush (the default), until-full, "
-		"loop\n"
-	"      --loop               as --policy loop: the log has the end of the trace\n"
-	"      --snapshot-on WHEN   with --loop, write what the stream holds: at the exit (the "
-		"default),\n"
-	"                           on SIGUSR1, at a crash; several are separated by commas\n"
-	"  -s, --size BYTES         of the stream: 4M, or another number with K, M or G\n"
-	"      --log-policy POLICY  when the log is full: append (never, the default), "
-		"until-full,\n"
-	"                           loop\n"
-	"      --log-size BYTES     when that is: 1M, or another number with K, M or G\n"
-	"  -p, --pid PID            a process that runs already, instead of a program\n"
-	"  -q, --quiet              say nothing but what is wrong or lost\n"
-	"      --fail-on-loss       exit with 4 when events were lost and the program ended well\n"
-	"  -h, --help               this text\n"
-	"\n"
-	"Exit status: 0 ok; that of PROGRAM, 128 and the signal's number if it was killed; 125 "
-		"record itself\n"
-	"failed, 126 PROGRAM cannot be executed, 127 it is not found, 2 usage, 4 see "
-		"--fail-on-loss.\n";
 
 #define DEFAULT_LOG "posixtrace.ptl"
 
@@ -85,28 +35,52 @@ enum {
 	OPT_FORCE,
 };
 
-static const struct option long_options[] = {
-	{ "pid", required_argument, NULL, 'p' },
-	{ "output", required_argument, NULL, 'o' },
-	{ "force", no_argument, NULL, OPT_FORCE },
-	{ "trace", required_argument, NULL, OPT_TRACE },
-	{ "function", required_argument, NULL, OPT_FUNCTION },
-	{ "event", required_argument, NULL, 'e' },
-	{ "exclude", required_argument, NULL, 'x' },
-	{ "follow", no_argument, NULL, OPT_FOLLOW },
-	{ "no-follow", no_argument, NULL, OPT_NO_FOLLOW },
-	{ "wait", no_argument, NULL, OPT_WAIT },
-	{ "duration", required_argument, NULL, 'd' },
-	{ "policy", required_argument, NULL, OPT_POLICY },
-	{ "loop", no_argument, NULL, OPT_LOOP },
-	{ "snapshot-on", required_argument, NULL, OPT_SNAPSHOT_ON },
-	{ "size", required_argument, NULL, 's' },
-	{ "log-policy", required_argument, NULL, OPT_LOG_POLICY },
-	{ "log-size", required_argument, NULL, OPT_LOG_SIZE },
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "fail-on-loss", no_argument, NULL, OPT_FAIL_ON_LOSS },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 }
+static const struct option_row option_rows[] = {
+	{ "output", 'o', "LOG",
+		"the log; posixtrace.ptl by default; a file that exists is renamed to LOG.old",
+		OPTION_LOG },
+	{ "force", OPT_FORCE, NULL, "overwrite a file that exists" },
+	{ "trace", OPT_TRACE, "FAMILIES",
+		"the families of C library calls to trace: alloc, lock, lock-hold, io, stdio, "
+		"net, thread, process, signal, time, dl, func, separated by commas; all, "
+		"default, none; a minus before a name excludes it; may be repeated",
+		OPTION_LIST, "alloc lock lock-hold io stdio net thread process signal time dl "
+		"func all default none" },
+	{ "function", OPT_FUNCTION, "PATTERN",
+		"functions whose name matches, from entry to return: GLOB, or GLOB@MODULE for "
+		"those of one file; may be repeated" },
+	{ "event", 'e', "GLOB",
+		"only event types whose name matches; may be repeated; with a ! before the "
+		"pattern: only those that do not match",
+		OPTION_EVENT, CAPTURE_PATTERNS },
+	{ "exclude", 'x', "GLOB",
+		"no event types whose name matches; may be repeated",
+		OPTION_EVENT, CAPTURE_PATTERNS },
+	{ "follow", OPT_FOLLOW, NULL, "also trace its children; the default" },
+	{ "no-follow", OPT_NO_FOLLOW, NULL, "trace the program alone" },
+	{ "wait", OPT_WAIT, NULL, "continue until its children have ended, too" },
+	{ "duration", 'd', "TIME",
+		"end after this time: 10, 2.5s, 300ms, 5m, 1h; the program continues" },
+	{ "policy", OPT_POLICY, "POLICY",
+		"when the stream is full: flush (the default), until-full, loop",
+		OPTION_CHOICE, "flush until-full loop" },
+	{ "loop", OPT_LOOP, NULL, "the same as --policy loop: the log has the end of the trace" },
+	{ "snapshot-on", OPT_SNAPSHOT_ON, "WHEN",
+		"with --loop, write the content of the stream: at the exit (the default), on "
+		"SIGUSR1, at a crash; several are separated by commas",
+		OPTION_LIST, "exit crash SIGUSR1" },
+	{ "size", 's', "BYTES", "size of the stream: 4M, or another number with K, M or G" },
+	{ "log-policy", OPT_LOG_POLICY, "POLICY",
+		"when the log is full: append (never full, the default), until-full, loop",
+		OPTION_CHOICE, "append until-full loop" },
+	{ "log-size", OPT_LOG_SIZE, "BYTES",
+		"the size at which the log is full: 1M, or another number with K, M or G" },
+	{ "pid", 'p', "PID", "a process that runs already, instead of a program", OPTION_PID },
+	{ "quiet", 'q', NULL, "print errors and losses only" },
+	{ "fail-on-loss", OPT_FAIL_ON_LOSS, NULL,
+		"exit with 4 if events were lost and the program ended well" },
+	OPTION_HELP,
+	OPTION_END
 };
 
 /* The options of this run. The command runs once in a process. */
@@ -322,7 +296,7 @@ static int record_run_command(int argc, char **argv)
 
 	record.plan.inherit = true; /* --follow is the default */
 	record.plan.path = DEFAULT_LOG;
-	while ((option = tool_option(argc, argv, "+:p:o:e:x:d:s:qh", long_options)) != -1) {
+	while ((option = tool_option(argc, argv, &record_command)) != -1) {
 		if (option == 'h')
 			return tool_help(&record_command);
 		if (!take_option(option))
@@ -359,6 +333,18 @@ static int record_run_command(int argc, char **argv)
 
 const struct tool_command record_command = {
 	.name = "record",
-	.help = help,
+	.usage = "[OPTION]... [--] PROGRAM [ARGUMENT]...\n"
+		"[OPTION]... -p PID",
+	.about =
+		"Runs PROGRAM, or attaches to the running process PID, and records its events "
+		"and those of its children into a log. Prints at the end how many events were "
+		"recorded and lost. PROGRAM needs no preparation.",
+	.options = option_rows,
+	.notes =
+		"Exit status: 0 ok; the status of PROGRAM, or 128 and the signal's number if it "
+		"was killed; 125 record itself failed, 126 PROGRAM cannot be executed, 127 it "
+		"is not found, 2 usage, 4 see --fail-on-loss.",
+	.operands = OPTION_PROGRAM,
+	.ends_options = true,
 	.run = record_run_command,
 };

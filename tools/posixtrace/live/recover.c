@@ -2,7 +2,7 @@
 /* recover.c - the command recover: makes a log of the memory that is left of a stream. */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
+#include <unistd.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,31 +16,10 @@
 
 extern const struct tool_command recover_command;
 
-/* The manual page and the completion must have the same options; tests compare them. */
-static const char help[] =
-	"Usage: posixtrace recover FILE -o LOG [OPTION]...\n"
-	"       posixtrace recover PID -o LOG [OPTION]...\n"
-	"Makes a log of what is left of a stream: of its backing file "
-		"(posix_trace_attr_setbacking_np),\n"
-	"however its process ended; of the core dump of its process; or of the memory of process "
-		"PID, also\n"
-	"if that hangs, or has ended while another process still holds its streams. Of several "
-		"streams the\n"
-	"second goes to LOG.2, and so on. A file whose name is a number is given as ./NUMBER.\n"
-	"\n"
-	"  -o, --output LOG     the log; a file that is there already is refused\n"
-	"      --force          overwrite it\n"
-	"  -n, --name GLOB      only streams whose name matches\n"
-	"      --json           a JSON object for each log\n"
-	"      --fail-on-loss   exit with 4 when events were lost\n"
-	"  -h, --help           this text\n"
-	"\n"
-	"Exit status: 0 ok, 1 failure, 2 usage, 3 what is left is damaged, 4 see --fail-on-loss.\n";
-
-static const struct option long_options[] = {
-	RESCUE_OPTIONS,
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 }
+static const struct option_row option_rows[] = {
+	{ .rows = rescue_rows },
+	OPTION_HELP,
+	OPTION_END
 };
 
 /* The options and results of this run. The library's visitors get no argument here. */
@@ -183,7 +162,7 @@ static int recover_run(int argc, char **argv)
 	pid_t pid;
 	int option;
 
-	while ((option = tool_option(argc, argv, ":h" RESCUE_LETTERS, long_options)) != -1) {
+	while ((option = tool_option(argc, argv, &recover_command)) != -1) {
 		if (option == 'h')
 			return tool_help(&recover_command);
 		if (!rescue_take(&recover.rescue, option, optarg))
@@ -206,6 +185,19 @@ static int recover_run(int argc, char **argv)
 
 const struct tool_command recover_command = {
 	.name = "recover",
-	.help = help,
+	.usage = "[OPTION]... -o LOG FILE\n"
+		"[OPTION]... -o LOG PID",
+	.about =
+		"Writes a log of the remains of a stream. The source is its backing file "
+		"(posix_trace_attr_setbacking_np), however its process ended; the core dump of "
+		"its process; or the memory of process PID, also if that hangs, or has ended "
+		"while another process still has its streams open. With several streams the "
+		"second goes to LOG.2, and so on. A file whose name is a number is given as "
+		"./NUMBER.",
+	.options = option_rows,
+	.notes =
+		"Exit status: 0 ok, 1 failure, 2 usage, 3 the remains are damaged, 4 see "
+		"--fail-on-loss.",
+	.operands = OPTION_FILE,
 	.run = recover_run,
 };

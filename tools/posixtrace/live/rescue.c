@@ -21,6 +21,15 @@
 #include "log/equation.h"
 #include "log/losses.h"
 
+const struct option_row rescue_rows[] = {
+	{ "output", 'o', "LOG", "the new log; a file that exists is refused", OPTION_LOG },
+	{ "force", RESCUE_FORCE, NULL, "overwrite it" },
+	{ "name", 'n', "GLOB", "only streams whose name matches" },
+	{ "json", RESCUE_JSON, NULL, "a JSON object for each log" },
+	{ "fail-on-loss", RESCUE_FAIL_ON_LOSS, NULL, "exit with 4 if events were lost" },
+	OPTION_END
+};
+
 /* A later option replaces an earlier one. */
 bool rescue_take(struct rescue *rescue, int option, const char *value)
 {

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 #include <trace_np.h>
 
+#include "base/option.h"
 #include "base/outfile.h"
 
 struct rescue {
@@ -28,14 +29,8 @@ struct rescue {
 	int status;
 };
 
-/* Options that both commands have. */
-#define RESCUE_LETTERS "n:o:"
-#define RESCUE_OPTIONS \
-	{ "name", required_argument, NULL, 'n' }, \
-	{ "output", required_argument, NULL, 'o' }, \
-	{ "force", no_argument, NULL, RESCUE_FORCE }, \
-	{ "json", no_argument, NULL, RESCUE_JSON }, \
-	{ "fail-on-loss", no_argument, NULL, RESCUE_FAIL_ON_LOSS }
+/* Rows for the tables of options of both commands. */
+extern const struct option_row rescue_rows[];
 
 enum { RESCUE_FORCE = 512, RESCUE_JSON, RESCUE_FAIL_ON_LOSS };
 

@@ -3,7 +3,7 @@
  * snapshot.c - the command snapshot: copies the streams of a running process into logs without
  * disturbing it.
  */
-#include <getopt.h>
+#include <unistd.h>
 #include <stdio.h>
 
 #include "base/say.h"
@@ -13,29 +13,11 @@
 
 extern const struct tool_command snapshot_command;
 
-/* The manual page and the completion must have the same options; tests compare them. */
-static const char help[] =
-	"Usage: posixtrace snapshot -p PID -o LOG [OPTION]...\n"
-	"Copies what the streams of the running process PID hold at this moment into the new file "
-		"LOG.\n"
-	"No process is stopped, and the creator of a stream can still read the copied events.\n"
-	"With several streams the second goes to LOG.2, and so on.\n"
-	"\n"
-	"  -p, --pid PID        the process\n"
-	"  -o, --output LOG     the log; a file that is there already is refused\n"
-	"      --force          overwrite it\n"
-	"  -n, --name GLOB      only streams whose name matches\n"
-	"      --json           a JSON object for each log\n"
-	"      --fail-on-loss   exit with 4 when events were lost\n"
-	"  -h, --help           this text\n"
-	"\n"
-	"Exit status: 0 ok, 1 failure, 2 usage, 3 a log is not whole, 4 see --fail-on-loss.\n";
-
-static const struct option long_options[] = {
-	{ "pid", required_argument, NULL, 'p' },
-	RESCUE_OPTIONS,
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 }
+static const struct option_row option_rows[] = {
+	{ "pid", 'p', "PID", "the process", OPTION_PID },
+	{ .rows = rescue_rows },
+	OPTION_HELP,
+	OPTION_END
 };
 
 /* rescue_stream() is called for each stream of the process and makes its log. */
@@ -57,7 +39,7 @@ static int snapshot_run(int argc, char **argv)
 	pid_t pid = 0;
 	int option;
 
-	while ((option = tool_option(argc, argv, ":p:h" RESCUE_LETTERS, long_options)) != -1) {
+	while ((option = tool_option(argc, argv, &snapshot_command)) != -1) {
 		if (option == 'h')
 			return tool_help(&snapshot_command);
 		if (option == 'p' ? !process_once("--pid", optarg, &pid)
@@ -79,6 +61,16 @@ static int snapshot_run(int argc, char **argv)
 
 const struct tool_command snapshot_command = {
 	.name = "snapshot",
-	.help = help,
+	.usage = "-p PID -o LOG [OPTION]...",
+	.about =
+		"Copies what the streams of the running process PID contain at this moment into "
+		"the new file LOG. No process is stopped, and the creator of a stream can still "
+		"read the copied events. With several streams the second goes to LOG.2, and so "
+		"on.",
+	.options = option_rows,
+	.notes =
+		"Exit status: 0 ok, 1 failure, 2 usage, 3 a log is not complete, 4 see "
+		"--fail-on-loss.",
+	.operands = OPTION_TEXT,
 	.run = snapshot_run,
 };

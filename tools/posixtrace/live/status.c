@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* status.c - the command status: prints the streams of processes in detail. */
 #include <errno.h>
-#include <getopt.h>
+#include <unistd.h>
 #include <string.h>
 
 #include "base/out.h"
@@ -15,22 +15,6 @@
 #include "log/policy.h"
 
 extern const struct tool_command status_command;
-
-/* The manual page and the completion must have the same options; tests compare them. */
-static const char help[] =
-	"Usage: posixtrace status [OPTION]... PID...\n"
-	"Prints every active stream of the process PID, those that it inherited too: attributes,\n"
-	"status, how full it is, events and losses by cause, the event types that are filtered "
-		"out,\n"
-	"and which other processes are traced into it.\n"
-	"\n"
-	"      --utc            times in UTC\n"
-	"      --raw            times in nanoseconds since 1970\n"
-	"      --json           a JSON object for each stream\n"
-	"      --fail-on-loss   exit with 4 when events were lost\n"
-	"  -h, --help           this text\n"
-	"\n"
-	"Exit status: 0 ok, 1 failure, 2 usage, 4 see --fail-on-loss.\n";
 
 /* The options of this run. The command runs once in a process. */
 static struct {
@@ -212,13 +196,13 @@ enum {
 	OPT_FAIL_ON_LOSS,
 };
 
-static const struct option long_options[] = {
-	{ "utc", no_argument, NULL, OPT_UTC },
-	{ "raw", no_argument, NULL, OPT_RAW },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "fail-on-loss", no_argument, NULL, OPT_FAIL_ON_LOSS },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 }
+static const struct option_row option_rows[] = {
+	{ "utc", OPT_UTC, NULL, "times in UTC" },
+	{ "raw", OPT_RAW, NULL, "times in nanoseconds since 1970" },
+	{ "json", OPT_JSON, NULL, "a JSON object for each stream" },
+	{ "fail-on-loss", OPT_FAIL_ON_LOSS, NULL, "exit with 4 if events were lost" },
+	OPTION_HELP,
+	OPTION_END
 };
 
 /* All arguments are checked before the first output. */
@@ -244,7 +228,7 @@ static int status_run(int argc, char **argv)
 {
 	int option;
 
-	while ((option = tool_option(argc, argv, ":h", long_options)) != -1) {
+	while ((option = tool_option(argc, argv, &status_command)) != -1) {
 		switch (option) {
 		case 'h':
 			return tool_help(&status_command);
@@ -273,6 +257,14 @@ static int status_run(int argc, char **argv)
 
 const struct tool_command status_command = {
 	.name = "status",
-	.help = help,
+	.usage = "[OPTION]... PID...",
+	.about =
+		"Prints every active stream of the process PID, also those that it inherited: "
+		"attributes, status, how full it is, events, losses by cause, the event types "
+		"that its filter excludes, and the other processes that are traced into it.",
+	.options = option_rows,
+	.notes =
+		"Exit status: 0 ok, 1 failure, 2 usage, 4 see --fail-on-loss.",
+	.operands = OPTION_PID,
 	.run = status_run,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* html.c - the command html: writes a log as a page for a browser, complete in one file. */
-#include <getopt.h>
+#include <unistd.h>
 #include <string.h>
 
 #include "base/out.h"
@@ -17,29 +17,6 @@ extern const struct tool_command html_command;
 
 #define HTML_BINS  65536
 #define HTML_ITEMS 2000000
-
-static const char help[] =
-	"Usage: posixtrace html [OPTION]... LOG -o FILE\n"
-	"Writes LOG (- is standard input) as a page for a browser, complete in one file: threads "
-		"as rows,\n"
-	"spans and events on an axis of time to zoom and move, search, selection with statistics, "
-		"how long\n"
-	"spans took, and where events are missing. Nothing is fetched from anywhere.\n"
-	"\n"
-	"  -o, --output FILE    the page; - is standard output; a file that is there already is "
-		"refused\n"
-	"      --force          overwrites it\n"
-	"      --items N        keep N events and N spans, 2000000; of more, the counts and the "
-		"longest spans\n"
-	"      --pair BEGIN,END[,FIELD]...\n"
-	"                       event types that are a span, as for posixtrace latency\n"
-	WANTED_CHOICE_HELP
-	"      --utc            times given are in UTC\n"
-	"  -h, --help           this text\n"
-	"\n"
-	WANTED_TIME_HELP
-	"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed; then what is whole is "
-		"shown.\n";
 
 /* ------------------------------------------------------------------ the data of the page */
 
@@ -263,15 +240,18 @@ enum {
 	OPT_UTC,
 };
 
-static const struct option long_options[] = {
-	WANTED_CHOICE_OPTIONS,
-	{ "output", required_argument, NULL, 'o' },
-	{ "force", no_argument, NULL, OPT_FORCE },
-	{ "items", required_argument, NULL, OPT_ITEMS },
-	{ "pair", required_argument, NULL, OPT_PAIR },
-	{ "utc", no_argument, NULL, OPT_UTC },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 }
+static const struct option_row option_rows[] = {
+	{ "output", 'o', "FILE",
+		"the page; - is standard output; a file that exists is refused", OPTION_FILE },
+	{ "force", OPT_FORCE, NULL, "overwrite it" },
+	{ "items", OPT_ITEMS, "N",
+		"keep N events and N spans, 2000000; of more, the counts and the longest spans" },
+	{ "pair", OPT_PAIR, "BEGIN,END[,FIELD]...",
+		"event types that are a span, as for posixtrace latency" },
+	{ .rows = wanted_choice_rows },
+	{ "utc", OPT_UTC, NULL, "times given are in UTC" },
+	OPTION_HELP,
+	OPTION_END
 };
 
 static bool parse_option(struct picture *picture, struct options *options, int option)
@@ -309,7 +289,7 @@ static int html(struct picture *picture, int argc, char **argv)
 	struct options options = { .items = HTML_ITEMS };
 	int option;
 
-	while ((option = tool_option(argc, argv, ":e:x:o:h", long_options)) != -1) {
+	while ((option = tool_option(argc, argv, &html_command)) != -1) {
 		if (option == 'h')
 			return tool_help(&html_command);
 		if (!parse_option(picture, &options, option))
@@ -338,6 +318,17 @@ static int html_run(int argc, char **argv)
 
 const struct tool_command html_command = {
 	.name = "html",
-	.help = help,
+	.usage = "[OPTION]... -o FILE LOG",
+	.about =
+		"Writes LOG (- is standard input) as a page for a browser, complete in one "
+		"file: threads as rows, spans and events on a time axis to zoom and move, "
+		"search, selection with statistics, durations of spans, and marks where events "
+		"are missing. The page loads nothing from elsewhere.",
+	.options = option_rows,
+	.notes =
+		WANTED_TIME_NOTE
+		"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed; the page "
+		"then has what could be read.",
+	.operands = OPTION_LOG,
 	.run = html_run,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* plot.c - the command plot: draws a log as a picture for a report. */
-#include <getopt.h>
+#include <unistd.h>
 #include <string.h>
 
 #include "base/out.h"
@@ -10,25 +10,6 @@
 #include "picture/plot.h"
 
 extern const struct tool_command plot_command;
-
-static const char help[] =
-	"Usage: posixtrace plot [OPTION]... LOG -o FILE.svg\n"
-	"Draws LOG (- is standard input) as an SVG picture: events per second over time, how long "
-		"spans\n"
-	"took, and what each thread did when; times of which events are missing are marked.\n"
-	"\n"
-	"  -o, --output FILE    the picture; - is standard output; a file that is there already "
-		"is refused\n"
-	"      --force          overwrites it\n"
-	"      --pair BEGIN,END[,FIELD]...\n"
-	"                       event types that are a span, as for posixtrace latency\n"
-	WANTED_CHOICE_HELP
-	"      --utc            times given are in UTC\n"
-	"  -h, --help           this text\n"
-	"\n"
-	WANTED_TIME_HELP
-	"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed; then what is whole is "
-		"drawn.\n";
 
 /* Opens the output first: a refused name should not cost a long reading. */
 static int draw_plot(struct picture *picture, char *const *log, const char *path, bool force)
@@ -53,14 +34,16 @@ enum {
 	OPT_UTC,
 };
 
-static const struct option long_options[] = {
-	WANTED_CHOICE_OPTIONS,
-	{ "output", required_argument, NULL, 'o' },
-	{ "force", no_argument, NULL, OPT_FORCE },
-	{ "pair", required_argument, NULL, OPT_PAIR },
-	{ "utc", no_argument, NULL, OPT_UTC },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 }
+static const struct option_row option_rows[] = {
+	{ "output", 'o', "FILE",
+		"the picture; - is standard output; a file that exists is refused", OPTION_FILE },
+	{ "force", OPT_FORCE, NULL, "overwrite it" },
+	{ "pair", OPT_PAIR, "BEGIN,END[,FIELD]...",
+		"event types that are a span, as for posixtrace latency" },
+	{ .rows = wanted_choice_rows },
+	{ "utc", OPT_UTC, NULL, "times given are in UTC" },
+	OPTION_HELP,
+	OPTION_END
 };
 
 static int plot(struct picture *picture, int argc, char **argv)
@@ -69,7 +52,7 @@ static int plot(struct picture *picture, int argc, char **argv)
 	bool force = false, utc = false, good;
 	int option;
 
-	while ((option = tool_option(argc, argv, ":e:x:o:h", long_options)) != -1) {
+	while ((option = tool_option(argc, argv, &plot_command)) != -1) {
 		if (wanted_option(&picture->wanted, option, optarg, &good)) {
 			if (!good)
 				return tool_usage(&plot_command);
@@ -108,6 +91,16 @@ static int plot_run(int argc, char **argv)
 
 const struct tool_command plot_command = {
 	.name = "plot",
-	.help = help,
+	.usage = "[OPTION]... -o FILE LOG",
+	.about =
+		"Draws LOG (- is standard input) as an SVG picture: events per second over "
+		"time, durations of spans, and what each thread did when. Times at which events "
+		"are missing are marked.",
+	.options = option_rows,
+	.notes =
+		WANTED_TIME_NOTE
+		"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed; the picture "
+		"then has what could be read.",
+	.operands = OPTION_LOG,
 	.run = plot_run,
 };

@@ -3,7 +3,7 @@
 #include "query/query.h"
 
 #include <errno.h>
-#include <getopt.h>
+#include <unistd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,43 +20,6 @@
 extern const struct tool_command query_command;
 
 #define HEAP_BYTES (40 * 1024 * 1024)
-
-static const char help[] =
-	"Usage: posixtrace query [OPTION]... LOG... 'SELECT ...'\n"
-	"Answers a question in SQL, as SQLite understands it, about each LOG (- is standard "
-		"input). Nothing\n"
-	"is changed and no database is made: the logs are read as the statement needs it.\n"
-	"\n"
-	"  events    time name type pid tid thread address level len data flags log, and every "
-		"field of the\n"
-	"            schemas, NULL where an event does not have it; and not in *, since it takes "
-		"longer:\n"
-	"            function source line module, what the event's address is\n"
-	"  spans     span kind begin end duration cpu pid tid begin_tid event\n"
-	"  types     type name events called lost level role span schema\n"
-	"  threads   pid tid thread events called lost\n"
-	"  losses    name cause lost\n"
-	"  objects   kind pid pointer name since\n"
-	"  streams   name pid host clock hz created first last events called lost complete bytes\n"
-	"\n"
-	"All have the column log, which tells several apart. Times are nanoseconds since 1970, "
-		"durations\n"
-	"nanoseconds. at('+1.5s') is a TIME as dump takes it, stamp(time) shows one. Conditions "
-		"on time use\n"
-	"the logs' indexes.\n"
-	"\n"
-	"      --csv            comma-separated values, with a header\n"
-	"      --json           a JSON object a line\n"
-	"      --tables         only lists the tables and their columns\n"
-	"      --utc            at() and stamp() in UTC\n"
-	SYMBOLS_HELP
-	"  -h, --help           this text\n"
-	"\n"
-	"  posixtrace query LOG 'select name, count(*) from events group by name'\n"
-	"  posixtrace query LOG \"select fd, sum(len) from events where name glob 'io.*' group by "
-		"fd\"\n"
-	"\n"
-	"Exit status: 0 ok, 1 failure, 2 usage or a wrong statement, 3 damaged or never closed.\n";
 
 volatile sig_atomic_t query_interrupted;
 
@@ -365,21 +328,21 @@ enum {
 	OPT_UTC,
 };
 
-static const struct option long_options[] = {
-	{ "csv", no_argument, NULL, OPT_CSV },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "tables", no_argument, NULL, OPT_TABLES },
-	{ "utc", no_argument, NULL, OPT_UTC },
-	SYMBOLS_OPTIONS,
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 }
+static const struct option_row option_rows[] = {
+	{ "csv", OPT_CSV, NULL, "comma-separated values, with a header" },
+	{ "json", OPT_JSON, NULL, "a JSON object a line" },
+	{ "tables", OPT_TABLES, NULL, "only list the tables and their columns" },
+	{ "utc", OPT_UTC, NULL, "at() and stamp() in UTC" },
+	{ .rows = symbols_rows },
+	OPTION_HELP,
+	OPTION_END
 };
 
 static int run(int argc, char **argv)
 {
 	int option;
 
-	while ((option = tool_option(argc, argv, ":h", long_options)) != -1) {
+	while ((option = tool_option(argc, argv, &query_command)) != -1) {
 		switch (option) {
 		case 'h':
 			return tool_help(&query_command);
@@ -415,6 +378,37 @@ static int run(int argc, char **argv)
 
 const struct tool_command query_command = {
 	.name = "query",
-	.help = help,
+	.usage = "[OPTION]... LOG... STATEMENT\n"
+		"--tables LOG...",
+	.about =
+		"Answers a question in SQL, in the dialect of SQLite, about each LOG (- is "
+		"standard input). The logs are not changed and no database is written: the logs "
+		"are read as the statement needs them.\n"
+		"\n"
+		"  events    time name type pid tid thread address level len data flags log, "
+		"and each\n"
+		"            field of the schemas, NULL for events without it. Not in *, "
+		"because they\n"
+		"            take longer: function source line module, for the event's address\n"
+		"  spans     span kind begin end duration cpu pid tid begin_tid event\n"
+		"  types     type name events called lost level role span schema\n"
+		"  threads   pid tid thread events called lost\n"
+		"  losses    name cause lost\n"
+		"  objects   kind pid pointer name since\n"
+		"  streams   name pid host clock hz created first last events called lost "
+		"complete bytes\n"
+		"\n"
+		"All tables have the column log, the name of the log. Times are nanoseconds "
+		"since 1970, durations nanoseconds. at('+1.5s') is a TIME as for dump, "
+		"stamp(time) prints one. Conditions on time use the indexes of the logs.",
+	.options = option_rows,
+	.notes =
+		"  posixtrace query LOG 'select name, count(*) from events group by name'\n"
+		"  posixtrace query LOG \"select fd, sum(len) from events where name glob "
+		"'io.*' group by fd\"\n"
+		"\n"
+		"Exit status: 0 ok, 1 failure, 2 usage or a wrong statement, 3 damaged or never "
+		"closed.",
+	.operands = OPTION_LOG,
 	.run = run,
 };

@@ -15,48 +15,6 @@
 
 extern const struct tool_command report_command;
 
-static const char help[] =
-	"Usage: posixtrace report [--template FILE]... [OPTION]... LOG...\n"
-	"Prints the events of LOG, of any format that convert reads (- is standard input), in "
-		"columns:\n"
-	"time, seconds since the event shown before, process, thread, event type, fields. With "
-		"templates,\n"
-	"those of AIX's trcrpt, each event as its template says; see posixtrace-template(5).\n"
-	"\n"
-	"  -t, --template FILE  templates; may be repeated, later files add to earlier ones\n"
-	"      --check          only read the templates: exit with 0 or 2\n"
-	"      --list           only list them: key and label\n"
-	WANTED_HELP
-	PICK_HELP
-	SYMBOLS_HELP
-	MERGE_HELP
-	"  -d LIST              only these event types: hexadecimal numbers or @names, with "
-		"commas\n"
-	"  -k LIST              all but these event types\n"
-	"  -p LIST              only these processes\n"
-	"  -T LIST              only these threads, by posix_thread_id\n"
-	"  -h                   no header\n"
-	"  -o, --output FILE    write the report to FILE; one that is there already is refused\n"
-	"      --force          overwrites it\n"
-	"      --utc            times in UTC\n"
-	"      --raw            times in nanoseconds since 1970\n"
-	"  -O KEY=VALUE         may be repeated, or a list with commas; all but the last two need "
-		"--template:\n"
-	"       ids=on|off         event type numbers, on\n"
-	"       exec=on|off        program names, off\n"
-	"       pid=on|off         process numbers, off\n"
-	"       tid=on|off         thread numbers, off\n"
-	"       timestamp=N        0 elapsed s and delta ms, 1 elapsed, 2 delta in us, 3 neither\n"
-	"       starttime=S        from S seconds after the first event on\n"
-	"       endtime=S          up to that time\n"
-	"      --help           this text\n"
-	"\n"
-	WANTED_TIME_HELP
-	"What is wrong with templates is told as FILE:LINE:COLUMN: error: [CODE] TEXT; then "
-		"nothing is\n"
-	"printed and the exit status is 2.\n"
-	"Exit status: 0 ok, 1 failure, 2 usage or a wrong template, 3 damaged or never closed.\n";
-
 static void list_key(const struct program *program, const struct key *key)
 {
 	struct out *out = &out_stdout;
@@ -228,8 +186,7 @@ static int run(int argc, char **argv)
 
 	columns_init(&report.columns);
 	wanted_init(&report.wanted);
-	while (!status && (option = tool_option(argc, argv, ":t:e:x:d:k:p:T:ho:O:",
-					       report_options)) != -1) {
+	while (!status && (option = tool_option(argc, argv, &report_command)) != -1) {
 		if (option == REPORT_HELP)
 			return tool_help(&report_command);
 		if (!report_option(&report, option, optarg))
@@ -246,6 +203,22 @@ static int run(int argc, char **argv)
 
 const struct tool_command report_command = {
 	.name = "report",
-	.help = help,
+	.usage = "[OPTION]... LOG...\n"
+		"-t FILE [OPTION]... LOG\n"
+		"-t FILE --check | --list",
+	.about =
+		"Prints the events of LOG, of any format that convert reads (- is standard "
+		"input), in columns: time, seconds since the event shown before, process, "
+		"thread, event type, fields. With templates, in the language of AIX's trcrpt, "
+		"it prints each event as its template says; posixtrace-template(5) has the "
+		"language.",
+	.options = report_options,
+	.notes =
+		WANTED_TIME_NOTE
+		"An error in a template is printed as FILE:LINE:COLUMN: error: [CODE] TEXT. "
+		"Then no event is printed, and the exit status is 2.\n"
+		"Exit status: 0 ok, 1 failure, 2 usage or a wrong template, 3 damaged or never "
+		"closed.",
+	.operands = OPTION_LOG,
 	.run = run,
 };

@@ -32,7 +32,7 @@ struct report {
 
 enum { REPORT_HELP = 256 }; /* value of --help */
 
-extern const struct option report_options[];
+extern const struct option_row report_options[];
 
 /* False: it is none of ours, or not in this form, and that has been said. */
 bool report_option(struct report *report, int option, const char *value);

@@ -107,20 +107,38 @@ enum {
 	OPT_FORCE,
 };
 
-const struct option report_options[] = {
-	{ "template", required_argument, NULL, 't' },
-	{ "check", no_argument, NULL, OPT_CHECK },
-	{ "list", no_argument, NULL, OPT_LIST },
-	{ "output", required_argument, NULL, 'o' },
-	{ "force", no_argument, NULL, OPT_FORCE },
-	{ "utc", no_argument, NULL, OPT_UTC },
-	{ "raw", no_argument, NULL, OPT_RAW },
-	WANTED_OPTIONS,
-	PICK_OPTION,
-	SYMBOLS_OPTIONS,
-	MERGE_OPTION,
-	{ "help", no_argument, NULL, REPORT_HELP },
-	{ NULL, 0, NULL, 0 }
+const struct option_row report_options[] = {
+	{ "template", 't', "FILE",
+		"templates; may be repeated, later files add to earlier ones", OPTION_FILE },
+	{ "check", OPT_CHECK, NULL, "only read the templates: exit with 0 or 2" },
+	{ "list", OPT_LIST, NULL, "only list the templates: key and label" },
+	{ .rows = wanted_rows },
+	{ .rows = pick_rows },
+	{ .rows = symbols_rows },
+	{ .rows = merge_rows },
+	{ NULL, 'd', "LIST", "only these event types: hexadecimal numbers or @names, with commas" },
+	{ NULL, 'k', "LIST", "all but these event types" },
+	{ NULL, 'p', "LIST", "only these processes" },
+	{ NULL, 'T', "LIST", "only these threads, by posix_thread_id" },
+	{ NULL, 'h', NULL, "no header" },
+	{ "output", 'o', "FILE",
+		"write the report to FILE; a file that exists is refused", OPTION_FILE },
+	{ "force", OPT_FORCE, NULL, "overwrite it" },
+	{ "utc", OPT_UTC, NULL, "times in UTC" },
+	{ "raw", OPT_RAW, NULL, "times in nanoseconds since 1970" },
+	{ NULL, 'O', "KEY=VALUE",
+		"may be repeated, or a list with commas; all but the last two need --template:\n"
+		"       ids=on|off         event type numbers, on\n"
+		"       exec=on|off        program names, off\n"
+		"       pid=on|off         process numbers, off\n"
+		"       tid=on|off         thread numbers, off\n"
+		"       timestamp=N        0 elapsed s and delta ms, 1 elapsed, 2 delta in us, "
+		"3 neither\n"
+		"       starttime=S        from S seconds after the first event on\n"
+		"       endtime=S          up to that time",
+		OPTION_CHOICE, "ids= exec= pid= tid= timestamp= starttime= endtime=" },
+	{ "help", REPORT_HELP, NULL, "this text" },
+	OPTION_END
 };
 
 bool report_option(struct report *report, int option, const char *value)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* check.c - the command check: tests a log against a file of rules. */
 #include <errno.h>
-#include <getopt.h>
+#include <unistd.h>
 #include <string.h>
 
 #include "base/nearest.h"
@@ -16,32 +16,6 @@ extern const struct tool_command check_command;
 /* The statuses of this command differ from tool_exit: 1 is a violated rule, 2 any failure. */
 #define CHECK_VIOLATED 1
 #define CHECK_FAILED   2
-
-/* The manual page and the completion must have the same options; tests compare them. */
-static const char help[] =
-	"Usage: posixtrace check [OPTION]... RULES LOG\n"
-	"Holds LOG (- is standard input) against the rules of the file RULES, a rule a line:\n"
-	"\n"
-	"    every req_begin is followed by req_end of the same id within 5ms\n"
-	"    never io.* where \"error != 0\"\n"
-	"    never lock A then B\n"
-	"    count worker_start <= 4\n"
-	"    rate log.line <= 100 per 1s\n"
-	"\n"
-	"posixtrace-check(1) has the language. A rule may have a name before it, with a colon.\n"
-	"\n"
-	"      --tap            what became of the rules in the Test Anything Protocol\n"
-	"      --junit          as the XML that JUnit writes\n"
-	"      --syntax         only read RULES; no LOG\n"
-	WANTED_CHOICE_HELP
-	"      --utc            times given are in UTC\n"
-	"  -h, --help           this text\n"
-	"\n"
-	WANTED_TIME_HELP
-	"Exit status: 0 ok, all rules are kept; 1 one is violated; 2 RULES or the command line is "
-		"wrong,\n"
-	"LOG cannot be read or is damaged, or a rule could not be decided, events having been "
-		"lost.\n";
 
 /* The form of the verdict; the last option counts. */
 enum check_form { CHECK_TEXT, CHECK_TAP, CHECK_JUNIT };
@@ -230,14 +204,14 @@ enum {
 	OPT_UTC,
 };
 
-static const struct option long_options[] = {
-	WANTED_CHOICE_OPTIONS,
-	{ "tap", no_argument, NULL, OPT_TAP },
-	{ "junit", no_argument, NULL, OPT_JUNIT },
-	{ "syntax", no_argument, NULL, OPT_SYNTAX },
-	{ "utc", no_argument, NULL, OPT_UTC },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 }
+static const struct option_row option_rows[] = {
+	{ "tap", OPT_TAP, NULL, "print the results in the Test Anything Protocol" },
+	{ "junit", OPT_JUNIT, NULL, "print the results as XML like that of JUnit" },
+	{ "syntax", OPT_SYNTAX, NULL, "only read RULES; no LOG" },
+	{ .rows = wanted_choice_rows },
+	{ "utc", OPT_UTC, NULL, "times given are in UTC" },
+	OPTION_HELP,
+	OPTION_END
 };
 
 /* Processes an option. Returns false after an error was printed. */
@@ -272,7 +246,7 @@ static int check_rules(struct check *check, int argc, char **argv)
 {
 	int option;
 
-	while ((option = tool_option(argc, argv, ":e:x:h", long_options)) != -1) {
+	while ((option = tool_option(argc, argv, &check_command)) != -1) {
 		if (option == 'h')
 			return tool_help(&check_command);
 		if (!parse_option(check, option))
@@ -308,6 +282,25 @@ static int check_run(int argc, char **argv)
 
 const struct tool_command check_command = {
 	.name = "check",
-	.help = help,
+	.usage = "[OPTION]... RULES LOG\n"
+		"--syntax RULES",
+	.about =
+		"Checks LOG (- is standard input) against the rules of the file RULES, one rule "
+		"a line:\n"
+		"\n"
+		"    every req_begin is followed by req_end of the same id within 5ms\n"
+		"    never io.* where \"error != 0\"\n"
+		"    never lock A then B\n"
+		"    count worker_start <= 4\n"
+		"    rate log.line <= 100 per 1s\n"
+		"\n"
+		"posixtrace-check(1) has the language. A name with a colon may precede a rule.",
+	.options = option_rows,
+	.notes =
+		WANTED_TIME_NOTE
+		"Exit status: 0 ok, all rules are kept; 1 a rule is violated; 2 RULES or the "
+		"command line is wrong, LOG cannot be read or is damaged, or a rule could not "
+		"be decided because events were lost.",
+	.operands = OPTION_LOG,
 	.run = check_run,
 };

@@ -2,38 +2,12 @@
 /*
  * receive.c - the command receive: makes a log of the events that arrive through a pipe of bytes.
  */
-#include <getopt.h>
+#include <unistd.h>
 
 #include "base/say.h"
 #include "convert/through.h"
 
 extern const struct tool_command receive_command;
-
-/* The manual page and the completion must have the same options; tests compare them. */
-static const char help[] =
-	"Usage: posixtrace receive [FROM] -o LOG [OPTION]...\n"
-	"Makes a log of the events that posixtrace send sends, until it ends, or Ctrl-C or "
-		"SIGTERM. Events\n"
-	"that are missing are counted in the log's ledger.\n"
-	"\n"
-	"FROM is a pipe, a serial line or another file; tcp:HOST:PORT; listen:[HOST:]PORT, which "
-		"waits for a\n"
-	"connection; else standard input.\n"
-	"\n"
-	"  -o, --output LOG      the log; a file that is there already is refused\n"
-	"      --force           overwrites it\n"
-	"  -t, --to FORMAT       another format that convert writes, into LOG\n"
-	"      --dialect NAME    what is sent: ptx (by posixtrace, the default), or rkh3 or rkh2 "
-		"(by a\n"
-	"                        target that has RKH)\n"
-	"      --baud N          bits per second of a serial line\n"
-	"      --max-frame N     bytes of the longest frame; else 1048576\n"
-	"      --fail-on-loss    exit with 4 when events were lost\n"
-	"  -h, --help            this text\n"
-	"\n"
-	"Exit status: 0 ok, 1 failure, 2 usage, 3 what came is damaged, or its sender did not end "
-		"it,\n"
-	"4 see --fail-on-loss.\n";
 
 enum {
 	OPT_FORCE = 256,
@@ -43,16 +17,19 @@ enum {
 	OPT_FAIL_ON_LOSS,
 };
 
-static const struct option long_options[] = {
-	{ "output", required_argument, NULL, 'o' },
-	{ "force", no_argument, NULL, OPT_FORCE },
-	{ "to", required_argument, NULL, 't' },
-	{ "dialect", required_argument, NULL, OPT_DIALECT },
-	{ "baud", required_argument, NULL, OPT_BAUD },
-	{ "max-frame", required_argument, NULL, OPT_MAX_FRAME },
-	{ "fail-on-loss", no_argument, NULL, OPT_FAIL_ON_LOSS },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 }
+static const struct option_row option_rows[] = {
+	{ "output", 'o', "LOG", "the new log; a file that exists is refused", OPTION_LOG },
+	{ "force", OPT_FORCE, NULL, "overwrite it" },
+	{ "to", 't', "FORMAT", "another format that convert writes, into LOG", OPTION_SINK },
+	{ "dialect", OPT_DIALECT, "NAME",
+		"the format received: ptx (of posixtrace send, the default), rkh3 or rkh2 (of a "
+		"target that has RKH)",
+		OPTION_CHOICE, "ptx rkh3 rkh2" },
+	{ "baud", OPT_BAUD, "N", "bits per second of a serial line" },
+	{ "max-frame", OPT_MAX_FRAME, "N", "bytes of the longest frame; 1048576 without it" },
+	{ "fail-on-loss", OPT_FAIL_ON_LOSS, NULL, "exit with 4 if events were lost" },
+	OPTION_HELP,
+	OPTION_END
 };
 
 /* Options for the source of the format rkh. If a name occurs twice, the last one counts. */
@@ -101,7 +78,7 @@ static int receive_run(int argc, char **argv)
 	static struct fmt_input input;
 	int option, status;
 
-	while ((option = tool_option(argc, argv, ":o:t:h", long_options)) != -1) {
+	while ((option = tool_option(argc, argv, &receive_command)) != -1) {
 		if (option == 'h')
 			return tool_help(&receive_command);
 		if (!take_option(option, &plan))
@@ -124,6 +101,17 @@ static int receive_run(int argc, char **argv)
 
 const struct tool_command receive_command = {
 	.name = "receive",
-	.help = help,
+	.usage = "[OPTION]... -o LOG [FROM]",
+	.about =
+		"Writes a log of the events that posixtrace send sends, until it ends, or "
+		"Ctrl-C or SIGTERM. Missing events are counted in the log's ledger.\n"
+		"\n"
+		"FROM is a pipe, a serial line or another file; tcp:HOST:PORT; "
+		"listen:[HOST:]PORT, which waits for a connection; standard input without it.",
+	.options = option_rows,
+	.notes =
+		"Exit status: 0 ok, 1 failure, 2 usage, 3 the received data is damaged, or its "
+		"sender did not end it, 4 see --fail-on-loss.",
+	.operands = OPTION_FILE,
 	.run = receive_run,
 };

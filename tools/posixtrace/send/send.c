@@ -4,7 +4,7 @@
  */
 #include "send/send.h"
 
-#include <getopt.h>
+#include <unistd.h>
 
 #include "base/quantity.h"
 #include "base/say.h"
@@ -12,47 +12,25 @@
 
 extern const struct tool_command send_command;
 
-/* The manual page and the completion must have the same options; tests compare them. */
-static const char help[] =
-	"Usage: posixtrace send (-p PID | TRACE) [-o WHERE] [OPTION]...\n"
-	"Sends the events of the running process PID as they come, until Ctrl-C, SIGTERM, the end "
-		"of\n"
-	"--duration or of the process; or those of TRACE, of any format that convert reads (- is "
-		"standard\n"
-	"input). posixtrace receive makes a log of them, and counts what is missing.\n"
-	"\n"
-	"  -p, --pid PID        the process; its program must use libposixtrace\n"
-	"  -o, --output WHERE   a pipe, a serial line or another file; tcp:HOST:PORT; "
-		"listen:[HOST:]PORT,\n"
-	"                       which waits for a connection; else standard output\n"
-	"      --force          overwrites a file\n"
-	"  -d, --duration TIME  end after this time: 10, 2.5s, 300ms, 5m, 1h\n"
-	"  -s, --size BYTES     of the stream: 8M, or another number with K, M or G\n"
-	"      --inherit        also the children that it has from now on\n"
-	"      --no-context     send no processes, threads and addresses\n"
-	"  -h, --help           this text\n"
-	"\n"
-	"What a connection carries is neither encrypted nor signed: between hosts that do not "
-		"trust their\n"
-	"network, use a pipe through ssh.\n"
-	"Exit status: 0 ok, 1 failure, 2 usage, 3 TRACE is damaged.\n";
-
 enum {
 	OPT_FORCE = 256,
 	OPT_INHERIT,
 	OPT_NO_CONTEXT,
 };
 
-static const struct option long_options[] = {
-	{ "pid", required_argument, NULL, 'p' },
-	{ "output", required_argument, NULL, 'o' },
-	{ "force", no_argument, NULL, OPT_FORCE },
-	{ "duration", required_argument, NULL, 'd' },
-	{ "size", required_argument, NULL, 's' },
-	{ "inherit", no_argument, NULL, OPT_INHERIT },
-	{ "no-context", no_argument, NULL, OPT_NO_CONTEXT },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 }
+static const struct option_row option_rows[] = {
+	{ "pid", 'p', "PID", "the process; its program must use libposixtrace", OPTION_PID },
+	{ "output", 'o', "WHERE",
+		"a pipe, a serial line or another file; tcp:HOST:PORT; listen:[HOST:]PORT, "
+		"which waits for a connection; standard output without it", OPTION_FILE },
+	{ "force", OPT_FORCE, NULL, "overwrite a file" },
+	{ "duration", 'd', "TIME", "end after this time: 10, 2.5s, 300ms, 5m, 1h" },
+	{ "size", 's', "BYTES", "size of the stream: 8M, or another number with K, M or G" },
+	{ "inherit", OPT_INHERIT, NULL,
+		"also send the events of the children that it has from now on" },
+	{ "no-context", OPT_NO_CONTEXT, NULL, "send no processes, threads and addresses" },
+	OPTION_HELP,
+	OPTION_END
 };
 
 /*
@@ -115,7 +93,7 @@ static int send_run(int argc, char **argv)
 	static struct fmt_input input = { .name = "process", .fd = -1, .signals = -1 };
 	int option, status;
 
-	while ((option = tool_option(argc, argv, ":p:o:d:s:h", long_options)) != -1) {
+	while ((option = tool_option(argc, argv, &send_command)) != -1) {
 		if (option == 'h')
 			return tool_help(&send_command);
 		if (!take_option(option, &plan))
@@ -139,6 +117,17 @@ static int send_run(int argc, char **argv)
 
 const struct tool_command send_command = {
 	.name = "send",
-	.help = help,
+	.usage = "[OPTION]... -p PID | TRACE",
+	.about =
+		"Sends the events of the running process PID when they are recorded, until "
+		"Ctrl-C, SIGTERM, the end of --duration or of the process; or those of TRACE, "
+		"of any format that convert reads (- is standard input). posixtrace receive "
+		"writes a log of them, and counts those that are missing.",
+	.options = option_rows,
+	.notes =
+		"The connection is neither encrypted nor signed: between hosts that do not "
+		"trust their network, use a pipe through ssh.\n"
+		"Exit status: 0 ok, 1 failure, 2 usage, 3 TRACE is damaged.",
+	.operands = OPTION_FILE,
 	.run = send_run,
 };

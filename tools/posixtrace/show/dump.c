@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* dump.c - the command dump: prints every event of a log as a line. */
 #include <errno.h>
-#include <getopt.h>
+#include <unistd.h>
 #include <string.h>
 #include <time.h>
 
@@ -21,36 +21,6 @@
 extern const struct tool_command dump_command;
 
 #define FAULTS_MAX 20 /* a damaged log may have millions of faults */
-
-/* The manual page and the completion must have the same options; tests compare them. */
-static const char help[] =
-	"Usage: posixtrace dump [OPTION]... LOG...\n"
-	"Prints the events of each LOG (- is standard input), a line an event: time, seconds "
-		"since\n"
-	"the event shown before, process, thread, program address, event type, data.\n"
-	"\n"
-	WANTED_HELP
-	PICK_HELP
-	"      --merge          the events of all logs in one order, by time\n"
-	MERGE_HELP
-	"      --utc            times in UTC\n"
-	"      --system         also the events of the recorder: start, stop, filter, flush\n"
-	"      --raw            times in nanoseconds since 1970\n"
-	"      --hex            all data as bytes\n"
-	"      --symbols        behind an event, in which function and line its program address "
-		"is\n"
-	SYMBOLS_HELP
-	"      --json           a JSON object a line\n"
-	"      --salvage        read on after damage; always the case\n"
-	"      --fail-on-loss   exit with 4 when events were lost\n"
-	"  -h, --help           this text\n"
-	"\n"
-	WANTED_TIME_HELP
-	"A log that is damaged, was cut or was never closed is read as far as it is whole; "
-		"standard\n"
-	"error says what is wrong. Lost events are reported there, too, as WARNING lines in "
-		"their place.\n"
-	"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed, 4 see --fail-on-loss.\n";
 
 struct dump {
 	struct wanted wanted;
@@ -290,22 +260,24 @@ enum {
 	OPT_FAIL_ON_LOSS,
 };
 
-static const struct option options[] = {
-	WANTED_OPTIONS,
-	PICK_OPTION,
-	MERGE_OPTION,
-	{ "merge", no_argument, NULL, OPT_MERGE },
-	{ "utc", no_argument, NULL, OPT_UTC },
-	{ "raw", no_argument, NULL, OPT_RAW },
-	{ "system", no_argument, NULL, OPT_SYSTEM },
-	{ "hex", no_argument, NULL, OPT_HEX },
-	{ "symbols", no_argument, NULL, OPT_SYMBOLS },
-	SYMBOLS_OPTIONS,
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "salvage", no_argument, NULL, OPT_SALVAGE },
-	{ "fail-on-loss", no_argument, NULL, OPT_FAIL_ON_LOSS },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 }
+static const struct option_row option_rows[] = {
+	{ .rows = wanted_rows },
+	{ .rows = pick_rows },
+	{ "merge", OPT_MERGE, NULL, "the events of all logs in one order, by time" },
+	{ .rows = merge_rows },
+	{ "utc", OPT_UTC, NULL, "times in UTC" },
+	{ "raw", OPT_RAW, NULL, "times in nanoseconds since 1970" },
+	{ "system", OPT_SYSTEM, NULL,
+		"also the events of the recorder: start, stop, filter, flush" },
+	{ "hex", OPT_HEX, NULL, "all data as bytes" },
+	{ "symbols", OPT_SYMBOLS, NULL,
+		"after each event, the function and the line of its program address" },
+	{ .rows = symbols_rows },
+	{ "json", OPT_JSON, NULL, "a JSON object a line" },
+	{ "salvage", OPT_SALVAGE, NULL, "read on after damage; always the case" },
+	{ "fail-on-loss", OPT_FAIL_ON_LOSS, NULL, "exit with 4 if events were lost" },
+	OPTION_HELP,
+	OPTION_END
 };
 
 /* Processes an option. Returns false after an error was printed. */
@@ -364,7 +336,7 @@ static int dump_run(int argc, char **argv)
 	int option, status = TOOL_OK;
 
 	wanted_init(&dump.wanted);
-	while ((option = tool_option(argc, argv, ":e:x:h", options)) != -1) {
+	while ((option = tool_option(argc, argv, &dump_command)) != -1) {
 		if (option == 'h')
 			return tool_help(&dump_command);
 		if (!parse_option(option))
@@ -396,6 +368,19 @@ static int dump_run(int argc, char **argv)
 
 const struct tool_command dump_command = {
 	.name = "dump",
-	.help = help,
+	.usage = "[OPTION]... LOG...",
+	.about =
+		"Prints the events of each LOG (- is standard input), one line each: time, "
+		"seconds since the event shown before, process, thread, program address, event "
+		"type, data.",
+	.options = option_rows,
+	.notes =
+		WANTED_TIME_NOTE
+		"A log that is damaged, was cut off or was never closed is read as far as "
+		"possible; standard error has the reason. It also has a WARNING line for each "
+		"loss, at its place among the events.\n"
+		"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed, 4 see "
+		"--fail-on-loss.",
+	.operands = OPTION_LOG,
 	.run = dump_run,
 };

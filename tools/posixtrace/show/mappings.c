@@ -4,7 +4,7 @@
  * files in which their functions are found now.
  */
 #include <errno.h>
-#include <getopt.h>
+#include <unistd.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,23 +18,6 @@
 #include "symbols/symbols.h"
 
 extern const struct tool_command symbols_command;
-
-/* The manual page and the completion must have the same options; tests compare them. */
-static const char help[] =
-	"Usage: posixtrace symbols [OPTION]... LOG...\n"
-	"Lists the files that the processes of each LOG (- is standard input) had mapped "
-		"executable:\n"
-	"process, addresses, build-id, path, and the file in which functions and lines are found "
-		"now,\n"
-	"or why none is.\n"
-	"\n"
-	SYMBOLS_DIR_HELP
-	"      --json           a JSON object a line\n"
-	"  -h, --help           this text\n"
-	"\n"
-	"dump --symbols, and symbol and source in --fields, show the function and the line of "
-		"events.\n"
-	"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed.\n";
 
 /*
  * Writes the build-id in hexadecimal digits, or "-" if it is unknown. to has room for the longest
@@ -143,11 +126,11 @@ static int list_log(const char *path, bool json)
 
 enum { OPT_JSON = 256 };
 
-static const struct option options[] = {
-	SYMBOLS_DIR_OPTION,
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 }
+static const struct option_row option_rows[] = {
+	{ .rows = symbols_dir_rows },
+	{ "json", OPT_JSON, NULL, "a JSON object a line" },
+	OPTION_HELP,
+	OPTION_END
 };
 
 /* Parses the options, then lists the logs. The worst status is returned. */
@@ -156,7 +139,7 @@ static int symbols_run(int argc, char **argv)
 	int option, status = TOOL_OK;
 	bool json = false;
 
-	while ((option = tool_option(argc, argv, ":h", options)) != -1) {
+	while ((option = tool_option(argc, argv, &symbols_command)) != -1) {
 		switch (option) {
 		case 'h':
 			return tool_help(&symbols_command);
@@ -182,6 +165,16 @@ static int symbols_run(int argc, char **argv)
 
 const struct tool_command symbols_command = {
 	.name = "symbols",
-	.help = help,
+	.usage = "[OPTION]... LOG...",
+	.about =
+		"Lists the files that the processes of each LOG (- is standard input) had "
+		"mapped executable: process, addresses, build-id, path, and the file that has "
+		"their functions and lines now, or why there is none.",
+	.options = option_rows,
+	.notes =
+		"dump --symbols, and symbol and source in --fields, show the function and the "
+		"line of events.\n"
+		"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed.",
+	.operands = OPTION_LOG,
 	.run = symbols_run,
 };

@@ -288,6 +288,13 @@ static int begin_reading(struct merge *merge)
 	return TOOL_OK;
 }
 
+const struct option_row merge_rows[] = {
+	{ "clock-error", MERGE_CLOCK_ERROR, "SPAN",
+		"with several logs: how wrong the clock of each host can be, 10ms without it; "
+		"NAME=SPAN: of this host, or of this log; may be repeated" },
+	OPTION_END
+};
+
 /* Even if one log fails, the others are printed. */
 int merge_run(struct merge *merge, char **path, size_t paths,
 	      bool (*show)(void *arg, const struct merge_source *source,

@@ -26,13 +26,8 @@
 #define MERGE_CLOCK_NS INT64_C(1000)
 #define MERGE_HOST_NS  INT64_C(10000000)
 
-#define MERGE_OPTION { "clock-error", required_argument, NULL, MERGE_CLOCK_ERROR }
-
-#define MERGE_HELP \
-	"      --clock-error SPAN  of several logs: how wrong the clock of each host can be, " \
-		"10ms without\n" \
-	"                       it; NAME=SPAN: of this host, or the times of this log; may be " \
-		"repeated\n"
+/* The row of --clock-error for tables of options. */
+extern const struct option_row merge_rows[];
 
 enum { MERGE_CLOCK_ERROR = 1150 }; /* value of the option */
 

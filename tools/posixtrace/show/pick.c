@@ -114,6 +114,16 @@ static bool parse_column(struct pick *pick, const char *word, size_t len)
 	return true;
 }
 
+const struct option_row pick_rows[] = {
+	{ "fields", PICK_FIELDS, "LIST",
+		"only these columns, in this order: time delta pid tid thread address event id "
+		"level len data flags log, symbol and source (the function and line of the "
+		"address), and fields of the schemas",
+		OPTION_LIST, "time delta pid tid thread address event id level len data flags "
+		"log symbol source" },
+	OPTION_END
+};
+
 /* An empty element is an error, which parse_column() prints. */
 bool pick_parse(struct pick *pick, const char *list)
 {

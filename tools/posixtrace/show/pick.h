@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "base/nearest.h"
+#include "base/option.h"
 #include "base/out.h"
 #include "base/when.h"
 #include "log/logfile.h"
@@ -20,15 +21,8 @@
 #define PICK_MAX   64
 #define PICK_CACHE 256 /* places of the cache of schemas */
 
-#define PICK_OPTION \
-	{ "fields", required_argument, NULL, PICK_FIELDS }
-
-#define PICK_HELP \
-	"      --fields LIST    only these columns, in this order: time delta pid tid thread " \
-		"address\n" \
-	"                       event id level len data flags log, symbol and source (the " \
-		"function and\n" \
-	"                       line of the address), and fields of the events' schemas\n"
+/* The row of --fields for tables of options. */
+extern const struct option_row pick_rows[];
 
 enum { PICK_FIELDS = 1100 }; /* value of the option */
 

@@ -3,7 +3,7 @@
 #include "stat/stat.h"
 
 #include <errno.h>
-#include <getopt.h>
+#include <unistd.h>
 #include <string.h>
 
 #include "base/out.h"
@@ -16,23 +16,6 @@
 extern const struct tool_command stat_command;
 
 /* The manual page and the completion must have the same options; a test compares them. */
-static const char help[] =
-	"Usage: posixtrace stat [OPTION]... LOG...\n"
-	"Prints what each LOG (- is standard input) is and holds: attributes, status, times, "
-		"events,\n"
-	"rates and bytes by event type and by thread, and what was lost, by type, thread and "
-		"cause.\n"
-	"\n"
-	"      --utc            times in UTC\n"
-	"      --raw            times in nanoseconds since 1970\n"
-	"      --json           a JSON object for each log\n"
-	"      --fail-on-loss   exit with 4 when events were lost\n"
-	"      --threads N      count by so many threads, at most 32; by default as many as there "
-		"are\n"
-	"                       processors, and one for logs of less than a million events\n"
-	"  -h, --help           this text\n"
-	"\n"
-	"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed, 4 see --fail-on-loss.\n";
 
 /* The options of this run. The command runs once in a process. */
 static struct {
@@ -161,14 +144,16 @@ enum {
 };
 
 /* Options without a letter have values above those of characters. */
-static const struct option long_options[] = {
-	{ "utc", no_argument, NULL, OPT_UTC },
-	{ "raw", no_argument, NULL, OPT_RAW },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "fail-on-loss", no_argument, NULL, OPT_FAIL_ON_LOSS },
-	{ "threads", required_argument, NULL, OPT_THREADS },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 }
+static const struct option_row option_rows[] = {
+	{ "utc", OPT_UTC, NULL, "times in UTC" },
+	{ "raw", OPT_RAW, NULL, "times in nanoseconds since 1970" },
+	{ "json", OPT_JSON, NULL, "a JSON object for each log" },
+	{ "fail-on-loss", OPT_FAIL_ON_LOSS, NULL, "exit with 4 if events were lost" },
+	{ "threads", OPT_THREADS, "N",
+		"count with N threads, at most 32; by default as many as there are processors, "
+		"and one for logs of less than a million events" },
+	OPTION_HELP,
+	OPTION_END
 };
 
 /* The limit is the size of the array of workers. */
@@ -188,7 +173,7 @@ static int stat_run(int argc, char **argv)
 {
 	int option, status = TOOL_OK;
 
-	while ((option = tool_option(argc, argv, ":h", long_options)) != -1) {
+	while ((option = tool_option(argc, argv, &stat_command)) != -1) {
 		switch (option) {
 		case 'h':
 			return tool_help(&stat_command);
@@ -228,6 +213,15 @@ static int stat_run(int argc, char **argv)
 
 const struct tool_command stat_command = {
 	.name = "stat",
-	.help = help,
+	.usage = "[OPTION]... LOG...",
+	.about =
+		"Prints a summary of each LOG (- is standard input): attributes, status, times, "
+		"events, rates and bytes by event type and by thread, and losses by type, "
+		"thread and cause.",
+	.options = option_rows,
+	.notes =
+		"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed, 4 see "
+		"--fail-on-loss.",
+	.operands = OPTION_LOG,
 	.run = stat_run,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* verify.c - the command verify: checks a log completely and reports each fault. */
 #include <errno.h>
-#include <getopt.h>
+#include <unistd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,24 +16,6 @@
 #include "log/losses.h"
 
 extern const struct tool_command verify_command;
-
-static const char help[] =
-	"Usage: posixtrace verify [OPTION]... LOG...\n"
-	"Proves each LOG (- is standard input): every checksum and length, the counts of every "
-		"block\n"
-	"against its events, and that the loss ledger accounts for every event, in total, by type\n"
-	"and by thread:\n"
-	"\n"
-	"  called = reported + unread + lost\n"
-	"\n"
-	"Each fault is printed on standard error as LOG:OFFSET: REASON.\n"
-	"\n"
-	"      --limit N        print at most N faults of each log (100); all are counted\n"
-	"      --json           a JSON object for each log, faults included\n"
-	"      --fail-on-loss   exit with 4 when events were lost\n"
-	"  -h, --help           this text\n"
-	"\n"
-	"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed, 4 see --fail-on-loss.\n";
 
 /* The options of this run. The command runs once in a process. */
 struct verify {
@@ -236,12 +218,12 @@ enum {
 	OPT_FAIL_ON_LOSS,
 };
 
-static const struct option options[] = {
-	{ "limit", required_argument, NULL, OPT_LIMIT },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "fail-on-loss", no_argument, NULL, OPT_FAIL_ON_LOSS },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 }
+static const struct option_row option_rows[] = {
+	{ "limit", OPT_LIMIT, "N", "print at most N faults of each log (100); all are counted" },
+	{ "json", OPT_JSON, NULL, "a JSON object for each log, with the faults" },
+	{ "fail-on-loss", OPT_FAIL_ON_LOSS, NULL, "exit with 4 if events were lost" },
+	OPTION_HELP,
+	OPTION_END
 };
 
 /* Parses the options, then checks the logs in order. The worst status of all logs is returned. */
@@ -249,7 +231,7 @@ static int verify_run(int argc, char **argv)
 {
 	int option, status = TOOL_OK;
 
-	while ((option = tool_option(argc, argv, ":h", options)) != -1) {
+	while ((option = tool_option(argc, argv, &verify_command)) != -1) {
 		switch (option) {
 		case 'h':
 			return tool_help(&verify_command);
@@ -278,6 +260,19 @@ static int verify_run(int argc, char **argv)
 
 const struct tool_command verify_command = {
 	.name = "verify",
-	.help = help,
+	.usage = "[OPTION]... LOG...",
+	.about =
+		"Verifies each LOG (- is standard input): every checksum and length, the counts "
+		"of every block against its events, and that the loss ledger accounts for every "
+		"event, in total, by type and by thread:\n"
+		"\n"
+		"  called = reported + unread + lost\n"
+		"\n"
+		"Each fault is printed on standard error as LOG:OFFSET: REASON.",
+	.options = option_rows,
+	.notes =
+		"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed, 4 see "
+		"--fail-on-loss.",
+	.operands = OPTION_LOG,
 	.run = verify_run,
 };

@@ -36,6 +36,21 @@ static struct {
 
 static bool as_the_linker_has_it; /* --no-demangle */
 
+const struct option_row symbols_dir_rows[] = {
+	{ "debug-dir", SYMBOLS_DEBUG_DIR, "DIR",
+		"also look for files by build-id in DIR, directly or in .build-id/",
+		OPTION_FOLDER },
+	OPTION_END
+};
+
+const struct option_row symbols_rows[] = {
+	{ .rows = symbols_dir_rows },
+	{ "demangle", SYMBOLS_DEMANGLE, NULL, NULL },
+	{ "no-demangle", SYMBOLS_NO_DEMANGLE, NULL,
+		"names of C++ functions as the linker has them" },
+	OPTION_END
+};
+
 bool symbols_option(int option, const char *value)
 {
 	switch (option) {

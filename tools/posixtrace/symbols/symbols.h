@@ -9,22 +9,12 @@
 #ifndef POSIXTRACE_SYMBOLS_SYMBOLS_H
 #define POSIXTRACE_SYMBOLS_SYMBOLS_H
 
+#include "base/option.h"
 #include "base/out.h"
 #include "log/logfile.h"
 
-/* Options of commands that search files, and of those that show functions. */
-#define SYMBOLS_DIR_OPTION \
-	{ "debug-dir", required_argument, NULL, SYMBOLS_DEBUG_DIR }
-#define SYMBOLS_OPTIONS \
-	SYMBOLS_DIR_OPTION, \
-	{ "demangle", no_argument, NULL, SYMBOLS_DEMANGLE }, \
-	{ "no-demangle", no_argument, NULL, SYMBOLS_NO_DEMANGLE }
-
-#define SYMBOLS_DIR_HELP \
-	"      --debug-dir DIR  look for files by build-id in DIR too, as it is or in .build-id/\n"
-#define SYMBOLS_HELP \
-	SYMBOLS_DIR_HELP \
-	"      --no-demangle    names of C++ functions as the linker has them\n"
+/* Rows for tables of options: of commands that search files, and of those that show functions. */
+extern const struct option_row symbols_dir_rows[], symbols_rows[];
 
 enum { SYMBOLS_DEBUG_DIR = 1120, SYMBOLS_DEMANGLE, SYMBOLS_NO_DEMANGLE }; /* values of options */
 

@@ -2,7 +2,7 @@
 /* top.c - the command top: shows the current activity of a process. */
 #include "top/top.h"
 
-#include <getopt.h>
+#include <unistd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,45 +22,21 @@ extern const struct tool_command top_command;
 # define HAS_SCREEN false
 #endif
 
-/* The manual page and the completion must have the same options; tests compare them. */
-static const char help[] =
-	"Usage: posixtrace top [OPTION]... -p PID\n"
-	"       posixtrace top [OPTION]... LOG\n"
-	"Shows what the process PID and the children that it has from now on do: event types by "
-		"rate,\n"
-	"durations, the busiest threads, contended locks, how full its streams are, losses. It "
-		"has a stream\n"
-	"of its own, so nobody else's trace changes. Of a LOG it shows the same, as a whole.\n"
-	"\n"
-	"  -p, --pid PID      the process; its program must use libposixtrace\n"
-	"  -d, --delay TIME   show it that often: 1s, or another time such as 200ms or 5\n"
-	"  -n, --count N      end after N times\n"
-	"  -b, --batch        as text on standard output, one page behind the other\n"
-	"      --once         one page: --batch --count 1\n"
-	"      --rows N       of each part in a page, at most; 10 by default\n"
-	"  -s, --size BYTES   of the stream: 1M, or another number with K, M or G\n"
-	"  -h, --help         this text\n"
-	"\n"
-	"Keys: q ends it, Tab shows the next part alone, a all parts, s sorts by total or rate, p "
-		"pauses,\n"
-	"r counts durations and locks anew, arrows and pages scroll.\n"
-	"\n"
-	"Exit status: 0 ok, 1 failure, 2 usage, 3 a log is damaged or was never closed.\n";
-
 #define FAULTS 10 /* of a log, that are printed */
 
 enum { OPT_ONCE = 256, OPT_ROWS };
 
-static const struct option long_options[] = {
-	{ "pid", required_argument, NULL, 'p' },
-	{ "delay", required_argument, NULL, 'd' },
-	{ "count", required_argument, NULL, 'n' },
-	{ "batch", no_argument, NULL, 'b' },
-	{ "once", no_argument, NULL, OPT_ONCE },
-	{ "rows", required_argument, NULL, OPT_ROWS },
-	{ "size", required_argument, NULL, 's' },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 }
+static const struct option_row option_rows[] = {
+	{ "pid", 'p', "PID", "the process; its program must use libposixtrace", OPTION_PID },
+	{ "delay", 'd', "TIME",
+		"the time between two pages: 1s, or another time such as 200ms or 5" },
+	{ "count", 'n', "N", "end after N pages" },
+	{ "batch", 'b', NULL, "print the pages as text on standard output" },
+	{ "once", OPT_ONCE, NULL, "print one page: --batch --count 1" },
+	{ "rows", OPT_ROWS, "N", "at most N lines for each part of a page; 10 by default" },
+	{ "size", 's', "BYTES", "size of the stream: 1M, or another number with K, M or G" },
+	OPTION_HELP,
+	OPTION_END
 };
 
 /* The options of this run. The command runs once in a process. */
@@ -190,7 +166,7 @@ static int top_run(int argc, char **argv)
 {
 	int option;
 
-	while ((option = tool_option(argc, argv, ":p:d:n:bs:h", long_options)) != -1) {
+	while ((option = tool_option(argc, argv, &top_command)) != -1) {
 		if (option == 'h')
 			return tool_help(&top_command);
 		if (!take_option(option))
@@ -208,6 +184,19 @@ static int top_run(int argc, char **argv)
 
 const struct tool_command top_command = {
 	.name = "top",
-	.help = help,
+	.usage = "[OPTION]... -p PID\n"
+		"[OPTION]... LOG",
+	.about =
+		"Shows what the process PID does, and the children that it has from now on: "
+		"event types by rate, durations, the busiest threads, contended locks, how full "
+		"its streams are, losses. It creates a stream of its own, so other traces of "
+		"the process do not change. For a LOG it shows the same of all its events.",
+	.options = option_rows,
+	.notes =
+		"Keys: q quits, Tab shows the next part alone, a shows all parts, s sorts by "
+		"total or rate, p pauses, r resets durations and locks, arrows and pages scroll.\n"
+		"\n"
+		"Exit status: 0 ok, 1 failure, 2 usage, 3 a log is damaged or was never closed.",
+	.operands = OPTION_LOG,
 	.run = top_run,
 };

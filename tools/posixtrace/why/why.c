@@ -4,7 +4,7 @@
 
 #include <errno.h>
 #include <fnmatch.h>
-#include <getopt.h>
+#include <unistd.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,30 +16,6 @@
 #include "symbols/symbols.h"
 
 extern const struct tool_command why_command;
-
-/* The manual page and the completion must have the same options; tests compare them. */
-static const char help[] =
-	"Usage: posixtrace why [OPTION]... LOG\n"
-	"Says why something in LOG (- is standard input) took so long: what the thread did, for "
-		"what it\n"
-	"waited, which thread caused that, and what that thread did meanwhile. Without an option: "
-		"why the\n"
-	"main thread of the recorded program took so long.\n"
-	"\n"
-	"      --span GLOB      the slowest spans whose name matches: begin and end, a call, a "
-		"function\n"
-	"      --slowest N      so many spans, 1 without it; without --span of any name\n"
-	"      --thread T       the whole run of this thread: its Linux number or its name\n"
-	"      --between A B    the time from A to B, of the main thread or of --thread\n"
-	"      --aggregate      with --span: what the slowest 1 % do that the others do not\n"
-	"      --utc            times in UTC\n"
-	"      --raw            times in nanoseconds since 1970\n"
-	"      --json           a JSON object\n"
-	SYMBOLS_HELP
-	"  -h, --help           this text\n"
-	"\n"
-	WANTED_TIME_HELP
-	"Exit status: 0 ok, 1 failure or nothing found, 2 usage, 3 damaged or never closed.\n";
 
 #define SLOWEST_MOST 1000
 #define SPANS_MOST   (1u << 22) /* that --aggregate keeps */
@@ -274,18 +250,21 @@ enum {
 	OPT_JSON,
 };
 
-static const struct option long_options[] = {
-	{ "span", required_argument, NULL, OPT_SPAN },
-	{ "slowest", required_argument, NULL, OPT_SLOWEST },
-	{ "thread", required_argument, NULL, OPT_THREAD },
-	{ "between", required_argument, NULL, OPT_BETWEEN },
-	{ "aggregate", no_argument, NULL, OPT_AGGREGATE },
-	{ "utc", no_argument, NULL, OPT_UTC },
-	{ "raw", no_argument, NULL, OPT_RAW },
-	{ "json", no_argument, NULL, OPT_JSON },
-	SYMBOLS_OPTIONS,
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 }
+static const struct option_row option_rows[] = {
+	{ "span", OPT_SPAN, "GLOB",
+		"the slowest spans whose name matches: begin and end, a call, a function" },
+	{ "slowest", OPT_SLOWEST, "N", "N spans, 1 without it; without --span of any name" },
+	{ "thread", OPT_THREAD, "T", "the whole run of this thread: its Linux number or its name" },
+	{ "between", OPT_BETWEEN, "A B",
+		"the time from A to B, of the main thread or of --thread" },
+	{ "aggregate", OPT_AGGREGATE, NULL,
+		"with --span: what the slowest 1 % do that the others do not" },
+	{ "utc", OPT_UTC, NULL, "times in UTC" },
+	{ "raw", OPT_RAW, NULL, "times in nanoseconds since 1970" },
+	{ "json", OPT_JSON, NULL, "a JSON object" },
+	{ .rows = symbols_rows },
+	OPTION_HELP,
+	OPTION_END
 };
 
 /* --between has two values; the second is the next argument. */
@@ -368,7 +347,7 @@ static int why_run(int argc, char **argv)
 
 	wanted_init(&wanted);
 	pairing_init(&pairing, take_span, NULL);
-	while (!status && (option = tool_option(argc, argv, ":h", long_options)) != -1) {
+	while (!status && (option = tool_option(argc, argv, &why_command)) != -1) {
 		if (option == 'h')
 			return tool_help(&why_command);
 		if (!parse_option(option, argc, argv))
@@ -394,6 +373,17 @@ static int why_run(int argc, char **argv)
 
 const struct tool_command why_command = {
 	.name = "why",
-	.help = help,
+	.usage = "[OPTION]... LOG",
+	.about =
+		"Says why something in LOG (- is standard input) took so long: what the thread "
+		"did, what it waited for, which thread caused that, and what that thread did "
+		"meanwhile. Without an option: why the main thread of the recorded program took "
+		"so long.",
+	.options = option_rows,
+	.notes =
+		WANTED_TIME_NOTE
+		"Exit status: 0 ok, 1 failure or nothing found, 2 usage, 3 damaged or never "
+		"closed.",
+	.operands = OPTION_LOG,
 	.run = why_run,
 };

@@ -14,26 +14,31 @@ static bool detect_etw(const struct fmt_head *head)
 	return etw_is(head->bytes, head->len);
 }
 
-static const struct fmt_option options[] = {
-	{ "etw-clock", true,
-	  "N  read: 1 performance counter, 2 system time, 3 cycles; write: filetime" },
-	{ "etw-freq", true, "N  ticks of the clock in a second; else by the log" },
-	{ "etw-payload", false, "the data without the headers of the records, not decoded" },
-	{ "etw-plain", false, "write the data alone, which cannot be restored" },
-	{ "etw-raw", false, "the data is the whole record, not decoded" },
-	{ "etw-resync", false, "step over a buffer without a size by the size of the others" },
-	{ "join", false, "append the data of extension records to the event before them" },
-	{ "level", true, "N  only events of levels 0 to N" },
-	{ "no-meta", false, "without the log's own header and the records behind decoded fields" },
-	{ "spans", false, "add an event for each span: how long it took, and what it cost" },
-	{ 0 },
+static const struct option_row option_rows[] = {
+	{ "etw-clock", FMT_OPTION, "N",
+		"read: 1 performance counter, 2 system time, 3 cycles; write: filetime" },
+	{ "etw-freq", FMT_OPTION, "N", "ticks of the clock in a second; else by the log" },
+	{ "etw-payload", FMT_OPTION, NULL,
+		"the data without the headers of the records, not decoded" },
+	{ "etw-plain", FMT_OPTION, NULL, "write the data alone, which cannot be restored" },
+	{ "etw-raw", FMT_OPTION, NULL, "the data is the whole record, not decoded" },
+	{ "etw-resync", FMT_OPTION, NULL,
+		"step over a buffer without a size by the size of the others" },
+	{ "join", FMT_OPTION, NULL,
+		"append the data of extension records to the event before them" },
+	{ "level", FMT_OPTION, "N", "only events of levels 0 to N" },
+	{ "no-meta", FMT_OPTION, NULL,
+		"without the log's own header and the records behind decoded fields" },
+	{ "spans", FMT_OPTION, NULL,
+		"add an event for each span: how long it took, and what it cost" },
+	OPTION_END
 };
 
 const struct format format_etw = {
 	.name = "etw",
 	.summary = "log of Event Tracing for Windows (.etl)",
 	.suffix = "etl",
-	.options = options,
+	.options = option_rows,
 	.detect = detect_etw,
 	.import = etw_import,
 	.output = FMT_TO_FILE,

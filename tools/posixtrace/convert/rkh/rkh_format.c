@@ -12,24 +12,26 @@ static bool detect_rkh(const struct fmt_head *head)
 	return rkh_is(head->bytes, head->len);
 }
 
-static const struct fmt_option options[] = {
-	{ "account", false, "write (or, of ptx, expect) counts of events and losses" },
-	{ "baud", true, "N  bits per second of a serial line" },
-	{ "cfg", true, "KEY=N,...  sizes and flags before the stream's own tell them" },
-	{ "dialect", true, "NAME  rkh3, rkh2 or ptx, whatever the stream tells" },
-	{ "filter", true,
-	  "RULE,...  pass or drop all, GROUP, GROUP.*, GROUP.NAME, ao=NAME, sig=NAME" },
-	{ "max-frame", true, "N  bytes of the longest frame; else 1024" },
-	{ "no-context", false, "write no processes, threads and addresses" },
-	{ "schemas", false, "write what the data means, for our own reader" },
-	{ 0 },
+static const struct option_row option_rows[] = {
+	{ "account", FMT_OPTION, NULL, "write (or, of ptx, expect) counts of events and losses" },
+	{ "baud", FMT_OPTION, "N", "bits per second of a serial line" },
+	{ "cfg", FMT_OPTION, "KEY=N,...", "sizes and flags until the stream sends its own" },
+	{ "dialect", FMT_OPTION, "NAME",
+		"rkh3, rkh2 or ptx, whatever the stream says",
+		OPTION_CHOICE, "rkh3 rkh2 ptx" },
+	{ "filter", FMT_OPTION, "RULE,...",
+		"pass or drop all, GROUP, GROUP.*, GROUP.NAME, ao=NAME, sig=NAME" },
+	{ "max-frame", FMT_OPTION, "N", "bytes of the longest frame; else 1024" },
+	{ "no-context", FMT_OPTION, NULL, "write no processes, threads and addresses" },
+	{ "schemas", FMT_OPTION, NULL, "write what the data means, for our own reader" },
+	OPTION_END
 };
 
 const struct format format_rkh = {
 	.name = "rkh",
 	.summary = "framed event stream of RKH",
 	.suffix = "rkh",
-	.options = options,
+	.options = option_rows,
 	.detect = detect_rkh,
 	.import = rkh_import,
 	.output = FMT_TO_BYTES,

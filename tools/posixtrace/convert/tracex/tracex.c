@@ -10,25 +10,27 @@ static bool detect(const struct fmt_head *head)
 	return tracex_is(head->bytes, head->len) || tracex_is_text(head->bytes, head->len);
 }
 
-static const struct fmt_option options[] = {
-	{ "no-meta", false, "without the events that keep the header and the objects" },
-	{ "part", true, "N  of a file with several dumps: which one" },
-	{ "spans", false, "add events that say how long threads ran and held mutexes" },
-	{ "start", true, "TIME  of the first event" },
-	{ "tick-hz", true, "N  ticks in a second" },
-	{ "tick-ns", true, "N  nanoseconds of a tick; else 1" },
-	{ "tick-modulus", true, "N  where the timer begins anew; else after its mask" },
-	{ "tracex-fields", true, "len  write the length of the data before 12 bytes of it" },
-	{ "tracex-names", true, "FILE  names of user events, as TraceX's own (.trxc)" },
-	{ "tracex-user-ids", true, "1025  user events begin there, as in old firmware" },
-	{ 0 },
+static const struct option_row option_rows[] = {
+	{ "no-meta", FMT_OPTION, NULL, "without the events that keep the header and the objects" },
+	{ "part", FMT_OPTION, "N", "of a file with several dumps: which one" },
+	{ "spans", FMT_OPTION, NULL, "add events for the time that threads ran and held mutexes" },
+	{ "start", FMT_OPTION, "TIME", "of the first event" },
+	{ "tick-hz", FMT_OPTION, "N", "ticks in a second" },
+	{ "tick-ns", FMT_OPTION, "N", "nanoseconds of a tick; else 1" },
+	{ "tick-modulus", FMT_OPTION, "N", "where the timer begins anew; else after its mask" },
+	{ "tracex-fields", FMT_OPTION, "len",
+		"write the length of the data before 12 bytes of it" },
+	{ "tracex-names", FMT_OPTION, "FILE",
+		"names of user events, as TraceX's own (.trxc)", OPTION_FILE },
+	{ "tracex-user-ids", FMT_OPTION, "1025", "user events begin there, as in old firmware" },
+	OPTION_END
 };
 
 const struct format format_tracex = {
 	.name = "tracex",
 	.summary = "trace buffer of ThreadX, for TraceX (.trx)",
 	.suffix = "trx",
-	.options = options,
+	.options = option_rows,
 	.detect = detect,
 	.import = tracex_import,
 	.output = FMT_TO_BYTES,

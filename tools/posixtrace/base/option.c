@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* option.c - collects the rows of tables of options, and writes them as the lines of --help. */
+#include "base/option.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/out.h"
+#include "base/vec.h"
+
+#define WIDTH      80 /* columns of --help */
+#define LABEL_MAX  25 /* a longer option has its text on the next line */
+#define LABEL_SIZE 64
+
+/* Returns true if the list has a row with this long name. */
+static bool is_listed(const struct option_list *list, const char *name)
+{
+	for (size_t i = 0; name && i < list->count; i++)
+		if (list->row[i]->name && !strcmp(list->row[i]->name, name))
+			return true;
+	return false;
+}
+
+static bool append_rows(struct option_list *list, const struct option_row *rows);
+
+/* Appends the rows of all tables of more(), each name once. */
+static bool append_more(struct option_list *list, const struct option_row *(*more)(size_t index))
+{
+	const struct option_row *rows;
+
+	for (size_t i = 0; (rows = more(i)); i++)
+		for (; rows->name || rows->value; rows++) {
+			if (is_listed(list, rows->name))
+				continue;
+			if (!vec_grow(&list->row, list->count, 1))
+				return false;
+			list->row[list->count++] = rows;
+		}
+	return true;
+}
+
+static bool append_rows(struct option_list *list, const struct option_row *rows)
+{
+	for (; rows->name || rows->value || rows->rows || rows->more; rows++) {
+		if (rows->rows) {
+			if (!append_rows(list, rows->rows))
+				return false;
+			continue;
+		}
+		if (rows->more) {
+			list->own = list->count;
+			return append_more(list, rows->more);
+		}
+		if (!vec_grow(&list->row, list->count, 1))
+			return false;
+		list->row[list->count++] = rows;
+		list->own = list->count;
+	}
+	return true;
+}
+
+bool option_list(struct option_list *list, const struct option_row *rows)
+{
+	memset(list, 0, sizeof(*list));
+	if (append_rows(list, rows))
+		return true;
+	free(list->row);
+	memset(list, 0, sizeof(*list));
+	return false;
+}
+
+/* Writes the names of an option as --help has them, "  -o, --output LOG". Returns the length. */
+static size_t put_label(char *label, const struct option_row *row)
+{
+	const char *arg = row->arg ? row->arg : "", *blank = row->arg ? " " : "";
+
+	if (!row->name)
+		snprintf(label, LABEL_SIZE, "  -%c%s%s", row->value, blank, arg);
+	else if (option_has_letter(row))
+		snprintf(label, LABEL_SIZE, "  -%c, --%s%s%s", row->value, row->name, blank, arg);
+	else
+		snprintf(label, LABEL_SIZE, "      --%s%s%s", row->name, blank, arg);
+	return strlen(label);
+}
+
+/* Writes one line of text, which has no line end, with line breaks at blanks. */
+static void wrap_line(struct out *out, const char *text, size_t len, size_t column, size_t indent)
+{
+	const char *end = text + len;
+
+	while (text < end) {
+		const char *blank = memchr(text, ' ', (size_t)(end - text));
+		size_t word = (size_t)((blank ? blank : end) - text);
+
+		if (column > indent && column + word + 1 > WIDTH) {
+			out_printf(out, "\n%*s", (int)indent, "");
+			column = indent;
+		} else if (column > indent) {
+			out_char(out, ' ');
+			column++;
+		}
+		out_bytes(out, text, word);
+		column += word;
+		text += word + (blank != NULL);
+	}
+	out_char(out, '\n');
+}
+
+void option_wrap(struct out *out, const char *text, size_t column, size_t indent)
+{
+	for (;;) {
+		size_t len = strcspn(text, "\n");
+
+		if (*text == ' ') {
+			out_bytes(out, text, len);
+			out_char(out, '\n');
+		} else {
+			/* The first line begins where the caller's output ended. */
+			out_printf(out, "%*s", (int)(len && indent > column ? indent - column : 0),
+				   "");
+			wrap_line(out, text, len, indent, indent);
+		}
+		if (!text[len] || !text[len + 1])
+			return;
+		text += len + 1;
+		column = 0;
+	}
+}
+
+void option_help(struct out *out, const struct option_list *list)
+{
+	char label[LABEL_SIZE];
+	size_t column = 0;
+
+	for (size_t i = 0; i < list->own; i++) {
+		size_t len = put_label(label, list->row[i]);
+
+		if (list->row[i]->help && len <= LABEL_MAX && len + 2 > column)
+			column = len + 2;
+	}
+	for (size_t i = 0; i < list->own; i++) {
+		size_t len = put_label(label, list->row[i]);
+
+		if (!list->row[i]->help)
+			continue;
+		out_bytes(out, label, len);
+		if (len + 2 > column) {
+			out_char(out, '\n');
+			len = 0;
+		}
+		option_wrap(out, list->row[i]->help, len, column);
+	}
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* bash.c - the completion for bash: a function with a case for each command. */
+#include <stdlib.h>
+
+#include "completion/shells.h"
+
+/*
+ * The parts that do not depend on the tables. The functions see the local variables of their
+ * caller. Words are compared one by one: compgen -W would expand $() in the name of an event.
+ */
+static const char head[] =
+	"# Completion of posixtrace for bash. Written by: posixtrace completion bash\n"
+	"\n"
+	"# Offers the words that begin with $current.\n"
+	"_posixtrace_words()\n"
+	"{\n"
+	"	local word before=$1\n"
+	"	shift\n"
+	"	for word; do\n"
+	"		if [[ $before$word == \"$current\"* ]]; then\n"
+	"			printf -v word %q \"$word\"\n"
+	"			COMPREPLY+=(\"$before$word\")\n"
+	"		fi\n"
+	"	done\n"
+	"}\n"
+	"\n"
+	"# Offers the event types of the logs on the command line, or of record's log.\n"
+	"_posixtrace_events()\n"
+	"{\n"
+	"	local word logs=()\n"
+	"	for word in \"${COMP_WORDS[@]:2}\"; do\n"
+	"		[[ ! -f $word ]] || logs+=(\"$word\")\n"
+	"	done\n"
+	"	((${#logs[@]})) || logs=(posixtrace.ptl)\n"
+	"	mapfile -t words < <(posixtrace completion events \"${logs[@]}\" 2>/dev/null)\n"
+	"	_posixtrace_words '' \"${words[@]}\"\n"
+	"}\n"
+	"\n"
+	"# Sets $program to the index of the first word that is no option, if there is one.\n"
+	"_posixtrace_program()\n"
+	"{\n"
+	"	local i\n"
+	"	for ((i = 2; i < COMP_CWORD; i++)); do\n"
+	"		if [[ ${COMP_WORDS[i]} == -- ]]; then\n"
+	"			program=$((i + 1))\n"
+	"			return\n"
+	"		elif [[ \" = $values \" == *\" ${COMP_WORDS[i]} \"* ]]; then\n"
+	"			[[ ${COMP_WORDS[i + 1]} == = ]] || ((i++))\n"
+	"		elif [[ ${COMP_WORDS[i]} != -* ]]; then\n"
+	"			program=$i\n"
+	"			return\n"
+	"		fi\n"
+	"	done\n"
+	"}\n"
+	"\n"
+	"_posixtrace()\n"
+	"{\n"
+	"	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}\n"
+	"	local command=${COMP_WORDS[1]} options= values= operands= kind= choices=\n"
+	"	local program= before= words=()\n"
+	"\n"
+	"	# bash separates --option=value at the equals sign.\n"
+	"	if [[ $current == = ]]; then\n"
+	"		current=\n"
+	"	elif [[ $previous == = ]] && ((COMP_CWORD > 2)); then\n"
+	"		previous=${COMP_WORDS[COMP_CWORD - 2]}\n"
+	"	fi\n"
+	"	COMPREPLY=()\n"
+	"	((COMP_CWORD > 1)) || command=\n"
+	"	case $command in\n";
+static const char tail[] =
+	"	*)\n"
+	"		return\n"
+	"		;;\n"
+	"	esac\n"
+	"	if [[ $operands == program ]]; then\n"
+	"		_posixtrace_program\n"
+	"		if [[ $program ]] && ((program < COMP_CWORD)); then\n"
+	"			kind=file\n"
+	"			if declare -F _command_offset >/dev/null; then\n"
+	"				_command_offset \"$program\"\n"
+	"				return\n"
+	"			fi\n"
+	"		elif [[ $program ]]; then\n"
+	"			kind=program\n"
+	"		fi\n"
+	"	fi\n"
+	"	if [[ ! $kind && $current == -* ]]; then\n"
+	"		kind=choice choices=$options\n"
+	"	fi\n"
+	"	case ${kind:-$operands} in\n"
+	"	choice | event)\n"
+	"		read -ra words <<<\"$choices\"\n"
+	"		_posixtrace_words '' \"${words[@]}\"\n"
+	"		[[ $kind != event || $choices ]] || _posixtrace_events\n"
+	"		[[ ${COMPREPLY[0]} != *= ]] || compopt -o nospace 2>/dev/null\n"
+	"		;;\n"
+	"	list)\n"
+	"		read -ra words <<<\"$choices\"\n"
+	"		[[ $current != *,* ]] || before=${current%,*},\n"
+	"		[[ $current != \"$before\"-* ]] || before+=-\n"
+	"		_posixtrace_words \"$before\" \"${words[@]}\"\n"
+	"		compopt -o nospace 2>/dev/null\n"
+	"		;;\n"
+	"	pid)\n"
+	"		mapfile -t words < <(cd /proc && printf '%s\\n' [0-9]*)\n"
+	"		_posixtrace_words '' \"${words[@]}\"\n"
+	"		;;\n"
+	"	file)\n"
+	"		compopt -o filenames 2>/dev/null\n"
+	"		mapfile -t COMPREPLY < <(compgen -f -- \"$current\")\n"
+	"		;;\n"
+	"	folder)\n"
+	"		compopt -o filenames 2>/dev/null\n"
+	"		mapfile -t COMPREPLY < <(compgen -d -- \"$current\")\n"
+	"		;;\n"
+	"	program)\n"
+	"		compopt -o filenames 2>/dev/null\n"
+	"		mapfile -t COMPREPLY < <(compgen -c -f -- \"$current\" | sort -u)\n"
+	"		;;\n"
+	"	esac\n"
+	"}\n"
+	"\n"
+	"complete -F _posixtrace posixtrace\n";
+
+/* The names of kinds in the script. Texts, numbers and times are of the kind text. */
+static const char *const kinds[] = {
+	[OPTION_TEXT] = "text", [OPTION_FILE] = "file", [OPTION_FOLDER] = "folder",
+	[OPTION_LOG] = "file", [OPTION_PID] = "pid", [OPTION_EVENT] = "event",
+	[OPTION_CHOICE] = "choice", [OPTION_LIST] = "list", [OPTION_SOURCE] = "choice",
+	[OPTION_SINK] = "choice", [OPTION_PROGRAM] = "program",
+};
+
+/* Writes the names of an option with this text between the short and the long one. */
+static void put_names(struct out *out, const struct option_row *row, const char *between)
+{
+	if (option_has_letter(row))
+		out_printf(out, "-%c%s", row->value, row->name ? between : "");
+	if (row->name)
+		out_printf(out, "--%s", row->name);
+}
+
+/* Writes the case of a command: its options, and the kind of their arguments and of the others. */
+static bool put_command(struct out *out, const struct tool_command *command)
+{
+	struct option_list list;
+	const char *between = "";
+
+	if (!option_list(&list, command->options))
+		return false;
+	out_printf(out, "	%s)\n		options='", command->name);
+	for (size_t i = 0; i < list.count; i++) {
+		if (!list.row[i]->help)
+			continue;
+		out_str(out, between);
+		/* A shell that offers both names of an option offers twice as much. */
+		if (list.row[i]->name)
+			out_printf(out, "--%s", list.row[i]->name);
+		else
+			out_printf(out, "-%c", list.row[i]->value);
+		between = " ";
+	}
+	out_str(out, "'\n");
+	if (command->ends_options) {
+		out_str(out, "		values='");
+		between = "";
+		for (size_t i = 0; i < list.count; i++)
+			if (list.row[i]->arg) {
+				out_str(out, between);
+				put_names(out, list.row[i], " ");
+				between = " ";
+			}
+		out_str(out, "'\n");
+	}
+	out_printf(out, "		operands=%s\n		case $previous in\n",
+		   kinds[command->operands]);
+	for (size_t i = 0; i < list.count; i++) {
+		const struct option_row *row = list.row[i];
+
+		if (!row->arg || !row->help)
+			continue;
+		out_str(out, "		");
+		put_names(out, row, " | ");
+		out_printf(out, ") kind=%s choices='", kinds[row->kind]);
+		shells_words(out, row->kind, row->choices);
+		out_str(out, "' ;;\n");
+	}
+	out_str(out, "		esac\n");
+	if (command->words)
+		out_printf(out, "		[[ $kind ]] || choices='%s'\n", command->words);
+	out_str(out, "		;;\n");
+	free(list.row);
+	return true;
+}
+
+bool bash_script(struct out *out)
+{
+	out_str(out, head);
+	/* The place of the command, which is empty then, and the command help. */
+	out_str(out, "	'' | help)\n		kind=choice choices='");
+	for (size_t i = 0; i < tool_entry_count; i++)
+		out_printf(out, "%s%s", i ? " " : "", tool_entries[i].name);
+	out_str(out, "'\n"
+		     "		[[ $command ]] || choices+=' help --help --version'\n"
+		     "		;;\n");
+	for (size_t i = 0; i < tool_entry_count; i++)
+		if (!put_command(out, tool_entries[i].command))
+			return false;
+	out_str(out, tail);
+	return true;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* completion.c - the command completion: writes the scripts for shells, and the words of a log. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/nearest.h"
+#include "base/say.h"
+#include "base/text.h"
+#include "completion/shells.h"
+#include "convert/format.h"
+#include "log/logfile.h"
+
+extern const struct tool_command completion_command;
+
+static const struct {
+	const char *name;
+	bool (*write)(struct out *out);
+} shells[] = {
+	{ "bash", bash_script },
+	{ "zsh", zsh_script },
+	{ "fish", fish_script },
+};
+
+#define SHELLS (sizeof(shells) / sizeof(shells[0]))
+
+size_t shells_brief(const char *help)
+{
+	/* The parts behind are details; --help and the manual page have them. */
+	return strcspn(help, ";:\n");
+}
+
+void shells_quoted(struct out *out, const char *text, size_t len, const char *special,
+		   const char *before)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (strchr(special, text[i]))
+			out_str(out, before);
+		out_char(out, text[i]);
+	}
+}
+
+void shells_words(struct out *out, enum option_kind kind, const char *choices)
+{
+	const char *blank = "";
+
+	if (choices)
+		out_str(out, choices);
+	if (kind != OPTION_SOURCE && kind != OPTION_SINK)
+		return;
+	for (size_t i = 0; i < formats_count; i++) {
+		if (kind == OPTION_SOURCE ? !formats[i]->import : !formats[i]->open)
+			continue;
+		out_printf(out, "%s%s", blank, formats[i]->name);
+		blank = " ";
+	}
+}
+
+/*
+ * Prints the names of the event types of a log, a line each. A log is hostile: a name with an
+ * unsafe character, such as a line end, is left out.
+ */
+static int list_events(const char *path)
+{
+	struct logfile log;
+	int status = logfile_open(&log, path, NULL);
+
+	if (status)
+		return status;
+	for (size_t i = 0; i < log.types; i++) {
+		const struct log_type *type = log.list[i];
+
+		if (type->name_len && type->shown_len == type->name_len)
+			out_printf(&out_stdout, "%s\n", type->name);
+	}
+	logfile_close(&log);
+	return TOOL_OK;
+}
+
+/* Writes the script for the shell of this name. */
+static int write_script(const char *name)
+{
+	struct nearest nearest;
+
+	nearest_begin(&nearest, name);
+	for (size_t i = 0; i < SHELLS; i++) {
+		nearest_offer(&nearest, shells[i].name);
+		if (strcmp(shells[i].name, name))
+			continue;
+		if (shells[i].write(&out_stdout))
+			return TOOL_OK;
+		say("%s", strerror(ENOMEM));
+		return TOOL_FAILURE;
+	}
+	say("completion %s: there are bash, zsh, fish and events%s", name, nearest_hint(&nearest));
+	return tool_usage(&completion_command);
+}
+
+static const struct option_row option_rows[] = {
+	OPTION_HELP,
+	OPTION_END
+};
+
+static int completion_run(int argc, char **argv)
+{
+	int option, status = TOOL_OK;
+
+	while ((option = tool_option(argc, argv, &completion_command)) != -1)
+		return option == 'h' ? tool_help(&completion_command)
+				     : tool_usage(&completion_command);
+	if (optind == argc) {
+		say("completion: the name of a shell is missing: bash, zsh or fish");
+		return tool_usage(&completion_command);
+	}
+	if (!strcmp(argv[optind], "events")) {
+		for (int i = optind + 1; i < argc; i++)
+			status = tool_worse(status, list_events(argv[i]));
+		return status;
+	}
+	if (optind + 1 < argc) {
+		say("completion: one shell at a time");
+		return tool_usage(&completion_command);
+	}
+	return write_script(argv[optind]);
+}
+
+const struct tool_command completion_command = {
+	.name = "completion",
+	.usage = "bash|zsh|fish\n"
+		"events LOG...",
+	.about =
+		"Writes the script by which a shell completes the commands, options and arguments "
+		"of posixtrace. make install puts the scripts of all three shells where the "
+		"shells look for them. The second form prints the names of the event types in "
+		"each LOG, which the scripts offer for --event.",
+	.options = option_rows,
+	.notes =
+		"In a running bash: source <(posixtrace completion bash)\n"
+		"Exit status: 0 ok, 1 failure, 2 usage.",
+	.operands = OPTION_CHOICE,
+	.words = "bash zsh fish events",
+	.run = completion_run,
+};

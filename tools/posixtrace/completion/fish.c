@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* fish.c - the completion for fish: a line for each command and each option. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "completion/shells.h"
+
+static const char head[] =
+	"# Completion of posixtrace for fish. Written by: posixtrace completion fish\n"
+	"\n"
+	"function __posixtrace_needs_command\n"
+	"	test (count (commandline -opc)) -eq 1\n"
+	"end\n"
+	"\n"
+	"# Whether the command is one of the arguments.\n"
+	"function __posixtrace_is\n"
+	"	set -l words (commandline -opc)\n"
+	"	set -q words[2]; and contains -- $words[2] $argv\n"
+	"end\n"
+	"\n"
+	"# Words of a list that is separated by commas; a minus may precede a word.\n"
+	"function __posixtrace_list\n"
+	"	set -l current (commandline -ct | string replace -r '^--[a-z-]*=' '')\n"
+	"	set -l before (string match -r '^.*,|^' -- $current)\n"
+	"	string match -q -- \"$before-*\" $current; and set before $before-\n"
+	"	string join \\n -- $before$argv\n"
+	"end\n"
+	"\n"
+	"# The event types of the logs on the command line, or of record's log.\n"
+	"function __posixtrace_events\n"
+	"	set -l logs\n"
+	"	for word in (commandline -opc)[3..-1]\n"
+	"		test -f $word; and set -a logs $word\n"
+	"	end\n"
+	"	set -q logs[1]; or set logs posixtrace.ptl\n"
+	"	posixtrace completion events $logs 2>/dev/null\n"
+	"end\n"
+	"\n"
+	"complete -c posixtrace -f -n __posixtrace_needs_command -s h -l help "
+		"-d 'print the commands'\n"
+	"complete -c posixtrace -f -n __posixtrace_needs_command -s V -l version "
+		"-d 'print the version'\n"
+	"complete -c posixtrace -f -n __posixtrace_needs_command -a help -d 'explain a command'\n";
+
+/* Writes text in a quotation by '. */
+static void put_quoted(struct out *out, const char *text, size_t len)
+{
+	out_char(out, '\'');
+	shells_quoted(out, text, len, "'\\", "\\");
+	out_char(out, '\'');
+}
+
+/* Writes the options of complete that say how an argument is completed. */
+static void put_kind(struct out *out, enum option_kind kind, const char *choices)
+{
+	switch (kind) {
+	case OPTION_TEXT:
+		out_str(out, " -x");
+		break;
+	case OPTION_FILE:
+	case OPTION_LOG:
+		out_str(out, " -r -F");
+		break;
+	case OPTION_FOLDER:
+		out_str(out, " -x -a '(__fish_complete_directories)'");
+		break;
+	case OPTION_PID:
+		out_str(out, " -x -a '(__fish_complete_pids)'");
+		break;
+	case OPTION_LIST:
+		out_printf(out, " -x -a '(__posixtrace_list %s)'", choices);
+		break;
+	case OPTION_PROGRAM:
+		out_str(out, " -x -a '(__fish_complete_subcommand --fcs-skip=2)'");
+		break;
+	case OPTION_EVENT:
+		if (!choices) {
+			out_str(out, " -x -a '(__posixtrace_events)'");
+			break;
+		}
+		/* fish expands the words, and a * in a pattern must stay one. */
+		out_str(out, " -x -a '");
+		shells_quoted(out, choices, strlen(choices), "*", "\\\\");
+		out_char(out, '\'');
+		break;
+	case OPTION_CHOICE:
+	case OPTION_SOURCE:
+	case OPTION_SINK:
+		out_str(out, " -x -a '");
+		shells_words(out, kind, choices);
+		out_char(out, '\'');
+		break;
+	}
+}
+
+/* Writes a line for each option of a command, and one for its other arguments. */
+static bool put_command(struct out *out, const struct tool_command *command)
+{
+	struct option_list list;
+
+	if (!option_list(&list, command->options))
+		return false;
+	for (size_t i = 0; i < list.count; i++) {
+		const struct option_row *row = list.row[i];
+
+		if (!row->help)
+			continue;
+		out_printf(out, "complete -c posixtrace -n '__posixtrace_is %s'", command->name);
+		if (option_has_letter(row))
+			out_printf(out, " -s %c", row->value);
+		if (row->name)
+			out_printf(out, " -l %s", row->name);
+		if (row->arg)
+			put_kind(out, row->kind, row->choices);
+		out_str(out, " -d ");
+		put_quoted(out, row->help, shells_brief(row->help));
+		out_char(out, '\n');
+	}
+	out_printf(out, "complete -c posixtrace -n '__posixtrace_is %s'", command->name);
+	if (command->operands == OPTION_FILE || command->operands == OPTION_LOG)
+		out_str(out, " -F");
+	else if (command->operands == OPTION_TEXT)
+		out_str(out, " -f");
+	else
+		put_kind(out, command->operands, command->words);
+	out_char(out, '\n');
+	free(list.row);
+	return true;
+}
+
+bool fish_script(struct out *out)
+{
+	out_str(out, head);
+	for (size_t i = 0; i < tool_entry_count; i++) {
+		out_printf(out, "complete -c posixtrace -f -n __posixtrace_needs_command -a %s -d ",
+			   tool_entries[i].name);
+		put_quoted(out, tool_entries[i].summary, strlen(tool_entries[i].summary));
+		out_printf(out, "\ncomplete -c posixtrace -f -n '__posixtrace_is help' -a %s -d ",
+			   tool_entries[i].name);
+		put_quoted(out, tool_entries[i].summary, strlen(tool_entries[i].summary));
+		out_char(out, '\n');
+	}
+	for (size_t i = 0; i < tool_entry_count; i++)
+		if (!put_command(out, tool_entries[i].command))
+			return false;
+	return true;
+}

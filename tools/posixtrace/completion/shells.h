@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * shells.h - the scripts by which shells complete the command line of posixtrace.
+ *
+ * The scripts contain all commands and options as words, so a shell completes them without running
+ * posixtrace. It runs posixtrace only for the event types of a log. The texts come from the tables
+ * of the commands alone, so they need quoting for the shell's syntax, but are not hostile.
+ */
+#ifndef POSIXTRACE_COMPLETION_SHELLS_H
+#define POSIXTRACE_COMPLETION_SHELLS_H
+
+#include "base/out.h"
+#include "base/tool.h"
+
+/* Each writes the script for one shell. Returns false without memory. */
+bool bash_script(struct out *out);
+bool zsh_script(struct out *out);
+bool fish_script(struct out *out);
+
+/*
+ * Writes the words that an argument can be, with a blank between two: those of choices, and for
+ * OPTION_SOURCE and OPTION_SINK the names of formats.
+ */
+void shells_words(struct out *out, enum option_kind kind, const char *choices);
+
+/* Returns the length of the first part of a help text, up to a semicolon, colon or line end. */
+size_t shells_brief(const char *help);
+
+/*
+ * Writes text with the given text before each of the special characters. Shells differ in what
+ * they need: a backslash, or '\' to leave and enter a quotation.
+ */
+void shells_quoted(struct out *out, const char *text, size_t len, const char *special,
+		   const char *before);
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* zsh.c - the completion for zsh: a call of _arguments for each command. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "completion/shells.h"
+
+static const char head[] =
+	"#compdef posixtrace\n"
+	"# Completion of posixtrace for zsh. Written by: posixtrace completion zsh\n"
+	"\n"
+	"# Offers words of a list that is separated by commas; a minus may precede a word.\n"
+	"_posixtrace_list()\n"
+	"{\n"
+	"	compset -P '*,'\n"
+	"	compset -P '-'\n"
+	"	compadd -q -S , -- \"$@\"\n"
+	"}\n"
+	"\n"
+	"# Offers all processes. _pids offers those of this terminal only.\n"
+	"_posixtrace_pids()\n"
+	"{\n"
+	"	compadd -- /proc/<->(N:t)\n"
+	"}\n"
+	"\n"
+	"# Offers the event types of the logs on the command line, or of record's log.\n"
+	"_posixtrace_events()\n"
+	"{\n"
+	"	local -a logs names\n"
+	"	local word\n"
+	"	for word in ${(Q)words[2,-1]}; do\n"
+	"		[[ -f $word ]] && logs+=($word)\n"
+	"	done\n"
+	"	(($#logs)) || logs=(posixtrace.ptl)\n"
+	"	names=(${(f)\"$(posixtrace completion events $logs 2>/dev/null)\"})\n"
+	"	compadd -a names\n"
+	"}\n"
+	"\n"
+	"_posixtrace()\n"
+	"{\n"
+	"	local curcontext=$curcontext state line\n"
+	"	local -a commands\n"
+	"	typeset -A opt_args\n"
+	"\n"
+	"	commands=(\n";
+static const char middle[] =
+	"	)\n"
+	"	_arguments -C \\\n"
+	"		'(- *)'{-h,--help}'[print the commands]' \\\n"
+	"		'(- *)'{-V,--version}'[print the version]' \\\n"
+	"		'1:command:->command' '*::argument:->argument' && return\n"
+	"	if [[ $state == command ]]; then\n"
+	"		_describe -t commands 'command' commands\n"
+	"		return\n"
+	"	fi\n"
+	"	curcontext=${curcontext%:*:*}:posixtrace-$words[1]:\n"
+	"	case $words[1] in\n"
+	"	help)\n"
+	"		_describe -t commands 'command' commands\n"
+	"		;;\n";
+static const char tail[] =
+	"	esac\n"
+	"}\n"
+	"\n"
+	"_posixtrace \"$@\"\n";
+
+/* Writes text for a quotation by '. */
+static void put_quoted(struct out *out, const char *text, size_t len, const char *special)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] == '\'') {
+			out_str(out, "'\\''");
+			continue;
+		}
+		shells_quoted(out, text + i, 1, special, "\\");
+	}
+}
+
+/* Writes how the argument of an option or a command is completed. */
+static void put_action(struct out *out, enum option_kind kind, const char *choices)
+{
+	switch (kind) {
+	case OPTION_TEXT:
+		out_char(out, ' '); /* shows the name of the argument only */
+		break;
+	case OPTION_FILE:
+	case OPTION_LOG:
+		out_str(out, "_files");
+		break;
+	case OPTION_FOLDER:
+		out_str(out, "_files -/");
+		break;
+	case OPTION_PID:
+		out_str(out, "_posixtrace_pids");
+		break;
+	case OPTION_LIST:
+		out_str(out, "_posixtrace_list ");
+		shells_words(out, kind, choices);
+		break;
+	case OPTION_PROGRAM:
+		out_str(out, "_normal");
+		break;
+	case OPTION_EVENT:
+		if (choices)
+			out_printf(out, "(%s)", choices);
+		else
+			out_str(out, "_posixtrace_events");
+		break;
+	case OPTION_CHOICE:
+	case OPTION_SOURCE:
+	case OPTION_SINK:
+		out_char(out, '(');
+		shells_words(out, kind, choices);
+		out_char(out, ')');
+		break;
+	}
+}
+
+/*
+ * Writes the specification of an option: the names that it excludes, its own names, the help and
+ * the argument. _arguments separates the parts by colons and brackets.
+ */
+static void put_option(struct out *out, const struct option_row *row)
+{
+	bool repeats = row->help && strstr(row->help, "may be repeated");
+	const char *plus = row->arg ? "+" : "", *equals = row->arg ? "=" : "";
+
+	if (repeats)
+		out_str(out, "			'*'");
+	else if (row->name && option_has_letter(row))
+		out_printf(out, "			'(-%c --%s)'", row->value, row->name);
+	else
+		out_str(out, "			");
+	if (row->name && option_has_letter(row))
+		out_printf(out, "{-%c%s,--%s%s}", row->value, plus, row->name, equals);
+	else if (row->name)
+		out_printf(out, "--%s%s", row->name, equals);
+	else
+		out_printf(out, "-%c%s", row->value, plus);
+	out_str(out, "'[");
+	put_quoted(out, row->help, shells_brief(row->help), "[]");
+	out_char(out, ']');
+	if (row->arg) {
+		out_char(out, ':');
+		put_quoted(out, row->arg, strlen(row->arg), ":");
+		out_char(out, ':');
+		put_action(out, row->kind, row->choices);
+	}
+	out_str(out, "' \\\n");
+}
+
+/* Writes the case of a command. */
+static bool put_command(struct out *out, const struct tool_command *command)
+{
+	struct option_list list;
+
+	if (!option_list(&list, command->options))
+		return false;
+	out_printf(out, "	%s)\n		_arguments %s\\\n", command->name,
+		   command->ends_options ? "-S -A '-*' " : "");
+	for (size_t i = 0; i < list.count; i++)
+		if (list.row[i]->help)
+			put_option(out, list.row[i]);
+	if (command->ends_options) {
+		out_str(out, "			'(-):program: _command_names -e' "
+			     "'*::argument: _normal'\n");
+	} else {
+		out_str(out, "			'*:argument:");
+		put_action(out, command->operands, command->words);
+		out_str(out, "'\n");
+	}
+	out_str(out, "		;;\n");
+	free(list.row);
+	return true;
+}
+
+bool zsh_script(struct out *out)
+{
+	out_str(out, head);
+	for (size_t i = 0; i < tool_entry_count; i++) {
+		out_printf(out, "		'%s:", tool_entries[i].name);
+		put_quoted(out, tool_entries[i].summary, strlen(tool_entries[i].summary), ":");
+		out_str(out, "'\n");
+	}
+	out_str(out, middle);
+	for (size_t i = 0; i < tool_entry_count; i++)
+		if (!put_command(out, tool_entries[i].command))
+			return false;
+	out_str(out, tail);
+	return true;
+}
