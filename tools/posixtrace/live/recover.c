@@ -2,7 +2,6 @@
 /* recover.c - the command recover: makes a log of the memory that is left of a stream. */
 #include <errno.h>
 #include <fcntl.h>
-#include <unistd.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -384,7 +384,7 @@ int logfile_window(const struct logfile *log, int64_t begin_ns, int64_t end_ns)
 	return err;
 }
 
-void logfile_close(struct logfile *log)
+void logfile_free_types(struct logfile *log)
 {
 	for (size_t i = 0; i < log->ids; i++) {
 		if (log->by_id[i])
@@ -392,6 +392,13 @@ void logfile_close(struct logfile *log)
 	}
 	free(log->by_id);
 	free(log->list);
+	log->by_id = log->list = NULL;
+	log->ids = log->types = 0;
+}
+
+void logfile_close(struct logfile *log)
+{
+	logfile_free_types(log);
 	if (log->trid)
 		posix_trace_close(log->trid);
 	close(log->fd);

@@ -83,6 +83,9 @@ static inline bool logfile_ends_before(const struct logfile *log, int64_t end_ns
 	return log->info.last_ns <= end_ns;
 }
 
+/* Frees the types, for a stream that is no log and is shut down by its creator. */
+void logfile_free_types(struct logfile *log);
+
 /* Frees the types and closes the stream and the descriptor. */
 void logfile_close(struct logfile *log);
 

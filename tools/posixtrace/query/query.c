@@ -3,7 +3,6 @@
 #include "query/query.h"
 
 #include <errno.h>
-#include <unistd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

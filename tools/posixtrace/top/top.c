@@ -2,7 +2,7 @@
 /* top.c - the command top: shows the current activity of a process. */
 #include "top/top.h"
 
-#include <unistd.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -146,7 +146,12 @@ static int watch_source(const char *path)
 		say("out of memory");
 		return TOOL_FAILURE;
 	}
-	top_init(top);
+	if (!top_init(top)) {
+		say("%s", strerror(ENOMEM));
+		top_fini(top);
+		free(top);
+		return TOOL_FAILURE;
+	}
 	status = path ? top_open_log(&source, path, top)
 		      : top_open_process(&source, pid, stream_size);
 	if (!status) {

@@ -6,8 +6,7 @@
  * The numbers of events of types and threads are those of the ledger and exact, even if events were
  * lost. Latencies and locks are computed from the events that were read.
  *
- * Memory is bounded: further locks than fit TOP_LOCKS, or further open spans than fit TOP_OPEN, are
- * ignored.
+ * Memory is bounded: spans/pairing.h and spans/locks.h have the limits.
  */
 #ifndef POSIXTRACE_TOP_TOP_H
 #define POSIXTRACE_TOP_TOP_H
@@ -18,16 +17,9 @@
 
 #include "live/streams.h"
 #include "log/logfile.h"
-
-#define TOP_LOCKS 4096
-#define TOP_OPEN  16384 /* a power of two */
-
-#define TOP_LATENCY_STEPS 8 /* buckets of each power of two: a percentile is exact to an eighth */
-
-struct top_latency {
-	uint64_t count, max_ns, total_ns;
-	uint32_t bucket[64 * TOP_LATENCY_STEPS];
-};
+#include "spans/histogram.h"
+#include "spans/locks.h"
+#include "spans/pairing.h"
 
 struct top_type {
 	trace_event_id_t id;
@@ -35,28 +27,17 @@ struct top_type {
 	uint64_t events, before, lost; /* before: events at the last update */
 	double rate;
 	bool asked;                /* the schema was looked for; reset, since it may arrive later */
-	struct posix_trace_schema_np *schema;
-	int time_field, lock_field; /* -1: none */
-	struct top_latency *latency; /* of the type's own durations, or of the spans that it ends */
+	const struct log_type *described; /* with its schema; NULL: it has none */
+	bool is_span;              /* its durations are those of spans that it ends */
+	char *span;                /* the name of these spans */
+	struct histogram time;     /* durations, in ns */
+	uint64_t total_ns;
 };
 
 struct top_thread {
 	pid_t pid, tid;
 	uint64_t events, before;
 	double rate;
-};
-
-struct top_lock {
-	pid_t pid;
-	uint64_t pointer;
-	const struct top_type *type; /* of the last event */
-	uint64_t waits, total_ns, max_ns;
-};
-
-/* The begin of a span. */
-struct top_begin {
-	uint64_t key; /* 0: free */
-	int64_t time_ns;
 };
 
 struct top {
@@ -66,18 +47,20 @@ struct top {
 	size_t ids;
 	struct top_thread *thread;
 	size_t threads;
-	struct top_lock lock[TOP_LOCKS]; /* a hash table, at most three quarters in use */
-	size_t locks;
-	struct top_begin *open;
-	size_t opened;
+	struct pairing pairing;
+	struct locks locks;
+	uint64_t ordinal;       /* number of the last event */
 	struct posix_trace_ledger_np ledger;
 	uint64_t events_before;
 	double rate;
 	double seconds;         /* time of the observation */
 };
 
-/* top_init() makes an empty object; without memory for open spans it measures none. */
-void top_init(struct top *top);
+/*
+ * top_init() makes an empty object. It returns false without memory; the caller calls top_fini() in
+ * both cases.
+ */
+bool top_init(struct top *top);
 void top_fini(struct top *top);
 
 /* Sets latencies and locks to zero. Rates and numbers of events continue. */
@@ -89,17 +72,14 @@ void top_reset(struct top *top);
  */
 struct top_type *top_type(struct top *top, trace_event_id_t id);
 
-/* Adds the latency and the lock of an event. trid is for the schema of its type. */
-void top_event(struct top *top, trace_id_t trid, const struct posix_trace_event_np *event);
-
-/* Returns the least duration that the given part of all, from 0 to 1, does not exceed. */
-uint64_t top_percentile(const struct top_latency *latency, double part);
+/* Adds the durations and the lock of an event. log has its type, also for a process. */
+void top_event(struct top *top, struct logfile *log, const struct posix_trace_event_np *event);
 
 /* The process or log that is shown. */
 struct top_source {
 	pid_t pid;              /* 0: a log */
 	trace_id_t trid;
-	struct logfile log;
+	struct logfile log;     /* of a process: its stream and types only */
 	bool ended;             /* the process has ended */
 	int64_t begin_ns, last_ns;
 	struct streams streams; /* of the process */

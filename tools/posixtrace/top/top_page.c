@@ -116,7 +116,7 @@ static int order_latencies(const void *a, const void *b)
 {
 	const struct top_type *x = *(struct top_type *const *)a, *y = *(struct top_type *const *)b;
 
-	return by_number((double)x->latency->total_ns, (double)y->latency->total_ns);
+	return by_number((double)x->total_ns, (double)y->total_ns);
 }
 
 /*
@@ -129,8 +129,7 @@ static struct top_type **sorted_types(const struct top *top, size_t *count, bool
 
 	*count = 0;
 	for (size_t i = 0; type && i < top->types; i++)
-		if (latencies ? top->type[i]->latency && top->type[i]->latency->count :
-				top->type[i]->events)
+		if (latencies ? top->type[i]->time.count : top->type[i]->events)
 			type[(*count)++] = top->type[i];
 	if (*count)
 		qsort(type, *count, sizeof(*type), latencies ? order_latencies : order_types);
@@ -164,17 +163,16 @@ static void put_latencies(struct top_page *page, const struct top *top, size_t r
 		heading(page, "       COUNT         50%         90%         99%         MAX       "
 			      "TOTAL  DURATION OF");
 	for (size_t i = 0; i < count && i < rows; i++) {
-		const struct top_latency *latency = type[i]->latency;
-		bool is_span = type[i]->schema->role != POSIX_TRACE_POINT_NP;
+		const struct histogram *time = &type[i]->time;
 
-		put_count(latency->count);
-		put_time(top_percentile(latency, 0.5));
-		put_time(top_percentile(latency, 0.9));
-		put_time(top_percentile(latency, 0.99));
-		put_time(latency->max_ns);
-		put_time(latency->total_ns);
+		put_count(time->count);
+		put_time(histogram_percentile(time, 0.5));
+		put_time(histogram_percentile(time, 0.9));
+		put_time(histogram_percentile(time, 0.99));
+		put_time(time->max);
+		put_time(type[i]->total_ns);
 		/* A span has a name of its own, which its begin and end share. */
-		put_name(is_span ? type[i]->schema->span : type[i]->name);
+		put_name(type[i]->is_span && type[i]->span ? type[i]->span : type[i]->name);
 		end_line(page, false);
 	}
 	free(type);
@@ -240,30 +238,30 @@ static void put_threads(struct top_page *page, const struct top_source *source,
 /* The greatest total time first. */
 static int order_locks(const void *a, const void *b)
 {
-	const struct top_lock *const *x = a, *const *y = b;
+	const struct lock *const *x = a, *const *y = b;
 
-	return by_number((double)(*x)->total_ns, (double)(*y)->total_ns);
+	return by_number((double)(*x)->wait.total_ns, (double)(*y)->wait.total_ns);
 }
 
 /* The part of contended locks, in order of the total time waited. */
 static void put_locks(struct top_page *page, const struct top_source *source, const struct top *top,
 		      size_t rows)
 {
-	const struct top_lock **lock = malloc((top->locks + 1) * sizeof(*lock));
+	const struct lock **lock = malloc((top->locks.count + 1) * sizeof(*lock));
 	struct posix_trace_object_np object;
 	size_t count = 0;
 
-	for (size_t i = 0; lock && i < TOP_LOCKS; i++)
-		if (top->lock[i].waits && count < top->locks)
-			lock[count++] = &top->lock[i];
+	for (size_t i = 0; lock && i < top->locks.count; i++)
+		if (top->locks.lock[i].wait.count)
+			lock[count++] = &top->locks.lock[i];
 	if (count) {
 		qsort(lock, count, sizeof(*lock), order_locks);
 		heading(page, "       WAITS      WAITED         MAX         PID  CONTENDED LOCK");
 	}
 	for (size_t i = 0; i < count && i < rows; i++) {
-		put_count(lock[i]->waits);
-		put_time(lock[i]->total_ns);
-		put_time(lock[i]->max_ns);
+		put_count(lock[i]->wait.count);
+		put_time(lock[i]->wait.total_ns);
+		put_time(lock[i]->wait.max_ns);
 		out_printf(&line, "%12d", (int)lock[i]->pid);
 		put_name(lock[i]->type->name);
 		out_printf(&line, " 0x%llx", (unsigned long long)lock[i]->pointer);

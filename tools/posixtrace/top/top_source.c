@@ -59,6 +59,7 @@ int top_open_process(struct top_source *source, pid_t pid, size_t stream_size)
 	if (err)
 		return TOOL_FAILURE;
 	source->pid = pid;
+	source->log.trid = source->trid;
 	process_name(source->program, pid);
 	source->begin_ns = source->last_ns = until_now_ns();
 	return TOOL_OK;
@@ -116,7 +117,7 @@ static int read_log(struct top_source *source, struct top *top)
 		err = posix_trace_getnext_np(source->log.trid, &event, &unavailable);
 		if (err || unavailable)
 			break;
-		top_event(top, source->log.trid, &event);
+		top_event(top, &source->log, &event);
 	}
 	return err;
 }
@@ -142,10 +143,12 @@ int top_open_log(struct top_source *source, const char *path, struct top *top)
 void top_close(struct top_source *source)
 {
 	streams_fini(&source->streams);
-	if (source->pid)
+	if (source->pid) {
 		posix_trace_shutdown(source->trid);
-	else
+		logfile_free_types(&source->log);
+	} else {
 		logfile_close(&source->log);
+	}
 }
 
 /*
@@ -172,7 +175,7 @@ static int update_types(struct top_source *source, struct top *top, double secon
 		type = top_type(top, id);
 		if (!type)
 			return ENOMEM;
-		type->asked = type->schema != NULL;
+		type->asked = type->described != NULL;
 		if (posix_trace_get_ledger_type_np(source->trid, id, &ledger))
 			continue;
 		posix_trace_eventid_get_name(source->trid, id, type->name);
@@ -241,7 +244,7 @@ int top_read(struct top_source *source, struct top *top)
 		if (err || unavailable)
 			break;
 		event.time_ns = when_timespec(&event.info.posix_timestamp);
-		top_event(top, source->trid, &event);
+		top_event(top, &source->log, &event);
 	}
 	return err;
 }
