@@ -14,6 +14,10 @@
  * that, so that the addresses are known to be free; and after a library was loaded, if the call
  * returns to the shim.
  *
+ * If the shim was loaded into a running process, a new library does not call the wrappers by
+ * itself: its slots are redirected after the call, or at the next dlsym() if the call did not
+ * return to the shim (inject.c).
+ *
  * On other processors than x86-64, dlopen() is the C library's and is not seen. dlmopen() is
  * never seen.
  */
@@ -21,6 +25,7 @@
 #include <link.h>
 #include <string.h>
 
+#include "preload/inject.h"
 #include "preload/shim.h"
 #include "preload/text.h"
 
@@ -143,15 +148,27 @@ struct opening shim_dlopen(const char *path, int mode, const void *caller)
 		uint32_t mode;
 		char path[SHIM_TEXT];
 	} data;
+	bool is_wanted = *shim_switch[DL_OPEN] && shim_is_wanted(DL_OPEN, caller);
 
-	if (!*shim_switch[DL_OPEN] || !shim_is_wanted(DL_OPEN, caller))
+	if (!is_wanted && (!shim_inject_is_attached() || shim_is_own(caller)))
 		return (struct opening){ .jump = (void *)next(dlopen) };
 	if (is_same_for_all(path)) {
-		struct opening opening = { .handle = open_timed(path, mode, caller) };
+		struct opening opening = { .handle = is_wanted ? open_timed(path, mode, caller) :
+								 next(dlopen)(path, mode) };
 
 		report_mappings();
+		/* After a failure the thread's message for dlerror() must stay. */
+		if (opening.handle)
+			shim_inject_loaded();
 		return opening;
 	}
+	/*
+	 * A jump cannot be followed. The next call of dlsym() looks for new modules, if the shim
+	 * was injected.
+	 */
+	shim_inject_may_load();
+	if (!is_wanted)
+		return (struct opening){ .jump = (void *)next(dlopen) };
 	/*
 	 * The event before a call that cannot be timed: there is no place to which the call could
 	 * return.

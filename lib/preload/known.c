@@ -41,11 +41,14 @@ static uintptr_t heap_begin, stack_end;
 
 /*
  * Callback of dl_iterate_phdr(). PT_LOAD segments of objects that were loaded at the start are
- * never unmapped: dlclose() does not unload them.
+ * never unmapped: dlclose() does not unload them. In a program that runs already only the first
+ * object is known to be one of them: the program itself.
  */
 static int note_segments(struct dl_phdr_info *object, size_t bytes, void *arg)
 {
-	(void)bytes, (void)arg;
+	const bool *only_first = arg;
+
+	(void)bytes;
 	for (int i = 0; i < object->dlpi_phnum && range_count < RANGES; i++) {
 		const ElfW(Phdr) *header = &object->dlpi_phdr[i];
 		uintptr_t begin = object->dlpi_addr + header->p_vaddr;
@@ -53,10 +56,10 @@ static int note_segments(struct dl_phdr_info *object, size_t bytes, void *arg)
 		if (header->p_type == PT_LOAD && (header->p_flags & PF_R))
 			ranges[range_count++] = (struct range){ begin, begin + header->p_memsz };
 	}
-	return 0;
+	return *only_first;
 }
 
-void shim_know(void)
+void shim_know(bool is_running)
 {
 	/* The program's name is the last string on the main thread's stack. */
 	const char *last = (const char *)getauxval(AT_EXECFN);
@@ -70,7 +73,7 @@ void shim_know(void)
 	stack_end = last ? (uintptr_t)last + strlen(last) + 1 : (uintptr_t)__libc_stack_end;
 	heap_begin = some && (uintptr_t)some < limit ? (uintptr_t)some & ~(uintptr_t)4095 : limit;
 	free(some);
-	dl_iterate_phdr(note_segments, NULL);
+	dl_iterate_phdr(note_segments, &is_running);
 }
 
 /* Returns whether the address is on the calling thread's stack, in a frame that is in use. */

@@ -14,8 +14,11 @@
 
 #include <stdbool.h>
 
-/* Determines the ranges. From the shim's constructor. */
-void shim_know(void);
+/*
+ * Determines the ranges. From the shim's constructor. is_running: the program has started long
+ * ago and may have loaded libraries that it will unload; their segments are left out.
+ */
+void shim_know(bool is_running);
 
 /* Returns whether the byte at address is known to be mapped. False: unknown. */
 bool shim_is_known(const void *address);

@@ -16,6 +16,7 @@
 
 #include "preload/choose.h"
 #include "preload/environment.h"
+#include "preload/inject.h"
 #include "preload/known.h"
 #include "preload/msan.h"
 #include "preload/options.h"
@@ -209,6 +210,26 @@ static bool begin_shim(void)
 	return true;
 }
 
+/*
+ * The switches may be read by threads that are in a wrapper, so each is stored at once. Types that
+ * a former tracer has opened keep their numbers.
+ */
+void shim_choose_again(const char *families, bool adds)
+{
+	unsigned chosen = families ? shim_families(families) : 0;
+
+	for (enum shim_type type = 0; type < SHIM_TYPE_COUNT; type++) {
+		bool wanted = families && shim_is_chosen(type, chosen, NULL, 0);
+
+		if (adds && shim_switch[type] == posix_trace_active_np)
+			continue;
+		if (wanted && !shim_id[type])
+			open_type(type);
+		__atomic_store_n(&shim_switch[type], wanted ? posix_trace_active_np : &never,
+				 __ATOMIC_RELEASE);
+	}
+}
+
 static void count_lost(_Atomic uint64_t *count)
 {
 	atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
@@ -312,6 +333,24 @@ static void after_fork_in_child(void)
 	atomic_store_explicit(&shim_untold, 0, memory_order_relaxed);
 	shim_in_child();
 	shim_threads_in_child();
+	shim_inject_in_child();
+}
+
+/*
+ * The constructor of a shim that was loaded into a running process. The environment of the
+ * process was made for other programs, and is not obeyed. No type is chosen before
+ * posixtrace_shim_attach(), and no slot leads to a wrapper.
+ */
+static void start_injected(void)
+{
+	shim_choose_again(NULL, false);
+	atomic_store_explicit(&has_begun, 1, memory_order_relaxed);
+	shim_self_begin();
+	shim_know(true);
+	shim_inject_begin();
+	shim_syscall_begin();
+	pthread_atfork(NULL, NULL, after_fork_in_child);
+	atomic_store_explicit(&shim_is_ready, SHIM_READY, memory_order_release);
 }
 
 /*
@@ -322,9 +361,14 @@ static void __attribute__((constructor)) start_shim(void)
 {
 	shim_msan_pause();
 	note_ranges();
+	if (shim_is_injected()) {
+		start_injected();
+		shim_msan_resume();
+		return;
+	}
 	begin_shim();
 	shim_self_begin();
-	shim_know();
+	shim_know(false);
 	shim_find_all();
 	shim_syscall_begin();
 	pthread_atfork(NULL, NULL, after_fork_in_child);

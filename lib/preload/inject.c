@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/inject.c - attaches and detaches the shim in a process that was running already.
+ *
+ * posixtrace makes one thread of the process call dlopen() for the shim, then
+ * posixtrace_shim_attach(). When the tracer leaves, a thread calls posixtrace_shim_detach(). The
+ * shim remains loaded, because another thread may be in a wrapper or return into one.
+ *
+ * A wrapper's next function is the definition that the program's own modules use: that of the
+ * global scope. RTLD_NEXT would search the scope of the shim instead, and miss an allocator that
+ * the program has preloaded.
+ */
+#include "preload/inject.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/uio.h>
+
+#include "preload/environment.h"
+#include "preload/shim.h"
+#include "preload/slots.h"
+
+#define WRAPPERS 512  /* a power of two, more than twice the number of wrappers */
+#define LIBC     "libc.so.6"
+
+/*
+ * The interface to posixtrace, which finds these names in the shim's symbol table. A shim begins
+ * as PRELOADED. Its constructor changes that to LOADED if it finds itself injected, and the two
+ * functions change between LOADED and ATTACHED.
+ */
+enum { STATE_PRELOADED, STATE_LOADED, STATE_ATTACHED };
+
+/* Read by posixtrace in the memory of the process. */
+SHIM_WRAPPER extern _Atomic int posixtrace_shim_state;
+_Atomic int posixtrace_shim_state = STATE_PRELOADED;
+
+/* Both return the number of slots that were changed, or a negative error number. */
+SHIM_WRAPPER long posixtrace_shim_attach(const char *families);
+SHIM_WRAPPER long posixtrace_shim_detach(void);
+
+/* The linker defines these symbols around a section whose name is an identifier. */
+extern struct shim_next *const __start_shim_nexts[] __attribute__((visibility("hidden")));
+extern struct shim_next *const __stop_shim_nexts[] __attribute__((visibility("hidden")));
+
+/* A hash table by name, with open addressing. It is complete before the first slot changes. */
+static struct shim_wrapper wrappers[WRAPPERS];
+static bool has_wrappers;
+/* The program and the C library. They are never closed. */
+static void *program, *libc;
+
+/* 1 while a thread walks over the modules; 2 if another has asked for one more walk meanwhile. */
+static _Atomic int is_walking;
+/* A call of dlopen() that the shim could not follow may have loaded modules. */
+static atomic_bool may_have_loaded;
+
+/* These functions have definitions in the C library only, so that one in the shim is its own. */
+bool shim_is_injected(void)
+{
+	return !shim_is_own((const void *)epoll_pwait2) && !shim_is_own((const void *)pwritev2);
+}
+
+/* Bernstein's function. Names of functions are short and different. */
+static unsigned hash_of(const char *name)
+{
+	unsigned hash = 5381;
+
+	while (*name)
+		hash = hash * 33 + (unsigned char)*name++;
+	return hash;
+}
+
+/* Returns the entry of the name, or the free one where it belongs. */
+static struct shim_wrapper *place_of(const char *name)
+{
+	unsigned i = hash_of(name) % WRAPPERS;
+
+	while (wrappers[i].name && strcmp(wrappers[i].name, name))
+		i = (i + 1) % WRAPPERS;
+	return &wrappers[i];
+}
+
+/* The shim_wrapper_find of this file: it is called for each slot of each module. */
+static const struct shim_wrapper *find_wrapper(const char *name)
+{
+	const struct shim_wrapper *wrapper = place_of(name);
+
+	return wrapper->name ? wrapper : NULL;
+}
+
+/*
+ * Returns whether the address is where a program that is not position-independent keeps a
+ * function of a library: an entry of its linkage table, whose symbol is undefined.
+ */
+static bool is_canonical(void *address)
+{
+	const ElfW(Sym) *symbol;
+	Dl_info info;
+
+	return dladdr1(address, &info, (void **)&symbol, RTLD_DL_SYMENT) && symbol &&
+	       info.dli_saddr == address && symbol->st_shndx == SHN_UNDEF;
+}
+
+/* Returns whether the address belongs to the program itself and not to a library. */
+static bool is_in_program(void *address)
+{
+	struct link_map *map;
+	Dl_info info;
+
+	return dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) && map && !*map->l_name;
+}
+
+/*
+ * Finds the function that the program's modules call by this name. A function that the program
+ * defines is left alone, as LD_PRELOAD would leave it.
+ */
+static void *real_of(const char *name, void **canonical)
+{
+	void *function = dlsym(program, name);
+
+	*canonical = NULL;
+	if (function && is_canonical(function)) {
+		*canonical = function;
+		function = dlsym(libc, name);
+	}
+	return function && (is_in_program(function) || shim_is_own(function)) ? NULL : function;
+}
+
+/*
+ * A function that the program defines itself is never wrapped. But the shim may call it by next()
+ * for another wrapper, and then needs the C library's.
+ */
+void shim_inject_begin(void)
+{
+	void *canonical;
+
+	atomic_store_explicit(&posixtrace_shim_state, STATE_LOADED, memory_order_relaxed);
+	program = dlopen(NULL, RTLD_LAZY | RTLD_NOLOAD);
+	libc = dlopen(LIBC, RTLD_LAZY | RTLD_NOLOAD);
+	for (struct shim_next *const *at = __start_shim_nexts; at < __stop_shim_nexts; at++) {
+		void *function = real_of((*at)->name, &canonical);
+
+		if (!function)
+			function = dlsym(libc, (*at)->name);
+		atomic_store_explicit(&(*at)->function, function ? function : (*at)->otherwise,
+				      memory_order_release);
+	}
+	dlerror(); /* for functions that do not exist here */
+}
+
+#if defined __x86_64__
+
+/* The function to which the assembly below jumps. */
+__attribute__((used, visibility("hidden"))) void *shim_inject_dlsym_next[2];
+__attribute__((visibility("hidden"))) void shim_inject_dlsym(void);
+__attribute__((visibility("hidden"))) void shim_inject_dlvsym(void);
+/* The assembly calls it. */
+__attribute__((used)) void shim_inject_look(void);
+
+/* Before dlsym(): a call of dlopen() that jumped into the dynamic linker has returned by now. */
+void shim_inject_look(void)
+{
+	if (atomic_exchange_explicit(&may_have_loaded, false, memory_order_relaxed))
+		shim_inject_loaded();
+}
+
+/*
+ * dlsym() and dlvsym() depend on their caller, so that the wrapper jumps. The three arguments are
+ * saved; the subtraction aligns the stack.
+ */
+#define JUMP(name, offset) \
+	"	.text\n" \
+	"	.hidden " name "\n" \
+	"	.globl " name "\n" \
+	"	.type " name ", @function\n" \
+	"	.p2align 4\n" \
+	name ":\n" \
+	"	.cfi_startproc\n" \
+	"	endbr64\n" \
+	"	pushq %rdi\n" \
+	"	.cfi_adjust_cfa_offset 8\n" \
+	"	pushq %rsi\n" \
+	"	.cfi_adjust_cfa_offset 8\n" \
+	"	pushq %rdx\n" \
+	"	.cfi_adjust_cfa_offset 8\n" \
+	"	call shim_inject_look\n" \
+	"	popq %rdx\n" \
+	"	.cfi_adjust_cfa_offset -8\n" \
+	"	popq %rsi\n" \
+	"	.cfi_adjust_cfa_offset -8\n" \
+	"	popq %rdi\n" \
+	"	.cfi_adjust_cfa_offset -8\n" \
+	"	jmp *shim_inject_dlsym_next+" offset "(%rip)\n" \
+	"	.cfi_endproc\n" \
+	"	.size " name ", . - " name "\n"
+
+__asm__(JUMP("shim_inject_dlsym", "0") JUMP("shim_inject_dlvsym", "8"));
+
+#endif
+
+/* Enters a wrapper. Its real function may be missing; then its slots are left alone. */
+static void add_wrapper(const char *name, void *function)
+{
+	struct shim_wrapper *wrapper = place_of(name);
+
+	*wrapper = (struct shim_wrapper){ .name = name, .wrapper = function };
+	wrapper->real = real_of(name, &wrapper->canonical);
+}
+
+/*
+ * The number of symbols in a DT_GNU_HASH table: one more than the last that a chain reaches. The
+ * table has four numbers, a Bloom filter of so many words as the third says, the first symbol of
+ * each bucket, and for each symbol its hash, which is odd at the end of a chain.
+ */
+static size_t symbols_of(const uint32_t *hash)
+{
+	uint32_t buckets = hash[0], first = hash[1], last = 0;
+	const uint32_t *bucket = (const uint32_t *)((const ElfW(Addr) *)(hash + 4) + hash[2]);
+	const uint32_t *chain = bucket + buckets;
+
+	for (uint32_t i = 0; i < buckets; i++)
+		if (bucket[i] > last)
+			last = bucket[i];
+	if (last < first)
+		return first;
+	while (!(chain[last - first] & 1))
+		last++;
+	return last + 1;
+}
+
+/*
+ * Collects the wrappers from the shim's own symbol table: all functions that it exports, except
+ * those that it does not export as wrappers.
+ */
+static bool collect_wrappers(void)
+{
+	void *self = dlopen(shim_own_path[1], RTLD_LAZY | RTLD_NOLOAD);
+	const ElfW(Sym) *symbol = NULL;
+	const uint32_t *hash = NULL;
+	const char *string = NULL;
+	struct link_map *map;
+	size_t count;
+
+	if (!self || !program || !libc || dlinfo(self, RTLD_DI_LINKMAP, &map))
+		return false;
+	for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++)
+		if (entry->d_tag == DT_SYMTAB)
+			symbol = (const void *)entry->d_un.d_ptr;
+		else if (entry->d_tag == DT_STRTAB)
+			string = (const void *)entry->d_un.d_ptr;
+		else if (entry->d_tag == DT_GNU_HASH)
+			hash = (const void *)entry->d_un.d_ptr;
+	if (!symbol || !string || !hash)
+		return false;
+	count = symbols_of(hash);
+	for (size_t i = 0; i < count; i++) {
+		const char *name = string + symbol[i].st_name;
+
+		if (ELF64_ST_TYPE(symbol[i].st_info) == STT_FUNC &&
+		    symbol[i].st_shndx != SHN_UNDEF && strncmp(name, "posixtrace_", 11) &&
+		    strncmp(name, "__asan_", 7))
+			add_wrapper(name, (void *)(map->l_addr + symbol[i].st_value));
+	}
+#if defined __x86_64__
+	add_wrapper("dlsym", (void *)shim_inject_dlsym);
+	add_wrapper("dlvsym", (void *)shim_inject_dlvsym);
+	shim_inject_dlsym_next[0] = place_of("dlsym")->real;
+	shim_inject_dlsym_next[1] = place_of("dlvsym")->real;
+#endif
+	return true;
+}
+
+/* Returns whether the program runs under a sanitizer, whose own redirection must not change. */
+static bool has_sanitizer(void)
+{
+	static const char *const names[] = { "__asan_init", "__tsan_init", "__msan_init",
+					     "__hwasan_init", "__lsan_init" };
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (dlsym(program, names[i]))
+			return true;
+	return false;
+}
+
+/* Returns whether this thread may walk. Otherwise the thread that walks does it once more. */
+static bool begin_walk(void)
+{
+	int no = 0;
+
+	if (atomic_compare_exchange_strong(&is_walking, &no, 1))
+		return true;
+	/* If that thread has just ended, this one takes over. */
+	return atomic_exchange(&is_walking, 2) == 0;
+}
+
+/*
+ * Ends a walk. Returns whether another one is needed, because a thread found this one under way;
+ * the walk is then not ended.
+ */
+static bool end_walk(void)
+{
+	return atomic_fetch_sub(&is_walking, 1) == 2;
+}
+
+/*
+ * Redirects slots, until no other thread has asked for one more walk meanwhile. The caller has
+ * begun the walk.
+ */
+static long walk(bool is_new)
+{
+	const struct shim_slots slots = { find_wrapper, program };
+	long changed = 0;
+
+	do
+		changed += shim_slots_redirect(&slots, is_new);
+	while (end_walk());
+	return changed;
+}
+
+/*
+ * Called by a thread that posixtrace has stopped at a safe place, on a stack of its own and with
+ * signals blocked. The table of wrappers is made once: real functions do not change.
+ */
+long posixtrace_shim_attach(const char *families)
+{
+	if (atomic_load(&posixtrace_shim_state) == STATE_PRELOADED)
+		return -EALREADY;
+	if (!begin_walk())
+		return -EAGAIN;
+	if (!has_wrappers)
+		has_wrappers = program && !has_sanitizer() && collect_wrappers();
+	if (!has_wrappers) {
+		end_walk();
+		return -ENOTSUP;
+	}
+	/* With another tracer, its types remain chosen. */
+	shim_choose_again(families, *posix_trace_active_np);
+	atomic_store(&posixtrace_shim_state, STATE_ATTACHED);
+	return walk(false);
+}
+
+/*
+ * Called in the same way. Threads that are in a wrapper at this moment return through it; the
+ * shim is never unloaded.
+ */
+long posixtrace_shim_detach(void)
+{
+	const struct shim_slots slots = { find_wrapper, program };
+	long changed = 0;
+
+	/* Another tracer may still have a stream. */
+	if (atomic_load(&posixtrace_shim_state) != STATE_ATTACHED || *posix_trace_active_np)
+		return 0;
+	if (!begin_walk())
+		return -EAGAIN;
+	/* From now on no thread begins a walk of its own. */
+	atomic_store(&posixtrace_shim_state, STATE_LOADED);
+	changed = shim_slots_restore(&slots);
+	shim_choose_again(NULL, false);
+	end_walk();
+	return changed;
+}
+
+/*
+ * Relaxed: a wrong answer means that a module is not redirected, or that a walk finds nothing to
+ * do, because it asks again.
+ */
+bool shim_inject_is_attached(void)
+{
+	return atomic_load_explicit(&posixtrace_shim_state, memory_order_relaxed) == STATE_ATTACHED;
+}
+
+/*
+ * Called by a thread of the program. A quiet process must not make the system calls that a walk
+ * needs, so that its new libraries are not traced.
+ */
+void shim_inject_loaded(void)
+{
+	int saved = errno;
+
+	if (!shim_inject_is_attached() || shim_is_quiet() || !begin_walk())
+		return;
+	/* A detachment may have happened since the check. */
+	if (shim_inject_is_attached())
+		walk(true);
+	else
+		end_walk();
+	errno = saved;
+}
+
+/* The flag is stored before the jump. The next thread that calls dlsym() reads it. */
+void shim_inject_may_load(void)
+{
+	atomic_store_explicit(&may_have_loaded, true, memory_order_relaxed);
+}
+
+/* The slots of the child stay redirected: it may be a member of the stream. */
+void shim_inject_in_child(void)
+{
+	atomic_store_explicit(&is_walking, 0, memory_order_relaxed);
+}

@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/slots.c - redirects relocation slots, and restores them.
+ *
+ * Another thread may load or unload modules at the same time. The dynamic linker shows a module
+ * in dl_iterate_phdr() before it has relocated the module. dlopen() with RTLD_NOLOAD waits for
+ * the lock under which it does that, and holds the module afterwards. So each module is opened
+ * before its slots are read, and closed when they have been written.
+ *
+ * The slots of the C library and of the dynamic linker are not changed: their calls of each other
+ * are no calls of the program. The shim and libposixtrace are left out as well.
+ *
+ * Most slots are in memory that the dynamic linker made read-only (RELRO). Its pages become
+ * writable for the store and get the protection back that they had, as /proc/self/maps shows it.
+ */
+#include "preload/slots.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <gnu/libc-version.h>
+#include <link.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "preload/shim.h"
+
+#if defined __x86_64__
+# define JUMP_SLOT R_X86_64_JUMP_SLOT
+# define GLOB_DAT  R_X86_64_GLOB_DAT
+#elif defined __aarch64__
+# define JUMP_SLOT R_AARCH64_JUMP_SLOT
+# define GLOB_DAT  R_AARCH64_GLOB_DAT
+#endif
+
+#define MODULES    2048 /* in one process; further ones are not traced */
+#define NAME_BYTES 512  /* a module with a longer path is not traced */
+#define LINE_BYTES 4096
+
+/* A module as dl_iterate_phdr() shows it. The name is a copy, because it may be unloaded. */
+struct module {
+	char name[NAME_BYTES];
+	uintptr_t base;
+	const ElfW(Dyn) *dynamic;
+	const ElfW(Phdr) *headers;
+	int header_count;
+};
+
+/*
+ * All modules at one moment. It is mapped for a walk, because it is large, and because malloc()
+ * may be the program's and traced.
+ */
+struct walk {
+	size_t count;
+	unsigned long long unloaded; /* the number of modules that were ever unloaded */
+	struct module module[MODULES];
+};
+
+/* Modules whose slots were redirected. They are forgotten when any module was unloaded. */
+static struct {
+	uintptr_t base;
+	const ElfW(Dyn) *dynamic;
+} done[MODULES];
+static size_t done_count;
+static unsigned long long done_unloaded;
+
+/*
+ * The tables of a module that name its slots: two of relocations, the symbols to which they refer,
+ * the names of these, and their versions.
+ */
+struct tables {
+	const ElfW(Rela) *rela[2];
+	size_t count[2];
+	const ElfW(Sym) *symbol;
+	const char *string;
+	const ElfW(Half) *version;
+	const ElfW(Verneed) *need;
+};
+
+/*
+ * Returns whether the address is in code of the module. The program headers are in the module's
+ * memory, so the module must be loaded.
+ */
+static bool is_executable_part(const struct module *module, uintptr_t address)
+{
+	for (int i = 0; i < module->header_count; i++) {
+		const ElfW(Phdr) *header = &module->headers[i];
+
+		if (header->p_type == PT_LOAD && (header->p_flags & PF_X) &&
+		    address - (module->base + header->p_vaddr) < header->p_memsz)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Callback of dl_iterate_phdr(): copies what the walk needs. The linker's lock is held meanwhile,
+ * so nothing else is done here. A module without a dynamic section has no slots.
+ */
+static int collect(struct dl_phdr_info *object, size_t bytes, void *arg)
+{
+	struct walk *walk = arg;
+	struct module *module = &walk->module[walk->count];
+
+	(void)bytes;
+	walk->unloaded = object->dlpi_subs;
+	if (walk->count == MODULES || strlen(object->dlpi_name) >= NAME_BYTES)
+		return 0;
+	strcpy(module->name, object->dlpi_name);
+	module->base = object->dlpi_addr;
+	module->headers = object->dlpi_phdr;
+	module->header_count = object->dlpi_phnum;
+	module->dynamic = NULL;
+	for (int i = 0; i < object->dlpi_phnum; i++)
+		if (object->dlpi_phdr[i].p_type == PT_DYNAMIC)
+			module->dynamic = (const void *)(uintptr_t)(object->dlpi_addr +
+								    object->dlpi_phdr[i].p_vaddr);
+	walk->count += module->dynamic != NULL;
+	return 0;
+}
+
+/*
+ * Returns whether slots of the module may be changed. The C library is recognized by a function
+ * that no other module defines, libposixtrace and the shim by functions of their own.
+ */
+static bool is_wanted(const struct module *module)
+{
+	return !is_executable_part(module, (uintptr_t)gnu_get_libc_version) &&
+	       !is_executable_part(module, (uintptr_t)posix_trace_eventid_open) &&
+	       !is_executable_part(module, (uintptr_t)shim_slots_restore) &&
+	       !strstr(module->name, "/ld-linux");
+}
+
+/*
+ * Opens the module so that it remains loaded. NULL: it is gone, or cannot be found by its name
+ * any more; its slots are then left alone.
+ */
+static void *hold_module(const struct module *module)
+{
+	struct link_map *map;
+	/* The program itself has no name. */
+	void *handle = dlopen(*module->name ? module->name : NULL, RTLD_LAZY | RTLD_NOLOAD);
+
+	if (!handle)
+		return NULL;
+	if (dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map->l_addr == module->base &&
+	    map->l_ld == module->dynamic)
+		return handle;
+	dlclose(handle);
+	return NULL;
+}
+
+/* The dynamic linker of glibc has replaced offsets by addresses, except in read-only tables. */
+/* A table is behind the module's beginning in memory, so a smaller value is an offset. */
+static const void *pointer_of(const struct module *module, const ElfW(Dyn) *entry)
+{
+	uintptr_t value = entry->d_un.d_ptr;
+
+	return (const void *)(value < module->base ? value + module->base : value);
+}
+
+/*
+ * Finds the tables in the dynamic section. False: the module has no slots, or relocations in a
+ * form that is not used on this processor. The dynamic linker has accepted the tables when it
+ * loaded the module, so they are not checked again.
+ */
+static bool read_tables(const struct module *module, struct tables *tables)
+{
+	memset(tables, 0, sizeof *tables);
+	for (const ElfW(Dyn) *entry = module->dynamic; entry->d_tag != DT_NULL; entry++)
+		switch (entry->d_tag) {
+		case DT_JMPREL:
+			tables->rela[0] = pointer_of(module, entry);
+			break;
+		case DT_PLTRELSZ:
+			tables->count[0] = entry->d_un.d_val / sizeof(ElfW(Rela));
+			break;
+		case DT_PLTREL:
+			if (entry->d_un.d_val != DT_RELA)
+				return false;
+			break;
+		case DT_RELA:
+			tables->rela[1] = pointer_of(module, entry);
+			break;
+		case DT_RELASZ:
+			tables->count[1] = entry->d_un.d_val / sizeof(ElfW(Rela));
+			break;
+		case DT_SYMTAB:
+			tables->symbol = pointer_of(module, entry);
+			break;
+		case DT_STRTAB:
+			tables->string = pointer_of(module, entry);
+			break;
+		case DT_VERSYM:
+			tables->version = pointer_of(module, entry);
+			break;
+		case DT_VERNEED:
+			tables->need = pointer_of(module, entry);
+			break;
+		}
+	return tables->symbol && tables->string;
+}
+
+/*
+ * Returns the version of a function that the module needs, or NULL. The table has an entry for
+ * each library with a list of versions; both are linked by offsets, and an offset of 0 ends the
+ * list.
+ */
+static const char *version_of(const struct tables *tables, size_t symbol)
+{
+	const ElfW(Verneed) *need = tables->need;
+	unsigned wanted;
+
+	if (!tables->version || !need)
+		return NULL;
+	wanted = tables->version[symbol] & 0x7fff; /* without the flag of hidden versions */
+	for (;;) {
+		const ElfW(Vernaux) *one = (const void *)((const char *)need + need->vn_aux);
+
+		for (unsigned i = 0; i < need->vn_cnt; i++) {
+			if (one->vna_other == wanted)
+				return tables->string + one->vna_name;
+			one = (const void *)((const char *)one + one->vna_next);
+		}
+		if (!need->vn_next)
+			return NULL;
+		need = (const void *)((const char *)need + need->vn_next);
+	}
+}
+
+/*
+ * Returns whether a slot that has not been bound yet would be bound to the wrapped function. The
+ * module may need another version, as of pthread_cond_wait(), which must not be exchanged.
+ */
+static bool would_bind(const struct shim_slots *slots, const struct tables *tables, size_t symbol,
+		       const struct shim_wrapper *wrapper)
+{
+	const char *version = version_of(tables, symbol);
+	void *function = version ? dlvsym(slots->program, wrapper->name, version) :
+				   dlsym(slots->program, wrapper->name);
+
+	return function && (function == wrapper->real || function == wrapper->canonical);
+}
+
+/* The page of the last slot; 0: none. */
+struct open_page {
+	uintptr_t page;
+	int protection; /* that it had */
+	bool is_writable, is_changed;
+};
+
+/* Gives a page back the protection that it had. Nothing can be done if that fails. */
+static void close_page(struct open_page *open)
+{
+	if (open->is_changed)
+		syscall(SYS_mprotect, open->page, (size_t)getpagesize(), open->protection);
+	*open = (struct open_page){ .page = 0 };
+}
+
+/*
+ * Reads a number in base 16, with small letters as the kernel prints it. Returns where it ends:
+ * at the first other character, or at end.
+ */
+static const char *read_address(const char *text, const char *end, uintptr_t *value)
+{
+	for (*value = 0; text < end; text++) {
+		unsigned digit = *text >= 'a' ? (unsigned)*text - 'a' + 10 : (unsigned)*text - '0';
+
+		if (digit > 15)
+			break;
+		*value = *value << 4 | digit;
+	}
+	return text;
+}
+
+/*
+ * Reads the protection of a page from a line of /proc/self/maps: "begin-end rwxp ...". Returns -1
+ * if the page is not in that line.
+ */
+static int protection_in(const char *line, const char *end, uintptr_t page)
+{
+	uintptr_t from, to;
+
+	line = read_address(line, end, &from);
+	line = read_address(line + 1, end, &to);
+	if (end - line < 5 || page < from || page >= to)
+		return -1;
+	return (line[1] == 'r' ? PROT_READ : 0) | (line[2] == 'w' ? PROT_WRITE : 0) |
+	       (line[3] == 'x' ? PROT_EXEC : 0);
+}
+
+/*
+ * Returns the protection of a page, or -1 if it cannot be determined. Raw system calls, because
+ * a program may have replaced open() and read().
+ */
+static int protection_of(uintptr_t page)
+{
+	char buffer[LINE_BYTES];
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	int protection = -1;
+	size_t used = 0;
+
+	while (fd >= 0 && protection < 0) {
+		long n = syscall(SYS_read, fd, buffer + used, sizeof buffer - used);
+		const char *line = buffer, *end;
+
+		if (n <= 0)
+			break;
+		used += (size_t)n;
+		/* Whole lines only; the rest of the last one is read with the next piece. */
+		while (protection < 0 &&
+		       (end = memchr(line, '\n', used - (size_t)(line - buffer)))) {
+			protection = protection_in(line, end, page);
+			line = end + 1;
+		}
+		used -= (size_t)(line - buffer);
+		memmove(buffer, line, used);
+		if (used == sizeof buffer)
+			break;
+	}
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+	return protection;
+}
+
+/* Makes the page of a slot writable. False: that is impossible, and the slot stays as it is. */
+static bool open_page(struct open_page *open, const void *slot)
+{
+	uintptr_t size = (uintptr_t)getpagesize(), page = (uintptr_t)slot & ~(size - 1);
+
+	if (open->page == page)
+		return open->is_writable;
+	close_page(open);
+	open->page = page;
+	open->protection = protection_of(page);
+	open->is_writable = open->protection >= 0 && (open->protection & PROT_WRITE);
+	if (!open->is_writable && open->protection >= 0)
+		open->is_writable = open->is_changed =
+			!syscall(SYS_mprotect, page, size, open->protection | PROT_WRITE);
+	return open->is_writable;
+}
+
+/* The direction of a walk. */
+enum direction { TO_WRAPPER, TO_REAL };
+
+/*
+ * Returns whether the slot is to be changed from its present value. On the way back each slot that
+ * leads to the wrapper is due, also one that was not bound before: it is bound now.
+ */
+static bool is_due(const struct shim_slots *slots, const struct module *module,
+		   const struct tables *tables, size_t symbol, const struct shim_wrapper *wrapper,
+		   void *value, enum direction direction)
+{
+	if (direction == TO_REAL)
+		return value == wrapper->wrapper;
+	if (!wrapper->real)
+		return false;
+	if (value == wrapper->real)
+		return true;
+	/* A slot that is not bound yet leads back into the module's own linkage table. */
+	return tables->symbol[symbol].st_shndx == SHN_UNDEF &&
+	       is_executable_part(module, (uintptr_t)value) &&
+	       would_bind(slots, tables, symbol, wrapper);
+}
+
+/*
+ * Changes the slots of one module and returns their number. The two tables are those of calls
+ * through the linkage table, and of all other relocations. Most entries of the second are no
+ * slots and are skipped by their type.
+ */
+static long change_module(const struct shim_slots *slots, const struct module *module,
+			  enum direction direction)
+{
+	struct open_page open = { .page = 0 };
+	struct tables tables;
+	long changed = 0;
+
+	if (!read_tables(module, &tables))
+		return 0;
+	for (int table = 0; table < 2; table++)
+		for (size_t i = 0; i < tables.count[table] && tables.rela[table]; i++) {
+			const ElfW(Rela) *rela = &tables.rela[table][i];
+			size_t type = ELF64_R_TYPE(rela->r_info);
+			size_t symbol = ELF64_R_SYM(rela->r_info);
+			const struct shim_wrapper *wrapper;
+			_Atomic(void *) *slot = (void *)(module->base + rela->r_offset);
+			void *value, *to;
+
+			if ((type != JUMP_SLOT && type != GLOB_DAT) || !symbol)
+				continue;
+			wrapper = slots->find(tables.string + tables.symbol[symbol].st_name);
+			if (!wrapper)
+				continue;
+			value = atomic_load_explicit(slot, memory_order_relaxed);
+			if (!is_due(slots, module, &tables, symbol, wrapper, value, direction) ||
+			    !open_page(&open, slot))
+				continue;
+			to = direction == TO_WRAPPER ? wrapper->wrapper : wrapper->real;
+			/*
+			 * Release: a thread that calls the wrapper sees what was prepared for it.
+			 * Another thread may bind the slot meanwhile; its value then stays.
+			 */
+			if (atomic_compare_exchange_strong_explicit(
+				    slot, &value, to, memory_order_release, memory_order_relaxed))
+				changed++;
+		}
+	close_page(&open);
+	return changed;
+}
+
+/* A module is identified by its place: two loaded modules never overlap. */
+static bool is_done(const struct module *module)
+{
+	for (size_t i = 0; i < done_count; i++)
+		if (done[i].base == module->base && done[i].dynamic == module->dynamic)
+			return true;
+	return false;
+}
+
+/* If there are too many modules, the last ones are examined again at each walk. */
+static void note_done(const struct module *module)
+{
+	if (done_count == MODULES || is_done(module))
+		return;
+	done[done_count].base = module->base;
+	done[done_count++].dynamic = module->dynamic;
+}
+
+/*
+ * One walk over all modules. Returns the number of slots that were changed, or -ENOMEM. A module
+ * that is loaded during the walk belongs to the next one.
+ */
+static long walk_modules(const struct shim_slots *slots, enum direction direction, bool is_new)
+{
+	struct walk *walk = mmap(NULL, sizeof *walk, PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	long changed = 0;
+
+	if (walk == MAP_FAILED)
+		return -ENOMEM;
+	walk->count = 0;
+	dl_iterate_phdr(collect, walk);
+	/* The address of a module that is gone may have been given to another one. */
+	if (!is_new || walk->unloaded != done_unloaded)
+		done_count = 0;
+	done_unloaded = walk->unloaded;
+	for (size_t i = 0; i < walk->count; i++) {
+		const struct module *module = &walk->module[i];
+		void *handle;
+
+		/* The kernel's own module has no file, and calls no function. */
+		if (is_done(module) || strstr(module->name, "linux-vdso"))
+			continue;
+		handle = hold_module(module);
+		if (!handle)
+			continue;
+		if (is_wanted(module))
+			changed += change_module(slots, module, direction);
+		note_done(module);
+		dlclose(handle);
+	}
+	munmap(walk, sizeof *walk);
+	/* A module that is gone has left a message, which the program must not see. */
+	dlerror();
+	return changed;
+}
+
+/*
+ * After an attachment is_new is false: modules that a former tracer has restored are redirected
+ * again.
+ */
+long shim_slots_redirect(const struct shim_slots *slots, bool is_new)
+{
+	return walk_modules(slots, TO_WRAPPER, is_new);
+}
+
+/*
+ * Modules that were loaded behind the shim's back have no wrapper in their slots, and cost only
+ * the search.
+ */
+long shim_slots_restore(const struct shim_slots *slots)
+{
+	return walk_modules(slots, TO_REAL, false);
+}
