@@ -49,6 +49,10 @@ static struct shim_wrapper wrappers[WRAPPERS];
 static bool has_wrappers;
 /* The program and the C library. They are never closed. */
 static void *program, *libc;
+/*
+ * The order of stores and loads that a thread outside of the walk relies on: the table first, then
+ * the state, then the slots. A wrapper that is reached by a slot finds all of them.
+ */
 
 /* 1 while a thread walks over the modules; 2 if another has asked for one more walk meanwhile. */
 static _Atomic int is_walking;
@@ -271,7 +275,11 @@ static bool collect_wrappers(void)
 	return true;
 }
 
-/* Returns whether the program runs under a sanitizer, whose own redirection must not change. */
+/*
+ * Returns whether the program runs under a sanitizer. Its run-time has wrappers of its own, in the
+ * program or in a library, and may call them in states in which the shim must not run. So the
+ * redirection of the sanitizer stays as it is.
+ */
 static bool has_sanitizer(void)
 {
 	static const char *const names[] = { "__asan_init", "__tsan_init", "__msan_init",
@@ -326,6 +334,7 @@ long posixtrace_shim_attach(const char *families)
 {
 	if (atomic_load(&posixtrace_shim_state) == STATE_PRELOADED)
 		return -EALREADY;
+	/* posixtrace tries it again: the thread that walks needs milliseconds. */
 	if (!begin_walk())
 		return -EAGAIN;
 	if (!has_wrappers)
@@ -356,6 +365,10 @@ long posixtrace_shim_detach(void)
 		return -EAGAIN;
 	/* From now on no thread begins a walk of its own. */
 	atomic_store(&posixtrace_shim_state, STATE_LOADED);
+	/*
+	 * The slots first: a call that still reaches a wrapper is one of the trace, until no type
+	 * is chosen any more.
+	 */
 	changed = shim_slots_restore(&slots);
 	shim_choose_again(NULL, false);
 	end_walk();

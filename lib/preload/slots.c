@@ -145,6 +145,7 @@ static void *hold_module(const struct module *module)
 
 	if (!handle)
 		return NULL;
+	/* Another module may have got the name and the place of one that was unloaded. */
 	if (dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map->l_addr == module->base &&
 	    map->l_ld == module->dynamic)
 		return handle;
@@ -302,6 +303,7 @@ static int protection_of(uintptr_t page)
 	int protection = -1;
 	size_t used = 0;
 
+	/* A line is shorter than the buffer; otherwise the answer is "unknown". */
 	while (fd >= 0 && protection < 0) {
 		long n = syscall(SYS_read, fd, buffer + used, sizeof buffer - used);
 		const char *line = buffer, *end;
@@ -342,7 +344,10 @@ static bool open_page(struct open_page *open, const void *slot)
 	return open->is_writable;
 }
 
-/* The direction of a walk. */
+/*
+ * The direction of a walk. A walk to the wrappers is made when a tracer attaches, and for modules
+ * that are loaded later; one back when the last tracer leaves.
+ */
 enum direction { TO_WRAPPER, TO_REAL };
 
 /*
@@ -355,6 +360,7 @@ static bool is_due(const struct shim_slots *slots, const struct module *module,
 {
 	if (direction == TO_REAL)
 		return value == wrapper->wrapper;
+	/* The program defines the function itself, or it does not exist. */
 	if (!wrapper->real)
 		return false;
 	if (value == wrapper->real)
@@ -406,6 +412,7 @@ static long change_module(const struct shim_slots *slots, const struct module *m
 				    slot, &value, to, memory_order_release, memory_order_relaxed))
 				changed++;
 		}
+	/* The last page; the others were closed when the next one was opened. */
 	close_page(&open);
 	return changed;
 }
@@ -441,6 +448,7 @@ static long walk_modules(const struct shim_slots *slots, enum direction directio
 	if (walk == MAP_FAILED)
 		return -ENOMEM;
 	walk->count = 0;
+	/* Only this call holds a lock of the linker; what follows opens one module at a time. */
 	dl_iterate_phdr(collect, walk);
 	/* The address of a module that is gone may have been given to another one. */
 	if (!is_new || walk->unloaded != done_unloaded)

@@ -160,7 +160,7 @@ check "children are traced until they end" test "$(count_of u)" -eq 2
 check "that is the end of the trace" has out '"end":"process ended"'
 start sleep 1000
 target=$pid
-attach
+attach --trace none
 finish_attach 0 TERM
 check "a program that has no trace points is told" has err \
 	"^posixtrace: process $target does not use libposixtrace: it is traced when it executes a program that does$"

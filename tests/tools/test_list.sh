@@ -61,7 +61,7 @@ finish_attach 0 TERM
 end_puppet
 start sleep 1000
 target=$pid
-attach
+attach --trace none
 check "who does not know the library waits" line "sleep  *a.log  *flush  *append  *waiting  *0%  *1  *0  .*"
 finish_attach 0 TERM
 

@@ -342,7 +342,7 @@ kill_target
 run 1 record -p "$target"
 
 # Command lines.
-for wrong in '' '-p 1 true' '-p x' '-p 1 -p 2' '--trace=x true' '--trace= true' '--trace=io,,net true' '-p 1 --trace=io' \
+for wrong in '' '-p 1 true' '-p x' '-p 1 -p 2' '--trace=x true' '--trace= true' '--trace=io,,net true' '-p 1 --trace=x' \
 	'--snapshot-on exit true' '--loop --snapshot-on never true' '-p 1 --loop --snapshot-on crash' \
 	'--loop --snapshot-on crash --log-policy loop --log-size 1M true' '--no-follow --wait true' \
 	'--policy append true' '--log-size 1M true' '-d 0 true' '--no-such-option true'; do

@@ -95,7 +95,7 @@ finish_attach 0 TERM
 # Who does not use the library, whoever is not there or another's.
 start sleep 1000
 target=$pid
-attach
+attach --trace none
 run 0 status "$target"
 check "who does not use the library waits" has out '^ *waiting: the process does not use libposixtrace$'
 finish_attach 0 TERM

@@ -10,6 +10,7 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "base/tool.h"
+#include "live/preload.h"
 #include "log/equation.h"
 #include "log/losses.h"
 
@@ -44,14 +45,19 @@ enum {
 	OPT_LOG_POLICY,
 	OPT_LOG_SIZE,
 	OPT_JSON,
+	OPT_TRACE,
 	OPT_FAIL_ON_LOSS,
 };
 
 static const struct option_row option_rows[] = {
-	{ "pid", 'p', "PID", "the process; its program must use libposixtrace", OPTION_PID },
+	{ "pid", 'p', "PID", "the process; its program needs no preparation", OPTION_PID },
 	{ "output", 'o', "LOG", "the new log; a file that exists is refused", OPTION_LOG },
 	{ "force", OPT_FORCE, NULL, "overwrite it" },
 	{ "duration", 'd', "TIME", "end after this time: 10, 2.5s, 300ms, 5m, 1h" },
+	{ "trace", OPT_TRACE, "FAMILIES",
+		"the calls to trace in a program without libposixtrace, as for record; none: load "
+		"nothing into it",
+		OPTION_LIST, PRELOAD_FAMILIES },
 	{ "event", 'e', "GLOB",
 		"only event types whose name matches; may be repeated",
 		OPTION_EVENT, CAPTURE_PATTERNS },
@@ -91,6 +97,8 @@ static bool take_option(int option)
 		return capture_take_event(&plan, optarg);
 	case 's':
 		return quantity_bytes("--size", optarg, &plan.stream_size);
+	case OPT_TRACE:
+		return preload_take_families(&plan.families, optarg);
 	case OPT_FORCE:
 		force = true;
 		return true;

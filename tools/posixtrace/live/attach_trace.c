@@ -7,7 +7,9 @@
 
 #include "base/tool.h"
 #include "base/until.h"
+#include "inject/inject.h"
 #include "live/attach.h"
+#include "live/preload.h"
 
 /*
  * Returns true if the trace is over. With --inherit the process may leave children in the stream;
@@ -81,6 +83,7 @@ static int trace_into(const struct capture_plan *plan, struct outfile *file, str
 int attach_trace(const struct capture_plan *plan, enum outfile_mode mode,
 		 struct attach_result *result)
 {
+	struct inject inject;
 	struct until until;
 	struct outfile file;
 	int status, err;
@@ -96,8 +99,18 @@ int attach_trace(const struct capture_plan *plan, enum outfile_mode mode,
 		return process_say_why(plan->pid, err);
 	process_name(result->program, plan->pid);
 	status = outfile_create(&file, plan->path, mode);
-	if (!status)
-		status = trace_into(plan, &file, &until, result);
+	if (!status) {
+		/*
+		 * The library is loaded before the stream exists: its event types then have their
+		 * names, to which the filter applies from the first event.
+		 */
+		status = preload_inject(&inject, plan->pid, plan->families);
+		if (status)
+			outfile_drop(&file);
+		else
+			status = trace_into(plan, &file, &until, result);
+		inject_end(&inject);
+	}
 	until_end(&until);
 	return status;
 }

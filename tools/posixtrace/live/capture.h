@@ -19,6 +19,7 @@ struct capture_plan {
 	struct choose choose;
 	/* Names of event types that are likely to come, with a null pointer at the end; or NULL. */
 	const char *const *known;
+	const char *families; /* of --trace, for a running process; NULL: the default */
 	bool inherit;
 	int64_t duration_ns; /* 0: no limit */
 	int stream_policy, log_policy;

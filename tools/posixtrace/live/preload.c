@@ -4,11 +4,14 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/say.h"
+#include "base/tool.h"
+#include "inject/inject.h"
 #include "../../../lib/preload/types.h" /* the only list of these types */
 
 /* configure defines the path of the installed library. */
@@ -101,4 +104,37 @@ bool preload_families(const char *option, const char *families)
 		if (!*p)
 			return true;
 	}
+}
+
+bool preload_take_families(const char **joined, const char *families)
+{
+	char *all = NULL;
+
+	if (!preload_families("--trace", families))
+		return false;
+	if (asprintf(&all, "%s%s%s", *joined ? *joined : "", *joined ? "," : "", families) < 0) {
+		say("%s", strerror(ENOMEM));
+		return false;
+	}
+	*joined = all;
+	return true;
+}
+
+/* The process has another current folder, so its path of the library is absolute. */
+int preload_inject(struct inject *inject, pid_t pid, const char *families)
+{
+	static char path[PATH_MAX];
+	const char *found;
+
+	*inject = (struct inject){ .pid = pid };
+	if ((families && !strcmp(families, "none")) || !inject_is_needed(pid))
+		return TOOL_OK;
+	found = preload_find();
+	if (!found)
+		return TOOL_FAILURE;
+	if (!realpath(found, path)) {
+		say("%s: %s", found, strerror(errno));
+		return TOOL_FAILURE;
+	}
+	return inject_begin(inject, pid, path, families ? families : "default");
 }

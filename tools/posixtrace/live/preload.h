@@ -4,6 +4,11 @@
 #define POSIXTRACE_LIVE_PRELOAD_H
 
 #include <stdbool.h>
+#include <sys/types.h>
+
+/* The words that --trace accepts, for option_row.choices. */
+#define PRELOAD_FAMILIES \
+	"alloc lock lock-hold io stdio net thread process signal time dl func all default none"
 
 /*
  * Returns the library's path: that in POSIXTRACE_PRELOAD, that of the build which this program
@@ -17,5 +22,19 @@ const char *preload_find(void);
  * exist.
  */
 bool preload_families(const char *option, const char *families);
+
+/*
+ * Adds a value of --trace to *joined, which is NULL at first. Several values form one list, because
+ * a later name may change an earlier one. The string exists until the end of the process. Returns
+ * false after it printed an error.
+ */
+bool preload_take_families(const char **joined, const char *families);
+
+/*
+ * Loads the library into a running process, unless the process uses libposixtrace or families is
+ * "none". families NULL: the default. Returns an exit status after it printed an error.
+ */
+struct inject;
+int preload_inject(struct inject *inject, pid_t pid, const char *families);
 
 #endif

@@ -2,7 +2,6 @@
 /* record.c - the command record: its options and their check. */
 #include "live/record.h"
 
-#include <errno.h>
 #include <unistd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,8 +43,7 @@ static const struct option_row option_rows[] = {
 		"the families of C library calls to trace: alloc, lock, lock-hold, io, stdio, "
 		"net, thread, process, signal, time, dl, func, separated by commas; all, "
 		"default, none; a minus before a name excludes it; may be repeated",
-		OPTION_LIST, "alloc lock lock-hold io stdio net thread process signal time dl "
-		"func all default none" },
+		OPTION_LIST, PRELOAD_FAMILIES },
 	{ "function", OPT_FUNCTION, "PATTERN",
 		"functions whose name matches, from entry to return: GLOB, or GLOB@MODULE for "
 		"those of one file; may be repeated" },
@@ -114,27 +112,6 @@ static bool take_snapshot_on(const char *when)
 	}
 }
 
-/*
- * Adds a value of --trace. Several values form one list, because a later name may change an earlier
- * one.
- */
-static bool take_families(const char *families)
-{
-	static char *joined;
-	char *all = NULL;
-
-	if (!preload_families("--trace", families))
-		return false;
-	if (asprintf(&all, "%s%s%s", joined ? joined : "", joined ? "," : "", families) < 0) {
-		say("%s", strerror(ENOMEM));
-		return false;
-	}
-	free(joined);
-	/* The string exists until the end of the process. */
-	record.launch.families = joined = all;
-	return true;
-}
-
 /* Processes one option. Returns false after an error was printed. */
 static bool take_option(int option)
 {
@@ -157,7 +134,7 @@ static bool take_option(int option)
 		record.quiet = true;
 		return true;
 	case OPT_TRACE:
-		return take_families(optarg);
+		return preload_take_families(&record.launch.families, optarg);
 	case OPT_FUNCTION:
 		return patches_add(&record.functions, optarg);
 	case OPT_FOLLOW:
@@ -196,9 +173,6 @@ static const char *find_contradiction(bool has_program)
 		return "a program and -p: one of the two";
 	if (!has_program && !record.plan.pid)
 		return "which program?";
-	/* The environment of a running process cannot be changed. */
-	if (!has_program && record.launch.families)
-		return "--trace has no meaning for a process that runs already";
 	if (!has_program && record.functions.patterns)
 		return "--function has no meaning for a process that runs already";
 	if (record.functions.patterns && record.launch.families &&
@@ -280,7 +254,8 @@ static bool prepare_functions(const char *program)
 		say("--function: the functions of %s cannot be traced", program);
 		return false;
 	}
-	return take_families(record.launch.families ? "func" : "default,func") &&
+	return preload_take_families(&record.launch.families,
+				     record.launch.families ? "func" : "default,func") &&
 	       patch_plan(&record.functions, program, record.quiet, &record.launch.patch);
 }
 
@@ -325,6 +300,7 @@ static int record_run_command(int argc, char **argv)
 		if (record.functions.patterns && !prepare_functions(argv[optind]))
 			return RECORD_FAILURE;
 	}
+	record.plan.families = record.launch.families;
 	status = record_run(&record);
 	patches_fini(&record.functions);
 	choose_fini(&record.plan.choose);

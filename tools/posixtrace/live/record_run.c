@@ -15,6 +15,8 @@
 #include "base/say.h"
 #include "base/tool.h"
 #include "base/until.h"
+#include "inject/inject.h"
+#include "live/preload.h"
 #include "live/process.h"
 #include "live/progress.h"
 #include "live/record.h"
@@ -332,6 +334,7 @@ static int create_log(struct run *run)
 static int trace_process(struct run *run)
 {
 	sigset_t set = signals_of(run->record);
+	struct inject inject = { .is_attached = false };
 	int err = until_begin(&run->until, run->plan->pid), status;
 
 	if (err)
@@ -343,11 +346,14 @@ static int trace_process(struct run *run)
 		status = create_log(run);
 	if (!status) {
 		/* Until capture_begin() succeeds, an error removes the new log. */
-		status = capture_begin(&run->capture, run->plan, run->file.fd);
+		status = preload_inject(&inject, run->plan->pid, run->plan->families);
+		if (!status)
+			status = capture_begin(&run->capture, run->plan, run->file.fd);
 		if (status)
 			outfile_drop(&run->file);
 		else
 			status = trace_to_end(run);
+		inject_end(&inject);
 	}
 	until_end(&run->until);
 	return status;

@@ -12,6 +12,7 @@
 #include "base/say.h"
 #include "base/tool.h"
 #include "base/until.h"
+#include "live/preload.h"
 #include "live/process.h"
 
 extern const struct tool_command top_command;
@@ -24,10 +25,14 @@ extern const struct tool_command top_command;
 
 #define FAULTS 10 /* of a log, that are printed */
 
-enum { OPT_ONCE = 256, OPT_ROWS };
+enum { OPT_ONCE = 256, OPT_ROWS, OPT_TRACE };
 
 static const struct option_row option_rows[] = {
-	{ "pid", 'p', "PID", "the process; its program must use libposixtrace", OPTION_PID },
+	{ "pid", 'p', "PID", "the process; its program needs no preparation", OPTION_PID },
+	{ "trace", OPT_TRACE, "FAMILIES",
+		"the calls to count in a program without libposixtrace, as for record; none: load "
+		"nothing into it",
+		OPTION_LIST, PRELOAD_FAMILIES },
 	{ "delay", 'd', "TIME",
 		"the time between two pages: 1s, or another time such as 200ms or 5" },
 	{ "count", 'n', "N", "end after N pages" },
@@ -44,6 +49,7 @@ static pid_t pid;
 static int64_t delay_ns = 1000000000;
 static uint64_t pages, rows = 10; /* pages: 0 without end */
 static bool batch;
+static const char *families; /* NULL: the default */
 static size_t stream_size = (size_t)1 << 20;
 
 /* Processes one option. Returns false after an error was printed. */
@@ -52,6 +58,8 @@ static bool take_option(int option)
 	switch (option) {
 	case 'p':
 		return process_once("--pid", optarg, &pid);
+	case OPT_TRACE:
+		return preload_take_families(&families, optarg);
 	case 'd':
 		return quantity_span("--delay", optarg, &delay_ns);
 	case 'n':
@@ -153,7 +161,7 @@ static int watch_source(const char *path)
 		return TOOL_FAILURE;
 	}
 	status = path ? top_open_log(&source, path, top)
-		      : top_open_process(&source, pid, stream_size);
+		      : top_open_process(&source, pid, families, stream_size);
 	if (!status) {
 		status = show_source(&source, top);
 		if (path)

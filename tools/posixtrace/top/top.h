@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <trace_np.h>
 
+#include "inject/inject.h"
 #include "live/streams.h"
 #include "log/logfile.h"
 #include "spans/histogram.h"
@@ -84,10 +85,12 @@ struct top_source {
 	int64_t begin_ns, last_ns;
 	struct streams streams; /* of the process */
 	char program[PROCESS_NAME_BYTES];
+	struct inject inject;   /* of the process */
 };
 
 /* Each returns TOOL_OK, or another status after it printed the error; nothing is open then. */
-int top_open_process(struct top_source *source, pid_t pid, size_t stream_size);
+int top_open_process(struct top_source *source, pid_t pid, const char *families,
+		     size_t stream_size);
 int top_open_log(struct top_source *source, const char *path, struct top *top);
 void top_close(struct top_source *source);
 

@@ -9,6 +9,7 @@
 #include "base/until.h"
 #include "base/vec.h"
 #include "base/when.h"
+#include "live/preload.h"
 #include "live/process.h"
 #include "log/tally.h"
 #include "top/top.h"
@@ -44,11 +45,18 @@ static int begin_stream(pid_t pid, size_t stream_size, trace_id_t *trid)
 	return err;
 }
 
-int top_open_process(struct top_source *source, pid_t pid, size_t stream_size)
+int top_open_process(struct top_source *source, pid_t pid, const char *families,
+		     size_t stream_size)
 {
 	int err;
 
 	memset(source, 0, sizeof(*source));
+	/*
+	 * The library is loaded before the stream exists, so that no event is without a name. The
+	 * function prints its own errors.
+	 */
+	if (preload_inject(&source->inject, pid, families))
+		return TOOL_FAILURE;
 	err = begin_stream(pid, stream_size, &source->trid);
 	/* The message names the option that changes the size. */
 	if (err == ENOMEM)
@@ -56,8 +64,10 @@ int top_open_process(struct top_source *source, pid_t pid, size_t stream_size)
 		    stream_size);
 	else if (err)
 		process_say_why(pid, err);
-	if (err)
+	if (err) {
+		inject_end(&source->inject);
 		return TOOL_FAILURE;
+	}
 	source->pid = pid;
 	source->log.trid = source->trid;
 	process_name(source->program, pid);
@@ -146,6 +156,7 @@ void top_close(struct top_source *source)
 	if (source->pid) {
 		posix_trace_shutdown(source->trid);
 		logfile_free_types(&source->log);
+		inject_end(&source->inject);
 	} else {
 		logfile_close(&source->log);
 	}

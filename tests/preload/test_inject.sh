@@ -1,0 +1,160 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# A process that was started without the shim is traced while it runs, and is as before afterwards.
+. "${0%/*}/lib.sh"
+. "$top_srcdir/tests/tools/targets.sh"
+
+case $(uname -m) in
+x86_64) ;;
+*) skip "a library is loaded into a running process on x86-64 only" ;;
+esac
+
+injected=$(program probe_inject)
+log=$tmp/a.log
+
+# begin WORD: the program in the background, without the shim; its id in $target. It is past its
+# start when its output has a line.
+begin() {
+	rm -f "$tmp/go" "$tmp/said"
+	mkfifo "$tmp/go"
+	start sh -c 'exec "$@" <"$0"' "$tmp/go" "$injected" "$@" >"$tmp/said" 2>&1
+	target=$pid
+	exec 5>"$tmp/go"
+	until_true test -s "$tmp/said"
+}
+
+# The program ends when its input does, and has checked all of its results.
+finish_target() {
+	exec 5>&-
+	wait "$target"
+	got=$?
+	check "$1: the program ends as it would have" test $got -eq 0
+	check "$1: its results are right" grep -q '^right' "$tmp/said"
+}
+
+count() { "$posixtrace" dump -e "$1" "$log" 2>/dev/null | wc -l; }
+is_sound() { "$posixtrace" verify "$log" | grep -q ': sound: '; }
+# Four threads that only allocate may be faster than the stream is written: such a loss is counted.
+is_even() {
+	"$posixtrace" verify "$log" | sed -n 's/.*called \([0-9]*\) = reported \([0-9]*\) + unread \([0-9]*\) + lost \([0-9]*\).*/\1 \2 \3 \4/p' |
+		{ read -r called reported unread lost && test "$called" -eq $((reported + unread + lost)); }
+}
+# A mapped library can be seen, slots cannot: the program reads its own.
+maps() { grep -c libposixtrace "/proc/$target/maps"; }
+
+# A library of which the program knows nothing at its start.
+if echo 'void call(void) { open("/from/a/library", O_RDONLY); }' | ${CC:-cc} -w -include fcntl.h \
+	-shared -fPIC -x c -o "$tmp/late.so" - 2>/dev/null; then
+	PROBE_LIBRARY=$tmp/late.so
+	export PROBE_LIBRARY
+fi
+
+# Is it permitted at all?
+begin wait
+"$posixtrace" attach -p "$target" -o "$log" -d 50ms >"$tmp/out" 2>"$tmp/err" || {
+	grep -q 'forbids\|not permitted\|seccomp' "$tmp/err" && {
+		end_all
+		skip "$(cat "$tmp/err")"
+	}
+	cat "$tmp/err"
+}
+check "nothing is to be told" is_empty err
+finish_target "a thread that waits"
+
+# All kinds of places where a thread can be.
+for kind in wait sleep epoll select cond join sigwait compute allocate; do
+	begin $kind
+	n=0
+	while test $n -lt 3; do
+		n=$((n + 1))
+		rm -f "$log"
+		run 0 attach -p "$target" -o "$log" -d 100ms --trace all
+		check "$kind $n: the log is sound" is_sound
+		check "$kind $n: the account is even" is_even
+		check "$kind $n: nothing is to be told" is_empty err
+	done
+	check "$kind: the library stays" test "$(maps)" -gt 0
+	finish_target $kind
+done
+
+# What is traced: the calls of all threads, of the program and of its libraries.
+begin calls
+rm -f "$log"
+start "$posixtrace" attach -p "$target" -o "$log" >"$tmp/out" 2>"$tmp/err"
+tracer=$pid
+is_traced() { "$posixtrace" list 2>/dev/null | grep -q "^ *$target .* running"; }
+check "it is traced" until_true is_traced
+echo >&5
+check "the program has made its calls" until_true grep -q '^made' "$tmp/said"
+kill -TERM "$tracer"
+wait "$tracer"
+check "the tracer ends with 0" test $? -eq 0
+check "each call of a thread is in the log" test "$(count io.open)" -ge 40
+check "four threads made them" test "$("$posixtrace" dump --fields tid -e io.open "$log" | sort -u | wc -l)" -eq 4
+check "a library that was loaded later is traced" test "$("$posixtrace" dump -e io.open "$log" |
+	grep -c /from/a/library)" -eq "$(test -n "$PROBE_LIBRARY" && echo 1 || echo 0)"
+check "the log is sound" is_sound
+finish_target calls
+
+# Other commands.
+begin wait
+run 0 record -p "$target" -o "$log" -d 100ms --trace io,-lock --force
+check "record -p: the log is sound" is_sound
+run 0 top -p "$target" --once -d 100ms
+check "top -p: a page" has out "$target"
+run 0 attach -p "$target" -o "$log" --force -d 100ms --trace none
+finish_target "other commands"
+
+# The tracer is killed at any moment: the process goes on, and can be traced again.
+begin allocate
+for ms in 1 3 10 20 30 50 70 100; do
+	rm -f "$log"
+	(timeout -s KILL "0.$(printf %03d "$ms")" "$posixtrace" attach -p "$target" -o "$log" \
+		>"$tmp/out"; :) >"$tmp/killed" 2>&1
+	check "killed after $ms ms: the process lives" kill -0 "$target"
+done
+rm -f "$log"
+run 0 attach -p "$target" -o "$log" -d 100ms
+check "it is traced after that" is_sound
+finish_target "killed tracers"
+
+# What is refused, without a change of the process.
+refused() {
+	rm -f "$log"
+	run 1 attach -p "$target" -o "$log" -d 100ms
+	check "$1: the reason" has err "$2"
+	check "$1: no log" test ! -e "$log"
+	check "$1: nothing is loaded" test "$(maps)" -eq 0
+}
+begin wait
+kill -STOP "$target"
+is_stopped() { grep -q '^State:.T' "/proc/$target/status"; }
+until_true is_stopped
+refused "a stopped process" 'it is stopped'
+check "it stays stopped" is_stopped
+kill -CONT "$target"
+finish_target stopped
+begin seccomp
+refused "seccomp" 'seccomp'
+finish_target seccomp
+begin traced
+refused "a debugger" 'a debugger or another tracer'
+finish_target traced
+begin vfork
+target=$(cat "$tmp/said")
+refused "a child of vfork()" 'shares its parent'
+target=$pid
+finish_target vfork
+static=$tmp/static
+if echo 'int main(void) { return getchar() == 0; }' |
+	${CC:-cc} -w -include stdio.h -static -x c -o "$static" - 2>/dev/null; then
+	mkfifo "$tmp/in"
+	start sh -c 'exec "$0" <"$1"' "$static" "$tmp/in"
+	target=$pid
+	exec 5>"$tmp/in"
+	is_static() { test "$(readlink "/proc/$target/exe")" = "$static"; }
+	until_true is_static
+	refused "a static program" 'statically linked'
+	exec 5>&-
+fi
+finish

@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * call.c - a call in a stopped thread, after which all registers are as before.
+ *
+ * Below its stack the thread gets a signal frame, as the kernel would write for a handler. Each
+ * step before the end leads to that frame: the system calls that get memory return to the
+ * restorer above it, and the stub ends with it. So the thread returns by itself to where it was,
+ * if this process is killed. If not, this process stops the thread before the frame is used and
+ * sets the registers, because only the tracer can restore an interrupted system call exactly.
+ */
+#include "inject/call.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <ucontext.h>
+#include <elf.h>
+
+#include "base/until.h"
+#include "inject/stub.h"
+
+#if defined __x86_64__
+
+#define STACK_BYTES ((uint64_t)512 << 10)
+#define CODE_BYTES  ((uint64_t)4096)
+#define CALL_NS     INT64_C(20000000000) /* for the whole call; a busy machine is slow */
+#define RED_ZONE    128
+#define FRAME_BYTES 440 /* a pointer, the kernel's ucontext, a siginfo */
+#define CONTEXT_BYTES 304
+#define MARGIN      256 /* that stays free below the frame */
+#define NO_STACK    0x40 /* invalid flags of sigaltstack(): rt_sigreturn() leaves it unchanged */
+
+/* Marks of interrupted system calls in the kernel. */
+#define ERESTARTSYS           512
+#define ERESTARTNOINTR        513
+#define ERESTARTNOHAND        514
+#define ERESTART_RESTARTBLOCK 516
+
+/* The description of the vector registers in a signal frame, as the kernel writes it. */
+#define SOFTWARE_OFFSET 464
+struct software {
+	uint32_t magic, extended_bytes;
+	uint64_t features;
+	uint32_t state_bytes, padding[7];
+};
+#define MAGIC2 0x46505845u
+
+/* A frame of this process, from which the kernel's present format is learnt. */
+static struct {
+	unsigned long flags;
+	struct software software;
+} sample;
+
+static void take_sample(int number, siginfo_t *info, void *context)
+{
+	const ucontext_t *own = context;
+
+	(void)number, (void)info;
+	sample.flags = own->uc_flags;
+	memcpy(&sample.software, (const char *)own->uc_mcontext.fpregs + SOFTWARE_OFFSET,
+	       sizeof(sample.software));
+}
+
+/* False: the kernel writes frames without a description, which no supported processor needs. */
+static bool learn_format(void)
+{
+	struct sigaction action = { .sa_flags = SA_SIGINFO }, before;
+	sigset_t set, mask;
+
+	if (sample.software.state_bytes)
+		return true;
+	action.sa_sigaction = take_sample;
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR2);
+	sigaction(SIGUSR2, &action, &before);
+	sigprocmask(SIG_UNBLOCK, &set, &mask);
+	raise(SIGUSR2);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	sigaction(SIGUSR2, &before, NULL);
+	return sample.software.state_bytes >= 576 &&
+	       sample.software.extended_bytes >= sample.software.state_bytes + 4;
+}
+
+/* One call: the thread, and what was done in it so far. */
+struct call {
+	struct stopped *thread;
+	int memory;
+	const struct call_place *place;
+	int64_t end_ns;
+	struct user_regs_struct regs; /* for the next step */
+	uint64_t frame;               /* the address of the pointer to the restorer */
+	uint64_t code, stack;         /* memory of the call, 0: none */
+	int crash;                    /* a signal of the call itself */
+};
+
+/* Returns whether the kernel would restart the interrupted system call of the thread. */
+static bool is_restarted(const struct user_regs_struct *regs)
+{
+	if ((int64_t)regs->orig_rax < 0)
+		return false;
+	switch (-(int64_t)regs->rax) {
+	case ERESTARTSYS:
+	case ERESTARTNOINTR:
+	case ERESTARTNOHAND:
+	case ERESTART_RESTARTBLOCK:
+	case EINTR:
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Returns the number of the system call that was interrupted. A call that was restarted before has
+ * the number of restart_syscall(), which has no effect after rt_sigreturn(). The C library loads
+ * the number by the instruction before: b8 and four bytes.
+ */
+static uint64_t number_of(const struct call *call)
+{
+	const struct user_regs_struct *regs = &call->thread->regs;
+	unsigned char code[5];
+	uint32_t number;
+
+	if (regs->orig_rax != SYS_restart_syscall ||
+	    !memory_read(call->memory, regs->rip - 7, code, sizeof(code)) || code[0] != 0xb8)
+		return regs->orig_rax;
+	memcpy(&number, code + 1, sizeof(number));
+	return number;
+}
+
+/* Fills the kernel's context with the registers of the thread, so that it can continue. */
+static void fill_context(ucontext_t *context, const struct call *call, uint64_t state)
+{
+	const struct stopped *thread = call->thread;
+	const struct user_regs_struct *regs = &thread->regs;
+	greg_t *greg = context->uc_mcontext.gregs;
+
+	memset(context, 0, sizeof(*context));
+	context->uc_flags = sample.flags;
+	context->uc_stack.ss_flags = NO_STACK;
+	greg[REG_R8] = (greg_t)regs->r8;
+	greg[REG_R9] = (greg_t)regs->r9;
+	greg[REG_R10] = (greg_t)regs->r10;
+	greg[REG_R11] = (greg_t)regs->r11;
+	greg[REG_R12] = (greg_t)regs->r12;
+	greg[REG_R13] = (greg_t)regs->r13;
+	greg[REG_R14] = (greg_t)regs->r14;
+	greg[REG_R15] = (greg_t)regs->r15;
+	greg[REG_RDI] = (greg_t)regs->rdi;
+	greg[REG_RSI] = (greg_t)regs->rsi;
+	greg[REG_RBP] = (greg_t)regs->rbp;
+	greg[REG_RBX] = (greg_t)regs->rbx;
+	greg[REG_RDX] = (greg_t)regs->rdx;
+	greg[REG_RAX] = (greg_t)regs->rax;
+	greg[REG_RCX] = (greg_t)regs->rcx;
+	greg[REG_RSP] = (greg_t)regs->rsp;
+	greg[REG_RIP] = (greg_t)regs->rip;
+	greg[REG_EFL] = (greg_t)regs->eflags;
+	greg[REG_CSGSFS] = (greg_t)((regs->cs & 0xffff) | (regs->ss & 0xffff) << 48);
+	greg[REG_OLDMASK] = (greg_t)thread->mask;
+	/* The instruction that enters the kernel has two bytes. */
+	if (is_restarted(regs)) {
+		greg[REG_RAX] = (greg_t)number_of(call);
+		greg[REG_RIP] -= 2;
+	}
+	context->uc_mcontext.fpregs = (void *)(uintptr_t)state;
+	memcpy(&context->uc_sigmask, &thread->mask, sizeof(thread->mask));
+}
+
+/* Writes the frame below the thread's stack. False: there is no room. */
+static bool write_frame(struct call *call, const struct mapping *stack)
+{
+	const struct stopped *thread = call->thread;
+	const struct software *software = &sample.software;
+	uint64_t bytes = software->extended_bytes, state, magic = MAGIC2;
+	unsigned char *copy;
+	ucontext_t context;
+	bool ok;
+
+	if (thread->regs.rsp < stack->begin + bytes + FRAME_BYTES + RED_ZONE + MARGIN + 128)
+		return false;
+	state = (thread->regs.rsp - RED_ZONE - bytes) & ~(uint64_t)63;
+	call->frame = ((state - FRAME_BYTES) & ~(uint64_t)15) - 8;
+	copy = calloc(1, bytes);
+	if (!copy)
+		return false;
+	memcpy(copy, thread->state,
+	       thread->state_bytes < software->state_bytes ? thread->state_bytes :
+							     software->state_bytes);
+	memcpy(copy + SOFTWARE_OFFSET, software, sizeof(*software));
+	memcpy(copy + software->state_bytes, &magic, 4);
+	fill_context(&context, call, state);
+	ok = memory_write(call->memory, state, copy, bytes) &&
+	     memory_write(call->memory, call->frame + 8, &context, CONTEXT_BYTES) &&
+	     memory_write(call->memory, call->frame, &call->place->restorer, 8);
+	free(copy);
+	return ok;
+}
+
+/*
+ * Lets the thread run until its next stop at a system call. Signals that a fault of the call
+ * itself causes end the call. A stop of the whole process lasts until it is continued.
+ */
+static enum stop_kind run_to_system_call(struct call *call)
+{
+	pid_t tid = call->thread->tid;
+	int signal = 0, request = PTRACE_SYSCALL;
+
+	for (;;) {
+		struct stop stop;
+		siginfo_t info;
+
+		if (ptrace(request, tid, NULL, signal))
+			return STOP_GONE;
+		signal = 0;
+		request = PTRACE_SYSCALL;
+		stop = stop_wait(tid, call->end_ns);
+		switch (stop.kind) {
+		case STOP_GROUP:
+			request = PTRACE_LISTEN;
+			break;
+		case STOP_SIGNAL:
+			if (ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) || info.si_code > 0) {
+				call->crash = stop.signal;
+				return STOP_SIGNAL;
+			}
+			signal = stop.signal;
+			break;
+		case STOP_EVENT:
+			break;
+		case STOP_SYSCALL:
+		case STOP_GONE:
+		case STOP_LATE:
+			return stop.kind;
+		}
+	}
+}
+
+static bool get_regs(const struct call *call, struct user_regs_struct *regs)
+{
+	return ptrace(PTRACE_GETREGS, call->thread->tid, NULL, regs) == 0;
+}
+
+static bool set_regs(const struct call *call, const struct user_regs_struct *regs)
+{
+	return ptrace(PTRACE_SETREGS, call->thread->tid, NULL, regs) == 0;
+}
+
+/* Blocks all signals in the thread, except those by which a fault of the call shows. */
+static void block_signals(const struct call *call)
+{
+	uint64_t mask = ~(uint64_t)0;
+
+	for (size_t i = 0; i < 5; i++)
+		mask &= ~((uint64_t)1 << (((const int[]){ SIGSEGV, SIGBUS, SIGFPE, SIGILL,
+							   SIGTRAP })[i] - 1));
+	ptrace(PTRACE_SETSIGMASK, call->thread->tid, sizeof(mask), &mask);
+}
+
+/*
+ * Makes the thread execute a system call, after which it would return to the frame. It remains
+ * stopped after the system call. *result has what the kernel returned.
+ */
+static enum stop_kind remote_call(struct call *call, long number, uint64_t a, uint64_t b,
+				  uint64_t c, uint64_t d, uint64_t e, uint64_t f, int64_t *result)
+{
+	struct user_regs_struct regs = call->thread->regs;
+	enum stop_kind kind;
+
+	regs.rip = call->place->system_call;
+	regs.rsp = call->frame;
+	regs.orig_rax = (uint64_t)-1;
+	regs.eflags &= ~UINT64_C(0x500); /* no single step; strings go upwards */
+	regs.rax = (uint64_t)number;
+	regs.rdi = a;
+	regs.rsi = b;
+	regs.rdx = c;
+	regs.r10 = d;
+	regs.r8 = e;
+	regs.r9 = f;
+	if (!set_regs(call, &regs))
+		return STOP_GONE;
+	/* The frame restores the mask, so it is changed only now. */
+	block_signals(call);
+	do {
+		kind = run_to_system_call(call);
+		if (kind != STOP_SYSCALL)
+			return kind;
+		if (!get_regs(call, &regs))
+			return STOP_GONE;
+		/* The end of a call that was skipped, or the beginning of this one. */
+	} while (regs.rip != call->place->system_call + 2 || (int64_t)regs.rax == -ENOSYS);
+	*result = (int64_t)regs.rax;
+	return kind;
+}
+
+/* Returns whether the kernel's result is an error number. */
+static bool is_error(int64_t result)
+{
+	return result < 0 && result > -4096;
+}
+
+/* Gets the memory for the code and the stack. Returns STOP_SYSCALL, with *result < 0 if refused. */
+static enum stop_kind get_memory(struct call *call, int64_t *result)
+{
+	enum stop_kind kind = remote_call(call, SYS_mmap, 0, CODE_BYTES, PROT_READ | PROT_EXEC,
+					  MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0, result);
+
+	if (kind != STOP_SYSCALL || is_error(*result))
+		return kind;
+	call->code = (uint64_t)*result;
+	kind = remote_call(call, SYS_mmap, 0, STACK_BYTES, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0, result);
+	if (kind == STOP_SYSCALL && !is_error(*result))
+		call->stack = (uint64_t)*result;
+	return kind;
+}
+
+static enum stop_kind free_memory(struct call *call)
+{
+	enum stop_kind kind = STOP_SYSCALL;
+	int64_t ignored;
+
+	if (call->stack)
+		kind = remote_call(call, SYS_munmap, call->stack, STACK_BYTES, 0, 0, 0, 0,
+				   &ignored);
+	if (call->code && kind == STOP_SYSCALL)
+		kind = remote_call(call, SYS_munmap, call->code, CODE_BYTES, 0, 0, 0, 0, &ignored);
+	return kind;
+}
+
+/* Writes a string to the stack's memory, and returns its address. */
+static uint64_t put_string(const struct call *call, uint64_t *top, const char *text, bool *ok)
+{
+	size_t bytes = strlen(text) + 1;
+
+	*top = (*top - bytes) & ~(uint64_t)15;
+	*ok = *ok && memory_write(call->memory, *top, text, bytes);
+	return *top;
+}
+
+/* Writes the code, the block and the strings, and sets the registers for the stub. */
+static bool prepare_stub(struct call *call, const struct call_request *request,
+			 uint64_t *block_address)
+{
+	const struct call_place *place = call->place;
+	struct stub_block block = {
+		.errno_location = place->errno_location,
+		.set_cancel_state = place->set_cancel_state, .dlopen = place->dlopen,
+		.dlsym = place->dlsym, .dlerror = place->dlerror,
+		.flags = (uint64_t)request->flags,
+		.frame = call->frame + 8, /* as if the restorer's address had been popped */
+	};
+	uint64_t top = call->stack + STACK_BYTES;
+	struct user_regs_struct regs = call->thread->regs;
+	bool ok = true;
+
+	block.path = put_string(call, &top, request->path, &ok);
+	block.symbol = put_string(call, &top, request->symbol, &ok);
+	if (request->argument)
+		block.argument = put_string(call, &top, request->argument, &ok);
+	top = (top - sizeof(block)) & ~(uint64_t)15;
+	*block_address = top;
+	ok = ok && memory_write(call->memory, top, &block, sizeof(block)) &&
+	     memory_write(call->memory, call->code, stub_code,
+			  (size_t)(stub_code_end - stub_code));
+	regs.rip = call->code;
+	regs.rsp = top - 128;
+	regs.rbp = 0;
+	regs.r12 = top;
+	regs.orig_rax = (uint64_t)-1;
+	regs.eflags &= ~UINT64_C(0x500);
+	return ok && set_regs(call, &regs);
+}
+
+/* Runs the stub until it is about to return by the frame, and reads its results. */
+static enum stop_kind run_stub(struct call *call, uint64_t address, struct stub_block *block)
+{
+	uint64_t end = call->code + (uint64_t)(stub_return - stub_code);
+	struct user_regs_struct regs;
+	enum stop_kind kind;
+
+	do {
+		kind = run_to_system_call(call);
+		if (kind != STOP_SYSCALL)
+			return kind;
+		if (!get_regs(call, &regs))
+			return STOP_GONE;
+	} while (regs.rip != end || regs.orig_rax != SYS_rt_sigreturn);
+	return memory_read(call->memory, address, block, sizeof(*block)) ? kind : STOP_GONE;
+}
+
+/*
+ * Restores the thread by the tracer. The thread is stopped at a system call. It must be stopped by
+ * PTRACE_INTERRUPT instead, so that it passes the place where the kernel restarts system calls.
+ */
+static void restore_thread(struct call *call)
+{
+	struct stopped *thread = call->thread;
+	struct iovec vector = { thread->state, thread->state_bytes };
+	struct stop stop;
+
+	if (ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL) ||
+	    ptrace(PTRACE_CONT, thread->tid, NULL, NULL))
+		return;
+	do {
+		stop = stop_wait(thread->tid, call->end_ns);
+		/* All signals are blocked but those of a fault, which cannot happen here. */
+		if (stop.kind == STOP_GROUP || stop.kind == STOP_SIGNAL)
+			ptrace(stop.kind == STOP_GROUP ? PTRACE_LISTEN : PTRACE_CONT, thread->tid,
+			       NULL, NULL);
+	} while (stop.kind == STOP_GROUP || stop.kind == STOP_SIGNAL);
+	if (stop.kind != STOP_EVENT)
+		return;
+	ptrace(PTRACE_SETREGSET, thread->tid, NT_X86_XSTATE, &vector);
+	ptrace(PTRACE_SETSIGMASK, thread->tid, sizeof(thread->mask), &thread->mask);
+	/* Until this call the thread would restore itself by the frame. */
+	ptrace(PTRACE_SETREGS, thread->tid, NULL, &thread->regs);
+	stop_end(thread);
+}
+
+/* After a crash the thread has stopped before the signal; the signal is suppressed. */
+static void restore_crashed(struct call *call)
+{
+	int64_t ignored;
+
+	/* A system call that changes nothing leads to a place where the thread can be restored. */
+	if (remote_call(call, SYS_getpid, 0, 0, 0, 0, 0, 0, &ignored) == STOP_SYSCALL)
+		restore_thread(call);
+}
+
+static enum call_outcome outcome_of(struct call *call, const struct stub_block *block,
+				    struct call_result *result)
+{
+	result->value = (int64_t)block->result;
+	if (block->function)
+		return CALL_DONE;
+	if (block->message)
+		memory_string(call->memory, block->message, result->message,
+			      sizeof(result->message));
+	return CALL_FAILED;
+}
+
+/* The outcome if the thread did not get to a stop as expected. */
+static enum call_outcome end_early(struct call *call, enum stop_kind kind,
+				   struct call_result *result)
+{
+	if (kind == STOP_GONE)
+		return CALL_ENDED;
+	if (kind != STOP_SIGNAL)
+		return CALL_LATE;
+	result->value = call->crash;
+	restore_crashed(call);
+	return CALL_CRASHED;
+}
+
+enum call_outcome call_run(struct stopped *thread, int memory, const struct call_place *place,
+			   const struct mapping *stack, const struct call_request *request,
+			   struct call_result *result)
+{
+	struct call call = { .thread = thread, .memory = memory, .place = place,
+			     .end_ns = until_now_ns() + CALL_NS };
+	struct stub_block block = { .is_done = 0 };
+	enum call_outcome outcome = CALL_REFUSED;
+	enum stop_kind kind;
+	uint64_t address;
+
+	*result = (struct call_result){ .value = 0 };
+	if (!learn_format() || !write_frame(&call, stack)) {
+		stop_end(thread);
+		return CALL_NO_ROOM;
+	}
+	kind = get_memory(&call, &result->value);
+	if (kind == STOP_SYSCALL && call.stack) {
+		if (prepare_stub(&call, request, &address)) {
+			kind = run_stub(&call, address, &block);
+			if (kind == STOP_SYSCALL)
+				outcome = outcome_of(&call, &block, result);
+		} else {
+			result->value = -EFAULT;
+		}
+	}
+	if (kind == STOP_SYSCALL)
+		kind = free_memory(&call);
+	if (kind != STOP_SYSCALL)
+		return end_early(&call, kind, result);
+	restore_thread(&call);
+	return outcome;
+}
+
+#endif

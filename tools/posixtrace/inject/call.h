@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* call.h - makes a stopped thread of another process load a library and call a function of it. */
+#ifndef POSIXTRACE_INJECT_CALL_H
+#define POSIXTRACE_INJECT_CALL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "inject/memory.h"
+#include "inject/stop.h"
+
+/* Addresses in the process, all of them in its C library. */
+struct call_place {
+	uint64_t system_call; /* the instructions "syscall; ret" */
+	uint64_t restorer;    /* the function that calls rt_sigreturn() */
+	uint64_t errno_location, set_cancel_state, dlopen, dlsym, dlerror;
+};
+
+struct call_request {
+	const char *path, *symbol, *argument; /* argument may be NULL */
+	int flags;                            /* of dlopen() */
+};
+
+enum call_outcome {
+	CALL_DONE,    /* result.value is what the function returned */
+	CALL_FAILED,  /* dlopen() or dlsym() failed: result.message */
+	CALL_REFUSED, /* the process got no memory; it is unchanged. result.value: -errno */
+	CALL_NO_ROOM, /* the thread's stack has no room for a signal frame; it is unchanged */
+	CALL_CRASHED, /* a signal such as SIGSEGV, which was suppressed: result.value */
+	CALL_LATE,    /* it did not end in time, and will end without this process */
+	CALL_ENDED,   /* the process has ended meanwhile */
+};
+
+#define CALL_MESSAGE_BYTES 512
+
+struct call_result {
+	int64_t value;
+	char message[CALL_MESSAGE_BYTES];
+};
+
+#if defined __x86_64__
+
+/*
+ * Makes the call. The thread continues afterwards as stop_end() describes, whatever the outcome
+ * is. stack is the mapping of its stack.
+ */
+enum call_outcome call_run(struct stopped *thread, int memory, const struct call_place *place,
+			   const struct mapping *stack, const struct call_request *request,
+			   struct call_result *result);
+
+#endif
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * elf.h - the symbols and the code of a module, read from the memory of the process that has
+ * loaded it. The file may have been replaced or may not be visible here.
+ */
+#ifndef POSIXTRACE_INJECT_ELF_H
+#define POSIXTRACE_INJECT_ELF_H
+
+#include <elf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "inject/memory.h"
+
+struct elf_module {
+	uint64_t base;         /* what is added to addresses of the file */
+	Elf64_Sym *symbol;     /* a copy of the dynamic symbol table */
+	size_t symbols;
+	char *string;
+	size_t string_bytes;
+	size_t soname;         /* offset in string; 0: none */
+	unsigned char *code;   /* a copy of the executable segment */
+	uint64_t code_begin;
+	size_t code_bytes;
+};
+
+/*
+ * Reads the module whose first mapping begins at begin. Returns false if it is no module for this
+ * processor, or contradicts itself. with_code: also the executable segment.
+ */
+bool elf_read(struct elf_module *module, int memory, uint64_t begin, bool with_code);
+void elf_fini(struct elf_module *module);
+
+/* Returns the name of the library, "" if it has none. */
+const char *elf_soname(const struct elf_module *module);
+
+/* Returns the defined symbol of this name, or NULL. Its address is base + st_value. */
+const Elf64_Sym *elf_find(const struct elf_module *module, const char *name);
+
+/* Returns the address of a symbol, 0 if it is not defined. */
+uint64_t elf_address(const struct elf_module *module, const char *name);
+
+/* Returns the address of the first occurrence of the bytes in the code, 0 if there is none. */
+uint64_t elf_code_find(const struct elf_module *module, const void *bytes, size_t count);
+
+/* Returns whether the address is in the executable segment. */
+bool elf_has_code(const struct elf_module *module, uint64_t address);
+
+#endif

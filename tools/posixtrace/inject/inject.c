@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * inject.c - loads the library into a process, and detaches it: which thread, how often to try,
+ * and what is printed.
+ *
+ * A child of this process does the work, because the kernel lets a traced thread go when its
+ * tracer ends. So a tracer that cannot go on ends, and this process continues.
+ */
+#include "inject/inject.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/say.h"
+#include "base/tool.h"
+#include "base/until.h"
+#include "base/vec.h"
+#include "inject/safe.h"
+#include "inject/target.h"
+
+#define TRY_NS   INT64_C(10000000000) /* after this time without a safe place it gives up */
+#define CALM_NS  INT64_C(200000000)   /* before this time only waiting threads are tried */
+#define PAUSE_NS 5000000              /* between two rounds */
+#define ATTACH   "posixtrace_shim_attach"
+#define DETACH   "posixtrace_shim_detach"
+
+/* What the child does, and its exit statuses. */
+struct work {
+	pid_t pid;
+	const char *library, *symbol, *argument;
+};
+
+enum work_exit {
+	WORK_DONE,
+	WORK_FAILED, /* a message was printed */
+	WORK_LEAVE   /* nothing is to be done */
+};
+
+static void say_why(pid_t pid, const char *why)
+{
+	say("process %d: its calls cannot be traced: %s", (int)pid, why);
+}
+
+/*
+ * Returns whether the process sees the library's file under its path. It may have another root
+ * folder or name space of mounts.
+ */
+static bool sees_library(pid_t pid, const char *library)
+{
+	char path[4200];
+	struct stat here, there;
+
+	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, library);
+	return stat(library, &here) == 0 && stat(path, &there) == 0 &&
+	       here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+}
+
+#if defined __x86_64__
+
+struct candidate {
+	pid_t tid;
+	enum safe_rank rank;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct candidate *first = a, *second = b;
+
+	return (int)second->rank - (int)first->rank;
+}
+
+/* Lists the threads that may be tried, the best ones first. */
+static size_t list_candidates(pid_t pid, struct candidate **candidates)
+{
+	char path[40];
+	struct dirent *entry;
+	size_t count = 0;
+	DIR *folder;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	folder = opendir(path);
+	while (folder && (entry = readdir(folder))) {
+		struct candidate one = { (pid_t)atoi(entry->d_name), SAFE_NOT };
+
+		if (one.tid)
+			one.rank = safe_look(pid, one.tid);
+		if (one.rank == SAFE_NOT || !vec_grow(candidates, count, 1))
+			continue;
+		(*candidates)[count++] = one;
+	}
+	if (folder)
+		closedir(folder);
+	if (count)
+		qsort(*candidates, count, sizeof(**candidates), by_rank);
+	return count;
+}
+
+/* The result of a round or of one thread. */
+enum progress { PROGRESS_AGAIN, PROGRESS_DONE, PROGRESS_FAILED, PROGRESS_ENDED };
+
+/* Prints the outcome of a call. */
+static enum progress say_outcome(const struct work *work, enum call_outcome outcome,
+				 const struct call_result *result)
+{
+	pid_t pid = work->pid;
+
+	switch (outcome) {
+	case CALL_DONE:
+		if (result->value >= 0)
+			return PROGRESS_DONE;
+		if (result->value == -EAGAIN) /* another thread is busy with the slots */
+			return PROGRESS_AGAIN;
+		say_why(pid, result->value == -ENOTSUP ?
+				     "it runs under a sanitizer, or its libraries cannot be read" :
+				     strerror((int)-result->value));
+		return PROGRESS_FAILED;
+	case CALL_FAILED:
+		say("process %d: its calls cannot be traced: it cannot load the library: %s",
+		    (int)pid, *result->message ? result->message : work->library);
+		return PROGRESS_FAILED;
+	case CALL_REFUSED:
+		say("process %d: its calls cannot be traced: it gets no memory for code: %s",
+		    (int)pid, strerror((int)-result->value));
+		return PROGRESS_FAILED;
+	case CALL_NO_ROOM:
+		return PROGRESS_AGAIN;
+	case CALL_CRASHED:
+		say("process %d: its calls cannot be traced: loading the library raised signal %d "
+		    "(%s), which was suppressed",
+		    (int)pid, (int)result->value, strsignal((int)result->value));
+		return PROGRESS_FAILED;
+	case CALL_LATE:
+		say("process %d: loading the library does not end: another thread may hold a lock; "
+		    "it will end without this command",
+		    (int)pid);
+		return PROGRESS_FAILED;
+	case CALL_ENDED:
+		return PROGRESS_ENDED;
+	}
+	return PROGRESS_FAILED;
+}
+
+/* Tries one thread. The mappings are read anew, because stacks come and go. */
+static enum progress try_thread(const struct work *work, struct target *target, pid_t tid)
+{
+	/* Loading must not bind at the first call: a wrapper may run in a signal handler. */
+	const struct call_request request = { work->library, work->symbol, work->argument,
+					      RTLD_NOW | RTLD_LOCAL };
+	enum progress progress = PROGRESS_AGAIN;
+	static struct stopped thread;
+	const struct mapping *stack;
+	struct mappings mappings;
+	struct call_result result;
+	int memory;
+
+	switch (stop_begin(&thread, work->pid, tid)) {
+	case STOP_OK:
+		break;
+	case STOP_REFUSED:
+		say_why(work->pid, errno == EPERM ? "the kernel forbids to stop it" :
+						    strerror(errno));
+		return PROGRESS_FAILED;
+	case STOP_RETRY:
+	case STOP_ENDED:
+		return PROGRESS_AGAIN;
+	case STOP_STUCK:
+		say_why(work->pid, "a thread of it does not stop; try it again");
+		return PROGRESS_FAILED;
+	}
+	memory = memory_open(work->pid, tid);
+	if (memory >= 0 && !mappings_read(&mappings, work->pid)) {
+		mappings_fini(&target->mappings);
+		target->mappings = mappings;
+		stack = mappings_at(&target->mappings, thread.regs.rsp);
+		if (stack && safe_is_here(target, &thread, stack))
+			progress = say_outcome(work,
+					       call_run(&thread, memory, &target->place, stack,
+							&request, &result),
+					       &result);
+		else
+			stop_end(&thread);
+	} else {
+		stop_end(&thread);
+	}
+	if (memory >= 0)
+		close(memory);
+	return progress;
+}
+
+/* Tries threads until one could make the call. */
+static enum progress try_threads(const struct work *work, struct target *target)
+{
+	const struct timespec pause = { 0, PAUSE_NS };
+	int64_t begin_ns = until_now_ns(), now_ns = begin_ns;
+	enum progress progress = PROGRESS_AGAIN;
+
+	while (progress == PROGRESS_AGAIN && now_ns - begin_ns < TRY_NS) {
+		struct candidate *candidates = NULL;
+		size_t count = list_candidates(work->pid, &candidates);
+
+		for (size_t i = 0; i < count && progress == PROGRESS_AGAIN; i++)
+			/* A thread that runs may soon wait, which is better. */
+			if (candidates[i].rank != SAFE_RUNNING || now_ns - begin_ns >= CALM_NS)
+				progress = try_thread(work, target, candidates[i].tid);
+		free(candidates);
+		if (progress == PROGRESS_AGAIN) {
+			nanosleep(&pause, NULL);
+			if (kill(work->pid, 0) && errno == ESRCH)
+				progress = PROGRESS_ENDED;
+		}
+		now_ns = until_now_ns();
+	}
+	return progress;
+}
+
+/* The child's work from the beginning. */
+static enum work_exit do_work(const struct work *work, struct target *target)
+{
+	switch (try_threads(work, target)) {
+	case PROGRESS_DONE:
+		return WORK_DONE;
+	case PROGRESS_ENDED:
+		/* The creation of the stream reports it. */
+		return WORK_LEAVE;
+	case PROGRESS_AGAIN:
+		say_why(work->pid, "no thread of it was at a place where it can load a library; "
+				   "try it again");
+		break;
+	case PROGRESS_FAILED:
+		break;
+	}
+	return WORK_FAILED;
+}
+
+#else
+
+static enum work_exit do_work(const struct work *work, struct target *target)
+{
+	(void)target;
+	say_why(work->pid, "not supported on this processor");
+	return WORK_FAILED;
+}
+
+#endif
+
+/*
+ * Does the work in a child, and waits for it. Keys of the terminal do not end the child, which
+ * takes a limited time. If it is killed, the state of the process decides.
+ */
+static enum work_exit work_in_child(const struct work *work, struct target *target)
+{
+	pid_t child, parent = getpid();
+	sigset_t set, mask;
+	int status;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGQUIT);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, &mask);
+	child = fork();
+	if (child == 0) {
+		/* Without the command, nothing would end what the child begins. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		_exit(getppid() == parent ? do_work(work, target) : WORK_FAILED);
+	}
+	while (child > 0 && waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			child = -1;
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	if (child < 0) {
+		say("process %d: %s", (int)work->pid, strerror(errno));
+		return WORK_FAILED;
+	}
+	if (WIFEXITED(status))
+		return (enum work_exit)WEXITSTATUS(status);
+	say("process %d: loading the library was interrupted", (int)work->pid);
+	return WORK_FAILED;
+}
+
+bool inject_is_needed(pid_t pid)
+{
+	bool has_library = false, has_shim = false;
+	struct mappings mappings;
+	int err = mappings_read(&mappings, pid);
+
+	for (size_t i = 0; i < mappings.count; i++) {
+		has_library |= strstr(mappings.mapping[i].path, "/libposixtrace.so") != NULL;
+		has_shim |= strstr(mappings.mapping[i].path, "/libposixtrace-preload") != NULL;
+	}
+	mappings_fini(&mappings);
+	return !err && (has_shim || !has_library);
+}
+
+int inject_begin(struct inject *inject, pid_t pid, const char *library, const char *families)
+{
+	const struct work work = { pid, library, ATTACH, families };
+	struct target target;
+	enum target_verdict verdict = target_examine(&target, pid);
+	enum work_exit done = WORK_FAILED;
+
+	*inject = (struct inject){ .pid = pid, .library = library };
+	if (verdict == TARGET_OK && !sees_library(pid, library))
+		say("process %d: its calls cannot be traced: it does not see the file %s, because "
+		    "it has another root folder",
+		    (int)pid, library);
+	else if (verdict == TARGET_OK)
+		done = work_in_child(&work, &target);
+	else if (verdict == TARGET_LEAVE)
+		done = WORK_LEAVE;
+	target_fini(&target);
+	inject->is_attached = done == WORK_DONE;
+	return done == WORK_FAILED ? TOOL_FAILURE : TOOL_OK;
+}
+
+void inject_end(struct inject *inject)
+{
+	const struct work work = { inject->pid, inject->library, DETACH, NULL };
+	struct target target;
+
+	if (!inject->is_attached)
+		return;
+	inject->is_attached = false;
+	/* A process that has executed another program has no shim any more. */
+	say_nothing(true);
+	if (target_examine(&target, inject->pid) == TARGET_OK && target.shim == SHIM_ATTACHED) {
+		say_nothing(false);
+		if (work_in_child(&work, &target) == WORK_FAILED)
+			say("process %d: its calls lead through the library until another tracer "
+			    "leaves it; that costs some nanoseconds each",
+			    (int)inject->pid);
+	}
+	say_nothing(false);
+	target_fini(&target);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * inject.h - loads the preload library into a process that runs already, so that its calls of the
+ * C library can be traced, and detaches it.
+ *
+ * DESIGN has the argument. The process continues as if nothing had happened, whenever this
+ * program is killed. After the end the library remains loaded, but no call reaches it.
+ */
+#ifndef POSIXTRACE_INJECT_INJECT_H
+#define POSIXTRACE_INJECT_INJECT_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct inject {
+	pid_t pid;
+	bool is_attached;    /* inject_end() has something to do */
+	const char *library;
+};
+
+/*
+ * Returns whether inject_begin() may have something to do: false for a process that is linked with
+ * libposixtrace, and for one that cannot be examined.
+ */
+bool inject_is_needed(pid_t pid);
+
+/*
+ * Loads the library and redirects the calls of these families, a list as for record --trace. Does
+ * nothing if the process uses libposixtrace already, linked or preloaded. Returns TOOL_OK, or
+ * TOOL_FAILURE after it printed the reason; the process is unchanged then. library is an absolute
+ * path. Both strings must exist until inject_end().
+ */
+int inject_begin(struct inject *inject, pid_t pid, const char *library, const char *families);
+
+/*
+ * Restores the process, unless another tracer has a stream of it. To be called after the stream
+ * was shut down. Prints a message if the process could not be restored. Does nothing if the
+ * process has ended or executes another program.
+ */
+void inject_end(struct inject *inject);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* memory.c - reads and writes the memory of another process by /proc/PID/mem. */
+#include "inject/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/vec.h"
+
+int memory_open(pid_t pid, pid_t tid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/mem", (int)pid, (int)tid);
+	return open(path, O_RDWR | O_CLOEXEC);
+}
+
+bool memory_read(int memory, uint64_t address, void *buffer, size_t bytes)
+{
+	char *to = buffer;
+
+	while (bytes) {
+		ssize_t n = pread(memory, to, bytes, (off_t)address);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		to += n;
+		address += (uint64_t)n;
+		bytes -= (size_t)n;
+	}
+	return true;
+}
+
+bool memory_write(int memory, uint64_t address, const void *buffer, size_t bytes)
+{
+	const char *from = buffer;
+
+	while (bytes) {
+		ssize_t n = pwrite(memory, from, bytes, (off_t)address);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		from += n;
+		address += (uint64_t)n;
+		bytes -= (size_t)n;
+	}
+	return true;
+}
+
+/* Byte by byte, because the string may end just before memory that cannot be read. */
+void memory_string(int memory, uint64_t address, char *text, size_t bytes)
+{
+	size_t i = 0;
+
+	while (i + 1 < bytes && memory_read(memory, address + i, text + i, 1) && text[i])
+		i++;
+	text[i] = '\0';
+}
+
+/* Parses a line. Returns 0, EINVAL, or ENOMEM. */
+static int parse_line(struct mapping *mapping, const char *line)
+{
+	unsigned long long begin, end, offset;
+	unsigned long inode;
+	char rights[5];
+	int path = 0;
+
+	if (sscanf(line, "%llx-%llx %4s %llx %*x:%*x %lu %n", &begin, &end, rights, &offset,
+		   &inode, &path) < 5)
+		return EINVAL;
+	*mapping = (struct mapping){
+		.begin = begin, .end = end, .offset = offset, .inode = inode,
+		.is_readable = rights[0] == 'r', .is_executable = rights[2] == 'x',
+		.path = strndup(line + path, strcspn(line + path, "\n")),
+	};
+	return mapping->path ? 0 : ENOMEM;
+}
+
+int mappings_read(struct mappings *mappings, pid_t pid)
+{
+	char path[40], *line = NULL;
+	size_t bytes = 0;
+	FILE *file;
+	int err = 0;
+
+	*mappings = (struct mappings){ .count = 0 };
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	file = fopen(path, "re");
+	if (!file)
+		return errno;
+	while (!err && getline(&line, &bytes, file) > 0) {
+		if (!vec_grow(&mappings->mapping, mappings->count, 1))
+			err = ENOMEM;
+		else
+			err = parse_line(&mappings->mapping[mappings->count], line);
+		mappings->count += !err;
+	}
+	free(line);
+	fclose(file);
+	return err;
+}
+
+void mappings_fini(struct mappings *mappings)
+{
+	for (size_t i = 0; i < mappings->count; i++)
+		free(mappings->mapping[i].path);
+	free(mappings->mapping);
+	*mappings = (struct mappings){ .count = 0 };
+}
+
+const struct mapping *mappings_at(const struct mappings *mappings, uint64_t address)
+{
+	for (size_t i = 0; i < mappings->count; i++)
+		if (address >= mappings->mapping[i].begin && address < mappings->mapping[i].end)
+			return &mappings->mapping[i];
+	return NULL;
+}

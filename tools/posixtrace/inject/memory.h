@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * memory.h - the memory of another process: its bytes, and what is mapped where.
+ *
+ * Everything read here is hostile until it was checked.
+ */
+#ifndef POSIXTRACE_INJECT_MEMORY_H
+#define POSIXTRACE_INJECT_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * Opens the memory of a process by one of its threads, which may be the one that this process
+ * traces. Returns a descriptor, or -1 with errno.
+ */
+int memory_open(pid_t pid, pid_t tid);
+
+/* Each returns false if not all bytes could be transferred. */
+bool memory_read(int memory, uint64_t address, void *buffer, size_t bytes);
+bool memory_write(int memory, uint64_t address, const void *buffer, size_t bytes);
+
+/* Reads a string and cuts it to its buffer. An address that cannot be read gives an empty one. */
+void memory_string(int memory, uint64_t address, char *text, size_t bytes);
+
+/* A line of /proc/PID/maps. path is empty for memory without a file. */
+struct mapping {
+	uint64_t begin, end, offset;
+	bool is_readable, is_executable;
+	unsigned long inode;
+	char *path;
+};
+
+struct mappings {
+	struct mapping *mapping;
+	size_t count;
+};
+
+/* Returns 0 or an error number. mappings_fini() also follows an error. */
+int mappings_read(struct mappings *mappings, pid_t pid);
+void mappings_fini(struct mappings *mappings);
+
+/* Returns the mapping that contains an address, or NULL. */
+const struct mapping *mappings_at(const struct mappings *mappings, uint64_t address);
+
+#endif

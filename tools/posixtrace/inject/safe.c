@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* safe.c - finds threads that are at a safe place. DESIGN has the argument. */
+#include "inject/safe.h"
+
+#include <linux/futex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+
+#define STACK_MAX     ((uint64_t)16 << 20) /* a deeper stack counts as unsafe */
+#define CALL_BYTES    7                    /* the longest instruction of a call */
+#define DESCRIPTOR_BYTES 2304              /* of a thread in glibc, at least */
+#define DESCRIPTOR_BEGIN 128
+
+#if defined __x86_64__
+
+/* The arguments of a system call that decide. */
+struct system_call {
+	long number;
+	unsigned long argument[6];
+};
+
+/*
+ * A system call in which a thread waits for something outside of it, has done nothing yet, and is
+ * restarted without a trace. A call that writes is none: it would return after a part.
+ */
+static enum safe_rank rank_of(const struct system_call *call)
+{
+	const unsigned long *argument = call->argument;
+
+	switch (call->number) {
+	case SYS_read:
+	case SYS_poll:
+	case SYS_ppoll:
+	case SYS_select:
+	case SYS_pselect6:
+	case SYS_pause:
+	case SYS_nanosleep:
+	case SYS_clock_nanosleep:
+	case SYS_accept:
+	case SYS_accept4:
+	case SYS_recvmsg:
+	case SYS_wait4:
+	case SYS_waitid:
+	case SYS_rt_sigsuspend:
+	case SYS_restart_syscall: /* one of these, after an earlier interruption */
+		return SAFE_WAITING;
+	case SYS_recvfrom:
+		/* It may have received a part. */
+		return argument[3] & MSG_WAITALL ? SAFE_NOT : SAFE_WAITING;
+	case SYS_futex:
+		/*
+		 * Condition variables, semaphores and joins. Mutexes, and the locks of the C
+		 * library, use FUTEX_WAIT.
+		 */
+		return (argument[1] & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET ? SAFE_WAITING :
+									     SAFE_NOT;
+	case SYS_epoll_wait:
+	case SYS_epoll_pwait:
+#ifdef SYS_epoll_pwait2
+	case SYS_epoll_pwait2:
+#endif
+	case SYS_rt_sigtimedwait:
+		return SAFE_TIMED;
+	}
+	return SAFE_NOT;
+}
+
+enum safe_rank safe_look(pid_t pid, pid_t tid)
+{
+	struct system_call call;
+	char path[64], text[256];
+	FILE *file;
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)pid, (int)tid);
+	file = fopen(path, "re");
+	if (!file)
+		return SAFE_NOT;
+	n = fread(text, 1, sizeof(text) - 1, file);
+	fclose(file);
+	text[n] = '\0';
+	if (!strncmp(text, "running", 7))
+		return SAFE_RUNNING;
+	if (sscanf(text, "%ld %lx %lx %lx %lx %lx %lx", &call.number, &call.argument[0],
+		   &call.argument[1], &call.argument[2], &call.argument[3], &call.argument[4],
+		   &call.argument[5]) != 7)
+		return SAFE_NOT;
+	return rank_of(&call);
+}
+
+/* The bytes of a stack from the stack pointer to its end. */
+struct stack {
+	uint64_t begin, *word;
+	size_t words;
+};
+
+static bool read_stack(struct stack *stack, const struct target *target,
+		       const struct stopped *thread, const struct mapping *mapping)
+{
+	stack->begin = thread->regs.rsp & ~(uint64_t)7;
+	if (mapping->end - stack->begin > STACK_MAX)
+		return false;
+	stack->words = (mapping->end - stack->begin) / sizeof(*stack->word);
+	stack->word = malloc(stack->words * sizeof(*stack->word) + 1);
+	return stack->word && memory_read(target->memory, stack->begin, stack->word,
+					  stack->words * sizeof(*stack->word));
+}
+
+/* Returns the word at an address of the stack, 0 outside of it. */
+static uint64_t word_at(const struct stack *stack, uint64_t address)
+{
+	uint64_t i = (address - stack->begin) / sizeof(*stack->word);
+
+	return address >= stack->begin && i < stack->words ? stack->word[i] : 0;
+}
+
+/*
+ * Returns whether the word i begins a signal frame. A frame of a handler that has returned is
+ * usually damaged by later calls: all of its parts are checked.
+ */
+static bool is_signal_frame(const struct target *target, const struct stack *stack, size_t i)
+{
+	uint64_t context = stack->begin + (i + 1) * 8, registers, state;
+
+	if (stack->word[i] != target->place.restorer)
+		return false;
+	registers = context + offsetof(ucontext_t, uc_mcontext);
+	state = word_at(stack, context + offsetof(ucontext_t, uc_mcontext.fpregs));
+	return word_at(stack, context) <= 7 && word_at(stack, context + 8) == 0 &&
+	       (word_at(stack, registers + REG_CSGSFS * 8) & 0xffff) == 0x33 &&
+	       mappings_at(&target->mappings, word_at(stack, registers + REG_RIP * 8)) &&
+	       state > context && !(state & 63) &&
+	       (uint32_t)word_at(stack, state + 464) == 0x46505853;
+}
+
+/*
+ * Returns whether the address follows a call instruction of the module, as a return address does.
+ * A pointer to a function does not.
+ */
+static bool is_return_address(const struct elf_module *module, uint64_t address)
+{
+	const unsigned char *at;
+
+	if (!elf_has_code(module, address) || address - module->code_begin < CALL_BYTES)
+		return false;
+	at = module->code + (address - module->code_begin);
+	if (at[-5] == 0xe8)
+		return true;
+	/* ff /2 with a register, memory, or memory and an offset. */
+	for (int bytes = 2; bytes <= CALL_BYTES; bytes++)
+		if (at[-bytes] == 0xff && (at[-bytes + 1] & 0x38) == 0x10)
+			return true;
+	return false;
+}
+
+/*
+ * Returns whether a return address on the stack is that of a function which may call the program
+ * while it holds a lock of the dynamic linker. The allocator never calls the program.
+ */
+static bool is_in_locked_code(const struct target *target, uint64_t address)
+{
+	if (is_return_address(&target->loader, address))
+		return true;
+	for (size_t i = 0; i < TARGET_CALLERS; i++)
+		if (address > target->caller[i].begin && address <= target->caller[i].end &&
+		    is_return_address(&target->libc, address))
+			return true;
+	return false;
+}
+
+static bool has_signal_frame(const struct target *target, const struct stack *stack)
+{
+	for (size_t i = 0; i < stack->words; i++)
+		if (is_signal_frame(target, stack, i))
+			return true;
+	return false;
+}
+
+static bool has_locked_code(const struct target *target, const struct stack *stack)
+{
+	for (size_t i = 0; i < stack->words; i++)
+		if (is_in_locked_code(target, stack->word[i]))
+			return true;
+	return false;
+}
+
+/*
+ * Returns whether the thread has a descriptor of the C library for itself: functions of the C
+ * library need one. A thread that was made by clone() alone may share its parent's, or have none.
+ */
+static bool has_descriptor(const struct target *target, const struct stopped *thread)
+{
+	uint64_t base = thread->regs.fs_base, word[DESCRIPTOR_BYTES / 8];
+	int32_t id;
+
+	if (!base || !memory_read(target->memory, base, word, sizeof(word)) || word[0] != base ||
+	    word[2] != base)
+		return false;
+	/* In another name space of process ids the thread has another number there. */
+	id = (int32_t)stop_inner_id(thread);
+	for (size_t at = DESCRIPTOR_BEGIN; at + 4 <= sizeof(word); at += 4)
+		if (!memcmp((const char *)word + at, &id, 4))
+			return true;
+	return false;
+}
+
+/*
+ * A thread that was interrupted in the program's own code: not in the C library with its
+ * allocator, nor in the linker or a callback of it.
+ */
+static bool is_safe_running(const struct target *target, const struct stopped *thread,
+			    const struct stack *stack)
+{
+	const struct mapping *code = mappings_at(&target->mappings, thread->regs.rip);
+
+	return code && code->is_executable && !elf_has_code(&target->libc, thread->regs.rip) &&
+	       !elf_has_code(&target->loader, thread->regs.rip) &&
+	       !strstr(code->path, "libposixtrace") && !strstr(code->path, "[v") &&
+	       target_has_libc_malloc(target) && !has_locked_code(target, stack);
+}
+
+bool safe_is_here(const struct target *target, const struct stopped *thread,
+		  const struct mapping *mapping)
+{
+	const struct user_regs_struct *regs = &thread->regs;
+	struct system_call call = {
+		(long)regs->orig_rax,
+		{ regs->rdi, regs->rsi, regs->rdx, regs->r10, regs->r8, regs->r9 },
+	};
+	struct stack stack = { .word = NULL };
+	bool is_safe;
+
+	is_safe = (regs->cs & 0xffff) == 0x33 && !stop_has_signal(thread) &&
+		  (call.number < 0 || rank_of(&call) != SAFE_NOT) &&
+		  has_descriptor(target, thread) && read_stack(&stack, target, thread, mapping) &&
+		  !has_signal_frame(target, &stack) &&
+		  (call.number >= 0 || is_safe_running(target, thread, &stack));
+	free(stack.word);
+	return is_safe;
+}
+
+#else
+
+enum safe_rank safe_look(pid_t pid, pid_t tid)
+{
+	(void)pid, (void)tid;
+	return SAFE_NOT;
+}
+
+#endif

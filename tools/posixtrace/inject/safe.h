@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * safe.h - whether a thread is at a place where it can call dlopen(): not in the dynamic linker,
+ * the allocator, or a signal handler that may have interrupted them.
+ */
+#ifndef POSIXTRACE_INJECT_SAFE_H
+#define POSIXTRACE_INJECT_SAFE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "inject/stop.h"
+#include "inject/target.h"
+
+enum safe_rank {
+	SAFE_NOT,     /* the thread must not be interrupted */
+	SAFE_RUNNING, /* it runs; it may be anywhere */
+	SAFE_TIMED,   /* it waits in a call that is restarted with its whole time limit */
+	SAFE_WAITING  /* it waits in a call that is restarted exactly */
+};
+
+/* Looks at a thread without stopping it. */
+enum safe_rank safe_look(pid_t pid, pid_t tid);
+
+#if defined __x86_64__
+/* Returns whether a stopped thread is at a safe place. stack is the mapping of its stack. */
+bool safe_is_here(const struct target *target, const struct stopped *thread,
+		  const struct mapping *stack);
+#endif
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* stop.c - stops a thread by PTRACE_SEIZE and PTRACE_INTERRUPT. */
+#include "inject/stop.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/until.h"
+
+#define PAUSE_NS   200000     /* between two looks for a stop */
+#define STOP_NS    2000000000 /* a thread that sleeps or runs stops at once */
+
+/* Errors by which the kernel marks an interrupted system call; user programs never see them. */
+#define ERESTARTNOHAND 514
+
+static struct stop stop_of(int status)
+{
+	struct stop stop = { STOP_GONE, 0 };
+
+	if (!WIFSTOPPED(status))
+		return stop;
+	stop.signal = WSTOPSIG(status);
+	if (status >> 16 == PTRACE_EVENT_STOP)
+		stop.kind = stop.signal == SIGTRAP ? STOP_EVENT : STOP_GROUP;
+	else if (stop.signal == (SIGTRAP | 0x80))
+		stop.kind = STOP_SYSCALL;
+	else
+		stop.kind = STOP_SIGNAL;
+	return stop;
+}
+
+/* waitpid() has no limit of time, so the function looks often. */
+struct stop stop_wait(pid_t tid, int64_t end_ns)
+{
+	const struct timespec pause = { 0, PAUSE_NS };
+	int status;
+
+	for (;;) {
+		pid_t got = waitpid(tid, &status, __WALL | WNOHANG);
+
+		if (got == tid)
+			return stop_of(status);
+		if (got < 0 && errno != EINTR)
+			return (struct stop){ STOP_GONE, 0 };
+		if (until_now_ns() > end_ns)
+			return (struct stop){ STOP_LATE, 0 };
+		nanosleep(&pause, NULL);
+	}
+}
+
+#if defined __x86_64__
+
+static bool read_state(struct stopped *thread)
+{
+	struct iovec vector = { thread->state, sizeof(thread->state) };
+
+	if (ptrace(PTRACE_GETREGS, thread->tid, NULL, &thread->regs) ||
+	    ptrace(PTRACE_GETSIGMASK, thread->tid, sizeof(thread->mask), &thread->mask) ||
+	    ptrace(PTRACE_GETREGSET, thread->tid, NT_X86_XSTATE, &vector))
+		return false;
+	thread->state_bytes = vector.iov_len;
+	/* A full buffer may have been too small. */
+	return thread->state_bytes < sizeof(thread->state);
+}
+
+enum stop_result stop_begin(struct stopped *thread, pid_t pid, pid_t tid)
+{
+	struct stop stop;
+
+	thread->pid = pid;
+	thread->tid = tid;
+	if (ptrace(PTRACE_SEIZE, tid, NULL, PTRACE_O_TRACESYSGOOD))
+		return errno == ESRCH ? STOP_RETRY : STOP_REFUSED;
+	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL))
+		return STOP_ENDED;
+	stop = stop_wait(tid, until_now_ns() + STOP_NS);
+	switch (stop.kind) {
+	case STOP_GONE:
+		return STOP_ENDED;
+	case STOP_LATE:
+		return STOP_STUCK;
+	case STOP_SIGNAL:
+		/* The signal is delivered now, as it would have been. */
+		ptrace(PTRACE_DETACH, tid, NULL, stop.signal);
+		return STOP_RETRY;
+	case STOP_GROUP:
+	case STOP_SYSCALL:
+		ptrace(PTRACE_DETACH, tid, NULL, NULL);
+		return STOP_RETRY;
+	case STOP_EVENT:
+		break;
+	}
+	if (read_state(thread))
+		return STOP_OK;
+	ptrace(PTRACE_DETACH, tid, NULL, NULL);
+	return STOP_RETRY;
+}
+
+/*
+ * Reads a mask of the thread's status file, 0 if it is not there. The process may be in another
+ * name space; the file is found by the number that it has here.
+ */
+static uint64_t mask_of(const char *text, const char *name)
+{
+	const char *at = strstr(text, name);
+	unsigned long long mask = 0;
+
+	return at && sscanf(at + strlen(name), "%llx", &mask) == 1 ? mask : 0;
+}
+
+/* Reads the thread's status file. False: it has ended. */
+static bool read_status(const struct stopped *thread, char *text, size_t bytes)
+{
+	char path[64];
+	size_t n;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)thread->pid,
+		 (int)thread->tid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	n = fread(text, 1, bytes - 1, file);
+	fclose(file);
+	text[n] = '\0';
+	return true;
+}
+
+bool stop_has_signal(const struct stopped *thread)
+{
+	char text[4096];
+	uint64_t pending;
+
+	if (!read_status(thread, text, sizeof(text)))
+		return true;
+	pending = mask_of(text, "\nSigPnd:") | mask_of(text, "\nShdPnd:");
+	return pending & ~thread->mask & ~mask_of(text, "\nSigIgn:");
+}
+
+/* The line NSpid has the numbers from this name space to the innermost one. */
+pid_t stop_inner_id(const struct stopped *thread)
+{
+	char text[4096];
+	const char *line = NULL;
+	pid_t id = thread->tid;
+	char *end;
+
+	if (read_status(thread, text, sizeof(text)))
+		line = strstr(text, "\nNSpid:");
+	for (line = line ? line + strlen("\nNSpid:") : NULL; line; line = end) {
+		long number;
+
+		while (*line == '\t' || *line == ' ')
+			line++;
+		number = strtol(line, &end, 10);
+		if (end == line)
+			break;
+		id = (pid_t)number;
+		if (*end == '\n')
+			break;
+	}
+	return id;
+}
+
+void stop_end(struct stopped *thread)
+{
+	/*
+	 * Some calls, such as epoll_wait(), return EINTR for any interruption. The kernel's own
+	 * mark for "restart, unless a handler runs" makes such a call continue. If a signal waits,
+	 * EINTR is its effect.
+	 */
+	if ((int64_t)thread->regs.orig_rax >= 0 && (int64_t)thread->regs.rax == -EINTR &&
+	    !stop_has_signal(thread)) {
+		thread->regs.rax = (uint64_t)-ERESTARTNOHAND;
+		ptrace(PTRACE_SETREGS, thread->tid, NULL, &thread->regs);
+	}
+	ptrace(PTRACE_DETACH, thread->tid, NULL, NULL);
+}
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * stop.h - stops one thread of another process, and lets it go as if nothing had happened.
+ *
+ * PTRACE_SEIZE sends no signal, and the parent of the process is not informed. If this process
+ * ends, the kernel lets the thread go with the registers that it has then.
+ */
+#ifndef POSIXTRACE_INJECT_STOP_H
+#define POSIXTRACE_INJECT_STOP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#if defined __x86_64__
+# include <sys/user.h>
+#endif
+
+#define STOP_STATE_BYTES 16384 /* of the vector registers; AMX has 11 KiB */
+
+enum stop_kind {
+	STOP_EVENT,   /* by PTRACE_INTERRUPT */
+	STOP_SYSCALL, /* before or after a system call */
+	STOP_SIGNAL,  /* a signal is about to be delivered */
+	STOP_GROUP,   /* the process was stopped by a signal such as SIGSTOP */
+	STOP_GONE,    /* the thread has ended */
+	STOP_LATE     /* it did not stop in time */
+};
+
+struct stop {
+	enum stop_kind kind;
+	int signal;
+};
+
+#if defined __x86_64__
+
+/* A thread that is stopped, with everything that must be as before when it continues. */
+struct stopped {
+	pid_t pid, tid;
+	struct user_regs_struct regs;
+	uint64_t mask;                          /* the blocked signals */
+	_Alignas(64) unsigned char state[STOP_STATE_BYTES];
+	size_t state_bytes;
+};
+
+#endif
+
+enum stop_result {
+	STOP_OK,
+	STOP_REFUSED, /* by the kernel; errno has the reason */
+	STOP_RETRY,   /* not now; the thread continues unchanged */
+	STOP_ENDED,
+	STOP_STUCK    /* it does not stop, and remains seized until this process ends */
+};
+
+/* Waits for the next stop, at most until end_ns of until_now_ns(). */
+struct stop stop_wait(pid_t tid, int64_t end_ns);
+
+#if defined __x86_64__
+
+/* Stops the thread and reads its state. After any result but STOP_OK it is not stopped. */
+enum stop_result stop_begin(struct stopped *thread, pid_t pid, pid_t tid);
+
+/*
+ * Lets the thread go. Its registers must be those of regs, or were not changed. A system call
+ * that was interrupted continues: the kernel restarts it, or this function requests that where
+ * the kernel would return EINTR for a stop.
+ */
+void stop_end(struct stopped *thread);
+
+/* Returns the number that the thread has in its own name space of process ids. */
+pid_t stop_inner_id(const struct stopped *thread);
+
+/* Returns whether a signal waits for the thread that it will handle or die of. */
+bool stop_has_signal(const struct stopped *thread);
+
+#endif
+
+#endif

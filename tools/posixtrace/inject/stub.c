@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* stub.c - the code that is copied into the process. It refers to no address but by r12. */
+#include "inject/stub.h"
+
+#if defined __x86_64__
+
+#define AT(member) "%c[" #member "](%%r12)"
+#define OFFSET(member) [member] "i"(offsetof(struct stub_block, member))
+
+/*
+ * A function gives the assembly the offsets; it is never called.
+ *
+ * Cancellation is disabled, because the interrupted system call may be a cancellation point.
+ * errno is restored at the end. The last three instructions are repeated if rt_sigreturn() was
+ * skipped by a tracer that was killed before it had restored the thread itself.
+ */
+__attribute__((used, noinline)) static void define_stub(void)
+{
+	__asm__ volatile(
+		"	.pushsection .rodata\n"
+		"	.globl stub_code, stub_code_end, stub_return\n"
+		"	.hidden stub_code, stub_code_end, stub_return\n"
+		"stub_code:\n"
+		"	call *" AT(errno_location) "\n"
+		"	movq %%rax, %%r13\n"
+		"	movl (%%r13), %%r14d\n"
+		"	movl $1, %%edi\n"		/* PTHREAD_CANCEL_DISABLE */
+		"	subq $16, %%rsp\n"
+		"	movq %%rsp, %%rsi\n"
+		"	call *" AT(set_cancel_state) "\n"
+		"	movl (%%rsp), %%ebx\n"
+		"	movq " AT(path) ", %%rdi\n"
+		"	movq " AT(flags) ", %%rsi\n"
+		"	call *" AT(dlopen) "\n"
+		"	movq %%rax, " AT(handle) "\n"
+		"	testq %%rax, %%rax\n"
+		"	je 1f\n"
+		"	movq %%rax, %%rdi\n"
+		"	movq " AT(symbol) ", %%rsi\n"
+		"	call *" AT(dlsym) "\n"
+		"	movq %%rax, " AT(function) "\n"
+		"	testq %%rax, %%rax\n"
+		"	je 1f\n"
+		"	movq " AT(argument) ", %%rdi\n"
+		"	call *%%rax\n"
+		"	movq %%rax, " AT(result) "\n"
+		"	jmp 2f\n"
+		"1:	call *" AT(dlerror) "\n"
+		"	movq %%rax, " AT(message) "\n"
+		"2:	movl %%ebx, %%edi\n"
+		"	xorl %%esi, %%esi\n"
+		"	call *" AT(set_cancel_state) "\n"
+		"	movl %%r14d, (%%r13)\n"
+		"	movq $1, " AT(is_done) "\n"
+		"3:	movq " AT(frame) ", %%rsp\n"
+		"	movl $15, %%eax\n"		/* SYS_rt_sigreturn */
+		"	syscall\n"
+		"stub_return:\n"
+		"	jmp 3b\n"
+		"stub_code_end:\n"
+		"	.popsection\n"
+		:
+		: OFFSET(errno_location), OFFSET(set_cancel_state), OFFSET(dlopen), OFFSET(dlsym),
+		  OFFSET(dlerror), OFFSET(path), OFFSET(symbol), OFFSET(argument), OFFSET(flags),
+		  OFFSET(frame), OFFSET(handle), OFFSET(function), OFFSET(result), OFFSET(message),
+		  OFFSET(is_done));
+}
+
+#endif

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * target.c - decides whether the library can be loaded into a process, and where the functions
+ * for that are. Nothing here changes or stops the process.
+ */
+#include "inject/target.h"
+
+#include <errno.h>
+#include <linux/kcmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/say.h"
+
+#define STATUS_BYTES 8192
+
+/* Prints why calls cannot be traced. */
+static enum target_verdict refuse(pid_t pid, const char *why)
+{
+	say("process %d: its calls cannot be traced: %s", (int)pid, why);
+	return TARGET_REFUSED;
+}
+
+/* Reads a small file completely. Returns false, with errno, if it cannot be read. */
+static bool read_file(const char *path, char *text, size_t bytes)
+{
+	FILE *file = fopen(path, "re");
+	size_t n;
+
+	if (!file)
+		return false;
+	n = fread(text, 1, bytes - 1, file);
+	text[n] = '\0';
+	fclose(file);
+	return true;
+}
+
+/* Returns the text after a name at the beginning of a line, or NULL. */
+static const char *field_of(const char *status, const char *name)
+{
+	const char *at = strstr(status, name);
+
+	return at ? at + strlen(name) + strspn(at + strlen(name), " \t") : NULL;
+}
+
+/* Returns a number of the status file, or otherwise if it is not there. */
+static long number_of(const char *status, const char *name, long otherwise)
+{
+	const char *text = field_of(status, name);
+
+	return text ? strtol(text, NULL, 10) : otherwise;
+}
+
+/* Examines the status file of the process. NULL: nothing speaks against it. */
+static const char *reason_in_status(pid_t pid, const char *status)
+{
+	const char *state = field_of(status, "\nState:");
+	const char *features = field_of(status, "\nx86_Thread_features:");
+
+	if (number_of(status, "\nTgid:", pid) != pid)
+		return "this is the number of a thread; give that of its process";
+	/* A kernel thread has no memory of its own. */
+	if (!field_of(status, "\nVmSize:") && state && *state != 'Z' && *state != 'X')
+		return "it is a thread of the kernel";
+	if (state && (*state == 'Z' || *state == 'X'))
+		return "it has ended, and waits for its parent";
+	if (number_of(status, "\nTracerPid:", 0))
+		return "a debugger or another tracer is attached to it";
+	if (state && *state == 'T')
+		return "it is stopped; 'kill -CONT' continues it";
+	if (number_of(status, "\nSeccomp:", 0))
+		return "it restricts its system calls by seccomp";
+	if (features && !strncmp(features, "shstk", 5))
+		return "it uses a shadow stack";
+	return NULL;
+}
+
+/* Returns whether a process shares its memory with its parent, as a child of vfork() does. */
+static bool shares_memory(pid_t pid, const char *status)
+{
+	long parent = number_of(status, "\nPPid:", 0);
+
+	return parent > 0 && syscall(SYS_kcmp, pid, parent, KCMP_VM, 0, 0) == 0;
+}
+
+/* The last part of a path. */
+static const char *name_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool begins(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
+
+/* Returns whether a module begins with this mapping. */
+static bool is_module(const struct mapping *mapping)
+{
+	return mapping->offset == 0 && *mapping->path == '/' && mapping->is_readable;
+}
+
+/*
+ * Finds a module by its SONAME; files may have any name. hint is a part of the usual file name,
+ * which is tried first, because reading a module takes time.
+ */
+static bool find_module(struct target *target, const char *soname, struct elf_module *module)
+{
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < target->mappings.count; i++) {
+			const struct mapping *mapping = &target->mappings.mapping[i];
+
+			if (!is_module(mapping) || begins(name_of(mapping->path), soname) == pass ||
+			    !elf_read(module, target->memory, mapping->begin, true))
+				continue;
+			if (!strcmp(elf_soname(module), soname))
+				return true;
+			elf_fini(module);
+		}
+	return false;
+}
+
+/* Names which libraries are mapped. */
+static bool has_mapped(const struct target *target, const char *name)
+{
+	for (size_t i = 0; i < target->mappings.count; i++)
+		if (begins(name_of(target->mappings.mapping[i].path), name))
+			return true;
+	return false;
+}
+
+/* Reads the state of the shim, if it is mapped. */
+static void find_shim(struct target *target)
+{
+	struct elf_module module;
+	int32_t state = SHIM_PRELOADED;
+	uint64_t address;
+
+	target->shim = SHIM_ABSENT;
+	target->has_library = has_mapped(target, "libposixtrace.so");
+	for (size_t i = 0; i < target->mappings.count; i++) {
+		const struct mapping *mapping = &target->mappings.mapping[i];
+
+		if (!is_module(mapping) ||
+		    !begins(name_of(mapping->path), "libposixtrace-preload") ||
+		    !elf_read(&module, target->memory, mapping->begin, false))
+			continue;
+		target->shim = SHIM_PRELOADED;
+		address = elf_address(&module, "posixtrace_shim_state");
+		if (address && memory_read(target->memory, address, &state, sizeof(state)) &&
+		    state >= SHIM_PRELOADED && state <= SHIM_ATTACHED)
+			target->shim = (enum shim_state)state;
+		elf_fini(&module);
+		return;
+	}
+}
+
+/* Explains why there is no C library that could load the shim. */
+static const char *reason_without_libc(const struct target *target)
+{
+	unsigned char elf[20];
+	char path[40];
+	FILE *file;
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)target->pid);
+	file = fopen(path, "re");
+	n = file ? fread(elf, 1, sizeof(elf), file) : 0;
+	if (file)
+		fclose(file);
+	if (n == sizeof(elf) && (elf[4] != 2 || elf[18] != EM_X86_64))
+		return "it is for another processor, or of another word size";
+	if (has_mapped(target, "ld-musl") || has_mapped(target, "libc.musl"))
+		return "its C library is another one than glibc (musl)";
+	if (!has_mapped(target, "ld-") && !has_mapped(target, "ld.so"))
+		return "it is statically linked";
+	return "its C library is another one than glibc 2.34 or later";
+}
+
+/* Finds the functions of the C library that call the program while they hold a lock. */
+static void find_callers(struct target *target)
+{
+	static const char *const names[TARGET_CALLERS] = { "dl_iterate_phdr", "fork", "_Fork" };
+
+	for (size_t i = 0; i < TARGET_CALLERS; i++) {
+		const Elf64_Sym *symbol = elf_find(&target->libc, names[i]);
+		uint64_t begin = symbol ? target->libc.base + symbol->st_value : 0;
+
+		target->caller[i] = (struct range){ begin, symbol ? begin + symbol->st_size : 0 };
+	}
+}
+
+/* Finds what a call needs. NULL: all was found. */
+static const char *find_place(struct target *target)
+{
+	static const unsigned char system_call[] = { 0x0f, 0x05, 0xc3 };
+	static const unsigned char restorer[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+	struct call_place *place = &target->place;
+	const struct elf_module *libc = &target->libc;
+
+	if (!find_module(target, "libc.so.6", &target->libc) ||
+	    !find_module(target, "ld-linux-x86-64.so.2", &target->loader))
+		return reason_without_libc(target);
+	*place = (struct call_place){
+		.system_call = elf_code_find(libc, system_call, sizeof(system_call)),
+		.restorer = elf_code_find(libc, restorer, sizeof(restorer)),
+		.errno_location = elf_address(libc, "__errno_location"),
+		.set_cancel_state = elf_address(libc, "pthread_setcancelstate"),
+		.dlopen = elf_address(libc, "dlopen"),
+		.dlsym = elf_address(libc, "dlsym"),
+		.dlerror = elf_address(libc, "dlerror"),
+	};
+	if (!place->dlopen || !place->dlsym || !place->dlerror || !place->errno_location ||
+	    !place->set_cancel_state)
+		return "its C library is older than glibc 2.34";
+	if (!place->system_call || !place->restorer)
+		return "its C library has no instructions for a system call that are known here";
+	find_callers(target);
+	return NULL;
+}
+
+/* Explains why the memory cannot be opened, if the creation of the stream will not. */
+static enum target_verdict refuse_access(pid_t pid, int err)
+{
+	char text[16];
+
+	/* Yama forbids processes to change others of the same user. */
+	if ((err == EACCES || err == EPERM) && geteuid() != 0 &&
+	    read_file("/proc/sys/kernel/yama/ptrace_scope", text, sizeof(text)) && *text > '0') {
+		say("process %d: its calls cannot be traced: /proc/sys/kernel/yama/ptrace_scope is "
+		    "%c, so that the kernel forbids to change another process",
+		    (int)pid, *text);
+		say("the capability CAP_SYS_PTRACE is needed: try as root, or write 0 to that "
+		    "file");
+		return TARGET_REFUSED;
+	}
+	return TARGET_LEAVE;
+}
+
+enum target_verdict target_examine(struct target *target, pid_t pid)
+{
+	char path[40], status[STATUS_BYTES];
+	const char *why;
+	int err;
+
+	memset(target, 0, sizeof(*target));
+	target->pid = pid;
+	target->memory = -1;
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	if (pid == getpid() || !read_file(path, status, sizeof(status)))
+		return TARGET_LEAVE;
+	err = mappings_read(&target->mappings, pid);
+	if (!err) {
+		target->memory = memory_open(pid, pid);
+		err = target->memory < 0 ? errno : 0;
+	}
+	/* A process that uses the library already needs no more, in whatever state it is. */
+	if (!err) {
+		find_shim(target);
+		if (target->shim == SHIM_PRELOADED ||
+		    (target->has_library && target->shim == SHIM_ABSENT))
+			return TARGET_LEAVE;
+	}
+#if defined __x86_64__
+	if (err)
+		return refuse_access(pid, err);
+	why = reason_in_status(pid, status);
+	if (why)
+		return refuse(pid, why);
+	if (shares_memory(pid, status))
+		return refuse(pid, "it is about to execute a program, and shares its parent's "
+				   "memory until then");
+	why = find_place(target);
+	return why ? refuse(pid, why) : TARGET_OK;
+#else
+	(void)why, (void)reason_in_status, (void)shares_memory, (void)find_place;
+	(void)refuse_access;
+	return refuse(pid, "a library cannot be loaded into a running process on this processor");
+#endif
+}
+
+void target_fini(struct target *target)
+{
+	mappings_fini(&target->mappings);
+	elf_fini(&target->libc);
+	elf_fini(&target->loader);
+	if (target->memory >= 0)
+		close(target->memory);
+	target->memory = -1;
+}
+
+bool target_has_libc_malloc(const struct target *target)
+{
+	struct elf_module module;
+	bool is_alone = true;
+
+	for (size_t i = 0; is_alone && i < target->mappings.count; i++) {
+		const struct mapping *mapping = &target->mappings.mapping[i];
+
+		if (!is_module(mapping) ||
+		    !elf_read(&module, target->memory, mapping->begin, false))
+			continue;
+		is_alone = module.base == target->libc.base ||
+			   module.base == target->loader.base || !elf_find(&module, "malloc") ||
+			   begins(name_of(mapping->path), "libposixtrace-preload");
+		elf_fini(&module);
+	}
+	return is_alone;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* target.h - the process into which the library is loaded: what must be known before a stop. */
+#ifndef POSIXTRACE_INJECT_TARGET_H
+#define POSIXTRACE_INJECT_TARGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "inject/call.h"
+#include "inject/elf.h"
+#include "inject/memory.h"
+
+/* The values of posixtrace_shim_state in the process (lib/preload/inject.c). */
+enum shim_state { SHIM_PRELOADED, SHIM_LOADED, SHIM_ATTACHED, SHIM_ABSENT };
+
+/* A range of addresses. */
+struct range {
+	uint64_t begin, end;
+};
+
+#define TARGET_CALLERS 3
+
+struct target {
+	pid_t pid;
+	int memory;
+	struct mappings mappings;
+	struct elf_module libc, loader; /* with their code */
+	struct call_place place;
+	struct range caller[TARGET_CALLERS]; /* functions that call back with a lock held */
+	enum shim_state shim;
+	bool has_library;               /* libposixtrace is mapped */
+};
+
+enum target_verdict {
+	TARGET_OK,
+	TARGET_REFUSED, /* a message was printed */
+	/*
+	 * The process uses the library already, does not exist, or may not be examined. The
+	 * creation of the stream reports errors.
+	 */
+	TARGET_LEAVE
+};
+
+/*
+ * Examines the process without stopping it. target_fini() follows in any case.
+ */
+enum target_verdict target_examine(struct target *target, pid_t pid);
+void target_fini(struct target *target);
+
+/* Returns whether the C library's allocator is the one of the program. */
+bool target_has_libc_malloc(const struct target *target);
+
+#endif
