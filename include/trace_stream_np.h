@@ -7,7 +7,7 @@
  * Signals  no function is async-signal-safe.
  * Errors   a function of type int returns 0 or the error number, and leaves errno as it was.
  *
- * Manual pages: trace_np(3), posix_trace_set_level_np(3).
+ * Manual pages: trace_np(3), posix_trace_set_level_np(3), posix_trace_trid_event_np(3).
  */
 #ifndef _TRACE_STREAM_NP_H
 #define _TRACE_STREAM_NP_H
@@ -99,6 +99,30 @@ int posix_trace_set_filter_names_np(trace_id_t trid, const char *list, int how);
 #define POSIX_TRACE_TARGET_ENDED_NP   2
 
 int posix_trace_get_target_np(trace_id_t trid, int *state);
+
+/*
+ * Records an event of the caller in its active stream, also if the stream traces another process.
+ * The event has the caller's process and thread. posix_trace_trid_eventid_open() gives the event
+ * type. As a trace point does, the call records nothing in a stream that is suspended or whose
+ * filter has the type, cuts the data to the max-data-size of the stream, and counts an event that
+ * a full stream refuses. It returns 0 in all these cases.
+ *
+ * data  len bytes; may be null if len is 0
+ *
+ * EINVAL: trid is not an active stream of this process, event_id has no name that a process gave
+ * it, or data is null and len is not 0.
+ */
+int posix_trace_trid_event_np(trace_id_t trid, trace_event_id_t event_id, const void *data,
+			      size_t len);
+
+/*
+ * Describes an event type of an active stream, as posix_trace_eventid_describe_np() does for the
+ * calling process. The level of a type that another process traces has no effect on filters.
+ *
+ * EINVAL: also if trid is not an active stream of this process. The errors of
+ * posix_trace_eventid_describe_np().
+ */
+int posix_trace_trid_describe_np(trace_id_t trid, trace_event_id_t event_id, const char *schema);
 
 #ifdef __cplusplus
 }

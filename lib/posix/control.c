@@ -2,10 +2,10 @@
 /*
  * posix/control.c - posix_trace_start() and posix_trace_stop(), and the controller as a writer.
  *
- * The controller records START, STOP and FILTER into the first ring of its stream, which it
- * claimed at the creation. The stream's lock makes all threads of the controller one writer. The
- * state of a stream is one word with the time of its change; writers change it, too, when they
- * find the stream full.
+ * The controller records START, STOP, FILTER and its own user events into the first ring of its
+ * stream, which it claimed at the creation. The stream's lock makes all threads of the controller
+ * one writer. The state of a stream is one word with the time of its change; writers change it,
+ * too, when they find the stream full.
  */
 #include "posix/control.h"
 
@@ -125,23 +125,32 @@ void ptx_control_record(struct ptx_stream *stream, unsigned type, const void *da
 	struct ptx_ident ident = caller_ident();
 	enum ptx_writer_loss loss;
 	struct ptx_record *record;
+	uint32_t flags = 0;
 	uint64_t head;
 
 	/* System events obey the filter as well; their operation still happens (FILTER-11). */
 	if (!ptx_region_admits(rings->region, type))
 		return;
+	/* max-data-size limits user events only. */
+	if (type >= PTX_TYPE_UNNAMED && len > rings->max_data_size) {
+		len = rings->max_data_size;
+		flags = PTX_RECORD_TRUNCATED;
+	}
 	record = prepare_record(stream, &ident, ptx_record_size(len), &head, &loss);
 	if (!record) {
 		lose_event(stream, type, loss);
 		return;
 	}
-	ptx_record_fill(record, (uint32_t)len, type, (uint64_t)(uintptr_t)address);
+	ptx_record_fill(record, (uint32_t)len | flags, type, (uint64_t)(uintptr_t)address);
 	ptx_copy_in((unsigned char *)(record + 1), data, len);
 	/*
-	 * The time is that of the operation, not of the call, because the event must agree with the
-	 * mark that the drain has. A reader waits for the event while the window is open.
+	 * The time of a system event is that of the operation, not of the call, because the event
+	 * must agree with the mark that the drain has. A reader waits for the event while the
+	 * window is open, so the time of another event is read now.
 	 */
 	ptx_ring_stamp(stream->control, head);
+	if (ticks == PTX_CONTROL_NOW)
+		ticks = ptx_drain_moment(stream->drain, false);
 	ptx_ring_publish(stream->control, record, head, ptx_record_size(len), ticks);
 	atomic_thread_fence(memory_order_seq_cst); /* (M) with (N) in posix/getnext.c */
 	if (atomic_load_explicit(&rings->region->waiters, memory_order_relaxed))
@@ -321,4 +330,54 @@ PTX_EXPORT int posix_trace_stop(trace_id_t trid)
 		wait_for_writers(stream);
 	ptx_registry_leave(stream);
 	return ptx_call_end(call, 0);
+}
+
+/* Records a user event of the controller in a locked stream. The type has a name. */
+static void record_event(struct ptx_stream *stream, unsigned type, const void *data, size_t len,
+			 const void *address)
+{
+	struct ptx_region *region = stream->view->rings.region;
+	/* acquire: pairs with the release of set_state(). */
+	uint64_t state = atomic_load_explicit(&region->state, memory_order_acquire);
+
+	switch (ptx_state_kind(state)) {
+	case PTX_RUNNING:
+		ptx_control_record(stream, type, data, len, PTX_CONTROL_NOW, address);
+		return;
+	/* A full stream counts the events that it refuses, as for a trace point. */
+	case PTX_FULL:
+		if (ptx_region_admits(region, type))
+			lose_event(stream, type, PTX_WRITER_STREAM_FULL);
+		return;
+	default:
+		return;
+	}
+}
+
+/*
+ * Not in the standard: a controller has no other way to add a fact to the stream of a process. The
+ * drain is synchronized first, because that may restart a stream that was full.
+ */
+PTX_EXPORT int posix_trace_trid_event_np(trace_id_t trid, trace_event_id_t event_id,
+					 const void *data, size_t len)
+{
+	struct ptx_call call = ptx_call_begin();
+	const void *address = (const char *)__builtin_return_address(0) - 1;
+	char name[PTX_TYPE_NAME_BYTES];
+	struct ptx_stream *stream;
+	bool is_known;
+
+	if (len && !data)
+		return ptx_call_end(call, EINVAL);
+	stream = ptx_stream_lock(trid, PTX_ACTIVE);
+	if (!stream)
+		return ptx_call_end(call, EINVAL);
+	is_known = event_id >= PTX_TYPE_FIRST_USER &&
+		   ptx_names_get(stream->drain->arena->names, event_id, name);
+	if (is_known) {
+		ptx_drain_sync(stream->drain);
+		record_event(stream, event_id, data, len, address);
+	}
+	ptx_stream_unlock(stream);
+	return ptx_call_end(call, is_known ? 0 : EINVAL);
 }

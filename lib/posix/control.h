@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/control.h - the controller as a writer of its own stream: START, STOP, FILTER.
+ * posix/control.h - the controller as a writer of its own stream: START, STOP, FILTER, and user
+ * events (posix_trace_trid_event_np()).
  *
  * Threads   the caller holds the stream's lock, but for ptx_control_filter().
  * Errors    0 or an error number; errno may change, the public functions restore it.
@@ -13,9 +14,12 @@
 /* Claims the stream's first ring for the controller. ENOMEM. */
 int ptx_control_open(struct ptx_stream *stream);
 
+#define PTX_CONTROL_NOW 0 /* the time at which the event is recorded */
+
 /*
- * Records a system event unless the filter contains its type. ticks: the time of the operation. A
- * stream that has no room becomes full, and the event is lost.
+ * Records an event unless the filter contains its type. ticks: the time of the operation that a
+ * system event reports, or PTX_CONTROL_NOW. A stream that has no room becomes full, and the event
+ * is lost. A user event is cut to max-data-size.
  */
 void ptx_control_record(struct ptx_stream *stream, unsigned type, const void *data, size_t len,
 			uint64_t ticks, const void *address);

@@ -17,14 +17,14 @@
 #include "record/schema.h"
 
 /*
- * Publishes the description of a type. The first one remains; EEXIST: the type has another one.
+ * Publishes the description of a type of an arena. The first one remains; EEXIST: the type has
+ * another one.
  */
-static int describe_type(trace_event_id_t type, const char *text)
+static int describe_type(struct ptx_arena *arena, trace_event_id_t type, const char *text)
 {
 	struct posix_trace_schema_np schema;
 	/* The name of the type, then its present description, which is the larger one. */
 	char name[PTX_SCHEMA_BYTES];
-	struct ptx_arena *arena = &ptx_arena_self;
 	bool is_new;
 	int err;
 
@@ -45,7 +45,9 @@ static int describe_type(trace_event_id_t type, const char *text)
 	is_new = !ptx_schemas_get(&arena->lists->schemas, type, name);
 	/* ENOSPC: the descriptions fill their memory. */
 	err = ptx_schemas_put(&arena->lists->schemas, type, text);
-	/* A backing file has a copy of the lists. */
+	/* Only the process itself knows its backing files, which have a copy of the lists. */
+	if (arena != &ptx_arena_self)
+		return err;
 	if (!err)
 		ptx_backing_copy_lists();
 	if (!err && is_new && schema.level)
@@ -61,7 +63,25 @@ PTX_EXPORT int posix_trace_eventid_describe_np(trace_event_id_t event_id, const 
 {
 	struct ptx_call call = ptx_call_begin();
 
-	return ptx_call_end(call, describe_type(event_id, schema));
+	return ptx_call_end(call, describe_type(&ptx_arena_self, event_id, schema));
+}
+
+/*
+ * The same for a type of the traced process, which may be another one. A level does not change the
+ * filters of that process's streams.
+ */
+PTX_EXPORT int posix_trace_trid_describe_np(trace_id_t trid, trace_event_id_t event_id,
+					    const char *schema)
+{
+	struct ptx_call call = ptx_call_begin();
+	struct ptx_stream *stream = ptx_stream_lock(trid, PTX_ACTIVE);
+	int err;
+
+	if (!stream)
+		return ptx_call_end(call, EINVAL);
+	err = describe_type(stream->drain->arena, event_id, schema);
+	ptx_stream_unlock(stream);
+	return ptx_call_end(call, err);
 }
 
 /* Stores the text. EINVAL: the type has no name. ENOENT: it has no description. */
