@@ -24,6 +24,8 @@ record() {
 }
 said() { sed -n "s/^posixtrace: .*: \([0-9]*\) events, \([0-9]*\) lost.*, \([0-9]*\) bytes\$/\\$1/p" err; }
 event_is() { "$posixtrace" dump -e posixtrace_record "$1" | grep -q -F " posixtrace_record \"$2\""; }
+# ended TEXT: the log has the end of the program.
+ended() { "$posixtrace" dump -e posixtrace_ended "$log" | grep -q " posixtrace_ended pid=[0-9]* status=\"$1"; }
 is_whole() {
 	check "$1: the log is sound" is_sound "$log"
 	check "$1: as many events as was said" test "$(said 1)" = "$(count_of '*')"
@@ -39,10 +41,15 @@ check "nothing is on standard output" is_empty out
 for status in 0 1 2 42 255; do
 	record $status sh -c "echo said; exit $status"
 	check "its output is there" test "$(cat out)" = said
+	check "the last line has its status" has err ": program exited with $status: [0-9]* events, "
+	check "so has the log" ended "exited with $status\" code=$status signal=0 core=false"
 done
 for signal in KILL:137 SEGV:139 TERM:143 PIPE:141; do
 	record "${signal#*:}" sh -c "kill -${signal%:*} \$\$"
 	is_whole "$signal"
+	check "$signal: the last line has the signal" sh -c \
+		"tail -n 1 err | grep -q ': program killed by SIG${signal%:*}\( (core dumped)\)\?: [0-9]* events, '"
+	check "$signal: so has the log" ended "killed by SIG${signal%:*}.* code=-1 signal=$((${signal#*:} - 128)) core="
 done
 record 7 -- sh -c 'exit $1' -o 7
 check "what is behind the program is the program's" event_is "$log" 'sh -c exit $1 -o 7'
@@ -116,6 +123,10 @@ if test -e "$shim" && ! nm -D "$build/lib/.libs/libposixtrace.so" | grep -q '__[
 	check "and what is to be traced" has out '^POSIXTRACE_TRACE=process,-dl$'
 	run 5 record --wait sh -c '(sleep 0.3; exec sort numbers) & exit 5'
 	check "--wait sees what outlives the program" test "$(count_of process.start)" -eq 3
+	run 0 dump -e posixtrace_ended --fields status "$log"
+	check "with the status of each orphan" sh -c "sort '$tmp/out' | tr '\n' ' ' | grep -q '^\"exited with 0\" \"exited with 5\" $'"
+	run 0 record -q -d 1ms sleep 0.5
+	check "a program that runs on has not ended" test "$(count_of posixtrace_ended)" -eq 0
 	run 0 record -q --trace=process --trace=io --trace=-process cat numbers
 	check "--trace is one list, however often it is given" test "$(count_of 'io.*')" -gt 0
 	check "from which a later minus takes" test "$(count_of 'process.*')" -eq 0

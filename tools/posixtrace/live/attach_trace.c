@@ -52,6 +52,20 @@ static int follow_trace(struct capture *capture, struct until *until, enum attac
 }
 
 /*
+ * Records how the process ended. If its children continued the trace, its status is no longer
+ * looked for.
+ */
+static void note_end(struct capture *capture, const struct until *until)
+{
+	const pid_t pid = capture->plan->pid;
+	struct ended ended = { .is_known = false };
+
+	if (until->process >= 0)
+		ended = ended_of(until->process, pid);
+	capture_note_end(capture, pid, &ended);
+}
+
+/*
  * Traces into the new file. The file gets its final name only when the stream exists, so that a
  * failure leaves an old log.
  */
@@ -73,6 +87,8 @@ static int trace_into(const struct capture_plan *plan, struct outfile *file, str
 		return status;
 	}
 	status = follow_trace(&capture, until, &result->end);
+	if (result->end == ATTACH_TARGET_ENDED)
+		note_end(&capture, until);
 	status = tool_worse(status, capture_finish(&capture));
 	/* The log itself provides the result: it has the events of the last flush, too. */
 	status = tool_worse(status, capture_read_back(plan, file->fd, &result->capture));

@@ -15,6 +15,7 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "base/tool.h"
+#include "live/ended.h"
 #include "live/process.h"
 #include "log/equation.h"
 
@@ -98,6 +99,12 @@ int capture_begin(struct capture *capture, const struct capture_plan *plan, int 
 		return capture_say_why(plan, err);
 	}
 	return TOOL_OK;
+}
+
+void capture_note_end(struct capture *capture, pid_t pid, const struct ended *ended)
+{
+	if (choose_type(&capture->plan->choose, ENDED_EVENT))
+		ended_record(capture->trid, pid, ended);
 }
 
 int capture_look(struct capture *capture)
@@ -184,6 +191,10 @@ void capture_result_text(struct out *out, const char *path, const struct capture
 {
 	text_safe(out, path, strlen(path));
 	out_str(out, ": ");
+	if (*result->end) {
+		out_str(out, result->end);
+		out_str(out, ": ");
+	}
 	out_unsigned(out, result->ledger.reported);
 	out_str(out, " events, ");
 	out_unsigned(out, equation_lost(&result->ledger));

@@ -12,6 +12,7 @@
 
 #include "choose/choose.h"
 #include "live/admit.h"
+#include "live/ended.h"
 
 struct capture_plan {
 	pid_t pid;
@@ -57,6 +58,7 @@ struct capture {
 struct capture_result {
 	struct posix_trace_ledger_np ledger; /* of the log */
 	uint64_t bytes;
+	char end[2 * ENDED_TEXT]; /* how the traced process ended; empty: not to be printed */
 };
 
 /* These functions return an exit status after they printed an error. */
@@ -66,6 +68,9 @@ int capture_begin(struct capture *capture, const struct capture_plan *plan, int 
 
 /* To be called from time to time: updates the filter and checks that the log can be written. */
 int capture_look(struct capture *capture);
+
+/* Records how a process ended, unless the patterns of the plan exclude such events. */
+void capture_note_end(struct capture *capture, pid_t pid, const struct ended *ended);
 
 /*
  * Stops the stream, flushes it to the log and shuts it down. It works after the end of the traced
@@ -96,7 +101,7 @@ struct capture_own capture_look_at_own(void);
  */
 void capture_say_waiting(pid_t pid);
 
-/* Writes "LOG: 12 events, 3 lost (stream full 3), 4567 bytes" and a line end. */
+/* Writes "LOG: program exited with 0: 12 events, 3 lost (stream full 3), 4567 bytes" as a line. */
 struct out;
 void capture_result_text(struct out *out, const char *path, const struct capture_result *result);
 

@@ -289,9 +289,10 @@ static int record_run_command(int argc, char **argv)
 	if (has_program) {
 		record.launch.argv = argv + optind;
 		record.plan.known = preload_types;
-		/* The event with the command line is recorded whatever the patterns are. */
+		/* The command line and the exit status are recorded whatever the patterns are. */
 		if (record.plan.choose.include.count &&
-		    !capture_take_event(&record.plan, LAUNCH_COMMAND_EVENT))
+		    (!capture_take_event(&record.plan, LAUNCH_COMMAND_EVENT) ||
+		     !capture_take_event(&record.plan, ENDED_EVENT)))
 			return RECORD_FAILURE;
 		if (!find_preload())
 			return RECORD_FAILURE;

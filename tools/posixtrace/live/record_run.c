@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -36,6 +37,9 @@ struct run {
 	int gave_up;        /* the signal after which it no longer waits for the program; 0: none */
 	bool reaped;        /* the program has ended; its status is in program */
 	int program;
+	bool has_stream;    /* the stream exists, so that the end of processes is recorded */
+	struct ended ended; /* of a process that was not started here */
+	bool has_ended;     /* that process has ended */
 };
 
 static bool has_program(const struct run *run)
@@ -83,6 +87,19 @@ static void take_snapshot(struct run *run)
 		say("%s: snapshot %u", run->plan->path, run->snapshots);
 }
 
+/* Records how a child ended, and keeps the status of the program. */
+static void note_end(struct run *run, pid_t pid, int status)
+{
+	const struct ended ended = { .is_known = true, .status = status };
+
+	if (!run->reaped && pid == run->plan->pid) {
+		run->program = status;
+		run->reaped = true;
+	}
+	if (run->has_stream)
+		capture_note_end(&run->capture, pid, &ended);
+}
+
 /*
  * Reaps every child that has ended: the program, whose status is kept, and orphans. With --wait,
  * and if this process is the init process of a container, the kernel makes orphans of traced
@@ -96,10 +113,8 @@ static bool reap_children(struct run *run)
 
 	do {
 		pid = waitpid(-1, &status, WNOHANG);
-		if (pid > 0 && !run->reaped && pid == run->plan->pid) {
-			run->program = status;
-			run->reaped = true;
-		}
+		if (pid > 0)
+			note_end(run, pid, status);
 	} while (pid > 0 || (pid < 0 && errno == EINTR));
 	return pid < 0;
 }
@@ -145,9 +160,26 @@ static bool ends_by_signal(struct run *run)
 /* Waits for the end of the program and keeps its status. */
 static void wait_for_end(struct run *run)
 {
-	while (!run->reaped && waitpid(run->plan->pid, &run->program, 0) < 0 && errno == EINTR)
+	pid_t pid = 0;
+	int status = 0;
+
+	while (!run->reaped && (pid = waitpid(run->plan->pid, &status, 0)) < 0 && errno == EINTR)
 		;
+	if (pid > 0)
+		note_end(run, pid, status);
 	run->reaped = true;
+}
+
+/* The pidfd has reported the end of the process. */
+static void process_ended(struct run *run)
+{
+	if (has_program(run)) {
+		wait_for_end(run);
+		return;
+	}
+	run->has_ended = true;
+	run->ended = ended_of(run->until.process, run->plan->pid);
+	capture_note_end(&run->capture, run->plan->pid, &run->ended);
 }
 
 /*
@@ -173,11 +205,10 @@ static bool is_over(struct run *run)
 		case UNTIL_TIME:
 			return true;
 		case UNTIL_PROCESS_ENDED:
+			process_ended(run);
 			if (!run->record->wait_for_children)
 				return true;
 			until_without_process(&run->until);
-			if (has_program(run))
-				wait_for_end(run);
 		}
 	return run->until.process < 0 && has_no_children(run);
 }
@@ -241,6 +272,21 @@ static void discard_unwanted(struct run *run)
 	say("%s: no snapshot was taken", run->plan->path);
 }
 
+/* Writes how the program or the process ended, for the last line. */
+static void end_text(const struct run *run, char *text, size_t bytes)
+{
+	const struct ended program = { .is_known = true, .status = run->program };
+	bool has_ended = has_program(run) ? run->reaped : run->has_ended;
+	char how[ENDED_TEXT] = "runs on";
+
+	if (has_ended)
+		ended_text(how, has_program(run) ? &program : &run->ended);
+	if (has_program(run))
+		snprintf(text, bytes, "program %s", how);
+	else
+		snprintf(text, bytes, "process %d %s", (int)run->plan->pid, how);
+}
+
 /*
  * Completes the log and prints the result. Standard output belongs to the program, so the result
  * goes to standard error.
@@ -252,9 +298,11 @@ static int complete_log(struct run *run)
 	int status;
 
 	discard_unwanted(run);
+	run->has_stream = false;
 	status = capture_finish(&run->capture);
 	status = tool_worse(status, capture_read_back(run->plan, run->file.fd, &result));
 	if (result.bytes && (!run->record->quiet || losses_count(&result.ledger))) {
+		end_text(run, result.end, sizeof(result.end));
 		out_str(&err, "posixtrace: ");
 		capture_result_text(&err, run->plan->path, &result);
 		out_flush(&err);
@@ -317,6 +365,7 @@ static int trace_to_end(struct run *run)
 	}
 	if (!has_program(run))
 		capture_say_waiting(run->plan->pid);
+	run->has_stream = true;
 	progress_begin(&run->progress, !run->record->quiet);
 	status = follow_trace(run);
 	status = tool_worse(status, complete_log(run));
