@@ -71,7 +71,7 @@ fi
 
 # shellcheck disable=SC2086
 $cc -O1 -w -o "$tmp/asm" "$here/functions_asm.c" || exit 99
-traced "$tmp/asm" --trace none,process --function 'f_*'
+traced "$tmp/asm" --trace none --function 'f_*'
 check "moved instructions: the results are the same" same
 check "moved instructions: all are traced" grep -q ': 27 functions are traced$' "$tmp/err"
 check "moved instructions: each entry has a return" balanced 0
@@ -88,6 +88,29 @@ refused x_register_call 'a call through a register is among its first instructio
 refused x_pointed 'data has the address of one of its first bytes'
 refused x_data_inside 'its instructions cannot be decoded'
 refused _start "the program's first instruction"
+
+# The commands on logs show each function by its name, and the tree of calls.
+cat >"$tmp/tree.c" <<'C'
+volatile int count;
+__attribute__((noinline)) void leaf(void) { count = count + 1; }
+__attribute__((noinline)) void middle(int n) { for (int i = 0; i < n; i++) leaf(); __asm__ volatile(""); }
+__attribute__((noinline)) void top(void) { middle(2); middle(3); __asm__ volatile(""); }
+int main(void) { top(); top(); return 0; }
+C
+# shellcheck disable=SC2086
+$cc -O1 -o "$tmp/tree" "$tmp/tree.c" || exit 99
+traced "$tmp/tree" --trace none --function '*@tree'
+run 0 latency "$log"
+row() { awk -v name="$1" '$NF == name { print $1 }' "$tmp/out"; }
+check "a row for each function" test "$(row main) $(row top) $(row middle) $(row leaf)" = "1 2 4 10"
+check "and none for all of them" test -z "$(row function)"
+run 0 html -o "$tmp/page.html" "$log"
+check "a page has the names" has page.html '"name":"middle"'
+run 0 convert --to speedscope -o "$tmp/tree.json" "$log"
+# Indents each opened frame by its depth.
+sed -n 's/^{"type":"\([OC]\)","frame":\([0-9]*\).*/\1 \2/p' "$tmp/tree.json" |
+	awk '$1 == "O" { printf "%d", $2; next } { printf "." } END { print "" }' >"$tmp/shape"
+check "the calls nest" grep -qxF 3210.0..10.0.0...210.0..10.0.0.... "$tmp/shape"
 
 # What can be wrong with the option.
 run 125 record -o "$log" --function nothing_of_this_name "$tmp/asm"

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/spool.h"
+#include "base/vec.h"
 
 int plan_init(struct plan *plan)
 {
@@ -36,6 +37,10 @@ void plan_fini(struct plan *plan)
 		free(plan->kind[i].name);
 	for (size_t i = 0; i < plan->names; i++)
 		free(plan->name[i].name);
+	for (size_t i = 0; i < plan->functions; i++)
+		free(plan->function[i].name);
+	free(plan->function);
+	table_fini(&plan->by_name);
 	free(plan->kind);
 	free(plan->name);
 	free(plan->record);
@@ -158,6 +163,41 @@ struct plan_kind *plan_kind(struct plan *plan, size_t type)
 	return &plan->kind[type];
 }
 
+/* For table_find(). */
+static bool is_called(const void *array, uint32_t index, const void *name)
+{
+	const struct plan_function *function = array;
+
+	return !strcmp(function[index].name, name);
+}
+
+/* Series of functions begin where no kind has its own: the number of types is bounded. */
+int plan_function(struct plan *plan, const char *name, uint16_t *number)
+{
+	uint64_t hash = hash_bytes(HASH_BEGIN, name, strlen(name));
+	uint32_t index = table_find(&plan->by_name, hash, is_called, plan->function, name);
+
+	*number = 0;
+	if (index == TABLE_NONE && plan->functions == PLAN_FUNCTIONS)
+		return 0;
+	if (index == TABLE_NONE) {
+		struct plan_function function = {
+			.name = strdup(name),
+			.series = PLAN_SERIES + (unsigned)plan->functions,
+		};
+
+		index = (uint32_t)plan->functions;
+		if (!function.name || !vec_grow(&plan->function, plan->functions, 1) ||
+		    !table_add(&plan->by_name, hash, index)) {
+			free(function.name);
+			return ENOMEM;
+		}
+		plan->function[plan->functions++] = function;
+	}
+	*number = (uint16_t)(index + 1);
+	return 0;
+}
+
 int plan_call(struct plan *plan, uint32_t pid, uint32_t tid, uint64_t thread, const char *name)
 {
 	struct plan_name *more = realloc(plan->name, (plan->names + 1) * sizeof(*more));
@@ -224,6 +264,10 @@ bool plan_span(struct plan *plan, const struct fmt_event *event, struct fmt_span
 		.begin_ns = kind->use == PLAN_BEGIN ? event->time_ns : record->other_ns,
 		.end_ns = kind->use == PLAN_BEGIN ? record->other_ns : event->time_ns,
 	};
+	if (record->function && record->function <= plan->functions) {
+		span->name = plan->function[record->function - 1].name;
+		span->series = plan->function[record->function - 1].series;
+	}
 	span->begin_ns = not_before(span->begin_ns, plan->begin_ns);
 	return true;
 }

@@ -14,8 +14,12 @@
 #ifndef POSIXTRACE_CONVERT_PLAN_H
 #define POSIXTRACE_CONVERT_PLAN_H
 
+#include "base/table.h"
 #include "convert/format.h"
+#include "spans/pairing.h"
 
+#define PLAN_FUNCTIONS 65535 /* names of functions; further functions have the name of the kind */
+#define PLAN_SERIES    PAIRING_SERIES
 #define PLAN_BLOCK 65536 /* records that are in memory */
 
 enum plan_use { PLAN_NONE, PLAN_BEGIN, PLAN_END, PLAN_WHOLE };
@@ -24,7 +28,8 @@ struct plan_record {
 	int64_t other_ns;      /* for a begin the time of the end; else the time of the begin */
 	uint64_t begin;        /* the number of the begin's record + 1; 0: no span */
 	uint32_t lane;
-	uint32_t has_lane;     /* for scan.c: the lane was chosen before the end was known */
+	uint16_t has_lane;     /* for scan.c: the lane was chosen before the end was known */
+	uint16_t function;     /* index of the name of its function + 1; 0: the name of the kind */
 };
 
 struct plan_kind {             /* of an event type, by its index */
@@ -33,6 +38,11 @@ struct plan_kind {             /* of an event type, by its index */
 	unsigned series;
 	char *name;            /* of the span */
 	bool was_early;        /* it had events before its role was known */
+};
+
+struct plan_function {         /* a name of spans of a kind that are functions */
+	char *name;
+	unsigned series;
 };
 
 struct plan_name {
@@ -44,6 +54,9 @@ struct plan_name {
 struct plan {
 	struct plan_kind *kind;
 	size_t kinds;
+	struct plan_function *function;
+	size_t functions;
+	struct table by_name;  /* of functions */
 	int fd;
 	uint64_t records, at;
 	uint64_t block;        /* the number of the block in memory */
@@ -73,6 +86,11 @@ int plan_look(struct plan *plan, uint64_t number, struct plan_record *record);
  * call may move it.
  */
 struct plan_kind *plan_kind(struct plan *plan, size_t type);
+/*
+ * Stores the index + 1 of a function's name in *function, 0 if there are too many. Its spans have a
+ * series behind those of all kinds. Returns 0 or ENOMEM.
+ */
+int plan_function(struct plan *plan, const char *name, uint16_t *function);
 int plan_call(struct plan *plan, uint32_t pid, uint32_t tid, uint64_t thread, const char *name);
 
 /* Ends the making. The next plan_span() is for the first event of the trace. */

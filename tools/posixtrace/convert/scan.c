@@ -20,6 +20,7 @@
 #include "spans/by_name.h"
 #include "spans/lanes.h"
 #include "spans/roles.h"
+#include "symbols/symbols.h"
 
 struct scan_lanes { /* of a thread, or of the spans with a key of one name in a process */
 	struct lanes nested;
@@ -182,6 +183,8 @@ static void add_span(void *arg, const struct span *span, const struct posix_trac
 	int err = scan->err;
 
 	(void)event;
+	if (!err && span->series->of != span->series)
+		err = plan_function(scan->plan, span->series->name, &record.function);
 	if (!err)
 		err = lane_of(scan, span, begin, &lane);
 	record.lane = lane;
@@ -255,6 +258,17 @@ static struct plan_kind *kind_of(struct scan *scan, const struct fmt_type *from,
 	return kind;
 }
 
+/* Names a function by the mappings of the logs, the first that knows its address. */
+static const char *function_name(void *arg, pid_t pid, uint64_t address, int64_t time_ns)
+{
+	const struct fmt_flow *flow = arg;
+	const char *name = NULL;
+
+	for (size_t i = 0; i < flow->object_logs && !name; i++)
+		name = symbols_function(flow->objects[i], pid, address, time_ns);
+	return name;
+}
+
 /* ------------------------------------------------------------------ the sink */
 
 static int open_scan(struct fmt_flow *flow, const struct fmt_output *output, void **context)
@@ -278,6 +292,8 @@ static int open_scan(struct fmt_flow *flow, const struct fmt_output *output, voi
 		 * In a repeated reading pairing also finds the names of the first reading's types.
 		 */
 		paired->before = known;
+		paired->pairing.name = function_name;
+		paired->pairing.name_arg = flow;
 		if (flow->wanted)
 			/*
 			 * With a filter on durations a begin is only kept if its end is selected.

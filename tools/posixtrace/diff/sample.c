@@ -12,6 +12,7 @@
 #include "base/say.h"
 #include "base/tool.h"
 #include "base/vec.h"
+#include "choose/function_names.h"
 
 const double sample_quantile[] = { 0.5, 0.9, 0.99 };
 const char *const sample_quantile_name[] = { "p50", "p90", "p99" };
@@ -173,6 +174,7 @@ int sample_take(struct sample *sample, const char *path)
 	sample->pairing.take = take_span;
 	sample->pairing.arg = sample;
 	sample->pairing.takes_back = wanted_asks_duration(&sample->wanted);
+	function_names(&sample->pairing, &sample->log);
 	if (!pairing_begin(&sample->pairing, &sample->log)) {
 		logfile_close(&sample->log);
 		return TOOL_USAGE;

@@ -11,6 +11,7 @@
 #include "base/say.h"
 #include "base/tool.h"
 #include "base/vec.h"
+#include "choose/function_names.h"
 
 extern const struct tool_command latency_command;
 
@@ -155,6 +156,7 @@ static int measure_open_log(struct latency *latency, const struct options *optio
 	struct reading reading;
 	int err;
 
+	function_names(&latency->pairing, &latency->log);
 	if (!pairing_begin(&latency->pairing, &latency->log))
 		return TOOL_USAGE;
 	/* With a condition on durations, begins are kept until their ends decide. */

@@ -175,9 +175,6 @@ static const char *find_contradiction(bool has_program)
 		return "which program?";
 	if (!has_program && record.functions.patterns)
 		return "--function has no meaning for a process that runs already";
-	if (record.functions.patterns && record.launch.families &&
-	    !strcmp(record.launch.families, "none"))
-		return "--function has no meaning with --trace=none";
 	if (!has_program && (record.snapshot & RECORD_SNAPSHOT_CRASH))
 		return "--snapshot-on crash needs a program that record itself starts";
 	if (record.snapshot && record.plan.stream_policy != POSIX_TRACE_LOOP)
@@ -245,8 +242,7 @@ static void drop_preload_if_foreign(const char *program)
 }
 
 /*
- * Plans the functions of --function. Their family is added to those of --trace. Returns false after
- * it printed an error.
+ * Plans the functions of --function. Returns false after it printed an error.
  */
 static bool prepare_functions(const char *program)
 {
@@ -254,9 +250,7 @@ static bool prepare_functions(const char *program)
 		say("--function: the functions of %s cannot be traced", program);
 		return false;
 	}
-	return preload_take_families(&record.launch.families,
-				     record.launch.families ? "func" : "default,func") &&
-	       patch_plan(&record.functions, program, record.quiet, &record.launch.patch);
+	return patch_plan(&record.functions, program, record.quiet, &record.launch.patch);
 }
 
 /*
@@ -278,7 +272,12 @@ static int record_run_command(int argc, char **argv)
 			return tool_usage(&record_command);
 	}
 	has_program = optind < argc;
+	/* The family of the functions is added to the others. */
 	wrong = find_contradiction(has_program);
+	if (!wrong && record.functions.patterns &&
+	    !preload_take_families(&record.launch.families,
+				   record.launch.families ? "func" : "default,func"))
+		return RECORD_FAILURE;
 	if (wrong)
 		say("record: %s", wrong);
 	if (wrong || !capture_is_possible(&record.plan, "record"))

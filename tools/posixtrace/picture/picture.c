@@ -12,6 +12,7 @@
 #include "base/say.h"
 #include "base/tool.h"
 #include "base/vec.h"
+#include "choose/function_names.h"
 
 static struct picture_series *series_of(struct picture *picture, const struct series *series)
 {
@@ -204,6 +205,7 @@ int picture_take(struct picture *picture, const char *path, size_t bins, size_t 
 	picture->pairing.take = take_span;
 	picture->pairing.arg = picture;
 	picture->pairing.takes_back = wanted_asks_duration(&picture->wanted);
+	function_names(&picture->pairing, &picture->log);
 	if (!pairing_begin(&picture->pairing, &picture->log)) {
 		logfile_close(&picture->log);
 		return TOOL_USAGE;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "query/query.h"
+#include "choose/function_names.h"
 #include "spans/pairing.h"
 
 #define WAITING 64 /* spans that one event can end */
@@ -159,6 +160,7 @@ static int go_to_log(struct cursor *cursor, unsigned number)
 	cursor->is_open = true;
 	pairing_init(&cursor->pairing, take, cursor);
 	cursor->has_pairing = true;
+	function_names(&cursor->pairing, &log->file);
 	if (!pairing_begin(&cursor->pairing, &log->file) || cursor->pairing.err)
 		return SQLITE_NOMEM;
 	return query_go_to(log, cursor->trid, cursor->begin_ns, cursor->end_ns);

@@ -74,7 +74,7 @@ uint64_t lost_of_series(const struct lost *lost, struct pairing *pairing, const 
 	for (size_t i = 0; i < log->types && i < lost->types; i++)
 		for (const struct role *role = roles_of(pairing, log->list[i]); role;
 		     role = role->next)
-			if (role->series == series) {
+			if (role->series == series->of) {
 				count = add_saturated(count, lost->type[i]);
 				kinds |= shimloss_kinds(log->list[i]->name);
 				break;

@@ -75,6 +75,27 @@ static uint64_t key_of(const struct role *role, const struct log_type *type,
 }
 
 /*
+ * The series of an event's span: that of its function if the name is known, else that of its role.
+ */
+static struct series *series_for(struct pairing *pairing, const struct role *role,
+				 const struct log_type *type,
+				 const struct posix_trace_event_np *event)
+{
+	struct posix_trace_value_np value;
+	struct series *series = NULL;
+	const char *name;
+
+	if (role->has_function && pairing->name &&
+	    posix_trace_field_get_np(type->schema, role->function, 0, event->data, event->data_len,
+				     0, &value)) {
+		name = pairing->name(pairing->name_arg, event->info.posix_pid, value.u64,
+				     event->time_ns);
+		series = name ? roles_function(pairing, role->series, name) : NULL;
+	}
+	return series ? series : role->series;
+}
+
+/*
  * Adds up the CPU times in the payload, usually of kernel and user mode. Returns false if the type
  * has no such field, or the payload lacks one.
  */
@@ -99,7 +120,8 @@ static void begin_span(struct pairing *pairing, const struct role *role,
 		       uint64_t ordinal)
 {
 	struct pairing_open open = {
-		.key = key_of(role, type, event), .series = role->series,
+		.key = key_of(role, type, event),
+		.series = series_for(pairing, role, type, event),
 		.begin_ns = event->time_ns,
 		.tid = event->tid, .ordinal = ordinal,
 	};
@@ -113,14 +135,15 @@ static void end_span(struct pairing *pairing, const struct role *role, const str
 		     const struct posix_trace_event_np *event, uint64_t ordinal)
 {
 	struct pairing_open open;
+	struct series *series = series_for(pairing, role, type, event);
 	struct span span = {
-		.series = role->series, .end_ns = event->time_ns, .pid = event->info.posix_pid,
+		.series = series, .end_ns = event->time_ns, .pid = event->info.posix_pid,
 		.tid = event->tid, .end_ordinal = ordinal,
 	};
 	uint64_t cpu_ns;
 
-	if (!opened_take(pairing, key_of(role, type, event), role->series, &open)) {
-		role->series->no_begin++;
+	if (!opened_take(pairing, key_of(role, type, event), series, &open)) {
+		series->no_begin++;
 		return;
 	}
 	/*
@@ -128,7 +151,7 @@ static void end_span(struct pairing *pairing, const struct role *role, const str
 	 * times.
 	 */
 	if (open.begin_ns > event->time_ns) {
-		role->series->backwards++;
+		series->backwards++;
 		return;
 	}
 	span.begin_ns = open.begin_ns;
@@ -139,7 +162,7 @@ static void end_span(struct pairing *pairing, const struct role *role, const str
 	span.has_cpu = cpu_of(role, type, event, &cpu_ns) && open.has_cpu && cpu_ns >= open.cpu_ns;
 	if (span.has_cpu)
 		span.cpu_ns = cpu_ns - open.cpu_ns;
-	role->series->spans++;
+	series->spans++;
 	pairing->take(pairing->arg, &span, event);
 }
 
@@ -197,7 +220,8 @@ static void remove_begins(struct pairing *pairing, const struct log_type *type,
 
 	for (const struct role *role = roles_of(pairing, type); role; role = role->next)
 		if (role->phase == POSIX_TRACE_END_NP)
-			opened_take(pairing, key_of(role, type, event), role->series, &open);
+			opened_take(pairing, key_of(role, type, event),
+				    series_for(pairing, role, type, event), &open);
 }
 
 void pairing_event(struct pairing *pairing, const struct log_type *type,

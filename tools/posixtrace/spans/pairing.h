@@ -8,6 +8,9 @@
  * pair: two types that --pair names, with the fields that pair them, or without fields the thread.
  * event: a type with a field of type ns and no role. The span ends at the time of the event.
  *
+ * function: a span whose name is that of a field of type ptr: "ptr function; @begin function". The
+ * field is the address of a function. Each function has a series of its own, with its name.
+ *
  * An end closes the youngest begin with its key in its process. Where events were lost, all open
  * spans are cut, because their ends may be among the lost events.
  *
@@ -24,9 +27,13 @@
 #define PAIRING_SERIES 4096
 #define PAIRING_PAIRS  64 /* --pair options */
 
+struct table;
+
 enum series_kind { SERIES_SPAN, SERIES_PAIR, SERIES_EVENT };
 
 struct series {
+	/* For spans of one function: the series of the types' role. Else this series itself. */
+	const struct series *of;
 	enum series_kind kind;
 	size_t index;
 	char *name;            /* as in the log, with its unsafe characters: print by text_name() */
@@ -70,6 +77,13 @@ struct pairing {
 	void *arg;
 	bool (*find)(void *arg, const char *name, size_t len); /* by_name_find; NULL: no names */
 	void *find_arg;
+	/*
+	 * Names the function at an address of a process; NULL: unknown. Without it the spans of
+	 * all functions have one name.
+	 */
+	const char *(*name)(void *arg, pid_t pid, uint64_t address, int64_t time_ns);
+	void *name_arg;
+	struct table *named;         /* series of functions by name; NULL: none so far */
 	bool takes_back;             /* an end that is not wanted removes its begin */
 	int err;                     /* ENOMEM: further events are ignored */
 };

@@ -10,6 +10,7 @@
 
 #include "base/nearest.h"
 #include "base/say.h"
+#include "base/table.h"
 #include "spans/by_name.h"
 
 /* The roles of one event type; a type without roles has an entry with an empty list. */
@@ -69,6 +70,16 @@ static int find_field(const struct posix_trace_schema_np *schema, const char *na
 	return -1;
 }
 
+/* Finds the field with the address of a function: the span has its name. */
+static void find_function(struct role *role, const struct posix_trace_schema_np *schema)
+{
+	int field = find_field(schema, schema->span);
+
+	role->has_function = field >= 0 && !schema->field[field].is_array &&
+			     schema->field[field].type == POSIX_TRACE_TYPE_PTR_NP;
+	role->function = role->has_function ? (unsigned)field : 0;
+}
+
 /* ------------------------------------------------------------------ series */
 
 /* Returns the name of a series of --pair in new memory, NULL without memory. */
@@ -115,6 +126,54 @@ static struct series *series_of(struct pairing *pairing, enum series_kind kind, 
 		pairing->err = ENOMEM;
 		return NULL;
 	}
+	series->of = series;
+	series->index = pairing->count;
+	pairing->series[pairing->count++] = series;
+	return series;
+}
+
+/* For table_find(). */
+static bool has_name(const void *array, uint32_t index, const void *name)
+{
+	struct series *const *series = array;
+
+	return !strcmp(series[index]->name, name) && series[index]->of != series[index];
+}
+
+/* The table makes a search among thousands of functions cheap, once for each event. */
+struct series *roles_function(struct pairing *pairing, const struct series *of, const char *name)
+{
+	uint64_t hash = hash_bytes(HASH_BEGIN, name, strlen(name));
+	struct series *series, **more;
+	uint32_t index;
+
+	if (!pairing->named)
+		pairing->named = calloc(1, sizeof(*pairing->named));
+	if (!pairing->named) {
+		pairing->err = ENOMEM;
+		return NULL;
+	}
+	index = table_find(pairing->named, hash, has_name, pairing->series, name);
+	if (index != TABLE_NONE)
+		return pairing->series[index];
+	if (pairing->count == PAIRING_SERIES)
+		return NULL;
+	more = realloc(pairing->series, (pairing->count + 1) * sizeof(*more));
+	if (more)
+		pairing->series = more;
+	series = calloc(1, sizeof(*series));
+	if (series)
+		series->name = strdup(name);
+	if (!more || !series || !series->name ||
+	    !table_add(pairing->named, hash, (uint32_t)pairing->count)) {
+		if (series)
+			free(series->name);
+		free(series);
+		pairing->err = ENOMEM;
+		return NULL;
+	}
+	series->kind = SERIES_SPAN;
+	series->of = of;
 	series->index = pairing->count;
 	pairing->series[pairing->count++] = series;
 	return series;
@@ -307,6 +366,7 @@ static void add_described(struct pairing *pairing, struct pairing_type *to,
 		role->phase = schema->role;
 		role->keys = schema->keys;
 		memcpy(role->key, schema->key, sizeof(role->key));
+		find_function(role, schema);
 		return;
 	}
 	role = time < 0 ? NULL : add_role(pairing, to, schema, SERIES_EVENT, type->name);
@@ -431,6 +491,9 @@ void roles_fini(struct pairing *pairing)
 		free(pairing->by_id[i]);
 	}
 	free(pairing->by_id);
+	if (pairing->named)
+		table_fini(pairing->named);
+	free(pairing->named);
 	for (size_t i = 0; i < pairing->options; i++)
 		free_option(&pairing->option[i]);
 }

@@ -17,6 +17,8 @@ struct role {
 	unsigned keys;                  /* number of key fields; 0: the thread is the key */
 	unsigned key[POSIX_TRACE_KEYS_MAX_NP];
 	unsigned time;                  /* index of the field with the duration, for POINT */
+	bool has_function;              /* the spans are named by functions */
+	unsigned function;              /* index of the field with the address */
 	unsigned cpu_fields;
 	unsigned cpu[ROLE_CPU_FIELDS];
 };
@@ -26,6 +28,12 @@ struct role {
  * for a type.
  */
 const struct role *roles_of(struct pairing *pairing, const struct log_type *type);
+
+/*
+ * Returns the series of a function, NULL if there are too many or without memory, which sets err.
+ * of is the series of the role.
+ */
+struct series *roles_function(struct pairing *pairing, const struct series *of, const char *name);
 
 /* Frees the roles and the options of --pair. */
 void roles_fini(struct pairing *pairing);

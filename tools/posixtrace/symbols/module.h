@@ -44,4 +44,10 @@ void module_say_lack(struct module *module);
  */
 bool module_find(struct module *module, uint64_t address, struct module_place *place);
 
+/*
+ * Returns the name of the function that an address of the file is in, by the symbol tables; NULL:
+ * unknown. Functions that are inlined at the address do not count.
+ */
+const char *module_function(struct module *module, uint64_t address);
+
 #endif

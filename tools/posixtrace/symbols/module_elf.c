@@ -181,6 +181,11 @@ bool module_find(struct module *module, uint64_t address, struct module_place *p
 	return place->function || place->file;
 }
 
+const char *module_function(struct module *module, uint64_t address)
+{
+	return module->lack || !module->elf ? NULL : in_table(module->elf, address);
+}
+
 #else
 
 uint32_t module_build_id(int fd, uint8_t id[POSIX_TRACE_BUILD_ID_MAX_NP])
@@ -201,6 +206,12 @@ bool module_find(struct module *module, uint64_t address, struct module_place *p
 	(void)module, (void)address;
 	memset(place, 0, sizeof(*place));
 	return false;
+}
+
+const char *module_function(struct module *module, uint64_t address)
+{
+	(void)module, (void)address;
+	return NULL;
 }
 
 #endif

@@ -117,14 +117,15 @@ static char *with_offset(const char *path, uint64_t offset)
 }
 
 /*
- * Fills the entry. The address of an event is the return address of its call, which may belong to
- * the next line or function. The byte before it belongs to the call.
+ * Fills the entry. is_begin: the address is that of a function's first byte. Otherwise it is an
+ * event's, the return address of its call, which may belong to the next line or function. The byte
+ * before it belongs to the call.
  */
 static bool find_symbol(struct known *entry, const struct posix_trace_mapping_np *mapping,
-		  uint64_t address)
+			uint64_t address, bool is_begin)
 {
 	struct module *module = module_of(mapping);
-	struct module_place place;
+	struct module_place place = { NULL };
 
 	free(entry->own);
 	entry->own = NULL;
@@ -132,7 +133,10 @@ static bool find_symbol(struct known *entry, const struct posix_trace_mapping_np
 	entry->symbol.module = mapping->path;
 	entry->from_ns = mapping->from_ns;
 	entry->until_ns = mapping->until_ns;
-	if (module && module_find(module, address - mapping->base - 1, &place)) {
+	if (module && is_begin)
+		place.function = module_function(module, address - mapping->base);
+	if (place.function ||
+	    (module && !is_begin && module_find(module, address - mapping->base - 1, &place))) {
 		entry->symbol.file = place.file;
 		entry->symbol.line = place.line;
 		if (!as_the_linker_has_it && place.function)
@@ -165,7 +169,24 @@ const struct symbol *symbols_of(const struct logfile *log, const struct posix_tr
 		return &entry->symbol;
 	if (posix_trace_mapping_find_np(log->trid, pid, address, event->time_ns, &mapping))
 		return NULL;
-	return find_symbol(entry, &mapping, address) ? &entry->symbol : NULL;
+	return find_symbol(entry, &mapping, address, false) ? &entry->symbol : NULL;
+}
+
+/* The key of a begin in the cache: no return address has its highest bit. */
+#define BEGIN_KEY (UINT64_C(1) << 63)
+
+const char *symbols_function(trace_id_t trid, pid_t pid, uint64_t address, int64_t time_ns)
+{
+	struct known *entry = address ? known_entry(trid, pid, address ^ BEGIN_KEY) : NULL;
+	struct posix_trace_mapping_np mapping;
+
+	if (!entry)
+		return NULL;
+	if (time_ns >= entry->from_ns && time_ns < entry->until_ns)
+		return entry->symbol.name;
+	if (posix_trace_mapping_find_np(trid, pid, address, time_ns, &mapping))
+		return NULL;
+	return find_symbol(entry, &mapping, address, true) ? entry->symbol.name : NULL;
 }
 
 void symbols_source(struct out *out, const struct symbol *symbol, bool json)

@@ -39,6 +39,12 @@ bool symbols_option(int option, const char *value);
 const struct symbol *symbols_of(const struct logfile *log,
 				const struct posix_trace_event_np *event);
 
+/*
+ * Returns the name of the function whose code begins at an address of a process, or
+ * MODULE+0xOFFSET; NULL if no file was mapped there. It is valid until the next call.
+ */
+const char *symbols_function(trace_id_t trid, pid_t pid, uint64_t address, int64_t time_ns);
+
 /* Writes " NAME (FILE:LINE)", or the part of it that is known, with unsafe characters escaped. */
 void symbols_text(struct out *out, const struct symbol *symbol);
 
