@@ -47,6 +47,15 @@ done
 order=$(grep -o 'fd=-1[1-6] ' "$tmp/events" | tr -d '\n')
 check "in their order" test "$order" = "fd=-11 fd=-12 fd=-13 fd=-14 fd=-15 fd=-16 "
 check "what the dynamic linker allocated before is counted" shows 'posixtrace_shim_lost early=[1-9].* early_alloc=[1-9]' 1
+rm -f "$log"*
+"$posixtrace" record -o "$log" --trace=io,process,alloc -- "$tmp/ctor" >"$tmp/out" 2>"$tmp/err"
+check "record reports the calls that were not traced" \
+	has err ", calls not traced: [1-9][0-9]* before the library had begun, [0-9]* bytes\$"
+"$posixtrace" record --force -q --fail-on-loss -o "$log" --trace=alloc -- true 2>"$tmp/err"
+check "and --fail-on-loss fails for them" test $? -eq 4
+"$posixtrace" record --force --fail-on-loss -o "$log" --trace=process -- true 2>"$tmp/err"
+check "where all were traced it does not fail" test $? -eq 0
+check "and nothing is reported" lacks err 'not traced'
 shim io "$tmp/ctor"
 check "a log of its own has all from main on" call 13 1
 check "and what is done at the exit" call 14 1

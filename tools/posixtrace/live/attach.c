@@ -12,7 +12,6 @@
 #include "base/tool.h"
 #include "live/preload.h"
 #include "log/equation.h"
-#include "log/losses.h"
 
 extern const struct tool_command attach_command;
 
@@ -35,6 +34,8 @@ static void result_json(const struct capture_plan *plan, const struct attach_res
 		   (unsigned long long)equation_lost(&result->capture.ledger),
 		   (unsigned long long)result->capture.bytes);
 	equation_json(out, &result->capture.ledger);
+	out_str(out, ",\"shim_lost\":");
+	shimloss_json(out, &result->capture.shim);
 	out_str(out, "}\n");
 }
 
@@ -163,7 +164,7 @@ static int attach_run(int argc, char **argv)
 		else
 			capture_result_text(&out_stdout, plan.path, &result.capture);
 	}
-	if (fail_on_loss && losses_count(&result.capture.ledger))
+	if (fail_on_loss && capture_has_lost(&result.capture))
 		status = tool_worse(status, TOOL_LOST);
 	return status;
 }

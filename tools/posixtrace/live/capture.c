@@ -18,6 +18,8 @@
 #include "live/ended.h"
 #include "live/process.h"
 #include "log/equation.h"
+#include "log/logfile.h"
+#include "log/losses.h"
 
 /*
  * Gives the stream the name of its log, so that the command list shows its purpose. A longer name
@@ -141,23 +143,57 @@ int capture_finish(struct capture *capture)
 	return err ? TOOL_FAILURE : TOOL_OK;
 }
 
+/*
+ * Reads the calls that the traced program's shim could not trace. The log is complete: of another
+ * an error was printed, and logfile_open_given() would print one more.
+ */
+static int read_shim_losses(const struct capture_plan *plan, int fd, struct shimloss *shim)
+{
+	struct logfile log;
+	int own = dup(fd), err, status;
+
+	if (own < 0) {
+		say("%s: %s", plan->path, strerror(errno));
+		return TOOL_FAILURE;
+	}
+	status = logfile_open_given(&log, own, plan->path);
+	if (status)
+		return status;
+	err = shimloss_read(shim, &log);
+	logfile_close(&log);
+	if (err)
+		say("%s: %s", plan->path, strerror(err));
+	return err ? TOOL_FAILURE : TOOL_OK;
+}
+
 /* The ledger of the log counts. Without one the log is damaged. */
 int capture_read_back(const struct capture_plan *plan, int fd, struct capture_result *result)
 {
+	struct posix_trace_loginfo_np info = { .complete = 0 };
 	trace_id_t trid;
 	struct stat st;
 	int err = posix_trace_open(fd, &trid);
 
 	if (!err) {
 		err = posix_trace_get_ledger_np(trid, &result->ledger);
+		if (!err)
+			err = posix_trace_get_loginfo_np(trid, &info);
 		posix_trace_close(trid);
 	}
 	if (fstat(fd, &st) == 0)
 		result->bytes = (uint64_t)st.st_size;
-	if (!err)
-		return TOOL_OK;
-	say("%s: the log is not whole; 'posixtrace verify' says where", plan->path);
-	return TOOL_DAMAGED;
+	if (err) {
+		say("%s: the log is not whole; 'posixtrace verify' says where", plan->path);
+		return TOOL_DAMAGED;
+	}
+	/* The counts are events of the log, so they are known only now. */
+	return info.complete ? read_shim_losses(plan, fd, &result->shim) : TOOL_OK;
+}
+
+/* Calls that the shim could not trace are losses for the user, although no ledger has them. */
+bool capture_has_lost(const struct capture_result *result)
+{
+	return losses_count(&result->ledger) || shimloss_of(&result->shim, SHIMLOSS_ALL);
 }
 
 /* The visitor of capture_look_at_own(): this process has created one stream. */
@@ -201,6 +237,12 @@ void capture_result_text(struct out *out, const char *path, const struct capture
 	out_str(out, " lost");
 	equation_causes(out, &result->ledger);
 	out_str(out, ", ");
+	/* Most logs have none. The number comes with its reasons, as in stat. */
+	if (shimloss_of(&result->shim, SHIMLOSS_ALL)) {
+		out_str(out, "calls not traced: ");
+		shimloss_text(out, &result->shim);
+		out_str(out, ", ");
+	}
 	out_unsigned(out, result->bytes);
 	out_str(out, " bytes\n");
 }

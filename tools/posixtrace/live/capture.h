@@ -13,6 +13,7 @@
 #include "choose/choose.h"
 #include "live/admit.h"
 #include "live/ended.h"
+#include "log/shimloss.h"
 
 struct capture_plan {
 	pid_t pid;
@@ -57,9 +58,13 @@ struct capture {
 
 struct capture_result {
 	struct posix_trace_ledger_np ledger; /* of the log */
+	struct shimloss shim; /* calls that the ledger does not know */
 	uint64_t bytes;
 	char end[2 * ENDED_TEXT]; /* how the traced process ended; empty: not to be printed */
 };
+
+/* Whether events or calls were lost, for --fail-on-loss. */
+bool capture_has_lost(const struct capture_result *result);
 
 /* These functions return an exit status after they printed an error. */
 
@@ -101,7 +106,10 @@ struct capture_own capture_look_at_own(void);
  */
 void capture_say_waiting(pid_t pid);
 
-/* Writes "LOG: program exited with 0: 12 events, 3 lost (stream full 3), 4567 bytes" as a line. */
+/*
+ * Writes "LOG: program exited with 0: 12 events, 3 lost (stream full 3), 4567 bytes" as a line; in
+ * front of the bytes "calls not traced: 2 holds of locks" if there are any.
+ */
 struct out;
 void capture_result_text(struct out *out, const char *path, const struct capture_result *result);
 

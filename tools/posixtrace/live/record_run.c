@@ -307,7 +307,7 @@ static int complete_log(struct run *run)
 		capture_result_text(&err, run->plan->path, &result);
 		out_flush(&err);
 	}
-	if (run->record->fail_on_loss && losses_count(&result.ledger))
+	if (run->record->fail_on_loss && capture_has_lost(&result))
 		status = tool_worse(status, TOOL_LOST);
 	return status;
 }

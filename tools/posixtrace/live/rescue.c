@@ -19,7 +19,6 @@
 #include "live/capture.h"
 #include "live/process.h"
 #include "log/equation.h"
-#include "log/losses.h"
 
 const struct option_row rescue_rows[] = {
 	{ "output", 'o', "LOG", "the new log; a file that exists is refused", OPTION_LOG },
@@ -92,6 +91,8 @@ static void put_json(struct out *out, const struct posix_trace_stream_np *stream
 		   (unsigned long long)equation_lost(&result->ledger),
 		   (unsigned long long)result->bytes);
 	equation_json(out, &result->ledger);
+	out_str(out, ",\"shim_lost\":");
+	shimloss_json(out, &result->shim);
 	out_str(out, "}\n");
 }
 
@@ -139,7 +140,7 @@ static int make_log(const struct rescue *rescue, const struct posix_trace_stream
 		put_json(&out_stdout, stream, path, &result);
 	else
 		put_text(&out_stdout, stream, path, &result);
-	if (rescue->fail_on_loss && losses_count(&result.ledger))
+	if (rescue->fail_on_loss && capture_has_lost(&result))
 		status = tool_worse(status, TOOL_LOST);
 	return status;
 }
