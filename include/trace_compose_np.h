@@ -73,8 +73,8 @@ int posix_trace_compose_name_np(struct posix_trace_composer_np *composer, const 
 				trace_event_id_t *id);
 
 /*
- * Appends an event. event->info counts without its posix_timestamp: time_ns has the time. Of the
- * flags, POSIX_TRACE_EVENT_LATE_NP counts.
+ * Appends an event. event->info counts without its posix_timestamp: time_ns has the time. Among
+ * the flags, only POSIX_TRACE_EVENT_LATE_NP is used.
  *
  * EINVAL: also an event type without a name, or a bad truncation status. EMSGSIZE: the data exceed
  * the maximum data size. ENOSPC: an UNTIL_FULL log is full. Errors of writing: the log does not

@@ -78,8 +78,8 @@ int posix_trace_until_np(trace_id_t trid, const struct timespec *when);
 /*
  * Opens a log as posix_trace_open() does. With POSIX_TRACE_OPEN_SALVAGE_NP it also opens a log that
  * is incomplete, is still being written, or has a damaged header, and continues after damaged
- * parts: it delivers every whole block. Of a damaged header it reports the attributes that are
- * plausible.
+ * parts: it delivers every whole block. If the header is damaged, it reports its plausible
+ * attributes.
  *
  * flags  POSIX_TRACE_OPEN_SALVAGE_NP, or 0 for posix_trace_open()
  *

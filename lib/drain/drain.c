@@ -114,7 +114,8 @@ static bool find_next(struct ptx_drain *drain)
 			continue;
 		if (drain->gap && !drain->after_gap) {
 			/*
-			 * What showed the gap may have come with a newer cut: no survivor is older.
+			 * The writer may have raised the cut since the gap was noticed. No
+			 * remaining event may be older than the cut.
 			 */
 			if (atomic_load_explicit(&drain->rings->region->cut,
 						 memory_order_acquire) != drain->cut &&

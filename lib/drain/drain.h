@@ -115,13 +115,13 @@ struct ptx_drain {
 	size_t mark_first, marks, mark_room;
 	size_t thin_at; /* so many marks are worth a look at whether they part anything */
 
-	bool gap;           /* something was overwritten and not told yet */
+	bool gap;           /* events were overwritten, and OVERFLOW does not report it yet */
 	uint64_t gap_first; /* time of the first event lost in it, UINT64_MAX = not known */
-	uint64_t cut;       /* what was overwritten reaches up to here */
-	uint64_t reported_cut; /* and up to here it has been told */
-	/* and what a clear did not come to, for others overwrote it all the time, too */
+	uint64_t cut;       /* events up to this tick are overwritten */
+	uint64_t reported_cut; /* OVERFLOW has reported losses up to this tick */
+	/* events up to this tick are cleared, also those that writers overwrote meanwhile */
 	uint64_t cleared;
-	bool after_gap; /* RESUME promised the next event: it is delivered whatever happens */
+	bool after_gap; /* RESUME was delivered, so the next event must be delivered, too */
 
 	/* Events of the drain's own, before the next record. */
 	struct ptx_drain_event queue[PTX_DRAIN_QUEUE];
@@ -168,12 +168,12 @@ bool ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event);
 bool ptx_drain_peek_beyond(struct ptx_drain *drain, struct ptx_drain_event *event);
 
 /*
- * What the last look could have delivered was overwritten during it: another look may find
- * something.
+ * Returns true if writers overwrote, during the last pass, the events that it could have delivered.
+ * Another pass may find events.
  */
 bool ptx_drain_is_outrun(const struct ptx_drain *drain);
 
-/* Takes the event that peek gave, as reported or as lost to cause (PTX_LOST_CAUSES: reported). */
+/* Consumes the event of the last peek and counts it as lost; PTX_LOST_CAUSES: as reported. */
 void ptx_drain_consume(struct ptx_drain *drain, enum ptx_lost cause);
 
 /* Makes sources for as many rings; false without memory. */
@@ -187,13 +187,13 @@ void ptx_drain_missed(struct ptx_drain *drain);
 
 /* Marks: mark.c. False without memory. */
 bool ptx_drain_mark(struct ptx_drain *drain, const struct ptx_mark *mark);
-/* One that is told of late: before those that are younger. */
+/* Inserts a mark that became known late, in time order, before younger marks. */
 bool ptx_drain_mark_in_order(struct ptx_drain *drain, const struct ptx_mark *mark);
-/* Which types pass now: what a restart tells. */
+/* Stores in a mark the event types that the filter accepts now. */
 void ptx_drain_admitted(const struct ptx_drain *drain, struct ptx_mark *mark);
 const struct ptx_mark *ptx_drain_first_mark(const struct ptx_drain *drain);
 void ptx_drain_drop_mark(struct ptx_drain *drain);
-/* Where there are many: drops those that part no events. thin.c */
+/* If there are many marks, drops those that separate no events: thin.c. */
 void ptx_drain_thin(struct ptx_drain *drain);
 
 /* A moment for a transition: now, after all that was delivered or marked. early: as long before

@@ -23,9 +23,9 @@ static void take_all(struct ptx_drain *drain)
 }
 
 /*
- * What was overwritten reaches up to the cut. Whatever else is as old goes too, so that what
- * remains is exactly the youngest part of the stream. Who overwrites raises the cut first and
- * tells the first event's time last, maybe after the gap has been told.
+ * Discards all events up to the overwrite cut, so that exactly the youngest part of the stream
+ * remains. A writer that overwrites raises the cut first and stores the time of the first lost
+ * event last, possibly after the reader has reported the gap.
  */
 void ptx_loop_cut_apply(struct ptx_drain *drain)
 {

@@ -121,7 +121,8 @@ void ptx_drain_sync(struct ptx_drain *drain)
 		if (mark.ticks > now)
 			mark.ticks = now;
 		/*
-		 * Whoever stamped before the reader noticed was delivered: the STOP comes behind.
+		 * Events that were stamped before the reader noticed the stop are delivered: the
+		 * STOP event follows them.
 		 */
 		if (mark.ticks <= last)
 			mark.ticks = last + 1;

@@ -121,7 +121,7 @@ static void count_future(struct ptx_drain *drain, uint32_t index, uint32_t recor
 	source->at = source->end = 0;
 }
 
-/* What was overwritten is more than what a clear had not come to. */
+/* Returns true if events that no clear has covered were overwritten. */
 static bool is_missed(const struct ptx_drain *drain)
 {
 	return atomic_load_explicit(&drain->rings->region->cut, memory_order_acquire) >

@@ -125,7 +125,8 @@ static inline void ptx_step_ident(struct ptx_drain *drain, struct ptx_source *so
 }
 
 /*
- * What is no event, or one that a clear did not come to, which nobody misses, has been dealt with.
+ * Consumes the top record if it is an IDENT record or older than the last posix_trace_clear().
+ * Returns true if it was consumed.
  */
 static inline bool ptx_step_pass_gone(struct ptx_drain *drain, struct ptx_source *source)
 {
@@ -165,9 +166,9 @@ static inline int64_t ptx_drain_label(struct ptx_drain *drain, uint64_t ticks)
 }
 
 /*
- * What was peeked at is consumed. Only this changes the label that later ones must not undercut: an
- * event that is peeked at may be overwritten before it is delivered, and a late one has an older
- * label.
+ * Called when a record is delivered. Only this raises the least time that later events may be
+ * labelled with. A peek does not: the event may be overwritten before it is delivered, and a late
+ * event has an older time.
  */
 static inline void ptx_step_delivered(struct ptx_drain *drain, uint64_t ticks)
 {

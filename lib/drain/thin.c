@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * drain/thin.c - a stream that is started and stopped for ever while nobody reads it.
+ * drain/thin.c - bounds the marks of a stream that is started and stopped often without a reader.
  *
- * Each start and each stop by call is a mark. A mark is of use only while it parts events: those
- * that were stamped while the stream ran from those that were not. So when there are many marks,
- * the controller looks at the events that are in the stream and drops every mark that parts none.
- * What is left is bounded by the events. The threshold grows with the stream's size and with what
- * was left, so a start costs a constant time on average.
+ * Each start and each stop by a call is a mark. A mark is needed only while it separates events:
+ * those that were stamped while the stream was running from the others. So when there are many
+ * marks, the controller examines the events in the stream and drops each mark that separates none.
+ * The number of events bounds the remaining marks. The threshold grows with the stream's size and
+ * with the number of remaining marks, so a start costs constant time on average.
  */
 #include <stdlib.h>
 

@@ -154,7 +154,7 @@ void ptx_checkpoint_write(struct ptx_drain *drain, uint64_t events)
 {
 	struct checkpoint *other;
 
-	/* What the file holds stays until the next is whole: also where nothing was put since. */
+	/* The checkpoint of the file's content stays until the next one is complete. */
 	if (drain->settled)
 		drain->checkpoint = !drain->checkpoint;
 	drain->settled = false;
@@ -202,7 +202,7 @@ static void go_to_claim(struct ptx_rings *rings, uint32_t ring, struct ptx_place
 		place->claimed = (uint32_t)claimed & ~7u;
 }
 
-/* What the dead reader counted as lost; of which types and threads died with it. */
+/* Adds the losses that the dead reader counted. Their types and threads are not known. */
 static void add_losses(struct ptx_ledger *account, const uint64_t *lost)
 {
 	struct ptx_ledger_line *nobody = ptx_ledger_thread(account, 0, 0, 0);
@@ -296,7 +296,7 @@ static bool control_was_taken(const struct ptx_drain *drain, const struct checkp
 	return now->claimed != 0;
 }
 
-/* What a dead process wrote and its target could change. */
+/* Continues from a checkpoint. It is hostile: the traced process can write to it. */
 static void go_on_from(struct ptx_drain *drain, const struct checkpoint *from)
 {
 	const struct place *places = places_of(drain, from);

@@ -1,37 +1,40 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * flush/checkpoint.h - what another process needs to go on where a flush was killed.
+ * flush/checkpoint.h - the state from which another process continues after a flush was killed.
  *
- * It lies in the stream's region, twice, and is written before each write to the log: how far each
- * ring will have been read when the log has so many events. Whoever takes over counts the events in
- * the file: one of the two checkpoints is of that count, whether or not the last write was
- * completed. So no event is in the log twice, and none is missing that a ring still holds.
+ * The stream's region has two checkpoints. The reader writes one before each write to the log: the
+ * place in each ring that belongs to the new number of events in the log. A process that replaces
+ * the reader counts the events in the file. One of the two checkpoints has that count, whether or
+ * not the last write was completed. So no event is in the log twice, and no event is missing that a
+ * ring still holds.
  *
- * In a LOOP stream what was read is given up at once, since writers take over what is not: there a
- * kill in the middle of a flush costs the events between ring and file. They are counted.
+ * In a LOOP stream the reader frees chunks at once, because writers overwrite unread chunks. There
+ * a kill in the middle of a flush costs the events between ring and file. They are counted.
  */
 #ifndef PTX_FLUSH_CHECKPOINT_H
 #define PTX_FLUSH_CHECKPOINT_H
 
 #include "drain/drain.h"
 
-/* From now on the drain keeps chunks until ptx_drain_settle(), but those of a LOOP stream. */
+/* From then on the drain keeps chunks until ptx_drain_settle(), except in a LOOP stream. */
 void ptx_checkpoint_enable(struct ptx_drain *drain);
 
-/* The log is about to have so many events: all that were taken from the drain so far. */
+/* Writes the checkpoint for a log with this many events: all that the drain has delivered. */
 void ptx_checkpoint_write(struct ptx_drain *drain, uint64_t events);
 
-/* It has them: they are no longer needed here. */
+/* Called when the log has these events: frees their chunks. */
 void ptx_drain_settle(struct ptx_drain *drain);
 
-/* A new drain goes on where the log has so many events. What was not delivered of starts and stops
- * becomes marks. ENOMEM. */
+/*
+ * Makes a new drain continue behind the events of a log with this count. Starts and stops that were
+ * not delivered become marks. Returns 0 or ENOMEM.
+ */
 int ptx_checkpoint_resume(struct ptx_drain *drain, uint64_t events);
 
 /*
- * Both with a buffer of chunk_room. Whose records stand at the source's place, and the number of
- * the first: the chunk's header says it of its first ones. What the controller wrote into its ring
- * and the drain has not delivered becomes marks; ENOMEM.
+ * Both need a buffer of chunk_room bytes. The first finds the thread of the records at the source's
+ * place, and their number: the chunk's header has both for its first records. The second turns the
+ * controller's own records that were not delivered into marks, and returns 0 or ENOMEM.
  */
 void ptx_checkpoint_ident(struct ptx_drain *drain, uint32_t ring, unsigned char *buffer);
 int ptx_checkpoint_starts(struct ptx_drain *drain, unsigned char *buffer);

@@ -141,8 +141,8 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 		mark(flush, PTX_MARK_FLUSH_START, 0, caller);
 	target = ptx_drain_moment(flush->drain, false);
 	/*
-	 * What is transferred without a ring's older events would make those late; at the end, all
-	 * goes that can.
+	 * If a ring cannot be read, younger events of others would make its events late, so nothing
+	 * is transferred. The final flush transfers all that it can.
 	 */
 	lacking = know_rings(flush);
 	if (lacking && kind != PTX_FLUSH_FINAL)
@@ -226,7 +226,8 @@ int ptx_flush_clear(struct ptx_flush *flush)
 	int err;
 
 	/*
-	 * Whoever finds the log empty goes on from here; until it is, the other checkpoint holds.
+	 * A process that finds the log empty continues from this checkpoint. Until the log is
+	 * empty, the other checkpoint is valid.
 	 */
 	flush->drain->log_full = false;
 	ptx_checkpoint_write(flush->drain, 0);

@@ -25,7 +25,7 @@ enum ptx_flush_kind {
 	PTX_FLUSH_FINAL /* nothing is recorded any more: take everything */
 };
 
-/* Who asked, for the FLUSH_START and FLUSH_STOP events; all zero for an automatic flush. */
+/* The caller of a flush, for the FLUSH_START and FLUSH_STOP events; zeros: an automatic flush. */
 struct ptx_flush_caller {
 	uint32_t pid, tid;
 	uint64_t thread, address;

@@ -134,7 +134,7 @@ static bool transfer_one(struct ptx_flush *flush, const struct ptx_drain_event *
 	return true;
 }
 
-/* What a stream can hold, and some events of the drain's own. */
+/* Returns the most records that a stream can hold, with some events of the drain itself. */
 static uint64_t most_records(const struct ptx_drain *drain)
 {
 	return ptx_drain_chunks(drain) *

@@ -55,8 +55,8 @@ static uint32_t move(struct ptx_flush *flush, struct ptx_source *source, uint64_
 	struct ptx_timeline line = { 0, 0, 0, 0 };
 	struct tally tally = { 0, 0 };
 	/*
-	 * What is late is left to the one by one way: that of its label, and of the phase that it
-	 * is of.
+	 * Late events are left to the path that handles events one by one. It computes their
+	 * label and their phase.
 	 */
 	const uint64_t since = drain->phases.since;
 	uint64_t last_ticks = drain->last_ticks > since ? drain->last_ticks : since;

@@ -36,7 +36,7 @@ _Static_assert(HEAD_BYTES + TIME_BYTES <= sizeof(struct ptx_record),
 _Static_assert(GROWTH_MAX * (HEAD_BYTES + 1) >= sizeof(struct ptx_record), "without data");
 _Static_assert(GROWTH_MAX * (HEAD_BYTES + 2) >= sizeof(struct ptx_record) + 8, "with a byte");
 _Static_assert(sizeof(struct ptx_log_shape) >= TIME_BYTES - 1,
-	       "the last time may be loaded with the shape that stands behind the events");
+	       "the last time may be loaded with the shape, which follows the events");
 
 /* Moves the low bytes of a number to its first bytes in memory, which the packed event keeps. */
 ptx_inline uint64_t first_bytes(uint64_t number, unsigned width)

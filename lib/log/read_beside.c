@@ -30,7 +30,7 @@ static bool find_names(struct ptx_log_window *window, const struct ptx_log_heade
 	if (verdict != PTX_LOG_GOOD || found->block.type == PTX_LOG_NAMES)
 		return verdict == PTX_LOG_GOOD;
 	*damaged = true;
-	*why = "a block that is not of names stands in an area of names";
+	*why = "an area of names has another block";
 	return false;
 }
 
@@ -87,7 +87,7 @@ void ptx_log_visit_lists(struct ptx_log_window *window, const struct ptx_log_hea
 		if (verdict == PTX_LOG_GOOD &&
 		    (found.block.type < PTX_LOG_SCHEMAS || found.block.type > PTX_LOG_MAPPINGS)) {
 			verdict = PTX_LOG_WRONG;
-			why = "a block that is not of lists stands in the area of lists";
+			why = "the area of lists has another block";
 		}
 		if (verdict == PTX_LOG_GOOD) {
 			visit(arg, at, &found, NULL);

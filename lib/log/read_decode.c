@@ -201,7 +201,7 @@ enum ptx_log_verdict ptx_log_decode_block(const void *bytes, size_t len, uint64_
 		return say(PTX_LOG_DAMAGED, why, "the checksum of a block's header is wrong");
 	/* B4: a remainder of an older log in the same file, or from before a clear (W5). */
 	if (block->log_id != log_id)
-		return say(PTX_LOG_FOREIGN, why, "a block of another log stands here");
+		return say(PTX_LOG_FOREIGN, why, "this block belongs to another log");
 	/* B5. The writer never makes such a block, although its checksum is right. */
 	if (block->payload_bytes & 7 || block->payload_bytes > PTX_LOG_PAYLOAD_MAX)
 		return say(PTX_LOG_WRONG, why, "the length of a block is impossible");

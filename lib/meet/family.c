@@ -17,7 +17,7 @@
 #define NOT_KNOWN        UINT64_MAX
 #define BEING_WRITTEN    (UINT64_C(1) << 32) /* in a member's pid: not yet what stands beside it */
 
-/* Of this process, in memory that a child inherits: who it is, and what it inherited. */
+/* The identity of this process and what it inherited, in memory that a child inherits. */
 static struct {
 	uint32_t pid;
 	/* struct ptx_identity. 0: not asked yet; NOT_KNOWN: in vain. Threads find the same. */
@@ -103,7 +103,7 @@ static uint64_t inheritable(const struct ptx_control *control, uint32_t pid, uin
 		    (atomic_load_explicit(&attachment->target, memory_order_relaxed) != pid &&
 		     !(more >> bit & 1)))
 			continue;
-		/* What was read was said of this stream, and not of the next one there. */
+		/* The values belong to this stream only if its word has not changed meanwhile. */
 		atomic_thread_fence(memory_order_acquire);
 		if (atomic_load_explicit(&attachment->word, memory_order_relaxed) != word)
 			continue;
@@ -176,8 +176,8 @@ static bool enrol(struct ptx_control *control, uint32_t pid, uint32_t parent, ui
 									 memory_order_relaxed))
 			continue;
 		/*
-		 * Who looks on sees all of the one before, or all of us: take_member() of
-		 * modules/mapped.c.
+		 * An observer sees either all values of the previous member or all of ours:
+		 * take_member() of modules/mapped.c.
 		 */
 		atomic_thread_fence(memory_order_release);
 		tell_program(member, parent);
@@ -376,7 +376,7 @@ int ptx_family_find(void)
 
 #define ATTEMPT (UINT64_C(1) << 63)
 
-/* What the descriptor must be now, as self.settled says it. */
+/* Returns the value of self.settled that fits the descriptor at this moment. */
 static uint64_t settled_now(void)
 {
 	uint64_t generation[PTX_STREAMS] = { 0 };

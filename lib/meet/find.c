@@ -157,8 +157,9 @@ static int search(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
 }
 
 /*
- * What another controller has left for the process; under lock. A link that must not be followed is
- * a controller's with more rights: the process cannot follow it either.
+ * Finds the arena to which another controller's link for the process leads. Under lock. A link that
+ * this process may not follow belongs to a controller with more rights; the traced process cannot
+ * follow it either.
  */
 static int arena_left(const struct ptx_rendezvous_target *whom, struct ptx_arena **left)
 {
@@ -182,10 +183,10 @@ static int arena_left(const struct ptx_rendezvous_target *whom, struct ptx_arena
 }
 
 /*
- * It has no arena, and perhaps makes one at this moment, process.c has the other half; and perhaps
- * somebody else makes one for it too, whose link was there first. Whoever found nothing before
- * there was a link looks once more: what is to be seen now may have been made before the process
- * could see that. Under lock.
+ * For a process without an arena. The process may create one at this moment (process.c has that
+ * side), and so may another controller, whose link may be the first. So after the link exists, the
+ * caller searches again: the process may have created an arena before it could see the link. Under
+ * lock.
  */
 static int make_or_search(pid_t pid, const struct ptx_rendezvous_target *whom,
 			  struct ptx_target *target)
@@ -300,7 +301,7 @@ static int find_other(pid_t pid, struct ptx_target *target)
 		return err;
 	ptx_peer_arenas_lock();
 	err = find_process(process, pid, &whom, target);
-	/* What is not found of a process that ends says nothing but that. */
+	/* A failed search means nothing if the process is ending. */
 	if (is_gone(process)) {
 		if (!err)
 			ptx_rendezvous_remove(&whom, false);

@@ -20,7 +20,7 @@
 
 struct ptx_link_owner;
 
-/* Whom a stream traces. */
+/* The process that a stream traces. */
 struct ptx_target {
 	struct ptx_arena *arena;
 	struct ptx_link_owner *link_owner; /* NULL: none was left */

@@ -23,7 +23,7 @@ void ptx_folder_init(void)
 
 	is_chosen = path && *path;
 	chosen[0] = '\0';
-	/* What cannot be one is a folder that is not there. */
+	/* An impossible name counts as a folder that does not exist. */
 	if (is_chosen && *path == '/' && strlen(path) < sizeof chosen)
 		strcpy(chosen, path);
 }

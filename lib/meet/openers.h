@@ -41,7 +41,7 @@ size_t ptx_openers_same(const struct ptx_openers *openers, size_t index);
  */
 void ptx_openers_files(uint32_t pid, char *path, size_t room);
 
-/* What the holder has open; both paths fit in PTX_OPENER_PATH bytes. */
+/* Writes the path of the file that the holder has open: at most PTX_OPENER_PATH bytes. */
 void ptx_openers_path(const struct ptx_opener *opener, char *path, size_t room);
 
 /* An entry of a folder /proc/PID/fd may be an arena. */

@@ -38,7 +38,7 @@ static struct ptx_lists *map_lists(int fd)
 	return lists == MAP_FAILED ? NULL : lists;
 }
 
-/* What types mean and things are called; what has no room there is lost to it. */
+/* Copies schemas and object names. Entries that do not fit are dropped. */
 static void copy_texts(struct ptx_lists *to, const struct ptx_lists *from)
 {
 	ptx_schemas_copy(&to->schemas, &from->schemas);

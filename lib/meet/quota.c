@@ -92,7 +92,7 @@ static void have_file(void)
 			set_lock(place, F_WRLCK);
 }
 
-/* What was its parent's. */
+/* Starts anew in a child: releases the state of the parent. */
 static void begin_anew(void)
 {
 	close_file();

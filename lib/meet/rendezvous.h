@@ -2,15 +2,15 @@
 /*
  * meet/rendezvous.h - how a program image finds the arena in which its process is traced already.
  *
- * Whoever traces another process leaves a symbolic link in a folder of the user's: its name is the
- * process (id and the time it began) and the controller, its text leads to the arena's file. An
- * image that starts, or a child that sets itself up, follows those that bear its name. So a process
- * can be traced before it has this library, and goes on being traced when it executes another
- * program. Of a stream that is inherited there is a link in a second folder, for programs whose
- * ancestor it traces.
+ * A controller that traces another process creates a symbolic link in a folder of the user. The
+ * name of the link contains the process (its id and start time) and the controller. Its target is
+ * the file of the arena. A program that starts, or a child that sets itself up, follows the links
+ * with its name. So a process can be traced before it loads this library, and is still traced when
+ * it executes another program. For an inherited stream there is a link in a second folder, for
+ * programs whose ancestor the stream traces.
  *
- * Each controller has its own link, so that any of them may go. Where there is no folder,
- * everything else works.
+ * Each controller has its own link, so that each can end on its own. Without a folder, everything
+ * else works.
  *
  * Signals   ptx_rendezvous_begin(), _next() and _end() are async-signal-safe.
  */
@@ -26,38 +26,38 @@
 /* A walk through links. */
 struct ptx_rendezvous {
 	int folder;      /* -1: none */
-	uint32_t parent; /* of the process whose links are looked for: its number in /proc */
+	uint32_t parent; /* of the process whose links are searched: its number in /proc */
 	unsigned ancestors;
 	char prefix[PTX_RENDEZVOUS_NAME];
 	uint32_t at, end; /* in entries, as the kernel gave them */
 	_Alignas(8) unsigned char entries[1024];
 };
 
-/* What was left for this process and, with ancestors, for those whose streams it may inherit. */
+/* Begins with the links for this process and, with ancestors, those for streams it may inherit. */
 void ptx_rendezvous_begin(struct ptx_rendezvous *walk, bool ancestors);
 
 /* A descriptor of the next file, -1 at the end. */
 int ptx_rendezvous_next(struct ptx_rendezvous *walk);
 void ptx_rendezvous_end(struct ptx_rendezvous *walk);
 
-/* A process of user uid for which something is left. */
+/* A process of the user uid for which there are links. */
 struct ptx_rendezvous_target {
-	uint32_t uid, pid; /* the id by which it knows itself */
+	uint32_t uid, pid; /* its id in its own namespace */
 	uint64_t start;    /* as in struct ptx_identity */
 };
 
-/* What was left for it by whoever traces it: paths, or false at the end. */
+/* Visit the links of all controllers for a process: paths, or false at the end. */
 void ptx_rendezvous_begin_for(struct ptx_rendezvous *walk,
 			      const struct ptx_rendezvous_target *target);
 bool ptx_rendezvous_next_path(struct ptx_rendezvous *walk, char path[PTX_RENDEZVOUS_PATH]);
 
-/* Leaves fd of this process for it; or, inherited, for its descendants. */
+/* Creates a link to fd of this process for the target or, if inherited, for its descendants. */
 void ptx_rendezvous_leave(const struct ptx_rendezvous_target *target, int fd, bool inherited);
 
-/* Of several who leave different files at once for a process this is true for one. */
+/* Does the same; of several controllers with different files, it returns true for one only. */
 bool ptx_rendezvous_leave_first(const struct ptx_rendezvous_target *target, int fd);
 
-/* Takes away what this process left. */
+/* Removes the link of this process. */
 void ptx_rendezvous_remove(const struct ptx_rendezvous_target *target, bool inherited);
 
 #endif

@@ -76,7 +76,7 @@ void ptx_snapshot_calibrate(struct ptx_taking *taking, uint64_t opened,
 	if (c->hz < HZ_MIN || c->hz > HZ_MAX || !is_moment(&c->created)) {
 		ptx_image_fault(
 			taking->image, taking->region + offsetof(struct ptx_region, calibration),
-			sizeof *c, "the stream's clock cannot be told: times are about right");
+			sizeof *c, "the stream's clock is not known: times are approximate");
 		c->hz = (uint64_t)PTX_NS_PER_S;
 		c->created.ticks = opened < TICKS_MAX ? opened : 1;
 		c->created.realtime_ns = snapshot->attachment.creation_ns;

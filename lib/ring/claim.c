@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ring/claim.c - rings change hands: a thread takes one for a nesting level, and leaves it to
- * another.
+ * ring/claim.c - how a thread acquires a ring for a nesting level, and leaves it to another thread.
  */
 #include "base/clock.h"
 #include "record/attr.h"
@@ -9,7 +8,7 @@
 #include "ring/pool.h"
 #include "ring/ring_write.h"
 
-/* Ring numbers are given out once. */
+/* Adds a ring. A number is used once. */
 static bool number_a_ring(struct ptx_rings *rings, uint32_t *ring, enum ptx_writer_loss *loss)
 {
 	struct ptx_region *region = rings->region;
@@ -20,7 +19,7 @@ static bool number_a_ring(struct ptx_rings *rings, uint32_t *ring, enum ptx_writ
 			*loss = PTX_WRITER_NO_SLOT;
 			return false;
 		}
-		/* Before the number is taken, which nobody could give back. */
+		/* The memory comes first, since a number cannot be returned. */
 		if (!ptx_pool_entry(rings, n, PTX_RINGS_BASE, &rings->ring[n],
 				    sizeof *rings->ring) ||
 		    !ptx_pool_hints(rings, n)) {
@@ -37,7 +36,7 @@ static bool number_a_ring(struct ptx_rings *rings, uint32_t *ring, enum ptx_writ
 #define CLAIM             (UINT64_C(1) << 32)
 #define SEARCHES_A_SECOND 100
 
-/* The claims that a ring's word counts. */
+/* Returns the number of claims in a ring's word. */
 static uint64_t claims_of(uint64_t holder)
 {
 	return holder & ~(CLAIM - 1);
@@ -59,8 +58,8 @@ static bool hold(struct ptx_rings *rings, uint32_t ring, uint32_t pid)
 }
 
 /*
- * Looks through all rings for an idle one: its hint is on its way or was lost. Only now and then,
- * since every event of a thread that has no ring comes here.
+ * Searches all rings for an idle one whose hint is not queued yet or was lost. Only after a pause,
+ * since each event of a thread without a ring calls this.
  */
 static bool search_idle(struct ptx_rings *rings, uint32_t *ring, uint32_t pid)
 {
@@ -113,7 +112,7 @@ struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident
 	if (!hold_idle(rings, &ring, ident->pid)) {
 		if (!number_a_ring(rings, &ring, loss))
 			return NULL;
-		/* Who takes rings from the dead sees what we said about our ids before. */
+		/* A thread that acquires a dead one's ring sees the ids stored before. */
 		atomic_store_explicit(&rings->ring[ring].holder, ptx_ring_held_by(ident->pid),
 				      memory_order_release);
 	}
@@ -148,7 +147,7 @@ void ptx_ring_release(struct ptx_rings *rings, uint32_t ring)
 	let_go(rings, ring);
 }
 
-/* An IDENT record counts as bytes and not as an event. */
+/* Writes an IDENT record, which counts as bytes and not as an event. */
 bool ptx_ring_identify(struct ptx_rings *rings, struct ptx_chunk **chunk,
 		       const struct ptx_ident *ident, enum ptx_writer_loss *loss)
 {
@@ -159,7 +158,7 @@ bool ptx_ring_identify(struct ptx_rings *rings, struct ptx_chunk **chunk,
 
 	record = ptx_ring_prepare(rings, c, PTX_IDENT_RECORD_BYTES, &head);
 	if (!record)
-		return ptx_ring_turn(rings, chunk, ident, loss); /* its header says whose it is */
+		return ptx_ring_turn(rings, chunk, ident, loss); /* its header has the ident */
 	end = ptx_head_offset(head) + PTX_IDENT_RECORD_BYTES;
 	if (ptx_ring_extend(rings, c, end, loss) < end)
 		return false;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ring/overwrite.c - a LOOP stream's oldest chunk is taken from the reader.
+ * ring/overwrite.c - a writer of a LOOP stream overwrites the oldest chunk.
  *
- * Whoever overwrites counts, record by record: exact by type and by thread, and nothing is paid
- * for it by events that are read in time. After a kill or a handler's jump in the middle, the
- * ring's next writer or the reader finishes (ptx_ring_mend): no record is counted twice, and of at
- * most one chunk some may stay uncounted.
+ * The writer counts the lost records one by one, exactly by type and by thread. Events that are
+ * read in time cost nothing for this. If the writer is killed, or a handler leaves by longjmp(),
+ * the next writer of the ring or the reader completes the count (ptx_ring_mend). No record is
+ * counted twice, and records of at most one chunk may stay uncounted.
  */
 #include "ring/overwrite.h"
 
@@ -15,7 +15,7 @@
 
 /* In the offset of a claimed word; offsets are multiples of 8. */
 #define UNCOUNTED 1u /* the records behind it are not counted */
-#define COUNTING  2u /* of those up to the next change of thread, some may be */
+#define COUNTING  2u /* some of those up to the next change of thread may be */
 
 void ptx_raise(_Atomic uint64_t *word, uint64_t value, memory_order order)
 {
@@ -44,23 +44,23 @@ void ptx_ring_count_loss(struct ptx_rings *rings, enum ptx_writer_loss loss, uns
 	if (index >= rings->geometry.rings ||
 	    atomic_load_explicit(&rings->slot[index].word, memory_order_relaxed) >> 16 !=
 		    slot >> 16)
-		index = 0; /* the thread's slot is another's by now */
+		index = 0; /* another thread has the slot by now */
 	/*
-	 * The type, and so the total, before the thread: who is killed between leaves a loss of
-	 * nobody's.
+	 * The writer counts the type, and so the total, before the thread. After a kill between the
+	 * two, the loss belongs to no thread.
 	 */
 	atomic_fetch_add_explicit(&rings->region->lost_type[loss][type % PTX_TYPE_MAX], count,
 				  memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
-	/* Who sees the count sees whose it is. */
+	/* A reader that sees the count also sees the thread of the slot. */
 	atomic_fetch_add_explicit(&rings->slot[index].lost[loss], count, memory_order_release);
 }
 
-/* Few types make up most of a chunk: gathered here, they cost few atomic additions. */
+/* Most records of a chunk have few types. Sums per type need few atomic additions. */
 struct tally {
 	struct ptx_rings *rings;
 	_Atomic uint64_t *progress;
-	uint64_t begun; /* the word that says that counting has begun; 0: it says so */
+	uint64_t begun; /* the word to store when counting begins; 0: it is stored */
 	unsigned run_type; /* of the records just counted */
 	uint64_t run;
 	unsigned type[8];
@@ -112,7 +112,7 @@ static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk
 	uint32_t end = ptx_head_offset(head), at = 0;
 	struct tally tally = { .rings = rings, .progress = progress,
 			       .slot = chunk->ident.slot };
-	uint64_t oldest = UINT64_MAX, known = PTX_RECORD_IDENT; /* no event begins so */
+	uint64_t oldest = UINT64_MAX, known = PTX_RECORD_IDENT; /* the first word of no event */
 	size_t size = sizeof(struct ptx_record);
 
 	if (end > rings->geometry.chunk_room)
@@ -123,7 +123,8 @@ static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk
 		uint64_t first = ptx_record_first(record);
 
 		/*
-		 * Records in a row mostly have the same first word: nothing else is looked at then.
+		 * Consecutive records mostly have the same first word. Then the rest of the record
+		 * is not examined.
 		 */
 		if (ptx_likely(first == known)) {
 			tally.run++;
@@ -179,13 +180,14 @@ bool ptx_overwrite(struct ptx_rings *rings, uint32_t number, uint32_t generation
 	head = atomic_load_explicit(&chunk->head, memory_order_relaxed);
 	last = atomic_load_explicit(&chunk->last, memory_order_relaxed);
 	/*
-	 * While this writer was suspended others may have overwritten the chunk and closed it
-	 * again. Then last is that of young events, and to raise the cut to it would drop them.
+	 * While this writer was suspended, others may have overwritten the chunk and closed it
+	 * again. Then last is the time of young events, and raising the cut to it would discard
+	 * them.
 	 */
 	atomic_thread_fence(memory_order_acquire); /* (P) with (O) in ring_write.c */
 	if (atomic_load_explicit(&rings->word[number], memory_order_relaxed) != word)
 		return false;
-	/* Before the chunk is taken, so that a reader who finds it gone knows how much is. */
+	/* The cut is raised first: a reader whose chunk is gone then knows up to which time. */
 	if ((uint32_t)claimed < ptx_head_offset(head))
 		ptx_raise(&rings->region->cut, last,
 			  memory_order_release); /* (I) with (J) in drain/loop_cut.c */
@@ -199,8 +201,8 @@ bool ptx_overwrite(struct ptx_rings *rings, uint32_t number, uint32_t generation
 }
 
 /*
- * The word is OPENING. Its claimed word takes over (E): of the old generation it says what the
- * reader has claimed; then, marked, what has been counted.
+ * The word is OPENING. The writer now exchanges the claimed word (E): until then it has the bytes
+ * that the reader has claimed, afterwards, with a mark, the bytes that have been counted.
  */
 void ptx_overwrite_finish(struct ptx_rings *rings, uint32_t number)
 {
@@ -211,7 +213,8 @@ void ptx_overwrite_finish(struct ptx_rings *rings, uint32_t number)
 	const struct ptx_chunk *chunk = ptx_ring_chunk(rings, number);
 
 	/*
-	 * It was free: the log has what it held, whatever the claimed word says (ptx_ring_settle).
+	 * The chunk was free. So the log has its records, whatever the claimed word contains
+	 * (ptx_ring_settle).
 	 */
 	if (!rings->loop)
 		return;

@@ -5,7 +5,7 @@
 #include "ring/ring_write.h"
 
 #define STEP        65536u /* a chunk becomes present in steps that double up to this */
-#define SMALL_POOL  2048u  /* more chunks are not looked at one by one by a writer */
+#define SMALL_POOL  2048u  /* in a larger pool a writer does not examine each chunk */
 #define TRIES       3
 #define FILLING_MIN 3u
 
@@ -58,7 +58,7 @@ bool ptx_pool_present(struct ptx_rings *rings, uint32_t number, size_t bytes)
 		return true;
 	if (want < bytes)
 		want = bytes;
-	/* To the end of a page: the rest of the page is there as well. */
+	/* Up to the end of a page, since the whole page becomes present. */
 	want = (want + PTX_POOL_PAGE - 1) & ~(size_t)(PTX_POOL_PAGE - 1);
 	if (want > whole)
 		want = whole;
@@ -90,11 +90,11 @@ static bool has_entries(struct ptx_rings *rings, uint32_t number)
 	       ptx_pool_entry(rings, number, first, &rings->present[number], sizeof(uint32_t));
 }
 
-/* What a look over all chunks finds. */
+/* The sums of a search over all chunks. */
 struct holding {
 	uint64_t bytes; /* of records */
-	uint64_t idents; /* what of them may be no event's */
-	uint64_t words; /* a sum that differs if a chunk changed hands between two looks */
+	uint64_t idents; /* the part of them that may belong to no event */
+	uint64_t words; /* a sum that differs if a chunk changed its owner between two searches */
 };
 
 static bool holds_records(uint64_t word)
@@ -102,7 +102,7 @@ static bool holds_records(uint64_t word)
 	return ptx_word_state(word) == PTX_CHUNK_OPEN || ptx_word_state(word) == PTX_CHUNK_CLOSED;
 }
 
-/* The heads in a first look, what readers have claimed in a second. */
+/* Adds up the heads in a first search, and the claims of readers in a second. */
 static struct holding look(const struct ptx_rings *rings, uint32_t chunks, bool claimed)
 {
 	struct holding holding = { 0, 0, 0 };
@@ -125,14 +125,15 @@ static struct holding look(const struct ptx_rings *rings, uint32_t chunks, bool 
 }
 
 /*
- * Heads and claims only grow while a chunk has one owner. So heads of a first look less claims of a
- * second are no more than was unread between the two, if no chunk changed hands.
+ * Heads and claims only grow while a chunk has one owner. So the heads of a first search minus the
+ * claims of a second one are at most the unread bytes between the two, if no chunk changed its
+ * owner.
  */
 bool ptx_pool_is_enough(const struct ptx_rings *rings)
 {
 	const uint32_t chunks = ptx_ring_chunks(rings);
 
-	/* Of a LOOP stream spare.c decides. */
+	/* For a LOOP stream spare.c decides. */
 	if (chunks > SMALL_POOL || rings->loop)
 		return false;
 	for (int i = 0; i < TRIES; i++) {
@@ -170,19 +171,20 @@ uint32_t ptx_pool_grow(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_l
 {
 	_Atomic uint32_t *chunks = &rings->region->chunks;
 	uint32_t number = atomic_load_explicit(chunks, memory_order_relaxed);
-	/* A ring's first chunk is the thread's: it gets it whatever others hold. */
+	/* Each thread gets a first chunk for its ring, however many the others have. */
 	bool has_chunk =
 		atomic_load_explicit(&rings->ring[ring].current, memory_order_relaxed) != 0;
 
 	while (number < most_chunks(rings) && !(has_chunk && ptx_pool_is_enough(rings))) {
-		/* Before the number is taken, which nobody could give back. */
+		/* The memory comes first, since a number cannot be returned. */
 		if (!ptx_ring_reaches(rings, number) || !has_entries(rings, number)) {
 			*loss = PTX_WRITER_NO_MEMORY;
 			return PTX_NONE;
 		}
 		/*
-		 * A writer that is killed between the two leaves a number without a chunk. Another
-		 * writer adds it, and perhaps before one that is only slow: that takes the next.
+		 * A writer that is killed between the two steps leaves a number without a chunk.
+		 * Another writer adds that chunk. If the first writer was only slow, it uses the
+		 * next number.
 		 */
 		if (atomic_compare_exchange_weak_explicit(chunks, &number, number + 1,
 							  memory_order_relaxed,
@@ -200,7 +202,7 @@ bool ptx_pool_is_filling(const struct ptx_rings *rings, uint32_t part)
 	uint32_t taken = left < chunks ? chunks - left : 0, enough = rings->geometry.chunks / part;
 	uint32_t few = rings->geometry.chunks / 2;
 
-	/* A small part of a small pool is less than a write is worth. */
+	/* Less than this part of a small pool is not worth a write to the log. */
 	few = few < FILLING_MIN ? few : FILLING_MIN;
 	return taken > open && taken - open >= (enough > few ? enough : few);
 }

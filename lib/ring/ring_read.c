@@ -7,8 +7,10 @@
 #include "record/attr.h"
 #include "ring/ring_write.h"
 
-/* What is loaded after it is loaded later: the second look at the word that tells if it is worth
- * anything. */
+/*
+ * Copies bytes of a chunk. Loads after this copy cannot move before it (acquire). The caller then
+ * loads the chunk's word again, which shows whether the copy is valid.
+ */
 static void copy_out(unsigned char *to, const unsigned char *from, size_t bytes)
 {
 #ifdef PTX_COPY_BY_WORDS
@@ -37,20 +39,21 @@ static void free_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
 	struct ptx_region *region = rings->region;
 	uint32_t generation = ptx_word_generation(word);
 
-	/* First counted, then free: 0 means that there is none. */
+	/* The count is raised first, because 0 means that no chunk is free. */
 	atomic_fetch_add_explicit(&region->free_chunks, 1, memory_order_relaxed);
 	if (!atomic_compare_exchange_strong_explicit( /* (H) with (G) in ring_write.c */
 		    &rings->word[number], &word, ptx_chunk_word(generation, 0, PTX_CHUNK_FREE),
 		    memory_order_release, memory_order_relaxed)) {
 		atomic_fetch_sub_explicit(&region->free_chunks, 1, memory_order_relaxed);
-		return; /* overwritten: it was claimed whole, so nothing was lost */
+		return; /* overwritten; the reader had claimed all of it, so nothing was lost */
 	}
 	ptx_ring_hint(rings, PTX_HINT_FREE, number, generation);
 }
 
 /*
- * False: it is not kept. Without memory; or where more are owed than there are, since a hostile
- * chain goes round in a circle, which freeing breaks.
+ * Records a chunk that the reader has left. Returns false if it cannot: without memory, or if more
+ * chunks are recorded than exist. A hostile chain is then a circle, which the caller breaks by
+ * freeing the chunk.
  */
 static bool owe(struct ptx_debts *debts, uint32_t number, uint64_t word, uint32_t most)
 {
@@ -100,7 +103,7 @@ static bool claim(const struct ptx_reader *reader, uint32_t end)
 		memory_order_acq_rel, memory_order_acquire); /* lost: (J) comes next */
 }
 
-/* Goes to the ring's first chunk, if the reader has not entered the ring. False: it has none. */
+/* Enters the ring at its first chunk, unless the reader is in it. Returns false if it has none. */
 static bool enter(struct ptx_reader *reader)
 {
 	const struct ptx_ring *ring = &reader->rings->ring[reader->ring];
@@ -115,7 +118,7 @@ static bool enter(struct ptx_reader *reader)
 	return true;
 }
 
-/* The reader's chunk and its word; NULL: the chunk was overwritten. */
+/* Returns the reader's chunk and stores its word. Returns NULL if the chunk was overwritten. */
 static const struct ptx_chunk *chunk_of(const struct ptx_reader *reader, uint64_t *word)
 {
 	const struct ptx_rings *rings = reader->rings;
@@ -129,9 +132,9 @@ static const struct ptx_chunk *chunk_of(const struct ptx_reader *reader, uint64_
 }
 
 /*
- * Copies the bytes behind the reader's place to its buffer. The result is where they end in the
- * chunk, 0 if there are none. The copy is valid only if the chunk's word or the claim says so
- * afterwards.
+ * Copies the bytes behind the reader's place to its buffer. Returns the offset of their end in the
+ * chunk, 0 if there are none. The copy is valid only if afterwards the chunk's word is unchanged,
+ * or the claim succeeds.
  */
 static uint32_t copy_new(struct ptx_reader *reader, const struct ptx_chunk *chunk)
 {
@@ -155,8 +158,8 @@ static uint32_t copy_new(struct ptx_reader *reader, const struct ptx_chunk *chun
 }
 
 /*
- * The link from the reader's chunk, all of which it has, to the next one. NOTHING: the writer may
- * still add to the chunk. BYTES: *next is the link.
+ * Stores the link to the chunk after the reader's, which the reader has claimed completely. Returns
+ * NOTHING if the writer may still add records to that chunk, and BYTES if *next is the link.
  */
 static enum ptx_claim next_of(const struct ptx_reader *reader, const struct ptx_chunk *chunk,
 			      uint64_t word, uint64_t *next)
@@ -171,7 +174,7 @@ static enum ptx_claim next_of(const struct ptx_reader *reader, const struct ptx_
 	return *next ? PTX_CLAIM_BYTES : PTX_CLAIM_LOST;
 }
 
-/* A reader that keeps chunks (debts) says by ptx_ring_done() what it no longer needs. */
+/* A reader that keeps chunks (debts) frees them by ptx_ring_done(). */
 static bool claims(const struct ptx_reader *reader, uint32_t end)
 {
 	return reader->rings->debts || claim(reader, end);
@@ -275,9 +278,10 @@ static bool is_from(const struct ptx_rings *rings, uint64_t link, const uint32_t
 }
 
 /*
- * The ring goes on meanwhile. A chunk that it takes behind our back must not hide one that it took
- * just before and that we had already passed: so only those count that were the ring's when we
- * began. Of them we see each, unless it is overwritten.
+ * The writer continues during the search. It could take a chunk with a number that the search has
+ * passed, and after that one with a higher number; the second must not hide the first. So the
+ * search considers only chunks that the ring had at its beginning. It sees each of them, unless it
+ * is overwritten.
  */
 static bool find(struct ptx_rings *rings, uint32_t ring, const uint32_t *from,
 		 struct ptx_place *place, uint32_t *before)
@@ -337,8 +341,8 @@ void ptx_ring_watch(struct ptx_rings *rings, uint32_t ring, struct ptx_writer *w
 	copy_out((unsigned char *)&writer->opened, (const unsigned char *)&chunk->opened,
 		 sizeof writer->opened);
 	/*
-	 * A window ahead of the head: it was stored for the next event, and the head of the one
-	 * before, which was stamped perhaps before now, cannot be seen yet. A writer that has
+	 * If the window is ahead of the head, the writer has stored it for an event that is not
+	 * published. That event may have a time before the reader's clock. A writer that has
 	 * changed chunks since the barrier reads a later clock anyway.
 	 */
 	writer->inside = window != UINT64_MAX && window >= writer->head &&
@@ -410,7 +414,7 @@ uint64_t ptx_ring_published_by(struct ptx_rings *rings, uint32_t ring)
 	uint32_t ahead = ptx_ring_records(rings, ring) - (uint32_t)closed;
 
 	/*
-	 * A writer that is killed at a change of chunks has perhaps not counted the last one as
+	 * A writer that was killed at a change of chunks may not have counted the last chunk as
 	 * closed.
 	 */
 	return closed + (ahead <= INT32_MAX ? ahead : 0);

@@ -2,16 +2,16 @@
 /*
  * ring/ring_read.h - the read side of ring.h.
  *
- * A reader copies bytes out of a chunk and then claims them; a claim that fails means that the
- * chunk was overwritten meanwhile, and the copy is worth nothing. What is in shared memory is
- * hostile until the copy has been checked.
+ * A reader copies bytes out of a chunk and then claims them. If the claim fails, a writer has
+ * overwritten the chunk meanwhile, and the reader discards the copy. Content of shared memory is
+ * hostile until the reader has checked its copy.
  */
 #ifndef PTX_RING_RING_READ_H
 #define PTX_RING_RING_READ_H
 
 #include "ring/ring.h"
 
-/* Where a reader is in one ring. */
+/* The place of a reader in one ring. */
 struct ptx_place {
 	uint64_t link; /* the chunk; 0 = the ring has not been entered yet */
 	uint32_t claimed;
@@ -24,8 +24,8 @@ enum ptx_claim {
 };
 
 /*
- * The reader of one ring. A copy of it with a buffer of its own can look on from the same place and
- * changes nothing for the first.
+ * The reader of one ring. An observer can copy it, with another buffer, and continue from the same
+ * place; that does not affect the original.
  */
 struct ptx_reader {
 	struct ptx_rings *rings;
@@ -39,17 +39,18 @@ struct ptx_reader {
 };
 
 /*
- * Copies the new bytes of the reader's chunk to the buffer and claims them. Continues with the next
- * chunk, and frees the one before, when that was claimed whole.
+ * Copies the new bytes of the reader's chunk to the buffer and claims them. When a chunk is claimed
+ * completely, it frees that chunk and continues with the next one.
  */
 enum ptx_claim ptx_ring_take(struct ptx_reader *reader);
 
-/* The same without claiming or freeing. */
+/* Does the same without a claim, and frees nothing: for observers. */
 enum ptx_claim ptx_ring_look(struct ptx_reader *reader);
 
 /*
- * A reader that must not free what it has not put away, in a stream without policy LOOP: chunks
- * that it has left are remembered, and freed together. See struct ptx_rings.debts.
+ * A reader that must not free a chunk before its events are in the log. It records the chunks that
+ * it has left and frees them together. Not for streams with policy LOOP. See struct
+ * ptx_rings.debts.
  */
 struct ptx_debts {
 	uint32_t count, room;
@@ -59,57 +60,62 @@ struct ptx_debts {
 	} *chunk;
 };
 
-/* Now the chunks that were left are free. */
+/* Frees the chunks that the reader has left. */
 void ptx_ring_settle(struct ptx_rings *rings);
 
-/* What stands before offset in the reader's chunk is done with. */
+/* Reports that the reader needs no bytes before offset in its chunk any more. */
 void ptx_ring_done(struct ptx_rings *rings, const struct ptx_place *place, uint32_t offset);
 
 /*
- * The oldest chunk of ring that is still there. *before: records of the ring before it, modulo
- * 2^32. False: it went away meanwhile, and the place is lost as it was.
+ * Moves the place to the oldest chunk that the ring still has. *before is the number of the ring's
+ * records before it, modulo 2^32. Returns false if that chunk was overwritten meanwhile; the place
+ * is still lost.
  */
 bool ptx_ring_find(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place,
 		   uint32_t *before);
 
 /*
- * The same of those chunks that begin with record number from or a later one: who frees nothing and
- * has seen what came before. A chunk may be left though younger ones of its ring are overwritten:
- * the thread that was about to overwrite it was killed, or takes its time.
+ * Does the same among the chunks that begin with record number from or a later one: for an
+ * observer, which frees nothing and has seen the earlier records. An old chunk can exist although
+ * younger ones of its ring are overwritten, if the thread that was about to overwrite it was killed
+ * or suspended.
  */
 bool ptx_ring_find_from(struct ptx_rings *rings, uint32_t ring, uint32_t from,
 			struct ptx_place *place, uint32_t *before);
 
 /*
- * When the chunk at link was opened. False if it is no longer there; else it was there all the time
- * since its link was loaded, so what the caller loaded of it in between is of this life of it.
+ * Stores the time at which the chunk at link was opened. Returns false if the chunk was reused.
+ * Otherwise all that the caller loaded from it since it loaded the link belongs to this use of the
+ * chunk.
  */
 bool ptx_ring_opened(const struct ptx_rings *rings, uint64_t link, uint64_t *opened);
 
-/* Records of the ring before the chunk at link; false: it is no longer there. */
+/* Stores the number of the ring's records before the chunk at link; false: it was reused. */
 bool ptx_ring_before(const struct ptx_rings *rings, uint64_t link, uint32_t *before);
 
-/* What the ring's writer is about, as seen after a barrier. */
+/* The state of the ring's writer, as seen after a barrier. */
 struct ptx_writer {
 	uint64_t link;   /* its chunk */
 	uint64_t head;
 	uint64_t opened; /* when that chunk was opened */
-	bool inside;     /* it may hold an earlier time than now, not published yet (L) */
+	bool inside;     /* it may have stamped a record that it has not published (L) */
 };
 void ptx_ring_watch(struct ptx_rings *rings, uint32_t ring, struct ptx_writer *writer);
 
 /*
- * The length of the run of well-formed records at the start of bytes; *records of them are events
- * and *last is the latest time. Less than bytes: what follows is no record.
+ * Returns the length of the well-formed records at the start of bytes. *records is the number of
+ * events among them, *last the latest time. If the result is less than bytes, no record follows.
  */
 uint32_t ptx_records_check(const struct ptx_rings *rings, const unsigned char *bytes,
 			   uint32_t length, uint32_t *records, uint64_t *last);
 
-/* Records that the ring's writer has published by now, or some time before it was caught in the
- * middle of the next chunk; modulo 2^32, as *before above. */
+/*
+ * Returns the number of records that the ring's writer has published, modulo 2^32. If the writer is
+ * just changing chunks, the number may be that of a moment before.
+ */
 uint32_t ptx_ring_records(struct ptx_rings *rings, uint32_t ring);
 
-/* Events that a ring's writers have published, by their own count; and of all rings. */
+/* Return the number of published events of one ring and of all rings, as its writers count. */
 uint64_t ptx_ring_published_by(struct ptx_rings *rings, uint32_t ring);
 uint64_t ptx_ring_published(struct ptx_rings *rings);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ring/ring_write.c - chunks change hands; rings do in claim.c.
+ * ring/ring_write.c - how writers acquire and close chunks. claim.c does the same for rings.
  *
- * Every change of ownership is one compare-and-swap on one word. What is done around it only
- * repeats it in hints; the words are looked through before anybody says that there is none.
+ * Every change of ownership is one compare-and-swap on one word. Hints only repeat the words, to
+ * make searches short. A writer searches the words themselves before it reports that there is no
+ * chunk.
  */
 #include "ring/ring_write.h"
 
@@ -66,8 +67,8 @@ static uint32_t took_free(struct ptx_rings *rings, uint32_t number)
 }
 
 /*
- * One that a hint leads to. Hints to chunks that only other processes reach go to the end of the
- * queue.
+ * Acquires a chunk that a hint refers to. A hint to a chunk that only other processes can access
+ * goes back to the end of the queue.
  */
 static uint32_t take_hinted(struct ptx_rings *rings, uint32_t ring)
 {
@@ -90,7 +91,7 @@ static uint32_t take_hinted(struct ptx_rings *rings, uint32_t ring)
 	return PTX_NONE;
 }
 
-/* A free chunk, or one that its writer was killed with before it was in the pool. */
+/* Acquires a free chunk, or one whose writer was killed before it added it to the pool. */
 static bool take_number(struct ptx_rings *rings, uint32_t number, uint32_t ring)
 {
 	uint64_t word;
@@ -114,7 +115,7 @@ static uint32_t take_free(struct ptx_rings *rings, uint32_t ring, enum ptx_write
 		number = ptx_pool_grow(rings, ring, loss);
 	if (number != PTX_NONE)
 		return number;
-	/* A LOOP stream without a reader never has one: it need not look each time. */
+	/* A LOOP stream without a reader has no free chunks, so it skips the search. */
 	if (rings->loop &&
 	    atomic_load_explicit(&rings->region->free_chunks, memory_order_relaxed) == 0)
 		return PTX_NONE;
@@ -146,10 +147,9 @@ uint32_t ptx_chunk_oldest(const struct ptx_rings *rings, uint64_t *time, uint32_
 }
 
 /*
- * Who is killed, or jumps away, between a chunk and its hint leaves a closed chunk that no hint
- * leads to. The others pass it by, and soon all that it holds is below the cut: it would be of no
- * use for good. So each look into the queue also looks at one chunk, and at the next chunk the next
- * time.
+ * A writer that is killed, or leaves by longjmp(), after it closed a chunk and before it added the
+ * hint, leaves a closed chunk without a hint. No search by hints would find that chunk, and it
+ * would never be reused. So each search also examines one chunk directly, in rotation.
  */
 static uint32_t take_forgotten(struct ptx_rings *rings, uint32_t ring)
 {
@@ -174,7 +174,7 @@ static uint32_t take_forgotten(struct ptx_rings *rings, uint32_t ring)
 	return number;
 }
 
-/* The chunk that was closed longest ago, as far as the hints know. */
+/* Acquires the chunk that was closed longest ago, according to the hints. */
 static uint32_t take_closed(struct ptx_rings *rings, uint32_t ring)
 {
 	uint32_t number = take_forgotten(rings, ring), generation, passed = 0;
@@ -194,22 +194,22 @@ static uint32_t take_closed(struct ptx_rings *rings, uint32_t ring)
 			return number;
 		}
 	}
-	/* Others may be as quick: as long as there is a closed chunk, one of us gets it. */
+	/* Other writers compete for it. While there is a closed chunk, one of them succeeds. */
 	for (uint32_t i = 0; i < rings->geometry.chunks_max; i++) {
 		number = ptx_chunk_oldest(rings, &last, &generation);
-		/* Of that generation only: closed again by another writer, it is young. */
+		/* The generation must match: a chunk that was closed again meanwhile is young. */
 		if (number == PTX_NONE || ptx_overwrite(rings, number, generation, ring))
 			return number;
 	}
 	return PTX_NONE;
 }
 
-/* A chunk for ring, in state OPENING, or PTX_NONE. */
+/* Acquires a chunk for the ring, in the state OPENING. Returns PTX_NONE if there is none. */
 static uint32_t take(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_loss *loss)
 {
 	uint32_t number = take_free(rings, ring, loss);
 
-	/* While we look for a closed chunk a reader may have freed them all, and the other way. */
+	/* During a search for closed chunks, a reader may free them all, and vice versa. */
 	for (uint32_t i = 0; number == PTX_NONE && rings->loop && i < LOOP_TRIES; i++) {
 		number = take_closed(rings, ring);
 		if (number == PTX_NONE)
@@ -219,13 +219,13 @@ static uint32_t take(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_los
 }
 
 /*
- * free_chunks is never too low: a jump between the two leaves it one too high, which costs a
- * search.
+ * free_chunks is never too low. After a longjmp() between the two steps it is one too high, which
+ * costs one search.
  */
 static void drop_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
 {
 	/*
-	 * What was never present was never used: there is no head to reset, and no memory for one.
+	 * A chunk that was never present was never used. It has no memory, and no head to reset.
 	 */
 	if (atomic_load_explicit(&rings->present[number], memory_order_relaxed))
 		atomic_store_explicit(&ptx_ring_chunk(rings, number)->head, 0,
@@ -252,7 +252,7 @@ struct ptx_chunk *ptx_chunk_open(struct ptx_rings *rings, uint32_t ring,
 	if (ptx_unlikely(!ptx_pool_present(rings, number, sizeof *chunk))) {
 		*loss = PTX_WRITER_NO_MEMORY;
 		drop_chunk(rings, number, word);
-		/* What is closed has memory: a LOOP stream goes on with what it has. */
+		/* A closed chunk has memory, so a LOOP stream can continue with it. */
 		number = rings->loop ? take_closed(rings, ring) : PTX_NONE;
 		if (number == PTX_NONE)
 			return NULL;
@@ -298,14 +298,14 @@ static uint64_t last_time(const struct ptx_rings *rings, const struct ptx_chunk 
 	return last;
 }
 
-/* Records of the ring up to the end of the chunk, modulo 2^32. */
+/* Returns the ring's number of records up to the end of the chunk, modulo 2^32. */
 static uint32_t records_so_far(const struct ptx_chunk *chunk)
 {
 	return ptx_chunk_records(&chunk->ident,
 				 atomic_load_explicit(&chunk->head, memory_order_relaxed));
 }
 
-/* Whoever does this again, after a handler jumped out of it, changes nothing. */
+/* A second call, after a handler left the first one by longjmp(), changes nothing. */
 static void close_chunk(struct ptx_rings *rings, struct ptx_chunk *chunk, uint32_t ring,
 			uint64_t next)
 {
@@ -327,7 +327,7 @@ static void close_chunk(struct ptx_rings *rings, struct ptx_chunk *chunk, uint32
 		ptx_ring_hint(rings, PTX_HINT_CLOSED, number, generation);
 }
 
-/* Killed in between, nobody adds one for a second, and the count says which is whole. */
+/* After a kill in between, no writer adds an anchor for a second; the count names the valid one. */
 ptx_cold static void add_anchor(struct ptx_calibration *calibration, uint64_t now, uint64_t due)
 {
 	uint64_t count = atomic_load_explicit(&calibration->count, memory_order_relaxed) + 1;
@@ -349,16 +349,16 @@ bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **place,
 
 	*loss = PTX_WRITER_STREAM_FULL;
 	if (!chunk)
-		return false; /* the place was wiped: this is a child of fork() */
+		return false; /* fork() has cleared the place: this is a child */
 	word = atomic_load_explicit(&rings->word[chunk_number(rings, chunk)],
 				    memory_order_relaxed);
 	ring = ptx_word_ring(word);
 	if (ring >= rings->geometry.rings)
-		return false; /* somebody wrote over the word */
+		return false; /* the word was overwritten */
 	fresh = ptx_chunk_open(rings, ring, ident, records_so_far(chunk), &link, loss);
 	if (!fresh)
 		return false;
-	/* The writer leaves the chunk before it is closed: it may not come back from here. */
+	/* The writer leaves the chunk before it closes it, since it may not return from here. */
 	*place = fresh;
 	atomic_signal_fence(memory_order_seq_cst);
 	atomic_store_explicit(&rings->ring[ring].current, link, memory_order_release);
@@ -369,7 +369,7 @@ bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **place,
 	return true;
 }
 
-/* The word is of a chunk of ring, which the caller holds. */
+/* Returns true if the word belongs to a chunk of the ring, which the caller holds. */
 static void mend_chunk(struct ptx_rings *rings, uint32_t ring, uint32_t i, uint64_t word)
 {
 	uint64_t current = atomic_load_explicit(&rings->ring[ring].current, memory_order_acquire);
@@ -385,7 +385,7 @@ static void mend_chunk(struct ptx_rings *rings, uint32_t ring, uint32_t i, uint6
 	} else if (ptx_word_state(word) != PTX_CHUNK_OPEN) {
 		return;
 	} else if (atomic_load_explicit(&chunk->head, memory_order_relaxed) == 0) {
-		drop_chunk(rings, i, word); /* opened, but not yet the ring's */
+		drop_chunk(rings, i, word); /* opened, but not yet in the ring */
 	} else {
 		close_chunk(rings, chunk, ring, current);
 	}

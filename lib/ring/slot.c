@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ring/slot.c - which thread lost what.
+ * ring/slot.c - the losses of each thread.
  *
- * Slot 0 belongs to no thread: it gathers what cannot be told apart. A thread that ends leaves its
- * counts where they are until another needs the slot; they then move to slot 0. Whose a slot is
- * stands in it before it is LIVE: nobody takes its owner for the one before, who may be dead.
- * Whoever is killed in between leaves the slot unused for good; where none is left, losses are slot
- * 0's.
+ * Slot 0 belongs to no thread. It counts losses that cannot be attributed. When a thread ends, its
+ * counts stay in its slot until another thread needs it; they then move to slot 0. A thread stores
+ * its identity in a slot before it makes it LIVE, so that no reader attributes its losses to the
+ * slot's previous thread. A thread that is killed in between leaves the slot unused forever. When
+ * no slot is left, losses count in slot 0.
  */
 #include "ring/pool.h"
 #include "ring/ring_write.h"
@@ -66,7 +66,7 @@ void ptx_slot_release(struct ptx_rings *rings, uint32_t slot)
 {
 	uint32_t index = slot & 0xffff, live = (slot & 0xffff0000u) | PTX_SLOT_LIVE;
 
-	/* Unless another has it by now. */
+	/* Unless another thread has it by now. */
 	if (index != 0 && index < rings->geometry.rings)
 		atomic_compare_exchange_strong_explicit(&rings->slot[index].word, &live,
 							(slot & 0xffff0000u) | PTX_SLOT_ENDED,

@@ -8,13 +8,13 @@
 #include "ring/ring_read.h"
 #include "ring/ring_write.h"
 
-#define KNOWN_LOOKS 16  /* chunks that are looked at before all are */
-#define PERIODS     32  /* into which a look divides the time since the oldest chunk */
-#define WALK        128 /* records of a chunk that are looked at one by one */
-#define FEW_CHUNKS  64  /* a look over so many costs little, even if it finds only one spare */
-#define TRIES       32  /* looks during which other writers overwrite chunks */
+#define KNOWN_LOOKS 16  /* chunks that are examined before all are */
+#define PERIODS     32  /* into which a search divides the time since the oldest chunk */
+#define WALK        128 /* records of a chunk that are examined one by one */
+#define FEW_CHUNKS  64  /* a search over so many costs little, even if it finds only one */
+#define TRIES       32  /* searches during which other writers overwrite chunks */
 
-/* What a look over all chunks adds up: lower bounds of what events take, by their computed sizes */
+/* The sums of a search: lower bounds for the bytes of events, by their computed sizes. */
 struct holding {
 	uint64_t from, period;   /* ticks */
 	uint64_t base;           /* from, or a later time that is known to be spare */
@@ -22,7 +22,7 @@ struct holding {
 	uint64_t rest;           /* younger than from, in chunks that were opened before */
 };
 
-/* The end of the chunk's first records that are not younger than time; PTX_NONE: too many. */
+/* Returns the end of the first records that are not younger than time; PTX_NONE: too many. */
 static uint32_t end_of_older(const struct ptx_chunk *chunk, uint32_t end, uint64_t time)
 {
 	uint32_t at = 0;
@@ -39,8 +39,8 @@ static uint32_t end_of_older(const struct ptx_chunk *chunk, uint32_t end, uint64
 }
 
 /*
- * Nothing that a reader has claimed is added. A chunk may have one IDENT record without an event;
- * the others are paid for by the events' computed sizes.
+ * Adds a chunk to the sums, without the bytes that a reader has claimed. A chunk may have one IDENT
+ * record without an event; the computed sizes of events include the other IDENT records.
  */
 static void add_chunk(struct holding *holding, const struct ptx_rings *rings, uint32_t number)
 {
@@ -58,7 +58,7 @@ static void add_chunk(struct holding *holding, const struct ptx_rings *rings, ui
 	claimed = atomic_load_explicit(&rings->claimed[number], memory_order_acquire);
 	end = ptx_head_offset(head);
 	if (end > rings->geometry.chunk_room ||
-	    !ptx_ring_opened(rings, link, &opened)) /* before its records are believed */
+	    !ptx_ring_opened(rings, link, &opened)) /* before its records are used */
 		return;
 	if (opened <= holding->from) {
 		older = end_of_older(chunk, end, holding->from);
@@ -80,9 +80,9 @@ static void add_chunk(struct holding *holding, const struct ptx_rings *rings, ui
 }
 
 /*
- * Adds up all chunks, and moves base to the latest time, as far as periods show, such that the
- * stream holds its capacity in events that are younger; false: no such time. *total and *held are
- * what is younger than the old and the new base.
+ * Adds up all chunks. Moves base to the latest time, to the precision of periods, for which the
+ * younger events fill the stream's capacity. Returns false if there is no such time. *total and
+ * *held are the bytes younger than the old and the new base.
  */
 static bool add_up(struct holding *holding, const struct ptx_rings *rings, uint64_t *total,
 		   uint64_t *held)
@@ -108,17 +108,17 @@ static bool add_up(struct holding *holding, const struct ptx_rings *rings, uint6
 }
 
 /*
- * Looks at all chunks, and raises region->spare to time at least if the stream can spare what is
- * not younger; false: it cannot. It is raised to the latest time that the look finds, so that not
- * every change of chunks needs a look.
+ * Examines all chunks, and raises region->spare to at least time if the stream does not need the
+ * events up to it. Returns false if it does. region->spare becomes the latest time that the search
+ * finds, so that not every change of chunks needs a search.
  */
 static bool look(struct ptx_rings *rings, uint64_t time)
 {
 	const uint32_t chunks = ptx_ring_chunks(rings);
 	const uint64_t capacity = rings->geometry.capacity;
 	/*
-	 * The event that would be lost first counts. The one that the writer is about to record
-	 * does not: the writer may be killed before, and others use what this look finds.
+	 * The sum includes the event that would be lost first. It excludes the event that the
+	 * writer is about to record: the writer may be killed before, and others use the result.
 	 */
 	const uint64_t more = PTX_IDENT_RECORD_BYTES + sizeof(struct ptx_record);
 	uint64_t now = ptx_clock_now(), total, held, ignored;
@@ -128,8 +128,8 @@ static bool look(struct ptx_rings *rings, uint64_t time)
 	if (!add_up(&holding, rings, &total, &held) && total + holding.rest + more <= capacity)
 		return false;
 	/*
-	 * Chunks may lie close together, with a pause before or behind them: then again with
-	 * shorter periods, until half of what is spare is found.
+	 * Many chunks may belong to one period. Then the search is repeated with shorter periods,
+	 * until it finds half of the spare bytes.
 	 */
 	while (total >= capacity + capacity / PERIODS && 2 * (total - held) < total - capacity &&
 	       (period /= PERIODS) > 0) {
@@ -137,14 +137,14 @@ static bool look(struct ptx_rings *rings, uint64_t time)
 		if (!add_up(&holding, rings, &ignored, &held))
 			break;
 	}
-	/* The pool grows until looks find more: a look is to serve many changes of chunks. */
+	/* The pool grows until a search finds more: a search serves many changes of chunks. */
 	if (holding.base == time && chunks > FEW_CHUNKS)
 		return false;
 	ptx_raise(&rings->region->spare, holding.base, memory_order_relaxed);
 	return true;
 }
 
-/* Overwrites the chunk if all that it holds is spare. */
+/* Overwrites the chunk if all its events are spare. */
 static bool take_if_spare(struct ptx_rings *rings, uint32_t number, uint32_t ring)
 {
 	const struct ptx_region *region = rings->region;
@@ -158,7 +158,7 @@ static bool take_if_spare(struct ptx_rings *rings, uint32_t number, uint32_t rin
 	       ptx_overwrite(rings, number, ptx_word_generation(word) & 0xffff, ring);
 }
 
-/* One that an earlier look found spare, if it is among the next few. */
+/* Overwrites a chunk that an earlier search found spare, if it is among the next few. */
 static uint32_t take_known(struct ptx_rings *rings, uint32_t ring)
 {
 	const uint32_t chunks = ptx_ring_chunks(rings);
@@ -192,13 +192,13 @@ uint32_t ptx_spare_take(struct ptx_rings *rings, uint32_t ring)
 				oldest = PTX_NONE;
 		}
 		number = oldest;
-		/* Chunks of one age mostly lie together: take_known() continues there. */
+		/* Chunks of one age are mostly neighbours: take_known() continues there. */
 		if (number != PTX_NONE)
 			atomic_store_explicit(&region->spare_looks, number + 1,
 					      memory_order_relaxed);
 		if (!is_spare &&
 		    atomic_load_explicit(&region->cut, memory_order_relaxed) == cut)
-			break; /* no other writer has changed what the look saw */
+			break; /* no other writer has changed what the search examined */
 	}
 	return number;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ring/wake.c - readers that sleep are woken, whoever is gone while he does it.
+ * ring/wake.c - how writers wake sleeping readers, also if a writer is killed while it does so.
  *
- * A reader sleeps on a ticket, an even number that never comes again. Who wakes makes it odd, so
- * that nobody falls asleep on it any more; then wakes; then writes 0, unless there is a newer one.
- * As long as the word is not 0 every event wakes: one whose writer is killed or jumps away between
- * these steps is made up for by the next.
+ * A reader sleeps on a ticket, an even number that is never used again. A writer first makes it
+ * odd, so that no further reader sleeps on it. Then it wakes the readers. Then it stores 0, unless
+ * there is a newer ticket. While the word is not 0, each event wakes the readers. So if a writer is
+ * killed or leaves by longjmp() between these steps, the next event completes them.
  */
 #include "base/futex.h"
 #include "base/quiet.h"
@@ -19,13 +19,14 @@ void ptx_ring_wake(struct ptx_region *region)
 	uint32_t ticket = atomic_load_explicit(waiters, memory_order_relaxed);
 
 	if (ptx_is_quiet())
-		return; /* the reader has been told, and looks by itself */
+		return; /* the reader was woken already */
 	if (ticket != 0 && !(ticket & WAKING) &&
 	    atomic_compare_exchange_strong_explicit(waiters, &ticket, ticket | WAKING,
 						    memory_order_acq_rel, memory_order_relaxed))
 		ticket |= WAKING;
 	/*
-	 * If it is another one by now: who made it odd is about to wake, or its reader looks again.
+	 * If the ticket is another one by now, the writer that made it odd is about to wake, or its
+	 * reader checks again by itself.
 	 */
 	if (!(ticket & WAKING))
 		return;
