@@ -130,7 +130,7 @@ short -fPIE -pie "$tmp/short.c" -o "$tmp/short" -ldl && short -fPIC -shared "$tm
 
 # Of every event that has an address: function, or module and offset.
 all_known() {
-	run 0 dump --fields address,symbol,event "$1"
+	run 0 dump --system --fields address,symbol,event "$1"
 	check "$2: no address is unknown" test "$(grep -v '^0x0*	' "$tmp/out" | grep -c '	-	')" -eq 0
 	check "$2: there are such events" has out "${3-	posix_trace_start}"
 }

@@ -5,53 +5,64 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/out.h"
 #include "base/text.h"
 
 /* A log with the figures that the comparisons refer to. */
-static void log_object(struct out *out, const struct sample *sample)
+static void log_object(struct json *json, const char *name, const struct sample *sample)
 {
-	out_str(out, "{\"log\":");
-	text_json(out, sample->log.path, strlen(sample->log.path));
-	out_printf(out, ",\"events\":%llu,\"seconds\":%.9f,\"lost\":%llu}",
-		   (unsigned long long)sample->events, sample_seconds(sample),
-		   (unsigned long long)sample->lost.total);
+	json_object(json, name);
+	json_string_member(json, "log", sample->log.path);
+	json_unsigned(json, "events", sample->events);
+	json_real(json, "seconds", "%.9f", sample_seconds(sample));
+	json_unsigned(json, "lost", sample->lost.total);
+	json_end_object(json);
 }
 
 /* A comparison. Members of the test exist only if there was one. */
-static void row_object(struct out *out, const struct comparison *row)
+static void row_object(struct json *json, const struct comparison *row)
 {
-	out_str(out, "{\"name\":");
-	text_json(out, row->name, strlen(row->name));
-	out_printf(out, ",\"kind\":\"%s\",\"quantity\":\"%s\",\"a\":%.10g,\"b\":%.10g",
-		   compare_kind_name(row->kind), compare_quantity_name(row->quantity), row->a,
-		   row->b);
-	out_printf(out, ",\"lost_a\":%llu,\"lost_b\":%llu", (unsigned long long)row->lost_a,
-		   (unsigned long long)row->lost_b);
-	if (row->has_interval)
-		out_printf(out, ",\"ratio\":%.6g,\"low\":%.6g,\"high\":%.6g", row->ratio, row->low,
-			   row->high);
-	if (row->is_tested)
-		out_printf(out, ",\"p\":%.6g,\"p_adjusted\":%.6g,\"differs\":%s", row->p,
-			   row->adjusted, row->differs ? "true" : "false");
-	out_char(out, '}');
+	json_object(json, NULL);
+	json_string_member(json, "name", row->name);
+	json_string_member(json, "kind", compare_kind_name(row->kind));
+	json_string_member(json, "quantity", compare_quantity_name(row->quantity));
+	json_real(json, "a", "%.10g", row->a);
+	json_real(json, "b", "%.10g", row->b);
+	json_unsigned(json, "lost_a", row->lost_a);
+	json_unsigned(json, "lost_b", row->lost_b);
+	if (row->has_interval) {
+		json_real(json, "ratio", "%.6g", row->ratio);
+		json_real(json, "low", "%.6g", row->low);
+		json_real(json, "high", "%.6g", row->high);
+	}
+	if (row->is_tested) {
+		json_real(json, "p", "%.6g", row->p);
+		json_real(json, "p_adjusted", "%.6g", row->adjusted);
+		json_bool(json, "differs", row->differs);
+	}
+	json_end_object(json);
 }
 
 void diff_json(struct out *out, const struct compare *compare, const struct sample *a,
 	       const struct sample *b)
 {
-	out_str(out, "{\"a\":");
-	log_object(out, a);
-	out_str(out, ",\"b\":");
-	log_object(out, b);
-	out_printf(out, ",\"level\":%g,\"margin\":%g,\"common_of\":%zu,\"common\":%.6g",
-		   /* The common ratio is stored as a logarithm; the output has the ratio. */
-		   compare->level, compare->margin, compare->common_of, exp(compare->common));
-	out_printf(out, ",\"tested\":%zu,\"differ\":%zu,\"comparisons\":[", compare->tested,
-		   compare->differ);
-	for (size_t i = 0; i < compare->rows; i++) {
-		out_str(out, i ? "," : "");
-		row_object(out, &compare->row[i]);
-	}
-	out_str(out, "]}\n");
+	struct json json = json_begin(out);
+
+	json_object(&json, NULL);
+	log_object(&json, "a", a);
+	log_object(&json, "b", b);
+	json_real(&json, "level", "%g", compare->level);
+	json_real(&json, "margin", "%g", compare->margin);
+	json_unsigned(&json, "common_of", compare->common_of);
+	/* The common ratio is stored as a logarithm; the output has the ratio. */
+	json_real(&json, "common", "%.6g", exp(compare->common));
+	json_unsigned(&json, "tested", compare->tested);
+	json_unsigned(&json, "differ", compare->differ);
+	json_array(&json, "comparisons");
+	for (size_t i = 0; i < compare->rows; i++)
+		row_object(&json, &compare->row[i]);
+	json_end_array(&json);
+	json_end_object(&json);
+	out_char(out, '\n');
 }

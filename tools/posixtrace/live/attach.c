@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/out.h"
 #include "base/quantity.h"
 #include "base/say.h"
@@ -24,19 +25,22 @@ static void result_json(const struct capture_plan *plan, const struct attach_res
 		[ATTACH_ERROR] = "error",
 	};
 	struct out *out = &out_stdout;
+	struct json json = json_begin(out);
 
-	out_str(out, "{\"log\":");
-	text_json(out, plan->path, strlen(plan->path));
-	out_printf(out, ",\"pid\":%d,\"program\":", (int)plan->pid);
-	text_json(out, result->program, strlen(result->program));
-	out_printf(out, ",\"end\":\"%s\",\"events\":%llu,\"lost\":%llu,\"bytes\":%llu,\"ledger\":",
-		   ends[result->end], (unsigned long long)result->capture.ledger.reported,
-		   (unsigned long long)equation_lost(&result->capture.ledger),
-		   (unsigned long long)result->capture.bytes);
+	json_object(&json, NULL);
+	json_string_member(&json, "log", plan->path);
+	json_signed(&json, "pid", plan->pid);
+	json_string_member(&json, "program", result->program);
+	json_string_member(&json, "end", ends[result->end]);
+	json_unsigned(&json, "events", result->capture.ledger.reported);
+	json_unsigned(&json, "lost", equation_lost(&result->capture.ledger));
+	json_unsigned(&json, "bytes", result->capture.bytes);
+	json_name(&json, "ledger");
 	equation_json(out, &result->capture.ledger);
-	out_str(out, ",\"shim_lost\":");
+	json_name(&json, "shim_lost");
 	shimloss_json(out, &result->capture.shim);
-	out_str(out, "}\n");
+	json_end_object(&json);
+	out_char(out, '\n');
 }
 
 enum {

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/out.h"
 #include "base/say.h"
 #include "base/text.h"
@@ -77,23 +78,24 @@ static void rescue_say_why(const struct posix_trace_stream_np *stream, const cha
 static void put_json(struct out *out, const struct posix_trace_stream_np *stream,
 		     const char *path, const struct capture_result *result)
 {
+	struct json json = json_begin(out);
 	char when[WHEN_BYTES];
 
-	out_str(out, "{\"log\":");
-	text_json(out, path, strlen(path));
-	out_printf(out, ",\"pid\":%d,\"stream\":", (int)stream->pid);
-	text_json(out, stream->name, strlen(stream->name));
-	out_str(out, ",\"created\":");
-	when_string(when, stream->creation_ns, WHEN_UTC);
-	text_json(out, when, strlen(when));
-	out_printf(out, ",\"ended\":%s,\"events\":%llu,\"lost\":%llu,\"bytes\":%llu,\"ledger\":",
-		   stream->ended ? "true" : "false", (unsigned long long)result->ledger.reported,
-		   (unsigned long long)equation_lost(&result->ledger),
-		   (unsigned long long)result->bytes);
+	json_object(&json, NULL);
+	json_string_member(&json, "log", path);
+	json_signed(&json, "pid", stream->pid);
+	json_string_member(&json, "stream", stream->name);
+	json_string_member(&json, "created", when_string(when, stream->creation_ns, WHEN_UTC));
+	json_bool(&json, "ended", stream->ended);
+	json_unsigned(&json, "events", result->ledger.reported);
+	json_unsigned(&json, "lost", equation_lost(&result->ledger));
+	json_unsigned(&json, "bytes", result->bytes);
+	json_name(&json, "ledger");
 	equation_json(out, &result->ledger);
-	out_str(out, ",\"shim_lost\":");
+	json_name(&json, "shim_lost");
 	shimloss_json(out, &result->shim);
-	out_str(out, "}\n");
+	json_end_object(&json);
+	out_char(out, '\n');
 }
 
 /* The result for one stream as text. */

@@ -5,6 +5,7 @@
  */
 #include "log/equation.h"
 
+#include "base/json.h"
 #include "base/text.h"
 
 uint64_t equation_lost(const struct posix_trace_ledger_np *ledger)
@@ -74,38 +75,27 @@ void equation_text(struct out *out, const struct posix_trace_ledger_np *ledger)
 
 void equation_causes_json(struct out *out, const uint64_t lost[POSIX_TRACE_LOST_CAUSES_NP])
 {
-	bool first = true;
+	struct json json = json_begin(out);
 
-	out_char(out, '{');
-	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++) {
-		const char *name = posix_trace_lost_name_np(i);
-
-		if (!lost[i])
-			continue;
-		if (!first)
-			out_char(out, ',');
-		first = false;
-		text_json(out, name, strlen(name));
-		out_char(out, ':');
-		out_unsigned(out, lost[i]);
-	}
-	out_char(out, '}');
+	json_object(&json, NULL);
+	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++)
+		if (lost[i])
+			json_unsigned(&json, posix_trace_lost_name_np(i), lost[i]);
+	json_end_object(&json);
 }
 
 /* All members are always present, as opposed to the text. */
 void equation_json(struct out *out, const struct posix_trace_ledger_np *ledger)
 {
-	out_str(out, "{\"called\":");
-	out_unsigned(out, ledger->called);
-	out_str(out, ",\"reported\":");
-	out_unsigned(out, ledger->reported);
-	out_str(out, ",\"unread\":");
-	out_unsigned(out, ledger->unread);
-	out_str(out, ",\"lost\":");
-	out_unsigned(out, equation_lost(ledger));
-	out_str(out, ",\"lost_by_cause\":");
+	struct json json = json_begin(out);
+
+	json_object(&json, NULL);
+	json_unsigned(&json, "called", ledger->called);
+	json_unsigned(&json, "reported", ledger->reported);
+	json_unsigned(&json, "unread", ledger->unread);
+	json_unsigned(&json, "lost", equation_lost(ledger));
+	json_name(&json, "lost_by_cause");
 	equation_causes_json(out, ledger->lost);
-	out_str(out, ",\"unattributed\":");
-	out_unsigned(out, ledger->unattributed);
-	out_char(out, '}');
+	json_unsigned(&json, "unattributed", ledger->unattributed);
+	json_end_object(&json);
 }

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/json.h"
 #include "base/out.h"
 #include "log/logfile.h"
 #include "log/preload_types.h"
@@ -178,7 +179,12 @@ void shimloss_text(struct out *out, const struct shimloss *loss)
 
 void shimloss_json(struct out *out, const struct shimloss *loss)
 {
-	out_printf(out, "{\"early\":%llu,\"early_alloc\":%llu,\"unnamed\":%llu,\"holds\":%llu}",
-		   (unsigned long long)loss->early, (unsigned long long)loss->early_alloc,
-		   (unsigned long long)loss->unnamed, (unsigned long long)loss->holds);
+	struct json json = json_begin(out);
+
+	json_object(&json, NULL);
+	json_unsigned(&json, "early", loss->early);
+	json_unsigned(&json, "early_alloc", loss->early_alloc);
+	json_unsigned(&json, "unnamed", loss->unnamed);
+	json_unsigned(&json, "holds", loss->holds);
+	json_end_object(&json);
 }

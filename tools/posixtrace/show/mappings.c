@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/out.h"
 #include "base/say.h"
 #include "base/text.h"
@@ -58,29 +59,31 @@ static void put_json(const struct posix_trace_mapping_np *mapping, const char *i
 		     const struct module *module)
 {
 	const char *found = module ? module_path(module) : NULL;
-	struct out *out = &out_stdout;
+	struct json json = json_begin(&out_stdout);
 
-	out_printf(out, "{\"pid\":%d,\"from_ns\":\"%lld\"", (int)mapping->pid,
-		   (long long)mapping->from_ns);
+	json_object(&json, NULL);
+	json_signed(&json, "pid", mapping->pid);
+	json_exact(&json, "from_ns", mapping->from_ns);
 	if (mapping->until_ns != INT64_MAX)
-		out_printf(out, ",\"until_ns\":\"%lld\"", (long long)mapping->until_ns);
+		json_exact(&json, "until_ns", mapping->until_ns);
 	if (mapping->parent) {
-		out_printf(out, ",\"parent\":%d}\n", (int)mapping->parent);
-		return;
+		json_signed(&json, "parent", mapping->parent);
+	} else {
+		json_address(&json, "start", mapping->start);
+		json_address(&json, "end", mapping->end);
+		json_unsigned(&json, "offset", mapping->offset);
+		json_address(&json, "base", mapping->base);
+		if (mapping->build_id_len)
+			json_string_member(&json, "build_id", id);
+		json_string_member(&json, "path", mapping->path);
+		if (found)
+			json_string_member(&json, "found", found);
+		else
+			json_string_member(&json, "lack",
+					   module ? module_lack(module) : strerror(ENOMEM));
 	}
-	out_printf(out,
-		   ",\"start\":\"0x%llx\",\"end\":\"0x%llx\",\"offset\":%llu,\"base\":\"0x%llx\"",
-		   (unsigned long long)mapping->start, (unsigned long long)mapping->end,
-		   (unsigned long long)mapping->offset, (unsigned long long)mapping->base);
-	if (mapping->build_id_len)
-		out_printf(out, ",\"build_id\":\"%s\"", id);
-	out_str(out, ",\"path\":");
-	text_json(out, mapping->path, strlen(mapping->path));
-	out_str(out, found ? ",\"found\":" : ",\"lack\":");
-	if (!found)
-		found = module ? module_lack(module) : strerror(ENOMEM);
-	text_json(out, found, strlen(found));
-	out_str(out, "}\n");
+	json_end_object(&json);
+	out_char(&out_stdout, '\n');
 }
 
 /*

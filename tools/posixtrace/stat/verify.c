@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/meter.h"
+#include "base/json.h"
 #include "base/out.h"
 #include "base/say.h"
 #include "base/text.h"
@@ -29,19 +30,19 @@ static struct verify verify = { .limit = 100 };
 
 struct report {
 	const struct logfile *log;
-	uint64_t told; /* faults printed */
+	struct json json;
+	uint64_t printed; /* faults */
 };
 
 /* Faults are printed while the check runs, since a log may have millions. */
 /* Writes a fault as an element of the array that begin_json() opened. */
-static void fault_json(const struct report *report, const struct posix_trace_fault_np *fault)
+static void fault_json(struct report *report, const struct posix_trace_fault_np *fault)
 {
-	struct out *out = &out_stdout;
-
-	out_printf(out, "%s{\"offset\":%llu,\"bytes\":%llu,\"reason\":", report->told ? "," : "",
-		   (unsigned long long)fault->offset, (unsigned long long)fault->bytes);
-	text_json(out, fault->reason, strlen(fault->reason));
-	out_char(out, '}');
+	json_object(&report->json, NULL);
+	json_unsigned(&report->json, "offset", fault->offset);
+	json_unsigned(&report->json, "bytes", fault->bytes);
+	json_string_member(&report->json, "reason", fault->reason);
+	json_end_object(&report->json);
 }
 
 /* Called by the library for each fault. Beyond the limit faults are only counted. */
@@ -49,14 +50,13 @@ static void report_fault(void *arg, const struct posix_trace_fault_np *fault)
 {
 	struct report *report = arg;
 
-	if (report->told == verify.limit)
+	if (report->printed == verify.limit)
 		return;
 	if (verify.json)
 		fault_json(report, fault);
 	else
 		logfile_say_fault(report->log, fault);
-	/* In JSON this number also decides whether a comma precedes the fault. */
-	report->told++;
+	report->printed++;
 }
 
 /* Returns the verdict in words. An incomplete log is never sound, even without faults. */
@@ -96,17 +96,19 @@ static void result_text(const char *path, const struct posix_trace_check_np *che
 }
 
 /* Completes the object that begin_json() began. */
-static void result_json(const struct posix_trace_check_np *check, bool sound)
+static void result_json(struct json *json, const struct posix_trace_check_np *check, bool sound)
 {
-	struct out *out = &out_stdout;
-
-	out_printf(out, "],\"fault_count\":%llu,\"sound\":%s,\"complete\":%s,\"blocks\":%llu,"
-		   "\"events\":%llu,\"bytes\":%llu,\"ledger\":",
-		   (unsigned long long)check->faults, sound ? "true" : "false",
-		   check->complete ? "true" : "false", (unsigned long long)check->blocks,
-		   (unsigned long long)check->events, (unsigned long long)check->bytes);
-	equation_json(out, &check->ledger);
-	out_str(out, "}\n");
+	json_end_array(json);
+	json_unsigned(json, "fault_count", check->faults);
+	json_bool(json, "sound", sound);
+	json_bool(json, "complete", check->complete);
+	json_unsigned(json, "blocks", check->blocks);
+	json_unsigned(json, "events", check->events);
+	json_unsigned(json, "bytes", check->bytes);
+	json_name(json, "ledger");
+	equation_json(json->out, &check->ledger);
+	json_end_object(json);
+	out_char(json->out, '\n');
 }
 
 /*
@@ -120,11 +122,12 @@ static bool is_sound(const struct posix_trace_check_np *check)
 }
 
 /* Begins the object of a log. It must be completed on all paths, so that the line is valid JSON. */
-static void begin_json(const struct logfile *log)
+static void begin_json(struct json *json, const struct logfile *log)
 {
-	out_str(&out_stdout, "{\"log\":");
-	text_json(&out_stdout, log->path, strlen(log->path));
-	out_str(&out_stdout, ",\"faults\":[");
+	*json = json_begin(&out_stdout);
+	json_object(json, NULL);
+	json_string_member(json, "log", log->path);
+	json_array(json, "faults");
 }
 
 /*
@@ -162,7 +165,7 @@ static int verify_open_log(const struct logfile *log)
 	if (err && !verify.json)
 		return logfile_say_why(log, err);
 	if (verify.json)
-		begin_json(log);
+		begin_json(&report.json, log);
 	/* The library fills the members that it knows; zero is the value of the others. */
 	memset(&check, 0, sizeof(check));
 	/*
@@ -181,17 +184,18 @@ static int verify_open_log(const struct logfile *log)
 			/*
 			 * The array of faults and the object are closed, although the check failed.
 			 */
-			out_str(&out_stdout, "],\"error\":");
-			text_json(&out_stdout, strerror(err), strlen(strerror(err)));
-			out_str(&out_stdout, "}\n");
+			json_end_array(&report.json);
+			json_string_member(&report.json, "error", strerror(err));
+			json_end_object(&report.json);
+			out_char(&out_stdout, '\n');
 		}
 		return logfile_say_why(log, err);
 	}
 	sound = is_sound(&check);
 	if (verify.json)
-		result_json(&check, sound);
+		result_json(&report.json, &check, sound);
 	else
-		result_text(log->path, &check, report.told, sound);
+		result_text(log->path, &check, report.printed, sound);
 	/* An incomplete log has the status of a damaged one, as in all commands. */
 	status = sound ? TOOL_OK : TOOL_DAMAGED;
 	if (verify.fail_on_loss && losses_count(&check.ledger))
