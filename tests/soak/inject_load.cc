@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * inject_load THREADS SECONDS - a program whose threads do what a library that is loaded from
+ * inject_load THREADS - a program whose threads do what a library that is loaded from
  * outside might disturb: they allocate, load and unload libraries, fork, throw exceptions, wait in
  * system calls, and get signals.
  *
- * Every result is checked. No signal with a handler reaches the threads that wait, so that EINTR
+ * It ends with its input. Every result is checked. No signal with a handler reaches the threads that wait, so that EINTR
  * is an error there. It prints "sound" and exits with 0, or prints the first error and exits with 1.
  */
 #include <dlfcn.h>
@@ -201,12 +201,11 @@ static void *get_signals(void *)
 
 int main(int argc, char **argv)
 {
-	int threads = argc > 1 ? atoi(argv[1]) : 4, seconds = argc > 2 ? atoi(argv[2]) : 10;
+	int threads = argc > 1 ? atoi(argv[1]) : 4;
 	struct sigaction action = {};
 	pthread_t thread, listener;
 	long sent = 0;
 	sigset_t set;
-	time_t end = time(NULL) + seconds;
 
 	sem_init(&received, 0, 0);
 	sigemptyset(&set);
@@ -226,7 +225,7 @@ int main(int argc, char **argv)
 	for (;;) {
 		struct pollfd input = { 0, POLLIN, 0 };
 
-		if (time(NULL) >= end || poll(&input, 1, 2) > 0)
+		if (poll(&input, 1, 2) > 0)
 			break;
 		pthread_kill(listener, SIGUSR1);
 		sent++;

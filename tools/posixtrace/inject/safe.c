@@ -2,6 +2,7 @@
 /* safe.c - finds threads that are at a safe place. DESIGN has the argument. */
 #include "inject/safe.h"
 
+#include <errno.h>
 #include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -172,10 +173,40 @@ static bool is_in_locked_code(const struct target *target, uint64_t address)
 	return false;
 }
 
+/*
+ * Returns whether the handler of a frame interrupted one of the system calls in which a thread
+ * waits. The context then is at the instruction, to restart the call, or behind it with EINTR;
+ * the C library loads the number by the instruction before: b8 and four bytes.
+ */
+static bool has_interrupted_wait(const struct target *target, const struct stack *stack, size_t i)
+{
+	uint64_t registers = stack->begin + (i + 1) * 8 + offsetof(ucontext_t, uc_mcontext);
+	uint64_t rip = word_at(stack, registers + REG_RIP * 8);
+	struct system_call call = {
+		(long)word_at(stack, registers + REG_RAX * 8),
+		{ word_at(stack, registers + REG_RDI * 8), word_at(stack, registers + REG_RSI * 8),
+		  word_at(stack, registers + REG_RDX * 8), word_at(stack, registers + REG_R10 * 8),
+		  word_at(stack, registers + REG_R8 * 8), word_at(stack, registers + REG_R9 * 8) },
+	};
+	unsigned char code[9]; /* b8, the number, the instruction 0f 05, and two more bytes */
+	uint32_t number;
+
+	if (!memory_read(target->memory, rip - 7, code, sizeof(code)))
+		return false;
+	if (call.number == -EINTR && code[0] == 0xb8 && code[5] == 0x0f && code[6] == 0x05) {
+		memcpy(&number, code + 1, sizeof(number));
+		call.number = number;
+	} else if (code[7] != 0x0f || code[8] != 0x05) {
+		return false;
+	}
+	return rank_of(&call) != SAFE_NOT;
+}
+
+/* Returns whether the thread may be in a signal handler that interrupted anything but a wait. */
 static bool has_signal_frame(const struct target *target, const struct stack *stack)
 {
 	for (size_t i = 0; i < stack->words; i++)
-		if (is_signal_frame(target, stack, i))
+		if (is_signal_frame(target, stack, i) && !has_interrupted_wait(target, stack, i))
 			return true;
 	return false;
 }
