@@ -144,6 +144,9 @@ static char *put_status(char *to, uint64_t value)
 {
 	const unsigned low = value & 0x7f, high = value >> 8 & 0xff;
 
+	/* wait(2) never stores this number; system(3) returns it after an error. */
+	if ((uint32_t)value == UINT32_MAX)
+		return to;
 	if ((value & 0xffffffff) == 0xffff)
 		return put(to, "continued");
 	if (low == 0)

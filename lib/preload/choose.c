@@ -18,8 +18,8 @@
  * what a server calls.
  */
 #define DEFAULT \
-	(BIT(SHIM) | BIT(LOCK) | BIT(IO) | BIT(NET) | BIT(THREAD) | BIT(PROCESS) | BIT(TIME) | \
-	 BIT(DL))
+	(BIT(SHIM) | BIT(LOCK) | BIT(IO) | BIT(FILE) | BIT(NET) | BIT(THREAD) | BIT(PROCESS) | \
+	 BIT(TIME) | BIT(DL))
 
 /*
  * lock-hold is a family of its own internally, because it needs an event for each lock that is
@@ -33,6 +33,7 @@ static const struct {
 	{ "lock", BIT(LOCK) },
 	{ "lock-hold", BIT(LOCK) | BIT(HOLD) },
 	{ "io", BIT(IO) },
+	{ "file", BIT(FILE) },
 	{ "stdio", BIT(STDIO) },
 	{ "net", BIT(NET) },
 	{ "thread", BIT(THREAD) },

@@ -22,7 +22,7 @@
 #include "preload/shim.h"
 #include "preload/slots.h"
 
-#define WRAPPERS 512  /* a power of two, more than twice the number of wrappers */
+#define WRAPPERS 1024 /* a power of two, more than twice the number of wrappers */
 #define LIBC     "libc.so.6"
 
 /*

@@ -8,6 +8,7 @@
  * lock.
  */
 #include <dlfcn.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,6 +17,28 @@
 /* The linker defines these symbols around a section whose name is an identifier. */
 extern struct shim_next *const __start_shim_nexts[] __attribute__((visibility("hidden")));
 extern struct shim_next *const __stop_shim_nexts[] __attribute__((visibility("hidden")));
+
+/* The version of the oldest functions of glibc, which the architecture has. */
+#if defined __x86_64__
+#define FIRST_GLIBC "GLIBC_2.2.5"
+#elif defined __aarch64__
+#define FIRST_GLIBC "GLIBC_2.17"
+#endif
+
+/*
+ * dlsym() does not find functions that glibc has only for programs of the past. Those that the shim
+ * wraps are __xstat() and similar ones. They have the version of glibc's first release.
+ */
+static void *find_old(const char *name)
+{
+#ifdef FIRST_GLIBC
+	if (name[0] == '_' && name[1] == '_' && strstr(name, "xstat"))
+		return dlvsym(RTLD_NEXT, name, FIRST_GLIBC);
+#else
+	(void)name;
+#endif
+	return NULL;
+}
 
 /*
  * dlsym() may set errno even if it succeeds. RTLD_NEXT means behind the object of the caller, so
@@ -26,6 +49,9 @@ void *shim_look_up(const struct shim_next *next)
 	int saved = errno;
 	void *function = dlsym(RTLD_NEXT, next->name);
 
+	/* The second search is made once for each of the few old names. */
+	if (!function)
+		function = find_old(next->name);
 	errno = saved;
 	return function ? function : next->otherwise;
 }

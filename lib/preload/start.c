@@ -7,13 +7,17 @@
  * including the C library: such calls are passed on and counted. Calls are also not traced while
  * another thread, or the code that a handler interrupted, is beginning the shim.
  */
+#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
+#include "preload/call.h"
 #include "preload/choose.h"
 #include "preload/environment.h"
 #include "preload/inject.h"
@@ -76,6 +80,29 @@ extern __attribute__((weak, visibility("default"))) void __lsan_do_leak_check(vo
 static bool has_own_memory(void)
 {
 	return __lsan_do_leak_check || !shim_is_own((const void *)mmap);
+}
+
+extern const struct shim_wrapped *const __start_shim_wrapped[]
+	__attribute__((visibility("hidden")));
+extern const struct shim_wrapped *const __stop_shim_wrapped[]
+	__attribute__((visibility("hidden")));
+
+/*
+ * Returns whether a sanitizer defines a function of this type. A call of the library would then
+ * reach the wrapper from the sanitizer, as a call of the program, and could recurse without end. A
+ * statically linked sanitizer exports no name of its own, but it defines functions that the library
+ * calls.
+ */
+static bool is_sanitized(enum shim_type type)
+{
+	if (!__msan_init && !__lsan_do_leak_check && shim_is_own((const void *)fstat) &&
+	    shim_is_own((const void *)fcntl) && shim_is_own((const void *)sigaction))
+		return false;
+	for (const struct shim_wrapped *const *at = __start_shim_wrapped; at < __stop_shim_wrapped;
+	     at++)
+		if ((*at)->type == type && !shim_is_own((*at)->function))
+			return true;
+	return false;
 }
 
 /* 1 once a thread has begun to start the shim. */
@@ -181,7 +208,9 @@ static void choose_types(void)
 	if (has_own_memory())
 		families &= ~(1u << FAMILY_ALLOC);
 	for (enum shim_type type = 0; type < SHIM_TYPE_COUNT; type++) {
-		bool wanted = !off && shim_is_chosen(type, families, options.glob, options.globs);
+		bool wanted = !off &&
+			      shim_is_chosen(type, families, options.glob, options.globs) &&
+			      !is_sanitized(type);
 
 		if (wanted)
 			open_type(type);

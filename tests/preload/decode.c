@@ -34,7 +34,7 @@ static const struct {
 	{ "s8", 1, 's' },  { "s16", 2, 's' }, { "s32", 4, 's' }, { "s64", 8, 's' },
 	{ "x8", 1, 'x' },  { "x16", 2, 'x' }, { "x32", 4, 'x' }, { "x64", 8, 'x' },
 	{ "ns", 8, 'u' },  { "ptr", 8, 'x' }, { "errno", 4, 's' }, { "str", 0, 't' },
-	{ "o32", 4, 'x' }, { "fd", 4, 's' },  { "signal", 4, 's' }, { "wait", 4, 's' },
+	{ "o32", 4, 'x' }, { "fd", 4, 's' },  { "signal", 4, 's' }, { "wait", 4, 'x' },
 };
 
 static const unsigned char *data, *end;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Calls of most families, between two system calls that a list of them shows: getpgid(0). */
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -52,6 +54,19 @@ static void memory_and_locks(void)
 	MUST(sem_init(&semaphore, 0, 1) == 0 && sem_wait(&semaphore) == 0);
 }
 
+static void by_name(void)
+{
+	char to[100];
+	struct stat got;
+	DIR *folder = opendir("/");
+
+	MUST(folder && readdir(folder) && closedir(folder) == 0);
+	MUST(stat("/nonexist", &got) == -1 && stat("/", &got) == 0);
+	MUST(readlink("/", to, sizeof to) == -1 && errno == EINVAL);
+	MUST(access("/", R_OK) == 0 && unlink("/nonexist") == -1);
+	MUST(fcntl(0, F_GETFD) != -2 && dup(-1) == -1);
+}
+
 static int calls(int argc, char **argv)
 {
 	const struct timespec moment = { .tv_nsec = 1 };
@@ -61,6 +76,7 @@ static int calls(int argc, char **argv)
 	syscall(SYS_getpgid, 0);
 	for (int i = 0; i < ROUNDS; i++) {
 		files();
+		by_name();
 		sockets();
 		memory_and_locks();
 		MUST(nanosleep(&moment, NULL) == 0);

@@ -16,7 +16,7 @@ check "the program works" test $? -eq 0
 between "$tmp/list" >"$tmp/without"
 check "it makes system calls" test "$(wc -l <"$tmp/without")" -gt 1000
 
-for families in io,net,lock,alloc,time,process,thread all; do
+for families in io,file,net,lock,alloc,time,process,thread all; do
 	rm -f "$log"*
 	run 0 record -q -o "$log" --trace="$families" -- strace -o "$tmp/list" "$probe" calls
 	between "$tmp/list" >"$tmp/with"

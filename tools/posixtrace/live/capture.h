@@ -37,7 +37,7 @@ struct capture_plan {
 
 /* Patterns of the event types of the shim, which shells offer for --event. */
 #define CAPTURE_PATTERNS \
-	"alloc.* dl.* func.* io.* lock.* net.* process.* signal.* stdio.* thread.* time.*"
+	"alloc.* dl.* file.* func.* io.* lock.* net.* process.* signal.* stdio.* thread.* time.*"
 
 /*
  * Process values of options. Each returns false after it printed an error. capture_is_possible()

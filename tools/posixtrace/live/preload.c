@@ -73,8 +73,8 @@ const char *preload_find(void)
 static bool is_family(const char *name, size_t len)
 {
 	static const char *const names[] = {
-		"alloc", "lock", "lock-hold", "io", "stdio", "net", "thread", "process", "signal",
-		"time", "dl", "func", "all", "default", "none",
+		"alloc", "lock", "lock-hold", "io", "file", "stdio", "net", "thread", "process",
+		"signal", "time", "dl", "func", "all", "default", "none",
 	};
 
 	if (len && *name == '-') {
@@ -94,8 +94,8 @@ bool preload_families(const char *option, const char *families)
 		size_t len = strcspn(p, ",");
 
 		if (!is_family(p, len)) {
-			say("%s %s: no such family; there are alloc, lock, lock-hold, io, stdio, "
-			    "net, thread, process, signal, time, dl and func, and all, "
+			say("%s %s: no such family; there are alloc, lock, lock-hold, io, file, "
+			    "stdio, net, thread, process, signal, time, dl and func, and all, "
 			    "default and none",
 			    option, families);
 			return false;

@@ -8,7 +8,7 @@
 
 /* The words that --trace accepts, for option_row.choices. */
 #define PRELOAD_FAMILIES \
-	"alloc lock lock-hold io stdio net thread process signal time dl func all default none"
+	"alloc lock lock-hold io file stdio net thread process signal time dl func all default none"
 
 /*
  * Returns the library's path: that in POSIXTRACE_PRELOAD, that of the build which this program

@@ -40,8 +40,8 @@ static const struct option_row option_rows[] = {
 		OPTION_LOG },
 	{ "force", OPT_FORCE, NULL, "overwrite a file that exists" },
 	{ "trace", OPT_TRACE, "FAMILIES",
-		"the families of C library calls to trace: alloc, lock, lock-hold, io, stdio, "
-		"net, thread, process, signal, time, dl, func, separated by commas; all, "
+		"the families of C library calls to trace: alloc, lock, lock-hold, io, file, "
+		"stdio, net, thread, process, signal, time, dl, func, separated by commas; all, "
 		"default, none; a minus before a name excludes it; may be repeated",
 		OPTION_LIST, PRELOAD_FAMILIES },
 	{ "function", OPT_FUNCTION, "PATTERN",

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/call.c - the strings of wrappers of one line.
+ *
+ * A call that returned without an error has read its strings. After an error it may not have read
+ * them; then memory that is not known to be mapped is checked before it is read, or not read in a
+ * process that must make no system call.
+ */
+#include "preload/call.h"
+
+#include "preload/known.h"
+
+/*
+ * Copies an argument. EFAULT: it is not readable. EINVAL and ENOSYS: the kernel may have rejected
+ * other arguments before it read the string.
+ */
+static size_t put_argument(char *to, size_t bytes, const char *text, int error)
+{
+	/* After all other errors the string was read, or is known not to be readable. */
+	if (error != EINVAL && error != ENOSYS)
+		return shim_text_after(to, bytes, text, error);
+	if (shim_is_quiet() && !shim_is_known(text))
+		return shim_text(to, bytes, NULL);
+	return shim_text_before(to, bytes, text);
+}
+
+/*
+ * Copies a result of len bytes without a NUL. A result that is too long loses its end, and a
+ * negative length is a failure.
+ */
+static size_t put_bytes(char *to, size_t bytes, const char *text, int64_t len)
+{
+	size_t used = len < 0 ? 0 : (size_t)len;
+
+	if (bytes == 0)
+		return 0;
+	/* One byte is for the NUL, which the schema's type str needs before a further string. */
+	if (used >= bytes)
+		used = bytes - 1;
+	memcpy(to, text, used);
+	to[used] = '\0';
+	return used + 1;
+}
+
+/*
+ * Each string has an equal part of the room that is left, so that a long one leaves room for the
+ * others. A short one leaves the rest of its part to those behind it.
+ */
+void shim_record_strings(struct shim_call *call, struct shim_record *record,
+			 const struct shim_string *string, size_t strings)
+{
+	char *to = (char *)record + call->len;
+	size_t room = SHIM_TEXT;
+
+	for (size_t i = 0; i < strings; i++) {
+		const size_t part = room / (strings - i);
+		size_t used;
+
+		if (string[i].len == SHIM_ARGUMENT)
+			used = put_argument(to, part, string[i].text, record->error);
+		else if (record->error || !string[i].text)
+			used = shim_text(to, part, NULL);
+		else if (string[i].len == SHIM_RESULT)
+			used = shim_text(to, part, string[i].text);
+		else
+			used = put_bytes(to, part, string[i].text, string[i].len);
+		to += used;
+		room -= used;
+		call->len += used;
+	}
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/call.h - wrappers of one line, for functions that have the same shape.
+ *
+ * 	SHIM_TRACED(int, rename, FILE_RENAME, shim_no_number,
+ * 		    (const char *path, const char *to), (path, to), result < 0,
+ * 		    (AT_FDCWD, AT_FDCWD, 0), (), (SHIM_IN(path), SHIM_IN(to)))
+ *
+ * 	result type, function, event type, what is called if the C library lacks the function,
+ * 	parameters, arguments, whether the call failed,
+ * 	the 32-bit fields, the 64-bit fields, the strings
+ *
+ * The schema of the event type is "ns time; errno error;", then the 32-bit fields, the 64-bit
+ * fields and the strings. The expressions of fields are evaluated before the call, with the result
+ * -1, for a thread that is cancelled in the call, and again after it. They must not dereference
+ * memory of the program unless the call succeeded.
+ *
+ * Threads, signals, errors: as shim.h.
+ */
+#ifndef PTX_PRELOAD_CALL_H
+#define PTX_PRELOAD_CALL_H
+
+#include <string.h>
+
+#include "preload/shim.h"
+#include "preload/text.h"
+
+#define SHIM_FIELDS 8 /* most fields of 32 bits, and most of 64 bits */
+
+/* An event's data: time and error, then the fields and strings without gaps. */
+struct shim_record {
+	uint64_t time;
+	int32_t error;
+	unsigned char rest[SHIM_FIELDS * 4 + SHIM_FIELDS * 8 + SHIM_TEXT];
+};
+
+#define SHIM_RECORD_HEAD offsetof(struct shim_record, rest)
+
+/* A string of a call. */
+struct shim_string {
+	const char *text;
+	int64_t len; /* SHIM_ARGUMENT, SHIM_RESULT, or the bytes of a result without a NUL */
+};
+
+/* No results of calls: readlink() returns -1. */
+#define SHIM_ARGUMENT INT64_MIN
+#define SHIM_RESULT   (INT64_MIN + 1)
+
+/* A string that the program passes: it is recorded also if the call fails. */
+#define SHIM_IN(text_)          { (text_), SHIM_ARGUMENT }
+/* A string that the call returns, with a NUL or with a length: only if the call succeeded. */
+#define SHIM_OUT(text_)         { (text_), SHIM_RESULT }
+#define SHIM_OUT_N(text_, len_) { (text_), (len_) }
+
+/* Stores the fields of both sizes and sets the length of the event. */
+shim_inline void shim_record_fields(struct shim_call *call, struct shim_record *record,
+				    const int32_t *small, size_t small_bytes, const int64_t *large,
+				    size_t large_bytes)
+{
+	if (small_bytes)
+		memcpy(record->rest, small, small_bytes);
+	if (large_bytes)
+		memcpy(record->rest + small_bytes, large, large_bytes);
+	call->len = SHIM_RECORD_HEAD + small_bytes + large_bytes;
+}
+
+/* Appends the strings after the call, which failed with record->error if that is not 0. */
+void shim_record_strings(struct shim_call *call, struct shim_record *record,
+			 const struct shim_string *string, size_t strings);
+
+/*
+ * Wrapped functions with their event types. A sanitizer in the program defines some of them, and
+ * passes calls on to the wrapper, also those of this library. start.c does not trace such types,
+ * because recording would call the wrapper again.
+ */
+struct shim_wrapped {
+	const void *function; /* the definition that programs call */
+	enum shim_type type;
+};
+
+/* Pointers to all of these structs are in one section. */
+#define SHIM_WRAPPED(name_, type_) \
+	static const struct shim_wrapped name_##_wrapped = { (const void *)(name_), (type_) }; \
+	static const struct shim_wrapped *const name_##_is_wrapped \
+		__attribute__((section("shim_wrapped"), used)) = &name_##_wrapped
+
+#define SHIM_LIST(...) __VA_ARGS__
+
+#define SHIM_TRACED(result_type, name, type, otherwise, params, args, failed, small, large, \
+		    strings) \
+	SHIM_NEXT(name, otherwise); \
+	SHIM_WRAPPED(name, type); \
+	SHIM_WRAPPER result_type name params \
+	{ \
+		if (!shim_on(type)) \
+			return next(name) args; \
+		struct shim_record record; \
+		result_type result = (result_type)-1; \
+		SHIM_CALL(type, record); \
+		record.error = ECANCELED; \
+		{ \
+			const int32_t small_[] = { SHIM_LIST small }; \
+			const int64_t large_[] = { SHIM_LIST large }; \
+			shim_record_fields(&call, &record, small_, sizeof small_, large_, \
+					   sizeof large_); \
+		} \
+		result = next(name) args; \
+		record.error = (failed) ? errno : 0; \
+		const int32_t small_[] = { SHIM_LIST small }; \
+		const int64_t large_[] = { SHIM_LIST large }; \
+		const struct shim_string strings_[] = { SHIM_LIST strings }; \
+		shim_record_fields(&call, &record, small_, sizeof small_, large_, sizeof large_); \
+		shim_record_strings(&call, &record, strings_, \
+				    sizeof strings_ / sizeof(struct shim_string)); \
+		return result; \
+	}
+
+/*
+ * The usual case: an int that is negative after a failure. The value -1 and errno are those of the
+ * real function; the wrapper changes neither.
+ */
+#define SHIM_INT(name, type, params, args, small, large, strings) \
+	SHIM_TRACED(int, name, type, shim_no_number, params, args, result < 0, small, large, \
+		    strings)
+
+#endif

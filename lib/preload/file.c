@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/file.c - family file: files by name.
+ *
+ * Calls that the C library makes itself do not go through the dynamic symbol table: fopen() opens
+ * its file, and glob() and ftw() read folders, without an event of this family.
+ *
+ * A path is recorded as the program gave it. It is relative to the folder of the event, or to the
+ * current folder, which file.chdir changes. To resolve it would need system calls.
+ *
+ * Functions that differ only in the form of their arguments have one event type, so that a reader
+ * finds all uses of a file without knowing the forms. The fields of the type are those of the most
+ * general function, usually the one that ends in "at".
+ *
+ * Signals  the functions that POSIX calls async-signal-safe remain so: the wrappers neither lock
+ *          nor allocate.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/inotify.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <sys/time.h>
+#include <unistd.h>
+#include <utime.h>
+
+#include "preload/call.h"
+
+/* ------------------------------------------------------------------ stat */
+
+/*
+ * The functions with 64 in their names have other structs on 32-bit systems, and programs may refer
+ * to either. The result of stat(), which is in memory of the program, is not recorded.
+ */
+#define STAT(name, buffer, flags) \
+	SHIM_INT(name, FILE_STAT, (const char *path, struct buffer *to), (path, to), \
+		 (AT_FDCWD, flags), (), (SHIM_IN(path)))
+STAT(stat, stat, 0)
+STAT(stat64, stat64, 0)
+STAT(lstat, stat, AT_SYMLINK_NOFOLLOW)
+STAT(lstat64, stat64, AT_SYMLINK_NOFOLLOW)
+
+/* The flags are those of the call, so that AT_SYMLINK_NOFOLLOW marks lstat() in all forms. */
+#define FSTATAT(name, buffer) \
+	SHIM_INT(name, FILE_STAT, \
+		 (int folder, const char *path, struct buffer *to, int flags), \
+		 (folder, path, to, flags), (folder, flags), (), (SHIM_IN(path)))
+/* Newer programs call fstatat() for all forms of stat(), inside the C library or directly. */
+FSTATAT(fstatat, stat)
+FSTATAT(fstatat64, stat64)
+/* The mask of statx() is not recorded: it says which members of the result the program needs. */
+SHIM_INT(statx, FILE_STAT,
+	 (int folder, const char *path, int flags, unsigned mask, struct statx *to),
+	 (folder, path, flags, mask, to), (folder, flags), (), (SHIM_IN(path)))
+/* A type of its own, because these calls have a descriptor and no name. */
+SHIM_INT(fstat, FILE_FSTAT, (int fd, struct stat *to), (fd, to), (fd), (), ())
+SHIM_INT(fstat64, FILE_FSTAT, (int fd, struct stat64 *to), (fd, to), (fd), (), ())
+
+/* Programs that were linked with glibc before 2.33 call these. */
+int __xstat(int version, const char *path, struct stat *to);
+int __xstat64(int version, const char *path, struct stat64 *to);
+int __lxstat(int version, const char *path, struct stat *to);
+int __lxstat64(int version, const char *path, struct stat64 *to);
+int __fxstat(int version, int fd, struct stat *to);
+int __fxstat64(int version, int fd, struct stat64 *to);
+int __fxstatat(int version, int folder, const char *path, struct stat *to, int flags);
+int __fxstatat64(int version, int folder, const char *path, struct stat64 *to, int flags);
+
+/* The version is that of struct stat. It is not recorded. */
+/* __lxstat() differs from __xstat() as lstat() differs from stat(). */
+#define XSTAT(name, buffer, flags) \
+	SHIM_INT(name, FILE_STAT, (int version, const char *path, struct buffer *to), \
+		 (version, path, to), (AT_FDCWD, flags), (), (SHIM_IN(path)))
+XSTAT(__xstat, stat, 0)
+XSTAT(__xstat64, stat64, 0)
+XSTAT(__lxstat, stat, AT_SYMLINK_NOFOLLOW)
+XSTAT(__lxstat64, stat64, AT_SYMLINK_NOFOLLOW)
+SHIM_INT(__fxstat, FILE_FSTAT, (int version, int fd, struct stat *to), (version, fd, to), (fd),
+	 (), ())
+SHIM_INT(__fxstat64, FILE_FSTAT, (int version, int fd, struct stat64 *to), (version, fd, to),
+	 (fd), (), ())
+/* The version precedes the arguments of fstatat(). */
+#define FXSTATAT(name, buffer) \
+	SHIM_INT(name, FILE_STAT, \
+		 (int version, int folder, const char *path, struct buffer *to, int flags), \
+		 (version, folder, path, to, flags), (folder, flags), (), (SHIM_IN(path)))
+FXSTATAT(__fxstatat, stat)
+FXSTATAT(__fxstatat64, stat64)
+
+/* fd is -1 for a path, and the path is empty for a descriptor. */
+#define STATFS(name, buffer) \
+	SHIM_INT(name, FILE_STATFS, (const char *path, struct buffer *to), (path, to), (-1), (), \
+		 (SHIM_IN(path)))
+STATFS(statfs, statfs)
+STATFS(statfs64, statfs64)
+STATFS(statvfs, statvfs)
+STATFS(statvfs64, statvfs64)
+/*
+ * The path of a descriptor is not known here. A reader of the log finds it by the event that made
+ * the descriptor.
+ */
+#define FSTATFS(name, buffer) \
+	SHIM_INT(name, FILE_STATFS, (int fd, struct buffer *to), (fd, to), (fd), (), \
+		 (SHIM_IN(NULL)))
+/* statvfs() has its own struct and is made of statfs() by the C library. */
+FSTATFS(fstatfs, statfs)
+FSTATFS(fstatfs64, statfs64)
+FSTATFS(fstatvfs, statvfs)
+FSTATFS(fstatvfs64, statvfs64)
+
+/* ------------------------------------------------------------------ access */
+
+/* eaccess() is faccessat() with AT_EACCESS and has a second name, euidaccess(). */
+SHIM_INT(access, FILE_ACCESS, (const char *path, int mode), (path, mode), (AT_FDCWD, mode, 0), (),
+	 (SHIM_IN(path)))
+/* A failed access() is often a search: the error is ENOENT until the file is found. */
+SHIM_INT(faccessat, FILE_ACCESS, (int folder, const char *path, int mode, int flags),
+	 (folder, path, mode, flags), (folder, mode, flags), (), (SHIM_IN(path)))
+SHIM_INT(eaccess, FILE_ACCESS, (const char *path, int mode), (path, mode),
+	 (AT_FDCWD, mode, AT_EACCESS), (), (SHIM_IN(path)))
+SHIM_INT(euidaccess, FILE_ACCESS, (const char *path, int mode), (path, mode),
+	 (AT_FDCWD, mode, AT_EACCESS), (), (SHIM_IN(path)))
+
+/* ------------------------------------------------------------------ names */
+
+/*
+ * rmdir() is unlinkat() with AT_REMOVEDIR. remove() tries unlink() and then rmdir() inside the C
+ * library, so that the event does not show which of them removed the name.
+ */
+SHIM_INT(unlink, FILE_UNLINK, (const char *path), (path), (AT_FDCWD, 0), (), (SHIM_IN(path)))
+SHIM_INT(unlinkat, FILE_UNLINK, (int folder, const char *path, int flags), (folder, path, flags),
+	 (folder, flags), (), (SHIM_IN(path)))
+SHIM_INT(rmdir, FILE_UNLINK, (const char *path), (path), (AT_FDCWD, AT_REMOVEDIR), (),
+	 (SHIM_IN(path)))
+SHIM_INT(remove, FILE_UNLINK, (const char *path), (path), (AT_FDCWD, 0), (), (SHIM_IN(path)))
+/* path is the present name, and to is the new one. */
+SHIM_INT(rename, FILE_RENAME, (const char *path, const char *to), (path, to),
+	 (AT_FDCWD, AT_FDCWD, 0), (), (SHIM_IN(path), SHIM_IN(to)))
+SHIM_INT(renameat, FILE_RENAME, (int folder, const char *path, int to_folder, const char *to),
+	 (folder, path, to_folder, to), (folder, to_folder, 0), (), (SHIM_IN(path), SHIM_IN(to)))
+SHIM_INT(renameat2, FILE_RENAME,
+	 (int folder, const char *path, int to_folder, const char *to, unsigned flags),
+	 (folder, path, to_folder, to, flags), (folder, to_folder, (int32_t)flags), (),
+	 (SHIM_IN(path), SHIM_IN(to)))
+/* path is the existing file, and to is its new name. */
+SHIM_INT(link, FILE_LINK, (const char *path, const char *to), (path, to), (AT_FDCWD, AT_FDCWD, 0),
+	 (), (SHIM_IN(path), SHIM_IN(to)))
+SHIM_INT(linkat, FILE_LINK,
+	 (int folder, const char *path, int to_folder, const char *to, int flags),
+	 (folder, path, to_folder, to, flags), (folder, to_folder, flags), (),
+	 (SHIM_IN(path), SHIM_IN(to)))
+/* path is the link, as in the other events, and to is its text, which need not be a file. */
+SHIM_INT(symlink, FILE_SYMLINK, (const char *to, const char *path), (to, path), (AT_FDCWD), (),
+	 (SHIM_IN(path), SHIM_IN(to)))
+/* The arguments of symlinkat() are in the order of symlink(). */
+SHIM_INT(symlinkat, FILE_SYMLINK, (const char *to, int folder, const char *path),
+	 (to, folder, path), (folder), (), (SHIM_IN(path), SHIM_IN(to)))
+
+/* _FORTIFY_SOURCE calls the names with _chk if it knows the size of the memory. */
+ssize_t __readlink_chk(const char *path, char *to, size_t bytes, size_t room);
+ssize_t __readlinkat_chk(int folder, const char *path, char *to, size_t bytes, size_t room);
+char *__getcwd_chk(char *to, size_t bytes, size_t room);
+char *__realpath_chk(const char *path, char *to, size_t room);
+
+/* The text of the link has no NUL; its length is the result of the call. */
+#define READLINK(name, params, args, folder) \
+	SHIM_TRACED(ssize_t, name, FILE_READLINK, shim_no_number, params, args, result < 0, \
+		    (folder), (), (SHIM_IN(path), SHIM_OUT_N(to, result)))
+READLINK(readlink, (const char *path, char *to, size_t bytes), (path, to, bytes), AT_FDCWD)
+READLINK(__readlink_chk, (const char *path, char *to, size_t bytes, size_t room),
+	 (path, to, bytes, room), AT_FDCWD)
+READLINK(readlinkat, (int folder, const char *path, char *to, size_t bytes),
+	 (folder, path, to, bytes), folder)
+READLINK(__readlinkat_chk, (int folder, const char *path, char *to, size_t bytes, size_t room),
+	 (folder, path, to, bytes, room), folder)
+
+/*
+ * A function that returns a string, or NULL after an error. A string is copied only after success:
+ * after an error the memory of the program may have anything.
+ */
+#define STRING(name, type, params, args, strings) \
+	SHIM_TRACED(char *, name, type, shim_no_pointer, params, args, !result, (), (), strings)
+/* The result of realpath() is in the memory of the program, or in new memory that it frees. */
+STRING(realpath, FILE_REALPATH, (const char *path, char *to), (path, to),
+       (SHIM_IN(path), SHIM_OUT(result)))
+STRING(__realpath_chk, FILE_REALPATH, (const char *path, char *to, size_t room), (path, to, room),
+       (SHIM_IN(path), SHIM_OUT(result)))
+STRING(canonicalize_file_name, FILE_REALPATH, (const char *path), (path),
+       (SHIM_IN(path), SHIM_OUT(result)))
+STRING(getcwd, FILE_GETCWD, (char *to, size_t bytes), (to, bytes), (SHIM_OUT(result)))
+STRING(__getcwd_chk, FILE_GETCWD, (char *to, size_t bytes, size_t room), (to, bytes, room),
+       (SHIM_OUT(result)))
+STRING(get_current_dir_name, FILE_GETCWD, (void), (), (SHIM_OUT(result)))
+/* After the call path is the name of the new folder. */
+STRING(mkdtemp, FILE_MKDTEMP, (char *path), (path), (SHIM_IN(path)))
+
+/*
+ * After the call path is the name that was found. The flags are those that the file is opened
+ * with.
+ */
+#define MKSTEMP(name, params, args, flags) \
+	SHIM_INT(name, FILE_MKSTEMP, params, args, (result, (flags) | O_RDWR | O_CREAT | O_EXCL), \
+		 (), (SHIM_IN(path)))
+/* The suffix is a number of bytes behind the letters that are replaced. */
+MKSTEMP(mkstemp, (char *path), (path), 0)
+MKSTEMP(mkstemp64, (char *path), (path), 0)
+MKSTEMP(mkostemp, (char *path, int flags), (path, flags), flags)
+MKSTEMP(mkostemp64, (char *path, int flags), (path, flags), flags)
+MKSTEMP(mkstemps, (char *path, int suffix), (path, suffix), 0)
+MKSTEMP(mkstemps64, (char *path, int suffix), (path, suffix), 0)
+MKSTEMP(mkostemps, (char *path, int suffix, int flags), (path, suffix, flags), flags)
+MKSTEMP(mkostemps64, (char *path, int suffix, int flags), (path, suffix, flags), flags)
+
+/* ------------------------------------------------------------------ folders */
+
+/* The mode is that of the call: the kernel removes the bits of umask(2) from it. */
+SHIM_INT(mkdir, FILE_MKDIR, (const char *path, mode_t mode), (path, mode),
+	 (AT_FDCWD, (int32_t)mode), (), (SHIM_IN(path)))
+SHIM_INT(mkdirat, FILE_MKDIR, (int folder, const char *path, mode_t mode), (folder, path, mode),
+	 (folder, (int32_t)mode), (), (SHIM_IN(path)))
+/* mkfifo() is mknod() with the type S_IFIFO. The number of a device is not recorded. */
+SHIM_INT(mknod, FILE_MKNOD, (const char *path, mode_t mode, dev_t device), (path, mode, device),
+	 (AT_FDCWD, (int32_t)mode), (), (SHIM_IN(path)))
+SHIM_INT(mknodat, FILE_MKNOD, (int folder, const char *path, mode_t mode, dev_t device),
+	 (folder, path, mode, device), (folder, (int32_t)mode), (), (SHIM_IN(path)))
+SHIM_INT(mkfifo, FILE_MKNOD, (const char *path, mode_t mode), (path, mode),
+	 (AT_FDCWD, (int32_t)(mode | S_IFIFO)), (), (SHIM_IN(path)))
+SHIM_INT(mkfifoat, FILE_MKNOD, (int folder, const char *path, mode_t mode), (folder, path, mode),
+	 (folder, (int32_t)(mode | S_IFIFO)), (), (SHIM_IN(path)))
+/* As for statfs(): either a path or a descriptor. */
+SHIM_INT(chdir, FILE_CHDIR, (const char *path), (path), (-1), (), (SHIM_IN(path)))
+SHIM_INT(fchdir, FILE_CHDIR, (int fd), (fd), (fd), (), (SHIM_IN(NULL)))
+
+/* The descriptor of a folder's stream; -1 before the call and after an error. */
+static int fd_of(DIR *stream)
+{
+	return stream && stream != (DIR *)-1 ? dirfd(stream) : -1;
+}
+
+/*
+ * A folder's stream has a descriptor, by which the events of readdir() and closedir() can be
+ * assigned to the path. fdopendir() uses the descriptor of the call, which belongs to the stream
+ * from then on.
+ */
+SHIM_TRACED(DIR *, opendir, FILE_OPENDIR, shim_no_pointer, (const char *path), (path), !result,
+	    (fd_of(result)), (), (SHIM_IN(path)))
+SHIM_TRACED(DIR *, fdopendir, FILE_OPENDIR, shim_no_pointer, (int fd), (fd), !result, (fd), (),
+	    (SHIM_IN(NULL)))
+
+/*
+ * readdir() returns NULL at the end and after an error, and sets errno only after an error. errno
+ * is therefore 0 during the call, and gets its old value if the call does not set it.
+ */
+#define READDIR(name, entry) \
+	SHIM_NEXT(name, shim_no_pointer); \
+	SHIM_WRAPPED(name, FILE_READDIR); \
+	SHIM_WRAPPER struct entry *name(DIR *stream) \
+	{ \
+		if (!shim_on(FILE_READDIR)) \
+			return next(name)(stream); \
+		struct shim_record record = { .error = ECANCELED }; \
+		const int32_t fd = dirfd(stream); \
+		const int saved = errno; \
+		SHIM_CALL(FILE_READDIR, record); \
+		shim_record_fields(&call, &record, &fd, sizeof fd, NULL, 0); \
+		/* Without this the shim could not distinguish the end from an error. */ \
+		errno = 0; \
+		struct entry *result = next(name)(stream); \
+		record.error = result ? 0 : errno; \
+		if (!errno) \
+			errno = saved; \
+		const struct shim_string string = SHIM_OUT(result ? result->d_name : NULL); \
+		shim_record_strings(&call, &record, &string, 1); \
+		return result; \
+	}
+/* An event for each entry. The C library reads many entries with one system call. */
+READDIR(readdir, dirent)
+READDIR(readdir64, dirent64)
+
+SHIM_NEXT(closedir, shim_no_number);
+SHIM_WRAPPED(closedir, FILE_CLOSEDIR);
+
+/*
+ * closedir(3). The descriptor is read before the call, which frees the stream. The header says that
+ * the stream is not NULL, but the function accepts NULL and fails.
+ */
+SHIM_WRAPPER int closedir(DIR *stream)
+{
+	struct shim_record record;
+	DIR *given = stream;
+	int32_t fd;
+	int result;
+
+	__asm__("" : "+r"(given)); /* the compiler must not rely on what the header says */
+
+	if (!shim_on(FILE_CLOSEDIR))
+		return next(closedir)(stream);
+	fd = given ? dirfd(given) : -1;
+	SHIM_CALL(FILE_CLOSEDIR, record);
+	record.error = ECANCELED;
+	shim_record_fields(&call, &record, &fd, sizeof fd, NULL, 0);
+	result = next(closedir)(stream);
+	record.error = result ? errno : 0;
+	return result;
+}
+
+/*
+ * glob(3) returns a code of its own, which the field result has; errno is not set. Its pattern is
+ * read by the C library, so that it is readable after the call.
+ */
+#define GLOB(name, buffer) \
+	SHIM_TRACED(int, name, FILE_GLOB, shim_no_number, \
+		    (const char *path, int flags, int (*on_error)(const char *, int), \
+		     buffer *to), \
+		    (path, flags, on_error, to), false, (result, flags), (), (SHIM_IN(path)))
+GLOB(glob, glob_t)
+GLOB(glob64, glob64_t)
+
+/* ------------------------------------------------------------------ properties */
+
+/* The forms for descriptors have AT_EMPTY_PATH, with which fchmodat() would do the same. */
+SHIM_INT(chmod, FILE_CHMOD, (const char *path, mode_t mode), (path, mode),
+	 (AT_FDCWD, (int32_t)mode, 0), (), (SHIM_IN(path)))
+SHIM_INT(fchmod, FILE_CHMOD, (int fd, mode_t mode), (fd, mode),
+	 (fd, (int32_t)mode, AT_EMPTY_PATH), (), (SHIM_IN(NULL)))
+SHIM_INT(fchmodat, FILE_CHMOD, (int folder, const char *path, mode_t mode, int flags),
+	 (folder, path, mode, flags), (folder, (int32_t)mode, flags), (), (SHIM_IN(path)))
+/* -1 as user or group leaves it unchanged. */
+SHIM_INT(chown, FILE_CHOWN, (const char *path, uid_t user, gid_t group), (path, user, group),
+	 (AT_FDCWD, (int32_t)user, (int32_t)group, 0), (), (SHIM_IN(path)))
+/* The link itself instead of the file that it refers to. */
+SHIM_INT(lchown, FILE_CHOWN, (const char *path, uid_t user, gid_t group), (path, user, group),
+	 (AT_FDCWD, (int32_t)user, (int32_t)group, AT_SYMLINK_NOFOLLOW), (), (SHIM_IN(path)))
+SHIM_INT(fchown, FILE_CHOWN, (int fd, uid_t user, gid_t group), (fd, user, group),
+	 (fd, (int32_t)user, (int32_t)group, AT_EMPTY_PATH), (), (SHIM_IN(NULL)))
+SHIM_INT(fchownat, FILE_CHOWN,
+	 (int folder, const char *path, uid_t user, gid_t group, int flags),
+	 (folder, path, user, group, flags), (folder, (int32_t)user, (int32_t)group, flags), (),
+	 (SHIM_IN(path)))
+
+/* Either a path or a descriptor, and the new length. */
+SHIM_INT(truncate, FILE_TRUNCATE, (const char *path, off_t length), (path, length), (-1),
+	 (length), (SHIM_IN(path)))
+/* The length that the program asked for, also if the call fails. */
+SHIM_INT(truncate64, FILE_TRUNCATE, (const char *path, off64_t length), (path, length), (-1),
+	 (length), (SHIM_IN(path)))
+SHIM_INT(ftruncate, FILE_TRUNCATE, (int fd, off_t length), (fd, length), (fd), (length),
+	 (SHIM_IN(NULL)))
+SHIM_INT(ftruncate64, FILE_TRUNCATE, (int fd, off64_t length), (fd, length), (fd), (length),
+	 (SHIM_IN(NULL)))
+
+/* The times themselves are not recorded. */
+/* These functions differ in the units of the times, and in the way the file is named. */
+SHIM_INT(utime, FILE_UTIMES, (const char *path, const struct utimbuf *times), (path, times),
+	 (AT_FDCWD, 0), (), (SHIM_IN(path)))
+SHIM_INT(utimes, FILE_UTIMES, (const char *path, const struct timeval times[2]), (path, times),
+	 (AT_FDCWD, 0), (), (SHIM_IN(path)))
+SHIM_INT(lutimes, FILE_UTIMES, (const char *path, const struct timeval times[2]), (path, times),
+	 (AT_FDCWD, AT_SYMLINK_NOFOLLOW), (), (SHIM_IN(path)))
+SHIM_INT(futimes, FILE_UTIMES, (int fd, const struct timeval times[2]), (fd, times),
+	 (fd, AT_EMPTY_PATH), (), (SHIM_IN(NULL)))
+SHIM_INT(futimesat, FILE_UTIMES, (int folder, const char *path, const struct timeval times[2]),
+	 (folder, path, times), (folder, 0), (), (SHIM_IN(path)))
+SHIM_INT(utimensat, FILE_UTIMES,
+	 (int folder, const char *path, const struct timespec times[2], int flags),
+	 (folder, path, times, flags), (folder, flags), (), (SHIM_IN(path)))
+/* A null pointer as times is the present time. */
+SHIM_INT(futimens, FILE_UTIMES, (int fd, const struct timespec times[2]), (fd, times),
+	 (fd, AT_EMPTY_PATH), (), (SHIM_IN(NULL)))
+
+/* ------------------------------------------------------------------ mounts and watches */
+
+/* The type of the file system and its options are not recorded: options may be binary data. */
+SHIM_INT(mount, FILE_MOUNT,
+	 (const char *source, const char *path, const char *kind, unsigned long flags,
+	  const void *options),
+	 (source, path, kind, flags, options), (), ((int64_t)flags),
+	 (SHIM_IN(path), SHIM_IN(source)))
+/* umount() is umount2() without flags. */
+SHIM_INT(umount, FILE_UMOUNT, (const char *path), (path), (0), (), (SHIM_IN(path)))
+SHIM_INT(umount2, FILE_UMOUNT, (const char *path, int flags), (path, flags), (flags), (),
+	 (SHIM_IN(path)))
+/* Watches are numbers of their descriptor. Changes are read from it by read(2). */
+SHIM_INT(inotify_init, FILE_INOTIFY, (void), (), (result, 0), (), ())
+SHIM_INT(inotify_init1, FILE_INOTIFY, (int flags), (flags), (result, flags), (), ())
+SHIM_INT(inotify_add_watch, FILE_WATCH, (int fd, const char *path, uint32_t mask),
+	 (fd, path, mask), (fd, result, (int32_t)mask), (), (SHIM_IN(path)))
+SHIM_INT(inotify_rm_watch, FILE_UNWATCH, (int fd, int watch), (fd, watch), (fd, watch), (), ())

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/io_descriptor.c - descriptors that are duplicated, controlled, and made without a file.
+ *
+ * Each event has the descriptors that exist after the call, so that a reader of the log knows what
+ * a number refers to. A descriptor that is made while another thread closes the same number may
+ * have its event after that of the other thread.
+ */
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "preload/call.h"
+
+/* copy is the descriptor that now refers to the same file, or after an error the one asked for. */
+SHIM_INT(dup, IO_DUP, (int fd), (fd), (fd, result, 0), (), ())
+SHIM_INT(dup2, IO_DUP, (int fd, int copy), (fd, copy), (fd, result < 0 ? copy : result, 0), (), ())
+SHIM_INT(dup3, IO_DUP, (int fd, int copy, int flags), (fd, copy, flags),
+	 (fd, result < 0 ? copy : result, flags), (), ())
+
+/* The descriptors are read only after success, when the kernel has written them. */
+SHIM_INT(pipe, IO_PIPE, (int fds[2]), (fds), (result ? -1 : fds[0], result ? -1 : fds[1], 0), (),
+	 ())
+SHIM_INT(pipe2, IO_PIPE, (int fds[2], int flags), (fds, flags),
+	 (result ? -1 : fds[0], result ? -1 : fds[1], flags), (), ())
+
+/*
+ * fcntl(2) has a third argument of some type, or none. Reading one that the caller did not pass
+ * yields any value, which the kernel ignores.
+ */
+#define FCNTL(name) \
+	SHIM_NEXT(name, shim_no_number); \
+	SHIM_WRAPPED(name, IO_FCNTL); \
+	SHIM_WRAPPER int name(int fd, int command, ...) \
+	{ \
+		va_list list; \
+		va_start(list, command); \
+		long value = va_arg(list, long); \
+		va_end(list); \
+		if (!shim_on(IO_FCNTL)) \
+			return next(name)(fd, command, value); \
+		struct shim_record record; \
+		int32_t small[] = { fd, command, -1 }; \
+		/* Values of commands that have none are not recorded. */ \
+		const int64_t large[] = { has_value(command) ? value : 0 }; \
+		SHIM_CALL(IO_FCNTL, record); \
+		record.error = ECANCELED; \
+		shim_record_fields(&call, &record, small, sizeof small, large, sizeof large); \
+		int result = next(name)(fd, command, value); \
+		record.error = result < 0 ? errno : 0; \
+		small[2] = result; \
+		shim_record_fields(&call, &record, small, sizeof small, large, sizeof large); \
+		return result; \
+	}
+
+/* Returns whether the command has a third argument. */
+static bool has_value(int command)
+{
+	return command != F_GETFD && command != F_GETFL && command != F_GETOWN &&
+	       command != F_GETSIG && command != F_GETLEASE && command != F_GETPIPE_SZ &&
+	       command != F_GET_SEALS;
+}
+
+/* glibc has both names; on 64-bit systems they are one function. */
+FCNTL(fcntl)
+FCNTL(fcntl64)
+
+SHIM_NEXT(ioctl, shim_no_number);
+SHIM_WRAPPED(ioctl, IO_IOCTL);
+
+/* ioctl(2). The third argument is a number or a pointer, as the request says. */
+SHIM_WRAPPER int ioctl(int fd, unsigned long request, ...)
+{
+	struct shim_record record;
+	int32_t small[] = { fd, -1 };
+	int64_t large[2];
+	va_list list;
+	int result;
+	long value;
+
+	va_start(list, request);
+	value = va_arg(list, long);
+	va_end(list);
+	/* The value is read first: it must be passed on in any case. */
+	if (!shim_on(IO_IOCTL))
+		return next(ioctl)(fd, request, value);
+	large[0] = (int64_t)request;
+	large[1] = value;
+	SHIM_CALL(IO_IOCTL, record);
+	record.error = ECANCELED;
+	shim_record_fields(&call, &record, small, sizeof small, large, sizeof large);
+	result = next(ioctl)(fd, request, value);
+	record.error = result < 0 ? errno : 0;
+	/* Some requests return a number, such as a descriptor. */
+	small[1] = result;
+	shim_record_fields(&call, &record, small, sizeof small, large, sizeof large);
+	return result;
+}
+
+/* flock(2) may wait for a lock of another process; the duration of the event shows that. */
+SHIM_INT(flock, IO_FLOCK, (int fd, int operation), (fd, operation), (fd, operation), (), ())
+
+/*
+ * Functions that move bytes between descriptors. Offsets are in memory of the program, which the
+ * call changes, and are not recorded.
+ */
+#define MOVE(name, type, params, args, small) \
+	SHIM_TRACED(ssize_t, name, type, shim_no_number, params, args, result < 0, small, \
+		    ((int64_t)size, result), ())
+/* fd is read and to is written. tee() leaves the bytes in the first pipe. */
+MOVE(splice, IO_SPLICE,
+     (int fd, off64_t *at, int to, off64_t *to_at, size_t size, unsigned flags),
+     (fd, at, to, to_at, size, flags), (fd, to, (int32_t)flags))
+MOVE(tee, IO_SPLICE, (int fd, int to, size_t size, unsigned flags), (fd, to, size, flags),
+     (fd, to, (int32_t)flags))
+/* size is the number of parts. */
+MOVE(vmsplice, IO_SPLICE, (int to, const struct iovec *parts, size_t size, unsigned flags),
+     (to, parts, size, flags), (-1, to, (int32_t)flags))
+MOVE(copy_file_range, IO_COPY,
+     (int fd, off64_t *at, int to, off64_t *to_at, size_t size, unsigned flags),
+     (fd, at, to, to_at, size, flags), (fd, to))
+
+/* Descriptors without a file name; the name of a memfd is shown in /proc only. */
+SHIM_INT(memfd_create, IO_MEMFD, (const char *name, unsigned flags), (name, flags),
+	 (result, (int32_t)flags), (), (SHIM_IN(name)))
+/* value is the initial counter. */
+SHIM_INT(eventfd, IO_EVENTFD, (unsigned value, int flags), (value, flags),
+	 (result, (int32_t)value, flags), (), ())
+SHIM_INT(timerfd_create, IO_TIMERFD, (clockid_t clock, int flags), (clock, flags),
+	 (result, clock, flags), (), ())
+/* The times are in memory of the program, and the type has no field for them. */
+SHIM_INT(timerfd_settime, IO_TIMERSET,
+	 (int fd, int flags, const struct itimerspec *time, struct itimerspec *old),
+	 (fd, flags, time, old), (fd, flags), (), ())
+/* old is -1 for a new descriptor. The set of signals is not recorded. */
+SHIM_INT(signalfd, IO_SIGNALFD, (int old, const sigset_t *set, int flags), (old, set, flags),
+	 (result, old, flags), (), ())
+
+/* The size of epoll_create() has no meaning in today's kernels. Family net, as epoll_wait(). */
+SHIM_INT(epoll_create, NET_EPOLL_CREATE, (int size), (size), (result, 0), (), ())
+SHIM_INT(epoll_create1, NET_EPOLL_CREATE, (int flags), (flags), (result, flags), (), ())
+/* The kernel has read the events of a call that succeeded. */
+SHIM_INT(epoll_ctl, NET_EPOLL_CTL,
+	 (int epoll, int operation, int fd, struct epoll_event *event),
+	 (epoll, operation, fd, event),
+	 (epoll, operation, fd,
+	  result || operation == EPOLL_CTL_DEL || !event ? 0 : (int32_t)event->events), (), ())
+
+/* Family alloc, as mmap(2): properties of memory. */
+SHIM_INT(mprotect, ALLOC_MPROTECT, (void *address, size_t size, int protection),
+	 (address, size, protection), (protection), ((int64_t)(uintptr_t)address, (int64_t)size),
+	 ())
+/* MADV_DONTNEED and MADV_FREE give memory back to the kernel. */
+SHIM_INT(madvise, ALLOC_MADVISE, (void *address, size_t size, int advice),
+	 (address, size, advice), (advice), ((int64_t)(uintptr_t)address, (int64_t)size), ())

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/process_kill.c - family process: signals that are sent, and limits of resources.
+ *
+ * An event follows its call. A process that kills itself therefore has no event of it; the process
+ * that waits for it has the status.
+ */
+#include <signal.h>
+#include <sys/resource.h>
+
+#include "preload/call.h"
+
+/* pid is the argument of kill(2): 0 and negative numbers are groups of processes. */
+SHIM_INT(kill, PROCESS_KILL, (pid_t pid, int signal), (pid, signal), (pid, signal), (), ())
+/* A group, which kill(2) has as a negative number. */
+SHIM_INT(killpg, PROCESS_KILL, (pid_t pid, int signal), (pid, signal), (-pid, signal), (), ())
+/* A thread of the process pid. */
+SHIM_INT(tgkill, PROCESS_KILL, (pid_t pid, pid_t thread, int signal), (pid, thread, signal),
+	 (pid, signal), (), ())
+/* The value that accompanies the signal is not recorded. */
+SHIM_INT(sigqueue, PROCESS_KILL, (pid_t pid, int signal, const union sigval value),
+	 (pid, signal, value), (pid, signal), (), ())
+/* raise(3) signals the calling thread. The event has the process, as that of kill(2). */
+SHIM_TRACED(int, raise, PROCESS_KILL, shim_no_number, (int signal), (signal), result != 0,
+	    (shim_pid(), signal), (), ())
+
+/*
+ * The limits are those that the program sets or gets, and 0 after an error: only then they may not
+ * be readable.
+ */
+#define LIMIT(name, type, set, qualifier) \
+	SHIM_INT(name, PROCESS_LIMIT, \
+		 (__rlimit_resource_t resource, qualifier struct type *limit), \
+		 (resource, limit), (0, (int32_t)resource, set), \
+		 (result ? 0 : (int64_t)limit->rlim_cur, result ? 0 : (int64_t)limit->rlim_max), ())
+/* In one event type, so that the limits and their changes are in one order. */
+LIMIT(getrlimit, rlimit, 0, )
+LIMIT(getrlimit64, rlimit64, 0, )
+LIMIT(setrlimit, rlimit, 1, const)
+LIMIT(setrlimit64, rlimit64, 1, const)
+
+/* The new limits if there are any, else the old ones. The program may pass neither. */
+#define SHOWN(member) \
+	(result || !(limit ? limit : old) ? 0 : (int64_t)(limit ? limit : old)->member)
+
+/* prlimit(2) of any process; pid 0 is the caller. */
+#define PRLIMIT(name, type) \
+	SHIM_INT(name, PROCESS_LIMIT, \
+		 (pid_t pid, enum __rlimit_resource resource, const struct type *limit, \
+		  struct type *old), \
+		 (pid, resource, limit, old), (pid, (int32_t)resource, limit != NULL), \
+		 (SHOWN(rlim_cur), SHOWN(rlim_max)), ())
+PRLIMIT(prlimit, rlimit)
+PRLIMIT(prlimit64, rlimit64)

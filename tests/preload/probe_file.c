@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <netdb.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "preload/probe.h"
+
+/* Memory that is never mapped; a variable, so that the compiler has nothing to warn of. */
+static char *volatile nowhere = (char *)(uintptr_t)8;
+
+/* Names in the folder that the test gives. */
+static void names(void)
+{
+	char to[100];
+	struct stat got;
+
+	MUST(mkdir("sub", 0750) == 0 && stat("sub", &got) == 0 && S_ISDIR(got.st_mode));
+	MUST(mkdir("sub", 0750) == -1 && errno == EEXIST);
+	errno = 4711;
+	MUST(close(open("sub/file", O_CREAT | O_WRONLY | O_CLOEXEC, 0666)) == 0);
+	MUST(access("sub/file", R_OK | W_OK) == 0);
+	MUST(rename("sub/file", "sub/new") == 0);
+	MUST(link("sub/new", "sub/hard") == 0);
+	MUST(symlink("new", "sub/soft") == 0);
+	MUST(readlink("sub/soft", to, sizeof to) == 3 && !memcmp(to, "new", 3));
+	MUST(lstat("sub/soft", &got) == 0 && S_ISLNK(got.st_mode));
+	MUST(chmod("sub/new", 0600) == 0 && truncate("sub/new", 77) == 0);
+	MUST(chown("sub/new", (uid_t)-1, (gid_t)-1) == 0);
+	MUST(utimensat(AT_FDCWD, "sub/new", NULL, 0) == 0);
+	MUST(unlink("sub/soft") == 0 && unlink("sub/hard") == 0);
+	MUST(errno == 4711);
+	MUST(stat("/no/such/file", &got) == -1 && errno == ENOENT);
+	MUST(readlink("sub/new", to, sizeof to) == -1 && errno == EINVAL);
+	MUST(rmdir("sub") == -1 && errno == ENOTEMPTY);
+	MUST(umount("sub/nothing") == -1);
+}
+
+/* Strings that cannot be read are errors as without the shim. */
+static void unreadable(void)
+{
+	struct stat got;
+
+	MUST(stat(nowhere, &got) == -1 && errno == EFAULT);
+	MUST(unlink(nowhere) == -1 && errno == EFAULT);
+	MUST(rename("sub", nowhere) == -1 && errno == EFAULT);
+	MUST(renameat2(AT_FDCWD, nowhere, AT_FDCWD, nowhere, 0xff) == -1 && errno == EINVAL);
+	MUST(faccessat(AT_FDCWD, nowhere, 99, 0) == -1 && errno == EINVAL);
+	MUST(truncate(nowhere, -1) == -1 && errno == EINVAL);
+	MUST(memfd_create(nowhere, 0) == -1 && errno == EFAULT);
+	MUST(readlinkat(-1, "x", nowhere, 0) == -1 && errno == EINVAL);
+}
+
+static void folders(void)
+{
+	char here[4096], name[] = "sub/XXXXXX";
+	struct dirent *entry;
+	glob_t found;
+	int entries = 0, fd;
+	DIR *folder = opendir("sub");
+
+	MUST(folder);
+	errno = 4711;
+	while ((entry = readdir(folder)))
+		entries++;
+	MUST(entries == 3 && errno == 4711);
+	MUST(fstat(dirfd(folder), &(struct stat){ 0 }) == 0);
+	MUST(closedir(folder) == 0 && errno == 4711);
+	MUST(!opendir("sub/nothing") && errno == ENOENT);
+	MUST(getcwd(here, sizeof here) && !getcwd(here, 1) && errno == ERANGE);
+	MUST(realpath("sub/../sub/new", here) && !realpath("nothing", here));
+	fd = mkstemp(name);
+	MUST(fd >= 0 && ftruncate(fd, 5) == 0 && flock(fd, LOCK_EX) == 0 && close(fd) == 0);
+	MUST(unlink(name) == 0);
+	MUST(glob("sub/n*", 0, NULL, &found) == 0 && found.gl_pathc == 1);
+	globfree(&found);
+	MUST(glob("sub/z*", 0, NULL, &found) == GLOB_NOMATCH);
+	MUST(chdir("sub") == 0 && chdir("..") == 0);
+}
+
+static void descriptors(void)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int fds[2], fd, epoll, flags;
+
+	errno = 4711;
+	MUST(pipe2(fds, O_CLOEXEC) == 0);
+	fd = fcntl(fds[0], F_DUPFD_CLOEXEC, 100);
+	MUST(fd == 100 && dup2(fd, 101) == 101 && close(101) == 0);
+	flags = fcntl(fd, F_GETFL);
+	MUST(flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0);
+	MUST(ioctl(fd, FIONREAD, &flags) == 0 && flags == 0);
+	epoll = epoll_create1(EPOLL_CLOEXEC);
+	MUST(epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0);
+	MUST(epoll_ctl(epoll, EPOLL_CTL_DEL, fd, NULL) == 0);
+	MUST(close(epoll) == 0 && close(fd) == 0 && close(fds[0]) == 0 && close(fds[1]) == 0);
+	MUST((fd = eventfd(3, EFD_NONBLOCK)) >= 0 && close(fd) == 0);
+	MUST((fd = timerfd_create(CLOCK_MONOTONIC, 0)) >= 0 && close(fd) == 0);
+	MUST((fd = memfd_create("some", MFD_CLOEXEC)) >= 0 && close(fd) == 0);
+	MUST((fd = inotify_init1(0)) >= 0 && inotify_add_watch(fd, ".", IN_CREATE) >= 0);
+	MUST(close(fd) == 0 && errno == 4711);
+	MUST(dup(fd) == -1 && errno == EBADF);
+}
+
+static void others(void)
+{
+	struct rlimit limit;
+	struct addrinfo *found;
+	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST };
+
+	MUST(getrlimit(RLIMIT_NOFILE, &limit) == 0 && setrlimit(RLIMIT_NOFILE, &limit) == 0);
+	MUST(kill(getpid(), 0) == 0 && kill(getpid(), 999) == -1 && errno == EINVAL);
+	MUST(getaddrinfo("127.0.0.1", "80", &hints, &found) == 0);
+	freeaddrinfo(found);
+	MUST(getaddrinfo("no number", NULL, &hints, &found) == EAI_NONAME);
+}
+
+static int file(int argc, char **argv)
+{
+	MUST(argc == 1 && chdir(argv[0]) == 0);
+	names();
+	folders();
+	unreadable();
+	descriptors();
+	others();
+	return 0;
+}
+
+/* As compiled with _FORTIFY_SOURCE. */
+extern ssize_t fortified(const char *path, char *to, size_t size, size_t room)
+	__asm__("__readlink_chk");
+
+static int file_variants(int argc, char **argv)
+{
+	struct stat64 got;
+	struct statx all;
+	struct statfs system;
+	char to[10];
+
+	(void)argc, (void)argv;
+	MUST(stat64("/", &got) == 0 && lstat64("/", &got) == 0);
+	MUST(fstatat(AT_FDCWD, "/", (struct stat *)&got, AT_SYMLINK_NOFOLLOW) == 0);
+	MUST(statx(AT_FDCWD, "/", 0, STATX_SIZE, &all) == 0);
+	MUST(statfs("/", &system) == 0);
+	MUST(fortified("/no/such/link", to, sizeof to, sizeof to) == -1 && errno == ENOENT);
+	return 0;
+}
+
+const struct probe probes_file[] = {
+	{ "file", file }, { "file-variants", file_variants }, { 0 }
+};
