@@ -18,7 +18,9 @@ struct ptx_shield {
 	sigset_t before, pending;
 };
 
+/* Blocks SIGXFSZ and SIGPIPE in this thread, before it writes to a log. */
 void ptx_shield_raise(struct ptx_shield *shield);
+/* Removes such a signal if a write in between raised it, and restores the mask of before. */
 void ptx_shield_lower(struct ptx_shield *shield);
 
 #endif

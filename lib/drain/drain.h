@@ -144,7 +144,7 @@ struct ptx_drain {
 	struct ptx_ledger account;
 };
 
-/* So many chunks the pool can have, by the rings that there are, and what is at hand of each. */
+/* Returns the most chunks that the pool can have, by the number of rings. */
 static inline uint64_t ptx_drain_chunks(const struct ptx_drain *drain)
 {
 	const struct ptx_geometry *g = &drain->rings->geometry;
@@ -152,11 +152,15 @@ static inline uint64_t ptx_drain_chunks(const struct ptx_drain *drain)
 	return g->chunks + (g->ring_chunks + 2) * (uint64_t)drain->sources;
 }
 
+/*
+ * Makes the reader of a region. created is the time of the stream's creation. Returns 0 or ENOMEM.
+ * One thread uses a drain at a time.
+ */
 int ptx_drain_create(struct ptx_rings *rings, const struct ptx_attr *attr,
 		     struct ptx_anchor created, struct ptx_drain **drain);
 void ptx_drain_destroy(struct ptx_drain *drain);
 
-/* The oldest event that may be delivered, or false. */
+/* Finds the oldest event that can be delivered. Returns false if there is none. */
 bool ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event);
 
 /*

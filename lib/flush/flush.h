@@ -32,16 +32,21 @@ struct ptx_flush_caller {
 };
 
 /*
- * lock is the stream's lock, which protects the drain. Takes over the log and mapped, which may be
- * NULL, unless it fails; starts the thread if by_itself. EAGAIN if it cannot.
+ * Makes the flushing of a stream. lock is the stream's lock, which protects the drain. Unless it
+ * fails, it owns the log and mapped, which may be NULL. With by_itself it starts a thread. Returns
+ * 0, ENOMEM, or EAGAIN if there is no thread.
  */
 int ptx_flush_create(struct ptx_drain *drain, pthread_mutex_t *lock, struct ptx_log *log,
 		     bool by_itself, struct ptx_mapped *mapped, struct ptx_flush **flush);
 
+/*
+ * Writes the stream's events to the log. caller is for the FLUSH events. It takes the stream's lock,
+ * and waits for a flush of another thread. Returns 0 or an error number.
+ */
 int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 		  const struct ptx_flush_caller *caller);
 
-/* This process completes the log should this one die; the log says so. */
+/* Stores in the log which guardian completes it if this process dies. */
 void ptx_flush_guarded(struct ptx_flush *flush, uint32_t pid, uint64_t start);
 
 /* Ends the thread; no flush is in progress when it returns. */

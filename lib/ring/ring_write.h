@@ -68,13 +68,17 @@ bool ptx_ring_reap(struct ptx_rings *rings, uint32_t self, bool (*is_dead)(uint3
 bool ptx_ring_identify(struct ptx_rings *rings, struct ptx_chunk **chunk,
 		       const struct ptx_ident *ident, enum ptx_writer_loss *loss);
 
-/* The thread's slot, as in struct ptx_ident; 0, which stands for all others, if none is left. */
+/* Returns the thread's slot, as in struct ptx_ident; 0, the common one, if none is left. */
 uint32_t ptx_slot_claim(struct ptx_rings *rings, uint32_t pid, uint32_t tid, uint64_t thread);
 void ptx_slot_release(struct ptx_rings *rings, uint32_t slot);
 
-/* The slot is still that thread's. */
+/* Returns true if the slot still belongs to the thread that claimed it. */
 bool ptx_slot_is_held(const struct ptx_rings *rings, uint32_t slot);
 
+/*
+ * Counts events of a type as lost for this cause, for the stream and for the thread of the slot.
+ * Any writer calls it, at any time; async-signal-safe.
+ */
 void ptx_ring_count_loss(struct ptx_rings *rings, enum ptx_writer_loss loss, unsigned type,
 			 uint32_t slot, uint64_t count);
 
