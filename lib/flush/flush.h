@@ -40,8 +40,8 @@ int ptx_flush_create(struct ptx_drain *drain, pthread_mutex_t *lock, struct ptx_
 		     bool by_itself, struct ptx_mapped *mapped, struct ptx_flush **flush);
 
 /*
- * Writes the stream's events to the log. caller is for the FLUSH events. It takes the stream's lock,
- * and waits for a flush of another thread. Returns 0 or an error number.
+ * Writes the stream's events to the log. caller is for the FLUSH events. It takes the stream's
+ * lock, and waits for a flush of another thread. Returns 0 or an error number.
  */
 int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 		  const struct ptx_flush_caller *caller);
