@@ -166,8 +166,7 @@ void ptx_checkpoint_write(struct ptx_drain *drain, uint64_t events)
 	}
 }
 
-/* All records that were booked; the drain's own events are none. */
-static uint64_t taken(const struct ptx_drain *drain)
+uint64_t ptx_drain_taken(const struct ptx_drain *drain)
 {
 	return ptx_ledger_sum(&drain->account.total) - drain->synthetic + drain->not_running;
 }
@@ -179,7 +178,8 @@ void ptx_drain_settle(struct ptx_drain *drain)
 		drain->rings->back(checkpoint_at(drain, 0), PTX_CHECKPOINT_BASE);
 	if (!drain->rings->debts)
 		return;
-	atomic_store_explicit(&drain->rings->region->taken, taken(drain), memory_order_relaxed);
+	atomic_store_explicit(&drain->rings->region->taken, ptx_drain_taken(drain),
+			      memory_order_relaxed);
 	for (uint32_t i = 0; i < drain->sources; i++) {
 		ptx_ring_done(drain->rings, &drain->source[i]->reader.place,
 			      done_of(drain->source[i]));

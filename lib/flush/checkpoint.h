@@ -22,6 +22,12 @@ void ptx_checkpoint_enable(struct ptx_drain *drain);
 /* Writes the checkpoint for a log with this many events: all that the drain has delivered. */
 void ptx_checkpoint_write(struct ptx_drain *drain, uint64_t events);
 
+/*
+ * Returns how many records of the rings the drain has delivered or dropped. The drain's own events
+ * are not among them.
+ */
+uint64_t ptx_drain_taken(const struct ptx_drain *drain);
+
 /* Called when the log has these events: frees their chunks. */
 void ptx_drain_settle(struct ptx_drain *drain);
 

@@ -165,6 +165,7 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 	/* With the FLUSH_STOP, which the next flush will deliver. */
 	ptx_checkpoint_write(flush->drain, ptx_log_append_count(flush->log));
 	ptx_flush_note_status(flush);
+	atomic_store_explicit(&flush->taken, ptx_drain_taken(flush->drain), memory_order_relaxed);
 	flush->flushing = false;
 	pthread_mutex_unlock(flush->lock);
 	ptx_shield_lower(&shield);

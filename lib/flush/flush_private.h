@@ -17,6 +17,7 @@ struct ptx_flush {
 	pthread_t thread;
 	bool has_thread;
 	_Atomic uint32_t quit;
+	_Atomic uint64_t taken; /* ptx_drain_taken() at the end of the last flush */
 
 	/* Under the stream's lock. */
 	bool flushing;

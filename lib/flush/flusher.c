@@ -99,11 +99,35 @@ static void look_for(struct ptx_flush *flush, int64_t ns)
 		ptx_futex_nap(&flush->quit, 0, ns < look ? ns : look);
 }
 
-static void *run(void *argument)
+/*
+ * Flushes. A writer that is suspended between its clock reading and its publishing keeps back all
+ * younger events, also of other threads: the pool stays as taken as it was, and a flush without a
+ * pause would follow at once. Each would add its two marks to the log, hundreds in a few
+ * milliseconds. So the flusher pauses after a flush that took no record, for twice as long each
+ * time. *stall_ns is the last pause, 0 after a flush that took some.
+ */
+static void flush_due(struct ptx_flush *flush, int64_t *stall_ns)
 {
 	static const struct ptx_flush_caller nobody;
+	const uint64_t taken = atomic_load_explicit(&flush->taken, memory_order_relaxed);
+
+	if (ptx_flush_run(flush, PTX_FLUSH_AUTOMATIC, &nobody) != 0) {
+		ptx_futex_nap(&flush->quit, 0, FAILED_NAP_NS);
+	} else if (atomic_load_explicit(&flush->taken, memory_order_relaxed) != taken) {
+		*stall_ns = 0;
+	} else {
+		*stall_ns = *stall_ns ? 2 * *stall_ns : BUSY_NAP_NS;
+		if (*stall_ns > LOOK_NS_MAX)
+			*stall_ns = LOOK_NS_MAX;
+		ptx_futex_nap(&flush->quit, 0, *stall_ns);
+	}
+}
+
+static void *run(void *argument)
+{
 	struct ptx_flush *flush = argument;
 	_Atomic uint32_t never = 0;
+	int64_t stall_ns = 0;
 	unsigned busy = 0;
 
 	ptx_msan_pause(); /* as long as the thread lives */
@@ -115,8 +139,7 @@ static void *run(void *argument)
 		if (filling)
 			busy = BUSY_NAPS;
 		if (ns == 0) {
-			if (ptx_flush_run(flush, PTX_FLUSH_AUTOMATIC, &nobody) != 0)
-				ptx_futex_nap(&flush->quit, 0, FAILED_NAP_NS);
+			flush_due(flush, &stall_ns);
 		} else if (busy) {
 			busy--;
 			ptx_futex_nap(&never, 0, ns);

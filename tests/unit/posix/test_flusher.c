@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * flush/flusher.c, flush/flush.c: what the flusher must see before it sleeps, and who flushes
- * without memory.
+ * flush/flusher.c, flush/flush.c: what the flusher must see before it sleeps, its pauses while it
+ * has nothing to take, and flushes without memory.
  */
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include "flush/flush.h"
 #include "point/view.h"
 #include "posix/registry.h"
+#include "ring/ring_write.h"
 #include "support/log.h"
 #include "support/stream.h"
 
@@ -38,6 +40,11 @@ static void begin(trace_id_t logged)
 }
 
 static _Atomic bool fills, filled, slept_on, flushed;
+
+/* While a writer is suspended: flushes, and the longest pause behind one of them. */
+static _Atomic bool held;
+static _Atomic unsigned flushes;
+static _Atomic int64_t pause_ns;
 
 /*
  * The flusher looks when its oldest event is due; it has seen by now that the stream is not
@@ -65,6 +72,8 @@ int __wrap_ptx_futex_nap(_Atomic uint32_t *word, uint32_t value, int64_t ns)
 {
 	if (atomic_load(&filled) && word == &region->flush_wish && !atomic_load(&flushed))
 		atomic_store(&slept_on, true);
+	if (atomic_load(&held) && word != &region->flush_wish && ns > atomic_load(&pause_ns))
+		atomic_store(&pause_ns, ns);
 	return __real_ptx_futex_nap(word, value, ns);
 }
 
@@ -77,6 +86,8 @@ int __wrap_ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 {
 	if (atomic_load(&filled))
 		atomic_store(&flushed, true);
+	if (atomic_load(&held))
+		atomic_fetch_add(&flushes, 1);
 	return __real_ptx_flush_run(flush, kind, caller);
 }
 
@@ -90,6 +101,50 @@ START_TEST(a_flusher_does_not_sleep_on_a_stream_that_filled_up_before_it_asked_t
 	while (!atomic_load(&flushed))
 		sched_yield();
 	ck_assert(!atomic_load(&slept_on));
+	shut(trid);
+	close(fd);
+}
+END_TEST
+
+/*
+ * Each flush adds two marks to the log. A flusher that has nothing to take does not flush in an
+ * endless loop: its pauses get longer.
+ */
+START_TEST(a_flusher_pauses_while_a_suspended_writer_keeps_all_events_back)
+{
+	const int64_t long_pause_ns = 300000;
+	struct ptx_ident ident = { .pid = (uint32_t)getpid(), .tid = 4711, .thread = 4711 };
+	const size_t bytes = ptx_record_size(sizeof(int));
+	enum ptx_writer_loss loss;
+	struct ptx_record *record;
+	struct ptx_stream *stream;
+	struct ptx_chunk *chunk;
+	struct ptx_rings *rings;
+	uint64_t head;
+	uint32_t ring;
+	int fd = log_file();
+
+	begin(LOGGED_STARTED(fd, .policy = POSIX_TRACE_FLUSH, .size = 1 << 14));
+	stream = ptx_registry_enter(trid);
+	ck_assert_ptr_nonnull(stream);
+	rings = &stream->view->rings;
+	ptx_registry_leave(stream);
+	chunk = ptx_ring_claim(rings, &ident, &ring, &loss);
+	ck_assert_ptr_nonnull(chunk);
+	record = ptx_ring_prepare(rings, chunk, bytes, &head);
+	ptx_record_fill(record, sizeof(int), u, 0);
+	memset(record + 1, 0, sizeof(int));
+	ptx_ring_stamp(chunk, head);
+	record->time = ptx_clock_now();
+	for (int i = 0; i < 1 << 14 && state() != PTX_FULL; i++)
+		trace_number(u, i);
+	ck_assert_int_eq(state(), PTX_FULL);
+	atomic_store(&held, true);
+	while (atomic_load(&pause_ns) < long_pause_ns && atomic_load(&flushes) < 1000)
+		sched_yield();
+	atomic_store(&held, false);
+	ck_assert_int_ge(atomic_load(&pause_ns), long_pause_ns);
+	ptx_ring_publish(chunk, record, head, bytes, record->time);
 	shut(trid);
 	close(fd);
 }
@@ -136,4 +191,5 @@ END_TEST
 
 SUITE_MAIN("posix: flushing",
 	   a_flusher_does_not_sleep_on_a_stream_that_filled_up_before_it_asked_to_be_woken,
+	   a_flusher_pauses_while_a_suspended_writer_keeps_all_events_back,
 	   a_flush_without_memory_for_a_thread_fails_and_the_next_brings_its_events)
