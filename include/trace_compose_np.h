@@ -19,6 +19,7 @@
 #include <stdint.h>
 #include <trace.h>
 #include <trace_ledger_np.h>
+#include <trace_mapping_np.h>
 #include <trace_object_np.h>
 #include <trace_read_np.h>
 
@@ -124,6 +125,22 @@ static __inline int posix_trace_compose_object_np(struct posix_trace_composer_np
 						  const struct posix_trace_object_np *object)
 {
 	return posix_trace_compose_object_sized_np(composer, object, sizeof(*object));
+}
+
+/*
+ * Adds a mapping of a file, as posix_trace_mapping_getnext_np() stores it, so that readers of the
+ * log find functions. The order of the calls has no meaning.
+ *
+ * EINVAL: also a range without addresses, a build-id that is too long, or a path that is null or
+ * too long. ENOMEM. ENOSPC: the log has the maximum of mappings; it then has none after from_ns.
+ */
+int posix_trace_compose_mapping_sized_np(struct posix_trace_composer_np *composer,
+					 const struct posix_trace_mapping_np *mapping,
+					 size_t size);
+static __inline int posix_trace_compose_mapping_np(struct posix_trace_composer_np *composer,
+						   const struct posix_trace_mapping_np *mapping)
+{
+	return posix_trace_compose_mapping_sized_np(composer, mapping, sizeof(*mapping));
 }
 
 /*

@@ -299,6 +299,64 @@ PTX_EXPORT int posix_trace_compose_object_sized_np(struct posix_trace_composer_n
 }
 
 /*
+ * Adds the notes from which a reader makes the span of the mapping: its begin, and its end if the
+ * log does not end first. A note GONE precedes others of the same time, so it does not end the
+ * mapping that follows (record/mapping.c).
+ */
+static int add_mapping(struct posix_trace_composer_np *composer,
+		       const struct posix_trace_mapping_np *from)
+{
+	struct ptx_mapping note = {
+		.kind = from->parent ? PTX_MAPPING_CHILD : PTX_MAPPING_FILE,
+		.pid = (uint32_t)from->pid, .parent = (uint32_t)from->parent,
+		.from_ns = from->from_ns,
+	};
+	int err;
+
+	/* A child has no addresses of its own: its parent's mappings count. */
+	if (note.kind == PTX_MAPPING_FILE) {
+		/* The log's writer checks the length of the path (M2). */
+		if (from->start >= from->end || !from->path ||
+		    from->build_id_len > PTX_MAPPING_ID_BYTES)
+			return EINVAL;
+		note.start = from->start;
+		note.end = from->end;
+		note.offset = from->offset;
+		note.base = from->base;
+		note.id_bytes = from->build_id_len;
+		memcpy(note.id, from->build_id, from->build_id_len);
+		note.path = from->path;
+	}
+	/* The list is written with the next block of events, or by the tail. */
+	err = ptx_log_mapping(composer->log, &note);
+	if (err || from->until_ns == INT64_MAX)
+		return err;
+	/* A child loses all mappings of its parent at once. */
+	note = (struct ptx_mapping){
+		.kind = PTX_MAPPING_GONE, .pid = note.pid, .from_ns = from->until_ns,
+		.start = from->parent ? 0 : from->start,
+		.end = from->parent ? UINT64_MAX : from->end,
+	};
+	return ptx_log_mapping(composer->log, &note);
+}
+
+/* Adds a mapping as a reader of another log has it. ENOTSUP as above. */
+PTX_EXPORT int posix_trace_compose_mapping_sized_np(struct posix_trace_composer_np *composer,
+						    const struct posix_trace_mapping_np *from,
+						    size_t size)
+{
+	struct ptx_call call = ptx_call_begin();
+	struct posix_trace_mapping_np known;
+
+	/* Process 0 would end the list (FORMAT 3.12). */
+	if (!composer || !from || size < PTX_FIRST_MAPPING)
+		return ptx_call_end(call, EINVAL);
+	if (!ptx_sized_load(&known, sizeof(known), from, size))
+		return ptx_call_end(call, ENOTSUP);
+	return ptx_call_end(call, known.pid ? add_mapping(composer, &known) : EINVAL);
+}
+
+/*
  * Completes the log and frees the composer, also if it returns an error. given: the status for
  * the log, or NULL.
  */

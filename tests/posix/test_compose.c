@@ -187,6 +187,69 @@ START_TEST(schemas_and_objects_are_read_back)
 }
 END_TEST
 
+/*
+ * Two files follow each other at one address; the second is mapped to the end; a child has a
+ * parent.
+ */
+START_TEST(mappings_are_read_back)
+{
+	const struct posix_trace_mapping_np mapping[] = {
+		{ .from_ns = 10, .until_ns = 20, .start = 0x1000, .end = 0x3000, .offset = 0x40,
+		  .base = 0x800, .pid = 77, .build_id_len = 2, .build_id = { 0xab, 0xcd },
+		  .path = "/bin/old" },
+		{ .from_ns = 20, .until_ns = INT64_MAX, .start = 0x1000, .end = 0x2000,
+		  .base = 0x1000, .pid = 77, .path = "/bin/new" },
+		{ .from_ns = 30, .until_ns = INT64_MAX, .pid = 78, .parent = 77 },
+	};
+	struct posix_trace_mapping_np wrong = mapping[0], found;
+	int fd = log_file(), unavailable;
+	composer_t *composer = compose(fd, NULL);
+	trace_id_t trid;
+
+	for (size_t i = 3; i-- > 0;)
+		OK(posix_trace_compose_mapping_np(composer, &mapping[i]));
+	FAILS(EINVAL, posix_trace_compose_mapping_np(composer, NULL));
+	FAILS(EINVAL, posix_trace_compose_mapping_np(NULL, &mapping[0]));
+	wrong.path = NULL;
+	FAILS(EINVAL, posix_trace_compose_mapping_np(composer, &wrong));
+	wrong = mapping[0];
+	wrong.end = wrong.start;
+	FAILS(EINVAL, posix_trace_compose_mapping_np(composer, &wrong));
+	wrong = mapping[0];
+	wrong.build_id_len = POSIX_TRACE_BUILD_ID_MAX_NP + 1;
+	FAILS(EINVAL, posix_trace_compose_mapping_np(composer, &wrong));
+	wrong = mapping[0];
+	wrong.pid = 0;
+	FAILS(EINVAL, posix_trace_compose_mapping_np(composer, &wrong));
+	put(composer, name_of(composer, "call"), 1, "");
+	finish(composer, fd);
+	trid = log_open(fd);
+	for (size_t i = 0; i < 3; i++) {
+		OK(posix_trace_mapping_getnext_np(trid, &found, &unavailable));
+		ck_assert(!unavailable);
+		ck_assert_int_eq(found.from_ns, mapping[i].from_ns);
+		ck_assert_int_eq(found.until_ns, mapping[i].until_ns);
+		ck_assert_int_eq(found.pid, mapping[i].pid);
+		ck_assert_int_eq(found.parent, mapping[i].parent);
+		if (found.parent)
+			continue;
+		ck_assert_uint_eq(found.start, mapping[i].start);
+		ck_assert_uint_eq(found.end, mapping[i].end);
+		ck_assert_uint_eq(found.offset, mapping[i].offset);
+		ck_assert_uint_eq(found.base, mapping[i].base);
+		ck_assert_uint_eq(found.build_id_len, mapping[i].build_id_len);
+		ck_assert_mem_eq(found.build_id, mapping[i].build_id, sizeof(found.build_id));
+		ck_assert_str_eq(found.path, mapping[i].path);
+	}
+	OK(posix_trace_mapping_getnext_np(trid, &found, &unavailable));
+	ck_assert(unavailable);
+	OK(posix_trace_mapping_find_np(trid, 78, 0x1800, 40, &found));
+	ck_assert_str_eq(found.path, "/bin/new");
+	log_close(trid);
+	close(fd);
+}
+END_TEST
+
 START_TEST(what_is_lost_is_in_the_ledger)
 {
 	const struct posix_trace_thread_np thread = { 77, 78, 0x7000 };
@@ -306,7 +369,7 @@ SUITE_MAIN("posix_trace_compose_np",
 	   a_log_tells_where_it_comes_from,
 	   names_are_numbered_as_they_come_or_as_is_asked,
 	   there_are_as_many_names_as_a_process_can_have,
-	   schemas_and_objects_are_read_back,
+	   schemas_and_objects_are_read_back, mappings_are_read_back,
 	   what_is_lost_is_in_the_ledger,
 	   the_status_is_the_one_that_was_given,
 	   events_that_no_log_can_have_are_refused,

@@ -297,6 +297,8 @@ START_TEST(structures_for_a_composed_log_have_any_size)
 	const struct posix_trace_thread_np thread = { .pid = 7, .tid = 8 };
 	const struct posix_trace_object_np object = { .kind = POSIX_TRACE_OBJECT_MUTEX_NP,
 						      .pid = 7 };
+	const struct posix_trace_mapping_np mapping = { .until_ns = INT64_MAX, .pid = 7,
+							.parent = 6 };
 	int fd = log_file(), end;
 	composer_t *composer;
 	trace_event_id_t id;
@@ -316,6 +318,8 @@ START_TEST(structures_for_a_composed_log_have_any_size)
 						size));
 	LOADS(struct posix_trace_object_np, time_ns, object,
 	      posix_trace_compose_object_sized_np(composer, from, size));
+	LOADS(struct posix_trace_mapping_np, parent, mapping,
+	      posix_trace_compose_mapping_sized_np(composer, from, size));
 	finish(composer, fd);
 	trid = log_open(fd);
 	OK(posix_trace_get_ledger_np(trid, &ledger));

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "live/capture.h"
+#include "live/kernel.h"
 #include "live/launch.h"
 #include "live/patch.h"
 
@@ -21,6 +22,7 @@ struct record {
 	 */
 	struct launch_plan launch; /* argv: null where a process is traced */
 	struct patches functions;     /* --function */
+	struct kernel_plan kernel;
 	bool wait_for_children;
 	bool quiet;
 	bool fail_on_loss;

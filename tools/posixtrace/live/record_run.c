@@ -24,6 +24,7 @@
 #include "log/losses.h"
 
 #define LOOK_MS_FILTER 20 /* limit for the time until a new name is filtered */
+#define LOOK_MS_KERNEL 10 /* the kernel's memory holds some 10000 records for each CPU */
 
 struct run {
 	const struct record *record;
@@ -32,6 +33,7 @@ struct run {
 	struct outfile file;
 	struct until until;
 	struct progress progress;
+	struct kernel kernel;
 	unsigned snapshots;
 	int urged;          /* signals that asked this process to end */
 	int gave_up;        /* the signal after which it no longer waits for the program; 0: none */
@@ -223,9 +225,12 @@ static int follow_trace(struct run *run)
 
 	if (run->plan->choose.include.count || run->plan->choose.exclude.count)
 		run->until.look_ms = LOOK_MS_FILTER;
+	if (run->kernel.cpus)
+		run->until.look_ms = LOOK_MS_KERNEL;
 	until_limit(&run->until, run->plan->duration_ns);
 	while (!status && !is_over(run)) {
 		status = capture_look(&run->capture);
+		kernel_look(&run->kernel);
 		progress_show(&run->progress, run->capture.trid, run->file.fd);
 	}
 	progress_clear(&run->progress);
@@ -299,7 +304,9 @@ static int complete_log(struct run *run)
 
 	discard_unwanted(run);
 	run->has_stream = false;
+	kernel_stop(&run->kernel);
 	status = capture_finish(&run->capture);
+	status = tool_worse(status, kernel_weave(&run->kernel, &run->file));
 	status = tool_worse(status, capture_read_back(run->plan, run->file.fd, &result));
 	if (result.bytes && (!run->record->quiet || losses_count(&result.ledger))) {
 		end_text(run, result.end, sizeof(result.end));
@@ -379,6 +386,18 @@ static int create_log(struct run *run)
 			      run->record->force ? OUTFILE_REPLACE : OUTFILE_AGE);
 }
 
+/* Begins to record what the kernel knows. After an error, which was printed, no log remains. */
+static int begin_kernel(struct run *run, bool starts)
+{
+	int status = kernel_begin(&run->kernel, &run->record->kernel, run->plan->pid, starts);
+
+	if (!status)
+		return TOOL_OK;
+	posix_trace_shutdown(run->capture.trid);
+	outfile_drop(&run->file);
+	return status;
+}
+
 /* Records a running process. */
 static int trace_process(struct run *run)
 {
@@ -400,8 +419,11 @@ static int trace_process(struct run *run)
 			status = capture_begin(&run->capture, run->plan, run->file.fd);
 		if (status)
 			outfile_drop(&run->file);
+		else if (begin_kernel(run, false))
+			status = TOOL_FAILURE;
 		else
 			status = trace_to_end(run);
+		kernel_fini(&run->kernel);
 		inject_end(&inject);
 	}
 	until_end(&run->until);
@@ -430,6 +452,10 @@ static int trace_child(struct run *run, struct launch *launch, sigset_t *set)
 		 */
 		if (run->record->wait_for_children)
 			prctl(PR_SET_CHILD_SUBREAPER, 1);
+		if (begin_kernel(run, true)) {
+			launch_cancel(launch);
+			return RECORD_FAILURE;
+		}
 		err = launch_go(launch);
 		if (!err)
 			return trace_to_end(run);
@@ -460,6 +486,7 @@ static int trace_program(struct run *run, pid_t *pid)
 	}
 	*pid = launch.pid;
 	status = trace_child(run, &launch, &set);
+	kernel_fini(&run->kernel);
 	if (run->until.process >= 0 || run->until.signals >= 0) /* until_begin() was called */
 		until_end(&run->until);
 	return status;

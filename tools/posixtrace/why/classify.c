@@ -49,6 +49,7 @@ static const struct {
 } facts[] = {
 	{ "sched.in", PLAN_IN, "cpu" }, { "sched.out", PLAN_OUT, "reason" },
 	{ "sched.wake", PLAN_WAKE, NULL }, { "sched.exit", PLAN_EXIT, NULL },
+	{ "sched.clock", PLAN_CLOCK, "error_ns" }, { "cpu.sample", PLAN_SAMPLE, NULL },
 	{ "process.child", PLAN_PARENT, "parent" }, { "process.vchild", PLAN_PARENT, "parent" },
 	{ "thread.name", PLAN_NAME, "thread" }, { "process.start", PLAN_PROGRAM, "parent" },
 };

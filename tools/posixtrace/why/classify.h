@@ -11,7 +11,7 @@ struct plan {
 	bool opens, closes;    /* a file descriptor */
 	bool is_socket;        /* it opens one */
 	enum { PLAN_CALL, PLAN_IN, PLAN_OUT, PLAN_WAKE, PLAN_EXIT, PLAN_PARENT, PLAN_NAME,
-	       PLAN_PROGRAM } kind;
+	       PLAN_PROGRAM, PLAN_CLOCK, PLAN_SAMPLE } kind;
 };
 
 /* Makes the plan of an event type. Every type has one. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "symbols/symbols.h"
 
 const char *division_kind_name(enum why_kind kind)
 {
@@ -111,6 +112,90 @@ void division_label(struct division *division, struct why_node *node, const char
 
 /* ------------------------------------------------------------------ the walk */
 
+/* Returns the thread's first sample that is not before a time. */
+static size_t first_sample(const struct history_thread *thread, int64_t time_ns)
+{
+	size_t low = 0, high = thread->samples;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (thread->sample[middle].time_ns < time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Writes "FUNCTION (FILE)" of an address, or the module and the offset. */
+static void function_text(const struct history *history, pid_t pid, const struct sample *sample,
+			  char *text, size_t size)
+{
+	struct posix_trace_event_np event = {
+		.info.posix_pid = pid,
+		.info.posix_prog_address = (void *)(uintptr_t)sample->address,
+		.time_ns = sample->time_ns,
+	};
+	const struct symbol *symbol = symbols_of(history->log, &event);
+	const char *file = symbol && symbol->file ? symbol->file : NULL;
+	const char *slash;
+
+	if (!file && symbol && symbol->is_function)
+		file = symbol->module;
+	slash = file ? strrchr(file, '/') : NULL;
+	if (file)
+		snprintf(text, size, "%s (%s)", symbol->name, slash ? slash + 1 : file);
+	else if (symbol)
+		snprintf(text, size, "%s", symbol->name);
+	else
+		snprintf(text, size, "0x%llx", (unsigned long long)sample->address);
+}
+
+/* Counts the samples of a time for the functions below a node. share_samples() gives them times. */
+static void add_samples(struct division *division, uint32_t node, uint32_t index, int64_t from_ns,
+			int64_t to_ns)
+{
+	const struct history_thread *thread = &division->history->thread[index];
+
+	for (size_t i = first_sample(thread, from_ns);
+	     i < thread->samples && thread->sample[i].time_ns < to_ns; i++) {
+		char text[200];
+		struct why_node *function;
+		bool is_new;
+
+		function_text(division->history, thread->pid, &thread->sample[i], text,
+			      sizeof(text));
+		function = division_child(division, node, WHY_RUN,
+					  hash_bytes(HASH_BEGIN, text, strlen(text)), &is_new);
+		if (!function)
+			return;
+		if (is_new)
+			division_label(division, function, "running %s", text);
+		function->samples++;
+		division->node[node].samples++;
+	}
+}
+
+/* Divides the time of running nodes among their functions, by the numbers of samples. */
+static void share_samples(struct division *division)
+{
+	for (size_t i = 1; i < division->nodes; i++) {
+		struct why_node *node = &division->node[i];
+
+		if (node->kind != WHY_RUN || !node->samples || !node->child)
+			continue;
+		for (uint32_t at = node->child; at; at = division->node[at].sibling) {
+			struct why_node *function = &division->node[at];
+
+			function->ns = (uint64_t)((double)node->ns * (double)function->samples /
+						  (double)node->samples);
+			function->count = function->samples;
+			node->below_ns += function->ns;
+		}
+	}
+}
+
 /* Adds a time without a call, or of a call that is not known to wait. */
 static void add_running(struct division *division, uint32_t node, const struct call *call,
 			int64_t from_ns, int64_t to_ns)
@@ -126,8 +211,11 @@ static void add_running(struct division *division, uint32_t node, const struct c
 			division_label(division, run, "%s", division->history->has_states ?
 				       "running" : "running, or ready to run");
 	}
-	if (run)
-		division_add(division, run, from_ns, to_ns);
+	if (!run)
+		return;
+	division_add(division, run, from_ns, to_ns);
+	if (division->history->samples)
+		add_samples(division, division_index(division, run), run->thread, from_ns, to_ns);
 }
 
 /* Returns the first run of a processor that ends after a time. */
@@ -355,6 +443,7 @@ int division_make(struct division *division, struct history *history, uint32_t t
 	division->active[0].to_ns = to_ns;
 	division->depth = 1;
 	walk(division, 0, thread, from_ns, to_ns);
+	share_samples(division);
 	return division->err;
 }
 

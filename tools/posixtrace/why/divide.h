@@ -32,6 +32,7 @@ struct why_node {
 	uint64_t ns, below_ns;  /* below_ns: the time of the children */
 	uint64_t count, longest_ns, bytes;
 	int64_t longest_at_ns;  /* its begin */
+	uint64_t samples;       /* in its time */
 	bool is_guess;          /* found by the times of events only */
 };
 

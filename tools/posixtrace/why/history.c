@@ -188,6 +188,20 @@ static void add_stay(struct history *history, struct history_thread *thread, int
 	history->has_states = true;
 }
 
+/* Adds a sample. */
+static void add_sample(struct history *history, struct history_thread *thread,
+		       const struct posix_trace_event_np *event)
+{
+	if (!vec_grow(&thread->sample, thread->samples, 1)) {
+		history->err = ENOMEM;
+		return;
+	}
+	thread->sample[thread->samples++] = (struct sample){
+		event->time_ns, (uintptr_t)event->info.posix_prog_address,
+	};
+	history->samples++;
+}
+
 /* Adds a call with a duration. */
 static void add_call(struct history *history, struct history_thread *thread,
 		     const struct plan *plan, const struct log_type *type,
@@ -304,6 +318,12 @@ static void add_event(struct history *history, const struct log_type *type,
 	case PLAN_EXIT:
 		add_stay(history, thread, event->time_ns, STATE_OVER, 0);
 		break;
+	case PLAN_CLOCK:
+		history->clock_error_ns = (int64_t)classify_number(type, event, plan->key);
+		break;
+	case PLAN_SAMPLE:
+		add_sample(history, thread, event);
+		break;
 	case PLAN_PARENT:
 	case PLAN_PROGRAM:
 		thread->parent = (pid_t)classify_number(type, event, plan->key);
@@ -322,6 +342,7 @@ int history_read(struct history *history, struct logfile *log, struct wanted *wa
 
 	memset(history, 0, sizeof(*history));
 	history->log = log;
+	history->clock_error_ns = -1;
 	err = reading_begin(&history->reading, log, wanted);
 	while (!err && !history->err && reading_next(&history->reading, &err)) {
 		add_event(history, history->reading.type, &history->reading.event);
@@ -338,8 +359,10 @@ int history_read(struct history *history, struct logfile *log, struct wanted *wa
 
 void history_fini(struct history *history)
 {
-	for (size_t i = 0; i < history->threads; i++)
+	for (size_t i = 0; i < history->threads; i++) {
 		free(history->thread[i].stay);
+		free(history->thread[i].sample);
+	}
 	for (size_t i = 0; i < history->texts; i++)
 		free(history->text[i]);
 	for (size_t i = 0; i < history->plans; i++)

@@ -60,6 +60,11 @@ struct stay { /* the state of a thread from this time on */
 	uint16_t cpu;
 };
 
+struct sample { /* the thread executed an instruction at this address */
+	int64_t time_ns;
+	uint64_t address;
+};
+
 struct run { /* a time during which a thread had a processor */
 	int64_t begin_ns, end_ns;
 	uint32_t thread;
@@ -74,6 +79,8 @@ struct history_thread {
 	char name[64];         /* of the thread or its program; empty: none */
 	struct stay *stay;
 	size_t stays;
+	struct sample *sample;
+	size_t samples;
 	size_t piece, pieces;  /* its part of history.piece */
 };
 
@@ -106,7 +113,8 @@ struct history {
 	size_t plans;
 	int64_t first_ns, last_ns;
 	uint64_t dropped;      /* calls past HISTORY_CALLS */
-	uint64_t events;
+	uint64_t events, samples;
+	int64_t clock_error_ns; /* of the states and samples; -1: the log does not say it */
 	bool has_holds, has_states;
 	int err;
 };

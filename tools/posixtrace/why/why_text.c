@@ -131,7 +131,9 @@ static void put_part(struct page *page, uint32_t index, unsigned depth)
 		   percent(page, node->ns), (int)(2 * depth), "");
 	put_label(page->out, node->label ? node->label : "?");
 	/* The evidence: how often, and where the longest part is. */
-	if (node->kind != WHY_WHO) {
+	if (node->samples && !node->child) {
+		out_printf(page->out, "  [%llu samples]", (unsigned long long)node->samples);
+	} else if (node->kind != WHY_WHO) {
 		out_printf(page->out, "  [%llux", (unsigned long long)node->count);
 		if (node->count > 1)
 			out_printf(page->out, ", longest %s at +%s",
@@ -230,6 +232,12 @@ void why_text_end(struct out *out, const struct why *why, bool is_cut)
 		out_str(out, "The log does not say when threads had a CPU: a call counts as a wait "
 			"for its whole time,\nand the time between calls as running. 'posixtrace "
 			"record --sched' records it.\n");
+	if (history->has_states && history->clock_error_ns >= 0)
+		out_printf(out, "When threads had a CPU is known to %lld ns.\n",
+			   (long long)history->clock_error_ns);
+	if (history->samples)
+		out_printf(out, "Functions: %llu samples of running threads.\n",
+			   (unsigned long long)history->samples);
 	if (!history->has_holds)
 		out_str(out, "The log does not say who held a lock: 'posixtrace record --trace "
 			"default,lock-hold' does.\n");

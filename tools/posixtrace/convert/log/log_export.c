@@ -71,6 +71,32 @@ static int make_attr(const struct fmt_facts *facts, trace_attr_t *attr)
 	return err;
 }
 
+/*
+ * Copies which files processes had mapped, if the events are from logs. A full list is no error:
+ * the log then knows fewer functions.
+ */
+static int copy_mappings(struct writing *writing)
+{
+	const struct fmt_flow *flow = writing->flow;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < flow->object_logs; i++) {
+		struct posix_trace_mapping_np mapping;
+		int unavailable = 0;
+
+		err = posix_trace_mapping_rewind_np(flow->objects[i]);
+		while (!err) {
+			err = posix_trace_mapping_getnext_np(flow->objects[i], &mapping,
+							     &unavailable);
+			if (err || unavailable)
+				break;
+			err = posix_trace_compose_mapping_np(writing->composer, &mapping);
+		}
+		err = err == ENOSPC ? 0 : err;
+	}
+	return err;
+}
+
 int log_sink_begin(void *context, const struct fmt_facts *facts)
 {
 	struct writing *writing = context;
@@ -88,7 +114,7 @@ int log_sink_begin(void *context, const struct fmt_facts *facts)
 		err = posix_trace_attr_getmaxdatasize(&attr, &writing->data_max);
 	if (!err)
 		err = posix_trace_compose_np(writing->fd, &attr, &origin, &writing->composer);
-	return err;
+	return err ? err : copy_mappings(writing);
 }
 
 /*

@@ -1,0 +1,113 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# posixtrace record --sched and --sample: the kernel's records are events of the same log, in their order.
+. "${0%/*}/lib.sh"
+. "${0%/*}/targets.sh"
+
+here=$PWD
+build=$(cd "${top_builddir:-..}" && pwd)
+case $posixtrace in /*) ;; *) posixtrace=$here/$posixtrace ;; esac
+case ${LD_LIBRARY_PATH-} in '' | /*) ;; *) LD_LIBRARY_PATH=$here/$LD_LIBRARY_PATH ;; esac
+cd "$tmp" || exit 99
+unset POSIXTRACE_TRACE LD_PRELOAD
+POSIXTRACE_PRELOAD=$build/lib/.libs/libposixtrace-preload.so
+export POSIXTRACE_PRELOAD
+count_of() { "$posixtrace" dump -e "$2" "$1" | wc -l; }
+
+run 2 record --sched --loop true
+check "a log that overwrites has no place for them" has err 'never full'
+run 2 record --sched --log-policy until-full true
+run 2 record --sched --no-follow true
+run 2 record --sample 0 true
+run 2 record --sample 10001 true
+check "the limit is named" has err 'from 1 to 10000'
+run 2 record --sample x true
+
+"$posixtrace" record --sched --trace=none -o s.ptl true 2>err || {
+	grep -q 'the kernel' err || cat err
+	check "a refusal has its reason" grep -q 'the kernel .* when threads run' err
+	skip "the kernel does not permit perf_event_open()"
+}
+
+# The program sleeps, so its threads are blocked; it works, so that they are sampled.
+run 0 record --sched --sample 997 -o a.ptl sh -c 'sleep 0.01; i=0; while test $i -lt 60000; do i=$((i + 1)); done; sleep 0.01'
+run 0 verify a.ptl
+check "the log is sound" has out ': sound:'
+check "its account is exact" has out ': called \([0-9]*\) = reported \1 + unread 0 + lost 0$'
+for type in sched.in sched.out sched.exit cpu.sample cpu.stack; do
+	check "there is $type" test "$(count_of a.ptl $type)" -ge 1
+done
+check "the clock's error is there once" test "$(count_of a.ptl sched.clock)" = 1
+check "threads block" test "$("$posixtrace" dump -e sched.out --where 'reason == "blocked"' a.ptl | wc -l)" -ge 2
+check "the log still has the calls" test "$(count_of a.ptl 'process.*')" -ge 3
+check "and where files are mapped" test "$("$posixtrace" symbols a.ptl | grep -c libc)" -ge 1
+check "running is a span" sh -c '"$1" latency a.ptl | grep -q " running$"' - "$posixtrace"
+run 0 why a.ptl
+check "why uses them" has out 'known to [0-9]* ns'
+check "and the samples" has out '^Functions: [0-9]* samples'
+check "it does not miss them" lacks out 'does not say when threads had a CPU'
+
+if command -v python3 >/dev/null; then
+	"$posixtrace" dump --json a.ptl >lines
+	check "times, threads and stacks agree" python3 - lines <<'EOF'
+import json, sys
+state, stacks, error = {}, set(), None
+for line in open(sys.argv[1]):
+    e = json.loads(line)
+    name, tid, f = e["event"], e["tid"], e.get("fields", {})
+    if name == "sched.clock":
+        error = int(f["error_ns"])
+    elif name == "sched.in":
+        # Between two times on a CPU a thread leaves it.
+        assert state.get(tid) != "in", line
+        state[tid] = "in"
+    elif name == "sched.out":
+        assert state.get(tid) != "out", line
+        state[tid] = "out"
+    elif name == "cpu.stack":
+        assert f["stack"] not in stacks, line
+        stacks.add(f["stack"])
+    elif name == "cpu.sample":
+        assert f["stack"] in stacks, line
+assert error is not None and error < 1000000
+EOF
+fi
+
+# The clock: a thread that sleeps is blocked after it called, and has a CPU before it returns.
+if command -v cc >/dev/null && cat >sleeper.c <<'EOF' && cc -o sleeper sleeper.c 2>/dev/null; then
+#include <unistd.h>
+int main(void)
+{
+	for (int i = 0; i < 20; i++)
+		usleep(1000);
+	return 0;
+}
+EOF
+	run 0 record --sched -o b.ptl ./sleeper
+	"$posixtrace" dump --raw -e 'sched.*' -e time.sleep --fields time,event,tid,field.time,field.reason b.ptl >lines
+	check "calls and states are on one clock, to 100 us" awk '
+		$2 == "sched.out" && $5 ~ /blocked/ { out = $1 }
+		$2 == "sched.in" { into = $1 }
+		$2 == "time.sleep" {
+			n++
+			split($4, d, /[a-z]+/); unit = $4; gsub(/[0-9.]/, "", unit)
+			ns = d[1] * (unit == "ns" ? 1 : unit == "us" ? 1000 : unit == "ms" ? 1000000 : 1000000000)
+			begin = $1 - ns
+			if (out < begin - 100000 || into < out || into > $1 + 100000)
+				bad = bad " " NR
+		}
+		END { if (bad || n != 20) print n " sleeps, wrong lines:" bad; exit bad || n != 20 }' lines
+fi
+
+# A program that runs already; one that fails; one that does not exist.
+sleep 100 &
+sleeper=$!
+run 0 record --sched -p $sleeper -d 100ms -o p.ptl
+kill $sleeper
+run 0 verify p.ptl
+run 7 record --sched -o f.ptl sh -c 'exit 7'
+run 0 verify f.ptl
+run 127 record --sched -o none.ptl ./no-such-program
+check "then there is no log" test ! -e none.ptl
+run 1 record --sched -p 999999999 -o none.ptl
+finish
