@@ -103,6 +103,18 @@ int capture_begin(struct capture *capture, const struct capture_plan *plan, int 
 	return TOOL_OK;
 }
 
+void capture_note(struct capture *capture, const char *name, const char *schema, const void *data,
+		  size_t len)
+{
+	trace_event_id_t id;
+
+	if (!choose_type(&capture->plan->choose, name) ||
+	    posix_trace_trid_eventid_open(capture->trid, name, &id))
+		return;
+	posix_trace_trid_describe_np(capture->trid, id, schema);
+	posix_trace_trid_event_np(capture->trid, id, data, len);
+}
+
 void capture_note_end(struct capture *capture, pid_t pid, const struct ended *ended)
 {
 	if (choose_type(&capture->plan->choose, ENDED_EVENT))

@@ -74,6 +74,12 @@ int capture_begin(struct capture *capture, const struct capture_plan *plan, int 
 /* To be called from time to time: updates the filter and checks that the log can be written. */
 int capture_look(struct capture *capture);
 
+/*
+ * Records a fact that the recorder knows, unless the patterns of the plan exclude such events. The
+ * event type is opened and described now. Errors have no effect on the trace.
+ */
+void capture_note(struct capture *capture, const char *name, const char *schema, const void *data,
+		  size_t len);
 /* Records how a process ended, unless the patterns of the plan exclude such events. */
 void capture_note_end(struct capture *capture, pid_t pid, const struct ended *ended);
 

@@ -24,6 +24,7 @@ struct info {
 #define INFO_EXIT 8u
 #define GET_INFO  _IOWR(0xff, 11, struct info)
 
+/* The fields of the event. The text comes second, where a reader of lines looks for it. */
 static const char schema[] =
 	"s32 pid; str status; s32 code; s32 signal; bool core";
 

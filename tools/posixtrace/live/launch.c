@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 
 #include "../../../lib/preload/patch_plan.h"
 
+#define SERVE_MS      10   /* between two calls of serve() */
 #define COMMAND_BYTES 1024 /* streams keep this much data of an event by default */
 
 /* The signal settings of this process before its first change. The program gets them. */
@@ -159,6 +161,15 @@ static void wait_for(pid_t pid)
 		;
 }
 
+/* Waits until the pipe has an error or its end, and serves the caller meanwhile. */
+static void wait_for_exec(const struct launch *launch)
+{
+	struct pollfd pipe = { .fd = launch->failed, .events = POLLIN };
+
+	while (launch->serve && poll(&pipe, 1, SERVE_MS) <= 0)
+		launch->serve(launch->arg);
+}
+
 int launch_go(struct launch *launch)
 {
 	/*
@@ -170,6 +181,8 @@ int launch_go(struct launch *launch)
 
 	signal(SIGPIPE, pipe_action);
 	close(launch->go);
+	if (n == 1)
+		wait_for_exec(launch);
 	if (n == 1)
 		do /* nothing comes of a descriptor that execve() closed */
 			n = read(launch->failed, &err, sizeof(err));

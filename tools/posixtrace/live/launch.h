@@ -25,6 +25,9 @@ struct launch_plan {
 struct launch {
 	pid_t pid;
 	int go, failed;       /* pipes: the start for the child, its error for the parent */
+	/* Called from time to time until the program is executed; NULL: not needed. */
+	void (*serve)(void *arg);
+	void *arg;
 };
 
 /*

@@ -10,6 +10,7 @@
 #include "base/quantity.h"
 #include "base/say.h"
 #include "base/tool.h"
+#include "live/crash.h"
 #include "live/image.h"
 #include "live/preload.h"
 #include "live/process.h"
@@ -35,6 +36,7 @@ enum {
 	OPT_LOG_SIZE,
 	OPT_FAIL_ON_LOSS,
 	OPT_FORCE,
+	OPT_CRASH,
 };
 
 static const struct option_row option_rows[] = {
@@ -75,6 +77,9 @@ static const struct option_row option_rows[] = {
 		"with --loop, write the content of the stream: at the exit (the default), on "
 		"SIGUSR1, at a crash; several are separated by commas",
 		OPTION_LIST, "exit crash SIGUSR1" },
+	{ "crash", OPT_CRASH, NULL,
+		"at a signal that kills the program or a child, record registers and stacks of all "
+		"threads; debuggers cannot attach meanwhile" },
 	{ "size", 's', "BYTES", "size of the stream: 4M, or another number with K, M or G" },
 	{ "log-policy", OPT_LOG_POLICY, "POLICY",
 		"when the log is full: append (never full, the default), until-full, loop",
@@ -156,6 +161,9 @@ static bool take_option(int option)
 	case 'q':
 		record.quiet = true;
 		return true;
+	case OPT_CRASH:
+		record.crash = true;
+		return true;
 	case OPT_TRACE:
 		return preload_take_families(&record.launch.families, optarg);
 	case OPT_FUNCTION:
@@ -203,6 +211,8 @@ static const char *find_contradiction(bool has_program)
 		return "which program?";
 	if (!has_program && record.functions.patterns)
 		return "--function has no meaning for a process that runs already";
+	if (!has_program && record.crash)
+		return "--crash needs a program that record itself starts";
 	if (!has_program && (record.snapshot & RECORD_SNAPSHOT_CRASH))
 		return "--snapshot-on crash needs a program that record itself starts";
 	if (record.snapshot && record.plan.stream_policy != POSIX_TRACE_LOOP)
@@ -326,7 +336,8 @@ static int record_run_command(int argc, char **argv)
 		/* The command line and the exit status are recorded whatever the patterns are. */
 		if (record.plan.choose.include.count &&
 		    (!capture_take_event(&record.plan, LAUNCH_COMMAND_EVENT) ||
-		     !capture_take_event(&record.plan, ENDED_EVENT)))
+		     !capture_take_event(&record.plan, ENDED_EVENT) ||
+		     (record.crash && !capture_take_event(&record.plan, CRASH_EVENTS))))
 			return RECORD_FAILURE;
 		if (!find_preload())
 			return RECORD_FAILURE;

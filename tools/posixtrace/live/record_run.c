@@ -18,6 +18,7 @@
 #include "base/until.h"
 #include "inject/inject.h"
 #include "live/preload.h"
+#include "live/crash.h"
 #include "live/process.h"
 #include "live/progress.h"
 #include "live/record.h"
@@ -39,6 +40,7 @@ struct run {
 	int gave_up;        /* the signal after which it no longer waits for the program; 0: none */
 	bool reaped;        /* the program has ended; its status is in program */
 	int program;
+	struct crash crash; /* with --crash */
 	bool has_stream;    /* the stream exists, so that the end of processes is recorded */
 	struct ended ended; /* of a process that was not started here */
 	bool has_ended;     /* that process has ended */
@@ -114,8 +116,8 @@ static bool reap_children(struct run *run)
 	int status;
 
 	do {
-		pid = waitpid(-1, &status, WNOHANG);
-		if (pid > 0)
+		pid = waitpid(-1, &status, WNOHANG | (run->record->crash ? __WALL : 0));
+		if (pid > 0 && (!run->record->crash || crash_status(&run->crash, pid, status)))
 			note_end(run, pid, status);
 	} while (pid > 0 || (pid < 0 && errno == EINTR));
 	return pid < 0;
@@ -305,6 +307,7 @@ static int complete_log(struct run *run)
 	discard_unwanted(run);
 	run->has_stream = false;
 	kernel_stop(&run->kernel);
+	run->crash.capture = NULL;
 	status = capture_finish(&run->capture);
 	status = tool_worse(status, kernel_weave(&run->kernel, &run->file));
 	status = tool_worse(status, capture_read_back(run->plan, run->file.fd, &result));
@@ -436,6 +439,12 @@ static int say_not_executed(const char *program, int err)
 	return err == ENOENT ? RECORD_NOT_FOUND : RECORD_NOT_EXECUTABLE;
 }
 
+/* For launch_go(): a signal that arrives before the program begins stops the traced child. */
+static void serve_stops(void *arg)
+{
+	reap_children(arg);
+}
+
 /* Traces the waiting child. If no stream can be created, the program is not executed. */
 static int trace_child(struct run *run, struct launch *launch, sigset_t *set)
 {
@@ -456,6 +465,13 @@ static int trace_child(struct run *run, struct launch *launch, sigset_t *set)
 			launch_cancel(launch);
 			return RECORD_FAILURE;
 		}
+		if (run->record->crash) {
+			err = crash_begin(&run->crash, &run->capture, launch->pid);
+			if (err)
+				say("--crash: %s: %s", run->record->launch.argv[0], strerror(err));
+			launch->serve = serve_stops;
+			launch->arg = run;
+		}
 		err = launch_go(launch);
 		if (!err)
 			return trace_to_end(run);
@@ -473,7 +489,7 @@ static int trace_child(struct run *run, struct launch *launch, sigset_t *set)
 static int trace_program(struct run *run, pid_t *pid)
 {
 	sigset_t set = signals_of(run->record);
-	struct launch launch;
+	struct launch launch = { .serve = NULL };
 	int err, status;
 
 	if (create_log(run))

@@ -1,0 +1,89 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# posixtrace record --crash: signal, registers and stacks of a program that a signal kills.
+. "${0%/*}/lib.sh"
+
+build=$(cd "${top_builddir:-..}" && pwd)
+crashing=$build/tests/tools/crashing
+log=$tmp/crash.ptl
+# A sanitizer's own handler would make an end out of the crash.
+export ASAN_OPTIONS="handle_segv=0:detect_leaks=0" TSAN_OPTIONS="handle_segv=0"
+record() {
+	wanted=$1
+	shift
+	run "$wanted" record --trace=none --force --crash -o "$log" "$@"
+	cp "$tmp/out" "$tmp/printed"
+	cp "$tmp/err" "$tmp/said"
+}
+# crashes PATTERN [FIELDS]: the events into $tmp/out.
+crashes() { run 0 dump -e "$1" --fields "$2" "$log"; }
+
+record 0 true
+grep -q '^posixtrace: --crash: ' "$tmp/said" && skip "this system does not let a parent trace its child"
+run 0 dump "$log"
+check "a program that ends well has no crash" lacks out ' crash\.'
+
+record 139 "$crashing" segv
+check "the last line has the signal" has said ': program killed by SIGSEGV'
+crashes crash.signal signal,reason,threads,fault
+check "the log has the signal, the reason, the address and the threads" has out \
+	'^"SIGSEGV"	"address not mapped"	8	0x30$'
+crashes crash.thread comm,crashed
+check "it has every thread" has_lines out 8
+check "the crashed one comes first" sh -c "head -n 1 '$tmp/out' | grep -q '^\"worker3\"	true$'"
+for n in 1 2 4 5 6 7; do
+	check "worker$n is there" has out "^\"worker$n\"	false$"
+done
+case $(uname -m) in
+x86_64)
+	crashes crash.thread rip,rsp
+	check "with its registers" test "$(grep -c '^0x[0-9a-f]*	0x7[0-9a-f]*$' "$tmp/out")" -eq 8
+	;;
+esac
+if grep -q 'libdw' <<END
+$(ldd "$build/tools/posixtrace/.libs/posixtrace" "$build/tools/posixtrace/posixtrace" 2>/dev/null)
+END
+then
+	run 0 dump -e 'crash.*' --fields event,frame,function "$log"
+	check "the stack begins where the thread crashed" sh -c \
+		"grep '^crash.frame' '$tmp/out' | head -n 1 | grep -q '	0	\"write_there+0x'"
+	check "its caller follows" sh -c "grep '^crash.frame' '$tmp/out' | sed -n 2p | grep -q '	1	\"work+0x'"
+	check "each other thread waits" test "$(grep -c '"wait_for_end+0x' "$tmp/out")" -eq 7
+	check "one of them in main()" has out '"main+0x'
+	crashes crash.frame module
+	check "the file is named" has out '/crashing"$'
+else
+	echo "no libdw: the frames are not looked at"
+fi
+run 0 verify "$log"
+run 0 dump --json -e 'crash.*' "$log"
+run 0 stat "$log"
+
+record 134 "$crashing" abort
+crashes crash.signal signal,reason
+check "abort() is a crash that the process sent itself" has out '^"SIGABRT"	"sent by process [0-9]*"$'
+record 5 "$crashing" handled
+check "a signal that a handler gets is none" test "$("$posixtrace" dump "$log" | grep -c ' crash\.')" -eq 0
+record 139 "$crashing" ignored
+crashes crash.signal signal
+check "a fault is not ignored" has out '^"SIGSEGV"$'
+record 3 sh -c "'$crashing' segv; exit 3"
+crashes crash.signal signal
+check "a child that crashes is examined" has_lines out 1
+crashes posixtrace_ended status
+check "the end of each process is there" sh -c \
+	"sort '$tmp/out' | sed 's/ (core dumped)//' | tr '\\n' ' ' | grep -q '^\"exited with 3\" \"killed by SIGSEGV\" $'"
+record 139 -e nothing "$crashing" segv
+check "patterns do not exclude it" test "$("$posixtrace" dump -e 'crash.*' "$log" | grep -c ' crash.signal ')" -eq 1
+
+# The program does not notice it.
+record 7 sh -c 'trap "echo caught" USR1; kill -USR1 $$; exit 7'
+check "signals arrive" test "$(cat "$tmp/printed")" = caught
+record 0 sh -c 'sh -c "kill -STOP \$\$; echo went on" & until grep -q "^State:.*[Tt] " /proc/$!/status; do :; done; kill -CONT $!; wait $!'
+check "a stopped child goes on when it is continued" test "$(cat "$tmp/printed")" = "went on"
+record 143 sh -c 'kill -TERM $$'
+check "SIGTERM is no crash" test "$("$posixtrace" dump "$log" | grep -c ' crash\.')" -eq 0
+run 127 record --crash -o "$tmp/none.ptl" no-such-program
+run 2 record --crash -p $$
+check "a process that runs is refused" has err 'record: --crash needs a program that record itself starts'
+finish

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * crash.c - traces a program with ptrace(2) in order to examine it at a fatal signal.
+ *
+ * Threads are traced by PTRACE_SEIZE, which does not stop them. A thread stops when it gets a
+ * signal, and when it or its parent begins; the recorder lets it go on at once. There is no stop at
+ * system calls. If the recorder ends, the kernel releases all threads.
+ */
+#include "live/crash.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/vec.h"
+
+#define THREADS_MAX 1024 /* of a process that are examined */
+#define FRAMES_MAX  64   /* of a thread */
+#define HOLD_MS     500  /* all threads must stop in this time; others are left out */
+
+#ifndef PTRACE_EVENT_STOP
+# define PTRACE_EVENT_STOP 128
+#endif
+
+#define OPTIONS (PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK)
+
+/* ------------------------------------------------------------------ the traced threads */
+
+/* The list is short, so it is searched from the beginning. Returns NULL for an unknown thread. */
+static struct crash_thread *find_thread(struct crash *crash, pid_t tid)
+{
+	for (size_t i = 0; i < crash->threads; i++)
+		if (crash->thread[i].tid == tid)
+			return &crash->thread[i];
+	return NULL;
+}
+
+/* Reads a number of /proc/TID/status, in the base. Returns false if the thread is gone. */
+static bool read_status(pid_t tid, const char *field, int base, unsigned long long *value)
+{
+	char path[40], line[256];
+	bool found = false;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	while (!found && fgets(line, sizeof(line), file))
+		if (!strncmp(line, field, strlen(field))) {
+			*value = strtoull(line + strlen(field), NULL, base);
+			found = true;
+		}
+	fclose(file);
+	return found;
+}
+
+/*
+ * Adds a thread when it is first seen. A thread for which there is no memory counts as a process:
+ * its end is then recorded.
+ */
+static struct crash_thread *know_thread(struct crash *crash, pid_t tid)
+{
+	struct crash_thread *thread = find_thread(crash, tid);
+	unsigned long long process = (unsigned long long)tid;
+
+	if (thread || !vec_grow(&crash->thread, crash->threads, 1))
+		return thread;
+	read_status(tid, "Tgid:", 10, &process);
+	thread = &crash->thread[crash->threads++];
+	*thread = (struct crash_thread){ .tid = tid, .is_process = (pid_t)process == tid };
+	return thread;
+}
+
+/* Removes a thread that has ended. The last one of the list gets its place. */
+static void forget_thread(struct crash *crash, pid_t tid)
+{
+	struct crash_thread *thread = find_thread(crash, tid);
+
+	if (thread)
+		*thread = crash->thread[--crash->threads];
+}
+
+int crash_begin(struct crash *crash, struct capture *capture, pid_t child)
+{
+	*crash = (struct crash){ .capture = capture };
+	if (ptrace(PTRACE_SEIZE, child, NULL, (void *)(uintptr_t)OPTIONS))
+		return errno;
+	return know_thread(crash, child) ? 0 : ENOMEM;
+}
+
+void crash_end(struct crash *crash)
+{
+	free(crash->thread);
+	*crash = (struct crash){ .capture = NULL };
+}
+
+/* ------------------------------------------------------------------ the events */
+
+/* The data of an event, packed as its schema has it. */
+struct packet {
+	unsigned char data[1024];
+	size_t len;
+};
+
+/* A field for which there is no room is left out, and so are the fields behind it. */
+static void pack(struct packet *packet, const void *value, size_t bytes)
+{
+	if (bytes > sizeof(packet->data) - packet->len)
+		return;
+	memcpy(packet->data + packet->len, value, bytes);
+	packet->len += bytes;
+}
+
+/* A field of the type s32. */
+static void pack_number(struct packet *packet, long long number)
+{
+	const int32_t value = (int32_t)number;
+
+	pack(packet, &value, sizeof(value));
+}
+
+/* A field of the types ptr and x64. */
+static void pack_word(struct packet *packet, uint64_t word)
+{
+	pack(packet, &word, sizeof(word));
+}
+
+/* A field of the type str, with its NUL. */
+static void pack_text(struct packet *packet, const char *text)
+{
+	pack(packet, text, strlen(text) + 1);
+}
+
+/*
+ * The registers of struct user_regs_struct, in the order of the fields. The registers of aarch64
+ * that have numbers are one array.
+ */
+#if defined __x86_64__
+# define REGISTERS(X) \
+	X(rip) X(rsp) X(rbp) X(eflags) X(rax) X(rbx) X(rcx) X(rdx) X(rsi) X(rdi) X(r8) X(r9) \
+	X(r10) X(r11) X(r12) X(r13) X(r14) X(r15)
+#elif defined __aarch64__
+# define REGISTERS(X) X(pc) X(sp) X(pstate)
+# define REGISTERS_MORE "; x64[31] x"
+#else
+# define REGISTERS(X) /* not known here: the events have none */
+#endif
+#ifndef REGISTERS_MORE
+# define REGISTERS_MORE
+#endif
+#define REGISTER_FIELD(name) "; x64 " #name
+
+#define SCHEMA_SIGNAL \
+	"s32 pid; s32 tid; str signal; s32 code; ptr fault; str reason; s32 threads; @level 1"
+#define SCHEMA_THREAD \
+	"s32 pid; s32 tid; str comm; bool crashed" REGISTERS(REGISTER_FIELD) REGISTERS_MORE
+#define SCHEMA_FRAME "s32 pid; s32 tid; s32 frame; ptr pc; str function; str module"
+
+/* Records an event while the stream exists. */
+static void put(const struct crash *crash, const char *name, const char *schema,
+		const struct packet *packet)
+{
+	if (crash->capture)
+		capture_note(crash->capture, name, schema, packet->data, packet->len);
+}
+
+/* Describes si_code for the signals that the processor causes; others have a sender. */
+static const char *reason_of(const siginfo_t *info, char text[ENDED_TEXT])
+{
+	if (info->si_code <= 0) {
+		snprintf(text, ENDED_TEXT, "sent by process %d", (int)info->si_pid);
+		return text;
+	}
+	switch (info->si_signo) {
+	case SIGSEGV:
+		return info->si_code == SEGV_MAPERR ? "address not mapped" :
+		       info->si_code == SEGV_ACCERR ? "access not permitted" : "";
+	case SIGBUS:
+		return info->si_code == BUS_ADRALN ? "address not aligned" :
+		       info->si_code == BUS_ADRERR ? "no memory behind the address" : "";
+	case SIGFPE:
+		return info->si_code == FPE_INTDIV ? "integer division by zero" : "";
+	case SIGILL:
+		return info->si_code == ILL_ILLOPN || info->si_code == ILL_ILLOPC ?
+			       "illegal instruction" : "";
+	case SIGSYS:
+		return "system call refused by a filter";
+	}
+	return "";
+}
+
+/* Records the signal as the kernel describes it to the tracer. */
+static void put_signal(const struct crash *crash, pid_t pid, pid_t tid, int sig, size_t threads)
+{
+	struct packet packet = { .len = 0 };
+	char name[ENDED_TEXT], reason[ENDED_TEXT];
+	siginfo_t info = { .si_signo = sig };
+
+	ptrace(PTRACE_GETSIGINFO, tid, NULL, &info);
+	ended_signal(name, sig);
+	pack_number(&packet, pid);
+	pack_number(&packet, tid);
+	pack_text(&packet, name);
+	pack_number(&packet, info.si_code);
+	/* A signal that a process sent has no address. */
+	pack_word(&packet, info.si_code > 0 ? (uintptr_t)info.si_addr : 0);
+	pack_text(&packet, reason_of(&info, reason));
+	pack_number(&packet, (long long)threads);
+	put(crash, "crash.signal", SCHEMA_SIGNAL, &packet);
+}
+
+/* Reads the name that a thread has given itself. */
+static void read_name(pid_t tid, char name[32])
+{
+	char path[40];
+	FILE *file;
+
+	*name = '\0';
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)tid);
+	file = fopen(path, "re");
+	if (file && fgets(name, 32, file))
+		name[strcspn(name, "\n")] = '\0';
+	if (file)
+		fclose(file);
+}
+
+/* Records a stopped thread: its name, whether the signal is for it, and its registers. */
+static void put_thread(const struct crash *crash, pid_t pid, pid_t tid, bool crashed)
+{
+	struct user_regs_struct registers;
+	struct iovec memory = { &registers, sizeof(registers) };
+	struct packet packet = { .len = 0 };
+	uint8_t byte = crashed;
+	char name[32];
+
+	memset(&registers, 0, sizeof(registers));
+	read_name(tid, name);
+	pack_number(&packet, pid);
+	pack_number(&packet, tid);
+	pack_text(&packet, name);
+	pack(&packet, &byte, 1);
+	/* A thread that has ended meanwhile has no registers; its event lacks the fields. */
+	if (!ptrace(PTRACE_GETREGSET, tid, (void *)(uintptr_t)NT_PRSTATUS, &memory)) {
+#define REGISTER_WORD(name) pack_word(&packet, registers.name);
+		REGISTERS(REGISTER_WORD)
+#ifdef __aarch64__
+		pack(&packet, registers.regs, sizeof(registers.regs));
+#endif
+	}
+	put(crash, "crash.thread", SCHEMA_THREAD, &packet);
+}
+
+/* The thread whose stack is walked, and the number of its next frame. */
+struct stack {
+	const struct crash *crash;
+	pid_t pid, tid;
+	int frame;
+};
+
+/* The callback of unwind_thread(). */
+static void put_frame(void *arg, const struct crash_frame *frame)
+{
+	struct stack *stack = arg;
+	struct packet packet = { .len = 0 };
+
+	pack_number(&packet, stack->pid);
+	pack_number(&packet, stack->tid);
+	pack_number(&packet, stack->frame++);
+	pack_word(&packet, frame->address);
+	pack_text(&packet, frame->function);
+	pack_text(&packet, frame->module);
+	put(stack->crash, "crash.frame", SCHEMA_FRAME, &packet);
+}
+
+/* ------------------------------------------------------------------ the examination */
+
+/* Stores the threads of a process in tid. Returns their number, at most THREADS_MAX. */
+static size_t list_threads(pid_t pid, pid_t tid[THREADS_MAX])
+{
+	const struct dirent *entry;
+	size_t count = 0;
+	char path[40];
+	DIR *folder;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	folder = opendir(path);
+	while (folder && count < THREADS_MAX && (entry = readdir(folder)))
+		if (*entry->d_name != '.')
+			tid[count++] = (pid_t)strtol(entry->d_name, NULL, 10);
+	if (folder)
+		closedir(folder);
+	return count;
+}
+
+/* Waits for the stop of a thread until a time has passed. Returns true if it has stopped. */
+static bool hold_thread(struct crash *crash, pid_t tid, int *left_ms)
+{
+	struct crash_thread *thread = know_thread(crash, tid);
+	const struct timespec nap = { .tv_nsec = 1000000 };
+	pid_t got;
+	int status;
+
+	if (!thread || ptrace(PTRACE_INTERRUPT, tid, NULL, NULL))
+		return false;
+	while ((got = waitpid(tid, &status, __WALL | WNOHANG)) == 0 && (*left_ms)-- > 0)
+		nanosleep(&nap, NULL);
+	if (got != tid || !WIFSTOPPED(status))
+		return false;
+	thread->is_held = true;
+	/* The status of an event of ptrace(2) has the event in its upper bits. */
+	/* A signal that arrived first is delivered when the thread goes on. */
+	thread->sig = status >> 16 ? 0 : WSTOPSIG(status);
+	return true;
+}
+
+/* Lets a thread continue that hold_thread() has stopped, with the signal that it was to get. */
+static void release_thread(struct crash *crash, pid_t tid)
+{
+	struct crash_thread *thread = find_thread(crash, tid);
+
+	if (!thread || !thread->is_held)
+		return;
+	thread->is_held = false;
+	ptrace(PTRACE_CONT, tid, NULL, (void *)(uintptr_t)thread->sig);
+	thread->sig = 0;
+}
+
+/*
+ * Examines a process of which tid is about to die by sig. The crashed thread is the first in the
+ * log.
+ */
+static void examine(struct crash *crash, pid_t pid, pid_t tid, int sig)
+{
+	static pid_t tids[THREADS_MAX];
+	size_t count = list_threads(pid, tids);
+	struct stack stack = { crash, pid, tid, 0 };
+	int left_ms = HOLD_MS;
+	struct unwind *unwind;
+
+	put_signal(crash, pid, tid, sig, count);
+	for (size_t i = 0; i < count; i++)
+		if (tids[i] != tid)
+			hold_thread(crash, tids[i], &left_ms);
+	/* The modules of the process are read once, after all threads have stopped. */
+	unwind = unwind_begin(pid);
+	put_thread(crash, pid, tid, true);
+	unwind_thread(unwind, tid, FRAMES_MAX, put_frame, &stack);
+	for (size_t i = 0; i < count; i++) {
+		const struct crash_thread *thread = find_thread(crash, tids[i]);
+
+		if (!thread || !thread->is_held)
+			continue;
+		stack = (struct stack){ crash, pid, tids[i], 0 };
+		put_thread(crash, pid, tids[i], false);
+		unwind_thread(unwind, tids[i], FRAMES_MAX, put_frame, &stack);
+	}
+	unwind_end(unwind);
+	for (size_t i = 0; i < count; i++)
+		release_thread(crash, tids[i]);
+}
+
+/*
+ * Returns true if the signal ends the process as a crash. The kernel resets the action of a
+ * processor's signal that is ignored or blocked before it stops the thread.
+ */
+static bool is_fatal(pid_t tid, int sig)
+{
+	unsigned long long caught = ~0ull, ignored = ~0ull;
+
+	switch (sig) {
+	case SIGQUIT:
+	case SIGILL:
+	case SIGTRAP:
+	case SIGABRT:
+	case SIGBUS:
+	case SIGFPE:
+	case SIGSEGV:
+	case SIGXCPU:
+	case SIGXFSZ:
+	case SIGSYS:
+		return read_status(tid, "SigCgt:", 16, &caught) &&
+		       read_status(tid, "SigIgn:", 16, &ignored) &&
+		       !((caught | ignored) >> (sig - 1) & 1);
+	}
+	return false;
+}
+
+/*
+ * Handles the stop of a thread that gets a signal. The kernel delivers the signal after
+ * PTRACE_CONT. Further threads of an examined process may get fatal signals until it is dead.
+ */
+static void deliver_signal(struct crash *crash, pid_t tid, int sig)
+{
+	unsigned long long pid = (unsigned long long)tid;
+
+	if (is_fatal(tid, sig) && read_status(tid, "Tgid:", 10, &pid) &&
+	    crash->examined != (pid_t)pid) {
+		crash->examined = (pid_t)pid;
+		examine(crash, (pid_t)pid, tid, sig);
+	}
+	ptrace(PTRACE_CONT, tid, NULL, (void *)(uintptr_t)sig);
+}
+
+bool crash_status(struct crash *crash, pid_t tid, int status)
+{
+	const struct crash_thread *thread = know_thread(crash, tid);
+	int event = status >> 16, sig;
+
+	/* A thread that has ended is reported to its tracer, too; only ends of processes count. */
+	if (!WIFSTOPPED(status)) {
+		bool is_process = !thread || thread->is_process;
+
+		if (!WIFCONTINUED(status))
+			forget_thread(crash, tid);
+		return is_process && !WIFCONTINUED(status);
+	}
+	sig = WSTOPSIG(status);
+	if (!event)
+		deliver_signal(crash, tid, sig);
+	else if (event == PTRACE_EVENT_STOP && sig != SIGTRAP)
+		/* Stopped by job control: it remains so until SIGCONT. */
+		ptrace(PTRACE_LISTEN, tid, NULL, NULL);
+	else
+		ptrace(PTRACE_CONT, tid, NULL, NULL);
+	return false;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * crash.h - what a program did when a signal killed it: signal, registers, stacks of all threads.
+ *
+ * The recorder is the tracer (ptrace(2)) of the program and its descendants. The kernel stops a
+ * thread before it delivers a signal to it, so the recorder examines the process while all its
+ * threads still exist. Nothing runs in the process.
+ *
+ * One thread of the recorder makes all calls, as ptrace(2) requires.
+ */
+#ifndef POSIXTRACE_LIVE_CRASH_H
+#define POSIXTRACE_LIVE_CRASH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "live/capture.h"
+
+#define CRASH_EVENTS "crash.*" /* pattern for the types of the events */
+
+struct crash_thread {
+	pid_t tid;
+	int sig;         /* the signal that stopped it and is to be delivered; 0: none */
+	bool is_process; /* tid is also the number of its process */
+	bool is_held;    /* stopped by hold_thread() */
+};
+
+struct crash {
+	struct capture *capture; /* where events are recorded; NULL: nowhere any more */
+	struct crash_thread *thread;
+	size_t threads;
+	pid_t examined;          /* the process that was examined last */
+};
+
+/*
+ * Begins to trace a stopped or waiting child and its later children and threads. Returns 0 or an
+ * error number.
+ */
+int crash_begin(struct crash *crash, struct capture *capture, pid_t child);
+
+/*
+ * Handles a status that waitpid(2) returned with __WALL. Returns true if a process has ended, which
+ * the caller records; false for stops and for the ends of threads, which are handled.
+ */
+bool crash_status(struct crash *crash, pid_t tid, int status);
+
+/* Frees the memory. */
+void crash_end(struct crash *crash);
+
+/* One frame of a stack. The texts are empty if they are not known. */
+struct crash_frame {
+	unsigned long long address;
+	char function[256]; /* "main+0x1a" */
+	char module[256];   /* the file */
+};
+
+/*
+ * Calls put() for each frame of a stopped thread, from the innermost on, at most limit times.
+ * unwind_begin() and unwind_end() enclose the calls for one process.
+ */
+struct unwind;
+struct unwind *unwind_begin(pid_t pid);
+void unwind_thread(struct unwind *unwind, pid_t tid, unsigned limit,
+		   void (*put)(void *arg, const struct crash_frame *frame), void *arg);
+void unwind_end(struct unwind *unwind);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * crash_unwind.c - the stack of a stopped thread, by the unwind tables of its modules (libdw).
+ * Without libdw there are no frames; the registers are recorded all the same.
+ */
+#include "live/crash.h"
+
+#ifdef HAVE_LIBDW
+# include <elfutils/libdwfl.h>
+# include <stdio.h>
+# include <stdlib.h>
+# include <string.h>
+
+# include "symbols/demangle.h"
+
+/*
+ * Separate files with debugging information are not looked for: the search may ask servers, and the
+ * process waits meanwhile. Unwind tables and symbols are in the modules.
+ */
+static int find_no_debuginfo(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
+			     const char *file, const char *link, GElf_Word crc, char **found)
+{
+	(void)module, (void)user, (void)name, (void)base, (void)file, (void)link, (void)crc;
+	(void)found;
+	return -1;
+}
+
+static const Dwfl_Callbacks callbacks = {
+	.find_elf = dwfl_linux_proc_find_elf,
+	.find_debuginfo = find_no_debuginfo,
+};
+
+/* The state of a walk through one stack. */
+struct walk {
+	Dwfl *session;
+	void (*put)(void *arg, const struct crash_frame *frame);
+	void *arg;
+	unsigned left;
+};
+
+struct unwind *unwind_begin(pid_t pid)
+{
+	Dwfl *session = dwfl_begin(&callbacks);
+
+	if (!session)
+		return NULL;
+	/* true: the threads are stopped already, by this process. */
+	if (dwfl_linux_proc_report(session, pid) || dwfl_report_end(session, NULL, NULL) ||
+	    dwfl_linux_proc_attach(session, pid, true)) {
+		dwfl_end(session);
+		return NULL;
+	}
+	return (struct unwind *)session;
+}
+
+void unwind_end(struct unwind *unwind)
+{
+	if (unwind)
+		dwfl_end((Dwfl *)unwind);
+}
+
+/* Fills in function and module. An address behind a call may belong to the next function. */
+static void find_names(Dwfl *session, struct crash_frame *frame, Dwarf_Addr pc)
+{
+	Dwfl_Module *module = dwfl_addrmodule(session, pc);
+	GElf_Off offset = 0;
+	GElf_Sym symbol;
+	const char *name;
+	char *plain;
+
+	if (!module)
+		return;
+	name = dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+	snprintf(frame->module, sizeof(frame->module), "%.255s", name ? name : "");
+	name = dwfl_module_addrinfo(module, pc, &offset, &symbol, NULL, NULL, NULL);
+	if (!name)
+		return;
+	plain = demangle(name);
+	snprintf(frame->function, sizeof(frame->function), "%.230s+0x%llx", plain ? plain : name,
+		 (unsigned long long)(offset + (frame->address - pc)));
+	free(plain);
+}
+
+/*
+ * The callback of libdw. Except in the innermost frame and in one that a signal interrupted, the
+ * address is that behind a call.
+ */
+static int visit_frame(Dwfl_Frame *state, void *arg)
+{
+	struct walk *walk = arg;
+	struct crash_frame frame = { .address = 0 };
+	bool is_exact;
+	Dwarf_Addr pc;
+
+	if (!walk->left-- || !dwfl_frame_pc(state, &pc, &is_exact))
+		return DWARF_CB_ABORT;
+	frame.address = pc;
+	find_names(walk->session, &frame, is_exact ? pc : pc - 1);
+	walk->put(walk->arg, &frame);
+	return DWARF_CB_OK;
+}
+
+void unwind_thread(struct unwind *unwind, pid_t tid, unsigned limit,
+		   void (*put)(void *arg, const struct crash_frame *frame), void *arg)
+{
+	struct walk walk = { (Dwfl *)unwind, put, arg, limit };
+
+	if (unwind)
+		dwfl_getthread_frames(walk.session, tid, visit_frame, &walk);
+}
+
+#else /* !HAVE_LIBDW */
+
+struct unwind *unwind_begin(pid_t pid)
+{
+	(void)pid;
+	return NULL;
+}
+
+void unwind_end(struct unwind *unwind)
+{
+	(void)unwind;
+}
+
+void unwind_thread(struct unwind *unwind, pid_t tid, unsigned limit,
+		   void (*put)(void *arg, const struct crash_frame *frame), void *arg)
+{
+	(void)unwind, (void)tid, (void)limit, (void)put, (void)arg;
+}
+
+#endif
