@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* paired.c - the types and events of any source in the form of those of a log. */
+#include "base/vec.h"
 #include "convert/paired.h"
 
 #include <errno.h>
@@ -51,15 +52,8 @@ static struct log_type *learn(struct paired *paired, const struct fmt_type *from
 {
 	struct log_type *type;
 
-	if (from->index >= paired->types) {
-		struct log_type **more = realloc(paired->type, (from->index + 1) * sizeof(*more));
-
-		if (!more)
-			return NULL;
-		paired->type = more;
-		for (; paired->types <= from->index; paired->types++)
-			more[paired->types] = NULL;
-	}
+	if (!vec_reach(&paired->type, &paired->types, from->index))
+		return NULL;
 	type = calloc(1, sizeof(*type));
 	if (!type)
 		return NULL;

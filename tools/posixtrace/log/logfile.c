@@ -18,6 +18,7 @@
 #include "base/spool.h"
 #include "base/text.h"
 #include "base/tool.h"
+#include "base/vec.h"
 
 #define SHIM_STREAM "preload:" /* the beginning of the name of a stream that the shim created */
 #define TYPES_MAX 65536 /* more ids than any version of the format can hold */
@@ -238,7 +239,7 @@ static bool learn_types(struct logfile *log)
 	for (;;) {
 		trace_event_id_t id;
 		int unavailable;
-		struct log_type **list, *type;
+		struct log_type *type;
 
 		if (posix_trace_eventtypelist_getnext_id(log->trid, &id, &unavailable) ||
 		    unavailable)
@@ -249,12 +250,10 @@ static bool learn_types(struct logfile *log)
 		type = learn_type(log, id);
 		if (!type)
 			return false;
-		list = realloc(log->list, (log->types + 1) * sizeof(*list));
-		if (!list)
+		if (!vec_grow(&log->list, log->types, 1))
 			return false;
-		log->list = list;
 		type->index = log->types;
-		list[log->types++] = type;
+		log->list[log->types++] = type;
 	}
 }
 

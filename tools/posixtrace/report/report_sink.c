@@ -43,7 +43,7 @@ static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, voi
 
 static void show_tail(struct report_sink *sink);
 
-/* What is left does not matter: the flow is told to stop, which is no failure of ours. */
+/* Ends the flow before its end. The events that remain are not needed, so this is no failure. */
 static int stop(struct report_sink *sink, int status)
 {
 	meter_end(&sink->meter);
@@ -158,7 +158,7 @@ static void learn_schema(struct report_sink *sink, struct log_type *shown,
 		pick_learn(sink->table.pick, type->fields);
 }
 
-/* What the trace calls it; without a number of its own, the one that logs know it by. */
+/* Returns the number of a type in the trace or, if it has none, its number in the log. */
 static uint32_t number_of(const struct fmt_type *type)
 {
 	return type->number ? (uint32_t)type->number : type->id;
@@ -240,7 +240,7 @@ static void by_template(struct report_sink *sink, const struct report_type *type
 static void print(struct report_sink *sink, const struct report_type *type,
 		  const struct posix_trace_event_np *event)
 {
-	/* What pointers point to. */
+	/* The source of the names of objects. */
 	sink->log.trid = sink->flow->object_logs ? sink->flow->objects[0] : 0;
 	sink->log.has_objects = sink->log.trid != 0;
 	if (sink->templates)

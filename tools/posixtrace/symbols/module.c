@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/say.h"
+#include "base/vec.h"
 #include "symbols/module_part.h"
 
 /* Bounds for the search, since folders may be huge. */
@@ -98,7 +99,7 @@ static void list_flat(const char *dir)
 	size_t seen = 0;
 
 	while (folder && seen++ < ENTRIES_MAX && (entry = readdir(folder))) {
-		struct module_file file = { NULL }, *more;
+		struct module_file file = { NULL };
 		int fd;
 
 		if (asprintf(&file.path, "%s/%s", dir, entry->d_name) < 0)
@@ -109,12 +110,10 @@ static void list_flat(const char *dir)
 			close(fd);
 		}
 		/* Files without a build-id cannot be matched. */
-		more = file.id_len ? realloc(flat, (flats + 1) * sizeof(*more)) : NULL;
-		if (!more) {
+		if (!file.id_len || !vec_grow(&flat, flats, 1)) {
 			free(file.path);
 			continue;
 		}
-		flat = more;
 		flat[flats++] = file;
 	}
 	if (folder)
@@ -212,11 +211,9 @@ static struct module *new_module(const struct posix_trace_mapping_np *mapping)
 {
 	/* A module without file is kept as well, so that the search is not repeated. */
 	struct module *module = calloc(1, sizeof(*module));
-	struct module **more = realloc(all.module, (all.modules + 1) * sizeof(struct module *));
 
-	if (more)
-		all.module = more;
-	if (!module || !more || !(module->path = strdup(mapping->path))) {
+	if (!module || !vec_grow(&all.module, all.modules, 1) ||
+	    !(module->path = strdup(mapping->path))) {
 		free(module);
 		return NULL;
 	}

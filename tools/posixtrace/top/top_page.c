@@ -8,6 +8,7 @@
 
 #include "base/out.h"
 #include "base/text.h"
+#include "base/vec.h"
 #include "log/equation.h"
 #include "top/top.h"
 
@@ -19,13 +20,12 @@ static struct out line = { .fd = -1 }; /* never so long that it would be written
 /* Appends the current line to the page. Without memory the line is omitted. */
 static void end_line(struct top_page *page, bool heading)
 {
-	struct top_page_line *more = realloc(page->line, (page->lines + 1) * sizeof(*more));
+	if (vec_grow(&page->line, page->lines, 1)) {
+		struct top_page_line *next = &page->line[page->lines];
 
-	if (more) {
-		page->line = more;
-		more[page->lines].text = strndup(line.bytes, line.used);
-		more[page->lines].heading = heading;
-		page->lines += more[page->lines].text != NULL;
+		next->text = strndup(line.bytes, line.used);
+		next->heading = heading;
+		page->lines += next->text != NULL;
 	}
 	line.used = 0;
 }

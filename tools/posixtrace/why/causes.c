@@ -184,8 +184,8 @@ static size_t transfers_until(const struct history *history, int64_t time_ns)
 
 /*
  * Returns the call of another thread that probably ended this wait: a write during a read, or the
- * reverse, as near to its end as possible. One with as many bytes is preferred. Of a barrier it is
- * the call that began last. NULL: none.
+ * reverse, as near to its end as possible. One with as many bytes is preferred. For a barrier it
+ * is the call that began last. Returns NULL if there is none.
  */
 static const struct call *find_partner(const struct history *history, const struct call *call)
 {

@@ -27,7 +27,7 @@ struct options {
 	bool aggregate;
 };
 
-/* What the reading of the log needs. One command runs in a process. */
+/* The state of the reading of the log. One command runs in a process. */
 static struct why why;
 static struct options options;
 static struct pairing pairing;

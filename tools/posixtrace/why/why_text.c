@@ -105,7 +105,7 @@ static void put_summary(const struct page *page, const struct window *window,
 
 /* ------------------------------------------------------------------ parts */
 
-/* What no child explains is the thread's own time, or its cause was not recorded. */
+/* The time that no child explains is the thread's own, or its cause was not recorded. */
 static void put_rest(struct page *page, enum why_kind kind, uint64_t rest, unsigned depth)
 {
 	char time[BRIEF_BYTES];

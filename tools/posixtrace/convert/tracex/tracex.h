@@ -28,7 +28,7 @@
 #define TRACEX_ENTRY_BYTES 32
 #define TRACEX_SLOT_BYTES 16 /* and a name */
 #define TRACEX_NAME_BYTES_MAX 1024
-/* Of the wider layout, whose ULONG has 8 bytes: the most that one piece takes. */
+/* The largest sizes, those of the layout with a ULONG of 8 bytes. */
 #define TRACEX_HEADER_BYTES_MAX 96
 #define TRACEX_ENTRY_BYTES_MAX 64
 #define TRACEX_SLOT_BYTES_MAX (32 + TRACEX_NAME_BYTES_MAX)
@@ -123,7 +123,7 @@ int tracex_open(struct tracex *dump, const unsigned char *bytes, size_t size,
 
 /* index < slots */
 void tracex_slot(const struct tracex *dump, size_t index, struct tracex_slot *slot);
-/* Of a thread; -1 when it is not told. */
+/* Returns the priority of a thread, -1 if the slot has none. */
 int tracex_slot_priority(const struct tracex_slot *slot);
 /* NULL past the last type. */
 const char *tracex_type_name(unsigned type);
@@ -154,7 +154,7 @@ size_t tracex_put_header(const struct tracex *dump, unsigned char *to);
 size_t tracex_put_slot(const struct tracex *dump, size_t index, unsigned char *to);
 size_t tracex_put_entry(const struct tracex *dump, size_t index, unsigned char *to);
 
-/* What an event id means. */
+/* The meaning of an event id. */
 struct tracex_event {
 	uint16_t id;
 	const char *name;

@@ -151,7 +151,7 @@ static bool put_header_and_slots(struct tracex_source *im)
 	return true;
 }
 
-/* What the pointers mean; of several slots with one pointer the one to believe. */
+/* Passes the names of pointers on. If several slots have one pointer, one of them is chosen. */
 static bool put_objects(struct tracex_source *im)
 {
 	for (size_t i = 0; i < im->refs_count; i++) {

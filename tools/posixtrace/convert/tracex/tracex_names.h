@@ -2,8 +2,9 @@
 /*
  * tracex_names.h - the side file with the names of user events, for TraceX's CustomEvents folder.
  *
- * A line "Start", a line for each event, a line "End". Of an event: its number, its name, an
- * abbreviation, two colours (r,g,b) and a label for each information field, parted by commas.
+ * It has a line "Start", a line for each event, and a line "End". The line of an event has its
+ * number, its name, an abbreviation, two colours (r,g,b) and a label for each information field,
+ * separated by commas.
  */
 #ifndef POSIXTRACE_CONVERT_TRACEX_TRACEX_NAMES_H
 #define POSIXTRACE_CONVERT_TRACEX_TRACEX_NAMES_H

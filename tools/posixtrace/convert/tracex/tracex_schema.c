@@ -18,7 +18,7 @@ static bool is_state(const char *info)
 	       !strcmp(info, "thread state");
 }
 
-/* What the registry may have a name for. */
+/* Returns true if the field is a pointer, for which the registry may have a name. */
 static bool is_pointer(const char *info)
 {
 	return ends(info, "ptr") || ends(info, "pointer") || ends(info, "instance") ||

@@ -37,7 +37,7 @@ int64_t tracex_source_time(struct tracex_source *im, uint64_t ticks);
 /* The type of an event by its id. */
 const struct fmt_type *tracex_source_type(struct tracex_source *im, uint32_t raw_id);
 
-/* Of a log that we exported: the ids that the name of a thread's slot is made of. */
+/* For our own exports: finds the ids in the name of a thread's slot. Returns false without them. */
 bool tracex_source_thread(const struct tracex_slot *slot, uint32_t *pid, uint64_t *thread);
 
 /* Events for the spans that end with this entry, before its own. False: stop. */

@@ -108,7 +108,7 @@ static bool isr_entry(struct tracex_spans *s, unsigned number, const struct trac
 	return true;
 }
 
-/* Who an entry says is next; of a suspension that tells nobody the thread itself no longer runs. */
+/* Finds the thread that runs next. After a suspension without one, the thread itself stops. */
 static bool next_of(const struct tracex_entry *e, unsigned id, uint64_t *next)
 {
 	switch (id) {
@@ -215,7 +215,7 @@ static bool put(struct tracex_spans *s, const struct tracex_entry *e)
 	return !span.thread || s->visit(s->arg, &span);
 }
 
-/* Who waited goes on: it has the mutex if that was just left, else its time is over. */
+/* A waiting thread resumes: it owns the mutex if that was just released; else it timed out. */
 static void resumed(struct tracex_spans *s, const struct tracex_entry *e)
 {
 	struct waiter *waiter = waiter_of(s, e->info[0]);

@@ -43,7 +43,7 @@ bool code_is_move(const struct code *code);
 bool code_is_integer(const struct code *code);
 bool code_is_text(const struct code *code);
 
-/* Of numbers that are compared with it. */
+/* Returns the radix of the numbers that are compared with it. */
 unsigned code_radix(const struct code *code);
 
 #endif

@@ -126,7 +126,7 @@ static bool read_removal(struct templates *templates, struct parse *parse)
 	return true;
 }
 
-/* What was found while the line was read, or the blank before it, whichever stands first. */
+/* Reports the error of this line, or the wrong blank before it: the one that is first. */
 static void tell(struct templates *templates, struct lex *lex, const char *wrong_blank)
 {
 	if (wrong_blank &&

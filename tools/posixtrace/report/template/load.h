@@ -46,7 +46,7 @@ struct templates {
 void templates_init(struct templates *templates);
 void templates_fini(struct templates *templates);
 
-/* 0, or why the file could not be read. What is wrong in it is in diags. */
+/* Reads a file. Returns 0 or the error number of the file. diags has the errors in the text. */
 int templates_load(struct templates *templates, const char *path);
 
 /* After the last file: finds what is called. False: there are errors, in this file or others. */

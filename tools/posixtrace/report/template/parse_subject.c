@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* What stands behind a dot at once: NULL when there is no dot with a word behind it. */
+/* Returns the word directly after a dot, NULL if there is no dot with a word after it. */
 static const char *dotted(const struct lex *lex, const char *dot, size_t *len)
 {
 	struct lex behind = *lex;

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is started beyond that is not kept: events choose the pairs, and there may be any number. */
+/* Further timers are not kept: events choose the pairs, and there may be any number of them. */
 #define TIMERS_MAX ((size_t)1 << 18)
 
 struct timers {
