@@ -137,6 +137,13 @@ finish_target stopped
 begin seccomp
 refused "seccomp" 'seccomp'
 finish_target seccomp
+# A zombie has no maps, and a thread of the kernel none either.
+sh -c 'sleep 0 & echo $! >"$0"; exec sleep 1000' "$tmp/zombie" &
+started="$started $!"
+is_zombie() { grep -q '^State:.Z' "/proc/$(cat "$tmp/zombie")/status"; }
+until_true is_zombie
+target=$(cat "$tmp/zombie")
+refused "a zombie" 'it has ended'
 begin traced
 refused "a debugger" 'a debugger or another tracer'
 finish_target traced

@@ -86,15 +86,19 @@ static size_t list_candidates(pid_t pid, struct candidate **candidates)
 	char path[40];
 	struct dirent *entry;
 	size_t count = 0;
+	bool is_alone;
+	struct stat st;
 	DIR *folder;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	/* The folder has a link for each thread, one for itself and one in its parent. */
+	is_alone = stat(path, &st) == 0 && st.st_nlink == 3;
 	folder = opendir(path);
 	while (folder && (entry = readdir(folder))) {
 		struct candidate one = { (pid_t)atoi(entry->d_name), SAFE_NOT };
 
 		if (one.tid)
-			one.rank = safe_look(pid, one.tid);
+			one.rank = safe_look(pid, one.tid, is_alone);
 		if (one.rank == SAFE_NOT || !vec_grow(candidates, count, 1))
 			continue;
 		(*candidates)[count++] = one;
@@ -211,7 +215,7 @@ static enum progress try_threads(const struct work *work, struct target *target)
 
 		for (size_t i = 0; i < count && progress == PROGRESS_AGAIN; i++)
 			/* A thread that runs may soon wait, which is better. */
-			if (candidates[i].rank != SAFE_RUNNING || now_ns - begin_ns >= CALM_NS)
+			if (candidates[i].rank > SAFE_RUNNING || now_ns - begin_ns >= CALM_NS)
 				progress = try_thread(work, target, candidates[i].tid);
 		free(candidates);
 		if (progress == PROGRESS_AGAIN) {

@@ -70,7 +70,27 @@ static enum safe_rank rank_of(const struct system_call *call)
 	return SAFE_NOT;
 }
 
-enum safe_rank safe_look(pid_t pid, pid_t tid)
+/*
+ * Returns whether the thread has children. The signal of a child's end, which a program usually
+ * ignores by default, is not ignored while the thread is traced. The kernel then wakes another
+ * thread with it, whose epoll_wait() would return EINTR.
+ */
+static bool has_children(pid_t pid, pid_t tid)
+{
+	char path[64];
+	FILE *file;
+	bool has;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)tid);
+	file = fopen(path, "re");
+	has = file && fgetc(file) != EOF;
+	if (file)
+		fclose(file);
+	return has;
+}
+
+/* Reads where the thread is. SAFE_NOT also if that is unknown. */
+static enum safe_rank look_at_call(pid_t pid, pid_t tid)
 {
 	struct system_call call;
 	char path[64], text[256];
@@ -91,6 +111,13 @@ enum safe_rank safe_look(pid_t pid, pid_t tid)
 		   &call.argument[5]) != 7)
 		return SAFE_NOT;
 	return rank_of(&call);
+}
+
+enum safe_rank safe_look(pid_t pid, pid_t tid, bool is_alone)
+{
+	enum safe_rank rank = look_at_call(pid, tid);
+
+	return rank != SAFE_NOT && !is_alone && has_children(pid, tid) ? SAFE_PARENT : rank;
 }
 
 /* The bytes of a stack from the stack pointer to its end. */
@@ -276,9 +303,9 @@ bool safe_is_here(const struct target *target, const struct stopped *thread,
 
 #else
 
-enum safe_rank safe_look(pid_t pid, pid_t tid)
+enum safe_rank safe_look(pid_t pid, pid_t tid, bool is_alone)
 {
-	(void)pid, (void)tid;
+	(void)pid, (void)tid, (void)is_alone;
 	return SAFE_NOT;
 }
 

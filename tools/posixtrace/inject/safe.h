@@ -14,13 +14,14 @@
 
 enum safe_rank {
 	SAFE_NOT,     /* the thread must not be interrupted */
+	SAFE_PARENT,  /* it has children, and there are other threads */
 	SAFE_RUNNING, /* it runs; it may be anywhere */
 	SAFE_TIMED,   /* it waits in a call that is restarted with its whole time limit */
 	SAFE_WAITING  /* it waits in a call that is restarted exactly */
 };
 
-/* Looks at a thread without stopping it. */
-enum safe_rank safe_look(pid_t pid, pid_t tid);
+/* Looks at a thread without stopping it. is_alone: the process has no other thread. */
+enum safe_rank safe_look(pid_t pid, pid_t tid, bool is_alone);
 
 #if defined __x86_64__
 /* Returns whether a stopped thread is at a safe place. stack is the mapping of its stack. */

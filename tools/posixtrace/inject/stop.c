@@ -58,17 +58,47 @@ struct stop stop_wait(pid_t tid, int64_t end_ns)
 
 #if defined __x86_64__
 
+/*
+ * Some calls, such as epoll_wait(), return EINTR for any interruption. The kernel's own mark for
+ * "restart, unless a handler runs" makes such a call continue, and has the effect of EINTR if a
+ * signal with a handler waits. Returns whether it changed the registers.
+ */
+static bool mark_restart(struct user_regs_struct *regs)
+{
+	if ((int64_t)regs->orig_rax < 0 || (int64_t)regs->rax != -EINTR)
+		return false;
+	regs->rax = (uint64_t)-ERESTARTNOHAND;
+	return true;
+}
+
+/* Reads what must be restored. False: the thread has ended, or the kernel refuses. */
 static bool read_state(struct stopped *thread)
 {
 	struct iovec vector = { thread->state, sizeof(thread->state) };
 
+	/* At once, so that the call is restarted if this process is killed. */
 	if (ptrace(PTRACE_GETREGS, thread->tid, NULL, &thread->regs) ||
+	    (mark_restart(&thread->regs) &&
+	     ptrace(PTRACE_SETREGS, thread->tid, NULL, &thread->regs)) ||
 	    ptrace(PTRACE_GETSIGMASK, thread->tid, sizeof(thread->mask), &thread->mask) ||
 	    ptrace(PTRACE_GETREGSET, thread->tid, NT_X86_XSTATE, &vector))
 		return false;
 	thread->state_bytes = vector.iov_len;
 	/* A full buffer may have been too small. */
 	return thread->state_bytes < sizeof(thread->state);
+}
+
+/*
+ * Lets a thread go that has stopped before a signal, and delivers the signal. The kernel shows a
+ * tracer also signals that the program ignores, which must not end a system call.
+ */
+static void deliver(pid_t tid, int signal)
+{
+	struct user_regs_struct regs;
+
+	if (!ptrace(PTRACE_GETREGS, tid, NULL, &regs) && mark_restart(&regs))
+		ptrace(PTRACE_SETREGS, tid, NULL, &regs);
+	ptrace(PTRACE_DETACH, tid, NULL, signal);
 }
 
 enum stop_result stop_begin(struct stopped *thread, pid_t pid, pid_t tid)
@@ -88,12 +118,11 @@ enum stop_result stop_begin(struct stopped *thread, pid_t pid, pid_t tid)
 	case STOP_LATE:
 		return STOP_STUCK;
 	case STOP_SIGNAL:
-		/* The signal is delivered now, as it would have been. */
-		ptrace(PTRACE_DETACH, tid, NULL, stop.signal);
+		deliver(tid, stop.signal);
 		return STOP_RETRY;
 	case STOP_GROUP:
 	case STOP_SYSCALL:
-		ptrace(PTRACE_DETACH, tid, NULL, NULL);
+		deliver(tid, 0);
 		return STOP_RETRY;
 	case STOP_EVENT:
 		break;
@@ -172,16 +201,6 @@ pid_t stop_inner_id(const struct stopped *thread)
 
 void stop_end(struct stopped *thread)
 {
-	/*
-	 * Some calls, such as epoll_wait(), return EINTR for any interruption. The kernel's own
-	 * mark for "restart, unless a handler runs" makes such a call continue. If a signal waits,
-	 * EINTR is its effect.
-	 */
-	if ((int64_t)thread->regs.orig_rax >= 0 && (int64_t)thread->regs.rax == -EINTR &&
-	    !stop_has_signal(thread)) {
-		thread->regs.rax = (uint64_t)-ERESTARTNOHAND;
-		ptrace(PTRACE_SETREGS, thread->tid, NULL, &thread->regs);
-	}
 	ptrace(PTRACE_DETACH, thread->tid, NULL, NULL);
 }
 

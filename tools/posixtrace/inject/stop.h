@@ -64,8 +64,8 @@ enum stop_result stop_begin(struct stopped *thread, pid_t pid, pid_t tid);
 
 /*
  * Lets the thread go. Its registers must be those of regs, or were not changed. A system call
- * that was interrupted continues: the kernel restarts it, or this function requests that where
- * the kernel would return EINTR for a stop.
+ * that was interrupted continues: the kernel restarts it. regs requests that also where the
+ * kernel would return EINTR for a stop.
  */
 void stop_end(struct stopped *thread);
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -242,6 +243,16 @@ static enum target_verdict refuse_access(pid_t pid, int err)
 	return TARGET_LEAVE;
 }
 
+/* Returns whether the process belongs to this user, or this user is root. */
+static bool is_ours(pid_t pid)
+{
+	char path[40];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	return geteuid() == 0 || (stat(path, &st) == 0 && st.st_uid == geteuid());
+}
+
 enum target_verdict target_examine(struct target *target, pid_t pid)
 {
 	char path[40], status[STATUS_BYTES];
@@ -267,11 +278,12 @@ enum target_verdict target_examine(struct target *target, pid_t pid)
 			return TARGET_LEAVE;
 	}
 #if defined __x86_64__
-	if (err)
-		return refuse_access(pid, err);
-	why = reason_in_status(pid, status);
+	/* Of a process of another user only the owner is of interest. */
+	why = err && !is_ours(pid) ? NULL : reason_in_status(pid, status);
 	if (why)
 		return refuse(pid, why);
+	if (err)
+		return refuse_access(pid, err);
 	if (shares_memory(pid, status))
 		return refuse(pid, "it is about to execute a program, and shares its parent's "
 				   "memory until then");
@@ -279,7 +291,7 @@ enum target_verdict target_examine(struct target *target, pid_t pid)
 	return why ? refuse(pid, why) : TARGET_OK;
 #else
 	(void)why, (void)reason_in_status, (void)shares_memory, (void)find_place;
-	(void)refuse_access;
+	(void)refuse_access, (void)is_ours;
 	return refuse(pid, "a library cannot be loaded into a running process on this processor");
 #endif
 }
