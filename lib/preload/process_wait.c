@@ -13,7 +13,10 @@
 /* Value of the field known: status is valid. A call with WNOHANG may return without a child. */
 #define OF_A_CHILD 1
 
-/* The fields of process.wait, in the order of its schema. status is valid only if known is 1. */
+/*
+ * The fields of process.wait, in the order of its schema. status is valid only if known is 1, else
+ * it is -1, which no status is.
+ */
 struct wait_data {
 	uint64_t time;
 	/* The process that was found; 0: none yet (WNOHANG); -1: an error. */
@@ -34,7 +37,7 @@ struct wait_data {
 		if (!shim_on(PROCESS_WAIT)) \
 			return next(name) args; \
 		struct wait_data data = { \
-			.child = -1, .error = ECANCELED, .which = (which_), \
+			.child = -1, .error = ECANCELED, .status = -1, .which = (which_), \
 			.options = (uint32_t)(options_) \
 		}; \
 		/* Memory for the status, in the wrapper's frame. */ \
@@ -90,8 +93,8 @@ SHIM_WRAPPER int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
 	/* which has the id for P_PID, P_PGID and P_PIDFD. */
 	struct wait_data data = {
-		.child = -1, .error = ECANCELED, .which = type == P_ALL ? -1 : (int32_t)id,
-		.options = (uint32_t)options
+		.child = -1, .error = ECANCELED, .status = -1,
+		.which = type == P_ALL ? -1 : (int32_t)id, .options = (uint32_t)options
 	};
 	/* For a program that does not want to know which child it was. */
 	siginfo_t own;

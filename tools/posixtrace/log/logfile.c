@@ -3,6 +3,7 @@
  * logfile.c - opens a log with as much salvage as necessary, learns its types, and reports its
  * faults.
  */
+#include "log/descriptors.h"
 #include "log/logfile.h"
 
 #include <errno.h>
@@ -169,6 +170,7 @@ static bool may_have_labels(const struct posix_trace_schema_np *schema)
 		    schema->field[i].type == POSIX_TRACE_TYPE_ERRNO_NP ||
 		    schema->field[i].type == POSIX_TRACE_TYPE_SIGNAL_NP ||
 		    schema->field[i].type == POSIX_TRACE_TYPE_WAIT_NP ||
+		    schema->field[i].type == POSIX_TRACE_TYPE_FD_NP ||
 		    schema->field[i].type == POSIX_TRACE_TYPE_PTR_NP ||
 		    schema->field[i].type == POSIX_TRACE_TYPE_PTR32_NP)
 			return true;
@@ -300,6 +302,7 @@ static int open_log(struct logfile *log, bool (*choose)(const struct log_type *t
 		logfile_close(log);
 		return TOOL_FAILURE;
 	}
+	log->descriptors = descriptors_new(log->fd); /* without memory there are no names */
 	if (!log->info.complete)
 		say("%s: its writer has not closed it, or it was cut; reading every whole block",
 		    log->path);
@@ -398,6 +401,7 @@ void logfile_free_types(struct logfile *log)
 void logfile_close(struct logfile *log)
 {
 	logfile_free_types(log);
+	descriptors_free(log->descriptors);
 	if (log->trid)
 		posix_trace_close(log->trid);
 	close(log->fd);

@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <trace_np.h>
 
+struct descriptors;
+
 struct log_type {
 	trace_event_id_t id;
 	bool listed;            /* the log lists it; only a damaged log has other types */
@@ -36,6 +38,7 @@ struct logfile {
 	bool whole;             /* posix_trace_open() accepts it */
 	struct posix_trace_loginfo_np info;
 	bool has_objects;       /* it has names of objects in memory */
+	struct descriptors *descriptors; /* names of file descriptors, or NULL: descriptors.h */
 	bool by_shim;           /* the shim of the traced program created the stream */
 	struct log_type **by_id; /* NULL for an id without type so far */
 	size_t ids;

@@ -12,6 +12,7 @@
 
 #include "base/errnames.h"
 #include "base/text.h"
+#include "log/descriptors.h"
 
 static void hex(struct out *out, uint64_t value)
 {
@@ -136,6 +137,30 @@ static bool find_object(const struct logfile *log, const struct posix_trace_even
 					   event->time_ns, object);
 }
 
+/* Returns the name of a file descriptor at the time of the event, or NULL. */
+static const char *find_descriptor(const struct logfile *log,
+				   const struct posix_trace_event_np *event,
+				   const struct posix_trace_value_np *value)
+{
+	return descriptors_find(log->descriptors, event->info.posix_pid, value->s64,
+				event->time_ns);
+}
+
+/* Writes the number of a descriptor, and its name in angle brackets. */
+static void put_descriptor(struct out *out, const struct logfile *log,
+			   const struct posix_trace_event_np *event,
+			   const struct posix_trace_value_np *value)
+{
+	const char *name = find_descriptor(log, event, value);
+
+	out_signed(out, value->s64);
+	if (name) {
+		out_str(out, " <");
+		text_safe(out, name, strlen(name));
+		out_char(out, '>');
+	}
+}
+
 /* Writes the address, with the kind and name of the object if the log has one there. */
 static void put_pointer(struct out *out, const struct logfile *log,
 		    const struct posix_trace_event_np *event,
@@ -200,6 +225,9 @@ void value_text(struct out *out, const struct logfile *log,
 	case POSIX_TRACE_TYPE_PTR_NP:
 	case POSIX_TRACE_TYPE_PTR32_NP:
 		put_pointer(out, log, event, value);
+		return;
+	case POSIX_TRACE_TYPE_FD_NP:
+		put_descriptor(out, log, event, value);
 		return;
 	case POSIX_TRACE_TYPE_BOOL_NP:
 		out_str(out, value->u64 ? "true" : "false");
@@ -297,6 +325,12 @@ bool value_label(struct out *out, const struct logfile *log,
 	} else if (has_library_label(field)) {
 		if (!posix_trace_value_label_np(value, text, sizeof(text)))
 			return false;
+	} else if (field->type == POSIX_TRACE_TYPE_FD_NP) {
+		const char *path = find_descriptor(log, event, value);
+
+		if (!path)
+			return false;
+		snprintf(text, sizeof(text), "%s", path);
 	} else if (find_object(log, event, value, &object)) {
 		snprintf(text, sizeof(text), "%s:%s", posix_trace_object_kind_name_np(object.kind),
 			 object.name);

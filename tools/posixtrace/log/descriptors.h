@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * descriptors.h - the names of file descriptors: paths, sockets with their addresses, pipes.
+ *
+ * A log has numbers. The names follow from the events of the preload library that make, duplicate
+ * and close descriptors, and from those of fork and exec. The first look-up reads the whole log
+ * once by a reader of its own. A name does not depend on the events that a command selects.
+ *
+ * A descriptor that a program had before it was recorded, or that the C library opened itself, has
+ * no name. One thread uses a log's descriptors.
+ */
+#ifndef POSIXTRACE_LOG_DESCRIPTORS_H
+#define POSIXTRACE_LOG_DESCRIPTORS_H
+
+#include <stdint.h>
+
+struct descriptors;
+
+/* Returns NULL without memory. fd is the log's file, which must remain open. */
+struct descriptors *descriptors_new(int fd);
+void descriptors_free(struct descriptors *descriptors);
+
+/*
+ * Returns the name that a descriptor of the process had before the time, or NULL if it is unknown
+ * or closed. Bytes are as the program gave them. descriptors may be NULL.
+ */
+const char *descriptors_find(struct descriptors *descriptors, int64_t pid, int64_t fd,
+			     int64_t time_ns);
+
+#endif
