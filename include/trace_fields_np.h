@@ -24,8 +24,6 @@
 extern "C" {
 #endif
 
-#define POSIX_TRACE_FIELDS_BYTES_NP 1024 /* of a payload on the stack */
-
 /* The value of a field to be recorded. Make it with one of the macros below. */
 struct posix_trace_arg_np {
 	unsigned type; /* enum posix_trace_type_np */

@@ -30,7 +30,10 @@
 #include <trace_point_np.h>   /* trace points; limits on system calls */
 #include <trace_read_np.h>    /* read logs */
 #include <trace_schema_np.h>  /* schemas and values of events */
+#include <trace_sdt_np.h>     /* USDT probes of trace points, if POSIX_TRACE_SDT_NP is defined */
 #include <trace_stream_np.h>  /* attributes, limits and filters of streams */
 #include <trace_user_np.h>    /* events of typed items */
+#include <trace_weak_np.h>    /* no link with the library, if POSIX_TRACE_WEAK_NP is defined */
+#include <trace_words_np.h>   /* words of trace points in one line */
 
 #endif

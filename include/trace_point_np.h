@@ -1,18 +1,31 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * trace_point_np.h - trace points beyond posix_trace_event(), and programs that give up system
- * calls. Included by <trace_np.h>.
+ * trace_point_np.h - trace points in one line, trace points beyond posix_trace_event(), and
+ * programs that give up system calls. Included by <trace_np.h>.
  *
- * Threads  every function may be called from any thread at the same time.
- * Signals  every function is async-signal-safe unless its comment says otherwise.
- * errno    no function changes it. No function is a cancellation point.
+ *	POSIX_TRACE_EVENT_NP(net.accept, (s32, fd, sock), (str, peer, name), (level, 4));
+ *	POSIX_TRACE_SCOPE_NP(request, (u64, id, id));
+ *	POSIX_TRACE_LOG_NP("%d requests in %.1f ms", count, ms);
  *
- * Manual page: trace_np(3).
+ * A program may define macros before the first include of this header or of <trace_np.h>:
+ *
+ *	POSIX_TRACE_WEAK_NP  The program runs also where the library is not installed, and is linked
+ *	                     without it. The first use looks for a library that was preloaded or
+ *	                     linked. Without one, all lines are off.
+ *	POSIX_TRACE_SDT_NP   Each line is a USDT probe as well, of the provider posixtrace. This
+ *	                     needs <sys/sdt.h>. The values are evaluated in each pass.
+ *
+ * Threads  everything may be used from any thread at the same time.
+ * Signals  everything is async-signal-safe unless its comment says otherwise.
+ * errno    does not change. No function is a cancellation point.
+ *
+ * Manual pages: trace_np(3), trace_point_np(3).
  */
 #ifndef _TRACE_POINT_NP_H
 #define _TRACE_POINT_NP_H
 
 #include <trace.h>
+#include <trace_words_np.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -69,8 +82,219 @@ int posix_trace_confine_np(int what);
  */
 int posix_trace_is_active_np(void);
 
+/* The static data of a trace point in one line. Only the macros and the library use the members. */
+struct posix_trace_site_np {
+	const char *name;          /* of the event type or the span; of a log line: the file */
+	const char *schema;        /* of a log line: the format */
+	unsigned size;             /* of this structure */
+	unsigned short kind;       /* POSIX_TRACE_SITE_*_NP */
+	unsigned short level;      /* of a log line; 0: none */
+	unsigned line;             /* of a log line */
+	trace_event_id_t event_id; /* 0: not registered */
+	trace_event_id_t end_id;   /* of a scope */
+	unsigned char arguments;   /* of a log line: their number and types */
+	unsigned char argument[POSIX_TRACE_FIELDS_MAX_NP];
+};
+
+#define POSIX_TRACE_SITE_EVENT_NP 0
+#define POSIX_TRACE_SITE_SCOPE_NP 1
+#define POSIX_TRACE_SITE_LOG_NP   2
+
+/*
+ * Registers the event type of a line with its schema and returns its identifier. The macros call it
+ * once. If the name has another schema, the type becomes NAME.2, NAME.3 and so on up to NAME.9.
+ * Returns POSIX_TRACE_UNNAMED_USEREVENT if the process has no more names. Async-signal-safe unless
+ * a stream of the process has a backing file.
+ */
+trace_event_id_t posix_trace_site_open_np(struct posix_trace_site_np *site);
+
+/*
+ * Records the event of a log line: the arguments, not the text. The macros call it while the
+ * process is traced. format is the one of the site. Strings are copied, and cut to the room that
+ * is left in 1024 bytes. Not async-signal-safe in the first use of a line.
+ */
+#ifdef __GNUC__
+__attribute__((format(printf, 2, 3)))
+#endif
+void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ...);
+
 #ifdef __cplusplus
 }
+#endif
+
+#if defined __GNUC__ && \
+	(defined __cplusplus ? __cplusplus >= 201103L : __STDC_VERSION__ >= 201112L)
+
+/*
+ * Traces one event: EVENT(NAME, WORD...), at most 32 words. A statement. NAME is not quoted; it may
+ * have dots. A word is one of:
+ *
+ *	(TYPE, FIELD, VALUE)            TYPE of constant size in <trace_schema_np.h>, str or ptr
+ *	(TYPE, FIELD, VALUE, "0=no,1=yes")  an integer with names of values; "|1=a,2=b": of bits
+ *	(bytes, FIELD, POINTER, LENGTH)
+ *	(array, TYPE, N, FIELD, POINTER)  TYPE[N] in the schema
+ *	(level, N)                      1 critical, 2 error, 3 warning, 4 information, 5 verbose
+ *	(begin, SPAN), (end, SPAN)      the event begins or ends a span
+ *	(key, FIELD...)                 fields before it, which pair begins with ends
+ *
+ * The compiler rejects a value of another kind than its field. A value may have a side effect: it
+ * is evaluated once, or not at all while the process is not traced. A value with a comma outside
+ * parentheses needs parentheses.
+ */
+#define POSIX_TRACE_EVENT_NP(...) \
+	do \
+		POSIX_TRACE_LINE_(, POSIX_TRACE_FIRST_(__VA_ARGS__, ), P_##__VA_ARGS__, ) \
+	while (0)
+
+/*
+ * Traces the rest of the block as a span: SCOPE(NAME, WORD...), words as above but begin, end and
+ * key. A declaration. The event NAME.begin with the fields is recorded here, NAME.end where the
+ * block is left in any way.
+ */
+#define POSIX_TRACE_SCOPE_NP(...) \
+	POSIX_TRACE_SCOPE_(, POSIX_TRACE_FIRST_(__VA_ARGS__, ), P_##__VA_ARGS__, )
+
+/*
+ * Traces a message: LOG(FORMAT, VALUE...), a statement, with a format of printf() that is a string
+ * literal. The compiler checks the values against it. The event has the values; readers make the
+ * text. Its type is named log.FILE:LINE. LOG_LEVEL(N, FORMAT, VALUE...) has a level, 1 to 5.
+ */
+#define POSIX_TRACE_LOG_NP(...)              POSIX_TRACE_LOG_(0, __VA_ARGS__)
+#define POSIX_TRACE_LOG_LEVEL_NP(level, ...) POSIX_TRACE_LOG_(level, __VA_ARGS__)
+
+#ifdef POSIX_TRACE_WEAK_NP
+#include <trace_weak_np.h>
+#else
+#define POSIX_TRACE_CALL_(function) (function)
+#define POSIX_TRACE_IS_ON_()        (*posix_trace_active_np)
+#endif
+
+#ifdef POSIX_TRACE_SDT_NP
+#include <trace_sdt_np.h>
+#else
+#define POSIX_TRACE_SDT_(...)
+#define POSIX_TRACE_EARLY_(declare)
+#define POSIX_TRACE_LATE_(declare) declare
+#endif
+
+/* The lists of words keep their argument e, which is empty: see <trace_words_np.h>. */
+#define POSIX_TRACE_LINE_(e, probe, name, ...) \
+	POSIX_TRACE_LINE2_(e, probe, name, POSIX_TRACE_EACH_OF_(__VA_ARGS__), e##__VA_ARGS__)
+#define POSIX_TRACE_LINE2_(e, probe, name, EACH, ...) \
+	POSIX_TRACE_BLOCK_(#name, "" EACH(e, POSIX_TRACE_SCHEMA_, e##__VA_ARGS__), \
+			   POSIX_TRACE_SITE_EVENT_NP, \
+			   EACH(e, POSIX_TRACE_DECLARE_, e##__VA_ARGS__), \
+			   0ul EACH(e, POSIX_TRACE_BYTES_, e##__VA_ARGS__), \
+			   EACH(e, POSIX_TRACE_PUT_, e##__VA_ARGS__), , \
+			   probe EACH(e, POSIX_TRACE_PROBE_, e##__VA_ARGS__))
+
+#define POSIX_TRACE_SCOPE_(e, probe, name, ...) \
+	POSIX_TRACE_SCOPE2_(e, probe, name, POSIX_TRACE_EACH_OF_(__VA_ARGS__), e##__VA_ARGS__)
+#define POSIX_TRACE_SCOPE2_(e, probe, name, EACH, ...) \
+	POSIX_TRACE_SCOPE_TYPE_() POSIX_TRACE_CAT_(posix_trace_scope_, __LINE__) \
+		POSIX_TRACE_SCOPE_CLEANUP_() = { __extension__({ \
+			struct posix_trace_site_np *posix_trace_open_ = 0; \
+			POSIX_TRACE_BLOCK_(#name, "" EACH(e, POSIX_TRACE_SCHEMA_, e##__VA_ARGS__), \
+					   POSIX_TRACE_SITE_SCOPE_NP, \
+					   EACH(e, POSIX_TRACE_DECLARE_, e##__VA_ARGS__), \
+					   0ul EACH(e, POSIX_TRACE_BYTES_, e##__VA_ARGS__), \
+					   EACH(e, POSIX_TRACE_PUT_, e##__VA_ARGS__), \
+					   posix_trace_open_ = &posix_trace_site_;, \
+					   probe EACH(e, POSIX_TRACE_PROBE_, e##__VA_ARGS__)) \
+			posix_trace_open_; \
+		}) }
+
+/* name begins with P_. bytes: what the fields need, see POSIX_TRACE_VARIES_(). */
+#define POSIX_TRACE_BLOCK_(name, schema, kind, declare, bytes, put, then, ...) \
+	{ \
+		static struct posix_trace_site_np posix_trace_site_ = { \
+			&(name)[2], schema, (unsigned)sizeof(struct posix_trace_site_np), \
+			kind, 0, 0, 0, 0, 0, { 0 } \
+		}; \
+		POSIX_TRACE_ASSERT_(sizeof(name) - 3 <= TRACE_EVENT_NAME_MAX, \
+				    "the name of an event has at most 63 bytes"); \
+		POSIX_TRACE_ASSERT_(sizeof(schema) - 1 <= POSIX_TRACE_SCHEMA_MAX_NP, \
+				    "the fields of an event have too long names"); \
+		POSIX_TRACE_EARLY_(declare) \
+		POSIX_TRACE_SDT_(__VA_ARGS__) \
+		if (__builtin_expect(POSIX_TRACE_IS_ON_(), 0)) { \
+			POSIX_TRACE_LATE_(declare) \
+			unsigned char posix_trace_data_[POSIX_TRACE_SIZE_(bytes) + 1]; \
+			unsigned char *posix_trace_to_ = posix_trace_data_; \
+			size_t posix_trace_room_ = \
+				POSIX_TRACE_SIZE_(bytes) - POSIX_TRACE_LEAST_(bytes); \
+			(void)posix_trace_room_; \
+			*posix_trace_to_ = 0; \
+			put \
+			POSIX_TRACE_RECORD_(POSIX_TRACE_ID_(&posix_trace_site_, event_id), \
+					    posix_trace_data_, \
+					    (size_t)(posix_trace_to_ - posix_trace_data_)) \
+			then \
+		} \
+	}
+
+/* The bytes of a payload: those of the fields, or FIELDS_BYTES if the size of one varies. */
+#define POSIX_TRACE_LEAST_(bytes) ((size_t)((bytes) & (POSIX_TRACE_VARIES_() - 1)))
+#define POSIX_TRACE_SIZE_(bytes) \
+	((bytes) < POSIX_TRACE_VARIES_() || \
+	 POSIX_TRACE_LEAST_(bytes) > POSIX_TRACE_FIELDS_BYTES_NP ? \
+		 POSIX_TRACE_LEAST_(bytes) : (size_t)POSIX_TRACE_FIELDS_BYTES_NP)
+
+/* Threads that find 0 at the same time all register, and get the same number. */
+#define POSIX_TRACE_ID_(site, member) \
+	(__builtin_expect(!__atomic_load_n(&(site)->event_id, __ATOMIC_ACQUIRE), 0) ? \
+		 (void)POSIX_TRACE_CALL_(posix_trace_site_open_np)(site) : (void)0, \
+	 __atomic_load_n(&(site)->member, __ATOMIC_RELAXED))
+
+/*
+ * Not the macro posix_trace_event(), which is no standard C. The empty statement keeps the call
+ * from becoming a jump, so that the event's address is in this line.
+ */
+#define POSIX_TRACE_RECORD_(id, data, len) \
+	POSIX_TRACE_CALL_(posix_trace_event)((id), (data), (len)); \
+	__asm__ __volatile__("");
+
+#define POSIX_TRACE_LOG_(level, ...) \
+	do { \
+		static struct posix_trace_site_np posix_trace_site_ = { \
+			__FILE__, "" POSIX_TRACE_FIRST_(__VA_ARGS__, ), \
+			(unsigned)sizeof(struct posix_trace_site_np), POSIX_TRACE_SITE_LOG_NP, \
+			level, __LINE__, 0, 0, 0, { 0 } \
+		}; \
+		POSIX_TRACE_ASSERT_((level) >= 0 && (level) <= 5, "a level is 1 to 5"); \
+		if (__builtin_expect(POSIX_TRACE_IS_ON_(), 0)) { \
+			POSIX_TRACE_CALL_(posix_trace_log_np)(&posix_trace_site_, __VA_ARGS__); \
+			__asm__ __volatile__(""); \
+		} \
+	} while (0)
+
+/* A scope that ends. site is null if its begin was not recorded. */
+static __inline __attribute__((unused)) void
+_posix_trace_scope_end_np(struct posix_trace_site_np *const *site)
+{
+	if (*site) {
+		POSIX_TRACE_RECORD_(__atomic_load_n(&(*site)->end_id, __ATOMIC_RELAXED), NULL, 0)
+	}
+}
+
+#ifdef __cplusplus
+extern "C++" {
+struct _posix_trace_scope_np {
+	struct posix_trace_site_np *const site;
+	~_posix_trace_scope_np()
+	{
+		_posix_trace_scope_end_np(&site);
+	}
+};
+}
+#define POSIX_TRACE_SCOPE_TYPE_()    struct _posix_trace_scope_np
+#define POSIX_TRACE_SCOPE_CLEANUP_() __attribute__((unused))
+#else
+#define POSIX_TRACE_SCOPE_TYPE_()    struct posix_trace_site_np *const
+#define POSIX_TRACE_SCOPE_CLEANUP_() \
+	__attribute__((cleanup(_posix_trace_scope_end_np), unused))
+#endif
+
 #endif
 
 #endif

@@ -18,6 +18,8 @@
  *	@begin SPAN, @end SPAN      the event begins or ends a span of time with that name
  *	@key NAME[,NAME]            the fields that pair a begin with its end; without @key, events
  *	                            of one thread form pairs
+ *	@format "TEXT"              the message that an event says: a format of printf(), to which
+ *	                            the fields are passed in their order; \" \\ \n \xHH are escapes
  *
  * Types: u8 u16 u32 u64 s8 s16 s32 s64; x8 x16 x32 x64, printed in hexadecimal; o8 o16 o32 o64,
  * printed in octal; f32 f64; bool (1 byte); char (1 byte); ptr (8 bytes) and ptr32 (4 bytes), which
@@ -58,6 +60,7 @@ extern "C" {
 #define POSIX_TRACE_KEYS_MAX_NP        4
 #define POSIX_TRACE_NAME_LISTS_MAX_NP  8    /* @names in a schema */
 #define POSIX_TRACE_LABEL_MAX_NP       1063 /* bytes of the label of a value without its NUL */
+#define POSIX_TRACE_FIELDS_BYTES_NP    1024 /* of a payload that macros make on the stack */
 
 /*
  * Describes an event type of the calling process, for all its streams and their logs, also for
@@ -171,6 +174,8 @@ struct posix_trace_schema_np {
 	struct posix_trace_value_name_np value_name[POSIX_TRACE_VALUE_NAMES_MAX_NP];
 	char text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
 	uint64_t value_mask[POSIX_TRACE_VALUE_NAMES_MAX_NP];
+	/* A program of an older version does not have this member. */
+	const char *format;     /* null: events of this type have no message */
 };
 
 /*
@@ -292,6 +297,26 @@ static __inline size_t posix_trace_value_print_np(const struct posix_trace_value
 						  char *text, size_t size)
 {
 	return posix_trace_value_print_sized_np(value, sizeof(*value), text, size);
+}
+
+/*
+ * Prints the message of an event whose schema has a format into size bytes at text, with a NUL.
+ * Returns the length of the whole text without its NUL, as snprintf() does; 0 if there is no
+ * format. Bytes of the format and of strings are not escaped. A value that is missing is a
+ * question mark. Widths and precisions beyond 512 count as 512. text may be null if size is 0.
+ * Allocates nothing, except as snprintf() of the C library does. Not async-signal-safe.
+ *
+ * flags  POSIX_TRACE_VALUES_SWAPPED_NP or 0
+ */
+size_t posix_trace_message_print_sized_np(const struct posix_trace_schema_np *schema,
+					  size_t schema_size, const void *data, size_t len,
+					  unsigned flags, char *text, size_t size);
+static __inline size_t posix_trace_message_print_np(const struct posix_trace_schema_np *schema,
+						    const void *data, size_t len, unsigned flags,
+						    char *text, size_t size)
+{
+	return posix_trace_message_print_sized_np(schema, sizeof(*schema), data, len, flags, text,
+						  size);
 }
 
 /*

@@ -49,6 +49,7 @@ want_optional() {
 	want libdw-dev 'pc:libdw >= 0.178 libelf'
 	want libelf-dev pc:libelf
 	want libzydis-dev header:Zydis/Zydis.h
+	want systemtap-sdt-dev dtrace
 }
 
 # apt-get prints a page for every package; what it said is in $log.

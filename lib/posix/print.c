@@ -16,6 +16,7 @@
 #include "posix/call.h"
 #include "posix/first.h"
 #include "posix/label.h"
+#include "posix/message.h"
 #include "record/schema.h"
 
 /* Text of any length, of which the first size - 1 bytes are kept. */
@@ -327,6 +328,12 @@ static void put_fields(struct text *text, const struct posix_trace_schema_np *sc
 	}
 }
 
+/* Appends a part of a message, which is within quotes. */
+static void put_message_part(void *text, const char *part, size_t len)
+{
+	put_escaped(text, (const unsigned char *)part, len, "\\\"");
+}
+
 /*
  * Appends the data of an event, after a blank. Without a schema nothing is
  * known of them: a guess that they are text can be seen by the quotes.
@@ -334,6 +341,12 @@ static void put_fields(struct text *text, const struct posix_trace_schema_np *sc
 static void put_data(struct text *text, const struct posix_trace_schema_np *schema,
 		     const void *data, size_t len)
 {
+	if (schema && schema->format) {
+		put_string(text, " \"");
+		ptx_message_parts(schema, data, len, 0, put_message_part, text);
+		put_string(text, "\"");
+		return;
+	}
 	if (schema) {
 		put_fields(text, schema, data, len);
 		return;

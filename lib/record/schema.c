@@ -10,6 +10,7 @@
  * NULL, it has recorded the reason in parser->why, unless its comment says otherwise.
  */
 #include <limits.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "record/schema.h"
@@ -34,6 +35,7 @@ struct parser {
 	 */
 	size_t offset;
 	const char *why; /* the first fault, for ptx_schema_parse() */
+	const char *format; /* of @format; in the schema's text, as all names */
 	/* Names after @key, which may precede their fields. resolve_keys() finds these. */
 	const char *key[POSIX_TRACE_KEYS_MAX_NP];
 	struct name_list list[POSIX_TRACE_NAME_LISTS_MAX_NP];
@@ -509,7 +511,65 @@ static bool take_list(struct parser *parser)
 	return true;
 }
 
-/* Consumes an attribute behind '@'. Blanks are allowed behind '@', too. */
+/* Consumes what follows a backslash in a quoted text. Returns false if it is no escape. */
+static bool take_escape(struct parser *parser, char *c)
+{
+	int high, low;
+
+	/* The same escapes as those that log lines write. */
+	switch (*parser->at++) {
+	case '"':
+	case '\\':
+		*c = parser->at[-1];
+		return true;
+	case 'n':
+		*c = '\n';
+		return true;
+	case 'x':
+		high = digit_of(parser->at[0]);
+		low = high < 16 ? digit_of(parser->at[1]) : INT_MAX;
+		/* A NUL would end the text. */
+		if (low >= 16 || high + low == 0)
+			return false;
+		*c = (char)(high << 4 | low);
+		parser->at += 2;
+		return true;
+	default:
+		/* The end of the schema must remain ahead. */
+		parser->at--;
+		return false;
+	}
+}
+
+/* Consumes a format in double quotes. Its copy is not longer than its text with the quotes. */
+static bool take_format(struct parser *parser)
+{
+	char *const text = parser->room;
+
+	/* A second one would leave no answer to which of them a reader prints. */
+	if (parser->format)
+		return fault(parser, "a type has two formats");
+	if (!take_char(parser, '"'))
+		return fault(parser, "a format has no '\"' before it");
+	/* The characters ; and @ have no meaning within the quotes. */
+	while (*parser->at != '"') {
+		char c = *parser->at++;
+
+		if (c == '\0') {
+			parser->at--;
+			return fault(parser, "a format has no '\"' behind it");
+		}
+		if (c == '\\' && !take_escape(parser, &c))
+			return fault(parser, "a format has an unknown escape");
+		*parser->room++ = c;
+	}
+	parser->at++;
+	*parser->room++ = '\0';
+	parser->format = text;
+	return true;
+}
+
+/* Consumes an attribute behind '@'. Blanks are allowed there, too. */
 static bool take_attribute(struct parser *parser)
 {
 	skip_blanks(parser);
@@ -524,6 +584,8 @@ static bool take_attribute(struct parser *parser)
 		return take_keys(parser);
 	if (take_keyword(parser, "names"))
 		return take_list(parser);
+	if (take_keyword(parser, "format"))
+		return take_format(parser);
 	return fault(parser, "this is not an attribute");
 }
 
@@ -599,7 +661,12 @@ const char *ptx_schema_parse_sized(const char *text, struct posix_trace_schema_n
 	schema->span = NULL;
 	schema->keys = 0;
 	schema->value_names = 0;
-	return take_items(&parser) ? NULL : parser.why;
+	if (!take_items(&parser))
+		return parser.why;
+	/* The memory behind the struct of an older program is not ours. */
+	if (size >= offsetof(struct posix_trace_schema_np, format) + sizeof(schema->format))
+		schema->format = parser.format;
+	return NULL;
 }
 
 /* For callers of this library, whose struct has all members. */

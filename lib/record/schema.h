@@ -37,7 +37,7 @@ const char *ptx_schema_parse(const char *text, struct posix_trace_schema_np *sch
 
 /*
  * The same for a struct of size bytes, which a program of an earlier version may have. Without the
- * member value_mask the fields have no masks.
+ * member value_mask the fields have no masks, without format there is no message.
  */
 const char *ptx_schema_parse_sized(const char *text, struct posix_trace_schema_np *schema,
 				   size_t size);

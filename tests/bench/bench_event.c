@@ -38,6 +38,24 @@ static void point_loop(void *arg, long calls)
 		posix_trace_point_np(emit->type, emit->data, emit->len);
 }
 
+/* A trace point in one line with four fields. */
+static void line_loop(void *arg, long calls)
+{
+	const struct emit *emit = arg;
+
+	for (long i = 0; i < calls; i++)
+		POSIX_TRACE_EVENT_NP(bench_line, (s32, a, i), (u32, b, emit->type), (u64, c, i),
+				     (u64, d, emit->len));
+}
+
+/* A message with two values, which readers format. */
+static void log_loop(void *arg, long calls)
+{
+	(void)arg;
+	for (long i = 0; i < calls; i++)
+		POSIX_TRACE_LOG_NP("turn %ld of %d", i, CALLS);
+}
+
 static struct emit emit_of(const char *name, size_t len)
 {
 	struct emit emit = { .type = bench_type(name), .len = len };
@@ -82,12 +100,34 @@ static void emit_nowhere(void)
 	struct bench_figure cost = bench_measure(emit_loop, &emit, CALLS);
 
 	struct bench_figure point = bench_measure(point_loop, &emit, CALLS);
+	struct bench_figure line = bench_measure(line_loop, &emit, CALLS);
 
 	bench_begin("no_stream payload_bytes=8 labs_ns=%.2f p50_ns=%.2f", call.min_ns,
 		    cost.median_ns);
 	bench_end_limit("ns", cost.min_ns, 2.0, true);
 	bench_begin("no_stream_point_np payload_bytes=8 p50_ns=%.2f", point.median_ns);
 	bench_end_limit("ns", point.min_ns, 2.0, true);
+	bench_begin("no_stream_line fields=4 p50_ns=%.2f", line.median_ns);
+	bench_end_limit("ns", line.min_ns, 2.0, true);
+}
+
+/* Lines register their types themselves, so the law is that of the total. */
+static void emit_lines(const char *name, bench_loop *loop, double limit)
+{
+	struct emit emit = emit_of("bench_emit", 8);
+	trace_id_t trid = bench_stream(POSIX_TRACE_LOOP, BENCH_BUFFER_BYTES / 4, -1);
+	struct posix_trace_ledger_np total;
+	struct bench_figure cost;
+	bool law;
+
+	posix_trace_start(trid);
+	cost = bench_measure(loop, &emit, CALLS);
+	/* Start and the calls of the loop. */
+	law = posix_trace_get_ledger_np(trid, &total) == 0 && total.called == cost.calls + 1;
+	posix_trace_shutdown(trid);
+	bench_begin("%s ns=%.2f p50_ns=%.2f U_ns=%.2f p50_ratio_U=%.3f", name, cost.min_ns,
+		    cost.median_ns, cost.unit_min_ns, cost.median_ns / cost.unit_median_ns);
+	bench_end_limit("ratio_U", cost.min_ns / cost.unit_min_ns, limit, law);
 }
 
 static void emit_refused(bool filtered)
@@ -199,6 +239,8 @@ int main(void)
 	emit_nowhere();
 	alone_ns = emit_running(8);
 	emit_running(32);
+	emit_lines("line_np fields=4", line_loop, 0.65);
+	emit_lines("log_np values=2", log_loop, 2.0);
 	emit_refused(false);
 	emit_refused(true);
 	for (int streams = 2; streams <= STREAMS_MAX; streams++)

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "log/etw_tail.h"
 #include "log/value.h"
 
@@ -33,6 +34,33 @@ static bool is_last(const struct posix_trace_value_np *value)
 	return value->index + 1 == value->field->count;
 }
 
+bool fields_has_message(const struct log_type *type)
+{
+	return type->schema && type->schema->format;
+}
+
+/* Writes the message of an event. A message that is cut has dots behind it. */
+static void put_message(struct out *out, const struct log_type *type,
+			const struct posix_trace_event_np *event, bool json)
+{
+	char text[MESSAGE_BYTES];
+	size_t len = posix_trace_message_print_np(type->schema, event->data, event->data_len, 0,
+						  text, sizeof(text));
+	const bool is_cut = len >= sizeof(text);
+
+	if (is_cut)
+		len = sizeof(text) - 1;
+	if (json) {
+		out_str(out, ",\"message\":");
+		text_json(out, text, len);
+		return;
+	}
+	out_char(out, ' ');
+	text_quoted(out, text, len);
+	if (is_cut)
+		out_str(out, "...");
+}
+
 bool fields_text(struct out *out, const struct logfile *log, const struct log_type *type,
 		 const struct posix_trace_event_np *event, enum when_form form)
 {
@@ -43,6 +71,10 @@ bool fields_text(struct out *out, const struct logfile *log, const struct log_ty
 
 	if (!type->schema)
 		return false;
+	if (fields_has_message(type)) {
+		put_message(out, type, event, false);
+		return true;
+	}
 	begin_values(&values, type, event);
 	while (posix_trace_field_next_np(&values, &value)) {
 		out_char(out, ' ');
@@ -127,6 +159,8 @@ bool fields_json(struct out *out, const struct logfile *log, const struct log_ty
 
 	if (!type->schema)
 		return false;
+	if (fields_has_message(type))
+		put_message(out, type, event, true);
 	/* A second pass over the values costs time; has_labels avoids it for most types. */
 	if (type->has_labels)
 		json_labels(out, log, type, event, ",\"labels\":{");

@@ -9,15 +9,22 @@
 #include "base/when.h"
 #include "log/logfile.h"
 
+/* Returns whether events of the type have a message, which may need no data. */
+bool fields_has_message(const struct log_type *type);
+
+#define MESSAGE_BYTES 8192 /* longer messages are cut */
+
 /*
- * Writes " name=value" for each field, then "+" and hexadecimal digits for bytes that no field
+ * Writes a blank and the message in quotes if the type has a format. Otherwise writes " name=value"
+ * for each field, then "+" and hexadecimal digits for bytes that no field
  * describes. Returns false and writes nothing if the type has no usable schema.
  */
 bool fields_text(struct out *out, const struct logfile *log, const struct log_type *type,
 		 const struct posix_trace_event_np *event, enum when_form form);
 
 /*
- * Writes members of a JSON object, each with a comma before it: "fields" by name; "labels" for
+ * Writes members of a JSON object, each with a comma before it: "message" if the type
+ * has a format; "fields" by name; "labels" for
  * values that have a name; "rest" for bytes that no field describes. Numbers that a double cannot
  * hold are strings. Returns false as above.
  */

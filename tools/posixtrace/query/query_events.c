@@ -210,6 +210,21 @@ static int is_eof(sqlite3_vtab_cursor *base)
 	return ((struct query_cursor *)base)->eof;
 }
 
+/* NULL for an event without a message. */
+static void result_message(sqlite3_context *context, const struct posix_trace_schema_np *schema,
+			   const struct posix_trace_event_np *event)
+{
+	char text[MESSAGE_BYTES];
+	size_t len;
+
+	if (!schema || !schema->format)
+		return;
+	len = posix_trace_message_print_np(schema, event->data, event->data_len, 0, text,
+					   sizeof(text));
+	sqlite3_result_text(context, text, (int)(len < sizeof(text) ? len : sizeof(text) - 1),
+			    SQLITE_TRANSIENT);
+}
+
 static void result_flags(sqlite3_context *context, const struct posix_trace_event_np *event)
 {
 	bool truncated = event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED;
@@ -311,6 +326,9 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int numbe
 		break;
 	case QUERY_LABELS:
 		result_labels(context, cursor);
+		break;
+	case QUERY_MESSAGE:
+		result_message(context, cursor->type->schema, event);
 		break;
 	default:
 		query_field_result(context, query_log_of(cursor), (size_t)(number - QUERY_COLUMNS),

@@ -112,7 +112,7 @@ static void whole_event(struct out *out, struct report_table *table, const struc
 	number(out, event->info.posix_pid);
 	number(out, event->tid);
 	out_bytes(out, type->shown, type->shown_len);
-	if (event->data_len) {
+	if (event->data_len || fields_has_message(type)) {
 		pad(out, type->shown_len, EVENT_WIDTH);
 		data(out, table, log, type, event);
 	}

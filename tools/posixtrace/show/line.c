@@ -103,7 +103,7 @@ static void text_line(struct out *out, struct line_form *form, const struct logf
 	out_done(out, p);
 	/* Names and data have any length and use the bounded calls. */
 	out_bytes(out, type->shown, type->shown_len);
-	if (event->data_len)
+	if (event->data_len || fields_has_message(type))
 		text_data(out, form, log, type, event);
 	if (form->symbols)
 		text_symbol(out, log, event);
@@ -195,7 +195,7 @@ static void json_line(struct out *out, struct line_form *form, const struct logf
 		json_symbol(out, log, event);
 	out_str(out, ",\"len\":");
 	out_unsigned(out, event->data_len);
-	if (event->data_len)
+	if (event->data_len || fields_has_message(type))
 		json_data(out, form, log, type, event);
 	if (event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED)
 		out_str(out, ",\"truncated\":true");

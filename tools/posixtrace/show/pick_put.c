@@ -43,7 +43,7 @@ static void text_data(struct out *out, const struct pick_cell *cell)
 {
 	const struct posix_trace_event_np *event = cell->event;
 
-	if (!event->data_len)
+	if (!event->data_len && !fields_has_message(cell->type))
 		out_char(out, '-');
 	else if (described_data(out, cell) || sysdata_text(out, cell->log, event))
 		return;

@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * trace_words_np.h - the words of a trace point in one line: the types of its fields and its
+ * attributes. <trace_point_np.h> has the macros that programs use; names with a _ at the end or at
+ * the beginning are no part of the interface.
+ *
+ * A word is a list in parentheses, such as (s32, fd, sock). The preprocessor applies a macro to
+ * each word of a line. The macro prefixes the first item and so selects a macro for that item:
+ *
+ *	SCHEMA_s32   the text for the schema of the event type
+ *	DECLARE_s32  a variable with the value, and the check of the value's type
+ *	BYTES_s32    the least number of bytes in the payload
+ *	PUT_s32      appends the variable to the payload
+ *	PROBE_s32    the variable as an argument of a USDT probe
+ *
+ * The words must not be expanded before their macro is selected: errno and bool are macros, and a
+ * field may have the name of one. The preprocessor does not expand an operand of ##. All lists are
+ * therefore passed as e##__VA_ARGS__, where e is an empty argument, and the name of the event has a
+ * prefix, P_, which a pointer into the string skips.
+ */
+#ifndef _TRACE_WORDS_NP_H
+#define _TRACE_WORDS_NP_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <trace_schema_np.h>
+
+#if defined __GNUC__ && \
+	(defined __cplusplus ? __cplusplus >= 201103L : __STDC_VERSION__ >= 201112L)
+
+/* Lists of up to 32 words with an empty one behind them. COUNT is the number of words. */
+#define POSIX_TRACE_CAT_(a, b)  POSIX_TRACE_CAT2_(a, b)
+#define POSIX_TRACE_CAT2_(a, b) a##b
+#define POSIX_TRACE_FIRST_(a, ...) a
+/* The macro that applies another one to each word of a list. */
+#define POSIX_TRACE_EACH_OF_(...) \
+	POSIX_TRACE_CAT_(POSIX_TRACE_CAT_(POSIX_TRACE_EACH_, POSIX_TRACE_COUNT_(__VA_ARGS__)), _)
+#define POSIX_TRACE_COUNT_(...) POSIX_TRACE_COUNTED_(__VA_ARGS__, \
+	32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, \
+	11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0)
+#define POSIX_TRACE_COUNTED_( \
+	p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14, p15, p16, p17, \
+	p18, p19, p20, p21, p22, p23, p24, p25, p26, p27, p28, p29, p30, p31, p32, \
+	p33, n, ...) n
+#define POSIX_TRACE_EACH_0_(e, X, ...)
+#define POSIX_TRACE_EACH_1_(e, X, a, ...) \
+	X e##a POSIX_TRACE_EACH_0_(e, X, e##__VA_ARGS__)
+#define POSIX_TRACE_EACH_2_(e, X, a, ...) \
+	X e##a POSIX_TRACE_EACH_1_(e, X, e##__VA_ARGS__)
+#define POSIX_TRACE_EACH_3_(e, X, a, ...) \
+	X e##a POSIX_TRACE_EACH_2_(e, X, e##__VA_ARGS__)
+#define POSIX_TRACE_EACH_4_(e, X, a, ...) \
+	X e##a POSIX_TRACE_EACH_3_(e, X, e##__VA_ARGS__)
+#define POSIX_TRACE_EACH_5_(e, X, a, ...) \
+	X e##a POSIX_TRACE_EACH_4_(e, X, e##__VA_ARGS__)
+#define POSIX_TRACE_EACH_6_(e, X, a, ...) \
+	X e##a POSIX_TRACE_EACH_5_(e, X, e##__VA_ARGS__)
+#define POSIX_TRACE_EACH_7_(e, X, a, ...) \
+	X e##a POSIX_TRACE_EACH_6_(e, X, e##__VA_ARGS__)
+#define POSIX_TRACE_EACH_8_(e, X, a, ...) \
+	X e##a POSIX_TRACE_EACH_7_(e, X, e##__VA_ARGS__)
+#define POSIX_TRACE_EACH_9_(e, X, a, ...) \
+	X e##a POSIX_TRACE_EACH_8_(e, X, e##__VA_ARGS__)
+#define POSIX_TRACE_EACH_10_(e, X, a, ...) \
+	X e##a POSIX_TRACE_EACH_9_(e, X, e##__VA_ARGS__)
+#define POSIX_TRACE_EACH_11_(e, X, a, ...) \
+	X e##a POSIX_TRACE_EACH_10_(e, X, e##__VA_ARGS__)
+#define POSIX_TRACE_EACH_12_(e, X, a, ...) \
+	X e##a POSIX_TRACE_EACH_11_(e, X, e##__VA_ARGS__)
+#define POSIX_TRACE_EACH_13_(e, X, a, ...) \
+	X e##a POSIX_TRACE_EACH_12_(e, X, e##__VA_ARGS__)
+#define POSIX_TRACE_EACH_14_(e, X, a, ...) \
+	X e##a POSIX_TRACE_EACH_13_(e, X, e##__VA_ARGS__)
+#define POSIX_TRACE_EACH_15_(e, X, a, ...) \
+	X e##a POSIX_TRACE_EACH_14_(e, X, e##__VA_ARGS__)
+#define POSIX_TRACE_EACH_16_(e, X, a, ...) \
+	X e##a POSIX_TRACE_EACH_15_(e, X, e##__VA_ARGS__)
+#define POSIX_TRACE_EACH_17_(e, X, a, ...) \
+	X e##a POSIX_TRACE_EACH_16_(e, X, e##__VA_ARGS__)
+#define POSIX_TRACE_EACH_18_(e, X, a, ...) \
+	X e##a POSIX_TRACE_EACH_17_(e, X, e##__VA_ARGS__)
+#define POSIX_TRACE_EACH_19_(e, X, a, ...) \
+	X e##a POSIX_TRACE_EACH_18_(e, X, e##__VA_ARGS__)
+#define POSIX_TRACE_EACH_20_(e, X, a, ...) \
+	X e##a POSIX_TRACE_EACH_19_(e, X, e##__VA_ARGS__)
+#define POSIX_TRACE_EACH_21_(e, X, a, ...) \
+	X e##a POSIX_TRACE_EACH_20_(e, X, e##__VA_ARGS__)
+#define POSIX_TRACE_EACH_22_(e, X, a, ...) \
+	X e##a POSIX_TRACE_EACH_21_(e, X, e##__VA_ARGS__)
+#define POSIX_TRACE_EACH_23_(e, X, a, ...) \
+	X e##a POSIX_TRACE_EACH_22_(e, X, e##__VA_ARGS__)
+#define POSIX_TRACE_EACH_24_(e, X, a, ...) \
+	X e##a POSIX_TRACE_EACH_23_(e, X, e##__VA_ARGS__)
+#define POSIX_TRACE_EACH_25_(e, X, a, ...) \
+	X e##a POSIX_TRACE_EACH_24_(e, X, e##__VA_ARGS__)
+#define POSIX_TRACE_EACH_26_(e, X, a, ...) \
+	X e##a POSIX_TRACE_EACH_25_(e, X, e##__VA_ARGS__)
+#define POSIX_TRACE_EACH_27_(e, X, a, ...) \
+	X e##a POSIX_TRACE_EACH_26_(e, X, e##__VA_ARGS__)
+#define POSIX_TRACE_EACH_28_(e, X, a, ...) \
+	X e##a POSIX_TRACE_EACH_27_(e, X, e##__VA_ARGS__)
+#define POSIX_TRACE_EACH_29_(e, X, a, ...) \
+	X e##a POSIX_TRACE_EACH_28_(e, X, e##__VA_ARGS__)
+#define POSIX_TRACE_EACH_30_(e, X, a, ...) \
+	X e##a POSIX_TRACE_EACH_29_(e, X, e##__VA_ARGS__)
+#define POSIX_TRACE_EACH_31_(e, X, a, ...) \
+	X e##a POSIX_TRACE_EACH_30_(e, X, e##__VA_ARGS__)
+#define POSIX_TRACE_EACH_32_(e, X, a, ...) \
+	X e##a POSIX_TRACE_EACH_31_(e, X, e##__VA_ARGS__)
+
+/* Calls the macro of a word. type has the prefix T_. */
+#define POSIX_TRACE_SCHEMA_(...)  POSIX_TRACE_SCHEMA2_(, T_##__VA_ARGS__)
+#define POSIX_TRACE_SCHEMA2_(e, type, ...)  POSIX_TRACE_SCHEMA_##type(e##__VA_ARGS__)
+#define POSIX_TRACE_DECLARE_(...) POSIX_TRACE_DECLARE2_(, T_##__VA_ARGS__)
+#define POSIX_TRACE_DECLARE2_(e, type, ...) POSIX_TRACE_DECLARE_##type(e##__VA_ARGS__)
+#define POSIX_TRACE_BYTES_(...)   POSIX_TRACE_BYTES2_(, T_##__VA_ARGS__)
+#define POSIX_TRACE_BYTES2_(e, type, ...)   POSIX_TRACE_BYTES_##type(e##__VA_ARGS__)
+#define POSIX_TRACE_PUT_(...)     POSIX_TRACE_PUT2_(, T_##__VA_ARGS__)
+#define POSIX_TRACE_PUT2_(e, type, ...)     POSIX_TRACE_PUT_##type(e##__VA_ARGS__)
+#define POSIX_TRACE_PROBE_(...)   POSIX_TRACE_PROBE2_(, T_##__VA_ARGS__)
+#define POSIX_TRACE_PROBE2_(e, type, ...)   POSIX_TRACE_PROBE_##type(e##__VA_ARGS__)
+
+/* The kinds of values. Each is a constant expression for a variable x. */
+#ifdef __cplusplus
+extern "C++" {
+template <class T> struct _posix_trace_kind_np {
+	enum {
+		is_float = 0,
+		is_pointer = 0,
+		is_string = 0,
+		is_integer = __is_enum(T)
+	};
+};
+#define POSIX_TRACE_KIND_(type, f, i, p, s) \
+	template <> struct _posix_trace_kind_np<type> { \
+		enum { is_float = f, is_integer = i, is_pointer = p, is_string = s }; \
+	}
+POSIX_TRACE_KIND_(bool, 0, 1, 0, 0);
+POSIX_TRACE_KIND_(char, 0, 1, 0, 0);
+POSIX_TRACE_KIND_(signed char, 0, 1, 0, 0);
+POSIX_TRACE_KIND_(unsigned char, 0, 1, 0, 0);
+POSIX_TRACE_KIND_(wchar_t, 0, 1, 0, 0);
+POSIX_TRACE_KIND_(char16_t, 0, 1, 0, 0);
+POSIX_TRACE_KIND_(char32_t, 0, 1, 0, 0);
+POSIX_TRACE_KIND_(short, 0, 1, 0, 0);
+POSIX_TRACE_KIND_(unsigned short, 0, 1, 0, 0);
+POSIX_TRACE_KIND_(int, 0, 1, 0, 0);
+POSIX_TRACE_KIND_(unsigned, 0, 1, 0, 0);
+POSIX_TRACE_KIND_(long, 0, 1, 0, 0);
+POSIX_TRACE_KIND_(unsigned long, 0, 1, 0, 0);
+POSIX_TRACE_KIND_(long long, 0, 1, 0, 0);
+POSIX_TRACE_KIND_(unsigned long long, 0, 1, 0, 0);
+POSIX_TRACE_KIND_(float, 1, 0, 0, 0);
+POSIX_TRACE_KIND_(double, 1, 0, 0, 0);
+POSIX_TRACE_KIND_(long double, 1, 0, 0, 0);
+POSIX_TRACE_KIND_(char *, 0, 0, 1, 1);
+POSIX_TRACE_KIND_(const char *, 0, 0, 1, 1);
+POSIX_TRACE_KIND_(signed char *, 0, 0, 1, 1);
+POSIX_TRACE_KIND_(const signed char *, 0, 0, 1, 1);
+POSIX_TRACE_KIND_(unsigned char *, 0, 0, 1, 1);
+POSIX_TRACE_KIND_(const unsigned char *, 0, 0, 1, 1);
+#if defined __cpp_char8_t
+POSIX_TRACE_KIND_(char8_t, 0, 1, 0, 0);
+POSIX_TRACE_KIND_(const char8_t *, 0, 0, 1, 1);
+#endif
+template <class T> struct _posix_trace_kind_np<T *> {
+	enum { is_float = 0, is_integer = 0, is_pointer = 1, is_string = 0 };
+};
+template <> struct _posix_trace_kind_np<decltype(nullptr)> {
+	enum { is_float = 0, is_integer = 0, is_pointer = 1, is_string = 1 };
+};
+} /* extern "C++" */
+#undef POSIX_TRACE_KIND_
+#define POSIX_TRACE_IS_INTEGER_(x) _posix_trace_kind_np<decltype(x)>::is_integer
+#define POSIX_TRACE_IS_FLOAT_(x)   _posix_trace_kind_np<decltype(x)>::is_float
+#define POSIX_TRACE_IS_STRING_(x)  _posix_trace_kind_np<decltype(x)>::is_string
+#define POSIX_TRACE_IS_POINTER_(x) _posix_trace_kind_np<decltype(x)>::is_pointer
+#define POSIX_TRACE_ASSERT_(is_true, text) static_assert(is_true, text)
+#define POSIX_TRACE_VARIABLE_(x, value)    auto x = (value);
+#else
+#define POSIX_TRACE_IS_INTEGER_(x) \
+	_Generic((x), _Bool: 1, char: 1, signed char: 1, unsigned char: 1, short: 1, \
+		unsigned short: 1, int: 1, unsigned: 1, long: 1, unsigned long: 1, long long: 1, \
+		unsigned long long: 1, default: 0)
+#define POSIX_TRACE_IS_FLOAT_(x)   _Generic((x), float: 1, double: 1, long double: 1, default: 0)
+#define POSIX_TRACE_IS_STRING_(x) \
+	_Generic((x), char *: 1, const char *: 1, signed char *: 1, const signed char *: 1, \
+		unsigned char *: 1, const unsigned char *: 1, default: 0)
+#define POSIX_TRACE_IS_POINTER_(x) (!POSIX_TRACE_IS_INTEGER_(x) && !POSIX_TRACE_IS_FLOAT_(x))
+#define POSIX_TRACE_ASSERT_(is_true, text) _Static_assert(is_true, text)
+/* The conditional makes an int of a bit-field, which has no type of its own. */
+#define POSIX_TRACE_VARIABLE_(x, value)    __extension__ __auto_type x = 1 ? (value) : 0;
+#endif
+
+/* The text for value names, which a field may have as its last item. */
+#define POSIX_TRACE_NAMES_(...) \
+	POSIX_TRACE_CAT_(POSIX_TRACE_NAMES, POSIX_TRACE_COUNT_(__VA_ARGS__, ))(__VA_ARGS__)
+#define POSIX_TRACE_NAMES1(value)        ""
+#define POSIX_TRACE_NAMES2(value, names) "{" names "}"
+
+/* A field whose variable has a kind. */
+#define POSIX_TRACE_FIELD_(variable, name, type, is_kind, needs, value) \
+	POSIX_TRACE_VARIABLE_(variable, value) \
+	POSIX_TRACE_ASSERT_(is_kind(variable), \
+			    "field " name ": the type " type " needs " needs); \
+	POSIX_TRACE_ASSERT_(sizeof(name) <= POSIX_TRACE_FIELD_NAME_MAX_NP + 1, \
+			    "field " name ": the name is too long");
+#define POSIX_TRACE_IS_NUMBER_(x) (POSIX_TRACE_IS_INTEGER_(x) || POSIX_TRACE_IS_FLOAT_(x))
+#define POSIX_TRACE_INTEGER_(variable, name, type, value) \
+	POSIX_TRACE_FIELD_(variable, name, type, POSIX_TRACE_IS_INTEGER_, "an integer", value)
+#define POSIX_TRACE_NUMBER_(variable, name, type, value) \
+	POSIX_TRACE_FIELD_(variable, name, type, POSIX_TRACE_IS_NUMBER_, "a number", value)
+#define POSIX_TRACE_PUT_AS_(variable, ctype) \
+	{ \
+		const ctype posix_trace_x_ = (ctype)(variable); \
+		posix_trace_to_ = _posix_trace_put_np(posix_trace_to_, &posix_trace_x_, \
+						      sizeof(posix_trace_x_)); \
+	}
+/* Integers, with a conversion as by an assignment. */
+#define POSIX_TRACE_SCHEMA_T_u8(name, ...) "u8 " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
+#define POSIX_TRACE_DECLARE_T_u8(name, ...) \
+	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "u8", POSIX_TRACE_FIRST_(__VA_ARGS__, ))
+#define POSIX_TRACE_BYTES_T_u8(...) + 1
+#define POSIX_TRACE_PUT_T_u8(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, uint8_t)
+#define POSIX_TRACE_PROBE_T_u8(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_SCHEMA_T_u16(name, ...) "u16 " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
+#define POSIX_TRACE_DECLARE_T_u16(name, ...) \
+	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "u16", POSIX_TRACE_FIRST_(__VA_ARGS__, ))
+#define POSIX_TRACE_BYTES_T_u16(...) + 2
+#define POSIX_TRACE_PUT_T_u16(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, uint16_t)
+#define POSIX_TRACE_PROBE_T_u16(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_SCHEMA_T_u32(name, ...) "u32 " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
+#define POSIX_TRACE_DECLARE_T_u32(name, ...) \
+	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "u32", POSIX_TRACE_FIRST_(__VA_ARGS__, ))
+#define POSIX_TRACE_BYTES_T_u32(...) + 4
+#define POSIX_TRACE_PUT_T_u32(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, uint32_t)
+#define POSIX_TRACE_PROBE_T_u32(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_SCHEMA_T_u64(name, ...) "u64 " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
+#define POSIX_TRACE_DECLARE_T_u64(name, ...) \
+	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "u64", POSIX_TRACE_FIRST_(__VA_ARGS__, ))
+#define POSIX_TRACE_BYTES_T_u64(...) + 8
+#define POSIX_TRACE_PUT_T_u64(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, uint64_t)
+#define POSIX_TRACE_PROBE_T_u64(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_SCHEMA_T_s8(name, ...) "s8 " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
+#define POSIX_TRACE_DECLARE_T_s8(name, ...) \
+	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "s8", POSIX_TRACE_FIRST_(__VA_ARGS__, ))
+#define POSIX_TRACE_BYTES_T_s8(...) + 1
+#define POSIX_TRACE_PUT_T_s8(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, int8_t)
+#define POSIX_TRACE_PROBE_T_s8(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_SCHEMA_T_s16(name, ...) "s16 " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
+#define POSIX_TRACE_DECLARE_T_s16(name, ...) \
+	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "s16", POSIX_TRACE_FIRST_(__VA_ARGS__, ))
+#define POSIX_TRACE_BYTES_T_s16(...) + 2
+#define POSIX_TRACE_PUT_T_s16(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, int16_t)
+#define POSIX_TRACE_PROBE_T_s16(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_SCHEMA_T_s32(name, ...) "s32 " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
+#define POSIX_TRACE_DECLARE_T_s32(name, ...) \
+	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "s32", POSIX_TRACE_FIRST_(__VA_ARGS__, ))
+#define POSIX_TRACE_BYTES_T_s32(...) + 4
+#define POSIX_TRACE_PUT_T_s32(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, int32_t)
+#define POSIX_TRACE_PROBE_T_s32(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_SCHEMA_T_s64(name, ...) "s64 " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
+#define POSIX_TRACE_DECLARE_T_s64(name, ...) \
+	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "s64", POSIX_TRACE_FIRST_(__VA_ARGS__, ))
+#define POSIX_TRACE_BYTES_T_s64(...) + 8
+#define POSIX_TRACE_PUT_T_s64(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, int64_t)
+#define POSIX_TRACE_PROBE_T_s64(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_SCHEMA_T_x8(name, ...) "x8 " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
+#define POSIX_TRACE_DECLARE_T_x8(name, ...) \
+	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "x8", POSIX_TRACE_FIRST_(__VA_ARGS__, ))
+#define POSIX_TRACE_BYTES_T_x8(...) + 1
+#define POSIX_TRACE_PUT_T_x8(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, uint8_t)
+#define POSIX_TRACE_PROBE_T_x8(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_SCHEMA_T_x16(name, ...) "x16 " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
+#define POSIX_TRACE_DECLARE_T_x16(name, ...) \
+	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "x16", POSIX_TRACE_FIRST_(__VA_ARGS__, ))
+#define POSIX_TRACE_BYTES_T_x16(...) + 2
+#define POSIX_TRACE_PUT_T_x16(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, uint16_t)
+#define POSIX_TRACE_PROBE_T_x16(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_SCHEMA_T_x32(name, ...) "x32 " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
+#define POSIX_TRACE_DECLARE_T_x32(name, ...) \
+	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "x32", POSIX_TRACE_FIRST_(__VA_ARGS__, ))
+#define POSIX_TRACE_BYTES_T_x32(...) + 4
+#define POSIX_TRACE_PUT_T_x32(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, uint32_t)
+#define POSIX_TRACE_PROBE_T_x32(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_SCHEMA_T_x64(name, ...) "x64 " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
+#define POSIX_TRACE_DECLARE_T_x64(name, ...) \
+	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "x64", POSIX_TRACE_FIRST_(__VA_ARGS__, ))
+#define POSIX_TRACE_BYTES_T_x64(...) + 8
+#define POSIX_TRACE_PUT_T_x64(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, uint64_t)
+#define POSIX_TRACE_PROBE_T_x64(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_SCHEMA_T_char(name, ...) "char " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
+#define POSIX_TRACE_DECLARE_T_char(name, ...) \
+	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "char", POSIX_TRACE_FIRST_(__VA_ARGS__, ))
+#define POSIX_TRACE_BYTES_T_char(...) + 1
+#define POSIX_TRACE_PUT_T_char(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, uint8_t)
+#define POSIX_TRACE_PROBE_T_char(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_SCHEMA_T_ns(name, ...) "ns " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
+#define POSIX_TRACE_DECLARE_T_ns(name, ...) \
+	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "ns", POSIX_TRACE_FIRST_(__VA_ARGS__, ))
+#define POSIX_TRACE_BYTES_T_ns(...) + 8
+#define POSIX_TRACE_PUT_T_ns(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, uint64_t)
+#define POSIX_TRACE_PROBE_T_ns(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_SCHEMA_T_time(name, ...) "time " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
+#define POSIX_TRACE_DECLARE_T_time(name, ...) \
+	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "time", POSIX_TRACE_FIRST_(__VA_ARGS__, ))
+#define POSIX_TRACE_BYTES_T_time(...) + 8
+#define POSIX_TRACE_PUT_T_time(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, int64_t)
+#define POSIX_TRACE_PROBE_T_time(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_SCHEMA_T_errno(name, ...) "errno " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
+#define POSIX_TRACE_DECLARE_T_errno(name, ...) \
+	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "errno", \
+			     POSIX_TRACE_FIRST_(__VA_ARGS__, ))
+#define POSIX_TRACE_BYTES_T_errno(...) + 4
+#define POSIX_TRACE_PUT_T_errno(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, int32_t)
+#define POSIX_TRACE_PROBE_T_errno(name, ...) , posix_trace_F_##name
+/* bool: any number that is not 0 is true. */
+#define POSIX_TRACE_SCHEMA_T_bool(name, ...) "bool " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
+#define POSIX_TRACE_DECLARE_T_bool(name, ...) \
+	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "bool", POSIX_TRACE_FIRST_(__VA_ARGS__, ))
+#define POSIX_TRACE_BYTES_T_bool(...) + 1
+#define POSIX_TRACE_PUT_T_bool(name, ...) \
+	*posix_trace_to_++ = (unsigned char)(posix_trace_F_##name ? 1 : 0);
+#define POSIX_TRACE_PROBE_T_bool(name, ...) , posix_trace_F_##name
+/* With <stdbool.h> before C23 and a word that a macro of the program has passed on. */
+#define POSIX_TRACE_SCHEMA_T__Bool(...)  POSIX_TRACE_SCHEMA_T_bool(__VA_ARGS__)
+#define POSIX_TRACE_DECLARE_T__Bool(...) POSIX_TRACE_DECLARE_T_bool(__VA_ARGS__)
+#define POSIX_TRACE_BYTES_T__Bool(...)   POSIX_TRACE_BYTES_T_bool(__VA_ARGS__)
+#define POSIX_TRACE_PUT_T__Bool(...)     POSIX_TRACE_PUT_T_bool(__VA_ARGS__)
+#define POSIX_TRACE_PROBE_T__Bool(...)   POSIX_TRACE_PROBE_T_bool(__VA_ARGS__)
+
+/* f32 and f64: a float or an integer. */
+#define POSIX_TRACE_SCHEMA_T_f32(name, value)  "f32 " #name ";"
+#define POSIX_TRACE_DECLARE_T_f32(name, value) \
+	POSIX_TRACE_NUMBER_(posix_trace_F_##name, #name, "f32", value)
+#define POSIX_TRACE_BYTES_T_f32(...)           + 4
+#define POSIX_TRACE_PUT_T_f32(name, value)     POSIX_TRACE_PUT_AS_(posix_trace_F_##name, float)
+#define POSIX_TRACE_PROBE_T_f32(name, value)   , posix_trace_F_##name
+#define POSIX_TRACE_SCHEMA_T_f64(name, value)  "f64 " #name ";"
+#define POSIX_TRACE_DECLARE_T_f64(name, value) \
+	POSIX_TRACE_NUMBER_(posix_trace_F_##name, #name, "f64", value)
+#define POSIX_TRACE_BYTES_T_f64(...)           + 8
+#define POSIX_TRACE_PUT_T_f64(name, value)     POSIX_TRACE_PUT_AS_(posix_trace_F_##name, double)
+#define POSIX_TRACE_PROBE_T_f64(name, value)   , posix_trace_F_##name
+
+/* ptr: any pointer. */
+#define POSIX_TRACE_SCHEMA_T_ptr(name, value)  "ptr " #name ";"
+#define POSIX_TRACE_DECLARE_T_ptr(name, value) \
+	POSIX_TRACE_FIELD_(posix_trace_F_##name, #name, "ptr", POSIX_TRACE_IS_POINTER_, \
+			   "a pointer", value)
+#define POSIX_TRACE_BYTES_T_ptr(...)           + 8
+#define POSIX_TRACE_PUT_T_ptr(name, value) \
+	{ \
+		const uint64_t posix_trace_x_ = (uint64_t)(uintptr_t)(posix_trace_F_##name); \
+		posix_trace_to_ = _posix_trace_put_np(posix_trace_to_, &posix_trace_x_, \
+						      sizeof(posix_trace_x_)); \
+	}
+#define POSIX_TRACE_PROBE_T_ptr(name, value)   , posix_trace_F_##name
+
+/* str: a string. BYTES adds VARIES for each field that may need more room. */
+#define POSIX_TRACE_VARIES_()                  0x10000000ul
+#define POSIX_TRACE_SCHEMA_T_str(name, value)  "str " #name ";"
+#define POSIX_TRACE_DECLARE_T_str(name, value) \
+	POSIX_TRACE_FIELD_(posix_trace_F_##name, #name, "str", POSIX_TRACE_IS_STRING_, \
+			   "a string", value)
+#define POSIX_TRACE_BYTES_T_str(...)           + 1 + POSIX_TRACE_VARIES_()
+#define POSIX_TRACE_PUT_T_str(name, value) \
+	posix_trace_to_ = _posix_trace_put_str_np(posix_trace_to_, &posix_trace_room_, \
+						  (const char *)posix_trace_F_##name);
+#define POSIX_TRACE_PROBE_T_str(name, value)   , posix_trace_F_##name
+
+/* bytes: a pointer and a number of bytes. */
+#define POSIX_TRACE_SCHEMA_T_bytes(name, pointer, len)  "bytes " #name ";"
+#define POSIX_TRACE_DECLARE_T_bytes(name, pointer, len) \
+	POSIX_TRACE_FIELD_(posix_trace_F_##name, #name, "bytes", POSIX_TRACE_IS_POINTER_, \
+			   "a pointer", pointer) \
+	const size_t posix_trace_N_##name = (size_t)(len);
+#define POSIX_TRACE_BYTES_T_bytes(...)                  + 4 + POSIX_TRACE_VARIES_()
+#define POSIX_TRACE_PUT_T_bytes(name, pointer, len) \
+	posix_trace_to_ = _posix_trace_put_bytes_np(posix_trace_to_, &posix_trace_room_, \
+						    posix_trace_F_##name, \
+						    posix_trace_N_##name);
+#define POSIX_TRACE_PROBE_T_bytes(name, pointer, len) \
+	, posix_trace_F_##name, posix_trace_N_##name
+
+/* array: n elements of a type behind a pointer; str and bytes: n bytes. */
+#define POSIX_TRACE_SCHEMA_T_array(type, n, name, pointer) \
+	#type "[" POSIX_TRACE_TEXT_(n) "]" #name ";"
+#define POSIX_TRACE_TEXT_(n)  POSIX_TRACE_TEXT2_(n)
+#define POSIX_TRACE_TEXT2_(n) #n
+#define POSIX_TRACE_DECLARE_T_array(type, n, name, pointer) \
+	POSIX_TRACE_FIELD_(posix_trace_F_##name, #name, "array", POSIX_TRACE_IS_POINTER_, \
+			   "a pointer", pointer) \
+	POSIX_TRACE_ASSERT_(sizeof(*posix_trace_F_##name) == POSIX_TRACE_ELEMENT_##type, \
+			    "field " #name ": elements of another size than " #type); \
+	POSIX_TRACE_ASSERT_((n) > 0 && (n) <= POSIX_TRACE_ELEMENTS_MAX_NP, \
+			    "field " #name ": an array has 1 to 65535 elements");
+#define POSIX_TRACE_BYTES_T_array(type, n, name, pointer) + (n) * POSIX_TRACE_ELEMENT_##type
+#define POSIX_TRACE_PUT_T_array(type, n, name, pointer) \
+	posix_trace_to_ = POSIX_TRACE_PUT_ARRAY_##type(posix_trace_to_, posix_trace_F_##name, \
+						       (n) * POSIX_TRACE_ELEMENT_##type);
+#define POSIX_TRACE_PROBE_T_array(type, n, name, pointer) , posix_trace_F_##name
+#define POSIX_TRACE_ELEMENT_u8      1
+#define POSIX_TRACE_ELEMENT_u16     2
+#define POSIX_TRACE_ELEMENT_u32     4
+#define POSIX_TRACE_ELEMENT_u64     8
+#define POSIX_TRACE_ELEMENT_s8      1
+#define POSIX_TRACE_ELEMENT_s16     2
+#define POSIX_TRACE_ELEMENT_s32     4
+#define POSIX_TRACE_ELEMENT_s64     8
+#define POSIX_TRACE_ELEMENT_x8      1
+#define POSIX_TRACE_ELEMENT_x16     2
+#define POSIX_TRACE_ELEMENT_x32     4
+#define POSIX_TRACE_ELEMENT_x64     8
+#define POSIX_TRACE_ELEMENT_char    1
+#define POSIX_TRACE_ELEMENT_ns      8
+#define POSIX_TRACE_ELEMENT_time    8
+#define POSIX_TRACE_ELEMENT_errno   4
+#define POSIX_TRACE_ELEMENT_bool    1
+#define POSIX_TRACE_ELEMENT_f32     4
+#define POSIX_TRACE_ELEMENT_f64     8
+#define POSIX_TRACE_ELEMENT_ptr     8
+#define POSIX_TRACE_ELEMENT_bytes   1
+#define POSIX_TRACE_ELEMENT_str     1
+#define POSIX_TRACE_PUT_ARRAY_u8(to, from, len) \
+	_posix_trace_put_memory_np(to, from, len)
+#define POSIX_TRACE_PUT_ARRAY_u16(to, from, len) \
+	_posix_trace_put_memory_np(to, from, len)
+#define POSIX_TRACE_PUT_ARRAY_u32(to, from, len) \
+	_posix_trace_put_memory_np(to, from, len)
+#define POSIX_TRACE_PUT_ARRAY_u64(to, from, len) \
+	_posix_trace_put_memory_np(to, from, len)
+#define POSIX_TRACE_PUT_ARRAY_s8(to, from, len) \
+	_posix_trace_put_memory_np(to, from, len)
+#define POSIX_TRACE_PUT_ARRAY_s16(to, from, len) \
+	_posix_trace_put_memory_np(to, from, len)
+#define POSIX_TRACE_PUT_ARRAY_s32(to, from, len) \
+	_posix_trace_put_memory_np(to, from, len)
+#define POSIX_TRACE_PUT_ARRAY_s64(to, from, len) \
+	_posix_trace_put_memory_np(to, from, len)
+#define POSIX_TRACE_PUT_ARRAY_x8(to, from, len) \
+	_posix_trace_put_memory_np(to, from, len)
+#define POSIX_TRACE_PUT_ARRAY_x16(to, from, len) \
+	_posix_trace_put_memory_np(to, from, len)
+#define POSIX_TRACE_PUT_ARRAY_x32(to, from, len) \
+	_posix_trace_put_memory_np(to, from, len)
+#define POSIX_TRACE_PUT_ARRAY_x64(to, from, len) \
+	_posix_trace_put_memory_np(to, from, len)
+#define POSIX_TRACE_PUT_ARRAY_char(to, from, len) \
+	_posix_trace_put_memory_np(to, from, len)
+#define POSIX_TRACE_PUT_ARRAY_ns(to, from, len) \
+	_posix_trace_put_memory_np(to, from, len)
+#define POSIX_TRACE_PUT_ARRAY_time(to, from, len) \
+	_posix_trace_put_memory_np(to, from, len)
+#define POSIX_TRACE_PUT_ARRAY_errno(to, from, len) \
+	_posix_trace_put_memory_np(to, from, len)
+#define POSIX_TRACE_PUT_ARRAY_bool(to, from, len) \
+	_posix_trace_put_memory_np(to, from, len)
+#define POSIX_TRACE_PUT_ARRAY_f32(to, from, len) \
+	_posix_trace_put_memory_np(to, from, len)
+#define POSIX_TRACE_PUT_ARRAY_f64(to, from, len) \
+	_posix_trace_put_memory_np(to, from, len)
+#define POSIX_TRACE_PUT_ARRAY_ptr(to, from, len) \
+	_posix_trace_put_memory_np(to, from, len)
+#define POSIX_TRACE_PUT_ARRAY_bytes(to, from, len) \
+	_posix_trace_put_memory_np(to, from, len)
+#define POSIX_TRACE_PUT_ARRAY_str(to, from, len) \
+	_posix_trace_put_text_np(to, from, len)
+
+/* Words that are no fields. */
+#define POSIX_TRACE_SCHEMA_T_level(n)  "@level " #n ";"
+#define POSIX_TRACE_DECLARE_T_level(n) \
+	POSIX_TRACE_ASSERT_((n) >= 1 && (n) <= 5, "a level is 1 to 5");
+#define POSIX_TRACE_BYTES_T_level(n)
+#define POSIX_TRACE_PUT_T_level(n)
+#define POSIX_TRACE_PROBE_T_level(n)
+#define POSIX_TRACE_SCHEMA_T_begin(span)  "@begin " #span ";"
+#define POSIX_TRACE_DECLARE_T_begin(span)
+#define POSIX_TRACE_BYTES_T_begin(span)
+#define POSIX_TRACE_PUT_T_begin(span)
+#define POSIX_TRACE_PROBE_T_begin(span)
+#define POSIX_TRACE_SCHEMA_T_end(span)    "@end " #span ";"
+#define POSIX_TRACE_DECLARE_T_end(span)
+#define POSIX_TRACE_BYTES_T_end(span)
+#define POSIX_TRACE_PUT_T_end(span)
+#define POSIX_TRACE_PROBE_T_end(span)
+/* The field must precede the key, so that the compiler finds a name that is not a field. */
+#define POSIX_TRACE_SCHEMA_T_key(...)  "@key " #__VA_ARGS__ ";"
+#define POSIX_TRACE_DECLARE_T_key(...) \
+	POSIX_TRACE_KEYS_(, POSIX_TRACE_CAT_(POSIX_TRACE_KEYS, \
+					     POSIX_TRACE_COUNT_(__VA_ARGS__, )), F_##__VA_ARGS__)
+#define POSIX_TRACE_KEYS_(e, X, ...)   X(e##__VA_ARGS__)
+#define POSIX_TRACE_KEYS1(a)           (void)posix_trace_##a;
+#define POSIX_TRACE_KEYS2(a, b)        POSIX_TRACE_KEYS1(a) (void)posix_trace_F_##b;
+#define POSIX_TRACE_KEYS3(a, b, c)     POSIX_TRACE_KEYS2(a, b) (void)posix_trace_F_##c;
+#define POSIX_TRACE_KEYS4(a, b, c, d)  POSIX_TRACE_KEYS3(a, b, c) (void)posix_trace_F_##d;
+#define POSIX_TRACE_BYTES_T_key(...)
+#define POSIX_TRACE_PUT_T_key(...)
+#define POSIX_TRACE_PROBE_T_key(...)
+
+/* Appends to a payload that has room. */
+static __inline __attribute__((always_inline, unused)) unsigned char *
+_posix_trace_put_np(unsigned char *to, const void *from, size_t len)
+{
+	__builtin_memcpy(to, from, len);
+	return to + len;
+}
+
+/* *room: the bytes that strings and bytes may have beyond their least. */
+static __inline __attribute__((unused)) unsigned char *
+_posix_trace_put_str_np(unsigned char *to, size_t *room, const char *string)
+{
+	size_t len = string ? __builtin_strlen(string) : 0;
+
+	if (len > *room)
+		len = *room;
+	if (len)
+		__builtin_memcpy(to, string, len);
+	to[len] = '\0';
+	*room -= len;
+	return to + len + 1;
+}
+
+static __inline __attribute__((unused)) unsigned char *
+_posix_trace_put_bytes_np(unsigned char *to, size_t *room, const void *from, size_t len)
+{
+	uint32_t count;
+
+	if (!from)
+		len = 0;
+	if (len > *room)
+		len = *room;
+	count = (uint32_t)len;
+	__builtin_memcpy(to, &count, sizeof(count));
+	if (len)
+		__builtin_memcpy(to + sizeof(count), from, len);
+	*room -= len;
+	return to + sizeof(count) + len;
+}
+
+/* bytes[len] and arrays; a null pointer counts as zeros. */
+static __inline __attribute__((unused)) unsigned char *
+_posix_trace_put_memory_np(unsigned char *to, const void *from, size_t len)
+{
+	if (from)
+		__builtin_memcpy(to, from, len);
+	else
+		__builtin_memset(to, 0, len);
+	return to + len;
+}
+
+/* str[len]: the bytes behind the string are 0. */
+static __inline __attribute__((unused)) unsigned char *
+_posix_trace_put_text_np(unsigned char *to, const void *from, size_t len)
+{
+	const char *string = (const char *)from;
+	size_t used = 0;
+
+	for (; used < len && string && string[used]; used++)
+		to[used] = (unsigned char)string[used];
+	__builtin_memset(to + used, 0, len - used);
+	return to + len;
+}
+
+#endif
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * posix/site.c - registers the event types of trace points in one line.
+ *
+ * A program may have the same line in several files, and threads may reach a line at the same
+ * time. All of them register, and the table of names gives each name one number. The identifier is
+ * stored last, with release: a thread that finds it also finds the rest of the site.
+ *
+ * Signals  async-signal-safe, except for the lock of a backing file.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <trace_np.h>
+
+#include "base/export.h"
+#include "posix/site.h"
+
+/* The types NAME, NAME.2 ... NAME.9 of lines whose fields differ. */
+#define VARIANTS 9
+
+/* Makes the name of a variant, cut to the maximum. suffix: ".begin" of a span, or empty. */
+static void make_name(char *name, const char *base, const char *suffix, int variant)
+{
+	char end[16] = "";
+	size_t len = strlen(base), tail;
+
+	/* A suffix must survive a cut, or begin and end would have one name. */
+	if (variant > 1) {
+		end[0] = '.';
+		end[1] = (char)('0' + variant);
+		end[2] = '\0';
+	}
+	tail = strlen(suffix) + strlen(end);
+	if (len > TRACE_EVENT_NAME_MAX - tail)
+		len = TRACE_EVENT_NAME_MAX - tail;
+	memcpy(name, base, len);
+	strcpy(name + len, suffix);
+	strcat(name, end);
+}
+
+/*
+ * The search ends at the first variant whose schema is the same or missing. Two processes that
+ * share an arena may search at the same time and get the same types: the first description
+ * remains.
+ */
+trace_event_id_t ptx_site_type(const char *base, const char *suffix, const char *schema)
+{
+	char name[TRACE_EVENT_NAME_MAX + 1];
+	trace_event_id_t type;
+
+	for (int variant = 1; variant <= VARIANTS; variant++) {
+		make_name(name, base, suffix, variant);
+		if (posix_trace_eventid_open(name, &type) || type == POSIX_TRACE_UNNAMED_USEREVENT)
+			return POSIX_TRACE_UNNAMED_USEREVENT;
+		/*
+		 * Without room for its schema, an event is recorded without one. A type with
+		 * another schema would show wrong fields.
+		 */
+		if (posix_trace_eventid_describe_np(type, schema) != EEXIST)
+			return type;
+	}
+	return POSIX_TRACE_UNNAMED_USEREVENT;
+}
+
+/*
+ * Registers both events of a scope. The begin has the fields and "@begin SPAN"; the end has no
+ * fields, so that it costs little where a function returns. The two are paired by their thread.
+ */
+static void open_scope(struct posix_trace_site_np *site, trace_event_id_t *begin,
+		       trace_event_id_t *end)
+{
+	/* The longest schema with the longest name is too long to be one, and then fails. */
+	char schema[POSIX_TRACE_SCHEMA_MAX_NP + TRACE_EVENT_NAME_MAX + 16];
+	const char *level = strstr(site->schema, "@level");
+
+	strcpy(schema, site->schema);
+	strcat(schema, "@begin ");
+	strcat(schema, site->name);
+	*begin = ptx_site_type(site->name, ".begin", schema);
+	/* The end has the level of the begin, so that a filter by level admits both or none. */
+	strcpy(schema, "@end ");
+	strcat(schema, site->name);
+	if (level) {
+		char *to = schema + strlen(schema);
+
+		*to++ = ';';
+		while (*level && *level != ';')
+			*to++ = *level++;
+		*to = '\0';
+	}
+	*end = ptx_site_type(site->name, ".end", schema);
+}
+
+/*
+ * Returns the identifier, which the site then has. The lists of names and schemas are changed
+ * without a lock (arena/names.c, arena/schemas.c), so that a signal handler may be the first to
+ * reach a line. posix_trace_eventid_open() keeps errno.
+ */
+PTX_EXPORT trace_event_id_t posix_trace_site_open_np(struct posix_trace_site_np *site)
+{
+	trace_event_id_t type, end = 0;
+
+	switch (site->kind) {
+	case POSIX_TRACE_SITE_SCOPE_NP:
+		open_scope(site, &type, &end);
+		break;
+	default:
+		/* A log line is registered by log.c, which knows its format. */
+		type = ptx_site_type(site->name, "", site->schema);
+	}
+	/* The end first: the release of event_id publishes both. */
+	__atomic_store_n(&site->end_id, end, __ATOMIC_RELAXED);
+	__atomic_store_n(&site->event_id, type, __ATOMIC_RELEASE);
+	return type;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* posix/site.h - event types of trace points in one line, registered at their first use. */
+#ifndef PTX_POSIX_SITE_H
+#define PTX_POSIX_SITE_H
+
+#include <trace.h>
+
+/*
+ * Returns the event type with the name base + suffix and this schema; base is cut if the name is
+ * too long. POSIX_TRACE_UNNAMED_USEREVENT: the process has no more names.
+ */
+trace_event_id_t ptx_site_type(const char *base, const char *suffix, const char *schema);
+
+#endif

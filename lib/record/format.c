@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * record/format.c - the directives of a format: %[N$][flags][width][.precision][length]conversion.
+ *
+ * The writer uses this parser to learn the types of the arguments before it fetches them, and the
+ * reader to print the values. Both therefore agree about the number of each argument, whatever the
+ * format is. The compiler has checked the format of a program; that of a log may be any text.
+ *
+ * Directives without a number use the arguments one after the other. printf() does not define a
+ * mixture of directives with and without numbers; here the two kinds are counted independently.
+ */
+#include "record/format.h"
+
+#include <string.h>
+
+/*
+ * Consumes decimal digits, or none, and returns their number. A number that is too large for any
+ * use counts as the largest.
+ */
+static int take_number(const char **at)
+{
+	/* Saturates, so that no text can overflow it. */
+	int number = 0;
+
+	for (; **at >= '0' && **at <= '9'; ++*at)
+		if (number < 1000000)
+			number = number * 10 + (**at - '0');
+	return number;
+}
+
+/* Consumes "N$" and returns N - 1, or NONE. A number without $ is not consumed. */
+static int take_position(const char **at)
+{
+	/* A width may follow % directly, so that the number alone decides nothing. */
+	const char *begin = *at;
+	const int number = take_number(at);
+
+	if (*at != begin && **at == '$' && number > 0) {
+		++*at;
+		return number - 1;
+	}
+	*at = begin;
+	return PTX_FORMAT_NONE;
+}
+
+/*
+ * Consumes "*" or "*N$", or a number. Stores the number or the argument; the other one is NONE.
+ * A width that is an argument precedes its value in the argument list, unless both are numbered.
+ */
+static void take_size(struct ptx_format *format, int *size, int *argument)
+{
+	*size = PTX_FORMAT_NONE;
+	*argument = PTX_FORMAT_NONE;
+	if (*format->at != '*') {
+		*size = take_number(&format->at);
+		return;
+	}
+	/* A * without a number takes the next argument, as a directive does. */
+	format->at++;
+	*argument = take_position(&format->at);
+	if (*argument == PTX_FORMAT_NONE)
+		*argument = format->next++;
+}
+
+/*
+ * Consumes a length modifier, or none. The forms q and Z of BSD and old C libraries count as those
+ * of C. Those that C23 adds, as w32, are no modifier here: the format is then wrong.
+ */
+static void take_length(const char **at, char *length)
+{
+	/* Longer ones first, as a shorter one may be their beginning. */
+	static const char *const known[] = { "hh", "h", "ll", "l", "q", "j", "z", "Z", "t", "L" };
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		const size_t len = strlen(known[i]);
+
+		if (!strncmp(*at, known[i], len)) {
+			strcpy(length, known[i]);
+			*at += len;
+			return;
+		}
+	}
+	length[0] = '\0';
+}
+
+/*
+ * Returns the type of the argument of a conversion with its length modifier; UNKNOWN if this is no
+ * conversion. The letters C and S have been replaced before.
+ */
+static enum ptx_format_type type_of(const struct ptx_format_part *part)
+{
+	const char length = part->length[0];
+	/* h and hh are int after the promotion. */
+	const bool is_long = length && length != 'h';
+
+	/* Only the sizes of C on the supported machines: long and long long have 64 bits. */
+	switch (part->conversion) {
+	case 'd':
+	case 'i':
+		return is_long ? PTX_FORMAT_LONG : PTX_FORMAT_INT;
+	case 'o':
+	case 'u':
+	case 'x':
+	case 'X':
+	case 'b':
+	case 'B':
+		return is_long ? PTX_FORMAT_UNSIGNED_LONG : PTX_FORMAT_UNSIGNED;
+	case 'c':
+		return is_long ? PTX_FORMAT_UNSIGNED : PTX_FORMAT_INT;
+	case 's':
+		/* A string with a precision may lack its NUL, so it has a type of its own. */
+		if (is_long)
+			return PTX_FORMAT_WIDE_STRING;
+		return part->precision != PTX_FORMAT_NONE ||
+				       part->precision_argument != PTX_FORMAT_NONE ?
+			       PTX_FORMAT_SHORT_STRING : PTX_FORMAT_STRING;
+	case 'p':
+		return PTX_FORMAT_POINTER;
+	case 'n':
+		return PTX_FORMAT_COUNT;
+	case 'f':
+	case 'F':
+	case 'e':
+	case 'E':
+	case 'g':
+	case 'G':
+	case 'a':
+	case 'A':
+		return length == 'L' ? PTX_FORMAT_LONG_DOUBLE : PTX_FORMAT_DOUBLE;
+	default:
+		return PTX_FORMAT_UNKNOWN;
+	}
+}
+
+/*
+ * Consumes a directive behind its %. Returns false if it is not one; the position is then somewhere
+ * within it, and the caller treats the rest of the format as text.
+ */
+static bool take_directive(struct ptx_format *format, struct ptx_format_part *part)
+{
+	const int position = take_position(&format->at);
+	size_t flags = 0;
+
+	/* Flags in any order and number; more than seven can only be repetitions. */
+	for (; *format->at && strchr("-+ #0'I", *format->at); format->at++)
+		if (flags < sizeof(part->flags) - 1)
+			part->flags[flags++] = *format->at;
+	part->flags[flags] = '\0';
+	if (*format->at == '*' || (*format->at >= '1' && *format->at <= '9'))
+		take_size(format, &part->width, &part->width_argument);
+	/* A point without a number is the precision 0. */
+	if (*format->at == '.') {
+		format->at++;
+		take_size(format, &part->precision, &part->precision_argument);
+	}
+	take_length(&format->at, part->length);
+	part->conversion = *format->at;
+	/* The format ends within the directive. */
+	if (!part->conversion)
+		return false;
+	format->at++;
+	/* The names of X/Open for %lc and %ls. */
+	if (part->conversion == 'C' || part->conversion == 'S') {
+		part->conversion = part->conversion == 'C' ? 'c' : 's';
+		strcpy(part->length, "l");
+	}
+	if (part->conversion == 'm')
+		return true;
+	part->type = type_of(part);
+	/* An unknown letter may have an argument of any size, so nothing behind it can be used. */
+	if (part->type == PTX_FORMAT_UNKNOWN)
+		return false;
+	part->argument = position != PTX_FORMAT_NONE ? position : format->next++;
+	return true;
+}
+
+/*
+ * Returns whether an argument has a place among the fields, or there is none. A number in a format
+ * can be any, so this bounds every index into an array of arguments.
+ */
+static bool has_place(int argument)
+{
+	return argument == PTX_FORMAT_NONE || (argument >= 0 && argument < PTX_FORMAT_ARGUMENTS);
+}
+
+/*
+ * Each call advances, so that a loop over the parts ends. A wrong directive is text, from its % to
+ * the end of the format.
+ */
+bool ptx_format_next(struct ptx_format *format, struct ptx_format_part *part)
+{
+	const char *begin = format->at;
+
+	/* NONE is not 0, because 0 is a width, a precision and an argument. */
+	memset(part, 0, sizeof(*part));
+	part->width = part->precision = PTX_FORMAT_NONE;
+	part->width_argument = part->precision_argument = part->argument = PTX_FORMAT_NONE;
+	if (!*begin)
+		return false;
+	/* Text up to the next % is one part. */
+	part->text = begin;
+	if (*begin != '%') {
+		part->len = strcspn(begin, "%");
+		format->at += part->len;
+		return true;
+	}
+	/* %% is the text %. C allows no flags between the two. */
+	if (begin[1] == '%') {
+		part->len = 1;
+		format->at += 2;
+		return true;
+	}
+	format->at++;
+	if (take_directive(format, part) && has_place(part->argument) &&
+	    has_place(part->width_argument) && has_place(part->precision_argument))
+		return true;
+	/* The program's own printf() would be undefined; here the rest is shown as it is. */
+	format->is_wrong = true;
+	part->conversion = 0;
+	part->len = strlen(begin);
+	format->at = begin + part->len;
+	return true;
+}
+
+/*
+ * Notes the type of an argument and counts it. An argument that two directives use has the type of
+ * the first: the compiler refuses a format in which the types differ in size.
+ */
+static void set_type(enum ptx_format_type *type, int *count, int argument,
+		     enum ptx_format_type is)
+{
+	if (argument == PTX_FORMAT_NONE)
+		return;
+	if (type[argument] == PTX_FORMAT_UNKNOWN)
+		type[argument] = is;
+	/* Numbers may come in any order. */
+	if (argument >= *count)
+		*count = argument + 1;
+}
+
+/* Each width and precision that is an argument is an int. */
+int ptx_format_types(const char *text, enum ptx_format_type type[PTX_FORMAT_ARGUMENTS],
+		     bool *has_error)
+{
+	struct ptx_format format = { .at = text };
+	struct ptx_format_part part;
+	int count = 0;
+
+	memset(type, 0, PTX_FORMAT_ARGUMENTS * sizeof(*type));
+	*has_error = false;
+	while (ptx_format_next(&format, &part)) {
+		set_type(type, &count, part.width_argument, PTX_FORMAT_INT);
+		set_type(type, &count, part.precision_argument, PTX_FORMAT_INT);
+		set_type(type, &count, part.argument, part.type);
+		*has_error |= part.conversion == 'm';
+	}
+	/* va_arg() cannot skip an argument whose type is not known. */
+	for (int i = 0; i < count; i++)
+		if (type[i] == PTX_FORMAT_UNKNOWN)
+			return -1;
+	return format.is_wrong ? -1 : count;
+}

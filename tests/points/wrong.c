@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* wrong.c - a line of each kind that the compiler must refuse, selected by -DWRONG=N. */
+#include <trace_point_np.h>
+
+struct thing {
+	int member;
+};
+
+void wrong(int number, const char *text, double real, struct thing *thing);
+
+void wrong(int number, const char *text, double real, struct thing *thing)
+{
+	(void)number, (void)text, (void)real, (void)thing;
+#if WRONG == 0
+	POSIX_TRACE_EVENT_NP(right, (s32, x, number), (str, t, text), (f64, r, real));
+#elif WRONG == 1
+	POSIX_TRACE_EVENT_NP(event, (s32, x, text));
+#elif WRONG == 2
+	POSIX_TRACE_EVENT_NP(event, (str, x, number));
+#elif WRONG == 3
+	POSIX_TRACE_EVENT_NP(event, (u64, x, real));
+#elif WRONG == 4
+	POSIX_TRACE_EVENT_NP(event, (ptr, x, number));
+#elif WRONG == 5
+	POSIX_TRACE_EVENT_NP(event, (f64, x, text));
+#elif WRONG == 6
+	POSIX_TRACE_EVENT_NP(event, (bytes, x, number, 4));
+#elif WRONG == 7
+	POSIX_TRACE_EVENT_NP(event, (array, u64, 1, x, &number));
+#elif WRONG == 8
+	POSIX_TRACE_EVENT_NP(event, (s32, x, number), (level, 6));
+#elif WRONG == 9
+	POSIX_TRACE_EVENT_NP(a.name.of.more.than.sixty.three.bytes.which.no.event.can.ever.have);
+#elif WRONG == 10
+	POSIX_TRACE_EVENT_NP(event, (str, x, thing));
+#elif WRONG == 11
+	POSIX_TRACE_EVENT_NP(event, (errno, x, text));
+#elif WRONG == 12
+	POSIX_TRACE_EVENT_NP(event, (s32, x, *thing));
+#elif WRONG == 13
+	POSIX_TRACE_EVENT_NP(event, (s32, x, number), (key, y));
+#elif WRONG == 14
+	POSIX_TRACE_EVENT_NP(event, (integer, x, number));
+#elif WRONG == 15
+	POSIX_TRACE_EVENT_NP(event, (s32, x, number), (s32, x, number));
+#elif WRONG == 16
+	POSIX_TRACE_LOG_NP("%d", text);
+#elif WRONG == 17
+	POSIX_TRACE_LOG_NP("%s");
+#elif WRONG == 18
+	POSIX_TRACE_LOG_NP(text);
+#elif WRONG == 19
+	POSIX_TRACE_SCOPE_NP(event, (bool, x, text));
+#endif
+}

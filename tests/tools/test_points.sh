@@ -1,0 +1,273 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Trace points in one line, tests/points: every dialect of C and C++ compiles them without a warning
+# and writes the same log; wrong lines do not compile; messages are those of printf(); programs run
+# without the library; USDT probes.
+. "${0%/*}/lib.sh"
+LC_ALL=C
+export LC_ALL
+
+: "${CC:=cc}" "${CXX:=c++}"
+points=${top_srcdir:-${0%/*}/../..}/tests/points
+include=${top_srcdir:-${0%/*}/../..}/include
+libs=$(cd "${top_builddir:-..}" && pwd)/lib/.libs
+test -f "$libs/libposixtrace.so" || skip "no shared library"
+! nm -D "$libs/libposixtrace.so" | grep -qE '__[at]san_' || skip "the library is sanitized"
+# A program runs with the library of this build.
+LD_LIBRARY_PATH=$libs
+export LD_LIBRARY_PATH
+warnings='-Wall -Wextra -Wpedantic -Werror'
+
+# knows COMPILER LANGUAGE STANDARD
+knows() {
+	echo 'extern int x;' | $1 -std="$3" -x "$2" -fsyntax-only - 2>/dev/null
+}
+
+# build COMPILER LANGUAGE FLAGS PROGRAM: shellcheck would quote the flags
+build() {
+	$1 -x "$2" $warnings $3 -I"$include" -o "$tmp/$4" "$points/${4%%-*}.c" -x none \
+		-L"$libs" -lposixtrace
+}
+
+# The events without system events, times, addresses and the values of pointers.
+shown() {
+	"$posixtrace" dump -x 'posix_trace_*' --fields event,data "$1"
+}
+
+# --- events
+
+standards='c11 gnu11 c17 gnu2x'
+cxx_standards='c++11 c++14 gnu++17 c++20 c++23'
+tried=0
+# others COMPILER NAME...: the compiler, and those that it does not name
+others() {
+	first=$1
+	shift
+	printf '%s,' "$first"
+	for compiler; do
+		case " $first " in
+		*" $compiler "*) ;;
+		*) command -v "$compiler" >/dev/null && printf '%s,' "$compiler" ;;
+		esac
+	done
+}
+compilers=$(others "$CC" gcc clang)
+try_events() {
+	flags=$3
+	if ! build "$1" "$2" "$flags" events; then
+		check "events.c compiles with $1 $flags" false
+		return
+	fi
+	tried=$((tried + 1))
+	check "events.c runs with $1 $flags" "$tmp/events" "$tmp/events.ptl"
+	shown "$tmp/events.ptl" >"$tmp/shown"
+	if test "$2" = c; then
+		check "the log of $1 $flags" diff "$points/events.expected" "$tmp/shown"
+	else
+		grep -vE '^(templated|thrown|strong)' "$tmp/shown" >"$tmp/both"
+		grep -E '^(templated|thrown|strong)' "$tmp/shown" >"$tmp/cxx"
+		check "the log of $1 $flags" diff "$points/events.expected" "$tmp/both"
+		check "spans end by exceptions with $1 $flags" diff - "$tmp/cxx" <<-END
+			templated	value=0.25
+			thrown.begin	-
+			thrown.end	-
+			strong	one=1 null=0x0 size=3
+		END
+	fi
+}
+IFS_default=$IFS
+IFS=,
+for compiler in $compilers; do
+	IFS=$IFS_default
+	try_events "$compiler" c "-std=c11 -O0"
+	for standard in $standards; do
+		knows "$compiler" c "$standard" || continue
+		try_events "$compiler" c "-std=$standard -O2"
+	done
+	IFS=,
+done
+compilers=$(others "$CXX" g++ clang++)
+for compiler in $compilers; do
+	IFS=$IFS_default
+	for standard in $cxx_standards; do
+		knows "$compiler" c++ "$standard" || continue
+		try_events "$compiler" c++ "-std=$standard -O2"
+	done
+	IFS=,
+done
+IFS=$IFS_default
+check "at least a compiler of each language was tried" test "$tried" -ge 6
+run 0 latency "$tmp/events.ptl"
+check "a scope is a span" has out outer
+
+# --- refused
+
+for compiler in "$CC" "$CXX"; do
+	language=c
+	standard=c11
+	test "$compiler" = "$CC" || language=c++
+	test "$compiler" = "$CC" || standard=c++11
+	wrong=0
+	while test $wrong -le 19; do
+		$compiler -x $language -std=$standard -Wall -Wextra -Wpedantic -Werror \
+			-I"$include" -DWRONG=$wrong -fsyntax-only "$points/wrong.c" \
+			>"$tmp/said" 2>&1
+		got=$?
+		if test $wrong = 0; then
+			check "$compiler accepts line 0 of wrong.c" test $got = 0
+		else
+			check "$compiler refuses line $wrong of wrong.c" test $got != 0
+		fi
+		case $wrong in
+		1) check "$compiler: field, type and reason are named" grep -q \
+			'field x: the type s32 needs an integer' "$tmp/said" ;;
+		2) check "$compiler: a string is needed" grep -q \
+			'field x: the type str needs a string' "$tmp/said" ;;
+		8) check "$compiler: the level is named" grep -q 'a level is 1 to 5' "$tmp/said" ;;
+		esac
+		wrong=$((wrong + 1))
+	done
+done
+
+# --- messages
+
+check "messages.c compiles" $CC -std=gnu11 -O2 -Wall -Wextra -Werror -I"$include" \
+	-o "$tmp/messages" "$points/messages.c" -L"$libs" -lposixtrace
+"$tmp/messages" "$tmp/messages.ptl" >"$tmp/printed"
+check "it runs" test $? = 0
+check "it printed" test "$(wc -l <"$tmp/printed")" -gt 20
+"$posixtrace" dump -e 'log.*' --json "$tmp/messages.ptl" |
+	python3 -c 'import json, sys
+for line in sys.stdin:
+	sys.stdout.buffer.write(json.loads(line)["message"].encode("utf-8", "surrogateescape") + b"\n")' \
+	>"$tmp/read"
+# A byte that is no UTF-8 cannot be in JSON; the text of the test has none.
+check "messages are those of printf()" diff "$tmp/printed" "$tmp/read"
+run 0 dump -e 'log.*' "$tmp/messages.ptl"
+check "dump shows the text" has out '"took 3 ms for the name"'
+check "a text without arguments has no data" has out '"plain"'
+check "escapes protect the terminal" has out '\\x01 and \\x7f'
+run 0 dump -e 'log.messages.c:*' --where 'a1 == 5' --fields event,a1,a2 "$tmp/messages.ptl"
+check "arguments are fields" has out '5	"five"'
+run 0 stat "$tmp/messages.ptl"
+check "a line is an event type" has out 'log.messages.c:'
+if "$posixtrace" query "$tmp/messages.ptl" 'select 1' >/dev/null 2>&1; then
+	run 0 query "$tmp/messages.ptl" "select message from events where message like 'took%'"
+	check "query has messages" has out 'took 3 ms for the name'
+fi
+
+# --- without the library
+
+for flags in '-fPIE -pie' '-fno-pie -no-pie'; do
+	for language in c c++; do
+		compiler=$CC
+		test $language = c || compiler=$CXX
+		$compiler -x $language $warnings -O2 $flags -I"$include" -o "$tmp/weak" \
+			"$points/weak.c" || {
+			check "weak.c links without the library, $language $flags" false
+			continue
+		}
+		check "weak.c does not need the library, $language $flags" \
+			sh -c "! readelf -d '$tmp/weak' | grep posixtrace"
+		check "it runs where the library is absent, $language $flags" test \
+			"$(LD_LIBRARY_PATH= "$tmp/weak")" = absent
+		check "it finds a preloaded library, $language $flags" test \
+			"$(LD_PRELOAD=$libs/libposixtrace.so "$tmp/weak" "$tmp/weak.ptl")" = present
+		shown "$tmp/weak.ptl" >"$tmp/shown"
+		check "its lines record, $language $flags" diff - "$tmp/shown" <<-END
+			work.begin	i=1
+			step	i=1 text="step"
+			$(grep -o '^log.*1"$' "$tmp/shown")
+			work.end	-
+			work.begin	i=2
+			step	i=2 text="step"
+			$(grep -o '^log.*2"$' "$tmp/shown")
+			work.end	-
+		END
+		check "and messages, $language $flags" grep -q 'i is 2' "$tmp/shown"
+	done
+done
+check "weak.c is linked with the library" $CC -O2 -I"$include" -o "$tmp/weak" "$points/weak.c" \
+	-Wl,--no-as-needed -L"$libs" -lposixtrace
+check "and finds it" test "$("$tmp/weak" "$tmp/weak.ptl")" = present
+
+# --- objects that are loaded and unloaded
+
+cat >"$tmp/plugin.c" <<-'END'
+	#include <trace_point_np.h>
+	void plugin(int i);
+	void plugin(int i)
+	{
+		POSIX_TRACE_EVENT_NP(plugin.call, (s32, i, i), (str, text, "loaded"));
+	}
+END
+cat >"$tmp/loader.c" <<-'END'
+	#include <dlfcn.h>
+	#include <fcntl.h>
+	#include <string.h>
+	#include <trace.h>
+	int main(int argc, char **argv)
+	{
+		trace_id_t trid;
+		int log = open(argv[2], O_RDWR | O_CREAT | O_TRUNC, 0600);
+
+		(void)argc;
+		if (posix_trace_create_withlog(0, NULL, log, &trid) || posix_trace_start(trid))
+			return 2;
+		for (int i = 0; i < 3; i++) {
+			void *handle = dlopen(argv[1], RTLD_NOW), *found = dlsym(handle, "plugin");
+			void (*plugin)(int);
+
+			memcpy(&plugin, &found, sizeof(found));
+			plugin(i);
+			dlclose(handle);
+		}
+		return posix_trace_shutdown(trid);
+	}
+END
+check "an object with a line is built" $CC -shared -fPIC -O2 -I"$include" -o "$tmp/plugin.so" \
+	"$tmp/plugin.c" -L"$libs" -lposixtrace
+check "its loader is built" $CC -I"$include" -o "$tmp/loader" "$tmp/loader.c" -L"$libs" -lposixtrace
+check "it is loaded three times" "$tmp/loader" "$tmp/plugin.so" "$tmp/plugin.ptl"
+shown "$tmp/plugin.ptl" >"$tmp/shown"
+check "each time it records" diff - "$tmp/shown" <<-END
+	plugin.call	i=0 text="loaded"
+	plugin.call	i=1 text="loaded"
+	plugin.call	i=2 text="loaded"
+END
+
+# --- USDT probes
+
+if echo '#include <sys/sdt.h>' | $CC -x c -E - >/dev/null 2>&1; then
+	for language in c c++; do
+		compiler=$CC
+		test $language = c || compiler=$CXX
+		$compiler -x $language -O2 -Wall -Wextra -Wpedantic -Werror -DPOSIX_TRACE_SDT_NP \
+			-std=$(test $language = c && echo c11 || echo c++11) \
+			-I"$include" -o "$tmp/probes" -x $language - -x none \
+			-L"$libs" -lposixtrace <<-'END'
+			#include <trace_point_np.h>
+			int main(int argc, char **argv)
+			{
+				POSIX_TRACE_SCOPE_NP(whole, (s32, argc, argc));
+				POSIX_TRACE_EVENT_NP(probe_four, (s32, fd, argc), (str, name, argv[0]),
+						     (bytes, raw, argv[0], 2), (f64, real, 1.5));
+				POSIX_TRACE_EVENT_NP(net.accept, (level, 3));
+				return 0;
+			}
+		END
+		check "a program with probes compiles as $language" test $? = 0
+		check "it runs" "$tmp/probes"
+		readelf -n "$tmp/probes" >"$tmp/out"
+		check "the provider is named" has out 'Provider: posixtrace'
+		check "a scope is a probe, $language" has out 'Name: whole$'
+		check "an event is a probe, $language" has out 'Name: probe_four$'
+		check "a name with a dot is one, $language" has out 'Name: net.accept$'
+		check "fields are its arguments, $language" test \
+			"$(grep -A2 'Name: probe_four$' "$tmp/out" | grep Arguments | wc -w)" -eq 6
+	done
+else
+	echo "no <sys/sdt.h>: probes are not tested"
+fi
+
+finish
