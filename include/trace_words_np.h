@@ -314,6 +314,55 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 #define POSIX_TRACE_BYTES_T_errno(...) + 4
 #define POSIX_TRACE_PUT_T_errno(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, int32_t)
 #define POSIX_TRACE_PROBE_T_errno(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_SCHEMA_T_o8(name, ...) "o8 " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
+#define POSIX_TRACE_DECLARE_T_o8(name, ...) \
+	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "o8", \
+			     POSIX_TRACE_FIRST_(__VA_ARGS__, ))
+#define POSIX_TRACE_BYTES_T_o8(...) + 1
+#define POSIX_TRACE_PUT_T_o8(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, uint8_t)
+#define POSIX_TRACE_PROBE_T_o8(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_SCHEMA_T_o16(name, ...) "o16 " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
+#define POSIX_TRACE_DECLARE_T_o16(name, ...) \
+	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "o16", \
+			     POSIX_TRACE_FIRST_(__VA_ARGS__, ))
+#define POSIX_TRACE_BYTES_T_o16(...) + 2
+#define POSIX_TRACE_PUT_T_o16(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, uint16_t)
+#define POSIX_TRACE_PROBE_T_o16(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_SCHEMA_T_o32(name, ...) "o32 " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
+#define POSIX_TRACE_DECLARE_T_o32(name, ...) \
+	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "o32", \
+			     POSIX_TRACE_FIRST_(__VA_ARGS__, ))
+#define POSIX_TRACE_BYTES_T_o32(...) + 4
+#define POSIX_TRACE_PUT_T_o32(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, uint32_t)
+#define POSIX_TRACE_PROBE_T_o32(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_SCHEMA_T_o64(name, ...) "o64 " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
+#define POSIX_TRACE_DECLARE_T_o64(name, ...) \
+	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "o64", \
+			     POSIX_TRACE_FIRST_(__VA_ARGS__, ))
+#define POSIX_TRACE_BYTES_T_o64(...) + 8
+#define POSIX_TRACE_PUT_T_o64(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, uint64_t)
+#define POSIX_TRACE_PROBE_T_o64(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_SCHEMA_T_fd(name, ...) "fd " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
+#define POSIX_TRACE_DECLARE_T_fd(name, ...) \
+	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "fd", \
+			     POSIX_TRACE_FIRST_(__VA_ARGS__, ))
+#define POSIX_TRACE_BYTES_T_fd(...) + 4
+#define POSIX_TRACE_PUT_T_fd(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, int32_t)
+#define POSIX_TRACE_PROBE_T_fd(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_SCHEMA_T_signal(name, ...) "signal " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
+#define POSIX_TRACE_DECLARE_T_signal(name, ...) \
+	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "signal", \
+			     POSIX_TRACE_FIRST_(__VA_ARGS__, ))
+#define POSIX_TRACE_BYTES_T_signal(...) + 4
+#define POSIX_TRACE_PUT_T_signal(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, int32_t)
+#define POSIX_TRACE_PROBE_T_signal(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_SCHEMA_T_wait(name, ...) "wait " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
+#define POSIX_TRACE_DECLARE_T_wait(name, ...) \
+	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "wait", \
+			     POSIX_TRACE_FIRST_(__VA_ARGS__, ))
+#define POSIX_TRACE_BYTES_T_wait(...) + 4
+#define POSIX_TRACE_PUT_T_wait(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, int32_t)
+#define POSIX_TRACE_PROBE_T_wait(name, ...) , posix_trace_F_##name
 /* bool: any number that is not 0 is true. */
 #define POSIX_TRACE_SCHEMA_T_bool(name, ...) "bool " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
 #define POSIX_TRACE_DECLARE_T_bool(name, ...) \
@@ -416,6 +465,13 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 #define POSIX_TRACE_ELEMENT_ns      8
 #define POSIX_TRACE_ELEMENT_time    8
 #define POSIX_TRACE_ELEMENT_errno   4
+#define POSIX_TRACE_ELEMENT_o8      1
+#define POSIX_TRACE_ELEMENT_o16     2
+#define POSIX_TRACE_ELEMENT_o32     4
+#define POSIX_TRACE_ELEMENT_o64     8
+#define POSIX_TRACE_ELEMENT_fd      4
+#define POSIX_TRACE_ELEMENT_signal  4
+#define POSIX_TRACE_ELEMENT_wait    4
 #define POSIX_TRACE_ELEMENT_bool    1
 #define POSIX_TRACE_ELEMENT_f32     4
 #define POSIX_TRACE_ELEMENT_f64     8
@@ -453,6 +509,20 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 #define POSIX_TRACE_PUT_ARRAY_time(to, from, len) \
 	_posix_trace_put_memory_np(to, from, len)
 #define POSIX_TRACE_PUT_ARRAY_errno(to, from, len) \
+	_posix_trace_put_memory_np(to, from, len)
+#define POSIX_TRACE_PUT_ARRAY_o8(to, from, len) \
+	_posix_trace_put_memory_np(to, from, len)
+#define POSIX_TRACE_PUT_ARRAY_o16(to, from, len) \
+	_posix_trace_put_memory_np(to, from, len)
+#define POSIX_TRACE_PUT_ARRAY_o32(to, from, len) \
+	_posix_trace_put_memory_np(to, from, len)
+#define POSIX_TRACE_PUT_ARRAY_o64(to, from, len) \
+	_posix_trace_put_memory_np(to, from, len)
+#define POSIX_TRACE_PUT_ARRAY_fd(to, from, len) \
+	_posix_trace_put_memory_np(to, from, len)
+#define POSIX_TRACE_PUT_ARRAY_signal(to, from, len) \
+	_posix_trace_put_memory_np(to, from, len)
+#define POSIX_TRACE_PUT_ARRAY_wait(to, from, len) \
 	_posix_trace_put_memory_np(to, from, len)
 #define POSIX_TRACE_PUT_ARRAY_bool(to, from, len) \
 	_posix_trace_put_memory_np(to, from, len)

@@ -50,6 +50,7 @@ want_optional() {
 	want libelf-dev pc:libelf
 	want libzydis-dev header:Zydis/Zydis.h
 	want systemtap-sdt-dev dtrace
+	want python3-dev python3-config
 }
 
 # apt-get prints a page for every package; what it said is in $log.

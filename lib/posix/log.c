@@ -28,6 +28,10 @@
 #include "posix/site.h"
 #include "record/format.h"
 
+/*
+ * The member arguments of a site is a byte that is read in each use of the line. A format has at
+ * most 31 arguments, so the two highest bits are free.
+ */
 #define IS_OTHER  255 /* in arguments of a site: the event has the text */
 #define HAS_ERROR 128 /* added to their number: the format has %m */
 
@@ -42,13 +46,19 @@ union argument {
 	const void *pointer;
 };
 
-/* Text that is copied before it is packed: strings with a precision, and wide ones. */
+/*
+ * Text that is copied before it is packed: strings with a precision, and wide ones. The payload has
+ * no more room than this, so a string that does not fit here would be cut there.
+ */
 struct scratch {
 	size_t used;
 	char text[POSIX_TRACE_FIELDS_BYTES_NP];
 };
 
-/* The type of field for each type of argument. */
+/*
+ * The type of field for each type of argument. A long double has no type of its own: no reader
+ * could print it, and a double has enough digits for a message.
+ */
 static const struct {
 	const char *name; /* in the schema */
 	enum posix_trace_type_np type;
@@ -107,6 +117,7 @@ static bool make_schema(char *schema, const char *format, unsigned level,
 	if (level)
 		to += sprintf(to, "@level %u;", level);
 	to = stpcpy(to, "@format \"");
+	/* A character needs up to four bytes, the quote and the NUL behind it two. */
 	for (; *format; format++) {
 		if (end - to < 8)
 			return false;
@@ -211,7 +222,10 @@ static size_t precision_of(const char *text, int argument, const union argument 
 	return most;
 }
 
-/* Copies at most most bytes of a string that may lack its NUL. */
+/*
+ * Copies at most most bytes of a string that may lack its NUL. No byte behind them is read. Returns
+ * the copy, which has a NUL.
+ */
 static const char *copy_short(struct scratch *scratch, const char *string, size_t most)
 {
 	char *const to = scratch->text + scratch->used;
@@ -246,7 +260,10 @@ static char *put_utf8(char *to, uint32_t c)
 	return to;
 }
 
-/* Copies a wide string as at most most bytes of UTF-8. */
+/*
+ * Copies a wide string as at most most bytes of UTF-8, in which all readers expect text. Returns
+ * the copy, which has a NUL.
+ */
 static const char *copy_wide(struct scratch *scratch, const wchar_t *string, size_t most)
 {
 	char *const begin = scratch->text + scratch->used, *to = begin;
@@ -300,7 +317,10 @@ static struct posix_trace_arg_np field_of(unsigned type, const union argument *p
 	return arg;
 }
 
-/* The event of a line whose text is made now. */
+/*
+ * Records the event of a line whose text is made now. A longer text is cut, with a NUL at its end.
+ * vsnprintf() may change errno and allocate memory, which is why other lines do not use it.
+ */
 static void log_text(trace_event_id_t id, const char *format, va_list list, const void *address)
 {
 	char text[POSIX_TRACE_FIELDS_BYTES_NP];
@@ -349,6 +369,7 @@ PTX_EXPORT void posix_trace_log_np(struct posix_trace_site_np *site, const char 
 	if (ptx_unlikely(!__atomic_load_n(&site->event_id, __ATOMIC_ACQUIRE)))
 		open_log(site);
 	arguments = __atomic_load_n(&site->arguments, __ATOMIC_RELAXED);
+	/* The list is passed on by its address where more than one function consumes it. */
 	va_start(list, format);
 	if (arguments == IS_OTHER) {
 		/* %m is the errno of the program. */

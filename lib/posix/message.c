@@ -124,7 +124,10 @@ static bool is_real(char conversion)
 	return strchr("fFeEgGaA", conversion);
 }
 
-/* Prints a value as its type is printed, where the directive does not suit it. */
+/*
+ * Prints a value as its type is printed, where the directive does not suit it. The text is cut to
+ * the buffer, which holds every value that is not a string.
+ */
 static void put_plain(const struct message *message, const struct ptx_format_part *part,
 		      const struct posix_trace_value_np *value)
 {
@@ -174,7 +177,10 @@ static void put_real(const struct message *message, const struct ptx_format_part
 
 #pragma GCC diagnostic pop
 
-/* A string, cut to the precision of its directive. */
+/*
+ * Prints a string, cut to the precision of its directive. The precision counts bytes, as in C, so
+ * that it can divide a character of UTF-8.
+ */
 static void put_string(const struct message *message, const struct ptx_format_part *part,
 		       const struct posix_trace_value_np *value)
 {
@@ -313,6 +319,10 @@ void ptx_message_parts(const struct posix_trace_schema_np *schema, const void *d
 
 	/* The values of an array count one by one; those behind the limit are missing. */
 	posix_trace_values_begin_np(&values, schema, data, len, flags);
+	/*
+	 * The schema bounds the fields, and an array in it may have many values. Those that have no
+	 * place are of no use: a format has at most as many arguments.
+	 */
 	while (message.values < POSIX_TRACE_FIELDS_MAX_NP &&
 	       posix_trace_field_next_np(&values, &message.value[message.values]))
 		message.values++;
@@ -323,13 +333,19 @@ void ptx_message_parts(const struct posix_trace_schema_np *schema, const void *d
 			put(arg, part.text, part.len);
 }
 
-/* Text of any length, of which the first size - 1 bytes are kept. */
+/*
+ * Text of any length, of which the first size - 1 bytes are kept. The whole length is counted, so
+ * that a caller learns how much room it needs.
+ */
 struct kept {
 	char *to;
 	size_t size, len;
 };
 
-/* Appends a part, of which only the bytes that have room are kept. */
+/*
+ * Appends a part, of which only the bytes that have room are kept. The NUL is written at the end:
+ * until then the text is as long as its room.
+ */
 static void keep(void *arg, const char *part, size_t len)
 {
 	struct kept *kept = arg;

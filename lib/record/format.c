@@ -39,6 +39,7 @@ static int take_position(const char **at)
 		++*at;
 		return number - 1;
 	}
+	/* The digits, if there were any, are a width. */
 	*at = begin;
 	return PTX_FORMAT_NONE;
 }
@@ -80,6 +81,7 @@ static void take_length(const char **at, char *length)
 			return;
 		}
 	}
+	/* None of them: the argument is an int or a double. */
 	length[0] = '\0';
 }
 
@@ -127,6 +129,7 @@ static enum ptx_format_type type_of(const struct ptx_format_part *part)
 	case 'a':
 	case 'A':
 		return length == 'L' ? PTX_FORMAT_LONG_DOUBLE : PTX_FORMAT_DOUBLE;
+	/* Letters that no C library of ours knows. */
 	default:
 		return PTX_FORMAT_UNKNOWN;
 	}
@@ -148,7 +151,7 @@ static bool take_directive(struct ptx_format *format, struct ptx_format_part *pa
 	part->flags[flags] = '\0';
 	if (*format->at == '*' || (*format->at >= '1' && *format->at <= '9'))
 		take_size(format, &part->width, &part->width_argument);
-	/* A point without a number is the precision 0. */
+	/* A point without a number is the precision 0; a negative argument is none. */
 	if (*format->at == '.') {
 		format->at++;
 		take_size(format, &part->precision, &part->precision_argument);
@@ -238,7 +241,10 @@ static void set_type(enum ptx_format_type *type, int *count, int argument,
 		*count = argument + 1;
 }
 
-/* Each width and precision that is an argument is an int. */
+/*
+ * Each width and precision that is an argument is an int. The number of arguments is that of the
+ * highest one, as printf() requires that all below it are used.
+ */
 int ptx_format_types(const char *text, enum ptx_format_type type[PTX_FORMAT_ARGUMENTS],
 		     bool *has_error)
 {

@@ -511,7 +511,10 @@ static bool take_list(struct parser *parser)
 	return true;
 }
 
-/* Consumes what follows a backslash in a quoted text. Returns false if it is no escape. */
+/*
+ * Consumes what follows a backslash in a quoted text, and stores the character. Returns false if it
+ * is no escape; the reason is recorded by the caller.
+ */
 static bool take_escape(struct parser *parser, char *c)
 {
 	int high, low;
@@ -541,7 +544,11 @@ static bool take_escape(struct parser *parser, char *c)
 	}
 }
 
-/* Consumes a format in double quotes. Its copy is not longer than its text with the quotes. */
+/*
+ * Consumes a format in double quotes. Its copy is not longer than its text with the quotes, so that
+ * it fits into the schema like all names. Whether it suits the fields is not checked here: readers
+ * print a question mark for what is missing.
+ */
 static bool take_format(struct parser *parser)
 {
 	char *const text = parser->room;
@@ -564,6 +571,7 @@ static bool take_format(struct parser *parser)
 		*parser->room++ = c;
 	}
 	parser->at++;
+	/* The NUL takes the place of a quote. */
 	*parser->room++ = '\0';
 	parser->format = text;
 	return true;

@@ -53,6 +53,8 @@ static void types(const struct bits *bits, enum colour colour, const char *name)
 	POSIX_TRACE_EVENT_NP(kinds, (bool, yes, true), (bool, no, 0), (char, c, 'x'),
 			     (ns, took, 1234ul), (time, at, 0), (errno, error, ENOENT),
 			     (f32, unix, 0.5f), (f64, linux, 1), (f64, d, -2.5));
+	POSIX_TRACE_EVENT_NP(others, (o8, a, 8), (o16, b, 8), (o32, mode, 0644), (o64, d, 8),
+			     (fd, fd, -1), (signal, sig, 9), (wait, status, 0));
 	POSIX_TRACE_EVENT_NP(bit.fields, (u8, a, bits->a), (s8, b, bits->b), (bool, c, bits->c),
 			     (u8, colour, colour, "0=red,5=green"), (u8, mode, 3, "|1=r,2=w"));
 	POSIX_TRACE_EVENT_NP(memory, (bytes, raw, text, 3), (bytes, none, null, 9),

@@ -29,6 +29,48 @@ static const char *values_of(const char *schema_text, const void *data, size_t l
 
 #define VALUE(schema, type, v) values_of(schema, &(type){ v }, sizeof(type))
 
+/* The message of a payload. */
+static const char *message_of(const char *schema_text, const void *data, size_t len)
+{
+	static char text[9000];
+	struct posix_trace_schema_np schema;
+	size_t needed;
+
+	OK(posix_trace_schema_parse_np(schema_text, &schema));
+	needed = posix_trace_message_print_np(&schema, data, len, 0, NULL, 0);
+	ck_assert_uint_lt(needed, sizeof(text));
+	ck_assert_uint_eq(posix_trace_message_print_np(&schema, data, len, 0, text, sizeof(text)),
+			  needed);
+	ck_assert_uint_eq(strlen(text), needed);
+	return text;
+}
+
+#define MESSAGE(schema, ...) \
+	message_of(schema, (const unsigned char[]){ __VA_ARGS__ }, \
+		   sizeof((const unsigned char[]){ __VA_ARGS__ }))
+
+/* Formats and data of a log can be anything. */
+START_TEST(hostile_messages_are_bounded)
+{
+	ck_assert_uint_eq(strlen(MESSAGE("u8 a; @format \"%999999999d\"", 1)), 512);
+	ck_assert_uint_eq(strlen(MESSAGE("u8 a; @format \"%-99999999999999999999x\"", 1)), 512);
+	ck_assert_uint_le(strlen(MESSAGE("s8 a; s8 b; @format \"%*d\"", 0x80, 1)), 512);
+	ck_assert_str_eq(MESSAGE("u8 a; @format \"%d %d %s %f\"", 1), "1 ? ? ?");
+	ck_assert_str_eq(MESSAGE("u8 a; @format \"%s %f %p %c\"", 65), "65 ? ? ?");
+	ck_assert_str_eq(MESSAGE("u8 a; @format \"%f\"", 65), "65");
+	ck_assert_str_eq(MESSAGE("str a; @format \"%d|%s\"", 'x', 0), "\"x\"|?");
+	ck_assert_str_eq(MESSAGE("u8 a; @format \"%1$d %31$d %32$d x\"", 7), "7 ? %32$d x");
+	ck_assert_str_eq(MESSAGE("u8 a; @format \"%q %d\"", 7), "%q %d");
+	ck_assert_str_eq(MESSAGE("u8 a; @format \"%n%d%\"", 7), "?%");
+	ck_assert_str_eq(MESSAGE("u8 a; @format \"%m\"", 7), "?");
+	ck_assert_str_eq(MESSAGE("s8 a; @format \"%m\"", 0x80), "error -128");
+	ck_assert_str_eq(MESSAGE("u8[4] a; @format \"%d %d %d\"", 1, 2), "1 2 ?");
+	ck_assert_str_eq(MESSAGE("bytes a; @format \"%s.%.1s\"", 9, 0, 0, 0, 'x'), "x.?");
+	ck_assert_uint_le(strlen(MESSAGE("f64 a; @format \"%500.500f\"", 0xff, 0xff, 0xff, 0xff,
+					 0xff, 0xff, 0xef, 0x7f)), 900);
+}
+END_TEST
+
 START_TEST(values_have_the_text_of_their_type)
 {
 	ck_assert_str_eq(VALUE("u8 n", uint8_t, 200), "200");
@@ -203,5 +245,6 @@ START_TEST(an_event_of_a_log_is_printed)
 END_TEST
 
 SUITE_MAIN("posix_trace_event_print_np", values_have_the_text_of_their_type,
+	   hostile_messages_are_bounded,
 	   bytes_cannot_hurt_a_terminal, a_text_is_cut_to_the_room_and_its_length_is_told,
 	   an_event_is_printed_by_its_schema, an_event_of_a_log_is_printed)

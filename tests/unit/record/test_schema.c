@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Schemas: what is one and what is not, and what either makes of any payload. */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,9 +45,14 @@ static const struct {
 	{ "@names a{1=x}; u8 b{a}; s8 c{ a }", 2, 2 }, { "@names a{|1=x}; x8 b{a}", 1, 1 },
 	{ "@names a{-1=x}; s8 b{a}", 1, 1 }, { "@names a{1=x}", 0, 0 },
 	{ "@names a{1=x}; u8 a{a}", 1, 1 },
+	{ "@format \"\"", 0, 0 }, { "u8 a; @format \"%d; @key\"; u8 b", 2, 2 },
+	{ "@format \"\\\"\\\\\\n\\x41\"", 0, 0 },
 };
 
 static const char *const bad[] = {
+	"@format", "@format x", "@format \"", "@format \"x", "@format \"x\\", "@format \"x\\\"",
+	"@format \"\\q\"", "@format \"\\x4\"", "@format \"\\x00\"", "@format \"\" x",
+	"@format \"a\"; @format \"b\"",
 	"", " ", ";", ";;;", "u8", "u8 ", "u8;", "a", "u9 a", "U8 a", "u128 a", "int a", "u8a",
 	"u8 1a", "u8 a b", "u8 a,b", "u8 a.b", "u8 a-b", "u8 \xc3\xa4", "u8 a; u8 a", "u8 a u8 b",
 	"u8[] a", "u8[0] a", "u8[65536] a", "u8[-1] a", "u8[x] a", "u8[1 a", "u8[1]]a",
@@ -273,6 +279,28 @@ START_TEST(mutated_schemas_are_refused_or_can_be_used)
 }
 END_TEST
 
+START_TEST(a_format_is_found_without_its_escapes)
+{
+	ck_assert_ptr_null(
+		ptx_schema_parse("u8 a; @format \"%d \\\"x\\\" \\\\ \\n\\x01;\"", &schema));
+	ck_assert_str_eq(schema.format, "%d \"x\" \\ \n\001;");
+	ck_assert_ptr_null(ptx_schema_parse("u8 a", &schema));
+	ck_assert_ptr_null(schema.format);
+}
+END_TEST
+
+/* A program of an earlier version has no member format, and other data behind its struct. */
+START_TEST(a_struct_without_format_is_not_exceeded)
+{
+	const size_t size = offsetof(struct posix_trace_schema_np, format);
+
+	memset(&schema, 0x5a, sizeof(schema));
+	ck_assert_ptr_null(ptx_schema_parse_sized("u8 a; @format \"%d\"", &schema, size));
+	for (size_t i = size; i < sizeof(schema); i++)
+		ck_assert_uint_eq(((const unsigned char *)&schema)[i], 0x5a);
+}
+END_TEST
+
 static Suite *suite(void)
 {
 	TCase *tc;
@@ -284,6 +312,8 @@ static Suite *suite(void)
 	tcase_add_test(tc, the_parts_of_a_schema_are_found);
 	tcase_add_test(tc, lists_of_names_serve_several_fields);
 	tcase_add_test(tc, the_first_struct_has_no_masks);
+	tcase_add_test(tc, a_format_is_found_without_its_escapes);
+	tcase_add_test(tc, a_struct_without_format_is_not_exceeded);
 	tcase_add_test(tc, limits_hold_at_their_last_value_and_not_beyond);
 	tcase_add_loop_test(tc, mutated_schemas_are_refused_or_can_be_used, 0, 10);
 	return s;

@@ -1,0 +1,3 @@
+module posixtrace
+
+go 1.19

@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Package posixtrace traces with libposixtrace: event types, spans, streams and logs.
+//
+// While no stream traces the process, an event costs one call of Go and one test. Recording does not
+// fail, and may be done from any goroutine. The events of a goroutine can be on several threads, so
+// a span that blocks needs a key, which Event takes as attributes.
+package posixtrace
+
+/*
+#cgo pkg-config: posixtrace
+#include <stdlib.h>
+#include <trace_np.h>
+
+// Fields that are passed in one call of C, which costs more than the event.
+struct field {
+	int form;
+	unsigned long long number;
+	double real;
+	const char *text;
+	size_t len;
+};
+
+static const volatile unsigned char *active(void)
+{
+	return posix_trace_active_np;
+}
+
+static int parse(const char *text, struct posix_trace_schema_np *schema)
+{
+	return posix_trace_schema_parse_np(text, schema);
+}
+
+// text has the strings and bytes of all fields, one behind the other.
+static void record(trace_event_id_t id, const struct posix_trace_schema_np *schema,
+		   const struct field *field, unsigned fields, const char *text)
+{
+	struct posix_trace_arg_np arg[POSIX_TRACE_FIELDS_MAX_NP];
+	unsigned char payload[POSIX_TRACE_FIELDS_BYTES_NP];
+	unsigned i;
+
+	for (i = 0; i < fields && i < schema->fields; i++) {
+		const struct posix_trace_arg_np made = {
+			schema->field[i].type, schema->field[i].room, field[i].number, field[i].real,
+			text, field[i].len
+		};
+
+		arg[i] = made;
+		text += field[i].len;
+		// A string has a NUL behind it, which len does not count.
+		if (schema->field[i].type == POSIX_TRACE_TYPE_STR_NP)
+			text++;
+	}
+	posix_trace_event_at_np(id, payload,
+				posix_trace_fields_pack_np(payload, sizeof(payload), arg, i), NULL);
+}
+
+static int create(const char *path_or_null, int fd, trace_id_t *trid)
+{
+	trace_attr_t attr;
+	int err = posix_trace_attr_init(&attr);
+
+	if (!err && path_or_null)
+		err = posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND);
+	if (!err)
+		err = path_or_null ? posix_trace_create_withlog(0, &attr, fd, trid) :
+				     posix_trace_create(0, &attr, trid);
+	posix_trace_attr_destroy(&attr);
+	return err;
+}
+
+static int next(trace_id_t trid, struct posix_trace_event_np *event, int *none)
+{
+	return posix_trace_getnext_np(trid, event, none);
+}
+
+// cgo has no access to members of an unnamed union.
+static int next_value(struct posix_trace_values_np *values, struct posix_trace_value_np *value,
+		      unsigned long long *number, double *real)
+{
+	if (!posix_trace_field_next_np(values, value))
+		return 0;
+	*number = value->u64;
+	*real = value->f64;
+	return 1;
+}
+
+static size_t message(const struct posix_trace_schema_np *schema,
+		      const struct posix_trace_event_np *event, char *text, size_t size)
+{
+	return posix_trace_message_print_np(schema, event->data, event->data_len, 0, text, size);
+}
+*/
+import "C"
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+	"unsafe"
+)
+
+var active = (*uint8)(unsafe.Pointer(C.active()))
+
+// IsActive returns whether a stream traces this process.
+func IsActive() bool {
+	return *active != 0
+}
+
+// check converts an error number of the library.
+func check(what string, err C.int) error {
+	if err == 0 {
+		return nil
+	}
+	return &os.PathError{Op: "posixtrace", Path: what, Err: syscall.Errno(err)}
+}
+
+// Event is an event type. Make it once for each name, as a variable of the package.
+type Event struct {
+	id     C.trace_event_id_t
+	schema *C.struct_posix_trace_schema_np // in memory of C, because it points into itself
+}
+
+// NewEvent registers an event type with a schema, such as "s32 fd; str peer; @level 4".
+func NewEvent(name, schema string) (*Event, error) {
+	event := &Event{schema: (*C.struct_posix_trace_schema_np)(
+		C.calloc(1, C.sizeof_struct_posix_trace_schema_np))}
+	cname, cschema := C.CString(name), C.CString(schema)
+	defer C.free(unsafe.Pointer(cname))
+	defer C.free(unsafe.Pointer(cschema))
+	if schema != "" && C.parse(cschema, event.schema) != 0 {
+		return nil, fmt.Errorf("posixtrace: %s: this is not a schema: %s", name, schema)
+	}
+	if err := C.posix_trace_eventid_open(cname, &event.id); err != 0 {
+		return nil, check(name, err)
+	}
+	if schema != "" && event.id != C.POSIX_TRACE_UNNAMED_USEREVENT {
+		if err := C.posix_trace_eventid_describe_np(event.id, cschema); err != 0 {
+			return nil, check(name, err)
+		}
+	}
+	return event, nil
+}
+
+// MustEvent is NewEvent for variables of a package. It panics if the event cannot be registered.
+func MustEvent(name, schema string) *Event {
+	event, err := NewEvent(name, schema)
+	if err != nil {
+		panic(err)
+	}
+	return event
+}
+
+// Record records an event with a value for each field. It panics if the number or the types of the
+// values are not those of the schema. It looks at them only while the process is traced.
+func (event *Event) Record(values ...interface{}) {
+	if *active != 0 {
+		event.record(values)
+	}
+}
+
+func (event *Event) record(values []interface{}) {
+	var fields [C.POSIX_TRACE_FIELDS_MAX_NP]C.struct_field
+	text := make([]byte, 0, 256)
+
+	if len(values) != int(event.schema.fields) {
+		panic(fmt.Sprintf("posixtrace: the event has %d fields", int(event.schema.fields)))
+	}
+	for i, value := range values {
+		field := &fields[i]
+		form := event.schema.field[i].form
+		is := C.enum_posix_trace_form_np(C.POSIX_TRACE_FORM_UNSIGNED_NP)
+		switch value := value.(type) {
+		case bool:
+			if value {
+				field.number = 1
+			}
+		case int:
+			field.number = C.ulonglong(value)
+		case int8:
+			field.number = C.ulonglong(value)
+		case int16:
+			field.number = C.ulonglong(value)
+		case int32:
+			field.number = C.ulonglong(value)
+		case int64:
+			field.number = C.ulonglong(value)
+		case uint:
+			field.number = C.ulonglong(value)
+		case uint8:
+			field.number = C.ulonglong(value)
+		case uint16:
+			field.number = C.ulonglong(value)
+		case uint32:
+			field.number = C.ulonglong(value)
+		case uint64:
+			field.number = C.ulonglong(value)
+		case uintptr:
+			field.number = C.ulonglong(value)
+		case float32:
+			field.real, is = C.double(value), C.POSIX_TRACE_FORM_FLOAT_NP
+		case float64:
+			field.real, is = C.double(value), C.POSIX_TRACE_FORM_FLOAT_NP
+		case string:
+			field.len, is = C.size_t(len(value)), C.POSIX_TRACE_FORM_BYTES_NP
+			text = append(text, value...)
+			if event.schema.field[i]._type == C.POSIX_TRACE_TYPE_STR_NP {
+				text = append(text, 0)
+			}
+		case []byte:
+			field.len, is = C.size_t(len(value)), C.POSIX_TRACE_FORM_BYTES_NP
+			text = append(text, value...)
+			if event.schema.field[i]._type == C.POSIX_TRACE_TYPE_STR_NP {
+				text = append(text, 0)
+			}
+		default:
+			panic(fmt.Sprintf("posixtrace: a field cannot have the type %T", value))
+		}
+		if form == C.POSIX_TRACE_FORM_SIGNED_NP {
+			form = C.POSIX_TRACE_FORM_UNSIGNED_NP
+		}
+		if is != form || event.schema.field[i].is_array != 0 {
+			panic(fmt.Sprintf("posixtrace: the field %s cannot be a %T",
+				C.GoString(event.schema.field[i].name), value))
+		}
+	}
+	text = append(text, 0)
+	C.record(event.id, event.schema, &fields[0], C.uint(len(values)),
+		(*C.char)(unsafe.Pointer(&text[0])))
+}
+
+// Span is a kind of span, with the events NAME.begin and NAME.end.
+type Span struct {
+	begin, end *Event
+}
+
+// MustSpan registers a kind of span. It panics if that fails.
+func MustSpan(name string) *Span {
+	return &Span{MustEvent(name+".begin", "@begin "+name), MustEvent(name+".end", "@end "+name)}
+}
+
+// Begin begins a span and returns the function that ends it: defer span.Begin()().
+func (span *Span) Begin() func() {
+	if *active == 0 {
+		return func() {}
+	}
+	span.begin.Record()
+	return func() { span.end.Record() }
+}
+
+// Stream is an active stream that traces this process.
+type Stream struct {
+	id   C.trace_id_t
+	file *os.File
+}
+
+// NewStream makes a stream with a log in a new file, or without a log if path is empty.
+func NewStream(path string) (*Stream, error) {
+	stream := &Stream{}
+	var cpath *C.char
+	fd := -1
+	if path != "" {
+		file, err := os.Create(path)
+		if err != nil {
+			return nil, err
+		}
+		stream.file, fd = file, int(file.Fd())
+		cpath = C.CString(path)
+		defer C.free(unsafe.Pointer(cpath))
+	}
+	if err := C.create(cpath, C.int(fd), &stream.id); err != 0 {
+		return nil, check(path, err)
+	}
+	return stream, nil
+}
+
+// Start starts the stream.
+func (stream *Stream) Start() error { return check("start", C.posix_trace_start(stream.id)) }
+
+// Stop stops the stream.
+func (stream *Stream) Stop() error { return check("stop", C.posix_trace_stop(stream.id)) }
+
+// Flush writes the events to the log.
+func (stream *Stream) Flush() error { return check("flush", C.posix_trace_flush(stream.id)) }
+
+// Level excludes event types with a greater level, 1 to 5; 0 admits all.
+func (stream *Stream) Level(max int) error {
+	return check("level", C.posix_trace_set_level_np(stream.id, C.int(max)))
+}
+
+// Shutdown ends the stream and completes its log.
+func (stream *Stream) Shutdown() error {
+	err := check("shutdown", C.posix_trace_shutdown(stream.id))
+	if stream.file != nil {
+		stream.file.Close()
+	}
+	return err
+}
+
+// Field is a field of a record: a bool, int64, uint64, float64, string, []byte, or a slice of these
+// as []interface{}.
+type Field struct {
+	Name  string
+	Value interface{}
+}
+
+// Record is an event of a log.
+type Record struct {
+	Name     string
+	TimeNs   int64 // CLOCK_REALTIME
+	Pid, Tid int
+	Fields   []Field
+	Message  string // of an event that has a format
+	Data     []byte
+}
+
+// Get returns the value of a field, or nil.
+func (record *Record) Get(name string) interface{} {
+	for _, field := range record.Fields {
+		if field.Name == name {
+			return field.Value
+		}
+	}
+	return nil
+}
+
+type kind struct {
+	name   string
+	schema *C.struct_posix_trace_schema_np // nil: none
+}
+
+// Log is an opened log. One goroutine at a time uses it.
+type Log struct {
+	id    C.trace_id_t
+	file  *os.File
+	kinds map[C.trace_event_id_t]*kind
+}
+
+// Open opens a log.
+func Open(path string) (*Log, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	log := &Log{file: file, kinds: map[C.trace_event_id_t]*kind{}}
+	if err := C.posix_trace_open_np(C.int(file.Fd()), C.POSIX_TRACE_OPEN_SALVAGE_NP,
+		&log.id); err != 0 {
+		file.Close()
+		return nil, check(path, err)
+	}
+	return log, nil
+}
+
+// Close closes the log.
+func (log *Log) Close() {
+	C.posix_trace_close(log.id)
+	log.file.Close()
+	for _, kind := range log.kinds {
+		C.free(unsafe.Pointer(kind.schema))
+	}
+	log.kinds = nil
+}
+
+// kindOf looks an event type up once. Names and schemas of a log do not change.
+func (log *Log) kindOf(id C.trace_event_id_t) *kind {
+	var name [C.TRACE_EVENT_NAME_MAX + 1]C.char
+	var text [C.POSIX_TRACE_SCHEMA_MAX_NP + 1]C.char
+
+	if known := log.kinds[id]; known != nil {
+		return known
+	}
+	made := &kind{}
+	if C.posix_trace_eventid_get_name(log.id, id, &name[0]) == 0 {
+		made.name = C.GoString(&name[0])
+	}
+	if C.posix_trace_eventid_get_schema_np(log.id, id, &text[0], C.size_t(len(text))) == 0 {
+		made.schema = (*C.struct_posix_trace_schema_np)(
+			C.calloc(1, C.sizeof_struct_posix_trace_schema_np))
+		if C.parse(&text[0], made.schema) != 0 {
+			C.free(unsafe.Pointer(made.schema))
+			made.schema = nil
+		}
+	}
+	log.kinds[id] = made
+	return made
+}
+
+// Next returns the next event, or nil at the end of the log.
+func (log *Log) Next() (*Record, error) {
+	var event C.struct_posix_trace_event_np
+	var none C.int
+
+	if err := C.next(log.id, &event, &none); err != 0 {
+		return nil, check("next", err)
+	}
+	if none != 0 {
+		return nil, nil
+	}
+	kind := log.kindOf(event.info.posix_event_id)
+	record := &Record{
+		Name: kind.name, TimeNs: int64(event.time_ns), Pid: int(event.info.posix_pid),
+		Tid: int(event.tid), Data: C.GoBytes(event.data, C.int(event.data_len)),
+	}
+	if kind.schema != nil {
+		record.Fields = fieldsOf(kind.schema, &event)
+		if kind.schema.format != nil {
+			var text [4096]C.char
+			C.message(kind.schema, &event, &text[0], C.size_t(len(text)))
+			record.Message = C.GoString(&text[0])
+		}
+	}
+	return record, nil
+}
+
+func fieldsOf(schema *C.struct_posix_trace_schema_np, event *C.struct_posix_trace_event_np) []Field {
+	values := (*C.struct_posix_trace_values_np)(C.calloc(1, C.sizeof_struct_posix_trace_values_np))
+	value := (*C.struct_posix_trace_value_np)(C.calloc(1, C.sizeof_struct_posix_trace_value_np))
+	defer C.free(unsafe.Pointer(values))
+	defer C.free(unsafe.Pointer(value))
+	var number C.ulonglong
+	var real C.double
+	var fields []Field
+
+	C.posix_trace_values_begin_np(values, schema, event.data, event.data_len, 0)
+	for C.next_value(values, value, &number, &real) != 0 {
+		var is interface{}
+		switch {
+		case value.field.form == C.POSIX_TRACE_FORM_SIGNED_NP:
+			is = int64(number)
+		case value.field.form == C.POSIX_TRACE_FORM_FLOAT_NP:
+			is = float64(real)
+		case value.field._type == C.POSIX_TRACE_TYPE_STR_NP:
+			is = C.GoStringN((*C.char)(value.data), C.int(value.len))
+		case value.field.form == C.POSIX_TRACE_FORM_BYTES_NP:
+			is = C.GoBytes(value.data, C.int(value.len))
+		case value.field._type == C.POSIX_TRACE_TYPE_BOOL_NP:
+			is = number != 0
+		default:
+			is = uint64(number)
+		}
+		name := C.GoString(value.field.name)
+		if value.field.is_array == 0 {
+			fields = append(fields, Field{name, is})
+		} else if value.index == 0 {
+			fields = append(fields, Field{name, []interface{}{is}})
+		} else {
+			last := &fields[len(fields)-1]
+			last.Value = append(last.Value.([]interface{}), is)
+		}
+	}
+	return fields
+}

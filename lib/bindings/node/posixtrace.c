@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * posixtrace.c - the part of the module posixtrace of Node.js that is in C, by Node-API. index.js
+ * has the classes that programs use.
+ *
+ * Objects of the library are held by externals, which the garbage collector frees. A call that
+ * fails throws an Error with the error number as errno.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <node_api.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <trace_np.h>
+#include <unistd.h>
+
+#define ARGUMENTS 3
+
+/* An event type with its schema. */
+struct event {
+	trace_event_id_t id;
+	struct posix_trace_schema_np schema;
+};
+
+/* A stream or an opened log. */
+struct reader {
+	trace_id_t trid;
+	int fd;
+	bool is_log;
+	struct posix_trace_schema_np schema; /* of the event that is converted */
+};
+
+/* Throws an error. Always returns NULL. */
+static napi_value fail(napi_env env, int err, const char *what)
+{
+	napi_value error, text, number;
+	char message[512];
+
+	snprintf(message, sizeof(message), "%.400s: %s", what, strerrordesc_np(err));
+	napi_create_string_utf8(env, message, NAPI_AUTO_LENGTH, &text);
+	napi_create_error(env, NULL, text, &error);
+	napi_create_int32(env, err, &number);
+	napi_set_named_property(env, error, "errno", number);
+	napi_throw(env, error);
+	return NULL;
+}
+
+static napi_value wrong(napi_env env, const char *what)
+{
+	napi_throw_type_error(env, NULL, what);
+	return NULL;
+}
+
+/* Stores a string argument, "" if it is missing. Returns false if it has no room. */
+static bool string_of(napi_env env, napi_value value, char *text, size_t room)
+{
+	size_t len = 0;
+
+	*text = '\0';
+	napi_get_value_string_utf8(env, value, text, room, &len);
+	return len < room - 1;
+}
+
+static napi_value is_active(napi_env env, napi_callback_info info)
+{
+	napi_value result;
+
+	(void)info;
+	napi_get_boolean(env, *posix_trace_active_np, &result);
+	return result;
+}
+
+/* ------------------------------------------------------------------ events */
+
+static void free_event(napi_env env, void *event, void *hint)
+{
+	(void)env;
+	(void)hint;
+	free(event);
+}
+
+/* event(name, schema): an external. */
+static napi_value make_event(napi_env env, napi_callback_info info)
+{
+	napi_value argument[ARGUMENTS], result;
+	size_t count = ARGUMENTS;
+	char name[TRACE_EVENT_NAME_MAX + 2], schema[POSIX_TRACE_SCHEMA_MAX_NP + 2];
+	struct event *event = calloc(1, sizeof(*event));
+	int err;
+
+	napi_get_cb_info(env, info, &count, argument, NULL, NULL);
+	if (!event)
+		return fail(env, ENOMEM, "event");
+	if (!string_of(env, argument[0], name, sizeof(name)) ||
+	    !string_of(env, argument[1], schema, sizeof(schema)) ||
+	    (*schema && posix_trace_schema_parse_np(schema, &event->schema))) {
+		free(event);
+		return wrong(env, "the name is too long, or the second argument is not a schema");
+	}
+	err = posix_trace_eventid_open(name, &event->id);
+	if (!err && *schema && event->id != POSIX_TRACE_UNNAMED_USEREVENT)
+		err = posix_trace_eventid_describe_np(event->id, schema);
+	if (err) {
+		free(event);
+		return fail(env, err, name);
+	}
+	napi_create_external(env, event, free_event, NULL, &result);
+	return result;
+}
+
+/* Returns the integer of a number, a boolean or a BigInt. */
+static bool integer_of(napi_env env, napi_value value, uint64_t *number)
+{
+	napi_valuetype type;
+	int64_t integer = 0;
+	bool lossless, truth;
+
+	napi_typeof(env, value, &type);
+	switch (type) {
+	case napi_number:
+		napi_get_value_int64(env, value, &integer);
+		*number = (uint64_t)integer;
+		return true;
+	case napi_boolean:
+		napi_get_value_bool(env, value, &truth);
+		*number = truth;
+		return true;
+	case napi_bigint:
+		napi_get_value_bigint_int64(env, value, &integer, &lossless);
+		*number = (uint64_t)integer;
+		if (!lossless)
+			napi_get_value_bigint_uint64(env, value, number, &lossless);
+		return lossless;
+	default:
+		return false;
+	}
+}
+
+/* Appends a value to a payload. Returns false if its type does not suit the field. */
+static bool put_value(napi_env env, const struct posix_trace_field_np *field, napi_value value,
+		      struct posix_trace_payload_np *payload)
+{
+	char text[POSIX_TRACE_FIELDS_BYTES_NP];
+	napi_valuetype type;
+	uint64_t number;
+	double real;
+	void *bytes;
+	size_t len;
+	bool is_buffer;
+
+	napi_typeof(env, value, &type);
+	if (field->form == POSIX_TRACE_FORM_FLOAT_NP) {
+		if (type != napi_number)
+			return false;
+		napi_get_value_double(env, value, &real);
+		posix_trace_payload_real_np(payload, field->type, real);
+		return true;
+	}
+	if (field->type == POSIX_TRACE_TYPE_STR_NP) {
+		if (type != napi_string)
+			return false;
+		string_of(env, value, text, sizeof(text));
+		posix_trace_payload_str_np(payload, text, field->room);
+		return true;
+	}
+	if (field->type == POSIX_TRACE_TYPE_BYTES_NP || field->is_array) {
+		napi_is_buffer(env, value, &is_buffer);
+		if (!is_buffer)
+			return false;
+		napi_get_buffer_info(env, value, &bytes, &len);
+		if (field->room || field->is_array) {
+			if (len != (size_t)field->size * field->count)
+				return false;
+			posix_trace_payload_array_np(payload, bytes, (unsigned)len);
+		} else {
+			posix_trace_payload_bytes_np(payload, bytes, len);
+		}
+		return true;
+	}
+	if (!integer_of(env, value, &number))
+		return false;
+	posix_trace_payload_number_np(payload, field->type, number);
+	return true;
+}
+
+/* record(event, values): values is an array with one value for each field. */
+static napi_value record(napi_env env, napi_callback_info info)
+{
+	napi_value argument[ARGUMENTS], value;
+	size_t count = ARGUMENTS;
+	struct posix_trace_payload_np payload;
+	const struct event *event;
+	uint32_t values = 0;
+	void *data = NULL;
+
+	if (!*posix_trace_active_np)
+		return NULL;
+	napi_get_cb_info(env, info, &count, argument, NULL, NULL);
+	if (napi_get_value_external(env, argument[0], &data) != napi_ok || !data)
+		return wrong(env, "the first argument is not an event");
+	event = data;
+	if (napi_get_array_length(env, argument[1], &values) != napi_ok ||
+	    values != event->schema.fields)
+		return wrong(env, "an event has a value for each field of its schema");
+	posix_trace_payload_begin_np(&payload, sizeof(payload));
+	for (uint32_t i = 0; i < values; i++) {
+		napi_get_element(env, argument[1], i, &value);
+		if (!put_value(env, &event->schema.field[i], value, &payload))
+			return wrong(env, event->schema.field[i].name);
+	}
+	posix_trace_payload_event_np(&payload, event->id);
+	return NULL;
+}
+
+/* ------------------------------------------------------------------ streams and logs */
+
+static void end_reader(struct reader *reader)
+{
+	if (reader->trid && reader->is_log)
+		posix_trace_close(reader->trid);
+	else if (reader->trid)
+		posix_trace_shutdown(reader->trid);
+	if (reader->fd >= 0)
+		close(reader->fd);
+	reader->trid = 0;
+	reader->fd = -1;
+}
+
+static void free_reader(napi_env env, void *reader, void *hint)
+{
+	(void)env;
+	(void)hint;
+	end_reader(reader);
+	free(reader);
+}
+
+/* Opens a file and makes a reader. Returns NULL with an exception. */
+static struct reader *make_reader(napi_env env, napi_callback_info info, int flags, char *path,
+				  size_t room, bool is_log)
+{
+	napi_value argument[ARGUMENTS];
+	size_t count = ARGUMENTS;
+	struct reader *reader = calloc(1, sizeof(*reader));
+
+	if (!reader) {
+		fail(env, ENOMEM, "open");
+		return NULL;
+	}
+	napi_get_cb_info(env, info, &count, argument, NULL, NULL);
+	string_of(env, argument[0], path, room);
+	reader->is_log = is_log;
+	reader->fd = *path || is_log ? open(path, flags | O_CLOEXEC, 0666) : -1;
+	if (reader->fd < 0 && (*path || is_log)) {
+		fail(env, errno, path);
+		free(reader);
+		return NULL;
+	}
+	return reader;
+}
+
+/* Returns the external of a reader, or frees it and throws. */
+static napi_value give(napi_env env, struct reader *reader, int err, const char *path)
+{
+	napi_value result;
+
+	if (err) {
+		reader->trid = 0;
+		free_reader(env, reader, NULL);
+		return fail(env, err, path);
+	}
+	napi_create_external(env, reader, free_reader, NULL, &result);
+	return result;
+}
+
+/* stream(path): without a path, the stream has no log. */
+static napi_value make_stream(napi_env env, napi_callback_info info)
+{
+	char path[4096];
+	struct reader *reader =
+		make_reader(env, info, O_RDWR | O_CREAT | O_TRUNC, path, sizeof(path), false);
+	trace_attr_t attr;
+	int err;
+
+	if (!reader)
+		return NULL;
+	err = posix_trace_attr_init(&attr);
+	if (!err && *path)
+		err = posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND);
+	if (!err)
+		err = *path ? posix_trace_create_withlog(0, &attr, reader->fd, &reader->trid) :
+			      posix_trace_create(0, &attr, &reader->trid);
+	posix_trace_attr_destroy(&attr);
+	return give(env, reader, err, path);
+}
+
+static napi_value open_log(napi_env env, napi_callback_info info)
+{
+	char path[4096];
+	struct reader *reader = make_reader(env, info, O_RDONLY, path, sizeof(path), true);
+
+	if (!reader)
+		return NULL;
+	return give(env, reader, posix_trace_open_np(reader->fd, POSIX_TRACE_OPEN_SALVAGE_NP,
+						     &reader->trid), path);
+}
+
+/* Returns the reader of the first argument, or NULL with an exception. */
+static struct reader *reader_of(napi_env env, napi_callback_info info, napi_value *argument)
+{
+	size_t count = ARGUMENTS;
+	void *reader = NULL;
+
+	napi_get_cb_info(env, info, &count, argument, NULL, NULL);
+	if (napi_get_value_external(env, argument[0], &reader) != napi_ok || !reader)
+		wrong(env, "the first argument is not a stream or a log");
+	return reader;
+}
+
+/* control(stream, "start") and so on. */
+static napi_value control(napi_env env, napi_callback_info info)
+{
+	static const struct {
+		const char *name;
+		int (*function)(trace_id_t);
+	} known[] = {
+		{ "start", posix_trace_start }, { "stop", posix_trace_stop },
+		{ "flush", posix_trace_flush }, { "clear", posix_trace_clear },
+		{ "rewind", posix_trace_rewind },
+	};
+	napi_value argument[ARGUMENTS];
+	struct reader *reader = reader_of(env, info, argument);
+	char name[16];
+
+	if (!reader)
+		return NULL;
+	string_of(env, argument[1], name, sizeof(name));
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (!strcmp(name, known[i].name)) {
+			int err = known[i].function(reader->trid);
+
+			return err ? fail(env, err, name) : NULL;
+		}
+	end_reader(reader);
+	return NULL;
+}
+
+/* level(stream, max) */
+static napi_value set_level(napi_env env, napi_callback_info info)
+{
+	napi_value argument[ARGUMENTS];
+	struct reader *reader = reader_of(env, info, argument);
+	int32_t level = -1;
+	int err;
+
+	if (!reader)
+		return NULL;
+	napi_get_value_int32(env, argument[1], &level);
+	err = posix_trace_set_level_np(reader->trid, level);
+	return err ? fail(env, err, "level") : NULL;
+}
+
+/* A value of a field. Integers beyond 2^53 are BigInts. */
+static napi_value value_object(napi_env env, const struct posix_trace_value_np *value)
+{
+	napi_value result = NULL;
+
+	switch (value->field->form) {
+	case POSIX_TRACE_FORM_SIGNED_NP:
+		if (value->s64 > -(INT64_C(1) << 53) && value->s64 < INT64_C(1) << 53)
+			napi_create_int64(env, value->s64, &result);
+		else
+			napi_create_bigint_int64(env, value->s64, &result);
+		break;
+	case POSIX_TRACE_FORM_FLOAT_NP:
+		napi_create_double(env, value->f64, &result);
+		break;
+	case POSIX_TRACE_FORM_BYTES_NP:
+		if (value->field->type == POSIX_TRACE_TYPE_STR_NP)
+			napi_create_string_utf8(env, value->data, value->len, &result);
+		else
+			napi_create_buffer_copy(env, value->len, value->data, NULL, &result);
+		break;
+	default:
+		if (value->field->type == POSIX_TRACE_TYPE_BOOL_NP)
+			napi_get_boolean(env, value->u64 != 0, &result);
+		else if (value->u64 < UINT64_C(1) << 53)
+			napi_create_int64(env, (int64_t)value->u64, &result);
+		else
+			napi_create_bigint_uint64(env, value->u64, &result);
+	}
+	return result;
+}
+
+/* An object with the fields; an array is an array. */
+static napi_value fields_object(napi_env env, const struct posix_trace_schema_np *schema,
+				const struct posix_trace_event_np *event)
+{
+	struct posix_trace_values_np values;
+	struct posix_trace_value_np value;
+	napi_value fields, array = NULL;
+
+	napi_create_object(env, &fields);
+	if (!schema)
+		return fields;
+	posix_trace_values_begin_np(&values, schema, event->data, event->data_len, 0);
+	while (posix_trace_field_next_np(&values, &value)) {
+		napi_value object = value_object(env, &value);
+
+		if (!value.field->is_array) {
+			napi_set_named_property(env, fields, value.field->name, object);
+			continue;
+		}
+		if (value.index == 0) {
+			napi_create_array(env, &array);
+			napi_set_named_property(env, fields, value.field->name, array);
+		}
+		napi_set_element(env, array, value.index, object);
+	}
+	return fields;
+}
+
+/* next(log): an object, or undefined at the end. */
+static napi_value next_event(napi_env env, napi_callback_info info)
+{
+	napi_value argument[ARGUMENTS], result, item;
+	struct reader *reader = reader_of(env, info, argument);
+	char name[TRACE_EVENT_NAME_MAX + 1] = "", text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
+	struct posix_trace_event_np event;
+	int none = 0, err;
+	bool has_schema;
+
+	if (!reader)
+		return NULL;
+	err = posix_trace_getnext_np(reader->trid, &event, &none);
+	if (err)
+		return fail(env, err, "next");
+	if (none)
+		return NULL;
+	posix_trace_eventid_get_name(reader->trid, event.info.posix_event_id, name);
+	has_schema = !posix_trace_eventid_get_schema_np(reader->trid, event.info.posix_event_id,
+							text, sizeof(text)) &&
+		     !posix_trace_schema_parse_np(text, &reader->schema);
+	napi_create_object(env, &result);
+	napi_create_string_utf8(env, name, NAPI_AUTO_LENGTH, &item);
+	napi_set_named_property(env, result, "name", item);
+	napi_create_bigint_int64(env, event.time_ns, &item);
+	napi_set_named_property(env, result, "timeNs", item);
+	napi_create_int32(env, event.info.posix_pid, &item);
+	napi_set_named_property(env, result, "pid", item);
+	napi_create_int32(env, event.tid, &item);
+	napi_set_named_property(env, result, "tid", item);
+	napi_set_named_property(env, result, "fields",
+				fields_object(env, has_schema ? &reader->schema : NULL, &event));
+	if (has_schema && reader->schema.format) {
+		char message[4096];
+
+		posix_trace_message_print_np(&reader->schema, event.data, event.data_len, 0,
+					     message, sizeof(message));
+		napi_create_string_utf8(env, message, NAPI_AUTO_LENGTH, &item);
+		napi_set_named_property(env, result, "message", item);
+	}
+	napi_create_buffer_copy(env, event.data_len, event.data, NULL, &item);
+	napi_set_named_property(env, result, "data", item);
+	return result;
+}
+
+NAPI_MODULE_INIT()
+{
+	static const struct {
+		const char *name;
+		napi_callback function;
+	} functions[] = {
+		{ "isActive", is_active }, { "event", make_event }, { "record", record },
+		{ "stream", make_stream }, { "open", open_log }, { "control", control },
+		{ "level", set_level }, { "next", next_event },
+	};
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		napi_value function;
+
+		napi_create_function(env, functions[i].name, NAPI_AUTO_LENGTH,
+				     functions[i].function, NULL, &function);
+		napi_set_named_property(env, exports, functions[i].name, function);
+	}
+	return exports;
+}

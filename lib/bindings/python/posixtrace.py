@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Tracing with libposixtrace.
+
+    import posixtrace
+
+    accept = posixtrace.Event("net.accept", "s32 fd; str peer")
+    work = posixtrace.Span("work")
+
+    @work                              # each call is a span
+    def answer(fd):
+        accept(fd, peer="localhost")
+
+    with posixtrace.Stream("first.ptl"):   # records into a log
+        with posixtrace.Span("main"):
+            answer(3)
+
+    for event in posixtrace.Log("first.ptl"):
+        print(event.name, event.fields)
+
+While no stream traces the process, an event or span costs one test, and arguments are not looked at.
+A schema lists the fields of an event type: posix_trace_eventid_describe_np(3).
+
+Errors of the library raise OSError, wrong arguments TypeError or ValueError.
+"""
+import functools
+import sys
+import threading
+
+from _posixtrace import (Event, Record, TracedFunction, is_active, _Log, _profile_thread, _Span,
+                         _Stream, _on_end, _on_start)
+
+__all__ = ["Event", "Log", "Record", "Span", "Stream", "TracedFunction", "is_active",
+           "trace_functions"]
+
+
+class Span(_Span):
+    """Span(name, level=0): a kind of span with the events name.begin and name.end.
+
+    It is a context manager and a decorator, also for methods. Make it once for each name. The end
+    is recorded also if an exception ends the block.
+    """
+
+    __slots__ = ()
+
+    def __call__(self, function):
+        return functools.update_wrapper(super().__call__(function), function)
+
+
+class Stream(_Stream):
+    """Stream(path=None, pid=0): a stream that traces this process, or the process pid.
+
+    With a path, the events go to a log in that file. Without one, read(timeout) returns them one by
+    one. Methods: start, stop, flush, clear, shutdown, level(1 to 5), exclude("io.*,!io.read") and
+    read(timeout). As a context manager it starts the stream and shuts it down.
+    """
+
+    __slots__ = ()
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *exception):
+        self.shutdown()
+
+    def __iter__(self):
+        """The events up to the stop of the stream, while they happen."""
+        while True:
+            event = self.read(0.5)
+            if event is not None:
+                yield event
+                if event.name == "posix_trace_stop":
+                    return
+
+
+class Log(_Log):
+    """Log(path): the events of a log; each loop over it begins with the first.
+
+    An event has name, time_ns, pid, tid, fields (a dictionary), message, data and address.
+    """
+
+    __slots__ = ()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
+
+    def frame(self, name=None):
+        """The events as a pandas.DataFrame, a column for each field; name: of this type only."""
+        import pandas
+
+        rows = []
+        for event in self:
+            if name is None or event.name == name:
+                row = {"name": event.name, "time": event.time_ns, "pid": event.pid,
+                       "tid": event.tid, "message": event.message}
+                row.update(event.fields)
+                rows.append(row)
+        frame = pandas.DataFrame(rows)
+        if rows:
+            frame["time"] = pandas.to_datetime(frame["time"], unit="ns", utc=True)
+        return frame
+
+
+class trace_functions:
+    """Records each call of a function that is written in Python as the span python.
+
+    Its begin has the fields function, file and line. As a context manager, or with start() and
+    stop(). With Python 3.12 it uses sys.monitoring for all threads; before, sys.setprofile for the
+    calling thread and for those that begin later. Generators and coroutines end a span where they
+    yield. Each call of a function costs two events; README has the cost.
+    """
+
+    def __init__(self, tool=None):
+        self._tool = tool
+
+    def start(self):
+        monitoring = getattr(sys, "monitoring", None)
+        if not monitoring:
+            threading.setprofile(lambda *event: _profile_thread(True))
+            _profile_thread(True)
+            return
+        if self._tool is None:
+            self._tool = monitoring.PROFILER_ID
+        monitoring.use_tool_id(self._tool, "posixtrace")
+        events = monitoring.events
+        for event in (events.PY_START, events.PY_RESUME, events.PY_THROW):
+            monitoring.register_callback(self._tool, event, _on_start)
+        for event in (events.PY_RETURN, events.PY_YIELD, events.PY_UNWIND):
+            monitoring.register_callback(self._tool, event, _on_end)
+        monitoring.set_events(self._tool, events.PY_START | events.PY_RESUME | events.PY_THROW |
+                              events.PY_RETURN | events.PY_YIELD | events.PY_UNWIND)
+
+    def stop(self):
+        monitoring = getattr(sys, "monitoring", None)
+        if not monitoring:
+            threading.setprofile(None)
+            _profile_thread(False)
+            return
+        monitoring.set_events(self._tool, 0)
+        monitoring.free_tool_id(self._tool)
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *exception):
+        self.stop()

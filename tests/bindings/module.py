@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# module.py - what same.py does not use of the module posixtrace: module LOG. Fails by an exception.
+import sys
+import threading
+import posixtrace
+
+
+def fails(error, function, *args):
+    try:
+        function(*args)
+    except error:
+        return
+    raise AssertionError(f"{function} does not raise {error}")
+
+
+path = sys.argv[1]
+event = posixtrace.Event("typed", "s32 x;char c;str[4] s;bytes[2] b;u16[2] array;@level 2")
+fails(ValueError, posixtrace.Event, "wrong", "no schema")
+fails(OSError, posixtrace.Event, "typed", "str other")
+fails(OSError, posixtrace.Log, path + ".missing")
+event("not traced, so not checked")
+assert not posixtrace.is_active()
+
+
+class Thing:
+    @posixtrace.Span("method", 3)
+    def method(self, number):
+        """A docstring."""
+        return self, number
+
+
+thing = Thing()
+assert thing.method(1) == (thing, 1)
+assert Thing.method.__doc__ == "A docstring." and Thing.method.__name__ == "method"
+
+
+def traced(n):
+    return traced(n - 1) if n else 0
+
+
+with posixtrace.Stream(path) as stream:
+    assert posixtrace.is_active()
+    event(-5, "x", "text", b"ab", b"\1\0\2\0")
+    fails(TypeError, event, 1)
+    fails(TypeError, event, "no integer", "x", "text", b"ab", b"\1\0\2\0")
+    fails(ValueError, event, 1, "x", "text", b"abc", b"\1\0\2\0")
+    fails(OverflowError, event, 2**64, "x", "text", b"ab", b"\1\0\2\0")
+    assert thing.method(2) == (thing, 2)
+    with posixtrace.trace_functions():
+        traced(2)
+        thread = threading.Thread(target=traced, args=(1,))
+        thread.start()
+        thread.join()
+    stream.level(2)
+    assert thing.method(3) == (thing, 3)  # level 3 is left out now
+    stream.flush()
+
+log = posixtrace.Log(path)
+events = list(log)
+assert [e.name for e in log] == [e.name for e in events]  # from the beginning again
+typed = [e for e in events if e.name == "typed"]
+assert len(typed) == 1
+assert typed[0].fields == {"x": -5, "c": "x", "s": "text", "b": b"ab", "array": [1, 2]}, typed
+assert typed[0].pid > 0 and typed[0].tid > 0 and typed[0].time_ns > 10**18
+names = [e.name for e in events]
+assert names.count("method.begin") == 1 and names.count("method.end") == 1
+calls = [e.fields["function"] for e in events if e.name == "python.begin"]
+assert calls.count("traced") == 5, calls
+depth = {}
+for e in events:
+    if e.name in ("python.begin", "python.end"):
+        depth[e.tid] = depth.get(e.tid, 0) + (1 if e.name == "python.begin" else -1)
+        assert depth[e.tid] >= 0
+
+with posixtrace.Stream() as live:
+    thing.method(4)
+    live.stop()
+    read = [e.name for e in live]
+assert read == ["posix_trace_start", "method.begin", "method.end", "posix_trace_stop"], read
+
+try:
+    import pandas
+except ImportError:
+    print("no pandas: frame() is not tested")
+else:
+    frame = posixtrace.Log(path).frame("typed")
+    assert list(frame["x"]) == [-5] and str(frame["time"].dtype).startswith("datetime64")

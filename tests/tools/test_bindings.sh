@@ -1,0 +1,155 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The bindings of lib/bindings: the first program of each language runs, and the same events of all
+# languages are equal in dump, field by field. A language that is not installed is left out.
+. "${0%/*}/lib.sh"
+
+: "${CC:=cc}" "${CXX:=c++}"
+top=$(cd "${top_srcdir:-${0%/*}/../..}" && pwd)
+build=$(cd "${top_builddir:-..}" && pwd)
+bindings=$top/lib/bindings
+points=$top/tests/bindings
+libs=$build/lib/.libs
+test -f "$libs/libposixtrace.so" || skip "no shared library"
+! nm -D "$libs/libposixtrace.so" | grep -qE '__[at]san_' || skip "the library is sanitized"
+LD_LIBRARY_PATH=$libs
+export LD_LIBRARY_PATH
+
+# What dump shows of the events of a program, without its spans' addresses and times.
+shown() {
+	"$posixtrace" dump -x 'posix_trace_*' --fields event,data "$1"
+}
+
+# equal LANGUAGE: the log that its program wrote
+equal() {
+	shown "$tmp/$1.ptl" >"$tmp/$1.shown"
+	check "the log of $1 is that of C" diff "$tmp/c.shown" "$tmp/$1.shown"
+	run 0 verify "$tmp/$1.ptl"
+}
+
+# --- C, with which the others are compared
+
+check "the program of C is built" $CC -std=gnu11 -I"$top/include" -o "$tmp/c" "$points/same.c" \
+	-L"$libs" -lposixtrace
+check "it runs" "$tmp/c" "$tmp/c.ptl"
+shown "$tmp/c.ptl" >"$tmp/c.shown"
+check "its log has all events" test "$(wc -l <"$tmp/c.shown")" -eq 14
+check "and all values" grep -q 'd=-9223372036854775808.*text="gr' "$tmp/c.shown"
+
+# --- C++
+
+# program_cxx NAME SOURCE
+program_cxx() {
+	check "$1 is built" $CXX -std=c++17 -O1 -Wall -Wextra -Wpedantic -Werror \
+		-I"$top/include" -I"$bindings/cpp" -o "$tmp/$1" "$2" -L"$libs" -lposixtrace
+}
+program_cxx cpp "$points/same.cpp"
+check "it runs" "$tmp/cpp" "$tmp/cpp.ptl"
+equal cpp
+program_cxx cpp_first "$bindings/cpp/first.cpp"
+"$tmp/cpp_first" "$tmp/first.ptl" >"$tmp/out"
+check "the first program of C++ reads what it wrote" has out '^2 from localhost in 1$'
+check "also its messages" has out '^request 2$'
+
+# --- Python
+
+if test -f "$libs/_posixtrace.so"; then
+	python=$(sed -n 's/^PYTHON = //p' "$build/lib/Makefile")
+	PYTHONPATH=$libs:$bindings/python
+	PYTHONDONTWRITEBYTECODE=1
+	export PYTHONPATH PYTHONDONTWRITEBYTECODE
+	check "the program of Python runs" "$python" "$points/same.py" "$tmp/python.ptl"
+	equal python
+	"$python" "$bindings/python/first.py" "$tmp/first.ptl" >"$tmp/out"
+	check "the first program of Python reads what it wrote" has out \
+		"^net.accept {'fd': 5, 'peer': 'localhost'}\$"
+	check "the work queue has at most 30 lines" test \
+		"$(wc -l <"$bindings/python/workqueue.py")" -le 30
+	timeout 60 "$python" "$bindings/python/workqueue.py" "$tmp/queue.ptl" >"$tmp/out"
+	check "the work queue runs" test $? = 0
+	check "its watcher prints" has out '^slept '
+	check "its analyzer counts" has out '^Counter('
+	check "the rest of the module" "$python" "$points/module.py" "$tmp/module.ptl"
+else
+	echo "no module of Python: not tested"
+fi
+
+# --- the work queue of C
+
+if test -x "$build/examples/workqueue"; then
+	check "the work queue of C has at most 60 lines" test \
+		"$(wc -l <"$top/examples/workqueue.c")" -le 60
+	timeout 60 "$build/examples/workqueue" "$tmp/queue.ptl" >"$tmp/out"
+	check "it runs" test $? = 0
+	check "its watcher prints" has out ' slept job=39 size="big"'
+	check "its analyzer counts" has out '^jobs: [0-9]'
+fi
+
+# --- Rust
+
+if command -v cargo >/dev/null && cargo --version >/dev/null 2>&1; then
+	cp -R "$bindings/rust" "$tmp/crate"
+	chmod -R u+w "$tmp/crate"
+	cp "$points/same.rs" "$tmp/crate/examples/same.rs"
+	rust() {
+		(cd "$tmp/crate" && CARGO_HOME=$tmp/cargo CARGO_TARGET_DIR=$tmp/target \
+			POSIXTRACE_LIB_DIR=$libs RUSTFLAGS='-D warnings' \
+			cargo build --offline --quiet --examples)
+	}
+	check "the crate is built" rust
+	check "the program of Rust runs" "$tmp/target/debug/examples/same" "$tmp/rust.ptl"
+	equal rust
+	"$tmp/target/debug/examples/first" "$tmp/first.ptl" >"$tmp/out"
+	check "the first program of Rust reads what it wrote" has out \
+		'^net.accept \[("fd", Signed(5)), ("peer", Text("localhost"))\]$'
+else
+	echo "no cargo: Rust is not tested"
+fi
+
+# --- Go
+
+if command -v go >/dev/null && command -v pkg-config >/dev/null; then
+	cp -R "$bindings/go" "$tmp/go"
+	chmod -R u+w "$tmp/go"
+	mkdir "$tmp/go/same"
+	cp "$points/same.go" "$tmp/go/same/same.go"
+	cat >"$tmp/posixtrace.pc" <<-END
+		Name: posixtrace
+		Description: of this build
+		Version: 1
+		Libs: -L$libs -lposixtrace
+		Cflags: -I$top/include
+	END
+	go_build() {
+		(cd "$tmp/go" && PKG_CONFIG_PATH=$tmp GOCACHE=$tmp/gocache GOFLAGS=-mod=mod \
+			GOPROXY=off GOTOOLCHAIN=local go build -o "$tmp/go_$1" "./$1")
+	}
+	check "the package is built" go_build first
+	check "the program of Go is built" go_build same
+	check "it runs" "$tmp/go_same" "$tmp/go.ptl"
+	equal go
+	"$tmp/go_first" "$tmp/first.ptl" >"$tmp/out"
+	check "the first program of Go reads what it wrote" has out \
+		'^net.accept \[{fd 5} {peer localhost}\]$'
+else
+	echo "no go: not tested"
+fi
+
+# --- Node.js
+
+if test -f "$libs/posixtrace_node.so"; then
+	mkdir "$tmp/node_modules"
+	ln -s "$bindings/node" "$tmp/node_modules/posixtrace"
+	cp "$points/same.js" "$bindings/node/first.js" "$tmp"
+	POSIXTRACE_NODE=$libs/posixtrace_node.so
+	export POSIXTRACE_NODE
+	check "the program of Node.js runs" node "$tmp/same.js" "$tmp/node.ptl"
+	equal node
+	node "$tmp/first.js" "$tmp/first.ptl" >"$tmp/out"
+	check "the first program of Node.js reads what it wrote" has out \
+		"^net.accept { fd: 5, peer: 'localhost' }\$"
+else
+	echo "no module of Node.js: not tested"
+fi
+
+finish
