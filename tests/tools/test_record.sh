@@ -116,6 +116,13 @@ if test -e "$shim" && ! nm -D "$build/lib/.libs/libposixtrace.so" | grep -q '__[
 	check "patterns hold from the first event on" test "$("$posixtrace" dump "$log" |
 		sed 's/.* 0x[0-9a-f]* \([^ ]*\).*/\1/' | grep -c -v -e '^io.[^c]' -e ^posix)" -eq 0
 	check "and let through what they name" test "$(count_of io.open)" -gt 0
+	cp "$(command -v env)" ./privileged && chown nobody privileged 2>/dev/null && chmod 4755 privileged &&
+		test "$(id -u)" -eq 0 && {
+		run 0 record ./privileged true
+		check "a set-user-ID program is reported" has err './privileged: its own calls cannot be traced: it is set-user-ID'
+		run 0 dump -e process.untraced --fields why,program "$log"
+		check "also in the log" has out '^"it is set-user-ID or set-group-ID"	"./privileged"$'
+	}
 	run 0 record env
 	check "the program finds the library" has out "^LD_PRELOAD=$shim$"
 	LD_PRELOAD=libc.so.6 "$posixtrace" record -q --trace=process,-dl env >out

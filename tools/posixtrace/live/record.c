@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/quantity.h"
 #include "base/say.h"
@@ -250,6 +251,29 @@ static bool find_preload(void)
 }
 
 /*
+ * Returns true if the program gets other rights than its caller by its mode. The dynamic linker
+ * then ignores LD_PRELOAD with a path. A name without a slash is looked up as execvp(3) does.
+ */
+static bool changes_rights(const char *program)
+{
+	const char *folders = getenv("PATH");
+	char path[4096];
+	struct stat file;
+
+	snprintf(path, sizeof(path), "%s", program);
+	for (size_t len; !strchr(program, '/') && folders && *folders; folders += len) {
+		folders += *folders == ':';
+		len = strcspn(folders, ":");
+		snprintf(path, sizeof(path), "%.*s/%s", (int)len, folders, program);
+		if (!access(path, X_OK))
+			break;
+	}
+	return !stat(path, &file) && S_ISREG(file.st_mode) &&
+	       (((file.st_mode & S_ISUID) && file.st_uid != geteuid()) ||
+		((file.st_mode & S_ISGID) && file.st_gid != getegid()));
+}
+
+/*
  * Does without the library if the program's dynamic linker would fail or complain because of it.
  * The program then runs with its own trace points only, which a message reports.
  */
@@ -259,6 +283,7 @@ static void drop_preload_if_foreign(const char *program)
 
 	switch (shim_image_find(program, getenv("PATH"), loader)) {
 	case SHIM_IMAGE_FOREIGN:
+		record.untraced = "its C library is another one than glibc";
 		if (*loader)
 			say("%s: its calls cannot be traced: its C library is another one than "
 			    "glibc (%s)",
@@ -270,12 +295,14 @@ static void drop_preload_if_foreign(const char *program)
 		record.launch.preload = NULL;
 		break;
 	case SHIM_IMAGE_MACHINE:
+		record.untraced = "it is for another processor, or of another word size";
 		say("%s: its calls cannot be traced: it is for another processor, or of another "
 		    "word size",
 		    program);
 		record.launch.preload = NULL;
 		break;
 	case SHIM_IMAGE_STATIC:
+		record.untraced = "it is statically linked";
 		if (!record.quiet) /* a static program may still execute dynamic ones */
 			say("%s: its own calls cannot be traced: it is statically linked", program);
 		break;
@@ -284,6 +311,11 @@ static void drop_preload_if_foreign(const char *program)
 	case SHIM_IMAGE_GLIBC:
 		break;
 	}
+	if (record.untraced || !changes_rights(program))
+		return;
+	record.untraced = "it is set-user-ID or set-group-ID";
+	if (!record.quiet)
+		say("%s: its own calls cannot be traced: %s", program, record.untraced);
 }
 
 /*

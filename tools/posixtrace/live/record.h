@@ -26,6 +26,7 @@ struct record {
 	bool wait_for_children;
 	bool quiet;
 	bool fail_on_loss;
+	const char *untraced;      /* why the program cannot load the library; NULL: it can */
 	bool crash;                /* record the stacks of a program that crashes */
 	bool force;                /* an existing log is not kept as LOG.old */
 	unsigned snapshot;         /* RECORD_SNAPSHOT_*; 0: not in loop mode */

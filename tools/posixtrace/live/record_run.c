@@ -362,6 +362,26 @@ static int exit_status(struct run *run, int status)
 }
 
 /*
+ * Records that the program cannot load the library, as the library does for programs that are
+ * executed later: it is the same event type.
+ */
+static void note_untraced(struct run *run)
+{
+	const char *why = run->record->untraced;
+	char data[1024];
+	int32_t pid = run->plan->pid;
+	int len;
+
+	if (!why)
+		return;
+	memcpy(data, &pid, sizeof(pid));
+	len = snprintf(data + 4, sizeof(data) - 5, "%s%c%.900s", why, '\0',
+		       run->record->launch.argv[0]);
+	capture_note(&run->capture, "process.untraced", "s32 pid; str why; str program", data,
+		     (size_t)len + 5);
+}
+
+/*
  * Gives the log its name, then traces. An error with the name ends the trace but not the program.
  */
 static int trace_to_end(struct run *run)
@@ -376,6 +396,7 @@ static int trace_to_end(struct run *run)
 	if (!has_program(run))
 		capture_say_waiting(run->plan->pid);
 	run->has_stream = true;
+	note_untraced(run);
 	progress_begin(&run->progress, !run->record->quiet);
 	status = follow_trace(run);
 	status = tool_worse(status, complete_log(run));
