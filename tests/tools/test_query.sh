@@ -249,7 +249,8 @@ wrong '' 'no such table: elephants$' 'select * from elephants'
 wrong 1:8 'no such column: e.nmae; did you mean name?$' 'select e.nmae from events e'
 wrong 1:12 'no such column: durtion; did you mean duration?$' 'select sum(durtion) from spans'
 wrong 1:8 'no such function: coutn; did you mean count?$' 'select coutn(*) from events'
-wrong 1:35 "no such column: posix_trace_start; text stands in single quotes: 'posix_trace_start'$" \
+wrong 1:8 'no such column: name; another table has it$' 'select name from spans'
+wrong 1:35 "no such column: posix_trace_start; put text in single quotes: 'posix_trace_start'$" \
 	'select * from events where name = posix_trace_start'
 wrong '' 'incomplete input' 'select name from'
 wrong 1:1 'no statement' '  '

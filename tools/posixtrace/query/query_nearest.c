@@ -69,12 +69,16 @@ const char *query_hint(sqlite3 *db, const char *message)
 		if (strncmp(message, kinds[i].message, len) != 0)
 			continue;
 		if (is_event_type(db, name)) {
-			snprintf(hint, sizeof(hint), "; text stands in single quotes: '%s'", name);
+			snprintf(hint, sizeof(hint), "; put text in single quotes: '%s'", name);
 			break;
 		}
 		nearest_begin(&nearest, dot ? dot + 1 : name);
 		offer_rows(db, kinds[i].sql, &nearest, best);
-		snprintf(hint, sizeof(hint), "%s", nearest_hint(&nearest));
+		/* Another table may have a column of exactly this name: no typo then. */
+		if (nearest.name && nearest.distance)
+			snprintf(hint, sizeof(hint), "%s", nearest_hint(&nearest));
+		else if (nearest.name)
+			snprintf(hint, sizeof(hint), "; another table has it");
 	}
 	return hint;
 }
