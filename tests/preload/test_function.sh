@@ -112,6 +112,22 @@ sed -n 's/^{"type":"\([OC]\)","frame":\([0-9]*\).*/\1 \2/p' "$tmp/tree.json" |
 	awk '$1 == "O" { printf "%d", $2; next } { printf "." } END { print "" }' >"$tmp/shape"
 check "the calls nest" grep -qxF 3210.0..10.0.0...210.0..10.0.0.... "$tmp/shape"
 
+# list --probes decides as record does.
+run 0 list --probes "$tmp/asm"
+check "a moved function is listed" has out '^function  moved    2 events  f_load$'
+check "a function with room, too" has out '^function  room     2 events  f_endbr_nops$'
+check "a refused one with its reason" has out '^function  refused  -         x_loop: a loop begins at its first instruction$'
+run 0 list --probes $$
+check "the files of a process" has out '^/.*libc.*:$'
+check "its C library is refused" has out '^function  refused  -         \*: the trace itself uses this library$'
+run 2 list --probes "$tmp/asm" --json
+printf '%s\n' '#include <sys/sdt.h>' 'int main(int argc, char **argv) { DTRACE_PROBE2(shop, sold, argc, argv); return 0; }' >"$tmp/usdt.c"
+# shellcheck disable=SC2086
+if $cc -O1 -o "$tmp/usdt" "$tmp/usdt.c" 2>/dev/null; then
+	run 0 list --probes "$tmp/usdt"
+	check "a probe is listed with its arguments" has out '^probe     refused  -         shop:sold  (-4@%edi 8@%rsi): probes are listed only$'
+fi
+
 # What can be wrong with the option.
 run 125 record -o "$log" --function nothing_of_this_name "$tmp/asm"
 check "no match is an error" has err 'no function of .*asm and its libraries matches'

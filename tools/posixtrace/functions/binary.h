@@ -63,6 +63,17 @@ bool binary_is_pointed_into(struct binary_file *file, uint64_t from, uint64_t un
  */
 const char *binary_import_at(const struct binary_file *file, uint64_t address);
 
+/* A USDT probe. The texts are those of its note. */
+struct binary_probe {
+	const char *provider, *name, *arguments;
+	uint64_t address;
+	bool has_semaphore;
+};
+
+/* Calls take() for each probe until it returns false, and then returns false. */
+bool binary_probes(const struct binary_file *file,
+		   bool (*take)(void *arg, const struct binary_probe *probe), void *arg);
+
 /* Fills the identity of the file for the plan. */
 void binary_identity(const struct binary_file *file, struct shim_plan_module *module);
 

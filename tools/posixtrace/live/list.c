@@ -8,6 +8,7 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "base/tool.h"
+#include "live/list_probes.h"
 #include "live/streams.h"
 #include "log/policy.h"
 
@@ -173,9 +174,13 @@ static void print_table(const struct streams *streams)
 enum {
 	OPT_JSON = 256,
 	OPT_FAIL_ON_LOSS,
+	OPT_PROBES,
 };
 
 static const struct option_row option_rows[] = {
+	{ "probes", OPT_PROBES, "TARGET",
+		"instead of streams: the functions and probes of a file, or of the files of a "
+		"process, and how each can be traced", OPTION_FILE },
 	{ "json", OPT_JSON, NULL,
 		"a JSON object for each stream, with everything that status shows" },
 	{ "fail-on-loss", OPT_FAIL_ON_LOSS, NULL, "exit with 4 if events were lost" },
@@ -210,6 +215,7 @@ static int list_streams(bool json, bool fail_on_loss)
 static int list_run(int argc, char **argv)
 {
 	bool json = false, fail_on_loss = false;
+	const char *probes = NULL;
 	int option;
 
 	while ((option = tool_option(argc, argv, &list_command)) != -1) {
@@ -222,6 +228,9 @@ static int list_run(int argc, char **argv)
 		case OPT_FAIL_ON_LOSS:
 			fail_on_loss = true;
 			break;
+		case OPT_PROBES:
+			probes = optarg;
+			break;
 		default:
 			return tool_usage(&list_command);
 		}
@@ -231,7 +240,11 @@ static int list_run(int argc, char **argv)
 		    argv[optind]);
 		return tool_usage(&list_command);
 	}
-	return list_streams(json, fail_on_loss);
+	if (probes && (json || fail_on_loss)) {
+		say("list: --probes has no streams: --json and --fail-on-loss have no meaning");
+		return tool_usage(&list_command);
+	}
+	return probes ? list_probes(probes) : list_streams(json, fail_on_loss);
 }
 
 const struct tool_command list_command = {
@@ -241,7 +254,8 @@ const struct tool_command list_command = {
 		"Prints a line for each active stream on this machine that you may observe: the "
 		"traced process, the stream's name, policy and status, the share of its memory "
 		"that is in use, the events recorded and lost until now, its creator, and "
-		"whether children inherit it.",
+		"whether children inherit it. With --probes, prints which functions of a program "
+		"can be traced by posixtrace record --function.",
 	.options = option_rows,
 	.notes =
 		"Exit status: 0 ok, 1 failure, 2 usage, 4 see --fail-on-loss.",

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * list_probes.c - list --probes: which functions can be traced by which method, and why others
+ * cannot. It decides exactly as record --function does.
+ */
+#include "live/list_probes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/out.h"
+#include "base/say.h"
+#include "base/text.h"
+#include "base/tool.h"
+#include "functions/libraries.h"
+#include "functions/patchable.h"
+#include "live/process.h"
+#include "symbols/demangle.h"
+
+/* The methods, as the manual page has them. */
+static const char *const methods[] = {
+	[PATCH_REFUSED] = "refused", [PATCH_SLOT] = "room", [PATCH_MOVE] = "moved",
+};
+
+/* Writes a name from a file, which may have any characters; of C++ in the form of the source. */
+static void put_name(const char *name)
+{
+	char *source = demangle(name);
+
+	text_safe(&out_stdout, source ? source : name, strlen(source ? source : name));
+	free(source);
+}
+
+/*
+ * Callback for each probe. The probe's instruction is a nop of one byte, which a jump does not fit
+ * into; record has no method for probes.
+ */
+static bool put_probe(void *arg, const struct binary_probe *probe)
+{
+	(void)arg;
+	out_str(&out_stdout, "probe     refused  -         ");
+	text_safe(&out_stdout, probe->provider, strlen(probe->provider));
+	out_char(&out_stdout, ':');
+	text_safe(&out_stdout, probe->name, strlen(probe->name));
+	out_str(&out_stdout, "  (");
+	text_safe(&out_stdout, probe->arguments, strlen(probe->arguments));
+	out_str(&out_stdout, probe->has_semaphore ? ", semaphore" : "");
+	out_str(&out_stdout, "): probes are listed only\n");
+	return true;
+}
+
+/*
+ * Writes the line of a function. Several names of one address have a line each, because a pattern
+ * may match any of them.
+ */
+static void put_function(struct binary_file *file, const struct binary_function *function)
+{
+	struct patchable is = patchable_of(file, function, SHIM_SITE_FUNCTION);
+
+	out_printf(&out_stdout, "function  %-7s  %-8s  ", methods[is.method],
+		   is.method == PATCH_REFUSED ? "-" : "2 events");
+	put_name(function->name);
+	if (is.method == PATCH_REFUSED)
+		out_printf(&out_stdout, ": %s", is.why);
+	out_char(&out_stdout, '\n');
+}
+
+/*
+ * Prints all of a file: its probes, then its functions in the order of their addresses. A file whose
+ * functions are all refused has one line for them.
+ */
+static int list_file(const char *path)
+{
+	struct binary_file *file = binary_open(path);
+	const struct binary_function *function;
+	size_t count;
+	const char *lack;
+
+	if (!file) {
+		say("%s", strerror(ENOMEM));
+		return TOOL_FAILURE;
+	}
+	text_safe(&out_stdout, path, strlen(path));
+	out_str(&out_stdout, ":\n");
+	binary_probes(file, put_probe, NULL);
+	lack = patchable_lack(file);
+	if (lack)
+		out_printf(&out_stdout, "function  refused  -         *: %s\n", lack);
+	function = binary_functions(file, &count);
+	for (size_t i = 0; i < count && !lack; i++)
+		put_function(file, &function[i]);
+	binary_close(file);
+	return TOOL_OK;
+}
+
+int list_probes(const char *target)
+{
+	struct libraries libraries;
+	int status = TOOL_OK, err;
+	pid_t pid = 0;
+
+	/*
+	 * A number is a process: a file whose name is a number needs a slash. Files that the process
+	 * has mapped may have been replaced since; the shim compares build-ids, this list does not.
+	 */
+	if (target[strspn(target, "0123456789")])
+		return list_file(target);
+	if (!process_once("--probes", target, &pid))
+		return TOOL_USAGE;
+	err = libraries_of_process(&libraries, pid);
+	if (err) {
+		libraries_fini(&libraries);
+		return process_say_why(pid, err);
+	}
+	for (size_t i = 0; i < libraries.count; i++)
+		status = tool_worse(status, list_file(libraries.path[i]));
+	libraries_fini(&libraries);
+	return status;
+}
