@@ -402,6 +402,8 @@ static void find_vectors(void)
 		shim_vectors = SHIM_AVX512;
 	else if (__builtin_cpu_supports("avx"))
 		shim_vectors = SHIM_AVX;
+	if (plan.head->vectors < (uint32_t)shim_vectors)
+		shim_vectors = (int)plan.head->vectors;
 }
 
 /*

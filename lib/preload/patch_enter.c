@@ -5,7 +5,7 @@
  * A patched function has arguments in any register, also in those that no argument is passed in:
  * a compiler that sees caller and callee may keep values in registers that this callee does not
  * change (gcc -fipa-ra). So the code keeps all registers but the flags. The C library may use any
- * vector register in a slow path of the event, so that all of them are kept as well.
+ * vector register in a slow path of the event, so that those which patched modules use are kept.
  */
 #include "preload/patch.h"
 

@@ -29,6 +29,13 @@
 struct shim_plan_head {
 	uint64_t magic;
 	uint32_t modules, sites;
+	/*
+	 * The longest vector registers that code of the modules uses: enum shim_vectors. Longer
+	 * ones have no value that must outlive a call of a patched function: a caller in another
+	 * file expects every function to change them.
+	 */
+	uint32_t vectors;
+	uint32_t unused;
 };
 
 struct shim_plan_module {

@@ -63,6 +63,9 @@ bool binary_is_pointed_into(struct binary_file *file, uint64_t from, uint64_t un
  */
 const char *binary_import_at(const struct binary_file *file, uint64_t address);
 
+/* Returns the longest vector registers that the file's code uses: enum insn_vectors. */
+unsigned binary_vectors(const struct binary_file *file);
+
 /* A USDT probe. The texts are those of its note. */
 struct binary_probe {
 	const char *provider, *name, *arguments;

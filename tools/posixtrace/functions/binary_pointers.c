@@ -40,6 +40,20 @@ static bool add_targets(struct binary_file *file, const struct binary_function *
 	return true;
 }
 
+unsigned binary_vectors(const struct binary_file *file)
+{
+	unsigned most = INSN_SSE;
+
+	for (unsigned i = 0; i < file->segments; i++) {
+		const struct binary_segment *segment = &file->segment[i];
+		unsigned here = segment->is_code ? insn_vectors(segment->bytes, segment->size) :
+						   INSN_SSE;
+
+		most = here > most ? here : most;
+	}
+	return most;
+}
+
 static int by_value(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

@@ -135,7 +135,38 @@ bool insn_decode(struct insn *insn, const uint8_t *code, size_t bytes, uint64_t 
 	return true;
 }
 
+enum insn_vectors insn_vectors(const uint8_t *code, size_t bytes)
+{
+	enum insn_vectors most = INSN_SSE;
+	ZydisDecodedInstruction is;
+	ZydisDecoder decoder;
+
+	if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64,
+					   ZYDIS_STACK_WIDTH_64)))
+		return INSN_AVX512;
+	while (bytes && most != INSN_AVX512) {
+		bool good = ZYAN_SUCCESS(
+			ZydisDecoderDecodeInstruction(&decoder, NULL, code, bytes, &is));
+		size_t len = good ? is.length : 1;
+
+		if (good && is.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX)
+			most = INSN_AVX512;
+		/* Instructions of this form also use masks, which only AVX-512 code has. */
+		else if (good && is.encoding == ZYDIS_INSTRUCTION_ENCODING_VEX)
+			most = is.meta.category == ZYDIS_CATEGORY_KMASK ? INSN_AVX512 : INSN_AVX;
+		code += len;
+		bytes -= len;
+	}
+	return most;
+}
+
 #else
+
+enum insn_vectors insn_vectors(const uint8_t *code, size_t bytes)
+{
+	(void)code, (void)bytes;
+	return INSN_AVX512;
+}
 
 bool insn_is_available(void)
 {

@@ -41,6 +41,15 @@ struct insn {
 /* Returns whether this build can decode. */
 bool insn_is_available(void);
 
+/* The vector registers that instructions use: of 16, 32 or 64 bytes. */
+enum insn_vectors { INSN_SSE, INSN_AVX, INSN_AVX512 };
+
+/*
+ * Returns the longest vector registers that code uses. Bytes that are no instruction are skipped,
+ * and may be mistaken for longer registers, not for shorter ones.
+ */
+enum insn_vectors insn_vectors(const uint8_t *code, size_t bytes);
+
 /* Decodes the instruction at code, whose address is given. Returns false if it is none. */
 bool insn_decode(struct insn *insn, const uint8_t *code, size_t bytes, uint64_t address);
 

@@ -153,12 +153,17 @@ bool patches_file(struct patches *plan, const char *path)
 {
 	struct binary_file *file = binary_open(path);
 	struct shim_plan_module module = { .first = (uint32_t)plan->sites };
+	size_t functions = plan->functions;
 	bool good = file != NULL;
 
 	if (good)
 		good = patches_functions(plan, file, patchable_lack(file) != NULL);
 	if (good && plan->sites > module.first) {
 		module.sites = (uint32_t)plan->sites - module.first;
+		/* The other sites are of functions that are called from other files. */
+		unsigned vectors = plan->functions > functions ? binary_vectors(file) : 0;
+
+		plan->vectors = vectors > plan->vectors ? vectors : plan->vectors;
 		binary_identity(file, &module);
 		good = vec_grow(&plan->module, plan->modules, 1);
 		if (good)
@@ -188,7 +193,7 @@ int patches_write(const struct patches *plan)
 {
 	const struct shim_plan_head head = {
 		.magic = SHIM_PLAN_MAGIC, .modules = (uint32_t)plan->modules,
-		.sites = (uint32_t)plan->sites,
+		.sites = (uint32_t)plan->sites, .vectors = plan->vectors,
 	};
 	int fd = memfd_create("posixtrace-plan", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 

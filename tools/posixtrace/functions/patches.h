@@ -29,6 +29,7 @@ struct patches {
 	size_t modules;
 	struct shim_plan_site *site;
 	size_t sites;
+	unsigned vectors;           /* the longest registers that a planned file uses */
 	size_t functions;           /* sites that record events */
 	struct patches_reason *reason;
 	size_t reasons, refused;
