@@ -58,8 +58,8 @@ struct shim_trampoline {
 };
 
 /*
- * The vector registers that a hook must save: those that the kernel has enabled and that code of the
- * patched modules uses.
+ * The vector registers that a hook must save: those that the kernel has enabled and that code of
+ * the patched modules uses.
  */
 enum shim_vectors { SHIM_SSE, SHIM_AVX, SHIM_AVX512 };
 extern int shim_vectors __attribute__((visibility("hidden")));

@@ -67,8 +67,8 @@ static void put_function(struct binary_file *file, const struct binary_function 
 }
 
 /*
- * Prints all of a file: its probes, then its functions in the order of their addresses. A file whose
- * functions are all refused has one line for them.
+ * Prints all of a file: its probes, then its functions in the order of their addresses. A file
+ * whose functions are all refused has one line for them.
  */
 static int list_file(const char *path)
 {
@@ -101,8 +101,9 @@ int list_probes(const char *target)
 	pid_t pid = 0;
 
 	/*
-	 * A number is a process: a file whose name is a number needs a slash. Files that the process
-	 * has mapped may have been replaced since; the shim compares build-ids, this list does not.
+	 * A number is a process: a file whose name is a number needs a slash. Files that the
+	 * process has mapped may have been replaced since; the shim compares build-ids, this list
+	 * does not.
 	 */
 	if (target[strspn(target, "0123456789")])
 		return list_file(target);
