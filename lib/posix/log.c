@@ -343,7 +343,10 @@ static void log_fields(const struct posix_trace_site_np *site, unsigned argument
 	unsigned count = arguments & ~HAS_ERROR;
 	struct scratch scratch;
 
-	/* Only used is initialized: to clear a kilobyte would cost more than the rest. */
+	/*
+	 * Only the member used is initialized. To clear the kilobyte behind it would cost more
+	 * than the rest of the call.
+	 */
 	scratch.used = 0;
 	fetch(site, count, list, passed);
 	for (unsigned i = 0; i < count; i++)

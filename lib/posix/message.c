@@ -146,7 +146,10 @@ static void put_number(const struct message *message, const struct ptx_format_pa
 		       const struct posix_trace_value_np *value)
 {
 	/* h and hh convert the argument, as the program's own printf() would have. */
-	/* Other integers were recorded as 32 or 64 bits and are extended to 64. */
+	/*
+	 * Other integers were recorded as 32 or 64 bits. The reader has extended them to 64 bits,
+	 * with their sign if they have one.
+	 */
 	const char *length = part->length[0] == 'h' ? part->length : "ll";
 	char directive[48], text[NUMBER_BYTES];
 	int len;

@@ -115,7 +115,10 @@ PTX_EXPORT trace_event_id_t posix_trace_site_open_np(struct posix_trace_site_np 
 		/* A log line is registered by log.c, which knows its format. */
 		type = ptx_site_type(site->name, "", site->schema);
 	}
-	/* The end first: the release of event_id publishes both. */
+	/*
+	 * The end first: the release of event_id publishes both. A scope reads end_id only after it
+	 * has found event_id.
+	 */
 	__atomic_store_n(&site->end_id, end, __ATOMIC_RELAXED);
 	__atomic_store_n(&site->event_id, type, __ATOMIC_RELEASE);
 	return type;
