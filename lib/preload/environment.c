@@ -100,21 +100,25 @@ static void copy_without(char *to, const char *value)
 
 /*
  * Returns the reason why a program cannot load the shim; NULL: it can, or that is unknown. The
- * text becomes the field why of process.untraced.
+ * text becomes the field why of process.untraced. *keeps: the environment is not changed, because
+ * the program ignores LD_PRELOAD and may execute programs that do not.
  */
-static const char *reason_against(const struct shim_program *program)
+static const char *reason_against(const struct shim_program *program, bool *keeps)
 {
 	char loader[SHIM_LOADER_BYTES];
 
+	*keeps = false;
 	switch (program->is_searched ? shim_image_find(program->path, getenv("PATH"), loader) :
 				       shim_image_of(program->folder, program->path, loader)) {
 	case SHIM_IMAGE_FOREIGN:
 		return "other C library";
 	case SHIM_IMAGE_MACHINE:
 		return "other processor";
+	case SHIM_IMAGE_STATIC:
+		*keeps = true;
+		return "statically linked";
 	case SHIM_IMAGE_UNKNOWN:
 	case SHIM_IMAGE_GLIBC:
-	case SHIM_IMAGE_STATIC:
 		break;
 	}
 	/*
@@ -128,7 +132,10 @@ static const char *reason_against(const struct shim_program *program)
 	return NULL;
 }
 
-/* Returns whether the program cannot load the shim, and records that. */
+/*
+ * Records that the program cannot load the shim. Returns whether the shim must be removed from its
+ * environment.
+ */
 static bool is_untraced(const struct shim_program *program, const void *caller)
 {
 	struct {
@@ -139,7 +146,8 @@ static bool is_untraced(const struct shim_program *program, const void *caller)
 	 * A quiet process cannot check: its filter may refuse the system calls that read the
 	 * file.
 	 */
-	const char *why = shim_is_quiet() ? NULL : reason_against(program);
+	bool keeps = false;
+	const char *why = shim_is_quiet() ? NULL : reason_against(program, &keeps);
 	size_t len;
 
 	if (!why)
@@ -154,7 +162,7 @@ static bool is_untraced(const struct shim_program *program, const void *caller)
 		len += shim_text_before(data.text + len, sizeof data.text - len, program->path);
 		shim_put(PROCESS_UNTRACED, &data, 4 + len, caller);
 	}
-	return true;
+	return !keeps;
 }
 
 /*

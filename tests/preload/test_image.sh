@@ -163,6 +163,9 @@ if ${CC:-cc} -w -static -o static caller.c -D_GNU_SOURCE 2>/dev/null; then
 	check "a static program runs, what it executes has the library" has out "^LD_PRELOAD=$shim\$"
 	"$posixtrace" record -o "$log" ./static execv ./plain 2>err >out
 	check "and record says what it is" has err 'statically linked$'
+	"$posixtrace" record -o "$log" sh -c './static execv ./plain; exit 0' 2>err >out
+	"$posixtrace" dump -e process.untraced --fields why,program "$log" >out
+	check "so does the log for a program that a child executes" has out '^"statically linked"	"./static"$'
 fi
 
 # For another processor: the header of an ordinary program, changed. It is not executed.
