@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * causes.c - programs that take long for a known reason, for make check-why. Not a test itself.
+ *
+ *	causes NAME
+ *
+ * The thread "subject" is slow. It measures its own time and the part that the reason takes, by the
+ * clocks of the C library, and prints both in nanoseconds.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t world = PTHREAD_RWLOCK_INITIALIZER;
+static atomic_bool go, stop;
+static int64_t reason_ns, total_ns;
+
+static int64_t now(clockid_t clock)
+{
+	struct timespec time;
+
+	clock_gettime(clock, &time);
+	return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+/* Adds the wall time of a statement to the reason. */
+#define REASON(statement) do { \
+	int64_t begin_ = now(CLOCK_MONOTONIC); \
+	statement; \
+	reason_ns += now(CLOCK_MONOTONIC) - begin_; \
+} while (0)
+
+/* Works for so many milliseconds of CPU time of its own. */
+static void work(int ms)
+{
+	int64_t end = now(CLOCK_THREAD_CPUTIME_ID) + ms * INT64_C(1000000);
+
+	while (now(CLOCK_THREAD_CPUTIME_ID) < end)
+		;
+}
+
+static void on_one_cpu(void)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(sched_getcpu(), &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+/* ------------------------------------------------------------------ other threads */
+
+static void *hold_often(void *arg)
+{
+	while (!atomic_load(&stop)) {
+		pthread_mutex_lock(&mutex);
+		usleep(4000);
+		pthread_mutex_unlock(&mutex);
+		usleep(1);
+	}
+	return arg;
+}
+
+static void *spin(void *arg)
+{
+	while (!atomic_load(&stop))
+		;
+	return arg;
+}
+
+/* Holds the lock while it works, with the least priority. */
+static void *hold_low(void *arg)
+{
+	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 19);
+	pthread_mutex_lock(&mutex);
+	atomic_store(&go, true);
+	work(5);
+	pthread_mutex_unlock(&mutex);
+	return arg;
+}
+
+static void *stop_the_world(void *arg)
+{
+	pthread_rwlock_wrlock(&world);
+	atomic_store(&go, true);
+	usleep(300000);
+	pthread_rwlock_unlock(&world);
+	return arg;
+}
+
+static void *set_late(void *arg)
+{
+	usleep(200000);
+	atomic_store(&go, true);
+	return arg;
+}
+
+static void wait_for_go(void)
+{
+	while (!atomic_load(&go))
+		sched_yield();
+}
+
+/* ------------------------------------------------------------------ reasons */
+
+static void begin(void *(*function)(void *), int threads)
+{
+	pthread_t thread;
+
+	while (threads--)
+		pthread_create(&thread, NULL, function, NULL);
+}
+
+static void convoy(void)
+{
+	begin(hold_often, 3);
+	for (int i = 0; i < 20; i++) {
+		usleep(100);
+		REASON(pthread_mutex_lock(&mutex));
+		pthread_mutex_unlock(&mutex);
+	}
+}
+
+/* The reason is the time without a CPU. */
+static void starved(void)
+{
+	int64_t begin_ns, cpu_ns;
+
+	on_one_cpu();
+	begin(spin, 3);
+	begin_ns = now(CLOCK_MONOTONIC);
+	cpu_ns = now(CLOCK_THREAD_CPUTIME_ID);
+	work(150);
+	reason_ns = now(CLOCK_MONOTONIC) - begin_ns - (now(CLOCK_THREAD_CPUTIME_ID) - cpu_ns);
+}
+
+static void inversion(void)
+{
+	on_one_cpu();
+	begin(hold_low, 1);
+	wait_for_go();
+	begin(spin, 1);
+	REASON(pthread_mutex_lock(&mutex));
+}
+
+static void world_stops(void)
+{
+	begin(stop_the_world, 1);
+	wait_for_go();
+	REASON(pthread_rwlock_rdlock(&world));
+}
+
+/* The third process sleeps, the second waits for it, this one for the second. */
+static void pipes(void)
+{
+	int first[2], second[2];
+	char byte = 'x';
+
+	if (pipe(first) || pipe(second))
+		exit(1);
+	if (!fork()) {
+		if (!fork()) {
+			usleep(300000);
+			_exit(write(second[1], &byte, 1) != 1);
+		}
+		_exit(read(second[0], &byte, 1) != 1 || write(first[1], &byte, 1) != 1);
+	}
+	REASON(if (read(first[0], &byte, 1) != 1) exit(1));
+}
+
+static void child(void)
+{
+	if (!fork()) {
+		usleep(300000);
+		_exit(0);
+	}
+	REASON(wait(NULL));
+}
+
+static void sleep_hidden(void)
+{
+	for (int i = 0; i < 30; i++) {
+		work(1);
+		REASON(usleep(10000));
+	}
+}
+
+/* A timer that sleeps for the whole period after its work drifts. */
+static void timer(void)
+{
+	const struct timespec period = { .tv_nsec = 20000000 };
+
+	for (int i = 0; i < 15; i++) {
+		work(2);
+		REASON(nanosleep(&period, NULL));
+	}
+}
+
+/* The reason is the CPU time. */
+static void busy_wait(void)
+{
+	int64_t cpu_ns = now(CLOCK_THREAD_CPUTIME_ID);
+
+	begin(set_late, 1);
+	while (!atomic_load(&go))
+		;
+	reason_ns = now(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} reasons[] = {
+	{ "convoy", convoy }, { "starved", starved }, { "inversion", inversion },
+	{ "world", world_stops }, { "pipes", pipes }, { "child", child },
+	{ "sleep", sleep_hidden }, { "timer", timer }, { "busy", busy_wait },
+};
+
+static void *subject(void *arg)
+{
+	int64_t begin_ns = now(CLOCK_MONOTONIC);
+
+	pthread_setname_np(pthread_self(), "subject");
+	((void (*)(void))(uintptr_t)arg)();
+	total_ns = now(CLOCK_MONOTONIC) - begin_ns;
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	for (size_t i = 0; argc == 2 && i < sizeof(reasons) / sizeof(*reasons); i++) {
+		pthread_t thread;
+
+		if (strcmp(argv[1], reasons[i].name) != 0)
+			continue;
+		if (pthread_create(&thread, NULL, subject, (void *)(uintptr_t)reasons[i].run))
+			return 1;
+		pthread_join(thread, NULL);
+		atomic_store(&stop, true);
+		printf("%lld %lld\n", (long long)reason_ns, (long long)total_ns);
+		fflush(stdout);
+		_exit(0);
+	}
+	return 2;
+}

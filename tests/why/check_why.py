@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Compares an answer of posixtrace why --json with what the program measured itself.
+
+   check_why.py ANSWER MEASURED KIND END
+
+The part KIND of the thread's time differs from MEASURED by at most 3 % of the thread's time, and
+the chain below the largest such part ends in END, a part of a label.
+"""
+import json
+import sys
+
+answer = json.load(open(sys.argv[1]))["answers"][0]
+reason, total = (int(n) for n in open(sys.argv[2]).read().split())
+kind, end = sys.argv[3:5]
+found = sum(p["ns"] for p in answer["parts"] if p["kind"] == kind)
+points = 100 * abs(found - reason) / total
+# On a loaded machine every thread also waits for a CPU; the program is not the reason for that.
+largest = max((p for p in answer["parts"] if p["kind"] == kind or p["kind"] != "runnable"),
+              key=lambda p: p["ns"])
+chain = [largest]
+while chain[-1]["parts"]:
+    chain.append(max(chain[-1]["parts"], key=lambda p: p["ns"]))
+print("%s: why %.1f ms, program %.1f ms of %.1f ms: %.2f points" %
+      (kind, found / 1e6, reason / 1e6, total / 1e6, points))
+print("  " + " -> ".join(p["what"] for p in chain))
+assert sum(p["ns"] for p in answer["parts"]) == answer["ns"], "the parts do not add up to 100 %"
+assert points <= 3, "more than 3 points"
+assert largest["kind"] == kind, "the largest part is " + largest["kind"]
+assert any(end in p["what"] for p in chain), "the chain does not have: " + end
