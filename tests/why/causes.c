@@ -175,7 +175,10 @@ static void pipes(void)
 			usleep(300000);
 			_exit(write(second[1], &byte, 1) != 1);
 		}
-		_exit(read(second[0], &byte, 1) != 1 || write(first[1], &byte, 1) != 1);
+		if (read(second[0], &byte, 1) != 1 || write(first[1], &byte, 1) != 1)
+			_exit(1);
+		wait(NULL);
+		_exit(0);
 	}
 	REASON(if (read(first[0], &byte, 1) != 1) exit(1));
 }
@@ -249,6 +252,9 @@ int main(int argc, char **argv)
 			return 1;
 		pthread_join(thread, NULL);
 		atomic_store(&stop, true);
+		/* The trace ends with this process: the others record their last calls before. */
+		while (wait(NULL) > 0)
+			;
 		printf("%lld %lld\n", (long long)reason_ns, (long long)total_ns);
 		fflush(stdout);
 		_exit(0);

@@ -14,12 +14,18 @@ reason, total = (int(n) for n in open(sys.argv[2]).read().split())
 kind, end = sys.argv[3:5]
 found = sum(p["ns"] for p in answer["parts"] if p["kind"] == kind)
 points = 100 * abs(found - reason) / total
-# On a loaded machine every thread also waits for a CPU; the program is not the reason for that.
-largest = max((p for p in answer["parts"] if p["kind"] == kind or p["kind"] != "runnable"),
-              key=lambda p: p["ns"])
+
+
+def reasons(parts):
+    """The parts, without waits for a CPU: on a loaded machine every thread has them."""
+    wanted = kind == "runnable" or end == "without a CPU"
+    return [p for p in parts if wanted or p["kind"] != "runnable"]
+
+
+largest = max(reasons(answer["parts"]), key=lambda p: p["ns"])
 chain = [largest]
-while chain[-1]["parts"]:
-    chain.append(max(chain[-1]["parts"], key=lambda p: p["ns"]))
+while reasons(chain[-1]["parts"]):
+    chain.append(max(reasons(chain[-1]["parts"]), key=lambda p: p["ns"]))
 print("%s: why %.1f ms, program %.1f ms of %.1f ms: %.2f points" %
       (kind, found / 1e6, reason / 1e6, total / 1e6, points))
 print("  " + " -> ".join(p["what"] for p in chain))

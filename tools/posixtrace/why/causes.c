@@ -182,35 +182,52 @@ static size_t transfers_until(const struct history *history, int64_t time_ns)
 	return low;
 }
 
+/* Returns true if a call of another thread may have ended this wait. */
+static bool is_partner(const struct call *call, const struct call *other)
+{
+	enum cause wanted = call->cause == CAUSE_BARRIER ? CAUSE_BARRIER :
+			    call->cause == CAUSE_WRITE ? CAUSE_READ : CAUSE_WRITE;
+
+	if (other->thread == call->thread || other->begin_ns > call->end_ns ||
+	    other->end_ns <= call->begin_ns || other->cause != wanted)
+		return false;
+	return call->cause == CAUSE_BARRIER ? other->key == call->key : !other->text;
+}
+
+/* Returns true if other is a better partner than found, which may be NULL. */
+static bool is_better(const struct call *call, const struct call *other, const struct call *found)
+{
+	bool has_bytes = call->cause == CAUSE_READ || call->cause == CAUSE_WRITE;
+
+	if (!found || (has_bytes && (other->other == call->other) != (found->other == call->other)))
+		return !found || other->other == call->other;
+	return other->begin_ns > found->begin_ns;
+}
+
 /*
  * Returns the call of another thread that probably ended this wait: a write during a read, or the
- * reverse, as near to its end as possible. One with as many bytes is preferred. For a barrier it
- * is the call that began last. Returns NULL if there is none.
+ * reverse. A call with as many bytes is preferred, then the call that began last. For a barrier it
+ * is the call that began last. A writer may lose its CPU to the reader before its call ends, so
+ * calls that end later are examined as well. Returns NULL if there is none.
  */
 static const struct call *find_partner(const struct history *history, const struct call *call)
 {
-	bool wants_write = call->cause != CAUSE_WRITE;
+	size_t at = transfers_until(history, call->end_ns), i = at;
 	const struct call *found = NULL;
-	size_t i = transfers_until(history, call->end_ns + AFTER_NS);
 
+	for (unsigned n = 0; i < history->transfers && n < LOOK_AT; n++, i++) {
+		const struct call *other = &history->call[history->transfer[i]];
+
+		if (is_partner(call, other) && is_better(call, other, found))
+			found = other;
+	}
+	i = at;
 	for (unsigned n = 0; i-- > 0 && n < LOOK_AT; n++) {
 		const struct call *other = &history->call[history->transfer[i]];
 
 		if (other->end_ns <= call->begin_ns)
 			break;
-		if (other->thread == call->thread || other->begin_ns > call->end_ns)
-			continue;
-		if (call->cause == CAUSE_BARRIER) {
-			if (other->cause == CAUSE_BARRIER && other->key == call->key &&
-			    (!found || other->begin_ns > found->begin_ns))
-				found = other;
-			continue;
-		}
-		if (other->cause != (wants_write ? CAUSE_WRITE : CAUSE_READ) || other->text)
-			continue;
-		if (call->cause != CAUSE_POLL && other->other == call->other)
-			return other;
-		if (!found)
+		if (is_partner(call, other) && is_better(call, other, found))
 			found = other;
 	}
 	return found;
