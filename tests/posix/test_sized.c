@@ -339,6 +339,7 @@ START_TEST(values_and_schemas_have_any_size)
 {
 	static const unsigned char payload[] = { 1, 0, 0, 0, 'a', 'b', 0 };
 	const size_t own = sizeof(struct posix_trace_schema_np);
+	const size_t first = THROUGH(struct posix_trace_schema_np, text);
 	struct posix_trace_values_np values;
 	struct posix_trace_value_np value;
 	struct posix_trace_schema_np schema, *longer = malloc(own + NEWER);
@@ -348,7 +349,11 @@ START_TEST(values_and_schemas_have_any_size)
 
 	ck_assert_ptr_nonnull(longer);
 	memset(longer, FILL, own + NEWER);
-	FAILS(EINVAL, posix_trace_schema_parse_sized_np("u32 n; str s", longer, own - 1));
+	/* The first version's struct ended with its text. Nothing behind it is written. */
+	FAILS(EINVAL, posix_trace_schema_parse_sized_np("u32 n; str s", longer, first - 1));
+	OK(posix_trace_schema_parse_sized_np("u32 n; str s", longer, first));
+	for (size_t i = first; i < own + NEWER; i++)
+		ck_assert_uint_eq(((unsigned char *)longer)[i], FILL);
 	OK(posix_trace_schema_parse_sized_np("u32 n; str s", longer, own + NEWER));
 	for (size_t i = own; i < own + NEWER; i++)
 		ck_assert_uint_eq(((unsigned char *)longer)[i], 0);
