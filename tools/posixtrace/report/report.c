@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* report.c - posixtrace report: a trace as people want to read it, by templates of theirs. */
+/*
+ * report.c - the command report: prints a trace of any format that convert reads, as a table or by
+ * templates. Several logs are merged by report_merge.c; one log flows from its format's import
+ * function into the sink of report_sink.c.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +19,10 @@
 
 extern const struct tool_command report_command;
 
+/*
+ * Prints a key as a template file has it. A name is the file's text and may have control
+ * characters.
+ */
 static void list_key(const struct program *program, const struct key *key)
 {
 	struct out *out = &out_stdout;
@@ -33,6 +41,7 @@ static void list_key(const struct program *program, const struct key *key)
 	}
 }
 
+/* In the order of loading. A template that a later file replaced or removed is not listed. */
 static void list_templates(const struct templates *templates)
 {
 	for (size_t i = 0; i < templates->count; i++) {
@@ -48,6 +57,7 @@ static void list_templates(const struct templates *templates)
 	}
 }
 
+/* Detects the format by the first bytes, which remain to be read. NULL after a message. */
 static const struct format *source_of(struct fmt_input *input)
 {
 	struct fmt_head head;
@@ -60,6 +70,11 @@ static const struct format *source_of(struct fmt_input *input)
 	return NULL;
 }
 
+/*
+ * Runs the flow from the log to the sink. The sink ends the flow with an error when the rest of the
+ * trace does not matter; sink->done distinguishes that from a failure, and sink->status is then the
+ * result.
+ */
 static int print_events(struct report_sink *sink, struct fmt_input *input)
 {
 	const struct fmt_output output = { .out = sink->out, .fd = sink->out->fd,
@@ -85,6 +100,7 @@ static int print_events(struct report_sink *sink, struct fmt_input *input)
 	return status;
 }
 
+/* A new file gets its name only when the report is complete; see convert/output.h. */
 static int print_to(struct report_sink *sink, struct fmt_input *input, char *const *log,
 		    const struct report *report)
 {
@@ -99,6 +115,10 @@ static int print_to(struct report_sink *sink, struct fmt_input *input, char *con
 	return output_close(&file, print_events(sink, input));
 }
 
+/*
+ * Both objects are static for their size: the sink has the machine that runs templates with its
+ * text of 64 KiB. The command prints one log in its life.
+ */
 static int print_log(struct report *report, const struct templates *templates,
 		     char *path)
 {
@@ -120,6 +140,10 @@ static int print_log(struct report *report, const struct templates *templates,
 	return status;
 }
 
+/*
+ * Loads all files before it prints a message, so that one run reports the errors of all of them. A
+ * file that cannot be read ends the command with status 1, a wrong template with status 2.
+ */
 static int load_templates(const struct report *report, struct templates *templates)
 {
 	bool good;
@@ -141,6 +165,7 @@ static int load_templates(const struct report *report, struct templates *templat
 	return good ? TOOL_OK : TOOL_USAGE;
 }
 
+/* path is NULL with --check and --list, which need no log. */
 static int print_report(struct report *report, char *path)
 {
 	struct templates templates;
@@ -156,6 +181,10 @@ static int print_report(struct report *report, char *path)
 	return status;
 }
 
+/*
+ * Checks the combination of options, which no single option can. Falls through to the usage after a
+ * message.
+ */
 static int report_on(struct report *report, int argc, char **argv)
 {
 	bool no_log = report->check || report->list;
@@ -179,6 +208,7 @@ static int report_on(struct report *report, int argc, char **argv)
 	return tool_usage(&report_command);
 }
 
+/* Everything that the options acquire is freed here, whatever the result is. */
 static int run(int argc, char **argv)
 {
 	struct report report = { .header = true };

@@ -23,7 +23,10 @@ static bool choose(const struct log_type *type)
 	       select_type(&chosen_by->select, type->name, type->id);
 }
 
-/* The width of the logs' names is known when all are open. */
+/*
+ * Prints the header before the first event, because the width of the column of logs is known only
+ * when all logs are open.
+ */
 static void begin(struct merged *merged)
 {
 	merged->begun = true;
@@ -32,6 +35,10 @@ static void begin(struct merged *merged)
 		report_table_header(merged->out, &merged->table);
 }
 
+/*
+ * One event in the merged order; false ends the merge after a write error. Times of -O count from
+ * the first event of all logs.
+ */
 static bool show(void *arg, const struct merge_source *source, const struct log_type *type,
 		 const struct posix_trace_event_np *event)
 {
@@ -49,6 +56,10 @@ static bool show(void *arg, const struct merge_source *source, const struct log_
 	return !merged->out->err;
 }
 
+/*
+ * A report without events still has its header, unless no log could be opened or the options were
+ * wrong.
+ */
 static int print(struct report *report, struct out *out, char **path, size_t paths)
 {
 	struct merged merged = { .report = report, .out = out };

@@ -9,6 +9,7 @@
 #include "report/report.h"
 #include "symbols/symbols.h"
 
+/* Without templates -t is still an option, so that its message says how the tool was built. */
 #ifdef ENABLE_TEMPLATES
 static bool add_template(struct report *report, const char *path)
 {
@@ -32,6 +33,7 @@ static bool add_template(struct report *report, const char *path)
 }
 #endif
 
+/* Whether text is KEY=VALUE with this key. *value is valid only if it is. */
 static bool is_key(const char *text, const char *key, const char **value)
 {
 	size_t len = strlen(key);
@@ -46,12 +48,17 @@ static bool on_or_off(const char *value, bool *on)
 	return *on || !strcmp(value, "off");
 }
 
+/* One digit, whose meaning is that of struct columns. */
 static bool timestamp(const char *value, unsigned *form)
 {
 	*form = (unsigned)(*value - '0');
 	return *value >= '0' && *value <= '3' && !value[1];
 }
 
+/*
+ * The keys that need templates. report_on() refuses them without templates, since it knows all
+ * options.
+ */
 static bool column(struct report *report, const char *text)
 {
 	struct columns *columns = &report->columns;
@@ -69,6 +76,7 @@ static bool column(struct report *report, const char *text)
 	return is_key(text, "timestamp", &value) && timestamp(value, &columns->timestamp);
 }
 
+/* starttime and endtime apply to tables as well. */
 static bool keyed(struct report *report, const char *text)
 {
 	struct select *select = &report->select;
@@ -85,6 +93,10 @@ static bool keyed(struct report *report, const char *text)
 	return column(report, text);
 }
 
+/*
+ * trcrpt accepts several keys in one -O, with commas. The copy is needed because strsep(3) stores
+ * null bytes.
+ */
 static bool parse_keys(struct report *report, const char *list)
 {
 	char *copy = strdup(list), *rest = copy, *text;
@@ -141,6 +153,7 @@ const struct option_row report_options[] = {
 	OPTION_END
 };
 
+/* good is that of the shared options, which print their own message. */
 bool report_option(struct report *report, int option, const char *value)
 {
 	bool good;

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * report_sink.c - the end of a flow: selects the events of a trace of any format, and prints them
+ * as a table or by templates. The flow calls it from one thread, in the order of the trace.
+ * Numbers, names and times come from a hostile file; the flow has checked that each event has a
+ * known type.
+ */
 #include "report/report_sink.h"
 
 #include <errno.h>
@@ -9,6 +15,10 @@
 #include "base/say.h"
 #include "base/text.h"
 
+/*
+ * One for each type of the flow, allocated singly: kept events and sink->log.list refer to it, and
+ * the array of pointers moves when it grows.
+ */
 struct report_type {
 	const struct fmt_type *from;
 	struct log_type shown;           /* its schema if it can be used */
@@ -22,6 +32,7 @@ struct kept {
 	const struct report_type *type;
 };
 
+/* open_sink() has no argument for the sink, so it is passed here. A process prints one report. */
 static struct report_sink *used;
 
 void report_sink_use(struct report_sink *sink)
@@ -29,6 +40,10 @@ void report_sink_use(struct report_sink *sink)
 	used = sink;
 }
 
+/*
+ * Durations are pairs of events, so their state begins with the flow. The tail is allocated only if
+ * --tail was given.
+ */
 static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, void **context)
 {
 	(void)output;
@@ -43,7 +58,10 @@ static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, voi
 
 static void show_tail(struct report_sink *sink);
 
-/* Ends the flow before its end. The events that remain are not needed, so this is no failure. */
+/*
+ * Ends the flow before its end. The import function takes -1 for a failure and returns; done and
+ * status keep the true result. The tail is printed here, because end() is not called any more.
+ */
 static int stop(struct report_sink *sink, int status)
 {
 	meter_end(&sink->meter);
@@ -55,7 +73,10 @@ static int stop(struct report_sink *sink, int status)
 
 /* ------------------------------------------------------------------ times */
 
-/* Where a source that can seek may begin; that is never later than what is wanted. */
+/*
+ * The time at which a source that can seek may begin. It is never later than the first wanted
+ * event. A start that does not fit in 64 bits is ignored here; select_event() compares in 128 bits.
+ */
 static int64_t seek_time(const struct report_sink *sink)
 {
 	int64_t begin_ns = sink->wanted->choose.begin_ns, start_ns;
@@ -67,6 +88,7 @@ static int64_t seek_time(const struct report_sink *sink)
 	return begin_ns;
 }
 
+/* The time after which no event is wanted. A source that knows it reads no further. */
 static int64_t until_time(const struct report_sink *sink)
 {
 	int64_t until_ns = sink->wanted->choose.end_ns, end_ns;
@@ -78,7 +100,11 @@ static int64_t until_time(const struct report_sink *sink)
 	return until_ns;
 }
 
-/* Most formats say nothing of their times before the events come. */
+/*
+ * Most formats know no times before their events. The first event then defines the time from which
+ * elapsed time counts. A time that is given relative to the last event cannot be resolved in that
+ * case and is an error.
+ */
 static int know_first(struct report_sink *sink, int64_t time_ns)
 {
 	sink->any = true;
@@ -95,7 +121,11 @@ static int know_first(struct report_sink *sink, int64_t time_ns)
 	return stop(sink, TOOL_USAGE);
 }
 
-/* Unless events are left out, the first one that comes is what elapsed time counts from. */
+/*
+ * The source knows the times of its first and last event, so a time before the last one can be
+ * given, and the source may seek. If it seeks past the first event, elapsed time counts from the
+ * time in its header; otherwise from the first event that arrives.
+ */
 static void know_span(struct report_sink *sink, int64_t first_ns, int64_t last_ns)
 {
 	int64_t seek_ns;
@@ -112,6 +142,7 @@ static void know_span(struct report_sink *sink, int64_t first_ns, int64_t last_n
 	sink->any = true;
 }
 
+/* Called once, before types and events. first_ns of 0 counts as unknown. */
 static int begin(void *context, const struct fmt_facts *facts)
 {
 	struct report_sink *sink = context;
@@ -129,6 +160,7 @@ static int begin(void *context, const struct fmt_facts *facts)
 
 /* ------------------------------------------------------------------ types */
 
+/* The escaped name is computed once for each type and not for each event. */
 static bool show_name(struct log_type *shown, const struct fmt_type *type)
 {
 	static struct out scratch = { .fd = -1 };
@@ -164,6 +196,10 @@ static uint32_t number_of(const struct fmt_type *type)
 	return type->number ? (uint32_t)type->number : type->id;
 }
 
+/*
+ * All decisions that depend on the type alone are made here: is it selected, and which template
+ * does it have.
+ */
 static struct report_type *make_type(struct report_sink *sink, const struct fmt_type *from)
 {
 	struct report_type *type = calloc(1, sizeof(*type));
@@ -185,7 +221,10 @@ static struct report_type *make_type(struct report_sink *sink, const struct fmt_
 	return type;
 }
 
-/* The names of what is in a set, such as the filter that a stream was started with. */
+/*
+ * The list of types of sink->log gives the names of the members of a set of types, such as the
+ * filter that a stream was started with.
+ */
 static int list_type(struct logfile *log, struct log_type *shown)
 {
 	struct log_type **more = realloc(log->list, (log->types + 1) * sizeof(*more));
@@ -197,6 +236,10 @@ static int list_type(struct logfile *log, struct log_type *shown)
 	return 0;
 }
 
+/*
+ * Indexes of the flow's types are consecutive, so the array grows by one. A type without a number
+ * in the log, id 0, has no place in the list.
+ */
 static int learn_type(void *context, const struct fmt_type *type)
 {
 	struct report_sink *sink = context;
@@ -214,6 +257,9 @@ static int learn_type(void *context, const struct fmt_type *type)
 
 /* ------------------------------------------------------------------ events */
 
+/*
+ * Templates see threads by posix_thread_id. Formats that have none give the kernel's thread number.
+ */
 static void by_template(struct report_sink *sink, const struct report_type *type,
 			const struct posix_trace_event_np *event)
 {
@@ -250,6 +296,10 @@ static void print(struct report_sink *sink, const struct report_type *type,
 				   event);
 }
 
+/*
+ * Counts against the limit before the tail: --limit with --tail gives the last of the first events.
+ * A tail copies the data, because the flow's data is valid only for this call.
+ */
 static int show(struct report_sink *sink, const struct report_type *type,
 		const struct posix_trace_event_np *event)
 {
@@ -284,6 +334,11 @@ static struct posix_trace_event_np event_of(const struct fmt_event *from)
 	return event;
 }
 
+/*
+ * One event. Durations see every event, also those that are not wanted, since a wanted end may have
+ * an unwanted begin. The flow stops only WANTED_LATE_NS behind the end, because late events of
+ * earlier times may follow.
+ */
 static int take(void *context, const struct fmt_event *from)
 {
 	struct report_sink *sink = context;
@@ -328,6 +383,10 @@ static void show_tail(struct report_sink *sink)
 
 /* ------------------------------------------------------------------ losses, the end */
 
+/*
+ * A loss at a place in the trace. Warnings go to standard error, so that the report remains as it
+ * is.
+ */
 static int lost(void *context, const struct fmt_lost *lost)
 {
 	struct report_sink *sink = context;
@@ -342,6 +401,10 @@ static int lost(void *context, const struct fmt_lost *lost)
 	return 0;
 }
 
+/*
+ * The end of the trace. Names that were asked for and that no part of the trace has are reported
+ * only now, since types may appear up to the end.
+ */
 static int end(void *context, const struct fmt_end *end)
 {
 	struct report_sink *sink = context;
@@ -368,6 +431,9 @@ static int end(void *context, const struct fmt_end *end)
 	return sink->out->err;
 }
 
+/*
+ * Also called after a failure in the middle: events of the tail that arrived before it are printed.
+ */
 static void close_sink(void *context)
 {
 	struct report_sink *sink = context;

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * report_table.c - prints events as a table. Wider values move the rest of the line and are never
+ * cut. Names and data are escaped, since a terminal may display them.
+ */
 #include "report/report_table.h"
 
 #include "base/text.h"
@@ -9,6 +13,7 @@
 #define ID_WIDTH    7
 #define EVENT_WIDTH 24
 
+/* The widths of the forms of base/when.h: nanoseconds, UTC, which ends with Z, and local time. */
 static size_t time_width(enum when_form when)
 {
 	return when == WHEN_RAW ? 19 : when == WHEN_UTC ? 30 : 29;
@@ -34,6 +39,7 @@ static void left(struct out *out, const char *text, size_t len, size_t width)
 	out_char(out, ' ');
 }
 
+/* Selected columns have a header of their own in show/pick.h. */
 void report_table_header(struct out *out, const struct report_table *table)
 {
 	if (table->pick) {
@@ -60,7 +66,9 @@ static int64_t delta(const struct report_table *table, int64_t time_ns)
 	return ns;
 }
 
-/* 0 is nobody: what the stream itself did. */
+/*
+ * The number of a process or thread. 0 is an event of the stream itself, which no thread recorded.
+ */
 static void number(struct out *out, pid_t id)
 {
 	char text[24];
@@ -71,10 +79,14 @@ static void number(struct out *out, pid_t id)
 		right(out, "-", 1, ID_WIDTH);
 }
 
+/*
+ * The first form that applies: the fields of the schema, the data of a system event, text in
+ * quotes, bytes in hexadecimal.
+ */
 static void data(struct out *out, const struct report_table *table, const struct logfile *log,
 		 const struct log_type *type, const struct posix_trace_event_np *event)
 {
-	/* It begins with a blank, as does what stands behind the name of a type. */
+	/* fields_text() begins with a blank, like each text behind the name of a type. */
 	if (fields_text(out, log, type, event, table->when))
 		return;
 	out_char(out, ' ');
@@ -98,6 +110,7 @@ static void picked_event(struct out *out, struct report_table *table, const stru
 	pick_columns(out, table->pick, &line, log, type, event);
 }
 
+/* Flags are behind the data, since most events have none. */
 static void whole_event(struct out *out, struct report_table *table, const struct logfile *log,
 			const struct log_type *type, const struct posix_trace_event_np *event)
 {
@@ -125,6 +138,10 @@ static void whole_event(struct out *out, struct report_table *table, const struc
 	out_char(out, '\n');
 }
 
+/*
+ * The delta refers to the event that was printed before, also if events between them were not
+ * selected.
+ */
 void report_table_event(struct out *out, struct report_table *table, const struct logfile *log,
 			const struct log_type *type, const struct posix_trace_event_np *event)
 {

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * codes.c - reads the format codes of templates and checks their lengths and widths. The rules are
+ * those of the table "Codes" in posixtrace-template(5). Nothing here reads events.
+ */
 #include "report/template/codes.h"
 
 #include <string.h>
 
+/* Greater than each length and width that any code accepts, so a saturated number is refused. */
 #define TOO_LARGE 100000u
 
 static bool is_digit(char c)
@@ -10,11 +15,13 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
+/* The lengths of integers in bytes. */
 static bool is_length(unsigned m)
 {
 	return m == 1 || m == 2 || m == 4 || m == 8;
 }
 
+/* False for an empty run too: a code needs a length, and a dot needs a width. */
 static bool all_digits(const char *p, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -23,6 +30,10 @@ static bool all_digits(const char *p, size_t len)
 	return len > 0;
 }
 
+/*
+ * The value of a run of digits. The file chooses how many there are, so the value saturates at
+ * TOO_LARGE instead of wrapping into a valid length.
+ */
 static unsigned digits(const char *p, size_t len)
 {
 	unsigned value = 0;
@@ -32,11 +43,17 @@ static unsigned digits(const char *p, size_t len)
 	return value < TOO_LARGE ? value : TOO_LARGE;
 }
 
+/* A width is optional. The fields of a code are at most 255 columns wide. */
 static bool has_width(unsigned n, bool has_n)
 {
 	return !has_n || (n >= 1 && n <= 255);
 }
 
+/*
+ * Whether a code of this letter may have this length m and this part n behind the dot. word is set
+ * for the length W. These bounds are what later steps rely on: reader_bytes() reads into 16 bytes
+ * at most, print_number() prints 64 bits at most.
+ */
 static bool is_valid(char letter, unsigned m, unsigned n, bool has_n, bool word)
 {
 	switch (letter) {
@@ -81,12 +98,20 @@ static bool read_parts(const char *word, size_t len, const char *n, size_t n_len
 	return true;
 }
 
+/*
+ * A letter of letters, followed by digits or by W alone. Other words are keywords or function
+ * names.
+ */
 static bool has_form(const char *word, size_t len, const char *letters)
 {
 	return len >= 2 && word[0] && strchr(letters, word[0]) &&
 	       ((len == 2 && word[1] == 'W') || all_digits(word + 1, len - 1));
 }
 
+/*
+ * Stores a valid code. B has a length of m bytes and n bits; only their sum, 1 to 64, is used
+ * later.
+ */
 static void keep(struct code *code, char letter, unsigned m, unsigned n, bool has_n)
 {
 	if (letter == 'B') {
@@ -96,6 +121,10 @@ static void keep(struct code *code, char letter, unsigned m, unsigned n, bool ha
 	*code = (struct code){ letter, (uint16_t)m, (uint16_t)n, has_n };
 }
 
+/*
+ * HB and HT have no length. They are kept as the letters 'H' and 'h', which no other code has, so
+ * that later steps need only one switch over the letter.
+ */
 enum code_answer code_read(const char *word, size_t len, const char *n, size_t n_len,
 			   struct code *code)
 {
@@ -115,6 +144,11 @@ enum code_answer code_read(const char *word, size_t len, const char *n, size_t n
 	return CODE_OK;
 }
 
+/*
+ * The formats of macros work on a number of 64 bits, so they allow less than the codes that read
+ * data: no text A, no length beyond 8 bytes, times and processes of 4 bytes. W has a different
+ * meaning here, a range of bits, where 0 is the least significant one.
+ */
 static bool is_valid_format(char letter, unsigned m, unsigned n, bool has_n, bool word)
 {
 	switch (letter) {
@@ -132,6 +166,7 @@ static bool is_valid_format(char letter, unsigned m, unsigned n, bool has_n, boo
 	}
 }
 
+/* There is no CODE_NONE here. Behind a percent sign nothing but a format is possible. */
 enum code_answer code_read_format(const char *word, size_t len, const char *n, size_t n_len,
 				  struct code *code)
 {
@@ -151,6 +186,7 @@ bool code_is_move(const struct code *code)
 	return code->letter && strchr("GORW", code->letter);
 }
 
+/* X of 1, 2, 4 or 8 bytes is a number; X of another length is printed byte by byte. */
 bool code_is_integer(const struct code *code)
 {
 	switch (code->letter) {
@@ -174,6 +210,7 @@ bool code_is_text(const struct code *code)
 	return code->letter == 'A' || code->letter == 'S';
 }
 
+/* The radix in which the code prints its numbers: a switch writes its values in the same radix. */
 unsigned code_radix(const struct code *code)
 {
 	switch (code->letter) {

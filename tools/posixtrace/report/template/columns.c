@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * columns.c - prints the header and the lines of a report by templates. Lines have no blanks at
+ * their end. All functions write to an out, which keeps write errors for its owner.
+ */
 #include "report/template/columns.h"
 
 #include <string.h>
@@ -6,8 +10,10 @@
 #include "report/template/print.h"
 
 #define VALUE_BYTES PRINT_BYTES
+/* The text of an event is moved to the right by this many columns for each level. */
 #define LEVEL_WIDTH 8
 
+/* The columns from left to right. The text of the event follows the last one. */
 enum column { ID, PROCESS_NAME, PID, TID, ELAPSED, DELTA_MS, DELTA_US, COLUMNS };
 
 static const struct {
@@ -28,6 +34,7 @@ void columns_init(struct columns *columns)
 	*columns = (struct columns){ .ids = true };
 }
 
+/* Decides by the options. Only one of the two columns of differences is ever shown. */
 static bool is_shown(const struct columns *columns, enum column column)
 {
 	switch (column) {
@@ -54,6 +61,10 @@ struct span {
 	bool negative;
 };
 
+/*
+ * The subtraction is done without a sign, because the times of a damaged log may be anywhere in 64
+ * bits.
+ */
 static struct span span_of(int64_t from_ns, int64_t to_ns)
 {
 	bool negative = to_ns < from_ns;
@@ -111,11 +122,13 @@ struct line {
 	size_t blanks;
 };
 
+/* Blanks are only counted; text_of() writes them as soon as something visible follows. */
 static void blanks(struct line *line, size_t count)
 {
 	line->blanks += count;
 }
 
+/* The text is one physical line, without \n. Its own blanks at the end are kept back too. */
 static void text_of(struct line *line, const char *text, size_t len)
 {
 	size_t used = len;
@@ -132,6 +145,7 @@ static void text_of(struct line *line, const char *text, size_t len)
 	line->blanks = len - used;
 }
 
+/* Drops the blanks that were kept back. */
 static void end_line(struct line *line)
 {
 	out_char(line->out, '\n');
@@ -143,6 +157,7 @@ static size_t width_of(enum column column)
 	return (size_t)(form[column].width < 0 ? -form[column].width : form[column].width);
 }
 
+/* Values that are wider than the column are not cut: they move the rest of the line. */
 static void cell(struct line *line, enum column column, const char *value, size_t len)
 {
 	size_t width = width_of(column);
@@ -156,6 +171,10 @@ static void cell(struct line *line, enum column column, const char *value, size_
 	blanks(line, 1);
 }
 
+/*
+ * The header names the levels where the text of an event of that level begins. An empty line
+ * follows.
+ */
 void columns_header(struct out *out, const struct columns *columns)
 {
 	static const char levels[] = "APPL    SYSCALL KERNEL  INTERRUPT";
@@ -180,6 +199,10 @@ static size_t margin(const struct columns *columns)
 	return width;
 }
 
+/*
+ * Further lines of the text begin below its first one, at the margin and the indentation of its
+ * level. The time of this event becomes the base of the next difference.
+ */
 void columns_event(struct out *out, struct columns *columns, const struct template_event *event,
 		   enum level level, const char *text, size_t len)
 {

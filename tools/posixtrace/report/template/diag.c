@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* diag.c - keeps the messages about templates and prints them in order. */
 #include "report/template/diag.h"
 
 #include <stdio.h>
@@ -9,6 +10,10 @@
 #include "base/out.h"
 #include "base/text.h"
 
+/*
+ * The caller adds the messages of each file in the order of its lines, so the messages that do not
+ * fit are those behind the ones that were kept. text must be static.
+ */
 void diag_add(struct diags *diags, struct diag_place place, const char *code, const char *text)
 {
 	bool is_error = code[0] == 'E';
@@ -23,6 +28,10 @@ void diag_add(struct diags *diags, struct diag_place place, const char *code, co
 	snprintf(diag->code, sizeof(diag->code), "%s", code);
 }
 
+/*
+ * For qsort(3). The code decides between two messages about the same byte, so that the order does
+ * not depend on the sorting algorithm.
+ */
 static int compare(const void *a, const void *b)
 {
 	const struct diag *first = a, *second = b;
@@ -34,6 +43,10 @@ static int compare(const void *a, const void *b)
 	return strcmp(first->code, second->code);
 }
 
+/*
+ * Both count from 1; the column counts bytes. The file is searched from its beginning each time. At
+ * most 120 messages are printed, so this is fast enough.
+ */
 static void line_and_column(const struct diag_file *file, size_t offset, size_t *line,
 			    size_t *column)
 {
@@ -47,6 +60,10 @@ static void line_and_column(const struct diag_file *file, size_t offset, size_t 
 	*column = (size_t)(at - p) + 1;
 }
 
+/*
+ * The file's name comes from the command line and may have control characters; text_safe() escapes
+ * them.
+ */
 static void tell(struct out *err, const struct diags *diags, const struct diag *diag)
 {
 	const struct diag_file *file = &diags->file[diag->place.file];
@@ -58,6 +75,7 @@ static void tell(struct out *err, const struct diags *diags, const struct diag *
 		   diag->code[0] == 'E' ? "error" : "warning", diag->code, diag->text);
 }
 
+/* Sorts the messages that were kept, prints them, and then prints how many there were besides. */
 static void tell_kind(struct out *err, const struct diags *diags, struct diag *diag, size_t count,
 		      size_t kept, const char *what)
 {
@@ -70,6 +88,10 @@ static void tell_kind(struct out *err, const struct diags *diags, struct diag *d
 		out_printf(err, "posixtrace: and %zu %s more\n", count - told, what);
 }
 
+/*
+ * Standard output is flushed first, so that the messages follow the output that preceded them. An
+ * error of writing to standard error is dropped: there is no other place to report it.
+ */
 void diag_tell(struct diags *diags)
 {
 	static struct out err = { .fd = STDERR_FILENO };
@@ -81,6 +103,9 @@ void diag_tell(struct diags *diags)
 	err.err = 0;
 }
 
+/*
+ * The bytes of the files belong to the diagnostics: positions are translated into lines from them.
+ */
 void diag_fini(struct diags *diags)
 {
 	for (size_t i = 0; i < diags->files; i++)

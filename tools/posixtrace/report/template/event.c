@@ -1,14 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * event.c - reads numbers and texts out of the data of an event. The data comes from a log and the
+ * pointer from a template, so both are hostile: each read compares the pointer with left() before
+ * it touches a byte.
+ */
 #include "report/template/event.h"
 
 #include <string.h>
 
+/* Stores a half word of the hook word in the byte order of the log. */
 static void put_16(unsigned char *p, uint16_t value, bool big_endian)
 {
 	p[big_endian ? 0 : 1] = (unsigned char)(value >> 8);
 	p[big_endian ? 1 : 0] = (unsigned char)value;
 }
 
+/*
+ * Builds the hook word of 8 bytes that AIX puts before the data: type, length and number of the
+ * event type, in 16 bits each, then 0. A longer length saturates. The pointer begins at the data.
+ */
 void reader_init(struct reader *reader, const struct template_event *event)
 {
 	bool big = event->big_endian;
@@ -28,6 +38,7 @@ static int64_t add(int64_t a, int64_t b)
 	return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
+/* The first whole byte at or behind the pointer. */
 static int64_t rounded(const struct reader *reader)
 {
 	return add(reader->at, reader->bit > 0);
@@ -47,6 +58,10 @@ static uint64_t left(const struct reader *reader, int64_t offset)
 	return offset < 0 || (uint64_t)offset > all ? 0 : all - (uint64_t)offset;
 }
 
+/*
+ * Moves without looking at the data: a template may move outside and back again. Only R stops at
+ * the beginning of the hook word.
+ */
 void reader_move(struct reader *reader, const struct code *code)
 {
 	switch (code->letter) {
@@ -80,12 +95,17 @@ void reader_set_pointer(struct reader *reader, int64_t pointer)
 	reader->bit = 0;
 }
 
+/* The caller has checked that offset is not negative and is before the end of the data. */
 unsigned char reader_byte(const struct reader *reader, int64_t offset)
 {
 	return offset < HOOK_WORD_BYTES ? reader->hook[offset] :
 					  reader->event->data[offset - HOOK_WORD_BYTES];
 }
 
+/*
+ * The caller has checked the range with left(). It may include bytes of the hook word and of the
+ * data.
+ */
 static void copy(const struct reader *reader, int64_t offset, size_t count, unsigned char *bytes)
 {
 	for (size_t i = 0; i < count; i++)
@@ -113,6 +133,10 @@ uint64_t number_of_bytes(const unsigned char *bytes, size_t count, bool big_endi
 	return value;
 }
 
+/*
+ * Reads 1 to 64 bits, most significant first. With the bit offset they are in at most 9 bytes. The
+ * pointer keeps its bit offset, since only B reads parts of bytes.
+ */
 static bool read_bits(struct reader *reader, unsigned bits, uint64_t *value)
 {
 	unsigned end = reader->bit + bits;
@@ -128,6 +152,10 @@ static bool read_bits(struct reader *reader, unsigned bits, uint64_t *value)
 	return true;
 }
 
+/*
+ * Sign extension of a number of 1, 2, 4 or 8 bytes. The right shift of a negative number is
+ * arithmetic with all supported compilers.
+ */
 static uint64_t extended(uint64_t value, unsigned bytes)
 {
 	unsigned unused = 64 - 8 * bytes;
@@ -135,6 +163,10 @@ static uint64_t extended(uint64_t value, unsigned bytes)
 	return (uint64_t)((int64_t)(value << unused) >> unused);
 }
 
+/*
+ * m is in bytes, except for B, where it is in bits, and W, where m and n are the lowest and the
+ * highest bit. A shift by 64 is undefined, so a number of 64 bits is returned as it is.
+ */
 uint64_t narrow(uint64_t value, char letter, unsigned m, unsigned n)
 {
 	unsigned bits = letter == 'B' ? m : 8 * m;
@@ -152,6 +184,7 @@ uint64_t narrow(uint64_t value, char letter, unsigned m, unsigned n)
 	}
 }
 
+/* The bytes of code->m are at most 8, because code_is_integer() holds. */
 bool reader_integer(struct reader *reader, const struct code *code, uint64_t *value)
 {
 	unsigned char bytes[8];
@@ -173,6 +206,10 @@ bool reader_integer(struct reader *reader, const struct code *code, uint64_t *va
 	return true;
 }
 
+/*
+ * len may be any number of 64 bits, as it may come from the data or from a macro. If nothing is
+ * left, *offset may be outside the data; *text_len is then 0 and no byte is read there.
+ */
 bool reader_text(struct reader *reader, uint64_t len, bool may_be_empty, int64_t *offset,
 		 size_t *text_len)
 {
@@ -188,6 +225,9 @@ bool reader_text(struct reader *reader, uint64_t len, bool may_be_empty, int64_t
 	return true;
 }
 
+/*
+ * The pointer moves behind all m bytes of an A code, also behind those after its first null byte.
+ */
 bool reader_code_text(struct reader *reader, const struct code *code, int64_t *offset,
 		      size_t *text_len)
 {
@@ -210,6 +250,10 @@ bool reader_code_text(struct reader *reader, const struct code *code, int64_t *o
 	return true;
 }
 
+/*
+ * A word that the data contains only in part is the number of the bytes that exist. A word behind
+ * the data is 0. n is 1 to 5.
+ */
 uint64_t reader_data_word(const struct reader *reader, unsigned n)
 {
 	const struct template_event *event = reader->event;

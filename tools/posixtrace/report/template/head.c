@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+/* Numbers of event types are valid within one log only; see posixtrace-template(5). */
 static bool number_key(struct lex *lex, struct key *key)
 {
 	struct word word = lex_peek_word(lex);
@@ -17,6 +18,10 @@ static bool number_key(struct lex *lex, struct key *key)
 	return true;
 }
 
+/*
+ * Reads any of the three forms of a key. The bytes of a name are added to the program's texts; the
+ * caller drops them if it does not keep the template.
+ */
 static bool read_key(struct lex *lex, struct program *program, struct key *key)
 {
 	const char *at;
@@ -35,7 +40,7 @@ static bool read_key(struct lex *lex, struct program *program, struct key *key)
 	key->kind = KEY_NAME;
 	if (parse_name(lex, program, &key->name))
 		return true;
-	/* Behind the @ there is no name at all: the key is wrong, not what stands in it. */
+	/* No name follows the @: then the key is missing, and E05 says more than E14. */
 	if (!strcmp(lex->failed_code, "E14")) {
 		lex->failed_code = "E05";
 		lex->failed_at = lex_place(lex, at);
@@ -43,6 +48,7 @@ static bool read_key(struct lex *lex, struct program *program, struct key *key)
 	return false;
 }
 
+/* Reads a decimal number of 64 bits; false for none, and for one that is too large. */
 static bool digits(struct lex *lex, uint64_t *value)
 {
 	const char *at = lex->p;
@@ -54,6 +60,9 @@ static bool digits(struct lex *lex, uint64_t *value)
 	return lex->p > at;
 }
 
+/*
+ * No part of a word may follow the version: 1.0a is no version, and it is not a version and a word.
+ */
 static bool read_version(struct lex *lex, struct template *template)
 {
 	const char *at;
@@ -68,6 +77,10 @@ static bool read_version(struct lex *lex, struct template *template)
 	return lex_fail(lex, at, "E06", "a version such as 1.0 was expected");
 }
 
+/*
+ * The level is optional. Without L= the level remains APPL, and the next step judges the word that
+ * is there.
+ */
 static bool read_level(struct lex *lex, enum level *level)
 {
 	static const char *const names[] = { "APPL", "SVC", "KERN", "INT" };
@@ -88,6 +101,11 @@ static bool read_level(struct lex *lex, enum level *level)
 	return lex_fail(lex, at, "E07", "the levels are APPL, SVC, KERN and INT");
 }
 
+/*
+ * [+] key version [L=level] "label" element ... - The instructions go to the end of the program,
+ * and template->start is the first of them. The caller drops everything that this function added if
+ * it returns false.
+ */
 static bool read_template(struct parse *parse, struct template *template)
 {
 	struct lex *lex = &parse->lex;
@@ -112,6 +130,10 @@ static bool read_template(struct parse *parse, struct template *template)
 	return true;
 }
 
+/*
+ * A key that no template has is no error: a file may remove a template that another version of an
+ * earlier file had.
+ */
 static bool read_removal(struct templates *templates, struct parse *parse)
 {
 	struct key key;
@@ -139,6 +161,11 @@ static void tell(struct templates *templates, struct lex *lex, const char *wrong
 		diag_add(&templates->diags, lex->failed_at, lex->failed_code, lex->failed_text);
 }
 
+/*
+ * The line is parsed into the program directly. The mark lets each failure remove everything that
+ * the line has added: instructions, texts, numbers, calls and functions. A backslash with a blank
+ * behind it also refuses the line, because the author and the parser disagree on where it ends.
+ */
 void templates_line(struct templates *templates, uint32_t file, const struct logical_line *line)
 {
 	static struct parse parse; /* large, and only one line is read at a time */

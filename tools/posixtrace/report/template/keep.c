@@ -10,6 +10,7 @@
 /* tsearch() passes nothing but the two: the pools that they refer to. One load at a time. */
 static const struct templates *compared;
 
+/* For tsearch(3): by the key. Two templates with the same key are the same entry. */
 static int compare_templates(const void *a, const void *b)
 {
 	const struct template *first = a, *second = b;
@@ -23,6 +24,7 @@ static const struct function *function_of(const void *entry)
 	return &compared->program.function[(size_t)entry - 1];
 }
 
+/* By length, then by bytes. This order is cheap; it is never shown. */
 static int compare_functions(const void *a, const void *b)
 {
 	const struct text_ref *first = &function_of(a)->name, *second = &function_of(b)->name;
@@ -33,6 +35,7 @@ static int compare_functions(const void *a, const void *b)
 		      compared->program.text + second->offset, first->len);
 }
 
+/* Sets compared, which tfind(3) needs. */
 static struct template *find(const struct templates *templates, const struct key *key)
 {
 	struct template wanted = { .key = *key };
@@ -48,6 +51,10 @@ const struct template *templates_find(const struct templates *templates, const s
 	return find(templates, key);
 }
 
+/*
+ * The template leaves both trees, so no later call reaches it. It remains in the list, and its
+ * instructions remain in the program: nothing that refers to an index has to move.
+ */
 static void remove_template(struct templates *templates, struct template *template)
 {
 	compared = templates;
@@ -67,7 +74,10 @@ void templates_remove(struct templates *templates, const struct key *key)
 		remove_template(templates, template);
 }
 
-/* The functions' names become known; false: one is defined twice, and none of them is. */
+/*
+ * Enters the names of the template's functions. Returns false if one of them exists already or
+ * memory is missing; none of them is entered then.
+ */
 static bool add_functions(struct templates *templates, const struct template *template)
 {
 	size_t added = 0, twice = 0;
@@ -103,7 +113,10 @@ static bool is_earlier(const struct template *template, const struct template *t
 	       (template->major == than->major && template->minor < than->minor);
 }
 
-/* Whether it may take the place of another one. */
+/*
+ * False after a message. Within one file a second template is an error; a template of a later file
+ * replaces the older one, unless its version is earlier.
+ */
 static bool may_replace(struct templates *templates, const struct template *template,
 			const struct template *old)
 {
@@ -120,6 +133,10 @@ static bool may_replace(struct templates *templates, const struct template *temp
 	return true;
 }
 
+/*
+ * The entry and its place in the list are acquired before the old template is removed. If a name of
+ * a function is defined already, the old template is gone too; that error ends the report anyway.
+ */
 bool templates_keep(struct templates *templates, const struct template *template)
 {
 	struct template *old = find(templates, &template->key), *kept;
@@ -151,6 +168,10 @@ bool templates_keep(struct templates *templates, const struct template *template
 	return true;
 }
 
+/*
+ * The search by name is linear, since the tree compares keys whose names are in the program's
+ * texts, and this name is the log's.
+ */
 const struct template *templates_for_event(const struct templates *templates, const char *name,
 					   uint32_t number)
 {
@@ -204,6 +225,11 @@ static bool resolve(struct templates *templates, struct call *call)
 	return true;
 }
 
+/*
+ * Runs once, after all files, because a template may call one that a later file defines, replaces
+ * or removes. It reports the first unknown call of each template. A call's start is not valid
+ * before this, so templates run only if the result is true.
+ */
 bool templates_link(struct templates *templates)
 {
 	if (templates->diags.errors)
@@ -228,6 +254,7 @@ bool templates_link(struct templates *templates)
 	return !templates->diags.errors && !templates->program.no_memory;
 }
 
+/* The trees own nothing: one has templates that the list owns, the other has numbers. */
 static void nothing(void *entry)
 {
 	(void)entry;

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * lex.c - reads blanks, words, strings and numbers of a logical line. The file is hostile: no
+ * function reads at or behind lex->end, and a byte of 0 is a byte like any other.
+ */
 #include "report/template/lex.h"
 
 #include <string.h>
 
+/* A file has at most TEMPLATE_FILE_BYTES, so the offset fits. */
 struct diag_place lex_place(const struct lex *lex, const char *at)
 {
 	return (struct diag_place){ lex->file, (uint32_t)(at - lex->base) };
@@ -24,7 +29,7 @@ bool lex_expected(struct lex *lex, const char *what)
 	return lex_fail(lex, lex->p, "E14", what);
 }
 
-/* Bytes of the end of a physical line that stands at p: 0, 1 or 2. */
+/* The length of the end of a physical line at p: 0 if there is none, 1 for \n, 2 for \r\n. */
 static size_t line_end(const char *p, const char *end)
 {
 	if (p < end && *p == '\n')
@@ -33,8 +38,9 @@ static size_t line_end(const char *p, const char *end)
 }
 
 /*
- * Bytes of a continuation. Where the line goes on although blanks stand behind the backslash, that
- * has been found before. The last backslash of a file has no line end behind it.
+ * The length of a continuation at p, 0 for none. Blanks behind the backslash are accepted here,
+ * because the caller of the parser has reported them already. The last backslash of a file has no
+ * line end behind it.
  */
 static size_t continuation(const char *p, const char *end)
 {
@@ -51,6 +57,7 @@ static size_t continuation(const char *p, const char *end)
 	return n ? (size_t)(q - p) + n : 0;
 }
 
+/* A backslash that begins no continuation is no blank: it begins \n, \t or \*. */
 void lex_blanks(struct lex *lex)
 {
 	while (lex->p < lex->end) {
@@ -96,6 +103,7 @@ static bool is_word_byte(char c)
 	       c == '_';
 }
 
+/* Does not move: the caller decides first whether the word is a code, a keyword or a name. */
 struct word lex_peek_word(const struct lex *lex)
 {
 	struct word word = { lex->p, 0 };
@@ -110,6 +118,10 @@ bool word_is(struct word word, const char *text)
 	return strlen(text) == word.len && !memcmp(word.at, text, word.len);
 }
 
+/*
+ * Literals reach a terminal. A byte that is not printable ASCII is replaced here, once, and not at
+ * each print.
+ */
 static char shown(char c, bool for_print)
 {
 	return for_print && ((unsigned char)c < 0x20 || (unsigned char)c > 0x7e) ? '.' : c;
@@ -154,6 +166,10 @@ static const char *closing_quote(const char *p, const char *end)
 	return NULL;
 }
 
+/*
+ * Escapes only shorten a string, so LEX_STRING_BYTES bounds the text. It also keeps the length
+ * within the 16 bits that an instruction has for it.
+ */
 bool lex_string(struct lex *lex, struct program *program, bool for_print, struct text_ref *ref)
 {
 	char text[LEX_STRING_BYTES], *kept;
@@ -180,6 +196,7 @@ bool lex_string(struct lex *lex, struct program *program, bool for_print, struct
 	return true;
 }
 
+/* 16 for a byte that is no digit: no radix accepts it. */
 static unsigned digit_value(char c)
 {
 	if (c >= '0' && c <= '9')
@@ -191,6 +208,10 @@ static unsigned digit_value(char c)
 	return 16;
 }
 
+/*
+ * The whole word must be digits, so 12ab is an error in base 10 and not the number 12. *number is
+ * undefined after an error.
+ */
 bool lex_number(struct lex *lex, unsigned radix, uint64_t *number)
 {
 	struct word word;

@@ -11,6 +11,10 @@
 #include "report/template/grow.h"
 #include "report/template/lex.h"
 
+/*
+ * Reads up to the end of the file, and fails with EFBIG once it has read more than limit bytes: the
+ * size of a pipe is not known before. *bytes belongs to the caller, after an error too.
+ */
 static int read_fd(int fd, size_t limit, char **bytes, size_t *len)
 {
 	size_t room = 0;
@@ -33,6 +37,10 @@ static int read_fd(int fd, size_t limit, char **bytes, size_t *len)
 	}
 }
 
+/*
+ * "-" is standard input. O_NOCTTY: a path that is a terminal must not become the controlling
+ * terminal. After an error nothing remains to be freed.
+ */
 static int read_file(const char *path, size_t limit, char **bytes, size_t *len)
 {
 	int fd =
@@ -64,7 +72,11 @@ static const char *physical(const char *p, const char *end, const char **next)
 	return newline > p && newline[-1] == '\r' ? newline - 1 : newline;
 }
 
-/* Takes the logical line at *p. */
+/*
+ * Takes the logical line at *p: physical lines, each but the last with a backslash at its end. A
+ * backslash with blanks behind it continues the line too, but the first one is noted as an error. A
+ * backslash at the end of the file belongs to the line.
+ */
 static struct logical_line logical(const char **p, const char *end)
 {
 	struct logical_line line = { .bytes = *p };
@@ -86,6 +98,10 @@ static struct logical_line logical(const char **p, const char *end)
 	}
 }
 
+/*
+ * A comment line is recognized before continuations, so it never continues. A line that is wrong is
+ * reported, and reading resumes behind it, so that one run reports the errors of all templates.
+ */
 static void read_lines(struct templates *templates, uint32_t index)
 {
 	const struct diag_file *file = &templates->diags.file[index];
@@ -113,6 +129,10 @@ void templates_init(struct templates *templates)
 	memset(templates, 0, sizeof(*templates));
 }
 
+/*
+ * The bytes of the file are kept until templates_fini(), because messages find line and column in
+ * them.
+ */
 int templates_load(struct templates *templates, const char *path)
 {
 	struct diags *diags = &templates->diags;

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * macros.c - the table of predefined macros. Macros that only AIX can fill are in the table too, so
+ * that a template that uses them gets a message of its own and not that of an unknown name.
+ */
 #include "report/template/macros.h"
 
 #include <string.h>
@@ -8,6 +12,10 @@
 #define ACTION(name, id) { name, id, MACRO_ACTION, PRINT_SHORTEST, false }
 #define AIX(name) { name, MACRO_AIX_ONLY, MACRO_NONE, PRINT_SHORTEST, false }
 
+/*
+ * Searched while a template is parsed, never while it runs, so a linear search is enough. $L1 to
+ * $L5 are other names of $D1 to $D5.
+ */
 static const struct macro macros[] = {
 	{ "DATAPOINTER", MACRO_DATAPOINTER, MACRO_INTEGER, PRINT_DECIMAL, true },
 	{ "BASEPOINTER", MACRO_BASEPOINTER, MACRO_INTEGER, PRINT_DECIMAL, true },
@@ -50,6 +58,7 @@ static const struct macro macros[] = {
 	AIX("LOGIDX0"), AIX("LINENO"), AIX("PROCPID"),
 };
 
+/* name need not end with a null byte. */
 const struct macro *macro_find(const char *name, size_t len)
 {
 	for (size_t i = 0; i < sizeof(macros) / sizeof(macros[0]); i++)

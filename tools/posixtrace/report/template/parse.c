@@ -2,6 +2,7 @@
 /* parse.c - the elements of a template. */
 #include "report/template/parse.h"
 
+/* The string is limited to 1023 bytes, which the 16 bits of b can hold. */
 static bool literal(struct parse *parse)
 {
 	struct text_ref text;
@@ -12,7 +13,7 @@ static bool literal(struct parse *parse)
 	return true;
 }
 
-/* \n and \t outside of strings. */
+/* \n and \t outside of strings are literals of one byte. */
 static bool control(struct parse *parse)
 {
 	struct lex *lex = &parse->lex;
@@ -48,6 +49,10 @@ static bool subject_element(struct parse *parse, const struct subject *subject)
 	return true;
 }
 
+/*
+ * LOOP count { elements }: OP_LOOP leads behind the loop, OP_AGAIN leads back to the body. Loops
+ * nest only in braces, so PARSE_BRACES bounds their depth too.
+ */
 static bool loop(struct parse *parse)
 {
 	struct program *program = parse->program;
@@ -64,6 +69,10 @@ static bool loop(struct parse *parse)
 	return true;
 }
 
+/*
+ * Keywords come first, then codes, then calls of functions. parse_code() returns false for a word
+ * that is no code and for a wrong code; only the latter has failed.
+ */
 static bool word_element(struct parse *parse)
 {
 	struct lex *lex = &parse->lex;
@@ -96,6 +105,10 @@ static bool word_element(struct parse *parse)
 	return lex_fail(lex, word.at, "E09", "neither a code nor a keyword nor a function call");
 }
 
+/*
+ * $ begins a macro or the call of a template. It is a call if @ follows, or a word with the form of
+ * a template's number. The look ahead uses a copy of the lexer.
+ */
 static bool macro_element(struct parse *parse)
 {
 	struct lex *lex = &parse->lex;
@@ -110,6 +123,10 @@ static bool macro_element(struct parse *parse)
 	return parse_macro(parse, &subject) && subject_element(parse, &subject);
 }
 
+/*
+ * One element. lex->p is at its first byte, which exists. Each element takes at least one byte, so
+ * parse_elements() ends.
+ */
 static bool element(struct parse *parse)
 {
 	struct lex *lex = &parse->lex;
@@ -132,6 +149,10 @@ static bool element(struct parse *parse)
 	}
 }
 
+/*
+ * Calls itself through braces only. PARSE_BRACES bounds the depth, and so the stack that a hostile
+ * file can use.
+ */
 bool parse_elements(struct parse *parse)
 {
 	while (!lex_at_end(&parse->lex) && *parse->lex.p != '}')
@@ -140,6 +161,7 @@ bool parse_elements(struct parse *parse)
 	return true;
 }
 
+/* After a failure the count is not restored. The line is given up then. */
 bool parse_open_brace(struct parse *parse, const char *at)
 {
 	if (parse->braces == PARSE_BRACES)
@@ -148,6 +170,7 @@ bool parse_open_brace(struct parse *parse, const char *at)
 	return true;
 }
 
+/* An opening brace that is doubled is a block, which assigns or defines, and no body. */
 bool parse_braced(struct parse *parse)
 {
 	struct lex *lex = &parse->lex;

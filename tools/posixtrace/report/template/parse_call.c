@@ -4,6 +4,10 @@
 
 #include <string.h>
 
+/*
+ * A missing end is reported at the block's beginning; something else before it is reported where it
+ * is.
+ */
 static bool close_block(struct parse *parse, const char *open)
 {
 	struct lex *lex = &parse->lex;
@@ -17,7 +21,11 @@ static bool close_block(struct parse *parse, const char *open)
 	return lex_expected(lex, "}} was expected");
 }
 
-/* The place of a macro that is assigned to; a new one for a new name. */
+/*
+ * The place of a macro that is assigned to. A new name gets the next place, which the caller takes
+ * into account after the expression. Places are numbers, since templates that call each other share
+ * macros by their order.
+ */
 static bool place_of(struct parse *parse, const char *at, struct word name, bool *is_new,
 		     unsigned *place)
 {
@@ -31,6 +39,11 @@ static bool place_of(struct parse *parse, const char *at, struct word name, bool
 	return true;
 }
 
+/*
+ * Refuses names that could not be read again: those of templates' numbers and of macros that are
+ * read-only. A function has only its parameters, since it runs for any template, with macros that
+ * it does not know.
+ */
 static bool is_assignable(struct parse *parse, const char *at, struct word name,
 			  const struct macro **builtin)
 {
@@ -50,6 +63,7 @@ static bool is_assignable(struct parse *parse, const char *at, struct word name,
 	return true;
 }
 
+/* builtin is $DATAPOINTER or $BASEPOINTER: no other macro is writable. */
 static void store(struct parse *parse, const struct macro *builtin, unsigned place)
 {
 	if (builtin)
@@ -87,6 +101,10 @@ static bool assignment(struct parse *parse)
 	return true;
 }
 
+/*
+ * Words that an element would not read as a function call. Codes with a wrong length are reserved
+ * too.
+ */
 static bool is_reserved(struct word word)
 {
 	struct code code;
@@ -96,6 +114,10 @@ static bool is_reserved(struct word word)
 	       code_read(word.at, word.len, NULL, 0, &code) != CODE_NONE;
 }
 
+/*
+ * A parameter hides nothing: its name is neither a predefined macro nor a template's number. Macros
+ * of the template are not visible in the function.
+ */
 static bool parameter(struct parse *parse)
 {
 	struct lex *lex = &parse->lex;
@@ -119,6 +141,7 @@ static bool parameter(struct parse *parse)
 	return true;
 }
 
+/* (name, ...) in any number up to TEMPLATE_PARAMETERS. parse->parameters counts them. */
 static bool parameters(struct parse *parse)
 {
 	struct lex *lex = &parse->lex;
@@ -134,6 +157,10 @@ static bool parameters(struct parse *parse)
 	return lex_take(lex, ')') || lex_expected(lex, "a comma or ) was expected");
 }
 
+/*
+ * Copies the name into the program's texts. Without memory the program notes it, and the load fails
+ * later.
+ */
 static bool keep_name(struct parse *parse, struct word name, struct text_ref *ref)
 {
 	char *text = program_text(parse->program, name.len, ref);
@@ -143,7 +170,10 @@ static bool keep_name(struct parse *parse, struct word name, struct text_ref *re
 	return true;
 }
 
-/* Stands where it is defined, and is jumped over there. */
+/*
+ * The code of a function is where it is defined, in the middle of a template; a jump leads over it.
+ * If a part is wrong, the rest is emitted anyway: the caller drops all of the line.
+ */
 static bool function(struct parse *parse)
 {
 	struct program *program = parse->program;
@@ -174,6 +204,7 @@ static bool function(struct parse *parse)
 	return good;
 }
 
+/* {{ $name = expression }} or {{ name(parameter, ...) elements }} */
 bool parse_block(struct parse *parse)
 {
 	struct lex *lex = &parse->lex;
@@ -209,6 +240,7 @@ bool parse_name(struct lex *lex, struct program *program, struct text_ref *name)
 	return true;
 }
 
+/* The key is only noted. templates_link() finds the template when all files have been read. */
 bool parse_template_call(struct parse *parse)
 {
 	struct lex *lex = &parse->lex;
@@ -231,6 +263,10 @@ bool parse_template_call(struct parse *parse)
 	return true;
 }
 
+/*
+ * Each argument leaves one number on the machine's stack. The call removes them again. The count is
+ * checked when the function is known, in templates_link().
+ */
 bool parse_function_call(struct parse *parse, struct word name)
 {
 	struct lex *lex = &parse->lex;
@@ -254,6 +290,7 @@ bool parse_function_call(struct parse *parse, struct word name)
 	return true;
 }
 
+/* The two numbers are on the stack, the second on top. */
 bool parse_timer(struct parse *parse, bool start)
 {
 	struct lex *lex = &parse->lex;
@@ -272,6 +309,7 @@ bool parse_timer(struct parse *parse, bool start)
 	return true;
 }
 
+/* The separator is a text of the program, so the machine can refer to it for as long as it runs. */
 bool parse_delimiter(struct parse *parse)
 {
 	struct lex *lex = &parse->lex;

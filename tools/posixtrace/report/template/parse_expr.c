@@ -2,8 +2,13 @@
 /* parse_expr.c - expressions. */
 #include "report/template/parse.h"
 
+/*
+ * Bounds the recursion of the parser, and with it the depth of the machine's stack that one
+ * expression needs.
+ */
 #define PARENTHESES 32
 
+/* Numbers have 64 bits and instructions have 32, so a number is in a pool of its own. */
 static bool push_number(struct parse *parse, unsigned radix)
 {
 	uint64_t number;
@@ -28,6 +33,10 @@ static bool is_octal_number(struct word word)
 	return true;
 }
 
+/*
+ * A word that begins with a digit is a number. Everything else is a code, also o1, o2, o4 and o8,
+ * or a macro.
+ */
 bool parse_count(struct parse *parse)
 {
 	struct subject subject;
@@ -40,6 +49,7 @@ bool parse_count(struct parse *parse)
 	return parse_subject(parse, &subject) && subject_number(parse, &subject);
 }
 
+/* The count is restored only after success. After a failure the line is given up. */
 static bool parenthesis(struct parse *parse)
 {
 	const char *open = parse->lex.p++;
@@ -56,6 +66,7 @@ static bool parenthesis(struct parse *parse)
 	return true;
 }
 
+/* Binds most tightly: signs before a count or an expression in parentheses. */
 static bool factor(struct parse *parse)
 {
 	bool negative = false;
@@ -70,6 +81,10 @@ static bool factor(struct parse *parse)
 	return true;
 }
 
+/*
+ * Operators of the same rank are applied from left to right: both operands are on the stack when
+ * the operator is emitted.
+ */
 static bool term(struct parse *parse)
 {
 	if (!factor(parse))

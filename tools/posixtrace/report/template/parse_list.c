@@ -15,6 +15,7 @@ static bool case_body(struct parse *parse)
 	return true;
 }
 
+/* The instruction behind OP_CASE is the jump to the next case; an equal value skips it. */
 static bool number_value(struct parse *parse, unsigned radix)
 {
 	bool negative = lex_take(&parse->lex, '-');
@@ -29,6 +30,10 @@ static bool number_value(struct parse *parse, unsigned radix)
 	return true;
 }
 
+/*
+ * A value is compared with bytes of the log, so it is kept as it is written, also where it cannot
+ * be printed.
+ */
 static bool text_value(struct parse *parse)
 {
 	struct text_ref text;
@@ -61,6 +66,10 @@ static bool case_value(struct parse *parse, bool is_text, unsigned radix, bool *
  */
 #define NO_JUMP UINT32_MAX
 
+/*
+ * Emits: comparison, jump to the next case, body, jump behind the switch. *leave is the head of the
+ * list of those last jumps.
+ */
 static bool one_case(struct parse *parse, bool is_text, unsigned radix, uint32_t *leave)
 {
 	struct program *program = parse->program;
@@ -79,6 +88,10 @@ static bool one_case(struct parse *parse, bool is_text, unsigned radix, uint32_t
 	return true;
 }
 
+/*
+ * The register of the subject is free again once a body runs, so a switch in a body may use it.
+ * Without memory the list of jumps is not complete and is not walked; the program is not run then.
+ */
 bool parse_switch(struct parse *parse, const struct subject *subject)
 {
 	struct program *program = parse->program;
@@ -110,6 +123,7 @@ bool parse_switch(struct parse *parse, const struct subject *subject)
 	return true;
 }
 
+/* Emits the text of an entry with the operation that prints it, or not. */
 static bool entry_text(struct parse *parse, enum op op)
 {
 	struct text_ref text;
@@ -138,7 +152,10 @@ static bool field_entry(struct parse *parse, unsigned radix)
 	return entry_text(parse, OP_WORD);
 }
 
-/* flag "text", or flag "set" "clear" */
+/*
+ * flag "text", or flag "set" "clear". Whether there is a second text is known only after the first
+ * one; the first instruction is then changed.
+ */
 static bool flag_entry(struct parse *parse, unsigned radix)
 {
 	struct program *program = parse->program;
@@ -163,6 +180,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
+/* Unlike the values of a switch, flags are hexadecimal even where the subject is decimal. */
 bool parse_bit_flags(struct parse *parse)
 {
 	struct lex *lex = &parse->lex;

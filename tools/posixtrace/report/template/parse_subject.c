@@ -18,6 +18,10 @@ static const char *dotted(const struct lex *lex, const char *dot, size_t *len)
 	return word.len ? word.at : NULL;
 }
 
+/*
+ * False with lex->failed set for a wrong code, and without it for a word that is no code. HB and HT
+ * have no part behind a dot, so it is not consumed for them.
+ */
 bool parse_code(struct parse *parse, struct word word, struct subject *subject)
 {
 	struct lex *lex = &parse->lex;
@@ -36,6 +40,10 @@ bool parse_code(struct parse *parse, struct word word, struct subject *subject)
 	}
 }
 
+/*
+ * Hexadecimal digits of both cases. The table has the digits a to f twice, the second time at 16 to
+ * 21.
+ */
 bool is_template_number(struct word word, uint32_t *number)
 {
 	*number = 0;
@@ -54,6 +62,7 @@ bool is_template_number(struct word word, uint32_t *number)
 	return true;
 }
 
+/* Linear: there are at most 255 names. */
 static bool find(const struct word *names, unsigned count, struct word name, unsigned *index)
 {
 	for (*index = 0; *index < count; ++*index)
@@ -62,6 +71,10 @@ static bool find(const struct word *names, unsigned count, struct word name, uns
 	return false;
 }
 
+/*
+ * Parameters come first, then predefined macros, then those of the template. Macros of the template
+ * are not visible in a function.
+ */
 static bool resolve(struct parse *parse, struct word name, struct subject *subject)
 {
 	struct lex *lex = &parse->lex;
@@ -86,11 +99,13 @@ static bool resolve(struct parse *parse, struct word name, struct subject *subje
 					   : "this macro is not defined before it is used");
 }
 
+/* Parameters and the macros of a template always are. */
 static bool is_number(const struct subject *subject)
 {
 	return subject->kind != SUBJECT_BUILTIN || subject->macro->type == MACRO_INTEGER;
 }
 
+/* The % and the format follow the name directly. Actions and strings have no format. */
 static bool format(struct parse *parse, struct subject *subject)
 {
 	struct lex *lex = &parse->lex;
@@ -143,6 +158,7 @@ bool parse_subject(struct parse *parse, struct subject *subject)
 	return lex_fail(lex, word.at, "E09", "neither a code nor a macro");
 }
 
+/* Emits the instruction that pushes the value, without its format. */
 static void push(struct parse *parse, const struct subject *subject)
 {
 	enum op op = subject->kind == SUBJECT_PLACE ? OP_PLACE :
@@ -157,6 +173,10 @@ static void emit_code(struct parse *parse, enum op op, const struct code *code)
 	program_emit(parse->program, op, (unsigned char)code->letter, code->m, code->n);
 }
 
+/*
+ * A format S prints text at the data pointer, and the value is its length, in m bytes. Without a
+ * format the macro's own form decides.
+ */
 bool subject_print(struct parse *parse, const struct subject *subject)
 {
 	if (subject->kind == SUBJECT_CODE) {
@@ -188,6 +208,10 @@ static bool is_number_format(char letter)
 	return !letter || strchr("XDUoEBW", letter);
 }
 
+/*
+ * Emits the instructions that leave one number on the stack; false for texts, actions and formats
+ * that only print.
+ */
 bool subject_number(struct parse *parse, const struct subject *subject)
 {
 	bool good = subject->kind == SUBJECT_CODE ? code_is_integer(&subject->code) :
@@ -213,6 +237,10 @@ bool subject_is_text(const struct subject *subject)
 				     subject->code.letter == 'S';
 }
 
+/*
+ * Emits the instructions that fill the switch's register with a text. Only for subjects for which
+ * subject_is_text() holds.
+ */
 void subject_text(struct parse *parse, const struct subject *subject)
 {
 	if (subject->kind == SUBJECT_CODE) {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * print.c - prints numbers in the forms of codes and macros. No text is longer than PRINT_BYTES;
+ * the longest is that of 64 bits. No text ends with a null byte that the length counts.
+ */
 #include "report/template/print.h"
 
 #include <inttypes.h>
@@ -9,6 +13,7 @@
 #include "base/errnames.h"
 #include "base/out.h"
 
+/* bits is 1 to 64: codes.c checks it. */
 static size_t binary(char *text, uint64_t value, unsigned bits)
 {
 	for (unsigned i = 0; i < bits; i++)
@@ -23,6 +28,7 @@ static size_t hexadecimal(char *text, uint64_t value, unsigned digits)
 	return digits;
 }
 
+/* The negation is done without a sign, so that the smallest number is printed too. */
 static size_t decimal(char *text, int64_t value)
 {
 	char *p = text;
@@ -32,6 +38,10 @@ static size_t decimal(char *text, int64_t value)
 	return (size_t)(put_unsigned(p, value < 0 ? -(uint64_t)value : (uint64_t)value) - text);
 }
 
+/*
+ * The bytes are copied and not converted: they have the representation of IEEE 754, in the order of
+ * this machine by now.
+ */
 static size_t floating(char *text, uint64_t value, unsigned bytes)
 {
 	uint32_t word = (uint32_t)value;
@@ -62,6 +72,10 @@ static size_t date(char *text, int64_t seconds)
 				tm.tm_min, tm.tm_sec, (int64_t)tm.tm_year + 1900);
 }
 
+/*
+ * Names do not depend on the locale or the C library of the reader; see base/errnames.h. An unknown
+ * number stays a number.
+ */
 static size_t error_number(char *text, int64_t number)
 {
 	const char *name = errno_name(number);
@@ -74,6 +88,7 @@ static size_t error_number(char *text, int64_t number)
 	return len;
 }
 
+/* T of 4 bytes is unsigned, so it does not end in 2038. */
 size_t print_number(char *text, uint64_t value, char letter, unsigned m)
 {
 	switch (letter) {
@@ -98,6 +113,7 @@ size_t print_number(char *text, uint64_t value, char letter, unsigned m)
 	}
 }
 
+/* Three digits are those of AIX's hook numbers. A damaged log may have greater numbers. */
 size_t print_id(char *text, uint64_t id)
 {
 	unsigned digits = 3;
@@ -107,6 +123,7 @@ size_t print_id(char *text, uint64_t id)
 	return hexadecimal(text, id, digits);
 }
 
+/* The last form is the shortest of 4, 8 and 16 digits that holds the value. */
 size_t print_macro(char *text, uint64_t value, enum macro_print print)
 {
 	switch (print) {
@@ -123,6 +140,7 @@ size_t print_macro(char *text, uint64_t value, enum macro_print print)
 	}
 }
 
+/* count is 16 at most, so the text fits in PRINT_BYTES. */
 size_t print_bytes(char *text, const unsigned char *bytes, size_t count)
 {
 	size_t len = 0;

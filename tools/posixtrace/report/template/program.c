@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * program.c - stores the instructions, texts, numbers, calls and functions of all templates. Pools
+ * only grow, and others refer to their elements by index, since each growth may move them.
+ */
 #include "report/template/program.h"
 
 #include <stdlib.h>
@@ -6,6 +10,10 @@
 
 #include "report/template/grow.h"
 
+/*
+ * Without memory the index is 0, which is a valid one. The caller may use it; program->no_memory
+ * keeps the program from being run.
+ */
 uint32_t program_emit(struct program *program, enum op op, unsigned a, unsigned b, uint32_t c)
 {
 	if (!grow(&program->code, &program->code_room, program->codes, 1, sizeof(struct ins))) {
@@ -47,6 +55,7 @@ uint32_t program_function(struct program *program, const struct function *functi
 	return (uint32_t)program->functions++;
 }
 
+/* The pointer is valid until the next text is added; ref is valid as long as the program. */
 char *program_text(struct program *program, size_t len, struct text_ref *ref)
 {
 	char *text;
@@ -63,6 +72,7 @@ char *program_text(struct program *program, size_t len, struct text_ref *ref)
 	return text;
 }
 
+/* Without memory index may name another instruction, which must not be changed. */
 void program_land(struct program *program, uint32_t index)
 {
 	if (!program->no_memory)
@@ -77,6 +87,10 @@ struct program_mark program_mark(const struct program *program)
 	};
 }
 
+/*
+ * Nothing that remains may refer to the part that is dropped. Templates are parsed one after the
+ * other, so only the template that failed does.
+ */
 void program_drop(struct program *program, const struct program_mark *mark)
 {
 	program->codes = mark->codes;
@@ -95,6 +109,7 @@ void program_fini(struct program *program)
 	free(program->function);
 }
 
+/* An order for the tree. Names of equal length are compared by their bytes. */
 int key_compare(const struct program *program, const struct key *a, const struct key *b)
 {
 	if (a->kind != b->kind)

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * prose.c - collects the text of one event in a buffer of fixed size. The text has only printable
+ * ASCII and \n, whatever the event's data is. All that does not fit is dropped without an error:
+ * the data and the loops of a template decide how much there is.
+ */
 #include "report/template/prose.h"
 
 #include <string.h>
@@ -13,11 +18,16 @@ void prose_init(struct prose *prose)
 	prose->len = 0;
 }
 
+/*
+ * Loops over long texts end when this holds, so that a huge field costs no more time than the
+ * buffer.
+ */
 static bool is_full(const struct prose *prose)
 {
 	return prose->len == PROSE_BYTES;
 }
 
+/* The only function that stores in the text, so it alone enforces the size. */
 static void put(struct prose *prose, char c)
 {
 	if (is_full(prose))
@@ -26,11 +36,16 @@ static void put(struct prose *prose, char c)
 	prose->column++;
 }
 
+/* Bytes of the event: control characters and non-ASCII bytes must not reach a terminal. */
 void prose_byte(struct prose *prose, unsigned char byte)
 {
 	put(prose, byte < 0x20 || byte > 0x7e ? '.' : (char)byte);
 }
 
+/*
+ * Text of a template. \n and \t keep their meaning here. A tab becomes blanks up to the next
+ * multiple of 8 columns of the text, because the columns before the text vary.
+ */
 static void put_text(struct prose *prose, const char *text, size_t len)
 {
 	for (size_t i = 0; i < len && !is_full(prose); i++) {
@@ -52,12 +67,19 @@ static void put_separator(struct prose *prose)
 	put_text(prose, prose->separator, prose->separator_len);
 }
 
+/*
+ * A field and such a literal would run together without a separator; before punctuation none is
+ * needed.
+ */
 static bool begins_word(char c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
 	       c == '_';
 }
 
+/*
+ * A literal that begins with white space brings its own separator. A literal cancels what waited.
+ */
 void prose_literal(struct prose *prose, const char *text, size_t len)
 {
 	if (!len)
@@ -71,6 +93,10 @@ void prose_literal(struct prose *prose, const char *text, size_t len)
 	prose->positional = false;
 }
 
+/*
+ * The label is followed by a separator even before punctuation, unless it ends its line or column
+ * itself.
+ */
 void prose_label(struct prose *prose, const char *text, size_t len)
 {
 	prose_literal(prose, text, len);
@@ -78,6 +104,7 @@ void prose_label(struct prose *prose, const char *text, size_t len)
 		prose->wait = WAIT_HARD;
 }
 
+/* Flags with two texts form one group, such as rwx: no separator is between them. */
 void prose_positional(struct prose *prose, const char *text, size_t len)
 {
 	if (!len)
@@ -89,6 +116,10 @@ void prose_positional(struct prose *prose, const char *text, size_t len)
 	prose->positional = true;
 }
 
+/*
+ * A word of flags is the template's text, so \n in it keeps its meaning, and it is separated as a
+ * field is.
+ */
 void prose_word(struct prose *prose, const char *text, size_t len)
 {
 	if (!len)
@@ -98,6 +129,7 @@ void prose_word(struct prose *prose, const char *text, size_t len)
 	prose_end_field(prose, true);
 }
 
+/* Between this and prose_end_field() only prose_byte() is called. */
 void prose_begin_field(struct prose *prose)
 {
 	if (prose->wait != WAIT_NONE)
@@ -105,11 +137,15 @@ void prose_begin_field(struct prose *prose)
 	prose->positional = false;
 }
 
+/*
+ * separated is false for A0 and X0: a template reads characters one by one, and they form one word.
+ */
 void prose_end_field(struct prose *prose, bool separated)
 {
 	prose->wait = separated ? WAIT_SOFT : WAIT_NONE;
 }
 
+/* A field of bytes that the caller has at once. */
 void prose_field(struct prose *prose, const char *text, size_t len)
 {
 	prose_begin_field(prose);

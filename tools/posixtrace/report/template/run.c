@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* run.c - the machine that runs templates. */
+/*
+ * run.c - the machine that runs templates. Templates and events are hostile. Each index of an
+ * instruction was checked when it was parsed or linked; each position in the data is checked by
+ * event.c; and steps, turns, calls and the stack have limits, which end the event and not the
+ * report.
+ */
 #include "report/template/run.h"
 
 #include <inttypes.h>
@@ -16,11 +21,13 @@ void run_init(struct run *run, const struct templates *templates, const char *lo
 	run->log_name = log_name;
 }
 
+/* The templates belong to the caller. */
 void run_fini(struct run *run)
 {
 	timers_fini(&run->timers);
 }
 
+/* The field explains in the report why the rest of the event's text is missing. */
 void run_end_with(struct run *run, const char *field)
 {
 	prose_field(&run->prose, field, strlen(field));
@@ -36,11 +43,16 @@ static void push(struct run *run, uint64_t value)
 		run->stack[run->depth++] = value;
 }
 
+/* An empty stack gives 0. The parser emits balanced code, so this is a second line of defence. */
 static uint64_t pop(struct run *run)
 {
 	return run->depth ? run->stack[--run->depth] : 0;
 }
 
+/*
+ * The arguments stay on the stack, and the callee finds them there by their position. A template
+ * has none. The separator is saved, because a change of it ends with the call.
+ */
 void run_call(struct run *run, uint32_t start, unsigned arguments)
 {
 	if (run->frames == TEMPLATE_CALLS) {
@@ -55,6 +67,11 @@ void run_call(struct run *run, uint32_t start, unsigned arguments)
 	run->at = start;
 }
 
+/*
+ * Without a frame it is the end of the event's own template. Otherwise everything above the
+ * caller's part of the stack is removed, the arguments included, and loops that the callee did not
+ * finish end.
+ */
 static void give_back(struct run *run)
 {
 	const struct run_frame *frame;
@@ -72,6 +89,7 @@ static void give_back(struct run *run)
 	run->prose.separator_len = frame->separator_len;
 }
 
+/* All operations wrap in 64 bits. The division is the only one with a sign. */
 static void calculate(struct run *run, enum op op)
 {
 	uint64_t b = pop(run), a = pop(run);
@@ -87,12 +105,19 @@ static void calculate(struct run *run, enum op op)
 		push(run, a * b);
 		break;
 	default:
-		/* The smallest number by -1 wraps too. */
+		/*
+		 * A division by 0 gives 0. The smallest number divided by -1 does not fit and would
+		 * trap; it wraps instead.
+		 */
 		push(run, !b ? 0 : b == UINT64_MAX ? -a : (uint64_t)((int64_t)a / (int64_t)b));
 		break;
 	}
 }
 
+/*
+ * The count comes from the event. A negative one is 0. RUN_LOOPS is the most that braces and calls
+ * can nest.
+ */
 static void begin_loop(struct run *run, uint32_t behind)
 {
 	int64_t count = (int64_t)pop(run);
@@ -105,6 +130,10 @@ static void begin_loop(struct run *run, uint32_t behind)
 		run->loop[run->loops++] = (struct run_loop){ count - 1, 1 };
 }
 
+/*
+ * Reached only from within a loop, so there is one. The turns are counted apart from the count,
+ * which may be anything up to 2^63 - 1.
+ */
 static void next_turn(struct run *run, uint32_t body)
 {
 	struct run_loop *loop = &run->loop[run->loops - 1];
@@ -120,6 +149,10 @@ static void next_turn(struct run *run, uint32_t body)
 	}
 }
 
+/*
+ * The difference of two times of a hostile log may need 65 bits. A timer that was never started
+ * prints nothing, since traces begin in the middle of things.
+ */
 static void end_timer(struct run *run)
 {
 	uint64_t b = pop(run), a = pop(run);
@@ -135,6 +168,7 @@ static void end_timer(struct run *run)
 	prose_field(&run->prose, text, strlen(text));
 }
 
+/* Pops in the reverse order of the pushes. */
 static void start_timer(struct run *run)
 {
 	uint64_t b = pop(run), a = pop(run);
@@ -142,6 +176,10 @@ static void start_timer(struct run *run)
 	timers_start(&run->timers, a, b, run->event->time_ns);
 }
 
+/*
+ * a is the letter of the format, 0 for none; b is then the enum macro_print. With W, b and c are
+ * the lowest and the highest bit.
+ */
 static void print_value(struct run *run, const struct ins *ins)
 {
 	uint64_t value = pop(run);
@@ -164,6 +202,7 @@ static void print_string(struct run *run, enum macro_id id)
 	prose_field(&run->prose, string, strlen(string));
 }
 
+/* Each code that cannot be read ends the template, so no value is invented for missing data. */
 static void read_code(struct run *run, const struct code *code)
 {
 	uint64_t value;
@@ -174,12 +213,18 @@ static void read_code(struct run *run, const struct code *code)
 		run_end_with(run, "<short>");
 }
 
+/* Such a string is not in the data of the event, so the comparison does not use the reader. */
 static void string_subject(struct run *run, enum macro_id id)
 {
 	run->subject_string = run_string(run, id);
 	run->subject_len = strlen(run->subject_string);
 }
 
+/*
+ * Runs the instruction at run->at. run->at is valid: jumps lead to instructions, and each template
+ * and function ends with OP_RETURN. The fields of ins are interpreted as the comments of enum op
+ * say; code and text are valid only for the operations that use them.
+ */
 static void step(struct run *run)
 {
 	const struct program *program = &run->templates->program;
@@ -320,6 +365,10 @@ static void step(struct run *run)
 	}
 }
 
+/*
+ * Resets everything that belongs to one event. Timers, the number of printed events and the request
+ * to stop belong to the report.
+ */
 static void begin(struct run *run, const struct template_event *event)
 {
 	run->event = event;
@@ -332,6 +381,10 @@ static void begin(struct run *run, const struct template_event *event)
 	run->ended = run->hidden = false;
 }
 
+/*
+ * run->printed grows only by events that are printed, since $RELLINENO counts those. $NOPRINT hides
+ * the event, but its template runs to its end and may start timers.
+ */
 bool run_event(struct run *run, const struct template *template, const struct template_event *event)
 {
 	begin(run, event);

@@ -9,11 +9,16 @@
 
 #define SECOND_NS INT64_C(1000000000)
 
+/* Rounds down, also before 1970, so that the rest is between 0 and 999,999,999. */
 static int64_t seconds(int64_t time_ns)
 {
 	return time_ns / SECOND_NS - (time_ns % SECOND_NS < 0);
 }
 
+/*
+ * Values of macros that AIX defines and this project does not know are constants;
+ * posixtrace-template(5) lists them.
+ */
 uint64_t run_builtin(const struct run *run, enum macro_id id)
 {
 	const struct template_event *event = run->event;
@@ -58,6 +63,7 @@ uint64_t run_builtin(const struct run *run, enum macro_id id)
 	}
 }
 
+/* The strings are valid up to the end of the event. */
 const char *run_string(const struct run *run, enum macro_id id)
 {
 	switch (id) {
@@ -70,6 +76,9 @@ const char *run_string(const struct run *run, enum macro_id id)
 	}
 }
 
+/*
+ * The name of the log has any length, so the field is written piece by piece and not into a buffer.
+ */
 static void error_field(struct run *run)
 {
 	char id[PRINT_BYTES];
@@ -88,6 +97,7 @@ static void error_field(struct run *run)
 	prose_end_field(prose, true);
 }
 
+/* @* may contain $DEFAULT itself. The limit of calls ends that. */
 static void default_body(struct run *run)
 {
 	const struct template *others = templates_find(run->templates,
@@ -99,6 +109,7 @@ static void default_body(struct run *run)
 		run_body_of_builtin(run);
 }
 
+/* $STOP prints the text so far; the caller ends the report after this event. */
 void run_action(struct run *run, enum macro_id id)
 {
 	switch (id) {

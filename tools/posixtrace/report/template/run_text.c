@@ -8,7 +8,11 @@
 
 #define BUILTIN_BYTES 32 /* of data that the built-in form shows */
 
-/* Long texts take longer than a step: they count as many. */
+/*
+ * Long texts need more time than a step, so they count as several steps: one for each 64 bytes.
+ * Otherwise a loop over a long text could take minutes within the limit of steps. At most 1024
+ * steps are added, so the number cannot wrap.
+ */
 static void charge(struct run *run, size_t bytes)
 {
 	run->steps += (uint32_t)(bytes < 65536 ? bytes / 64 : 1024);
@@ -41,7 +45,10 @@ static bool print_text_code(struct run *run, const struct code *code)
 	return true;
 }
 
-/* X of a length that is no integer's: the bytes as they stand; X0 is one in a row of them. */
+/*
+ * X of a length that no integer has is printed byte by byte. X0 prints one byte without a separator
+ * behind it, so that several X0 form one field. count is 16 at most.
+ */
 static bool print_byte_string(struct run *run, unsigned count)
 {
 	unsigned char bytes[16];
@@ -58,6 +65,10 @@ static bool print_byte_string(struct run *run, unsigned count)
 	return true;
 }
 
+/*
+ * Prints the field of a code, and moves the pointer. F, T and P are printed only, so they are not
+ * among the integers.
+ */
 bool run_print_code(struct run *run, const struct code *code)
 {
 	char text[PRINT_BYTES];
@@ -87,6 +98,10 @@ bool run_print_code(struct run *run, const struct code *code)
 	return true;
 }
 
+/*
+ * Text at the pointer whose length is on the stack. The length may be anything; reader_text() cuts
+ * it to the data that is left.
+ */
 bool run_counted(struct run *run, unsigned width)
 {
 	uint64_t wanted = run->depth ? run->stack[--run->depth] : 0;
@@ -99,6 +114,7 @@ bool run_counted(struct run *run, unsigned width)
 	return true;
 }
 
+/* Only position and length are kept: the data does not change while the event is processed. */
 bool run_read_text(struct run *run, const struct code *code)
 {
 	run->subject_string = NULL;
@@ -108,6 +124,7 @@ bool run_read_text(struct run *run, const struct code *code)
 	return true;
 }
 
+/* The range was checked when the subject was read. */
 bool run_subject_is(struct run *run, const char *text, size_t len)
 {
 	if (len != run->subject_len)
@@ -122,6 +139,10 @@ bool run_subject_is(struct run *run, const char *text, size_t len)
 	return true;
 }
 
+/*
+ * len= and the length, then at most BUILTIN_BYTES bytes of the data in hexadecimal, and ... if
+ * there are more.
+ */
 void run_body_of_builtin(struct run *run)
 {
 	const struct template_event *event = run->event;

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * select.c - the options of a report by templates that select events. The lists come from the
+ * command line, so they are short and are searched linearly.
+ */
 #include "report/template/select.h"
 
 #include <errno.h>
@@ -16,7 +20,7 @@ void select_fini(struct select *select)
 	free(select->tids.number);
 }
 
-/* The whole of a text is a number. */
+/* The whole of a text is a number. strtoull(3) alone would also accept signs, blanks and 0x. */
 static bool number_of(const char *text, size_t len, int base, uint64_t *number)
 {
 	char digits[24], *end;
@@ -32,6 +36,7 @@ static bool number_of(const char *text, size_t len, int base, uint64_t *number)
 	return !errno && !*end;
 }
 
+/* The name points into the command line, which lives as long as the process. */
 static bool add_type(struct select_types *types, const char *text, size_t len)
 {
 	struct select_type type = { .name = NULL };
@@ -48,6 +53,9 @@ static bool add_type(struct select_types *types, const char *text, size_t len)
 	return true;
 }
 
+/*
+ * An empty element is an error, so that a shell variable that is unset does not select everything.
+ */
 bool select_add_types(struct select_types *types, const char *option, const char *list)
 {
 	for (const char *p = list;; p++) {
@@ -81,6 +89,10 @@ bool select_add_numbers(struct select_numbers *numbers, const char *option, cons
 	}
 }
 
+/*
+ * The value is computed in integers: a double does not hold nanoseconds of long traces. Digits
+ * behind the ninth are ignored.
+ */
 bool select_seconds(const char *text, int64_t *ns)
 {
 	int64_t unit = 100000000;
@@ -104,6 +116,7 @@ bool select_seconds(const char *text, int64_t *ns)
 	return !*text;
 }
 
+/* True for a type with this name or this number. */
 static bool has_type(const struct select_types *types, const char *name, uint64_t number)
 {
 	for (size_t i = 0; i < types->count; i++) {
@@ -117,6 +130,7 @@ static bool has_type(const struct select_types *types, const char *name, uint64_
 	return false;
 }
 
+/* An empty list selects everything. */
 static bool has_number(const struct select_numbers *numbers, uint64_t number)
 {
 	for (size_t i = 0; i < numbers->count; i++)
@@ -125,12 +139,14 @@ static bool has_number(const struct select_numbers *numbers, uint64_t number)
 	return !numbers->count;
 }
 
+/* The excluded types win. The caller asks once for each type. */
 bool select_type(const struct select *select, const char *name, uint64_t number)
 {
 	return (!select->only.count || has_type(&select->only, name, number)) &&
 	       !has_type(&select->but, name, number);
 }
 
+/* elapsed_ns is a difference of two times of a log, which may need 65 bits. */
 bool select_event(const struct select *select, uint64_t pid, uint64_t tid, __int128 elapsed_ns)
 {
 	return (!select->has_start || elapsed_ns >= select->start_ns) &&

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * timers.c - running timers in a balanced tree, because the events choose the pairs of numbers and
+ * may choose many.
+ */
 #include "report/template/timers.h"
 
 #include <search.h>
@@ -18,6 +22,7 @@ static int compare(const void *first, const void *second)
 	return x->b < y->b ? -1 : x->b > y->b;
 }
 
+/* Finds a running timer; NULL for none. */
 static struct timer *find(const struct timers *timers, uint64_t a, uint64_t b)
 {
 	struct timer wanted = { .a = a, .b = b };
@@ -26,6 +31,10 @@ static struct timer *find(const struct timers *timers, uint64_t a, uint64_t b)
 	return found ? *found : NULL;
 }
 
+/*
+ * A timer that is not stored, for the limit or for lack of memory, only means that its end prints
+ * nothing.
+ */
 void timers_start(struct timers *timers, uint64_t a, uint64_t b, int64_t time_ns)
 {
 	struct timer *timer = find(timers, a, b);
@@ -46,6 +55,7 @@ void timers_start(struct timers *timers, uint64_t a, uint64_t b, int64_t time_ns
 		free(timer);
 }
 
+/* The timer's memory is freed here, so a report needs no more than its running timers. */
 bool timers_end(struct timers *timers, uint64_t a, uint64_t b, int64_t *started_ns)
 {
 	struct timer *timer = find(timers, a, b);
