@@ -18,10 +18,16 @@
 
 extern const struct tool_command query_command;
 
+/*
+ * A limit for SQLite's memory, so that a statement that makes millions of groups ends with a
+ * message and not with the machine's memory. SQLite sorts in temporary files if necessary.
+ */
 #define HEAP_BYTES (40 * 1024 * 1024)
 
+/* Written by the signal handler only. The progress handler and the loops over events read it. */
 volatile sig_atomic_t query_interrupted;
 
+/* Written by run() before the logs are opened, constant afterwards. */
 static struct {
 	enum query_form form;
 	enum when_form when;
@@ -34,6 +40,9 @@ static void interrupt(int number)
 	query_interrupted = 1;
 }
 
+/*
+ * For sqlite3_progress_handler(): a result other than 0 ends the statement with SQLITE_INTERRUPT.
+ */
 static int progress(void *arg)
 {
 	(void)arg;
@@ -42,6 +51,11 @@ static int progress(void *arg)
 
 /* ------------------------------------------------------------------ what is allowed */
 
+/*
+ * Allows reading only. SQLite calls it for each action while it prepares a statement, also for
+ * those of subqueries, so nothing is judged by the text of the statement. It also collects the
+ * functions for query_weighted_fits().
+ */
 static int authorize(void *arg, int action, const char *a, const char *b, const char *c,
 		     const char *d)
 {
@@ -93,6 +107,10 @@ static int say_wrong(const char *sql, int offset, const char *reason)
 	return TOOL_USAGE;
 }
 
+/*
+ * The offset and the message are read before query_hint() runs statements of its own, which replace
+ * them.
+ */
 static int say_sqlite(sqlite3 *db, const char *sql, int err)
 {
 	char reason[512], hinted[1024];
@@ -107,6 +125,7 @@ static int say_sqlite(sqlite3 *db, const char *sql, int err)
 	return say_wrong(sql, offset, hinted);
 }
 
+/* An interrupt has its own message at the end of the process. */
 static int say_failed(sqlite3 *db, int err)
 {
 	if (err == SQLITE_NOMEM)
@@ -129,8 +148,9 @@ static bool has_more(sqlite3 *db, const char *tail)
 }
 
 /*
- * SQLite distinguishes rows that several scans find by their numbers, and numbers are those of one
- * scan.
+ * Returns true if SQLite combines several scans of a table for an OR. It recognizes rows that two
+ * scans find by their row numbers. The numbers of this table count the rows of one scan, so all
+ * scans of such a statement must be complete; query->plain has them read without filters.
  */
 static bool scans_by_parts(sqlite3 *db, const char *sql)
 {
@@ -149,6 +169,10 @@ static bool scans_by_parts(sqlite3 *db, const char *sql)
 	return parts;
 }
 
+/*
+ * The weighted form is decided before the statement is prepared, since xBestIndex must know it.
+ * SQLite decides whether the prepared statement only reads; the text is not examined for that.
+ */
 static int run_statement(sqlite3 *db, struct query *query, const char *sql)
 {
 	sqlite3_stmt *statement = NULL;
@@ -183,6 +207,7 @@ static int run_statement(sqlite3 *db, struct query *query, const char *sql)
 	return status;
 }
 
+/* Hidden columns are listed too, with pragma_table_xinfo(). The authorizer is not set yet. */
 static int list_tables(sqlite3 *db)
 {
 	static const char sql[] =
@@ -216,6 +241,10 @@ static void connect_tables(sqlite3 *db)
 		sqlite3_exec(db, sql[i], NULL, NULL, NULL);
 }
 
+/*
+ * The database is in memory and has one thread, so it needs no mutexes. No statement may attach a
+ * file.
+ */
 static int answer(struct query *query, const char *sql)
 {
 	sqlite3 *db = NULL;
@@ -243,6 +272,10 @@ static int answer(struct query *query, const char *sql)
 	return status;
 }
 
+/*
+ * Computes what at() needs, the times of the first and the last event, and the columns of the
+ * fields.
+ */
 static bool prepare(struct query *query)
 {
 	for (unsigned i = 0; i < query->logs; i++) {
@@ -260,6 +293,10 @@ static bool prepare(struct query *query)
 	return query_fields_learn(query);
 }
 
+/*
+ * A log that the reader had to skip parts of gives results, and the exit status says that they are
+ * incomplete.
+ */
 static int how_whole(const struct query_log *log)
 {
 	if (log->gap)
@@ -267,6 +304,9 @@ static int how_whole(const struct query_log *log)
 	return log->gap || !log->file.whole || !log->file.info.complete ? TOOL_DAMAGED : TOOL_OK;
 }
 
+/*
+ * A failure of the statement is the status; damage of the logs matters only if there are results.
+ */
 static int query_logs(struct query *query, const char *sql)
 {
 	int status = TOOL_FAILURE;
@@ -292,6 +332,10 @@ static void end_interrupted(void)
 	raise(SIGINT);
 }
 
+/*
+ * Opens all logs before the statement runs, so that an error in the last name prints no partial
+ * result.
+ */
 static int open_and_query(char **paths, unsigned count, const char *sql)
 {
 	struct sigaction action = { .sa_handler = interrupt }, before;
@@ -337,6 +381,10 @@ static const struct option_row option_rows[] = {
 	OPTION_END
 };
 
+/*
+ * Operands are logs, then the statement. A statement before the logs is a frequent slip, so it is
+ * recognized by the names of files that exist.
+ */
 static int run(int argc, char **argv)
 {
 	int option;

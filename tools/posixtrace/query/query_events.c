@@ -10,6 +10,10 @@
 
 /* ------------------------------------------------------------------ the table */
 
+/*
+ * Declares the columns of all events and then those of fields. %w doubles quotes within names: the
+ * names of fields come from logs.
+ */
 static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **result,
 		   char **error)
 {
@@ -51,11 +55,16 @@ static int disconnect(sqlite3_vtab *base)
 
 /* ------------------------------------------------------------------ cursors */
 
+/*
+ * Each reader has its own position. SALVAGE: damaged parts are skipped and noted, and the rest is
+ * answered.
+ */
 int query_open_log(const struct query_log *log, trace_id_t *trid)
 {
 	return posix_trace_open_np(log->file.fd, POSIX_TRACE_OPEN_SALVAGE_NP, trid);
 }
 
+/* The log is opened at the first scan, since SQLite opens cursors that it may never use. */
 static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **result)
 {
 	struct query_cursor *cursor = sqlite3_malloc(sizeof(*cursor));
@@ -68,6 +77,7 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **result)
 	return SQLITE_OK;
 }
 
+/* The damage that this reader met is noted first: it belongs to the reader. */
 static void close_log(struct query_cursor *cursor)
 {
 	if (!cursor->is_open)
@@ -92,6 +102,9 @@ void query_note_damage(struct query_log *log, trace_id_t trid)
 	log->gap |= logfile_reader_is_damaged(trid);
 }
 
+/*
+ * A reader that is used for a second scan has the limit of the first one, so that is removed first.
+ */
 int query_go_to(struct query_log *log, trace_id_t trid, int64_t begin_ns, int64_t end_ns)
 {
 	int err = posix_trace_until_np(trid, NULL);
@@ -105,6 +118,10 @@ int query_go_to(struct query_log *log, trace_id_t trid, int64_t begin_ns, int64_
 	return err ? SQLITE_IOERR : SQLITE_OK;
 }
 
+/*
+ * Keeps a log open between scans: an inner loop of a join scans it once for each row of the outer
+ * one.
+ */
 static int go_to_begin(struct query_cursor *cursor)
 {
 	if (!cursor->is_open && query_open_log(query_log_of(cursor), &cursor->trid))
@@ -129,6 +146,10 @@ static int go_to_log(struct query_cursor *cursor, unsigned log)
 	return go_to_begin(cursor);
 }
 
+/*
+ * These are the conditions that the plan has. SQLite checks all of them again, so this function may
+ * admit too much but must never exclude a row that fits.
+ */
 static bool is_wanted(const struct query_cursor *cursor)
 {
 	const struct posix_trace_event_np *event = &cursor->event;
@@ -148,6 +169,10 @@ static int next_pass(struct query_cursor *cursor)
 	return go_to_log(cursor, cursor->log + 1);
 }
 
+/*
+ * Moves to the next wanted event. An interrupt is checked here too: a filter that admits nothing
+ * keeps SQLite's own handler from being called.
+ */
 static int next(sqlite3_vtab_cursor *base)
 {
 	struct query_cursor *cursor = (struct query_cursor *)base;
@@ -180,6 +205,10 @@ static int next(sqlite3_vtab_cursor *base)
 	return SQLITE_OK;
 }
 
+/*
+ * Begins a scan with a plan of query_plan() and its arguments. The reader of the first log remains
+ * open for the next scan; a later one is closed.
+ */
 static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int argc,
 		  sqlite3_value **argv)
 {
@@ -225,6 +254,7 @@ static void result_message(sqlite3_context *context, const struct posix_trace_sc
 			    SQLITE_TRANSIENT);
 }
 
+/* NULL without flags, so that a condition can be: flags is not null. */
 static void result_flags(sqlite3_context *context, const struct posix_trace_event_np *event)
 {
 	bool truncated = event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED;
@@ -273,6 +303,11 @@ static void result_labels(sqlite3_context *context, const struct query_cursor *c
 		sqlite3_result_text(context, text.bytes, (int)text.used, SQLITE_TRANSIENT);
 }
 
+/*
+ * Called for the columns that the statement uses, which is why the expensive ones are computed
+ * here. Pointers that are valid as long as the statement are passed as static; the rest is copied.
+ * A column without a result is NULL.
+ */
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int number)
 {
 	struct query_cursor *cursor = (struct query_cursor *)base;
@@ -337,12 +372,20 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int numbe
 	return SQLITE_OK;
 }
 
+/*
+ * Numbers of rows count within one scan. They are unique there, and query->plain covers the plans
+ * that compare them between scans.
+ */
 static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *row)
 {
 	*row = ((struct query_cursor *)base)->row;
 	return SQLITE_OK;
 }
 
+/*
+ * xCreate equals xConnect: the table has no storage of its own. There is no xUpdate, so the table
+ * is read-only.
+ */
 const sqlite3_module query_events = {
 	.xCreate = connect,
 	.xConnect = connect,

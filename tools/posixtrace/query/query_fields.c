@@ -5,6 +5,11 @@
 
 #include "query/query.h"
 
+/*
+ * Makes the table from the columns of all fields to the indexes in this type's schema; -1 is a
+ * field that the type has not. A schema has at most POSIX_TRACE_FIELDS_MAX_NP fields, so an index
+ * fits.
+ */
 static bool place(const struct query *query, struct query_log *log, const struct log_type *type)
 {
 	signed char *at = malloc(query->fields.count + 1);
@@ -22,6 +27,7 @@ static bool place(const struct query *query, struct query_log *log, const struct
 	return true;
 }
 
+/* The columns depend on all logs, so they are collected before place() runs for the first one. */
 static bool add_fields(struct query *query, const struct logfile *log)
 {
 	for (size_t i = 0; i < log->types; i++)
@@ -30,6 +36,7 @@ static bool add_fields(struct query *query, const struct logfile *log)
 	return true;
 }
 
+/* Types without a schema have no table; all their fields are NULL. */
 static bool place_fields(const struct query *query, struct query_log *log)
 {
 	const struct logfile *file = &log->file;
@@ -44,6 +51,7 @@ static bool place_fields(const struct query *query, struct query_log *log)
 	return true;
 }
 
+/* After a failure query_fields_forget() frees the part that exists. */
 bool query_fields_learn(struct query *query)
 {
 	bool good = true;
@@ -67,6 +75,7 @@ void query_fields_forget(struct query *query)
 	sqlfields_free(&query->fields);
 }
 
+/* Texts and blobs are copied: they are in the event, or in a buffer that the next value uses. */
 static void result(sqlite3_context *context, const struct sqlvalue *value)
 {
 	switch (value->kind) {
@@ -88,6 +97,10 @@ static void result(sqlite3_context *context, const struct sqlvalue *value)
 	}
 }
 
+/*
+ * The type of an event of a damaged log may have a number that no list of types has. The result
+ * stays NULL for it.
+ */
 void query_field_result(sqlite3_context *context, const struct query_log *log, size_t field,
 			const struct log_type *type, const struct posix_trace_event_np *event)
 {

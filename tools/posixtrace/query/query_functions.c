@@ -32,6 +32,10 @@ static void stamp(sqlite3_context *context, int argc, sqlite3_value **argv)
 	sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
 }
 
+/*
+ * Both functions are deterministic for one statement, so SQLite computes at('10:15') once and can
+ * use it as a bound for the index.
+ */
 int query_functions(sqlite3 *db, struct query *query)
 {
 	int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;

@@ -17,6 +17,10 @@
 #include "query/query_cursor.h"
 #include "query/query_weighted.h"
 
+/*
+ * Strict comparisons become the others: the window is in whole nanoseconds and may be too wide by
+ * one.
+ */
 char query_time_comparison(int op)
 {
 	switch (op) {
@@ -43,6 +47,10 @@ static char comparison(int column, int op)
 	return op == SQLITE_INDEX_CONSTRAINT_GLOB && column == QUERY_NAME ? '*' : 0;
 }
 
+/*
+ * Estimates of the part of rows that a condition leaves. Only their order of magnitude matters:
+ * SQLite chooses the order of a join by them.
+ */
 static double rows_left(int column, char op)
 {
 	if (column == QUERY_TIME)
@@ -50,6 +58,7 @@ static double rows_left(int column, char op)
 	return op == '*' ? 0.5 : 0.1;
 }
 
+/* The number of passes that reading by type would need. */
 static size_t types_with_events(const struct query_log *log)
 {
 	size_t count = 0;
@@ -60,8 +69,10 @@ static size_t types_with_events(const struct query_log *log)
 }
 
 /*
- * Types that the log does not list come from damaged logs only. Names are ordered by bytes, as in
- * SQLite. Several logs would have an order each.
+ * Returns the letter of the column by which this cursor can deliver the rows in order, 0 for none.
+ * Rows are then read once for each type. The result is 0 for several logs, since each would have an
+ * order of its own; for damaged logs, since they may have events of types that are not listed; and
+ * for many types, since sorting is faster then. Names are ordered by bytes, as in SQLite's BINARY.
  */
 static char order(const struct query *query, const sqlite3_index_info *info)
 {
@@ -75,6 +86,11 @@ static char order(const struct query *query, const sqlite3_index_info *info)
 	return column == QUERY_NAME || column == QUERY_TYPE ? (char)('a' + column) : 0;
 }
 
+/*
+ * SQLite calls it several times for a statement, with different sets of usable constraints. plan
+ * has two letters for each argument, two for the order and the end; a weighted plan has one letter
+ * and two for each term of the order.
+ */
 int query_plan(sqlite3_vtab *base, sqlite3_index_info *info)
 {
 	struct query *query = ((struct query_table *)base)->query;
@@ -131,6 +147,7 @@ void query_plan_forget(struct query_cursor *cursor)
 	cursor->unwanted = NULL;
 }
 
+/* Memory of SQLite, so that it counts against HEAP_BYTES. The result is NULL without memory. */
 static void *get(size_t bytes, int value)
 {
 	void *memory = sqlite3_malloc64(bytes);
@@ -138,6 +155,10 @@ static void *get(size_t bytes, int value)
 	return memory ? memset(memory, value, bytes) : NULL;
 }
 
+/*
+ * Makes the selection by log and type on first use; all types are selected at first. False without
+ * memory; query_plan_forget() then frees the part that exists.
+ */
 static bool choose(struct query_cursor *cursor)
 {
 	const struct query *query = cursor->query;
@@ -153,6 +174,10 @@ static bool choose(struct query_cursor *cursor)
 	return cursor->chosen != NULL;
 }
 
+/*
+ * Several conditions are joined by AND, so the selection only shrinks. A number without a type in
+ * the list stays selected for conditions on names: only the event shows its name.
+ */
 static void only_types_of(const struct logfile *log, unsigned char *chosen, int column, char op,
 			  const char *text, sqlite3_int64 number)
 {
@@ -185,6 +210,9 @@ static bool only_types(struct query_cursor *cursor, int column, char op, sqlite3
 	return true;
 }
 
+/*
+ * A log is excluded by any condition that it does not fit. Logs that are excluded are never opened.
+ */
 static bool only_log(struct query_cursor *cursor, sqlite3_value *value)
 {
 	const char *text = (const char *)sqlite3_value_text(value);
@@ -201,6 +229,10 @@ static bool only_log(struct query_cursor *cursor, sqlite3_value *value)
 	return true;
 }
 
+/*
+ * A real is rounded outwards. Reals beyond 64 bits, and those that are not numbers, leave the
+ * window as it is: converting them is undefined.
+ */
 void query_bound(int64_t *begin_ns, int64_t *end_ns, char op, sqlite3_value *value)
 {
 	int64_t low, high;
@@ -223,6 +255,10 @@ void query_bound(int64_t *begin_ns, int64_t *end_ns, char op, sqlite3_value *val
 		*end_ns = high;
 }
 
+/*
+ * A text that looks like a number is left to SQLite, which applies the column's affinity. Two
+ * different numbers for one column admit no row.
+ */
 static void only_number(bool *has, int64_t *number, bool *nothing, sqlite3_value *value)
 {
 	if (sqlite3_value_type(value) != SQLITE_INTEGER)
@@ -233,6 +269,10 @@ static void only_number(bool *has, int64_t *number, bool *nothing, sqlite3_value
 	*number = sqlite3_value_int64(value);
 }
 
+/*
+ * For qsort(3). Two types of a damaged log may have the same name; the number then decides, so that
+ * the order of passes is fixed.
+ */
 static int by_name(const void *a, const void *b)
 {
 	const struct log_type *const *x = a, *const *y = b;
@@ -270,6 +310,10 @@ static void plan_passes(struct query_cursor *cursor, int column)
 		cursor->query->meter.total += (count - 1) * cursor->query->events;
 }
 
+/*
+ * argv has the values in the order of the plan's letters, since query_plan() assigned argvIndex in
+ * this order.
+ */
 int query_plan_take(struct query_cursor *cursor, const char *plan, int argc, sqlite3_value **argv)
 {
 	query_plan_forget(cursor);

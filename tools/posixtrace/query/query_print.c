@@ -15,6 +15,10 @@
 #include "base/text.h"
 #include "query/query.h"
 
+/*
+ * The first rows, which decide the widths, are kept in memory up to these numbers of rows and
+ * bytes. A column is at most WIDTH_MAX characters wide.
+ */
 #define LOOK_ROWS  1000
 #define LOOK_BYTES (1024 * 1024)
 #define WIDTH_MAX  200
@@ -32,6 +36,9 @@ static void put_real(struct out *out, double value)
 		out_str(out, ".0");
 }
 
+/*
+ * Texts are escaped, since logs choose them and a terminal may display them. NULL prints nothing.
+ */
 static void put_value(struct out *out, sqlite3_stmt *statement, int i)
 {
 	switch (sqlite3_column_type(statement, i)) {
@@ -54,6 +61,7 @@ static void put_value(struct out *out, sqlite3_stmt *statement, int i)
 
 /* ------------------------------------------------------------------ a table */
 
+/* A value of the first rows: its place in look.bytes, and whether it is aligned to the right. */
 struct cell {
 	size_t at, len;
 	bool number;
@@ -70,6 +78,10 @@ struct look { /* the first rows */
 	bool no_memory;
 };
 
+/*
+ * Writes the text of a value into scratch, whose fd is -1: it keeps the bytes and has no file.
+ * Escapes make a byte at most some bytes long, so an eighth of the buffer is short enough.
+ */
 static void cell_text(struct out *scratch, sqlite3_stmt *statement, int i)
 {
 	scratch->used = 0;
@@ -98,6 +110,10 @@ static bool is_number(sqlite3_stmt *statement, int i)
 	return type == SQLITE_INTEGER || type == SQLITE_FLOAT;
 }
 
+/*
+ * Adds a cell. The texts of all cells are in one array, so positions and not pointers are kept.
+ * False without memory.
+ */
 static bool keep(struct look *look, const char *text, size_t len, bool number)
 {
 	if (look->used + len > look->room) {
@@ -122,6 +138,7 @@ static bool keep(struct look *look, const char *text, size_t len, bool number)
 	return true;
 }
 
+/* A column whose values are all numbers or NULL gets a header that is aligned to the right. */
 static bool look_at_row(struct look *look, struct out *scratch, sqlite3_stmt *statement)
 {
 	for (int i = 0; i < look->columns; i++) {
@@ -139,6 +156,7 @@ static bool look_at_row(struct look *look, struct out *scratch, sqlite3_stmt *st
 	return true;
 }
 
+/* The last column has no blanks behind it. A value wider than its column is printed in full. */
 static void put_cell(const struct look *look, int i, const char *text, size_t len, bool right)
 {
 	size_t width = width_of(text, len);
@@ -155,6 +173,7 @@ static void put_cell(const struct look *look, int i, const char *text, size_t le
 		out_char(&out_stdout, ' ');
 }
 
+/* Prints the header and the rows that were kept. */
 static void put_look(const struct look *look, struct out *scratch, sqlite3_stmt *statement)
 {
 	for (int i = 0; i < look->columns; i++) {
@@ -172,6 +191,10 @@ static void put_look(const struct look *look, struct out *scratch, sqlite3_stmt 
 	}
 }
 
+/*
+ * Collects the first rows, prints them, and prints each later row as it arrives, so that memory
+ * does not depend on the number of rows. The rows that arrived before an error are printed too.
+ */
 static int print_table(sqlite3_stmt *statement)
 {
 	static struct out scratch = { .fd = -1 };
@@ -213,6 +236,7 @@ out:
 
 /* ------------------------------------------------------------------ CSV */
 
+/* Also for separators that spreadsheets guess, and for the empty text, which differs from NULL. */
 static bool needs_quotes(const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -249,6 +273,7 @@ static void csv_text(const char *text, size_t len, bool exactly)
 		out_char(&out_stdout, '"');
 }
 
+/* A file or pipe gets the exact bytes of texts; only a terminal gets escapes. */
 static int print_csv(sqlite3_stmt *statement)
 {
 	int columns = sqlite3_column_count(statement), answer;
@@ -304,6 +329,7 @@ static void json_value(sqlite3_stmt *statement, int i)
 	}
 }
 
+/* Two columns may have the same name; the object then has the name twice, as SQLite returned it. */
 static int print_json(sqlite3_stmt *statement)
 {
 	int columns = sqlite3_column_count(statement), answer;

@@ -17,6 +17,7 @@ struct table {
 	struct query *query;
 };
 
+/* The series of span is valid while the cursor's pairing exists, type as long as the query. */
 struct row {
 	struct span span;
 	const struct log_type *type;
@@ -39,6 +40,7 @@ struct cursor {
 	bool eof;
 };
 
+/* The columns in the order of the declaration in connect(). */
 enum { NAME, KIND, BEGIN, END, DURATION, CPU, PID, TID, BEGIN_TID, EVENT, LOG };
 
 static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **result,
@@ -115,6 +117,7 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **result)
 	return SQLITE_OK;
 }
 
+/* Spans that have not ended are dropped with the pairing: they make no rows. */
 static void leave_log(struct cursor *cursor)
 {
 	if (cursor->has_pairing)
@@ -136,6 +139,10 @@ static int close_cursor(sqlite3_vtab_cursor *base)
 	return SQLITE_OK;
 }
 
+/*
+ * Called by the pairing for each span that an event ends. The row array has a fixed size: spans of
+ * one event beyond WAITING are dropped, so that no log can make the cursor grow.
+ */
 static void take(void *arg, const struct span *span, const struct posix_trace_event_np *end)
 {
 	struct cursor *cursor = arg;
@@ -145,7 +152,10 @@ static void take(void *arg, const struct span *span, const struct posix_trace_ev
 		cursor->row[cursor->rows++] = (struct row){ *span, cursor->type };
 }
 
-/* No span begins in one log and ends in another. */
+/*
+ * Each log has a pairing of its own, because no span begins in one log and ends in another.
+ * Pairings need the log's types, so they are made when the log is opened.
+ */
 static int go_to_log(struct cursor *cursor, unsigned number)
 {
 	struct query_log *log = &cursor->query->log[number];
@@ -166,6 +176,10 @@ static int go_to_log(struct cursor *cursor, unsigned number)
 	return query_go_to(log, cursor->trid, cursor->begin_ns, cursor->end_ns);
 }
 
+/*
+ * Moves to the next row: the next span that the last event ended, or else the spans of the next
+ * event that ends any. next() reads a log once, from begin_ns to end_ns.
+ */
 static int next(sqlite3_vtab_cursor *base)
 {
 	struct cursor *cursor = (struct cursor *)base;

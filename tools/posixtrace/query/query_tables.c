@@ -5,6 +5,10 @@
 #include "query/query.h"
 #include "spans/roles.h"
 
+/*
+ * events and spans are virtual tables and have no rows here. Numbers of 64 bits without a sign
+ * appear as SQLite's integers, which have one.
+ */
 static const char schema[] =
 	"CREATE VIRTUAL TABLE events USING events;"
 	"CREATE VIRTUAL TABLE spans USING spans;"
@@ -19,12 +23,20 @@ static const char schema[] =
 	"created INTEGER, first INTEGER, last INTEGER, events INTEGER, called INTEGER, "
 	"lost INTEGER, complete INTEGER, bytes INTEGER);";
 
+/*
+ * NULL text is NULL in SQL. Bindings are copied, since a row may be inserted after the text is
+ * gone.
+ */
 static void bind_text(sqlite3_stmt *row, int column, const char *text)
 {
 	if (text)
 		sqlite3_bind_text(row, column, text, -1, SQLITE_TRANSIENT);
 }
 
+/*
+ * Inserts a row. The bindings are removed, so that a column that the next row does not bind is
+ * NULL. sqlite3_reset() returns the error of the step.
+ */
 static int insert(sqlite3_stmt *row)
 {
 	sqlite3_step(row);
@@ -32,6 +44,7 @@ static int insert(sqlite3_stmt *row)
 	return sqlite3_reset(row);
 }
 
+/* The sum of all causes. */
 static int64_t lost(const struct posix_trace_ledger_np *ledger)
 {
 	uint64_t sum = 0;
@@ -41,6 +54,10 @@ static int64_t lost(const struct posix_trace_ledger_np *ledger)
 	return (int64_t)sum;
 }
 
+/*
+ * Three columns in a row: events, called, lost. The numbers are those of the log's ledger, so no
+ * event is read.
+ */
 static void bind_ledger(sqlite3_stmt *row, int column, const struct posix_trace_ledger_np *ledger)
 {
 	sqlite3_bind_int64(row, column, (int64_t)ledger->reported);
@@ -48,6 +65,10 @@ static void bind_ledger(sqlite3_stmt *row, int column, const struct posix_trace_
 	sqlite3_bind_int64(row, column + 2, lost(ledger));
 }
 
+/*
+ * role is NULL for a type that neither begins nor ends a span. Each cause with a loss is a row of
+ * losses.
+ */
 static int fill_type(sqlite3_stmt *types, sqlite3_stmt *losses, const struct logfile *log,
 		     const struct log_type *type, const struct role *role,
 		     const struct posix_trace_ledger_np *ledger)
@@ -78,6 +99,10 @@ static int fill_type(sqlite3_stmt *types, sqlite3_stmt *losses, const struct log
 	return err;
 }
 
+/*
+ * Also stores the numbers of events by type, from which query_plan.c decides how often to read the
+ * log. A type that the ledger does not have has zeros.
+ */
 static int fill_types(sqlite3_stmt *types, sqlite3_stmt *losses, struct query_log *query_log)
 {
 	struct logfile *log = &query_log->file;
@@ -98,6 +123,7 @@ static int fill_types(sqlite3_stmt *types, sqlite3_stmt *losses, struct query_lo
 	return err;
 }
 
+/* The number of threads is known only at the end of the ledger. */
 static int fill_threads(sqlite3_stmt *row, const struct logfile *log)
 {
 	struct posix_trace_ledger_np ledger;
@@ -119,6 +145,7 @@ static int fill_threads(sqlite3_stmt *row, const struct logfile *log)
 	return err;
 }
 
+/* Children are relations between processes and not things with a name, so they have no row. */
 static int fill_objects(sqlite3_stmt *row, const struct logfile *log)
 {
 	struct posix_trace_object_np object;
@@ -140,6 +167,7 @@ static int fill_objects(sqlite3_stmt *row, const struct logfile *log)
 	return err;
 }
 
+/* Attributes that cannot be read leave NULL. */
 static int fill_stream(sqlite3_stmt *row, const struct logfile *log,
 		       const struct posix_trace_ledger_np *ledger)
 {
@@ -171,6 +199,7 @@ static int fill_stream(sqlite3_stmt *row, const struct logfile *log,
 
 enum { TYPES, THREADS, LOSSES, OBJECTS, STREAMS, TABLES };
 
+/* Fills the rows of one log, in one transaction with those of the others. */
 static int fill_log(sqlite3_stmt *row[TABLES], struct query_log *log)
 {
 	struct posix_trace_ledger_np ledger = { 0 };
@@ -197,6 +226,10 @@ static int fill(sqlite3_stmt *row[TABLES], struct query *query)
 	return err;
 }
 
+/*
+ * The tables are complete before a statement runs, and they do not change afterwards. There is no
+ * journal, since the database is in memory and is never rolled back.
+ */
 int query_tables(sqlite3 *db, struct query *query)
 {
 	static const char *const sql[TABLES] = {

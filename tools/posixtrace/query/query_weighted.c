@@ -12,6 +12,11 @@
 
 /* ------------------------------------------------------------------ the statement */
 
+/*
+ * A function that is not in one of the two lists may differ for equal rows, as random() does, or
+ * may depend on the number of rows, as group_concat() does. Unknown functions make the statement
+ * strange, so a new function of SQLite is safe.
+ */
 void query_weighted_function(struct query *query, const char *name)
 {
 	static const char *const counts[] = { "count", "sum", "total", "avg" };
@@ -90,6 +95,10 @@ static int columns_of(int column)
 	return -1;
 }
 
+/*
+ * used is SQLite's set of columns, where bit 63 stands for all columns from 63 on. Returns false if
+ * one of them cannot be a property of groups.
+ */
 static bool fits(uint64_t used, unsigned *columns)
 {
 	*columns = 0;
@@ -103,6 +112,7 @@ static bool fits(uint64_t used, unsigned *columns)
 	return true;
 }
 
+/* Appends the groups of a log to those of the query, with the number of the log. */
 static bool keep(struct query *query, const struct groups *groups, unsigned log)
 {
 	struct group *more;
@@ -120,6 +130,10 @@ static bool keep(struct query *query, const struct groups *groups, unsigned log)
 	return true;
 }
 
+/*
+ * False on an interrupt, without memory, and with more than GROUPS_MAX groups. The statement is
+ * then answered row by row, which needs no groups.
+ */
 static bool count_log(struct query *query, unsigned log, unsigned columns)
 {
 	struct groups *groups = groups_new(columns, &query_interrupted);
@@ -131,6 +145,7 @@ static bool count_log(struct query *query, unsigned log, unsigned columns)
 	return good;
 }
 
+/* All logs are counted before the statement runs, so that no scan can fail in the middle. */
 static bool count_all(struct query *query)
 {
 	unsigned columns;
@@ -151,6 +166,11 @@ void query_weighted_end(struct query *query)
 	query->weighted = false;
 }
 
+/*
+ * is_one_scan() prepares the statement, and so calls query_weighted_plan(), which sets
+ * query->columns. They remain UINT64_MAX if SQLite does not use this table. The word DISTINCT is
+ * searched in the text, where a false match only costs time.
+ */
 bool query_weighted_fits(struct query *query, sqlite3 *db, const char *sql)
 {
 	bool good = query->counts && !query->strange && !strcasestr(sql, "distinct");
@@ -190,6 +210,7 @@ bool query_weighted_plan(struct query *query, sqlite3_index_info *info, char *pl
 	return true;
 }
 
+/* For compare(), since qsort(3) passes no argument. One cursor is sorted at a time. */
 static const struct query *sorted;
 static const char *sorted_by;
 
@@ -198,11 +219,13 @@ static const struct log_type *type_of(const struct group *group)
 	return logfile_type(&sorted->log[group->log].file, group->type);
 }
 
+/* SQLite's integers have a sign, so the order of these columns has one too. */
 static int by_number(uint64_t a, uint64_t b)
 {
 	return ((int64_t)a > (int64_t)b) - ((int64_t)a < (int64_t)b);
 }
 
+/* By bytes, then by length: the order of SQLite's BINARY. */
 static int by_name(const struct group *a, const struct group *b)
 {
 	const struct log_type *x = type_of(a), *y = type_of(b);
@@ -212,6 +235,7 @@ static int by_name(const struct group *a, const struct group *b)
 	return names ? names : (x->name_len > y->name_len) - (x->name_len < y->name_len);
 }
 
+/* 0 for a type without a level. Such a level is NULL in SQL, which is before all numbers. */
 static uint64_t level_of(const struct group *group)
 {
 	const struct log_type *type = type_of(group);
@@ -252,6 +276,10 @@ static int compare_column(int column, const struct group *a, const struct group 
 	return 0;
 }
 
+/*
+ * The rows must be exactly in the order that query_weighted_plan() promised: SQLite does not sort
+ * again, and it groups neighbours only.
+ */
 static int compare(const void *x, const void *y)
 {
 	for (const char *by = sorted_by; *by; by += 2) {
@@ -271,6 +299,10 @@ void query_weighted_sort(struct query *query, const char *plan)
 		qsort(query->group, query->groups, sizeof(*query->group), compare);
 }
 
+/*
+ * The event has the properties of the group, and 0 for all others, which the statement does not
+ * use. query->weight belongs to the current row, until the next call.
+ */
 bool query_weighted_next(struct query_cursor *cursor)
 {
 	struct query *query = cursor->query;

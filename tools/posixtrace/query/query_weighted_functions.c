@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* query_weighted_functions.c - count(), sum(), total() and avg() for rows with a weight. */
+/*
+ * query_weighted_functions.c - count(), sum(), total() and avg() for rows with a weight. They
+ * replace SQLite's own functions of these names for this connection. Their results are SQLite's
+ * except for the rounding of reals.
+ */
 #include "query/query_weighted.h"
 
+/*
+ * SQLite zeroes it for each group and frees it. whole is the exact sum as long as no real was added
+ * and it has not overflowed.
+ */
 struct sum {
 	sqlite3_int64 count;
 	double real;
@@ -14,6 +22,7 @@ static const struct query *query_of(sqlite3_context *context)
 	return sqlite3_user_data(context);
 }
 
+/* count(*) has no argument and counts each row; count(x) counts the rows where x is not NULL. */
 static void count_step(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
 	struct sum *sum = sqlite3_aggregate_context(context, sizeof(*sum));
@@ -29,6 +38,7 @@ static void count_final(sqlite3_context *context)
 	sqlite3_result_int64(context, sum ? sum->count : 0);
 }
 
+/* All sums are kept at the same time, since a later value may be a real. */
 static void sum_step(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
 	struct sum *sum = sqlite3_aggregate_context(context, sizeof(*sum));
@@ -47,6 +57,7 @@ static void sum_step(sqlite3_context *context, int argc, sqlite3_value **argv)
 		sum->overflowed = true;
 }
 
+/* NULL without values, an error on overflow: the rules of SQLite's sum(). */
 static void sum_final(sqlite3_context *context)
 {
 	const struct sum *sum = sqlite3_aggregate_context(context, 0);
@@ -61,6 +72,7 @@ static void sum_final(sqlite3_context *context)
 		sqlite3_result_int64(context, sum->whole);
 }
 
+/* 0.0 without values, and never an error: the rules of SQLite's total(). */
 static void total_final(sqlite3_context *context)
 {
 	const struct sum *sum = sqlite3_aggregate_context(context, 0);
@@ -76,6 +88,10 @@ static void avg_final(sqlite3_context *context)
 		sqlite3_result_double(context, sum->real / (double)sum->count);
 }
 
+/*
+ * The weight is 1 until a weighted row is delivered, so the functions also count rows of other
+ * tables.
+ */
 int query_weighted_functions(struct query *query, sqlite3 *db)
 {
 	static const struct {

@@ -11,6 +11,7 @@
 #include "log/value.h"
 #include "query/query_columns.h"
 
+/* A field with the name of a column that every event has gets a prefix. SQL ignores case. */
 static bool is_column(const char *name)
 {
 	for (size_t i = 0; i < QUERY_COLUMNS; i++)
@@ -43,6 +44,10 @@ static void name_column(const struct sqlfields *fields, struct sqlfield *added)
 	}
 }
 
+/*
+ * Fields beyond SQLFIELDS_MAX have no column. field->field refers to the schema, which must live as
+ * long as fields.
+ */
 static bool add(struct sqlfields *fields, const char *field)
 {
 	struct sqlfield *more;
@@ -73,8 +78,10 @@ void sqlfields_free(struct sqlfields *fields)
 
 /* ------------------------------------------------------------------ values */
 
+/* The bytes of the last text value. The header says how long they are valid. One thread uses it. */
 static struct out scratch = { .fd = -1 };
 
+/* A pointer of NULL would make SQLite's result NULL, so the empty value has an address. */
 static void set_bytes(struct sqlvalue *to, enum sqlvalue_kind kind, const void *bytes, size_t len)
 {
 	*to = (struct sqlvalue){ .kind = kind, .bytes = len ? bytes : "", .len = len };
@@ -145,6 +152,10 @@ static void number_of(const struct posix_trace_value_np *value, struct sqlvalue 
 	}
 }
 
+/*
+ * NULL if the data ends before the field. Data of a damaged log has any length;
+ * posix_trace_field_get_np() checks it.
+ */
 void sqlvalue_of(const struct posix_trace_schema_np *schema, unsigned field, const void *data,
 		 size_t len, struct sqlvalue *to)
 {
