@@ -30,6 +30,7 @@ tools/posixtrace/convert/etw 125
 tools/posixtrace/convert/log 125
 tools/posixtrace/convert/rkh 125
 tools/posixtrace/convert/text 125
+tools/posixtrace/convert/tracex 125
 tools/posixtrace/convert/viewer 125
 tools/posixtrace/choose 125
 tools/posixtrace/diff 110

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* tracex.c - the event trace buffer of ThreadX as a format of posixtrace convert. */
+/*
+ * tracex.c - the event trace buffer of ThreadX as a format of posixtrace convert. The import reads
+ * a dump of target memory, the export writes one that TraceX opens.
+ */
 #include "convert/tracex/tracex.h"
 #include "convert/tracex/tracex_sink.h"
 
 extern const struct format format_tracex;
 
+/* A dump is recognized by the four letters of its id, in either byte order, or as text of them. */
 static bool detect(const struct fmt_head *head)
 {
 	return tracex_is(head->bytes, head->len) || tracex_is_text(head->bytes, head->len);

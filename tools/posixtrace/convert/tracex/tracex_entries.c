@@ -11,6 +11,10 @@
 #include "convert/octets.h"
 #include "convert/tracex/tracex_part.h"
 
+/*
+ * The caller has checked index, and tracex_layout() that every entry is in the bytes. Entries are
+ * read anew at each use, so no memory depends on their number.
+ */
 void tracex_entry(const struct tracex *d, size_t index, struct tracex_entry *entry)
 {
 	size_t at = d->entries_at + index * d->entry_bytes;
@@ -45,6 +49,10 @@ static uint64_t passed(const struct tracex *d, uint64_t from, uint64_t to)
 	return (uint64_t)(delta < 0 ? delta + d->modulus : delta);
 }
 
+/*
+ * Times are sums of differences of stamps, since a stamp wraps and its absolute value means
+ * nothing. A difference of more than one period of the timer cannot be recognized.
+ */
 bool tracex_next(struct tracex_walk *walk, struct tracex_entry *entry)
 {
 	const struct tracex *d = walk->dump;
@@ -67,6 +75,10 @@ bool tracex_next(struct tracex_walk *walk, struct tracex_entry *entry)
 	return false;
 }
 
+/*
+ * The ids 1025 to 1033 belong to USBX or, in old firmware, to the user. The dump does not say
+ * which; d->usb and the option decide.
+ */
 bool tracex_is_user(const struct tracex *d, uint32_t raw_id)
 {
 	unsigned id = tracex_id(raw_id);
@@ -78,6 +90,7 @@ bool tracex_is_user(const struct tracex *d, uint32_t raw_id)
 	return id > 1033;
 }
 
+/* Binary search: the table is made from tracex-events.csv in the order of ids. */
 const struct tracex_event *tracex_event_of(unsigned id)
 {
 	size_t low = 0, high = tracex_events_count;
@@ -95,6 +108,7 @@ const struct tracex_event *tracex_event_of(unsigned id)
 	return NULL;
 }
 
+/* An object of USBX in the registry, or an event with an id of USBX that cannot be the user's. */
 static bool find_usb(const struct tracex *d)
 {
 	struct tracex_slot slot;
@@ -116,6 +130,7 @@ static bool find_usb(const struct tracex *d)
 	return false;
 }
 
+/* Reports each unknown id once. The array has a bit for each of the 65536 ids. */
 static void check_id(const struct tracex *d, const struct tracex_entry *entry, uint8_t *told,
 		     struct findings *f)
 {
@@ -127,6 +142,11 @@ static void check_id(const struct tracex *d, const struct tracex_entry *entry, u
 	finding(f, FINDING_WARNING, "T15", d->at + entry->at, "event id %u is not known", id);
 }
 
+/*
+ * One pass over the buffer before the conversion counts events, unused and invalid entries, which
+ * the header of the log needs. Unused entries at the end are normal in a buffer that was never
+ * full; only those between used ones are reported.
+ */
 void tracex_check_entries(struct tracex *d, const struct tracex_options *options,
 			  struct findings *f)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tracex_export.c - a flow of events becomes a trace buffer that TraceX opens.
+ * tracex_export.c - converts a flow of events into a trace buffer that TraceX opens.
  *
- * The registry stands before the events, and a tick can be chosen only when the last time is known:
- * so events wait in a temporary file, as entries whose time is not yet in ticks. A log that came
- * from a trace buffer has its entries and its header still, and they are put back as they were.
+ * The registry is in front of the events, and the length of a tick depends on the last time. Events
+ * therefore wait in a temporary file, as entries whose time is not yet in ticks. A log that was
+ * imported from a trace buffer has its entries and its header still; tracex_rebuild.c writes them
+ * as they were.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,12 +19,21 @@
 #include "convert/tracex/tracex_export.h"
 #include "convert/tracex/tracex_names.h"
 
+/*
+ * Ids of event types in the buffer: those of the user from USER_FIRST on, predefined types of POSIX
+ * from SYSTEM_FIRST + 1 on. Addresses have 32 bits, so the buffer ends below 4 GiB: ENTRIES_MAX
+ * entries of 32 bytes leave 2 MiB for header and registry.
+ */
 #define USER_FIRST 4096u
 #define SYSTEM_FIRST 65527u
 #define ENTRIES_MAX ((UINT64_C(1) << 27) - (1u << 16))
 #define NANOSECONDS 1000000000
 
-/* Made at once: what is there already is refused before anything is written. */
+/*
+ * The side file is created at the beginning, so that a name that exists is refused before anything
+ * is written. A pipe has no name from which that of a side file could be made. -1: the error has
+ * been printed.
+ */
 static int create_names(struct tracex_sink *s, const struct fmt_output *output)
 {
 	if (!output->is_file)
@@ -40,6 +50,10 @@ static int create_names(struct tracex_sink *s, const struct fmt_output *output)
 	return -1;
 }
 
+/*
+ * *context is set as soon as the object exists, so that tracex_sink_close() frees the part that was
+ * made before an error.
+ */
 int tracex_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void **context)
 {
 	const char *fields = fmt_option(flow, "tracex-fields");
@@ -62,6 +76,7 @@ int tracex_sink_open(struct fmt_flow *flow, const struct fmt_output *output, voi
 	return err ? err : create_names(s, output);
 }
 
+/* The side file is dropped unless put_names() has completed it. */
 void tracex_sink_close(void *context)
 {
 	struct tracex_sink *s = context;
@@ -85,7 +100,11 @@ int tracex_sink_object(void *context, const struct fmt_object *object)
 	return tracex_pairs_object(&s->pairs, object);
 }
 
-/* The event id: where the type has a number of POSIX by that, else by its place among the types. */
+/*
+ * The id of an event type. A predefined type has an id of its own range. Other types are numbered
+ * by their number in the log or, without one, by their place in the flow. Too many types share the
+ * first id.
+ */
 static uint32_t id_of(const struct fmt_type *type)
 {
 	unsigned id = type->id;
@@ -98,6 +117,7 @@ static uint32_t id_of(const struct fmt_type *type)
 	return id <= SYSTEM_FIRST ? id : USER_FIRST;
 }
 
+/* entry has TRACEX_ENTRY_BYTES. A write error remains in the spool and is returned. */
 int tracex_sink_spool(struct tracex_sink *s, const unsigned char *entry)
 {
 	if (s->events >= ENTRIES_MAX) {
@@ -110,6 +130,10 @@ int tracex_sink_spool(struct tracex_sink *s, const unsigned char *entry)
 	return s->spool.err;
 }
 
+/*
+ * An entry has room for 16 bytes of data; the rest is lost. With --tracex-fields=len the first 4
+ * bytes have the length and, in the upper two bits, the truncation.
+ */
 static void put_data(const struct tracex_sink *s, const struct fmt_event *event, unsigned char *to)
 {
 	size_t room = 16;
@@ -125,6 +149,11 @@ static void put_data(const struct tracex_sink *s, const struct fmt_event *event,
 		memcpy(to, event->data, event->data_len < room ? event->data_len : room);
 }
 
+/*
+ * An event that is older than its predecessor would look like a wrap of the timer, so it gets the
+ * time of its predecessor and is counted. Times may be anything in 64 bits: differences are
+ * computed without a sign.
+ */
 int tracex_sink_event(void *context, const struct fmt_event *event)
 {
 	struct tracex_sink *s = context;
@@ -148,7 +177,10 @@ int tracex_sink_event(void *context, const struct fmt_event *event)
 		if (err)
 			return err;
 	}
-	/* The time stands where the stamp and the priority will be. */
+	/*
+	 * The nanoseconds are stored in the places of the stamp and of the priority word, until
+	 * put_entries() knows the tick.
+	 */
 	octets_put(entry, token, 4);
 	octets_put(entry + 4, (uint64_t)time_ns - (uint64_t)s->first_ns, 4);
 	octets_put(entry + 8, id_of(event->type), 4);
@@ -157,6 +189,10 @@ int tracex_sink_event(void *context, const struct fmt_event *event)
 	return tracex_sink_spool(s, entry);
 }
 
+/*
+ * Base address 0, so that addresses are offsets in the file. The buffer is full and its oldest
+ * entry is the first.
+ */
 static void put_header(struct tracex_sink *s, uint64_t slots, uint64_t entries)
 {
 	unsigned char header[TRACEX_HEADER_BYTES], *p = header;
@@ -179,6 +215,10 @@ static void put_header(struct tracex_sink *s, uint64_t slots, uint64_t entries)
 	out_bytes(s->output->out, header, sizeof(header));
 }
 
+/*
+ * A timer object that never existed: its name and parameters give the tick and the time of the
+ * first event. Without it a dump has no absolute time; see tracex_source_clock.c.
+ */
 static void put_clock(struct tracex_sink *s, uint64_t tick)
 {
 	char name[sizeof(TRACEX_CLOCK_NAME) + 20]; /* of any number; a tick has 11 digits at most */
@@ -197,7 +237,7 @@ static void put_clock(struct tracex_sink *s, uint64_t tick)
 			      (uint32_t)ns, name);
 }
 
-/* TraceX reads its second entry without looking whether there is one. */
+/* TraceX reads the second entry without a check whether it exists, so a buffer has at least two. */
 static void put_running(struct tracex_sink *s)
 {
 	unsigned char entry[TRACEX_ENTRY_BYTES] = { 0 };
@@ -207,6 +247,10 @@ static void put_running(struct tracex_sink *s)
 	out_bytes(s->output->out, entry, sizeof(entry));
 }
 
+/*
+ * Copies the spool and replaces the nanoseconds by ticks. The spool is a file of ours with whole
+ * entries, so a piece ends between two of them.
+ */
 static int put_entries(struct tracex_sink *s, uint64_t tick)
 {
 	unsigned char piece[1024 * TRACEX_ENTRY_BYTES];
@@ -231,6 +275,10 @@ static int put_entries(struct tracex_sink *s, uint64_t tick)
 	}
 }
 
+/*
+ * The out is allocated because its buffer is too large for the stack. After success the side file
+ * is closed and belongs to the user.
+ */
 static int put_names(struct tracex_sink *s)
 {
 	struct out *out;
@@ -266,6 +314,7 @@ static int put_names(struct tracex_sink *s)
 	return 0;
 }
 
+/* A tick is the smallest power of ten nanoseconds for which the whole span fits in 32 bits. */
 int tracex_sink_end(void *context, const struct fmt_end *end)
 {
 	struct tracex_sink *s = context;

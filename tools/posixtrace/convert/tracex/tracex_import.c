@@ -19,7 +19,10 @@
 #define HOLE_BYTES_MAX (UINT64_C(1) << 28) /* zeros in the memory of the target */
 #define FILE_BYTES_MAX (UINT64_C(1) << 33) /* text of the largest buffer that has 32-bit pointers */
 
-/* The whole input, in memory that grows with what is really there. */
+/*
+ * Reads the whole input, since a dump is addressed by offsets in both directions. The memory grows
+ * with the bytes that arrive, and is bounded before each growth.
+ */
 static int read_input(struct fmt_flow *flow, struct fmt_input *input, unsigned char **bytes,
 		      size_t *size)
 {
@@ -50,7 +53,10 @@ static int read_input(struct fmt_flow *flow, struct fmt_input *input, unsigned c
 	}
 }
 
-/* Text becomes the bytes that it stands for. */
+/*
+ * Replaces the text of a container by the bytes that it describes. *bytes is NULL or valid
+ * afterwards, so the caller may free it in any case.
+ */
 static int unpack(unsigned char **bytes, size_t *size, struct findings *findings)
 {
 	unsigned char *text = *bytes;
@@ -63,6 +69,7 @@ static int unpack(unsigned char **bytes, size_t *size, struct findings *findings
 	return err;
 }
 
+/* False after a message about an option. */
 static bool read_options(struct tracex_source *im, struct tracex_options *options)
 {
 	struct fmt_flow *flow = im->flow;
@@ -81,6 +88,10 @@ static bool read_options(struct tracex_source *im, struct tracex_options *option
 	return true;
 }
 
+/*
+ * The facts come from a complete pass over the dump, so the log's header is right before the first
+ * event is written. data_max is the largest of header, slot and entry.
+ */
 static bool begin(struct tracex_source *im, const char *path, uint64_t last_ticks)
 {
 	const char *base = strrchr(path, '/');
@@ -109,6 +120,9 @@ static bool begin(struct tracex_source *im, const char *path, uint64_t last_tick
 	return fmt_begin(im->flow, &facts);
 }
 
+/*
+ * Events of the conversion itself: they have the time of the first event, and no process or thread.
+ */
 static bool put_meta(struct tracex_source *im, const struct fmt_type *type, const void *data,
 		     size_t len)
 {
@@ -127,6 +141,10 @@ static const struct fmt_type *meta_type(struct tracex_source *im, const char *na
 	return fmt_type(im->flow, &type);
 }
 
+/*
+ * The sink makes the same file from these events. Slots that were never used are left out; a slot
+ * is numbered by 16 bits.
+ */
 static bool put_header_and_slots(struct tracex_source *im)
 {
 	unsigned char data[2 + TRACEX_SLOT_BYTES_MAX];
@@ -151,7 +169,10 @@ static bool put_header_and_slots(struct tracex_source *im)
 	return true;
 }
 
-/* Passes the names of pointers on. If several slots have one pointer, one of them is chosen. */
+/*
+ * Passes the names of pointers to the sink. If several slots have one pointer, the first in refs is
+ * the best one, and the others are skipped.
+ */
 static bool put_objects(struct tracex_source *im)
 {
 	for (size_t i = 0; i < im->refs_count; i++) {
@@ -186,6 +207,10 @@ static bool put_objects(struct tracex_source *im)
 	return true;
 }
 
+/*
+ * The context is the thread's pointer; interrupts and initialization have special values. In a dump
+ * of our own export the pointer is a token, and the slot's name has the true process and thread.
+ */
 static bool put_events(struct tracex_source *im)
 {
 	unsigned char data[TRACEX_ENTRY_BYTES_MAX];
@@ -223,6 +248,10 @@ static bool put_events(struct tracex_source *im)
 	return true;
 }
 
+/*
+ * A buffer without unused entries is full and has probably overwritten events. The number of those
+ * is unknown.
+ */
 static bool finish(struct tracex_source *im)
 {
 	bool wrapped = !im->dump.unused;
@@ -244,6 +273,7 @@ static bool finish(struct tracex_source *im)
 	return fmt_finish(im->flow, &end);
 }
 
+/* The walk is cheap, and it gives the end of the log before its events are written. */
 static uint64_t last_ticks(const struct tracex *d)
 {
 	struct tracex_walk walk;
@@ -256,6 +286,7 @@ static uint64_t last_ticks(const struct tracex *d)
 	return ticks;
 }
 
+/* The order of the steps is that of the flow: facts, types, objects, events, end. */
 static int convert(struct tracex_source *im, struct fmt_input *input)
 {
 	if (!tracex_source_clock(im))
@@ -280,6 +311,7 @@ static int convert(struct tracex_source *im, struct fmt_input *input)
 	return TOOL_OK;
 }
 
+/* Frees all on every path. im is allocated, since it has a pointer for each of 65536 ids. */
 int tracex_import(struct fmt_flow *flow, struct fmt_input *input)
 {
 	struct tracex_source *im = calloc(1, sizeof(*im));

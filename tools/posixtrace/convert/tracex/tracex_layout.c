@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tracex_layout.c - the control header, and where it says the registry and the entries are.
+ * tracex_layout.c - reads the control header and finds the registry and the entries.
  *
- * The pointers are addresses of the target; an offset in the file is a pointer less the base. What
- * they say is believed only after it was found to lie inside the file.
+ * The pointers are addresses of the target. An offset in the file is a pointer minus the base. The
+ * header is hostile: no pointer is used before its offset was found to be inside the file, with
+ * room for the parts that it begins.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -35,11 +36,13 @@ static const struct fields *fields_of(const struct tracex *d)
 	return d->wide ? &wide : &narrow;
 }
 
+/* The header is complete: detect() has checked its size. */
 static uint64_t word(const struct tracex *d, unsigned at)
 {
 	return octets_get(d->bytes + at, fields_of(d)->word, d->big_endian);
 }
 
+/* Three reserved words with fixed values, little endian. */
 static bool markers_at(const unsigned char *p, unsigned bytes)
 {
 	return octets_get(p, bytes, false) == 0xaaaaaaaa &&
@@ -47,7 +50,10 @@ static bool markers_at(const unsigned char *p, unsigned bytes)
 	       octets_get(p + 2 * bytes, bytes, false) == 0xcccccccc;
 }
 
-/* "BTXT" and four zero bytes: a wide id, or a narrow one before a timer mask of 0. */
+/*
+ * "BTXT" and four zero bytes: either a wide id, or a narrow one in front of a timer mask of 0. The
+ * reserved words decide, then the distance of base and registry, which is the size of the header.
+ */
 static int decide_width(struct tracex *d, struct findings *f)
 {
 	if (d->size >= wide.header_bytes && markers_at(d->bytes + wide.marker, 8)) {
@@ -67,6 +73,10 @@ static int decide_width(struct tracex *d, struct findings *f)
 		       TRACEX_HEADER_BYTES);
 }
 
+/*
+ * Byte order and word width follow from where the id is. No other byte is read before the size was
+ * compared with that of the header.
+ */
 static int detect(struct tracex *d, struct findings *f)
 {
 	const unsigned char *p = d->bytes;
@@ -92,6 +102,7 @@ static int detect(struct tracex *d, struct findings *f)
 	return 0;
 }
 
+/* Unexpected values are only reported: firmware exists that does not write them. */
 static void check_reserved(const struct tracex *d, struct findings *f)
 {
 	const struct fields *at = fields_of(d);
@@ -108,6 +119,10 @@ static void check_reserved(const struct tracex *d, struct findings *f)
 			(unsigned long long)m[2]);
 }
 
+/*
+ * Each comparison here is one that later subtractions and divisions rely on: no end is below its
+ * start, the buffer has room for an entry, and the size of names is bounded.
+ */
 static int read_header(struct tracex *d, struct findings *f)
 {
 	const struct fields *at = fields_of(d);
@@ -158,6 +173,10 @@ static int refuse_overlap(const struct tracex *d, const char *what, uint64_t a, 
 		       (unsigned long long)a_end, (unsigned long long)b, (unsigned long long)b_end);
 }
 
+/*
+ * Compares addresses, so it does not depend on where the parts are in the file. Parts that overlap
+ * cannot both be what the header calls them.
+ */
 static int check_overlaps(const struct tracex *d, struct findings *f)
 {
 	uint64_t header_end;
@@ -176,7 +195,11 @@ static int check_overlaps(const struct tracex *d, struct findings *f)
 	return 0;
 }
 
-/* Places by pointers, or one after the other where the base cannot be true. */
+/*
+ * Finds the parts by their pointers. If the base is implausible, they are assumed to follow one
+ * another, as dumps by hand often do. The results are not yet compared with the size of the file,
+ * unless they were assumed.
+ */
 static int place(struct tracex *d, uint64_t *registry_at, uint64_t *entries_at, struct findings *f)
 {
 	uint64_t registry_bytes = d->registry_end - d->registry_start;
@@ -203,6 +226,10 @@ static int place(struct tracex *d, uint64_t *registry_at, uint64_t *entries_at, 
 	return 0;
 }
 
+/*
+ * After it, registry_at, slots, entries_at and entries describe ranges inside the bytes. The file
+ * may end within the entries; a file that lacks more than it has is refused.
+ */
 static int find_parts(struct tracex *d, struct findings *f)
 {
 	uint64_t registry_bytes = d->registry_end - d->registry_start;
@@ -242,7 +269,10 @@ static int find_parts(struct tracex *d, struct findings *f)
 	return 0;
 }
 
-/* "Current" is the entry that is written next, and so the oldest of a full buffer. */
+/*
+ * "Current" is the entry that is written next, and therefore the oldest entry of a full buffer. A
+ * pointer to no entry is reported and ignored.
+ */
 static void find_oldest(struct tracex *d, struct findings *f)
 {
 	uint64_t ahead = d->current - d->buffer_start;
@@ -265,6 +295,7 @@ int tracex_layout(struct tracex *d, struct findings *f)
 	return 0;
 }
 
+/* Little endian, whatever the order of the dump. */
 static size_t put_word(unsigned char *to, uint64_t value, unsigned bytes)
 {
 	octets_put(to, value, bytes);
@@ -288,6 +319,7 @@ size_t tracex_put_header(const struct tracex *d, unsigned char *to)
 	return done;
 }
 
+/* The slot's flags are bytes and the name is text: only its three words change their order. */
 size_t tracex_put_slot(const struct tracex *d, size_t index, unsigned char *to)
 {
 	const unsigned char *from = d->bytes + d->registry_at + index * d->slot_bytes;

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * tracex_names.c - reads and writes the side file with the names of user events. The file that is
+ * read comes from the user of the tool; an error in it ends the command with file and line.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +17,7 @@
 #define PARTS 13 /* number, name, abbreviation, two colours of three, four labels */
 #define NAMES_MAX 65536
 
+/* Removes blanks on both sides, in place. */
 static char *trim(char *text)
 {
 	size_t len;
@@ -24,6 +29,10 @@ static char *trim(char *text)
 	return text;
 }
 
+/*
+ * Divides the line in place. Returns NULL or the reason of an error. Parts beyond PARTS are
+ * ignored.
+ */
 static const char *split(char *line, char *part[PARTS])
 {
 	size_t parts = 0;
@@ -36,6 +45,7 @@ static const char *split(char *line, char *part[PARTS])
 	return parts < PARTS ? "fewer than 13 parts" : NULL;
 }
 
+/* Returns NULL or the reason of an error. Labels are cut to the size of name->info. */
 static const char *parse(char *line, struct tracex_name *name)
 {
 	char *part[PARTS], *end;
@@ -69,6 +79,7 @@ static int add(struct tracex_names *names, const struct tracex_name *name)
 	return 0;
 }
 
+/* Lines outside of Start and End are ignored. *number is the line of the error. */
 static const char *read_lines(struct tracex_names *names, FILE *file, size_t *number)
 {
 	char line[1024];
@@ -122,6 +133,7 @@ void tracex_names_free(struct tracex_names *names)
 	names->count = 0;
 }
 
+/* Called once for each event id, so a linear search is enough. */
 const struct tracex_name *tracex_names_find(const struct tracex_names *names, uint32_t id)
 {
 	for (size_t i = 0; i < names->count; i++)
@@ -130,6 +142,7 @@ const struct tracex_name *tracex_names_find(const struct tracex_names *names, ui
 	return NULL;
 }
 
+/* The format has no quotes, so separators in a name become _. */
 void tracex_names_put(struct out *out, uint32_t id, const char *name, size_t name_len)
 {
 	char shown[TRACE_EVENT_NAME_MAX + 1], brief[4] = "";

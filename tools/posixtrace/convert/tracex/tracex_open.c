@@ -10,12 +10,15 @@
 
 #include "convert/tracex/tracex_part.h"
 
+/* Behind the last whole entry of this dump. */
 static size_t end_of(const struct tracex *d)
 {
 	return d->entries_at + d->entries * d->entry_bytes;
 }
 
-/* Where a further dump begins, or the size. */
+/*
+ * Returns the offset of the next dump, or the size if there is none. Dumps are aligned to 4 bytes.
+ */
 static size_t find_next(const struct tracex *d)
 {
 	size_t end = end_of(d);
@@ -26,6 +29,7 @@ static size_t find_next(const struct tracex *d)
 	return d->size;
 }
 
+/* Not for a dump that is cut, which ends with the file. */
 static void check_surplus(const struct tracex *d, unsigned part, struct findings *f)
 {
 	size_t end = end_of(d), next = find_next(d);
@@ -40,7 +44,10 @@ static void check_surplus(const struct tracex *d, unsigned part, struct findings
 			"%zu bytes behind the buffer are not read", d->size - end);
 }
 
-/* The parts before the one that is wanted are only measured: what is wrong in them is not told. */
+/*
+ * The parts before the selected one are only measured, and their findings are not reported. Each
+ * step is forward by at least an entry, so a hostile file cannot make it endless.
+ */
 static int skip_parts(struct tracex *d, unsigned parts, struct findings *f)
 {
 	for (unsigned i = 0; i < parts; i++) {
@@ -62,6 +69,10 @@ static int skip_parts(struct tracex *d, unsigned parts, struct findings *f)
 	return 0;
 }
 
+/*
+ * The steps in the order of tracex_part.h: each relies on the checks of those before. Findings of
+ * the steps behind tracex_layout() do not refuse the dump.
+ */
 int tracex_open(struct tracex *d, const unsigned char *bytes, size_t size,
 		const struct tracex_options *options, struct findings *f)
 {

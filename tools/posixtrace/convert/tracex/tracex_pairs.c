@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* tracex_pairs.c - threads and objects of a log, as slots of the registry of an exported buffer. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,10 +10,12 @@
 #include "convert/tracex/tracex.h"
 #include "convert/tracex/tracex_pairs.h"
 
+/* Tokens look like pointers to aligned memory. They end below the pointer of the clock's slot. */
 #define TOKEN_FIRST 0x1000u
 #define TOKEN_STEP 16u
 #define PAIRS_MAX ((TRACEX_CLOCK_POINTER - TOKEN_FIRST) / TOKEN_STEP)
 
+/* For table_find(). */
 static bool is_at(const void *array, uint32_t index, const void *key)
 {
 	const struct tracex_pair *pair = (const struct tracex_pair *)array + index, *wanted = key;
@@ -20,6 +23,7 @@ static bool is_at(const void *array, uint32_t index, const void *key)
 	return pair->pid == wanted->pid && pair->thread == wanted->thread;
 }
 
+/* A hash table finds the pair, because this function runs for each event. */
 int tracex_pairs_token(struct tracex_pairs *p, uint32_t pid, uint64_t thread, uint32_t *token)
 {
 	struct tracex_pair wanted = { thread, pid };
@@ -38,7 +42,9 @@ int tracex_pairs_token(struct tracex_pairs *p, uint32_t pid, uint64_t thread, ui
 	return 0;
 }
 
-/* What TraceX has a type for; threads are slots of their own. */
+/*
+ * The type of an object in TraceX, 0 if it has none for this kind. Threads have slots of their own.
+ */
 static unsigned type_of(const char *kind)
 {
 	for (unsigned type = TRACEX_THREAD + 1; type < TRACEX_TYPES; type++)
@@ -47,6 +53,10 @@ static unsigned type_of(const char *kind)
 	return 0;
 }
 
+/*
+ * Objects without a slot are counted and not exported. If several objects have one pointer, the
+ * first remains, since the registry has one name for a pointer.
+ */
 int tracex_pairs_object(struct tracex_pairs *p, const struct fmt_object *object)
 {
 	unsigned type = type_of(object->kind);
@@ -71,6 +81,7 @@ int tracex_pairs_object(struct tracex_pairs *p, const struct fmt_object *object)
 	return 0;
 }
 
+/* An event could otherwise refer to a thread and show an object's name. */
 void tracex_pairs_settle(struct tracex_pairs *p)
 {
 	size_t kept = 0;
@@ -92,6 +103,7 @@ size_t tracex_pairs_slots(const struct tracex_pairs *p)
 	return p->pairs + p->things;
 }
 
+/* The name is cut so that a null byte ends it. */
 void tracex_pairs_put_slot(struct out *out, unsigned type, uint32_t pointer, uint32_t parameter1,
 			   uint32_t parameter2, const char *name)
 {
@@ -104,6 +116,7 @@ void tracex_pairs_put_slot(struct out *out, unsigned type, uint32_t pointer, uin
 	out_bytes(out, slot, sizeof(slot));
 }
 
+/* The names of threads are those that tracex_source_thread() reads back. */
 void tracex_pairs_put(const struct tracex_pairs *p, struct out *out)
 {
 	for (size_t i = 0; i < p->pairs; i++) {

@@ -17,6 +17,7 @@
 #define UNUSED_MAX (1u << 22) /* entries without an event: 128 MiB of zeros */
 #define GAP_MAX 65536u        /* bytes between registry and buffer */
 
+/* The words of the header that say where the parts are. All of them are hostile. */
 struct place {
 	uint32_t base, registry_start, registry_end, buffer_start, buffer_end, current;
 	unsigned name_bytes;
@@ -38,6 +39,10 @@ static void read_header(const unsigned char *header, struct place *place)
 	place->current = octets_u32(header + 32);
 }
 
+/*
+ * False for a header that the export cannot use, or without memory; the log is then exported as any
+ * other. The number of slots and the size of one are bounded before they are multiplied.
+ */
 static bool begin(struct tracex_sink *s, const unsigned char *header)
 {
 	struct place p;
@@ -63,6 +68,10 @@ static bool begin(struct tracex_sink *s, const unsigned char *header)
 	return true;
 }
 
+/*
+ * Only a header that is the first event begins a rebuild: entries that were spooled before it would
+ * be in another form.
+ */
 bool tracex_rebuild_wants(struct tracex_sink *s, const struct fmt_event *event)
 {
 	if (s->rebuild)
@@ -80,6 +89,10 @@ bool tracex_rebuild_wants(struct tracex_sink *s, const struct fmt_event *event)
 	return s->rebuild;
 }
 
+/*
+ * Events that are no entries of the dump are counted as foreign and left out. The number of a slot
+ * is compared with the size of the registry before it is used.
+ */
 int tracex_rebuild_event(struct tracex_sink *s, const struct fmt_event *event)
 {
 	const unsigned char *data = event->data;
@@ -110,7 +123,7 @@ static void put_zeros(struct tracex_sink *s, uint64_t bytes)
 	out_bytes(s->output->out, zeros, bytes);
 }
 
-/* count entries from the spool, beginning with one of them. */
+/* Writes count entries from the spool, beginning with the entry first. */
 static int put_entries(struct tracex_sink *s, uint64_t first, uint64_t count)
 {
 	unsigned char piece[1024 * TRACEX_ENTRY_BYTES];
@@ -132,6 +145,10 @@ static int put_entries(struct tracex_sink *s, uint64_t first, uint64_t count)
 	return 0;
 }
 
+/*
+ * The events must fit into the buffer that the header describes. UNUSED_MAX and GAP_MAX bound the
+ * zeros that a hostile header can ask for.
+ */
 int tracex_rebuild_end(struct tracex_sink *s)
 {
 	struct place p;
@@ -160,7 +177,10 @@ int tracex_rebuild_end(struct tracex_sink *s)
 	if (p.current >= p.buffer_start && p.current < p.buffer_end &&
 	    (p.current - p.buffer_start) % TRACEX_ENTRY_BYTES == 0)
 		current = (p.current - p.buffer_start) / TRACEX_ENTRY_BYTES;
-	/* The youngest stands before "current"; what was never used, after it. */
+	/*
+	 * The youngest entry is directly before "current", and the unused entries are behind it. If
+	 * the events wrap around the end of the buffer, they are written in two pieces.
+	 */
 	unused = entries - s->events;
 	if (current >= s->events) {
 		put_zeros(s, (current - s->events) * TRACEX_ENTRY_BYTES);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tracex_registry.c - the registry of objects: what the pointers in events mean.
+ * tracex_registry.c - the registry of objects gives the meaning of the pointers in events.
  *
- * A freed slot keeps its object's name, which older events still refer to; so one pointer can stand
- * in a freed slot and in one in use, and the one in use is asked first.
+ * A freed slot keeps the name of its object, which older events still refer to. One pointer can
+ * therefore be in a freed slot and in one in use; the one in use is preferred.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@
 #include "convert/octets.h"
 #include "convert/tracex/tracex_part.h"
 
+/* Types 15 to 20 have no known meaning. */
 static const char *const type_names[TRACEX_TYPES] = {
 	"", "thread", "timer", "queue", "semaphore", "mutex", "event flags", "block pool",
 	"byte pool", "media", "file", "IP", "packet pool", "TCP socket", "UDP socket",
@@ -25,6 +26,10 @@ const char *tracex_type_name(unsigned type)
 	return type < TRACEX_TYPES ? type_names[type] : NULL;
 }
 
+/*
+ * The caller has checked index, and tracex_layout() that every slot is in the bytes. The name may
+ * lack its null byte; name_len is then the whole room.
+ */
 void tracex_slot(const struct tracex *d, size_t index, struct tracex_slot *slot)
 {
 	const unsigned char *p = d->bytes + d->registry_at + index * d->slot_bytes;
@@ -42,6 +47,7 @@ void tracex_slot(const struct tracex *d, size_t index, struct tracex_slot *slot)
 	slot->name_len = strnlen((const char *)slot->name, d->name_bytes);
 }
 
+/* The priority has 10 bits, in the two reserved bytes, if bit 7 of the first is set. */
 int tracex_slot_priority(const struct tracex_slot *slot)
 {
 	if (slot->type != TRACEX_THREAD || !(slot->reserved1 & 0x80))
@@ -49,6 +55,7 @@ int tracex_slot_priority(const struct tracex_slot *slot)
 	return (int)((slot->reserved1 & 3) << 8 | slot->reserved2);
 }
 
+/* For qsort(3): by pointer, then slots in use before freed ones, then by number. */
 static int by_pointer(const void *a, const void *b)
 {
 	const struct tracex_ref *x = a, *y = b;
@@ -93,12 +100,13 @@ const struct tracex_ref *tracex_find(const struct tracex_ref *refs, size_t count
 	return low < count && refs[low].pointer == pointer ? &refs[low] : NULL;
 }
 
+/* The position of a slot in the file, for messages. */
 static uint64_t slot_at(const struct tracex *d, size_t index)
 {
 	return d->at + d->registry_at + index * d->slot_bytes;
 }
 
-/* Two slots in use with one pointer: firmware does not write that. */
+/* Two slots in use with one pointer are reported: firmware does not write them. */
 static int check_pointers(const struct tracex *d, struct findings *f)
 {
 	struct tracex_ref *refs;
@@ -118,6 +126,7 @@ static int check_pointers(const struct tracex *d, struct findings *f)
 	return 0;
 }
 
+/* Reports oddities only; none of them makes the dump unreadable. Returns 0 or ENOMEM. */
 int tracex_check_registry(const struct tracex *d, struct findings *f)
 {
 	for (size_t i = 0; i < d->slots; i++) {

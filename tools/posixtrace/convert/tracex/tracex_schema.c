@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * tracex_schema.c - makes schemas of entries, slots and the header from TraceX's descriptions of
+ * fields.
+ */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,13 +29,16 @@ static bool is_pointer(const char *info)
 	       ends(info, "thread");
 }
 
-/* Better read in hexadecimal: addresses, bits, and what nobody knows. */
+/* Addresses, sets of bits and fields of unknown meaning are easier to read in hexadecimal. */
 static bool is_hex(const char *info)
 {
 	return ends(info, "address") || ends(info, "mask") || ends(info, "flags") ||
 	       !strncmp(info, "header", 6) || !*info;
 }
 
+/*
+ * The sizes must be those of the words in the entry, since fields follow one another without gaps.
+ */
 static const char *type_of(const struct tracex *d, const char *info)
 {
 	if (is_pointer(info))
@@ -41,7 +48,10 @@ static const char *type_of(const struct tracex *d, const char *info)
 	return d->wide ? "u64" : "u32";
 }
 
-/* "thread ptr" is no name of a field, thread_ptr is one. */
+/*
+ * Writes the name of a field: "thread ptr" becomes thread_ptr. A description without a usable name
+ * becomes info and the number.
+ */
 static void put_identifier(char *to, size_t room, const char *info, unsigned number)
 {
 	size_t len = 0;
@@ -56,6 +66,7 @@ static void put_identifier(char *to, size_t room, const char *info, unsigned num
 	to[len] = '\0';
 }
 
+/* The names of the values of enumerations of ThreadX; "" for other fields. */
 static const char *values_of(const char *info)
 {
 	if (is_state(info))
@@ -69,6 +80,10 @@ static const char *values_of(const char *info)
 	return "";
 }
 
+/*
+ * Two fields of a schema must not have the same name: a label that repeats one becomes info and the
+ * number. Labels come from the side file, so they may be anything.
+ */
 void tracex_schema_entry(const struct tracex *d, const char *const info[4], const char *items,
 			 char *schema)
 {
@@ -101,6 +116,7 @@ void tracex_schema_entry(const struct tracex *d, const char *const info[4], cons
 	snprintf(schema + used, TRACEX_SCHEMA_BYTES - (size_t)used, "%s", items);
 }
 
+/* The wide layout has 4 bytes of padding behind its two numbers of 16 bits. */
 void tracex_schema_header(const struct tracex *d, char *schema)
 {
 	const char *w = d->wide ? "64" : "32";

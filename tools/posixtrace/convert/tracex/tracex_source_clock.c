@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tracex_source_clock.c - from ticks to times.
- *
- * A dump does not tell when it was made or what a tick is; one that we exported does, in a slot of
- * the registry.
+ * tracex_source_clock.c - converts ticks into times. A dump has neither the time at which it was
+ * made nor the length of a tick. A dump that this tool exported has both, in a slot of the
+ * registry.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +11,10 @@
 #include "convert/tracex/tracex_sink.h"
 #include "convert/tracex/tracex_source.h"
 
-/* The slot that our own export made to keep the time. */
+/*
+ * Finds the slot that the export made. Its name must be exactly the one that put_clock() writes,
+ * and its numbers in range: another program could have made a timer with this pointer.
+ */
 static void find_clock(struct tracex_source *im)
 {
 	for (size_t i = 0; i < im->dump.slots; i++) {
@@ -39,6 +41,7 @@ static void find_clock(struct tracex_source *im)
 	}
 }
 
+/* Options win over the clock of the file. False after a message about an option. */
 bool tracex_source_clock(struct tracex_source *im)
 {
 	struct fmt_flow *flow = im->flow;
@@ -64,6 +67,10 @@ bool tracex_source_clock(struct tracex_source *im)
 	return true;
 }
 
+/*
+ * Computed in 128 bits, since the file chooses both factors. A time that does not fit becomes the
+ * greatest one, with one warning for all.
+ */
 int64_t tracex_source_time(struct tracex_source *im, uint64_t ticks)
 {
 	__int128 ns = im->tick_hz ? (__int128)ticks * NANOSECONDS / im->tick_hz :

@@ -6,6 +6,10 @@
 #include "convert/tracex/tracex_schema.h"
 #include "convert/tracex/tracex_source.h"
 
+/*
+ * sscanf(3) accepts more than the export writes, such as blanks. The name is therefore printed
+ * again and compared.
+ */
 bool tracex_source_thread(const struct tracex_slot *slot, uint32_t *pid, uint64_t *thread)
 {
 	char name[64], same[64];
@@ -26,7 +30,10 @@ bool tracex_source_thread(const struct tracex_slot *slot, uint32_t *pid, uint64_
 	return true;
 }
 
-/* Pairs that ThreadX and USBX themselves mean as such. */
+/*
+ * Sets phase and span of the events that ThreadX and USBX define as pairs, and writes the items of
+ * their schema. items has 128 bytes, which the longest name does not fill.
+ */
 static void find_phase(unsigned id, struct fmt_type *type, char *items)
 {
 	static const struct {
@@ -51,6 +58,7 @@ static void find_phase(unsigned id, struct fmt_type *type, char *items)
 	}
 }
 
+/* Types are made on first use, since most of the 65536 ids do not occur. */
 const struct fmt_type *tracex_source_type(struct tracex_source *im, uint32_t raw_id)
 {
 	static const char *const nothing[4] = { "", "", "", "" };

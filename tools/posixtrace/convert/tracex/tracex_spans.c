@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * tracex_spans.c - computes from entries how long threads ran and how long mutexes were held.
+ * Entries are hostile and may be missing, so each step accepts any entry in any state; a
+ * contradiction ends a span and never invents one.
+ */
 #include "convert/tracex/tracex_spans.h"
 
 #include <stdlib.h>
@@ -11,7 +16,7 @@ enum { /* event ids */
 #define STATE_MUTEX 13
 
 struct cpu {
-	uint64_t thread;     /* that runs; 0: none that is known */
+	uint64_t thread;     /* that runs; 0: unknown */
 	uint64_t since, isr; /* ticks */
 	unsigned depth;      /* of interrupts */
 	uint64_t isr_since;
@@ -20,7 +25,7 @@ struct cpu {
 };
 
 struct held {
-	uint64_t mutex, owner; /* 0: nobody that is known */
+	uint64_t mutex, owner; /* owner 0: free, or unknown */
 	uint64_t since, put;   /* ticks; put: when it was left */
 	bool was_put;
 };
@@ -58,7 +63,10 @@ static bool is_thread(uint64_t context)
 	       context != TRACEX_CONTEXT_INITIALIZE;
 }
 
-/* thread 0: nobody. False: stop. */
+/*
+ * The processor runs this thread from now on; 0 is none. The span of the thread before ends. False
+ * if visit() stops.
+ */
 static bool run(struct tracex_spans *s, unsigned number, uint64_t thread, uint64_t ticks)
 {
 	struct cpu *cpu = &s->cpu[number];
@@ -75,7 +83,10 @@ static bool run(struct tracex_spans *s, unsigned number, uint64_t thread, uint64
 	return !span.thread || s->visit(s->arg, &span);
 }
 
-/* All that were entered: an exit may be missing. */
+/*
+ * Ends all nested interrupts at once, because exits may be missing. The thread that was made ready
+ * in the interrupt runs now.
+ */
 static bool leave_isr(struct tracex_spans *s, unsigned number, uint64_t ticks)
 {
 	struct cpu *cpu = &s->cpu[number];
@@ -126,6 +137,7 @@ static bool next_of(const struct tracex_entry *e, unsigned id, uint64_t *next)
 	return false;
 }
 
+/* An entry of a thread proves that it runs, and that no interrupt is active on its processor. */
 static bool take_context(struct tracex_spans *s, const struct tracex_entry *e, unsigned id)
 {
 	unsigned number = tracex_cpu(e->raw_id);
@@ -152,6 +164,7 @@ static bool take_context(struct tracex_spans *s, const struct tracex_entry *e, u
 
 /* ------------------------------------------------------------------ who holds what */
 
+/* Finds or adds a mutex. NULL beyond TRACEX_HELD: no span of that mutex is known. */
 static struct held *held_of(struct tracex_spans *s, uint64_t mutex)
 {
 	for (size_t i = 0; i < s->mutexes; i++)
@@ -171,6 +184,7 @@ static struct waiter *waiter_of(struct tracex_spans *s, uint64_t thread)
 	return NULL;
 }
 
+/* Moves the last waiter into its place: their order has no meaning. */
 static void forget(struct tracex_spans *s, struct waiter *waiter)
 {
 	*waiter = s->waiter[--s->waiters];
@@ -183,6 +197,10 @@ static void hold(struct held *held, uint64_t owner, uint64_t ticks)
 	held->was_put = false;
 }
 
+/*
+ * info[3] is the number of owners before: 0 means that the mutex was free. Otherwise the thread
+ * waits, unless it is the owner or did not ask to wait.
+ */
 static void get(struct tracex_spans *s, const struct tracex_entry *e)
 {
 	struct held *held = held_of(s, e->info[0]);
@@ -199,6 +217,7 @@ static void get(struct tracex_spans *s, const struct tracex_entry *e)
 			(struct waiter){ .thread = e->context, .mutex = e->info[0] };
 }
 
+/* Only the put that releases the last of nested gets ends the span. */
 static bool put(struct tracex_spans *s, const struct tracex_entry *e)
 {
 	struct held *held = held_of(s, e->info[0]);

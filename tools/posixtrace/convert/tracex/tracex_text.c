@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tracex_text.c - Intel HEX, S-records and hexadecimal text, back to the bytes they were made of.
+ * tracex_text.c - converts Intel HEX, S-records and hexadecimal text into the bytes that they
+ * describe. Debuggers save memory in these forms.
  *
- * Debuggers save memory so. Bytes are placed by their addresses, relative to the lowest one, and a
- * hole is zero; so that a few lines far apart do not ask for gigabytes, the bytes may not span more
- * than the text is long.
+ * Bytes are placed by their addresses relative to the lowest one, and holes are zero. The span of
+ * addresses must not exceed the length of the text: a few lines far apart would otherwise ask for
+ * gigabytes.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -45,7 +46,10 @@ static int digit(int c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The first bytes tell; hexadecimal text must also be that of a dump. */
+/*
+ * Decides by the first bytes. Hexadecimal text has no mark of its own, so its first bytes must be
+ * those of a dump.
+ */
 bool tracex_is_text(const unsigned char *p, size_t size)
 {
 	unsigned char first[8];
@@ -67,6 +71,7 @@ bool tracex_is_text(const unsigned char *p, size_t size)
 	return tracex_is(first, digits / 2);
 }
 
+/* Refuses the text with the line and its offset. Returns the error number of a refusal. */
 static int bad(const struct text *t, const char *what)
 {
 	return finding(t->f, FINDING_REFUSAL, "T16", (uint64_t)(t->line_begin - t->begin),
@@ -99,6 +104,10 @@ static unsigned sum(const unsigned char *bytes, size_t len)
 	return total & 0xff;
 }
 
+/*
+ * One record of Intel HEX at the colon. *upper is the base address that records of types 2 and 4
+ * set. The count was compared with the line before the data is copied.
+ */
 static int read_hex(struct text *t, uint64_t *upper, struct record *r)
 {
 	unsigned char b[RECORD_BYTES];
@@ -126,6 +135,7 @@ static int read_hex(struct text *t, uint64_t *upper, struct record *r)
 	return 0;
 }
 
+/* One S-record. Its count includes the address and the checksum. */
 static int read_srecord(struct text *t, struct record *r)
 {
 	static const unsigned char address_bytes[10] = { 2, 2, 3, 4, 0, 2, 3, 4, 3, 2 };
@@ -211,6 +221,10 @@ static int measure(struct text *t, uint64_t *lowest, uint64_t *span, uint64_t *d
 	return 0;
 }
 
+/*
+ * The text is read twice: measure() checks all of it and computes the span, so the second pass
+ * writes within the bytes.
+ */
 static int read_records(struct text *t, unsigned char **bytes, size_t *size)
 {
 	uint64_t lowest = 0, span = 0, data_bytes = 0, upper = 0;
@@ -237,6 +251,9 @@ static int read_records(struct text *t, unsigned char **bytes, size_t *size)
 	return 0;
 }
 
+/*
+ * Two digits are one byte, and white space is ignored. The bytes are fewer than the text is long.
+ */
 static int read_digits(struct text *t, unsigned char **bytes, size_t *size)
 {
 	size_t digits = 0;

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tracex_time.c - which way the timer counts, and where it begins anew.
- *
- * The file tells neither. The direction is the one in which the stamps moved more often; where the
- * timer wraps is the mask's affair, unless someone knows better.
+ * tracex_time.c - finds the direction in which the timer counts, and its period. The file has
+ * neither. The direction is the one in which the stamps moved more often; the period follows from
+ * the mask, unless the user gives another.
  */
 #include "convert/tracex/tracex_part.h"
 
 #define NANOSECONDS 1000000000u
 
+/*
+ * An up-counting timer falls only when it wraps, so rises are the majority. Without any change it
+ * counts up.
+ */
 static void find_direction(struct tracex *d)
 {
 	uint64_t rises = 0, falls = 0, last = 0, events = 0;
