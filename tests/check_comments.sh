@@ -37,7 +37,7 @@ tools/posixtrace/diff 110
 tools/posixtrace/latency 95
 tools/posixtrace/live 110
 tools/posixtrace/log 125
-tools/posixtrace/picture 60
+tools/posixtrace/picture 125
 tools/posixtrace/query 125
 tools/posixtrace/report 125
 tools/posixtrace/report/template 125

@@ -5,6 +5,7 @@
 
 #include "picture/picture.h"
 
+/* The title of a band of this kind, static. */
 const char *bands_name(enum gap_kind kind)
 {
 	static const char *const name[] = {
@@ -48,6 +49,7 @@ void bands_event(struct picture *picture, const struct posix_trace_event_np *eve
 		add_band(picture, &gap[i]);
 }
 
+/* The last gap may have no event behind it: it ends with the last event of the log. */
 void bands_end(struct picture *picture)
 {
 	struct gap gap;

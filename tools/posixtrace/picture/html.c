@@ -15,6 +15,10 @@
 
 extern const struct tool_command html_command;
 
+/*
+ * Bins of the lowest level, and the number of points and spans that are kept by default. Both bound
+ * the size of the page and the memory of the browser.
+ */
 #define HTML_BINS  65536
 #define HTML_ITEMS 2000000
 
@@ -35,13 +39,18 @@ static void string(struct out *out, const char *text, size_t len)
 	scratch.used = 0;
 }
 
+/*
+ * Numbers beyond 2^53 lose digits in the browser. Times are relative to the begin of the axis for
+ * this reason; begin_ns itself is a string.
+ */
 static void member(struct out *out, const char *name, uint64_t value)
 {
 	out_printf(out, ",\"%s\":%llu", name, (unsigned long long)value);
 }
 
 /*
- * The types with their numbers of events; the last entry is for types that the log does not list.
+ * The types with their numbers of events. The last entry counts events of types that the log does
+ * not list, as a damaged log may have.
  */
 static void types(struct out *out, const struct picture *picture)
 {
@@ -57,7 +66,10 @@ static void types(struct out *out, const struct picture *picture)
 	out_char(out, ']');
 }
 
-/* Writes the histogram with four bars for each power of two. */
+/*
+ * Writes the histogram with four bars for each power of two: the buckets of struct histogram are
+ * finer than a page can show. Empty bars are left out.
+ */
 static void bars(struct out *out, const struct histogram *time)
 {
 	struct histogram_bucket bucket;
@@ -83,6 +95,7 @@ static void bars(struct out *out, const struct histogram *time)
 		   (unsigned long long)count);
 }
 
+/* In the order of their indexes, which the items use. */
 static void series(struct out *out, const struct picture *picture)
 {
 	out_str(out, ",\n\"series\":[");
@@ -104,7 +117,10 @@ static void series(struct out *out, const struct picture *picture)
 	out_char(out, ']');
 }
 
-/* The rows in the order in which they are shown. */
+/*
+ * The rows in the order in which they are shown. rows_sort() computed the places; at most
+ * PICTURE_ROWS rows make the search by place fast enough.
+ */
 static void rows(struct out *out, const struct picture *picture)
 {
 	out_str(out, ",\n\"rows\":[");
@@ -180,6 +196,9 @@ static void meta(struct out *out, const struct picture *picture)
 
 /* ------------------------------------------------------------------ the page */
 
+/*
+ * The parts of the script are one program, so their order matters: constants come before their use.
+ */
 static void script(struct out *out)
 {
 	out_bytes(out, page_items_js, page_items_js_bytes);
@@ -190,7 +209,10 @@ static void script(struct out *out)
 	out_bytes(out, page_hands_js, page_hands_js_bytes);
 }
 
-/* Replaces the marks @NAME@ of the page by style, data and script. */
+/*
+ * Replaces the marks @NAME@ of the page by style, data and script. The page is part of the tool, so
+ * its marks need no check.
+ */
 static void page(struct out *out, const struct picture *picture)
 {
 	const char *at = (const char *)page_html, *end = at + page_html_bytes;
@@ -210,6 +232,7 @@ static void page(struct out *out, const struct picture *picture)
 	out_bytes(out, at, (size_t)(end - at));
 }
 
+/* The options that are not those of the reading. */
 struct options {
 	const char *output;
 	uint64_t items;
@@ -254,6 +277,10 @@ static const struct option_row option_rows[] = {
 	OPTION_END
 };
 
+/*
+ * False after a message. --items is limited to 32 bits, so that the sizes of the arrays cannot
+ * overflow.
+ */
 static bool parse_option(struct picture *picture, struct options *options, int option)
 {
 	bool good;
@@ -284,6 +311,7 @@ static bool parse_option(struct picture *picture, struct options *options, int o
 	return false; /* tool_option() has printed the error */
 }
 
+/* All options are parsed before the log is opened. */
 static int html(struct picture *picture, int argc, char **argv)
 {
 	struct options options = { .items = HTML_ITEMS };
@@ -304,6 +332,7 @@ static int html(struct picture *picture, int argc, char **argv)
 	return draw_html(picture, &argv[optind], &options);
 }
 
+/* The picture is static for its size, and because the process makes only one. */
 static int html_run(int argc, char **argv)
 {
 	static struct picture picture;

@@ -7,6 +7,7 @@
 
 #include "picture/picture.h"
 
+/* For qsort(3). Points of one time may be in any order: they are drawn at the same place. */
 static int by_point(const void *a, const void *b)
 {
 	const struct picture_point *x = a, *y = b;
@@ -28,6 +29,12 @@ static int by_span(const void *a, const void *b)
 	return (x->time_ns < y->time_ns) - (x->time_ns > y->time_ns);
 }
 
+/*
+ * A span goes on the first lane whose last span has ended. Since spans are sorted by begin, nested
+ * spans are below one another, and no two spans of a lane overlap. A span that finds all lanes used
+ * is counted in the bins instead. Ends are relative to the begin of the axis, so that the sum
+ * cannot overflow. False without memory.
+ */
 bool items_sort(struct picture *picture)
 {
 	uint64_t end_ns[PICTURE_LANES] = { 0 };

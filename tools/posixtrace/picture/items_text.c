@@ -5,6 +5,10 @@
  */
 #include "picture/items_text.h"
 
+/*
+ * bits holds the last held bytes, 0 to 2 between calls of byte(). column is the length of the
+ * current line.
+ */
 struct text {
 	struct out *out;
 	unsigned bits, held, column;
@@ -12,6 +16,10 @@ struct text {
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
+/*
+ * Writes four digits for each three bytes. Lines are broken, since editors and tools cannot handle
+ * one line of megabytes.
+ */
 static void byte(struct text *text, unsigned char value)
 {
 	text->bits = text->bits << 8 | value;
@@ -56,6 +64,7 @@ static uint64_t since_begin(const struct picture *picture, int64_t time_ns)
 	return time_ns < picture->begin_ns ? 0 : (uint64_t)time_ns - (uint64_t)picture->begin_ns;
 }
 
+/* Points are sorted by row and time, so the distances are small and not negative. */
 static void points(struct text *text, const struct picture *picture)
 {
 	size_t i = 0;
@@ -77,6 +86,9 @@ static void points(struct text *text, const struct picture *picture)
 	}
 }
 
+/*
+ * Spans are sorted by row and begin. A lane of PICTURE_LANES means that the span is only counted.
+ */
 static void spans(struct text *text, const struct picture *picture)
 {
 	size_t i = 0;
@@ -101,6 +113,7 @@ static void spans(struct text *text, const struct picture *picture)
 	}
 }
 
+/* Most bins of the fine levels are empty, so only the others are written, with their distances. */
 static void bins(struct text *text, const struct picture_bin *bin, size_t count)
 {
 	uint64_t used = 0;
@@ -123,6 +136,7 @@ static void bins(struct text *text, const struct picture_bin *bin, size_t count)
 	}
 }
 
+/* The order is a contract with page_items.js, which reads the numbers in the same order. */
 void items_text(struct out *out, const struct picture *picture)
 {
 	struct text text = { .out = out };

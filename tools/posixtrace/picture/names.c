@@ -17,6 +17,10 @@ void rows_program(struct picture_row *row, const struct log_type *type,
 	program_told(type->name, type->schema, event->data, event->data_len, row->name);
 }
 
+/*
+ * The name that the program gave the thread, as of its last event. False if the log has none: a
+ * pthread_t may belong to another thread later.
+ */
 static bool thread_name(const struct picture *picture, struct picture_row *row)
 {
 	struct posix_trace_object_np object;
@@ -29,6 +33,7 @@ static bool thread_name(const struct picture *picture, struct picture_row *row)
 	return true;
 }
 
+/* The first thread of a process has the process's number. NULL if it has no row. */
 static const struct picture_row *first_thread(const struct picture *picture, pid_t pid)
 {
 	for (size_t i = 0; i <= PICTURE_ROWS; i++)
@@ -37,6 +42,10 @@ static const struct picture_row *first_thread(const struct picture *picture, pid
 	return NULL;
 }
 
+/*
+ * A child has the name of its parent's program until it calls execve(). deep bounds the recursion,
+ * since the processes of a damaged log may be parents of each other.
+ */
 static void program_name(const struct picture *picture, pid_t pid, struct picture_row *row,
 			 int deep)
 {
@@ -50,6 +59,10 @@ static void program_name(const struct picture *picture, pid_t pid, struct pictur
 		program_name(picture, parent, row, deep + 1);
 }
 
+/*
+ * The name of a thread wins over that of the program. A name that an event gave remains otherwise,
+ * and only first threads get the program's name from the log's mappings.
+ */
 void rows_name(struct picture *picture)
 {
 	for (size_t i = 0; i <= PICTURE_ROWS; i++) {
@@ -61,6 +74,10 @@ void rows_name(struct picture *picture)
 	}
 }
 
+/*
+ * Negative numbers are the row of the other threads; process 0 is the stream itself, which no
+ * thread recorded.
+ */
 void rows_label(const struct picture_row *row, char *text, size_t size)
 {
 	if (row->pid < 0)

@@ -14,6 +14,10 @@
 #include "base/vec.h"
 #include "choose/function_names.h"
 
+/*
+ * The series of the pairing has an index; the array here has the same indexes and grows when a span
+ * of a new series ends. NULL without memory. A pointer is valid until the next call.
+ */
 static struct picture_series *series_of(struct picture *picture, const struct series *series)
 {
 	size_t i = picture->count;
@@ -43,7 +47,11 @@ static void survey_span(struct picture *picture, const struct span *span, struct
 		picture->begin_ns = span->begin_ns;
 }
 
-/* Second reading: counts a span in the bins and keeps it if it is long enough. */
+/*
+ * Second reading: counts a span in the bins and keeps it if it is long enough. A span that began
+ * before the axis is cut at its begin; one that also ended there is left out. The limit is checked
+ * again: the array has no more places, whatever the second reading finds.
+ */
 static void keep_span(struct picture *picture, const struct span *span, size_t row)
 {
 	int64_t begin_ns = span->begin_ns < picture->begin_ns ? picture->begin_ns : span->begin_ns;
@@ -59,6 +67,10 @@ static void keep_span(struct picture *picture, const struct span *span, size_t r
 		picture->span[picture->kept_spans++] = it;
 }
 
+/*
+ * Called by the pairing for each span, in both readings. A span belongs to the row of the thread
+ * that began it.
+ */
 static void take_span(void *arg, const struct span *span, const struct posix_trace_event_np *end)
 {
 	struct picture *picture = arg;
@@ -71,7 +83,10 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 		keep_span(picture, span, row->index);
 }
 
-/* First reading: counts an event. */
+/*
+ * First reading: counts an event. The last event of a thread decides as of which time its name is
+ * looked up.
+ */
 static void survey_event(struct picture *picture, const struct reading *reading)
 {
 	struct picture_row *row = rows_find(picture, reading->event.info.posix_pid,
@@ -103,7 +118,11 @@ static void keep_event(struct picture *picture, const struct reading *reading)
 	};
 }
 
-/* Reads the log once. Returns 0 or an error number. */
+/*
+ * Reads the log once. Returns 0 or an error number. Bands come from all events, also from those
+ * that are not wanted, because they are marks of the stream. The pairing sees all events for the
+ * same reason: a wanted span may begin with an event that is not.
+ */
 static int read_once(struct picture *picture, struct reading *reading)
 {
 	int err = reading_begin(reading, &picture->log, &picture->wanted);
@@ -165,7 +184,11 @@ static void set_axis(struct picture *picture, const struct reading *reading)
 	picture->least_ns = least_length(picture);
 }
 
-/* Makes the picture. Returns 0 or an error number. */
+/*
+ * Makes the picture. Returns 0 or an error number. The rows are final after the first reading, so
+ * the second one can store places. Memory for items is allocated once, by the limit, and calloc(3)
+ * leaves pages that are never used to the kernel.
+ */
 static int make(struct picture *picture, struct reading *reading, size_t bins)
 {
 	int err;
@@ -194,6 +217,10 @@ static int make(struct picture *picture, struct reading *reading, size_t bins)
 	return err ? err : items_sort(picture) ? 0 : ENOMEM;
 }
 
+/*
+ * The readings share the open log. After an error it is closed here, otherwise the caller closes it
+ * after drawing, because names and types are those of the log.
+ */
 int picture_take(struct picture *picture, const char *path, size_t bins, size_t limit)
 {
 	struct reading reading;
@@ -219,6 +246,7 @@ int picture_take(struct picture *picture, const char *path, size_t bins, size_t 
 	return reading_status(&reading);
 }
 
+/* Accepts a picture that is only partly made, as all pointers begin as NULL. */
 void picture_fini(struct picture *picture)
 {
 	for (size_t i = 0; i < picture->count; i++)

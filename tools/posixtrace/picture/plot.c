@@ -77,6 +77,7 @@ static int plot(struct picture *picture, int argc, char **argv)
 	return draw_plot(picture, &argv[optind], output, force);
 }
 
+/* The picture is static for its size, and because the process makes only one. */
 static int plot_run(int argc, char **argv)
 {
 	static struct picture picture;

@@ -50,6 +50,7 @@ static void xml(struct out *out, const char *text)
 	scratch.used = 0;
 }
 
+/* style is the name of a class and not text of a log. */
 static void rect(struct out *out, double x, double y, double width, double height,
 		 const char *style)
 {
@@ -58,6 +59,7 @@ static void rect(struct out *out, double x, double y, double width, double heigh
 		   y, width, height, style);
 }
 
+/* text may be text of a log: xml() escapes it. */
 static void label(struct out *out, double x, double y, const char *style, const char *text)
 {
 	out_printf(out, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\">", x, y, style);
@@ -84,6 +86,7 @@ static double step_of(double least)
 	       least <= 5 * power ? 5 * power : 10 * power;
 }
 
+/* Times of the axis are relative to its begin, and about eight of them are labelled. */
 static void axis(struct out *out, const struct picture *picture, double top, double bottom)
 {
 	double length = (double)picture->length_ns, by = step_of(length / 8);
@@ -103,6 +106,7 @@ static void axis(struct out *out, const struct picture *picture, double top, dou
 	}
 }
 
+/* A band is at least a pixel wide, so that a short gap is visible. */
 static void bands(struct out *out, const struct picture *picture, double top, double bottom)
 {
 	static const char *const style[] = { [GAP_LOST] = "lost", [GAP_STOPPED] = "stopped",
@@ -124,6 +128,7 @@ static void bands(struct out *out, const struct picture *picture, double top, do
 
 /* ------------------------------------------------------------------ rate over time */
 
+/* All rows together, with that of the other threads. */
 static uint64_t events_of(const struct picture *picture, size_t bin)
 {
 	uint64_t sum = 0;
@@ -229,6 +234,11 @@ static int bar_of(uint64_t ns)
 	return (int)floor(4 * log2((double)(ns ? ns : 1)));
 }
 
+/*
+ * Index i of count[] is for durations of 2^(i/4) nanoseconds; 64 powers of two bound it. Buckets at
+ * the ends are moved into the range from min to max. There is room for at least twelve bars, so
+ * that few bars do not become blocks.
+ */
 static void histogram(struct out *out, const struct picture_series *series, double left, double top,
 		      double width)
 {
@@ -274,6 +284,7 @@ static void histogram(struct out *out, const struct picture_series *series, doub
 	}
 }
 
+/* For qsort(3): the greatest total time first. */
 static int by_total(const void *a, const void *b)
 {
 	const struct picture_series *x = *(const struct picture_series *const *)a;
@@ -314,6 +325,7 @@ static double durations(struct out *out, const struct picture *picture, double t
 
 /* ------------------------------------------------------------------ all */
 
+/* Part of the file, so that the picture looks the same without other files. */
 static const char style[] =
 	"<style>\n"
 	"text { font: 11px system-ui, 'DejaVu Sans', sans-serif; fill: #1d2430; }\n"
@@ -329,6 +341,7 @@ static const char style[] =
 	".damaged { fill: #8d24c4; }\n"
 	"</style>\n";
 
+/* Draws everything from top to bottom. Returns the height. */
 static double parts(struct out *out, const struct picture *picture)
 {
 	char text[160], length[BRIEF_BYTES];

@@ -6,6 +6,10 @@
 
 #define LEAST_BINS 256 /* of each level but the lowest */
 
+/*
+ * Each level has a quarter of the bins of the level below, so a bin's place on a level is its place
+ * on the lowest one without two bits for each level.
+ */
 size_t pyramid_bins(const struct picture *picture, size_t level)
 {
 	return picture->bins >> 2 * level;
@@ -39,7 +43,10 @@ bool pyramid_init(struct picture *picture, size_t bins)
 	return true;
 }
 
-/* Times outside of the axis are counted in its first or last bin. */
+/*
+ * Times outside of the axis are counted in its first or last bin. The computation is in double: the
+ * difference of two times may need 65 bits, and a bin is not exact anyway.
+ */
 static struct picture_bin *bin_at(const struct picture *picture, size_t row, int64_t time_ns)
 {
 	double place = ((double)time_ns - (double)picture->begin_ns) / (double)picture->length_ns *
@@ -68,6 +75,7 @@ static struct picture_bin *above(const struct picture *picture, size_t row, size
 	return pyramid_row(picture, level, row) + (bin >> 2 * level);
 }
 
+/* Counts on all levels at once, so that no level has to be computed from another. */
 void pyramid_point(struct picture *picture, size_t row, uint16_t type, int64_t time_ns)
 {
 	size_t bin = (size_t)(bin_at(picture, row, time_ns) - pyramid_row(picture, 0, row));
@@ -86,6 +94,10 @@ static bool is_drawn(const struct picture *picture, size_t level, uint64_t time_
 	return (double)time_ns >= pyramid_width_ns(picture, level) && time_ns >= picture->least_ns;
 }
 
+/*
+ * drawn selects the levels: those where the span is drawn itself, or the others. A span is counted
+ * in the bin of its begin.
+ */
 static void count_span(struct picture *picture, const struct picture_span *span, bool drawn)
 {
 	size_t bin = (size_t)(bin_at(picture, span->row, span->begin_ns) -

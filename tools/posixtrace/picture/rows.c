@@ -5,6 +5,10 @@
 
 #include "picture/picture.h"
 
+/*
+ * The row behind the last one is that of the other threads. The array never moves, so pointers to
+ * rows remain valid.
+ */
 bool rows_init(struct picture *picture)
 {
 	picture->row = calloc(PICTURE_ROWS + 1, sizeof(*picture->row));
@@ -19,6 +23,11 @@ static bool is_at(const void *array, uint32_t index, const void *key)
 	return row->pid == wanted->pid && row->tid == wanted->tid;
 }
 
+/*
+ * Never fails: without memory for the table, and beyond PICTURE_ROWS, the thread belongs to the
+ * other threads. Once that row exists, no thread gets a row of its own, so both readings give the
+ * same rows.
+ */
 struct picture_row *rows_find(struct picture *picture, pid_t pid, pid_t tid)
 {
 	struct picture_row wanted = { .pid = pid, .tid = tid }, *row;

@@ -96,8 +96,8 @@ static int columns_of(int column)
 }
 
 /*
- * used is SQLite's set of columns, where bit 63 stands for all columns from 63 on. Returns false if
- * one of them cannot be a property of groups.
+ * used is SQLite's set of columns; its bit 63 means all columns from 63 on. Returns false if one of
+ * them cannot be a property of groups.
  */
 static bool fits(uint64_t used, unsigned *columns)
 {
