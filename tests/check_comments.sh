@@ -48,6 +48,7 @@ tools/posixtrace/spans 125
 tools/posixtrace/stat 125
 tools/posixtrace/symbols 125
 tools/posixtrace/top 102
+tools/posixtrace/why 125
 '
 
 # The rooms and trees whose comments are plain technical English throughout, headers included.
@@ -84,6 +85,7 @@ tools/posixtrace/spans
 tools/posixtrace/stat
 tools/posixtrace/symbols
 tools/posixtrace/top
+tools/posixtrace/why
 '
 
 # What make generates is left out; it lies here if the sources are built in place.

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* arrange.c - sorts the calls of a history, so that those of a window of time are found quickly. */
+/*
+ * arrange.c - sorts the calls of a history, so that those of a window of time are found quickly.
+ *
+ * The sorted arrays contain indexes of history.call, never copies. Every search over them is binary
+ * and relies on the order of the comparison below it, so an order and its search change together:
+ * by_lock with first_hold() and by_end with transfers_until() in causes.c, by_cpu with first_run()
+ * and the order of pieces with first_piece() in divide.c.
+ */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -10,6 +17,7 @@
 static const struct call *calls;
 static const struct history_thread *threads;
 
+/* A difference could overflow: the times are those of a hostile log. */
 static int order(int64_t a, int64_t b)
 {
 	return (a > b) - (a < b);
@@ -26,7 +34,10 @@ static int by_begin(const void *a, const void *b)
 					    order(x->begin_ns, y->begin_ns);
 }
 
-/* By process, lock and end. */
+/*
+ * By process, lock and end. A lock is an address, so two processes may have different locks at one.
+ * The end is the key, because a wait is explained by the holds that end after it began.
+ */
 static int by_lock(const void *a, const void *b)
 {
 	const struct call *x = &calls[*(const uint32_t *)a], *y = &calls[*(const uint32_t *)b];
@@ -39,11 +50,13 @@ static int by_lock(const void *a, const void *b)
 	return order(x->end_ns, y->end_ns);
 }
 
+/* By the end alone: the partner of a read may be in any thread of any process. */
 static int by_end(const void *a, const void *b)
 {
 	return order(calls[*(const uint32_t *)a].end_ns, calls[*(const uint32_t *)b].end_ns);
 }
 
+/* By processor, then by begin. Two runs of one processor overlap only if the log is wrong. */
 static int by_cpu(const void *a, const void *b)
 {
 	const struct run *x = a, *y = b;
@@ -51,7 +64,10 @@ static int by_cpu(const void *a, const void *b)
 	return x->cpu == y->cpu ? order(x->begin_ns, y->begin_ns) : (int)x->cpu - (int)y->cpu;
 }
 
-/* Adds a piece, unless it is empty. */
+/*
+ * Adds a piece, unless it is empty: walk() relies on pieces that have a length, in the order of
+ * time. Returns false without memory.
+ */
 static bool add_piece(struct history *history, int64_t begin_ns, int64_t end_ns, uint32_t call)
 {
 	if (end_ns <= begin_ns)
@@ -67,6 +83,10 @@ static bool add_piece(struct history *history, int64_t begin_ns, int64_t end_ns,
 /*
  * Divides the calls of one thread into pieces, such that the innermost call has each moment. A call
  * that ends later than the one around it is cut: clocks of two processors may differ.
+ *
+ * sorted has the calls in the order of by_begin(). open[] contains those that have begun and not
+ * ended, each inside the one before it. at is the time up to which pieces exist. The last round,
+ * with no call and the greatest time, closes the rest. Returns false without memory.
  */
 static bool divide_calls(struct history *history, const uint32_t *sorted, size_t count)
 {
@@ -83,6 +103,10 @@ static bool divide_calls(struct history *history, const uint32_t *sorted, size_t
 		int64_t begin = call ? call->begin_ns : INT64_MAX;
 		int64_t end = call ? call->end_ns : INT64_MAX;
 
+		/*
+		 * First the calls that ended before this one begins, from the innermost outwards.
+		 * Each gets the time since the last inner call.
+		 */
 		while (good && depth && open[depth - 1].end_ns <= begin) {
 			depth--;
 			good = add_piece(history, at, open[depth].end_ns, open[depth].call);
@@ -90,11 +114,19 @@ static bool divide_calls(struct history *history, const uint32_t *sorted, size_t
 		}
 		if (!call || !good)
 			break;
+		/*
+		 * The call around this one has the time up to here, and again from the end of this
+		 * one.
+		 */
 		if (depth)
 			good = add_piece(history, at, begin, open[depth - 1].call);
 		at = begin;
 		if (depth && end > open[depth - 1].end_ns)
 			end = open[depth - 1].end_ns;
+		/*
+		 * A call that is nested deeper is part of the innermost open one. The limit bounds
+		 * the stack.
+		 */
 		if (depth < NESTED) {
 			open[depth].call = sorted[i];
 			open[depth++].end_ns = end;
@@ -103,7 +135,11 @@ static bool divide_calls(struct history *history, const uint32_t *sorted, size_t
 	return good;
 }
 
-/* Makes the pieces of all threads. sorted has room for all calls. */
+/*
+ * Makes the pieces of all threads. sorted has room for all calls. Holds of locks are left out: a
+ * thread that holds a lock does other things, and its other calls explain the time. A thread
+ * without calls keeps an empty range. Returns false without memory.
+ */
 static bool make_pieces(struct history *history, uint32_t *sorted)
 {
 	size_t count = 0;
@@ -126,7 +162,10 @@ static bool make_pieces(struct history *history, uint32_t *sorted)
 	return true;
 }
 
-/* Collects the times during which threads had a processor. */
+/*
+ * Collects the times during which threads had a processor. The last state of a thread has no end in
+ * the log and makes no run. Returns false without memory.
+ */
 static bool make_runs(struct history *history)
 {
 	for (size_t i = 0; i < history->threads; i++) {
@@ -151,6 +190,10 @@ static bool make_runs(struct history *history)
 
 int history_arrange(struct history *history)
 {
+	/*
+	 * One more than needed: calloc() of no bytes may return NULL, which would look like an
+	 * error.
+	 */
 	uint32_t *sorted = calloc(history->calls + 1, sizeof(*sorted));
 
 	history->held = calloc(history->calls + 1, sizeof(*history->held));
@@ -159,6 +202,7 @@ int history_arrange(struct history *history)
 		free(sorted);
 		return ENOMEM;
 	}
+	/* No call is added from here on, so that these pointers remain valid during the sorts. */
 	calls = history->call;
 	threads = history->thread;
 	for (size_t i = 0; i < history->calls; i++) {

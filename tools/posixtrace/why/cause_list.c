@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* cause_list.c - the places of a division in which chains of causes end, added up by label. */
+/*
+ * cause_list.c - the places of a division in which chains of causes end, added up by label.
+ *
+ * The own time of a node is the part that no child explains, so the times of all causes add up to
+ * the explained time and no moment counts twice.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/vec.h"
 #include "why/why.h"
 
+/* The identity of a cause. The label belongs to the division, which outlives the list. */
 struct cause_key {
 	enum why_kind kind;
 	const char *label;
@@ -18,6 +24,9 @@ static bool has_thread(enum why_kind kind)
 	return kind == WHY_RUN || kind == WHY_READY || kind == WHY_UNKNOWN;
 }
 
+/*
+ * Compares labels and not keys of nodes: one lock has a node below each thread that waited for it.
+ */
 static bool is_cause(const void *array, uint32_t index, const void *key)
 {
 	const struct why_cause *cause = (const struct why_cause *)array + index;
@@ -27,6 +36,10 @@ static bool is_cause(const void *array, uint32_t index, const void *key)
 	       (!has_thread(cause->kind) || cause->thread == wanted->thread);
 }
 
+/*
+ * The greatest first. Equal times are in the order of labels, so that the output is the same each
+ * time.
+ */
 static int by_ns(const void *a, const void *b)
 {
 	const struct why_cause *x = a, *y = b;
@@ -36,7 +49,7 @@ static int by_ns(const void *a, const void *b)
 	return strcmp(x->label, y->label);
 }
 
-/* Adds the own time of a node. */
+/* Adds the own time of a node to the cause with its label. Returns false without memory. */
 static bool add_node(struct why_causes *causes, struct table *table,
 		     const struct division *division, uint32_t index)
 {
@@ -54,6 +67,7 @@ static bool add_node(struct why_causes *causes, struct table *table,
 		own = node->ns;
 	if (node->kind == WHY_WHO && division->node[node->parent].kind == WHY_READY)
 		return true;
+	/* A label is missing only after an error of memory, which the division reports. */
 	if (!own || !node->label)
 		return true;
 	hash = hash_bytes(hash_number(HASH_BEGIN, key.kind), key.label, strlen(key.label));
@@ -70,6 +84,7 @@ static bool add_node(struct why_causes *causes, struct table *table,
 	}
 	causes->cause[at].ns += own;
 	causes->cause[at].count += node->count;
+	/* The chain that is printed for a cause leads to its greatest place. */
 	if (own > causes->cause[at].place_ns) {
 		causes->cause[at].place_ns = own;
 		causes->cause[at].node = index;

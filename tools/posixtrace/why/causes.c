@@ -2,6 +2,10 @@
 /*
  * causes.c - for what a call waited, and which thread caused that: the holder of a lock, the thread
  * that was joined, the child, the writer at the other end of a pipe.
+ *
+ * Two grades of evidence exist. The log says which thread held a lock, was joined or was the child:
+ * these causes are certain. No event says which thread signalled a condition variable or filled a
+ * pipe: such causes are found by times, and is_guess and the word "probably" mark them.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,11 +16,18 @@
 #include "symbols/symbols.h"
 #include "why/divide.h"
 
-/* A writer's event may be stamped after the reader was woken. */
+/*
+ * The event of a hold may be stamped after the release of the lock, when the waiting thread has
+ * returned already. In nanoseconds.
+ */
 #define AFTER_NS INT64_C(1000000)
 #define LOOK_AT  512 /* events that a search examines at most */
 
-/* Writes " in FUNCTION (FILE:LINE)" of the caller, or nothing. */
+/*
+ * Writes " in FUNCTION (FILE:LINE)" of the caller, or nothing. The function is looked up as of the
+ * end of the call, because a library may be loaded and unloaded at one address several times. The
+ * texts are those of the symbols; the output makes them safe for a terminal.
+ */
 static void caller_text(const struct division *division, const struct call *call, char *text,
 			size_t size)
 {
@@ -47,7 +58,10 @@ static void caller_text(const struct division *division, const struct call *call
 		snprintf(text, size, " in %s", symbol->name);
 }
 
-/* Writes the name of a lock, or its address. */
+/*
+ * Writes the kind of a lock and its name, or its address if the program gave it none. The kind is
+ * the type's name behind the dot.
+ */
 static void lock_text(const struct division *division, const struct call *call, char *text,
 		      size_t size)
 {
@@ -67,6 +81,9 @@ static void lock_text(const struct division *division, const struct call *call, 
 /*
  * Adds another thread as the cause of a part of a node, and below it what that thread did
  * meanwhile.
+ *
+ * node is an index and not a pointer: division_child() may move the nodes. how and is_guess count
+ * for a new node only; later parts with the same thread are added to it.
  */
 static void add_who(struct division *division, uint32_t node, const char *how, uint32_t thread,
 		    bool is_guess, int64_t from_ns, int64_t to_ns)
@@ -75,6 +92,9 @@ static void add_who(struct division *division, uint32_t node, const char *how, u
 	struct why_node *who;
 	char text[160];
 
+	/*
+	 * Times of a hostile log may run backwards; division_add() would make a huge time of them.
+	 */
 	if (from_ns >= to_ns)
 		return;
 	who = division_child(division, node, WHY_WHO, thread, &is_new);
@@ -96,7 +116,10 @@ static void add_who(struct division *division, uint32_t node, const char *how, u
 
 /* ------------------------------------------------------------------ locks */
 
-/* Returns the first hold of a lock that ends after a time. */
+/*
+ * Returns the index in history.held of the first hold of a lock that ends after a time. If there is
+ * none, it is that of the next lock, or the number of holds: the caller compares process and lock.
+ */
 static size_t first_hold(const struct history *history, pid_t pid, uint64_t lock, int64_t time_ns)
 {
 	size_t low = 0, high = history->helds;
@@ -131,10 +154,15 @@ static void add_holders(struct division *division, uint32_t node, const struct c
 		int64_t begin = held->begin_ns > from_ns ? held->begin_ns : from_ns;
 		int64_t end = held->end_ns < to_ns ? held->end_ns : to_ns;
 
+		/*
+		 * Long lists of holds count towards WHY_STEPS, or a log could make this quadratic.
+		 */
 		division->steps++;
+		/* A hold that begins after the wait ended did not cause it. */
 		if (held->key != call->key || history->thread[held->thread].pid != pid ||
 		    held->begin_ns >= call->end_ns)
 			break;
+		/* The waiting thread's own hold begins when the wait ends. */
 		if (held->thread == call->thread || begin >= end)
 			continue;
 		add_who(division, node, "held by", held->thread, false, begin, end);
@@ -142,7 +170,11 @@ static void add_holders(struct division *division, uint32_t node, const struct c
 	}
 }
 
-/* The thread that released the mutex of a condition variable last has probably signalled it. */
+/*
+ * The thread that released the mutex of a condition variable last has probably signalled it: a
+ * program changes the condition under the mutex. call->other is that mutex. The search goes
+ * backwards from the end of the wait, at most LOOK_AT holds.
+ */
 static void add_signaller(struct division *division, uint32_t node, const struct call *call,
 			  int64_t from_ns, int64_t to_ns)
 {
@@ -153,9 +185,17 @@ static void add_signaller(struct division *division, uint32_t node, const struct
 	for (unsigned n = 0; i-- > 0 && n < LOOK_AT; n++) {
 		const struct call *held = &history->call[history->held[i]];
 
+		/*
+		 * A hold that ended before the wait began cannot have changed the condition for
+		 * which it waited.
+		 */
 		if (held->key != call->other || history->thread[held->thread].pid != pid ||
 		    held->end_ns <= call->begin_ns)
 			break;
+		/*
+		 * The waiting thread has the mutex again when it returns; that hold follows the
+		 * signal.
+		 */
 		if (held->thread == call->thread || held->begin_ns >= call->end_ns)
 			continue;
 		add_who(division, node, "probably signalled by", held->thread, true, from_ns,
@@ -166,7 +206,10 @@ static void add_signaller(struct division *division, uint32_t node, const struct
 
 /* ------------------------------------------------------------------ pipes, sockets, barriers */
 
-/* Returns the number of transfers that end not after a time. */
+/*
+ * Returns the number of transfers that end not after a time: the last of them is the candidate that
+ * is nearest to the end of a wait.
+ */
 static size_t transfers_until(const struct history *history, int64_t time_ns)
 {
 	size_t low = 0, high = history->transfers;
@@ -182,7 +225,10 @@ static size_t transfers_until(const struct history *history, int64_t time_ns)
 	return low;
 }
 
-/* Returns true if a call of another thread may have ended this wait. */
+/*
+ * Returns true if a call of another thread may have ended this wait: both ran at the same time. A
+ * call with a path is one of a file, which does not wake the reader of a pipe or socket.
+ */
 static bool is_partner(const struct call *call, const struct call *other)
 {
 	enum cause wanted = call->cause == CAUSE_BARRIER ? CAUSE_BARRIER :
@@ -194,7 +240,10 @@ static bool is_partner(const struct call *call, const struct call *other)
 	return call->cause == CAUSE_BARRIER ? other->key == call->key : !other->text;
 }
 
-/* Returns true if other is a better partner than found, which may be NULL. */
+/*
+ * Returns true if other is a better partner than found, which may be NULL. The member other of a
+ * read or write is the number of its bytes; polls and barriers are not compared by it.
+ */
 static bool is_better(const struct call *call, const struct call *other, const struct call *found)
 {
 	bool has_bytes = call->cause == CAUSE_READ || call->cause == CAUSE_WRITE;
@@ -206,9 +255,11 @@ static bool is_better(const struct call *call, const struct call *other, const s
 
 /*
  * Returns the call of another thread that probably ended this wait: a write during a read, or the
- * reverse. A call with as many bytes is preferred, then the call that began last. For a barrier it
- * is the call that began last. A writer may lose its CPU to the reader before its call ends, so
- * calls that end later are examined as well. Returns NULL if there is none.
+ * reverse. A call with as many bytes is preferred, because the log has no identity of a pipe: both
+ * ends have different descriptors. Then the call that began last is preferred, which alone counts
+ * for a barrier. A writer may lose its CPU to the reader before its call ends, so calls that end
+ * later are examined as well. At most LOOK_AT calls are examined on each side. Returns NULL if
+ * there is none. The call belongs to the history.
  */
 static const struct call *find_partner(const struct history *history, const struct call *call)
 {
@@ -225,6 +276,10 @@ static const struct call *find_partner(const struct history *history, const stru
 	for (unsigned n = 0; i-- > 0 && n < LOOK_AT; n++) {
 		const struct call *other = &history->call[history->transfer[i]];
 
+		/*
+		 * The transfers are in the order of their ends: those before this one ended before
+		 * the wait as well.
+		 */
 		if (other->end_ns <= call->begin_ns)
 			break;
 		if (is_partner(call, other) && is_better(call, other, found))
@@ -233,6 +288,10 @@ static const struct call *find_partner(const struct history *history, const stru
 	return found;
 }
 
+/*
+ * Adds the thread at the other end. At a barrier the thread itself may have arrived last: then no
+ * other thread caused the wait.
+ */
 static void add_partner(struct division *division, uint32_t node, const struct call *call,
 			int64_t from_ns, int64_t to_ns)
 {
@@ -247,6 +306,10 @@ static void add_partner(struct division *division, uint32_t node, const struct c
 
 /* ------------------------------------------------------------------ parts */
 
+/*
+ * A read of a path waits for the file; one of an unknown descriptor waits for its other end. A poll
+ * that reached its time limit has waited for the time only and is a sleep.
+ */
 static enum why_kind kind_of(const struct call *call)
 {
 	switch ((enum cause)call->cause) {
@@ -265,7 +328,12 @@ static enum why_kind kind_of(const struct call *call)
 	}
 }
 
-/* Returns the number that separates the parts of one kind. */
+/*
+ * Returns the number that separates the parts of one kind. Sleeps and polls are separated by their
+ * place in the program, since they have no object; files by descriptor and path, since a descriptor
+ * is used again; all others by lock, thread or child. The cause is part of it, because a lock and a
+ * semaphore may have one address at different times.
+ */
 static uint64_t key_of(const struct call *call)
 {
 	uint64_t key = hash_number(HASH_BEGIN, call->cause);
@@ -283,7 +351,11 @@ static uint64_t key_of(const struct call *call)
 	}
 }
 
-/* Labels a new part, so that a reader knows for what the thread waited. */
+/*
+ * Labels a new part, so that a reader knows for what the thread waited. The label of the first call
+ * serves for all calls of the part; key_of() makes sure that it is right for them. Names of
+ * functions are those of the program's source: the type's name behind the dot.
+ */
 static void label_part(struct division *division, struct why_node *node, const struct call *call)
 {
 	const struct history *history = division->history;
@@ -350,6 +422,7 @@ void causes_add(struct division *division, uint32_t parent, const struct call *c
 	/* The bytes of a call count once, with its last piece. */
 	if (to_ns == call->end_ns && call->cause >= CAUSE_READ && call->cause <= CAUSE_FILE)
 		part->bytes += call->other;
+	/* The functions below may move the nodes, so part is invalid from here on. */
 	node = division_index(division, part);
 	switch ((enum cause)call->cause) {
 	case CAUSE_LOCK:
@@ -364,6 +437,7 @@ void causes_add(struct division *division, uint32_t parent, const struct call *c
 			add_who(division, node, "waiting for", who, false, from_ns, to_ns);
 		break;
 	case CAUSE_CHILD:
+		/* The main thread of a child has the number of the process. */
 		who = call->key ? history_find(history, (pid_t)call->key, (pid_t)call->key) :
 				  HISTORY_NONE;
 		if (who != HISTORY_NONE)

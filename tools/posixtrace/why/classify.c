@@ -3,6 +3,9 @@
  * classify.c - recognizes calls that wait, by the names of their event types. The names are those
  * of libposixtrace-preload.so. A type with a duration and another name takes time, but is not known
  * to wait.
+ *
+ * A log of another program may use the same names with other fields. So each field is looked up by
+ * name in the log's own schema, and a missing one is -1, which classify_number() reads as 0.
  */
 #include "why/classify.h"
 
@@ -10,7 +13,10 @@
 
 #include "spans/pairing.h"
 
-/* The first row whose name is a prefix of the type's name counts. */
+/*
+ * The first row whose name is a prefix of the type's name counts, so a longer prefix is before a
+ * shorter one. key and other are names of fields; NULL: the call has no object.
+ */
 static const struct {
 	const char *prefix;
 	enum cause cause;
@@ -41,7 +47,10 @@ static const struct {
 	{ "process.pclose", CAUSE_CHILD, NULL, NULL },
 };
 
-/* Event types that are no calls. */
+/*
+ * Event types that are no calls but facts about a thread, from the scheduler, the shim or the
+ * sampler. Their names are compared as a whole. kind is one of enum plan.kind.
+ */
 static const struct {
 	const char *name;
 	int kind;
@@ -54,7 +63,10 @@ static const struct {
 	{ "thread.name", PLAN_NAME, "thread" }, { "process.start", PLAN_PROGRAM, "parent" },
 };
 
-/* Returns the index of a field by its name, -1 if the type lacks it. */
+/*
+ * Returns the index of a field by its name, -1 if the type lacks it, has no schema, or has an array
+ * of that name, which has no single value. name may be NULL.
+ */
 static int field_of(const struct log_type *type, const char *name)
 {
 	for (unsigned i = 0; name && type->schema && i < type->schema->fields; i++)
@@ -71,6 +83,7 @@ static bool begins(const char *text, const char *prefix)
 
 void classify_type(const struct log_type *type, struct plan *plan)
 {
+	/* The first of these fields that a type has is the text of its part. */
 	static const char *const texts[] = { "path", "by", "program", "command", "address",
 					     "name" };
 
@@ -87,10 +100,12 @@ void classify_type(const struct log_type *type, struct plan *plan)
 			plan->other = field_of(type, "cpu");
 			return;
 		}
+	/* The flow of paths to descriptors needs these types also if they have no duration. */
 	plan->opens = !strcmp(type->name, "io.open") || !strcmp(type->name, "io.fopen") ||
 		      !strcmp(type->name, "net.socket") || !strcmp(type->name, "net.accept");
 	plan->closes = !strcmp(type->name, "io.close") || !strcmp(type->name, "io.fclose");
 	plan->is_socket = begins(type->name, "net.");
+	/* A call without a duration cannot be divided; it keeps CAUSE_NONE. */
 	if (plan->time >= 0)
 		plan->cause = CAUSE_CALL;
 	for (size_t i = 0; plan->time >= 0 && i < sizeof(rows) / sizeof(*rows); i++)

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* divide.c - the tree of parts, and the walk along the calls and states of a thread. */
+/*
+ * divide.c - the tree of parts, and the walk along the calls and states of a thread.
+ *
+ * walk() goes along the pieces of a thread. add_states() divides each piece, and each time between
+ * two, by the states of the thread. causes_add() looks up which other thread caused a wait, and
+ * division_thread() walks along that thread for the same time. So the walk is recursive over
+ * threads. Four limits bound it for any log: the depth of threads, the circle check, the number of
+ * nodes and the number of steps.
+ */
 #include "why/divide.h"
 
 #include <errno.h>
@@ -36,12 +44,17 @@ void division_thread_text(const struct history *history, uint32_t thread, pid_t 
 
 /* ------------------------------------------------------------------ nodes */
 
+/*
+ * The identity of a node among the children of its parent: key is a lock, a thread, a hash or a
+ * type.
+ */
 struct node_key {
 	uint32_t parent;
 	enum why_kind kind;
 	uint64_t key;
 };
 
+/* Compares for the table. The root has index 0, is not in the table and is never found. */
 static bool is_node(const void *array, uint32_t index, const void *key)
 {
 	const struct why_node *node = (const struct why_node *)array + index;
@@ -51,11 +64,17 @@ static bool is_node(const void *array, uint32_t index, const void *key)
 	       node->key == wanted->key && index;
 }
 
+/* Callers keep the index over calls that may add nodes, because these move the array. */
 uint32_t division_index(const struct division *division, const struct why_node *node)
 {
 	return (uint32_t)(node - division->node);
 }
 
+/*
+ * Returns NULL at the limit WHY_NODES, which only cuts chains, and without memory, which is an
+ * error. The pointer is valid until the next call. The table makes this quick for parts with many
+ * children.
+ */
 struct why_node *division_child(struct division *division, uint32_t parent, enum why_kind kind,
 				uint64_t key, bool *is_new)
 {
@@ -79,12 +98,16 @@ struct why_node *division_child(struct division *division, uint32_t parent, enum
 	node = &division->node[division->nodes];
 	*node = (struct why_node){ .parent = parent, .kind = kind, .key = key,
 				   .thread = division->node[parent].thread };
+	/* New children are in front; the output sorts them by time. */
 	node->sibling = division->node[parent].child;
 	division->node[parent].child = (uint32_t)division->nodes++;
 	*is_new = true;
 	return node;
 }
 
+/*
+ * The caller makes sure that from_ns is not after to_ns. Subtraction without sign cannot overflow.
+ */
 void division_add(struct division *division, struct why_node *node, int64_t from_ns, int64_t to_ns)
 {
 	uint64_t ns = (uint64_t)to_ns - (uint64_t)from_ns;
@@ -98,6 +121,9 @@ void division_add(struct division *division, struct why_node *node, int64_t from
 	division->node[node->parent].below_ns += ns;
 }
 
+/*
+ * Without memory the node remains in the tree without a label; division_make() returns the error.
+ */
 void division_label(struct division *division, struct why_node *node, const char *format, ...)
 {
 	va_list args;
@@ -112,7 +138,11 @@ void division_label(struct division *division, struct why_node *node, const char
 
 /* ------------------------------------------------------------------ the walk */
 
-/* Returns the thread's first sample that is not before a time. */
+/*
+ * Returns the thread's first sample that is not before a time, or the number of samples. The
+ * samples are in the order of the log. If their times run backwards, the search finds another one,
+ * but none outside of the array.
+ */
 static size_t first_sample(const struct history_thread *thread, int64_t time_ns)
 {
 	size_t low = 0, high = thread->samples;
@@ -128,7 +158,10 @@ static size_t first_sample(const struct history_thread *thread, int64_t time_ns)
 	return low;
 }
 
-/* Writes "FUNCTION (FILE)" of an address, or the module and the offset. */
+/*
+ * Writes "FUNCTION (FILE)" of an address, or the module and the offset. Lines are left out: samples
+ * of all lines of a function belong together.
+ */
 static void function_text(const struct history *history, pid_t pid, const struct sample *sample,
 			  char *text, size_t size)
 {
@@ -152,7 +185,10 @@ static void function_text(const struct history *history, pid_t pid, const struct
 		snprintf(text, size, "0x%llx", (unsigned long long)sample->address);
 }
 
-/* Counts the samples of a time for the functions below a node. share_samples() gives them times. */
+/*
+ * Counts the samples of a time for the functions below a node. share_samples() gives them times,
+ * since the whole time of the node is known only at the end. node is that of a running part.
+ */
 static void add_samples(struct division *division, uint32_t node, uint32_t index, int64_t from_ns,
 			int64_t to_ns)
 {
@@ -172,12 +208,20 @@ static void add_samples(struct division *division, uint32_t node, uint32_t index
 			return;
 		if (is_new)
 			division_label(division, function, "running %s", text);
+		/*
+		 * division->node[node] is looked up here again, because division_child() may have
+		 * moved it.
+		 */
 		function->samples++;
 		division->node[node].samples++;
 	}
 }
 
-/* Divides the time of running nodes among their functions, by the numbers of samples. */
+/*
+ * Divides the time of running nodes among their functions, by the numbers of samples. A sample has
+ * no duration of its own: this is an estimate, whose error shrinks with the number of samples. A
+ * running node has functions as its only children, so that below_ns is at most its own time.
+ */
 static void share_samples(struct division *division)
 {
 	for (size_t i = 1; i < division->nodes; i++) {
@@ -196,7 +240,12 @@ static void share_samples(struct division *division)
 	}
 }
 
-/* Adds a time without a call, or of a call that is not known to wait. */
+/*
+ * Adds a time without a call, or of a call that is not known to wait. All calls of one type are one
+ * part below a node: the address of the type serves as key, since types remain with the log.
+ * Without states in the log the thread may have waited for a processor as well, and the label says
+ * so.
+ */
 static void add_running(struct division *division, uint32_t node, const struct call *call,
 			int64_t from_ns, int64_t to_ns)
 {
@@ -218,7 +267,11 @@ static void add_running(struct division *division, uint32_t node, const struct c
 		add_samples(division, division_index(division, run), run->thread, from_ns, to_ns);
 }
 
-/* Returns the first run of a processor that ends after a time. */
+/*
+ * Returns the first run of a processor that ends after a time; if there is none, another
+ * processor's or the number of runs. Runs of one processor follow each other, so in a correct log
+ * their ends have the order of their begins.
+ */
 static size_t first_run(const struct history *history, uint16_t cpu, int64_t time_ns)
 {
 	size_t low = 0, high = history->runs;
@@ -235,7 +288,11 @@ static size_t first_run(const struct history *history, uint16_t cpu, int64_t tim
 	return low;
 }
 
-/* Adds a time without a processor, and the recorded threads that had it. */
+/*
+ * Adds a time without a processor, and the recorded threads that had it. UINT16_MAX as cpu: the log
+ * says only that the thread was woken, not for which processor, so no other thread is named. Time
+ * in which a thread outside of the log had the processor remains the node's own.
+ */
 static void add_ready(struct division *division, uint32_t node, uint32_t thread, uint16_t cpu,
 		      int64_t from_ns, int64_t to_ns)
 {
@@ -272,7 +329,11 @@ static void add_ready(struct division *division, uint32_t node, uint32_t thread,
 	}
 }
 
-/* Adds a time in which the thread was blocked, or, without states, may have been. */
+/*
+ * Adds a time in which the thread was blocked, or, without states, may have been. is_known: the log
+ * has the state. A call that is not known to wait then still is no reason, but the best hint that
+ * the log has, and the label names it.
+ */
 static void add_blocked(struct division *division, uint32_t node, const struct call *call,
 			bool is_known, int64_t from_ns, int64_t to_ns)
 {
@@ -299,7 +360,10 @@ static void add_blocked(struct division *division, uint32_t node, const struct c
 		division_add(division, unknown, from_ns, to_ns);
 }
 
-/* Returns the index of the last state that begins not after a time; stays: none. */
+/*
+ * Returns the index of the last state that begins not after a time; stays: none. add_stay() keeps
+ * the states in the order of their times.
+ */
 static size_t stay_at(const struct history_thread *thread, int64_t time_ns)
 {
 	size_t low = 0, high = thread->stays;
@@ -315,7 +379,10 @@ static size_t stay_at(const struct history_thread *thread, int64_t time_ns)
 	return low ? low - 1 : thread->stays;
 }
 
-/* Adds a time in one call, or between calls, by the states that the thread had. */
+/*
+ * Adds a time in one call, or between calls, by the states that the thread had. The loop ends: each
+ * round passes one state, and the last state reaches to_ns. It also ends early after an error.
+ */
 static void add_states(struct division *division, uint32_t node, uint32_t index,
 		       const struct call *call, int64_t from_ns, int64_t to_ns)
 {
@@ -336,6 +403,7 @@ static void add_states(struct division *division, uint32_t node, uint32_t index,
 			      thread->stay[i + 1].from_ns : to_ns;
 
 		division->steps++;
+		/* Several states may have the same time. */
 		if (end <= from_ns)
 			continue;
 		/* add_blocked() may move the array of threads' nodes, but not the states. */
@@ -351,7 +419,10 @@ static void add_states(struct division *division, uint32_t node, uint32_t index,
 	}
 }
 
-/* Returns the first piece of the thread that ends after a time. */
+/*
+ * Returns the first piece of the thread that ends after a time, or the end of its pieces. Pieces of
+ * a thread do not overlap, so their ends are in order.
+ */
 static size_t first_piece(const struct history *history, const struct history_thread *thread,
 			  int64_t time_ns)
 {
@@ -368,6 +439,12 @@ static size_t first_piece(const struct history *history, const struct history_th
 	return low;
 }
 
+/*
+ * Adds the parts of one thread's time below a node, in the order of time: from_ns is the moment up
+ * to which all is added. Each moment from from_ns to to_ns is added exactly once, in a call or
+ * between calls, so that the parts add up to the whole. At the limit of steps the rest stays
+ * without a part.
+ */
 static void walk(struct division *division, uint32_t node, uint32_t index, int64_t from_ns,
 		 int64_t to_ns)
 {
@@ -396,6 +473,10 @@ static void walk(struct division *division, uint32_t node, uint32_t index, int64
 		add_states(division, node, index, NULL, from_ns, to_ns);
 }
 
+/*
+ * The recursion of the division: causes.c calls it for the thread that caused a wait. active[] has
+ * the threads and times on the way here.
+ */
 void division_thread(struct division *division, uint32_t node, uint32_t thread, int64_t from_ns,
 		     int64_t to_ns)
 {
@@ -409,6 +490,10 @@ void division_thread(struct division *division, uint32_t node, uint32_t thread, 
 		to_ns = of->last_ns;
 	if (from_ns >= to_ns)
 		return;
+	/*
+	 * The depth bounds the stack, and the steps bound the time: a tree of this depth could be
+	 * huge.
+	 */
 	if (depth == WHY_DEPTH || division->steps > WHY_STEPS) {
 		division->is_cut = true;
 		return;
@@ -426,6 +511,10 @@ void division_thread(struct division *division, uint32_t node, uint32_t thread, 
 	division->depth--;
 }
 
+/*
+ * Several divisions of one history may exist. The history remains unchanged, except that looking up
+ * symbols fills their cache; one thread at a time does that.
+ */
 int division_make(struct division *division, struct history *history, uint32_t thread,
 		  int64_t from_ns, int64_t to_ns)
 {
@@ -447,6 +536,7 @@ int division_make(struct division *division, struct history *history, uint32_t t
 	return division->err;
 }
 
+/* Also after an error of division_make(): node is then NULL, or has what was added so far. */
 void division_fini(struct division *division)
 {
 	for (size_t i = 0; i < division->nodes; i++)

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* history.c - reads a log once and keeps what its threads did. */
+/*
+ * history.c - reads a log once and keeps what its threads did.
+ *
+ * An event of a call is recorded at the end of the call and has its duration, so the begin is
+ * computed. The calls are therefore in the order of their ends; history_arrange() sorts them. Each
+ * number of the log is bounded before it becomes an index: threads by HISTORY_THREADS, calls and
+ * descriptors by HISTORY_CALLS, types by the log's own table.
+ */
 #include "why/history.h"
 
 #include <errno.h>
@@ -12,10 +19,15 @@
 
 /* ------------------------------------------------------------------ threads */
 
+/*
+ * A thread is a process and a Linux number. If the kernel uses a number again, both threads are
+ * one.
+ */
 struct thread_key {
 	pid_t pid, tid;
 };
 
+/* Compares for the table of threads. */
 static bool is_thread(const void *array, uint32_t index, const void *key)
 {
 	const struct history_thread *thread = (const struct history_thread *)array + index;
@@ -38,7 +50,10 @@ uint32_t history_find(const struct history *history, pid_t pid, pid_t tid)
 	return index == TABLE_NONE ? HISTORY_NONE : index;
 }
 
-/* The youngest thread with this pthread_t counts: pthread_create() uses the values again. */
+/*
+ * The youngest thread with this pthread_t counts: pthread_create() uses the values again. The
+ * search is linear, since it is made for a join or a name only, and the threads are few.
+ */
 uint32_t history_find_pthread(const struct history *history, pid_t pid, uint64_t pthread)
 {
 	for (size_t i = history->threads; i-- > 0;)
@@ -47,7 +62,11 @@ uint32_t history_find_pthread(const struct history *history, pid_t pid, uint64_t
 	return HISTORY_NONE;
 }
 
-/* Returns the thread of an event, a new one if necessary; NULL past the limit or without memory. */
+/*
+ * Returns the thread of an event, a new one if necessary; NULL past the limit or without memory.
+ * Past the limit the events of new threads are ignored, which is no error. The pointer is valid
+ * until the next new thread.
+ */
 static struct history_thread *thread_of(struct history *history,
 					const struct posix_trace_event_np *event)
 {
@@ -77,13 +96,20 @@ static struct history_thread *thread_of(struct history *history,
 		thread->first_ns = event->time_ns;
 	if (event->time_ns > thread->last_ns)
 		thread->last_ns = event->time_ns;
+	/*
+	 * The first and last time are the least and greatest, because events of a log may be late.
+	 */
 	thread->events++;
 	return thread;
 }
 
 /* ------------------------------------------------------------------ texts and descriptors */
 
-/* Keeps a text of the event. Returns its index + 1, 0 if there is none. Equal neighbours share. */
+/*
+ * Keeps a text of the event. Returns its index + 1, 0 if there is none. Equal neighbours share: a
+ * program often uses one file many times in a row. The text ends at the first NUL of the field, and
+ * may have control characters, which the output makes safe.
+ */
 static uint32_t keep_text(struct history *history, const struct log_type *type,
 			  const struct posix_trace_event_np *event, int field)
 {
@@ -109,6 +135,7 @@ static uint32_t keep_text(struct history *history, const struct log_type *type,
 	return (uint32_t)++history->texts;
 }
 
+/* Compares for the table of descriptors. A descriptor belongs to a process, not to a thread. */
 static bool is_fd(const void *array, uint32_t index, const void *key)
 {
 	const struct history_fd *fd = (const struct history_fd *)array + index, *wanted = key;
@@ -116,7 +143,11 @@ static bool is_fd(const void *array, uint32_t index, const void *key)
 	return fd->pid == wanted->pid && fd->fd == wanted->fd;
 }
 
-/* Returns the entry of a descriptor; with make a new one if necessary, else NULL. */
+/*
+ * Returns the entry of a descriptor; with make a new one if necessary, else NULL. The limit keeps a
+ * hostile log, in which each event has another descriptor, from using all memory; past it paths are
+ * unknown. The pointer is valid until the next new entry.
+ */
 static struct history_fd *fd_of(struct history *history, pid_t pid, int32_t number, bool make)
 {
 	struct history_fd wanted = { .pid = pid, .fd = number };
@@ -136,7 +167,11 @@ static struct history_fd *fd_of(struct history *history, pid_t pid, int32_t numb
 	return &history->fd[history->fds++];
 }
 
-/* Returns the path behind a descriptor, which an ancestor may have opened; 0: unknown. */
+/*
+ * Returns the path behind a descriptor, which an ancestor may have opened; 0: unknown. The search
+ * ends at the first process that has an entry, even a closed one. A log may name a process as its
+ * own ancestor, so the levels are limited.
+ */
 static uint32_t path_of(struct history *history, pid_t pid, int32_t number)
 {
 	for (unsigned level = 0; pid > 0 && level < 8; level++) {
@@ -151,7 +186,10 @@ static uint32_t path_of(struct history *history, pid_t pid, int32_t number)
 	return 0;
 }
 
-/* Follows which path a descriptor has. */
+/*
+ * Follows which path a descriptor has. A socket has none: its entry hides the path of a file that
+ * had the number before. A negative number is the result of a call that failed.
+ */
 static void follow_fd(struct history *history, const struct plan *plan, const struct call *call,
 		      pid_t pid)
 {
@@ -167,7 +205,10 @@ static void follow_fd(struct history *history, const struct plan *plan, const st
 
 /* ------------------------------------------------------------------ events */
 
-/* Adds a state. A time that runs backwards counts as the previous one. */
+/*
+ * Adds a state. A time that runs backwards counts as the previous one, so that the states of a
+ * thread are in the order of their times, which stay_at() relies on. cpu UINT16_MAX: unknown.
+ */
 static void add_stay(struct history *history, struct history_thread *thread, int64_t time_ns,
 		     enum state state, unsigned cpu)
 {
@@ -188,7 +229,7 @@ static void add_stay(struct history *history, struct history_thread *thread, int
 	history->has_states = true;
 }
 
-/* Adds a sample. */
+/* Adds a sample. Samples remain in the order of the log. */
 static void add_sample(struct history *history, struct history_thread *thread,
 		       const struct posix_trace_event_np *event)
 {
@@ -202,7 +243,10 @@ static void add_sample(struct history *history, struct history_thread *thread,
 	history->samples++;
 }
 
-/* Adds a call with a duration. */
+/*
+ * Adds a call with a duration. It is a call of the thread that recorded the event. A type that has
+ * no duration is handled too: it opens or closes a descriptor, and follow_fd() needs it.
+ */
 static void add_call(struct history *history, struct history_thread *thread,
 		     const struct plan *plan, const struct log_type *type,
 		     const struct posix_trace_event_np *event)
@@ -216,6 +260,10 @@ static void add_call(struct history *history, struct history_thread *thread,
 		.address = (uintptr_t)event->info.posix_prog_address,
 	};
 
+	/*
+	 * The duration is a number of the log: a begin that cannot be represented makes the call
+	 * unusable.
+	 */
 	if (time > INT64_MAX ||
 	    __builtin_sub_overflow(event->time_ns, (int64_t)time, &call.begin_ns))
 		return;
@@ -226,12 +274,14 @@ static void add_call(struct history *history, struct history_thread *thread,
 		call.other = (uint64_t)result;
 	call.is_in_vain = plan->cause == CAUSE_POLL && result == 0;
 	follow_fd(history, plan, &call, thread->pid);
+	/* After follow_fd(), so that an open has its own path and a close has none. */
 	if (!call.text && plan->key >= 0 && plan->cause >= CAUSE_READ && plan->cause <= CAUSE_FILE)
 		call.text = path_of(history, thread->pid, (int32_t)call.key);
 	history->has_holds |= plan->cause == CAUSE_HELD;
 	/* A call that waits for nothing and takes no time explains nothing. */
 	if (plan->cause == CAUSE_NONE || (plan->cause == CAUSE_CALL && time < 1000))
 		return;
+	/* The report says how many calls are missing; their time has no call as its reason then. */
 	if (history->calls == HISTORY_CALLS) {
 		history->dropped++;
 	} else if (!vec_grow(&history->call, history->calls, 1)) {
@@ -243,7 +293,11 @@ static void add_call(struct history *history, struct history_thread *thread,
 	}
 }
 
-/* Copies a name that an event has. */
+/*
+ * Copies a name that an event has. A thread may name another one of its process by its pthread_t.
+ * If that is unknown, the event names its own thread. A program is named by the last part of its
+ * path.
+ */
 static void name_thread(struct history *history, struct history_thread *thread,
 			const struct plan *plan, const struct log_type *type,
 			const struct posix_trace_event_np *event)
@@ -261,12 +315,19 @@ static void name_thread(struct history *history, struct history_thread *thread,
 		const char *from = history->text[text - 1], *slash = strrchr(from, '/');
 
 		from = slash && plan->kind == PLAN_PROGRAM ? slash + 1 : from;
+		/*
+		 * The last byte that is copied is the NUL, or for a longer name one that the next
+		 * line overwrites.
+		 */
 		memcpy(thread->name, from, strnlen(from, sizeof(thread->name) - 1) + 1);
 		thread->name[sizeof(thread->name) - 1] = '\0';
 	}
 }
 
-/* Returns the plan of a type; NULL without memory. */
+/*
+ * Returns the plan of a type; NULL without memory. Each type is classified once, at its first
+ * event: comparing names for each event would take most of the time.
+ */
 static const struct plan *plan_of(struct history *history, const struct log_type *type)
 {
 	size_t id = type->id;
@@ -281,7 +342,10 @@ static const struct plan *plan_of(struct history *history, const struct log_type
 	return history->plan[id];
 }
 
-/* Adds one event to the history of its thread. */
+/*
+ * Adds one event to the history of its thread. An event of no interest still extends the time in
+ * which the thread is known to exist.
+ */
 static void add_event(struct history *history, const struct log_type *type,
 		      const struct posix_trace_event_np *event)
 {
@@ -335,6 +399,10 @@ static void add_event(struct history *history, const struct log_type *type,
 	}
 }
 
+/*
+ * One pass serves for the history and for the caller, since standard input cannot be read twice.
+ * see() is called after the event is in the history, so it finds the thread of each event.
+ */
 int history_read(struct history *history, struct logfile *log, struct wanted *wanted,
 		 void (*see)(void *arg, const struct reading *reading), void *arg)
 {

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* why.c - the command why: its options, and the times that it explains. */
+/*
+ * why.c - the command why: its options, and the times that it explains.
+ *
+ * It reads the log once. During that it pairs spans and keeps the windows that it has to explain:
+ * the slowest spans, all spans for --aggregate, or later the whole time of one thread.
+ */
 #include "why/why.h"
 
 #include <errno.h>
@@ -17,9 +22,11 @@
 
 extern const struct tool_command why_command;
 
+/* Each window is one page of text, and take_span() moves up to all of them for each span. */
 #define SLOWEST_MOST 1000
 #define SPANS_MOST   (1u << 22) /* that --aggregate keeps */
 
+/* The values of the options. Texts are those of argv. from and to are valid if from_text is set. */
 struct options {
 	const char *span, *thread, *from_text, *to_text;
 	struct bound from, to;
@@ -27,7 +34,10 @@ struct options {
 	bool aggregate;
 };
 
-/* The state of the reading of the log. One command runs in a process. */
+/*
+ * The state of the reading of the log. One command runs in a process, and the callbacks of pairing
+ * and history use this state directly.
+ */
 static struct why why;
 static struct options options;
 static struct pairing pairing;
@@ -41,7 +51,12 @@ static int64_t length(const struct window *window)
 	return window->to_ns - window->from_ns;
 }
 
-/* Keeps a span, if it is one of the slowest. The last window is the fastest of those kept. */
+/*
+ * Keeps a span, if it is one of the slowest. The last window is the fastest of those kept. A span
+ * belongs to the thread in which it began; without that thread, or without a begin in the log,
+ * nothing can be explained. pairing_event() calls this, and pairing.err reports a lack of memory to
+ * it.
+ */
 static void take_span(void *arg, const struct span *span, const struct posix_trace_event_np *end)
 {
 	struct window window = {
@@ -71,7 +86,10 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 	why.window[at] = window;
 }
 
-/* Called for each event of the log. */
+/*
+ * Called for each event of the log, after history.c has it. Spans are paired only if an option asks
+ * for spans.
+ */
 static void see_event(void *arg, const struct reading *reading)
 {
 	(void)arg;
@@ -82,7 +100,10 @@ static void see_event(void *arg, const struct reading *reading)
 
 /* ------------------------------------------------------------------ threads and times */
 
-/* Returns the thread of an option, or HISTORY_NONE after a message. */
+/*
+ * Returns the thread of an option, or HISTORY_NONE after a message. A number is a Linux thread
+ * number; a thread whose name is a number is found by either. The first one of several counts.
+ */
 static uint32_t named_thread(const char *text)
 {
 	char *end;
@@ -97,7 +118,10 @@ static uint32_t named_thread(const char *text)
 	return HISTORY_NONE;
 }
 
-/* The main thread of the recorded process, or else the thread that lasted longest. */
+/*
+ * The main thread of the recorded process, or else the thread that lasted longest, for a log
+ * without the process's own events. HISTORY_NONE: the log has no thread.
+ */
 static uint32_t main_thread(void)
 {
 	const struct history *history = &why.history;
@@ -113,7 +137,10 @@ static uint32_t main_thread(void)
 	return found;
 }
 
-/* Adds the window of a thread. */
+/*
+ * Adds the window of a thread: its whole time, or that of --between as far as the thread existed.
+ * Returns a status of the tool, after a message if it is not TOOL_OK.
+ */
 static int take_thread(void)
 {
 	struct window window = { .thread = options.thread ? named_thread(options.thread) :
@@ -152,7 +179,10 @@ static int take_thread(void)
 
 /* ------------------------------------------------------------------ answers */
 
-/* Divides and prints one window. Returns 0 or an error number. */
+/*
+ * Divides and prints one window. Returns 0 or an error number. Each window has its own tree, which
+ * is freed before the next one, so that --slowest 1000 needs the memory of one.
+ */
 static int answer(const struct window *window, bool *is_cut)
 {
 	struct division division;
@@ -172,6 +202,10 @@ static int answer(const struct window *window, bool *is_cut)
 	return err;
 }
 
+/*
+ * Prints all answers and, as text, the evidence once. An error leaves the output incomplete; the
+ * status says so.
+ */
 static int answer_all(void)
 {
 	bool is_cut = false;
@@ -203,7 +237,10 @@ static int answer_all(void)
 	return TOOL_FAILURE;
 }
 
-/* Reads an open log, finds the windows and explains them. */
+/*
+ * Reads an open log, finds the windows and explains them. Returns a status of the tool. Losses are
+ * counted before the answers, because each answer may be wrong where events are missing.
+ */
 static int explain_log(void)
 {
 	struct lost lost = { .total = 0 };
@@ -315,6 +352,7 @@ static bool parse_option(int option, int argc, char **argv)
 	}
 }
 
+/* Called after all options, because --utc may follow --between and decides how a time is read. */
 static bool parse_bound(const char *text, struct bound *bound)
 {
 	if (!text || bound_parse(text, why.form == WHEN_UTC, bound))
@@ -323,7 +361,10 @@ static bool parse_bound(const char *text, struct bound *bound)
 	return false;
 }
 
-/* Checks the options together. Returns false after it printed an error. */
+/*
+ * Checks the options together. Returns false after it printed an error. Spans and threads exclude
+ * each other: a span has its own thread and time.
+ */
 static bool options_fit(void)
 {
 	bool wants_spans = options.span || options.slowest;
@@ -360,6 +401,7 @@ static int why_run(int argc, char **argv)
 		status = tool_usage(&why_command);
 	}
 	if (options.span || options.slowest)
+		/* 0 remains if no option asks for spans: then a thread is explained. */
 		most = options.aggregate ? SPANS_MOST : options.slowest ? options.slowest : 1;
 	if (!status && !(status = reading_open(&why.log, argv[optind], &wanted))) {
 		status = explain_log();

@@ -2,6 +2,9 @@
 /*
  * why_aggregate.c - compares the slowest spans of a kind with those in the middle: which causes
  * take more time in the slowest.
+ *
+ * The groups are the slowest 1 % and the 10 % around the median. Means are per span of a group, so
+ * that groups of different sizes can be compared.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,12 +24,16 @@ struct total { /* a cause in both groups */
 	double slow_ns, middle_ns;
 };
 
+/* The causes of both groups. is_cut: a chain in one of the divisions reached a limit. */
 struct aggregate {
 	struct total *total;
 	size_t count;
 	bool is_cut;
 };
 
+/*
+ * The slowest first; equally slow ones by their begin, so that the groups are the same each time.
+ */
 static int by_time(const void *a, const void *b)
 {
 	const struct window *x = a, *y = b;
@@ -36,6 +43,7 @@ static int by_time(const void *a, const void *b)
 			(p < q) - (p > q);
 }
 
+/* First the cause that has most more time in the slowest: it explains why these are slow. */
 static int by_difference(const void *a, const void *b)
 {
 	const struct total *x = a, *y = b;
@@ -44,7 +52,11 @@ static int by_difference(const void *a, const void *b)
 	return (p < q) - (p > q);
 }
 
-/* Returns the total of a cause, a new one if necessary; NULL without memory. */
+/*
+ * Returns the total of a cause, a new one if necessary; NULL without memory. Threads do not
+ * separate totals: spans of several threads with one cause belong together. The label is copied,
+ * since the division that has it is freed before the next span.
+ */
 static struct total *total_of(struct aggregate *aggregate, const struct why_cause *cause)
 {
 	struct total *total;
@@ -64,7 +76,7 @@ static struct total *total_of(struct aggregate *aggregate, const struct why_caus
 	return total;
 }
 
-/* Adds the mean times of the causes in these windows. */
+/* Adds the mean times of the causes in these windows. Returns 0 or ENOMEM. count is not 0. */
 static int add_group(struct aggregate *aggregate, struct why *why, const struct window *window,
 		     size_t count, bool is_slow)
 {
@@ -103,6 +115,7 @@ static double mean_ns(const struct window *window, size_t count)
 	return count ? sum / (double)count : 0;
 }
 
+/* At least one span, so that a log with few spans gives an answer, and at most GROUP_MAX. */
 static size_t group_size(size_t count, size_t parts)
 {
 	size_t size = count / parts;
@@ -155,6 +168,10 @@ static void put_text(struct out *out, const struct why *why, const struct aggreg
 	why_text_end(out, why, aggregate->is_cut);
 }
 
+/*
+ * why->windows is not 0, and the windows are sorted here. Groups may overlap if there are few
+ * spans.
+ */
 int why_aggregate(struct out *out, struct why *why)
 {
 	struct aggregate aggregate = { .count = 0 };

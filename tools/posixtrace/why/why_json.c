@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* why_json.c - an answer as a JSON object. Durations are nanoseconds, times are strings of them. */
+/*
+ * why_json.c - an answer as a JSON object. Durations are nanoseconds, times are strings of them.
+ *
+ * Times are strings because they exceed 2^53, up to which a reader that uses double is exact.
+ * Programs rely on the names of the keys: a change of one breaks them.
+ */
 #include <string.h>
 
 #include "base/jsontext.h"
@@ -11,6 +16,7 @@ static void put_string(struct out *out, const char *key, const char *text)
 	json_string(out, text, strlen(text));
 }
 
+/* A part of a thread that caused a wait has a percentage of the root, not of its parent. */
 static void put_share(struct out *out, uint64_t ns, uint64_t whole)
 {
 	out_printf(out, ",\"ns\":%llu,\"percent\":%.3f", (unsigned long long)ns,
@@ -25,7 +31,7 @@ static void put_thread(struct out *out, const struct why *why, uint32_t thread)
 	put_string(out, "name", of->name);
 }
 
-/* The recursion ends at WHY_DEPTH threads, each with a part. */
+/* Prints a node and all below it. The recursion ends at WHY_DEPTH threads, each with a part. */
 static void put_part(struct out *out, const struct why *why, const struct division *division,
 		     uint32_t index)
 {
@@ -49,6 +55,7 @@ static void put_part(struct out *out, const struct why *why, const struct divisi
 	out_str(out, "]}");
 }
 
+/* Unlike the text this has all parts and causes, so that a program can choose. */
 void why_json(struct out *out, const struct why *why, const struct window *window,
 	      const struct division *division, const struct why_causes *causes, bool is_first)
 {

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* why_text.c - one page of text: the cause, the way to it, the parts of the time, the evidence. */
+/*
+ * why_text.c - one page of text: the cause, the way to it, the parts of the time, the evidence.
+ *
+ * Labels have names from the log, which is hostile; they reach the terminal through text_safe() and
+ * text_name() only. The first three lines answer the question, the rest shows why to believe it.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +17,10 @@
 #define CAUSES    6
 #define LEAST     0.5  /* percent: smaller parts are summed */
 
+/*
+ * One answer that is being printed. whole is the time of the root in nanoseconds, 100 percent.
+ * lines counts the parts printed so far, up to LINES.
+ */
 struct page {
 	struct out *out;
 	const struct why *why;
@@ -30,7 +39,9 @@ static void put_label(struct out *out, const char *label)
 	text_safe(out, label, strlen(label));
 }
 
-/* Writes the thread of a root or a cause. */
+/*
+ * Writes the thread of a root or a cause. pid is the process that need not be named; 0 names each.
+ */
 static void put_thread(const struct page *page, uint32_t thread, pid_t pid)
 {
 	char text[160];
@@ -56,7 +67,11 @@ static void put_cause(const struct page *page, const struct why_cause *cause)
 	}
 }
 
-/* Writes the nodes from the root to the cause. */
+/*
+ * Writes the nodes from the root to the cause. A chain has at most two nodes for each of WHY_DEPTH
+ * threads, the wait and the thread that caused it, and two at its end: a running part and a
+ * function.
+ */
 static void put_chain(const struct page *page, uint32_t node)
 {
 	uint32_t chain[2 * WHY_DEPTH + 2];
@@ -72,6 +87,7 @@ static void put_chain(const struct page *page, uint32_t node)
 	}
 }
 
+/* Writes the lines "The span ... took", "Cause" and "Chain". The greatest cause is the answer. */
 static void put_summary(const struct page *page, const struct window *window,
 			const struct why_causes *causes)
 {
@@ -117,7 +133,11 @@ static void put_rest(struct page *page, enum why_kind kind, uint64_t rest, unsig
 		   kind == WHY_READY ? "the CPU ran something else" : "others, or between them");
 }
 
-/* Prints a part with its evidence, and the parts below it. */
+/*
+ * Prints a part with its evidence, and the parts below it. LINES bounds the lines, and with them
+ * the recursion. Smaller parts and those past CHILDREN are one line at the end, as long as LINES
+ * has room.
+ */
 static void put_part(struct page *page, uint32_t index, unsigned depth)
 {
 	const struct why_node *node = &page->division->node[index];
@@ -188,7 +208,9 @@ static void put_parts(struct page *page)
 			   percent(page, division_own_ns(root)));
 }
 
-/* Prints the ends of all chains, if there are several. */
+/*
+ * Prints the ends of all chains, if there are several. A single one is in the second line already.
+ */
 static void put_causes(const struct page *page, const struct why_causes *causes)
 {
 	char time[BRIEF_BYTES];
@@ -220,6 +242,10 @@ void why_text(struct out *out, const struct why *why, const struct window *windo
 	put_causes(&page, causes);
 }
 
+/*
+ * Says what the answer is based on, and each reason why it may be incomplete, with the option of
+ * the recorder that would have helped.
+ */
 void why_text_end(struct out *out, const struct why *why, bool is_cut)
 {
 	const struct history *history = &why->history;
