@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* binary.c - files, their functions and their bytes. binary_elf.c reads the file. */
+/*
+ * binary.c - files, their functions and their bytes. binary_elf.c reads the file.
+ *
+ * The bytes are those that libelf has mapped privately, so a file that another process changes
+ * meanwhile changes them too. The shim therefore compares the original bytes of a site before it
+ * patches the site.
+ */
 #include "functions/binary.h"
 
 #include <fcntl.h>
@@ -19,6 +25,7 @@ struct binary_file *binary_open(const char *path)
 		free(file);
 		return NULL;
 	}
+	/* binary_close() may be called from here on, whatever fails. */
 	file->debug_fd = -1;
 	/* O_NONBLOCK: the path may be that of a FIFO. */
 	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -63,6 +70,7 @@ const struct binary_function *binary_functions(const struct binary_file *file, s
 	return file->function;
 }
 
+/* The functions are sorted, so a binary search finds it; patchable_of() asks for each function. */
 uint64_t binary_next(const struct binary_file *file, uint64_t address)
 {
 	size_t from = 0, until = file->functions;
@@ -78,7 +86,11 @@ uint64_t binary_next(const struct binary_file *file, uint64_t address)
 	return from < file->functions ? file->function[from].address : UINT64_MAX;
 }
 
-/* The segments have been checked against the size of the file. */
+/*
+ * Returns the bytes at an address and stores how many follow them in the segment; NULL: no segment
+ * has the address. take_segment() has checked the segments against the size of the file, so reading
+ * up to *bytes is safe. Segments of a hostile file may overlap; the first one counts.
+ */
 static const uint8_t *bytes_at(const struct binary_file *file, uint64_t address, size_t *bytes,
 			       bool only_code)
 {
@@ -104,6 +116,7 @@ const uint8_t *binary_data_at(const struct binary_file *file, uint64_t address, 
 	return bytes_at(file, address, bytes, false);
 }
 
+/* The search is linear: it runs only for functions that begin with a call. */
 const char *binary_import_at(const struct binary_file *file, uint64_t address)
 {
 	for (size_t i = 0; i < file->imports; i++)
@@ -112,7 +125,10 @@ const char *binary_import_at(const struct binary_file *file, uint64_t address)
 	return NULL;
 }
 
-/* Without a build-id the file's inode identifies it. */
+/*
+ * The shim patches a mapped file only if it has this identity, so that no plan is applied to
+ * another build. Without a build-id the file's inode, size and time of change identify it.
+ */
 void binary_identity(const struct binary_file *file, struct shim_plan_module *module)
 {
 	struct shim_plan_file id;

@@ -2,6 +2,9 @@
 /*
  * binary_elf.c - reads an ELF file with libelf, which checks the offsets in the file. Without
  * libelf no function is known.
+ *
+ * Names are not copied: they point into the string tables that libelf has mapped, and remain valid
+ * until binary_read_end().
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,9 +20,14 @@
 #include <gelf.h>
 
 #define SECTION_RELR  19        /* SHT_RELR; older headers lack it */
+/* A table of symbols may claim any number of entries. */
 #define FUNCTIONS_MAX (1u << 22) /* of a file */
 
-/* Stores a segment whose bytes are all in the file. Returns false if it has none. */
+/*
+ * Stores a segment whose bytes are all in the file. Returns false if it has none; then its
+ * addresses are unknown, and functions in it are left out. Only the part that the file has counts:
+ * code is never in the zeroed rest.
+ */
 static bool take_segment(struct binary_file *file, const GElf_Phdr *header, const char *image,
 			 size_t bytes)
 {
@@ -34,7 +42,11 @@ static bool take_segment(struct binary_file *file, const GElf_Phdr *header, cons
 	return true;
 }
 
-/* Finds the build-id in a segment of notes. */
+/*
+ * Finds the build-id in a segment of notes. Sizes in a note have 32 bits, so that their sum does
+ * not overflow here; it is compared with the rest of the segment before a byte is read. Notes are
+ * copied, because they need not be aligned.
+ */
 static void take_notes(struct binary_file *file, const uint8_t *note, size_t bytes)
 {
 	Elf64_Nhdr header;
@@ -58,7 +70,10 @@ static void take_notes(struct binary_file *file, const uint8_t *note, size_t byt
 	}
 }
 
-/* Reads the program headers. Returns the reason why the file is not supported, or NULL. */
+/*
+ * Reads the program headers. Returns the reason why the file is not supported, or NULL. A
+ * statically linked program has no dynamic linker that would load the shim.
+ */
 static const char *take_headers(struct binary_file *file)
 {
 	GElf_Ehdr elf;
@@ -87,13 +102,20 @@ static const char *take_headers(struct binary_file *file)
 	return is_dynamic ? NULL : "it is statically linked";
 }
 
-/* Returns the number of entries of a section that is a table. */
+/*
+ * Returns the number of entries of a section that is a table. libelf checks each index, so a wrong
+ * number ends the loops of the callers early and does not make them read outside.
+ */
 static size_t entries_of(const GElf_Shdr *header)
 {
 	return header->sh_entsize ? header->sh_size / header->sh_entsize : 0;
 }
 
-/* Adds the functions of a symbol table. Returns false without memory. */
+/*
+ * Adds the functions of a symbol table whose address is in a segment with code. A size past the end
+ * of the segment counts as unknown, and such a function is refused later. Returns false without
+ * memory.
+ */
 static bool take_symbols(struct binary_file *file, Elf *elf, Elf_Scn *section,
 			 const GElf_Shdr *header)
 {
@@ -124,7 +146,10 @@ static bool take_symbols(struct binary_file *file, Elf *elf, Elf_Scn *section,
 	return true;
 }
 
-/* Adds the functions of all symbol tables of the type. *found is true if there is one. */
+/*
+ * Adds the functions of all symbol tables of the type. Sets *found if there is one. Returns false
+ * without memory. elf may be that of the debug file; addresses are always checked against file.
+ */
 static bool take_tables(struct binary_file *file, Elf *elf, unsigned type, bool *found)
 {
 	Elf_Scn *section = NULL;
@@ -139,7 +164,11 @@ static bool take_tables(struct binary_file *file, Elf *elf, unsigned type, bool 
 	return true;
 }
 
-/* Opens the separate debug file that distributions install. Its symbols have the same addresses. */
+/*
+ * Opens the separate debug file that distributions install. Its symbols have the same addresses.
+ * The build-id is in the path, so a file of another build is not found. Errors leave file->debug
+ * NULL.
+ */
 static void open_debug(struct binary_file *file)
 {
 	char path[64 + 2 * SHIM_PLAN_ID], id[2 * SHIM_PLAN_ID + 1] = "";
@@ -180,7 +209,10 @@ static void sort_functions(struct binary_file *file)
 	file->functions = kept + 1;
 }
 
-/* Adds the pointers that the dynamic linker sets to functions by name. */
+/*
+ * Adds the pointers that the dynamic linker sets to functions by name, so that a call through one
+ * of them has a name. Returns false without memory.
+ */
 static bool take_imports(struct binary_file *file)
 {
 	Elf_Scn *section = NULL;
@@ -218,7 +250,10 @@ static bool take_imports(struct binary_file *file)
 	return true;
 }
 
-/* Returns whether the file was made by the Go compiler. */
+/*
+ * Returns whether the file was made by the Go compiler. Its runtime moves stacks and reads the
+ * return addresses on them, which a hook replaces.
+ */
 static bool is_go(Elf *elf)
 {
 	Elf_Scn *section = NULL;
@@ -238,6 +273,11 @@ static bool is_go(Elf *elf)
 	return false;
 }
 
+/*
+ * The debug file is opened only for a file without its own table. The dynamic symbols follow in any
+ * case; sort_functions() removes those that are known already. All texts that are returned are
+ * constant.
+ */
 const char *binary_read(struct binary_file *file)
 {
 	const char *lack;
@@ -263,13 +303,17 @@ const char *binary_read(struct binary_file *file)
 	return file->functions ? NULL : "it has no symbols, and no debug file of it was found";
 }
 
+/* elf_end() accepts NULL. The names of functions are invalid from here on. */
 void binary_read_end(struct binary_file *file)
 {
 	elf_end(file->elf);
 	elf_end(file->debug);
 }
 
-/* Words of data sections that are aligned like pointers. For programs without relocations. */
+/*
+ * Passes on the words of all segments that are aligned like pointers. For programs without
+ * relocations. A number that looks like an address only makes the tool refuse one more function.
+ */
 static bool each_word(const struct binary_file *file, bool (*add)(void *arg, uint64_t address),
 		      void *arg)
 {

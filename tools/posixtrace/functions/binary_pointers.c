@@ -2,6 +2,10 @@
 /*
  * binary_pointers.c - addresses of code that data or other functions contain: tables of jumps,
  * labels whose address a program takes, and the branches of a function's cold part back into it.
+ *
+ * A jump to such an address would arrive in the middle of the bytes that a patch replaces. The
+ * collection is made once for each file, when the first function is examined, and may contain too
+ * many addresses, but never too few of the kinds above.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +28,10 @@ static bool add_pointer(void *arg, uint64_t address)
 	return true;
 }
 
-/* Adds the targets of a function's branches and jumps. */
+/*
+ * Adds the targets of a function's branches and jumps, up to the first bytes that cannot be
+ * decoded. Calls return, and have the begin of a function as target. Returns false without memory.
+ */
 static bool add_targets(struct binary_file *file, const struct binary_function *function)
 {
 	size_t bytes, at = 0;
@@ -40,6 +47,10 @@ static bool add_targets(struct binary_file *file, const struct binary_function *
 	return true;
 }
 
+/*
+ * The hooks save so many bytes of each register around an event. Too long costs time, too short
+ * would change the values of the program.
+ */
 unsigned binary_vectors(const struct binary_file *file)
 {
 	unsigned most = INSN_SSE;
@@ -61,7 +72,10 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Returns false without memory. */
+/*
+ * Collects and sorts the addresses. Compilers name the cold part of a function f "f.cold". Returns
+ * false without memory; then the next question collects again, and may have addresses twice.
+ */
 static bool collect(struct binary_file *file)
 {
 	if (!binary_each_pointer(file, add_pointer, file))
@@ -75,7 +89,10 @@ static bool collect(struct binary_file *file)
 	return true;
 }
 
-/* Without memory the answer is yes, so that nothing is patched. */
+/*
+ * Without memory the answer is yes, so that nothing is patched. from itself is no danger: a call of
+ * the function through a pointer arrives at the jump that the patch wrote.
+ */
 bool binary_is_pointed_into(struct binary_file *file, uint64_t from, uint64_t until)
 {
 	size_t low = 0, high;

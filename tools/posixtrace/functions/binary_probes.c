@@ -36,7 +36,10 @@ static uint64_t base_of(Elf *elf)
 	return 0;
 }
 
-/* Cuts a text from the note. Returns NULL if its NUL is missing. */
+/*
+ * Cuts a text from the note, and moves *at behind it. Returns NULL if its NUL is missing: the text
+ * would continue in memory of another section.
+ */
 static const char *next_text(const char **at, const char *end)
 {
 	const char *text = *at;
@@ -48,7 +51,10 @@ static const char *next_text(const char **at, const char *end)
 	return text;
 }
 
-/* Passes on the probe of a note. A damaged note is ignored. */
+/*
+ * Passes on the probe of a note. A damaged note is ignored: other probes may be intact. Returns
+ * false if take() did. The texts are those in libelf's mapping, valid as long as the file is open.
+ */
 static bool take_note(const char *note, size_t bytes, uint64_t base,
 		      bool (*take)(void *arg, const struct binary_probe *probe), void *arg)
 {
@@ -67,6 +73,10 @@ static bool take_note(const char *note, size_t bytes, uint64_t base,
 	return !probe.arguments || take(arg, &probe);
 }
 
+/*
+ * Probes need no symbols and no x86-64 here: a file with a lack may have probes nevertheless, as
+ * long as libelf could open it.
+ */
 bool binary_probes(const struct binary_file *file,
 		   bool (*take)(void *arg, const struct binary_probe *probe), void *arg)
 {

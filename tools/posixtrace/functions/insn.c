@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* insn.c - decodes with Zydis. Without it nothing can be decoded. */
+/*
+ * insn.c - decodes with Zydis. Without it nothing can be decoded, and so no function is patched.
+ *
+ * struct insn has only what decides about a patch, so that patchable.c does not depend on the
+ * decoder.
+ */
 #include "functions/insn.h"
 
 #include <string.h>
@@ -13,7 +18,10 @@ bool insn_is_available(void)
 	return true;
 }
 
-/* Classifies an instruction that has a target relative to itself. */
+/*
+ * Classifies an instruction that has a target relative to itself. An unknown kind is one that
+ * cannot be moved, which is the safe answer.
+ */
 static void take_relative(struct insn *insn, const ZydisDecodedInstruction *is)
 {
 	switch (is->meta.category) {
@@ -36,7 +44,10 @@ static void take_relative(struct insn *insn, const ZydisDecodedInstruction *is)
 	}
 }
 
-/* Classifies an instruction without a target of its own. */
+/*
+ * Classifies an instruction without a target of its own. insn_decode() corrects the kind of one
+ * that turns out to have a target.
+ */
 static enum insn_kind kind_of(const ZydisDecodedInstruction *is)
 {
 	if (is->mnemonic == ZYDIS_MNEMONIC_ENDBR64)
@@ -58,7 +69,10 @@ static enum insn_kind kind_of(const ZydisDecodedInstruction *is)
 	}
 }
 
-/* Finds out about the stack: the effect on its pointer, and an operand on it. */
+/*
+ * Finds out about the stack: the effect on its pointer, and an operand on it. An operand with an
+ * index is an element of an array and not the return address.
+ */
 static void take_stack(struct insn *insn, const ZydisDecodedInstruction *is,
 		       const ZydisDecodedOperand *operand)
 {
@@ -91,6 +105,10 @@ static void take_stack(struct insn *insn, const ZydisDecodedInstruction *is,
 			   operand[1].reg.value == ZYDIS_REGISTER_RSP;
 }
 
+/*
+ * Zydis reads at most bytes and at most 15, so an instruction that the end of the segment cuts is
+ * none. The decoder is made once and not locked: one thread of the tool decodes.
+ */
 bool insn_decode(struct insn *insn, const uint8_t *code, size_t bytes, uint64_t address)
 {
 	static ZydisDecoder decoder;
@@ -135,6 +153,7 @@ bool insn_decode(struct insn *insn, const uint8_t *code, size_t bytes, uint64_t 
 	return true;
 }
 
+/* Operands are not decoded, because the encoding shows the length: this runs over whole files. */
 enum insn_vectors insn_vectors(const uint8_t *code, size_t bytes)
 {
 	enum insn_vectors most = INSN_SSE;

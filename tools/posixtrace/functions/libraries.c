@@ -2,6 +2,9 @@
 /*
  * libraries.c - asks the dynamic linker which libraries it would load (ld.so --list), or reads
  * /proc/PID/maps.
+ *
+ * The linker is asked instead of computing the answer here, because the answer depends on caches,
+ * RPATH, LD_LIBRARY_PATH and hardware. ldd(1) is not used: it may execute the program.
  */
 #include "functions/libraries.h"
 
@@ -21,7 +24,7 @@
 
 #define SCRIPTS_MAX 4 /* an interpreter may be a script */
 
-/* Adds a path unless it is there already. Returns false without memory. */
+/* Adds a path unless it is there already. Returns false without memory. The path is copied. */
 static bool add_path(struct libraries *libraries, const char *path)
 {
 	for (size_t i = 0; i < libraries->count; i++)
@@ -62,7 +65,9 @@ static bool find_in_path(const char *name, char path[PATH_MAX])
 
 /*
  * Reads the begin of a file: replaces path by its interpreter if it is a script, or stores the path
- * of its dynamic linker. Returns 1 for a script, 0 for another file, -1 if it cannot be read.
+ * of its dynamic linker, "" for none. Returns 1 for a script, 0 for another file, -1 if it cannot
+ * be read. O_NONBLOCK, since the path may be that of a FIFO. The offsets of a hostile file reach
+ * pread() only, which refuses wrong ones; sizes are compared with the buffers.
  */
 static int look_at(char path[PATH_MAX], char linker[PATH_MAX])
 {
@@ -96,7 +101,10 @@ static int look_at(char path[PATH_MAX], char linker[PATH_MAX])
 	return is;
 }
 
-/* Takes the path from a line "NAME => PATH (ADDRESS)" or "PATH (ADDRESS)". */
+/*
+ * Takes the path from a line "NAME => PATH (ADDRESS)" or "PATH (ADDRESS)". Other lines, such as
+ * "not found" and the vdso, have no path and are ignored. Returns false without memory.
+ */
 static bool take_line(struct libraries *libraries, char *line)
 {
 	char *path = strstr(line, " => "), *end;
@@ -109,7 +117,12 @@ static bool take_line(struct libraries *libraries, char *line)
 	return add_path(libraries, path);
 }
 
-/* Runs the dynamic linker, which prints what it would load and executes nothing of it. */
+/*
+ * Runs the dynamic linker, which prints what it would load and executes nothing of it. The
+ * environment is that of this command, from which the program gets its own. The linker of the file
+ * is executed; a user who traces a program would execute it anyway. Blocks until the linker has
+ * ended.
+ */
 static bool ask_linker(struct libraries *libraries, char *linker, char *program)
 {
 	char list[] = "--list", *argv[] = { linker, list, program, NULL };
@@ -134,6 +147,7 @@ static bool ask_linker(struct libraries *libraries, char *linker, char *program)
 		good &= take_line(libraries, line);
 	if (from)
 		fclose(from);
+	/* Its status is not used: the lines that it has printed are the result. */
 	while (!err && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	return good && !err;
@@ -162,6 +176,10 @@ bool libraries_of_program(struct libraries *libraries, const char *name)
 	return false;
 }
 
+/*
+ * A path that was deleted has the suffix " (deleted)". The file cannot be opened then and has no
+ * functions, which is right: another file of that name would be another build.
+ */
 int libraries_of_process(struct libraries *libraries, pid_t pid)
 {
 	char line[PATH_MAX + 256], path[64];

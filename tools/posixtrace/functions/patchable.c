@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * patchable.c - the proof that a function can be patched, and its plan.
+ *
+ * choose_site() chooses the bytes that the jump replaces and moves their instructions. Then
+ * check_function() goes through the whole function for anything that leads into these bytes, and
+ * patchable_of() asks the other functions and the data. patchable.h has the list of conditions.
+ * Each refusal has a constant text for the user.
  */
 #include "functions/patchable.h"
 
@@ -11,6 +16,7 @@
 
 #define FUNCTION_BYTES (UINT64_C(1) << 24) /* longer functions are refused */
 
+/* Compares names of files and not of paths: the hooks use the C library in any folder. */
 const char *patchable_lack(const struct binary_file *file)
 {
 	static const char *const own[] = {
@@ -28,7 +34,11 @@ const char *patchable_lack(const struct binary_file *file)
 	return NULL;
 }
 
-/* Functions that use their own return address, or run where no event can be recorded. */
+/*
+ * Functions that use their own return address, or run where no event can be recorded. Returns the
+ * reason, or NULL. The hook replaces the return address, so a function that keeps or reads its own
+ * would jump into the hook again later. The first row that matches counts.
+ */
 static const char *refuse_name(const char *name)
 {
 	static const struct {
@@ -73,7 +83,10 @@ static const char *refuse_name(const char *name)
 	return NULL;
 }
 
-/* Functions that the hooks may call, if the program has its own in place of the C library's. */
+/*
+ * Functions that the hooks may call, if the program has its own in place of the C library's: a hook
+ * that calls a patched function would call itself.
+ */
 static bool is_of_hooks(const char *name)
 {
 	static const char *const list[] = {
@@ -91,7 +104,8 @@ static bool is_of_hooks(const char *name)
 
 /*
  * Returns whether a call goes to __fentry__(), directly, through a pointer, or through the
- * procedure linkage table, whose entry jumps through a pointer.
+ * procedure linkage table, whose entry jumps through a pointer. An entry has at most three
+ * instructions.
  */
 static bool is_fentry(struct binary_file *file, const struct insn *call)
 {
@@ -116,7 +130,10 @@ static bool is_fentry(struct binary_file *file, const struct insn *call)
 	return name && !strcmp(name, "__fentry__");
 }
 
-/* A pass over the instructions of the function. */
+/*
+ * A pass over the instructions of the function. why is NULL as long as nothing speaks against a
+ * patch.
+ */
 struct proof {
 	struct binary_file *file;
 	const struct binary_function *function;
@@ -128,6 +145,7 @@ struct proof {
 	const char *why;
 };
 
+/* The first replaced byte is excluded: the jump is there, and to arrive at it is a call. */
 static bool is_inside(const struct proof *proof, uint64_t address)
 {
 	return address > proof->from && address < proof->until;
@@ -135,7 +153,8 @@ static bool is_inside(const struct proof *proof, uint64_t address)
 
 /*
  * Checks a table of jumps that the function refers to. Its entries are distances of 4 bytes from
- * the table. The table ends at the first entry that is not in the function.
+ * the table. The table ends at the first entry that is not in the function. An address that is no
+ * table is read as one too, which can only add a refusal.
  */
 static void check_table(struct proof *proof, uint64_t table)
 {
@@ -217,7 +236,7 @@ static void check_function(struct proof *proof)
 	}
 }
 
-/* Appends bytes to the moved code. */
+/* Appends bytes to the moved code. Returns false if the plan has no room for them. */
 static bool put_code(struct shim_plan_site *site, const void *bytes, size_t len)
 {
 	if (site->code_len + len > SHIM_PLAN_CODE)
@@ -227,7 +246,11 @@ static bool put_code(struct shim_plan_site *site, const void *bytes, size_t len)
 	return true;
 }
 
-/* Notes that the 4 bytes at this place are the distance of the target from the end of the code. */
+/*
+ * Notes that the 4 bytes at this place are the distance of the target from the end of the code. The
+ * shim fills them in when it knows where the file and the moved code are. Called right behind
+ * put_code() of the instruction, whose end code_len is. Returns false if the plan has no room.
+ */
 static bool put_fix(struct shim_plan_site *site, unsigned at, uint64_t target)
 {
 	if (site->fixes == SHIM_PLAN_FIXES)
@@ -264,7 +287,10 @@ static bool move_call(struct shim_plan_site *site, const struct insn *insn, uint
 	return true;
 }
 
-/* Moves an instruction. Returns the reason why it cannot be moved, or NULL. */
+/*
+ * Moves an instruction. Returns the reason why it cannot be moved, or NULL. Branches and jumps get
+ * their long form, because the moved code is far from the function.
+ */
 static const char *move_insn(struct shim_plan_site *site, const struct insn *insn,
 			     const uint8_t *code, uint64_t address)
 {
@@ -300,7 +326,9 @@ static const char *move_insn(struct shim_plan_site *site, const struct insn *ins
 
 /*
  * Chooses the bytes to replace, from the first instruction or behind endbr64, and moves them.
- * Behind a return or a jump the padding up to the next function is free.
+ * Behind a return or a jump the padding up to the next function is free. Whole instructions are
+ * replaced, so there may be more than the 5 bytes of the jump. Returns the reason of a refusal, or
+ * NULL.
  */
 static const char *choose_site(struct binary_file *file, const struct binary_function *function,
 			       struct patchable *is)
@@ -339,6 +367,7 @@ static const char *choose_site(struct binary_file *file, const struct binary_fun
 			return why;
 		if (site->replaced + insn.len > SHIM_PLAN_ORIGINAL)
 			return "its first instructions are too long";
+		/* The shim compares these bytes with its memory before it patches. */
 		memcpy(site->original + site->replaced, code, insn.len);
 		site->replaced = (uint8_t)(site->replaced + insn.len);
 		/* Nothing behind these runs unless something branches there. */
@@ -375,6 +404,10 @@ static const char *refuse_early(const struct binary_file *file,
 	return NULL;
 }
 
+/*
+ * From the cheap checks to the costly ones; the first reason ends them. The plan in a refused
+ * result is incomplete and must not be used.
+ */
 struct patchable patchable_of(struct binary_file *file, const struct binary_function *function,
 			      enum shim_site_kind kind)
 {

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* patches.c - selects functions by patterns and writes their plan. */
+/*
+ * patches.c - selects functions by patterns and writes their plan.
+ *
+ * The sites of a module follow each other in plan->site; module.first and module.sites say where.
+ * The whole plan is made before the program starts or is attached, so that the shim needs no
+ * decision.
+ */
 #include "functions/patches.h"
 
 #include <errno.h>
@@ -14,6 +20,10 @@
 #include "base/vec.h"
 #include "symbols/demangle.h"
 
+/*
+ * The last @ begins the module, so that the glob may contain one. The text of the module is not
+ * copied: it is part of argv.
+ */
 bool patches_add(struct patches *plan, const char *text)
 {
 	const char *at = strrchr(text, '@');
@@ -36,7 +46,10 @@ bool patches_add(struct patches *plan, const char *text)
 	return true;
 }
 
-/* The parameters of a C++ function need not be in the pattern. */
+/*
+ * Compares with the linker's name first. The parameters of a C++ function need not be in the
+ * pattern. A name that cannot be demangled, also for lack of memory, matches only as it is.
+ */
 bool patches_matches(const char *glob, const char *name)
 {
 	char *source, *end;
@@ -80,7 +93,10 @@ static bool is_selected(const struct patches *plan, const char *path, const char
 	return false;
 }
 
-/* Counts a refusal. Returns false without memory. */
+/*
+ * Counts a refusal. Returns false without memory. The texts are constants, and there are few of
+ * them, so a linear search is enough.
+ */
 static bool note_refusal(struct patches *plan, const char *why)
 {
 	plan->refused++;
@@ -95,6 +111,7 @@ static bool note_refusal(struct patches *plan, const char *why)
 	return true;
 }
 
+/* Returns false without memory. The shim refuses a plan with more than SHIM_PLAN_SITES. */
 static bool add_site(struct patches *plan, const struct patchable *is)
 {
 	if (plan->sites == SHIM_PLAN_SITES)
@@ -120,7 +137,8 @@ static enum shim_site_kind kind_of(const char *name)
 /*
  * Plans the selected functions. Functions of one address, which follow each other, have one site.
  * Functions that handle exceptions are patched for their hooks; if that is not safe, the functions
- * that an exception leaves have no end.
+ * that an exception leaves have no end. by_name: refusals are noted only for patterns that name the
+ * module. Returns false without memory.
  */
 static bool patches_functions(struct patches *plan, struct binary_file *file, bool by_name)
 {
@@ -189,6 +207,7 @@ static bool put(int fd, const void *from, size_t bytes)
 	return true;
 }
 
+/* A memory file, so that nothing remains on disk after a kill. A partial plan is never returned. */
 int patches_write(const struct patches *plan)
 {
 	const struct shim_plan_head head = {
