@@ -35,6 +35,7 @@ tools/posixtrace/convert/viewer 125
 tools/posixtrace/choose 125
 tools/posixtrace/diff 110
 tools/posixtrace/functions 125
+tools/posixtrace/inject 125
 tools/posixtrace/latency 95
 tools/posixtrace/live 110
 tools/posixtrace/log 125

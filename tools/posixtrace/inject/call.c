@@ -26,6 +26,10 @@
 
 #if defined __x86_64__
 
+/*
+ * The remote stack has room for dlopen(), which has the deepest calls: it relocates and runs
+ * constructors.
+ */
 #define STACK_BYTES ((uint64_t)512 << 10)
 #define CODE_BYTES  ((uint64_t)4096)
 #define CALL_NS     INT64_C(20000000000) /* for the whole call; a busy machine is slow */
@@ -56,6 +60,7 @@ static struct {
 	struct software software;
 } sample;
 
+/* The handler of learn_format(). It runs in this process and only copies. */
 static void take_sample(int number, siginfo_t *info, void *context)
 {
 	const ucontext_t *own = context;
@@ -66,7 +71,11 @@ static void take_sample(int number, siginfo_t *info, void *context)
 	       sizeof(sample.software));
 }
 
-/* False: the kernel writes frames without a description, which no supported processor needs. */
+/*
+ * Learns the size and the features of vector state in a frame of this processor. Returns false if
+ * the kernel writes frames without a description, which no supported processor needs. It handles a
+ * signal of its own process, which has one thread here: the child of work_in_child().
+ */
 static bool learn_format(void)
 {
 	struct sigaction action = { .sa_flags = SA_SIGINFO }, before;
@@ -86,7 +95,9 @@ static bool learn_format(void)
 	       sample.software.extended_bytes >= sample.software.state_bytes + 4;
 }
 
-/* One call: the thread, and what was done in it so far. */
+/*
+ * One call: the thread, and what was done in it so far. frame is set before any register changes.
+ */
 struct call {
 	struct stopped *thread;
 	int memory;
@@ -98,7 +109,10 @@ struct call {
 	int crash;                    /* a signal of the call itself */
 };
 
-/* Returns whether the kernel would restart the interrupted system call of the thread. */
+/*
+ * Returns whether the kernel would restart the interrupted system call of the thread. The kernel
+ * makes this decision from rax, and only if orig_rax is the number of a call.
+ */
 static bool is_restarted(const struct user_regs_struct *regs)
 {
 	if ((int64_t)regs->orig_rax < 0)
@@ -132,7 +146,12 @@ static uint64_t number_of(const struct call *call)
 	return number;
 }
 
-/* Fills the kernel's context with the registers of the thread, so that it can continue. */
+/*
+ * Fills the kernel's context with the registers of the thread, so that it can continue. state is
+ * the address of the vector state in the thread's stack. A restart is made part of the registers,
+ * because rt_sigreturn() does not restart system calls: DESIGN 4 has the difference that remains
+ * after a kill.
+ */
 static void fill_context(ucontext_t *context, const struct call *call, uint64_t state)
 {
 	const struct stopped *thread = call->thread;
@@ -171,7 +190,12 @@ static void fill_context(ucontext_t *context, const struct call *call, uint64_t 
 	memcpy(&context->uc_sigmask, &thread->mask, sizeof(thread->mask));
 }
 
-/* Writes the frame below the thread's stack. False: there is no room. */
+/*
+ * Writes the frame below the thread's stack. Returns false if there is no room. The red zone keeps
+ * its bytes, since code of the program may use them without moving the stack pointer. The
+ * alignments are those of the processor: 64 bytes for the vector state, 16 and the return address
+ * for the rest.
+ */
 static bool write_frame(struct call *call, const struct mapping *stack)
 {
 	const struct stopped *thread = call->thread;
@@ -181,6 +205,10 @@ static bool write_frame(struct call *call, const struct mapping *stack)
 	ucontext_t context;
 	bool ok;
 
+	/*
+	 * A write through /proc/PID/mem need not extend the stack, so the room must be mapped
+	 * already.
+	 */
 	if (thread->regs.rsp < stack->begin + bytes + FRAME_BYTES + RED_ZONE + MARGIN + 128)
 		return false;
 	state = (thread->regs.rsp - RED_ZONE - bytes) & ~(uint64_t)63;
@@ -202,8 +230,9 @@ static bool write_frame(struct call *call, const struct mapping *stack)
 }
 
 /*
- * Lets the thread run until its next stop at a system call. Signals that a fault of the call
- * itself causes end the call. A stop of the whole process lasts until it is continued.
+ * Lets the thread run until its next stop at a system call. Signals that a fault of the call itself
+ * causes end the call. Other signals are delivered: they were sent before all were blocked. A stop
+ * of the whole process lasts until it is continued. call->end_ns limits the wait.
  */
 static enum stop_kind run_to_system_call(struct call *call)
 {
@@ -224,6 +253,10 @@ static enum stop_kind run_to_system_call(struct call *call)
 			request = PTRACE_LISTEN;
 			break;
 		case STOP_SIGNAL:
+			/*
+			 * si_code is positive for signals of the kernel, as for a fault, and not
+			 * for those of processes.
+			 */
 			if (ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) || info.si_code > 0) {
 				call->crash = stop.signal;
 				return STOP_SIGNAL;
@@ -240,6 +273,7 @@ static enum stop_kind run_to_system_call(struct call *call)
 	}
 }
 
+/* Returns false if the thread has ended. It must be stopped. */
 static bool get_regs(const struct call *call, struct user_regs_struct *regs)
 {
 	return ptrace(PTRACE_GETREGS, call->thread->tid, NULL, regs) == 0;
@@ -263,7 +297,8 @@ static void block_signals(const struct call *call)
 
 /*
  * Makes the thread execute a system call, after which it would return to the frame. It remains
- * stopped after the system call. *result has what the kernel returned.
+ * stopped after the system call. *result has what the kernel returned. Other results than
+ * STOP_SYSCALL leave the thread as run_to_system_call() does.
  */
 static enum stop_kind remote_call(struct call *call, long number, uint64_t a, uint64_t b,
 				  uint64_t c, uint64_t d, uint64_t e, uint64_t f, int64_t *result)
@@ -273,6 +308,10 @@ static enum stop_kind remote_call(struct call *call, long number, uint64_t a, ui
 
 	regs.rip = call->place->system_call;
 	regs.rsp = call->frame;
+	/*
+	 * Not in a system call: the kernel must not restart the interrupted one with these
+	 * registers.
+	 */
 	regs.orig_rax = (uint64_t)-1;
 	regs.eflags &= ~UINT64_C(0x500); /* no single step; strings go upwards */
 	regs.rax = (uint64_t)number;
@@ -304,7 +343,10 @@ static bool is_error(int64_t result)
 	return result < 0 && result > -4096;
 }
 
-/* Gets the memory for the code and the stack. Returns STOP_SYSCALL, with *result < 0 if refused. */
+/*
+ * Gets the memory for the code and the stack. Returns STOP_SYSCALL, with *result < 0 if refused.
+ * Two mappings, so that no page can be written and executed, which some systems forbid.
+ */
 static enum stop_kind get_memory(struct call *call, int64_t *result)
 {
 	enum stop_kind kind = remote_call(call, SYS_mmap, 0, CODE_BYTES, PROT_READ | PROT_EXEC,
@@ -320,6 +362,9 @@ static enum stop_kind get_memory(struct call *call, int64_t *result)
 	return kind;
 }
 
+/*
+ * Frees what get_memory() got, also a part. An error of munmap() leaves a small mapping, no more.
+ */
 static enum stop_kind free_memory(struct call *call)
 {
 	enum stop_kind kind = STOP_SYSCALL;
@@ -333,7 +378,10 @@ static enum stop_kind free_memory(struct call *call)
 	return kind;
 }
 
-/* Writes a string to the stack's memory, and returns its address. */
+/*
+ * Writes a string to the stack's memory below *top, and returns its address. After an error *ok is
+ * false; strings of this tool are short against STACK_BYTES.
+ */
 static uint64_t put_string(const struct call *call, uint64_t *top, const char *text, bool *ok)
 {
 	size_t bytes = strlen(text) + 1;
@@ -343,7 +391,11 @@ static uint64_t put_string(const struct call *call, uint64_t *top, const char *t
 	return *top;
 }
 
-/* Writes the code, the block and the strings, and sets the registers for the stub. */
+/*
+ * Writes the code, the block and the strings, and sets the registers for the stub. The code page is
+ * not writable for the thread; /proc/PID/mem writes it nevertheless. Returns false after an error,
+ * and then the thread still has the registers of the system call before.
+ */
 static bool prepare_stub(struct call *call, const struct call_request *request,
 			 uint64_t *block_address)
 {
@@ -377,7 +429,11 @@ static bool prepare_stub(struct call *call, const struct call_request *request,
 	return ok && set_regs(call, &regs);
 }
 
-/* Runs the stub until it is about to return by the frame, and reads its results. */
+/*
+ * Runs the stub until it is about to return by the frame, and reads its results. System calls of
+ * dlopen() and of the shim stop the thread too and are passed. The results are memory of the
+ * process and may have any value.
+ */
 static enum stop_kind run_stub(struct call *call, uint64_t address, struct stub_block *block)
 {
 	uint64_t end = call->code + (uint64_t)(stub_return - stub_code);
@@ -433,6 +489,7 @@ static void restore_crashed(struct call *call)
 		restore_thread(call);
 }
 
+/* The message is copied at most up to its bound and printed with say(), which makes it safe. */
 static enum call_outcome outcome_of(struct call *call, const struct stub_block *block,
 				    struct call_result *result)
 {
@@ -445,7 +502,10 @@ static enum call_outcome outcome_of(struct call *call, const struct stub_block *
 	return CALL_FAILED;
 }
 
-/* The outcome if the thread did not get to a stop as expected. */
+/*
+ * The outcome if the thread did not get to a stop as expected. After CALL_LATE nothing is restored
+ * here: this process ends, the kernel lets the thread go, and the stub ends by the frame.
+ */
 static enum call_outcome end_early(struct call *call, enum stop_kind kind,
 				   struct call_result *result)
 {
@@ -475,6 +535,7 @@ enum call_outcome call_run(struct stopped *thread, int memory, const struct call
 		return CALL_NO_ROOM;
 	}
 	kind = get_memory(&call, &result->value);
+	/* Without a stack the first mapping may exist: free_memory() below frees it. */
 	if (kind == STOP_SYSCALL && call.stack) {
 		if (prepare_stub(&call, request, &address)) {
 			kind = run_stub(&call, address, &block);

@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* elf.c - reads a loaded module from memory. Every size is bounded before it is used. */
+/*
+ * elf.c - reads a loaded module from memory. Every size is bounded before it is used.
+ *
+ * The memory is that of a running process: it may change between two reads and may be forged. So
+ * each value is copied once and checked in the copy. A module that cannot be believed is not used,
+ * and the process is then refused.
+ */
 #include "inject/elf.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * Bounds of a module. They exceed those of the largest known libraries several times, and keep a
+ * forged module from using much memory here.
+ */
 #define HEADERS_MAX 64
 #define DYNAMIC_MAX 512
 #define SYMBOLS_MAX 1000000
@@ -17,12 +27,19 @@ struct dynamic {
 	uint64_t symbol, string, string_bytes, hash, soname;
 };
 
-/* The dynamic linker has replaced offsets by addresses in most modules. */
+/*
+ * Returns the address that an entry of the dynamic section means. The dynamic linker has replaced
+ * offsets by addresses in most modules, but not in the vdso.
+ */
 static uint64_t address_of(const struct elf_module *module, uint64_t value)
 {
 	return value < module->base ? value + module->base : value;
 }
 
+/*
+ * Returns false if the section has no end within DYNAMIC_MAX entries, or lacks a table. A module
+ * without DT_GNU_HASH is not supported: no other entry has the number of its symbols.
+ */
 static bool read_dynamic(const struct elf_module *module, int memory, uint64_t address,
 			 struct dynamic *dynamic)
 {
@@ -66,6 +83,11 @@ static size_t count_symbols(int memory, uint64_t hash)
 	if (!memory_read(memory, hash, head, sizeof(head)) || head[0] > SYMBOLS_MAX ||
 	    head[2] > SYMBOLS_MAX || !head[0])
 		return 0;
+	/*
+	 * The table: four words, the filter of head[2] words of 64 bits, head[0] buckets, then the
+	 * chains. The greatest symbol that a bucket has begins the last chain. head[1] is the first
+	 * symbol with a hash.
+	 */
 	hash += sizeof(head) + head[2] * sizeof(uint64_t);
 	chains = hash + head[0] * sizeof(uint32_t);
 	bucket = calloc(head[0], sizeof(*bucket));
@@ -90,7 +112,10 @@ static size_t count_symbols(int memory, uint64_t hash)
 	return 0;
 }
 
-/* Copies an array. NULL: there is no memory, or it cannot be read. */
+/*
+ * Copies an array and appends a NUL, so that strings in it end. NULL: there is no memory, or it
+ * cannot be read. The caller has bounded bytes and frees the copy.
+ */
 static void *copy_of(int memory, uint64_t address, size_t bytes)
 {
 	void *copy = malloc(bytes + 1);
@@ -103,6 +128,7 @@ static void *copy_of(int memory, uint64_t address, size_t bytes)
 	return NULL;
 }
 
+/* On failure the caller frees what was read so far with elf_fini(). */
 static bool read_tables(struct elf_module *module, int memory, uint64_t address)
 {
 	struct dynamic dynamic;
@@ -121,7 +147,11 @@ static bool read_tables(struct elf_module *module, int memory, uint64_t address)
 	return module->symbol && module->string;
 }
 
-/* Reads the program headers; what they say about sizes is bounded. */
+/*
+ * Reads the program headers; the sizes in them are bounded. begin is the address of the first
+ * segment, which gives the base. Only the first executable segment is copied, which is all code in
+ * libraries that ld links.
+ */
 static bool read_headers(struct elf_module *module, int memory, uint64_t begin, bool with_code)
 {
 	Elf64_Phdr header[HEADERS_MAX];
@@ -176,6 +206,10 @@ const char *elf_soname(const struct elf_module *module)
 	return module->soname ? module->string + module->soname : "";
 }
 
+/*
+ * Versions are not compared: the versions of a function that is searched here are aliases. st_name
+ * is bounded for each symbol, and copy_of() has ended the last string.
+ */
 const Elf64_Sym *elf_find(const struct elf_module *module, const char *name)
 {
 	for (size_t i = 0; i < module->symbols; i++) {
@@ -202,6 +236,7 @@ uint64_t elf_code_find(const struct elf_module *module, const void *bytes, size_
 	return at ? module->code_begin + (uint64_t)(at - module->code) : 0;
 }
 
+/* An address before the segment wraps around to a large number, so one comparison is enough. */
 bool elf_has_code(const struct elf_module *module, uint64_t address)
 {
 	return address - module->code_begin < module->code_bytes;

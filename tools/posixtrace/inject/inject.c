@@ -68,6 +68,7 @@ static bool sees_library(pid_t pid, const char *library)
 
 #if defined __x86_64__
 
+/* A thread that may be tried. rank is as of the look at it; the thread runs on meanwhile. */
 struct candidate {
 	pid_t tid;
 	enum safe_rank rank;
@@ -80,7 +81,10 @@ static int by_rank(const void *a, const void *b)
 	return (int)second->rank - (int)first->rank;
 }
 
-/* Lists the threads that may be tried, the best ones first. */
+/*
+ * Lists the threads that may be tried, the best ones first. Returns their number; the caller frees
+ * the list. Without memory the list is shorter, and the next round tries again.
+ */
 static size_t list_candidates(pid_t pid, struct candidate **candidates)
 {
 	char path[40];
@@ -113,7 +117,7 @@ static size_t list_candidates(pid_t pid, struct candidate **candidates)
 /* The result of a round or of one thread. */
 enum progress { PROGRESS_AGAIN, PROGRESS_DONE, PROGRESS_FAILED, PROGRESS_ENDED };
 
-/* Prints the outcome of a call. */
+/* Prints the outcome of a call, except one that is tried again. Runs in the child. */
 static enum progress say_outcome(const struct work *work, enum call_outcome outcome,
 				 const struct call_result *result)
 {
@@ -155,13 +159,17 @@ static enum progress say_outcome(const struct work *work, enum call_outcome outc
 	return PROGRESS_FAILED;
 }
 
-/* Tries one thread. The mappings are read anew, because stacks come and go. */
+/*
+ * Tries one thread. The mappings are read anew, because stacks come and go. The thread has been let
+ * go again when this returns, unless the call does not end in time.
+ */
 static enum progress try_thread(const struct work *work, struct target *target, pid_t tid)
 {
 	/* Loading must not bind at the first call: a wrapper may run in a signal handler. */
 	const struct call_request request = { work->library, work->symbol, work->argument,
 					      RTLD_NOW | RTLD_LOCAL };
 	enum progress progress = PROGRESS_AGAIN;
+	/* Static, because it contains the vector state, which is large. */
 	static struct stopped thread;
 	const struct mapping *stack;
 	struct mappings mappings;
@@ -202,7 +210,11 @@ static enum progress try_thread(const struct work *work, struct target *target, 
 	return progress;
 }
 
-/* Tries threads until one could make the call. */
+/*
+ * Tries threads until one could make the call, the process has ended, or TRY_NS is over. Other
+ * threads of the process run all the time, so a thread that waits now may be elsewhere when it is
+ * stopped.
+ */
 static enum progress try_threads(const struct work *work, struct target *target)
 {
 	const struct timespec pause = { 0, PAUSE_NS };
@@ -228,7 +240,9 @@ static enum progress try_threads(const struct work *work, struct target *target)
 	return progress;
 }
 
-/* The child's work from the beginning. */
+/*
+ * The child's work from the beginning. Prints the reason unless it returns WORK_DONE or WORK_LEAVE.
+ */
 static enum work_exit do_work(const struct work *work, struct target *target)
 {
 	switch (try_threads(work, target)) {
@@ -294,6 +308,7 @@ static enum work_exit work_in_child(const struct work *work, struct target *targ
 	return WORK_FAILED;
 }
 
+/* A quick look at the names of mapped files; target_examine() decides later by the contents. */
 bool inject_is_needed(pid_t pid)
 {
 	bool has_library = false, has_shim = false;

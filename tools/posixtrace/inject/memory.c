@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* memory.c - reads and writes the memory of another process by /proc/PID/mem. */
+/*
+ * memory.c - reads and writes the memory of another process by /proc/PID/mem.
+ *
+ * Unlike process_vm_writev(2) this also writes pages that the process itself may not write, as that
+ * of the stub's code.
+ */
 #include "inject/memory.h"
 
 #include <errno.h>
@@ -19,6 +24,7 @@ int memory_open(pid_t pid, pid_t tid)
 	return open(path, O_RDWR | O_CLOEXEC);
 }
 
+/* An address past 2^63 is negative as an offset and fails. Pages may vanish between two parts. */
 bool memory_read(int memory, uint64_t address, void *buffer, size_t bytes)
 {
 	char *to = buffer;
@@ -65,7 +71,10 @@ void memory_string(int memory, uint64_t address, char *text, size_t bytes)
 	text[i] = '\0';
 }
 
-/* Parses a line. Returns 0, EINVAL, or ENOMEM. */
+/*
+ * Parses a line of maps. Returns 0, EINVAL, or ENOMEM. A path may contain spaces, so it is the rest
+ * of the line; it is "" for anonymous memory. mappings_fini() frees it.
+ */
 static int parse_line(struct mapping *mapping, const char *line)
 {
 	unsigned long long begin, end, offset;
@@ -84,6 +93,10 @@ static int parse_line(struct mapping *mapping, const char *line)
 	return mapping->path ? 0 : ENOMEM;
 }
 
+/*
+ * The kernel returns consistent lines, but mappings may change between two of its pages, and after
+ * the call. Each use of an address checks the result of its read.
+ */
 int mappings_read(struct mappings *mappings, pid_t pid)
 {
 	char path[40], *line = NULL;

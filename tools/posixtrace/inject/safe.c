@@ -126,6 +126,11 @@ struct stack {
 	size_t words;
 };
 
+/*
+ * Returns false for a stack that is too deep to search, or cannot be read. mapping contains the
+ * stack pointer. The caller frees word in both cases. The thread is stopped, so its stack does not
+ * change.
+ */
 static bool read_stack(struct stack *stack, const struct target *target,
 		       const struct stopped *thread, const struct mapping *mapping)
 {
@@ -158,6 +163,10 @@ static bool is_signal_frame(const struct target *target, const struct stack *sta
 		return false;
 	registers = context + offsetof(ucontext_t, uc_mcontext);
 	state = word_at(stack, context + offsetof(ucontext_t, uc_mcontext.fpregs));
+	/*
+	 * 0x46505853 is the kernel's FP_XSTATE_MAGIC1, 464 its place in the vector state, and cs is
+	 * 0x33 in 64 bit programs. A flag of the context above 7 is none that the kernel sets.
+	 */
 	return word_at(stack, context) <= 7 && word_at(stack, context + 8) == 0 &&
 	       (word_at(stack, registers + REG_CSGSFS * 8) & 0xffff) == 0x33 &&
 	       mappings_at(&target->mappings, word_at(stack, registers + REG_RIP * 8)) &&
@@ -238,6 +247,10 @@ static bool has_signal_frame(const struct target *target, const struct stack *st
 	return false;
 }
 
+/*
+ * Values of variables that look like return addresses count too, which only makes the thread
+ * unsafe.
+ */
 static bool has_locked_code(const struct target *target, const struct stack *stack)
 {
 	for (size_t i = 0; i < stack->words; i++)
@@ -281,6 +294,11 @@ static bool is_safe_running(const struct target *target, const struct stopped *t
 	       target_has_libc_malloc(target) && !has_locked_code(target, stack);
 }
 
+/*
+ * Decides at the stop, because the thread ran on after safe_look(). orig_rax is negative if it was
+ * not in a system call. cs 0x33: the thread runs 64 bit code. All conditions must hold, from the
+ * cheap ones to the search of the stack.
+ */
 bool safe_is_here(const struct target *target, const struct stopped *thread,
 		  const struct mapping *mapping)
 {

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* stop.c - stops a thread by PTRACE_SEIZE and PTRACE_INTERRUPT. */
+/*
+ * stop.c - stops a thread by PTRACE_SEIZE and PTRACE_INTERRUPT.
+ *
+ * Unlike PTRACE_ATTACH these send no SIGSTOP: the program and its parent see nothing. If this
+ * process is killed, the kernel lets the thread go.
+ */
 #include "inject/stop.h"
 
 #include <elf.h>
@@ -21,6 +26,10 @@
 /* Errors by which the kernel marks an interrupted system call; user programs never see them. */
 #define ERESTARTNOHAND 514
 
+/*
+ * Stops of PTRACE_INTERRUPT and of the whole process both have PTRACE_EVENT_STOP; their signals
+ * differ. A status that is no stop means that the thread has ended.
+ */
 static struct stop stop_of(int status)
 {
 	struct stop stop = { STOP_GONE, 0 };
@@ -37,7 +46,10 @@ static struct stop stop_of(int status)
 	return stop;
 }
 
-/* waitpid() has no limit of time, so the function looks often. */
+/*
+ * waitpid() has no limit of time, so the function looks often. end_ns is on the clock of
+ * until_now_ns(). __WALL: the thread is a child of another process.
+ */
 struct stop stop_wait(pid_t tid, int64_t end_ns)
 {
 	const struct timespec pause = { 0, PAUSE_NS };
@@ -101,6 +113,10 @@ static void deliver(pid_t tid, int signal)
 	ptrace(PTRACE_DETACH, tid, NULL, signal);
 }
 
+/*
+ * A thread with the result STOP_STUCK remains seized: only the end of this process lets it go,
+ * because PTRACE_DETACH needs a stopped thread.
+ */
 enum stop_result stop_begin(struct stopped *thread, pid_t pid, pid_t tid)
 {
 	struct stop stop;
@@ -174,7 +190,10 @@ bool stop_has_signal(const struct stopped *thread)
 	return pending & ~thread->mask & ~mask_of(text, "\nSigIgn:");
 }
 
-/* The line NSpid has the numbers from this name space to the innermost one. */
+/*
+ * The line NSpid has the numbers from this name space to the innermost one, which is the thread's
+ * own. A kernel without the line has one name space here, and the number is the same.
+ */
 pid_t stop_inner_id(const struct stopped *thread)
 {
 	char text[4096];

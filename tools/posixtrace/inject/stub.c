@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* stub.c - the code that is copied into the process. It refers to no address but by r12. */
+/*
+ * stub.c - the code that is copied into the process. It refers to no address but by r12.
+ *
+ * It is assembled as data of the tool, so that it needs no relocation. Registers that the C
+ * library's functions preserve hold its state: r12 the block, r13 the address of errno, r14 its
+ * value, rbx the former state of cancellation.
+ */
 #include "inject/stub.h"
 
 #if defined __x86_64__

@@ -55,7 +55,11 @@ static long number_of(const char *status, const char *name, long otherwise)
 	return text ? strtol(text, NULL, 10) : otherwise;
 }
 
-/* Examines the status file of the process. NULL: nothing speaks against it. */
+/*
+ * Examines the status file of the process. Returns the reason for a refusal, NULL if there is none.
+ * A filter of seccomp may end the process for a system call that it does not expect; a shadow stack
+ * would refuse the return to the frame.
+ */
 static const char *reason_in_status(pid_t pid, const char *status)
 {
 	const char *state = field_of(status, "\nState:");
@@ -107,8 +111,9 @@ static bool is_module(const struct mapping *mapping)
 }
 
 /*
- * Finds a module by its SONAME; files may have any name. hint is a part of the usual file name,
- * which is tried first, because reading a module takes time.
+ * Finds a module by its SONAME; files may have any name. The first pass reads files whose name
+ * begins with it, since reading a module takes time, and the second pass all others. Returns false
+ * if there is none; module is then empty.
  */
 static bool find_module(struct target *target, const char *soname, struct elf_module *module)
 {
@@ -126,7 +131,7 @@ static bool find_module(struct target *target, const char *soname, struct elf_mo
 	return false;
 }
 
-/* Names which libraries are mapped. */
+/* Returns whether a file whose name begins with this text is mapped. */
 static bool has_mapped(const struct target *target, const char *name)
 {
 	for (size_t i = 0; i < target->mappings.count; i++)
@@ -135,7 +140,10 @@ static bool has_mapped(const struct target *target, const char *name)
 	return false;
 }
 
-/* Reads the state of the shim, if it is mapped. */
+/*
+ * Reads the state of the shim, if it is mapped. A state that cannot be read or is out of range
+ * counts as preloaded: then nothing is changed in the process.
+ */
 static void find_shim(struct target *target)
 {
 	struct elf_module module;
@@ -161,7 +169,10 @@ static void find_shim(struct target *target)
 	}
 }
 
-/* Explains why there is no C library that could load the shim. */
+/*
+ * Explains why there is no C library that could load the shim. The file that the process executes
+ * shows its word size and processor; bytes 4 and 18 of an ELF header have them.
+ */
 static const char *reason_without_libc(const struct target *target)
 {
 	unsigned char elf[20];
@@ -196,7 +207,11 @@ static void find_callers(struct target *target)
 	}
 }
 
-/* Finds what a call needs. NULL: all was found. */
+/*
+ * Finds what a call needs. Returns NULL if all was found, else the reason. The instructions are
+ * "syscall; ret" and "mov $15, %rax; syscall", the restorer of rt_sigreturn(). dlopen() is in the C
+ * library itself since glibc 2.34.
+ */
 static const char *find_place(struct target *target)
 {
 	static const unsigned char system_call[] = { 0x0f, 0x05, 0xc3 };
@@ -306,6 +321,10 @@ void target_fini(struct target *target)
 	target->memory = -1;
 }
 
+/*
+ * Any other module that defines malloc() makes the answer no, also if the linker prefers the C
+ * library's: this is not examined further.
+ */
 bool target_has_libc_malloc(const struct target *target)
 {
 	struct elf_module module;
