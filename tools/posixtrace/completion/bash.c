@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* bash.c - the completion for bash: a function with a case for each command. */
+/*
+ * bash.c - the completion for bash: a function with a case for each command.
+ *
+ * The script needs bash 4 for mapfile, and works without the package bash-completion. bash keeps =
+ * as a word of its own in COMP_WORDS, and replaces only the word behind it, so the words that the
+ * script offers for an option have no option in front of them.
+ */
 #include <stdlib.h>
 
 #include "completion/shells.h"
 
 /*
- * The parts that do not depend on the tables. The functions see the local variables of their
- * caller. Words are compared one by one: compgen -W would expand $() in the name of an event.
+ * The beginning of the script, up to the cases of the commands. It does not depend on the tables.
+ * The functions see the local variables of their caller. Words are compared one by one: compgen -W
+ * would expand $() in the name of an event, which a hostile log may contain. printf %q quotes each
+ * word for the same reason, and errors of posixtrace are discarded, since they would appear in the
+ * prompt.
  */
 static const char head[] =
 	"# Completion of posixtrace for bash. Written by: posixtrace completion bash\n"
@@ -68,6 +77,11 @@ static const char head[] =
 	"	COMPREPLY=()\n"
 	"	((COMP_CWORD > 1)) || command=\n"
 	"	case $command in\n";
+/*
+ * The end of the script. It offers words by the kind that the case of the command has set. The word
+ * behind an option decides first, then options if the word begins with -, then the operands. With a
+ * command line of another program the completion of that program is used, if there is one.
+ */
 static const char tail[] =
 	"	*)\n"
 	"		return\n"
@@ -123,7 +137,10 @@ static const char tail[] =
 	"\n"
 	"complete -F _posixtrace posixtrace\n";
 
-/* The names of kinds in the script. Texts, numbers and times are of the kind text. */
+/*
+ * The names of kinds in the script, by enum option_kind. Texts, numbers and times are of the kind
+ * text, for which the script offers nothing.
+ */
 static const char *const kinds[] = {
 	[OPTION_TEXT] = "text", [OPTION_FILE] = "file", [OPTION_FOLDER] = "folder",
 	[OPTION_LOG] = "file", [OPTION_PID] = "pid", [OPTION_EVENT] = "event",
@@ -131,7 +148,10 @@ static const char *const kinds[] = {
 	[OPTION_SINK] = "choice", [OPTION_PROGRAM] = "program",
 };
 
-/* Writes the names of an option with this text between the short and the long one. */
+/*
+ * Writes the names of an option with this text between the short and the long one. Each option has
+ * at least one of them.
+ */
 static void put_names(struct out *out, const struct option_row *row, const char *between)
 {
 	if (option_has_letter(row))
@@ -140,7 +160,11 @@ static void put_names(struct out *out, const struct option_row *row, const char 
 		out_printf(out, "--%s", row->name);
 }
 
-/* Writes the case of a command: its options, and the kind of their arguments and of the others. */
+/*
+ * Writes the case of a command: its options, and the kind of their arguments and of the others.
+ * Returns false without memory. Options without a help text are hidden: they work, but are not
+ * offered.
+ */
 static bool put_command(struct out *out, const struct tool_command *command)
 {
 	struct option_list list;
@@ -161,6 +185,10 @@ static bool put_command(struct out *out, const struct tool_command *command)
 		between = " ";
 	}
 	out_str(out, "'\n");
+	/*
+	 * A command that starts a program must know which options have a value, to find the first
+	 * word that is the program: hidden options count here too.
+	 */
 	if (command->ends_options) {
 		out_str(out, "		values='");
 		between = "";
@@ -186,6 +214,7 @@ static bool put_command(struct out *out, const struct tool_command *command)
 		out_str(out, "' ;;\n");
 	}
 	out_str(out, "		esac\n");
+	/* An option before the word has set its own choices. */
 	if (command->words)
 		out_printf(out, "		[[ $kind ]] || choices='%s'\n", command->words);
 	out_str(out, "		;;\n");
@@ -193,6 +222,10 @@ static bool put_command(struct out *out, const struct tool_command *command)
 	return true;
 }
 
+/*
+ * The cases are in the order of the table of commands. The words of the tables contain no quotation
+ * mark, so the script quotes them by '.
+ */
 bool bash_script(struct out *out)
 {
 	out_str(out, head);

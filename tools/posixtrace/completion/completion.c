@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* completion.c - the command completion: writes the scripts for shells, and the words of a log. */
+/*
+ * completion.c - the command completion: writes the scripts for shells, and the words of a log.
+ *
+ * The scripts are made from the tables by which the commands parse their options, so a new option
+ * needs no change here, and no script can offer an option that the tool does not have.
+ */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +18,7 @@
 
 extern const struct tool_command completion_command;
 
+/* The shells, with the functions that write their scripts. */
 static const struct {
 	const char *name;
 	bool (*write)(struct out *out);
@@ -30,6 +36,7 @@ size_t shells_brief(const char *help)
 	return strcspn(help, ";:\n");
 }
 
+/* strchr() also finds the NUL at the end of special, but text has none before len. */
 void shells_quoted(struct out *out, const char *text, size_t len, const char *special,
 		   const char *before)
 {
@@ -40,6 +47,7 @@ void shells_quoted(struct out *out, const char *text, size_t len, const char *sp
 	}
 }
 
+/* A format is a source if it can import, and a sink if it can be opened for writing. */
 void shells_words(struct out *out, enum option_kind kind, const char *choices)
 {
 	const char *blank = "";
@@ -58,7 +66,8 @@ void shells_words(struct out *out, enum option_kind kind, const char *choices)
 
 /*
  * Prints the names of the event types of a log, a line each. A log is hostile: a name with an
- * unsafe character, such as a line end, is left out.
+ * unsafe character, such as a line end, is left out, because the shell would see two words. Its
+ * shown form is longer then. Returns a status of the tool.
  */
 static int list_events(const char *path)
 {
@@ -77,7 +86,10 @@ static int list_events(const char *path)
 	return TOOL_OK;
 }
 
-/* Writes the script for the shell of this name. */
+/*
+ * Writes the script for the shell of this name. An unknown name is a usage error, and the message
+ * has the nearest known one.
+ */
 static int write_script(const char *name)
 {
 	struct nearest nearest;
@@ -101,6 +113,7 @@ static const struct option_row option_rows[] = {
 	OPTION_END
 };
 
+/* The only option is --help, so the loop ends at the first one. */
 static int completion_run(int argc, char **argv)
 {
 	int option, status = TOOL_OK;

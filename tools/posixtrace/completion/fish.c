@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* fish.c - the completion for fish: a line for each command and each option. */
+/*
+ * fish.c - the completion for fish: a line for each command and each option.
+ *
+ * fish evaluates the condition -n of each line when it completes, and expands the words of -a. So a
+ * line is independent of the others, and their order has no meaning.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "completion/shells.h"
 
+/*
+ * The functions that the conditions and words of the lines call. commandline -opc has the words
+ * before the one that is completed. -f and -x keep file names from being offered besides the words.
+ */
 static const char head[] =
 	"# Completion of posixtrace for fish. Written by: posixtrace completion fish\n"
 	"\n"
@@ -42,7 +51,7 @@ static const char head[] =
 		"-d 'print the version'\n"
 	"complete -c posixtrace -f -n __posixtrace_needs_command -a help -d 'explain a command'\n";
 
-/* Writes text in a quotation by '. */
+/* Writes text in a quotation by '. In fish a backslash before ' or \ is special inside of it. */
 static void put_quoted(struct out *out, const char *text, size_t len)
 {
 	out_char(out, '\'');
@@ -50,7 +59,10 @@ static void put_quoted(struct out *out, const char *text, size_t len)
 	out_char(out, '\'');
 }
 
-/* Writes the options of complete that say how an argument is completed. */
+/*
+ * Writes the options of complete that say how an argument is completed. -r: an argument follows;
+ * -x: the same, without file names; -F: with file names.
+ */
 static void put_kind(struct out *out, enum option_kind kind, const char *choices)
 {
 	switch (kind) {
@@ -93,7 +105,10 @@ static void put_kind(struct out *out, enum option_kind kind, const char *choices
 	}
 }
 
-/* Writes a line for each option of a command, and one for its other arguments. */
+/*
+ * Writes a line for each option of a command, and one for its other arguments. Returns false
+ * without memory. Hidden options have no help text and no line.
+ */
 static bool put_command(struct out *out, const struct tool_command *command)
 {
 	struct option_list list;
@@ -128,6 +143,7 @@ static bool put_command(struct out *out, const struct tool_command *command)
 	return true;
 }
 
+/* The command help has the names of the commands as its arguments. */
 bool fish_script(struct out *out)
 {
 	out_str(out, head);

@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* zsh.c - the completion for zsh: a call of _arguments for each command. */
+/*
+ * zsh.c - the completion for zsh: a call of _arguments for each command.
+ *
+ * _arguments parses the command line by specifications, of which each option has one. It offers an
+ * option once, unless the specification begins with *.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "completion/shells.h"
 
+/*
+ * The beginning of the script, up to the descriptions of the commands. zsh finds the file by its
+ * first line, #compdef, and loads it at the first completion; the last line of the script is for
+ * that.
+ */
 static const char head[] =
 	"#compdef posixtrace\n"
 	"# Completion of posixtrace for zsh. Written by: posixtrace completion zsh\n"
@@ -43,6 +53,10 @@ static const char head[] =
 	"	typeset -A opt_args\n"
 	"\n"
 	"	commands=(\n";
+/*
+ * From the descriptions to the cases of the commands. The first call of _arguments finds the
+ * command; the cases see its arguments in words.
+ */
 static const char middle[] =
 	"	)\n"
 	"	_arguments -C \\\n"
@@ -64,7 +78,10 @@ static const char tail[] =
 	"\n"
 	"_posixtrace \"$@\"\n";
 
-/* Writes text for a quotation by '. */
+/*
+ * Writes text for a quotation by ', with a backslash before each special character of the
+ * specification. A ' leaves the quotation, since a backslash is not special in it.
+ */
 static void put_quoted(struct out *out, const char *text, size_t len, const char *special)
 {
 	for (size_t i = 0; i < len; i++) {
@@ -76,7 +93,10 @@ static void put_quoted(struct out *out, const char *text, size_t len, const char
 	}
 }
 
-/* Writes how the argument of an option or a command is completed. */
+/*
+ * Writes how the argument of an option or a command is completed: a function, or words in
+ * parentheses.
+ */
 static void put_action(struct out *out, enum option_kind kind, const char *choices)
 {
 	switch (kind) {
@@ -122,6 +142,7 @@ static void put_action(struct out *out, enum option_kind kind, const char *choic
  */
 static void put_option(struct out *out, const struct option_row *row)
 {
+	/* The help text is the only place that says it; the tables have no field for it. */
 	bool repeats = row->help && strstr(row->help, "may be repeated");
 	const char *plus = row->arg ? "+" : "", *equals = row->arg ? "=" : "";
 
@@ -149,7 +170,10 @@ static void put_option(struct out *out, const struct option_row *row)
 	out_str(out, "' \\\n");
 }
 
-/* Writes the case of a command. */
+/*
+ * Writes the case of a command. Returns false without memory. -S and -A end the options at -- and
+ * at the program, whose own options are not those of the command.
+ */
 static bool put_command(struct out *out, const struct tool_command *command)
 {
 	struct option_list list;
