@@ -50,7 +50,7 @@ tools/posixtrace/show 100
 tools/posixtrace/spans 125
 tools/posixtrace/stat 125
 tools/posixtrace/symbols 125
-tools/posixtrace/top 102
+tools/posixtrace/top 125
 tools/posixtrace/why 125
 '
 

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* top.c - the command top: shows the current activity of a process. */
+/*
+ * top.c - the command top: shows the current activity of a process.
+ *
+ * The command has one thread. It reads events more often than it shows a page, because its stream
+ * overwrites old events. The counts come from the ledger and are exact in spite of that; durations
+ * and locks are those of the events that it has read.
+ */
 #include "top/top.h"
 
 #include <errno.h>
@@ -52,7 +58,10 @@ static bool batch;
 static const char *families; /* NULL: the default */
 static size_t stream_size = (size_t)1 << 20;
 
-/* Processes one option. Returns false after an error was printed. */
+/*
+ * Processes one option. Returns false after an error was printed; tool_option() prints that of an
+ * unknown one.
+ */
 static bool take_option(int option)
 {
 	switch (option) {
@@ -96,7 +105,10 @@ static void write_page(const struct top_source *source, const struct top *top)
 	top_page_fini(&page);
 }
 
-/* Writes pages until there are enough, the process ends, or a signal arrives. */
+/*
+ * Writes pages until there are enough, the process ends, or a signal arrives. Returns a status of
+ * the tool. The last page is written after the end of the process.
+ */
 static int write_pages(struct top_source *source, struct top *top)
 {
 	struct until until;
@@ -130,7 +142,9 @@ static int write_pages(struct top_source *source, struct top *top)
 	return err ? process_say_why(source->pid, err) : TOOL_OK;
 }
 
-/* Shows the source on the screen or as text. */
+/*
+ * Shows the source on the screen or as text. A log has one page as text, since it does not change.
+ */
 static int show_source(struct top_source *source, struct top *top)
 {
 #ifdef HAVE_NCURSES
@@ -143,7 +157,10 @@ static int show_source(struct top_source *source, struct top *top)
 	return TOOL_OK;
 }
 
-/* Opens the source, shows it and closes it. path is NULL for a process. */
+/*
+ * Opens the source, shows it and closes it. path is NULL for a process. The stream is closed on all
+ * paths, so that the process does not record for nothing.
+ */
 static int watch_source(const char *path)
 {
 	struct top *top = malloc(sizeof(*top)); /* too large for the stack */

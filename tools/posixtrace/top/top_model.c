@@ -10,7 +10,10 @@
 #include "base/vec.h"
 #include "top/top.h"
 
-/* Adds the duration of a span or call to the type that ends it. */
+/*
+ * Adds the duration of a span or call to the type that ends it. The pairing calls it. A type that
+ * ends spans of several series is shown by the first one's name.
+ */
 static void add_duration(void *arg, const struct span *span, const struct posix_trace_event_np *end)
 {
 	struct top_type *type = top_type(arg, end->info.posix_event_id);
@@ -26,6 +29,7 @@ static void add_duration(void *arg, const struct span *span, const struct posix_
 		type->total_ns = UINT64_MAX;
 }
 
+/* After a failure the caller calls top_fini() as well. */
 bool top_init(struct top *top)
 {
 	memset(top, 0, sizeof(*top));
@@ -47,7 +51,10 @@ void top_fini(struct top *top)
 	locks_fini(&top->locks);
 }
 
-/* Open spans continue, so their ends count after the reset. */
+/*
+ * Durations and locks begin anew; the counts of events remain, since the ledger has them. Open
+ * spans continue, so their ends count after the reset.
+ */
 void top_reset(struct top *top)
 {
 	struct locks empty = { .count = 0 };
@@ -66,6 +73,10 @@ void top_reset(struct top *top)
 	}
 }
 
+/*
+ * The pointer is valid until top_fini(): the array contains pointers. The limit keeps an id of a
+ * hostile log from making the array huge.
+ */
 struct top_type *top_type(struct top *top, trace_event_id_t id)
 {
 	struct top_type *type;
@@ -98,7 +109,10 @@ static void find_schema(struct top_type *type, struct logfile *log)
 		type->described = logfile_type(log, type->id);
 }
 
-/* Types without a schema are the majority; they end here. */
+/*
+ * Adds one event to durations and locks. Types without a schema are the majority; they end here. A
+ * loss closes open spans, whose ends may have been lost.
+ */
 void top_event(struct top *top, struct logfile *log, const struct posix_trace_event_np *event)
 {
 	struct top_type *type = top_type(top, event->info.posix_event_id);

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* top_page.c - the pages of top, line by line. */
+/*
+ * top_page.c - the pages of top, line by line.
+ *
+ * A page is an array of lines and knows no terminal, so the screen and --batch show the same text.
+ * Names from the process or the log are hostile; text_name() and text_safe() write them.
+ */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +22,10 @@
  */
 static struct out line = { .fd = -1 }; /* never so long that it would be written */
 
-/* Appends the current line to the page. Without memory the line is omitted. */
+/*
+ * Appends the current line to the page. Without memory the line is omitted: a page with a gap is
+ * better than the end of the command.
+ */
 static void end_line(struct top_page *page, bool heading)
 {
 	if (vec_grow(&page->line, page->lines, 1)) {
@@ -100,7 +108,9 @@ static int by_number(double x, double y)
 	return x > y ? -1 : x < y;
 }
 
-/* By rate or total; ids make the order complete. */
+/*
+ * By rate or total; ids make the order complete, so that rows do not change places without reason.
+ */
 static int order_types(const void *a, const void *b)
 {
 	const struct top_type *x = *(struct top_type *const *)a, *y = *(struct top_type *const *)b;
@@ -189,7 +199,10 @@ static int order_threads(const void *a, const void *b)
 	return order ? order : x->tid < y->tid ? -1 : 1;
 }
 
-/* Writes the name of a thread. Only a running process's threads have one in /proc. */
+/*
+ * Writes the name of a thread, as of now. Only a running process's threads have one in /proc. A
+ * thread that has ended is written without a name.
+ */
 static void put_thread_name(const struct top_thread *thread)
 {
 	char path[64], name[PROCESS_NAME_BYTES];

@@ -2,6 +2,9 @@
 /*
  * top_screen.c - top on a terminal. Signals arrive through a descriptor, so that the terminal is
  * restored in all cases except SIGKILL.
+ *
+ * Without NCURSES_NOMACROS ncurses defines its functions as macros, with names such as erase. The
+ * functions are not safe in signal handlers, and no handler exists.
  */
 #define NCURSES_NOMACROS 1
 #include <curses.h>
@@ -16,6 +19,7 @@
 #include "live/process.h"
 #include "top/top.h"
 
+/* The state of the display. source and top belong to the caller. */
 struct screen {
 	struct top_source *source;
 	struct top *top;
@@ -29,7 +33,11 @@ struct screen {
 static const char keys[] =
 	"q quit  Tab next part  a all  s sort  p pause  r reset  arrows scroll";
 
-/* Draws the page. In the view of all parts each part gets a quarter of the lines. */
+/*
+ * Draws the page as of the last update. In the view of all parts each part gets a quarter of the
+ * lines. ncurses sends only the changes to the terminal. The page is made anew each time, also for
+ * a key.
+ */
 static void draw_page(struct screen *screen)
 {
 	struct top_page page;
@@ -158,7 +166,7 @@ static void wait_and_obey(struct screen *screen, int64_t delay_ns)
 	}
 }
 
-/* Updates and draws until the user quits. */
+/* Updates and draws until the user quits. Returns 0 or an error number, which ends the command. */
 static int run_screen(struct screen *screen, int64_t delay_ns)
 {
 	int err = 0;

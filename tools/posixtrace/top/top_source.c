@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* top_source.c - reads a process or a log for top. */
+/*
+ * top_source.c - reads a process or a log for top.
+ *
+ * For a process the library's ledger has the counts, also of events that were overwritten before
+ * this command read them; reading gives durations and locks. For a log both come from reading it.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +23,7 @@
 
 /*
  * Creates and starts a stream in loop mode: a slow reader loses events, but never delays the
- * process.
+ * process. Children inherit it. Returns 0 or an error number, and then there is no stream.
  */
 static int begin_stream(pid_t pid, size_t stream_size, trace_id_t *trid)
 {
@@ -75,7 +80,10 @@ int top_open_process(struct top_source *source, pid_t pid, const char *families,
 	return TOOL_OK;
 }
 
-/* Copies the counts of a log. Returns 0 or ENOMEM. */
+/*
+ * Copies the counts of a log. Returns 0 or ENOMEM; top_fini() frees what was copied. Rates are
+ * means over the whole log.
+ */
 static int copy_tally(struct top *top, const struct tally *tally)
 {
 	/* A damaged log may have any two times; a double holds their difference. */
@@ -170,7 +178,10 @@ static double rate_of(uint64_t now, uint64_t before, double seconds)
 	return now > before && seconds > 0 ? (double)(now - before) / seconds : 0;
 }
 
-/* Updates the types by the ledger. A type without a schema so far is looked up again. */
+/*
+ * Updates the types by the ledger. seconds is the time since the last update. A type without a
+ * schema so far is looked up again. Returns 0 or an error number.
+ */
 static int update_types(struct top_source *source, struct top *top, double seconds)
 {
 	struct posix_trace_ledger_np ledger;
@@ -209,7 +220,10 @@ static uint64_t events_before(const struct top *top, pid_t pid, pid_t tid)
 	return 0;
 }
 
-/* Updates the threads by the ledger. */
+/*
+ * Updates the threads by the ledger. Returns 0 or an error number. The search for the former counts
+ * is quadratic; a stream has at most some thousand threads.
+ */
 static int update_threads(struct top_source *source, struct top *top, double seconds)
 {
 	struct posix_trace_ledger_np ledger;
@@ -239,7 +253,10 @@ static int update_threads(struct top_source *source, struct top *top, double sec
 	return err;
 }
 
-/* Events of a log were all read when it was opened. */
+/*
+ * Reads the events that are there, never waits, and stops after EVENTS_AT_ONCE, so that keys still
+ * work under a process that records faster. Events of a log were all read when it was opened.
+ */
 int top_read(struct top_source *source, struct top *top)
 {
 	struct posix_trace_event_np event = { .flags = 0 };
