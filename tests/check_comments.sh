@@ -34,7 +34,7 @@ tools/posixtrace/convert/tracex 125
 tools/posixtrace/convert/viewer 125
 tools/posixtrace/choose 125
 tools/posixtrace/completion 125
-tools/posixtrace/diff 110
+tools/posixtrace/diff 125
 tools/posixtrace/functions 125
 tools/posixtrace/inject 125
 tools/posixtrace/latency 95

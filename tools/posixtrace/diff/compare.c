@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* compare.c - forms the comparisons of two samples and tests them. */
+/*
+ * compare.c - forms the comparisons of two samples and tests them.
+ *
+ * All tests are of logarithms of ratios, part by part: a factor becomes a sum, and twice as slow is
+ * as far from equal as twice as fast. Both logs are divided into SAMPLE_PARTS parts.
+ */
 #include "diff/compare.h"
 
 #include <math.h>
@@ -25,7 +30,7 @@ const char *compare_kind_name(int kind)
 
 /*
  * Appends a comparison. Returns NULL without memory. Rows may move, so a caller keeps no pointer
- * over another call.
+ * over another call. name is not copied; it belongs to a sample, which outlives the comparison.
  */
 static struct comparison *add_row(struct compare *compare, const char *name, int kind, int quantity)
 {
@@ -61,7 +66,10 @@ static void set_interval(struct comparison *to, const double *difference, double
 	to->has_interval = true;
 }
 
-/* Tests a comparison against the margin. The result is adjusted later, when all tests are known. */
+/*
+ * Tests a comparison against the margin: p is small if the ratio is farther from 1 than the margin
+ * allows. The result is adjusted later, when all tests are known.
+ */
 static void test(const struct compare *compare, struct comparison *to, const double *difference)
 {
 	struct paired paired = paired_of(difference, SAMPLE_PARTS);
@@ -73,6 +81,7 @@ static void test(const struct compare *compare, struct comparison *to, const dou
 
 /* ------------------------------------------------------------------ event types */
 
+/* Types are the same in two logs if their names are: each log has its own numbers. */
 static const struct sample_type *find_type(const struct sample *sample, const char *name)
 {
 	for (size_t i = 0; i < sample->types; i++)
@@ -173,6 +182,7 @@ static bool add_types(struct compare *compare, const struct sample *a, const str
 
 /* ------------------------------------------------------------------ spans */
 
+/* Returns the series of the other log with this kind and name, NULL if there is none. */
 static const struct sample_series *find_series(const struct sample *sample,
 					       const struct series *series)
 {
@@ -230,7 +240,11 @@ static bool find_common(struct compare *compare, const struct sample *a, const s
 	return true;
 }
 
-/* Adds the quantiles of a span that both logs have. */
+/*
+ * Adds the quantiles of a span that both logs have. Returns false without memory. With
+ * compare->relative the ratio that most spans have in common is removed before the test, else
+ * common is 0.
+ */
 static bool add_series(struct compare *compare, const struct sample_series *a,
 		       const struct sample_series *b)
 {
@@ -267,7 +281,7 @@ static int by_p(const void *a, const void *b)
 /*
  * Holm's method: the least p is multiplied by the number of tests, the next one by one less, and so
  * on; no result is less than the one before. It keeps the probability of any false mark below the
- * level.
+ * level. The tests need not be independent for that. Returns false without memory.
  */
 static bool adjust_all(struct compare *compare)
 {

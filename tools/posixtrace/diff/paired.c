@@ -66,6 +66,10 @@ static double student_above(double t, double freedom)
 	return beta(freedom / 2, 0.5, freedom / (freedom + t * t)) / 2;
 }
 
+/*
+ * A negative covariance counts as 0: it would make the error less than that of independent parts,
+ * and such a log would be marked too easily. paired.h has the formula.
+ */
 struct paired paired_of(const double *difference, size_t count)
 {
 	struct paired paired = { .freedom = (double)count / 2 - 1 };
@@ -85,6 +89,7 @@ struct paired paired_of(const double *difference, size_t count)
 	return paired;
 }
 
+/* Both sides count. Without any spread the result is certain: 0 beyond the margin, 1 within it. */
 double paired_p(const struct paired *paired, double margin)
 {
 	double beyond = fabs(paired->middle) - margin;

@@ -17,7 +17,10 @@
 const double sample_quantile[] = { 0.5, 0.9, 0.99 };
 const char *const sample_quantile_name[] = { "p50", "p90", "p99" };
 
-/* Spans that a part needs for each quantile; with fewer the quantile says little. */
+/*
+ * Spans that a part needs for each quantile; with fewer the quantile says little: the p99 of 200
+ * spans is the second or third greatest.
+ */
 static const uint64_t least[] = { 8, 50, 200 };
 
 bool sample_has(const struct sample_series *series, enum sample_quantile quantile)
@@ -35,7 +38,7 @@ double sample_seconds(const struct sample *sample)
 
 /*
  * Returns the figures of a series; the array grows as the pairing finds series. NULL without
- * memory.
+ * memory. The pointer is valid until the next call.
  */
 static struct sample_series *series_of(struct sample *sample, const struct series *series)
 {
@@ -115,7 +118,10 @@ static void count_event(struct sample *sample, const struct reading *reading)
 	to->part[part >= 0 && part < SAMPLE_PARTS ? (int)part : part > 0 ? SAMPLE_PARTS - 1 : 0]++;
 }
 
-/* Reads the log once. Returns 0 or an error number. */
+/*
+ * Reads the log once. Returns 0 or an error number. pairing_end() closes the spans that are open at
+ * the end of the log.
+ */
 static int read_once(struct sample *sample, struct reading *reading)
 {
 	int err = reading_begin(reading, &sample->log, &sample->wanted);
