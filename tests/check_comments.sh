@@ -37,7 +37,7 @@ tools/posixtrace/completion 125
 tools/posixtrace/diff 125
 tools/posixtrace/functions 125
 tools/posixtrace/inject 125
-tools/posixtrace/latency 95
+tools/posixtrace/latency 125
 tools/posixtrace/live 110
 tools/posixtrace/log 125
 tools/posixtrace/picture 125

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* latency.c - the command latency: measures the durations of spans and events. */
+/*
+ * latency.c - the command latency: measures the durations of spans and events.
+ *
+ * The log is read once for all figures, which need memory for each series but not for each event.
+ * The slowest spans need a second reading, because only its end shows which spans they are.
+ */
 #include "latency/latency.h"
 
 #include <errno.h>
@@ -15,6 +20,10 @@
 
 extern const struct tool_command latency_command;
 
+/*
+ * The values of the options that only this file needs. slowest and around are numbers within the
+ * limits of slowest.h.
+ */
 struct options {
 	enum when_form form;
 	bool json;
@@ -35,7 +44,7 @@ double latency_rate(const struct latency *latency, uint64_t count)
 
 /*
  * Returns the figures of a series; the array grows as the pairing finds series. NULL without
- * memory.
+ * memory. The pointer is valid until the next call. series->index is below PAIRING_SERIES.
  */
 static struct latency_series *series_of(struct latency *latency, const struct series *series)
 {
@@ -106,7 +115,8 @@ static int count_events(struct latency *latency, struct reading *reading)
 }
 
 /*
- * Reads the log once more, for the events around the slowest spans. Returns 0 or an error number.
+ * Reads the log once more, for the events around the slowest spans, and stops when it has all of
+ * them. Returns 0 or an error number. Ordinals are the same in both readings.
  */
 static int look_around(struct latency *latency)
 {
@@ -150,7 +160,10 @@ static int take_lost(struct latency *latency)
 
 /* ------------------------------------------------------------------ the command */
 
-/* Measures an open log and prints the result. */
+/*
+ * Measures an open log and prints the result. Returns a status of the tool. Nothing is printed on
+ * standard output after an error, so that a partial result is not mistaken for a whole one.
+ */
 static int measure_open_log(struct latency *latency, const struct options *options)
 {
 	struct reading reading;
@@ -234,7 +247,10 @@ static bool number_up_to(const char *option, const char *text, uint64_t most, ui
 	return false;
 }
 
-/* Processes an option. Returns false after an error was printed. */
+/*
+ * Processes an option. Returns false after an error was printed. Options that choose events are
+ * those of choose/, common to several commands.
+ */
 static bool parse_option(struct latency *latency, struct options *options, int option)
 {
 	bool good;
@@ -263,6 +279,7 @@ static bool parse_option(struct latency *latency, struct options *options, int o
 	return false; /* tool_option() has printed the error */
 }
 
+/* Frees everything, also after an error and before anything was read. */
 static void latency_fini(struct latency *latency)
 {
 	for (size_t i = 0; i < latency->count; i++)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * latency_json.c - the results as one JSON object. Durations are numbers, times since 1970 strings.
+ *
+ * A time since 1970 in nanoseconds exceeds 2^53, up to which programs that use double are exact.
+ * All arrays are present, also empty ones, so that a program needs no test for them.
  */
 #include "latency/latency.h"
 
@@ -48,7 +51,7 @@ static void put_series(struct json *json, const struct latency *latency,
 	json_end_object(json);
 }
 
-/* The sum of the times of waiting or holding. */
+/* The sum of the times of waiting or holding, as an object with this name. */
 static void put_sum(struct json *json, const char *name, const struct locks_sum *sum)
 {
 	json_object(json, name);

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* latency_text.c - the results as tables. Series and locks without figures are omitted. */
+/*
+ * latency_text.c - the results as tables. Series and locks without figures are omitted.
+ *
+ * Names from the log are hostile and are written by text.h only. Columns are as wide as their
+ * headings in the strings below; a longer number moves the rest of its line.
+ */
 #include "latency/latency.h"
 
 #include <string.h>
@@ -112,6 +117,7 @@ static void put_sum(struct out *out, const struct locks_sum *sum)
 	put_column(out, (double)sum->max_ns);
 }
 
+/* Writes the address of a lock and the name that it had at that time, if the log has one. */
 static void lock_name(struct out *out, const struct latency *latency, pid_t pid, uint64_t pointer,
 		      int64_t time_ns)
 {
@@ -196,6 +202,7 @@ static void event_line(struct out *out, const struct latency *latency, struct li
 	line_put(out, form, &latency->log, type, &event->event);
 }
 
+/* Prints the events of a part, the oldest first. */
 static void put_part(struct out *out, const struct latency *latency, struct line_form *form,
 		 const struct slow *slow, enum slow_part which)
 {
@@ -238,7 +245,7 @@ static void print_slow(struct out *out, const struct latency *latency, const str
 	put_part(out, latency, &form, slow, SLOW_AFTER);
 }
 
-/* Prints all tables. */
+/* Prints all tables. Series and locks are sorted by the caller. */
 void latency_text(struct out *out, const struct latency *latency, enum when_form form)
 {
 	char span[WHEN_BYTES];

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* slowest.c - a heap of the slowest spans, then rings of the events around them. */
+/*
+ * slowest.c - a heap of the slowest spans, then rings of the events around them.
+ *
+ * The heap has the fastest of the kept spans at its top, so one comparison decides about most
+ * spans. The first reading of the log fills it; slowest_sort() ends it and allocates the rings; the
+ * second reading fills these.
+ */
 #include "latency/slowest.h"
 
 #include <stdlib.h>
@@ -51,6 +57,7 @@ static void sift_down(struct slowest *slowest, size_t i)
 	}
 }
 
+/* While the heap is not full, the spans are in no order. */
 void slowest_add(struct slowest *slowest, const struct span *span)
 {
 	if (slowest->count < slowest->limit) {
@@ -91,7 +98,10 @@ bool slowest_sort(struct slowest *slowest)
 	return true;
 }
 
-/* Copies an event to the next place of a part; its data is cut to the size of the place. */
+/*
+ * Copies an event to the next place of a part; its data is cut to the size of the place. A full
+ * part loses its oldest event; callers stop before that where the first ones are wanted.
+ */
 static void keep_event(const struct slowest *slowest, struct slow *slow, enum slow_part part,
 		 const struct reading *reading)
 {
@@ -142,6 +152,7 @@ static void offer_event(struct slowest *slowest, struct slow *slow, const struct
 	}
 }
 
+/* The time is the number of kept spans for each event; SLOWEST_MAX bounds it. */
 bool slowest_event(struct slowest *slowest, const struct reading *reading)
 {
 	for (size_t i = 0; i < slowest->count; i++)
@@ -149,6 +160,10 @@ bool slowest_event(struct slowest *slowest, const struct reading *reading)
 	return slowest->left != 0;
 }
 
+/*
+ * The pointer to the data of a copied event is that of the reading, which is invalid by now. Here
+ * it is replaced by that of the copy.
+ */
 const struct slow_event *slowest_at(const struct slowest *slowest, const struct slow *slow,
 				    enum slow_part part, size_t index)
 {
