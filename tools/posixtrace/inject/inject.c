@@ -35,7 +35,7 @@
 #define ATTACH   "posixtrace_shim_attach"
 #define DETACH   "posixtrace_shim_detach"
 
-/* What the child does, and its exit statuses. */
+/* The work of the child, and its exit statuses. The strings belong to the caller. */
 struct work {
 	pid_t pid;
 	const char *library, *symbol, *argument;

@@ -293,7 +293,7 @@ enum target_verdict target_examine(struct target *target, pid_t pid)
 			return TARGET_LEAVE;
 	}
 #if defined __x86_64__
-	/* Of a process of another user only the owner is of interest. */
+	/* For a process of another user the owner is reason enough; the state is not printed. */
 	why = err && !is_ours(pid) ? NULL : reason_in_status(pid, status);
 	if (why)
 		return refuse(pid, why);
