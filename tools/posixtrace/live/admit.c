@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* admit.c - computes the filter of a live stream from patterns, and sets it when it changes. */
+/*
+ * admit.c - computes the filter of a live stream from patterns, and sets it when it changes.
+ *
+ * A stream filters by numbers of types, but the user gives patterns of names, and a type gets its
+ * number when the program first opens its name. So names that are known are registered at once, and
+ * the filter is computed again whenever new types may have appeared. Events of a new type may be
+ * recorded until the next look, unless all patterns of --event are exact names.
+ */
 #include "live/admit.h"
 
 #include <string.h>
@@ -42,8 +49,9 @@ static bool register_names(const struct choose_names *names, trace_id_t trid)
 }
 
 /*
- * The filter of types without a name so far: all of the program's types if the names are exact,
- * else none.
+ * Stores the filter of types without a name so far: all of the program's types if the names are
+ * exact, else none. With exact names no later type can match, so it may be filtered before it
+ * exists.
  */
 static int begin_set(const struct admit *admit, trace_event_set_t *set)
 {
@@ -57,7 +65,7 @@ static int begin_set(const struct admit *admit, trace_event_set_t *set)
 	return err;
 }
 
-/* Computes the filter: the types that the stream shall not record. */
+/* Computes the filter: the types that the stream shall not record. Returns 0 or an error number. */
 static int compute_filter(const struct admit *admit, trace_id_t trid, trace_event_set_t *set)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1];

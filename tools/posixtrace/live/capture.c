@@ -34,7 +34,10 @@ static void name_stream(trace_attr_t *attr, const char *path)
 	posix_trace_attr_setname(attr, name);
 }
 
-/* Sets the attributes of the plan. Returns 0 or an error number. */
+/*
+ * Sets the attributes of the plan. Returns 0 or an error number. Values that do not fit together
+ * are refused later, by the creation of the stream.
+ */
 static int set_attributes(const struct capture_plan *plan, trace_attr_t *attr)
 {
 	int err = posix_trace_attr_setstreamfullpolicy(attr, plan->stream_policy);
@@ -156,8 +159,9 @@ int capture_finish(struct capture *capture)
 }
 
 /*
- * Reads the calls that the traced program's shim could not trace. The log is complete: of another
- * an error was printed, and logfile_open_given() would print one more.
+ * Reads the calls that the traced program's shim could not trace. fd stays open: the function reads
+ * by a descriptor of its own. Called for complete logs only, because logfile_open_given() would
+ * print the error of a damaged one again. Returns a status of the tool.
  */
 static int read_shim_losses(const struct capture_plan *plan, int fd, struct shimloss *shim)
 {

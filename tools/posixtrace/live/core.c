@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* core.c - the arenas in a core dump, by libelf. */
+/*
+ * core.c - the arenas in a core dump, by libelf.
+ *
+ * A dump says in its notes which files were mapped where, and has the memory as segments. An arena
+ * is found by the name of its file, its mappings are looked up in the segments, and the parts are
+ * copied into a file in memory at their offsets. Another room then reads that file as it reads any
+ * image.
+ */
 #include "live/core.h"
 
 #include <elf.h>
@@ -11,7 +18,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How many of the bytes there are. */
+/*
+ * Reads bytes at an offset. Returns how many there are: fewer at the end of a cut dump or after an
+ * error, which is not an error here.
+ */
 static size_t read_some(int fd, void *to, size_t bytes, uint64_t at)
 {
 	size_t done = 0;
@@ -50,7 +60,10 @@ bool core_is_dump(int fd)
 #define ARENA_BYTES (UINT64_C(1) << 46) /* address space in its file */
 #define PIECE       65536
 
-/* A part of an arena: where it lies in the arena's file and where in the dump. */
+/*
+ * A part of an arena: its offset in the arena's file and its place in the dump. name is in libelf's
+ * memory, and parts with the same name belong to one arena.
+ */
 struct part {
 	uint64_t offset;
 	uint64_t bytes;
@@ -69,7 +82,11 @@ struct core {
 	unsigned arenas;
 };
 
-/* How many bytes the dump has from address on, at most wanted; *at is their place in the dump. */
+/*
+ * Returns how many bytes the dump has from address on, at most wanted, and stores their place in
+ * the dump in *at. 0: the memory was not dumped. Sizes beyond those of files are refused, so that
+ * sums of offsets do not overflow.
+ */
 static uint64_t find_memory(const struct core *core, uint64_t address, uint64_t wanted,
 			    uint64_t *at)
 {
@@ -90,6 +107,10 @@ static uint64_t find_memory(const struct core *core, uint64_t address, uint64_t 
 	return 0;
 }
 
+/*
+ * Adds the memory from begin to end, which is the arena's file from offset on. One mapping may be
+ * in several segments of the dump. Parts and arenas past the limits are left out.
+ */
 static void add_parts(struct core *core, uint64_t begin, uint64_t end, uint64_t offset,
 		      const char *name)
 {
@@ -113,7 +134,11 @@ static void add_parts(struct core *core, uint64_t begin, uint64_t end, uint64_t 
 		core->arena[core->arenas++] = name;
 }
 
-/* NT_FILE: count, page size; begin, end and offset in pages of each file; then the names. */
+/*
+ * Reads a note NT_FILE: count, page size; begin, end and offset in pages of each file; then the
+ * names. All numbers are hostile. The count is bounded by the size of the note, and a file's
+ * numbers by the greatest arena, so that their products do not overflow.
+ */
 static void read_files(struct core *core, const char *note, size_t bytes)
 {
 	uint64_t count, page, name_at, word[3];
@@ -139,6 +164,10 @@ static void read_files(struct core *core, const char *note, size_t bytes)
 	}
 }
 
+/*
+ * Reads the notes of a segment. Returns 0 or EINVAL. Too large a segment is ignored, since libelf
+ * would allocate its size.
+ */
 static int read_notes(struct core *core, const GElf_Phdr *segment)
 {
 	size_t at = 0, name_at, text_at;
@@ -157,6 +186,10 @@ static int read_notes(struct core *core, const GElf_Phdr *segment)
 	return 0;
 }
 
+/*
+ * Finds all arenas. Returns 0, or EINVAL for another file or one of another kind of machine, whose
+ * arenas have another layout.
+ */
 static int read_dump(struct core *core)
 {
 	const unsigned char order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB :
@@ -183,7 +216,10 @@ static int read_dump(struct core *core)
 	return err;
 }
 
-/* Zeros are left out, since a hole reads as zeros. So are bytes behind the end of a cut dump. */
+/*
+ * Copies at most PIECE bytes. Zeros are left out, since a hole reads as zeros. So are bytes behind
+ * the end of a cut dump. Returns 0 or an error number.
+ */
 static int copy_piece(struct core *core, int to, uint64_t at, uint64_t offset, size_t bytes)
 {
 	static const unsigned char zeros[PIECE];
@@ -204,6 +240,7 @@ static int copy_piece(struct core *core, int to, uint64_t at, uint64_t offset, s
 	return 0;
 }
 
+/* The budget ends the copy: mappings of a hostile dump may name the same bytes many times. */
 static int copy_part(struct core *core, const struct part *part, int to)
 {
 	for (uint64_t done = 0; done < part->bytes; done += PIECE) {
@@ -220,7 +257,11 @@ static int copy_part(struct core *core, const struct part *part, int to)
 	return 0;
 }
 
-/* A descriptor of the copy, or an error number below 0. */
+/*
+ * Returns a descriptor of the copy, or an error number below 0. The copy is as long as the last
+ * part that the dump has; a reader finds a shorter arena than the control page describes, and
+ * reports that.
+ */
 static int copy_arena(struct core *core, const char *name)
 {
 	int fd = memfd_create("posixtrace-core", MFD_CLOEXEC), err = 0;

@@ -37,7 +37,10 @@
 
 /* ------------------------------------------------------------------ the traced threads */
 
-/* The list is short, so it is searched from the beginning. Returns NULL for an unknown thread. */
+/*
+ * Returns the thread, NULL for an unknown one. The list is short, so it is searched from the
+ * beginning. The pointer is valid until a thread is added or forgotten.
+ */
 static struct crash_thread *find_thread(struct crash *crash, pid_t tid)
 {
 	for (size_t i = 0; i < crash->threads; i++)
@@ -83,7 +86,10 @@ static struct crash_thread *know_thread(struct crash *crash, pid_t tid)
 	return thread;
 }
 
-/* Removes a thread that has ended. The last one of the list gets its place. */
+/*
+ * Removes a thread that has ended. The last one of the list gets its place. The kernel may use the
+ * number again after that.
+ */
 static void forget_thread(struct crash *crash, pid_t tid)
 {
 	struct crash_thread *thread = find_thread(crash, tid);
@@ -304,7 +310,11 @@ static size_t list_threads(pid_t pid, pid_t tid[THREADS_MAX])
 	return count;
 }
 
-/* Waits for the stop of a thread until a time has passed. Returns true if it has stopped. */
+/*
+ * Waits for the stop of a thread while time is left. All threads of an examination share that time.
+ * Returns true if it has stopped. A thread in an uninterruptible wait does not stop; it stops
+ * later, and crash_status() then lets it continue.
+ */
 static bool hold_thread(struct crash *crash, pid_t tid, int *left_ms)
 {
 	struct crash_thread *thread = know_thread(crash, tid);

@@ -43,7 +43,11 @@ static int64_t clock_ns(clockid_t clock)
 	return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-/* Measures the difference of the clocks; of several readings the one that was fastest counts. */
+/*
+ * Measures the difference of the clocks; of several readings the one that was fastest counts, since
+ * the thread may lose its processor between two readings. error_ns keeps the greatest error of all
+ * looks.
+ */
 static void take_anchor(struct kernel *kernel)
 {
 	int64_t least = INT64_MAX;
@@ -65,7 +69,10 @@ static void take_anchor(struct kernel *kernel)
 
 /* ------------------------------------------------------------------ beginning */
 
-/* The attributes of switches (a counter that never counts) or of samples. */
+/*
+ * Returns the attributes of switches (a counter that never counts) or of samples. Code of the
+ * kernel is excluded, which an unprivileged user may not see. starts: counting begins at execve().
+ */
 static struct perf_event_attr attr_of(const struct kernel_plan *plan, bool samples, bool starts)
 {
 	struct perf_event_attr attr = {
@@ -111,7 +118,10 @@ static int say_refused(int err)
 	return TOOL_FAILURE;
 }
 
-/* Maps the memory of a CPU, smaller if the limit of locked memory requires it. */
+/*
+ * Maps the memory of a CPU, smaller if the limit of locked memory requires it. The number of pages
+ * must be a power of two. Returns false, with errno, if even the least number is refused.
+ */
 static bool map_memory(struct kernel_cpu *cpu)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -151,7 +161,10 @@ static int open_more(struct kernel *kernel, const struct perf_event_attr *attr, 
 	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, cpu->fd) ? errno : 0;
 }
 
-/* Opens the events of one thread on all CPUs; the first thread's have the memory. */
+/*
+ * Opens the events of one thread on all CPUs; the first thread's have the memory. Returns 0 or an
+ * error number; kernel_fini() closes what was opened before an error.
+ */
 static int open_thread(struct kernel *kernel, pid_t tid, bool starts)
 {
 	const struct perf_event_attr attr = attr_of(&kernel->plan, false, starts);
@@ -189,7 +202,10 @@ static int open_thread(struct kernel *kernel, pid_t tid, bool starts)
 	return err;
 }
 
-/* Opens the events of all threads of a running process. */
+/*
+ * Opens the events of all threads of a running process. Returns 0 or an error number. A thread that
+ * begins during the walk is usually inherited from one that is open, or later in the folder.
+ */
 static int open_process(struct kernel *kernel, pid_t pid)
 {
 	char path[40];
@@ -227,7 +243,10 @@ int kernel_begin(struct kernel *kernel, const struct kernel_plan *plan, pid_t pi
 
 /* ------------------------------------------------------------------ records */
 
-/* For table_find(). */
+/*
+ * Compares for table_find(). The key is the whole struct, because the wanted stack has no place
+ * yet.
+ */
 static bool is_stack(const void *array, uint32_t index, const void *key)
 {
 	const struct kernel *kernel = key;
@@ -272,7 +291,10 @@ static uint32_t keep_stack(struct kernel *kernel, const uint64_t *chain, uint64_
 	return index;
 }
 
-/* Keeps a record, with its time on the scale of the log. */
+/*
+ * Keeps a record, with its time on the scale of the log. KERNEL_RECORDS bounds the memory of a long
+ * recording; later records count as lost.
+ */
 static void add_record(struct kernel *kernel, struct kernel_record record, uint64_t time)
 {
 	record.time_ns = (int64_t)time + kernel->offset_ns;
@@ -292,7 +314,10 @@ struct trailer {
 	uint32_t cpu, spare;
 };
 
-/* Takes one record with its header; bytes is its size. */
+/*
+ * Takes one record with its header; bytes is its size, at least that of the header. Other kinds
+ * than those below are not of interest. A record that is too short for its kind is ignored.
+ */
 static void take_record(struct kernel *kernel, const struct perf_event_header *header,
 			size_t bytes)
 {
@@ -347,7 +372,11 @@ static void take_record(struct kernel *kernel, const struct perf_event_header *h
 		add_record(kernel, record, trailer.time);
 }
 
-/* Takes all records of one CPU. A record may continue at the beginning of the memory. */
+/*
+ * Takes all records of one CPU. A record may continue at the beginning of the memory, so each is
+ * copied to one piece. After a record with an impossible size the rest cannot be read and is given
+ * up.
+ */
 static void look_at(struct kernel *kernel, const struct kernel_cpu *cpu)
 {
 	struct perf_event_mmap_page *control = cpu->memory;
@@ -393,7 +422,10 @@ void kernel_look(struct kernel *kernel)
 		look_at(kernel, &kernel->cpu[i]);
 }
 
-/* The kernel stops first, so that the last look is complete. */
+/*
+ * The kernel stops first, so that the last look is complete. Descriptors remain open for the
+ * memory.
+ */
 void kernel_stop(struct kernel *kernel)
 {
 	for (size_t i = 0; i < kernel->cpus; i++)

@@ -26,7 +26,10 @@ struct inherited {
 	struct sigaction action[NSIG];
 };
 
-/* Stores the settings and blocks the signals of set. */
+/*
+ * Stores the settings and blocks the signals of set. This process reads them from a descriptor
+ * later, and the program must not inherit that they are blocked.
+ */
 static void save_signals(struct inherited *inherited, const sigset_t *set)
 {
 	sigset_t all = *set;
@@ -69,8 +72,8 @@ static void record_command_line(char **argv)
 }
 
 /*
- * Sets the environment of the program. The library to preload precedes those that the user
- * preloads. Returns 0 or an error number.
+ * Sets the environment of the program, in the child. The library to preload precedes those that the
+ * user preloads, so that its wrappers are the first. Returns 0 or an error number.
  */
 static int set_environment(const struct launch_plan *plan)
 {
@@ -154,7 +157,7 @@ int launch_begin(struct launch *launch, const struct launch_plan *plan, const si
 	return err;
 }
 
-/* Reaps the child. */
+/* Reaps the child, which ends soon: its pipe is closed, or its execvp() has failed. */
 static void wait_for(pid_t pid)
 {
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)

@@ -114,7 +114,10 @@ static struct column columns[] = {
 
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
-/* Returns the content of a cell, or the title for one == NULL. Valid until the next call. */
+/*
+ * Returns the content of a cell, or the title for one == NULL. Valid until the next call. Widths
+ * are bytes: names are written in escaped form, so nearly all of them have one byte for a column.
+ */
 static const struct out *content(const struct column *column, const struct streams_one *one)
 {
 	/* A buffer without a file. A cell is far shorter than the buffer. */
@@ -188,7 +191,10 @@ static const struct option_row option_rows[] = {
 	OPTION_END
 };
 
-/* Prints the streams that the user may observe. No stream is no error. */
+/*
+ * Prints the streams that the user may observe. No stream is no error.  Returns a status of the
+ * tool.
+ */
 static int list_streams(bool json, bool fail_on_loss)
 {
 	struct streams streams;

@@ -98,7 +98,7 @@ static const struct option_row option_rows[] = {
 /* The options of this run. The command runs once in a process. */
 static struct record record = { .plan = CAPTURE_PLAN_DEFAULT };
 
-/* Parses --snapshot-on, a list. Returns false after it printed an error. */
+/* Parses --snapshot-on, a list; several options add up. Returns false after it printed an error. */
 static bool take_snapshot_on(const char *when)
 {
 	static const struct {
@@ -319,7 +319,8 @@ static void drop_preload_if_foreign(const char *program)
 }
 
 /*
- * Plans the functions of --function. Returns false after it printed an error.
+ * Plans the functions of --function. Returns false after it printed an error: a user who names
+ * functions does not want a trace without them.
  */
 static bool prepare_functions(const char *program)
 {

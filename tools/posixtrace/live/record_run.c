@@ -150,7 +150,7 @@ static bool ends_by(struct run *run, int sig, bool sent)
 	return true;
 }
 
-/* Processes all pending signals. Returns true if one ends the trace. */
+/* Processes all pending signals. Returns true if one ends the trace; later ones remain pending. */
 static bool ends_by_signal(struct run *run)
 {
 	bool sent, ends = false;
@@ -174,7 +174,10 @@ static void wait_for_end(struct run *run)
 	run->reaped = true;
 }
 
-/* The pidfd has reported the end of the process. */
+/*
+ * The pidfd has reported the end of the process. For a program it is reaped now. For another
+ * process the status may be unknown: ended_of() has the reasons.
+ */
 static void process_ended(struct run *run)
 {
 	if (has_program(run)) {
@@ -404,6 +407,10 @@ static int trace_to_end(struct run *run)
 	return exit_status(run, status);
 }
 
+/*
+ * The log gets its name only in trace_to_end(), so an old log is untouched if nothing can be
+ * traced.
+ */
 static int create_log(struct run *run)
 {
 	return outfile_create(&run->file, run->plan->path,
@@ -422,7 +429,10 @@ static int begin_kernel(struct run *run, bool starts)
 	return status;
 }
 
-/* Records a running process. */
+/*
+ * Records a running process. Returns the exit status of the command. The pidfd is opened first, so
+ * that the end of the process cannot be missed.
+ */
 static int trace_process(struct run *run)
 {
 	sigset_t set = signals_of(run->record);

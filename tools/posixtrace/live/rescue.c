@@ -108,7 +108,10 @@ static void put_text(struct out *out, const struct posix_trace_stream_np *stream
 	capture_result_text(out, path, result);
 }
 
-/* Copies one stream into a new log, prints the result and returns a status. */
+/*
+ * Copies one stream into a new log, prints the result and returns a status. The stream and its
+ * process are not changed and may run on. An old log remains if the copy fails.
+ */
 static int make_log(const struct rescue *rescue, const struct posix_trace_stream_np *stream,
 		    const char *path)
 {
@@ -147,6 +150,7 @@ static int make_log(const struct rescue *rescue, const struct posix_trace_stream
 	return status;
 }
 
+/* An error with one stream does not keep the others from being copied; the worst status remains. */
 void rescue_stream(void *arg, const struct posix_trace_stream_np *stream)
 {
 	struct rescue *rescue = arg;

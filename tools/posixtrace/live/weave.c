@@ -35,6 +35,10 @@ static const struct {
 #define TYPE_STACK (KERNEL_SAMPLE + 1)
 #define TYPE_CLOCK (KERNEL_SAMPLE + 2)
 
+/*
+ * One copy. record[next] is the first of the kernel's records that was not examined. kernel is
+ * sorted by time; from and to are closed by kernel_weave() and by the finish of the composer.
+ */
 struct weave {
 	struct kernel *kernel;
 	trace_id_t from;
@@ -61,7 +65,11 @@ static int by_time(const void *a, const void *b)
 
 /* ------------------------------------------------------------------ names, lists, threads */
 
-/* Copies the names and schemas of the old log, then adds those of the kernel's events. */
+/*
+ * Copies the names and schemas of the old log, then adds those of the kernel's events. Names get
+ * new numbers in the order of the old ones. Returns 0 or an error number, as the other functions
+ * here do.
+ */
 static int copy_types(struct weave *weave)
 {
 	char schema[POSIX_TRACE_SCHEMA_MAX_NP + 1], name[TRACE_EVENT_NAME_MAX + 1];
@@ -237,7 +245,9 @@ static int put_clock(struct weave *weave, const struct kernel_record *record)
 	return put(weave, TYPE_CLOCK, record, 0, data, sizeof(data));
 }
 
-/* Appends the kernel events up to a time, if the stream ran then. */
+/*
+ * Appends the kernel events up to a time, if the stream ran then. Others are passed over for good.
+ */
 static int put_until(struct weave *weave, int64_t time_ns)
 {
 	const struct kernel *kernel = weave->kernel;
@@ -276,7 +286,10 @@ static int copy_events(struct weave *weave)
 	return err;
 }
 
-/* Counts the kernel events that are missing. Their threads are not known. */
+/*
+ * Counts the kernel events that are missing, so that the ledger of the log has them. Their threads
+ * and types are not known, so all are counted for one type.
+ */
 static int count_lost(struct weave *weave)
 {
 	size_t type = weave->kernel->plan.sched ? KERNEL_OUT : KERNEL_SAMPLE;
