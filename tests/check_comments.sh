@@ -23,6 +23,7 @@ lib/posix 250
 lib/preload 250
 lib/record 250
 tools 80
+tools/babeltrace 125
 tools/posixtrace 125
 tools/posixtrace/base 125
 tools/posixtrace/convert 125
@@ -38,7 +39,7 @@ tools/posixtrace/diff 125
 tools/posixtrace/functions 125
 tools/posixtrace/inject 125
 tools/posixtrace/latency 125
-tools/posixtrace/live 110
+tools/posixtrace/live 125
 tools/posixtrace/log 125
 tools/posixtrace/picture 125
 tools/posixtrace/query 125
@@ -66,6 +67,7 @@ lib/modules
 lib/observe
 lib/point
 lib/record
+tools/babeltrace
 tools/posixtrace
 tools/posixtrace/base
 tools/posixtrace/convert
@@ -75,7 +77,10 @@ tools/posixtrace/convert/rkh
 tools/posixtrace/convert/text
 tools/posixtrace/convert/viewer
 tools/posixtrace/choose
+tools/posixtrace/completion
 tools/posixtrace/diff
+tools/posixtrace/functions
+tools/posixtrace/inject
 tools/posixtrace/latency
 tools/posixtrace/live
 tools/posixtrace/log

@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* classes.c - event types and their fields as classes of Babeltrace, and an event's values. */
+/*
+ * classes.c - event types and their fields as classes of Babeltrace, and an event's values.
+ *
+ * An event type has up to two event classes, made when the first event needs them: one with the
+ * fields of its schema, and one with the bytes of the data, for events whose data contradicts the
+ * schema. So no event is left out. Functions here return 0, or -1 without memory. Each object that
+ * a function creates has one reference, which its owner puts.
+ */
 #include "source.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Text that Babeltrace takes: UTF-8. */
+/*
+ * Returns whether the text is UTF-8, as Babeltrace requires of names and strings. Forms that are
+ * longer than necessary and surrogates are refused: other programs would refuse the text.
+ */
 static bool is_utf8(const unsigned char *p, size_t len)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -29,7 +39,11 @@ static bool is_utf8(const unsigned char *p, size_t len)
 	return true;
 }
 
-/* A name as it is, or with \xNN for all that is no ASCII where it is no UTF-8. */
+/*
+ * Copies a name as it is, or with \xNN for all that is no ASCII where it is no UTF-8. Control
+ * characters are always escaped, since sinks print names to terminals. to has 4 bytes for each of
+ * name.
+ */
 static void plain_name(char *to, const char *name)
 {
 	bool good = is_utf8((const unsigned char *)name, strlen(name));
@@ -48,6 +62,7 @@ static void plain_name(char *to, const char *name)
 	*to = '\0';
 }
 
+/* Returns a class of integers with so many bits, NULL without memory. The owner puts it. */
 static bt_field_class *number(bt_trace_class *tc, unsigned bits, bool is_signed, bool hexadecimal)
 {
 	bt_field_class *fc = is_signed ? bt_field_class_integer_signed_create(tc)
@@ -62,7 +77,10 @@ static bt_field_class *number(bt_trace_class *tc, unsigned bits, bool is_signed,
 	return fc;
 }
 
-/* Takes over the member. */
+/*
+ * Appends a member and puts the caller's reference to it, in all cases. member NULL: its creation
+ * failed, which is the error of this function too.
+ */
 static int append(bt_field_class *structure, const char *name, bt_field_class *member)
 {
 	int err =
@@ -72,6 +90,7 @@ static int append(bt_field_class *structure, const char *name, bt_field_class *m
 	return err;
 }
 
+/* An array of bytes whose length each event sets. */
 static bt_field_class *bytes_class(bt_trace_class *tc)
 {
 	bt_field_class *byte = number(tc, 8, false, true);
@@ -81,6 +100,10 @@ static bt_field_class *bytes_class(bt_trace_class *tc)
 	return array;
 }
 
+/*
+ * Returns the class of one value of a field. Pointers and the types x8 to x64 are shown in
+ * hexadecimal form. Text has a class of strings, other bytes one of arrays.
+ */
 static bt_field_class *element_class(bt_trace_class *tc, const struct posix_trace_field_np *field)
 {
 	switch (field->form) {
@@ -101,6 +124,7 @@ static bt_field_class *element_class(bt_trace_class *tc, const struct posix_trac
 	return NULL;
 }
 
+/* Returns the class of a field: an array with a fixed length if the schema has one. */
 static bt_field_class *field_class(bt_trace_class *tc, const struct posix_trace_field_np *field)
 {
 	bt_field_class *element = element_class(tc, field), *array;
@@ -112,6 +136,10 @@ static bt_field_class *field_class(bt_trace_class *tc, const struct posix_trace_
 	return array;
 }
 
+/*
+ * The levels of schemas have the order of Babeltrace's, with fewer steps. -1: the schema has no
+ * level.
+ */
 static int level_of(int level)
 {
 	static const int levels[] = {
@@ -123,7 +151,10 @@ static int level_of(int level)
 	return level >= 1 && level <= 5 ? levels[level - 1] : -1;
 }
 
-/* With the data's fields, or with its bytes. */
+/*
+ * Makes the class of a type with the data's fields, or with its bytes. fields requires a schema.
+ * Returns NULL without memory.
+ */
 static bt_event_class *event_class(struct source *source, const struct kind *kind, bool fields)
 {
 	bt_event_class *class = bt_event_class_create(source->stream_class);
@@ -151,6 +182,10 @@ static bt_event_class *event_class(struct source *source, const struct kind *kin
 	return NULL;
 }
 
+/*
+ * Reads the name and the schema of a type. A number that the log does not have is no error. A
+ * schema that cannot be parsed counts as none.
+ */
 static int learn(struct source *source, trace_id_t trid, trace_event_id_t id)
 {
 	struct kind *kind = &source->kind[id];
@@ -173,6 +208,7 @@ static int learn(struct source *source, trace_id_t trid, trace_event_id_t id)
 
 int classes_create(struct source *source, bt_self_component *self, trace_id_t trid)
 {
+	/* The context that all events have, in the order of the values of classes_fill(). */
 	static const struct {
 		const char *name;
 		unsigned bits;
@@ -190,6 +226,10 @@ int classes_create(struct source *source, bt_self_component *self, trace_id_t tr
 	if (!source->trace_class || !clock)
 		goto out;
 	bt_clock_class_set_name(clock, "realtime");
+	/*
+	 * The clock is that of the log's nanoseconds since 1970. Its values have no sign, so times
+	 * before 1970 need an offset.
+	 */
 	bt_clock_class_set_offset(clock, source->offset_s, 0);
 	source->stream_class = bt_stream_class_create(source->trace_class);
 	context = bt_field_class_structure_create(source->trace_class);
@@ -214,7 +254,10 @@ out:
 	return err;
 }
 
-/* All fields whole, no byte more, and every text UTF-8. */
+/*
+ * Returns whether the data has all fields whole, no byte more, and every text UTF-8. Only then does
+ * the class with fields show the event completely.
+ */
 static bool fits(const struct posix_trace_schema_np *schema,
 		 const struct posix_trace_event_np *event)
 {
@@ -235,6 +278,10 @@ static bool fits(const struct posix_trace_schema_np *schema,
 	return count == wanted && !values.len;
 }
 
+/*
+ * The number of a hostile log is reduced to the table. The class belongs to the source. The
+ * iterators of one graph run in one thread, so the table needs no lock.
+ */
 bt_event_class *classes_choose(struct source *source, const struct posix_trace_event_np *event)
 {
 	struct kind *kind = &source->kind[event->info.posix_event_id % IDS];
@@ -246,6 +293,7 @@ bt_event_class *classes_choose(struct source *source, const struct posix_trace_e
 	return *class;
 }
 
+/* Stores the bytes of an event in a field of bytes_class(). */
 static int fill_bytes(bt_field *field, const uint8_t *bytes, size_t len)
 {
 	if (bt_field_array_dynamic_set_length(field, len))
@@ -256,6 +304,7 @@ static int fill_bytes(bt_field *field, const uint8_t *bytes, size_t len)
 	return 0;
 }
 
+/* Stores one value in a field whose class element_class() made for the same field of the schema. */
 static int fill_value(bt_field *field, const struct posix_trace_value_np *value)
 {
 	switch (value->field->form) {
@@ -283,6 +332,7 @@ static int fill_value(bt_field *field, const struct posix_trace_value_np *value)
 	return -1;
 }
 
+/* The event has passed fits(), so each member of the payload gets its values. */
 static int fill_fields(const struct posix_trace_schema_np *schema,
 		       const struct posix_trace_event_np *event, bt_field *payload)
 {

@@ -1,35 +1,40 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * iterator.c - what a port delivers: the events of one lane, in packets, and what was lost between
+ * iterator.c - the messages of a port: the events of one lane, in packets, and the losses between
  * them.
  *
- * A packet is the lane's events of one block of the log; where events were lost a packet ends, too.
+ * A packet has the lane's events of one block of the log; it also ends where events were lost.
+ * Babeltrace requires this order: stream beginning, packets with events, stream end, and times that
+ * never fall. make_message() is a machine with the states of enum stage, one message at each step.
  */
 #include "source.h"
 
 #include <stdlib.h>
 
+/* The next message of the iterator. */
 enum stage { STREAM_BEGINS, PACKET_BEGINS, EVENTS, LOSSES, PACKET_ENDS, STREAM_ENDS, ENDED };
 
+/* One iterator. It has its own reading position in the log, and a reference to the open packet. */
 struct iterator {
 	struct source *source;
 	bt_self_message_iterator *self;
 	trace_id_t trid;
 	unsigned lane;
-	enum stage stage, after;       /* after: what follows the end of a packet */
+	enum stage stage, after;       /* after: follows the end of a packet */
 	struct lanes lanes;
-	struct posix_trace_event_np event; /* that was read and waits */
+	struct posix_trace_event_np event; /* the next one of this lane, if waits */
 	bool waits;
 	bt_packet *packet;
-	bool is_looked_at;             /* whether events are missing before it */
-	/* begins with that event, or one of another lane before it */
+	bool is_looked_at;             /* a gap before event was examined */
+	/* a block of the log begins with event, or with one of another lane before it */
 	bool new_block;
-	bool sought;                   /* what was before is not known */
+	bool sought;                   /* the events before are not known */
 	uint64_t last;                 /* time of this lane in the clock */
 	uint64_t gap_begin;
 	uint64_t gaps, discarded, discard;
 };
 
+/* The state before the first event. The caller sets the reading position of the log. */
 static void rewind_iterator(struct iterator *it)
 {
 	bt_packet_put_ref(it->packet);
@@ -72,12 +77,18 @@ void iterator_finalize(bt_self_message_iterator *self)
 	free(it);
 }
 
+/*
+ * Converts a time to the clock of classes_create(). No event is before its offset: scan() chose it.
+ */
 static uint64_t clock_of(const struct iterator *it, int64_t time_ns)
 {
 	return (uint64_t)time_ns - (uint64_t)it->source->offset_s * (uint64_t)SECOND_NS;
 }
 
-/* The next event of this lane into it->event. False: there is none. */
+/*
+ * Reads the next event of this lane into it->event, unless one waits there. Returns false if there
+ * is none. Events of other lanes are assigned too: all iterators compute the same lanes.
+ */
 static bool read_event(struct iterator *it)
 {
 	int unavailable;
@@ -96,6 +107,7 @@ static bt_stream *stream_of(const struct iterator *it)
 	return it->source->stream[it->lane];
 }
 
+/* The packet begins at the time of its first event, or at the last time if there is none. */
 static bt_message *begin_packet(struct iterator *it)
 {
 	it->packet = bt_packet_create(stream_of(it));
@@ -110,7 +122,8 @@ static bt_message *begin_packet(struct iterator *it)
 }
 
 /*
- * How many of the lost events this gap stands for: of each one at least, of the last one the rest.
+ * Returns how many of the lost events belong to this gap. The log has their total number, but not
+ * the number in each gap: the last gap gets the rest, each other one counts one event.
  */
 static uint64_t gap_of(struct iterator *it)
 {
@@ -122,6 +135,10 @@ static uint64_t gap_of(struct iterator *it)
 	return it->gaps == it->source->gaps ? left : left > 0;
 }
 
+/*
+ * Makes the message of the event that waits. Without memory it returns NULL, and the event still
+ * waits.
+ */
 static bt_message *make_event(struct iterator *it)
 {
 	bt_event_class *class = classes_choose(it->source, &it->event);
@@ -141,6 +158,7 @@ static bt_message *make_event(struct iterator *it)
 	return message;
 }
 
+/* The message has its own reference to the packet. */
 static bt_message *end_packet(struct iterator *it)
 {
 	bt_message *message = bt_message_packet_end_create_with_default_clock_snapshot(
@@ -152,7 +170,10 @@ static bt_message *end_packet(struct iterator *it)
 	return message;
 }
 
-/* Whether events were lost before the one that waits: looked at once. */
+/*
+ * Returns whether events were lost before the one that waits. The first lane reports all gaps, and
+ * each gap only once: is_looked_at remains until the event is delivered.
+ */
 static bool is_behind_gap(struct iterator *it)
 {
 	if (it->lane || it->is_looked_at || it->event.info.posix_event_id != POSIX_TRACE_RESUME)
@@ -185,6 +206,7 @@ static bt_message *next_event(struct iterator *it)
 	return end_packet(it);
 }
 
+/* After a seek the number of lost events is not known, so the message has none. */
 static bt_message *tell_losses(struct iterator *it)
 {
 	uint64_t end = it->waits ? clock_of(it, it->event.time_ns) : it->last;
@@ -201,6 +223,7 @@ static bt_message *tell_losses(struct iterator *it)
 	return message;
 }
 
+/* Returns the next message, NULL without memory. Not called in the stage ENDED. */
 static bt_message *make_message(struct iterator *it)
 {
 	switch (it->stage) {
@@ -261,7 +284,10 @@ iterator_can_seek_beginning(bt_self_message_iterator *self, bt_bool *can)
 	return BT_MESSAGE_ITERATOR_CLASS_CAN_SEEK_BEGINNING_METHOD_STATUS_OK;
 }
 
-/* By the log's index. How many of the lost events were before is not known there. */
+/*
+ * Seeks by the log's index. The number of events that were lost before that place is not known
+ * there.
+ */
 bt_message_iterator_class_seek_ns_from_origin_method_status
 iterator_seek_time(bt_self_message_iterator *self, int64_t time_ns)
 {
@@ -281,7 +307,9 @@ iterator_seek_time(bt_self_message_iterator *self, int64_t time_ns)
 	return BT_MESSAGE_ITERATOR_CLASS_SEEK_NS_FROM_ORIGIN_METHOD_STATUS_OK;
 }
 
-/* Which lane an event is of is only known who has seen all before. */
+/*
+ * The lane of an event depends on all events before it, so only a log with one lane can be sought.
+ */
 bt_message_iterator_class_can_seek_ns_from_origin_method_status
 iterator_can_seek_time(bt_self_message_iterator *self, int64_t time_ns, bt_bool *can)
 {

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* source.c - the component class source.posixtrace.log of Babeltrace 2. */
+/*
+ * source.c - the component class source.posixtrace.log of Babeltrace 2.
+ *
+ * The component reads the log once when it is created, for the number of lanes and gaps, and makes
+ * a port for each lane. The iterators then read the log by themselves. Babeltrace uses one thread.
+ */
 #include "source.h"
 
 #include <errno.h>
@@ -11,6 +16,11 @@
 
 /* ------------------------------------------------------------------ the component */
 
+/*
+ * Every reader of the log must call this for each event in the order of the log, or the lanes
+ * differ. An event goes to the first lane that it does not run behind. If all LANES_MAX lanes are
+ * ahead, the last one gets it, with the time of that lane's last event.
+ */
 unsigned lane_of(struct lanes *lanes, int64_t *time_ns)
 {
 	unsigned i;
@@ -26,6 +36,7 @@ unsigned lane_of(struct lanes *lanes, int64_t *time_ns)
 	return i;
 }
 
+/* The library has its own descriptor afterwards. */
 int source_open_log(const char *path, trace_id_t *trid)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), err;
@@ -37,7 +48,7 @@ int source_open_log(const char *path, trace_id_t *trid)
 	return err;
 }
 
-/* Events lost, but for those that posix_trace_clear() was told to lose. */
+/* Returns the number of lost events, without those that posix_trace_clear() removed on request. */
 static uint64_t lost_of(trace_id_t trid)
 {
 	struct posix_trace_ledger_np ledger;
@@ -51,6 +62,10 @@ static uint64_t lost_of(trace_id_t trid)
 	return lost;
 }
 
+/*
+ * Finds out about the lanes, the gaps and the earliest time. offset_s is a whole number of seconds
+ * not after that time and at most 0: times since 1970 need no offset.
+ */
 static void scan(struct source *source, trace_id_t trid)
 {
 	struct lanes lanes = { .lanes = 0 };
@@ -71,6 +86,7 @@ static void scan(struct source *source, trace_id_t trid)
 		source->offset_s--;
 }
 
+/* Also for a source that was created in part: functions that put a reference accept NULL. */
 static void destroy(struct source *source)
 {
 	for (unsigned i = 0; i < IDS; i++) {
@@ -87,6 +103,10 @@ static void destroy(struct source *source)
 	free(source);
 }
 
+/*
+ * Makes the trace, and a stream and a port for each lane. Returns 0, or -1 without memory. The
+ * number of the lane is the data of its port. A trace without a name or description is usable.
+ */
 static int create_streams(struct source *source, bt_self_component_source *self, trace_id_t trid)
 {
 	struct posix_trace_loginfo_np info;
@@ -113,6 +133,10 @@ static int create_streams(struct source *source, bt_self_component_source *self,
 	return 0;
 }
 
+/*
+ * Returns the path of the parameter inputs, which must be an array of one string; NULL if it is
+ * not.
+ */
 static const char *path_of(const bt_value *params)
 {
 	const bt_value *inputs = bt_value_map_borrow_entry_value_const(params, "inputs");
@@ -123,6 +147,10 @@ static const char *path_of(const bt_value *params)
 	return bt_value_is_string(inputs) ? bt_value_string_get(inputs) : NULL;
 }
 
+/*
+ * The method of Babeltrace that creates a component. After an error no component exists, and
+ * finalize() is not called.
+ */
 static bt_component_class_initialize_method_status
 initialize(bt_self_component_source *self, bt_self_component_source_configuration *config,
 	   const bt_value *params, void *data)
@@ -166,7 +194,11 @@ static void finalize(bt_self_component_source *self)
 	destroy(bt_self_component_get_data(bt_self_component_source_as_self_component(self)));
 }
 
-/* babeltrace.support-info: is the file a log? */
+/*
+ * Answers babeltrace.support-info: is the file a log? By that babeltrace2 finds the source for a
+ * path. The weight is below 1, so that a source that knows more may be preferred. O_NONBLOCK: the
+ * path may be that of a FIFO.
+ */
 static bt_component_class_query_method_status
 query(bt_self_component_class_source *self, bt_private_query_executor *executor, const char *object,
       const bt_value *params, void *data, const bt_value **result)

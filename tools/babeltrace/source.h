@@ -2,10 +2,14 @@
 /*
  * source.h - a source of Babeltrace 2 that reads logs of libposixtrace.
  *
- * Babeltrace wants the times of what a port delivers never to fall. So the log is read once, which
- * tells how many lanes it has: an event that is older than the one before goes to the next lane
- * whose last event is not younger. Each lane is a port and a stream; its iterator reads the log by
- * itself and passes over what belongs to others. Nearly every log has one.
+ * Babeltrace requires that the times of a port's messages never fall, but a log may have late
+ * events. So the log is read once to count its lanes: an event that is older than the one before
+ * goes to the next lane whose last event is not younger. Each lane is a port and a stream. Its
+ * iterator reads the log by itself and skips the events of other lanes. Nearly every log has one
+ * lane.
+ *
+ * The log is hostile, and libposixtrace checks it. All functions run in the one thread of
+ * Babeltrace's graph. They return 0, or -1 without memory, if nothing else is said.
  */
 #ifndef POSIXTRACE_BABELTRACE_SOURCE_H
 #define POSIXTRACE_BABELTRACE_SOURCE_H
@@ -18,7 +22,7 @@
 
 #define SECOND_NS INT64_C(1000000000)
 
-#define LANES_MAX 32   /* what is older than the events of all of them gets the time of the last */
+#define LANES_MAX 32   /* an event older than those in all of them gets the time of the last */
 #define IDS       1024
 
 struct kind {                  /* of an event type */
@@ -40,26 +44,31 @@ struct source {
 	struct kind kind[IDS];
 };
 
-/* Which lane an event is of, as all iterators find out alike. */
+/*
+ * The time of the last event in each lane, by which all iterators find the same lane of an event.
+ */
 struct lanes {
 	unsigned lanes;
 	int64_t last_ns[LANES_MAX];
 };
 
-/* May change the time, see LANES_MAX. */
+/* Returns the lane of the next event of the log. May change the time, see LANES_MAX. */
 unsigned lane_of(struct lanes *lanes, int64_t *time_ns);
 
-/* Opens the log at path, as far as it can be read. An error number. */
+/* Opens the log at path, as far as it can be read. Returns 0 or an error number. */
 int source_open_log(const char *path, trace_id_t *trid);
 
-/* classes.c: 0 or -1, without memory. */
+/* In classes.c. Makes the classes that all events share, and reads the event types. */
 int classes_create(struct source *source, bt_self_component *self, trace_id_t trid);
 
-/* The class for that event and, where that has fields, their values. */
+/*
+ * Returns the class for the event, NULL without memory; classes_fill() stores the values of its
+ * fields.
+ */
 bt_event_class *classes_choose(struct source *source, const struct posix_trace_event_np *event);
 int classes_fill(struct source *source, const struct posix_trace_event_np *event, bt_event *to);
 
-/* iterator.c */
+/* In iterator.c: the methods of the iterators. */
 bt_message_iterator_class_initialize_method_status
 iterator_initialize(bt_self_message_iterator *self, bt_self_message_iterator_configuration *config,
 		    bt_self_component_port_output *port);
