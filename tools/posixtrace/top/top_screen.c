@@ -4,7 +4,7 @@
  * restored in all cases except SIGKILL.
  *
  * Without NCURSES_NOMACROS ncurses defines its functions as macros, with names such as erase. The
- * functions are not safe in signal handlers, and no handler exists.
+ * functions are not safe in signal handlers, so the signals that end the command stay blocked.
  */
 #define NCURSES_NOMACROS 1
 #include <curses.h>
