@@ -22,6 +22,7 @@ lib/point 250
 lib/posix 250
 lib/preload 250
 lib/record 250
+lib/ring 250
 tools 80
 tools/babeltrace 125
 tools/posixtrace 125

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * ring/claim.c - how a thread acquires a ring for a nesting level, and leaves it to another thread.
+ *
+ * A thread prefers an idle ring to a new one: a ring number is never returned, and each ring keeps
+ * an open chunk. One compare-and-swap on the word of the ring decides which thread holds it, so a
+ * thread that is killed at any instruction leaves either an idle ring or one that ptx_ring_reap()
+ * takes from its dead process.
+ *
+ * Threads: writers, any number at the same time. The functions are async-signal-safe. They take no
+ * lock and wait for no other thread. A search is bounded by the number of rings.
  */
 #include "base/clock.h"
 #include "record/attr.h"
@@ -8,7 +16,17 @@
 #include "ring/pool.h"
 #include "ring/ring_write.h"
 
-/* Adds a ring. A number is used once. */
+/*
+ * Adds a ring to the stream. A number is used once. The ring's word stays UNUSED until the caller
+ * stores itself as the holder. hold() refuses that state, so no other thread can claim the ring in
+ * between. A thread that is killed there leaves a ring without records, and the number is lost.
+ *
+ * The exchange is relaxed: a reader that sees the number early finds no current chunk in zeroed
+ * memory.
+ *
+ * Fails with NO_SLOT if the stream has all its rings, and with NO_MEMORY if the tables have no
+ * memory for one more.
+ */
 static bool number_a_ring(struct ptx_rings *rings, uint32_t *ring, enum ptx_writer_loss *loss)
 {
 	struct ptx_region *region = rings->region;
@@ -33,7 +51,9 @@ static bool number_a_ring(struct ptx_rings *rings, uint32_t *ring, enum ptx_writ
 	return true;
 }
 
+/* One claim, as it is counted in the upper half of a ring's word (words.h). */
 #define CLAIM             (UINT64_C(1) << 32)
+/* All threads of the stream together search all rings about so often. */
 #define SEARCHES_A_SECOND 100
 
 /* Returns the number of claims in a ring's word. */
@@ -42,12 +62,20 @@ static uint64_t claims_of(uint64_t holder)
 	return holder & ~(CLAIM - 1);
 }
 
+/*
+ * Claims the ring if it is IDLE. ring may be the number of a hint, so any process may have written
+ * it: it is checked. The count of claims grows, so that a thread that lost the ring to a reader
+ * that mistook its process for dead sees the loss, even if its own process claims the ring again.
+ */
 static bool hold(struct ptx_rings *rings, uint32_t ring, uint32_t pid)
 {
 	uint64_t word;
 
 	if (ring >= rings->geometry.rings)
 		return false;
+	/*
+	 * The exchange acquires: this thread sees all stores of the thread that released the ring.
+	 */
 	word = atomic_load_explicit(&rings->ring[ring].holder, memory_order_relaxed);
 	return (uint32_t)word == PTX_RING_IDLE &&
 	       atomic_compare_exchange_strong_explicit(&rings->ring[ring].holder, &word,
@@ -59,7 +87,8 @@ static bool hold(struct ptx_rings *rings, uint32_t ring, uint32_t pid)
 
 /*
  * Searches all rings for an idle one whose hint is not queued yet or was lost. Only after a pause,
- * since each event of a thread without a ring calls this.
+ * since each event of a thread without a ring calls this. Two threads that pass the check of the
+ * pause at the same moment both search, which costs time and changes nothing else.
  */
 static bool search_idle(struct ptx_rings *rings, uint32_t *ring, uint32_t pid)
 {
@@ -68,6 +97,10 @@ static bool search_idle(struct ptx_rings *rings, uint32_t *ring, uint32_t pid)
 		 now = ptx_clock_now();
 	uint32_t count = ptx_ring_count(rings);
 
+	/*
+	 * If another processor's clock is ahead, the difference wraps to a large number and the
+	 * search runs.
+	 */
 	if (then != 0 && now - then < ptx_clock_hz / SEARCHES_A_SECOND)
 		return false;
 	atomic_store_explicit(searched_at, now, memory_order_relaxed);
@@ -77,6 +110,11 @@ static bool search_idle(struct ptx_rings *rings, uint32_t *ring, uint32_t pid)
 	return false;
 }
 
+/*
+ * Claims an idle ring. Returns false if the caller should number a new one. A hint can name a ring
+ * that another thread claimed meanwhile, so it is only a proposal. The bound matters because other
+ * threads add hints during the loop.
+ */
 static bool hold_idle(struct ptx_rings *rings, uint32_t *ring, uint32_t pid)
 {
 	uint32_t generation;
@@ -87,12 +125,21 @@ static bool hold_idle(struct ptx_rings *rings, uint32_t *ring, uint32_t pid)
 		if (hold(rings, *ring, pid))
 			return true;
 	}
+	/*
+	 * While numbers are left, an empty queue is answer enough: a new ring costs less than a
+	 * search. A queue that is not empty has a hole, so a hint may be missing.
+	 */
 	if (ptx_ring_count(rings) < rings->geometry.rings &&
 	    !ptx_ring_has_hints(rings, PTX_HINT_IDLE))
 		return false;
 	return search_idle(rings, ring, pid);
 }
 
+/*
+ * Makes the ring IDLE. The caller holds it. The release store passes on everything that the caller
+ * stored in the ring and its chunks. The hint follows the word: a hint for a ring that is still
+ * held would be removed without effect, and only a search of all rings would find the ring.
+ */
 static void let_go(struct ptx_rings *rings, uint32_t ring)
 {
 	uint64_t word = atomic_load_explicit(&rings->ring[ring].holder, memory_order_relaxed);
@@ -102,6 +149,11 @@ static void let_go(struct ptx_rings *rings, uint32_t ring)
 	ptx_ring_hint(rings, PTX_HINT_IDLE, ring, 0);
 }
 
+/*
+ * The result is a chunk in which the next record is ident's: by an IDENT record in the former
+ * thread's chunk, or by the header of a new chunk. If there is no room, the ring becomes IDLE
+ * again, so that threads that fail at each event do not use up the numbers.
+ */
 struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident *ident,
 				 uint32_t *held, enum ptx_writer_loss *loss)
 {
@@ -117,10 +169,15 @@ struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident
 				      memory_order_release);
 	}
 	*held = ring;
+	/* The cause if no chunk can be acquired for any other reason than memory. */
 	*loss = PTX_WRITER_STREAM_FULL;
 	link = atomic_load_explicit(&rings->ring[ring].current, memory_order_acquire);
 	if (link != 0) {
 		number = ptx_link_number(link);
+		/*
+		 * The chunk is in the far part, which this process could not map. The ring is left
+		 * to another process.
+		 */
 		if (!ptx_ring_reaches(rings, number)) {
 			*loss = PTX_WRITER_NO_MEMORY;
 			let_go(rings, ring);
@@ -132,22 +189,35 @@ struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident
 		let_go(rings, ring);
 		return NULL;
 	}
+	/*
+	 * A ring without a chunk: a new number, or its first holder found no chunk or was killed.
+	 */
 	chunk = ptx_chunk_open(rings, ring, ident, 0, &link, loss);
 	if (!chunk) {
 		let_go(rings, ring);
 		return NULL;
 	}
+	/*
+	 * A reader loads current (acquire) and then first. So it finds first if it finds current.
+	 */
 	atomic_store_explicit(&rings->ring[ring].first, link, memory_order_relaxed);
 	atomic_store_explicit(&rings->ring[ring].current, link, memory_order_release);
 	return chunk;
 }
 
+/*
+ * The caller holds the ring (ptx_ring_held()) and has mended it: the next holder continues in the
+ * current chunk and does not look for a turn in progress.
+ */
 void ptx_ring_release(struct ptx_rings *rings, uint32_t ring)
 {
 	let_go(rings, ring);
 }
 
-/* Writes an IDENT record, which counts as bytes and not as an event. */
+/*
+ * Writes an IDENT record, which counts as bytes and not as an event: the head grows by the record's
+ * size and not by PTX_HEAD_RECORD.
+ */
 bool ptx_ring_identify(struct ptx_rings *rings, struct ptx_chunk **chunk,
 		       const struct ptx_ident *ident, enum ptx_writer_loss *loss)
 {
@@ -164,6 +234,7 @@ bool ptx_ring_identify(struct ptx_rings *rings, struct ptx_chunk **chunk,
 		return false;
 	ptx_record_fill(record, sizeof *ident | PTX_RECORD_IDENT, 0, 0);
 	ptx_copy_in((unsigned char *)(record + 1), (const unsigned char *)ident, sizeof *ident);
+	/* The window opens as for an event. The record's time is part of the order of the ring. */
 	ptx_ring_stamp(c, head);
 	ptx_store_word(&record->time, ptx_clock_now());
 	atomic_store_explicit(&c->head, head + PTX_IDENT_RECORD_BYTES,

@@ -1,20 +1,36 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ring/hint.c - queues of hints: who looks for a chunk looks here first.
+ * ring/hint.c - queues of hints: a thread that looks for a chunk or a ring looks here first.
  *
- * An entry is lap 16 | generation 16 | number 32. A ticket from tail names the place and the lap.
- * A pusher that is held up between its ticket and its entry leaves a hole: a popper that meets one
- * says "empty", and the caller looks through the words themselves, which alone are true. A hole
- * whose pusher died is passed over when the queue behind it has grown by a quarter of its size, or
- * at once if the queue grows no more.
+ * An entry is lap 16 | generation 16 | number 32. A ticket from tail names the place and the lap. A
+ * pusher that is held up between its ticket and its entry leaves a hole. A popper that finds a hole
+ * reports "empty", and the caller searches the words, which alone are authoritative. A hole whose
+ * pusher died is skipped when the queue behind it has grown by a quarter of its size, or at once if
+ * the queue no longer grows.
+ *
+ * A hint can be lost, be late, or name a chunk that has changed hands. So losing one costs a search
+ * and never a chunk or a record.
+ *
+ * Threads: any number of pushers and poppers, in any process of the arena. The functions are
+ * async-signal-safe and wait for no thread. Each loop is bounded, because another process may store
+ * any head and tail.
  */
 #include "ring/ring.h"
 
+/*
+ * Returns the lap of a ticket as an entry has it. The first lap is 1, so that an entry of zeroed
+ * memory is a hole and not a hint for chunk 0.
+ */
 static uint64_t lap_of(uint64_t ticket, uint32_t mask)
 {
 	return (ticket / ((uint64_t)mask + 1) + 1) & 0xffff;
 }
 
+/*
+ * Adds a hint. It never fails: a full queue loses its oldest hints, because the pusher does not
+ * look at head. A queue has a place for each chunk that can exist in its tier (ring_layout.c), so
+ * this needs old hints that no thread popped.
+ */
 void ptx_hint_push(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t mask,
 		   uint32_t number, uint32_t generation)
 {
@@ -25,6 +41,10 @@ void ptx_hint_push(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t ma
 	atomic_store_explicit(&queue[ticket & mask], entry, memory_order_release);
 }
 
+/*
+ * Removes the oldest hint. Returns false if there is none, or if a pusher may still fill a hole.
+ * Any process may have written the number, so the caller checks it.
+ */
 bool ptx_hint_pop(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t mask,
 		  bool grows, uint32_t *number, uint32_t *generation)
 {
@@ -36,10 +56,14 @@ bool ptx_hint_pop(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t mas
 		uint64_t entry;
 		bool whole;
 
+		/* Signed: a hostile head may be ahead of tail. */
 		if ((int64_t)(tail - head) <= 0)
 			return false;
 		if (tail - head > (uint64_t)mask + 1) {
-			/* Nobody popped for long: what is a lap behind is written over. */
+			/*
+			 * No thread popped for long: entries that are a lap behind are overwritten
+			 * already.
+			 */
 			atomic_compare_exchange_strong_explicit(&hints->head, &head,
 								tail - mask - 1,
 								memory_order_relaxed,
@@ -47,6 +71,10 @@ bool ptx_hint_pop(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t mas
 			continue;
 		}
 		entry = atomic_load_explicit(&queue[head & mask], memory_order_acquire);
+		/*
+		 * The entry is loaded before head advances. Behind the advance, a pusher may reuse
+		 * the place.
+		 */
 		whole = entry >> 48 == lap_of(head, mask);
 		if (!whole && tail - head <= patience)
 			return false;
@@ -54,6 +82,7 @@ bool ptx_hint_pop(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t mas
 							   memory_order_relaxed,
 							   memory_order_relaxed))
 			continue;
+		/* The pusher of this entry is gone, or so slow that its hint is dropped. */
 		if (!whole)
 			continue;
 		*number = (uint32_t)entry;
@@ -65,11 +94,11 @@ bool ptx_hint_pop(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t mas
 
 /*
  * A queue goes round in its memory, so a large one becomes present as a whole, and a small stream
- * would pay for the rings that it never has. So there are PTX_TIERS of them: pushers use the queue
- * for the number of rings that there are, poppers empty the smaller ones first. The order of two
- * hints can change where the number of rings grows between: by one hint of each ring at most, since
- * a pusher has one hint in hand. The capacity has room for as many chunks that are out of order
- * (ring_layout.c).
+ * would pay for rings that it never has. So there are PTX_TIERS of them. A pusher uses the queue
+ * for the present number of rings, and a popper empties the smaller ones first. The order of two
+ * hints can change where the number of rings grows in between. This affects at most one hint of
+ * each ring, since a pusher has one hint in hand. The capacity has room for as many chunks that are
+ * out of order (ring_layout.c).
  */
 static unsigned tier_of(const struct ptx_rings *rings)
 {
@@ -77,9 +106,15 @@ static unsigned tier_of(const struct ptx_rings *rings)
 
 	if (ptx_likely(count <= PTX_RINGS_BASE))
 		return 0;
+	/* A stream that is planned for few rings has no third queue in use (ptx_pool_hints()). */
 	return count <= PTX_RINGS_FEW || rings->geometry.rings <= PTX_RINGS_FEW ? 1 : 2;
 }
 
+/*
+ * Adds a hint to the queue of the present tier. Writers and the reader call it at the same time.
+ * The caller has changed the word of the chunk or ring before, so that the hint is true when it is
+ * found.
+ */
 void ptx_ring_hint(struct ptx_rings *rings, enum ptx_hint kind, uint32_t number,
 		   uint32_t generation)
 {
@@ -89,6 +124,10 @@ void ptx_ring_hint(struct ptx_rings *rings, enum ptx_hint kind, uint32_t number,
 		      rings->geometry.hint_mask[tier], number, generation);
 }
 
+/*
+ * Removes a hint, from the smallest tier on. Only the last queue still grows, so only there a
+ * popper has patience with a hole.
+ */
 bool ptx_ring_hinted(struct ptx_rings *rings, enum ptx_hint kind, uint32_t *number,
 		     uint32_t *generation)
 {
@@ -101,6 +140,10 @@ bool ptx_ring_hinted(struct ptx_rings *rings, enum ptx_hint kind, uint32_t *numb
 	return false;
 }
 
+/*
+ * Returns true if a queue is not empty at this moment. It may consist of holes: the caller then
+ * searches the words.
+ */
 bool ptx_ring_has_hints(const struct ptx_rings *rings, enum ptx_hint kind)
 {
 	unsigned last = tier_of(rings);

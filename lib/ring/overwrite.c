@@ -14,9 +14,17 @@
 #include "ring/ring_write.h"
 
 /* In the offset of a claimed word; offsets are multiples of 8. */
+/*
+ * An offset with one of these bits is not the reader's: the writer that overwrites has the chunk.
+ */
 #define UNCOUNTED 1u /* the records behind it are not counted */
 #define COUNTING  2u /* some of those up to the next change of thread may be */
 
+/*
+ * Writers race to raise a time. The loop ends: each failure means that another writer has raised
+ * the word, and no writer lowers it. A hostile process could prolong it only by storing at every
+ * try.
+ */
 void ptx_raise(_Atomic uint64_t *word, uint64_t value, memory_order order)
 {
 	uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
@@ -26,6 +34,10 @@ void ptx_raise(_Atomic uint64_t *word, uint64_t value, memory_order order)
 		;
 }
 
+/*
+ * The same in the other direction, for first_overwritten. The reader resets that word when it has
+ * reported the gap.
+ */
 static void lower(_Atomic uint64_t *word, uint64_t value)
 {
 	uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
@@ -36,6 +48,10 @@ static void lower(_Atomic uint64_t *word, uint64_t value)
 		;
 }
 
+/*
+ * slot has a generation and an index, as ptx_slot_claim() returned them. A writer that counts for
+ * an overwritten chunk has the slot from a record in shared memory, so the index is checked here.
+ */
 void ptx_ring_count_loss(struct ptx_rings *rings, enum ptx_writer_loss loss, unsigned type,
 			 uint32_t slot, uint64_t count)
 {
@@ -49,6 +65,10 @@ void ptx_ring_count_loss(struct ptx_rings *rings, enum ptx_writer_loss loss, uns
 	 * The writer counts the type, and so the total, before the thread. After a kill between the
 	 * two, the loss belongs to no thread.
 	 */
+	/*
+	 * The remainder keeps a hostile type inside the table. A valid type is below the bound
+	 * already.
+	 */
 	atomic_fetch_add_explicit(&rings->region->lost_type[loss][type % PTX_TYPE_MAX], count,
 				  memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
@@ -56,18 +76,32 @@ void ptx_ring_count_loss(struct ptx_rings *rings, enum ptx_writer_loss loss, uns
 	atomic_fetch_add_explicit(&rings->slot[index].lost[loss], count, memory_order_release);
 }
 
-/* Most records of a chunk have few types. Sums per type need few atomic additions. */
+/*
+ * The sums of one walk over a chunk. Most records of a chunk have few types. Sums per type need few
+ * atomic additions. A type has the sum at its number modulo 8; a second type with the same
+ * remainder replaces it, and the first one's sum is added to the counters.
+ */
 struct tally {
 	struct ptx_rings *rings;
+	/* The claimed word of the chunk. It shows how far the counters have the records. */
 	_Atomic uint64_t *progress;
 	uint64_t begun; /* the word to store when counting begins; 0: it is stored */
 	unsigned run_type; /* of the records just counted */
+	/* The records of run_type that are in no sum yet. */
 	uint64_t run;
+	/* type[i] is meaningful while count[i] is not 0. */
 	unsigned type[8];
 	uint64_t count[8];
+	/* The thread of the records: from the chunk's header or the last IDENT record. */
 	uint32_t slot;
 };
 
+/*
+ * Adds one sum to the counters. Before the first one of a thread's records, the word says that
+ * counting has begun. A writer that continues after a kill then omits these records, because it
+ * cannot know which sums were added. The fence orders the two steps for a kill or a jump in this
+ * thread; a process that continues later finds both, as the thread no longer runs.
+ */
 static void count(struct tally *tally, unsigned i)
 {
 	if (tally->begun) {
@@ -80,6 +114,7 @@ static void count(struct tally *tally, unsigned i)
 	tally->count[i] = 0;
 }
 
+/* Adds the run to the sum of its type. */
 static void end_run(struct tally *tally)
 {
 	unsigned i = tally->run_type % 8;
@@ -91,6 +126,7 @@ static void end_run(struct tally *tally)
 	tally->run = 0;
 }
 
+/* Adds all sums to the counters: at a change of thread and at the end of the chunk. */
 static void settle(struct tally *tally)
 {
 	end_run(tally);
@@ -115,6 +151,10 @@ static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk
 	uint64_t oldest = UINT64_MAX, known = PTX_RECORD_IDENT; /* the first word of no event */
 	size_t size = sizeof(struct ptx_record);
 
+	/*
+	 * Any process of the arena can have stored the head. The walk stays inside the chunk. It
+	 * ends, since each record advances by at least a record's header.
+	 */
 	if (end > rings->geometry.chunk_room)
 		end = (uint32_t)rings->geometry.chunk_room;
 	tally.begun = generation | from | UNCOUNTED | COUNTING;
@@ -134,6 +174,10 @@ static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk
 		size = ptx_record_size(ptx_record_len((uint32_t)first));
 		if (first & PTX_RECORD_IDENT) {
 			known = PTX_RECORD_IDENT;
+			/*
+			 * The records before this IDENT record are counted. Progress moves past
+			 * them, so that a continuation neither omits nor repeats them.
+			 */
 			settle(&tally);
 			if (at > from) {
 				is_begun = false;
@@ -142,6 +186,7 @@ static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk
 						      memory_order_relaxed);
 				tally.begun = generation | at | UNCOUNTED | COUNTING;
 			}
+			/* The identity is read only if it is inside the chunk. */
 			if (at + PTX_IDENT_RECORD_BYTES <= end)
 				tally.slot = ((const struct ptx_ident *)(const void *)
 					      (record + sizeof(struct ptx_record)))->slot;
@@ -160,12 +205,21 @@ static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk
 	settle(&tally);
 	if (oldest == UINT64_MAX)
 		return;
+	/*
+	 * OVERFLOW has the time of the first lost event. A ring's records are in the order of time.
+	 */
 	lower(&rings->region->first_overwritten, oldest);
 	atomic_store_explicit(&rings->region->overrun, 1, memory_order_relaxed);
+	/* A load first: the writers share this cache line, and the word is 1 nearly always. */
 	if (!atomic_load_explicit(&rings->region->looped, memory_order_relaxed))
 		atomic_store_explicit(&rings->region->looped, 1, memory_order_relaxed);
 }
 
+/*
+ * number is below chunks_max and within reach of this process; the caller has checked both. The
+ * chunk then belongs to ring, and its old records are counted. Only the bytes behind the claimed
+ * offset count as lost: a reader has the others.
+ */
 bool ptx_overwrite(struct ptx_rings *rings, uint32_t number, uint32_t generation, uint32_t ring)
 {
 	struct ptx_chunk *chunk = ptx_ring_chunk(rings, number);
@@ -178,6 +232,10 @@ bool ptx_overwrite(struct ptx_rings *rings, uint32_t number, uint32_t generation
 		return false;
 	claimed = atomic_load_explicit(&rings->claimed[number], memory_order_relaxed);
 	head = atomic_load_explicit(&chunk->head, memory_order_relaxed);
+	/*
+	 * The three loads belong together only if the word of the chunk is still the same behind
+	 * them.
+	 */
 	last = atomic_load_explicit(&chunk->last, memory_order_relaxed);
 	/*
 	 * While this writer was suspended, others may have overwritten the chunk and closed it
@@ -185,6 +243,7 @@ bool ptx_overwrite(struct ptx_rings *rings, uint32_t number, uint32_t generation
 	 * them.
 	 */
 	atomic_thread_fence(memory_order_acquire); /* (P) with (O) in ring_write.c */
+	/* Tests stop a writer here: tests/unit/ring/test_overwrite_steps. */
 	if (atomic_load_explicit(&rings->word[number], memory_order_relaxed) != word)
 		return false;
 	/* The cut is raised first: a reader whose chunk is gone then knows up to which time. */
@@ -203,6 +262,10 @@ bool ptx_overwrite(struct ptx_rings *rings, uint32_t number, uint32_t generation
 /*
  * The word is OPENING. The writer now exchanges the claimed word (E): until then it has the bytes
  * that the reader has claimed, afterwards, with a mark, the bytes that have been counted.
+ *
+ * The holder of the ring calls this for its own chunk, or the thread that mends the ring of a dead
+ * writer. A second call continues where the first one was interrupted. After a complete first call
+ * it has no effect.
  */
 void ptx_overwrite_finish(struct ptx_rings *rings, uint32_t number)
 {
@@ -218,6 +281,9 @@ void ptx_overwrite_finish(struct ptx_rings *rings, uint32_t number)
 	 */
 	if (!rings->loop)
 		return;
+	/*
+	 * The reader may claim more in between. Then the exchange fails, and the new offset counts.
+	 */
 	while ((uint32_t)(claimed >> 32) == generation - 1) {
 		uint64_t marked = mine | ((uint32_t)claimed & ~7u) | UNCOUNTED;
 
@@ -226,6 +292,10 @@ void ptx_overwrite_finish(struct ptx_rings *rings, uint32_t number)
 			    memory_order_relaxed))
 			claimed = marked;
 	}
+	/*
+	 * A chunk that was given back unused has an older generation and nothing to count. Without
+	 * the mark, the count is complete.
+	 */
 	if (claimed >> 32 != generation || !(claimed & UNCOUNTED))
 		return;
 	count_records(rings, chunk, (uint32_t)claimed & ~7u, claimed & COUNTING,

@@ -4,7 +4,15 @@
  *
  * A ring's word has the process and the number of claims. One compare-and-swap therefore takes the
  * ring from the dead process, and fails if another thread has claimed it since. The records stay in
- * the ring. ptx_rings_mend() finishes what the dead writer had begun, then the ring is released.
+ * the ring. ptx_rings_mend() finishes the steps that the dead writer had begun, then the ring is
+ * released.
+ *
+ * Death needs evidence: is_dead() returns false for a process of which it cannot decide. To take a
+ * ring from a living writer would let two threads store in one chunk.
+ *
+ * Threads: any number of writers and the reader may reap at the same time. The functions are
+ * async-signal-safe if is_dead() is. If this process is killed here, it leaves rings in its own
+ * name, and the next reaping takes them.
  */
 #include "ring/ring_write.h"
 
@@ -17,6 +25,10 @@
  */
 struct asking {
 	bool (*is_dead)(uint32_t pid);
+	/*
+	 * Process ids in the name space of the stream's words. alive begins as self, which is
+	 * alive.
+	 */
 	uint32_t self, alive;
 };
 
@@ -31,7 +43,11 @@ static bool is_gone(struct asking *asking, uint32_t pid)
 	return false;
 }
 
-/* Claims the ring for this process if a dead process holds it. Returns true if it did. */
+/*
+ * Claims the ring for this process if a dead process holds it. Returns true if it did. The exchange
+ * compares the whole word with its count of claims. So it fails if the ring was released and
+ * claimed again since the load, even by a process with the same id.
+ */
 static bool take_from_dead(struct ptx_rings *rings, uint32_t ring, struct asking *asking)
 {
 	_Atomic uint64_t *holder = &rings->ring[ring].holder;
@@ -55,6 +71,7 @@ static bool reap_rings(struct ptx_rings *rings, struct asking *asking)
 
 	for (uint32_t first = 0; first < count; first += WINDOW) {
 		uint32_t size = count - first < WINDOW ? count - first : WINDOW;
+		/* A bit for each ring of the window. It is small, because a signal stack is. */
 		unsigned char held[WINDOW / 8] = { 0 };
 		bool any = false;
 
@@ -80,6 +97,11 @@ static void reap_slots(struct ptx_rings *rings, struct asking *asking)
 	uint32_t count = atomic_load_explicit(&rings->region->slots, memory_order_acquire);
 
 	for (uint32_t i = 1; i <= count && i < rings->geometry.rings; i++) {
+		/*
+		 * The id is loaded behind the word (acquire), and take() in slot.c stores it before
+		 * the word. The exchange fails if the slot has ended or has another thread since
+		 * then.
+		 */
 		struct ptx_slot *slot = &rings->slot[i];
 		uint32_t word = atomic_load_explicit(&slot->word, memory_order_acquire);
 		uint32_t pid = atomic_load_explicit(&slot->pid, memory_order_relaxed);
@@ -91,6 +113,9 @@ static void reap_slots(struct ptx_rings *rings, struct asking *asking)
 	}
 }
 
+/*
+ * Neighbours mostly belong to one living process, so a stream of many threads needs few questions.
+ */
 bool ptx_ring_reap(struct ptx_rings *rings, uint32_t self, bool (*is_dead)(uint32_t pid))
 {
 	struct asking asking = { .is_dead = is_dead, .self = self, .alive = self };

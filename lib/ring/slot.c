@@ -7,10 +7,20 @@
  * its identity in a slot before it makes it LIVE, so that no reader attributes its losses to the
  * slot's previous thread. A thread that is killed in between leaves the slot unused forever. When
  * no slot is left, losses count in slot 0.
+ *
+ * The word of a slot has a generation of 16 bits. A thread keeps generation and index together. So
+ * a count for a thread that has lost its slot goes to slot 0 and not to the next thread
+ * (ptx_ring_count_loss()).
+ *
+ * Threads: any. The functions are async-signal-safe and do not wait.
  */
 #include "ring/pool.h"
 #include "ring/ring_write.h"
 
+/*
+ * Stores the identity, then makes the slot LIVE. The caller owns the slot: it has just numbered it,
+ * or has made it UNUSED. Returns the value that the thread keeps.
+ */
 static uint32_t take(struct ptx_slot *slot, uint32_t index, uint32_t pid, uint32_t tid,
 		     uint64_t thread, uint32_t generation)
 {
@@ -21,6 +31,11 @@ static uint32_t take(struct ptx_slot *slot, uint32_t index, uint32_t pid, uint32
 	return generation << 16 | index;
 }
 
+/*
+ * Moves the counts of an ended thread to slot 0. Each count moves once, since the exchange empties
+ * it first. A kill between the two additions loses the count for threads only: the total is in the
+ * region's counts by type.
+ */
 static void inherit(struct ptx_slot *heir, struct ptx_slot *slot)
 {
 	for (int i = 0; i < PTX_WRITER_LOSSES; i++) {
@@ -30,6 +45,11 @@ static void inherit(struct ptx_slot *heir, struct ptx_slot *slot)
 	}
 }
 
+/*
+ * Numbers a new slot while there are any, since that keeps the counts of ended threads apart. Then
+ * it reuses a slot of an ended thread. Returns 0 without memory as well: losses are counted all the
+ * same.
+ */
 uint32_t ptx_slot_claim(struct ptx_rings *rings, uint32_t pid, uint32_t tid, uint64_t thread)
 {
 	uint32_t used = atomic_load_explicit(&rings->region->slots, memory_order_relaxed);
@@ -37,6 +57,7 @@ uint32_t ptx_slot_claim(struct ptx_rings *rings, uint32_t pid, uint32_t tid, uin
 	while (used < rings->geometry.rings - 1) {
 		struct ptx_slot *slot = &rings->slot[used + 1];
 
+		/* The memory comes first, since a number cannot be returned. */
 		if (!ptx_pool_entry(rings, used + 1, PTX_RINGS_BASE, slot, sizeof *slot))
 			return 0;
 		if (!atomic_compare_exchange_weak_explicit(&rings->region->slots, &used, used + 1,
@@ -51,6 +72,7 @@ uint32_t ptx_slot_claim(struct ptx_rings *rings, uint32_t pid, uint32_t tid, uin
 		uint32_t generation = (word >> 16) + 1;
 
 		if ((word & 0xffff) != PTX_SLOT_ENDED ||
+		    /* Of several threads that want the slot, the exchange chooses one. */
 		    !atomic_compare_exchange_strong_explicit(&slot->word, &word,
 							     generation << 16 | PTX_SLOT_UNUSED,
 							     memory_order_acq_rel,
@@ -73,6 +95,10 @@ void ptx_slot_release(struct ptx_rings *rings, uint32_t slot)
 							memory_order_release, memory_order_relaxed);
 }
 
+/*
+ * A thread asks this before it continues to use its slot: another process may have ended it by
+ * mistake or because its process id was reused.
+ */
 bool ptx_slot_is_held(const struct ptx_rings *rings, uint32_t slot)
 {
 	uint32_t index = slot & 0xffff;

@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ring/spare.c - searches for chunks that a LOOP stream can spare. spare.h has the contract, DESIGN
+ * 7 the argument.
+ *
+ * Each sum is a lower bound of the bytes that the stream holds: a chunk that changes hands, that is
+ * not within reach, or whose content is not plausible counts as empty. So an error keeps a chunk
+ * that could be overwritten, and the pool grows. It never gives up events that the size promises.
+ *
+ * Any process of the arena may write to the chunks. Offsets are limited by chunk_room and WALK, and
+ * the searches by the number of chunks.
+ */
 #include "ring/spare.h"
 
 #include "base/clock.h"
@@ -17,12 +28,17 @@
 /* The sums of a search: lower bounds for the bytes of events, by their computed sizes. */
 struct holding {
 	uint64_t from, period;   /* ticks */
+	/* Not below from. */
 	uint64_t base;           /* from, or a later time that is known to be spare */
 	uint64_t bytes[PERIODS]; /* in chunks that were opened in this period behind base */
 	uint64_t rest;           /* younger than from, in chunks that were opened before */
 };
 
-/* Returns the end of the first records that are not younger than time; PTX_NONE: too many. */
+/*
+ * Returns the end of the first records that are not younger than time; PTX_NONE: too many. The
+ * records may be overwritten during the walk, so sizes and times may be any values. The caller
+ * discards the result if the chunk was reused.
+ */
 static uint32_t end_of_older(const struct ptx_chunk *chunk, uint32_t end, uint64_t time)
 {
 	uint32_t at = 0;
@@ -47,6 +63,10 @@ static void add_chunk(struct holding *holding, const struct ptx_rings *rings, ui
 	uint64_t word = atomic_load_explicit(&rings->word[number], memory_order_acquire);
 	const uint64_t link = ptx_link(number, ptx_word_generation(word));
 	uint64_t head, claimed, opened, period;
+	/*
+	 * The bytes [from, end) of the chunk count. older is the end of those that are not younger
+	 * than from.
+	 */
 	const struct ptx_chunk *chunk;
 	uint32_t from, end, older = 0;
 
@@ -56,6 +76,10 @@ static void add_chunk(struct holding *holding, const struct ptx_rings *rings, ui
 	chunk = ptx_ring_chunk(rings, number);
 	head = atomic_load_explicit(&chunk->head, memory_order_acquire);
 	claimed = atomic_load_explicit(&rings->claimed[number], memory_order_acquire);
+	/*
+	 * head and claimed are of this life of the chunk only if its word has not changed behind
+	 * the loads.
+	 */
 	end = ptx_head_offset(head);
 	if (end > rings->geometry.chunk_room ||
 	    !ptx_ring_opened(rings, link, &opened)) /* before its records are used */
@@ -66,12 +90,14 @@ static void add_chunk(struct holding *holding, const struct ptx_rings *rings, ui
 			return;
 	}
 	from = (uint32_t)claimed > older ? (uint32_t)claimed : older;
+	/* The order of the comparisons avoids a difference below 0. */
 	if (end < PTX_IDENT_RECORD_BYTES || from > end - PTX_IDENT_RECORD_BYTES)
 		return;
 	if (opened <= holding->from) {
 		holding->rest += end - PTX_IDENT_RECORD_BYTES - from;
 		return;
 	}
+	/* In a repeated search, base is behind from. Chunks in between are known to be spare. */
 	if (opened <= holding->base)
 		return;
 	period = (opened - holding->base - 1) / holding->period;
@@ -93,6 +119,7 @@ static bool add_up(struct holding *holding, const struct ptx_rings *rings, uint6
 
 	for (uint32_t i = 0; i < chunks; i++)
 		add_chunk(holding, rings, i);
+	/* From the youngest period back, until the events fill the capacity. */
 	*total = 0;
 	for (uint32_t i = PERIODS; i-- > 0;) {
 		*total += holding->bytes[i];
@@ -103,6 +130,10 @@ static bool add_up(struct holding *holding, const struct ptx_rings *rings, uint6
 	}
 	if (found == PERIODS)
 		return false;
+	/*
+	 * Chunks that were opened in the periods from found on hold the capacity. Events up to base
+	 * are spare.
+	 */
 	holding->base += found * holding->period;
 	return true;
 }
@@ -125,6 +156,10 @@ static bool look(struct ptx_rings *rings, uint64_t time)
 	uint64_t period = (now > time ? (now - time) / PERIODS : 0) + 1;
 	struct holding holding = { .from = time, .base = time, .period = period };
 
+	/*
+	 * If no later time is found, the young records of old chunks may still show that the events
+	 * up to time itself are spare.
+	 */
 	if (!add_up(&holding, rings, &total, &held) && total + holding.rest + more <= capacity)
 		return false;
 	/*
@@ -140,11 +175,18 @@ static bool look(struct ptx_rings *rings, uint64_t time)
 	/* The pool grows until a search finds more: a search serves many changes of chunks. */
 	if (holding.base == time && chunks > FEW_CHUNKS)
 		return false;
+	/*
+	 * Relaxed: the time gives access to nothing. take_if_spare() compares it with chunks that
+	 * it loads.
+	 */
 	ptx_raise(&rings->region->spare, holding.base, memory_order_relaxed);
 	return true;
 }
 
-/* Overwrites the chunk if all its events are spare. */
+/*
+ * Overwrites the chunk if all its events are spare. last may be of another life of the chunk; then
+ * ptx_overwrite() fails, because the generation of the word has changed.
+ */
 static bool take_if_spare(struct ptx_rings *rings, uint32_t number, uint32_t ring)
 {
 	const struct ptx_region *region = rings->region;
@@ -164,6 +206,7 @@ static uint32_t take_known(struct ptx_rings *rings, uint32_t ring)
 	const uint32_t chunks = ptx_ring_chunks(rings);
 
 	for (uint32_t i = 0; i < KNOWN_LOOKS && i < chunks; i++) {
+		/* All writers share the position, so two of them look at different chunks. */
 		uint32_t number = atomic_fetch_add_explicit(&rings->region->spare_looks, 1,
 							    memory_order_relaxed) %
 				  chunks;
@@ -174,6 +217,11 @@ static uint32_t take_known(struct ptx_rings *rings, uint32_t ring)
 	return PTX_NONE;
 }
 
+/*
+ * Each round takes the oldest closed chunk if it is spare. Between two rounds, another writer may
+ * have overwritten the chunk that this one found; then the search is repeated a bounded number of
+ * times. PTX_NONE lets the pool grow.
+ */
 uint32_t ptx_spare_take(struct ptx_rings *rings, uint32_t ring)
 {
 	struct ptx_region *region = rings->region;

@@ -11,13 +11,22 @@
 #include "base/quiet.h"
 #include "ring/ring_write.h"
 
+/* The bit that a writer sets in a ticket before it wakes. */
 #define WAKING 1u
 
+/*
+ * Any number of writers call this at the same time, in handlers too. It makes one system call,
+ * which does not block, and none if no reader sleeps.
+ */
 void ptx_ring_wake(struct ptx_region *region)
 {
 	_Atomic uint32_t *waiters = &region->waiters;
 	uint32_t ticket = atomic_load_explicit(waiters, memory_order_relaxed);
 
+	/*
+	 * A seccomp filter may forbid the call. The reader of a quiet process wakes by itself after
+	 * a while.
+	 */
 	if (ptx_is_quiet())
 		return; /* the reader was woken already */
 	if (ticket != 0 && !(ticket & WAKING) &&
@@ -30,7 +39,15 @@ void ptx_ring_wake(struct ptx_region *region)
 	 */
 	if (!(ticket & WAKING))
 		return;
+	/*
+	 * Each writer that sees the odd ticket wakes again, because the first may have been killed
+	 * before.
+	 */
 	ptx_futex_wake(waiters);
+	/*
+	 * Fails if a reader has stored a newer ticket since then: that reader still needs a
+	 * wake-up.
+	 */
 	atomic_compare_exchange_strong_explicit(waiters, &ticket, 0, memory_order_acq_rel,
 						memory_order_relaxed);
 }
