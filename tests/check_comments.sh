@@ -16,6 +16,7 @@ lib/arena 250
 lib/base 250
 lib/cursor 250
 lib/log 250
+lib/meet 250
 lib/modules 250
 lib/observe 250
 lib/point 250

@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * meet/family.c - which streams of an arena are this process's own, and how a program that it
+ * executes finds the arena again.
+ *
+ * Two memories answer the question. `self` is private and is inherited by fork(). The table of
+ * members in the control page survives execve(). Neither is trusted alone: a place is this
+ * process's own only if the generation of its word is the inherited one, or if its facts name this
+ * process.
+ *
+ * Every process of the arena may write to the control page. A hostile one can only let this process
+ * trace into regions of the same arena. Loops are bounded by PTX_STREAMS and PTX_MEMBERS.
+ */
 #include "meet/family.h"
 
 #include <errno.h>
@@ -13,27 +25,39 @@
 #include "base/proc.h"
 #include "base/quiet.h"
 
+/* A bound for the walk through /proc, which changes during the walk. */
 #define FIND_ANCESTORS   32
 #define NOT_KNOWN        UINT64_MAX
 #define BEING_WRITTEN    (UINT64_C(1) << 32) /* in a member's pid: not yet what stands beside it */
 
 /* The identity of this process and what it inherited, in memory that a child inherits. */
 static struct {
+	/* In a child, the parent's id until ptx_family_keep() or ptx_family_begin(). */
 	uint32_t pid;
 	/* struct ptx_identity. 0: not asked yet; NOT_KNOWN: in vain. Threads find the same. */
 	_Atomic uint64_t inode, start;
+	/* When this process began to run its program, CLOCK_REALTIME; 0: before it was traced. */
 	int64_t since_ns;
 	int guard;      /* a second descriptor of the arena, 0: none */
 	/* 2 * the inode of the arena, + 1 if its descriptor stays open at exec; or an attempt. */
 	_Atomic uint64_t settled;
+	/*
+	 * Of each place, the generation that this process inherited; 0: none. A word with another
+	 * generation is a later stream, which this process did not inherit.
+	 */
 	uint64_t generation[PTX_STREAMS];
 } self;
 
+/*
+ * Remembers an answer of the kernel. 0 means that the kernel did not know it; this is stored as
+ * NOT_KNOWN, so that the question is not repeated at each event.
+ */
 static void keep(_Atomic uint64_t *known, uint64_t value)
 {
 	atomic_store_explicit(known, value ? value : NOT_KNOWN, memory_order_relaxed);
 }
 
+/* The remembered answer, 0 if it is not known or was not asked for. */
 static uint64_t kept(const _Atomic uint64_t *known)
 {
 	uint64_t value = atomic_load_explicit(known, memory_order_relaxed);
@@ -41,6 +65,10 @@ static uint64_t kept(const _Atomic uint64_t *known)
 	return value == NOT_KNOWN ? 0 : value;
 }
 
+/*
+ * Called at the start, because a seccomp filter may forbid these calls later. The start time costs
+ * more calls and is read only if the kernel has no inode for the process.
+ */
 void ptx_family_know_self(void)
 {
 	struct ptx_identity identity;
@@ -51,7 +79,10 @@ void ptx_family_know_self(void)
 		keep(&self.start, identity.start);
 }
 
-/* Whether this process is what the identity says; it is asked no more than that takes. */
+/*
+ * Returns whether this process has the identity. It makes only the system calls that the answer
+ * needs, and none if it is quiet; then the result may be PTX_SAME_UNKNOWN.
+ */
 static enum ptx_same compare_self(const struct ptx_identity *other)
 {
 	struct ptx_identity own = { 0 };
@@ -59,6 +90,7 @@ static enum ptx_same compare_self(const struct ptx_identity *other)
 	if (atomic_load_explicit(&self.inode, memory_order_relaxed) == 0 && !ptx_is_quiet())
 		ptx_family_know_self();
 	own.inode = kept(&self.inode);
+	/* Inodes decide if both are known. The start times are the common part otherwise. */
 	if (own.inode == 0 || other->inode == 0) {
 		if (atomic_load_explicit(&self.start, memory_order_relaxed) == 0 && !ptx_is_quiet())
 			keep(&self.start, ptx_identity_start(PTX_PROC_SELF));
@@ -67,7 +99,12 @@ static enum ptx_same compare_self(const struct ptx_identity *other)
 	return ptx_identity_compare(&own, other);
 }
 
-/* A stream that a process made for itself names no identity: it ends when that process executes. */
+/*
+ * Returns whether the facts name this process as the target. A stream that a process made for
+ * itself has no identity in its facts, because it ends when that process executes a program.
+ *
+ * The facts may be of a stream that is just being replaced: the caller checks the word behind this.
+ */
 static enum ptx_same is_target(const struct ptx_attachment *attachment)
 {
 	const struct ptx_identity target = {
@@ -81,6 +118,7 @@ static enum ptx_same is_target(const struct ptx_attachment *attachment)
 	return compare_self(&target);
 }
 
+/* The inherited generation decides without a system call, as a trace point needs it. */
 enum ptx_same ptx_family_is_ours(unsigned bit, uint64_t generation)
 {
 	if (self.generation[bit] == generation)
@@ -88,7 +126,11 @@ enum ptx_same ptx_family_is_ours(unsigned bit, uint64_t generation)
 	return is_target(&ptx_own_control.attachment[bit]);
 }
 
-/* Bits that children of process pid inherit, and their generations. */
+/*
+ * Returns the bits of the places whose streams children of process pid inherit, and stores their
+ * generations. These are the ATTACHED ones with the attribute inherited that trace pid itself, and
+ * those in more, which pid inherited. Generations of other places are left as they are.
+ */
 static uint64_t inheritable(const struct ptx_control *control, uint32_t pid, uint64_t more,
 			    uint64_t *generation)
 {
@@ -113,6 +155,10 @@ static uint64_t inheritable(const struct ptx_control *control, uint32_t pid, uin
 	return bits;
 }
 
+/*
+ * Returns the entry of the process, NULL if it has none. An entry that is being written has a bit
+ * above the 32 bits of an id and is never found.
+ */
 static struct ptx_member *member_of(struct ptx_control *control, uint32_t pid)
 {
 	for (unsigned i = 0; i < PTX_MEMBERS; i++)
@@ -121,11 +167,13 @@ static struct ptx_member *member_of(struct ptx_control *control, uint32_t pid)
 	return NULL;
 }
 
+/* Other processes write the table, so the answer is true for a moment only. */
 bool ptx_family_has(struct ptx_control *control, uint32_t pid)
 {
 	return member_of(control, pid);
 }
 
+/* Returns the places that the process has inherited according to the table. */
 static uint64_t bits_of(struct ptx_control *control, uint32_t pid)
 {
 	const struct ptx_member *member = member_of(control, pid);
@@ -133,19 +181,27 @@ static uint64_t bits_of(struct ptx_control *control, uint32_t pid)
 	return member ? atomic_load_explicit(&member->bits, memory_order_relaxed) : 0;
 }
 
-/* A quiet process does not ask the kernel: nobody is known to be dead. */
+/*
+ * Returns true on evidence only. A quiet process does not ask the kernel, and where members have
+ * different name spaces of process ids, an id is no evidence: then no process counts as dead.
+ */
 static bool is_dead(const struct ptx_control *control, uint32_t pid)
 {
 	return !ptx_is_quiet() && !atomic_load_explicit(&control->mixed, memory_order_relaxed) &&
 	       ptx_life_by_kill(pid) == PTX_DEAD;
 }
 
+/* Called by writers that look for rings of dead processes (ring/reap.c). */
 bool ptx_family_is_dead(uint32_t pid)
 {
 	return is_dead(&ptx_own_control, pid);
 }
 
-/* Which program it runs: its parent's, or another from now on; who sees which sees since when. */
+/*
+ * Records which program the member runs: that of parent, or another one from now on if parent is 0.
+ * since_ns is stored first: an observer that loads parent (acquire) sees the time that belongs to
+ * it.
+ */
 static void tell_program(struct ptx_member *member, uint32_t parent)
 {
 	if (!member)
@@ -156,9 +212,15 @@ static void tell_program(struct ptx_member *member, uint32_t parent)
 }
 
 /*
- * Where all places are taken, the dead make room; else it is not told to whom it executes. Who
- * takes an attachment away changes its word and then the members' bits: so of that one and us one
- * sees the other.
+ * Enters the process in the table: in a free entry, in its own, or in one whose process is_free()
+ * accepts. Returns false if there is none. The process is then traced until it executes a program.
+ *
+ * A process that removes a stream changes the word of the place and then clears the members' bits.
+ * This process stores its bits and then loads the words. Both are sequentially consistent, so one
+ * of the two sees the other, and no bit survives its stream.
+ *
+ * If the process is killed in between, the entry keeps its id with BEING_WRITTEN. No process finds
+ * the entry, and a later one reuses it, since its process is dead.
  */
 static bool enrol(struct ptx_control *control, uint32_t pid, uint32_t parent, uint64_t bits,
 		  const uint64_t *generation,
@@ -167,6 +229,7 @@ static bool enrol(struct ptx_control *control, uint32_t pid, uint32_t parent, ui
 	for (unsigned i = 0; i < PTX_MEMBERS; i++) {
 		struct ptx_member *member = &control->member[i];
 		uint64_t old = atomic_load_explicit(&member->pid, memory_order_relaxed);
+		/* The lower half is the id, also of an entry that is being written. */
 		bool is_taken = old && (uint32_t)old != pid &&
 				(!is_free || !is_free(control, (uint32_t)old));
 
@@ -188,6 +251,10 @@ static bool enrol(struct ptx_control *control, uint32_t pid, uint32_t parent, ui
 			    atomic_load_explicit(&control->attachment[bit].word,
 						 memory_order_seq_cst) !=
 				    ptx_attachment_make(generation[bit], PTX_ATTACHMENT_ATTACHED))
+				/*
+				 * The stream is gone, or the place has another one: the bit would
+				 * be taken for that one's.
+				 */
 				atomic_fetch_and_explicit(&member->bits, ~(UINT64_C(1) << bit),
 							  memory_order_relaxed);
 		return true;
@@ -195,6 +262,7 @@ static bool enrol(struct ptx_control *control, uint32_t pid, uint32_t parent, ui
 	return false;
 }
 
+/* Looks for dead members only if the table is full, because each question is a system call. */
 static void enter(struct ptx_control *control, uint32_t pid, uint32_t parent, uint64_t bits,
 		  const uint64_t *generation)
 {
@@ -202,7 +270,10 @@ static void enter(struct ptx_control *control, uint32_t pid, uint32_t parent, ui
 		enrol(control, pid, parent, bits, generation, is_dead);
 }
 
-/* The generations that self has are what its parent inherited before. */
+/*
+ * Returns the places whose streams this process, or in a child its parent, inherited and that still
+ * have the same stream. self has their generations.
+ */
 static uint64_t inherited_before(const struct ptx_control *control)
 {
 	uint64_t bits = 0;
@@ -218,21 +289,30 @@ static uint64_t inherited_before(const struct ptx_control *control)
 }
 
 /*
- * Locks that this process has as a creator are to go when it executes another program, and they go
- * with any descriptor of the file that is closed then: so there is a second one. It is never closed
- * before, for the same reason.
+ * The creator's locks must go when this process executes another program, and the kernel releases
+ * them with any descriptor of the file that is closed then. The arena's own descriptor stays open,
+ * so there is a second one with FD_CLOEXEC. It is never closed before, because that would release
+ * the locks as well (arena/DESIGN 5, L2).
  */
 static void guard_locks(int fd)
 {
 	struct stat file, guarded;
 
+	/*
+	 * The program may have closed the second descriptor, and its number may belong to another
+	 * file.
+	 */
 	if (fstat(fd, &file) == 0 &&
 	    (self.guard <= 0 || fstat(self.guard, &guarded) != 0 || guarded.st_dev != file.st_dev ||
 	     guarded.st_ino != file.st_ino))
 		self.guard = fcntl(fd, F_DUPFD_CLOEXEC, PTX_OTHER_FD_MIN);
 }
 
-/* In a child, which has no locks. */
+/*
+ * In a child, which has none of its parent's locks: to close the copy releases nothing. It is
+ * closed only if it still is a descriptor of the arena, since the number may be the program's by
+ * now.
+ */
 static void drop_guard(const struct ptx_arena *arena)
 {
 	struct stat guarded;
@@ -243,6 +323,10 @@ static void drop_guard(const struct ptx_arena *arena)
 	self.guard = 0;
 }
 
+/*
+ * Called before the child's first event, possibly in a signal handler. self still describes the
+ * parent. The child asks for its inode and start again when it needs them, since they are its own.
+ */
 bool ptx_family_keep(struct ptx_arena *arena, uint32_t pid)
 {
 	uint64_t generation[PTX_STREAMS] = { 0 };
@@ -256,17 +340,27 @@ bool ptx_family_keep(struct ptx_arena *arena, uint32_t pid)
 	atomic_store_explicit(&self.start, 0, memory_order_relaxed);
 	self.since_ns = 0;
 	drop_guard(arena);
+	/*
+	 * Without a stream to inherit the child makes an arena of its own. Without a descriptor it
+	 * could not map regions that are attached later.
+	 */
 	if (!bits || arena->fd < 0)
 		return false;
 	self.pid = pid;
+	/*
+	 * The parent is in a name space that this process does not see: ids of members are not
+	 * comparable.
+	 */
 	if (!ptx_is_quiet() && getppid() == 0)
 		atomic_store_explicit(&arena->control->mixed, 1, memory_order_relaxed);
+	/* The parent's claims; the kernel gave their locks to the parent only. */
 	atomic_store_explicit(&arena->mine, 0, memory_order_relaxed);
 	enter(arena->control, self.pid, parent, bits, generation);
 	ptx_family_settle(); /* its parent may have had no event yet since it is traced */
 	return true;
 }
 
+/* Nanoseconds. Written when the process is set up, before its events. */
 int64_t ptx_family_since(void)
 {
 	return self.since_ns;
@@ -277,6 +371,10 @@ void ptx_family_begin(void)
 	self.pid = (uint32_t)getpid();
 }
 
+/*
+ * A target that may be this process counts, too: the time only lets an observer distinguish
+ * programs, and to omit it would attribute this program's addresses to the former one.
+ */
 bool ptx_family_tell_executed(struct ptx_control *control)
 {
 	bool any = false;
@@ -297,7 +395,11 @@ bool ptx_family_tell_executed(struct ptx_control *control)
 	return any;
 }
 
-/* As the process was before it executed this program, or as an ancestor is. */
+/*
+ * The program is traced if its process is in the table, as before execve(), if the facts of a
+ * stream name it, or if an ancestor is traced into an inherited stream. control is of a sealed
+ * arena of this version; its content may be hostile all the same.
+ */
 bool ptx_family_join(struct ptx_control *control)
 {
 	uint32_t pid = (uint32_t)getpid(), number = PTX_PROC_SELF;
@@ -307,12 +409,21 @@ bool ptx_family_join(struct ptx_control *control)
 	self.pid = pid;
 	targeted = ptx_family_tell_executed(control);
 	if (bits) {
+		/*
+		 * The entry exists, so the process had it before this program: it runs another one
+		 * now.
+		 */
 		tell_program(member_of(control, pid), 0);
 		inheritable(control, 0, bits, self.generation);
 		return true;
 	}
 	if (targeted)
 		return true;
+	/*
+	 * /proc names parents by its own numbers, and the table has the ids that processes know
+	 * themselves by. Where /proc does not show an ancestor, the search ends, and the program is
+	 * not traced.
+	 */
 	for (int i = 0; i < FIND_ANCESTORS; i++) {
 		struct ptx_proc_ids ids;
 		struct ptx_proc process;
@@ -332,8 +443,14 @@ bool ptx_family_join(struct ptx_control *control)
 	return false;
 }
 
+/* The result for a descriptor that the program inherited. */
 enum what { NO_ARENA, ANOTHERS_ARENA, OUR_ARENA };
 
+/*
+ * A descriptor may be any file of the program. So it is mapped only if it is sealed like an arena:
+ * an access then cannot raise SIGBUS because a process has truncated it. A program with more rights
+ * than its caller (AT_SECURE) uses no inherited arena, since the caller could read what it records.
+ */
 static enum what look_at(int fd)
 {
 	struct ptx_control *control;
@@ -353,6 +470,10 @@ static enum what look_at(int fd)
 	return what;
 }
 
+/*
+ * Keeps the first arena that is this program's and closes the others, which would keep memory of
+ * ended families. Descriptors that are no arena are the program's and are left alone.
+ */
 int ptx_family_find(void)
 {
 	int found = -1;
@@ -374,9 +495,13 @@ int ptx_family_find(void)
 	return found;
 }
 
+/* A value of self.settled that no inode has: the number of an attempt in progress. */
 #define ATTEMPT (UINT64_C(1) << 63)
 
-/* Returns the value of self.settled that fits the descriptor at this moment. */
+/*
+ * Returns the value of self.settled that fits the descriptor at this moment. The inode is part of
+ * it, since another arena has another descriptor to set.
+ */
 static uint64_t settled_now(void)
 {
 	uint64_t generation[PTX_STREAMS] = { 0 };
@@ -387,8 +512,10 @@ static uint64_t settled_now(void)
 }
 
 /*
- * Another thread may attach a stream or set the descriptor at any time. A thread whose attempt is
- * not the last one after its fcntl(), or that finds another state of the streams, does it again.
+ * Sets or clears FD_CLOEXEC of the arena's descriptor: it stays open for programs that are executed
+ * while they could inherit a stream. Another thread may attach a stream or set the descriptor at
+ * any time. A thread whose attempt is not the last one after its fcntl(), or that finds another
+ * state of the streams, does it again. Async-signal-safe; errno stays.
  */
 void ptx_family_settle(void)
 {
@@ -408,6 +535,11 @@ void ptx_family_settle(void)
 		fd = ptx_arena_fd(&ptx_arena_self);
 		if (fd >= 0 && wanted & 1 && mine)
 			guard_locks(fd);
+		/*
+		 * Without a descriptor there is nothing to leave. If the call is refused, a program
+		 * that is executed looks for links instead. self.settled keeps the attempt, so the
+		 * next call tries again.
+		 */
 		if (fd < 0 || fcntl(fd, F_SETFD, wanted & 1 ? 0 : FD_CLOEXEC) != 0)
 			break;
 	} while (!atomic_compare_exchange_strong_explicit(&self.settled, &attempt, wanted,

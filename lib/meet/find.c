@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * meet/find.c - how a controller finds or makes the arena of the process that it traces. DESIGN 2
+ * has the argument for the races between controllers and a target that starts.
+ *
+ * Everything happens under the lock of peer_arenas.h, in a thread of the controller and never in a
+ * trace point: it may allocate, sleep for about a second and read /proc. The target's pidfd is open
+ * meanwhile. So if the target lives at the end, its id meant the same process at each step.
+ *
+ * An error that might hide the target's arena ends the search: to make a second arena would attach
+ * a stream where the target does not look.
+ */
 #include "meet/find.h"
 
 #include <dirent.h>
@@ -18,11 +29,19 @@
 #include "meet/peer_arenas.h"
 #include "meet/rendezvous.h"
 
+/*
+ * A millisecond for each nap: 50 of them for a child that has not set up its arena, and 1,000 for a
+ * process that chooses between two.
+ */
 #define SETTING_UP_NAP_NS 1000000
 #define SETTING_UP_NAPS   50
 #define SETTLING_NAPS     1000 /* it is at it, unless somebody has stopped it there */
 
-/* Why a process cannot be looked at, when that is not known to be its end. */
+/*
+ * Maps an error of a look at a process to the errors of ptx_target_find(). ESRCH is the end of the
+ * process. The errors of a full table or of memory are this process's own, so they stay. Everything
+ * else means that the process cannot be looked at.
+ */
 static int why_not(int err)
 {
 	switch (err) {
@@ -40,15 +59,20 @@ static int why_not(int err)
 	}
 }
 
+/* Whether an arena that the target has open is the one in which it is traced. */
 enum match { NOT_ITS, NOT_YET, ITS };
 
-/* One that it holds open may also wait for it, or be one that it has left. */
+/*
+ * An arena that the target has open may also wait for it (WAITS), or be one that it has left
+ * (LEFT). Neither decides: the target has not chosen the former, and no longer looks at the latter.
+ */
 static enum match match(const struct ptx_arena *arena, uint32_t pid)
 {
-	/* Before what was written before it. */
+	/* Acquire: the load of owner comes before that of pid, which was stored before owner. */
 	const uint32_t owner = atomic_load_explicit(&arena->control->owner, memory_order_acquire);
 
 	if (arena->control->pid != pid)
+		/* The arena of another process: this one uses it if it is a member. */
 		return ptx_family_has(arena->control, pid) ? ITS : NOT_ITS;
 	switch (owner) {
 	case PTX_ARENA_TAKEN:
@@ -72,6 +96,7 @@ static int may_look(const char *files)
 	char path[PTX_OPENER_PATH + sizeof "/../exe"], program;
 
 	snprintf(path, sizeof path, "%s/../exe", files);
+	/* One byte is enough, as only the error matters. */
 	return readlink(path, &program, sizeof program) < 0 && (errno == EACCES || errno == EPERM) ?
 		       EPERM :
 		       0;
@@ -99,9 +124,17 @@ static int look_through(pid_t pid, uint32_t inner_pid, struct ptx_arena **result
 	if (!folder)
 		return why_not(errno);
 	/* A descriptor that cannot be opened may be the arena: then nothing is known. */
+	/*
+	 * The result is the arena that is certainly the target's, if there is one. A descriptor
+	 * that comes later in the list may decide where an earlier one did not.
+	 */
 	while (err && !failure) {
 		struct ptx_arena *arena;
 
+		/*
+		 * readdir() reports an error by errno alone. An incomplete list must not count as
+		 * "no arena".
+		 */
 		errno = 0;
 		entry = readdir(folder);
 		if (!entry) {
@@ -129,12 +162,15 @@ static int look_through(pid_t pid, uint32_t inner_pid, struct ptx_arena **result
 		}
 	}
 	closedir(folder);
+	/* An arena that was found outweighs a descriptor that could not be opened. */
 	return err && failure ? failure : err;
 }
 
 /*
- * Under lock. The same, but waits until the process has settled. One that does not, since it was
- * stopped in the middle of it, is made to keep what it has.
+ * Under lock. The same, but waits until the process has chosen. If it does not, because it was
+ * stopped between two steps, the controller chooses for it: the arena becomes TAKEN. The process
+ * makes its choice by a compare-and-swap of the same word. So if it continues at this moment, one
+ * of the two fails and uses the other's choice.
  */
 static int search(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
 {
@@ -151,6 +187,10 @@ static int search(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
 	return atomic_compare_exchange_strong_explicit(&(*result)->control->owner, &settling,
 						       PTX_ARENA_TAKEN, memory_order_acq_rel,
 						       memory_order_acquire) ||
+			       /*
+			        * The process has chosen this arena in the meantime. EAGAIN: it has
+			        * left it for another one.
+			        */
 			       settling == PTX_ARENA_TAKEN ?
 		       0 :
 		       EAGAIN;
@@ -168,9 +208,14 @@ static int arena_left(const struct ptx_rendezvous_target *whom, struct ptx_arena
 	struct ptx_arena *arena = NULL;
 	int err = 0;
 
+	/*
+	 * Links are texts that any process of the user may leave. The arena behind one counts only
+	 * if it was made for the target's id or has the target as a member.
+	 */
 	ptx_rendezvous_begin_for(&walk, whom);
 	while (!arena && !err && ptx_rendezvous_next_path(&walk, path)) {
 		err = why_not(ptx_peer_arenas_at(path, &arena));
+		/* A link that cannot be followed does not end the search. Other errors do. */
 		if (err == EPERM)
 			err = 0;
 		if (arena && arena->control->pid != whom->pid &&
@@ -186,7 +231,7 @@ static int arena_left(const struct ptx_rendezvous_target *whom, struct ptx_arena
  * For a process without an arena. The process may create one at this moment (process.c has that
  * side), and so may another controller, whose link may be the first. So after the link exists, the
  * caller searches again: the process may have created an arena before it could see the link. Under
- * lock.
+ * lock. On failure the link of this function is removed, and the unused arena is closed at unlock.
  */
 static int make_or_search(pid_t pid, const struct ptx_rendezvous_target *whom,
 			  struct ptx_target *target)
@@ -200,11 +245,16 @@ static int make_or_search(pid_t pid, const struct ptx_rendezvous_target *whom,
 		other = waiting = ptx_peer_arenas_make(target->pid);
 		if (!waiting)
 			return ENOMEM;
+		/*
+		 * Another controller has the name PID.START.first. Both use the arena to which it
+		 * leads.
+		 */
 		if (!ptx_rendezvous_leave_first(whom, waiting->fd)) {
 			err = arena_left(whom, &other);
 			if (err)
 				return err;
 			if (!other) {
+				/* That controller has ended since, and its link leads nowhere. */
 				other = waiting;
 				ptx_rendezvous_leave(whom, waiting->fd, false);
 			}
@@ -218,6 +268,7 @@ static int make_or_search(pid_t pid, const struct ptx_rendezvous_target *whom,
 			ptx_rendezvous_remove(whom, false);
 		target->arena = other;
 	}
+	/* ENXIO and EAGAIN: the target still has no arena and will find the link. */
 	if (err == 0 || err == ENXIO || err == EAGAIN)
 		return 0;
 	if (target->arena == waiting)
@@ -225,13 +276,19 @@ static int make_or_search(pid_t pid, const struct ptx_rendezvous_target *whom,
 	return err;
 }
 
-/* Also one that has ended is a process until somebody has waited for it. */
+/*
+ * Returns true if the process has ended and its parent has waited for it. Until then it is a
+ * process and has an id. The signal 0 is not delivered.
+ */
 static bool is_gone(int process)
 {
 	return syscall(SYS_pidfd_send_signal, process, 0, NULL, 0) != 0 && errno == ESRCH;
 }
 
-/* Under lock. */
+/*
+ * Under lock. EAGAIN is a process that has only its parent's arena: a child between fork() and its
+ * own arena, or one that never sets one up because it has no event. It gets 50 ms for the former.
+ */
 static int find_arena(pid_t pid, const struct ptx_rendezvous_target *whom,
 		      struct ptx_target *target)
 {
@@ -242,10 +299,11 @@ static int find_arena(pid_t pid, const struct ptx_rendezvous_target *whom,
 		ptx_futex_nap(&never, 0, SETTING_UP_NAP_NS);
 		err = search(pid, target->pid, &target->arena);
 	}
+	/* No arena was found for certain. After any other error one may exist. */
 	return err == ENXIO || err == EAGAIN ? make_or_search(pid, whom, target) : err;
 }
 
-/* A thread is no process: EINVAL, or ENOENT from Linux 6.16 on. */
+/* Opens a pidfd. The id of a thread is no process: EINVAL, or ENOENT from Linux 6.16 on. */
 static int open_process(pid_t pid, int *process)
 {
 	*process = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -254,7 +312,10 @@ static int open_process(pid_t pid, int *process)
 	return errno == EINVAL || errno == ENOENT ? ESRCH : why_not(errno);
 }
 
-/* The ids of the process by which it is found in /proc, and by which it knows itself. */
+/*
+ * Determines the ids by which the process is found in /proc, and by which it knows itself. Where
+ * name spaces differ, these differ from pid. *same_ids: its ids mean the same processes here.
+ */
 static int know_ids(int process, pid_t pid, struct ptx_proc_ids *ids, bool *same_ids)
 {
 	struct ptx_proc_ids own;
@@ -263,7 +324,10 @@ static int know_ids(int process, pid_t pid, struct ptx_proc_ids *ids, bool *same
 	if (err)
 		return why_not(err);
 	err = ptx_proc_ids_of(process, ids);
-	/* An older kernel does not say it of a pidfd. */
+	/*
+	 * An older kernel does not report it for a pidfd. Without name spaces the id is enough: the
+	 * caller finds out at the end whether the process has ended meanwhile.
+	 */
 	if (err == EIO && own.spaces == 1)
 		err = ptx_proc_ids((uint32_t)pid, ids);
 	/* Its name space is this one or one below it. */
@@ -271,7 +335,11 @@ static int know_ids(int process, pid_t pid, struct ptx_proc_ids *ids, bool *same
 	return why_not(err);
 }
 
-/* Under lock. */
+/*
+ * Under lock. Fills in the target's ids and identity, and whom, by which its links are named. The
+ * user is the owner of the process's folder in /proc: the target looks for links in that user's
+ * runtime folder.
+ */
 static int find_process(int process, pid_t pid, struct ptx_rendezvous_target *whom,
 			struct ptx_target *target)
 {
@@ -286,12 +354,17 @@ static int find_process(int process, pid_t pid, struct ptx_rendezvous_target *wh
 	if (stat(ptx_proc_path(path, ids.number, ""), &owner) != 0)
 		return why_not(errno);
 	ptx_identity_of(process, ids.number, &target->identity);
+	/* The start time is part of each link's name, so without it no rendezvous is possible. */
 	if (target->identity.start == 0)
 		return ENOTSUP;
 	*whom = (struct ptx_rendezvous_target){ owner.st_uid, target->pid, target->identity.start };
 	return find_arena((pid_t)ids.number, whom, target);
 }
 
+/*
+ * Each path ends with the unlock, which closes arenas that were opened on the way and have no
+ * users.
+ */
 static int find_other(pid_t pid, struct ptx_target *target)
 {
 	struct ptx_rendezvous_target whom = { 0 };
@@ -308,8 +381,16 @@ static int find_other(pid_t pid, struct ptx_target *target)
 		err = ESRCH;
 	}
 	if (!err) {
+		/*
+		 * Also for an arena that the target has already: it needs the link when it executes
+		 * a program.
+		 */
 		target->link_owner = ptx_link_owner_leave(target->arena, &whom, target->inherited);
 		if (target->arena != &ptx_arena_self)
+			/*
+			 * The count keeps the arena open behind the lock. This process's own arena
+			 * is never closed.
+			 */
 			target->arena->users++;
 	}
 	ptx_peer_arenas_unlock();
@@ -317,7 +398,10 @@ static int find_other(pid_t pid, struct ptx_target *target)
 	return err;
 }
 
-/* For the children that close the descriptor by which they would find it. */
+/*
+ * Children that close the arena's descriptor find it by this link. NULL if the start time is
+ * unknown: they are then found by the descriptor only.
+ */
 static struct ptx_link_owner *leave_for_children(uint32_t pid)
 {
 	struct ptx_rendezvous_target whom = {
@@ -327,6 +411,7 @@ static struct ptx_link_owner *leave_for_children(uint32_t pid)
 	return whom.start ? ptx_link_owner_leave(&ptx_arena_self, &whom, true) : NULL;
 }
 
+/* pid is an id of this process's name space. A process may name itself by 0 or by its id. */
 int ptx_target_find(pid_t pid, bool inherited, struct ptx_target *target)
 {
 	if (pid < 0)
@@ -342,6 +427,10 @@ int ptx_target_find(pid_t pid, bool inherited, struct ptx_target *target)
 	return 0;
 }
 
+/*
+ * The target of a stream that has ended. Removes this process's links if no other stream needs
+ * them, and closes the arena at the last user.
+ */
 void ptx_target_release(struct ptx_target *target)
 {
 	ptx_link_owner_take_back(target->link_owner, target->inherited);

@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * meet/folder.c - finds, checks and makes the runtime folder.
+ *
+ * A folder is used only if it belongs to the user and no other user may enter it: each file and
+ * link in it was then made by a process of that user, or by root. Each check is made on an open
+ * descriptor, because another user may exchange a path in /tmp at any time.
+ *
+ * No stdio and no allocation: a child looks for links in its first event, possibly in a handler.
+ */
 #include "meet/folder.h"
 
 #include <fcntl.h>
@@ -9,26 +18,38 @@
 
 #include "base/io.h"
 
+/* /run/user/UID/posixtrace, then /tmp/.posixtrace-UID; with a chosen folder there is one place. */
 #define PLACES     2
 #define PATH_BYTES 256 /* signal stacks are small */
 #define NAME_BYTES 32  /* of a folder in it */
 
-/* As the environment was at the start: it is the program's to change. */
+/*
+ * The environment as it was at the start: the program may change it at any time, and getenv() is
+ * not safe against that. Only ptx_folder_init() writes these two.
+ */
 static bool is_chosen;
 static char chosen[PATH_BYTES - NAME_BYTES];
 
 void ptx_folder_init(void)
 {
+	/* A program with more rights than its caller ignores the variable. */
 	const char *path = secure_getenv("POSIXTRACE_RUNTIME_DIR");
 
 	is_chosen = path && *path;
 	chosen[0] = '\0';
-	/* An impossible name counts as a folder that does not exist. */
+	/*
+	 * A relative path would change with the working folder. An impossible name counts as a
+	 * folder that does not exist. The other places are not tried then: the user has excluded
+	 * them.
+	 */
 	if (is_chosen && *path == '/' && strlen(path) < sizeof chosen)
 		strcpy(chosen, path);
 }
 
-/* The path of the folder in the first or second place, as room for a name allows. */
+/*
+ * Writes the path of the folder in the first or second place. PATH_BYTES leaves room for "/" and a
+ * name of NAME_BYTES behind it, and for the digits of any uid.
+ */
 static void path_of(char path[PATH_BYTES], uint32_t uid, int place)
 {
 	static const char *const before[PLACES] = { "/run/user/", "/tmp/.posixtrace-" };
@@ -44,12 +65,19 @@ static void path_of(char path[PATH_BYTES], uint32_t uid, int place)
 	strcat(path, after[place]);
 }
 
+/*
+ * O_NOFOLLOW: a symbolic link as the last part of the path fails. The folder must be a folder, so a
+ * FIFO of another user cannot block the open.
+ */
 static int open_folder(int at, const char *path)
 {
 	return openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* fd if it is the user's alone, or -1. */
+/*
+ * Returns fd if the folder is the user's alone, else closes it and returns -1. So a refused folder
+ * leaves no descriptor behind. Mode bits for the group and others must all be 0.
+ */
 static int checked(int fd, uint32_t uid)
 {
 	struct stat st;
@@ -61,8 +89,10 @@ static int checked(int fd, uint32_t uid)
 }
 
 /*
- * Root makes the folders of others too. It gives away what it has opened and seen to be its own:
- * under a name in a folder of the user's something else may stand by then.
+ * Makes the folder with the mode 0700. Root makes folders of other users, too, and gives them away.
+ * It gives away the folder that it has opened and found to be its own: in a folder of the user, the
+ * name may refer to something else by then. Errors are not reported; the caller's open fails
+ * instead.
  */
 static void make_folder(int at, const char *path, uint32_t uid)
 {
@@ -74,10 +104,15 @@ static void make_folder(int at, const char *path, uint32_t uid)
 	fd = checked(open_folder(at, path), self);
 	if (fd < 0)
 		return;
+	/* If this fails, the folder stays root's, and checked() refuses it for the user. */
 	(void)!fchown(fd, uid, (gid_t)-1);
 	close(fd);
 }
 
+/*
+ * Returns a checked descriptor of path below at, or -1. With make, a folder that exists is used as
+ * it is.
+ */
 static int open_at(int at, const char *path, uint32_t uid, bool make)
 {
 	if (make)
@@ -85,6 +120,10 @@ static int open_at(int at, const char *path, uint32_t uid, bool make)
 	return checked(open_folder(at, path), uid);
 }
 
+/*
+ * Tries the places in their order and returns the first that passes the checks. uid is the user
+ * whose processes meet there; it differs from the caller only if root traces a user's process.
+ */
 int ptx_folder_open(uint32_t uid, bool make)
 {
 	char path[PATH_BYTES];
@@ -99,8 +138,9 @@ int ptx_folder_open(uint32_t uid, bool make)
 }
 
 /*
- * The user's own is the user's alone, and what stands around it need not be looked at. Another user
- * can make path itself a link, which the kernel would follow on its way to name.
+ * The user's own folder is the user's alone, so one call with the whole path is enough, and the
+ * place itself is not checked. In a folder of another user that user can make path a symbolic link,
+ * which the kernel would follow on its way to name; so root opens step by step.
  */
 static int open_below(char path[PATH_BYTES], uint32_t uid, const char *name)
 {
@@ -116,6 +156,10 @@ static int open_below(char path[PATH_BYTES], uint32_t uid, const char *name)
 	return fd;
 }
 
+/*
+ * Each program start calls this without make, so the usual answer, no folder, must cost one call
+ * for each place. name is one of a few constants of this room.
+ */
 int ptx_folder_open_in(uint32_t uid, const char *name, bool make)
 {
 	char path[PATH_BYTES];
@@ -136,6 +180,11 @@ int ptx_folder_open_in(uint32_t uid, const char *name, bool make)
 	return fd;
 }
 
+/*
+ * unlinkat() fails if the folder is not empty, and so the kernel decides: a link that another
+ * process leaves at this moment either keeps the folder, or its process finds the folder gone and
+ * makes it again (leave() in rendezvous.c).
+ */
 void ptx_folder_remove_from(uint32_t uid, const char *name)
 {
 	int folder = ptx_folder_open(uid, false);

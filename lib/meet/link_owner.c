@@ -1,18 +1,42 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * meet/link_owner.c - counts the streams of this process that need its links for a target.
+ *
+ * A process has one link for each target, however many of its streams trace it, and a second one if
+ * one of them is inherited. The links go with the last stream that needs them. A process that is
+ * killed leaves them; the next controller that leaves a link removes them (clean() in
+ * rendezvous.c).
+ *
+ * Called by threads of a controller, never in a trace point. The lock is held during system calls
+ * in the runtime folder, which do not wait for other processes.
+ */
 #include "meet/link_owner.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
+/* The links for one target. In the list while streams is not 0. */
 struct ptx_link_owner {
 	struct ptx_rendezvous_target target;
+	/*
+	 * Streams that trace the target, and those of them whose children inherit them. Under the
+	 * lock.
+	 */
 	unsigned streams, inherited;
 	struct ptx_link_owner *next;
 };
 
+/*
+ * In memory that a child inherits; the child forgets the list and must not remove its parent's
+ * links.
+ */
 static struct ptx_link_owner *link_owners;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+/*
+ * Returns the entry for the target, a new one if there is none, NULL without memory. Under the
+ * lock. The start time distinguishes processes that had the same id one after the other.
+ */
 static struct ptx_link_owner *owner_for(const struct ptx_rendezvous_target *target)
 {
 	struct ptx_link_owner *link_owner = link_owners;
@@ -32,6 +56,7 @@ static struct ptx_link_owner *owner_for(const struct ptx_rendezvous_target *targ
 	return link_owner;
 }
 
+/* Removes the entry from the list and frees it. It is in the list. Under the lock. */
 static void drop(struct ptx_link_owner *link_owner)
 {
 	struct ptx_link_owner **link = &link_owners;
@@ -42,6 +67,11 @@ static void drop(struct ptx_link_owner *link_owner)
 	free(link_owner);
 }
 
+/*
+ * The stream works without links if the folder is missing or the program has closed the arena's
+ * descriptor: then only a later execve() of the target loses it. So errors of the folder are not
+ * reported.
+ */
 struct ptx_link_owner *ptx_link_owner_leave(const struct ptx_arena *arena,
 					    const struct ptx_rendezvous_target *target,
 					    bool inherited)
@@ -55,7 +85,10 @@ struct ptx_link_owner *ptx_link_owner_leave(const struct ptx_arena *arena,
 		link_owner->streams++;
 		link_owner->inherited += inherited;
 	}
-	/* Each time anew: somebody may have removed them. */
+	/*
+	 * The links are created each time again: the user or a cleaner of /tmp may have removed
+	 * them.
+	 */
 	if (link_owner && fd >= 0) {
 		ptx_rendezvous_leave(target, fd, false);
 		if (inherited)
@@ -65,6 +98,10 @@ struct ptx_link_owner *ptx_link_owner_leave(const struct ptx_arena *arena,
 	return link_owner;
 }
 
+/*
+ * NULL is allowed, since leaving may have failed without memory. inherited is the value of the
+ * leave.
+ */
 void ptx_link_owner_take_back(struct ptx_link_owner *link_owner, bool inherited)
 {
 	if (!link_owner)
@@ -79,6 +116,10 @@ void ptx_link_owner_take_back(struct ptx_link_owner *link_owner, bool inherited)
 	pthread_mutex_unlock(&lock);
 }
 
+/*
+ * The lock may have been held by a thread that does not exist here. The entries are leaked: another
+ * thread of the parent may have been changing the list, so no walk through it is safe.
+ */
 void ptx_link_owner_after_fork(void)
 {
 	pthread_mutex_init(&lock, NULL);

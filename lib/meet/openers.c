@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * meet/openers.c - lists the processes that have files open that may be arenas, from /proc.
+ *
+ * The kernel decides what this process may see: a folder /proc/PID/fd that it may not read is left
+ * out, as is a process that ends during the walk. So the list may be incomplete, and a missing
+ * process is no evidence. Only errors of this process itself (descriptors, memory) fail the walk.
+ *
+ * Called by tools and controllers, never in a trace point: it allocates and uses stdio. All
+ * functions may run concurrently with different arguments.
+ */
 #include "meet/openers.h"
 
 #include <errno.h>
@@ -11,20 +21,31 @@
 #include "base/io.h"
 #include "base/proc.h"
 
+/*
+ * The name of a memory file is no proof, as any program can give it to its own file: the caller
+ * checks the seals and the control page. But reading a link is harmless, and opening a file need
+ * not be.
+ */
 bool ptx_openers_is_candidate(int folder, const char *name)
 {
 	static const char wanted[] = "/memfd:posix-trace";
+	/* Only the beginning is compared, so it does not matter that a longer text is cut. */
 	char link[sizeof wanted + 16];
 	ssize_t n = readlinkat(folder, name, link, sizeof link);
 
 	return n >= (ssize_t)sizeof wanted - 1 && memcmp(link, wanted, sizeof wanted - 1) == 0;
 }
 
+/*
+ * Returns true for the name of a process or thread in /proc. It has no leading zero, so strtoul()
+ * reads it as decimal; the kernel's ids fit into 32 bits.
+ */
 static bool is_number(const char *name)
 {
 	return name[0] >= '1' && name[0] <= '9' && !name[strspn(name, "0123456789")];
 }
 
+/* Adds an entry. ENOMEM: the list stays as it is, and the caller frees it. */
 static int add(struct ptx_openers *openers, const struct stat *file, uint32_t pid, uint32_t fd)
 {
 	if (openers->count == openers->room) {
@@ -45,11 +66,16 @@ static int add(struct ptx_openers *openers, const struct stat *file, uint32_t pi
 	return 0;
 }
 
+/* The argument of look_at_file(): the list, and the process whose descriptors are listed. */
 struct one {
 	struct ptx_openers *openers;
 	uint32_t pid;
 };
 
+/*
+ * The link is read before fstatat() follows it: to follow the link of another kind of file could
+ * block. A descriptor that was closed in between is left out.
+ */
 static int look_at_file(void *arg, int folder, const char *name)
 {
 	struct one *one = arg;
@@ -60,12 +86,16 @@ static int look_at_file(void *arg, int folder, const char *name)
 	return add(one->openers, &file, one->pid, (uint32_t)strtoul(name, NULL, 10));
 }
 
+/*
+ * The argument of look_at_thread(): path gets the folder of descriptors of a thread that has one.
+ */
 struct living {
 	uint32_t pid;
 	char *path;
 	size_t room;
 };
 
+/* Ends a listing at its first name: the folder is not empty. */
 static int is_any(void *arg, int folder, const char *name)
 {
 	(void)arg;
@@ -74,6 +104,10 @@ static int is_any(void *arg, int folder, const char *name)
 	return 1;
 }
 
+/*
+ * Returns 1, which ends the listing, for a thread of the process whose folder of descriptors can be
+ * listed and is not empty. The first thread is not asked again.
+ */
 static int look_at_thread(void *arg, int tasks, const char *name)
 {
 	struct living *living = arg;
@@ -86,6 +120,11 @@ static int look_at_thread(void *arg, int tasks, const char *name)
 	return ptx_io_list(living->path, is_any, NULL) == 1;
 }
 
+/*
+ * The threads of a process share its descriptors, but /proc shows none for a thread that has ended.
+ * If no other thread has a folder, path is that of the process; the caller then finds an empty
+ * folder.
+ */
 void ptx_openers_files(uint32_t pid, char *path, size_t room)
 {
 	struct living living = { pid, path, room };
@@ -100,6 +139,10 @@ void ptx_openers_files(uint32_t pid, char *path, size_t room)
 		snprintf(path, room, "/proc/%u/fd", pid);
 }
 
+/*
+ * The process may have closed the descriptor since the walk. So a caller checks device and inode of
+ * the file that it opens.
+ */
 void ptx_openers_path(const struct ptx_opener *opener, char *path, size_t room)
 {
 	size_t length;
@@ -109,6 +152,10 @@ void ptx_openers_path(const struct ptx_opener *opener, char *path, size_t room)
 	snprintf(path + length, room - length, "/%u", opener->fd);
 }
 
+/*
+ * Lists the descriptors of one process. Errors that concern this process's own limits are reported,
+ * because each further process would fail as well. All others mean that the process is left out.
+ */
 static int look_at_process(void *arg, int proc, const char *name)
 {
 	struct one one = { .openers = arg, .pid = (uint32_t)strtoul(name, NULL, 10) };
@@ -123,6 +170,10 @@ static int look_at_process(void *arg, int proc, const char *name)
 	return err == EMFILE || err == ENFILE || err == ENOMEM ? err : 0;
 }
 
+/*
+ * By file, then by process. Entries that compare as equal are descriptors of one file in one
+ * process.
+ */
 static int order(const void *a, const void *b)
 {
 	const struct ptx_opener *x = a, *y = b;
@@ -134,6 +185,7 @@ static int order(const void *a, const void *b)
 	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
+/* Sorts, and keeps one descriptor for each pair of file and process. */
 static void sort(struct ptx_openers *openers)
 {
 	size_t kept = 0;
@@ -147,6 +199,7 @@ static void sort(struct ptx_openers *openers)
 	openers->count = kept + 1;
 }
 
+/* After an error the list is empty and owns no memory. */
 static int finish(struct ptx_openers *openers, int err)
 {
 	if (err)
@@ -156,12 +209,14 @@ static int finish(struct ptx_openers *openers, int err)
 	return err;
 }
 
+/* The caller frees the list with ptx_openers_free(), also if it is empty. */
 int ptx_openers_find(struct ptx_openers *openers)
 {
 	*openers = (struct ptx_openers){ 0 };
 	return finish(openers, ptx_io_list("/proc", look_at_process, openers));
 }
 
+/* One process only, so the cost does not depend on the number of processes. */
 int ptx_openers_find_of(uint32_t pid, struct ptx_openers *openers)
 {
 	char name[16];
@@ -177,6 +232,7 @@ void ptx_openers_free(struct ptx_openers *openers)
 	*openers = (struct ptx_openers){ 0 };
 }
 
+/* index is below count. The entries of one file are neighbours. */
 size_t ptx_openers_same(const struct ptx_openers *openers, size_t index)
 {
 	const struct ptx_opener *first = &openers->opener[index];

@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * meet/peer_arenas.c - the list of other processes' arenas that are open in this process.
+ *
+ * Each arena is open once, because a process that closes any descriptor of a file loses all its
+ * record locks on it (arena/DESIGN 5, L1). So a path is first opened with O_PATH, which does not
+ * affect locks. Device and inode then show whether the arena is known.
+ *
+ * An arena is mapped only if it is sealed, so that an access does not raise SIGBUS. Its content may
+ * be hostile; the users of arena.h check what they read.
+ *
+ * Threads of a controller; nothing here runs in a trace point. The lock may be held for long
+ * (find.c sleeps under it).
+ */
 #include "meet/peer_arenas.h"
 
 #include <errno.h>
@@ -12,15 +25,25 @@
 
 #include "base/io.h"
 
+/*
+ * The arenas that are open. Under the lock. Between lock and unlock, entries without users may
+ * exist.
+ */
 static struct ptx_arena *others;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* The file is mapped. Another version has another layout and is not used. */
 static bool is_arena(const struct ptx_arena *arena)
 {
 	return arena->control->magic == PTX_ARENA_MAGIC &&
 	       arena->control->version == PTX_ARENA_VERSION;
 }
 
+/*
+ * Unmaps and closes an arena that is in no list and that no stream uses. The descriptor is closed
+ * only if it still is one of the file: the program may have closed it and opened another file
+ * there.
+ */
 static void free_arena(struct ptx_arena *arena)
 {
 	if (arena->control)
@@ -32,6 +55,7 @@ static void free_arena(struct ptx_arena *arena)
 	free(arena);
 }
 
+/* Returns NULL on failure. The memory is shared with the process that the arena belongs to. */
 static void *map(int fd, size_t bytes, uint64_t offset)
 {
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
@@ -39,6 +63,7 @@ static void *map(int fd, size_t bytes, uint64_t offset)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
+/* Maps the control page and the lists. On failure free_arena() unmaps the part that succeeded. */
 static bool map_arena(struct ptx_arena *arena)
 {
 	arena->control = map(arena->fd, sizeof(union ptx_control_page), 0);
@@ -46,6 +71,7 @@ static bool map_arena(struct ptx_arena *arena)
 	return arena->control && arena->lists;
 }
 
+/* Makes the structure for an open file and takes ownership of fd: without memory it is closed. */
 static struct ptx_arena *new_arena(int fd)
 {
 	struct ptx_arena *arena = calloc(1, sizeof *arena);
@@ -64,7 +90,11 @@ static struct ptx_arena *new_arena(int fd)
 	return arena;
 }
 
-/* *result is NULL if the file is no arena. It is closed then, and on an error. */
+/*
+ * Opens an arena in fd, which it owns from then on. *result is NULL if the file is no arena, and on
+ * an error; it is closed then. ENOMEM: the file is sealed like an arena but could not be mapped, so
+ * it may be one.
+ */
 static int open_file(int fd, struct ptx_arena **result)
 {
 	struct ptx_arena *arena = new_arena(fd);
@@ -83,6 +113,9 @@ static int open_file(int fd, struct ptx_arena **result)
 	return is_sealed ? ENOMEM : 0;
 }
 
+/*
+ * The arena is in no list: the caller alone uses it. fd is the function's, also if it returns NULL.
+ */
 struct ptx_arena *ptx_arena_open(int fd)
 {
 	struct ptx_arena *arena;
@@ -90,7 +123,7 @@ struct ptx_arena *ptx_arena_open(int fd)
 	return open_file(fd, &arena) ? NULL : arena;
 }
 
-/* Under lock. */
+/* Returns the arena of this process with that file, NULL if it has none. Under lock. */
 static struct ptx_arena *known(const struct stat *file)
 {
 	if (ptx_arena_self.fd >= 0 && file->st_dev == ptx_arena_self.device &&
@@ -102,6 +135,11 @@ static struct ptx_arena *known(const struct stat *file)
 	return NULL;
 }
 
+/*
+ * Opens the file of an O_PATH descriptor with its content, and adds it to the list if it is an
+ * arena. The path in /proc/self/fd leads to exactly the file whose device and inode were compared,
+ * whatever has become of the original path. The descriptor moves up, out of the program's way.
+ */
 static int open_arena(int file, struct ptx_arena **arena)
 {
 	char path[40];
@@ -118,6 +156,11 @@ static int open_arena(int file, struct ptx_arena **arena)
 	return err;
 }
 
+/*
+ * O_PATH opens nothing: it neither blocks at a FIFO nor triggers a device. Only regular files are
+ * opened for reading and writing. ENOENT and ENXIO: the descriptor or the process is gone, and so
+ * no arena is there.
+ */
 int ptx_peer_arenas_at(const char *path, struct ptx_arena **arena)
 {
 	struct stat st;
@@ -135,6 +178,10 @@ int ptx_peer_arenas_at(const char *path, struct ptx_arena **arena)
 	return err;
 }
 
+/*
+ * inner_pid is the process's id as it knows itself. The arena has no users yet: unless the caller
+ * counts one, the unlock closes it.
+ */
 struct ptx_arena *ptx_peer_arenas_make(uint32_t inner_pid)
 {
 	uint64_t bytes;
@@ -153,6 +200,7 @@ struct ptx_arena *ptx_peer_arenas_make(uint32_t inner_pid)
 	return arena;
 }
 
+/* Closes the arenas without users. No stream has claims there, so no lock is lost. */
 static void sweep(void)
 {
 	for (struct ptx_arena **link = &others; *link;) {
@@ -167,6 +215,7 @@ static void sweep(void)
 	}
 }
 
+/* Not recursive, and not for use in a signal handler. */
 void ptx_peer_arenas_lock(void)
 {
 	pthread_mutex_lock(&lock);
@@ -179,8 +228,9 @@ void ptx_peer_arenas_unlock(void)
 }
 
 /*
- * A file that is not this process's own arena, nor one that it uses: closing those would give up
- * locks.
+ * Calls look with a file that is not this process's own arena, nor one that it uses: closing those
+ * would release locks. The structure has no mapping: look reads by pread(), which cannot raise
+ * SIGBUS.
  */
 static bool peek_at(int file, const struct stat *st,
 		    void (*look)(void *arg, const struct ptx_arena *arena), void *arg)
@@ -191,6 +241,7 @@ static bool peek_at(int file, const struct stat *st,
 	bool is_arena;
 
 	snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+	/* For reading only, so that an observer cannot change the arena by mistake. */
 	arena.fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (arena.fd < 0)
 		return false;
@@ -201,7 +252,10 @@ static bool peek_at(int file, const struct stat *st,
 	return is_arena;
 }
 
-/* Under lock. */
+/*
+ * Under lock, so that no other thread opens the file as an arena and claims a place in it before
+ * peek_at() closes its descriptor.
+ */
 static bool peek(const char *path, void (*look)(void *arg, const struct ptx_arena *arena),
 		 void *arg)
 {
@@ -235,6 +289,10 @@ bool ptx_peer_arenas_peek(const char *path, void (*look)(void *arg, const struct
 	return done;
 }
 
+/*
+ * The child has no locks, so to close its copies releases none. The structures are leaked, since a
+ * frame of the parent's call that fork() interrupted may still refer to them.
+ */
 void ptx_peer_arenas_after_fork(void)
 {
 	pthread_mutex_init(&lock, NULL);

@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * meet/process.c - sets up the arena of a process: at its start, after execve(), and in a child.
+ *
+ * The steps run in the traced program: in the constructor, in the fork handler, or in a trace point
+ * that finds that the process is new. So they use no stdio and no allocation, keep errno, and fail
+ * into a state in which the process runs on. Without a file, the arena is anonymous memory; without
+ * that, the static page stays the control page.
+ *
+ * The process's own arena is visible to others before it looks for another one. DESIGN 2 has the
+ * argument why a controller and this process agree on one of them.
+ */
 #include "meet/process.h"
 
 #include <errno.h>
@@ -20,7 +31,11 @@
 #include "meet/folder.h"
 #include "meet/rendezvous.h"
 
-/* Over a static page, so that its address stays what the linker made it. */
+/*
+ * Maps over a static page, so that its address stays the one that the linker chose and trace points
+ * need no pointer. fd < 0: anonymous memory, which children share. If it fails, the static page
+ * stays the control page.
+ */
 static bool map_over(void *page, size_t bytes, int fd, uint64_t offset)
 {
 	int flags = MAP_FIXED | (fd < 0 ? MAP_ANONYMOUS : 0);
@@ -29,6 +44,10 @@ static bool map_over(void *page, size_t bytes, int fd, uint64_t offset)
 	       MAP_FAILED;
 }
 
+/*
+ * Maps the lists of an arena, or anonymous ones. MAP_NORESERVE: most of the address space is never
+ * used. NULL without memory: the arena then has no names.
+ */
 static struct ptx_lists *map_lists(int fd)
 {
 	void *lists = mmap(NULL, PTX_LISTS_BYTES, PROT_READ | PROT_WRITE,
@@ -38,13 +57,17 @@ static struct ptx_lists *map_lists(int fd)
 	return lists == MAP_FAILED ? NULL : lists;
 }
 
-/* Copies schemas and object names. Entries that do not fit are dropped. */
+/*
+ * Copies schemas and object names. Entries that do not fit are dropped, because they only describe
+ * events.
+ */
 static void copy_texts(struct ptx_lists *to, const struct ptx_lists *from)
 {
 	ptx_schemas_copy(&to->schemas, &from->schemas);
 	ptx_objects_copy(&to->objects, &from->objects);
 }
 
+/* Makes fd the arena's file. This process has no claims in a new file. */
 static void know_file(struct ptx_arena *arena, int fd)
 {
 	struct stat file;
@@ -58,14 +81,17 @@ static void know_file(struct ptx_arena *arena, int fd)
 	arena->bytes = (uint64_t)file.st_size;
 }
 
+/* Another version of the library has another layout. Its arena is not used. */
 static bool is_arena(const struct ptx_control *control)
 {
 	return control->magic == PTX_ARENA_MAGIC && control->version == PTX_ARENA_VERSION;
 }
 
 /*
- * It was made for us, or was ours before we executed another program; or it is that of a family to
- * which we belong.
+ * Returns true if the arena was made for this process, was its own before it executed another
+ * program, or is that of a family to which it belongs. control is mapped and has passed is_arena().
+ * An arena that was made for this id and WAITS becomes TAKEN by a compare-and-swap. TAKEN already:
+ * this process had it before it executed the program, or a controller chose for it.
  */
 static bool take(struct ptx_control *control)
 {
@@ -82,6 +108,10 @@ static bool take(struct ptx_control *control)
 	       waits == PTX_ARENA_TAKEN;
 }
 
+/*
+ * Changes the state of this process's own arena. Returns false if a controller has changed it
+ * since.
+ */
 static bool set_owner(enum ptx_arena_owner from, enum ptx_arena_owner to)
 {
 	uint32_t owner = from;
@@ -90,7 +120,15 @@ static bool set_owner(enum ptx_arena_owner from, enum ptx_arena_owner to)
 						       memory_order_acq_rel, memory_order_relaxed);
 }
 
-/* The file instead of the arena just made, if it is one for this process. */
+/*
+ * Replaces the arena just made by that of fd, if it is one for this process. Returns false
+ * otherwise: fd is still the caller's, and the own arena is SETTLING, or TAKEN by a controller's
+ * choice.
+ *
+ * The order matters. Names are merged first, because a type that the program has already must keep
+ * its number. Then the own arena becomes LEFT, so that no controller attaches a stream to it. Then
+ * the other is taken. If a later step fails, the first change is reversed.
+ */
 static bool change_to(struct ptx_arena *arena, int fd)
 {
 	struct ptx_control *control;
@@ -105,7 +143,7 @@ static bool change_to(struct ptx_arena *arena, int fd)
 		return false;
 	if (is_arena(control))
 		lists = map_lists(fd);
-	/* Leaving fails if somebody could not wait any longer and made this one ours. */
+	/* To leave fails if a controller could not wait any longer and made this arena ours. */
 	if (!lists || !ptx_names_merge(&lists->names, arena->names) ||
 	    !set_owner(PTX_ARENA_SETTLING, PTX_ARENA_LEFT) || !take(control) ||
 	    !map_over(&ptx_control_page, sizeof ptx_control_page, fd, 0)) {
@@ -117,9 +155,14 @@ static bool change_to(struct ptx_arena *arena, int fd)
 	}
 	munmap(control, sizeof(union ptx_control_page));
 	if (arena->lists) {
+		/* In a child these are copies of its parent's texts. */
 		copy_texts(lists, arena->lists);
 		munmap(arena->lists, PTX_LISTS_BYTES);
 	}
+	/*
+	 * No stream of this process is in an arena that it has just made, so closing the file
+	 * releases no lock.
+	 */
 	if (ptx_arena_fd(arena) >= 0)
 		close(arena->fd);
 	ptx_arena_know_lists(arena, lists);
@@ -129,16 +172,17 @@ static bool change_to(struct ptx_arena *arena, int fd)
 }
 
 /*
- * An arena that somebody made for this process or an ancestor, or that it had before it executed
- * this program. The one just made can be seen already: so whoever looks for our arena after he has
- * left a link sees it, or we see the link; and he waits until we say which it is.
+ * Looks for an arena that a controller made for this process or an ancestor, or that the process
+ * had before it executed this program. The one just made is visible already. So either a controller
+ * that left a link before sees this arena, or this process sees the link. The controller waits
+ * until this process has chosen.
  */
 static void take_rendezvous(struct ptx_arena *arena, bool is_program)
 {
 	struct ptx_rendezvous walk;
 	int fd;
 
-	/* what the kernel looks up is as new as what we wrote */
+	/* The kernel's look-up comes behind the store that made this arena visible. */
 	atomic_thread_fence(memory_order_seq_cst);
 	ptx_rendezvous_begin(&walk, is_program);
 	while ((fd = ptx_rendezvous_next(&walk)) >= 0) {
@@ -151,7 +195,10 @@ static void take_rendezvous(struct ptx_arena *arena, bool is_program)
 		set_owner(PTX_ARENA_SETTLING, PTX_ARENA_TAKEN);
 }
 
-/* An arena that came with the process: a program that is executed may find one. */
+/*
+ * Uses an arena whose descriptor came with the process: a program that is executed may find one.
+ * Its names are the family's, so nothing is merged.
+ */
 static bool take_inherited(struct ptx_arena *arena)
 {
 	int fd = ptx_family_find();
@@ -163,7 +210,11 @@ static bool take_inherited(struct ptx_arena *arena)
 	return map_over(&ptx_control_page, sizeof ptx_control_page, fd, 0);
 }
 
-/* is_program: not a child that still runs its parent's. */
+/*
+ * Makes an arena of this process's own, with the names that its memory has, and then looks for one
+ * that was left for it. is_program: this is not a child that still runs its parent's program. Only
+ * a program looks for links of ancestors; a child has inherited what its parent was traced in.
+ */
 static void make_arena(bool is_program)
 {
 	struct ptx_arena *arena = &ptx_arena_self;
@@ -173,6 +224,7 @@ static void make_arena(bool is_program)
 	ptx_family_begin();
 	if (fd >= 0)
 		close(fd); /* our parent's */
+	/* -1 is allowed: everything that one process can do works in anonymous memory. */
 	fd = ptx_arena_file(&arena->bytes);
 	know_file(arena, fd);
 	if (!map_over(&ptx_control_page, sizeof ptx_control_page, fd, 0))
@@ -184,17 +236,25 @@ static void make_arena(bool is_program)
 	}
 	if (lists)
 		ptx_arena_know_lists(arena, lists);
+	/*
+	 * From here on a controller that looks at the descriptors finds an arena that is SETTLING.
+	 */
 	ptx_arena_begin(&ptx_own_control, (uint32_t)getpid(), PTX_ARENA_SETTLING);
 	take_rendezvous(arena, is_program);
 }
 
+/* The constructor, or the first call before it, has run. Set before other threads exist. */
 static bool has_begun;
 
-/* Whose memory this was; not wiped at fork. */
+/*
+ * The process that used this memory last. It is not wiped at fork, so in a child it is the parent
+ * until the child is set up.
+ */
 static uint32_t last_pid;
 
 /*
- * The things that this process's parent spoke of are here too, as copies under the same pointers.
+ * The objects that the parent named exist here too, as copies under the same addresses. One entry
+ * says so, instead of a copy of each. If the parent named none, there is no entry.
  */
 static void inherit_objects(struct ptx_objects *objects, uint32_t parent, uint32_t child)
 {
@@ -209,6 +269,11 @@ static void inherit_objects(struct ptx_objects *objects, uint32_t parent, uint32
 		}
 }
 
+/*
+ * Any number of calls; the first one counts. It runs before main() in most programs, but a
+ * constructor of another library may trace earlier. All steps are optional: the process runs on if
+ * one fails.
+ */
 void ptx_process_init(void)
 {
 	int saved = errno;
@@ -216,7 +281,11 @@ void ptx_process_init(void)
 	if (has_begun)
 		return;
 	has_begun = true;
-	/* Advice is for anonymous memory, which whole pages of zeros in a library mostly are. */
+	/*
+	 * The advice applies to anonymous memory, which whole pages of zeros in a library mostly
+	 * are. Otherwise the block is replaced by anonymous memory; it is still zero at this
+	 * moment.
+	 */
 	if (madvise(&ptx_private_block, sizeof ptx_private_block, MADV_WIPEONFORK) != 0 &&
 	    mmap(&ptx_private_block, sizeof ptx_private_block, PROT_READ | PROT_WRITE,
 		 MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED)
@@ -227,16 +296,18 @@ void ptx_process_init(void)
 	if (!take_inherited(&ptx_arena_self))
 		make_arena(true);
 	last_pid = (uint32_t)getpid();
+	/* The last step: a thread that sees the id finds the arena complete. */
 	atomic_store_explicit(&ptx_private.pid, last_pid, memory_order_release);
 	errno = saved;
 }
 
+/* Set by point/thread.c, which has a higher rank and is not to be included here. NULL: no step. */
 void (*ptx_process_before_child)(void);
 uint32_t (*ptx_process_pid_of_child)(void);
 
 /*
- * An arena of its own is made with all signals blocked: a handler that traces must not find half of
- * it.
+ * Makes an arena of the child's own with all signals blocked: a handler that traces must not find
+ * half of it. The mask is restored. A handler that ran before may have set up the child already.
  */
 static void separate(void)
 {
@@ -249,7 +320,11 @@ static void separate(void)
 	sigprocmask(SIG_SETMASK, &old, NULL);
 }
 
-/* In a quiet process, a child that inherits no stream has no use for an arena of its own. */
+/*
+ * Sets up the child and returns its id. It may run twice, if a handler interrupts it and traces:
+ * each step gives the same result again. In a quiet process, a child that inherits no stream has no
+ * use for an arena of its own, and the calls to make one may be forbidden.
+ */
 static uint32_t become_child(void)
 {
 	uint32_t pid = ptx_process_pid_of_child ? ptx_process_pid_of_child() : (uint32_t)getpid();
@@ -266,7 +341,10 @@ static uint32_t become_child(void)
 	return pid;
 }
 
-/* Not wiped at fork, so that no two attempts of a process and its children have the same number. */
+/*
+ * The number of the last attempt. It is not wiped at fork, so that no two attempts of a process and
+ * its children have the same number.
+ */
 static _Atomic uint32_t attempts;
 
 /*
@@ -289,10 +367,12 @@ void ptx_process_child(void)
 
 		if (!ptx_process_is_child())
 			break;
+		/* In wiped memory: a fork after this store leaves 0 there in the child. */
 		attempt = atomic_fetch_add_explicit(&attempts, 1, memory_order_relaxed) + 1;
 		atomic_store_explicit(&ptx_private.attempt, attempt, memory_order_relaxed);
 		atomic_signal_fence(memory_order_seq_cst);
 		pid = become_child();
+		/* A handler or another thread that was faster has stored the id. */
 		if (!atomic_compare_exchange_strong_explicit(&ptx_private.pid, &unknown, pid,
 							     memory_order_release,
 							     memory_order_relaxed))
@@ -306,6 +386,7 @@ void ptx_process_child(void)
 	errno = saved;
 }
 
+/* Async-signal-safe. In a child that is not set up, this sets it up. */
 uint32_t ptx_process_pid(void)
 {
 	if (ptx_process_is_child())
@@ -314,13 +395,15 @@ uint32_t ptx_process_pid(void)
 }
 
 /*
- * Nothing was wiped, or a handler that traces has come before: glibc knows the child's id by now.
+ * The kernel has wiped nothing, or a handler that traces has set up the child before. glibc knows
+ * the child's id by now, which distinguishes the two: in the second case last_pid is this process.
  */
 static void wipe(void)
 {
 	uint32_t pid = ptx_ids_thread();
 	sigset_t all, old;
 
+	/* The C library has no id here, or is not one that this library knows. */
 	if (!pid)
 		pid = (uint32_t)getpid();
 	if (last_pid == pid)
@@ -332,6 +415,10 @@ static void wipe(void)
 	sigprocmask(SIG_SETMASK, &old, NULL);
 }
 
+/*
+ * The child has one thread. A child that was made without the fork handler is set up at its first
+ * event instead.
+ */
 void ptx_process_forked(void)
 {
 	if (!ptx_process_is_child())

@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * meet/quota.c - counts the streams of a user by record locks, one byte for each (DESIGN 3).
+ *
+ * The limit is the user's, so it must survive the death of any process: the kernel releases the
+ * locks of one that ends. No process reads or writes the file, so it cannot lie. A user who changes
+ * the folder only changes the user's own limit.
+ *
+ * Called by threads of a controller that create or end a stream. The mutex is held during a few
+ * system calls, none of which waits for another process (F_SETLK).
+ */
 #include "meet/quota.h"
 
 #include <errno.h>
@@ -12,26 +22,40 @@
 #include "base/io.h"
 #include "meet/folder.h"
 
+/* In the runtime folder. It stays when no stream exists, and has no content. */
 #define FILE_NAME "trace_sys_max"
 #define WORDS     (TRACE_SYS_MAX / 64)
 
 _Static_assert(TRACE_SYS_MAX % 64 == 0, "whole words");
 
-/* In memory that a child inherits, so that it can close its parent's descriptor. */
+/*
+ * The account of this process, in memory that a child inherits, so that the child can close its
+ * parent's descriptor. ptx_private.has_quota, which is wiped at fork, says whether it is this
+ * process's own. All members are under the lock.
+ */
 static struct {
 	pthread_mutex_t lock;
 	int fd; /* -1: none */
+	/*
+	 * Of the file at fd, by which a descriptor is recognized that the program has closed or
+	 * replaced.
+	 */
 	uint64_t device, inode;
+	/* A bit for each place of this process; places is their number. */
 	uint64_t taken[WORDS];
 	unsigned places;
 } mine = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
 
+/* A record lock does not distinguish streams of one process, so the account must. */
 static bool is_taken(unsigned place)
 {
 	return mine.taken[place / 64] >> (place % 64) & 1;
 }
 
-/* The program may have closed it, and with it given up the locks. */
+/*
+ * Returns true if fd still is the descriptor of the file. The program may have closed it, and with
+ * it released the locks.
+ */
 static bool has_file(void)
 {
 	struct stat file;
@@ -40,6 +64,7 @@ static bool has_file(void)
 	       file.st_ino == mine.inode;
 }
 
+/* Closes the file, which releases all its locks. A descriptor of another file is left alone. */
 static void close_file(void)
 {
 	if (has_file())
@@ -47,6 +72,11 @@ static void close_file(void)
 	mine.fd = -1;
 }
 
+/*
+ * Opens the file or makes it. Any failure leaves no file, and then the account alone is the limit.
+ * The file must be regular: a user may have put anything there, and O_NONBLOCK keeps a FIFO from
+ * blocking.
+ */
 static void open_file(void)
 {
 	int folder = ptx_folder_open(geteuid(), true), fd;
@@ -68,6 +98,7 @@ static void open_file(void)
 	mine.inode = file.st_ino;
 }
 
+/* Returns false only if another process has the byte. F_SETLK does not wait. */
 static bool set_lock(unsigned place, short type)
 {
 	struct flock lock = { .l_type = type, .l_whence = SEEK_SET, .l_start = place, .l_len = 1 };
@@ -78,8 +109,9 @@ static bool set_lock(unsigned place, short type)
 }
 
 /*
- * With the locks on what is taken. One of them may have gone to another process meanwhile, if the
- * program closed the file: both streams live on.
+ * Makes sure that the file is open and locked. If the program has closed the descriptor, the locks
+ * are requested again. Another process may have got one of the bytes meanwhile: both streams
+ * continue.
  */
 static void have_file(void)
 {
@@ -92,7 +124,10 @@ static void have_file(void)
 			set_lock(place, F_WRLCK);
 }
 
-/* Starts anew in a child: releases the state of the parent. */
+/*
+ * Starts with an empty account in a child. To close the parent's descriptor here releases no lock
+ * of the parent, since a record lock belongs to a process.
+ */
 static void begin_anew(void)
 {
 	close_file();
@@ -102,9 +137,16 @@ static void begin_anew(void)
 	ptx_private.has_quota = true;
 }
 
+/*
+ * Locks one byte. EAGAIN: each byte belongs to a stream of this process or of another one. All
+ * bytes are tried, so of n free bytes n processes get one each.
+ */
 static int take(unsigned *result)
 {
-	/* Different processes look at different places first. */
+	/*
+	 * Different processes look at different places first, so that most succeed at the first
+	 * call.
+	 */
 	unsigned first = (unsigned)getpid() * 37;
 
 	if (!ptx_private.has_quota)
@@ -125,6 +167,7 @@ static int take(unsigned *result)
 	return EAGAIN;
 }
 
+/* The last stream closes the file, so that a process without streams has no descriptor open. */
 static void give(unsigned place)
 {
 	mine.taken[place / 64] &= ~(UINT64_C(1) << (place % 64));
@@ -134,6 +177,9 @@ static void give(unsigned place)
 		set_lock(place, F_UNLCK);
 }
 
+/*
+ * The caller gives the place back with ptx_quota_give() when the stream ends or its creation fails.
+ */
 int ptx_quota_take(unsigned *place)
 {
 	int err;
@@ -144,6 +190,7 @@ int ptx_quota_take(unsigned *place)
 	return err;
 }
 
+/* place is one that ptx_quota_take() returned in this process and that was not given back. */
 void ptx_quota_give(unsigned place)
 {
 	pthread_mutex_lock(&mine.lock);
@@ -151,6 +198,7 @@ void ptx_quota_give(unsigned place)
 	pthread_mutex_unlock(&mine.lock);
 }
 
+/* The mutex may have been locked by a thread that does not exist in the child. */
 void ptx_quota_after_fork(void)
 {
 	pthread_mutex_init(&mine.lock, NULL);

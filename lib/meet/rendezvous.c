@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * meet/rendezvous.c - leaves, follows and removes the links in the runtime folder.
+ *
+ * A link's name is PID.START.CONTROLLER and its text /proc/CONTROLLER/fd/N. The text is a claim
+ * that any process of the user can make. So it is followed only if it has exactly this form, and
+ * the caller checks the file that it leads to. No process waits for another one here.
+ *
+ * The walk runs at the start of each program, and in a child's first event, possibly in a handler.
+ * It uses getdents64(2) and a buffer in the walk, because opendir() allocates. Leaving and removing
+ * links is done by controllers only.
+ */
 #include "meet/rendezvous.h"
 
 #include <dirent.h>
@@ -18,10 +29,12 @@
 #define TRACED    "traced" /* each is there as long as there is a link: starts look for the first */
 #define INHERITED "inherited"
 #define FIRST     "first"
+/* To make a folder that another process removes at the same time. */
 #define TRIES     4
+/* A bound for the walk through /proc, in which processes end and ids are reused meanwhile. */
 #define ANCESTORS 32
 
-/* As getdents64(2) has it. */
+/* The layout of getdents64(2), for which the C library's structure is not guaranteed. */
 struct entry {
 	uint64_t inode;
 	int64_t offset;
@@ -30,6 +43,10 @@ struct entry {
 	char name[];
 };
 
+/*
+ * Appends text and number. The buffers have room: an id has at most 10 digits and a start time 20.
+ * So a name has at most 43 bytes, and a path 31.
+ */
 static void put(char *text, const char *more, uint64_t number)
 {
 	char digits[PTX_IO_DIGITS];
@@ -37,6 +54,10 @@ static void put(char *text, const char *more, uint64_t number)
 	strcat(strcat(text, more), ptx_io_digits(number, digits));
 }
 
+/*
+ * The beginning of the names of all links for a process. The start time keeps a link for a former
+ * process with this id from being found.
+ */
 static void prefix_of(char prefix[PTX_RENDEZVOUS_NAME], uint32_t pid, uint64_t start)
 {
 	prefix[0] = '\0';
@@ -45,7 +66,10 @@ static void prefix_of(char prefix[PTX_RENDEZVOUS_NAME], uint32_t pid, uint64_t s
 	strcat(prefix, ".");
 }
 
-/* From the beginning of the folder; number is that of the process in /proc. */
+/*
+ * Begins a search from the beginning of the folder; number is that of the process in /proc. Returns
+ * false if /proc does not show the process: links to it cannot be named then.
+ */
 static bool look_for(struct ptx_rendezvous *walk, uint32_t number)
 {
 	struct ptx_proc_ids ids;
@@ -56,6 +80,7 @@ static bool look_for(struct ptx_rendezvous *walk, uint32_t number)
 	start = ptx_identity_start(number);
 	if (start == 0 || ptx_proc_read(number, &process) != 0)
 		return false;
+	/* Its own id needs no look into /proc. */
 	ids.inner = (uint32_t)getpid();
 	if (number != PTX_PROC_SELF && ptx_proc_ids(number, &ids) != 0)
 		return false;
@@ -64,6 +89,7 @@ static bool look_for(struct ptx_rendezvous *walk, uint32_t number)
 	return true;
 }
 
+/* Without a folder the walk is empty and costs one call for each place of the runtime folder. */
 void ptx_rendezvous_begin(struct ptx_rendezvous *walk, bool ancestors)
 {
 	walk->folder = -1;
@@ -75,6 +101,7 @@ void ptx_rendezvous_begin(struct ptx_rendezvous *walk, bool ancestors)
 		ptx_rendezvous_end(walk);
 }
 
+/* Any number of times for one walk. */
 void ptx_rendezvous_end(struct ptx_rendezvous *walk)
 {
 	if (walk->folder >= 0)
@@ -82,7 +109,11 @@ void ptx_rendezvous_end(struct ptx_rendezvous *walk)
 	walk->folder = -1;
 }
 
-/* The name of the next link in the folder that has the prefix, or NULL. */
+/*
+ * Returns the name of the next link in the folder that has the prefix, or NULL at the end or after
+ * an error. The name is valid until the next call. The kernel wrote the entries, so their lengths
+ * are right. A link that is created or removed during the walk may be found or not.
+ */
 static const char *next_name(struct ptx_rendezvous *walk)
 {
 	for (;;) {
@@ -104,7 +135,10 @@ static const char *next_name(struct ptx_rendezvous *walk)
 	}
 }
 
-/* To the parent; ancestors are looked for in the other folder. */
+/*
+ * Continues with the parent. Links for ancestors are in the other folder, which is opened at the
+ * first step. Returns false at the end of the ancestors or of the permitted number of steps.
+ */
 static bool step_up(struct ptx_rendezvous *walk)
 {
 	if (walk->ancestors == 0 || walk->parent == 0)
@@ -117,6 +151,10 @@ static bool step_up(struct ptx_rendezvous *walk)
 	       lseek(walk->folder, 0, SEEK_SET) == 0;
 }
 
+/*
+ * Reads the text of a link without following it. A text that is too long is cut and then fails
+ * is_descriptor(), or does not equal the text it is compared with.
+ */
 static bool read_link(int folder, const char *name, char path[PTX_RENDEZVOUS_PATH])
 {
 	ssize_t n = readlinkat(folder, name, path, PTX_RENDEZVOUS_PATH - 1);
@@ -126,8 +164,9 @@ static bool read_link(int folder, const char *name, char path[PTX_RENDEZVOUS_PAT
 }
 
 /*
- * "/proc/PID/fd/N" and nothing else. Every link is read and looked at before it is followed: a user
- * may make any, and opening or only looking at what it leads to can wait for ever or change it.
+ * Returns true for "/proc/PID/fd/N" and nothing else. Each link is read and checked before it is
+ * followed: a user may make any link, and opening the file it leads to, or only looking at it, can
+ * block for ever or change it.
  */
 static bool is_descriptor(const char *path)
 {
@@ -145,12 +184,17 @@ static bool is_descriptor(const char *path)
 	return n > 0 && path[n] == '\0';
 }
 
-/* The path that a link has, if it is one of a descriptor. */
+/* Reads the path that a link has. Returns false if it is not one of a descriptor. */
 static bool read_descriptor(int folder, const char *name, char path[PTX_RENDEZVOUS_PATH])
 {
 	return read_link(folder, name, path) && is_descriptor(path);
 }
 
+/*
+ * The kernel checks the rights of ptrace(2) when it follows a path in another process's
+ * /proc/PID/fd. A path that leads nowhere, because its controller has ended, is skipped. The
+ * descriptor may be of any kind of file; O_NONBLOCK and O_NOCTTY keep the open harmless.
+ */
 int ptx_rendezvous_next(struct ptx_rendezvous *walk)
 {
 	if (walk->folder < 0)
@@ -171,6 +215,7 @@ int ptx_rendezvous_next(struct ptx_rendezvous *walk)
 	return -1;
 }
 
+/* For a controller: the folder is that of the target's user, and ancestors are not searched. */
 void ptx_rendezvous_begin_for(struct ptx_rendezvous *walk,
 			      const struct ptx_rendezvous_target *target)
 {
@@ -179,6 +224,7 @@ void ptx_rendezvous_begin_for(struct ptx_rendezvous *walk,
 	prefix_of(walk->prefix, target->pid, target->start);
 }
 
+/* The path is only read. The caller opens it through peer_arenas.h. */
 bool ptx_rendezvous_next_path(struct ptx_rendezvous *walk, char path[PTX_RENDEZVOUS_PATH])
 {
 	const char *name;
@@ -189,7 +235,7 @@ bool ptx_rendezvous_next_path(struct ptx_rendezvous *walk, char path[PTX_RENDEZV
 	return false;
 }
 
-/* Where descriptor fd of this process is; without fd, where all its descriptors are. */
+/* Writes the path of descriptor fd of this process; without fd, the beginning of all its paths. */
 static void own_path(char path[PTX_RENDEZVOUS_PATH], int fd)
 {
 	path[0] = '\0';
@@ -201,8 +247,9 @@ static void own_path(char path[PTX_RENDEZVOUS_PATH], int fd)
 }
 
 /*
- * Whether the descriptor that the path names is certainly closed; what it is open for is not looked
- * at.
+ * Returns true if the descriptor that the path names is certainly closed. lstat() does not follow
+ * the link in /proc, so the file behind it is not touched. Any other error means that it may be
+ * open.
  */
 static bool is_closed(const char *path)
 {
@@ -211,7 +258,12 @@ static bool is_closed(const char *path)
 	return lstat(path, &st) != 0 && errno == ENOENT;
 }
 
-/* Removes links of processes that have died. Without /proc all would look dead. */
+/*
+ * Removes links of processes that have died. Without /proc all would look dead, so the walk checks
+ * at each step that /proc shows a descriptor of this process that is open. A link of a living
+ * process is never removed, because its descriptor exists. fdopendir() owns the copy; the caller's
+ * descriptor keeps its position.
+ */
 static void clean(int folder)
 {
 	int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -234,8 +286,15 @@ static void clean(int folder)
 	closedir(list);
 }
 
+/*
+ * LEFT: the name leads to the caller's file. OTHERS: it leads to another one. NO_FOLDER: try again.
+ */
 enum left { LEFT, OTHERS, NO_FOLDER };
 
+/*
+ * symlinkat() fails if the name exists, so of several controllers one gets it. The same link from
+ * an earlier stream of this process counts as a success.
+ */
 static enum left leave_in(int folder, const char *name, int fd)
 {
 	char path[PTX_RENDEZVOUS_PATH], text[PTX_RENDEZVOUS_PATH];
@@ -244,11 +303,19 @@ static enum left leave_in(int folder, const char *name, int fd)
 	own_path(path, fd);
 	if (symlinkat(path, folder, name) == 0)
 		return LEFT;
+	/* Another process has removed the folder since it was opened. */
 	if (errno == ENOENT)
 		return NO_FOLDER;
 	return read_link(folder, name, text) && strcmp(text, path) == 0 ? LEFT : OTHERS;
 }
 
+/*
+ * Creates the link in the folder which of the user's runtime folder. It is repeated a bounded
+ * number of times, because another process may remove the folder while it is empty.
+ *
+ * NO_FOLDER after all tries: there is no runtime folder. The stream works, and only programs that
+ * the target executes do not find it.
+ */
 static enum left leave(const char *which, uint32_t uid, const char *name, int fd)
 {
 	enum left left = NO_FOLDER;
@@ -265,18 +332,24 @@ static enum left leave(const char *which, uint32_t uid, const char *name, int fd
 	return left;
 }
 
+/* The name of this process's link. Only this process creates and removes it. */
 static void own_name(char name[PTX_RENDEZVOUS_NAME], const struct ptx_rendezvous_target *target)
 {
 	prefix_of(name, target->pid, target->start);
 	put(name, "", (uint64_t)getpid());
 }
 
+/* The one name for which controllers compete that have made an arena each. */
 static void first_name(char name[PTX_RENDEZVOUS_NAME], const struct ptx_rendezvous_target *target)
 {
 	prefix_of(name, target->pid, target->start);
 	strcat(name, FIRST);
 }
 
+/*
+ * Errors are not reported, because a stream works without links. fd stays open while the link
+ * exists.
+ */
 void ptx_rendezvous_leave(const struct ptx_rendezvous_target *target, int fd, bool inherited)
 {
 	char name[PTX_RENDEZVOUS_NAME];
@@ -285,6 +358,10 @@ void ptx_rendezvous_leave(const struct ptx_rendezvous_target *target, int fd, bo
 	leave(inherited ? INHERITED : TRACED, target->uid, name, fd);
 }
 
+/*
+ * Without a folder there is no competitor that this process could find, so each caller is the
+ * first.
+ */
 bool ptx_rendezvous_leave_first(const struct ptx_rendezvous_target *target, int fd)
 {
 	char name[PTX_RENDEZVOUS_NAME];
@@ -293,6 +370,10 @@ bool ptx_rendezvous_leave_first(const struct ptx_rendezvous_target *target, int 
 	return leave(TRACED, target->uid, name, fd) != OTHERS;
 }
 
+/*
+ * Removes a link only if it leads to a descriptor of this process. The name FIRST may be another
+ * controller's by now.
+ */
 static void remove_own(int folder, const char *name)
 {
 	char text[PTX_RENDEZVOUS_PATH], mine[PTX_RENDEZVOUS_PATH];
@@ -302,6 +383,10 @@ static void remove_own(int folder, const char *name)
 		unlinkat(folder, name, 0);
 }
 
+/*
+ * Removes both names, since the caller need not know whether it was the first. Then the folder goes
+ * if it is empty, so that program starts find no folder and save the walk.
+ */
 void ptx_rendezvous_remove(const struct ptx_rendezvous_target *target, bool inherited)
 {
 	const char *which = inherited ? INHERITED : TRACED;
