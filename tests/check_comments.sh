@@ -65,10 +65,12 @@ lib/cursor
 lib/preload
 lib/posix
 lib/log
+lib/meet
 lib/modules
 lib/observe
 lib/point
 lib/record
+lib/ring
 tools/babeltrace
 tools/posixtrace
 tools/posixtrace/base

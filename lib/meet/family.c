@@ -28,7 +28,7 @@
 /* A bound for the walk through /proc, which changes during the walk. */
 #define FIND_ANCESTORS   32
 #define NOT_KNOWN        UINT64_MAX
-#define BEING_WRITTEN    (UINT64_C(1) << 32) /* in a member's pid: not yet what stands beside it */
+#define BEING_WRITTEN    (UINT64_C(1) << 32) /* in a member's pid: its other words are not valid */
 
 /* The identity of this process and what it inherited, in memory that a child inherits. */
 static struct {
@@ -103,7 +103,8 @@ static enum ptx_same compare_self(const struct ptx_identity *other)
  * Returns whether the facts name this process as the target. A stream that a process made for
  * itself has no identity in its facts, because it ends when that process executes a program.
  *
- * The facts may be of a stream that is just being replaced: the caller checks the word behind this.
+ * The facts may be of a stream that is just being replaced. Then the caller's next look at the word
+ * shows it.
  */
 static enum ptx_same is_target(const struct ptx_attachment *attachment)
 {
@@ -220,7 +221,7 @@ static void tell_program(struct ptx_member *member, uint32_t parent)
  * of the two sees the other, and no bit survives its stream.
  *
  * If the process is killed in between, the entry keeps its id with BEING_WRITTEN. No process finds
- * the entry, and a later one reuses it, since its process is dead.
+ * the entry. When the table is full, another process reuses it, since its process is dead.
  */
 static bool enrol(struct ptx_control *control, uint32_t pid, uint32_t parent, uint64_t bits,
 		  const uint64_t *generation,

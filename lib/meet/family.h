@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * meet/family.h - one arena for a traced process and those who inherit its streams.
+ * meet/family.h - one arena for a traced process and the processes that inherit its streams.
  *
- * A child of a process that is traced into an INHERITED stream keeps its parent's arena: the same
- * names, the same control page, so that the controller reaches all of them at once. Which of the
- * attachments are its own it knows by their generations; what a program that is executed next must
- * know stands in the arena's table of members. While there is something to inherit the arena's
- * descriptor stays open when programs are executed: so also the program behind a shell finds it.
+ * A child of a process that is traced into an INHERITED stream keeps its parent's arena with its
+ * names and control page, so that the controller reaches all of them at once. The child recognizes
+ * its own attachments by their generations. The arena's table of members has the facts that a
+ * program needs that is executed next. While a stream can be inherited, the arena's descriptor
+ * stays open when programs are executed. So the program that a shell executes finds it, too.
  *
- * Signals   all are async-signal-safe.
+ * Signals   all functions are async-signal-safe.
  */
 #ifndef PTX_MEET_FAMILY_H
 #define PTX_MEET_FAMILY_H
@@ -17,45 +17,46 @@
 #include "base/life.h"
 
 /*
- * Whether what is attached there traces this process, though another created it. Unknown: its id is
- * the target's, and whether it is the same process cannot be found out.
+ * Returns whether the stream of that attachment, which another process created, traces this
+ * process. Unknown: this process has the target's id, and no evidence shows whether it is the same
+ * process.
  */
 enum ptx_same ptx_family_is_ours(unsigned bit, uint64_t generation);
 
-/* When the program starts: asks which process this is, while the system still answers. */
+/* When the program starts: asks for its identity before a filter can forbid the calls. */
 void ptx_family_know_self(void);
 
-/* In a child that is to be set up: true if it keeps its parent's arena. */
+/* In a child that is not set up yet: returns true if it keeps its parent's arena. */
 bool ptx_family_keep(struct ptx_arena *arena, uint32_t pid);
 
-/* An inherited descriptor of an arena in which this new program is traced; -1. */
+/* Returns an inherited descriptor of an arena in which this new program is traced, or -1. */
 int ptx_family_find(void);
 
-/* Whether this new program is traced in that arena, which is not of its own process. */
+/* Returns whether this new program is traced in that arena, which is another process's. */
 bool ptx_family_join(struct ptx_control *control);
 
 /*
- * The streams of which this new program's process is the target learn that it runs since now;
+ * Stores the present time in the streams of which this new program's process is the target. Returns
  * whether there are any.
  */
 bool ptx_family_tell_executed(struct ptx_control *control);
 
 /*
- * Since when this process, which is traced, runs its program, CLOCK_REALTIME; 0: before it was
- * traced.
+ * Returns the time from which on this traced process has run its program, CLOCK_REALTIME in ns; 0:
+ * before it was traced.
  */
 int64_t ptx_family_since(void);
 
-/* This process has set up its arena. */
+/* Called when this process makes an arena of its own. */
 void ptx_family_begin(void);
 
-/* Lets programs that are executed find the arena if they may have to. */
+/* Leaves the arena open for programs that are executed if they can inherit a stream. */
 void ptx_family_settle(void);
 
-/* A process of the family has ended and was waited for. False where that cannot be told. */
+/* Returns true if a process of the family has ended and was waited for; false also if unknown. */
 bool ptx_family_is_dead(uint32_t pid);
 
-/* The process is a member. */
+/* Returns true if the process is a member. */
 bool ptx_family_has(struct ptx_control *control, uint32_t pid);
 
 #endif

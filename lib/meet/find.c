@@ -88,8 +88,8 @@ static enum match match(const struct ptx_arena *arena, uint32_t pid)
  * Whether the kernel lets this process look into the target: 0, or EPERM. The folder of descriptors
  * may be listed by the effective user alone; its links may be read only if all user and group ids
  * are the same and the target is dumpable, as for ptrace(2). Without this question each refused
- * link would look like a descriptor that is no arena. The program's own link stands for all of
- * them, since a target may have no descriptor.
+ * link would look like a descriptor that is no arena. The link to the program is the one that is
+ * tried, since a target may have no descriptor.
  */
 static int may_look(const char *files)
 {
@@ -421,7 +421,7 @@ int ptx_target_find(pid_t pid, bool inherited, struct ptx_target *target)
 		return find_other(pid, target);
 	target->arena = &ptx_arena_self;
 	target->pid = (uint32_t)getpid();
-	target->same_ids = true; /* and no identity: nobody else has this arena under this id */
+	target->same_ids = true; /* no identity: no other process has this arena under this id */
 	if (inherited)
 		target->link_owner = leave_for_children(target->pid);
 	return 0;

@@ -2,11 +2,11 @@
 /*
  * meet/folder.h - the runtime folder, where the processes of a user find what they share.
  *
- * POSIXTRACE_RUNTIME_DIR, an absolute path, or else the first that is there of
+ * It is POSIXTRACE_RUNTIME_DIR, an absolute path, or else the first that exists of
  * /run/user/UID/posixtrace and /tmp/.posixtrace-UID. It is used only if it is the user's alone.
- * Where there is none, in a container or on a full disk, everything works that one process can do.
+ * Without one, in a container or on a full disk, everything works that one process can do.
  *
- * Signals   async-signal-safe as long as nothing is made.
+ * Signals   async-signal-safe as long as no folder is made.
  */
 #ifndef PTX_MEET_FOLDER_H
 #define PTX_MEET_FOLDER_H
@@ -17,10 +17,10 @@
 /* Reads the environment; from the library's constructor. */
 void ptx_folder_init(void);
 
-/* A descriptor of the folder of user uid, -1: there is none. With make it is made if need be. */
+/* Returns a descriptor of the folder of user uid, -1: none. With make, it is made if necessary. */
 int ptx_folder_open(uint32_t uid, bool make);
 
-/* The same of the folder name in it, which takes one call if it is not there. */
+/* Does the same for the folder name in it. If that does not exist, one call shows it. */
 int ptx_folder_open_in(uint32_t uid, const char *name, bool make);
 
 /* Removes it if it is empty. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * meet/link_owner.h - what this process has left for those whom it traces: the links of
- * rendezvous.h, counted by the streams that need them.
+ * meet/link_owner.h - the links of rendezvous.h that this process has left for its targets, counted
+ * by the streams that need them.
  *
  * Threads   all.
  */
@@ -13,13 +13,13 @@
 
 struct ptx_link_owner;
 
-/* For a stream of arena that traces the target; NULL without memory. */
+/* Leaves links for a stream of arena that traces the target. Returns NULL without memory. */
 struct ptx_link_owner *ptx_link_owner_leave(const struct ptx_arena *arena,
 					    const struct ptx_rendezvous_target *target,
 					    bool inherited);
 void ptx_link_owner_take_back(struct ptx_link_owner *link_owner, bool inherited);
 
-/* In a child, with one thread: they are its parent's. */
+/* In a child, with one thread: forgets its parent's links. */
 void ptx_link_owner_after_fork(void);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * meet/openers.h - which processes have files open that may be arenas, as far as this one may
- * know.
+ * meet/openers.h - the processes that have files open that may be arenas, as far as this process is
+ * permitted to see them.
  *
- * Traced processes hold their arena, and so does whoever traces them. Processes come and go: what
- * is told here was so a moment ago.
+ * Traced processes have their arena open, and so have their controllers. Processes begin and end at
+ * any time, so the result describes a moment of the past.
  */
 #ifndef PTX_MEET_OPENERS_H
 #define PTX_MEET_OPENERS_H
@@ -25,26 +25,26 @@ struct ptx_openers {
 	size_t count, room;
 };
 
-/* ENOMEM, EMFILE, or why /proc cannot be read. Processes that may not be looked at are left out. */
+/* ENOMEM, EMFILE, or the error of /proc. Processes that may not be looked at are left out. */
 int ptx_openers_find(struct ptx_openers *openers);
-int ptx_openers_find_of(uint32_t pid, struct ptx_openers *openers); /* in this process alone */
+int ptx_openers_find_of(uint32_t pid, struct ptx_openers *openers); /* in that process alone */
 void ptx_openers_free(struct ptx_openers *openers);
 
-/* How many from index on hold the same file. */
+/* Returns how many entries from index on have the same file. */
 size_t ptx_openers_same(const struct ptx_openers *openers, size_t index);
 
 #define PTX_OPENER_PATH 64
 
 /*
- * The folder of a process's descriptors, /proc/PID/fd. That of a process whose first thread has
- * ended is empty: then the one of another thread of it.
+ * Writes the path of the folder of a process's descriptors, /proc/PID/fd. If its first thread has
+ * ended, that folder is empty; then the path is that of another thread.
  */
 void ptx_openers_files(uint32_t pid, char *path, size_t room);
 
 /* Writes the path of the file that the holder has open: at most PTX_OPENER_PATH bytes. */
 void ptx_openers_path(const struct ptx_opener *opener, char *path, size_t room);
 
-/* An entry of a folder /proc/PID/fd may be an arena. */
+/* Returns true if an entry of a folder /proc/PID/fd may be an arena. */
 bool ptx_openers_is_candidate(int folder, const char *name);
 
 #endif

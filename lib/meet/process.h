@@ -19,12 +19,12 @@ void ptx_process_init(void);
  */
 void ptx_process_child(void);
 
-/* The process's id, which it asked for when it began. */
+/* Returns the process's id, which it asked for when it began. */
 uint32_t ptx_process_pid(void);
 
 /*
- * The same as ptx_process_child(), of the fork handler in a child: zeroes the block itself where
- * the advice was without effect, in an emulator that takes it and does nothing, or with Linux
+ * The same as ptx_process_child(), for the fork handler in a child. It zeroes the block itself if
+ * the advice was without effect: in an emulator that accepts it and does nothing, or with Linux
  * before 4.14.
  */
 void ptx_process_forked(void);
@@ -32,7 +32,7 @@ void ptx_process_forked(void);
 /* Called by ptx_process_child() first. */
 extern void (*ptx_process_before_child)(void);
 
-/* Where a child learns its own id, without a system call where that can be. */
+/* Returns a child's own id, without a system call if possible. NULL: getpid() is called. */
 extern uint32_t (*ptx_process_pid_of_child)(void);
 
 #endif

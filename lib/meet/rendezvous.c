@@ -94,7 +94,7 @@ void ptx_rendezvous_begin(struct ptx_rendezvous *walk, bool ancestors)
 {
 	walk->folder = -1;
 	if (getauxval(AT_SECURE))
-		return; /* whoever asks has fewer rights than we (EXEC-08) */
+		return; /* the caller has fewer rights than this program (EXEC-08) */
 	walk->folder = ptx_folder_open_in(geteuid(), TRACED, false);
 	walk->ancestors = ancestors ? ANCESTORS : 0;
 	if (walk->folder >= 0 && !look_for(walk, PTX_PROC_SELF))

@@ -9,25 +9,25 @@
  *
  *	useful = room - (largest record + IDENT record - 8)
  *
- * bytes of events, and so does the open one of the writer who needs another. Less is in
+ * bytes of events, and so does the open one of the writer that needs another. Less is in
  *
  *	1. the open chunks of the other rings, R - 1;
- *	2. of each ring, the chunk that was open when the reader last came by, if he has claimed
+ *	2. of each ring, the chunk that was open when the reader last looked, if it has claimed
  *	   part of it; or, in a LOOP stream, the one that was open when X was closed, the chunk
  *	   that is to be overwritten: its records may be below the cut. It is one chunk and not
  *	   two. Chunks are overwritten in the order in which they were closed, so the ring has none
- *	   left from before; and what the reader claims is the ring's oldest chunk, so he has freed
- *	   that one if he is beyond it. R, X's ring among them: what X's ring has open is counted
+ *	   left from before; and what the reader claims is the ring's oldest chunk, so it has freed
+ *	   that one if it is beyond it. R, X's ring among them: what X's ring has open is counted
  *	   above, and instead of another one there is X.
  *
- * So a stream that is full has P - (2 R - 1) chunks with `useful` bytes each that nobody has read
- * and that are above the cut. With N = ceil(size / useful) and P = N + 2 R - 1 these, and the event
- * that finds no room or is overwritten, are more than the promise. The pool can grow to N + 3 R: R
- * + 1 more than that. One is for a writer that dies between a chunk of a LOOP stream and its hint,
- * which takes the chunk out of the order until it is found (ring_write.c); R are for hints that are
- * out of order where the queues change (hint.c). R is not known beforehand: the pool begins with N,
- * and each ring lets it grow by PTX_RING_CHUNKS. A chunk is added when a writer finds none, unless
- * the stream holds all that it promises without it (pool.c, spare.c).
+ * So a stream that is full has P - (2 R - 1) chunks with `useful` bytes each that are unread and
+ * above the cut. With N = ceil(size / useful) and P = N + 2 R - 1 these, and the event that finds
+ * no room or is overwritten, are more than the promise. The pool can grow to N + 3 R: R + 1 more
+ * than that. One is for a writer that dies between a chunk of a LOOP stream and its hint, which
+ * takes the chunk out of the order until it is found (ring_write.c); R are for hints that are out
+ * of order where the queues change (hint.c). R is not known beforehand: the pool begins with N, and
+ * each ring lets it grow by PTX_RING_CHUNKS. A chunk is added when a writer finds none, unless the
+ * stream holds all that it promises without it (pool.c, spare.c).
  *
  * Large records would make such chunks large, and each ring keeps an open one. So where less than
  * half of a chunk would be useful the chunks are tight: one has room for one of the largest
@@ -41,15 +41,19 @@
  * promise. The pool can grow to N + 4 R: R + 1 for chunks and hints that are out of order, and one
  * for a second death.
  *
- * What `useful` sets off for an IDENT record pays for one in each chunk that no event follows: its
- * thread was killed, or left by a jump, before its record was there. All others are paid for by the
- * events, whose computed sizes have room for an IDENT record each.
+ * The IDENT record in `useful` allows for one in each chunk that no event follows, because its
+ * thread was killed, or left by a jump, before its record was there. The computed sizes of events
+ * have room for all other IDENT records, one for each event.
  */
 #include <errno.h>
 
 #include "record/attr.h"
 #include "ring/ring.h"
 
+/*
+ * Bounds of a chunk that is not tight, in bytes. The larger one bounds the memory that a ring
+ * keeps.
+ */
 #define CHUNK_MIN    1024u
 #define CHUNK_MAX    16384u
 #define PAGE         4096u
@@ -70,6 +74,7 @@ _Static_assert(PTX_RINGS <= 0x10000,
 	       "a chunk's word has 16 bits for the ring, a slot's number too");
 _Static_assert(PTX_RINGS_BASE * sizeof(struct ptx_ring) == PAGE, "the base's rings are a page");
 
+/* Returns the least power of two that is not below n. n is at most half of the address space. */
 static size_t power_of_two(size_t n)
 {
 	size_t p = 1;
@@ -79,6 +84,7 @@ static size_t power_of_two(size_t n)
 	return p;
 }
 
+/* Returns the next multiple of align, a power of two, and moves *end behind the bytes there. */
 static size_t place(size_t *end, size_t bytes, size_t align)
 {
 	size_t at = (*end + align - 1) & ~(align - 1);
@@ -87,11 +93,13 @@ static size_t place(size_t *end, size_t bytes, size_t align)
 	return at;
 }
 
+/* The unit need not be a power of two. */
 static size_t multiple_of(size_t n, size_t unit)
 {
 	return (n + unit - 1) / unit * unit;
 }
 
+/* Returns true if `useful`, room - (most - 8), is at least half of the room. */
 static bool has_useful_half(size_t room, size_t most)
 {
 	return room >= 2 * (most - 8);
@@ -115,7 +123,11 @@ static size_t chunk_for(size_t stream_size, size_t most)
 	return chunk;
 }
 
-/* Sizes of a chunk, and how many the stream's size asks for: 0 if that is too many. */
+/*
+ * Computes the sizes of a chunk, and how many chunks the stream's size requires: 0 if that is too
+ * many. A quarter of the numbers is the limit, so that the chunks of all rings can be added without
+ * overflow.
+ */
 static uint32_t divide(struct ptx_geometry *g, size_t stream_size, size_t record)
 {
 	const size_t most = record + PTX_IDENT_RECORD_BYTES;
@@ -141,7 +153,12 @@ static uint32_t divide(struct ptx_geometry *g, size_t stream_size, size_t record
 	return chunks > UINT32_MAX / 4 ? 0 : (uint32_t)chunks;
 }
 
-/* The tables, and behind them the chunks; what is sparse of a table lies at its end. */
+/*
+ * Lays out the tables, and behind them the chunks. A table that is mostly unused has its used part
+ * at its beginning, so the rest stays address space. Rings, slots, the checkpoint and the chunks
+ * each begin at a page. A queue has at least as many places as its tier can have chunks, so that
+ * each chunk can have a hint.
+ */
 static void lay_out(struct ptx_geometry *g)
 {
 	const uint32_t tier_rings[PTX_TIERS] = { PTX_RINGS_BASE, PTX_RINGS_FEW, g->rings };
@@ -164,12 +181,19 @@ static void lay_out(struct ptx_geometry *g)
 	g->checkpoint_at = place(&end, PTX_CHECKPOINT_BASE + (size_t)PTX_CHECKPOINT_RING * g->rings,
 				 PAGE);
 	g->chunks_at = place(&end, (size_t)g->chunks * g->chunk_bytes, PAGE);
+	/*
+	 * The first chunks end at a page, so that the memory for them is made present separately.
+	 */
 	g->bytes_first = place(&end, 0, PAGE);
 	end = g->chunks_at + (size_t)g->near_chunks * g->chunk_bytes;
 	g->bytes = place(&end, 0, PAGE);
 	g->far_bytes = (size_t)(g->chunks_max - g->near_chunks) * g->chunk_bytes;
 }
 
+/*
+ * Pure: the same arguments give the same sizes in each process. So a process computes the geometry
+ * from the sizes in the attachment and checks only whether the result fits into the file.
+ */
 int ptx_ring_plan(size_t stream_size, size_t max_data_size, uint32_t rings,
 		  struct ptx_geometry *geometry)
 {
@@ -182,6 +206,7 @@ int ptx_ring_plan(size_t stream_size, size_t max_data_size, uint32_t rings,
 	    (rings != PTX_RINGS && rings != PTX_RINGS_FEW))
 		return ENOMEM;
 	record = ptx_record_size(max_data_size);
+	/* The system's own events must fit, whatever the attribute max-data-size says. */
 	if (record < ptx_record_size(PTX_SYSTEM_DATA_MAX))
 		record = ptx_record_size(PTX_SYSTEM_DATA_MAX);
 	if (stream_size < 2 * (record + PTX_IDENT_RECORD_BYTES)) /* CREATE-23 */
@@ -192,6 +217,7 @@ int ptx_ring_plan(size_t stream_size, size_t max_data_size, uint32_t rings,
 		return ENOMEM;
 	g->memory = 2 * stream_size + MEMORY_SLACK;
 	g->ring_memory = record > PAGE ? record : PAGE;
+	/* Large chunks for 65,536 rings would need more address space than the file may have. */
 	if (rings > PTX_RINGS_FEW && g->chunk_bytes * g->ring_chunks * rings > FAR_MAX)
 		rings = PTX_RINGS_FEW;
 	g->rings = rings;
@@ -205,7 +231,10 @@ int ptx_ring_plan(size_t stream_size, size_t max_data_size, uint32_t rings,
 	return 0;
 }
 
-/* The same number of entries for all three tables of chunks. */
+/*
+ * The number of entries present from the start, for all three tables of chunks. pool.c makes
+ * further entries present.
+ */
 static uint32_t first_entries(const struct ptx_geometry *g)
 {
 	return g->chunks + g->ring_chunks * PTX_RINGS_BASE;
@@ -214,6 +243,10 @@ static uint32_t first_entries(const struct ptx_geometry *g)
 bool ptx_ring_first_tables(const struct ptx_geometry *g,
 			   bool (*each)(void *arg, size_t at, size_t bytes), void *arg)
 {
+	/*
+	 * From the region's beginning to the second tier: the region itself, the info and the first
+	 * queues.
+	 */
 	return each(arg, 0, g->hints_at[1]) &&
 	       each(arg, g->words_at, first_entries(g) * sizeof(uint64_t)) &&
 	       each(arg, g->claimed_at, first_entries(g) * sizeof(uint64_t)) &&
@@ -222,6 +255,7 @@ bool ptx_ring_first_tables(const struct ptx_geometry *g,
 	       each(arg, g->slots_at, PTX_RINGS_BASE * sizeof(struct ptx_slot));
 }
 
+/* Private memory of the process: no address or size is read from the region. */
 void ptx_ring_view(struct ptx_rings *rings, void *memory, const struct ptx_geometry *geometry,
 		   size_t max_data_size, bool loop)
 {
@@ -244,6 +278,10 @@ void ptx_ring_view(struct ptx_rings *rings, void *memory, const struct ptx_geome
 	rings->loop = loop;
 }
 
+/*
+ * Called by the creator before another process can see the region, so the order of the stores is
+ * free.
+ */
 void ptx_ring_init(struct ptx_rings *rings)
 {
 	struct ptx_region *region = rings->region;
@@ -256,6 +294,7 @@ void ptx_ring_init(struct ptx_rings *rings)
 	for (uint32_t i = 0; i < g->chunks; i++) {
 		atomic_store_explicit(&rings->word[i], ptx_chunk_word(0, 0, PTX_CHUNK_FREE),
 				      memory_order_relaxed);
+		/* The others become present at their first use (ptx_pool_present()). */
 		if (i < g->present)
 			atomic_store_explicit(&rings->present[i], (uint32_t)g->chunk_bytes,
 					      memory_order_relaxed);
@@ -265,6 +304,9 @@ void ptx_ring_init(struct ptx_rings *rings)
 	atomic_store_explicit(&region->free_chunks, g->chunks, memory_order_release);
 }
 
+/*
+ * Called by the creator. The release store of due lets the first writer that adds an anchor see hz.
+ */
 void ptx_ring_calibrate(struct ptx_rings *rings, struct ptx_anchor created)
 {
 	struct ptx_calibration *calibration = &rings->region->calibration;

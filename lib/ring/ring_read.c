@@ -1,4 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ring/ring_read.c - how the reader and observers copy records out of chunks.
+ *
+ * Each read has the same form: load the word of the chunk, copy, then claim or load the word again.
+ * A copy is used only if the second step shows that the chunk had the same life during the copy. A
+ * place is a link, number and generation, so a chunk that was reused is never taken for the former
+ * one.
+ *
+ * Links, heads and words are hostile. Numbers are checked by ptx_ring_reaches() before each access,
+ * heads are cut to chunk_room, and each walk along links is bounded by the number of chunks.
+ *
+ * Threads: one reader of a stream at a time, under its lock, and any number of observers. Writers
+ * never wait for either.
+ */
 #include "ring/ring_read.h"
 
 #include <stdlib.h>
@@ -8,8 +22,9 @@
 #include "ring/ring_write.h"
 
 /*
- * Copies bytes of a chunk. Loads after this copy cannot move before it (acquire). The caller then
- * loads the chunk's word again, which shows whether the copy is valid.
+ * Copies bytes of a chunk that a writer may overwrite at the same time. Loads after this copy
+ * cannot move before it (acquire). The caller then loads the chunk's word again, which shows
+ * whether the copy is valid.
  */
 static void copy_out(unsigned char *to, const unsigned char *from, size_t bytes)
 {
@@ -26,6 +41,7 @@ static void copy_out(unsigned char *to, const unsigned char *from, size_t bytes)
 #endif
 }
 
+/* Returns true if the chunk still has the life that the link names and has records to read. */
 static bool is_there(uint64_t word, uint64_t link)
 {
 	enum ptx_chunk_state state = ptx_word_state(word);
@@ -34,6 +50,10 @@ static bool is_there(uint64_t word, uint64_t link)
 	       (state == PTX_CHUNK_OPEN || state == PTX_CHUNK_CLOSED);
 }
 
+/*
+ * Frees a chunk whose events the reader has claimed. word is the one that the reader saw: if a
+ * writer has overwritten the chunk since, the exchange fails.
+ */
 static void free_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
 {
 	struct ptx_region *region = rings->region;
@@ -51,9 +71,9 @@ static void free_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
 }
 
 /*
- * Records a chunk that the reader has left. Returns false if it cannot: without memory, or if more
- * chunks are recorded than exist. A hostile chain is then a circle, which the caller breaks by
- * freeing the chunk.
+ * Records a chunk that the reader has left, without freeing it. Returns false if it cannot: without
+ * memory, or if more chunks are recorded than exist. A hostile chain is then a circle, which the
+ * caller breaks by freeing the chunk.
  */
 static bool owe(struct ptx_debts *debts, uint32_t number, uint64_t word, uint32_t most)
 {
@@ -73,6 +93,10 @@ static bool owe(struct ptx_debts *debts, uint32_t number, uint64_t word, uint32_
 	return true;
 }
 
+/*
+ * Called by the flush when the log has the events of these chunks. Until then a guardian that
+ * replaces a killed controller finds them in the chunks.
+ */
 void ptx_ring_settle(struct ptx_rings *rings)
 {
 	struct ptx_debts *debts = rings->debts;
@@ -82,6 +106,10 @@ void ptx_ring_settle(struct ptx_rings *rings)
 	debts->count = 0;
 }
 
+/*
+ * The claimed word is then the position up to which the log has the chunk. No writer changes it
+ * meanwhile, because no writer overwrites in a stream with debts.
+ */
 void ptx_ring_done(struct ptx_rings *rings, const struct ptx_place *place, uint32_t offset)
 {
 	uint32_t number = ptx_link_number(place->link);
@@ -92,6 +120,10 @@ void ptx_ring_done(struct ptx_rings *rings, const struct ptx_place *place, uint3
 				      memory_order_release);
 }
 
+/*
+ * Claims the bytes up to end. Returns false if a writer has overwritten the chunk since the copy,
+ * or if another reader has claimed bytes of it. The copy is then invalid.
+ */
 static bool claim(const struct ptx_reader *reader, uint32_t end)
 {
 	const struct ptx_place *place = &reader->place;
@@ -174,12 +206,19 @@ static enum ptx_claim next_of(const struct ptx_reader *reader, const struct ptx_
 	return *next ? PTX_CLAIM_BYTES : PTX_CLAIM_LOST;
 }
 
-/* A reader that keeps chunks (debts) frees them by ptx_ring_done(). */
+/*
+ * With debts there is no competitor: no writer overwrites, and the chunk is not freed before
+ * ptx_ring_settle(). So the copy is valid without a claim.
+ */
 static bool claims(const struct ptx_reader *reader, uint32_t end)
 {
 	return reader->rings->debts || claim(reader, end);
 }
 
+/*
+ * The reader has all bytes of the chunk and goes on to the next one. Without memory for a debt, it
+ * frees the chunk at once: a guardian might then miss these events, but writers have room.
+ */
 static void leave(const struct ptx_reader *reader, uint64_t word)
 {
 	struct ptx_rings *rings = reader->rings;
@@ -189,6 +228,10 @@ static void leave(const struct ptx_reader *reader, uint64_t word)
 		free_chunk(rings, number, word);
 }
 
+/*
+ * The reader's place is changed only if bytes are claimed or a chunk is left. After LOST it is no
+ * longer valid, and the caller calls ptx_ring_find().
+ */
 enum ptx_claim ptx_ring_take(struct ptx_reader *reader)
 {
 	if (!enter(reader))
@@ -218,6 +261,10 @@ enum ptx_claim ptx_ring_take(struct ptx_reader *reader)
 	return PTX_CLAIM_NOTHING;
 }
 
+/*
+ * For the reader's own copy of a place: it writes nothing to shared memory. The copy is valid if
+ * the chunk has the same life behind it.
+ */
 enum ptx_claim ptx_ring_look(struct ptx_reader *reader)
 {
 	if (!enter(reader))
@@ -246,6 +293,7 @@ enum ptx_claim ptx_ring_look(struct ptx_reader *reader)
 	return PTX_CLAIM_NOTHING;
 }
 
+/* opened is written before the chunk is OPEN, and is read as copy_out() does. */
 bool ptx_ring_opened(const struct ptx_rings *rings, uint64_t link, uint64_t *opened)
 {
 	uint32_t number = ptx_link_number(link);
@@ -257,6 +305,7 @@ bool ptx_ring_opened(const struct ptx_rings *rings, uint64_t link, uint64_t *ope
 	return is_there(atomic_load_explicit(&rings->word[number], memory_order_acquire), link);
 }
 
+/* The number is in the chunk's header, so it survives the loss of all earlier chunks. */
 bool ptx_ring_before(const struct ptx_rings *rings, uint64_t link, uint32_t *before)
 {
 	const uint32_t number = ptx_link_number(link);
@@ -270,6 +319,10 @@ bool ptx_ring_before(const struct ptx_rings *rings, uint64_t link, uint32_t *bef
 	return is_there(atomic_load_explicit(&rings->word[number], memory_order_acquire), link);
 }
 
+/*
+ * Returns true if the chunk begins with record number *from or a later one; always without from.
+ * The numbers are modulo 2^32, so "later" means a distance of less than half of that.
+ */
 static bool is_from(const struct ptx_rings *rings, uint64_t link, const uint32_t *from)
 {
 	uint32_t before;
@@ -292,6 +345,10 @@ static bool find(struct ptx_rings *rings, uint32_t ring, const uint32_t *from,
 	if (!ptx_ring_opened(rings, current, &newest))
 		return false;
 	for (uint32_t i = 0; i < ptx_ring_chunks(rings); i++) {
+		/*
+		 * The state may change during the search. ptx_ring_opened() loads it again behind
+		 * the time.
+		 */
 		uint64_t word = atomic_load_explicit(&rings->word[i], memory_order_acquire), opened;
 		uint64_t link = ptx_link(i, ptx_word_generation(word));
 		enum ptx_chunk_state state = ptx_word_state(word);
@@ -324,6 +381,10 @@ bool ptx_ring_find_from(struct ptx_rings *rings, uint32_t ring, uint32_t from,
 	return find(rings, ring, &from, place, before);
 }
 
+/*
+ * The reader calls this after the barrier for each ring. An error is on the safe side: if the
+ * writer may be inside, the reader holds back younger events.
+ */
 void ptx_ring_watch(struct ptx_rings *rings, uint32_t ring, struct ptx_writer *writer)
 {
 	uint64_t link = atomic_load_explicit(&rings->ring[ring].current, memory_order_acquire);
@@ -343,13 +404,19 @@ void ptx_ring_watch(struct ptx_rings *rings, uint32_t ring, struct ptx_writer *w
 	/*
 	 * If the window is ahead of the head, the writer has stored it for an event that is not
 	 * published. That event may have a time before the reader's clock. A writer that has
-	 * changed chunks since the barrier reads a later clock anyway.
+	 * changed chunks since the barrier reads a later clock anyway. UINT64_MAX: the chunk is new
+	 * and has had no event.
 	 */
 	writer->inside = window != UINT64_MAX && window >= writer->head &&
 			 atomic_load_explicit(&rings->ring[ring].current, memory_order_acquire) ==
 				 link;
 }
 
+/*
+ * bytes is a private copy: a writer cannot change it behind the check. Callers use only the part
+ * that the result covers. Type 0 and types from PTX_TYPE_MAX on are no event types, and an IDENT
+ * record has exactly the size of an identity.
+ */
 uint32_t ptx_records_check(const struct ptx_rings *rings, const unsigned char *bytes,
 			   uint32_t length, uint32_t *records, uint64_t *last)
 {
@@ -374,6 +441,7 @@ uint32_t ptx_records_check(const struct ptx_rings *rings, const unsigned char *b
 			    (!counts && len != sizeof(struct ptx_ident)))
 				break;
 		}
+		/* The subtraction cannot wrap: the loop condition has compared at and length. */
 		if (size > length - at)
 			break;
 		count += counts;
@@ -385,6 +453,10 @@ uint32_t ptx_records_check(const struct ptx_rings *rings, const unsigned char *b
 	return at;
 }
 
+/*
+ * A chunk that changes hands during the look is looked at again, a bounded number of times. Then
+ * the count of closed chunks is the answer, which is at most a chunk too low.
+ */
 uint32_t ptx_ring_records(struct ptx_rings *rings, uint32_t ring)
 {
 	for (int tries = 0; tries < 3; tries++) {
@@ -408,6 +480,7 @@ uint32_t ptx_ring_records(struct ptx_rings *rings, uint32_t ring)
 	return (uint32_t)atomic_load_explicit(&rings->ring[ring].published, memory_order_relaxed);
 }
 
+/* The counts of 32 bits are extended by the 64 bits of the closed chunks. */
 uint64_t ptx_ring_published_by(struct ptx_rings *rings, uint32_t ring)
 {
 	uint64_t closed = atomic_load_explicit(&rings->ring[ring].published, memory_order_relaxed);
@@ -420,6 +493,9 @@ uint64_t ptx_ring_published_by(struct ptx_rings *rings, uint32_t ring)
 	return closed + (ahead <= INT32_MAX ? ahead : 0);
 }
 
+/*
+ * The rings are read one after the other, so the sum is exact only if no writer records meanwhile.
+ */
 uint64_t ptx_ring_published(struct ptx_rings *rings)
 {
 	uint32_t n = ptx_ring_count(rings);

@@ -14,9 +14,15 @@
 #include "ring/pool.h"
 #include "ring/spare.h"
 
+/* Searches of a writer while readers free, and other writers take, what it has found. */
 #define LOOP_TRIES      64
+/* Hints to chunks of the far part that a writer returns to the queue before it looks elsewhere. */
 #define UNREACHED_TRIES 64
 
+/*
+ * chunk is a pointer of this process into the near or the far part, so the result is below
+ * chunks_max.
+ */
 static uint32_t chunk_number(const struct ptx_rings *rings, const struct ptx_chunk *chunk)
 {
 	const struct ptx_geometry *g = &rings->geometry;
@@ -28,6 +34,7 @@ static uint32_t chunk_number(const struct ptx_rings *rings, const struct ptx_chu
 	return g->near_chunks + (uint32_t)(((uintptr_t)chunk - (uintptr_t)far) / g->chunk_bytes);
 }
 
+/* The table is shared memory: a hostile value is cut to the size of a chunk. */
 uint32_t ptx_ring_room(const struct ptx_rings *rings, const struct ptx_chunk *chunk)
 {
 	size_t present = atomic_load_explicit(&rings->present[chunk_number(rings, chunk)],
@@ -37,6 +44,10 @@ uint32_t ptx_ring_room(const struct ptx_rings *rings, const struct ptx_chunk *ch
 	return present < sizeof *chunk ? 0 : (uint32_t)(present - sizeof *chunk);
 }
 
+/*
+ * Called by the holder of the chunk. It may make a system call, which a quiet process does not.
+ * *loss changes only if the room was too small at first.
+ */
 uint32_t ptx_ring_extend(struct ptx_rings *rings, const struct ptx_chunk *chunk, size_t end,
 			 enum ptx_writer_loss *loss)
 {
@@ -49,6 +60,10 @@ uint32_t ptx_ring_extend(struct ptx_rings *rings, const struct ptx_chunk *chunk,
 	return ptx_ring_room(rings, chunk);
 }
 
+/*
+ * Acquires chunk number in the given state for the ring. *word is the word that was seen. The new
+ * generation makes all links to the chunk's former life invalid. number is within reach.
+ */
 static bool take_word(struct ptx_rings *rings, uint32_t number, enum ptx_chunk_state state,
 		      uint64_t *word, uint32_t ring)
 {
@@ -60,6 +75,7 @@ static bool take_word(struct ptx_rings *rings, uint32_t number, enum ptx_chunk_s
 		       memory_order_acq_rel, memory_order_relaxed);
 }
 
+/* The count follows the word: it is too high for a moment, which costs another writer a search. */
 static uint32_t took_free(struct ptx_rings *rings, uint32_t number)
 {
 	atomic_fetch_sub_explicit(&rings->region->free_chunks, 1, memory_order_relaxed);
@@ -105,6 +121,10 @@ static bool take_number(struct ptx_rings *rings, uint32_t number, uint32_t ring)
 	return ptx_word_state(word) == PTX_CHUNK_ABSENT && ptx_pool_add(rings, number, ring);
 }
 
+/*
+ * Acquires a chunk without loss of events: a free one, a spare one of a LOOP stream, or a new one
+ * of the pool. The search of all words is the last resort, since a hint may be missing.
+ */
 static uint32_t take_free(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_loss *loss)
 {
 	uint32_t number = take_hinted(rings, ring);
@@ -125,6 +145,10 @@ static uint32_t take_free(struct ptx_rings *rings, uint32_t ring, enum ptx_write
 	return PTX_NONE;
 }
 
+/*
+ * The chunk may change at any time: the result is a proposal, which ptx_overwrite() checks by the
+ * generation. All closed chunks of all rings are compared.
+ */
 uint32_t ptx_chunk_oldest(const struct ptx_rings *rings, uint64_t *time, uint32_t *generation)
 {
 	uint64_t oldest = UINT64_MAX;
@@ -219,8 +243,8 @@ static uint32_t take(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_los
 }
 
 /*
- * free_chunks is never too low. After a longjmp() between the two steps it is one too high, which
- * costs one search.
+ * Makes a chunk FREE that the writer holds and will not use. free_chunks is never too low. After a
+ * longjmp() between the two steps it is one too high, which costs one search.
  */
 static void drop_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
 {
@@ -237,6 +261,10 @@ static void drop_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
 	ptx_ring_hint(rings, PTX_HINT_FREE, number, ptx_word_generation(word));
 }
 
+/*
+ * The chunk is OPEN in the end and belongs to no chain yet. If the writer is killed before it
+ * stores the link, ptx_rings_mend() finds a chunk of the ring that is not current and frees it.
+ */
 struct ptx_chunk *ptx_chunk_open(struct ptx_rings *rings, uint32_t ring,
 				 const struct ptx_ident *ident, uint32_t before, uint64_t *link,
 				 enum ptx_writer_loss *loss)
@@ -260,12 +288,14 @@ struct ptx_chunk *ptx_chunk_open(struct ptx_rings *rings, uint32_t ring,
 	}
 	chunk = ptx_ring_chunk(rings, number);
 	generation = ptx_word_generation(word);
+	/* A reader that finds only this chunk of the ring knows how many records it has missed. */
 	first.spare = before;
 	/* (O) with (P) in ring_read.c: also for records */
 	atomic_thread_fence(memory_order_release);
 	atomic_store_explicit(&chunk->head, 0, memory_order_relaxed);
 	atomic_store_explicit(&chunk->window, UINT64_MAX, memory_order_relaxed);
 	atomic_store_explicit(&chunk->next, 0, memory_order_relaxed);
+	/* Ordered: no record of the chunk can have an earlier time. */
 	ptx_store_word(&chunk->opened, ptx_clock_ordered());
 	ptx_copy_in((unsigned char *)&chunk->ident, (const unsigned char *)&first, sizeof first);
 	atomic_store_explicit(&rings->claimed[number], (uint64_t)generation << 32,
@@ -298,20 +328,31 @@ static uint64_t last_time(const struct ptx_rings *rings, const struct ptx_chunk 
 	return last;
 }
 
-/* Returns the ring's number of records up to the end of the chunk, modulo 2^32. */
+/*
+ * Returns the ring's number of records up to the end of the chunk, modulo 2^32: those before it,
+ * from its header, and those in it.
+ */
 static uint32_t records_so_far(const struct ptx_chunk *chunk)
 {
 	return ptx_chunk_records(&chunk->ident,
 				 atomic_load_explicit(&chunk->head, memory_order_relaxed));
 }
 
-/* A second call, after a handler left the first one by longjmp(), changes nothing. */
+/*
+ * Makes the chunk CLOSED, with the link to the next one. A second call, after a handler left the
+ * first one by longjmp(), changes nothing, because it stores absolute values and adds nothing. The
+ * hint comes last, so that it never names a chunk that is still OPEN.
+ */
 static void close_chunk(struct ptx_rings *rings, struct ptx_chunk *chunk, uint32_t ring,
 			uint64_t next)
 {
 	uint32_t number = chunk_number(rings, chunk);
 	uint64_t word = atomic_load_explicit(&rings->word[number], memory_order_relaxed);
 	uint32_t generation = ptx_word_generation(word);
+	/*
+	 * 64 bits are extended from the header's 32: the difference modulo 2^32 is the chunk's
+	 * records.
+	 */
 	uint64_t published = atomic_load_explicit(&rings->ring[ring].published,
 						  memory_order_relaxed);
 
@@ -327,7 +368,12 @@ static void close_chunk(struct ptx_rings *rings, struct ptx_chunk *chunk, uint32
 		ptx_ring_hint(rings, PTX_HINT_CLOSED, number, generation);
 }
 
-/* After a kill in between, no writer adds an anchor for a second; the count names the valid one. */
+/*
+ * Adds an anchor, once in a second. The exchange of due chooses the writer. It stores the anchor
+ * that the count does not name, and then the count, so a reader never sees half an anchor as the
+ * newest. After a kill in between, no writer adds an anchor for a second; the count names the valid
+ * one.
+ */
 ptx_cold static void add_anchor(struct ptx_calibration *calibration, uint64_t now, uint64_t due)
 {
 	uint64_t count = atomic_load_explicit(&calibration->count, memory_order_relaxed) + 1;
@@ -340,6 +386,10 @@ ptx_cold static void add_anchor(struct ptx_calibration *calibration, uint64_t no
 	atomic_store_explicit(&calibration->count, count, memory_order_release);
 }
 
+/*
+ * Called by the holder of the ring when the next record does not fit. On failure the open chunk
+ * stays the ring's, so smaller records may still fit.
+ */
 bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **place,
 		   const struct ptx_ident *ident, enum ptx_writer_loss *loss)
 {
@@ -369,7 +419,15 @@ bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **place,
 	return true;
 }
 
-/* Returns true if the word belongs to a chunk of the ring, which the caller holds. */
+/*
+ * Completes or reverses a change of chunks that the ring's writer did not finish. i is the number
+ * of a chunk of the ring that is not the current one. The caller holds the ring, so no writer works
+ * in it.
+ *
+ * OPENING: the chunk was acquired and is not in the chain. It is freed, and what was overwritten is
+ * counted. OPEN without a record: the same, since its link was not stored. OPEN with records: it
+ * was the current one, and the writer had moved on before it closed it.
+ */
 static void mend_chunk(struct ptx_rings *rings, uint32_t ring, uint32_t i, uint64_t word)
 {
 	uint64_t current = atomic_load_explicit(&rings->ring[ring].current, memory_order_acquire);
@@ -391,6 +449,10 @@ static void mend_chunk(struct ptx_rings *rings, uint32_t ring, uint32_t i, uint6
 	}
 }
 
+/*
+ * One walk for all rings, because each ring would need the same walk. The difference wraps for
+ * rings below first and is then no less than count.
+ */
 void ptx_rings_mend(struct ptx_rings *rings, uint32_t first, uint32_t count,
 		    const unsigned char *held)
 {
@@ -404,6 +466,11 @@ void ptx_rings_mend(struct ptx_rings *rings, uint32_t first, uint32_t count,
 	}
 }
 
+/*
+ * Called by a thread for its own ring after a jump, by a guardian for the controller's, and before
+ * a ring is left. Async-signal-safe. NULL: the ring has no chunk, or one that this process cannot
+ * map.
+ */
 struct ptx_chunk *ptx_ring_mend(struct ptx_rings *rings, uint32_t ring)
 {
 	const unsigned char held = 1;

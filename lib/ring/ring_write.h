@@ -2,8 +2,8 @@
 /*
  * ring/ring_write.h - the write side of ring.h.
  *
- * An event is written beyond the chunk's head, where nobody reads, and becomes part of the ring
- * by one store of head: a writer that dies, or leaves by siglongjmp(), leaves nothing half-made.
+ * A writer stores an event beyond the chunk's head, where no reader looks. One store of head makes
+ * it part of the ring. So a writer that dies, or leaves by siglongjmp(), leaves nothing half-made.
  *
  *	prepare   the place for a record, or NULL: turn to the next chunk
  *	stamp     the last step before the clock is read (K)
@@ -17,41 +17,43 @@
 #include "ring/ring.h"
 
 /*
- * A thread's ring at one level: claims one and its chunk. The records that follow will be ident's.
- * NULL and *loss when it cannot be.
+ * Claims a ring for a thread at one nesting level, and returns its chunk. The records that follow
+ * are ident's. Returns NULL if there is no ring or no room; *loss is the cause.
  */
 struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident *ident,
 				 uint32_t *ring, enum ptx_writer_loss *loss);
 
 /*
- * To the ring's next chunk; false if there is none, by *loss, and *chunk stays the one to write in.
+ * Turns to the ring's next chunk. Returns false if there is none; *loss is the cause, and *chunk
+ * stays the chunk to write in.
  */
 bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **chunk,
 		   const struct ptx_ident *ident, enum ptx_writer_loss *loss);
 
-/* Bytes for records of the writer's chunk that are memory; at most chunk_room. */
+/* Returns how many bytes for records the chunk has that are memory; at most chunk_room. */
 uint32_t ptx_ring_room(const struct ptx_rings *rings, const struct ptx_chunk *chunk);
 
-/* Makes room for records up to offset end; the new room, which is less than end by *loss. */
+/* Makes room for records up to offset end. Returns the room; if it is less, *loss is the cause. */
 uint32_t ptx_ring_extend(struct ptx_rings *rings, const struct ptx_chunk *chunk, size_t end,
 			 enum ptx_writer_loss *loss);
 
 /*
- * After a handler jumped out of the writer: finishes what it was about. The ring's chunk, or NULL.
+ * After a handler jumped out of the writer: completes or reverses what it had begun. Returns the
+ * ring's chunk, or NULL.
  */
 struct ptx_chunk *ptx_ring_mend(struct ptx_rings *rings, uint32_t ring);
 
 /*
- * The same of those rings from first on whose bit is set in held, in one walk over the chunks. The
- * caller holds them.
+ * Does the same for those of the rings from first on whose bit is set in held, in one walk over the
+ * chunks. The caller holds them.
  */
 void ptx_rings_mend(struct ptx_rings *rings, uint32_t first, uint32_t count,
 		    const unsigned char *held);
 
-/* Leaves the ring to whoever claims it next. */
+/* Leaves the ring to the next thread that claims it. */
 void ptx_ring_release(struct ptx_rings *rings, uint32_t ring);
 
-/* The word by which its holder knows later that the ring is still its own. */
+/* Returns the word by which the holder sees later whether the ring is still its own. */
 static inline uint64_t ptx_ring_held(const struct ptx_rings *rings, uint32_t ring)
 {
 	return ring < rings->geometry.rings ? atomic_load_explicit(&rings->ring[ring].holder,
@@ -59,12 +61,12 @@ static inline uint64_t ptx_ring_held(const struct ptx_rings *rings, uint32_t rin
 }
 
 /*
- * Takes rings and slots from processes of which is_dead() is sure; self is this one. True if it got
- * a ring.
+ * Takes rings and slots from processes of which is_dead() is sure; self is this process. Returns
+ * true if it acquired a ring.
  */
 bool ptx_ring_reap(struct ptx_rings *rings, uint32_t self, bool (*is_dead)(uint32_t pid));
 
-/* From here on the ring's records are ident's. False if there is no room, by *loss. */
+/* The ring's next records are ident's. Returns false without room; *loss is the cause. */
 bool ptx_ring_identify(struct ptx_rings *rings, struct ptx_chunk **chunk,
 		       const struct ptx_ident *ident, enum ptx_writer_loss *loss);
 
@@ -82,7 +84,7 @@ bool ptx_slot_is_held(const struct ptx_rings *rings, uint32_t slot);
 void ptx_ring_count_loss(struct ptx_rings *rings, enum ptx_writer_loss loss, unsigned type,
 			 uint32_t slot, uint64_t count);
 
-/* Readers that sleep look again; where region->waiters is not 0. */
+/* Wakes the readers that sleep. Called if region->waiters is not 0. */
 void ptx_ring_wake(struct ptx_region *region);
 
 /* Raises *word to at least value. */

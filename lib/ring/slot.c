@@ -72,7 +72,7 @@ uint32_t ptx_slot_claim(struct ptx_rings *rings, uint32_t pid, uint32_t tid, uin
 		uint32_t generation = (word >> 16) + 1;
 
 		if ((word & 0xffff) != PTX_SLOT_ENDED ||
-		    /* Of several threads that want the slot, the exchange chooses one. */
+		    /* The exchange chooses one of several threads that want the slot. */
 		    !atomic_compare_exchange_strong_explicit(&slot->word, &word,
 							     generation << 16 | PTX_SLOT_UNUSED,
 							     memory_order_acq_rel,

@@ -67,7 +67,7 @@ static inline uint32_t ptx_word_generation(uint64_t word)
 }
 
 #define PTX_HEAD_RECORD (UINT64_C(1) << 32)
-#define PTX_HEAD_MASK   (~UINT64_C(7)) /* offsets are multiples of 8, whoever wrote there */
+#define PTX_HEAD_MASK   (~UINT64_C(7)) /* offsets are multiples of 8, also in a hostile head */
 
 static inline uint32_t ptx_head_offset(uint64_t head)
 {
