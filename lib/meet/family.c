@@ -247,15 +247,12 @@ static bool enrol(struct ptx_control *control, uint32_t pid, uint32_t parent, ui
 		tell_program(member, parent);
 		atomic_store_explicit(&member->bits, bits, memory_order_seq_cst);
 		atomic_store_explicit(&member->pid, pid, memory_order_release);
+		/* A place may have another stream by now, and the bit would mean that one. */
 		for (unsigned bit = 0; bit < PTX_STREAMS; bit++)
 			if ((bits >> bit & 1) &&
 			    atomic_load_explicit(&control->attachment[bit].word,
 						 memory_order_seq_cst) !=
 				    ptx_attachment_make(generation[bit], PTX_ATTACHMENT_ATTACHED))
-				/*
-				 * The stream is gone, or the place has another one: the bit would
-				 * be taken for that one's.
-				 */
 				atomic_fetch_and_explicit(&member->bits, ~(UINT64_C(1) << bit),
 							  memory_order_relaxed);
 		return true;

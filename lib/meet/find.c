@@ -35,7 +35,7 @@
  */
 #define SETTING_UP_NAP_NS 1000000
 #define SETTING_UP_NAPS   50
-#define SETTLING_NAPS     1000 /* it is at it, unless somebody has stopped it there */
+#define SETTLING_NAPS     1000 /* more than it needs, unless it was stopped there */
 
 /*
  * Maps an error of a look at a process to the errors of ptx_target_find(). ESRCH is the end of the
@@ -71,8 +71,8 @@ static enum match match(const struct ptx_arena *arena, uint32_t pid)
 	/* Acquire: the load of owner comes before that of pid, which was stored before owner. */
 	const uint32_t owner = atomic_load_explicit(&arena->control->owner, memory_order_acquire);
 
+	/* A process uses the arena of another one if it is a member. */
 	if (arena->control->pid != pid)
-		/* The arena of another process: this one uses it if it is a member. */
 		return ptx_family_has(arena->control, pid) ? ITS : NOT_ITS;
 	switch (owner) {
 	case PTX_ARENA_TAKEN:
@@ -123,8 +123,9 @@ static int look_through(pid_t pid, uint32_t inner_pid, struct ptx_arena **result
 	folder = opendir(files);
 	if (!folder)
 		return why_not(errno);
-	/* A descriptor that cannot be opened may be the arena: then nothing is known. */
 	/*
+	 * A descriptor that cannot be opened may be the arena: then nothing is known.
+	 *
 	 * The result is the arena that is certainly the target's, if there is one. A descriptor
 	 * that comes later in the list may decide where an earlier one did not.
 	 */
@@ -184,13 +185,13 @@ static int search(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
 	}
 	if (err != EINPROGRESS)
 		return err;
+	/*
+	 * If the process has chosen in the meantime, TAKEN means that it uses this arena. EAGAIN:
+	 * it has left it for another one.
+	 */
 	return atomic_compare_exchange_strong_explicit(&(*result)->control->owner, &settling,
 						       PTX_ARENA_TAKEN, memory_order_acq_rel,
 						       memory_order_acquire) ||
-			       /*
-			        * The process has chosen this arena in the meantime. EAGAIN: it has
-			        * left it for another one.
-			        */
 			       settling == PTX_ARENA_TAKEN ?
 		       0 :
 		       EAGAIN;
@@ -245,10 +246,7 @@ static int make_or_search(pid_t pid, const struct ptx_rendezvous_target *whom,
 		other = waiting = ptx_peer_arenas_make(target->pid);
 		if (!waiting)
 			return ENOMEM;
-		/*
-		 * Another controller has the name PID.START.first. Both use the arena to which it
-		 * leads.
-		 */
+		/* If another controller has the name PID.START.first, both use its arena. */
 		if (!ptx_rendezvous_leave_first(whom, waiting->fd)) {
 			err = arena_left(whom, &other);
 			if (err)
@@ -326,7 +324,7 @@ static int know_ids(int process, pid_t pid, struct ptx_proc_ids *ids, bool *same
 	err = ptx_proc_ids_of(process, ids);
 	/*
 	 * An older kernel does not report it for a pidfd. Without name spaces the id is enough: the
-	 * caller finds out at the end whether the process has ended meanwhile.
+	 * caller checks at the end whether the process has ended meanwhile.
 	 */
 	if (err == EIO && own.spaces == 1)
 		err = ptx_proc_ids((uint32_t)pid, ids);
@@ -386,11 +384,8 @@ static int find_other(pid_t pid, struct ptx_target *target)
 		 * a program.
 		 */
 		target->link_owner = ptx_link_owner_leave(target->arena, &whom, target->inherited);
+		/* The count keeps the arena open behind the lock. The own arena is never closed. */
 		if (target->arena != &ptx_arena_self)
-			/*
-			 * The count keeps the arena open behind the lock. This process's own arena
-			 * is never closed.
-			 */
 			target->arena->users++;
 	}
 	ptx_peer_arenas_unlock();

@@ -127,7 +127,7 @@ static bool set_owner(enum ptx_arena_owner from, enum ptx_arena_owner to)
  *
  * The order matters. Names are merged first, because a type that the program has already must keep
  * its number. Then the own arena becomes LEFT, so that no controller attaches a stream to it. Then
- * the other is taken. If a later step fails, the first change is reversed.
+ * the other is taken. If that or the mapping fails, the own arena is SETTLING again.
  */
 static bool change_to(struct ptx_arena *arena, int fd)
 {
@@ -173,9 +173,9 @@ static bool change_to(struct ptx_arena *arena, int fd)
 
 /*
  * Looks for an arena that a controller made for this process or an ancestor, or that the process
- * had before it executed this program. The one just made is visible already. So either a controller
- * that left a link before sees this arena, or this process sees the link. The controller waits
- * until this process has chosen.
+ * had before it executed this program. The one just made is visible already. A controller leaves
+ * its link before it looks for this one. So the controller sees this arena, or this process sees
+ * the link, or both. The controller waits until this process has chosen.
  */
 static void take_rendezvous(struct ptx_arena *arena, bool is_program)
 {
@@ -403,7 +403,7 @@ static void wipe(void)
 	uint32_t pid = ptx_ids_thread();
 	sigset_t all, old;
 
-	/* The C library has no id here, or is not one that this library knows. */
+	/* ptx_ids_thread() does not know where this C library keeps the id. */
 	if (!pid)
 		pid = (uint32_t)getpid();
 	if (last_pid == pid)

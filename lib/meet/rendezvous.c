@@ -260,9 +260,8 @@ static bool is_closed(const char *path)
 
 /*
  * Removes links of processes that have died. Without /proc all would look dead, so the walk checks
- * at each step that /proc shows a descriptor of this process that is open. A link of a living
- * process is never removed, because its descriptor exists. fdopendir() owns the copy; the caller's
- * descriptor keeps its position.
+ * at each step that /proc shows a descriptor of this process that is open. A link to an open
+ * descriptor is never removed. fdopendir() owns the copy.
  */
 static void clean(int folder)
 {

@@ -13,9 +13,9 @@
 #include "ring/ring_read.h"
 #include "ring/ring_write.h"
 
-/* In the offset of a claimed word; offsets are multiples of 8. */
 /*
- * An offset with one of these bits is not the reader's: the writer that overwrites has the chunk.
+ * Bits in the offset of a claimed word; offsets are multiples of 8. An offset with one of them is
+ * not the reader's: the writer that overwrites has the chunk.
  */
 #define UNCOUNTED 1u /* the records behind it are not counted */
 #define COUNTING  2u /* some of those up to the next change of thread may be */
@@ -63,11 +63,7 @@ void ptx_ring_count_loss(struct ptx_rings *rings, enum ptx_writer_loss loss, uns
 		index = 0; /* another thread has the slot by now */
 	/*
 	 * The writer counts the type, and so the total, before the thread. After a kill between the
-	 * two, the loss belongs to no thread.
-	 */
-	/*
-	 * The remainder keeps a hostile type inside the table. A valid type is below the bound
-	 * already.
+	 * two, the loss belongs to no thread. The remainder keeps a hostile type inside the table.
 	 */
 	atomic_fetch_add_explicit(&rings->region->lost_type[loss][type % PTX_TYPE_MAX], count,
 				  memory_order_relaxed);
@@ -230,12 +226,9 @@ bool ptx_overwrite(struct ptx_rings *rings, uint32_t number, uint32_t generation
 	if (ptx_word_state(word) != PTX_CHUNK_CLOSED ||
 	    (generation != PTX_NONE && (mine & 0xffff) != generation))
 		return false;
+	/* These three belong together only if the chunk's word is the same behind the loads. */
 	claimed = atomic_load_explicit(&rings->claimed[number], memory_order_relaxed);
 	head = atomic_load_explicit(&chunk->head, memory_order_relaxed);
-	/*
-	 * The three loads belong together only if the word of the chunk is still the same behind
-	 * them.
-	 */
 	last = atomic_load_explicit(&chunk->last, memory_order_relaxed);
 	/*
 	 * While this writer was suspended, others may have overwritten the chunk and closed it
@@ -243,7 +236,6 @@ bool ptx_overwrite(struct ptx_rings *rings, uint32_t number, uint32_t generation
 	 * them.
 	 */
 	atomic_thread_fence(memory_order_acquire); /* (P) with (O) in ring_write.c */
-	/* Tests stop a writer here: tests/unit/ring/test_overwrite_steps. */
 	if (atomic_load_explicit(&rings->word[number], memory_order_relaxed) != word)
 		return false;
 	/* The cut is raised first: a reader whose chunk is gone then knows up to which time. */

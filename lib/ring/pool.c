@@ -188,11 +188,8 @@ bool ptx_pool_is_enough(const struct ptx_rings *rings)
 		struct holding claim = look(rings, chunks, true);
 		uint64_t less = claim.bytes + head.idents;
 
+		/* The comparison precedes the subtraction: hostile claims may exceed the heads. */
 		if (head.words == claim.words)
-			/*
-			 * The comparison precedes the subtraction: hostile claims may exceed the
-			 * heads.
-			 */
 			return head.bytes > less && head.bytes - less >= rings->geometry.capacity;
 	}
 	return false;

@@ -307,7 +307,11 @@ struct ptx_chunk *ptx_chunk_open(struct ptx_rings *rings, uint32_t ring,
 	return chunk;
 }
 
-/* Time of the last record. The window names it, unless its writer went astray there. */
+/*
+ * Returns the time of the last record, or of the opening if there is none. The window is the last
+ * record's offset. Only if the writer has given up a later record, the window is at the end, and
+ * the records are examined one by one. Offsets are checked, since any process may have stored them.
+ */
 static uint64_t last_time(const struct ptx_rings *rings, const struct ptx_chunk *chunk)
 {
 	uint32_t end = ptx_head_offset(atomic_load_explicit(&chunk->head, memory_order_relaxed));
@@ -421,8 +425,8 @@ bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **place,
 
 /*
  * Completes or reverses a change of chunks that the ring's writer did not finish. i is the number
- * of a chunk of the ring that is not the current one. The caller holds the ring, so no writer works
- * in it.
+ * of a chunk of the ring, word its word. The current chunk stays as it is. The caller holds the
+ * ring, so no writer works in it.
  *
  * OPENING: the chunk was acquired and is not in the chain. It is freed, and what was overwritten is
  * counted. OPEN without a record: the same, since its link was not stored. OPEN with records: it

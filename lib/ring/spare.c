@@ -28,7 +28,6 @@
 /* The sums of a search: lower bounds for the bytes of events, by their computed sizes. */
 struct holding {
 	uint64_t from, period;   /* ticks */
-	/* Not below from. */
 	uint64_t base;           /* from, or a later time that is known to be spare */
 	uint64_t bytes[PERIODS]; /* in chunks that were opened in this period behind base */
 	uint64_t rest;           /* younger than from, in chunks that were opened before */
@@ -63,11 +62,11 @@ static void add_chunk(struct holding *holding, const struct ptx_rings *rings, ui
 	uint64_t word = atomic_load_explicit(&rings->word[number], memory_order_acquire);
 	const uint64_t link = ptx_link(number, ptx_word_generation(word));
 	uint64_t head, claimed, opened, period;
-	/*
-	 * The bytes [from, end) of the chunk count. older is the end of those that are not younger
-	 * than from.
-	 */
 	const struct ptx_chunk *chunk;
+	/*
+	 * The bytes [from, end) of the chunk count. older is the end of the records that are not
+	 * younger than holding->from.
+	 */
 	uint32_t from, end, older = 0;
 
 	if ((ptx_word_state(word) != PTX_CHUNK_OPEN && ptx_word_state(word) != PTX_CHUNK_CLOSED) ||
