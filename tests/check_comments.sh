@@ -15,6 +15,7 @@ lib 220
 lib/arena 250
 lib/base 250
 lib/cursor 250
+lib/drain 250
 lib/log 250
 lib/meet 250
 lib/modules 250
@@ -62,6 +63,7 @@ finished='
 lib/arena
 lib/base
 lib/cursor
+lib/drain
 lib/preload
 lib/posix
 lib/log

@@ -2,8 +2,14 @@
 /*
  * drain/account.c - a stream's ledger as of now.
  *
- * Three hands keep it: the drain booked what it delivered and dropped, writers counted what they
- * could not record or overwrote, and what is still in the stream is counted here, by walking it.
+ * Three parties keep the account (ring/DESIGN 8). The drain counts each record that it delivers or
+ * drops. Writers count, in the region, the events that they cannot record and those that they
+ * overwrite. The census, here, counts the events that are still in the stream. The number of called
+ * events is computed from the heads of the chunks and not from these columns. Therefore the
+ * equation called = reported + unread + lost can fail, and proves something.
+ *
+ * Counters in the region are hostile like everything there. They are only added, never used as an
+ * index or a size, so a wrong one makes the ledger wrong and does no other harm.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,6 +20,10 @@
 #include "drain/census.h"
 #include "ring/ring_write.h"
 
+/*
+ * The column of the ledger for each kind of loss that writers count. Writers never count the other
+ * causes: only the reader knows that an event is cleared or damaged, or that the log lost it.
+ */
 static const enum ptx_lost column[PTX_WRITER_LOSSES] = {
 	[PTX_WRITER_OVERWRITTEN] = PTX_LOST_OVERWRITTEN,
 	[PTX_WRITER_STREAM_FULL] = PTX_LOST_STREAM_FULL,
@@ -22,14 +32,20 @@ static const enum ptx_lost column[PTX_WRITER_LOSSES] = {
 	[PTX_WRITER_NESTING] = PTX_LOST_NESTING,
 };
 
+/* A census in progress, on the stack of ptx_drain_ledger(). */
 struct count {
 	struct ptx_drain *drain;
-	struct ptx_ledger *ledger;
-	struct ptx_moments moments;
-	uint64_t cut;
-	uint64_t not_running;
+	struct ptx_ledger *ledger; /* the caller's, being completed */
+	struct ptx_moments moments; /* changes of state that delivery has not reached */
+	uint64_t cut; /* ticks: up to here events count as overwritten; 0: none */
+	uint64_t not_running; /* records that are no members, so they were not called */
 };
 
+/*
+ * Adds one event to the lines of the total, of its type and of its thread. The cause
+ * PTX_LOST_CAUSES means that the event is unread. ptx_records_check() has examined type, so it is a
+ * valid index.
+ */
 static void add(struct count *count, unsigned type, const struct ptx_ident *ident,
 		enum ptx_lost cause)
 {
@@ -47,7 +63,11 @@ static void add(struct count *count, unsigned type, const struct ptx_ident *iden
 	}
 }
 
-/* Also of a record that comes late, behind marks that delivery has passed. */
+/*
+ * Returns the state of the stream at a time. The drain has dropped the marks before phases.since. A
+ * record that is older, because its writer was suspended, is judged by the phases that the drain
+ * remembers (drain/phase.h), as ptx_step_phase() judges it.
+ */
 static enum ptx_phase phase_at(const struct count *count, uint64_t ticks)
 {
 	const struct ptx_moment *moment;
@@ -60,6 +80,12 @@ static enum ptx_phase phase_at(const struct count *count, uint64_t ticks)
 				 PTX_PHASE_STOPPED;
 }
 
+/*
+ * Finds the column of one event that the reader has not delivered. The tests have the order of the
+ * reader's: the clear, the cut, the state. A record of the controller's ring reports a change of
+ * the state and is a member in every state. A record that was stamped while the stream was stopped
+ * is in no column.
+ */
 static void count_event(void *arg, const struct ptx_record *record, const struct ptx_ident *ident,
 			bool control)
 {
@@ -78,6 +104,11 @@ static void count_event(void *arg, const struct ptx_record *record, const struct
 		count->not_running++;
 }
 
+/*
+ * Adds the losses that writers counted by thread. Slot 0 has those of no known thread;
+ * region->slots counts the slots behind it. That number is hostile, so the geometry bounds the
+ * loop, too.
+ */
 static void add_slots(const struct ptx_rings *rings, struct ptx_ledger *ledger)
 {
 	uint32_t slots = atomic_load_explicit(&rings->region->slots, memory_order_acquire);
@@ -86,12 +117,20 @@ static void add_slots(const struct ptx_rings *rings, struct ptx_ledger *ledger)
 		struct ptx_slot *slot = &rings->slot[i];
 		struct ptx_ledger_line *line = NULL;
 
+		/*
+		 * The load acquires what ptx_ring_count_loss() released. So the identity that is
+		 * loaded below is that of the thread that counted, or of a later owner of the slot.
+		 */
 		for (int loss = 0; loss < PTX_WRITER_LOSSES; loss++) {
 			uint64_t count = atomic_load_explicit(&slot->lost[loss],
 							      memory_order_acquire);
 
 			if (count == 0)
 				continue;
+			/*
+			 * Only a slot with a loss makes a line: a thread without events stays out
+			 * of the ledger.
+			 */
 			if (!line)
 				line = ptx_ledger_thread(
 					ledger,
@@ -103,11 +142,20 @@ static void add_slots(const struct ptx_rings *rings, struct ptx_ledger *ledger)
 	}
 }
 
+/*
+ * For ptx_ring_reap(). A process of which the state is unknown counts as alive, because it may
+ * still be counting the chunk.
+ */
 static bool is_dead(uint32_t pid)
 {
 	return ptx_life_of(pid) == PTX_DEAD;
 }
 
+/*
+ * Adds the losses that writers counted by type, to the types and to the total. *unwritten becomes
+ * the number of those that were never published. An overwritten record was published before, so the
+ * census has its number already.
+ */
 static void add_types(const struct ptx_rings *rings, struct ptx_ledger *ledger, uint64_t *unwritten)
 {
 	for (int loss = 0; loss < PTX_WRITER_LOSSES; loss++)
@@ -122,6 +170,11 @@ static void add_types(const struct ptx_rings *rings, struct ptx_ledger *ledger, 
 		}
 }
 
+/*
+ * The caller has the stream's lock, so the reader delivers nothing meanwhile. Writers continue.
+ * What they record after the census has begun is in no column. The call copies all unread records
+ * and does not wait for any writer. After ENOMEM the content of the ledger is incomplete.
+ */
 int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 {
 	struct ptx_rings *rings = drain->rings;
@@ -137,7 +190,8 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 	ptx_drain_pass(drain);
 	/*
 	 * A writer that was killed while it overwrote a chunk may not have counted its records. The
-	 * reader counts them now.
+	 * reader counts them now. It does not where process ids mean other processes here than they
+	 * mean to the writers (same_ids, mixed): a living writer could then seem dead.
 	 */
 	if (drain->shared && drain->same_ids &&
 	    !atomic_load_explicit(&drain->arena->control->mixed, memory_order_relaxed))
@@ -147,6 +201,10 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 		return err;
 	if (!ptx_moments_make(drain, &count.moments))
 		return ENOMEM;
+	/*
+	 * RESUME promises that the next event follows. Until that is delivered the reader applies
+	 * no cut (find_next() in drain.c), so no event at hand counts as overwritten.
+	 */
 	count.cut = drain->after_gap
 			    ? 0
 			    : atomic_load_explicit(&rings->region->cut, memory_order_acquire);
@@ -158,7 +216,9 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 	add_slots(rings, ledger);
 	/*
 	 * The events that writers have published, and those that they counted as lost before they
-	 * could publish them. This count does not depend on the reader's columns.
+	 * could publish them. This count does not depend on the reader's columns. Records that
+	 * another reader took (before) and records that are no members were published, but are not
+	 * called events of this account.
 	 */
 	ledger->total.called = census.published + unwritten + drain->synthetic -
 			       drain->not_running - count.not_running - drain->before;

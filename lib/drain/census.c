@@ -1,10 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * drain/census.c - visits every event that is in a stream and was not delivered.
+ *
+ * The ledger (account.c) and the thinning of marks (thin.c) use it. A census copies chunks as an
+ * observer does, with ptx_ring_look(), from the place of the drain's reader onward. It claims and
+ * frees nothing, so neither the reader nor a writer notices it. Two bounds end it. Records are
+ * counted by their number in the ring up to the number at the beginning, because a writer may add
+ * records as fast as the census copies them. The number of looks is limited, because the chain of
+ * chunks in hostile memory may be a circle.
+ */
 #include "drain/census.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * Calls event() for the first `most` events of bytes that ptx_records_check() has accepted. An
+ * IDENT record is no event; it changes *ident for the records behind it.
+ */
 static void count_records(struct ptx_census *census, struct ptx_ident *ident, bool control,
 			  const unsigned char *bytes, uint32_t length, uint32_t most)
 {
@@ -22,21 +36,24 @@ static void count_records(struct ptx_census *census, struct ptx_ident *ident, bo
 }
 
 /*
- * Up to what the ring had published when the census began, by number: its writer goes on meanwhile
- * and may be as fast as the census. Never back: the census frees nothing, so what it has seen is
- * still there.
+ * Visits the events of one ring: first those in the drain's buffer, then those in the chunks from
+ * the reader's place on. It never returns to an older chunk, and does not pass the record with the
+ * number source->published. An older chunk that it has visited still exists, because a census frees
+ * nothing. Without this rule a ring that is found anew after a loss could be counted twice. buffer
+ * has chunk_room bytes.
  */
 static void count_source(struct ptx_census *census, uint32_t index, unsigned char *buffer)
 {
 	struct ptx_drain *drain = census->drain;
 	const struct ptx_source *source = drain->source[index];
-	struct ptx_reader reader = source->reader;
-	struct ptx_ident whose = source->ident;
-	uint32_t next = source->records;
-	bool known = reader.place.link != 0;
+	struct ptx_reader reader = source->reader; /* a copy: the drain's place stays */
+	struct ptx_ident whose = source->ident; /* thread of the next record */
+	uint32_t next = source->records; /* number of the next record, modulo 2^32 */
+	bool known = reader.place.link != 0; /* next is valid */
 	const bool control = index == 0;
 	unsigned losses = 0;
 
+	/* All records at hand were claimed before the census began, so no limit applies. */
 	reader.buffer = buffer;
 	count_records(census, &whose, control, source->reader.buffer + source->at,
 		      source->end - source->at, UINT32_MAX);
@@ -46,11 +63,21 @@ static void count_source(struct ptx_census *census, uint32_t index, unsigned cha
 		uint64_t last;
 
 		if (known && source->published - next - 1 >= INT32_MAX)
-			/* that was all; or it was overwritten, and what is here now came later */
+			/*
+			 * All have been visited, or the rest was overwritten and the ring now has
+			 * younger records. The difference is modulo 2^32: for next == published it
+			 * is UINT32_MAX.
+			 */
 			return;
 		switch (ptx_ring_look(&reader)) {
 		case PTX_CLAIM_NOTHING:
 			return;
+		/*
+		 * A writer overwrote the chunk during the copy. It counts the records itself, so
+		 * after some such losses the census leaves the rest of the ring to it. A search for
+		 * the ring considers only chunks with records from next on. If the reader has never
+		 * entered the ring, any chunk is new.
+		 */
 		case PTX_CLAIM_LOST:
 			if (++losses > PTX_LOSSES_MOST)
 				return;
@@ -64,6 +91,11 @@ static void count_source(struct ptx_census *census, uint32_t index, unsigned cha
 		case PTX_CLAIM_BYTES:
 			break;
 		}
+		/*
+		 * The header of a chunk has the thread and the number of its first record. A number
+		 * that goes back is hostile. One beyond published belongs to a chunk that was
+		 * opened after the census began.
+		 */
 		if (reader.fresh) {
 			if (known && ident->spare - next > INT32_MAX)
 				return; /* hostile */
@@ -73,12 +105,17 @@ static void count_source(struct ptx_census *census, uint32_t index, unsigned cha
 			if (source->published - next > INT32_MAX)
 				return;
 		}
+		/* Bytes behind end are damaged. The reader counts them when it claims them. */
 		end = ptx_records_check(drain->rings, buffer, reader.bytes, &records, &last);
 		count_records(census, &whose, control, buffer, end, source->published - next);
 		next += records;
 	}
 }
 
+/*
+ * The caller has the stream's lock and has made a source for each ring. The function allocates the
+ * room of one chunk.
+ */
 int ptx_census_take(struct ptx_census *census)
 {
 	struct ptx_drain *drain = census->drain;
@@ -87,13 +124,21 @@ int ptx_census_take(struct ptx_census *census)
 	if (!buffer)
 		return ENOMEM;
 	census->published = 0;
+	/*
+	 * All rings are numbered before the first is visited, so that the counts of all belong to
+	 * one moment as nearly as possible, and the later rings do not get the events of a long
+	 * census.
+	 */
 	for (uint32_t i = 0; i < drain->sources; i++) {
 		uint64_t by = ptx_ring_published_by(drain->rings, i);
 
 		drain->source[i]->published = (uint32_t)by;
 		census->published += by;
 	}
-	/* Each chunk that was a ring's then, what is at hand, and after each loss one more. */
+	/*
+	 * Enough for each chunk of the largest pool, and in each ring for what is at hand and for
+	 * one more look after each loss. The walk along a hostile circle ends there.
+	 */
 	census->looks = ptx_drain_chunks(drain) + (uint64_t)drain->sources * (PTX_LOSSES_MOST + 1);
 	for (uint32_t i = 0; i < drain->sources; i++)
 		count_source(census, i, buffer);
@@ -101,6 +146,11 @@ int ptx_census_take(struct ptx_census *census)
 	return 0;
 }
 
+/*
+ * Makes the table from the marks, which are in the order of time. Marks of flushes and of errors
+ * change no state and have no entry; thin.c relies on that. The first entry is the state that
+ * delivery has reached. It has time 0, so each time is in some entry.
+ */
 bool ptx_moments_make(const struct ptx_drain *drain, struct ptx_moments *moments)
 {
 	moments->moment = malloc((drain->marks + 1) * sizeof *moments->moment);
@@ -114,6 +164,7 @@ bool ptx_moments_make(const struct ptx_drain *drain, struct ptx_moments *moments
 		const bool running = mark->kind == PTX_MARK_START || mark->kind == PTX_MARK_RESTART;
 
 		if (mark->kind > PTX_MARK_RESTART)
+			/* a flush or an error */
 			continue;
 		moments->moment[moments->count++] = (struct ptx_moment){
 			mark->ticks, running, mark->kind == PTX_MARK_FULL,
@@ -122,15 +173,23 @@ bool ptx_moments_make(const struct ptx_drain *drain, struct ptx_moments *moments
 	return true;
 }
 
+/* Frees what ptx_moments_make() made. */
 void ptx_moments_free(struct ptx_moments *moments)
 {
 	free(moments->moment);
 }
 
+/*
+ * A binary search, because a census asks for each event and a stream can have thousands of marks.
+ * An event at exactly the time of a mark belongs behind the mark, as in find_next() of drain.c.
+ */
 size_t ptx_moments_at(const struct ptx_moments *moments, uint64_t ticks)
 {
 	size_t low = 0, high = moments->count;
 
+	/*
+	 * Invariant: moment[low] is not later than ticks, moment[high] is later or does not exist.
+	 */
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
 

@@ -19,11 +19,15 @@
  */
 static uint64_t latest_published(const struct ptx_source *source)
 {
-	uint32_t at, ahead = 0, left;
+	uint32_t at, ahead = 0, left; /* ahead: events at hand; left: of them, published in time */
 	uint64_t latest = 0;
 
 	for (at = source->at; at < source->end; at += ptx_step_size(source, at))
 		ahead += !(ptx_step_at(source, at)->len_flags & PTX_RECORD_IDENT);
+	/*
+	 * The buffer's first event has the number records - ahead in the ring. All numbers are
+	 * modulo 2^32, so their difference is right as long as it is less than 2^31.
+	 */
 	left = source->published - (source->records - ahead);
 	if (left > INT32_MAX)
 		return 0; /* negative: the first record at hand was published later */
@@ -38,7 +42,11 @@ static uint64_t latest_published(const struct ptx_source *source)
 	return latest;
 }
 
-/* Removes all records and marks up to the time limit, in order, and counts the records. */
+/*
+ * Removes all records and marks up to the time limit, in their order, and counts the records. Marks
+ * are silent, so that the stream's state follows and no event reports it. A record that was no
+ * member of the stream is passed over as the reader would have done, and is not counted as cleared.
+ */
 static void clear_up_to(struct ptx_drain *drain, uint64_t limit)
 {
 	for (;;) {
@@ -46,6 +54,10 @@ static void clear_up_to(struct ptx_drain *drain, uint64_t limit)
 		struct ptx_source *source = ptx_step_top(drain);
 		uint64_t key = source ? source->key : UINT64_MAX;
 
+		/*
+		 * Marks beyond the limit are applied, too, if no record is at hand before them. So
+		 * the stream has the state of its last mark afterwards.
+		 */
 		if (mark && mark->ticks <= key) {
 			ptx_synthetic_mark(drain, mark, true);
 			continue;
@@ -57,10 +69,19 @@ static void clear_up_to(struct ptx_drain *drain, uint64_t limit)
 	}
 }
 
+/*
+ * The caller has the stream's lock and, if there is a log, the turn of the flush. The call needs no
+ * memory, so it cannot fail. It does not wait for writers: the numbers in source->published bound
+ * what it removes, however fast they write.
+ */
 void ptx_drain_clear(struct ptx_drain *drain)
 {
 	struct ptx_region *region = drain->rings->region;
-	const uint64_t began = ptx_clock_ordered();
+	/*
+	 * Read before the numbers of the records: an event that is published later but stamped
+	 * earlier is removed by its time.
+	 */
+	const uint64_t began = ptx_clock_ordered(); /* ticks */
 	uint64_t limit = began, latest = began;
 	size_t marks = drain->marks;
 
@@ -77,10 +98,23 @@ void ptx_drain_clear(struct ptx_drain *drain)
 	 */
 	if (drain->loop && !drain->after_gap)
 		ptx_loop_cut_apply(drain);
+	/*
+	 * The pass has made a source for each ring that it had memory for. Records with a number
+	 * below this one were published before the clear began.
+	 */
 	for (uint32_t i = 0; i < drain->sources; i++)
 		drain->source[i]->published = ptx_ring_records(drain->rings, i);
+	/*
+	 * Events of the drain itself are counted when they are delivered or lost. These were
+	 * neither, so the account does not change.
+	 */
 	drain->queued = 0;
 	drain->after_gap = false;
+	/*
+	 * Removing records brings further ones into the buffers. Some of them may be published
+	 * before the clear began and have a later time. Each round removes at least one of those,
+	 * and their number is fixed, so the loop ends.
+	 */
 	do {
 		limit = latest;
 		clear_up_to(drain, limit);
@@ -98,14 +132,26 @@ void ptx_drain_clear(struct ptx_drain *drain)
 	 * after the clear with a time below the limit.
 	 */
 	drain->cleared = began;
+	/*
+	 * Losses before the clear are not reported as a gap any more. A time that a writer stores
+	 * in first_overwritten from now on, for a chunk up to this cut, belongs to them:
+	 * reported_cut says so.
+	 */
 	drain->gap = false;
 	drain->gap_first = UINT64_MAX;
 	atomic_store_explicit(&region->first_overwritten, UINT64_MAX, memory_order_relaxed);
 	drain->reported_cut = drain->cut = atomic_load_explicit(&region->cut, memory_order_acquire);
+	/* CLEAR-03, CLEAR-04: the status is that of a new stream. */
 	atomic_store_explicit(&region->overrun, 0, memory_order_relaxed);
 	atomic_store_explicit(&region->looped, 0, memory_order_relaxed);
+	/* The caller restarts or suspends a stream that was full. Its FULL has no mark any more. */
 	drain->full_marked = false;
 	drain->full = false;
+	/*
+	 * The next moment that ptx_drain_moment() returns, for instance that of a START, must be
+	 * later than all events that were removed. The label rises with the time, so that one time
+	 * has one label.
+	 */
 	if (limit > drain->last_ticks) {
 		drain->last_ns = ptx_drain_label(drain, limit);
 		drain->last_ticks = limit;

@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * drain/drain.c - the merge: finds the oldest event that may be delivered, and delivers or drops
+ * it.
+ *
+ * At each step the first of these comes next: an event of the drain itself (synthetic.c), a mark,
+ * the record at the top of the heap. A mark comes before a record of the same time. Nothing younger
+ * than the watermark of the last pass (pass.c) is delivered.
+ *
+ * The functions do not lock and do not wait; the caller has the stream's lock. Each loop over
+ * shared memory has a bound here or in pass.c, so that no writer can keep the reader in it.
+ */
 #include "drain/drain.h"
 
 #include <errno.h>
@@ -10,8 +21,13 @@
 #include "drain/step.h"
 #include "drain/synthetic.h"
 
-#define CUTS_MOST 1000 /* between two looks; no writer is that fast who means it */
+#define CUTS_MOST 1000 /* rounds in one search; each needs an overwritten chunk */
 
+/*
+ * The new drain has delivered nothing, and its stream is stopped until the first START mark. The
+ * caller then sets arena, missed, shared and same_ids if their defaults are wrong, before the first
+ * pass. created is the first anchor of the time scale.
+ */
 int ptx_drain_create(struct ptx_rings *rings, const struct ptx_attr *attr,
 		     struct ptx_anchor created, struct ptx_drain **result)
 {
@@ -39,6 +55,7 @@ int ptx_drain_create(struct ptx_rings *rings, const struct ptx_attr *attr,
 	return 0;
 }
 
+/* Uses no shared memory: the caller may have unmapped the region before. */
 void ptx_drain_destroy(struct ptx_drain *drain)
 {
 	for (uint32_t i = 0; i < drain->sources; i++) {
@@ -53,6 +70,10 @@ void ptx_drain_destroy(struct ptx_drain *drain)
 	free(drain);
 }
 
+/*
+ * Returns false if the record is to be delivered. The membership of a record depends on its own
+ * time and not on the moment at which it is read (ring/DESIGN 6).
+ */
 bool ptx_step_pass_over(struct ptx_drain *drain, struct ptx_source *source)
 {
 	const struct ptx_record *record = ptx_step_record(source);
@@ -60,6 +81,7 @@ bool ptx_step_pass_over(struct ptx_drain *drain, struct ptx_source *source)
 
 	if (ptx_step_pass_gone(drain, source))
 		return true;
+	/* START, STOP and FILTER are members in every state: they report the changes. */
 	if (source == drain->source[PTX_CONTROL_RING])
 		return false;
 	if (record->type < PTX_TYPE_UNNAMED) {
@@ -75,13 +97,18 @@ bool ptx_step_pass_over(struct ptx_drain *drain, struct ptx_source *source)
 		atomic_store_explicit(&drain->rings->region->overrun, 1, memory_order_relaxed);
 		ptx_step_book(drain, PTX_LOST_STREAM_FULL);
 	} else {
+		/* Stamped after a stop: no member, not called, in no column of the ledger. */
 		drain->not_running++;
 		ptx_step_advance(drain);
 	}
 	return true;
 }
 
-/* False: nothing to deliver at hand. */
+/*
+ * Makes the next event the first of the queue, or else the top of the heap. Returns false if
+ * nothing that is at hand may be delivered. Each round drops a record or a mark, fills the queue,
+ * or counts in cuts, so the loop ends.
+ */
 static bool find_next(struct ptx_drain *drain)
 {
 	unsigned cuts = 0;
@@ -93,15 +120,25 @@ static bool find_next(struct ptx_drain *drain)
 
 		if (drain->queued)
 			return true;
+		/*
+		 * After RESUME the survivor follows, as RESUME promises. It is in a private buffer,
+		 * so a cut that rises now does not take it away.
+		 */
 		if (drain->loop && !drain->after_gap)
 			ptx_loop_cut_apply(drain);
 		mark = ptx_drain_first_mark(drain);
 		source = ptx_step_top(drain);
+		/*
+		 * A record beyond the watermark waits: in another ring an older one may still
+		 * appear.
+		 */
 		drain->held_back = source && source->key > drain->watermark;
 		if (source && !drain->held_back)
 			key = source->key;
 		if (mark && mark->ticks <= key && mark->ticks <= drain->watermark) {
-			/* A restart is told before the next event, not before there is one. */
+			/*
+			 * A restart is reported before the next event, and not before there is one.
+			 */
 			if (mark->kind == PTX_MARK_RESTART && key == UINT64_MAX &&
 			    drain->marks == 1)
 				return false;
@@ -128,7 +165,11 @@ static bool find_next(struct ptx_drain *drain)
 	}
 }
 
-/* Describes what find_next() found. */
+/*
+ * Describes the event that find_next() found. Its data stay in the source's buffer or in the drain,
+ * and are valid until the next call. Labels and lateness are computed here, at the last moment,
+ * because further events may have been delivered since the reader claimed the record.
+ */
 static void describe(struct ptx_drain *drain, struct ptx_drain_event *event)
 {
 	const struct ptx_record *record;
@@ -140,6 +181,10 @@ static void describe(struct ptx_drain *drain, struct ptx_drain_event *event)
 	} else {
 		source = ptx_step_first(drain);
 		record = ptx_step_record(source);
+		/*
+		 * A writer can set any bit. LATE is for the drain to set, and IDENT is a matter of
+		 * the ring.
+		 */
 		event->len_flags = record->len_flags & (PTX_RECORD_LEN_MAX | PTX_RECORD_TRUNCATED);
 		event->type = record->type;
 		event->ident = source->ident;
@@ -147,17 +192,26 @@ static void describe(struct ptx_drain *drain, struct ptx_drain_event *event)
 		event->ticks = record->time;
 		event->data = record + 1;
 	}
+	/* Also for events of the drain itself (ring/DESIGN 5). */
 	if (event->ticks < drain->last_ticks)
 		event->len_flags |= PTX_RECORD_LATE;
 	event->time_ns = ptx_drain_label(drain, event->ticks);
 	drain->peeked_ns = event->time_ns;
 }
 
+/*
+ * A pass costs a barrier on all writers. So the reader first uses up what it has claimed, and makes
+ * at most one pass in a call. An event stays the next one until ptx_drain_consume(), unless writers
+ * of a LOOP stream overwrite it.
+ */
 bool ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event)
 {
 	if (!find_next(drain)) {
 		ptx_drain_pass(drain);
 		if (!find_next(drain)) {
+			/*
+			 * Now all is delivered: an empty stream that is full restarts (UFULL-08).
+			 */
 			ptx_drain_sync(drain);
 			return false;
 		}
@@ -166,6 +220,11 @@ bool ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event)
 	return true;
 }
 
+/*
+ * Up to the clock reading of the last pass, and no further: what was stamped later may be
+ * incomplete also in a ring whose writer runs. After a success the watermark stays raised, and the
+ * events that were passed over are LATE when they appear.
+ */
 bool ptx_drain_peek_beyond(struct ptx_drain *drain, struct ptx_drain_event *event)
 {
 	const uint64_t certain = drain->watermark;
@@ -182,6 +241,10 @@ bool ptx_drain_peek_beyond(struct ptx_drain *drain, struct ptx_drain_event *even
 	return true;
 }
 
+/*
+ * Either the pass gave up at a ring (outrun), or the cut has reached the clock reading of the pass,
+ * so that all it has seen is overwritten.
+ */
 bool ptx_drain_is_outrun(const struct ptx_drain *drain)
 {
 	return drain->loop && (drain->outrun ||
@@ -189,6 +252,10 @@ bool ptx_drain_is_outrun(const struct ptx_drain *drain)
 						    memory_order_acquire) >= drain->now);
 }
 
+/*
+ * Precondition: the last call on the drain was a peek that returned true. The cause PTX_LOST_CAUSES
+ * means that the event is reported. The event's memory is invalid afterwards.
+ */
 void ptx_drain_consume(struct ptx_drain *drain, enum ptx_lost cause)
 {
 	struct ptx_region *region = drain->rings->region;
@@ -198,16 +265,26 @@ void ptx_drain_consume(struct ptx_drain *drain, enum ptx_lost cause)
 		return;
 	}
 	ptx_step_delivered(drain, ptx_step_first(drain)->key);
+	/* The survivor of a gap is delivered: the next one need not follow. */
 	drain->after_gap = false;
 	ptx_step_book(drain, cause);
 	if (drain->loop) {
+		/*
+		 * A LOOP stream of which an event was read is not full any more. The load keeps the
+		 * cache line shared with the writers while nothing changes.
+		 */
 		if (atomic_load_explicit(&region->looped, memory_order_relaxed))
 			atomic_store_explicit(&region->looped, 0, memory_order_relaxed);
 	} else if (ptx_unlikely(drain->full_marked)) {
+		/* This delivery may have made the room that the stream needs to restart. */
 		ptx_drain_sync(drain);
 	}
 }
 
+/*
+ * In ticks. The flusher computes from it how long the event has waited. Events in the rings that no
+ * pass has claimed yet are not considered.
+ */
 uint64_t ptx_drain_oldest(const struct ptx_drain *drain)
 {
 	const struct ptx_source *source = ptx_step_top(drain);

@@ -3,13 +3,14 @@
  * drain/drain.h - a stream's rings merged into one order of events.
  *
  * Order     by time; the events of one ring in the order of the ring. Nothing is delivered before
- *           it is certain that nothing older can still appear (the watermark). A writer that is
- *           held up between reading the clock and publishing is waited for, but not for ever: its
- *           event then comes late and says so.
- * Members   what was stamped while the stream was running. The moments at which it started,
- *           stopped or became full are marks in the same order, so writers are never waited for.
- * Loss      what a LOOP stream overwrote is a gap: OVERFLOW and RESUME stand in its place, and
- *           everything up to the cut is left out, so that what is delivered is gapless.
+ *           it is certain that nothing older can still appear (the watermark). The drain holds
+ *           back for a writer that is suspended between reading the clock and publishing, but not
+ *           for ever: the writer's event is then delivered late, with the flag LATE.
+ * Members   events that were stamped while the stream was running. The moments at which it started,
+ *           stopped or became full are marks in the same order, so they are exact and need
+ *           no wait for writers.
+ * Loss      events that a LOOP stream overwrote are a gap: OVERFLOW and RESUME are delivered in its
+ *           place. Everything up to the cut is left out, so that the events after it have no hole.
  * Account   every event ends in one column of the ledger.
  *
  * Owner     the stream; every call is made with the stream's lock held.
@@ -24,9 +25,12 @@
 #include "record/ledger.h"
 #include "ring/ring_read.h"
 
-/* Moments in the life of a stream; all but the first two are told to the reader by the drain. */
+/*
+ * Moments in the life of a stream. The drain makes events of them, except of the first two: the
+ * controller records those itself.
+ */
 enum ptx_mark_kind {
-	PTX_MARK_START, /* by call: the START record says so to the reader */
+	PTX_MARK_START, /* by call: its event is the START record in the controller's ring */
 	PTX_MARK_STOP,  /* by call, likewise */
 	PTX_MARK_FULL,
 	PTX_MARK_RESTART,
@@ -88,7 +92,7 @@ struct ptx_drain {
 	uint64_t snapshot_at;
 	uint64_t before;   /* records that others had taken */
 	bool same_ids;     /* and their ids are the same here */
-	bool flush_policy; /* losses while full are told by OVERFLOW and RESUME */
+	bool flush_policy; /* OVERFLOW and RESUME report losses while the stream is full */
 	uint32_t sources;
 	uint32_t heap_count;
 	uint32_t room;              /* for sources, in both arrays */
@@ -99,7 +103,7 @@ struct ptx_drain {
 	/* no writer that was seen in a trace point then publishes anything older */
 	uint64_t certain;
 	uint64_t takes;     /* from rings, that are left until the next pass: enough for any pool */
-	bool held_back;     /* something is there that is younger than the watermark */
+	bool held_back;     /* a record is at hand that is younger than the watermark */
 	bool outrun;        /* writers overwrote each chunk that the last look turned to */
 	bool running;       /* at the point that delivery has reached */
 	bool full;          /* not running because of FULL */
@@ -113,7 +117,7 @@ struct ptx_drain {
 
 	struct ptx_mark *mark; /* ring buffer of mark_room */
 	size_t mark_first, marks, mark_room;
-	size_t thin_at; /* so many marks are worth a look at whether they part anything */
+	size_t thin_at; /* thin.c examines the marks when there are so many */
 
 	bool gap;           /* events were overwritten, and OVERFLOW does not report it yet */
 	uint64_t gap_first; /* time of the first event lost in it, UINT64_MAX = not known */
@@ -123,7 +127,7 @@ struct ptx_drain {
 	uint64_t cleared;
 	bool after_gap; /* RESUME was delivered, so the next event must be delivered, too */
 
-	/* Events of the drain's own, before the next record. */
+	/* Events of the drain itself, delivered before the next record. */
 	struct ptx_drain_event queue[PTX_DRAIN_QUEUE];
 	uint32_t queued;
 	uint32_t queue_data[PTX_DRAIN_QUEUE];
@@ -135,11 +139,11 @@ struct ptx_drain {
 
 	bool checkpoint;        /* the one of two that was written last */
 	uint32_t placed;        /* rings for whose places in checkpoints there is memory */
-	bool settled;           /* and what it tells of is in the file */
+	bool settled;           /* and the log has all the events that it counts */
 	bool resumed;           /* another process read the stream before */
 	struct ptx_debts debts; /* of a stream with log: freed when a block is written */
 	struct ptx_timescale scale;
-	uint64_t synthetic;   /* events of the drain's own that were delivered */
+	uint64_t synthetic;   /* events of the drain itself that were delivered or lost */
 	uint64_t not_running; /* records that were no members */
 	struct ptx_ledger account;
 };

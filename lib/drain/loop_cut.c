@@ -1,19 +1,28 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * drain/loop_cut.c - what a LOOP stream has overwritten, as the reader meets it.
+ * drain/loop_cut.c - drops the events of a LOOP stream that are not younger than the overwrite cut.
+ *
+ * A writer raises the cut, takes the chunk, counts its unread records, and at the end stores the
+ * time of the first of them (ring/overwrite.c). The reader can see any of these steps without the
+ * next.
  */
 #include "drain/loop_cut.h"
 
 #include "drain/step.h"
 #include "drain/synthetic.h"
 
+/* Notes that an event of this time is lost. The next OVERFLOW has the least such time. */
 static void lower_gap(struct ptx_drain *drain, uint64_t ticks)
 {
 	if (ticks < drain->gap_first)
 		drain->gap_first = ticks;
 }
 
-/* Something may have been overwritten: a ring with nothing at hand shows now whether it was its. */
+/*
+ * After the cut has risen, refills each ring that has nothing at hand. A ring whose chunk was
+ * overwritten shows its loss only when the reader turns to it. It must do so before the reader
+ * delivers an event that is younger than the loss.
+ */
 static void take_all(struct ptx_drain *drain)
 {
 	for (uint32_t i = 0; i < drain->sources; i++)
@@ -34,6 +43,10 @@ void ptx_loop_cut_apply(struct ptx_drain *drain)
 	const struct ptx_mark *mark;
 	struct ptx_source *source;
 
+	/*
+	 * This is called for each event, and an exchange locks the cache line. So a plain load asks
+	 * first.
+	 */
 	if (atomic_load_explicit(&region->first_overwritten, memory_order_relaxed) != UINT64_MAX)
 		first = atomic_exchange_explicit(&region->first_overwritten, UINT64_MAX,
 						 memory_order_acquire);
@@ -43,15 +56,24 @@ void ptx_loop_cut_apply(struct ptx_drain *drain)
 		drain->cut = cut;
 		take_all(drain);
 	}
+	/*
+	 * OVERFLOW has reported losses up to reported_cut. If the cut has not risen since, the time
+	 * belongs to them and is dropped. Otherwise the new gap begins behind the reported one.
+	 */
 	if (first != UINT64_MAX && cut > drain->reported_cut)
 		lower_gap(drain, first > drain->reported_cut ? first : drain->reported_cut + 1);
+	/*
+	 * The reader has claimed these records, but the stream has lost younger ones of other
+	 * rings. Delivering them would leave a hole in the events (ring/DESIGN 4).
+	 */
 	while ((source = ptx_step_top(drain)) && source->key <= drain->cut) {
 		if (ptx_step_pass_gone(drain, source))
 			continue;
 		lower_gap(drain, source->key);
 		drain->gap = true;
-		ptx_step_book(drain, PTX_LOST_OVERWRITTEN); /* OVERRUN was told by who overwrote */
+		ptx_step_book(drain, PTX_LOST_OVERWRITTEN); /* the writer has set overrun */
 	}
+	/* The state changes in the lost part, too, but no event reports it. */
 	while ((mark = ptx_drain_first_mark(drain)) && mark->ticks <= drain->cut)
 		ptx_synthetic_mark(drain, mark, true);
 }

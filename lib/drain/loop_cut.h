@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * drain/loop_cut.h - what a LOOP stream has overwritten, as the reader meets it.
+ * drain/loop_cut.h - the overwrite cut of a LOOP stream, applied by the reader.
  */
 #ifndef PTX_DRAIN_LOOP_CUT_H
 #define PTX_DRAIN_LOOP_CUT_H
 
 #include "drain/drain.h"
 
-/* Drops what is not younger than what was overwritten; drain->gap says if it is to be told. */
+/*
+ * Drops all records and marks that are not younger than the cut. drain->gap: events were lost that
+ * OVERFLOW does not report yet. The caller has the stream's lock.
+ */
 void ptx_loop_cut_apply(struct ptx_drain *drain);
 
 #endif

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * drain/mark.c - the moments at which a stream started, stopped, became full or was flushed.
+ *
+ * The marks are a queue in the reader's private memory, in the order of time: mark[mark_first] is
+ * the oldest of them. Those that delivery has reached are dropped (synthetic.c). Writers never see
+ * them. A writer changes the state of the region only from RUNNING to FULL, and ptx_drain_sync()
+ * makes the mark for that. The caller of each function has the stream's lock.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,6 +17,10 @@
 /* How early a writer's processor may have read the clock, before it saw the stream running. */
 #define EARLY_NS 1000u
 
+/*
+ * Precondition: the mark is not older than the last one; ptx_drain_moment() returns such times. The
+ * room doubles, so a mark costs constant time on average. After false nothing has changed.
+ */
 bool ptx_drain_mark(struct ptx_drain *drain, const struct ptx_mark *mark)
 {
 	if (drain->marks == drain->mark_room) {
@@ -20,6 +29,10 @@ bool ptx_drain_mark(struct ptx_drain *drain, const struct ptx_mark *mark)
 
 		if (!more)
 			return false;
+		/*
+		 * The queue may wrap around the end of its room: its order is kept, its begin moves
+		 * to 0.
+		 */
 		for (size_t i = 0; i < drain->marks; i++)
 			more[i] = drain->mark[(drain->mark_first + i) % drain->mark_room];
 		free(drain->mark);
@@ -31,6 +44,10 @@ bool ptx_drain_mark(struct ptx_drain *drain, const struct ptx_mark *mark)
 	return true;
 }
 
+/*
+ * The mark moves from the end towards the begin, behind those of the same time. For a reader that
+ * replaces another (flush/checkpoint.c): it finds starts, fulls and flushes in three places.
+ */
 bool ptx_drain_mark_in_order(struct ptx_drain *drain, const struct ptx_mark *mark)
 {
 	if (!ptx_drain_mark(drain, mark))
@@ -60,6 +77,10 @@ void ptx_drain_drop_mark(struct ptx_drain *drain)
 	drain->marks--;
 }
 
+/*
+ * Returns the latest time that a delivered event or a mark has. A new mark must be later: the order
+ * of marks and events would depend on chance otherwise.
+ */
 static uint64_t last_moment(const struct ptx_drain *drain)
 {
 	uint64_t last = drain->last_ticks;
@@ -75,14 +96,24 @@ static uint64_t last_moment(const struct ptx_drain *drain)
 
 uint64_t ptx_drain_moment(const struct ptx_drain *drain, bool early)
 {
+	/* Time does not pass for a copy. */
 	uint64_t now = drain->is_snapshot ? drain->snapshot_at : ptx_clock_ordered();
 	uint64_t last = last_moment(drain);
 
+	/*
+	 * A processor may read the clock before the load by which a writer sees that the stream
+	 * runs. Without the allowance, an event that was recorded at once after the START would be
+	 * no member.
+	 */
 	if (early)
 		now -= ptx_clock_ticks(EARLY_NS);
 	return now > last ? now : last + 1;
 }
 
+/*
+ * The words are loaded one by one. If a process describes an event type at this moment, the filter
+ * may change between two of them.
+ */
 void ptx_drain_admitted(const struct ptx_drain *drain, struct ptx_mark *mark)
 {
 	for (int i = 0; i < PTX_WORDS; i++)
@@ -103,6 +134,12 @@ static bool has_room(struct ptx_drain *drain)
 	       (drain->heap_count == 0 && drain->full && drain->queued == 0);
 }
 
+/*
+ * Called at each pass, at deliveries while the stream is full, and by the calls of the controller
+ * before they use the state. It does three things, one in a call: it makes the mark of a FULL that
+ * a writer has set; it restarts a full stream that has room; it makes a HELD stream, which
+ * posix_trace_stop() has excluded from that, SUSPENDED (STOP-05).
+ */
 void ptx_drain_sync(struct ptx_drain *drain)
 {
 	struct ptx_region *region = drain->rings->region;
@@ -115,7 +152,8 @@ void ptx_drain_sync(struct ptx_drain *drain)
 		return;
 	if (!drain->full_marked) {
 		/*
-		 * A hostile writer can store any time: the reader does not wait for a far one.
+		 * A hostile writer can store any time. Delivery would not reach a mark in the far
+		 * future.
 		 */
 		now = ptx_clock_ordered();
 		if (mark.ticks > now)
@@ -127,6 +165,7 @@ void ptx_drain_sync(struct ptx_drain *drain)
 		if (mark.ticks <= last)
 			mark.ticks = last + 1;
 		drain->full_at = mark.ticks;
+		/* False without memory: the next call tries again. */
 		drain->full_marked = ptx_drain_mark(drain, &mark);
 		return;
 	}
@@ -141,15 +180,24 @@ void ptx_drain_sync(struct ptx_drain *drain)
 		return;
 	}
 	mark.kind = PTX_MARK_RESTART;
-	/* Not early: who stamped before it is lost to FULL, so that the gap is at the pair. */
+	/*
+	 * Not early: an event that was stamped before the restart is lost to FULL. So all losses
+	 * lie between the STOP and the START.
+	 */
 	mark.ticks = ptx_drain_moment(drain, false);
+	/* The START of a restart has the filter as its data. */
 	ptx_drain_admitted(drain, &mark);
 	if (!ptx_drain_mark(drain, &mark))
 		return;
 	drain->full_marked = false;
+	/*
+	 * Both times before the state. If this process is killed in between, the reader that
+	 * replaces it sees that the restart has not happened (take_full() in flush/checkpoint.c).
+	 */
 	atomic_store_explicit(&region->full_from, drain->full_at, memory_order_relaxed);
 	atomic_store_explicit(&region->full_until, mark.ticks, memory_order_relaxed);
 	atomic_store_explicit(&region->state, ptx_state_make(PTX_RUNNING, mark.ticks),
 			      memory_order_release);
+	/* Threads that skipped the stream look at its state again. */
 	ptx_arena_changed(drain->arena);
 }

@@ -9,6 +9,9 @@
 #include "drain/drain.h"
 #include "ring/ring_write.h"
 
+/*
+ * At each pass, so that status and ledger have the losses. The number is hostile and is only added.
+ */
 void ptx_drain_missed(struct ptx_drain *drain)
 {
 	struct ptx_region *region = drain->rings->region;
@@ -17,8 +20,11 @@ void ptx_drain_missed(struct ptx_drain *drain)
 
 	if (missed == 0)
 		return;
-	ptx_ring_count_loss(drain->rings, PTX_WRITER_NO_MEMORY, 0, 0, missed);
+	ptx_ring_count_loss(drain->rings, PTX_WRITER_NO_MEMORY, 0, 0, missed); /* type 0, slot 0 */
 	atomic_store_explicit(&region->overrun, 1, memory_order_relaxed);
-	/* A reader killed here leaves them to be counted twice, and not uncounted. */
+	/*
+	 * A reader that is killed here leaves them to be counted twice, and not uncounted.
+	 * Processes add to the word meanwhile; therefore it is decreased and not set to 0.
+	 */
 	atomic_fetch_sub_explicit(drain->missed, missed, memory_order_relaxed);
 }

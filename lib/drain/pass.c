@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * drain/pass.c - looking at the rings: what is new, and up to when the order is certain.
+ * drain/pass.c - a look at all rings: claims new records and computes the watermark.
  *
- * A writer announces (window) that it is going to read the clock, reads it, and publishes (head).
- * We read the clock, then the barrier, then window and head. The barrier falls somewhere in the
- * writer's instruction stream. If the announcement lies before it, we see it and hold back; if
- * after, the writer's clock reading is later than ours. So with nobody inside, everything older
- * than our reading is visible.
+ * A writer announces in its window that it is about to read the clock, reads it, and publishes the
+ * record in its head. The reader reads the clock, runs the barrier, and then loads the window and
+ * the head. The barrier falls at one point of the writer's instructions. If the announcement is
+ * before that point, the reader sees it and holds back. If it is after, the writer's clock reading
+ * is later than the reader's. So if no writer is inside its window, all events that are older than
+ * the reader's reading are visible. ring/DESIGN 5 has the argument, tests/model/order.pml the
+ * model.
+ *
+ * Rings, heads, links and records are hostile: ring/ring_read.h checks them, and this file bounds
+ * how often it asks. The functions do not sleep. The caller has the stream's lock.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +21,20 @@
 #include "drain/drain.h"
 #include "drain/step.h"
 
+/*
+ * In nanoseconds. For a writer that is inside for LONG_INSIDE_NS, is_dead() makes more system
+ * calls. The counters of two processors may differ, so a record may be up to FUTURE_NS ahead of the
+ * reader's clock. A later time is not one of this machine's clock.
+ */
 #define STALL_NS      200000000u /* for so long a writer inside its window is waited for */
 #define LONG_INSIDE_NS 1000000u
 #define FUTURE_NS     1000000u
-#define NO_BARRIER_NS 2000000u   /* without barrier: nobody is assumed to take longer */
+#define NO_BARRIER_NS 2000000u   /* no barrier: a writer publishes within this */
 
-/* Room for twice as many sources, here and in the heap. */
+/*
+ * Doubles the room for sources, in both arrays. If the second allocation fails, the first array is
+ * larger than room says, which does no harm. False without memory.
+ */
 static bool make_room(struct ptx_drain *drain)
 {
 	const uint32_t room = 2 * drain->room;
@@ -40,6 +53,11 @@ static bool make_room(struct ptx_drain *drain)
 	return true;
 }
 
+/*
+ * Adds the source of the next ring. Its buffer holds a whole chunk, so that one claim can empty any
+ * chunk. Each source is an allocation of its own, so pointers to it stay valid while the array
+ * grows. False without memory: the drain is unchanged.
+ */
 static bool add_source(struct ptx_drain *drain)
 {
 	struct ptx_source *source;
@@ -63,9 +81,10 @@ static bool add_source(struct ptx_drain *drain)
 }
 
 /*
- * Rings up to the last one that has a chunk. One without is empty, and one that gets its first
- * chunk after this look has no event older than the look. So a number that some process wrote into
- * shared memory does not make the reader visit tens of thousands of rings that nobody uses.
+ * Returns the number of rings up to the last one that has a chunk. A ring without a chunk is empty,
+ * and one that gets its first chunk after this look has no event that is older than the look. So a
+ * number that some process wrote into shared memory does not make the reader visit tens of
+ * thousands of unused rings.
  */
 static uint32_t used_rings(const struct ptx_drain *drain, uint32_t rings)
 {
@@ -79,6 +98,10 @@ static uint32_t used_rings(const struct ptx_drain *drain, uint32_t rings)
 	return rings;
 }
 
+/*
+ * After a failure the sources that were made remain, and the next pass tries again. Sources are
+ * never removed: a thread that ends leaves its ring to the next one.
+ */
 bool ptx_drain_sources(struct ptx_drain *drain, uint32_t rings)
 {
 	rings = used_rings(drain, rings);
@@ -88,13 +111,21 @@ bool ptx_drain_sources(struct ptx_drain *drain, uint32_t rings)
 	return true;
 }
 
-/* The records of a batch that cannot be read are gone; how many they were is not known. */
+/*
+ * Counts the bytes behind the last well-formed record of a batch as one loss. It is not known how
+ * many records they were. The loss has no type and no thread; ptx_ledger_close() gives it to those
+ * of number 0.
+ */
 static void count_damage(struct ptx_drain *drain)
 {
 	drain->account.total.lost[PTX_LOST_DAMAGED]++;
 }
 
-/* A batch from the future, which no writer of this machine's clock can have stamped yet. */
+/*
+ * Counts the records of a batch as damaged, by type and thread. One of them has a time that no
+ * writer with this machine's clock can have read yet. It would be held back until then, and with it
+ * all later records of its ring.
+ */
 static void count_future(struct ptx_drain *drain, uint32_t index, uint32_t records)
 {
 	struct ptx_source *source = drain->source[index];
@@ -112,7 +143,7 @@ static void count_future(struct ptx_drain *drain, uint32_t index, uint32_t recor
 		ptx_step_add(&drain->account.type[record->type], PTX_LOST_DAMAGED);
 		ptx_step_add(ptx_step_line(drain, source), PTX_LOST_DAMAGED);
 	}
-	if (!drain->rings->debts) { /* else the log's next block says so */
+	if (!drain->rings->debts) { /* else ptx_drain_settle() stores both */
 		ptx_step_note(drain, index);
 		atomic_store_explicit(taken,
 				      atomic_load_explicit(taken, memory_order_relaxed) + records,
@@ -121,13 +152,22 @@ static void count_future(struct ptx_drain *drain, uint32_t index, uint32_t recor
 	source->at = source->end = 0;
 }
 
-/* Returns true if events that no clear has covered were overwritten. */
+/*
+ * Returns true if events that no clear has covered were overwritten. Otherwise a hole in the
+ * numbers of a ring's records is no gap to be reported.
+ */
 static bool is_missed(const struct ptx_drain *drain)
 {
 	return atomic_load_explicit(&drain->rings->region->cut, memory_order_acquire) >
 	       drain->cleared;
 }
 
+/*
+ * Claims the next records of a ring into the source's buffer. Precondition: all records of the
+ * buffer were dealt with. Afterwards key is the time of the first record, or UINT64_MAX if there is
+ * none. The caller repairs the heap. Records of a batch are in the order of the ring, which is
+ * nearly that of time; only the first one's time is compared with other rings.
+ */
 void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 {
 	struct ptx_source *source = drain->source[index];
@@ -135,7 +175,9 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 	source->at = source->end = 0;
 	source->key = UINT64_MAX;
 	/*
-	 * Where none is left all that the last pass saw has been taken: somebody writes for ever.
+	 * Two bounds: takes for all rings until the next pass, losses for this ring. If one is used
+	 * up, all that the last pass saw has been claimed or overwritten, and some writer is as
+	 * fast as the reader.
 	 */
 	for (unsigned losses = 0; drain->takes && losses < PTX_LOSSES_MOST; drain->takes--) {
 		struct ptx_reader *reader = &source->reader;
@@ -147,6 +189,11 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 			return;
 		case PTX_CLAIM_LOST:
 			losses++;
+			/*
+			 * The chunk was overwritten. The ring continues with its oldest remaining
+			 * chunk, whose header has the number of records before it. If records are
+			 * missing in between, there is a gap.
+			 */
 			if (ptx_ring_find(drain->rings, index, &reader->place, &before)) {
 				drain->gap = drain->gap ||
 					     (before != source->records && is_missed(drain));
@@ -159,9 +206,10 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 		if (reader->fresh) {
 			source->ident = reader->ident;
 			source->line = SIZE_MAX;
-			/* as was found; and what it is at first */
+			/* the number of records before this chunk */
 			source->records = reader->ident.spare;
 		}
+		/* The claimed bytes are a private copy, checked here once for all later uses. */
 		source->end = ptx_records_check(drain->rings, reader->buffer, reader->bytes,
 						&records, &last);
 		if (source->end < reader->bytes)
@@ -173,6 +221,7 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 		}
 		if (source->end == 0)
 			continue;
+		/* bound_of() uses it: the writer's next record is not older. */
 		if (last > source->last)
 			source->last = last;
 		source->key = ((const struct ptx_record *)(const void *)reader->buffer)->time;
@@ -182,8 +231,9 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 }
 
 /*
- * The writer was killed in its window: nothing will come. A process that nobody has waited for
- * still has its id. It takes more system calls to see that it has ended, so this is asked later.
+ * Returns true if the ring's holder was certainly killed inside its window: nothing will follow. A
+ * process whose parent has not waited for it still has its id, and kill(2) finds it. It takes more
+ * system calls to see that it has ended, so the reader asks that later. inside_for is in ticks.
  */
 static bool is_dead(const struct ptx_drain *drain, uint32_t index, uint64_t inside_for)
 {
@@ -191,7 +241,10 @@ static bool is_dead(const struct ptx_drain *drain, uint32_t index, uint64_t insi
 
 	if (!drain->shared || !drain->same_ids)
 		return false;
-	/* Whose ids are others has said so before he held a ring. */
+	/*
+	 * A process with other ids sets mixed before it holds a ring, so mixed is loaded after the
+	 * holder.
+	 */
 	pid = ptx_ring_pid(atomic_load_explicit(&drain->rings->ring[index].holder,
 						memory_order_acquire));
 	if (pid == 0 || atomic_load_explicit(&drain->arena->control->mixed, memory_order_relaxed))
@@ -200,15 +253,21 @@ static bool is_dead(const struct ptx_drain *drain, uint32_t index, uint64_t insi
 	       (inside_for > ptx_clock_ticks(LONG_INSIDE_NS) && ptx_life_of(pid) == PTX_DEAD);
 }
 
-/* The latest time such that the ring's writer can publish nothing older. */
+/*
+ * Returns the latest time such that the ring's writer can publish nothing older: the time `now` of
+ * the pass if the writer is outside its window. Otherwise the bound is computed once, when the
+ * writer is first seen at this place, and remains until it has moved.
+ */
 static uint64_t bound_of(struct ptx_drain *drain, uint32_t index, uint64_t now)
 {
 	struct ptx_source *source = drain->source[index];
 	const uint64_t looked_at = source->looked_at;
 	struct ptx_writer writer;
 
+	/* It loads after the barrier: the window, then the head (L). */
 	ptx_ring_watch(drain->rings, index, &writer);
 	source->looked_at = now;
+	/* Seen outside: it reads the clock for its next event after `now`. */
 	if (!writer.inside) {
 		source->idle_link = writer.link;
 		source->idle_head = writer.head;
@@ -219,28 +278,42 @@ static uint64_t bound_of(struct ptx_drain *drain, uint32_t index, uint64_t now)
 		source->inside_link = writer.link;
 		source->inside_head = writer.head;
 		source->inside_since = now;
+		/*
+		 * Three cases. Seen outside at this same place: it went in after that. At the begin
+		 * of a chunk: it opened the chunk and read the clock afterwards; the comparison
+		 * excludes a hostile time. Otherwise: its clock reading is later than its last
+		 * record, of which the reader knows those that it has claimed.
+		 */
 		if (writer.link == source->idle_link && writer.head == source->idle_head)
 			source->bound = source->idle_at;
 		else if (ptx_head_offset(writer.head) == 0 && writer.opened < now)
 			source->bound = writer.opened;
 		else
 			source->bound = source->last;
-		/* It has come on since the last look, and read the clock after that. */
+		/*
+		 * It has moved since the last look, and has read the clock for the present event
+		 * after that look.
+		 */
 		if (looked_at > source->bound)
 			source->bound = looked_at;
 	} else if (now - source->inside_since > ptx_clock_ticks(STALL_NS)) {
-		return now; /* stopped there, or gone by siglongjmp(): its event will be late */
+		return now; /* suspended, or left by siglongjmp(): its event will be LATE */
 	}
 	return is_dead(drain, index, now - source->inside_since) ? now : source->bound;
 }
 
-/* On every thread that may write into the stream. */
+/*
+ * Runs the barrier on every thread that may write into the stream. False if the kernel refuses it.
+ */
 static bool barrier_for(const struct ptx_drain *drain)
 {
 	return drain->shared ? ptx_barrier_everywhere() : ptx_barrier();
 }
 
-/* Everything is there, and nobody comes any more. */
+/*
+ * The pass over a copy: all records are there and no writer adds to them. The reader's clock is the
+ * moment of the copy.
+ */
 static void pass_still(struct ptx_drain *drain)
 {
 	drain->now = drain->watermark = drain->snapshot_at;
@@ -252,19 +325,35 @@ static void pass_still(struct ptx_drain *drain)
 	ptx_heap_build(drain);
 }
 
+/*
+ * The pass over a stream with writers. The order matters: clock, barrier, number of rings, windows,
+ * records. A ring that appears after the clock reading has no older event.
+ */
 static void pass_live(struct ptx_drain *drain)
 {
 	uint64_t now = ptx_clock_ordered(), watermark = now;
 	bool ordered = barrier_for(drain); /* (L) with (K) in ring/ring_write.h */
 	uint32_t rings = atomic_load_explicit(&drain->rings->region->rings, memory_order_acquire);
 
+	/*
+	 * The kernel refuses the barrier: a recent window may be invisible. certain stays, because
+	 * it speaks only of the writers that were seen inside.
+	 */
 	if (!ordered)
 		watermark -= ptx_clock_ticks(NO_BARRIER_NS);
 	drain->outrun = false;
+	/*
+	 * A ring without memory for its source is read by a later pass. Its events may be LATE
+	 * then.
+	 */
 	ptx_drain_sources(drain, rings);
 	drain->now = drain->certain = now;
+	/* While this time is recent, writers do not ask whether the reader is alive. */
 	atomic_store_explicit(&drain->rings->region->looked_at, now, memory_order_relaxed);
-	drain->takes = 4 * ptx_drain_chunks(drain);
+	drain->takes = 4 * ptx_drain_chunks(drain); /* a chunk may be claimed in parts */
+	/*
+	 * An anchor after the clock reading: no event of this pass is converted by extrapolation.
+	 */
 	ptx_timescale_add(&drain->scale, ptx_clock_anchor());
 	ptx_drain_sync(drain);
 	for (uint32_t i = 0; i < drain->sources; i++) {
@@ -279,11 +368,16 @@ static void pass_live(struct ptx_drain *drain)
 		if (bound < drain->certain)
 			drain->certain = bound;
 	}
+	/* Never back: ptx_drain_peek_beyond() may have raised it, and has delivered accordingly. */
 	if (watermark > drain->watermark)
 		drain->watermark = watermark;
 	ptx_heap_build(drain);
 }
 
+/*
+ * One reader at a time. The cost is one barrier and a few loads for each ring, plus the copying of
+ * one batch for each ring that had nothing at hand.
+ */
 void ptx_drain_pass(struct ptx_drain *drain)
 {
 	if (drain->is_snapshot) {

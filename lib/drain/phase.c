@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * drain/phase.c - remembers the youngest changes of state that delivery has passed.
+ *
+ * A circular array of PTX_PHASES_KEPT entries: entry number n is at n % PTX_PHASES_KEPT. It is
+ * private memory of the reader, without locks.
+ */
 #include "drain/phase.h"
 
+/* from is not before the begin of the previous phase: marks are delivered in the order of time. */
 void ptx_phases_begin(struct ptx_phases *phases, uint64_t from, enum ptx_phase phase)
 {
 	const uint64_t index = phases->passed++ % PTX_PHASES_KEPT;
@@ -10,6 +17,10 @@ void ptx_phases_begin(struct ptx_phases *phases, uint64_t from, enum ptx_phase p
 	phases->since = from;
 }
 
+/*
+ * Looks from the youngest phase back, because most late records are only a little late. A record at
+ * the time of a mark belongs to the phase that begins there, as for records that are in time.
+ */
 enum ptx_phase ptx_phases_before(const struct ptx_phases *phases, uint64_t ticks)
 {
 	uint64_t n = phases->passed;
@@ -20,6 +31,9 @@ enum ptx_phase ptx_phases_before(const struct ptx_phases *phases, uint64_t ticks
 		if (phases->begun[index].from <= ticks)
 			return phases->begun[index].phase;
 	}
-	/* Before its first start a stream is stopped; before older ones than are kept it ran. */
+	/*
+	 * Before its first start a stream is stopped. Before the oldest phase that is kept it
+	 * counts as running, because the writer of the record saw it running.
+	 */
 	return n > 0 || phases->inherited ? PTX_PHASE_RUNNING : PTX_PHASE_STOPPED;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * drain/step.h - one record of the merge: which is first, booking it, going on behind it.
+ * drain/step.h - one step of the merge: the first record, its account, and the next record.
  */
 #ifndef PTX_DRAIN_STEP_H
 #define PTX_DRAIN_STEP_H
@@ -17,7 +17,7 @@ static inline struct ptx_source *ptx_step_top(const struct ptx_drain *drain)
 	return drain->heap_count ? drain->source[drain->heap[0]] : NULL;
 }
 
-/* The same where there is one for sure. */
+/* The same; the caller knows that there is one. */
 static inline struct ptx_source *ptx_step_first(const struct ptx_drain *drain)
 {
 	return drain->source[drain->heap[0]];
@@ -51,7 +51,7 @@ static inline void ptx_step_settle(struct ptx_drain *drain)
 	ptx_heap_fix_top(drain);
 }
 
-/* Up to where the source's records have been delivered: for who looks on. */
+/* Stores for observers up to where the source's records have been delivered. */
 static inline void ptx_step_note(struct ptx_drain *drain, uint32_t index)
 {
 	const struct ptx_source *source = drain->source[index];
@@ -105,7 +105,7 @@ static inline void ptx_step_add(struct ptx_ledger_line *line, enum ptx_lost caus
 		line->lost[cause]++;
 }
 
-/* Books the top source's record and goes on. */
+/* Counts the top source's record and advances to the next one. */
 static inline void ptx_step_book(struct ptx_drain *drain, enum ptx_lost cause)
 {
 	struct ptx_source *source = ptx_step_first(drain);
@@ -143,8 +143,8 @@ static inline bool ptx_step_pass_gone(struct ptx_drain *drain, struct ptx_source
 }
 
 /*
- * drain.c: a record that is not delivered, a handle's work or no member of the stream, has been
- * dealt with.
+ * drain.c: drops the top record if it is not to be delivered: it is an IDENT record, cleared,
+ * damaged, or no member of the stream. Returns true if it was dropped.
  */
 bool ptx_step_pass_over(struct ptx_drain *drain, struct ptx_source *source);
 

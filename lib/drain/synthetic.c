@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * drain/synthetic.c - events that no writer wrote: what the drain tells of marks and of gaps.
+ * drain/synthetic.c - the events that the drain makes of marks and of gaps.
+ *
+ * A mark or a gap makes at most two events, and delivery reaches it only when the queue is empty.
+ * So PTX_DRAIN_QUEUE places are always enough, and the drain needs no memory for these events. They
+ * have process 0, thread 0 and a null address (SYSEV-06), except FLUSH events of a call.
  */
 #include "drain/synthetic.h"
 
 #include "drain/step.h"
 #include "record/eventset.h"
 
+/*
+ * Adds an event to the queue unless the filter rejects its type; then the result is NULL. data is
+ * not copied: it must remain until the event is consumed.
+ */
 static struct ptx_drain_event *queue(struct ptx_drain *drain, unsigned type, uint64_t ticks,
 				     const void *data, size_t len)
 {
@@ -23,6 +31,10 @@ static struct ptx_drain_event *queue(struct ptx_drain *drain, unsigned type, uin
 	return event;
 }
 
+/*
+ * For events with an int as data. It lies at the event's own index of queue_data, so that two
+ * events in the queue do not share it.
+ */
 static void queue_int(struct ptx_drain *drain, unsigned type, uint64_t ticks, int value)
 {
 	uint32_t *data = &drain->queue_data[drain->queued];
@@ -31,6 +43,9 @@ static void queue_int(struct ptx_drain *drain, unsigned type, uint64_t ticks, in
 	queue(drain, type, ticks, data, sizeof value);
 }
 
+/*
+ * FLUSH_START and FLUSH_STOP have the caller's identity and address if a call flushed (SYSEV-04).
+ */
 static void queue_flush_mark(struct ptx_drain *drain, unsigned type, const struct ptx_mark *mark)
 {
 	struct ptx_drain_event *event = queue(drain, type, mark->ticks, NULL, 0);
@@ -43,6 +58,11 @@ static void queue_flush_mark(struct ptx_drain *drain, unsigned type, const struc
 	event->address = mark->address;
 }
 
+/*
+ * The data of START are the filter as an event set: the types that are rejected, hence the
+ * complement. There is one queue_set, and at most one restart is in the queue. RESUME ends what
+ * OVERFLOW began at the FULL mark (SFLUSH-06).
+ */
 static void queue_restart(struct ptx_drain *drain, const struct ptx_mark *mark)
 {
 	drain->queue_set[0] = PTX_EVENTSET_MAGIC;
@@ -53,6 +73,10 @@ static void queue_restart(struct ptx_drain *drain, const struct ptx_mark *mark)
 	queue(drain, POSIX_TRACE_START, mark->ticks, drain->queue_set, PTX_EVENT_SET_BYTES);
 }
 
+/*
+ * Delivery has reached a change of state. Younger records are judged by running and full, and late
+ * ones by the phases.
+ */
 static void begin_phase(struct ptx_drain *drain, uint64_t from, enum ptx_phase phase)
 {
 	drain->running = phase == PTX_PHASE_RUNNING;
@@ -62,9 +86,10 @@ static void begin_phase(struct ptx_drain *drain, uint64_t from, enum ptx_phase p
 
 void ptx_synthetic_mark(struct ptx_drain *drain, const struct ptx_mark *first, bool silent)
 {
-	struct ptx_mark mark = *first;
+	struct ptx_mark mark = *first; /* first is free after the next line */
 
 	ptx_drain_drop_mark(drain);
+	/* A silent mark changes the state, too: it lies in a part that is lost or cleared. */
 	switch (mark.kind) {
 	case PTX_MARK_START:
 	case PTX_MARK_RESTART:
@@ -81,8 +106,10 @@ void ptx_synthetic_mark(struct ptx_drain *drain, const struct ptx_mark *first, b
 	}
 	if (silent)
 		return;
+	/* START and STOP by a call have records in the controller's ring and need no event here. */
 	switch (mark.kind) {
 	case PTX_MARK_FULL:
+		/* 1: the stream stopped by itself (SFLUSH-04). */
 		queue_int(drain, POSIX_TRACE_STOP, mark.ticks, 1);
 		if (drain->flush_policy)
 			queue(drain, POSIX_TRACE_OVERFLOW, mark.ticks, NULL, 0);
@@ -104,13 +131,18 @@ void ptx_synthetic_mark(struct ptx_drain *drain, const struct ptx_mark *first, b
 	}
 }
 
-/* OVERFLOW, at the time of the first event lost, and RESUME, at that of the survivor. */
+/*
+ * The time of OVERFLOW lies between that of the last delivered event and that of the survivor, and
+ * is never after the survivor's, even if that event is LATE. If the writer has not stored the time
+ * of the first lost event yet, the next tick after the last delivered event serves.
+ */
 void ptx_synthetic_gap(struct ptx_drain *drain, uint64_t after_gap)
 {
 	uint64_t first = drain->gap_first == UINT64_MAX ? drain->last_ticks + 1 : drain->gap_first;
 
 	if (first < drain->last_ticks)
 		first = drain->last_ticks; /* what was delivered is older than the gap */
+	/* With nothing delivered before, there is no lower bound. */
 	if (first > after_gap || drain->last_ticks == 0)
 		first = drain->gap_first < after_gap ? drain->gap_first : after_gap;
 	queue(drain, POSIX_TRACE_OVERFLOW, first, NULL, 0);
@@ -118,9 +150,13 @@ void ptx_synthetic_gap(struct ptx_drain *drain, uint64_t after_gap)
 	drain->reported_cut = drain->cut;
 	drain->gap = false;
 	drain->gap_first = UINT64_MAX;
-	drain->after_gap = true;
+	drain->after_gap = true; /* find_next() now delivers the survivor in any case */
 }
 
+/*
+ * Such an event counts as called only now, by drain->synthetic. One that is never delivered is in
+ * no column, and the account stays balanced.
+ */
 void ptx_synthetic_consume(struct ptx_drain *drain, enum ptx_lost cause)
 {
 	struct ptx_drain_event *event = &drain->queue[0];

@@ -8,7 +8,7 @@
 
 #include "drain/drain.h"
 
-/* Delivery has reached the first mark. silent: it lies in what was lost. */
+/* Delivery has reached the first mark. silent: it lies in a part that was lost or cleared. */
 void ptx_synthetic_mark(struct ptx_drain *drain, const struct ptx_mark *first, bool silent);
 
 /* OVERFLOW, at the time of the first event lost, and RESUME, at that of the survivor. */

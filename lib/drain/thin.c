@@ -13,14 +13,16 @@
 #include "drain/census.h"
 #include "drain/loop_cut.h"
 
-#define THIN_LEAST 256
+#define THIN_LEAST 256 /* marks; fewer are never examined */
 #define THIN_BYTES 4096 /* of the stream's size for each mark beyond those */
 
+/* A thinning in progress, on the stack of ptx_drain_thin(). */
 struct thinning {
 	struct ptx_moments moments;
-	unsigned char *used; /* an event was stamped between this moment and the next */
+	unsigned char *used; /* by moment: an event lies at or after it, before the next */
 };
 
+/* For ptx_census_take(): notes that the mark before this event separates it from others. */
 static void use_moment(void *arg, const struct ptx_record *record, const struct ptx_ident *ident,
 		       bool control)
 {
@@ -32,8 +34,13 @@ static void use_moment(void *arg, const struct ptx_record *record, const struct 
 }
 
 /*
- * Events older than the watermark are all at hand, so only what ended before it is known to be
- * unused. A reader that did not wait may have raised it above what a writer is about to publish.
+ * Drops the marks of calls that separate no events, and moves the others together. The drain has
+ * all events that are older than the watermark, so only a phase that ended before it is known to be
+ * unused. A reader that did not wait may have raised the watermark above the event that a writer is
+ * about to publish; therefore certain bounds it, too.
+ *
+ * The marks that change the state and the moments behind moment[0] have the same order, so both are
+ * walked together. A FULL and a RESTART remain always: they report events.
  */
 static void drop_marks(struct ptx_drain *drain, const struct thinning *thinning)
 {
@@ -53,6 +60,7 @@ static void drop_marks(struct ptx_drain *drain, const struct thinning *thinning)
 			const bool by_call = mark->kind <= PTX_MARK_STOP;
 			const bool over = next < end && next->ticks <= known;
 			const bool unused = !thinning->used[this - thinning->moments.moment];
+			/* The state before this mark is the same, so the mark changes nothing. */
 			const bool same =
 				this->running == kept->running && this->full == kept->full;
 
@@ -66,6 +74,10 @@ static void drop_marks(struct ptx_drain *drain, const struct thinning *thinning)
 	drain->marks = left;
 }
 
+/*
+ * The controller calls it at each start, with the stream's lock held. It allocates; without memory
+ * all marks stay, which is correct and only costs room. The pass makes the watermark recent.
+ */
 void ptx_drain_thin(struct ptx_drain *drain)
 {
 	struct thinning thinning;
@@ -74,8 +86,9 @@ void ptx_drain_thin(struct ptx_drain *drain)
 
 	if (drain->marks < least || drain->marks < drain->thin_at)
 		return;
-	drain->thin_at = 2 * drain->marks; /* without memory: try again later */
+	drain->thin_at = 2 * drain->marks; /* also after a failure, so that not each start tries */
 	ptx_drain_pass(drain);
+	/* Marks up to the cut are dropped first. */
 	if (drain->loop && !drain->after_gap)
 		ptx_loop_cut_apply(drain);
 	if (!ptx_moments_make(drain, &thinning.moments))
@@ -83,6 +96,10 @@ void ptx_drain_thin(struct ptx_drain *drain)
 	thinning.used = calloc(thinning.moments.count, 1);
 	if (thinning.used && ptx_census_take(&census) == 0) {
 		drop_marks(drain, &thinning);
+		/*
+		 * The next thinning waits until the marks have doubled, so it costs constant time a
+		 * mark.
+		 */
 		drain->thin_at = 2 * drain->marks;
 	}
 	free(thinning.used);
