@@ -16,6 +16,7 @@ lib/arena 250
 lib/base 250
 lib/cursor 250
 lib/drain 250
+lib/flush 250
 lib/log 250
 lib/meet 250
 lib/modules 250
@@ -64,6 +65,7 @@ lib/arena
 lib/base
 lib/cursor
 lib/drain
+lib/flush
 lib/preload
 lib/posix
 lib/log

@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * flush/checkpoint.c - writes the checkpoints of a stream, and continues from one.
+ *
+ * The part of the region that belongs to the reader has, in this order: checkpoint 0, checkpoint 1,
+ * the status (checkpoint_flush.h), the places of checkpoint 0, the places of checkpoint 1. During a
+ * write to the log both checkpoints are valid: the one with the count of events that the file has,
+ * and the one with the count that it will have afterwards. A write that fails or is interrupted
+ * leaves the file at one of the two counts.
+ *
+ * The traced processes can write to this memory. So a reader that continues from it bounds or
+ * checks each value that it uses. A hostile checkpoint makes the log wrong and must have no other
+ * effect.
+ */
 #include "flush/checkpoint.h"
 
 #include <errno.h>
@@ -10,27 +23,33 @@
 #include "drain/step.h"
 #include "flush/checkpoint_flush.h"
 
+/*
+ * How far the log has one ring. The array has no holes: it lists only rings that the reader
+ * entered.
+ */
 struct place {
-	uint64_t link;
+	uint64_t link; /* the chunk, with its generation */
 	uint32_t ring;
-	uint32_t offset;
+	uint32_t offset; /* bytes of its records that were delivered */
 };
 
+/* The reader writes it with the stream's lock held. The members are those of struct ptx_drain. */
 struct checkpoint {
 	_Atomic uint64_t events; /* in the log, + 1; 0: nothing here, or half written */
-	uint64_t last_ticks;
+	uint64_t last_ticks; /* of the last event that was delivered */
 	int64_t last_ns;
-	uint64_t synthetic;
-	uint64_t not_running;
-	uint64_t cleared;
-	uint64_t reported_cut;
+	uint64_t synthetic; /* events of the drain itself */
+	uint64_t not_running; /* records that were no members */
+	uint64_t cleared; /* ticks: events up to here were cleared */
+	uint64_t reported_cut; /* ticks: OVERFLOW has reported up to here */
 	uint64_t lost[PTX_LOST_CAUSES]; /* what the drain itself counted */
+	/* The last line of the time scale, so that labels continue without a jump. */
 	struct ptx_anchor anchor[2];
 	uint32_t running;
 	uint32_t full;
-	uint32_t count;
+	uint32_t count; /* of places */
 	uint32_t log_full;
-	struct ptx_checkpoint_marks marks;
+	struct ptx_checkpoint_marks marks; /* of flushes, not delivered */
 };
 
 _Static_assert(2 * sizeof(struct checkpoint) + sizeof(struct ptx_checkpoint_status) <=
@@ -40,6 +59,10 @@ _Static_assert(2 * sizeof(struct place) == PTX_CHECKPOINT_RING, "and for the pla
 
 #define PLACES 256 /* so many become memory at a time */
 
+/*
+ * index 0 and 1 are the checkpoints; the address with index 2 is the end of both. The offset is
+ * that of this process's own geometry, never a number from shared memory.
+ */
 static struct checkpoint *checkpoint_at(const struct ptx_drain *drain, unsigned index)
 {
 	unsigned char *memory = (unsigned char *)drain->rings->region +
@@ -48,7 +71,10 @@ static struct checkpoint *checkpoint_at(const struct ptx_drain *drain, unsigned 
 	return (struct checkpoint *)(void *)memory + index;
 }
 
-/* Behind both: geometry.rings places of the one, then those of the other. */
+/*
+ * The places are behind PTX_CHECKPOINT_BASE: geometry.rings of checkpoint 0, then those of
+ * checkpoint 1.
+ */
 static struct place *places_at(const struct ptx_drain *drain, unsigned index)
 {
 	const struct ptx_geometry *g = &drain->rings->geometry;
@@ -64,7 +90,8 @@ static struct place *places_of(const struct ptx_drain *drain, const struct check
 }
 
 /*
- * Makes the places of so many rings present. Without memory their first use asks for it once more.
+ * Makes the places of so many rings present memory, PLACES of each checkpoint at a time. If there
+ * is no memory, the first store to them asks the kernel once more.
  */
 static void make_places(struct ptx_drain *drain, uint32_t count)
 {
@@ -80,11 +107,16 @@ static void make_places(struct ptx_drain *drain, uint32_t count)
 				   (drain->placed - more) * sizeof(struct place));
 }
 
+/* Behind both checkpoints; the static assertion above bounds it. */
 struct ptx_checkpoint_status *ptx_checkpoint_status(const struct ptx_drain *drain)
 {
 	return (struct ptx_checkpoint_status *)(void *)checkpoint_at(drain, 2);
 }
 
+/*
+ * Returns the checkpoint for a log with this number of events, or NULL. The load acquires what the
+ * release at the end of fill() published, so the members are complete.
+ */
 static struct checkpoint *find(const struct ptx_drain *drain, uint64_t events)
 {
 	for (unsigned i = 0; i < 2; i++) {
@@ -96,12 +128,21 @@ static struct checkpoint *find(const struct ptx_drain *drain, uint64_t events)
 	return NULL;
 }
 
-/* Behind what was delivered of the source's buffer. */
+/*
+ * Returns the offset in the source's chunk behind the last record that was delivered. The records
+ * from there to the end of the buffer are claimed and not delivered: the next reader must find them
+ * again.
+ */
 static uint32_t done_of(const struct ptx_source *source)
 {
 	return source->reader.place.claimed - (source->end - source->at);
 }
 
+/*
+ * Writes a checkpoint that is valid for this number of events. A process may be killed at any
+ * instruction here. The count is 0 first, and is stored last: a checkpoint that is half written is
+ * never found. The fence keeps the members behind the 0.
+ */
 static void fill(struct checkpoint *to, struct ptx_drain *drain, uint64_t events)
 {
 	const struct ptx_timescale *scale = &drain->scale;
@@ -127,6 +168,9 @@ static void fill(struct checkpoint *to, struct ptx_drain *drain, uint64_t events
 	for (uint32_t i = 0; i < drain->sources; i++) {
 		const struct ptx_source *source = drain->source[i];
 
+		/*
+		 * The reader has not entered this ring: the next reader begins at its first chunk.
+		 */
 		if (!source->reader.place.link)
 			continue;
 		place[count].ring = i;
@@ -137,28 +181,42 @@ static void fill(struct checkpoint *to, struct ptx_drain *drain, uint64_t events
 	atomic_store_explicit(&to->events, events + 1, memory_order_release);
 }
 
+/* Called once for a drain, before the first flush. */
 void ptx_checkpoint_enable(struct ptx_drain *drain)
 {
 	if (!drain->loop)
 		drain->rings->debts = &drain->debts;
 	drain->settled = true;
+	/* Present now, so that a flush does not need memory in the middle of a checkpoint. */
 	if (drain->rings->back)
 		drain->rings->back(checkpoint_at(drain, 0), PTX_CHECKPOINT_BASE);
-	/* Not where somebody goes on. */
+	/*
+	 * A reader that continues a log has found one of the two, and keeps it until its first
+	 * flush. In a new stream, a controller that is killed before the first flush leaves a
+	 * checkpoint for an empty log.
+	 */
 	if (atomic_load_explicit(&checkpoint_at(drain, 0)->events, memory_order_relaxed) == 0 &&
 	    atomic_load_explicit(&checkpoint_at(drain, 1)->events, memory_order_relaxed) == 0)
 		fill(checkpoint_at(drain, 0), drain, 0);
 }
 
+/* The caller has the stream's lock and calls this before it writes to the log. */
 void ptx_checkpoint_write(struct ptx_drain *drain, uint64_t events)
 {
 	struct checkpoint *other;
 
-	/* The checkpoint of the file's content stays until the next one is complete. */
+	/*
+	 * The checkpoint that fits the file's content stays until the log has more. If the last
+	 * write failed, the other one is written again.
+	 */
 	if (drain->settled)
 		drain->checkpoint = !drain->checkpoint;
 	drain->settled = false;
 	fill(checkpoint_at(drain, drain->checkpoint), drain, events);
+	/*
+	 * Two checkpoints with the same count would be ambiguous. A block without events makes such
+	 * a pair, and so does the checkpoint at the end of each flush. The newer one is right then.
+	 */
 	other = checkpoint_at(drain, !drain->checkpoint);
 	if (atomic_load_explicit(&other->events, memory_order_relaxed) == events + 1) {
 		atomic_store_explicit(&other->events, 0, memory_order_relaxed);
@@ -166,11 +224,16 @@ void ptx_checkpoint_write(struct ptx_drain *drain, uint64_t events)
 	}
 }
 
+/* Computed from private counters only. It grows with each record that the reader consumes. */
 uint64_t ptx_drain_taken(const struct ptx_drain *drain)
 {
 	return ptx_ledger_sum(&drain->account.total) - drain->synthetic + drain->not_running;
 }
 
+/*
+ * The caller has the stream's lock. In a LOOP stream there is nothing to free: the reader has freed
+ * each chunk that it left.
+ */
 void ptx_drain_settle(struct ptx_drain *drain)
 {
 	drain->settled = true;
@@ -180,6 +243,10 @@ void ptx_drain_settle(struct ptx_drain *drain)
 		return;
 	atomic_store_explicit(&drain->rings->region->taken, ptx_drain_taken(drain),
 			      memory_order_relaxed);
+	/*
+	 * The chunk that each ring's reader is in stays. Its claimed word gets the offset that the
+	 * log has, and observers see how far delivery is (ring/DESIGN 3).
+	 */
 	for (uint32_t i = 0; i < drain->sources; i++) {
 		ptx_ring_done(drain->rings, &drain->source[i]->reader.place,
 			      done_of(drain->source[i]));
@@ -188,7 +255,11 @@ void ptx_drain_settle(struct ptx_drain *drain)
 	ptx_ring_settle(drain->rings);
 }
 
-/* Where the dead reader had come to in a ring, by what it claimed. */
+/*
+ * Moves the place to the ring's oldest chunk, and in it to the offset up to which the dead reader
+ * claimed. The low bits of a claimed word are flags of a writer that overwrites the chunk
+ * (ring/overwrite.c). A claimed word of another generation belongs to a former use of the chunk.
+ */
 static void go_to_claim(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place)
 {
 	uint32_t before, number;
@@ -214,6 +285,11 @@ static void add_losses(struct ptx_ledger *account, const uint64_t *lost)
 	}
 }
 
+/*
+ * If the chunk was overwritten, the source stays as it is, and the next claim finds the ring again.
+ * A hostile offset ends the loop early or late by some records: only the count of records is then
+ * wrong.
+ */
 void ptx_checkpoint_ident(struct ptx_drain *drain, uint32_t ring, unsigned char *buffer)
 {
 	struct ptx_source *source = drain->source[ring];
@@ -225,6 +301,10 @@ void ptx_checkpoint_ident(struct ptx_drain *drain, uint32_t ring, unsigned char 
 
 	reader.buffer = buffer;
 	reader.place.claimed = 0;
+	/*
+	 * From the begin of the chunk: the thread of a record is in the header or in an IDENT
+	 * record before it.
+	 */
 	if (!ptx_ring_before(drain->rings, place->link, &source->records) || place->claimed == 0 ||
 	    ptx_ring_look(&reader) != PTX_CLAIM_BYTES)
 		return;
@@ -243,33 +323,46 @@ void ptx_checkpoint_ident(struct ptx_drain *drain, uint32_t ring, unsigned char 
 	source->line = SIZE_MAX;
 }
 
-/* Not of the future, and times that can be subtracted. */
+/*
+ * Returns true for an anchor that the scale can use: not of the future, and with a time whose
+ * differences do not overflow.
+ */
 static bool is_past(const struct ptx_anchor *anchor, uint64_t now)
 {
 	return anchor->ticks <= now && anchor->realtime_ns >= 0 &&
 	       anchor->realtime_ns < INT64_MAX / 2;
 }
 
+/*
+ * Continues with the times of the dead reader. Each value is loaded once and is not of the future;
+ * a far time would make all further events LATE, or cleared.
+ */
 static void take_times(struct ptx_drain *drain, const struct checkpoint *from)
 {
 	const uint64_t now = ptx_clock_ordered(), last_ticks = from->last_ticks,
 		       cleared = from->cleared;
 	const struct ptx_anchor first = from->anchor[0], second = from->anchor[1];
 
-	/* Else the drain begins with what it found itself. */
+	/* Otherwise the scale keeps the anchor with which the drain was created. */
 	if (is_past(&first, now) && is_past(&second, now)) {
 		ptx_timescale_init(&drain->scale, first);
 		ptx_timescale_add(&drain->scale, second);
 	}
 	drain->last_ticks = last_ticks < now ? last_ticks : now;
 	drain->last_ns = from->last_ns;
-	/* The marks up to there are not known here: what comes late is taken for a member. */
+	/*
+	 * The marks up to there are not known here. An event from before counts as a member,
+	 * because its writer saw the stream running.
+	 */
 	drain->phases.since = drain->last_ticks;
 	drain->phases.inherited = true;
 	drain->cleared = cleared < now ? cleared : 0;
 }
 
-/* A LOOP stream has overwritten events since the log was last written, or begun: there is a gap. */
+/*
+ * Determines whether a LOOP stream has overwritten events since the log was last written, or was
+ * begun: then the log continues with OVERFLOW and RESUME.
+ */
 static void find_gap(struct ptx_drain *drain, const struct checkpoint *from)
 {
 	const struct ptx_region *region = drain->rings->region;
@@ -281,8 +374,9 @@ static void find_gap(struct ptx_drain *drain, const struct checkpoint *from)
 }
 
 /*
- * In a LOOP stream what the dead reader took is gone, and it may have been a START that no
- * checkpoint knows of: then what the rings hold was recorded while it ran, as good as all.
+ * Returns true if the dead reader claimed more of the controller's ring than the checkpoint has. In
+ * a LOOP stream these records are gone, and a START may be among them that no checkpoint knows. The
+ * stream then counts as running: nearly all that the rings hold was recorded while it ran.
  */
 static bool control_was_taken(const struct ptx_drain *drain, const struct checkpoint *from)
 {
@@ -296,7 +390,12 @@ static bool control_was_taken(const struct ptx_drain *drain, const struct checkp
 	return now->claimed != 0;
 }
 
-/* Continues from a checkpoint. It is hostile: the traced process can write to it. */
+/*
+ * Continues from a checkpoint. It is hostile: the traced process can write to it. count is loaded
+ * once and bounded by the geometry; a ring's number is bounded by the sources. Links are checked
+ * when the reader follows them, and offsets are made multiples of 8. In a LOOP stream the places of
+ * the checkpoint are of no use, because the events between them and the claims are gone.
+ */
 static void go_on_from(struct ptx_drain *drain, const struct checkpoint *from)
 {
 	const struct place *places = places_of(drain, from);
@@ -323,6 +422,12 @@ static void go_on_from(struct ptx_drain *drain, const struct checkpoint *from)
 	}
 }
 
+/*
+ * The START and STOP records of the controller's ring that the dead reader did not deliver are not
+ * consumed here: they are delivered as events later. Their marks say when the stream was running.
+ * The walk claims nothing. It skips a batch with a time of the future, and makes no more looks than
+ * there can be chunks, because a hostile chain may be a circle.
+ */
 int ptx_checkpoint_starts(struct ptx_drain *drain, unsigned char *buffer)
 {
 	struct ptx_rings *rings = drain->rings;
@@ -358,8 +463,11 @@ int ptx_checkpoint_starts(struct ptx_drain *drain, unsigned char *buffer)
 }
 
 /*
- * Starts and stops by call are in the controller's ring. That the stream became full and went on by
- * itself the dead one had perhaps marked and not told yet; or told, and died while it was so.
+ * Restores the marks of a FULL and of the restart that followed. They have no records: starts and
+ * stops by a call have, in the controller's ring. Three cases. The dead reader had made the
+ * restart, and the log has it not: both marks are made again, or the restart alone if the log has
+ * the FULL. It had delivered the FULL, and the stream is full still: full_marked says that this
+ * FULL has its mark. Otherwise ptx_drain_sync() does what is necessary. Returns 0 or ENOMEM.
  */
 static int take_full(struct ptx_drain *drain)
 {
@@ -370,8 +478,15 @@ static int take_full(struct ptx_drain *drain)
 
 	full.ticks = atomic_load_explicit(&region->full_from, memory_order_relaxed);
 	restart.ticks = atomic_load_explicit(&region->full_until, memory_order_relaxed);
-	/* It is noted first: where the stream has been full since before, that was all. */
+	/*
+	 * The times are stored before the state. So if the stream is full since before the noted
+	 * restart, the dead reader noted the restart and did not make it.
+	 */
 	made = !is_full || ptx_state_time(state) >= restart.ticks;
+	/*
+	 * Times that are hostile or delivered are left out: a restart of the future, a FULL that is
+	 * not before its restart.
+	 */
 	if (made && restart.ticks > drain->last_ticks && restart.ticks <= ptx_clock_ordered()) {
 		ptx_drain_admitted(drain, &restart);
 		if (full.ticks > drain->last_ticks && full.ticks < restart.ticks &&
@@ -383,6 +498,12 @@ static int take_full(struct ptx_drain *drain)
 	return 0;
 }
 
+/*
+ * drain is new. The caller has counted the events in the file, so their number is not from shared
+ * memory. The order matters: the claims first, then the checkpoint in their place; then the threads
+ * and numbers of records at those places; then the marks, first those of calls, into which the
+ * others are sorted.
+ */
 int ptx_checkpoint_resume(struct ptx_drain *drain, uint64_t events)
 {
 	const struct checkpoint *from = find(drain, events);
@@ -399,7 +520,11 @@ int ptx_checkpoint_resume(struct ptx_drain *drain, uint64_t events)
 		drain->checkpoint = from == checkpoint_at(drain, 1);
 		go_on_from(drain, from);
 	} else {
-		/* as good as all that rings hold was recorded while it ran */
+		/*
+		 * No checkpoint fits: the file or the memory was changed by others. Nearly all that
+		 * the rings hold was recorded while the stream ran, so the claims are the places
+		 * and the stream counts as running.
+		 */
 		drain->running = true;
 	}
 	drain->resumed = true;

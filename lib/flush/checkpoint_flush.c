@@ -1,15 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * flush/checkpoint_flush.c - the marks of flushes in a checkpoint.
+ *
+ * A flush that failed, or was interrupted, has marks that no event reports yet. The process that
+ * completes the log needs them, so that each FLUSH_START has its FLUSH_STOP (FLUSHF-04).
+ */
 #include "flush/checkpoint_flush.h"
 
 #include <errno.h>
 #include <string.h>
 
+/*
+ * kind may be any number from shared memory. The other kinds have other sources: records in the
+ * controller's ring, and times in the region.
+ */
 static bool is_of_a_flush(unsigned kind)
 {
 	return kind == PTX_MARK_FLUSH_START || kind == PTX_MARK_FLUSH_STOP ||
 	       kind == PTX_MARK_ERROR;
 }
 
+/*
+ * The oldest PTX_CHECKPOINT_MARKS of them; a log that cannot be written collects more. The marks
+ * are in the order of time. The caller's checkpoint is not valid meanwhile.
+ */
 void ptx_checkpoint_marks_save(const struct ptx_drain *drain, struct ptx_checkpoint_marks *to)
 {
 	uint32_t count = 0;
@@ -33,7 +47,11 @@ void ptx_checkpoint_marks_save(const struct ptx_drain *drain, struct ptx_checkpo
 	to->count = count;
 }
 
-/* The target of the trace could have changed them: only what can be true is taken. */
+/*
+ * The traced process could have changed them. Each is copied once, and only one that can be true
+ * becomes a mark: its kind is one of a flush, and its time is behind the last delivered event and
+ * not in the future. A wrong error number or address only shows in the log. Returns 0 or ENOMEM.
+ */
 int ptx_checkpoint_marks_restore(struct ptx_drain *drain, const struct ptx_checkpoint_marks *from)
 {
 	const uint64_t now = ptx_clock_ordered();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * flush/checkpoint_flush.h - what of a flush another process needs to go on in its place.
+ * flush/checkpoint_flush.h - the facts of a flush that a process needs to continue it.
  *
  * The marks of flushes that are not delivered yet lie in each checkpoint: the next flush writes the
  * FLUSH_STOP to the log, or the completion of the log does. Starts and stops have records in the
@@ -33,7 +33,7 @@ struct ptx_checkpoint_marks {
 /* The first marks of flushes that are not delivered. */
 void ptx_checkpoint_marks_save(const struct ptx_drain *drain, struct ptx_checkpoint_marks *to);
 
-/* They become marks of this drain, which has its times and its starts and stops; ENOMEM. */
+/* Makes marks of them in a drain that has its times, its starts and its stops. 0 or ENOMEM. */
 int ptx_checkpoint_marks_restore(struct ptx_drain *drain, const struct ptx_checkpoint_marks *from);
 
 struct ptx_checkpoint_status {

@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * flush/flush.c - one flush at a time, for callers, for the flusher and for the end of a stream.
+ *
+ * Two locks, always in this order: the turn, which one flush holds from its begin to its end, and
+ * the stream's lock, which protects the drain and the members of struct ptx_flush. transfer.c
+ * releases the stream's lock while it writes to the file, so control calls and status do not wait
+ * for a disk. The turn keeps the log to one caller then, as log/log.h demands.
+ *
+ * The status lies in the region, too (checkpoint_flush.h), so that a guardian continues with it.
+ */
 #include "flush/flush.h"
 
 #include <errno.h>
@@ -12,11 +22,19 @@
 #include "flush/checkpoint_flush.h"
 #include "flush/flush_private.h"
 
+/*
+ * A flusher lets waiting callers go first for LET_GO_FIRST_NS nanoseconds. With more than
+ * FAILING_MARKS_MOST marks, flushes that fail add none, so that their number is bounded.
+ */
 #define LET_GO_FIRST_NS   1000000
 #define FAILING_MARKS_MOST 64
 #define ERROR_MOST        4095 /* the kernel has no greater error number */
-#define AUTOMATIC_SPAN_NS 1000000000u /* so long one automatic flush goes on behind the writers */
+#define AUTOMATIC_SPAN_NS 1000000000u /* the most that an automatic flush follows the writers */
 
+/*
+ * Called after each change, because the process may be killed at any moment. Error and overrun are
+ * one word, so that they belong to the same call.
+ */
 void ptx_flush_note_status(struct ptx_flush *flush)
 {
 	struct ptx_checkpoint_status *status = ptx_checkpoint_status(flush->drain);
@@ -27,7 +45,10 @@ void ptx_flush_note_status(struct ptx_flush *flush)
 			      memory_order_relaxed);
 }
 
-/* That of a process that is gone, which had the stream before; all zero in a new stream. */
+/*
+ * Continues with the status of the process that had the stream before; in a new stream all is zero.
+ * The memory is hostile: a number that is no error number becomes EIO.
+ */
 static void take_status(struct ptx_flush *flush)
 {
 	struct ptx_checkpoint_status *status = ptx_checkpoint_status(flush->drain);
@@ -38,6 +59,10 @@ static void take_status(struct ptx_flush *flush)
 	flush->overwritten = atomic_load_explicit(&status->overwritten, memory_order_relaxed);
 }
 
+/*
+ * After an error the caller owns log and mapped still, and nothing else remains. The checkpoint is
+ * enabled before the thread starts, because the thread's first flush writes one.
+ */
 int ptx_flush_create(struct ptx_drain *drain, pthread_mutex_t *lock, struct ptx_log *log,
 		     bool by_itself, struct ptx_mapped *mapped, struct ptx_flush **result)
 {
@@ -54,6 +79,7 @@ int ptx_flush_create(struct ptx_drain *drain, pthread_mutex_t *lock, struct ptx_
 	ptx_checkpoint_enable(flush->drain);
 	pthread_mutex_init(&flush->turn, NULL);
 	flush->mapped = mapped;
+	/* The first look, before there are events whose addresses it explains. */
 	ptx_mapped_look(mapped, false);
 	if (by_itself)
 		err = ptx_flusher_start(flush);
@@ -66,6 +92,10 @@ int ptx_flush_create(struct ptx_drain *drain, pthread_mutex_t *lock, struct ptx_
 	return 0;
 }
 
+/*
+ * Adds a mark with a moment of its own, so that events before and after it are on the right side.
+ * Without memory the mark is missing; the flush itself does not depend on it.
+ */
 static void mark(struct ptx_flush *flush, enum ptx_mark_kind kind, int error,
 		 const struct ptx_flush_caller *caller)
 {
@@ -79,6 +109,12 @@ static void mark(struct ptx_flush *flush, enum ptx_mark_kind kind, int error,
 	ptx_drain_mark(flush->drain, &mark);
 }
 
+/*
+ * Notes the error for posix_trace_get_status() (FLUSHF-08). The first one stays until it is
+ * reported. A caller of posix_trace_flush() also gets it as a result. An automatic flush has no
+ * caller, so its failure becomes an event: one for a row of failures, because the flusher tries
+ * again all the time.
+ */
 static void note_failure(struct ptx_flush *flush, enum ptx_flush_kind kind, int err)
 {
 	static const struct ptx_flush_caller nobody;
@@ -90,7 +126,11 @@ static void note_failure(struct ptx_flush *flush, enum ptx_flush_kind kind, int 
 	flush->failing = true;
 }
 
-/* A mutex is not fair, and a flusher that has no end of work would take it again and again. */
+/*
+ * Takes the turn. A mutex is not fair: a flusher that always has work would take it again and
+ * again. So the flusher sleeps for a moment if a caller waits. The sleep is not repeated, so
+ * callers cannot keep the flusher out either.
+ */
 static void wait_for_turn(struct ptx_flush *flush, enum ptx_flush_kind kind)
 {
 	_Atomic uint32_t never = 0;
@@ -107,7 +147,8 @@ static void wait_for_turn(struct ptx_flush *flush, enum ptx_flush_kind kind)
 }
 
 /*
- * ENOMEM: the events of some thread cannot be taken, and a flush that left them out would be none.
+ * Makes the sources for all rings. Returns 0 or ENOMEM: the events of some thread cannot be read
+ * then, and a flush that left them out would not be one.
  */
 static int know_rings(const struct ptx_flush *flush)
 {
@@ -119,26 +160,41 @@ static int know_rings(const struct ptx_flush *flush)
 		       ENOMEM;
 }
 
+/*
+ * Any thread. Blocks until the flushes before it have ended, and while the file blocks. The calling
+ * thread has SIGXFSZ and SIGPIPE blocked meanwhile (base/shield.h).
+ */
 int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 		  const struct ptx_flush_caller *caller)
 {
+	/*
+	 * SHUT-07: the last flush into an UNTIL_FULL log adds no events, so that STOP remains its
+	 * last one.
+	 */
 	bool framed = kind != PTX_FLUSH_FINAL ||
 		      ptx_log_policy(flush->log) != POSIX_TRACE_UNTIL_FULL;
 	struct ptx_shield shield;
 	uint64_t target;
 	int err, lacking;
 
+	/* Without any lock of the stream: the dynamic linker has its own (modules/mapped.h). */
 	ptx_mapped_look(flush->mapped, kind == PTX_FLUSH_AUTOMATIC);
+	/* The turn first, then the stream's lock. */
 	wait_for_turn(flush, kind);
 	ptx_shield_raise(&shield);
 	pthread_mutex_lock(flush->lock);
 	flush->flushing = true;
-	ptx_drain_sync(flush->drain); /* a FULL that came before stands before */
-	/* A log that cannot be written takes none of them, however often somebody tries. */
+	ptx_drain_sync(flush->drain); /* the mark of an earlier FULL comes first */
+	/* A log that cannot be written would collect two marks for each try. */
 	if (flush->failing && flush->drain->marks > FAILING_MARKS_MOST)
 		framed = false;
 	if (framed)
 		mark(flush, PTX_MARK_FLUSH_START, 0, caller);
+	/*
+	 * After FLUSH_START. A call transfers the events up to this moment and no younger ones, so
+	 * it ends although writers continue (FLUSHF-02). An automatic flush follows the writers for
+	 * AUTOMATIC_SPAN_NS at most.
+	 */
 	target = ptx_drain_moment(flush->drain, false);
 	/*
 	 * If a ring cannot be read, younger events of others would make its events late, so nothing
@@ -151,18 +207,26 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 		err = ptx_transfer(flush, UINT64_MAX, target + ptx_clock_ticks(AUTOMATIC_SPAN_NS));
 	else
 		err = ptx_transfer(flush, target, 0);
+	/*
+	 * Younger than the target: the FLUSH_STOP remains in the drain for the next flush. The last
+	 * flush has none after it and transfers once more.
+	 */
 	if (framed)
 		mark(flush, PTX_MARK_FLUSH_STOP, 0, caller);
 	if (!err && kind == PTX_FLUSH_FINAL)
 		err = ptx_transfer(flush, ptx_drain_moment(flush->drain, false), 0);
+	/*
+	 * The last flush has transferred what it could; its caller learns that events are missing.
+	 */
 	if (!err)
 		err = lacking;
 	if (err)
 		note_failure(flush, kind, err);
 	else
 		flush->failing = false;
+	/* The flush may have made the room that a full stream needs (FLUSHF-03). */
 	ptx_drain_sync(flush->drain);
-	/* With the FLUSH_STOP, which the next flush will deliver. */
+	/* The checkpoint of the last write lacks the FLUSH_STOP, which the next flush delivers. */
 	ptx_checkpoint_write(flush->drain, ptx_log_append_count(flush->log));
 	ptx_flush_note_status(flush);
 	atomic_store_explicit(&flush->taken, ptx_drain_taken(flush->drain), memory_order_relaxed);
@@ -173,6 +237,10 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 	return err;
 }
 
+/*
+ * reset: the caller reports the status, and error and overrun begin anew. The copy in the region
+ * follows, so that a guardian does not report them again.
+ */
 void ptx_flush_status(struct ptx_flush *flush, struct ptx_flush_status *status, bool reset)
 {
 	status->flushing = flush->flushing;
@@ -186,11 +254,18 @@ void ptx_flush_status(struct ptx_flush *flush, struct ptx_flush_status *status, 
 	}
 }
 
+/*
+ * With the stream's lock, while no block is being written: in a LOOP log the write changes the
+ * numbers.
+ */
 void ptx_flush_account(const struct ptx_flush *flush, struct ptx_ledger *ledger)
 {
 	ptx_log_account(flush->log, ledger);
 }
 
+/*
+ * The exchange lets one of several wakers make the system call, and none if the flusher is awake.
+ */
 void ptx_flush_wake(struct ptx_flush *flush)
 {
 	struct ptx_region *region = flush->drain->rings->region;
@@ -199,6 +274,10 @@ void ptx_flush_wake(struct ptx_flush *flush)
 		ptx_futex_wake(&region->flush_wish);
 }
 
+/*
+ * For calls that change stream and log together, such as a clear. May block as long as a flush
+ * does.
+ */
 void ptx_flush_take_turn(struct ptx_flush *flush)
 {
 	pthread_mutex_lock(&flush->turn);
@@ -209,7 +288,10 @@ void ptx_flush_give_turn(struct ptx_flush *flush)
 	pthread_mutex_unlock(&flush->turn);
 }
 
-/* Without what the log says, readers would not wait for the guardian: no harm to the log. */
+/*
+ * A failure does no harm to the log: readers then do not wait for the guardian. Therefore the
+ * result is not used.
+ */
 void ptx_flush_guarded(struct ptx_flush *flush, uint32_t pid, uint64_t start)
 {
 	struct ptx_shield shield;
@@ -221,7 +303,11 @@ void ptx_flush_guarded(struct ptx_flush *flush, uint32_t pid, uint64_t start)
 	ptx_flush_give_turn(flush);
 }
 
-/* The log starts anew, where it can; the log knows which events are no longer reported. */
+/*
+ * Makes the log as it was after its creation, if the file permits it (CLEAR-07, CLEAR-09). The
+ * drain's account learns from the log which events are no longer reported. The caller has the turn,
+ * the stream's lock and a shield. Writes to the file with the lock held.
+ */
 int ptx_flush_clear(struct ptx_flush *flush)
 {
 	int err;
@@ -235,11 +321,12 @@ int ptx_flush_clear(struct ptx_flush *flush)
 	err = ptx_log_clear(flush->log, &flush->drain->account);
 	ptx_drain_settle(flush->drain);
 	/*
-	 * Once more: now what the log had is counted as cleared; if it has it still, that is so
-	 * many events.
+	 * Once more, because the account has changed: the events of the log are counted as cleared.
+	 * If the log could not be emptied, its number of events is that of before.
 	 */
 	ptx_checkpoint_write(flush->drain, ptx_log_append_count(flush->log));
 	memset(flush->named, 0, sizeof flush->named);
+	/* CLEAR-07: the status is that of a new log. */
 	flush->overwritten = 0;
 	flush->log_overrun = false;
 	flush->failing = false;
@@ -248,17 +335,29 @@ int ptx_flush_clear(struct ptx_flush *flush)
 	return err;
 }
 
+/*
+ * Not with the turn or the stream's lock held, because the flusher may wait for either. A second
+ * call has no effect. Two threads must not call it at the same time: both would join the flusher.
+ */
 void ptx_flush_stop(struct ptx_flush *flush)
 {
 	if (flush->has_thread)
 		ptx_flusher_stop(flush);
 }
 
+/*
+ * The caller fills it before ptx_flush_destroy(). It is part of the flush, so the end of a stream
+ * needs no memory for it.
+ */
 struct ptx_ledger *ptx_flush_closing(struct ptx_flush *flush)
 {
 	return &flush->closing;
 }
 
+/*
+ * The caller has ended the flusher, and no other thread uses the flush. The log is closed also
+ * after an error, which is returned.
+ */
 int ptx_flush_destroy(struct ptx_flush *flush, const struct ptx_log_status *status)
 {
 	struct ptx_shield shield;
@@ -266,6 +365,7 @@ int ptx_flush_destroy(struct ptx_flush *flush, const struct ptx_log_status *stat
 
 	const struct ptx_names *names = flush->drain->arena->names;
 
+	/* LOG-10: a log has all event types of the process, also those without an event. */
 	for (unsigned type = ptx_names_next(names, 0); type; type = ptx_names_next(names, type))
 		ptx_transfer_name(flush, type);
 	ptx_transfer_lists(flush);

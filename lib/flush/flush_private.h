@@ -11,9 +11,9 @@ struct ptx_flush {
 	struct ptx_drain *drain;
 	pthread_mutex_t *lock; /* the stream's */
 	struct ptx_log *log;
-	struct ptx_mapped *mapped; /* NULL: the log does not say it */
+	struct ptx_mapped *mapped; /* NULL: the log gets no mappings */
 	pthread_mutex_t turn; /* held through a flush; taken before the stream's lock */
-	_Atomic uint32_t callers; /* that wait for the turn: the flusher lets them go first */
+	_Atomic uint32_t callers; /* callers that wait for the turn, before the flusher */
 	pthread_t thread;
 	bool has_thread;
 	_Atomic uint32_t quit;
@@ -21,12 +21,12 @@ struct ptx_flush {
 
 	/* Under the stream's lock. */
 	bool flushing;
-	bool failing;       /* the last flush failed: ERROR has been told */
+	bool failing;       /* the last flush failed; ERROR was recorded */
 	bool log_overrun;
 	int error;          /* the first since it was last read */
 	uint64_t overwritten; /* of the log, as last seen */
 	uint64_t named[PTX_WORDS];
-	uint64_t descriptions;                /* as many had been said at the last look */
+	uint64_t descriptions;                /* schemas->changes at the last look */
 	uint64_t described[PTX_WORDS];        /* types whose schema the log has */
 	unsigned objects;                     /* the first cells, all of which the log has */
 	uint64_t object_said[PTX_OBJECTS / 64];
@@ -35,22 +35,25 @@ struct ptx_flush {
 };
 
 /*
- * flush.c: leaves the status for who goes on in this process's place; with the stream's lock held.
+ * flush.c: stores the status for a process that replaces this one. With the stream's lock held.
  */
 void ptx_flush_note_status(struct ptx_flush *flush);
 
-/* transfer.c, with the stream's lock held: writing lets go of it. */
+/* transfer.c, with the turn and the stream's lock held. It releases the lock while it writes. */
 
-/* Everything up to target; UINT64_MAX: all that there is behind writers that go on, until then. */
+/*
+ * Moves all events up to target; UINT64_MAX: all that there is, and follows the writers until that
+ * time. Times in ticks. Returns 0 or the error of a write.
+ */
 int ptx_transfer(struct ptx_flush *flush, uint64_t target, uint64_t until);
 void ptx_transfer_name(struct ptx_flush *flush, unsigned type);
 
-/* transfer_lists.c: what was said of types and things since the last time goes to the log. */
+/* transfer_lists.c: gives the log all schemas, objects and mappings that it has not yet. */
 void ptx_transfer_lists(struct ptx_flush *flush);
 
 /*
- * transfer_run.c: moves the events that follow one another in the ring of the event that peek gave.
- * How many went to the log; 0 where the one by one way must go on.
+ * transfer_run.c: moves consecutive events of the ring whose event the last peek returned. Returns
+ * their number; 0: the event needs the path for single events.
  */
 uint32_t ptx_transfer_run(struct ptx_flush *flush, uint64_t target);
 

@@ -2,9 +2,14 @@
 /*
  * flush/flusher.c - the thread that flushes a stream of policy FLUSH by itself (SFLUSH-02).
  *
- * It flushes when half of the pool is taken, when the stream has filled up, and one second after
- * the oldest event. While events come fast it looks by itself, at short intervals, and where
- * writers are other processes always; else, when it sleeps for longer, it asks writers to wake it.
+ * It flushes when half of the pool is taken, when the stream is full, and when the oldest event is
+ * one second old. There are three ways to wait, by the rate of events. For a while after a flush
+ * that the pool required it looks at short intervals. If writers may be asked to wake it, it sleeps
+ * until they do, or until an event is due. Otherwise it looks at intervals in which the pool cannot
+ * fill up.
+ *
+ * All signals are blocked in the thread. It shares the turn and the stream's lock with callers, and
+ * leaves only at ptx_flusher_stop(), or with the process. A child of fork() has no such thread.
  */
 #include <errno.h>
 #include <signal.h>
@@ -18,6 +23,11 @@
 #include "flush/flush_private.h"
 #include "ring/pool.h"
 
+/*
+ * Times in nanoseconds. AGE_NS is the age at which an event is written. The naps are: without an
+ * event; soon after a flush for the pool; after a failed flush. LOOK_NS_MIN and LOOK_NS_MAX bound
+ * the interval of look_ns().
+ */
 #define AGE_NS        1000000000u
 #define IDLE_NAP_NS   500000000
 #define BUSY_NAP_NS   20000
@@ -26,8 +36,11 @@
 #define FAILED_NAP_NS 100000000
 #define LOOK_NS_MIN   1000000
 #define LOOK_NS_MAX   20000000
-#define BUSY_BYTES_A_NS 1 /* what writers bring at most */
+#define BUSY_BYTES_A_NS 1 /* bytes in a nanosecond that writers record at most */
 
+/*
+ * The state word is shared and hostile: a wrong kind only makes the flusher flush, or sleep longer.
+ */
 static enum ptx_state state_of(const struct ptx_flush *flush)
 {
 	return ptx_state_kind(atomic_load_explicit(&flush->drain->rings->region->state,
@@ -39,9 +52,14 @@ static int64_t until_due(struct ptx_flush *flush)
 {
 	uint64_t oldest, age;
 
+	/*
+	 * A pass brings the oldest event of each ring to hand. It costs a barrier on all writers,
+	 * so this function is not called while events come fast.
+	 */
 	pthread_mutex_lock(flush->lock);
 	ptx_drain_pass(flush->drain);
 	oldest = ptx_drain_oldest(flush->drain);
+	/* Stamps of another processor may be slightly ahead of now. */
 	age = oldest && flush->drain->now > oldest ? flush->drain->now - oldest : 0;
 	pthread_mutex_unlock(flush->lock);
 	if (!oldest)
@@ -51,10 +69,19 @@ static int64_t until_due(struct ptx_flush *flush)
 	return (int64_t)AGE_NS - (int64_t)((unsigned __int128)age * PTX_NS_PER_S / ptx_clock_hz);
 }
 
+/*
+ * Sleeps for at most ns nanoseconds, or until a writer that finds the pool half full wakes the
+ * flusher.
+ */
 static void sleep_until_wished(struct ptx_flush *flush, int64_t ns)
 {
 	_Atomic uint32_t *wish = &flush->drain->rings->region->flush_wish;
 
+	/*
+	 * The order store, barrier, look closes the race with a writer that fills the pool at this
+	 * moment: either the look below sees the pool filling, or the writer sees the wish (as (M)
+	 * and (N) in ring.h).
+	 */
 	atomic_store_explicit(wish, 1, memory_order_relaxed);
 	if (flush->drain->shared)
 		ptx_barrier_everywhere();
@@ -63,12 +90,14 @@ static void sleep_until_wished(struct ptx_flush *flush, int64_t ns)
 	if (!ptx_pool_is_filling(flush->drain->rings, 2) && state_of(flush) != PTX_FULL &&
 	    !atomic_load_explicit(&flush->quit, memory_order_acquire))
 		ptx_futex_nap(wish, 1, ns < IDLE_NAP_NS ? ns : IDLE_NAP_NS);
+	/* No writer makes a system call for a flusher that is awake. */
 	atomic_store_explicit(wish, 0, memory_order_relaxed);
 }
 
 /*
- * Writers in other processes are not asked to wake: the call may be one that their program must not
- * make. Neither are those of this process where a seccomp filter says what may be called.
+ * Returns true if writers must not make the system call that wakes the flusher: those of other
+ * processes, because their program may forbid it, and those of this process if it has a seccomp
+ * filter (base/quiet.h). control->quiet says the same of the arena's processes.
  */
 static bool looks_by_itself(const struct ptx_flush *flush)
 {
@@ -78,7 +107,7 @@ static bool looks_by_itself(const struct ptx_flush *flush)
 	       atomic_load_explicit(&arena->control->quiet, memory_order_relaxed);
 }
 
-/* So often that writers, at BUSY_BYTES_A_NS, do not fill the half of the stream meanwhile. */
+/* Returns the interval at which writers with BUSY_BYTES_A_NS cannot fill half of the stream. */
 static int64_t look_ns(const struct ptx_flush *flush)
 {
 	const struct ptx_geometry *geometry = &flush->drain->rings->geometry;
@@ -88,6 +117,10 @@ static int64_t look_ns(const struct ptx_flush *flush)
 	return ns < LOOK_NS_MIN ? LOOK_NS_MIN : ns > LOOK_NS_MAX ? LOOK_NS_MAX : (int64_t)ns;
 }
 
+/*
+ * Waits for ns nanoseconds, but ends when the pool is filling, the stream is full, or the flusher
+ * is to end. It sleeps on quit, so ptx_flusher_stop() wakes it at once.
+ */
 static void look_for(struct ptx_flush *flush, int64_t ns)
 {
 	const int64_t look = look_ns(flush);
@@ -111,6 +144,7 @@ static void flush_due(struct ptx_flush *flush, int64_t *stall_ns)
 	static const struct ptx_flush_caller nobody;
 	const uint64_t taken = atomic_load_explicit(&flush->taken, memory_order_relaxed);
 
+	/* A disk that is full stays so for a while; the pause keeps the processor free. */
 	if (ptx_flush_run(flush, PTX_FLUSH_AUTOMATIC, &nobody) != 0) {
 		ptx_futex_nap(&flush->quit, 0, FAILED_NAP_NS);
 	} else if (atomic_load_explicit(&flush->taken, memory_order_relaxed) != taken) {
@@ -123,6 +157,10 @@ static void flush_due(struct ptx_flush *flush, int64_t *stall_ns)
 	}
 }
 
+/*
+ * The thread. busy counts the short naps that are left. While it is not 0, a sixteenth of the pool
+ * is enough for a flush, so that fast writers never fill the pool during a nap.
+ */
 static void *run(void *argument)
 {
 	struct ptx_flush *flush = argument;
@@ -130,7 +168,7 @@ static void *run(void *argument)
 	int64_t stall_ns = 0;
 	unsigned busy = 0;
 
-	ptx_msan_pause(); /* as long as the thread lives */
+	ptx_msan_pause(); /* for the whole life of the thread */
 	while (!atomic_load_explicit(&flush->quit, memory_order_acquire)) {
 		bool filling = ptx_pool_is_filling(flush->drain->rings, busy ? 16 : 2) ||
 			       state_of(flush) == PTX_FULL;
@@ -152,6 +190,11 @@ static void *run(void *argument)
 	return NULL;
 }
 
+/*
+ * The stack is small, because its address space is the traced program's. A new thread inherits the
+ * mask of its creator, so the creator blocks all signals for the moment: the program's handlers
+ * never run in the flusher. Returns 0, EAGAIN or ENOMEM.
+ */
 int ptx_flusher_start(struct ptx_flush *flush)
 {
 	pthread_attr_t attr;
@@ -174,6 +217,10 @@ int ptx_flusher_start(struct ptx_flush *flush)
 	return 0;
 }
 
+/*
+ * Blocks until the flush in progress has ended. quit is stored before both wake-ups: a flusher that
+ * is about to sleep looks at it after it has stored the wish.
+ */
 void ptx_flusher_stop(struct ptx_flush *flush)
 {
 	atomic_store_explicit(&flush->quit, 1, memory_order_release);

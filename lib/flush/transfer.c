@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * flush/transfer.c - events from the drain into the log's block, and blocks into the file.
+ *
+ * The caller has the turn and the stream's lock. Only write_out() and the naps release the lock.
+ * After that the drain may have changed: a pointer into it is invalid, and the next event must be
+ * peeked anew. The log changes only with the turn.
  */
 #include <string.h>
 #include <trace.h>
@@ -11,11 +15,20 @@
 #include "flush/flush_private.h"
 #include "log/write_append.h"
 
+/*
+ * A call that suspended writers hold back ends only after HELD_BACK_NAPS looks and after
+ * HELD_BACK_MOST_NS. On a busy machine that time may pass with few looks.
+ */
 #define HELD_BACK_NAP_NS 50000
 #define HELD_BACK_NAPS   4000
 #define HELD_BACK_MOST_NS UINT64_C(2000000000) /* ten times as long as one writer is waited for */
+/* Events of the drain itself that one transfer may contain, beside the records. */
 #define MARKS_MOST       1000
 
+/*
+ * Gives the log the name of a type before the first event of that type. Without memory, or if the
+ * type has no name yet, the next event of the type tries again.
+ */
 void ptx_transfer_name(struct ptx_flush *flush, unsigned type)
 {
 	char text[PTX_TYPE_NAME_BYTES];
@@ -27,7 +40,12 @@ void ptx_transfer_name(struct ptx_flush *flush, unsigned type)
 		flush->named[type / 64] |= UINT64_C(1) << (type % 64);
 }
 
-/* Writes what was put, without the stream's lock. */
+/*
+ * Writes the block and the lists to the file, and releases the stream's lock for that time. The
+ * checkpoint is written before: whether or not the write completes, one of the two checkpoints fits
+ * the file. After a success the events are in the file, so their chunks become free. After an error
+ * the block stays in memory, and the next call writes it again.
+ */
 static int write_out(struct ptx_flush *flush)
 {
 	int err;
@@ -39,6 +57,7 @@ static int write_out(struct ptx_flush *flush)
 	pthread_mutex_lock(flush->lock);
 	if (!err)
 		ptx_drain_settle(flush->drain);
+	/* LOG-03: a LOOP log that lost events in the file is OVERRUN. */
 	if (ptx_log_overwritten(flush->log) != flush->overwritten) {
 		flush->overwritten = ptx_log_overwritten(flush->log);
 		flush->log_overrun = true;
@@ -47,6 +66,7 @@ static int write_out(struct ptx_flush *flush)
 	return err;
 }
 
+/* Without a copy of the data: it stays in the drain until the event is consumed. */
 static void make_event(const struct ptx_drain_event *from, struct ptx_log_event *to)
 {
 	to->len_flags = from->len_flags;
@@ -59,6 +79,9 @@ static void make_event(const struct ptx_drain_event *from, struct ptx_log_event 
 	to->data = from->data;
 }
 
+/*
+ * The STOP that ends a log is made here and not by the drain. It counts as an event of the drain.
+ */
 static void count_stop(struct ptx_drain *drain)
 {
 	drain->synthetic++;
@@ -67,7 +90,12 @@ static void count_stop(struct ptx_drain *drain)
 	ptx_ledger_thread(&drain->account, 0, 0, 0)->reported++;
 }
 
-/* The log takes no more: its last event is a STOP, and the stream stops with it (LOG-04 to -07). */
+/*
+ * Ends an UNTIL_FULL log: its last event is a STOP, and the stream stops with it (LOG-04 to
+ * LOG-07). event is the one that has no room; it is not consumed here. The log keeps room for the
+ * STOP, so ptx_log_append_last() needs at most one write before it. If the filter rejects STOP, the
+ * log ends without one.
+ */
 static void end_log(struct ptx_flush *flush, const struct ptx_drain_event *event)
 {
 	struct ptx_region *region = flush->drain->rings->region;
@@ -76,7 +104,7 @@ static void end_log(struct ptx_flush *flush, const struct ptx_drain_event *event
 	const int automatic = 1;
 	uint64_t state;
 
-	stop.time_ns = event->time_ns;
+	stop.time_ns = event->time_ns; /* in the place of that event */
 	stop.data = &automatic;
 	flush->log_overrun = true;
 	if (ptx_region_admits(region, POSIX_TRACE_STOP)) {
@@ -91,9 +119,13 @@ static void end_log(struct ptx_flush *flush, const struct ptx_drain_event *event
 		if (put == PTX_LOG_APPEND_DONE)
 			count_stop(flush->drain);
 	}
-	/* Not before: a checkpoint that says so is of a log that has the STOP. */
+	/* Not before: a checkpoint with log_full belongs to a log that has the STOP. */
 	flush->drain->log_full = true;
 	state = atomic_load_explicit(&region->state, memory_order_acquire);
+	/*
+	 * A writer may set FULL between the load and the exchange; the loop then sees the new
+	 * state. FULL and HELD end here, too: a full log ends the automatic restart.
+	 */
 	while (ptx_state_kind(state) != PTX_SUSPENDED) {
 		mark.ticks = ptx_drain_moment(flush->drain, false);
 		if (atomic_compare_exchange_strong_explicit(
@@ -107,12 +139,17 @@ static void end_log(struct ptx_flush *flush, const struct ptx_drain_event *event
 	}
 }
 
-/* One event from the stream to the log. False with *err: try again later. */
+/*
+ * Moves one event to the log's block. False: writing failed, *err is the error, and the event is
+ * still in the drain. True without consumption: the block was written, or the log was ended, and
+ * the caller must peek again.
+ */
 static bool transfer_one(struct ptx_flush *flush, const struct ptx_drain_event *event, int *err)
 {
 	struct ptx_log_event entry;
 
 	*err = 0;
+	/* LOG-08: until the next clear, each flush discards the events and succeeds. */
 	if (flush->drain->log_full) {
 		flush->log_overrun = true;
 		ptx_drain_consume(flush->drain, PTX_LOST_LOG_FULL);
@@ -134,7 +171,10 @@ static bool transfer_one(struct ptx_flush *flush, const struct ptx_drain_event *
 	return true;
 }
 
-/* Returns the most records that a stream can hold, with some events of the drain itself. */
+/*
+ * Returns the most records that a stream can hold, with some events of the drain itself: the pool's
+ * largest size, full of records without data.
+ */
 static uint64_t most_records(const struct ptx_drain *drain)
 {
 	return ptx_drain_chunks(drain) *
@@ -143,9 +183,10 @@ static uint64_t most_records(const struct ptx_drain *drain)
 }
 
 /*
- * Everything up to target, or all that there is behind writers that go on, until then. A hostile
- * writer stamps event after event with the same time, or holds back the order for ever: more than a
- * stream can hold is not waited for.
+ * Moves all events up to target. With the target UINT64_MAX it moves all that there is, and follows
+ * the writers until the time `until`. Times are in ticks. A hostile writer can stamp event after
+ * event with the same time, or hold back the order for ever, so a call moves no more events than a
+ * stream can hold, and waits for a limited time. Returns 0 or the error of a write.
  */
 int ptx_transfer(struct ptx_flush *flush, uint64_t target, uint64_t until)
 {
@@ -153,8 +194,8 @@ int ptx_transfer(struct ptx_flush *flush, uint64_t target, uint64_t until)
 	uint64_t moved = 0;
 	struct ptx_drain_event event;
 	_Atomic uint32_t never = 0;
-	unsigned count = 0, naps = 0;
-	uint32_t run;
+	unsigned count = 0, naps = 0; /* count: rounds without a nap */
+	uint32_t run; /* events that one call moved; 0: not the usual path */
 	int err;
 
 	for (;;) {
@@ -162,7 +203,10 @@ int ptx_transfer(struct ptx_flush *flush, uint64_t target, uint64_t until)
 			if (flush->drain->watermark >= target || target == UINT64_MAX ||
 			    (++naps > HELD_BACK_NAPS && ptx_clock_now() > too_long))
 				break;
-			/* Somebody older than the target may be about to publish. */
+			/*
+			 * A suspended writer may still publish an event before the target. The lock
+			 * is free during the nap, so that control calls need not wait.
+			 */
 			pthread_mutex_unlock(flush->lock);
 			ptx_futex_nap(&never, 0, HELD_BACK_NAP_NS);
 			pthread_mutex_lock(flush->lock);
@@ -170,12 +214,17 @@ int ptx_transfer(struct ptx_flush *flush, uint64_t target, uint64_t until)
 		}
 		if (event.ticks > target)
 			break;
+		/*
+		 * The hot path needs a record at the top of the heap; an event of the drain itself
+		 * is none.
+		 */
 		run = flush->drain->peeked_queue ? 0 : ptx_transfer_run(flush, target);
 		if (run == 0 && !transfer_one(flush, &event, &err))
 			return err;
 		moved += run ? run : 1;
 		if (target != UINT64_MAX && moved > most_records(flush->drain))
 			break;
+		/* The clock is read in few rounds only. */
 		if (++count % 256 == 0 && target == UINT64_MAX && ptx_clock_now() > until)
 			break;
 	}

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * flush/transfer_lists.c - what event types mean and what things are called, from the arena to the
- * log.
+ * flush/transfer_lists.c - schemas, names of objects and mappings, from the arena to the log.
  *
- * Before each block, so that a description that was made before an event is in the log before it.
- * Where nothing is new that is two loads.
+ * Called before each block, so that a description that was made before an event is in the log
+ * before that event. If nothing is new, it costs two loads. The lists are in shared memory: their
+ * readers (arena/schemas.h, arena/objects.h) check each entry and bound its length, and the number
+ * of entries is that of this library. The caller has the turn and the stream's lock.
  */
 #include <errno.h>
 
 #include "arena/arena.h"
 #include "flush/flush_private.h"
 
+/*
+ * changes is loaded before the entries (acquire), so an entry that is added during the walk makes a
+ * further walk necessary and is not missed. A process can store any number there: at worst each
+ * block costs a walk.
+ */
 static void transfer_schemas(struct ptx_flush *flush, const struct ptx_schemas *schemas)
 {
 	uint64_t changes = atomic_load_explicit(&schemas->changes, memory_order_acquire);
@@ -25,13 +31,17 @@ static void transfer_schemas(struct ptx_flush *flush, const struct ptx_schemas *
 			continue;
 		ptx_transfer_name(flush, type);
 		if (ptx_log_schema(flush->log, type, text) == ENOMEM)
-			flush->descriptions--; /* at the next block then */
+			flush->descriptions--; /* a wrong number: the next block looks again */
 		else
 			flush->described[type / 64] |= UINT64_C(1) << type % 64;
 	}
 }
 
-/* A cell may be filled later than those behind it, or never. */
+/*
+ * A process claims a cell first and fills it later, or never if it is killed. So the log may have
+ * cells behind one that is not ready. objects is the number of cells at the begin that the log has
+ * without a hole; object_said has one bit for each cell.
+ */
 static void transfer_objects(struct ptx_flush *flush, const struct ptx_objects *objects)
 {
 	unsigned count = ptx_objects_count(objects);
@@ -48,6 +58,10 @@ static void transfer_objects(struct ptx_flush *flush, const struct ptx_objects *
 	}
 }
 
+/*
+ * An entry that the log has no memory for stays, and the next block tries again. mapped may be
+ * NULL.
+ */
 void ptx_transfer_lists(struct ptx_flush *flush)
 {
 	const struct ptx_lists *lists = flush->drain->arena->lists;

@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * flush/transfer_run.c - many events of one ring into the log's block at once.
+ * flush/transfer_run.c - moves many events of one ring into the log's block at once.
  *
- * A flush thread that is slower than the writers loses events, so this is its hot path: what peek
- * and put would decide for every event is decided once for a run, and what stands in memory is
- * kept in registers meanwhile. Records in a row mostly have the same first word (length, flags and
- * type), and what that word allows is found out when it changes. Anything unusual ends the run and
- * is left to the one by one way.
+ * A flusher that is slower than the writers loses events, so this is its hot path. The checks that
+ * ptx_drain_peek() and ptx_log_append() make for each event are made once for a run, and the
+ * counters are kept in registers meanwhile. Consecutive records mostly have the same first word
+ * (length, flags and type), and the code examines that word when it changes. Anything unusual ends
+ * the run; the path for single events handles it. Both paths must have the same result in the log
+ * and in the account.
  */
 #include "drain/step.h"
 #include "flush/flush_private.h"
 #include "log/write_append.h"
 
-/* Up to when records may be delivered one after the other from the top source. */
+/*
+ * Returns the latest time up to which the top source's records are the next events, one after the
+ * other. Bounds: the watermark, the target, the least record of the other sources, and the first
+ * mark. The least of the others is a child of the heap's root. A tie ends the run one tick earlier,
+ * so that the path for single events applies the rule for ties.
+ */
 static uint64_t run_limit(const struct ptx_drain *drain, uint64_t target)
 {
 	const struct ptx_mark *mark = ptx_drain_first_mark(drain);
@@ -28,6 +34,11 @@ static uint64_t run_limit(const struct ptx_drain *drain, uint64_t target)
 	return limit;
 }
 
+/*
+ * Returns true if the word allows the fast path: a user event whose name the log has. A type below
+ * PTX_TYPE_UNNAMED that a traced process wrote is damage. The range is checked before named is
+ * indexed.
+ */
 static bool is_usual(const struct ptx_flush *flush, uint64_t first)
 {
 	unsigned type = ptx_record_first_type(first);
@@ -36,11 +47,16 @@ static bool is_usual(const struct ptx_flush *flush, uint64_t first)
 	       (flush->named[type / 64] >> (type % 64) & 1);
 }
 
+/*
+ * Counts records by type, as a difference of the run's counter at two moments: no addition at each
+ * record.
+ */
 struct tally {
 	uint64_t first;  /* the first word of the records being counted */
 	uint32_t counted; /* records of the run when that word appeared */
 };
 
+/* Adds the records since the word appeared to the type's line. records is the run's counter now. */
 static void count_type(struct ptx_drain *drain, const struct tally *tally, uint32_t records)
 {
 	if (records > tally->counted)
@@ -48,12 +64,17 @@ static void count_type(struct ptx_drain *drain, const struct tally *tally, uint3
 			records - tally->counted;
 }
 
-/* The records of source up to limit that are usual, and find room in the block. */
+/*
+ * Moves the records of the source up to limit that are usual and find room in the block. Returns
+ * their number. 0 changes nothing. The bytes are the reader's private copy, which
+ * ptx_records_check() has accepted, so sizes need no check here. The caller adds the sums to the
+ * total and the thread.
+ */
 static uint32_t move(struct ptx_flush *flush, struct ptx_source *source, uint64_t limit)
 {
 	struct ptx_drain *drain = flush->drain;
 	struct ptx_timeline line = { 0, 0, 0, 0 };
-	struct tally tally = { 0, 0 };
+	struct tally tally = { 0, 0 }; /* no record has the word 0 */
 	/*
 	 * Late events are left to the path that handles events one by one. It computes their
 	 * label and their phase.
@@ -62,9 +83,12 @@ static uint32_t move(struct ptx_flush *flush, struct ptx_source *source, uint64_
 	uint64_t last_ticks = drain->last_ticks > since ? drain->last_ticks : since;
 	int64_t last_ns = drain->last_ns;
 	uint32_t at = source->at, end = source->end;
-	size_t len = 0, size = 0;
+	size_t len = 0, size = 0; /* of the records with the word tally.first */
 	struct ptx_log_run run;
 
+	/*
+	 * False: the block's table has no recent entry for this thread. ptx_log_append() makes one.
+	 */
 	if (!ptx_log_run_begin(flush->log, source->ident.pid, source->ident.tid,
 			       source->ident.thread, &run))
 		return 0;
@@ -73,6 +97,7 @@ static uint32_t move(struct ptx_flush *flush, struct ptx_source *source, uint64_
 		uint64_t first = ptx_record_first(record), ticks = ptx_record_time(record);
 		int64_t ns;
 
+		/* A record that is older than the one before it is LATE. */
 		if (ticks > limit || ticks < last_ticks)
 			break;
 		if (ptx_unlikely(first != tally.first)) {
@@ -84,6 +109,7 @@ static uint32_t move(struct ptx_flush *flush, struct ptx_source *source, uint64_
 			len = ptx_record_len((uint32_t)first);
 			size = ptx_record_size(len);
 		}
+		/* The block is full, or the log is: ptx_log_append() decides which. */
 		if (size > run.room)
 			break;
 		if (ptx_unlikely(!ptx_timeline_covers(&line, ticks)))
@@ -97,6 +123,7 @@ static uint32_t move(struct ptx_flush *flush, struct ptx_source *source, uint64_
 	}
 	count_type(drain, &tally, run.records);
 	ptx_log_run_end(flush->log, &run);
+	/* The same as ptx_step_delivered() and ptx_step_advance() do for a single event. */
 	if (run.records) {
 		drain->last_ticks = last_ticks;
 		drain->last_ns = last_ns;
@@ -105,6 +132,11 @@ static uint32_t move(struct ptx_flush *flush, struct ptx_source *source, uint64_
 	return run.records;
 }
 
+/*
+ * Not for LOOP streams, where each event must be compared with the cut; not while the stream is
+ * stopped, where records are no members; and not for the controller's ring, whose records are
+ * system events.
+ */
 uint32_t ptx_transfer_run(struct ptx_flush *flush, uint64_t target)
 {
 	struct ptx_drain *drain = flush->drain;
@@ -119,7 +151,9 @@ uint32_t ptx_transfer_run(struct ptx_flush *flush, uint64_t target)
 		return 0;
 	drain->account.total.reported += count;
 	ptx_step_line(drain, source)->reported += count;
+	/* The source is at another record, or its buffer is used up: the heap changes. */
 	ptx_step_settle(drain);
+	/* As ptx_drain_consume() does: the stream may have room now. */
 	if (drain->full_marked)
 		ptx_drain_sync(drain);
 	return count;
