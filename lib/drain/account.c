@@ -119,7 +119,7 @@ static void add_slots(const struct ptx_rings *rings, struct ptx_ledger *ledger)
 
 		/*
 		 * The load acquires what ptx_ring_count_loss() released. So the identity that is
-		 * loaded below is that of the thread that counted, or of a later owner of the slot.
+		 * loaded below is not older than the count.
 		 */
 		for (int loss = 0; loss < PTX_WRITER_LOSSES; loss++) {
 			uint64_t count = atomic_load_explicit(&slot->lost[loss],
@@ -171,9 +171,9 @@ static void add_types(const struct ptx_rings *rings, struct ptx_ledger *ledger, 
 }
 
 /*
- * The caller has the stream's lock, so the reader delivers nothing meanwhile. Writers continue.
- * What they record after the census has begun is in no column. The call copies all unread records
- * and does not wait for any writer. After ENOMEM the content of the ledger is incomplete.
+ * The caller has the stream's lock, so the reader delivers nothing meanwhile. Writers continue; no
+ * column has the events that they record after the census has begun. The call copies all unread
+ * records and does not wait for any writer. After ENOMEM the ledger is incomplete.
  */
 int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 {
