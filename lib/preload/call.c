@@ -3,26 +3,10 @@
  * preload/call.c - the strings of wrappers of one line.
  *
  * A call that returned without an error has read its strings. After an error it may not have read
- * them; then memory that is not known to be mapped is checked before it is read, or not read in a
- * process that must make no system call.
+ * them: rename("", to) fails before the kernel reads the second path. Then memory is checked
+ * before it is read, as in text.c.
  */
 #include "preload/call.h"
-
-#include "preload/known.h"
-
-/*
- * Copies an argument. EFAULT: it is not readable. EINVAL and ENOSYS: the kernel may have rejected
- * other arguments before it read the string.
- */
-static size_t put_argument(char *to, size_t bytes, const char *text, int error)
-{
-	/* After all other errors the string was read, or is known not to be readable. */
-	if (error != EINVAL && error != ENOSYS)
-		return shim_text_after(to, bytes, text, error);
-	if (shim_is_quiet() && !shim_is_known(text))
-		return shim_text(to, bytes, NULL);
-	return shim_text_before(to, bytes, text);
-}
 
 /*
  * Copies a result of len bytes without a NUL. A result that is too long loses its end, and a
@@ -56,8 +40,12 @@ void shim_record_strings(struct shim_call *call, struct shim_record *record,
 		const size_t part = room / (strings - i);
 		size_t used;
 
-		if (string[i].len == SHIM_ARGUMENT)
-			used = put_argument(to, part, string[i].text, record->error);
+		/* After an error the call may have read only the first of several strings. */
+		if (string[i].len == SHIM_UNREAD || (string[i].len == SHIM_ARGUMENT &&
+						     record->error && strings > 1))
+			used = shim_text_unsure(to, part, string[i].text);
+		else if (string[i].len == SHIM_ARGUMENT)
+			used = shim_text_after(to, part, string[i].text, record->error);
 		else if (record->error || !string[i].text)
 			used = shim_text(to, part, NULL);
 		else if (string[i].len == SHIM_RESULT)

@@ -39,15 +39,21 @@ struct shim_record {
 /* A string of a call. */
 struct shim_string {
 	const char *text;
-	int64_t len; /* SHIM_ARGUMENT, SHIM_RESULT, or the bytes of a result without a NUL */
+	int64_t len; /* SHIM_ARGUMENT to SHIM_UNREAD, or the bytes of a result without a NUL */
 };
 
 /* No results of calls: readlink() returns -1. */
 #define SHIM_ARGUMENT INT64_MIN
 #define SHIM_RESULT   (INT64_MIN + 1)
+#define SHIM_UNREAD   (INT64_MIN + 2) /* an argument that the call may not have read */
 
 /* A string that the program passes: it is recorded also if the call fails. */
 #define SHIM_IN(text_)          { (text_), SHIM_ARGUMENT }
+/*
+ * As SHIM_IN(), for functions that can fail without errno: record.error is then 0. read_: whether
+ * the call has read the string.
+ */
+#define SHIM_IN_IF(text_, read_) { (text_), (read_) ? SHIM_ARGUMENT : SHIM_UNREAD }
 /* A string that the call returns, with a NUL or with a length: only if the call succeeded. */
 #define SHIM_OUT(text_)         { (text_), SHIM_RESULT }
 #define SHIM_OUT_N(text_, len_) { (text_), (len_) }

@@ -310,14 +310,15 @@ SHIM_WRAPPER int closedir(DIR *stream)
 }
 
 /*
- * glob(3) returns a code of its own, which the field result has; errno is not set. Its pattern is
- * read by the C library, so that it is readable after the call.
+ * glob(3) returns a code of its own, which the field result has; errno is not set. With invalid
+ * flags it fails before it reads the pattern.
  */
 #define GLOB(name, buffer) \
 	SHIM_TRACED(int, name, FILE_GLOB, shim_no_number, \
 		    (const char *path, int flags, int (*on_error)(const char *, int), \
 		     buffer *to), \
-		    (path, flags, on_error, to), false, (result, flags), (), (SHIM_IN(path)))
+		    (path, flags, on_error, to), false, (result, flags), (), \
+		    (SHIM_IN_IF(path, !result)))
 GLOB(glob, glob_t)
 GLOB(glob64, glob64_t)
 

@@ -8,6 +8,7 @@
 
 #include "preload/address.h"
 #include "preload/shim.h"
+#include "preload/text.h"
 
 /* The fields of net.socket. other is the second descriptor of socketpair(). */
 struct socket_data {
@@ -71,17 +72,17 @@ struct named {
 };
 
 /*
- * Formats an address that the program passed to a call. If the call failed before the kernel read
- * the address, the address may be invalid memory, and the text is empty.
+ * Formats an address that the program passed to a call. If the call failed, it may not have read
+ * the address, which may be invalid memory. Then the text is empty.
  */
 static size_t put_readable(char *to, const struct sockaddr *address, socklen_t bytes, int error)
 {
 	/*
-	 * EINVAL, EBADF and ENOTSOCK may be detected before the address is read, and ECANCELED
-	 * means that the call did not return.
+	 * No more bytes are formatted. The kernel refuses longer addresses before it reads them,
+	 * so that the program's length must not be trusted.
 	 */
-	bool is_read = error != EFAULT && error != ECANCELED && error != EINVAL && error != EBADF &&
-		       error != ENOTSOCK;
+	const size_t most = sizeof(struct sockaddr_storage);
+	bool is_read = !error || shim_can_read(address, bytes < most ? bytes : most);
 
 	return shim_address(to, is_read ? address : NULL, bytes);
 }

@@ -8,14 +8,15 @@
 #include "preload/call.h"
 
 /*
- * error is errno only if the result says so. Both names may be NULL. The C library reads them
- * itself, so that they are readable after the call.
+ * error is errno only if the result says so. Both names may be NULL. After a result that is not 0
+ * the C library may not have read them: it examines the flags first. The field error is then 0 but
+ * for EAI_SYSTEM, so that it does not show whether they are readable.
  */
 SHIM_TRACED(int, getaddrinfo, NET_LOOKUP, shim_no_number,
 	    (const char *node, const char *service, const struct addrinfo *hints,
 	     struct addrinfo **found),
 	    (node, service, hints, found), result == EAI_SYSTEM, (result), (),
-	    (SHIM_IN(node), SHIM_IN(service)))
+	    (SHIM_IN_IF(node, !result), SHIM_IN_IF(service, !result)))
 
 /* The texts are results, in memory of the program. It may ask for one of them only. */
 SHIM_TRACED(int, getnameinfo, NET_NAME, shim_no_number,

@@ -10,6 +10,7 @@
 #include <sys/select.h>
 
 #include "preload/shim.h"
+#include "preload/text.h"
 
 /* The fields of net.poll, net.select and net.epoll. The struct ends in padding. */
 struct wait {
@@ -31,11 +32,13 @@ static int64_t of_ms(int ms)
 
 /*
  * Converts the timeout of ppoll(), pselect() and epoll_pwait2(). A null pointer means for ever.
- * EFAULT: the timeout may be unreadable.
+ * After an error the timeout may be unreadable.
  */
 static int64_t of_timespec(const struct timespec *time, int error)
 {
-	return !time || error == EFAULT ? -1 : shim_span(time->tv_sec, time->tv_nsec);
+	if (!time || (error && !shim_can_read(time, sizeof *time)))
+		return -1;
+	return shim_span(time->tv_sec, time->tv_nsec);
 }
 
 /*
@@ -46,7 +49,7 @@ static int64_t of_timeval(const struct timeval *time, int error)
 {
 	int64_t ns;
 
-	if (!time || error == EFAULT)
+	if (!time || (error && !shim_can_read(time, sizeof *time)))
 		return -1;
 	if (__builtin_mul_overflow(time->tv_usec, INT64_C(1000), &ns))
 		ns = 0; /* the kernel refuses it */
@@ -69,7 +72,7 @@ static int64_t of_timeval(const struct timeval *time, int error)
 		call.len = WAIT_BYTES; \
 		data.result = next(name) args; \
 		data.error = data.result < 0 ? errno : 0; \
-		/* After the call: the kernel has read the timeout, or EFAULT. */ \
+		/* After the call: if it succeeded, the kernel has read the timeout. */ \
 		data.timeout = (timeout_); \
 		return data.result; \
 	}

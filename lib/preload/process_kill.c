@@ -25,14 +25,23 @@ SHIM_TRACED(int, raise, PROCESS_KILL, shim_no_number, (int signal), (signal), re
 	    (shim_pid(), signal), (), ())
 
 /*
- * The limits are those that the program sets or gets, and 0 after an error: only then they may not
- * be readable.
+ * A limit that a call has set or got. 0 after an error, when it may not be readable. getrlimit()
+ * and setrlimit() succeed with a null pointer, although the header says that it is not null. The
+ * assembly hides from the compiler that given_ is the argument.
  */
+#define LIMIT_MEMBER(limit_, member_) \
+	({ \
+		__typeof__(limit_) given_ = (limit_); \
+		__asm__("" : "+r"(given_)); \
+		result || !given_ ? 0 : (int64_t)given_->member_; \
+	})
+
+/* The members are read after the call: a limit that the call returns is not initialized before. */
 #define LIMIT(name, type, set, qualifier) \
 	SHIM_INT(name, PROCESS_LIMIT, \
 		 (__rlimit_resource_t resource, qualifier struct type *limit), \
 		 (resource, limit), (0, (int32_t)resource, set), \
-		 (result ? 0 : (int64_t)limit->rlim_cur, result ? 0 : (int64_t)limit->rlim_max), ())
+		 (LIMIT_MEMBER(limit, rlim_cur), LIMIT_MEMBER(limit, rlim_max)), ())
 /* In one event type, so that the limits and their changes are in one order. */
 LIMIT(getrlimit, rlimit, 0, )
 LIMIT(getrlimit64, rlimit64, 0, )
@@ -40,8 +49,7 @@ LIMIT(setrlimit, rlimit, 1, const)
 LIMIT(setrlimit64, rlimit64, 1, const)
 
 /* The new limits if there are any, else the old ones. The program may pass neither. */
-#define SHOWN(member) \
-	(result || !(limit ? limit : old) ? 0 : (int64_t)(limit ? limit : old)->member)
+#define SHOWN(member) LIMIT_MEMBER(limit ? limit : old, member)
 
 /* prlimit(2) of any process; pid 0 is the caller. */
 #define PRLIMIT(name, type) \

@@ -127,8 +127,9 @@ SHIM_WRAPPER FILE *popen(const char *command, const char *mode)
 	data.file = (uint64_t)(uintptr_t)file;
 	/* errno of a failed popen(), 0 otherwise. */
 	data.error = file ? 0 : errno;
-	len = shim_text_after(data.text, 16, mode, data.error);
-	len += shim_text_after(data.text + len, sizeof data.text - len, command, data.error);
+	/* The C library has read the mode, and only the shell in the child reads the command. */
+	len = shim_text_unsure(data.text, 16, mode);
+	len += shim_text_before(data.text + len, sizeof data.text - len, command);
 	call.len += len;
 	return file;
 }

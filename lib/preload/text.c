@@ -2,8 +2,8 @@
 /*
  * preload/text.c - copies strings of the program into events.
  *
- * After a call that succeeded, its strings are known to be readable. Before a call, or after some
- * errors, they may be invalid, and the shim must not crash where the program would only get an
+ * After a call that succeeded, its strings are known to be readable. Before a call, or after an
+ * error, they may be invalid, and the shim must not crash where the program would only get an
  * error. Such memory is checked page by page.
  */
 #include "preload/text.h"
@@ -22,47 +22,6 @@
 #define PAGE 4096
 
 /*
- * Writes len bytes of text and a NUL, at most bytes. A longer text loses its beginning. bytes 0:
- * nothing.
- */
-static size_t put_text(char *to, size_t bytes, const char *text, size_t len)
-{
-	if (bytes == 0)
-		return 0;
-	if (len < bytes) {
-		if (len)
-			memcpy(to, text, len);
-		to[len] = '\0';
-		return len + 1;
-	}
-	/* The last part with its NUL. */
-	memcpy(to, text + len - (bytes - 1), bytes);
-	if (bytes > 3)
-		memcpy(to, "...", 3);
-	return bytes;
-}
-
-/* For constants, and for strings of a call that succeeded. */
-size_t shim_text(char *to, size_t bytes, const char *text)
-{
-	/* The text was read by a successful call, so that it is readable. */
-	return put_text(to, bytes, text, text ? strlen(text) : 0);
-}
-
-/*
- * The kernel searches the NUL of a path only within PATH_MAX bytes. After the other errors it may
- * not have read the string at all.
- */
-size_t shim_text_after(char *to, size_t bytes, const char *text, int error)
-{
-	if (error == ENAMETOOLONG)
-		return put_text(to, bytes, text, strnlen(text, PATH_MAX));
-	if (error == EFAULT || error == EINVAL || error == ECANCELED || error == ENOSYS)
-		text = NULL;
-	return shim_text(to, bytes, text);
-}
-
-/*
  * Returns whether the byte at from can be read. Known memory needs no system call. For other
  * memory the kernel is asked by a call that changes nothing: rt_sigprocmask() with an invalid
  * `how` fails with EINVAL, but reads the mask first and fails with EFAULT if it cannot. A quiet
@@ -78,6 +37,139 @@ static bool is_there(const void *from)
 	/* 8 bytes at an aligned address never cross a page. */
 	syscall(SYS_rt_sigprocmask, -1, (uintptr_t)from & ~(uintptr_t)7, NULL, 8);
 	return errno != EFAULT;
+}
+
+/*
+ * As is_there(), but false if that is not known: a quiet process cannot ask the kernel. For memory
+ * that a failed call may have rejected.
+ */
+static bool is_surely_there(const void *from)
+{
+	return (!shim_is_quiet() || shim_is_known(from)) && is_there(from);
+}
+
+/*
+ * Copies bytes that the shim has checked, but a sanitizer in the program may reject. These bytes
+ * are loaded one by one, by code that is not checked; volatile keeps the compiler from making a
+ * call of the loop.
+ */
+__attribute__((no_sanitize("address")))
+static void copy_unchecked(char *to, const char *from, size_t bytes)
+{
+	const volatile char *byte = from;
+
+	for (size_t i = 0; i < bytes; i++)
+		to[i] = byte[i];
+}
+
+/*
+ * Writes len bytes of text and a NUL, at most bytes. A longer text loses its beginning. bytes 0:
+ * nothing. is_read: a call has read the text, so that every memcpy() may.
+ */
+static size_t put_text(char *to, size_t bytes, const char *text, size_t len, bool is_read)
+{
+	size_t skipped;
+
+	if (bytes == 0)
+		return 0;
+	skipped = len < bytes ? 0 : len - (bytes - 1);
+	len -= skipped;
+	if (len && is_read)
+		memcpy(to, text + skipped, len);
+	else if (len)
+		copy_unchecked(to, text + skipped, len);
+	/* The text may have no NUL at this place: it was not searched to its end. */
+	to[len] = '\0';
+	if (skipped && bytes > 3)
+		memcpy(to, "...", 3);
+	return len + 1;
+}
+
+/* For constants, and for strings of a call that succeeded. */
+size_t shim_text(char *to, size_t bytes, const char *text)
+{
+	/* The text was read by a successful call, so that it is readable. */
+	return put_text(to, bytes, text, text ? strlen(text) : 0, true);
+}
+
+/*
+ * Determines the length of a text that may be invalid memory, at most PATH_MAX: the kernel searches
+ * the NUL of a path only so far. Each page is checked before its first byte is read. False: there
+ * is no NUL before memory that is not readable.
+ */
+__attribute__((no_sanitize("address")))
+static bool find_end(const char *text, size_t *len)
+{
+	const volatile char *byte = text;
+
+	for (*len = 0; *len < PATH_MAX; ++*len) {
+		const uintptr_t at = (uintptr_t)text + *len;
+
+		if ((*len == 0 || at % PAGE == 0) && !is_surely_there((const void *)at))
+			return false;
+		if (!byte[*len])
+			break;
+	}
+	return true;
+}
+
+/* A text that cannot be read is an empty one. */
+size_t shim_text_unsure(char *to, size_t bytes, const char *text)
+{
+	int saved = errno;
+	size_t len;
+
+	/* A part of a text is not recorded: it may be any memory that the program did not mean. */
+	if (!find_end(text, &len))
+		len = 0;
+	errno = saved;
+	return put_text(to, bytes, text, len, false);
+}
+
+/*
+ * Errors of the search for a file. The kernel reports them after it has read the path, if the call
+ * has one only. They are frequent, and need no check.
+ */
+static bool is_of_search(int error)
+{
+	return error == ENOENT || error == ENOTDIR || error == EEXIST || error == EISDIR ||
+	       error == ELOOP || error == ENAMETOOLONG;
+}
+
+/*
+ * Other arguments may have been rejected before the text was read: descriptors, flags, or all of
+ * them by a filter of seccomp(2).
+ */
+size_t shim_text_after(char *to, size_t bytes, const char *text, int error)
+{
+	if (!error)
+		return shim_text(to, bytes, text);
+	/* Some calls accept a null pointer, for a file that the descriptor names. */
+	if (text && is_of_search(error))
+		return put_text(to, bytes, text, strnlen(text, PATH_MAX), true);
+	return shim_text_unsure(to, bytes, text);
+}
+
+/*
+ * Each page is checked. at may wrap around at the end of the address space: the kernel refuses the
+ * last pages, so that the loop ends before that.
+ */
+bool shim_can_read(const void *from, size_t bytes)
+{
+	const int saved = errno;
+	uintptr_t at = (uintptr_t)from;
+	bool can = true;
+
+	while (bytes && can) {
+		const size_t rest = PAGE - at % PAGE;
+		const size_t part = bytes < rest ? bytes : rest;
+
+		can = is_surely_there((const void *)at);
+		at += part;
+		bytes -= part;
+	}
+	errno = saved;
+	return can;
 }
 
 /*

@@ -26,10 +26,17 @@
 size_t shim_text(char *to, size_t bytes, const char *text);
 
 /*
- * For a string of a call that failed with error, or succeeded (0). If the call may not have read
- * the string, the result is an empty one.
+ * For the only path of a call that failed with error, or succeeded (0). If the call may not have
+ * read it, as shim_text_unsure().
  */
 size_t shim_text_after(char *to, size_t bytes, const char *text, int error);
+
+/*
+ * For a string of a call that failed, perhaps before the string was read. Any pointer is valid. A
+ * string that is not readable up to its NUL is an empty one, also if that is not known: a quiet
+ * process makes no system call.
+ */
+size_t shim_text_unsure(char *to, size_t bytes, const char *text);
 
 /* For a string before the call: memory that is not readable is treated like an empty string. */
 size_t shim_text_before(char *to, size_t bytes, const char *text);
@@ -39,6 +46,12 @@ bool shim_copy(void *to, const void *from, size_t bytes);
 
 /* Returns whether memory that begins at from and does not reach the next page is readable. */
 bool shim_is_there(const void *from);
+
+/*
+ * For a struct of a call that failed: returns whether all its bytes are readable. False also if a
+ * quiet process cannot find out.
+ */
+bool shim_can_read(const void *from, size_t bytes);
 
 /* An argument vector, with blanks between the arguments. The end is omitted if it is too long. */
 size_t shim_text_arguments(char *to, size_t bytes, char *const argv[]);

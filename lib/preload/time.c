@@ -37,10 +37,12 @@ struct sleep_data {
 		return result; \
 	}
 
-/* EFAULT: the time may be unreadable. */
+/* After an error the time may be unreadable: the clock is examined first. */
 static int64_t asked_of(const struct timespec *time, int error)
 {
-	return error == EFAULT || !time ? -1 : shim_span(time->tv_sec, time->tv_nsec);
+	if (!time || (error && !shim_can_read(time, sizeof *time)))
+		return -1;
+	return shim_span(time->tv_sec, time->tv_nsec);
 }
 
 /* EINTR is recorded as an error: a handler has interrupted the sleep. */

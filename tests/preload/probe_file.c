@@ -17,10 +17,14 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/time.h>
 #include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
+#include <utime.h>
 
 #include "preload/probe.h"
 
@@ -133,6 +137,172 @@ static void others(void)
 	MUST(getaddrinfo("no number", NULL, &hints, &found) == EAI_NONAME);
 }
 
+/*
+ * Pointers that a call may reject, or may fail before it reads: no memory, a byte before an
+ * unreadable page, which is a string without a NUL, a string that ends there, an empty string, and
+ * one that is longer than a path.
+ */
+#define STRINGS 7
+static const char *string[STRINGS];
+
+static void make_strings(void)
+{
+	static char longest[5000];
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *map = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			 0);
+
+	MUST(map != MAP_FAILED && mprotect(map + page, page, PROT_NONE) == 0);
+	memset(longest, 'l', sizeof longest - 1);
+	map[page - 1] = 'x';
+	map[page - 4] = 'y';
+	map[page - 3] = '\0';
+	string[1] = nowhere;
+	string[2] = map + page - 1;
+	string[3] = map + page - 4;
+	string[4] = map + 2 * page - 1;
+	string[5] = "";
+	string[6] = longest;
+}
+
+/* The error of a call: 0 after success. No call here is expected to succeed. */
+#define SAY(...) \
+	do { \
+		long result_; \
+		errno = 0; \
+		result_ = (long)(__VA_ARGS__); \
+		printf("%s %ld: %ld %d\n", #__VA_ARGS__, number, result_, errno); \
+	} while (0)
+
+/* A folder that is a descriptor of no file. */
+static const int folder[] = { AT_FDCWD, -1, 0 };
+
+/* Every call with one string. */
+static void one_string(const char *s, long number)
+{
+	struct stat got;
+	struct statfs system;
+	glob_t found;
+	char to[9];
+
+	SAY(stat(s, &got));
+	SAY(lstat(s, &got));
+	SAY(statfs(s, &system));
+	SAY(access(s, 0));
+	SAY(access(s, 99));
+	SAY(eaccess(s, 0));
+	SAY(unlink(s));
+	SAY(rmdir(s));
+	SAY(remove(s));
+	SAY(readlink(s, to, sizeof to));
+	SAY(readlink(s, to, 0));
+	SAY(readlink(s, nowhere, 1));
+	SAY(mkdir(s, 0) ? -1 : rmdir(s));
+	SAY(mknod(s, S_IFDIR, 0));
+	SAY(chdir(s));
+	SAY(open(s, O_RDONLY));
+	SAY(chmod(s, 0));
+	SAY(chown(s, 0, 0));
+	SAY(lchown(s, 0, 0));
+	SAY(truncate(s, -1));
+	SAY(truncate(s, 0));
+	SAY(utime(s, NULL));
+	SAY(utimes(s, NULL));
+	SAY(lutimes(s, NULL));
+	SAY(umount(s));
+	SAY(umount2(s, 0xffff));
+	SAY(memfd_create(s, 0xffff0000));
+	SAY(inotify_add_watch(-1, s, IN_MODIFY));
+	SAY(inotify_add_watch(0, s, IN_MODIFY));
+	SAY(inotify_add_watch(0, s, 0));
+	SAY(glob(s, ~0, NULL, &found));
+	for (size_t i = 0; i < sizeof folder / sizeof folder[0]; i++) {
+		const int at = folder[i];
+
+		SAY(fstatat(at, s, &got, 0));
+		SAY(fstatat(at, s, &got, 0xffff));
+		SAY(statx(at, s, 0xffff, 0, (struct statx *)nowhere));
+		SAY(faccessat(at, s, 99, 0));
+		SAY(faccessat(at, s, 0, 0xffff));
+		SAY(unlinkat(at, s, 0));
+		SAY(unlinkat(at, s, 0xffff));
+		SAY(readlinkat(at, s, to, 0));
+		SAY(mkdirat(at, s, 0) ? -1 : unlinkat(at, s, AT_REMOVEDIR));
+		SAY(mknodat(at, s, S_IFDIR, 0));
+		SAY(openat(at, s, O_RDONLY));
+		SAY(openat(at, s, O_TMPFILE));
+		SAY(fchmodat(at, s, 0, 0xffff));
+		SAY(fchownat(at, s, 0, 0, 0xffff));
+		SAY(utimensat(at, s, (const struct timespec *)nowhere, 0));
+		SAY(utimensat(at, s, NULL, 0xffff));
+	}
+}
+
+/* Every call with two strings. The kernel may fail at the first, and not read the second. */
+static void two_strings(const char *s, const char *t, long number)
+{
+	SAY(rename(s, t));
+	SAY(link(s, t));
+	SAY(symlink(s, t) ? -1 : unlink(t));
+	SAY(mount(s, t, NULL, MS_REC | MS_PRIVATE, NULL));
+	SAY(mount(s, t, NULL, MS_BIND, NULL));
+	for (size_t i = 0; i < sizeof folder / sizeof folder[0]; i++) {
+		const int at = folder[i];
+
+		SAY(symlinkat(s, at, t) ? -1 : unlinkat(at, t, 0));
+		for (size_t k = 0; k < sizeof folder / sizeof folder[0]; k++) {
+			SAY(renameat(at, s, folder[k], t));
+			SAY(renameat2(at, s, folder[k], t, 0xff));
+			SAY(linkat(at, s, folder[k], t, 0));
+			SAY(linkat(at, s, folder[k], t, 0xffff));
+		}
+	}
+}
+
+/*
+ * Writes the results of calls whose strings may be invalid. They are the same without the shim. A
+ * call that succeeded is undone, so that the next run finds the same files.
+ */
+static int file_strings(int argc, char **argv)
+{
+	MUST(argc == 1 && chdir(argv[0]) == 0);
+	make_strings();
+	for (int i = 0; i < STRINGS; i++) {
+		one_string(string[i], i);
+		for (int k = 0; k < STRINGS; k++)
+			two_strings(string[i], string[k], 10 * i + k);
+	}
+	return 0;
+}
+
+/* Structs that a call may fail before it reads, or for which NULL is no error. */
+static int file_structs(int argc, char **argv)
+{
+	void *none[] = { NULL, nowhere };
+
+	(void)argc, (void)argv;
+	for (long number = 0; number < 2; number++) {
+		void *volatile at = none[number];
+
+		SAY(getrlimit(RLIMIT_NOFILE, at));
+		SAY(setrlimit(RLIMIT_NOFILE, at));
+		SAY(prlimit(0, RLIMIT_NOFILE, at, at));
+		SAY(prlimit(0, RLIMIT_NOFILE, NULL, at));
+		SAY(prlimit(-1, RLIMIT_NOFILE, at, NULL));
+		SAY(getrlimit((__rlimit_resource_t)99, at));
+		SAY(connect(-1, at, 16));
+		SAY(connect(0, at, ~0u));
+		SAY(bind(0, at, 16));
+		SAY(clock_nanosleep(99, 0, at, NULL));
+		SAY(epoll_ctl(-1, EPOLL_CTL_ADD, 0, at));
+		SAY(epoll_ctl(-1, EPOLL_CTL_DEL, 0, at));
+		SAY(pipe(at));
+		SAY(pipe2(at, ~0));
+		SAY(fcntl(-1, F_GETLK, at));
+	}
+	return 0;
+}
+
 static int file(int argc, char **argv)
 {
 	MUST(argc == 1 && chdir(argv[0]) == 0);
@@ -165,5 +335,6 @@ static int file_variants(int argc, char **argv)
 }
 
 const struct probe probes_file[] = {
-	{ "file", file }, { "file-variants", file_variants }, { 0 }
+	{ "file", file }, { "file-variants", file_variants }, { "file-strings", file_strings },
+	{ "file-structs", file_structs }, { 0 }
 };

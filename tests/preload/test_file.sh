@@ -67,6 +67,24 @@ check "stat64, lstat64, fstatat, statx" shows 'file.stat .* error=0 .* path=/$' 
 check "statfs" shows 'file.statfs .* error=0 fd=-1 path=/$' 1
 check "__readlink_chk" shows 'file.readlink .* error=2 .* path=/no/such/link to=$' 1
 
+# Strings and structs that a failed call may not have read: the results are those without the shim.
+for what in file-strings file-structs; do
+	rm -rf "$tmp/here"
+	mkdir "$tmp/here"
+	"$probe" $what "$tmp/here" >"$tmp/plain" </dev/null
+	shim file,io,process,net,time "$probe" $what "$tmp/here" </dev/null
+	check "$what: the program survives" exits 0
+	check "$what: results are those without the shim" cmp "$tmp/plain" "$tmp/out"
+done
+rm -rf "$tmp/here"
+mkdir "$tmp/here"
+shim file "$probe" file-strings "$tmp/here" </dev/null
+check "a string that ends before an unreadable page is recorded" \
+	shows 'file.rename .* error=[1-9][0-9]* folder=-100 to_folder=-100 flags=0x0 path=y to=y$'
+check "one without a NUL there is not" shows 'path=x' 0
+check "a path that is too long keeps its end" shows 'file.unlink .* error=36 .* path=\.\.\.l{200}'
+check "so do both of two" shows 'file.rename .* path=\.\.\.l{200}l* to=\.\.\.l{200}l*$'
+
 # Programs that were linked with an old glibc call __xstat(), which has no header any more.
 cat >"$tmp/old.c" <<'EOF'
 #include <dlfcn.h>
