@@ -19,12 +19,12 @@ csv_events() {
 compare() {
 	log=$1
 	shift
-	dumped=$("$posixtrace" dump "$tmp/$log.log" "$@" 2>/dev/null | wc -l)
+	dumped=$("$posixtrace" dump --system "$tmp/$log.log" "$@" 2>/dev/null | wc -l)
 	run 0 convert "$tmp/$log.log" "$@" --to jsonl
 	check "$log $*: jsonl has the events of dump" test "$(grep -c '^{"event"' "$tmp/out")" -eq "$dumped"
 	check "$log $*: so has csv" test "$(csv_events "$tmp/$log.log" "$@")" -eq "$dumped"
 	run 0 convert "$tmp/$log.log" "$@" --force -o "$tmp/chosen.ptl"
-	check "$log $*: so has a log" test "$("$posixtrace" dump "$tmp/chosen.ptl" 2>/dev/null | wc -l)" -eq "$dumped"
+	check "$log $*: so has a log" test "$("$posixtrace" dump --system "$tmp/chosen.ptl" 2>/dev/null | wc -l)" -eq "$dumped"
 	run 0 verify "$tmp/chosen.ptl"
 	# There and back: what formats need beside the events has names of its own.
 	for format in evt etw rkh tracex; do
@@ -33,7 +33,7 @@ compare() {
 		max=
 		test $format = rkh && max=--max-frame=65535 # rich.log has large events
 		run 0 convert --from $format $max "$tmp/there" --force -o "$tmp/back.ptl"
-		check "$log $*: $format has the events of dump" test "$("$posixtrace" dump "$tmp/back.ptl" \
+		check "$log $*: $format has the events of dump" test "$("$posixtrace" dump --system "$tmp/back.ptl" \
 			-x 'rkh.*' -x 'tracex_[ho]*' -x 'tx_*' 2>/dev/null | wc -l)" -eq "$dumped"
 	done
 	run 0 convert "$tmp/$log.log" "$@" --to jsonl
@@ -45,9 +45,9 @@ compare() {
 	run 0 convert "$tmp/$log.log" "$@" --to perfetto -o /dev/null
 }
 
-pid=$("$posixtrace" dump --json "$tmp/plain.log" | sed -n 's/.*"pid":\([0-9]*\).*/\1/p' | head -1)
+pid=$("$posixtrace" dump --system --json "$tmp/plain.log" | sed -n 's/.*"pid":\([0-9]*\).*/\1/p' | head -1)
 for log in plain overrun rich; do
-	name=$("$posixtrace" dump --json "$tmp/$log.log" 2>/dev/null |
+	name=$("$posixtrace" dump --system --json "$tmp/$log.log" 2>/dev/null |
 		sed -n 's/.*"event":"\([^"]*\)".*/\1/p' | grep -v '^posix_trace' | head -1)
 	check "$log has an event" test -n "$name"
 	compare $log -e "$name"

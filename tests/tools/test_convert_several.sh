@@ -62,7 +62,7 @@ for log in x y; do
 done
 "${top_builddir:-..}/tests/tools/make_log" overrun "$tmp/z" 5000 >/dev/null || exit 99
 same_events() {
-	dumped=$("$posixtrace" dump --merge --raw --fields time,event,data "$tmp/x" "$tmp/y" "$tmp/z" "$@" \
+	dumped=$("$posixtrace" dump --system --merge --raw --fields time,event,data "$tmp/x" "$tmp/y" "$tmp/z" "$@" \
 		-x posix_trace_start -x posix_trace_stop -x posix_trace_filter 2>/dev/null | sort)
 	for format in $formats; do
 		rm -rf "$tmp/to" "$tmp/to.trxc"
@@ -74,18 +74,18 @@ same_events() {
 			mv "$tmp/back.ptl" "$tmp/back" ;;
 		jsonl)
 			check "jsonl $*: as many events as dump" test "$(grep -c '^{"event"' "$tmp/to")" -eq \
-				"$("$posixtrace" dump --merge "$tmp/x" "$tmp/y" "$tmp/z" "$@" 2>/dev/null | wc -l)"
+				"$("$posixtrace" dump --system --merge "$tmp/x" "$tmp/y" "$tmp/z" "$@" 2>/dev/null | wc -l)"
 			continue ;;
 		*) continue ;;
 		esac
 		run 0 verify "$tmp/back"
 		if test $format = tracex; then # its names are beside it, for TraceX
 			check "tracex $*: as many events as dump --merge" test \
-				"$("$posixtrace" dump -x tracex_header -x tracex_object -x tx_running "$tmp/back" | wc -l)" -eq \
-				"$("$posixtrace" dump --merge "$tmp/x" "$tmp/y" "$tmp/z" "$@" 2>/dev/null | wc -l)"
+				"$("$posixtrace" dump --system -x tracex_header -x tracex_object -x tx_running "$tmp/back" | wc -l)" -eq \
+				"$("$posixtrace" dump --system --merge "$tmp/x" "$tmp/y" "$tmp/z" "$@" 2>/dev/null | wc -l)"
 			continue
 		fi
-		back=$("$posixtrace" dump --raw --fields time,event,data "$tmp/back" -x posix_trace_start \
+		back=$("$posixtrace" dump --system --raw --fields time,event,data "$tmp/back" -x posix_trace_start \
 			-x posix_trace_stop -x posix_trace_filter -x 'tx_*' -x 'tracex_*' -x 'rkh.*' \
 			-x 'etw.*' 2>/dev/null | sort)
 		case $format in
@@ -147,7 +147,7 @@ check "both spans are there" test "$(grep -c '"ph":"e"' "$tmp/out")" -eq 2
 check_log() {
 	run 0 convert "$tmp/$1" "$tmp/$2" --to log
 	cp "$tmp/out" "$tmp/joined"
-	run 0 dump --raw --fields time,event "$tmp/joined"
+	run 0 dump --system --raw --fields time,event "$tmp/joined"
 }
 for log in x y; do
 	"$posixtrace" convert "$tmp/$log" -o "$tmp/$log.evt"
@@ -201,7 +201,7 @@ check "without one of them there is no output" test ! -e "$tmp/none.ptl"
 head -c 4500 "$tmp/x" >"$tmp/cut"
 run 3 convert "$tmp/a" "$tmp/cut" -o "$tmp/of_cut.ptl"
 check "one that was cut is told" has err "^posixtrace: $tmp/cut: "
-check "and the rest is kept" test "$("$posixtrace" dump "$tmp/of_cut.ptl" 2>/dev/null | wc -l)" -ge 4
+check "and the rest is kept" test "$("$posixtrace" dump --system "$tmp/of_cut.ptl" 2>/dev/null | wc -l)" -ge 4
 "$posixtrace" convert "$tmp/a" - --to jsonl <"$tmp/b" >"$tmp/out" 2>"$tmp/err"
 check "one may be standard input" test "$(grep -c '^{"event"' "$tmp/out")" -eq 9
 "$posixtrace" convert - "$tmp/b" --to perfetto <"$tmp/a" >"$tmp/out" 2>"$tmp/err"
