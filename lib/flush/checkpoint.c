@@ -411,14 +411,15 @@ static void go_on_from(struct ptx_drain *drain, const struct checkpoint *from)
 	drain->full = from->full != 0;
 	drain->log_full = from->log_full != 0;
 	for (uint32_t i = 0; !drain->loop && i < count && i < drain->rings->geometry.rings; i++) {
-		const struct place *place = &places[i];
+		/* One load of each member: the traced process may change it after the check. */
+		const struct place place = *(const volatile struct place *)&places[i];
 		struct ptx_source *source;
 
-		if (place->ring >= drain->sources)
+		if (place.ring >= drain->sources)
 			continue;
-		source = drain->source[place->ring];
-		source->reader.place.link = place->link;
-		source->reader.place.claimed = place->offset & ~7u;
+		source = drain->source[place.ring];
+		source->reader.place.link = place.link;
+		source->reader.place.claimed = place.offset & ~7u;
 	}
 }
 

@@ -255,9 +255,23 @@ void ptx_flush_status(struct ptx_flush *flush, struct ptx_flush_status *status, 
 }
 
 /*
- * With the stream's lock, while no block is being written: in a LOOP log the write changes the
- * numbers.
+ * A flush writes a block without the stream's lock. In a LOOP log this write adds the events of an
+ * overwritten block to the numbers, so the reader of the numbers waits for it. An APPEND log has no
+ * such numbers, and a slow file does not delay the ledger.
  */
+void ptx_flush_account_begin(struct ptx_flush *flush)
+{
+	if (ptx_log_is_loop(flush->log))
+		ptx_flush_take_turn(flush);
+}
+
+void ptx_flush_account_end(struct ptx_flush *flush)
+{
+	if (ptx_log_is_loop(flush->log))
+		ptx_flush_give_turn(flush);
+}
+
+/* With the stream's lock, between ptx_flush_account_begin() and ptx_flush_account_end(). */
 void ptx_flush_account(const struct ptx_flush *flush, struct ptx_ledger *ledger)
 {
 	ptx_log_account(flush->log, ledger);

@@ -61,6 +61,13 @@ struct ptx_flush_status {
 };
 void ptx_flush_status(struct ptx_flush *flush, struct ptx_flush_status *status, bool reset);
 void ptx_flush_wake(struct ptx_flush *flush);
+
+/*
+ * Adds to the ledger the events that a LOOP log has overwritten. Begin before the stream's lock is
+ * taken, and end after it is released. Begin may block as long as a flush does.
+ */
+void ptx_flush_account_begin(struct ptx_flush *flush);
+void ptx_flush_account_end(struct ptx_flush *flush);
 void ptx_flush_account(const struct ptx_flush *flush, struct ptx_ledger *ledger);
 
 /* Between these no flush is in progress; take the turn before the stream's lock. */

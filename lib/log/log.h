@@ -116,6 +116,9 @@ uint32_t ptx_log_policy(const struct ptx_log *log);
  */
 bool ptx_log_is_full(const struct ptx_log *log);
 
+/* Whether the log overwrites its oldest blocks when it is full. Any thread may ask. */
+bool ptx_log_is_loop(const struct ptx_log *log);
+
 /* The number of events that a LOOP log has overwritten in the file so far. */
 uint64_t ptx_log_overwritten(const struct ptx_log *log);
 

@@ -44,6 +44,12 @@ uint64_t ptx_log_overwritten(const struct ptx_log *log)
 	return log->loop ? ptx_log_loop_overwritten(log)->events : 0;
 }
 
+/* Constant from the creation of the log on. Any thread may ask. */
+bool ptx_log_is_loop(const struct ptx_log *log)
+{
+	return log->loop;
+}
+
 /*
  * A sequence overwrites nothing. In a LOOP log the drain has counted all appended events as
  * reported, although some are no longer in the file (L3).

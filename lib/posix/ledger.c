@@ -31,12 +31,18 @@ static int with_ledger(trace_id_t trid,
 {
 	struct ptx_call call = ptx_call_begin();
 	/* Any kind of stream: an active one or a log. */
-	struct ptx_stream *stream = ptx_stream_lock(trid, PTX_ANY);
+	struct ptx_stream *stream = ptx_stream_enter(trid, PTX_ANY);
 	struct ptx_ledger *ledger;
+	struct ptx_flush *flush;
 	int err;
 
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
+	/* A log that was opened has no flush. The turn comes before the lock, as for a clear. */
+	flush = stream->kind == PTX_STREAM_STORED ? NULL : stream->flush;
+	if (flush)
+		ptx_flush_account_begin(flush);
+	pthread_mutex_lock(&stream->lock);
 	/*
 	 * The ledger of a log exists already; it belongs to the log and is valid under the lock.
 	 */
@@ -54,8 +60,8 @@ static int with_ledger(trace_id_t trid,
 			 */
 			err = ptx_drain_ledger(stream->drain, ledger);
 			/* The log's part of the account: what reached it, and what it lost. */
-			if (!err && stream->flush)
-				ptx_flush_account(stream->flush, ledger);
+			if (!err && flush)
+				ptx_flush_account(flush, ledger);
 			if (!err)
 				err = look(stream, ledger, argument);
 			/* The ledger is freed in each case, also after an error. */
@@ -63,7 +69,10 @@ static int with_ledger(trace_id_t trid,
 			free(ledger);
 		}
 	}
-	ptx_stream_unlock(stream);
+	pthread_mutex_unlock(&stream->lock);
+	if (flush)
+		ptx_flush_account_end(flush);
+	ptx_registry_leave(stream);
 	return ptx_call_end(call, err);
 }
 

@@ -184,6 +184,57 @@ START_TEST(a_loop_log_of_many_flushes_keeps_its_account)
 }
 END_TEST
 
+struct flushing {
+	trace_id_t trid;
+	trace_event_id_t type;
+	_Atomic bool ended;
+};
+
+/* Fills the LOOP log again and again: each flush overwrites blocks. */
+static void *fill_loop_log(void *arg)
+{
+	struct flushing *flushing = arg;
+
+	for (int i = 0; i < 400; i++) {
+		for (int k = 0; k < 50; k++)
+			trace_number(flushing->type, k);
+		OK(posix_trace_flush(flushing->trid));
+	}
+	flushing->ended = true;
+	return NULL;
+}
+
+/*
+ * LOG-03: a flush overwrites blocks of the log without the stream's lock. The ledger of a type, of
+ * a thread and in total have the same losses, whenever they are read.
+ */
+START_TEST(a_ledger_beside_a_loop_log_that_is_written_closes)
+{
+	int fd = log_file();
+	struct flushing flushing = { .type = type_of("filled") };
+	uint64_t overwritten = 0;
+	pthread_t filler;
+
+	flushing.trid = LOGGED_STARTED(fd, .policy = POSIX_TRACE_FLUSH,
+				       .log_policy = POSIX_TRACE_LOOP, .log_size = LOG_BYTES);
+	filler = spawn(fill_loop_log, &flushing);
+	while (!flushing.ended) {
+		struct posix_trace_ledger_np type = ledger_of_type(flushing.trid, flushing.type);
+		struct posix_trace_ledger_np total = ledger_total(flushing.trid);
+
+		/* The total was read later. */
+		ck_assert_uint_ge(total.lost[LOG_OVERWRITTEN], type.lost[LOG_OVERWRITTEN]);
+		ck_assert_uint_ge(type.lost[LOG_OVERWRITTEN], overwritten);
+		overwritten = type.lost[LOG_OVERWRITTEN];
+	}
+	join(filler);
+	ck_assert_uint_gt(ledger_total(flushing.trid).lost[LOG_OVERWRITTEN], 0);
+	ck_assert_ledger_closes(flushing.trid);
+	shut(flushing.trid);
+	close(fd);
+}
+END_TEST
+
 /* LOG-04, LOG-07, LOG-08 */
 START_TEST(what_a_full_log_discards_is_counted_exactly)
 {
@@ -311,6 +362,7 @@ END_TEST
 SUITE_MAIN("the ledger of logs", a_log_that_lost_nothing_says_so,
 	   what_a_loop_log_overwrites_is_counted_exactly,
 	   a_loop_log_of_many_flushes_keeps_its_account,
+	   a_ledger_beside_a_loop_log_that_is_written_closes,
 	   what_a_full_log_discards_is_counted_exactly,
 	   what_a_flush_stream_could_not_take_is_counted_exactly,
 	   what_a_failed_flush_lost_is_counted_exactly,
