@@ -30,10 +30,10 @@ static size_t put_bytes(char *to, size_t bytes, const char *text, int64_t len)
  * Each string has an equal part of the room that is left, so that a long one leaves room for the
  * others. A short one leaves the rest of its part to those behind it.
  */
-void shim_record_strings(struct shim_call *call, struct shim_record *record,
-			 const struct shim_string *string, size_t strings)
+void shim_record_strings(struct shim_call *call, int error, const struct shim_string *string,
+			 size_t strings)
 {
-	char *to = (char *)record + call->len;
+	char *to = (char *)call->data + call->len;
 	size_t room = SHIM_TEXT;
 
 	for (size_t i = 0; i < strings; i++) {
@@ -42,11 +42,11 @@ void shim_record_strings(struct shim_call *call, struct shim_record *record,
 
 		/* After an error the call may have read only the first of several strings. */
 		if (string[i].len == SHIM_UNREAD || (string[i].len == SHIM_ARGUMENT &&
-						     record->error && strings > 1))
+						     error && strings > 1))
 			used = shim_text_unsure(to, part, string[i].text);
 		else if (string[i].len == SHIM_ARGUMENT)
-			used = shim_text_after(to, part, string[i].text, record->error);
-		else if (record->error || !string[i].text)
+			used = shim_text_after(to, part, string[i].text, error);
+		else if (error || !string[i].text)
 			used = shim_text(to, part, NULL);
 		else if (string[i].len == SHIM_RESULT)
 			used = shim_text(to, part, string[i].text);

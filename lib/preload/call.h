@@ -25,16 +25,20 @@
 #include "preload/shim.h"
 #include "preload/text.h"
 
-#define SHIM_FIELDS 8 /* most fields of 32 bits, and most of 64 bits */
+/* Bytes of the time and the error, which each event begins with. */
+#define SHIM_RECORD_HEAD 12
 
-/* An event's data: time and error, then the fields and strings without gaps. */
-struct shim_record {
-	uint64_t time;
-	int32_t error;
-	unsigned char rest[SHIM_FIELDS * 4 + SHIM_FIELDS * 8 + SHIM_TEXT];
-};
-
-#define SHIM_RECORD_HEAD offsetof(struct shim_record, rest)
+/*
+ * An event's data: time and error, then the fields and strings without gaps. bytes_ is the size of
+ * the fields and strings. A program may call a wrapper in a signal handler with a small stack, so
+ * that only calls with strings have room for them.
+ */
+#define SHIM_RECORD(bytes_) \
+	struct { \
+		uint64_t time; \
+		int32_t error; \
+		unsigned char rest[bytes_]; \
+	}
 
 /* A string of a call. */
 struct shim_string {
@@ -58,21 +62,24 @@ struct shim_string {
 #define SHIM_OUT(text_)         { (text_), SHIM_RESULT }
 #define SHIM_OUT_N(text_, len_) { (text_), (len_) }
 
-/* Stores the fields of both sizes and sets the length of the event. */
-shim_inline void shim_record_fields(struct shim_call *call, struct shim_record *record,
+/* Stores the fields of both sizes behind the error and sets the length of the event. */
+shim_inline void shim_record_fields(struct shim_call *call, unsigned char *rest,
 				    const int32_t *small, size_t small_bytes, const int64_t *large,
 				    size_t large_bytes)
 {
 	if (small_bytes)
-		memcpy(record->rest, small, small_bytes);
+		memcpy(rest, small, small_bytes);
 	if (large_bytes)
-		memcpy(record->rest + small_bytes, large, large_bytes);
+		memcpy(rest + small_bytes, large, large_bytes);
 	call->len = SHIM_RECORD_HEAD + small_bytes + large_bytes;
 }
 
-/* Appends the strings after the call, which failed with record->error if that is not 0. */
-void shim_record_strings(struct shim_call *call, struct shim_record *record,
-			 const struct shim_string *string, size_t strings);
+/*
+ * Appends the strings after the call, which failed with error if that is not 0. The record has
+ * SHIM_TEXT bytes for them.
+ */
+void shim_record_strings(struct shim_call *call, int error, const struct shim_string *string,
+			 size_t strings);
 
 /*
  * Wrapped functions with their event types. A sanitizer in the program defines some of them, and
@@ -100,14 +107,18 @@ struct shim_wrapped {
 	{ \
 		if (!shim_on(type)) \
 			return next(name) args; \
-		struct shim_record record; \
 		result_type result = (result_type)-1; \
+		/* Only the sizes of these arrays are used, and nothing is evaluated. */ \
+		SHIM_RECORD(sizeof((int32_t[]){ SHIM_LIST small }) + \
+			    sizeof((int64_t[]){ SHIM_LIST large }) + \
+			    (sizeof((struct shim_string[]){ SHIM_LIST strings }) ? SHIM_TEXT : 0)) \
+		record; \
 		SHIM_CALL(type, record); \
 		record.error = ECANCELED; \
 		{ \
 			const int32_t small_[] = { SHIM_LIST small }; \
 			const int64_t large_[] = { SHIM_LIST large }; \
-			shim_record_fields(&call, &record, small_, sizeof small_, large_, \
+			shim_record_fields(&call, record.rest, small_, sizeof small_, large_, \
 					   sizeof large_); \
 		} \
 		result = next(name) args; \
@@ -115,18 +126,20 @@ struct shim_wrapped {
 		const int32_t small_[] = { SHIM_LIST small }; \
 		const int64_t large_[] = { SHIM_LIST large }; \
 		const struct shim_string strings_[] = { SHIM_LIST strings }; \
-		shim_record_fields(&call, &record, small_, sizeof small_, large_, sizeof large_); \
-		shim_record_strings(&call, &record, strings_, \
-				    sizeof strings_ / sizeof(struct shim_string)); \
+		shim_record_fields(&call, record.rest, small_, sizeof small_, large_, \
+				   sizeof large_); \
+		if (sizeof strings_) \
+			shim_record_strings(&call, record.error, strings_, \
+					    sizeof strings_ / sizeof(struct shim_string)); \
 		return result; \
 	}
 
 /*
- * The usual case: an int that is negative after a failure. The value -1 and errno are those of the
- * real function; the wrapper changes neither.
+ * The usual case: an int that is -1 after a failure. Other negative results are no errors. The
+ * value -1 and errno are those of the real function; the wrapper changes neither.
  */
 #define SHIM_INT(name, type, params, args, small, large, strings) \
-	SHIM_TRACED(int, name, type, shim_no_number, params, args, result < 0, small, large, \
+	SHIM_TRACED(int, name, type, shim_no_number, params, args, result == -1, small, large, \
 		    strings)
 
 #endif

@@ -228,6 +228,15 @@ SHIM_INT(mknod, FILE_MKNOD, (const char *path, mode_t mode, dev_t device), (path
 	 (AT_FDCWD, (int32_t)mode), (), (SHIM_IN(path)))
 SHIM_INT(mknodat, FILE_MKNOD, (int folder, const char *path, mode_t mode, dev_t device),
 	 (folder, path, mode, device), (folder, (int32_t)mode), (), (SHIM_IN(path)))
+/* The forms of glibc before 2.33, whose version is that of the number of a device. */
+int __xmknod(int version, const char *path, mode_t mode, dev_t *device);
+int __xmknodat(int version, int folder, const char *path, mode_t mode, dev_t *device);
+/* mknod() and mkfifo() of a program that was linked with it are calls of these. */
+SHIM_INT(__xmknod, FILE_MKNOD, (int version, const char *path, mode_t mode, dev_t *device),
+	 (version, path, mode, device), (AT_FDCWD, (int32_t)mode), (), (SHIM_IN(path)))
+SHIM_INT(__xmknodat, FILE_MKNOD,
+	 (int version, int folder, const char *path, mode_t mode, dev_t *device),
+	 (version, folder, path, mode, device), (folder, (int32_t)mode), (), (SHIM_IN(path)))
 SHIM_INT(mkfifo, FILE_MKNOD, (const char *path, mode_t mode), (path, mode),
 	 (AT_FDCWD, (int32_t)(mode | S_IFIFO)), (), (SHIM_IN(path)))
 SHIM_INT(mkfifoat, FILE_MKNOD, (int folder, const char *path, mode_t mode), (folder, path, mode),
@@ -263,11 +272,12 @@ SHIM_TRACED(DIR *, fdopendir, FILE_OPENDIR, shim_no_pointer, (int fd), (fd), !re
 	{ \
 		if (!shim_on(FILE_READDIR)) \
 			return next(name)(stream); \
-		struct shim_record record = { .error = ECANCELED }; \
+		SHIM_RECORD(sizeof(int32_t) + SHIM_TEXT) record; \
 		const int32_t fd = dirfd(stream); \
 		const int saved = errno; \
 		SHIM_CALL(FILE_READDIR, record); \
-		shim_record_fields(&call, &record, &fd, sizeof fd, NULL, 0); \
+		record.error = ECANCELED; \
+		shim_record_fields(&call, record.rest, &fd, sizeof fd, NULL, 0); \
 		/* Without this the shim could not distinguish the end from an error. */ \
 		errno = 0; \
 		struct entry *result = next(name)(stream); \
@@ -275,7 +285,7 @@ SHIM_TRACED(DIR *, fdopendir, FILE_OPENDIR, shim_no_pointer, (int fd), (fd), !re
 		if (!errno) \
 			errno = saved; \
 		const struct shim_string string = SHIM_OUT(result ? result->d_name : NULL); \
-		shim_record_strings(&call, &record, &string, 1); \
+		shim_record_strings(&call, record.error, &string, 1); \
 		return result; \
 	}
 /* An event for each entry. The C library reads many entries with one system call. */
@@ -291,7 +301,7 @@ SHIM_WRAPPED(closedir, FILE_CLOSEDIR);
  */
 SHIM_WRAPPER int closedir(DIR *stream)
 {
-	struct shim_record record;
+	SHIM_RECORD(sizeof(int32_t)) record;
 	DIR *given = stream;
 	int32_t fd;
 	int result;
@@ -303,7 +313,7 @@ SHIM_WRAPPER int closedir(DIR *stream)
 	fd = given ? dirfd(given) : -1;
 	SHIM_CALL(FILE_CLOSEDIR, record);
 	record.error = ECANCELED;
-	shim_record_fields(&call, &record, &fd, sizeof fd, NULL, 0);
+	shim_record_fields(&call, record.rest, &fd, sizeof fd, NULL, 0);
 	result = next(closedir)(stream);
 	record.error = result ? errno : 0;
 	return result;

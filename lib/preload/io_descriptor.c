@@ -46,17 +46,18 @@ SHIM_INT(pipe2, IO_PIPE, (int fds[2], int flags), (fds, flags),
 		va_end(list); \
 		if (!shim_on(IO_FCNTL)) \
 			return next(name)(fd, command, value); \
-		struct shim_record record; \
 		int32_t small[] = { fd, command, -1 }; \
 		/* Values of commands that have none are not recorded. */ \
 		const int64_t large[] = { has_value(command) ? value : 0 }; \
+		SHIM_RECORD(sizeof small + sizeof large) record; \
 		SHIM_CALL(IO_FCNTL, record); \
 		record.error = ECANCELED; \
-		shim_record_fields(&call, &record, small, sizeof small, large, sizeof large); \
+		shim_record_fields(&call, record.rest, small, sizeof small, large, sizeof large); \
 		int result = next(name)(fd, command, value); \
-		record.error = result < 0 ? errno : 0; \
+		/* F_GETOWN returns a negative number for a group of processes. */ \
+		record.error = result == -1 ? errno : 0; \
 		small[2] = result; \
-		shim_record_fields(&call, &record, small, sizeof small, large, sizeof large); \
+		shim_record_fields(&call, record.rest, small, sizeof small, large, sizeof large); \
 		return result; \
 	}
 
@@ -78,9 +79,9 @@ SHIM_WRAPPED(ioctl, IO_IOCTL);
 /* ioctl(2). The third argument is a number or a pointer, as the request says. */
 SHIM_WRAPPER int ioctl(int fd, unsigned long request, ...)
 {
-	struct shim_record record;
 	int32_t small[] = { fd, -1 };
 	int64_t large[2];
+	SHIM_RECORD(sizeof small + sizeof large) record;
 	va_list list;
 	int result;
 	long value;
@@ -95,12 +96,13 @@ SHIM_WRAPPER int ioctl(int fd, unsigned long request, ...)
 	large[1] = value;
 	SHIM_CALL(IO_IOCTL, record);
 	record.error = ECANCELED;
-	shim_record_fields(&call, &record, small, sizeof small, large, sizeof large);
+	shim_record_fields(&call, record.rest, small, sizeof small, large, sizeof large);
 	result = next(ioctl)(fd, request, value);
-	record.error = result < 0 ? errno : 0;
+	/* The C library returns -1 for errors of the kernel; the rest is the driver's answer. */
+	record.error = result == -1 ? errno : 0;
 	/* Some requests return a number, such as a descriptor. */
 	small[1] = result;
-	shim_record_fields(&call, &record, small, sizeof small, large, sizeof large);
+	shim_record_fields(&call, record.rest, small, sizeof small, large, sizeof large);
 	return result;
 }
 

@@ -22,6 +22,7 @@
 #include <sys/statfs.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include <utime.h>
@@ -275,6 +276,86 @@ static int file_strings(int argc, char **argv)
 	return 0;
 }
 
+static volatile sig_atomic_t handled;
+
+/* Calls without strings. */
+static void on_small_stack(int signal)
+{
+	struct rlimit limit;
+
+	(void)signal;
+	MUST(fcntl(0, F_GETFD) >= 0 && dup2(0, 0) == 0 && getrlimit(RLIMIT_NOFILE, &limit) == 0);
+	MUST(kill(getpid(), 0) == 0 && fstat(0, &(struct stat){ 0 }) == 0);
+	handled++;
+}
+
+/* A call with a string. */
+static void on_larger_stack(int signal)
+{
+	(void)signal;
+	MUST(access("/no/such/file", 0) == -1);
+	handled++;
+}
+
+/* Ends a child: 0 if the handler ran on a stack of so many bytes, above an unreadable page. */
+static void handle_on(size_t bytes, void (*handler)(int))
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	const struct sigaction action = { .sa_handler = handler, .sa_flags = SA_ONSTACK };
+	char *map = mmap(NULL, bytes + 2 * page, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const stack_t stack = { .ss_sp = map + page, .ss_size = bytes };
+
+	MUST(map != MAP_FAILED && mprotect(map, page, PROT_NONE) == 0);
+	MUST(sigaltstack(&stack, NULL) == 0 && sigaction(SIGUSR1, &action, NULL) == 0);
+	/* The dynamic linker needs much more stack at the first call of each function. */
+	handler(0);
+	raise(SIGUSR1);
+	_exit(handled != 2);
+}
+
+/* Returns how much more than the least stack of the system the handler needs. */
+static size_t least_for(void (*handler)(int))
+{
+	const size_t least = (size_t)sysconf(_SC_MINSIGSTKSZ);
+
+	for (size_t more = 0; more < 1 << 16; more += 64) {
+		pid_t child = fork();
+		int status;
+
+		if (child == 0)
+			handle_on((least + more + 15) & ~(size_t)15, handler);
+		MUST(child > 0 && waitpid(child, &status, 0) == child);
+		if (status == 0)
+			return more;
+	}
+	MUST(!"no stack is enough");
+	return 0;
+}
+
+/* Writes how much less stack a call without strings needs than one with a string. */
+static int file_small(int argc, char **argv)
+{
+	size_t larger = least_for(on_larger_stack), small = least_for(on_small_stack);
+
+	(void)argc, (void)argv;
+	printf("%ld\n", (long)larger - (long)small);
+	return 0;
+}
+
+/* The result of F_GETOWN for a group is negative and no error. */
+static int file_owner(int argc, char **argv)
+{
+	int fds[2];
+
+	(void)argc, (void)argv;
+	MUST(socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0);
+	MUST(fcntl(fds[0], F_SETOWN, -getpgrp()) == 0);
+	errno = ENOENT;
+	MUST(fcntl(fds[0], F_GETOWN) == -getpgrp() && errno == ENOENT);
+	return 0;
+}
+
 /* Structs that a call may fail before it reads, or for which NULL is no error. */
 static int file_structs(int argc, char **argv)
 {
@@ -336,5 +417,6 @@ static int file_variants(int argc, char **argv)
 
 const struct probe probes_file[] = {
 	{ "file", file }, { "file-variants", file_variants }, { "file-strings", file_strings },
-	{ "file-structs", file_structs }, { 0 }
+	{ "file-structs", file_structs }, { "file-small", file_small },
+	{ "file-owner", file_owner }, { 0 }
 };

@@ -85,19 +85,39 @@ check "one without a NUL there is not" shows 'path=x' 0
 check "a path that is too long keeps its end" shows 'file.unlink .* error=36 .* path=\.\.\.l{200}'
 check "so do both of two" shows 'file.rename .* path=\.\.\.l{200}l* to=\.\.\.l{200}l*$'
 
+# Some of its children end by SIGSEGV, so that its log is not examined.
+run 0 record -q -o "$tmp/small" -- "$probe" file-small </dev/null
+check "a call without strings needs no stack for them" test "$(tail -n 1 "$tmp/out")" -ge 256
+
+shim io "$probe" file-owner
+check "the owner of a descriptor is a group" exits 0
+check "a negative result is no error" \
+	shows 'io.fcntl .* error=0 fd=[0-9]+ command=9 result=-[0-9]+ value=0$' 1
+
 # Programs that were linked with an old glibc call __xstat(), which has no header any more.
 cat >"$tmp/old.c" <<'EOF'
 #include <dlfcn.h>
 int main(void)
 {
 	char to[1024];
+	unsigned long device = 0;
 	int (*old)(int, const char *, void *) = dlsym(RTLD_DEFAULT, "__xstat");
-	return old ? old(1, "/etc", to) : 9;
+	int (*node)(int, const char *, unsigned, void *) = dlsym(RTLD_DEFAULT, "__xmknod");
+	int (*at)(int, int, const char *, unsigned, void *) = dlsym(RTLD_DEFAULT, "__xmknodat");
+	if (!old || !node || !at)
+		return 9;
+	if (node(0, "/no/such/node", 0100644, &device) != -1)
+		return 8;
+	if (at(0, -100, "/no/such/nodeat", 0100644, &device) != -1)
+		return 7;
+	return old(1, "/etc", to);
 }
 EOF
 if ${CC:-cc} -o "$tmp/old" "$tmp/old.c" -ldl 2>/dev/null; then
 	shim file "$tmp/old"
 	check "__xstat finds the function of the C library" exits 0
+	check "so do __xmknod and __xmknodat" \
+		shows 'file.mknod .* error=2 folder=-100 mode=0x81a4 path=/no/such/node(at)?$' 2
 	check "and is told" shows 'file.stat .* error=0 .* path=/etc$' 1
 fi
 
