@@ -91,4 +91,227 @@ io.read 1 1 6 -2
 EOF
 run 0 dump "$tmp/odd"
 check "and have no names" has out 'io.read fd=5$'
+compose="${top_builddir:-..}/tests/tools/compose"
+# Prints the descriptors of each call of a log that has the usual types and the given lines.
+names_of() {
+	{
+		cat <<'EOT'
+type io.open ns time; fd fd; errno error; fd folder; x32 flags; str path
+type io.close ns time; fd fd; errno error
+type io.fclose ns time; fd fd; errno error
+type io.read fd fd; errno error
+type io.dup errno error; fd fd; fd copy; x32 flags
+type process.child s32 pid; s32 parent
+type process.fork ns time; s32 child; errno error
+type process.start s32 pid; s32 parent; str program
+EOT
+		cat
+	} >"$tmp/lines"
+	"$compose" "$tmp/made" <"$tmp/lines" || exit 99
+	run 0 dump "$tmp/made"
+	sed -n 's/.* io\.\([a-z]*\) \(time=[^ ]* \)*\(error=0 \)*\(fd=.*\)/\1 \4/p' "$tmp/out" |
+		sed 's/ error=.*//; s/ flags=.*//'
+}
+same() {
+	check "$1: $(diff "$tmp/expected" "$tmp/got" | head -n 20)" \
+		cmp -s "$tmp/expected" "$tmp/got"
+}
+
+# What an event itself makes has no older name; the old number is closed.
+names_of >"$tmp/got" <<'EOF'
+io.open 1 1 1000 1 3 0 -100 0 /a
+io.close 1 1 1010 1 3 0
+io.open 1 1 1020 1 3 0 -100 0 /b
+io.open 1 1 1030 1 4 0 -100 0 /c
+io.dup 1 1 1040 0 3 4 0
+io.read 1 1 1050 4 0
+EOF
+cat >"$tmp/expected" <<'EOF'
+open fd=3
+close fd=3 </a>
+open fd=3
+open fd=4
+dup fd=3 </b> copy=4
+read fd=4 </b>
+EOF
+same "descriptors that the event makes"
+
+# Without the close the first name is not known to be right for any time.
+names_of >"$tmp/got" <<'EOF'
+io.open 1 1 1000 1 3 0 -100 0 /a
+io.read 1 1 1005 3 0
+io.open 1 1 1010 1 3 0 -100 0 /b
+io.read 1 1 1020 3 0
+EOF
+cat >"$tmp/expected" <<'EOF'
+open fd=3
+read fd=3
+open fd=3
+read fd=3 </b>
+EOF
+same "a close that no event shows"
+
+# The recorder's filter removes the closes for some time.
+names_of >"$tmp/got" <<'EOF'
+io.open 1 1 1000 1 3 0 -100 0 /a
+io.open 1 1 1001 1 4 0 -100 0 /x
+io.read 1 1 1005 3 0
+filter 1010 io.close
+io.open 1 1 1020 1 3 0 -100 0 /b
+io.read 1 1 1030 3 0
+io.read 1 1 1031 4 0
+filter 1040
+io.read 1 1 1050 3 0
+io.open 1 1 1060 1 5 0 -100 0 /c
+io.read 1 1 1070 5 0
+EOF
+cat >"$tmp/expected" <<'EOF'
+open fd=3
+open fd=4
+read fd=3 </a>
+open fd=3
+read fd=3
+read fd=4
+read fd=3
+open fd=5
+read fd=5 </c>
+EOF
+same "a filter without close"
+
+# Lost events may have closed any descriptor.
+names_of >"$tmp/got" <<'EOF'
+io.open 1 1 1000 1 3 0 -100 0 /a
+process.fork 1 1 1002 1 2 0
+process.child 2 2 1003 2 1
+io.read 2 2 1004 3 0
+posix_trace_overflow 0 0 1010
+posix_trace_resume 0 0 1020
+io.read 1 1 1030 3 0
+io.read 2 2 1031 3 0
+io.open 1 1 1040 1 4 0 -100 0 /b
+io.read 1 1 1050 4 0
+EOF
+cat >"$tmp/expected" <<'EOF'
+open fd=3
+read fd=3 </a>
+read fd=3
+read fd=3
+open fd=4
+read fd=4 </b>
+EOF
+same "a gap of lost events"
+
+# A late event is older than its place in the log.
+names_of >"$tmp/got" <<'EOF'
+io.open 1 1 1000 1 3 0 -100 0 /a
+io.read 1 1 1005 3 0
+io.close 1 1 1030 1 3 0
+io.open 1 1 1040 1 3 0 -100 0 /c
+io.dup 1 2 1050 0 4 5 0
+late io.open 1 2 1020 1 4 0 -100 0 /late
+io.read 1 1 1060 3 0
+io.read 1 1 1061 4 0
+io.read 1 1 1062 5 0
+EOF
+cat >"$tmp/expected" <<'EOF'
+open fd=3
+read fd=3 </a>
+close fd=3 </a>
+open fd=3
+dup fd=4 </late> copy=5
+open fd=4
+read fd=3 </c>
+read fd=4 </late>
+read fd=5 </late>
+EOF
+same "late events"
+
+# The descriptors of a child are those at the call of fork(); a number may be of two processes. A
+# thread may get the number of a descriptor before close() returns in another.
+names_of >"$tmp/got" <<'EOF'
+io.open 1 1 1000 1 3 0 -100 0 /a
+io.close 1 1 1020 1 3 0
+io.open 1 1 1021 1 3 0 -100 0 /b
+process.child 2 2 1030 2 1
+process.fork 1 1 1031 20 2 0
+io.read 2 2 1032 3 0
+process.child 2 2 1040 2 1
+io.read 2 2 1041 3 0
+io.open 1 1 1050 1 4 0 -100 0 /c
+io.open 1 2 1058 2 4 0 -100 0 /d
+io.close 1 1 1060 5 4 0
+io.read 1 2 1061 4 0
+process.start 3 3 1070 3 1 spawned
+io.read 3 3 1071 3 0
+EOF
+cat >"$tmp/expected" <<'EOF'
+open fd=3
+close fd=3 </a>
+open fd=3
+read fd=3 </a>
+read fd=3 </b>
+open fd=4
+open fd=4
+close fd=4 </c>
+read fd=4 </d>
+read fd=3
+EOF
+same "fork, numbers of processes, threads"
+
+# Losses whose time is unknown, and a log without close: no names.
+names_of >"$tmp/got" <<'EOF'
+io.open 1 1 1000 1 3 0 -100 0 /a
+io.read 1 1 1010 3 0
+lost io.close 1 7
+EOF
+printf 'open fd=3\nread fd=3\n' >"$tmp/expected"
+same "losses without a time"
+"$compose" "$tmp/few" <<'EOF' || exit 99
+type io.open fd fd; errno error; fd folder; x32 flags; str path
+type io.read fd fd
+io.open 1 1 1000 3 0 -100 0 /a
+io.read 1 1 1010 3
+EOF
+run 0 dump "$tmp/few"
+check "a log without io.close has no names" has out 'io.read fd=3$'
+
+# The selection of a command does not matter, and report has the same names.
+run 0 dump -x io.close -x io.dup "$log"
+check "dump -x io.close has the names" has out 'io.read fd=9 </etc/hosts> error=0'
+check "and none of closed descriptors" has out 'io.read fd=3 error='
+run 0 dump "$log"
+reads >"$tmp/expected"
+reads_of_report() { sed -n 's/.* io.read  *fd=\(.*\) error=.*/\1/p' "$tmp/out"; }
+run 0 report "$log"
+reads_of_report >"$tmp/got"
+same "report"
+run 0 report - <"$log"
+reads_of_report >"$tmp/got"
+same "report of standard input"
+run 0 report --tail 2 -e io.read "$log"
+check "report --tail" has out 'io.read  *fd=7 <dir/sub/file>'
+
+# Many changes of one descriptor, whose search must not walk through them: 200,000 of descriptors
+# whose numbers differ by a power of two, a chain of copies, and forks.
+awk 'BEGIN {
+	for (i = 0; i < 100000; i++) {
+		fd = 3 + i % 2 * 4096
+		printf "io.open 1 1 %d 1 %d 0 -100 0 /f%d\nio.close 1 1 %d 1 %d 0\n",
+			1000 + 10 * i, fd, i % 7, 1005 + 10 * i, fd
+	}
+	print "io.open 1 1 2000000 1 3 0 -100 0 /last"
+	for (i = 0; i < 50000; i++)
+		printf "io.dup 1 1 %d 0 %d %d 0\n", 2000010 + i, 3 + i % 2, 4 - i % 2
+	print "io.read 1 1 3000000 3 0"
+	for (i = 0; i < 30; i++)
+		printf "process.child %d 2 %d %d %d\n", i + 2, 3000001 + i, i + 2, i + 1
+	print "io.read 31 1 3100000 3 0"
+}' | names_of >"$tmp/all"
+tail -n 1 "$tmp/all" >"$tmp/got"
+echo 'read fd=3 </last>' >"$tmp/expected"
+same "many changes, copies and forks"
+check "all calls are shown" test "$(wc -l <"$tmp/all")" -eq 250003
+grep '^close fd=4099' "$tmp/all" | tail -n 1 >"$tmp/got"
+echo 'close fd=4099 </f4>' >"$tmp/expected"
+same "the last close"
 finish

@@ -20,6 +20,7 @@
 
 struct plan;
 struct choice;
+struct descriptors;
 struct wanted;
 struct merge;
 
@@ -72,6 +73,7 @@ struct fmt_flow {
 	bool lost;             /* the source reported lost events */
 	const trace_id_t *objects; /* the opened logs, which have names of objects */
 	size_t object_logs;
+	struct descriptors *descriptors; /* names of descriptors if the input is one log, or NULL */
 	unsigned sources;      /* number of logs that are the input */
 	const struct merge *clocks; /* has the values of --clock-error; NULL: none */
 	struct plan *plan;     /* of a sink that scans; NULL: the input was not read before */

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * descriptors.c - the state of each descriptor at each time. Every change is an entry with process,
- * descriptor and time; after the scan the entries are sorted, and a look-up is a binary search.
- */
+/* descriptors.c - reads a log and notes the changes that its events make to descriptors. */
 #include "log/descriptors.h"
 
 #include <stdbool.h>
@@ -11,42 +8,28 @@
 #include <string.h>
 #include <trace_np.h>
 
-#include "base/vec.h"
+#include "log/changes.h"
 
-#define NAME_BYTES   1024   /* longer names are cut */
-#define ANCESTORS    64     /* forks that a look-up follows */
-#define BUCKETS      4096   /* of the newest entries, during the scan; a power of two */
-#define TYPES        4096   /* greater ids are ignored; a log of the preload library has no such */
-#define CHANGES_MAX  50000000
-
-/* Numbers that no descriptor has: entries about the process itself. */
-enum { FORKED = -2, EXECUTED = -3 };
-
-struct change {
-	int64_t time_ns;
-	int32_t pid, fd;
-	uint32_t order;   /* in the log */
-	uint32_t name;    /* its place in text; 0: closed; FORKED has the parent here */
-	uint32_t older;   /* during the scan: the next change of the bucket + 1 */
-	bool closes_at_exec;
-};
+#define TYPES 4096 /* greater ids are ignored; the preload library has fewer types */
 
 struct descriptors {
 	int log_fd;
 	bool is_read;
-	struct change *change;
-	size_t changes;
-	char *text;
-	size_t text_bytes;
-	uint32_t bucket[BUCKETS]; /* the newest change + 1 */
+	bool is_filtered;      /* during the scan: the filter removes events that close */
+	bool has_close;        /* the log has the type io.close */
+	struct changes changes;
+	uint8_t type[TYPES];   /* the index in notes + 1; 0: events of the type change nothing */
+	struct posix_trace_schema_np *schema[TYPES]; /* of these types */
 };
 
 struct descriptors *descriptors_new(int fd)
 {
 	struct descriptors *d = calloc(1, sizeof(*d));
 
-	if (d)
+	if (d) {
 		d->log_fd = fd;
+		d->changes.incomplete_ns = INT64_MAX;
+	}
 	return d;
 }
 
@@ -54,80 +37,32 @@ void descriptors_free(struct descriptors *d)
 {
 	if (!d)
 		return;
-	free(d->change);
-	free(d->text);
+	for (size_t i = 0; i < TYPES; i++)
+		free(d->schema[i]);
+	changes_fini(&d->changes);
 	free(d);
 }
 
-/* ------------------------------------------------------------------ changes during the scan */
-
-static uint32_t *bucket_of(struct descriptors *d, int64_t pid, int64_t fd)
+/* While closes are filtered, nothing is known. */
+static void add_any(struct descriptors *d, struct change change)
 {
-	return &d->bucket[((uint64_t)pid * 31 + (uint64_t)fd) % BUCKETS];
-}
-
-/* Stores a name and returns its place; 0 without memory or for no name. */
-static uint32_t add_name(struct descriptors *d, const char *name)
-{
-	size_t len = strlen(name) + 1, at = d->text_bytes ? d->text_bytes : 1;
-
-	if (!*name || at + len > UINT32_MAX ||
-	    !vec_grow(&d->text, d->text_bytes, at + len - d->text_bytes))
-		return 0;
-	memcpy(d->text + at, name, len);
-	d->text_bytes = at + len;
-	return (uint32_t)at;
-}
-
-static void add_change(struct descriptors *d, const struct posix_trace_event_np *event,
-		       int64_t pid, int64_t fd, uint32_t name, bool closes_at_exec)
-{
-	uint32_t *bucket = bucket_of(d, pid, fd);
-
-	if (d->changes == CHANGES_MAX || !vec_grow(&d->change, d->changes, 1))
-		return;
-	d->change[d->changes] = (struct change){
-		.time_ns = event->time_ns, .pid = (int32_t)pid, .fd = (int32_t)fd,
-		.order = (uint32_t)d->changes, .name = name, .older = *bucket,
-		.closes_at_exec = closes_at_exec
-	};
-	*bucket = (uint32_t)++d->changes;
+	if (!d->is_filtered)
+		changes_add(&d->changes, change);
 }
 
 /* A log may have any numbers: those that are no descriptor are not of interest here. */
-static void add(struct descriptors *d, const struct posix_trace_event_np *event, int64_t pid,
-		int64_t fd, uint32_t name, bool closes_at_exec)
+static void add(struct descriptors *d, const struct posix_trace_event_np *event, int64_t fd,
+		enum effect effect, int64_t from, uint32_t name, bool closes_at_exec)
 {
-	if (fd >= 0 && fd <= INT32_MAX)
-		add_change(d, event, pid, fd, name, closes_at_exec);
-}
-
-/* Returns the newest change of a descriptor, also one that a parent made; NULL if there is none. */
-static const struct change *newest(struct descriptors *d, int64_t pid, int64_t fd)
-{
-	for (unsigned i = 0; i < ANCESTORS; i++) {
-		int64_t parent = 0;
-
-		for (uint32_t at = *bucket_of(d, pid, fd); at; at = d->change[at - 1].older)
-			if (d->change[at - 1].pid == pid && d->change[at - 1].fd == fd)
-				return &d->change[at - 1];
-		for (uint32_t at = *bucket_of(d, pid, FORKED); at && !parent;
-		     at = d->change[at - 1].older)
-			if (d->change[at - 1].pid == pid && d->change[at - 1].fd == FORKED)
-				parent = d->change[at - 1].name;
-		if (!parent)
-			return NULL;
-		pid = parent;
-	}
-	return NULL;
-}
-
-/* Copies the present name of a descriptor, or an empty text. */
-static void present_name(struct descriptors *d, int64_t pid, int64_t fd, char *name)
-{
-	const struct change *change = fd >= 0 ? newest(d, pid, fd) : NULL;
-
-	snprintf(name, NAME_BYTES, "%s", change && change->name ? d->text + change->name : "");
+	if (fd < 0 || fd > INT32_MAX)
+		return;
+	add_any(d, (struct change){
+		.time_ns = event->time_ns, .pid = (int32_t)event->info.posix_pid,
+		.fd = (int32_t)fd, .from = from < 0 || from > INT32_MAX ? -1 : (int32_t)from,
+		.name = name, .effect = (uint8_t)effect,
+		.creates = effect == CREATES || effect == ACCEPTS,
+		.closes_at_exec = closes_at_exec
+	});
 }
 
 /* ------------------------------------------------------------------ fields of events */
@@ -183,21 +118,17 @@ static bool closes_at_exec(const struct seen *seen)
 	return number(seen, "flags", 0) & CLOEXEC;
 }
 
-/* A path is shown behind that of its folder, if it is relative to one with a name. */
 static void note_path(struct descriptors *d, const struct seen *seen)
 {
-	int64_t pid = seen->event->info.posix_pid, folder = number(seen, "folder", -1);
-	char path[NAME_BYTES], of[NAME_BYTES] = "", name[2 * NAME_BYTES];
+	char path[NAME_BYTES];
 	bool is_cloexec = closes_at_exec(seen) || is_type(seen, "file.opendir");
 
 	text(seen, "path", path);
-	if (*path && *path != '/' && folder >= 0)
-		present_name(d, pid, folder, of);
-	snprintf(name, sizeof(name), "%s%s%s", of, *of ? "/" : "", path);
-	name[NAME_BYTES - 1] = '\0';
-	/* fdopendir() has no path: the descriptor keeps its name. */
+	/* fdopen() and fdopendir() have no path: the descriptor keeps its name. */
 	if (*path)
-		add(d, seen->event, pid, number(seen, "fd", -1), add_name(d, name), is_cloexec);
+		add(d, seen->event, number(seen, "fd", -1), CREATES,
+		    *path == '/' ? -1 : number(seen, "folder", -1),
+		    changes_name(&d->changes, path, seen->event->time_ns), is_cloexec);
 }
 
 static const char *protocol_of(int64_t domain, int64_t type)
@@ -211,80 +142,103 @@ static const char *protocol_of(int64_t domain, int64_t type)
 	return domain == 1 ? "unix" : domain == 16 ? "netlink" : "socket";
 }
 
-/* socket(), socketpair(), bind(), connect() and accept(). */
+/* The other one is only of socketpair(), and else -1. */
 static void note_socket(struct descriptors *d, const struct seen *seen)
 {
-	int64_t pid = seen->event->info.posix_pid, fd = number(seen, "fd", -1);
-	char name[NAME_BYTES], address[NAME_BYTES], all[2 * NAME_BYTES + 8];
-	const struct change *change = fd >= 0 ? newest(d, pid, fd) : NULL;
-	bool is_cloexec = change && change->closes_at_exec;
+	const char *protocol = protocol_of(number(seen, "domain", 0), number(seen, "type", 0));
+	uint32_t name = changes_name(&d->changes, protocol, seen->event->time_ns);
+	bool is_cloexec = number(seen, "type", 0) & CLOEXEC;
 
-	if (is_type(seen, "net.socket")) {
-		uint32_t place = add_name(d, protocol_of(number(seen, "domain", 0),
-							 number(seen, "type", 0)));
+	add(d, seen->event, number(seen, "fd", -1), CREATES, -1, name, is_cloexec);
+	add(d, seen->event, number(seen, "other", -1), CREATES, -1, name, is_cloexec);
+}
 
-		is_cloexec = number(seen, "type", 0) & CLOEXEC;
-		add(d, seen->event, pid, fd, place, is_cloexec);
-		if (number(seen, "other", -1) >= 0)
-			add(d, seen->event, pid, number(seen, "other", -1), place, is_cloexec);
-		return;
-	}
-	present_name(d, pid, fd, name);
+/* bind(), connect() and accept(). */
+static void note_address(struct descriptors *d, const struct seen *seen)
+{
+	bool is_accept = is_type(seen, "net.accept");
+	char address[NAME_BYTES], added[NAME_BYTES + 8];
+	uint32_t name;
+
 	text(seen, "address", address);
-	snprintf(all, sizeof(all), "%s%s%s%s", *name ? name : "socket",
-		 !*address ? "" : is_type(seen, "net.connect") ? " -> " :
-		 is_type(seen, "net.accept") ? " <- " : " ", address, "");
-	all[NAME_BYTES - 1] = '\0';
+	snprintf(added, sizeof(added), "%s%s", !*address ? "" : is_accept ? " <- " :
+		 is_type(seen, "net.connect") ? " -> " : " ", address);
+	name = changes_name(&d->changes, added, seen->event->time_ns);
 	/* The flags of accept4() are not in its event. */
-	if (is_type(seen, "net.accept"))
-		add(d, seen->event, pid, number(seen, "accepted", -1), add_name(d, all), false);
+	if (is_accept)
+		add(d, seen->event, number(seen, "accepted", -1), ACCEPTS, number(seen, "fd", -1),
+		    name, false);
 	else
-		add(d, seen->event, pid, fd, add_name(d, all), is_cloexec);
+		add(d, seen->event, number(seen, "fd", -1), EXTENDS, number(seen, "fd", -1), name,
+		    false);
 }
 
 static void note_copy(struct descriptors *d, const struct seen *seen, int64_t copy,
 		      bool is_cloexec)
 {
-	int64_t pid = seen->event->info.posix_pid;
 	int64_t fd = number(seen, "fd", -1);
-	const struct change *change = fd >= 0 ? newest(d, pid, fd) : NULL;
 
 	if (copy != fd)
-		add(d, seen->event, pid, copy, change ? change->name : 0, is_cloexec);
+		add(d, seen->event, copy, COPIES, fd, 0, is_cloexec);
+}
+
+static void note_dup(struct descriptors *d, const struct seen *seen)
+{
+	note_copy(d, seen, number(seen, "copy", -1), closes_at_exec(seen));
 }
 
 /* fcntl(): copies, and the flag that closes a descriptor at exec. */
 static void note_fcntl(struct descriptors *d, const struct seen *seen)
 {
-	int64_t command = number(seen, "command", -1), pid = seen->event->info.posix_pid;
-	const struct change *change;
+	int64_t command = number(seen, "command", -1), fd = number(seen, "fd", -1);
 
-	if (command == 0 || command == 1030) {
+	if (command == 0 || command == 1030)
 		note_copy(d, seen, number(seen, "result", -1), command == 1030);
-	} else if (command == 2) {
-		change = number(seen, "fd", -1) < 0 ? NULL : newest(d, pid, number(seen, "fd", 0));
-		if (change)
-			add(d, seen->event, pid, change->fd, change->name,
-			    number(seen, "value", 0) & 1);
-	}
+	else if (command == 2)
+		add(d, seen->event, fd, KEEPS, fd, 0, number(seen, "value", 0) & 1);
+}
+
+/*
+ * Returns the time when a call began; the event has the time of its end. The number of a descriptor
+ * may belong to another thread when close() returns.
+ */
+static int64_t begin_of(const struct posix_trace_event_np *event, int64_t duration_ns)
+{
+	return duration_ns > 0 && duration_ns <= event->time_ns ? event->time_ns - duration_ns
+							       : event->time_ns;
+}
+
+static void add_process(struct descriptors *d, int64_t time_ns, int64_t pid, int64_t parent,
+			int32_t fd, enum effect effect)
+{
+	if (pid > 0 && pid <= INT32_MAX && parent > 0 && parent <= INT32_MAX && pid != parent)
+		add_any(d, (struct change){
+			.time_ns = time_ns, .pid = (int32_t)pid, .fd = fd,
+			.from = (int32_t)parent, .effect = (uint8_t)effect
+		});
+}
+
+/* The parent may close descriptors before the child runs, so the time of the call counts. */
+static void note_fork(struct descriptors *d, const struct seen *seen)
+{
+	add_process(d, begin_of(seen->event, number(seen, "time", 0)), number(seen, "child", 0),
+		    seen->event->info.posix_pid, FORKED, FORKS);
 }
 
 /* fork() and exec, from the child's own events. */
 static void note_process(struct descriptors *d, const struct seen *seen)
 {
 	int64_t pid = number(seen, "pid", 0), parent = number(seen, "parent", 0);
-	const struct change *known = newest(d, pid, FORKED);
+	bool is_start = is_type(seen, "process.start");
 
-	if (parent > 0 && parent != pid && (!known || known->pid != pid))
-		add_change(d, seen->event, pid, FORKED, (uint32_t)parent, false);
-	if (is_type(seen, "process.start"))
-		add_change(d, seen->event, pid, EXECUTED, 0, false);
+	add_process(d, seen->event->time_ns, pid, parent, FORKED, is_start ? STARTS : BEGINS);
+	if (is_start)
+		add_process(d, seen->event->time_ns, pid, parent, EXECUTED, STARTS);
 }
 
 /* Descriptors without a file have the name of the function that made them. */
 static void note_other(struct descriptors *d, const struct seen *seen)
 {
-	int64_t pid = seen->event->info.posix_pid;
 	char name[NAME_BYTES], what[NAME_BYTES + 16];
 	uint32_t place;
 
@@ -292,174 +246,207 @@ static void note_other(struct descriptors *d, const struct seen *seen)
 	snprintf(what, sizeof(what), "%.*s%s%s", (int)strcspn(strchr(seen->type, '.') + 1, "_"),
 		 strchr(seen->type, '.') + 1, *name ? ":" : "", name);
 	what[NAME_BYTES - 1] = '\0';
-	place = add_name(d, what);
-	add(d, seen->event, pid, number(seen, "fd", -1), place, closes_at_exec(seen));
+	place = changes_name(&d->changes, what, seen->event->time_ns);
+	/* signalfd() may change an old one. */
+	if (number(seen, "old", -1) < 0)
+		add(d, seen->event, number(seen, "fd", -1), CREATES, -1, place,
+		    closes_at_exec(seen));
 	if (is_type(seen, "io.pipe"))
-		add(d, seen->event, pid, number(seen, "write", -1), place, closes_at_exec(seen));
+		add(d, seen->event, number(seen, "write", -1), CREATES, -1, place,
+		    closes_at_exec(seen));
+}
+
+static void note_close(struct descriptors *d, const struct seen *seen)
+{
+	struct posix_trace_event_np event = *seen->event;
+
+	event.time_ns = begin_of(&event, number(seen, "time", 0));
+	add(d, &event, number(seen, "fd", -1), CLOSES, -1, 0, false);
 }
 
 /* The types that make or change descriptors, if the call succeeded. */
 static const struct {
 	const char *type;
 	void (*note)(struct descriptors *d, const struct seen *seen);
+	const char *made[2]; /* the fields with descriptors that the call makes */
 } notes[] = {
-	{ "io.open", note_path }, { "io.fopen", note_path }, { "file.mkstemp", note_path },
-	{ "file.opendir", note_path }, { "net.socket", note_socket }, { "net.bind", note_socket },
-	{ "net.connect", note_socket }, { "net.accept", note_socket },
-	{ "io.fcntl", note_fcntl }, { "process.start", note_process },
-	{ "process.child", note_process }, { "process.vchild", note_process },
-	{ "io.pipe", note_other }, { "io.memfd_create", note_other },
-	{ "io.eventfd", note_other }, { "io.timerfd_create", note_other },
-	{ "io.signalfd", note_other }, { "net.epoll_create", note_other },
-	{ "file.inotify_init", note_other },
+	{ "io.close", note_close, { NULL } }, { "io.fclose", note_close, { NULL } },
+	{ "io.dup", note_dup, { "copy" } }, { "file.closedir", note_close, { NULL } },
+	{ "io.open", note_path, { "fd" } }, { "io.fopen", note_path, { "fd" } },
+	{ "file.mkstemp", note_path, { "fd" } }, { "file.opendir", note_path, { "fd" } },
+	{ "net.socket", note_socket, { "fd", "other" } }, { "net.bind", note_address, { NULL } },
+	{ "net.connect", note_address, { NULL } }, { "net.accept", note_address, { "accepted" } },
+	{ "io.fcntl", note_fcntl, { NULL } }, { "process.start", note_process, { NULL } },
+	{ "process.child", note_process, { NULL } }, { "process.vchild", note_process, { NULL } },
+	{ "process.fork", note_fork, { NULL } }, { "process.vfork", note_fork, { NULL } },
+	{ "io.pipe", note_other, { "fd", "write" } }, { "io.memfd_create", note_other, { "fd" } },
+	{ "io.eventfd", note_other, { "fd" } }, { "io.timerfd_create", note_other, { "fd" } },
+	{ "io.signalfd", note_other, { "fd" } }, { "net.epoll_create", note_other, { "fd" } },
+	{ "file.inotify_init", note_other, { "fd" } },
 };
+
+#define NOTES    (sizeof(notes) / sizeof(notes[0]))
+#define REQUIRED 3 /* the first of them: without these events names would be wrong */
 
 #define EINPROGRESS_OF_LINUX 115
 
-static void note(struct descriptors *d, const struct seen *seen)
+static void note(struct descriptors *d, unsigned index, const struct seen *seen)
 {
 	int64_t error = number(seen, "error", 0);
 
-	if (error && !(error == EINPROGRESS_OF_LINUX && is_type(seen, "net.connect")))
-		return;
-	if (is_type(seen, "io.close") || is_type(seen, "io.fclose") ||
-	    is_type(seen, "file.closedir"))
-		add(d, seen->event, seen->event->info.posix_pid, number(seen, "fd", -1), 0, false);
-	else if (is_type(seen, "io.dup"))
-		note_copy(d, seen, number(seen, "copy", -1), closes_at_exec(seen));
-	else
-		for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
-			if (is_type(seen, notes[i].type))
-				notes[i].note(d, seen);
-}
-
-/* Returns whether events of a type with this name may change descriptors. */
-static bool is_of_interest(const char *name)
-{
-	static const char *const others[] = { "io.close", "io.fclose", "file.closedir", "io.dup" };
-
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		if (!strcmp(others[i], name))
-			return true;
-	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
-		if (!strcmp(notes[i].type, name))
-			return true;
-	return false;
+	if (!error || (error == EINPROGRESS_OF_LINUX && is_type(seen, "net.connect")))
+		notes[index].note(d, seen);
 }
 
 /* ------------------------------------------------------------------ the scan */
 
-struct known_type {
-	enum { UNSEEN, IGNORED, USED } state;
-	struct posix_trace_schema_np *schema;
-	char name[TRACE_EVENT_NAME_MAX + 1];
-};
-
-/* Returns the type of an event, or NULL if it does not matter. */
-static const struct known_type *learn(trace_id_t trid, struct known_type *known,
-				      trace_event_id_t id)
+/* Finds the types that matter. Returns false without memory or if no event shows closes. */
+static bool learn(struct descriptors *d, trace_id_t trid)
 {
-	char schema[POSIX_TRACE_SCHEMA_MAX_NP + 1];
+	char name[TRACE_EVENT_NAME_MAX + 1], text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
+	trace_event_id_t id;
+	int unavailable;
 
-	if (id >= TYPES)
-		return NULL;
-	known += id;
-	if (known->state == UNSEEN) {
-		known->state = IGNORED;
-		if (!posix_trace_eventid_get_name(trid, id, known->name) &&
-		    is_of_interest(known->name) &&
-		    !posix_trace_eventid_get_schema_np(trid, id, schema, sizeof(schema)))
-			known->schema = malloc(sizeof(*known->schema));
-		if (known->schema && !posix_trace_schema_parse_np(schema, known->schema))
-			known->state = USED;
+	while (!posix_trace_eventtypelist_getnext_id(trid, &id, &unavailable) && !unavailable) {
+		unsigned i = 0;
+
+		if (id >= TYPES || d->type[id] || posix_trace_eventid_get_name(trid, id, name))
+			continue;
+		while (i < NOTES && strcmp(notes[i].type, name))
+			i++;
+		if (i == NOTES ||
+		    posix_trace_eventid_get_schema_np(trid, id, text, sizeof(text)))
+			continue;
+		d->schema[id] = malloc(sizeof(*d->schema[id]));
+		if (!d->schema[id])
+			return false;
+		if (!posix_trace_schema_parse_np(text, d->schema[id])) {
+			d->type[id] = (uint8_t)(i + 1);
+			d->has_close |= i == 0;
+		}
 	}
-	return known->state == USED ? known : NULL;
+	return d->has_close;
 }
 
-static int compare(const void *x, const void *y)
+/* A filter that removes closes or copies would leave the names of closed descriptors. */
+static void note_filter(struct descriptors *d, const struct posix_trace_event_np *event)
 {
-	const struct change *a = x, *b = y;
+	bool is_start = event->info.posix_event_id == POSIX_TRACE_START;
+	trace_event_set_t set[2];
+	size_t need = is_start ? sizeof(set[0]) : sizeof(set);
+	int is_member;
 
-	if (a->pid != b->pid)
-		return a->pid < b->pid ? -1 : 1;
-	if (a->fd != b->fd)
-		return a->fd < b->fd ? -1 : 1;
-	return a->order < b->order ? -1 : a->order > b->order;
+	if (event->data_len != need)
+		return;
+	memcpy(set, event->data, need);
+	d->is_filtered = false;
+	for (trace_event_id_t id = 0; id < TYPES; id++)
+		if (d->type[id] && d->type[id] <= REQUIRED &&
+		    !posix_trace_eventset_ismember(id, &set[!is_start], &is_member) && is_member)
+			d->is_filtered = true;
+}
+
+/* Events that the stream did not record, or that were lost, may have closed any descriptor. */
+static void note_stream(struct descriptors *d, const struct posix_trace_event_np *event)
+{
+	switch (event->info.posix_event_id) {
+	case POSIX_TRACE_START:
+	case POSIX_TRACE_FILTER:
+		note_filter(d, event);
+		break;
+	case POSIX_TRACE_STOP:
+	case POSIX_TRACE_OVERFLOW:
+	case POSIX_TRACE_RESUME:
+		break;
+	default:
+		if (!(event->flags & POSIX_TRACE_EVENT_GAP_NP))
+			return;
+	}
+	changes_gap(&d->changes, event->time_ns);
+}
+
+/* Returns whether events were lost at times that the log does not have. */
+static bool has_lost_anywhere(trace_id_t trid)
+{
+	static const int causes[] = {
+		POSIX_TRACE_LOST_OVERWRITTEN_NP, POSIX_TRACE_LOST_FLUSH_ERROR_NP,
+		POSIX_TRACE_LOST_NO_MEMORY_NP, POSIX_TRACE_LOST_NO_SLOT_NP,
+		POSIX_TRACE_LOST_NESTING_NP,
+	};
+	struct posix_trace_ledger_np ledger;
+	bool has = false;
+
+	if (posix_trace_get_ledger_np(trid, &ledger))
+		return false;
+	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
+		has |= ledger.lost[causes[i]] != 0;
+	return has;
+}
+
+/* Reads all events, whatever the command selects. */
+static void scan(struct descriptors *d, trace_id_t trid)
+{
+	struct posix_trace_event_np event;
+	int unavailable;
+
+	while (!posix_trace_getnext_np(trid, &event, &unavailable) && !unavailable) {
+		trace_event_id_t id = event.info.posix_event_id;
+		unsigned index = id < TYPES ? d->type[id] : 0;
+
+		note_stream(d, &event);
+		if (index)
+			note(d, index - 1, &(struct seen){ &event, d->schema[id],
+							   notes[index - 1].type });
+	}
 }
 
 /* A part that cannot be read has no names. */
 static void read_all(struct descriptors *d)
 {
-	struct known_type *known = calloc(TYPES, sizeof(*known));
-	struct posix_trace_event_np event;
-	int unavailable;
 	trace_id_t trid;
 
 	d->is_read = true;
-	if (known && !posix_trace_open_np(d->log_fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid)) {
-		while (!posix_trace_getnext_np(trid, &event, &unavailable) && !unavailable) {
-			const struct known_type *type =
-				learn(trid, known, event.info.posix_event_id);
-
-			if (type)
-				note(d, &(struct seen){ &event, type->schema, type->name });
-		}
+	if (!posix_trace_open_np(d->log_fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid)) {
+		if (learn(d, trid) && !has_lost_anywhere(trid))
+			scan(d, trid);
 		posix_trace_close(trid);
 	}
-	for (size_t i = 0; known && i < TYPES; i++)
-		free(known[i].schema);
-	free(known);
-	if (d->changes)
-		qsort(d->change, d->changes, sizeof(*d->change), compare);
+	changes_sort(&d->changes);
 }
 
-/* ------------------------------------------------------------------ look-ups */
-
-/* Returns the last change of the descriptor before the time; NULL if there is none. */
-static const struct change *last_before(const struct descriptors *d, int64_t pid, int64_t fd,
-					int64_t time_ns)
+/* Returns whether the field of these events is a descriptor that did not exist before. */
+static bool is_made(unsigned index, const char *field)
 {
-	size_t low = 0, high = d->changes;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct change *at = &d->change[middle];
-
-		if (at->pid < pid || (at->pid == pid && (at->fd < fd ||
-		    (at->fd == fd && at->time_ns < time_ns))))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || d->change[low - 1].pid != pid || d->change[low - 1].fd != fd)
-		return NULL;
-	return &d->change[low - 1];
+	for (size_t i = 0; i < sizeof(notes[0].made) / sizeof(notes[0].made[0]); i++)
+		if (notes[index].made[i] && !strcmp(notes[index].made[i], field))
+			return true;
+	return false;
 }
 
-const char *descriptors_find(struct descriptors *d, int64_t pid, int64_t fd, int64_t time_ns)
+const char *descriptors_find(struct descriptors *d, const struct posix_trace_event_np *event,
+			     const char *field, int64_t fd)
 {
-	int64_t executed_ns = INT64_MIN;
+	trace_event_id_t id = event->info.posix_event_id;
+	struct change key = { .time_ns = event->time_ns, .pid = (int32_t)event->info.posix_pid };
+	const struct change *change;
+	struct seen seen = { .event = event };
+	unsigned index;
 
-	if (!d || fd < 0)
+	if (!d || fd < 0 || fd > INT32_MAX)
 		return NULL;
 	if (!d->is_read)
 		read_all(d);
-	for (unsigned i = 0; i < ANCESTORS; i++) {
-		const struct change *change = last_before(d, pid, fd, time_ns);
-		const struct change *executed = last_before(d, pid, EXECUTED, time_ns);
-		const struct change *forked;
-
-		if (executed && executed->time_ns > executed_ns)
-			executed_ns = executed->time_ns;
-		if (change)
-			return change->name &&
-			       !(change->closes_at_exec && executed_ns > change->time_ns)
-				       ? d->text + change->name : NULL;
-		forked = last_before(d, pid, FORKED, time_ns);
-		if (!forked)
-			return NULL;
-		pid = forked->name;
-		time_ns = forked->time_ns;
+	key.fd = (int32_t)fd;
+	index = id < TYPES ? d->type[id] : 0;
+	if (index && is_made(index - 1, field))
+		return NULL;
+	if (index && notes[index - 1].note == note_close) {
+		seen.schema = d->schema[id];
+		key.time_ns = begin_of(event, number(&seen, "time", 0));
 	}
-	return NULL;
+	/* The state before this time is right only if no other event changed it then. */
+	if (changes_at(&d->changes, key) > (index ? 1 : 0))
+		return NULL;
+	change = changes_state(&d->changes, key);
+	return change && change->name ? d->changes.text + change->name : NULL;
 }

@@ -7,12 +7,14 @@
  * once by a reader of its own. A name does not depend on the events that a command selects.
  *
  * A descriptor that a program had before it was recorded, or that the C library opened itself, has
- * no name. One thread uses a log's descriptors.
+ * no name. The log must show the end of each name: without events of close() there are no names,
+ * and a gap of lost events ends all of them. One thread uses a log's descriptors.
  */
 #ifndef POSIXTRACE_LOG_DESCRIPTORS_H
 #define POSIXTRACE_LOG_DESCRIPTORS_H
 
 #include <stdint.h>
+#include <trace_np.h>
 
 struct descriptors;
 
@@ -21,10 +23,12 @@ struct descriptors *descriptors_new(int fd);
 void descriptors_free(struct descriptors *descriptors);
 
 /*
- * Returns the name that a descriptor of the process had before the time, or NULL if it is unknown
- * or closed. Bytes are as the program gave them. descriptors may be NULL.
+ * Returns the name that the descriptor in a field of the event had before the event, or NULL if it
+ * is unknown or closed, or if the event itself made the descriptor. Bytes are as the program gave
+ * them. descriptors may be NULL.
  */
-const char *descriptors_find(struct descriptors *descriptors, int64_t pid, int64_t fd,
-			     int64_t time_ns);
+const char *descriptors_find(struct descriptors *descriptors,
+			     const struct posix_trace_event_np *event, const char *field,
+			     int64_t fd);
 
 #endif

@@ -142,8 +142,7 @@ static const char *find_descriptor(const struct logfile *log,
 				   const struct posix_trace_event_np *event,
 				   const struct posix_trace_value_np *value)
 {
-	return descriptors_find(log->descriptors, event->info.posix_pid, value->s64,
-				event->time_ns);
+	return descriptors_find(log->descriptors, event, value->field->name, value->s64);
 }
 
 /* Writes the number of a descriptor, and its name in angle brackets. */

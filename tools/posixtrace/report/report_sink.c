@@ -289,6 +289,7 @@ static void print(struct report_sink *sink, const struct report_type *type,
 	/* The source of the names of objects. */
 	sink->log.trid = sink->flow->object_logs ? sink->flow->objects[0] : 0;
 	sink->log.has_objects = sink->log.trid != 0;
+	sink->log.descriptors = sink->flow->descriptors;
 	if (sink->templates)
 		by_template(sink, type, event);
 	else

@@ -218,6 +218,8 @@ static int read_logs(struct import *import)
 		return TOOL_FAILURE;
 	flow->objects = import->trid;
 	flow->object_logs = count;
+	/* The types of several logs get new numbers. */
+	flow->descriptors = count == 1 ? import->merge.source[0].log.descriptors : NULL;
 	if (!err && fmt_begin(flow, &facts) && joined_notes(import->reading, count) &&
 	    pass_objects(import)) {
 		/* until_ns was set by fmt_begin(); read_events() observes it. */
@@ -246,6 +248,7 @@ int log_import(struct fmt_flow *flow, struct fmt_input *input)
 		status = read_logs(&import);
 	flow->objects = NULL;
 	flow->object_logs = 0;
+	flow->descriptors = NULL;
 	close_logs(&import);
 	return status;
 }

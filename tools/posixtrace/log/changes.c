@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * changes.c - the changes are sorted by process, descriptor and time, so that a look-up is a binary
+ * search. The names are then found in the order of time: the name of a copy is that of its source.
+ * The order of the log would not do, because late events follow younger ones.
+ */
+#include "log/changes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+
+#define ANCESTORS   32       /* forks that a look-up follows: bounds its time */
+/*
+ * 128 MB, and as much during qsort(). A log with more changes has no names after the time of the
+ * first change that does not fit, because it may be a close.
+ */
+#define CHANGES_MAX 4000000
+#define TEXT_MAX    (64 << 20)
+
+void changes_fini(struct changes *c)
+{
+	table_fini(&c->names);
+	free(c->gap_ns);
+	free(c->change);
+	free(c->text);
+}
+
+/* Names after this time are not shown, as a close may be missing. */
+static void forget_from(struct changes *c, int64_t time_ns)
+{
+	if (time_ns < c->incomplete_ns)
+		c->incomplete_ns = time_ns;
+}
+
+static bool is_same_name(const void *array, uint32_t index, const void *key)
+{
+	return !strcmp((const char *)array + index, key);
+}
+
+uint32_t changes_name(struct changes *c, const char *name, int64_t time_ns)
+{
+	size_t len = strlen(name) + 1, at = c->text_bytes ? c->text_bytes : 1;
+	/* The address is random, so that a log cannot be made to have many equal hashes. */
+	uint64_t hash = hash_bytes(hash_number(HASH_BEGIN, (uintptr_t)c), name, len);
+	uint32_t known = *name ? table_find(&c->names, hash, is_same_name, c->text, name) : 0;
+
+	if (known != TABLE_NONE)
+		return known;
+	if (at + len > TEXT_MAX || !vec_grow(&c->text, c->text_bytes, at + len - c->text_bytes) ||
+	    !table_add(&c->names, hash, (uint32_t)at)) {
+		forget_from(c, time_ns);
+		return 0;
+	}
+	memcpy(c->text + at, name, len);
+	c->text_bytes = at + len;
+	return (uint32_t)at;
+}
+
+void changes_add(struct changes *c, struct change change)
+{
+	if (c->count == CHANGES_MAX || !vec_grow(&c->change, c->count, 1)) {
+		forget_from(c, change.time_ns);
+		return;
+	}
+	change.order = (uint32_t)c->count;
+	c->change[c->count++] = change;
+}
+
+void changes_gap(struct changes *c, int64_t time_ns)
+{
+	if (c->gaps == CHANGES_MAX || !vec_grow(&c->gap_ns, c->gaps, 1))
+		forget_from(c, time_ns);
+	else
+		c->gap_ns[c->gaps++] = time_ns;
+}
+
+/* ------------------------------------------------------------------ look-ups */
+
+static int compare_times(const struct change *a, const struct change *b)
+{
+	if (a->time_ns != b->time_ns)
+		return a->time_ns < b->time_ns ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+static int compare(const void *x, const void *y)
+{
+	const struct change *a = x, *b = y;
+
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	if (a->fd != b->fd)
+		return a->fd < b->fd ? -1 : 1;
+	return compare_times(a, b);
+}
+
+static int compare_gaps(const void *x, const void *y)
+{
+	int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
+
+	return a < b ? -1 : a > b;
+}
+
+/* Returns the last change of the descriptor before the key; NULL if there is none. */
+static struct change *last_before(const struct changes *c, const struct change *key)
+{
+	size_t low = 0, high = c->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (compare(&c->change[middle], key) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || c->change[low - 1].pid != key->pid || c->change[low - 1].fd != key->fd)
+		return NULL;
+	return &c->change[low - 1];
+}
+
+static struct change *last_of(const struct changes *c, struct change key, int32_t fd)
+{
+	key.fd = fd;
+	return last_before(c, &key);
+}
+
+/* Returns whether events were lost after one time and not after another. */
+static bool has_gap(const struct changes *c, int64_t after_ns, int64_t until_ns)
+{
+	size_t low = 0, high = c->gaps;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (c->gap_ns[middle] <= after_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < c->gaps && c->gap_ns[low] <= until_ns;
+}
+
+const struct change *changes_state(const struct changes *c, struct change key)
+{
+	int64_t at_ns = key.time_ns, executed_ns = INT64_MIN;
+
+	if (key.fd < 0 || at_ns >= c->incomplete_ns)
+		return NULL;
+	for (unsigned i = 0; i < ANCESTORS; i++) {
+		const struct change *change = last_before(c, &key);
+		const struct change *executed = last_of(c, key, EXECUTED);
+		const struct change *birth = last_of(c, key, FORKED);
+
+		if (executed && executed->time_ns > executed_ns)
+			executed_ns = executed->time_ns;
+		/* An older process may have had the same number. */
+		if (change && (!birth || compare_times(birth, change) < 0))
+			return has_gap(c, change->time_ns, at_ns) ||
+			       (change->closes_at_exec && executed_ns > change->time_ns)
+				       ? NULL : change;
+		/* No event shows the descriptors that posix_spawn() changes before exec. */
+		if (!birth || birth->effect == STARTS)
+			return NULL;
+		key.pid = birth->from;
+		key.time_ns = birth->time_ns;
+		key.order = birth->order;
+	}
+	return NULL;
+}
+
+/* ------------------------------------------------------------------ names after the scan */
+
+/*
+ * Leaves one entry for each birth of a process. The events of the parent and of the child are about
+ * the same birth. A start of a program is one only for a process without these events.
+ */
+static void remove_repeated(struct changes *c)
+{
+	const struct change *birth = NULL; /* the newest of the process */
+	bool is_paired = false;            /* both events of it were seen */
+	size_t kept = 0;
+
+	for (size_t i = 0; i < c->count; i++) {
+		const struct change *change = &c->change[i];
+
+		if (change->fd == FORKED) {
+			if (birth && birth->pid != change->pid)
+				birth = NULL;
+			if (birth && change->effect == STARTS)
+				continue;
+			if (birth && change->effect == BEGINS && birth->effect == FORKS &&
+			    birth->from == change->from && !is_paired) {
+				is_paired = true;
+				continue;
+			}
+			birth = &c->change[kept];
+			is_paired = false;
+		}
+		c->change[kept++] = *change;
+	}
+	c->count = kept;
+}
+
+/*
+ * A call that makes a descriptor gets a number that is free. If the number has a name, its close
+ * was not seen, and nothing says how long the name was right.
+ */
+static void drop_unclosed(struct changes *c)
+{
+	for (size_t i = 1; i < c->count; i++) {
+		struct change *older = &c->change[i - 1], *younger = &c->change[i];
+
+		if (younger->effect == EXTENDS && older->pid == younger->pid &&
+		    older->fd == younger->fd)
+			younger->closes_at_exec = older->closes_at_exec;
+		if (younger->creates && older->fd >= 0 && older->pid == younger->pid &&
+		    older->fd == younger->fd && older->effect != CLOSES &&
+		    changes_state(c, *younger) == older)
+			older->effect = IS_UNKNOWN;
+	}
+}
+
+/* Joins two names to a third. */
+static uint32_t join(struct changes *c, const struct change *change, uint32_t before,
+		     const char *between)
+{
+	char name[2 * NAME_BYTES + 2];
+
+	snprintf(name, sizeof(name), "%s%s%s", before ? c->text + before : "", between,
+		 change->name ? c->text + change->name : "");
+	name[NAME_BYTES - 1] = '\0';
+	return changes_name(c, name, change->time_ns);
+}
+
+/* Finds the name of a change. The names of all changes before its time must be known. */
+static void find_name(struct changes *c, struct change *change)
+{
+	const struct change *of;
+	struct change key = *change;
+	uint32_t before;
+
+	if (change->fd < 0)
+		return;
+	key.fd = change->from;
+	of = changes_state(c, key);
+	before = of && of->effect == IS_NAMED ? of->name : 0;
+	switch (change->effect) {
+	case CREATES:
+		/* A path is shown behind that of its folder, if this has a name. */
+		if (before)
+			change->name = join(c, change, before, "/");
+		break;
+	case KEEPS:
+	case COPIES:
+		change->name = before;
+		break;
+	case EXTENDS:
+		change->closes_at_exec = of && of->closes_at_exec;
+		/* fall through */
+	case ACCEPTS:
+		change->name = join(c, change, before, before ? "" : "socket");
+		break;
+	default:
+		change->name = 0;
+	}
+	change->effect = IS_NAMED;
+}
+
+/* qsort() has no argument for the array that the places refer to. One thread reads a log. */
+static const struct change *sorted; /* for compare_places() */
+
+static int compare_places(const void *x, const void *y)
+{
+	return compare_times(&sorted[*(const uint32_t *)x], &sorted[*(const uint32_t *)y]);
+}
+
+/*
+ * Finds all names in the order of time. Each look-up then meets changes with names, so that a long
+ * chain of copies costs no recursion.
+ */
+static void find_names(struct changes *c)
+{
+	uint32_t *place = malloc(c->count * sizeof(*place));
+
+	if (!place) {
+		forget_from(c, INT64_MIN);
+		return;
+	}
+	for (size_t i = 0; i < c->count; i++)
+		place[i] = (uint32_t)i;
+	sorted = c->change;
+	qsort(place, c->count, sizeof(*place), compare_places);
+	for (size_t i = 0; i < c->count; i++)
+		find_name(c, &c->change[place[i]]);
+	free(place);
+}
+
+void changes_sort(struct changes *c)
+{
+	if (!c->count)
+		return;
+	if (c->gaps)
+		qsort(c->gap_ns, c->gaps, sizeof(*c->gap_ns), compare_gaps);
+	qsort(c->change, c->count, sizeof(*c->change), compare);
+	/* Births decide which close is missing; only then are names copied. */
+	remove_repeated(c);
+	drop_unclosed(c);
+	find_names(c);
+}
+
+unsigned changes_at(const struct changes *c, struct change key)
+{
+	const struct change *change;
+	unsigned count = 0;
+
+	key.order = UINT32_MAX;
+	change = last_before(c, &key);
+	/* The caller distinguishes none, one and more. */
+	for (; change && change->time_ns == key.time_ns && count < 2; count++) {
+		key.order = change->order;
+		change = last_before(c, &key);
+	}
+	return count;
+}
