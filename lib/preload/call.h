@@ -108,11 +108,15 @@ struct shim_wrapped {
 		if (!shim_on(type)) \
 			return next(name) args; \
 		result_type result = (result_type)-1; \
-		/* Only the sizes of these arrays are used, and nothing is evaluated. */ \
-		SHIM_RECORD(sizeof((int32_t[]){ SHIM_LIST small }) + \
-			    sizeof((int64_t[]){ SHIM_LIST large }) + \
-			    (sizeof((struct shim_string[]){ SHIM_LIST strings }) ? SHIM_TEXT : 0)) \
-		record; \
+		/* \
+		 * Only the sizes of these arrays are used, and nothing is evaluated. clang \
+		 * accepts no such array inside the struct. \
+		 */ \
+		typedef __typeof__((int32_t[]){ SHIM_LIST small }) small_type_; \
+		typedef __typeof__((int64_t[]){ SHIM_LIST large }) large_type_; \
+		typedef __typeof__((struct shim_string[]){ SHIM_LIST strings }) strings_type_; \
+		SHIM_RECORD(sizeof(small_type_) + sizeof(large_type_) + \
+			    (sizeof(strings_type_) ? SHIM_TEXT : 0)) record; \
 		SHIM_CALL(type, record); \
 		record.error = ECANCELED; \
 		{ \
