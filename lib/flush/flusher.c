@@ -137,12 +137,15 @@ static void look_for(struct ptx_flush *flush, int64_t ns)
  * younger events, also of other threads: the pool stays as taken as it was, and a flush without a
  * pause would follow at once. Each would add its two marks to the log, hundreds in a few
  * milliseconds. So the flusher pauses after a flush that took no record, for twice as long each
- * time. *stall_ns is the last pause, 0 after a flush that took some.
+ * time. The pool is not looked at meanwhile, and only its other half may be free, so the limit is
+ * look_ns(): a longer pause would lose events that others record after the writer has resumed.
+ * *stall_ns is the last pause, 0 after a flush that took some.
  */
 static void flush_due(struct ptx_flush *flush, int64_t *stall_ns)
 {
 	static const struct ptx_flush_caller nobody;
 	const uint64_t taken = atomic_load_explicit(&flush->taken, memory_order_relaxed);
+	const int64_t look = look_ns(flush);
 
 	/* A disk that is full stays so for a while; the pause keeps the processor free. */
 	if (ptx_flush_run(flush, PTX_FLUSH_AUTOMATIC, &nobody) != 0) {
@@ -151,8 +154,8 @@ static void flush_due(struct ptx_flush *flush, int64_t *stall_ns)
 		*stall_ns = 0;
 	} else {
 		*stall_ns = *stall_ns ? 2 * *stall_ns : BUSY_NAP_NS;
-		if (*stall_ns > LOOK_NS_MAX)
-			*stall_ns = LOOK_NS_MAX;
+		if (*stall_ns > look)
+			*stall_ns = look;
 		ptx_futex_nap(&flush->quit, 0, *stall_ns);
 	}
 }
