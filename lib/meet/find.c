@@ -59,6 +59,23 @@ static int why_not(int err)
 	}
 }
 
+/*
+ * Why the folder of a living process in /proc cannot be looked at. With hidepid=invisible there is
+ * no folder of a process that the caller may not trace. get_robust_list(2) asks the kernel the same
+ * question as that option does. kill(2) would not: it does not examine all ids, nor whether the
+ * process is dumpable. If the caller may trace it, the folder is missing for another reason.
+ */
+static int why_no_folder(pid_t pid, int err)
+{
+	void *head;
+	size_t bytes;
+
+	if (err == ENOENT && syscall(SYS_get_robust_list, pid, &head, &bytes) != 0 &&
+	    (errno == EPERM || errno == ESRCH))
+		return errno;
+	return why_not(err);
+}
+
 /* Whether an arena that the target has open is the one in which it is traced. */
 enum match { NOT_ITS, NOT_YET, ITS };
 
@@ -330,7 +347,7 @@ static int know_ids(int process, pid_t pid, struct ptx_proc_ids *ids, bool *same
 		err = ptx_proc_ids((uint32_t)pid, ids);
 	/* Its name space is this one or one below it. */
 	*same_ids = !err && ids->spaces == own.spaces;
-	return why_not(err);
+	return why_no_folder(pid, err);
 }
 
 /*
@@ -350,7 +367,7 @@ static int find_process(int process, pid_t pid, struct ptx_rendezvous_target *wh
 		return err;
 	target->pid = ids.inner;
 	if (stat(ptx_proc_path(path, ids.number, ""), &owner) != 0)
-		return why_not(errno);
+		return why_no_folder(pid, errno);
 	ptx_identity_of(process, ids.number, &target->identity);
 	/* The start time is part of each link's name, so without it no rendezvous is possible. */
 	if (target->identity.start == 0)
