@@ -48,6 +48,9 @@ order=$(grep -o 'fd=-1[1-6] ' "$tmp/events" | tr -d '\n')
 check "in their order" test "$order" = "fd=-11 fd=-12 fd=-13 fd=-14 fd=-15 fd=-16 "
 check "what the dynamic linker allocated before is counted" shows 'posixtrace_shim_lost early=[1-9].* early_alloc=[1-9]' 1
 rm -f "$log"*
+run 4 record -q --fail-on-loss -o "$log" --trace=alloc -- "$tmp/ctor"
+check "and record -q has it as the reason of exit status 4" has err ' events, 0 lost, calls not traced: [1-9]'
+rm -f "$log"*
 "$posixtrace" record -o "$log" --trace=io,process,alloc -- "$tmp/ctor" >"$tmp/out" 2>"$tmp/err"
 check "record reports the calls that were not traced" \
 	has err ", calls not traced: [1-9][0-9]* before the library had begun, [0-9]* bytes\$"
