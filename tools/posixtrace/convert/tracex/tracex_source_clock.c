@@ -73,12 +73,13 @@ bool tracex_source_clock(struct tracex_source *im)
  */
 int64_t tracex_source_time(struct tracex_source *im, uint64_t ticks)
 {
-	__int128 ns = im->tick_hz ? (__int128)ticks * NANOSECONDS / im->tick_hz :
-				    (__int128)ticks * im->tick_ns;
+	/* Unsigned, because the product of two numbers of 64 bits needs all 128. */
+	unsigned __int128 since = im->tick_hz ?
+			(unsigned __int128)ticks * NANOSECONDS / im->tick_hz :
+			(unsigned __int128)ticks * im->tick_ns;
 
-	ns += im->start_ns;
-	if (ns <= INT64_MAX)
-		return (int64_t)ns;
+	if (since <= UINT64_MAX && (__int128)since + im->start_ns <= INT64_MAX)
+		return (int64_t)((__int128)since + im->start_ns);
 	if (!im->clamped)
 		fmt_fault(im->flow, FMT_WARN, FMT_NO_OFFSET, NULL,
 			  "times past the year 2262: is a tick that long?");
