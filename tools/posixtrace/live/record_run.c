@@ -22,6 +22,7 @@
 #include "live/process.h"
 #include "live/progress.h"
 #include "live/record.h"
+#include "log/losses.h"
 
 #define LOOK_MS_FILTER 20 /* limit for the time until a new name is filtered */
 #define LOOK_MS_KERNEL 10 /* the kernel's memory holds some 10000 records for each CPU */
@@ -313,7 +314,9 @@ static int complete_log(struct run *run)
 	status = capture_finish(&run->capture);
 	status = tool_worse(status, kernel_weave(&run->kernel, &run->file));
 	status = tool_worse(status, capture_read_back(run->plan, run->file.fd, &result));
-	if (result.bytes && (!run->record->quiet || capture_has_lost(&result))) {
+	/* Quiet: lost events, and the reason of an exit with 4. Untraced calls alone are no event. */
+	if (result.bytes && (!run->record->quiet || losses_count(&result.ledger) ||
+			     (run->record->fail_on_loss && capture_has_lost(&result)))) {
 		end_text(run, result.end, sizeof(result.end));
 		out_str(&err, "posixtrace: ");
 		capture_result_text(&err, run->plan->path, &result);
