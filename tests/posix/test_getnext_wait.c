@@ -195,7 +195,7 @@ START_TEST(a_handler_with_SA_RESTART_lets_the_wait_go_on)
 			int before = signals;
 
 			pthread_kill(thread, SIGUSR1);
-			/* A timed wait may have ended just before the signal, and has no handler. */
+			/* A timed wait may have ended just before its signal. */
 			while (DELIVERED && signals == before && !w.ended)
 				sched_yield();
 		}

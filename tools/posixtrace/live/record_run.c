@@ -314,7 +314,7 @@ static int complete_log(struct run *run)
 	status = capture_finish(&run->capture);
 	status = tool_worse(status, kernel_weave(&run->kernel, &run->file));
 	status = tool_worse(status, capture_read_back(run->plan, run->file.fd, &result));
-	/* Quiet: lost events, and the reason of an exit with 4. Untraced calls alone are no event. */
+	/* Quiet: prints lost events and the reason of an exit with 4, not untraced calls alone. */
 	if (result.bytes && (!run->record->quiet || losses_count(&result.ledger) ||
 			     (run->record->fail_on_loss && capture_has_lost(&result)))) {
 		end_text(run, result.end, sizeof(result.end));
