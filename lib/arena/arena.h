@@ -60,7 +60,6 @@ struct ptx_attachment {
 	_Atomic uint64_t target_inode, target_start;
 	/* events that could not be counted in the region, see point/adopt.c */
 	_Atomic uint64_t missed;
-	/* the system refused its creator the lock: no lock is no evidence */
 	/* the system refused its creator the lock, so a free lock shows nothing */
 	_Atomic uint32_t unlocked;
 	/* the target runs another program since then; 0: as at creation */

@@ -283,7 +283,7 @@ static inline bool ptx_ring_reaches(const struct ptx_rings *rings, uint32_t numb
 	return number < rings->geometry.chunks_max && ptx_ring_map_far((struct ptx_rings *)rings);
 }
 
-/* Returns the chunk with a number for which ptx_is_reachable() is true. */
+/* Returns the chunk with a number for which ptx_ring_reaches() is true. */
 static inline struct ptx_chunk *ptx_ring_chunk(const struct ptx_rings *rings, uint32_t number)
 {
 	unsigned char *chunks = rings->chunk;

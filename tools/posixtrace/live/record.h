@@ -20,7 +20,7 @@ struct record {
 	/*
 	 * argv is NULL if a running process is traced; plan.pid is 0 until a program was started.
 	 */
-	struct launch_plan launch; /* argv: null where a process is traced */
+	struct launch_plan launch;
 	struct patches functions;     /* --function */
 	struct kernel_plan kernel;
 	bool wait_for_children;
