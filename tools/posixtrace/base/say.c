@@ -14,9 +14,33 @@
 static void (*clear_line)(void);
 static bool is_quiet;
 
+/* See say_keep(). */
+static struct {
+	char *text;
+	size_t bytes;
+} kept;
+
 void say_nothing(bool quiet)
 {
 	is_quiet = quiet;
+}
+
+void say_keep(char *text, size_t bytes)
+{
+	kept.text = text;
+	kept.bytes = bytes;
+	if (bytes)
+		*text = '\0';
+}
+
+/* Appends a message to the kept ones, in a line of its own. */
+static void __attribute__((format(printf, 1, 0))) keep(const char *format, va_list args)
+{
+	size_t used = strlen(kept.text);
+
+	if (used && used + 1 < kept.bytes)
+		kept.text[used++] = '\n';
+	vsnprintf(kept.text + used, kept.bytes - used, format, args);
 }
 
 void say_after(void (*clear)(void))
@@ -36,6 +60,10 @@ say_line(const char *prefix, const char *format, va_list args)
 
 	if (is_quiet)
 		return;
+	if (kept.text) {
+		keep(format, args);
+		return;
+	}
 	/*
 	 * First the progress line goes, then pending output appears: a terminal shows both in
 	 * order.

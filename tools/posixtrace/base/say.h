@@ -8,12 +8,19 @@
 #define POSIXTRACE_BASE_SAY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /*
  * quiet suppresses all messages until it is reset. A caller that tries something and repeats it
  * with messages uses it.
  */
 void say_nothing(bool quiet);
+
+/*
+ * Stores the messages in text, with a NUL at the end, instead of printing them; what has no room is
+ * dropped. text exists until the next call. NULL: messages are printed again.
+ */
+void say_keep(char *text, size_t bytes);
 
 /* Registers a function that say() calls first, to remove the progress line. NULL: none. */
 void say_after(void (*clear)(void));

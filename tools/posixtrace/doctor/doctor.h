@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* doctor.h - requirements of tracing, and what was found of each. */
+#ifndef POSIXTRACE_DOCTOR_DOCTOR_H
+#define POSIXTRACE_DOCTOR_DOCTOR_H
+
+#include <sys/types.h>
+
+#define DOCTOR_TEXT_BYTES 256
+
+/* The verdict of one requirement, from the best to the worst. */
+enum doctor_verdict {
+	DOCTOR_WORKS,
+	DOCTOR_UNKNOWN, /* the answer cannot be found from here */
+	DOCTOR_LIMITED, /* something less is available; the rest works */
+	DOCTOR_FAILS    /* no trace without it */
+};
+
+struct doctor_finding {
+	const char *name;              /* of the requirement: a word or two */
+	enum doctor_verdict verdict;
+	char fact[DOCTOR_TEXT_BYTES];  /* what was found */
+	char advice[DOCTOR_TEXT_BYTES]; /* what the user can do; empty: nothing */
+};
+
+/* Receives a finding. The finding exists during the call only. */
+typedef void doctor_report(const struct doctor_finding *finding);
+
+/*
+ * Examines this machine and the conditions under which this process runs. It creates a stream of
+ * this process and a log in memory, and removes both.
+ */
+void doctor_machine(doctor_report *report);
+
+/* Examines a process, which neither stops nor changes. */
+void doctor_process(pid_t pid, doctor_report *report);
+
+/* Prints into the texts of a finding and reports it. advice may be NULL. */
+void doctor_say(doctor_report *report, const char *name, enum doctor_verdict verdict,
+		const char *advice, const char *format, ...)
+	__attribute__((format(printf, 5, 6)));
+
+/*
+ * Reads a number from a file, such as a setting of the kernel. Returns otherwise if it cannot be
+ * read.
+ */
+long doctor_number(const char *path, long otherwise);
+
+/*
+ * Opens and closes a kernel event of the process, by which record --sched and --sample work.
+ * Returns 0 or an error number.
+ */
+int doctor_try_perf(pid_t pid);
+
+#endif

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* machine.c - the requirements of tracing that concern the machine and this user. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/membarrier.h>
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <trace_np.h>
+#include <unistd.h>
+
+#include "base/say.h"
+#include "doctor/doctor.h"
+#include "live/preload.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+
+#define EVENTS         1000
+#define STATUS_BYTES   8192
+#define CAP_PTRACE_BIT 19
+#define CAP_PERFMON_BIT 38
+
+long doctor_number(const char *path, long otherwise)
+{
+	FILE *file = fopen(path, "re");
+	long number;
+
+	if (!file)
+		return otherwise;
+	if (fscanf(file, "%ld", &number) != 1)
+		number = otherwise;
+	fclose(file);
+	return number;
+}
+
+/*
+ * Returns a number of this process's status file, with the given base, or otherwise. name has the
+ * colon.
+ */
+static unsigned long long status_number(const char *name, int base, unsigned long long otherwise)
+{
+	char text[STATUS_BYTES];
+	FILE *file = fopen("/proc/self/status", "re");
+	const char *at;
+	size_t n;
+
+	if (!file)
+		return otherwise;
+	n = fread(text, 1, sizeof(text) - 1, file);
+	fclose(file);
+	text[n] = '\0';
+	at = strstr(text, name);
+	return at ? strtoull(at + strlen(name), NULL, base) : otherwise;
+}
+
+static bool has_capability(int bit)
+{
+	return status_number("CapEff:", 16, 0) >> bit & 1;
+}
+
+static void examine_kernel(doctor_report *report)
+{
+	struct utsname name;
+
+	if (uname(&name) != 0)
+		doctor_say(report, "kernel", DOCTOR_UNKNOWN, NULL, "%s", strerror(errno));
+	else
+		doctor_say(report, "kernel", DOCTOR_WORKS, NULL, "%s %s, %s", name.sysname,
+			   name.release, name.machine);
+}
+
+/* Records events of this process into a log in memory. Returns 0 or an error number. */
+static int record(int fd)
+{
+	trace_event_id_t type;
+	trace_attr_t attr;
+	trace_id_t trid;
+	int err = posix_trace_attr_init(&attr);
+
+	if (err)
+		return err;
+	err = posix_trace_create_withlog(0, &attr, fd, &trid);
+	posix_trace_attr_destroy(&attr);
+	if (err)
+		return err;
+	err = posix_trace_eventid_open("doctor", &type);
+	if (!err)
+		err = posix_trace_start(trid);
+	for (int i = 0; !err && i < EVENTS; i++)
+		posix_trace_event(type, &i, sizeof(i));
+	if (err)
+		posix_trace_shutdown(trid);
+	else
+		err = posix_trace_shutdown(trid);
+	return err;
+}
+
+/* Reads the log and counts its user events. Returns 0 or an error number. */
+static int count(int fd, unsigned *events, struct posix_trace_loginfo_np *info)
+{
+	struct posix_trace_event_info event;
+	char name[TRACE_EVENT_NAME_MAX + 1];
+	int err, unavailable, data;
+	trace_id_t trid;
+	size_t bytes;
+
+	*events = 0;
+	err = posix_trace_open(fd, &trid);
+	if (err)
+		return err;
+	while (!(err = posix_trace_getnext_event(trid, &event, &data, sizeof(data), &bytes,
+						 &unavailable)) && !unavailable)
+		*events += posix_trace_eventid_get_name(trid, event.posix_event_id, name) == 0 &&
+			   !strcmp(name, "doctor");
+	if (!err)
+		err = posix_trace_get_loginfo_np(trid, info);
+	posix_trace_close(trid);
+	return err;
+}
+
+/* The clock of events, with the time of one reading. */
+static void report_clock(doctor_report *report, const struct posix_trace_loginfo_np *info)
+{
+	const bool is_counter = strcmp(info->clock, "monotonic") != 0;
+
+	doctor_say(report, "clock", is_counter ? DOCTOR_WORKS : DOCTOR_LIMITED,
+		   is_counter ? NULL :
+		   "events cost some 20 ns more; see clocksource in the kernel's log, and "
+		   "POSIXTRACE_CLOCK in posixtrace(7)",
+		   is_counter ? "%s, %.2f GHz" :
+		   "%s: the processor's counter is not used",
+		   info->clock, (double)info->clock_hz / 1e9);
+}
+
+/* The whole way of an event, from the trace point into a log and back. */
+static void examine_recording(doctor_report *report)
+{
+	struct posix_trace_loginfo_np info = { 0 };
+	int fd = memfd_create("doctor", MFD_CLOEXEC);
+	unsigned events = 0;
+	int err = fd < 0 ? errno : record(fd);
+
+	if (!err && lseek(fd, 0, SEEK_SET) != 0)
+		err = errno;
+	if (!err)
+		err = count(fd, &events, &info);
+	if (fd >= 0)
+		close(fd);
+	if (err)
+		doctor_say(report, "recording", DOCTOR_FAILS,
+			   "a container or a limit of memory or processes may be the reason",
+			   "a stream with a log of this process: %s", strerror(err));
+	else
+		doctor_say(report, "recording", events == EVENTS ? DOCTOR_WORKS : DOCTOR_FAILS,
+			   NULL, "%d events recorded, %u read from the log", EVENTS, events);
+	if (!err)
+		report_clock(report, &info);
+}
+
+/* By the barrier a reader finds out that no older event can follow. */
+static void examine_barrier(doctor_report *report)
+{
+	long commands = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
+
+	if (commands > 0 && commands & MEMBARRIER_CMD_PRIVATE_EXPEDITED)
+		doctor_say(report, "membarrier", DOCTOR_WORKS, NULL,
+			   "readers deliver events in their order");
+	else
+		doctor_say(report, "membarrier", DOCTOR_LIMITED,
+			   "permit membarrier(2) in the filter of system calls",
+			   "%s: the events of the last 2 ms may be delivered out of order",
+			   commands < 0 ? strerror(errno) : "not supported");
+}
+
+/* Memory that is made present before a thread uses it. */
+static void examine_memory(doctor_report *report)
+{
+	const size_t bytes = 1 << 20;
+	int fd = memfd_create("doctor", MFD_CLOEXEC);
+	void *map = MAP_FAILED;
+	bool populates;
+
+	if (fd >= 0 && fallocate(fd, 0, 0, (off_t)bytes) == 0)
+		map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (map == MAP_FAILED) {
+		doctor_say(report, "shared memory", DOCTOR_FAILS,
+			   "permit memfd_create(2) and fallocate(2), and look at the limits of "
+			   "memory", "1 MiB cannot be allocated: %s", strerror(errno));
+	} else {
+		populates = madvise(map, bytes, MADV_POPULATE_WRITE) == 0;
+		doctor_say(report, "shared memory", populates ? DOCTOR_WORKS : DOCTOR_LIMITED, NULL,
+			   populates ? "can be made present in advance" :
+			   "cannot be made present in advance (Linux 5.14): some trace points "
+			   "take longer");
+		munmap(map, bytes);
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+/*
+ * The folder by which processes find each other. The library creates it with the first stream, so
+ * it exists after examine_recording() if it can.
+ */
+static void examine_folder(doctor_report *report)
+{
+	const char *wish = getenv("POSIXTRACE_RUNTIME_DIR");
+	char path[2][PATH_MAX];
+	struct stat st;
+
+	snprintf(path[0], sizeof(path[0]), "/run/user/%u/posixtrace", (unsigned)geteuid());
+	snprintf(path[1], sizeof(path[1]), "/tmp/.posixtrace-%u", (unsigned)geteuid());
+	if (wish)
+		snprintf(path[0], sizeof(path[0]), "%s", wish);
+	for (int i = 0; i < (wish ? 1 : 2); i++) {
+		if (lstat(path[i], &st) != 0)
+			continue;
+		if (S_ISDIR(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 077) &&
+		    access(path[i], W_OK | X_OK) == 0)
+			doctor_say(report, "runtime folder", DOCTOR_WORKS, NULL, "%s", path[i]);
+		else
+			doctor_say(report, "runtime folder", DOCTOR_LIMITED,
+				   "make it a folder that only you can read and write",
+				   "%s: the processes of this user cannot find each other",
+				   path[i]);
+		return;
+	}
+	doctor_say(report, "runtime folder", DOCTOR_LIMITED,
+		   "set POSIXTRACE_RUNTIME_DIR to a path in a folder that you can write",
+		   "%s cannot be created: the processes of this user cannot find each other",
+		   path[wish ? 0 : 1]);
+}
+
+static void examine_preload(doctor_report *report)
+{
+	const char *path;
+
+	say_nothing(true);
+	path = preload_find();
+	say_nothing(false);
+	if (path)
+		doctor_say(report, "preload library", DOCTOR_WORKS, NULL, "%s", path);
+	else
+		doctor_say(report, "preload library", DOCTOR_LIMITED,
+			   "install posixtrace, or set POSIXTRACE_PRELOAD",
+			   "not found: record sees only programs that use libposixtrace");
+}
+
+/* The options of /proc, as the last line about it in mounts has them. */
+static void examine_proc(doctor_report *report)
+{
+	char line[1024], kind[64], options[512], self[32];
+	FILE *file = fopen("/proc/mounts", "re");
+	bool hides = false;
+	ssize_t n = readlink("/proc/self", self, sizeof(self) - 1);
+
+	self[n > 0 ? n : 0] = '\0';
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "%*s /proc %63s %511s", kind, options) == 2 &&
+		    !strcmp(kind, "proc"))
+			hides = strstr(options, "hidepid=") && !strstr(options, "hidepid=0") &&
+				!strstr(options, "hidepid=off");
+	if (file)
+		fclose(file);
+	if (!*self)
+		doctor_say(report, "/proc", DOCTOR_LIMITED, "mount it: mount -t proc proc /proc",
+			   "not mounted: whether processes live cannot be found");
+	else if (atol(self) != (long)getpid())
+		doctor_say(report, "/proc", DOCTOR_LIMITED,
+			   "mount it in this name space: unshare --mount-proc",
+			   "it belongs to another PID name space");
+	else
+		doctor_say(report, "/proc", hides ? DOCTOR_LIMITED : DOCTOR_WORKS, NULL,
+			   hides ? "it hides the processes of other users (hidepid)" :
+				   "shows processes");
+}
+
+/* attach loads the library into a process by ptrace(2). */
+static void examine_ptrace(doctor_report *report)
+{
+	long scope = doctor_number("/proc/sys/kernel/yama/ptrace_scope", 0);
+
+	if (scope == 0 || (scope < 3 && has_capability(CAP_PTRACE_BIT)))
+		doctor_say(report, "attach", DOCTOR_WORKS, NULL, "%s can be changed (ptrace)",
+			   has_capability(CAP_PTRACE_BIT) ? "all processes" :
+			   "the processes of this user");
+	else
+		doctor_say(report, "attach", DOCTOR_LIMITED,
+			   scope == 3 ? "nothing changes that before the next boot" :
+			   "as root: sysctl kernel.yama.ptrace_scope=0",
+			   "ptrace_scope is %ld: attach sees only programs that use libposixtrace",
+			   scope);
+}
+
+int doctor_try_perf(pid_t pid)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+		.context_switch = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+	long fd = syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		return errno;
+	close((int)fd);
+	return 0;
+}
+
+static void examine_perf(doctor_report *report)
+{
+	long paranoid = doctor_number("/proc/sys/kernel/perf_event_paranoid", -2);
+	int err = doctor_try_perf(0);
+
+	if (!err)
+		doctor_say(report, "kernel events", DOCTOR_WORKS, NULL,
+			   "record --sched and --sample (perf_event_paranoid is %ld)", paranoid);
+	else if (paranoid > 2 && !has_capability(CAP_PERFMON_BIT))
+		doctor_say(report, "kernel events", DOCTOR_LIMITED,
+			   "as root: sysctl kernel.perf_event_paranoid=2",
+			   "perf_event_paranoid is %ld: no record --sched and --sample", paranoid);
+	else
+		doctor_say(report, "kernel events", DOCTOR_LIMITED,
+			   "permit perf_event_open(2) in the filter of system calls",
+			   "%s: no record --sched and --sample", strerror(err));
+}
+
+static void examine_tracefs(doctor_report *report)
+{
+	if (access("/sys/kernel/tracing/events", R_OK) == 0)
+		doctor_say(report, "tracefs", DOCTOR_WORKS, NULL, "/sys/kernel/tracing");
+	else
+		doctor_say(report, "tracefs", DOCTOR_LIMITED,
+			   errno == ENOENT ? "as root: mount -t tracefs nodev /sys/kernel/tracing" :
+					     NULL,
+			   "/sys/kernel/tracing: %s; only tracing in the kernel needs it",
+			   strerror(errno));
+}
+
+/* A filter of system calls, as containers have it, applies to each program started here. */
+static void examine_seccomp(doctor_report *report)
+{
+	unsigned long long mode = status_number("Seccomp:", 10, 99);
+
+	if (mode == 99)
+		doctor_say(report, "seccomp", DOCTOR_UNKNOWN, NULL,
+			   "/proc/self/status does not say whether a filter applies");
+	else
+		doctor_say(report, "seccomp", mode ? DOCTOR_LIMITED : DOCTOR_WORKS, NULL,
+			   mode ? "a filter of system calls applies here: the other lines show its "
+				  "effect, and attach refuses processes with a filter" :
+				  "no filter of system calls applies here");
+}
+
+static void examine_limits(doctor_report *report)
+{
+	struct rlimit files;
+	const char *const advice = "ulimit -n 1024";
+
+	if (getrlimit(RLIMIT_NOFILE, &files) != 0)
+		doctor_say(report, "open files", DOCTOR_UNKNOWN, NULL, "%s", strerror(errno));
+	else if (files.rlim_cur == RLIM_INFINITY)
+		doctor_say(report, "open files", DOCTOR_WORKS, NULL, "no limit");
+	else
+		doctor_say(report, "open files",
+			   files.rlim_cur >= 64 ? DOCTOR_WORKS : DOCTOR_LIMITED,
+			   files.rlim_cur >= 64 ? NULL : advice, "at most %llu",
+			   (unsigned long long)files.rlim_cur);
+}
+
+/* A part of the tool that an optional library provides. */
+static void examine_part(doctor_report *report, const char *library, bool is_there,
+			 const char *part)
+{
+	doctor_say(report, library, is_there ? DOCTOR_WORKS : DOCTOR_LIMITED,
+		   is_there ? NULL : "build posixtrace with it: see configure", "%s%s", part,
+		   is_there ? "" : ": this build lacks it");
+}
+
+#ifdef HAVE_SQLITE_QUERY
+#define HAS_SQLITE true
+#else
+#define HAS_SQLITE false
+#endif
+#ifdef HAVE_LIBDW
+#define HAS_LIBDW true
+#else
+#define HAS_LIBDW false
+#endif
+#ifdef HAVE_LIBELF
+#define HAS_LIBELF true
+#else
+#define HAS_LIBELF false
+#endif
+#ifdef HAVE_NCURSES
+#define HAS_NCURSES true
+#else
+#define HAS_NCURSES false
+#endif
+#ifdef HAVE_ZYDIS
+#define HAS_ZYDIS true
+#else
+#define HAS_ZYDIS false
+#endif
+
+void doctor_machine(doctor_report *report)
+{
+	examine_kernel(report);
+	examine_recording(report);
+	examine_memory(report);
+	examine_barrier(report);
+	examine_folder(report);
+	examine_proc(report);
+	examine_preload(report);
+	examine_ptrace(report);
+	examine_perf(report);
+	examine_tracefs(report);
+	examine_seccomp(report);
+	examine_limits(report);
+	examine_part(report, "SQLite", HAS_SQLITE, "query");
+	examine_part(report, "libdw", HAS_LIBDW, "functions and lines of events");
+	examine_part(report, "libelf", HAS_LIBELF, "recover of core dumps");
+	examine_part(report, "ncurses", HAS_NCURSES, "top on a terminal");
+	examine_part(report, "Zydis", HAS_ZYDIS, "record --function");
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* process.c - the requirements of tracing that concern a running process. */
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/say.h"
+#include "doctor/doctor.h"
+#include "inject/target.h"
+#include "live/process.h"
+#include "live/streams.h"
+
+/*
+ * Reports the name of the process and whose it is. Returns false if there is nothing more to
+ * examine.
+ */
+static bool examine_existence(pid_t pid, doctor_report *report)
+{
+	char name[PROCESS_NAME_BYTES], path[40];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	if (stat(path, &st) != 0) {
+		if (kill(pid, 0) != 0 && errno == ESRCH)
+			doctor_say(report, "process", DOCTOR_FAILS, NULL,
+				   "%d: no such process", (int)pid);
+		else
+			doctor_say(report, "process", DOCTOR_UNKNOWN, NULL,
+				   "%d exists, but /proc does not show it: %s", (int)pid,
+				   strerror(errno));
+		return false;
+	}
+	process_name(name, pid);
+	if (st.st_uid == geteuid() || geteuid() == 0)
+		doctor_say(report, "process", DOCTOR_WORKS, NULL, "%d (%s)", (int)pid, name);
+	else
+		doctor_say(report, "process", DOCTOR_FAILS, "try as root, or as that user",
+			   "%d (%s) belongs to user %u", (int)pid, name, (unsigned)st.st_uid);
+	return st.st_uid == geteuid() || geteuid() == 0;
+}
+
+/* Reports whether the library can be loaded, with the reason that attach would print. */
+static void examine_calls(pid_t pid, doctor_report *report)
+{
+	char text[DOCTOR_TEXT_BYTES] = "";
+	struct target target;
+	const char *why;
+	enum target_verdict verdict;
+
+	say_keep(text, sizeof(text));
+	verdict = target_examine(&target, pid);
+	say_keep(NULL, 0);
+	/* Behind "process N: its calls cannot be traced: " is the reason. */
+	why = strstr(text, "traced: ");
+	why = why ? why + strlen("traced: ") : text;
+	switch (verdict) {
+	case TARGET_OK:
+		if (target.shim == SHIM_ATTACHED)
+			doctor_say(report, "calls", DOCTOR_WORKS, NULL, "are being traced now");
+		else
+			doctor_say(report, "calls", DOCTOR_WORKS, NULL,
+				   "attach can load the library into the process");
+		break;
+	case TARGET_REFUSED:
+		doctor_say(report, "calls", DOCTOR_LIMITED, NULL, "attach refuses: %s", why);
+		break;
+	case TARGET_LEAVE:
+		/* Without its memory, nothing is known of the process. */
+		if (target.memory >= 0)
+			doctor_say(report, "calls", DOCTOR_WORKS, NULL,
+				   target.shim == SHIM_ABSENT ?
+				   "the program uses libposixtrace: attach records its events" :
+				   "the library was loaded when the program started");
+		else
+			doctor_say(report, "calls", DOCTOR_UNKNOWN, NULL,
+				   "the process cannot be examined from here");
+		break;
+	}
+	target_fini(&target);
+}
+
+/* Reports the streams that trace the process now. */
+static void examine_streams(pid_t pid, doctor_report *report)
+{
+	struct streams streams;
+	int err = streams_look(&streams, pid);
+
+	if (err) {
+		doctor_say(report, "streams", DOCTOR_UNKNOWN, NULL, "%s", strerror(err));
+		return;
+	}
+	doctor_say(report, "streams", DOCTOR_WORKS, NULL,
+		   streams.count == 1 ? "%zu traces the process now" :
+		   "%zu trace the process now", streams.count);
+	streams_fini(&streams);
+}
+
+/* Returns 1 if this process and the other are in one name space of a kind, 0 if not, -1 unknown. */
+static int shares_space(pid_t pid, const char *kind)
+{
+	char path[64];
+	struct stat ours, its;
+
+	snprintf(path, sizeof(path), "/proc/self/ns/%s", kind);
+	if (stat(path, &ours) != 0)
+		return -1;
+	snprintf(path, sizeof(path), "/proc/%d/ns/%s", (int)pid, kind);
+	if (stat(path, &its) != 0)
+		return -1;
+	return ours.st_ino == its.st_ino && ours.st_dev == its.st_dev;
+}
+
+static void examine_spaces(pid_t pid, doctor_report *report)
+{
+	static const char *const kinds[] = { "mnt", "pid", "user", "time" };
+	char list[64] = "";
+	int unknown = 0;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		int shares = shares_space(pid, kinds[i]);
+
+		unknown += shares < 0;
+		if (shares == 0)
+			snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s",
+				 *list ? ", " : "", kinds[i]);
+	}
+	if (*list)
+		doctor_say(report, "name spaces", DOCTOR_LIMITED,
+			   "posixtrace(7), section PROCESSES, has what works across containers",
+			   "the process has others of its own: %s", list);
+	else
+		doctor_say(report, "name spaces", unknown ? DOCTOR_UNKNOWN : DOCTOR_WORKS, NULL,
+			   unknown ? "not all can be compared" : "the same as here");
+}
+
+static void examine_sched(pid_t pid, doctor_report *report)
+{
+	int err = doctor_try_perf(pid);
+
+	doctor_say(report, "kernel events", err ? DOCTOR_LIMITED : DOCTOR_WORKS, NULL,
+		   err ? "%s: no --sched and --sample" : "--sched and --sample%s",
+		   err ? strerror(err) : "");
+}
+
+void doctor_process(pid_t pid, doctor_report *report)
+{
+	if (!examine_existence(pid, report))
+		return;
+	examine_calls(pid, report);
+	examine_streams(pid, report);
+	examine_spaces(pid, report);
+	examine_sched(pid, report);
+}
