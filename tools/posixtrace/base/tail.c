@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
+
 struct tail_thing {
-	void *bytes;         /* the struct, and the data behind it */
+	char *bytes;         /* the struct, and the data behind it */
 	size_t room;
 };
 
@@ -36,19 +38,12 @@ void tail_fini(struct tail *tail)
 bool tail_add(struct tail *tail, const void *thing, const void *data, size_t len)
 {
 	struct tail_thing *place = &tail->thing[tail->count % tail->limit];
-	size_t need = data_at(tail) + len;
 
-	if (place->room < need) {
-		void *bytes = realloc(place->bytes, need);
-
-		if (!bytes)
-			return false;
-		place->bytes = bytes;
-		place->room = need;
-	}
+	if (!vec_reserve(&place->bytes, &place->room, 0, data_at(tail) + len))
+		return false;
 	memcpy(place->bytes, thing, tail->size);
 	if (len)
-		memcpy((char *)place->bytes + data_at(tail), data, len);
+		memcpy(place->bytes + data_at(tail), data, len);
 	tail->count++;
 	return true;
 }
@@ -65,6 +60,6 @@ const void *tail_at(const struct tail *tail, size_t index, const void **data)
 	if (index >= left)
 		return NULL;
 	place = &tail->thing[(tail->count - left + index) % tail->limit];
-	*data = (const char *)place->bytes + data_at(tail);
+	*data = place->bytes + data_at(tail);
 	return place->bytes;
 }

@@ -20,29 +20,52 @@ static size_t vec_room(size_t count)
 }
 
 /*
- * The caller's pointer may have any type, so this function gets its address as void * and copies it
- * in and out.
+ * Moves the elements to memory for room elements. The caller's pointer may have any type, so this
+ * function gets its address as void * and copies it in and out.
  */
+static bool move_elements(void *array, size_t size, size_t room)
+{
+	void *elements;
+
+	memcpy(&elements, array, sizeof(elements));
+	/* reallocarray() checks the product for overflow, also for a room of SIZE_MAX. */
+	elements = reallocarray(elements, room, size);
+	if (!elements)
+		return false;
+	memcpy(array, &elements, sizeof(elements));
+	return true;
+}
+
 bool vec_grow_(void *array, size_t size, size_t count, size_t more)
 {
 	/* The room that the array has now follows from its count; see the header. */
 	size_t had = vec_room(count), room;
-	unsigned char *elements; /* copied by memcpy(): the caller's pointer has another type */
+	unsigned char *elements;
 
 	if (more > SIZE_MAX - count)
 		return false;
 	room = vec_room(count + more);
-	memcpy(&elements, array, sizeof(elements));
-	if (room > had) {
-		/* reallocarray() checks the product for overflow, also for a room of SIZE_MAX. */
-		elements = reallocarray(elements, room, size);
-		if (!elements)
-			return false;
-		memcpy(array, &elements, sizeof(elements));
-	}
+	if (room > had && !move_elements(array, size, room))
+		return false;
 	/* Callers may rely on zeros, since vec_grow() is also used instead of calloc(). */
+	memcpy(&elements, array, sizeof(elements));
 	if (more)
 		memset(elements + count * size, 0, more * size);
+	return true;
+}
+
+bool vec_reserve_(void *array, size_t size, size_t *room, size_t used, size_t more)
+{
+	size_t wanted;
+
+	if (more <= *room - used)
+		return true;
+	if (more > SIZE_MAX - used)
+		return false;
+	wanted = vec_room(used + more);
+	if (!move_elements(array, size, wanted))
+		return false;
+	*room = wanted;
 	return true;
 }
 
