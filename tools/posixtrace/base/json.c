@@ -1,54 +1,123 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* json.c - writes JSON as a stream. */
+/*
+ * json.c - the strings of JSON, and the members that few events have. The result is ASCII or
+ * well-formed UTF-8 at all times.
+ */
 #include "base/json.h"
 
-#include <string.h>
+#include <math.h>
+#include <stdlib.h>
 
 #include "base/text.h"
 
-void json_name(struct json *json, const char *name)
+/* The letter of a short escape, 0 for other characters. */
+static char short_escape(uint32_t c)
+{
+	switch (c) {
+	case '"':
+	case '\\':
+		return (char)c;
+	case '\n':
+		return 'n';
+	case '\t':
+		return 't';
+	case '\r':
+		return 'r';
+	}
+	return 0;
+}
+
+/* Writes \uXXXX, or two of them (a surrogate pair) for a character above U+FFFF. */
+static char *put_unicode(char *to, uint32_t c)
+{
+	if (c >= 0x10000) {
+		to = put_unicode(to, 0xd800 + ((c - 0x10000) >> 10));
+		c = 0xdc00 + ((c - 0x10000) & 0x3ff);
+	}
+	*to++ = '\\';
+	*to++ = 'u';
+	return put_hex(to, c, 4);
+}
+
+/*
+ * Writes the character at p, or the byte there if it is not UTF-8, and returns the bytes that it
+ * has. Each bad byte is written alone, so that the next good character is found.
+ */
+static size_t put_character(struct out *out, const unsigned char *p, size_t len, bool replaces,
+			    bool *is_exact)
+{
+	char *to = out_room(out);
+	uint32_t c;
+	size_t n = text_character(p, len, &c);
+
+	if (!n) {
+		*is_exact = false;
+		n = 1;
+		if (replaces) {
+			to = put_unicode(to, 0xfffd);
+		} else {
+			memcpy(to, "\\\\x", 3);
+			to = put_hex(to + 3, *p, 2);
+		}
+	} else if (short_escape(c)) {
+		*to++ = '\\';
+		*to++ = short_escape(c);
+	} else if (text_is_unsafe(c)) {
+		to = put_unicode(to, c);
+	} else {
+		memcpy(to, p, n);
+		to += n;
+	}
+	out_done(out, to);
+	return n;
+}
+
+/* Writes a string. replaces: U+FFFD for bad bytes. Returns false if the string is inexact. */
+static bool put_string(struct out *out, const void *text, size_t len, bool replaces)
+{
+	const unsigned char *p = text, *end = p + len;
+	bool is_exact = true;
+
+	out_char(out, '"');
+	while (p < end) {
+		size_t n = text_plain_len(p, (size_t)(end - p));
+
+		if (n)
+			out_bytes(out, p, n);
+		else
+			n = put_character(out, p, (size_t)(end - p), replaces, &is_exact);
+		p += n;
+	}
+	out_char(out, '"');
+	return is_exact;
+}
+
+/* The value behind the name needs no comma. */
+void json_text_name(struct json *json, const void *name, size_t len)
+{
+	json_text(json, NULL, name, len);
+	out_char(json->out, ':');
+	json->needs_comma = false;
+}
+
+/* json_put_name() writes a comma before the next member, so this one takes its place. */
+void json_new_line(struct json *json)
 {
 	if (json->needs_comma)
 		out_char(json->out, ',');
-	json->needs_comma = true;
-	if (!name)
-		return;
-	out_char(json->out, '"');
-	out_str(json->out, name);
-	out_str(json->out, "\":");
-}
-
-void json_object(struct json *json, const char *name)
-{
-	json_name(json, name);
-	out_char(json->out, '{');
+	out_char(json->out, '\n');
 	json->needs_comma = false;
 }
 
-void json_array(struct json *json, const char *name)
+void json_quoted(struct out *out, const void *text, size_t len)
 {
-	json_name(json, name);
-	out_char(json->out, '[');
-	json->needs_comma = false;
-}
-
-/* The parent has this object as a member, so one flag is enough for all levels. */
-void json_end_object(struct json *json)
-{
-	out_char(json->out, '}');
-	json->needs_comma = true;
-}
-
-void json_end_array(struct json *json)
-{
-	out_char(json->out, ']');
-	json->needs_comma = true;
+	put_string(out, text, len, false);
 }
 
 void json_text(struct json *json, const char *name, const void *text, size_t len)
 {
 	json_name(json, name);
-	text_json(json->out, text, len);
+	json_quoted(json->out, text, len);
 }
 
 void json_string_member(struct json *json, const char *name, const char *text)
@@ -56,42 +125,56 @@ void json_string_member(struct json *json, const char *name, const char *text)
 	json_text(json, name, text, strlen(text));
 }
 
-void json_unsigned(struct json *json, const char *name, uint64_t value)
+void json_unicode(struct json *json, const char *name, const void *text, size_t len)
 {
 	json_name(json, name);
-	out_unsigned(json->out, value);
+	put_string(json->out, text, len, true);
 }
 
-void json_signed(struct json *json, const char *name, int64_t value)
+void json_exact_text(struct json *json, const char *name, const void *text, size_t len)
 {
 	json_name(json, name);
-	out_signed(json->out, value);
-}
-
-void json_exact(struct json *json, const char *name, int64_t value)
-{
-	json_name(json, name);
-	out_char(json->out, '"');
-	out_signed(json->out, value);
+	if (put_string(json->out, text, len, true))
+		return;
+	out_str(json->out, ",\"");
+	out_str(json->out, name);
+	out_str(json->out, "_hex\":\"");
+	out_hex(json->out, text, len);
 	out_char(json->out, '"');
 }
 
-void json_address(struct json *json, const char *name, uint64_t value)
+char *json_keep_text(const char *name, const void *text, size_t len, size_t *kept)
 {
-	json_name(json, name);
-	out_printf(json->out, "\"0x%llx\"", (unsigned long long)value);
+	/*
+	 * A buffer without a file: out_flush() must never run on it. The limit below ensures that.
+	 */
+	static struct out scratch = { .fd = -1 };
+	struct json json = json_begin(&scratch);
+	char *members;
+
+	/*
+	 * A byte needs at most 6 in the string and 2 in the member _hex, so a sixteenth of the
+	 * buffer fits. Names are far shorter; a longer text is cut.
+	 */
+	if (len > OUT_BYTES / 16)
+		len = OUT_BYTES / 16;
+	scratch.used = 0;
+	json_exact_text(&json, name, text, len);
+	members = malloc(scratch.used + 1);
+	if (!members)
+		return NULL;
+	memcpy(members, scratch.bytes, scratch.used);
+	members[scratch.used] = '\0';
+	*kept = scratch.used;
+	return members;
 }
 
-void json_bool(struct json *json, const char *name, bool value)
+void json_hex(struct json *json, const char *name, const void *bytes, size_t len)
 {
 	json_name(json, name);
-	out_str(json->out, value ? "true" : "false");
-}
-
-void json_null(struct json *json, const char *name)
-{
-	json_name(json, name);
-	out_str(json->out, "null");
+	out_char(json->out, '"');
+	out_hex(json->out, bytes, len);
+	out_char(json->out, '"');
 }
 
 void json_real(struct json *json, const char *name, const char *format, double value)
@@ -101,4 +184,13 @@ void json_real(struct json *json, const char *name, const char *format, double v
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 	out_printf(json->out, format, value);
 #pragma GCC diagnostic pop
+}
+
+void json_double(struct json *json, const char *name, double value)
+{
+	if (isfinite(value))
+		json_real(json, name, "%.17g", value);
+	else
+		json_string_member(json, name,
+				   isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
 }

@@ -86,18 +86,40 @@ void out_printf(struct out *out, const char *format, ...)
 	free(text);
 }
 
-/* Digits are produced from the lowest and then reversed. */
+/* The two digits of each number below 100: one division then gives two digits. */
+static const char digit_pair[] =
+	"00010203040506070809" "10111213141516171819" "20212223242526272829" "30313233343536373839"
+	"40414243444546474849" "50515253545556575859" "60616263646566676869" "70717273747576777879"
+	"80818283848586878889" "90919293949596979899";
+
+/* Returns the number of decimal digits. */
+static unsigned count_digits(uint64_t value)
+{
+	static const uint64_t power[] = { /* of 10; 0 for the first, so that 0 has a digit */
+		0, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000,
+		10000000000, 100000000000, 1000000000000, 10000000000000, 100000000000000,
+		1000000000000000, 10000000000000000, 100000000000000000, 1000000000000000000,
+		UINT64_C(10000000000000000000),
+	};
+	unsigned bits = 64 - (unsigned)__builtin_clzll(value | 1);
+	/* A bit is log10(2) digits; 1233 / 4096 is that, rounded down. */
+	unsigned digits = bits * 1233 >> 12;
+
+	return digits + (value >= power[digits]);
+}
+
+/* The count of digits is found first, so that they can be written at their places. */
 char *put_unsigned(char *p, uint64_t value)
 {
-	char digits[20]; /* UINT64_MAX has 20 digits */
-	unsigned n = 0;
+	return put_digits(p, value, count_digits(value));
+}
 
-	do
-		digits[n++] = (char)('0' + value % 10);
-	while (value /= 10);
-	while (n)
-		*p++ = digits[--n];
-	return p;
+/* The negation is unsigned: -INT64_MIN has no signed value. */
+char *put_signed(char *p, int64_t value)
+{
+	if (value < 0)
+		*p++ = '-';
+	return put_unsigned(p, value < 0 ? -(uint64_t)value : (uint64_t)value);
 }
 
 char *put_padded(char *p, uint64_t value, unsigned width, char pad)
@@ -113,16 +135,21 @@ char *put_padded(char *p, uint64_t value, unsigned width, char pad)
 
 char *put_digits(char *p, uint64_t value, unsigned digits)
 {
-	for (unsigned i = digits; i--; value /= 10)
-		p[i] = (char)('0' + value % 10);
+	unsigned i = digits;
+
+	for (; i >= 2; i -= 2, value /= 100)
+		memcpy(p + i - 2, digit_pair + 2 * (value % 100), 2);
+	if (i)
+		*p = (char)('0' + value % 10);
 	return p + digits;
 }
 
 char *put_hex(char *p, uint64_t value, unsigned digits)
 {
-	/* Extends the number of digits until the value fits. */
-	while (digits < 16 && value >> (4 * digits))
-		digits++;
+	unsigned needed = (67 - (unsigned)__builtin_clzll(value | 1)) / 4;
+
+	if (digits < needed)
+		digits = needed;
 	for (unsigned i = digits; i--; value >>= 4)
 		p[i] = "0123456789abcdef"[value & 15];
 	return p + digits;
@@ -153,8 +180,5 @@ void out_unsigned(struct out *out, uint64_t value)
 
 void out_signed(struct out *out, int64_t value)
 {
-	if (value < 0)
-		out_char(out, '-');
-	/* The negation is unsigned: -INT64_MIN has no signed value. */
-	out_unsigned(out, value < 0 ? -(uint64_t)value : (uint64_t)value);
+	out_done(out, put_signed(out_room(out), value));
 }

@@ -65,6 +65,7 @@ static inline void out_str(struct out *out, const char *string)
  * higher ones; put_hex() writes at least that many.
  */
 char *put_unsigned(char *p, uint64_t value);
+char *put_signed(char *p, int64_t value);
 char *put_padded(char *p, uint64_t value, unsigned width, char pad);
 char *put_digits(char *p, uint64_t value, unsigned digits);
 char *put_hex(char *p, uint64_t value, unsigned digits);

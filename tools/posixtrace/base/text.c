@@ -9,6 +9,8 @@
 #include "base/out.h"
 #include "base/utf.h"
 
+#define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
+
 static bool locale_is_utf8;
 
 void text_init(void)
@@ -53,6 +55,39 @@ static size_t safe_character(const unsigned char *p, size_t len, bool utf8)
 	return n && !is_treacherous(c) ? n : 0;
 }
 
+/* Returns true for the characters that text_plain_len() counts. */
+static bool is_plain(unsigned char c)
+{
+	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+/* Nonzero if one of the eight bytes is zero. */
+static uint64_t has_zero(uint64_t bytes)
+{
+	return (bytes - EACH_BYTE(1)) & ~bytes & EACH_BYTE(0x80);
+}
+
+/* Examines eight bytes at a time, because this loop reads all text that the tool prints. */
+size_t text_plain_len(const void *text, size_t len)
+{
+	const unsigned char *p = text;
+	size_t i = 0;
+
+	for (; len - i >= 8; i += 8) {
+		uint64_t bytes;
+
+		memcpy(&bytes, p + i, 8);
+		/* The subtraction borrows from a byte below 0x20, which sets its highest bit. */
+		if (((bytes | ((bytes - EACH_BYTE(0x20)) & ~bytes)) & EACH_BYTE(0x80)) |
+		    has_zero(bytes ^ EACH_BYTE('"')) | has_zero(bytes ^ EACH_BYTE('\\')) |
+		    has_zero(bytes ^ EACH_BYTE(0x7f)))
+			break;
+	}
+	while (i < len && is_plain(p[i]))
+		i++;
+	return i;
+}
+
 /* Programs often record strings with the terminating NUL. */
 static size_t without_nuls(const unsigned char *p, size_t len)
 {
@@ -78,8 +113,10 @@ bool text_is_text(const void *data, size_t len, bool json)
 	if (end + 1 < len && end < 4)
 		return false;
 	while (i < end) {
-		size_t n = safe_character(p + i, end - i, json || locale_is_utf8);
+		size_t n = text_plain_len(p + i, end - i);
 
+		if (!n)
+			n = safe_character(p + i, end - i, json || locale_is_utf8);
 		any |= n > 0;
 		if (!n && (p[i] == '\t' || p[i] == '\n' || p[i] == '\r'))
 			n = 1;
@@ -102,9 +139,16 @@ static char short_escape(unsigned char c)
 static void escaped(struct out *out, const unsigned char *p, size_t len, const char *special)
 {
 	for (size_t i = 0; i < len;) {
-		size_t n = safe_character(p + i, len - i, locale_is_utf8);
-		char *to = out_room(out);
+		size_t n = text_plain_len(p + i, len - i);
+		char *to;
 
+		if (n) {
+			out_bytes(out, p + i, n);
+			i += n;
+			continue;
+		}
+		n = safe_character(p + i, len - i, locale_is_utf8);
+		to = out_room(out);
 		/*
 		 * strchr() also finds the NUL that ends special; a NUL is never safe, so n is 0 for
 		 * it.
@@ -146,54 +190,6 @@ void text_quoted(struct out *out, const void *data, size_t len)
 {
 	out_char(out, '"');
 	escaped(out, data, without_nuls(data, len), "\\\"");
-	out_char(out, '"');
-}
-
-/* Writes \uXXXX, or two of them (a surrogate pair) for a character above U+FFFF. */
-static char *put_unicode(char *to, uint32_t c)
-{
-	if (c >= 0x10000) {
-		to = put_unicode(to, 0xd800 + ((c - 0x10000) >> 10));
-		c = 0xdc00 + ((c - 0x10000) & 0x3ff);
-	}
-	*to++ = '\\';
-	*to++ = 'u';
-	return put_hex(to, c, 4);
-}
-
-void text_json(struct out *out, const void *data, size_t len)
-{
-	const unsigned char *p = data;
-
-	out_char(out, '"');
-	for (size_t i = 0; i < len;) {
-		size_t n = safe_character(p + i, len - i, true), bytes;
-		char *to = out_room(out);
-		uint32_t c;
-
-		if (n == 1 && (p[i] == '"' || p[i] == '\\')) {
-			*to++ = '\\';
-			*to++ = (char)p[i];
-		} else if (n) {
-			memcpy(to, p + i, n);
-			to += n;
-		} else if (short_escape(p[i])) {
-			*to++ = '\\';
-			*to++ = short_escape(p[i]);
-		/*
-		 * An unsafe but well-formed character keeps its code, so that a JSON reader
-		 * restores it.
-		 */
-		} else if ((bytes = text_character(p + i, len - i, &c))) {
-			to = put_unicode(to, c);
-			n = bytes;
-		} else {
-			memcpy(to, "\\\\x", 3);
-			to = put_hex(to + 3, p[i], 2);
-		}
-		out_done(out, to);
-		i += n ? n : 1;
-	}
 	out_char(out, '"');
 }
 

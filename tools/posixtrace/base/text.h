@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * text.h - prints bytes from a log so that they cannot harm a terminal or a JSON reader.
+ * text.h - prints bytes from a log so that they cannot harm a terminal; json.h has their strings.
  *
  * Safe characters are printable ASCII and, in a UTF-8 locale, well-formed UTF-8 except control
  * characters (C1 among them, which some terminals obey) and characters that reorder or hide text.
@@ -25,6 +25,12 @@ void text_init(void);
  * bytes are not well-formed. len must not be 0.
  */
 size_t text_character(const void *text, size_t len, uint32_t *character);
+
+/*
+ * Returns how many bytes at the beginning of text are printable ASCII other than the quote and the
+ * backslash. Most text consists of these, which need no escape anywhere. Any thread may call it.
+ */
+size_t text_plain_len(const void *text, size_t len);
 
 /* Returns true for control characters and for those that reorder or hide text. */
 bool text_is_unsafe(uint32_t character);
@@ -52,12 +58,5 @@ void text_name(struct out *out, const void *text, size_t len);
 
 /* Writes data in double quotes, without the NULs at its end. */
 void text_quoted(struct out *out, const void *data, size_t len);
-
-/*
- * Writes a JSON string. Control characters and those that reorder or hide text are escaped. Bytes
- * that are not UTF-8 become \\xNN in JSON, which a reader restores as a backslash, an x and two
- * digits, since JSON has no bytes. A reader restores all UTF-8 exactly.
- */
-void text_json(struct out *out, const void *data, size_t len);
 
 #endif

@@ -61,13 +61,11 @@ static char *put_second(char *p, int64_t second, bool utc)
 
 char *when_put(char *p, int64_t time_ns, enum when_form form)
 {
-	int64_t second = floor_seconds(time_ns);
+	int64_t second;
 
-	if (form == WHEN_RAW) {
-		if (time_ns < 0)
-			*p++ = '-';
-		return put_unsigned(p, time_ns < 0 ? -(uint64_t)time_ns : (uint64_t)time_ns);
-	}
+	if (form == WHEN_RAW)
+		return put_signed(p, time_ns);
+	second = floor_seconds(time_ns);
 	p = put_second(p, second, form == WHEN_UTC);
 	*p++ = '.';
 	/*

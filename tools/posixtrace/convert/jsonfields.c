@@ -7,10 +7,8 @@
  */
 #include "convert/jsonfields.h"
 
-#include <math.h>
 #include <string.h>
 
-#include "base/jsontext.h"
 
 #define EXACT (UINT64_C(1) << 53) /* a double represents every integer up to here */
 
@@ -22,62 +20,45 @@ static bool is_hexadecimal(enum posix_trace_type_np type)
 }
 
 /* A magnitude and a sign, as the least signed number has no positive counterpart. */
-static void put_number(struct out *out, uint64_t magnitude, bool negative)
+static void put_number(struct json *json, const char *name, uint64_t magnitude, bool is_negative)
 {
-	char *p = out_room(out);
-	bool big = magnitude > EXACT;
+	char *p = json_put_name(json, out_room(json->out), name);
+	bool is_big = magnitude > EXACT;
 
-	if (big)
-		*p++ = '"';
-	if (negative)
-		*p++ = '-';
-	p = put_unsigned(p, magnitude);
-	if (big)
-		*p++ = '"';
-	out_done(out, p);
+	/* The quote and the sign are overwritten if they are not needed. */
+	*p = '"';
+	p += is_big;
+	*p = '-';
+	p = put_unsigned(p + is_negative, magnitude);
+	*p = '"';
+	out_done(json->out, p + is_big);
 }
 
-/* 17 digits are enough to read back the same double. */
-static void put_float(struct out *out, double value)
-{
-	if (isfinite(value))
-		out_printf(out, "%.17g", value);
-	else
-		out_str(out, isnan(value) ? "\"nan\"" : value < 0 ? "\"-inf\"" : "\"inf\"");
-}
-
-static void put_value(struct out *out, const struct posix_trace_value_np *value)
+static void put_value(struct json *json, const char *name,
+		      const struct posix_trace_value_np *value)
 {
 	switch (value->field->form) {
 	case POSIX_TRACE_FORM_UNSIGNED_NP:
-		if (is_hexadecimal(value->field->type)) {
-			char *p = out_room(out);
-
-			p[0] = '"', p[1] = '0', p[2] = 'x';
-			p = put_hex(p + 3, value->u64, 1);
-			*p++ = '"';
-			out_done(out, p);
-		} else {
-			put_number(out, value->u64, false);
-		}
+		if (is_hexadecimal(value->field->type))
+			json_address(json, name, value->u64);
+		else
+			put_number(json, name, value->u64, false);
 		break;
 	case POSIX_TRACE_FORM_SIGNED_NP:
 		/* The negation is done on an unsigned number: that of INT64_MIN would overflow. */
-		put_number(out, value->s64 < 0 ? -(uint64_t)value->s64 : (uint64_t)value->s64,
+		put_number(json, name,
+			   value->s64 < 0 ? -(uint64_t)value->s64 : (uint64_t)value->s64,
 			   value->s64 < 0);
 		break;
 	case POSIX_TRACE_FORM_FLOAT_NP:
-		put_float(out, value->f64);
+		json_double(json, name, value->f64);
 		break;
 	case POSIX_TRACE_FORM_BYTES_NP:
-		if (value->field->type == POSIX_TRACE_TYPE_STR_NP) {
-			json_string(out, value->data, value->len);
-			break;
-		}
-		/* Bytes have no character set; JSON strings are Unicode. */
-		out_char(out, '"');
-		out_hex(out, value->data, value->len);
-		out_char(out, '"');
+		/* Bytes that are no string have no character set; JSON strings are Unicode. */
+		if (value->field->type == POSIX_TRACE_TYPE_STR_NP)
+			json_unicode(json, name, value->data, value->len);
+		else
+			json_hex(json, name, value->data, value->len);
 		break;
 	}
 }
@@ -98,8 +79,8 @@ static bool may_be_called(const struct posix_trace_schema_np *schema)
 	return false;
 }
 
-/* Writes ,"names":{...} or nothing. An array has no names: its elements would need a place each. */
-static void put_names(struct out *out, struct fmt_flow *flow, const struct fmt_event *event)
+/* Writes the object "names" or nothing. An array has no names: each element would need a place. */
+static void put_names(struct json *json, struct fmt_flow *flow, const struct fmt_event *event)
 {
 	char object[POSIX_TRACE_OBJECT_NAME_MAX_NP + 1], label[POSIX_TRACE_LABEL_MAX_NP + 1];
 	struct posix_trace_values_np values;
@@ -121,51 +102,45 @@ static void put_names(struct out *out, struct fmt_flow *flow, const struct fmt_e
 			name = object;
 		if (!name || value.field->is_array)
 			continue;
-		out_str(out, any ? ",\"" : ",\"names\":{\"");
-		out_str(out, value.field->name);
-		out_str(out, "\":");
-		json_string(out, name, strlen(name));
+		if (!any)
+			json_object(json, "names");
 		any = true;
+		json_unicode(json, value.field->name, name, strlen(name));
 	}
 	if (any)
-		out_char(out, '}');
+		json_end_object(json);
 }
 
-void json_fields(struct out *out, struct fmt_flow *flow, const struct fmt_event *event)
+void json_fields(struct json *json, struct fmt_flow *flow, const struct fmt_event *event)
 {
 	if (!event->type->fields || !event->type->fields->fields)
 		return;
-	out_str(out, ",\"fields\":");
-	json_fields_object(out, event);
+	json_fields_object(json, "fields", event);
 	if (may_be_called(event->type->fields))
-		put_names(out, flow, event);
+		put_names(json, flow, event);
 }
 
-void json_fields_object(struct out *out, const struct fmt_event *event)
+void json_fields_object(struct json *json, const char *name, const struct fmt_event *event)
 {
-	const struct posix_trace_field_np *last = NULL;
+	const struct posix_trace_field_np *array = NULL; /* that is open */
 	struct posix_trace_values_np values;
 	struct posix_trace_value_np value;
 
-	out_char(out, '{');
+	json_object(json, name);
 	posix_trace_values_begin_np(&values, event->type->fields, event->data, event->data_len, 0);
 	while (posix_trace_field_next_np(&values, &value) &&
 	       !(value.flags & POSIX_TRACE_VALUE_CUT_NP)) {
-		if (value.field != last) {
-			/* A new field begins; an array of the field before it ends. */
-			if (last && last->is_array)
-				out_char(out, ']');
-			/* A field's name is letters, digits and _. */
-			out_str(out, last ? ",\"" : "\"");
-			out_str(out, value.field->name);
-			out_str(out, value.field->is_array ? "\":[" : "\":");
-		} else {
-			out_char(out, ',');
+		if (array && value.field != array) {
+			json_end_array(json);
+			array = NULL;
 		}
-		last = value.field;
-		put_value(out, &value);
+		if (value.field->is_array && !array) {
+			json_array(json, value.field->name);
+			array = value.field;
+		}
+		put_value(json, array ? NULL : value.field->name, &value);
 	}
-	if (last && last->is_array)
-		out_char(out, ']');
-	out_char(out, '}');
+	if (array)
+		json_end_array(json);
+	json_end_object(json);
 }

@@ -10,16 +10,17 @@
 #ifndef POSIXTRACE_CONVERT_JSONFIELDS_H
 #define POSIXTRACE_CONVERT_JSONFIELDS_H
 
+#include "base/json.h"
 #include "convert/format.h"
 
 /*
- * Writes ,"fields":{...} if the type has a schema with fields. Then ,"names":{...} for those of its
- * values that have names: of the object that a pointer points to, of an error number, of a value
- * that the schema names.
+ * Writes the member "fields" if the type has a schema with fields. Then the member "names" for
+ * those of its values that have names: of the object that a pointer points to, of an error number,
+ * of a value that the schema names.
  */
-void json_fields(struct out *out, struct fmt_flow *flow, const struct fmt_event *event);
+void json_fields(struct json *json, struct fmt_flow *flow, const struct fmt_event *event);
 
-/* Writes {...} alone. The type must have fields. */
-void json_fields_object(struct out *out, const struct fmt_event *event);
+/* Writes the object of the fields alone. The type must have fields. */
+void json_fields_object(struct json *json, const char *name, const struct fmt_event *event);
 
 #endif

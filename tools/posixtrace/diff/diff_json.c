@@ -63,6 +63,5 @@ void diff_json(struct out *out, const struct compare *compare, const struct samp
 	for (size_t i = 0; i < compare->rows; i++)
 		row_object(&json, &compare->row[i]);
 	json_end_array(&json);
-	json_end_object(&json);
-	out_char(out, '\n');
+	json_end_line(&json);
 }

@@ -189,6 +189,5 @@ void latency_json(struct out *out, const struct latency *latency)
 	for (size_t i = 0; i < latency->slowest.count; i++)
 		put_slow(&json, latency, &latency->slowest.slow[i]);
 	json_end_array(&json);
-	json_end_object(&json);
-	out_char(out, '\n');
+	json_end_line(&json);
 }

@@ -35,12 +35,9 @@ static void result_json(const struct capture_plan *plan, const struct attach_res
 	json_unsigned(&json, "events", result->capture.ledger.reported);
 	json_unsigned(&json, "lost", equation_lost(&result->capture.ledger));
 	json_unsigned(&json, "bytes", result->capture.bytes);
-	json_name(&json, "ledger");
-	equation_json(out, &result->capture.ledger);
-	json_name(&json, "shim_lost");
-	shimloss_json(out, &result->capture.shim);
-	json_end_object(&json);
-	out_char(out, '\n');
+	equation_json(&json, "ledger", &result->capture.ledger);
+	shimloss_json(&json, "shim_lost", &result->capture.shim);
+	json_end_line(&json);
 }
 
 enum {

@@ -79,23 +79,19 @@ static void put_json(struct out *out, const struct posix_trace_stream_np *stream
 		     const char *path, const struct capture_result *result)
 {
 	struct json json = json_begin(out);
-	char when[WHEN_BYTES];
 
 	json_object(&json, NULL);
 	json_string_member(&json, "log", path);
 	json_signed(&json, "pid", stream->pid);
 	json_string_member(&json, "stream", stream->name);
-	json_string_member(&json, "created", when_string(when, stream->creation_ns, WHEN_UTC));
+	json_when(&json, "created", stream->creation_ns, WHEN_UTC);
 	json_bool(&json, "ended", stream->ended);
 	json_unsigned(&json, "events", result->ledger.reported);
 	json_unsigned(&json, "lost", equation_lost(&result->ledger));
 	json_unsigned(&json, "bytes", result->bytes);
-	json_name(&json, "ledger");
-	equation_json(out, &result->ledger);
-	json_name(&json, "shim_lost");
-	shimloss_json(out, &result->shim);
-	json_end_object(&json);
-	out_char(out, '\n');
+	equation_json(&json, "ledger", &result->ledger);
+	shimloss_json(&json, "shim_lost", &result->shim);
+	json_end_line(&json);
 }
 
 /* The result for one stream as text. */

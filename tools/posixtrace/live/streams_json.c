@@ -15,7 +15,6 @@
 static void origin_members(struct json *json, const struct streams_one *one)
 {
 	const struct posix_trace_stream_np *stream = &one->is;
-	char when[WHEN_BYTES];
 
 	json_signed(json, "pid", stream->pid);
 	json_string_member(json, "program", one->program);
@@ -29,8 +28,7 @@ static void origin_members(struct json *json, const struct streams_one *one)
 		json_null(json, "creator");
 	}
 	json_bool(json, "creator_ended", stream->creator == POSIX_TRACE_CREATOR_GONE_NP);
-	json_string_member(json, "created", when_string(when, stream->creation_ns, WHEN_UTC));
-	json_exact(json, "created_ns", stream->creation_ns);
+	json_time(json, "created", "created_ns", stream->creation_ns);
 	json_string_member(json, "stream_full_policy", policy_name(stream->stream_full_policy));
 	if (stream->log_full_policy)
 		json_string_member(json, "log_full_policy", policy_name(stream->log_full_policy));
@@ -56,8 +54,7 @@ static void count_members(struct json *json, const struct streams_one *one)
 	json_unsigned(json, "fill_percent", streams_fill_percent(one));
 	json_unsigned(json, "recorded", stream->recorded);
 	json_unsigned(json, "lost", streams_lost(one));
-	json_name(json, "lost_by_cause");
-	equation_causes_json(json->out, stream->lost);
+	equation_causes_json(json, "lost_by_cause", stream->lost);
 }
 
 /* The names of filtered types and the members follow the counts as arrays. */
@@ -77,6 +74,5 @@ void streams_json(struct out *out, const struct streams_one *one)
 	for (size_t i = 0; i < one->is.members; i++)
 		json_signed(&json, NULL, one->member[i]);
 	json_end_array(&json);
-	json_end_object(&json);
-	out_char(out, '\n');
+	json_end_line(&json);
 }

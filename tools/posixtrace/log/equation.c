@@ -73,29 +73,25 @@ void equation_text(struct out *out, const struct posix_trace_ledger_np *ledger)
 	equation_causes(out, ledger);
 }
 
-void equation_causes_json(struct out *out, const uint64_t lost[POSIX_TRACE_LOST_CAUSES_NP])
+void equation_causes_json(struct json *json, const char *name,
+			  const uint64_t lost[POSIX_TRACE_LOST_CAUSES_NP])
 {
-	struct json json = json_begin(out);
-
-	json_object(&json, NULL);
+	json_object(json, name);
 	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++)
 		if (lost[i])
-			json_unsigned(&json, posix_trace_lost_name_np(i), lost[i]);
-	json_end_object(&json);
+			json_unsigned(json, posix_trace_lost_name_np(i), lost[i]);
+	json_end_object(json);
 }
 
 /* All members are always present, as opposed to the text. */
-void equation_json(struct out *out, const struct posix_trace_ledger_np *ledger)
+void equation_json(struct json *json, const char *name, const struct posix_trace_ledger_np *ledger)
 {
-	struct json json = json_begin(out);
-
-	json_object(&json, NULL);
-	json_unsigned(&json, "called", ledger->called);
-	json_unsigned(&json, "reported", ledger->reported);
-	json_unsigned(&json, "unread", ledger->unread);
-	json_unsigned(&json, "lost", equation_lost(ledger));
-	json_name(&json, "lost_by_cause");
-	equation_causes_json(out, ledger->lost);
-	json_unsigned(&json, "unattributed", ledger->unattributed);
-	json_end_object(&json);
+	json_object(json, name);
+	json_unsigned(json, "called", ledger->called);
+	json_unsigned(json, "reported", ledger->reported);
+	json_unsigned(json, "unread", ledger->unread);
+	json_unsigned(json, "lost", equation_lost(ledger));
+	equation_causes_json(json, "lost_by_cause", ledger->lost);
+	json_unsigned(json, "unattributed", ledger->unattributed);
+	json_end_object(json);
 }

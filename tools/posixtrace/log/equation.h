@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <trace_np.h>
 
+#include "base/json.h"
 #include "base/out.h"
 
 /* Returns the sum of all losses, or UINT64_MAX if the sum of a damaged ledger overflows. */
@@ -18,10 +19,11 @@ bool equation_holds(const struct posix_trace_ledger_np *ledger);
 void equation_text(struct out *out, const struct posix_trace_ledger_np *ledger);
 
 /* {"called":12,"reported":10,"unread":0,"lost":2,"lost_by_cause":{"stream full":2}} */
-void equation_json(struct out *out, const struct posix_trace_ledger_np *ledger);
+void equation_json(struct json *json, const char *name, const struct posix_trace_ledger_np *ledger);
 
 /* Writes {"stream full":2}: each cause that lost events, with their number. */
-void equation_causes_json(struct out *out, const uint64_t lost[POSIX_TRACE_LOST_CAUSES_NP]);
+void equation_causes_json(struct json *json, const char *name,
+			  const uint64_t lost[POSIX_TRACE_LOST_CAUSES_NP]);
 
 /* Writes " (stream full 2, nesting 1)", or nothing if no event was lost. */
 void equation_causes(struct out *out, const struct posix_trace_ledger_np *ledger);

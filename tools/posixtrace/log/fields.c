@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "log/etw_tail.h"
 #include "log/value.h"
@@ -39,26 +40,39 @@ bool fields_has_message(const struct log_type *type)
 	return type->schema && type->schema->format;
 }
 
+/* Stores the message of an event and returns its length. A longer message is cut. */
+static size_t get_message(const struct log_type *type, const struct posix_trace_event_np *event,
+			  char text[MESSAGE_BYTES], bool *is_cut)
+{
+	size_t len = posix_trace_message_print_np(type->schema, event->data, event->data_len, 0,
+						  text, MESSAGE_BYTES);
+
+	*is_cut = len >= MESSAGE_BYTES;
+	return *is_cut ? MESSAGE_BYTES - 1 : len;
+}
+
 /* Writes the message of an event. A message that is cut has dots behind it. */
 static void put_message(struct out *out, const struct log_type *type,
-			const struct posix_trace_event_np *event, bool json)
+			const struct posix_trace_event_np *event)
 {
 	char text[MESSAGE_BYTES];
-	size_t len = posix_trace_message_print_np(type->schema, event->data, event->data_len, 0,
-						  text, sizeof(text));
-	const bool is_cut = len >= sizeof(text);
+	bool is_cut;
+	size_t len = get_message(type, event, text, &is_cut);
 
-	if (is_cut)
-		len = sizeof(text) - 1;
-	if (json) {
-		out_str(out, ",\"message\":");
-		text_json(out, text, len);
-		return;
-	}
 	out_char(out, ' ');
 	text_quoted(out, text, len);
 	if (is_cut)
 		out_str(out, "...");
+}
+
+static void json_message(struct json *json, const struct log_type *type,
+			 const struct posix_trace_event_np *event)
+{
+	char text[MESSAGE_BYTES];
+	bool is_cut;
+	size_t len = get_message(type, event, text, &is_cut);
+
+	json_text(json, "message", text, len);
 }
 
 bool fields_text(struct out *out, const struct logfile *log, const struct log_type *type,
@@ -72,7 +86,7 @@ bool fields_text(struct out *out, const struct logfile *log, const struct log_ty
 	if (!type->schema)
 		return false;
 	if (fields_has_message(type)) {
-		put_message(out, type, event, false);
+		put_message(out, type, event);
 		return true;
 	}
 	begin_values(&values, type, event);
@@ -103,55 +117,62 @@ bool fields_text(struct out *out, const struct logfile *log, const struct log_ty
  * Writes the member "fields". If the data ends inside an array, the array is closed early, so that
  * the JSON remains valid.
  */
-static void json_fields(struct out *out, struct posix_trace_values_np *values)
+static void json_fields(struct json *json, struct posix_trace_values_np *values)
 {
 	struct posix_trace_value_np value;
-	bool any = false, open = false;
+	bool is_open = false; /* an array */
 
-	out_str(out, ",\"fields\":{");
+	json_object(json, "fields");
 	while (posix_trace_field_next_np(values, &value)) {
-		if (value.index == 0)
-			out_printf(out, "%s\"%s\":%s", any ? "," : "", value.field->name,
-				   value.field->is_array ? "[" : "");
-		else
-			out_char(out, ',');
-		any = true;
-		value_json(out, &value);
-		open = value.field->is_array && !is_last(&value);
-		if (value.field->is_array && !open)
-			out_char(out, ']');
+		if (!value.field->is_array) {
+			value_json(json, value.field->name, &value);
+			continue;
+		}
+		if (!value.index)
+			json_array(json, value.field->name);
+		value_json(json, NULL, &value);
+		is_open = !is_last(&value);
+		if (!is_open)
+			json_end_array(json);
 	}
-	out_str(out, open ? "]}" : "}");
+	if (is_open)
+		json_end_array(json);
+	json_end_object(json);
 }
 
 /*
- * Writes the object of labels behind the text before. Elements of arrays have no labels, because
- * the object has one label for each field.
+ * Writes the object of labels, if there are any. Elements of arrays have no labels, because the
+ * object has one label for each field.
  */
-static bool json_labels(struct out *out, const struct logfile *log, const struct log_type *type,
-			const struct posix_trace_event_np *event, const char *before)
+static bool json_labels(struct json *json, const char *name, const struct logfile *log,
+			const struct log_type *type, const struct posix_trace_event_np *event)
 {
 	struct posix_trace_values_np values;
 	struct posix_trace_value_np value;
+	char label[VALUE_LABEL_BYTES];
 	bool any = false;
 
 	begin_values(&values, type, event);
-	while (posix_trace_field_next_np(&values, &value))
-		if (!value.field->is_array &&
-		    value_label(out, log, event, &value, any ? "," : before))
-			any = true;
+	while (posix_trace_field_next_np(&values, &value)) {
+		if (value.field->is_array || !value_label(log, event, &value, label))
+			continue;
+		if (!any)
+			json_object(json, name);
+		any = true;
+		json_string_member(json, value.field->name, label);
+	}
 	if (any)
-		out_char(out, '}');
+		json_end_object(json);
 	return any;
 }
 
-bool fields_labels(struct out *out, const struct logfile *log, const struct log_type *type,
+bool fields_labels(struct json *json, const struct logfile *log, const struct log_type *type,
 		   const struct posix_trace_event_np *event)
 {
-	return type->has_labels && json_labels(out, log, type, event, "{");
+	return type->has_labels && json_labels(json, NULL, log, type, event);
 }
 
-bool fields_json(struct out *out, const struct logfile *log, const struct log_type *type,
+bool fields_json(struct json *json, const struct logfile *log, const struct log_type *type,
 		 const struct posix_trace_event_np *event)
 {
 	struct posix_trace_values_np values;
@@ -160,17 +181,14 @@ bool fields_json(struct out *out, const struct logfile *log, const struct log_ty
 	if (!type->schema)
 		return false;
 	if (fields_has_message(type))
-		put_message(out, type, event, true);
+		json_message(json, type, event);
 	/* A second pass over the values costs time; has_labels avoids it for most types. */
 	if (type->has_labels)
-		json_labels(out, log, type, event, ",\"labels\":{");
+		json_labels(json, "labels", log, type, event);
 	begin_values(&values, type, event);
-	json_fields(out, &values);
+	json_fields(json, &values);
 	rest = rest_len(type, &values);
-	if (rest) {
-		out_str(out, ",\"rest\":\"");
-		out_hex(out, values.data, rest);
-		out_char(out, '"');
-	}
+	if (rest)
+		json_hex(json, "rest", values.data, rest);
 	return true;
 }

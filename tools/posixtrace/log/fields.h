@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "base/json.h"
 #include "base/out.h"
 #include "base/when.h"
 #include "log/logfile.h"
@@ -23,19 +24,18 @@ bool fields_text(struct out *out, const struct logfile *log, const struct log_ty
 		 const struct posix_trace_event_np *event, enum when_form form);
 
 /*
- * Writes members of a JSON object, each with a comma before it: "message" if the type
- * has a format; "fields" by name; "labels" for
- * values that have a name; "rest" for bytes that no field describes. Numbers that a double cannot
- * hold are strings. Returns false as above.
+ * Writes members of the open JSON object: "message" if the type has a format; "fields" by name;
+ * "labels" for values that have a name; "rest" for bytes that no field describes. Numbers that a
+ * double cannot hold are strings. Returns false as above.
  */
-bool fields_json(struct out *out, const struct logfile *log, const struct log_type *type,
+bool fields_json(struct json *json, const struct logfile *log, const struct log_type *type,
 		 const struct posix_trace_event_np *event);
 
 /*
  * Writes the object of the labels alone, {"NAME":"LABEL",...}. Returns false and writes nothing if
  * no value has a label.
  */
-bool fields_labels(struct out *out, const struct logfile *log, const struct log_type *type,
+bool fields_labels(struct json *json, const struct logfile *log, const struct log_type *type,
 		   const struct posix_trace_event_np *event);
 
 #endif

@@ -177,14 +177,12 @@ void shimloss_text(struct out *out, const struct shimloss *loss)
 	}
 }
 
-void shimloss_json(struct out *out, const struct shimloss *loss)
+void shimloss_json(struct json *json, const char *name, const struct shimloss *loss)
 {
-	struct json json = json_begin(out);
-
-	json_object(&json, NULL);
-	json_unsigned(&json, "early", loss->early);
-	json_unsigned(&json, "early_alloc", loss->early_alloc);
-	json_unsigned(&json, "unnamed", loss->unnamed);
-	json_unsigned(&json, "holds", loss->holds);
-	json_end_object(&json);
+	json_object(json, name);
+	json_unsigned(json, "early", loss->early);
+	json_unsigned(json, "early_alloc", loss->early_alloc);
+	json_unsigned(json, "unnamed", loss->unnamed);
+	json_unsigned(json, "holds", loss->holds);
+	json_end_object(json);
 }

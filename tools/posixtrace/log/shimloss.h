@@ -10,6 +10,8 @@
 
 #include <stdint.h>
 
+#include "base/json.h"
+
 struct logfile;
 struct out;
 
@@ -43,6 +45,6 @@ uint64_t shimloss_of(const struct shimloss *loss, unsigned kinds);
  * {"early":3,"early_alloc":3,"unnamed":0,"holds":1}.
  */
 void shimloss_text(struct out *out, const struct shimloss *loss);
-void shimloss_json(struct out *out, const struct shimloss *loss);
+void shimloss_json(struct json *json, const char *name, const struct shimloss *loss);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "base/text.h"
+#include "base/json.h"
 
 /* Returns true if the type with this index in the log's list is in the set. */
 static bool is_member(const struct logfile *log, size_t index, const trace_event_set_t *set)
@@ -29,8 +29,10 @@ static bool is_set(const struct logfile *log, const trace_event_set_t *set)
 	       !posix_trace_eventset_ismember(log->list[0]->id, set, &ismember);
 }
 
-/* Writes the names of the types that are in the set, or of those that are not. */
-/* names are already escaped for a terminal in shown. */
+/*
+ * Writes the names of the types that are in the set, or of those that are not. The names in shown
+ * are already escaped for a terminal.
+ */
 static void set_names(struct out *out, const struct logfile *log, const trace_event_set_t *set,
 		      bool members)
 {
@@ -46,8 +48,10 @@ static void set_names(struct out *out, const struct logfile *log, const trace_ev
 	out_char(out, '}');
 }
 
-/* Writes the set in the shorter form: by its members or by the types that it lacks. */
-/* Sets of a log often have hundreds of types; the text names the smaller half. */
+/*
+ * Writes the set in the shorter form: by its members or by the types that it lacks. A log may have
+ * hundreds of types; the text names the smaller half.
+ */
 static void set_text(struct out *out, const struct logfile *log, const trace_event_set_t *set)
 {
 	/* Types that the log does not list are not considered. */
@@ -68,20 +72,14 @@ static void set_text(struct out *out, const struct logfile *log, const trace_eve
 }
 
 /* JSON has the members in full, so that programs need not know the log's types. */
-static void set_json(struct out *out, const struct logfile *log, const trace_event_set_t *set)
+static void set_json(struct json *json, const char *name, const struct logfile *log,
+		     const trace_event_set_t *set)
 {
-	bool first = true;
-
-	out_char(out, '[');
-	for (size_t i = 0; i < log->types; i++) {
-		if (!is_member(log, i, set))
-			continue;
-		if (!first)
-			out_char(out, ',');
-		first = false;
-		text_json(out, log->list[i]->name, log->list[i]->name_len);
-	}
-	out_char(out, ']');
+	json_array(json, name);
+	for (size_t i = 0; i < log->types; i++)
+		if (is_member(log, i, set))
+			json_text(json, NULL, log->list[i]->name, log->list[i]->name_len);
+	json_end_array(json);
 }
 
 /* The union gives the data the alignment that the library needs. */
@@ -168,7 +166,7 @@ bool sysdata_text(struct out *out, const struct logfile *log,
 	return true;
 }
 
-bool sysdata_json(struct out *out, const struct logfile *log,
+bool sysdata_json(struct json *json, const struct logfile *log,
 		  const struct posix_trace_event_np *event)
 {
 	union sysdata data;
@@ -177,21 +175,18 @@ bool sysdata_json(struct out *out, const struct logfile *log,
 		return false;
 	switch (event->info.posix_event_id) {
 	case POSIX_TRACE_ERROR:
-		out_printf(out, ",\"error\":%d,\"error_text\":", data.number);
-		text_json(out, strerror(data.number), strlen(strerror(data.number)));
+		json_signed(json, "error", data.number);
+		json_string_member(json, "error_text", strerror(data.number));
 		break;
 	case POSIX_TRACE_STOP:
-		out_printf(out, ",\"automatic\":%s", data.number ? "true" : "false");
+		json_bool(json, "automatic", data.number);
 		break;
 	case POSIX_TRACE_START:
-		out_str(out, ",\"filter\":");
-		set_json(out, log, &data.set[0]);
+		set_json(json, "filter", log, &data.set[0]);
 		break;
 	case POSIX_TRACE_FILTER:
-		out_str(out, ",\"old_filter\":");
-		set_json(out, log, &data.set[0]);
-		out_str(out, ",\"new_filter\":");
-		set_json(out, log, &data.set[1]);
+		set_json(json, "old_filter", log, &data.set[0]);
+		set_json(json, "new_filter", log, &data.set[1]);
 		break;
 	}
 	return true;

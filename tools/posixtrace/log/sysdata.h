@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "base/json.h"
 #include "base/out.h"
 #include "log/logfile.h"
 
@@ -18,8 +19,8 @@
 bool sysdata_text(struct out *out, const struct logfile *log,
 		  const struct posix_trace_event_np *event);
 
-/* Does the same as members of a JSON object, each with a comma before it. */
-bool sysdata_json(struct out *out, const struct logfile *log,
+/* Does the same as members of the open JSON object. */
+bool sysdata_json(struct json *json, const struct logfile *log,
 		  const struct posix_trace_event_np *event);
 
 /*

@@ -265,78 +265,81 @@ void value_text(struct out *out, const struct logfile *log,
 }
 
 /* Strings as text, other bytes as hexadecimal digits. */
-static void json_bytes(struct out *out, const struct posix_trace_value_np *value)
+static void json_bytes(struct json *json, const char *name,
+		       const struct posix_trace_value_np *value)
 {
-	if (value->field->type == POSIX_TRACE_TYPE_STR_NP) {
-		text_json(out, value->data, value->len);
-		return;
-	}
-	out_char(out, '"');
-	out_hex(out, value->data, value->len);
-	out_char(out, '"');
+	if (value->field->type == POSIX_TRACE_TYPE_STR_NP)
+		json_text(json, name, value->data, value->len);
+	else
+		json_hex(json, name, value->data, value->len);
 }
 
-/* Numbers that a double cannot hold exactly, or that JSON does not have, are quoted. */
-void value_json(struct out *out, const struct posix_trace_value_np *value)
+/* A float has as many digits as its size needs, so the text is that of value_text(). */
+static void json_float(struct json *json, const char *name,
+		       const struct posix_trace_value_np *value)
+{
+	const char *quote = isfinite(value->f64) ? "" : "\"";
+
+	json_name(json, name);
+	out_str(json->out, quote);
+	put_float(json->out, value);
+	out_str(json->out, quote);
+}
+
+/*
+ * Numbers that a double cannot hold exactly, or that JSON does not have, are strings. Readers such
+ * as JavaScript keep numbers as doubles, which are exact to 53 bits.
+ */
+void value_json(struct json *json, const char *name, const struct posix_trace_value_np *value)
 {
 	const struct posix_trace_field_np *field = value->field;
-	/*
-	 * Readers of JSON such as JavaScript keep numbers as doubles, which are exact to 53 bits.
-	 */
-	bool quoted = field->size == 8 && field->form != POSIX_TRACE_FORM_BYTES_NP;
+	bool is_wide = field->size == 8;
 
-	if (field->form == POSIX_TRACE_FORM_FLOAT_NP)
-		/* A double fits a double; only infinity and NaN need quotes. */
-		quoted = !isfinite(value->f64);
-	if (quoted)
-		out_char(out, '"');
 	if (field->type == POSIX_TRACE_TYPE_BOOL_NP)
-		out_str(out, value->u64 ? "true" : "false");
+		json_bool(json, name, value->u64);
 	else if (field->type == POSIX_TRACE_TYPE_PTR_NP || field->type == POSIX_TRACE_TYPE_X64_NP)
-		hex(out, value->u64);
-	else if (field->form == POSIX_TRACE_FORM_SIGNED_NP)
-		out_signed(out, value->s64);
-	else if (field->form == POSIX_TRACE_FORM_FLOAT_NP)
-		put_float(out, value);
+		json_address(json, name, value->u64);
 	else if (field->form == POSIX_TRACE_FORM_BYTES_NP)
-		json_bytes(out, value);
+		json_bytes(json, name, value);
+	else if (field->form == POSIX_TRACE_FORM_FLOAT_NP)
+		json_float(json, name, value);
+	else if (field->form == POSIX_TRACE_FORM_SIGNED_NP && is_wide)
+		json_exact(json, name, value->s64);
+	else if (field->form == POSIX_TRACE_FORM_SIGNED_NP)
+		json_signed(json, name, value->s64);
+	else if (is_wide)
+		json_exact_unsigned(json, name, value->u64);
 	else
-		out_unsigned(out, value->u64);
-	if (quoted)
-		out_char(out, '"');
+		json_unsigned(json, name, value->u64);
 }
 
-bool value_label(struct out *out, const struct logfile *log,
-		 const struct posix_trace_event_np *event, const struct posix_trace_value_np *value,
-		 const char *before)
+bool value_label(const struct logfile *log, const struct posix_trace_event_np *event,
+		 const struct posix_trace_value_np *value, char text[VALUE_LABEL_BYTES])
 {
 	const struct posix_trace_field_np *field = value->field;
 	const char *name = field->value_names ? posix_trace_value_name_np(value) : NULL;
 	const char *error =
 		field->type == POSIX_TRACE_TYPE_ERRNO_NP ? error_name(value->s64) : NULL;
-	char text[POSIX_TRACE_LABEL_MAX_NP + POSIX_TRACE_OBJECT_NAME_MAX_NP + 32];
 	struct posix_trace_object_np object;
 
 	/* The order of preference: the value's name, the library's label, the error, an object. */
 	if (name || error) {
-		snprintf(text, sizeof(text), "%s%s", !name && value->s64 < 0 ? "-" : "",
+		snprintf(text, VALUE_LABEL_BYTES, "%s%s", !name && value->s64 < 0 ? "-" : "",
 			 name ? name : error);
-	} else if (has_library_label(field)) {
-		if (!posix_trace_value_label_np(value, text, sizeof(text)))
-			return false;
-	} else if (field->type == POSIX_TRACE_TYPE_FD_NP) {
+		return true;
+	}
+	if (has_library_label(field))
+		return posix_trace_value_label_np(value, text, VALUE_LABEL_BYTES);
+	if (field->type == POSIX_TRACE_TYPE_FD_NP) {
 		const char *path = find_descriptor(log, event, value);
 
-		if (!path)
-			return false;
-		snprintf(text, sizeof(text), "%s", path);
-	} else if (find_object(log, event, value, &object)) {
-		snprintf(text, sizeof(text), "%s:%s", posix_trace_object_kind_name_np(object.kind),
-			 object.name);
-	} else {
-		return false;
+		if (path)
+			snprintf(text, VALUE_LABEL_BYTES, "%s", path);
+		return path;
 	}
-	out_printf(out, "%s\"%s\":", before, field->name);
-	text_json(out, text, strlen(text));
+	if (!find_object(log, event, value, &object))
+		return false;
+	snprintf(text, VALUE_LABEL_BYTES, "%s:%s", posix_trace_object_kind_name_np(object.kind),
+		 object.name);
 	return true;
 }

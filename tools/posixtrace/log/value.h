@@ -5,27 +5,29 @@
 
 #include <stdbool.h>
 
+#include "base/json.h"
 #include "base/out.h"
 #include "base/when.h"
 #include "log/logfile.h"
 
 /*
  * value_text() writes the value as a person reads it: names of values, bits, errors and objects
- * instead of numbers, times in the given form. value_json() writes a JSON value, with numbers as
- * numbers.
+ * instead of numbers, times in the given form. value_json() writes a member of the open JSON object
+ * or array, with numbers as numbers.
  */
 void value_text(struct out *out, const struct logfile *log,
 		const struct posix_trace_event_np *event, const struct posix_trace_value_np *value,
 		enum when_form form);
-void value_json(struct out *out, const struct posix_trace_value_np *value);
+void value_json(struct json *json, const char *name, const struct posix_trace_value_np *value);
+
+#define VALUE_LABEL_BYTES (POSIX_TRACE_LABEL_MAX_NP + POSIX_TRACE_OBJECT_NAME_MAX_NP + 32)
 
 /*
- * Writes the label of a value as a member of a JSON object, behind the text before. The label is
- * the name of the value, of its bits, of its error number, or of the object that it points to.
- * Returns false and writes nothing if it has no label.
+ * Stores the label of a value with a NUL at its end: the name of the value, of its bits, of its
+ * error number, of its file descriptor or of the object that it points to. A longer label is cut.
+ * Returns false if the value has no label; text is then undefined.
  */
-bool value_label(struct out *out, const struct logfile *log,
-		 const struct posix_trace_event_np *event, const struct posix_trace_value_np *value,
-		 const char *before);
+bool value_label(const struct logfile *log, const struct posix_trace_event_np *event,
+		 const struct posix_trace_value_np *value, char text[VALUE_LABEL_BYTES]);
 
 #endif

@@ -3,9 +3,9 @@
 #include <unistd.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/out.h"
 #include "base/say.h"
-#include "base/text.h"
 #include "base/tool.h"
 #include "convert/output.h"
 #include "log/losses.h"
@@ -24,121 +24,133 @@ extern const struct tool_command html_command;
 
 /* ------------------------------------------------------------------ the data of the page */
 
-/* Writes a JSON string. "<" is escaped, so that no text of the log can end the script element. */
-static void string(struct out *out, const char *text, size_t len)
+/* Writes a string. "<" is escaped, so that no text of the log can end the script element. */
+static void string(struct json *json, const char *name, const char *text, size_t len)
 {
 	static struct out scratch = { .fd = -1 };
 
 	scratch.used = 0;
-	text_json(&scratch, text, len < OUT_BYTES / 8 ? len : OUT_BYTES / 8);
+	json_quoted(&scratch, text, len < OUT_BYTES / 8 ? len : OUT_BYTES / 8);
+	json_name(json, name);
 	for (size_t i = 0; i < scratch.used; i++)
 		if (scratch.bytes[i] == '<')
-			out_str(out, "\\u003c");
+			out_str(json->out, "\\u003c");
 		else
-			out_char(out, scratch.bytes[i]);
+			out_char(json->out, scratch.bytes[i]);
 	scratch.used = 0;
 }
 
-/*
- * Numbers beyond 2^53 lose digits in the browser. Times are relative to the begin of the axis for
- * this reason; begin_ns itself is a string.
- */
-static void member(struct out *out, const char *name, uint64_t value)
+/* Begins an array whose elements are lines, after a new line. */
+static void lines(struct json *json, const char *name)
 {
-	out_printf(out, ",\"%s\":%llu", name, (unsigned long long)value);
+	json_new_line(json);
+	json_array(json, name);
+}
+
+static void line(struct json *json)
+{
+	json_new_line(json);
+	json_object(json, NULL);
 }
 
 /*
  * The types with their numbers of events. The last entry counts events of types that the log does
  * not list, as a damaged log may have.
  */
-static void types(struct out *out, const struct picture *picture)
+static void types(struct json *json, const struct picture *picture)
 {
-	out_str(out, ",\n\"types\":[");
+	lines(json, "types");
 	for (size_t i = 0; i <= picture->types; i++) {
 		const struct log_type *type = picture->type[i].type;
 
-		out_str(out, i ? ",\n{\"name\":" : "\n{\"name\":");
-		string(out, type ? type->name : "(without a name)", type ? type->name_len : 16);
-		member(out, "count", picture->type[i].count);
-		out_char(out, '}');
+		line(json);
+		string(json, "name", type ? type->name : "(without a name)",
+		       type ? type->name_len : 16);
+		json_unsigned(json, "count", picture->type[i].count);
+		json_end_object(json);
 	}
-	out_char(out, ']');
+	json_end_array(json);
+}
+
+static void bar(struct json *json, uint64_t from_ns, uint64_t count)
+{
+	json_array(json, NULL);
+	json_unsigned(json, NULL, from_ns);
+	json_unsigned(json, NULL, count);
+	json_end_array(json);
 }
 
 /*
  * Writes the histogram with four bars for each power of two: the buckets of struct histogram are
  * finer than a page can show. Empty bars are left out.
  */
-static void bars(struct out *out, const struct histogram *time)
+static void bars(struct json *json, const struct histogram *time)
 {
 	struct histogram_bucket bucket;
 	unsigned cursor = 0;
 	uint64_t from = 0, count = 0;
-	bool any = false;
 
-	out_str(out, ",\"bars\":[");
+	json_array(json, "bars");
 	while (histogram_next(time, &cursor, &bucket)) {
 		unsigned power = bucket.low ? 63 - (unsigned)__builtin_clzll(bucket.low) : 0;
-		uint64_t bar = power < 2 ? bucket.low : bucket.low >> (power - 2) << (power - 2);
+		uint64_t low = power < 2 ? bucket.low : bucket.low >> (power - 2) << (power - 2);
 
-		if (bar != from && count) {
-			out_printf(out, "%s[%llu,%llu]", any ? "," : "", (unsigned long long)from,
-				   (unsigned long long)count);
-			any = true;
+		if (low != from && count) {
+			bar(json, from, count);
 			count = 0;
 		}
-		from = bar;
+		from = low;
 		count += bucket.count;
 	}
-	out_printf(out, "%s[%llu,%llu]]", any ? "," : "", (unsigned long long)from,
-		   (unsigned long long)count);
+	bar(json, from, count);
+	json_end_array(json);
 }
 
 /* In the order of their indexes, which the items use. */
-static void series(struct out *out, const struct picture *picture)
+static void series(struct json *json, const struct picture *picture)
 {
-	out_str(out, ",\n\"series\":[");
+	lines(json, "series");
 	for (size_t i = 0; i < picture->count; i++) {
 		const struct series *series = picture->series[i].series;
 		const struct histogram *time = &picture->series[i].time;
 
-		out_str(out, i ? ",\n{\"name\":" : "\n{\"name\":");
-		string(out, series->name, strlen(series->name));
-		member(out, "count", time->count);
-		out_printf(out, ",\"total\":%.0f", time->total);
-		member(out, "min", time->min);
-		member(out, "p50", histogram_percentile(time, 0.5));
-		member(out, "p99", histogram_percentile(time, 0.99));
-		member(out, "max", time->max);
-		bars(out, time);
-		out_char(out, '}');
+		line(json);
+		string(json, "name", series->name, strlen(series->name));
+		json_unsigned(json, "count", time->count);
+		json_real(json, "total", "%.0f", time->total);
+		json_unsigned(json, "min", time->min);
+		json_unsigned(json, "p50", histogram_percentile(time, 0.5));
+		json_unsigned(json, "p99", histogram_percentile(time, 0.99));
+		json_unsigned(json, "max", time->max);
+		bars(json, time);
+		json_end_object(json);
 	}
-	out_char(out, ']');
+	json_end_array(json);
 }
 
 /*
  * The rows in the order in which they are shown. rows_sort() computed the places; at most
  * PICTURE_ROWS rows make the search by place fast enough.
  */
-static void rows(struct out *out, const struct picture *picture)
+static void rows(struct json *json, const struct picture *picture)
 {
-	out_str(out, ",\n\"rows\":[");
+	lines(json, "rows");
 	for (size_t shown = 0; shown < picture->rows; shown++)
 		for (size_t i = 0; i <= PICTURE_ROWS; i++) {
 			const struct picture_row *row = &picture->row[i];
 
 			if (row->index != shown || (!row->points && !row->spans))
 				continue;
-			out_printf(out, "%s\n{\"pid\":%d,\"tid\":%d,\"lanes\":%u", shown ? "," : "",
-				   (int)row->pid, (int)row->tid, row->lanes);
-			out_str(out, ",\"name\":");
-			string(out, row->name, strlen(row->name));
-			member(out, "points", row->points);
-			member(out, "spans", row->spans);
-			out_char(out, '}');
+			line(json);
+			json_signed(json, "pid", row->pid);
+			json_signed(json, "tid", row->tid);
+			json_unsigned(json, "lanes", row->lanes);
+			string(json, "name", row->name, strlen(row->name));
+			json_unsigned(json, "points", row->points);
+			json_unsigned(json, "spans", row->spans);
+			json_end_object(json);
 		}
-	out_char(out, ']');
+	json_end_array(json);
 }
 
 /* Returns the place of a time on the axis in nanoseconds. */
@@ -151,47 +163,54 @@ static uint64_t place(const struct picture *picture, int64_t time_ns)
 }
 
 /* The times of which events are missing, as places on the axis. */
-static void bands(struct out *out, const struct picture *picture)
+static void bands(struct json *json, const struct picture *picture)
 {
 	static const char *const kind[] = { [GAP_LOST] = "lost", [GAP_STOPPED] = "stopped",
 					    [GAP_FULL] = "full", [GAP_DAMAGED] = "damaged" };
 
-	out_str(out, ",\n\"bands\":[");
-	for (size_t i = 0; i < picture->bands; i++)
-		out_printf(out, "%s\n{\"begin\":%llu,\"end\":%llu,\"kind\":\"%s\",\"name\":\"%s\"}",
-			   i ? "," : "",
-			   (unsigned long long)place(picture, picture->band[i].begin_ns),
-			   (unsigned long long)place(picture, picture->band[i].end_ns),
-			   kind[picture->band[i].kind], bands_name(picture->band[i].kind));
-	out_char(out, ']');
+	lines(json, "bands");
+	for (size_t i = 0; i < picture->bands; i++) {
+		const struct gap *band = &picture->band[i];
+
+		line(json);
+		json_unsigned(json, "begin", place(picture, band->begin_ns));
+		json_unsigned(json, "end", place(picture, band->end_ns));
+		json_string_member(json, "kind", kind[band->kind]);
+		json_string_member(json, "name", bands_name(band->kind));
+		json_end_object(json);
+	}
+	json_end_array(json);
 }
 
-/* All data but points, spans and bins, as one JSON object. */
+/*
+ * All data but points, spans and bins, as one JSON object. Numbers beyond 2^53 lose digits in the
+ * browser. Times are relative to the begin of the axis for this reason; begin_ns itself is a
+ * string.
+ */
 static void meta(struct out *out, const struct picture *picture)
 {
 	const struct posix_trace_loginfo_np *info = &picture->log.info;
+	struct json json = json_begin(out);
 
-	out_str(out, "{\"log\":");
-	string(out, picture->log.path, strlen(picture->log.path));
-	out_str(out, ",\"host\":");
-	string(out, info->host, strnlen(info->host, sizeof(info->host)));
-	member(out, "events", picture->events);
-	member(out, "spans", picture->spans);
-	member(out, "lost", losses_count(&picture->ledger));
-	out_printf(out, ",\"begin_ns\":\"%lld\"", (long long)picture->begin_ns);
-	member(out, "length_ns", picture->length_ns);
-	out_printf(out, ",\"has_points\":%s,\"has_spans\":%s",
-		   picture->events <= picture->limit ? "true" : "false",
-		   picture->least_ns ? "false" : "true");
-	out_str(out, ",\"levels\":[");
+	json_object(&json, NULL);
+	string(&json, "log", picture->log.path, strlen(picture->log.path));
+	string(&json, "host", info->host, strnlen(info->host, sizeof(info->host)));
+	json_unsigned(&json, "events", picture->events);
+	json_unsigned(&json, "spans", picture->spans);
+	json_unsigned(&json, "lost", losses_count(&picture->ledger));
+	json_exact(&json, "begin_ns", picture->begin_ns);
+	json_unsigned(&json, "length_ns", picture->length_ns);
+	json_bool(&json, "has_points", picture->events <= picture->limit);
+	json_bool(&json, "has_spans", !picture->least_ns);
+	json_array(&json, "levels");
 	for (size_t level = 0; level < picture->levels; level++)
-		out_printf(out, "%s%zu", level ? "," : "", pyramid_bins(picture, level));
-	out_char(out, ']');
-	types(out, picture);
-	series(out, picture);
-	rows(out, picture);
-	bands(out, picture);
-	out_char(out, '}');
+		json_unsigned(&json, NULL, pyramid_bins(picture, level));
+	json_end_array(&json);
+	types(&json, picture);
+	series(&json, picture);
+	rows(&json, picture);
+	bands(&json, picture);
+	json_end_object(&json);
 }
 
 /* ------------------------------------------------------------------ the page */

@@ -297,9 +297,10 @@ static void result_symbol(sqlite3_context *context, const struct query_cursor *c
 static void result_labels(sqlite3_context *context, const struct query_cursor *cursor)
 {
 	static struct out text = { .fd = -1 };
+	struct json json = json_begin(&text);
 
 	text.used = 0;
-	if (fields_labels(&text, &query_log_of(cursor)->file, cursor->type, &cursor->event))
+	if (fields_labels(&json, &query_log_of(cursor)->file, cursor->type, &cursor->event))
 		sqlite3_result_text(context, text.bytes, (int)text.used, SQLITE_TRANSIENT);
 }
 

@@ -11,8 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/out.h"
 #include "base/text.h"
+#include "base/vec.h"
 #include "query/query.h"
 
 /*
@@ -116,22 +118,9 @@ static bool is_number(sqlite3_stmt *statement, int i)
  */
 static bool keep(struct look *look, const char *text, size_t len, bool number)
 {
-	if (look->used + len > look->room) {
-		size_t room = 2 * (look->used + len) + 4096;
-		char *bytes = realloc(look->bytes, room);
-
-		if (!bytes)
-			return false;
-		look->bytes = bytes;
-		look->room = room;
-	}
-	if (look->cells % 1024 == 0) {
-		struct cell *cell = realloc(look->cell, (look->cells + 1024) * sizeof(*cell));
-
-		if (!cell)
-			return false;
-		look->cell = cell;
-	}
+	if (!vec_reserve(&look->bytes, &look->room, look->used, len) ||
+	    !vec_grow(&look->cell, look->cells, 1))
+		return false;
 	memcpy(look->bytes + look->used, text, len);
 	look->cell[look->cells++] = (struct cell){ look->used, len, number };
 	look->used += len;
@@ -305,45 +294,53 @@ static int print_csv(sqlite3_stmt *statement)
 /* ------------------------------------------------------------------ JSON */
 
 /* A number that a double cannot hold exactly is a string, since most readers use doubles. */
-static void json_value(sqlite3_stmt *statement, int i)
+static void json_value(struct json *json, sqlite3_stmt *statement, int i)
 {
 	static const int64_t exact = INT64_C(1) << 53;
-	int type = sqlite3_column_type(statement, i);
-	bool quoted = type == SQLITE_BLOB;
+	int64_t integer;
 
-	if (type == SQLITE_INTEGER)
-		quoted = sqlite3_column_int64(statement, i) > exact ||
-			 sqlite3_column_int64(statement, i) < -exact;
-	if (type == SQLITE_TEXT) {
-		text_json(&out_stdout, sqlite3_column_text(statement, i),
+	switch (sqlite3_column_type(statement, i)) {
+	case SQLITE_TEXT:
+		json_text(json, NULL, sqlite3_column_text(statement, i),
 			  (size_t)sqlite3_column_bytes(statement, i));
-	} else if (type == SQLITE_NULL ||
-		   (type == SQLITE_FLOAT && !isfinite(sqlite3_column_double(statement, i)))) {
-		out_str(&out_stdout, "null");
-	} else {
-		if (quoted)
-			out_char(&out_stdout, '"');
-		put_value(&out_stdout, statement, i);
-		if (quoted)
-			out_char(&out_stdout, '"');
+		return;
+	case SQLITE_INTEGER:
+		integer = sqlite3_column_int64(statement, i);
+		if (integer > exact || integer < -exact)
+			json_exact(json, NULL, integer);
+		else
+			json_signed(json, NULL, integer);
+		return;
+	case SQLITE_BLOB:
+		json_hex(json, NULL, sqlite3_column_blob(statement, i),
+			 (size_t)sqlite3_column_bytes(statement, i));
+		return;
+	case SQLITE_FLOAT:
+		if (isfinite(sqlite3_column_double(statement, i))) {
+			json_name(json, NULL);
+			put_value(json->out, statement, i);
+			return;
+		}
+		break;
 	}
+	json_null(json, NULL);
 }
 
 /* Two columns may have the same name; the object then has the name twice, as SQLite returned it. */
 static int print_json(sqlite3_stmt *statement)
 {
+	struct json json = json_begin(&out_stdout);
 	int columns = sqlite3_column_count(statement), answer;
 
 	while ((answer = sqlite3_step(statement)) == SQLITE_ROW && !out_stdout.err) {
+		json_object(&json, NULL);
 		for (int i = 0; i < columns; i++) {
 			const char *name = sqlite3_column_name(statement, i);
 
-			out_char(&out_stdout, i ? ',' : '{');
-			text_json(&out_stdout, name, strlen(name));
-			out_char(&out_stdout, ':');
-			json_value(statement, i);
+			json_text_name(&json, name, strlen(name));
+			json_value(&json, statement, i);
 		}
-		out_str(&out_stdout, "}\n");
+		json_end_line(&json);
 	}
 	return answer;
 }

@@ -91,21 +91,20 @@ static void set_bytes(struct sqlvalue *to, enum sqlvalue_kind kind, const void *
 static void array_of(const struct posix_trace_schema_np *schema, unsigned field, const void *data,
 		     size_t len, struct sqlvalue *to)
 {
+	struct json json = json_begin(&scratch);
 	struct posix_trace_value_np value;
 
 	scratch.used = 0;
-	out_char(&scratch, '[');
+	json_array(&json, NULL);
 	for (unsigned i = 0; posix_trace_field_get_np(schema, field, i, data, len, 0, &value);
 	     i++) {
 		if (OUT_BYTES - scratch.used < 1024)
 			return;
-		if (i)
-			out_char(&scratch, ',');
-		value_json(&scratch, &value);
+		value_json(&json, NULL, &value);
 	}
-	if (scratch.used == 1)
+	if (!json.needs_comma)
 		return; /* the payload ends before it */
-	out_char(&scratch, ']');
+	json_end_array(&json);
 	set_bytes(to, SQLVALUE_TEXT, scratch.bytes, scratch.used);
 }
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/json.h"
 #include "base/nearest.h"
 #include "base/out.h"
 #include "base/say.h"
@@ -172,13 +173,13 @@ void verdict_tap(struct out *out, const struct rules *rules)
 		out_str(out, "\"\n  severity: ");
 		out_str(out, rule->violations ? "fail" : rule->undecided ? "todo" : "comment");
 		out_printf(out, "\n  at: { file: ");
-		text_json(out, rules->path, strlen(rules->path));
+		json_quoted(out, rules->path, strlen(rules->path));
 		out_printf(out, ", line: %u }\n", rule->line);
 		if (rule->violations)
 			out_str(out, "  violations:\n");
 		for (uint64_t j = 0; j < told_count(rule); j++) {
 			out_str(out, "    - ");
-			text_json(out, told(rule, j), strlen(told(rule, j)));
+			json_quoted(out, told(rule, j), strlen(told(rule, j)));
 			out_char(out, '\n');
 		}
 		out_str(out, "  ...\n");

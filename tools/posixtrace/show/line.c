@@ -5,6 +5,7 @@
  */
 #include "show/line.h"
 
+#include "base/json.h"
 #include "base/text.h"
 #include "log/fields.h"
 #include "log/sysdata.h"
@@ -116,96 +117,76 @@ static void text_line(struct out *out, struct line_form *form, const struct logf
 	out_char(out, '\n');
 }
 
-/* The same for JSON. Data is a member of its own kind: fields, text or hex. */
-static void json_data(struct out *out, const struct line_form *form, const struct logfile *log,
+/* Data is a member of its own kind: fields, text or hex. */
+static void json_data(struct json *json, const struct line_form *form, const struct logfile *log,
 		      const struct log_type *type, const struct posix_trace_event_np *event)
 {
-	if (!form->hex && fields_json(out, log, type, event))
+	if (!form->hex && fields_json(json, log, type, event))
 		return;
-	if (!form->hex && sysdata_json(out, log, event))
+	if (!form->hex && sysdata_json(json, log, event))
 		return;
-	if (!form->hex && text_is_text(event->data, event->data_len, true)) {
-		out_str(out, ",\"text\":");
-		text_json(out, event->data, event->data_len);
-	} else {
-		out_str(out, ",\"hex\":\"");
-		out_hex(out, event->data, event->data_len);
-		out_char(out, '"');
-	}
+	if (!form->hex && text_is_text(event->data, event->data_len, true))
+		json_text(json, "text", event->data, event->data_len);
+	else
+		json_hex(json, "hex", event->data, event->data_len);
 }
 
 /* Adds the members symbol and source, if they are known. */
-static void json_symbol(struct out *out, const struct logfile *log,
+static void json_symbol(struct json *json, const struct logfile *log,
 			const struct posix_trace_event_np *event)
 {
 	const struct symbol *symbol = symbols_of(log, event);
 
 	if (!symbol)
 		return;
-	out_str(out, ",\"symbol\":");
-	text_json(out, symbol->name, strlen(symbol->name));
-	if (!symbol->file)
-		return;
-	out_str(out, ",\"source\":");
-	symbols_source(out, symbol, true);
+	json_string_member(json, "symbol", symbol->name);
+	if (symbol->file)
+		symbols_source_json(json, "source", symbol);
+}
+
+/* The level of the type, and its span: a program can pair begins and ends by the span's name. */
+static void json_schema(struct json *json, const struct posix_trace_schema_np *schema)
+{
+	if (schema->level)
+		json_signed(json, "level", schema->level);
+	if (schema->span)
+		json_string_member(json, schema->role == POSIX_TRACE_BEGIN_NP ? "begin" : "end",
+				   schema->span);
 }
 
 /* Nanoseconds and addresses are strings, because many readers keep numbers as doubles. */
 static void json_line(struct out *out, struct line_form *form, const struct logfile *log,
 		      const struct log_type *type, const struct posix_trace_event_np *event)
 {
-	int64_t delta_ns = delta_to(form, event->time_ns);
-	char *p;
+	struct json json = json_begin(out);
 
-	out_char(out, '{');
-	if (form->log) {
-		out_str(out, "\"log\":");
-		text_json(out, form->log, strlen(form->log));
-		out_char(out, ',');
-	}
-	out_str(out, "\"time\":\"");
-	p = when_put(out_room(out), event->time_ns, WHEN_UTC);
-	memcpy(p, "\",\"ns\":\"", 8);
-	p = when_put(p + 8, event->time_ns, WHEN_RAW);
-	memcpy(p, "\",\"delta_ns\":\"", 14);
-	p = when_put(p + 14, delta_ns, WHEN_RAW);
-	memcpy(p, "\",\"pid\":", 8);
-	out_done(out, p + 8);
-	out_signed(out, event->info.posix_pid);
-	out_str(out, ",\"tid\":");
-	out_signed(out, event->tid);
-	p = out_room(out);
-	memcpy(p, ",\"thread\":\"0x", 13);
-	p = put_hex(p + 13, (uint64_t)event->info.posix_thread_id, 1);
-	memcpy(p, "\",\"address\":\"0x", 15);
-	p = put_hex(p + 15, (uintptr_t)event->info.posix_prog_address, 1);
-	memcpy(p, "\",\"id\":", 7);
-	p = put_unsigned(p + 7, event->info.posix_event_id);
-	memcpy(p, ",\"event\":", 9);
-	out_done(out, p + 9);
-	text_json(out, type->name, type->name_len);
-	if (type->schema && type->schema->level)
-		out_printf(out, ",\"level\":%d", type->schema->level);
-	/* A program can pair begins and ends by the span's name. */
-	if (type->schema && type->schema->span)
-		out_printf(out, ",\"%s\":\"%s\"",
-			   type->schema->role == POSIX_TRACE_BEGIN_NP ? "begin" : "end",
-			   type->schema->span);
+	json_object(&json, NULL);
+	if (form->log)
+		json_string_member(&json, "log", form->log);
+	json_time(&json, "time", "ns", event->time_ns);
+	json_exact(&json, "delta_ns", delta_to(form, event->time_ns));
+	json_signed(&json, "pid", event->info.posix_pid);
+	json_signed(&json, "tid", event->tid);
+	json_address(&json, "thread", (uint64_t)event->info.posix_thread_id);
+	json_address(&json, "address", (uintptr_t)event->info.posix_prog_address);
+	json_unsigned(&json, "id", event->info.posix_event_id);
+	json_text(&json, "event", type->name, type->name_len);
+	if (type->schema)
+		json_schema(&json, type->schema);
 	if (form->symbols)
-		json_symbol(out, log, event);
-	out_str(out, ",\"len\":");
-	out_unsigned(out, event->data_len);
+		json_symbol(&json, log, event);
+	json_unsigned(&json, "len", event->data_len);
 	if (event->data_len || fields_has_message(type))
-		json_data(out, form, log, type, event);
+		json_data(&json, form, log, type, event);
 	if (event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED)
-		out_str(out, ",\"truncated\":true");
+		json_bool(&json, "truncated", true);
 	if (event->flags & POSIX_TRACE_EVENT_LATE_NP)
-		out_str(out, ",\"late\":true");
+		json_bool(&json, "late", true);
 	if (event->flags & LINE_UNORDERED)
-		out_str(out, ",\"unordered\":true");
+		json_bool(&json, "unordered", true);
 	if (event->flags & POSIX_TRACE_EVENT_GAP_NP)
-		out_str(out, ",\"after_damage\":true");
-	out_str(out, "}\n");
+		json_bool(&json, "after_damage", true);
+	json_end_line(&json);
 }
 
 /* Prints the columns of --fields only. JSON has no local times. */

@@ -82,8 +82,7 @@ static void put_json(const struct posix_trace_mapping_np *mapping, const char *i
 			json_string_member(&json, "lack",
 					   module ? module_lack(module) : strerror(ENOMEM));
 	}
-	json_end_object(&json);
-	out_char(&out_stdout, '\n');
+	json_end_line(&json);
 }
 
 /*

@@ -21,26 +21,18 @@ void pick_put_hex(struct out *out, uint64_t value)
 	out_done(out, put_hex(p + 2, value, 1));
 }
 
-/* The flags are separated by commas, each between the given quotes. */
-bool pick_put_flags(struct out *out, const struct posix_trace_event_np *event, const char *quote)
+/* The order is that of the columns' output, which programs may compare. */
+unsigned pick_flags(const struct posix_trace_event_np *event, const char *name[PICK_FLAGS_MAX])
 {
-	const struct {
-		bool is;
-		const char *name;
-	} flags[] = {
-		{ is_truncated(event), "truncated" },
-		{ (event->flags & POSIX_TRACE_EVENT_LATE_NP) != 0, "late" },
-		{ (event->flags & LINE_UNORDERED) != 0, "unordered" },
-	};
-	bool any = false;
+	unsigned count = 0;
 
-	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
-		if (!flags[i].is)
-			continue;
-		out_printf(out, "%s%s%s%s", any ? "," : "", quote, flags[i].name, quote);
-		any = true;
-	}
-	return any;
+	if (is_truncated(event))
+		name[count++] = "truncated";
+	if (event->flags & POSIX_TRACE_EVENT_LATE_NP)
+		name[count++] = "late";
+	if (event->flags & LINE_UNORDERED)
+		name[count++] = "unordered";
+	return count;
 }
 
 /* A column with an index has one value, an array without index several, all other fields one. */

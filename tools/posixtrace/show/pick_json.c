@@ -1,42 +1,33 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* pick_json.c - the columns of --fields as a JSON object. */
-#include <string.h>
-
+#include "base/json.h"
 #include "base/text.h"
 #include "log/fields.h"
 #include "log/value.h"
 #include "show/pick_part.h"
 #include "symbols/symbols.h"
 
-/* Numbers of 64 bits are strings. */
-static void json_hex(struct out *out, uint64_t value)
-{
-	out_char(out, '"');
-	pick_put_hex(out, value);
-	out_char(out, '"');
-}
-
 /* Writes an object for a type with a schema, otherwise text or bytes as a string. */
-static void json_data(struct out *out, const struct pick_cell *cell)
+static void json_data(struct json *json, const char *name, const struct pick_cell *cell)
 {
 	const struct posix_trace_event_np *event = cell->event;
 
-	if (cell->type->schema) {
-		out_str(out, "{\"len\":");
-		out_unsigned(out, event->data_len);
-		fields_json(out, cell->log, cell->type, event);
-		out_char(out, '}');
+	if (!event->data_len) {
+		json_null(json, name);
+	} else if (cell->type->schema) {
+		json_object(json, name);
+		json_unsigned(json, "len", event->data_len);
+		fields_json(json, cell->log, cell->type, event);
+		json_end_object(json);
 	} else if (text_is_text(event->data, event->data_len, true)) {
-		text_json(out, event->data, event->data_len);
+		json_text(json, name, event->data, event->data_len);
 	} else {
-		out_char(out, '"');
-		out_hex(out, event->data, event->data_len);
-		out_char(out, '"');
+		json_hex(json, name, event->data, event->data_len);
 	}
 }
 
 /* An array is a JSON array. A field that the event lacks is null. */
-static void json_field(struct out *out, const struct pick_cell *cell,
+static void json_field(struct json *json, const struct pick_cell *cell,
 		       const struct pick_column *column, int field)
 {
 	bool list = pick_is_list(cell, column, field);
@@ -44,94 +35,107 @@ static void json_field(struct out *out, const struct pick_cell *cell,
 	unsigned index = 0;
 
 	while (pick_next_value(cell, column, field, &index, &value)) {
-		if (list)
-			out_char(out, index == 1 ? '[' : ',');
-		value_json(out, &value);
-		if (!list)
+		if (!list) {
+			value_json(json, column->label, &value);
 			return;
+		}
+		if (index == 1)
+			json_array(json, column->label);
+		value_json(json, NULL, &value);
 	}
-	out_str(out, index ? "]" : "null");
+	if (index)
+		json_end_array(json);
+	else
+		json_null(json, column->label);
 }
 
 /* Writes the function, or the source line, or null. */
-static void json_symbol(struct out *out, const struct pick_cell *cell, bool source)
+static void json_symbol(struct json *json, const char *name, const struct pick_cell *cell,
+			bool source)
 {
 	const struct symbol *symbol = symbols_of(cell->log, cell->event);
 
 	if (!symbol || (source && !symbol->file))
-		out_str(out, "null");
+		json_null(json, name);
 	else if (source)
-		symbols_source(out, symbol, true);
+		symbols_source_json(json, name, symbol);
 	else
-		text_json(out, symbol->name, strlen(symbol->name));
+		json_string_member(json, name, symbol->name);
 }
 
-/* Writes the value of column i. */
-static void json_cell(struct out *out, struct pick *pick, unsigned i, const struct pick_cell *cell)
+static void json_flags(struct json *json, const char *name,
+		       const struct posix_trace_event_np *event)
+{
+	const char *flag[PICK_FLAGS_MAX];
+	unsigned count = pick_flags(event, flag);
+
+	json_array(json, name);
+	for (unsigned i = 0; i < count; i++)
+		json_string_member(json, NULL, flag[i]);
+	json_end_array(json);
+}
+
+/* Writes column i. The label is letters, digits and _ . [ ], which need no escapes. */
+static void json_cell(struct json *json, struct pick *pick, unsigned i,
+		      const struct pick_cell *cell)
 {
 	const struct pick_column *column = &pick->column[i];
 	const struct posix_trace_event_np *event = cell->event;
+	const struct posix_trace_schema_np *schema = cell->type->schema;
+	const char *name = column->label;
 
+	_Static_assert(sizeof(column->label) <= JSON_NAME_MAX, "a label is a name");
 	switch (column->fact) {
+	/* Times, differences and numbers of 64 bits are strings, as in all JSON outputs. */
 	case PICK_TIME:
-	/* Times and differences are strings, as in all JSON outputs. */
+		json_when(json, name, event->time_ns, cell->line->when);
+		break;
 	case PICK_DELTA:
-		out_char(out, '"');
-		out_done(out, when_put(out_room(out),
-				       column->fact == PICK_TIME ? event->time_ns
-								 : cell->line->delta_ns,
-				       column->fact == PICK_TIME ? cell->line->when : WHEN_RAW));
-		out_char(out, '"');
+		json_exact(json, name, cell->line->delta_ns);
 		break;
 	case PICK_PID:
-		out_signed(out, event->info.posix_pid);
+		json_signed(json, name, event->info.posix_pid);
 		break;
 	case PICK_TID:
-		out_signed(out, event->tid);
+		json_signed(json, name, event->tid);
 		break;
 	case PICK_THREAD:
-		json_hex(out, (uint64_t)event->info.posix_thread_id);
+		json_address(json, name, (uint64_t)event->info.posix_thread_id);
 		break;
 	case PICK_ADDRESS:
-		json_hex(out, (uintptr_t)event->info.posix_prog_address);
+		json_address(json, name, (uintptr_t)event->info.posix_prog_address);
 		break;
 	case PICK_EVENT:
-		text_json(out, cell->type->name, cell->type->name_len);
+		json_text(json, name, cell->type->name, cell->type->name_len);
 		break;
 	case PICK_ID:
-		out_unsigned(out, event->info.posix_event_id);
+		json_unsigned(json, name, event->info.posix_event_id);
 		break;
 	case PICK_LEVEL:
 		/* A level of 0 means that the schema names none. */
-		if (cell->type->schema && cell->type->schema->level)
-			out_signed(out, cell->type->schema->level);
+		if (schema && schema->level)
+			json_signed(json, name, schema->level);
 		else
-			out_str(out, "null");
+			json_null(json, name);
 		break;
 	case PICK_LEN:
-		out_unsigned(out, event->data_len);
+		json_unsigned(json, name, event->data_len);
 		break;
 	case PICK_DATA:
-		if (event->data_len)
-			json_data(out, cell);
-		else
-			out_str(out, "null");
+		json_data(json, name, cell);
 		break;
 	case PICK_FLAGS:
-		out_char(out, '[');
-		pick_put_flags(out, event, "\"");
-		out_char(out, ']');
+		json_flags(json, name, event);
 		break;
 	case PICK_LOG:
-		text_json(out, cell->line->log_name, strlen(cell->line->log_name));
+		json_string_member(json, name, cell->line->log_name);
 		break;
 	case PICK_SYMBOL:
 	case PICK_SOURCE:
-		json_symbol(out, cell, column->fact == PICK_SOURCE);
+		json_symbol(json, name, cell, column->fact == PICK_SOURCE);
 		break;
 	case PICK_FIELD:
-		json_field(out, cell, column,
-			   cell->type->schema ? pick_field(pick, cell->type->schema, i) : -1);
+		json_field(json, cell, column, schema ? pick_field(pick, schema, i) : -1);
 		break;
 	}
 }
@@ -142,12 +146,10 @@ void pick_json(struct out *out, struct pick *pick, const struct pick_line *line,
 	       const struct posix_trace_event_np *event)
 {
 	const struct pick_cell cell = { line, log, type, event };
+	struct json json = json_begin(out);
 
-	for (unsigned i = 0; i < pick->count; i++) {
-		out_str(out, i ? ",\"" : "{\"");
-		out_str(out, pick->column[i].label); /* letters only: no escapes */
-		out_str(out, "\":");
-		json_cell(out, pick, i, &cell);
-	}
-	out_str(out, "}\n");
+	json_object(&json, NULL);
+	for (unsigned i = 0; i < pick->count; i++)
+		json_cell(&json, pick, i, &cell);
+	json_end_line(&json);
 }

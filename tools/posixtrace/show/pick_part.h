@@ -19,8 +19,10 @@ struct pick_cell {
 /* Writes 0x and hexadecimal digits. */
 void pick_put_hex(struct out *out, uint64_t value);
 
-/* Writes the flags of the event, with quotes for JSON or without. Returns false if it has none. */
-bool pick_put_flags(struct out *out, const struct posix_trace_event_np *event, const char *quote);
+#define PICK_FLAGS_MAX 3
+
+/* Stores the names of the event's flags and returns their number. */
+unsigned pick_flags(const struct posix_trace_event_np *event, const char *name[PICK_FLAGS_MAX]);
 
 /*
  * Gets the next value of the column's field and advances *index. Returns false after the last one.

@@ -79,9 +79,24 @@ static void text_symbol(struct out *out, const struct pick_cell *cell, bool sour
 	if (!symbol || (source && !symbol->file))
 		out_char(out, '-');
 	else if (source)
-		symbols_source(out, symbol, false);
+		symbols_source(out, symbol);
 	else
 		text_safe(out, symbol->name, strlen(symbol->name));
+}
+
+/* Writes the names of the flags with commas between them, or "-". */
+static void text_flags(struct out *out, const struct posix_trace_event_np *event)
+{
+	const char *name[PICK_FLAGS_MAX];
+	unsigned count = pick_flags(event, name);
+
+	for (unsigned i = 0; i < count; i++) {
+		if (i)
+			out_char(out, ',');
+		out_str(out, name[i]);
+	}
+	if (!count)
+		out_char(out, '-');
 }
 
 /* Writes the value of column i. */
@@ -125,8 +140,7 @@ static void text_cell(struct out *out, struct pick *pick, unsigned i, const stru
 		text_data(out, cell);
 		break;
 	case PICK_FLAGS:
-		if (!pick_put_flags(out, event, ""))
-			out_char(out, '-');
+		text_flags(out, event);
 		break;
 	case PICK_LOG:
 		text_safe(out, cell->line->log_name, strlen(cell->line->log_name));

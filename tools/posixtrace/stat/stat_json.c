@@ -14,15 +14,6 @@ static void text_member(struct json *json, const char *name, const char *value, 
 	json_text(json, name, value, strnlen(value, max));
 }
 
-/* Writes a time as text and as nanoseconds in the member name_ns. */
-static void time_member(struct json *json, const char *name, const char *name_ns, int64_t time_ns)
-{
-	char when[WHEN_BYTES];
-
-	json_string_member(json, name, when_string(when, time_ns, WHEN_UTC));
-	json_exact(json, name_ns, time_ns);
-}
-
 /* Counts of the log, a type or a thread. Times exist only if there are events. */
 static void count_members(struct json *json, const struct tally *tally,
 			  const struct tally_count *count)
@@ -35,16 +26,9 @@ static void count_members(struct json *json, const struct tally *tally,
 	json_real(json, "events_per_second", "%.3f", stat_rate(tally, count));
 	if (!count->events)
 		return;
-	time_member(json, "first", "first_ns", count->first_ns);
-	time_member(json, "last", "last_ns", count->last_ns);
+	json_time(json, "first", "first_ns", count->first_ns);
+	json_time(json, "last", "last_ns", count->last_ns);
 	json_exact(json, "duration_ns", stat_span(count));
-}
-
-/* The ledger as in all commands: equation.h has its members. */
-static void ledger_member(struct json *json, const struct posix_trace_ledger_np *ledger)
-{
-	json_name(json, "ledger");
-	equation_json(json->out, ledger);
 }
 
 /* The description of the log and the attributes of its stream. */
@@ -65,7 +49,7 @@ static void origin_members(struct json *json, const struct stat_report *report)
 	text_member(json, "generation", attr->generation, sizeof(attr->generation));
 	json_name(json, "format");
 	out_printf(json->out, "\"%u.%u\"", info->format_major, info->format_minor);
-	time_member(json, "created", "created_ns", when_timespec(&attr->created));
+	json_time(json, "created", "created_ns", when_timespec(&attr->created));
 	json_string_member(json, "stream_full_policy", policy_name(attr->stream_policy));
 	json_string_member(json, "log_full_policy", policy_name(attr->log_policy));
 	json_string_member(json, "inheritance", policy_name(attr->inheritance));
@@ -105,7 +89,7 @@ static void type_object(struct json *json, const struct tally *tally,
 	if (type->type->schema && type->type->schema->level)
 		json_unsigned(json, "level", (uint64_t)type->type->schema->level);
 	count_members(json, tally, &type->count);
-	ledger_member(json, &type->ledger);
+	equation_json(json, "ledger", &type->ledger);
 	json_end_object(json);
 }
 
@@ -118,7 +102,7 @@ static void thread_object(struct json *json, const struct tally *tally,
 	json_signed(json, "tid", thread->id.tid);
 	json_address(json, "thread", thread->id.thread);
 	count_members(json, tally, &thread->count);
-	ledger_member(json, &thread->ledger);
+	equation_json(json, "ledger", &thread->ledger);
 	json_end_object(json);
 }
 
@@ -135,9 +119,8 @@ void stat_json(struct out *out, const struct stat_report *report)
 	/* The parts that the reader skipped while it counted the events. */
 	json_unsigned(&json, "damaged_parts", tally->gaps);
 	count_members(&json, tally, &tally->total);
-	ledger_member(&json, &tally->ledger);
-	json_name(&json, "shim_lost");
-	shimloss_json(out, &report->shim);
+	equation_json(&json, "ledger", &tally->ledger);
+	shimloss_json(&json, "shim_lost", &report->shim);
 	json_array(&json, "types");
 	for (size_t i = 0; i < tally->types; i++)
 		type_object(&json, tally, &tally->type[i]);
@@ -146,6 +129,5 @@ void stat_json(struct out *out, const struct stat_report *report)
 	for (size_t i = 0; i < tally->threads; i++)
 		thread_object(&json, tally, &tally->thread[i]);
 	json_end_array(&json);
-	json_end_object(&json);
-	out_char(out, '\n');
+	json_end_line(&json);
 }

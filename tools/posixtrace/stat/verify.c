@@ -105,10 +105,8 @@ static void result_json(struct json *json, const struct posix_trace_check_np *ch
 	json_unsigned(json, "blocks", check->blocks);
 	json_unsigned(json, "events", check->events);
 	json_unsigned(json, "bytes", check->bytes);
-	json_name(json, "ledger");
-	equation_json(json->out, &check->ledger);
-	json_end_object(json);
-	out_char(json->out, '\n');
+	equation_json(json, "ledger", &check->ledger);
+	json_end_line(json);
 }
 
 /*

@@ -16,7 +16,8 @@
 #include "symbols/demangle.h"
 #include "symbols/module.h"
 
-#define KNOWN_MAX (1u << 17) /* entries; then the cache is emptied */
+#define KNOWN_MAX    (1u << 17) /* entries; then the cache is emptied */
+#define SOURCE_BYTES 4200       /* PATH_MAX and a number */
 
 /* The symbol of an address of a process in the time of one mapping. */
 struct known {
@@ -189,20 +190,29 @@ const char *symbols_function(trace_id_t trid, pid_t pid, uint64_t address, int64
 	return find_symbol(entry, &mapping, address, true) ? entry->symbol.name : NULL;
 }
 
-void symbols_source(struct out *out, const struct symbol *symbol, bool json)
+/* Stores FILE:LINE, or FILE alone. A longer path is cut. */
+static const char *get_source(const struct symbol *symbol, char text[SOURCE_BYTES])
 {
-	char text[4200]; /* PATH_MAX and a number; a longer path is cut */
-	size_t len;
-
 	if (symbol->line)
-		snprintf(text, sizeof(text), "%s:%u", symbol->file, symbol->line);
+		snprintf(text, SOURCE_BYTES, "%s:%u", symbol->file, symbol->line);
 	else
-		snprintf(text, sizeof(text), "%s", symbol->file);
-	len = strlen(text);
-	if (json)
-		text_json(out, text, len);
-	else
-		text_safe(out, text, len);
+		snprintf(text, SOURCE_BYTES, "%s", symbol->file);
+	return text;
+}
+
+void symbols_source(struct out *out, const struct symbol *symbol)
+{
+	char text[SOURCE_BYTES];
+
+	get_source(symbol, text);
+	text_safe(out, text, strlen(text));
+}
+
+void symbols_source_json(struct json *json, const char *name, const struct symbol *symbol)
+{
+	char text[SOURCE_BYTES];
+
+	json_string_member(json, name, get_source(symbol, text));
 }
 
 void symbols_text(struct out *out, const struct symbol *symbol)
@@ -212,6 +222,6 @@ void symbols_text(struct out *out, const struct symbol *symbol)
 	if (!symbol->file)
 		return;
 	out_str(out, " (");
-	symbols_source(out, symbol, false);
+	symbols_source(out, symbol);
 	out_char(out, ')');
 }

@@ -9,6 +9,7 @@
 #ifndef POSIXTRACE_SYMBOLS_SYMBOLS_H
 #define POSIXTRACE_SYMBOLS_SYMBOLS_H
 
+#include "base/json.h"
 #include "base/option.h"
 #include "base/out.h"
 #include "log/logfile.h"
@@ -48,7 +49,8 @@ const char *symbols_function(trace_id_t trid, pid_t pid, uint64_t address, int64
 /* Writes " NAME (FILE:LINE)", or the part of it that is known, with unsafe characters escaped. */
 void symbols_text(struct out *out, const struct symbol *symbol);
 
-/* Writes "FILE:LINE", or FILE if the line is unknown, as text or as a JSON string. */
-void symbols_source(struct out *out, const struct symbol *symbol, bool json);
+/* Write "FILE:LINE", or FILE if the line is unknown: as text, and as a member of a JSON object. */
+void symbols_source(struct out *out, const struct symbol *symbol);
+void symbols_source_json(struct json *json, const char *name, const struct symbol *symbol);
 
 #endif

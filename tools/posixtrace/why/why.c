@@ -183,7 +183,7 @@ static int take_thread(void)
  * Divides and prints one window. Returns 0 or an error number. Each window has its own tree, which
  * is freed before the next one, so that --slowest 1000 needs the memory of one.
  */
-static int answer(const struct window *window, bool *is_cut)
+static int answer(const struct window *window, struct json *json, bool *is_cut)
 {
 	struct division division;
 	struct why_causes causes = { .count = 0 };
@@ -193,7 +193,7 @@ static int answer(const struct window *window, bool *is_cut)
 	if (!err && !why_causes(&causes, &division))
 		err = ENOMEM;
 	if (!err && why.json)
-		why_json(&out_stdout, &why, window, &division, &causes, window == why.window);
+		why_json(json, &why, window, &division, &causes);
 	else if (!err)
 		why_text(&out_stdout, &why, window, &division, &causes);
 	*is_cut |= division.is_cut;
@@ -202,35 +202,48 @@ static int answer(const struct window *window, bool *is_cut)
 	return err;
 }
 
-/*
- * Prints all answers and, as text, the evidence once. An error leaves the output incomplete; the
- * status says so.
- */
-static int answer_all(void)
+/* Prints all answers. Returns 0 or an error number, after which the JSON is incomplete. */
+static int answer_json(void)
+{
+	struct json json = json_begin(&out_stdout);
+	bool is_cut = false;
+	int err = 0;
+
+	json_object(&json, NULL);
+	json_unsigned(&json, "events", why.history.events);
+	json_unsigned(&json, "lost", why.lost);
+	json_bool(&json, "sched", why.history.has_states);
+	json_bool(&json, "holds", why.history.has_holds);
+	json_array(&json, "answers");
+	for (size_t i = 0; !err && i < why.windows; i++)
+		err = answer(&why.window[i], &json, &is_cut);
+	json_end_array(&json);
+	json_end_line(&json);
+	return err;
+}
+
+/* Prints all answers, and the evidence once. */
+static int answer_text(void)
 {
 	bool is_cut = false;
 	int err = 0;
 
-	if (options.aggregate) {
-		err = why_aggregate(&out_stdout, &why);
-	} else {
-		if (why.json)
-			out_printf(&out_stdout, "{\"events\":%llu,\"lost\":%llu,\"sched\":%s,"
-				   "\"holds\":%s,\"answers\":[",
-				   (unsigned long long)why.history.events,
-				   (unsigned long long)why.lost,
-				   why.history.has_states ? "true" : "false",
-				   why.history.has_holds ? "true" : "false");
-		for (size_t i = 0; !err && i < why.windows; i++) {
-			if (i && !why.json)
-				out_char(&out_stdout, '\n');
-			err = answer(&why.window[i], &is_cut);
-		}
-		if (why.json)
-			out_str(&out_stdout, "]}\n");
-		else if (!err)
-			why_text_end(&out_stdout, &why, is_cut);
+	for (size_t i = 0; !err && i < why.windows; i++) {
+		if (i)
+			out_char(&out_stdout, '\n');
+		err = answer(&why.window[i], NULL, &is_cut);
 	}
+	if (!err)
+		why_text_end(&out_stdout, &why, is_cut);
+	return err;
+}
+
+/* An error leaves the output incomplete; the status says so. */
+static int answer_all(void)
+{
+	int err = options.aggregate ? why_aggregate(&out_stdout, &why) :
+		  why.json ? answer_json() : answer_text();
+
 	if (!err)
 		return TOOL_OK;
 	say("%s: %s", why.log.path, strerror(err));

@@ -3,6 +3,7 @@
 #ifndef POSIXTRACE_WHY_WHY_H
 #define POSIXTRACE_WHY_WHY_H
 
+#include "base/json.h"
 #include "base/out.h"
 #include "base/when.h"
 #include "spans/lost.h"
@@ -52,8 +53,9 @@ void why_text(struct out *out, const struct why *why, const struct window *windo
 	      const struct division *division, const struct why_causes *causes);
 /* Prints the evidence that all answers share. */
 void why_text_end(struct out *out, const struct why *why, bool is_cut);
-void why_json(struct out *out, const struct why *why, const struct window *window,
-	      const struct division *division, const struct why_causes *causes, bool is_first);
+/* Writes one answer as an object of the open array. */
+void why_json(struct json *json, const struct why *why, const struct window *window,
+	      const struct division *division, const struct why_causes *causes);
 
 /*
  * Prints what the slowest windows do that those in the middle do not. Returns 0 or ENOMEM.

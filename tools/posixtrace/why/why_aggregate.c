@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/brief.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "why/why.h"
@@ -126,18 +127,25 @@ static size_t group_size(size_t count, size_t parts)
 static void put_json(struct out *out, const struct why *why, const struct aggregate *aggregate,
 		     double slow_ns, double middle_ns)
 {
-	out_printf(out, "{\"spans\":%zu,\"slow_ns\":%.0f,\"median_ns\":%.0f,\"causes\":[",
-		   why->windows, slow_ns, middle_ns);
+	struct json json = json_begin(out);
+
+	json_object(&json, NULL);
+	json_unsigned(&json, "spans", why->windows);
+	json_real(&json, "slow_ns", "%.0f", slow_ns);
+	json_real(&json, "median_ns", "%.0f", middle_ns);
+	json_array(&json, "causes");
 	for (size_t i = 0; i < aggregate->count; i++) {
 		const struct total *total = &aggregate->total[i];
 
-		out_printf(out, "%s{\"kind\":\"%s\",\"what\":", i ? "," : "",
-			   division_kind_name(total->kind));
-		text_json(out, total->label, strlen(total->label));
-		out_printf(out, ",\"slow_ns\":%.0f,\"median_ns\":%.0f}", total->slow_ns,
-			   total->middle_ns);
+		json_object(&json, NULL);
+		json_string_member(&json, "kind", division_kind_name(total->kind));
+		json_string_member(&json, "what", total->label);
+		json_real(&json, "slow_ns", "%.0f", total->slow_ns);
+		json_real(&json, "median_ns", "%.0f", total->middle_ns);
+		json_end_object(&json);
 	}
-	out_str(out, "]}\n");
+	json_end_array(&json);
+	json_end_line(&json);
 }
 
 static void put_text(struct out *out, const struct why *why, const struct aggregate *aggregate,

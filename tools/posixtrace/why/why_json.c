@@ -7,85 +7,88 @@
  */
 #include <string.h>
 
-#include "base/jsontext.h"
+#include "base/json.h"
 #include "why/why.h"
 
-static void put_string(struct out *out, const char *key, const char *text)
+static void put_string(struct json *json, const char *name, const char *text)
 {
-	out_printf(out, "\"%s\":", key);
-	json_string(out, text, strlen(text));
+	json_unicode(json, name, text, strlen(text));
 }
 
 /* A part of a thread that caused a wait has a percentage of the root, not of its parent. */
-static void put_share(struct out *out, uint64_t ns, uint64_t whole)
+static void put_share(struct json *json, uint64_t ns, uint64_t whole)
 {
-	out_printf(out, ",\"ns\":%llu,\"percent\":%.3f", (unsigned long long)ns,
-		   whole ? 100.0 * (double)ns / (double)whole : 0.0);
+	json_unsigned(json, "ns", ns);
+	json_real(json, "percent", "%.3f", whole ? 100.0 * (double)ns / (double)whole : 0.0);
 }
 
-static void put_thread(struct out *out, const struct why *why, uint32_t thread)
+static void put_thread(struct json *json, const struct why *why, uint32_t thread)
 {
 	const struct history_thread *of = &why->history.thread[thread];
 
-	out_printf(out, ",\"pid\":%d,\"tid\":%d,", (int)of->pid, (int)of->tid);
-	put_string(out, "name", of->name);
+	json_signed(json, "pid", of->pid);
+	json_signed(json, "tid", of->tid);
+	put_string(json, "name", of->name);
 }
 
+static void put_parts(struct json *json, const struct why *why, const struct division *division,
+		      uint32_t parent);
+
 /* Prints a node and all below it. The recursion ends at WHY_DEPTH threads, each with a part. */
-static void put_part(struct out *out, const struct why *why, const struct division *division,
+static void put_part(struct json *json, const struct why *why, const struct division *division,
 		     uint32_t index)
 {
 	const struct why_node *node = &division->node[index];
 
-	out_str(out, "{\"kind\":\"");
-	out_str(out, division_kind_name(node->kind));
-	out_str(out, "\",");
-	put_string(out, "what", node->label ? node->label : "");
-	put_share(out, node->ns, division->node[0].ns);
-	put_thread(out, why, node->thread);
-	out_printf(out, ",\"count\":%llu,\"longest_ns\":%llu,\"longest_at\":\"%lld\","
-		   "\"bytes\":%llu,\"guess\":%s,\"parts\":[", (unsigned long long)node->count,
-		   (unsigned long long)node->longest_ns, (long long)node->longest_at_ns,
-		   (unsigned long long)node->bytes, node->is_guess ? "true" : "false");
-	for (uint32_t at = node->child; at; at = division->node[at].sibling) {
-		put_part(out, why, division, at);
-		if (division->node[at].sibling)
-			out_char(out, ',');
-	}
-	out_str(out, "]}");
+	json_object(json, NULL);
+	json_string_member(json, "kind", division_kind_name(node->kind));
+	put_string(json, "what", node->label ? node->label : "");
+	put_share(json, node->ns, division->node[0].ns);
+	put_thread(json, why, node->thread);
+	json_unsigned(json, "count", node->count);
+	json_unsigned(json, "longest_ns", node->longest_ns);
+	json_exact(json, "longest_at", node->longest_at_ns);
+	json_unsigned(json, "bytes", node->bytes);
+	json_bool(json, "guess", node->is_guess);
+	put_parts(json, why, division, index);
+	json_end_object(json);
+}
+
+/* Prints the children of a node. */
+static void put_parts(struct json *json, const struct why *why, const struct division *division,
+		      uint32_t parent)
+{
+	json_array(json, "parts");
+	for (uint32_t at = division->node[parent].child; at; at = division->node[at].sibling)
+		put_part(json, why, division, at);
+	json_end_array(json);
 }
 
 /* Unlike the text this has all parts and causes, so that a program can choose. */
-void why_json(struct out *out, const struct why *why, const struct window *window,
-	      const struct division *division, const struct why_causes *causes, bool is_first)
+void why_json(struct json *json, const struct why *why, const struct window *window,
+	      const struct division *division, const struct why_causes *causes)
 {
 	const struct why_node *root = &division->node[0];
 
-	if (!is_first)
-		out_char(out, ',');
-	out_char(out, '{');
-	put_string(out, "span", window->name ? window->name : "");
-	put_thread(out, why, window->thread);
-	out_printf(out, ",\"begin\":\"%lld\",\"end\":\"%lld\"", (long long)window->from_ns,
-		   (long long)window->to_ns);
-	put_share(out, root->ns, root->ns);
-	out_str(out, ",\"causes\":[");
+	json_object(json, NULL);
+	put_string(json, "span", window->name ? window->name : "");
+	put_thread(json, why, window->thread);
+	json_exact(json, "begin", window->from_ns);
+	json_exact(json, "end", window->to_ns);
+	put_share(json, root->ns, root->ns);
+	json_array(json, "causes");
 	for (size_t i = 0; i < causes->count; i++) {
 		const struct why_cause *cause = &causes->cause[i];
 
-		out_str(out, i ? ",{\"kind\":\"" : "{\"kind\":\"");
-		out_str(out, division_kind_name(cause->kind));
-		out_str(out, "\",");
-		put_string(out, "what", cause->label);
-		put_share(out, cause->ns, root->ns);
-		put_thread(out, why, cause->thread);
-		out_char(out, '}');
+		json_object(json, NULL);
+		json_string_member(json, "kind", division_kind_name(cause->kind));
+		put_string(json, "what", cause->label);
+		put_share(json, cause->ns, root->ns);
+		put_thread(json, why, cause->thread);
+		json_end_object(json);
 	}
-	out_str(out, "],\"parts\":[");
-	for (uint32_t at = root->child; at; at = division->node[at].sibling) {
-		put_part(out, why, division, at);
-		if (division->node[at].sibling)
-			out_char(out, ',');
-	}
-	out_printf(out, "],\"cut\":%s}", division->is_cut ? "true" : "false");
+	json_end_array(json);
+	put_parts(json, why, division, 0);
+	json_bool(json, "cut", division->is_cut);
+	json_end_object(json);
 }

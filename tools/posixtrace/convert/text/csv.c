@@ -136,9 +136,10 @@ static int csv_type(void *context, const struct fmt_type *type)
 static void put_fields(struct csv *csv, const struct fmt_event *event)
 {
 	struct out *out = csv->out, *scratch = csv->scratch;
+	struct json json = json_begin(scratch);
 
 	scratch->used = 0;
-	json_fields_object(scratch, event);
+	json_fields_object(&json, NULL, event);
 	out_char(out, '"');
 	for (size_t i = 0; i < scratch->used; i++) {
 		if (scratch->bytes[i] == '"')

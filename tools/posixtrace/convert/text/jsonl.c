@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/jsontext.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "base/vec.h"
-#include "base/when.h"
 #include "convert/format.h"
 #include "convert/jsonfields.h"
+#include "log/equation.h"
 
 extern const struct format format_jsonl;
 
@@ -27,7 +27,7 @@ struct kept { /* a piece of JSON that many lines repeat */
 
 struct jsonl {
 	struct fmt_flow *flow;
-	struct out *out;
+	struct json json;
 	struct kept *event; /* by index of its type: "event":"NAME", quoted once */
 	size_t types;
 };
@@ -39,7 +39,7 @@ static int jsonl_open(struct fmt_flow *flow, const struct fmt_output *output, vo
 	if (!jsonl)
 		return ENOMEM;
 	jsonl->flow = flow;
-	jsonl->out = output->out;
+	jsonl->json = json_begin(output->out);
 	*context = jsonl;
 	return 0;
 }
@@ -54,33 +54,16 @@ static void jsonl_close(void *context)
 	free(jsonl);
 }
 
-/* Writes ,"KEY":"TEXT" unless the text is empty. */
-static void text_member(struct out *out, const char *key, const char *text, size_t len)
+/* Writes the text unless it is empty. */
+static void text_member(struct json *json, const char *name, const char *text, size_t len)
 {
-	if (len) {
-		out_char(out, ',');
-		json_text_member(out, key, text, len);
-	}
+	if (len)
+		json_exact_text(json, name, text, len);
 }
 
-static void string_member(struct out *out, const char *key, const char *text)
+static void string_member(struct json *json, const char *name, const char *text)
 {
-	text_member(out, key, text, strlen(text));
-}
-
-/* Writes a number as a string, as a double cannot represent all of 64 bits. */
-static void big_member(struct out *out, const char *key, int64_t number)
-{
-	out_printf(out, ",\"%s\":\"%lld\"", key, (long long)number);
-}
-
-/* Writes a time twice: in a form for people, and exactly in nanoseconds. */
-static void time_member(struct out *out, const char *time_key, const char *ns_key, int64_t time_ns)
-{
-	char time[WHEN_BYTES];
-
-	out_printf(out, ",\"%s\":\"%s\",\"%s\":\"%lld\"", time_key,
-		   when_string(time, time_ns, WHEN_UTC), ns_key, (long long)time_ns);
+	text_member(json, name, text, strlen(text));
 }
 
 /* The words of posixtrace stat. A damaged log may have another number. */
@@ -100,7 +83,7 @@ static const char *policy_name(int policy)
 }
 
 /* The functions keep 0 if an attribute is damaged, so no result is checked. */
-static void attribute_members(struct out *out, const trace_attr_t *attr)
+static void attribute_members(struct json *json, const trace_attr_t *attr)
 {
 	size_t stream_size = 0, data_size = 0, log_size = 0;
 	int inherited = 0, stream_policy = 0, log_policy = 0;
@@ -111,39 +94,40 @@ static void attribute_members(struct out *out, const trace_attr_t *attr)
 	posix_trace_attr_getinherited(attr, &inherited);
 	posix_trace_attr_getstreamfullpolicy(attr, &stream_policy);
 	posix_trace_attr_getlogfullpolicy(attr, &log_policy);
-	out_printf(out, ",\"stream_size\":%zu,\"max_data_size\":%zu,\"log_size\":%zu,"
-			"\"inherited\":%s,\"stream_policy\":\"%s\",\"log_policy\":\"%s\"",
-		   stream_size, data_size, log_size,
-		   inherited == POSIX_TRACE_INHERITED ? "true" : "false",
-		   policy_name(stream_policy), policy_name(log_policy));
+	json_unsigned(json, "stream_size", stream_size);
+	json_unsigned(json, "max_data_size", data_size);
+	json_unsigned(json, "log_size", log_size);
+	json_bool(json, "inherited", inherited == POSIX_TRACE_INHERITED);
+	json_string_member(json, "stream_policy", policy_name(stream_policy));
+	json_string_member(json, "log_policy", policy_name(log_policy));
 }
 
 static int jsonl_begin(void *context, const struct fmt_facts *facts)
 {
-	struct out *out = ((struct jsonl *)context)->out;
+	struct json *json = &((struct jsonl *)context)->json;
 
-	out_str(out, "{\"trace\":");
-	json_string(out, facts->name, strlen(facts->name));
+	json_object(json, NULL);
+	json_unicode(json, "trace", facts->name, strlen(facts->name));
 	/*
 	 * Members without a value are omitted, so that readers need not know which value means
 	 * unknown.
 	 */
-	string_member(out, "generation", facts->generation);
-	string_member(out, "host", facts->host);
-	string_member(out, "clock", facts->clock);
+	string_member(json, "generation", facts->generation);
+	string_member(json, "host", facts->host);
+	string_member(json, "clock", facts->clock);
 	if (facts->clock_hz)
-		big_member(out, "clock_hz", (int64_t)facts->clock_hz);
+		json_exact(json, "clock_hz", (int64_t)facts->clock_hz);
 	if (facts->resolution_ns)
-		big_member(out, "resolution_ns", facts->resolution_ns);
-	out_printf(out, ",\"pid\":%u", facts->pid);
+		json_exact(json, "resolution_ns", facts->resolution_ns);
+	json_unsigned(json, "pid", facts->pid);
 	if (facts->has_creation)
-		time_member(out, "created", "created_ns", facts->creation_ns);
+		json_time(json, "created", "created_ns", facts->creation_ns);
 	if (facts->relative)
-		out_str(out, ",\"relative\":true");
+		json_bool(json, "relative", true);
 	if (facts->has_attr)
-		attribute_members(out, &facts->attr);
-	out_str(out, "}\n");
-	return out->err;
+		attribute_members(json, &facts->attr);
+	json_end_line(json);
+	return json->out->err;
 }
 
 /* Keeps the name of a type as JSON. Names are quoted once and not for each event. */
@@ -154,7 +138,7 @@ static int keep_name(struct jsonl *jsonl, const struct fmt_type *type)
 	if (!vec_reach(&jsonl->event, &jsonl->types, type->index))
 		return ENOMEM;
 	more = jsonl->event;
-	more[type->index].text = json_text_kept("event", type->name, type->name_len,
+	more[type->index].text = json_keep_text("event", type->name, type->name_len,
 						&more[type->index].len);
 	return more[type->index].text ? 0 : ENOMEM;
 }
@@ -162,53 +146,57 @@ static int keep_name(struct jsonl *jsonl, const struct fmt_type *type)
 static int jsonl_type(void *context, const struct fmt_type *type)
 {
 	struct jsonl *jsonl = context;
-	struct out *out = jsonl->out;
+	struct json *json = &jsonl->json;
 
-	out_str(out, "{");
-	json_text_member(out, "type", type->name, type->name_len);
+	json_object(json, NULL);
+	json_exact_text(json, "type", type->name, type->name_len);
 	if (type->id)
-		out_printf(out, ",\"id\":%u", type->id);
+		json_unsigned(json, "id", type->id);
 	if (type->number)
-		out_printf(out, ",\"number\":%llu", (unsigned long long)type->number);
+		json_unsigned(json, "number", type->number);
 	if (type->schema)
-		string_member(out, "schema", type->schema);
+		string_member(json, "schema", type->schema);
 	if (type->level >= 0)
-		out_printf(out, ",\"level\":%d", type->level);
+		json_signed(json, "level", type->level);
 	if (type->span)
-		string_member(out, type->phase == FMT_BEGIN ? "begins" : "ends", type->span);
-	out_str(out, "}\n");
+		string_member(json, type->phase == FMT_BEGIN ? "begins" : "ends", type->span);
+	json_end_line(json);
 	return keep_name(jsonl, type);
 }
 
 /* tid and handle are 0 in the name of a process. */
 static int jsonl_thread(void *context, const struct fmt_thread *thread)
 {
-	struct out *out = ((struct jsonl *)context)->out;
+	struct json *json = &((struct jsonl *)context)->json;
 
-	out_char(out, '{');
-	json_text_member(out, "thread", thread->name, thread->name_len);
-	out_printf(out, ",\"pid\":%u,\"tid\":%u,\"handle\":\"0x%llx\"}\n", thread->pid, thread->tid,
-		   (unsigned long long)thread->thread);
-	return out->err;
+	json_object(json, NULL);
+	json_exact_text(json, "thread", thread->name, thread->name_len);
+	json_unsigned(json, "pid", thread->pid);
+	json_unsigned(json, "tid", thread->tid);
+	json_address(json, "handle", thread->thread);
+	json_end_line(json);
+	return json->out->err;
 }
 
 static int jsonl_object(void *context, const struct fmt_object *object)
 {
-	struct out *out = ((struct jsonl *)context)->out;
+	struct json *json = &((struct jsonl *)context)->json;
 
-	out_char(out, '{');
-	json_text_member(out, "object", object->name, object->name_len);
-	string_member(out, "kind", object->kind);
-	out_printf(out, ",\"pid\":%u,\"pointer\":\"0x%llx\"", object->pid,
-		   (unsigned long long)object->pointer);
+	json_object(json, NULL);
+	json_exact_text(json, "object", object->name, object->name_len);
+	string_member(json, "kind", object->kind);
+	json_unsigned(json, "pid", object->pid);
+	json_address(json, "pointer", object->pointer);
 	if (object->has_since)
-		time_member(out, "since", "since_ns", object->since_ns);
-	if (object->parameter[0] || object->parameter[1])
-		out_printf(out, ",\"parameters\":[\"%llu\",\"%llu\"]",
-			   (unsigned long long)object->parameter[0],
-			   (unsigned long long)object->parameter[1]);
-	out_str(out, "}\n");
-	return out->err;
+		json_time(json, "since", "since_ns", object->since_ns);
+	if (object->parameter[0] || object->parameter[1]) {
+		json_array(json, "parameters");
+		json_exact_unsigned(json, NULL, object->parameter[0]);
+		json_exact_unsigned(json, NULL, object->parameter[1]);
+		json_end_array(json);
+	}
+	json_end_line(json);
+	return json->out->err;
 }
 
 /* Names the log of an event if the input is several logs. */
@@ -217,188 +205,161 @@ static void log_member(struct jsonl *jsonl, unsigned source)
 	const char *log = fmt_source_name(jsonl->flow, source);
 
 	if (log)
-		string_member(jsonl->out, "log", log);
+		string_member(&jsonl->json, "log", log);
 }
 
 /* Data as text if all of it is text, else in hexadecimal digits. */
-static void data_member(struct out *out, const struct fmt_event *event)
+static void data_member(struct json *json, const struct fmt_event *event)
 {
-	if (text_is_text(event->data, event->data_len, true)) {
-		out_str(out, ",\"text\":");
-		json_string(out, event->data, event->data_len);
-	} else {
-		out_str(out, ",\"hex\":\"");
-		out_hex(out, event->data, event->data_len);
-		out_char(out, '"');
-	}
+	if (text_is_text(event->data, event->data_len, true))
+		json_unicode(json, "text", event->data, event->data_len);
+	else
+		json_hex(json, "hex", event->data, event->data_len);
 }
 
 /* Members that few events have. */
-static void rare_members(struct out *out, const struct fmt_event *event)
+static void rare_members(struct json *json, const struct fmt_event *event)
 {
 	if (event->truncation != POSIX_TRACE_NOT_TRUNCATED)
-		out_printf(out, ",\"truncated\":\"%s\"",
-			   event->truncation == POSIX_TRACE_TRUNCATED_READ ? "read" : "record");
+		json_string_member(json, "truncated",
+				   event->truncation == POSIX_TRACE_TRUNCATED_READ ? "read"
+										   : "record");
 	if (event->flags & POSIX_TRACE_EVENT_LATE_NP)
-		out_str(out, ",\"late\":true");
+		json_bool(json, "late", true);
 	if (event->flags & POSIX_TRACE_EVENT_GAP_NP)
-		out_str(out, ",\"after_damage\":true");
+		json_bool(json, "after_damage", true);
 	if (event->cpu >= 0)
-		out_printf(out, ",\"cpu\":%d", event->cpu);
+		json_signed(json, "cpu", event->cpu);
 }
-
-static char *put_text(char *p, const char *text, size_t len)
-{
-	memcpy(p, text, len);
-	return p + len;
-}
-
-/* The length is a constant, so that the compiler can replace the copy by stores. */
-#define PUT(p, text) put_text(p, text, sizeof(text) - 1)
 
 static int jsonl_event(void *context, const struct fmt_event *event)
 {
 	struct jsonl *jsonl = context;
-	struct out *out = jsonl->out;
+	struct json *json = &jsonl->json;
 	const struct kept *name = &jsonl->event[event->type->index];
-	char *p;
 
-	/*
-	 * One event is written by parts that each fit in the buffer. printf() would be the largest
-	 * cost.
-	 */
-	out_char(out, '{');
-	out_bytes(out, name->text, name->len);
-	p = PUT(out_room(out), ",\"time\":\"");
-	p = when_put(p, event->time_ns, WHEN_UTC);
-	p = PUT(p, "\",\"ns\":\"");
-	p = when_put(p, event->time_ns, WHEN_RAW);
-	p = PUT(p, "\",\"pid\":");
-	p = put_unsigned(p, event->pid);
-	p = PUT(p, ",\"tid\":");
-	p = put_unsigned(p, event->tid);
-	p = PUT(p, ",\"thread\":\"0x");
-	p = put_hex(p, event->thread, 1);
-	p = PUT(p, "\",\"address\":\"0x");
-	p = put_hex(p, event->address, 1);
-	p = PUT(p, "\",\"len\":");
-	p = put_unsigned(p, event->data_len);
-	out_done(out, p);
+	json_object(json, NULL);
+	json_kept(json, name->text, name->len);
+	json_time(json, "time", "ns", event->time_ns);
+	json_unsigned(json, "pid", event->pid);
+	json_unsigned(json, "tid", event->tid);
+	json_address(json, "thread", event->thread);
+	json_address(json, "address", event->address);
+	json_unsigned(json, "len", event->data_len);
 	if (event->data_len)
-		data_member(out, event);
-	json_fields(out, jsonl->flow, event);
+		data_member(json, event);
+	json_fields(json, jsonl->flow, event);
 	if (event->truncation != POSIX_TRACE_NOT_TRUNCATED || event->flags || event->cpu >= 0)
-		rare_members(out, event);
+		rare_members(json, event);
 	log_member(jsonl, event->source);
-	out_str(out, "}\n");
-	return out->err;
+	json_end_line(json);
+	return json->out->err;
 }
 
 /* An unknown count is null, which differs from 0. */
 static int jsonl_lost(void *context, const struct fmt_lost *lost)
 {
 	struct jsonl *jsonl = context;
-	struct out *out = jsonl->out;
+	struct json *json = &jsonl->json;
 
-	out_str(out, "{\"lost\":");
+	json_object(json, NULL);
 	if (lost->counted)
-		out_unsigned(out, lost->count);
+		json_unsigned(json, "lost", lost->count);
 	else
-		out_str(out, "null");
-	string_member(out, "cause", posix_trace_lost_name_np(lost->cause));
+		json_null(json, "lost");
+	string_member(json, "cause", posix_trace_lost_name_np(lost->cause));
 	if (lost->has_interval) {
-		time_member(out, "from", "from_ns", lost->begin_ns);
-		time_member(out, "to", "to_ns", lost->end_ns);
+		json_time(json, "from", "from_ns", lost->begin_ns);
+		json_time(json, "to", "to_ns", lost->end_ns);
 	}
 	if (lost->type)
-		text_member(out, "of", lost->type->name, lost->type->name_len);
-	if (lost->pid)
-		out_printf(out, ",\"pid\":%u,\"tid\":%u", lost->pid, lost->tid);
+		text_member(json, "of", lost->type->name, lost->type->name_len);
+	if (lost->pid) {
+		json_unsigned(json, "pid", lost->pid);
+		json_unsigned(json, "tid", lost->tid);
+	}
 	log_member(jsonl, lost->source);
-	out_str(out, "}\n");
-	return out->err;
+	json_end_line(json);
+	return json->out->err;
 }
 
 /* A note is a line for people, such as the origin of one of several logs. */
 static int jsonl_note(void *context, const char *text)
 {
-	struct out *out = ((struct jsonl *)context)->out;
+	struct json *json = &((struct jsonl *)context)->json;
 
-	out_char(out, '{');
-	json_text_member(out, "note", text, strlen(text));
-	out_str(out, "}\n");
-	return out->err;
+	json_object(json, NULL);
+	json_exact_text(json, "note", text, strlen(text));
+	json_end_line(json);
+	return json->out->err;
 }
 
 /* The members of a ledger. Causes without losses are omitted. */
-static void ledger_members(struct out *out, const struct posix_trace_ledger_np *ledger)
+static void ledger_members(struct json *json, const struct posix_trace_ledger_np *ledger)
 {
-	const char *comma = "";
-
-	out_printf(out, "\"called\":%llu,\"reported\":%llu,\"unread\":%llu,\"lost\":{",
-		   (unsigned long long)ledger->called, (unsigned long long)ledger->reported,
-		   (unsigned long long)ledger->unread);
-	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++) {
-		if (!ledger->lost[i])
-			continue;
-		out_printf(out, "%s\"%s\":%llu", comma, posix_trace_lost_name_np(i),
-			   (unsigned long long)ledger->lost[i]);
-		comma = ",";
-	}
-	out_char(out, '}');
+	json_unsigned(json, "called", ledger->called);
+	json_unsigned(json, "reported", ledger->reported);
+	json_unsigned(json, "unread", ledger->unread);
+	equation_causes_json(json, "lost", ledger->lost);
 }
 
 /* The ledger in total, by type and by thread. */
-static void ledgers_member(struct out *out, const struct fmt_end *end)
+static void ledgers_member(struct json *json, const struct fmt_end *end)
 {
-	out_str(out, ",\"ledger\":{");
-	ledger_members(out, &end->ledger);
-	out_str(out, "},\"types\":[");
+	json_object(json, "ledger");
+	ledger_members(json, &end->ledger);
+	json_end_object(json);
+	json_array(json, "types");
 	for (size_t i = 0; i < end->types; i++) {
-		out_str(out, i ? ",{" : "{");
-		json_text_member(out, "type", end->type[i].type->name, end->type[i].type->name_len);
-		out_char(out, ',');
-		ledger_members(out, &end->type[i].ledger);
-		out_char(out, '}');
+		json_object(json, NULL);
+		json_exact_text(json, "type", end->type[i].type->name, end->type[i].type->name_len);
+		ledger_members(json, &end->type[i].ledger);
+		json_end_object(json);
 	}
-	out_str(out, "],\"threads\":[");
+	json_end_array(json);
+	json_array(json, "threads");
 	for (size_t i = 0; i < end->threads; i++) {
 		const struct posix_trace_thread_np *thread = &end->thread[i].thread;
 
-		out_printf(out, "%s{\"pid\":%u,\"tid\":%u,\"thread\":\"0x%llx\",", i ? "," : "",
-			   (unsigned)thread->pid, (unsigned)thread->tid,
-			   (unsigned long long)thread->thread);
-		ledger_members(out, &end->thread[i].ledger);
-		out_char(out, '}');
+		json_object(json, NULL);
+		json_unsigned(json, "pid", (unsigned)thread->pid);
+		json_unsigned(json, "tid", (unsigned)thread->tid);
+		json_address(json, "thread", (uint64_t)thread->thread);
+		ledger_members(json, &end->thread[i].ledger);
+		json_end_object(json);
 	}
-	out_char(out, ']');
+	json_end_array(json);
+}
+
+static void status_members(struct json *json, const struct posix_trace_status_info *status)
+{
+	json_bool(json, "running", status->posix_stream_status);
+	json_bool(json, "stream_full", status->posix_stream_full_status);
+	json_bool(json, "overrun", status->posix_stream_overrun_status);
+	json_signed(json, "flush_error", status->posix_stream_flush_error);
+	json_bool(json, "log_full", status->posix_log_full_status);
+	json_bool(json, "log_overrun", status->posix_log_overrun_status);
 }
 
 /* The last line: a reader that lacks it knows that the output was cut. */
 static int jsonl_end(void *context, const struct fmt_end *end)
 {
-	struct out *out = ((struct jsonl *)context)->out;
+	struct json *json = &((struct jsonl *)context)->json;
 
-	out_printf(out, "{\"end\":%s", end->complete ? "true" : "false");
+	json_object(json, NULL);
+	json_bool(json, "end", end->complete);
 	if (end->has_status)
-		out_printf(out, ",\"running\":%s,\"stream_full\":%s,\"overrun\":%s,"
-				"\"flush_error\":%d,\"log_full\":%s,\"log_overrun\":%s",
-			   end->status.posix_stream_status ? "true" : "false",
-			   end->status.posix_stream_full_status ? "true" : "false",
-			   end->status.posix_stream_overrun_status ? "true" : "false",
-			   end->status.posix_stream_flush_error,
-			   end->status.posix_log_full_status ? "true" : "false",
-			   end->status.posix_log_overrun_status ? "true" : "false");
+		status_members(json, &end->status);
 	if (end->has_ledger)
-		ledgers_member(out, end);
-	out_str(out, "}\n");
-	return out->err;
+		ledgers_member(json, end);
+	json_end_line(json);
+	return json->out->err;
 }
 
 /* A live source pauses: everything so far shall be visible to the reader. */
 static int jsonl_idle(void *context)
 {
-	return out_flush(((struct jsonl *)context)->out);
+	return out_flush(((struct jsonl *)context)->json.out);
 }
 
 const struct format format_jsonl = {

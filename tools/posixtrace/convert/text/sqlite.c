@@ -327,13 +327,14 @@ static int thread_row(struct base *base, const struct fmt_event *event, int64_t 
 static void bind_fields(struct base *base, const struct fmt_event *event)
 {
 	struct out *out = &base->scratch;
+	struct json json = json_begin(out);
 
 	out->used = 0;
 	if (event->data_len > OUT_BYTES / 16 || !event->type->fields ||
 	    !event->type->fields->fields)
 		return;
 	/* STATIC: the buffer does not change before insert_row() executes the statement. */
-	json_fields_object(out, event);
+	json_fields_object(&json, NULL, event);
 	sqlite3_bind_text(base->statement[INSERT_EVENT], 11, out->bytes, (int)out->used,
 			  SQLITE_STATIC);
 }

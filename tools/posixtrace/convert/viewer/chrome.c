@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/jsontext.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "convert/explained.h"
@@ -30,7 +30,7 @@ struct kept { /* a piece of JSON that many events repeat */
 
 struct chrome {
 	struct fmt_flow *flow;
-	struct out *out;
+	struct json json;
 	struct kept *kept; /* by index of the type */
 	size_t types;
 	bool has_base;
@@ -46,7 +46,7 @@ static int chrome_open(struct fmt_flow *flow, const struct fmt_output *output, v
 	if (!chrome)
 		return ENOMEM;
 	chrome->flow = flow;
-	chrome->out = output->out;
+	chrome->json = json_begin(output->out);
 	*context = chrome;
 	return 0;
 }
@@ -61,11 +61,36 @@ static void chrome_close(void *context)
 	free(chrome);
 }
 
+/*
+ * Begins an element of the list of events, which is a line. The caller writes members and closes
+ * the object.
+ */
+static void begin_element(struct json *json, char phase)
+{
+	json_new_line(json);
+	json_object(json, NULL);
+	json_word(json, "ph", (const char[]){ phase, '\0' });
+}
+
+/* A metadata event names a process or a thread. It may be at any place of the list. */
+static void put_metadata(struct json *json, uint32_t pid, uint64_t tid, bool is_process,
+			 const char *name, size_t name_len)
+{
+	begin_element(json, 'M');
+	json_string_member(json, "name", is_process ? "process_name" : "thread_name");
+	json_unsigned(json, "pid", pid);
+	json_unsigned(json, "tid", tid);
+	json_object(json, "args");
+	json_exact_text(json, "name", name, name_len);
+	json_end_object(json);
+	json_end_object(json);
+}
+
 /* Writes the beginning. The first reading gives the least time, so that no time is negative. */
 static int chrome_begin(void *context, const struct fmt_facts *facts)
 {
 	struct chrome *chrome = context;
-	struct out *out = chrome->out;
+	struct json *json = &chrome->json;
 
 	chrome->facts = *facts;
 	if (facts->has_scan) {
@@ -73,11 +98,11 @@ static int chrome_begin(void *context, const struct fmt_facts *facts)
 		chrome->base_ns = facts->least_ns;
 		chrome->last_ns = facts->least_ns;
 	}
-	out_str(out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
-	/* The object is the first of the list, so all later ones begin with a comma. */
-	out_str(out, "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":0,\"tid\":0,"
-		     "\"args\":{\"name\":\"stream\"}}");
-	return out->err;
+	json_object(json, NULL);
+	json_word(json, "displayTimeUnit", "ns");
+	json_array(json, "traceEvents");
+	put_metadata(json, 0, 0, true, "stream", 6);
+	return json->out->err;
 }
 
 /* Quotes the name of the type once for all of its events. */
@@ -92,7 +117,7 @@ static int chrome_type(void *context, const struct fmt_type *type)
 	more = chrome->kept;
 	kept = &more[type->index];
 	memset(kept, 0, sizeof(*kept));
-	kept->name = json_text_kept("name", type->name, type->name_len, &kept->name_len);
+	kept->name = json_keep_text("name", type->name, type->name_len, &kept->name_len);
 	return kept->name ? 0 : ENOMEM;
 }
 
@@ -106,15 +131,15 @@ static uint64_t thread_number(uint32_t tid, uint64_t thread)
 }
 
 /* Microseconds with three decimals are exact nanoseconds. */
-static void put_microseconds(struct out *out, uint64_t ns, bool negative)
+static void put_microseconds(struct json *json, const char *name, uint64_t ns, bool is_negative)
 {
-	char *p = out_room(out);
+	char *p = json_put_name(json, out_room(json->out), name);
 
-	if (negative)
+	if (is_negative)
 		*p++ = '-';
 	p = put_unsigned(p, ns / 1000);
 	*p++ = '.';
-	out_done(out, put_digits(p, ns % 1000, 3));
+	out_done(json->out, put_digits(p, ns % 1000, 3));
 }
 
 /*
@@ -129,75 +154,58 @@ static void put_time(struct chrome *chrome, int64_t time_ns)
 		chrome->base_ns = time_ns;
 	chrome->has_base = true;
 	since = (uint64_t)time_ns - (uint64_t)chrome->base_ns;
-	put_microseconds(chrome->out, time_ns < chrome->base_ns ? 0 - since : since,
+	put_microseconds(&chrome->json, "ts", time_ns < chrome->base_ns ? 0 - since : since,
 			 time_ns < chrome->base_ns);
 }
 
 /* Writes the members that every event has. The rest of the object follows. */
 static void put_head(struct chrome *chrome, char phase, int64_t time_ns, uint32_t pid, uint64_t tid)
 {
-	struct out *out = chrome->out;
-	char *p;
-
-	out_str(out, ",\n{\"ph\":\"");
-	out_char(out, phase);
-	out_str(out, "\",\"ts\":");
+	begin_element(&chrome->json, phase);
 	put_time(chrome, time_ns);
-	p = out_room(out);
-	memcpy(p, ",\"pid\":", 7);
-	p = put_unsigned(p + 7, pid);
-	memcpy(p, ",\"tid\":", 7);
-	p = put_unsigned(p + 7, tid);
-	*p++ = ',';
-	out_done(out, p);
+	json_unsigned(&chrome->json, "pid", pid);
+	json_unsigned(&chrome->json, "tid", tid);
 }
 
 /* The data that no fields describe: as text if it is text, else in hexadecimal digits. */
-static void put_data(struct out *out, const struct fmt_event *event)
+static void put_data(struct json *json, const struct fmt_event *event)
 {
-	if (text_is_text(event->data, event->data_len, true)) {
-		out_str(out, ",\"text\":");
-		json_string(out, event->data, event->data_len);
-		return;
-	}
-	out_str(out, ",\"hex\":\"");
-	out_hex(out, event->data, event->data_len);
-	out_char(out, '"');
+	if (text_is_text(event->data, event->data_len, true))
+		json_unicode(json, "text", event->data, event->data_len);
+	else
+		json_hex(json, "hex", event->data, event->data_len);
 }
 
 /* Writes args and ends the object. Members with their usual value are omitted. */
 static void put_args(struct chrome *chrome, const struct fmt_event *event)
 {
+	struct json *json = &chrome->json;
 	bool add_nul;
-	struct out *out = chrome->out;
-	char *p = out_room(out);
 
-	memcpy(p, ",\"args\":{\"address\":\"0x", 22);
-	p = put_hex(p + 22, event->address, 1);
-	memcpy(p, "\",\"thread\":\"0x", 14);
-	p = put_hex(p + 14, event->thread, 1);
-	*p++ = '"';
-	out_done(out, p);
+	json_object(json, "args");
+	json_address(json, "address", event->address);
+	json_address(json, "thread", event->thread);
 	if (event->data_len && !(event->type->fields && explained(event->type->fields, event->data,
 								  event->data_len, &add_nul)))
-		put_data(out, event);
-	json_fields(out, chrome->flow, event);
+		put_data(json, event);
+	json_fields(json, chrome->flow, event);
 	if (event->truncation != POSIX_TRACE_NOT_TRUNCATED)
-		out_str(out, ",\"truncated\":true");
+		json_bool(json, "truncated", true);
 	if (event->flags & POSIX_TRACE_EVENT_LATE_NP)
-		out_str(out, ",\"late\":true");
+		json_bool(json, "late", true);
 	if (event->flags & POSIX_TRACE_EVENT_GAP_NP)
-		out_str(out, ",\"after_damage\":true");
+		json_bool(json, "after_damage", true);
 	if (event->cpu >= 0)
-		out_printf(out, ",\"cpu\":%d", event->cpu);
-	out_str(out, "}}");
+		json_signed(json, "cpu", event->cpu);
+	json_end_object(json);
+	json_end_object(json);
 }
 
 /* The category and id that connect both events of an asynchronous span. */
-static void put_async(struct chrome *chrome, const struct fmt_span *span)
+static void put_async(struct json *json, const struct fmt_span *span)
 {
-	out_printf(chrome->out, ",\"cat\":\"span\",\"id\":\"0x%llx\"",
-		   (unsigned long long)span->id);
+	json_word(json, "cat", "span");
+	json_address(json, "id", span->id);
 }
 
 /*
@@ -208,18 +216,17 @@ static void put_span(struct chrome *chrome, const struct fmt_event *event, char 
 {
 	const struct fmt_span *span = event->span;
 	const struct kept *kept = &chrome->kept[event->type->index];
-	struct out *out = chrome->out;
+	struct json *json = &chrome->json;
 
 	if (span->part == FMT_WHOLE)
-		out_bytes(out, kept->name, kept->name_len);
+		json_kept(json, kept->name, kept->name_len);
 	else
-		json_text_member(out, "name", span->name, strlen(span->name));
+		json_exact_text(json, "name", span->name, strlen(span->name));
 	if (phase == 'b' || phase == 'e')
-		put_async(chrome, span);
-	if (phase == 'X') {
-		out_str(out, ",\"dur\":");
-		put_microseconds(out, (uint64_t)span->end_ns - (uint64_t)span->begin_ns, false);
-	}
+		put_async(json, span);
+	if (phase == 'X')
+		put_microseconds(json, "dur", (uint64_t)span->end_ns - (uint64_t)span->begin_ns,
+				 false);
 }
 
 /*
@@ -244,13 +251,14 @@ static void put_end(struct chrome *chrome, const struct fmt_event *event)
 {
 	put_head(chrome, 'e', event->time_ns, event->pid, thread_number(event->tid, event->thread));
 	put_span(chrome, event, 'e');
-	out_str(chrome->out, ",\"args\":{}}");
+	json_object(&chrome->json, "args");
+	json_end_object(&chrome->json);
+	json_end_object(&chrome->json);
 }
 
 static int chrome_event(void *context, const struct fmt_event *event)
 {
 	struct chrome *chrome = context;
-	struct out *out = chrome->out;
 	const struct kept *kept = &chrome->kept[event->type->index];
 	const struct fmt_span *span = event->span;
 	bool is_whole = span && span->part == FMT_WHOLE;
@@ -262,34 +270,37 @@ static int chrome_event(void *context, const struct fmt_event *event)
 	if (span) {
 		put_span(chrome, event, phase);
 	} else {
-		out_bytes(out, kept->name, kept->name_len);
+		json_kept(&chrome->json, kept->name, kept->name_len);
 		/* An instant of scope "t" is shown on its thread. */
-		out_str(out, ",\"s\":\"t\"");
+		json_word(&chrome->json, "s", "t");
 	}
 	put_args(chrome, event);
 	if (is_whole && phase == 'b')
 		put_end(chrome, event);
 	chrome->last_ns = event->time_ns;
-	return out->err;
+	return chrome->json.out->err;
 }
 
 static void put_loss(struct chrome *chrome, int64_t time_ns, int cause, const uint64_t *count,
 		     const struct fmt_lost *lost)
 {
-	struct out *out = chrome->out;
+	struct json *json = &chrome->json;
 
 	/* An instant of scope "g" is shown across all threads. */
 	put_head(chrome, 'i', time_ns, 0, 0);
-	out_printf(out,
-		   "\"name\":\"events lost\",\"cat\":\"lost\",\"s\":\"g\","
-		   "\"args\":{\"cause\":\"%s\"",
-		   posix_trace_lost_name_np(cause));
+	json_word(json, "name", "events lost");
+	json_word(json, "cat", "lost");
+	json_word(json, "s", "g");
+	json_object(json, "args");
+	json_string_member(json, "cause", posix_trace_lost_name_np(cause));
 	if (count)
-		out_printf(out, ",\"count\":%llu", (unsigned long long)*count);
-	if (lost && lost->has_interval)
-		out_printf(out, ",\"from_ns\":\"%lld\",\"to_ns\":\"%lld\"",
-			   (long long)lost->begin_ns, (long long)lost->end_ns);
-	out_str(out, "}}");
+		json_unsigned(json, "count", *count);
+	if (lost && lost->has_interval) {
+		json_exact(json, "from_ns", lost->begin_ns);
+		json_exact(json, "to_ns", lost->end_ns);
+	}
+	json_end_object(json);
+	json_end_object(json);
 }
 
 static int chrome_lost(void *context, const struct fmt_lost *lost)
@@ -304,50 +315,46 @@ static int chrome_lost(void *context, const struct fmt_lost *lost)
 	chrome->counted[lost->cause] |= count && !lost->counted;
 	put_loss(chrome, lost->has_interval ? lost->end_ns : chrome->last_ns, lost->cause, count,
 		 lost);
-	return chrome->out->err;
+	return chrome->json.out->err;
 }
 
 static int chrome_thread(void *context, const struct fmt_thread *thread)
 {
 	struct chrome *chrome = context;
-	bool process = !thread->tid && !thread->thread;
 
-	/* Metadata events name processes and threads. They may be at any place of the list. */
-	out_printf(chrome->out,
-		   ",\n{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%llu,\"args\":{",
-		   process ? "process_name" : "thread_name", thread->pid,
-		   (unsigned long long)thread_number(thread->tid, thread->thread));
-	json_text_member(chrome->out, "name", thread->name, thread->name_len);
-	out_str(chrome->out, "}}");
-	return chrome->out->err;
+	put_metadata(&chrome->json, thread->pid, thread_number(thread->tid, thread->thread),
+		     !thread->tid && !thread->thread, thread->name, thread->name_len);
+	return chrome->json.out->err;
 }
 
-static void put_other(struct out *out, const char *key, const char *text, size_t room)
+static void put_other(struct json *json, const char *name, const char *text, size_t room)
 {
-	if (!*text)
-		return;
-	out_char(out, ',');
-	json_text_member(out, key, text, strnlen(text, room));
+	if (*text)
+		json_exact_text(json, name, text, strnlen(text, room));
 }
 
 static int chrome_end(void *context, const struct fmt_end *end)
 {
 	struct chrome *chrome = context;
 	const struct fmt_facts *facts = &chrome->facts;
-	struct out *out = chrome->out;
+	struct json *json = &chrome->json;
 
 	/* Losses that only the ledger has. */
 	for (int i = 0; end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++)
 		if (end->ledger.lost[i] && !chrome->counted[i])
 			put_loss(chrome, chrome->last_ns, i, &end->ledger.lost[i], NULL);
-	out_printf(out, "\n],\"otherData\":{\"base_ns\":\"%lld\",\"pid\":%u",
-		   (long long)chrome->base_ns, facts->pid);
-	put_other(out, "trace", facts->name, sizeof(facts->name));
-	put_other(out, "host", facts->host, sizeof(facts->host));
-	put_other(out, "generation", facts->generation, sizeof(facts->generation));
-	put_other(out, "clock", facts->clock, sizeof(facts->clock));
-	out_str(out, "}}\n");
-	return out->err;
+	out_char(json->out, '\n');
+	json_end_array(json);
+	json_object(json, "otherData");
+	json_exact(json, "base_ns", chrome->base_ns);
+	json_unsigned(json, "pid", facts->pid);
+	put_other(json, "trace", facts->name, sizeof(facts->name));
+	put_other(json, "host", facts->host, sizeof(facts->host));
+	put_other(json, "generation", facts->generation, sizeof(facts->generation));
+	put_other(json, "clock", facts->clock, sizeof(facts->clock));
+	json_end_object(json);
+	json_end_line(json);
+	return json->out->err;
 }
 
 const struct format format_chrome = {

@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/jsontext.h"
+#include "base/json.h"
 #include "base/table.h"
+#include "base/vec.h"
 #include "convert/format.h"
 #include "convert/nesting.h"
 #include "convert/plan.h"
@@ -37,10 +38,10 @@ struct track {
 
 struct speedscope {
 	struct fmt_flow *flow;
-	struct out *out;
+	struct json json;
 	struct threads places;         /* finds tracks: the handle is a hash, the mark index + 1 */
 	struct track **track;
-	size_t tracks, room;
+	size_t tracks;
 	uint32_t *frame;               /* by series of spans: index of the name + 1 */
 	size_t series;
 	char **name;                   /* of frames, as "shared" lists them */
@@ -68,7 +69,7 @@ static int speedscope_open(struct fmt_flow *flow, const struct fmt_output *outpu
 	}
 	threads_init(&s->places, true, TRACKS_MAX);
 	s->flow = flow;
-	s->out = output->out;
+	s->json = json_begin(output->out);
 	*context = s;
 	return 0;
 }
@@ -109,20 +110,16 @@ static int speedscope_begin(void *context, const struct fmt_facts *facts)
 static int speedscope_thread(void *context, const struct fmt_thread *thread)
 {
 	struct speedscope *s = context;
-	struct plan_name *more;
 	char *name;
 
 	if (!thread->tid && !thread->thread)
 		return 0;
-	more = realloc(s->thread, (s->threads + 1) * sizeof(*more));
-	name = strndup(thread->name, thread->name_len);
-	if (more)
-		s->thread = more;
-	if (!more || !name) {
-		free(name);
+	if (!vec_grow(&s->thread, s->threads, 1))
 		return ENOMEM;
-	}
-	more[s->threads++] = (struct plan_name){
+	name = strndup(thread->name, thread->name_len);
+	if (!name)
+		return ENOMEM;
+	s->thread[s->threads++] = (struct plan_name){
 		.pid = thread->pid, .tid = thread->tid, .thread = thread->thread, .name = name,
 	};
 	return 0;
@@ -133,24 +130,13 @@ static int speedscope_thread(void *context, const struct fmt_thread *thread)
 /* The frame of a span: the index of its name in the list that all profiles share. */
 static int frame_of(struct speedscope *s, const struct fmt_span *span, uint32_t *frame)
 {
-	char **name;
-
-	if (span->series >= s->series) {
-		uint32_t *more = realloc(s->frame, (span->series + 1) * sizeof(*more));
-
-		if (!more)
-			return ENOMEM;
-		memset(more + s->series, 0, (span->series + 1 - s->series) * sizeof(*more));
-		s->frame = more;
-		s->series = span->series + 1;
-	}
+	if (!vec_reach(&s->frame, &s->series, span->series))
+		return ENOMEM;
 	if (!s->frame[span->series]) {
-		name = realloc(s->name, (s->frames + 1) * sizeof(*name));
-		if (!name)
+		if (!vec_grow(&s->name, s->frames, 1))
 			return ENOMEM;
-		s->name = name;
-		name[s->frames] = strndup(span->name, FRAME_NAME_BYTES);
-		if (!name[s->frames])
+		s->name[s->frames] = strndup(span->name, FRAME_NAME_BYTES);
+		if (!s->name[s->frames])
 			return ENOMEM;
 		s->frame[span->series] = (uint32_t)++s->frames;
 	}
@@ -163,15 +149,8 @@ static struct track *new_track(struct speedscope *s, const struct fmt_event *eve
 {
 	struct track *track;
 
-	if (s->tracks == s->room) {
-		size_t room = s->room ? 2 * s->room : 64;
-		struct track **more = realloc(s->track, room * sizeof(*more));
-
-		if (!more)
-			return NULL;
-		s->track = more;
-		s->room = room;
-	}
+	if (!vec_grow(&s->track, s->tracks, 1))
+		return NULL;
 	track = calloc(1, sizeof(*track));
 	if (!track)
 		return NULL;
@@ -254,30 +233,20 @@ static int speedscope_lost(void *context, const struct fmt_lost *lost)
 
 /* ------------------------------------------------------------------ writing */
 
-struct edges {
-	struct speedscope *s;
-	bool any;
-};
-
 /*
  * Writes an event of a profile: O opens a frame, C closes it. The format requires that they nest
  * and that times do not fall, as nesting.h guarantees.
  */
 static void put_edge(void *arg, const struct edge *edge)
 {
-	struct edges *edges = arg;
-	struct out *out = edges->s->out;
-	char *p = out_room(out);
+	struct speedscope *s = arg;
 
-	memcpy(p, edges->any ? ",\n{" : "\n{", 3);
-	p += edges->any ? 3 : 2;
-	edges->any = true;
-	memcpy(p, edge->closes ? "\"type\":\"C\",\"frame\":" : "\"type\":\"O\",\"frame\":", 19);
-	p = put_unsigned(p + 19, edge->frame);
-	memcpy(p, ",\"at\":", 6);
-	p = put_unsigned(p + 6, (uint64_t)edge->at_ns - (uint64_t)edges->s->base_ns);
-	*p++ = '}';
-	out_done(out, p);
+	json_new_line(&s->json);
+	json_object(&s->json, NULL);
+	json_word(&s->json, "type", edge->closes ? "C" : "O");
+	json_unsigned(&s->json, "frame", edge->frame);
+	json_unsigned(&s->json, "at", (uint64_t)edge->at_ns - (uint64_t)s->base_ns);
+	json_end_object(&s->json);
 }
 
 /* The last name that the thread got; NULL if it has none. */
@@ -316,7 +285,7 @@ static void put_track_name(struct speedscope *s, const struct track *track)
 		s->err = ENOMEM;
 		return;
 	}
-	json_string(s->out, text, (size_t)len);
+	json_unicode(&s->json, "name", text, (size_t)len);
 	free(text);
 }
 
@@ -324,16 +293,19 @@ static void put_track_name(struct speedscope *s, const struct track *track)
 static int put_track(struct speedscope *s, const struct track *track)
 {
 	int64_t last_ns = s->last_ns > track->last_ns ? s->last_ns : track->last_ns;
-	struct edges edges = { .s = s };
 	int err;
 
-	out_str(s->out, "{\"type\":\"evented\",\"name\":");
+	json_new_line(&s->json);
+	json_object(&s->json, NULL);
+	json_word(&s->json, "type", "evented");
 	put_track_name(s, track);
-	out_printf(s->out,
-		   ",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":%llu,\"events\":[",
-		   (unsigned long long)((uint64_t)last_ns - (uint64_t)s->base_ns));
-	err = nesting_tell(&s->nesting, &track->nesting, put_edge, &edges);
-	out_str(s->out, "]}");
+	json_word(&s->json, "unit", "nanoseconds");
+	json_unsigned(&s->json, "startValue", 0);
+	json_unsigned(&s->json, "endValue", (uint64_t)last_ns - (uint64_t)s->base_ns);
+	json_array(&s->json, "events");
+	err = nesting_tell(&s->nesting, &track->nesting, put_edge, s);
+	json_end_array(&s->json);
+	json_end_object(&s->json);
 	return err ? err : s->err;
 }
 
@@ -349,41 +321,53 @@ static int put_name(struct speedscope *s)
 
 	if (len < 0)
 		return ENOMEM;
-	json_string(s->out, text, (size_t)len);
+	json_unicode(&s->json, "name", text, (size_t)len);
 	free(text);
 	return 0;
+}
+
+/* The names of frames, in the order of their numbers. */
+static void put_frames(struct speedscope *s)
+{
+	json_new_line(&s->json);
+	json_object(&s->json, "shared");
+	json_array(&s->json, "frames");
+	for (size_t i = 0; i < s->frames; i++) {
+		json_new_line(&s->json);
+		json_object(&s->json, NULL);
+		json_unicode(&s->json, "name", s->name[i], strlen(s->name[i]));
+		json_end_object(&s->json);
+	}
+	json_end_array(&s->json);
+	json_end_object(&s->json);
 }
 
 static int speedscope_end(void *context, const struct fmt_end *end)
 {
 	struct speedscope *s = context;
-	struct out *out = s->out;
 	int err;
 
 	for (int i = 0; end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++)
 		/* With a ledger the source gave no counts before. */
 		s->lost += i == POSIX_TRACE_LOST_CLEARED_NP ? 0 : end->ledger.lost[i];
-	out_str(out,
-		"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"name\":");
+	json_object(&s->json, NULL);
+	json_string_member(&s->json, "$schema",
+			   "https://www.speedscope.app/file-format-schema.json");
 	err = s->err ? s->err : put_name(s);
-	out_printf(out, ",\"exporter\":\"posixtrace\",\"activeProfileIndex\":0,\"profiles\":[");
-	for (size_t i = 0; i < s->tracks && !err; i++) {
-		out_str(out, i ? ",\n" : "\n");
+	json_word(&s->json, "exporter", "posixtrace");
+	json_unsigned(&s->json, "activeProfileIndex", 0);
+	json_array(&s->json, "profiles");
+	for (size_t i = 0; i < s->tracks && !err; i++)
 		err = put_track(s, s->track[i]);
-	}
-	out_str(out, "],\n\"shared\":{\"frames\":[");
-	for (size_t i = 0; i < s->frames; i++) {
-		out_str(out, i ? ",\n{\"name\":" : "\n{\"name\":");
-		json_string(out, s->name[i], strlen(s->name[i]));
-		out_char(out, '}');
-	}
-	out_str(out, "]}}\n");
+	json_end_array(&s->json);
+	put_frames(s);
+	json_end_line(&s->json);
 	/* The output is valid but empty, and its reader would not explain why. */
 	if (!s->tracks)
 		fmt_fault(s->flow, FMT_NOTICE, FMT_NO_OFFSET, NULL,
 			  "it has no spans, and no events with a duration: speedscope has nothing "
 			  "to show");
-	return err ? err : out->err;
+	return err ? err : s->json.out->err;
 }
 
 const struct format format_speedscope = {
