@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/say.h"
+#include "base/vec.h"
 #include "convert/flow.h"
 
 int choice_init(struct choice *choice, struct fmt_flow *flow, struct wanted *wanted)
@@ -169,20 +170,8 @@ static bool count_selected(struct choice *choice, const struct fmt_event *from)
 {
 	struct thread *thread = threads_of(&choice->of_thread, from->pid, from->tid, from->thread);
 
-	if (from->type->index >= choice->types) {
-		/*
-		 * 64 more than needed, so that a source that defines types one by one does not
-		 * reallocate for each.
-		 */
-		size_t types = from->type->index + 64;
-		uint64_t *more = realloc(choice->of_type, types * sizeof(*more));
-
-		if (!more)
-			return flow_answer(choice->flow, ENOMEM);
-		memset(more + choice->types, 0, (types - choice->types) * sizeof(*more));
-		choice->of_type = more;
-		choice->types = types;
-	}
+	if (!vec_reach(&choice->of_type, &choice->types, from->type->index))
+		return flow_answer(choice->flow, ENOMEM);
 	choice->events++;
 	choice->of_type[from->type->index]++;
 	if (thread)

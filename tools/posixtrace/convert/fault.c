@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/say.h"
+#include "base/vec.h"
 #include "convert/flow.h"
 
 #define CODES_MAX 256 /* codes are those of the specifications; a source has fewer */
@@ -26,11 +27,9 @@ static uint64_t count_fault(struct fmt_flow *flow, const char *code)
 			return flow->fault[i].count++;
 	if (flow->faults == CODES_MAX)
 		return 0;
-	fault = realloc(flow->fault, (flow->faults + 1) * sizeof(*fault));
-	if (!fault)
+	if (!vec_grow(&flow->fault, flow->faults, 1))
 		return 0;
-	flow->fault = fault;
-	fault += flow->faults++;
+	fault = &flow->fault[flow->faults++];
 	snprintf(fault->code, sizeof(fault->code), "%s", code);
 	fault->count = 1;
 	return 0;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/spool.h"
+#include "base/vec.h"
 
 #define EDGES 1024 /* edges in memory; the file has blocks of as many */
 
@@ -62,15 +63,8 @@ int nesting_add(struct nesting *nesting, struct nesting_lane *lane, const struct
 	if (lane->intervals < NESTING_BLOCK)
 		return 0;
 	/* Only the list of blocks grows in memory: 8 bytes for 32 intervals. */
-	if (lane->blocks == lane->room) {
-		size_t room = lane->room ? 2 * lane->room : 16;
-		uint64_t *more = realloc(lane->block, room * sizeof(*more));
-
-		if (!more)
-			return ENOMEM;
-		lane->block = more;
-		lane->room = room;
-	}
+	if (!vec_grow(&lane->block, lane->blocks, 1))
+		return ENOMEM;
 	err = write_block(nesting->intervals, lane->interval, sizeof(lane->interval),
 			  nesting->blocks * sizeof(lane->interval));
 	if (err)
@@ -138,16 +132,9 @@ static void push_interval(struct backward *b, const struct interval *one)
 {
 	while (b->depth && is_before(one, &b->open[b->depth - 1]))
 		pop_interval(b);
-	if (b->depth == b->room) {
-		size_t room = b->room ? 2 * b->room : 64;
-		struct interval *more = realloc(b->open, room * sizeof(*more));
-
-		if (!more) {
-			b->err = ENOMEM;
-			return;
-		}
-		b->open = more;
-		b->room = room;
+	if (!vec_reserve(&b->open, &b->room, b->depth, 1)) {
+		b->err = ENOMEM;
+		return;
 	}
 	b->open[b->depth++] = *one;
 	put_edge(b, one->end_ns, one->frame, true);

@@ -35,7 +35,7 @@ struct nesting_lane {
 	struct interval interval[NESTING_BLOCK]; /* not yet in the file */
 	size_t intervals;
 	uint64_t *block;                         /* numbers of those in the file */
-	size_t blocks, room;
+	size_t blocks;
 };
 
 struct nesting {

@@ -151,16 +151,7 @@ int plan_finish(struct plan *plan)
 
 struct plan_kind *plan_kind(struct plan *plan, size_t type)
 {
-	if (type >= plan->kinds) {
-		struct plan_kind *more = realloc(plan->kind, (type + 1) * sizeof(*more));
-
-		if (!more)
-			return NULL;
-		memset(more + plan->kinds, 0, (type + 1 - plan->kinds) * sizeof(*more));
-		plan->kind = more;
-		plan->kinds = type + 1;
-	}
-	return &plan->kind[type];
+	return vec_reach(&plan->kind, &plan->kinds, type) ? &plan->kind[type] : NULL;
 }
 
 /* For table_find(). */
@@ -200,13 +191,12 @@ int plan_function(struct plan *plan, const char *name, uint16_t *number)
 
 int plan_call(struct plan *plan, uint32_t pid, uint32_t tid, uint64_t thread, const char *name)
 {
-	struct plan_name *more = realloc(plan->name, (plan->names + 1) * sizeof(*more));
+	struct plan_name *more;
 
-	if (!more)
-		return ENOMEM;
-	plan->name = more;
-	more += plan->names;
 	/* The list is bounded by the limit of threads.h. */
+	if (!vec_grow(&plan->name, plan->names, 1))
+		return ENOMEM;
+	more = &plan->name[plan->names];
 	*more = (struct plan_name){ pid, tid, thread, strdup(name) };
 	if (!more->name)
 		return ENOMEM;

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/say.h"
+#include "base/vec.h"
 #include "convert/choice.h"
 #include "convert/paired.h"
 #include "convert/threads.h"
@@ -64,16 +65,13 @@ static const struct fmt_flow *known;
 static struct scan_lanes *lanes_of(struct scan *scan, struct thread *owner)
 {
 	unsigned source = scan->event->source;
-	struct scan_lanes *lanes, **more;
+	struct scan_lanes *lanes;
 
 	if (!owner)
 		return NULL;
 	if (!owner->mark) {
 		lanes = calloc(1, sizeof(*lanes) + scan->flow->sources * sizeof(lanes->cuts[0]));
-		more = realloc(scan->lanes, (scan->lanes_count + 1) * sizeof(*more));
-		if (more)
-			scan->lanes = more;
-		if (!lanes || !more) {
+		if (!lanes || !vec_grow(&scan->lanes, scan->lanes_count, 1)) {
 			free(lanes);
 			scan->err = ENOMEM;
 			return NULL;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
 #include "convert/flow.h"
 #include "convert/plain.h"
 #include "convert/scan.h"
@@ -27,7 +28,7 @@ struct named {
 struct scan_names {
 	struct threads threads, processes;
 	struct named *named;   /* by mark - 1 */
-	size_t count, room;
+	size_t count;
 };
 
 struct scan_names *scan_names_new(void)
@@ -57,15 +58,8 @@ static int find_named(struct scan_names *names, struct threads *in, uint32_t pid
 	if (!thread)
 		return 0;
 	if (!thread->mark) {
-		if (names->count == names->room) {
-			size_t room = names->room ? 2 * names->room : 64;
-			struct named *more = realloc(names->named, room * sizeof(*more));
-
-			if (!more)
-				return ENOMEM;
-			names->named = more;
-			names->room = room;
-		}
+		if (!vec_grow(&names->named, names->count, 1))
+			return ENOMEM;
 		names->named[names->count] =
 			(struct named){ .pid = pid, .tid = tid, .handle = handle };
 		thread->mark = ++names->count;

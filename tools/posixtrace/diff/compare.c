@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
 #include "diff/paired.h"
 
 #define CONFIDENCE   0.95
@@ -36,15 +37,9 @@ static struct comparison *add_row(struct compare *compare, const char *name, int
 {
 	struct comparison *more;
 
-	if (compare->rows == compare->room) {
-		compare->room = compare->room ? 2 * compare->room : 64;
-		more = realloc(compare->row, compare->room * sizeof(*more));
-		if (!more)
-			return NULL;
-		compare->row = more;
-	}
+	if (!vec_grow(&compare->row, compare->rows, 1))
+		return NULL;
 	more = &compare->row[compare->rows++];
-	memset(more, 0, sizeof(*more));
 	more->name = name;
 	more->kind = kind;
 	more->quantity = quantity;

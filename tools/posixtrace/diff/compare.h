@@ -36,7 +36,7 @@ struct compare {
 	double level, margin;  /* both 0.05 by default: 5 % */
 	bool relative;         /* removes the common ratio of the spans */
 	struct comparison *row;
-	size_t rows, room;
+	size_t rows;
 	size_t tested, differ;
 	size_t common_of;      /* number of spans with the common ratio; 0: none was removed */
 	double common;         /* logarithm of the common ratio */

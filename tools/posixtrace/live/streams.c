@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/tool.h"
+#include "base/vec.h"
 #include "log/losses.h"
 
 /* Copies the list of members. Returns false without memory. */
@@ -63,16 +64,13 @@ static bool copy_names(struct streams_one *one)
 static void visit_stream(void *arg, const struct posix_trace_stream_np *stream)
 {
 	struct streams *streams = arg;
-	struct streams_one *more = realloc(streams->one, (streams->count + 1) * sizeof(*more)),
-			   *one;
+	struct streams_one *one;
 
-	if (!more) {
+	if (!vec_grow(&streams->one, streams->count, 1)) {
 		streams->no_memory = true;
 		return;
 	}
-	streams->one = more;
-	one = &more[streams->count++];
-	memset(one, 0, sizeof(*one));
+	one = &streams->one[streams->count++];
 	one->is = *stream;
 	if (!copy_members(one) || !copy_names(one))
 		streams->no_memory = true;

@@ -144,14 +144,7 @@ static char *shown_name(const struct log_type *type, size_t *len)
  */
 static bool grow_ids(struct logfile *log, size_t ids)
 {
-	struct log_type **by_id = realloc(log->by_id, ids * sizeof(*by_id));
-
-	if (!by_id)
-		return false;
-	memset(by_id + log->ids, 0, (ids - log->ids) * sizeof(*by_id));
-	log->by_id = by_id;
-	log->ids = ids;
-	return true;
+	return vec_reach(&log->by_id, &log->ids, ids - 1);
 }
 
 static void free_type(struct log_type *type)

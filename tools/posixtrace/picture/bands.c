@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/vec.h"
 #include "picture/picture.h"
 
 /* The title of a band of this kind, static. */
@@ -20,7 +21,6 @@ const char *bands_name(enum gap_kind kind)
 static void add_band(struct picture *picture, const struct gap *band)
 {
 	struct gap *last = picture->bands ? &picture->band[picture->bands - 1] : NULL;
-	struct gap *more;
 
 	if (last && (picture->bands == PICTURE_BANDS ||
 		     (last->kind == band->kind && last->end_ns >= band->begin_ns))) {
@@ -28,15 +28,10 @@ static void add_band(struct picture *picture, const struct gap *band)
 			last->end_ns = band->end_ns;
 		return;
 	}
-	if (picture->bands % 64 == 0) {
-		more = realloc(picture->band, (picture->bands + 64) * sizeof(*more));
-		if (!more) {
-			picture->err = ENOMEM;
-			return;
-		}
-		picture->band = more;
-	}
-	picture->band[picture->bands++] = *band;
+	if (vec_grow(&picture->band, picture->bands, 1))
+		picture->band[picture->bands++] = *band;
+	else
+		picture->err = ENOMEM;
 }
 
 /* Adds the bands that end with this event. */

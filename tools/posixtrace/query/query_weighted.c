@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/vec.h"
 #include "log/tally.h"
 #include "log/tally_parts.h"
 #include "query/query_columns.h"
@@ -115,17 +116,11 @@ static bool fits(uint64_t used, unsigned *columns)
 /* Appends the groups of a log to those of the query, with the number of the log. */
 static bool keep(struct query *query, const struct groups *groups, unsigned log)
 {
-	struct group *more;
-
-	if (!groups->count)
-		return true;
-	more = realloc(query->group, (query->groups + groups->count) * sizeof(*more));
-	if (!more)
+	if (!vec_grow(&query->group, query->groups, groups->count))
 		return false;
-	query->group = more;
 	for (size_t i = 0; i < groups->count; i++) {
-		more[query->groups] = groups->group[i];
-		more[query->groups++].log = log;
+		query->group[query->groups] = groups->group[i];
+		query->group[query->groups++].log = log;
 	}
 	return true;
 }

@@ -14,6 +14,7 @@
 
 #include "base/say.h"
 #include "base/text.h"
+#include "base/vec.h"
 
 /*
  * One for each type of the flow, allocated singly: kept events and sink->log.list refer to it, and
@@ -227,12 +228,9 @@ static struct report_type *make_type(struct report_sink *sink, const struct fmt_
  */
 static int list_type(struct logfile *log, struct log_type *shown)
 {
-	struct log_type **more = realloc(log->list, (log->types + 1) * sizeof(*more));
-
-	if (!more)
+	if (!vec_grow(&log->list, log->types, 1))
 		return ENOMEM;
-	log->list = more;
-	more[log->types++] = shown;
+	log->list[log->types++] = shown;
 	return 0;
 }
 
@@ -243,16 +241,15 @@ static int list_type(struct logfile *log, struct log_type *shown)
 static int learn_type(void *context, const struct fmt_type *type)
 {
 	struct report_sink *sink = context;
-	struct report_type **more = realloc(sink->type, (type->index + 1) * sizeof(*more));
+	struct report_type *made;
 
-	if (!more)
+	if (!vec_grow(&sink->type, sink->types, 1))
 		return ENOMEM;
-	sink->type = more;
-	more[type->index] = make_type(sink, type);
-	if (!more[type->index])
+	made = make_type(sink, type);
+	if (!made)
 		return ENOMEM;
-	sink->types = type->index + 1;
-	return type->id ? list_type(&sink->log, &more[type->index]->shown) : 0;
+	sink->type[sink->types++] = made;
+	return type->id ? list_type(&sink->log, &made->shown) : 0;
 }
 
 /* ------------------------------------------------------------------ events */

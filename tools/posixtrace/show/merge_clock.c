@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/say.h"
+#include "base/vec.h"
 #include "choose/bound.h"
 #include "show/merge_part.h"
 
@@ -15,18 +16,18 @@
 bool merge_add_error(struct merge *merge, const char *text)
 {
 	const char *equals = strrchr(text, '='), *span = equals ? equals + 1 : text;
-	struct merge_error *more = realloc(merge->error, (merge->errors + 1) * sizeof(*more));
+	bool has_room = vec_grow(&merge->error, merge->errors, 1);
 	struct bound bound;
 	char signed_span[64];
 
-	if (more)
-		merge->error = more;
 	snprintf(signed_span, sizeof(signed_span), "+%s", span);
-	if (!more || strlen(span) > 60 || *span == '+' || !bound_parse(signed_span, true, &bound)) {
-		say("--clock-error %s: %s", text, more ? "no span of time" : strerror(ENOMEM));
+	if (!has_room || strlen(span) > 60 || *span == '+' ||
+	    !bound_parse(signed_span, true, &bound)) {
+		say("--clock-error %s: %s", text,
+		    has_room ? "no span of time" : strerror(ENOMEM));
 		return false;
 	}
-	more[merge->errors++] = (struct merge_error){
+	merge->error[merge->errors++] = (struct merge_error){
 		.name = equals ? text : NULL, .name_len = equals ? (size_t)(equals - text) : 0,
 		.ns = bound.ns,
 	};

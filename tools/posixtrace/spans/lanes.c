@@ -91,20 +91,9 @@ static void group_spans(const struct lanes *lanes, struct lane *lane)
 
 static bool make_room(const struct lanes *lanes, struct lane *lane)
 {
-	struct kept *more;
-	size_t room;
-
 	if (lane->count == lane->room && lane->count >= LANES_KEPT)
 		group_spans(lanes, lane);
-	if (lane->count < lane->room)
-		return true;
-	room = lane->room ? 2 * lane->room : 8;
-	more = realloc(lane->kept, room * sizeof(*more));
-	if (!more)
-		return false;
-	lane->kept = more;
-	lane->room = room;
-	return true;
+	return vec_reserve(&lane->kept, &lane->room, lane->count, 1);
 }
 
 /* Returns the number of the lane's outermost spans that begin before the moment. */
@@ -140,14 +129,7 @@ static bool fits_lane(const struct lane *lane, struct moment begin, struct momen
 /* Adds an empty lane. Returns NULL without memory. */
 static struct lane *new_lane(struct lanes *lanes)
 {
-	struct lane *more;
-
-	if (!vec_grow(&lanes->lane, lanes->lanes, 1))
-		return NULL;
-	more = lanes->lane;
-	more += lanes->lanes++;
-	memset(more, 0, sizeof(*more));
-	return more;
+	return vec_grow(&lanes->lane, lanes->lanes, 1) ? &lanes->lane[lanes->lanes++] : NULL;
 }
 
 int lanes_place(struct lanes *lanes, struct moment begin, struct moment end, unsigned *number)
@@ -192,22 +174,7 @@ void flat_lanes_fini(struct flat_lanes *flat)
 /* Makes room for one more lane. The heap needs a place for each lane. */
 static bool make_flat_room(struct flat_lanes *flat)
 {
-	size_t room = flat->room ? 2 * flat->room : 4;
-	struct flat_lane *lane;
-	uint32_t *free_lanes;
-
-	if (flat->lanes < flat->room)
-		return true;
-	lane = realloc(flat->lane, room * sizeof(*lane));
-	if (!lane)
-		return false;
-	flat->lane = lane;
-	free_lanes = realloc(flat->free, room * sizeof(*free_lanes));
-	if (!free_lanes)
-		return false;
-	flat->free = free_lanes;
-	flat->room = room;
-	return true;
+	return vec_grow(&flat->lane, flat->lanes, 1) && vec_grow(&flat->free, flat->lanes, 1);
 }
 
 /* The heap of free lanes: push() adds a lane, pop() removes the least one. */

@@ -67,7 +67,7 @@ struct flat_lanes {
 		bool is_open;
 	} *lane;
 	uint32_t *free;            /* heap of free lanes, the least number first */
-	size_t lanes, room, count;
+	size_t lanes, count;
 };
 
 /* Frees the memory. */

@@ -11,6 +11,7 @@
 #include "base/nearest.h"
 #include "base/say.h"
 #include "base/table.h"
+#include "base/vec.h"
 #include "spans/by_name.h"
 
 /* The roles of one event type; a type without roles has an entry with an empty list. */
@@ -94,6 +95,26 @@ static char *pair_name(const struct pairing_option *option)
 	return text;
 }
 
+/* Adds a series, whose member of the caller sets. Returns NULL without memory, which sets err. */
+static struct series *add_series(struct pairing *pairing, enum series_kind kind, const char *name)
+{
+	struct series *series = calloc(1, sizeof(*series));
+
+	if (series)
+		series->name = strdup(name);
+	if (!series || !series->name || !vec_grow(&pairing->series, pairing->count, 1)) {
+		if (series)
+			free(series->name);
+		free(series);
+		pairing->err = ENOMEM;
+		return NULL;
+	}
+	series->kind = kind;
+	series->index = pairing->count;
+	pairing->series[pairing->count++] = series;
+	return series;
+}
+
 /*
  * Returns the series of this kind and name and creates it if necessary. Returns NULL if
  * PAIRING_SERIES exist, or without memory, which sets err. Spans of several types may share one
@@ -101,7 +122,7 @@ static char *pair_name(const struct pairing_option *option)
  */
 static struct series *series_of(struct pairing *pairing, enum series_kind kind, const char *name)
 {
-	struct series **more, *series;
+	struct series *series;
 
 	for (size_t i = 0; i < pairing->count; i++)
 		if (pairing->series[i]->kind == kind && !strcmp(pairing->series[i]->name, name))
@@ -110,25 +131,9 @@ static struct series *series_of(struct pairing *pairing, enum series_kind kind, 
 		pairing->types_without_room++;
 		return NULL;
 	}
-	more = realloc(pairing->series, (pairing->count + 1) * sizeof(*more));
-	series = calloc(1, sizeof(*series));
-	/* realloc() has freed the old array, even if the other allocations failed. */
-	if (more)
-		pairing->series = more;
-	if (series) {
-		series->kind = kind;
-		series->name = strdup(name);
-	}
-	if (!more || !series || !series->name) {
-		if (series)
-			free(series->name);
-		free(series);
-		pairing->err = ENOMEM;
-		return NULL;
-	}
-	series->of = series;
-	series->index = pairing->count;
-	pairing->series[pairing->count++] = series;
+	series = add_series(pairing, kind, name);
+	if (series)
+		series->of = series;
 	return series;
 }
 
@@ -144,7 +149,7 @@ static bool has_name(const void *array, uint32_t index, const void *name)
 struct series *roles_function(struct pairing *pairing, const struct series *of, const char *name)
 {
 	uint64_t hash = hash_bytes(HASH_BEGIN, name, strlen(name));
-	struct series *series, **more;
+	struct series *series;
 	uint32_t index;
 
 	if (!pairing->named)
@@ -158,25 +163,14 @@ struct series *roles_function(struct pairing *pairing, const struct series *of, 
 		return pairing->series[index];
 	if (pairing->count == PAIRING_SERIES)
 		return NULL;
-	more = realloc(pairing->series, (pairing->count + 1) * sizeof(*more));
-	if (more)
-		pairing->series = more;
-	series = calloc(1, sizeof(*series));
-	if (series)
-		series->name = strdup(name);
-	if (!more || !series || !series->name ||
-	    !table_add(pairing->named, hash, (uint32_t)pairing->count)) {
-		if (series)
-			free(series->name);
-		free(series);
-		pairing->err = ENOMEM;
+	series = add_series(pairing, SERIES_SPAN, name);
+	if (!series)
 		return NULL;
-	}
-	series->kind = SERIES_SPAN;
 	series->of = of;
-	series->index = pairing->count;
-	pairing->series[pairing->count++] = series;
-	return series;
+	/* The next event with this name does not find the series; err ends the reading. */
+	if (!table_add(pairing->named, hash, (uint32_t)series->index))
+		pairing->err = ENOMEM;
+	return pairing->err ? NULL : series;
 }
 
 /* ------------------------------------------------------------------ --pair */
@@ -445,18 +439,7 @@ static struct pairing_type *find_roles(struct pairing *pairing, const struct log
 /* Two sizes only, so that the id of a forged type does not select the size. */
 static bool grow_ids(struct pairing *pairing, size_t id)
 {
-	struct pairing_type **more;
-	size_t ids = id < 1024 ? 1024 : 65536;
-
-	if (id < pairing->ids)
-		return true;
-	more = id < 65536 ? realloc(pairing->by_id, ids * sizeof(*more)) : NULL;
-	if (!more)
-		return false;
-	memset(more + pairing->ids, 0, (ids - pairing->ids) * sizeof(*more));
-	pairing->by_id = more;
-	pairing->ids = ids;
-	return true;
+	return id < 65536 && vec_reach(&pairing->by_id, &pairing->ids, id < 1024 ? 1023 : 65535);
 }
 
 /* A type that the log does not list exists in damaged logs only. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
 #include "convert/etw/etw_part.h"
 #include "convert/octets.h"
 
@@ -23,7 +24,6 @@ int etw_read(const struct etw_file *file, uint64_t at, void *to, size_t len)
 struct list { /* the list while it is made */
 	struct etw_file *file;
 	struct findings *f;
-	size_t room;
 	uint32_t lost_events, lost_buffers; /* number of buffers that are marked so */
 	bool processor_told, sizes_differ;
 };
@@ -39,13 +39,8 @@ static int add_buffer(struct list *list, uint64_t at, uint32_t size, const unsig
 	unsigned processor = octets_u16(header + ETW_BUFFER_PROCESSOR);
 	struct etw_buffer *buffer;
 
-	if (file->buffers == list->room) {
-		list->room = list->room ? 2 * list->room : 64;
-		buffer = realloc(file->buffer, list->room * sizeof(*buffer));
-		if (!buffer)
-			return ENOMEM;
-		file->buffer = buffer;
-	}
+	if (!vec_grow(&file->buffer, file->buffers, 1))
+		return ENOMEM;
 	/* Old systems store the processor in one byte; a flag says that two bytes are valid. */
 	processor &= flag & ETW_FLAG_PROCESSOR ? ETW_PROCESSORS - 1 : 0xff;
 	list->lost_events += !!(flag & ETW_FLAG_EVENTS_LOST);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
 #include "convert/octets.h"
 
 /* A merge writes descriptions as classic events of this class. */
@@ -210,13 +211,8 @@ bool etw_describe_use_map(struct etw_describe *d, const unsigned char guid[ETW_G
 {
 	struct use *use;
 
-	/* Doubled whenever the count is a power of two. */
-	if (!(d->uses & (d->uses - 1))) {
-		use = reallocarray(d->use, d->uses ? 2 * d->uses : 1, sizeof(*use));
-		if (!use)
-			return false;
-		d->use = use;
-	}
+	if (!vec_grow(&d->use, d->uses, 1))
+		return false;
 	use = &d->use[d->uses];
 	*use = (struct use){ .layout = layout, .field = field,
 			     .name = strndup(name, ETW_NAME_CHARS) };

@@ -13,6 +13,7 @@
 
 #include "base/say.h"
 #include "base/utf.h"
+#include "base/vec.h"
 #include "convert/etw/etw.h"
 #include "convert/etw/etw_listing.h"
 #include "convert/etw/etw_part.h"
@@ -159,15 +160,8 @@ static bool put_pending(struct import *im)
 /* Appends data to the held event. The length is limited by the caller. */
 static bool append_data(struct import *im, const unsigned char *bytes, size_t len)
 {
-	if (im->data_len + len > im->data_room) {
-		size_t room = 2 * (im->data_len + len);
-		unsigned char *data = realloc(im->data, room);
-
-		if (!data)
-			return false;
-		im->data = data;
-		im->data_room = room;
-	}
+	if (!vec_reserve(&im->data, &im->data_room, im->data_len, len))
+		return false;
 	memcpy(im->data + im->data_len, bytes, len);
 	im->data_len += len;
 	return true;

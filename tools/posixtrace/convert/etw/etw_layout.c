@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
+
 struct etw_layout *etw_layout_new(void)
 {
 	return calloc(1, sizeof(struct etw_layout));
@@ -30,17 +32,9 @@ struct etw_field *etw_layout_add(struct etw_layout *layout, const char *name, si
 
 	if (layout->fields == ETW_FIELDS_MAX)
 		return NULL;
-	/* Doubled whenever the count is a power of two. */
-	if (!(layout->fields & (layout->fields - 1))) {
-		size_t room = layout->fields ? 2 * (size_t)layout->fields : 1;
-
-		field = reallocarray(layout->field, room, sizeof(*field));
-		if (!field)
-			return NULL;
-		layout->field = field;
-	}
+	if (!vec_grow(&layout->field, layout->fields, 1))
+		return NULL;
 	field = &layout->field[layout->fields];
-	memset(field, 0, sizeof(*field));
 	/* Text of an array repeats the name for each element, so that a long one is cut. */
 	field->name = etw_text_copy(name, len, ETW_FIELD_NAME_MAX);
 	if (!field->name)
@@ -66,15 +60,8 @@ bool etw_map_add(struct etw_map *map, uint32_t value, const char *name)
 {
 	struct etw_map_entry *entry;
 
-	/* Doubled whenever the count is a power of two. */
-	if (!(map->entries & (map->entries - 1))) {
-		size_t room = map->entries ? 2 * map->entries : 1;
-
-		entry = reallocarray(map->entry, room, sizeof(*entry));
-		if (!entry)
-			return false;
-		map->entry = entry;
-	}
+	if (!vec_grow(&map->entry, map->entries, 1))
+		return false;
 	entry = &map->entry[map->entries];
 	entry->value = value;
 	entry->name = etw_text_copy(name, strlen(name), ETW_FIELD_NAME_MAX);

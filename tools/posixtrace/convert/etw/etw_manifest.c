@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
 #include "convert/etw/etw_manifest.h"
 
 #define LIST_MAX 16384 /* elements of one kind */
@@ -26,33 +27,21 @@ struct reading {
 	XML_Parser parser;
 };
 
-/*
- * Room for one more element, which is zeroed. The array doubles when the count is a power of two.
- * Returns NULL without memory or if there are too many.
- */
-static void *grow_list(void **at, size_t *len, size_t size, struct reading *m)
+/* Returns whether a list has one more element now, and keeps the reason if not. */
+static bool has_grown(struct reading *m, size_t len, bool has_memory)
 {
-	void *more = *at;
-
-	if (*len == LIST_MAX) {
+	if (len == LIST_MAX)
 		m->why = "it has too many elements";
-		return NULL;
-	}
-	if (!(*len & (*len - 1)))
-		more = reallocarray(*at, *len ? 2 * *len : 1, size);
-	if (!more) {
+	else if (!has_memory)
 		m->no_memory = true;
-		return NULL;
-	}
-	*at = more;
-	memset((char *)more + *len * size, 0, size);
-	return (char *)more + (*len)++ * size;
+	return len < LIST_MAX && has_memory;
 }
 
-/* The new last element of a list of the manifest; NULL: too many, or no memory. */
+/* The new last element of a list of the manifest, all zeros; NULL: too many, or no memory. */
 #define NEW(m, list)                                                                               \
-	grow_list((void **)&(m)->manifest.list.at, &(m)->manifest.list.len,                        \
-		  sizeof(*(m)->manifest.list.at), m)
+	(has_grown(m, (m)->manifest.list.len,                                                      \
+		   vec_grow(&(m)->manifest.list.at, (m)->manifest.list.len, 1)) ?                  \
+		 &(m)->manifest.list.at[(m)->manifest.list.len++] : NULL)
 
 /* The template that is open, as elements data and struct are inside of one. */
 static struct manifest_template *last_template(const struct reading *m)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
 #include "convert/etw/etw_restore.h"
 #include "convert/etw/etw_write.h"
 #include "convert/octets.h"
@@ -120,17 +121,7 @@ static bool restore_stream(struct restore *re, const struct etw_record *r)
  */
 static bool make_room(struct restore *re, uint32_t id)
 {
-	const struct fmt_type **more;
-
-	if (id < re->types)
-		return true;
-	more = id < 1u << 20 ? realloc(re->type, (id + 1) * sizeof(*more)) : NULL;
-	if (!more)
-		return false;
-	memset(more + re->types, 0, (id + 1 - re->types) * sizeof(*more));
-	re->type = more;
-	re->types = id + 1;
-	return true;
+	return id < 1u << 20 && vec_reach(&re->type, &re->types, id);
 }
 
 /* Registers the type in the record, with the schema of the record before. */
@@ -220,17 +211,10 @@ static void take_status(struct restore *re, const struct etw_record *r)
  */
 static bool append_data(struct restore *re, const unsigned char *data, size_t len)
 {
-	if (re->data_len + len > re->data_room) {
-		size_t room = 2 * (re->data_len + len);
-		unsigned char *more = room < DATA_MAX ? realloc(re->data, room) : NULL;
-
-		if (!more) {
-			fmt_fault(re->flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s",
-				  strerror(ENOMEM));
-			return false;
-		}
-		re->data = more;
-		re->data_room = room;
+	if (len >= DATA_MAX / 2 - re->data_len ||
+	    !vec_reserve(&re->data, &re->data_room, re->data_len, len)) {
+		fmt_fault(re->flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s", strerror(ENOMEM));
+		return false;
 	}
 	if (len)
 		memcpy(re->data + re->data_len, data, len);

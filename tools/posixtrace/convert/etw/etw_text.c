@@ -9,21 +9,14 @@
 #include <string.h>
 
 #include "base/utf.h"
+#include "base/vec.h"
 #include "convert/octets.h"
 
-/* The array at least doubles, so that appending costs linear time. */
 void etw_bytes_add(struct etw_bytes *to, const void *bytes, size_t len)
 {
-	if (len > to->room - to->len) {
-		size_t room = 2 * to->room + len;
-		unsigned char *more = realloc(to->bytes, room);
-
-		if (!more) {
-			to->no_memory = true;
-			return;
-		}
-		to->bytes = more;
-		to->room = room;
+	if (!vec_reserve(&to->bytes, &to->room, to->len, len)) {
+		to->no_memory = true;
+		return;
 	}
 	if (len)
 		memcpy(to->bytes + to->len, bytes, len);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
 #include "convert/etw/etw_describe.h"
 #include "convert/etw/etw_part.h"
 
@@ -36,7 +37,7 @@ struct etw_walk {
 	size_t cursors;
 
 	struct line *line;
-	size_t lines, lines_room, next;
+	size_t lines, next;
 	unsigned char **kept;
 	size_t keeps;
 	uint64_t kept_bytes;
@@ -154,13 +155,8 @@ static int add_line(struct etw_walk *w, const struct etw_record *r, bool kept)
 {
 	struct line *line;
 
-	if (w->lines == w->lines_room) {
-		w->lines_room = w->lines_room ? 2 * w->lines_room : 1024;
-		line = realloc(w->line, w->lines_room * sizeof(*line));
-		if (!line)
-			return ENOMEM;
-		w->line = line;
-	}
+	if (!vec_grow(&w->line, w->lines, 1))
+		return ENOMEM;
 	line = &w->line[w->lines];
 	*line = (struct line){
 		.stamp = r->stamp,
@@ -202,14 +198,11 @@ static int index_buffer(struct etw_walk *w, const struct etw_buffer *b)
 		if (is_event(&record))
 			err = add_line(w, &record, b->compressed);
 	if (b->compressed && content.bytes && !err) {
-		unsigned char **kept = realloc(w->kept, (w->keeps + 1) * sizeof(*kept));
-
 		w->kept_bytes += content.filled;
-		err = !kept || w->kept_bytes > KEPT_MAX ? ENOMEM : 0;
-		if (kept)
-			w->kept = kept;
-		if (!err) {
-			kept[w->keeps++] = content.bytes;
+		if (w->kept_bytes > KEPT_MAX || !vec_grow(&w->kept, w->keeps, 1)) {
+			err = ENOMEM;
+		} else {
+			w->kept[w->keeps++] = content.bytes;
 			content.bytes = NULL;
 		}
 	}

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/say.h"
+#include "base/vec.h"
 #include "base/when.h"
 #include "convert/log/log_reading.h"
 #include "convert/threads.h"
@@ -213,7 +214,6 @@ struct ending {
 	struct fmt_type_line *type;    /* by index of the type; type NULL: there is no line */
 	size_t types;
 	struct fmt_thread_line *thread;
-	size_t room;
 	struct threads known;          /* their marks are indexes in thread, plus 1 */
 };
 
@@ -237,16 +237,8 @@ static int add_types(struct ending *ending, struct log_reading *reading)
 
 		if (posix_trace_get_ledger_type_np(reading->log->trid, id, &ledger))
 			continue;
-		if (type->index >= ending->types) {
-			size_t types = fmt_types(reading->flow);
-			struct fmt_type_line *more = realloc(ending->type, types * sizeof(*more));
-
-			if (!more)
-				return ENOMEM;
-			memset(more + ending->types, 0, (types - ending->types) * sizeof(*more));
-			ending->type = more;
-			ending->types = types;
-		}
+		if (!vec_reach(&ending->type, &ending->types, type->index))
+			return ENOMEM;
 		ending->type[type->index].type = type;
 		add_ledger(&ending->type[type->index].ledger, &ledger);
 	}
@@ -268,15 +260,8 @@ static int add_thread(struct ending *ending, const struct fmt_thread_line *line,
 		add_ledger(&ending->thread[known->mark - 1].ledger, &line->ledger);
 		return 0;
 	}
-	if (ending->end.threads == ending->room) {
-		size_t room = ending->room ? 2 * ending->room : 64;
-		struct fmt_thread_line *more = realloc(ending->thread, room * sizeof(*more));
-
-		if (!more)
-			return ENOMEM;
-		ending->thread = more;
-		ending->room = room;
-	}
+	if (!vec_grow(&ending->thread, ending->end.threads, 1))
+		return ENOMEM;
 	ending->thread[ending->end.threads++] = *line;
 	if (known)
 		known->mark = ending->end.threads;

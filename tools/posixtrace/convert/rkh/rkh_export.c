@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/until.h"
+#include "base/vec.h"
 #include "convert/octets.h"
 #include "convert/rkh/rkh.h"
 #include "convert/rkh/rkh_sink.h"
@@ -58,26 +59,18 @@ static uint32_t ticks_of(struct rkh_sink *sink, int64_t time_ns)
 	return (uint32_t)(since / 1000);
 }
 
-/* Makes room for a type by its index, with a reserve for the next ones. */
+/* Makes room for a type by its index. A type has no number at first. */
 static int make_room(struct rkh_sink *sink, size_t index)
 {
-	size_t types = 2 * (index + 32);
-	uint32_t *numbers;
-	bool *named;
+	size_t types = sink->types, more;
 
-	if (index < sink->types)
+	if (index < types)
 		return 0;
-	named = realloc(sink->named, types * sizeof(*named));
-	if (!named)
+	more = index + 1 - types;
+	if (!vec_grow(&sink->named, types, more) || !vec_grow(&sink->numbers, types, more))
 		return ENOMEM;
-	sink->named = named;
-	numbers = realloc(sink->numbers, types * sizeof(*numbers));
-	if (!numbers)
-		return ENOMEM;
-	sink->numbers = numbers;
-	memset(named + sink->types, 0, (types - sink->types) * sizeof(*named));
-	memset(numbers + sink->types, 0xff, (types - sink->types) * sizeof(*numbers));
-	sink->types = types;
+	memset(sink->numbers + types, 0xff, more * sizeof(*sink->numbers));
+	sink->types = index + 1;
 	return 0;
 }
 

@@ -9,28 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
 #include "convert/octets.h"
 #include "convert/rkh/rkh.h"
 
 /* Makes room for len bytes more and a NUL. Returns false without memory. */
 static bool make_room(struct rkh_text *text, size_t len)
 {
-	size_t room = text->room ? text->room : 256;
-	char *more;
-
-	if (text->failed)
-		return false;
-	if (text->room - text->len > len)
-		return true;
-	while (room - text->len <= len)
-		room *= 2;
-	more = realloc(text->bytes, room);
-	text->failed = !more;
-	if (!more)
-		return false;
-	text->bytes = more;
-	text->room = room;
-	return true;
+	if (!text->failed)
+		text->failed = !vec_reserve(&text->bytes, &text->room, text->len, len + 1);
+	return !text->failed;
 }
 
 static void put_format(struct rkh_text *text, const char *format, ...)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
 #include "convert/text/evt.h"
 #include "convert/text/evt_cursor.h"
 #include "convert/text/evt_event.h"
@@ -38,7 +39,7 @@ struct reading {
 	struct slot *slot;           /* hash table by id */
 	size_t types;
 	struct slot **named;         /* types that got names before the first event, in order */
-	size_t names, name_room;
+	size_t names;
 	unsigned char *data;         /* of the current event: at most half the bytes of its line */
 	size_t data_room;
 };
@@ -127,15 +128,8 @@ static bool keep_named(struct reading *reading, struct slot *slot)
 	}
 	if (slot->is_waiting)
 		return true;
-	if (reading->names == reading->name_room) {
-		size_t room = reading->name_room ? 2 * reading->name_room : 64;
-		struct slot **more = realloc(reading->named, room * sizeof(struct slot *));
-
-		if (!more)
-			return false;
-		reading->named = more;
-		reading->name_room = room;
-	}
+	if (!vec_grow(&reading->named, reading->names, 1))
+		return false;
 	reading->named[reading->names++] = slot;
 	slot->is_waiting = true;
 	return true;
@@ -242,19 +236,10 @@ static bool read_more(struct reading *reading)
 		memmove(reading->bytes, reading->bytes + reading->begin, reading->end);
 		reading->begin = 0;
 	}
-	if (reading->room - reading->end < READ_BYTES) {
-		size_t room = reading->room ? 2 * reading->room : 2 * READ_BYTES;
-		char *bytes = realloc(reading->bytes, room);
-		unsigned char *data = realloc(reading->data, room / 2);
-
-		reading->bytes = bytes ? bytes : reading->bytes;
-		reading->data = data ? data : reading->data;
-		if (!bytes || !data) {
-			fmt_fault(reading->flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s",
-				  strerror(ENOMEM));
-			return false;
-		}
-		reading->room = room;
+	if (!vec_reserve(&reading->bytes, &reading->room, reading->end, READ_BYTES) ||
+	    !vec_reserve(&reading->data, &reading->data_room, 0, reading->room / 2)) {
+		fmt_fault(reading->flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s", strerror(ENOMEM));
+		return false;
 	}
 	n = fmt_read(reading->flow, reading->input, reading->bytes + reading->end,
 		     reading->room - reading->end);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/say.h"
+#include "base/vec.h"
 #include "convert/octets.h"
 #include "convert/tracex/tracex_schema.h"
 #include "convert/tracex/tracex_sink.h"
@@ -34,16 +35,9 @@ static int read_input(struct fmt_flow *flow, struct fmt_input *input, unsigned c
 	for (;;) {
 		ssize_t n;
 
-		if (*size == room) {
-			unsigned char *more;
-
-			room = room ? 2 * room : 65536;
-			more = room <= FILE_BYTES_MAX ? realloc(*bytes, room) : NULL;
-			if (!more)
-				return fmt_fault(flow, FMT_REFUSE, *size, NULL, "%s",
-						 strerror(ENOMEM));
-			*bytes = more;
-		}
+		if (*size == room && (room >= FILE_BYTES_MAX ||
+				      !vec_reserve(bytes, &room, room, room ? room : 65536)))
+			return fmt_fault(flow, FMT_REFUSE, *size, NULL, "%s", strerror(ENOMEM));
 		n = fmt_read_all(flow, input, *bytes + *size, room - *size);
 		if (n < 0)
 			return TOOL_FAILURE;

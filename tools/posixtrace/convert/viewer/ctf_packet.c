@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/vec.h"
 #include "convert/viewer/ctf.h"
 
 /*
@@ -103,14 +104,8 @@ int ctf_room(struct ctf *ctf, struct ctf_stream *stream, uint64_t time, size_t b
 			return err;
 	}
 	/* An event that is larger than a packet gets a packet of its own size. */
-	if (bytes > stream->room - stream->used) {
-		uint8_t *more = realloc(stream->bytes, stream->used + bytes);
-
-		if (!more)
-			return ENOMEM;
-		stream->bytes = more;
-		stream->room = stream->used + bytes;
-	}
+	if (!vec_reserve(&stream->bytes, &stream->room, stream->used, bytes))
+		return ENOMEM;
 	if (stream->used == sizeof(struct ctf_packet_head))
 		stream->begin = time;
 	*room = stream->bytes + stream->used;

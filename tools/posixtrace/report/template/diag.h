@@ -35,7 +35,7 @@ struct diag {
 
 struct diags {
 	struct diag_file *file;
-	size_t files, file_room;
+	size_t files;
 	struct diag error[DIAG_ERRORS], warning[DIAG_WARNINGS];
 	size_t errors, warnings; /* also those that were not kept */
 };

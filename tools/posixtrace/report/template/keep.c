@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/template/grow.h"
+#include "base/vec.h"
 #include "report/template/load.h"
 
 /* tsearch() passes nothing but the two: the pools that they refer to. One load at a time. */
@@ -148,7 +148,7 @@ bool templates_keep(struct templates *templates, const struct template *template
 		return false;
 	}
 	kept = malloc(sizeof(*kept));
-	if (!kept || !grow(&templates->list, &templates->room, templates->count, 1, sizeof(kept))) {
+	if (!kept || !vec_grow(&templates->list, templates->count, 1)) {
 		free(kept);
 		templates->program.no_memory = true;
 		return false;

@@ -4,11 +4,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "report/template/grow.h"
+#include "base/vec.h"
 #include "report/template/lex.h"
 
 /*
@@ -24,7 +25,7 @@ static int read_fd(int fd, size_t limit, char **bytes, size_t *len)
 	for (;;) {
 		ssize_t n;
 
-		if (!grow(bytes, &room, *len, 65536, 1))
+		if (!vec_reserve(bytes, &room, *len, 65536))
 			return ENOMEM;
 		n = read(fd, *bytes + *len, room - *len);
 		if (n < 0 && errno == EINTR)
@@ -142,7 +143,7 @@ int templates_load(struct templates *templates, const char *path)
 
 	if (err)
 		return err;
-	if (!grow(&diags->file, &diags->file_room, diags->files, 1, sizeof(*diags->file))) {
+	if (!vec_grow(&diags->file, diags->files, 1)) {
 		free(bytes);
 		return ENOMEM;
 	}

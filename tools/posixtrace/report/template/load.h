@@ -37,7 +37,7 @@ struct templates {
 	struct program program;
 	struct diags diags;
 	struct template **list; /* in the order of loading, removed ones too */
-	size_t count, room;
+	size_t count;
 	size_t loaded;          /* those that are not removed */
 	size_t bytes;           /* of the files */
 	void *by_key, *by_name; /* tsearch(3): templates, functions */

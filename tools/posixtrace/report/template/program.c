@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/template/grow.h"
+#include "base/vec.h"
 
 /*
  * Without memory the index is 0, which is a valid one. The caller may use it; program->no_memory
@@ -16,7 +16,7 @@
  */
 uint32_t program_emit(struct program *program, enum op op, unsigned a, unsigned b, uint32_t c)
 {
-	if (!grow(&program->code, &program->code_room, program->codes, 1, sizeof(struct ins))) {
+	if (!vec_grow(&program->code, program->codes, 1)) {
 		program->no_memory = true;
 		return 0;
 	}
@@ -26,7 +26,7 @@ uint32_t program_emit(struct program *program, enum op op, unsigned a, unsigned 
 
 uint32_t program_number(struct program *program, uint64_t number)
 {
-	if (!grow(&program->number, &program->number_room, program->numbers, 1, sizeof(number))) {
+	if (!vec_grow(&program->number, program->numbers, 1)) {
 		program->no_memory = true;
 		return 0;
 	}
@@ -36,7 +36,7 @@ uint32_t program_number(struct program *program, uint64_t number)
 
 uint32_t program_call(struct program *program, const struct call *call)
 {
-	if (!grow(&program->call, &program->call_room, program->calls, 1, sizeof(*call))) {
+	if (!vec_grow(&program->call, program->calls, 1)) {
 		program->no_memory = true;
 		return 0;
 	}
@@ -46,8 +46,7 @@ uint32_t program_call(struct program *program, const struct call *call)
 
 uint32_t program_function(struct program *program, const struct function *function)
 {
-	if (!grow(&program->function, &program->function_room, program->functions, 1,
-		  sizeof(*function))) {
+	if (!vec_grow(&program->function, program->functions, 1)) {
 		program->no_memory = true;
 		return 0;
 	}
@@ -62,7 +61,7 @@ char *program_text(struct program *program, size_t len, struct text_ref *ref)
 
 	*ref = (struct text_ref){ 0, 0 };
 	/* One byte more, so that an empty text has an address too. */
-	if (!grow(&program->text, &program->text_room, program->texts, len + 1, 1)) {
+	if (!vec_grow(&program->text, program->texts, len + 1)) {
 		program->no_memory = true;
 		return NULL;
 	}

@@ -101,15 +101,15 @@ struct function {
 
 struct program {
 	struct ins *code;
-	size_t codes, code_room;
+	size_t codes;
 	char *text;
-	size_t texts, text_room;
+	size_t texts;
 	uint64_t *number;
-	size_t numbers, number_room;
+	size_t numbers;
 	struct call *call;
-	size_t calls, call_room;
+	size_t calls;
 	struct function *function;
-	size_t functions, function_room;
+	size_t functions;
 	bool no_memory; /* something was not added */
 };
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/say.h"
-#include "report/template/grow.h"
+#include "base/vec.h"
 
 void select_fini(struct select *select)
 {
@@ -47,7 +47,7 @@ static bool add_type(struct select_types *types, const char *text, size_t len)
 	} else if (!number_of(text, len, 16, &type.number)) {
 		return false;
 	}
-	if (!grow(&types->type, &types->room, types->count, 1, sizeof(type)))
+	if (!vec_grow(&types->type, types->count, 1))
 		return false;
 	types->type[types->count++] = type;
 	return true;
@@ -78,7 +78,7 @@ bool select_add_numbers(struct select_numbers *numbers, const char *option, cons
 		uint64_t number;
 
 		if (!number_of(p, len, 10, &number) ||
-		    !grow(&numbers->number, &numbers->room, numbers->count, 1, sizeof(number))) {
+		    !vec_grow(&numbers->number, numbers->count, 1)) {
 			say("%s %s: not a list of numbers", option, list);
 			return false;
 		}

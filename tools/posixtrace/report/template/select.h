@@ -17,12 +17,12 @@ struct select_type {
 
 struct select_types {
 	struct select_type *type;
-	size_t count, room;
+	size_t count;
 };
 
 struct select_numbers {
 	uint64_t *number;
-	size_t count, room;
+	size_t count;
 };
 
 struct select {
