@@ -15,6 +15,9 @@
  * exceptions, cancellation and debuggers find the real caller. A slot whose function was left by
  * an exception or longjmp() is closed when that is seen; until then it is only not in use.
  *
+ * A probe of <sys/sdt.h> is a NOP at any place of a function. A jump there leads to a trampoline
+ * that saves the flags, calls shim_patch_probe and jumps back: patch_probe.c.
+ *
  * Only x86-64 is supported. On other processors nothing is patched.
  */
 #ifndef PTX_PRELOAD_PATCH_H
@@ -23,6 +26,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <trace.h>
 
 #include "preload/patch_plan.h"
 
@@ -45,16 +49,31 @@ void shim_patch_thread_ends(void);
 extern const unsigned char shim_slots[SHIM_SLOTS * 8] __attribute__((visibility("hidden")));
 extern unsigned char shim_slot_returns[SHIM_SLOTS * 8] __attribute__((visibility("hidden")));
 
+#define SHIM_KEEPS_FLAGS    6 /* bytes of code in front of the call */
+#define SHIM_RESTORES_FLAGS 9 /* and behind it */
+
 /*
- * A trampoline, in executable memory. Its first instruction is call: a call through the pointer to
- * shim_patch_enter. code has the moved instructions, then a jump behind the site.
+ * A trampoline, in executable memory. For a function it begins with call: a call through the
+ * pointer to shim_patch_enter. code has the moved instructions, then a jump behind the site. For a
+ * probe it begins with before, the pointer is that to shim_patch_probe, and code begins with
+ * SHIM_RESTORES_FLAGS bytes more. SHIM_SITE_BEFORE begins with code.
  */
 struct shim_trampoline {
-	uint64_t function;
-	uint64_t kind;
+	uint64_t function;              /* 0: it is not used */
+	const struct shim_probe *probe; /* NULL: of a function */
+	uint32_t kind;
+	uint8_t before[SHIM_KEEPS_FLAGS];
 	uint8_t call[6];
-	uint8_t code[SHIM_PLAN_CODE + SHIM_PLAN_JUMP];
-	uint8_t unused[5];
+	uint8_t code[SHIM_RESTORES_FLAGS + SHIM_PLAN_CODE + SHIM_PLAN_JUMP];
+	uint8_t unused[2];
+};
+
+/* A place of a probe: its event type, and its values. */
+struct shim_probe {
+	trace_event_id_t id;
+	uint32_t arguments;
+	const struct shim_plan_argument *argument;
+	uintptr_t base;                 /* of the module */
 };
 
 /*
@@ -64,8 +83,12 @@ struct shim_trampoline {
 enum shim_vectors { SHIM_SSE, SHIM_AVX, SHIM_AVX512 };
 extern int shim_vectors __attribute__((visibility("hidden")));
 
-/* The first instructions of every trampoline call it. Not a function of C. */
+/* The instructions of trampolines call them. Not functions of C. */
 void shim_patch_enter(void);
+void shim_patch_probe(void);
+
+/* Opens an event type and describes its fields. Returns 0 if that is impossible. */
+trace_event_id_t shim_probe_open(const char *name, const char *schema);
 
 /* Prepares slots. False: no memory; then nothing may be patched. */
 bool shim_slots_begin(void);

@@ -37,8 +37,8 @@ int shim_vectors;
 #define KEEP_K(n) "	kmovq %k" #n ", 2048+8*" #n "(%rsp)\n"
 #define LOAD_K(n) "	kmovq 2048+8*" #n "(%rsp), %k" #n "\n"
 
-/* Saves all but the stack pointer and rbp, which points to the frame. */
-#define KEEP_ALL \
+/* Saves the registers that functions of C may change; rbp points to the frame. */
+#define KEEP_GENERAL \
 	"	pushq %rax\n" \
 	"	pushq %rcx\n" \
 	"	pushq %rdx\n" \
@@ -47,7 +47,9 @@ int shim_vectors;
 	"	pushq %r8\n" \
 	"	pushq %r9\n" \
 	"	pushq %r10\n" \
-	"	pushq %r11\n" \
+	"	pushq %r11\n"
+
+#define KEEP_VECTORS \
 	"	subq $" KEEP_BYTES ", %rsp\n" \
 	"	andq $-64, %rsp\n" \
 	"	movl shim_vectors(%rip), %eax\n" \
@@ -61,8 +63,10 @@ int shim_vectors;
 	"1:\n" ALL_16(KEEP_X) \
 	"3:\n"
 
-/* Nine registers were pushed below the frame. */
-#define LOAD_ALL \
+/* Saves all but the stack pointer and those that functions of C keep. */
+#define KEEP_ALL KEEP_GENERAL KEEP_VECTORS
+
+#define LOAD_VECTORS \
 	"	movl shim_vectors(%rip), %eax\n" \
 	"	cmpl $1, %eax\n" \
 	"	jb 1f\n" \
@@ -72,7 +76,12 @@ int shim_vectors;
 	"2:\n" ALL_16(LOAD_Y) \
 	"	jmp 3f\n" \
 	"1:\n" ALL_16(LOAD_X) \
-	"3:	leaq -72(%rbp), %rsp\n" \
+	"3:\n"
+
+/* Nine registers were pushed below the frame. */
+#define LOAD_ALL \
+	LOAD_VECTORS \
+	"	leaq -72(%rbp), %rsp\n" \
 	"	popq %r11\n" \
 	"	popq %r10\n" \
 	"	popq %r9\n" \
@@ -159,6 +168,41 @@ __asm__(
 	"	ret\n"
 	"	.cfi_endproc\n"
 	"	.size shim_patch_return, . - shim_patch_return\n"
+	"\n"
+	/*
+	 * shim_patch_probe: called by the trampoline of a probe, which has saved the flags and left
+	 * the red zone. The frame has all general registers, in the order that patch_probe.c knows.
+	 */
+	"	.p2align 4\n"
+	"	.globl shim_patch_probe\n"
+	"	.hidden shim_patch_probe\n"
+	"	.type shim_patch_probe, @function\n"
+	"shim_patch_probe:\n"
+	"	.cfi_startproc\n"
+	"	pushq %rbp\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	.cfi_offset %rbp, -16\n"
+	"	movq %rsp, %rbp\n"
+	"	.cfi_def_cfa_register %rbp\n"
+	KEEP_GENERAL
+	"	pushq %rbx\n"
+	"	pushq %r12\n"
+	"	pushq %r13\n"
+	"	pushq %r14\n"
+	"	pushq %r15\n"
+	KEEP_VECTORS
+	"	cld\n" /* the flags are those of any place in a function */
+	"	movq 8(%rbp), %rdi\n"
+	"	movq %rbp, %rsi\n"
+	"	movq %rsp, %rdx\n"
+	"	call shim_probe_is_reached\n"
+	LOAD_ALL
+	"	popq %rbp\n"
+	"	.cfi_def_cfa %rsp, 8\n"
+	"	.cfi_restore %rbp\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	"	.size shim_patch_probe, . - shim_patch_probe\n"
 	"\n"
 	/*
 	 * The first slot is not used: an unwinder looks for the byte before a return address. The

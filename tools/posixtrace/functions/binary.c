@@ -30,9 +30,9 @@ struct binary_file *binary_open(const char *path)
 	/* O_NONBLOCK: the path may be that of a FIFO. */
 	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (file->fd < 0)
-		file->lack = "it cannot be opened";
+		file->lack = file->probe_lack = "it cannot be opened";
 	else if (fstat(file->fd, &st) || !S_ISREG(st.st_mode))
-		file->lack = "it is no regular file";
+		file->lack = file->probe_lack = "it is no regular file";
 	else
 		file->lack = binary_read(file);
 	return file;
@@ -50,6 +50,7 @@ void binary_close(struct binary_file *file)
 	free(file->function);
 	free(file->pointer);
 	free(file->import);
+	free(file->frame);
 	free(file->path);
 	free(file);
 }
@@ -57,6 +58,11 @@ void binary_close(struct binary_file *file)
 const char *binary_lack(const struct binary_file *file)
 {
 	return file->lack;
+}
+
+const char *binary_probe_lack(const struct binary_file *file)
+{
+	return file->probe_lack;
 }
 
 const char *binary_path(const struct binary_file *file)
@@ -114,6 +120,12 @@ const uint8_t *binary_at(const struct binary_file *file, uint64_t address, size_
 const uint8_t *binary_data_at(const struct binary_file *file, uint64_t address, size_t *bytes)
 {
 	return bytes_at(file, address, bytes, false);
+}
+
+void binary_range(const struct binary_file *file, uint64_t *begin, uint64_t *end)
+{
+	*begin = file->begin;
+	*end = file->end;
 }
 
 /* The search is linear: it runs only for functions that begin with a call. */

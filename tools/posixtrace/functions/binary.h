@@ -51,6 +51,9 @@ const uint8_t *binary_at(const struct binary_file *file, uint64_t address, size_
 /* The same for all segments that have data in the file. */
 const uint8_t *binary_data_at(const struct binary_file *file, uint64_t address, size_t *bytes);
 
+/* Stores the least and the greatest address that the file occupies, with memory that it clears. */
+void binary_range(const struct binary_file *file, uint64_t *begin, uint64_t *end);
+
 /*
  * Returns whether data of the file has an address between the two, exclusive of from: a table of
  * jumps or a pointer to a label. Branches of cold parts of functions count as well.
@@ -70,12 +73,31 @@ unsigned binary_vectors(const struct binary_file *file);
 struct binary_probe {
 	const char *provider, *name, *arguments;
 	uint64_t address;
-	bool has_semaphore;
+	uint64_t semaphore;   /* address of a number of 2 bytes, 0: none */
 };
+
+/* Returns the reason why no probe of the file can be traced; NULL: some may be. */
+const char *binary_probe_lack(const struct binary_file *file);
 
 /* Calls take() for each probe until it returns false, and then returns false. */
 bool binary_probes(const struct binary_file *file,
 		   bool (*take)(void *arg, const struct binary_probe *probe), void *arg);
+
+/* A part of a function as unwinders know it, also if the file has no symbols. */
+struct binary_frame {
+	uint64_t begin, end;
+	bool has_pads;        /* exceptions may continue at places inside it */
+};
+
+/* Returns the frames in the order of their addresses. *count is 0 without memory, too. */
+const struct binary_frame *binary_frames(struct binary_file *file, size_t *count);
+
+/* Returns the frame of an address, NULL if none is known. */
+const struct binary_frame *binary_frame_at(struct binary_file *file, uint64_t address);
+
+/* Stores the address of an object, such as a global variable. False: there is no such symbol. */
+bool binary_object(const struct binary_file *file, const char *name, size_t len,
+		   uint64_t *address);
 
 /* Fills the identity of the file for the plan. */
 void binary_identity(const struct binary_file *file, struct shim_plan_module *module);

@@ -31,6 +31,12 @@
 static bool take_segment(struct binary_file *file, const GElf_Phdr *header, const char *image,
 			 size_t bytes)
 {
+	if (header->p_type == PT_LOAD) {
+		if (!file->segments || header->p_vaddr < file->begin)
+			file->begin = header->p_vaddr;
+		if (header->p_vaddr + header->p_memsz > file->end)
+			file->end = header->p_vaddr + header->p_memsz;
+	}
 	if (header->p_type != PT_LOAD || file->segments == BINARY_SEGMENTS ||
 	    header->p_offset > bytes || header->p_filesz > bytes - header->p_offset)
 		return false;
@@ -95,6 +101,8 @@ static const char *take_headers(struct binary_file *file)
 			return "its program headers cannot be read";
 		take_segment(file, &header, image, bytes);
 		is_dynamic |= header.p_type == PT_DYNAMIC;
+		if (header.p_type == PT_GNU_EH_FRAME)
+			file->frame_table = header.p_vaddr;
 		if (header.p_type == PT_NOTE && header.p_offset <= bytes &&
 		    header.p_filesz <= bytes - header.p_offset)
 			take_notes(file, (const uint8_t *)image + header.p_offset, header.p_filesz);
@@ -286,8 +294,8 @@ const char *binary_read(struct binary_file *file)
 	elf_version(EV_CURRENT);
 	file->elf = elf_begin(file->fd, ELF_C_READ_MMAP_PRIVATE, NULL);
 	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF)
-		return "it is no ELF file";
-	lack = take_headers(file);
+		return file->probe_lack = "it is no ELF file";
+	lack = file->probe_lack = take_headers(file);
 	if (lack)
 		return lack;
 	if (is_go(file->elf))
@@ -301,6 +309,45 @@ const char *binary_read(struct binary_file *file)
 		return "there is no memory";
 	sort_functions(file);
 	return file->functions ? NULL : "it has no symbols, and no debug file of it was found";
+}
+
+/* Searches the symbol tables of one file. */
+static bool object_in(Elf *elf, const char *name, size_t len, uint64_t *address)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while (elf && (section = elf_nextscn(elf, section)) != NULL) {
+		Elf_Data *data;
+
+		if (!gelf_getshdr(section, &header) ||
+		    (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM) ||
+		    !(data = elf_getdata(section, NULL)))
+			continue;
+		for (size_t i = 0, count = entries_of(&header); i < count; i++) {
+			const char *text;
+			GElf_Sym symbol;
+
+			if (!gelf_getsym(data, (int)i, &symbol))
+				break;
+			text = elf_strptr(elf, header.sh_link, symbol.st_name);
+			if (!text || symbol.st_shndx == SHN_UNDEF ||
+			    GELF_ST_TYPE(symbol.st_info) != STT_OBJECT ||
+			    strlen(text) != len || memcmp(text, name, len))
+				continue;
+			*address = symbol.st_value;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Few arguments of probes name an object, so the search is linear. */
+bool binary_object(const struct binary_file *file, const char *name, size_t len,
+		   uint64_t *address)
+{
+	return object_in(file->elf, name, len, address) ||
+	       object_in(file->debug, name, len, address);
 }
 
 /* elf_end() accepts NULL. The names of functions are invalid from here on. */
@@ -366,8 +413,14 @@ bool binary_each_pointer(struct binary_file *file, bool (*add)(void *arg, uint64
 
 const char *binary_read(struct binary_file *file)
 {
-	(void)file;
-	return "posixtrace was built without libelf";
+	return file->probe_lack = "posixtrace was built without libelf";
+}
+
+bool binary_object(const struct binary_file *file, const char *name, size_t len,
+		   uint64_t *address)
+{
+	(void)file, (void)name, (void)len, (void)address;
+	return false;
 }
 
 void binary_read_end(struct binary_file *file)

@@ -11,7 +11,7 @@ struct Elf;
 
 struct binary_file {
 	char *path;
-	const char *lack;
+	const char *lack, *probe_lack;
 	int fd, debug_fd;
 	struct Elf *elf, *debug;
 	uint8_t id[SHIM_PLAN_ID];
@@ -32,6 +32,11 @@ struct binary_file {
 		const char *name;
 	} *import;
 	size_t imports;
+	uint64_t begin, end;   /* of all segments in memory */
+	struct binary_frame *frame;
+	size_t frames;
+	bool has_frames;       /* they were collected */
+	uint64_t frame_table;  /* address of .eh_frame_hdr, 0: there is none */
 	bool is_fixed;         /* it is linked to fixed addresses (ET_EXEC) */
 };
 

@@ -69,7 +69,7 @@ static bool take_note(const char *note, size_t bytes, uint64_t base,
 	probe.name = probe.provider ? next_text(&at, end) : NULL;
 	probe.arguments = probe.name ? next_text(&at, end) : NULL;
 	probe.address = base ? word[0] + base - word[1] : word[0];
-	probe.has_semaphore = word[2] != 0;
+	probe.semaphore = word[2] && base ? word[2] + base - word[1] : word[2];
 	return !probe.arguments || take(arg, &probe);
 }
 

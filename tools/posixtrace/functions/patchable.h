@@ -19,6 +19,7 @@ enum patch_method {
 	PATCH_REFUSED,
 	PATCH_SLOT, /* the compiler left room: NOPs, or a call of __fentry__() */
 	PATCH_MOVE, /* the first instructions are moved */
+	PATCH_BYTE, /* of a probe: one byte becomes a jump */
 };
 
 struct patchable {

@@ -97,29 +97,30 @@ static bool is_selected(const struct patches *plan, const char *path, const char
  * Counts a refusal. Returns false without memory. The texts are constants, and there are few of
  * them, so a linear search is enough.
  */
-static bool note_refusal(struct patches *plan, const char *why)
+static bool note_refusal(struct patches_refusals *refused, const char *why)
 {
-	plan->refused++;
-	for (size_t i = 0; i < plan->reasons; i++)
-		if (!strcmp(plan->reason[i].why, why)) {
-			plan->reason[i].count++;
+	refused->count++;
+	for (size_t i = 0; i < refused->reasons; i++)
+		if (!strcmp(refused->reason[i].why, why)) {
+			refused->reason[i].count++;
 			return true;
 		}
-	if (!vec_grow(&plan->reason, plan->reasons, 1))
+	if (!vec_grow(&refused->reason, refused->reasons, 1))
 		return false;
-	plan->reason[plan->reasons++] = (struct patches_reason){ why, 1 };
+	refused->reason[refused->reasons++] = (struct patches_reason){ why, 1 };
 	return true;
 }
 
 /* Returns false without memory. The shim refuses a plan with more than SHIM_PLAN_SITES. */
-static bool add_site(struct patches *plan, const struct patchable *is)
+static bool add_site(struct patches *plan, const struct shim_plan_site *site)
 {
 	if (plan->sites == SHIM_PLAN_SITES)
-		return note_refusal(plan, "there are too many");
+		return note_refusal(&plan->refused, "there are too many");
 	if (!vec_grow(&plan->site, plan->sites, 1))
 		return false;
-	plan->site[plan->sites++] = is->site;
-	plan->functions += is->site.kind == SHIM_SITE_FUNCTION;
+	plan->site[plan->sites++] = *site;
+	plan->functions += site->kind == SHIM_SITE_FUNCTION;
+	plan->probes.places += site->kind == SHIM_SITE_PROBE;
 	return true;
 }
 
@@ -156,14 +157,105 @@ static bool patches_functions(struct patches *plan, struct binary_file *file, bo
 			continue;
 		is = patchable_of(file, &function[i], kind);
 		if (is.method == PATCH_REFUSED) {
-			if (kind == SHIM_SITE_FUNCTION && !note_refusal(plan, is.why))
+			if (kind == SHIM_SITE_FUNCTION && !note_refusal(&plan->refused, is.why))
 				return false;
 			continue;
 		}
 		last = function[i].address;
-		if (!add_site(plan, &is))
+		if (!add_site(plan, &is.site))
 			return false;
 	}
+	return true;
+}
+
+/* Plans the selected probes. Returns false without memory. */
+static bool patches_probes(struct patches *plan, struct binary_file *file)
+{
+	struct probe_place *place;
+	size_t count, kept = 0;
+	bool good = probes_of(file, &place, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (probes_match(&plan->probes, binary_path(file), &place[i].probe))
+			place[kept++] = place[i];
+	if (good && kept)
+		probe_places(file, place, kept);
+	for (size_t i = 0; i < kept && good; i++) {
+		const struct probes_pattern *pattern =
+			probes_match(&plan->probes, binary_path(file), &place[i].probe);
+
+		if (place[i].method != PATCH_REFUSED)
+			place[i].why = probes_take(&plan->probes, file, pattern, &place[i].probe,
+						   &place[i].site);
+		if (place[i].why)
+			good = note_refusal(&plan->refused_probes, place[i].why);
+		else
+			good = (!place[i].has_before || add_site(plan, &place[i].before)) &&
+			       add_site(plan, &place[i].site);
+	}
+	free(place);
+	return good;
+}
+
+static int by_site(const void *a, const void *b)
+{
+	const struct shim_plan_site *x = a, *y = b;
+
+	return x->site < y->site ? -1 : x->site > y->site;
+}
+
+/*
+ * Chains a probe to the site before, whose jump replaces the probe: both have moved instructions.
+ * Returns false if that is impossible.
+ */
+static bool chain(const struct binary_file *file, struct shim_plan_site *before,
+		  struct shim_plan_site *site)
+{
+	/* One that has instructions of its own before it. */
+	if (site->is_chained)
+		return before->kind == SHIM_SITE_BEFORE &&
+		       before->site + before->replaced == site->site;
+	if (before->is_byte || site->is_byte || site->kind != SHIM_SITE_PROBE ||
+	    site->site == before->site || !probe_place_cut(file, before, site->site))
+		return false;
+	before->continues = true;
+	site->is_chained = true;
+	return true;
+}
+
+/*
+ * Sorts the sites of a module, and drops each that overlaps with the one before, unless it can be
+ * chained: the bytes that one jump writes must not be among those that another replaces, moves or
+ * reads. Returns false without memory.
+ */
+static bool drop_overlaps(struct patches *plan, const struct binary_file *file, size_t first)
+{
+	size_t kept = first;
+	uint64_t end = 0;
+
+	if (plan->sites > first)
+		qsort(plan->site + first, plan->sites - first, sizeof(*plan->site), by_site);
+	for (size_t i = first; i < plan->sites; i++) {
+		struct shim_plan_site *site = &plan->site[i];
+		bool is_probe = site->kind == SHIM_SITE_PROBE;
+		uint64_t least = site->site + SHIM_PLAN_JUMP;
+
+		if ((site->site >= end && !site->is_chained) ||
+		    (kept > first && chain(file, &plan->site[kept - 1], site))) {
+			end = site->site + site->replaced;
+			end = end < least && !site->is_chained ? least : end;
+			plan->site[kept++] = *site;
+			continue;
+		}
+		plan->functions -= site->kind == SHIM_SITE_FUNCTION;
+		plan->probes.places -= is_probe;
+		if (site->kind == SHIM_SITE_BEFORE)
+			continue; /* its probe is dropped, too */
+		if (!note_refusal(is_probe ? &plan->refused_probes : &plan->refused,
+				  "it is too close to another function or probe"))
+			return false;
+	}
+	plan->sites = kept;
 	return true;
 }
 
@@ -171,15 +263,20 @@ bool patches_file(struct patches *plan, const char *path)
 {
 	struct binary_file *file = binary_open(path);
 	struct shim_plan_module module = { .first = (uint32_t)plan->sites };
-	size_t functions = plan->functions;
+	size_t functions = plan->functions, places = plan->probes.places;
 	bool good = file != NULL;
 
-	if (good)
+	if (good && plan->patterns)
 		good = patches_functions(plan, file, patchable_lack(file) != NULL);
+	if (good && plan->probes.patterns)
+		good = patches_probes(plan, file);
+	if (good)
+		good = drop_overlaps(plan, file, module.first);
 	if (good && plan->sites > module.first) {
 		module.sites = (uint32_t)plan->sites - module.first;
 		/* The other sites are of functions that are called from other files. */
-		unsigned vectors = plan->functions > functions ? binary_vectors(file) : 0;
+		unsigned vectors = plan->functions > functions || plan->probes.places > places ?
+					   binary_vectors(file) : 0;
 
 		plan->vectors = vectors > plan->vectors ? vectors : plan->vectors;
 		binary_identity(file, &module);
@@ -189,6 +286,100 @@ bool patches_file(struct patches *plan, const char *path)
 	}
 	binary_close(file);
 	return good;
+}
+
+bool patches_finish(struct patches *plan)
+{
+	return probes_finish(&plan->probes);
+}
+
+/* The parts of a plan behind its head, as they are written. */
+struct image {
+	char *bytes;
+	size_t count;
+};
+
+/* Appends bytes. Returns false without memory. */
+static bool append(struct image *image, const void *from, size_t bytes)
+{
+	if (!bytes)
+		return true;
+	if (!vec_grow(&image->bytes, image->count, bytes))
+		return false;
+	memcpy(image->bytes + image->count, from, bytes);
+	image->count += bytes;
+	return true;
+}
+
+/*
+ * Appends the arguments of a probe's site that are in its events, and sets their number. Returns
+ * false without memory.
+ */
+static bool append_arguments(const struct probes *probes, struct shim_plan_site *site,
+			     struct image *to)
+{
+	const struct probes_value *value = probes->value + site->first;
+	unsigned count = site->arguments;
+	bool good = true;
+
+	site->first = (uint32_t)(to->count / sizeof(value->plan));
+	site->arguments = 0;
+	for (unsigned i = 0; i < count && good; i++) {
+		struct shim_plan_argument plan = value[i].plan;
+		int bytes = probes->type[site->type].bytes[value[i].field];
+
+		if (bytes < 0)
+			continue;
+		plan.bytes = (uint8_t)bytes;
+		good = append(to, &plan, sizeof(plan));
+		site->arguments++;
+	}
+	return good;
+}
+
+/*
+ * Appends the sites, then the types, the arguments and the texts. Returns false without memory, and
+ * if there are too many texts.
+ */
+static bool append_all(const struct patches *plan, struct image *image,
+		       struct shim_plan_head *head)
+{
+	struct image arguments = { NULL, 0 }, texts = { NULL, 0 };
+	bool good = append(image, plan->module, plan->modules * sizeof(*plan->module));
+
+	for (size_t i = 0; i < plan->sites && good; i++) {
+		struct shim_plan_site site = plan->site[i];
+
+		if (site.kind == SHIM_SITE_PROBE)
+			good = append_arguments(&plan->probes, &site, &arguments);
+		good = good && append(image, &site, sizeof(site));
+	}
+	for (size_t i = 0; i < plan->probes.types && good; i++) {
+		const struct probes_type *type = &plan->probes.type[i];
+		struct shim_plan_type written = { .name = (uint32_t)texts.count };
+
+		good = append(&texts, type->name, strlen(type->name) + 1);
+		written.schema = (uint32_t)texts.count;
+		good = good && append(&texts, type->schema, strlen(type->schema) + 1) &&
+		       append(image, &written, sizeof(written));
+	}
+	head->arguments = (uint32_t)(arguments.count / sizeof(struct shim_plan_argument));
+	head->text_bytes = (uint32_t)texts.count;
+	good = good && append(image, arguments.bytes, arguments.count) &&
+	       append(image, texts.bytes, texts.count);
+	free(arguments.bytes);
+	free(texts.bytes);
+	return good;
+}
+
+/* FNV-1a. */
+static uint64_t hash_of(const struct image *image)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < image->count; i++)
+		hash = (hash ^ (unsigned char)image->bytes[i]) * UINT64_C(0x100000001b3);
+	return hash;
 }
 
 /* Writes all bytes. Returns false and errno after an error. */
@@ -210,21 +401,28 @@ static bool put(int fd, const void *from, size_t bytes)
 /* A memory file, so that nothing remains on disk after a kill. A partial plan is never returned. */
 int patches_write(const struct patches *plan)
 {
-	const struct shim_plan_head head = {
+	struct shim_plan_head head = {
 		.magic = SHIM_PLAN_MAGIC, .modules = (uint32_t)plan->modules,
 		.sites = (uint32_t)plan->sites, .vectors = plan->vectors,
+		.types = (uint32_t)plan->probes.types,
 	};
-	int fd = memfd_create("posixtrace-plan", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	struct image image = { NULL, 0 };
+	int fd = -1;
 
+	errno = ENOMEM;
+	if (append_all(plan, &image, &head)) {
+		head.hash = hash_of(&image);
+		fd = memfd_create("posixtrace-plan", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	}
 	/* Sealed, so that it does not change after the shim has checked it. */
-	if (fd >= 0 && put(fd, &head, sizeof(head)) &&
-	    put(fd, plan->module, plan->modules * sizeof(*plan->module)) &&
-	    put(fd, plan->site, plan->sites * sizeof(*plan->site)) &&
-	    !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL))
-		return fd;
-	if (fd >= 0)
+	if (fd >= 0 && (!put(fd, &head, sizeof(head)) || !put(fd, image.bytes, image.count) ||
+			fcntl(fd, F_ADD_SEALS,
+			      F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL))) {
 		close(fd);
-	return -1;
+		fd = -1;
+	}
+	free(image.bytes);
+	return fd;
 }
 
 void patches_fini(struct patches *plan)
@@ -234,6 +432,8 @@ void patches_fini(struct patches *plan)
 	free(plan->pattern);
 	free(plan->module);
 	free(plan->site);
-	free(plan->reason);
+	free(plan->refused.reason);
+	free(plan->refused_probes.reason);
+	probes_fini(&plan->probes);
 	memset(plan, 0, sizeof(*plan));
 }

@@ -10,16 +10,20 @@
 #include <stdint.h>
 
 #include "functions/patchable.h"
+#include "functions/probes.h"
 
 struct patches_pattern {
 	char *glob;         /* of names, as the linker or as C++ has them */
 	const char *module; /* of the name or path of the file; NULL: every file */
 };
 
-/* A reason for refusals, with their number. */
-struct patches_reason {
-	const char *why;
-	size_t count;
+/* The reasons for refusals, with their numbers. */
+struct patches_refusals {
+	struct patches_reason {
+		const char *why;
+		size_t count;
+	} *reason;
+	size_t reasons, count;
 };
 
 struct patches {
@@ -31,18 +35,21 @@ struct patches {
 	size_t sites;
 	unsigned vectors;           /* the longest registers that a planned file uses */
 	size_t functions;           /* sites that record events */
-	struct patches_reason *reason;
-	size_t reasons, refused;
+	struct patches_refusals refused, refused_probes;
+	struct probes probes;
 };
 
 /* Adds a value of --function, GLOB or GLOB@MODULE. Returns false after it printed an error. */
 bool patches_add(struct patches *plan, const char *text);
 
 /*
- * Plans the selected functions of a file. A file of which no function can be patched is noted only
- * if a pattern names it. Returns false without memory.
+ * Plans the selected functions and probes of a file. A file of which no function can be patched is
+ * noted only if a pattern names it. Returns false without memory.
  */
 bool patches_file(struct patches *plan, const char *path);
+
+/* Completes the plan after the last file. Returns false after it printed an error. */
+bool patches_finish(struct patches *plan);
 
 /*
  * Returns a descriptor of a memory file with the plan, closed by execve(2); -1 and errno after an

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * list_probes.c - list --probes: which functions can be traced by which method, and why others
- * cannot. It decides exactly as record --function does.
+ * cannot. It decides exactly as record does.
  */
 #include "live/list_probes.h"
 
@@ -14,13 +14,14 @@
 #include "base/text.h"
 #include "base/tool.h"
 #include "functions/libraries.h"
-#include "functions/patchable.h"
+#include "functions/probes.h"
 #include "live/process.h"
 #include "symbols/demangle.h"
 
 /* The methods, as the manual page has them. */
 static const char *const methods[] = {
 	[PATCH_REFUSED] = "refused", [PATCH_SLOT] = "room", [PATCH_MOVE] = "moved",
+	[PATCH_BYTE] = "byte",
 };
 
 /* Writes a name from a file, which may have any characters; of C++ in the form of the source. */
@@ -32,22 +33,37 @@ static void put_name(const char *name)
 	free(source);
 }
 
-/*
- * Callback for each probe. The probe's instruction is a nop of one byte, which a jump does not fit
- * into; record has no method for probes.
- */
-static bool put_probe(void *arg, const struct binary_probe *probe)
+/* Writes the line of a probe. */
+static void put_probe(const struct probe_place *place)
 {
-	(void)arg;
-	out_str(&out_stdout, "probe     refused  -         ");
+	const struct binary_probe *probe = &place->probe;
+
+	out_printf(&out_stdout, "probe     %-7s  %-8s  ", methods[place->method],
+		   place->method == PATCH_REFUSED ? "-" : "1 event");
 	text_safe(&out_stdout, probe->provider, strlen(probe->provider));
 	out_char(&out_stdout, ':');
 	text_safe(&out_stdout, probe->name, strlen(probe->name));
 	out_str(&out_stdout, "  (");
 	text_safe(&out_stdout, probe->arguments, strlen(probe->arguments));
-	out_str(&out_stdout, probe->has_semaphore ? ", semaphore" : "");
-	out_str(&out_stdout, "): probes are listed only\n");
-	return true;
+	out_str(&out_stdout, probe->semaphore ? ", semaphore)" : ")");
+	if (place->method == PATCH_REFUSED)
+		out_printf(&out_stdout, ": %s", place->why);
+	out_char(&out_stdout, '\n');
+}
+
+/* Writes the probes of a file in the order of their addresses. Returns false without memory. */
+static bool put_probes(struct binary_file *file)
+{
+	struct probe_place *place;
+	size_t count;
+	bool good = probes_of(file, &place, &count);
+
+	if (good && count)
+		probe_places(file, place, count);
+	for (size_t i = 0; i < count && good; i++)
+		put_probe(&place[i]);
+	free(place);
+	return good;
 }
 
 /*
@@ -83,7 +99,11 @@ static int list_file(const char *path)
 	}
 	text_safe(&out_stdout, path, strlen(path));
 	out_str(&out_stdout, ":\n");
-	binary_probes(file, put_probe, NULL);
+	if (!put_probes(file)) {
+		say("%s", strerror(ENOMEM));
+		binary_close(file);
+		return TOOL_FAILURE;
+	}
 	lack = patchable_lack(file);
 	if (lack)
 		out_printf(&out_stdout, "function  refused  -         *: %s\n", lack);

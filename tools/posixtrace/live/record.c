@@ -25,6 +25,7 @@ extern const struct tool_command record_command;
 enum {
 	OPT_TRACE = 256,
 	OPT_FUNCTION,
+	OPT_PROBE,
 	OPT_SCHED,
 	OPT_SAMPLE,
 	OPT_FOLLOW,
@@ -53,6 +54,9 @@ static const struct option_row option_rows[] = {
 	{ "function", OPT_FUNCTION, "PATTERN",
 		"functions whose name matches, from entry to return: GLOB, or GLOB@MODULE for "
 		"those of one file; may be repeated" },
+	{ "probe", OPT_PROBE, "PROBE",
+		"USDT probes whose names match: PROVIDER:NAME, with the types of the arguments "
+		"as (str,u32) and a file as @MODULE behind it if wanted; may be repeated" },
 	{ "sched", OPT_SCHED, NULL,
 		"record also when each thread had a CPU, was ready for one, or was blocked" },
 	{ "sample", OPT_SAMPLE, "HZ",
@@ -169,6 +173,8 @@ static bool take_option(int option)
 		return preload_take_families(&record.launch.families, optarg);
 	case OPT_FUNCTION:
 		return patches_add(&record.functions, optarg);
+	case OPT_PROBE:
+		return probes_add(&record.functions.probes, optarg);
 	case OPT_SCHED:
 		record.kernel.sched = true;
 		return true;
@@ -203,6 +209,12 @@ static bool take_option(int option)
 	return false;
 }
 
+/* Returns whether the user selects functions or probes. */
+static bool has_patches(void)
+{
+	return record.functions.patterns || record.functions.probes.patterns;
+}
+
 /* Returns the first contradiction between the options as a message, NULL if there is none. */
 static const char *find_contradiction(bool has_program)
 {
@@ -210,8 +222,8 @@ static const char *find_contradiction(bool has_program)
 		return "a program and -p: one of the two";
 	if (!has_program && !record.plan.pid)
 		return "which program?";
-	if (!has_program && record.functions.patterns)
-		return "--function has no meaning for a process that runs already";
+	if (!has_program && has_patches())
+		return "--function and --probe have no meaning for a process that runs already";
 	if (!has_program && record.crash)
 		return "--crash needs a program that record itself starts";
 	if (!has_program && (record.snapshot & RECORD_SNAPSHOT_CRASH))
@@ -319,13 +331,13 @@ static void drop_preload_if_foreign(const char *program)
 }
 
 /*
- * Plans the functions of --function. Returns false after it printed an error: a user who names
+ * Plans the functions and probes. Returns false after it printed an error: a user who names
  * functions does not want a trace without them.
  */
 static bool prepare_functions(const char *program)
 {
 	if (!record.launch.preload) {
-		say("--function: the functions of %s cannot be traced", program);
+		say("--function and --probe: those of %s cannot be traced", program);
 		return false;
 	}
 	return patch_plan(&record.functions, program, record.quiet, &record.launch.patch);
@@ -376,7 +388,7 @@ static int record_run_command(int argc, char **argv)
 			return RECORD_FAILURE;
 		if (record.launch.preload)
 			drop_preload_if_foreign(argv[optind]);
-		if (record.functions.patterns && !prepare_functions(argv[optind]))
+		if (has_patches() && !prepare_functions(argv[optind]))
 			return RECORD_FAILURE;
 	}
 	record.plan.families = record.launch.families;

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/patch_file.c - maps a plan and checks it, and finds the part for a loaded module.
+ *
+ * The mapping is private and remains as long as a trampoline refers to it, also after the recorder
+ * has ended: the memory file exists as long as any mapping.
+ */
+#include "preload/patch_file.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PLAN_BYTES ((size_t)1 << 30) /* a longer file is no plan */
+
+/*
+ * Returns whether a text of the plan begins at this offset and has its NUL. A text may be the end
+ * of another one.
+ */
+static bool has_text(const struct shim_plan *plan, uint32_t offset)
+{
+	return offset < plan->head->text_bytes &&
+	       memchr(plan->text + offset, '\0', plan->head->text_bytes - offset);
+}
+
+/*
+ * Returns whether all numbers in the plan that are positions in it are valid. The tool has written
+ * the plan, but any process of the user could have opened the file. Nothing is checked again later.
+ */
+static bool is_sound(const struct shim_plan *plan)
+{
+	const struct shim_plan_head *head = plan->head;
+
+	/* Differences are compared and not sums, which could overflow. */
+	for (uint32_t i = 0; i < head->modules; i++)
+		if (plan->module[i].first > head->sites ||
+		    plan->module[i].sites > head->sites - plan->module[i].first ||
+		    plan->module[i].id_len > SHIM_PLAN_ID)
+			return false;
+	for (uint32_t i = 0; i < head->sites; i++)
+		if (plan->site[i].kind == SHIM_SITE_PROBE &&
+		    (plan->site[i].type >= head->types ||
+		     plan->site[i].arguments > SHIM_PLAN_OF_SITE ||
+		     plan->site[i].first > head->arguments ||
+		     plan->site[i].arguments > head->arguments - plan->site[i].first))
+			return false;
+	/* The library checks the names and the schemas themselves. */
+	for (uint32_t i = 0; i < head->types; i++)
+		if (!has_text(plan, plan->type[i].name) || !has_text(plan, plan->type[i].schema))
+			return false;
+	/* A shift by 64 bits or more is undefined. Registers are checked when they are read. */
+	for (uint32_t i = 0; i < head->arguments; i++)
+		if (plan->argument[i].size < 1 || plan->argument[i].size > 8 ||
+		    plan->argument[i].bytes > 8 || plan->argument[i].shift > 63)
+			return false;
+	return true;
+}
+
+/*
+ * The path is a descriptor of the recorder, /proc/PID/fd/N: it exists only as long as the recorder,
+ * and needs no folder.
+ */
+const char *shim_plan_map(struct shim_plan *plan, const char *path)
+{
+	/* The file is the recorder's. Its number may be in use again for any other file. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat file;
+	const struct shim_plan_head *head = MAP_FAILED;
+	size_t need;
+
+	memset(plan, 0, sizeof *plan);
+	if (fd < 0)
+		return "the plan cannot be opened";
+	if (!fstat(fd, &file) && S_ISREG(file.st_mode) && file.st_uid == geteuid() &&
+	    (size_t)file.st_size >= sizeof *head && (size_t)file.st_size <= PLAN_BYTES)
+		head = mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	close(fd);
+	if (head == MAP_FAILED)
+		return "the plan cannot be read";
+	plan->head = head;
+	plan->bytes = (size_t)file.st_size;
+	if (head->magic != SHIM_PLAN_MAGIC || head->modules > SHIM_PLAN_MODULES ||
+	    head->sites > SHIM_PLAN_SITES || head->types > SHIM_PLAN_TYPES ||
+	    head->arguments > SHIM_PLAN_ARGUMENTS) {
+		shim_plan_unmap(plan);
+		return "the plan is of another version";
+	}
+	/* All counts are bounded, so that the sum does not overflow. */
+	need = sizeof *head + head->modules * sizeof *plan->module +
+	       head->sites * sizeof *plan->site + head->types * sizeof *plan->type +
+	       head->arguments * sizeof *plan->argument + head->text_bytes;
+	/* The parts follow each other. The sizes of all structs are multiples of 8. */
+	plan->module = (const void *)(head + 1);
+	plan->site = (const void *)(plan->module + head->modules);
+	plan->type = (const void *)(plan->site + head->sites);
+	plan->argument = (const void *)(plan->type + head->types);
+	plan->text = (const void *)(plan->argument + head->arguments);
+	if (plan->bytes < need || !is_sound(plan)) {
+		shim_plan_unmap(plan);
+		return "the plan is damaged";
+	}
+	return NULL;
+}
+
+/* The plan has then no head, and may be mapped again. */
+void shim_plan_unmap(struct shim_plan *plan)
+{
+	if (plan->head)
+		munmap((void *)plan->head, plan->bytes);
+	memset(plan, 0, sizeof *plan);
+}
+
+/*
+ * Returns the build-id in a note segment and its length; NULL: there is none. The segment is mapped
+ * memory of a loaded file, but its contents are checked like those of any file.
+ */
+static const uint8_t *build_id_in(const uint8_t *note, size_t bytes, uint32_t *len)
+{
+	while (bytes >= sizeof(ElfW(Nhdr))) {
+		const ElfW(Nhdr) *header = (const void *)note;
+		size_t name = ((size_t)header->n_namesz + 3) & ~(size_t)3;
+		size_t data = ((size_t)header->n_descsz + 3) & ~(size_t)3;
+
+		if (name > bytes || data > bytes || sizeof *header + name + data > bytes)
+			return NULL;
+		if (header->n_type == NT_GNU_BUILD_ID && header->n_namesz == 4 &&
+		    !memcmp(header + 1, "GNU", 4)) {
+			*len = header->n_descsz;
+			return note + sizeof *header + name;
+		}
+		note += sizeof *header + name + data;
+		bytes -= sizeof *header + name + data;
+	}
+	return NULL;
+}
+
+/*
+ * Returns whether the file of a module without build-id is the one that was planned. The program
+ * itself has an empty name in the list of the dynamic linker.
+ */
+static bool is_same_file(const struct shim_plan_module *module, const char *path)
+{
+	struct shim_plan_file wanted;
+	struct stat file;
+
+	memcpy(&wanted, module->id, sizeof wanted);
+	return stat(*path ? path : "/proc/self/exe", &file) == 0 &&
+	       wanted.device == (uint64_t)file.st_dev && wanted.inode == (uint64_t)file.st_ino &&
+	       wanted.bytes == (uint64_t)file.st_size &&
+	       wanted.changed_ns == (uint64_t)file.st_mtim.tv_sec * 1000000000 +
+					    (uint64_t)file.st_mtim.tv_nsec;
+}
+
+/* A file that was replaced since the planning has another build-id, and is left alone. */
+const struct shim_plan_module *shim_plan_module_of(const struct shim_plan *plan,
+						   const struct dl_phdr_info *object)
+{
+	const uint8_t *id = NULL;
+	uint32_t len = 0;
+
+	for (int i = 0; i < object->dlpi_phnum && !id; i++)
+		if (object->dlpi_phdr[i].p_type == PT_NOTE)
+			id = build_id_in((const void *)(uintptr_t)(object->dlpi_addr +
+								   object->dlpi_phdr[i].p_vaddr),
+					 object->dlpi_phdr[i].p_memsz, &len);
+	for (uint32_t i = 0; i < plan->head->modules; i++) {
+		const struct shim_plan_module *module = &plan->module[i];
+
+		if (id ? !module->is_file && module->id_len == len && !memcmp(module->id, id, len) :
+			 module->is_file && is_same_file(module, object->dlpi_name))
+			return module;
+	}
+	return NULL;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/patch_file.h - a plan in memory, checked: patch_plan.h has its format.
+ *
+ * Threads   one thread at a time.
+ * Errors    errno may change.
+ */
+#ifndef PTX_PRELOAD_PATCH_FILE_H
+#define PTX_PRELOAD_PATCH_FILE_H
+
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "preload/patch_plan.h"
+
+struct shim_plan {
+	const struct shim_plan_head *head; /* NULL: there is none */
+	const struct shim_plan_module *module;
+	const struct shim_plan_site *site;
+	const struct shim_plan_type *type;
+	const struct shim_plan_argument *argument;
+	const char *text;
+	size_t bytes;
+};
+
+/* Maps a plan. Returns NULL, or the reason why it cannot be used; nothing remains mapped then. */
+const char *shim_plan_map(struct shim_plan *plan, const char *path);
+void shim_plan_unmap(struct shim_plan *plan);
+
+/* Finds the part for a loaded object; NULL: there is none. */
+const struct shim_plan_module *shim_plan_module_of(const struct shim_plan *plan,
+						   const struct dl_phdr_info *object);
+
+#endif

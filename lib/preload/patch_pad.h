@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/patch_pad.h - the targets of jumps of which only the first byte is written.
+ *
+ * The other four bytes of such a jump are the program's own, so that they determine its target. A
+ * pad is a jump at that target to the trampoline. Its memory must be free.
+ *
+ * Threads   the caller makes sure that one thread at a time is here.
+ * Errors    errno may change.
+ */
+#ifndef PTX_PRELOAD_PATCH_PAD_H
+#define PTX_PRELOAD_PATCH_PAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Writes a pad. False: memory at that place is in use, or is not available. Pads that were written
+ * can be executed after shim_pads_end(), which returns false if that is impossible.
+ */
+bool shim_pad_write(uintptr_t at, uintptr_t target);
+bool shim_pads_end(void);
+
+#endif

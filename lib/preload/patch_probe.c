@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/patch_probe.c - a probe of <sys/sdt.h> is reached: its values and its event.
+ *
+ * The note of the probe says where the compiler keeps each value at this place: in a register, in
+ * memory, or nowhere because it is constant. The tool has translated the note. Memory is checked
+ * before it is read: the program itself need not read a value that it only offers to a tracer.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "preload/patch.h"
+#include "preload/patch_pad.h"
+#include "preload/shim.h"
+#include "preload/text.h"
+
+#if defined __x86_64__
+
+#define REGISTERS 16
+#define RSP       4
+#define PAGE      4096
+
+/*
+ * Where shim_patch_probe has saved the registers, in words from the frame pointer. The stack
+ * pointer itself is the address behind the frame: the saved rbp, the address in the trampoline, the
+ * flags, and the red zone.
+ */
+static const signed char saved_at[REGISTERS] = {
+	-1, -2, -3, -10, 0, 0, -4, -5, -6, -7, -8, -9, -11, -12, -13, -14,
+};
+#define STACK_BEHIND 152 /* 3 words and 128 bytes */
+
+/* The registers of the program when the probe was reached. */
+struct registers {
+	const uint64_t *frame;
+	const unsigned char *vectors; /* 64 bytes for each */
+};
+
+/* Returns a register of the program; 0 for a number that is none. */
+static uint64_t register_of(const struct registers *registers, unsigned number)
+{
+	if (number >= REGISTERS)
+		return 0;
+	return number == RSP ? (uint64_t)(uintptr_t)registers->frame + STACK_BEHIND :
+			       registers->frame[saved_at[number]];
+}
+
+/*
+ * Copies bytes that may cross a page, because shim_copy() checks one page only. A value of which
+ * any byte cannot be read is 0.
+ */
+static void copy_value(uint64_t *value, uintptr_t from, unsigned bytes)
+{
+	unsigned first = (unsigned)(PAGE - from % PAGE);
+	uint64_t copy = 0;
+
+	first = first < bytes ? first : bytes;
+	if (shim_copy(&copy, (const void *)from, first) &&
+	    (first == bytes || shim_copy((char *)&copy + first, (const void *)(from + first),
+					 bytes - first)))
+		*value = copy;
+}
+
+/*
+ * Returns a value of the program, with its sign in all 64 bits. A value that is shorter than 8
+ * bytes is moved up and down again, which removes other bits that the register has above it.
+ */
+static uint64_t value_of(const struct shim_plan_argument *argument,
+			 const struct registers *registers, uintptr_t base)
+{
+	unsigned unused_bits = 64 - 8 * argument->size;
+	uint64_t value = 0;
+	uintptr_t at;
+
+	/* A place that is none leaves the value 0. */
+	switch (argument->place) {
+	case SHIM_PLAN_CONSTANT:
+		value = (uint64_t)argument->value;
+		break;
+	case SHIM_PLAN_REGISTER:
+		value = register_of(registers, argument->base) >> argument->shift;
+		break;
+	case SHIM_PLAN_VECTOR:
+		memcpy(&value, registers->vectors + 64 * (argument->base % REGISTERS),
+		       sizeof value);
+		break;
+	case SHIM_PLAN_MEMORY:
+		/* register_of() returns 0 for a register that is not used. */
+		at = register_of(registers, argument->base) +
+		     (register_of(registers, argument->index) << argument->shift) +
+		     (uint64_t)argument->value;
+		copy_value(&value, at, argument->size);
+		break;
+	case SHIM_PLAN_OBJECT:
+		copy_value(&value, base + (uint64_t)argument->value, argument->size);
+		break;
+	}
+	value <<= unused_bits;
+	return argument->is_signed ? (uint64_t)((int64_t)value >> unused_bits) :
+				     value >> unused_bits;
+}
+
+/*
+ * Records the event of a probe, with its values in the order of the schema and without gaps. A
+ * value is copied with all its 8 bytes, of which the next one overwrites the unused ones; the room
+ * for texts is behind the numbers, so that the last copy fits.
+ */
+static void record(const struct shim_probe *probe, const struct registers *registers,
+		   const void *address)
+{
+	unsigned char data[8 * SHIM_PLAN_OF_SITE + SHIM_TEXT];
+	unsigned texts = 0;
+	size_t len = 0, room = SHIM_TEXT;
+
+	for (uint32_t i = 0; i < probe->arguments; i++)
+		texts += !probe->argument[i].bytes;
+	for (uint32_t i = 0; i < probe->arguments; i++) {
+		const struct shim_plan_argument *argument = &probe->argument[i];
+		uint64_t value = value_of(argument, registers, probe->base);
+
+		if (argument->bytes) {
+			memcpy(data + len, &value, sizeof value);
+			len += argument->bytes;
+		} else {
+			/* Each text has an equal part of what the former ones have left. */
+			size_t used = shim_text_before((char *)data + len, room / texts--,
+						       (const char *)(uintptr_t)value);
+
+			room -= used;
+			len += used;
+		}
+	}
+	if (shim_unlikely(atomic_load_explicit(&shim_untold, memory_order_relaxed)))
+		shim_tell_lost();
+	posix_trace_event_at_np(probe->id, data, len, address);
+}
+
+/*
+ * Called by shim_patch_probe. at is in the trampoline: its member code. frame has the general
+ * registers, vectors the others. A probe whose type has no number is counted as lost. The address
+ * of the event is that of the probe, which may be anywhere in the program, also in a signal handler
+ * that has interrupted an event.
+ */
+__attribute__((used)) void shim_probe_is_reached(const unsigned char *at, const uint64_t *frame,
+						 const unsigned char *vectors);
+void shim_probe_is_reached(const unsigned char *at, const uint64_t *frame,
+			   const unsigned char *vectors)
+{
+	const struct shim_trampoline *trampoline =
+		(const void *)(at - offsetof(struct shim_trampoline, code));
+	const struct registers registers = { frame, vectors };
+	const struct shim_probe *probe = trampoline->probe;
+	const void *address = (const void *)(uintptr_t)trampoline->function;
+	int saved = errno;
+
+	/* No stream: the common case of a process that was traced before. */
+	if (shim_likely(!*posix_trace_active_np))
+		return;
+	if (shim_unlikely(!probe->id))
+		shim_lose_unnamed();
+	else if (shim_unlikely(shim_is_blind)) /* the library counts the loss */
+		posix_trace_event_at_np(probe->id, NULL, 0, address);
+	else
+		record(probe, &registers, address);
+	errno = saved;
+}
+
+/* A type that has another schema already keeps it: the same probe in two versions of a library. */
+trace_event_id_t shim_probe_open(const char *name, const char *schema)
+{
+	trace_event_id_t id;
+
+	if (posix_trace_eventid_open(name, &id) || id == POSIX_TRACE_UNNAMED_USEREVENT)
+		return 0;
+	posix_trace_eventid_describe_np(id, schema);
+	return id;
+}
+
+#endif

@@ -1,0 +1,74 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# record --probe: USDT probes at all kinds of places, their values, and what the option refuses.
+. "${0%/*}/lib.sh"
+
+here=$(cd "${0%/*}" && pwd)
+POSIXTRACE_PRELOAD=$shim
+export POSIXTRACE_PRELOAD
+test "$(uname -m)" = x86_64 || skip "probes are patched on x86-64 only"
+"$posixtrace" list --probes "$probe" 2>&1 | grep -q 'built without' && skip "no Zydis or libelf"
+# shellcheck disable=SC2086 # $CC is a command with arguments
+${CC:-cc} -O1 -w -o "$tmp/shop" "$here/probe_usdt.c" || exit 99
+
+# traced OPTION...: runs the program plain and with a trace into $log
+traced() {
+	"$tmp/shop" >"$tmp/plain.out"
+	rm -f "$log"*
+	"$posixtrace" record -o "$log" "$@" "$tmp/shop" >"$tmp/traced.out" 2>"$tmp/err"
+}
+same() { diff "$tmp/plain.out" "$tmp/traced.out"; }
+# data NAME TEXT: the data of the only event of the probe
+data() {
+	"$posixtrace" dump -e "shop:$1" --fields data "$log" >"$tmp/data"
+	printf '%s\n' "$2" | diff - "$tmp/data"
+}
+
+run 0 list --probes "$tmp/shop"
+check "an instruction behind the NOP is moved" has out '^probe     moved    1 event   shop:leaf  (8@-128(%rsp))$'
+check "a NOP of five bytes is replaced" has out '^probe     room     1 event   shop:room  (-8@%rax -8@%rdi)$'
+check "a branch behind the NOP allows one byte" has out '^probe     byte     1 event   shop:loops  (8@%rdi)$'
+check "a semaphore is shown" has out '^probe     moved    1 event   shop:asked  (-4@$1, semaphore)$'
+check "a place without a NOP is refused" has out '^probe     refused  -         shop:wrong  (): there is no NOP at its place$'
+
+traced --probe 'shop:*'
+check "the program does what it does without a trace" same
+check "one is refused" grep -q '^posixtrace: --probe: 11 probes are traced at 11 places, 1 refused: 1 (there is no NOP' "$tmp/err"
+check "all values" data values 'arg1=0xfffffffffffffffe arg2=-2 arg3=-2 arg4=65534 arg5=-2 arg6=-127 arg7=4294967293 arg8=0x1234567890abcdef arg9=300 arg10=-5 arg11=7 arg12=-10'
+check "floating point" data floats 'arg1=1.5 arg2=0.25'
+check "the red zone" data leaf arg1=0x3e8
+check "a byte" data loops arg1=0xa
+check "a NOP of five bytes" data room 'arg1=42 arg2=41'
+check "probes one behind another" data one arg1=40
+check "the second" data two arg1=40
+check "the third" data three__last arg1=41
+check "a probe with a semaphore" data asked arg1=1
+check "nothing is lost" test "$("$posixtrace" dump -e posixtrace_shim_lost "$log" | wc -l)" -eq 0
+check "the log is sound" "$posixtrace" verify "$log"
+
+# Types that the user gives, and pointers that are none.
+traced --probe 'shop:text(str,str,str)' --probe 'shop:values(s8,x16,-,x8,bool,char,u64)'
+check "with types the program does the same" same
+check "texts" data text 'arg1="apples" arg2="" arg3=""'
+check "types" data values "arg1=-2 arg2=0xfffe arg3=-2 arg4=0xfe arg5=true arg6='\\x81' arg7=4294967293 arg8=0x1234567890abcdef arg9=300 arg10=-5 arg11=7 arg12=-10"
+
+# Together with functions; a name with hyphens; one file.
+traced --probe 'shop:three-*@shop' --function '*@shop'
+check "with functions the program does the same" same
+check "one probe" grep -q ': 1 probe is traced at 1 place$' "$tmp/err"
+check "a name with hyphens" data three__last arg1=41
+check "the semaphore of another probe stays 0" test "$("$posixtrace" dump -e 'shop:*' "$log" | wc -l)" -eq 1
+
+# What can be wrong with the option.
+for wrong in shop :sold shop: 'shop:(str)' 'shop:sold(str' shop:sold@ 'shop:sold(text)' 'shop:sold()'; do
+	run 2 record -o "$log" --probe "$wrong" "$tmp/shop"
+done
+check "a type that is none is named" has err '^posixtrace: --probe shop:sold(): : no such type; there are str'
+run 125 record -o "$log" --probe 'shop:nothing' "$tmp/shop"
+check "no match is an error" has err 'no probe of .*/shop and its libraries matches'
+run 125 record -o "$log" --probe 'shop:wrong' "$tmp/shop"
+check "a probe that is refused is one, too" has err '0 probes are traced at 0 places, 1 refused'
+run 2 record -o "$log" --probe x:y -p $$
+check "a running process" has err 'no meaning for a process that runs already'
+
+finish

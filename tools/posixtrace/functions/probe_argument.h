@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * probe_argument.h - the values of a probe, as its note describes them: "-4@%eax 8@-16(%rbp)".
+ */
+#ifndef POSIXTRACE_FUNCTIONS_PROBE_ARGUMENT_H
+#define POSIXTRACE_FUNCTIONS_PROBE_ARGUMENT_H
+
+#include "functions/binary.h"
+
+struct probe_argument {
+	struct shim_plan_argument plan; /* without the bytes in the event */
+	bool is_known;                  /* false: its form is unknown, and it is not recorded */
+	bool is_float;
+};
+
+/*
+ * Reads the next argument of a text and moves *text behind it. Returns false at the end. Names of
+ * objects are looked up in the file.
+ */
+bool probe_argument_next(const struct binary_file *file, const char **text,
+			 struct probe_argument *argument);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* probe_known.h - the fields of probes of well-known programs, which their files do not have. */
+#ifndef POSIXTRACE_FUNCTIONS_PROBE_KNOWN_H
+#define POSIXTRACE_FUNCTIONS_PROBE_KNOWN_H
+
+/*
+ * Returns the fields of a probe, such as "str file; str function; s32 line"; NULL: it is not known.
+ * A type "-" is that of the file.
+ */
+const char *probe_known(const char *provider, const char *name);
+
+#endif

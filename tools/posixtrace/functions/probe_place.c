@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * probe_place.c - the proof that a probe can be patched, and its plan.
+ *
+ * choose_move() moves the instructions at each place. Then the code of the whole file is decoded
+ * once: a branch from any function could lead to one of them. Places that cannot be moved get the
+ * other method.
+ */
+#include "functions/probe_place.h"
+
+#include <string.h>
+
+#include "functions/insn.h"
+#include "functions/move.h"
+
+static const uint8_t long_nop[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
+
+/* Returns whether the instruction at the place is a NOP that a jump fits into. */
+static bool is_long_nop(const struct binary_file *file, uint64_t address)
+{
+	size_t bytes;
+	const uint8_t *code = binary_at(file, address, &bytes);
+
+	return code && bytes >= sizeof(long_nop) && !memcmp(code, long_nop, sizeof(long_nop));
+}
+
+#define BEFORE_MAX 5 /* instructions that may be needed for the bytes of a jump */
+
+/*
+ * Decodes the function from its begin to the place, so that the instruction there is one indeed and
+ * not the end of another. Stores the addresses of the last instructions before it, the nearest
+ * first; 0: there are fewer.
+ */
+static bool begins_insn(const struct binary_file *file, const struct binary_frame *frame,
+			uint64_t address, uint64_t before[BEFORE_MAX])
+{
+	uint64_t at = frame->begin;
+	struct insn insn;
+	size_t bytes;
+
+	memset(before, 0, BEFORE_MAX * sizeof(*before));
+	while (at < address) {
+		const uint8_t *code = binary_at(file, at, &bytes);
+
+		if (!code || !insn_decode(&insn, code, bytes, at))
+			return false;
+		memmove(before + 1, before, (BEFORE_MAX - 1) * sizeof(*before));
+		before[0] = at;
+		at += insn.len;
+	}
+	return at == address;
+}
+
+/*
+ * Moves the instructions from an address up to the place. A call is not moved: it would return into
+ * the jump. Returns whether it is possible.
+ */
+static bool move_before(const struct binary_file *file, struct shim_plan_site *site, uint64_t end)
+{
+	uint64_t at = site->site;
+
+	while (at < end) {
+		struct insn insn;
+		size_t bytes;
+		const uint8_t *code = binary_at(file, at, &bytes);
+
+		if (!code || !insn_decode(&insn, code, bytes, at) || insn.kind == INSN_CALL ||
+		    insn.kind == INSN_RETURN || insn.kind == INSN_JUMP ||
+		    insn.kind == INSN_INDIRECT || site->replaced + insn.len > SHIM_PLAN_ORIGINAL ||
+		    move_insn(site, &insn, code, at))
+			return false;
+		memcpy(site->original + site->replaced, code, insn.len);
+		site->replaced = (uint8_t)(site->replaced + insn.len);
+		at += insn.len;
+	}
+	return true;
+}
+
+/*
+ * Chooses instructions before a place, of which so many are moved that a jump fits there. Returns
+ * whether that is possible as far as these instructions show.
+ */
+static bool choose_before(const struct binary_file *file, struct probe_place *place)
+{
+	uint64_t address = place->probe.address, before[BEFORE_MAX];
+	const struct binary_frame *frame = binary_frame_at((struct binary_file *)file, address);
+	unsigned i = 0;
+
+	if (!frame || frame->has_pads || !begins_insn(file, frame, address, before))
+		return false;
+	while (i < BEFORE_MAX && address + 1 - before[i] < SHIM_PLAN_JUMP)
+		i++;
+	if (i == BEFORE_MAX || !before[i])
+		return false;
+	place->before = (struct shim_plan_site){ .function = before[i], .site = before[i],
+						 .kind = SHIM_SITE_BEFORE, .continues = true };
+	return move_before(file, &place->before, address);
+}
+
+/*
+ * Moves the instructions at a place of one byte. Returns whether that is possible as far as these
+ * instructions show.
+ */
+static bool choose_move(struct binary_file *file, struct shim_plan_site *site)
+{
+	const struct binary_frame *frame = binary_frame_at(file, site->site);
+	uint64_t at = site->site, before[BEFORE_MAX];
+
+	if (!frame || frame->has_pads || !begins_insn(file, frame, at, before))
+		return false;
+	while (site->replaced < SHIM_PLAN_JUMP) {
+		struct insn insn;
+		size_t bytes;
+		const uint8_t *code = binary_at(file, at, &bytes);
+
+		if (!code || !insn_decode(&insn, code, bytes, at) || at + insn.len > frame->end ||
+		    site->replaced + insn.len > SHIM_PLAN_ORIGINAL ||
+		    move_insn(site, &insn, code, at))
+			return false;
+		memcpy(site->original + site->replaced, code, insn.len);
+		site->replaced = (uint8_t)(site->replaced + insn.len);
+		at += insn.len;
+		/* Bytes behind the end of a path belong to another one. */
+		if ((insn.kind == INSN_RETURN || insn.kind == INSN_JUMP ||
+		     insn.kind == INSN_INDIRECT) && site->replaced < SHIM_PLAN_JUMP)
+			return false;
+	}
+	return true;
+}
+
+/* The places whose instructions are moved, in the order of their addresses. */
+struct moved {
+	struct probe_place *place;
+	size_t count;
+};
+
+/* Where the bytes that a jump replaces begin. */
+static uint64_t begin_of(const struct probe_place *place)
+{
+	return place->has_before ? place->before.site : place->site.site;
+}
+
+/*
+ * Notes that something leads to an address: the places that have it among their replaced bytes
+ * cannot be moved. The first byte is no danger: the jump is there.
+ */
+static void note_target(struct moved *moved, uint64_t address)
+{
+	size_t from = 0, until = moved->count;
+
+	/* No place replaces more bytes on either side of it. */
+	while (from < until) {
+		size_t middle = from + (until - from) / 2;
+
+		if (moved->place[middle].site.site + SHIM_PLAN_ORIGINAL < address)
+			from = middle + 1;
+		else
+			until = middle;
+	}
+	for (size_t i = from; i < moved->count &&
+			      moved->place[i].site.site < address + SHIM_PLAN_ORIGINAL; i++) {
+		struct probe_place *place = &moved->place[i];
+
+		if (place->method == PATCH_MOVE && address > begin_of(place) &&
+		    address < place->site.site + place->site.replaced)
+			place->method = PATCH_REFUSED;
+	}
+}
+
+/*
+ * Checks what may be a table of jumps: distances of 4 bytes from its begin. It ends at the first
+ * one that does not lead to code.
+ */
+static void note_table(struct binary_file *file, struct moved *moved, uint64_t table)
+{
+	size_t bytes, code;
+	const uint8_t *at = binary_data_at(file, table, &bytes);
+
+	for (size_t i = 0; at && i + 4 <= bytes; i += 4) {
+		int32_t distance;
+
+		memcpy(&distance, at + i, sizeof(distance));
+		if (!binary_at(file, table + (uint64_t)(int64_t)distance, &code))
+			return;
+		note_target(moved, table + (uint64_t)(int64_t)distance);
+	}
+}
+
+/*
+ * Decodes a part of a function. An address that it refers to may be called or jumped to later, or
+ * be a table of jumps. Returns false if it cannot be decoded: something in it may lead anywhere.
+ */
+static bool note_frame(struct binary_file *file, struct moved *moved,
+		       const struct binary_frame *frame)
+{
+	struct insn insn;
+	size_t bytes;
+
+	for (uint64_t at = frame->begin; at < frame->end; at += insn.len) {
+		const uint8_t *code = binary_at(file, at, &bytes);
+
+		if (!code || !insn_decode(&insn, code, bytes, at))
+			return false;
+		if (insn.target && insn.kind != INSN_CALL)
+			note_target(moved, insn.target);
+		if (insn.has_address) {
+			note_target(moved, insn.address);
+			if (insn.kind == INSN_PLAIN)
+				note_table(file, moved, insn.address);
+		}
+	}
+	return true;
+}
+
+/* Examines the whole file for what leads to the moved instructions. */
+static void check_moved(struct binary_file *file, struct moved *moved)
+{
+	size_t count;
+	const struct binary_frame *frame = binary_frames(file, &count);
+	bool good = true;
+
+	for (size_t i = 0; i < count && good; i++)
+		good = note_frame(file, moved, &frame[i]);
+	for (size_t i = 0; i < moved->count; i++) {
+		struct shim_plan_site *site = &moved->place[i].site;
+		uint64_t begin = begin_of(&moved->place[i]), end = site->site + site->replaced;
+
+		if (moved->place[i].method != PATCH_MOVE)
+			continue;
+		if (!good || binary_next(file, begin) < end ||
+		    binary_is_pointed_into(file, begin, end))
+			moved->place[i].method = PATCH_REFUSED;
+	}
+}
+
+/* Returns whether a segment of the file has the address, also if the file has no data for it. */
+static bool is_in_file(const struct binary_file *file, uint64_t address)
+{
+	uint64_t begin, end;
+
+	binary_range(file, &begin, &end);
+	return address >= begin && address < end;
+}
+
+/* The method of one byte. A place at the end of the code has no bytes for it. */
+static void take_byte(const struct binary_file *file, struct probe_place *place)
+{
+	struct shim_plan_site *site = &place->site;
+	size_t bytes;
+	const uint8_t *code = binary_at(file, site->site, &bytes);
+	int32_t distance;
+
+	place->has_before = false;
+	if (!code || bytes < SHIM_PLAN_JUMP) {
+		place->why = "it is at the end of the code";
+		return;
+	}
+	memcpy(&distance, code + 1, sizeof(distance));
+	if (is_in_file(file, site->site + SHIM_PLAN_JUMP + (uint64_t)(int64_t)distance)) {
+		place->why = "its instructions cannot be moved, and a jump of one byte would lead "
+			     "into the file itself";
+		return;
+	}
+	site->replaced = 1;
+	site->original[0] = 0x90;
+	site->code_len = 0;
+	site->fixes = 0;
+	site->is_byte = true;
+	site->is_chained = false;
+	place->method = PATCH_BYTE;
+}
+
+/* The first look at a place: whether it can be patched at all. */
+static void look_at(struct binary_file *file, struct probe_place *place)
+{
+	uint64_t address = place->probe.address;
+	size_t bytes;
+	const uint8_t *code = binary_at(file, address, &bytes);
+
+	place->method = PATCH_REFUSED;
+	place->why = binary_probe_lack(file);
+	place->site = (struct shim_plan_site){ .function = address, .site = address,
+					       .kind = SHIM_SITE_PROBE,
+					       .semaphore = place->probe.semaphore };
+	if (place->why)
+		return;
+	if (!code || (*code != 0x90 && !is_long_nop(file, address))) {
+		place->why = "there is no NOP at its place";
+		return;
+	}
+	if (*code != 0x90) {
+		memcpy(place->site.original, long_nop, sizeof(long_nop));
+		place->site.replaced = sizeof(long_nop);
+		place->method = PATCH_SLOT;
+		return;
+	}
+	if (insn_is_available() && choose_move(file, &place->site)) {
+		place->method = PATCH_MOVE;
+		return;
+	}
+	/* Instructions that were moved until the failure are not used. */
+	place->site.replaced = 0;
+}
+
+/* Prepares the second way: instructions before the place are moved. */
+static void look_before(const struct binary_file *file, struct probe_place *place)
+{
+	struct shim_plan_site *site = &place->site;
+
+	site->replaced = 1;
+	site->original[0] = 0x90;
+	site->code_len = 0;
+	site->fixes = 0;
+	if (!insn_is_available() || !choose_before(file, place))
+		return;
+	place->has_before = true;
+	site->is_chained = true;
+	place->method = PATCH_MOVE;
+}
+
+/* Returns whether a NOP of one byte has no method yet. */
+static bool is_open(const struct probe_place *place)
+{
+	return place->method == PATCH_REFUSED && !place->why;
+}
+
+/*
+ * Three passes: the instructions behind each place, those before it, one byte. Each pass decides
+ * for the places that the former ones have left.
+ */
+void probe_places(struct binary_file *file, struct probe_place *place, size_t count)
+{
+	struct moved moved = { place, count };
+	bool any = false;
+
+	for (size_t i = 0; i < count; i++) {
+		look_at(file, &place[i]);
+		any |= place[i].method == PATCH_MOVE;
+	}
+	if (any)
+		check_moved(file, &moved);
+	any = false;
+	for (size_t i = 0; i < count; i++)
+		if (is_open(&place[i])) {
+			look_before(file, &place[i]);
+			any |= place[i].has_before;
+		}
+	if (any)
+		check_moved(file, &moved);
+	for (size_t i = 0; i < count; i++)
+		if (is_open(&place[i]))
+			take_byte(file, &place[i]);
+}
+
+bool probe_place_cut(const struct binary_file *file, struct shim_plan_site *site, uint64_t end)
+{
+	struct shim_plan_site cut = *site;
+	uint64_t at = site->site;
+
+	cut.replaced = cut.code_len = cut.fixes = 0;
+	while (at < end) {
+		struct insn insn;
+		size_t bytes;
+		const uint8_t *code = binary_at(file, at, &bytes);
+
+		if (!code || !insn_decode(&insn, code, bytes, at) ||
+		    move_insn(&cut, &insn, code, at))
+			return false;
+		at += insn.len;
+		cut.replaced = (uint8_t)(cut.replaced + insn.len);
+	}
+	if (at != end)
+		return false;
+	*site = cut;
+	return true;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * probe_place.h - decides how the places of USDT probes can be patched.
+ *
+ * A probe is a NOP. One of 5 bytes is replaced by a jump. For one of a single byte there are two
+ * ways:
+ *
+ * 	move   the jump also replaces the instructions behind it, or some before it, which run
+ * 	       elsewhere. Nothing may lead into them: no branch of the file, no table, pointer,
+ * 	       symbol or landing pad.
+ * 	byte   only the NOP is replaced, by the first byte of a jump. The bytes behind it remain and
+ * 	       are its distance, so that memory at its target must be free. That depends on the
+ * 	       process, but nothing needs to be proven.
+ */
+#ifndef POSIXTRACE_FUNCTIONS_PROBE_PLACE_H
+#define POSIXTRACE_FUNCTIONS_PROBE_PLACE_H
+
+#include "functions/patchable.h"
+
+struct probe_place {
+	struct binary_probe probe;
+	enum patch_method method;
+	const char *why;             /* PATCH_REFUSED: the reason */
+	struct shim_plan_site site;  /* else: the plan of its site, without arguments */
+	bool has_before;             /* before is that of the instructions before the place */
+	struct shim_plan_site before;
+};
+
+/*
+ * Decides for places of a file, which are in the order of their addresses. All are examined
+ * together, because the whole file is decoded once.
+ */
+void probe_places(struct binary_file *file, struct probe_place *place, size_t count);
+
+/*
+ * Moves the instructions of a site again, those before end only, which is the place of a probe
+ * among them. Returns false if that is impossible; the site is then unchanged.
+ */
+bool probe_place_cut(const struct binary_file *file, struct shim_plan_site *site, uint64_t end);
+
+#endif

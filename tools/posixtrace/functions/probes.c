@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * probes.c - selects probes by patterns, and makes the schemas of their event types.
+ *
+ * The type of a field is that of the pattern, else that of the known provider, else what the notes
+ * say: their largest size, signed if one of them is. A number of 8 bytes without a sign is
+ * hexadecimal, because most are pointers.
+ */
+#include "functions/probes.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <trace_np.h>
+
+#include "base/say.h"
+#include "base/vec.h"
+#include "functions/probe_known.h"
+
+/* The types that a user may give, and their bytes; 0: a text. */
+static const struct {
+	const char *name;
+	uint8_t bytes;
+} types[] = {
+	{ "str", 0 }, { "u8", 1 }, { "u16", 2 }, { "u32", 4 }, { "u64", 8 }, { "s8", 1 },
+	{ "s16", 2 }, { "s32", 4 }, { "s64", 8 }, { "x8", 1 }, { "x16", 2 }, { "x32", 4 },
+	{ "x64", 8 }, { "f32", 4 }, { "f64", 8 }, { "bool", 1 }, { "char", 1 }, { "ptr", 8 },
+	{ "ns", 8 }, { "errno", 4 }, { "fd", 4 }, { "signal", 4 },
+};
+
+/* Returns the bytes of a type in an event, -1 if the name is that of none. */
+static int bytes_of(const char *name, size_t len)
+{
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (strlen(types[i].name) == len && !memcmp(types[i].name, name, len))
+			return types[i].bytes;
+	return -1;
+}
+
+/* Checks a list of types. Returns false after it printed an error. */
+static bool are_types(const char *option, const char *list)
+{
+	for (const char *at = list;; at++) {
+		size_t len = strcspn(at, ",");
+
+		if (bytes_of(at, len) < 0 && !(len == 1 && *at == '-')) {
+			say("--probe %s: %.*s: no such type; there are str, numbers such as u32, "
+			    "s64 and x8, f32, f64, bool, char, ptr, ns, errno, fd and signal, and "
+			    "- for that of the file",
+			    option, (int)len, at);
+			return false;
+		}
+		at += len;
+		if (!*at)
+			return true;
+	}
+}
+
+static void free_pattern(struct probes_pattern *pattern)
+{
+	free(pattern->provider);
+	free(pattern->name);
+	free(pattern->types);
+}
+
+/* Splits PROVIDER:NAME[(TYPES)][@MODULE]. Returns false after it printed an error. */
+static bool split(struct probes_pattern *pattern, const char *text)
+{
+	const char *colon = strchr(text, ':'), *at = strrchr(text, '@');
+	const char *end = at ? at : text + strlen(text);
+	const char *open = colon ? memchr(colon, '(', (size_t)(end - colon)) : NULL;
+	const char *behind = open ? open : end;
+
+	if (!colon || colon == text || colon + 1 >= behind || (at && !at[1]) ||
+	    (open && end[-1] != ')')) {
+		say("--probe %s: not PROVIDER:NAME, with (TYPE,...) and @MODULE behind it if "
+		    "wanted", text);
+		return false;
+	}
+	pattern->module = at ? at + 1 : NULL;
+	pattern->provider = strndup(text, (size_t)(colon - text));
+	pattern->name = strndup(colon + 1, (size_t)(behind - colon - 1));
+	if (open)
+		pattern->types = strndup(open + 1, (size_t)(end - open - 2));
+	if (!pattern->provider || !pattern->name || (open && !pattern->types)) {
+		say("%s", strerror(ENOMEM));
+		return false;
+	}
+	return !open || are_types(text, pattern->types);
+}
+
+bool probes_add(struct probes *probes, const char *text)
+{
+	struct probes_pattern pattern = { NULL };
+
+	if (!split(&pattern, text)) {
+		free_pattern(&pattern);
+		return false;
+	}
+	if (!vec_grow(&probes->pattern, probes->patterns, 1)) {
+		say("%s", strerror(ENOMEM));
+		free_pattern(&pattern);
+		return false;
+	}
+	probes->pattern[probes->patterns++] = pattern;
+	return true;
+}
+
+void probes_fini(struct probes *probes)
+{
+	for (size_t i = 0; i < probes->patterns; i++)
+		free_pattern(&probes->pattern[i]);
+	for (size_t i = 0; i < probes->types; i++) {
+		free(probes->type[i].name);
+		free(probes->type[i].schema);
+	}
+	free(probes->pattern);
+	free(probes->type);
+	free(probes->value);
+	memset(probes, 0, sizeof(*probes));
+}
+
+/* In sources a name has hyphens where the macros need two underscores. Users write both. */
+static bool matches(const char *glob, const char *name)
+{
+	char other[TRACE_EVENT_NAME_MAX + 1], *to = other;
+
+	if (!fnmatch(glob, name, 0))
+		return true;
+	for (const char *from = name; *from && to < other + sizeof(other) - 1; from++)
+		if (from[0] == '_' && from[1] == '_') {
+			*to++ = '-';
+			from++;
+		} else {
+			*to++ = *from;
+		}
+	*to = '\0';
+	return !fnmatch(glob, other, 0);
+}
+
+const struct probes_pattern *probes_match(const struct probes *probes, const char *path,
+					  const struct binary_probe *probe)
+{
+	const char *slash = strrchr(path, '/');
+
+	for (size_t i = 0; i < probes->patterns; i++) {
+		const struct probes_pattern *pattern = &probes->pattern[i];
+
+		if (!fnmatch(pattern->provider, probe->provider, 0) &&
+		    matches(pattern->name, probe->name) &&
+		    (!pattern->module || !fnmatch(pattern->module, path, 0) ||
+		     !fnmatch(pattern->module, slash ? slash + 1 : path, 0)))
+			return pattern;
+	}
+	return NULL;
+}
+
+/*
+ * Returns the event type of a probe, a new one if it has none. Stores the reason and returns NULL
+ * if there is none.
+ */
+static struct probes_type *type_of(struct probes *probes, const struct probes_pattern *pattern,
+				   const struct binary_probe *probe, const char **why)
+{
+	struct probes_type *type;
+	char *name;
+
+	if (strlen(probe->provider) + 1 + strlen(probe->name) > TRACE_EVENT_NAME_MAX) {
+		*why = "its name is too long for an event type";
+		return NULL;
+	}
+	*why = "there is no memory";
+	if (asprintf(&name, "%s:%s", probe->provider, probe->name) < 0)
+		return NULL;
+	for (size_t i = 0; i < probes->types; i++)
+		if (!strcmp(probes->type[i].name, name)) {
+			free(name);
+			return &probes->type[i];
+		}
+	if (probes->types == SHIM_PLAN_TYPES)
+		*why = "a process has no more event types";
+	if (probes->types == SHIM_PLAN_TYPES || !vec_grow(&probes->type, probes->types, 1)) {
+		free(name);
+		return NULL;
+	}
+	type = &probes->type[probes->types++];
+	*type = (struct probes_type){ .name = name, .types = pattern->types,
+				      .known = probe_known(probe->provider, probe->name) };
+	return type;
+}
+
+const char *probes_take(struct probes *probes, const struct binary_file *file,
+			const struct probes_pattern *pattern, const struct binary_probe *probe,
+			struct shim_plan_site *site)
+{
+	const char *why, *text = probe->arguments;
+	struct probes_type *type = type_of(probes, pattern, probe, &why);
+	struct probe_argument argument;
+	unsigned number = 0;
+
+	if (!type)
+		return why;
+	site->type = (uint32_t)(type - probes->type);
+	site->first = (uint32_t)probes->values;
+	for (; number < SHIM_PLAN_OF_SITE && probe_argument_next(file, &text, &argument);
+	     number++) {
+		struct probes_field *field = &type->field[number];
+
+		/* One that is missing at a place is missing in all events. */
+		field->is_missing |= !argument.is_known;
+		if (argument.plan.size > field->size)
+			field->size = argument.plan.size;
+		field->is_signed |= argument.plan.is_signed;
+		field->is_float |= argument.is_float;
+		if (probes->values == SHIM_PLAN_ARGUMENTS ||
+		    !vec_grow(&probes->value, probes->values, 1))
+			return "there is no memory";
+		probes->value[probes->values++] = (struct probes_value){ argument.plan,
+									 (uint8_t)number };
+		site->arguments++;
+	}
+	if (number > type->fields)
+		type->fields = number;
+	return NULL;
+}
+
+/* Returns the type of a field as the notes have it. */
+static const char *plain_type(const struct probes_field *field)
+{
+	static const char *const names[3][4] = {
+		{ "u8", "u16", "u32", "x64" }, { "s8", "s16", "s32", "s64" },
+		{ "u8", "u16", "f32", "f64" },
+	};
+	unsigned size = field->size == 8 ? 3 : field->size == 4 ? 2 : field->size == 2 ? 1 : 0;
+
+	return names[field->is_float ? 2 : field->is_signed ? 1 : 0][size];
+}
+
+/* Cuts an element from a list. Returns its length; *list is then behind it, NULL at the end. */
+static size_t next_of(const char **list, char separator, const char **element)
+{
+	const char *end;
+
+	*element = *list + strspn(*list, " ");
+	end = strchr(*element, separator);
+	*list = end ? end + 1 : NULL;
+	return end ? (size_t)(end - *element) : strlen(*element);
+}
+
+/* Makes the schema of a type, and the bytes of its fields. Returns false without memory. */
+static bool make_schema(struct probes_type *type)
+{
+	const char *known = type->known, *given = type->types;
+	char schema[POSIX_TRACE_SCHEMA_MAX_NP + 1] = "";
+	size_t len = 0;
+
+	for (unsigned i = 0; i < type->fields; i++) {
+		const char *is = plain_type(&type->field[i]), *name = NULL, *part;
+		size_t is_len = strlen(is), name_len = 0, part_len;
+		char number[16];
+
+		if (known) {
+			part_len = next_of(&known, ';', &part);
+			is = part;
+			is_len = strcspn(part, " ");
+			name = part + is_len + 1;
+			name_len = part_len - is_len - 1;
+		}
+		if (given) {
+			part_len = next_of(&given, ',', &part);
+			if (part_len != 1 || *part != '-') {
+				is = part;
+				is_len = part_len;
+			}
+		}
+		if (!name) {
+			name = number;
+			name_len = (size_t)snprintf(number, sizeof(number), "arg%u", i + 1);
+		}
+		type->bytes[i] = type->field[i].is_missing ? -1 : bytes_of(is, is_len);
+		if (type->bytes[i] >= 0)
+			len += (size_t)snprintf(schema + len, sizeof(schema) - len, "%s%.*s %.*s",
+						len ? "; " : "", (int)is_len, is, (int)name_len,
+						name);
+	}
+	type->schema = strdup(schema);
+	return type->schema;
+}
+
+bool probes_finish(struct probes *probes)
+{
+	for (size_t i = 0; i < probes->types; i++)
+		if (!make_schema(&probes->type[i])) {
+			say("%s", strerror(ENOMEM));
+			return false;
+		}
+	return true;
+}
+
+/* Callback of binary_probes(): appends the probe. */
+struct list {
+	struct probe_place *place;
+	size_t count;
+};
+
+static bool add_place(void *arg, const struct binary_probe *probe)
+{
+	struct list *list = arg;
+
+	if (!vec_grow(&list->place, list->count, 1))
+		return false;
+	list->place[list->count++].probe = *probe;
+	return true;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct probe_place *x = a, *y = b;
+
+	return x->probe.address < y->probe.address ? -1 : x->probe.address > y->probe.address;
+}
+
+bool probes_of(struct binary_file *file, struct probe_place **place, size_t *count)
+{
+	struct list list = { NULL, 0 };
+	bool good = binary_probes(file, add_place, &list);
+
+	*place = list.place;
+	*count = list.count;
+	if (!good)
+		return false;
+	if (list.count)
+		qsort(list.place, list.count, sizeof(*list.place), by_address);
+	return true;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * probes.h - the USDT probes that a user selects, and their event types.
+ *
+ * All places of a probe, in all files, have one event type, whose fields fit the values of each.
+ */
+#ifndef POSIXTRACE_FUNCTIONS_PROBES_H
+#define POSIXTRACE_FUNCTIONS_PROBES_H
+
+#include "functions/probe_argument.h"
+#include "functions/probe_place.h"
+
+struct probes_pattern {
+	char *provider, *name;  /* globs */
+	char *types;            /* of the arguments, separated by commas; NULL: as the file says */
+	const char *module;     /* of the name or path of the file; NULL: every file */
+};
+
+/* An event type. schema and bytes are those of the end. */
+struct probes_type {
+	char *name;
+	const char *known;       /* of a known provider: its fields; NULL: none */
+	const char *types;       /* of the pattern; not owned */
+	unsigned fields;
+	struct probes_field {
+		uint8_t size;    /* the largest */
+		bool is_signed, is_float, is_missing;
+	} field[SHIM_PLAN_OF_SITE];
+	char *schema;
+	int bytes[SHIM_PLAN_OF_SITE]; /* of each field in an event; 0: a text; -1: left out */
+};
+
+/* An argument of a place; field is its number in the type. */
+struct probes_value {
+	struct shim_plan_argument plan;
+	uint8_t field;
+};
+
+struct probes {
+	struct probes_pattern *pattern;
+	size_t patterns;
+	struct probes_type *type;
+	size_t types;
+	struct probes_value *value;
+	size_t values;
+	size_t places;           /* that are traced */
+};
+
+/*
+ * Adds a value of --probe: PROVIDER:NAME, with types in parentheses and @MODULE behind it if
+ * wanted. Returns false after it printed an error.
+ */
+bool probes_add(struct probes *probes, const char *text);
+void probes_fini(struct probes *probes);
+
+/* Returns the pattern that selects a probe of the file, NULL if none does. */
+const struct probes_pattern *probes_match(const struct probes *probes, const char *path,
+					  const struct binary_probe *probe);
+
+/*
+ * Adds the arguments and the type of a probe to its site. Returns the reason why it cannot be
+ * traced, or NULL.
+ */
+const char *probes_take(struct probes *probes, const struct binary_file *file,
+			const struct probes_pattern *pattern, const struct binary_probe *probe,
+			struct shim_plan_site *site);
+
+/* Makes the schemas, after the last file. Returns false after it printed an error. */
+bool probes_finish(struct probes *probes);
+
+/* Collects the probes of a file in the order of their places. Returns false without memory. */
+bool probes_of(struct binary_file *file, struct probe_place **place, size_t *count);
+
+#endif
