@@ -3,8 +3,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <threads.h>
 #include <trace_np.h>
-
 enum { WORKERS = 4, JOBS = 40 };
 static trace_id_t live, kept; /* a stream that is read at once; one with a log */
 static int taken, jobs[WORKERS];
@@ -15,7 +15,7 @@ static void *work(void *arg)
 	POSIX_TRACE_EVENT_NP(worker.start, (u32, worker, me));
 	for (int job; (job = __atomic_fetch_add(&taken, 1, __ATOMIC_RELAXED)) < JOBS;) {
 		POSIX_TRACE_SCOPE_NP(job, (u32, worker, me), (s32, job, job));
-		nanosleep(&(struct timespec){ .tv_nsec = (job % 5 + 1) * 100000 }, NULL);
+		thrd_sleep(&(struct timespec){ .tv_nsec = (job % 5 + 1) * 100000 }, NULL);
 		POSIX_TRACE_EVENT_NP(slept, (s32, job, job), (str, size, job % 5 > 2 ? "big" : ""));
 	}
 	POSIX_TRACE_EVENT_NP(worker.stop, (u32, worker, me));
@@ -36,10 +36,10 @@ static void *watch(void *arg)
 
 int main(int argc, char **argv)
 {
-	int none, file = open(argc > 1 ? argv[1] : "queue.ptl", O_RDWR | O_CREAT | O_TRUNC, 0666);
-	pthread_t watcher, worker[WORKERS];
 	char name[64];
+	int none, file = open(argc > 1 ? argv[1] : "queue.ptl", O_RDWR | O_CREAT | O_TRUNC, 0666);
 	struct posix_trace_event_np event;
+	pthread_t watcher, worker[WORKERS];
 	if (posix_trace_create(0, NULL, &live) || posix_trace_start(live) ||
 	    posix_trace_create_withlog(0, NULL, file, &kept) || posix_trace_start(kept))
 		return 1;

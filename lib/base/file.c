@@ -32,10 +32,11 @@ static bool get_status(int fd, struct stat *st)
 
 /*
  * Returns the time at which the file was made, in nanoseconds, or 0. Some file systems do not
- * store it, and kernels before 4.11 have no statx(2).
+ * store it, and neither kernels before 4.11 nor old versions of musl have statx(2).
  */
 static int64_t time_of_birth(int fd)
 {
+#ifdef STATX_BTIME
 	int saved = errno;
 	int64_t born_ns = 0;
 	struct statx st;
@@ -45,6 +46,10 @@ static int64_t time_of_birth(int fd)
 		born_ns = st.stx_btime.tv_sec * NS_PER_S + st.stx_btime.tv_nsec;
 	errno = saved;
 	return born_ns;
+#else
+	(void)fd;
+	return 0;
+#endif
 }
 
 bool ptx_file_know(int fd, struct ptx_file *file)

@@ -9,10 +9,10 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/single_threaded.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/libc.h"
 #include "base/msan.h"
 #include "meet/family.h"
 #include "meet/process.h"
@@ -157,7 +157,7 @@ void ptx_mapped_report_child(void)
 				     .parent = self.pid, .from_ns = ptx_family_since() };
 
 	/* The only thread of the child; the value is that of the parent. */
-	self.had_threads = !__libc_single_threaded;
+	self.had_threads = !ptx_libc_has_one_thread();
 	if (atomic_flag_test_and_set_explicit(&self.busy, memory_order_acquire)) {
 		self.is_seen = false; /* a thread of the parent was reporting; its set is useless */
 		memset(&self.set, 0, sizeof self.set);
@@ -174,7 +174,7 @@ void ptx_mapped_report_child(void)
 		self.pid = child.pid;
 }
 
-/* Set at the fork: __libc_single_threaded of the parent is inherited. */
+/* Set at the fork: the value of ptx_libc_has_one_thread() of the parent is inherited. */
 bool ptx_mapped_linker_may_hang(void)
 {
 	return self.had_threads;

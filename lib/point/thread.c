@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/ids.h"
+#include "base/libc.h"
 #include "base/quiet.h"
 #include "meet/process.h"
 #include "point/object.h"
@@ -234,16 +235,14 @@ struct ptx_thread *ptx_thread_blind_object(void)
 	return blind_object && !ptx_thread_is_left(blind_object) ? blind_object : NULL;
 }
 
-extern void *__libc_stack_end;
-
 /*
  * Returns the end of the thread's own stack: an address above all its frames. A frame above it is
- * on another stack, even if sigaltstack() does not report that (SS_AUTODISARM). glibc keeps a
- * thread's descriptor at the top of its stack; the main thread's stack ends at __libc_stack_end.
+ * on another stack, even if sigaltstack() does not report that (SS_AUTODISARM). glibc and musl keep
+ * a thread's descriptor at the top of its stack.
  */
 static uintptr_t stack_top(const struct ptx_thread *thread)
 {
-	return thread->tid == thread->pid ? (uintptr_t)__libc_stack_end : (uintptr_t)thread->self;
+	return thread->tid == thread->pid ? ptx_libc_main_stack_end() : (uintptr_t)thread->self;
 }
 
 /*

@@ -8,11 +8,11 @@
  * where it holds nothing but the stream (SIGCAN-03, GETNEXT-11).
  */
 #include <string.h>
-#include <sys/single_threaded.h>
 
 #include "base/barrier.h"
 #include "base/clock.h"
 #include "base/futex.h"
+#include "base/libc.h"
 #include "cursor/stored.h"
 #include "drain/drain.h"
 #include "arena/process_block.h"
@@ -314,7 +314,7 @@ PTX_EXPORT int posix_trace_getnext_event(trace_id_t trid,
 {
 	struct delivery to = { event, data, num_bytes, data_len, unavailable };
 	struct ptx_stream *stream;
-	const bool alone = __libc_single_threaded;
+	const bool alone = ptx_libc_has_one_thread();
 	int err;
 
 	/* get_waiting() reports the error and sets *unavailable. */

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "arena/attachment.h"
+#include "base/libc.h"
 #include "base/life.h"
 #include "flush/flush.h"
 #include "point/view.h"
@@ -39,12 +40,6 @@ struct start {
 	int guardian; /* its process id; 0: there is none */
 	struct flock guard;
 };
-
-/*
- * The C library's clone() by a name that no sanitizer replaces. ThreadSanitizer's replacement
- * would, in the shared memory, make this process blind for races.
- */
-extern int __clone(int (*function)(void *), void *stack, int flags, void *argument, ...);
 
 /* A sanitizer's instrumentation would write into the creator's state. */
 #define UNSEEN __attribute__((no_sanitize("thread", "address")))
@@ -102,8 +97,8 @@ static int UNSEEN leave_guardian(void *argument)
 {
 	struct start *start = argument;
 
-	start->guardian = __clone(become_guardian, start->stack, CLONE_VM | CLONE_VFORK | SIGCHLD,
-				  argument);
+	start->guardian = ptx_libc_clone(become_guardian, start->stack,
+					 CLONE_VM | CLONE_VFORK | SIGCHLD, argument);
 	end_process(start->guardian < 0);
 }
 
@@ -169,7 +164,8 @@ void ptx_guard_start(struct ptx_stream *stream)
 	/* A handler must not run in the borrowed memory: it would run in another process. */
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	start.stack = stack + STACK_BYTES;
-	child = __clone(leave_guardian, stack + 2 * STACK_BYTES, CLONE_VM | CLONE_VFORK, &start);
+	child = ptx_libc_clone(leave_guardian, stack + 2 * STACK_BYTES, CLONE_VM | CLONE_VFORK,
+			       &start);
 	/* __WCLONE: the child sends no signal, and is invisible to wait() of other threads. */
 	while (child > 0 && waitpid(child, NULL, __WCLONE) < 0 && errno == EINTR)
 		;

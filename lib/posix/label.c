@@ -11,6 +11,7 @@
 #include <trace_np.h>
 
 #include "base/clock.h"
+#include "base/libc.h"
 #include "posix/call.h"
 #include "posix/first.h"
 #include "posix/label.h"
@@ -105,7 +106,7 @@ static char *put_error(char *to, int64_t value)
 	const char *name = NULL;
 
 	if (value > -ERRORS && value < ERRORS && value != 0)
-		name = strerrorname_np((int)(value < 0 ? -value : value));
+		name = ptx_libc_error_name((int)(value < 0 ? -value : value));
 	if (!name)
 		return to;
 	if (value < 0)
@@ -116,7 +117,7 @@ static char *put_error(char *to, int64_t value)
 /* Appends SIGHUP, or SIGRTMIN+2. A number that is no signal has no name. */
 static char *put_signal(char *to, int64_t value)
 {
-	const char *name = value > 0 && value < SIGNALS ? sigabbrev_np((int)value) : NULL;
+	const char *name = value > 0 && value < SIGNALS ? ptx_libc_signal_name((int)value) : NULL;
 
 	if (name)
 		return put(put(to, "SIG"), name);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/export.h"
+#include "base/libc.h"
 #include "posix/call.h"
 #include "posix/first.h"
 #include "posix/message.h"
@@ -259,7 +260,7 @@ static void put_error(const struct message *message, const struct ptx_format_par
 	}
 	/* Not strerror(), whose text is in a buffer that threads share for unknown numbers. */
 	if (value->s64 >= 0 && value->s64 < 4096)
-		text = strerrordesc_np((int)value->s64);
+		text = ptx_libc_error_text((int)value->s64);
 	if (!text) {
 		snprintf(number, sizeof(number), "error %lld", (long long)value->s64);
 		text = number;

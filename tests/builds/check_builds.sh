@@ -8,6 +8,7 @@
 #	clang		clang, whose warnings are errors
 #	arm64		gcc for aarch64; the suites are run by qemu-aarch64, but those that need what the
 #			emulator does not do here, which emulated.c finds out
+#	musl		the library and the tool with musl-gcc; the tool records and reads a log
 #	compilers	everything, by every gcc-N, clang and clang-N that is installed, with the flags
 #			of distributions and warnings as errors; nothing is run. COMPILERS="gcc-14" names some
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
@@ -16,7 +17,7 @@ source=$(cd "$top_srcdir" && pwd)
 . "$source/tests/builds/needs.sh"
 . "$source/tests/builds/hardening.sh"
 
-: "${BUILDS:=O0 O1 O3 lto clang arm64 compilers}" "${SUITES:=unit/*/test_* posix/test_*}"
+: "${BUILDS:=O0 O1 O3 lto clang musl arm64 compilers}" "${SUITES:=unit/*/test_* posix/test_*}"
 
 # suites: those of the patterns, as the sources name them
 suites() {
@@ -73,6 +74,27 @@ arm64() {
 	echo "arm64: $left suites left out for what is not done here: ${undone:-nothing}"
 }
 
+# musl_builds: the library, the tool and the examples; musl-gcc has no headers of the kernel
+musl_builds() {
+	mkdir -p musl && (cd musl &&
+		{ test -f config.status ||
+		  "$source/configure" -q --enable-werror CC=musl-gcc CXX=false PKG_CONFIG=false \
+			CPPFLAGS="-idirafter /usr/include -idirafter /usr/include/$(gcc -print-multiarch)" \
+			--without-python --without-node; } &&
+		make -s -j2) >musl.log 2>&1 </dev/null
+}
+
+# musl_finds VERDICT REQUIREMENT: what the tool says of this machine
+musl_finds() {
+	musl/tools/posixtrace/posixtrace doctor | grep -q "^$1  *$2"
+}
+
+musl() {
+	check "musl is built: see musl.log" musl_builds
+	check "musl: events go into a log and back" musl_finds works recording
+	check "musl: there is no preload library" musl_finds limited 'preload library'
+}
+
 # installed_compilers: by their names, gcc-12 but not gcc-ar-12, each once
 installed_compilers() {
 	echo "$PATH" | tr : '\n' | while read -r folder; do
@@ -117,6 +139,7 @@ for build in $BUILDS; do
 	O?) set -- gcc "-g -$build" '' ;;
 	lto) set -- gcc '-g -O2 -flto=auto' '-O2 -flto=auto' ;;
 	clang) set -- clang '-g -O2' '' ;;
+	musl) set -- musl-gcc '' '' ;;
 	arm64) set -- aarch64-linux-gnu-gcc '' '' ;;
 	compilers)
 		compilers
@@ -128,8 +151,8 @@ for build in $BUILDS; do
 		echo "$build: not built for want of $1"
 		continue
 	fi
-	if [ "$build" = arm64 ]; then
-		arm64
+	if [ "$build" = arm64 ] || [ "$build" = musl ]; then
+		$build
 		echo "$build: $checks checks so far, $failures failures"
 		continue
 	fi

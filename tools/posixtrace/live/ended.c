@@ -30,7 +30,11 @@ static const char schema[] =
 
 void ended_signal(char text[ENDED_TEXT], int signal)
 {
+#ifdef __GLIBC__
 	const char *name = sigabbrev_np(signal);
+#else
+	const char *name = NULL;
+#endif
 
 	if (name)
 		snprintf(text, ENDED_TEXT, "SIG%.16s", name);

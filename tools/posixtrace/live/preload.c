@@ -62,6 +62,10 @@ const char *preload_find(void)
 	}
 	if (access(path, R_OK)) {
 		say("%s: %s", path, strerror(errno));
+#ifndef __GLIBC__
+		say("this posixtrace was built with a C library other than glibc, for which the "
+		    "library does not exist");
+#endif
 		say("without this library, calls of the C library cannot be traced; --trace=none "
 		    "records the program's own trace points alone");
 		return NULL;

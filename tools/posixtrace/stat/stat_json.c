@@ -100,7 +100,7 @@ static void thread_object(struct json *json, const struct tally *tally,
 	json_object(json, NULL);
 	json_signed(json, "pid", thread->id.pid);
 	json_signed(json, "tid", thread->id.tid);
-	json_address(json, "thread", thread->id.thread);
+	json_address(json, "thread", (uint64_t)thread->id.thread);
 	count_members(json, tally, &thread->count);
 	equation_json(json, "ledger", &thread->ledger);
 	json_end_object(json);

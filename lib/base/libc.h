@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * base/libc.h - the functions of glibc that other C libraries, such as musl, lack.
+ *
+ * All functions may be called by any thread at any time.
+ */
+#ifndef PTX_BASE_LIBC_H
+#define PTX_BASE_LIBC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __GLIBC__
+#include <sys/single_threaded.h>
+
+extern void *__libc_stack_end;
+extern int __clone(int (*function)(void *), void *stack, int flags, void *argument, ...);
+
+/*
+ * The C library's clone() by a name that no sanitizer replaces. ThreadSanitizer's replacement
+ * would, in shared memory, make this process blind for races.
+ */
+#define ptx_libc_clone __clone
+
+/* Returns true if the process certainly has one thread. */
+static inline bool ptx_libc_has_one_thread(void)
+{
+	return __libc_single_threaded;
+}
+
+/* The end of the main thread's stack: an address above all its frames. */
+static inline uintptr_t ptx_libc_main_stack_end(void)
+{
+	return (uintptr_t)__libc_stack_end;
+}
+
+/* The name of an error, such as ENOENT, or its description. NULL: unknown. */
+static inline const char *ptx_libc_error_name(int err)
+{
+	return strerrorname_np(err);
+}
+
+static inline const char *ptx_libc_error_text(int err)
+{
+	return strerrordesc_np(err);
+}
+
+/* The name of a signal without SIG, such as HUP. NULL: unknown. */
+static inline const char *ptx_libc_signal_name(int number)
+{
+	return sigabbrev_np(number);
+}
+
+#else
+#include <sched.h>
+#include <sys/auxv.h>
+
+#define ptx_libc_clone clone
+
+/* The kernel stores the program's random bytes above the first frame. */
+static inline uintptr_t ptx_libc_main_stack_end(void)
+{
+	return (uintptr_t)getauxval(AT_RANDOM);
+}
+
+static inline bool ptx_libc_has_one_thread(void)
+{
+	return false;
+}
+
+const char *ptx_libc_error_name(int err);
+const char *ptx_libc_error_text(int err);
+const char *ptx_libc_signal_name(int number);
+
+#endif
+
+#endif
