@@ -97,6 +97,7 @@ static int UNSEEN leave_guardian(void *argument)
 {
 	struct start *start = argument;
 
+	/* The memory is shared until the guardian's execve(), so no sanitizer may see this call. */
 	start->guardian = ptx_libc_clone(become_guardian, start->stack,
 					 CLONE_VM | CLONE_VFORK | SIGCHLD, argument);
 	end_process(start->guardian < 0);
@@ -163,6 +164,7 @@ void ptx_guard_start(struct ptx_stream *stream)
 	sigfillset(&all);
 	/* A handler must not run in the borrowed memory: it would run in another process. */
 	pthread_sigmask(SIG_BLOCK, &all, &before);
+	/* The grandchild's stack is the lower half, the child's the upper one. */
 	start.stack = stack + STACK_BYTES;
 	child = ptx_libc_clone(leave_guardian, stack + 2 * STACK_BYTES, CLONE_VM | CLONE_VFORK,
 			       &start);
