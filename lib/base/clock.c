@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 #if defined __x86_64__
-#include <cpuid.h>
+#include <sys/platform/x86.h>
 #endif
 
 #include "base/timespace.h"
@@ -121,11 +121,13 @@ static bool kernel_trusts_counter(void)
  */
 static bool counter_is_usable(void)
 {
-	unsigned a, b, c, d;
 	int mode = PR_TSC_ENABLE;
 
-	/* CPUID leaf 0x80000007, EDX bit 8: the counter is invariant. */
-	if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & (1u << 8)))
+	/*
+	 * The C library has executed CPUID already. Under a hypervisor each execution costs
+	 * microseconds, and this function runs at the start of every program.
+	 */
+	if (!CPU_FEATURE_PRESENT(INVARIANT_TSC))
 		return false; /* not constant, or stops in sleep states */
 	if (prctl(PR_GET_TSC, &mode, 0, 0, 0) == 0 && mode != PR_TSC_ENABLE)
 		return false; /* reading it would raise SIGSEGV */

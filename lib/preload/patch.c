@@ -19,6 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#if defined __x86_64__
+# include <sys/platform/x86.h>
+#endif
 #include <sys/single_threaded.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -342,14 +345,15 @@ static int patch_object(struct dl_phdr_info *object, size_t size, void *arg)
 
 /*
  * Finds the vector registers that programs may use: those that processor and kernel support. The
- * compiler's functions consider both.
+ * macros of the C library consider both. The functions of the compiler come with a constructor that
+ * executes CPUID a dozen times at the start of every program, and under a hypervisor each one costs
+ * microseconds.
  */
 static void find_vectors(void)
 {
-	__builtin_cpu_init();
-	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw"))
+	if (CPU_FEATURE_ACTIVE(AVX512F) && CPU_FEATURE_ACTIVE(AVX512BW))
 		shim_vectors = SHIM_AVX512;
-	else if (__builtin_cpu_supports("avx"))
+	else if (CPU_FEATURE_ACTIVE(AVX))
 		shim_vectors = SHIM_AVX;
 	if (work.plan.head->vectors < (uint32_t)shim_vectors)
 		shim_vectors = (int)work.plan.head->vectors;
