@@ -84,16 +84,17 @@ void shim_record_strings(struct shim_call *call, int error, const struct shim_st
 /*
  * Wrapped functions with their event types. A sanitizer in the program defines some of them, and
  * passes calls on to the wrapper, also those of this library. start.c does not trace such types,
- * because recording would call the wrapper again.
+ * because recording would call the wrapper again. It looks up the names only if there is a
+ * sanitizer: an address here would be looked up by the dynamic linker at each start.
  */
 struct shim_wrapped {
-	const void *function; /* the definition that programs call */
+	const char *name;
 	enum shim_type type;
 };
 
 /* Pointers to all of these structs are in one section. */
 #define SHIM_WRAPPED(name_, type_) \
-	static const struct shim_wrapped name_##_wrapped = { (const void *)(name_), (type_) }; \
+	static const struct shim_wrapped name_##_wrapped = { #name_, (type_) }; \
 	static const struct shim_wrapped *const name_##_is_wrapped \
 		__attribute__((section("shim_wrapped"), used)) = &name_##_wrapped
 

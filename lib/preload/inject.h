@@ -17,7 +17,7 @@
  */
 bool shim_is_injected(void);
 
-/* Finds the functions behind the wrappers, in place of shim_find_all(). From the constructor. */
+/* Finds the functions behind the wrappers, in place of shim_find_begin(). From the constructor. */
 void shim_inject_begin(void);
 
 /*

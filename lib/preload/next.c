@@ -2,16 +2,17 @@
 /*
  * preload/next.c - finds the next definitions behind the shim's functions.
  *
- * All of them are looked up when the shim begins. A first call may come from a signal handler, or
- * from a child of a program with threads, where the dynamic linker's lock cannot be acquired. A
- * function that is called before that is looked up at its call, which needs nothing but that
- * lock.
+ * A first call may come from a signal handler, or from a child of a program with threads, where
+ * the dynamic linker's lock cannot be acquired. So scope.c finds the functions without that lock,
+ * from the shim's constructor on. Where it cannot, all of them are looked up by the constructor. A
+ * function that is called before the constructor is looked up at its call, which needs nothing
+ * but that lock.
  */
 #include <dlfcn.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "preload/scope.h"
 #include "preload/shim.h"
 
 /* The linker defines these symbols around a section whose name is an identifier. */
@@ -25,19 +26,40 @@ extern struct shim_next *const __stop_shim_nexts[] __attribute__((visibility("hi
 #define FIRST_GLIBC "GLIBC_2.17"
 #endif
 
+/* strncmp() may be replaced by a sanitizer that has not started yet. */
+static bool begins(const char *text, const char *with)
+{
+	while (*with)
+		if (*text++ != *with++)
+			return false;
+	return true;
+}
+
 /*
- * dlsym() does not find functions that glibc has only for programs of the past. Those that the shim
- * wraps are __xstat() and similar ones. They have the version of glibc's first release.
+ * Returns whether glibc may have the function only for programs of the past. dlsym() does not find
+ * these without their version. The shim wraps __xstat() and similar ones.
  */
+static bool is_old(const char *name)
+{
+	return begins(name, "__xstat") || begins(name, "__lxstat") || begins(name, "__fxstat") ||
+	       begins(name, "__xmknod");
+}
+
+/* Such a function has one of two versions. */
 static void *find_old(const char *name)
 {
+	void *function = NULL;
+
 #ifdef FIRST_GLIBC
-	if (name[0] == '_' && name[1] == '_' && strstr(name, "xstat"))
-		return dlvsym(RTLD_NEXT, name, FIRST_GLIBC);
+	if (is_old(name))
+		function = dlvsym(RTLD_NEXT, name, FIRST_GLIBC);
+	/* The functions whose names end in "at" came later. */
+	if (is_old(name) && !function)
+		function = dlvsym(RTLD_NEXT, name, "GLIBC_2.4");
 #else
 	(void)name;
 #endif
-	return NULL;
+	return function;
 }
 
 /*
@@ -47,8 +69,12 @@ static void *find_old(const char *name)
 void *shim_look_up(const struct shim_next *next)
 {
 	int saved = errno;
-	void *function = dlsym(RTLD_NEXT, next->name);
+	void *function = shim_scope_find(next->name, is_old(next->name));
 
+	if (function)
+		return function;
+	/* Before the constructor, and for functions of libraries behind the C library. */
+	function = dlsym(RTLD_NEXT, next->name);
 	/* The second search is made once for each of the few old names. */
 	if (!function)
 		function = find_old(next->name);
@@ -65,8 +91,10 @@ void *shim_find(struct shim_next *next)
 	return function;
 }
 
-void shim_find_all(void)
+void shim_find_begin(void)
 {
+	if (shim_scope_is_known())
+		return;
 	/* Functions that a wrapper has already looked up are skipped. */
 	for (struct shim_next *const *at = __start_shim_nexts; at < __stop_shim_nexts; at++)
 		if (!atomic_load_explicit(&(*at)->function, memory_order_relaxed))

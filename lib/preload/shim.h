@@ -193,13 +193,13 @@ struct shim_next {
 };
 
 /*
- * shim_look_up() returns the next definition. shim_find() also stores it in *next.
- * shim_find_all() does so for all functions; shim_syscall_begin() for syscall(), whose wrapper is
- * assembly.
+ * shim_look_up() returns the next definition. shim_find() also stores it in *next. After
+ * shim_find_begin() both are async-signal-safe for functions of the C library. shim_syscall_begin()
+ * stores that of syscall(), whose wrapper is assembly.
  */
 void *shim_look_up(const struct shim_next *next);
 void *shim_find(struct shim_next *next); /* stores it, too */
-void shim_find_all(void);
+void shim_find_begin(void);
 void shim_syscall_begin(void);
 
 long shim_no_number(void);  /* -1 and ENOSYS */
@@ -207,7 +207,7 @@ void *shim_no_pointer(void); /* NULL and ENOSYS */
 int shim_no_error(void);    /* ENOSYS */
 void shim_no_return(void);  /* ends the process */
 
-/* Pointers to all of these structs are in one section, where shim_find_all() finds them. */
+/* Pointers to all of these structs are in one section, where next.c and inject.c find them. */
 #define SHIM_NEXT(name_, otherwise_) \
 	typedef __typeof__(name_) name_##_function; \
 	static struct shim_next name_##_next = { \

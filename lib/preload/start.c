@@ -7,6 +7,7 @@
  * including the C library: such calls are passed on and counted. Calls are also not traced while
  * another thread, or the code that a handler interrupted, is beginning the shim.
  */
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
@@ -25,6 +26,7 @@
 #include "preload/msan.h"
 #include "preload/options.h"
 #include "preload/patch.h"
+#include "preload/scope.h"
 #include "preload/session.h"
 #include "preload/shim.h"
 #include "preload/start.h"
@@ -100,7 +102,7 @@ static bool is_sanitized(enum shim_type type)
 		return false;
 	for (const struct shim_wrapped *const *at = __start_shim_wrapped; at < __stop_shim_wrapped;
 	     at++)
-		if ((*at)->type == type && !shim_is_own((*at)->function))
+		if ((*at)->type == type && !shim_is_own(dlsym(RTLD_DEFAULT, (*at)->name)))
 			return true;
 	return false;
 }
@@ -162,13 +164,18 @@ static int note_range(struct dl_phdr_info *object, size_t bytes, void *arg)
 	return *found == 2;
 }
 
-/* Two threads may do this at once: they find the same values. */
+/*
+ * From here on functions are found without the dynamic linker. Two threads may do this at once:
+ * they find the same values.
+ */
 static void note_ranges(void)
 {
 	int found = 0;
 
-	if (!shim_own[1].bytes)
-		dl_iterate_phdr(note_range, &found);
+	if (shim_own[1].bytes)
+		return;
+	dl_iterate_phdr(note_range, &found);
+	shim_scope_begin();
 }
 
 /*
@@ -398,7 +405,7 @@ static void __attribute__((constructor)) start_shim(void)
 	begin_shim();
 	shim_self_begin();
 	shim_know(false);
-	shim_find_all();
+	shim_find_begin();
 	shim_syscall_begin();
 	pthread_atfork(NULL, NULL, after_fork_in_child);
 	shim_session_begin(&options);

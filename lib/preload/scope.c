@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/scope.c - the symbol tables of the objects from the shim to the C library.
+ *
+ * dl_iterate_phdr() shows the objects in the order of the search. The only exception is the
+ * kernel's object, which is in its list but is not searched.
+ */
+#include "preload/scope.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <gnu/libc-version.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/auxv.h>
+
+/* A program with more gets each function looked up at its start. */
+#define OBJECTS 64
+
+/* The version bits of a symbol; one that is hidden is found by its version only. */
+#define HIDDEN 0x8000
+
+/* The tables that a search in an object reads. DT_GNU_HASH has four parts. */
+static struct object {
+	/* The difference between addresses in memory and in the file. */
+	uintptr_t base;
+	const ElfW(Sym) *symbol;
+	const char *string;
+	const uint16_t *version; /* NULL: no symbol has a version */
+	/* The filter: two bits of a word are set for each name in the table. */
+	const ElfW(Addr) *bloom;
+	uint32_t bloom_mask, bloom_shift;
+	uint32_t buckets, first; /* the first symbol that is in the table */
+	/* The first symbol of each bucket, and the hashes of all symbols, by symbol. */
+	const uint32_t *bucket, *chain;
+} objects[OBJECTS];
+/* The number of noted objects. It is stored when all of them are noted; 0: none is. */
+static _Atomic unsigned object_count;
+
+/* A pass over the objects. */
+struct pass {
+	bool is_behind; /* the shim was passed */
+	bool is_whole;  /* the C library was reached */
+	unsigned count;
+};
+
+/*
+ * The dynamic linker has replaced offsets by addresses, except in dynamic sections that are not
+ * writable. A table is behind the beginning of its object, so a smaller value is an offset.
+ */
+static const void *table_at(uintptr_t base, const ElfW(Dyn) *entry)
+{
+	uintptr_t value = entry->d_un.d_ptr;
+
+	return (const void *)(value < base ? value + base : value);
+}
+
+/*
+ * Reads the positions of the tables. False: there is no DT_GNU_HASH. The dynamic linker has used
+ * the tables already, so they are not checked again. The result is stored at once, because another
+ * thread may use the same values already.
+ */
+static bool read_tables(struct object *result, uintptr_t base, const ElfW(Dyn) *entry)
+{
+	struct object object = { .base = base };
+	const uint32_t *hash = NULL;
+
+	for (; entry->d_tag != DT_NULL; entry++)
+		switch (entry->d_tag) {
+		case DT_SYMTAB:
+			object.symbol = table_at(base, entry);
+			break;
+		case DT_STRTAB:
+			object.string = table_at(base, entry);
+			break;
+		case DT_VERSYM:
+			object.version = table_at(base, entry);
+			break;
+		case DT_GNU_HASH:
+			hash = table_at(base, entry);
+			break;
+		}
+	if (!hash || !object.symbol || !object.string)
+		return false;
+	object.buckets = hash[0];
+	object.first = hash[1];
+	/* The number of words is a power of two. */
+	object.bloom_mask = hash[2] - 1;
+	object.bloom_shift = hash[3];
+	object.bloom = (const ElfW(Addr) *)(hash + 4);
+	object.bucket = (const uint32_t *)(object.bloom + hash[2]);
+	/* Symbols before the first one are not exported and have no word in the chains. */
+	object.chain = object.bucket + object.buckets - object.first;
+	*result = object;
+	return true;
+}
+
+/* Returns whether the address is in memory of the object. */
+static bool contains(const struct dl_phdr_info *info, uintptr_t address)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_LOAD &&
+		    address - (info->dlpi_addr + info->dlpi_phdr[i].p_vaddr) <
+			    info->dlpi_phdr[i].p_memsz)
+			return true;
+	return false;
+}
+
+/* Callback of dl_iterate_phdr(). 1 ends the pass. */
+static int note_object(struct dl_phdr_info *info, size_t bytes, void *arg)
+{
+	struct pass *pass = arg;
+	const ElfW(Dyn) *dynamic = NULL;
+
+	(void)bytes;
+	/* The shim is the object with this file's own variables. */
+	if (!pass->is_behind) {
+		pass->is_behind = contains(info, (uintptr_t)objects);
+		return 0;
+	}
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+			dynamic = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+	if (!dynamic || contains(info, getauxval(AT_SYSINFO_EHDR)))
+		return 0;
+	if (pass->count == OBJECTS || !read_tables(&objects[pass->count], info->dlpi_addr, dynamic))
+		return 1;
+	pass->count++;
+	/* Only the C library has this function. */
+	if (!contains(info, (uintptr_t)gnu_get_libc_version))
+		return 0;
+	/* A library that defines dlsym() may give other answers than these tables. */
+	pass->is_whole = contains(info, (uintptr_t)dlsym);
+	return 1;
+}
+
+/* Two threads that do this at once store the same values. */
+void shim_scope_begin(void)
+{
+	struct pass pass = { .count = 0 };
+
+	if (shim_scope_is_known())
+		return;
+	dl_iterate_phdr(note_object, &pass);
+	/* release: the objects are stored before. */
+	if (pass.is_whole)
+		atomic_store_explicit(&object_count, pass.count, memory_order_release);
+}
+
+bool shim_scope_is_known(void)
+{
+	return atomic_load_explicit(&object_count, memory_order_relaxed);
+}
+
+/* The hash function of DT_GNU_HASH. */
+static uint32_t hash_of(const char *name)
+{
+	uint32_t hash = 5381;
+
+	while (*name)
+		hash = hash * 33 + (unsigned char)*name++;
+	return hash;
+}
+
+/* strcmp() may be replaced by a sanitizer that has not started yet. */
+static bool is_equal(const char *a, const char *b)
+{
+	for (; *a == *b; a++, b++)
+		if (!*a)
+			return true;
+	return false;
+}
+
+/*
+ * Returns whether the symbol is a definition that dlsym() finds by its name: global, and of a
+ * default version if it has one. is_old: of any version.
+ */
+static bool is_found(const struct object *object, uint32_t index, const char *name, bool is_old)
+{
+	const ElfW(Sym) *symbol = &object->symbol[index];
+	unsigned binding = ELF64_ST_BIND(symbol->st_info);
+
+	return symbol->st_shndx != SHN_UNDEF && symbol->st_value &&
+	       (binding == STB_GLOBAL || binding == STB_WEAK) &&
+	       (is_old || !object->version || !(object->version[index] & HIDDEN)) &&
+	       is_equal(object->string + symbol->st_name, name);
+}
+
+/* Returns the definition in one object, NULL if it has none. */
+static const ElfW(Sym) *find_in(const struct object *object, const char *name, uint32_t hash,
+				bool is_old)
+{
+	const unsigned bits = 8 * sizeof(ElfW(Addr));
+	ElfW(Addr) word = object->bloom[hash / bits & object->bloom_mask];
+	uint32_t i;
+
+	/*
+	 * Most objects lack most names, which the filter shows without a look at the names. A name
+	 * that is there has both bits.
+	 */
+	if (!(word >> hash % bits & word >> (hash >> object->bloom_shift) % bits & 1) ||
+	    !object->buckets)
+		return NULL;
+	/* 0 is no symbol: it means an empty bucket. */
+	i = object->bucket[hash % object->buckets];
+	if (!i)
+		return NULL;
+	/* The lowest bit of a hash in a chain is the mark of its end. */
+	for (;; i++) {
+		if ((object->chain[i] | 1) == (hash | 1) &&
+		    is_found(object, i, name, is_old))
+			return &object->symbol[i];
+		if (object->chain[i] & 1)
+			return NULL;
+	}
+}
+
+/*
+ * A function that an object selects at run time (STT_GNU_IFUNC) is left to the dynamic linker,
+ * because the selection depends on it.
+ */
+void *shim_scope_find(const char *name, bool is_old)
+{
+	const uint32_t hash = hash_of(name);
+	const unsigned count = atomic_load_explicit(&object_count, memory_order_acquire);
+
+	/* The first object that has the name decides, as in the dynamic linker's search. */
+	for (unsigned i = 0; i < count; i++) {
+		const ElfW(Sym) *symbol = find_in(&objects[i], name, hash, is_old);
+
+		if (symbol)
+			return ELF64_ST_TYPE(symbol->st_info) == STT_FUNC ?
+				       (void *)(objects[i].base + symbol->st_value) :
+				       NULL;
+	}
+	return NULL;
+}

@@ -1,0 +1,101 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The start of a program with the shim: how much it costs, and that functions are found later.
+. "${0%/*}/lib.sh"
+
+: "${CC:=cc}"
+POSIXTRACE_PRELOAD=$shim
+export POSIXTRACE_PRELOAD
+
+# The figures of one program do not depend on the load of the machine. The second program of the
+# trace counts: the first one also registers the event types.
+program=$(command -v true)
+recorded() {
+	rm -f "$log"*
+	run 0 record -q -o "$log" -- sh -c '"$0"; exec "$@"' "$program" "$@"
+}
+
+calls() { grep -c '^[a-z_0-9]*(' "$1"; }
+if command -v strace >/dev/null && strace -o "$tmp/none" true 2>/dev/null; then
+	strace -o "$tmp/plain" "$program"
+	recorded strace -o "$tmp/traced" "$program"
+	more=$(($(calls "$tmp/traced") - $(calls "$tmp/plain")))
+	echo "system calls: $(calls "$tmp/plain") plain, $more more"
+	check "at most 85 system calls more, not $more" test $more -le 85
+fi
+
+# Valgrind counts instructions, those of the dynamic linker too.
+instructions() { sed -n 's/.*Collected : \([0-9]*\)$/\1/p' "$1"; }
+count() { valgrind --tool=callgrind --callgrind-out-file=/dev/null "$program"; }
+if command -v valgrind >/dev/null && count 2>"$tmp/plain"; then
+	recorded valgrind --tool=callgrind --callgrind-out-file=/dev/null --log-file="$tmp/traced" "$program"
+	more=$(($(instructions "$tmp/traced") - $(instructions "$tmp/plain")))
+	echo "instructions: $(instructions "$tmp/plain") plain, $more more"
+	check "at most 1000000 instructions more, not $more" test $more -le 1000000
+fi
+
+# A thread calls functions for the first time while another one has the dynamic linker's lock.
+cat >"$tmp/locked.c" <<'EOF'
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void *call(void *failures)
+{
+	*(int *)failures = (mkdir("/nonexist/a", 0700) == -1) +
+			   (rename("/nonexist/a", "/nonexist/b") == -1) +
+			   (flock(-1, LOCK_EX) == -1) + (truncate("/nonexist/a", 1) == -1) +
+			   (symlink("/nonexist/a", "/nonexist/b") == -1) + (chdir("/nonexist") == -1);
+	return 0;
+}
+
+static void __attribute__((constructor)) begin(void)
+{
+	pthread_t thread;
+	int failures = 0;
+
+	pthread_create(&thread, 0, call, &failures);
+	pthread_join(thread, 0);
+	printf("%d\n", failures);
+}
+EOF
+cat >"$tmp/loads.c" <<'EOF'
+#include <dlfcn.h>
+int main(int argc, char **argv) { return argc == 2 && dlopen(argv[1], RTLD_NOW) ? 0 : 1; }
+EOF
+if $CC -shared -fPIC -pthread -o "$tmp/locked.so" "$tmp/locked.c" 2>/dev/null &&
+	$CC -o "$tmp/loads" "$tmp/loads.c" -ldl; then
+	shim file,io timeout -k 5 60 "$tmp/loads" "$tmp/locked.so"
+	check "the thread does not wait for the linker" exits 0
+	check "all calls failed as they should" has out '^6$'
+	check "and are recorded" shows 'file.(mkdir|rename|truncate|symlink|chdir) .*nonexist' 5
+fi
+
+# The order of libraries: the program, the shim, other preloaded ones, those of the program.
+cat >"$tmp/other.c" <<'EOF'
+#include <sys/types.h>
+#include <errno.h>
+int mkfifo(const char *path, mode_t mode) { (void)path, (void)mode; errno = EXDEV; return -1; }
+EOF
+cat >"$tmp/calls.c" <<'EOF'
+#include <errno.h>
+#include <sys/stat.h>
+int main(void) { return mkfifo("/nonexist/fifo", 0600) == -1 && errno == EXDEV ? 0 : 1; }
+EOF
+if $CC -shared -fPIC -o "$tmp/libother.so" "$tmp/other.c" 2>/dev/null &&
+	$CC -o "$tmp/calls" "$tmp/calls.c"; then
+	rm -f "$log"*
+	LD_PRELOAD="$shim $tmp/libother.so" POSIXTRACE_OPTIONS="-v -o $log --trace=file" "$tmp/calls"
+	check "a library that is preloaded behind the shim is called" test $? -eq 0
+	$CC -o "$tmp/linked" "$tmp/calls.c" -L"$tmp" -lother -Wl,-rpath,"$tmp"
+	shim file "$tmp/linked"
+	check "a library of the program in front of the C library is called" exits 0
+	check "and its error is recorded" shows 'mknod .*fifo' 1
+	# One without DT_GNU_HASH: all functions are looked up at the start.
+	$CC -shared -fPIC -Wl,--hash-style=sysv -o "$tmp/libother.so" "$tmp/other.c"
+	shim file "$tmp/linked"
+	check "a library with the old hash table is called" exits 0
+fi
+finish
