@@ -40,6 +40,12 @@ static struct backing {
 	struct ptx_lists *lists;
 } backings[PTX_STREAMS];
 
+/*
+ * Becomes true before the first region of this process is stored, and remains so. A program without
+ * such streams describes many types at its start, and does not look at all places each time.
+ */
+static atomic_bool has_any;
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Shared, so that the file has all that is written, whenever the process dies. */
@@ -154,6 +160,7 @@ int ptx_backing_create(unsigned bit, const char *path, const struct ptx_geometry
 		return err;
 	}
 	atomic_store_explicit(&backing->held, BACKING_OPEN, memory_order_release);
+	atomic_store_explicit(&has_any, true, memory_order_relaxed);
 	atomic_store_explicit(&backing->region, *memory, memory_order_release);
 	return 0;
 }
@@ -334,6 +341,8 @@ bool ptx_backing_extend(void *memory, size_t bytes)
 void ptx_backing_copy_lists(void)
 {
 	atomic_thread_fence(memory_order_seq_cst);
+	if (!atomic_load_explicit(&has_any, memory_order_relaxed))
+		return;
 	for (unsigned i = 0; i < PTX_STREAMS; i++) {
 		/* Most places have no file, and need no lock. */
 		if (!atomic_load_explicit(&backings[i].region, memory_order_acquire))

@@ -51,12 +51,13 @@ static uint32_t hash(const char *name)
 
 /*
  * Copies the name into a free cell and returns its number + 1, or 0 if all are in use. The cell is
- * private until an entry names it.
+ * private until an entry names it. The search begins at the cell of the number first, where nearly
+ * always a free one is, and passes all cells.
  */
-static uint32_t take_cell(struct ptx_names *names, const char *name)
+static uint32_t take_cell(struct ptx_names *names, const char *name, uint32_t first)
 {
-	for (uint32_t i = 0; i < PTX_NAME_CELLS; i++) {
-		uint32_t no = 0;
+	for (uint32_t n = 0; n < PTX_NAME_CELLS; n++) {
+		uint32_t no = 0, i = (first + n) % PTX_NAME_CELLS;
 
 		/* The process that changes 0 to 1 owns the cell. */
 		/* Release: a process that reads the entry also reads the text of the cell. */
@@ -106,8 +107,20 @@ static void drop_cell(struct ptx_names *names, uint32_t cell)
  */
 unsigned ptx_names_open(struct ptx_names *names, const char *name)
 {
+	/*
+	 * Programs of a family open the same names in the same order, so that the next name is
+	 * mostly in the next entry. The value is only a guess, also in the list of another arena.
+	 */
+	static _Atomic uint32_t guess;
+	uint32_t next = atomic_load_explicit(&guess, memory_order_relaxed);
 	uint32_t h = hash(name), cell = 0;
 
+	if (next < PTX_NAMES &&
+	    is_name(names, atomic_load_explicit(&names->entry[next], memory_order_acquire), h,
+		    name)) {
+		atomic_store_explicit(&guess, next + 1, memory_order_relaxed);
+		return PTX_TYPE_FIRST_USER + next;
+	}
 	for (size_t i = 0; i < PREDEFINED; i++)
 		if (strcmp(predefined[i].name, name) == 0)
 			return predefined[i].type;
@@ -118,7 +131,7 @@ unsigned ptx_names_open(struct ptx_names *names, const char *name)
 		/* The end of the list: add the name here, unless another process is faster. */
 		if (entry == 0) {
 			if (!cell)
-				cell = take_cell(names, name);
+				cell = take_cell(names, name, i);
 			if (!cell)
 				/*
 				 * No cell: as many threads as there are spare cells add names at
@@ -134,6 +147,7 @@ unsigned ptx_names_open(struct ptx_names *names, const char *name)
 		if (is_name(names, entry, h, name)) {
 			/* Another process has registered the same name; our cell is not needed. */
 			drop_cell(names, cell);
+			atomic_store_explicit(&guess, i + 1, memory_order_relaxed);
 			return PTX_TYPE_FIRST_USER + i;
 		}
 	}

@@ -48,6 +48,22 @@ static uint64_t take_room(struct ptx_schemas *schemas, uint64_t len)
 	return used;
 }
 
+/* The text is compared in place, since nothing is read twice. */
+bool ptx_schemas_has(const struct ptx_schemas *schemas, unsigned type, const char *text)
+{
+	uint64_t entry, len, at;
+
+	if (!has_entry(type))
+		return false;
+	entry = atomic_load_explicit(&schemas->entry[type - PTX_TYPE_FIRST_USER],
+				     memory_order_acquire);
+	len = entry >> 32;
+	at = (uint32_t)entry - UINT64_C(1);
+	/* The same bounds as in copy_text(). */
+	return entry && len < PTX_SCHEMA_BYTES && at + len < PTX_SCHEMAS_ROOM &&
+	       strnlen(text, PTX_SCHEMA_BYTES) == len && !memcmp(schemas->text + at, text, len);
+}
+
 /* 0 if the type has this text already, EEXIST if it has another one. */
 static int compare(const struct ptx_schemas *schemas, uint64_t entry, const char *text)
 {

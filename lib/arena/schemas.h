@@ -33,6 +33,9 @@ struct ptx_schemas {
  */
 int ptx_schemas_put(struct ptx_schemas *schemas, unsigned type, const char *text);
 
+/* Returns whether the type has this text. */
+bool ptx_schemas_has(const struct ptx_schemas *schemas, unsigned type, const char *text);
+
 /* Copies the text of a type, at most PTX_SCHEMA_BYTES; false: it has none, or not a valid one. */
 bool ptx_schemas_get(const struct ptx_schemas *schemas, unsigned type, char *text);
 

@@ -28,11 +28,22 @@ static int describe_type(struct ptx_arena *arena, trace_event_id_t type, const c
 	bool is_new;
 	int err;
 
-	/* Only texts that can be parsed are published. */
-	if (!text || ptx_schema_parse(text, &schema))
+	if (!text)
 		return EINVAL;
 	if (ptx_process_is_child())
 		ptx_process_child();
+	/*
+	 * A text that is there already was parsed by the process that published it. Programs
+	 * that describe many types when they start, as the shim does, begin earlier thereby.
+	 */
+	if (arena->lists && ptx_schemas_has(&arena->lists->schemas, type, text)) {
+		if (arena == &ptx_arena_self)
+			ptx_backing_copy_lists();
+		return 0;
+	}
+	/* Only texts that can be parsed are published. */
+	if (ptx_schema_parse(text, &schema))
+		return EINVAL;
 	/* The lists could not be mapped at the start. */
 	if (!arena->lists)
 		return ENOMEM;

@@ -108,8 +108,11 @@ static bool take_keyword(struct parser *parser, const char *word)
 {
 	size_t len = strlen(word);
 
-	/* A letter behind the word makes it another word: u8 must not match u80. */
-	if (strncmp(parser->at, word, len) || is_word(parser->at[len]))
+	/*
+	 * A letter behind the word makes it another word: u8 must not match u80. Most of the many
+	 * types differ in their first letter.
+	 */
+	if (*parser->at != *word || strncmp(parser->at, word, len) || is_word(parser->at[len]))
 		return false;
 	parser->at += len;
 	return true;
