@@ -60,7 +60,7 @@ struct bench_figure bench_measure(bench_loop *loop, void *arg, long calls)
 	double cost[BENCH_ROUNDS], unit[BENCH_ROUNDS];
 	struct bench_figure figure;
 
-	loop(arg, calls); /* the first events of a thread are another figure */
+	loop(arg, calls); /* The first events of a thread cost more and are another figure. */
 	for (int i = 0; i < BENCH_ROUNDS; i++) {
 		double begin;
 

@@ -2,10 +2,11 @@
 /*
  * bench_convert.c - posixtrace convert: bench_convert FOLDER TOOL LOG EVENTS
  *
- * LOG has EVENTS events. It is written as CTF into FOLDER, and as Perfetto's trace and JSON lines
- * into a pipe that is read and thrown away here; then as RKH's stream into FOLDER, which is read
- * again. The laws: the tool ends well; JSON lines have a line for every event; and so has the log
- * that RKH's stream becomes, as its account says.
+ * LOG has EVENTS events. The tool converts it to CTF in FOLDER, and to Perfetto's format and JSON
+ * lines in a pipe, whose bytes this program reads and discards. Then the tool converts it to an RKH
+ * stream in FOLDER and reads that stream again. The laws: the tool exits with 0; the JSON lines
+ * have one line for each event; the log that is made of the RKH stream has each event, by its
+ * account.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,19 +28,19 @@
 struct run {
 	double seconds, processor_seconds;
 	long peak_kib;
-	uint64_t lines; /* of events, that came through the pipe */
+	uint64_t lines; /* lines of events that came through the pipe */
 	bool well;
 };
 
 static const char *folder, *tool, *trace;
 static uint64_t events;
 
-/* A line of an event begins so; only the first bytes behind the end of a line are looked at. */
+/* The beginning of an event's line. Only these bytes of each line are examined. */
 static void count_lines(struct run *run, int fd)
 {
 	static const char begins[] = "{\"event\":";
 	static char bytes[PIECE];
-	size_t at = 0; /* of begins; past its end: another line, or the rest of one */
+	size_t at = 0; /* position in begins; sizeof(begins): the rest of the line is skipped */
 	ssize_t n;
 
 	while ((n = read(fd, bytes, sizeof(bytes))) > 0) {
@@ -58,7 +59,7 @@ static void count_lines(struct run *run, int fd)
 	}
 }
 
-/* The tool with from and to; out NULL: into a pipe. */
+/* Runs convert from in to the format to; out NULL writes into a pipe. */
 static struct run convert(const char *in, const char *to, const char *out)
 {
 	struct run run = { 0 };

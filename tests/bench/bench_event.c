@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * bench_event.c - what posix_trace_event() costs its caller: running, stopped, filtered, without
- * a stream, into several streams, from two threads, and a new thread's first event.
+ * bench_event.c - the cost of posix_trace_event() for its caller: running, stopped, filtered,
+ * without a stream, into several streams, from two threads, and a new thread's first event.
  *
- * Every call goes through the shared library. Running streams are LOOP streams without a reader:
- * the steady state of a flight recorder, chunk switches and overwriting included.
+ * Every call goes through the shared library. Running streams are LOOP streams without a reader,
+ * which is the steady state of a flight recorder with chunk switches and overwriting.
  */
 #include <pthread.h>
 #include <string.h>
@@ -83,7 +83,7 @@ static double emit_running(size_t len)
 	return cost.min_ns;
 }
 
-/* A function of four instructions in another library, not one that the compiler knows. */
+/* A function of four instructions in another library, so that the compiler does not know it. */
 extern long call_labs(long value) __asm__("labs");
 
 static void call_loop(void *arg, long calls)
@@ -111,7 +111,7 @@ static void emit_nowhere(void)
 	bench_end_limit("ns", line.min_ns, 2.0, true);
 }
 
-/* Lines register their types themselves, so the law is that of the total. */
+/* A trace point in one line registers its type by itself, so the law is that of the total. */
 static void emit_lines(const char *name, bench_loop *loop, double limit)
 {
 	struct emit emit = emit_of("bench_emit", 8);
@@ -122,7 +122,7 @@ static void emit_lines(const char *name, bench_loop *loop, double limit)
 
 	posix_trace_start(trid);
 	cost = bench_measure(loop, &emit, CALLS);
-	/* Start and the calls of the loop. */
+	/* The START event and the calls of the loop. */
 	law = posix_trace_get_ledger_np(trid, &total) == 0 && total.called == cost.calls + 1;
 	posix_trace_shutdown(trid);
 	bench_begin("%s ns=%.2f p50_ns=%.2f U_ns=%.2f p50_ratio_U=%.3f", name, cost.min_ns,
@@ -139,7 +139,7 @@ static void emit_refused(bool filtered)
 	bool law;
 
 	posix_trace_start(trid);
-	emit_loop(&emit, 1); /* so that the thread is attached */
+	emit_loop(&emit, 1); /* so that the library attaches the thread */
 	if (filtered) {
 		posix_trace_eventset_empty(&set);
 		posix_trace_eventset_add(emit.type, &set);

@@ -3,12 +3,12 @@
  * bench_flush.c - a stream with log and policy FLUSH, 8-byte events, one producer, to a file in
  * the page cache: bench_flush DIRECTORY [BESIDE_RATE BESIDE_LOST_PERCENT]
  *
- * Two figures: the share lost when the producer does nothing but trace, and the highest rate at
- * which nothing is lost. The producer keeps a rate by waiting between batches of 64 events; the
- * rate is searched by halving between one that lost nothing and one that did, and the one that is
- * reported was kept once more for a longer time. The best of a few tries counts, here and with
- * LTTng-UST: what other tenants of the machine take from one try says nothing about either.
- * BESIDE_* are those of LTTng-UST with equal buffers, taken by ./run in the same run.
+ * Two figures: the share of events lost when the producer traces without a pause, and the highest
+ * rate at which no event is lost. The producer keeps a rate by waiting between batches of 64
+ * events. A binary search finds the rate, between one that lost no event and one that lost some.
+ * The reported rate was kept once more for a longer time. The best of a few tries counts, here and
+ * with LTTng-UST, because other load of the machine can disturb a try. BESIDE_* are the figures of
+ * LTTng-UST with equal buffers, which ./run measures in the same run.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -92,7 +92,7 @@ static struct outcome run(double rate, double duration_ns)
 	return outcome;
 }
 
-/* The first try that lost nothing, or the one that lost least. */
+/* Returns the first try that lost no event, or the one that lost the fewest. */
 static struct outcome best_of(int tries, double rate, double duration_ns, bool *law)
 {
 	struct outcome best = run(rate, duration_ns);
@@ -114,7 +114,7 @@ static struct outcome lossless(const struct outcome *at_full_speed, bool *law)
 	struct outcome outcome = *at_full_speed;
 
 	if (!outcome.lost)
-		return outcome; /* there is nothing to search */
+		return outcome; /* no search is necessary */
 	for (int i = 0; low < high && i < SEARCH_STEPS; i++) {
 		double middle = (low + high) / 2;
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * bench_memory.c - what the creation of a stream takes: time and memory.
+ * bench_memory.c - the time and memory that the creation of a stream needs.
  *
- * Time is judged beside what the kernel needs to make as much shared memory present as the stream's
- * size says, in the same run: a stream's memory follows its use, so creation takes a tenth of that
- * at most. Memory is what the process's memory file has, beside what attributes ask for.
+ * The limit for the time is a tenth of the time in which the kernel makes shared memory of the
+ * stream's size present, in the same run: a stream's memory grows with its use. The memory is the
+ * size of the process's memory file, compared with the size that the attributes request.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static double memory(void)
 	return bytes;
 }
 
-/* Milliseconds for bytes of shared memory, as the kernel zeroes and maps it. */
+/* Returns the milliseconds in which the kernel zeroes and maps so many bytes of shared memory. */
 static double floor_ms(size_t bytes)
 {
 	void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -108,7 +108,7 @@ static void measure_memory(const char *name, size_t stream_size, size_t max_data
 		posix_trace_event(type, data, max_data_size);
 	bench_begin("memory_%s created_kib=%.0f filled_kib=%.0f", name, at_first / 1024,
 		    (memory() - before) / 1024);
-	/* One thread, and what the attributes ask for twice. */
+	/* With one thread, at most twice the size that the attributes request. */
 	bench_end_limit("of_allowed", (memory() - before) / (2 * asked + largest + SLACK), 1, true);
 	posix_trace_shutdown(trid);
 	free(data);

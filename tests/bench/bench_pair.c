@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * bench_pair.c - what a loop costs each of two threads that run it at once.
+ * bench_pair.c - the cost of a loop for each of two threads that run it at the same time.
  *
- * Phases with one thread and with two take turns, so that both costs come from the same moments.
- * A phase is many short runs. A run of the first thread counts as one of two at once when the
- * other thread's undisturbed runs cover it without a gap: on a busy machine the threads may well
- * be run one after the other, and would then share nothing.
+ * Phases with one thread and with two alternate, so that both costs are measured under the same
+ * load. A phase has many short runs. A run of the first thread counts as simultaneous only if the
+ * undisturbed runs of the other thread cover it without a gap. On a busy machine the kernel may run
+ * the threads one after the other, and then they do not compete.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -26,7 +26,7 @@ struct arena {
 	void *arg;
 	long calls;
 	atomic_int gate;   /* the phase that may begin */
-	atomic_int active; /* how many of the threads take part in it */
+	atomic_int active; /* the number of threads that run in it */
 	atomic_int done;
 	struct span run[2][RUNS];
 };
@@ -57,7 +57,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Whether the other thread was at it during the whole span, and was not itself put aside. */
+/* Returns whether the other thread ran during the whole span and was not preempted. */
 static bool is_contested(const struct arena *arena, const struct span *span)
 {
 	double covered = -1, length = span->end - span->begin;
@@ -88,7 +88,7 @@ struct bench_pair bench_measure_pair(bench_loop *loop, void *arg, long calls)
 	arena.loop = loop;
 	arena.arg = arg;
 	arena.calls = calls;
-	bench_cpus(); /* known before two threads ask */
+	bench_cpus(); /* before two threads call it at the same time */
 	for (int i = 0; i < 2; i++)
 		pthread_create(&thread[i], NULL, run, &runner[i]);
 	for (int phase = 0; phase < PHASES; phase++) {
@@ -97,7 +97,7 @@ struct bench_pair bench_measure_pair(bench_loop *loop, void *arg, long calls)
 		atomic_store(&arena.active, threads);
 		atomic_store(&arena.done, 0);
 		atomic_store(&arena.gate, phase + 1);
-		/* This thread has no CPU of its own: it sleeps. */
+		/* This thread has no CPU of its own, so it sleeps. */
 		while (atomic_load(&arena.done) < 2) {
 			struct timespec nap = { .tv_nsec = 200000 };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * bench_read.c - a log of ten million 8-byte events read through posix_trace_getnext_event():
+ * bench_read.c - reads a log of ten million 8-byte events with posix_trace_getnext_event():
  * bench_read DIRECTORY
  *
- * The log is written losslessly by flushing before the stream can be full. It is read in a fresh
- * process, whose peak memory is compared with that of reading a log of a tenth of the size. The
- * law: every event is there, in order, with its own data.
+ * The program flushes before the stream can be full, so the log has every event. A new process
+ * reads it. Its peak memory is compared with that of a process that reads a log of a tenth of the
+ * size. The law: every event is read, in order, with its own data.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -66,7 +66,10 @@ static long peak_kib(void)
 	return kib;
 }
 
-/* In a process of its own: prints events, seconds, peak memory. Exit 1: the law is broken. */
+/*
+ * Runs in a process of its own. Prints events, seconds and peak memory. Exits with 1 if the law is
+ * broken.
+ */
 static int read_log(const char *path, uint64_t expected)
 {
 	struct posix_trace_event_info info;

@@ -3,12 +3,13 @@
  * bench_reading.c - the tool's reading commands on a log of ten million events, beside Babeltrace
  * 2: bench_reading DIRECTORY POSIXTRACE [EVENTS]
  *
- * Each command is a process of its own, the best of three runs; what it prints goes to /dev/null,
- * or is read and counted in a run that is not timed. Babeltrace 2 reads the same events as CTF,
- * once, for it takes long: with its counter beside stat and query, as text beside dump.
+ * Each command is a process of its own, and the best of three runs counts. Its output goes to
+ * /dev/null; a run that is not timed counts the lines. Babeltrace 2 reads the same events as CTF,
+ * once only because it is slow: with its counter for comparison with stat and query, as text for
+ * comparison with dump.
  *
- * The law: dump prints a line for every event of the log; stat and query count as many, and so does
- * Babeltrace 2; a window shows as many lines as dump prints in those times.
+ * The law: dump prints a line for each event of the log; stat, query and Babeltrace 2 count the
+ * same number; a window has the same number of lines as dump prints between its times.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -102,7 +103,7 @@ static struct cost run_best(const char *const argv[])
 	return best;
 }
 
-/* What it prints, line by line. False: it fails. */
+/* Reads the output line by line. Returns false if the command fails. */
 static bool read_lines(const char *const argv[], void (*take)(void *arg, const char *line),
 		       void *arg)
 {
@@ -179,7 +180,7 @@ static uint64_t write_log(const char *events)
 	return written;
 }
 
-/* A thousandth of the log's events, in its middle. */
+/* Finds the times of a thousandth of the log's events, in its middle. */
 static void find_window(struct lines *lines, uint64_t events)
 {
 	struct posix_trace_event_np event;
@@ -225,7 +226,7 @@ static void run_babeltrace(struct beside *beside)
 	beside->text = run_once(text);
 }
 
-/* On a machine that has other work, what the processor was busy with says more than the clock. */
+/* On a busy machine the processor time says more than the elapsed time. */
 static void begin_line(const char *name, uint64_t events, const struct cost *cost,
 		       const struct beside *beside, const struct cost *other)
 {
@@ -273,7 +274,7 @@ static void measure(uint64_t events, struct lines *lines)
 	bench_end_floor("Mevents_per_s", (double)events / cost.wall_s / 1e6, 10, law);
 
 	cost = run_best(query);
-	if (cost.good) { /* it may be built without */
+	if (cost.good) { /* this build of the tool may lack query */
 		law = read_lines(query, add_count, &rows) && rows == events;
 		peak_kib = cost.peak_kib > peak_kib ? cost.peak_kib : peak_kib;
 		begin_line("reading_query", events, &cost, &beside, &beside.count);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * bench_start.c - what linking the library adds to a process's life:
+ * bench_start.c - the time that linking the library adds to the life of a process:
  * bench_start PLAIN LINKED LIBRARY
  *
- * The two programs have one source and differ in being linked to libposixtrace. They are started
- * in turns; a life is fork, exec, main() returning, and wait. Half of a start's cost is the
- * loader's, and it is counted: the program pays it. But the loader finds an installed library in
- * its cache, and one in a build folder after a dozen names that do not exist: so LINKED is told
- * where LIBRARY is.
+ * Both programs have the same source; only LINKED is linked with libposixtrace. They are started
+ * alternately. A life is fork, exec, the return of main(), and wait. Half of the cost of a start is
+ * the dynamic loader's, and it counts. The loader finds an installed library in its cache, but it
+ * finds one in a build folder only after a dozen names that do not exist. So LD_LIBRARY_PATH gives
+ * LINKED the folder of LIBRARY.
  */
 #include <errno.h>
 #include <spawn.h>

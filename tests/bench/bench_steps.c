@@ -5,9 +5,9 @@
  *
  * A child traces itself while this process watches it with ptrace(2): PTRACE_SINGLESTEP counts
  * every instruction that it retires in user mode, PTRACE_SYSCALL every system call that it
- * enters. The child marks the ends of a section by stopping itself; what an empty section costs
- * is subtracted. Only the thread that calls posix_trace_event() is watched. Page faults are those
- * that getrusage(RUSAGE_THREAD) counts around a million events.
+ * enters. The child marks the ends of a section by stopping itself. The cost of an empty section is
+ * subtracted. Only the thread that calls posix_trace_event() is watched. Page faults are those that
+ * getrusage(RUSAGE_THREAD) counts around a million events.
  */
 #include <errno.h>
 #include <signal.h>
@@ -25,9 +25,10 @@
 #define STEP_CALLS   340 /* two chunks of a stream's memory; less than a second of steps */
 #define STEADY_CALLS 1000000
 /*
- * Once a second of the clock a turn to another chunk reads the clocks for who recovers the stream,
- * until it has read them close together, which a thread that is stepped never does: some thirty
- * thousand instructions that nobody else has. The least of so many times is without.
+ * Once a second of the clock, a switch to another chunk reads the clocks for the anchor with which
+ * a stream is recovered. It repeats this until the readings are close together, which never happens
+ * in a thread that is stepped: about thirty thousand instructions that other threads do not
+ * execute. The minimum of this number of sections is without them.
  */
 #define STEP_TIMES   9
 
@@ -58,7 +59,7 @@ static uint64_t faults_so_far(void)
 	return (uint64_t)usage.ru_minflt + (uint64_t)usage.ru_majflt;
 }
 
-/* The sections, one between two stops each. The parent knows their order. */
+/* The sections in the order in which the child executes them, each between two stops. */
 static void child_main(size_t len, bool stepped)
 {
 	static const unsigned char data[32] = { 1, 2, 3, 4, 5, 6, 7, 8 };
@@ -112,7 +113,7 @@ static long count_to_mark(pid_t child, int request)
 	}
 }
 
-/* False where ptrace is refused. sections: empty, no_event, posix_trace_event. */
+/* Returns false if the system refuses ptrace. sections: empty, no_event, posix_trace_event. */
 static bool watch(size_t len, bool stepped, long sections[3])
 {
 	int request = stepped ? PTRACE_SINGLESTEP : PTRACE_SYSCALL;
@@ -157,7 +158,7 @@ static void instructions(size_t len, double limit)
 		return;
 	}
 	loop = (double)(sections[1] - sections[0]) / STEP_CALLS;
-	/* no_event()'s own return is the one instruction of it that posix_trace_event() has too */
+	/* the one return instruction that no_event() has in common with posix_trace_event() */
 	event = (double)(sections[2] - sections[1]) / STEP_CALLS + 1;
 	bench_begin("instructions payload_bytes=%zu loop=%.2f", len, loop - 1);
 	bench_end_limit("per_event", event, limit, shared->law);
@@ -172,7 +173,7 @@ static void steady_state(size_t len)
 		unmeasured("steady_state");
 		return;
 	}
-	/* getrusage() twice; a call that is entered and left stops twice */
+	/* getrusage() twice; each call stops at its entry and at its return */
 	calls = (double)(sections[2] - sections[0]) / 2 - 2;
 	bench_begin("steady_state payload_bytes=%zu faults_per_million=%.3g", len,
 		    shared->faults / millions);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * bench_stream.h - streams for the benchmarks, and the conservation law that every figure proves:
- * called = reported + unread + lost, and called is what the loop counted.
+ * called = reported + unread + lost, and called equals the count of the loop.
  */
 #ifndef BENCH_STREAM_H
 #define BENCH_STREAM_H
@@ -15,10 +15,13 @@
 
 trace_event_id_t bench_type(const char *name);
 
-/* A stream of this process; log_fd -1: without log. Not started. */
+/* A stream of this process, not started. log_fd -1 means a stream without log. */
 trace_id_t bench_stream(int policy, size_t size_bytes, int log_fd);
 
-/* The type's line closes and says called; so does the total's line, whatever it says. */
+/*
+ * Returns whether the equation holds for the type's line with this number as called, and for the
+ * total.
+ */
 bool bench_law(trace_id_t trid, trace_event_id_t type, uint64_t called);
 
 uint64_t bench_lost(const struct posix_trace_ledger_np *ledger);

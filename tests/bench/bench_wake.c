@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * bench_wake.c - how long after an event a reader in another process has it, who slept until then.
+ * bench_wake.c - the time from an event until a sleeping reader in another process has it.
  *
- * The traced process writes the time into the event and traces one every GAP_NS; the reader
- * compares when posix_trace_getnext_event() returns. Beside it the floor: a byte through a pipe to
- * a process that sleeps in read().
+ * The traced process records an event every GAP_NS and writes the time into it. The reader compares
+ * it with the time at which posix_trace_getnext_event() returns. The floor, for comparison, is a
+ * byte through a pipe to a process that sleeps in read().
  */
 #include <errno.h>
 #include <signal.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * curve.h - what an event costs as one thing varies, for any tracer.
+ * curve.h - the cost of an event while one parameter varies, for any tracer.
  *
- * A point is a line "curve,x,series,median,low,unit,law" on standard output; ./measure_curves puts
- * them together and draws them. Costs are of a thread's own CPU time, so that a machine with fewer
- * CPUs than threads tells of the tracer, not of waiting for a CPU.
+ * A point is a line "curve,x,series,median,low,unit,law" on standard output; ./measure_curves
+ * collects and draws them. Costs are in a thread's own CPU time, so that they do not include waits
+ * for a CPU on a machine with fewer CPUs than threads.
  */
 #ifndef CURVE_H
 #define CURVE_H
@@ -17,12 +17,13 @@
 
 struct curve_tracer {
 	const char *series;
-	const char *floor; /* series of the clock's own cost; NULL: beside another tracer already */
-	/* Traces so many events of len bytes. The n-th is of type n % types. */
+	const char *floor; /* series of the clock's own cost; NULL: another tracer reports it
+			    * already */
+	/* Traces count events of len bytes. Event n has type n % types. */
 	void (*trace)(unsigned types, const void *data, size_t len, long calls);
 	/*
-	 * Whether all is accounted for after so many calls since the curve's begin; NULL: not
-	 * asked.
+	 * Returns whether the account is right after so many calls since the curve began. NULL: not
+	 * checked.
 	 */
 	bool (*law)(uint64_t calls);
 };
@@ -30,7 +31,7 @@ struct curve_tracer {
 void curve_point(const char *curve, double x, const char *series, double median, double low,
 		 const char *unit, bool law);
 
-/* ns an event of len bytes, and the page faults per million events. */
+/* Prints ns for an event of len bytes, and the page faults per million events. */
 struct curve_cost {
 	double median, low, faults;
 	uint64_t calls; /* of all threads */
@@ -40,7 +41,7 @@ struct curve_cost curve_measure(const struct curve_tracer *tracer, unsigned thre
 
 void curve_threads(const struct curve_tracer *tracer);
 void curve_payload(const struct curve_tracer *tracer);
-/* Percentiles of single calls: alone, and while every CPU has two threads that trace. */
+/* Prints percentiles of single calls: with one thread, and while two threads on each CPU trace. */
 void curve_latency(const struct curve_tracer *tracer);
 
 #endif

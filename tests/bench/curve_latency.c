@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * curve_latency.c - how long single calls take, the slowest of a million included.
+ * curve_latency.c - the durations of single calls, including the slowest of a million.
  *
- * The end of one call is the begin of the next: a turn of the loop is one reading of the clock and
- * one event. A turn without the event, the floor, is measured in the same way beside it.
+ * The end of one call is the beginning of the next: an iteration of the loop reads the clock once
+ * and records one event. The floor is an iteration without the event, measured in the same way.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,8 +15,8 @@
 #include "curve.h"
 
 #define SAMPLES     2000000
-#define LINEAR      2048 /* ticks that are counted one by one */
-#define SUB         64   /* and so many steps in each octave behind */
+#define LINEAR      2048 /* ticks that have a counter each */
+#define SUB         64   /* and counters for each octave above them */
 #define OCTAVES     40
 #define THREADS_MAX 64
 
@@ -63,7 +63,7 @@ static void take(struct histogram *histogram, const struct curve_tracer *tracer)
 		histogram->count[place_of(now - before)]++;
 		if (now - before > histogram->most)
 			histogram->most = now - before;
-		before = ptx_clock_counter(); /* what counting took is no event's */
+		before = ptx_clock_counter(); /* The time of counting belongs to no event. */
 	}
 }
 

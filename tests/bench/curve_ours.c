@@ -2,8 +2,8 @@
 /*
  * curve_ours.c - the curves of posix_trace_event(): curve_ours FOLDER
  *
- * Streams are LOOP streams without a reader, and for the drain's throughput one with a log in
- * FOLDER, with policy FLUSH.
+ * Streams are LOOP streams without a reader. The throughput of the drain is measured with a stream
+ * of policy FLUSH with a log in FOLDER.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +34,7 @@ static void trace(unsigned types, const void *data, size_t len, long calls)
 			posix_trace_event(type[i % types], data, len);
 }
 
-/* Of the first stream's first type: the others' are in the total's equation. */
+/* For the first type of the first stream. The equation of the total covers the others. */
 static bool law(uint64_t calls)
 {
 	return bench_law(stream[0], type[0], calls);
@@ -138,7 +138,10 @@ static double produce(size_t len, uint64_t *calls)
 	return took;
 }
 
-/* What comes into the log of what a producer at full speed traces; the best of a few tries. */
+/*
+ * Prints the share of the events of a producer at full speed that is in the log; the best of a few
+ * tries.
+ */
 static void by_drain(const char *folder)
 {
 	static const size_t lens[] = { 8, 32, 128, 512, 2048, 4096 };
@@ -187,14 +190,14 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: curve_ours FOLDER\n");
 		return 2;
 	}
-	bench_cpus(); /* known before threads are pinned */
+	bench_cpus(); /* before bench_pin(), which changes the answer */
 	for (unsigned i = 0; i < TYPES_MAX; i++) {
 		char name[16];
 
 		snprintf(name, sizeof(name), "curve%u", i);
 		if (posix_trace_eventid_open(name, &type[i]) ||
 		    type[i] == POSIX_TRACE_UNNAMED_USEREVENT) {
-			type[i] = 0; /* there are no more */
+			type[i] = 0; /* this machine has no more CPUs */
 			break;
 		}
 	}

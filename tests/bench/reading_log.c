@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * reading_log.c - the log that the tools are measured on: reading_log PATH EVENTS
+ * reading_log.c - writes the log for the measurement of the tools: reading_log PATH EVENTS
  *
  * Four described event types in turn, with 8 to 24 bytes of data each; "job_begin" and "job_end"
- * are spans. The log is written losslessly by flushing before the stream can be full. The law:
- * every event is in the log. Prints how many there are, those of the stream included.
+ * are spans. The program flushes before the stream can be full, so the log has every event. The
+ * law: every event is in the log. Prints their number, including the events of the stream itself.
  */
 #include <errno.h>
 #include <fcntl.h>

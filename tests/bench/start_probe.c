@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * start_probe.c - the tiny program whose start bench_start measures, built with and without the
- * library. With an argument it says what a start leaves behind: threads, and files with a name.
+ * start_probe.c - the small program whose start bench_start measures, built with and without the
+ * library. With an argument it prints the threads and the open files that the start left behind.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static int any(const char *path)
 	return 1;
 }
 
-/* Descriptors past the standard three that have a place in a file system. */
+/* Counts descriptors above the standard three whose file has a path. */
 static int is_named_file(const char *path)
 {
 	char target[300];

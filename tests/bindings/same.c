@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* same.c - the events that the programs of all languages record: same LOG. */
+/* same.c - the events that the programs of all languages record. Usage: same LOG */
 #include <fcntl.h>
 #include <trace_np.h>
 

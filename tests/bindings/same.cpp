@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* same.cpp - as same.c, with typed events from structures: same LOG. */
+/* same.cpp - records the events of same.c, with typed events from structures. Usage: same LOG */
 #include <posixtrace.hpp>
 
 #include <limits>

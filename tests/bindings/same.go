@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// same.go - as same.c: same LOG.
+// same.go - records the events of same.c. Usage: same LOG
 package main
 
 import (

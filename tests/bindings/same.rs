@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// same.rs - as same.c: same LOG.
+// same.rs - records the events of same.c. Usage: same LOG
 use posixtrace::{event, span, Stream};
 use std::time::Duration;
 

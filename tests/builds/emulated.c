@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * emulated.c - what suites need of Linux and an emulator or a checker of programs may not do: a
- * word on standard output for each thing that is not done here.
+ * emulated.c - checks the features of Linux that suites need and that an emulator or a program
+ * checker may lack. Prints a word for each feature that is missing here.
  *
  *	exec		a program executes another of its kind
  *	populate	MADV_POPULATE_WRITE makes memory present
@@ -57,7 +57,7 @@ static int populates(void)
 	return 1;
 }
 
-/* The 22nd word, or -1. */
+/* Returns the 22nd word, or -1. */
 static long long begin_of(const char *path)
 {
 	char text[1024] = "", *at;
@@ -92,7 +92,7 @@ static int holds_a_process(void)
 	return syscall(434, getpid(), 0) >= 0; /* pidfd_open() */
 }
 
-/* This program has not so much. */
+/* This program needs less memory than that. */
 static int tells_its_memory(void)
 {
 	FILE *file = fopen("/proc/self/statm", "r");
@@ -104,7 +104,7 @@ static int tells_its_memory(void)
 	return well && pages * 4096 < 32 << 20;
 }
 
-/* But those that nobody can block, and the C library's own. */
+/* All signals but those that no program can block, and those of the C library. */
 static int blocks_signals(void)
 {
 	const unsigned long long all =

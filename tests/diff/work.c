@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * diff/work.c - a program that traces how long its work takes, for check-diff. Not a test itself.
+ * diff/work.c - a program that records how long its work takes, for check-diff. It is no test
+ * itself.
  *
  *	work A B ROUNDS [SLOW]
  *
- * Six kinds of work, each a span. Of the kind of number SLOW the process that writes B does a tenth
- * more.
+ * There are six kinds of work, each a span. The process that writes B does a tenth more of the kind
+ * with the number SLOW.
  *
- * Two processes, on one processor, take turns of ten rounds. What the machine's other work does to
- * one it does to the other: one after the other, or on a processor each, the difference of two runs
- * is the difference of two moments, or of two processors, and on a busy machine that is more than a
- * tenth.
+ * Both processes run on one processor and alternate after ten rounds, so that other load of the
+ * machine affects both equally. If they ran one after the other, or each on its own processor, the
+ * load of a busy machine would make a difference of more than a tenth.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #define KINDS 6
-#define TURN  10 /* rounds, a third of a millisecond */
+#define TURN  10 /* rounds; one takes a third of a millisecond */
 
 static unsigned char bytes[16384], copy[16384];
 static unsigned numbers[64];
@@ -93,7 +93,7 @@ static void root(void)
 	sum = x;
 }
 
-/* As far as the machine lets us. */
+/* As far as the system permits. */
 static void stay_here(void)
 {
 	cpu_set_t set;
@@ -106,7 +106,7 @@ static void stay_here(void)
 		perror("work: sched_setaffinity");
 }
 
-/* Waits for the other, or lets it go on; one that is gone holds nobody up. */
+/* Waits for the other process, or lets it continue. Does not wait for one that has ended. */
 static void await_turn(int fd)
 {
 	char turn;

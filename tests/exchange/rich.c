@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * exchange/rich.c - a log with everything that a log can have, for check_exchange.py.
+ * exchange/rich.c - writes a log with everything that a log can contain, for check_exchange.py.
  *
  *	rich LOG [EVENTS]
  *
  * Many threads of several processes, schemas, binary payloads, truncation, losses, objects, spans
  * that nest and spans that cross, numbers of 64 bits, names that are UTF-8 and names that are not,
- * times before 1970 and after 2038, and times that fall. It is the same with every run.
+ * times before 1970 and after 2038, and times that decrease. The log is the same in every run.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +45,7 @@ static trace_event_id_t type(const char *name, const char *schema)
 	return id;
 }
 
-static struct posix_trace_event_np next; /* time, thread and flags of the events to come */
+static struct posix_trace_event_np next; /* time, thread and flags of the next events */
 
 static void put(trace_event_id_t id, const void *data, size_t len)
 {
@@ -58,7 +58,7 @@ static void put(trace_event_id_t id, const void *data, size_t len)
 	next.time_ns += 1 + draw(2000);
 }
 
-/* Thread n of process 100 + n % 5. Some have no Linux number, one belongs to nobody. */
+/* Thread n of process 100 + n % 5. Some threads have no Linux number, and one has no process. */
 static void be_thread(uint32_t n)
 {
 	next.info.posix_pid = (pid_t)(100 + n % 5);
@@ -96,10 +96,11 @@ static void put_typed(trace_event_id_t id, uint32_t i)
 	unsigned char data[POSIX_TRACE_FIELDS_BYTES_NP + 3];
 	size_t len = pack(data, args, sizeof(args) / sizeof(args[0]));
 
-	if (i % 10 == 3) { /* cut by the stream */
+	if (i % 10 == 3) { /* the stream truncates it */
 		len = draw((uint32_t)len);
 		next.info.posix_truncation_status = POSIX_TRACE_TRUNCATED_RECORD;
-	} else if (i % 10 == 6) { /* by a newer program: more than the schema says */
+	} else if (i % 10 == 6) { /* recorded by a newer program: more data than the schema
+				   * describes */
 		memcpy(data + len, "\1\2\3", 3);
 		len += 3;
 	}
@@ -213,7 +214,7 @@ int main(int argc, char **argv)
 			put(names[i % 7], "text with \"quotes\"\n", 18);
 			if (i % 10 == 0)
 				spans(outer, inner, draw(40));
-			if (i % 25 == 0) { /* each ends while the other is open */
+			if (i % 25 == 0) { /* two spans that cross */
 				be_thread(draw(40));
 				put(cross[0], NULL, 0);
 				put(outer[0], NULL, 0);
@@ -227,7 +228,7 @@ int main(int argc, char **argv)
 		if (era == 3)
 			lose(plain, 5);
 	}
-	for (int i = 0; i < 5; i++) { /* writers that were held up */
+	for (int i = 0; i < 5; i++) { /* late events: their writers were suspended */
 		next.time_ns -= SECOND;
 		next.flags = POSIX_TRACE_EVENT_LATE_NP;
 		be_thread((uint32_t)i);

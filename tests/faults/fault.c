@@ -54,7 +54,7 @@ long fault_pieces(void)
 	return atomic_load(&pieces);
 }
 
-/* The error of this call, 0 if there is none. */
+/* Returns the error that this call gets, 0 for none. */
 static int strikes(enum fault_call call)
 {
 	unsigned n;
@@ -75,7 +75,7 @@ static void *counted(void *piece)
 	return piece;
 }
 
-/* A function of type that returns failure and sets errno. */
+/* Defines a wrapper of a function of this type, which returns failure and sets errno. */
 #define WRAP(type, failure, name, parameters, arguments)                                          \
 	type __real_##name parameters;                                                            \
 	type __wrap_##name parameters;                                                            \
@@ -90,7 +90,7 @@ static void *counted(void *piece)
 		return __real_##name arguments;                                                   \
 	}
 
-/* One that returns the error. */
+/* Defines a wrapper of a function that returns the error number. */
 #define WRAP_ERROR(name, parameters, arguments)                                                   \
 	int __real_##name parameters;                                                             \
 	int __wrap_##name parameters;                                                             \
@@ -178,7 +178,10 @@ WRAP_ERROR(pthread_create,
 	   (thread, attr, work, arg))
 WRAP_ERROR(pthread_key_create, (pthread_key_t *key, void (*end)(void *)), (key, end))
 
-/* Their further arguments are there or not: as in the kernel, a register is read all the same. */
+/*
+ * The caller may have passed further arguments or not. As in the kernel, the wrapper reads their
+ * registers in any case.
+ */
 #define READS_ON __attribute__((no_sanitize("address")))
 static READS_ON long argument(va_list *args)
 {
@@ -301,8 +304,8 @@ long __real_syscall(long number, ...);
 long __wrap_syscall(long number, ...);
 
 /*
- * Processes of a test take turns: a barrier on threads of this one, which takes microseconds, will
- * do.
+ * Processes of a test would run one after the other. A barrier on the threads of this process is
+ * enough, and needs microseconds.
  */
 static long sooner(long command)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * faults/fault.h - the n-th of the library's calls of something fails.
+ * faults/fault.h - makes the n-th call of a function by the library fail.
  *
- * The linker lets every call of the library's objects (and of the test's own) come to fault.c, for
- * the functions that FAULT_WRAPS of Makefile.inc names. What the C library does by itself does not.
+ * The linker redirects calls in the objects of the library and of the test to fault.c, for the
+ * functions that FAULT_WRAPS of Makefile.inc names. Calls inside the C library are not redirected.
  */
 #ifndef PTX_TESTS_FAULT_H
 #define PTX_TESTS_FAULT_H
 
 #include <stdbool.h>
 
-/* Functions, and what goes through syscall(). */
+/* Functions, and system calls made by syscall(). */
 #define FAULT_LIST(X) \
 	X(malloc) X(calloc) X(aligned_alloc) X(realloc) X(strdup) X(memfd_create) X(ftruncate) \
 	X(mmap) X(fallocate) X(posix_fallocate) X(madvise) X(open) X(openat) X(dup) X(lock) \
@@ -26,16 +26,19 @@ enum fault_call { FAULT_LIST(FAULT_NUMBER) FAULT_CALLS };
 
 extern const char *const fault_name[FAULT_CALLS];
 
-/* No error: half of what was asked for is done, and that is said. */
+/* No error: the call does half of the request and returns that amount. */
 #define FAULT_SHORT (-1)
 
-/* From now on: the nth call, from 1, fails with err, and with lasts all after it. */
+/*
+ * From now on, call number nth (the first is 1) fails with err; with lasts, all later calls fail
+ * too.
+ */
 void fault_arm(enum fault_call call, unsigned nth, int err, bool lasts);
 
-/* The end of it: whether any call failed. */
+/* Ends it. Returns whether a call failed. */
 bool fault_disarm(void);
 
-/* Pieces of memory that the library has and has not freed. */
+/* Returns the number of allocations that the library has not freed. */
 long fault_pieces(void);
 
 #endif

@@ -14,7 +14,7 @@
 
 #include "faults/play.h"
 
-/* What the test itself needs does not fail. */
+/* A call that the test itself needs; no fault is put into it. */
 int __real_ftruncate(int fd, off_t size);
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*work)(void *),
 			  void *arg);
@@ -67,7 +67,7 @@ static int a_stream(pid_t pid, int policy, int log_policy, bool log, trace_id_t 
 	posix_trace_attr_setstreamfullpolicy(&attr, policy);
 	posix_trace_attr_setlogfullpolicy(&attr, log_policy);
 	posix_trace_attr_setlogsize(&attr, 64 << 10);
-	posix_trace_attr_setstreamsize(&attr, 65536); /* a log is to lose nothing */
+	posix_trace_attr_setstreamsize(&attr, 65536); /* the log of a scenario must lose no event */
 	posix_trace_attr_setmaxdatasize(&attr, DATA);
 	posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED);
 	if (log)
@@ -164,7 +164,7 @@ static void *trace_in_thread(void *arg)
 	return NULL;
 }
 
-/* A thread's first event, and those of a child that inherits the stream. */
+/* The first event of a thread, and the events of a child that inherits the stream. */
 static void play_threads(void)
 {
 	trace_event_id_t id;
@@ -191,7 +191,7 @@ static void play_threads(void)
 		continue;
 	if (status)
 		wrong("the child ended with %#x", status);
-	read_all(trid, id, false); /* two of each number */
+	read_all(trid, id, false); /* two events of each number */
 	STEP(posix_trace_shutdown(trid));
 }
 
@@ -263,7 +263,7 @@ void scenario_prepare(const struct scenario *scenario)
 	trace_event_id_t id;
 
 	file = memfd_create("log", MFD_CLOEXEC);
-	/* What a process has from its beginning. */
+	/* The state that a process has at its start. */
 	if (posix_trace_eventid_open("begin", &id))
 		wrong("no event type");
 	if (scenario->play == play_other)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * faults/scenario.h - what programs do with the library, each step with what it said.
+ * faults/scenario.h - calls of the library as programs make them, with the result of each step.
  *
- * A scenario goes on after a step that fails, as far as that makes sense, and gives back what it
- * was given. Without a fault each step says 0.
+ * A scenario continues after a step that fails, as far as that makes sense, and releases everything
+ * that it acquired. Without a fault each step returns 0.
  */
 #ifndef PTX_TESTS_SCENARIO_H
 #define PTX_TESTS_SCENARIO_H
@@ -22,7 +22,7 @@ extern const size_t scenario_count;
 void scenario_prepare(const struct scenario *scenario);
 void scenario_end(void);
 
-/* What each step said. */
+/* The result of each step. */
 #define SCENARIO_STEPS 64
 
 struct scenario_said {
@@ -33,10 +33,10 @@ struct scenario_said {
 struct scenario_diary {
 	size_t steps;
 	struct scenario_said said[SCENARIO_STEPS];
-	char wrong[200]; /* what cannot be, whatever failed; empty: nothing */
+	char wrong[200]; /* a result that no fault may cause; empty: none */
 };
 
-/* Where it is written; the caller's. */
+/* The result of the scenario; the caller provides the memory. */
 extern struct scenario_diary *scenario_diary;
 
 #endif

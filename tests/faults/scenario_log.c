@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What programs do with logs: written with a stream, read, composed. */
+/* Calls with logs as programs make them: written with a stream, read, composed. */
 #include <errno.h>
 #include <string.h>
 
@@ -39,8 +39,9 @@ int read_log(int fd, trace_event_id_t id, struct posix_trace_ledger_np *ledger)
 }
 
 /*
- * What flushes could not write stayed in the stream, and what cannot be read now can be later: but
- * for memory, which a thread had not for its first event, every one is there.
+ * Events that a flush could not write remained in the stream, and events that cannot be read now
+ * can be read later. So each event is in the log, except those that a thread lost because it had no
+ * memory for its first event.
  */
 static void read_whole_log(int fd, trace_event_id_t id, uint64_t due)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * faults/suspended.h - what the processes of a test, of whom one is suspended, tell one another.
+ * faults/suspended.h - the memory that the processes of a test share, while one of them is
+ * suspended.
  */
 #ifndef PTX_TESTS_SUSPENDED_H
 #define PTX_TESTS_SUSPENDED_H
@@ -10,7 +11,8 @@
 #include <trace.h>
 
 extern struct shared {
-	_Atomic uint64_t made, done; /* events that were begun, and that have returned */
+	_Atomic uint64_t made, done; /* events that were begun, and events whose call has
+				      * returned */
 	_Atomic uint64_t read;
 	_Atomic int end;
 } *shared;
@@ -19,7 +21,7 @@ extern struct shared {
 void suspended_begin(void);
 void suspended_end(void);
 
-/* An event whose data is its number. */
+/* Records an event whose data is its number. */
 void trace_next(trace_event_id_t id);
 
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A controller that cannot read /proc: every open and every read there fails, the n-th for every n,
- * once or from then on, while several processes write, begin and end threads, and are killed; and
- * each time a ledger is asked for. Nobody who lives may lose its ring by that, and the account
- * stays exact.
+ * A controller that cannot read /proc: the n-th open or read there fails, for every n, once or from
+ * then on. Meanwhile several processes write, begin and end threads, and are killed. The controller
+ * requests a ledger each time. No living writer may lose its ring, and the account remains exact.
  *
- * The linker lets the library's calls come here. Where pidfd_open() answers, the library need not
- * read /proc: so each sweep is made with and without it.
+ * The linker redirects the calls of the library to this file. If pidfd_open() works, the library
+ * need not read /proc, so each sweep runs with it and without it.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -28,11 +27,11 @@
 
 #include "support/support.h"
 
-#define FAMILY   3  /* processes that write beside the target */
-#define STEADY   2  /* threads of each that stay */
-#define BRIEF    2  /* and some that come and go */
+#define FAMILY   3  /* processes that write in addition to the target */
+#define STEADY   2  /* threads of each process that remain */
+#define BRIEF    2  /* threads of each process that end soon */
 #define BURST    64 /* events of a brief thread */
-#define NTH_MAX  40 /* more calls than a ledger makes there */
+#define NTH_MAX  40 /* more calls in /proc than a ledger makes */
 #define READS    2000
 
 static struct {
@@ -125,13 +124,13 @@ struct payload {
 	uint64_t pid, tid, number, sum;
 };
 
-/* What the processes share. */
+/* Shared memory of the processes. */
 static struct shared {
 	_Atomic int is_ready;
 	_Atomic int go; /* 1: write, 2: end */
 	_Atomic pid_t family[FAMILY];
 	_Atomic uint64_t called; /* events whose call has returned */
-	_Atomic uint64_t begun;  /* and those that were begun */
+	_Atomic uint64_t begun;  /* events that were begun */
 } *shared;
 
 static trace_event_id_t type;
@@ -185,12 +184,12 @@ static void __attribute__((noreturn)) be_writer(void)
 	_exit(0);
 }
 
-/* The target keeps a family, whose members the controller kills. */
+/* The target keeps its children, the family, whose members the controller kills. */
 static void __attribute__((noreturn)) be_target(void)
 {
 	pid_t ended;
 
-	/* Its arena is there before the controller looks for it. */
+	/* The arena exists before the controller looks for it. */
 	if (posix_trace_eventid_open("proc", &type))
 		_exit(1);
 	atomic_store(&shared->is_ready, 1);
@@ -225,7 +224,7 @@ static struct {
 	unsigned dice;
 } run;
 
-/* Some of what is there; each event is whole, and its thread's. */
+/* Reads some of the events. Each is complete and belongs to its thread. */
 static void read_some(unsigned most)
 {
 	while (most--) {
@@ -248,10 +247,7 @@ static void read_some(unsigned most)
 	}
 }
 
-/*
- * What a LOOP stream loses while the account is taken may be in one column and not yet in the
- * other.
- */
+/* An event that a LOOP stream loses during the ledger's walk may be missing in both columns. */
 static void look_at_account(const struct posix_trace_ledger_np *ledger, bool rests)
 {
 	uint64_t lost = 0;
@@ -265,7 +261,7 @@ static void look_at_account(const struct posix_trace_ledger_np *ledger, bool res
 	run.called = ledger->called;
 }
 
-/* A ledger while the nth call fails; false: it makes no nth. */
+/* Computes a ledger while the nth call fails. Returns false if it makes fewer than nth calls. */
 static bool ask(unsigned nth, int err, bool lasts, bool no_pidfd)
 {
 	struct posix_trace_ledger_np ledger;
@@ -287,7 +283,7 @@ static bool ask(unsigned nth, int err, bool lasts, bool no_pidfd)
 	return fault.struck;
 }
 
-/* One of the family, in the midst of writing. */
+/* Kills a member of the family while it writes. */
 static void kill_one(void)
 {
 	pid_t pid;
@@ -330,7 +326,8 @@ static pid_t begin(bool loop)
 }
 
 /*
- * The account is what the writers say, and each killed one may have been within one event a thread.
+ * The account equals the counts of the writers, except that a killed writer may have been inside
+ * one event in each thread.
  */
 static void finish(pid_t target)
 {
@@ -362,7 +359,7 @@ START_TEST(a_ledger_takes_nothing_from_the_living_whatever_call_fails)
 	pid_t target = begin(false);
 	uint64_t struck = 0;
 
-	/* Rings and slots of some who died are there to be taken. */
+	/* The rings and slots of the killed processes can be acquired again. */
 	for (int ways = 0; ways < 4; ways++)
 		for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
 			unsigned nth = 1;
@@ -381,7 +378,7 @@ START_TEST(a_ledger_takes_nothing_from_the_living_whatever_call_fails)
 }
 END_TEST
 
-/* The controller has no descriptor left, and no folder that it could open. */
+/* The controller has no free descriptor and no folder that it could open. */
 START_TEST(under_kills_the_account_is_exact_though_proc_cannot_be_read)
 {
 	pid_t target = begin(_i);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A process is suspended at any moment: who is traced, or who reads or flushes. Nobody else waits
- * for it, and when it goes on every account closes. What hangs, the time limit ends.
+ * A process is suspended at any moment: the traced process, the reader, or the controller that
+ * flushes. No other process waits for it, and when it continues, every account is right. A test
+ * that hangs ends by its time limit.
  */
 #include <errno.h>
 #include <signal.h>
@@ -29,7 +30,7 @@ static void __attribute__((noreturn)) trace_until_told(void)
 	_exit(0);
 }
 
-/* It is suspended when this returns. */
+/* Returns when the process is suspended. */
 static void suspend(pid_t pid)
 {
 	int status;
@@ -39,7 +40,7 @@ static void suspend(pid_t pid)
 	ck_assert(WIFSTOPPED(status));
 }
 
-/* The numbers rise. */
+/* Checks that the numbers increase. */
 struct reading {
 	uint64_t events, next;
 	bool disorder;
@@ -72,7 +73,9 @@ static uint64_t unread(trace_id_t trid)
 	return ledger.unread;
 }
 
-/* Whatever a thread stands in holds back what is younger for a moment only. */
+/*
+ * A thread may be suspended inside a trace point; it holds back younger events for a moment only.
+ */
 static void read_all_there_is(trace_id_t trid, struct reading *reading)
 {
 	do
@@ -81,7 +84,9 @@ static void read_all_there_is(trace_id_t trid, struct reading *reading)
 	while (unread(trid));
 }
 
-/* The events called, if each is in one column; else more than there can be. */
+/*
+ * Returns the number of events called if each is in one column; otherwise more than are possible.
+ */
 static uint64_t account(trace_id_t trid, const struct reading *reading)
 {
 	struct posix_trace_ledger_np ledger;
@@ -96,8 +101,9 @@ static uint64_t account(trace_id_t trid, const struct reading *reading)
 }
 
 /*
- * Where the target stands in the middle of an event this may be missing, and no more; or, where it
- * stands in the middle of overwriting a chunk, what that held, until it goes on and counts it.
+ * If the target is suspended inside an event, this event may be missing, and no other. If it is
+ * suspended while it overwrites a chunk, the events of that chunk may be missing until it continues
+ * and counts them.
  */
 START_TEST(a_suspended_target_is_read_and_controlled)
 {
@@ -145,7 +151,7 @@ START_TEST(a_suspended_target_is_read_and_controlled)
 		atomic_store(&shared->end, 1);
 		wait_well(target);
 		read_all_there_is(trid, &reading);
-		/* One may have been under way when the stream was stopped. */
+		/* One event may have been in progress when the stream was stopped. */
 		ck_assert_uint_ge(account(trid, &reading) + (round % 3 == 1),
 				  atomic_load(&shared->made));
 		ck_assert_uint_le(account(trid, &reading), atomic_load(&shared->made));
@@ -155,7 +161,7 @@ START_TEST(a_suspended_target_is_read_and_controlled)
 END_TEST
 
 /*
- * A controller that reads, or whose stream flushes, until it is told to end; then it closes the
+ * A controller that reads, or whose stream flushes, until the test ends it. Then it checks the
  * account.
  */
 static void __attribute__((noreturn)) control(pid_t target, int policy, int fd)
@@ -208,7 +214,7 @@ static void suspend_a_controller(int policy, int fd)
 		suspend(controller);
 		before = atomic_load(&shared->read);
 		for (int n = 0; n < MANY; n++)
-			trace_next(id); /* it waits for nobody, whatever is full by now */
+			trace_next(id); /* it must not wait, although the streams are full by now */
 		ck_assert_uint_eq(atomic_load(&shared->read), before);
 		ck_assert_int_eq(kill(controller, SIGCONT), 0);
 		while (atomic_load(&shared->read) < before + 10)

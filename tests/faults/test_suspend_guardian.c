@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The guardian of a log is suspended: nobody waits for it, and when it goes on it does what it is
- * for.
+ * The guardian of a log is suspended. No other process waits for it, and when it continues, it
+ * completes the log.
  */
 #include <dirent.h>
 #include <signal.h>
@@ -16,7 +16,7 @@
 #include "support/log.h"
 
 #define MANY  20000
-#define LOOKS 500 /* through /proc, for a guardian */
+#define LOOKS 500 /* finds a guardian in /proc */
 
 static bool has_file(const char *pid, const struct stat *log)
 {
@@ -42,7 +42,7 @@ static bool is_guardian(const char *pid)
 	return strncmp(name, "posixtrace-guar", 15) == 0;
 }
 
-/* That of the log in fd; 0: there is none. */
+/* Returns the guardian of the log in fd; 0 if there is none. */
 static pid_t find_guardian(int fd)
 {
 	DIR *folder = opendir("/proc");
@@ -97,7 +97,7 @@ START_TEST(a_suspended_guardian_holds_nobody_up)
 }
 END_TEST
 
-/* EXIT-01, EXIT-02: later */
+/* EXIT-01, EXIT-02: after the suspension */
 START_TEST(a_guardian_that_was_suspended_completes_the_log_all_the_same)
 {
 	for (int round = 0; round < 3; round++) {

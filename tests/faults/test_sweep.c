@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Every call of the library's that can fail does so, each time it is made, once and for good, with
- * each error that it may have.
+ * Every call of the library to the system that can fail does so: at each place, once or
+ * permanently, with each error that it may have.
  *
- * Each time a process of its own plays a scenario with the fault, then without. What a function
- * says must be what its manual page says, nothing that was read may be wrong, every event counted;
- * the second time all is well, and as many descriptors, threads, shared mappings and pieces of
- * memory are there as after two times without a fault.
+ * A process of its own plays each scenario with the fault, then again without. Functions must
+ * return only errors that their manual pages list, no event that was read may be wrong, and each
+ * event is counted. The second time no call fails, and the process has as many descriptors,
+ * threads, shared mappings and allocations as after two runs without a fault.
  *
- * PTX_FAULTS_ALL=1 takes every n and every error both ways, PTX_FAULTS_ONLY=NAME one
- * scenario; PTX_FAULTS_SAY=1 prints what was said for which fault.
+ * PTX_FAULTS_ALL=1 tries every n and every error both ways, PTX_FAULTS_ONLY=NAME one scenario;
+ * PTX_FAULTS_SAY=1 prints the results of each fault.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -26,8 +26,8 @@
 #include "support/support.h"
 
 #define EXIT_MS    2000
-#define PATIENCE_S 60 /* far more than any takes */
-#define NTH_MAX 400 /* more than any scenario makes of one call */
+#define PATIENCE_S 60 /* far more than any scenario needs */
+#define NTH_MAX 400 /* more than any scenario makes of one function */
 
 struct left {
 	int descriptors, threads, mappings;
@@ -65,7 +65,7 @@ static int shared_mappings(void)
 	return n;
 }
 
-/* Handlers and mask are those of before. */
+/* Handlers and mask are unchanged. */
 static bool signals_are_the_programs(void)
 {
 	struct sigaction action;
@@ -81,7 +81,7 @@ static bool signals_are_the_programs(void)
 	return true;
 }
 
-static int threads_due; /* that a run without a fault leaves */
+static int threads_due; /* resources that a run without a fault leaves */
 
 static void play(const struct scenario *scenario, enum fault_call call, unsigned nth, int err,
 		 bool lasts)
@@ -98,7 +98,7 @@ static void play(const struct scenario *scenario, enum fault_call call, unsigned
 	scenario_diary = &outcome->after;
 	scenario->play();
 	outcome->left.descriptors = entries("/proc/self/fd");
-	/* A thread that was joined may be on its way out yet. */
+	/* A thread that was joined may still be ending. */
 	for (int ms = 0; ms < EXIT_MS && entries("/proc/self/task") > threads_due; ms++)
 		usleep(1000);
 	outcome->left.threads = entries("/proc/self/task");
@@ -128,7 +128,7 @@ static void play_apart(const struct scenario *scenario, enum fault_call call, un
 		      status);
 }
 
-/* Those that write or read files, whose error they then say. */
+/* Functions that read or write files; they return the file's error. */
 static bool has_file(const char *step)
 {
 	static const char *const calls[] = {
@@ -143,16 +143,17 @@ static bool has_file(const char *step)
 	return false;
 }
 
-/* As the manual pages list it: no memory, no descriptor, no thread, or what the file says. */
+/* The errors of the manual pages: no memory, no descriptor, no thread, or the error of a file. */
 static bool may_say(const char *step, enum fault_call call, int fault, int err, bool failed_before)
 {
 	if (err == EINTR || err == FAULT_SHORT)
 		return false;
 	if (err == EINVAL && strcmp(step, "posix_trace_get_ledger_type_np") == 0)
-		return failed_before || call == FAULT_sys_pread; /* the log has not the name */
+		return failed_before || call == FAULT_sys_pread; /* the log does not contain the
+								  * name */
 	if (err == EINVAL && (strcmp(step, "posix_trace_open") == 0 ||
 			      strcmp(step, "posix_trace_check_np") == 0))
-		/* not completed, or not readable */
+		/* the log is not complete, or cannot be read */
 		return failed_before || call == FAULT_sys_pread;
 	if (strncmp(step, "posix_trace_create", 18) == 0 && err == EAGAIN)
 		return true;
@@ -160,7 +161,7 @@ static bool may_say(const char *step, enum fault_call call, int fault, int err, 
 		return true;
 	if (strcmp(step, "posix_trace_snapshot_np") == 0 && err == ESRCH)
 		return true;
-	/* A process that cannot be looked at; never that there is none. */
+	/* The process cannot be examined; never that it does not exist. */
 	if (strcmp(step, "posix_trace_create") == 0 && (err == EPERM || err == ENOTSUP))
 		return true;
 	return err == 0 || err == ENOMEM || err == EMFILE || (err == fault && has_file(step));
@@ -231,15 +232,15 @@ static const int errors_of[FAULT_CALLS][6] = {
 	[FAULT_sys_pidfd_open] = { EMFILE, ENOSYS }, [FAULT_sys_getdents] = { EIO },
 };
 
-/* What comes again when one tries again is tried again. */
+/* A system call whose failure the library answers with another try. */
 static bool is_passing(int err)
 {
 	return err == EINTR || err == FAULT_SHORT;
 }
 
 /*
- * Until a scenario has no nth call any more; how many faults that were. Of calls that are made
- * hundreds of times, some: PTX_FAULTS_ALL=1 takes all.
+ * Tries n until a scenario makes no n-th call. Returns the number of faults. Tries only some n of
+ * functions that are called hundreds of times; PTX_FAULTS_ALL=1 tries all.
  */
 static unsigned sweep(const struct scenario *scenario, enum fault_call call, int err, bool lasts,
 		      const struct left *due)

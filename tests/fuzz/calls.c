@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * calls.c - a sequence of calls, each with what the specification says that it returns, and what is
- * read with what it says that there is: model.h.
+ * calls.c - makes a sequence of calls, and compares each result and each event that it reads with
+ * the model of the specification (model.h).
  *
- * An input is words with operands, of which each is a byte. STREAM is one of four: what was
- * created or opened there last, or nothing. What there is may be stale.
+ * An input consists of words with operands of one byte each. STREAM is one of four places: it has
+ * the stream or log that was created or opened there last, or none. The identifier in a place may
+ * be stale.
  */
 #include <limits.h>
 
@@ -23,7 +24,7 @@ const struct fuzz_word fuzz_words[] = {
 	{ "attr", ATTR }, { "flood", FLOOD }, { "child", CHILD }, { "wrong", WRONG },
 	{ "account", ACCOUNT },
 	{ "loop", 0 }, { "until-full", 1 },
-	/* with log: the stream's policy is UNTIL_FULL but in the latter three */
+	/* with log: the stream's policy is UNTIL_FULL except for the last three words */
 	{ "appended", 0 }, { "log-that-ends", 10 }, { "log-that-loops", 11 },
 	{ "loop-appended", 3 }, { "flush-appended", 6 }, { "flush-looped", 8 },
 	{ "set", 0 }, { "add", 1 }, { "sub", 2 },
@@ -128,7 +129,7 @@ static void step(struct input *input)
 		a = next(input);
 		b = next(input);
 		if (model[s].auto_stopped || model[s].overwritten || model_start_is_due(&model[s]))
-			break; /* which filter its marks meet is not said */
+			break; /* it is not specified which filter its marks pass */
 		filter(s, a, b, next(input));
 		break;
 	case READ:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fuzz/calls.h - what calls.c shares among its files: the streams, and what the model says of them.
+ * fuzz/calls.h - shared by the files of calls: the streams, and the model of each.
  *
  *	calls.c         an input's words, in their order
  *	calls_life.c    streams and logs come and go
@@ -22,10 +22,10 @@
 
 #define STREAMS   4
 #define NAMES     8
-#define EVENTS_MAX 300 /* of an input, without floods: no stream is too small for them */
+#define EVENTS_MAX 300 /* of an input, without floods: few enough to fit into each stream */
 #define STREAM_BYTES 65536u
 #define LOG_BYTES    (4 * STREAM_BYTES)
-#define SMALL_LOG_BYTES 4096u /* some dozens of events, and it is full */
+#define SMALL_LOG_BYTES 4096u /* it is full after some dozens of events */
 #define STREAM_NAME  "fuzz"
 #define READ_BYTES (2 * sizeof(trace_event_set_t))
 
@@ -35,7 +35,7 @@ extern int log_fd[STREAMS];
 extern trace_event_id_t type_of[NAMES]; /* 0: not opened yet */
 extern unsigned number, events, floods;
 
-/* What a call must say; errno stays. */
+/* Checks the result of a call, and that errno did not change. */
 #define SAYS(expected, call) says(#call, expected, (errno = 4711, call))
 void says(const char *call, int expected, int said);
 
@@ -62,14 +62,14 @@ struct read {
 };
 extern struct read got;
 
-/* The next event; false: there is none. */
+/* Reads the next event. Returns false if there is none. */
 bool get(unsigned s, size_t room);
 void skip_overwritten(unsigned s, size_t room, bool overflow, bool resume);
 bool is_item(const struct model_item *item);
 
 /*
- * Of a log that lost some or was flushed by itself: brings the model to the event that was read,
- * which is compared then. False: it was the log's own.
+ * For a log that lost events or was flushed automatically: moves the model to the event that was
+ * read, which is compared then. Returns false if the log itself made the event.
  */
 bool find_in_log(unsigned s);
 void end_of_log(unsigned s);
@@ -79,7 +79,10 @@ void read_some(unsigned s, unsigned most, size_t room);
 
 void flush(unsigned s);
 
-/* The model's account is as the ledgers say. adopt: what it could not know it takes from there. */
+/*
+ * Compares the model's account with the ledgers. adopt_account() copies the numbers that the model
+ * cannot know from them.
+ */
 void ask_account(unsigned s);
 void adopt_account(unsigned s);
 uint64_t lost_by_log(unsigned s);

@@ -44,8 +44,8 @@ static void fold_unknown(const struct model_stream *m, struct columns *columns)
 }
 
 /*
- * How many of the extra events were cleared. The flusher may flush between the account that the
- * model has adopted and the clear after it; the clear discards the marks of that flush.
+ * Returns how many of the extra events were cleared. The flusher may flush after the model adopted
+ * the account and before the clear; the clear discards the marks of that flush.
  */
 static uint64_t cleared_of(const struct model_stream *m, uint64_t extra, struct columns *due,
 			   const struct columns *given)
@@ -59,7 +59,7 @@ static uint64_t cleared_of(const struct model_stream *m, uint64_t extra, struct 
 	return more;
 }
 
-/* How many of the system's own events the stream has counted that the model has not, yet. */
+/* Returns how many system events the stream has counted that the model has not counted yet. */
 static uint64_t compare_line(const struct model_stream *m, const char *what, unsigned which,
 			     const struct posix_trace_ledger_np *due_line,
 			     const struct posix_trace_ledger_np *line)
@@ -111,7 +111,7 @@ static uint64_t ask_type(unsigned s, unsigned type, bool adopt)
 
 	err = posix_trace_get_ledger_type_np(trid[s], type, &line);
 	if (err == EINVAL && is_zero(due) && (!is_known(type) || model[s].kind == MODEL_STORED))
-		return 0; /* it was named since, perhaps */
+		return 0; /* it may have been named since */
 	FUZZ_MUST(err == 0, "no line of type %u", type);
 	extra = compare_line(&model[s], "type", type, due, &line);
 	FUZZ_MUST(!extra || type <= POSIX_TRACE_FLUSH_STOP, "%llu too many of type %u",
@@ -121,7 +121,7 @@ static uint64_t ask_type(unsigned s, unsigned type, bool adopt)
 	return extra;
 }
 
-/* False: there are no more. */
+/* Returns false after the last line. */
 static bool ask_process(unsigned s, size_t index, bool adopt, size_t *found, uint64_t *extra)
 {
 	struct model_account *account = &model[s].account;
@@ -137,7 +137,7 @@ static bool ask_process(unsigned s, size_t index, bool adopt, size_t *found, uin
 		  (int)thread.pid);
 	while (i < account->processes && account->pid[i] != thread.pid)
 		i++;
-	if (i == account->processes && thread.pid == 0) { /* only of what is the system's own */
+	if (i == account->processes && thread.pid == 0) { /* only in the columns of system events */
 		account->pid[i] = 0;
 		account->processes++;
 	}
@@ -172,7 +172,7 @@ static void ask_account_and(unsigned s, bool adopt)
 	for (size_t i = 0; ask_process(s, i, adopt, &found, &of_processes); i++)
 		FUZZ_MUST(i < MODEL_THREADS, "lines of threads without an end");
 	FUZZ_MUST(found == due, "%zu processes have a line, expected are %zu", found, due);
-	/* A flush by itself may have come in between. */
+	/* The flusher may have flushed in between. */
 	FUZZ_MUST(model[s].policy == POSIX_TRACE_FLUSH ||
 			  (extra == of_types && extra == of_processes),
 		  "the system's own: %llu, by type %llu, by thread %llu", (unsigned long long)extra,
@@ -199,7 +199,7 @@ uint64_t lost_by_log(unsigned s)
 	       line.lost[POSIX_TRACE_LOST_LOG_OVERWRITTEN_NP];
 }
 
-/* What a log holds is what it has as reported, by type and by thread. */
+/* The events that a log holds are its reported events, by type and by thread. */
 void compare_reported(unsigned s)
 {
 	const struct model_account *read = &model[s].read;

@@ -7,7 +7,7 @@ static bool flag(const char *what, int said, int set, int unset)
 	return said == set;
 }
 
-/* What a log loses is told once (STATUS-07, STATUS-13), that it is full until it is cleared. */
+/* A log reports a loss once (STATUS-07, STATUS-13), and that it is full until it is cleared. */
 static void compare_log_status(unsigned s, const struct posix_trace_status_info *status)
 {
 	struct model_stream *m = &model[s];
@@ -76,7 +76,8 @@ void flush(unsigned s)
 		model_flush(m, false);
 		return;
 	}
-	SAYS(0, posix_trace_get_status(trid[s], &status)); /* how much fits is not said */
+	SAYS(0, posix_trace_get_status(trid[s], &status)); /* the specification does not say how
+							    * many events fit */
 	ended = status.posix_log_full_status == POSIX_TRACE_FULL && !m->log_full;
 	model_flush(m, ended);
 	if (ended)
@@ -175,7 +176,7 @@ void list_types(unsigned s)
 			  "a name is not in the list");
 }
 
-/* CREATE-09: what it was made with, and what a log keeps of it. */
+/* CREATE-09: the attributes of the creation, and those that a log keeps. */
 void ask_attr(unsigned s)
 {
 	const struct model_stream *m = &model[s];
@@ -216,7 +217,7 @@ void ask_attr(unsigned s)
 	SAYS(0, posix_trace_attr_destroy(&attr));
 }
 
-/* What is no identifier, or a null pointer. */
+/* Invalid identifiers and null pointers. */
 void do_wrong(unsigned s, unsigned what)
 {
 	struct posix_trace_status_info status;

@@ -30,8 +30,8 @@ void make_event(unsigned which, unsigned len)
 }
 
 /*
- * Those that tell where a FLUSH stream was full; nor may an UNTIL_FULL log end at an unknown
- * moment.
+ * The marks that show where a FLUSH stream was full are filtered out; or an UNTIL_FULL log may end
+ * at an unknown moment.
  */
 static bool marks_are_filtered(const struct model_stream *stream)
 {
@@ -42,7 +42,7 @@ static bool marks_are_filtered(const struct model_stream *stream)
 	       stream->filter.member[POSIX_TRACE_RESUME];
 }
 
-/* What survives must be known by its data: its number. */
+/* Events that survive are recognized by their data, the number. */
 static bool can_be_told(const struct model_stream *stream)
 {
 	for (size_t i = stream->policy == POSIX_TRACE_FLUSH ? 0 : stream->next; i < stream->items;
@@ -64,8 +64,8 @@ static void fill_event(unsigned s)
 }
 
 /*
- * SFLUSH-01 to SFLUSH-05: whether the flusher comes in time is not said; what is lost the log
- * tells.
+ * SFLUSH-01 to SFLUSH-05: the specification does not say whether the flusher flushes in time; the
+ * log reports the losses.
  */
 static void flood_flushed(unsigned s)
 {
@@ -81,13 +81,13 @@ static void flood_flushed(unsigned s)
 		  "running %d, full %d", status.posix_stream_status,
 		  status.posix_stream_full_status);
 	flush(s);
-	SAYS(0, posix_trace_get_status(trid[s], &status)); /* now there is room, and it runs */
+	SAYS(0, posix_trace_get_status(trid[s], &status)); /* now the stream has room and runs */
 	FUZZ_MUST((status.posix_log_overrun_status == POSIX_TRACE_OVERRUN) <= (lost_by_log(s) > 0),
 		  "the log told of a loss that is none");
 	m->log_lost = lost_by_log(s);
 }
 
-/* Only a stream that alone records: how much others take is theirs. */
+/* Only a stream that records alone, because the space that the others use is not known. */
 void flood(unsigned s)
 {
 	struct posix_trace_status_info status;
@@ -129,7 +129,7 @@ void have_child(unsigned which)
 
 	for (unsigned s = 0; s < STREAMS; s++)
 		if (model[s].auto_stopped || model[s].overwritten)
-			return; /* its events may have another place among those */
+			return; /* its events may be at other positions among the others */
 	if (++events > EVENTS_MAX)
 		return;
 	child = fork();

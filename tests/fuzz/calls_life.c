@@ -31,8 +31,8 @@ void create(unsigned s, unsigned policy, unsigned max_data, bool inherited)
 }
 
 /*
- * Of both policies, and whether the log is small. A FLUSH stream's is not: when it is flushed is
- * not said, and an end of the log would stop it at any moment.
+ * Returns both policies, and whether the log is small. The log of a FLUSH stream is not small: the
+ * time of a flush is not specified, so the end of the log would stop the stream at any moment.
  */
 void create_withlog(unsigned s, unsigned policies, unsigned max_data)
 {
@@ -68,7 +68,7 @@ void create_withlog(unsigned s, unsigned policies, unsigned max_data)
 	fuzz_barriers |= policy == POSIX_TRACE_FLUSH; /* whose flusher is a thread */
 }
 
-/* Of a stream with log the log stays, and what it must have: then it can be reopened. */
+/* The log of a stream remains, with the events that it must have, so that it can be reopened. */
 void shut_down(unsigned s)
 {
 	ask_account(s);

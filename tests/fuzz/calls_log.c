@@ -12,7 +12,7 @@ static size_t most_bytes(const trace_attr_t *attr, const struct model_item *item
 	return bytes;
 }
 
-/* The most that these can take. */
+/* The most bytes that these events can need. */
 static size_t most_of(unsigned s, size_t from, size_t to)
 {
 	trace_attr_t attr;
@@ -30,7 +30,7 @@ static uint64_t lost_since_clear(unsigned s)
 	return lost_by_log(s) - model[s].lost_before;
 }
 
-/* LOG-02: what is gone is the oldest, and no more than had to go (CH-64). */
+/* LOG-02: the events that are missing are the oldest, and no more than necessary (CH-64). */
 static void skip_oldest(unsigned s)
 {
 	struct model_stream *m = &model[s];
@@ -38,7 +38,7 @@ static void skip_oldest(unsigned s)
 
 	if (lost == 0)
 		return;
-	if (m->policy == POSIX_TRACE_FLUSH) { /* among its own marks */
+	if (m->policy == POSIX_TRACE_FLUSH) { /* among marks of the log */
 		while (m->next < m->items && !is_item(&m->item[m->next]))
 			m->next++;
 		m->may_skip = true;
@@ -51,7 +51,7 @@ static void skip_oldest(unsigned s)
 		  "only %zu events are left in the log", m->items - m->next);
 }
 
-/* LOG-04: it ends with the first one that has no room, and a STOP. */
+/* LOG-04: the log ends with the first event that does not fit, and a STOP. */
 static bool is_end(unsigned s)
 {
 	struct model_stream *m = &model[s];
@@ -78,8 +78,8 @@ static bool is_own(unsigned type)
 }
 
 /*
- * SFLUSH-04, SFLUSH-06: STOP, OVERFLOW, RESUME, START; what was lost is lost there. False: none of
- * these.
+ * SFLUSH-04, SFLUSH-06: STOP, OVERFLOW, RESUME, START; the lost events are missing there. Returns
+ * false for other events.
  */
 static bool tell_full(struct model_stream *m)
 {

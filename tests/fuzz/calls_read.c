@@ -117,7 +117,7 @@ void skip_overwritten(unsigned s, size_t room, bool overflow, bool resume)
 	FUZZ_MUST(m->next < m->items, "what survived was never recorded");
 }
 
-/* Who waits for what is not there, until a moment that is gone. */
+/* Waits for an event that does not appear, until a time in the past. */
 static void wait_in_vain(unsigned s, size_t room)
 {
 	struct timespec gone;
@@ -130,7 +130,7 @@ static void wait_in_vain(unsigned s, size_t room)
 						       &got.unavailable, &gone));
 }
 
-/* At the end: false. */
+/* Returns false at the end. */
 static bool read_one(unsigned s, size_t room)
 {
 	struct model_stream *m = &model[s];
@@ -154,7 +154,7 @@ static bool read_one(unsigned s, size_t room)
 		skip_overwritten(s, room, !m->item[m->next].silent_overflow,
 				 !m->item[m->next].silent_resume);
 	if (m->next == m->items && m->start_due && got.info.posix_event_id == POSIX_TRACE_START) {
-		m->start_due = false; /* the START of its restart may be there before an event */
+		m->start_due = false; /* the START of its restart may be before an event */
 		count_told(m);
 		return true;
 	}
@@ -171,7 +171,8 @@ static bool read_one(unsigned s, size_t room)
 void read_some(unsigned s, unsigned most, size_t room)
 {
 	struct model_stream *m = &model[s];
-	bool all = m->auto_stopped || m->overwritten; /* when room is free again is not said */
+	bool all = m->auto_stopped || m->overwritten; /* the specification does not say when space
+						       * is free again */
 
 	if (m->kind != MODEL_LIVE && m->kind != MODEL_STORED) {
 		SAYS(EINVAL, posix_trace_trygetnext_event(trid[s], &got.info, got.data, room,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* foreign.c - traces of other tracers: whatever decoder takes the bytes. */
+/* foreign.c - traces of other tracers: any decoder that accepts the bytes reads them. */
 #include "fuzz/fuzz.h"
 #include "tools/mutate.h"
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fuzz/fuzz.h - what the fuzz targets share. README here says what there is.
+ * fuzz/fuzz.h - shared by the fuzz targets. README lists them.
  *
- * A target is a program that has LLVMFuzzerTestOneInput() and fuzz_words[]. Linked with replay.c
- * it gives itself the files that it is called with; linked with an engine (libFuzzer, or that of
- * AFL++) it is given whatever the engine thinks of. It must not remember anything from one
- * input to the next.
+ * A target is a program that has LLVMFuzzerTestOneInput() and fuzz_words[]. Linked with replay.c,
+ * it reads the files that its arguments name. Linked with an engine (libFuzzer or AFL++), it gets
+ * the inputs of the engine. It must keep no state from one input to the next.
  */
 #ifndef PTX_TESTS_FUZZ_H
 #define PTX_TESTS_FUZZ_H
@@ -15,7 +14,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What stands for a byte in the text of an input; the last has no word. */
+/* The word for a byte in the text form of an input. The last entry has no word. */
 struct fuzz_word {
 	const char *word;
 	uint8_t byte;
@@ -23,15 +22,15 @@ struct fuzz_word {
 
 extern const struct fuzz_word fuzz_words[];
 
-/* A finding: says what, and aborts. */
+/* Reports a finding and aborts. */
 void fuzz_found(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 #define FUZZ_MUST(condition, ...) ((condition) ? (void)0 : fuzz_found(__VA_ARGS__))
 
-/* A memory file with the bytes; the place is at its beginning. */
+/* A memory file with the bytes. Its file offset is 0. */
 int fuzz_file(const uint8_t *data, size_t size);
 
-/* The least free descriptor: one that grows is a leak. */
+/* Returns the lowest free descriptor. If it grows, descriptors leak. */
 int fuzz_next_descriptor(void);
 
 #endif

@@ -2,8 +2,9 @@
 /*
  * image.c - backing files and core dumps as posixtrace recover reads them.
  *
- * An input begins with raw (what follows is the file), backing or core: then follow changes to a
- * good file, each AREA PLACE.2 BYTES VALUE.4; cut makes the file end at the value.
+ * An input begins with raw, backing or core. After raw the input is the file itself. After backing
+ * or core it has changes to a good file, each AREA PLACE.2 BYTES VALUE.4; cut truncates the file at
+ * the value.
  */
 #include <elf.h>
 #include <stdbool.h>
@@ -30,7 +31,7 @@ const struct fuzz_word fuzz_words[] = {
 	{ 0 }
 };
 
-#define ELF_BYTES   4096 /* header, segments and notes; then the arena */
+#define ELF_BYTES   4096 /* header, segments and notes; the arena follows */
 #define CHANGES_MAX 64
 #define EVENTS_MAX  10000
 
@@ -56,7 +57,7 @@ static void trace_into(const char *path)
 		posix_trace_event(type, &i, sizeof(i));
 }
 
-/* The stream stays: its file is read as if its process had been killed. */
+/* Does not shut down the stream: its file is read as if its process had been killed. */
 static void make_good(void)
 {
 	char folder[] = "/tmp/fuzz-image-XXXXXX", path[64];
@@ -106,7 +107,7 @@ static void put_elf(unsigned char *to)
 	memcpy(to + 512 + sizeof(note) + 8 + sizeof(files), name, sizeof(name));
 }
 
-/* Where in the arena an area is. */
+/* Returns the offset of an area in the arena. */
 static size_t place_of(enum area area, unsigned place)
 {
 	static const struct { size_t at, bytes; } areas[] = {
@@ -130,7 +131,7 @@ static void change(unsigned char *bytes, size_t *size, size_t arena_at, const ui
 	size_t at;
 
 	memcpy(&value, input + 4, 4);
-	if (width > 4) /* a value near the largest */
+	if (width > 4) /* a value near the maximum */
 		value = ~value;
 	if (area == CUT) {
 		*size = value < *size ? (size_t)value : *size;
@@ -183,7 +184,7 @@ static int look_at(void *faults, int fd)
 	return 0;
 }
 
-/* As posixtrace recover does. */
+/* Does the same as posixtrace recover. */
 static void look(const unsigned char *bytes, size_t size)
 {
 	int fd = fuzz_file(bytes, size);

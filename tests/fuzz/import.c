@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * import.c - a conversion from the format IMPORT_FROM, from its first byte to the last that is
- * written: the first byte of the input says what into and with which options, the rest is what is
- * read.
+ * import.c - a complete conversion from the format IMPORT_FROM. The first byte of the input selects
+ * the output format and the options; the rest is the trace to convert.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +20,7 @@ const struct fuzz_word fuzz_words[] = {
 	{ "log-c", TO_LOG + 3 * SINKS }, { 0 },
 };
 
-/* Up to three at a time; those that the format does not have are never asked for. */
+/* Up to three options at a time. Options that the format does not have are never used. */
 static const struct fmt_given options[][3] = {
 	{ { 0 } },
 	{ { "etw-payload", "" }, { "part", "2" }, { "spans", "" } },
@@ -47,7 +46,7 @@ static const struct format *sink_of(uint8_t how)
 	return sink;
 }
 
-/* Whatever was read: what is written of it is a log, and has it all. */
+/* Any result must be a log that contains all converted events. */
 static void look_at_log(int fd, uint64_t events)
 {
 	struct posix_trace_event_np event;

@@ -11,7 +11,7 @@
 
 #include "fuzz/isolate.h"
 
-/* What -fsanitize=fuzzer counts edges in; not there without it. */
+/* The memory in which -fsanitize=fuzzer counts edges; absent without it. */
 extern uint8_t counters_begin[] __asm__("__start___sancov_cntrs") __attribute__((weak));
 extern uint8_t counters_end[] __asm__("__stop___sancov_cntrs") __attribute__((weak));
 
@@ -37,8 +37,8 @@ static void count_edges(void)
 }
 
 /*
- * A barrier on all processors takes milliseconds, and most inputs have one thread at a time that
- * writes or reads, in whatever process.
+ * A barrier on all processors needs milliseconds. Most inputs have only one thread at a time that
+ * writes or reads, in any process.
  */
 _Atomic bool fuzz_barriers;
 bool __real_ptx_barrier(void);

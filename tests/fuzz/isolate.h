@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fuzz/isolate.h - an input in a process of its own, where nothing is left of the one before.
+ * fuzz/isolate.h - runs an input in a process of its own, without any state of the previous input.
  *
- * The engine sees what it covers all the same: libFuzzer's counters are brought back, and those of
- * AFL++ are shared memory anyway.
+ * The engine still sees the covered code: libFuzzer's counters are copied back, and those of AFL++
+ * are in shared memory.
  */
 #ifndef PTX_TESTS_FUZZ_ISOLATE_H
 #define PTX_TESTS_FUZZ_ISOLATE_H
@@ -12,13 +12,13 @@
 
 #include "fuzz/fuzz.h"
 
-/* Far more than any input takes. */
+/* Far more than any input needs. */
 #define ISOLATE_PATIENCE_S 60
 
-/* Of this input several threads run at once, and barriers are needed. */
+/* In this input several threads run at the same time, so barriers are necessary. */
 extern _Atomic bool fuzz_barriers;
 
-/* A process that does not end by itself, and with 0, is a finding. */
+/* It is a finding if the process does not exit by itself with 0. */
 void fuzz_isolated(void (*work)(const uint8_t *data, size_t size), const uint8_t *data,
 		   size_t size);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fuzz/kept.h - the events of a log, to be compared with those that it has when somebody went on
- * with it.
+ * fuzz/kept.h - the events of a log, for comparison with its events after another process resumed
+ * it.
  */
 #ifndef PTX_TESTS_FUZZ_KEPT_H
 #define PTX_TESTS_FUZZ_KEPT_H
@@ -11,11 +11,11 @@
 #include <stdint.h>
 #include <trace_np.h>
 
-#define KEPT_MAX 65536u /* more are not looked at */
+#define KEPT_MAX 65536u /* later events are not compared */
 
 struct kept_event {
 	int64_t time_ns;
-	uint64_t data; /* mixed */
+	uint64_t data; /* a hash */
 	unsigned type, len;
 	pid_t pid, tid;
 };
@@ -25,12 +25,14 @@ struct kept {
 	size_t n;
 };
 
-/* What is read of a log that is opened so; false, and nothing, where it cannot be. */
+/*
+ * Reads a log that is opened with these flags. Returns false and no events if it cannot be opened.
+ */
 bool kept_open(int fd, unsigned flags, struct kept *kept);
 
 /*
- * All that were there before stand there, in their order, at the beginning. Oldest_may_go: but for
- * the oldest; how many of them.
+ * Checks that all earlier events are at the beginning, in their order. With oldest_may_go, the
+ * oldest may be missing. Returns the number of those.
  */
 size_t kept_compare(const struct kept *before, const struct kept *after, bool oldest_may_go);
 

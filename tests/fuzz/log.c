@@ -2,8 +2,9 @@
 /*
  * log.c - a log of any bytes, read in every way.
  *
- * Whatever is opened must come to an end, give event types, texts and times that can be, the same
- * after rewinding, no more than salvage finds; what is called whole must be readable as a whole.
+ * Each log that can be opened must have an end and return valid event types, texts and times. It
+ * must return the same after a rewind, and no more than salvage finds. A log that is reported as
+ * sound must be readable from beginning to end.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -13,12 +14,12 @@
 #include "fuzz/fuzz.h"
 
 #define LOG_MAX    (320u << 10)
-#define EVENTS_MAX (LOG_MAX / 8) /* a record has more bytes, but packed ones may have fewer */
+#define EVENTS_MAX (LOG_MAX / 8) /* a record has more bytes, but packed records may have fewer */
 #define PACKED_MAX (64u * EVENTS_MAX)
 
 const struct fuzz_word fuzz_words[] = { { 0 } };
 
-static volatile uint64_t used; /* no compiler may leave the reads out */
+static volatile uint64_t used; /* keeps the compiler from removing the reads */
 
 static void use(const void *data, size_t len)
 {
@@ -42,7 +43,7 @@ static void must_be_event(const struct posix_trace_event_np *event)
 	use(event->data, event->data_len);
 }
 
-/* How many from the place where it is. */
+/* Counts the events from the current position. */
 static size_t read_on(trace_id_t trid)
 {
 	struct posix_trace_event_np event;
@@ -188,7 +189,10 @@ static void seek(trace_id_t trid, int64_t ns)
 {
 	struct timespec when = { .tv_sec = ns / 1000000000 - (ns < 0), .tv_nsec = 0 };
 
-	/* Behind a place there may be more than are read from the beginning: damage ends that. */
+	/*
+	 * Behind a position there may be more events than a read from the beginning finds, because
+	 * that ends at damage.
+	 */
 	if (posix_trace_seek_np(trid, &when) == 0)
 		read_on(trid);
 }

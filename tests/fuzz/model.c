@@ -53,7 +53,7 @@ static void called(struct model_stream *stream, unsigned type, pid_t pid, size_t
 	model_count(&stream->account, type, pid, column, 1);
 }
 
-/* From unread to where it goes; what is the system's own comes from nowhere. */
+/* Moves the item from unread to another column; a system event was in no column before. */
 static void leaves(struct model_stream *stream, const struct model_item *item, size_t column)
 {
 	if (item->own) {
@@ -202,12 +202,12 @@ void model_set_filter(struct model_stream *stream, const struct model_set *set, 
 	item->len = 2 * sizeof(trace_event_set_t);
 }
 
-/* What was overwritten is missing in the log where it would be. */
+/* The overwritten events are missing in the log at their place. */
 static void note_gap(struct model_stream *stream)
 {
 	struct model_item *item = &stream->item[stream->next];
 
-	if (item->own) /* a FLUSH_STOP, older than what is gone: it is not told */
+	if (item->own) /* a FLUSH_STOP older than the lost events: it is not reported */
 		stream->next++;
 	item->gap = true;
 	item->silent_overflow = stream->filter.member[POSIX_TRACE_OVERFLOW];
@@ -237,7 +237,8 @@ void model_flush(struct model_stream *stream, bool log_ended) /* FLUSHF-04, FLUS
 		return;
 	stream->auto_stopped = stream->held = false;
 	stream->running = again;
-	stream->uncertain = true; /* whether the START was flushed, too, is not said */
+	stream->uncertain = true; /* the specification does not say whether the START was flushed,
+				   * too */
 	start = again ? append_start(stream, true) : NULL;
 	if (start)
 		start->floats = true;
@@ -255,7 +256,7 @@ void model_log_ended(struct model_stream *stream)
 void model_finish(struct model_stream *stream)
 {
 	model_stop(stream); /* SHUT-01 */
-	stream->auto_stopped = false; /* and does not go on */
+	stream->auto_stopped = false; /* and does not restart */
 	if (stream->log_policy != POSIX_TRACE_UNTIL_FULL) /* SHUT-07 */
 		model_flush(stream, true);
 	flush_all(stream);
@@ -309,7 +310,7 @@ bool model_start_is_due(const struct model_stream *stream)
 void model_filled(struct model_stream *stream)
 {
 	stream->full_known = stream->full = true;
-	stream->overrun_known = false; /* the caller has asked */
+	stream->overrun_known = false; /* the caller has checked */
 	if (stream->policy == POSIX_TRACE_LOOP) {
 		stream->overwritten = true;
 		return;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fuzz/model.h - what the specification says of streams, as plainly as it can be written: a list of
- * what is to be read, a status, a filter. It knows nothing of how the library does it.
+ * fuzz/model.h - a model of streams as the specification describes them, in the simplest form: a
+ * list of the items that will be read, a status, a filter. It is independent of the implementation.
  *
- * Where the specification leaves a choice (how many events fit, when room is free again), the model
- * is told what was seen, and only says what then must follow.
+ * Where the specification leaves a choice (how many events fit, when space is free again), the
+ * caller enters the observed result into the model, and the model gives the consequences.
  */
 #ifndef PTX_TESTS_FUZZ_MODEL_H
 #define PTX_TESTS_FUZZ_MODEL_H
@@ -14,10 +14,10 @@
 #include <stdint.h>
 #include <trace_np.h>
 
-#define MODEL_TYPES   80   /* event types that take part are below it */
-#define MODEL_ITEMS  30000 /* of a stream's list; an input makes no more */
-#define MODEL_DATA    64   /* bytes of a user event, at most */
-#define MODEL_THREADS 256  /* nobody, and one of each process */
+#define MODEL_TYPES   80   /* greater than each event type in use */
+#define MODEL_ITEMS  30000 /* in a stream's list; an input makes no more */
+#define MODEL_DATA    64   /* maximum of bytes of a user event */
+#define MODEL_THREADS 256  /* entry 0 for no process, and one for each process */
 
 enum model_kind { MODEL_NONE, MODEL_LIVE, MODEL_LOGGED, MODEL_STORED };
 
@@ -28,18 +28,19 @@ struct model_set {
 struct model_item {
 	unsigned type;
 	size_t len;
-	unsigned char data[MODEL_DATA]; /* of a user event; an int of a STOP */
+	unsigned char data[MODEL_DATA]; /* of a user event; the int of a STOP */
 	struct model_set set[2];        /* of START and FILTER */
 	bool truncated;
-	pid_t pid;                      /* SYSEV-05; 0: the system's own */
-	bool own;                       /* told, not stored: it counts when it was told (CH-31) */
-	bool floats;                    /* a START, perhaps before what stands before it */
-	bool gap;                       /* from here on some may be overwritten, but not told so */
+	pid_t pid;                      /* SYSEV-05; 0: made by the system */
+	bool own;                       /* synthetic: it counts when it is reported, not when it
+					 * occurs (CH-31) */
+	bool floats;                    /* a START that may also be before its predecessor */
+	bool gap;                       /* from here on some may be overwritten without a report */
 	bool silent_overflow, silent_resume;
 };
 
 /*
- * Called = reported + unread + lost, of all, of each type and of each process, which has one
+ * called = reported + unread + lost: in total, for each type, and for each process, which has one
  * thread.
  */
 struct model_account {
@@ -54,28 +55,32 @@ struct model_stream {
 	size_t max_data;
 	bool inherited;
 	bool running;
-	bool auto_stopped; /* full, and it will start again by itself, */
-	bool held;         /* but not if stopped by call meanwhile */
-	bool start_due;    /* it has: a START stands before the next event */
-	bool overwritten;  /* LOOP: from next on some items are gone */
-	bool full_known;   /* full_status can be told */
+	bool auto_stopped; /* full, and it will restart automatically, */
+	bool held;         /* unless a call stopped it meanwhile */
+	bool start_due;    /* it has restarted: a START is before the next event */
+	bool overwritten;  /* LOOP: some items from next on are overwritten */
+	bool full_known;   /* full_status is known */
 	bool full;
 	bool overrun_known, overrun;
 	struct model_set filter;
 	struct model_item *item;
-	size_t items, next; /* next: the first one that was not read; with log: flushed */
+	size_t items, next; /* next: the first item that was not read; with log: not flushed */
 	struct model_account account;
 
-	/* With log. What was flushed counts as reported, until the log tells what became of it. */
+	/*
+	 * Members for streams with log. Flushed events count as reported until the log reports
+	 * their loss.
+	 */
 	bool uncertain;
 	bool log_fills;           /* it is small */
-	bool log_full, log_stop;  /* UNTIL_FULL: it has ended, and with a STOP */
-	uint64_t log_lost;        /* that the log's status told by now */
-	uint64_t lost_before;     /* and what it had lost when it was cleared */
-	bool flooded;             /* FLUSH: so many came fast that it may have been full */
-	int full_step;            /* of the log: where it tells that, */
-	bool may_skip;            /* and what was lost is not known */
-	struct model_account read; /* of the log, from its beginning */
+	bool log_full, log_stop;  /* UNTIL_FULL: the log has ended, and with a STOP */
+	uint64_t log_lost;        /* losses that the log's status has reported so far */
+	uint64_t lost_before;     /* losses of the log at the time of the last clear */
+	bool flooded;             /* FLUSH: events came so fast that the stream may have been
+				   * full */
+	int full_step;            /* of a log that was flooded: the expected mark of the gap */
+	bool may_skip;            /* and the lost events are not known */
+	struct model_account read; /* of the log, counted from its beginning */
 };
 
 void model_create(struct model_stream *stream, enum model_kind kind, int policy, size_t max_data);
@@ -85,33 +90,36 @@ void model_start(struct model_stream *stream);
 void model_stop(struct model_stream *stream);
 void model_clear(struct model_stream *stream);
 void model_set_filter(struct model_stream *stream, const struct model_set *set, int how);
-/* Both marks of a flush by call; log_ended: model_log_ended() follows. */
+/* Adds both marks of a flush by call. log_ended: model_log_ended() follows. */
 void model_flush(struct model_stream *stream, bool log_ended);
-/* What shutdown adds to the log, and that it is read from its beginning. */
+/* model_finish() adds the events of a shutdown to the log; model_rewind() begins to read it. */
 void model_finish(struct model_stream *stream);
 void model_rewind(struct model_stream *stream);
 
-/* false: the stream does not record it. */
+/* Returns false if the stream does not record the event. */
 bool model_event(struct model_stream *stream, unsigned type, const void *data, size_t len,
 		 pid_t pid);
 
-/* It goes on by itself, and that is not told yet. */
+/* Returns whether the stream has restarted automatically and has not reported it yet. */
 bool model_start_is_due(const struct model_stream *stream);
 
-/* UNTIL_FULL: it has stopped by itself, the last event was lost. LOOP: it has gone round. */
+/*
+ * UNTIL_FULL: the stream has stopped automatically, and the last event was lost. LOOP: it has
+ * overwritten events.
+ */
 void model_filled(struct model_stream *stream);
 
-/* The first one that was not read is delivered, or overwritten. */
+/* The first unread item is delivered, or overwritten. */
 void model_read(struct model_stream *stream);
 void model_overwritten(struct model_stream *stream);
 
-/* There is nothing more to be read. */
+/* No unread item remains. */
 void model_emptied(struct model_stream *stream);
 
-/* A log of policy UNTIL_FULL takes no more, and the stream is stopped. */
+/* A log of policy UNTIL_FULL is full, and the stream is stopped. */
 void model_log_ended(struct model_stream *stream);
 
-/* One event more in a column, that is at an offset in a line; a negative count takes it back. */
+/* Adds count events to the column at an offset in a line. A negative count removes events. */
 #define MODEL_COLUMN(name) offsetof(struct posix_trace_ledger_np, name)
 #define MODEL_LOST(cause)  MODEL_COLUMN(lost[POSIX_TRACE_LOST_##cause##_NP])
 void model_count(struct model_account *account, unsigned type, pid_t pid, size_t column, int count);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * replay.c - a fuzz target without an engine.
+ * replay.c - runs a fuzz target without an engine.
  *
- *	TARGET FILE...              gives itself each file; names that end in .hex are text (text.h)
+ *	TARGET FILE...              reads each file; names that end in .hex are text (text.h)
  *	TARGET -o FOLDER FILE...    writes their bytes into a folder, for an engine to begin with
  *	TARGET -x FILE [BASE]       prints bytes as text, or how they differ from BASE (below
  *	                            tests/)
@@ -14,7 +14,7 @@
 
 #include "fuzz/text.h"
 
-/* An engine has its own main. */
+/* An engine has a main() of its own. */
 #ifndef PTX_FUZZ_ENGINE
 
 static bool write_input(const char *folder, const char *path, const struct text_bytes *input)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * resume.c - a log of any bytes, as one whose writer died, and who goes on with it.
+ * resume.c - a log of any bytes, as the log of a dead writer that a guardian resumes.
  *
- * What can be resumed, goes on and is completed must be a log without fault, in which stands every
- * event that stood there before, but for the oldest that a LOOP log gave up, and then every new one
- * that the log took. What cannot be resumed is as it was.
+ * If the log can be resumed and completed, it must have no fault. It must contain every earlier
+ * event, except the oldest ones that a LOOP log overwrote, and then every new event that the log
+ * accepted. If it cannot be resumed, it must be unchanged.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static unsigned put_some(struct ptx_log *log, struct ptx_ledger *ledger)
 {
 	unsigned n = 0;
 
-	/* Refused where they are known by another name. */
+	/* Refused because the log knows them by another name. */
 	ptx_log_name(log, NEW_TYPE, "new");
 	ptx_log_name(log, POSIX_TRACE_UNNAMED_USEREVENT, "posix_trace_unnamed_userevent");
 	for (uint32_t i = 0; i < NEW_EVENTS; i++) {
@@ -64,7 +64,7 @@ static void close_account(struct ptx_ledger *ledger)
 		ledger->thread[i].line.called = ptx_ledger_sum(&ledger->thread[i].line);
 }
 
-/* As the guardian does. False: it is no log that can be gone on with. */
+/* Does the same as the guardian. Returns false if the log cannot be resumed. */
 static bool go_on(int fd, int *policy, unsigned *put)
 {
 	static const struct ptx_log_status status;
@@ -94,11 +94,11 @@ static bool go_on(int fd, int *policy, unsigned *put)
 	return resumed;
 }
 
-/* What was said of the log before is no fault of who goes on with it. */
+/* The faults that the log had before; whoever resumes it has not caused them. */
 static struct {
 	char reason[OLD_FAULTS][REASON_BYTES];
 	size_t n;
-	bool misnumbered; /* and it stays so, with what comes behind */
+	bool misnumbered; /* and so are the blocks that follow */
 } old;
 
 static void see_old_fault(void *arg, const struct posix_trace_fault_np *fault)
@@ -111,14 +111,15 @@ static void see_old_fault(void *arg, const struct posix_trace_fault_np *fault)
 }
 
 struct faults {
-	char reason[REASON_BYTES]; /* the last that is ours */
-	char number[REASON_BYTES]; /* ours, unless events are missing before the block at offset */
+	char reason[REASON_BYTES]; /* the last fault that the guardian caused */
+	char number[REASON_BYTES]; /* such a fault, unless events are missing before the block at
+				    * offset */
 	uint64_t offset;
 };
 
 /*
- * What is said truly: going on does not bring back what is missing, and another number goes with
- * that, nor names that a guardian does not know.
+ * Ignores three kinds of faults. A resumed log still lacks the events that were missing before. A
+ * wrong number of events goes with those. The guardian does not know all names.
  */
 static void see_fault(void *arg, const struct posix_trace_fault_np *fault)
 {
@@ -163,8 +164,8 @@ static void compare(int fd, const struct kept *before, int policy, unsigned put)
 			  "new event %zu", i + put - after.n);
 	after.n -= put;
 	/*
-	 * Of blocks that contradict each other some are given up, and not always those that a
-	 * reader leaves out.
+	 * If blocks contradict each other, some are discarded, and not always the ones that a
+	 * reader skips.
 	 */
 	if (policy == POSIX_TRACE_LOOP && old.n) {
 		free(after.event);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * schema.c - what describes a payload: the text up to a NUL, then a payload.
+ * schema.c - a schema and a payload: the text up to a NUL, then the payload.
  *
- * What is a schema gives fields that stand in their order within the payload, the same one by one
- * as by number, and nothing outside of it.
+ * A valid schema gives fields that are in order and inside the payload, and that are the same if
+ * they are read one by one or by number.
  */
 #include <stdlib.h>
 #include <string.h>

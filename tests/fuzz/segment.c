@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * segment.c - a process traces and reads itself while somebody writes into the memory that both
- * sides share: so it is what a reader gets from a hostile target, and a writer from a hostile
- * controller.
+ * segment.c - a process traces and reads itself while the target writes into the shared memory.
+ * This tests a reader with a hostile target, and a writer with a hostile controller.
  *
  * An input is five bytes (full policy, size, log, inheritance, maximum data size), then steps. A
- * step is a word with its operands, or write PART PLACE.2 KIND VALUE.2. Whatever is written, no
- * call crashes or hangs, events and names are such, a log that comes of it can be read. If the log
- * is left to a guardian, the process dies at last, and no event that stood in the log is gone when
- * it was completed.
+ * step is a word with its operands, or write PART PLACE.2 KIND VALUE.2. After any write, no call
+ * crashes or hangs, events and names are valid, and the log can be read. If a guardian completes
+ * the log, the process dies at the end, and the completed log still has every event that it had
+ * before.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -137,7 +136,7 @@ static void list_names(void)
 	}
 }
 
-/* The log of what was hostile: it may be wrong in its counts, but it can be read. */
+/* The log of a stream with hostile memory: its counts may be wrong, but it can be read. */
 static void read_log(int fd)
 {
 	struct posix_trace_check_np result;
@@ -342,7 +341,7 @@ static void work(const uint8_t *data, size_t size)
 	FUZZ_MUST(posix_trace_eventid_open("u", &type[0]) == 0, "no type");
 	for (int i = 1; i < 4; i++)
 		type[i] = type[0];
-	/* A flusher is a thread, which does not die. */
+	/* A flusher is a thread of this process, which does not end. */
 	policy = dies ? policy / 3 * 3 + policy % 3 % 2 : policy;
 	FUZZ_MUST(create(policy, bytes, log, inherited, 8 * next(&input), &trid) == 0, "no stream");
 	FUZZ_MUST(posix_trace_start(trid) == 0, "not started");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * segment_guard.c - the process is as good as dead, and its guardian completes the log from a file
- * and a memory in which anything may stand.
+ * segment_guard.c - treats the process as dead: its guardian completes the log from a file and a
+ * memory of any content.
  */
 #include <stdlib.h>
 #include <unistd.h>

@@ -7,7 +7,7 @@
  *	4:300 8:-1              a number in so many bytes, in the byte order of this machine
  *	word                    a byte that the target has this word for
  *	=golden/1.1/loop.hex    all bytes of another file below tests/, which need not be text
- *	@0x40                   what follows replaces the bytes from this place on
+ *	@0x40                   the following bytes replace those from this offset on
  *	!                       nothing follows the bytes up to here
  */
 #ifndef PTX_TESTS_FUZZ_TEXT_H
@@ -21,16 +21,18 @@
 #include "fuzz/fuzz.h"
 
 struct text_bytes {
-	uint8_t *bytes; /* the caller frees them, whatever was returned */
+	uint8_t *bytes; /* the caller frees them, for each result */
 	size_t size;
 	size_t room;
 };
 
-/* The bytes that a file says whose name ends in .hex, those of any other as they are; false, and a
- * message, where that is none. */
+/*
+ * Reads the bytes of a file: those that its text describes if its name ends in .hex, otherwise its
+ * content. Returns false and prints a message if the text is invalid.
+ */
 bool text_read(const char *path, struct text_bytes *out);
 
-/* Bytes as text: of base, if there is one, with what differs. */
+/* Prints bytes as text; with base, as the differences from base. */
 void text_write(FILE *out, const uint8_t *bytes, size_t size, const char *base);
 
 #endif

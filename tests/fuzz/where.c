@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * where.c - the expression of --where, and an event that it is asked about: the text is the input.
+ * where.c - an expression of --where and an event to which it is applied: the text is the input.
  */
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * HDR-02 to HDR-05, HDR-08, HDR-10 to HDR-12, checked by the compiler in every standard of C and
- * C++; ORDER says where <unistd.h> stands, HDR-09.
+ * C++; ORDER selects the position of <unistd.h>, HDR-09.
  */
 #if ORDER == 1
 # include <unistd.h>

@@ -117,7 +117,7 @@ template <class A, class B> static unsigned pair()
 }
 #endif
 
-/* Longer than an event can have: cut, and the field behind it is complete. */
+/* Longer than an event can be: it is truncated, and the field behind it is complete. */
 static void long_string(void)
 {
 	static char text[3000];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * messages.c - prints each message with printf(), a line each, and traces the same: messages LOG.
- * test_points.sh compares the output with what dump makes of the log.
+ * messages.c - prints each message with printf(), one on each line, and traces the same message:
+ * messages LOG. test_points.sh compares the output with that of dump.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * weak.c - is linked without the library and prints whether it found one: weak [LOG]. With a
- * library that was preloaded, it records into LOG, by the functions that it looks up itself.
+ * weak.c - is linked without the library and prints whether it found it: weak [LOG]. If the library
+ * was preloaded, it records into LOG with functions that it looks up itself.
  */
 #define POSIX_TRACE_WEAK_NP
 #include <dlfcn.h>

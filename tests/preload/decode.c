@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/decode.c - prints the shim's events of a log, each field by its schema. Not a test
+ * preload/decode.c - prints the shim's events of a log, each field by its schema. It is no test
  * itself.
  *
  *	decode LOG    one line an event: PID TID NAME FIELD=VALUE...
  *
- * Other events are left out. Data that is not exactly what the schema says is an error: status 1.
+ * Other events are omitted. If data does not match the schema exactly, the program exits with 1.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -78,7 +78,7 @@ static bool print_field(const char *type, const char *name)
 	return false;
 }
 
-/* Attributes, which begin with @, say nothing of the data. */
+/* Attributes, which begin with @, do not describe data. */
 static bool print_fields(const char *schema)
 {
 	char type[64], name[64];

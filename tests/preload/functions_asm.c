@@ -40,7 +40,7 @@ MOVED(call, "call f_load\n addl $1, %eax\n ret")
 MOVED(call_later, "pushq %rbx\n movl %edi, %ebx\n call f_load\n addl %ebx, %eax\n popq %rbx\n ret")
 MOVED(call_pointer, "call *pointer(%rip)\n addl $3, %eax\n ret\n.section .data.rel.local,\"aw\"\n"
 	".p2align 3\npointer: .quad f_load\n.text")
-/* Ends among the replaced bytes. */
+/* The function ends inside the replaced bytes. */
 MOVED(short_return, "leal 3(%rdi), %eax\n ret")
 MOVED(tiny, "movl %edi, %eax\n ret")
 MOVED(early_return, "xorl %eax, %eax\n testl %edi, %edi\n jne 1f\n ret\n1: movl $9, %eax\n ret")
@@ -56,7 +56,7 @@ MOVED(flags_direction, "std\n cld\n leal 4(%rdi), %eax\n ret")
 /* Registers that are no arguments keep their values through both hooks: see keeps_registers(). */
 MOVED(nothing, "nopl (%rax)\n nopl (%rax)\n ret")
 
-/* These must be refused. */
+/* The shim must refuse these functions. */
 KEPT(loop, "addl %esi, %edi\n decl %esi\n jns x_loop\n movl %edi, %eax\n ret")
 KEPT(loop_inside, "xorl %eax, %eax\n1: incl %eax\n cmpl %edi, %eax\n jl 1b\n ret")
 KEPT(jrcxz, "jrcxz 1f\n movl $1, %eax\n ret\n1: movl $2, %eax\n ret")

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/probe.c - a program that knows nothing of tracing and does what its argument says. Not a
- * test itself. Exits with 0, or says what did not go as without the shim and exits with 1.
+ * preload/probe.c - a program without trace points that makes the calls that its argument selects.
+ * It is no test itself. It exits with 0, or prints the difference from a run without the shim and
+ * exits with 1.
  */
 #include "preload/probe.h"
 

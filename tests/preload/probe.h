@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* preload/probe.h - what probe can do, by family. */
+/* preload/probe.h - the calls that probe can make, by family. */
 #ifndef PRELOAD_PROBE_H
 #define PRELOAD_PROBE_H
 
@@ -8,7 +8,7 @@ struct probe {
 	int (*run)(int argc, char **argv);
 };
 
-/* Each ends with a null name. */
+/* Each array ends with a null name. */
 extern const struct probe probes_alloc[], probes_calls[], probes_confine[], probes_context[],
 	probes_dl[], probes_file[], probes_func[], probes_io[], probes_lock[], probes_net[],
 	probes_process[], probes_signal[], probes_thread[];

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Calls of most families, between two system calls that a list of them shows: getpgid(0). */
+/*
+ * Calls of most families, between two getpgid(0) system calls, which mark them in a list of system
+ * calls.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -72,7 +75,8 @@ static int calls(int argc, char **argv)
 	const struct timespec moment = { .tv_nsec = 1 };
 
 	(void)argc, (void)argv;
-	memory_and_locks(); /* the heap begins, which the library's start may have done already */
+	memory_and_locks(); /* creates the heap, which the start of the library may have done
+			     * already */
 	syscall(SYS_getpgid, 0);
 	for (int i = 0; i < ROUNDS; i++) {
 		files();

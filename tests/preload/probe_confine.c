@@ -26,7 +26,7 @@
 
 #define MOST_CALLS 24
 
-/* All calls but these are answered by action; how is "prctl", "syscall" or "seccomp". */
+/* The filter answers all calls but these with action; how is "prctl", "syscall" or "seccomp". */
 static void limit(const char *how, uint32_t action, const int *calls, unsigned count)
 {
 	struct sock_filter filter[2 * MOST_CALLS + 2];
@@ -74,7 +74,7 @@ static int null(void)
 	return fd;
 }
 
-/* filter HOW TIMES: nothing but write() and the end. */
+/* filter HOW TIMES: only write() and exit are permitted. */
 static int filter(int argc, char **argv)
 {
 	int fd = null();
@@ -111,7 +111,7 @@ static void touch_in_child(int fd)
 	MUST(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 4);
 }
 
-/* What pthread_create() and its threads need, and no more. */
+/* The calls that pthread_create() and its threads need, and no others. */
 static int filter_threads(int argc, char **argv)
 {
 	int fd = null();
@@ -153,7 +153,7 @@ static int filter_fork(int argc, char **argv)
 	return 3;
 }
 
-/* How often the program's own calls were trapped: no others may be. */
+/* Counts how often the program's own calls were trapped. No other call may be trapped. */
 static volatile sig_atomic_t trapped, unexpected;
 static int trap_fd;
 
@@ -164,7 +164,7 @@ static void on_trap(int number, siginfo_t *info, void *context)
 		trapped = trapped + 1;
 	else
 		unexpected = unexpected + 1;
-	touch(trap_fd, 2); /* is traced, too */
+	touch(trap_fd, 2); /* the shim traces it, too */
 }
 
 static int filter_trap(int argc, char **argv)
@@ -213,7 +213,7 @@ static int strict(int argc, char **argv)
 	return 1;
 }
 
-/* A thread in strict mode beside others that are traced on. */
+/* A thread in strict mode beside others that the shim continues to trace. */
 static void *strict_in_thread(void *fd)
 {
 	MUST(prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0) == 0);
@@ -234,7 +234,7 @@ static int strict_thread(int argc, char **argv)
 	return 3;
 }
 
-/* A call that fails changes nothing: the thread is traced on. */
+/* A call that fails changes nothing: the shim continues to trace the thread. */
 static int strict_fails(int argc, char **argv)
 {
 	int fd = null();
@@ -247,7 +247,7 @@ static int strict_fails(int argc, char **argv)
 }
 
 #if defined __x86_64__
-/* Neither the thread nor those that it creates may read the counter, and then they may again. */
+/* Neither the thread nor the threads that it creates may read the counter. Then they may again. */
 static int no_counter(int argc, char **argv)
 {
 	int fd = null();
@@ -269,7 +269,7 @@ static int no_counter(int argc, char **argv)
 }
 #endif
 
-/* All descriptors closed, none to be had, another root, fewer rights. */
+/* a folder that becomes the root */
 static int bare(int argc, char **argv)
 {
 	struct rlimit none = { 0, 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Calls in contexts where preloaded libraries usually break. Each call that is to be found in the
- * log closes a descriptor that there is not: close(-NUMBER).
+ * Calls in contexts where preloaded libraries usually break. Each call that the test looks for in
+ * the log closes a descriptor that does not exist: close(-NUMBER).
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -29,7 +29,7 @@
 
 #include "preload/probe.h"
 
-/* Memory that is never mapped; a variable, so that the compiler has nothing to warn of. */
+/* Memory that is never mapped. It is a variable, so that the compiler does not warn. */
 static char *volatile nowhere = (char *)(uintptr_t)8;
 
 /* Names in the folder that the test gives. */
@@ -59,7 +59,7 @@ static void names(void)
 	MUST(umount("sub/nothing") == -1);
 }
 
-/* Strings that cannot be read are errors as without the shim. */
+/* Strings that cannot be read cause the same errors as without the shim. */
 static void unreadable(void)
 {
 	struct stat got;
@@ -175,10 +175,10 @@ static void make_strings(void)
 		printf("%s %ld: %ld %d\n", #__VA_ARGS__, number, result_, errno); \
 	} while (0)
 
-/* A folder that is a descriptor of no file. */
+/* A descriptor that belongs to no folder. */
 static const int folder[] = { AT_FDCWD, -1, 0 };
 
-/* Every call with one string. */
+/* Every call that has one string. */
 static void one_string(const char *s, long number)
 {
 	struct stat got;
@@ -239,7 +239,7 @@ static void one_string(const char *s, long number)
 	}
 }
 
-/* Every call with two strings. The kernel may fail at the first, and not read the second. */
+/* Every call that has two strings. The kernel may fail at the first and not read the second. */
 static void two_strings(const char *s, const char *t, long number)
 {
 	SAY(rename(s, t));
@@ -297,7 +297,10 @@ static void on_larger_stack(int signal)
 	handled++;
 }
 
-/* Ends a child: 0 if the handler ran on a stack of so many bytes, above an unreadable page. */
+/*
+ * Ends a child with status 0 if the handler ran on a stack of so many bytes, above an unreadable
+ * page.
+ */
 static void handle_on(size_t bytes, void (*handler)(int))
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -395,7 +398,7 @@ static int file(int argc, char **argv)
 	return 0;
 }
 
-/* As compiled with _FORTIFY_SOURCE. */
+/* Calls as a program makes them that was compiled with _FORTIFY_SOURCE. */
 extern ssize_t fortified(const char *path, char *to, size_t size, size_t room)
 	__asm__("__readlink_chk");
 

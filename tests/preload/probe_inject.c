@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * probe_inject KIND - a program that knows nothing of tracing, and into which the shim is loaded
- * while it runs. It prints a line when it is ready, does what KIND says until its input ends, and
- * prints "right" if all results were right.
+ * probe_inject KIND - a program without trace points, into which the tool loads the shim while it
+ * runs. It prints a line when it is ready, does what KIND says until its input ends, and prints
+ * "right" if all results were right.
  *
  * It has no signal handler, so that no call may fail with EINTR.
  */
@@ -155,7 +155,7 @@ static void do_sigwait(void)
 		need(sigtimedwait(&set, NULL, &time) == -1 && errno == EAGAIN, "sigtimedwait");
 }
 
-/* Numbers in vector registers, without a call for a long time. */
+/* Keeps numbers in vector registers without a call for a long time. */
 static void do_compute(void)
 {
 	do {
@@ -212,7 +212,10 @@ static void *open_files(void *arg)
 	return arg;
 }
 
-/* After a line: calls from four threads, and from a library whose path is in the environment. */
+/*
+ * After it has read a line: calls from four threads, and from a library whose path is in the
+ * environment.
+ */
 static void do_calls(void)
 {
 	const char *library = getenv("PROBE_LIBRARY");
@@ -247,7 +250,7 @@ static void begin_seccomp(void)
 	     "prctl");
 }
 
-/* A child traces this process, until both get the end of the input. */
+/* A child traces this process until both read the end of the input. */
 static void begin_traced(void)
 {
 	pid_t parent = getpid();
@@ -266,7 +269,7 @@ static void begin_traced(void)
 	need(read(ready[0], &byte, 1) == 1, "read");
 }
 
-/* A child that has its parent's memory, and does not execute a program. */
+/* A child that shares its parent's memory and executes no program. */
 static void do_vfork(void)
 {
 	pid_t child = vfork();

@@ -50,7 +50,10 @@ static int io(int argc, char **argv)
 	return 0;
 }
 
-/* As compiled with _FORTIFY_SOURCE, and large files by name. Headers may declare them, too. */
+/*
+ * Calls as a program makes them that was compiled with _FORTIFY_SOURCE, and functions for large
+ * files by their names. Headers may declare them, too.
+ */
 extern int open_fortified(const char *path, int flags) __asm__("__open_2");
 extern ssize_t read_fortified(int fd, void *to, size_t size, size_t room) __asm__("__read_chk");
 
@@ -81,7 +84,7 @@ static int io_long_path(int argc, char **argv)
 	return 0;
 }
 
-/* Bytes without a NUL up to where memory ends: too many for a path, or too few. */
+/* Bytes without a NUL up to the end of the memory: too many for a path, or too few. */
 static int io_endless_path(int argc, char **argv)
 {
 	const size_t half = 1 << 16;

@@ -34,7 +34,7 @@ static void reach(int wanted)
 
 static _Atomic int waiter;
 
-/* Its state and the time that it has run, in ticks; 0: it has not told its number yet. */
+/* Reads its state and the time that it has run, in ticks; 0: it has not stored its number yet. */
 static char state_of(unsigned long *ticks)
 {
 	char path[64], state;
@@ -50,7 +50,7 @@ static char state_of(unsigned long *ticks)
 	return state;
 }
 
-/* Until it sleeps in the kernel. */
+/* Waits until the thread sleeps in the kernel. */
 static void until_waiting(void)
 {
 	unsigned long ticks;
@@ -59,7 +59,7 @@ static void until_waiting(void)
 		nap();
 }
 
-/* Until it has run for a while, where a lock is waited for without sleeping. */
+/* Waits until the thread has run for a while, for locks that wait without sleeping. */
 static void until_spinning(void)
 {
 	unsigned long first = 0, ticks = 0;
@@ -68,7 +68,7 @@ static void until_spinning(void)
 		nap();
 }
 
-/* Waits for everything that the other thread holds. */
+/* Waits for every object that the other thread holds. */
 static void *other(void *arg)
 {
 	struct timespec past = { 0, 0 };
@@ -126,7 +126,7 @@ static int contended(int argc, char **argv)
 	return 0;
 }
 
-/* What each kind of lock answers to its owner, and to nobody's contention. */
+/* Calls whose result depends on the owner or the kind of the lock, without a wait. */
 static int uncontended(int argc, char **argv)
 {
 	pthread_mutexattr_t attr;
@@ -215,7 +215,7 @@ static int many(int argc, char **argv)
 	return 0;
 }
 
-/* Times and clocks that there are not: what is an error also where nobody need wait stays one. */
+/* Invalid times and clocks: an error of a call that need not wait remains an error. */
 static int wrong_time(int argc, char **argv)
 {
 	const struct timespec late = { 0, 1000000000 }, never = { 0, -1 };

@@ -91,7 +91,8 @@ static int net(int argc, char **argv)
 }
 
 /*
- * Where an address is to go is not looked at where the kernel does not, nor believed where it does.
+ * The shim does not read an address that the kernel does not read, and does not trust one that it
+ * does read.
  */
 static int net_faults(int argc, char **argv)
 {

@@ -60,7 +60,7 @@ static int process(int argc, char **argv)
 	return 0;
 }
 
-/* One program after another in the same process. */
+/* Executes one program after another in the same process. */
 static int process_exec(int argc, char **argv)
 {
 	MUST(argc >= 1);
@@ -69,7 +69,7 @@ static int process_exec(int argc, char **argv)
 	return 1;
 }
 
-/* As daemons and others do: the descriptor by which children would find their trace is closed. */
+/* As daemons do: closes the descriptor by which children would find their trace. */
 static int process_closes(int argc, char **argv)
 {
 	pid_t child;
@@ -86,7 +86,7 @@ static int process_closes(int argc, char **argv)
 	return 0;
 }
 
-/* A vfork() that is not the last thing in its function, in a loop, with the stack in use. */
+/* A vfork() that is not the last call in its function, in a loop, while the stack is in use. */
 static int deep(int depth, volatile int *sum)
 {
 	volatile int here[64];

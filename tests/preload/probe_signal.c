@@ -30,7 +30,7 @@ static void has_info(int number, siginfo_t *siginfo, void *context)
 	on_stack = stack.ss_flags & SS_ONSTACK;
 }
 
-/* The program finds its own words again, and the kernel does what it said. */
+/* The program reads back its own handlers, and the kernel acts on them. */
 static int actions(int argc, char **argv)
 {
 	static char memory[65536];
@@ -77,7 +77,9 @@ static void leaps_away(int number)
 	siglongjmp(back, 1);
 }
 
-/* Handlers that never return, in and around wrapped calls; then all is still traced. */
+/*
+ * Handlers that never return, in and around wrapped calls. After them, every call is still traced.
+ */
 static int leap(int argc, char **argv)
 {
 	struct itimerspec soon = { { 0, 300000 }, { 0, 300000 } };
@@ -115,7 +117,7 @@ static void storm_comes(int number)
 	errno = saved;
 }
 
-/* A timer every 100 us whose handler makes traced calls, into threads that do too. */
+/* A timer of 100 us whose handler makes traced calls, in threads that make traced calls too. */
 static int storm(int argc, char **argv)
 {
 	struct itimerspec often = { { 0, 100000 }, { 0, 100000 } };
@@ -140,7 +142,7 @@ static int storm(int argc, char **argv)
 	return 0;
 }
 
-/* A child of vfork() sets signals as it likes; its parent's handlers stay. */
+/* A child of vfork() changes signal actions; its parent's handlers remain. */
 static int vfork_signals(int argc, char **argv)
 {
 	int status;

@@ -61,7 +61,7 @@ static void *reads(void *arg)
 	return NULL;
 }
 
-/* A cancellation point stays one, and its caller is unwound. */
+/* A cancellation point remains one, and the stack of its caller is unwound. */
 static int thread_cancel(int argc, char **argv)
 {
 	pthread_t thread;
@@ -86,7 +86,7 @@ static void *unmaps(void *arg)
 	return NULL;
 }
 
-/* The memory that a detached thread's identifier is stored in is the thread's to give back. */
+/* A detached thread may free the memory that its identifier is stored in. */
 static int thread_gone(int argc, char **argv)
 {
 	pthread_attr_t attr;

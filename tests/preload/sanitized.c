@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/sanitized.c - a program that test_sanitizers.sh compiles with sanitizers; it knows
- * nothing of tracing.
+ * preload/sanitized.c - a program without trace points that test_sanitizers.sh compiles with
+ * sanitizers.
  *
  *	sanitized		many functions that sanitizers define too; ends with 5
  *	sanitized FAULT		use-after-free, leak, uninitialized, race or overflow

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * attach.c - streams that come to a busy process and go, while another is read: attach CYCLES
+ * attach.c - creates and ends streams of a busy process while another stream is read: attach CYCLES
  * [SEED]
  *
- * Eight threads trace numbers, each its own, never far ahead of a reader who has a stream of them
- * and must see every number once and in order. Meanwhile this process attaches to them and
- * detaches, CYCLES times, in one way or another. Before and after, with the threads standing still,
- * the process must have as many descriptors and mappings and as much memory, and so must this one.
- * Prints one line.
+ * Eight threads trace numbers, each its own series, never far ahead of a reader that must see every
+ * number once and in order. Meanwhile this process attaches to them and detaches, CYCLES times, in
+ * different ways. Before and after, while the threads are paused, both processes must have the same
+ * number of descriptors and mappings and the same amount of memory. Prints one line.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -27,7 +26,7 @@
 #include "soak/estate.h"
 
 #define THREADS     8
-#define WARM_CYCLES 64 /* as many as there are places, so that each has been used */
+#define WARM_CYCLES 64 /* as many as there are attachments, so that each has been used */
 #define AHEAD       4000
 #define FIRST_USER  64
 #define END         UINT64_MAX
@@ -38,15 +37,16 @@ struct event {
 	uint64_t number;
 };
 
-/* What the three processes tell one another. */
+/* The memory that the three processes share. */
 static struct shared {
 	struct {
-		_Alignas(64) _Atomic uint64_t traced; /* by the thread */
-		_Atomic uint64_t read;                /* by the reader */
+		_Alignas(64) _Atomic uint64_t traced; /* written by the thread */
+		_Atomic uint64_t read;                /* written by the reader */
 		_Atomic bool stands;
 	} thread[THREADS];
 	_Alignas(64) _Atomic bool stop, ready, end;
-	_Atomic unsigned one; /* so many events thread 0 makes while all others stand still */
+	_Atomic unsigned one; /* number of events that thread 0 records while all others are
+			       * paused */
 	_Atomic uint64_t lost;
 } *shared;
 
@@ -137,7 +137,7 @@ static uint64_t lost_of(trace_id_t trid)
 	return lost;
 }
 
-/* Until it has read all that was traced when the end was told. */
+/* Reads all events that were recorded before the end. */
 static void __attribute__((noreturn)) read_on(pid_t target)
 {
 	trace_attr_t attr;
@@ -181,7 +181,7 @@ static void __attribute__((noreturn)) read_on(pid_t target)
 	_exit(0);
 }
 
-/* Attaching, and detaching. */
+/* Attaches and detaches. */
 
 static trace_id_t attach(pid_t target)
 {
@@ -197,7 +197,7 @@ static trace_id_t attach(pid_t target)
 	return trid;
 }
 
-/* What there is of the stream is in order, thread by thread. */
+/* The available events of the stream are in order for each thread. */
 static void read_some(trace_id_t trid)
 {
 	uint64_t last[THREADS] = { 0 };
@@ -241,7 +241,10 @@ static void cycle(pid_t target)
 	must("posix_trace_shutdown", posix_trace_shutdown(trid));
 }
 
-/* The threads stand still, and the last to trace found nobody else at it: all it could is freed. */
+/*
+ * The threads are paused, and the last to trace was alone, so all memory that could be freed is
+ * freed.
+ */
 static void calm(pid_t target)
 {
 	atomic_store(&shared->stop, true);

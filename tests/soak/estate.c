@@ -15,7 +15,7 @@ static unsigned long arena_pages(pid_t pid)
 	char path[64];
 	struct stat st;
 
-	/* Its first descriptor of this kind. */
+	/* Returns the first descriptor of this kind. */
 	snprintf(path, sizeof(path), "/proc/%d/fd/200", (int)pid);
 	return stat(path, &st) == 0 ? (unsigned long)st.st_blocks / 8 : 0;
 }

@@ -3,11 +3,11 @@
  * families.c - families of processes that trace, fork, execute, and are killed at random, while
  * controllers attach to them with logs and are killed too: families SECONDS [SEED]
  *
- * Each round starts one family, a few controllers and a reader, of random policies and sizes, and
- * kills whom it likes when it likes, guardians among them. Afterwards every log must be completed,
- * or, where its guardian was killed, open up to its last whole block; every account that was closed
- * must hold, in logs and with readers who live on; and no process, descriptor, mapping, file or
- * place of the host's may be left. Prints one line.
+ * Each round starts one family, a few controllers and a reader, with random policies and sizes, and
+ * kills processes at random, including guardians. Afterwards every log must be complete or, if its
+ * guardian was killed, readable up to its last complete block. Every account that was closed must
+ * be right, in logs and in readers that survived. No process, descriptor, mapping, file or place of
+ * TRACE_SYS_MAX may remain. Prints one line.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -42,8 +42,8 @@ static void die(const char *what)
 }
 
 /*
- * The children of this process, who is their subreaper. Guardians have sessions of their own,
- * before they execute their program, and thus before they can be found here; their names come
+ * The children of this process, which is their subreaper. Guardians create sessions of their own
+ * before they execute their program, and so before they can be recognized here. Their names are set
  * later.
  */
 static unsigned descendants(pid_t *pid, unsigned room, bool with_guardians)
@@ -95,7 +95,10 @@ static void tell(void *arg, const struct posix_trace_fault_np *fault)
 	faults++;
 }
 
-/* Into the working folder: a fault of one log in thousands is not had again for the asking. */
+/*
+ * Copies the log into the working folder: a fault of one log in thousands cannot be reproduced at
+ * will.
+ */
 static void keep(int fd)
 {
 	char path[64], buffer[65536];
@@ -184,7 +187,8 @@ static void round_of_lives(void)
 		}
 	}
 	/*
-	 * All but guardians, which go by themselves; and the reader, who has an account to close.
+	 * All but guardians, which end by themselves, and the reader, which has an account to
+	 * check.
 	 */
 	for (int tries = 0; tries < READ_MS; tries++) {
 		count = descendants(pid, 256, false);
@@ -238,8 +242,8 @@ static unsigned lines(const char *path)
 }
 
 /*
- * A folder of our own for what the library leaves on the host, so that it can be looked at in the
- * end.
+ * A folder of our own for the files that the library leaves on the host, so that the test can
+ * examine it at the end.
  */
 static char *own_folder(char **argv)
 {
@@ -248,13 +252,13 @@ static char *own_folder(char **argv)
 	if (!folder) {
 		if (!mkdtemp(made) || setenv("POSIXTRACE_RUNTIME_DIR", made, 1))
 			die("mkdtemp");
-		execv("/proc/self/exe", argv); /* the library has looked already */
+		execv("/proc/self/exe", argv); /* the library has already looked for its folder */
 		die("execv");
 	}
 	return folder;
 }
 
-/* What the killed left there for processes to come goes when the next one leaves something. */
+/* The files of killed processes in that folder are removed when the next process adds a file. */
 static void clean_folder(void)
 {
 	int pipe_fd[2];
@@ -287,7 +291,7 @@ static void clean_folder(void)
 	waitpid(child, NULL, 0);
 }
 
-/* The file of the host's places may be there, without a place that is held by anybody. */
+/* The file of TRACE_SYS_MAX may exist, but no process may hold a place in it. */
 static void look_at_folder(const char *folder)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -333,7 +337,7 @@ int main(int argc, char **argv)
 	seed = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 4711;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	share(memfd_create("soak", 0)); /* members that execute a program keep it */
-	round_of_lives(); /* what is set up once is there */
+	round_of_lives(); /* resources that are created once exist now */
 	descriptors = entries("/proc/self/fd");
 	mappings = lines("/proc/self/maps");
 	end = time(NULL) + (time_t)seconds;

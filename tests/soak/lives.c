@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define BORN_MOST   24
-#define SETTLED_MS  10000 /* within so long an account must close */
+#define SETTLED_MS  10000 /* seconds within which an account must be closed */
 
 struct soak *soak;
 unsigned seed;
@@ -42,7 +42,7 @@ static void *live_beside(void *arg)
 	return NULL;
 }
 
-/* As another program, which is this one again: in its own place, or as a child. */
+/* Executes this program again, in its own process or as a child. */
 static void execute(unsigned generation, int soak_fd, bool spawn)
 {
 	char number[3][16], name[] = "families", option[] = LIVE_ON;
@@ -59,7 +59,7 @@ static void execute(unsigned generation, int soak_fd, bool spawn)
 		execve("/proc/self/exe", argv, environ);
 }
 
-/* Once in so many events, and not so often that the machine has nothing else to do. */
+/* Once in so many events, but seldom enough to leave the machine time for the rest. */
 static bool may_bear(unsigned often)
 {
 	return below(often) == 0 && atomic_fetch_add(&soak->born, 1) < BORN_MOST;
@@ -81,7 +81,7 @@ void live(unsigned generation, unsigned life, int soak_fd)
 			pid_t child = fork();
 
 			if (child == 0) {
-				generation++; /* it goes on as its parent does */
+				generation++; /* the child lives as its parent does */
 				seed += n;
 				continue;
 			}
@@ -111,7 +111,7 @@ static int attributes(trace_attr_t *attr, bool log)
 							      POSIX_TRACE_CLOSE_FOR_CHILD);
 }
 
-/* Until it is killed, or ends by itself in one of the ways that there are. */
+/* Lives until it is killed, or ends by itself in one of several ways. */
 void control(pid_t target, int log_fd, unsigned life, _Atomic int *created)
 {
 	trace_attr_t attr;
@@ -150,7 +150,7 @@ void control(pid_t target, int log_fd, unsigned life, _Atomic int *created)
 	}
 }
 
-/* One event, waiting for it a moment or not. */
+/* Reads one event, with or without a short wait. */
 static bool read_one(trace_id_t trid, bool wait)
 {
 	struct posix_trace_event_info info;
@@ -185,8 +185,8 @@ static uint64_t sum(const struct posix_trace_ledger_np *ledger)
 }
 
 /*
- * called = read + unread + lost, and all that can be read has been: when who was in a call has
- * ended it.
+ * called = read + unread + lost, and all readable events have been read, once the writers inside a
+ * call have ended it.
  */
 static void close_account(trace_id_t trid, uint64_t read)
 {

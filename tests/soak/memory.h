@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * soak/memory.h - whether what a process has mapped is its own doing: sanitizers keep for a while
- * what was freed, and map more for it.
+ * soak/memory.h - whether the mappings of a process are its own: sanitizers keep freed memory for a
+ * while and map more memory for it.
  */
 #ifndef SOAK_MEMORY_H
 #define SOAK_MEMORY_H

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * scribble.c - one side writes anything into the memory that it shares with the other, while that
- * is at work: scribble WRITES [SEED [ROUND]]
+ * scribble.c - one process writes random values into the memory that it shares with another, which
+ * is working: scribble WRITES [SEED [ROUND]]
  *
- * In rounds, each with a fresh target and a fresh controller. In every other one the target
- * scribbles and the controller reads, asks, looks on, writes logs, and is killed, so that a
- * guardian goes on. In the others the controller scribbles and the threads of the target trace,
- * open names, fork and trace themselves. Nobody may crash or hang, and what is read must be events.
- * A fault names the seed and the round: with both, that round alone is done again. Prints one line.
+ * Each round has a new target and a new controller. In every second round the target scribbles; the
+ * controller reads, queries, observes and writes logs, and is killed, so that a guardian completes
+ * the log. In the others the controller scribbles; the threads of the target trace, open names,
+ * fork and trace themselves. No process may crash or hang, and all events that are read must be
+ * valid. A fault is reported with the seed and the round; with both as arguments, the program
+ * repeats that round alone. Prints one line.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@
 
 #include "soak/scribble.h"
 
-#define PATIENCE_S 100 /* far more than any round takes */
+#define PATIENCE_S 100 /* far more than any round needs */
 
 struct shared *shared;
 
@@ -63,7 +64,7 @@ static void judge(const char *who, int status, bool may_be_killed)
 		blame(who, "ended with status", WEXITSTATUS(status));
 }
 
-/* Its last descendant too; a guardian may find that there is nothing to be done. */
+/* Also ends its last descendant. A guardian may find nothing to do. */
 static void bury_all(pid_t target, pid_t controller)
 {
 	time_t end = time(NULL) + PATIENCE_S;
@@ -94,7 +95,7 @@ static void check_log(int log)
 {
 	struct posix_trace_check_np result;
 
-	/* Whatever it says: it is not to crash. */
+	/* Any result is right if the call does not crash. */
 	posix_trace_check_np(log, NULL, NULL, &result);
 }
 

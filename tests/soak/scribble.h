@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * soak/scribble.h - the processes of a round of scribble: the two sides, who are at work or
- * scribble, and what they share.
+ * soak/scribble.h - the processes of a round of scribble: the two sides, of which one works and one
+ * scribbles, and their shared memory.
  */
 #ifndef PTX_TESTS_SOAK_SCRIBBLE_H
 #define PTX_TESTS_SOAK_SCRIBBLE_H
@@ -13,26 +13,26 @@
 
 #define WRITES_A_ROUND 500
 
-/* What all processes of a round see. */
+/* Memory that all processes of a round share. */
 struct shared {
-	_Atomic int ready;  /* the target is there; the controller's streams are */
-	_Atomic bool done;  /* scribbling */
-	_Atomic bool end;   /* the target may go */
+	_Atomic int ready;  /* the target is ready; the controller's streams are ready */
+	_Atomic bool done;  /* number of writes by the side that scribbles */
+	_Atomic bool end;   /* the target may end */
 	_Atomic unsigned long events, refused, faults;
 };
 extern struct shared *shared;
 
 /*
- * By chance: any number, or 0 to n - 1. What comes is each process's own, and the same for the same
- * seed.
+ * Return random numbers: any, or from 0 to n - 1. The sequence differs between processes and is the
+ * same for the same seed.
  */
 uint64_t any(void);
 unsigned below(uint64_t n);
 
-/* A fault, told with the seed and the round. */
+/* Reports a fault with the seed and the round. */
 void blame(const char *who, const char *what, long detail);
 
-/* Writes anything into the memory that pid, who is traced, shares with its streams. */
+/* Writes random values into the memory that the traced process pid shares with its streams. */
 void scribble(pid_t pid);
 
 /* The sides; log is a descriptor, or -1. */

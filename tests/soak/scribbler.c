@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Anything, written anywhere into an arena whose streams are in use. */
+/* Writes random values at random places of an arena whose streams are in use. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -9,7 +9,7 @@
 #include "soak/scribble.h"
 
 struct arena_seen {
-	unsigned char *control; /* and names, and all up to the first region */
+	unsigned char *control; /* including the names, and everything before the first region */
 	unsigned char *region;
 	struct ptx_geometry geometry;
 };
@@ -49,7 +49,7 @@ static unsigned char *record_header(const struct arena_seen *seen, bool of_chunk
 	       8 * below(below(2) ? 32 : seen->geometry.chunk_room / 8);
 }
 
-/* Each part as often as any other, however small it is. */
+/* Each part is chosen equally often, independent of its size. */
 static unsigned char *somewhere(const struct arena_seen *seen)
 {
 	const struct ptx_geometry *g = &seen->geometry;
@@ -115,14 +115,14 @@ static void write_anything(const struct arena_seen *seen)
 	case 6: /* half a word */
 		fresh = (old & ~UINT64_C(0xffffffff)) | (any() & UINT64_C(0xffffffff));
 		break;
-	default: /* of some other place, where it made sense */
+	default: /* a value copied from another place, where it was valid */
 		fresh = atomic_load_explicit((_Atomic uint64_t *)(void *)somewhere(seen),
 					     memory_order_relaxed);
 	}
 	atomic_store_explicit(word, fresh, memory_order_relaxed);
 }
 
-/* Descriptor 200 of a process is its arena; the first from there on that is one. */
+/* Descriptor 200 of a process, or the first one above that is an arena, is its arena. */
 static int open_arena(pid_t pid)
 {
 	char path[64];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The controller and the target of a round, each of which either scribbles or is at work. */
+/* The controller and the target of a round. One of them scribbles, the other works. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #include "soak/scribble.h"
 
-#define STEPS      400 /* of who does not scribble, at least */
+#define STEPS      400 /* of the side that works, at least */
 #define STEPS_MOST 20000
 #define TRACERS    2
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * account.c - what the ledger says, against what was read and what the target did.
+ * account.c - compares the ledger with the events that were read and with the events of the target.
  *
- * Only the total's called is counted for itself, by what the heads of the rings say was published;
- * that of a type or thread is the sum of its columns, so that it adds up proves nothing. Of these
- * it is asked whether the sum is what the target counted, who knows of each call by which type and
- * in which thread it was.
+ * Only the total's called is counted independently, by the published heads of the rings. The called
+ * of a type or thread is computed as the sum of its columns, so its equation proves nothing. For
+ * these, the sum is compared with the counts of the target, which knows type and thread of each
+ * call.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "steps.h"
 #include "support/columns.h"
 
-/* A chunk's records, at most: of so many may not be known of what type they were. */
+/* A chunk has at most this many records, for which the type may be unknown. */
 #define CHUNK_EVENTS (2048 / 24)
 
 unsigned account_type(trace_event_id_t id)
@@ -31,7 +31,7 @@ static uint64_t sum_of(const struct posix_trace_ledger_np *line)
 	return line->reported + line->unread + line->unattributed + ledger_lost(line);
 }
 
-/* The law. slack: so many may be in two columns or in none yet. */
+/* Checks the equation. slack: this many events may be in two columns, or in none yet. */
 static void check_total(const struct posix_trace_ledger_np *total, uint64_t slack)
 {
 	if (total->called > sum_of(total) + slack || sum_of(total) > total->called + slack)
@@ -67,7 +67,7 @@ static void check_bounds(const char *what, unsigned which, uint64_t called, uint
 			 called, low, high);
 }
 
-/* Each type's line, and the sum of all. */
+/* Reads the line of each type, and the sum of all. */
 static bool read_types(struct count *count, struct posix_trace_ledger_np of[TYPES + 1],
 		       struct posix_trace_ledger_np *sum, bool at_rest)
 {
@@ -97,8 +97,8 @@ static void check_types(struct count *count, const struct posix_trace_ledger_np 
 			bool at_rest)
 {
 	/*
-	 * Where the counting of a chunk was broken off, some of its records are unattributed: of
-	 * no known type.
+	 * If a writer ended while it counted a chunk, some records are unattributed: their type is
+	 * not known.
 	 */
 	uint64_t chunk = count->loop ? CHUNK_EVENTS : 1;
 	uint64_t slack = !at_rest || (count->broken_off && count->loop) ? chunk : 0;
@@ -127,7 +127,7 @@ static void check_types(struct count *count, const struct posix_trace_ledger_np 
 	count->system = of[TYPES].called;
 }
 
-/* Of the thread that is led. */
+/* Checks the lines of the threads, especially that of the stepped thread. */
 static void check_threads(struct count *count, const struct posix_trace_ledger_np *total,
 			  bool at_rest)
 {
@@ -159,8 +159,8 @@ static void check_threads(struct count *count, const struct posix_trace_ledger_n
 	if (at_rest)
 		compare("threads", total, &sum);
 	/*
-	 * Only the loss of who was broken off between its type and its thread; the system's have
-	 * none.
+	 * Only a loss whose writer ended between counting its type and its thread may be here;
+	 * system events have no thread.
 	 */
 	if (nobody > count->system + count->broken_off + slack)
 		complain("nobody called %" PRIu64, nobody);
@@ -201,7 +201,7 @@ void account_close(struct count *count)
 			complain("what is left of a LOOP stream has a hole of maker %d", maker);
 }
 
-/* It may stand where a chunk is counted, or between what it counts of one event. */
+/* The thread may be suspended while it counts a chunk, or between two counters of one event. */
 void account_under_way(struct count *count)
 {
 	struct posix_trace_ledger_np total;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * action.c - what happens at the instruction, and what must be true afterwards.
+ * action.c - the action at the chosen instruction, and the checks afterwards.
  */
 #include <signal.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #include "steps.h"
 
-/* Every second time its parent has not taken notice yet. */
+/* In every second case the parent has not waited for the killed process yet. */
 static void act_kill(struct try *try)
 {
 	lead_kill(try->pid, try->n % 2);
@@ -26,14 +26,14 @@ static void act_signal(struct try *try)
 			 (int)atomic_load(&share->done[target_type(HANDLER, 0)]));
 }
 
-/* The order in which what is left comes says no more how it was lost. */
+/* The positions of the remaining events no longer show how others were lost. */
 static void disturb(struct try *try)
 {
 	for (unsigned i = 0; i < try->streams; i++)
 		try->count[i].whole_suffix = false;
 }
 
-/* What the call was about may be there or not. */
+/* The event of the interrupted call may be missing. */
 static void act_jump(struct try *try)
 {
 	disturb(try);
@@ -74,15 +74,15 @@ static uint64_t done_by_main(void)
 }
 
 /*
- * What has been done is there by now, with START: nothing keeps events from the first stream, or
- * loses them.
+ * Returns the number of events that must be readable now, including START. No event of the first
+ * stream is held back or lost.
  */
 static uint64_t there_by_now(const struct try *try)
 {
 	return try->path->stream[0].filtered ? 1 : done_by_main() + 1;
 }
 
-/* The reader that sleeps is the only one. */
+/* The paths in which the sleeping reader is not the only reader. */
 static bool unless_asleep(const struct path *path)
 {
 	return !path->waiter && !path->own_log;
@@ -99,7 +99,10 @@ static bool if_all_is_there(const struct path *path)
 	       !path->until_full && !path->stranger;
 }
 
-/* Without waiting: what has been done must come all the same, whatever the thread is about. */
+/*
+ * Reads without waiting. The completed events must be readable, whatever instruction the thread has
+ * reached.
+ */
 static void read_at_once(struct try *try, uint64_t there)
 {
 	struct count *count = &try->count[0];
@@ -123,7 +126,7 @@ static void read_all(struct try *try)
 	}
 }
 
-/* Another reads what is there. */
+/* Another process reads the available events. */
 static void act_read(struct try *try)
 {
 	try_by_owner(try, read_all);
@@ -131,7 +134,10 @@ static void act_read(struct try *try)
 	try_go_on(try, 0);
 }
 
-/* The same by the call that waits: what has been done must come, whatever the thread is about. */
+/*
+ * Does the same with the call that waits. The completed events must be delivered, whatever
+ * instruction the thread has reached.
+ */
 static void wait_for_all(struct try *try)
 {
 	struct count *count = &try->count[0];
@@ -148,7 +154,7 @@ static void act_wait(struct try *try)
 	try_go_on(try, 0);
 }
 
-/* Another thread fills the stream, or goes round in it. */
+/* Another thread fills the stream, or overwrites it once. */
 static void act_fill(struct try *try)
 {
 	for (unsigned i = 0; i < try->streams; i++)
@@ -170,7 +176,7 @@ static void start(struct try *try)
 	try_each(try, "start", posix_trace_start);
 }
 
-/* From n to the target's end; then they are members again. */
+/* From instruction n to the target's end, events are no members; then they are again. */
 static void out_for_a_while(struct try *try, void (*begin)(struct try *), void (*end)(struct try *))
 {
 	try_mark(try);
@@ -188,7 +194,7 @@ static void act_stop(struct try *try)
 	out_for_a_while(try, stop, start);
 }
 
-/* STOP-07, TRY-03: with its STOP; what is under way comes later, or is no member. */
+/* STOP-07, TRY-03: the stream has its STOP; an event in progress appears later, or is no member. */
 static void stop_and_drain(struct try *try)
 {
 	uint64_t there = there_by_now(try) + 1;
@@ -225,13 +231,16 @@ static void restart(struct try *try)
 
 static void act_restart(struct try *try)
 {
-	try_mark(try); /* so that what is under way may be out */
+	try_mark(try); /* so that an event in progress may be no member */
 	try_by_owner(try, restart);
 	disturb(try);
 	try_go_on(try, 0);
 }
 
-/* What is traced from here on is there: no thread remembers that it was not wanted. */
+/*
+ * Events from now on are in the stream: no thread keeps the information that it did not record
+ * them.
+ */
 static void act_start(struct try *try)
 {
 	for (unsigned i = 0; i < try->streams; i++)
@@ -251,7 +260,7 @@ static void clear(struct try *try)
 	try->is_running = status.posix_stream_status == POSIX_TRACE_RUNNING;
 }
 
-/* A stream that was full stays suspended. */
+/* A stream that was full remains suspended. */
 static void act_clear(struct try *try)
 {
 	for (unsigned i = 0; i < try->streams; i++)
@@ -287,7 +296,7 @@ static void shut_all(struct try *try)
 	}
 }
 
-/* Every second time there are new streams at once. */
+/* Every second time it creates new streams at once. */
 static void act_shutdown(struct try *try)
 {
 	try_by_owner(try, shut_all);
@@ -305,7 +314,7 @@ static bool any(const struct path *path)
 	return true;
 }
 
-/* The streams of the target's own are gone with it. */
+/* The target's own streams ended with it. */
 static bool unless_gone(const struct path *path)
 {
 	return !path->own;
@@ -316,7 +325,7 @@ static bool if_held(const struct path *path)
 	return path->held;
 }
 
-/* Where a child's events go somewhere. */
+/* Whether a stream records the events of a child. */
 static bool if_inherited(const struct path *path)
 {
 	return path->stream[0].inherited;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * count.c - what was read of a stream, against what the target did.
+ * count.c - compares the events read from a stream with those of the target.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -37,7 +37,7 @@ static void check_event(struct count *count, const struct posix_trace_event_info
 		return;
 	count->read[type]++;
 	if (maker == MAIN && info->posix_pid != count->pid)
-		return; /* a child ended the same call */
+		return; /* a child completed the same call */
 	if (len > count->max_data ||
 	    (info->posix_truncation_status == POSIX_TRACE_TRUNCATED_RECORD &&
 	     len != count->max_data))
@@ -102,8 +102,8 @@ bool count_wait(struct count *count)
 }
 
 /*
- * A writer that is gone within its window, or was led there and stopped, holds back what is
- * younger: until its death is known, or for a fifth of a second.
+ * A writer that died or was stopped inside its window holds back younger events: until its death is
+ * known, or for a fifth of a second.
  */
 static bool is_held_back(struct count *count)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * lead.c - a process is led through its instructions.
+ * lead.c - steps a process through its instructions.
  *
- * Stepping there one by one would cost the square of their number. So a breakpoint is set where the
- * way first comes to an address, and only from there on, within loops, it is stepped.
+ * Single steps from the beginning to each instruction would cost the square of their number. So the
+ * process runs to a breakpoint at the last address before the instruction that the path reaches for
+ * the first time, and only the rest, inside loops, is stepped.
  */
 #include <errno.h>
 #include <signal.h>
@@ -27,7 +28,7 @@ static uint64_t instruction(pid_t pid)
 	return (uint64_t)ptrace(PTRACE_PEEKUSER, pid, offsetof(struct user_regs_struct, rip), NULL);
 }
 
-/* The next stop of any kind: the signal that it is for, or 0 if the process has ended. */
+/* Waits for the next stop of any kind. Returns its signal, or 0 if the process has ended. */
 static int wait_for(pid_t pid)
 {
 	int status;
@@ -48,7 +49,7 @@ static bool is_breakpoint(pid_t pid)
 	       info.si_code == SI_KERNEL;
 }
 
-/* Goes on; signals of the target's own are handed to it. */
+/* Continues the process and passes on the signals that the target sends to itself. */
 static bool go_on(pid_t pid, int signal)
 {
 	for (;;) {
@@ -93,7 +94,7 @@ pid_t lead_start(const struct path *path, unsigned prepare, bool helper)
 	return pid;
 }
 
-/* Once for each address: where it came first. */
+/* Once for each address: its first visit. */
 struct places {
 	uint64_t *address;
 	uint32_t *seen;
@@ -159,7 +160,7 @@ void lead_free(struct way *way)
 	memset(way, 0, sizeof(*way));
 }
 
-/* Runs to the address; false: it stopped somewhere else. */
+/* Runs to the address. Returns false if the process stopped elsewhere. */
 static bool run_to(pid_t pid, uint64_t address)
 {
 	long text;
@@ -184,7 +185,10 @@ static bool watch(pid_t pid, uint64_t address)
 	       ptrace(PTRACE_POKEUSER, pid, offsetof(struct user, u_debugreg[7]), 1L) == 0;
 }
 
-/* As run_to(), by a register of the thread's own, so that no other thread runs into it. */
+/*
+ * As run_to(), but with a debug register of the thread, so that no other thread stops at the
+ * breakpoint.
+ */
 static bool run_alone_to(pid_t pid, uint64_t address)
 {
 	bool there = go_on(pid, 0) && instruction(pid) == address;
@@ -199,7 +203,7 @@ bool lead_to(pid_t pid, const struct way *way, uint32_t n, bool alone, bool by_s
 
 	if (at > 0 && alone && !run_to(pid, way->address[at]))
 		return false;
-	/* Not every machine has such registers to give. */
+	/* Some machines have no free debug registers. */
 	if (at > 0 && !alone && !watch(pid, way->address[at]))
 		at = 0;
 	else if (at > 0 && !alone && !run_alone_to(pid, way->address[at]))
@@ -207,7 +211,7 @@ bool lead_to(pid_t pid, const struct way *way, uint32_t n, bool alone, bool by_s
 	for (; at < n; at++)
 		if (ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL) || wait_for(pid) != SIGTRAP ||
 		    instruction(pid) == way->end)
-			return false; /* at the end already */
+			return false; /* already at the end */
 	return instruction(pid) == way->address[n];
 }
 

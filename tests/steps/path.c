@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * path.c - the ways that posix_trace_event() can take. The streams have chunks of 2 KiB, the
- * smallest for their events.
+ * path.c - the paths through posix_trace_event() that are tested. The streams have chunks of 2 KiB,
+ * the smallest for their events.
  */
 #include "steps.h"
 

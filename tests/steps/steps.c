@@ -2,10 +2,10 @@
 /*
  * steps.c - all paths and all actions: steps [PATH [ACTION]]
  *
- * Of each path every instruction is tried at its first two visits; what a loop does a third time is
- * done at every one with STEPS=all. Where that is more than POINTS_MOST, every k-th is tried, and
- * the table says so; STEPS=7 tries every 7th, PTX_SEED being the first. Prints a table and
- * libcheck's closing line.
+ * Each instruction of a path is tried at its first two visits, and with STEPS=all at every visit,
+ * including the third and later ones in a loop. If there are more than POINTS_MOST, every k-th is
+ * tried, and the table says so. STEPS=7 tries every 7th, beginning with number PTX_SEED. Prints a
+ * table and libcheck's closing line.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -24,14 +24,14 @@
 #define SKIPPED       77
 #define VISITS        2
 #define POINTS_MOST   450
-#define CANDIDATES    64  /* a chunk holds less of the events of 8 bytes */
+#define CANDIDATES    64  /* a chunk holds fewer events of 8 bytes */
 #define WORKERS_MOST  8
-#define TRY_SECONDS   120 /* a try that takes longer is said not to end */
+#define TRY_SECONDS   120 /* a try that lasts longer is reported as one that does not end */
 #define PATHS_MOST    48
 #define ACTIONS_MOST  16
 #define COMPLAINTS    40
 
-/* What the workers share. */
+/* Memory that the workers share. */
 static struct {
 	_Atomic unsigned job; /* the next one */
 	struct {
@@ -48,7 +48,7 @@ static struct {
 static struct {
 	struct way way;
 	unsigned prepare;
-	uint32_t *point; /* the instructions that are tried */
+	uint32_t *point; /* the instructions to try */
 	uint32_t points, stride;
 } plan[PATHS_MOST];
 
@@ -72,7 +72,7 @@ static void note(const char *path, const char *action, const char *where)
 			 action, where, share->complaint);
 }
 
-/* "at instruction 17, ptx_record+0x21" as far as names are known. */
+/* Returns text such as "at instruction 17, ptx_record+0x21", if names are known. */
 static void describe(char *text, size_t size, const struct way *way, uint32_t n)
 {
 	Dl_info info;
@@ -126,7 +126,7 @@ static void pin(unsigned worker)
 	sched_setaffinity(0, sizeof(one), &one);
 }
 
-/* A worker and its targets change places at every step: best on one processor. */
+/* A worker and its targets alternate at every step, which is fastest on one processor. */
 static void __attribute__((noreturn)) work(unsigned worker)
 {
 	unsigned job;
@@ -137,7 +137,7 @@ static void __attribute__((noreturn)) work(unsigned worker)
 		_exit(1);
 	pin(worker);
 	while ((job = atomic_fetch_add(&table->job, 1)) < path_count * action_count) {
-		/* The longest first. */
+		/* The longest paths first. */
 		unsigned path = path_count - 1 - job / action_count, action = job % action_count;
 
 		if (is_wanted(path, action))
@@ -171,7 +171,7 @@ static unsigned run_workers(unsigned workers)
 	return ended;
 }
 
-/* How many events come before the call for it to go the path's way. */
+/* Returns the number of events that must precede the call so that it follows the path. */
 static unsigned prepare_for(const struct path *path)
 {
 	unsigned best = path->prepare;
@@ -253,7 +253,7 @@ static unsigned print_table(unsigned *tries)
 	return failures;
 }
 
-/* Some machines and containers forbid it. */
+/* Some machines and containers forbid ptrace. */
 static bool may_trace(void)
 {
 	int status = 0;
@@ -295,7 +295,7 @@ int main(int argc, char **argv)
 		printf("steps: this machine does not permit ptrace\n");
 		return SKIPPED;
 	}
-	/* The dynamic linker's way to a function is not ours. */
+	/* The path of the dynamic linker to a function is not part of the call. */
 	if (!getenv("LD_BIND_NOW")) {
 		setenv("LD_BIND_NOW", "1", 1);
 		execv("/proc/self/exe", argv);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * target.c - the process that is led through a call.
+ * target.c - the process that is stepped through a call.
  *
- * It stops by a breakpoint instruction, with what it has to say in a register.
+ * It stops with a breakpoint instruction and passes a code in a register.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -22,7 +22,7 @@
 struct share *share;
 
 #define TRAP_FLAG  0x100
-#define TRAPS_MOST 100 /* for the stream to have room */
+#define TRAPS_MOST 100 /* so that the stream has room */
 
 static pid_t parent;
 static sigjmp_buf out;
@@ -81,8 +81,8 @@ static void make(enum maker maker, size_t bytes)
 }
 
 /*
- * The call that is looked at. Its frame lies below those of later ones, which see by that if it is
- * gone.
+ * The tested call. Its frame is below the frames of later calls, which recognize thereby whether it
+ * has ended.
  */
 static void __attribute__((noinline)) call(size_t bytes)
 {
@@ -104,7 +104,8 @@ static void __attribute__((noinline)) call(size_t bytes)
 }
 
 /*
- * The thread stops behind each instruction from where the handler returns to, or does so no more.
+ * Begins to stop the thread after each instruction, from the return of the handler on, or ends
+ * this.
  */
 static void step_on(void *context, bool on)
 {
@@ -118,7 +119,7 @@ static void step_on(void *context, bool on)
 #endif
 }
 
-/* A trap that finds its signal blocked would kill. */
+/* A trap whose signal is blocked would kill the process. */
 static bool is_about_to_block(void *context)
 {
 #if defined __x86_64__
@@ -133,7 +134,8 @@ static bool is_about_to_block(void *context)
 }
 
 /*
- * In a child of the target, which nobody leads: it traces behind each instruction, or is at a stop.
+ * In a child of the target, which is not stepped: traces after each instruction, or stops at a
+ * stop.
  */
 static void on_trap(int signal, siginfo_t *info, void *context)
 {
@@ -178,7 +180,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 	errno = saved;
 }
 
-/* A child goes on as its parent does, and is a program like any other. */
+/* A child continues as its parent does, and is a program like any other. */
 static bool whole_use(void)
 {
 	struct posix_trace_ledger_np ledger;
@@ -250,7 +252,7 @@ static pid_t have_sibling(void)
 	return child;
 }
 
-/* A stream of this process's own, with its log in the file that came with it. */
+/* A stream of this process, with its log in the file that the process inherited. */
 static trace_id_t log_own_events(void)
 {
 	trace_attr_t attr;
@@ -266,7 +268,7 @@ static trace_id_t log_own_events(void)
 	return trid;
 }
 
-/* The log has all that was traced, and its chunks are free. */
+/* The log has all recorded events, and the chunks are free. */
 static void catch_up(trace_id_t trid)
 {
 	struct posix_trace_status_info status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * try.c - a try: the streams of its path, a reader that may sleep, the target led to the
- * instruction, what happens there, and the account.
+ * try.c - a try: the streams of its path, a reader that may sleep, the target stepped to the
+ * instruction, the action there, and the account.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -24,7 +24,7 @@ void must(const char *what, int err)
 		complain("%s: %s", what, strerror(err));
 }
 
-/* False: it takes too long. */
+/* Returns false if it takes too long. */
 static bool wait_for_order(enum order order)
 {
 	const struct timespec most = { .tv_sec = ORDER_MOST_S };
@@ -37,9 +37,9 @@ static bool wait_for_order(enum order order)
 }
 
 /*
- * The engine promises that nothing waits for a thread that is in its trace point. What does so all
- * the same would wait for ever, and the harness for it: it is let go on, to see whether that was
- * the cause.
+ * The engine promises that nothing waits for a thread inside its trace point. If an owner does
+ * wait, it would wait for ever, and the harness with it. So the thread continues, which shows
+ * whether it was the cause.
  */
 void try_order(struct try *try, enum order order)
 {
@@ -85,7 +85,7 @@ void try_filter(struct try *try, bool main_types)
 		set_filter(&try->count[i], main_types);
 }
 
-/* In both chunks are as small as they can be. The second holds all that a way records. */
+/* In both cases chunks have the minimum size. The second size holds all that a path records. */
 enum { SMALLEST = 1024, ROOMY = 65536 };
 
 static void open_stream(struct try *try, const struct stream_kind *kind, struct count *count)
@@ -119,7 +119,7 @@ static void open_stream(struct try *try, const struct stream_kind *kind, struct 
 		must("start", posix_trace_start(count->trid));
 }
 
-/* What the target has done so far are members, nothing else. */
+/* All events of the target so far are members, and no others. */
 static void hold(struct try *try)
 {
 	if (try->path->held == HELD_FILTERED)
@@ -135,7 +135,7 @@ static void hold(struct try *try)
 	}
 }
 
-/* The target makes it itself; who reads it waits for the guardian, where there is no other. */
+/* The target creates the log itself; without another reader, the try waits for the guardian. */
 static void expect_log(struct try *try)
 {
 	struct count *count = &try->count[0];
@@ -313,7 +313,10 @@ static void end_waiting(struct try *try)
 	pthread_join(try->waiter.thread, NULL);
 }
 
-/* The target, and what it needs to go the path's way; it is where the call begins. */
+/*
+ * Starts the target and prepares it so that its call follows the path; it stops where the call
+ * begins.
+ */
 static struct try *begin(const struct path *path, unsigned prepare, bool helper)
 {
 	struct try *try = &share->try;
@@ -366,7 +369,7 @@ static void ask_ledger(struct try *try)
 	must("ledger", posix_trace_get_ledger_np(try->count[0].trid, &try->ledger));
 }
 
-/* Without looking at anything. */
+/* Ends without any check. */
 static void shut_down(struct try *try)
 {
 	try_each(try, "shutdown", posix_trace_shutdown);
@@ -375,14 +378,14 @@ static void shut_down(struct try *try)
 			close(try->count[i].fd);
 }
 
-/* The way of the call, its target being as path and prepare say. */
+/* Records the instructions of the call of a target with this path and preparation. */
 void try_record(const struct path *path, unsigned prepare, struct way *way, uint64_t *lost)
 {
 	struct try *try = begin(path, prepare, false);
 
 	if (!try)
 		return;
-	/* Who asks takes events out of the rings, and the way may be another. */
+	/* A reader would remove events from the rings, and the call might follow another path. */
 	if (lost) {
 		try_by_owner(try, ask_ledger);
 		*lost = try->ledger.lost[POSIX_TRACE_LOST_STREAM_FULL_NP];
