@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* plugin.c - a library to be loaded and unloaded, of which mapped.h has two that differ. */
+/* plugin.c - a library that tests load and unload; mapped.h uses two different ones. */
 #include <trace.h>
 
 void plugin_trace(trace_event_id_t id, int number);
@@ -8,7 +8,7 @@ int plugin_is(void);
 void plugin_trace(trace_event_id_t id, int number)
 {
 	posix_trace_event(id, &number, sizeof(number));
-	/* the call is not the last thing: its address is one of this library */
+	/* the call is not the last instruction, so its return address is inside this library */
 	__asm__ volatile("");
 }
 

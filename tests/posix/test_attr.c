@@ -100,7 +100,7 @@ START_TEST(init_resets_an_initialised_object)
 }
 END_TEST
 
-/* A call of every function of an object must fail and write nothing. */
+/* Every function with an attributes object; each call must fail and write nothing. */
 static void everything_is_refused(trace_attr_t *attr)
 {
 	struct timespec time = { 47, 11 };
@@ -244,7 +244,7 @@ START_TEST(a_name_of_any_legal_length_comes_back)
 }
 END_TEST
 
-/* ATTR-18: a name leaves nothing of a longer one before it */
+/* ATTR-18: a shorter name replaces a longer one completely */
 START_TEST(a_short_name_replaces_a_long_one)
 {
 	trace_attr_t attr = fresh();
@@ -264,7 +264,7 @@ START_TEST(a_longer_name_is_cut_to_one_byte_less_than_the_limit)
 	trace_attr_t attr = fresh();
 
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
-		/* The last byte of the block is the NUL: reading on would be seen by ASan. */
+		/* The last byte of the block is the NUL, so ASan notices a read beyond it. */
 		char *name = malloc(lengths[i] + 1);
 		char got[TRACE_NAME_MAX];
 
@@ -272,7 +272,7 @@ START_TEST(a_longer_name_is_cut_to_one_byte_less_than_the_limit)
 		memset(name, 'n', lengths[i]);
 		name[lengths[i]] = '\0';
 		OK(posix_trace_attr_setname(&attr, name));
-		OK(posix_trace_attr_getname(&attr, got)); /* fits: see the length */
+		OK(posix_trace_attr_getname(&attr, got)); /* it fits: compare the length */
 		ck_assert_uint_eq(strlen(got), TRACE_NAME_MAX - 1);
 		ck_assert_mem_eq(got, name, TRACE_NAME_MAX - 1);
 		free(name);
@@ -293,7 +293,7 @@ START_TEST(setname_copies)
 }
 END_TEST
 
-/* GEN-08: of objects, not of streams */
+/* GEN-08: independence of objects, not of streams */
 START_TEST(two_objects_are_independent)
 {
 	trace_attr_t a = fresh(), b = fresh();

@@ -47,7 +47,7 @@ START_TEST(every_value_of_an_attribute_comes_back)
 }
 END_TEST
 
-/* POLICY-06, GEN-09: values of the neighbours, and values of nobody */
+/* POLICY-06, GEN-09: values of other attributes, and undefined values */
 START_TEST(a_value_not_in_the_list_is_refused_and_changes_nothing)
 {
 	static const int nobody[] = { 0, 1, -1, 0x7fffffff, POSIX_TRACE_ALL_EVENTS };

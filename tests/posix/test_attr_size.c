@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix_trace_attr_getlogsize() and its page: sizes, and how large an event can be. */
+/* posix_trace_attr_getlogsize() and its page: sizes, and the maximum size of an event. */
 #include <errno.h>
 #include <stdint.h>
 #include <trace.h>
@@ -92,7 +92,7 @@ START_TEST(a_system_event_may_be_as_large_as_two_event_sets)
 	OK(posix_trace_attr_init(&attr));
 	OK(posix_trace_attr_getmaxsystemeventsize(&attr, &size));
 	ck_assert_uint_gt(size, 2 * sizeof(trace_event_set_t));
-	/* max-data-size is about user events only, SIZE-13 */
+	/* max-data-size applies to user events only, SIZE-13 */
 	OK(posix_trace_attr_setmaxdatasize(&attr, 0));
 	OK(posix_trace_attr_getmaxsystemeventsize(&attr, &again));
 	ck_assert_uint_eq(size, again);

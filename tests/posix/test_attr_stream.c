@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Attributes objects and event sets beside streams: what comes back from a stream and a log. */
+/* Attributes objects and event sets with streams: the values that a stream and a log return. */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -141,7 +141,7 @@ START_TEST(loop_that_was_asked_for_is_kept_with_a_log)
 }
 END_TEST
 
-/* SET-11: sets that a filter came from or went to */
+/* SET-11: sets that were passed to a filter or read from one */
 START_TEST(a_set_is_no_part_of_a_filter)
 {
 	trace_id_t trid = STREAM();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix_trace_attr_setbacking_np(): a stream's memory in a file, and what is left in it. */
+/* posix_trace_attr_setbacking_np(): a stream's memory in a file, and the events that remain in
+ * it. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -66,7 +67,7 @@ END_TEST
 
 #define WRITERS 4
 
-/* How far the threads of a child have come: what they have recorded, they say. */
+/* The progress of the threads of a child: each stores the number of its last recorded event. */
 static _Atomic int64_t *told;
 
 static void *write_and_tell(void *arg)
@@ -102,7 +103,7 @@ static pid_t start_writers(int policy)
 	return child;
 }
 
-/* Killed in the middle of an event, of a chunk, of counting what it overwrites. */
+/* The child is killed in the middle of an event, of a chunk, or of counting overwritten events. */
 START_TEST(what_a_killed_process_had_recorded_is_there)
 {
 	struct numbered numbered;
@@ -122,7 +123,8 @@ START_TEST(what_a_killed_process_had_recorded_is_there)
 		int64_t last = atomic_load(&told[i]);
 
 		/*
-		 * A thread that ran long ago may have been overwritten; nobody's last is missing.
+		 * The events of a thread that ran long ago may be overwritten. The last event of
+		 * every other thread is there.
 		 */
 		if (numbered.last[i] < 0) {
 			events = 0;
@@ -169,7 +171,7 @@ static void *write_few(void *arg)
 	return NULL;
 }
 
-/* Further rings bring memory of their own, which is allocated in the file then. */
+/* Further rings bring memory of their own, for which the file gets blocks at that time. */
 START_TEST(many_threads_have_room)
 {
 	trace_event_id_t n = type_of("n");
@@ -210,8 +212,9 @@ START_TEST(the_file_is_new_and_its_owners_alone)
 	box_attr(&attr, &(struct wish){ .name = "second" });
 	FAILS(EEXIST, posix_trace_create(0, &attr, &other));
 	shut(trid);
-	FAILS(EEXIST, posix_trace_create(0, &attr, &other)); /* it is evidence by now */
-	/* A link is not followed, wherever it leads. */
+	FAILS(EEXIST, posix_trace_create(0, &attr, &other)); /* the file is evidence now and must
+							      * not change */
+	/* The library does not follow a link, wherever it points. */
 	snprintf(other_path, sizeof(other_path), "%s.else", box_path);
 	unlink(box_path);
 	ck_assert_int_eq(symlink(other_path, box_path), 0);

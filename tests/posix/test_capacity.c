@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The no-loss guarantee of posix_trace_attr_setstreamsize(): events whose greatest sizes sum to
- * stream-min-size or less are all recorded, whoever records them and in whatever order.
+ * stream-min-size or less are all recorded, in any order and from any threads.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -13,9 +13,9 @@
 #include "support/stream.h"
 
 /*
- * A collection of events: each of threads threads records events events of up to len bytes. The
- * last ones are large against whatever a stream keeps in reserve, so that a stream that were a
- * fifth too small would fail them.
+ * A collection of events: each thread records this number of events, of up to len bytes. The last
+ * ones are large compared with any reserve of a stream, so that a stream that were a fifth too
+ * small would fail.
  */
 static const struct collection {
 	int threads;
@@ -62,7 +62,7 @@ static void *record(void *arg)
 	return NULL;
 }
 
-/* All threads at once. */
+/* All threads run at the same time. */
 static void record_all(const struct collection *c)
 {
 	pthread_t thread[100];
@@ -122,7 +122,7 @@ START_TEST(a_collection_that_fits_exactly_is_recorded_without_loss)
 }
 END_TEST
 
-/* SIZE-10 with policy FLUSH: the stream is as large, and its log has everything */
+/* SIZE-10 with policy FLUSH: the stream is as large, and its log has all events */
 START_TEST(a_collection_that_fits_exactly_reaches_the_log)
 {
 	const struct collection *c = &collections[_i];
@@ -146,7 +146,7 @@ START_TEST(a_collection_that_fits_exactly_reaches_the_log)
 }
 END_TEST
 
-/* SIZE-10, SIZE-12: filled exactly and read empty again and again, wherever the stream stands */
+/* SIZE-10, SIZE-12: filled exactly and read empty again and again, at any position in the stream */
 START_TEST(the_capacity_is_the_same_after_any_number_of_rounds)
 {
 	const struct collection *c = &collections[_i % COLLECTIONS];
@@ -164,7 +164,7 @@ START_TEST(the_capacity_is_the_same_after_any_number_of_rounds)
 		record_all(c);
 		ck_assert_nothing_lost(trid);
 		ck_assert_read(trid, round == 0, n);
-		/* A few more, so that the next round begins somewhere else. */
+		/* Adds a few events, so that the next round begins at another position. */
 		for (int i = 0; i < round % 3 && n > 3; i++) {
 			posix_trace_event(type, "x", 1);
 			ck_assert_read(trid, 0, 1);
@@ -189,17 +189,17 @@ START_TEST(a_full_stream_takes_an_event_for_each_that_is_read)
 	start(trid);
 	record_all(&c);
 	for (int i = 0; i < 10 * EVENTS; i++) {
-		ck_assert(read_one(trid, &seen)); /* first of all START, whose place is larger */
+		ck_assert(read_one(trid, &seen)); /* the first is START, which needs more space */
 		free(seen.data);
 		posix_trace_event(type, (char[48]){ 0 }, 48);
 	}
 	ck_assert_nothing_lost(trid);
-	ck_assert_read(trid, 0, EVENTS + 1); /* START went, an event came for it */
+	ck_assert_read(trid, 0, EVENTS + 1); /* START was read, and an event has its space */
 	shut(trid);
 }
 END_TEST
 
-/* SIZE-10, SIZE-11: what the program causes itself belongs to the collection */
+/* SIZE-10, SIZE-11: events that the program causes belong to the collection */
 START_TEST(starts_stops_and_filters_that_fit_are_recorded_without_loss)
 {
 	enum { ROUNDS = 50 };
@@ -231,7 +231,7 @@ START_TEST(starts_stops_and_filters_that_fit_are_recorded_without_loss)
 }
 END_TEST
 
-/* SIZE-10: threads that come and go leave no more behind than their events */
+/* SIZE-10: threads that start and end leave only their events behind */
 START_TEST(short_lived_threads_use_no_more_than_their_events)
 {
 	enum { THREADS = 2000 };
@@ -252,7 +252,7 @@ START_TEST(short_lived_threads_use_no_more_than_their_events)
 }
 END_TEST
 
-/* SIZE-03, SIZE-04: the name and the names of event types take nothing of it */
+/* SIZE-03, SIZE-04: the name and the names of event types need none of it */
 START_TEST(names_are_not_counted)
 {
 	static const struct collection c = { 1, 20, 64, 64, 0 };
@@ -285,7 +285,7 @@ static Suite *capacity_suite(void)
 	TCase *tc;
 	Suite *suite = support_suite("stream-min-size", &tc);
 
-	/* Without a log FLUSH is no policy: the first two only. */
+	/* Without a log there is no policy FLUSH: the first two policies only. */
 	tcase_add_loop_test(tc, a_collection_that_fits_exactly_is_recorded_without_loss, 0,
 			    2 * COLLECTIONS);
 	tcase_add_loop_test(tc, a_collection_that_fits_exactly_reaches_the_log, 0, COLLECTIONS);

@@ -19,7 +19,7 @@ START_TEST(a_running_stream_loses_its_events_and_runs_on)
 	ck_assert_status(trid, RUNNING, NOT_FULL);
 	assert_empty(trid);
 	trace_number(u, 1);
-	ck_assert_events(trid, "u=1"); /* no START: none was made */
+	ck_assert_events(trid, "u=1"); /* no START was recorded */
 	shut(trid);
 }
 END_TEST
@@ -47,7 +47,7 @@ START_TEST(a_suspended_stream_loses_its_events_and_stays_suspended)
 }
 END_TEST
 
-/* CLEAR-01, CLEAR-03, CLEAR-04: the marks of what was lost go too */
+/* CLEAR-01, CLEAR-03, CLEAR-04: the marks of the losses are cleared too */
 START_TEST(a_full_loop_stream_is_as_new)
 {
 	trace_event_id_t u = type_of("u");
@@ -81,7 +81,7 @@ START_TEST(a_full_until_full_stream_is_as_new)
 }
 END_TEST
 
-/* CLEAR-01, UFULL-04: when it fills up again, that is told as the first time was to be */
+/* CLEAR-01, UFULL-04: when it is full again, it reports this as it did the first time */
 START_TEST(a_stream_that_fills_up_again_after_a_clear_says_so)
 {
 	trace_event_id_t u = type_of("u");
@@ -105,7 +105,7 @@ START_TEST(a_stream_that_fills_up_again_after_a_clear_says_so)
 }
 END_TEST
 
-/* CLEAR-06, SIZE-10: all of the size is there again, in every round */
+/* CLEAR-06, SIZE-10: the whole size is available again, in every round */
 START_TEST(the_resources_are_used_again)
 {
 	trace_event_id_t u = type_of("u");
@@ -230,7 +230,7 @@ START_TEST(a_waiting_reader_stays_waiting)
 }
 END_TEST
 
-static _Atomic int begun; /* the number of the last call of make_noise() that has */
+static _Atomic int begun; /* number of the last call of make_noise() that has returned */
 
 static void *make_noise(void *unused)
 {
@@ -243,8 +243,9 @@ static void *make_noise(void *unused)
 }
 
 /*
- * One event after a clear, number n before it: its number, -1 for a mark. The call that had begun
- * when the clear was called may be before it or after it; those before that had returned.
+ * Reads one event after a clear that followed number n. Returns its number, or -1 for a mark. A
+ * call that had begun when the clear was called may count as before it or after it; earlier calls
+ * had returned.
  */
 static int check_noise(const struct seen *seen, int n, int begun_before)
 {
@@ -262,8 +263,8 @@ static int check_noise(const struct seen *seen, int n, int begun_before)
 }
 
 /*
- * CLEAR-11, CLEAR-01, CLEAR-02: threads trace during the call. What is read after it is in order
- * and was not there before it.
+ * CLEAR-11, CLEAR-01, CLEAR-02: threads trace during the call. Events that are read after it are in
+ * order and were not recorded before it.
  */
 START_TEST(a_clear_while_threads_trace_cuts_cleanly)
 {
@@ -277,7 +278,10 @@ START_TEST(a_clear_while_threads_trace_cuts_cleanly)
 		int n = -1, before = begun;
 
 		OK(posix_trace_clear(stream));
-		/* Not until it is empty: the writer may be the faster one. */
+		/*
+		 * Does not wait until it is empty, because the writer may be faster than the
+		 * reader.
+		 */
 		for (int events = 0; events < 500; events++) {
 			struct seen seen;
 

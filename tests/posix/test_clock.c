@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The times of events. They may come from another clock than CLOCK_REALTIME and be converted;
- * SLOP_NS is what that may cost, and is small against what would be wrong.
+ * The times of events. The library may read another clock than CLOCK_REALTIME and convert its
+ * values. SLOP_NS is the tolerance for that; it is small compared with an error.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +111,8 @@ START_TEST(times_of_a_row_of_events_rise_in_steps_of_the_resolution)
 		steps += nanoseconds(time) > last;
 		last = nanoseconds(time);
 	}
-	/* A clock of milliseconds would have far fewer steps than one in a hundred events. */
+	/* A clock with a resolution of milliseconds would have far fewer steps than one in a
+	 * hundred events. */
 	ck_assert_int_gt(steps, EVENTS / 100);
 	history_free(history);
 	shut(trid);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix_trace_rewind() and posix_trace_close(), and reading what may be closed. */
+/* posix_trace_rewind() and posix_trace_close(), and reads of identifiers that may be closed. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -156,7 +156,7 @@ END_TEST
 
 struct sharer {
 	int fd;
-	atomic_ulong trid; /* of the log that the readers read and the main thread closes */
+	atomic_ulong trid; /* the opened log, which the readers read and the main thread closes */
 	atomic_bool stop;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Composed logs: what is handed over is read back, and the account closes. */
+/* Composed logs: the events that were passed are read back, and the account is right. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -140,7 +140,7 @@ START_TEST(there_are_as_many_names_as_a_process_can_have)
 	trace_event_id_t id = 0;
 	char name[16];
 
-	/* The unnamed type is one of them. */
+	/* The unnamed type is among them. */
 	for (int i = 1; i < TRACE_USER_EVENT_MAX; i++) {
 		snprintf(name, sizeof(name), "type %d", i);
 		put(composer, name_of(composer, name), i, name);
@@ -188,8 +188,8 @@ START_TEST(schemas_and_objects_are_read_back)
 END_TEST
 
 /*
- * Two files follow each other at one address; the second is mapped to the end; a child has a
- * parent.
+ * Two files are mapped at one address, one after the other; the second remains until the end. A
+ * child has a parent.
  */
 START_TEST(mappings_are_read_back)
 {
@@ -340,7 +340,7 @@ START_TEST(events_that_no_log_can_have_are_refused)
 }
 END_TEST
 
-/* The writer means nobody by the number of no process. */
+/* The writer uses the number of no process as process 0. */
 START_TEST(a_process_may_have_any_number)
 {
 	static const pid_t pids[] = { -1, 0, -1, 5, -1 };

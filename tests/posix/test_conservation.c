@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Conservation under load: what is called is read or lost, to the event, by type and by thread.
- * support/load.h says what each run asserts.
+ * Conservation under load: each called event is read or lost, exactly counted, by type and by
+ * thread. support/load.h describes the assertions of each run.
  */
 #include "support/load.h"
 #include "support/stream.h"
 
 #ifdef __SANITIZE_THREAD__
-enum { EVENTS = 4000 }; /* each costs a hundred times as much */
+enum { EVENTS = 4000 }; /* each event costs a hundred times as much there */
 #else
 enum { EVENTS = 12000 };
 #endif

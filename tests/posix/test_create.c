@@ -9,10 +9,10 @@
 
 #include "support/stream.h"
 
-/* A value that no stream has, to see that *trid is left alone. */
+/* A value that no stream has, which shows that *trid is unchanged. */
 #define UNTOUCHED ((trace_id_t)0x5a5a5a5a5a5a5a5a)
 
-/* posix_trace_create() shall fail so and leave no stream behind. */
+/* posix_trace_create() must fail with this error and leave no stream behind. */
 static void refuses(int error, pid_t pid, const trace_attr_t *attr)
 {
 	trace_id_t trid = UNTOUCHED;
@@ -109,7 +109,7 @@ START_TEST(a_new_stream_filters_nothing_and_holds_nothing)
 	}
 	OK(posix_trace_eventset_ismember(u, &filter, &member));
 	ck_assert_int_eq(member, 0);
-	posix_trace_event(u, NULL, 0); /* before the start: no event either */
+	posix_trace_event(u, NULL, 0); /* no event before the start either */
 	assert_empty(trid);
 	shut(trid);
 }
@@ -263,7 +263,7 @@ START_TEST(an_object_that_is_not_initialised_is_refused)
 }
 END_TEST
 
-/* CREATE-15, CREATE-25: and the failures use nothing up */
+/* CREATE-15, CREATE-25: the failures use no resources */
 START_TEST(memory_that_cannot_be_had_is_ENOMEM_and_leaks_no_slot)
 {
 	static const size_t sizes[] = { SIZE_MAX, SIZE_MAX - 4095, SIZE_MAX / 2, (size_t)1 << 62 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How many streams posix_trace_create() makes of one process, and what gives their places back;
- * test_sys_max.c counts those of all processes. */
+/* The number of streams that posix_trace_create() makes of one process, and the calls that free
+ * their places; test_sys_max.c counts those of all processes. */
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #include "support/stream.h"
 
-/* Small streams, so that all there can be fit into little memory. */
+/* Small streams, so that the maximum number of them fits into little memory. */
 static int create_small(trace_id_t *trid)
 {
 	static trace_attr_t attr;
@@ -24,8 +24,9 @@ static int create_small(trace_id_t *trid)
 }
 
 /*
- * Streams until there is no place for another: how many. Programs of the same user may hold
- * places too, so a test can say "at most the limit" and "at least 8", and compare with itself.
+ * Creates streams until there is no free place and returns their number. Other programs of the same
+ * user may have places too, so a test can only say "at most the limit" and "at least 8", and
+ * compare results.
  */
 static int create_all(trace_id_t *trid, int room)
 {
@@ -47,7 +48,7 @@ static long sys_max(void)
 	return posix_trace_sysconf_np(_SC_TRACE_SYS_MAX);
 }
 
-/* CREATE-12: a stream too many is refused, and a shutdown gives its place back */
+/* CREATE-12: one stream too many is refused, and a shutdown frees its place */
 START_TEST(one_stream_too_many_is_EAGAIN_until_another_is_shut_down)
 {
 	long max = sys_max();
@@ -83,7 +84,7 @@ START_TEST(places_never_wear_out)
 }
 END_TEST
 
-/* A child that takes places, tells how many, and waits to be killed. */
+/* A child that acquires places, reports their number, and waits to be killed. */
 static pid_t hoarder(int *taken)
 {
 	int tell[2];
@@ -106,14 +107,14 @@ static pid_t hoarder(int *taken)
 	return pid;
 }
 
-/* CREATE-13: the places of a controller that was killed are free again */
+/* CREATE-13: the places of a killed controller are free again */
 START_TEST(a_killed_controller_gives_its_places_back)
 {
 	long max = sys_max();
 	trace_id_t *trid = calloc(max + 1, sizeof(*trid));
 	int n;
 
-	/* Far more than there are places, were they not given back. */
+	/* Far more than there are places if they were not freed. */
 	for (int killed = 0; killed < 2 * max; ) {
 		int taken = 0;
 		pid_t pid = hoarder(&taken);
@@ -153,7 +154,7 @@ START_TEST(signals_do_not_break_control_calls)
 	sigaction(SIGALRM, &action, NULL);
 	OK(posix_trace_eventset_fill(&all, POSIX_TRACE_ALL_EVENTS));
 	setitimer(ITIMER_REAL, &often, NULL);
-	/* The calls go on until enough signals have met them. */
+	/* The calls continue until enough signals have interrupted them. */
 	for (int round = 0; round < 100 || atomic_load(&ticks) < 200; round++) {
 		trace_id_t trid;
 		int err, member;

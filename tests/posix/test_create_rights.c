@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Who may trace another process: real, effective and saved ids decide, and whether it is dumpable.
- * The answers are the same where /proc hides the processes of others.
+ * The right to trace another process depends on real, effective and saved ids, and on whether it is
+ * dumpable. The results are the same if /proc hides the processes of other users.
  */
 #include <errno.h>
 #include <grp.h>
@@ -40,7 +40,9 @@ static const struct ids cases[] = {
 	{ ALIKE, ALIKE, false, EPERM },
 };
 
-/* A process with these ids that waits to be killed; closes is all descriptors, too. */
+/*
+ * A process with these ids that waits to be killed; with closes, it closes all descriptors first.
+ */
 static pid_t target_with(const struct ids *ids, bool closes)
 {
 	int ready[2];
@@ -70,9 +72,9 @@ static pid_t target_with(const struct ids *ids, bool closes)
 }
 
 /*
- * Mounts an instance of /proc for this process alone that hides the processes of others. Kernels to
- * which all mounts of /proc are one instance (before 5.8) do not know the word "invisible", so the
- * machine's /proc is never changed.
+ * Mounts an instance of /proc for this process alone that hides the processes of other users.
+ * Kernels before 5.8, in which all mounts of /proc are one instance, do not know the word
+ * "invisible", so the machine's /proc is never changed.
  */
 static bool hide_others(void)
 {

@@ -77,7 +77,7 @@ START_TEST(fields_are_evaluated_and_recorded_while_there_is_a_stream)
 	ck_assert_int_eq(read_one(trid, &seen), 1);
 	ck_assert_uint_eq(seen.info.posix_event_id, id);
 	ck_assert_uint_eq(seen.len, sizeof(expected));
-	if (*(const unsigned char *)&(const int){ 1 }) /* as this is written */
+	if (*(const unsigned char *)&(const int){ 1 }) /* the text of the schema in this file */
 		ck_assert_mem_eq(seen.data, expected, sizeof(expected));
 	free(seen.data);
 	shut(trid);
@@ -98,7 +98,7 @@ START_TEST(names_hold_from_their_time_on)
 	FAILS(EINVAL, posix_trace_object_np(-1, &a, "a"));
 	FAILS(EINVAL, posix_trace_object_np(POSIX_TRACE_OBJECT_OTHER_NP + 1, &a, "a"));
 	before = count_objects(trid);
-	earlier = now_ns() - 2000000; /* by more than a stream's clock may be wrong */
+	earlier = now_ns() - 2000000; /* more than the possible error of a stream's clock */
 	OK(posix_trace_object_np(POSIX_TRACE_OBJECT_MUTEX_NP, &a, "first"));
 	OK(posix_trace_object_np(POSIX_TRACE_OBJECT_MUTEX_NP, &a, "first"));
 	times[0] = now_ns();
@@ -169,7 +169,7 @@ START_TEST(a_child_has_what_its_parent_said_before)
 	}
 	ck_assert_int_eq(finish(child), 0);
 	OK(posix_trace_object_np(POSIX_TRACE_OBJECT_MUTEX_NP, &later, "later"));
-	if (_i) { /* the stream is of both */
+	if (_i) { /* the stream traces both */
 		ck_assert_str_eq(called(trid, child, &parents, now_ns()), "parent's");
 		ck_assert_str_eq(called(trid, child, &childs, now_ns()), "child's");
 		ck_assert_str_eq(called(trid, child, &later, now_ns()), "-");
@@ -181,7 +181,7 @@ END_TEST
 
 static char shared_thing; /* at the same address in a child */
 
-/* A process that says what it is told to: d describes, o names. */
+/* A process that obeys commands: d describes, o names. */
 static pid_t other_process(const int *in, const int *out)
 {
 	pid_t child = fork();
@@ -189,7 +189,7 @@ static pid_t other_process(const int *in, const int *out)
 
 	if (child)
 		return child;
-	close(in[1]); /* or the end of commands would never come */
+	close(in[1]); /* otherwise the end of the commands would never be read */
 	while (read(in[0], &command, 1) == 1) {
 		trace_event_id_t id = type_of("theirs");
 

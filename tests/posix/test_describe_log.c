@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Schemas of event types and names of things in logs: whenever they were said. */
+/* Schemas of event types and names of objects in logs, independent of the time at which the program
+ * gave them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,14 +47,15 @@ START_TEST(whenever_it_is_said_it_reaches_the_log)
 		ck_assert_str_eq(called(trid, getpid(), &thing[i], now_ns()), name[i]);
 	}
 	ck_assert_int_eq(before_main_result, 0);
-	ck_assert_uint_eq(count_objects(trid), 6); /* the test is a child of where main began */
+	ck_assert_uint_eq(count_objects(trid), 6); /* the test is a child of the process in which
+						    * main() began */
 	ck_assert_uint_eq(log_info(fd).format_minor, 2);
 	log_close(trid);
 	close(fd);
 }
 END_TEST
 
-/* A copy of the log as it is while its writer is at work is what a killed writer leaves. */
+/* A copy of the log while its writer works equals the log that a killed writer leaves. */
 START_TEST(a_log_that_was_not_completed_has_what_was_said)
 {
 	trace_event_id_t id = type_of("a"), late = type_of("b");
@@ -111,7 +113,7 @@ START_TEST(a_log_that_was_cleared_has_them_again)
 }
 END_TEST
 
-/* More than the area for it in a log of slots has room for. */
+/* More than the lists area of a log in slots can hold. */
 START_TEST(a_log_has_all_that_a_process_can_say)
 {
 	static char text[POSIX_TRACE_SCHEMA_MAX_NP + 1], thing[5000];

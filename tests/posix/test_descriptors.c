@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The program closes descriptors that it has not opened, as daemons do, and has files of its own
- * under the numbers. It may lose its log, but no file of its own is written, cut or closed.
+ * The program closes descriptors that it has not opened, as daemons do, and then has files of its
+ * own under these numbers. It may lose its log, but the library does not write, truncate or close a
+ * file of the program.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +25,7 @@ static void note_descriptors(void)
 		was_open[fd] = fcntl(fd, F_GETFD) >= 0;
 }
 
-/* A file that the program cares for, and must find as it was. */
+/* A file of the program that must remain unchanged. */
 static int precious(void)
 {
 	int fd = log_file();
@@ -42,7 +43,7 @@ static void assert_precious(int fd)
 	ck_assert_int_eq(memcmp(bytes, "precious", 8), 0);
 }
 
-/* Each number that the library has taken since becomes that of the file. How many there were. */
+/* Gives each number that the library has used since to the file. Returns the number of those. */
 static int take_numbers(int file)
 {
 	int taken = 0;
@@ -57,7 +58,7 @@ static int take_numbers(int file)
 	return taken;
 }
 
-/* They are the program's: the library has closed none of them. */
+/* The numbers belong to the program: the library has closed none of them. */
 static void assert_numbers_open(int file)
 {
 	const struct stat mine = log_stat(file);
@@ -70,7 +71,7 @@ static void assert_numbers_open(int file)
 
 static const int log_policy[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_APPEND };
 
-/* FLUSHF-01: and the flush says so, in its result and in the status */
+/* FLUSHF-01: the flush reports it in its result and in the status */
 START_TEST(a_log_is_not_written_into_another_file)
 {
 	struct posix_trace_status_info status;
@@ -99,7 +100,7 @@ START_TEST(a_log_is_not_written_into_another_file)
 }
 END_TEST
 
-/* The numbers are free, and the program's next files come to have them. */
+/* The numbers are free, and the program's next files get them. */
 START_TEST(descriptors_that_were_closed_are_noticed)
 {
 	int log = log_file(), mine;
@@ -121,7 +122,7 @@ START_TEST(descriptors_that_were_closed_are_noticed)
 }
 END_TEST
 
-/* A deleted log's inode number may be that of the program's next file. */
+/* The program's next file may get the inode number of the deleted log. */
 START_TEST(a_later_file_with_the_inode_number_of_the_log_is_another)
 {
 	char path[] = "/tmp/posixtrace-log-XXXXXX";
@@ -144,7 +145,10 @@ START_TEST(a_later_file_with_the_inode_number_of_the_log_is_another)
 	for (int fd = 200; fd < NUMBERS; fd++)
 		ck_assert_int_eq(dup2(mine, fd), fd);
 	trace_number(id, 1);
-	/* Where file system and kernel give the number to no other file, it is another anyway. */
+	/*
+	 * If file system and kernel give the inode number to no other file, the file is different
+	 * anyway.
+	 */
 	if (now.st_ino != before.st_ino)
 		ck_assert_int_eq(posix_trace_flush(trid), EBADF);
 	else
@@ -155,7 +159,7 @@ START_TEST(a_later_file_with_the_inode_number_of_the_log_is_another)
 }
 END_TEST
 
-/* A pipe too: nothing of the log comes out of another one. */
+/* The same with a pipe: no bytes of the log appear in another pipe. */
 START_TEST(a_log_is_not_written_into_another_pipe)
 {
 	int log[2], mine[2];
@@ -177,7 +181,9 @@ START_TEST(a_log_is_not_written_into_another_pipe)
 }
 END_TEST
 
-/* An opened log: its events end there, and closing it closes nothing of the program's. */
+/*
+ * An opened log: its events end there, and posix_trace_close() closes no descriptor of the program.
+ */
 START_TEST(an_opened_log_is_not_read_from_another_file)
 {
 	int log = log_of(10), other = log_of(20), mine = precious();
@@ -189,7 +195,7 @@ START_TEST(an_opened_log_is_not_read_from_another_file)
 	ck_assert_int_gt(take_numbers(other), 0);
 	while (log_next_number(trid) >= 0)
 		events++;
-	ck_assert_int_le(events, 10); /* what was read before may be told */
+	ck_assert_int_le(events, 10); /* events that were already read may be delivered */
 	OK(posix_trace_close(trid));
 	assert_numbers_open(mine);
 	close(log);
@@ -198,7 +204,7 @@ START_TEST(an_opened_log_is_not_read_from_another_file)
 }
 END_TEST
 
-/* The shutdown of a stream of another process closes what is the library's alone. */
+/* The shutdown of a stream of another process closes only descriptors of the library. */
 START_TEST(a_stream_of_another_process_closes_nothing_of_the_programs)
 {
 	int mine = precious(), ready[2];
@@ -225,7 +231,7 @@ START_TEST(a_stream_of_another_process_closes_nothing_of_the_programs)
 }
 END_TEST
 
-/* Programs count on low numbers: the library's own are out of their way. */
+/* Programs expect low descriptor numbers, so the library uses high ones. */
 START_TEST(what_the_library_keeps_has_high_numbers)
 {
 	int log = log_file(), opened = log_of(1);
@@ -245,7 +251,7 @@ END_TEST
 
 static Suite *build(void)
 {
-	/* Without the fixture that counts descriptors: these tests leave theirs open. */
+	/* These tests leave descriptors open, so they run without the fixture that counts them. */
 	Suite *suite = suite_create("descriptors of the library");
 	TCase *tc = tcase_create("core");
 

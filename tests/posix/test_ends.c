@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What is left when a process ends that traced, controlled or read. */
+/* The streams and logs after the end of a process that traced, controlled or read. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 #define NOBODY 65534
 
-static bool is_ending; /* in the child whose end is looked at */
+static bool is_ending; /* in the child whose end is tested */
 
 static void reap(pid_t child, int signal)
 {
@@ -25,7 +25,7 @@ static void reap(pid_t child, int signal)
 	ck_assert_int_eq(signal ? WTERMSIG(status) : WEXITSTATUS(status), signal);
 }
 
-/* A child that is killed when it has done what it was for. */
+/* A child that is killed when it has done its task. */
 static pid_t start_child(void (*work)(void *), void *argument, int *done)
 {
 	int ready[2];
@@ -60,7 +60,7 @@ static void read_the_beginning(void *fd)
 	ck_assert_int_eq(log_next_number(trid), 0);
 }
 
-/* EXIT-04: and the log is what it was, for whoever opens it next */
+/* EXIT-04: the log is unchanged for the next process that opens it */
 START_TEST(a_reader_leaves_nothing_behind)
 {
 	int fd = log_of(20), done;
@@ -144,7 +144,7 @@ static void name_in_advance(void *argument)
 	OK(posix_trace_trid_eventid_open(trid, "v", control->id));
 }
 
-/* EXIT-07: what a controller named for a process, the process keeps */
+/* EXIT-07: a process keeps the names that a controller opened for it */
 START_TEST(names_outlive_the_controller_that_mapped_them)
 {
 	struct puppet puppet = puppet_start();
@@ -157,7 +157,7 @@ START_TEST(names_outlive_the_controller_that_mapped_them)
 	int done;
 
 	ck_assert_ptr_ne(control.id, MAP_FAILED);
-	puppet_tell(&puppet, PUPPET_ONE); /* its own name "u" is older */
+	puppet_tell(&puppet, PUPPET_ONE); /* its own name "u" is older than the controller's */
 	child = start_child(name_in_advance, &control, &done);
 	finish_child(child, done);
 
@@ -209,7 +209,7 @@ START_TEST(children_of_a_controller_are_not_traced)
 }
 END_TEST
 
-/* PRIV-04: the library neither narrows nor widens who may read it */
+/* PRIV-04: the library neither restricts nor extends the rights to read it */
 START_TEST(a_log_is_as_private_as_its_file)
 {
 	static const mode_t modes[] = { 0600, 0640, 0644 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix_trace_event(): what is recorded, where, and with which attributes. */
+/* posix_trace_event(): the recorded data, the streams that record it, and its attributes. */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,7 @@ START_TEST(without_a_stream_an_event_does_nothing)
 }
 END_TEST
 
-/* EVENT-05 of the inline check: without a stream its arguments are not even evaluated */
+/* EVENT-05 with the inline check: without a stream the arguments are not evaluated */
 START_TEST(a_trace_point_is_an_event_while_there_is_a_stream)
 {
 	trace_event_id_t u = type_of("u");
@@ -87,7 +87,8 @@ START_TEST(the_data_is_recorded_byte_by_byte)
 			for (size_t i = 0; i < len; i++)
 				buffer[align + i] = (unsigned char)(len + 3 * i + align);
 			posix_trace_event(u, buffer + align, len);
-			memset(buffer, 0, sizeof(buffer)); /* too late to matter */
+			memset(buffer, 0, sizeof(buffer)); /* after the call, when it has no
+							    * effect */
 		}
 	history = read_all(trid);
 	for (size_t align = 0; align < 8; align++)
@@ -155,7 +156,7 @@ START_TEST(an_event_tells_its_process_and_its_thread)
 		for (size_t k = 1; k < history->n; k++)
 			found += !!pthread_equal(history->event[k].info.posix_thread_id,
 						 thread[i]);
-		/* Nothing forbids that a later thread has an earlier one's name. */
+		/* A later thread may have the identifier of an earlier one. */
 		ck_assert_int_ge(found, 1);
 	}
 	for (size_t k = 1; k < history->n; k++) {
@@ -175,7 +176,7 @@ extern char __start_point_text[], __stop_point_text[];
 __attribute__((noinline, section("point_text"))) static void trace_point(trace_event_id_t id)
 {
 	(posix_trace_event)(id, NULL, 0);
-	__asm__ volatile(""); /* no jump instead of the call */
+	__asm__ volatile(""); /* so that the compiler makes a call and not a jump */
 	posix_trace_event(id, NULL, 0);
 	__asm__ volatile("");
 }
@@ -202,7 +203,7 @@ START_TEST(the_program_address_is_that_of_the_call)
 }
 END_TEST
 
-/* In one stream and in several, of any length. */
+/* In one stream and in several, with data of any length. */
 START_TEST(the_program_address_may_be_given)
 {
 	static const char data[40] = "0123456";
@@ -236,7 +237,7 @@ START_TEST(the_program_address_may_be_given)
 }
 END_TEST
 
-/* EVENT-09, CLOCK-01, CLOCK-04: the times are those of the calls, not of the reading */
+/* EVENT-09, CLOCK-01, CLOCK-04: the times are those of the calls, not those of the reads */
 START_TEST(the_time_is_that_of_the_call)
 {
 	enum { EVENTS = 20 };
@@ -257,7 +258,7 @@ START_TEST(the_time_is_that_of_the_call)
 		struct timespec *time = &history->event[i + 1].info.posix_timestamp;
 
 		ck_assert(time->tv_nsec >= 0 && time->tv_nsec < 1000000000);
-		/* A millisecond is granted to the conversion between the clocks. */
+		/* The tolerance for the conversion between the clocks is a millisecond. */
 		ck_assert_int_ge(nanoseconds(time), nanoseconds(&before[i]) - 1000000);
 		ck_assert_int_le(nanoseconds(time), nanoseconds(&after[i]) + 1000000);
 	}

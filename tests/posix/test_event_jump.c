@@ -19,7 +19,10 @@ static volatile sig_atomic_t handled;
 static _Atomic int allowance;
 static sigjmp_buf out_of_here;
 
-/* Traces, unless so much is unread that the stream could become full, and does not return. */
+/*
+ * Traces, unless there are so many unread events that the stream could become full, and does not
+ * return.
+ */
 static void trace_and_jump(int signal)
 {
 	unsigned char data[DATA];
@@ -33,7 +36,10 @@ static void trace_and_jump(int signal)
 	siglongjmp(out_of_here, 1);
 }
 
-/* Reads what there is: whole, in order; trace points that were never finished leave holes. */
+/*
+ * Reads the available events: complete and in order. Trace points that were not finished leave gaps
+ * in the numbers.
+ */
 static void drain_with_gaps(trace_id_t trid, uint64_t count[2], uint64_t last[2])
 {
 	struct history *history = read_all(trid);
@@ -57,7 +63,7 @@ static void drain_with_gaps(trace_id_t trid, uint64_t count[2], uint64_t last[2]
 	allowance = ALLOWANCE;
 }
 
-/* Waits for the next event: one that was never finished may hold up the others for a while. */
+/* Waits for the next event. An unfinished event may delay the others for a while. */
 static int wait_for_more(trace_id_t trid, uint64_t count[2], uint64_t last[2])
 {
 	struct posix_trace_event_info info;
@@ -75,7 +81,8 @@ static int wait_for_more(trace_id_t trid, uint64_t count[2], uint64_t last[2])
 	ck_assert(err == 0 || err == ETIMEDOUT);
 	if (err)
 		return 0;
-	if (info.posix_event_id == POSIX_TRACE_START) /* held up, too, if all was over in no time */
+	if (info.posix_event_id == POSIX_TRACE_START) /* may be delayed, too, if everything was over
+						       * very soon */
 		return 1;
 	if (!payload_read(data, len, &who, &sequence) || who > HANDLER)
 		ck_abort_msg("a torn event of type %u", info.posix_event_id);
@@ -85,8 +92,8 @@ static int wait_for_more(trace_id_t trid, uint64_t count[2], uint64_t last[2])
 }
 
 /*
- * EVENT-13: a handler may leave by siglongjmp. The trace points it never returns to are not
- * recorded; all others are, whole and in order, however often that happens, and the ledger is
+ * EVENT-13: a handler may leave by siglongjmp(). The trace points to which it does not return are
+ * not recorded. All others are complete and in order, however often that happens, and the ledger is
  * right.
  */
 START_TEST(a_handler_that_jumps_away_leaves_the_stream_usable)
@@ -104,7 +111,7 @@ START_TEST(a_handler_that_jumps_away_leaves_the_stream_usable)
 	ck_assert_ptr_ne(signal(SIGALRM, trace_and_jump), SIG_ERR);
 	sigemptyset(&alarm);
 	sigaddset(&alarm, SIGALRM);
-	/* Nothing but trace points and system calls may be interrupted from here on. */
+	/* From here on, only trace points and system calls may be interrupted. */
 	if (!sigsetjmp(out_of_here, 1))
 		setitimer(ITIMER_REAL, &often, NULL);
 	while (handled < 2000) {

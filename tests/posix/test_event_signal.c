@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix_trace_event() in signal handlers that interrupt anything, this library included. */
+/* posix_trace_event() in signal handlers that interrupt any code, including this library. */
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -16,9 +16,12 @@
 enum { MAIN, HANDLER, MAKERS = 9 };
 
 static trace_event_id_t main_type, handler_type;
-static volatile sig_atomic_t handled; /* by the one thread that takes the signals */
+static volatile sig_atomic_t handled; /* written by the one thread that receives the signals */
 static volatile sig_atomic_t errno_broken;
-/* How often handlers may still trace before the stream is read: it must not become full. */
+/*
+ * The number of times that handlers may still trace before the stream is read. The stream must not
+ * become full.
+ */
 static _Atomic int allowance;
 #define ALLOWANCE 20000
 
@@ -57,13 +60,13 @@ static void timer_off(void)
 	ck_assert_int_eq(setitimer(ITIMER_REAL, &never, NULL), 0);
 }
 
-/* What was read of the two makers so far. */
+/* The number of events read so far of each of the two makers. */
 struct tally {
 	uint64_t next[MAKERS];
 	uint64_t others;
 };
 
-/* Reads what there is; each maker's events must be whole, in order and without a gap. */
+/* Reads the available events; each maker's events must be complete, in order and without a gap. */
 static void drain(trace_id_t trid, struct tally *tally)
 {
 	struct posix_trace_event_info info;
@@ -104,7 +107,9 @@ static void open_types(void)
 	handler_type = type_of("handler");
 }
 
-/* EVENT-13, EVENT-14, EVENT-17, EVENT-19: nothing lost, nothing torn, each in its order */
+/*
+ * EVENT-13, EVENT-14, EVENT-17, EVENT-19: no event is lost or torn, and each maker's order is kept
+ */
 START_TEST(a_handler_traces_while_it_interrupts_a_trace_point)
 {
 	trace_id_t trid;
@@ -135,7 +140,7 @@ START_TEST(a_handler_traces_while_it_interrupts_a_trace_point)
 }
 END_TEST
 
-/* The calls that a handler interrupts, on a stream beside the one that it traces into. */
+/* The calls that a handler interrupts. They use another stream than the handler. */
 static trace_id_t beside;
 
 static void use_create(void) { shut(STARTED()); }
@@ -231,20 +236,22 @@ START_TEST(a_handler_traces_while_it_interrupts_any_call)
 }
 END_TEST
 
-/* Each of eight signals has a handler and a count of its own; they interrupt one another. */
+/*
+ * Each of eight signals has a handler and a counter of its own. The signals interrupt one another.
+ */
 static volatile sig_atomic_t handled_by[MAKERS];
 static volatile sig_atomic_t has_fired[MAKERS];
 static volatile sig_atomic_t depth, deepest;
 
 #ifdef __SANITIZE_THREAD__
-enum { DEPTH = 1 }; /* its runtime hands on one signal at a time */
+enum { DEPTH = 1 }; /* the runtime of ThreadSanitizer delivers one signal at a time */
 #else
 enum { DEPTH = 2 };
 #endif
 
 /*
- * ThreadSanitizer's runtime may leave all blocked, where one signal comes while it hands on
- * another.
+ * If a signal arrives while ThreadSanitizer's runtime delivers another, the runtime may leave all
+ * signals blocked.
  */
 static void allow_all(void)
 {
@@ -293,7 +300,10 @@ START_TEST(handlers_of_eight_signals_nest_in_one_another)
 	}
 	while (handled_by[MAKERS - 1] < 2000 || deepest < DEPTH) {
 		allow_all();
-		/* Each once in a round, so that the rounds go on however long handlers take. */
+		/*
+		 * Sends each once in a round, so that the rounds continue even if handlers are
+		 * slow.
+		 */
 		for (int i = 0; i < MAKERS - 1; i++) {
 			struct itimerspec soon = { { 0, 0 }, { 0, 70000 + 7919 * i } };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix_trace_event() in many threads at once: nothing lost, nothing mixed, in order. */
+/* posix_trace_event() in many threads at the same time: no event is lost or mixed, and the order is
+ * kept. */
 #include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -79,8 +80,8 @@ enum { RELAY = 4, TURNS = 4000 };
 static sem_t turn[RELAY];
 
 /*
- * The standard lets the order of events be unknown within the clock's resolution; a thread
- * reads the time a little before it has the turn, as processors do. This is far beyond both.
+ * The standard leaves the order of events open within the clock's resolution, and a processor may
+ * read the clock a little before it records. This distance is far greater than both.
  */
 static void wait_beyond_the_resolution(void)
 {
@@ -106,7 +107,7 @@ static void *relay(void *arg)
 	return NULL;
 }
 
-/* EVENT-20, GETNEXT-02: threads that hand the turn on; the order of their calls is known */
+/* EVENT-20, GETNEXT-02: threads that take turns, so that the order of their calls is known */
 START_TEST(a_call_that_begins_after_another_returned_stands_after_it)
 {
 	struct history *history;
@@ -141,9 +142,9 @@ static void *trace_ten(void *arg)
 	return NULL;
 }
 
-enum { IN_TURN = 1100 }; /* more than a stream has rings at a time */
+enum { IN_TURN = 1100 }; /* more than the number of rings that a stream has at a time */
 
-/* EVENT-18, EVENT-19: threads that come and go, each after the one before it */
+/* EVENT-18, EVENT-19: threads that start and end, one after the other */
 START_TEST(threads_that_have_ended_keep_their_events)
 {
 	struct history *history;
@@ -181,7 +182,7 @@ static void *trace_until_released(void *unused)
 	return NULL;
 }
 
-/* EVENT-16: a thread held anywhere in its trace point holds up nobody for ever */
+/* EVENT-16: a thread suspended anywhere in its trace point does not delay others for ever */
 START_TEST(a_thread_that_is_held_in_a_trace_point_blocks_no_other)
 {
 	struct sigaction action = { .sa_handler = hold };

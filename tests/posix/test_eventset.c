@@ -26,7 +26,10 @@ static int has(const trace_event_set_t *set, trace_event_id_t id)
 	return member != 0;
 }
 
-/* As has() for every id, but asserted by whoever compares: Check notes each assertion in a file. */
+/*
+ * As has() for every id, without an assertion: Check writes each assertion to a file. The caller
+ * asserts.
+ */
 static int members(const trace_event_set_t *set)
 {
 	int count = 0;
@@ -53,7 +56,9 @@ START_TEST(empty_makes_a_set_without_members)
 }
 END_TEST
 
-/* SET-02, SET-03, SET-06: no user event type has a name here, but all of their ids are members */
+/*
+ * SET-02, SET-03, SET-06: no user event type has a name here, but all ids of user types are members
+ */
 START_TEST(all_events_are_every_id_that_exists_or_will)
 {
 	trace_event_set_t set;

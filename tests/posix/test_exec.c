@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Processes that execute another program: before they are traced, while they are, and while they
- * trace.
+ * Processes that execute another program: before they are traced, while they are traced, and while
+ * they trace others.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -43,7 +43,7 @@ START_TEST(a_process_can_be_traced_before_it_knows_the_library)
 	struct puppet puppet = puppet_start_plain();
 	trace_id_t trid, other;
 
-	usleep(50000); /* most probably it is a shell by now; if not, all is true as well */
+	usleep(50000); /* most probably it is a shell by now; if not, the checks hold as well */
 	trid = stream_attach(puppet.pid, &(struct wish){ 0 });
 	other = stream_attach(puppet.pid, &(struct wish){ 0 });
 	start(trid);

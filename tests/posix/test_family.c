@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Inheritance: who is traced with a process, through fork, exec, spawn and programs in between. */
+/* Inheritance: the processes that are traced with another one, through fork, exec, spawn and
+ * programs in between. */
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -173,7 +174,7 @@ START_TEST(nothing_is_inherited_of_a_stream_that_closes_for_children)
 }
 END_TEST
 
-/* SPAWN-03, SPAWN-04: a shell that does not know the library stands between */
+/* SPAWN-03, SPAWN-04: with a shell between them that does not know the library */
 START_TEST(the_program_behind_a_shell_is_traced)
 {
 	trace_event_id_t u = type_of("u");
@@ -191,7 +192,7 @@ END_TEST
 
 #define ROUNDS 4
 
-/* Runs the command by a shell until it has ended. */
+/* Runs the command in a shell and waits for its end. */
 static bool by_system(const char *command)
 {
 	return system(command) == 0;
@@ -221,13 +222,16 @@ static bool (*const ways[])(const char *command) = { by_system, by_popen, by_vfo
 
 static int program_of[WAYS][ROUNDS]; /* their process ids */
 
-/* The process id of a program that traced two events, as the shell said before it became that. */
+/*
+ * The process id of a program that traced two events. The shell printed it before it executed that
+ * program.
+ */
 static int run_one(bool (*way)(const char *command))
 {
 	int commands = memfd_create("commands", 0), answers[2], pid = 0;
 	char command[600], text[64] = "", end[8] = "";
 
-	/* What other programs inherit of this does not keep any of them waiting. */
+	/* Keeps this descriptor out of other programs, which would otherwise hold the pipe open. */
 	if (commands < 0 || pwrite(commands, "ee", 2, 0) != 2 || pipe(answers))
 		return 0;
 	snprintf(command, sizeof(command), "echo $$ >/dev/fd/%d; exec %s %d %d x", answers[1],
@@ -271,7 +275,7 @@ static void assert_two_of(const struct history *history, trace_event_id_t u, pid
 	ck_assert_int_eq(next, 3);
 }
 
-/* SPAWN-03: whatever starts a program, in several threads at once */
+/* SPAWN-03: any way to start a program, in several threads at the same time */
 START_TEST(programs_that_threads_start_by_all_means_are_traced_under_their_ids)
 {
 	trace_event_id_t u = type_of("u"), t = type_of("t");
@@ -299,7 +303,7 @@ START_TEST(programs_that_threads_start_by_all_means_are_traced_under_their_ids)
 }
 END_TEST
 
-/* FORK-02, FORK-09, EXIT-05: many children come and go in one stream */
+/* FORK-02, FORK-09, EXIT-05: many children start and end in one stream */
 START_TEST(a_thousand_children_find_room_one_after_the_other)
 {
 	enum { CHILDREN = 1500 };

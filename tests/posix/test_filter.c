@@ -9,7 +9,7 @@
 #include "support/random.h"
 #include "support/stream.h"
 
-/* A set of the ids up to the closing 0. */
+/* A set of the ids before the terminating 0. */
 static trace_event_set_t set_of(trace_event_id_t id, ...)
 {
 	trace_event_set_t set;
@@ -54,7 +54,9 @@ START_TEST(a_new_stream_filters_nothing)
 }
 END_TEST
 
-/* FILTER-02, FILTER-03, FILTER-04, FILTER-15: against a model, suspended, running and stopped */
+/*
+ * FILTER-02, FILTER-03, FILTER-04, FILTER-15: compared with a model; suspended, running and stopped
+ */
 START_TEST(set_add_and_sub_do_what_they_say)
 {
 	static const int how[] = { POSIX_TRACE_SET_EVENTSET, POSIX_TRACE_ADD_EVENTSET,
@@ -212,7 +214,7 @@ START_TEST(system_events_are_filtered_and_still_happen)
 }
 END_TEST
 
-/* FILTER-11, UFULL-01: the automatic ones too */
+/* FILTER-11, UFULL-01: the filter applies to automatic events too */
 START_TEST(an_automatic_stop_and_start_are_filtered_and_still_happen)
 {
 	trace_event_id_t u = type_of("u");
@@ -305,8 +307,8 @@ static _Atomic int64_t called_at[5];
 enum { BEFORE, FILTERED, CHANGING, ADMITTED, OVER }; /* the bell's values */
 
 /*
- * Traces the bell's value as it was before each call, until it is OVER; so many times a value that
- * the stream cannot become full, however long the bell is not rung.
+ * Traces the bell's value as it was before each call, until it is OVER. It traces each value only
+ * so often that the stream cannot become full, even if the bell does not change for a long time.
  */
 static void *trace_the_bell(void *unused)
 {
@@ -325,7 +327,7 @@ static void *trace_the_bell(void *unused)
 	}
 }
 
-/* A fair share of calls under each value of the bell, however slow the machine. */
+/* Waits for a sufficient number of calls at each value of the bell, however slow the machine is. */
 static void let_them_trace(int now)
 {
 	bell = now;
@@ -334,8 +336,8 @@ static void let_them_trace(int now)
 }
 
 /*
- * FILTER-09, EVENT-05: threads trace all the time; no call that began after the type was
- * filtered is recorded, and every one is that began after it was admitted again.
+ * FILTER-09, EVENT-05: threads trace all the time. No call that began after the type was filtered
+ * is recorded, and every call that began after it was admitted again is recorded.
  */
 START_TEST(a_filter_holds_for_all_threads_when_the_call_has_returned)
 {
@@ -364,7 +366,7 @@ START_TEST(a_filter_holds_for_all_threads_when_the_call_has_returned)
 		for (size_t i = 0; i < history->n; i++)
 			if (history->event[i].info.posix_event_id == noise)
 				recorded[number_of(&history->event[i])]++;
-		/* A thread that read FILTERED may have been held up until after the change. */
+		/* A thread that read FILTERED may have been suspended until after the change. */
 		ck_assert_int_le(recorded[FILTERED], TRACERS);
 		ck_assert_int_eq(recorded[ADMITTED], called_at[ADMITTED]);
 		ck_assert_int_eq(history_count(history, POSIX_TRACE_STOP), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix_trace_flush(): what it moves, its marks, and flushes at once. */
+/* posix_trace_flush(): the events that it moves, its marks, and simultaneous flushes. */
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -119,7 +119,7 @@ START_TEST(a_filter_leaves_the_marks_out_but_not_the_flush)
 }
 END_TEST
 
-/* FLUSHF-05: the marks' space is not the stream's (SIZE-11) */
+/* FLUSHF-05: the space of the marks is not part of the stream's size (SIZE-11) */
 START_TEST(the_marks_take_no_space_from_the_stream)
 {
 	const int n = 50;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* An automatic flush that fails has no caller to tell: it tells the stream. */
+/* An automatic flush has no caller that gets its error. It reports the error in the stream. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -15,7 +15,10 @@ static void limit_files(rlim_t bytes)
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-/* SYSEV-02, SYSEV-06, STATUS-12, FLUSHF-09: the limit is lifted again, so that the log can tell */
+/*
+ * SYSEV-02, SYSEV-06, STATUS-12, FLUSHF-09: the limit is removed again, so that the log can report
+ * it
+ */
 START_TEST(the_error_of_an_automatic_flush_is_an_event)
 {
 	int fd = log_file(), error = 0;
@@ -27,7 +30,7 @@ START_TEST(the_error_of_an_automatic_flush_is_an_event)
 	size_t errors = 0;
 
 	limit_files(8192);
-	/* Without assertions: the file in which Check notes each of them has the same limit. */
+	/* Without assertions: the file in which Check writes each of them has the same limit. */
 	while (!error) {
 		for (int i = 0; i < 1000; i++)
 			trace_number(id, i);

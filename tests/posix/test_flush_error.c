@@ -46,7 +46,7 @@ START_TEST(a_file_size_limit_gives_efbig_and_no_signal)
 	ck_assert_int_eq(status_of(trid).posix_stream_flush_error, 0);
 	ck_assert_int_eq(atomic_load(&signals_taken), 0);
 
-	/* As clarified: the events stay in the stream, and the next flush tries again. */
+	/* As clarified: the events remain in the stream, and the next flush tries again. */
 	limit_files(RLIM_INFINITY);
 	OK(posix_trace_flush(trid));
 	ck_assert_int_eq(status_of(trid).posix_stream_flush_error, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* fork(): the child has nothing of its parent's streams, and finds the library usable. */
+/* fork(): the child has none of its parent's streams, and can use the library. */
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -12,13 +12,13 @@
 
 #include "support/stream.h"
 
-/* Runs body in a child; it ends by _exit(0) unless body ends it otherwise. */
+/* Runs body in a child, which ends with _exit(0) unless body ends it otherwise. */
 static void in_child(void (*body)(void), int expected_status)
 {
 	int status;
 	pid_t pid;
 
-	fflush(NULL); /* what is in no buffer is not written twice */
+	fflush(NULL); /* flushed bytes are not written twice */
 	pid = fork();
 	ck_assert_int_ge(pid, 0);
 	if (!pid) {
@@ -32,7 +32,7 @@ static void in_child(void (*body)(void), int expected_status)
 
 static trace_event_id_t u;
 
-/* A whole use of the library, from nothing. */
+/* Uses the library completely, from the start. */
 static void use_all(void)
 {
 	trace_event_id_t v = type_of("of the child");
@@ -86,7 +86,7 @@ static void leave_a_stream_and_exit(void)
 	exit(0);
 }
 
-/* FORK-08, FORK-02: however the child ends */
+/* FORK-08, FORK-02: independent of how the child ends */
 START_TEST(the_end_of_a_child_is_nothing_to_its_parent)
 {
 	trace_id_t loop, until, logged;
@@ -167,7 +167,7 @@ START_TEST(names_of_before_the_fork_are_common_and_later_ones_are_not)
 	close(tell[1]);
 	trid = STARTED();
 	FAILS(EINVAL, posix_trace_eventid_get_name(trid, theirs, name));
-	trace_number(theirs, 1); /* here it is no type */
+	trace_number(theirs, 1); /* here it is no event type */
 	mine = type_of("parent's");
 	OK(posix_trace_eventid_get_name(trid, mine, name));
 	ck_assert_str_eq(name, "parent's");
@@ -203,7 +203,7 @@ static void *trace_on(void *unused)
 	return NULL;
 }
 
-/* Bare calls: Check's own notes about assertions would be in the children's way. */
+/* Calls without assertions: the files in which Check writes them would disturb the children. */
 static void *create_on(void *unused)
 {
 	trace_id_t trid;
@@ -252,13 +252,14 @@ static void *control_on(void *arg)
 
 static void trace_first_then_use_all(void)
 {
-	trace_number(u, 1); /* straight after the fork: EVENT-15 */
+	trace_number(u, 1); /* immediately after the fork: EVENT-15 */
 	trace_number(POSIX_TRACE_UNNAMED_USEREVENT, 1);
 	use_all();
 }
 
 #ifdef __SANITIZE_ADDRESS__
-enum { THREADS = 3 }; /* the locks of its allocator are not made free in a child: no malloc() */
+enum { THREADS = 3 }; /* fork() does not release the locks of this allocator in the child: no
+		       * malloc() */
 #else
 enum { THREADS = 5 };
 #endif
@@ -289,7 +290,7 @@ static void *trace_one(void *number)
 	return NULL;
 }
 
-/* FORK-14: threads of before and after the creation, without further action */
+/* FORK-14: threads created before and after the stream, without further action */
 START_TEST(new_threads_are_traced)
 {
 	trace_id_t trid;

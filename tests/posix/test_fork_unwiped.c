@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fork() where the kernel leaves to the child what it was advised to wipe: emulators take the
- * advice and do nothing about it, and Linux before 4.14 does not know it. Here this program's
- * madvise(), which the library calls, is such a one.
+ * fork() on a system that ignores MADV_WIPEONFORK: emulators accept the advice and do nothing, and
+ * Linux before 4.14 does not know it. Here the library calls this program's madvise(), which
+ * ignores it.
  */
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What holds for all functions: null pointers, errno, threads, independent streams. */
+/* Rules for all functions: null pointers, errno, threads, independent streams. */
 #include <stdatomic.h>
 #include <sched.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ START_TEST(null_for_a_needed_pointer_is_EINVAL_in_calls_on_streams)
 	FAILS(EINVAL, posix_trace_timedgetnext_event(trid, &info, data, 8, NULL, &flag, &past));
 	FAILS(EINVAL, posix_trace_timedgetnext_event(trid, &info, data, 8, &len, NULL, &past));
 	FAILS(EINVAL, posix_trace_timedgetnext_event(trid, &info, data, 8, &len, &flag, NULL));
-	ck_assert_events(trid, "START u"); /* none of them took an event */
+	ck_assert_events(trid, "START u"); /* none of them consumed an event */
 	shut(trid);
 }
 END_TEST

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix_trace_getnext_event(), timedgetnext and trygetnext: what a call delivers, and when. */
+/* posix_trace_getnext_event(), timedgetnext and trygetnext: the event that a call delivers, and the
+ * time at which it does. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Waiting for an event: what ends it, and that nothing is lost or left behind by how it ends. */
+/* Waiting for an event: the causes that end the wait, without a loss of events or resources. */
 #include <limits.h>
 #include <sched.h>
 #include <signal.h>
@@ -9,7 +9,7 @@
 
 #include "support/stream.h"
 
-/* One thread that waits once, and how it ended. */
+/* A thread that waits once, and the result of its wait. */
 struct waiter {
 	trace_id_t trid;
 	const struct timespec *deadline; /* NULL for posix_trace_getnext_event() */
@@ -51,7 +51,9 @@ static pthread_t begin_wait(struct waiter *w)
 	return thread;
 }
 
-/* GETNEXT-04, TIMED-01: never started, running, stopped; until an event comes */
+/*
+ * GETNEXT-04, TIMED-01: never started, running, stopped; the wait lasts until an event is recorded
+ */
 START_TEST(a_reader_waits_until_there_is_an_event)
 {
 	trace_event_id_t u = type_of("u");
@@ -63,7 +65,7 @@ START_TEST(a_reader_waits_until_there_is_an_event)
 
 		first.deadline = second.deadline = third.deadline = timed ? &never : NULL;
 		thread = begin_wait(&first);
-		trace_number(u, 1); /* not recorded, so it wakes nobody for good */
+		trace_number(u, 1); /* not recorded, so it does not end the wait */
 		ck_assert_int_eq(first.ended, 0);
 		start(trid);
 		join(thread);
@@ -94,7 +96,8 @@ END_TEST
 static atomic_int signals;
 
 #ifdef __SANITIZE_THREAD__
-enum { DELIVERED = 0 }; /* its runtime keeps a sleeper's signal until the sleep is over */
+enum { DELIVERED = 0 }; /* its runtime defers a signal to a sleeping thread until the sleep is
+			 * over */
 #else
 enum { DELIVERED = 1 };
 #endif
@@ -126,7 +129,7 @@ START_TEST(a_signal_ends_the_wait_with_EINTR_and_takes_no_event)
 
 		history_free(read_all(trid));
 		thread = begin_wait(&w);
-		/* The first one could come just before the wait begins. */
+		/* The first signal could arrive just before the wait begins. */
 		while (!w.ended) {
 			pthread_kill(thread, SIGUSR1);
 			sched_yield();
@@ -144,7 +147,10 @@ START_TEST(a_signal_ends_the_wait_with_EINTR_and_takes_no_event)
 }
 END_TEST
 
-/* GETNEXT-08: signals and events at once: what is not delivered stays */
+/*
+ * GETNEXT-08: signals and events at the same time: events that are not delivered remain in the
+ * stream
+ */
 START_TEST(no_event_is_lost_between_signals)
 {
 	enum { EVENTS = 300 };
@@ -200,7 +206,7 @@ START_TEST(a_handler_with_SA_RESTART_lets_the_wait_go_on)
 				sched_yield();
 		}
 		spin_until_asleep(w.tid);
-		/* A timed wait may be interrupted all the same; a plain one may not. */
+		/* A timed wait may be interrupted nevertheless; a plain one may not. */
 		if (!timed)
 			ck_assert_int_eq(w.ended, 0);
 		trace_number(u, 1);
@@ -264,7 +270,7 @@ static void *wait_for_ever(void *arg)
 	}
 }
 
-/* GETNEXT-11, SIGCAN-03: cancelled while it sleeps, and while an event comes */
+/* GETNEXT-11, SIGCAN-03: cancelled while it sleeps, and while an event is recorded */
 START_TEST(a_cancelled_reader_takes_no_event_with_it)
 {
 	trace_event_id_t u = type_of("u");
@@ -313,7 +319,7 @@ START_TEST(each_event_goes_to_one_of_the_waiting_threads)
 		e[i].timed = i % 2;
 		thread[i] = spawn(wait_for_ever, &e[i]);
 	}
-	/* One at a time, so that every wake-up is needed; then all at once. */
+	/* One at a time, so that every wake-up is needed. Then all at the same time. */
 	for (int n = 0; n < 2 * EVENTS; n++) {
 		trace_number(u, n);
 		do {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A log is completed whatever becomes of its writer, and of its guardian. The children here are the
- * writers.
+ * A log is completed after its writer ended in any way, and after its guardian ended too. The
+ * children of the test are the writers.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -54,8 +54,8 @@ START_TEST(a_log_is_completed_after_exit_and_exec_too)
 END_TEST
 
 /*
- * A process that traces the puppet into fd, and has started to. It has this program for guardian;
- * NULL: the usual one.
+ * A process that traces the puppet into fd and has started to. This program is its guardian; NULL
+ * means the usual one.
  */
 static pid_t start_controller(const struct puppet *puppet, int fd, const char *guardian)
 {
@@ -77,13 +77,13 @@ static pid_t start_controller(const struct puppet *puppet, int fd, const char *g
 			_exit(1);
 		pause();
 	}
-	ck_assert_int_eq(close(ready[1]), 0); /* so that a child that fails is noticed */
+	ck_assert_int_eq(close(ready[1]), 0); /* so that the test notices a child that fails */
 	ck_assert_int_eq(read(ready[0], &c, 1), 1);
 	ck_assert_int_eq(close(ready[0]), 0);
 	return child;
 }
 
-/* EXIT-01: and the process that was traced goes on */
+/* EXIT-01: and the traced process continues */
 START_TEST(the_log_of_a_killed_controller_has_the_targets_events)
 {
 	struct puppet puppet = puppet_start();
@@ -100,7 +100,7 @@ START_TEST(the_log_of_a_killed_controller_has_the_targets_events)
 	puppet_tell(&puppet, PUPPET_ONE);
 	trid = log_open(fd);
 	OK(posix_trace_get_ledger_np(trid, &ledger));
-	/* START, STOP, and of flushing */
+	/* START, STOP, and the marks of flushes */
 	ck_assert_uint_eq(ledger.reported, PUPPET_MANY_EVENTS + 4);
 	ck_assert_uint_eq(ledger.called, ledger.reported);
 	log_close(trid);
@@ -109,7 +109,7 @@ START_TEST(the_log_of_a_killed_controller_has_the_targets_events)
 }
 END_TEST
 
-/* A guardian that does not begin before the file "go" is there. */
+/* A guardian that does not begin before the file "go" exists. */
 static void make_slow_guardian(char *program, const char *go)
 {
 	int fd = mkstemp(program);
@@ -124,8 +124,8 @@ static void make_slow_guardian(char *program, const char *go)
 }
 
 /*
- * EXIT-01: though its controller was killed before its guardian had come to anything, and others
- * looked
+ * EXIT-01: the controller was killed before its guardian began to work, and while observers looked
+ * at the stream
  */
 START_TEST(a_guardian_that_is_late_finds_its_stream)
 {
@@ -162,8 +162,8 @@ START_TEST(a_guardian_that_is_late_finds_its_stream)
 END_TEST
 
 /*
- * CLEAR-05, EXIT-01: what the log had is counted, though nothing was flushed between the clear and
- * the death
+ * CLEAR-05, EXIT-01: cleared events of the log are counted, although no flush happened between the
+ * clear and the death
  */
 START_TEST(what_was_cleared_before_a_death_is_counted)
 {
@@ -207,7 +207,7 @@ START_TEST(what_was_cleared_before_a_death_is_counted)
 }
 END_TEST
 
-/* The guardian is nobody's child that waits, and gone when its work is. */
+/* The guardian is not a child that the writer waits for, and it ends after its work. */
 START_TEST(nobody_waits_for_a_guardian)
 {
 	int fd = log_file(), status;
@@ -232,7 +232,8 @@ START_TEST(nobody_waits_for_a_guardian)
 END_TEST
 
 /*
- * Traces itself into fd: 100 events and a flush, three times, whose ends it tells. Then it waits.
+ * Traces itself into fd: 100 events and a flush, three times, and reports the end of each. Then it
+ * waits.
  */
 static void trace_three_times(int fd, off_t *end, int ready)
 {
@@ -255,8 +256,8 @@ static void trace_three_times(int fd, off_t *end, int ready)
 }
 
 /*
- * EXIT-01: but not where there is more than its writer left to be completed: whole blocks behind
- * what something else has damaged. Cut off, nobody could read them.
+ * EXIT-01: but not if the log has more after the damaged part than its writer left: complete
+ * blocks. If the guardian cut them off, no program could read them.
  */
 START_TEST(a_guardian_leaves_a_damaged_log_as_it_is)
 {
@@ -299,7 +300,7 @@ START_TEST(a_guardian_leaves_a_damaged_log_as_it_is)
 }
 END_TEST
 
-/* Without one everything else works. */
+/* Without a guardian everything else works. */
 START_TEST(a_guardian_may_be_missing)
 {
 	int fd = log_file();

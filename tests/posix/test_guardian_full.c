@@ -10,7 +10,7 @@
 #include "support/log.h"
 #include "support/small_device.h"
 
-/* A child that has found the device full, and waits to be killed. */
+/* A child that has found the device full and waits to be killed. */
 static pid_t start_writer(int fd, trace_event_id_t id)
 {
 	int ready[2];
@@ -31,7 +31,7 @@ static pid_t start_writer(int fd, trace_event_id_t id)
 	return child;
 }
 
-/* The writer is killed, and its guardian, which is ours then, waited for. */
+/* Kills the writer and waits for its guardian, which is then our child. */
 static void kill_and_wait_for_all(pid_t writer)
 {
 	ck_assert_int_eq(kill(writer, SIGKILL), 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The log of a writer that is killed while its threads trace has all that they had recorded. */
+/* The log of a writer that is killed while its threads trace has all events that they had
+ * recorded. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -14,7 +15,7 @@
 #define KILLS       12
 #define STREAM_SIZE (1 << 19)
 
-/* What the children tell of themselves in shared memory: what they had traced when they died. */
+/* The children store in shared memory the number of events that they had traced when they died. */
 struct progress {
 	_Alignas(64) _Atomic uint64_t traced;
 };
@@ -58,7 +59,7 @@ static pid_t start_writer(int fd, const struct log_wish *wish)
 	return child;
 }
 
-/* Every thread's numbers rise, and what is missing among them is in the ledger. */
+/* Every thread's numbers increase, and the missing ones are in the ledger. */
 static void check_log(int fd, int log_policy)
 {
 	struct posix_trace_ledger_np ledger;
@@ -91,8 +92,8 @@ static void check_log(int fd, int log_policy)
 		events++;
 	}
 	/*
-	 * When a log UNTIL_FULL is full the stream stops, and nothing counts what comes then
-	 * (LOG-05).
+	 * When a log of policy UNTIL_FULL is full, the stream stops, and later events are not
+	 * counted (LOG-05).
 	 */
 	if (log_policy != POSIX_TRACE_UNTIL_FULL)
 		ck_assert_uint_ge(events + ledger_lost(&ledger), traced);
@@ -102,7 +103,7 @@ static void check_log(int fd, int log_policy)
 	munmap(progress, 4096);
 }
 
-/* EXIT-01, EXIT-02: all that was recorded before the death is in the log, whatever the policies */
+/* EXIT-01, EXIT-02: all events recorded before the death are in the log, with any policies */
 START_TEST(the_log_of_a_killed_writer_is_complete)
 {
 	static const int policy[] = { POSIX_TRACE_FLUSH, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_LOOP };
@@ -127,7 +128,7 @@ START_TEST(the_log_of_a_killed_writer_is_complete)
 }
 END_TEST
 
-/* EXIT-02: at whatever moment of a flush */
+/* EXIT-02: killed at any moment of a flush */
 START_TEST(a_writer_may_be_killed_at_any_moment)
 {
 	for (int i = 0; i < KILLS; i++) {

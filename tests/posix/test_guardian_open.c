@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A log whose writer has died is opened complete: readers wait for the guardian. The children here
- * are the writers; their guardians become ours, since the test is a subreaper.
+ * A log whose writer has died is complete when it is opened, because readers wait for the guardian.
+ * The children of the test are the writers. Their guardians become children of the test, which is a
+ * subreaper.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +24,7 @@ static void adopt_guardians(void)
 	ck_assert_int_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
 }
 
-/* Traces itself into fd, flushes after some of the events, says so, and waits to be killed. */
+/* Traces itself into fd, flushes after some of the events, reports that, and waits to be killed. */
 static void trace_into(int fd, int ready)
 {
 	trace_event_id_t id = type_of("n");
@@ -72,7 +73,7 @@ static pid_t guardian_of(int fd)
 	return (pid_t)pid;
 }
 
-/* A guardian's program that waits for the file "go", and does its work then. */
+/* A guardian's program that waits for the file "go" before it does its work. */
 static void make_slow_guardian(char *program, const char *go)
 {
 	int fd = mkstemp(program);
@@ -98,7 +99,10 @@ static void assert_all_events(int fd, trace_id_t trid)
 	assert_log_whole(fd);
 }
 
-/* LOG-17, EXIT-02: no loop, no pause: what waitpid() tells of has its log */
+/*
+ * LOG-17, EXIT-02: without a loop or a pause: after waitpid() reports the death, the log is
+ * complete
+ */
 START_TEST(a_log_opened_after_waitpid_is_complete)
 {
 	adopt_guardians();
@@ -136,7 +140,10 @@ START_TEST(a_reader_waits_for_a_guardian_that_has_not_begun)
 }
 END_TEST
 
-/* The salvaging reader too: posix_trace_open_np() gives what a guardian makes of it. */
+/*
+ * The salvaging reader does the same: posix_trace_open_np() returns the log as its guardian
+ * completes it.
+ */
 START_TEST(a_salvaging_reader_waits_as_well)
 {
 	int fd = log_file();
@@ -150,7 +157,10 @@ START_TEST(a_salvaging_reader_waits_as_well)
 }
 END_TEST
 
-/* A stopped guardian may go on at any time: a reader gives up in the end, but gets no half log. */
+/*
+ * A stopped guardian may continue at any time. A reader gives up after a while, but does not get
+ * half a log.
+ */
 START_TEST(a_log_with_a_stopped_guardian_is_being_written)
 {
 	int fd = log_file(), again, got;
@@ -164,7 +174,7 @@ START_TEST(a_log_with_a_stopped_guardian_is_being_written)
 	ck_assert_int_eq(kill(guardian, SIGSTOP), 0);
 	kill_writer(child);
 	ck_assert_int_eq(posix_trace_open(fd, &trid), EINVAL);
-	/* A copy is nobody's to complete: it is opened, and says that it has no end. */
+	/* No guardian completes a copy: it is opened, and reports that it has no end. */
 	again = log_file();
 	lseek(fd, 0, SEEK_SET);
 	while ((got = (int)read(fd, bytes, sizeof(bytes))) > 0)
@@ -177,7 +187,7 @@ START_TEST(a_log_with_a_stopped_guardian_is_being_written)
 }
 END_TEST
 
-/* EXIT-02: nobody is left who could complete it, and nobody is waited for. */
+/* EXIT-02: no process exists that could complete it, and the reader does not wait. */
 START_TEST(a_log_without_writer_and_guardian_is_what_was_flushed)
 {
 	int fd = log_file();
@@ -194,7 +204,7 @@ START_TEST(a_log_without_writer_and_guardian_is_what_was_flushed)
 }
 END_TEST
 
-/* Also one that is killed while a reader waits for it. */
+/* The same with a guardian that is killed while a reader waits for it. */
 START_TEST(a_reader_is_rid_of_a_guardian_that_is_killed)
 {
 	int fd = log_file();

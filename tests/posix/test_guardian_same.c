@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A controller that is killed leaves the log that it would have left by shutting down: for each
- * stream-full policy and each log-full policy, whatever the controller did before.
+ * A killed controller leaves the same log as one that shuts down its stream: for each stream-full
+ * policy and each log-full policy, after any calls.
  *
  * The program of the children is the same each time, and nothing in it depends on time: a stream
- * with the policy FLUSH is never so full that it flushes by itself. Of a log that loops the number
- * of events may differ, since a guardian begins a new block.
+ * with the policy FLUSH is never so full that it flushes by itself. In a LOOP log the number of
+ * events may differ, because a guardian begins a new block.
  */
 #include <errno.h>
 #include <signal.h>
@@ -26,7 +26,7 @@ enum {
 	MANY = 1,    /* more events than the log can have */
 	FLUSH = 2,
 	STATUS = 4,  /* which resets parts of it */
-	RESTART = 8, /* and small events, which a full log might have room for */
+	RESTART = 8, /* and small events, for which a full log might have room */
 	AGAIN = 16,  /* a second flush */
 	STOP = 32,
 	CLEAR = 64,
@@ -96,7 +96,7 @@ static void control(const struct log_wish *wish, int fd, int deeds, bool killed)
 	_exit(0);
 }
 
-/* What the log says of itself, and which events it has. */
+/* Reads the status of the log and its events. */
 static char *tell(int fd, bool loops)
 {
 	struct posix_trace_status_info status = log_status(fd);
@@ -152,7 +152,7 @@ static void compare(int stream, int log)
 		const int deeds = deeds_of[i];
 		char *shut, *killed;
 
-		/* When a stream flushes by itself is a matter of time. */
+		/* The time of an automatic flush is not fixed. */
 		if (stream == POSIX_TRACE_FLUSH && deeds & OVERRUN)
 			continue;
 		shut = log_of_a_controller(&wish, deeds, false);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * HDR-07: every function is one, with the standard's prototype, also without the macro that a
- * header may put in front of it.
+ * HDR-07: every function exists with the standard's prototype, also without a macro that the header
+ * may define for it.
  */
 #include <trace.h>
 
 #include "support/support.h"
 
-/* A list of its own, not made from the header: the standard's 50 prototypes. */
+/* A list independent of the header: the standard's 50 prototypes. */
 #define FUNCTIONS(F)                                                                              \
 	F(int, posix_trace_attr_destroy, (trace_attr_t *))                                        \
 	F(int, posix_trace_attr_init, (trace_attr_t *))                                           \

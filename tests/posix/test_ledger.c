@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The loss ledger of streams: every event is in one column, in total, by type and by thread. That
- * is more than the standard asks; the assertions named are those whose losses are counted.
+ * The loss ledger of streams: every event is in one column, in total, by type and by thread. The
+ * standard does not require this; the cited assertions describe the losses that are counted.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -73,7 +73,7 @@ START_TEST(a_new_stream_has_an_empty_ledger)
 }
 END_TEST
 
-/* SIZE-10, EVENT-05, FILTER-08: what the stream does not want is not called */
+/* SIZE-10, EVENT-05, FILTER-08: events that the stream does not record are not called */
 START_TEST(events_are_unread_then_reported_and_unwanted_ones_do_not_count)
 {
 	trace_event_id_t wanted = type_of("wanted"), filtered = type_of("filtered");
@@ -137,7 +137,7 @@ START_TEST(what_loop_overwrites_is_counted_exactly)
 	ck_assert_ledger_line(line, 0, 0, OVERWRITTEN, 1);
 	line = ledger_of_type(trid, POSIX_TRACE_STOP);
 	ck_assert_ledger_line(line, 1, 0, OVERWRITTEN, 0);
-	/* The marks of the gap are system events like others: called, and reported. */
+	/* The marks of the gap are system events: called and reported, like others. */
 	line = ledger_total(trid);
 	ck_assert_ledger_line(line, history->n, 0, OVERWRITTEN, n - survivors + 1);
 	ck_assert_uint_eq(history->n, survivors + 3);

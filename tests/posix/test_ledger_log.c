@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The loss ledger of streams with log, and the one that a log carries: "reported" are the events
- * that the log holds, and every other one is lost to a cause.
+ * The loss ledger of streams with log, and the ledger in a log. The reported events are those that
+ * the log holds; every other event is lost, with a cause.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* What the threads counted by themselves: n[1] of the type of every third event. */
+/* The threads' own counts; n[1] has the type of every third event. */
 struct counts {
 	struct worker worker[WORKERS];
 	uint64_t n[2];
@@ -65,8 +65,8 @@ static struct counts run_workers(trace_event_id_t often, trace_event_id_t rarely
 }
 
 /*
- * The opened log's ledger against the private counts and against what the log really holds: by
- * type and by thread, all that is not there is lost to the one cause.
+ * Compares the opened log's ledger with the threads' own counts and with the events in the log: by
+ * type and by thread, every missing event is lost to the one cause.
  */
 static void compare(int fd, const struct counts *counts, const trace_event_id_t type[2], int cause)
 {
@@ -190,7 +190,7 @@ struct flushing {
 	_Atomic bool ended;
 };
 
-/* Fills the LOOP log again and again: each flush overwrites blocks. */
+/* Fills the LOOP log repeatedly: each flush overwrites blocks. */
 static void *fill_loop_log(void *arg)
 {
 	struct flushing *flushing = arg;
@@ -205,8 +205,8 @@ static void *fill_loop_log(void *arg)
 }
 
 /*
- * LOG-03: a flush overwrites blocks of the log without the stream's lock. The ledger of a type, of
- * a thread and in total have the same losses, whenever they are read.
+ * LOG-03: a flush overwrites blocks of the log without the stream's lock. The ledgers of a type, of
+ * a thread and of the total have the same losses, at any time.
  */
 START_TEST(a_ledger_beside_a_loop_log_that_is_written_closes)
 {
@@ -222,7 +222,7 @@ START_TEST(a_ledger_beside_a_loop_log_that_is_written_closes)
 		struct posix_trace_ledger_np type = ledger_of_type(flushing.trid, flushing.type);
 		struct posix_trace_ledger_np total = ledger_total(flushing.trid);
 
-		/* The total was read later. */
+		/* The total was read after the others. */
 		ck_assert_uint_ge(total.lost[LOG_OVERWRITTEN], type.lost[LOG_OVERWRITTEN]);
 		ck_assert_uint_ge(type.lost[LOG_OVERWRITTEN], overwritten);
 		overwritten = type.lost[LOG_OVERWRITTEN];
@@ -279,7 +279,10 @@ START_TEST(what_a_flush_stream_could_not_take_is_counted_exactly)
 	ck_assert_ledger_closes(trid);
 	shut(trid);
 	fd = siphon_finish(siphon);
-	/* Threads of one round may have the handles, though not the ids, of another. */
+	/*
+	 * Threads of one round may have the handles of threads of another round, though not the
+	 * ids.
+	 */
 	trid = log_open(fd);
 	ck_assert_ledger_closes(trid);
 	for (int t = 0; t < 2; t++) {
@@ -312,12 +315,12 @@ START_TEST(what_a_failed_flush_lost_is_counted_exactly)
 	struct rlimit limit;
 
 	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
-	limit.rlim_cur = 40 << 10; /* a part of them, however small the file keeps them */
+	limit.rlim_cur = 40 << 10; /* some of them, even if the log stores them in little space */
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	FAILS(EFBIG, posix_trace_flush(trid));
 	ck_assert_ledger_closes(trid);
 	FAILS(EFBIG, posix_trace_shutdown(trid));
-	limit.rlim_cur = limit.rlim_max; /* Check, too, writes to a file */
+	limit.rlim_cur = limit.rlim_max; /* Check writes to a file, too */
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	trid = log_open(fd);
 	history = read_log(trid);

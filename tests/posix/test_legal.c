@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Which call is legal on which identifier: every function that takes a stream, on an active
- * stream without log (A), with log (L), on an opened log (P) and on everything else (X).
+ * The legality of each call on each kind of identifier: every function with a stream argument, on
+ * an active stream without log (A), with log (L), on an opened log (P) and on any other value (X).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,9 @@
 #include "support/random.h"
 #include "support/stream.h"
 
-/* Where every call puts its results, so that one look tells whether it put any. */
+/*
+ * Memory for the results of all calls, so that one comparison shows whether a call has written any.
+ */
 static struct results {
 	trace_attr_t attr;
 	struct posix_trace_status_info status;
@@ -48,7 +50,7 @@ static int call_get_name(trace_id_t trid)
 	return posix_trace_eventid_get_name(trid, POSIX_TRACE_START, out.name);
 }
 
-/* The one function that answers yes (here 0) or no (here EINVAL) and has no errors. */
+/* The only function with the results yes (here 0) and no (here EINVAL) and without errors. */
 static int call_equal(trace_id_t trid)
 {
 	return posix_trace_eventid_equal(trid, POSIX_TRACE_START, POSIX_TRACE_START) ? 0 : EINVAL;
@@ -107,7 +109,7 @@ static const struct row {
 };
 #define ROWS ((int)(sizeof(rows) / sizeof(rows[0])))
 
-/* One cell: 0 where the call is legal on that kind, else EINVAL and no result. */
+/* Checks one cell: 0 if the call is legal on that kind, else EINVAL and no result. */
 static void try_cell(const struct row *row, char kind, trace_id_t trid)
 {
 	int expected = strchr(row->legal_on, kind) ? 0 : EINVAL;
@@ -141,7 +143,7 @@ static trace_id_t with_log(int *fd)
 	trace_attr_t attr;
 	trace_id_t trid;
 
-	/* UNTIL_FULL flushes only when told to, so the log has no marks from elsewhere. */
+	/* The policy UNTIL_FULL flushes only on request, so the log has no other marks. */
 	wish_attr(&attr, &(struct wish){ .policy = POSIX_TRACE_UNTIL_FULL });
 	*fd = memfd_create("log", MFD_CLOEXEC);
 	ck_assert_int_ge(*fd, 0);
@@ -151,7 +153,7 @@ static trace_id_t with_log(int *fd)
 	return trid;
 }
 
-/* The log that a shutdown stream left in fd, without the marks of flushes. */
+/* The log that a shut-down stream left in fd, without the marks of flushes. */
 static void assert_log(int fd)
 {
 	struct history *history;
@@ -322,7 +324,9 @@ START_TEST(a_child_has_none_of_its_parents_identifiers)
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert_msg(WIFEXITED(status) && !WEXITSTATUS(status), "the child failed");
 
-	/* The parent's streams are as they were; plain also saw the other two streams' events. */
+	/*
+	 * The parent's streams are unchanged; plain also has the events of the other two streams.
+	 */
 	history = read_all(plain);
 	ck_assert_uint_eq(history_count(history, POSIX_TRACE_START), 1);
 	ck_assert_uint_eq(history_count(history, type_of("u")), 3);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix_trace_set_level_np(): a filter by what types are described with. */
+/* posix_trace_set_level_np(): a filter by the levels in the descriptions of types. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -102,7 +102,7 @@ START_TEST(set_filter_replaces_it_or_makes_exceptions)
 	OK(posix_trace_set_level_np(trid, 3));
 	change(trid, debug, POSIX_TRACE_SUB_EVENTSET);
 	ck_assert(!is_filtered(trid, debug));
-	/* What is said already is not said again. */
+	/* A level that is already set is not reported again. */
 	OK(posix_trace_eventid_describe_np(debug, "u32 n; @level 5"));
 	ck_assert(!is_filtered(trid, debug));
 	change(trid, plain, POSIX_TRACE_ADD_EVENTSET);
@@ -225,7 +225,7 @@ static void *describe_many(void *arg)
 	return arg;
 }
 
-/* Whoever comes first, in the end every type is as its level says. */
+/* In any order of the calls, every type is filtered as its level requires at the end. */
 START_TEST(levels_and_descriptions_that_race_agree)
 {
 	trace_id_t trid = STREAM();

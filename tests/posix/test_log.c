@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a log holds, who can read it and when, and what shutdown leaves in it. */
+/* The content of a log, its possible readers and times of reading, and its state after shutdown. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #include "support/log.h"
 
-#define LOG_BYTES 20000 /* of event records, where a test fills a log */
+#define LOG_BYTES 20000 /* bytes of event records, for tests that fill a log */
 
 static struct posix_trace_ledger_np ledger_of(trace_id_t trid)
 {
@@ -21,8 +21,8 @@ static struct posix_trace_ledger_np ledger_of(trace_id_t trid)
 }
 
 /*
- * A process that was there before the stream and has nothing of it but the file: it opens the log
- * and writes what it reads to a pipe.
+ * A process that existed before the stream and has only the file: it opens the log and writes the
+ * events to a pipe.
  */
 struct outsider {
 	pid_t pid;
@@ -203,11 +203,11 @@ START_TEST(what_a_failing_shutdown_could_not_write_is_counted_in_the_log_it_leav
 	for (int i = 0; i < n; i++)
 		trace_number(id, i);
 	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
-	limit.rlim_cur = 40 << 10; /* a part of them, however small the file keeps them */
+	limit.rlim_cur = 40 << 10; /* some of them, even if the log stores them in little space */
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	FAILS(EFBIG, posix_trace_shutdown(trid));
 	FAILS(EINVAL, posix_trace_shutdown(trid));
-	limit.rlim_cur = limit.rlim_max; /* Check, too, writes to a file */
+	limit.rlim_cur = limit.rlim_max; /* Check writes to a file, too */
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
 
 	opened = log_open(fd);
@@ -256,7 +256,7 @@ START_TEST(shutdown_stops_flushes_and_leaves_the_last_status_in_the_log)
 	trid = LOGGED_STARTED(fd, .policy = POSIX_TRACE_UNTIL_FULL,
 			      .log_policy = POSIX_TRACE_APPEND);
 	fill(trid, id, 100, 0);
-	trace_number(id, 0); /* this one nobody reads before shutdown */
+	trace_number(id, 0); /* no reader sees this one before the shutdown */
 	shut(trid);
 	opened = log_open(fd);
 	for (int i = 0; i < 2; i++)
@@ -304,7 +304,7 @@ START_TEST(a_wrapped_log_keeps_every_type_and_attribute)
 }
 END_TEST
 
-/* One event of the type with the empty name, which is listed once and has its line. */
+/* One event of the type with the empty name. The type is listed once and has its line. */
 static void assert_empty_name(int fd, trace_event_id_t empty)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1] = "?";
@@ -325,7 +325,7 @@ static void assert_empty_name(int fd, trace_event_id_t empty)
 	log_close(trid);
 }
 
-/* EVID-14, LOG-10, LIST-07, NAMEOF-03: in a finished log, and in one that was cut short */
+/* EVID-14, LOG-10, LIST-07, NAMEOF-03: in a completed log, and in one that was cut off */
 START_TEST(the_empty_name_is_a_name_in_a_log_too)
 {
 	static const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL,

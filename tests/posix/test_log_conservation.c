@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Threads at full speed into a FLUSH stream with a log of every policy: what the log holds and
- * what the ledger says is lost are together what the threads counted by themselves, for each
- * thread and each type; nothing is torn or mixed, and no thread's order is changed.
+ * Threads trace at full speed into a FLUSH stream with a log of every policy. For each thread and
+ * each type, the events in the log and the losses in the ledger together equal the threads' own
+ * counts. No event is torn or mixed, and the order of each thread is kept.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static void *produce(void *arg)
 	return NULL;
 }
 
-/* What the log holds, counted while it is checked event by event. */
+/* The events in the log, counted while each is checked. */
 struct holdings {
 	uint64_t thread[THREADS];
 	uint64_t type[TYPES];
@@ -86,7 +86,7 @@ static void count_log(trace_id_t trid, const struct producer *producer,
 	}
 }
 
-/* called is what was counted, or, where the stream may have been suspended, at most that. */
+/* called equals the own counts or, if the stream may have been suspended, is less. */
 static void compare(const struct posix_trace_ledger_np *line, uint64_t counted, uint64_t held,
 		    bool suspended)
 {
@@ -149,7 +149,8 @@ static void conserve(int log_policy, size_t stream_bytes, size_t log_bytes)
 START_TEST(an_append_log_and_its_losses_are_all_that_was_traced)
 {
 	conserve(POSIX_TRACE_APPEND, 16 << 20, 0); /* hardly any losses */
-	conserve(POSIX_TRACE_APPEND, 1, 0);        /* as small as can be: nearly all */
+	conserve(POSIX_TRACE_APPEND, 1, 0);        /* the smallest possible log: nearly all events
+						    * are lost */
 	conserve(POSIX_TRACE_APPEND, 256 << 10, 0);
 }
 END_TEST

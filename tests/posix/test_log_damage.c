@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Damaged logs: real ones, cut at 200 lengths and with 2,000 bit flips, chosen by a generator of
- * fixed seed. Whatever the damage: no crash, no endless reading, nothing delivered that was not
- * in the log, and what is whole is kept.
+ * fixed seed. With any damage: no crash, no endless read, no event that was not in the log, and
+ * every undamaged block is read.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -68,17 +68,17 @@ static struct sample sample_of(int log_policy)
 	return sample;
 }
 
-/* What one reading of a damaged log delivered. */
+/* The events that one read of a damaged log delivered. */
 struct harvest {
 	int opened;
 	size_t events; /* whole user events */
 	int first, last;
-	int gap; /* one was reported since the last user event, or since the beginning */
-	uint64_t damaged; /* parts, as the reader that skips them tells */
+	int gap; /* a gap was reported since the last user event, or since the beginning */
+	uint64_t damaged; /* damaged parts, as reported by the reader that skips them */
 	int begins; /* the number that the first event must have, if no gap is before it; -1: any */
 };
 
-/* Every user event must be the log's own, and next to the one before unless a gap is told. */
+/* Every user event must belong to the log and follow its predecessor, unless a gap is reported. */
 static void take(struct harvest *harvest, trace_event_id_t type, const void *data, size_t len,
 		 int gap)
 {
@@ -102,7 +102,7 @@ static void take(struct harvest *harvest, trace_event_id_t type, const void *dat
 	harvest->gap = 0;
 }
 
-/* Everything that can be asked of an opened log, so that damage anywhere is met. */
+/* All queries of an opened log, so that damage anywhere is found. */
 static void ask(trace_id_t trid)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1];
@@ -193,7 +193,7 @@ static struct harvest salvage(int fd, int begins)
 	return harvest;
 }
 
-/* The checker reads everything and says where the first fault stands. */
+/* The checker reads everything and reports the offset of the first fault. */
 struct faults {
 	size_t n, bytes;
 };
@@ -235,7 +235,7 @@ START_TEST(a_log_cut_anywhere_is_read_up_to_its_last_whole_block)
 		uint64_t state = 2;
 		int fd, err;
 
-		/* Rising, so that more bytes must never give fewer events. */
+		/* Increasing lengths, so that more bytes must never give fewer events. */
 		for (int i = 0; i < CUTS; i++)
 			cut[i] = random_between(&state, 0, sample.len - 1);
 		for (int i = 1; i < CUTS; i++)
@@ -253,7 +253,8 @@ START_TEST(a_log_cut_anywhere_is_read_up_to_its_last_whole_block)
 			ck_assert_int_eq(plain.opened, saved.opened);
 			if (plain.opened) {
 				/*
-				 * The first event on, without a hole, up to the last whole block.
+				 * The events from the first on, without a gap, up to the last
+				 * complete block.
 				 */
 				ck_assert_uint_eq(plain.events, saved.events);
 				if (plain.events)
@@ -289,7 +290,10 @@ START_TEST(a_loop_log_cut_anywhere_gives_only_its_own_events)
 
 		check(fd, &err);
 		ck_assert_uint_ge(saved.events, plain.events);
-		/* Where the newest are cut off, older ones may count again, within the limit. */
+		/*
+		 * If the newest blocks are cut off, older ones may be valid again, within the
+		 * limit.
+		 */
 		if (plain.opened)
 			ck_assert_uint_le(log_info(fd).event_bytes, LOOP_BYTES);
 		close(fd);
@@ -319,17 +323,21 @@ static void flip_bits(int log_policy)
 		saved = salvage(fd, begins);
 		result = check(fd, &err);
 		ck_assert_uint_ge(saved.events, plain.events);
-		if (at < 4096) /* the header: only without magic and version it is no log */
+		if (at < 4096) /* a damaged header: only without magic and version the file is no
+			        * log */
 			ck_assert_uint_eq(saved.events, at < 10 ? 0 : sample.events);
 		if (saved.opened) {
 			opened++;
 			saved_events += saved.events;
 			all += sample.events;
 		}
-		/* Who reads all meets all that the check finds, also where no event is missing. */
+		/*
+		 * A reader of all events meets each fault that the check finds, even if no event is
+		 * missing.
+		 */
 		if (plain.opened && saved.opened && result.complete)
 			ck_assert_int_eq(saved.damaged != 0, result.faults != 0);
-		/* An event may only be missing with a fault to show for it. */
+		/* An event may only be missing if a fault explains it. */
 		if (err || result.faults)
 			noticed++;
 		else
@@ -337,10 +345,10 @@ static void flip_bits(int log_policy)
 		ck_assert_int_eq(pwrite(fd, &sample.bytes[at], 1, (off_t)at), 1);
 	}
 	assert_log_whole(fd);
-	/* One flip costs one block; the blocks here are at most an eighth of the log. */
+	/* One changed bit costs one block; the blocks here are at most an eighth of the log. */
 	ck_assert_uint_gt(opened, FLIPS / 2 / 100 * 98);
 	ck_assert_uint_gt(saved_events, all / 10 * 8);
-	/* Every byte of a sequence is under a checksum; what a LOOP log left behind is not. */
+	/* Every byte of a sequence is covered by a checksum; unused bytes of a LOOP log are not. */
 	if (log_policy == POSIX_TRACE_LOOP)
 		ck_assert_uint_gt(noticed, FLIPS / 2 / 10);
 	else

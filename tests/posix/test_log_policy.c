@@ -6,7 +6,7 @@
 
 #include "support/log.h"
 
-#define LOG_BYTES 20000 /* of event records, where a test fills a log */
+#define LOG_BYTES 20000 /* bytes of event records, for tests that fill a log */
 
 static struct posix_trace_ledger_np ledger_of(trace_id_t trid)
 {
@@ -16,7 +16,7 @@ static struct posix_trace_ledger_np ledger_of(trace_id_t trid)
 	return ledger;
 }
 
-/* Numbers in batches that no stream of the default size loses, each batch flushed. */
+/* Records numbers in batches that fit into a stream of the default size, and flushes each batch. */
 static void trace_and_flush(trace_id_t trid, trace_event_id_t id, int first, int n)
 {
 	for (int i = 0; i < n; i++) {
@@ -169,7 +169,7 @@ START_TEST(until_full_ends_in_an_automatic_stop_and_discards_the_rest)
 	ck_assert_uint_lt(kept, i);
 	ck_assert_uint_le(data_bytes(history), LOG_BYTES);
 	ck_assert_uint_le(log_info(fd).event_bytes, LOG_BYTES);
-	/* Full means that one more event and its STOP would not have fitted. */
+	/* Full means that one more event and its STOP would not fit. */
 	ck_assert_uint_gt(log_info(fd).event_bytes + 32 + 32, LOG_BYTES);
 	ck_assert_int_eq(log_status(fd).posix_log_full_status, POSIX_TRACE_FULL);
 	history_free(history);
@@ -240,7 +240,7 @@ START_TEST(clear_resets_the_log_of_every_policy_in_a_regular_file)
 }
 END_TEST
 
-/* CLEAR-09, CLEAR-07: and the account is true */
+/* CLEAR-09, CLEAR-07: and the account is right */
 START_TEST(clear_keeps_what_went_into_a_pipe)
 {
 	struct siphon *siphon = siphon_start();

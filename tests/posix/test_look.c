@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix_trace_observe_np() at the streams of this process. */
+/* posix_trace_observe_np() of the streams of this process. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -95,7 +95,7 @@ START_TEST(a_loop_is_full_for_good)
 	ck_assert_int_eq(stream->stream_status, POSIX_TRACE_RUNNING);
 	ck_assert_int_eq(stream->stream_full_status, POSIX_TRACE_FULL);
 	ck_assert_uint_gt(stream->lost[POSIX_TRACE_LOST_OVERWRITTEN_NP], 0);
-	/* The creator leaves out more, so that what it reports has no gap. */
+	/* The creator omits more events, so that its report has no gap. */
 	ck_assert_uint_le(stream->lost[POSIX_TRACE_LOST_OVERWRITTEN_NP],
 			  ledger.lost[POSIX_TRACE_LOST_OVERWRITTEN_NP]);
 	shut(trid);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix_trace_observe_file_np(): files that somebody damaged, cut, or that hold no stream. */
+/* posix_trace_observe_file_np(): files that were damaged or cut, or that contain no stream. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -17,7 +17,7 @@ static uint64_t random_below(uint64_t end)
 	return (random_state >> 17) % end;
 }
 
-/* Where something is: the beginning, the lists, the region's words, its chunks. */
+/* Offsets of parts: the beginning, the lists, the region's words, its chunks. */
 static uint64_t random_place(uint64_t bytes)
 {
 	static const uint64_t part[] = { 256, 16384, 65536 };
@@ -48,7 +48,7 @@ static void damage(uint64_t bytes)
 	close(fd);
 }
 
-/* BACKING_CASES more for a longer look. */
+/* BACKING_CASES sets the number of cases. */
 START_TEST(of_a_damaged_file_there_is_a_whole_log_or_an_error)
 {
 	const char *more = getenv("BACKING_CASES");
@@ -87,7 +87,7 @@ static void leave_box(void)
 	shut(trid);
 }
 
-/* Counters everywhere: no sum of them wraps, and what was left out is told. */
+/* Counters with any value: no sum of them wraps, and omitted events are reported. */
 START_TEST(counts_that_cannot_be_are_left_out)
 {
 	for (unsigned i = 0; i < 10; i++) {
@@ -125,10 +125,7 @@ static uint64_t events_in(int fd)
 	return events;
 }
 
-/*
- * Memory that holds events comes last in the file: where it was cut, what is before the cut is
- * there.
- */
+/* Memory that holds events is the last part of the file: the parts before a cut can be read. */
 START_TEST(of_a_file_that_was_cut_the_rest_is_there)
 {
 	uint64_t all, before;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix_trace_observe_np() at other processes: whose streams are seen, who traces and who
- * inherited.
+ * posix_trace_observe_np() of other processes: the visible streams, their controllers and the
+ * processes that inherited them.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -70,7 +70,7 @@ static pid_t trace_in_child(pid_t target, int *life)
 	return child;
 }
 
-/* Whoever looks opens and closes files on which others, and it itself, have locks. */
+/* An observer opens and closes files on which it and others have locks. */
 START_TEST(looking_takes_nothing_from_anybody)
 {
 	struct puppet puppet = puppet_start();
@@ -85,10 +85,10 @@ START_TEST(looking_takes_nothing_from_anybody)
 		ck_assert_int_eq(sights.sight[0].stream.creator, getpid());
 		ck_assert_int_eq(sights.sight[1].stream.creator, child);
 		ck_assert_uint_eq(look_at_all_for(puppet.pid)->n, 2);
-		/* Its trace points look now and then whether who traces it is still there. */
+		/* Its trace points check from time to time whether its controller still exists. */
 		puppet_tell(&puppet, PUPPET_MANY);
 	}
-	/* The kernel tells another process of our lock, but not ourselves. */
+	/* The kernel reports our lock to another process, but not to ourselves. */
 	if (fork() == 0) {
 		look(puppet.pid);
 		_exit(sights.n == 2 && sights.sight[0].stream.creator == getppid() ? 0 : 1);
@@ -125,12 +125,12 @@ START_TEST(who_inherited_a_stream_is_seen)
 	child = sights.sight[0].member[0];
 	ck_assert_int_ne(child, puppet.pid);
 	ck_assert_uint_eq(sights.sight[1].stream.members, 0);
-	/* The child has the one stream that it inherited, and it is its parent's. */
+	/* The child has the one stream that it inherited, which belongs to its parent. */
 	sight = look_at_one(child);
 	ck_assert_int_eq(sight->stream.pid, puppet.pid);
 	ck_assert_int_eq(sight->member[0], child);
 	ck_assert_int_eq(sight->stream.ended, 0);
-	/* The parent ends, the child goes on. */
+	/* The parent ends, the child continues. */
 	kill(puppet.pid, SIGKILL);
 	ck_assert_int_eq(waitpid(puppet.pid, NULL, 0), puppet.pid);
 	puppet_tell(&puppet, PUPPET_ONE);
@@ -152,7 +152,7 @@ START_TEST(a_process_that_does_not_know_the_library_waits)
 	trace_id_t trid;
 	char name[32] = "";
 
-	/* Until it is a shell: this program's own arena is closed then. */
+	/* Waits until it is a shell: then this program's own arena is closed. */
 	while (strcmp(name, "sh\n") != 0) {
 		char path[40];
 		FILE *file;
@@ -203,7 +203,7 @@ START_TEST(others_may_not_look)
 	int calls = 0;
 
 	if (geteuid() != 0)
-		return; /* only root can become somebody else */
+		return; /* only root can change to another user */
 	puppet = puppet_start();
 	trid = stream_attach(puppet.pid, &(struct wish){ 0 });
 	child = fork();
@@ -220,7 +220,10 @@ START_TEST(others_may_not_look)
 }
 END_TEST
 
-/* Of a process that looks at itself alone: what it inherited is told, and none of the others. */
+/*
+ * For a process that observes itself only: the inherited stream is reported, and none of the
+ * others.
+ */
 START_TEST(a_process_may_look_at_itself_alone)
 {
 	trace_id_t trid = STARTED(.inheritance = POSIX_TRACE_INHERITED);

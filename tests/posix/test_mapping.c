@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which file the address of an event is in: the program, and plugins that come and go. */
+/* The file that contains the address of an event: the program, and plugins that are loaded and
+ * unloaded. */
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -83,7 +84,10 @@ START_TEST(a_plugin_that_came_and_went_is_found_at_its_time)
 }
 END_TEST
 
-/* Wherever the dynamic linker put them: where it cannot be told, nothing is. */
+/*
+ * For all positions at which the dynamic linker put them. If the file cannot be known, none is
+ * reported.
+ */
 START_TEST(of_plugins_between_two_looks_nothing_wrong_is_told)
 {
 	trace_event_id_t id = type_of("a");
@@ -101,7 +105,7 @@ START_TEST(of_plugins_between_two_looks_nothing_wrong_is_told)
 		if (i == 1)
 			OK(posix_trace_flush(trid));
 	}
-	/* It is there at two looks, but not in between. */
+	/* It is mapped at two scans, but not in between. */
 	plugin[0] = plugin_load("first");
 	OK(posix_trace_flush(trid));
 	dlclose(plugin[0].handle);
@@ -122,7 +126,7 @@ START_TEST(of_plugins_between_two_looks_nothing_wrong_is_told)
 }
 END_TEST
 
-/* It came between two looks, and nothing else did: it was there all the time. */
+/* It was mapped between two scans, and no other file: it was mapped all the time. */
 START_TEST(a_plugin_that_stays_is_found_from_its_first_event_on)
 {
 	trace_event_id_t id = type_of("a");
@@ -151,8 +155,7 @@ static Suite *build(void)
 	tcase_add_test(tc, bad_arguments_are_refused);
 #ifdef __SANITIZE_THREAD__
 	/*
-	 * By its own thread each test is a child of a program with threads, which looks from
-	 * outside.
+	 * Each test runs in a child of a program with threads, and scans its mappings from outside.
 	 */
 	return suite;
 #endif

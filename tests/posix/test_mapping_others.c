@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Which file the address of an event of another process is in: a child, a target, one that
- * executes.
+ * The file that contains the address of an event of another process: a child, a target, one that
+ * executes a program.
  */
 #include <dlfcn.h>
 #include <limits.h>
@@ -14,9 +14,9 @@
 #include "support/log.h"
 #include "support/puppet.h"
 
-/* A child of the test and the test itself, each of which can wait for a word of the other. */
+/* A child of the test and the test itself. Each can wait for a message of the other. */
 struct side {
-	pid_t child; /* 0: it is the child's side */
+	pid_t child; /* 0 in the child */
 	int hears, says;
 };
 
@@ -49,7 +49,7 @@ static void hear(const struct side *side)
 	ck_assert_int_eq(read(side->hears, &byte, 1), 1);
 }
 
-/* Says no more, and waits for the child's end; the child can wait for that. */
+/* Sends no more messages and waits for the child's end; the child can wait for the closed pipe. */
 static void leave(const struct side *side)
 {
 	close(side->says);
@@ -100,7 +100,7 @@ START_TEST(a_child_that_ended_had_what_its_parent_had)
 }
 END_TEST
 
-/* The child waits until it is traced, and is there until its parent has seen everything. */
+/* The child waits until it is traced, and lives until its parent has seen everything. */
 START_TEST(of_another_process_it_is_told_too)
 {
 	int fd = log_file();
@@ -139,7 +139,10 @@ START_TEST(of_another_process_it_is_told_too)
 }
 END_TEST
 
-/* Nobody sees the plugins while they are there: the process itself says what came and went. */
+/*
+ * No other process scans while the plugins are loaded: the process itself reports when they were
+ * loaded and unloaded.
+ */
 START_TEST(what_another_process_tells_needs_no_look)
 {
 	int fd = log_file();
@@ -150,7 +153,7 @@ START_TEST(what_another_process_tells_needs_no_look)
 		trace_event_id_t id = type_of("a");
 		struct plugin plugin;
 
-		OK(posix_trace_mapping_publish_np()); /* to nobody yet */
+		OK(posix_trace_mapping_publish_np()); /* no controller reads it yet */
 		say(&side);
 		hear(&side);
 		OK(posix_trace_mapping_publish_np());
@@ -178,8 +181,8 @@ START_TEST(what_another_process_tells_needs_no_look)
 END_TEST
 
 /*
- * The last that can be said is that the first plugin is there; then the second is. In one of the
- * two runs, that is: in the other it is that the first went.
+ * In one of the two runs, the last possible report is that the first plugin is loaded, and the
+ * second is loaded then. In the other run the last report is that the first was unloaded.
  */
 START_TEST(what_could_not_be_told_makes_nothing_wrong_of_what_was)
 {
@@ -193,11 +196,11 @@ START_TEST(what_could_not_be_told_makes_nothing_wrong_of_what_was)
 		trace_event_id_t id = type_of("a");
 		struct plugin plugin;
 
-		OK(posix_trace_mapping_publish_np()); /* to nobody yet */
+		OK(posix_trace_mapping_publish_np()); /* no controller reads it yet */
 		say(&side);
 		hear(&side);
 		OK(posix_trace_mapping_publish_np());
-		ck_assert(!_i || dlopen("libresolv.so.2", RTLD_NOW)); /* one more to say */
+		ck_assert(!_i || dlopen("libresolv.so.2", RTLD_NOW)); /* one more report */
 		for (int told = 0; !told;) {
 			plugin = plugin_load("first");
 			told = posix_trace_mapping_publish_np();
@@ -253,7 +256,7 @@ static void log_something(void)
 }
 
 #ifdef __SANITIZE_THREAD__
-enum { WAYS_TO_END = 0 }; /* its children of threads may make none */
+enum { WAYS_TO_END = 0 }; /* the children of its threads may create none */
 #else
 enum { WAYS_TO_END = 2 };
 #endif
@@ -261,7 +264,7 @@ enum { WAYS_TO_END = 2 };
 #ifdef __SANITIZE_ADDRESS__
 static int is_without_lock;
 
-/* The sanitizer's search for leaks at exit takes the linker's lock, too, unless this says 1. */
+/* The sanitizer's leak check at exit also acquires the linker's lock, unless this returns 1. */
 int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void)
 {
@@ -281,8 +284,8 @@ static void exit_without_lock(void)
 #endif
 
 /*
- * It inherits the dynamic linker's lock from a thread that it has not; a fork that hangs is a
- * timeout.
+ * The child inherits the dynamic linker's lock from a thread that it does not have. If the fork
+ * hangs, the test times out.
  */
 START_TEST(a_child_ends_whatever_a_thread_of_its_parent_did_to_the_linker)
 {
@@ -312,7 +315,10 @@ START_TEST(a_child_ends_whatever_a_thread_of_its_parent_did_to_the_linker)
 }
 END_TEST
 
-/* Seen while it lives, or gone before anybody looked: what it was before, it is not any more. */
+/*
+ * The process was scanned while it lived, or ended before any scan: it no longer is the program
+ * that it was.
+ */
 START_TEST(a_target_that_executes_has_the_files_of_its_new_program)
 {
 	struct puppet puppet = puppet_start();

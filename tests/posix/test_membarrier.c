@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * POSIXTRACE_MEMBARRIER=0: from its first instruction to its exit, a program that traces does not
- * call membarrier(2). A seccomp filter ends it where it does.
+ * call membarrier(2). A seccomp filter ends a program that does.
  */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -24,7 +24,9 @@ static void *trace_five(void *type)
 	return NULL;
 }
 
-/* What a controller does most, with a second thread, for whose sake barriers are. */
+/*
+ * The most frequent calls of a controller, with a second thread, which is the reason for barriers.
+ */
 static bool is_traced(void)
 {
 	struct posix_trace_event_info info;
@@ -45,14 +47,14 @@ static bool is_traced(void)
 	return found == 10 && !posix_trace_stop(trid) && !posix_trace_shutdown(trid);
 }
 
-/* Instead of the suite, in the program that the test executes. */
+/* Runs instead of the suite in the program that the test executes. */
 static void __attribute__((constructor)) be_the_probe(void)
 {
 	if (getenv(PROBE))
 		exit(is_traced() ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
-/* Where there are no filters the test says nothing. */
+/* Without filters in the kernel, the test checks nothing. */
 static void forbid_membarrier(void)
 {
 	struct sock_filter code[] = {
@@ -68,7 +70,7 @@ static void forbid_membarrier(void)
 		_exit(EXIT_SUCCESS);
 }
 
-/* GEN-02: the program is not ended for what the library does. */
+/* GEN-02: calls of the library do not end the program. */
 START_TEST(it_is_not_called_where_the_environment_says_so)
 {
 	pid_t child = fork();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a stream's memory is: twice what its attributes ask for at most, and one largest event for
- * each thread that has recorded, and 256 KiB. It is measured as what the process's memory file has,
- * which other processes do not change.
+ * The memory of a stream: at most twice the size of its attributes, plus one largest event for each
+ * thread that has recorded, plus 256 KiB. The test measures the process's memory file, which other
+ * processes do not change.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static trace_event_id_t u;
 static size_t len;
 static pthread_barrier_t recorded;
 
-/* One after another: what a stream takes is then the same each time. */
+/* One after another, so that a stream needs the same amount each time. */
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
 static void *record(void *events)
@@ -107,7 +107,7 @@ START_TEST(a_stream_takes_twice_what_its_attributes_ask_for_at_most)
 	ck_assert_uint_le(memory() - before, 2 * asked + SLACK);
 	start(trid);
 	record_by_threads(way);
-	/* A thread takes a page at least. */
+	/* A thread needs at least one page. */
 	limit = 2 * asked + SLACK + way->threads * (largest < PAGE ? PAGE : largest);
 	ck_assert_msg(memory() - before <= limit, "%zu KiB, and %zu KiB is the limit",
 		      (memory() - before) / KIB, limit / KIB);
@@ -130,12 +130,12 @@ START_TEST(a_stream_that_is_shut_down_gives_its_memory_back)
 	start(trid);
 	record_by_threads(way);
 	shut(trid);
-	/* The control page and the names have come to it. */
+	/* The control page and the names have been added. */
 	ck_assert_uint_le(memory(), before + 8 * PAGE);
 }
 END_TEST
 
-/* What was not recorded to is not memory, so it is there at once. */
+/* Rings without records have no memory, so it is present at once. */
 START_TEST(a_large_stream_takes_memory_as_it_is_filled)
 {
 	size_t before = memory();
@@ -158,7 +158,7 @@ static void *record_one(void *arg)
 	return NULL;
 }
 
-/* LEDGER: each thread is told apart, and none loses its event for lack of a ring. */
+/* LEDGER: each thread has its own line, and none loses its event because no ring is left. */
 START_TEST(three_thousand_threads_at_once_have_a_ring_each)
 {
 	static pthread_t threads[MANY];

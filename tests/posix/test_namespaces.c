@@ -3,7 +3,7 @@
  * Targets and controllers in other name spaces: of time, whose clocks and start times differ; and
  * of process ids, while /proc is that of the outer one.
  *
- * Making such name spaces takes privileges. Where this process has none each test says so and ends.
+ * The creation of such name spaces needs privileges. Without them each test reports this and ends.
  */
 #include <fcntl.h>
 #include <sched.h>
@@ -33,14 +33,14 @@ static bool write_text(const char *path, const char *text)
 	return done;
 }
 
-/* For the children that this process makes from now on. */
+/* For the children that this process creates from now on. */
 static bool enter(int spaces, const char *offsets)
 {
 	return unshare(spaces) == 0 &&
 	       (!(spaces & CLONE_NEWTIME) || write_text("/proc/self/timens_offsets", offsets));
 }
 
-/* What a child of this process says of it, so that this process stays where it is. */
+/* Runs in a child of this process, so that this process stays in its name spaces. */
 static bool may_enter(int spaces, const char *offsets)
 {
 	int status;
@@ -55,7 +55,8 @@ static bool may_enter(int spaces, const char *offsets)
 }
 
 /*
- * A puppet in new name spaces; its pid is that of this one. Its keeper is a child of this process.
+ * A puppet in new name spaces; pid is its number in this name space. Its keeper is a child of this
+ * process.
  */
 static struct puppet puppet_in(int spaces, const char *offsets, pid_t *keeper)
 {
@@ -74,7 +75,7 @@ static struct puppet puppet_in(int spaces, const char *offsets, pid_t *keeper)
 			_exit(20);
 		pid = fork();
 		if (pid == 0) {
-			/* A puppet hands its descriptors on to the programs that it executes. */
+			/* A puppet passes its descriptors on to the programs that it executes. */
 			fcntl(commands[0], F_SETFD, 0);
 			fcntl(answers[1], F_SETFD, 0);
 			puppet_obey(commands[0], answers[1]);
@@ -142,7 +143,10 @@ static const struct {
 
 #define PLACES (int)(sizeof(places) / sizeof(places[0]))
 
-/* For the puppets of this process from now on; false where that is not allowed. */
+/*
+ * For the puppets that this process starts from now on. Returns false if the system does not allow
+ * it.
+ */
 static bool choose(int place)
 {
 	if (!may_enter(places[place].spaces, places[place].offsets))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix_trace_open(): what is a log, and what is there when it is opened. */
+/* posix_trace_open(): valid and invalid logs, and the state of an opened one. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

@@ -15,7 +15,9 @@ static void tick(int number)
 	atomic_fetch_add(&ticks, 1);
 }
 
-/* OPEN-04: under a rain of signals without SA_RESTART it opens the log, or nothing at all */
+/*
+ * OPEN-04: under a rain of signals without SA_RESTART it opens the log, or fails without an effect
+ */
 START_TEST(signals_do_not_break_opening)
 {
 	struct sigaction action = { .sa_handler = tick };
@@ -30,7 +32,7 @@ START_TEST(signals_do_not_break_opening)
 	descriptors = support_descriptors();
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &often, NULL);
-	/* It goes on until enough signals have met it. */
+	/* It continues until enough signals have interrupted it. */
 	for (int round = 0; round < 100 || atomic_load(&ticks) < 200; round++) {
 		int err = posix_trace_open(fd, &trid);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tracing another process: found by its id, attached while it runs. */
+/* Tracing another process: it is found by its id and attached while it runs. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -100,7 +100,7 @@ static int count_mappings(void)
 	return lines;
 }
 
-/* SHUT-02: this process's streams and those of others have the same places in turn */
+/* SHUT-02: streams of this process and of others use the same places in turn */
 START_TEST(streams_that_take_turns_leave_no_memory_behind)
 {
 	trace_event_id_t u = type_of("u");
@@ -184,7 +184,7 @@ START_TEST(what_is_no_process_is_not_traced)
 }
 END_TEST
 
-/* What posix_trace_create() answers a process of another user. */
+/* The result of posix_trace_create() in a process of another user. */
 static int answer_to_nobody(pid_t pid)
 {
 	pid_t child = fork();
@@ -208,7 +208,7 @@ START_TEST(others_may_not_trace)
 	trace_id_t trid;
 
 	if (geteuid() != 0)
-		return; /* only root can become somebody else */
+		return; /* only root can change to another user */
 	puppet = puppet_start();
 	trid = stream_attach(puppet.pid, &(struct wish){ 0 });
 	start(trid);
@@ -223,7 +223,7 @@ END_TEST
 
 static int pipe_in[2], pipe_out[2];
 
-/* Not by pthread_join(), which ThreadSanitizer does not know of a first thread after fork(). */
+/* Not with pthread_join(): ThreadSanitizer does not know the first thread after fork(). */
 static bool is_alone(void)
 {
 	char path[40], text[400] = "", *name_end;
@@ -248,7 +248,7 @@ static void *obey_alone(void *unused)
 	puppet_obey(pipe_in[0], pipe_out[1]);
 }
 
-/* Its folder in /proc has no descriptors then. CREATE-04 */
+/* Its folder in /proc then has no descriptors. CREATE-04 */
 START_TEST(a_process_whose_first_thread_has_ended_is_traced)
 {
 	struct puppet puppet;
@@ -261,7 +261,7 @@ START_TEST(a_process_whose_first_thread_has_ended_is_traced)
 	if (puppet.pid == 0) {
 		pthread_t thread;
 
-		close(pipe_in[1]); /* the end of the commands is seen */
+		close(pipe_in[1]); /* so that it reads the end of the commands */
 		if (pthread_create(&thread, NULL, obey_alone, NULL))
 			_exit(250);
 		pthread_exit(NULL);

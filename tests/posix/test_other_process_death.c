@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tracing another process: either one dies, or stands still. */
+/* Tracing another process: either one dies or is stopped. */
 #include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -32,7 +32,10 @@ START_TEST(what_a_killed_target_recorded_can_be_read)
 }
 END_TEST
 
-/* EXIT-01, EXIT-03, CREATE-13: the target goes on, and the places of the dead are free again */
+/*
+ * EXIT-01, EXIT-03, CREATE-13: the target continues, and the places of the dead process are free
+ * again
+ */
 START_TEST(killed_controllers_leave_nothing_behind)
 {
 	struct puppet puppet = puppet_start();
@@ -63,7 +66,7 @@ START_TEST(killed_controllers_leave_nothing_behind)
 }
 END_TEST
 
-/* CREATE-17: it exists until somebody waits for it (CH-13) */
+/* CREATE-17: it exists until its parent waits for it (CH-13) */
 START_TEST(what_has_ended_is_traced_in_vain)
 {
 	trace_id_t trid, other = 4711;
@@ -82,7 +85,9 @@ START_TEST(what_has_ended_is_traced_in_vain)
 }
 END_TEST
 
-/* EVENT-21, EXIT-05: at whatever instruction it dies, at most the event it was making is missing */
+/*
+ * EVENT-21, EXIT-05: it dies at any instruction; at most the event that it was recording is missing
+ */
 START_TEST(a_target_that_is_killed_while_it_traces_harms_nobody)
 {
 	for (int i = 0; i < 60; i++) {
@@ -172,8 +177,9 @@ START_TEST(a_suspended_target_holds_nobody_up)
 END_TEST
 
 /*
- * CREATE-24: the id was another's, whose arena and whose link are of no use for this one. The
- * kernel tells when a process began in hundredths of a second; ids do not come round that fast.
+ * CREATE-24: the id belonged to another process, whose arena and link must not be used for this
+ * one. The kernel gives the start of a process in hundredths of a second, and ids are not reused
+ * that fast.
  */
 START_TEST(an_id_that_is_used_again_is_another_process)
 {
@@ -189,7 +195,7 @@ START_TEST(an_id_that_is_used_again_is_another_process)
 	for (int i = 0; i < 100; i++) {
 		last = fopen("/proc/sys/kernel/ns_last_pid", "w");
 		if (!last || fprintf(last, "%d", (int)pid - 1) < 0 || fclose(last))
-			break; /* not ours to set */
+			break; /* we may not set it */
 		second = puppet_start();
 		if (second.pid == pid) {
 			puppet_tell(&second, PUPPET_ONE);

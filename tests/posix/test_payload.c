@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix_trace_payload_begin_np() and the others: functions beside the macros of fields. */
+/* posix_trace_payload_begin_np() and the others: functions that do the same as the macros of
+ * fields. */
 #include <string.h>
 
 #include "support/stream.h"
@@ -61,7 +62,7 @@ START_TEST(what_does_not_fit_is_left_out_with_all_behind_it)
 	text[sizeof(text) - 1] = '\0';
 	posix_trace_payload_begin_np(&payload, sizeof(payload));
 	posix_trace_payload_number_np(&payload, POSIX_TRACE_TYPE_U64_NP, 1);
-	posix_trace_payload_str_np(&payload, text, 0); /* cut to the rest */
+	posix_trace_payload_str_np(&payload, text, 0); /* truncated to the rest */
 	ck_assert_int_eq(payload.full, 0);
 	ck_assert_uint_eq(payload.len, sizeof(payload.bytes));
 	ck_assert_int_eq(payload.bytes[sizeof(payload.bytes) - 1], '\0');
@@ -117,7 +118,7 @@ START_TEST(typed_items_begin_with_a_function)
 	ck_assert_uint_eq(history->event[1].len, history->event[2].len);
 	ck_assert_mem_eq(history->event[1].data, history->event[2].data, history->event[1].len);
 	history_free(history);
-	/* No more items than the memory that the program has. */
+	/* Not more items than fit into the memory of the program. */
 	posix_trace_user_begin_np(&user, offsetof(struct posix_trace_user_np, bytes) + 3);
 	posix_trace_user_number_np(&user, POSIX_TRACE_ITEM_U8_NP, 0, 7);
 	posix_trace_user_number_np(&user, POSIX_TRACE_ITEM_U8_NP, 0, 8);

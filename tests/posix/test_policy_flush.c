@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Stream-full policy FLUSH. Where a flush has to take long, the log is a pipe that nobody reads
- * yet: then it takes as long as the test wants.
+ * Stream-full policy FLUSH. To make a flush slow, the log is a pipe that is not read yet: the flush
+ * then lasts as long as the test needs.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,7 +11,10 @@
 #include "support/log.h"
 
 #define STREAM_BYTES (256u << 10)
-/* So much that what a stuck flush takes, a pipe and a block of the log, is far from half of it. */
+/*
+ * So large that the bytes that a blocked flush has moved (a pipe and a block of the log) are far
+ * less than half of it.
+ */
 #define STUCK_BYTES  (1u << 20)
 
 static struct posix_trace_ledger_np line_of(trace_id_t trid, trace_event_id_t id)
@@ -54,7 +57,7 @@ START_TEST(a_stream_that_fills_slowly_enough_never_stops)
 	for (int wait = 0; wait < waits; wait++) {
 		for (int i = 0; i < per_wait; i++)
 			trace_number(id, wait * per_wait + i);
-		/* More than half of the stream's memory, then the system must have flushed. */
+		/* When more than half of the stream's memory is used, the system must flush. */
 		wait_until(line_of(trid, id).unread <= 4500);
 	}
 	line = line_of(trid, id);
@@ -101,8 +104,8 @@ START_TEST(an_idle_stream_is_not_flushed_again_and_again)
 END_TEST
 
 /*
- * A FLUSH stream whose flush waits for the pipe, with n events in flush and stream and as many as
- * it took to stop it. lost: events called after it had stopped.
+ * A FLUSH stream whose flush waits for the pipe, with n events in the flush and the stream, which
+ * has stopped because it is full. lost: number of events called after it stopped.
  */
 struct stuck {
 	struct siphon *siphon;
@@ -140,7 +143,7 @@ START_TEST(a_stream_that_fills_during_its_flush_stops_and_is_seen_flushing)
 	ck_assert_int_eq(status.posix_stream_overrun_status, POSIX_TRACE_OVERRUN);
 	ck_assert_int_eq(status.posix_stream_flush_error, 0);
 	ck_assert_int_eq(status.posix_log_overrun_status, POSIX_TRACE_NO_OVERRUN);
-	/* More than one pipe full was recorded while the flush was at it. */
+	/* More than the content of one pipe was recorded during the flush. */
 	ck_assert_uint_gt(line.unread * 256, 65536);
 	ck_assert_uint_ge(line.lost[POSIX_TRACE_LOST_STREAM_FULL_NP], 7);
 	ck_assert_uint_eq(line.called, stuck.called + 7);
@@ -154,7 +157,7 @@ START_TEST(a_stream_that_fills_during_its_flush_stops_and_is_seen_flushing)
 }
 END_TEST
 
-/* The next event of one of the four types that delimit a gap, from *i on. */
+/* Finds the next event of one of the four types that delimit a gap, from *i on. */
 static const struct seen *next_mark(const struct history *history, size_t *i)
 {
 	for (; *i < history->n; (*i)++) {
@@ -206,7 +209,10 @@ START_TEST(the_log_tells_of_the_gap_by_stop_overflow_resume_start)
 	ck_assert_uint_eq(start_mark->info.posix_event_id, POSIX_TRACE_START);
 	ck_assert_uint_eq(next_mark(history, &i)->info.posix_event_id, POSIX_TRACE_STOP);
 
-	/* OVERFLOW: when the first lost event was; RESUME: when the START was. */
+	/*
+	 * The time of OVERFLOW is that of the first lost event; the time of RESUME is that of the
+	 * START.
+	 */
 	ck_assert_int_eq(nanoseconds(&resume->info.posix_timestamp),
 			 nanoseconds(&start_mark->info.posix_timestamp));
 	ck_assert_int_ge(nanoseconds(&overflow->info.posix_timestamp),
@@ -214,7 +220,7 @@ START_TEST(the_log_tells_of_the_gap_by_stop_overflow_resume_start)
 	ck_assert_int_le(nanoseconds(&overflow->info.posix_timestamp), before_release);
 	ck_assert_int_ge(nanoseconds(&start_mark->info.posix_timestamp), before_release);
 
-	/* What was recorded is there from the first to the last, and what was lost is counted. */
+	/* Recorded events are delivered from first to last, and lost ones are counted. */
 	assert_numbers_from(history, stuck.id, 0, line.called -
 			    line.lost[POSIX_TRACE_LOST_STREAM_FULL_NP]);
 	ck_assert_uint_eq(line.called, stuck.called + stuck.lost_after);
@@ -307,7 +313,7 @@ START_TEST(a_loop_stream_is_never_flushed_by_itself)
 
 	for (int i = 0; i < 3000; i++)
 		trace_number(id, i);
-	usleep(1500000); /* a FLUSH stream would have by now (SFLUSH-02) */
+	usleep(1500000); /* a FLUSH stream would have flushed by now (SFLUSH-02) */
 	ck_assert_uint_eq(line_of(trid, id).reported, 0);
 	ck_assert_int_eq(log_stat(fd).st_size, size);
 	OK(posix_trace_flush(trid));

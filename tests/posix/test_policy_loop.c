@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Stream-full policy LOOP: the stream holds the most recent events, and says what it lost. */
+/* Stream-full policy LOOP: the stream holds the most recent events and reports its losses. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include "support/random.h"
 #include "support/stream.h"
 
-#define SLOP_NS 1000000 /* granted to the conversion between the clocks */
+#define SLOP_NS 1000000 /* tolerance for the conversion between the clocks */
 
 static int64_t time_of(const struct seen *seen)
 {
@@ -20,7 +20,7 @@ static void assert_type(const struct seen *seen, trace_event_id_t id)
 	ck_assert_uint_eq(seen->info.posix_event_id, id);
 }
 
-/* From index on: user events without a gap, ending in last and nothing after it. */
+/* From index on: user events without a gap, the last one is last. */
 static void assert_gapless(const struct history *history, size_t index, int last)
 {
 	int number = number_of(&history->event[index]);
@@ -56,7 +56,7 @@ START_TEST(the_oldest_events_give_way_and_the_reader_is_told)
 	assert_type(&history->event[1], POSIX_TRACE_RESUME);
 	assert_gapless(history, 2, n - 1);
 	ck_assert_int_gt(number_of(&history->event[2]), 0);
-	/* The first that was lost is the START. */
+	/* The first lost event is the START. */
 	ck_assert_int_ge(time_of(&history->event[0]), before - SLOP_NS);
 	ck_assert_int_le(time_of(&history->event[0]), after_start + SLOP_NS);
 	ck_assert_int_lt(time_of(&history->event[0]), before_first);
@@ -131,7 +131,7 @@ START_TEST(each_gap_has_its_own_pair)
 }
 END_TEST
 
-/* SLOOP-04, SLOOP-10: 50 times the stream's size passes a reader that keeps up */
+/* SLOOP-04, SLOOP-10: 50 times the stream's size is read by a reader that is fast enough */
 START_TEST(a_reader_that_keeps_pace_loses_nothing)
 {
 	trace_event_id_t u = type_of("u");

@@ -15,7 +15,7 @@ static void assert_type(const struct seen *seen, trace_event_id_t id)
 	ck_assert_uint_eq(seen->info.posix_event_id, id);
 }
 
-/* From index on: user events without a gap, ending in last and nothing after it. */
+/* From index on: user events without a gap, the last one is last. */
 static void assert_gapless(const struct history *history, size_t index, int last)
 {
 	int number = number_of(&history->event[index]);
@@ -33,7 +33,7 @@ static sem_t turn[PLAYERS];
 static trace_event_id_t type;
 static _Atomic int next_number, finished;
 
-/* Far beyond the time within which the order of two threads' events is not known. */
+/* Far longer than the time within which the order of two threads' events is undefined. */
 static void wait_beyond_the_resolution(void)
 {
 	int64_t begin = now_ns();
@@ -42,7 +42,7 @@ static void wait_beyond_the_resolution(void)
 		continue;
 }
 
-/* Players have 40, 5 and 1 events a turn, so their shares of the stream age differently. */
+/* Players have 40, 5 and 1 events in a turn, so their parts of the stream age differently. */
 static void *play(void *arg)
 {
 	static const int share[PLAYERS] = { 40, 5, 1 };
@@ -54,7 +54,8 @@ static void *play(void *arg)
 
 		while (sem_wait(&turn[me]))
 			continue;
-		is_last = finished; /* asked before the turn is handed on, so that all are told */
+		is_last = finished; /* checked before the next turn begins, so that all threads read
+				     * it */
 		wait_beyond_the_resolution();
 		for (int i = 0; i < share[me] && !is_last; i++) {
 			int number = next_number++;
@@ -68,7 +69,9 @@ static void *play(void *arg)
 	}
 }
 
-/* SLOOP-01, SLOOP-07, SLOOP-11, GETNEXT-02: of all threads together exactly the last ones stay */
+/*
+ * SLOOP-01, SLOOP-07, SLOOP-11, GETNEXT-02: exactly the last events of all threads together remain
+ */
 START_TEST(what_stays_is_a_suffix_of_all_events)
 {
 	int overruns = 0;
@@ -113,7 +116,7 @@ static void *write_on(void *unused)
 	return NULL;
 }
 
-/* SLOOP-05, SLOOP-06, SLOOP-08, SLOOP-11: a reader that is overrun all the time */
+/* SLOOP-05, SLOOP-06, SLOOP-08, SLOOP-11: a reader that is always slower than the writers */
 START_TEST(a_gap_is_where_the_marks_are_and_nowhere_else)
 {
 	uint64_t expected = 0, gaps = 0;
@@ -126,7 +129,7 @@ START_TEST(a_gap_is_where_the_marks_are_and_nowhere_else)
 	trid = STARTED(.policy = POSIX_TRACE_LOOP, .size = 4000);
 	writing = 1;
 	thread = spawn(write_on, NULL);
-	/* One gap at least, whoever of the two is faster. */
+	/* At least one gap, whichever of the two is faster. */
 	while (status_of(trid).posix_stream_overrun_status == POSIX_TRACE_NO_OVERRUN)
 		sched_yield();
 	do {

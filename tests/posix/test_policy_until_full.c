@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Stream-full policy UNTIL_FULL: the stream stops by itself, and restarts when it was read. */
+/* Stream-full policy UNTIL_FULL: the stream stops automatically, and restarts when it was read. */
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -15,7 +15,9 @@ static int is_overrun(trace_id_t trid)
 	return status_of(trid).posix_stream_overrun_status == POSIX_TRACE_OVERRUN;
 }
 
-/* The history is START, numbers from first without a gap, STOP(non-zero): the number after. */
+/*
+ * The history is START, numbers from first without a gap, STOP(non-zero). Returns the next number.
+ */
 static int assert_cycle(const struct history *history, int first)
 {
 	ck_assert_uint_ge(history->n, 3);
@@ -43,7 +45,7 @@ START_TEST(the_stream_stops_by_itself_and_keeps_what_it_has)
 	for (int i = 0; i < 1000; i++)
 		trace_number(u, -1);
 	history = read_all(trid);
-	/* The last call of fill() is the one that did not fit. */
+	/* The last call of fill() recorded the event that did not fit. */
 	ck_assert_int_eq(assert_cycle(history, 0), calls - 1);
 	history_free(history);
 	shut(trid);
@@ -106,7 +108,7 @@ START_TEST(a_stream_read_empty_runs_again)
 				 1000 * cycle + calls - 1);
 		history_free(history);
 		ck_assert_status(trid, RUNNING, NOT_FULL);
-		assert_empty(trid); /* the START comes with the next event, not before it */
+		assert_empty(trid); /* the START is recorded with the next event, not before it */
 	}
 	trace_number(u, 5);
 	ck_assert_events(trid, "START u=5");
@@ -137,8 +139,8 @@ START_TEST(the_start_of_a_restart_has_the_filter_in_force)
 END_TEST
 
 /*
- * UFULL-08, UFULL-09, UFULL-12: it restarts when half of the size is free, and no status meanwhile
- * tells of a stop by call.
+ * UFULL-08, UFULL-09, UFULL-12: it restarts when half of the size is free, and no status in between
+ * reports a stop by call.
  */
 START_TEST(half_of_the_size_read_is_enough)
 {
@@ -165,8 +167,9 @@ START_TEST(half_of_the_size_read_is_enough)
 		free(seen.data);
 	}
 	/*
-	 * An event takes at most what its maximum says, and memory is freed in pieces, small
-	 * against the size. The latest moment allows for what the stream has beyond its size.
+	 * An event needs at most its maximum size, and memory is freed in pieces that are small
+	 * compared with the size. The latest moment includes the memory that the stream has in
+	 * addition to its size.
 	 */
 	OK(posix_trace_get_attr(trid, &attr));
 	ck_assert_uint_ge(restarted_at * user_event_size(&attr, 64), half * 9 / 10);
@@ -211,7 +214,7 @@ static trace_event_id_t type;
 static trace_id_t stream;
 static _Atomic int waiting_tid, got_last;
 
-/* Reads with waiting until it has number -7. */
+/* Reads with waits until it has read number -7. */
 static void *read_until_the_last(void *unused)
 {
 	struct posix_trace_event_info info;
@@ -272,9 +275,9 @@ static void *write_payloads(void *arg)
 }
 
 /*
- * UFULL-02, UFULL-08, UFULL-11, UFULL-13, EVENT-19: several threads run the stream full again
- * and again while it is read: START and STOP alternate, events stand between them only, and
- * each thread's stay in order.
+ * UFULL-02, UFULL-08, UFULL-11, UFULL-13, EVENT-19: several threads fill the stream again and again
+ * while it is read. START and STOP alternate, events are only between them, and the order of each
+ * thread is kept.
  */
 START_TEST(cycles_of_many_threads_are_well_formed)
 {
@@ -287,7 +290,7 @@ START_TEST(cycles_of_many_threads_are_well_formed)
 	writers = WRITERS;
 	for (uintptr_t i = 0; i < WRITERS; i++)
 		thread[i] = spawn(write_payloads, (void *)i);
-	/* The first stop at least, whoever is faster. */
+	/* At least the first stop, whichever is faster. */
 	while (status_of(stream).posix_stream_status == POSIX_TRACE_RUNNING)
 		sched_yield();
 	for (;;) {

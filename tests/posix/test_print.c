@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix_trace_value_print_np() and posix_trace_event_print_np(): text as posixtrace dump has it. */
+/* posix_trace_value_print_np() and posix_trace_event_print_np(): the text equals that of posixtrace
+ * dump. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,7 +50,7 @@ static const char *message_of(const char *schema_text, const void *data, size_t 
 	message_of(schema, (const unsigned char[]){ __VA_ARGS__ }, \
 		   sizeof((const unsigned char[]){ __VA_ARGS__ }))
 
-/* Formats and data of a log can be anything. */
+/* Formats and data of a log can have any bytes. */
 START_TEST(hostile_messages_are_bounded)
 {
 	ck_assert_uint_eq(strlen(MESSAGE("u8 a; @format \"%999999999d\"", 1)), 512);
@@ -136,7 +137,7 @@ START_TEST(a_text_is_cut_to_the_room_and_its_length_is_told)
 			ck_assert_int_eq(text[size], '#');
 	}
 	ck_assert_uint_eq(posix_trace_value_print_np(&value, NULL, 0), 6);
-	/* A value as an older program has it, without data and len. */
+	/* A value from an older program, without data and len. */
 	ck_assert_uint_eq(posix_trace_value_print_sized_np(
 				  &value, offsetof(struct posix_trace_value_np, data), text,
 				  sizeof(text)), 6);
@@ -144,7 +145,7 @@ START_TEST(a_text_is_cut_to_the_room_and_its_length_is_told)
 }
 END_TEST
 
-/* The text behind the time of an event. */
+/* The text of an event behind its time. */
 static const char *behind_time(trace_id_t trid, const struct seen *seen)
 {
 	static char text[1000];
@@ -198,7 +199,7 @@ START_TEST(an_event_is_printed_by_its_schema)
 	assert_text(trid, &history->event[6], "plain");
 	assert_text(trid, &history->event[7],
 		    "a\\x1bb \"0123456789abcdef\" [truncated]");
-	/* Its data, a filter, are neither text nor described. */
+	/* The data of a FILTER event is neither text nor described. */
 	text = strstr(behind_time(trid, &history->event[0]), " posix_trace_start ");
 	ck_assert_ptr_nonnull(text);
 	ck_assert_uint_eq(strspn(text + 19, "0123456789abcdef"), 2 * history->event[0].len);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Streams that children inherit, where the system gives a process less than it takes: each event of
- * a child is recorded or counted as lost, or the stream is not created.
+ * Streams that children inherit, on a system that refuses a resource: each event of a child is
+ * recorded or counted as lost, or the stream is not created.
  */
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -30,7 +30,7 @@ static uint64_t lost_of(const struct posix_trace_ledger_np *ledger)
 	return sum;
 }
 
-/* What this process may have is what it has, and so much more. */
+/* Limits the memory of this process to its present size plus a given amount. */
 static void limit(int resource, rlim_t bytes)
 {
 	struct rlimit all = { bytes, bytes };
@@ -80,7 +80,7 @@ START_TEST(a_child_records_where_the_parent_had_room_to)
 }
 END_TEST
 
-/* Each byte of the pipe lets the target trace once more. */
+/* Each byte in the pipe makes the target trace once. */
 static pid_t a_target_without_room(int resource, int *go, int *done)
 {
 	int from[2], to[2];
@@ -123,7 +123,7 @@ static void go_on(int go, int done)
 	ck_assert_int_eq(read(done, &c, 1), 1);
 }
 
-/* The target has no room for what it takes to record. */
+/* The target has no memory for its writers. */
 START_TEST(what_a_target_has_no_memory_to_record_is_counted)
 {
 	struct posix_trace_ledger_np ledger;
@@ -148,7 +148,7 @@ START_TEST(what_a_target_has_no_memory_to_record_is_counted)
 	ck_assert_uint_eq(ledger.lost[POSIX_TRACE_LOST_NO_MEMORY_NP], EVENTS);
 	ck_assert_uint_eq(lost_of(&ledger), EVENTS);
 	ck_assert_uint_eq(ledger.reported + ledger.unread, 1);
-	/* Their type is not known: the ledger has them under type 0. */
+	/* Their type is not known, so the ledger has them under type 0. */
 	OK(posix_trace_get_ledger_type_np(trid, 0, &ledger));
 	ck_assert_uint_eq(lost_of(&ledger), EVENTS);
 	ck_assert_int_eq(status_of(trid).posix_stream_overrun_status, POSIX_TRACE_OVERRUN);
@@ -159,7 +159,7 @@ START_TEST(what_a_target_has_no_memory_to_record_is_counted)
 }
 END_TEST
 
-/* Another program under a filter that refuses one call, from its start or from here on. */
+/* Another program under a filter that refuses one call, from its start or from this point on. */
 struct refusal {
 	int call, error;
 	int later; /* the filter comes after the library's constructor */
@@ -193,7 +193,7 @@ static void refuse(int call, int error)
 #define PLAIN_END 0
 #define SILENT    40 /* events are in no column */
 
-/* Creates, forks, executes, and looks at the account. */
+/* Creates, forks, executes, and checks the account. */
 static void play(const char *text)
 {
 	const struct refusal *refusal = &refusals[atoi(text)];
@@ -232,13 +232,13 @@ static void play(const char *text)
 			snprintf(again, sizeof(again), "%d!", atoi(text));
 			setenv("PTX_REFUSED", again, 1);
 			execl("/proc/self/exe", "refused", NULL);
-			_exit(0); /* it is refused that: nothing was called */
+			_exit(0); /* the call is refused: no event was called */
 		}
 		if (waitpid(child, &status, 0) != child || (status && refusal->call != SYS_openat))
 			_exit(35);
 		if (posix_trace_get_ledger_np(trid, &ledger))
 			_exit(36);
-		/* A program that cannot be executed, or that has no open(), calls nothing. */
+		/* A program that cannot be executed, or that cannot call open(), calls no event. */
 		if (way == 0 && ledger.called != 1 + EVENTS)
 			_exit(SILENT);
 		if (way == 1 && refusal->call != SYS_openat && ledger.called != 1 + 2 * EVENTS)
@@ -249,7 +249,7 @@ static void play(const char *text)
 	_exit(posix_trace_shutdown(trid) ? 38 : PLAIN_END);
 }
 
-/* Instead of the suite, in a program that a test executes. */
+/* Runs instead of the suite in a program that a test executes. */
 static void __attribute__((constructor)) be_another_program(void)
 {
 	const char *text = getenv("PTX_REFUSED");
@@ -275,7 +275,7 @@ START_TEST(where_a_call_is_refused_events_are_recorded_or_counted_or_there_is_no
 	}
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert(WIFEXITED(status));
-	if (WEXITSTATUS(status) != 77) /* no filters here */
+	if (WEXITSTATUS(status) != 77) /* this kernel has no filters */
 		ck_assert_int_eq(WEXITSTATUS(status), PLAIN_END);
 }
 END_TEST

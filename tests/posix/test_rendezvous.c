@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How programs that are executed find the streams that trace them, whoever came or went before. */
+/* Executed programs find the streams that trace them, after any other processes have started and
+ * ended. */
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -72,7 +73,7 @@ START_TEST(programs_of_a_target_that_does_not_know_the_library_are_traced)
 	struct puppet puppet = puppet_start_shell();
 	trace_id_t trid, alone;
 
-	usleep(50000); /* most probably it is a shell by now; if not, all is true as well */
+	usleep(50000); /* most probably it is a shell by now; if not, the checks hold as well */
 	trid = stream_attach_started(puppet.pid, &(struct wish){ INHERITED });
 	alone = stream_attach_started(puppet.pid, &(struct wish){ 0 });
 	puppet_tell(&puppet, PUPPET_EXEC);
@@ -87,7 +88,7 @@ START_TEST(programs_of_a_target_that_does_not_know_the_library_are_traced)
 }
 END_TEST
 
-/* A controller that traces pid until it is dismissed. */
+/* A controller that traces pid until the test ends it. */
 static pid_t other_controller(pid_t pid, int *command)
 {
 	int ready[2], order[2];
@@ -130,7 +131,7 @@ static void dismiss(pid_t controller, int command, bool in_peace)
 	ck_assert_int_eq(status, in_peace ? 0 : SIGKILL);
 }
 
-/* CREATE-11, EXEC-01, EXIT-03: of several controllers any may leave */
+/* CREATE-11, EXEC-01, EXIT-03: any of several controllers may end */
 START_TEST(a_stream_is_found_when_the_first_controller_has_gone)
 {
 	for (int way = 0; way < 4; way++) {
@@ -200,7 +201,7 @@ START_TEST(a_child_that_is_traced_itself_goes_on_being_traced)
 }
 END_TEST
 
-/* EXIT-03: also where nothing is recorded any more, since the stream is full */
+/* EXIT-03: also if no event is recorded any more because the stream is full */
 START_TEST(a_target_is_rid_of_a_dead_creator_in_the_end)
 {
 	static const int policy[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL };
@@ -243,7 +244,10 @@ START_TEST(streams_of_who_executes_a_plain_program_are_shut_down)
 
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
 			trace_number(u, 1);
-			/* Until nobody traces this process; a trace point looks now and then. */
+			/*
+			 * Waits until no controller traces this process; a trace point checks this
+			 * from time to time.
+			 */
 			while (*posix_trace_active_np && getppid() == parent)
 				trace_number(u, 2);
 			if (!*posix_trace_active_np && write(ready[1], "x", 1) == 1)

@@ -22,7 +22,7 @@
 
 #define INHERITED .inheritance = POSIX_TRACE_INHERITED
 #define NOBODY    65534
-#define ORDER_FD  8 /* a shell names only these */
+#define ORDER_FD  8 /* a shell can only redirect these */
 #define REPORT_FD 9
 #define ARENA_FD  200 /* posixtrace(7) */
 #define REPORT    "9"
@@ -32,7 +32,7 @@ enum rights { PLAIN, GROUP, USER, RIGHTS };
 static char folder[] = "/tmp/posixtrace-test-XXXXXX";
 static char program[sizeof(folder) + 16], runtime[sizeof(folder) + 16];
 
-/* Before the tests, in the process that lasts. */
+/* Runs before the tests, in the main process. */
 static void make_folder(void)
 {
 	char bytes[4096];
@@ -59,7 +59,7 @@ static void remove_folder(void)
 {
 	char count[sizeof(runtime) + 16];
 
-	/* Where a program obeyed, it counted its streams there. */
+	/* The folder in which a program counts its streams if it uses the environment. */
 	snprintf(count, sizeof(count), "%s/trace_sys_max", runtime);
 	unlink(count);
 	rmdir(runtime);
@@ -67,7 +67,7 @@ static void remove_folder(void)
 	rmdir(folder);
 }
 
-/* A group of this user's that is not its first one; root has all. */
+/* Another group of this user than the first one; root may use any. */
 static gid_t other_group(void)
 {
 	gid_t group[64];
@@ -79,7 +79,7 @@ static gid_t other_group(void)
 	return geteuid() == 0 ? NOBODY : getegid();
 }
 
-/* NULL, or why it cannot be. */
+/* Returns NULL, or the reason why it is impossible. */
 static const char *give_rights(enum rights rights)
 {
 	if (rights == PLAIN)
@@ -110,7 +110,7 @@ static void exchange(struct run *run, int order[2], int report[2])
 	run->report = report[0];
 }
 
-/* Of what this process shares with its streams: 0 when it has none. */
+/* The inode of the memory that this process shares with its streams; 0 without such memory. */
 static unsigned long memory_inode(void)
 {
 	struct stat file;
@@ -118,7 +118,7 @@ static unsigned long memory_inode(void)
 	return fstat(ARENA_FD, &file) == 0 ? file.st_ino : 0;
 }
 
-/* The program at once, or behind a shell that waits for an order. */
+/* Executes the program at once, or from a shell that waits for an order. */
 static struct run run_program(bool in_shell, const char *variable)
 {
 	static char shell[] = "/bin/sh", option[] = "-c";
@@ -134,7 +134,7 @@ static struct run run_program(bool in_shell, const char *variable)
 	if (run.child == 0) {
 		if (variable)
 			setenv("POSIXTRACE_RUNTIME_DIR", variable, 1);
-		/* The pipes may have these numbers themselves. */
+		/* The pipes may have these numbers already. */
 		order[0] = fcntl(order[0], F_DUPFD_CLOEXEC, 20);
 		report[1] = fcntl(report[1], F_DUPFD_CLOEXEC, 20);
 		dup2(order[0], ORDER_FD);
@@ -161,7 +161,7 @@ static struct secure_report end(struct run *run)
 	return report;
 }
 
-/* False, and a line that says so, where such a program cannot be had. */
+/* Returns false and prints a line if the machine does not permit such a program. */
 static bool begin(enum rights rights)
 {
 	static const char *const words[] = { "plain", "set-group-id", "set-user-id" };
@@ -204,7 +204,7 @@ START_TEST(a_privileged_program_is_not_traced_into_what_it_inherits)
 }
 END_TEST
 
-/* EXEC-08: nor into a stream that waits for it */
+/* EXEC-08: nor does it record into a stream that waits for it */
 START_TEST(a_privileged_program_does_not_look_for_who_traces_it)
 {
 	struct secure_report report;
@@ -215,7 +215,7 @@ START_TEST(a_privileged_program_does_not_look_for_who_traces_it)
 	if (!begin((enum rights)_i))
 		return;
 	run = run_program(true, NULL);
-	usleep(50000); /* most probably it is a shell by now; if not, all is true as well */
+	usleep(50000); /* most probably it is a shell by now; if not, the checks hold as well */
 	wish_attr(&attr, &(struct wish){ 0 });
 	OK(posix_trace_create(run.child, &attr, &trid));
 	OK(posix_trace_attr_destroy(&attr));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Worked sequences: what a program does, and what is read, as a whole. */
+/* Worked sequences: the calls of a program, and all events that are read. */
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -105,7 +105,7 @@ START_TEST(sequence_5_until_full)
 		ck_assert_int_eq(number_of(&history->event[i]), i - 1);
 	ck_assert_uint_eq(history->event[history->n - 1].info.posix_event_id, POSIX_TRACE_STOP);
 	ck_assert_int_ne(int_of(&history->event[history->n - 1]), 0);
-	/* The last of fill()'s calls may be the one that did not fit. */
+	/* The last call of fill() may have recorded the event that did not fit. */
 	ck_assert_int_ge(history->n - 2, n - 1);
 	history_free(history);
 	posix_trace_event(v, NULL, 0);
@@ -129,7 +129,7 @@ START_TEST(sequence_6_loop_overflow)
 	clock_gettime(CLOCK_REALTIME, &after);
 	m = overrun(trid, u, 50, 1);
 	for (int i = 0; i < 20000; i++)
-		trace_number(u, ++m); /* an overrun that nobody has been told of */
+		trace_number(u, ++m); /* an overrun that was not reported yet */
 	stop(trid);
 	status = status_of(trid);
 	ck_assert_int_eq(status.posix_stream_status, POSIX_TRACE_SUSPENDED);

@@ -8,7 +8,7 @@
 
 #include "support/stream.h"
 
-/* SHUT-01, SHUT-09, LEGAL-08: running, stopped, full; with events that nobody has read */
+/* SHUT-01, SHUT-09, LEGAL-08: running, stopped, full; with unread events */
 START_TEST(a_stream_in_any_state_ends)
 {
 	trace_event_id_t u = type_of("u");
@@ -31,7 +31,7 @@ START_TEST(a_stream_in_any_state_ends)
 			traced += overrun(trid, u, 64, traced);
 		shut(trid);
 		FAILS(EINVAL, posix_trace_start(trid));
-		trace_number(u, traced++); /* the program goes on undisturbed */
+		trace_number(u, traced++); /* the program continues undisturbed */
 	}
 	{
 		struct history *history = read_all(witness);
@@ -43,7 +43,7 @@ START_TEST(a_stream_in_any_state_ends)
 }
 END_TEST
 
-/* Bytes of this process's memory, from the kernel. */
+/* The size of this process's memory, from the kernel. */
 static long mapped_bytes(void)
 {
 	FILE *file = fopen("/proc/self/statm", "r");
@@ -55,7 +55,7 @@ static long mapped_bytes(void)
 	return pages * 4096;
 }
 
-/* SHUT-02: descriptors, threads and memory are those of before when the call has returned */
+/* SHUT-02: after the call, descriptors, threads and memory are the same as before */
 START_TEST(a_stream_leaves_nothing_behind)
 {
 	trace_event_id_t u = type_of("u");
@@ -71,7 +71,7 @@ START_TEST(a_stream_leaves_nothing_behind)
 		if (round == 20)
 			before = mapped_bytes();
 	}
-	/* 180 megabytes passed by; less than ten of them may have stayed mapped. */
+	/* 180 megabytes were mapped and unmapped; less than ten of them may remain mapped. */
 	ck_assert_int_lt(mapped_bytes() - before, 10 << 20);
 }
 END_TEST
@@ -124,7 +124,7 @@ static void *trace_on(void *unused)
 	return NULL;
 }
 
-/* Every call on the identifier, until one says that there is no such stream. */
+/* Makes every call with the identifier, until one returns that there is no such stream. */
 static void *use_until_it_ends(void *unused)
 {
 	struct posix_trace_status_info status;

@@ -10,7 +10,7 @@
 
 #include "support/stream.h"
 
-static volatile int steps; /* how far the cancelled thread came */
+static volatile int steps; /* progress of the cancelled thread */
 
 static void request_cancellation(void)
 {
@@ -80,7 +80,7 @@ static void *use_stream(void *arg)
 		STEP(posix_trace_start(trid));
 		STEP(posix_trace_eventid_open(i % 2 ? "one" : "two", &id));
 		STEP(posix_trace_trid_eventid_open(trid, "three", &id));
-		for (int k = 0; k < 50; k++) /* through the end of the memory */
+		for (int k = 0; k < 50; k++) /* up to and beyond the end of the memory */
 			posix_trace_event(id, data, sizeof(data));
 		STEP(!posix_trace_eventid_equal(trid, id, id));
 		STEP(posix_trace_eventid_get_name(trid, id, name));
@@ -91,7 +91,7 @@ static void *use_stream(void *arg)
 	return NULL;
 }
 
-/* The calls that may be cancellation points, but are none here. */
+/* The calls that the standard permits to be cancellation points, but that are none here. */
 static void *use_the_others(void *unused)
 {
 	int fd = memfd_create("log", MFD_CLOEXEC), unavailable;
@@ -123,7 +123,8 @@ static void *use_the_others(void *unused)
 	STEP(posix_trace_getnext_event(opened, &info, NULL, 0, &len, &unavailable));
 	STEP(posix_trace_rewind(opened));
 	STEP(posix_trace_close(opened));
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL); /* close(2) would be a point */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL); /* close(2) would be a cancellation
+							       * point */
 	close(fd);
 	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
 	return NULL;
@@ -134,7 +135,7 @@ struct part {
 	void *arg;
 };
 
-/* Acts on the request when body is through, in a frame of its own. */
+/* Acts on the request after body has returned, in a frame of its own. */
 static void *play(void *arg)
 {
 	const struct part *part = arg;
@@ -217,7 +218,7 @@ START_TEST(a_pending_cancellation_ends_a_wait_and_leaves_the_stream_usable)
 }
 END_TEST
 
-/* A line of a status file of /proc as a number, such as the mask of blocked signals. */
+/* Reads a line of a status file of /proc as a number, such as the mask of blocked signals. */
 static uint64_t mask_of(const char *path, const char *key)
 {
 	FILE *file = fopen(path, "r");
@@ -245,7 +246,7 @@ static void note(int signal)
 /* SIGCAN-04 */
 START_TEST(the_librarys_threads_take_no_signal_and_install_no_handler)
 {
-	/* Neither SIGKILL nor SIGSTOP, nor the two that the C library keeps for itself. */
+	/* Not SIGKILL and SIGSTOP, nor the two that the C library keeps for itself. */
 	const uint64_t all = ~(1ull << (SIGKILL - 1) | 1ull << (SIGSTOP - 1) | 3ull << 31);
 	uint64_t caught, ignored, now_caught, now_ignored;
 	int fd = memfd_create("log", MFD_CLOEXEC);
@@ -294,7 +295,7 @@ START_TEST(the_librarys_threads_take_no_signal_and_install_no_handler)
 }
 END_TEST
 
-/* SIGCAN-04: nor is the caller's mask another afterwards, in any call that works with masks */
+/* SIGCAN-04: no call that changes masks internally leaves the caller's mask changed */
 START_TEST(the_callers_mask_stays)
 {
 	int fd = memfd_create("log", MFD_CLOEXEC);

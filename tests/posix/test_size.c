@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The promise of stream-min-size: events whose maximum sizes sum to no more than it are all
- * recorded, whichever threads they come from, whatever was recorded and read before.
+ * recorded, from any threads and after any earlier events and reads.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 static const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL };
 
-/* Nothing was lost and nothing is about to be. */
+/* No event was lost, and none will be lost next. */
 static void assert_no_loss(trace_id_t trid, const char *when, int round)
 {
 	struct posix_trace_status_info status = status_of(trid);
@@ -97,7 +97,7 @@ START_TEST(an_exact_fit_of_system_events_loses_nothing)
 }
 END_TEST
 
-/* SIZE-03, SIZE-04: names and attributes take nothing of the size */
+/* SIZE-03, SIZE-04: names and attributes need none of the size */
 START_TEST(the_size_is_for_events_alone)
 {
 	trace_event_id_t u = type_of("u");
@@ -167,7 +167,9 @@ START_TEST(after_any_offset_the_whole_size_is_there)
 }
 END_TEST
 
-/* SIZE-12, GETNEXT-03: what was read makes room at once, also in the middle of what is unread */
+/*
+ * SIZE-12, GETNEXT-03: events that were read free their space at once, also between unread events
+ */
 START_TEST(events_read_one_by_one_make_room_one_by_one)
 {
 	trace_event_id_t u = type_of("u");
@@ -218,9 +220,9 @@ START_TEST(events_read_one_by_one_make_room_one_by_one)
 END_TEST
 
 /*
- * SIZE-10, SIZE-12: a size of which no fixed reserve is a part worth speaking of, and lengths
- * that leave as much of the memory unused as can be: a large event comes again and again when
- * there is just not enough room for it in a piece of any power of two.
+ * SIZE-10, SIZE-12: with this size no fixed reserve is a notable part, and these lengths leave as
+ * much of the memory unused as possible: a large event is recorded again and again when the rest of
+ * a piece, of any power of two, is just too small for it.
  */
 START_TEST(a_large_size_is_not_saved_by_its_reserve)
 {
@@ -255,7 +257,7 @@ START_TEST(a_large_size_is_not_saved_by_its_reserve)
 				n -= !unavailable;
 			} while (!unavailable);
 			ck_assert_int_eq(n, 0);
-			for (int i = 0; i < round; i++) /* begin elsewhere */
+			for (int i = 0; i < round; i++) /* begins at another offset */
 				posix_trace_event(u, data, 1000 * round);
 			history_free(read_all(trid));
 		}
@@ -264,7 +266,7 @@ START_TEST(a_large_size_is_not_saved_by_its_reserve)
 }
 END_TEST
 
-/* SIZE-10: FLUSH, the third policy, whose events are in the log in the end */
+/* SIZE-10: FLUSH, the third policy; its events are in the log at the end */
 START_TEST(an_exact_fit_with_a_log_loses_nothing)
 {
 	trace_event_id_t u = type_of("u");

@@ -15,18 +15,18 @@
 
 enum { MAX_THREADS = 40, MAX_DATA = 500, MAX_EVENTS = 20000 };
 
-/* What one thread traces in one round. */
+/* The events that one thread traces in one round. */
 struct plan {
 	size_t n;
 	uint16_t len[MAX_EVENTS];
 };
 
-/* One stream under test, and what is known about it. */
+/* One stream under test, and the facts known about it. */
 struct trial {
 	trace_id_t trid;
 	trace_attr_t attr;
 	size_t size;
-	size_t unread;                   /* the sum of the maximum sizes of what is unread */
+	size_t unread;                   /* the sum of the maximum sizes of the unread events */
 	uint64_t made[MAX_THREADS];      /* by each thread, in all rounds */
 	uint64_t seen[MAX_THREADS];
 };
@@ -65,8 +65,8 @@ static void *many_rounds(void *who)
 }
 
 /*
- * Deals out events up to the last that fits. One thread may get all, or each a share; each
- * thread has its own habit of lengths.
+ * Distributes events up to the last that fits. One thread may get all, or each gets a share; each
+ * thread has its own range of lengths.
  */
 static void make_plan(uint64_t *state, int threads)
 {
@@ -95,7 +95,7 @@ static void make_plan(uint64_t *state, int threads)
 	}
 }
 
-/* Reads up to so many events; each thread's must be whole and follow one another. */
+/* Reads up to this many events; each thread's must be complete and without a gap. */
 static size_t read_some(size_t most)
 {
 	struct posix_trace_event_info info;
@@ -141,7 +141,9 @@ static void assert_all_seen(void)
 		ck_assert_uint_eq(trial.seen[i], trial.made[i]);
 }
 
-/* One stream, so many rounds by so many threads, which live on or are new in each round. */
+/*
+ * One stream, with this many rounds by this many threads, which continue or are new in each round.
+ */
 static void try_stream(uint64_t *state, int number, int policy, int threads, int live_on)
 {
 	pthread_t thread[MAX_THREADS];
@@ -175,7 +177,7 @@ static void try_stream(uint64_t *state, int number, int policy, int threads, int
 				join(thread[i]);
 		}
 		assert_nothing_lost(number, round);
-		/* All, or any part of it: what remains counts against the next round. */
+		/* Reads all events, or some: the rest counts in the next round. */
 		read_some(round % 3 == 0 ? random_between(state, 0, 2000) : SIZE_MAX);
 		if (round % 3)
 			assert_all_seen();
@@ -193,7 +195,7 @@ static void try_stream(uint64_t *state, int number, int policy, int threads, int
 	shut(trial.trid);
 }
 
-/* SIZE-10, SIZE-12, EVENT-18: the most random ones */
+/* SIZE-10, SIZE-12, EVENT-18: the most random collections */
 START_TEST(random_collections_from_threads_that_live_on)
 {
 	uint64_t state = 1;
@@ -267,7 +269,7 @@ static void *stay_in_the_crowd(void *who)
 	return NULL;
 }
 
-/* SIZE-10: three hundred threads that all live at once, with a few events each */
+/* SIZE-10: three hundred threads that all run at the same time, with a few events each */
 START_TEST(many_threads_at_once_with_a_few_events_each_fit)
 {
 	pthread_t thread[CROWD];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * trace_sized_np(3): programs that were compiled with a shorter or a longer version of a structure.
- * Each call is made as an older program, which knows the members of the first version, as this one,
- * and as a newer one, which knows more.
+ * Each call is made as by an older program, which knows the members of the first version, by this
+ * one, and by a newer one, which knows more members.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -14,10 +14,10 @@
 #include "support/log.h"
 
 #define FILL  0xa5
-#define NEWER 40 /* bytes that a newer structure has more */
+#define NEWER 40 /* additional bytes of a newer structure */
 #define THROUGH(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
 
-/* A structure of the program, between bytes that the library must leave. */
+/* A structure of the program, between bytes that the library must not change. */
 struct room {
 	unsigned char bytes[8192];
 	size_t size;
@@ -31,7 +31,8 @@ static void *make_room(struct room *room, size_t size)
 	return room->bytes;
 }
 
-/* The members that both know are those of known, the others are 0, the rest is untouched. */
+/* The members that both sides know equal those of known, the others are 0, and the rest is
+ * unchanged. */
 static void assert_stored(const struct room *room, const void *known, size_t own)
 {
 	ck_assert_mem_eq(room->bytes, known, room->size < own ? room->size : own);
@@ -175,7 +176,7 @@ START_TEST(objects_and_mappings_have_any_size)
 }
 END_TEST
 
-/* The library hands it structures of the size that the program passed, or longer ones. */
+/* The library passes it structures of the size that the program gave, or longer ones. */
 struct visited {
 	size_t own, size;
 	unsigned calls;
@@ -249,7 +250,7 @@ START_TEST(observed_streams_have_any_size)
 }
 END_TEST
 
-/* A structure that a newer program passes: the known one, then bytes of that value. */
+/* A structure that a newer program passes: the known one, followed by bytes of this value. */
 static void *newer(struct room *room, const void *known, size_t own, size_t size,
 		   unsigned char value)
 {
@@ -325,7 +326,7 @@ START_TEST(structures_for_a_composed_log_have_any_size)
 	OK(posix_trace_get_ledger_np(trid, &ledger));
 	ck_assert_uint_eq(ledger.reported, 3);
 	ck_assert_uint_eq(ledger.lost[POSIX_TRACE_LOST_NESTING_NP], 3);
-	/* An older program has no member for data: the event has none. */
+	/* An older program has no member for data, so the event has no data. */
 	OK(posix_trace_getnext_np(trid, &event, &end));
 	ck_assert_uint_eq(event.data_len, 0);
 	OK(posix_trace_getnext_np(trid, &event, &end));
@@ -349,7 +350,7 @@ START_TEST(values_and_schemas_have_any_size)
 
 	ck_assert_ptr_nonnull(longer);
 	memset(longer, FILL, own + NEWER);
-	/* The first version's struct ended with its text. Nothing behind it is written. */
+	/* The first version's struct ended with its text. The library writes nothing behind it. */
 	FAILS(EINVAL, posix_trace_schema_parse_sized_np("u32 n; str s", longer, first - 1));
 	OK(posix_trace_schema_parse_sized_np("u32 n; str s", longer, first));
 	for (size_t i = first; i < own + NEWER; i++)

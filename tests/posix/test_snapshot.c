@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix_trace_snapshot_np(): a log of what a stream holds. */
+/* posix_trace_snapshot_np(): a log of the events that a stream holds. */
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -76,7 +76,7 @@ START_TEST(it_says_of_the_stream_what_the_stream_says)
 }
 END_TEST
 
-/* The scale is drawn by one more moment, nothing else. */
+/* Only the time scale differs, by one more point. */
 START_TEST(times_are_those_that_a_reader_gets)
 {
 	trace_event_id_t n = type_of("n");
@@ -125,7 +125,7 @@ START_TEST(of_an_overwritten_stream_the_youngest_part_is_in_it)
 	ck_assert_int_eq(numbered.last[0], 99999);
 	numbers_account(fd, &numbered);
 	ck_assert_uint_gt(numbered.events, 8192 / 40);
-	/* START was overwritten too; OVERFLOW and RESUME tell of it. */
+	/* START was overwritten too; OVERFLOW and RESUME report it. */
 	ck_assert_uint_eq(numbered.ledger.called, 100000 + 3);
 	ck_assert_uint_eq(numbered.ledger.reported, numbered.events + 2);
 	history = log_history(fd);
@@ -153,7 +153,7 @@ START_TEST(a_full_stream_says_so)
 	ck_assert_uint_eq(ledger.lost[POSIX_TRACE_LOST_STREAM_FULL_NP],
 			  live.lost[POSIX_TRACE_LOST_STREAM_FULL_NP]);
 	ck_assert_uint_ge(ledger.lost[POSIX_TRACE_LOST_STREAM_FULL_NP], 50);
-	ck_assert_uint_eq(ledger.reported, live.unread + 1); /* STOP, which nobody has read yet */
+	ck_assert_uint_eq(ledger.reported, live.unread + 1); /* STOP, which was not read yet */
 	ck_assert_uint_ge(ledger.called, (uint64_t)events);
 	ck_assert_int_eq(log_status(fd).posix_stream_status, POSIX_TRACE_SUSPENDED);
 	ck_assert_int_eq(log_status(fd).posix_stream_full_status, POSIX_TRACE_FULL);
@@ -196,7 +196,7 @@ START_TEST(an_empty_stream_makes_an_empty_log)
 }
 END_TEST
 
-/* What is in the stream's own log is not in the stream any more. */
+/* Events in the stream's own log are no longer in the stream. */
 START_TEST(of_a_stream_with_log_what_is_not_flushed_is_in_it)
 {
 	trace_event_id_t n = type_of("n");
@@ -229,7 +229,7 @@ static void refuse(void *arg, const struct posix_trace_stream_np *stream)
 	FAILS(EBADF, posix_trace_snapshot_np(stream, read_only));
 	shut(*trid);
 	FAILS(ESRCH, posix_trace_snapshot_np(stream, fd));
-	/* Another one at the same place is not that one. */
+	/* Another stream at the same place is not the same stream. */
 	*trid = STREAM();
 	FAILS(ESRCH, posix_trace_snapshot_np(stream, fd));
 	close(read_only);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix_trace_snapshot_np() of streams that go on: threads write, or were stopped, and others read.
+ * posix_trace_snapshot_np() of streams in use: threads write or are stopped, and other processes
+ * read.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -24,7 +25,7 @@ static void *number_for_ever(void *arg)
 	return NULL;
 }
 
-/* A child with four threads that never end and a LOOP stream of its own. */
+/* A child with four threads that do not end and a LOOP stream of its own. */
 static pid_t start_busy(size_t bytes)
 {
 	int ready[2];
@@ -63,7 +64,7 @@ START_TEST(a_busy_stream_of_another_process_has_no_hole)
 		int fd = snapshot_of(child);
 		struct numbered numbered;
 
-		kill(child, SIGSTOP); /* checking takes longer than copying */
+		kill(child, SIGSTOP); /* the checks need more time than the copy */
 		numbered = numbers_read(fd);
 		ck_assert_uint_ge(numbered.ledger.called, called); /* it may not have run since */
 		called = numbered.ledger.called;
@@ -100,7 +101,10 @@ static _Atomic uint64_t taken;
 static _Atomic bool enough;
 static trace_event_id_t number_id;
 
-/* As fast as the reader reads: so nothing is lost for lack of room, however slow that is. */
+/*
+ * Records as fast as the reader reads, so that no event is lost for lack of space, however slow the
+ * reader is.
+ */
 static void *number_with_reader(void *arg)
 {
 	uint64_t i = 0;
@@ -114,7 +118,7 @@ static void *number_with_reader(void *arg)
 	return (void *)(uintptr_t)i;
 }
 
-/* Checks of a child and of its parent do not mix. */
+/* The assertions of a child and of its parent must not mix. */
 static pid_t take_snapshots_in_child(void)
 {
 	pid_t parent = getpid(), child = fork();
@@ -130,7 +134,7 @@ static pid_t take_snapshots_in_child(void)
 	_exit(0);
 }
 
-/* Each thread's numbers, without one missing. False: there are none left. */
+/* Checks that no number of a thread is missing. Returns false if there are no more. */
 static bool read_some(trace_id_t trid, uint64_t *next)
 {
 	struct seen seen;

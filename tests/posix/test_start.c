@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix_trace_start(), posix_trace_stop(), and what their events say. */
+/* posix_trace_start(), posix_trace_stop(), and the data of their events. */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,7 +100,7 @@ START_TEST(a_stream_that_stopped_because_it_was_full_ignores_start_and_stop)
 }
 END_TEST
 
-/* START-05, STOP-04: and what the STOP and START overwrite is the oldest */
+/* START-05, STOP-04: the STOP and START overwrite the oldest events */
 START_TEST(a_full_loop_stream_stops_and_starts)
 {
 	trace_event_id_t u = type_of("u");
@@ -130,7 +130,10 @@ START_TEST(a_full_loop_stream_stops_and_starts)
 }
 END_TEST
 
-/* STOP-05: after a stop nothing restarts by itself, and what is ignored is not counted as lost */
+/*
+ * STOP-05: after a stop the stream does not restart automatically, and ignored events are not
+ * counted as lost
+ */
 START_TEST(stop_cancels_the_restart_of_a_full_stream)
 {
 	trace_event_id_t u = type_of("u");
@@ -205,7 +208,7 @@ static void *trace_the_bell(void *arg)
 	return NULL;
 }
 
-/* STOP-08, START-08, EVENT-05: threads that trace on do so in vain from stop's return on */
+/* STOP-08, START-08, EVENT-05: calls that begin after stop has returned are not recorded */
 START_TEST(nothing_is_recorded_after_stop_has_returned)
 {
 	trace_id_t trid = STREAM(.size = 1 << 20);
@@ -223,7 +226,8 @@ START_TEST(nothing_is_recorded_after_stop_has_returned)
 		thread[1] = spawn(trace_the_bell, &tracer);
 		sched_yield();
 		stop(trid);
-		bell = 2; /* whoever reads this calls after stop has returned */
+		bell = 2; /* calls that begin after the thread reads this began after stop
+			   * returned */
 		sched_yield();
 		bell = 3;
 		join(thread[0]);
@@ -281,7 +285,7 @@ START_TEST(every_user_event_lies_between_a_start_and_the_next_stop)
 }
 END_TEST
 
-/* The linker gives the bounds of a section whose name could be one of C's. */
+/* The linker defines the bounds of a section if its name is an identifier of C. */
 extern char __start_control_text[], __stop_control_text[];
 
 __attribute__((noinline, section("control_text"))) static int control_calls(trace_id_t trid)
@@ -318,7 +322,7 @@ START_TEST(events_of_control_calls_tell_the_caller)
 		ck_assert((char *)info->posix_prog_address <= __stop_control_text);
 		ck_assert_int_lt(info->posix_timestamp.tv_nsec, 1000000000);
 		ck_assert_int_ge(info->posix_timestamp.tv_nsec, 0);
-		/* A millisecond is granted to the conversion between the clocks. */
+		/* The tolerance for the conversion between the clocks is a millisecond. */
 		ck_assert_int_ge(nanoseconds(&info->posix_timestamp),
 				 nanoseconds(&before) - 1000000);
 		ck_assert_int_le(nanoseconds(&info->posix_timestamp),

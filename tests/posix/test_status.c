@@ -50,7 +50,7 @@ START_TEST(overrun_is_told_once_per_loss_in_a_loop_stream)
 	trace_number(u, 1);
 	ck_assert_int_eq(is_overrun(trid), 0);
 	for (int i = 0; i < 5; i++) {
-		overrun(trid, u, 64, 0); /* ends by having read the status */
+		overrun(trid, u, 64, 0); /* reading the status ends it */
 		ck_assert_int_eq(is_overrun(trid), 0);
 		ck_assert_int_eq(is_overrun(trid), 0);
 	}
@@ -124,7 +124,7 @@ START_TEST(a_failing_call_resets_nothing)
 	FAILS(EINVAL, posix_trace_get_status(trid ^ 1ul << 40, &status));
 	FAILS(EINVAL, posix_trace_get_status(trid, NULL));
 	FAILS(EINVAL, posix_trace_get_attr(trid ^ 1ul << 40, &attr));
-	OK(posix_trace_get_attr(trid, &attr)); /* nor does looking at the attributes */
+	OK(posix_trace_get_attr(trid, &attr)); /* reading the attributes does not end it either */
 	ck_assert_int_eq(is_overrun(trid), 1);
 	shut(trid);
 }
@@ -148,7 +148,7 @@ static void *lose_one_per_round(void *unused)
 	return NULL;
 }
 
-/* STATUS-09: a loss at the same time as the reading is told by that reading or the next */
+/* STATUS-09: a loss at the same time as the read is reported by that read or the next */
 START_TEST(no_loss_falls_between_two_readings)
 {
 	struct posix_trace_status_info status;
@@ -203,8 +203,8 @@ static void *read_on(void *arg)
 }
 
 /*
- * STATUS-01, STATUS-03, UFULL-12: a stream that nobody stops by call is, in every snapshot,
- * either running and not full or waiting and full; a loop stream always runs.
+ * STATUS-01, STATUS-03, UFULL-12: a stream that is not stopped by call is either running and not
+ * full, or suspended and full, in every snapshot; a LOOP stream always runs.
  */
 START_TEST(every_snapshot_is_consistent)
 {

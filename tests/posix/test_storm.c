@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A million events by eight threads, each of them struck by a timer every 50 microseconds, whose
- * handler traces into the same stream. support/load.h says what each run asserts: nothing torn,
- * every maker's order kept, the ledger closed to the event.
+ * A million events by eight threads. A timer interrupts each every 50 microseconds, and its handler
+ * traces into the same stream. support/load.h describes the assertions of each run: no event is
+ * torn, every maker's order is kept, the ledger is right to the event.
  */
 #include "support/load.h"
 #include "support/stream.h"
 
 #ifdef __SANITIZE_THREAD__
-enum { EVENTS = 20000 }; /* each costs a hundred times as much */
+enum { EVENTS = 20000 }; /* each event costs a hundred times as much there */
 #else
 enum { EVENTS = 125000 };
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * TRACE_SYS_MAX: how many streams a user has on a host, in all processes together. The suite has a
- * runtime folder of its own, so that it counts exactly.
+ * TRACE_SYS_MAX: the number of streams of a user on a host, in all processes together. The suite
+ * has a runtime folder of its own, so that it counts exactly.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -41,7 +41,7 @@ START_TEST(streams_of_all_processes_count_together)
 }
 END_TEST
 
-/* CREATE-12: one controller can have them all, but not all of one target */
+/* CREATE-12: one controller can use all places, but not all for one target */
 START_TEST(one_process_can_have_all_streams)
 {
 	struct miser miser[MISERS];
@@ -88,7 +88,7 @@ START_TEST(whoever_ends_leaves_his_places)
 }
 END_TEST
 
-/* EXIT-01, EXIT-02: also of somebody who has more streams than one process can be traced into */
+/* EXIT-01, EXIT-02: also a controller with more streams than can trace one process */
 START_TEST(whoever_exits_completes_all_his_logs)
 {
 	enum { MORE = 16, LOGS = MISER_MAX + MORE };
@@ -149,13 +149,15 @@ START_TEST(children_have_no_places_of_their_parents)
 	struct miser miser[MISERS];
 
 	miser_start_all(miser, MISERS);
-	/* One that lives on holds nothing of its parent's. */
+	/* A child that lives holds none of its parent's places. */
 	ck_assert_int_eq(miser_create_all(miser, MISERS), TRACE_SYS_MAX);
 	ck_assert_int_eq(miser_tell(&miser[0], MISER_FORK), 0);
 	miser_kill(&miser[0]);
 	miser[0] = miser_start();
 	ck_assert_int_eq(miser_tell(&miser[0], MISER_CREATE_ALL), MISER_MAX);
-	/* One that creates, ends and was not announced takes nothing from its parent. */
+	/*
+	 * A child that creates and ends without a fork handler frees none of its parent's places.
+	 */
 	ck_assert_int_eq(miser_tell(&miser[0], MISER_CLONE), EAGAIN);
 	ck_assert_int_eq(miser_tell(&miser[1], MISER_SHUT), 0);
 	ck_assert_int_eq(miser_tell(&miser[0], MISER_CLONE), 0);
@@ -180,8 +182,8 @@ START_TEST(a_creation_that_fails_takes_no_place)
 END_TEST
 
 /*
- * CREATE-12: a program that closes what it has not opened holds its places again when it next
- * creates
+ * CREATE-12: a program that closes descriptors that it has not opened acquires its places again at
+ * its next creation
  */
 START_TEST(places_are_taken_again_when_the_program_closed_their_file)
 {
@@ -200,7 +202,9 @@ START_TEST(places_are_taken_again_when_the_program_closed_their_file)
 }
 END_TEST
 
-/* All try at once, and who has got a place gives it back when all have tried; time and again. */
+/*
+ * All try at the same time. Those that got a place free it when all have tried; this is repeated.
+ */
 enum { RACERS = 16, PLACES = 5, ROUNDS = 100 };
 
 struct race {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * TRACE_SYS_MAX where the runtime folder cannot be used: each process counts its own streams. The
- * suite's folder stands in another one, which can be taken away.
+ * TRACE_SYS_MAX without a usable runtime folder: each process counts its own streams. The suite's
+ * folder is inside another one, which the test can remove.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "support/miser.h"
 #include "support/stream.h"
 
-/* More than a user may have, since nobody counts them together. */
+/* More than a user may have, because they are not counted together. */
 static void assert_each_counts_alone(void)
 {
 	struct miser miser[MISERS + 1];
@@ -23,7 +23,7 @@ static void assert_each_counts_alone(void)
 	miser_end(miser, MISERS + 1);
 }
 
-/* Where it may not be made. The suite's own folder stands in another one. */
+/* The folder may not be created. The suite's own folder is inside another one. */
 START_TEST(without_a_folder_each_process_counts_alone)
 {
 	struct miser miser[MISERS];
@@ -71,7 +71,7 @@ START_TEST(a_folder_that_is_not_the_users_alone_is_not_used)
 }
 END_TEST
 
-/* Somebody who may not write there: root becomes somebody. */
+/* A user who may not write there: root changes to another user. */
 START_TEST(where_the_user_may_not_write_each_process_counts_alone)
 {
 	pid_t child;

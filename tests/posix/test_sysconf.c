@@ -49,7 +49,7 @@ START_TEST(an_unknown_name_is_an_error_as_it_is_for_sysconf)
 }
 END_TEST
 
-/* The words of the ledger's columns: one for each cause, no two alike. */
+/* The names of the ledger's columns: one for each cause, all different. */
 START_TEST(every_cause_of_loss_has_a_name_of_its_own)
 {
 	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++) {

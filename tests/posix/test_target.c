@@ -17,7 +17,7 @@ static int target_of(trace_id_t trid)
 	return state;
 }
 
-/* Ends a process that records nothing more: its channel of answers ends with it. */
+/* Ends a process that records no more events: its answer channel ends with it. */
 static void kill_well(const struct puppet *puppet)
 {
 	ck_assert_int_eq(kill(puppet->pid, SIGKILL), 0);
@@ -42,7 +42,7 @@ START_TEST(a_traced_process_is_alive_until_it_ends)
 	ck_assert_int_eq(target_of(trid), POSIX_TRACE_TARGET_ALIVE_NP);
 	kill_well(&puppet);
 	ck_assert_int_eq(target_of(trid), POSIX_TRACE_TARGET_ENDED_NP);
-	ck_assert_events(trid, "START u=1"); /* its events stay */
+	ck_assert_events(trid, "START u=1"); /* its events remain */
 	assert_empty(trid);
 	ck_assert_int_eq(target_of(trid), POSIX_TRACE_TARGET_ENDED_NP);
 	shut(trid);
@@ -78,7 +78,7 @@ START_TEST(a_family_is_alive_until_its_last_process_ends)
 	puppet_tell(&puppet, PUPPET_ONE);
 	kill_well(&puppet);
 	ck_assert_int_eq(target_of(trid), POSIX_TRACE_TARGET_ALIVE_NP);
-	puppet_tell(&puppet, PUPPET_ONE); /* the child does what it is told */
+	puppet_tell(&puppet, PUPPET_ONE); /* the child obeys the commands */
 	ck_assert_int_eq(target_of(trid), POSIX_TRACE_TARGET_ALIVE_NP);
 	close(puppet.command);
 	ck_assert_int_eq(read(puppet.answer, &byte, 1), 0); /* it ends */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How much of an event's data a stream keeps and a reader gets. */
+/* The amount of an event's data that a stream keeps and a reader gets. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 #define BUFFER 64
 
-/* One read with room for num_bytes. */
+/* Reads once with a buffer of num_bytes. */
 struct cut {
 	struct posix_trace_event_info info;
 	unsigned char data[BUFFER];
@@ -38,7 +38,7 @@ static void skip_start(trace_id_t trid)
 
 static const unsigned char alphabet[] = "abcdefghijklmnopqrstuvwxyz0123456789";
 
-/* TRUNC-01, TRUNC-02, TRUNC-03, TRUNC-07, TRUNC-08: every length against every room */
+/* TRUNC-01, TRUNC-02, TRUNC-03, TRUNC-07, TRUNC-08: every length with every buffer size */
 START_TEST(the_reader_gets_the_smaller_of_data_and_room)
 {
 	enum { MAX = 20 };
@@ -144,7 +144,7 @@ START_TEST(a_stream_for_0_bytes_of_data_records_events_without_data)
 }
 END_TEST
 
-/* SIZE-13: a maximum of 0 for user data, and system events are whole */
+/* SIZE-13: a maximum of 0 for user data; system events are complete */
 START_TEST(the_maximum_is_for_user_data_only)
 {
 	trace_id_t trid = STREAM(.max_data = NO_DATA);
@@ -173,7 +173,7 @@ START_TEST(the_maximum_is_for_user_data_only)
 }
 END_TEST
 
-/* TRUNC-02: system events are cut for the reader as any other */
+/* TRUNC-02: the read truncates system events like others */
 START_TEST(a_system_event_is_cut_to_the_room)
 {
 	trace_id_t trid = STARTED();

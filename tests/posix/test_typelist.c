@@ -26,7 +26,7 @@ static trace_event_id_t next(trace_id_t trid)
 	return id;
 }
 
-/* How often each id comes before the end; returns how many there are. */
+/* Counts how often each id appears before the end; returns the number of ids. */
 static int count(trace_id_t trid, unsigned char times[IDS])
 {
 	int n = 0;
@@ -54,7 +54,7 @@ START_TEST(the_list_has_every_type_once)
 	ck_assert_uint_eq(times[v], 1);
 	ck_assert_uint_eq(times[type_of("given")], 1);
 	for (int i = 0; i < 3; i++)
-		ck_assert_uint_eq(next(trid), 0); /* and stays at the end */
+		ck_assert_uint_eq(next(trid), 0); /* and remains at the end */
 	shut(trid);
 }
 END_TEST
@@ -168,7 +168,7 @@ START_TEST(each_type_goes_to_one_of_the_threads)
 }
 END_TEST
 
-/* LIST-09: what is lost of the events is not lost of their types, nor of name and attributes */
+/* LIST-09: a loss of events loses no types, name or attributes */
 START_TEST(overrun_removes_no_type)
 {
 	trace_event_id_t rare = type_of("rare"), often = type_of("often");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix_trace_until_np(): where reading ends, also in a block that is stored as it is, not packed.
+ * posix_trace_until_np(): the end of a read, also in a block that is stored unpacked.
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 
 static uint64_t state = UINT64_C(88172645463325252);
 
-/* Events whose data is their number, twice, and then anything. */
+/* Events whose data is their number, twice, followed by random bytes. */
 static int plain_log(void)
 {
 	struct posix_trace_origin_np origin = { .pid = 77 };

@@ -59,7 +59,7 @@ START_TEST(items_are_one_event_with_their_types_and_widths)
 	TRACE_U8_NP(0, 255);
 	TRACE_I16_NP(0, -1);
 	TRACE_U16_NP(0, 65535);
-	TRACE_I32_NP(15, -1); /* width 15 is kept for something else */
+	TRACE_I32_NP(15, -1); /* width 15 is reserved */
 	TRACE_U32_NP(0, 1);
 	TRACE_X32_NP(0, 0xffff);
 	TRACE_STR_NP("hello");
@@ -92,10 +92,7 @@ START_TEST(items_are_one_event_with_their_types_and_widths)
 }
 END_TEST
 
-/*
- * With room for every number of bytes: only whole items, and no later one instead of one that is
- * missing.
- */
+/* With a buffer of every size: only complete items, and no later item instead of a missing one. */
 START_TEST(what_has_no_room_in_the_stream_is_left_out_whole)
 {
 	static const unsigned char items[] = "\x05\1\0\0\0" "\x07" "abc\0" "\x08\3" "xyz" "\x01\7";
@@ -145,7 +142,7 @@ START_TEST(what_has_no_room_on_the_stack_is_left_out_whole)
 	got = next(trid);
 	ck_assert_int_eq(got.info.posix_truncation_status, POSIX_TRACE_TRUNCATED_RECORD);
 	assert_data(&got, "\1\1", 2);
-	text[POSIX_TRACE_USER_BYTES_NP - 4] = '\0'; /* just so */
+	text[POSIX_TRACE_USER_BYTES_NP - 4] = '\0'; /* exactly enough */
 	TRACE_USER_BEGIN_NP(id);
 	TRACE_U8_NP(0, 1);
 	TRACE_STR_NP(text);
@@ -197,7 +194,7 @@ START_TEST(without_a_stream_nothing_is_evaluated)
 }
 END_TEST
 
-/* What no program written in C can have by accident. */
+/* Items that no program written in C makes by accident. */
 START_TEST(numbers_of_other_types_add_nothing)
 {
 	struct posix_trace_user_np user;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix_trace_create_withlog(): what kind of file can be a log, and what becomes of it. */
+/* posix_trace_create_withlog(): the kinds of files that can be a log, and their content
+ * afterwards. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,7 +185,10 @@ START_TEST(an_old_log_is_invalid_from_creation_and_its_rest_is_cut_off)
 		short_size = log_stat(fd).st_size;
 		if (log_policies[i] != POSIX_TRACE_LOOP) /* which has its slots */
 			ck_assert_int_lt(short_size, long_size);
-		/* From offset 0, wherever the descriptor stood: a copy of the bytes is a log. */
+		/*
+		 * From offset 0, independent of the descriptor's offset: a copy of the bytes is a
+		 * log.
+		 */
 		bytes = log_bytes(fd, &len);
 		close(fd);
 		fd = log_file_of(bytes, len);
@@ -195,7 +199,7 @@ START_TEST(an_old_log_is_invalid_from_creation_and_its_rest_is_cut_off)
 }
 END_TEST
 
-/* Descriptors other than fd that are the same file and not close-on-exec. */
+/* Counts descriptors other than fd that are the same file and not close-on-exec. */
 static int leaking_duplicates(int fd)
 {
 	struct stat this = log_stat(fd), other;
@@ -240,7 +244,7 @@ START_TEST(closing_the_callers_descriptor_early_does_not_harm_the_log)
 	int other;
 
 	close(fd);
-	other = log_file(); /* takes the number */
+	other = log_file(); /* gets the number */
 	ck_assert_int_eq(other, fd);
 	trace_number(type_of("two"), 1);
 	OK(posix_trace_flush(trid));
@@ -302,7 +306,7 @@ START_TEST(writing_and_reading_a_log_mark_the_files_times)
 	trace_number(type_of("two"), 1);
 	ck_assert_int_eq(futimens(fd, old), 0);
 	before = log_stat(fd);
-	usleep(20000); /* the coarsest clock of a file system of today */
+	usleep(20000); /* the coarsest clock of a current file system */
 	OK(posix_trace_flush(trid));
 	after = log_stat(fd);
 	ck_assert_int_gt(after.st_mtim.tv_sec, old[1].tv_sec);
