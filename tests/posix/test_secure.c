@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Programs with more rights than whoever executes them.
+ * Programs with more rights than the process that executes them.
  *
  * Each test runs with three copies of support/secure: without such rights, which shows that the
- * program would be traced; set-group-id, where user and runtime folder stay the same; and
- * set-user-id to root, executed by another user. What this machine does not let us make is left
- * out, and said.
+ * program would be traced; set-group-id, where user and runtime folder remain the same; and
+ * set-user-id to root, executed by another user. Copies that this machine does not permit are
+ * skipped with a message.
  */
 #include <fcntl.h>
 #include <grp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * TRACE_SYS_MAX: the number of streams of a user on a host, in all processes together. The suite
- * has a runtime folder of its own, so that it counts exactly.
+ * has a runtime folder of its own, so that its counts are exact.
  */
 #include <pthread.h>
 #include <stdatomic.h>

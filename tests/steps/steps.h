@@ -6,13 +6,13 @@
  * controller steps it with ptrace to the n-th instruction of that call and performs an action
  * there. Then the target continues and records more events, and the controller checks the account.
  *
- *	target.c   the process that is led
- *	lead.c     leading it: what instructions a path has, and stopping at one of them
- *	count.c    reading streams and logs: is it what the target traced
- *	account.c  whether the ledger agrees with what the target did, and with what was read
- *	path.c     the ways that a call can take
+ *	target.c the process that is stepped
+ *	lead.c steps it: records the instructions of a path, and stops at one of them
+ *	count.c reads streams and logs, and compares the events with those of the target
+ *	account.c compares the ledger with the target's events and with those that were read
+ *	path.c the paths of a call
  *	try.c      a try
- *	action.c   what happens there
+ *	action.c the actions
  *	steps.c    all paths and all actions; the table
  */
 #ifndef PTX_TESTS_STEPS_H

@@ -18,7 +18,7 @@ static uint64_t hash(uint64_t h, const char *bytes, size_t len)
 	return h;
 }
 
-/* The lines of dump --json, without what depends on the line before: the distance in time. */
+/* The lines of dump --json, without the time difference, which depends on the previous line. */
 static struct lines read_lines(void)
 {
 	static const char delta[] = ",\"delta_ns\":\"", damage[] = ",\"after_damage\":true";
@@ -77,7 +77,7 @@ static size_t number_after(const char *text, const char *name)
 	return strtoul(p + strlen(name), NULL, 10);
 }
 
-/* Standard error is lines of ours, and control characters are in none of them. */
+/* Checks that standard error has only lines of the tool, without control characters. */
 static void assert_messages(const struct text *err)
 {
 	for (const char *p = err->bytes; *p; p = strchr(p, '\n') + 1) {
@@ -90,7 +90,7 @@ static void assert_messages(const struct text *err)
 			      "a control character in %s", err->bytes);
 }
 
-/* "posixtrace: FILE:OFFSET: REASON" is there, for each fault. */
+/* Checks that "posixtrace: FILE:OFFSET: REASON" is there for each fault. */
 static void assert_place(const struct text *err, const char *log, size_t log_len)
 {
 	char prefix[4300];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * tools/feed_line.c - a serial line for the tests of posixtrace: a pseudo-terminal, whose other
- * side's name is the first line of standard output. Not a test itself.
+ * side's name is the first line of standard output. It is no test itself.
  *
- * What is on standard input goes through it, once somebody listens there in raw mode; then the line
- * is hung up. Exits with 1 when nobody does.
+ * It copies standard input to the line once a process listens there in raw mode, then hangs up.
+ * Exits with 1 if no process listens.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define TRIES 6000 /* of 10 ms */
-#define QUIET 50   /* so many in a row */
+#define QUIET 50   /* number in a row */
 
 static void nap(void)
 {
@@ -43,8 +43,8 @@ static int write_all(int fd, const char *bytes, ssize_t len)
 }
 
 /*
- * Hanging up throws away what was not read. The line holds more than the 4096 bytes that can be
- * read at once, and for a moment after these were read there is nothing to be seen of the others.
+ * A hangup discards unread bytes. The line holds more than the 4096 bytes that can be read at once,
+ * and for a moment after these were read the others are not visible.
  */
 static void wait_until_read(int slave)
 {
@@ -63,7 +63,7 @@ int main(void)
 
 	if (master < 0 || grantpt(master) || unlockpt(master))
 		return 99;
-	/* Ours stays open, so that nothing is hung up before it is opened there. */
+	/* Our side stays open, so that the line is not hung up before the reader opens it. */
 	slave = open(ptsname(master), O_RDWR | O_NOCTTY);
 	if (slave < 0)
 		return 99;

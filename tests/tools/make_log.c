@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tools/make_log.c - logs for the tests of posixtrace. Not a test itself.
+ * tools/make_log.c - writes logs for the tests of posixtrace. It is no test itself.
  *
  *	make_log KIND PATH [EVENTS]
  *
@@ -10,10 +10,10 @@
  * overrun     a LOOP stream that overwrites unread events
  * loop        a LOOP log that overwrites its own events
  * evil        names and data that would harm a terminal or a JSON reader; the empty name
- * unfinished  a copy of a log whose writer is still at work
+ * unfinished a copy of a log that is still being written
  * big         EVENTS events of 8 bytes, nothing lost, whatever their number
  *
- * Prints the number of user events that the log must hold, or "-" where that is not fixed.
+ * Prints the number of user events that the log must hold, or "-" if that is not fixed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -62,7 +62,7 @@ static trace_event_id_t type_of(const char *name)
 	return id;
 }
 
-/* Half of the events, as a job's begin with text and its end with a number. */
+/* Half of the events: the begin of a job has text, its end has a number. */
 static void *jobs(void *arg)
 {
 	size_t events = *(const size_t *)arg;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tools/make_times.c - a log of calls, locks and spans that took known times, for test_top.sh.
+ * tools/make_times.c - writes a log of calls, locks and spans of known durations, for test_top.sh.
  *
  *	make_times PATH
  *
  * 100 events "call" of 1 to 100 microseconds; 3 waits of 2 ms for the lock "pool", 1 of 1 ms for
- * another; 10 holds of a lock, which are no waits; 4 spans "job" of 5 ms that overlap, told apart
- * by a key, a fifth one that does not end and an end without a beginning.
+ * another; 10 holds of a lock, which are no waits; 4 spans "job" of 5 ms that overlap and have
+ * different keys, a fifth one that does not end and an end without a beginning.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -5,8 +5,8 @@
  *	mutate ROUNDS SEED FILE...
  *
  * The same arguments give the same copies. A copy has a few bytes changed, often to numbers near a
- * limit and at places where numbers stand, and sometimes its end cut off. Whatever is in it, the
- * decoder must come to an end, and a sanitizer must find nothing.
+ * limit and at places where numbers stand, and sometimes its end is cut off. With any content the
+ * decoder must end, and a sanitizer must find no fault.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -27,7 +27,9 @@ static uint64_t below(uint64_t limit)
 	return limit ? random_word(&state) % limit : 0;
 }
 
-/* Most numbers that decide stand at the beginning, of the file or of one of its blocks. */
+/*
+ * Most numbers that control the decoder are at the beginning, of the file or of one of its blocks.
+ */
 static size_t place(size_t size)
 {
 	size_t head = size < 512 ? size : 512;
@@ -95,7 +97,7 @@ static void mutate(const char *path, unsigned long rounds, uint64_t seed)
 	state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
 	for (unsigned long i = 0; i < rounds; i++) {
 		size_t len = below(8) ? size : below(size + 1);
-		/* Exactly as long as it is, so that a sanitizer sees one byte too far. */
+		/* Memory of exactly its size, so that a sanitizer notices any byte beyond it. */
 		unsigned char *bad = malloc(len ? len : 1);
 
 		if (!bad)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* mutate.h - what damaged copies are given to. */
+/* mutate.h - the interface to the decoder that reads damaged copies. */
 #ifndef TESTS_TOOLS_MUTATE_H
 #define TESTS_TOOLS_MUTATE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Decodes all of it, and ends the program if what the decoder says cannot be. */
+/* Decodes all bytes. Ends the program if the decoder returns something impossible. */
 void mutate_decode(const unsigned char *bytes, size_t size);
 
-/* What was read, so that nothing is left out for not being used. */
+/* A sum of the data read, so that the compiler does not remove reads. */
 extern uint64_t mutate_sum;
 
 #endif

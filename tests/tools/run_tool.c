@@ -40,7 +40,7 @@ void write_file(const char *path, const void *bytes, size_t len)
 	close(fd);
 }
 
-/* Paths are kept: callers hold on to them through a whole test. */
+/* Paths are never freed, because callers use them through a whole test. */
 const char *in_directory(const char *name)
 {
 	static char *paths[16];
@@ -59,7 +59,7 @@ const char *in_directory(const char *name)
 	return path;
 }
 
-/* Runs it to its end; standard output and error are in the files out and err. */
+/* Runs the program to its end; its standard output and error are in the files out and err. */
 static int run(char *const argv[])
 {
 	posix_spawn_file_actions_t actions;
@@ -106,7 +106,7 @@ void remove_directory(void)
 	rmdir(directory);
 }
 
-/* libtool's wrappers are shell scripts: the programs behind them start much faster. */
+/* libtool's wrappers are shell scripts; the programs behind them start much faster. */
 static void find_program(char *path, const char *top, const char *dir, const char *name)
 {
 	snprintf(path, sizeof(posixtrace_path), "%s/%s/.libs/%s", top, dir, name);
@@ -114,7 +114,7 @@ static void find_program(char *path, const char *top, const char *dir, const cha
 		snprintf(path, sizeof(posixtrace_path), "%s/%s/%s", top, dir, name);
 }
 
-/* What a sanitizer finds in the tool must not look like one of the tool's own answers. */
+/* A sanitizer's exit status must differ from those of the tool. */
 static void own_exit_status(const char *name)
 {
 	const char *old = getenv(name);

@@ -2,7 +2,7 @@
 /*
  * tools/run_tool.h - runs posixtrace from a Check program, in a directory of its own.
  *
- * Every function asserts that what it does succeeds; a program that a signal ends is a failure.
+ * Every function asserts its success. A program that a signal ends is a failure.
  */
 #ifndef PTX_TESTS_RUN_TOOL_H
 #define PTX_TESTS_RUN_TOOL_H
@@ -14,7 +14,7 @@ struct text {
 	size_t len;
 };
 
-/* Once, before any test. */
+/* Called once, before any test. */
 void find_programs(void);
 
 /* A fixture. */
@@ -27,7 +27,7 @@ const char *in_directory(const char *name);
 struct text read_file(const char *path);
 void write_file(const char *path, const void *bytes, size_t len);
 
-/* The exit status. What the program said is in the files "out" and "err" of the directory. */
+/* Returns the exit status. The output is in the files "out" and "err" of the directory. */
 int posixtrace(const char *command, const char *option, const char *log);
 
 #endif

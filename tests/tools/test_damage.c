@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tools/test_damage.c - posixtrace on logs that were cut and logs with a bit turned over.
+ * tools/test_damage.c - posixtrace with logs that were cut and logs with a changed bit.
  *
  * What must hold for every damaged log: verify and dump end by themselves, with a status of the
  * table; who does not say 0 says why on standard error, for damage with the place; dump says 0 only
@@ -19,9 +19,9 @@
 
 #define LISTS_BYTES  8192
 #define HEADER_BYTES 4096 /* FORMAT 2 */
-#define CLOSING_AT   3584 /* behind it a checksum of its own */
+#define CLOSING_AT   3584 /* behind it, with a checksum of its own */
 #define PAGE_BYTES   512
-#define VERSION_END  10   /* magic and version: without them it is no log at all */
+#define VERSION_END  10   /* magic and version: without them the file is no log */
 
 static uint64_t setting(const char *name, uint64_t usual)
 {
@@ -30,7 +30,7 @@ static uint64_t setting(const char *name, uint64_t usual)
 	return value ? strtoull(value, NULL, 0) : usual;
 }
 
-/* Offsets in order, so that more of the log can never show less of it. */
+/* Increasing offsets, so that more of the log can never show fewer events. */
 static int by_size(const void *a, const void *b)
 {
 	size_t x = *(const size_t *)a, y = *(const size_t *)b;
@@ -45,8 +45,8 @@ START_TEST(a_log_cut_anywhere_shows_its_beginning)
 	uint64_t state = setting("POSIXTRACE_TEST_SEED", 4711);
 	size_t *cut = malloc(cuts * sizeof(*cut));
 	/*
-	 * Blocks are about alike: more than two of them are never missing at the end. Before the
-	 * first there are names and what is mapped, which is more where more libraries are.
+	 * Blocks have about the same size, so at most two of them are missing at the end. The
+	 * blocks of names and mappings are before the first; with more libraries they are larger.
 	 */
 	size_t slack = 2 * (sound.log.len / sound.blocks) + HEADER_BYTES + LISTS_BYTES;
 	const char *path = in_directory("cut.log");
@@ -99,7 +99,7 @@ static struct verdict turn_bit(const struct sound *sound, size_t bit, struct lin
 	return verdict;
 }
 
-/* A log that loops has slots that are not in use: most of its pages are empty. */
+/* A LOOP log has unused slots: most of its pages are empty. */
 static bool is_in_use(const struct sound *sound, size_t at)
 {
 	size_t end = (at | (PAGE_BYTES - 1)) + 1;
@@ -110,7 +110,9 @@ static bool is_in_use(const struct sound *sound, size_t at)
 	return false;
 }
 
-/* Of a hundred turned bits, verify finds at least percent: the others hit what has no meaning. */
+/*
+ * Of a hundred changed bits, verify finds at least this percentage: the others are in unused bytes.
+ */
 static void turn_bits(const struct sound *sound, size_t flips, size_t percent)
 {
 	uint64_t state = setting("POSIXTRACE_TEST_SEED", 4711);
@@ -156,7 +158,7 @@ START_TEST(a_turned_bit_in_a_log_that_loops_costs_one_block)
 }
 END_TEST
 
-/* Where the fields are, each byte; in what is spare, some. */
+/* Every byte of the fields; some of the spare bytes. */
 static void turn_bits_of_header(enum sound_kind kind)
 {
 	struct sound sound = sound_make(kind, kind == SOUND_LOOP ? 5000 : 2000);
@@ -191,8 +193,8 @@ START_TEST(no_turned_bit_of_the_header_of_a_log_that_loops_costs_an_event)
 END_TEST
 
 /*
- * Bytes of one place over bytes of another: blocks that are valid where they do not belong. verify
- * counts what it finds in whole blocks; of two blocks with the same events dump shows one.
+ * Copies bytes of one place over another: blocks that are valid, at a wrong place. verify counts
+ * the events of valid blocks; dump prints one of two blocks with the same events.
  */
 START_TEST(a_block_in_the_wrong_place_is_found_and_no_event_comes_twice)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Pieces of the decoder of ETW, where no sample reaches. */
+/* Pieces of the ETW decoder that no sample reaches. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +80,7 @@ START_TEST(times_are_exact_up_to_the_last_stamp)
 }
 END_TEST
 
-/* "abc" and a match of 3 back, as long as it takes; flags from the top: 3 bytes, then a match. */
+/* "abc" and the longest match at a distance of 3; flags from the top: 3 bytes, then a match. */
 START_TEST(a_match_may_overlap_itself)
 {
 	unsigned char out[300];
@@ -94,7 +94,7 @@ START_TEST(a_match_may_overlap_itself)
 	ck_assert(etw_xpress(long_one, sizeof(long_one), out, 300));
 	for (int i = 0; i < 300; i++)
 		ck_assert_int_eq(out[i], "abc"[i % 3]);
-	/* One byte more or less than there is. */
+	/* One byte more or less than the input has. */
 	ck_assert(!etw_xpress(first, sizeof(first), out, 5));
 	ck_assert(!etw_xpress(first, sizeof(first), out, 7));
 	ck_assert(!etw_xpress(first, sizeof(first) - 1, out, 6));
@@ -239,7 +239,7 @@ START_TEST(a_cut_divides_no_character)
 
 	for (size_t max = 0; max < sizeof(cut) / sizeof(cut[0]); max++)
 		ck_assert_uint_eq(utf8_cut(text, 8, max), cut[max]);
-	/* What is no UTF-8 is cut anywhere. */
+	/* Text that is not UTF-8 may be cut anywhere. */
 	ck_assert_uint_eq(utf8_cut("\x80\x80\x80\x80\x80\x80", 6, 5), 5);
 }
 END_TEST

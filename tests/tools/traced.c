@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * traced.c LOG [PLUGIN...] - traces itself from functions that test_symbols.sh looks for: its own,
- * one that is inlined, one of each plugin, which is unloaded again, and one of a child.
+ * traced.c LOG [PLUGIN...] - traces itself in functions that test_symbols.sh looks for: its own, an
+ * inlined one, one of each plugin, which it then unloads, and one of a child.
  */
 #include <dlfcn.h>
 #include <fcntl.h>

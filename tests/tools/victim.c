@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tools/victim.c - a program that traces until it is killed, and one that reads what it left.
- * Not a test itself; for test_killed.sh.
+ * tools/victim.c - traces until it is killed, or reads the log that it left; for test_killed.sh. It
+ * is no test itself.
  *
  *	victim trace POLICY PATH    POLICY: append, until-full, loop; never ends by itself
  *	victim read POLICY PATH     prints how many events the log has
@@ -12,9 +12,9 @@
  *	victim check PATH           as read, of a log that another process has made of it
  *
  * Each thread's events are payloads numbered from 0. "read" exits with 1 and a reason if the log
- * does not open as that of a dead writer, if an event is not whole, if a thread's events are out of
- * order, or if one is missing although the log tells of no loss. "check" wants the log of a writer
- * that lived, and events from any number on.
+ * does not open as that of a dead writer, if an event is damaged, if a thread's events are out of
+ * order, or if one is missing although the log reports no loss. "check" requires the log of a
+ * writer that lived, and accepts events from any number on.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -83,14 +83,14 @@ static void trace(int policy, const char *path)
 	must(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_FLUSH), "setstreamfullpolicy");
 	must(posix_trace_attr_setmaxdatasize(&attr, MAX_DATA), "setmaxdatasize");
 	must(posix_trace_attr_setlogfullpolicy(&attr, policy), "setlogfullpolicy");
-	/* LOOP goes round many times; UNTIL_FULL may become full, or not, before the end. */
+	/* LOOP wraps many times; UNTIL_FULL may become full before the end, or not. */
 	must(posix_trace_attr_setlogsize(&attr, policy == POSIX_TRACE_LOOP ? 100000 : 1000000),
 	     "setlogsize");
 	must(posix_trace_create_withlog(0, &attr, fd, &trid), "create_withlog");
 	must(posix_trace_start(trid), "start");
 	for (uintptr_t who = 0; who < THREADS; who++)
 		must(pthread_create(&thread, NULL, work, (void *)who), "pthread_create");
-	for (;;) { /* beside the flushes that a full stream makes */
+	for (;;) { /* in addition to the flushes of a full stream */
 		posix_trace_flush(trid);
 		usleep(1500);
 	}

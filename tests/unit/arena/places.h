@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * unit/arena/places.h - this process's arena, and other processes that have it, too.
+ * unit/arena/places.h - this process's arena, and other processes that share it.
  */
 #ifndef PTX_TESTS_UNIT_ARENA_PLACES_H
 #define PTX_TESTS_UNIT_ARENA_PLACES_H
@@ -17,21 +17,19 @@
 void places_begin(void);
 void places_end(void);
 
-/*
- * Another process that has the same arena, as who traces it has; it does as it is told, then ends.
- */
+/* Another process that has the same arena, as a controller does. It obeys commands, then ends. */
 pid_t other_process(void (*life)(void));
 
-/* The two tell each other that they have come somewhere. */
+/* Both processes report to each other that they have reached a point. */
 extern int to_child[2], to_parent[2];
 void tell(int *pipe_of);
 void hear(int *pipe_of);
 
-/* A stream without a region, attached; its place. */
+/* Attaches a stream without a region and returns its place. */
 unsigned attach_one(void);
 void attach(void);
 
-/* How many streams trace points see; what a place is. */
+/* Returns the number of streams that trace points see; the state of a place. */
 unsigned streams(void);
 enum ptx_attachment_state state_of(unsigned bit);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Places for streams in an arena: claimed, published, given back, and claimed by two at once.
- * fcntl() is ours, to be interrupted where it locks.
+ * Places for streams in an arena: claimed, published, freed, and claimed by two processes at the
+ * same time. The test wraps fcntl() to interrupt it at its locks.
  */
 #include <fcntl.h>
 #include <stdarg.h>
@@ -70,7 +70,7 @@ START_TEST(there_are_as_many_as_a_word_has_bits)
 }
 END_TEST
 
-/* The other process is at the lock of a place when this one comes to it. */
+/* The other process waits for the lock of a place when this one requests it. */
 static void pause_there(void)
 {
 	tell(to_parent);
@@ -120,7 +120,7 @@ static void claim_between(void)
 	bit_between = attach_one();
 }
 
-/* CREATE-11: what a thread does between two steps of another */
+/* CREATE-11: the actions of a thread between two steps of another */
 START_TEST(two_threads_that_claim_at_once_get_two_places)
 {
 	before_lock = claim_between;

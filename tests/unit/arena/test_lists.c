@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What types mean and things are called, in shared memory: limits, races, kills, scribbles. */
+/* Schemas of types and names of objects in shared memory: limits, races, kills, random writes. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -151,7 +151,7 @@ static void scribble(void *memory, size_t bytes, uint64_t seed)
 
 	for (size_t i = 0; i < bytes / 8; i++) {
 		random_word(&random);
-		/* Half of the numbers are small, so that they mean something. */
+		/* Half of the numbers are small, so that they are valid more often. */
 		((uint64_t *)memory)[i] = random & 1 ? random :
 					  (random >> 40 & 0x3ff) << 32 | (random & 0x7ffff);
 	}
@@ -211,7 +211,7 @@ START_TEST(what_holds_already_takes_no_place)
 	ck_assert_int_eq(ptx_objects_put(objects, &a), 0);
 	ck_assert_uint_eq(ptx_objects_count(objects), 1);
 	ck_assert_int_eq(ptx_objects_put(objects, &b), 0);
-	ck_assert_int_eq(ptx_objects_put(objects, &a), 0); /* again something else */
+	ck_assert_int_eq(ptx_objects_put(objects, &a), 0); /* a different text again */
 	ck_assert_uint_eq(ptx_objects_count(objects), 3);
 	ck_assert(ptx_objects_get(objects, 1, &got));
 	ck_assert_str_eq(got.name, "b");
@@ -236,7 +236,7 @@ START_TEST(things_end_where_their_room_does)
 }
 END_TEST
 
-/* Killed between taking a cell and making it ready. */
+/* Killed after it acquired a cell and before it made the cell ready. */
 START_TEST(a_cell_that_was_never_filled_is_passed_over)
 {
 	struct ptx_object a = thing(1, 10, 100, "a"), b = thing(1, 11, 100, "b"), got;
@@ -316,13 +316,16 @@ START_TEST(a_name_holds_from_its_time_to_the_next)
 	ck_assert_str_eq(name_at(all, n, 1, 13, 300 * MS), "nothing");
 	ck_assert_str_eq(name_at(all, n, 1, 12, 300 * MS), "anybody's");
 	ck_assert_str_eq(name_at(all, n, 4, 12, 600 * MS), "anybody's");
-	/* A child has what its parent had then, until it says otherwise; and so has its child. */
+	/*
+	 * A child has its parent's entries of that time until it adds others; the same is true of
+	 * its child.
+	 */
 	ck_assert_str_eq(name_at(all, n, 3, 10, 400 * MS), "first");
 	ck_assert_str_eq(name_at(all, n, 3, 11, 210 * MS), "eleven");
 	ck_assert_str_eq(name_at(all, n, 3, 11, 250 * MS), "eleven of 3");
 	ck_assert_str_eq(name_at(all, n, 4, 10, 600 * MS), "first");
 	ck_assert_str_eq(name_at(all, n, 4, 11, 600 * MS), "eleven of 3");
-	/* its own child: no end of it */
+	/* its own child: an endless chain */
 	ck_assert_str_eq(name_at(all, n, 5, 10, 600 * MS), "nothing");
 	ck_assert_str_eq(name_at(NULL, 0, 1, 10, 0), "nothing");
 	ck_assert_str_eq(name_at(all, n, 1, 10, INT64_MIN), "nothing");

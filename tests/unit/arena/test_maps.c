@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What is mapped, in shared memory: said, believed and not believed, and where its room ends. */
+/* Mapped files in shared memory: reports, valid and invalid ones, and the limit of their space. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +59,7 @@ START_TEST(what_is_mapped_is_read_as_it_was_said)
 }
 END_TEST
 
-/* Another process of the family may write anything there; a time after the last would overflow. */
+/* Another process of the family may write any value there; a time after the last would overflow. */
 START_TEST(what_cannot_be_of_a_process_or_a_time_is_not_read)
 {
 	static const int64_t times[] = { INT64_MIN, -1, 0, INT64_MAX };
@@ -100,7 +100,7 @@ START_TEST(what_is_mapped_ends_where_its_room_does)
 	}
 	ck_assert_uint_eq(files, PTX_MAPS_ROOM / (PTX_MAPPING_PATH_BYTES + 21));
 	ck_assert_int_eq(ptx_maps_ended(maps), 3);
-	text[0] = 'a'; /* is there, but what is said now may be wrong without what was not */
+	text[0] = 'a'; /* it is in the list, but a later report may be wrong without the lost one */
 	ck_assert_int_eq(ptx_maps_put(maps, &said), ENOSPC);
 	atomic_store(&maps->ended_ns, 0);
 	for (notes = files; !ptx_maps_put(maps, &said); notes++)

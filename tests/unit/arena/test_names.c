@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The event type names of a process: limit, races, and a table that somebody scribbled over. */
+/* The event type names of a process: limit, races, and a table with random writes. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -73,7 +73,7 @@ END_TEST
 
 START_TEST(names_of_every_length_and_of_equal_hash_are_told_apart)
 {
-	/* FNV-1a gives each pair one value. */
+	/* FNV-1a computes the same hash for both names of a pair. */
 	static const char *const pairs[] = { "costarring", "liquid", "declinate", "macallums",
 					     "altarage", "zinke" };
 	char name[PTX_TYPE_NAME_BYTES];
@@ -107,7 +107,8 @@ START_TEST(beyond_the_limit_every_new_name_is_the_unnamed_types)
 		ck_assert_uint_eq(open_number(i), PTX_TYPE_UNNAMED);
 	ck_assert_uint_eq(open_number(0), PTX_TYPE_FIRST_USER);
 	ck_assert_uint_eq(open_number(PTX_NAMES - 1), PTX_TYPE_FIRST_USER + PTX_NAMES - 1);
-	ck_assert_uint_eq(cells_taken(), PTX_NAMES); /* those that lost have given theirs back */
+	ck_assert_uint_eq(cells_taken(), PTX_NAMES); /* those that lost the race have freed
+						      * theirs */
 }
 END_TEST
 
@@ -146,7 +147,7 @@ END_TEST
 static pthread_barrier_t together;
 static unsigned got[THREADS][PTX_NAMES + 100];
 
-/* Each thread the same names, in an order of its own. */
+/* Each thread opens the same names, in an order of its own. */
 static void *open_all(void *number)
 {
 	unsigned t = *(unsigned *)number;
@@ -191,7 +192,7 @@ START_TEST(threads_that_bring_the_same_names_agree_on_their_ids)
 }
 END_TEST
 
-/* Each thread names of its own, more together than there is room for. */
+/* Each thread opens names of its own, together more than fit. */
 static void *open_own(void *number)
 {
 	unsigned t = *(unsigned *)number;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Places for streams in an arena whose creator died: given back by the kernel, guarded, and what a
- * kill leaves where it was.
+ * Places for streams in an arena whose creator died: freed by the kernel, guarded, and the state
+ * that a kill leaves.
  */
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -65,7 +65,7 @@ static void guard_one(void)
 	hear(to_child);
 }
 
-/* As it is when the creator has just died. */
+/* The state just after the creator has died. */
 static void guard_half(void)
 {
 	struct flock lock = ptx_attachment_lock(0, F_UNLCK);
@@ -76,7 +76,9 @@ static void guard_half(void)
 	hear(to_child);
 }
 
-/* EXIT-02: between the creator's death and the guardian's work nobody takes the place */
+/*
+ * EXIT-02: between the creator's death and the guardian's work no other process acquires the place
+ */
 START_TEST(a_place_that_is_guarded_is_not_taken)
 {
 	struct flock lock = ptx_attachment_lock(0, F_WRLCK);
@@ -92,8 +94,8 @@ START_TEST(a_place_that_is_guarded_is_not_taken)
 	guard = other_process(guard_one);
 	hear(to_parent);
 	ck_assert_int_eq(fcntl(ptx_arena_fd(ARENA), F_GETLK, &lock), 0);
-	ck_assert_int_eq(lock.l_pid, guard); /* the creator's, which it waited for */
-	/* It has both locks; and it may have only the one that was never the creator's. */
+	ck_assert_int_eq(lock.l_pid, guard); /* the creator's lock, for which it waited */
+	/* The guardian has both locks. It may also have only the one that the creator never had. */
 	for (int round = 0; round < 2; round++) {
 		ck_assert(!ptx_attachment_is_orphan(ARENA, 0));
 		OK(ptx_attachment_claim(ARENA, &bit, &generation));
@@ -115,7 +117,7 @@ START_TEST(a_place_that_is_guarded_is_not_taken)
 }
 END_TEST
 
-/* EXIT-03: killed between two stores, by which the count would be wrong for ever */
+/* EXIT-03: killed between two stores, after which the count would remain wrong */
 START_TEST(a_creator_that_is_killed_while_it_counts_leaves_no_wrong_count)
 {
 	static const int wrong[] = { -1, 1, 3 };
@@ -135,8 +137,8 @@ START_TEST(a_creator_that_is_killed_while_it_counts_leaves_no_wrong_count)
 END_TEST
 
 /*
- * The word is free, the bits are not: killed between them. A member is to inherit nothing new by
- * that.
+ * The word is free, the bits are not: killed between both stores. A member must not inherit
+ * anything because of that.
  */
 START_TEST(bits_that_nobody_stands_for_are_gone_once_their_place_is_claimed)
 {
@@ -186,7 +188,7 @@ static void make_only(void)
 	make_region(false);
 }
 
-/* CREATE-13: memory too, before and after the stream was attached */
+/* CREATE-13: the memory is freed too, before and after the stream was attached */
 START_TEST(the_memory_of_the_dead_is_given_back_by_who_takes_their_place)
 {
 	void (*const way[])(void) = { make_and_publish, make_only, make_and_publish };
@@ -209,7 +211,7 @@ START_TEST(the_memory_of_the_dead_is_given_back_by_who_takes_their_place)
 }
 END_TEST
 
-/* SHUT-02: pages that a trace point has touched after the memory was given back */
+/* SHUT-02: pages that a trace point has touched after the memory was freed */
 START_TEST(what_a_late_writer_touched_is_given_back_when_the_place_is_used_again)
 {
 	uint64_t offset = atomic_load(&ptx_own_control.next_region), generation;

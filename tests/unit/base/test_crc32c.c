@@ -11,7 +11,7 @@ typedef uint32_t crc_fn(uint32_t crc, const void *bytes, size_t len);
 
 static crc_fn *const functions[] = { ptx_crc32c, ptx_crc32c_portable };
 
-/* RFC 3720 B.4, and the check value of every catalogue. */
+/* RFC 3720 B.4, and the check value that catalogues of CRCs list. */
 START_TEST(known_checksums_come_out)
 {
 	crc_fn *crc = functions[_i];

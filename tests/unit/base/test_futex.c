@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sleeping on a word. Nobody is asked how long it took: who sleeps is woken, or the test ends it.
+ * Sleeping on a word. No test measures time: a sleeper is woken, or the time limit ends the test.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -30,7 +30,7 @@ START_TEST(a_moment_that_has_passed_ends_the_sleep)
 
 	atomic_store(&word, 5);
 	FAILS(ETIMEDOUT, ptx_futex_wait(&word, 5, &past));
-	FAILS(EAGAIN, ptx_futex_wait(&word, 4, &past)); /* the value is looked at first */
+	FAILS(EAGAIN, ptx_futex_wait(&word, 4, &past)); /* the call first compares the value */
 }
 END_TEST
 
@@ -84,7 +84,7 @@ START_TEST(all_who_sleep_are_woken)
 }
 END_TEST
 
-/* In shared memory, as a stream's is: FUTEX_PRIVATE_FLAG would not do. */
+/* In shared memory, like the word of a stream: FUTEX_PRIVATE_FLAG would not work. */
 START_TEST(a_sleeper_in_another_process_is_woken)
 {
 	_Atomic uint32_t *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
@@ -130,7 +130,9 @@ START_TEST(a_signal_interrupts_the_sleep)
 
 	sigaction(SIGUSR1, &action, NULL);
 	ck_assert_int_eq(pthread_create(&thread, NULL, sleep_until_interrupted, &err), 0);
-	/* One that comes before the sleep is without effect: so there are as many as are needed. */
+	/*
+	 * A wake-up before the sleep has no effect, so the test repeats it as often as necessary.
+	 */
 	while (!atomic_load(&done)) {
 		pthread_kill(thread, SIGUSR1);
 		sched_yield();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* base/io.h: patience. */
+/* base/io.h: complete reads and writes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -32,7 +32,7 @@ static void *drain(void *arg)
 	size_t got = 0;
 	ssize_t n;
 
-	/* In small pieces, so that the writer meets a full pipe again and again. */
+	/* In small pieces, so that the pipe is full for the writer again and again. */
 	while (got < LEN &&
 	       ((n = read(fd, bytes + got, LEN - got < 10000 ? LEN - got : 10000)) > 0 ||
 		(n < 0 && errno == EINTR))) {
@@ -42,7 +42,7 @@ static void *drain(void *arg)
 	return bytes;
 }
 
-/* FLUSHF-09's ground: signals without SA_RESTART, and i = 1 a pipe in non-blocking mode. */
+/* For FLUSHF-09: signals without SA_RESTART, and with i = 1 a pipe in non-blocking mode. */
 START_TEST(a_write_goes_on_after_signals_and_full_pipes)
 {
 	struct sigaction action = { .sa_handler = interrupt };
@@ -126,7 +126,7 @@ static void *write_on(void *arg)
 	return done == 1 ? arg : NULL;
 }
 
-/* SIGCAN-03's ground */
+/* For SIGCAN-03 */
 START_TEST(writing_is_no_cancellation_point)
 {
 	int ends[2];
@@ -168,7 +168,7 @@ START_TEST(the_names_of_a_folder_are_listed)
 	OK(ptx_io_list(path, count_names, &count));
 	ck_assert_int_eq(count, 999);
 	count = 1500;
-	FAILS(-1, ptx_io_list(path, count_names, &count)); /* take's answer is the last word */
+	FAILS(-1, ptx_io_list(path, count_names, &count)); /* the result of take() ends the loop */
 	ck_assert_int_eq(count, 2000);
 	for (int i = 0; i < 999; i++) {
 		snprintf(name, sizeof(name), "%s/f%d", path, i);

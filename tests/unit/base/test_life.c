@@ -122,12 +122,12 @@ START_TEST(a_thread_is_one_of_its_process)
 	ck_assert_int_eq(KEEPS_ERRNO(ptx_life_of_thread(pid, known)), PTX_ALIVE);
 	ck_assert_int_eq(ptx_life_of_thread((uint32_t)getppid(), known), PTX_DEAD);
 	ck_assert_int_eq(ptx_life_of_thread(pid, 0), PTX_LIFE_UNKNOWN);
-	/* A thread's id is no process's. */
+	/* The id of a thread is not that of a process. */
 	ck_assert_int_ne(life_of((pid_t)known), PTX_DEAD);
 	__atomic_store_n(&tid, 0, __ATOMIC_RELEASE);
 	pthread_join(thread, NULL);
 	while (ptx_life_of_thread(pid, known) != PTX_DEAD)
-		usleep(100); /* it is on its way out */
+		usleep(100); /* it is ending */
 }
 END_TEST
 
@@ -150,7 +150,7 @@ START_TEST(an_identity_is_one_processes)
 
 	ck_assert_uint_ne(first.start, 0);
 	ck_assert_int_eq(ptx_identity_compare(&first, &first), PTX_SAME);
-	/* Two that began in one tick are told apart by their inodes only. */
+	/* Only their inodes distinguish two that began in the same tick. */
 	if (first.inode)
 		ck_assert_int_eq(ptx_identity_compare(&first, &second), PTX_OTHER);
 	ck_assert_int_eq(ptx_identity_compare(&first, &nothing), PTX_SAME_UNKNOWN);
@@ -183,7 +183,7 @@ START_TEST(an_id_that_means_another_process_by_now_is_a_dead_ones)
 }
 END_TEST
 
-/* A child in another time name space says when it began, and this process says it too. */
+/* A child in another time name space reports its begin, and this process reads it too. */
 START_TEST(when_a_process_began_is_the_same_in_every_time_name_space)
 {
 	static const char offsets[] = "monotonic 7000 0\nboottime 100000 0\n";

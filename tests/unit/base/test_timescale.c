@@ -48,8 +48,8 @@ START_TEST(between_two_anchors_lies_a_straight_line)
 	assert_ns(SECOND, BASE + SECOND + 500000);
 	assert_ns(SECOND + SECOND / 2, BASE + SECOND + SECOND / 2 + 250000);
 	assert_ns(2 * SECOND, BASE + 2 * SECOND);
-	assert_ns(3 * SECOND, BASE + 3 * SECOND - 500000); /* the last line drawn on */
-	assert_ns(SECOND / 4, BASE + SECOND / 4 + 125000); /* in any order */
+	assert_ns(3 * SECOND, BASE + 3 * SECOND - 500000); /* the last line, extrapolated */
+	assert_ns(SECOND / 4, BASE + SECOND / 4 + 125000); /* requests in any order */
 }
 END_TEST
 
@@ -76,9 +76,7 @@ START_TEST(over_slewed_lines_times_never_go_back)
 }
 END_TEST
 
-/*
- * On, back by half, back behind the beginning, and back to where it was: it falls on the younger.
- */
+/* Forward, back by half, back before the beginning, and forward again: the younger line applies. */
 START_TEST(between_two_anchors_with_a_step_the_older_line_goes_on_up_to_the_younger)
 {
 	static const int64_t steps[] = { 3600 * SECOND, -SECOND / 2, -3600 * SECOND, -SECOND };
@@ -122,7 +120,7 @@ START_TEST(an_anchor_soon_after_the_last_but_one_replaces_the_last)
 	}
 	add(SECOND, BASE + SECOND);
 	ck_assert_uint_eq(scale.count, 3);
-	/* jitter in a short last line moves nothing far from it */
+	/* jitter in a short last line moves no time far from it */
 	add(SECOND + 1000, BASE + SECOND + 1700);
 	assert_ns(SECOND + 500, BASE + SECOND + 850);
 	ck_assert_int_lt(ptx_timescale_ns(&scale, SECOND / 2) - BASE, SECOND / 2 + 1000);
@@ -137,7 +135,7 @@ START_TEST(when_memory_is_short_older_anchors_are_thinned_out)
 	for (int64_t i = 1; i <= 5000; i++) {
 		add((uint64_t)(i * SECOND), BASE + i * SECOND + i * 1000);
 		most = scale.count > most ? (unsigned)scale.count : most;
-		/* in rising order, each once */
+		/* in increasing order, each once */
 		if (i % 500 == 0)
 			for (size_t k = 1; k < scale.count; k++)
 				ck_assert_uint_lt(scale.anchor[k - 1].ticks, scale.anchor[k].ticks);
@@ -145,7 +143,10 @@ START_TEST(when_memory_is_short_older_anchors_are_thinned_out)
 	ck_assert_uint_eq(most, PTX_TIMESCALE_ANCHORS);
 	ck_assert_uint_eq(scale.anchor[0].ticks, 0);
 	ck_assert_uint_eq(scale.anchor[scale.count - 1].ticks, (uint64_t)(5000 * SECOND));
-	/* the same line all along: longer lines say the same, but for their 32 bits of fraction */
+	/*
+	 * the same line all along: longer lines give the same result, except for their 32 bits of
+	 * fraction
+	 */
 	for (int64_t i = 0; i <= 5000; i += 7) {
 		int64_t ns = ptx_timescale_ns(&scale, (uint64_t)(i * SECOND));
 

@@ -14,7 +14,7 @@ uint8_t *changed_log(uint32_t policy, size_t *size)
 	int fd = sample_file();
 	uint8_t *bytes;
 
-	/* LOOP goes round; the others hold all. */
+	/* LOOP overwrites its oldest events; the others hold all. */
 	sample_make_frozen(fd, policy, policy == POSIX_TRACE_LOOP ? 8192 : 100000, 24,
 			   CHANGED_EVENTS, 20);
 	bytes = sample_bytes(fd, size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor/check.h, posix_trace_check_np(): each fault is found, where it stands, in words that
- * say what it is.
+ * cursor/check.h, posix_trace_check_np(): each fault is found at its offset, with a text that
+ * describes it.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ static struct ptx_log_block *block_of(struct work *work, unsigned type, unsigned
 	return NULL;
 }
 
-/* A DATA block of a LOOP log, and one that counts: its records stand there as they are. */
+/* A DATA block of a LOOP log that is valid. Its records are stored unpacked. */
 static struct ptx_log_block *plain_block_of(struct work *work)
 {
 	const struct ptx_log_place *place = (const void *)(block_of(work, PTX_LOG_INDEX, 0) + 1);
@@ -79,7 +79,10 @@ static struct work a_log(uint32_t policy)
 	return work;
 }
 
-/* Proves the changed bytes: a fault at that offset (unless 1) whose words contain these. */
+/*
+ * Checks that the changed bytes give a fault at that offset (unless 1) whose text contains these
+ * words.
+ */
 static void expect(struct work *work, uint64_t offset, const char *words)
 {
 	int fd = sample_file_of(work->bytes, work->size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor/: logs in which something was changed by chance. Run with the sanitizers it proves that
- * nobody reads beside them; without them, that what is delivered was written.
+ * cursor/: logs with random changes. With the sanitizers it proves that no read is outside of them;
+ * without them, that each delivered event was written.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ START_TEST(two_thousand_single_bits_turned_over)
 		uint8_t turned = bytes[at] ^ (uint8_t)(1u << random_between(&random, 0, 7));
 		struct posix_trace_check_np result;
 
-		/* In the holes of a LOOP log nothing has a meaning: mostly elsewhere, then. */
+		/* The unused parts of a LOOP log have no meaning, so most changes are elsewhere. */
 		if (!bytes[at] && random_between(&random, 0, 9))
 			continue;
 		tries++;
@@ -103,7 +103,7 @@ START_TEST(pages_exchanged_and_zeroed)
 }
 END_TEST
 
-/* Nothing but noise behind a good header, behind the magic, behind the version. */
+/* Random bytes behind a good header, behind the magic, behind the version. */
 START_TEST(noise)
 {
 	uint64_t random = 99;
@@ -131,7 +131,10 @@ START_TEST(noise)
 }
 END_TEST
 
-/* What a part in the middle that is gone costs: itself. GETNEXT of the rest by salvage. */
+/*
+ * A missing part in the middle costs only itself. posix_trace_getnext_event() delivers the rest by
+ * salvage.
+ */
 START_TEST(salvage_costs_only_the_damaged_block_and_marks_the_gap)
 {
 	struct ptx_stored_event got;
@@ -180,7 +183,7 @@ static void wipe_a_block(int fd)
 	ptx_stored_close(stored);
 }
 
-/* LOG-13, R7: its index says nothing of numbers. */
+/* LOG-13, R7: its index contains no numbers. */
 START_TEST(a_loop_log_that_was_ended_without_a_block_is_salvaged_behind_it)
 {
 	int fd = sample_file(), own;
@@ -226,14 +229,14 @@ START_TEST(a_loop_log_that_was_ended_without_a_block_is_salvaged_behind_it)
 	ck_assert_uint_gt(n, strictly);
 	ck_assert_uint_eq(gaps, 1);
 	ck_assert_uint_lt(n, (uint64_t)(last - first) / 1000 + 1);
-	/* a block has so many at most */
+	/* the maximum in a block */
 	ck_assert_uint_ge(n + 32, (uint64_t)(last - first) / 1000 + 1);
 	ptx_stored_close(stored);
 	close(fd);
 }
 END_TEST
 
-/* R7: one with the events that the index names, which says that it is older; and a younger one. */
+/* R7: a block with the events that the index lists, which is marked as older; and a younger one. */
 START_TEST(a_block_of_a_loop_log_that_is_not_the_one_of_its_place_is_passed_over)
 {
 	const struct ptx_stored_slot *slot;

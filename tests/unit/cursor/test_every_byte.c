@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * cursor/: each byte of a small log is changed in turn. A check and a reader then agree on whether
- * the log is damaged, and neither passes over a changed byte of the header or of a block that
- * counts.
+ * the log is damaged, and neither misses a changed byte of the header or of a valid block.
  *
  * Each run changes the same bytes of the same logs: those of golden/, and one with a frozen
  * origin.
@@ -15,13 +14,13 @@
 #include "unit/log/hex.h"
 #include "unit/log/sample.h"
 
-/* Of the bytes between blocks, which are alike, some are enough. */
+/* A sample is enough for the bytes between blocks, which are alike. */
 #define STRIDE ((size_t)67)
 
 struct subject {
 	const char *name;
 	uint8_t *bytes;
-	bool *counts; /* of each byte: whether it is of the header or of a block that counts */
+	bool *counts; /* for each byte: whether it belongs to the header or to a valid block */
 	size_t size;
 	int fd;
 };
@@ -41,7 +40,7 @@ static void note_block(struct subject *subject, struct ptx_stored *stored, uint6
 	memset(subject->counts + at, true, (size_t)(found.end - at));
 }
 
-/* Of the blocks in slots only those count that the reader delivers. */
+/* Among the blocks in slots only those are valid that the reader delivers. */
 static void note_blocks(struct subject *subject, struct ptx_stored *stored)
 {
 	const struct ptx_log_header *h = &stored->header;
@@ -88,7 +87,7 @@ static struct judgement judge_by_check(const struct subject *subject)
 	return (struct judgement){ !err, err || result.faults };
 }
 
-/* As a program of ours that reads all events. */
+/* Like a program with the library that reads all events. */
 static struct judgement judge_by_reading(const struct subject *subject)
 {
 	struct judgement judgement = { true, false };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Logs of other machines, other versions and other limits. Their checksums are right: only what
- * they say tells them from ours.
+ * Logs of other machines, other versions and other limits. Their checksums are right; only their
+ * contents differ from ours.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -103,7 +103,10 @@ static void say_nothing(struct ptx_log_header *header)
 	(void)header;
 }
 
-/* OPEN-03: the other way round, and proof that a changed header is sealed rightly above */
+/*
+ * OPEN-03: the other byte order, and proof that the test above computes the checksum of a changed
+ * header correctly
+ */
 START_TEST(a_log_of_a_later_minor_version_is_read)
 {
 	int fd = log_with_name('q');
@@ -116,7 +119,7 @@ START_TEST(a_log_of_a_later_minor_version_is_read)
 }
 END_TEST
 
-/* Lengthens the names that begin with letter, in the bytes of a whole log that is a sequence. */
+/* Lengthens the names that begin with letter, in the bytes of a complete log that is a sequence. */
 static int fill_names(unsigned char *bytes, size_t len, char letter)
 {
 	size_t at = PTX_LOG_HEADER_BYTES;
@@ -156,7 +159,7 @@ START_TEST(a_longer_name_than_ours_overflows_nothing)
 	ck_assert_int_ge(fill_names(bytes, len, 'q'), 1);
 	changed = log_file_of(bytes, len);
 	free(bytes);
-	/* Refused, or cut. */
+	/* Refused, or truncated. */
 	if (posix_trace_open(changed, &trid) == 0) {
 		for (id = 1; id <= 1023; id++) {
 			char name[TRACE_EVENT_NAME_MAX + 2];

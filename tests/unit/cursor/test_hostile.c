@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor/: logs in which something was changed by somebody who can compute checksums. Run with the
- * sanitizers it proves OPEN-08.
+ * cursor/: logs with hostile changes and right checksums. With the sanitizers it proves OPEN-08.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -46,8 +45,8 @@ static void seal_header(struct ptx_log_block *block)
 }
 
 /*
- * Fields get values that no writer would write, and the checksums are made right again. So every
- * length, count and offset is met where it is used. OPEN-08
+ * Fields get values that no writer would write, and the checksums are computed again. So every
+ * length, count and offset is read where it is used. OPEN-08
  */
 START_TEST(impossible_fields_with_right_checksums)
 {
@@ -60,7 +59,7 @@ START_TEST(impossible_fields_with_right_checksums)
 	ck_assert_uint_gt(blocks, 10);
 	for (int n = 0; n < 3000; n++) {
 		struct ptx_log_header *header = (struct ptx_log_header *)(void *)work;
-		/* The tail is as interesting as all the rest. */
+		/* The tail is changed as often as all the rest. */
 		size_t i = random_between(&random, 0, 1) ? blocks - random_between(&random, 1, 6) :
 			   random_between(&random, 0, blocks - 1);
 		struct ptx_log_block *block = (struct ptx_log_block *)(void *)(work + at[i]);
@@ -71,7 +70,7 @@ START_TEST(impossible_fields_with_right_checksums)
 		switch (random_between(&random, 0, 4)) {
 		case 0: /* the header */
 			change(work + 8, 456 - 8, &random);
-			if (random_between(&random, 0, 1)) /* else it is salvaged */
+			if (random_between(&random, 0, 1)) /* otherwise it is salvaged */
 				ptx_log_seal_header(header);
 			break;
 		case 1:
@@ -90,7 +89,8 @@ START_TEST(impossible_fields_with_right_checksums)
 			block->payload_crc = ptx_crc32c(0, block + 1, payload);
 			seal_header(block);
 		}
-		if (random_between(&random, 0, 9) == 0 && /* without its end it is recovered */
+		if (random_between(&random, 0, 9) == 0 && /* without its end block it is
+							   * recovered */
 		    ftruncate(fd, (off_t)(size - random_between(&random, 1, 300))))
 			ck_abort();
 		if (pwrite(fd, work, size, 0) != (ssize_t)size)
@@ -103,7 +103,7 @@ START_TEST(impossible_fields_with_right_checksums)
 }
 END_TEST
 
-/* A header that promises the least of slots in a sparse file of a terabyte. */
+/* A header that announces the smallest number of slots in a sparse file of a terabyte. */
 START_TEST(a_hostile_sparse_file_does_not_keep_a_reader_for_ever)
 {
 	size_t size;
@@ -125,7 +125,7 @@ START_TEST(a_hostile_sparse_file_does_not_keep_a_reader_for_ever)
 }
 END_TEST
 
-/* FORMAT: a length that no writer makes is none, whatever its checksum says. */
+/* FORMAT: a length that no writer makes is invalid, even with a right checksum. */
 START_TEST(a_block_with_an_impossible_length_is_wrong)
 {
 	static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor/: what logs say of types and things, by somebody who can compute checksums: texts that are
- * none, without end or without measure spoil nothing but themselves, and the check tells of them.
+ * cursor/: hostile schemas and objects in logs, with right checksums. Texts that are invalid,
+ * unterminated or too long damage only themselves, and the check reports them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,13 +38,14 @@ static int a_log_and(enum ptx_log_type type, uint32_t records, const void *paylo
 	close(fd);
 	whole = calloc(1, size + sizeof(*block) + bytes);
 	memcpy(whole, log, size);
-	/* The writer is this process, which lives: it says another one. */
+	/* The writer is this process, which lives; the header gets another one. */
 	((struct ptx_log_header *)(void *)whole)->boot_id[0] ^= 0xff;
 	ptx_log_seal_header((struct ptx_log_header *)(void *)whole);
 	block = (struct ptx_log_block *)(void *)(whole + size);
 	block->type = (uint16_t)type;
 	block->log_id = ((struct ptx_log_header *)(void *)whole)->log_id;
-	block->number = type != PTX_LOG_MAPPINGS; /* of its type the log has one already, or none */
+	block->number = type != PTX_LOG_MAPPINGS; /* the log has a schema for its type already, or
+						   * none */
 	block->first_record = 5;
 	block->records = records;
 	memcpy(block + 1, payload, bytes);
@@ -55,7 +56,7 @@ static int a_log_and(enum ptx_log_type type, uint32_t records, const void *paylo
 	return longer;
 }
 
-/* Says the first fault that is found. */
+/* Returns the text of the first fault. */
 static void keep_first(void *arg, const struct posix_trace_fault_np *fault)
 {
 	char *reason = arg;
@@ -74,7 +75,7 @@ static void assert_first_fault(int fd, const char *part)
 		      reason);
 }
 
-/* What stood before the bad block is there, and so are the events. */
+/* Checks that the blocks before the bad one, and the events, are read. */
 static struct ptx_stored *open_and_find_the_good(int fd)
 {
 	struct ptx_stored *stored = sample_open(fd, true);
@@ -100,7 +101,7 @@ struct entry {
 
 static const struct {
 	uint32_t type, bytes;
-	const char *text; /* in 120 bytes, of which those behind it are x */
+	const char *text; /* in 120 bytes, filled with x behind it */
 	const char *fault;
 } entries[] = {
 	{ 65, 5, "u8 a", NULL },
@@ -161,7 +162,7 @@ START_TEST(a_schema_of_a_megabyte_is_not_read)
 	entry->bytes = bytes;
 	memset(entry + 1, ' ', bytes - 1);
 	memcpy(entry + 1, "u8 a", 4);
-	next->type = 66; /* what stands behind it counts */
+	next->type = 66; /* the blocks behind it are valid */
 	next->bytes = 5;
 	strcpy((char *)(next + 1), "u8 b");
 	fd = a_log_and(PTX_LOG_SCHEMAS, 2, entry, sizeof(*entry) + bytes + 16);
@@ -216,7 +217,7 @@ START_TEST(of_very_many_objects_some_are_kept)
 
 	for (unsigned i = 0; i < MANY; i++) {
 		object[i] = lock;
-		object[i].time_ns = 1000 + i; /* of one thing: as many as there can be */
+		object[i].time_ns = 1000 + i; /* names of one object: the maximum number */
 	}
 	fd = a_log_and(PTX_LOG_OBJECTS, MANY, object, MANY * sizeof(*object));
 	stored = open_and_find_the_good(fd);
@@ -287,7 +288,8 @@ START_TEST(a_mapping_that_is_none_does_not_count)
 END_TEST
 
 /*
- * As many as there can be, all of one process and never gone; one time, so that all are compared.
+ * The maximum number, all of one process and never unloaded; all have the same time, so that all
+ * are compared.
  */
 START_TEST(of_very_many_mappings_some_are_kept)
 {
@@ -313,7 +315,7 @@ START_TEST(of_very_many_mappings_some_are_kept)
 END_TEST
 
 /*
- * Every byte of what is said changed once, its checksum not: nothing crashes, and the check sees
+ * Every byte of the lists is changed once, without a new checksum: no crash, and the check finds
  * it.
  */
 START_TEST(damage_is_seen_and_takes_its_block_alone)
@@ -329,7 +331,7 @@ START_TEST(damage_is_seen_and_takes_its_block_alone)
 		log[i] ^= 0x41;
 		damaged = sample_file_of(log, size);
 		ptx_stored_close(open_and_find_the_good(damaged));
-		/* Without its magic it is where the writer stopped. */
+		/* Without its magic the block is where the writer stopped. */
 		if (i >= size - bytes + 4)
 			ck_assert_uint_gt(sample_faults(damaged, false), 0);
 		close(damaged);

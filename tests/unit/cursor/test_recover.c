@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* cursor/: logs that were cut, logs of the dead, logs that are being written. */
+/* cursor/: logs that were cut, logs of dead writers, logs that are being written. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "log/read_scan.h"
 #include "unit/log/sample.h"
 
-/* Where the blocks of a sequence end, and how many events there are up to there. */
+/* The offsets of the ends of a sequence's blocks, and the number of events before each. */
 struct marks {
 	size_t names_end;
 	size_t count;
@@ -103,7 +103,8 @@ START_TEST(a_log_cut_at_any_byte_opens_up_to_its_last_whole_block)
 			ck_abort_msg("ledger of %zu of %zu bytes", len, size);
 		ptx_stored_close(stored);
 		/*
-		 * What was not completed is as its writer left it; of what was, the end is missing.
+		 * A log that was not completed is as its writer left it; a completed log lacks its
+		 * end.
 		 */
 		if (len % 16 == 0 && !!sample_faults(cut, false) != (_i == 1))
 			ck_abort_msg("faults in %zu of %zu bytes", len, size);
@@ -114,7 +115,7 @@ START_TEST(a_log_cut_at_any_byte_opens_up_to_its_last_whole_block)
 }
 END_TEST
 
-/* What comes behind the end, as in a log that was captured with something else. */
+/* Bytes behind the end, as in a log that was captured together with other data. */
 START_TEST(bytes_behind_the_end_are_a_fault_but_no_hindrance)
 {
 	struct posix_trace_loginfo_np info;
@@ -142,7 +143,7 @@ static void writer(int fd, int say, uint32_t policy)
 		_exit(1);
 	sample_add(&sample, 50);
 	sample_write(&sample);
-	sample_add(&sample, 50); /* these are in its memory only */
+	sample_add(&sample, 50); /* these are only in its memory */
 	if (write(say, "x", 1) != 1)
 		_exit(1);
 	pause();
@@ -174,7 +175,7 @@ START_TEST(a_log_opens_when_its_writer_is_dead_and_not_before)
 	ck_assert_int_eq(ptx_stored_status(stored)->flush_error, 0);
 	ptx_stored_close(stored);
 
-	/* A copy is not written on. */
+	/* A copy has no writer. */
 	bytes = sample_bytes(fd, &size);
 	copy = sample_file_of(bytes, size);
 	ck_assert_uint_eq(sample_read_file(copy, 0, 8), 50);
@@ -183,7 +184,7 @@ START_TEST(a_log_opens_when_its_writer_is_dead_and_not_before)
 
 	kill(pid, SIGKILL);
 	ck_assert_int_eq(waitid(P_PID, (id_t)pid, &dead, WEXITED | WNOWAIT), 0);
-	stored = sample_open(fd, false); /* its parent has not even waited for it */
+	stored = sample_open(fd, false); /* its parent has not waited for it yet */
 	ck_assert_int_eq(ptx_stored_status(stored)->flush_error, EIO);
 	ck_assert_uint_eq(sample_read(stored, 0, 8), 50);
 	ptx_stored_close(stored);
@@ -220,7 +221,7 @@ START_TEST(a_salvaged_log_that_grows_is_read_on)
 }
 END_TEST
 
-/* A file that was written over an older log may still hold blocks of that. */
+/* A file that was written over an older log may still contain blocks of that. */
 START_TEST(blocks_of_another_log_are_not_read)
 {
 	struct ptx_stored_event event;
@@ -284,7 +285,10 @@ START_TEST(what_is_no_log_or_another_machines_is_refused)
 				ptx_log_seal_header(header);
 			other = sample_file_of(bytes, size);
 			FAILS(EINVAL, ptx_stored_open(other, false, &stored));
-			/* With a wrong checksum it is a damaged log of ours, if it can be one. */
+			/*
+			 * With a wrong checksum it is treated as a damaged log of ours, if that is
+			 * possible.
+			 */
 			if (sealed || foreign[i].offset < 10) {
 				FAILS(EINVAL, ptx_stored_open(other, true, &stored));
 			} else {
@@ -296,7 +300,7 @@ START_TEST(what_is_no_log_or_another_machines_is_refused)
 		}
 		bytes[foreign[i].offset] = was;
 	}
-	/* A newer minor version and a compatible flag are no reason to refuse. */
+	/* The reader accepts a newer minor version and a compatible flag. */
 	header->version_minor = 7;
 	header->flags_compatible = 0x80;
 	ptx_log_seal_header(header);
@@ -311,7 +315,7 @@ START_TEST(what_is_no_log_or_another_machines_is_refused)
 }
 END_TEST
 
-/* FORMAT 1.1, 3.2, 3.3: what a later minor version may bring. */
+/* FORMAT 1.1, 3.2, 3.3: additions that a later minor version may bring. */
 START_TEST(unknown_blocks_and_longer_headers_are_read_over)
 {
 	struct ptx_log_block *block;
@@ -325,7 +329,10 @@ START_TEST(unknown_blocks_and_longer_headers_are_read_over)
 	sample_write(&sample);
 	bytes = sample_bytes(fd, &size);
 	more = calloc(1, size + 96 + 16);
-	/* A block of type 77 with a header of 96 bytes and 16 of payload, then the log's own. */
+	/*
+	 * A block of type 77 with a header of 96 bytes and 16 bytes of payload, then the log's own
+	 * block.
+	 */
 	memcpy(more, bytes, PTX_LOG_HEADER_BYTES);
 	block = (struct ptx_log_block *)(void *)(more + PTX_LOG_HEADER_BYTES);
 	block->type = 77;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* cursor/: salvage of logs whose header is damaged. Nothing is lost that the blocks can tell. */
+/* cursor/: salvage of logs whose header is damaged. Everything that the blocks contain is
+ * recovered. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,11 +13,11 @@
 #define READABLE  10  /* magic and version_major are before it */
 #define DATA_MAX  24
 
-/* A log of which the first part was written before a clear, in a file with an older log. */
+/* A log whose first part was written before a clear, in a file with an older log. */
 struct log {
 	uint8_t *bytes;
 	size_t size;
-	uint64_t first, events; /* what is in it */
+	uint64_t first, events; /* the events in it */
 	bool complete;
 };
 
@@ -50,7 +51,7 @@ static struct log make(int kind)
 	log.bytes = sample_bytes(fd, &log.size);
 	close(fd);
 
-	/* A copy: of the file itself this process might still be the writer. */
+	/* A copy, because this process might count as the writer of the file itself. */
 	copy = sample_file_of(log.bytes, log.size);
 	stored = sample_open(copy, false);
 	ck_assert(ptx_stored_next(stored, &got));
@@ -80,7 +81,7 @@ static void see(void *arg, const struct posix_trace_fault_np *fault)
 	strncpy(seen->reason, fault->reason, sizeof(seen->reason) - 1);
 }
 
-/* Everything is there but the header, and that is all that the check complains of. */
+/* Only the header is missing, and the check reports only that. */
 static void assert_salvaged(int fd, const struct log *log, uint64_t offset)
 {
 	struct ptx_stored *stored = sample_open(fd, true);
@@ -115,7 +116,7 @@ static void flip(int fd, const struct log *log, size_t at, uint8_t mask)
 
 	if (pwrite(fd, &byte, 1, (off_t)at) != 1)
 		ck_abort();
-	/* Without salvage it is no log, but for the closing area, which has its own checksum. */
+	/* Without salvage it is no log, except for the closing area, which has its own checksum. */
 	if (at < PTX_LOG_CLOSING_AT && ptx_stored_open(fd, false, &stored) != EINVAL)
 		ck_abort_msg("byte %zu: opened", at);
 	if (at >= READABLE) {
@@ -131,7 +132,10 @@ static void flip(int fd, const struct log *log, size_t at, uint8_t mask)
 		ck_abort();
 }
 
-/* LOG-11, OPEN-02, OPEN-08: i is the kind; fields more than once, not all of what is spare */
+/*
+ * LOG-11, OPEN-02, OPEN-08: i is the kind; fields are changed more than once, and only part of the
+ * spare bytes
+ */
 START_TEST(no_changed_byte_of_the_header_costs_an_event)
 {
 	struct log log = make(_i);
@@ -158,7 +162,7 @@ static void fill(uint8_t *to, size_t len, unsigned how, uint64_t *random)
 		to[i] = how == 0 ? 0 : how == 1 ? 0xff : (uint8_t)random_next(random);
 }
 
-/* i is the kind; the older log and what was cleared stay away without the header, too */
+/* i is the kind; the older log and the cleared blocks are not read without the header either */
 START_TEST(of_a_header_magic_and_version_suffice)
 {
 	struct log log = make(_i);
@@ -174,7 +178,7 @@ START_TEST(of_a_header_magic_and_version_suffice)
 		fill(bytes + READABLE, PTX_LOG_CLOSING_AT - READABLE, n, &random);
 		ck_assert_int_eq(pwrite(fd, bytes, sizeof(bytes), 0), sizeof(bytes));
 		assert_salvaged(fd, &log, 0);
-		/* The attributes can be those of a stream. */
+		/* The attributes are valid for a stream. */
 		stored = sample_open(fd, true);
 		attr = ptx_stored_facts(stored)->attr;
 		ck_assert(ptx_attr_is_valid(&attr));
@@ -199,7 +203,7 @@ static struct ptx_log_block *block_at(uint8_t *bytes, size_t at)
 	return (struct ptx_log_block *)(void *)(bytes + at);
 }
 
-/* The first blocks, which would tell the most, are gone too. i is the kind */
+/* The first blocks, which have the most information, are missing too. i is the kind */
 START_TEST(with_a_damaged_block_beside_the_header_the_other_blocks_are_read)
 {
 	struct log log = make(_i);
@@ -208,7 +212,7 @@ START_TEST(with_a_damaged_block_beside_the_header_the_other_blocks_are_read)
 	struct ptx_stored *stored;
 	int fd;
 
-	/* The block of names, and the first that has events: it is part of the oldest 20. */
+	/* The block of names, and the first block with events, which is part of the oldest 20. */
 	for (size_t at = PTX_LOG_HEADER_BYTES, damaged = 0; damaged < 2; at += 8) {
 		if (block_at(log.bytes, at)->magic != PTX_LOG_BLOCK_MAGIC)
 			continue;
@@ -230,7 +234,7 @@ START_TEST(with_a_damaged_block_beside_the_header_the_other_blocks_are_read)
 }
 END_TEST
 
-/* Every second block, so that none stands behind another. i is the kind */
+/* Every second block, so that no block follows another. i is the kind */
 START_TEST(with_half_of_the_blocks_and_no_header_the_other_half_is_read)
 {
 	struct log log = make(_i);
@@ -261,7 +265,7 @@ START_TEST(with_half_of_the_blocks_and_no_header_the_other_half_is_read)
 		before = (int64_t)got.record->time;
 	}
 	/*
-	 * In slots, what no longer counts is known from the newest block alone, and it may be gone.
+	 * In slots, only the newest block shows which blocks are obsolete, and it may be missing.
 	 */
 	if (_i / 2 == 2)
 		ck_assert_uint_ge(n, expected / 2);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor/stored_seek.c: to a moment, in few reads. The reading function of base/io.h is wrapped
- * to count them.
+ * cursor/stored_seek.c: seeks to a time with few reads. The reading function of base/io.h is
+ * wrapped to count them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ int __wrap_ptx_io_read_at(int fd, void *bytes, size_t len, uint64_t offset, size
 	return __real_ptx_io_read_at(fd, bytes, len, offset, got);
 }
 
-/* The number of the next event, or -1. */
+/* Returns the number of the next event, or -1. */
 static int64_t next(struct ptx_stored *stored)
 {
 	struct ptx_stored_event got;
@@ -80,7 +80,7 @@ START_TEST(seek_finds_the_first_event_not_older_than_a_moment)
 		ptx_stored_seek(stored, SAMPLE_TIME(i * 2000 + 7));
 		ck_assert_int_eq(next(stored), i * 2000 + 7);
 	}
-	/* An INDEX block, a DATA block, and what a window boundary may add. */
+	/* An INDEX block, a DATA block, and a further block that a window boundary may add. */
 	ck_assert_uint_le(reads, 40);
 	ptx_stored_close(stored);
 	close(fd);
@@ -111,7 +111,7 @@ START_TEST(seek_in_a_wrapped_log)
 }
 END_TEST
 
-/* Late events, and a clock that was set back: times do not rise. CLOCK, 1.4 of FORMAT */
+/* Late events, and a clock that was set back: times decrease. CLOCK, 1.4 of FORMAT */
 START_TEST(seek_is_right_where_times_do_not_rise)
 {
 	enum { EVENTS = 3000 };
@@ -160,7 +160,7 @@ END_TEST
 
 enum { FALLING = 3000 };
 
-/* Late events, and a clock that is set back half way: times do not rise. */
+/* Late events, and a clock that is set back in the middle: times decrease. */
 static int falling_log(int policy, size_t log_size, bool dies, int64_t times[FALLING])
 {
 	struct sample sample;
@@ -175,7 +175,7 @@ static int falling_log(int policy, size_t log_size, bool dies, int64_t times[FAL
 		if (i > FALLING / 2)
 			times[i] -= 500000;
 		if (i == FALLING - 10)
-			times[i] = 700000; /* by far the latest */
+			times[i] = 700000; /* far later than all others */
 		event.time_ns = times[i];
 		while (ptx_log_append(sample.log, &event) != PTX_LOG_APPEND_DONE)
 			sample_write(&sample);
@@ -256,7 +256,7 @@ START_TEST(a_window_of_a_long_log_takes_few_reads)
 }
 END_TEST
 
-/* One block of memory, whatever the log's size: reads of a long log, and no more than needed. */
+/* One block of memory for a log of any size: reads a long log with no more reads than necessary. */
 START_TEST(reading_a_log_reads_each_byte_about_once)
 {
 	struct ptx_stored *stored;
@@ -268,7 +268,7 @@ START_TEST(reading_a_log_reads_each_byte_about_once)
 	ptx_stored_info(stored, &info);
 	reads = 0;
 	ck_assert_uint_eq(sample_read(stored, 0, 8), 500000);
-	/* 192 KiB at a time, of which up to a block of 66 KiB is read again. */
+	/* 192 KiB in each read, of which up to a block of 66 KiB is read again. */
 	ck_assert_uint_le(reads, info.file_bytes / (126 * 1024) + 2);
 	ptx_stored_close(stored);
 	close(fd);

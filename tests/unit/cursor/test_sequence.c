@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* cursor/stored.c: blocks that are whole, each of its own, and together not what was written. */
+/* cursor/stored.c: blocks that are each valid, but that together are not the log that was
+ * written. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,7 +10,7 @@
 
 enum { BLOCKS = 12, EACH = 5, DATA_MAX = 24 };
 
-/* Where the blocks of events begin; at[BLOCKS] is where the last one ends. */
+/* The offsets of the blocks with events; at[BLOCKS] is the end of the last one. */
 static void find_data(int fd, uint64_t *at)
 {
 	struct ptx_log_window window;
@@ -34,7 +35,7 @@ static void find_data(int fd, uint64_t *at)
 	ptx_log_window_close(&window);
 }
 
-/* A log of a writer that died, and of its blocks of events those of order[]. */
+/* A log of a dead writer whose blocks of events are those of order[]. */
 static int log_of(const unsigned *order, size_t count)
 {
 	uint64_t at[BLOCKS + 1], put;
@@ -70,8 +71,8 @@ static int log_of(const unsigned *order, size_t count)
 static const struct {
 	unsigned order[BLOCKS];
 	size_t blocks;     /* of order[] */
-	size_t plain;      /* of them are read */
-	uint64_t from, to; /* without these all are salvaged: block numbers */
+	size_t plain;      /* number of them that are read */
+	uint64_t from, to; /* without these numbers all blocks are salvaged */
 } logs[] = {
 	{ { 0, 1, 2, 3, 4, 5 }, 6, 6, 6, 6 },
 	{ { 0, 1, 2, 4, 5, 6 }, 6, 3, 3, 4 },
@@ -99,7 +100,7 @@ START_TEST(reading_ends_where_a_block_is_missing_or_comes_again)
 }
 END_TEST
 
-/* What came again is read once, and the place is marked. */
+/* A repeated block is read once, and the place is marked. */
 START_TEST(salvage_reads_all_that_is_there_once)
 {
 	int fd = log_of(logs[_i].order, logs[_i].blocks);

@@ -32,7 +32,8 @@ void stage_make(int stream_policy, uint32_t chunks)
 	ptx_barrier_init();
 	stage.pool = pool_make(chunks, stream_policy == POSIX_TRACE_LOOP);
 	stage.pool->young = true;
-	pool_now = 1000000000; /* subtractions of a stall or of an early look stay positive */
+	pool_now = 1000000000; /* so that subtracting a stall or an early read leaves a positive
+			        * time */
 	ck_assert_int_eq(ptx_drain_create(&stage.pool->rings, &attr, __wrap_ptx_clock_anchor(),
 					  &stage.drain), 0);
 	writer_begin(&stage.control, stage.pool, 1);

@@ -32,7 +32,7 @@ struct stage {
 	struct writer control;
 	struct told told[POOL_SEEN];
 	unsigned n;
-	bool overflowed; /* told is full */
+	bool overflowed; /* delivered is full */
 	int64_t jitter;  /* of the next anchors, in ns */
 };
 
@@ -40,43 +40,45 @@ extern struct stage stage;
 
 void stage_make(int stream_policy, uint32_t chunks);
 
-/* As posix/control.c does it: the state, the mark, and the record in the controller's ring. */
+/*
+ * Does the same as posix/control.c: the state, the mark, and the record in the controller's ring.
+ */
 void stage_start(void);
 void stage_stop(void);
-/* As point/record.c does it when the pool is used up. */
+/* Does the same as point/record.c when the pool is used up. */
 void stage_fill_up(void);
 enum ptx_state stage_state(void);
 
-/* Another process takes over a log of so many events, of a stream whose controller died. */
+/* Another process resumes a log with this number of events, of a stream whose controller died. */
 void stage_resume(uint64_t events);
 
-/* As a flush tells that something happened: now, by thread 77. */
+/* Makes a mark as a flush does: now, by thread 77. */
 void stage_mark(enum ptx_mark_kind kind, int error);
 
-/* Whether events were lost, since the last look. */
+/* Returns whether events were lost since the last call. */
 unsigned stage_overrun(void);
 
-/* Delivers one event; false: there is none. Asserts nothing. */
+/* Delivers one event; returns false if there is none. Asserts nothing. */
 bool stage_take(void);
 void stage_take_all(void);
 
-/* The same for a caller that must not wait, after stage_take() found nothing. */
+/* The same for a caller that must not wait, after stage_take() found no event. */
 bool stage_take_beyond(void);
 void stage_take_all_beyond(void);
 
-/* The next one told that has not been looked at. */
+/* Returns the next delivered event that the test has not examined. */
 const struct told *stage_next(void);
 void stage_expect(unsigned type, uint64_t value);
 void stage_expect_none(void);
-/* So many in a row of POOL_TYPE. */
+/* Checks that the next n are of POOL_TYPE. */
 void stage_expect_values(uint64_t first, unsigned count);
 
-/* The ledger's equation, and that its lines by type and by thread add up to it. */
+/* Checks the ledger's equation, and that its lines by type and by thread add up to the total. */
 void stage_assert_account(void);
 uint64_t stage_lost(enum ptx_lost cause);
 uint64_t stage_unread(void);
 
-/* The first half of writer_put(): the record is there and the window entered. */
+/* The first half of writer_put(): the record is written and the window entered. */
 struct half {
 	struct ptx_record *record;
 	uint64_t head, time;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A ledger of a stream that goes on, or was left in the middle of something, or says anything. */
+/* The ledger of a stream that is in use, whose writer ended in the middle of a step, or whose
+ * memory has any content. */
 #include "support/support.h"
 #include "ring/ring_write.h"
 #include "unit/drain/stage.h"
@@ -7,7 +8,8 @@
 enum { CHUNKS = 60, RINGS = 20, MANY_CHUNKS = 120 };
 
 static struct writer one, two, quiet, more[RINGS];
-static unsigned looks, written, burst; /* at the first look at one; before each there is one more */
+static unsigned looks, written, burst; /* at the first visit of one; before each visit there is one
+				        * more */
 static bool writes_meanwhile;
 
 enum ptx_claim __real_ptx_ring_look(struct ptx_reader *reader);
@@ -34,10 +36,13 @@ static void begin(int policy, unsigned chunks)
 	looks = 0;
 }
 
-/* LEDGER: a writer as fast as the look is not followed, and what it adds is not called yet */
+/*
+ * LEDGER: the walk does not follow a writer of the same speed, and the events that it adds are not
+ * called yet
+ */
 START_TEST(a_ledger_is_that_of_the_moment_when_it_began)
 {
-	/* up to three chunks and anywhere in the next */
+	/* up to three chunks and any position in the next */
 	const unsigned before = 1 + (unsigned)_i / 2;
 	unsigned soon;
 
@@ -56,12 +61,12 @@ END_TEST
 static struct ptx_ledger_line line_of(uint32_t tid);
 
 /*
- * LEDGER: what claims to come from the future is dropped with its batch, and counted, by type and
+ * LEDGER: records with a time in the future are discarded with their batch and counted, by type and
  * thread
  */
 START_TEST(events_from_the_future_are_lost_and_counted)
 {
-	/* another thread goes on in the ring, and is in the same batch */
+	/* another thread continues in the ring, and is in the same batch */
 	const bool hand_over = _i / 2;
 	struct half half;
 	unsigned mine = 1;
@@ -85,14 +90,14 @@ START_TEST(events_from_the_future_are_lost_and_counted)
 	ck_assert_uint_eq(line_of(11).lost[PTX_LOST_DAMAGED], mine);
 	ck_assert_uint_eq(line_of(14).lost[PTX_LOST_DAMAGED], hand_over);
 	stage_assert_account();
-	writer_put_many(&one, 20, 1); /* the ring goes on */
+	writer_put_many(&one, 20, 1); /* the ring continues */
 	stage_expect_values(20, 1);
 	stage_assert_account();
 	ck_assert_uint_eq(atomic_load(&stage.pool->rings.region->taken), 3 + mine + hand_over);
 }
 END_TEST
 
-/* A clock that is read a little earlier or later is none of that. */
+/* A clock reading that is a little earlier or later is not such a time. */
 START_TEST(events_less_than_a_millisecond_ahead_are_delivered_when_their_time_has_come)
 {
 	struct half half;
@@ -124,12 +129,12 @@ static struct ptx_ledger_line line_of(uint32_t tid)
 	return line;
 }
 
-/* One that goes round the whole pool all the time costs the others nothing. */
+/* A writer that overwrites the whole pool all the time costs the others nothing. */
 START_TEST(a_quiet_ring_behind_a_fast_one_is_counted)
 {
 	begin(POSIX_TRACE_LOOP, 30);
 	writer_put_many(&quiet, 1, 1);
-	(void)stage_unread(); /* now it is at hand */
+	(void)stage_unread(); /* now the reader has it */
 	writer_put_many(&quiet, 2, 2);
 	writer_put_many(&one, 1, 25 * POOL_RECORDS + 1);
 	burst = 40 * POOL_RECORDS;
@@ -141,8 +146,8 @@ START_TEST(a_quiet_ring_behind_a_fast_one_is_counted)
 END_TEST
 
 /*
- * A thread took the hint of one's first chunk, and was killed or held up before it overwrote it:
- * the chunk is left though the next ones go.
+ * A thread popped the hint of one's first chunk and was killed or suspended before it overwrote it:
+ * the chunk remains although the next ones are overwritten.
  */
 START_TEST(a_chunk_that_was_forgotten_is_counted_once)
 {
@@ -164,7 +169,7 @@ START_TEST(a_chunk_that_was_forgotten_is_counted_once)
 }
 END_TEST
 
-/* The chunks of one, which each ring says are its own, and that it has published more. */
+/* The chunks of one: each ring claims them as its own and claims to have published more. */
 static void spoil(void)
 {
 	struct ptx_rings *rings = &stage.pool->rings;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A stream that is cleared: what was there is gone and counted, what comes is delivered. */
+/* A cleared stream: earlier events are removed and counted, later ones are delivered. */
 #include "support/support.h"
 #include "unit/drain/stage.h"
 #include "unit/ring/steps.h"
@@ -35,12 +35,12 @@ START_TEST(what_was_there_is_cleared_and_what_comes_is_delivered)
 	ck_assert(!stage.told[stage.n - 1].late);
 	stage_expect_none();
 	stage_assert_account();
-	/* and the chunks are there again, but for the open ones and the reader's */
+	/* and the chunks are free again, except the open ones and the reader's */
 	ck_assert_uint_ge(pool_chunks_in(stage.pool, PTX_CHUNK_FREE), CHUNKS - 4);
 }
 END_TEST
 
-/* CLEAR-01: a processor's counter may be ahead of the clearer's, in more than its last chunk */
+/* CLEAR-01: a processor's counter may be ahead of the clearer's, by more than its last chunk */
 START_TEST(what_was_there_is_cleared_though_its_time_is_later)
 {
 	const uint64_t records = 3 * POOL_RECORDS / 2;
@@ -65,7 +65,7 @@ END_TEST
 static bool writes_meanwhile, publishes_meanwhile;
 static struct half half;
 
-/* The clearer's look at how much a ring has published. */
+/* The clearer reads how many events a ring has published. */
 uint32_t __real_ptx_ring_records(struct ptx_rings *rings, uint32_t ring);
 uint32_t __wrap_ptx_ring_records(struct ptx_rings *rings, uint32_t ring);
 uint32_t __wrap_ptx_ring_records(struct ptx_rings *rings, uint32_t ring)
@@ -84,7 +84,7 @@ uint32_t __wrap_ptx_ring_records(struct ptx_rings *rings, uint32_t ring)
 	return records;
 }
 
-/* CLEAR-01: or a busy writer would keep a clear for ever */
+/* CLEAR-01: otherwise a busy writer would delay a clear for ever */
 START_TEST(what_comes_after_a_clear_began_is_not_cleared)
 {
 	begin(POSIX_TRACE_UNTIL_FULL);
@@ -100,7 +100,7 @@ START_TEST(what_comes_after_a_clear_began_is_not_cleared)
 }
 END_TEST
 
-/* As posix/clear.c does it. */
+/* Does the same as posix/clear.c. */
 static void resume(void)
 {
 	struct ptx_mark start = { .kind = PTX_MARK_START };
@@ -111,13 +111,13 @@ static void resume(void)
 	atomic_store(&stage.pool->rings.region->state, ptx_state_make(PTX_RUNNING, start.ticks));
 }
 
-/* CLEAR-01, CLEAR-02: the STOP would have no START */
+/* CLEAR-01, CLEAR-02: otherwise the STOP would have no START */
 START_TEST(that_a_writer_finds_it_full_during_a_clear_is_not_told)
 {
 	begin(POSIX_TRACE_UNTIL_FULL);
 	writer_put_many(&one, 1, 2);
 	writer_enter(&one, 3, &half);
-	/* the clear begins a tick before, and looks for a full stream after */
+	/* the clear begins a tick earlier, and checks for a full stream afterwards */
 	half.time = pool_now + 2;
 	atomic_store(&stage.pool->rings.region->state, ptx_state_make(PTX_FULL, pool_now + 100));
 	publishes_meanwhile = true;
@@ -164,8 +164,9 @@ START_TEST(a_gap_is_not_told_after_a_clear)
 }
 END_TEST
 
-static bool overtakes; /* the writer, whenever the reader takes */
-static unsigned overtaken; /* so often more has the reader lost its place by the time it looks */
+static bool overtakes; /* the writer, at each step of the reader */
+static unsigned overtaken; /* after so many more events the reader has lost its place when it
+			    * looks */
 
 enum ptx_claim __real_ptx_ring_take(struct ptx_reader *reader);
 enum ptx_claim __wrap_ptx_ring_take(struct ptx_reader *reader);
@@ -180,7 +181,7 @@ enum ptx_claim __wrap_ptx_ring_take(struct ptx_reader *reader)
 	return __real_ptx_ring_take(reader);
 }
 
-/* CLEAR-01: a writer that goes round faster than the clearer reads, which gives up then */
+/* CLEAR-01: a writer that overwrites faster than the clearer reads, which then gives up */
 START_TEST(what_a_clear_did_not_come_to_is_cleared_too)
 {
 	const uint64_t records = (CHUNKS - 4) * POOL_RECORDS;
@@ -190,7 +191,7 @@ START_TEST(what_a_clear_did_not_come_to_is_cleared_too)
 	overtaken = 100;
 	ptx_drain_clear(stage.drain);
 	ck_assert_uint_lt(overtaken, 100);
-	/* the case that is meant */
+	/* the case that this test is for */
 	ck_assert_uint_eq(stage.drain->account.total.lost[PTX_LOST_CLEARED], 0);
 	overtaken = 0;
 	ck_assert_uint_eq(stage_lost(PTX_LOST_CLEARED), records); /* and not unread */
@@ -203,7 +204,7 @@ START_TEST(what_a_clear_did_not_come_to_is_cleared_too)
 }
 END_TEST
 
-/* CLEAR-01: nor is it told that what was cleared has been overwritten */
+/* CLEAR-01: cleared events are not reported as overwritten either */
 START_TEST(no_gap_is_told_in_what_a_clear_did_not_come_to)
 {
 	unsigned told;
@@ -254,7 +255,7 @@ START_TEST(events_at_any_instruction_of_a_clear_are_cleared_or_delivered)
 	writer_begin(&two, stage.pool, 12);
 	stage_start();
 	stage_expect(POSIX_TRACE_START, 0);
-	writer_put_many(&one, 1, 2 * POOL_RECORDS + 1); /* of LOOP, four are overwritten */
+	writer_put_many(&one, 1, 2 * POOL_RECORDS + 1); /* in a LOOP stream, four are overwritten */
 	writer_put_many(&two, 20, 1);
 	steps_interrupt(clear, put_some, NULL);
 	cleared_at = stage.drain->last_ticks;

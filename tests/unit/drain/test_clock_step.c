@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The system clock steps while events are recorded. No test can step it for real, so the linker
- * is told to let the library's calls of clock_gettime() come here.
+ * The system clock steps while events are recorded. A test cannot step it, so the linker redirects
+ * the library's calls of clock_gettime() to this file.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -56,7 +56,7 @@ START_TEST(events_are_read_as_they_were_recorded_over_steps_of_the_clock)
 }
 END_TEST
 
-/* CLOCK-03: a reader that keeps pace sees the steps in the times, so there are any */
+/* CLOCK-03: a reader that is fast enough sees the steps in the times, so there are some */
 START_TEST(a_reader_between_the_steps_sees_the_same_order)
 {
 	trace_event_id_t id = type_of("n");
@@ -69,7 +69,7 @@ START_TEST(a_reader_between_the_steps_sees_the_same_order)
 		struct history *history;
 		int64_t time;
 
-		usleep(200000); /* steps nearer to each other may count as one */
+		usleep(200000); /* steps that are close together may count as one */
 		step_s = round % 2 ? -3600 : 3600;
 		for (int i = 0; i < EVENTS; i++)
 			trace_number(id, n + i);

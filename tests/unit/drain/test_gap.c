@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a LOOP stream has overwritten: told once, in its place, and everything older goes with it.
+ * The overwritten events of a LOOP stream: reported once, at their place, and all older events are
+ * dropped with them.
  */
 #include "support/support.h"
 #include "unit/drain/stage.h"
@@ -10,7 +11,7 @@ enum { CHUNKS = 6 };
 
 static struct writer one, two;
 
-/* Ring 0 has one chunk, and so have one and two: three chunks are left. */
+/* Ring 0, ring one and ring two have one chunk each: three chunks are left. */
 static void begin(void)
 {
 	stage_make(POSIX_TRACE_LOOP, CHUNKS);
@@ -32,7 +33,7 @@ START_TEST(overflow_has_the_time_of_the_first_lost_and_resume_that_of_the_surviv
 
 	begin();
 	first = pool_now + 1;
-	writer_put_many(&one, 1, 4 * POOL_RECORDS); /* full, nothing lost */
+	writer_put_many(&one, 1, 4 * POOL_RECORDS); /* full, no event lost */
 	ck_assert_uint_eq(stage_overrun(), 0);
 	writer_put_many(&one, 100, 1);
 	ck_assert_uint_eq(stage_overrun(), 1);
@@ -44,17 +45,17 @@ START_TEST(overflow_has_the_time_of_the_first_lost_and_resume_that_of_the_surviv
 	stage_expect_values(POOL_RECORDS + 2, 3 * POOL_RECORDS - 1);
 	stage_expect_values(100, 1);
 	stage_expect_none();
-	ck_assert_uint_eq(stage_overrun(), 0); /* of the reading itself */
+	ck_assert_uint_eq(stage_overrun(), 0); /* of the read itself */
 	ck_assert_uint_eq(stage_lost(PTX_LOST_OVERWRITTEN), POOL_RECORDS);
 	stage_assert_account();
 }
 END_TEST
 
-/* SLOOP-01: what is delivered is the youngest part, whole */
+/* SLOOP-01: the delivered events are the youngest part, complete */
 START_TEST(what_is_older_than_what_was_overwritten_goes_too)
 {
 	begin();
-	writer_put_many(&two, 500, 2); /* in a chunk that stays */
+	writer_put_many(&two, 500, 2); /* in a chunk that is not overwritten */
 	writer_put_many(&one, 1, 2 * POOL_RECORDS);
 	writer_put_many(&two, 510, 1);
 	writer_put_many(&one, 100, 2 * POOL_RECORDS + 1);
@@ -71,13 +72,16 @@ START_TEST(what_is_older_than_what_was_overwritten_goes_too)
 }
 END_TEST
 
-/* SLOOP-01: of two at the same moment, one overwritten, none is younger than the gap */
+/*
+ * SLOOP-01: of two events with the same time, one is overwritten; neither is younger than the gap
+ */
 START_TEST(what_is_as_old_as_the_last_overwritten_goes_too)
 {
 	begin();
 	writer_put_many(&one, 1, POOL_RECORDS);
 	pool_now--;
-	writer_put_many(&two, 500, 2); /* in a chunk that stays; 500 as old as the last of one */
+	writer_put_many(&two, 500, 2); /* in a chunk that is not overwritten; 500 is as old as the
+				        * last event of one */
 	writer_put_many(&one, 100, 3 * POOL_RECORDS + 1);
 	stage_expect(POSIX_TRACE_OVERFLOW, 0);
 	stage_expect(POSIX_TRACE_RESUME, 0);
@@ -119,7 +123,10 @@ START_TEST(each_gap_is_told_where_it_is)
 }
 END_TEST
 
-/* SLOOP-06: RESUME told its time: it is delivered, whatever is overwritten meanwhile */
+/*
+ * SLOOP-06: RESUME reported its time: its event is delivered, even if chunks are overwritten
+ * meanwhile
+ */
 START_TEST(the_survivor_is_delivered_and_a_gap_behind_it_is_another)
 {
 	begin();
@@ -137,7 +144,7 @@ START_TEST(the_survivor_is_delivered_and_a_gap_behind_it_is_another)
 }
 END_TEST
 
-/* What the reader has at hand already is older than the cut too. */
+/* Events that the reader has already claimed are older than the cut too. */
 START_TEST(claimed_events_below_the_cut_are_lost_with_the_rest)
 {
 	begin();
@@ -172,7 +179,7 @@ START_TEST(marks_in_what_was_lost_are_not_told)
 }
 END_TEST
 
-/* It was stamped before the gap that has been told, and comes after it. */
+/* It was stamped before the gap that was reported, and is published after it. */
 START_TEST(an_event_that_comes_late_and_is_older_than_the_cut_is_lost_and_told)
 {
 	struct half half;
@@ -212,11 +219,11 @@ START_TEST(the_stream_is_no_longer_full_when_something_has_been_read)
 }
 END_TEST
 
-static uint64_t times[1000]; /* of the values, in whose order they were written */
+static uint64_t times[1000]; /* the values in the order in which they were written */
 
 /*
- * What was delivered: each value is the next, or OVERFLOW and RESUME stand right before it, the
- * RESUME with its time, and something is missing indeed.
+ * Checks the delivered events: each value is the next, or OVERFLOW and RESUME are immediately
+ * before it, RESUME has its time, and values are indeed missing.
  */
 static void assert_gaps_told(void)
 {
@@ -262,8 +269,8 @@ static void take_one(void *state)
 }
 
 /*
- * SLOOP-05 to SLOOP-07: the reader is about to tell a gap (0), stands before the survivor (1), in
- * the chunk behind it (2), or at its end (3); a writer overwrites a chunk, or three, or all.
+ * SLOOP-05 to SLOOP-07: the reader is about to report a gap (0), is before the survivor (1), in the
+ * chunk behind it (2), or at its end (3); a writer overwrites one chunk, three, or all.
  */
 START_TEST(overwriters_at_any_instruction_of_a_delivery_are_told_in_their_place)
 {
@@ -300,8 +307,9 @@ static void write_next(struct writer *writer, unsigned count, uint64_t *next)
 }
 
 /*
- * SLOOP-01, SLOOP-05: the reader drops what it has of one for the cut, and learns from the ring
- * that a newer one has taken more. What two wrote in between is older than that and no survivor.
+ * SLOOP-01, SLOOP-05: because of the cut the reader drops its records of one, and learns from the
+ * ring that one has overwritten more. The events of two in between are older than that and do not
+ * survive.
  */
 START_TEST(overwriters_at_any_instruction_leave_no_survivor_that_is_older)
 {
@@ -311,7 +319,7 @@ START_TEST(overwriters_at_any_instruction_leave_no_survivor_that_is_older)
 	write_next(&one, 2 * POOL_RECORDS, &next);
 	write_next(&two, 1, &next);
 	write_next(&one, 2 * POOL_RECORDS, &next);
-	stage_expect_values(1, 1); /* of one's first chunk, which is at hand; two's is, too */
+	stage_expect_values(1, 1); /* of one's first chunk, which the reader has; also two's */
 	/* the cut is behind one's second chunk, before two's */
 	write_next(&one, POOL_RECORDS + 1, &next);
 	values = next;
@@ -330,7 +338,7 @@ static void ask(struct ptx_ledger *ledger)
 	ck_assert_int_eq(ptx_drain_ledger(stage.drain, ledger), 0);
 }
 
-/* The account is exact in total; of the events in no column nobody says more than their number. */
+/* The total is exact. For events in no column, only their number is known. */
 static void assert_unattributed(const struct ptx_ledger *ledger, uint64_t events)
 {
 	uint64_t types = 0, threads = 0;
@@ -351,7 +359,7 @@ static void assert_unattributed(const struct ptx_ledger *ledger, uint64_t events
 	ck_assert_uint_eq(threads, ledger->total.called);
 }
 
-/* A count that somebody scribbled into: nothing is taken off another line, or added to one. */
+/* A counter with a random value: no other line is reduced or increased. */
 START_TEST(overwritten_events_that_nobody_counted_are_unattributed)
 {
 	struct ptx_ledger ledger, after;
@@ -377,7 +385,7 @@ START_TEST(overwritten_events_that_nobody_counted_are_unattributed)
 			  ledger.type[POOL_TYPE].lost[PTX_LOST_OVERWRITTEN] - 2);
 	ck_assert_uint_eq(ptx_ledger_thread(&after, 0, 0, 0)->lost[PTX_LOST_OVERWRITTEN], 1);
 	ptx_ledger_fini(&after);
-	/* More than there were: it shows, and no line is corrected. */
+	/* More than the total: this is visible, and no line is corrected. */
 	atomic_fetch_add(count, 5);
 	ask(&after);
 	ck_assert_uint_eq(ptx_ledger_sum(&after.total), after.total.called + 3);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Time stamps of what is delivered: none is older than the one before it, unless it says that it is
- * late.
+ * Time stamps of delivered events: none is older than its predecessor, unless the event is marked
+ * as late.
  */
 #include "flush/checkpoint.h"
 #include "support/support.h"
@@ -41,8 +41,8 @@ static const struct told *last_told(void)
 }
 
 /*
- * The kernel's clock and ours are read one after the other: anchors jitter, and lines between them
- * move.
+ * The kernel's clock and ours are read one after the other, so anchors jitter, and the lines
+ * between them move.
  */
 static void look_with_jitter(int64_t jitter)
 {
@@ -52,9 +52,9 @@ static void look_with_jitter(int64_t jitter)
 }
 
 /*
- * SLOOP-05, SYSEV-07: the controller is killed when it has written a block that ends with a mark,
- * and has looked at the next event. Who goes on finds a gap whose first event nobody has told yet:
- * it begins right behind the mark.
+ * SLOOP-05, SYSEV-07: the controller is killed when it has written a block that ends with a mark
+ * and has read the next event. Its guardian finds a gap whose first event was not reported yet: the
+ * gap begins right behind the mark.
  */
 START_TEST(an_overflow_behind_a_mark_is_not_older_than_the_mark_where_another_goes_on)
 {
@@ -68,7 +68,8 @@ START_TEST(an_overflow_behind_a_mark_is_not_older_than_the_mark_where_another_go
 	mark = *last_told();
 	pool_now += 5000;
 	writer_put_many(&two, 1, 1);
-	ck_assert(ptx_drain_peek(stage.drain, &event)); /* a flush looks so if it is to go on */
+	ck_assert(ptx_drain_peek(stage.drain, &event)); /* a flush reads ahead in this way if it
+							 * will continue */
 	ck_assert_uint_eq(event.type, POOL_TYPE);
 	ptx_checkpoint_write(stage.drain, stage.n);
 	ptx_drain_settle(stage.drain);
@@ -111,7 +112,7 @@ START_TEST(a_late_event_does_not_let_the_next_one_be_older_than_those_before)
 END_TEST
 
 /*
- * Of two that were held up one is older than the cut, and the other is not: both are older than the
+ * One of two suspended events is older than the cut, the other is not. Both are older than the
  * mark.
  */
 START_TEST(an_overflow_before_a_late_survivor_is_late_itself)

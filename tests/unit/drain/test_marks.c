@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Started, stopped, full, going on: which events belong to the stream, and what is told. */
+/* Started, stopped, full, restarted: the events that belong to the stream, and the reported
+ * marks. */
 #include "record/eventset.h"
 #include "support/support.h"
 #include "unit/drain/stage.h"
@@ -47,8 +48,8 @@ START_TEST(what_was_stamped_while_the_stream_did_not_run_is_no_part_of_it)
 END_TEST
 
 /*
- * A writer that saw the stream running, and stamped while it was: its event is in, whenever it
- * comes.
+ * A writer that saw the stream running and stamped meanwhile: its event is a member, even if it is
+ * published later.
  */
 START_TEST(an_event_stamped_before_the_stop_and_published_after_it_belongs_to_the_stream)
 {
@@ -63,7 +64,7 @@ START_TEST(an_event_stamped_before_the_stop_and_published_after_it_belongs_to_th
 }
 END_TEST
 
-/* STOP-07: also when a reader that must not wait has passed the STOP, and others */
+/* STOP-07: also if a reader that must not wait has passed the STOP and further marks */
 START_TEST(an_event_that_comes_after_its_stop_was_delivered_belongs_to_the_stream)
 {
 	begin_started(POSIX_TRACE_UNTIL_FULL);
@@ -93,7 +94,10 @@ START_TEST(an_event_that_comes_after_its_stop_was_delivered_belongs_to_the_strea
 }
 END_TEST
 
-/* What was stamped while it was stopped is no member when it comes after the next START, either. */
+/*
+ * An event that was stamped while the stream was stopped is no member, even if it is published
+ * after the next START.
+ */
 START_TEST(an_event_that_comes_late_and_was_stamped_after_a_stop_is_no_part_of_the_stream)
 {
 	begin_started(POSIX_TRACE_UNTIL_FULL);
@@ -115,13 +119,13 @@ START_TEST(an_event_that_comes_late_and_was_stamped_after_a_stop_is_no_part_of_t
 END_TEST
 
 /*
- * UFULL-06: stamped before it was full, it is delivered; stamped while it was full, it is lost to
- * that
+ * UFULL-06: an event stamped before the stream was full is delivered; one stamped while it was full
+ * is lost, cause stream full
  */
 START_TEST(an_event_that_comes_after_its_stream_was_full_belongs_where_its_time_is)
 {
 	begin_started(POSIX_TRACE_UNTIL_FULL);
-	stage.drain->rings->geometry.useful = 1000; /* there is no room */
+	stage.drain->rings->geometry.useful = 1000; /* no free space */
 	if (_i == 0)
 		writer_enter(&one, 1, &half);
 	writer_put_many(&two, 2, 1);
@@ -149,7 +153,8 @@ START_TEST(an_event_that_comes_after_its_stream_was_full_belongs_where_its_time_
 END_TEST
 
 /*
- * The bounds: a mark comes before the events of its time, in what is delivered and in the account.
+ * The bounds: a mark is before the events with the same time, in the delivered order and in the
+ * account.
  */
 START_TEST(an_event_stamped_at_the_very_time_of_a_mark_is_behind_it)
 {
@@ -177,7 +182,7 @@ START_TEST(an_event_stamped_at_the_very_time_of_a_mark_is_behind_it)
 }
 END_TEST
 
-/* Also of marks that were delivered before it came. */
+/* The same with marks that were delivered before the event was published. */
 START_TEST(an_event_that_comes_late_with_the_very_time_of_a_mark_is_behind_it)
 {
 	struct half at_stop, at_start;
@@ -226,11 +231,11 @@ END_TEST
 START_TEST(a_full_stream_tells_its_stop_behind_its_last_event_and_loses_what_comes)
 {
 	begin_started(POSIX_TRACE_UNTIL_FULL);
-	stage.drain->rings->geometry.useful = 1000; /* there is no room */
+	stage.drain->rings->geometry.useful = 1000; /* no free space */
 	writer_put_many(&one, 1, 3);
 	writer_enter(&two, 4, &half); /* it saw the stream running */
 	stage_fill_up();
-	writer_put_many(&one, 100, 2); /* these too, but were too late */
+	writer_put_many(&one, 100, 2); /* these saw it too, but were too late */
 	stage_expect_none();
 	writer_commit(&two, &half);
 	stage_expect_values(1, 4);
@@ -245,20 +250,21 @@ START_TEST(a_full_stream_tells_its_stop_behind_its_last_event_and_loses_what_com
 END_TEST
 
 /*
- * UFULL-04: who found it full had read the clock before what has been delivered since was stamped
+ * UFULL-04: a writer that found the stream full had read the clock before events that have been
+ * delivered since were stamped
  */
 START_TEST(a_full_stream_tells_its_stop_behind_what_was_delivered_before_it_was_noticed)
 {
 	uint64_t found_at;
 
 	begin_started(POSIX_TRACE_UNTIL_FULL);
-	stage.drain->rings->geometry.useful = 1000; /* there is no room */
+	stage.drain->rings->geometry.useful = 1000; /* no free space */
 	writer_put_many(&one, 1, 1);
 	found_at = pool_now;
 	writer_put_many(&two, 2, 2); /* they saw the stream running */
 	stage_expect_values(1, 3);
 	if (_i)
-		stage_mark(PTX_MARK_ERROR, 28); /* this, too, is to be told before it */
+		stage_mark(PTX_MARK_ERROR, 28); /* this one must be reported before it, too */
 	atomic_store(&stage.pool->rings.region->state, ptx_state_make(PTX_FULL, found_at));
 	if (_i)
 		stage_expect(POSIX_TRACE_ERROR, 28);
@@ -269,13 +275,13 @@ START_TEST(a_full_stream_tells_its_stop_behind_what_was_delivered_before_it_was_
 }
 END_TEST
 
-/* UFULL-08: at the latest when it is empty; its START is told before the next event */
+/* UFULL-08: at the latest when it is empty; its START is reported before the next event */
 START_TEST(an_empty_stream_goes_on_and_says_so_before_the_next_event)
 {
 	struct writer many[CHUNKS - 3];
 
 	begin_started(POSIX_TRACE_UNTIL_FULL);
-	for (unsigned i = 0; i < CHUNKS - 3; i++) { /* every chunk is open: none is ever freed */
+	for (unsigned i = 0; i < CHUNKS - 3; i++) { /* every chunk is open, so none is freed */
 		writer_begin(&many[i], stage.pool, 100 + i);
 		writer_put_many(&many[i], 1 + i, 1);
 	}
@@ -295,7 +301,8 @@ START_TEST(an_empty_stream_goes_on_and_says_so_before_the_next_event)
 END_TEST
 
 /*
- * UFULL-09: when half of the size is free; the pair stands between the last old and the first new
+ * UFULL-09: when half of the size is free; the pair is between the last old event and the first new
+ * one
  */
 START_TEST(a_stream_half_read_goes_on_and_the_pair_stands_in_the_gap)
 {
@@ -323,7 +330,9 @@ START_TEST(a_stream_half_read_goes_on_and_the_pair_stands_in_the_gap)
 }
 END_TEST
 
-/* STOP-05: stopped by call while full, it is suspended when it has been read, and does not go on */
+/*
+ * STOP-05: stopped by call while full, it is suspended after it has been read, and does not restart
+ */
 START_TEST(a_full_stream_that_was_stopped_by_call_does_not_go_on)
 {
 	begin_started(POSIX_TRACE_UNTIL_FULL);
@@ -395,7 +404,7 @@ START_TEST(a_moment_is_younger_than_all_that_was_delivered_or_marked)
 	writer_put_many(&one, 1, 1);
 	stage_expect_values(1, 1);
 	ck_assert_uint_gt(ptx_drain_moment(stage.drain, false), stage.told[stage.n - 1].ticks);
-	/* it looks back by a microsecond, and there is the event */
+	/* it looks back by a microsecond and finds the event */
 	ck_assert_uint_eq(ptx_drain_moment(stage.drain, true), stage.told[stage.n - 1].ticks + 1);
 	stage_mark(PTX_MARK_ERROR, 1);
 	ck_assert_uint_gt(ptx_drain_moment(stage.drain, true), stage.drain->mark[0].ticks);
@@ -434,7 +443,7 @@ START_TEST(what_the_filter_keeps_out_is_not_told)
 }
 END_TEST
 
-/* Only the controller writes them: a program that makes one up is damage. */
+/* Only the controller writes them: one that a program invents is damage. */
 START_TEST(a_system_event_of_another_ring_is_no_event)
 {
 	begin_started(POSIX_TRACE_UNTIL_FULL);

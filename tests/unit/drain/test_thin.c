@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A stream that is started and stopped for ever and not read: what it keeps does not grow. */
+/* A stream that is started and stopped repeatedly and not read: its list of marks does not grow. */
 #include "drain/census.h"
 #include "support/support.h"
 #include "unit/drain/stage.h"
@@ -84,7 +84,7 @@ START_TEST(marks_that_part_events_stay)
 }
 END_TEST
 
-/* Its events are all members: one mark says so. */
+/* All its events are members: one mark is enough for that. */
 START_TEST(events_of_many_starts_and_none_between_them_need_few_marks)
 {
 	begin(POSIX_TRACE_LOOP);
@@ -101,7 +101,7 @@ START_TEST(events_of_many_starts_and_none_between_them_need_few_marks)
 }
 END_TEST
 
-/* What is stamped and not published holds the watermark back, and so its START. */
+/* A stamped and unpublished event holds the watermark back, and so its START is kept. */
 START_TEST(an_event_that_is_not_published_yet_keeps_its_marks)
 {
 	begin(POSIX_TRACE_UNTIL_FULL);
@@ -114,11 +114,11 @@ START_TEST(an_event_that_is_not_published_yet_keeps_its_marks)
 	}
 	mark(PTX_MARK_STOP);
 	if (_i)
-		writer_put_many(&two, 10, 1); /* no member: this STOP stays */
+		writer_put_many(&two, 10, 1); /* no member: this STOP is kept */
 	mark(PTX_MARK_START);
 	writer_enter(&one, 2, &half);
 	mark(PTX_MARK_STOP);
-	if (_i) { /* a reader that does not wait takes what is complete, and no more */
+	if (_i) { /* a reader that does not wait gets the complete events, and no others */
 		stage_expect_none();
 		ck_assert(stage_take_beyond());
 		stage_expect_values(9, 1);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Writers between their clock and their head: who waits for them, how long, and what comes late. */
+/* Writers between their clock reading and their head: the readers that wait for them, the length of
+ * the wait, and late events. */
 #include <string.h>
 
 #include "base/barrier.h"
@@ -10,7 +11,7 @@
 static struct writer one, two;
 static struct half half;
 
-/* Two writers with a ring each and an event each, read; what comes next is 2 of both. */
+/* Two writers with a ring and an event each, which are read; the next event of both is 2. */
 static void begin(void)
 {
 	stage_make(POSIX_TRACE_UNTIL_FULL, 12);
@@ -39,7 +40,7 @@ static void assert_late(bool late)
 	ck_assert_int_eq(stage.told[stage.n - 1].late, late);
 }
 
-/* The writer inside its window commits 102, which comes before 202 and is not late. */
+/* The writer inside its window publishes 102, which is before 202 and is not late. */
 static void expect_order_kept(void)
 {
 	writer_commit(&one, &half);
@@ -87,7 +88,7 @@ START_TEST(what_is_older_than_the_last_look_outside_of_its_window_need_not_wait)
 {
 	begin();
 	writer_put_many(&two, 202, 1);
-	ptx_drain_pass(stage.drain); /* one is seen outside, after 202 */
+	ptx_drain_pass(stage.drain); /* one is observed outside, after 202 */
 	writer_enter(&one, 102, &half);
 	stage_expect_values(202, 1);
 	writer_put_many(&two, 203, 1);
@@ -98,7 +99,7 @@ START_TEST(what_is_older_than_the_last_look_outside_of_its_window_need_not_wait)
 }
 END_TEST
 
-/* It has not been seen outside at this head, but its chunk tells when it was opened. */
+/* It was not observed outside at this head, but its chunk has the time at which it was opened. */
 START_TEST(a_writer_in_the_window_of_a_fresh_chunk_holds_back_what_is_younger_than_the_chunk)
 {
 	struct writer three;
@@ -117,7 +118,7 @@ START_TEST(a_writer_in_the_window_of_a_fresh_chunk_holds_back_what_is_younger_th
 }
 END_TEST
 
-/* Nor that: then nothing younger than its last record. */
+/* Without that too: then no event younger than its last record. */
 START_TEST(a_writer_never_seen_outside_holds_back_what_is_younger_than_its_last_record)
 {
 	begin();
@@ -125,7 +126,7 @@ START_TEST(a_writer_never_seen_outside_holds_back_what_is_younger_than_its_last_
 	writer_put_many(&one, 102, 1);
 	writer_enter(&one, 103, &half);
 	writer_put_many(&two, 203, 1);
-	stage_expect_none(); /* the pass that sees it knows no record of it after 101 */
+	stage_expect_none(); /* the pass that observes it knows no record of it after 101 */
 	stage_expect_none();
 	writer_commit(&one, &half);
 	stage_expect_values(202, 1);
@@ -137,8 +138,8 @@ START_TEST(a_writer_never_seen_outside_holds_back_what_is_younger_than_its_last_
 END_TEST
 
 /*
- * Then a writer that is not seen inside may be there all the same, for as long as a store takes to
- * be seen.
+ * Then a writer that is not observed inside may be there nevertheless, for the time that a store
+ * needs to become visible.
  */
 START_TEST(without_a_barrier_what_is_younger_than_two_milliseconds_waits)
 {
@@ -181,7 +182,10 @@ START_TEST(who_must_not_wait_gets_what_is_complete_and_the_older_event_comes_lat
 }
 END_TEST
 
-/* What was published after the look began may be younger than what others are about. */
+/*
+ * An event published after the pass began may be younger than the events that other writers are
+ * recording.
+ */
 START_TEST(who_must_not_wait_gets_nothing_that_was_recorded_after_the_look)
 {
 	struct half ahead;
@@ -200,7 +204,7 @@ START_TEST(who_must_not_wait_gets_nothing_that_was_recorded_after_the_look)
 }
 END_TEST
 
-/* Where nothing complete was held back the order is kept for what comes next. */
+/* If no complete event was held back, the order is kept for the next events. */
 START_TEST(a_look_for_what_is_complete_that_finds_nothing_gives_up_no_order)
 {
 	struct half younger;
@@ -216,7 +220,7 @@ START_TEST(a_look_for_what_is_complete_that_finds_nothing_gives_up_no_order)
 }
 END_TEST
 
-/* So the order need not be given up where writers run. */
+/* So the order need not be given up while writers run. */
 START_TEST(a_second_look_delivers_what_was_there_at_the_first_when_the_writer_has_advanced)
 {
 	begin();
@@ -233,7 +237,7 @@ START_TEST(a_second_look_delivers_what_was_there_at_the_first_when_the_writer_ha
 }
 END_TEST
 
-/* A stopped thread, a debugger: order is given up, the event is not. */
+/* A stopped thread, a debugger: the order is given up, the event is not. */
 START_TEST(after_a_stall_nobody_waits_and_the_event_comes_late_and_says_so)
 {
 	begin();
@@ -258,7 +262,7 @@ START_TEST(after_a_stall_nobody_waits_and_the_event_comes_late_and_says_so)
 }
 END_TEST
 
-/* The next stop is another: it is waited for again. */
+/* The next stop is another one: the reader waits for it again. */
 START_TEST(each_stall_is_waited_for_anew)
 {
 	begin();
@@ -278,12 +282,15 @@ START_TEST(each_stall_is_waited_for_anew)
 }
 END_TEST
 
-/* EVENT-13: a handler jumped out of the window; nobody is in it, and nobody else is harmed. */
+/*
+ * EVENT-13: a handler jumped out of the window. No thread is inside it, and no other thread is
+ * affected.
+ */
 START_TEST(a_window_left_by_a_jump_delays_once_and_then_no_more)
 {
 	begin();
 	writer_enter(&one, 102, &half);
-	/* gone */
+	/* a handler jumps away: 102 is never published */
 	writer_put_many(&two, 202, 1);
 	stage_expect_none();
 	pool_now += 2 * STAGE_STALL;
@@ -292,7 +299,7 @@ START_TEST(a_window_left_by_a_jump_delays_once_and_then_no_more)
 		writer_put_many(&two, 200 + i, 1);
 		stage_expect_values(200 + i, 1);
 	}
-	writer_put_many(&one, 103, 1); /* the window is its own again */
+	writer_put_many(&one, 103, 1); /* the window belongs to it again */
 	writer_put_many(&two, 299, 1);
 	stage_expect_values(103, 1);
 	stage_expect_values(299, 1);
@@ -345,7 +352,7 @@ START_TEST(a_reader_at_any_instruction_of_a_writer_delivers_in_order)
 {
 	begin();
 	if (_i)
-		writer_put_many(&one, 120, POOL_RECORDS - 1); /* then it turns */
+		writer_put_many(&one, 120, POOL_RECORDS - 1); /* then it switches chunks */
 	steps_interrupt(put_one, write_and_read, NULL);
 	stage_take_all();
 	assert_in_order(4 + (_i ? POOL_RECORDS - 1 : 0) + (steps_happened() ? 2 : 0));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * flush/checkpoint.c: what was read stays until it is in the log, and another drain goes on from
- * there.
+ * flush/checkpoint.c: events that were read remain until they are in the log, and another drain
+ * continues from there.
  */
 #include <string.h>
 
@@ -12,7 +12,7 @@
 enum {
 	CHUNKS = 12,
 	VALUES = 5 * POOL_RECORDS, /* of each writer */
-	/* events in the log at the checkpoints: in a chunk's middle */
+	/* events in the log at the checkpoints: in the middle of a chunk */
 	FIRST = 1 + 2 * POOL_RECORDS + 3,
 	SECOND = FIRST + 2 * POOL_RECORDS + 4
 };
@@ -28,7 +28,7 @@ static void begin(int policy)
 	ptx_checkpoint_enable(stage.drain);
 }
 
-/* Values 1, 2, ... by turns, and as many events taken as a log has at the first checkpoint. */
+/* Values 1, 2, ... alternately, and as many events read as a log has at the first checkpoint. */
 static void write_and_take(unsigned events)
 {
 	for (unsigned i = 0; i < VALUES; i++) {
@@ -39,7 +39,10 @@ static void write_and_take(unsigned events)
 		ck_assert(stage_take());
 }
 
-/* The log is killed with both checkpoints made; its first block is in the file. */
+/*
+ * The writer of the log is killed after it made both checkpoints; the log's first block is in the
+ * file.
+ */
 static void checkpoint_twice(void)
 {
 	begin(POSIX_TRACE_UNTIL_FULL);
@@ -51,7 +54,7 @@ static void checkpoint_twice(void)
 	ptx_checkpoint_write(stage.drain, SECOND);
 }
 
-/* What is delivered from here on are the values that the log lacks, and whose they are. */
+/* The events delivered from here on are the values that the log lacks, with their writers. */
 static void expect_all_behind(unsigned events)
 {
 	unsigned before = stage.n;
@@ -85,7 +88,7 @@ START_TEST(what_was_read_is_kept_until_it_is_settled)
 	ck_assert_uint_eq(atomic_load(&stage.pool->rings.region->taken), 2 * VALUES + 1);
 	pool_assert_counted(stage.pool);
 	stage_assert_account();
-	ptx_drain_settle(stage.drain); /* nothing more */
+	ptx_drain_settle(stage.drain); /* no further event */
 	ck_assert_uint_eq(pool_chunks_in(stage.pool, PTX_CHUNK_FREE), is_free);
 }
 END_TEST
@@ -106,7 +109,7 @@ START_TEST(a_writer_that_needs_what_is_kept_loses_and_goes_on_when_it_is_settled
 }
 END_TEST
 
-/* Whoever writes over the oldest takes no notice of what a reader keeps. */
+/* A writer that overwrites the oldest chunk does not care about chunks that a reader keeps. */
 START_TEST(nothing_is_kept_of_a_loop_stream)
 {
 	begin(POSIX_TRACE_LOOP);
@@ -122,7 +125,7 @@ END_TEST
 
 static const unsigned counts[] = { FIRST, SECOND };
 
-/* EXIT-01: whether the last write came to its end or not */
+/* EXIT-01: with the last write complete or not */
 START_TEST(another_drain_goes_on_where_the_log_ends)
 {
 	checkpoint_twice();
@@ -164,7 +167,7 @@ START_TEST(it_may_be_killed_too_before_it_has_read_anything)
 }
 END_TEST
 
-/* The write failed, and is tried again. */
+/* The write failed, and is repeated. */
 START_TEST(a_checkpoint_made_again_leaves_the_other)
 {
 	checkpoint_twice();
@@ -175,7 +178,7 @@ START_TEST(a_checkpoint_made_again_leaves_the_other)
 }
 END_TEST
 
-/* The first of the two, which was the last to be made: its maker died in the middle. */
+/* The first of the two, which was made last: its maker died in the middle. */
 static void tear(void)
 {
 	unsigned char *at = (unsigned char *)stage.pool->rings.region +
@@ -208,10 +211,10 @@ START_TEST(one_that_is_half_written_is_not_taken)
 	ck_assert_uint_eq(stage.drain->synthetic, 0);
 	for (int cause = 0; cause < PTX_LOST_CAUSES; cause++)
 		ck_assert_uint_eq(stage.drain->account.total.lost[cause], 0);
-	/* What was settled is not read again. */
+	/* Settled events are not read again. */
 	ck_assert_uint_gt(stage.drain->source[one.ring]->reader.place.claimed, 0);
 	ck_assert_uint_eq(pool_chunks_in(stage.pool, PTX_CHUNK_CLOSED), 6);
-	/* What is there still is not lost for that. */
+	/* Events that are still there are not lost because of that. */
 	before = stage.n;
 	stage_take_all();
 	ck_assert_uint_gt(stage.n - before, VALUES);
@@ -226,7 +229,8 @@ static const unsigned char *first_slot(void)
 }
 
 /*
- * The file has what the last one tells of, and nothing was put since: the next is made beside it.
+ * The file has the events of the last one, and none was added since: the next is made in the other
+ * place.
  */
 START_TEST(one_of_the_same_count_is_not_made_in_its_place)
 {
@@ -244,7 +248,7 @@ START_TEST(one_of_the_same_count_is_not_made_in_its_place)
 }
 END_TEST
 
-/* Writes fail, and more is put meanwhile: what the file has is not forgotten. */
+/* Writes fail, and more events are added meanwhile: the events in the file are not forgotten. */
 START_TEST(failures_leave_the_one_of_what_the_file_has)
 {
 	checkpoint_twice();

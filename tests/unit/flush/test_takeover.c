@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* flush/checkpoint.c: whether the stream ran, and what was its, where another drain goes on. */
+/* flush/checkpoint.c: the state and the members of the stream, when another drain continues. */
 #include "flush/checkpoint.h"
 #include "support/support.h"
 #include "unit/drain/stage.h"
@@ -18,9 +18,9 @@ static void begin(int policy)
 }
 
 /*
- * Writes fail, and the stream was suspended when the last one was made: whoever goes on without
- * what was noted then takes for the stream's what came meanwhile. The first failure may be of a
- * block without events.
+ * Writes fail, and the stream was suspended when the last one was made: a successor without the
+ * noted marks would count the events in between as members. The first failure may be of a block
+ * without events.
  */
 START_TEST(failures_leave_what_the_file_has_of_the_state)
 {
@@ -34,7 +34,7 @@ START_TEST(failures_leave_what_the_file_has_of_the_state)
 	ck_assert_uint_eq(in_file, 5);
 	ptx_checkpoint_write(stage.drain, in_file);
 	ptx_drain_settle(stage.drain);
-	writer_put_many(&one, 100, 2); /* their writer had not seen yet that it stopped */
+	writer_put_many(&one, 100, 2); /* their writer had not noticed yet that it stopped */
 	stage_start();
 	writer_put_many(&one, 4, 4);
 	for (unsigned n = in_file + (unsigned)_i; n < in_file + 4; n++) {
@@ -53,8 +53,8 @@ START_TEST(failures_leave_what_the_file_has_of_the_state)
 END_TEST
 
 /*
- * It was stamped before the STOP that the dead one had delivered: its writer was suspended
- * meanwhile.
+ * The event was stamped before the STOP that the dead controller had delivered: its writer was
+ * suspended meanwhile.
  */
 START_TEST(an_event_that_comes_late_to_who_goes_on_belongs_to_the_stream)
 {
@@ -80,7 +80,9 @@ START_TEST(an_event_that_comes_late_to_who_goes_on_belongs_to_the_stream)
 }
 END_TEST
 
-/* UFULL-09: the dead one had made room, and told nobody yet that the stream went on */
+/*
+ * UFULL-09: the dead controller had freed space, and had not reported yet that the stream restarted
+ */
 START_TEST(a_restart_that_was_not_told_is_told)
 {
 	unsigned n = 0, told, full, later = 0;
@@ -114,8 +116,8 @@ static void make_room(void *state)
 }
 
 /*
- * UFULL-04, UFULL-09: or it was about to, at any instruction. What was written while the stream ran
- * again belongs to it, and a start that was not made is not told.
+ * UFULL-04, UFULL-09: or it was about to, at any instruction. Events written while the stream ran
+ * again belong to it, and a start that did not happen is not reported.
  */
 START_TEST(a_restart_that_was_left_at_any_instruction_is_told_when_it_was_made)
 {
@@ -149,7 +151,7 @@ START_TEST(a_restart_that_was_left_at_any_instruction_is_told_when_it_was_made)
 }
 END_TEST
 
-/* UFULL-04: a stop that is in the log is not told again, and one that nobody told is */
+/* UFULL-04: a stop that is in the log is not reported again, and one that was not reported is */
 START_TEST(a_stop_of_a_full_stream_is_told_once)
 {
 	unsigned n = 0, told;
@@ -175,7 +177,7 @@ END_TEST
 
 static volatile unsigned written;
 
-/* As flush/transfer.c does it; the file has the events from one moment to the next. */
+/* Does the same as flush/transfer.c; the file has the events from one moment to the next. */
 static void write_out(void *state)
 {
 	(void)state;
@@ -184,7 +186,7 @@ static void write_out(void *state)
 	ptx_drain_settle(stage.drain);
 }
 
-/* EXIT-01: nothing is missing, nothing comes twice */
+/* EXIT-01: no event is missing, and none appears twice */
 START_TEST(a_block_whose_writing_was_left_at_any_instruction_is_gone_on_from)
 {
 	const unsigned all = 1 + 5 * POOL_RECORDS;
@@ -208,7 +210,7 @@ START_TEST(a_block_whose_writing_was_left_at_any_instruction_is_gone_on_from)
 }
 END_TEST
 
-/* What a process calls and the stream does not want is in nobody's account, whoever keeps it. */
+/* Events that a process calls and the stream does not record are in no account. */
 START_TEST(what_did_not_belong_to_the_stream_is_called_by_nobody_where_another_goes_on)
 {
 	static struct ptx_ledger ledger;
@@ -229,12 +231,15 @@ START_TEST(what_did_not_belong_to_the_stream_is_called_by_nobody_where_another_g
 	ptx_ledger_init(&ledger);
 	ck_assert_int_eq(ptx_drain_ledger(stage.drain, &ledger), 0);
 	ck_assert_uint_eq(ledger.total.called, in_file);
-	ck_assert_uint_eq(ptx_ledger_sum(&ledger.total), 0); /* the log itself tells what it has */
+	ck_assert_uint_eq(ptx_ledger_sum(&ledger.total), 0); /* the log itself has its events */
 	ptx_ledger_fini(&ledger);
 }
 END_TEST
 
-/* CLEAR-01: what a clear had not come to, for writers overwrote it all the time, stays cleared. */
+/*
+ * CLEAR-01: events that a clear had not reached, because writers overwrote all the time, remain
+ * cleared.
+ */
 START_TEST(what_was_cleared_is_not_told_by_who_goes_on)
 {
 	unsigned in_file;

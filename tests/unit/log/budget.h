@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * unit/log/budget.h - a write can be made to stop at any byte.
+ * unit/log/budget.h - lets a write stop at any byte.
  *
  * The writing functions of base/io.h are wrapped (link with wrap_writes): with a budget set, they
  * write that much and then fail with ENOSPC.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * unit/log/hex.h - bytes from commented text, as in golden/.
+ * unit/log/hex.h - reads bytes from commented text, as in golden/.
  *
  *	# a comment, to the end of the line
  *	50 58 "BK" 00*4
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The bytes of a file below tests/, malloc'ed. Aborts the test where the text is wrong. */
+/* The bytes of a file below tests/, malloc'ed. Aborts the test if the text is invalid. */
 uint8_t *hex_read(const char *name, size_t *size);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * unit/log/pile.h - records of a block, packed and unpacked in memory that has exactly the size
- * which log/format_pack.h asks for.
+ * unit/log/pile.h - records of a block, packed and unpacked in memory of exactly the size that
+ * log/format_pack.h requires.
  */
 #ifndef PTX_TESTS_PILE_H
 #define PTX_TESTS_PILE_H
@@ -10,7 +10,7 @@
 
 #include "log/format_pack.h"
 
-/* Begins as zeros. */
+/* All members begin as zeros. */
 struct pile {
 	uint8_t *bytes;
 	size_t len, room;
@@ -19,32 +19,36 @@ struct pile {
 };
 
 struct packed {
-	struct ptx_log_block block; /* what a header says of it; payload_crc is right */
+	struct ptx_log_block block; /* the header of the block; payload_crc is right */
 	uint8_t *payload;           /* malloc'ed */
 };
 
 #define PILE_THREADS 3u
 extern const struct ptx_log_source pile_threads[PILE_THREADS];
 
-/* A record; its data is some bytes that are not zero. */
+/* Adds a record; its data is some bytes that are not zero. */
 void pile_add(struct pile *pile, uint32_t len_flags, uint16_t type, uint16_t source,
 	      uint64_t address, int64_t time);
-/* Up to 300 records, in some blocks much alike, in others not at all. */
+/* Up to 300 records. In some blocks they are similar, in others not at all. */
 void pile_random(struct pile *pile, uint64_t *random);
 void pile_free(struct pile *pile);
 
-/* False: it does not get smaller, or there are too many shapes; payload is NULL then. shapes are
- * what the packer came to in both cases. */
+/*
+ * Returns false if the block does not get smaller, or if there are too many shapes; payload is NULL
+ * then. shapes is the packer's number in both cases.
+ */
 bool pile_pack(const struct pile *pile, struct packed *packed);
 
-/* Makes payload_crc right again. */
+/* Computes payload_crc again. */
 void packed_seal(struct packed *packed);
 
-/* As a reader does: checks, then unpacks if it is packed. NULL and, malloc'ed, records and table;
- * or why not, and NULL. */
+/*
+ * Does the same as a reader: checks, then unpacks if it is packed. Returns NULL and, malloc'ed,
+ * records and table; or the reason of a failure, and NULL.
+ */
 const char *packed_read(const struct packed *packed, uint8_t **records);
 
-/* A packed block made by hand; from event to event its parts may be changed. */
+/* A packed block that the test builds. Its parts may be changed from event to event. */
 struct hand {
 	uint8_t events[300000];
 	size_t len;
@@ -56,9 +60,9 @@ struct hand {
 struct hand *hand_new(void);
 void hand_shape(struct hand *hand, uint32_t len_flags, uint16_t type, uint16_t source,
 		uint64_t address);
-/* 2^w bytes of time; of a shape that is known, with the data that pile_add() would make. */
+/* 2^w bytes of time; of a known shape, with the data that pile_add() would make. */
 void hand_event(struct hand *hand, unsigned shape, unsigned w, uint64_t span);
-/* Its bytes, with pile_threads; hand is gone. */
+/* Returns its bytes, with pile_threads, and frees hand. */
 struct packed hand_over(struct hand *hand, size_t record_bytes, int64_t time_min, int64_t time_max);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* log/: full disks, limits, readers that went away, and files that cannot be opened again. */
+/* log/: full disks, limits, pipes without a reader, and files that cannot be opened again. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -48,7 +48,10 @@ START_TEST(a_log_that_cannot_be_completed_keeps_what_was_written_and_its_account
 		budget = SIZE_MAX;
 		sample_die(&sample);
 
-		/* Without an end and a closing area nobody can know that it is not written on. */
+		/*
+		 * Without an end and a closing area no reader can know that the log is not being
+		 * written.
+		 */
 		if (err) {
 			ck_assert(!!ptx_stored_open(fd, false, &stored) ||
 				  (ptx_stored_close(stored), n == 25));
@@ -84,7 +87,7 @@ START_TEST(a_limit_on_file_size_is_an_error_and_the_log_opens_with_its_status)
 	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &old), 0);
 	limit = old;
 	limit.rlim_cur = 100000;
-	/* Check, too, writes to a file: nothing is asserted while the limit stands. */
+	/* Check writes to a file, too: nothing is asserted while the limit applies. */
 	setrlimit(RLIMIT_FSIZE, &limit);
 	answer = sample_put(&sample, 10000, &err);
 	put = sample.events;
@@ -98,7 +101,7 @@ START_TEST(a_limit_on_file_size_is_an_error_and_the_log_opens_with_its_status)
 	ck_assert_uint_eq(sample.ledger.total.lost[PTX_LOST_FLUSH_ERROR], put - reported);
 	sample_die(&sample);
 
-	stored = sample_open(fd, false); /* its writer lives, but wrote that it is done */
+	stored = sample_open(fd, false); /* its writer lives, but marked the log as complete */
 	ck_assert_uint_eq(sample_read(stored, 0, 8), reported);
 	ck_assert_int_eq(ptx_stored_status(stored)->flush_error, EFBIG);
 	ck_assert_int_eq(ptx_stored_status(stored)->log_overrun, POSIX_TRACE_OVERRUN);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* golden/: what is written is, byte for byte, what the text says, and it can be read. */
+/* golden/: the written log equals the text, byte for byte, and it can be read. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,7 +124,7 @@ static void write_append(int fd)
 	sample_add(&sample, 2);
 	put_one(&sample, &late);
 	sample_write(&sample);
-	put_one(&sample, &bare); /* packed it would be as long */
+	put_one(&sample, &bare); /* a packed block would be as long */
 	sample_write(&sample);
 	describe_more(&sample);
 	map_more(&sample);
@@ -224,7 +224,7 @@ START_TEST(what_is_written_is_what_the_text_says)
 }
 END_TEST
 
-/* Old logs stay readable. */
+/* Old logs remain readable. */
 START_TEST(the_logs_of_all_versions_are_read)
 {
 	static const unsigned events[] = { 14, 12, 0 };

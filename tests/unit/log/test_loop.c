@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* log/write_loop.c: the newest events, exactly counted, at every moment. */
+/* log/write_loop.c: the log has the newest events, exactly counted, at any time. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +9,9 @@
 #include "unit/log/sample.h"
 
 /*
- * A log of many sizes, flushed in many rhythms: what is read is a suffix of what was put, the
- * bytes stay below the limit and above seven eighths of it, and what is gone is counted.
- * LOG-02, LOG-03, LOG-09, LOG-13, LOG-15, SIZE-15, CH-64
+ * Logs of many sizes, flushed in many rhythms: the events read are a suffix of those put, the bytes
+ * are below the limit and above seven eighths of it, and the missing events are counted. LOG-02,
+ * LOG-03, LOG-09, LOG-13, LOG-15, SIZE-15, CH-64
  */
 START_TEST(a_wrapped_log_holds_exactly_the_newest_events)
 {
@@ -28,7 +28,7 @@ START_TEST(a_wrapped_log_holds_exactly_the_newest_events)
 		int fd = sample_file();
 
 		if (number / step > 2000)
-			number = 2000 * step; /* small limits go round all the same */
+			number = 2000 * step; /* small limits wrap nevertheless */
 		ck_assert_int_eq(sample_begin(&sample, fd, POSIX_TRACE_LOOP, limit, data_max), 0);
 		for (left = number; left;) {
 			uint64_t part = left < step ? left : step;
@@ -37,7 +37,7 @@ START_TEST(a_wrapped_log_holds_exactly_the_newest_events)
 			sample_write(&sample);
 			left -= part;
 		}
-		sample_write(&sample); /* of nothing: is nothing */
+		sample_write(&sample); /* a write without events writes nothing */
 		gone = ptx_log_overwritten(sample.log);
 		ck_assert_int_eq(ptx_log_is_full(sample.log), gone > 0);
 		ck_assert_int_eq(sample_end(&sample), 0);
@@ -89,7 +89,7 @@ START_TEST(large_events_push_out_what_they_need_and_no_more)
 }
 END_TEST
 
-/* LOG-09: its size is what a log may have, and not what it may not reach. */
+/* LOG-09: the limit is the size that a log may reach, and must not exceed. */
 START_TEST(a_log_may_be_as_large_as_its_limit)
 {
 	const size_t record = ptx_record_size(0);
@@ -124,7 +124,7 @@ START_TEST(a_log_may_be_as_large_as_its_limit)
 }
 END_TEST
 
-/* The file of a log that was wrapped a hundred times is not larger than one wrapped once. */
+/* The file of a log that wrapped a hundred times is not larger than one that wrapped once. */
 START_TEST(the_file_does_not_grow_while_the_log_goes_round)
 {
 	struct stat once, often;
@@ -136,13 +136,13 @@ START_TEST(the_file_does_not_grow_while_the_log_goes_round)
 	fd = sample_file();
 	sample_make(fd, POSIX_TRACE_LOOP, 100000, 8, 200000, 100);
 	ck_assert_int_eq(fstat(fd, &often), 0);
-	/* One slot more where the marks fall otherwise. */
+	/* One slot more if the marks are at other places. */
 	ck_assert_int_le(often.st_size, once.st_size + 14000);
 	close(fd);
 }
 END_TEST
 
-/* EXIT-01, LOG-16 in slots: wherever in a write the writer dies. */
+/* EXIT-01, LOG-16 in slots: the writer dies at any byte of a write. */
 START_TEST(a_torn_write_leaves_the_state_before_or_after_it)
 {
 	uint8_t *before = NULL, *after;
@@ -204,7 +204,7 @@ START_TEST(a_torn_write_leaves_the_state_before_or_after_it)
 }
 END_TEST
 
-/* A name that comes late; the areas alternate, and the newest whole one counts. */
+/* A name that is added late; the areas alternate, and the newest complete one is valid. */
 START_TEST(names_survive_overwriting_and_a_torn_names_area)
 {
 	struct ptx_stored *stored;

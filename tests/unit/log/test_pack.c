@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/format_pack.h: what is packed comes back, what would not get smaller stays as it is. Memory
- * has exactly the size that the contract asks for, so that the sanitizers see a byte too many.
+ * log/format_pack.h: packed records are read back unchanged, and a block that would not get smaller
+ * is not packed. Memory has exactly the size that the contract requires, so that the sanitizers
+ * notice any byte beyond it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ static size_t padded(size_t bytes)
 	return (bytes + 7) & ~(size_t)7;
 }
 
-/* What FORMAT 3.4 makes of the records, without the tables. */
+/* The bytes that FORMAT 3.4 makes of the records, without the tables. */
 static size_t event_bytes(const struct pile *pile)
 {
 	uint64_t time = (uint64_t)pile->time_min;
@@ -36,7 +37,7 @@ static size_t event_bytes(const struct pile *pile)
 	return padded(bytes);
 }
 
-/* Packs and unpacks it, if it gets smaller; whether it did. */
+/* Packs and unpacks the block if it gets smaller; returns whether it did. */
 static bool comes_back(const struct pile *pile)
 {
 	size_t table = sizeof(pile_threads), want;
@@ -111,7 +112,7 @@ START_TEST(data_of_every_length_and_every_flag_comes_back)
 }
 END_TEST
 
-/* One more than the packer remembers: the block stays plain, however well it would pack. */
+/* One more than the packer remembers: the block is not packed, however small it would get. */
 START_TEST(as_many_shapes_as_there_can_be_come_back_and_more_stay_plain)
 {
 	for (uint32_t more = 0; more < 3; more++) {
@@ -134,12 +135,12 @@ START_TEST(as_many_shapes_as_there_can_be_come_back_and_more_stay_plain)
 }
 END_TEST
 
-/* Many come again after others took their place in the packer's memory. */
+/* Many shapes appear again after others replaced them in the packer's memory. */
 START_TEST(shapes_that_were_forgotten_are_told_again)
 {
 	uint64_t random = 3;
 
-	/* Shapes that differ in their address, or in what stands before it. */
+	/* Shapes that differ in their address, or in their preceding shape. */
 	for (int one_address = 0; one_address < 2; one_address++) {
 		struct pile pile = { 0 };
 		struct packed packed;
@@ -170,7 +171,7 @@ START_TEST(what_does_not_get_smaller_stays_plain)
 		ck_assert_int_eq(comes_back(&pile), 16 + padded(3 + len) < 24 + padded(len));
 		pile_free(&pile);
 	}
-	/* Nothing in common, neither shapes nor times. */
+	/* Nothing in common: neither shapes nor times. */
 	memset(&pile, 0, sizeof(pile));
 	for (int i = 0; i < 1000; i++)
 		pile_add(&pile, 0, (uint16_t)(1 + i), 0, (uint64_t)i << 20, SAMPLE_TIME(-i));
@@ -240,7 +241,10 @@ static void put_alike(struct sample *sample, unsigned count, uint32_t len)
 	free(data);
 }
 
-/* FORMAT 3.4, SIZE-15: a slot has its size anyway; what the limit bounds is not packed */
+/*
+ * FORMAT 3.4, SIZE-15: a slot has its size anyway; blocks that count against the limit are not
+ * packed
+ */
 START_TEST(blocks_of_a_sequence_are_packed_and_those_in_slots_are_not)
 {
 	static const uint32_t policies[] = { POSIX_TRACE_APPEND, POSIX_TRACE_UNTIL_FULL,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* log/: pipes and sockets, and whatever else takes no more in the middle of a write. */
+/* log/: pipes and sockets, and other files that accept no more in the middle of a write. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -83,7 +83,7 @@ START_TEST(a_log_through_a_pipe_is_the_log_in_a_file)
 }
 END_TEST
 
-/* WITHLOG-04: a socket in non-blocking mode is waited for. */
+/* WITHLOG-04: the writer waits for a socket in non-blocking mode. */
 START_TEST(a_full_socket_is_waited_for)
 {
 	struct capture capture;
@@ -107,8 +107,8 @@ START_TEST(a_full_socket_is_waited_for)
 END_TEST
 
 /*
- * Where a write stops the next one goes on: nothing twice, nothing missing. i % 3 is the kind of
- * log, i / 3 seeds where writes stop. FLUSHF-11, clarification 9
+ * The next write continues where a write stops: no byte twice, none missing. i % 3 is the kind of
+ * log, i / 3 is the seed of the places where writes stop. FLUSHF-11, clarification 9
  */
 START_TEST(wherever_writes_stop_a_log_continues_there)
 {
@@ -129,7 +129,8 @@ START_TEST(wherever_writes_stop_a_log_continues_there)
 			err = ptx_log_write(sample.log);
 			failures += err != 0;
 		} while (err && random_between(&random, 0, 3));
-		budget = SIZE_MAX; /* or a block that grows meanwhile would never get through */
+		budget = SIZE_MAX; /* otherwise a block that grows meanwhile would never be
+				    * complete */
 	}
 	ck_assert_int_gt(failures, 50);
 	ck_assert_int_eq(sample_end(&sample), 0);
@@ -153,7 +154,7 @@ START_TEST(a_pipe_that_takes_one_byte_at_a_time_gets_the_whole_log)
 	ck_assert_int_eq(sample_begin(&sample, end, POSIX_TRACE_APPEND, 0, 20), 0);
 	for (int i = 0; i < 3000; i++) {
 		budget = 1;
-		sample_put(&sample, 1, &err); /* refused while a block is under way */
+		sample_put(&sample, 1, &err); /* refused while a block is partly written */
 		err = ptx_log_write(sample.log);
 	}
 	ck_assert_int_eq(err, ENOSPC);
@@ -169,7 +170,7 @@ START_TEST(a_pipe_that_takes_one_byte_at_a_time_gets_the_whole_log)
 }
 END_TEST
 
-/* CLEAR-09: what went into the pipe stays, what did not is forgotten; both are accounted for. */
+/* CLEAR-09: bytes that are in the pipe remain, the others are discarded; both are accounted for. */
 START_TEST(clear_of_a_log_in_a_pipe_goes_on)
 {
 	struct capture capture;
@@ -202,7 +203,7 @@ START_TEST(clear_of_a_log_in_a_pipe_goes_on)
 }
 END_TEST
 
-/* CLEAR-09: wherever the pipe was when it took no more, the log goes on whole. */
+/* CLEAR-09: the log continues completely, whatever byte the pipe accepted last. */
 START_TEST(clear_of_a_log_of_which_half_a_block_is_in_a_pipe_finishes_that_block)
 {
 	unsigned kept = 0, forgotten = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* log/: what the three policies keep, and that it is read back as it was put. */
+/* log/: the events that the three policies keep are read back unchanged. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +90,7 @@ START_TEST(a_log_keeps_status_and_ledger_as_given)
 }
 END_TEST
 
-/* LOG-04, LOG-09, SIZE-15: for every limit from the least one on */
+/* LOG-04, LOG-09, SIZE-15: for every limit from the smallest on */
 START_TEST(until_full_never_exceeds_its_limit_and_keeps_room_for_stop)
 {
 	const size_t least = ptx_record_size(PTX_SYSTEM_DATA_MAX) + PTX_LOG_STOP_BYTES;
@@ -114,7 +114,7 @@ START_TEST(until_full_never_exceeds_its_limit_and_keeps_room_for_stop)
 		ck_assert_uint_le(sample.bytes + PTX_LOG_STOP_BYTES, limit);
 		ck_assert_uint_gt(sample.bytes + PTX_LOG_STOP_BYTES +
 				  ptx_record_size(ptx_record_len(event.len_flags)), limit);
-		/* Nothing fits behind it any more, however short: order would be lost. */
+		/* No later event is accepted, however short, because the order would be lost. */
 		event.len_flags = 0;
 		ck_assert_int_eq(ptx_log_append(sample.log, &event), PTX_LOG_APPEND_FULL);
 		ck_assert(ptx_log_is_full(sample.log));
@@ -180,7 +180,7 @@ START_TEST(after_clear_a_log_is_as_just_created_and_old_blocks_never_return)
 	sample_add(&sample, 3);
 	sample_write(&sample);
 
-	/* Killed now: the thousand are still in the file. */
+	/* The writer is killed now: the thousand are still in the file. */
 	bytes = sample_bytes(fd, &size);
 	copy = sample_file_of(bytes, size);
 	ck_assert_uint_eq(sample_read_file(copy, 0, 8), 3);

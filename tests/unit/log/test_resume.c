@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* log/write_resume.c: a log whose writer was killed is written on, and is a log as any other. */
+/* log/write_resume.c: a resumed log whose writer was killed is a log like any other. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,13 +48,13 @@ START_TEST(who_goes_on_may_be_killed_too)
 }
 END_TEST
 
-/* What can be read of a file as a dead writer left it. */
+/* The events that can be read from a file of a dead writer. */
 static uint64_t events_in(int fd)
 {
 	return sample_read_file(fd, 0, HEIR_DATA_MAX);
 }
 
-/* LOG-16: wherever in its last write the writer was killed */
+/* LOG-16: the writer was killed at any byte of its last write */
 START_TEST(a_torn_last_block_is_overwritten)
 {
 	int fd = heir_killed(POSIX_TRACE_APPEND, 30);
@@ -77,7 +77,7 @@ START_TEST(a_torn_last_block_is_overwritten)
 }
 END_TEST
 
-/* As long as it was to be, but not all of it was written. */
+/* The file has its final length, but not all of it was written. */
 START_TEST(a_last_block_with_a_hole_is_overwritten)
 {
 	int fd = heir_killed(POSIX_TRACE_APPEND, 28);
@@ -103,7 +103,10 @@ START_TEST(a_last_block_with_a_hole_is_overwritten)
 }
 END_TEST
 
-/* Killed while it completed the log; and who goes on, in one of its first writes. */
+/*
+ * Killed while it completed the log; the resuming process is killed, too, in one of its first
+ * writes.
+ */
 START_TEST(what_is_left_of_an_end_is_no_fault_of_who_goes_on)
 {
 	int fd = heir_killed(POSIX_TRACE_APPEND, 400);
@@ -117,7 +120,7 @@ START_TEST(what_is_left_of_an_end_is_no_fault_of_who_goes_on)
 	after = sample_bytes(fd, &is);
 	memcpy(after, before, PTX_LOG_HEADER_BYTES); /* it is still being written */
 	ck_assert_uint_gt(is, was);
-	/* Whole, it would have been completed. */
+	/* A complete file would have been completed. */
 	for (size_t len = was; len < is; len += 8) {
 		int cut = sample_file_of(after, len);
 
@@ -138,7 +141,7 @@ START_TEST(what_is_left_of_an_end_is_no_fault_of_who_goes_on)
 }
 END_TEST
 
-/* LOG-16 in slots: the state before the write or behind it. */
+/* LOG-16 in slots: the state before the write or after it. */
 START_TEST(a_torn_slot_leaves_the_state_before_it)
 {
 	struct sample sample, heir;
@@ -180,7 +183,7 @@ START_TEST(a_torn_slot_leaves_the_state_before_it)
 }
 END_TEST
 
-/* More names than a page of the file has room for, and what they mean. */
+/* More names than a page of the file can hold, and their schemas. */
 static void tell_more(struct sample *sample, unsigned round)
 {
 	char name[32];
@@ -194,7 +197,7 @@ static void tell_more(struct sample *sample, unsigned round)
 	}
 }
 
-/* W2: the block that the writer was killed in is no fault of the completed log. */
+/* W2: the block during which the writer was killed is no fault of the completed log. */
 START_TEST(a_torn_block_beside_the_slots_leaves_no_fault)
 {
 	struct sample sample, heir;
@@ -255,7 +258,7 @@ START_TEST(what_is_no_log_or_was_completed_is_left_alone)
 }
 END_TEST
 
-/* Of a type that a later version or somebody else made: any reader skips it (FORMAT 3.1). */
+/* Of a type that a later version or another program made: any reader skips it (FORMAT 3.1). */
 START_TEST(a_block_of_no_type_that_is_known_is_skipped)
 {
 	struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/write_resume.c: what no killed writer leaves behind, and what cannot be read, is left as it
- * is.
+ * log/write_resume.c: bytes that no killed writer leaves behind, or that cannot be read, are not
+ * changed.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 #define MIB (UINT64_C(1) << 20)
 
-static unsigned reads, fails_at; /* the n-th read from now on; 0: none */
+static unsigned reads, fails_at; /* the n-th read from now on fails; 0: none */
 static bool goes_on_failing;
 
 int __real_ptx_io_read_at(int fd, void *buf, size_t len, uint64_t offset, size_t *got);
@@ -43,7 +43,7 @@ static size_t last_data(const uint8_t *bytes, size_t size)
 	return last;
 }
 
-/* Which no killed writer leaves behind: what can still be read there is not cut off. */
+/* No killed writer leaves this behind, so the readable rest is not cut off. */
 START_TEST(a_log_with_events_behind_damage_is_left_alone)
 {
 	int fd = heir_killed(POSIX_TRACE_APPEND, 40);
@@ -117,7 +117,7 @@ START_TEST(events_are_looked_for_as_far_as_a_killed_writer_may_have_written)
 }
 END_TEST
 
-/* A disk that fails, for a moment or for longer: what could not be seen is not cut off. */
+/* A disk that fails, for a moment or for longer: bytes that could not be read are not cut off. */
 START_TEST(a_log_that_cannot_be_read_is_left_alone)
 {
 	int fd = heir_killed(POSIX_TRACE_APPEND, 40000), err;

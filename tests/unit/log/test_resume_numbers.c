@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/write_resume.c: blocks count themselves by type (FORMAT D3, R7). One that is whole and has
- * another number than the next is not the next block of the log, whatever else it says.
+ * log/write_resume.c: blocks are numbered by type (FORMAT D3, R7). A valid block with another
+ * number than the next is not the next block of the log, whatever its other fields are.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 enum { WRITES = 12, EACH = 7, BLOCKS_MOST = 200, LOOP_BYTES = 4096 };
 
-/* Killed after some writes; with each of them the log has got the schema of one more type. */
+/* The writer is killed after some writes; each of them adds the schema of one more type. */
 static int killed_with_schemas(uint32_t policy)
 {
 	struct sample sample;
@@ -32,7 +32,7 @@ static int killed_with_schemas(uint32_t policy)
 	return fd;
 }
 
-/* The file with another number in the block that begins at. */
+/* The file with another number in the block that begins at this offset. */
 static int renumbered(const uint8_t *bytes, size_t size, size_t at, uint64_t number)
 {
 	uint8_t *copy = malloc(size);
@@ -64,8 +64,8 @@ static size_t find_blocks(const uint8_t *bytes, size_t from, size_t to, size_t *
 }
 
 /*
- * So the log is damaged there: what stands behind is left alone if there are events, and cut off if
- * not.
+ * So the log is damaged there: the bytes behind it remain if there are events, and are cut off
+ * otherwise.
  */
 START_TEST(a_sequence_ends_at_a_block_whose_number_is_not_the_next)
 {
@@ -106,7 +106,7 @@ START_TEST(a_sequence_ends_at_a_block_whose_number_is_not_the_next)
 		}
 		close(other);
 	}
-	/* As it was, it goes on. */
+	/* The unchanged log can be resumed. */
 	ck_assert_int_eq(heir_resume(&sample, fd), 0);
 	ck_assert_uint_eq(sample.events, WRITES * EACH);
 	heir_go_on_to(&sample, fd, WRITES * EACH + 40);
@@ -149,7 +149,7 @@ static void beside_end(struct beside *beside)
 	close(beside->fd);
 }
 
-/* What cannot be the writer's work ends the lists, and nothing is added behind it. */
+/* A block that cannot be the writer's work ends the lists, and no block is added behind it. */
 START_TEST(lists_end_at_a_block_whose_number_is_not_the_next)
 {
 	struct beside beside;
@@ -259,7 +259,7 @@ static void find_faults(int fd, struct faults *faults, bool complete)
 	ck_assert_int_eq(result.complete, complete);
 }
 
-/* Goes on with the log and completes it: it has no fault that it did not have before. */
+/* Resumes the log and completes it: it has no fault that it did not have before. */
 static void must_not_get_worse(int fd, size_t block, int harmed, bool has_new_lists)
 {
 	static struct faults before, after;
@@ -284,7 +284,7 @@ static void must_not_get_worse(int fd, size_t block, int harmed, bool has_new_li
 	}
 }
 
-/* Of the blocks beside the slots, those that remain and those that follow have one numbering. */
+/* The blocks outside the slots, old and new, have one numbering. */
 START_TEST(a_log_that_is_gone_on_with_gets_no_fault_beside_its_slots)
 {
 	struct beside beside;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * log/format_pack.h: packed blocks made by hand, as FORMAT 3.4 has them, most of which no writer
- * would write. All checksums are right. A block is refused with a reason, or is records that a
- * plain block could have. Memory has exactly the size that the contract asks for, so that the
- * sanitizers see a byte too many. OPEN-08, LOG-11
+ * would write. All checksums are right. A block is refused with a reason, or gives records that an
+ * unpacked block could have. Memory has exactly the size that the contract requires, so that the
+ * sanitizers notice any byte beyond it. OPEN-08, LOG-11
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static void is_read(struct packed *packed, struct pile *pile)
 	pile_free(pile);
 }
 
-/* Shapes that are alike or not used, and numbers longer than need be, are no fault. */
+/* Shapes that are equal or not used, and numbers longer than necessary, are no fault. */
 START_TEST(what_a_writer_of_ours_would_not_write_is_read_too)
 {
 	struct hand *hand = hand_new();
@@ -46,7 +46,7 @@ START_TEST(what_a_writer_of_ours_would_not_write_is_read_too)
 		hand_event(hand, 2, w, 5);
 		hand_event(hand, 3, w, 0);
 	}
-	hand_event(hand, 3, 3, UINT64_MAX - 10); /* back in time */
+	hand_event(hand, 3, 3, UINT64_MAX - 10); /* backwards in time */
 	for (int64_t w = 0, time = 1000; w < 4; w++) {
 		time += w;
 		pile_add(&pile, 3, 64, 0, 0x401000, time);
@@ -72,7 +72,7 @@ START_TEST(the_last_of_as_many_shapes_as_a_number_can_tell_is_read)
 		hand_event(hand, (1u << 14) - 1 - i, 0, 1);
 		pile_add(&pile, 1, 64, 0, (1u << 14) - 1 - i, 1 + i);
 	}
-	/* The first of them did not come at time_min. */
+	/* The first of them is not at time_min. */
 	pile_add(&pile, 1, 64, 0, 7, 0);
 	hand_event(hand, 7, 3, (uint64_t)-(1 << 14));
 	packed = hand_over(hand, pile.len, 0, 1 << 14);
@@ -80,7 +80,10 @@ START_TEST(the_last_of_as_many_shapes_as_a_number_can_tell_is_read)
 }
 END_TEST
 
-/* Most records that so many bytes can be: without data, and with one byte; at most 2^29 bytes. */
+/*
+ * The greatest number of records in this many bytes: without data, and with one byte; at most 2^29
+ * bytes.
+ */
 START_TEST(events_that_take_least_and_make_most_are_read)
 {
 	for (uint32_t len = 0; len < 2; len++) {
@@ -238,7 +241,7 @@ START_TEST(a_shape_that_no_event_has_is_refused_all_the_same)
 }
 END_TEST
 
-/* So many bytes are left for the second event, and it would need more, by one or by many. */
+/* This many bytes are left for the second event, which needs one more, or many more. */
 START_TEST(an_event_of_which_only_a_part_is_there_is_refused)
 {
 	for (uint32_t left = 0; left < 8; left++)
@@ -275,7 +278,7 @@ START_TEST(events_that_the_header_does_not_count_are_no_padding)
 	packed = hand_over(hand, 64, 0, 0);
 	is_refused(&packed, count);
 
-	/* Eight zeros too many are none either. */
+	/* Eight additional zeros are invalid too. */
 	hand = hand_new();
 	hand_shape(hand, 5, 64, 0, 0x401000);
 	hand_event(hand, 0, 0, 0);

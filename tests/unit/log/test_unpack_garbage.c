@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/format_pack.h: packed blocks with bits turned over, and garbage. All checksums are right. A
- * block is refused with a reason, or is records that a plain block could have.
+ * log/format_pack.h: packed blocks with changed bits, and garbage. All checksums are right. A block
+ * is refused with a reason, or gives records that an unpacked block could have.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,10 @@
 #include "unit/log/pile.h"
 #include "unit/log/sample.h"
 
-/* What was unpacked must be good as a plain block. NULL, or why it was not unpacked. */
+/*
+ * The unpacked records must form a valid plain block. Returns NULL, or the reason why they were not
+ * unpacked.
+ */
 static const char *sound_or_refused(struct packed *packed)
 {
 	struct packed plain;
@@ -36,7 +39,7 @@ static const char *sound_or_refused(struct packed *packed)
 	return NULL;
 }
 
-/* Reasons that are found when events were made records already. */
+/* Reasons that are found after some events were already unpacked. */
 static bool is_one_of_the_last(const char *why)
 {
 	return !strcmp(why, "a block has more bytes of records than it says") ||
@@ -73,7 +76,8 @@ START_TEST(bits_turned_over_in_payload_and_counts)
 				work.block = packed.block;
 				work.payload = payload;
 				memcpy(payload, packed.payload, packed.block.payload_bytes);
-				if (random_between(&random, 0, 3)) /* tables are met often enough */
+				if (random_between(&random, 0, 3)) /* tables are reached often
+								    * enough */
 					turn_bits(payload + random_between(&random, 0, 1) * 8,
 						  packed.block.payload_bytes - 8, bits, &random);
 				else
@@ -85,13 +89,16 @@ START_TEST(bits_turned_over_in_payload_and_counts)
 		}
 		pile_free(&pile);
 	}
-	/* Bits of data, or of an address, leave records; others do not. */
+	/* Changed bits of data, or of an address, leave valid records; others do not. */
 	ck_assert_uint_gt(sound, tries / 100);
 	ck_assert_uint_lt(sound, tries / 100 * 99);
 }
 END_TEST
 
-/* Garbage whose shapes are possible, so that the events are reached; or are garbage as well. */
+/*
+ * Garbage whose shapes are valid, so that the events are reached; or shapes that are garbage as
+ * well.
+ */
 START_TEST(garbage)
 {
 	uint64_t random = 29;
@@ -129,7 +136,7 @@ START_TEST(garbage)
 		far += !why || is_one_of_the_last(why);
 		free(packed.payload);
 	}
-	ck_assert_uint_gt(far, 1000); /* all lengths fitted, up to the records' own */
+	ck_assert_uint_gt(far, 1000); /* all lengths were valid, up to those of the records */
 }
 END_TEST
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The runtime folder: where it is, and when it is not used. */
+/* The runtime folder: its path, and the cases in which it is not used. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +73,7 @@ START_TEST(it_stays_what_the_environment_said_at_first)
 }
 END_TEST
 
-/* Relative, or longer than there is room. */
+/* A relative path, or one that is too long. */
 START_TEST(a_path_that_cannot_be_used_is_a_folder_that_is_not_there)
 {
 	char path[1000];

@@ -36,7 +36,7 @@ static struct ptx_rendezvous_target self(void)
 	return target;
 }
 
-/* A link of that last part, which bears the name of this process. */
+/* A link of that last part, with the name of this process. */
 static void make(const char *text, const char *last)
 {
 	struct ptx_rendezvous_target target = self();
@@ -107,7 +107,7 @@ START_TEST(a_link_to_a_descriptor_is_followed_and_no_other)
 }
 END_TEST
 
-/* Where such a link leads is not looked at, so nobody knows that it leads nowhere. */
+/* The target of such a link is not examined, so it is not known that it does not exist. */
 START_TEST(only_links_of_dead_processes_are_removed)
 {
 	struct ptx_rendezvous_target target = self();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Looking at arenas that nobody of ours wrote: every number in them may be any number. */
+/* Observation of arenas that the library did not write: every number in them may have any value. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -40,7 +40,7 @@ static void *map(size_t bytes, uint64_t offset)
 	return memory;
 }
 
-/* An arena of this process that is well made, for a test to spoil. */
+/* A valid arena of this process, for a test to damage. */
 static void setup(void)
 {
 	ptx_process_init();
@@ -62,7 +62,7 @@ static void teardown(void)
 	free(look);
 }
 
-/* A stream at bit: its facts are in order, its region is a hole. */
+/* A stream at bit: its facts are valid, its region is a hole. */
 static struct ptx_attachment *attach(unsigned bit, uint64_t offset)
 {
 	struct ptx_attachment *attachment = &forged.control->attachment[bit];
@@ -77,7 +77,7 @@ static struct ptx_attachment *attach(unsigned bit, uint64_t offset)
 	return attachment;
 }
 
-/* What is told may be nonsense, but keeps within bounds. */
+/* The reported values may be nonsense, but are within bounds. */
 static void check_bounds(void)
 {
 	ck_assert_uint_le(look->streams, PTX_STREAMS);
@@ -199,7 +199,10 @@ START_TEST(counts_and_links_are_bounded)
 	ck_assert(ptx_look_at(look, forged.path));
 	check_bounds();
 	ck_assert_uint_eq(look->stream[0].recorded, PTX_RINGS_FEW);
-	/* Another generation: the chunk is not the ring's any more, however often one looks. */
+	/*
+	 * Another generation: the chunk no longer belongs to the ring, however often the observer
+	 * looks.
+	 */
 	for (uint32_t i = 0; i < PTX_RINGS_FEW; i++)
 		atomic_store(&ring[i].current, ptx_link(i % geometry.chunks, 7));
 	ck_assert(ptx_look_at(look, forged.path));
@@ -217,7 +220,7 @@ static void scribble(void *memory, size_t bytes)
 		word[i] = random_word(&state) >> (random_word(&state) % 64);
 }
 
-/* Most words at random, those that lead on in order now and then. */
+/* Most words are random; those that lead to further words are valid now and then. */
 static void scribble_over_all(void)
 {
 	struct ptx_geometry geometry;
@@ -248,7 +251,8 @@ static void check_told(void *arg, const struct posix_trace_stream_np *stream)
 	ck_assert_uint_lt(strnlen(stream->name, sizeof stream->name), sizeof stream->name);
 	ck_assert_uint_le(stream->chunks_taken, stream->chunks);
 	/*
-	 * We alone have the forged file open. A stream without us is somebody else's on this host.
+	 * Only this process has the forged file open. A stream without us belongs to another
+	 * process of this host.
 	 */
 	for (size_t i = 0; i < stream->members; i++)
 		if (stream->member[i] == getpid())
@@ -305,7 +309,7 @@ START_TEST(words_that_change_meanwhile_harm_nobody)
 }
 END_TEST
 
-/* A file that is opened and closed gives up the locks of its process. */
+/* Closing a file releases the record locks of its process on it. */
 START_TEST(an_arena_of_ones_own_is_not_opened_again)
 {
 	struct flock lock;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A process becomes the child that it is with its first event. At each instruction of that, a
- * handler forks: the child's child, which goes on there, has its own ids and an object that
- * nothing else uses.
+ * The first event of a child makes it a process of its own for the library. At each instruction of
+ * that, a handler forks. The child's child, which continues there, has its own ids and an object
+ * that no other process uses.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -17,9 +17,9 @@
 #include "support/support.h"
 #include "unit/ring/steps.h"
 
-#define LINKS_MOST 1000 /* a list that is longer has no end */
+#define LINKS_MOST 1000 /* a longer list has no end */
 
-/* Without fork handlers where the C library has such a fork: the first event finds out. */
+/* Without fork handlers, on a C library that has such a fork: the first event detects the child. */
 static pid_t bare_fork(void)
 {
 #if defined __GLIBC__ && __GLIBC_PREREQ(2, 34)
@@ -30,8 +30,8 @@ static pid_t bare_fork(void)
 }
 
 /*
- * What a process does with an event first; a quiet child that inherits no stream would do it with
- * none.
+ * The actions of a process at its first event; a quiet child that inherits no stream would do them
+ * without an event.
  */
 static struct ptx_thread *own_object(void)
 {

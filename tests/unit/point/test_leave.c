@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * point/: whichever way an event takes, its nesting level is free again. One that stays marked
- * harms no event, as long as the trace points that follow find out; but each of them takes the long
- * way.
+ * point/: after an event, on any path, its nesting level is free again. A level that remains marked
+ * loses no event, because the next trace points detect it, but each of them then takes the slow
+ * path.
  */
 #include <signal.h>
 
@@ -18,7 +18,7 @@ static void assert_outside(void)
 		ck_assert_ptr_null(atomic_load(&thread->frame[level]));
 }
 
-/* One thread's first event, its second, and what follows. EVENT-01 */
+/* The first event of a thread, its second, and the following ones. EVENT-01 */
 START_TEST(the_level_is_free_after_every_event)
 {
 	static const size_t bytes[] = { 8, 0, 8, 33, 200, 8 };

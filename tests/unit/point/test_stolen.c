@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A thread loses its ring and its slot, since somebody mistook its process for dead: it takes
- * others at its next chunk, and does not write into what is another thread's by then.
+ * A thread loses its ring and its slot because a reader took its process for dead. It acquires
+ * others at its next chunk and does not write into memory that then belongs to another thread.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -39,7 +39,7 @@ static struct ptx_cell *own_cell(void)
 	return &ptx_thread_self->cell[0][the_view()->bit];
 }
 
-/* As a reader of another process would. */
+/* Does the same as a reader of another process. */
 static bool steal(bool (*is_dead)(uint32_t pid))
 {
 	return ptx_ring_reap(&the_view()->rings, 1, is_dead);
@@ -52,7 +52,7 @@ static void *trace_in_thread(void *arg)
 	for (int i = 0; i < 3; i++)
 		trace_number(id, -1);
 	*ring = own_cell()->ring;
-	/* It keeps the ring while the other thread goes on. */
+	/* It keeps the ring while the other thread continues. */
 	while (__atomic_load_n(&ring[1], __ATOMIC_ACQUIRE) == 0)
 		sched_yield();
 	for (int i = 0; i < 3; i++)
@@ -72,7 +72,7 @@ static uint64_t called_now(uint64_t *lost)
 	return ledger.called;
 }
 
-/* Until the cell's chunk is another. */
+/* Waits until the cell has another chunk. */
 static unsigned trace_to_the_next_chunk(unsigned number)
 {
 	const struct ptx_chunk *chunk = own_cell()->chunk;
@@ -100,15 +100,15 @@ START_TEST(a_thread_that_lost_its_ring_takes_another_at_its_next_chunk)
 	ck_assert_uint_eq(own_cell()->ring, before);
 	ck_assert_uint_eq(own_cell()->held, held);
 	/*
-	 * As many as a chunk holds. Up to its next chunk a thread does not look, and what two
-	 * threads write meanwhile is not counted: so there is nothing left to write before.
+	 * As many events as a chunk holds. A thread does not check before its next chunk, and
+	 * events that two threads write meanwhile are not counted, so no chunk may have space left.
 	 */
 	turn = number;
 	number = trace_to_the_next_chunk(number);
 	for (unsigned more = number - turn - 1; more; more--)
 		trace_number(id, (int)number++);
 	ck_assert(steal(everybody_is_dead));
-	/* Of the same process, so that the ring's word names it as before. */
+	/* A thread of the same process, so that the ring's word is the same as before. */
 	ck_assert_int_eq(pthread_create(&thread, NULL, trace_in_thread, ring), 0);
 	while (the_view()->rings.ring[before].holder == held ||
 	       (the_view()->rings.ring[before].holder & PTX_RING_STATE) != PTX_RING_HELD)
@@ -124,14 +124,14 @@ START_TEST(a_thread_that_lost_its_ring_takes_another_at_its_next_chunk)
 	ck_assert_uint_eq(ring[0], before);
 	number = trace_to_the_next_chunk(number);
 	stop(trid);
-	/* Each event has its place: START, what both called, STOP. */
+	/* Each event is at its place: START, the calls of both, STOP. */
 	ck_assert_uint_eq(called_now(&lost), 2 + number + 6);
 	ck_assert_uint_eq(lost, 0);
 	shut(trid);
 }
 END_TEST
 
-/* A thread that ends gives back what it holds, and no more than that. */
+/* A thread that ends frees what it has acquired, and no more. */
 START_TEST(a_thread_that_lost_its_slot_does_not_end_the_next_owners)
 {
 	struct ptx_rings *rings;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* point/view.c: a region stays mapped as long as somebody may be inside, or nobody can tell. */
+/* point/view.c: a region remains mapped while a thread may be inside, or while this cannot be
+ * known. */
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -24,7 +25,7 @@ static bool is_mapped(void *region)
 	return mincore(region, (size_t)sysconf(_SC_PAGESIZE), pages) == 0;
 }
 
-/* Without the barrier a thread that has just entered is not seen, and has the pointer. */
+/* Without the barrier, a thread that has just entered is not visible, and has the pointer. */
 START_TEST(a_region_stays_until_it_is_certain_that_nobody_is_inside)
 {
 	trace_event_id_t u = type_of("u");

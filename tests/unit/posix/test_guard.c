@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/guard_start.c: whether there is a guardian for a log; its process is the test's to refuse.
+ * posix/guard_start.c: whether there is a guardian for a log; the test can refuse its process.
  */
 #include <fcntl.h>
 #include <stdarg.h>
@@ -56,7 +56,10 @@ START_TEST(a_log_has_a_guardian)
 }
 END_TEST
 
-/* It would take a creator for dead that it cannot see, and complete the log that he is writing. */
+/*
+ * The guardian would take a creator for dead that it cannot see, and complete the log that the
+ * creator is writing.
+ */
 START_TEST(where_there_are_no_record_locks_there_is_no_guardian)
 {
 	setenv("POSIXTRACE_GUARDIAN", "/bin/true", 1);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/getnext.c: a writer stands between its clock reading and its publishing for as long as it
- * likes. It is made here, by what it leaves in the stream's memory; the others call
- * posix_trace_event().
+ * posix/getnext.c: a writer is suspended between its clock reading and its publishing for any time.
+ * The test simulates it by writing the stream's memory; the other writers call posix_trace_event().
  */
 #include <unistd.h>
 
@@ -13,7 +12,7 @@
 #include "support/stream.h"
 
 enum { KINDS = 8, HELD = 1000 };
-enum { REFUSED = 1, INHERITED = 2, LOOP = 4 }; /* what a round has, by its number */
+enum { REFUSED = 1, INHERITED = 2, LOOP = 4 }; /* the parameters of a round, by its number */
 
 static trace_event_id_t u;
 static trace_id_t trid;
@@ -23,7 +22,7 @@ static uint64_t head;
 static struct ptx_record *record;
 static bool refused;
 
-/* As where the kernel has no membarrier(2), or refuses it. */
+/* Like a kernel that has no membarrier(2), or refuses it. */
 bool __real_ptx_barrier(void);
 bool __wrap_ptx_barrier(void);
 bool __wrap_ptx_barrier(void)
@@ -75,7 +74,7 @@ static void publish(void)
 
 static int64_t last_ns;
 
-/* 0 and one event, whose number is this; or the error. */
+/* Returns 0 and one event with this number, or the error. */
 static int timed(const struct timespec *until, int *number)
 {
 	struct posix_trace_event_info info;
@@ -102,8 +101,8 @@ static void assert_accounted(uint64_t events)
 }
 
 /*
- * STOP-07, TRY-03: all that was complete, at once; the held one once, with its own time, when it
- * comes
+ * STOP-07, TRY-03: all complete events at once; the suspended one once, with its own time, when it
+ * is published
  */
 START_TEST(a_stopped_stream_is_read_to_its_end_beside_a_suspended_writer)
 {
@@ -150,7 +149,7 @@ int __wrap_ptx_futex_nap(_Atomic uint32_t *word, uint32_t value, int64_t ns)
 	return __real_ptx_futex_nap(word, value, ns);
 }
 
-/* STOP-07: a writer that is preempted is waited for, so that nothing comes behind the STOP */
+/* STOP-07: the reader waits for a preempted writer, so that no event is delivered after the STOP */
 START_TEST(a_stop_waits_for_a_writer_that_is_preempted)
 {
 	struct history *history;
@@ -172,7 +171,7 @@ START_TEST(a_stop_waits_for_a_writer_that_is_preempted)
 }
 END_TEST
 
-/* TIMED-03: whatever the deadline is, a complete event is delivered before it counts */
+/* TIMED-03: with any deadline, a complete event is delivered before the deadline is checked */
 START_TEST(no_deadline_ends_a_wait_beside_a_complete_event)
 {
 	static const struct timespec odd[] = { { 0, 0 }, { -5, 0 }, { 0, -1 }, { 0, 1000000000 } };
@@ -195,7 +194,7 @@ START_TEST(no_deadline_ends_a_wait_beside_a_complete_event)
 }
 END_TEST
 
-/* TIMED-01, TRY-03: until then the order is waited for */
+/* TIMED-01, TRY-03: until then the reader waits to keep the order */
 START_TEST(a_wait_with_a_deadline_ends_with_the_complete_event)
 {
 	struct timespec until;

@@ -19,7 +19,7 @@ static bool ended, reused;
 static void begin(void)
 {
 	ptx_process_init();
-	/* The harness forks to have many runs of this process, not to have children. */
+	/* The harness forks to run this process many times, not to have children. */
 	madvise(&ptx_private_block, sizeof ptx_private_block, MADV_KEEPONFORK);
 	stream = ptx_registry_new();
 	ck_assert_ptr_nonnull(stream);
@@ -27,7 +27,7 @@ static void begin(void)
 	id = stream->id;
 }
 
-/* As shutdown does; it would wait for a call that is inside. */
+/* Does the same as shutdown, which would wait for a call that is inside. */
 static void another_thread_ends_it(void *state)
 {
 	(void)state;
@@ -88,7 +88,7 @@ START_TEST(a_call_does_not_lock_the_next_stream)
 }
 END_TEST
 
-/* Of a reader that polls one identifier again and again while others open and close logs. */
+/* A reader that polls one identifier again and again while others open and close logs. */
 START_TEST(memory_of_streams_is_used_again)
 {
 	begin();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix/getnext.c: on what a reader sleeps, and what it does before; the sleep is the test's. */
+/* posix/getnext.c: the word on which a reader sleeps, and its steps before; the test replaces the
+ * sleep. */
 #include "base/futex.h"
 #include "drain/drain.h"
 #include "point/view.h"
@@ -30,7 +31,7 @@ bool __wrap_ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *even
 	return false;
 }
 
-/* As the kernel does it, but for the sleep. */
+/* Does the same as the kernel, without the sleep. */
 int __wrap_ptx_futex_wait(_Atomic uint32_t *at, uint32_t value, const struct timespec *until);
 int __wrap_ptx_futex_wait(_Atomic uint32_t *at, uint32_t value, const struct timespec *until)
 {
@@ -102,7 +103,7 @@ static void *trace_once(void *nothing)
 	return nothing;
 }
 
-/* A thread's first event goes another way than its second. */
+/* The first event of a thread follows another path than its second. */
 static void trace_from_a_new_thread(void)
 {
 	join(spawn(trace_once, NULL));
@@ -130,7 +131,7 @@ START_TEST(whoever_records_wakes_who_sleeps)
 }
 END_TEST
 
-/* A waker that was late wakes who sleeps now, or finds another ticket: never the same one again. */
+/* A delayed waker wakes the present sleepers, or finds another ticket: never the same one again. */
 START_TEST(no_ticket_comes_twice)
 {
 	begin();
@@ -150,7 +151,7 @@ START_TEST(no_ticket_comes_twice)
 }
 END_TEST
 
-/* It may have woken all by now; whoever joined them would sleep on. */
+/* It may have woken all by now; a thread that joined them would sleep on. */
 START_TEST(nobody_joins_those_who_are_being_woken)
 {
 	begin();
@@ -163,7 +164,7 @@ START_TEST(nobody_joins_those_who_are_being_woken)
 }
 END_TEST
 
-/* All of them are woken by one call. */
+/* One call wakes all of them. */
 START_TEST(who_comes_to_a_sleeper_takes_its_ticket)
 {
 	begin();
@@ -176,7 +177,7 @@ START_TEST(who_comes_to_a_sleeper_takes_its_ticket)
 }
 END_TEST
 
-/* Between its look at the clock and its publishing; then it is killed. */
+/* Killed between its clock reading and its publishing. */
 static void leave_a_writer_in_its_window(void)
 {
 	static const struct ptx_ident nobody = { .pid = 1, .tid = 1, .thread = 1 };
@@ -200,8 +201,8 @@ static void sleep_for_good(void)
 }
 
 /*
- * GETNEXT-02, GETNEXT-04: the order is waited for, but not for ever; and nobody is left to wake who
- * waits
+ * GETNEXT-02, GETNEXT-04: the reader waits to keep the order, but not for ever, and no writer is
+ * left to wake it
  */
 START_TEST(an_event_behind_a_writer_that_was_killed_is_waited_for_by_the_clock)
 {
@@ -215,9 +216,7 @@ START_TEST(an_event_behind_a_writer_that_was_killed_is_waited_for_by_the_clock)
 }
 END_TEST
 
-/*
- * UFULL-04, SFLUSH-02: the STOP of a full stream is an event, though the one that was lost is none
- */
+/* UFULL-04, SFLUSH-02: the STOP of a full stream is an event, though the lost one is none */
 START_TEST(who_finds_the_stream_full_wakes_who_sleeps)
 {
 	_Atomic uint32_t *wish;

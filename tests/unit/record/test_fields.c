@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Payloads: what is packed is read, as far as it goes, and is called as its schema says. */
+/* Payloads: packed values are read back, up to a truncation, with the names of the schema. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,8 +64,8 @@ START_TEST(what_is_packed_is_what_is_read)
 END_TEST
 
 /*
- * Cut anywhere, the payload has the same values as far as it goes; nothing outside is written or
- * read.
+ * A payload that is truncated anywhere has the same values up to there; nothing outside is written
+ * or read.
  */
 START_TEST(a_payload_may_end_anywhere)
 {
@@ -197,7 +197,9 @@ START_TEST(values_have_their_labels)
 	v.field = &schema.field[0];
 	ck_assert_uint_eq(posix_trace_value_label_np(&v, text, sizeof(text)), strlen(label));
 	ck_assert_str_eq(text, label);
-	/* A text that does not fit is cut, and the length is that of all of it. */
+	/*
+	 * A text that does not fit is truncated, and the returned length is that of the whole text.
+	 */
 	ck_assert_uint_eq(posix_trace_value_label_np(&v, NULL, 0), strlen(label));
 	ck_assert_uint_eq(posix_trace_value_label_np(&v, text, 2), strlen(label));
 	ck_assert_uint_le(strlen(text), 1);

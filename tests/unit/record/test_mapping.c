@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* record/: which file was at an address, by notes of what was seen. */
+/* record/: the file at an address, by notes of scans. */
 #include <elf.h>
 #include <stdint.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static void child(uint32_t pid, uint32_t parent, int64_t from_ms)
 	ck_assert_int_eq(ptx_mappings_add(&list, &note), 0);
 }
 
-/* "-": nothing is known. */
+/* "-": no file is known. */
 static const char *at(uint32_t pid, uint64_t address, int64_t when_ms)
 {
 	const struct ptx_mapping *found = ptx_mappings_find(&list, pid, address, when_ms * MS);
@@ -55,7 +55,7 @@ START_TEST(a_file_is_at_its_addresses_from_its_time_on)
 	ck_assert_str_eq(at(1, 0x2000, 199), "-");
 	ck_assert_str_eq(at(1, 0x3000, 300), "-");
 	ck_assert_str_eq(at(2, 0x1000, 150), "-");
-	/* The two clocks may differ by a little, but nothing was there before the first look. */
+	/* The two clocks may differ by a little, but no file was known before the first scan. */
 	ck_assert_str_eq(at(1, 0x1000, 99), "first");
 	ck_assert_str_eq(at(1, 0x1000, 98), "-");
 	ptx_mappings_fini(&list);
@@ -67,7 +67,8 @@ START_TEST(a_range_that_is_used_again_has_the_file_of_the_time)
 	file(1, 0x1000, 0x3000, 100, "old");
 	gone(1, 0x1000, 0x3000, 200);
 	file(1, 0x2000, 0x4000, 300, "new");
-	file(1, 0x2000, 0x2800, 400, "newest"); /* nobody said that what it is laid over went */
+	file(1, 0x2000, 0x2800, 400, "newest"); /* no report says that the file below it was
+						 * unmapped */
 	ptx_mappings_settle(&list);
 	ck_assert_uint_eq(list.count, 3);
 	ck_assert_str_eq(at(1, 0x2000, 199), "old");

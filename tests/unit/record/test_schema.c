@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Schemas: what is one and what is not, and what either makes of any payload. */
+/* Schemas: valid and invalid ones, and the fields that they give of any payload. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,7 +156,10 @@ START_TEST(lists_of_names_serve_several_fields)
 }
 END_TEST
 
-/* A program of the first version has a struct without value_mask. Nothing behind it is written. */
+/*
+ * A program of the first version has a struct without value_mask. The library writes nothing behind
+ * it.
+ */
 START_TEST(the_first_struct_has_no_masks)
 {
 	const size_t first = offsetof(struct posix_trace_schema_np, value_mask);
@@ -221,7 +224,7 @@ START_TEST(limits_hold_at_their_last_value_and_not_beyond)
 }
 END_TEST
 
-/* Whatever is accepted can be used on whatever payload, and points into itself alone. */
+/* An accepted schema can be used on any payload, and gives only pointers into that payload. */
 static void use(const unsigned char *payload, size_t len)
 {
 	const char *from = (const char *)&schema, *to = from + sizeof(schema);

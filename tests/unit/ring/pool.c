@@ -267,7 +267,7 @@ void reader_find(struct reader *reader, uint32_t ring)
 	uint32_t before;
 
 	ck_assert(ptx_ring_find(&reader->pool->rings, ring, &reader->place[ring], &before));
-	/* The ring's own count tells how many were passed over. */
+	/* The ring's own counter gives the number of skipped records. */
 	reader->missed += before - reader->records[ring];
 	reader->records[ring] = before;
 }

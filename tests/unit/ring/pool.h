@@ -2,9 +2,9 @@
 /*
  * unit/ring/pool.h - a region of a few small chunks in the test's own memory, a writer, a reader.
  *
- * A chunk has room for four records of one word of data. Whatever wraps starts just short of it:
- * the generations of chunks, the tickets of the hints, the events that a ring has published. The
- * clock is the test's own (link with POOL_CLOCK): each look at it is one tick.
+ * A chunk has room for four records of one word of data. All counters that wrap start just before
+ * they do: the generations of chunks, the tickets of the hints, the events that a ring has
+ * published. The test replaces the clock (link with POOL_CLOCK): each read is one tick.
  */
 #ifndef PTX_TESTS_UNIT_RING_POOL_H
 #define PTX_TESTS_UNIT_RING_POOL_H
@@ -23,7 +23,7 @@
 #define POOL_PUBLISHED   UINT64_C(0x2fffffffe) /* before a new ring's first event */
 #define POOL_TYPE        100
 #define POOL_SEEN        4096
-#define POOL_NO_CHUNK    UINT64_C(0xff) /* word of a number that nobody can take */
+#define POOL_NO_CHUNK    UINT64_C(0xff) /* word of a chunk number that no thread can acquire */
 
 struct pool {
 	struct ptx_rings rings;
@@ -33,22 +33,22 @@ struct pool {
 	unsigned claims; /* rings that began at POOL_PUBLISHED */
 };
 
-/* One at a time; a second call gives a new one and frees the first. */
+/* Only one exists at a time; a second call makes a new one and frees the first. */
 struct pool *pool_make(uint32_t chunks, bool loop);
-/* Chunks and rings as a stream of stream_size would have them. */
+/* Chunks and rings of a stream of stream_size. */
 struct pool *pool_make_planned(size_t stream_size, size_t max_data_size, bool loop);
 
 extern _Atomic uint64_t pool_now;
-extern enum ptx_writer_loss pool_loss; /* of the last call that was refused */
+extern enum ptx_writer_loss pool_loss; /* cause of the last call that was refused */
 
 unsigned pool_chunks_in(const struct pool *pool, enum ptx_chunk_state state);
 uint64_t pool_lost(const struct pool *pool, enum ptx_writer_loss loss);         /* by types */
 uint64_t pool_lost_by_slots(const struct pool *pool, enum ptx_writer_loss loss);
-/* Events published since the pool was made. */
+/* Number of events published since the pool was made. */
 uint64_t pool_published(const struct pool *pool);
-/* The counter of free chunks is the number of free words. */
+/* Checks that the counter of free chunks is the number of free words. */
 void pool_assert_counted(const struct pool *pool);
-/* It is never too low, and one too high for each jump. */
+/* Checks that it is never too low, and at most one too high for each jump. */
 void pool_assert_counted_after(const struct pool *pool, unsigned jumps);
 
 struct writer {
@@ -60,15 +60,16 @@ struct writer {
 
 void writer_begin(struct writer *writer, struct pool *pool, uint32_t tid);
 /*
- * As a trace point does it: reserve, turn if need be, fill, enter, commit. False: counted as lost.
+ * Does the same as a trace point: reserve, turn if necessary, fill, enter, commit. Returns false if
+ * the event was counted as lost.
  */
 bool writer_put(struct writer *writer, unsigned type, uint64_t value);
 void writer_put_many(struct writer *writer, uint64_t first, unsigned count);
 void writer_end(struct writer *writer);
-/* What the ring's next writer does after a jump. */
+/* The first step of the ring's next writer after a jump. */
 void writer_mend(struct writer *writer);
 
-/* What a reader has got, in the order in which it came. */
+/* The records that a reader has read, in this order. */
 struct seen {
 	uint64_t value, time;
 	uint32_t tid;
@@ -81,22 +82,25 @@ struct reader {
 	struct ptx_ident ident[POOL_RINGS];
 	struct seen seen[POOL_SEEN];
 	unsigned n;
-	uint32_t records[POOL_RINGS]; /* of each ring, as the ring counts them: modulo 2^32 */
-	uint64_t missed;              /* by that count */
+	uint32_t records[POOL_RINGS]; /* of each ring, in its own numbers: modulo 2^32 */
+	uint64_t missed;              /* in those numbers */
 };
 
 void reader_init(struct reader *reader, struct pool *pool);
-/* One batch of a ring. */
+/* Reads one batch of a ring. */
 enum ptx_claim reader_take(struct reader *reader, uint32_t ring);
-/* After a claim was lost: to the ring's oldest chunk. */
+/* After a lost claim: continues at the ring's oldest chunk. */
 void reader_find(struct reader *reader, uint32_t ring);
-/* All that is there, ring by ring. */
+/* Reads all records, ring by ring. */
 void reader_read(struct reader *reader);
 void reader_read_ring(struct reader *reader, uint32_t ring);
 
-/* Everything seen of tid has the values first, first + 1 .. last. */
+/* Checks that the records of tid have the values first, first + 1 .. last. */
 void assert_seen(const struct reader *reader, uint32_t tid, uint64_t first, uint64_t last);
-/* All has been read: published = seen + overwritten, and the reader has missed as many. */
+/*
+ * Checks, after all was read: published = seen + overwritten, and the reader missed the same
+ * number.
+ */
 void assert_account(const struct reader *reader);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The anchors of a region's calibration: who reads it when nobody is left finds the newest one
- * whole.
+ * The anchors of a region's calibration: a reader after the end of all writers finds the newest one
+ * complete.
  */
 #include "base/clock.h"
 #include "support/support.h"
@@ -42,7 +42,7 @@ static void turn(void *state)
 	writer_put(state, POOL_TYPE, 99);
 }
 
-/* Two anchors were added, the third is due, and both writers stand at the end of their chunks. */
+/* Two anchors were added, the third is due, and both writers are at the end of their chunks. */
 static void begin(void)
 {
 	pool = pool_make(CHUNKS, true);
@@ -103,7 +103,7 @@ static void look(void *state)
 	seen = newest();
 }
 
-/* As somebody finds it who comes when the writer was killed there. */
+/* The state that a reader finds after the writer was killed there. */
 START_TEST(at_any_instruction_the_newest_anchor_is_whole)
 {
 	struct ptx_anchor before;
@@ -126,7 +126,10 @@ static void turn_two(void *state)
 	turn(&two);
 }
 
-/* Else they would write the same anchor, one into what the other has told to be whole. */
+/*
+ * Otherwise they would write the same anchor, one of them into one that the other has marked as
+ * complete.
+ */
 START_TEST(of_two_writers_that_find_one_due_one_adds_it)
 {
 	begin();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The promise of ring_layout.c: events whose maximum sizes add up to no more than the stream size
- * are not lost, whoever writes them, in whatever sizes, and wherever the reader stands.
+ * are not lost, with any writers, sizes and positions of the reader.
  */
 #include <errno.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static size_t max_data;
 
 static struct {
 	uint64_t time;
-	size_t size; /* at most, as the attributes tell it */
+	size_t size; /* at most, as the attributes give it */
 	bool claimed;
 } event[EVENTS];
 static unsigned events;
@@ -43,7 +43,10 @@ static size_t promised_size(size_t len)
 	return ptx_attr_user_event_size(&attr, len);
 }
 
-/* The largest, the smallest, or any: the mixture leaves most room unused at the ends of chunks. */
+/*
+ * The largest, the smallest, or any size: the mixture leaves most space unused at the ends of
+ * chunks.
+ */
 static size_t any_length(void)
 {
 	switch (random_below(3)) {
@@ -65,7 +68,7 @@ static void end_thread(unsigned w)
 	joined[w] = false;
 }
 
-/* False: the stream is full. */
+/* Returns false if the stream is full. */
 static bool write_event(unsigned w, size_t len)
 {
 	static unsigned char data[1 << 14];
@@ -105,7 +108,7 @@ static bool write_event(unsigned w, size_t len)
 	event[events].claimed = false;
 	ptx_ring_publish(writer->chunk, record, head, ptx_record_size(len), event[events].time);
 	held += event[events++].size;
-	/* Threads end, and others take their rings over. */
+	/* Threads end, and others acquire their rings. */
 	if (random_below(4) == 0)
 		end_thread(w);
 	return true;
@@ -132,8 +135,8 @@ static void read_something(void)
 }
 
 /*
- * The pool overwrites rather than grow, if the youngest events remain. Those that the reader has
- * taken count as well: it keeps them. Or it grows as long as it can.
+ * The pool overwrites instead of growing if the youngest events remain; claimed events count as
+ * well, because the reader keeps them. Or it grows as long as it can.
  */
 static bool is_thrifty;
 
@@ -169,7 +172,7 @@ START_TEST(nothing_is_lost_while_what_is_unread_fits)
 			if (random_below(8) == 0)
 				read_something();
 		} else if (random_below(10) == 0) {
-			break; /* exactly full, with no reader to help */
+			break; /* exactly full, without reads */
 		} else {
 			read_something();
 		}
@@ -220,7 +223,7 @@ static void go_round(unsigned seed)
 	reader_read(&reader);
 	for (unsigned i = 0; i < reader.n; i++)
 		event[reader.seen[i].value].claimed = true;
-	/* and what the cut does not tell of is there */
+	/* and the events that are not below the cut are there */
 	for (unsigned i = 0; i < events; i++)
 		if (!event[i].claimed && event[i].time > atomic_load(&pool->rings.region->cut))
 			ck_abort_msg("%u is neither read nor below the cut", i);
@@ -240,7 +243,7 @@ START_TEST(a_loop_stream_that_overwrites_rather_than_grow_keeps_them_too)
 }
 END_TEST
 
-/* The event that a writer is about to record is none: the writer may be killed. */
+/* The event that a writer is about to record does not count: the writer may be killed. */
 START_TEST(a_loop_stream_that_overwrites_keeps_them_although_writers_are_killed)
 {
 	is_thrifty = true;
@@ -249,7 +252,7 @@ START_TEST(a_loop_stream_that_overwrites_keeps_them_although_writers_are_killed)
 }
 END_TEST
 
-/* The chunks that the theorem adds are needed: with those of the sum alone, some seed fails. */
+/* The additional chunks of the theorem are needed: with those of the sum alone, some seed fails. */
 START_TEST(with_chunks_for_the_sum_alone_it_would_not_hold)
 {
 	unsigned full = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The worst case of the proof in ring_layout.c, made on purpose: every ring holds as many chunks
- * with as little in them as it can, and every other chunk is closed as early as it can be. Then so
- * much is written as the stream promises, to the byte. The pool grows before anything is
- * overwritten: what spare.c finds is not needed for the promise.
+ * The worst case of the proof in ring_layout.c, made on purpose: every ring holds as many nearly
+ * empty chunks as possible, and every other chunk is closed as early as possible. Then the test
+ * writes exactly the size that the stream promises. The pool grows before it overwrites: the
+ * promise does not need the spare chunks of spare.c.
  */
 #include <errno.h>
 
@@ -19,9 +19,9 @@ static const struct plan {
 	      { 300000, 6000 } };
 
 /*
- * The last plan's chunks have room for two of the largest records and no more. There a rest that is
- * less than one record fits in what a chunk has beyond its useful bytes, and one chunk less can be
- * enough.
+ * The last plan's chunks have room for two of the largest records and no more. There, a rest
+ * smaller than one record fits into the part of a chunk beyond its useful bytes, and one chunk less
+ * can be enough.
  */
 enum { PLANS = 4, EXACT_PLANS = 3 };
 
@@ -29,7 +29,7 @@ enum { PLANS = 4, EXACT_PLANS = 3 };
 static const struct plan tight_plans[] = { { 300000, 16000 }, { 1, 90000 }, { 1000000, 90000 } };
 enum { TIGHT_PLANS = 3 };
 
-/* A way in which the worst case comes about: _i counts through all. */
+/* A way to reach the worst case: _i counts through all. */
 struct way {
 	struct plan plan;
 	unsigned rings;
@@ -51,17 +51,17 @@ static struct pool *pool;
 static const struct ptx_geometry *geometry;
 static struct reader reader;
 static struct writer writers[MOST_RINGS]; /* the first of them is the one that fills the stream */
-static size_t held; /* of the events that are to be there in the end, by their computed sizes */
+static size_t held; /* the events that must be there at the end, by their computed sizes */
 
 static const size_t smallest = sizeof(struct ptx_record);
 
-/* What an event takes, as the attributes compute it. */
+/* The size of an event as the attributes compute it. */
 static size_t computed(size_t size)
 {
 	return PTX_IDENT_RECORD_BYTES + size;
 }
 
-/* False: there is no chunk. */
+/* Returns false if there is no chunk. */
 static bool put(struct writer *writer, size_t size)
 {
 	struct ptx_rings *rings = &pool->rings;
@@ -86,14 +86,14 @@ static size_t room_left(const struct writer *writer)
 	return geometry->chunk_room - ptx_head_offset(atomic_load(&writer->chunk->head));
 }
 
-/* Until no event fits, or only so many more. */
+/* Records until no event fits, or until only this many fit. */
 static void fill_chunk(struct writer *writer, size_t but)
 {
 	while (room_left(writer) >= (1 + but) * smallest)
 		ck_assert(put(writer, smallest));
 }
 
-/* The ring goes from thread to thread. */
+/* The ring passes from thread to thread. */
 static void next_thread(struct writer *writer)
 {
 	writer->ident.tid++;
@@ -101,9 +101,9 @@ static void next_thread(struct writer *writer)
 }
 
 /*
- * The chunk gets events of as many threads as can be, and so much that the IDENT record of one more
- * and the largest record do not fit any more. What it holds then is `useful`, by the events'
- * computed sizes, or an IDENT record more if none was wasted.
+ * The chunk gets events of as many threads as possible, until the IDENT record of another thread
+ * and the largest record no longer fit. It then holds `useful` bytes, by the events' computed
+ * sizes, or an IDENT record more if none was wasted.
  */
 static void fill_early(struct writer *writer, bool wasted)
 {
@@ -127,7 +127,7 @@ static void fill_early(struct writer *writer, bool wasted)
 	next_thread(writer);
 }
 
-/* The pool has so many chunks from now on, or grows to so many. */
+/* The pool has so many chunks from now on, or grows to this number. */
 static void leave_chunks(unsigned chunks, unsigned rings)
 {
 	unsigned have = geometry->chunks_max - pool_chunks_in(pool, PTX_CHUNK_ABSENT);
@@ -147,7 +147,7 @@ static void leave_chunks(unsigned chunks, unsigned rings)
 	ck_assert_uint_eq(have, chunks);
 }
 
-/* A reader that comes by once. */
+/* A reader that reads once. */
 static void read_once(unsigned ring)
 {
 	ck_assert_int_eq(reader_take(&reader, ring), PTX_CLAIM_BYTES);
@@ -155,8 +155,8 @@ static void read_once(unsigned ring)
 }
 
 /*
- * Every ring has a chunk that holds nothing that counts, or one event: read, or to be below the
- * cut.
+ * Every ring has a chunk that holds no event that counts, or one event: read, or about to be below
+ * the cut.
  */
 static void begin(const struct way *way)
 {
@@ -175,11 +175,11 @@ static void begin(const struct way *way)
 	fill_chunk(&writers[0], 0);
 	if (!way->loop)
 		read_once(writers[0].ring);
-	/* In a LOOP stream its last event is the one that is not to be lost. */
+	/* In a LOOP stream its last event must not be lost. */
 	held = way->loop ? computed(smallest) : 0;
 }
 
-/* False: something is lost that is promised not to be. */
+/* Returns false if an event is lost that the promise covers. */
 static bool fill_stream(const struct way *way, unsigned chunks)
 {
 	struct writer *writer = &writers[0];
@@ -207,7 +207,7 @@ static bool fill_stream(const struct way *way, unsigned chunks)
 	       pool_lost(pool, PTX_WRITER_OVERWRITTEN) == 0;
 }
 
-/* N + 2 R - 1, in the words of ring_layout.c. */
+/* N + 2 R - 1, in the terms of ring_layout.c. */
 static unsigned needed(const struct way *way)
 {
 	struct ptx_geometry g;
@@ -227,7 +227,7 @@ START_TEST(in_the_worst_case_all_that_was_promised_is_there)
 }
 END_TEST
 
-/* So it is the worst case, and the proof's numbers are not larger than they must be. */
+/* So it is the worst case, and the numbers of the proof are not larger than necessary. */
 START_TEST(with_one_chunk_less_than_the_proof_needs_something_is_lost)
 {
 	struct way way = way_of(_i);
@@ -236,7 +236,7 @@ START_TEST(with_one_chunk_less_than_the_proof_needs_something_is_lost)
 }
 END_TEST
 
-/* N + 3 R - 2, in the words of ring_layout.c. */
+/* N + 3 R - 2, in the terms of ring_layout.c. */
 static unsigned needed_of_tight(const struct way *way)
 {
 	struct ptx_geometry g;
@@ -262,9 +262,9 @@ static void turn_and_die(struct writer *writer)
 }
 
 /*
- * Every ring has a chunk that counts for nothing, one with a small event and one without any. Then
- * one ring's chunks hold in turn as little as can be and the largest record, which did not fit
- * there. False: something is lost that is promised not to be.
+ * Every ring has a chunk whose events do not count, one with a small event and one without any.
+ * Then the chunks of one ring hold alternately as little as possible and the largest record, which
+ * did not fit there. Returns false if an event is lost that the promise covers.
  */
 static bool fill_tight_stream(const struct way *way, unsigned chunks)
 {

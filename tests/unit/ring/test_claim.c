@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A thread takes a ring, and others look at it or take rings at any instruction of that. */
+/* A thread acquires a ring; others examine it or acquire rings at any instruction of that. */
 #include "support/support.h"
 #include "unit/ring/pool.h"
 #include "unit/ring/steps.h"
@@ -11,7 +11,7 @@ static struct reader reader;
 static struct writer one, two, three;
 static enum ptx_claim got;
 
-/* Ring 0 is taken; the next is to be ring 1. */
+/* Ring 0 is in use; the next is ring 1. */
 static void begin(void)
 {
 	pool = pool_make(CHUNKS, false);
@@ -37,7 +37,7 @@ static void take(void *state)
 	got = reader_take(&reader, 1);
 }
 
-/* EVENT-18: nothing has been overwritten that it could have lost. */
+/* EVENT-18: no event has been overwritten that it could have lost. */
 START_TEST(a_reader_at_any_instruction_of_a_rings_first_claim_sees_nothing_or_its_chunk)
 {
 	begin();
@@ -59,7 +59,7 @@ static void claim_three(void *state)
 	claim(&three);
 }
 
-/* EVENT-07: also where an idle ring waits for one of them. */
+/* EVENT-07: also if an idle ring is available for one of them. */
 START_TEST(two_that_claim_at_once_get_a_ring_each)
 {
 	begin();
@@ -88,7 +88,9 @@ static void end_one(void *state)
 	ptx_ring_release(&pool->rings, one.ring);
 }
 
-/* EVENT-07: whoever comes while a ring is let go, the next one after him finds it. */
+/*
+ * EVENT-07: a thread that looks while a ring is being released may miss it; the next one finds it.
+ */
 START_TEST(a_claim_at_any_instruction_of_letting_a_ring_go_does_not_lose_it)
 {
 	begin();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Garbage in all that is shared, and a writer and a reader who go on: nobody leaves the region. */
+/* Garbage in all shared memory, while a writer and a reader continue: no access is outside the
+ * region. */
 #include <errno.h>
 #include <sys/mman.h>
 
@@ -13,7 +14,7 @@
 static struct pool *pool;
 static uint64_t state = 88172645463325252u;
 
-/* A region of a stream's size whose last chunk ends where memory ends. */
+/* A region of a stream's size whose last chunk ends where the memory ends. */
 static void make_guarded(bool loop)
 {
 	static struct pool guarded;
@@ -34,8 +35,8 @@ static void make_guarded(bool loop)
 }
 
 /*
- * Garbage over some or all of what is shared. A head stays a multiple of 8: a writer whose head is
- * none would write its records askew, which both our machines allow and the sanitizer does not.
+ * Garbage in some or all of the shared memory. A head stays a multiple of 8: with another head a
+ * writer would write unaligned records, which both our machines allow and the sanitizer does not.
  */
 static void scribble(unsigned percent)
 {
@@ -68,7 +69,7 @@ static void scribble(unsigned percent)
 	}
 }
 
-/* What a writer and a reader may do is done, in some order. */
+/* Calls all functions of a writer and a reader, in some order. */
 static void do_something(struct ptx_chunk **chunk, uint32_t *ring, struct ptx_place *place)
 {
 	struct ptx_rings *rings = &pool->rings;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Queues of hints: laps, holes, and pushers that are held up or gone. */
+/* Queues of hints: laps, holes, and pushers that are suspended or dead. */
 #include <errno.h>
 
 #include "ring/ring.h"
@@ -98,7 +98,7 @@ START_TEST(who_meets_a_hole_says_empty_until_it_is_filled)
 	assert_next(1);
 	assert_none();
 	assert_none();
-	/* the pusher goes on */
+	/* the pusher continues */
 	atomic_store(&queue[ticket & MASK], (ticket / SIZE + 1) << 48 | 2);
 	assert_next(2);
 	assert_next(3);
@@ -106,7 +106,7 @@ START_TEST(who_meets_a_hole_says_empty_until_it_is_filled)
 }
 END_TEST
 
-/* No pusher comes to the queue any more: there are more rings by now. */
+/* No pusher uses the queue any more, because there are more rings by now. */
 START_TEST(a_hole_in_a_queue_that_does_not_grow_is_passed_over_at_once)
 {
 	begin(5 * SIZE);
@@ -135,7 +135,7 @@ START_TEST(a_hole_is_passed_over_when_a_quarter_of_the_queue_waits_behind_it)
 }
 END_TEST
 
-/* An entry left over from the lap before is no entry of this one. */
+/* An entry of the previous lap is not an entry of this one. */
 START_TEST(what_stands_in_a_hole_from_the_lap_before_is_not_taken_for_a_hint)
 {
 	begin(0);
@@ -148,7 +148,9 @@ START_TEST(what_stands_in_a_hole_from_the_lap_before_is_not_taken_for_a_hint)
 }
 END_TEST
 
-/* A pusher that was held up for a lap writes over a younger entry: a hint less, nothing more. */
+/*
+ * A pusher that was suspended for a lap overwrites a younger entry: one hint is lost, nothing else.
+ */
 START_TEST(an_entry_written_a_lap_late_costs_a_hint)
 {
 	uint64_t ticket;
@@ -159,7 +161,7 @@ START_TEST(an_entry_written_a_lap_late_costs_a_hint)
 		push(i, 0);
 	for (uint32_t i = 1; i < SIZE; i++)
 		assert_next(i);
-	push(100, 0); /* in the place of the ticket */
+	push(100, 0); /* in the entry of the ticket */
 	push(101, 0);
 	push(102, 0);
 	push(103, 0);
@@ -171,7 +173,7 @@ START_TEST(an_entry_written_a_lap_late_costs_a_hint)
 }
 END_TEST
 
-/* More was pushed than has room: the older hints are gone, the youngest are there. */
+/* More hints were pushed than fit: the older ones are lost, the youngest are there. */
 START_TEST(a_queue_that_ran_over_gives_its_youngest_hints)
 {
 	uint32_t number, generation;
@@ -179,7 +181,7 @@ START_TEST(a_queue_that_ran_over_gives_its_youngest_hints)
 	begin(_i ? UINT64_MAX - 100 : 0);
 	for (uint32_t i = 0; i < 20 * SIZE; i++)
 		push(i, 0);
-	ck_assert(pop(&number, &generation)); /* at once, however much has run over */
+	ck_assert(pop(&number, &generation)); /* at once, independent of the number of lost ones */
 	ck_assert_uint_eq(number, 19 * SIZE);
 	for (uint32_t i = 1; i < SIZE; i++)
 		assert_next(19 * SIZE + i);
@@ -187,7 +189,7 @@ START_TEST(a_queue_that_ran_over_gives_its_youngest_hints)
 }
 END_TEST
 
-/* As a process killed in the middle of anything could leave it, or one that means harm. */
+/* The state that a process killed in the middle of a step could leave, or a hostile one. */
 START_TEST(a_queue_of_garbage_is_left_in_bounded_time)
 {
 	uint64_t random = 88172645463325252u + (uint64_t)_i;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Bytes that no writer of ours wrote: nobody reads or writes beside the region, nor goes on for
- * ever.
+ * Bytes that no writer of ours wrote: no access is outside the region, and no loop is endless.
  */
 #include <errno.h>
 #include <string.h>
@@ -15,7 +14,7 @@
 
 static struct pool *pool;
 
-/* Bytes that end where memory ends. */
+/* Bytes that end where the memory ends. */
 static unsigned char *at_the_edge(size_t bytes)
 {
 	unsigned char *memory = mmap(NULL, 5 * PAGE, PROT_READ | PROT_WRITE,
@@ -71,7 +70,7 @@ static const struct {
 	{ 1, 1, true },
 	{ 5, PTX_TYPE_MAX - 1, true },
 	{ 0, POOL_TYPE, false },                  /* then the next one begins in its data */
-	{ 9, POOL_TYPE, false },                  /* a word longer than what is there */
+	{ 9, POOL_TYPE, false },                  /* a word longer than the available bytes */
 	{ 40, POOL_TYPE, false },
 	{ POOL_ROOM - 23, POOL_TYPE, false },     /* larger than any record */
 	{ PTX_RECORD_LEN_MAX, POOL_TYPE, false },
@@ -137,7 +136,9 @@ START_TEST(of_any_bytes_the_run_lies_within_them)
 		for (uint32_t at = 0; at < length; at += 8) {
 			uint64_t word = random_word(&state);
 
-			/* Small lengths and types, or it would mostly end at once. */
+			/*
+			 * Small lengths and types, because otherwise it would mostly end at once.
+			 */
 			if (word & 1)
 				word &= UINT64_C(0x100003ff3000003f);
 			memcpy(bytes + at, &word, 8);
@@ -187,7 +188,10 @@ START_TEST(a_head_beyond_the_chunk_is_cut_to_it)
 }
 END_TEST
 
-/* The writer finds its head moved: it turns, or stays; it does not write beside the chunk. */
+/*
+ * The writer finds its head changed: it switches chunks, or stays; it does not write outside the
+ * chunk.
+ */
 START_TEST(a_writer_whose_head_was_moved_writes_inside_its_chunks)
 {
 	static const uint32_t heads[] = { POOL_ROOM + 8, 1 << 20, UINT32_MAX - 7 };
@@ -223,7 +227,7 @@ START_TEST(links_that_lead_nowhere_or_in_a_circle_are_left)
 	ck_assert(!seen.inside);
 	(void)ptx_ring_published(&pool->rings);
 	(void)ptx_ring_find(&pool->rings, 0, &place, &before);
-	/* a chunk that is its own successor, claimed whole */
+	/* a chunk that is its own successor, completely claimed */
 	begin(false);
 	writer_put_many(&writer, 1, POOL_RECORDS + 1);
 	place.link = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A signal handler jumps out of a writer at any instruction, and the ring is mended: nothing is
- * lost, counted twice or kept from the pool.
+ * A signal handler jumps out of a writer at any instruction, and the ring is mended: no event is
+ * lost or counted twice, and no chunk is missing in the pool.
  */
 #include <stdlib.h>
 
@@ -11,8 +11,8 @@
 #include "unit/ring/steps.h"
 
 /*
- * A jump out of the counting of overwritten records: none is counted twice, and of those between
- * two changes of thread some may not be counted. A chunk's records at most.
+ * A jump out of the counting of overwritten records: none is counted twice. Those between two
+ * changes of thread may not be counted; they are at most the records of a chunk.
  */
 static void assert_account_but_for_a_chunk(void)
 {
@@ -33,7 +33,7 @@ static void put(void *state)
 	writer_put(writer, POOL_TYPE, 1000);
 }
 
-/* 1000 has been seen or not; but for it all is there. */
+/* 1000 may be missing; all other events are there. */
 static void forget_the_one(uint32_t tid)
 {
 	for (unsigned i = 0; i < reader.n; i++) {
@@ -61,7 +61,10 @@ START_TEST(a_jump_out_of_any_instruction_of_a_turn_is_mended)
 }
 END_TEST
 
-/* EXIT-01: whoever is killed there, what it had recorded is known, and no record twice */
+/*
+ * EXIT-01: if the writer is killed there, the events that it had recorded are known, and no record
+ * appears twice
+ */
 START_TEST(what_was_published_is_known_after_any_instruction_of_a_turn)
 {
 	uint64_t published;
@@ -76,8 +79,8 @@ START_TEST(what_was_published_is_known_after_any_instruction_of_a_turn)
 END_TEST
 
 /*
- * EVENT-13, EXIT-01: nobody overwrites there; the reader gives chunks up when its log has what they
- * held.
+ * EVENT-13, EXIT-01: no writer overwrites there; the reader frees chunks when its log has their
+ * events.
  */
 START_TEST(a_jump_out_of_a_turn_into_a_chunk_that_was_read_loses_nothing)
 {
@@ -122,8 +125,7 @@ START_TEST(a_jump_out_of_any_instruction_of_an_overwriting_turn_is_mended)
 END_TEST
 
 /*
- * SLOOP-01: the ring comes by all chunks again, and none keeps what is older than what was
- * overwritten.
+ * SLOOP-01: the ring uses all chunks again, and none keeps events older than the overwritten ones.
  */
 START_TEST(a_jump_out_of_any_instruction_of_an_overwriting_turn_costs_no_chunk)
 {
@@ -139,7 +141,10 @@ START_TEST(a_jump_out_of_any_instruction_of_an_overwriting_turn_costs_no_chunk)
 }
 END_TEST
 
-/* EVENT-13, EVENT-07: the thread ends, as lib/point/thread.c ends it, and another takes over. */
+/*
+ * EVENT-13, EVENT-07: the thread ends, as lib/point/thread.c ends it, and another acquires its
+ * ring.
+ */
 START_TEST(a_ring_left_in_the_middle_of_a_turn_is_whole_for_the_next_thread)
 {
 	begin(_i, (_i ? CHUNKS : 1) * POOL_RECORDS);
@@ -161,8 +166,8 @@ START_TEST(a_ring_left_in_the_middle_of_a_turn_is_whole_for_the_next_thread)
 END_TEST
 
 /*
- * EVENT-13, SLOOP-01: between the jump and the mending others go on, and come by every chunk. The
- * chunk that the ring writes in is never theirs.
+ * EVENT-13, SLOOP-01: between the jump and the mending other writers continue and use every chunk.
+ * They never get the chunk that the ring writes in.
  */
 START_TEST(others_that_overwrite_all_before_it_is_mended_leave_the_ring_its_chunk)
 {
@@ -187,7 +192,7 @@ START_TEST(others_that_overwrite_all_before_it_is_mended_leave_the_ring_its_chun
 }
 END_TEST
 
-/* Overwritten, counted, and given up; taken again, and given up again. */
+/* Overwritten, counted, and released; acquired again, and released again. */
 START_TEST(a_chunk_given_up_after_it_was_overwritten_is_not_counted_again)
 {
 	begin_full();
@@ -205,8 +210,8 @@ START_TEST(a_chunk_given_up_after_it_was_overwritten_is_not_counted_again)
 END_TEST
 
 /*
- * SLOOP-04: the reader has had all of the chunk, that before the change of thread and that behind
- * it.
+ * SLOOP-04: the reader has read the whole chunk, the part before the change of thread and the part
+ * behind it.
  */
 START_TEST(what_was_read_of_a_chunk_is_not_counted_when_its_overwriting_is_mended)
 {
@@ -240,7 +245,9 @@ static void claim_ring(void *state)
 	writer->chunk = ptx_ring_claim(&pool->rings, &ident_of_two, &writer->ring, &loss);
 }
 
-/* What a jump there may cost: the ring, and one chunk. Nobody else is harmed. */
+/*
+ * The greatest possible cost of a jump there: the ring, and one chunk. No other thread is affected.
+ */
 START_TEST(a_jump_out_of_any_instruction_of_a_claim_costs_no_more_than_a_ring_and_a_chunk)
 {
 	static struct writer three;

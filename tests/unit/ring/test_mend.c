@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A signal handler jumps out of a writer, at each step by hand. The ring's next writer mends it,
- * and nothing is lost, counted twice or kept from the pool.
+ * A signal handler jumps out of a writer, after each step, which the test makes itself. The ring's
+ * next writer mends it: no event is lost or counted twice, and no chunk is missing in the pool.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@ static uint64_t word_of(uint32_t number)
 	return atomic_load(&pool->rings.word[number]);
 }
 
-/* The steps of ptx_ring_turn() from ring 0 to chunk 1, as many as are asked for. */
+/* The requested number of steps of ptx_ring_turn() from ring 0 to chunk 1. */
 enum step { TAKEN = 1, COUNTED, OPENED, CURRENT, NEXT, LAST, PUBLISHED, CLOSED };
 
 static void turn_up_to(enum step last)
@@ -93,7 +93,7 @@ START_TEST(mending_again_changes_nothing)
 }
 END_TEST
 
-/* The reader came by in the state that the jump left. */
+/* The reader reads in the state that the jump left. */
 START_TEST(a_reader_is_not_confused_by_what_is_to_be_mended)
 {
 	begin(false, POOL_RECORDS);
@@ -105,7 +105,7 @@ START_TEST(a_reader_is_not_confused_by_what_is_to_be_mended)
 }
 END_TEST
 
-/* What another ring holds is none of its business. */
+/* It does not touch a chunk of another ring. */
 START_TEST(mending_leaves_other_rings_alone)
 {
 	begin(false, POOL_RECORDS);
@@ -122,7 +122,10 @@ START_TEST(mending_leaves_other_rings_alone)
 }
 END_TEST
 
-/* SLOOP-01: who overwrites the chunk raises the cut to that time, and all that is older is lost. */
+/*
+ * SLOOP-01: a writer that overwrites the chunk raises the cut to that time, and all older events
+ * are lost.
+ */
 START_TEST(the_time_of_a_record_given_up_is_not_the_last_of_its_chunk)
 {
 	const struct ptx_record *third;
@@ -138,7 +141,7 @@ START_TEST(the_time_of_a_record_given_up_is_not_the_last_of_its_chunk)
 	ptx_record_fill(fourth, sizeof(uint64_t), POOL_TYPE, 0);
 	ptx_ring_stamp(chunk, head);
 	fourth->time = pool_now + 1000000;
-	writer_mend(&one); /* and the next event is one that does not fit */
+	writer_mend(&one); /* and the next event does not fit */
 	ck_assert_ptr_eq(one.chunk, chunk);
 	ck_assert(ptx_ring_turn(&pool->rings, &one.chunk, &one.ident, &pool_loss));
 	ck_assert_uint_eq(atomic_load(&chunk->last), third->time);

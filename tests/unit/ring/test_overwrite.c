@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A LOOP stream's oldest chunk is taken while the reader is at it, in every order. */
+/* A writer overwrites a LOOP stream's oldest chunk while the reader reads it, in every order of
+ * steps. */
 #include "ring/overwrite.h"
 #include "support/support.h"
 #include "unit/ring/scene.h"
@@ -19,7 +20,7 @@ static unsigned overrun(void)
 	return atomic_load(&pool->rings.region->overrun);
 }
 
-/* The chunk in which ring's reader stands. */
+/* The chunk that ring's reader is reading. */
 static uint32_t number_of(uint32_t ring)
 {
 	return ptx_link_number(reader.place[ring].link);
@@ -59,7 +60,7 @@ START_TEST(the_oldest_chunk_is_taken_and_told_with_its_first_and_its_last_time)
 }
 END_TEST
 
-/* SLOOP-04: what was reported is not overwritten */
+/* SLOOP-04: reported events are not counted as overwritten */
 START_TEST(a_chunk_claimed_whole_is_taken_and_nothing_is_lost)
 {
 	begin_full();
@@ -70,7 +71,7 @@ START_TEST(a_chunk_claimed_whole_is_taken_and_nothing_is_lost)
 	ck_assert_uint_eq(first_overwritten(), UINT64_MAX);
 	ck_assert_uint_eq(overrun(), 0);
 	ck_assert_uint_eq(atomic_load(&pool->rings.region->looped), 0);
-	/* the reader's chunk is gone; it finds the ring again */
+	/* the reader's chunk is lost; it finds the ring again */
 	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_LOST);
 	reader_read(&reader);
 	assert_seen(&reader, 1, 1, CHUNKS * POOL_RECORDS + 1);
@@ -98,7 +99,7 @@ START_TEST(of_a_chunk_claimed_in_part_the_rest_is_lost)
 }
 END_TEST
 
-/* Reader: look at word, copy | writer: (G), (E) | reader: (F) */
+/* Reader: reads word, copies | writer: (G), (E) | reader: (F) */
 START_TEST(a_claim_after_the_exchange_fails_and_the_copy_is_worth_nothing)
 {
 	struct ptx_place before;
@@ -107,10 +108,10 @@ START_TEST(a_claim_after_the_exchange_fails_and_the_copy_is_worth_nothing)
 	begin_full();
 	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_BYTES);
 	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_BYTES); /* in the second chunk */
-	writer_put_many(&one, CHUNKS * POOL_RECORDS + 1, 4); /* takes the first, now free */
+	writer_put_many(&one, CHUNKS * POOL_RECORDS + 1, 4); /* acquires the first, now free */
 	number = ptx_link_number(atomic_load(&ptx_ring_chunk(&pool->rings, number_of(0))->next));
 	before = reader.place[0];
-	/* The reader has looked at the word of the third chunk; now its claims are exchanged. */
+	/* The reader has read the word of the third chunk; now its claims are exchanged. */
 	generation = ptx_word_generation(atomic_load(&pool->rings.word[number]));
 	atomic_store(&pool->rings.claimed[number], (uint64_t)(generation + 1) << 32);
 	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_LOST);
@@ -120,7 +121,7 @@ START_TEST(a_claim_after_the_exchange_fails_and_the_copy_is_worth_nothing)
 }
 END_TEST
 
-/* Reader: look, copy | writer: (G) | reader: (F) | writer: (E) */
+/* Reader: reads word, copies | writer: (G) | reader: (F) | writer: (E) */
 START_TEST(a_claim_before_the_exchange_succeeds_and_is_not_counted_as_lost)
 {
 	uint32_t number;
@@ -137,7 +138,7 @@ START_TEST(a_claim_before_the_exchange_succeeds_and_is_not_counted_as_lost)
 	ck_assert(atomic_compare_exchange_strong(
 		&pool->rings.word[number], &expected,
 		ptx_chunk_word(ptx_word_generation(word) + 1, 1, PTX_CHUNK_OPENING)));
-	/* (F), of a reader that had looked before */
+	/* (F), of a reader that had read the word before */
 	expected = before;
 	ck_assert(atomic_compare_exchange_strong(&pool->rings.claimed[number], &expected,
 						 before + POOL_ROOM));
@@ -145,7 +146,7 @@ START_TEST(a_claim_before_the_exchange_succeeds_and_is_not_counted_as_lost)
 	claimed = atomic_exchange(&pool->rings.claimed[number],
 				  (uint64_t)(ptx_word_generation(word) + 1) << 32);
 	ck_assert_uint_eq((uint32_t)claimed, POOL_ROOM);
-	/* and a reader that looks only now does not even copy */
+	/* and a reader that reads it only now does not even copy */
 	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_LOST);
 }
 END_TEST
@@ -184,7 +185,7 @@ START_TEST(without_hints_the_chunk_with_the_oldest_last_time_is_found)
 }
 END_TEST
 
-/* Of each type and of each thread, the one that adopted the ring included. */
+/* Checks each type and each thread, including the one that adopted the ring. */
 START_TEST(what_is_lost_is_counted_by_type_and_by_thread)
 {
 	static const unsigned types[] = { 64, 72, 64, 80, 72, 64, 1023, 64 };
@@ -219,7 +220,10 @@ START_TEST(what_is_lost_is_counted_by_type_and_by_thread)
 }
 END_TEST
 
-/* A thread that ended and whose slot is another's: the loss goes to slot 0, not to that other. */
+/*
+ * A thread that ended and whose slot now belongs to another: the loss is counted in slot 0, not for
+ * that other.
+ */
 START_TEST(losses_of_a_thread_whose_slot_was_given_on_go_to_slot_0)
 {
 	begin_full();

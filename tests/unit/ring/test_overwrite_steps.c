@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A LOOP stream's oldest chunk is taken before any instruction of who reads, searches or turns. */
+/* A writer overwrites a LOOP stream's oldest chunk before any instruction of another thread that
+ * reads, searches or switches chunks. */
 #include <string.h>
 
 #include "support/support.h"
 #include "unit/ring/scene.h"
 #include "unit/ring/steps.h"
 
-/* Values grow, nothing comes twice, and what is missing has been counted. */
+/* Values increase, no record appears twice, and the missing ones have been counted. */
 static void assert_growing(uint32_t tid)
 {
 	uint64_t last = 0;
@@ -31,7 +32,7 @@ static void take(void *state)
 	*place = taker.place;
 }
 
-/* As many events as make the writer come by the reader's chunk: _i of them. */
+/* As many events as the writer needs to reach the reader's chunk: _i of them. */
 static int events_between;
 
 static void write_on(void *state)
@@ -90,8 +91,8 @@ static void write_on_in_one(void *state)
 }
 
 /*
- * The ring goes round through chunks that the search has passed already: none that is still there
- * may be older than the one that was found. (tests/model/ring.pml, fault FIND_YOUNGER)
+ * The ring wraps through chunks that the search has passed already: no remaining one may be older
+ * than the one that was found. (tests/model/ring.pml, fault FIND_YOUNGER)
  */
 START_TEST(a_ring_that_goes_on_while_it_is_searched_hides_nothing)
 {
@@ -108,7 +109,7 @@ START_TEST(a_ring_that_goes_on_while_it_is_searched_hides_nothing)
 	writer_put_many(&one, 1, POOL_RECORDS - 1);
 	first = atomic_load(&pool->rings.ring[1].first);
 	steps_interrupt(find, write_on_in_one, &place);
-	/* What it says of its first chunk is not read in the next life of that chunk. */
+	/* Data of its first chunk is not read in the next life of that chunk. */
 	if (found && place.link == first)
 		ck_assert_uint_eq(before, (uint32_t)POOL_PUBLISHED);
 	if (!found)
@@ -119,7 +120,7 @@ START_TEST(a_ring_that_goes_on_while_it_is_searched_hides_nothing)
 
 		if (ptx_word_generation(atomic_load(&pool->rings.word[number])) !=
 		    ptx_link_generation(place.link))
-			break; /* overwritten just after: the next claim will say so */
+			break; /* overwritten just after: the next claim will report it */
 		if (ptx_word_ring(word) == 1 && ptx_word_state(word) >= PTX_CHUNK_OPEN)
 			ck_assert_uint_ge(ptx_ring_chunk(&pool->rings, i)->opened,
 					  ptx_ring_chunk(&pool->rings, number)->opened);
@@ -128,7 +129,7 @@ START_TEST(a_ring_that_goes_on_while_it_is_searched_hides_nothing)
 }
 END_TEST
 
-/* What is stepped through asserts nothing: Check's own work is not what is looked at. */
+/* The stepped code asserts nothing, because Check's own code must not be stepped. */
 static bool put;
 
 static void turn_one(void *state)
@@ -157,7 +158,7 @@ static void read_all(void *state)
 
 static void (*const others[])(void *) = { turn_two, turn_two_thrice, read_all };
 
-/* Both writers at their chunks' ends and the pool taken. */
+/* Both writers are at the ends of their chunks, and the pool is empty. */
 static void fill_up_by_two(uint32_t hint_mask)
 {
 	struct ptx_geometry geometry;
@@ -167,7 +168,10 @@ static void fill_up_by_two(uint32_t hint_mask)
 	if (hint_mask > geometry.hint_mask[0]) {
 		geometry.hint_mask[0] = hint_mask;
 		ptx_ring_view(&pool->rings, pool->memory, &geometry, sizeof(uint64_t), true);
-		/* Where tickets begin as in a stream, what nobody has written yet is of no lap. */
+		/*
+		 * Where tickets begin as in a stream, an entry that was not written yet belongs to
+		 * no lap.
+		 */
 		atomic_store(&pool->rings.region->hints[PTX_HINT_CLOSED][0].head, 0);
 		atomic_store(&pool->rings.region->hints[PTX_HINT_CLOSED][0].tail, 0);
 	}
@@ -218,8 +222,8 @@ static void turn_two_twice(void *state)
 }
 
 /*
- * SLOOP-01: none is passed by when its turn comes. The queue is so long that the other does not
- * pass over the hint that one is about to give.
+ * SLOOP-01: no chunk is skipped when its turn comes. The queue is so long that the other writer
+ * does not skip the hint that one is about to push.
  */
 START_TEST(another_at_any_instruction_of_an_overwriting_turn_leaves_closed_chunks_their_hints)
 {
@@ -243,8 +247,8 @@ static void two_goes_round(void *state)
 }
 
 /*
- * SIZE-10: the chunk that one is about to overwrite is overwritten and closed again by the other.
- * Its new events are young, and neither lost nor below the cut.
+ * SIZE-10: the other writer overwrites and closes the chunk that one is about to overwrite. Its new
+ * events are young, and neither lost nor below the cut.
  */
 START_TEST(another_that_goes_round_at_any_instruction_of_a_turn_keeps_its_youngest)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* ring/pool.c: what is memory of a stream, when it becomes that, and when a stream has enough. */
+/* ring/pool.c: the present memory of a stream, the time at which it becomes present, and the
+ * limit. */
 #include <string.h>
 
 #include "record/attr.h"
@@ -44,7 +45,7 @@ static bool is_present(const void *memory, size_t bytes)
 	return true;
 }
 
-/* A record of size bytes, as a trace point writes it; false by pool_loss. */
+/* A record of size bytes, as a trace point writes it. Returns false by pool_loss. */
 static bool put(struct writer *writer, size_t size)
 {
 	struct ptx_rings *rings = &pool->rings;
@@ -91,7 +92,8 @@ START_TEST(a_large_record_makes_its_own_memory_present_and_no_more)
 END_TEST
 
 /*
- * The threads share a stream that has room for two records: each may have one, and then it is full.
+ * The threads share a stream that has room for two records: each may write one, and then it is
+ * full.
  */
 START_TEST(each_thread_has_a_chunk_and_the_stream_what_it_promises)
 {
@@ -115,7 +117,7 @@ START_TEST(each_thread_has_a_chunk_and_the_stream_what_it_promises)
 }
 END_TEST
 
-/* What a reader has claimed makes room again, also in chunks that it has not freed. */
+/* Claimed events free their space, also in chunks that the reader has not freed. */
 START_TEST(what_was_read_is_no_longer_held)
 {
 	static struct reader reader;
@@ -136,7 +138,7 @@ START_TEST(what_was_read_is_no_longer_held)
 }
 END_TEST
 
-/* A LOOP stream goes on with the chunks that it has. */
+/* A LOOP stream continues with the chunks that it has. */
 START_TEST(a_loop_stream_without_memory_overwrites)
 {
 	static struct reader reader;
@@ -159,8 +161,8 @@ START_TEST(a_loop_stream_without_memory_overwrites)
 END_TEST
 
 /*
- * Records of different sizes, of which a reader takes some: however they lie in the chunks, the
- * stream is never full while less than it promises is unread.
+ * Records of different sizes, some of which a reader reads. In any arrangement in the chunks, the
+ * stream is never full while the unread events are less than it promises.
  */
 START_TEST(a_stream_is_not_full_before_it_holds_what_it_promises)
 {
@@ -202,7 +204,7 @@ START_TEST(without_memory_a_record_is_lost_and_the_next_one_asks_again)
 }
 END_TEST
 
-/* Memory that was made present once is not asked for again. */
+/* Memory that is present is not requested again. */
 START_TEST(a_chunk_that_was_used_before_is_present)
 {
 	static struct reader reader;
@@ -224,7 +226,7 @@ START_TEST(a_chunk_that_was_used_before_is_present)
 }
 END_TEST
 
-/* It was killed before its number had a chunk. */
+/* The writer was killed before its number had a chunk. */
 START_TEST(another_writer_adds_the_chunk_of_a_writer_that_was_killed)
 {
 	uint32_t number;
@@ -244,7 +246,7 @@ START_TEST(another_writer_adds_the_chunk_of_a_writer_that_was_killed)
 }
 END_TEST
 
-/* This process cannot map the far part: the hints to it are for others. */
+/* This process cannot map the far part: the hints to it are for other processes. */
 START_TEST(hints_to_closed_chunks_out_of_reach_are_kept)
 {
 	struct ptx_rings *rings;

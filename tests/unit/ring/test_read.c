@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A reader claims, frees, looks without claiming, loses its place and finds the ring again. */
+/* A reader claims, frees, reads without claiming, loses its place and finds the ring again. */
 #include <string.h>
 
 #include "support/support.h"
@@ -34,7 +34,7 @@ START_TEST(a_chunk_is_freed_when_it_is_closed_and_claimed_whole_and_the_reader_g
 {
 	begin(false, POOL_RECORDS);
 	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_BYTES);
-	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_NOTHING); /* open: it may go on */
+	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_NOTHING); /* open: it may continue */
 	ck_assert_uint_eq(pool_chunks_in(pool, PTX_CHUNK_FREE), CHUNKS - 1);
 	writer_put_many(&one, POOL_RECORDS + 1, 1);
 	ck_assert_uint_eq(pool_chunks_in(pool, PTX_CHUNK_FREE), CHUNKS - 2);
@@ -105,7 +105,9 @@ START_TEST(the_oldest_chunk_of_the_ring_is_found_and_how_many_came_before_it)
 	ck_assert(ptx_ring_find(&pool->rings, 0, &place, &before));
 	ck_assert_uint_eq(ptx_link_number(place.link), first);
 	ck_assert_uint_eq(before, (uint32_t)POOL_PUBLISHED);
-	/* It is overwritten: the next is the oldest. The other ring's are not looked at. */
+	/*
+	 * It is overwritten: the next is the oldest. The chunks of the other ring are not examined.
+	 */
 	writer_put_many(&one, 2 * POOL_RECORDS + 2, POOL_RECORDS);
 	ck_assert(ptx_ring_find(&pool->rings, 0, &place, &before));
 	ck_assert_uint_ne(ptx_link_number(place.link), first);
@@ -115,7 +117,7 @@ START_TEST(the_oldest_chunk_of_the_ring_is_found_and_how_many_came_before_it)
 }
 END_TEST
 
-/* All of its chunks but the open one went away, again and again. */
+/* All of its chunks except the open one were overwritten, repeatedly. */
 START_TEST(a_reader_that_is_overrun_again_and_again_sees_the_rest_in_order)
 {
 	uint64_t last = 0, value = 1;
@@ -140,7 +142,7 @@ START_TEST(a_reader_that_is_overrun_again_and_again_sees_the_rest_in_order)
 }
 END_TEST
 
-/* (K) and (L): what the watermark is made of */
+/* (K) and (L): the inputs of the watermark */
 START_TEST(a_writer_is_seen_inside_its_window_and_outside_of_it)
 {
 	struct ptx_record *record;
@@ -190,7 +192,7 @@ START_TEST(a_writer_that_left_its_window_by_a_jump_is_seen_inside_until_it_write
 }
 END_TEST
 
-/* A processor may show the window of the next event before the head of this one. */
+/* A processor may make the window of the next event visible before the head of this one. */
 START_TEST(a_writer_whose_window_is_ahead_of_its_head_is_seen_inside)
 {
 	struct ptx_writer seen;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* ring/reap.c: what the dead held is there for others, and what the living hold stays theirs. */
+/* ring/reap.c: rings and slots of dead processes become free, and those of living ones do not. */
 #include "ring/ring_write.h"
 #include "support/support.h"
 #include "unit/ring/pool.h"
@@ -22,7 +22,7 @@ static bool nobody_is_dead(uint32_t pid)
 	return false;
 }
 
-/* A thread of another process; pool.h's writers are of this one, which is SELF. */
+/* A thread of another process; the writers of pool.h belong to this one, which is SELF. */
 static void begin_of(struct writer *writer, uint32_t pid, uint32_t tid)
 {
 	struct ptx_rings *rings = &pool->rings;
@@ -87,7 +87,7 @@ START_TEST(where_nobody_died_nothing_changes)
 }
 END_TEST
 
-/* It asks for itself as little as for the controller. */
+/* It does not check itself, nor the controller. */
 START_TEST(this_process_is_not_dead_whatever_is_said)
 {
 	begin();
@@ -110,7 +110,7 @@ START_TEST(idle_rings_are_nobodys)
 }
 END_TEST
 
-/* The heir writes behind the dead one's records, which are read as its own. */
+/* The successor writes behind the dead thread's records, which are read as that thread's. */
 START_TEST(what_the_dead_one_wrote_stays_and_others_write_behind_it)
 {
 	struct writer heir;
@@ -135,7 +135,8 @@ START_TEST(what_the_dead_one_wrote_stays_and_others_write_behind_it)
 END_TEST
 
 /*
- * It died when its next chunk was taken and was not its current one yet: the chunk is given back.
+ * It died after its next chunk was acquired and before that was its current one: the chunk is
+ * freed.
  */
 START_TEST(what_the_dead_one_was_about_is_finished)
 {
@@ -165,8 +166,8 @@ END_TEST
 static struct writer heir;
 
 /*
- * While it is asked for the ring's holder, another process takes the ring over and a thread of its
- * own goes on in it.
+ * While the holder of the ring is checked, another process acquires the ring, and one of its
+ * threads continues in it.
  */
 static bool others_are_quicker(uint32_t pid)
 {
@@ -187,7 +188,7 @@ START_TEST(what_another_took_from_the_dead_meanwhile_is_not_taken_from_it)
 }
 END_TEST
 
-/* Likewise with its slot: it was let go, and a living thread has it. */
+/* The same with its slot: it was released, and a living thread has it. */
 static bool the_slot_is_anothers(uint32_t pid)
 {
 	struct ptx_slot *slot = &pool->rings.slot[dead.ident.slot & 0xffff];
@@ -210,7 +211,7 @@ START_TEST(a_slot_that_is_anothers_meanwhile_stays_with_it)
 }
 END_TEST
 
-/* One answer will do for the rings of one process. */
+/* One check is enough for the rings of one process. */
 START_TEST(of_a_process_with_many_rings_all_are_let_go)
 {
 	static struct writer many[40];
@@ -231,7 +232,7 @@ START_TEST(of_a_process_with_many_rings_all_are_let_go)
 }
 END_TEST
 
-/* More than are mended by one walk over the chunks. */
+/* More rings than one walk over the chunks mends. */
 START_TEST(a_living_process_is_asked_for_once_however_many_threads_it_has)
 {
 	enum { MANY = 300 };

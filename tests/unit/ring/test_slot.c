@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Threads come and go: slots and rings are given out, given back, used up. */
+/* Threads start and end: slots and rings are acquired, released, used up. */
 #include <pthread.h>
 
 #include "support/support.h"
@@ -26,7 +26,7 @@ START_TEST(each_thread_has_a_slot_of_its_own_and_none_is_slot_0)
 }
 END_TEST
 
-/* A thread that has ended is still told apart, as long as there are slots that nobody had. */
+/* A thread that has ended still has its own line, as long as there are unused slots. */
 START_TEST(an_ended_threads_slot_keeps_its_counts_until_it_is_needed)
 {
 	uint32_t slot, heir;
@@ -44,7 +44,7 @@ START_TEST(an_ended_threads_slot_keeps_its_counts_until_it_is_needed)
 	ck_assert_uint_eq(heir >> 16, 1);
 	ck_assert_uint_eq(lost(1, PTX_WRITER_NESTING), 0);
 	ck_assert_uint_eq(lost(0, PTX_WRITER_NESTING), 3);
-	/* who still has the old slot in a chunk is booked on slot 0 */
+	/* a thread that still has the old slot in a chunk is counted in slot 0 */
 	ptx_ring_count_loss(&pool->rings, PTX_WRITER_OVERWRITTEN, 70, slot, 2);
 	ck_assert_uint_eq(lost(1, PTX_WRITER_OVERWRITTEN), 0);
 	ck_assert_uint_eq(lost(0, PTX_WRITER_OVERWRITTEN), 2);
@@ -68,7 +68,7 @@ START_TEST(more_threads_at_once_than_slots_share_slot_0)
 	ck_assert_uint_eq(lost(0, PTX_WRITER_STREAM_FULL), shared);
 	ck_assert_uint_eq(pool_lost(pool, PTX_WRITER_STREAM_FULL), 1100);
 	ck_assert_uint_eq(pool_lost_by_slots(pool, PTX_WRITER_STREAM_FULL), 1100);
-	ptx_slot_release(&pool->rings, 0); /* is nobody's to give back */
+	ptx_slot_release(&pool->rings, 0); /* no thread can release it */
 	ck_assert_uint_eq(ptx_slot_claim(&pool->rings, 5, 1, 1), 0);
 	ptx_slot_release(&pool->rings, slots[6]);
 	ck_assert_uint_eq(ptx_slot_claim(&pool->rings, 5, 1, 1) & 0xffff, 7);
@@ -112,7 +112,7 @@ START_TEST(rings_are_numbered_to_their_limit_and_let_the_pool_grow)
 				  i < chunks ? chunks : i + 1);
 	}
 	pool_assert_counted(pool);
-	/* Each ring takes as many more as it may; then the stream is full. */
+	/* Each ring gets as many further chunks as it may; then the stream is full. */
 	for (uint32_t i = PTX_RINGS_FEW; i < pool->rings.geometry.chunks_max; i++)
 		ck_assert(ptx_ring_turn(&pool->rings, &writers[i % 7].chunk, &writers[i % 7].ident,
 					&pool_loss));
@@ -124,7 +124,7 @@ START_TEST(rings_are_numbered_to_their_limit_and_let_the_pool_grow)
 	ck_assert_ptr_null(ptx_ring_claim(&pool->rings, &ident, &ring, &loss));
 	ck_assert_int_eq(loss, PTX_WRITER_NO_SLOT);
 	ck_assert_uint_eq(atomic_load(&pool->rings.region->rings), PTX_RINGS_FEW);
-	/* one that comes back can be had, even when its hint is lost */
+	/* a released one can be acquired, even if its hint is lost */
 	writer_end(&writers[500]);
 	for (int tier = 0; tier < PTX_TIERS; tier++)
 		atomic_store(&pool->rings.region->hints[PTX_HINT_IDLE][tier].head,
@@ -136,7 +136,7 @@ START_TEST(rings_are_numbered_to_their_limit_and_let_the_pool_grow)
 }
 END_TEST
 
-/* A thread that is letting its ring go is held up between its ticket and its entry. */
+/* A thread that is releasing its ring is suspended between its ticket and its entry. */
 START_TEST(a_hole_among_the_idle_rings_is_no_reason_for_a_new_number)
 {
 	struct writer writers[2], third;
@@ -166,7 +166,7 @@ static bool refuse(void *memory, size_t bytes)
 	return false;
 }
 
-/* All chunks of the beginning are taken, and there is no memory for another one. */
+/* All initial chunks are in use, and there is no memory for another one. */
 START_TEST(a_further_ring_without_memory_is_told_as_such)
 {
 	static struct writer writers[PTX_RINGS_BASE];
@@ -183,7 +183,7 @@ START_TEST(a_further_ring_without_memory_is_told_as_such)
 	ck_assert_ptr_null(ptx_ring_claim(&pool->rings, &ident, &ring, &loss));
 	ck_assert_int_eq(loss, PTX_WRITER_NO_MEMORY);
 	pool_assert_counted(pool);
-	/* Nothing is used up by asking again: the same chunk is there when there is memory. */
+	/* A repeated request uses up nothing: the same chunk is there when there is memory. */
 	ck_assert_ptr_null(ptx_ring_claim(&pool->rings, &ident, &ring, &loss));
 	ck_assert_int_eq(loss, PTX_WRITER_NO_MEMORY);
 	ck_assert_uint_eq(atomic_load(&pool->rings.region->chunks), chunks + 1);
@@ -211,7 +211,10 @@ static void *come_and_go(void *argument)
 		chunk = ptx_ring_claim(&pool->rings, &ident, &ring, &loss);
 		if (!chunk)
 			return argument;
-		/* Nobody else holds the ring: what is written here stays until it is let go. */
+		/*
+		 * No other thread has the ring: records that are written here remain until it is
+		 * released.
+		 */
 		atomic_store_explicit(&pool->rings.ring[ring].published, tid, memory_order_relaxed);
 		ptx_ring_count_loss(&pool->rings, PTX_WRITER_NESTING, 64, ident.slot, 1);
 		if (atomic_load_explicit(&pool->rings.ring[ring].published,

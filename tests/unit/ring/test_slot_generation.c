@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A slot is used by one thread after the other. What a chunk still has of an earlier one names the
- * slot with its generation, so that the losses of that thread are not put down to the present one.
+ * Threads use a slot one after the other. Records of an earlier thread in a chunk name the slot
+ * with its generation, so that the losses of that thread are not counted for the present one.
  */
 #include "support/support.h"
 #include "unit/ring/pool.h"
@@ -9,14 +9,14 @@
 enum { ROUNDS = 5 };
 
 static struct pool *pool;
-static uint32_t last[PTX_RINGS_FEW]; /* of each slot, what its last owner had */
+static uint32_t last[PTX_RINGS_FEW]; /* for each slot, the counts of its last owner */
 
 static uint64_t lost(uint32_t index)
 {
 	return atomic_load(&pool->rings.slot[index].lost[PTX_WRITER_OVERWRITTEN]);
 }
 
-/* All slots, one thread in each, and none of them any longer. */
+/* All slots, used by one thread each, which have ended. */
 static void use_all(void)
 {
 	pool = pool_make(2, false);
@@ -39,7 +39,7 @@ START_TEST(each_owner_of_a_slot_has_another_generation_than_those_before)
 		uint64_t before;
 
 		if (index == 0)
-			continue; /* none was found: it is slot 0's */
+			continue; /* none was found: slot 0 has the loss */
 		ck_assert_uint_eq(slot >> 16, ((last[index] >> 16) + 1) & 0xffff);
 		before = lost(index);
 		ptx_ring_count_loss(&pool->rings, PTX_WRITER_OVERWRITTEN, 70, last[index], 1);
@@ -47,7 +47,7 @@ START_TEST(each_owner_of_a_slot_has_another_generation_than_those_before)
 		ptx_ring_count_loss(&pool->rings, PTX_WRITER_OVERWRITTEN, 70, slot, 1);
 		ck_assert_uint_eq(lost(index), before + 1);
 		ptx_slot_release(&pool->rings, slot);
-		/* Of a thread that has ended it is still the slot. */
+		/* A thread that has ended still has the slot. */
 		ptx_ring_count_loss(&pool->rings, PTX_WRITER_OVERWRITTEN, 70, slot, 1);
 		ck_assert_uint_eq(lost(index), before + 2);
 		last[index] = slot;
@@ -59,7 +59,7 @@ START_TEST(each_owner_of_a_slot_has_another_generation_than_those_before)
 }
 END_TEST
 
-/* The same of one whose process died, and of whom others take it. */
+/* The same with a thread whose process died, and whose slot others acquire. */
 static bool is_dead(uint32_t pid)
 {
 	return pid == 5;

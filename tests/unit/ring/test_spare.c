@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* ring/spare.c: a LOOP stream overwrites rather than grow where it keeps what it promises. */
+/* ring/spare.c: a LOOP stream overwrites instead of growing if it keeps its promise. */
 #include "record/attr.h"
 #include "ring/pool.h"
 #include "support/support.h"
@@ -88,7 +88,7 @@ START_TEST(many_threads_in_turn_take_an_event_each)
 }
 END_TEST
 
-/* Open chunks of threads that record no more are of no use, and cannot be taken. */
+/* Open chunks of threads that record no more are of no use and cannot be acquired. */
 START_TEST(threads_that_rest_leave_the_others_what_they_need)
 {
 	enum { THREADS = 16 };
@@ -104,7 +104,7 @@ START_TEST(threads_that_rest_leave_the_others_what_they_need)
 }
 END_TEST
 
-/* There is nothing that a writer holds while it looks: one that is gone does not matter. */
+/* A writer holds nothing while it searches, so a writer that dies there has no effect. */
 START_TEST(a_writer_that_dies_with_a_chunk_costs_that_chunk)
 {
 	struct writer writer, dead;
@@ -152,8 +152,8 @@ START_TEST(a_stream_that_has_not_its_memory_grows_before_it_overwrites)
 END_TEST
 
 /*
- * What a look finds serves as long as it can. The looks are those into the clock that are no
- * event's and no chunk's.
+ * The result of a search is used as long as possible. Searches are the clock readings that belong
+ * to no event and no chunk.
  */
 START_TEST(one_look_serves_many_changes_of_chunks)
 {
@@ -180,7 +180,7 @@ END_TEST
 
 /*
  * Events of which a chunk holds one and wastes almost half: the pool holds hardly more than the
- * stream promises, so a look finds few chunks spare. It grows until looks find more.
+ * stream promises, so a search finds few spare chunks. The pool grows until searches find more.
  */
 START_TEST(one_look_serves_many_changes_of_chunks_that_hold_little)
 {
@@ -204,7 +204,10 @@ START_TEST(one_look_serves_many_changes_of_chunks_that_hold_little)
 }
 END_TEST
 
-/* The search over all chunks for the oldest one is rare too: after it, known ones are next. */
+/*
+ * The search over all chunks for the oldest one is rare too: after it, the next known ones are
+ * used.
+ */
 START_TEST(one_search_for_the_oldest_chunk_serves_many_changes_of_chunks)
 {
 	struct writer writer;
@@ -223,7 +226,7 @@ START_TEST(one_search_for_the_oldest_chunk_serves_many_changes_of_chunks)
 }
 END_TEST
 
-/* All that the stream holds is of a short time long ago, as seen from the look. */
+/* All events of the stream are from a short time long ago, as seen at the search. */
 START_TEST(one_look_serves_many_changes_of_chunks_after_a_pause)
 {
 	enum { RINGS = 40 };

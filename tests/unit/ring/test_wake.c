@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ring/wake.c: who sleeps is woken, whatever becomes of the waker; the sleep itself is the test's.
+ * ring/wake.c: a sleeper is woken even if the waker dies; the test replaces the sleep itself.
  */
 #include <setjmp.h>
 
@@ -34,7 +34,7 @@ static uint32_t waiters(void)
 	return atomic_load(&region.waiters);
 }
 
-/* Nobody can fall asleep on it any more while it is odd: the wake-up may have passed. */
+/* No thread can fall asleep on it while it is odd: the wake-up may have passed. */
 START_TEST(a_ticket_is_odd_while_its_sleepers_are_woken_and_then_gone)
 {
 	atomic_store(&region.waiters, TICKET);
@@ -58,7 +58,7 @@ static void jump_away(void)
 	longjmp(outside, 1);
 }
 
-/* He may also have been killed there. */
+/* The waker may also have been killed there. */
 START_TEST(what_a_waker_left_undone_the_next_one_does)
 {
 	atomic_store(&region.waiters, TICKET);

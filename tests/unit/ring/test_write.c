@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* An event's way into a ring, step by step, and a reader's look after each. */
+/* An event's path into a ring, step by step, and the reader's view after each step. */
 #include <string.h>
 
 #include "record/attr.h"
@@ -97,7 +97,7 @@ START_TEST(data_of_every_length_up_to_two_hundred_arrives_whole)
 	ck_assert_uint_eq(got->source, 0);
 	ck_assert_uint_eq(got->address, UINT64_C(1) << 63);
 	ck_assert_mem_eq(got + 1, data, len);
-	/* nor does it write behind its place */
+	/* nor does it write behind its record */
 	ck_assert_uint_eq(((unsigned char *)record)[ptx_record_size(len)], 0xee);
 }
 END_TEST
@@ -154,7 +154,7 @@ START_TEST(without_a_free_chunk_the_writer_stays_where_it_is)
 }
 END_TEST
 
-/* Hints are lost when their pusher is: the words are what is true. */
+/* Hints are lost if their pusher dies: the words are authoritative. */
 START_TEST(a_free_chunk_without_a_hint_is_found)
 {
 	struct pool *pool = pool_make(3, _i);
@@ -194,7 +194,7 @@ START_TEST(generations_tickets_and_counts_go_over_their_ends)
 }
 END_TEST
 
-/* EVENT-07: the records behind it are another thread's */
+/* EVENT-07: the following records are another thread's */
 START_TEST(who_adopts_a_ring_says_so_in_front_of_its_first_event)
 {
 	struct pool *pool = pool_make(3, false);
@@ -225,7 +225,7 @@ START_TEST(an_identity_that_does_not_fit_goes_into_the_next_chunks_header)
 
 	writer_begin(&one, pool, 1);
 	reader_init(&reader, pool);
-	writer_put_many(&one, 1, POOL_RECORDS - 1); /* 32 bytes are left, 48 are wanted */
+	writer_put_many(&one, 1, POOL_RECORDS - 1); /* 32 bytes are left, 48 are needed */
 	writer_end(&one);
 	writer_begin(&two, pool, 2);
 	ck_assert_ptr_ne(two.chunk, one.chunk);
@@ -253,7 +253,7 @@ START_TEST(a_ring_whose_identity_finds_no_room_goes_back)
 	ck_assert_ptr_null(ptx_ring_claim(&pool->rings, &ident, &ring, &loss));
 	ck_assert_int_eq(loss, PTX_WRITER_STREAM_FULL);
 	ck_assert_uint_eq((uint32_t)atomic_load(&pool->rings.ring[0].holder), PTX_RING_IDLE);
-	/* and another ring finds no chunk either, but its number is not lost */
+	/* another ring finds no chunk either, but its number is not lost */
 	for (int i = 0; i < 3; i++)
 		ck_assert_ptr_null(ptx_ring_claim(&pool->rings, &ident, &ring, &loss));
 	ck_assert_uint_le(atomic_load(&pool->rings.region->rings), 2);
