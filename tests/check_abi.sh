@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# A program that was built against an earlier library works with this one: everything in the baseline
-# of tests/abi is there and is the same. What was added since is told, and is no failure.
+# A program that was built against an earlier library works with this one: everything in the
+# baseline of tests/abi exists and is the same. Additions since then are printed, and are no
+# failure.
 : "${top_srcdir:=$(dirname "$0")/..}" "${top_builddir:=$top_srcdir}" "${CC:=cc}"
 export top_srcdir CC
 . "$top_srcdir/tests/support/count.sh"
@@ -14,15 +15,15 @@ scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 added=0
 
-# told LIST: what is new, if anything is
+# told LIST: prints the additions, if there are any
 told() {
 	test -z "$1" && return
 	added=1
 	printf '%s\n' "$1" | sed 's/^/added: /'
 }
 
-# Symbols, and sizes, offsets and values of the headers: these need a compiler only. Those of the
-# headers are of machines whose long and pointers have 64 bits.
+# Symbols, and sizes, offsets and values of the headers: these need a compiler only. The values of
+# the headers are those of machines whose long and pointers have 64 bits.
 sh "$abi/facts.sh" "$library" >"$scratch/facts" 2>"$scratch/errors"
 check "the public headers and the library are understood: $(head -n 3 "$scratch/errors")" \
 	test "$(grep -c . "$scratch/facts")" -gt 300

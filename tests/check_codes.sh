@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Every code by which posixtrace-formats(7) says that messages name what is wrong with a foreign trace is
-# named by a test: as the fault that it makes (made E05), in what it expects to be told (E05: , ! off=9
-# abort), or in a sentence. Codes of the formats that are never told are in the list below.
+# posixtrace-formats(7) lists the codes of messages about foreign traces. A test names each code: as
+# the fault that it makes (made E05), in an expected message (E05: , ! off=9 abort), or in a
+# sentence. Codes that no message has are in the list below.
 : "${top_srcdir:=$(dirname "$0")/..}"
 . "$top_srcdir/tests/support/count.sh"
 LC_ALL=C
@@ -12,7 +12,7 @@ silent='T19 E23'
 page=$top_srcdir/lib/man/posixtrace-formats.7
 tests=$top_srcdir/tests/tools
 
-# codes SECTION: those of its list
+# codes SECTION: the codes of its list
 codes() {
 	awk -v section="$1" '$1 == ".Ss" || $1 == ".Sh" { inside = $2 == section; list = 0 }
 		inside && /^Codes:/ { list = 1 }

@@ -104,7 +104,7 @@ tools/posixtrace/top
 tools/posixtrace/why
 '
 
-# What make generates is left out; it lies here if the sources are built in place.
+# Generated files are excluded; they are here if the sources are built in place.
 files=$(find lib include tools -type f -name '*.[ch]' \
 	! -path tools/posixtrace/convert/rkh/rkh_table.c \
 	! -path tools/posixtrace/convert/tracex/tracex_table.c \

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # HDR-01 to HDR-06, HDR-08 to HDR-13: the public headers in every standard of C and C++ that the
-# compilers at hand know, in every mode of glibc, without a warning.
+# installed compilers know, in every mode of glibc, without a warning.
 : "${top_srcdir:=$(dirname "$0")/..}" "${CC:=cc}" "${CXX:=c++}"
 . "$top_srcdir/tests/support/count.sh"
 LC_ALL=C
@@ -36,7 +36,7 @@ sweep() {
 	for std in $3; do
 		knows "$compiler" "$language" "$std" || continue
 		tried=$((tried + 1))
-		# Each header of trace_np.h alone; twice, for its include guard.
+		# Each header that trace_np.h includes, alone; twice, for its include guard.
 		for header in $parts; do
 			printf '#include <%s>\n' "$header" "$header" >"$scratch/alone"
 			check "$header alone with $compiler -std=$std" \
@@ -62,7 +62,7 @@ c_standards='c89 c99 c11 c17 c2x gnu89 gnu11 gnu17 gnu2x'
 cxx_standards='c++98 c++11 c++14 c++17 c++20 c++23 gnu++17'
 sweep "$CC" c "$c_standards"
 sweep "$CXX" c++ "$cxx_standards"
-# The other compiler too, where there is one.
+# The other compiler too, if it is installed.
 for other in gcc clang; do
 	case " $CC " in
 	*" $other "*) continue ;;
@@ -99,7 +99,7 @@ none "no macro outside the standard's name space" \
 check "the macros of trace.h are seen at all" \
 	grep -qx POSIX_TRACE_FLUSH_STOP "$scratch/after"
 
-# HDR-13: no identifier either. The text that comes from trace.h itself, word by word; it has no
+# HDR-13: no identifier either. This reads the text of trace.h itself, word by word. It has no
 # parameter names, which a program's macros could break.
 echo '#include <trace.h>' |
 	$CC -I"$top_srcdir/include" -std=c11 -D_POSIX_C_SOURCE=200809L -E - |

@@ -93,7 +93,7 @@ shared='\.\./\.\./\.\./lib/preload/(types|image|patch_plan)\.[ch]'
 none "tools/posixtrace includes no file of lib/ but of lib/preload" \
 	"$(grep -F ' ../' "$scratch/includes" | grep -vE " $shared\$")"
 
-# The shim is a user of the library that lies beside it.
+# The shim uses the library as any program does, although its folder is beside it.
 none "lib/preload uses the public headers only" \
 	"$(includes lib/preload/*.[ch] | grep -v ' preload/')"
 

@@ -6,13 +6,13 @@
 #   pages      every function of the public headers has a page that shows its prototype, and the
 #              compiler finds that prototype to be the header's
 #   links      every page is installed; what a page refers to exists
-#   examples   what stands behind .\" program: NAME [ARGUMENT...] up to .Ed compiles without a
-#              warning, and, where the library has been built, ends with status 0 when it is run,
+#   examples   the text from .\" program: NAME [ARGUMENT...] to .Ed compiles without a
+#              warning and, if the library has been built, runs with exit status 0
 #              and prints something if it calls printf() or puts()
 #   format     posixtrace-log(5) has the fields of lib/log/FORMAT
 #   README     its first program is examples/first.c; it has at most 150 lines of 100 columns
 #   headings   no word of a heading is a macro's name, which mdoc would call
-#   lint       mandoc has nothing to say
+#   lint       mandoc prints no warning
 : "${top_srcdir:=..}" "${top_builddir:=$top_srcdir}" "${CC:=cc}"
 . "$top_srcdir/tests/support/count.sh"
 LC_ALL=C
@@ -138,7 +138,7 @@ prints() {
 
 if [ $runs = yes ]; then
 	cd "$examples" || exit 1
-	# One process is traced all the while, for the examples that print who is.
+	# One process is traced all the time, for the examples that list traced processes.
 	cat >"$scratch/traced.c" <<-END
 		#include <trace.h>
 		#include <unistd.h>

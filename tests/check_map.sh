@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The same functions and variables stand in the public headers, in the version script, among the library's
-# dynamic symbols and in the manual.
+# The public headers, the version script, the library's dynamic symbols and the manual have the same
+# functions and variables.
 : "${top_srcdir:=$(dirname "$0")/..}" "${top_builddir:=$top_srcdir}" "${CC:=cc}"
 . "$top_srcdir/tests/support/count.sh"
 LC_ALL=C
@@ -14,7 +14,7 @@ scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 
 # The function declarators of the headers, as the compiler sees them.
-# An inline function, which calls an exported one with the sizes of structures, is none of the library.
+# Inline functions, which call exported ones with the sizes of structures, are not exported.
 echo '#include <trace_np.h>' | $CC -I"$top_srcdir/include" -E -P - >"$scratch/text"
 awk '/^static __inline/ { inside = 1 } !inside; /^}/ { inside = 0 }' "$scratch/text" |
 	grep -oE '\<posix_trace_[a-z0-9_]+ *\(|^extern .*\<posix_trace_[a-z0-9_]+;' |
@@ -46,8 +46,8 @@ check "its name for the linker is libposixtrace.so.1" \
 check "it stays when a plugin that uses it is unloaded, and binds at once" \
 	sh -c "readelf -d '$library' | grep 'FLAGS_1' | grep NOW | grep -q NODELETE"
 
-# A page that is only ".so man3/other.3" counts by the other's name list, so look at both: the
-# file must exist and the page it leads to must name the function.
+# A page that is only ".so man3/other.3" uses the names of the other page. The file must exist, and
+# the page that it refers to must name the function.
 for function in $(cat "$scratch/headers"); do
 	page=$man/$function.3
 	check "$function has a page" test -e "$page"

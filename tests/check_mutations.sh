@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Every fault of mutations/cases still has its place in the engine, and a check that is to notice it.
-# Whether that does, make check-mutations tells.
+# Every fault of mutations/cases still has its place in the engine, and a check that must notice it.
+# make check-mutations shows whether that check does.
 : "${top_srcdir:=$(dirname "$0")/..}"
 . "$top_srcdir/tests/support/count.sh"
 

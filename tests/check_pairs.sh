@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Every ordering has a letter and a partner: the table of lib/ring/ring.h and the comments at the
-# accesses, "(X) with (Y) in room/file", agree. Each letter stands somewhere, at the kind of access and
-# with the memory order that the table gives it; its partner is the table's, and the file named has the
-# partner. A fence that orders the compiler alone is none.
+# accesses, "(X) with (Y) in room/file", agree. Each letter is used, at the kind of access and with
+# the memory order of the table. Its partner is that of the table, and the named file has the
+# partner. A fence for the compiler alone does not count.
 : "${top_srcdir:=$(dirname "$0")/..}"
 . "$top_srcdir/tests/support/count.sh"
 
@@ -11,7 +11,7 @@ cd "$top_srcdir/lib" || exit 1
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-# letter partner order verb; the order may stand in the row's second line
+# letter partner order verb; the order may be in the row's second line
 awk '
 	function row(l, p, text) {
 		order = "-"
@@ -37,7 +37,7 @@ awk '
 		column = at + RSTART - 1
 		right = substr(rest, RSTART + 1, 1)
 		lefts = substr($0, 10, at - 10)
-		# The column on the far right says why; between lie two blanks or more.
+		# The column on the far right has the reason; two or more blanks precede it.
 		rights = substr($0, column + 4)
 		sub(/  +.*/, "", rights)
 		next
@@ -75,7 +75,8 @@ awk '
 	}
 ' */*.[ch] >"$tmp/comments"
 
-# The statement that a comment stands in or before: after the line that ended the one before it.
+# The statement that contains or follows a comment: it begins after the line that ended the previous
+# one.
 statement() {
 	awk -v line="$2" '
 		FNR <= line && /[;{}][ \t]*(\/\*.*\*\/)?[ \t]*$/ && FNR < line { from = FNR }
@@ -112,7 +113,7 @@ kind() {
 	' "$tmp/statement"
 }
 
-# What does what the table's verb says. A store of release order does what a fence before it does.
+# The functions of each verb of the table. A store with release order counts as a fence before it.
 functions_of() {
 	case $1 in
 	store) echo 'atomic_store_explicit|atomic_compare_exchange_(strong|weak)_explicit' ;;
@@ -123,8 +124,8 @@ functions_of() {
 	esac
 }
 
-# Where the reader's barrier takes the place of a fence, the table gives no order: file, letter, function
-# and order. A writer there has a fence for the compiler, next to the access.
+# The table has no order where the reader's barrier replaces a fence: file, letter, function and
+# order. There a writer has a fence for the compiler next to the access.
 cat >"$tmp/barriers" <<'EOF'
 ring/ring_write.h K atomic_store_explicit relaxed
 drain/pass.c L barrier_for -
@@ -161,7 +162,7 @@ while read -r file line letter partner named; do
 			kind "$(functions_of "$verb")" "$order"
 		continue
 	fi
-	# The comment may stand before a function of few lines.
+	# The comment may be before a function of few lines.
 	tail -n "+$line" "$file" | head -n 5 >"$tmp/statement"
 	function=$(awk -v file="$file" -v letter="$letter" '$1 == file && $2 == letter { print $3 }' \
 		"$tmp/barriers")
@@ -174,21 +175,22 @@ while read -r file letter function order; do
 	check "$file has ($letter)" grep -q "^$file [0-9]* $letter " "$tmp/comments"
 done <"$tmp/barriers"
 
-# Around what the barrier orders in a writer the compiler moves nothing: the clock is read behind the
-# window, and it is looked for readers that sleep behind the head.
+# The compiler must not move the accesses of a writer that the barrier orders: the writer reads the
+# clock after the window, and looks for sleeping readers after the head.
 grep -A 3 '(K) with (L)' ring/ring_write.h >"$tmp/statement"
 check "(K): the compiler keeps the window before what follows" kind atomic_signal_fence seq_cst
 for file in point/event.c point/record.c; do
 	grep -nE '(if \(has_waiter|if \(atomic_load_explicit\(&region->waiters)' "$file" | cut -d: -f1 |
 		while read -r line; do
-			# at most the head of a loop stands between
+			# at most the head of a loop is between
 			head -n "$((line - 1))" "$file" | tail -n 2 >"$tmp/statement"
 			kind atomic_signal_fence seq_cst || echo "$file:$line"
 		done
 done >"$tmp/moved"
 none "(M): the compiler keeps the head before the look at who sleeps" "$(cat "$tmp/moved")"
 
-# The fences that have no letter, by file: one that orders the compiler alone is missed here.
+# The fences without a letter, by file, so that a fence for the compiler alone that is removed is
+# noticed.
 cat >"$tmp/fences" <<'EOF'
 arena/attachment.c 1
 arena/backing.c 2
@@ -208,7 +210,7 @@ grep -c 'atomic_thread_fence(memory_order_[a-z_]*);' */*.c | sed -n 's/:\([1-9].
 check "the fences without a letter are those that are known" diff "$tmp/fences" "$tmp/found"
 none "fences of relaxed order" "$(grep -n 'fence(memory_order_relaxed)' */*.[ch])"
 
-# What herd7 is asked has the orders of the table, so that it is about this code.
+# The litmus tests have the orders of the table, so that they are about this code.
 sed -n 's,.*memory_order_\([a-z_]*\)[^a-z_]*/\* (\([A-Z]\)) \*/.*,\2 \1,p' \
 	../tests/litmus/*.litmus | sort -u >"$tmp/litmus"
 while read -r letter order; do
@@ -220,8 +222,8 @@ for name in $(grep -ohE '[a-z_]+\(\)' ../tests/litmus/*.litmus | tr -d '()' | so
 done
 check "tests/litmus has the letters of the table" test "$(cut -c1 "$tmp/litmus" | sort -u | wc -l)" -eq "$letters"
 
-# A letter in a comment that names no partner is a mention: it must be one of the table. The
-# preload library orders nothing, and lists things by macros that take a macro (X).
+# A letter in a comment that names no partner is a mention; the table must have it. The preload
+# library has no such orderings, but has lists with macros that get a macro (X).
 for letter in $(ls */*.[ch] | grep -v '^preload/' | xargs grep -ohE '\([A-Z]\)' |
 		tr -d '()' | sort -u); do
 	check "($letter) is a letter of the table" grep -q "^$letter " "$tmp/table"

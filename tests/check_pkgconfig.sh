@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# posixtrace.pc is all that a program needs in order to be built: no development package of what the
-# library itself is linked with. pkg-config(1) asks for those of Requires.private even for --cflags.
+# A program needs only posixtrace.pc to be built, and no development package of the libraries that
+# the library itself is linked with. pkg-config(1) requires those of Requires.private even for
+# --cflags.
 : "${top_srcdir:=..}" "${top_builddir:=$top_srcdir}"
 . "$top_srcdir/tests/support/count.sh"
 
@@ -14,7 +15,7 @@ lib=$(cd "$top_builddir" && pwd)
 scratch=$(mktemp -d) || exit 99
 trap 'rm -rf "$scratch"' 0
 cp "$lib/posixtrace.pc" "$scratch" || exit 99
-# No other module can be found.
+# So that pkg-config finds no other module.
 PKG_CONFIG_LIBDIR=$scratch
 PKG_CONFIG_PATH=
 export PKG_CONFIG_LIBDIR PKG_CONFIG_PATH

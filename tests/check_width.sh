@@ -18,7 +18,7 @@ wide() {
 	'
 }
 
-# But for what make generates, which lies here if the sources are built in place.
+# Except generated files, which are here if the sources are built in place.
 files=$(find lib include tools tests examples -type f -name '*.[ch]' \
 	! -path tools/posixtrace/convert/rkh/rkh_table.c \
 	! -path tools/posixtrace/convert/tracex/tracex_table.c \

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# dump.sh LIBRARY: its binary interface as libabigail sees it: the exported functions, their parameters
-# and the types that the public headers show. Nothing of where and by which compiler it was built.
+# dump.sh LIBRARY: its binary interface as libabigail sees it: the exported functions, their
+# parameters and the types of the public headers. Paths and the compiler are not part of it.
 : "${top_srcdir:=$(dirname "$0")/../..}"
 
 # hash: a type's name in the file depends on the type alone, so that an addition is one place of a diff.

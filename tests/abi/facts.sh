@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# facts.sh LIBRARY: what a program that was compiled and linked in the past relies on, a line each:
-# the symbols of the library, and of the public headers the sizes of structures, the offsets and sizes
-# of their members, and the values of constants. The program that prints them is written from the
-# headers, so that nothing new in them can be forgotten here.
+# facts.sh LIBRARY: the facts on which a program compiled and linked in the past relies, one on a
+# line: the symbols of the library, and of the public headers the sizes of structures, the offsets
+# and sizes of their members, and the values of constants. The program that prints them is written
+# from the headers, so that it covers new members and constants by itself.
 : "${top_srcdir:=$(dirname "$0")/../..}" "${CC:=cc}"
 LC_ALL=C
 export LC_ALL
@@ -17,7 +17,7 @@ nm -D --defined-only --with-symbol-versions "$1" >"$scratch/symbols" || exit 1
 awk '$3 ~ /^posix_/ { print "symbol", $3, ($2 ~ /[TW]/ ? "function" : "object") }' \
 	"$scratch/symbols" >"$scratch/facts"
 
-# What comes from our headers, without what they include.
+# The text of our headers, without the headers that they include.
 echo '#include <trace_np.h>' | $CC $flags -E - |
 	awk '/^# [0-9]+ / { ours = $3 ~ /\/trace(_[a-z_]+)?\.h"$/; next } ours && NF' \
 	>"$scratch/text" || exit 1
@@ -37,7 +37,7 @@ int main(void)
 {
 EOS
 	awk '
-	# A member is named before its semicolon or its brackets.
+	# A member's name is before its semicolon or its brackets.
 	function member(line) {
 		sub(/;.*/, "", line)
 		sub(/\[.*/, "", line)

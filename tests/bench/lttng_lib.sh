@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # lttng_lib.sh - a private lttng-sessiond and sessions of it, for the scripts that source this. They
-# set work, a folder that is made and removed here, and are called with that folder's parent as $1.
-# Exit 77 when LTTng cannot be used here.
+# set work, a folder that this file makes and removes, and get that folder's parent as $1. Exit 77
+# when LTTng cannot be used here.
 for tool in lttng lttng-sessiond babeltrace2; do
 	command -v $tool >/dev/null || exit 77
 done
 if [ "$(id -u)" = 0 ] && [ -z "${LTTNG_PRIVATE_NP-}" ]; then
-	# The root user's session daemon has fixed places; give it places of our own.
+	# The root user's session daemon has fixed paths; this gives it paths of our own.
 	LTTNG_PRIVATE_NP=1 exec unshare --mount sh "$0" "$1"
 	exit 77
 fi
@@ -35,7 +35,7 @@ until lttng --no-sessiond list >/dev/null 2>&1; do
 done
 
 cpus=$(getconf _NPROCESSORS_CONF)
-# Four sub-buffers for each CPU, so many bytes together.
+# Four sub-buffers for each CPU, with this number of bytes together.
 sub_buffer()
 {
 	sub=4096

@@ -22,7 +22,7 @@ TITLES = {
     "latency": ("Single calls: no more than so long", "percent of the calls"),
 }
 LOGARITHMIC = {"threads", "faults", "payload", "size", "types", "drain", "drain_lost"}
-WIDE = {"latency", "drain"}  # from one to a thousand times, whose small values matter too
+WIDE = {"latency", "drain"}  # values from one to a thousand; the small ones matter too
 
 
 class Axis:
@@ -52,7 +52,7 @@ class Axis:
         return self.begin + (place - low) / (high - low) * (self.end - self.begin)
 
     def decades(self):
-        """Powers of ten; with twice and five times those, where they are few."""
+        """Powers of ten; with their double and fivefold values if there are few."""
         decades = range(math.floor(self.low * math.log10(2)), math.ceil(self.high * math.log10(2)) + 1)
         steps = (1, 2, 5) if len(decades) < 6 else (1,)
         ticks = [m * 10.0 ** i for i in decades for m in steps]
@@ -127,7 +127,7 @@ def draw(name, points):
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in spot)
         drawn = [f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"{dashes}/>']
         for p, (x, y) in zip(line, spot):
-            # The other's are rings, so that both are seen where they meet.
+            # The points of the other tracer are rings, so that both are visible where they meet.
             form = ('r="3" fill="{0}"' if tracer == "posixtrace" else
                     'r="4.5" fill="#fff" stroke="{0}" stroke-width="2"').format(colour)
             drawn.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" {form}><title>{escape(label)}, '

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# BENCH lines in, the table out. A figure's identity is its name and what was varied; what LTTng
-# reached stands in a line of the same identity whose name begins with lttng_.
+# BENCH lines in, the table out. A figure's identity is its name and its parameters. LTTng's figure
+# is in a line of the same identity whose name begins with lttng_.
 $1 != "BENCH" { next }
 
 {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# module.py - what same.py does not use of the module posixtrace: module LOG. Fails by an exception.
+# module.py - uses the parts of the module posixtrace that same.py does not use: module LOG. It
+# fails by an exception.
 import sys
 import threading
 import posixtrace
@@ -52,7 +53,7 @@ with posixtrace.Stream(path) as stream:
         thread.start()
         thread.join()
     stream.level(2)
-    assert thing.method(3) == (thing, 3)  # level 3 is left out now
+    assert thing.method(3) == (thing, 3)  # level 3 is filtered now
     stream.flush()
 
 log = posixtrace.Log(path)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// same.js - as same.c: same LOG.
+// same.js - records the events of same.c. Usage: same LOG
 'use strict';
 const { event, span, Stream } = require('posixtrace');
 

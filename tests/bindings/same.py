@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# same.py - as same.c: same LOG.
+# same.py - records the events of same.c. Usage: same LOG
 import sys
 import posixtrace
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# can.sh CC EMULATOR SUITE...: those of the suites that can be run so; of the others, why not, on
-# standard error. EMULATOR is one word of words.
+# can.sh CC EMULATOR SUITE...: prints the suites that can run in this way, and on standard error the
+# reasons for the others. EMULATOR is one argument of several words.
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 source=$(cd "$top_srcdir" && pwd)
 . "$source/tests/builds/needs.sh"

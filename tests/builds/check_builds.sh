@@ -1,16 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# make check-builds: the library built as others build it, each way in a folder of its own, and its
-# core suites with it. BUILDS="O0 lto" builds some ways only, SUITES="unit/ring/test_*" runs some suites.
+# make check-builds: builds the library with other options and compilers, each in a folder of its
+# own, and runs its core suites. BUILDS="O0 lto" selects builds, SUITES="unit/ring/test_*" selects
+# suites.
 #
 #	O0 O1 O3	gcc without, with little and with much optimization
 #	lto		gcc, optimized across files
 #	clang		clang, whose warnings are errors
-#	arm64		gcc for aarch64; the suites are run by qemu-aarch64, but those that need what the
-#			emulator does not do here, which emulated.c finds out
+#	arm64		gcc for aarch64; qemu-aarch64 runs the suites, except those that need
+#			features that the emulator lacks here; emulated.c finds these
 #	musl		the library and the tool with musl-gcc; the tool records and reads a log
-#	compilers	everything, by every gcc-N, clang and clang-N that is installed, with the flags
-#			of distributions and warnings as errors; nothing is run. COMPILERS="gcc-14" names some
+#	compilers	everything, with every installed gcc-N, clang and clang-N, with the flags
+#			of distributions and warnings as errors, without a run. COMPILERS="gcc-14"
+#			selects
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 . "$top_srcdir/tests/support/count.sh"
 source=$(cd "$top_srcdir" && pwd)
@@ -19,13 +21,13 @@ source=$(cd "$top_srcdir" && pwd)
 
 : "${BUILDS:=O0 O1 O3 lto clang musl arm64 compilers}" "${SUITES:=unit/*/test_* posix/test_*}"
 
-# suites: those of the patterns, as the sources name them
+# suites: the suites that match the patterns, as the sources name them
 suites() {
 	for pattern in $SUITES; do
 		for file in "$source"/tests/$pattern.c; do
 			test -e "$file" || continue
 			suite=${file#"$source/tests/"}
-			# These put functions of their own in the place of some, which are inlined then.
+			# These replace some functions by their own, which are inlined then.
 			case $build/$suite in lto/unit/*) continue ;; esac
 			echo "${suite%.c}"
 		done
@@ -33,7 +35,8 @@ suites() {
 }
 
 # builds NAME CC CFLAGS LDFLAGS [CONFIGURE_ARGUMENT...]: configured and built, output in NAME.log
-# Suites are not optimized across files: the linker would not find what they put before a function (--wrap).
+# Suites are not optimized across files: the linker would not find their wrappers of functions
+# (--wrap).
 builds() {
 	folder=$1 with_cc=$2 with_cflags=$3 with_ldflags=$4
 	shift 4
@@ -104,7 +107,7 @@ installed_compilers() {
 	done | grep -Ex 'clang|(gcc|clang)-[0-9]+' | sort -u
 }
 
-# cxx_of CC: the compiler of C++ that belongs to it; false where it is not installed
+# cxx_of CC: the compiler of C++ that belongs to it; false if it is not installed
 cxx_of() {
 	case $1 in
 	gcc*) cxx=g++${1#gcc} ;;
@@ -113,7 +116,7 @@ cxx_of() {
 	command -v "$cxx" >/dev/null && echo "$cxx"
 }
 
-# compiles NAME CC LEVEL: all of it, output in NAME.log
+# compiles NAME CC LEVEL: compiles everything, output in NAME.log
 compiles() {
 	cxx=$(cxx_of "$2") || cxx=g++
 	flags=$(hardened_cflags "$3")

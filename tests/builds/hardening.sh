@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=sh disable=SC2034 # for those who source it
-# The flags with which distributions build: dpkg-buildflags with hardening=+all, and what newer ones
-# have added. _FORTIFY_SOURCE is its level, 3 or 2: other warnings, and other functions that are called.
+# The flags with which distributions build: dpkg-buildflags with hardening=+all, and the additions
+# of newer ones. The level of _FORTIFY_SOURCE is 3 or 2; it changes the warnings and the called
+# functions.
 hardened_cflags() {
 	flags="-g -O2 -D_FORTIFY_SOURCE=$1 -fstack-protector-strong -Wformat -Werror=format-security"
 	case $(uname -m) in

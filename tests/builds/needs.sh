@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=sh
-# What a suite needs of Linux that an emulator or a checker of programs may not do. $source is the tree.
+# The features of Linux that a suite needs and that an emulator or a program checker may lack.
+# $source is the tree.
 
-# not_done CC [EMULATOR...]: sets $undone to the words of emulated.c, as it finds them under the emulator
+# not_done CC [EMULATOR...]: sets $undone to the words that emulated.c prints under the emulator
 not_done() {
 	not_done_cc=$1
 	shift
@@ -14,7 +15,8 @@ not_done() {
 needs() {
 	grep -Eq 'puppet_start|miser_start|folder_run|wait_for_end|exec[lv]p?e?\(|posix_spawn|SUBREAPER' \
 		"$source/tests/$1.c" && echo exec
-	# Who traces another process knows it by when it began, and holds it.
+	# A process that traces another identifies it by its start time, and holds it by a
+	# descriptor.
 	grep -q 'puppet_start' "$source/tests/$1.c" && echo stat pidfd
 	case $1 in
 	unit/arena/test_orphan | unit/arena/test_region) echo populate ;;
@@ -25,7 +27,7 @@ needs() {
 	esac
 }
 
-# lacks SUITE: tells what is not done here and the suite needs
+# lacks SUITE: prints the features that the suite needs and that are missing here
 lacks() {
 	for word in $(needs "$1"); do
 		case " $undone " in

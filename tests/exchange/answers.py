@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a log says, in words that consumers of other formats can be compared by."""
+"""The content of a log, in a form that can be compared with the results of other readers."""
 import collections
 import hashlib
 import re
@@ -7,7 +7,7 @@ import struct
 
 import readlog
 
-# ------------------------------------------------------------------ what a payload says
+# ------------------------------------------------------------------ payloads
 
 SCALARS = {"u8": "B", "u16": "H", "u32": "I", "u64": "Q", "s8": "b", "s16": "h", "s32": "i",
            "s64": "q", "x8": "B", "x16": "H", "x32": "I", "x64": "Q", "f32": "f", "f64": "d",
@@ -31,7 +31,7 @@ def parse_schema(text):
 
 
 def decode(fields, data):
-    """The fields as far as the data has them whole, and whether it has all and no more."""
+    """The fields that the data contains completely, and whether it contains exactly all."""
     values, at = {}, 0
     for kind, count, name in fields:
         if kind == "str" and not count:
@@ -65,13 +65,13 @@ def decode(fields, data):
     return values, at == len(data)
 
 
-# ------------------------------------------------------------------ the wanted answers
+# ------------------------------------------------------------------ the expected answers
 
 Event = collections.namedtuple("Event", "ns name pid tid thread address data truncated late fields")
 
 
 class Answers(dict):
-    """What a consumer found, by property; what is missing was not looked for."""
+    """The results of a reader, by property; a missing property was not read."""
 
 
 def without(answers, *properties):
@@ -118,7 +118,7 @@ LOSSES = {b"posix_trace_start", b"posix_trace_overflow", b"posix_trace_resume"}
 
 
 def paired(events, roles, keys=None, took=None):
-    """Spans as posixtrace-latency(1) says, and the events that are no part of one.
+    """Spans as posixtrace-latency(1) defines them, and the events that are no part of one.
 
     An end ends the youngest begin of its span with its key, or of its thread; losses cut what is open. took
     has the field of the types that say how long something took.

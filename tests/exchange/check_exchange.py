@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The gate of posixtrace convert: one rich log in every format, opened by somebody else.
+"""The check of posixtrace convert: one rich log in every format, read by other programs.
 
 	python3 check_exchange.py POSIXTRACE RICH_LOG FOLDER [MARKDOWN]
 
@@ -38,7 +38,7 @@ CONSUMERS = [("log", Log), ("babeltrace", Babeltrace), ("jsonl", JsonLines), ("c
              ("speedscope", Speedscope), ("evt", Evt), ("evt", EvtBack), ("rkh", Rkh), ("rkh", RkhBack),
              ("tracex", Tracex), ("tracex", TracexBack), ("etw", Etw), ("etw", EtwBack)]
 
-# ------------------------------------------------------------------ the gate
+# ------------------------------------------------------------------ the check
 
 
 class Gate:
@@ -52,7 +52,7 @@ class Gate:
                       for name, fields in self.schemas.items()}
         self.keys, self.took = keys_of(log), took_of(log)
         spans, self.points = paired(self.events, roles_of(log), self.keys, self.took)
-        # What a damaged duration says began long before the events begins there.
+        # A damaged duration that would begin long before the events begins with them.
         least, greatest = min(e.ns for e in self.events), max(e.ns for e in self.events)
         self.base = max(min(least, min(begin for _, begin, _ in spans)), 2 * least - greatest)
         self.spans = collections.Counter()
@@ -68,7 +68,7 @@ class Gate:
         if not fields or fields[-1][:2] != ("str", 0) or event.data.endswith(b"\0"):
             return b""
         values, whole = decode(fields, event.data)
-        # Of another class, with its bytes, if any text is no UTF-8.
+        # It has another class, with its bytes, if any text is not UTF-8.
         return b"\0" if whole and all(is_utf8(value) for value in values.values()) else b""
 
     def schemas_kind(self, name, field):
@@ -78,7 +78,7 @@ class Gate:
         return decode(self.schemas[name], data)[0]
 
     def encode(self, name, values):
-        """The payload that these fields were in; a last str had its NUL."""
+        """The payload of these fields; a last str had its NUL."""
         data = b""
         for kind, count, field in self.schemas[name]:
             value = values[field]
@@ -92,7 +92,7 @@ class Gate:
         return data
 
     def wanted_of(self, consumer):
-        """As the consumer's format has to show it."""
+        """The value as the reader's format must show it."""
         events = self.events
         if consumer.shown:
             events = [e._replace(name=consumer.shown(e.name)) for e in events]
@@ -121,7 +121,7 @@ class Gate:
             return None, "not built"
         if not consumer.available():
             return None, "no consumer here"
-        out = self.path # of one that reads logs themselves
+        out = self.path # for a reader of logs
         if consumer.suffix:
             out = os.path.join(self.folder, "rich." + consumer.suffix)
             if not os.path.exists(out):

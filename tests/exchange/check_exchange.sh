@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# What make check-exchange runs: makes the rich log, proves it, and compares what others read in it.
+# The script of make check-exchange: makes the rich log, verifies it, and compares what other
+# programs read in it.
 : "${top_srcdir:=..}" "${top_builddir:=..}"
 here=$top_srcdir/tests/exchange
 tool=$(cd "$top_builddir/tools/posixtrace" && pwd)/posixtrace

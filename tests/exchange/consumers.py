@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Who reads a log, or what posixtrace convert made of it: one class each."""
+"""Readers of a log, or of the result of posixtrace convert: one class each."""
 import collections
 import csv
 import json
@@ -14,7 +14,7 @@ from answers import (CAUSES, Answers, Event, answer, answers_of, decode, digest,
                      without)
 
 def typed(fields, kinds):
-    """JSON's way to write fields, back into values."""
+    """Converts fields of JSON back into values."""
     result = {}
     for name, value in fields.items():
         kind, count = kinds[name]
@@ -32,7 +32,7 @@ def typed(fields, kinds):
 
 
 class Consumer:
-    """One format and who reads it.
+    """One format and its reader.
 
     What read() finds must be equal, as far as the format can show it (shown, shown_fields). lost has
     the reasons why a property is not found, or not quite; na those why there can be none.
@@ -42,7 +42,7 @@ class Consumer:
     na = {}
     shown = None
     shown_fields = None
-    ends_text = False # a text at the end of the data gets the NUL that it may lack
+    ends_text = False # a text at the end of the data gets a NUL if it has none
 
     def __init__(self, gate):
         self.gate = gate
@@ -55,7 +55,7 @@ class Consumer:
 
 
 class Log(Consumer):
-    """The log once more, by readlog.py."""
+    """The log itself, read by readlog.py."""
     suffix = "ptl"
 
     def read(self, path):
@@ -176,7 +176,7 @@ def is_unsafe(c):
 
 
 def plain(raw):
-    """How a name is shown where it has to be safe UTF-8."""
+    """The form of a name in formats that need valid UTF-8."""
     shown, at = b"", 0
     while at < len(raw):
         for size in 1, 2, 3, 4:
@@ -230,7 +230,7 @@ class Ctf(Consumer):
                 levels[name] = {2: 1, 3: 2, 4: 3, 6: 4, 14: 5}[entry["level"]]
             if "data" in entry:
                 data, fields = bytes.fromhex(entry["data"]), None
-                if kinds: # cut, or more than the schema says: the class with the bytes
+                if kinds: # truncated, or longer than the schema: the class with the bytes
                     fields = self.gate.decode(name, data)
             else:
                 fields = typed(entry["fields"], kinds)
@@ -253,7 +253,7 @@ class Babeltrace(Ctf):
 
 
 def plain_plugin(raw):
-    """The plugin shows more characters, and escapes bytes of all of a name that is no UTF-8."""
+    """The plugin shows more characters, and escapes all bytes of a name that is not UTF-8."""
     good = is_utf8(raw)
     return b"".join(b"\\x%02x" % c if c < 0x20 or c == 0x7f or (c > 0x7f and not good) else
                     bytes([c]) for c in raw)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Formats of other systems: readers of them, each written from what that system's format is.
+"""Readers of formats of other systems, each written from the definition of that format.
 
 Where a format rounds a time or cuts data, near() puts the log's own value in place of one that is what
 rounding or cutting must give; what is not stays, and differs.
@@ -17,7 +17,7 @@ from consumers import Consumer
 
 
 def near(found, wanted, is_time, is_data=None):
-    """The events that were found, with times and data of the log where they agree as far as they can."""
+    """The events found, with times and data of the log if they agree within the format."""
     result = []
     for f, w in zip(found, wanted):
         if is_time(f, w):
@@ -41,14 +41,14 @@ NO_PLACE = {key: "no place" for key in ("late", "fields", "levels", "spans", "ob
 
 
 class Evt(Consumer):
-    """A parser of its lines, here."""
+    """A parser of its lines in this file."""
     suffix = "evt"
     lost = {**NO_PLACE, "threads": "tid is a pthread_t, or else the Linux number",
             "handles": "see threads", "names": "not one with the end of a line in it",
             "losses": "comments"}
 
     def fit(self, events):
-        """The one name that cannot be written is no other."""
+        """The name that cannot be written does not become another name."""
         known = {e.name for e in self.gate.events}
         lost = [name for name in known if b"\n" in name or b"\r" in name]
         assert len(lost) <= 1
@@ -80,7 +80,7 @@ class Evt(Consumer):
 
 
 class Rkh(Consumer):
-    """A decoder of its frames, here."""
+    """A decoder of its frames in this file."""
     suffix = "rkh"
     lost = {**NO_PLACE, "threads": "a pthread_t, or else the Linux number", "handles": "see threads",
             "times": "below 1 us since the epoch before", "first and last": "see times",
@@ -147,7 +147,7 @@ class Rkh(Consumer):
 
 
 class Tracex(Consumer):
-    """A reader of the dump and of its side file, here."""
+    """A reader of the dump and of its side file in this file."""
     suffix = "trx"
     lost = {**NO_PLACE, "threads": "a pthread_t, or else the Linux number", "handles": "see threads",
             "times": "below the tick, and steps of the clock backward", "first and last": "see times",
@@ -192,7 +192,7 @@ class Tracex(Consumer):
 
 
 class Etw(Consumer):
-    """A reader of its buffers and records, here."""
+    """A reader of its buffers and records in this file."""
     suffix = "etl"
     lost = {"threads": "a thread without a Linux number has another", "late": "no place",
             "handles": "of a thread without one its Linux number", "fields": "in the registry's schemas",
@@ -239,10 +239,10 @@ class Etw(Consumer):
 
 
 class Back(Consumer):
-    """Read again by posixtrace; the log it makes by readlog.py."""
+    """Converted back by posixtrace; readlog.py reads the resulting log."""
     of = None
     options = []
-    drop = ()  # properties that the format does not keep at all
+    drop = ()  # properties that the format does not have
 
     def fit(self, events):
         return self.of(self.gate).fit(events)
@@ -260,7 +260,7 @@ class Back(Consumer):
         base = os.path.join(self.gate.folder, "back." + self.of.suffix)
         os.makedirs(base, exist_ok=True)
         events, found = self.log_of(path, base + ".ptl")
-        again = os.path.join(base, os.path.basename(path)) # a log may be called after it
+        again = os.path.join(base, os.path.basename(path)) # the name of a log may come from it
         if os.path.exists(again):
             os.unlink(again)
         subprocess.run([self.gate.tool, "convert", base + ".ptl", "--to", self.to, "-o", again],

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// perfetto_query.js - asks Perfetto's trace processor, run in Node, about a trace.
+// perfetto_query.js - queries a trace with Perfetto's trace processor in Node.
 //
 //	node perfetto_query.js FOLDER TRACE SQL...
 //
-// FOLDER has engine_bundle.js and trace_processor.wasm, as the packages of Perfetto's UI have. Prints
-// for each query a JSON array of rows, a line each.
+// FOLDER has engine_bundle.js and trace_processor.wasm, as in the packages of Perfetto's UI. Prints
+// a JSON array of rows for each query, on one line.
 'use strict';
 const fs = require('fs');
 const path = require('path');
@@ -12,7 +12,7 @@ const vm = require('vm');
 
 const [folder, trace, ...queries] = process.argv.slice(2);
 
-// --- what the bundle expects of a web worker
+// --- the interface of a web worker that the bundle expects
 
 let toEngine = null;
 let received = Buffer.alloc(0);
@@ -38,7 +38,7 @@ scope.globalThis = scope;
 vm.createContext(scope);
 const Bytes = vm.runInContext('Uint8Array', scope);
 
-// --- protocol buffers, as much as the remote procedure calls need
+// --- protocol buffers: the part that the remote procedure calls need
 
 function varint(value) {
 	const bytes = [];

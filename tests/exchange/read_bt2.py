@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What Babeltrace 2 reads in a trace, as JSON lines; for check_exchange.py.
+"""Prints a trace as Babeltrace 2 reads it, as JSON lines; for check_exchange.py.
 
 	python3 read_bt2.py TRACE [PLUGIN_FOLDER]
 """
@@ -11,7 +11,8 @@ import bt2
 
 def value_of(field):
     if isinstance(field, (bt2._StringFieldConst,)):
-        # Babeltrace 2.0.4 keeps the text of the event before in an empty one; its length is right.
+        # Babeltrace 2.0.4 leaves the text of the previous event in an empty one; its length is
+        # right.
         return str(field) if len(field) else ""
     if isinstance(field, bt2._RealFieldConst):
         return float(field)

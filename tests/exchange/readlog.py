@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Reads a completed log of libposixtrace, from what lib/log/FORMAT says and nothing else.
+"""Reads a completed log of libposixtrace; written from lib/log/FORMAT alone.
 
 	python3 readlog.py LOG		proves every block and prints what it holds in a few lines
 """
@@ -34,7 +34,7 @@ assert crc32c(b"123456789") == 0xe3069283
 
 
 def without(data, at):
-    """The bytes with the checksum at that offset counted as zero."""
+    """The bytes with the checksum at that offset set to zero."""
     return data[:at] + bytes(4) + data[at + 4:]
 
 

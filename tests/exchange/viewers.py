@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Formats of viewers: what a viewer's own reader finds, or a reader of its file."""
+"""Formats of viewers, read by the viewer's own reader or by a reader of its file."""
 import collections
 import json
 import math
@@ -13,7 +13,7 @@ from consumers import ESCAPED, Consumer, plain, typed
 
 class Viewer(Consumer):
     def spans_found(self, spans):
-        """All of the log, events that say how long they took included."""
+        """All events of the log, including those with a duration."""
         return self.gate.wanted["spans"] if spans == self.gate.spans else digest(spans.items())
 
 
@@ -151,14 +151,14 @@ class Chrome(Viewer):
                           "pids and handles": digest(handles.items())})
 
     def payload(self, name, args):
-        """The bytes, or what the schema made of them."""
+        """The bytes, or the fields that the schema gives."""
         if "text" in args or "hex" in args or not args.get("fields"):
             return args["text"].encode() if "text" in args else bytes.fromhex(args.get("hex", ""))
         return self.gate.encode(name, typed(args["fields"], self.gate.kinds[name]))
 
 
 class Speedscope(Viewer):
-    """Python's json, and the schema of speedscope's package where that is there."""
+    """Python's json, and the schema of speedscope's package if it is installed."""
     suffix = "speedscope"
     lost = {key: "spans alone" for key in
             ("events", "names", "order", "times", "addresses", "payloads", "truncation", "late", "fields")}

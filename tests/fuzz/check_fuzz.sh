@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# What was once found by fuzzing is found no more, and every target works.
+# Faults that fuzzing found once do not appear again, and every target works.
 # OPEN-08, PRIV-03
 . "${top_srcdir:-${0%/*}/../..}/tests/support/count.sh"
 

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# run.sh SECONDS REPLAY FUZZ [TARGET...] - each target in its turn, SECONDS in all, from the texts in
-# corpus/ and what was kept of earlier runs, in the current folder. REPLAY and FUZZ are the
-# folders of the targets without and with an engine. What is found is left in found/TARGET-*, and
-# the status is 1.
+# run.sh SECONDS REPLAY FUZZ [TARGET...] - runs the targets one after the other, SECONDS in all, in
+# the current folder. They begin with the texts in corpus/ and the inputs kept from earlier runs.
+# REPLAY and FUZZ are the folders of the targets without and with an engine. Findings are stored in
+# found/TARGET-*, and the exit status is then 1.
 #
-# FUZZ_ENGINE says what drives them: libfuzzer, or afl (which wants a build by afl-clang-fast).
-# FUZZ_SEED, a number, asks libFuzzer for the same inputs each time, from corpus/ alone: a number of
-# inputs that depends on the target takes the place of SECONDS.
+# FUZZ_ENGINE is the engine: libfuzzer, or afl (which needs a build by afl-clang-fast).
+# With FUZZ_SEED, a number, libFuzzer uses the same inputs each time, from corpus/ alone. Instead of
+# SECONDS, a number of inputs then ends the run; it depends on the target.
 set -u
 seconds=$1 replay=$2 fuzz=$3 seed=${FUZZ_SEED-}
 shift 3
@@ -55,7 +55,7 @@ inputs() {
 	esac
 }
 
-# The engine compares addresses too, and takes inputs in the order of a folder: both vary.
+# The engine also compares addresses, and reads inputs in the order of the folder: both vary.
 same_addresses() {
 	setarch -R true 2>/dev/null && echo setarch -R
 }
@@ -63,7 +63,7 @@ in_order() {
 	LC_ALL=C ls "seeds/$1" | sed "s|^|seeds/$1/|" | paste -s -d , | tr -d '\n'
 }
 
-# An import says of every input what is wrong with it: nobody would read that.
+# An import prints the faults of every input, which is too much output.
 silence() {
 	case $1 in
 	import_*) echo -close_fd_mask=2 ;;

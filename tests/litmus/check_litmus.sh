@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # make check-litmus: the orderings of lib/ring/ring.h (letters) and of other rooms (words), each in as few
-# accesses as show it, in all the executions that C11 allows, whatever the processor; and that each is
-# needed. By herd7 (of herdtools7), with its model of C11 that lets loads and stores pass each other most.
+# accesses as possible, in all executions that C11 allows on any processor; and each is needed. It
+# runs herd7 (of herdtools7) with the model of C11 that permits the most reordering of loads and
+# stores.
 #
 # HERD7		the program, with -I where it does not know its models
 # TESTS="a b"	these tests alone
@@ -18,14 +19,14 @@ fi
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 
-# relaxed LETTER: the orders of its lines taken away; a fence that is relaxed is none
+# relaxed LETTER: without the orders of its lines; a relaxed fence is removed
 relaxed() {
 	sed "/($1)/s,memory_order_[a-z_]*\([^a-z_]*/\*\),memory_order_relaxed\1,"
 }
 
 # The barrier makes each thread of the process execute a full fence at some point of its
-# instructions, after it was called and before it returns. Where that is, the test lists: one
-# of the places is taken, and what is looked at are the executions in which it lies there.
+# instructions, between the call of the barrier and its return. The test lists the possible points.
+# Each is tried, and herd7 examines the executions with the fence at that point.
 placed() {
 	awk -v place="$1" '
 		/\(\* here\? \*\)/ {

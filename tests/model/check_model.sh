@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # make check-model: the models of the engine, searched exhaustively by spin at the sizes of the file
 # cases. A model holds when nothing is found in all of its states; a fault put into it must be found.
-# What is never reached proves nothing: each statement of a model is, at some of the sizes at which it
-# holds.
-# Prints a table: model, what, sizes, states, verdict. MODELS="ring wake" runs some only.
+# An unreached statement proves nothing, so each statement of a model must be reached, at some of
+# the sizes at which the model holds. Prints a table: model, what, sizes, states, verdict.
+# MODELS="ring wake" runs some only.
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 . "$top_srcdir/tests/support/count.sh"
 
@@ -35,10 +35,10 @@ search() {
 		sed 's/^pan:1: /found: /'
 }
 
-# count_reached MODEL: adds to MODEL.steps what the last search had: "LINE reached" or "LINE missed", and
-# the statement. Sizes are left out of it, so that rows can be compared. Of a statement that stands in
-# several places, as an inline's does, one is enough. To spin a jump and a bare else are none, and an
-# end is none to us.
+# count_reached MODEL: adds the result of the last search to MODEL.steps: "LINE reached" or "LINE
+# missed", and the statement, without sizes, so that rows can be compared. If a statement is in
+# several places, as that of an inline is, one of them is enough. spin does not count a jump or a
+# bare else as statements, and this script does not count an end.
 count_reached() {
 	(cd "$tmp" && ./pan -d) 2>&1 | awk -v file="$1.pml" '
 		FNR == NR {
@@ -76,8 +76,8 @@ unreached() {
 	' "$tmp/$1.steps" | sort -t : -k 2n
 }
 
-# covered MODEL SIZES FAULT: a row says that the model holds at these sizes, or at larger ones. What is
-# found elsewhere may be the model's own fault.
+# covered MODEL SIZES FAULT: a row says that the model holds at these sizes, or at larger ones. At
+# other sizes, the fault found may be one of the model itself.
 covered() {
 	grep -q "^# beyond $1 $3:" "$here/cases" && return 0
 	awk -v model="$1" -v sizes="$2" '

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * complete.pml - a log is completed by another process when its writer is killed: nothing twice,
- * nothing missing (lib/flush/checkpoint.[ch], lib/log/write_resume.c).
+ * complete.pml - another process completes a log when its writer is killed: no event appears twice,
+ * and none is missing (lib/flush/checkpoint.[ch], lib/log/write_resume.c).
  *
- * The ring is the sequence of its events; what was given up (freed) may be overwritten at once.
- * The flusher takes what is there, writes a checkpoint of how far it will have come, writes the
- * block, and gives up what the block holds. It is killed before any step; a block that was written in
- * part is none. The guardian counts what the file has and looks for the checkpoint of that count. It
- * may be killed itself, and is followed by another.
+ * The ring is the sequence of its events; freed events may be overwritten at once. The flusher
+ * reads the available events, writes a checkpoint of its next position, writes the block, and
+ * frees the events of the block. It is killed before any step; a partly written block does not
+ * count. The guardian counts the events in the file and looks for the checkpoint of that number. It
+ * may be killed itself, and another guardian follows.
  *
  * Sizes: EVENTS, BLOCK, KILLS.
  */
@@ -57,7 +57,7 @@ inline write_block()
 	STEP
 		do
 		:: at < place ->
-			assert(at >= freed); /* not given up: it is still what it was */
+			assert(at >= freed); /* not freed: the event is unchanged */
 			file[in_file] = at + 1;
 			in_file++;
 			at++
@@ -81,7 +81,7 @@ proctype Flusher()
 	byte at, place, slot = 1, i;
 
 begin:
-	/* The first one finds an empty file and an empty ring. */
+	/* The first guardian finds an empty file and an empty ring. */
 	atomic {
 		place = freed; /* go_to_claim */
 		if

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * order.pml - the watermark: what is delivered is never undercut by what comes later (lib/ring/DESIGN
- * 5, lib/drain/pass.c).
+ * order.pml - the watermark: no event is published that is older than a delivered one
+ * (lib/ring/DESIGN 5, lib/drain/pass.c).
  *
  * Processors that store late, as x86's do (TSO): a writer's stores wait in a buffer, in order, and
- * reach memory at any moment; the barrier makes one writer's reach it at one point of its
- * instructions. Reading the clock is no store, and may happen before earlier stores are seen.
+ * reach memory at any moment; the barrier flushes one writer's buffer at one point of its
+ * instructions. A clock reading is no store, and may happen before earlier stores are visible.
  *
- * A writer has its first chunk, and each is opened once; that one is used again is ring.pml's. A place is a
- * chunk and a head: the end of one and the start of the next are two.
+ * A writer has its first chunk, and each chunk is opened once; ring.pml models reused chunks. A
+ * place is a chunk and a head: the end of one chunk and the start of the next are two places.
  *
  * Sizes: WRITERS, EVENTS of the first and one of each other, CAP of them in a chunk, PASSES of the reader.
  */
@@ -25,12 +25,12 @@ byte window[WRITERS * CHUNKS] = NEVER, head[WRITERS * CHUNKS], opened[WRITERS * 
 byte stamp[WRITERS * CHUNKS * CAP];
 byte clock;
 
-/* What is true, for the assertion: an event with this time is stamped, and is not delivered. */
+/* The true state, for the assertion: an event with this time is stamped and not delivered. */
 bit missing[TIMES];
 
 /*
- * A store on its way: of the ring's next chunk, with when it was opened, that nobody looks at before; of
- * its window (what it will be); or of its head with its record (the time).
+ * A store in the buffer: of the ring's next chunk, with the time of its opening, which no reader
+ * reads before; of its window (the new value); or of its head with its record (the time).
  */
 mtype = { CHUNK, WINDOW, HEAD, OPENED };
 chan buffer[WRITERS] = [3] of { mtype, byte };
@@ -123,7 +123,10 @@ inline everywhere()
 	w = 0
 }
 
-/* ptx_ring_watch() and bound_of(): i is the latest time such that the writer publishes nothing older. */
+/*
+ * ptx_ring_watch() and bound_of(): i is the latest time such that the writer publishes no older
+ * event.
+ */
 inline look(w)
 {
 	cur = current[w];
@@ -178,7 +181,7 @@ inline look(w)
 	}
 }
 
-/* What was seen published is at hand, and what has come since. */
+/* The records that were seen published are available, and those published since. */
 inline take(w)
 {
 	atomic {
@@ -216,7 +219,9 @@ proctype Reader()
 		:: else -> break
 		od;
 		atomic {
-			/* The merge: all that is at hand and not younger, the oldest first. */
+			/*
+			 * The merge: all available records that are not younger, the oldest first.
+			 */
 			do
 			:: true ->
 				least = NEVER;

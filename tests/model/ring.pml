@@ -3,10 +3,10 @@
  * ring.pml - chunks change hands: writers, a reader, overwriting, jumps and kills (lib/ring/DESIGN
  * 2 to 4 and 8).
  *
- * A step is one access to shared memory of ring_write.c, overwrite.c or ring_read.c, or several
- * to what nobody else looks at then. A writer may leave before any step, as a handler's
- * siglongjmp() or a kill makes it; its ring's next writer mends (ptx_ring_mend) and goes on. Hints
- * are left out: a taker may choose any chunk, which is more than the queues allow.
+ * A step is one access to shared memory of ring_write.c, overwrite.c or ring_read.c, or several to
+ * memory that no other thread reads then. A writer may end before any step, by a handler's
+ * siglongjmp() or a kill; its ring's next writer mends (ptx_ring_mend) and continues. The model has
+ * no hints: a writer may choose any chunk, which is more than the queues allow.
  *
  * Not here: a jump inside the counting of an overwritten chunk, which may count twice (DESIGN 8).
  *
@@ -34,12 +34,12 @@ byte clock;
 byte jumps;
 byte writers;
 
-/* What is true, for the assertions; the program has none of this. */
+/* The true state, for the assertions; the program does not have it. */
 byte time_of[RINGS * EVENTS];
 bit published[RINGS * EVENTS], delivered[RINGS * EVENTS];
 byte dropped, gone_time;
 
-/* A step of a writer, before which it may be gone. */
+/* A step of a writer, before which it may be killed. */
 #define STEP \
 	atomic { \
 		if \
@@ -213,7 +213,7 @@ inline close_chunk(filled, follower, follower_gen)
 #endif
 }
 
-/* To another chunk; n is NONE if there is none. */
+/* Changes to another chunk; n is NONE if there is none. */
 inline turn(r, c, n)
 {
 	STEP take_free(r, n) END;
@@ -263,7 +263,7 @@ inline turn(r, c, n)
 	fi
 }
 
-/* As ptx_ring_mend: what the one before was about is finished or taken back. */
+/* As ptx_ring_mend: completes or undoes the steps of the previous writer. */
 inline mend(r, c)
 {
 	k = 0;
@@ -344,7 +344,7 @@ again:
 	od;
 	goto end;
 gone:
-	/* What was not published is not an event. */
+	/* A record that was not published is no event. */
 	atomic {
 		if
 		:: seq < EVENTS -> seq++
@@ -362,7 +362,9 @@ end:
 
 #define THERE(n, g) (gen[n] == (g) && (state[n] == OPEN || state[n] == CLOSED))
 
-/* ptx_ring_find: the oldest chunk of the ring that is left, of those that were there at the start. */
+/*
+ * ptx_ring_find: the oldest remaining chunk of the ring, among those that were there at the start.
+ */
 inline find(r)
 {
 	atomic { n = current[r]; g = current_gen[r] }
@@ -372,7 +374,7 @@ inline find(r)
 		was = NONE;
 		i = 0;
 		if
-		:: !THERE(n, g) -> i = CHUNKS /* it is overwritten since */
+		:: !THERE(n, g) -> i = CHUNKS /* it was overwritten since */
 		:: else
 		fi;
 #ifdef FAULT_FIND_YOUNGER
@@ -412,7 +414,7 @@ inline find(r)
 	}
 }
 
-/* One record that was claimed. Its bytes were copied before. */
+/* One claimed record. Its bytes were copied before. */
 inline book(r, what, when)
 {
 	assert(what > 0 && (what - 1) / EVENTS == r);
@@ -530,7 +532,8 @@ lost_it:
 			idle = 0;
 			must_be_after = gone_time;
 			astray = astray + (writers == 0);
-			assert(astray <= 2 * RINGS) /* nobody writes: it finds its place and stays */
+			assert(astray <= 2 * RINGS) /* no thread writes: the reader finds its place
+						     * and keeps it */
 		}
 		find(r);
 next_ring:
@@ -550,7 +553,7 @@ next_ring:
 			fi
 		}
 	od;
-	/* All is read: the account closes, and of what is younger than the cut nothing is missing. */
+	/* All is read: the account is right, and no event younger than the cut is missing. */
 	atomic {
 		end = 0;
 		for (i : 0 .. RINGS * EVENTS - 1) {

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * state.pml - a stream starts, stops, stops by itself when it is full, goes on when there is room, and is
- * cleared, while writers trace and nobody waits for them (lib/ring/DESIGN 6).
+ * state.pml - a stream starts, stops, stops automatically when it is full, restarts when it has
+ * space, and is cleared, while writers trace without locks (lib/ring/DESIGN 6).
  *
- * A step is one access to what writers and the controller share: the region's state (kind and time
- * are one word), the control word by which writers know that it has changed, the pool, the clock.
- * What is done with the stream's lock held is one process, Control: calls and readers. That a record
- * is taken only when nothing older can come is order.pml's; that chunks change hands well, ring.pml's.
+ * A step is one access to the memory that writers and the controller share: the region's state
+ * (kind and time are one word), the control word that shows writers a change, the pool, the clock.
+ * All code under the stream's lock, calls and readers, is one process, Control. order.pml models
+ * that a record is delivered only when no older one can follow; ring.pml models the chunks.
  *
- * Claims, of an event as its call saw the stream: begun when a start had returned and ended before
- * anything else was called, it is delivered or counted; begun when a stop had returned and ended
- * before a start was called, it is neither. None is lost to FULL that was stamped while the stream ran, or
- * that was called when the stream was not full, or had been cleared since. A STOP and a START that are told
- * take turns, each of the times that the stream was full is told once or cleared, and no event follows
- * until it is told that the stream goes on. A stream that was stopped does not run until it is started, one
- * that ran and is cleared runs. One that is full and read empty goes on. When all is over each event called
- * is accounted for once, the pool has all but the open chunks, and the stream runs if that was asked for.
+ * Claims about an event. If its call began after a start had returned and ended before another
+ * call, it is delivered or counted. If its call began after a stop had returned and ended before a
+ * start was called, it is neither. No event is lost to FULL that was stamped while the stream ran,
+ * that was called when the stream was not full, or before a clear. Claims about the stream.
+ * Reported STOPs and STARTs alternate. Each time that the stream was full is reported once or
+ * cleared, and no event follows until the restart is reported. A stopped stream does not run until
+ * it is started; a running stream that is cleared runs. A full stream that is read empty restarts.
+ * At the end each called event is accounted for once, the pool has all chunks but the open ones,
+ * and the stream runs if a call started it.
  *
- * With BEYOND, a reader that must not wait passes over records that are stamped and not published. They
- * then come late, behind marks of younger times, and are booked by what the stream was at their time.
+ * With BEYOND, a reader that must not wait skips records that are stamped and not published. They
+ * are then delivered late, behind marks with younger times, and are counted by the state of the
+ * stream at their time.
  *
- * Not here: a START that the clock dates early, a log that takes no more (flush/transfer.c), several
+ * Not here: a START that the clock dates early, a log that is full (flush/transfer.c), several
  * processes, each with a control word of its own.
  *
  * Sizes: WRITERS, EVENTS of the first and one of each other, CALLS (start, stop, clear in any order),
@@ -35,7 +37,7 @@
 #define M_STOP    1
 #define M_FULL    2
 #define M_RESTART 3
-#define M_RESUMED 4 /* by a clear, and no record tells the reader */
+#define M_RESUMED 4 /* by a clear, which no record reports to the reader */
 
 #define ALL   (WRITERS * EVENTS)
 #define NONE  255
@@ -48,17 +50,23 @@ byte state, since, word = 1, clock, free = ROOM;
 byte stamp[ALL];
 bit published[ALL], taken[ALL], closed[ALL];
 
-/* The drain's: marks that are not told, the oldest first; hand: records were at hand at the last look. */
+/*
+ * The drain's state: unreported marks, the oldest first; hand: records were available at the last
+ * look.
+ */
 byte mark_kind[MARKS], mark_at[MARKS], marks, last, cleared;
 bit running, is_full, full_marked, hand;
 
 #ifdef BEYOND
-/* The phases that delivery has passed: ptx_phases_begin(). */
+/* The phases that the delivery has passed: ptx_phases_begin(). */
 #define PASTS 8
 byte past_at[PASTS], past[PASTS], pasts;
 #endif
 
-/* What is true, for the assertions: how the calls around an event were; if it was stamped while it ran. */
+/*
+ * The true state, for the assertions: the calls around an event; whether it was stamped while the
+ * stream ran.
+ */
 #define UNKNOWN 0
 #define ON      1
 #define OFF     2
@@ -66,11 +74,11 @@ byte phase = OFF;
 byte view_of[ALL];
 bit under_way[ALL], ran[ALL];
 bit is_really_full; /* and that was not cleared */
-byte untold;        /* so many times it was full, and the reader does not know */
-byte told = OFF;    /* what the reader was told last; UNKNOWN: nothing since a clear */
+byte untold;        /* number of times that it was full and the reader does not know */
+byte told = OFF;    /* the last report to the reader; UNKNOWN: none since a clear */
 byte told_at, writers;
 byte accounted;     /* events: read, lost to FULL, cleared or no members */
-byte changing;      /* so many have read the clock at which it is to have stopped */
+byte changing;      /* number of writers that have read the clock for the time of their stop */
 
 #define EVENT(w, n) ((w) * EVENTS + (n))
 #define ME          EVENT(w, n)
@@ -96,7 +104,7 @@ proctype Writer(byte w)
 
 	do
 	:: n < (w == 0 -> EVENTS : 1) ->
-		/* point/event.c: what the lane says holds while the word is the same. */
+		/* point/event.c: the lane is valid while the word is the same. */
 		atomic {
 			view_of[ME] = phase;
 			under_way[ME] = 1;
@@ -106,7 +114,7 @@ proctype Writer(byte w)
 			:: else -> slow = 1
 			fi
 		}
-ask:		/* record.c, prepare_record(): asks the region */
+ask:		/* record.c, prepare_record(): reads the region */
 		atomic {
 			seen = state;
 			if
@@ -179,7 +187,10 @@ mend:		/* ptx_lanes_mend() */
 		fi;
 done:
 		atomic {
-			/* An event that had to be a member is there; the others are not even missing. */
+			/*
+			 * An event that had to be a member is there; the others are not missing
+			 * either.
+			 */
 			assert(view_of[ME] != ON || published[ME] || counted);
 			assert(view_of[ME] != OFF || !counted);
 			assert(!published[ME] || !counted);
@@ -208,7 +219,7 @@ inline add_mark(what, when)
 	last = when
 }
 
-/* The oldest record that may come yet; hand: whether any is published. */
+/* The oldest record that may still be published; hand: whether any is published. */
 inline find()
 {
 	found = NONE;
@@ -228,7 +239,7 @@ inline find()
 }
 
 #ifdef BEYOND
-/* ptx_drain_peek_beyond(): what is not published is not waited for. */
+/* ptx_drain_peek_beyond(): does not wait for unpublished records. */
 inline find_beyond()
 {
 	found = NONE;
@@ -247,7 +258,7 @@ inline find_beyond()
 	e = 0
 }
 
-/* ptx_step_phase(): what the stream was at a time. */
+/* ptx_step_phase(): the state of the stream at a time. */
 inline phase_of(when)
 {
 #ifdef FAULT_LATE_AS_NOW
@@ -339,7 +350,7 @@ inline sync()
 	atomic { s = 0; at = 0; t = 0 }
 }
 
-/* ptx_synthetic_mark() in drain/synthetic.c; a clear does not tell the reader. */
+/* ptx_synthetic_mark() in drain/synthetic.c; a clear reports nothing to the reader. */
 inline tell_mark(silent)
 {
 	if
@@ -399,7 +410,7 @@ inline book(e2)
 {
 	phase_of(stamp[e2]);
 	if
-	:: stamp[e2] <= cleared -> /* it was under way when all was cleared */
+	:: stamp[e2] <= cleared -> /* it was in progress when all was cleared */
 		assert(view_of[e2] == UNKNOWN)
 	:: stamp[e2] > cleared && now_on -> /* delivered */
 		assert(view_of[e2] != OFF);
@@ -419,7 +430,10 @@ inline book(e2)
 	take(e2)
 }
 
-/* One step of drain.c's find_next() and ptx_drain_consume(). A restart is told when something follows. */
+/*
+ * One step of drain.c's find_next() and ptx_drain_consume(). A restart is reported when an event
+ * follows.
+ */
 inline read_one()
 {
 	atomic {
@@ -513,7 +527,7 @@ inline stop()
 	atomic { s = 0; at = 0; t = 0 }
 }
 
-/* posix/clear.c and drain/clear.c; was is the state that it found. */
+/* posix/clear.c and drain/clear.c; was is the state that the call found. */
 inline clear()
 {
 	was = state;
@@ -530,9 +544,10 @@ inline clear()
 	fi;
 	atomic { clock++; to = clock }
 #ifdef FAULT_CLEAR_TELLS_FULL
-	sync(); /* the mark of a writer that has found it full since stays */
+	sync(); /* the mark of a writer that has found the stream full since then remains */
 #endif
-	atomic { /* what is published goes, how late its time may be; there is no watermark here */
+	atomic { /* published events are removed, even with late times; there is no watermark
+		  * here */
 		for (e : 0 .. ALL - 1) {
 			if
 			:: published[e] && !taken[e] && stamp[e] > to -> to = stamp[e]
@@ -572,7 +587,7 @@ inline clear()
 #ifdef FAULT_CLEARED_LATER
 		cleared = clock + 1;
 #else
-		for (e : 0 .. ALL - 1) { /* what is stamped from now on is younger */
+		for (e : 0 .. ALL - 1) { /* later stamps are younger */
 			if
 			:: stamp[e] && !taken[e] && stamp[e] <= to -> cleared = to
 			:: else
@@ -583,7 +598,8 @@ inline clear()
 		found = 0;
 		to = 0
 	}
-	atomic { /* resume_if_full(): who found it full meanwhile is counted, and not told */
+	atomic { /* resume_if_full(): a writer that found it full meanwhile is counted, and not
+		  * reported */
 #ifndef FAULT_CLEAR_NO_RESUME
 		if
 		:: state == FULL ->
@@ -615,19 +631,22 @@ proctype Control()
 		:: stop(); atomic { stopped = 1; phase = OFF }
 		:: clear();
 			atomic {
-				/* It stays as it was; full is suspended by itself, and stays so. */
+				/*
+				 * The state is unchanged; a full stream is suspended by itself and
+				 * remains so.
+				 */
 				stopped = was != RUNNING;
 				phase = (stopped -> OFF : ON);
 				was = 0
 			}
 		fi
-	:: true -> /* a reader's look: peek, consume */
+	:: true -> /* a read: peek, consume */
 		sync();
 		read_one();
 		atomic { more = 0; assert(!stopped || state != RUNNING) }
 	:: calls == CALLS && writers == 0 -> break
 	od;
-	/* Nobody traces any more: what is left is read, until a third look finds nothing. */
+	/* No thread traces any more: the rest is read, until a third look finds no event. */
 	calls = 0;
 	do
 	:: calls < 3 ->

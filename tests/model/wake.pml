@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * wake.pml - no lost wake-up: a reader that sleeps while there is an event never happens (lib/ring/
- * DESIGN 5, lib/ring/wake.c, lib/posix/getnext.c, lib/point/record.c).
+ * wake.pml - no lost wake-up: a reader never sleeps while there is an event (lib/ring/DESIGN 5,
+ * lib/ring/wake.c, lib/posix/getnext.c, lib/point/record.c).
  *
  * Stores reach memory late, as in order.pml. An exchange and a system call let all earlier stores of
  * their processor through first. A sleep is refused when the word is no longer the sleeper's ticket. A
- * writer may leave before any step of its waking, by a jump or as one that is killed; then there is
- * one event more at the end, a STOP, whose writer does not. Whether anybody sleeps for ever is seen as an end
- * of everything that is not an end.
+ * writer may leave before any step of its waking, by a jump or a kill; then there is one more event
+ * at the end, a STOP, whose writer does not. A reader that sleeps for ever shows as an invalid end
+ * state.
  *
  * Sizes: WRITERS, EVENTS of each, READERS, JUMPS.
  */
@@ -20,7 +20,7 @@ byte got;
 byte word; /* waiters: 0, a ticket, or a ticket and WAKING */
 byte tickets;
 bit asleep[READERS];
-bit lock; /* the stream's, of its readers */
+bit lock; /* of the stream, for its readers */
 byte jumps, writers = WRITERS;
 
 proctype Memory(byte w)
@@ -33,7 +33,7 @@ end:
 
 #define SETTLE(w) head[w] = head[w] + waiting[w]; waiting[w] = 0
 
-/* A step of waking, before which its writer may be gone. */
+/* A step of waking, before which its writer may be killed. */
 #define STEP \
 	atomic { \
 		if \
@@ -117,7 +117,7 @@ end:
 	writers--
 }
 
-/* posix_trace_stop(): a fence stands between its event and its look at the word. */
+/* posix_trace_stop(): a fence is between its event and its reading of the word. */
 proctype Stop()
 {
 	byte w = WRITERS, n, seen, r;
@@ -212,7 +212,7 @@ proctype Reader(byte me)
 			fi
 		fi
 	od;
-	/* The last one: whoever waits for more is told that there will be none (shutdown). */
+	/* The last one: shutdown reports to the waiting readers that no more events follow. */
 	atomic {
 		lock = 0;
 		word = 0;
