@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# For tools/check and tools/demo: installs what is missing (Debian 12; as root or with sudo).
+# For tools/check and tools/demo: installs missing packages (Debian 12; as root or with sudo).
 #
-#	need PACKAGE WHAT	WHAT shows that it is there: a command, pc:MODULE of pkg-config, or
-#				header:FILE for the C compiler
-#	want PACKAGE WHAT	the same, but without it there is only less to build and to test
-#	install_missing
+#	need PACKAGE WHAT	WHAT shows that it is installed: a command, pc:MODULE of pkg-config,
+#				or header:FILE for the C compiler
+#	want PACKAGE WHAT	the same, but without it the build and the tests only have fewer
+#	parts install_missing
 
 fail() {
 	echo "$0: $*" >&2
@@ -28,7 +28,7 @@ want() {
 	is_there "$2" || wanted="$wanted $1"
 }
 
-# What every build from a checkout needs.
+# Packages that every build from a checkout needs.
 need_to_build() {
 	need autoconf autoconf
 	need automake automake
@@ -40,7 +40,7 @@ need_to_build() {
 	need make make
 }
 
-# Libraries without which parts of the tool are left out.
+# Libraries for optional parts of the tool.
 want_optional() {
 	want libncurses-dev pc:ncursesw
 	want libexpat1-dev pc:expat
@@ -53,7 +53,7 @@ want_optional() {
 	want python3-dev python3-config
 }
 
-# apt-get prints a page for every package; what it said is in $log.
+# apt-get prints a page for every package; its output is in $log.
 install() {
 	sudo=
 	if [ "$(id -u)" -ne 0 ]; then

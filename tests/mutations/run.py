@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-# Of one check that hangs, since what it tests does.
+# The time limit of a check that hangs because of the fault.
 HANGS_S = 240
 
 
@@ -49,7 +49,7 @@ def read_cases(path):
 
 
 def mutated(case, text):
-    """The file with the fault in it, or None and why there is no one place for it."""
+    """The file with the fault in it, or None and the reason why it has no unique place."""
     lines = text.split("\n")
     bare = [line.strip() for line in lines]
     count = len(case.old)
@@ -125,7 +125,7 @@ def run(command, where, env, seconds):
 
 
 def make(build, env, checks, all_of_it=False):
-    """None, or what the compiler said. A suite of a unit has the library's objects in it."""
+    """None, or the compiler's messages. A suite of a unit contains the library's objects."""
     programs = [check for check in checks if ":" not in check and not check.endswith(".sh")]
     if any(check.startswith("steps") for check in checks):
         programs.append("steps/steps")
@@ -142,7 +142,7 @@ def make(build, env, checks, all_of_it=False):
 
 
 def search_model(source, check, env):
-    """The fault alone, by check_model.sh in a tree that has no more than that."""
+    """Runs check_model.sh for this fault alone, in a tree that has nothing else."""
     with tempfile.TemporaryDirectory() as tree:
         for folder in ("tests/model", "tests/support"):
             shutil.copytree(os.path.join(source, folder), os.path.join(tree, folder))
@@ -153,10 +153,10 @@ def search_model(source, check, env):
 
 
 def notices(check, source, build, env):
-    """Who in the check noticed something; None if nobody did."""
+    """The tests of the check that failed; None if none did."""
     if check.startswith("model:"):
         status, text = search_model(source, check, env)
-        # Here the model finds what it was given: that is success.
+        # Here the model finds the given fault, which is success.
         return "the model" if status == 0 and " found" in text else None
     tests = os.path.join(build, "tests")
     if check.startswith("steps:"):
@@ -198,7 +198,7 @@ def main():
         if why:
             print("FAILED: [%s]: %s" % (case.name, why))
             return finish(len(cases), 0, 1)
-    # What fails without a fault proves nothing.
+    # A check that fails without a fault proves nothing.
     every = sorted({check for case in cases for check in case.by})
     said = make(build, env, every, True)
     if said:

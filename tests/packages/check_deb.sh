@@ -7,7 +7,7 @@
 #
 #	BUILD=FOLDER  the build folder, whose "make deb" builds the packages
 #
-# It runs as root, because it makes the system by debootstrap(8). What is missing skips its part.
+# It runs as root, because it makes the system by debootstrap(8). A missing program skips its part.
 . "$top_srcdir/tests/support/count.sh"
 sources=$(cd "$top_srcdir" && pwd)
 scratch=$(mktemp -d) || exit 99

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# N events of 64 threads, for compose; with SPANS most took a time, up to 9 ms.
+# N events of 64 threads, for compose; with SPANS most have a duration of up to 9 ms.
 BEGIN {
 	srand(9)
 	for (i = 0; i < 8; i++) print "type ev" i, (SPANS && i > 1 ? "ns time" : "u32 n")

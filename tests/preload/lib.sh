@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# preload/lib.sh - what the tests of the shim share; sourced.
+# preload/lib.sh - functions for the tests of the shim; sourced.
 . "${top_srcdir:-${0%/*}/../..}/tests/tools/lib.sh"
 
 build=$(cd "${top_builddir:-..}" && pwd)
@@ -35,7 +35,7 @@ shim() {
 	check "$1 $2: every event is what its schema says" is_empty why
 }
 
-# The guardian may have been left to complete it.
+# The guardian may have to complete it.
 until_complete() {
 	tries=600
 	until "$posixtrace" verify "$log" 2>/dev/null | grep -q ': sound: '; do
@@ -45,7 +45,7 @@ until_complete() {
 	done
 }
 
-# shows PATTERN [NUMBER]: events that match, as many if a number is given.
+# shows PATTERN [NUMBER]: there are events that match, exactly NUMBER if it is given.
 shows() {
 	found=$(grep -c -E -e "$1" "$tmp/events")
 	if test -n "$2"; then test "$found" -eq "$2"; else test "$found" -gt 0; fi && return 0

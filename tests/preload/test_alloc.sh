@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The shim's family alloc: memory is given and taken back as without it, and told of.
+# The shim's family alloc: memory is allocated and freed as without it, and each call is recorded.
 . "${0%/*}/lib.sh"
 
 shim alloc "$probe" alloc
@@ -22,7 +22,7 @@ check "mremap" shows 'alloc.mremap time=[0-9]+ old=0x[0-9a-f]+ old_size=8192 siz
 check "munmap" shows 'alloc.munmap time=[0-9]+ old=0x[0-9a-f]+ size=16384 error=0$' 1
 check "mmap that fails" shows 'alloc.mmap .* size=0 .* error=22 .* result=0xffffffffffffffff$' 1
 
-# Every block that is given back was given before, and is not given twice meanwhile.
+# Every freed block was allocated before, and is not allocated twice in between.
 cat >"$tmp/balance.awk" <<'EOF'
 $3 ~ /alloc.(malloc|calloc|aligned)/ { r = $NF; sub(/result=/, "", r); if (r != "0x0") { if (live[r]) print "twice", $0; live[r] = 1 } }
 $3 == "alloc.realloc" { o = $4; sub(/old=/, "", o); r = $NF; sub(/result=/, "", r); delete live[o]; live[r] = 1 }

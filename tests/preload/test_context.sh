@@ -1,13 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Where preloaded libraries often fail. Each part is a row of CONTEXTS in posixtrace-preload(7).
+# Contexts in which preloaded libraries often fail. Each part is a row of CONTEXTS in
+# posixtrace-preload(7).
 . "${0%/*}/lib.sh"
 
 : "${CC:=cc}"
 POSIXTRACE_PRELOAD=$shim
 export POSIXTRACE_PRELOAD
 
-# [without="-x GLOB"] recorded FAMILIES COMMAND...: as shim, by posixtrace record: traced from before its start.
+# [without="-x GLOB"] recorded FAMILIES COMMAND...: as shim, but with posixtrace record, which
+# traces from before the start.
 recorded() {
 	families=$1
 	shift

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The shim's family dl: libraries are found as without it, from where the caller finds them.
+# The shim's family dl: libraries are found as without it, by the caller's search path.
 . "${0%/*}/lib.sh"
 
 : "${CC:=cc}"
@@ -15,7 +15,7 @@ check "the program itself" shows 'dl.open mode=0x2 path=$' 1
 check "a library that is not there" shows 'dl.opened .* handle=0x0 mode=0x2 path=/no/such/library.so$' 1
 check "dlclose" shows 'dl.close .* handle=0x[0-9a-f]+ result=0$' 2
 
-# Two of one name; the caller's RUNPATH says which.
+# Two libraries with one name; the caller's RUNPATH selects one.
 mkdir "$tmp/a" "$tmp/b"
 cat >"$tmp/caller.c" <<'EOF'
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The shim's family file, and descriptors that are made without a file.
+# The shim's family file, and descriptors that belong to no file.
 . "${0%/*}/lib.sh"
 
 mkdir "$tmp/here"

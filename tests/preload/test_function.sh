@@ -112,7 +112,7 @@ sed -n 's/^{"type":"\([OC]\)","frame":\([0-9]*\).*/\1 \2/p' "$tmp/tree.json" |
 	awk '$1 == "O" { printf "%d", $2; next } { printf "." } END { print "" }' >"$tmp/shape"
 check "the calls nest" grep -qxF 3210.0..10.0.0...210.0..10.0.0.... "$tmp/shape"
 
-# list --probes decides as record does.
+# list --probes makes the same decisions as record.
 run 0 list --probes "$tmp/asm"
 check "a moved function is listed" has out '^function  moved    2 events  f_load$'
 check "a function with room, too" has out '^function  room     2 events  f_endbr_nops$'
@@ -128,7 +128,7 @@ if $cc -O1 -o "$tmp/usdt" "$tmp/usdt.c" 2>/dev/null; then
 	check "a probe is listed with its arguments" has out '^probe     moved    1 event   shop:sold  (-4@%edi 8@%rsi)$'
 fi
 
-# What can be wrong with the option.
+# Wrong values of the option.
 run 125 record -o "$log" --function nothing_of_this_name "$tmp/asm"
 check "no match is an error" has err 'no function of .*asm and its libraries matches'
 run 2 record -o "$log" --function @libc.so.6 "$tmp/asm"

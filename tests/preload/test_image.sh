@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Programs that cannot have the shim run without it: of another C library, static, for another
-# processor, in a root directory without the library; and record finds its library or fails.
+# Programs that the shim cannot be loaded into run without it: with another C library, static, for
+# another processor, in a root directory without the library. record finds its library or fails.
 . "${0%/*}/lib.sh"
 
 unset POSIXTRACE_PRELOAD
@@ -117,7 +117,7 @@ for way in $ways; do
 	check "$way: an ordinary program has the library" has out "^LD_PRELOAD=$shim\$"
 done
 
-# untouched WHY PROGRAM [ARGUMENT]: runs as it does without, however it is executed.
+# untouched WHY PROGRAM [ARGUMENT]: runs as without the shim, with every way to execute it.
 untouched() {
 	why=$1
 	shift
@@ -177,7 +177,7 @@ check "and record says so" has err 'for another processor'
 traced 77 ./caller vfork ./other
 check "the log says that, too" untraced '"other processor"'
 
-# Where the library is not. The root directory has what the programs need, but for the library.
+# A root directory without the library. It has everything else that the programs need.
 mkdir -p root/bin
 copy() {
 	cp "$1" "root/$2"

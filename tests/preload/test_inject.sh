@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# A process that was started without the shim is traced while it runs, and is as before afterwards.
+# A process that was started without the shim is traced while it runs, and is unchanged afterwards.
 . "${0%/*}/lib.sh"
 . "$top_srcdir/tests/tools/targets.sh"
 
@@ -23,7 +23,7 @@ begin() {
 	until_true test -s "$tmp/said"
 }
 
-# The program ends when its input does, and has checked all of its results.
+# The program ends when its input ends, and has checked all of its results.
 finish_target() {
 	exec 5>&-
 	wait "$target"
@@ -34,22 +34,22 @@ finish_target() {
 
 count() { "$posixtrace" dump -e "$1" "$log" 2>/dev/null | wc -l; }
 is_sound() { "$posixtrace" verify "$log" | grep -q ': sound: '; }
-# Four threads that only allocate may be faster than the stream is written: such a loss is counted.
+# Four threads that only allocate may be faster than the flush: such a loss is counted.
 is_even() {
 	"$posixtrace" verify "$log" | sed -n 's/.*called \([0-9]*\) = reported \([0-9]*\) + unread \([0-9]*\) + lost \([0-9]*\).*/\1 \2 \3 \4/p' |
 		{ read -r called reported unread lost && test "$called" -eq $((reported + unread + lost)); }
 }
-# A mapped library can be seen, slots cannot: the program reads its own.
+# Other processes can see a mapped library, but not slots: the program reads its own.
 maps() { grep -c libposixtrace "/proc/$target/maps"; }
 
-# A library of which the program knows nothing at its start.
+# A library that the program loads after its start.
 if echo 'void call(void) { open("/from/a/library", O_RDONLY); }' | ${CC:-cc} -w -include fcntl.h \
 	-shared -fPIC -x c -o "$tmp/late.so" - 2>/dev/null; then
 	PROBE_LIBRARY=$tmp/late.so
 	export PROBE_LIBRARY
 fi
 
-# Is it permitted at all?
+# Is injection permitted at all?
 begin wait
 "$posixtrace" attach -p "$target" -o "$log" -d 50ms >"$tmp/out" 2>"$tmp/err" || {
 	grep -q 'forbids\|not permitted\|seccomp' "$tmp/err" && {
@@ -61,7 +61,7 @@ begin wait
 check "nothing is to be told" is_empty err
 finish_target "a thread that waits"
 
-# All kinds of places where a thread can be.
+# All kinds of code in which a thread can be.
 for kind in wait sleep epoll select cond join sigwait compute allocate; do
 	begin $kind
 	n=0
@@ -77,7 +77,7 @@ for kind in wait sleep epoll select cond join sigwait compute allocate; do
 	finish_target $kind
 done
 
-# What is traced: the calls of all threads, of the program and of its libraries.
+# The calls of all threads, of the program and of its libraries are traced.
 begin calls
 rm -f "$log"
 start "$posixtrace" attach -p "$target" -o "$log" >"$tmp/out" 2>"$tmp/err"
@@ -105,7 +105,7 @@ check "top -p: a page" has out "$target"
 run 0 attach -p "$target" -o "$log" --force -d 100ms --trace none
 finish_target "other commands"
 
-# The tracer is killed at any moment: the process goes on, and can be traced again.
+# The tracer is killed at any moment: the process continues, and can be traced again.
 begin allocate
 for ms in 1 3 10 20 30 50 70 100; do
 	rm -f "$log"
@@ -118,7 +118,7 @@ run 0 attach -p "$target" -o "$log" -d 100ms
 check "it is traced after that" is_sound
 finish_target "killed tracers"
 
-# What is refused, without a change of the process.
+# Refused cases, in which the process is not changed.
 refused() {
 	rm -f "$log"
 	run 1 attach -p "$target" -o "$log" -d 100ms

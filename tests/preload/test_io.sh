@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The shim's family io: files are opened, read and written as without it, and told of.
+# The shim's family io: files are opened, read and written as without it, and each call is recorded.
 . "${0%/*}/lib.sh"
 
 shim io "$probe" io "$tmp/file"

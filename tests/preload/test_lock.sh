@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The shim's families lock and lock-hold: who waited for what, and nothing where nobody waited.
+# The shim's families lock and lock-hold: the thread that waited and its lock, and no event without
+# a wait.
 . "${0%/*}/lib.sh"
 
 shim lock "$probe" contended

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The shim's family process: a family's tree is in the log, whichever way a child was made.
+# The shim's family process: the tree of a family is in the log, with every way to create a child.
 . "${0%/*}/lib.sh"
 
 child() { sed -n "s/^$1 //p" "$tmp/out"; }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Programs that are compiled with sanitizers, by gcc and by clang, are under record what they are without.
+# Programs that are compiled with sanitizers, by gcc and by clang, behave the same with record and
+# without.
 . "${0%/*}/lib.sh"
 
 source=$(cd "${0%/*}" && pwd)/sanitized.c
@@ -31,12 +32,13 @@ same_status() {
 same_output() { diff "$tmp/plain.out" "$tmp/traced.out"; }
 has_event() { "$posixtrace" dump -e "$1" "$log" | grep -q .; }
 
-# try NAME FAULT TITLE COMPILER FLAG...: FAULT is found, with TITLE on standard error; - for none
+# try NAME FAULT TITLE COMPILER FLAG...: FAULT is found, with TITLE on standard error; - for no
+# fault
 try() {
 	name=$1 fault=$2 title=$3
 	shift 3
 	program=$tmp/$name
-	# What cannot be compiled or run here is not tested.
+	# Programs that cannot be compiled or run here are not tested.
 	command -v "$1" >/dev/null && "$@" -w -g -O1 -pthread -o "$program" "$source" -ldl 2>/dev/null || return
 	plain
 	test $plain -eq 5 || return
@@ -57,7 +59,7 @@ try() {
 	check "$name, $fault: it is found" grep -q "$title" "$tmp/traced.err"
 }
 
-# clang finds its shared run-time only where it is told to.
+# clang finds its shared run-time only with an explicit path.
 clang_asan() {
 	folder=$(dirname "$(clang -print-file-name="libclang_rt.asan-$(uname -m).so" 2>/dev/null)")
 	try clang-asan-shared use-after-free heap-use-after-free clang -fsanitize=address -shared-libasan \

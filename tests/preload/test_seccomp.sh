@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Programs that may make few system calls do the same with record and without; what the library makes is
-# none of them, and what is lost is counted.
+# Programs that may make few system calls do the same with record and without. The library makes
+# none of the forbidden calls, and lost events are counted.
 . "${0%/*}/lib.sh"
 
 log=$tmp/log.ptl
@@ -86,7 +86,7 @@ for families in '' all; do
 	fi
 done
 
-# The stream is the program's own.
+# The program creates the stream itself.
 for how in prctl seccomp; do
 	shim io,process "$probe" filter $how 100
 	check "with a log of its own, $how" exits 3

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The shim's family signal: handlers do as without it, and the program never finds another's words.
+# The shim's family signal: handlers run as without it, and the program never reads back another
+# handler than its own.
 . "${0%/*}/lib.sh"
 
 shim signal "$probe" signal

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The shim's family thread: threads begin and end, and are cancelled, as without it.
+# The shim's family thread: threads begin, end and are cancelled as without it.
 . "${0%/*}/lib.sh"
 
 shim thread "$probe" thread

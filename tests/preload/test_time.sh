@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The shim's family time: who slept, and for how long.
+# The shim's family time: the threads that slept, and the durations.
 . "${0%/*}/lib.sh"
 
 shim time "$probe" sleep

@@ -41,7 +41,7 @@ DocumentRoot $tmp/www
 END
 
 
-# The daemon's whole life as one program: what an init script does with start and stop.
+# The daemon's whole life as one program: the steps of an init script for start and stop.
 cat >"$tmp/life" <<'END'
 #!/bin/sh
 # life CONFIG URL REQUESTS PIDFILE

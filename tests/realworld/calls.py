@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Failed look-ups of files: those of strace -f beside those of posixtrace record, for each process.
+"""Compares the failed look-ups of files of strace -f with those of posixtrace record.
 
     calls.py NAME STRACE EVENTS     EVENTS is of `posixtrace dump --json`
 

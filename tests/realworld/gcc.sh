@@ -24,7 +24,8 @@ work() {
 }
 compare
 
-# Which process executed what, with what exit status, as whose child. One of each: numbers differ.
+# The program, exit status and parent of each process. Equal ones count once, because process
+# numbers differ.
 families=process
 once traced record
 "$posixtrace" dump --json "$log" >"$tmp/events"

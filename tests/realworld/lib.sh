@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# realworld/lib.sh - programs nobody changed, without the shim and with it; sourced by each of them.
+# realworld/lib.sh - runs unchanged programs without the shim and with it; each script sources it.
 #
-#	PACKAGES                what must be installed, as "PACKAGE WHAT" of tools/prepare.sh, one a line
-#	work PREFIX...          in the script: runs the program behind the prefix, output to standard output
-#	compare                 runs it in pairs, without prefix and with record; compares, prints a result
+#	PACKAGES the packages needed, as "PACKAGE WHAT" of tools/prepare.sh, one on a line work
+#	PREFIX... in the script: runs the program behind the prefix, output to standard output
+#	compare runs it in pairs, without prefix and with record; compares, prints a result
 #
-# PTX_PAIRS says how many pairs; PTX_TRACE which families instead of the default.
+# PTX_PAIRS is the number of pairs; PTX_TRACE selects other families than the default.
 : "${top_srcdir:=..}" "${top_builddir:=$top_srcdir}"
 . "$top_srcdir/tests/support/count.sh"
 . "$top_srcdir/tools/prepare.sh"
@@ -55,13 +55,13 @@ once() {
 	work "$@" >"$tmp/out.$kind" 2>"$tmp/err.$kind" </dev/null
 	echo $? >"$tmp/status.$kind"
 	end=$(now)
-	# A script may know better what counts.
+	# A script may define its own measure.
 	test -s "$tmp/cost.$kind" || echo $((end - begin)) >"$tmp/cost.$kind"
 }
 
 is_sound() { "$posixtrace" verify "$log" | grep -q ': sound: '; }
 
-# What was lost, with its causes; all of it told.
+# The losses with their causes; all of them are reported.
 losses() { "$posixtrace" verify "$log" 2>/dev/null | sed -n 's/.* lost \([0-9].*\)/\1/p'; }
 events() { "$posixtrace" verify "$log" 2>/dev/null | sed -n 's/.* called \([0-9]*\) .*/\1/p'; }
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# nginx under wrk: what it serves, how fast, and how many connections it accepts.
+# nginx under wrk: its responses, its speed, and the number of connections that it accepts.
 PACKAGES='nginx-light /usr/sbin/nginx
 wrk wrk
 curl curl'
@@ -32,7 +32,7 @@ http {
 }
 END
 url=http://127.0.0.1:$port
-# Cost is the time a request took.
+# The cost is the time of a request.
 work() {
 	"$@" nginx -c "$tmp/nginx.conf" -p "$tmp" &
 	server=$!

@@ -5,7 +5,7 @@ PACKAGES='python3 /usr/bin/python3
 libpython3.11-testsuite /usr/lib/python3.11/test/test_json/__init__.py'
 . "${0%/*}/lib.sh"
 
-# How long it took is in what it says.
+# Its output contains the duration.
 work() {
 	"$@" /usr/bin/python3 -m unittest -v test.test_json >"$tmp/said" 2>&1
 	result=$?

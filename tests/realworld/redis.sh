@@ -10,7 +10,8 @@ socket=$tmp/redis.sock
 cli() { redis-cli -s "$socket" "$@"; }
 is_up() { cli ping 2>/dev/null | grep -q PONG; }
 
-# The server's life. Cost is the time that the benchmark took; the server's own figures stay in $tmp/info.
+# The server's life. The cost is the time of the benchmark; the server's own figures remain in
+# $tmp/info.
 work() {
 	"$@" redis-server --port 0 --unixsocket "$socket" --save '' --appendonly no --io-threads 1 \
 		--dir "$tmp" --logfile "$tmp/redis.log" &
@@ -33,14 +34,15 @@ work() {
 compare
 
 value() { sed -n "s/^$1://p" "$tmp/info"; }
-# The server tells what was before: there come the connection of shutdown, the commands info and shutdown.
+# The server's figures are older than the end: the connection of shutdown and the commands info and
+# shutdown follow.
 connections=$(($(value total_connections_received) + 1))
 "$posixtrace" dump --json "$log" >"$tmp/events"
 accepted() { grep '"event":"net.accept"' "$tmp/events" | grep '"accepted":[0-9]'; }
 check "as many connections are in the log as the server accepted" test "$(accepted | wc -l)" -eq $connections
 echo "redis: $(accepted | wc -l) accepted, the server says $connections"
 
-# A command that is not pipelined is one read of a descriptor that accept() gave.
+# A command that is not pipelined is one read of a descriptor that accept() returned.
 awk '
 	function number(key,   at) {
 		at = index($0, "\"" key "\":")

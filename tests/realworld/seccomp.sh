@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Programs that allow themselves few system calls: by filters that kill, and in strict mode.
+# Programs that restrict themselves to few system calls: by filters that kill, and in strict mode.
 PACKAGES=
 . "${0%/*}/lib.sh"
 

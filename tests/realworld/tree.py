@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The tree of processes that a log of record, or strace -f -e trace=process, tells of.
+"""Prints the tree of processes of a log of record, or of strace -f -e trace=process.
 
 	tree.py log EVENTS      of `posixtrace dump --json`
 	tree.py strace FILE
@@ -53,7 +53,7 @@ def of_log(path):
         fields = event.get("fields", {})
         name, pid = event["event"], event["pid"]
         if name == "process.start":
-            # A process that was spawned by a parent that is not traced is nobody's child.
+            # A process whose parent is not traced is a root of the tree.
             if tree.first is None or pid == tree.first:
                 tree.of(pid)
             tree.of(pid).programs.append(fields["program"])

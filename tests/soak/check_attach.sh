@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Streams come to a busy process and go while another is read. CREATE-04, SHUT-02, GETNEXT-13
+# Streams of a busy process are created and end while another is read. CREATE-04, SHUT-02,
+# GETNEXT-13
 #
-# PTX_SOAK_CYCLES and PTX_SEED say how often, and which.
+# PTX_SOAK_CYCLES is the number of cycles, PTX_SEED the seed.
 : "${top_builddir:=.}"
-# Sanitizers keep memory that was freed: then there is more than before.
+# Sanitizers keep freed memory, so there is more than before.
 if nm -D "$top_builddir/lib/.libs/libposixtrace.so" | grep -q '__[at]san_init'; then
 	echo "not under a sanitizer"
 	exit 77

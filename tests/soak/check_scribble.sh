@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# One side writes anything into the memory that it shares while the other is at work. PRIV-03
+# One side writes random values into the shared memory while the other works. PRIV-03
 #
-# PTX_SOAK_WRITES and PTX_SEED say how often, and which; PTX_SOAK_ROUND does one round again.
+# PTX_SOAK_WRITES is the number of writes, PTX_SEED the seed; PTX_SOAK_ROUND repeats one round.
 : "${top_builddir:=.}"
 seed=${PTX_SEED-$(date +%s)}
 echo "seed $seed"

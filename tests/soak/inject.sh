@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# make soak-inject: the preload library is loaded into busy programs, attached and detached again
-# and again. Each program checks its own results, and must end as it would have.
+# make soak-inject: the preload library is loaded into busy programs, attached and detached
+# repeatedly. Each program checks its own results, and must end as without it.
 #
 # PTX_SOAK_CYCLES  cycles for each program, 10000 by default
 # PTX_PROGRAMS     load redis nginx postgres python java node firefox, or some of them; those that
@@ -9,7 +9,7 @@
 # PTX_KILLS        each cycle of this number is ended by SIGKILL at a random moment; 10 by default
 #
 # Each program has a line: cycles, refusals ("no safe place"), kills, events, and whether its results
-# were right. The account of each log must be even.
+# were right. The account of each log must be right.
 . "${top_srcdir:-${0%/*}/../..}/tests/tools/lib.sh"
 . "$top_srcdir/tests/tools/targets.sh"
 
@@ -37,7 +37,7 @@ add_log() {
 # A random number below $1.
 below() { awk -v n="$1" -v seed="$(od -An -N4 -tu4 /dev/urandom)" 'BEGIN { srand(seed); print int(rand() * n) }'; }
 
-# cycle_all NAME PID...: attaches to the processes in turn until there were enough cycles, or one of
+# cycle_all NAME PID...: attaches to the processes in turn until there are enough cycles, or one of
 # them has ended.
 cycle_all() {
 	name=$1
@@ -186,7 +186,7 @@ with_postgres() {
 	start sh -c 'while "$@"; do :; done' sh $as "$bin/pgbench" -h "$tmp/pg" -c 4 -T 30 postgres >"$tmp/pgbench.said" 2>&1
 	load=$pid
 	sleep 2
-	# The postmaster and its processes; those of clients come and go.
+	# The postmaster and its processes; those of clients start and end.
 	# shellcheck disable=SC2046
 	cycle_all postgres "$target" $(ps -o pid=,args= --ppid "$target" | awk '/writer|checkpointer|autovacuum/ { print $1 }')
 	kill "$load"
@@ -198,7 +198,7 @@ with_postgres() {
 	check "postgres: it ends with 0" test $? -eq 0
 }
 
-# Its first process; those of pages have filters, and are refused.
+# Its first process; the processes of pages have filters, and are refused.
 with_firefox() {
 	has_program firefox-esr || has_program firefox || return
 	firefox=$(command -v firefox-esr || command -v firefox)

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# make soak-inject-kills: the process that loads the library into another is killed at each step, which
-# is before and after each of its calls of ptrace(2). The other process must go on and be right.
+# make soak-inject-kills: the process that loads the library into another is killed at each step,
+# that is, before and after each of its calls of ptrace(2). The other process must continue, with
+# right results.
 #
-# PTX_KINDS  what the process does, see preload/probe_inject.c
+# PTX_KINDS the tasks of the process, see preload/probe_inject.c
 # PTX_EVERY  each step of this number only; 1 by default
 . "${top_srcdir:-${0%/*}/../..}/tests/tools/lib.sh"
 . "$top_srcdir/tests/tools/targets.sh"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Threads that serve, ask, start programs and raise exceptions, until the input ends."""
+"""Threads that serve, send requests, start programs and raise exceptions, until the input ends."""
 import http.server
 import json
 import select

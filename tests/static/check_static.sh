@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# make check-static: cppcheck, clang-tidy (../../.clang-tidy) and gcc -fanalyzer find nothing in the
-# library but what the file known explains. TOOLS="tidy" and FILES="lib/ring/*.c" run a part; a tool
-# that is missing is told.
+# make check-static: cppcheck, clang-tidy (../../.clang-tidy) and gcc -fanalyzer report only
+# warnings about the library that the file known explains. TOOLS="tidy" and FILES="lib/ring/*.c" run
+# a part; a missing tool is reported.
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 . "$top_srcdir/tests/support/count.sh"
 LC_ALL=C
@@ -16,7 +16,7 @@ trap 'rm -rf "$scratch"' EXIT
 whole=${FILES:+no}
 : "${TOOLS:=cppcheck tidy analyzer}"
 
-# Each prints FILE:LINE: warning: TEXT [CHECK]. What is outside the tree is not ours to mend.
+# Each prints FILE:LINE: warning: TEXT [CHECK]. Warnings about files outside the tree are ignored.
 run_cppcheck() {
 	# shellcheck disable=SC2086
 	cppcheck --enable=warning,portability --std=c11 --quiet --template='{file}:{line}: warning: {message} [{id}]' \
@@ -35,7 +35,7 @@ run_analyzer() {
 	done
 }
 
-# What each of them must see: a tool that says nothing may not have run at all.
+# A fault that each of them must report: a tool without any report may not have run at all.
 cat >"$scratch/bad.c" <<'EOF'
 #include <stdlib.h>
 int f(int *p);

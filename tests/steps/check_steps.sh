@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# A part of make check-steps: every 47th instruction of each way of posix_trace_event(), others each
-# time. EVENT-13, EVENT-14, FORK-02, FORK-08, FORK-10, EXIT-05
+# A part of make check-steps: every 47th instruction of each path of posix_trace_event(), with other
+# ones in each run. EVENT-13, EVENT-14, FORK-02, FORK-08, FORK-10, EXIT-05
 #
-# PTX_SEED says which; STEPS another distance.
+# PTX_SEED selects them; STEPS is another distance.
 : "${top_builddir:=.}"
 PTX_SEED=${PTX_SEED-$(date +%s)}
 echo "seed $PTX_SEED"

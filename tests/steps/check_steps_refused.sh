@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Where membarrier(2) is refused, a reader that does not wait finds every event whose call has returned,
-# whatever instruction of a trace point another thread or process is suspended at. STOP-07, TRY-03
+# If the system refuses membarrier(2), a reader that does not wait finds every event whose call has
+# returned, while another thread or process is suspended at any instruction of a trace point.
+# STOP-07, TRY-03
 : "${top_srcdir:=$(dirname "$0")/../..}"
 : "${top_builddir:=.}"
 . "$top_srcdir/tests/support/count.sh"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# make check-steps-seeded [CASES='NAME...']: faults in a copy of the source, which steps must find. In a
-# checkout where autogen.sh ran.
-# Prints a table: fault, path, action, failures of tries, verdict.
+# make check-steps-seeded [CASES='NAME...']: puts faults into a copy of the source, which steps must
+# find. It needs a checkout in which autogen.sh has run. Prints a table: fault, path, action,
+# failures of tries, verdict.
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 . "$top_srcdir/tests/support/count.sh"
 
@@ -23,7 +23,7 @@ is_found() {
 	esac
 }
 
-# That of the tree would complete the logs as if nothing were wrong.
+# The guardian of the tree would complete the logs and hide the fault.
 POSIXTRACE_GUARDIAN=$tmp/build/lib/posixtrace-guardian
 export POSIXTRACE_GUARDIAN
 printf '%-20s %-16s %-8s %s\n' fault path action verdict

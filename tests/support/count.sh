@@ -6,8 +6,8 @@
 #	check "the map has every function" test "$a" = "$b"
 #	finish
 
-# Whoever runs the script may ignore SIGHUP, SIGINT, SIGQUIT or SIGPIPE, as nohup does. A shell
-# cannot restore what was ignored when it began, so the script is begun again.
+# The caller of the script may ignore SIGHUP, SIGINT, SIGQUIT or SIGPIPE, as nohup does. A shell
+# cannot restore signals that were ignored at its start, so the script starts again.
 ignored=$(sed -n 's/^SigIgn:.*\(....\)$/\1/p' /proc/self/status 2>/dev/null)
 if [ -z "${PTX_SIGNALS_RESTORED-}" ] && [ $((0x${ignored:-0} & 0x1007)) -ne 0 ] && [ -f "$0" ] &&
 	env --default-signal=HUP true 2>/dev/null; then

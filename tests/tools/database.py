@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Whether a database has the tables of posixtrace query: database.py POSIXTRACE LOG DATABASE
+"""Checks that a database has the tables of posixtrace query: database.py POSIXTRACE LOG DATABASE
 
 Columns and rows of every table are compared; each value as SQLite quotes it, with its type.
 """
@@ -25,7 +25,7 @@ for table in "events", "spans", "losses", "types", "threads", "objects":
         print("%s: columns %s, and in query %s" % (table, here, there))
         failed = True
         continue
-    # A blob with text in it is no CSV: everything as one hexadecimal text.
+    # A blob with text in it is not valid CSV: everything as one hexadecimal text.
     columns = " || '|' || ".join('quote("%s")' % name.replace('"', '""') for name in here)
     sql = "select hex(%s) from %s" % (columns, table)
     ours, theirs = [row[0] for row in db.execute(sql)], [row[0] for row in query(sql)[1:]]

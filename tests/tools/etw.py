@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What posixtrace makes of logs of Event Tracing for Windows, against what is known of them.
+"""Compares the conversion of logs of Event Tracing for Windows with known facts about them.
 
 expected JSONL EXPECTED     the events of convert --to jsonl are those of the .expected.json
 make CASE FROM TO           a copy of a log with one thing made wrong
@@ -26,7 +26,7 @@ def events(all_lines):
 
 
 def raw_of(line):
-    """The record: all of the data, or what its last eight bytes say is one behind decoded fields."""
+    """The record: all of the data or, behind decoded fields, the record that its last 8 bytes describe."""
     d = data_of(line)
     if d[-4:] == b"ETWR":
         size = struct.unpack("<I", d[-8:-4])[0]
@@ -130,7 +130,7 @@ def put(data, at, form, *values):
 def make(case, source, target):
     with open(source, "rb") as file:
         d = bytearray(file.read())
-    first = struct.unpack("<I", d[:4])[0]           # where buffer 1 begins
+    first = struct.unpack("<I", d[:4])[0]           # the offset of buffer 1
     shift = 8 if d[74] == 2 else 0
     log = 72 + 32                                   # the log file header
     record_at = first + 72
@@ -236,7 +236,7 @@ def make(case, source, target):
         size = struct.unpack("<H", d[record_at:record_at + 2])[0]
         put(d, record_at + (size + 7) // 8 * 8 + 16, "<q",
             struct.unpack("<q", d[record_at + 16:record_at + 24])[0] - 1000)
-    elif case == "extension":                       # the second record goes on with the first
+    elif case == "extension":                       # the second record continues the first
         size = struct.unpack("<H", d[record_at:record_at + 2])[0]
         d[record_at + (size + 7) // 8 * 8 + 4] = 5
     else:
@@ -266,7 +266,7 @@ PAIRS = [("_start", "_stop"), ("_start", "_end"), ("_begin", "_end"), ("_enter",
 
 
 def class_of(name, names):
-    """By the rule of the manual, with another implementation of version 5."""
+    """By the rule of the manual, with another implementation of version 5 of UUIDs."""
     if name in SYSTEM:
         return "posixtrace-stream", None
     if name == "posix_trace_unnamed_userevent":
@@ -333,7 +333,7 @@ def exported(path, log_path, option=""):
     for number, (raw, guid, kind) in types.items():
         name = raw.decode("utf-8", "surrogateescape")
         if any("\udc80" <= c <= "\udcff" for c in name):
-            continue                                # uuid5 takes text alone
+            continue                                # uuid5 accepts text only
         stem, wanted = class_of(name, names)
         same("class of " + name, guid, uuid.uuid5(SPACE, stem))
         same("type of " + name, kind, STREAM[number][0] if wanted is None else wanted)

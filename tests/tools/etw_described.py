@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Makes logs of Event Tracing for Windows whose payloads are described.
+"""Makes logs of Event Tracing for Windows with descriptions of the payloads.
 
 etw_described.py CASE FROM TO    FROM is a sample; its first buffer stays, all others are replaced
 
@@ -137,7 +137,7 @@ CASES = {
         perfinfo(32, 24, struct.pack("<QII3Q", 1, 4711, 77, 0x1000, 0x2000, 0x3000)),
         perfinfo(46, 15, struct.pack("<QI", 0x7FF612345678, 77)),   # too short
     ],
-    # Two of each overlap; all are logged by one thread, as a creator does.
+    # Two of each overlap; one thread logs all of them, as a creator does.
     "lives": lambda: [
         system(kind, 3, struct.pack("<QIIIiI", 1, number, 4, 1, 259, 0) + b"a\0" + wide("a"))
         for kind, number in ((1, 4711), (1, 4712), (2, 4711), (2, 4712))
@@ -192,7 +192,7 @@ CASES = {
                           ("count", 0, 8, 0, None, 1, 4), ("values", 4, 6, 0, None, 2, 2),
                           ("text", 0, 1, 0, None, 1, 0)), task="Drawing ", opcode="win:Start"),
     ],
-    # A map of many values: in no order, and one twice, of which the first name holds.
+    # A map of many values: unsorted, and one value twice, of which the first name is valid.
     "maps": lambda: [
         map_info("Many", 1, tuple((i * 7919 % 4001, "n%d" % i) for i in range(3000)) + ((0, "again"),)),
         event_info(5, 0, (("v", 32, 8, 0, "Many", 4, 0),), opcode="win:Start"),
@@ -207,13 +207,14 @@ CASES = {
         tracelogging("Short", field("a", 8), b"\1"),
         event(0, b"", channel=11, items=((11, struct.pack("<H", 900) + b"\0x\0"),)),
     ],
-    # A struct that contains itself, counts that no payload has, and an entity that grows.
+    # A struct that contains itself, counts larger than any payload, and an entity that grows.
     "deep": lambda: [
         event_info(6, 0, (("a", 1, 1, 2, None, 1, 0), ("b", 1, 0, 2, None, 1, 0), ("c", 0, 8, 0, None, 1, 4)), top=1),
         event_info(9, 0, (("n", 0, 8, 0, None, 1, 4), ("v", 4, 6, 0, None, 0, 2))),
         event(6, bytes(64)), event(9, struct.pack("<I", 0xFFFFFFFF)), event(9, struct.pack("<IH", 60000, 1)),
     ] + manifest('<!DOCTYPE a [<!ENTITY e "eeee"><!ENTITY f "&e;&e;&e;">]><a>&f;</a>', 1),
-    # A layout is dropped after a field of it asked for a map; and a list of fields is too long.
+    # A layout is discarded after one of its fields requested a map; and a list of fields is too
+    # long.
     "dropped": lambda: [
         map_info("Colors", 1, ((1, "Red"),)),
         event_info(6, 0, (("color", 0, 8, 0, "Colors", 1, 4), ("s", 1, 5, 9, None, 1, 0))),
@@ -221,7 +222,7 @@ CASES = {
         event(7, struct.pack("<I", 1)),
     ] + manifest("<provider><template tid='a'>" + "<data name='a' inType='win:UInt8'/>" * 1100 +
                  "</template></provider>", 2),
-    # Small descriptions that refer to one long text, or to one long list of fields, a great many times.
+    # Small descriptions that refer very often to one long text, or to one long list of fields.
     "bomb": lambda: bomb() + [event(7, struct.pack("<I", 1))],
 }
 

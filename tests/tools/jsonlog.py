@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the scripts about foreign formats share: the lines of convert --to jsonl, and how they fail."""
+"""For the scripts about foreign formats: the lines of convert --to jsonl, and failures."""
 import json
 import sys
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# tools/lib.sh - what the tests of posixtrace share; sourced, with top_builddir set by make check.
+# tools/lib.sh - functions for the tests of posixtrace; sourced, with top_builddir set by make
+# check.
 #
 # check and finish are those of support/count.sh.
 . "${top_srcdir:-${0%/*}/../..}/tests/support/count.sh"
@@ -7,7 +8,7 @@
 LC_ALL=C.UTF-8 TZ=UTC0
 export LC_ALL TZ
 
-# Descriptors of whoever runs the tests, such as make -j, are not of the programs that are tested.
+# Closes descriptors of the caller, such as those of make -j, for the tested programs.
 exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
 
 # Times are whole numbers that mawk would print as 3e+09.
@@ -24,7 +25,7 @@ else
 	posixtrace=$tools/posixtrace
 fi
 
-# What a sanitizer finds in the tool must not look like one of the tool's own answers.
+# A sanitizer's exit status must differ from those of the tool.
 ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}exitcode=99
 LSAN_OPTIONS=${LSAN_OPTIONS:+$LSAN_OPTIONS:}exitcode=99
 UBSAN_OPTIONS=${UBSAN_OPTIONS:+$UBSAN_OPTIONS:}exitcode=99
@@ -48,7 +49,7 @@ has_format() {
 	"$posixtrace" convert --list | grep -q "^$1 "
 }
 
-# Whether report takes templates.
+# Whether this build of report has templates.
 has_templates() {
 	! "$posixtrace" report -t "$tmp/no.trcfmt" --check 2>&1 | grep -q 'built without templates'
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Where events are missing, by an export of posixtrace: losses_of.py FORMAT FILE
+"""Prints the times of lost events in an export of posixtrace: losses_of.py FORMAT FILE
 
 One line for each place, in its order: BEGIN_NS END_NS, and of ctf how many events.
 """
@@ -14,7 +14,7 @@ PACKET = struct.Struct("<I16sIQQQQQQQ")
 
 
 def ctf(path):
-    """Discarded events are lost between the end of the packet before and that of the packet."""
+    """Discarded events are lost between the end of the previous packet and that of this one."""
     folder = pathlib.Path(path)
     metadata = (folder / "metadata").read_bytes().decode(errors="replace")
     offset = int(re.search(r"offset_s = (-?\d+)", metadata)[1]) * 10**9

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Prints what zsh offers for a command line, a word each line: zsh -f offers.zsh FOLDER LINE
+# Prints the words that zsh offers for a command line, one on each line: zsh -f offers.zsh FOLDER
+# LINE
 #
 # The folder has the function _posixtrace. Completion works in an interactive shell only, so one
 # runs on a pseudo-terminal. compadd is replaced there by a function that prints the matches.

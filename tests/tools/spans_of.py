@@ -35,7 +35,7 @@ def fields(data):
 
 
 def stacked(edges):
-    """Slices of tracks out of (time, track, name or None), in the order in which a reader takes them."""
+    """Slices of tracks, made of (time, track, name or None) in the order in which a reader reads them."""
     stacks = collections.defaultdict(list)
     for ns, track, name in sorted(edges, key=lambda edge: edge[0]):
         if name is not None:
@@ -51,7 +51,7 @@ def signed(value):
 
 
 def perfetto(path):
-    """Perfetto's trace processor sorts packets by time; those of equal times stay in the file's order."""
+    """Perfetto's trace processor sorts packets by time; those with equal times keep the file's order."""
     names, edges, lost = {}, [], set()
     with open(path, "rb") as file:
         data = file.read()

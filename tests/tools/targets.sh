@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # tools/targets.sh - processes for posixtrace to trace; sourced after lib.sh.
 #
-# All that was started is ended when the test ends. Nothing waits for ever: until_true gives up.
+# All started processes are ended when the test ends. No function waits for ever: until_true gives
+# up.
 
 victim=${top_builddir:-..}/tests/tools/victim
 test -x "${victim%/*}/.libs/victim" && victim=${victim%/*}/.libs/victim
@@ -27,7 +28,7 @@ until_true() {
 	done
 }
 
-# start COMMAND...: in the background, its id in $pid; no descriptors of a puppet's.
+# start COMMAND...: in the background, its id in $pid; without the descriptors of a puppet.
 start() {
 	"$@" 5>&- 6<&- &
 	pid=$!
@@ -40,7 +41,7 @@ start_busy() {
 	target=$pid
 }
 
-# kill_target: its shell is silent about it.
+# kill_target: the shell prints no message about it.
 kill_target() {
 	kill -KILL "$target"
 	wait "$target"
@@ -70,10 +71,10 @@ end_puppet() {
 	wait "$target"
 }
 
-# Under nohup SIGHUP is ignored, which what is started would inherit.
+# Under nohup SIGHUP is ignored, which started processes would inherit.
 env --default-signal=HUP true 2>/dev/null && defaults='env --default-signal=HUP' || defaults=
 
-# attach ARGUMENT...: in the background, into $log; returns when it traces. Its id in $tracer.
+# attach ARGUMENT...: in the background, into $log; returns when it traces. Its id is in $tracer.
 attach() {
 	rm -f "$log"
 	start $defaults "$posixtrace" attach -p "$target" -o "$log" "$@" >"$tmp/out" 2>"$tmp/err"
@@ -85,7 +86,7 @@ is_traced() {
 	"$posixtrace" list --json | grep '^{"pid":'"$target"',.*"creator":'"$tracer"',.*"\(running\|full\)":true'
 }
 
-# finish_attach STATUS [SIGNAL]: waits for its end; what it said is in $tmp/out and $tmp/err.
+# finish_attach STATUS [SIGNAL]: waits for its end; its output is in $tmp/out and $tmp/err.
 finish_attach() {
 	wanted=$1
 	test -z "$2" || kill -"$2" $tracer

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# posixtrace attach: a running process is traced into a log that is whole, whatever ends it.
+# posixtrace attach: a running process is traced into a log that is complete after any kind of end.
 # CREATE-04, WITHLOG-01, EXIT-05, FILTER-02, EXEC-01
 #
 # PTX_KILLS changes how often the traced process is killed.
@@ -11,7 +11,7 @@ log=$tmp/a.log
 bytes() { wc -c <"$log"; }
 said() { sed -n "s/^.*a.log: \([0-9]*\) events, \([0-9]*\) lost.*, \([0-9]*\) bytes\$/\\$1/p" "$tmp/out"; }
 
-# The log is whole; its events are whole, in order, and as many as was said.
+# The log is sound; its events are complete, in order, and as many as reported.
 is_whole() {
 	check "$1: the log is sound" is_sound "$log"
 	check "$1: one line tells how much there is" has_lines out 1
@@ -21,7 +21,7 @@ is_whole() {
 	check "$1: as many events as was said" test "$(said 1)" = "$(cat "$tmp/events")"
 }
 
-# By whichever end.
+# With each kind of end.
 start_busy 8
 rm -f "$log"
 run 0 attach -p "$target" -o "$log" -d 300ms
@@ -42,7 +42,7 @@ tracer=$!
 until_true test -s "$tmp/b.log"
 finish_attach 0 INT
 
-# No log is destroyed by mistake.
+# No log is overwritten by mistake.
 attach -d 100ms
 finish_attach 0
 cp "$log" "$tmp/copy"
@@ -68,7 +68,7 @@ for path in "$tmp" /dev/null "$tmp/no/such/folder/x"; do
 	check "$path is named" has err "^posixtrace: $path: "
 done
 
-# Loss is told, and a log that cannot be written is the end.
+# Loss is reported, and a log that cannot be written ends the recording.
 rm -f "$log"
 run 4 attach -p "$target" -o "$log" -d 300ms -s 64K --policy until-full --fail-on-loss
 check "the loss has a cause" has out ' lost (stream full [0-9]*), '
@@ -166,9 +166,9 @@ check "a program that has no trace points is told" has err \
 	"^posixtrace: process $target does not use libposixtrace: it is traced when it executes a program that does$"
 kill_target
 
-# Another user's.
-# refused PID COMMAND...: the message is that of a user whom COMMAND makes, if any. The owner has no
-# name where /proc hides the process.
+# A process of another user.
+# refused PID COMMAND...: the message of the tool under COMMAND, which changes the user, if given.
+# The owner has no name if /proc hides the process.
 refused() {
 	refused=$1
 	shift

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Babeltrace 2 reads logs by the plugin, and CTF that posixtrace wrote.
+# Babeltrace 2 reads logs with the plugin, and CTF that posixtrace wrote.
 . "${0%/*}/lib.sh"
 
 babeltrace2 --version >/dev/null 2>&1 || skip "no babeltrace2"
@@ -8,7 +8,7 @@ plugins=${top_builddir:-..}/tools/babeltrace/.libs
 LD_LIBRARY_PATH=${top_builddir:-..}/lib/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
 
-# A sanitizer of the plugin has to be there before babeltrace2, whose own leaks it is not to tell.
+# The plugin's sanitizer must be loaded before babeltrace2, whose own leaks it must not report.
 sanitizer=$(ldd "$plugins/babeltrace-plugin-posixtrace.so" 2>/dev/null | sed -n 's/.*lib[at]san.* => \([^ ]*\) .*/\1/p')
 if test -n "$sanitizer"; then
 	babeltrace2() {
@@ -16,7 +16,7 @@ if test -n "$sanitizer"; then
 	}
 fi
 
-# events NAME: what babeltrace2 shows of it is as many lines as dump shows.
+# events NAME: babeltrace2 shows as many lines as dump.
 events() {
 	test "$(wc -l <"$tmp/out")" -eq "$("$posixtrace" dump "$tmp/$1.log" 2>/dev/null | grep -c .)"
 }
@@ -33,7 +33,7 @@ done
 check "what was lost is told" has err 'Tracer discarded'
 test -e "$plugins/babeltrace-plugin-posixtrace.so" || finish
 
-# details NAME [ARGUMENT...]: what the plugin delivers, message by message
+# details NAME [ARGUMENT...]: the messages that the plugin delivers
 details() {
 	name=$1
 	shift
@@ -49,7 +49,7 @@ details overrun
 lost=$("$posixtrace" verify "$tmp/overrun.log" 2>/dev/null | sed -n 's/.* lost \([0-9]*\).*/\1/p')
 check "what is discarded is what was lost: $lost" test "$(sed -n 's/.*Discarded events (\([0-9,]*\) events).*/\1/p' "$tmp/out" | tr -d , | awk '{ n += $1 } END { print n + 0 }')" -eq "$lost"
 
-# To a time by the log's index: from there on all events, whichever they are.
+# Seeks a time by the log's index: all events from there on, of all types.
 "$posixtrace" convert --to evt "$tmp/blocks.log" >"$tmp/evt"
 for line in 2 7 1234 5003; do
 	time=$(sed -n 's/^evt .* time=\([0-9.]*\) .*/\1/p' "$tmp/evt" | sed -n "${line}p")

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # The bindings of lib/bindings: the first program of each language runs, and the same events of all
-# languages are equal in dump, field by field. A language that is not installed is left out.
+# languages are equal in dump, field by field. A language that is not installed is skipped.
 . "${0%/*}/lib.sh"
 
 : "${CC:=cc}" "${CXX:=c++}"
@@ -15,7 +15,7 @@ test -f "$libs/libposixtrace.so" || skip "no shared library"
 LD_LIBRARY_PATH=$libs
 export LD_LIBRARY_PATH
 
-# What dump shows of the events of a program, without its spans' addresses and times.
+# The output of dump for the events of a program, without its spans' addresses and times.
 shown() {
 	"$posixtrace" dump -x 'posix_trace_*' --fields event,data "$1"
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# posixtrace check: rules that are kept and that are not, what is wrong with rules, its three forms.
+# posixtrace check: rules that hold and rules that do not, invalid rules, its three output forms.
 . "${0%/*}/lib.sh"
 
 compose=${top_builddir:-..}/tests/tools/compose
@@ -133,7 +133,7 @@ run 0 check --syntax "$tmp/rules"
 check "--syntax prints nothing" is_empty out
 run 1 check - "$tmp/log" <"$tmp/rules"
 
-# What cannot be decided.
+# Rules that cannot be decided.
 awk 'BEGIN { print "type a u32 id"; print "type b u32 id"
 	print "a 1 1 1000 1"; print "posix_trace_overflow 1 1 2000"; print "posix_trace_resume 1 1 3000"; print "a 1 1 4000 2"; print "b 1 1 5000 2" }' |
 	"$compose" "$tmp/lost"
@@ -143,7 +143,7 @@ check "a loss leaves a rule undecided" has out ': undecided: .* (2 events, 0 vio
 run 2 check --tap "$tmp/rule" "$tmp/lost"
 check "which is not ok" has out '^not ok 1 - every a'
 
-# verdict STATUS WORD RULE LINE...: what check says of a rule and a log of these lines.
+# verdict STATUS WORD RULE LINE...: the verdict of check on a rule and a log of these lines.
 verdict() {
 	wanted_word=$2
 	echo "$3" >"$tmp/rule"
@@ -156,7 +156,8 @@ verdict() {
 s=000000000
 within='every a is followed by b of the same id within 2s'
 ever='every a is followed by b of the same id'
-# What was open when the stream stopped, or when events were lost, is undecided, whatever comes after.
+# An obligation that was open when the stream stopped, or when events were lost, is undecided,
+# whatever follows.
 verdict 2 undecided "$within" 'a 1 1 0 1' "posix_trace_stop 0 0 1$s" "posix_trace_start 0 0 9$s"
 verdict 2 undecided "$within" 'a 1 1 0 1' "posix_trace_stop 0 0 1$s" "a 1 1 9$s 2" "b 1 1 9$s 2"
 verdict 2 undecided "$within" 'a 1 1 0 1' "posix_trace_start 0 0 9$s"
@@ -169,27 +170,27 @@ verdict 2 undecided "$ever" 'a 1 1 0 1' "posix_trace_stop 0 0 1$s"
 verdict 2 undecided "$ever" 'a 1 1 0 1' "posix_trace_stop 0 0 1$s" "posix_trace_start 0 0 9$s"
 verdict 2 undecided "$ever" 'a 1 1 0 1' "posix_trace_overflow 0 0 1$s"
 verdict 2 undecided "$ever" 'a 1 1 0 1' "posix_trace_error 0 0 1$s"
-# What had been open for too long by then is violated.
+# One that had been open for too long by then is violated.
 verdict 1 violated "$within" 'a 1 1 0 1' "posix_trace_stop 0 0 3$s" "posix_trace_start 0 0 9$s"
 verdict 1 violated "$within" 'a 1 1 0 1' "posix_trace_overflow 0 0 3$s" "posix_trace_resume 0 0 9$s"
 verdict 1 violated "$within" 'a 1 1 0 1' "b 1 1 3$s 9" "posix_trace_resume 0 0 9$s"
 verdict 1 violated "$within" 'a 1 1 0 1' "b 1 1 3$s 9"
 verdict 0 ok "$within" 'a 1 1 0 1' "posix_trace_stop 0 0 3$s" "late b 1 1 2$s 1" "posix_trace_start 0 0 9$s"
-# An event whose writer was held up counts with its own time.
+# A late event counts with its own time.
 verdict 0 ok "$within" 'a 1 1 0 1' "b 1 1 2500000000 9" "late b 1 1 2$s 1" "b 1 1 9$s 9"
 verdict 1 violated "$within" 'a 1 1 0 1' "b 1 1 2500000000 9" "late b 1 1 2000000001 1" "b 1 1 9$s 9"
 verdict 0 ok 'rate b <= 1 per 1s' 'b 1 1 0 1' "b 1 1 5$s 1" "late b 1 1 2500000000 1"
 verdict 1 violated 'rate b <= 1 per 1s' 'b 1 1 0 1' "b 1 1 5$s 1" "late b 1 1 4500000000 1"
 verdict 1 violated 'rate b <= 1 per 1s' 'b 1 1 0 1' "b 1 1 5$s 1" "late b 1 1 500000000 1"
 verdict 2 undecided 'rate b <= 1 per 1s' 'b 1 1 4000000000 1' "b 1 1 6$s 1" "late b 1 1 2500000000 1"
-# A filter hides what must follow.
+# A filter hides the event that must follow.
 verdict 2 undecided "$within" 'start 0' 'a 1 1 0 1' "filter 1$s b" "a 1 1 8$s 2"
 verdict 2 undecided "$within" 'start 0 b' 'a 1 1 0 1' "filter 1$s" "a 1 1 8$s 2" "b 1 1 8$s 2"
 verdict 2 undecided "$within" 'start 0 b' 'a 1 1 0 1' "a 1 1 8$s 2"
 verdict 2 undecided "$ever" 'start 0 b' 'a 1 1 0 1'
 verdict 1 violated "$within" 'start 0 a' 'a 1 1 0 1' "b 1 1 8$s 2"
 verdict 1 violated "$within" 'start 0' 'a 1 1 0 1' "filter 3$s b" "a 1 1 8$s 2"
-# Events that are lost may be those that a rule asks for, or against.
+# Lost events may be those that a rule requires, or forbids.
 verdict 2 undecided 'never b' 'a 1 1 0 1' 'lost b 5'
 check "how many were lost is told" has out '5 events of its types were lost)$'
 verdict 0 ok 'never b' 'a 1 1 0 1' 'lost a 5'
@@ -205,12 +206,12 @@ verdict 2 undecided "$ever" 'a 1 1 0 1' 'lost b 5'
 verdict 2 undecided "$ever" 'a 1 1 0 1' 'b 1 1 1 1' 'lost a 5'
 verdict 0 ok "$ever" 'a 1 1 0 1' 'b 1 1 1 1' 'lost b 5'
 verdict 1 violated "$within" 'a 1 1 0 1' "posix_trace_overflow 0 0 3$s" "posix_trace_resume 0 0 9$s" 'lost b 5'
-for cause in 4 5 6 7 9; do # in no place that the log marks
+for cause in 4 5 6 7 9; do # at no place that the log marks
 	verdict 2 undecided "$within" 'a 1 1 0 1' "posix_trace_overflow 0 0 3$s" "posix_trace_resume 0 0 9$s" "lost b 5 $cause"
 done
 verdict 2 undecided "$ever" 'a 1 1 0 1' 'lost b 5 2' # the log was full
 verdict 1 violated "$ever" 'a 1 1 0 1' 'lost b 5 3'  # its beginning was overwritten
-# Behind --end is nothing known, before --begin what the filter is.
+# After --end no event is known; before --begin only the filter is known.
 printf '%s\n' 'type a u32 id' 'type b u32 id' 'start 0 b' "a 1 1 1$s 1" "a 1 1 8$s 2" | "$compose" "$tmp/gaps"
 echo "$within" >"$tmp/rule"
 run 2 check --begin +500ms "$tmp/rule" "$tmp/gaps"
@@ -235,7 +236,7 @@ echo 'every a is followed by b of the same id' >"$tmp/rule"
 run 2 check "$tmp/rule" "$tmp/cut"
 check "what was open where it was cut is undecided" has out ' 0 violations, '
 
-# What is wrong with rules: where, and what was expected.
+# Faults of rules: the place, and the expected text.
 while IFS='|' read -r column text; do
 	printf '# x\n%s\n' "$text" >"$tmp/rule"
 	run 2 check --syntax "$tmp/rule"
@@ -301,7 +302,7 @@ check "and by JUnit" has out 'errors="1"'
 run 2 check - - <"$tmp/rules"
 check "rules and log are not both standard input" has err 'cannot both be standard input$'
 
-# The rules that the page prints, on a log that keeps them but for the one that names EIO.
+# The rules of the manual page, on a log that obeys all but the one that names EIO.
 page=${top_srcdir:-${0%/*}/../..}/tools/posixtrace/man/posixtrace-check.1
 sed -n '/^\.\\" rules/,/^\.Ed/{/^\./!p}' "$page" >"$tmp/page.rules"
 check "the page has rules" test "$(lines page.rules)" -ge 6

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# What bash, zsh and fish offer is what posixtrace takes. Each shell that is installed is asked for
-# the commands, the options of each command, the words of an argument, and for files.
+# bash, zsh and fish offer exactly the words that posixtrace accepts. Each installed shell completes
+# the commands, the options of each command, the words of an argument, and files.
 . "${0%/*}/lib.sh"
 
 support=$(cd "${0%/*}" && pwd)
@@ -40,7 +40,7 @@ offered() {
 	check "$shell: $line" diff "$tmp/should" "$tmp/offers"
 }
 
-# common SHELL: what all shells offer, in the same words.
+# common SHELL: the words that all shells offer.
 common() {
 	"$posixtrace" completion $1 >"$tmp/script"
 	test -f "$2" && check "$1: the script that is installed" cmp "$tmp/script" "$2"
@@ -74,7 +74,7 @@ nothing() {
 
 if bash -c 'mapfile -t x </dev/null' 2>/dev/null; then
 	common bash "$built/posixtrace.bash"
-	# bash makes three words of --option=value.
+	# bash splits --option=value into three words.
 	offered bash 'posixtrace record --policy = lo' loop
 	offered bash 'posixtrace record --policy =' flush until-full loop
 	offered bash 'posixtrace record --trace io,lo' io,lock io,lock-hold

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# posixtrace convert: which formats, from where and where to, and what it does with bad input.
+# posixtrace convert: its formats, inputs and outputs, and bad input.
 . "${0%/*}/lib.sh"
 
 "$make_log" plain "$tmp/plain.log" 1000 >/dev/null || exit 99
@@ -56,7 +56,7 @@ check "a format that is only written" has err 'can only be written'
 run 2 convert "$tmp/plain.log" --to jsonl -O nonsense=1
 check "an option that neither format has" has err 'no option of'
 
-# A log into a log is the same log, but for the order of the ledger's lines.
+# A log converted to a log is the same log, except for the order of the ledger's lines.
 same_log() {
 	"$posixtrace" convert "$1" --to jsonl >"$tmp/first.jsonl" 2>/dev/null
 	"$posixtrace" convert "$2" --to jsonl >"$tmp/second.jsonl" || return 1

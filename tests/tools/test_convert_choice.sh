@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# posixtrace convert: -e, -x, --pid, --tid, --begin, --end and --where choose what dump chooses.
+# posixtrace convert: -e, -x, --pid, --tid, --begin, --end and --where select the same events as
+# dump.
 . "${0%/*}/lib.sh"
 needs_format etw
 needs_format tracex
@@ -26,7 +27,7 @@ compare() {
 	run 0 convert "$tmp/$log.log" "$@" --force -o "$tmp/chosen.ptl"
 	check "$log $*: so has a log" test "$("$posixtrace" dump --system "$tmp/chosen.ptl" 2>/dev/null | wc -l)" -eq "$dumped"
 	run 0 verify "$tmp/chosen.ptl"
-	# There and back: what formats need beside the events has names of its own.
+	# Conversion and back: additional data of formats has names of its own.
 	for format in evt etw rkh tracex; do
 		rm -f "$tmp/there" "$tmp/there.trxc"
 		run 0 convert "$tmp/$log.log" "$@" --to $format -o "$tmp/there"
@@ -71,7 +72,7 @@ check "a process that is none is told" has err 'not a number'
 run 0 convert "$tmp/plain.log" -e nonsense --to jsonl
 check "a name that no type has is told" has err 'no event type of'
 
-# What is not wanted was not lost.
+# Events that were not selected are not reported as lost.
 run 4 convert --fail-on-loss "$tmp/overrun.log" --to jsonl
 run 0 convert --fail-on-loss -e posix_trace_stop "$tmp/overrun.log" --to jsonl
 

@@ -12,7 +12,7 @@ formats=$("$posixtrace" convert --list | awk '$2 == "writes" || $3 == "writes" {
 # log NAME HOST <LINES
 log() { "$compose" "$tmp/$1" "$2" || exit 99; }
 
-# fields FILE MEMBER: of the events in JSON Lines, those members' values, in one line
+# fields FILE MEMBER: the values of that member of the events in JSON Lines, on one line
 fields() { sed -n "/^{\"event\"/s/.*\"$2\":\"\{0,1\}\([^,\"}]*\).*/\1/p" "$tmp/$1" | paste -sd ' '; }
 
 log a one <<END
@@ -55,8 +55,8 @@ run 0 convert "$tmp/a" "$tmp/b" --to csv
 check "CSV has a column for the log" has out '^time,.*,fields,log.$'
 check "which each event has" test "$(grep -c "\"$tmp/[ab]\".\$" "$tmp/out")" -eq 9
 
-# The same events, with any choice, in every format. START and FILTER tell a filter of one log. RKH has
-# no times as large.
+# The same events, with any selection, in every format. START and FILTER describe the filter of one
+# log. RKH has no times of this size.
 for log in x y; do
 	"${top_builddir:-..}/tests/tools/make_log" plain "$tmp/$log" 500 >/dev/null || exit 99
 done
@@ -79,7 +79,7 @@ same_events() {
 		*) continue ;;
 		esac
 		run 0 verify "$tmp/back"
-		if test $format = tracex; then # its names are beside it, for TraceX
+		if test $format = tracex; then # its names are in a file beside it, for TraceX
 			check "tracex $*: as many events as dump --merge" test \
 				"$("$posixtrace" dump --system -x tracex_header -x tracex_object -x tx_running "$tmp/back" | wc -l)" -eq \
 				"$("$posixtrace" dump --system --merge "$tmp/x" "$tmp/y" "$tmp/z" "$@" 2>/dev/null | wc -l)"
@@ -143,7 +143,7 @@ END
 run 0 convert "$tmp/e" "$tmp/f" --to chrome
 check "both spans are there" test "$(grep -c '"ph":"e"' "$tmp/out")" -eq 2
 
-# A log of several: a stop of one stream is none while another runs.
+# A log of several logs: a stop of one stream is not a stop while another runs.
 check_log() {
 	run 0 convert "$tmp/$1" "$tmp/$2" --to log
 	cp "$tmp/out" "$tmp/joined"
@@ -190,7 +190,7 @@ check "two hosts have no one name" lacks out '^{"trace":.*"host"'
 run 0 convert "$tmp/a" "$tmp/b" --to jsonl
 check "one host has" has out '^{"trace":.*"host":"one"'
 
-# What cannot be merged
+# Logs that cannot be merged
 "$posixtrace" convert "$tmp/a" -o "$tmp/a.evt"
 run 2 convert "$tmp/a.evt" "$tmp/b" --to jsonl
 check "what is no log is told, and what makes one of it" has err \

@@ -6,7 +6,7 @@
 build=$(cd "${top_builddir:-..}" && pwd)
 crashing=$build/tests/tools/crashing
 log=$tmp/crash.ptl
-# A sanitizer's own handler would make an end out of the crash.
+# A sanitizer's own handler would turn the crash into an exit.
 export ASAN_OPTIONS="handle_segv=0:detect_leaks=0" TSAN_OPTIONS="handle_segv=0"
 record() {
 	wanted=$1
@@ -76,7 +76,7 @@ check "the end of each process is there" sh -c \
 record 139 -e nothing "$crashing" segv
 check "patterns do not exclude it" test "$("$posixtrace" dump -e 'crash.*' "$log" | grep -c ' crash.signal ')" -eq 1
 
-# The program does not notice it.
+# The program is not affected.
 record 7 sh -c 'trap "echo caught" USR1; kill -USR1 $$; exit 7'
 check "signals arrive" test "$(cat "$tmp/printed")" = caught
 record 0 sh -c 'sh -c "kill -STOP \$\$; echo went on" & until grep -q "^State:.*[Tt] " /proc/$!/status; do :; done; kill -CONT $!; wait $!'

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# File descriptors have their paths, sockets their addresses, wherever values are printed.
+# File descriptors have their paths, sockets their addresses, in all printed values.
 . "${0%/*}/lib.sh"
 
 log=$tmp/log
@@ -117,7 +117,7 @@ same() {
 		cmp -s "$tmp/expected" "$tmp/got"
 }
 
-# What an event itself makes has no older name; the old number is closed.
+# A descriptor that an event creates has no older name; the old number is closed.
 names_of >"$tmp/got" <<'EOF'
 io.open 1 1 1000 1 3 0 -100 0 /a
 io.close 1 1 1010 1 3 0
@@ -136,7 +136,7 @@ read fd=4 </b>
 EOF
 same "descriptors that the event makes"
 
-# Without the close the first name is not known to be right for any time.
+# Without the close it is not known how long the first name is right.
 names_of >"$tmp/got" <<'EOF'
 io.open 1 1 1000 1 3 0 -100 0 /a
 io.read 1 1 1005 3 0

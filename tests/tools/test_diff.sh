@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# posixtrace diff: nothing where nothing differs, what was planted where something does.
+# posixtrace diff: no difference if there is none, and the planted one if there is one.
 . "${0%/*}/lib.sh"
 
 compose=${top_builddir:-..}/tests/tools/compose
@@ -79,7 +79,7 @@ check "twenty events are too few to tell" lacks out ' c$'
 run 0 diff --all "$tmp/one" "$tmp/two"
 check "but are shown on demand" has out '^  count *20 *0 .* -  type c$'
 
-# All of it slower, and taken out.
+# Everything slower, and the common factor removed.
 for factor in 1 2; do
 	awk -v f=$factor 'BEGIN { for (k = 0; k < 4; k++) print "type c" k " ns time"
 		for (i = 0; i < 4000; i++) print "c" i % 4 " 1 1", i * 1000, (100 + i % 7) * f * (i % 4 == 3 && f == 2 ? 1.5 : 1) }' |
@@ -91,7 +91,7 @@ run 0 diff --relative "$tmp/all1" "$tmp/all2"
 check "--relative says what is common" has out '^4 spans together took [12]\.[0-9]* times as long in B'
 check "and finds what is not" test "$(grep '^\* p50' "$tmp/out" | sed 's/.* //')" = c3
 
-# What a log has lost is told, and marks the figures that lack it.
+# Losses of a log are reported, and mark the affected figures.
 for lost in 7 0; do
 	awk -v lost=$lost 'BEGIN { print "type a ns time"; print "type b ns time"; print "type s.x @begin s"; print "type s.y @end s"
 		for (i = 0; i < 1000; i++) { print "a 1 1", 2 * i, 1000; print "b 1 1", 2 * i + 1, 5 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# posixtrace dump: lines, choice of events, losses, exit statuses.
+# posixtrace dump: lines, selection of events, losses, exit statuses.
 . "${0%/*}/lib.sh"
 
 log=$tmp/plain.log
@@ -13,7 +13,7 @@ total=$(lines all)
 check "every line has time, delta, pid, tid, address and name" test "$(grep -c -E \
 '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]{9} [+-][0-9]+\.[0-9]{9} +([0-9]+|-) +([0-9]+|-) 0x[0-9a-f]{12,} [a-z_]+' \
 	"$tmp/out")" -eq "$total"
-# Two threads may trace at the same nanosecond: -s, so that sort compares nothing but the times.
+# Two threads may trace at the same nanosecond: -s, so that sort compares only the times.
 check "times never fall" sort -s -c -k1,1 "$tmp/out"
 check "START comes first with its filter" sh -c "head -n 1 '$tmp/out' | grep -q 'posix_trace_start filter=none$'"
 check "STOP tells that it was called for" has out ' posix_trace_stop by=call$'
@@ -114,7 +114,7 @@ done
 for wrong in + +x +1x +1. -x 25:00 10:60 10: +99999999999999999999 +9999999999h; do
 	run 2 dump --begin "$wrong" "$log"
 done
-# Late events are found wherever they stand, and nothing behind the last of them is read.
+# Late events are found at any place, and no event behind the last of them is read.
 awk 'BEGIN {
 	print "order le"; print "name 0x040 \"tick\""
 	for (i = 0; i < 20000; i++)
@@ -190,7 +190,7 @@ check "an unfinished log shows all that was flushed" has_lines out "$events"
 run 2 dump --begin +1s --begin +2s "$log"
 check "two times to begin at are one too many" has err 'begin +2s: give one value only; +1s was given before$'
 run 2 dump --end 10:15 --end 10:15 "$log"
-# Times at the ends of what a number can say: bounds stay there.
+# Times at the limits of the number type: bounds do not overflow.
 compose=${top_builddir:-..}/tests/tools/compose
 min=-9223372036854775808
 max=9223372036854775807

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# --where with duration: of calls that say how long they took, of begins and ends, and of pairs.
+# --where with duration: of calls with a duration, of begins and ends, and of pairs.
 . "${0%/*}/lib.sh"
 
 compose=${top_builddir:-..}/tests/tools/compose
@@ -8,7 +8,7 @@ compose=${top_builddir:-..}/tests/tools/compose
 log=$tmp/times.log
 "${top_builddir:-..}/tests/tools/make_times" "$log" || exit 99
 
-# shown COUNT EXPRESSION [OPTION]...: so many events, whichever command shows them.
+# shown COUNT EXPRESSION [OPTION]...: every command shows this number of events.
 shown() {
 	count=$1 expression=$2
 	shift 2
@@ -76,7 +76,7 @@ echo 'type a u32 n' | "$compose" "$tmp/none.log"
 run 2 dump --where 'duration > 1s' "$tmp/none.log"
 check "where nothing has a duration, the word is wrong" has err 'no event type has a field of this name'
 
-# What record makes of a program: the calls of the C library say how long they took.
+# A recorded program: the calls of the C library have their durations.
 shim=${top_builddir:-..}/lib/.libs/libposixtrace-preload.so
 if test -e "$shim"; then
 	shim=$(cd "${shim%/*}" && pwd)/${shim##*/}

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Nothing that a log or a command line says reaches the terminal as a control character.
+# No control character of a log or a command line reaches the terminal.
 . "${0%/*}/lib.sh"
 
-# Bytes that a terminal may obey: C0 but the line's end, DEL, and in UTF-8 C1 and direction marks.
+# Bytes that a terminal may obey: C0 except the line end, DEL, and in UTF-8 C1 and direction marks.
 is_tame() {
 	! LC_ALL=C tr -d '\n' <"$1" | LC_ALL=C grep -q "[$(printf '\001-\037\177')]" &&
 		! LC_ALL=C grep -q "$(printf '\302[\200-\237]')" "$1" &&

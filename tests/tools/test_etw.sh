@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Logs of Event Tracing for Windows: read as they are known to be.
+# Logs of Event Tracing for Windows: the result equals the known content.
 . "${0%/*}/lib.sh"
 needs_format etw
 
@@ -24,7 +24,7 @@ for sample in "$samples"/*.etl; do
 done
 classic=sawbuck_win7_process_data_64_v2
 
-# The first record of its second buffer, as the manual tells it.
+# The first record of its second buffer, as the manual describes it.
 check "class and type name it" has $classic.jsonl '^{"event":"etw.process.dc_start".*"ns":"1304341013991426791","pid":7644,"tid":6452'
 check "processes begin and end, told apart by themselves" \
 	has $classic.jsonl '"type":"etw.process.start".*x64 UniqueProcessKey;u32 ProcessId.*@begin etw.process;@key ProcessId'
@@ -32,7 +32,7 @@ check "the level is kept" has $classic.jsonl '"type":"etw.process.start".*@level
 check "an extended item names an event" has primitive-types.jsonl 'etw.solar_system.PrimitiveTypesTest'
 check "a manifest's event has a number" has powershell.jsonl 'etw.a0c1853b-5c40-4b15-8766-3cf1c58f985a.7937'
 
-# made CASE STATUS [SAMPLE [OPTION...]]: the log with that fault; its code is told.
+# made CASE STATUS [SAMPLE [OPTION...]]: the log with that fault; the message has its code.
 made() {
 	case=$1 status=$2 sample=${3:-$classic}
 	shift 2
@@ -92,7 +92,7 @@ made E22 0
 check "E22: the counts are told" has err '5 events and 0 buffers'
 check "E22: and in the ledger" has made.jsonl '"lost":5,"cause":"stream full"'
 
-# What the time between two records of a thread cost.
+# The cost of the time between two records of a thread.
 check "costs can be made" etw make cost "$samples/$classic.etl" "$tmp/cost.etl"
 run 0 convert --from etw "$tmp/cost.etl" --to listing
 sed -n 's/^R .* cost=//p' "$tmp/out" | sed 4q | tr '\n' ' ' >"$tmp/costs"
@@ -105,7 +105,7 @@ for name in lxcore_kernel powershell; do
 		"$(($(wc -l <"$tmp/out") - $(grep -c '^[S!] ' "$tmp/out") - 1))"
 done
 
-# Spans: from START to END, their wait before a DEQUEUE, and what their thread cost.
+# Spans: from START to END, their wait before a DEQUEUE, and the cost of their thread.
 run 0 convert "$samples/$classic.etl" --to listing
 check "a process has a span, whoever ended it" has out '^S etw.process begin=[0-9.]* took=1.000078701 wait=- pid=7644 tid=6452 cost=-$'
 check "spans can be made" etw make spans "$samples/$classic.etl" "$tmp/spans.etl"
@@ -125,7 +125,7 @@ run 0 latency "$tmp/classic.log"
 check "dc_start and dc_end begin and end nothing" lacks out 'etw.process.dc'
 run 0 convert --from etw --no-meta --spans --level 0 "$tmp/spans.etl" -o "$tmp/none.log" --to log --force
 
-# made_well CASE [OPTION...]: the log with something rare.
+# made_well CASE [OPTION...]: the log with a rare feature.
 made_well() {
 	check "$1 can be made" etw make "$1" "$samples/$classic.etl" "$tmp/made.etl"
 	shift
@@ -154,7 +154,7 @@ check "no header of the log" lacks payload.jsonl etw_header
 "$posixtrace" convert --to jsonl - <"$samples/powershell.etl" >"$tmp/pipe.jsonl" 2>"$tmp/err"
 check "standard input" etw events "$tmp/pipe.jsonl" "$tmp/powershell.jsonl"
 
-# Records go back as they were.
+# Records are written back unchanged.
 for sample in "$samples"/*.etl; do
 	name=${sample##*/}
 	name=${name%.etl}
@@ -168,7 +168,7 @@ run 0 dump "$tmp/there.log"
 check "a log of it has the fields by their names" \
 	has out 'etw.process.start UniqueProcessKey=0x[0-9a-f]* ProcessId=.* etw_level=information kernel_time=[0-9]* user_time=[0-9]*$'
 
-# A log of ours, there and back.
+# A log of ours, converted and back.
 for kind in plain evil overrun stopped loop; do
 	"$make_log" $kind "$tmp/$kind.log" 3000 >/dev/null || exit 99
 	run 0 convert "$tmp/$kind.log" -o "$tmp/$kind.jsonl" --force
@@ -178,7 +178,7 @@ for kind in plain evil overrun stopped loop; do
 	run 0 verify "$tmp/back.log"
 	run 0 convert "$tmp/back.log" -o "$tmp/back.jsonl" --force
 	case $kind in
-	overrun | stopped | loop) # ETW says how many events were lost, but not of which type and thread
+	overrun | stopped | loop) # ETW has the number of lost events, but not their type and thread
 		sed -i '/^{"end"/s/,"types".*//' "$tmp/back.jsonl" "$tmp/$kind.jsonl" ;;
 	esac
 	check "$kind is what it was" cmp "$tmp/back.jsonl" "$tmp/$kind.jsonl"
@@ -188,8 +188,8 @@ check "FILETIMEs" etw exported "$tmp/filetime.etl" "$tmp/plain.jsonl" filetime
 run 0 convert "$tmp/plain.log" -o "$tmp/plain.etl" --etw-plain --force
 check "data alone" etw exported "$tmp/plain.etl" "$tmp/plain.jsonl" plain
 
-# Logs of every version and traces of other formats become logs of ETW, and come back with their events.
-# sweep NAME FILE
+# Logs of every version and traces of other formats are converted to ETW and back, with their
+# events. sweep NAME FILE
 sweep() {
 	run 0 convert "$2" -o "$tmp/swept.jsonl" --force
 	run 0 convert "$2" -o "$tmp/swept.etl" --force
@@ -207,7 +207,7 @@ for sample in "$samples"/../tracex/*.trx "$samples"/../rkh/0[12]*/stream.bin; do
 	sweep "${sample#*/../}" "$sample"
 done
 
-# Everything that is rare in one log: text in, ETW, text again.
+# All rare features in one log: from text to ETW and back to text.
 cat >"$tmp/rare.evt" <<'EVT'
 order le
 name 0x041 "job_start"

@@ -115,7 +115,7 @@ if ! ldd "$posixtrace" | grep -q 'lib[atu]b*san'; then
 	check "descriptions of 1 MB take less than 400 MB" exited
 fi
 
-# The records behind the fields go back; --etw-raw and --no-meta choose one of the two.
+# The records behind the fields are written back; --etw-raw and --no-meta select one of the two.
 for case in kernel lives tracelogging texts large manifest metadata maps damaged deep dropped; do
 	run 0 convert "$tmp/$case.ptl" -o "$tmp/back.etl" --force
 	run 0 convert "$tmp/back.etl" -o "$tmp/back.ptl" --force

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The text form of events: read, written, and what is wrong with it told.
+# The text form of events: read, written, and faults reported.
 . "${0%/*}/lib.sh"
 
 log=$tmp/plain.log
@@ -41,7 +41,7 @@ run 0 convert "$tmp/evil.evt" -o "$tmp/evil2.evt"
 grep -a -v '^#' "$tmp/evil.evt" >"$tmp/evil1"
 check "names and data of any kind come through" cmp "$tmp/evil1" "$tmp/evil2.evt"
 
-# Each wrong line is told with its offset, and left out; the others are kept.
+# Each wrong line is reported with its offset and skipped; the others are kept.
 good='evt id=0x010 time=1.0 data=00'
 while read -r line; do
 	printf '%s\n%s\n%s\n' "$good" "$line" "$good" >"$tmp/wrong.evt"

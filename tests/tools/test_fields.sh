@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# posixtrace dump, stat and verify: data of event types that were described, names of things.
+# posixtrace dump, stat and verify: data of event types with schemas, names of objects.
 . "${0%/*}/lib.sh"
 
 make_described=${top_builddir:-..}/tests/tools/make_described

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# What is there already: no command destroys it without --force, none writes through a link.
+# Existing files: no command overwrites one without --force, none writes through a link.
 . "${0%/*}/lib.sh"
 needs_format tracex
 
@@ -13,7 +13,7 @@ echo precious >"$tmp/precious"
 is_precious() { grep -q -x precious "$1"; }
 leaves_nothing() { test -z "$(ls -A "$tmp/box" | grep -v -x -e out -e out.trxc -e victim)"; }
 
-# try COMMAND...: it writes $tmp/box/out. A file there, a link to one, a link to nothing, a folder.
+# try COMMAND...: it writes $tmp/box/out, which is a file, a link to one, a dangling link, a folder.
 try() {
 	rm -rf "$tmp/box"
 	mkdir "$tmp/box"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# posixtrace html and plot: what is in the pictures is what is in the log; the page in a browser where there
-# is one.
+# posixtrace html and plot: the pictures show the content of the log; the page is tested in a
+# browser if there is one.
 . "${0%/*}/lib.sh"
 
 compose=${top_builddir:-..}/tests/tools/compose
@@ -29,7 +29,7 @@ check "no name ends the script that it is in" test "$(grep -c '</script><b>' "$t
 run 0 html "$tmp/log" -o -
 check "- is standard output" cmp "$tmp/out" "$tmp/page.html"
 
-# in_browser FILE SCRIPT: the page with that run in it; what it sets as data-test is in $tmp/answer.
+# in_browser FILE SCRIPT: runs the script in the page; the value of data-test is in $tmp/answer.
 in_browser() {
 	sed "s|^</body>|<script>document.documentElement.dataset.test = JSON.stringify($2)</script></body>|" "$1" >"$tmp/asked.html"
 	HOME=$tmp timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage \
@@ -67,7 +67,7 @@ if test -n "$browser"; then
 	check "n and N go from match to match" answers '[true,true,true,false]'
 	in_browser "$tmp/page.html" '(posixtrace.show(5e6, 5e6 + 2000), posixtrace.drawView(), [posixtrace.state.to - posixtrace.state.from, Math.round(posixtrace.state.from)])'
 	check "it zooms to single events" answers '[2000,5000000]'
-	# Sixteen at a time, of which twelve have room.
+	# Sixteen at a time, of which twelve fit.
 	awk 'BEGIN { print "type a ns time"; for (i = 0; i < 4000; i++) print "a 1 1", 2000000 + i * 1000, 16000 }' |
 		"$compose" "$tmp/crowd.log" || exit 99
 	run 0 html "$tmp/crowd.log" -o "$tmp/crowd.html"
@@ -120,7 +120,8 @@ for time in -9223372036854775808 9223372036854775807 0; do
 	check "no number of a picture is none" test "$(grep -c 'nan\|inf' "$tmp/x.svg")" -eq 0
 done
 
-# Threads have the names that they gave themselves, the first one of a process that of its program.
+# Threads have the names that they set themselves; the first one of a process has that of its
+# program.
 printf '%s\n' 'type process.start s32 pid; s32 parent; str program' 'type work s32 n' 'process.start 70 70 1 70 1 /usr/bin/serv<er' \
 	'thread-name 70 71 helper' 'work 70 71 2 1' 'work 70 72 3 1' 'thread-name 80 80 called' 'work 80 80 4 1' | "$compose" "$tmp/named.log" || exit 99
 run 0 html "$tmp/named.log" -o "$tmp/named.html"
@@ -149,7 +150,7 @@ for command in html plot; do
 	run 1 $command "$tmp/log" -o "$tmp/no/x"
 done
 run 2 html --force --items x "$tmp/log" -o "$tmp/x"
-# What is read is not written over, by whatever name.
+# The input is not overwritten, under any name.
 cp "$tmp/log" "$tmp/kept"
 ln "$tmp/log" "$tmp/alias"
 for command in html plot report; do

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The JSON of posixtrace is JSON, and says what the text says.
+# The JSON of posixtrace is valid, and has the same content as the text.
 . "${0%/*}/lib.sh"
 
 python3 -c 'import json' 2>/dev/null || skip "no python3 to read JSON with"
@@ -78,7 +78,7 @@ check "STOP says that it was called for" has out '"event":"posix_trace_stop".*"a
 run 0 dump --json -e posix_trace_stop "$tmp/stopped.log"
 check "STOP says that it was automatic" has out '"automatic":true'
 
-# The names and the texts that make_log evil traced come back exactly where they are UTF-8.
+# The names and texts that make_log evil traced are unchanged if they are UTF-8.
 run 0 dump --json "$tmp/evil.log"
 check "names and texts survive" python3 - "$tmp/out" <<'PY'
 import json, sys

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# A program that traces is killed, at any moment: its log opens up to the last whole block, every
-# event in it is whole and in its place, and nothing is wrong but that nobody closed it.
-# LOG-16, LOG-17, EXIT-01
+# A program that traces is killed at any moment. Its log can be read up to the last complete block,
+# every event in it is complete and at its place, and the only fault is the missing end. LOG-16,
+# LOG-17, EXIT-01
 #
 # PTX_KILLS and PTX_SEED change how often, and when.
 . "${0%/*}/lib.sh"
 
-# Nobody completes the logs here.
+# No guardian completes the logs here.
 POSIXTRACE_GUARDIAN=no
 export POSIXTRACE_GUARDIAN
 
@@ -24,7 +24,7 @@ random_between() {
 
 bytes() { wc -c 2>/dev/null <"$1" || echo 0; }
 
-# Once there is some of the log, a moment more or less.
+# Waits until a part of the log is written, and a random time longer.
 trace_and_kill() {
 	"$victim" trace "$1" "$log" 2>"$tmp/said" &
 	pid=$!
@@ -40,7 +40,7 @@ trace_and_kill() {
 	died=$?
 } 2>/dev/null
 
-# The program has nothing to say, and does not end by itself.
+# The program prints nothing and does not end by itself.
 was_killed() {
 	cat "$tmp/said"
 	test $died -eq 137

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# posixtrace latency: durations that are known before, pairs, what has no partner, locks, limits.
+# posixtrace latency: known durations, pairs, events without a partner, locks, limits.
 . "${0%/*}/lib.sh"
 
 compose=${top_builddir:-..}/tests/tools/compose
@@ -21,7 +21,8 @@ awk 'BEGIN {
 	print "object 7 0x1000 pool"
 	for (i = 1; i <= 1000; i++) print "call 7 8", i * 2000000, i * 1000, 0
 	t = 3000000000
-	# Jobs 0 to 3 last 5 ms, of which 1 ms in the kernel and 2 ms outside of it; 4 does not end.
+	# Jobs 0 to 3 last 5 ms, 1 ms of it in the kernel and 2 ms outside of it; job 4 does not
+	# end.
 	print "job.end 7 8", t, 99, 0, 0
 	for (i = 0; i < 5; i++) print "job.begin 7 8", t + i * 1000, i, 1000000, 0
 	for (i = 0; i < 4; i++) print "job.end 7 9", t + i * 1000 + 5000000, i, 2000000, 2000000
@@ -81,7 +82,7 @@ check "an event type that is not there is told" has err '^posixtrace: --pair: go
 run 2 latency --pair req,done,how "$tmp/a.log"
 check "a field that is not there is told" has err '^posixtrace: --pair: req has no field how$'
 
-# The slowest, and what was around them.
+# The slowest, and the events around them.
 run 0 latency --slowest 2 --around 2 --raw "$tmp/a.log"
 check "the slowest comes first" has out '^slowest 1: 10.00ms, from 4000000000, pid 7 tid 8: function$'
 sed -n '/^slowest 1/,/^$/p' "$tmp/out" >"$tmp/first"
@@ -98,7 +99,7 @@ check "nothing around it where it is not wanted" test "$(sed -n '/^slowest/,$p' 
 run 0 latency --slowest 1 -e call "$tmp/a.log"
 check "what takes time has what stood in it" has out '^slowest 1: 1.000ms, .* tid 8: call$'
 
-# Losses cut what is open.
+# Losses cut open spans.
 awk 'BEGIN {
 	print "type in @begin f"; print "type out @end f"
 	print "in 1 1 1000"; print "posix_trace_overflow 1 1 2000"; print "posix_trace_resume 1 1 3000"
@@ -109,7 +110,7 @@ run 0 latency "$tmp/lost.log"
 check "a span that was open where events were lost is no span" test "$(column f 1) $(column f 8)" = "1 1.000us"
 check "it is told, as is all else without a partner" has out '^ *1 *1 *1 *0 *1  f$'
 
-# More than can be open.
+# More open spans than the limit.
 awk 'BEGIN {
 	print "type in u32 id; @begin f; @key id"; print "type out u32 id; @end f; @key id"
 	for (i = 0; i < 70000; i++) print "in 1 1", i, i
@@ -119,14 +120,14 @@ run 0 latency "$tmp/many.log"
 check "the oldest are dropped, and told" has out '^ *4464 *0 *0 *4464 *0  f$'
 check "the others are spans" test "$(column f 1)" = 65536
 
-# Locks beyond the table.
+# More locks than the table holds.
 awk 'BEGIN { print "type lock ns time; ptr lock"
 	for (i = 0; i < 5000; i++) print "lock 1", i, i, 1000, i * 8 }' | "$compose" "$tmp/locks.log" || exit 99
 run 0 latency "$tmp/locks.log"
 check "no wait is lost" has out '^ *904 *904.0us *1.000us *1.000us *0 .*others than the first 4096$'
 check "nor a waiter" has out '^ *904 *904.0us *1.000us *1.000us *-  *-  others than the first 4096$'
 
-# make_times has what a program records by itself.
+# make_times has events that a program records by itself.
 "${top_builddir:-..}/tests/tools/make_times" "$tmp/times.log"
 run 0 latency "$tmp/times.log"
 check "live events are measured" test "$(column call 1) $(column call 8)" = "100 100.0us"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# posixtrace list: a line for each stream on this machine, whoever traces whom.
+# posixtrace list: a line for each stream on this machine, of all controllers and targets.
 . "${0%/*}/lib.sh"
 . "${0%/*}/targets.sh"
 
@@ -48,7 +48,7 @@ finish_attach 0 TERM
 kill_target
 check "a process that has ended is not listed" test "$(listed)" -eq 0
 
-# Who inherits, and who waits.
+# Streams that are inherited, and readers that wait.
 log=$tmp/a.log
 start_puppet
 attach --inherit
@@ -65,7 +65,7 @@ attach --trace none
 check "who does not know the library waits" line "sleep  *a.log  *flush  *append  *waiting  *0%  *1  *0  .*"
 finish_attach 0 TERM
 
-# Names are others' to choose.
+# Other processes choose the names.
 start_busy 1
 log=$tmp/$(printf 'a\033[2Jb c')
 attach
@@ -95,7 +95,7 @@ PY
 fi
 finish_attach 0 TERM
 
-# What others do is theirs.
+# Streams of other users are not shown.
 attach
 if test "$(id -u)" -eq 0 && setpriv --reuid 65534 --regid 65534 --clear-groups "$posixtrace" --version \
 	>/dev/null 2>&1; then

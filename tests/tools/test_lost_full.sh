@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The loss of a stream that was full stands in CTF and Perfetto from there to where it runs again, or to
-# the end of the log.
+# CTF and Perfetto show the loss of a full stream from that time until it runs again, or until the
+# end of the log.
 . "${0%/*}/lib.sh"
 command -v python3 >/dev/null || skip "no python3"
 

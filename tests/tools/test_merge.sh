@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# dump --merge and report of several logs: one order by time, and where it is not known.
+# dump --merge and report of several logs: one order by time, with marks where it is not known.
 . "${0%/*}/lib.sh"
 
 compose=${top_builddir:-..}/tests/tools/compose
@@ -17,7 +17,7 @@ log() {
 	"$compose" "$tmp/$1" "$2" <"$tmp/lines" || exit 99
 }
 
-# shows TEXT OPTION...: which log each event is of, with * where its order is not known
+# shows TEXT OPTION...: the log of each event, with * if its order is not known
 shows() {
 	text=$1
 	shift
@@ -45,7 +45,8 @@ shows 'c0 c1 d0 c2 d1' --clock-error 1ms --clock-error two=17ms "$tmp/c" "$tmp/d
 shows 'c0 c1* d0* c2 d1' --clock-error 1ms --clock-error two=18ms "$tmp/c" "$tmp/d"
 shows 'c0* c1* d0* c2* d1*' --clock-error 1h "$tmp/c" "$tmp/d"
 
-# Equal times stand in the order of the command line; a log's own order stays where its times fall.
+# Events with equal times are in the order of the command line; a log's own order remains if its
+# times decrease.
 log e one '0 100000 50000 200000'
 log f one '0 60000 150000'
 shows 'e0* f0* f1 e1 e2 f2 e3' --clock-error one=0s "$tmp/e" "$tmp/f"
@@ -53,7 +54,7 @@ shows 'f0* e0* f1 e1 e2 f2 e3' --clock-error one=0s "$tmp/f" "$tmp/e"
 log empty one ''
 shows 'a0 a1 a2 a3' "$tmp/a" "$tmp/empty"
 
-# What else chooses and shows events
+# Other options that select and show events
 shows 'a1* b1* a2' --begin +10ms --end +20ms "$tmp/a" "$tmp/b"
 shows 'b2 a3 b3' --tail 3 "$tmp/a" "$tmp/b"
 shows 'a0 b0 a1*' --limit 3 "$tmp/a" "$tmp/b"
@@ -78,13 +79,13 @@ run 0 dump --merge --fields n "$tmp"/a1 "$tmp"/a2 "$tmp"/a3 "$tmp"/a4 "$tmp"/a5 
 check "eight logs of the same are in order" test "$(paste -sd ' ' "$tmp/out")" = \
 	"$(for n in 0 1 2 3; do printf "$n $n $n $n $n $n $n $n "; done | sed 's/ $//')"
 
-# Real logs: nothing is lost on the way.
+# Real logs: no event is lost.
 "${top_builddir:-..}/tests/tools/make_log" plain "$tmp/x.log" 20000 >/dev/null || exit 99
 "${top_builddir:-..}/tests/tools/make_log" plain "$tmp/y.log" 20000 >/dev/null || exit 99
 run 0 dump --merge --raw --fields time,event "$tmp/x.log" "$tmp/y.log"
 check "every event of both is there" has_lines out \
 	$(($("$posixtrace" dump "$tmp/x.log" | wc -l) + $("$posixtrace" dump "$tmp/y.log" | wc -l)))
-check "in the order of time" sort -c -s -n "$tmp/out" # -s: of equal times any order will do
+check "in the order of time" sort -c -s -n "$tmp/out" # -s: any order of equal times is right
 
 run 1 dump --merge "$tmp/a" "$tmp/missing"
 check "one that is missing is told, the others are shown" has_lines out 4

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Damaged foreign traces end nothing but their own conversion.
+# Damaged foreign traces end only their own conversion.
 . "${0%/*}/lib.sh"
 needs_format etw
 needs_format tracex

@@ -10,7 +10,7 @@
 #   examples   a block behind .\" session is a session, and so is one of README that begins with
 #              posixtrace: each command after "$ " runs with status 0, and prints the lines below
 #              it. Words that contain a digit are equal if both do, for times, numbers and addresses
-#              differ from run to run. Lines can be left out.
+#              differ from run to run. Lines can be omitted.
 . "${0%/*}/lib.sh"
 . "${0%/*}/targets.sh"
 

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# --fields of dump and report: which columns there are, and in which order.
+# --fields of dump and report: the columns and their order.
 . "${0%/*}/lib.sh"
 
 log=$tmp/described.log
 "${top_builddir:-..}/tests/tools/make_described" append "$log" || exit 99
 tab=$(printf '\t')
 
-# Of the log's one event "every", or its first "text".
+# For the log's one event "every", or its first "text".
 one() {
 	run 0 dump --fields "$1" -e "$2" --limit 1 "$log"
 	check "--fields $1: '$3'" test "$(cat "$tmp/out")" = "$3"

@@ -30,7 +30,7 @@ answers "$log" 'select max(name) from events' "$(tr ' ' '\n' <"$tmp/counts" | ta
 answers "$log" 'select name from events order by name limit 1' job_begin
 answers "$log" 'select count(*) from (select name, pid, tid from events order by name desc)' "$total"
 
-# What is pushed down to the log and what is not answer the same.
+# Conditions that the log evaluates and those that SQLite evaluates give the same answer.
 while read -r condition; do
 	answers "$log" "select count(*) from events where $condition" "$("$posixtrace" query --csv "$log" \
 		"select sum($condition) from (select +name name, +type type, +time time, +pid pid, +tid tid
@@ -82,7 +82,7 @@ answers "$described" "select kind, name from objects" "$(
 	"$posixtrace" query --csv "$described" 'select kind, name from objects' | sed 1d | paste -sd ' ')"
 check "things have names" has out '^mutex,"pool lock"$'
 
-# Names that SQL does not tell apart, or that mean something else in it
+# Names that SQL does not distinguish, or that mean something else in it
 printf '%s\n' 'type a u32 Fd; u32 fd; u32 time; u32 select; u32 FD' 'a 1 1 1700000000000000000 1 2 3 4 5' |
 	"${top_builddir:-..}/tests/tools/compose" "$tmp/names.log" || exit 99
 answers "$tmp/names.log" 'select Fd, "fd.2", [field.time], "select", "FD.3", time from events' \
@@ -94,7 +94,7 @@ check "spans are those of begins and ends" has out '^job,span,4,[0-9]*,1$'
 check "and of events that took time" has out '^call,event,100,100000,1$'
 answers "$times" "select duration from spans where span = 'call' order by duration desc limit 2" '100000 99000'
 
-# What asks of begins and ends is answered by the index, and is what a reading of all answers.
+# Queries of begins and ends use the index, and have the same answer as a full read.
 spans=$tmp/spans.log
 awk 'BEGIN {
 	print "type job.begin u32 n; @begin job; @key n"; print "type job.end u32 n; @end job; @key n"; print "type call ns time"
@@ -200,7 +200,7 @@ check "one that is cut does not spoil the other" test "$(sed 1d "$tmp/out" | pas
 run 1 query "$log" "$tmp/none.log" 'select 1'
 check "one that is not there is told" has err 'none.log: No such file'
 
-# What readers of CSV and JSON get is the text, whatever is in it.
+# Readers of CSV and JSON get the exact text, with any content.
 if command -v python3 >/dev/null; then
 	hard="select 'a,\"' || char(13, 10) || 'b;''' || char(9, 8232, 8238, 233, 127, 133, 128512, 10) as hard, '' as none, 7 as n"
 	"$posixtrace" query --csv "$log" "$hard" >"$tmp/hard.csv" || exit 99
@@ -278,7 +278,7 @@ run 1 query "$log" 'select 1' more
 check "a log that is none is named" has err 'select 1: No such file'
 run 1 query --tables "$log" 'select 1'
 
-# ^C ends it, wherever it is; what is there is shown.
+# ^C ends it at any point; the rows so far are shown.
 for sql in 'with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n' \
 	'select count(*) from events a, events b, events c, events d'; do
 	timeout --preserve-status -s INT 1 "$posixtrace" query "$log" "$sql" >"$tmp/out" 2>"$tmp/err"
@@ -287,7 +287,7 @@ for sql in 'with recursive n(i) as (select 1 union all select i + 1 from n) sele
 	check "$sql: and says so" has err 'query: interrupted$'
 done
 
-# A bar on a terminal, as soon as it takes two seconds; not where the answer is shown.
+# A bar on a terminal after two seconds, unless the answer goes to the terminal.
 cat >"$tmp/bar.py" <<'END'
 import os, pty, signal, sys
 pid, terminal = pty.fork()

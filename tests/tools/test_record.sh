@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# posixtrace record: a program is traced from its start, is what it would be without, and its log is whole.
-# CREATE-22, WITHLOG-01, FILTER-02, EXEC-01
+# posixtrace record: a program is traced from its start, behaves as without it, and its log is
+# complete. CREATE-22, WITHLOG-01, FILTER-02, EXEC-01
 . "${0%/*}/lib.sh"
 . "${0%/*}/targets.sh"
 
@@ -16,7 +16,7 @@ case ${LD_LIBRARY_PATH-} in '' | /*) ;; *) LD_LIBRARY_PATH=$here/$LD_LIBRARY_PAT
 cd "$tmp" || exit 99
 unset POSIXTRACE_PRELOAD POSIXTRACE_TRACE LD_PRELOAD
 
-# record STATUS ARGUMENT...: without anything of the C library's calls.
+# record STATUS ARGUMENT...: without calls of the C library.
 record() {
 	wanted=$1
 	shift
@@ -32,7 +32,7 @@ is_whole() {
 	check "$1: its bytes are the file's" test "$(said 3)" = "$(wc -c <"$log")"
 }
 
-# The program is what it would be.
+# The program behaves as without record.
 record 0 true
 is_whole "true"
 check "the command is in the log" event_is "$log" true
@@ -57,7 +57,7 @@ printf 'one\ntwo\n' | "$posixtrace" record --trace=none -q sort -r 2>err | sed s
 check "it stands in a pipeline" test "$(cat out)" = "tw0
 0ne"
 check "and is silent if asked" is_empty err
-# "_" is the shell's own word for what it runs.
+# The shell sets "_" to the program that it runs.
 about='exec 0<&- && env | grep -v "^_="; umask; ulimit -a; trap'
 "$posixtrace" record --trace=none -q sh -c "$about" >traced 2>&1
 sh -c "$about" >plain 2>&1
@@ -68,7 +68,8 @@ descriptors "$posixtrace" record --trace=none -q --no-follow </dev/null >traced
 check "it has no descriptor more" cmp plain traced
 descriptors "$posixtrace" record --trace=none -q </dev/null | grep -v '^20[0-9] -> /memfd:posix-trace' >traced
 check "nor one but the one that children inherit" cmp plain traced
-# Those of the C library's threads are its own: a sanitizer's thread, which is there before main(), takes them.
+# Signals to the C library's threads are its own: a sanitizer's thread, which exists before main(),
+# gets them.
 signals() {
 	"$@" grep -e SigBlk -e SigIgn /proc/self/status | while read -r name mask; do
 		echo "$name $((0x$mask & ~0x180000000))"
@@ -81,7 +82,7 @@ for signal in INT QUIT TERM HUP USR1 CHLD PIPE; do
 	check "$signal is" grep -q 'SigIgn: [1-9]' traced
 done
 
-# What it calls of the C library.
+# Its calls of the C library.
 shim=$build/lib/.libs/libposixtrace-preload.so
 if test -e "$shim" && ! nm -D "$build/lib/.libs/libposixtrace.so" | grep -q '__[at]san_init'; then
 	POSIXTRACE_PRELOAD=$shim
@@ -142,7 +143,7 @@ if test -e "$shim" && ! nm -D "$build/lib/.libs/libposixtrace.so" | grep -q '__[
 	unset POSIXTRACE_PRELOAD
 fi
 
-# What cannot be run.
+# Programs that cannot be run.
 cp "$log" before
 record 127 "$tmp/missing"
 check "who is missing is named" has err "^posixtrace: $tmp/missing: No such file or directory$"
@@ -164,7 +165,7 @@ run 125 record --trace=io true
 unset POSIXTRACE_PRELOAD
 check "the library that would be preloaded is missed" has err '^posixtrace: .*/missing.so: No such file'
 
-# The log before.
+# An existing log.
 rm -f posixtrace.*
 record 0 sh -c 'exit 0 first'
 record 0 sh -c 'exit 0 second'
@@ -176,7 +177,7 @@ check "there are no others" test "$(ls posixtrace.* | wc -l)" -eq 2
 record 0 -o other.ptl true
 check "another name is another log" is_sound other.ptl
 
-# Events: of the program itself, from its first on; of children.
+# Events of the program itself, from its first on, and of children.
 puppet() { # COMMANDS OPTION...
 	commands=$1
 	shift
@@ -202,7 +203,7 @@ check "and excludes" test "$(count_of u)/$(count_of v)" = 2/0
 puppet enen -x u -e '*'
 check "as --exclude does" test "$(count_of u)/$(count_of v)" = 0/2
 
-# The time of it, its end.
+# Time limits and ends.
 record 3 -d 100ms sh -c 'sleep 0.5; exit 3'
 is_whole duration
 sh -c "exec '$posixtrace' record --trace=none sh -c 'sleep 0.3 & exit 0'" 2>err
@@ -266,7 +267,7 @@ check "the program goes on untraced" kill -0 "$program"
 kill -KILL "$program"
 # Where the parent ignores the interrupt and env cannot change that, script would ignore it as well.
 if script -qec true /dev/null >/dev/null 2>&1 && test -n "$defaults"; then
-	# The shell between is to outlive the interrupt; not every one does by itself.
+	# The shell in between must survive the interrupt; not every shell does by itself.
 	script=$(printf %s "trap : INT; '$posixtrace' record --trace=none '$victim' work 1 120; echo status \$?")
 	rm -f "$log"
 	: >out
@@ -295,7 +296,7 @@ busy() { # STATUS OPTION...
 	record "$wanted" "$@" timeout --preserve-status -s USR2 0.4 sh -c \
 		'trap "kill \$!; wait; exit 0" USR2; "$0" work 4 20 & wait' "$victim"
 }
-# Nobody reads while the stream becomes full, however slow the program is.
+# No flush runs while the stream becomes full, however slow the program is.
 unread() { # STATUS OPTION...
 	wanted=$1
 	shift
@@ -340,7 +341,7 @@ if prlimit --version >/dev/null 2>&1; then
 	check "it is told once, and what there is" has_lines err 2
 fi
 
-# A process that runs already.
+# A process that is already running.
 start_busy 1
 run 0 record -p "$target" -d 200ms
 is_whole "process"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# posixtrace recover: logs of what is left of streams.
+# posixtrace recover: logs made of the remains of streams.
 . "${0%/*}/lib.sh"
 . "${0%/*}/targets.sh"
 
@@ -26,7 +26,7 @@ check "a log that is there is kept" has err 'the file exists'
 run 1 recover "$box" -o "$copy" --force -n other
 check "a name that is nobody's is told" has err 'none of its 1 streams has the name other'
 
-# What is no backing file, or only a part of one.
+# Files that are no backing file, or only a part of one.
 run 1 recover "$copy" -o "$tmp/new.log"
 check "what it is not is told, with file and offset" has err "^posixtrace: $copy:0: this is no backing file"
 check "no log is made" test ! -e "$tmp/new.log"
@@ -56,8 +56,8 @@ end_puppet
 run 1 recover "$target" -o "$copy" --force
 check "a process that is gone is told" has err "process $target: it has ended, and no process holds a stream of it"
 
-# The list of mapped files, the segments and what they say may be anything. Without libelf the tool
-# reads no core dump and says so.
+# The list of mapped files, the segments and their contents may have any values. Without libelf the
+# tool reads no core dump and reports that.
 printf '\177ELF\002\001\001\000\000\000\000\000\000\000\000\000\004\000' >"$tmp/core.short"
 run 1 recover "$tmp/core.short" -o "$tmp/new.log"
 check "the beginning of a dump is recognized" has err "^posixtrace: $tmp/core.short:"
@@ -69,8 +69,8 @@ else
 	check "it is damaged" has err "core.short:0: this core dump is damaged"
 fi
 
-# A core dump, where this system lets programs leave one beside themselves. The shared memory of the
-# arena is in it by the usual coredump_filter.
+# A core dump, if this system lets programs write one into their folder. It contains the shared
+# memory of the arena with the usual coredump_filter.
 mkdir "$tmp/fall"
 victim_path=$(realpath "$victim")
 libraries=$(cd "${top_builddir:-..}/lib/.libs" 2>/dev/null && pwd)

@@ -4,7 +4,7 @@
 . "${0%/*}/lib.sh"
 has_templates || skip "built without templates"
 
-# The cases are run in their folders.
+# Each case runs in its folder.
 absolute() { (cd "${1%/*}" && echo "$PWD/${1##*/}"); }
 posixtrace=$(absolute "$posixtrace")
 LD_LIBRARY_PATH=$(cd "${top_builddir:-..}" && pwd)/lib/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
@@ -122,7 +122,7 @@ check "a huge file is refused" has err "^posixtrace: $tmp/huge: File too large"
 run 0 report -t "$tmp/empty" -h -O timestamp=3 "$tmp/e"
 check "without templates there is the built-in form" has out '^010  evt_010 len=1 05$'
 
-# Events choose the timers: what is kept of them is bounded.
+# Events choose the timers: their stored data is bounded.
 awk 'BEGIN { for (i = 0; i < 300000; i++) printf "evt id=0x010 time=1.0 data=%08x\n", i
 	print "evt id=0x011 time=2.0 data=00000000"; print "evt id=0x011 time=2.0 data=000493df" }' >"$tmp/timers"
 printf '010 1.0 "" starttimer(U4,0) $NOPRINT\n011 1.0 "" "t" endtimer(U4,0)\n' >"$tmp/t2"

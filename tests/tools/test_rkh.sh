@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The byte stream of RKH: frames, what is wrong with them, and events.
+# The byte stream of RKH: frames, faults of frames, and events.
 . "${0%/*}/lib.sh"
 needs_format rkh
 
@@ -52,7 +52,7 @@ check "a gap counts what is missing" has out '^# 2 events lost: overwritten$'
 run 3 convert "$samples/05-damage-resync/stream.bin" --to evt
 check "a missing frame that came damaged is counted so" has out '^# 1 events lost: damaged$'
 
-# Each thing that can be wrong.
+# Each possible fault.
 good="$(frame A0 05 01 00 00 00)"
 next="$(frame A1 06 02 00 00 00)"
 counts='= frames=2 good=2 checksum=0 short=0 abort=0 bad-escape=0 overlong=0 truncated=0 unknown=0 args=0 gaps=0 missing=0 duplicate=0 noise=0'
@@ -139,7 +139,7 @@ stream 7E $(frame 2B 00 78 00 00 00 10 00 00 00 61 00) $(frame 01 01 78 00 00 00
 listing 0 --dialect rkh2
 check "ids of the old dialect are flat" has out ' id=01 MP.GET seq=1 ts=120 mp=0x00000010(a) nfree=3$'
 check "and it has no configuration" has out ' id=AC - seq=2 '
-# 200 + 256 ticks after ticks that went back, at 100 Hz.
+# 200 + 256 ticks after ticks that decreased, at 100 Hz.
 stream 7E $(frame AC 00 34 00 80 03 00 11 42 11 02 14 64 00) $(frame A0 00 FA) $(frame A0 01 0A)
 run 0 convert --from rkh --to evt "$tmp/s"
 check "ticks that go back went around" has out '^evt id=0x4a0 time=2.660000000 data=-$'
@@ -192,7 +192,7 @@ for bad in 'DC 00 00 00 00 00 05 00 00 00 00' 'DD 00 00 00 00 00 05 01' 'DE 00 0
 	run 3 convert --from rkh --dialect ptx --to evt "$tmp/s"
 	check "$bad is no record of ours" has err '1: record: '
 done
-# Filters: what a set bit lets through, at three levels.
+# Filters: the events that a set bit admits, at three levels.
 # passes IDS RULE...: of $tmp/s
 passes() {
 	ids=$1

@@ -73,7 +73,7 @@ assert error is not None and error < 1000000
 EOF
 fi
 
-# The clock: a thread that sleeps is blocked after it called, and has a CPU before it returns.
+# The clock: a sleeping thread is blocked after its call, and has a CPU before the call returns.
 if command -v cc >/dev/null && cat >sleeper.c <<'EOF' && cc -o sleeper sleeper.c 2>/dev/null; then
 #include <unistd.h>
 int main(void)
@@ -99,7 +99,7 @@ EOF
 		END { if (bad || n != 20) print n " sleeps, wrong lines:" bad; exit bad || n != 20 }' lines
 fi
 
-# A program that runs already; one that fails; one that does not exist.
+# A program that is already running; one that fails; one that does not exist.
 sleep 100 &
 sleeper=$!
 run 0 record --sched -p $sleeper -d 100ms -o p.ptl

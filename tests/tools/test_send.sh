@@ -16,7 +16,7 @@ account() {
 events() { "$posixtrace" convert --to evt "$1" 2>/dev/null | sed -n 's/^evt id=[^ ]* //p'; }
 same_events() { events "$1" >"$tmp/should"; events "$2" >"$tmp/is"; cmp "$tmp/should" "$tmp/is"; }
 
-# receives STATUS FILE LOG: what is in FILE comes.
+# receives STATUS FILE LOG: receives the bytes of FILE.
 receives() {
 	rm -f "$tmp/$3"
 	"$posixtrace" receive -o "$tmp/$3" <"$tmp/$2" >"$tmp/out" 2>"$tmp/err"
@@ -31,7 +31,7 @@ receives() {
 run 0 send "$tmp/a.ptl" -o "$tmp/a.rkh"
 receives 0 a.rkh b.ptl
 check "what was sent arrives" test "$(account "$tmp/b.ptl")" = "20005 20005 0"
-# Times have whole microseconds from an epoch on; from then on they stay what they are.
+# Times have whole microseconds since an epoch; after that they do not change.
 run 0 send "$tmp/b.ptl" -o "$tmp/b.rkh"
 receives 0 b.rkh c.ptl
 check "with all that it has" same_events "$tmp/b.ptl" "$tmp/c.ptl"
@@ -49,7 +49,7 @@ check "without a context there is none" test "$(grep -c pid= "$tmp/n.evt")" -eq 
 run 0 receive -t jsonl -o "$tmp/j" "$tmp/a.rkh"
 check "another format can be made of it" test "$(grep -c '"event"' "$tmp/j")" -ge 20000
 
-# Damage on the way: every event that does not arrive is counted, whatever the sequence numbers show.
+# Damage on the way: every event that does not arrive is counted, with any sequence numbers.
 size=$(wc -c <"$tmp/a.rkh")
 piece() { tail -c +"$(($2 + 1))" "$tmp/$1" | head -c "$3"; }
 for cut in 17 500 20000 300000; do
@@ -58,7 +58,7 @@ for cut in 17 500 20000 300000; do
 	set -- $(account "$tmp/cut$cut.ptl")
 	check "without $cut bytes the ledger says what is missing: $*" test "$(($2 - $(events "$tmp/cut$cut.ptl" | wc -l)))" -eq 0
 	check "$cut: all that were sent, and two for the gap" test "$(($1 - 20005))" -ge 0 -a "$(($1 - 20005))" -le 2
-	# Few bytes may be of a frame that is no event.
+	# A few bytes may be of a frame that is no event.
 	check "$cut: some are lost" test "$3" -gt 0 -o $cut -lt 100
 done
 { piece a.rkh 0 400000; head -c 3000 /dev/urandom; piece a.rkh 400000 "$size"; } >"$tmp/noise"
@@ -92,7 +92,7 @@ cat "$tmp/a.rkh" "$tmp/a.rkh" >"$tmp/twice"
 receives 0 twice twice.ptl
 check "two whole streams are one log" test "$(account "$tmp/twice.ptl")" = "40010 40010 0"
 
-# An event that is called like an account is none, and an account that cannot be is refused.
+# An event with the name of an account is no account, and an impossible account is refused.
 printf '%s\n' 'name 0x1000 "posixtrace.account"' 'evt id=0x1000 time=1.0 data=05010000000d0000000000000000' \
 	>"$tmp/odd.evt"
 run 0 send "$tmp/odd.evt" -o "$tmp/odd.rkh"
@@ -108,8 +108,8 @@ printf "\\176$(frame AB 00 01 00 00 00 00 $name 00)$(frame C0 01 01 00 00 00 05 
 receives 3 wrong wrong.ptl
 check "an account that cannot be is told" has err ' record: an account that is none'
 
-# What data means goes with it, so that the log of what came has fields; also where a schema is longer than
-# a frame, and where its frame does not come.
+# Schemas are sent with the data, so that the received log has fields; also if a schema is longer
+# than a frame, or its frame is lost.
 long=$(awk 'BEGIN { for (i = 0; i < 25; i++) printf "; u8 a_field_whose_name_is_rather_long_%d", i }')
 "${make_log%/*}/compose" "$tmp/typed.ptl" <<EOF || exit 99
 type read ns time; s32 fd; str path; @level 3
@@ -136,7 +136,7 @@ check "without its schema an event is there as it is" test "$(events "$tmp/hurt.
 check "and none is counted as lost" test "$(account "$tmp/hurt.ptl" | cut -d ' ' -f 3)" = 0
 
 # Through sockets, both ways around.
-# port_of FILE: where somebody waits
+# port_of FILE: the port on which receive waits
 port_of() { sed -n 's/.* at 127\.0\.0\.1:\([0-9]*\)$/\1/p' "$tmp/$1"; }
 waits() { test -n "$(port_of "$1")"; }
 start "$posixtrace" receive listen:0 -o "$tmp/t.ptl" 2>"$tmp/waits"
@@ -158,7 +158,7 @@ run 1 receive tcp:127.0.0.1:1 -o "$tmp/x.ptl"
 check "a connection that is refused is told" has err '^posixtrace: tcp:127.0.0.1:1: Connection refused'
 check "and nothing is made" test ! -e "$tmp/x.ptl"
 
-# A serial line: raw, and as it was before.
+# A serial line: raw, and restored afterwards.
 start sh -c 'exec "$0" <"$1"' "$feed_line" "$tmp/a.rkh" >"$tmp/line"
 feeder=$pid
 until_true test -s "$tmp/line"
@@ -171,7 +171,7 @@ run 2 receive --baud 12345 "$(head -n 1 "$tmp/line2")" -o "$tmp/x.ptl"
 check "a speed that no line has is told" has err 'not a speed of a serial line'
 kill -KILL "$pid"
 
-# A process that goes on; who is killed, and who is asked to end.
+# A process that continues; a sender that is killed, and one that gets SIGTERM.
 is_sending() {
 	"$posixtrace" list --json | grep '^{"pid":'"$target"',.*"creator":'"$sender"',.*"running":true'
 }

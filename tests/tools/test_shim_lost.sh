@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# What the preloaded library could not trace is in no ledger: stat, latency, diff and check count it.
+# Calls that the preloaded library could not trace are in no ledger: stat, latency, diff and check
+# count them.
 . "${0%/*}/lib.sh"
 
 compose=${top_builddir:-..}/tests/tools/compose
@@ -15,7 +16,7 @@ own_end 10 10 1200
 alloc.malloc 10 10 1300 1 4096
 lock.mutex_held 10 10 2000 500 0xa0'
 
-# log NAME FIELDS VALUES: two processes that tell the same numbers
+# log NAME FIELDS VALUES: two processes that report the same numbers
 log() {
 	{
 		echo "$types"
@@ -47,7 +48,7 @@ run 4 stat --fail-on-loss "$tmp/huge"
 check "sums stay" has out '^not traced  18446744073709551615 before'
 run 0 stat --fail-on-loss "$tmp/odd"
 
-# lost LOG NAME: what latency says of that series
+# lost LOG NAME: the losses of that series in latency
 lost() {
 	run 0 latency --json "$tmp/$1"
 	sed 's/{/\n{/g' "$tmp/out" | sed -n "/\"$2\"/s/.*\"lost\":\([0-9]*\).*/\1/p" | head -n 1

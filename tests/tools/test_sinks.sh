@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Every format that posixtrace convert writes: a whole log, a log with losses, hostile names and data,
-# a log without events, and a full disk. What the formats say, make check-exchange compares.
+# Every format that posixtrace convert writes: a complete log, a log with losses, hostile names and
+# data, a log without events, and a full disk. make check-exchange compares the contents.
 . "${0%/*}/lib.sh"
 
 "$make_log" plain "$tmp/plain.log" 1000 >/dev/null || exit 99
@@ -14,7 +14,7 @@ head -c 4096 "$tmp/plain.log" >"$tmp/header.log"
 "$posixtrace" convert --list | sed -n 's/^\([a-z]*\) .* writes .*/\1/p' >"$tmp/sinks"
 check "there are formats to write" test -s "$tmp/sinks"
 for sink in $(cat "$tmp/sinks"); do
-	test $sink = listing && continue # of sources that have lines of their own
+	test $sink = listing && continue # for sources that have lines of their own
 	for kind in plain stopped overrun evil empty; do
 		run 0 convert "$tmp/$kind.log" --to $sink -o "$tmp/$kind.$sink.out"
 		check "$sink: something is written of $kind" test -s "$tmp/$kind.$sink.out" \
@@ -38,7 +38,7 @@ check "csv: a line an event and one of names" test "$(wc -l <"$tmp/out")" -eq \
 run 0 convert "$tmp/overrun.log" --to csv
 check "csv: what was lost is the last line" test -n "$(tail -n 1 "$tmp/out" | grep ',overwritten,')"
 
-# What data means, and what is called.
+# Schemas of data, and names of objects.
 "${make_log%/*}/make_described" append "$tmp/described.log" || exit 99
 run 0 convert "$tmp/described.log" --to csv
 check "csv: fields are a column" has out ',"{""op"":1,""fl"":""0x7"",""lock"":""0x[0-9a-f]*""}"'
@@ -48,7 +48,7 @@ for sink in jsonl chrome; do
 		'"lock":"0x[0-9a-f]*"},"names":{.*"op":"write",.*"lock":"pool lock"}'
 done
 
-# Spans, by thread; one that does not end is none.
+# Spans, by thread; one that does not end is no span.
 cat >"$tmp/spans.evt" <<'EOF'
 name 0x100 "job_begin"
 name 0x101 "job_end"
@@ -71,8 +71,8 @@ printf 'evt id=0x100 time=1.0 data=-\n' | "$posixtrace" convert - --to log -o "$
 run 0 convert "$tmp/mark.log" --to speedscope
 check "speedscope: a trace without spans is told" has err 'it has no spans'
 
-# Events that say how long they took end where they stand: outer calls come after inner ones, and what
-# crosses a span or another one has a lane of its own.
+# Events with a duration are recorded at its end: outer calls follow inner ones, and a call that
+# crosses a span or another call has a lane of its own.
 "${make_log%/*}/compose" "$tmp/took.log" <<'EOF' || exit 99
 type read ns time; s32 fd
 type call ns time

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# posixtrace snapshot: logs of streams that go on.
+# posixtrace snapshot: logs of streams in use.
 . "${0%/*}/lib.sh"
 . "${0%/*}/targets.sh"
 
@@ -45,7 +45,7 @@ run 0 dump "$tmp/a.log"
 check "nothing was read away" has out ' u 04000000$'
 end_puppet
 
-# Four threads that never rest.
+# Four threads that never pause.
 start_busy 4
 log=$tmp/busy.log
 attach -s 1M

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# One definition of a span: latency, query, html and every export of slices find the same spans, however
-# they nest, cross, recur, fail to end or are cut by losses.
+# One definition of a span: latency, query, html and every export of slices find the same spans,
+# which nest, cross, recur, do not end or are cut by losses.
 . "${0%/*}/lib.sh"
 
 command -v python3 >/dev/null || skip "no python3"
@@ -23,7 +23,7 @@ for s in sorted(json.loads(text)["series"], key=lambda s: s["name"]):
 ' "$1"
 }
 
-# agree LOG WHAT: all find the spans of latency, which are in $tmp/wanted then.
+# agree LOG WHAT: all find the spans of latency, which are in $tmp/wanted.
 agree() {
 	run 0 latency --json "$1"
 	summary "$tmp/out" >"$tmp/wanted"
@@ -88,7 +88,7 @@ check "keyed: all are there" test "$(cat "$tmp/wanted")" = "req 4 85"
 agree "$tmp/rows.log" "spans with keys, one after the other"
 check "keyed: one lane is enough" test "$(grep -c '"type":"evented"' "$tmp/spans.speedscope")" -eq 1
 
-# Two that cross take nothing from the others.
+# Two that cross do not change the others.
 { echo "$types"; cat <<'END'; } | log crossing
 job_begin 1 7 100
 part.begin 1 7 110
@@ -141,7 +141,7 @@ END
 agree "$tmp/lossy.log" "spans that losses cut"
 check "lossy: what is whole" test "$(paste -sd ' ' "$tmp/wanted")" = "job 1 10 part 1 10 req 1 10"
 
-# Times that are equal, that fall, and spans that begin before all events.
+# Times that are equal, times that decrease, and spans that begin before all events.
 { echo "$types"; cat <<'END'; } | log times
 call 1 7 500 450
 job_begin 1 7 500
@@ -164,7 +164,7 @@ for sink in perfetto chrome speedscope; do
 	check "strange times: $sink has the spans of latency" diff "$tmp/wanted" "$tmp/found"
 done
 
-# By chance: threads of two processes, in every order, with a clock that often stands still.
+# Random logs: threads of two processes, in every order, with a clock that often does not advance.
 for seed in 1 2 3; do
 	{ echo "$types"; awk -v seed=$seed 'BEGIN {
 		srand(seed); now = 100000
@@ -187,7 +187,8 @@ for seed in 1 2 3; do
 	agree "$tmp/chance$seed.log" "spans by chance, $seed"
 done
 
-# A source that tells its types as they come, from a pipe, which can be read once: the same as of a log.
+# A source that gives its types as they appear, from a pipe, which can be read once: the same result
+# as for a log.
 {
 	printf 'name 0x100 "job_begin"\nevt id=0x100 pid=1 tid=7 time=10.0 data=-\n'
 	printf 'name 0x101 "job_end"\nevt id=0x101 pid=1 tid=7 time=10.5 data=-\n'

@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Files of terabytes that are holes, inputs without an end, cells that a spreadsheet would run, extreme times.
+# Files with holes of terabytes, endless inputs, cells that a spreadsheet would execute, extreme
+# times.
 . "${0%/*}/lib.sh"
 
 compose=${top_builddir:-..}/tests/tools/compose
 truncate -s 4T "$tmp/empty" 2>/dev/null || skip "no sparse files of 4 TiB here"
 
-# Whatever holes a log has, its blocks are found; how long it takes is bounded by what was written.
+# The blocks of a log with any holes are found; the written bytes bound the time.
 for kind in blocks loop unfinished; do
 	"$make_log" $kind "$tmp/$kind" 2000 >/dev/null || exit 99
 	cp "$tmp/$kind" "$tmp/tail"
@@ -47,7 +48,8 @@ run 2 check "$tmp/empty" "$tmp/blocks"
 run 1 report -t "$tmp/empty" "$tmp/blocks"
 rm "$tmp/empty"
 
-# What is no log is not copied to a temporary file; what is one only as far as there is room.
+# A file that is no log is not copied to a temporary file; a log is copied only as far as there is
+# space.
 for command in dump stat verify latency; do
 	yes | "$posixtrace" $command - >"$tmp/out" 2>"$tmp/err"
 	check "$command refuses an endless text" has err 'standard input: this is not a trace log'
@@ -57,7 +59,7 @@ check "what is endless behind a log is too long" has err 'raise POSIXTRACE_SPOOL
 cat "$tmp/blocks" | POSIXTRACE_SPOOL_MAX=8M "$posixtrace" verify - >"$tmp/out" 2>"$tmp/err"
 check "what is not is read" has out ': sound: '
 
-# Texts that a spreadsheet would take for formulas.
+# Texts that a spreadsheet would treat as formulas.
 printf '%s\n' 'type =cmd str s' 'type n s32 v; str s' '=cmd 1 1 1 =1+1' '=cmd 1 1 2 @SUM(A1)' '=cmd 1 1 3 -1+cmd' \
 	'=cmd 1 1 4 +x' '=cmd 1 1 5 -12.5e3' 'n 1 1 -6 -7 plain' | "$compose" "$tmp/cells" || exit 99
 run 0 convert "$tmp/cells" --to csv
@@ -73,7 +75,7 @@ if "$posixtrace" --help | grep -q '^  query '; then
 	check "a column's name has one" has out "^'=h,"
 fi
 
-# Times at both ends of what there is.
+# The smallest and the largest times.
 max=9223372036854775807
 printf '%s\n' 'type a u32 id; @begin a' 'type b u32 id; @end a' "a 1 1 -$max 1" "b 1 1 $max 1" |
 	"$compose" "$tmp/far" || exit 99

@@ -3,7 +3,7 @@
 # posixtrace stat and verify: their numbers are those of the dump and of the ledger.
 . "${0%/*}/lib.sh"
 
-# The number behind a word of the line that verify prints: called, reported, unread, lost.
+# The number after a word of the line that verify prints: called, reported, unread, lost.
 term() { sed -n "s/.*[ :]$1 \([0-9]*\).*/\1/p" "$tmp/equation"; }
 
 # equation LOG: the equation holds with its printed numbers, and the dump has as many events.
@@ -66,7 +66,7 @@ run 0 stat "$tmp/plain.log" "$tmp/loop.log"
 check "several logs are told apart" test "$(grep -c '^log  ' "$tmp/out")" -eq 2
 run 0 verify "$tmp/plain.log" "$tmp/loop.log"
 check "several logs are verified" has_lines out 4
-# Several threads say what one says, whatever is wrong with the log.
+# Several threads print the same as one, with any fault of the log.
 one_and_many() {
 	"$posixtrace" stat --threads 1 "$1" >"$tmp/one" 2>"$tmp/one.err"
 	status=$?
@@ -81,7 +81,7 @@ one_and_many() {
 for kind in long stopped overrun loop evil falling; do
 	one_and_many "$tmp/$kind.log" $kind
 done
-# Times that fall, many that are equal, and all of them within an hour but one.
+# Times that decrease, many equal ones, and all but one within an hour.
 awk 'BEGIN {
 	print "order le"
 	for (i = 0; i < 30000; i++)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# posixtrace status: all there is to know of a process's streams, and of whom they are.
+# posixtrace status: all facts about the streams of a process, and their owners.
 . "${0%/*}/lib.sh"
 . "${0%/*}/targets.sh"
 
@@ -92,7 +92,7 @@ finish_attach 0 TERM
 tracer=$first
 finish_attach 0 TERM
 
-# Who does not use the library, whoever is not there or another's.
+# A process without the library, one that does not exist, and one of another user.
 start sleep 1000
 target=$pid
 attach --trace none
@@ -111,7 +111,7 @@ elif $nobody "$posixtrace" --version >/dev/null 2>&1; then
 	$nobody "$posixtrace" status "$target" \
 		>"$tmp/out" 2>"$tmp/err"
 	check "another user's process is refused" test $? -eq 1
-	# Where /proc hides the process its owner has no name.
+	# If /proc hides the process, its owner has no name.
 	if $nobody test -e "/proc/$target"; then
 		why='not permitted: it belongs to user root'
 	else

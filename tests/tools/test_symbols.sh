@@ -3,7 +3,8 @@
 #
 # Program addresses as functions and lines: of programs at fixed addresses and not, of plugins that were
 # unloaded, of children, of stripped files with their debug information elsewhere, of files that are gone,
-# replaced or no ELF at all. What is shown is what addr2line says of the same address, or MODULE+0xOFFSET.
+# replaced or no ELF at all. The output equals that of addr2line for the same address, or is
+# MODULE+0xOFFSET.
 : "${CC:=cc}"
 . "${0%/*}/lib.sh"
 
@@ -34,7 +35,7 @@ fields() {
 	run 0 dump -e here --fields address,symbol,source,data "$@" "$log"
 }
 
-# Every module of the log: what addr2line says of each address.
+# The output of addr2line for each address, for every module of the log.
 agrees() {
 	program=$1 base=$2
 	while read -r address symbol source rest; do
@@ -75,7 +76,7 @@ for program in pie fixed; do
 		test "$(grep -c '	in_the_program	' "$tmp/out")" -eq 2
 	check "$program: no event is without" lacks out '	-	'
 	if command -v addr2line >/dev/null; then
-		# The innermost inlined function, as -i begins with.
+		# The innermost inlined function, the first one of -i.
 		grep '	/.*traced\.c' "$tmp/out" | grep -v "	inlined	" >"$tmp/own"
 		mv "$tmp/own" "$tmp/out"
 		check "$program: addr2line says the same" agrees "$tmp/$program" "$(base_of "$tmp/$program.ptl" $program)"
@@ -88,7 +89,7 @@ check "a line of JSON has them" has out '"symbol":"hidden","source":".*traced\.c
 run 0 report --fields symbol,event "$tmp/pie.ptl"
 check "a report has them" has out '^inlined *here'
 
-# Programs that are gone before anybody could have looked, under posixtrace record.
+# Programs that end before their mappings can be scanned, under posixtrace record.
 cat >"$tmp/reads.c" <<'END'
 #include <fcntl.h>
 #include <unistd.h>
@@ -157,7 +158,7 @@ if short -static-pie "$tmp/short.c" -o "$tmp/alone" -ldl 2>/dev/null; then
 	all_known "$tmp/short.ptl" "a program without libraries" '	record_command_line	posixtrace_record'
 fi
 
-# In SQL, and asked for only there.
+# In SQL, and only for that query.
 if "$posixtrace" query --help >/dev/null 2>&1; then
 	run 0 query --csv "$tmp/pie.ptl" "select name, function, source, line, module from events where name = 'here'"
 	sed 1d "$tmp/out" | sed "s,$src/,," >"$tmp/rows"
@@ -244,7 +245,7 @@ if objcopy --only-keep-debug "$tmp/pie" "$tmp/pie.debug" 2>/dev/null && strip "$
 	check "the debug information is enough when the program is gone" has out '	hidden	.*traced\.c:[0-9]'
 fi
 
-# Gone, replaced, cut, garbage.
+# Deleted, replaced, truncated, garbage.
 rm -f "$tmp/pie"
 fields "$tmp/pie.ptl"
 check "of a program that is gone there are offsets" has out '	pie+0x[0-9a-f]*	-	'

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# posixtrace report without templates, and how a report chooses events.
+# posixtrace report without templates, and the selection of its events.
 . "${0%/*}/lib.sh"
 
 log=$tmp/described.log

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# posixtrace top: what a process does, without taking anything from anybody.
+# posixtrace top: the activity of a process, without removing events from a stream.
 . "${0%/*}/lib.sh"
 . "${0%/*}/targets.sh"
 
@@ -27,7 +27,8 @@ check "as many lines as wanted" test "$(grep -c '  victim$' "$tmp/out")" -eq 3
 check "counts grow" test "$(sed -n 's/ events, .*//p' "$tmp/out" | sort -n -u | wc -l)" -eq 3
 check "the process has no stream afterwards" test "$("$posixtrace" list | grep -c "^ *$target ")" -eq 0
 
-# Nobody's trace changes. Sanitizers slow the tool down more than its target: no room is enough then.
+# No other trace changes. Sanitizers slow the tool down more than its target: then no stream is
+# large enough.
 attach --size 64M
 "$posixtrace" top -p "$target" -b -n 3 -d 100ms >"$tmp/top"
 check "other streams are shown" grep -q '  a\.log (running)$' "$tmp/top"
@@ -71,7 +72,7 @@ check "so does a reader that goes away" test "$(cat "$tmp/status")" -ne 0
 # Durations and locks.
 "${top_builddir:-..}/tests/tools/make_times" "$tmp/times.log"
 top 0 "$tmp/times.log"
-# within TYPE COLUMN LEAST MOST: a time, in any unit, as microseconds
+# within TYPE COLUMN LEAST MOST: a time, in any unit, is within these microseconds
 within() {
 	awk -v type="$1" -v column="$2" -v least="$3" -v most="$4" '
 		BEGIN { unit["ns"] = 0.001; unit["us"] = 1; unit["ms"] = 1000; unit["s"] = 1000000 }
@@ -108,7 +109,7 @@ if script -qec true /dev/null >/dev/null 2>&1; then
 	(sleep 1; printf '\003'; sleep 0.5) | script -qec "sh $tmp/session" /dev/null >"$tmp/out" 2>&1
 	check "so does an interrupt" test "$(cat "$tmp/status")" = 0
 	check "the terminal is as it was again" cmp "$tmp/before" "$tmp/after"
-	# Of a terminal that it does not know ncurses keeps some memory.
+	# ncurses does not free some memory of a terminal that it does not know.
 	sed -i.bak 's/TERM=xterm/ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0" TERM=no-such-terminal/; s/ top / top -n 1 /' "$tmp/session"
 	script -qec "sh $tmp/session" /dev/null </dev/null >"$tmp/out" 2>&1
 	check "a terminal that nobody knows is no place for it" test "$(cat "$tmp/status")" -le 1

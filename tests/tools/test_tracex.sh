@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Trace buffers of ThreadX: read as they are known to be, written so that they are read again.
+# Trace buffers of ThreadX: the result equals the known content, and written ones can be read again.
 . "${0%/*}/lib.sh"
 needs_format tracex
 
@@ -33,7 +33,7 @@ import "$tmp/low.hex" twin
 check "small letters, CR LF and blank lines are read" \
 	tracex same "$tmp/twin.jsonl" "$tmp/txlinux_wrapped.jsonl"
 
-# What entries tell without saying it; the entries themselves are the same.
+# Facts that follow from entries; the entries themselves are the same.
 run 0 convert --spans "$samples/txlinux_wrapped.trx" -o "$tmp/spans.jsonl" --force
 check "threads run and mutexes are held as the entries say" tracex spans "$tmp/spans.jsonl"
 grep -v -E '^\{"(type|event)":"tracex_(running|mutex_held)"' "$tmp/spans.jsonl" >"$tmp/entries.jsonl"
@@ -45,7 +45,7 @@ check "and how long which mutex was held" has out ' 0x8552be60'
 run 0 convert "$tmp/spans.log" -o "$tmp/spans.trx" --to tracex --force
 check "and goes back without it" tracex parts "$tmp/spans.trx" "$samples/txlinux_wrapped.trx"
 
-# What import keeps, export puts back.
+# Export writes back the data that import keeps.
 for name in demo_filex demo_threadx txlinux_init_unwrapped txlinux_wrapped; do
 	run 0 convert "$samples/$name.trx" --to tracex -o "$tmp/$name.trx" --force
 	check "$name is put back byte for byte" tracex parts "$tmp/$name.trx" "$samples/$name.trx"
@@ -64,7 +64,7 @@ check "and what values mean" has out 'new_state=mutex '
 run 0 convert "$samples/derived_be_txlinux_wrapped.trx" -o "$tmp/be.trx"
 check "big endian becomes little endian" cmp -s "$tmp/be.trx" "$tmp/txlinux_wrapped.trx"
 
-# made CASE STATUS: the dump with that fault; its code is told.
+# made CASE STATUS: the dump with that fault; the message has its code.
 made() {
 	check "$1 can be made" tracex make "$1" "$samples/${3:-txlinux_wrapped}.trx" "$tmp/made.trx"
 	run "$2" convert --from tracex "$tmp/made.trx" -o "$tmp/made.jsonl" --force
@@ -188,7 +188,7 @@ printf 'Start\n4097, ping, P, (1,2,3)\nEnd\n' >"$tmp/names"
 run 1 convert "$samples/txlinux_wrapped.trx" --to jsonl --tracex-names "$tmp/names"
 check "a bad side file is told" has err 'names:2: '
 
-# A log of ours, there and back.
+# A log of ours, converted and back.
 for kind in plain evil; do
 	"$make_log" $kind "$tmp/$kind.log" 2000 >/dev/null || exit 99
 	run 0 convert "$tmp/$kind.log" -o "$tmp/$kind.trx"

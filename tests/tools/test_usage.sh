@@ -11,7 +11,7 @@ for command in $(cat "$tmp/commands"); do
 done
 sed -n '/^posixtrace(1) has these commands/,/^[^ ]/s/^    \([a-z]\{1,\}\)  .*/\1/p' \
 	"${top_srcdir:-${0%/*}/../..}/README" >"$tmp/readme"
-# Less those that this build lacks, and says so.
+# Without those that this build lacks and reports.
 for command in $(cat "$tmp/readme"); do
 	"$posixtrace" $command --help 2>&1 | grep -q 'built without this command' &&
 		sed -i "/^$command\$/d" "$tmp/readme"
@@ -53,7 +53,7 @@ for command in record attach top list status snapshot recover send receive; do
 	check "the wrong option is named" has err '^posixtrace: .*--no-such-option'
 	check "nothing is on standard output" is_empty out
 done
-# Names that are mistyped, and files that are something else.
+# Mistyped names, and files of another kind.
 run 2 dmup
 check "the nearest command is named" has err 'dmup: no such command; did you mean dump?$'
 run 2 help latnecy
@@ -134,7 +134,7 @@ check "an option is not echoed raw" is_without_escape
 run 1 dump "$tmp/$escape"
 check "a file name is not echoed raw" is_without_escape
 
-# What is easily mistaken: the message says how it is meant.
+# Frequent mistakes: the message gives the right form.
 make_log=${top_builddir:-..}/tests/tools/make_log
 "$make_log" plain "$tmp/a.ptl" 10 >/dev/null || exit 99
 cp "$tmp/a.ptl" "$tmp/b.ptl"

@@ -6,8 +6,8 @@
 log=$tmp/described.log
 "${top_builddir:-..}/tests/tools/make_described" append "$log" || exit 99
 
-# shown COUNT EXPRESSION: so many events are shown. The log has one event "every", three "text",
-# four "named", one "late", one "opaque", and those of the stream.
+# shown COUNT EXPRESSION: this number of events is shown. The log has one event "every", three
+# "text", four "named", one "late", one "opaque", and those of the stream.
 shown() {
 	run 0 dump --where "$2" "$log"
 	check "$2: $1 events, not $(lines out)" has_lines out "$1"

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# posixtrace why: parts that are known before, the chain of threads behind them, choices of times.
+# posixtrace why: known parts, the chain of threads behind them, selections of times.
 . "${0%/*}/lib.sh"
 
 compose=${top_builddir:-..}/tests/tools/compose
-# part LABEL: the percentage of the first part whose line has the label.
+# part LABEL: prints the percentage of the first part whose line has the label.
 part() { awk -v label="$1" 'index($0, label) && $2 ~ /^[0-9.]+$/ { print $2; exit }' "$tmp/out"; }
 
 # Thread 8 waits 60 ms for a mutex that 9 holds, which sleeps meanwhile for 40 ms and then reads a
@@ -47,7 +47,7 @@ awk 'BEGIN {
 	for (i = 2; i < 202; i++) {
 		t += 1000 * ms
 		print "request.begin 7 7", t, i
-		# One in a hundred sleeps.
+		# One of a hundred sleeps.
 		if (i % 100 == 0) print "time.sleep 7 7", t + 91 * ms, 90 * ms, 0, 0, "sleep"
 		print "lock.mutex 7 7", t + (i % 100 ? 4 : 95) * ms, 4 * ms, "0x1000", 0
 		print "request.end 7 7", t + (i % 100 ? 5 : 96) * ms, i
@@ -137,7 +137,7 @@ check "on a CPU" test "$(part ' running')" = 8.3
 check "the cause is the lack of a CPU" has out '^Cause: 58\.3 % .*ready to run, but without a CPU, in thread 8'
 check "nothing is missing" lacks out 'does not say when threads had a CPU'
 
-# Two threads that wait for each other are no endless chain. Times that a log cannot have do no harm.
+# Two threads that wait for each other do not make an endless chain. Impossible times do no harm.
 awk 'BEGIN {
 	print "type io.read ns time; s32 fd; errno error; u64 size; s64 result"
 	print "type io.write ns time; s32 fd; errno error; u64 size; s64 result"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What posixtrace makes of trace buffers of ThreadX, against what is known of them.
+"""Compares the conversion of trace buffers of ThreadX with known facts about them.
 
 expected JSONL EXPECTED     the events of convert --to jsonl are those of the .expected.json
 same JSONL JSONL            the same events, whatever the byte order of their file
@@ -93,7 +93,7 @@ def parts(path, other):
 
 
 def back(path, other):
-    """Of an exported log: names by the side file, times to the tick, threads, 16 bytes of data."""
+    """For an exported log: names of the side file, times to the tick, threads, 16 bytes of data."""
     a = [l for l in lines(path) if "event" in l]
     b = events(lines(other))
     same("events", len(b), len(a))
@@ -257,7 +257,7 @@ def narrow(path, other):
 
 
 def spans(path):
-    """Of a buffer of one processor whose only mutex somebody always waits for."""
+    """For a buffer of one processor with one mutex for which a thread always waits."""
     got = lines(path)
     entries = [(int(l["ns"]), words(l)) for l in events(got) if len(data_of(l)) == 32]
     runs = [(int(l["ns"]) - l["fields"]["took"], int(l["ns"]), int(l["thread"], 16), l["fields"])
@@ -280,7 +280,7 @@ def spans(path):
             fail("an entry of %x at %d, which does not run" % (word[0], ns))
     puts = [(ns, word[0]) for ns, word in entries if word[2] & 0xffff == 57 and word[6] == 1]
     wanted = [(b, b - a, owner) for (a, _), (b, owner) in zip(puts, puts[1:])]
-    # The get of the first who waited is older than the buffer.
+    # The get of the first waiting thread is older than the buffer.
     same("mutexes", held, wanted[1:])
     print("%d runs, %d times held" % (len(runs), len(held)))
 

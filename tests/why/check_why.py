@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Compares an answer of posixtrace why --json with what the program measured itself.
+"""Compares an answer of posixtrace why --json with the program's own measurement.
 
    check_why.py ANSWER MEASURED KIND END
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# make check-why: programs that are slow for a known reason; posixtrace why names it, and its parts are
-# what the programs measured themselves. The load of the machine has no influence: both see it.
+# make check-why: programs that are slow for a known reason. posixtrace why names it, and its parts
+# equal the programs' own measurements. The load of the machine has no influence: both include it.
 . "${0%/*}/../tools/lib.sh"
 
 build=$(cd "${top_builddir:-..}" && pwd)

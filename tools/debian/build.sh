@@ -7,7 +7,7 @@
 #
 # DEBFULLNAME and DEBEMAIL name the maintainer, as for other tools of Debian; else git's user does.
 # SOURCE_DATE_EPOCH is the date of the packages; else that of the last commit, or of NEWS.
-# DEB_BUILD_OPTIONS is for dpkg-buildpackage(1). nocheck, the default, leaves out make check.
+# DEB_BUILD_OPTIONS is for dpkg-buildpackage(1). nocheck, the default, skips make check.
 set -eu
 source=$1 folder=$2 version=$3
 packaging=$(cd "$(dirname "$0")" && pwd)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * page_items.js - what posixtrace html embedded: rows of points and spans, to be drawn at any zoom in
- * constant time. The files page_*.js are one function, in the order items, paint, rows, view, panels, hands.
+ * page_items.js - the data that posixtrace html embedded: rows of points and spans, drawn at any
+ * zoom in constant time. The files page_*.js are one function, in the order items, paint, rows,
+ * view, panels, hands.
  *
  * The tool counted points and short spans in bins, on levels of ever fewer. The level whose bins are about a
- * pixel wide is drawn, and of the spans those that are longer than its bins. Spans of a lane do not overlap,
- * so that these cannot be more than the pixels have room for; those that no lane had room for are counted
- * with the short ones. Below the lowest level, items are drawn pixel by pixel.
+ * pixel wide is drawn, and the spans that are longer than its bins. Spans of a lane do not overlap,
+ * so these cannot be more than there are pixels; spans that fitted into no lane are counted with
+ * the short ones. Below the lowest level, items are drawn pixel by pixel.
  */
 "use strict";
 (function () {
@@ -87,7 +88,7 @@ const levels = [];
 
 /*
  * Spans of a lane by length, in powers of four of the lowest level's bins: the first are shorter than one.
- * Behind the lanes are those that none had room for.
+ * Behind the lanes are those that fitted into none.
  */
 const TIERS = levels.length + 1;
 rows.forEach((row, index) => {
@@ -168,8 +169,8 @@ function hue(i, light, strength) {
 }
 
 /*
- * Neighbours in this list are far apart in colour: event types, those with most events first, then what has no
- * type of its name. What times itself has the colour of its events.
+ * Neighbours in this list have very different colours: event types, those with most events first,
+ * then names without a type. A span of a call has the colour of its events.
  */
 const coloured = [...new Set([...meta.types].sort((a, b) => b.count - a.count).concat(meta.series).map(it => it.name))];
 const hueOf = it => coloured.indexOf(it.name);

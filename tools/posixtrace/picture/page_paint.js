@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * page_paint.js - rectangles by the ten thousand, for each frame anew: written as pixels, which takes a tenth of the
- * time that a canvas's own take. Names are written over them when all are there.
+ * page_paint.js - draws ten thousands of rectangles in each frame. It writes them as pixels, in a
+ * tenth of the time that a canvas needs for its own. Names are written over them at the end.
  */
 
 const paint = (function () {

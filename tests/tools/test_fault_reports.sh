@@ -5,7 +5,7 @@
 # and each run changes the same bytes. unit/cursor/test_every_byte changes all, without the commands.
 . "${0%/*}/lib.sh"
 
-# answers STATUS COMMAND...: it exits with that status, and says something if that is not 0.
+# answers STATUS COMMAND...: it exits with that status, and prints a message if that is not 0.
 answers() {
 	status=$1
 	shift
@@ -15,7 +15,7 @@ answers() {
 	test "$status" -eq 0 || test -s "$tmp/err" || { echo "$* says nothing"; return 1; }
 }
 
-# all_answer STATUS LOG: so do all of them, verify first
+# all_answer STATUS LOG: the same for all commands, verify first
 all_answer() {
 	answers "$1" verify "$2" || return 1
 	for command in dump 'dump --merge' stat 'stat --threads 3' report latency 'convert --to jsonl'; do
@@ -36,9 +36,9 @@ PTX_GOLDEN=$tmp "${top_builddir:-..}/tests/unit/log/test_golden" >/dev/null || e
 for kind in append loop; do
 	log=$tmp/$kind.log
 	od -An -v -tu1 -w1 "$log" | awk '{ print NR - 1, $1 }' >"$tmp/bytes"
-	# Of each block one byte of its magic, but of blocks of events (type 1) in slots, some of which
-	# do not count. Of the header behind its version, and of a sequence, in which each byte
-	# counts, some bytes.
+	# One byte of each block's magic, except blocks of events (type 1) in slots, some of which
+	# are obsolete. Some bytes of the header behind its version, and of a sequence, in which
+	# each byte is significant.
 	awk -v kind=$kind '
 		{ byte[$1] = $2 }
 		END {
