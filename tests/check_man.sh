@@ -7,7 +7,7 @@
 #              compiler finds that prototype to be the header's
 #   links      every page is installed; what a page refers to exists
 #   examples   the text from .\" program: NAME [ARGUMENT...] to .Ed compiles without a
-#              warning and, if the library has been built, runs with exit status 0
+#              warning and, if the library has been built, runs with exit status 0,
 #              and prints something if it calls printf() or puts()
 #   format     posixtrace-log(5) has the fields of lib/log/FORMAT
 #   README     its first program is examples/first.c; it has at most 150 lines of 100 columns

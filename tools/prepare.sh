@@ -3,8 +3,8 @@
 #
 #	need PACKAGE WHAT	WHAT shows that it is installed: a command, pc:MODULE of pkg-config,
 #				or header:FILE for the C compiler
-#	want PACKAGE WHAT	the same, but without it the build and the tests only have fewer
-#	parts install_missing
+#	want PACKAGE WHAT	the same, but without it the build and the tests have fewer parts
+#	install_missing
 
 fail() {
 	echo "$0: $*" >&2

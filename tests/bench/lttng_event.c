@@ -3,7 +3,7 @@
  * lttng_event.c - the loops of the other benchmarks on LTTng-UST; ./lttng_sessions prepares the
  * sessions.
  *
- *	lttng_event emit one thread, 8 and 32 bytes, and two threads
+ *	lttng_event emit              one thread, 8 and 32 bytes, and two threads
  *	lttng_event produce SECONDS   at full speed; prints the events called and their rate
  */
 #include <inttypes.h>

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # realworld/lib.sh - runs unchanged programs without the shim and with it; each script sources it.
 #
-#	PACKAGES the packages needed, as "PACKAGE WHAT" of tools/prepare.sh, one on a line work
-#	PREFIX... in the script: runs the program behind the prefix, output to standard output
-#	compare runs it in pairs, without prefix and with record; compares, prints a result
+#	PACKAGES                the packages needed, as "PACKAGE WHAT" of tools/prepare.sh, one on a line
+#	work PREFIX...          in the script: runs the program behind the prefix, output to standard output
+#	compare                 runs it in pairs, without prefix and with record; compares, prints a result
 #
 # PTX_PAIRS is the number of pairs; PTX_TRACE selects other families than the default.
 : "${top_srcdir:=..}" "${top_builddir:=$top_srcdir}"

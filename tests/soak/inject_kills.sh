@@ -4,7 +4,7 @@
 # that is, before and after each of its calls of ptrace(2). The other process must continue, with
 # right results.
 #
-# PTX_KINDS the tasks of the process, see preload/probe_inject.c
+# PTX_KINDS  the tasks of the process, see preload/probe_inject.c
 # PTX_EVERY  each step of this number only; 1 by default
 . "${top_srcdir:-${0%/*}/../..}/tests/tools/lib.sh"
 . "$top_srcdir/tests/tools/targets.sh"

@@ -6,13 +6,13 @@
  * controller steps it with ptrace to the n-th instruction of that call and performs an action
  * there. Then the target continues and records more events, and the controller checks the account.
  *
- *	target.c the process that is stepped
- *	lead.c steps it: records the instructions of a path, and stops at one of them
- *	count.c reads streams and logs, and compares the events with those of the target
- *	account.c compares the ledger with the target's events and with those that were read
- *	path.c the paths of a call
+ *	target.c   the process that is stepped
+ *	lead.c     steps it: records the instructions of a path, and stops at one of them
+ *	count.c    reads streams and logs, and compares the events with those of the target
+ *	account.c  compares the ledger with the target's events and with those that were read
+ *	path.c     the paths of a call
  *	try.c      a try
- *	action.c the actions
+ *	action.c   the actions
  *	steps.c    all paths and all actions; the table
  */
 #ifndef PTX_TESTS_STEPS_H

@@ -10,7 +10,7 @@
  * overrun     a LOOP stream that overwrites unread events
  * loop        a LOOP log that overwrites its own events
  * evil        names and data that would harm a terminal or a JSON reader; the empty name
- * unfinished a copy of a log that is still being written
+ * unfinished  a copy of a log that is still being written
  * big         EVENTS events of 8 bytes, nothing lost, whatever their number
  *
  * Prints the number of user events that the log must hold, or "-" if that is not fixed.

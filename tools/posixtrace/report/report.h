@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * report.h - what the command line asks of a report.
+ * report.h - the options of a report.
  */
 #ifndef POSIXTRACE_REPORT_REPORT_H
 #define POSIXTRACE_REPORT_REPORT_H
@@ -34,10 +34,13 @@ enum { REPORT_HELP = 256 }; /* value of --help */
 
 extern const struct option_row report_options[];
 
-/* False: it is none of ours, or not in this form, and that has been said. */
+/* Returns false after a message if it is no option of ours, or not in this form. */
 bool report_option(struct report *report, int option, const char *value);
 
-/* The events of several logs in one order, as a table: what the command exits with. */
+/*
+ * Prints the events of several logs in one order, as a table. Returns the exit status of the
+ * command.
+ */
 int report_merge(struct report *report, char **path, size_t paths);
 
 #endif

@@ -203,5 +203,5 @@ bool report_option(struct report *report, int option, const char *value)
 	case 'O':
 		return parse_keys(report, value);
 	}
-	return false; /* tool_option() has said why */
+	return false; /* tool_option() has printed the reason */
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * report_sink.h - a report, as where a trace of any format flows to: by templates, or as a table.
+ * report_sink.h - the sink of a trace of any format that prints a report, by templates or as a
+ * table.
  */
 #ifndef POSIXTRACE_REPORT_REPORT_SINK_H
 #define POSIXTRACE_REPORT_REPORT_SINK_H
@@ -15,7 +16,7 @@
 #include "report/template/select.h"
 
 struct report_sink {
-	/* set before */
+	/* members that the caller sets */
 	const struct templates *templates; /* NULL: a table */
 	struct columns columns;            /* by templates */
 	struct report_table table;         /* as a table */
@@ -24,26 +25,26 @@ struct report_sink {
 	struct out *out;
 	bool header;
 
-	/* zero before */
+	/* members that begin as zero */
 	struct run run;
 	struct tail tail;
-	struct meter meter;                /* how far it is */
+	struct meter meter;                /* progress of the report */
 	struct durations durations;
 	struct fmt_flow *flow;
 	struct report_type **type;         /* by index of the flow's types */
 	size_t types;
-	struct logfile log;                /* only the names of types and things */
+	struct logfile log;                /* only for names of types and objects */
 	uint64_t shown;
-	int64_t first_ns;                  /* of the trace */
+	int64_t first_ns;                  /* members about the trace */
 	bool any;                          /* first_ns is known */
-	bool has_span;                     /* the trace said when it begins and ends */
+	bool has_span;                     /* the trace has given its first and last time */
 	bool big_endian;
 	bool done;                         /* the rest of the trace does not matter */
-	/* when it was done: the flow takes a stop for a failure */
+	/* the result at that time, because the flow treats a stop as a failure */
 	int status;
 };
 
-/* Its context is the struct report_sink that report_sink_use() names. */
+/* Its context is the struct report_sink that was passed to report_sink_use(). */
 extern const struct format report_format;
 void report_sink_use(struct report_sink *sink);
 

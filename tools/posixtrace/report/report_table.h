@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * report_table.h - events in columns: time, delta, process, thread, event type, and what the type's
- * schema makes of the data.
+ * report_table.h - events in columns: time, delta, process, thread, event type, and the data by the
+ * type's schema.
  */
 #ifndef POSIXTRACE_REPORT_REPORT_TABLE_H
 #define POSIXTRACE_REPORT_REPORT_TABLE_H
@@ -15,7 +15,8 @@
 struct report_table {
 	enum when_form when;
 	struct pick *pick;   /* only these columns, NULL: all */
-	const char *log_name; /* of several logs that of the event shown next; NULL: one log */
+	const char *log_name; /* name of the log of the event shown next, with several logs; NULL:
+			       * one log */
 	size_t log_width;    /* of its column */
 	bool any;            /* an event was shown before */
 	int64_t previous_ns;
@@ -23,7 +24,7 @@ struct report_table {
 
 void report_table_header(struct out *out, const struct report_table *table);
 
-/* log and type need no more than what fields_text() and sysdata_text() look at. */
+/* log and type need only the members that fields_text() and sysdata_text() read. */
 void report_table_event(struct out *out, struct report_table *table, const struct logfile *log,
 			const struct log_type *type, const struct posix_trace_event_np *event);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tracex.h - the event trace buffer of ThreadX, which TraceX opens: bytes in memory to events.
+ * tracex.h - reads the event trace buffer of ThreadX, which TraceX opens, from bytes in memory.
  *
- * Memory    the caller owns the bytes; what is allocated is no more than they are, or their text.
+ * Memory    the caller owns the bytes; allocations are not larger than the bytes or their text.
  * Input     is hostile: every offset is checked against the size before it is used.
- * Errors    0 or an error number; findings say what and where, by the codes T01 to T21.
- * Units     offsets and sizes in bytes; times in ticks of a source that the file does not tell.
+ * Errors    0 or an error number; findings have code (T01 to T21), fault and offset.
+ * Units     offsets and sizes in bytes; times in ticks of a source that is not in the file.
  */
 #ifndef POSIXTRACE_CONVERT_TRACEX_TRACEX_H
 #define POSIXTRACE_CONVERT_TRACEX_TRACEX_H
@@ -28,28 +28,28 @@
 #define TRACEX_ENTRY_BYTES 32
 #define TRACEX_SLOT_BYTES 16 /* and a name */
 #define TRACEX_NAME_BYTES_MAX 1024
-/* The largest sizes, those of the layout with a ULONG of 8 bytes. */
+/* The largest sizes: those of the layout with a ULONG of 8 bytes. */
 #define TRACEX_HEADER_BYTES_MAX 96
 #define TRACEX_ENTRY_BYTES_MAX 64
 #define TRACEX_SLOT_BYTES_MAX (32 + TRACEX_NAME_BYTES_MAX)
 
-#define TRACEX_TYPES 29 /* of objects */
+#define TRACEX_TYPES 29 /* for objects */
 #define TRACEX_THREAD 1
 #define TRACEX_TIMER 2
 
-/* Our own logs, exported: the slot that keeps when they began and what a tick is. */
+/* In exports of our own logs: the slot that keeps the begin of the log and the length of a tick. */
 #define TRACEX_CLOCK_POINTER 0x7ffffff0u
 
 struct tracex_options {
-	uint64_t tick_modulus;  /* 0: that of the timer mask */
-	unsigned part;          /* of a file with several dumps, from 1; 0 is 1 */
+	uint64_t tick_modulus;  /* 0: the default of the timer mask */
+	unsigned part;          /* number of the dump in a file with several, from 1; 0 means 1 */
 	bool user_ids_1025;     /* legacy numbering of user events */
 };
 
 struct tracex {
-	const unsigned char *bytes; /* of this dump: all offsets below count from here */
+	const unsigned char *bytes; /* of this dump: all offsets below count from its beginning */
 	size_t size;
-	uint64_t at;                /* where the dump begins in the file */
+	uint64_t at;                /* offset of the dump in the file */
 	bool big_endian;
 	bool wide;                  /* ULONG of 8 bytes */
 
@@ -58,26 +58,26 @@ struct tracex {
 	uint64_t base, registry_start, registry_end, buffer_start, buffer_end, current;
 	unsigned name_bytes;
 
-	/* where things are; every slot and entry is inside the bytes */
+	/* offsets of the parts; every slot and entry is inside the bytes */
 	size_t header_bytes, slot_bytes, entry_bytes;
 	size_t registry_at, slots;
 	size_t entries_at, entries;
-	size_t entries_wanted;      /* by the header; the file may be cut */
-	size_t oldest;              /* reading begins with this entry */
+	size_t entries_wanted;      /* according to the header; the file may be shorter */
+	size_t oldest;              /* the first entry to read, the oldest */
 
-	/* what reading it once has shown */
+	/* facts from the first pass */
 	uint64_t events;
 	uint64_t unused;
-	uint64_t invalid;           /* marked so */
-	bool usb;                   /* decides what ids 1025 to 1033 mean */
+	uint64_t invalid;           /* entries marked as invalid */
+	bool usb;                   /* decides the meaning of ids 1025 to 1033 */
 	bool user_ids_1025;
 	bool down;                  /* the timer counts down */
-	uint64_t modulus;           /* of the timer, 0: it stands still */
+	uint64_t modulus;           /* of the timer; 0: it does not advance */
 };
 
 struct tracex_slot {
 	size_t index;
-	bool available;             /* freed: the object is no more */
+	bool available;             /* freed: the object was deleted */
 	unsigned type;              /* 0: never used */
 	unsigned reserved1, reserved2;
 	uint64_t pointer, parameter[2];
@@ -93,31 +93,29 @@ struct tracex_entry {
 	uint32_t raw_id;
 	uint32_t stamp;
 	uint64_t info[4];
-	uint64_t ticks;             /* since the first event */
+	uint64_t ticks;             /* ticks since the first event */
 };
 
 struct tracex_walk {
 	const struct tracex *dump;
-	size_t step;                /* entries looked at */
+	size_t step;                /* entries examined */
 	uint64_t ticks;
-	uint64_t last;              /* masked stamp of the event before */
+	uint64_t last;              /* masked stamp of the previous event */
 	bool begun;
 };
 
-/*
- * Whether these bytes, the file's first, are a dump or one of its text containers.
- */
+/* Returns whether these bytes, the first of the file, are a dump or one of its text containers. */
 bool tracex_is(const unsigned char *bytes, size_t size);
 bool tracex_is_text(const unsigned char *bytes, size_t size);
 
 /*
- * The bytes of Intel HEX, S-records or hexadecimal text, allocated; they are never more than the
- * text is long. EINVAL (T16), ENOMEM.
+ * Allocates the bytes that Intel HEX, S-records or hexadecimal text describe; they are never longer
+ * than the text. EINVAL (T16), ENOMEM.
  */
 int tracex_text(const unsigned char *text, size_t text_size, unsigned char **bytes, size_t *size,
 		struct findings *findings);
 
-/* Checks the dump and finds its parts. EINVAL when it is refused, ENOMEM. */
+/* Checks the dump and finds its parts. EINVAL if it is refused, ENOMEM. */
 int tracex_open(struct tracex *dump, const unsigned char *bytes, size_t size,
 		const struct tracex_options *options, struct findings *findings);
 
@@ -125,11 +123,12 @@ int tracex_open(struct tracex *dump, const unsigned char *bytes, size_t size,
 void tracex_slot(const struct tracex *dump, size_t index, struct tracex_slot *slot);
 /* Returns the priority of a thread, -1 if the slot has none. */
 int tracex_slot_priority(const struct tracex_slot *slot);
-/* NULL past the last type. */
+/* Returns NULL beyond the last type. */
 const char *tracex_type_name(unsigned type);
 
 /*
- * Slots by pointer: those that were ever used, sorted; of one pointer the one to believe is first.
+ * Sorts the slots that were ever used by pointer. Of several slots with one pointer, the most
+ * credible is first.
  */
 struct tracex_ref {
 	uint64_t pointer;
@@ -137,19 +136,22 @@ struct tracex_ref {
 	bool freed;
 };
 
-/* ENOMEM; else refs is the caller's to free. */
+/* ENOMEM; otherwise the caller frees refs. */
 int tracex_refs(const struct tracex *dump, struct tracex_ref **refs, size_t *count);
-/* NULL: in no slot. */
+/* Returns NULL if no slot has the pointer. */
 const struct tracex_ref *tracex_find(const struct tracex_ref *refs, size_t count, uint64_t pointer);
 
 /* index < entries; ticks is 0 */
 void tracex_entry(const struct tracex *dump, size_t index, struct tracex_entry *entry);
 
-/* Events from the oldest, without what was never used or is marked invalid. False at the end. */
+/*
+ * Returns events from the oldest on, without entries that were never used or are marked invalid.
+ * Returns false at the end.
+ */
 void tracex_walk(const struct tracex *dump, struct tracex_walk *walk);
 bool tracex_next(struct tracex_walk *walk, struct tracex_entry *entry);
 
-/* The same words in little endian, in the dump's own layout; they return how many bytes. */
+/* Write the same words in little endian, in the dump's own layout; return the number of bytes. */
 size_t tracex_put_header(const struct tracex *dump, unsigned char *to);
 size_t tracex_put_slot(const struct tracex *dump, size_t index, unsigned char *to);
 size_t tracex_put_entry(const struct tracex *dump, size_t index, unsigned char *to);
@@ -158,13 +160,13 @@ size_t tracex_put_entry(const struct tracex *dump, size_t index, unsigned char *
 struct tracex_event {
 	uint16_t id;
 	const char *name;
-	const char *info[4];        /* "" for a field without meaning */
+	const char *info[4];        /* "" for a field without a meaning */
 };
 
 extern const struct tracex_event tracex_events[];
 extern const size_t tracex_events_count;
 
-/* NULL when the table does not have it. */
+/* Returns NULL if the table does not have it. */
 const struct tracex_event *tracex_event_of(unsigned id);
 bool tracex_is_user(const struct tracex *dump, uint32_t raw_id);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* tracex_export.h - an export to a trace buffer of ThreadX under way. */
+/* tracex_export.h - the state of an export to a trace buffer of ThreadX. */
 #ifndef POSIXTRACE_CONVERT_TRACEX_TRACEX_EXPORT_H
 #define POSIXTRACE_CONVERT_TRACEX_TRACEX_EXPORT_H
 
@@ -15,24 +15,24 @@ struct tracex_sink {
 	struct outfile names;   /* the side file, OUT.trxc */
 	char *names_path;       /* NULL: there is none */
 	struct out spool;       /* entries of 32 bytes */
-	uint64_t events;        /* of them */
+	uint64_t events;        /* number of them */
 	bool with_len;
 	int64_t first_ns, last_ns;
 	uint64_t backward;
 	struct tracex_pairs pairs;
 
-	/* of a log that was imported: what is put back */
+	/* for a log that was imported: the data that is written back */
 	bool rebuild;
 	unsigned char header[TRACEX_HEADER_BYTES];
 	unsigned char *slots;   /* the registry */
 	size_t slot_bytes, slot_count;
-	uint64_t foreign;       /* events that are no entries */
+	uint64_t foreign;       /* events that are not entries */
 };
 
-/* 0 or an error number; -1: it has been said. */
+/* Return 0 or an error number; -1 if the message has been printed. */
 int tracex_sink_spool(struct tracex_sink *sink, const unsigned char *entry);
 
-/* Whether the event belongs to an imported dump, and takes it in. */
+/* Returns whether the event belongs to an imported dump, and consumes it in that case. */
 bool tracex_rebuild_wants(struct tracex_sink *sink, const struct fmt_event *event);
 int tracex_rebuild_event(struct tracex_sink *sink, const struct fmt_event *event);
 int tracex_rebuild_end(struct tracex_sink *sink);

@@ -26,13 +26,13 @@ struct tracex_names {
 	size_t count;
 };
 
-/* TOOL_OK, or it has said what is wrong with the file. */
+/* Returns TOOL_OK, or another status after a message about the file. */
 int tracex_names_read(struct tracex_names *names, const char *path);
 void tracex_names_free(struct tracex_names *names);
-/* NULL: it has none. */
+/* Returns NULL if the file has none. */
 const struct tracex_name *tracex_names_find(const struct tracex_names *names, uint32_t id);
 
-/* The line of an event; any bytes may be in the name. */
+/* Writes the line of an event; the name may have any bytes. */
 void tracex_names_put(struct out *out, uint32_t id, const char *name, size_t name_len);
 
 #endif

@@ -11,7 +11,7 @@
 #include "base/table.h"
 #include "convert/format.h"
 
-#define TRACEX_NAME_BYTES 32 /* of a slot that we write */
+#define TRACEX_NAME_BYTES 32 /* bytes of a slot that we write */
 
 struct tracex_pair {
 	uint64_t thread;
@@ -26,23 +26,23 @@ struct tracex_thing { /* a slot of an object */
 struct tracex_pairs {
 	struct tracex_pair *pair;
 	size_t pairs;
-	struct table table;     /* finds them */
+	struct table table;     /* finds the pairs */
 	struct tracex_thing *thing;
 	size_t things;
-	uint64_t unfit;         /* objects that TraceX has no slot for */
+	uint64_t unfit;         /* objects for which TraceX has no type of slot */
 };
 
-/* The token of a thread. ENOMEM, or ENOSPC past the last one. */
+/* Returns the token of a thread. ENOMEM, or ENOSPC beyond the last token. */
 int tracex_pairs_token(struct tracex_pairs *pairs, uint32_t pid, uint64_t thread, uint32_t *token);
 
 int tracex_pairs_object(struct tracex_pairs *pairs, const struct fmt_object *object);
 
-/* Objects whose pointers are tokens of threads are left out, once all threads are known. */
+/* Omits objects whose pointers are tokens of threads. Called once all threads are known. */
 void tracex_pairs_settle(struct tracex_pairs *pairs);
 size_t tracex_pairs_slots(const struct tracex_pairs *pairs);
-/* All slots. */
+/* Returns the number of all slots. */
 void tracex_pairs_put(const struct tracex_pairs *pairs, struct out *out);
-/* One slot of 48 bytes, in use. */
+/* Writes one slot of 48 bytes, in use. */
 void tracex_pairs_put_slot(struct out *out, unsigned type, uint32_t pointer, uint32_t parameter1,
 			   uint32_t parameter2, const char *name);
 void tracex_pairs_free(struct tracex_pairs *pairs);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* tracex_part.h - the steps of tracex_open(), each on what the ones before have checked. */
+/* tracex_part.h - the steps of tracex_open(). Each relies on the checks of those before. */
 #ifndef POSIXTRACE_CONVERT_TRACEX_TRACEX_PART_H
 #define POSIXTRACE_CONVERT_TRACEX_TRACEX_PART_H
 

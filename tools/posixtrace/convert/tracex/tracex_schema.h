@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* tracex_schema.h - what the data of imported events means, as schema texts of <trace_np.h>. */
+/* tracex_schema.h - schemas of <trace_np.h> for the data of imported events. */
 #ifndef POSIXTRACE_CONVERT_TRACEX_TRACEX_SCHEMA_H
 #define POSIXTRACE_CONVERT_TRACEX_TRACEX_SCHEMA_H
 
@@ -7,7 +7,7 @@
 
 #define TRACEX_SCHEMA_BYTES 1024
 
-/* Each into TRACEX_SCHEMA_BYTES. info: four names, "" for none; they may be any text. */
+/* Each writes into TRACEX_SCHEMA_BYTES. info: four names of any text, "" for none. */
 void tracex_schema_entry(const struct tracex *dump, const char *const info[4], const char *items,
 			 char *schema);
 void tracex_schema_header(const struct tracex *dump, char *schema);

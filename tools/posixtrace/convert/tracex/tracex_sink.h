@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* tracex_sink.h - what the files of the source and the sink of TraceX's format share. */
+/* tracex_sink.h - shared by the files of the source and the sink of TraceX's format. */
 #ifndef POSIXTRACE_CONVERT_TRACEX_TRACEX_SINK_H
 #define POSIXTRACE_CONVERT_TRACEX_TRACEX_SINK_H
 
 #include "convert/format.h"
 
-/* Events that keep what is no event, so that the file can be made again. */
+/* Events for the parts of the file that are no events, so that the file can be written again. */
 #define TRACEX_HEADER_EVENT "tracex_header"
 #define TRACEX_OBJECT_EVENT "tracex_object"
 /* The name of the slot that keeps the length of a tick. */

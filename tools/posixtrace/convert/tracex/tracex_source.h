@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* tracex_source.h - an import of a trace buffer of ThreadX under way. */
+/* tracex_source.h - the state of an import of a trace buffer of ThreadX. */
 #ifndef POSIXTRACE_CONVERT_TRACEX_TRACEX_SOURCE_H
 #define POSIXTRACE_CONVERT_TRACEX_TRACEX_SOURCE_H
 
@@ -20,27 +20,30 @@ struct tracex_source {
 	bool ours;              /* exported by us: it has times and thread ids */
 	bool relative;
 	int64_t start_ns;
-	uint64_t tick_ns, tick_hz; /* one of them, the other is 0 */
+	uint64_t tick_ns, tick_hz; /* one of both; the other is 0 */
 	bool clamped;
-	struct tracex_spans *spans; /* wanted; NULL: not */
+	struct tracex_spans *spans; /* selected spans; NULL: none */
 	const struct fmt_type *run, *mutex;
-	uint64_t strangers;     /* events of threads that the registry does not have */
+	uint64_t strangers;     /* events of threads that are not in the registry */
 };
 
 /*
- * When the first event was and how long a tick is, by the file and the options. False: said why
- * not.
+ * Finds the time of the first event and the length of a tick, from the file and the options.
+ * Returns false after a message.
  */
 bool tracex_source_clock(struct tracex_source *im);
 int64_t tracex_source_time(struct tracex_source *im, uint64_t ticks);
 
-/* The type of an event by its id. */
+/* Returns the type of an event with this id. */
 const struct fmt_type *tracex_source_type(struct tracex_source *im, uint32_t raw_id);
 
 /* For our own exports: finds the ids in the name of a thread's slot. Returns false without them. */
 bool tracex_source_thread(const struct tracex_slot *slot, uint32_t *pid, uint64_t *thread);
 
-/* Events for the spans that end with this entry, before its own. False: stop. */
+/*
+ * Passes events for the spans that end with this entry, before its own event. Returns false to
+ * stop.
+ */
 bool tracex_source_spans(struct tracex_source *im, const struct tracex_entry *entry);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* tracex_source_spans.c - spans as events, which say how long something took that ends there. */
+/* tracex_source_spans.c - passes spans as events with a duration, at the time of their end. */
 #include "convert/octets.h"
 #include "convert/tracex/tracex_source.h"
 

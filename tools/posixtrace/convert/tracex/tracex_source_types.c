@@ -77,7 +77,7 @@ const struct fmt_type *tracex_source_type(struct tracex_source *im, uint32_t raw
 		const struct tracex_name *given = tracex_names_find(&im->names, id);
 
 		snprintf(name, sizeof(name), "tracex_user_%u", id);
-		/* System events have payloads of their own, which this is not. */
+		/* System events have payloads of their own; this is another one. */
 		if (given && strncmp(given->name, "posix_trace_", 12) != 0)
 			snprintf(name, sizeof(name), "%s", given->name);
 		for (int i = 0; given && i < 4; i++) /* I1 to I4 are no names */

@@ -105,7 +105,7 @@ static bool isr_entry(struct tracex_spans *s, unsigned number, const struct trac
 	struct cpu *cpu = &s->cpu[number];
 
 	if (!cpu->depth) {
-		/* The priority word is who was interrupted. */
+		/* The priority word has the interrupted thread. */
 		if (!run(s, number, e->priority, e->ticks))
 			return false;
 		cpu->isr_since = e->ticks;

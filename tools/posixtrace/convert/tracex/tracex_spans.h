@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tracex_spans.h - what entries tell without saying it: how long a thread ran, and held a mutex.
+ * tracex_spans.h - durations that follow from entries: how long a thread ran, and how long it held
+ * a mutex.
  *
- * A thread runs from its first entry on a processor, or from where another says that it is next,
- * until another one does; interrupts in between are not its own. A mutex is held from the get that
- * found it free, or from the put that gave it to who waited, to the put that leaves it.
+ * A thread runs from its first entry on a processor, or from an entry that names it as the next,
+ * until another thread runs; interrupts in between do not count. A mutex is held from the get that
+ * found it free, or from the put that passed it to a waiting thread, to the put that releases it.
  *
- * Memory    bounded: of more than TRACEX_HELD mutexes and waiting threads nothing is known.
+ * Memory is bounded: mutexes and waiting threads beyond TRACEX_HELD have no spans.
  */
 #ifndef POSIXTRACE_CONVERT_TRACEX_TRACEX_SPANS_H
 #define POSIXTRACE_CONVERT_TRACEX_TRACEX_SPANS_H
@@ -32,7 +33,8 @@ struct tracex_spans *tracex_spans_new(void);
 void tracex_spans_free(struct tracex_spans *spans);
 
 /*
- * Entries in their order. Calls visit for what ended with this one; false if that does, and stops.
+ * Processes entries in their order. Calls visit for each span that ends with this one. Returns
+ * false, and stops, if visit returns false.
  */
 bool tracex_spans_take(struct tracex_spans *spans, const struct tracex_entry *entry,
 		       bool (*visit)(void *arg, const struct tracex_span *span), void *arg);

@@ -30,7 +30,7 @@ static void find_direction(struct tracex *d)
 	d->down = falls && falls >= rises;
 }
 
-/* Stamps within one second of nanoseconds, and a jump that says they began anew? */
+/* Are both stamps within one second of nanoseconds, with a jump that shows that they restarted? */
 static void hint_nanoseconds(const struct tracex *d, struct findings *f)
 {
 	uint64_t before = 0;

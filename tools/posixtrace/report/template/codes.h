@@ -15,31 +15,34 @@
 struct code {
 	char letter;
 	uint16_t m;  /* W is 8; of B all bits */
-	uint16_t n;  /* 0 when there is none: no code has a width of 0 */
+	uint16_t n;  /* 0: no width, because no code has a width of 0 */
 	bool has_n;
 };
 
 enum code_answer {
-	CODE_NONE, /* not the form of a code */
-	CODE_BAD,  /* its length or width is not valid */
+	CODE_NONE, /* the word does not have the form of a code */
+	CODE_BAD,  /* its length or width is invalid */
 	CODE_OK
 };
 
 /*
- * word is a run of letters, digits and _; n what stands behind a dot that follows it at once, NULL
- * without one. n is looked at when the word has the form of a code; HB and HT have none.
+ * word is a run of letters, digits and _; n is the text behind a dot that follows it directly, or
+ * NULL. n is examined if the word has the form of a code; HB and HT have none.
  */
 enum code_answer code_read(const char *word, size_t len, const char *n, size_t n_len,
 			   struct code *code);
 
-/* The same for what stands behind a macro's %. */
+/* The same for the text behind a macro's %. */
 enum code_answer code_read_format(const char *word, size_t len, const char *n, size_t n_len,
 				  struct code *code);
 
-/* G O R W move the pointer, and print nothing. */
+/* G O R W move the pointer and print nothing. */
 bool code_is_move(const struct code *code);
 
-/* It gives a number, or a text that a switch can compare; the others can only be printed. */
+/*
+ * Returns whether it gives a number, or a text that a switch can compare; the others can only be
+ * printed.
+ */
 bool code_is_integer(const struct code *code);
 bool code_is_text(const struct code *code);
 

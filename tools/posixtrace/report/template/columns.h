@@ -12,15 +12,15 @@
 struct columns {
 	bool ids, exec, pid, tid;
 	unsigned timestamp;    /* 0: elapsed and ms; 1: elapsed only; 2: elapsed and us; 3: none */
-	int64_t first_ns;      /* of the log: elapsed time counts from here */
-	int64_t previous_ns;   /* the event that was printed last */
-	bool any;              /* one was */
+	int64_t first_ns;      /* time of the log from which elapsed time counts */
+	int64_t previous_ns;   /* time of the event that was printed last */
+	bool any;              /* an event was printed */
 };
 
 void columns_init(struct columns *columns);
 void columns_header(struct out *out, const struct columns *columns);
 
-/* text has lines that end with \n, all but the last. */
+/* The lines of text end with \n, except the last. */
 void columns_event(struct out *out, struct columns *columns, const struct template_event *event,
 		   enum level level, const char *text, size_t len);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * diag.h - what is wrong with templates: FILE:LINE:COLUMN: error: [E09] text.
+ * diag.h - faults of templates: FILE:LINE:COLUMN: error: [E09] text.
  *
- * Messages are kept and told together: warnings first, then errors, each in order of position. Of
- * errors the first DIAG_ERRORS are told, the others counted. A position is a byte of a file; line
- * and column are found when it is told.
+ * Messages are kept and printed together: warnings first, then errors, each in order of position.
+ * The first DIAG_ERRORS errors are printed, the others counted. A position is a byte of a file;
+ * line and column are computed for the message.
  */
 #ifndef POSIXTRACE_REPORT_TEMPLATE_DIAG_H
 #define POSIXTRACE_REPORT_TEMPLATE_DIAG_H
@@ -17,7 +17,7 @@
 #define DIAG_WARNINGS 100
 
 struct diag_file {
-	const char *name; /* as the command line has it */
+	const char *name; /* as on the command line */
 	const char *bytes;
 	size_t len;
 };
@@ -40,10 +40,10 @@ struct diags {
 	size_t errors, warnings; /* also those that were not kept */
 };
 
-/* In order of position, or of files at least: what does not fit is not kept. */
+/* Call it in order of position, or at least of files: messages beyond the limit are not kept. */
 void diag_add(struct diags *diags, struct diag_place place, const char *code, const char *text);
 
-/* All of them, to standard error. */
+/* Prints all messages on standard error. */
 void diag_tell(struct diags *diags);
 
 void diag_fini(struct diags *diags);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * event.h - what a template sees of an event, and the pointer into its data.
+ * event.h - an event as a template sees it, and the pointer into its data.
  *
- * Offsets 0 to 7 are a word that stands for AIX's hook word; the event's data begins at offset 8.
- * The pointer may be anywhere, also before the beginning: reading there is reading past the end.
+ * Offsets 0 to 7 are a word in place of AIX's hook word; the event's data begins at offset 8. The
+ * pointer may have any value, also before the beginning: a read there is a read past the end.
  */
 #ifndef POSIXTRACE_REPORT_TEMPLATE_EVENT_H
 #define POSIXTRACE_REPORT_TEMPLATE_EVENT_H
@@ -40,39 +40,39 @@ struct reader {
 
 void reader_init(struct reader *reader, const struct template_event *event);
 
-/* G O R W. */
+/* Moves the pointer by a code G, O, R or W. */
 void reader_move(struct reader *reader, const struct code *code);
 
-/* The byte to which the pointer is rounded up, as offset from the base. */
+/* Returns the byte to which the pointer is rounded up, as offset from the base. */
 int64_t reader_pointer(const struct reader *reader);
 void reader_set_pointer(struct reader *reader, int64_t pointer);
 
 /*
- * Reads, and moves the pointer behind it; false, and nothing is moved, when less is left.
- * An integer is that of a code for which code_is_integer() holds; bytes are 16 at most.
+ * Reads, and moves the pointer behind the bytes; returns false without a move if fewer bytes are
+ * left. An integer needs a code for which code_is_integer() holds; bytes are 16 at most.
  */
 bool reader_integer(struct reader *reader, const struct code *code, uint64_t *value);
 bool reader_bytes(struct reader *reader, size_t count, unsigned char *bytes);
 
 /*
- * A text of len bytes, or as many as there are, at *offset: reader_byte() has each. False: nothing
- * is left, unless may_be_empty.
+ * Finds a text of at most len bytes at *offset: reader_byte() returns each. Returns false if no
+ * byte is left, unless may_be_empty.
  */
 bool reader_text(struct reader *reader, uint64_t len, bool may_be_empty, int64_t *offset,
 		 size_t *text_len);
 unsigned char reader_byte(const struct reader *reader, int64_t offset);
 
-/* The text of an A or S code; of A up to its first NUL. */
+/* The text of an A or S code; the text of A ends at its first NUL. */
 bool reader_code_text(struct reader *reader, const struct code *code, int64_t *offset,
 		      size_t *text_len);
 
-/* The data word n, from 1. */
+/* Returns the data word n, from 1. */
 uint64_t reader_data_word(const struct reader *reader, unsigned n);
 
-/* A value of so many bytes with this sign; what a macro's format makes of it. */
+/* Converts the number into a value of so many bytes with this sign, for a macro's format. */
 uint64_t narrow(uint64_t value, char letter, unsigned m, unsigned n);
 
-/* The number that bytes form. */
+/* Returns the number that the bytes form. */
 uint64_t number_of_bytes(const unsigned char *bytes, size_t count, bool big_endian);
 
 #endif

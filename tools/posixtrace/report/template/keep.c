@@ -196,7 +196,7 @@ const struct template *templates_for_event(const struct templates *templates, co
 	return found;
 }
 
-/* Where what is called begins; false: there is no such thing. */
+/* Returns the start of the called code; false if it does not exist. */
 static bool resolve(struct templates *templates, struct call *call)
 {
 	const struct template *template;
@@ -210,7 +210,7 @@ static bool resolve(struct templates *templates, struct call *call)
 			call->start = template->start;
 		return template != NULL;
 	}
-	/* For the time of the search it is one more function. */
+	/* During the search it is one more function. */
 	wanted = (struct function){ .name = call->key.name };
 	program_function(&templates->program, &wanted);
 	if (templates->program.no_memory)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * left_out.c - in place of the templates, where configure --disable-templates leaves them out:
- * report refuses -t, so there are none to load and none is run.
+ * left_out.c - replaces the templates after configure --disable-templates: report refuses -t, so no
+ * template is loaded or run.
  */
 #include <errno.h>
 #include <string.h>

@@ -154,7 +154,7 @@ static bool character(const char **p, const char *end, bool for_print, char *c)
 	return true;
 }
 
-/* Where the string that begins at p ends on its physical line; NULL: it does not. */
+/* Returns the end of the string that begins at p, on its physical line, or NULL. */
 static const char *closing_quote(const char *p, const char *end)
 {
 	for (; p < end && !line_end(p, end); p++) {

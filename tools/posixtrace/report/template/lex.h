@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * lex.h - the bytes of a logical line of a template file, and the pieces they are made of.
+ * lex.h - reads the pieces of a logical line of a template file.
  *
- * A logical line is read where it stands in the file: a backslash and the end of a physical line
- * count as a blank. The first thing that is wrong is kept; after it nothing more is said of the
- * line, so each function may just return false.
+ * The line is read in place: a backslash and the end of a physical line count as a blank. Only the
+ * first fault of a line is kept and reported, so after it each function may simply return false.
  */
 #ifndef POSIXTRACE_REPORT_TEMPLATE_LEX_H
 #define POSIXTRACE_REPORT_TEMPLATE_LEX_H
@@ -35,29 +34,29 @@ struct word {
 
 struct diag_place lex_place(const struct lex *lex, const char *at);
 
-/* False, always; keeps what is wrong and where if it is the first. */
+/* Returns false; keeps the fault and its position if it is the first. */
 bool lex_fail(struct lex *lex, const char *at, const char *code, const char *text);
 
-/* E14: something else was expected here. */
+/* E14: another token was expected here. */
 bool lex_expected(struct lex *lex, const char *what);
 
 void lex_blanks(struct lex *lex);
 
-/* At the end of the line, behind blanks. */
+/* Returns whether the line ends here, after blanks. */
 bool lex_at_end(struct lex *lex);
 
-/* Is it c, behind blanks? */
+/* Returns whether c follows, after blanks. */
 bool lex_is(struct lex *lex, char c);
 bool lex_take(struct lex *lex, char c);
-bool lex_take_two(struct lex *lex, char c); /* twice, as in {{ */
+bool lex_take_two(struct lex *lex, char c); /* c twice, as in {{ */
 
-/* The run of letters, digits and _ that stands here at once; its length may be 0. */
+/* Returns the run of letters, digits and _ directly here; its length may be 0. */
 struct word lex_peek_word(const struct lex *lex);
 bool word_is(struct word word, const char *text);
 
 /*
- * Here a string begins, behind blanks; else false. for_print: bytes that cannot be shown become
- * dots; otherwise the text is what it says.
+ * Returns false if no string begins here, after blanks. With for_print, bytes that cannot be
+ * printed become dots; otherwise the text is unchanged.
  */
 bool lex_string(struct lex *lex, struct program *program, bool for_print, struct text_ref *ref);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * load.h - template files, and the templates that are left after all of them were read.
+ * load.h - template files, and the templates that remain after all of them were read.
  *
- * A later file replaces templates of an earlier one, or removes them. A template that is wrong is
- * told, once, and left out; the next one is read all the same.
+ * A later file replaces templates of an earlier one, or removes them. A wrong template is reported
+ * once and skipped; reading continues with the next one.
  */
 #ifndef POSIXTRACE_REPORT_TEMPLATE_LOAD_H
 #define POSIXTRACE_REPORT_TEMPLATE_LOAD_H
@@ -11,7 +11,7 @@
 #include "report/template/program.h"
 
 #define TEMPLATES_MAX 4096
-/* All files together: what is made of them takes a few times that. */
+/* Limit for all files together: the memory for their templates is a few times that. */
 #define TEMPLATE_FILE_BYTES ((size_t)16 << 20)
 
 enum level {
@@ -28,15 +28,15 @@ struct template {
 	struct text_ref label;
 	uint32_t start;                    /* of its instructions */
 	struct diag_place place;           /* of its key */
-	size_t first_function, functions;  /* those that it defines */
+	size_t first_function, functions;  /* the functions that it defines */
 	size_t first_call, calls;
-	bool removed;                      /* or replaced */
+	bool removed;                      /* or was replaced */
 };
 
 struct templates {
 	struct program program;
 	struct diags diags;
-	struct template **list; /* in the order of loading, removed ones too */
+	struct template **list; /* in the order of loading, including removed ones */
 	size_t count;
 	size_t loaded;          /* those that are not removed */
 	size_t bytes;           /* of the files */
@@ -49,24 +49,27 @@ void templates_fini(struct templates *templates);
 /* Reads a file. Returns 0 or the error number of the file. diags has the errors in the text. */
 int templates_load(struct templates *templates, const char *path);
 
-/* After the last file: finds what is called. False: there are errors, in this file or others. */
+/*
+ * Call it after the last file: resolves the calls. Returns false if there are errors, in this file
+ * or others.
+ */
 bool templates_link(struct templates *templates);
 
-/* The template of this key; NULL: none. */
+/* Returns the template with this key, or NULL. */
 const struct template *templates_find(const struct templates *templates, const struct key *key);
 
-/* By its name, NULL if it has none, then by its number, then the one for everything else. */
+/* Looks up the name, if it is not NULL, then the number, then the template for all other events. */
 const struct template *templates_for_event(const struct templates *templates, const char *name,
 					   uint32_t number);
 
-/* head.c: one logical line, which is no comment. */
+/* head.c: parses one logical line that is no comment. */
 struct logical_line {
 	const char *bytes, *end;
 	const char *wrong_blank; /* a backslash with a blank behind it; NULL: none */
 };
 void templates_line(struct templates *templates, uint32_t file, const struct logical_line *line);
 
-/* keep.c: the template takes its place, or says why it cannot; false: it is not kept. */
+/* keep.c: enters the template, or reports why that is impossible; false: it is not kept. */
 bool templates_keep(struct templates *templates, const struct template *template);
 void templates_remove(struct templates *templates, const struct key *key);
 

@@ -44,7 +44,7 @@ enum macro_type {
 	MACRO_NONE
 };
 
-/* How an integer is printed without a format. */
+/* The form in which an integer is printed without a format. */
 enum macro_print {
 	PRINT_SHORTEST,  /* 2, 4 or 8 bytes in hexadecimal */
 	PRINT_DECIMAL,
@@ -61,7 +61,7 @@ struct macro {
 	bool writable;
 };
 
-/* NULL: there is none of that name. */
+/* Returns NULL if no macro has that name. */
 const struct macro *macro_find(const char *name, size_t len);
 
 #endif

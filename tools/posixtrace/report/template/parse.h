@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * parse.h - the descriptor of a template, into instructions.
+ * parse.h - compiles the descriptor of a template into instructions.
  *
- * Each function takes what it names from the line and emits its instructions, or keeps what is
- * wrong and is false. Depth is bounded: braces and parentheses have limits of their own, and
- * nothing else nests.
+ * Each function consumes the element that it is named after and emits its instructions, or keeps
+ * the fault and returns false. Depth is bounded: braces and parentheses have limits of their own,
+ * and no other element nests.
  */
 #ifndef POSIXTRACE_REPORT_TEMPLATE_PARSE_H
 #define POSIXTRACE_REPORT_TEMPLATE_PARSE_H
@@ -28,26 +28,27 @@ struct parse {
 	unsigned macros;
 };
 
-/* A code or a macro: what is printed, switched on or calculated with. */
+/* A code or a macro: it is printed, switched on or used in a calculation. */
 struct subject {
 	const char *at;
 	enum { SUBJECT_CODE, SUBJECT_BUILTIN, SUBJECT_PLACE, SUBJECT_PARAMETER } kind;
 	struct code code;          /* or the macro's format; letter 0: none */
-	const struct macro *macro; /* of SUBJECT_BUILTIN */
-	unsigned index;            /* of a place or a parameter */
+	const struct macro *macro; /* for SUBJECT_BUILTIN */
+	unsigned index;            /* index of a macro or a parameter */
 };
 
-/* parse.c: elements up to the end of the line, or up to a closing brace that is not taken. */
+/* parse.c: elements up to the end of the line, or up to a closing brace, which is not consumed. */
 bool parse_elements(struct parse *parse);
 bool parse_braced(struct parse *parse); /* { elements } */
-bool parse_open_brace(struct parse *parse, const char *at); /* counts it */
+bool parse_open_brace(struct parse *parse, const char *at); /* counts the brace */
 
 /* parse_subject.c */
 bool parse_code(struct parse *parse, struct word word, struct subject *subject);
 bool parse_macro(struct parse *parse, struct subject *subject); /* at the $ */
-bool parse_subject(struct parse *parse, struct subject *subject); /* either */
+bool parse_subject(struct parse *parse, struct subject *subject); /* either of both */
 bool subject_print(struct parse *parse, const struct subject *subject);
-bool subject_number(struct parse *parse, const struct subject *subject); /* pushes it */
+bool subject_number(struct parse *parse, const struct subject *subject); /* emits the instructions
+									  * that push it */
 bool subject_is_text(const struct subject *subject);
 void subject_text(struct parse *parse, const struct subject *subject);
 unsigned subject_radix(const struct subject *subject);
@@ -55,22 +56,22 @@ unsigned subject_radix(const struct subject *subject);
 /* A word of 3 or 4 hexadecimal digits: a template's number, and no name of a macro. */
 bool is_template_number(struct word word, uint32_t *number);
 
-/* parse_expr.c: pushes its value. */
+/* parse_expr.c: emits the instructions that push its value. */
 bool parse_expression(struct parse *parse);
 bool parse_count(struct parse *parse); /* a code, a macro or a number */
 
-/* parse_list.c: behind the subject, at the comma; and behind the keyword. */
+/* parse_list.c: called behind the subject, at the comma, and behind the keyword. */
 bool parse_switch(struct parse *parse, const struct subject *subject);
 bool parse_bit_flags(struct parse *parse);
 
-/* parse_call.c: blocks at their {{, calls, and what looks like one. */
+/* parse_call.c: blocks at their {{, calls, and elements that look like calls. */
 bool parse_block(struct parse *parse);
 bool parse_template_call(struct parse *parse); /* at the $ */
 bool parse_function_call(struct parse *parse, struct word name);
 bool parse_timer(struct parse *parse, bool start);
 bool parse_delimiter(struct parse *parse);
 
-/* name or "any text", behind an @. */
+/* A name or "any text", behind an @. */
 bool parse_name(struct lex *lex, struct program *program, struct text_ref *name);
 
 #endif

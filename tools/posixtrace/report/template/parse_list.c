@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* parse_list.c - what a value chooses from: the cases of a switch, bit flags. */
+/* parse_list.c - the lists from which a value selects: the cases of a switch, bit flags. */
 #include "report/template/parse.h"
 
 /* "text", or elements in braces. */
@@ -31,8 +31,8 @@ static bool number_value(struct parse *parse, unsigned radix)
 }
 
 /*
- * A value is compared with bytes of the log, so it is kept as it is written, also where it cannot
- * be printed.
+ * A value is compared with bytes of the log, so it is kept exactly as written, even if it cannot be
+ * printed.
  */
 static bool text_value(struct parse *parse)
 {
@@ -46,7 +46,9 @@ static bool text_value(struct parse *parse)
 	return true;
 }
 
-/* Not conditional: it takes every value. Otherwise what is emitted next is run for other values. */
+/*
+ * An unconditional case matches every value. Otherwise the next instructions run for other values.
+ */
 static bool case_value(struct parse *parse, bool is_text, unsigned radix, bool *conditional)
 {
 	struct lex *lex = &parse->lex;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* parse_subject.c - codes and macros, and what can be done with them. */
+/* parse_subject.c - codes and macros, and the operations on them. */
 #include "report/template/parse.h"
 
 #include <string.h>
@@ -99,7 +99,7 @@ static bool resolve(struct parse *parse, struct word name, struct subject *subje
 					   : "this macro is not defined before it is used");
 }
 
-/* Parameters and the macros of a template always are. */
+/* Parameters and the macros of a template always have a value. */
 static bool is_number(const struct subject *subject)
 {
 	return subject->kind != SUBJECT_BUILTIN || subject->macro->type == MACRO_INTEGER;

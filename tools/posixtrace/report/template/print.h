@@ -8,19 +8,20 @@
 #include "report/template/event.h"
 #include "report/template/macros.h"
 
-#define PRINT_BYTES 80 /* 64 digits, and more than a date and time take */
+#define PRINT_BYTES 80 /* 64 digits, and more than a date and time need */
 
-/* Each writes at most PRINT_BYTES and returns how many. */
+/* Each writes at most PRINT_BYTES and returns their number. */
 
 /*
- * As the code of this letter and length prints it; of what is not X, D, U, o, B, E, F, T, P: as X.
+ * Prints in the form of the code of this letter and length; letters other than X, D, U, o, B, E, F,
+ * T, P count as X.
  */
 size_t print_number(char *text, uint64_t value, char letter, unsigned m);
 
-/* A macro without a format. */
+/* Prints a macro without a format. */
 size_t print_macro(char *text, uint64_t value, enum macro_print print);
 
-/* At least three upper-case hexadecimal digits. */
+/* Prints at least three upper-case hexadecimal digits. */
 size_t print_id(char *text, uint64_t id);
 
 size_t print_bytes(char *text, const unsigned char *bytes, size_t count);

@@ -11,8 +11,8 @@
 #include "base/vec.h"
 
 /*
- * Without memory the index is 0, which is a valid one. The caller may use it; program->no_memory
- * keeps the program from being run.
+ * Without memory the index is 0, which is valid. The caller may use it; program->no_memory keeps
+ * the program from being run.
  */
 uint32_t program_emit(struct program *program, enum op op, unsigned a, unsigned b, uint32_t c)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * program.h - templates in the form in which they are run: instructions of eight bytes,
- * with the texts and numbers that they name in pools of their own.
+ * program.h - templates as programs: instructions of eight bytes, with their texts and numbers in
+ * pools of their own.
  *
- * A machine with a stack of numbers runs them; prose.h has what they print. Numbers are 64 bits and
- * wrap. A switch has a register of its own, for its subject, and so have bit flags: neither is
- * needed any more when what they choose is run.
+ * A machine with a stack of numbers runs them; prose.h collects their output. Numbers are 64 bits
+ * and wrap. A switch has a register for its subject, and bit flags have one: neither is needed any
+ * more when the selected part runs.
  */
 #ifndef POSIXTRACE_REPORT_TEMPLATE_PROGRAM_H
 #define POSIXTRACE_REPORT_TEMPLATE_PROGRAM_H
@@ -21,14 +21,14 @@
 #define TEMPLATE_PARAMETERS 8
 
 /*
- * c is an index into the pool or the code that the comment names; text is c and, as its length, b.
- * "a b c" of a code is its letter, m and n; see codes.h.
+ * c is an index into the pool or the code that the comment names. text: c is a text, and b its
+ * length. "a b c" of a code: its letter, m and n; see codes.h.
  */
 enum op {
 	OP_RETURN,    /* the end of a template or a function */
 	OP_JUMP,      /* c: code */
 	OP_LITERAL,   /* text */
-	OP_PRINT_CODE,   /* a b c: prints what it reads */
+	OP_PRINT_CODE,   /* a b c: reads a value and prints it */
 	OP_MOVE,      /* a b c: G O R W */
 	OP_READ_CODE, /* a b c: pushes a number */
 	OP_READ_TEXT, /* a b c: to the switch's register */
@@ -39,20 +39,21 @@ enum op {
 	OP_STRING,    /* b: enum macro_id; prints it */
 	OP_STRING_SUBJECT, /* b: enum macro_id; to the switch's register */
 	OP_PRINT,     /* a b c: pops a number and prints it in this form */
-	OP_NARROW,    /* a b c: what is left of the number in this form */
-	OP_COUNTED,   /* c: width. Pops a length, prints so much text */
-	OP_COUNTED_SUBJECT, /* pops a length, so much text to the switch's register */
+	OP_NARROW,    /* a b c: pops a number and pushes the part of it that the format keeps */
+	OP_COUNTED,   /* c: width. Pops a length and prints a text of that length */
+	OP_COUNTED_SUBJECT, /* pops a length; moves a text of that length to the switch's
+			     * register */
 	OP_ADD, OP_SUBTRACT, OP_MULTIPLY, OP_DIVIDE, OP_NEGATE,
 	OP_STORE,     /* b; pops into the macro of that place */
 	OP_STORE_POINTER,
 	OP_STORE_BASE,
 	OP_SWITCH,    /* pops a number to the switch's register */
-	OP_CASE,      /* c: number. Equal: the next instruction is left out */
+	OP_CASE,      /* c: number. If it is equal, skips the next instruction */
 	OP_CASE_TEXT, /* text. The same */
 	OP_LOOP,      /* pops the count; c: code behind the loop */
 	OP_AGAIN,     /* c: code of the loop's body */
 	OP_BITS,      /* pops a number to the flags' register */
-	OP_FLAG,      /* c: number. Are all of its bits set? */
+	OP_FLAG,      /* c: number. Tests whether all of its bits are set */
 	OP_FIELD,     /* c: two numbers, mask and value */
 	OP_WORD,      /* text, printed as a field if it is set */
 	OP_IF_SET,    /* text; in its position */
@@ -87,7 +88,7 @@ struct key {
 struct call {
 	struct diag_place place;
 	struct key key;    /* of a function: its name */
-	uint32_t start;    /* code, known after all has been read */
+	uint32_t start;    /* of code; known after all files were read */
 	uint8_t arguments;
 	bool is_function;
 };
@@ -110,24 +111,24 @@ struct program {
 	size_t calls;
 	struct function *function;
 	size_t functions;
-	bool no_memory; /* something was not added */
+	bool no_memory; /* an element could not be added */
 };
 
-/* How far the program went; what was added since can be taken away. */
+/* A state of the program. Elements added since can be removed. */
 struct program_mark {
 	size_t codes, texts, numbers, calls, functions;
 };
 
-/* Each returns the index of what it added; 0, and no_memory is set, when it could not. */
+/* Each returns the index of the added element, or 0 without memory, and sets no_memory. */
 uint32_t program_emit(struct program *program, enum op op, unsigned a, unsigned b, uint32_t c);
 uint32_t program_number(struct program *program, uint64_t number);
 uint32_t program_call(struct program *program, const struct call *call);
 uint32_t program_function(struct program *program, const struct function *function);
 
-/* Room for len bytes of text, which the caller fills; NULL: no memory. */
+/* Makes room for len bytes of text, which the caller fills. Returns NULL without memory. */
 char *program_text(struct program *program, size_t len, struct text_ref *ref);
 
-/* The instruction that was emitted at index now leads to where the next one will be. */
+/* Sets the target of the instruction at index to the next instruction that will be emitted. */
 void program_land(struct program *program, uint32_t index);
 
 struct program_mark program_mark(const struct program *program);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * run.h - an event through its template: what is printed of it.
+ * run.h - runs the template of an event and prints its text.
  *
- * Whatever templates and events are, a run ends: calls within calls are counted, and so are the
- * turns of a loop and all steps together.
+ * A run ends with any templates and events: nested calls, the turns of a loop and all steps
+ * together are limited.
  */
 #ifndef POSIXTRACE_REPORT_TEMPLATE_RUN_H
 #define POSIXTRACE_REPORT_TEMPLATE_RUN_H
@@ -15,14 +15,15 @@
 #include "report/template/timers.h"
 
 #define RUN_LOOP_TURNS 65536
-#define RUN_STEPS      (1u << 22) /* of one event, then it ends as a loop that is too long */
+#define RUN_STEPS      (1u << 22) /* steps for one event; then it ends like a loop that is too
+				   * long */
 #define RUN_STACK      1024
 #define RUN_LOOPS      (32 * (TEMPLATE_CALLS + 1))
 
 struct run_frame {
 	uint32_t back;        /* the instruction behind the call */
-	uint32_t parameters;  /* where they begin on the stack */
-	uint32_t loops;       /* those that the caller is in */
+	uint32_t parameters;  /* index of the first on the stack */
+	uint32_t loops;       /* number of loops that the caller is in */
 	const char *separator;
 	size_t separator_len;
 };
@@ -36,11 +37,11 @@ struct run_loop {
 struct run {
 	const struct templates *templates;
 	const char *log_name;
-	uint64_t printed;       /* events, so far */
+	uint64_t printed;       /* number of events so far */
 	struct timers timers;
 	bool stopped;           /* $STOP: this event was the last one */
 
-	/* of the event at hand */
+	/* members for the present event */
 	const struct template_event *event;
 	struct prose prose;
 	struct reader reader;
@@ -51,20 +52,21 @@ struct run {
 	unsigned frames;
 	struct run_loop loop[RUN_LOOPS];
 	unsigned loops;
-	uint32_t parameters;    /* those of the function that is run */
+	uint32_t parameters;    /* parameters of the running function */
 	uint32_t at;            /* the next instruction */
 	uint64_t subject;       /* of a switch */
-	const char *subject_string; /* or a text, of the data if this is NULL */
+	const char *subject_string; /* or a text; if this is NULL, one of the data */
 	int64_t subject_at;
 	size_t subject_len;
 	uint64_t bits;
-	bool is_set;            /* the flag that was asked for last */
+	bool is_set;            /* the flag that was tested last */
 	uint32_t steps;
 	bool ended, hidden;
 };
 
 /*
- * False: nothing of this event is printed. Otherwise the text is in prose. NULL: the built-in form.
+ * Returns false if the event is not printed. Otherwise the text is in prose. NULL: the built-in
+ * form.
  */
 bool run_event(struct run *run, const struct template *template,
 	       const struct template_event *event);
@@ -77,7 +79,7 @@ uint64_t run_builtin(const struct run *run, enum macro_id id);
 const char *run_string(const struct run *run, enum macro_id id);
 void run_action(struct run *run, enum macro_id id);
 
-/* run_text.c: what prints, and what reads texts. False: too little data is left. */
+/* run_text.c: printing, and reading of texts. Return false if too little data is left. */
 bool run_print_code(struct run *run, const struct code *code);
 bool run_counted(struct run *run, unsigned width);
 bool run_read_text(struct run *run, const struct code *code);

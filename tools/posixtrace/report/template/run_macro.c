@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* run_macro.c - the values of macros, and what those do that are actions. */
+/* run_macro.c - the values of macros, and the actions of some of them. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* run_text.c - codes that print, and texts out of the data. */
+/* run_text.c - codes that print, and texts of the data. */
 #include <stdio.h>
 #include <string.h>
 

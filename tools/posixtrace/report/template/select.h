@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * select.h - which events a report by templates has: trcrpt's -d -k -p -T and times.
+ * select.h - selects the events of a report by templates: trcrpt's -d -k -p -T and times.
  */
 #ifndef POSIXTRACE_REPORT_TEMPLATE_SELECT_H
 #define POSIXTRACE_REPORT_TEMPLATE_SELECT_H
@@ -34,7 +34,7 @@ struct select {
 
 void select_fini(struct select *select);
 
-/* A list with commas. False: it is none, and that has been said with the option's name. */
+/* A list with commas. Returns false after a message with the option's name if it is invalid. */
 bool select_add_types(struct select_types *types, const char *option, const char *list);
 bool select_add_numbers(struct select_numbers *numbers, const char *option, const char *list);
 

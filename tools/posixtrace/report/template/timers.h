@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Further timers are not kept: events choose the pairs, and there may be any number of them. */
+/* Further timers are not kept, because events choose the pairs and may choose any number. */
 #define TIMERS_MAX ((size_t)1 << 18)
 
 struct timers {
@@ -17,10 +17,10 @@ struct timers {
 	size_t count;
 };
 
-/* A pair that runs already starts anew. */
+/* Starts the timer of a pair; a running one restarts. */
 void timers_start(struct timers *timers, uint64_t a, uint64_t b, int64_t time_ns);
 
-/* Ends it; false: it was not running. */
+/* Ends it. Returns false if it was not running. */
 bool timers_end(struct timers *timers, uint64_t a, uint64_t b, int64_t *started_ns);
 
 void timers_fini(struct timers *timers);
