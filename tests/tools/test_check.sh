@@ -67,7 +67,7 @@ check "also of the event that is to follow" has err ': req_edn: .*; did you mean
 one 'every req_begin is followed by req_end of the same idd' 2
 check "and of fields" has err 'rule:1: no event type of .* has a field idd; did you mean id?$'
 one 'never req_end where "resutl > 0"' 2
-check "also in expressions" has err 'no event type has a field of this name; did you mean result?$'
+check "also in expressions" has err 'no event type has a field or a value of this name; did you mean result?$'
 one 'every log.line is followed by req_end of the same id' 0
 check "a type without the fields of a rule is told" has err \
 	'WARNING: .*: log.line: no event type of this name has the fields of the rule$'
@@ -285,7 +285,7 @@ awk 'BEGIN { for (i = 0; i < 5000; i++) printf "a"; print "" }' >"$tmp/rule"
 run 2 check --syntax "$tmp/rule"
 echo 'never a where "nothing == 1"' >"$tmp/rule"
 run 2 check "$tmp/rule" "$tmp/log"
-check "a field that no event has is told" has err '^posixtrace: .*/rule:1:16: error: no event type has a field of this name$'
+check "a field that no event has is told" has err '^posixtrace: .*/rule:1:16: error: no event type has a field or a value of this name$'
 echo 'every req_begin is followed by req_end of the same nothing' >"$tmp/rule"
 run 2 check "$tmp/rule" "$tmp/log"
 run 2 check "$tmp/rules"

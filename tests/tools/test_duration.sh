@@ -66,7 +66,7 @@ run 2 check "$tmp/wrong" "$log"
 
 for command in dump report; do
 	run 2 $command --pair open,close,fd "$log"
-	check "$command: pairs that nothing asks for are no mistake that passes" has err 'nothing asks for a duration'
+	check "$command: pairs that nothing asks for are no mistake that passes" has err 'has no effect without a duration'
 	run 2 $command --where 'duration > 1s' --pair open "$log"
 	run 2 $command --where 'duration > 1s' --pair open,closed "$log"
 	run 2 $command --where 'duration > 1s' --pair open,close,path "$log"
@@ -74,7 +74,7 @@ for command in dump report; do
 done
 echo 'type a u32 n' | "$compose" "$tmp/none.log"
 run 2 dump --where 'duration > 1s' "$tmp/none.log"
-check "where nothing has a duration, the word is wrong" has err 'no event type has a field of this name'
+check "where nothing has a duration, the word is wrong" has err 'no event type has a field or a value of this name'
 
 # A recorded program: the calls of the C library have their durations.
 shim=${top_builddir:-..}/lib/.libs/libposixtrace-preload.so

@@ -47,7 +47,7 @@ shown 1 'status ~ "killed*"'
 shown 1 'a == some && b == none'
 shown 0 'a == none'
 run 2 dump --where 'flags & O_CREAD' "$log"
-check "an unknown name is an error" has err 'no event type has a field of this name'
+check "an unknown name is an error" has err 'no event type has a field or a value of this name'
 
 run 0 convert "$log" --to jsonl -o "$tmp/log.jsonl"
 check "convert to JSON lines names the values" \

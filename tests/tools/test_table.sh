@@ -41,7 +41,7 @@ check "--where knows the fields" has_lines out 2
 run 0 report -h --tail 1 --where 'op == "write"' "$log"
 check "the last ones have the names of things too" has out '"pool lock"$'
 run 2 report --where 'nobody == 1' "$log"
-check "and tells of names that none has" has err 'no event type has a field of this name'
+check "and tells of names that none has" has err 'no event type has a field or a value of this name'
 run 2 report --where 'op ==' "$log"
 check "nothing is shown for what is no expression" is_empty out
 if has_templates; then

@@ -88,7 +88,7 @@ wrong 9 'path == "abc'
 wrong 10 'path ~ op'
 wrong 8 '1 < op < 3'
 wrong 6 'pair[x] == 1'
-wrong 6 'pair[1'
+wrong 7 'pair[1'
 wrong 7 'op == 99999999999999999999'
 wrong 4 'op @ 1'
 run 2 dump --where 'op == 1' --where 'op == 2' "$log"

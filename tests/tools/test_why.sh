@@ -172,7 +172,7 @@ run 2 why --aggregate "$tmp/log"
 check "--aggregate needs a name" has err '--aggregate needs --span'
 run 2 why --slowest 0 "$tmp/log"
 run 2 why --slowest 1001 "$tmp/log"
-check "the limit" has err 'a number from 1 to 1000'
+check "the limit" has err 'not a number from 1 to 1000'
 run 2 why --between 1 "$tmp/log"
 run 2 why --between yesterday today "$tmp/log"
 check "no times" has err 'yesterday is not a time'

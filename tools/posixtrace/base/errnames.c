@@ -39,7 +39,7 @@ static const char *const names[] = {
 	[119] = "ENAVAIL", [120] = "EISNAM", [121] = "EREMOTEIO", [122] = "EDQUOT",
 	[123] = "ENOMEDIUM", [124] = "EMEDIUMTYPE", [125] = "ECANCELED", [126] = "ENOKEY",
 	[127] = "EKEYEXPIRED", [128] = "EKEYREVOKED", [129] = "EKEYREJECTED",
-	[130] = "EOWNERDEAD", [131] = "ENOTRECOVERABLE", [132] = "ERFKILL",
+	[130] = "EOWNERDEAD", [131] = "ENOTRECOVERABLE", [132] = "ERFKILL", [133] = "EHWPOISON",
 };
 
 /* Linux does not use the numbers 41 and 58, nor 0; these entries are NULL. */

@@ -45,6 +45,34 @@ int tool_usage(const struct tool_command *command)
 }
 
 /*
+ * Reports an abbreviation of several options, or an option without a value that was given one.
+ * Returns false if given is neither; len is the length of the name in it, without the dashes.
+ */
+static bool say_wrong_form(const char *command, const char *given, size_t len,
+			   const struct option *options)
+{
+	const char *first = NULL, *second = NULL;
+
+	for (; len && options->name; options++) {
+		if (strncmp(options->name, given + 2, len) != 0)
+			continue;
+		if (!options->name[len]) {
+			say("%s: %s: this option has no value", command, given);
+			return true;
+		}
+		second = first ? options->name : NULL;
+		first = first ? first : options->name;
+		if (second) {
+			say("%s: %s: this can be --%s or --%s", command, given, first, second);
+			return true;
+		}
+	}
+	if (first)
+		say("%s: %s: --%s has no value", command, given, first);
+	return first != NULL;
+}
+
+/*
  * Reports an option that does not exist. given is "--name" or "--name=value"; the message repeats
  * it as a whole, the search for a similar name uses the name only.
  */
@@ -56,18 +84,17 @@ static void say_no_option(const char *command, const char *given, const struct o
 
 	/* A single letter arrives here without dashes. */
 	len = len > 2 ? len - 2 : 0;
+	if (say_wrong_form(command, given, len, options))
+		return;
 	snprintf(name, sizeof(name), "%.*s", (int)(len < NEAREST_BYTES ? len : NEAREST_BYTES),
 		 len ? given + 2 : "");
 	nearest_begin(&nearest, name);
 	for (; options->name; options++)
 		nearest_offer(&nearest, options->name);
-	/*
-	 * A distance of 0 is an option that exists but was used with a wrong form, such as --all=3.
-	 */
-	if (nearest.name && nearest.distance)
+	if (nearest.name)
 		say("%s: %s: no such option; did you mean --%s?", command, given, nearest.name);
 	else
-		say("%s: %s: no such option, or not in this form", command, given);
+		say("%s: %s: no such option", command, given);
 }
 
 /* getopt_long() answers with the index of a row, so that rows of formats need no values. */
@@ -158,7 +185,8 @@ bool tool_number(const char *option, const char *text, uint64_t *number)
 	 */
 	if (!errno && *text >= '0' && *text <= '9' && !*end)
 		return true;
-	say("%s %s: not a number", option, text);
+	say("%s %s: %s", option, *text ? text : "''", errno == ERANGE && !*end && *text != '-' ?
+	    "this number is too large" : "not a number");
 	return false;
 }
 

@@ -179,6 +179,15 @@ static bool read_zone(const char **p, bool *utc, int *offset)
 	return true;
 }
 
+/* mktime() would turn the 30th of February into a day of March. */
+static bool is_day(int year, int month, int day)
+{
+	static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
+	bool is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+
+	return day <= days[month - 1] + (month == 2 && is_leap);
+}
+
 static bool parse_iso(const char *p, bool utc, int64_t *second, int64_t *ns)
 {
 	struct tm tm;
@@ -190,7 +199,7 @@ static bool parse_iso(const char *p, bool utc, int64_t *second, int64_t *ns)
 	/* The range of years is that of 64 bits of nanoseconds. */
 	if (!read_number(&p, 4, 1677, 2262, &year) || !skip_literal(&p, '-') ||
 	    !read_number(&p, 2, 1, 12, &month) || !skip_literal(&p, '-') ||
-	    !read_number(&p, 2, 1, 31, &tm.tm_mday))
+	    !read_number(&p, 2, 1, 31, &tm.tm_mday) || !is_day(year, month, tm.tm_mday))
 		return false;
 	if (skip_literal(&p, 'T') || skip_literal(&p, 't') || skip_literal(&p, ' ')) {
 		if (!read_number(&p, 2, 0, 23, &tm.tm_hour) || !skip_literal(&p, ':') ||

@@ -165,8 +165,8 @@ static bool parse_time(const char *option, const char *text, bool utc, struct bo
 bool wanted_ready(struct wanted *wanted, bool utc)
 {
 	if (wanted->pair_given && !wanted_asks_duration(wanted)) {
-		say("--pair %s: nothing asks for a duration; --where 'duration > 1ms' would",
-		    wanted->pair[0]);
+		say("--pair %s: has no effect without a duration in --where, such as "
+		    "'duration > 1ms'", wanted->pair[0]);
 		return false;
 	}
 	return parse_time("--begin", wanted->begin_text, utc, &wanted->begin) &&

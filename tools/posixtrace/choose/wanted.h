@@ -47,7 +47,7 @@ extern const struct option_row wanted_choice_rows[], wanted_rows[];
 
 /* A paragraph of --help for commands with these options. */
 #define WANTED_TIME_NOTE \
-	"TIME is 2025-02-03T10:15:32.123456789, or a part of it from the right end; local " \
+	"TIME is 2025-02-03T10:15:32.123456789 or its beginning, at least the day; local " \
 	"time, or UTC with --utc or a Z behind it, or with an offset such as +01:00; seconds " \
 	"since 1970; 10:15 on the day of the log; +1.5s after its first event, -200ms before " \
 	"its last one.\n"

@@ -8,6 +8,7 @@
 
 #include <fnmatch.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/errnames.h"
@@ -19,6 +20,7 @@ struct value {
 	double real;
 	const char *text;    /* of a NAME: the name of a value of the field that it meets */
 	size_t len;
+	bool is_negated;     /* a NAME with a minus sign */
 	/* The field that a number is the value of; NULL: none. */
 	const struct posix_trace_field_np *field;
 };
@@ -97,8 +99,13 @@ void where_learn(struct where *where, const struct posix_trace_schema_np *schema
 			continue;
 		where->field[i].known = field_of(schema, where->field[i].name) >= 0 ||
 					has_value_name(schema, where->field[i].name);
-		for (unsigned f = 0; !where->field[i].known && f < schema->fields; f++)
-			nearest_offer(&where->field[i].nearest, schema->field[f].name);
+		for (unsigned f = 0; !where->field[i].known && f < schema->fields; f++) {
+			const struct posix_trace_field_np *field = &schema->field[f];
+
+			nearest_offer(&where->field[i].nearest, field->name);
+			for (unsigned n = 0; n < field->value_names; n++)
+				nearest_offer(&where->field[i].nearest, field->value_name[n].name);
+		}
 	}
 }
 
@@ -274,13 +281,22 @@ static struct value as_met(const struct value *value, const struct value *other,
 {
 	const char *label;
 	uint64_t n, mask;
+	__int128 named;
 
-	if (find_named(other, value, &n, &mask))
-		return number(other->field->form == POSIX_TRACE_FORM_SIGNED_NP
-				      ? (__int128)(int64_t)n : (__int128)n);
+	if (find_named(other, value, &n, &mask)) {
+		named = other->field->form == POSIX_TRACE_FORM_SIGNED_NP ? (__int128)(int64_t)n :
+									     (__int128)n;
+		return number(value->is_negated ? -named : named);
+	}
 	if (value->kind != NUMBER || other->kind != TEXT)
 		return *value;
 	label = label_of(value, room);
+	/* Negative error numbers are printed with a sign, and found with and without it. */
+	if (label && value->number < 0 && other->len && *other->text == '-' &&
+	    value->field->type == POSIX_TRACE_TYPE_ERRNO_NP) {
+		snprintf(room, POSIX_TRACE_LABEL_MAX_NP + 1, "-%s", label);
+		label = room;
+	}
 	if (label)
 		return text(label, strlen(label));
 	if (!value->field || value->field->type != POSIX_TRACE_TYPE_CHAR_NP)
@@ -417,6 +433,11 @@ static struct value evaluate_unary(const struct asking *asking, const struct whe
 
 	if (node->op == WHERE_NOT)
 		return is_true < 0 ? unknown() : number(!is_true);
+	/* -ENOENT: the field on the other side of the operator says which number that is. */
+	if (value.kind == NAME) {
+		value.is_negated = !value.is_negated;
+		return value;
+	}
 	if (value.kind == REAL)
 		value.real = -value.real;
 	else if (value.kind != NUMBER ||

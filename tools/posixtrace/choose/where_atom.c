@@ -210,7 +210,7 @@ bool where_fact(struct where_reader *reader, unsigned *node)
 		return where_add(reader, facts[i].op, node) != NULL;
 	}
 	return where_wrong(reader->where, (size_t)(reader->p - reader->where->text), len,
-		     "of an event there are name, pid, tid, time, len, address and duration");
+		     "the facts of an event are name, pid, tid, time, len, address and duration");
 }
 
 static bool is_duration(const struct where_name *name)
@@ -258,8 +258,11 @@ static bool parse_index(struct where_reader *reader, unsigned *index)
 	if (*reader->p < '0' || *reader->p > '9')
 		return where_wrong_here(reader, "the number of an element was expected");
 	value = strtoul(reader->p, &end, 10);
-	if (*end != ']' || value > POSIX_TRACE_ELEMENTS_MAX_NP)
-		return where_wrong_here(reader, "no number of an element");
+	if (value > POSIX_TRACE_ELEMENTS_MAX_NP)
+		return where_wrong_here(reader, "no array has so many elements");
+	reader->p = end;
+	if (*end != ']')
+		return where_wrong_here(reader, "a ] was expected");
 	*index = (unsigned)value;
 	reader->p = end + 1;
 	return true;

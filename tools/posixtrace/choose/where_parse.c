@@ -214,7 +214,7 @@ static bool parse_all(struct where_reader *reader)
 		return true;
 	/* The most common mistake gets a message of its own. */
 	if (*reader->p == '=' && reader->p[1] != '=')
-		return where_wrong_here(reader, "equal is ==");
+		return where_wrong_here(reader, "the operator for equal values is ==");
 	return where_wrong_here(reader, "an operator such as == or && was expected");
 }
 
@@ -269,7 +269,8 @@ bool where_say_unknown(const struct where *where)
 
 		if (field->known)
 			continue;
-		snprintf(reason, sizeof(reason), "no event type has a field of this name%s",
+		snprintf(reason, sizeof(reason),
+			 "no event type has a field or a value of this name%s",
 			 nearest_hint(&field->nearest));
 		/* where_wrong() returns false; this function reports an unknown name by true. */
 		return !where_wrong(where, field->at, field->len, reason);

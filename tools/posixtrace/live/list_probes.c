@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/out.h"
 #include "base/say.h"
@@ -125,8 +126,12 @@ int list_probes(const char *target)
 	 * process has mapped may have been replaced since; the shim compares build-ids, this list
 	 * does not.
 	 */
-	if (target[strspn(target, "0123456789")])
-		return list_file(target);
+	if (target[strspn(target, "0123456789")]) {
+		if (!access(target, R_OK))
+			return list_file(target);
+		say("%s: %s", target, strerror(errno));
+		return TOOL_FAILURE;
+	}
 	if (!process_once("--probes", target, &pid))
 		return TOOL_USAGE;
 	err = libraries_of_process(&libraries, pid);

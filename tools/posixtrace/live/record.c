@@ -138,7 +138,7 @@ static bool take_sample(const char *text)
 	if (!tool_number("--sample", text, &hz))
 		return false;
 	if (!hz || hz > SAMPLE_HZ_MAX) {
-		say("--sample %s: a number from 1 to %d", text, SAMPLE_HZ_MAX);
+		say("--sample %s: not a number from 1 to %d", text, SAMPLE_HZ_MAX);
 		return false;
 	}
 	record.kernel.sample_hz = (unsigned)hz;

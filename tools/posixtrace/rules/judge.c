@@ -18,7 +18,7 @@
 void judge_violation(struct judge *judge, struct rule *rule, int64_t time_ns, pid_t pid, pid_t tid,
 		     const char *format, ...)
 {
-	char when[WHEN_BYTES], *text = NULL, *line = NULL;
+	char when[WHEN_BYTES], who[40] = "", *text = NULL, *line = NULL;
 	va_list args;
 
 	if (rule->violations++ >= RULES_TOLD) /* only counted */
@@ -27,8 +27,11 @@ void judge_violation(struct judge *judge, struct rule *rule, int64_t time_ns, pi
 	if (vasprintf(&text, format, args) < 0)
 		text = NULL;
 	va_end(args);
-	if (!text || asprintf(&line, "%s pid %d tid %d: %s", when_string(when, time_ns, WHEN_UTC),
-			      (int)pid, (int)tid, text) < 0) {
+	/* Events of the stream, and the counts of a whole log, belong to no process. */
+	if (pid || tid)
+		snprintf(who, sizeof(who), " pid %d tid %d", (int)pid, (int)tid);
+	if (!text ||
+	    asprintf(&line, "%s%s: %s", when_string(when, time_ns, WHEN_UTC), who, text) < 0) {
 		line = NULL;
 		judge->err = ENOMEM;
 	}

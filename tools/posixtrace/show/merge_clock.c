@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "base/say.h"
 #include "base/vec.h"
 #include "choose/bound.h"
@@ -112,9 +113,33 @@ bool merge_is_unordered(const struct merge *merge, const struct merge_source *so
 	return false;
 }
 
+/* A name that is neither that of a host nor that of a log is probably a mistake. */
+static void say_unknown_name(const struct merge *merge, const struct merge_error *error)
+{
+	char name[NEAREST_BYTES + 1];
+	struct nearest nearest;
+
+	snprintf(name, sizeof(name), "%.*s",
+		 (int)(error->name_len < NEAREST_BYTES ? error->name_len : NEAREST_BYTES),
+		 error->name);
+	nearest_begin(&nearest, name);
+	for (size_t i = 0; i < merge->sources; i++) {
+		const struct logfile *log = &merge->source[i].log;
+
+		if (is_named(error, log->info.host) || is_named(error, log->path))
+			return;
+		nearest_offer(&nearest, log->info.host);
+		nearest_offer(&nearest, log->path);
+	}
+	say("--clock-error %s: no log and no host has this name%s", name, nearest_hint(&nearest));
+}
+
 /* Prints the bounds at the beginning, so that the user can judge the order. */
 void merge_say_bounds(const struct merge *merge)
 {
+	for (size_t i = 0; i < merge->errors; i++)
+		if (merge->error[i].name)
+			say_unknown_name(merge, &merge->error[i]);
 	for (size_t i = 0; i < merge->sources; i++) {
 		const struct merge_source *source = &merge->source[i];
 		int64_t least_ns = INT64_MAX, most_ns = 0;

@@ -95,8 +95,10 @@ static bool parse_column(struct pick *pick, const char *word, size_t len)
 	/* The limit bounds the cache of schemas, too. */
 	if (pick->count == PICK_MAX)
 		return wrong_column(word, len, "too many columns");
-	if (!len || len >= sizeof(column->label))
-		return wrong_column(word, len, "no name of a column");
+	if (!len)
+		return wrong_column("''", 2, "a column has no name");
+	if (len >= sizeof(column->label))
+		return wrong_column(word, len, "this name of a column is too long");
 	memcpy(column->label, word, len);
 	name = without_prefix(word, &fact, &field);
 	if (!field && find_fact(column, name, (size_t)(end - name))) {
@@ -106,7 +108,7 @@ static bool parse_column(struct pick *pick, const char *word, size_t len)
 	if (fact)
 		return wrong_column(word, len, "events have no such fact");
 	if (!parse_field(column, name, end))
-		return wrong_column(word, len, "no name of a column");
+		return wrong_column(word, len, "not a name of a column, NAME or NAME[NUMBER]");
 	/* The column must be as wide as its title. */
 	if (column->width < len)
 		column->width = len;

@@ -332,7 +332,8 @@ static enum why_kind kind_of(const struct call *call)
  * Returns the number that separates the parts of one kind. Sleeps and polls are separated by their
  * place in the program, since they have no object; files by descriptor and path, since a descriptor
  * is used again; all others by lock, thread or child. The cause is part of it, because a lock and a
- * semaphore may have one address at different times.
+ * semaphore may have one address at different times. So are the function and the text where the
+ * label has them: an fsync of a file must not be added to its open.
  */
 static uint64_t key_of(const struct call *call)
 {
@@ -341,14 +342,18 @@ static uint64_t key_of(const struct call *call)
 	switch ((enum cause)call->cause) {
 	case CAUSE_SLEEP:
 	case CAUSE_POLL:
-		return hash_number(key, call->address);
-	case CAUSE_READ:
-	case CAUSE_WRITE:
-	case CAUSE_FILE:
-		return hash_number(hash_number(key, call->key), call->text);
-	default:
+		key = hash_number(key, call->address);
+		break;
+	case CAUSE_LOCK:
+	case CAUSE_SEM:
+	case CAUSE_BARRIER:
+	case CAUSE_COND:
+	case CAUSE_JOIN:
 		return hash_number(key, call->key);
+	default:
+		key = hash_number(key, call->key);
 	}
+	return hash_number(hash_number(key, call->type->id), call->text);
 }
 
 /*

@@ -85,7 +85,7 @@ void classify_type(const struct log_type *type, struct plan *plan)
 {
 	/* The first of these fields that a type has is the text of its part. */
 	static const char *const texts[] = { "path", "by", "program", "command", "address",
-					     "name" };
+					     "name", "node" };
 
 	*plan = (struct plan){ .time = pairing_time_field(type->schema), .key = -1, .other = -1,
 			       .text = -1 };

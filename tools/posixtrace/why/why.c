@@ -341,7 +341,7 @@ static bool parse_option(int option, int argc, char **argv)
 			return false;
 		if (options.slowest && options.slowest <= SLOWEST_MOST)
 			return true;
-		say("--slowest %s: a number from 1 to %d", optarg, SLOWEST_MOST);
+		say("--slowest %s: not a number from 1 to %d", optarg, SLOWEST_MOST);
 		return false;
 	case OPT_THREAD:
 		options.thread = optarg;
