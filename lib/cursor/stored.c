@@ -20,9 +20,9 @@ bool ptx_stored_take(struct ptx_stored *stored, const struct ptx_log_found *foun
 	if (!payload)
 		return false;
 	/* D1: record_bytes of records, then the table of threads. */
-	stored->at = payload;
-	stored->end = payload + found->block.record_bytes;
-	stored->source = (const void *)stored->end;
+	stored->here.at = payload;
+	stored->here.end = payload + found->block.record_bytes;
+	stored->here.source = (const void *)stored->here.end;
 	/* After a seek the number of this block is as good as any; from here on they must rise. */
 	stored->next_number = found->block.number + 1;
 	stored->any_number = false;
@@ -32,7 +32,7 @@ bool ptx_stored_take(struct ptx_stored *stored, const struct ptx_log_found *foun
 /* Counts a damaged part, and marks the next event: it follows a gap. */
 static void skipped(struct ptx_stored *stored)
 {
-	stored->gap = true;
+	stored->here.gap = true;
 	stored->damaged_parts++;
 }
 
@@ -201,7 +201,7 @@ bool ptx_stored_next_block(struct ptx_stored *stored)
 {
 	bool found;
 
-	stored->at = stored->end = NULL;
+	stored->here.at = stored->here.end = NULL;
 	stored->damage = NULL;
 	/* A writer may have added blocks since the last call. */
 	if (stored->live)
@@ -212,40 +212,11 @@ bool ptx_stored_next_block(struct ptx_stored *stored)
 	return found;
 }
 
-/*
- * The hot path of all readers: no check of the record, as its block was checked as a whole. The
- * table of threads is behind the records, in the same buffer.
- */
-bool ptx_stored_next(struct ptx_stored *stored, struct ptx_stored_event *event)
-{
-	const struct ptx_log_source *source;
-	const struct ptx_record *record;
-
-	event->first = false;
-	if (ptx_unlikely(stored->at == stored->end)) {
-		if (!ptx_stored_next_block(stored))
-			return false;
-		event->first = true;
-	}
-	/* The block was checked, so the record ends within it. */
-	record = (const void *)stored->at;
-	stored->at += ptx_record_size(ptx_record_len(record->len_flags));
-	source = &stored->source[record->source];
-	event->record = record;
-	event->pid = source->pid;
-	event->tid = source->tid;
-	event->thread = source->thread;
-	/* Only the first event behind the gap has the flag. */
-	event->gap = stored->gap;
-	stored->gap = false;
-	return true;
-}
-
 /* The limit of ptx_stored_until() stays: it belongs to the caller's question, not the position. */
 void ptx_stored_rewind(struct ptx_stored *stored)
 {
-	stored->at = stored->end = NULL;
-	stored->gap = false;
+	stored->here.at = stored->here.end = NULL;
+	stored->here.gap = false;
 	stored->next_offset = PTX_LOG_HEADER_BYTES;
 	stored->next_slot = 0;
 	/* D3: numbers of a sequence begin with 0, those of slots with the oldest. */

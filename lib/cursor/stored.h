@@ -14,9 +14,22 @@
 
 #include <trace_np.h>
 
+#include "base/compiler.h"
+#include "log/format.h"
 #include "log/log.h"
 
 struct ptx_stored;
+
+/*
+ * The position in an opened log, which is its first member: ptx_stored_next() reads the next event
+ * there without a call. Only that function and the files of cursor/ use it.
+ */
+struct ptx_stored_here {
+	const uint8_t *at;      /* the next record of the block; end: none is left */
+	const uint8_t *end;
+	const struct ptx_log_source *source; /* the block's table of threads */
+	bool gap;               /* the next event follows a damaged part that was skipped */
+};
 
 struct ptx_stored_event {
 	const struct ptx_record *record; /* data follows it; time is CLOCK_REALTIME in ns */
@@ -42,7 +55,7 @@ void ptx_stored_close(struct ptx_stored *stored);
  * rewind() begins again with the first event. seek() moves to the first event, in the order of the
  * log, that is not older than when_ns.
  */
-bool ptx_stored_next(struct ptx_stored *stored, struct ptx_stored_event *event);
+ptx_inline bool ptx_stored_next(struct ptx_stored *stored, struct ptx_stored_event *event);
 void ptx_stored_rewind(struct ptx_stored *stored);
 void ptx_stored_seek(struct ptx_stored *stored, int64_t when_ns);
 
@@ -94,5 +107,60 @@ void ptx_stored_info(const struct ptx_stored *stored, struct posix_trace_loginfo
  * where it is damaged.
  */
 const char *ptx_stored_damage(const struct ptx_stored *stored);
+
+/*
+ * Reads the next wanted block that counts and makes its first event the next one. Returns false at
+ * the end or at damage. For ptx_stored_next() and the files of cursor/.
+ */
+bool ptx_stored_next_block(struct ptx_stored *stored);
+
+/* Whether the next event is in the block that was read last. ptx_stored_next() then only steps. */
+ptx_inline bool ptx_stored_has_next(const struct ptx_stored *stored)
+{
+	const struct ptx_stored_here *here = (const void *)stored;
+
+	return here->at != here->end;
+}
+
+/* The bytes of data of the next event. Only if ptx_stored_has_next(). */
+ptx_inline size_t ptx_stored_len(const struct ptx_stored *stored)
+{
+	const struct ptx_stored_here *here = (const void *)stored;
+	const struct ptx_record *record = (const void *)here->at;
+
+	return ptx_record_len(record->len_flags);
+}
+
+/*
+ * The hot path of all readers, inlined into the public functions. It checks no record, as the block
+ * was checked as a whole when it was read. The table of threads is behind the records, in the same
+ * buffer.
+ */
+ptx_inline bool ptx_stored_next(struct ptx_stored *stored, struct ptx_stored_event *event)
+{
+	/* stored_private.h asserts that the position is the first member. */
+	struct ptx_stored_here *here = (void *)stored;
+	const struct ptx_log_source *source;
+	const struct ptx_record *record;
+
+	event->first = false;
+	if (ptx_unlikely(here->at == here->end)) {
+		if (!ptx_stored_next_block(stored))
+			return false;
+		event->first = true;
+	}
+	/* The block was checked, so the record ends within it. */
+	record = (const void *)here->at;
+	here->at += ptx_record_size(ptx_record_len(record->len_flags));
+	source = &here->source[record->source];
+	event->record = record;
+	event->pid = source->pid;
+	event->tid = source->tid;
+	event->thread = source->thread;
+	/* Only the first event behind the gap has the flag. */
+	event->gap = here->gap;
+	here->gap = false;
+	return true;
+}
 
 #endif

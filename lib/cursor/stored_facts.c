@@ -67,8 +67,9 @@ static int count_events(const struct ptx_stored *stored, struct ptx_log_tally *t
 		return err;
 	/* Block by block: the records need not be returned one by one. */
 	while (ptx_stored_next_block(reader))
-		ptx_log_tally_records(tally, reader->at, (size_t)(reader->end - reader->at),
-				      reader->source);
+		ptx_log_tally_records(tally, reader->here.at,
+				      (size_t)(reader->here.end - reader->here.at),
+				      reader->here.source);
 	ptx_stored_close(reader);
 	return 0;
 }

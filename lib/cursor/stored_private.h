@@ -25,12 +25,7 @@ struct ptx_stored_slot {
 };
 
 struct ptx_stored {
-	/* The next event. These come first, so that a step touches one cache line. */
-	const uint8_t *at;
-	const uint8_t *end;
-	const struct ptx_log_source *source;
-	bool gap;
-
+	struct ptx_stored_here here; /* first, as ptx_stored_next() expects */
 	bool salvage;
 	bool complete;          /* the log has its END block */
 	bool live;              /* a writer may still add blocks */
@@ -66,6 +61,8 @@ struct ptx_stored {
 	struct ptx_read_lists said;
 };
 
+_Static_assert(offsetof(struct ptx_stored, here) == 0, "ptx_stored_next() finds the position");
+
 static inline bool ptx_stored_is_sequence(const struct ptx_stored *stored)
 {
 	return stored->header.arrangement == PTX_LOG_SEQUENCE;
@@ -73,12 +70,6 @@ static inline bool ptx_stored_is_sequence(const struct ptx_stored *stored)
 
 /* Salvage (R8): replaces a damaged header by one with which the blocks can be read. */
 void ptx_stored_repair(struct ptx_stored *stored);
-
-/*
- * Reads the next wanted block that counts and makes its first event the next one. Returns false at
- * the end or at damage.
- */
-bool ptx_stored_next_block(struct ptx_stored *stored);
 
 /* Reads the payload of a DATA block that was found; false if it is not valid. */
 bool ptx_stored_take(struct ptx_stored *stored, const struct ptx_log_found *found);

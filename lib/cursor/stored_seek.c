@@ -110,13 +110,13 @@ void ptx_stored_seek(struct ptx_stored *stored, int64_t when_ns)
 	else
 		seek_slots(stored, when_ns);
 	while (ptx_stored_next_block(stored)) {
-		while (stored->at < stored->end) {
-			const struct ptx_record *record = (const void *)stored->at;
+		while (stored->here.at < stored->here.end) {
+			const struct ptx_record *record = (const void *)stored->here.at;
 
 			/* at stays before this record, so the next call returns it. */
 			if ((int64_t)record->time >= when_ns)
 				return;
-			stored->at += ptx_record_size(ptx_record_len(record->len_flags));
+			stored->here.at += ptx_record_size(ptx_record_len(record->len_flags));
 		}
 	}
 }

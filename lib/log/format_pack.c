@@ -15,6 +15,7 @@
 #define SHAPE_BITS 14
 #define SHAPE_MASK ((1u << SHAPE_BITS) - 1)
 #define HEAD_BYTES sizeof(uint16_t) /* of an event: its shape and the width of its time */
+#define WORDS_BYTES 32 /* data of up to so many bytes is copied by words, if it has no padding */
 #define TIME_BYTES sizeof(uint64_t) /* stored and loaded, of which 1, 2, 4 or 8 have a meaning */
 
 /*
@@ -215,31 +216,44 @@ const char *ptx_log_unpack(const struct ptx_log_block *block, const uint8_t *pay
 	const uint8_t *at = payload, *end = (const uint8_t *)shape;
 	uint8_t *const to_end = to + block->record_bytes;
 	const char *why = check_shapes(block, shape);
-	int64_t time = block->time_min;
+	const struct ptx_log_shape *kind = NULL;
+	/* So that one comparison examines both bounds of a time. */
+	const uint64_t range = (uint64_t)block->time_max - (uint64_t)block->time_min;
+	/* Copies: the compiler must assume that a store of a record changes *block. */
+	const uint64_t time_min = (uint64_t)block->time_min;
+	const uint32_t shapes = block->shapes;
+	unsigned shape_before = SHAPE_MASK + 1;
+	size_t len = 0, size = 0;
+	uint64_t span = 0; /* since time_min */
 
 	if (why)
 		return why;
+	if (block->time_max < block->time_min)
+		return "an event's time is outside its block's range";
 	/* The table goes behind the records, where it is in a plain block. */
 	memcpy(to_end, table, table_bytes);
-	for (uint32_t i = 0; i < block->records; i++) {
+	for (uint32_t left = block->records; left; left--) {
 		struct ptx_record *record = (struct ptx_record *)(void *)to;
-		size_t left = (size_t)(end - at), time_bytes, len, size;
-		const struct ptx_log_shape *kind;
+		size_t rest = (size_t)(end - at), time_bytes;
 		unsigned width;
 		uint16_t head;
 
-		if (ptx_unlikely(left < HEAD_BYTES))
+		if (ptx_unlikely(rest < HEAD_BYTES))
 			return "an event runs past its block";
 		/* Packed events have no alignment, hence the copies. */
 		memcpy(&head, at, HEAD_BYTES);
-		if (ptx_unlikely((head & SHAPE_MASK) >= block->shapes))
-			return "an event's shape is not in the block's table";
-		kind = &shape[head & SHAPE_MASK];
+		/* Runs of one shape are usual, as in pack_events(). */
+		if ((head & SHAPE_MASK) != shape_before) {
+			shape_before = head & SHAPE_MASK;
+			if (ptx_unlikely(shape_before >= shapes))
+				return "an event's shape is not in the block's table";
+			kind = &shape[shape_before];
+			len = ptx_record_len(kind->len_flags);
+			size = ptx_record_size(len);
+		}
 		width = head >> SHAPE_BITS;
 		time_bytes = (size_t)1 << width;
-		len = ptx_record_len(kind->len_flags);
-		size = ptx_record_size(len);
-		if (ptx_unlikely(HEAD_BYTES + time_bytes + len > left))
+		if (ptx_unlikely(HEAD_BYTES + time_bytes + len > rest))
 			return "an event runs past its block";
 		/*
 		 * The room is record_bytes: a shape that recurs too often must not write behind it.
@@ -250,19 +264,22 @@ const char *ptx_log_unpack(const struct ptx_log_block *block, const uint8_t *pay
 		 * The load of 8 bytes may go past the event, but not past the payload: at least one
 		 * shape is behind the events.
 		 */
-		time = (int64_t)((uint64_t)time +
-				 of_first_bytes(ptx_record_word(at, HEAD_BYTES), width));
+		span += of_first_bytes(ptx_record_word(at, HEAD_BYTES), width);
 		/* D2, as for plain blocks: searches by time rely on the range. */
-		if (ptx_unlikely(time < block->time_min || time > block->time_max))
+		if (ptx_unlikely(span > range))
 			return "an event's time is outside its block's range";
 		/* The record's head is the shape; then its time and its data follow. */
 		at += HEAD_BYTES + time_bytes;
 		memcpy(record, kind, sizeof(*kind));
-		record->time = (uint64_t)time;
-		if (len == 8) {
+		record->time = time_min + span;
+		if (ptx_likely(len == 8)) {
 			memcpy(to + sizeof(*record), at, 8);
+		} else if (len % 8 == 0 && len <= WORDS_BYTES) {
+			/* Whole words, in a loop that is shorter than a call of memcpy(). */
+			for (size_t word = 0; word < len; word += 8)
+				memcpy(to + sizeof(*record) + word, at + word, 8);
+		} else {
 			/* The padding of a record is zero (D2); len bytes then cover the rest. */
-		} else if (len) {
 			memset(to + size - 8, 0, 8);
 			memcpy(to + sizeof(*record), at, len);
 		}

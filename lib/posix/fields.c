@@ -262,18 +262,32 @@ static int get_value(const struct posix_trace_schema_np *schema, unsigned field,
 		     const void *data, size_t len, unsigned flags,
 		     struct posix_trace_value_np *value)
 {
+	const struct posix_trace_field_np *place = &schema->field[field];
 	struct posix_trace_values_np values;
-	size_t skip;
+	size_t skip = 0;
 
 	/* A field beyond the schema, or an element beyond the array. */
-	if (field >= schema->fields || index >= schema->field[field].count)
+	if (field >= schema->fields || index >= place->count)
 		return 0;
-	posix_trace_values_begin_np(&values, schema, data, len, flags);
-	if (schema->field[field].offset != POSIX_TRACE_OFFSET_VARIES_NP) {
-		skip = schema->field[field].offset + (size_t)index * schema->field[field].size;
+	if (place->offset != POSIX_TRACE_OFFSET_VARIES_NP) {
+		skip = place->offset + (size_t)index * place->size;
 		/* The payload ends before the field. */
 		if (skip > len)
 			return 0;
+		/* Numbers, which are nearly all fields, need no walk. */
+		if (ptx_likely(place->form != POSIX_TRACE_FORM_BYTES_NP)) {
+			if (place->size > len - skip)
+				return 0;
+			value->field = place;
+			value->index = index;
+			value->flags = 0;
+			read_number(place, (const unsigned char *)data + skip,
+				    flags & POSIX_TRACE_VALUES_SWAPPED_NP, value);
+			return 1;
+		}
+	}
+	posix_trace_values_begin_np(&values, schema, data, len, flags);
+	if (place->offset != POSIX_TRACE_OFFSET_VARIES_NP) {
 		values.data += skip;
 		values.len -= skip;
 		values.field = field;
@@ -281,7 +295,7 @@ static int get_value(const struct posix_trace_schema_np *schema, unsigned field,
 	}
 	/* Behind a field of variable size, the fields in between are read. */
 	while (next_value(&values, value))
-		if (value->field == &schema->field[field] && value->index == index)
+		if (value->field == place && value->index == index)
 			return 1;
 	return 0;
 }

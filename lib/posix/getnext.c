@@ -24,6 +24,8 @@
  * reader.
  */
 #define HELD_BACK_NAP_NS 1000000
+/* Data of so many bytes are copied by words, which is shorter than a call of memcpy(). */
+#define WORDS_BYTES      32
 #define LOOKS_AT_ONCE    64 /* attempts at a LOOP stream that is overwritten meanwhile */
 
 /* The result parameters of one call. */
@@ -54,25 +56,33 @@ ptx_inline void set_time(struct timespec *stamp, int64_t ns)
 	stamp->tv_nsec = rest;
 }
 
-/* Stores an event for the program. Data behind *data_len are not written (TRUNC-07). */
-ptx_inline void deliver_event(const struct delivery *to, const struct ptx_drain_event *from)
+/*
+ * Stores the facts of an event for the program. truncation is TRUNCATED_READ if the program gets
+ * not all data, which replaces TRUNCATED_RECORD (TRUNC-02, TRUNC-03).
+ */
+ptx_inline void set_info(struct posix_trace_event_info *event, const struct ptx_drain_event *from,
+			 bool is_cut)
 {
-	struct posix_trace_event_info *event = to->event;
-	size_t len = ptx_record_len(from->len_flags);
-
 	event->posix_event_id = from->type;
 	event->posix_pid = (pid_t)from->ident.pid;
 	event->posix_prog_address = (void *)(uintptr_t)from->address;
 	event->posix_thread_id = (pthread_t)from->ident.thread;
 	set_time(&event->posix_timestamp, from->time_ns);
-	event->posix_truncation_status = from->len_flags & PTX_RECORD_TRUNCATED
-						 ? POSIX_TRACE_TRUNCATED_RECORD
-						 : POSIX_TRACE_NOT_TRUNCATED;
-	/* TRUNCATED_READ replaces TRUNCATED_RECORD (TRUNC-02, TRUNC-03). */
-	if (len > to->num_bytes) {
+	event->posix_truncation_status =
+		is_cut ? POSIX_TRACE_TRUNCATED_READ :
+		from->len_flags & PTX_RECORD_TRUNCATED ? POSIX_TRACE_TRUNCATED_RECORD
+						       : POSIX_TRACE_NOT_TRUNCATED;
+}
+
+/* Stores an event for the program. Data behind *data_len are not written (TRUNC-07). */
+ptx_inline void deliver_event(const struct delivery *to, const struct ptx_drain_event *from)
+{
+	size_t len = ptx_record_len(from->len_flags);
+	bool is_cut = len > to->num_bytes;
+
+	set_info(to->event, from, is_cut);
+	if (is_cut)
 		len = to->num_bytes;
-		event->posix_truncation_status = POSIX_TRACE_TRUNCATED_READ;
-	}
 	if (len)
 		memcpy(to->data, from->data, len);
 	*to->data_len = len;
@@ -140,21 +150,26 @@ static bool is_stopped(const struct ptx_stream *stream)
 	return kind == PTX_SUSPENDED || kind == PTX_HELD;
 }
 
+/* The event of a log in the form of one of the drain. */
+ptx_inline struct ptx_drain_event drained(const struct ptx_stored_event *event)
+{
+	const struct ptx_record *record = event->record;
+
+	return (struct ptx_drain_event){ .len_flags = record->len_flags, .type = record->type,
+					 .ident.pid = event->pid, .ident.thread = event->thread,
+					 .address = record->address,
+					 .time_ns = (int64_t)record->time, .data = record + 1 };
+}
+
 /* Delivers the next event of a log. At its end *unavailable remains set (GETNEXT-06). */
 static int take_stored(struct ptx_stream *stream, const struct delivery *to)
 {
 	struct ptx_stored_event event;
 
 	if (ptx_stored_next(stream->stored, &event)) {
-		const struct ptx_record *record = event.record;
+		const struct ptx_drain_event from = drained(&event);
 
-		deliver_event(to, &(struct ptx_drain_event){ .len_flags = record->len_flags,
-							     .type = record->type,
-							     .ident.pid = event.pid,
-							     .ident.thread = event.thread,
-							     .address = record->address,
-							     .time_ns = (int64_t)record->time,
-							     .data = record + 1 });
+		deliver_event(to, &from);
 	}
 	return 0; /* without an event *unavailable is set already */
 }
@@ -306,15 +321,17 @@ static int get_waiting(trace_id_t trid, const struct delivery *to, const struct 
 	return ptx_call_end(call, err);
 }
 
-/* GETNEXT-01 to GETNEXT-15, for active streams without log and for opened logs. */
-PTX_EXPORT int posix_trace_getnext_event(trace_id_t trid,
-					 struct posix_trace_event_info *restrict event,
-					 void *restrict data, size_t num_bytes,
-					 size_t *restrict data_len, int *restrict unavailable)
+/*
+ * Every way but that of take_words(). A function of its own: there the arguments stay in registers,
+ * and nothing is saved.
+ */
+static __attribute__((noinline)) int get_any(trace_id_t trid, struct posix_trace_event_info *event,
+					     void *data, size_t num_bytes, size_t *data_len,
+					     int *unavailable)
 {
 	struct delivery to = { event, data, num_bytes, data_len, unavailable };
-	struct ptx_stream *stream;
 	const bool alone = ptx_libc_has_one_thread();
+	struct ptx_stream *stream;
 	int err;
 
 	/* get_waiting() reports the error and sets *unavailable. */
@@ -338,6 +355,55 @@ PTX_EXPORT int posix_trace_getnext_event(trace_id_t trid,
 	if (!alone)
 		ptx_stream_unlock(stream);
 	return err;
+}
+
+/*
+ * Delivers the next event of a log if nothing needs a call: the process has one thread, the event
+ * is in the current block, and its data are a few whole words that the program has room for. All
+ * pointers are valid.
+ */
+ptx_inline bool take_words(trace_id_t trid, const struct delivery *to)
+{
+	struct ptx_stream *stream = ptx_registry_find(trid);
+	struct ptx_stored_event event;
+	struct ptx_drain_event from;
+	size_t len;
+
+	/* Other threads may use the stream: get_any() locks it. */
+	if (ptx_unlikely(!ptx_libc_has_one_thread()))
+		return false;
+	/* Active streams, invalid identifiers, and the first event of a block. */
+	if (ptx_unlikely(!stream || stream->kind != PTX_STREAM_STORED ||
+			 !ptx_stored_has_next(stream->stored)))
+		return false;
+	/* The lengths of nearly all events are so, and a constant step needs no call. */
+	len = ptx_stored_len(stream->stored);
+	if (ptx_unlikely(len % 8 || len > WORDS_BYTES || len > to->num_bytes))
+		return false;
+	/* It is in the block, so this reads no other one. */
+	if (!ptx_stored_next(stream->stored, &event))
+		return false;
+	from = drained(&event);
+	set_info(to->event, &from, false);
+	/* Data behind *data_len are not written (TRUNC-07). */
+	for (size_t word = 0; word < len; word += 8)
+		memcpy((char *)to->data + word, (const char *)from.data + word, 8);
+	*to->data_len = len;
+	*to->unavailable = 0;
+	return true;
+}
+
+/* GETNEXT-01 to GETNEXT-15, for active streams without log and for opened logs. */
+PTX_EXPORT int posix_trace_getnext_event(trace_id_t trid,
+					 struct posix_trace_event_info *restrict event,
+					 void *restrict data, size_t num_bytes,
+					 size_t *restrict data_len, int *restrict unavailable)
+{
+	const struct delivery to = { event, data, num_bytes, data_len, unavailable };
+
+	if (ptx_likely(data && is_valid(&to) && take_words(trid, &to)))
+		return 0;
+	return get_any(trid, event, data, num_bytes, data_len, unavailable);
 }
 
 /* TIMED-01 to TIMED-09. A null abstime gives EINVAL. */

@@ -12,6 +12,7 @@
 #include <trace_np.h>
 
 #include "base/clock.h"
+#include "base/libc.h"
 #include "cursor/stored.h"
 #include "posix/call.h"
 #include "posix/first.h"
@@ -213,7 +214,7 @@ PTX_EXPORT int posix_trace_get_damage_np(trace_id_t trid, uint64_t *parts)
 }
 
 /* Fills in an event. The data are in the log's memory and valid until the next call. */
-static void fill_event(const struct ptx_stored_event *from, struct posix_trace_event_np *to)
+ptx_inline void fill_event(const struct ptx_stored_event *from, struct posix_trace_event_np *to)
 {
 	const struct ptx_record *record = from->record;
 	/* The stored time is signed: before 1970 the remainder is negative. */
@@ -245,18 +246,27 @@ static void fill_event(const struct ptx_stored_event *from, struct posix_trace_e
 	to->data_len = ptx_record_len(record->len_flags);
 }
 
-static int next_event(trace_id_t trid, struct posix_trace_event_np *event, int *unavailable)
+/*
+ * A process with one thread needs no lock. The flag can only change in the calls of this thread, so
+ * it is read once.
+ */
+ptx_inline int next_event(trace_id_t trid, struct posix_trace_event_np *event, int *unavailable)
 {
+	const bool alone = ptx_libc_has_one_thread();
 	struct ptx_stored_event stored;
-	struct ptx_stream *stream = ptx_stream_lock(trid, PTX_STORED);
+	struct ptx_stream *stream = alone ? ptx_registry_find(trid)
+					  : ptx_stream_lock(trid, PTX_STORED);
 
-	if (!stream)
+	if (ptx_unlikely(!stream || stream->kind != PTX_STREAM_STORED))
 		return EINVAL;
 	/* At the end *event remains as it was (GEN-09). */
-	*unavailable = !ptx_stored_next(stream->stored, &stored);
-	if (!*unavailable)
+	*unavailable = 1;
+	if (ptx_stored_next(stream->stored, &stored)) {
 		fill_event(&stored, event);
-	ptx_stream_unlock(stream);
+		*unavailable = 0;
+	}
+	if (!alone)
+		ptx_stream_unlock(stream);
 	return 0;
 }
 
