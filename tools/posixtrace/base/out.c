@@ -124,34 +124,65 @@ char *put_signed(char *p, int64_t value)
 
 char *put_padded(char *p, uint64_t value, unsigned width, char pad)
 {
-	char digits[20];
-	size_t len = (size_t)(put_unsigned(digits, value) - digits);
+	unsigned digits = count_digits(value);
 
-	for (; width > len; width--)
+	for (; width > digits; width--)
 		*p++ = pad;
-	memcpy(p, digits, len);
-	return p + len;
+	return put_digits(p, value, digits);
 }
 
+/* Most numbers have 32 bits, and their divisions need fewer instructions. */
 char *put_digits(char *p, uint64_t value, unsigned digits)
 {
 	unsigned i = digits;
+	uint32_t low = (uint32_t)value;
 
-	for (; i >= 2; i -= 2, value /= 100)
-		memcpy(p + i - 2, digit_pair + 2 * (value % 100), 2);
+	if (low != value) {
+		for (; i >= 2; i -= 2, value /= 100)
+			memcpy(p + i - 2, digit_pair + 2 * (value % 100), 2);
+		low = (uint32_t)(value % 10);
+	}
+	for (; i >= 2; i -= 2, low /= 100)
+		memcpy(p + i - 2, digit_pair + 2 * (low % 100), 2);
 	if (i)
-		*p = (char)('0' + value % 10);
+		*p = (char)('0' + low % 10);
 	return p + digits;
+}
+
+/*
+ * The hexadecimal digits of 32 bits as eight characters, the highest digit in the first byte of
+ * memory. All eight nibbles are handled at once: each gets a byte of its own, and those above 9
+ * are moved to the letters.
+ */
+static uint64_t hex_of(uint32_t value)
+{
+	uint64_t x = value, letters;
+
+	x = (x | x << 16) & UINT64_C(0x0000ffff0000ffff);
+	x = (x | x << 8) & UINT64_C(0x00ff00ff00ff00ff);
+	x = (x | x << 4) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+	letters = (x + UINT64_C(0x0606060606060606)) >> 4 & UINT64_C(0x0101010101010101);
+	x += UINT64_C(0x3030303030303030) + letters * ('a' - '0' - 10);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	x = __builtin_bswap64(x);
+#endif
+	return x;
 }
 
 char *put_hex(char *p, uint64_t value, unsigned digits)
 {
 	unsigned needed = (67 - (unsigned)__builtin_clzll(value | 1)) / 4;
+	uint64_t high = hex_of((uint32_t)(value >> 32)), low = hex_of((uint32_t)value);
+	char text[16];
 
+	/* Extends the number of digits until the value fits. */
 	if (digits < needed)
 		digits = needed;
-	for (unsigned i = digits; i--; value >>= 4)
-		p[i] = "0123456789abcdef"[value & 15];
+	memcpy(text, &high, 8);
+	memcpy(text + 8, &low, 8);
+	for (; digits > 16; digits--)
+		*p++ = '0';
+	memcpy(p, text + 16 - digits, digits);
 	return p + digits;
 }
 
