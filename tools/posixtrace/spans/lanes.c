@@ -11,8 +11,10 @@
 
 #include "base/vec.h"
 
+#define LAST_SPANS 4 /* spans that are compared before a binary search */
+
 /* Moments have a total order; see the header. */
-static bool is_before(struct moment a, struct moment b)
+static inline bool is_before(struct moment a, struct moment b)
 {
 	return a.ns != b.ns ? a.ns < b.ns : a.number < b.number;
 }
@@ -101,6 +103,12 @@ static size_t spans_before(const struct lane *lane, struct moment begin)
 {
 	size_t low = 0, high = lane->count;
 
+	/* Most spans begin among the latest ones, or before all of them. */
+	for (unsigned i = 0; i < LAST_SPANS && high; i++, high--)
+		if (is_before(lane->kept[high - 1].begin, begin))
+			return high;
+	if (high && !is_before(lane->kept[0].begin, begin))
+		return 0;
 	while (low < high) {
 		/* The outermost spans are sorted by their begins, so the search is binary. */
 		size_t middle = (low + high) / 2;

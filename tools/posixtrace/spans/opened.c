@@ -7,24 +7,22 @@
 
 #include <stdlib.h>
 
-#define NONE UINT32_MAX
+/*
+ * Entry 0 is not used, so that zeros are the empty pool. Entries from fresh on were never used: the
+ * kernel provides their memory at the first use, and few traces have many open spans.
+ */
+#define NONE  0
+#define FIRST 1
 #define HEADS ((size_t)PAIRING_OPEN)
 
 _Static_assert((PAIRING_OPEN & (PAIRING_OPEN - 1)) == 0, "a key's place is cut out of its hash");
 
 bool opened_init(struct pairing *pairing)
 {
-	pairing->open = calloc(PAIRING_OPEN, sizeof(*pairing->open));
-	pairing->head = malloc(HEADS * sizeof(*pairing->head));
-	if (!pairing->open || !pairing->head)
-		return false;
-	for (size_t i = 0; i < HEADS; i++)
-		pairing->head[i] = NONE;
-	for (uint32_t i = 0; i < PAIRING_OPEN; i++)
-		pairing->open[i].next = i + 1 < PAIRING_OPEN ? i + 1 : NONE;
-	/* All entries are in the list of free ones, which begins at entry 0. */
-	pairing->oldest = pairing->youngest = NONE;
-	return true;
+	pairing->open = calloc(FIRST + PAIRING_OPEN, sizeof(*pairing->open));
+	pairing->head = calloc(HEADS, sizeof(*pairing->head));
+	pairing->fresh = FIRST;
+	return pairing->open && pairing->head;
 }
 
 void opened_fini(struct pairing *pairing)
@@ -80,15 +78,19 @@ void opened_add(struct pairing *pairing, const struct pairing_open *open)
 {
 	uint32_t *link = place_of(pairing, open->key), index;
 	/* A full pool drops its oldest entry: its end was probably lost or filtered. */
-	struct series *dropped = pairing->free == NONE ? opened_drop(pairing) : NULL;
+	struct series *dropped = pairing->opened == PAIRING_OPEN ? opened_drop(pairing) : NULL;
 
 	if (dropped)
 		dropped->dropped++;
 	/* opened_drop() has made room unless an error of memory occurred. */
-	if (pairing->free == NONE)
+	if (pairing->opened == PAIRING_OPEN || pairing->err)
 		return;
-	index = pairing->free;
-	pairing->free = pairing->open[index].next;
+	if (pairing->free != NONE) {
+		index = pairing->free;
+		pairing->free = pairing->open[index].next;
+	} else {
+		index = pairing->fresh++;
+	}
 	pairing->open[index] = *open;
 	/* The new entry is the first of its chain, so the search finds the youngest one first. */
 	pairing->open[index].next = *link;

@@ -71,7 +71,7 @@ struct pairing {
 	size_t ids;
 	struct pairing_open *open;
 	uint32_t *head;              /* first entries of the chains of open spans */
-	uint32_t free, oldest, youngest;
+	uint32_t free, fresh, oldest, youngest; /* indexes of open, see opened.c */
 	size_t opened;
 	void (*take)(void *arg, const struct span *span, const struct posix_trace_event_np *end);
 	void *arg;
