@@ -36,6 +36,23 @@ static bool is_padded(const struct posix_trace_value_np *value)
 	return true;
 }
 
+/*
+ * Whether all fields are numbers. Such data is described completely if it has exactly the bytes of
+ * the fields, which are stored in *bytes. Most types are like that, and need no look at the data.
+ */
+static bool has_numbers_only(const struct posix_trace_schema_np *schema, size_t *bytes)
+{
+	*bytes = 0;
+	for (unsigned i = 0; i < schema->fields; i++) {
+		const struct posix_trace_field_np *field = &schema->field[i];
+
+		if (field->form == POSIX_TRACE_FORM_BYTES_NP)
+			return false;
+		*bytes += (size_t)field->size * field->count;
+	}
+	return true;
+}
+
 bool explained(const struct posix_trace_schema_np *schema, const void *data, size_t len,
 	       bool *add_nul)
 {
@@ -43,8 +60,11 @@ bool explained(const struct posix_trace_schema_np *schema, const void *data, siz
 	struct posix_trace_values_np values;
 	struct posix_trace_value_np value;
 	unsigned count = 0, wanted = 0;
+	size_t bytes;
 
 	*add_nul = false;
+	if (has_numbers_only(schema, &bytes))
+		return len == bytes;
 	/* An array has several values; all of them must be in the data. */
 	for (unsigned i = 0; i < schema->fields; i++)
 		wanted += schema->field[i].count;

@@ -220,6 +220,13 @@ struct fmt_output {
 	bool force;             /* the sink may replace files that exist, further ones included */
 };
 
+/* The results of a first reading of the input that a sink needs. */
+enum fmt_scans {
+	FMT_SCANS_NOTHING,      /* the input is read once */
+	FMT_SCANS_FACTS,        /* the facts of has_scan */
+	FMT_SCANS_SPANS         /* the facts, the spans of events, and the names of threads */
+};
+
 struct format {
 	const char *name;
 	const char *summary;
@@ -258,7 +265,7 @@ struct format {
 	int (*end)(void *context, const struct fmt_end *end);
 	/* Frees the context, after end or after a failure. */
 	void (*close)(void *context);
-	bool scans;             /* needs has_scan and the events' spans: the input is read twice */
+	enum fmt_scans scans;
 };
 
 /* ------------------------------------------------------------------ for sources */

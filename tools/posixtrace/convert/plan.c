@@ -138,7 +138,9 @@ static void settle_begin(struct plan *plan)
 int plan_finish(struct plan *plan)
 {
 	/* The last block may be in part empty. All blocks have the same size in the file. */
-	int err = write_records(plan, plan->record, BLOCK_BYTES, plan->block * BLOCK_BYTES);
+	int err = !plan->records ? 0
+				 : write_records(plan, plan->record, BLOCK_BYTES,
+						 plan->block * BLOCK_BYTES);
 
 	settle_begin(plan);
 	plan->at = 0;

@@ -320,18 +320,6 @@ static void close_scan(void *context)
 	free(scan);
 }
 
-/* Extends the range of times by an event. */
-static void look_at_time(struct plan *plan, int64_t time_ns)
-{
-	if (!plan->any)
-		plan->least_ns = plan->greatest_ns = plan->begin_ns = time_ns;
-	if (time_ns < plan->least_ns)
-		plan->least_ns = time_ns;
-	if (time_ns > plan->greatest_ns)
-		plan->greatest_ns = time_ns;
-	plan->any = true;
-}
-
 /* Passes a selected event to pairing. It calls add_span() for an end. */
 static void pair_event(struct scan *scan, const struct fmt_event *from, const struct log_type *type)
 {
@@ -372,7 +360,7 @@ static int scan_event(void *context, const struct fmt_event *event)
 	scan->kind = type ? kind_of(scan, event->type, type) : NULL;
 	if (!scan->kind)
 		return ENOMEM;
-	look_at_time(scan->plan, event->time_ns);
+	scan_time(scan->plan, event->time_ns);
 	/*
 	 * Only events of types with a role have a record: plan_span() skips the others by the same
 	 * rule.
@@ -393,10 +381,7 @@ static int scan_lost(void *context, const struct fmt_lost *lost)
 {
 	struct scan *scan = context;
 
-	scan->plan->gaps += lost->has_interval;
-	scan->plan->gaps_of[lost->cause] += lost->has_interval;
-	if (lost->counted && lost->cause != POSIX_TRACE_LOST_CLEARED_NP)
-		scan->plan->lost += lost->count;
+	scan_facts_lost(scan->plan, lost);
 	/* Events are missing here, so a later end may belong to a begin that is missing. */
 	pairing_cut(&scan->source[lost->source].paired.pairing);
 	scan->source[lost->source].cuts++;
@@ -407,14 +392,7 @@ static int scan_end(void *context, const struct fmt_end *end)
 {
 	struct scan *scan = context;
 
-	/* The ledger has all losses of the trace, so it replaces the sum of the gaps. */
-	if (end->has_ledger)
-		scan->plan->lost = 0;
-	for (int i = 0; end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++) {
-		scan->plan->lost_of[i] = end->ledger.lost[i];
-		if (i != POSIX_TRACE_LOST_CLEARED_NP)
-			scan->plan->lost += end->ledger.lost[i];
-	}
+	scan_facts_end(scan->plan, end);
 	/*
 	 * The source is still open, so the names of objects and mapped programs can be asked for.
 	 */
@@ -459,9 +437,10 @@ static int read_once(const struct fmt_flow *like, struct fmt_flow *flow, struct 
 {
 	static const struct fmt_output nowhere = { .fd = -1, .shown = "" };
 	struct choice choice;
+	bool spans = like->to->scans == FMT_SCANS_SPANS;
 	int err = plan_init(plan);
 
-	flow_init(flow, like->from, &format_scan);
+	flow_init(flow, like->from, spans ? &format_scan : &format_scan_facts);
 	if (err)
 		return err;
 	flow->input = like->input;
@@ -471,14 +450,15 @@ static int read_once(const struct fmt_flow *like, struct fmt_flow *flow, struct 
 	flow->clocks = like->clocks;
 	flow->output = &nowhere;
 	flow->wanted = like->wanted;
-	flow->sees_unwanted = true;
+	flow->sees_unwanted = spans;
 	if (like->wanted) {
 		err = choice_init(&choice, flow, like->wanted);
 		flow->choice = &choice;
 	}
 	made = plan;
 	known = before;
-	if (!err)
+	flow->context = plan;
+	if (!err && flow->to->open)
 		err = flow->to->open(flow, &nowhere, &flow->context);
 	/* The import's status is not used: damage is no reason to have no plan. */
 	if (!err)
@@ -507,7 +487,7 @@ bool scan(const struct fmt_flow *like, struct plan *plan, bool *kept)
 	/* All messages of this reading would be printed again by the next one. */
 	say_nothing(true);
 	good = !read_once(like, &first, plan, NULL) && input_again(like->input);
-	if (good && came_late(&first, plan)) {
+	if (good && like->to->scans == FMT_SCANS_SPANS && came_late(&first, plan)) {
 		/*
 		 * Both flows stay until the end: the types of the first one are used by the second.
 		 */

@@ -14,6 +14,15 @@
  */
 bool scan(const struct fmt_flow *like, struct plan *plan, bool *kept);
 
+/*
+ * convert/scan_facts.c: adds the time of an event, a loss, and the end to the facts of the plan.
+ * The sink does the same for all events; its context is the plan, and it needs no open.
+ */
+void scan_time(struct plan *plan, int64_t time_ns);
+int scan_facts_lost(struct plan *plan, const struct fmt_lost *lost);
+void scan_facts_end(struct plan *plan, const struct fmt_end *end);
+extern const struct format format_scan_facts;
+
 /* convert/scan_names.c: the names of processes and threads. */
 struct scan_names;
 

@@ -29,6 +29,10 @@ struct scan_names {
 	struct threads threads, processes;
 	struct named *named;   /* by mark - 1 */
 	size_t count;
+	/* The thread of the last event, with its entry and that of its process; 0: none. */
+	uint32_t pid, tid;
+	uint64_t handle;
+	size_t thread, process; /* index + 1 */
 };
 
 struct scan_names *scan_names_new(void)
@@ -86,11 +90,23 @@ static int set_name(struct named *named, const char *name, size_t len)
 int scan_names_event(struct scan_names *names, const struct fmt_event *event)
 {
 	char program[PROGRAM_NAME_BYTES];
-	struct named *named;
+	struct named *named = NULL;
 	int err;
 
 	if (!event->pid && !event->tid && !event->thread)
 		return 0;
+	/* Most events are of the same thread as the one before. */
+	if (names->thread && names->process && event->tid == names->tid &&
+	    event->pid == names->pid && event->thread == names->handle &&
+	    !program_is_told_by(event->type->name)) {
+		names->named[names->thread - 1].last_ns = event->time_ns;
+		names->named[names->process - 1].last_ns = event->time_ns;
+		return 0;
+	}
+	names->pid = event->pid;
+	names->tid = event->tid;
+	names->handle = event->thread;
+	names->thread = names->process = 0;
 	err = find_named(names, &names->threads, event->pid, event->tid, event->thread, &named);
 	/*
 	 * Names are looked up at the end, as of the last event: a later name describes the thread
@@ -99,14 +115,17 @@ int scan_names_event(struct scan_names *names, const struct fmt_event *event)
 	if (named) {
 		named->handle = event->thread;
 		named->last_ns = event->time_ns;
+		names->thread = (size_t)(named - names->named) + 1;
 	}
 	if (!err && event->pid)
 		err = find_named(names, &names->processes, event->pid, 0, 0, &named);
 	if (err || !event->pid || !named)
 		return err;
 	named->last_ns = event->time_ns;
+	names->process = (size_t)(named - names->named) + 1;
 	/* The event reports the program that the process executes now. */
-	if (program_told(event->type->name, event->type->fields, event->data, event->data_len,
+	if (program_is_told_by(event->type->name) &&
+	    program_told(event->type->name, event->type->fields, event->data, event->data_len,
 			 program))
 		err = set_name(named, program, strlen(program));
 	return err;

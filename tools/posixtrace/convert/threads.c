@@ -32,15 +32,16 @@ static bool is_at(const void *array, uint32_t index, const void *key)
 	       known->handle == wanted->handle;
 }
 
-struct thread *threads_of(struct threads *threads, uint32_t pid, uint32_t tid, uint64_t handle)
+/*
+ * The table without recent: the thread is found by its hash, or made. The limit and a lack of
+ * memory give NULL.
+ */
+static struct thread *look_up(struct threads *threads, uint32_t pid, uint32_t tid, uint64_t handle)
 {
-	struct thread wanted = { .pid = pid, .tid = tid }, *thread;
+	struct thread wanted = { .pid = pid, .tid = tid, .handle = handle }, *thread;
 	uint64_t hash;
 	uint32_t index;
 
-	if (tid && !threads->by_handle)
-		handle = 0;
-	wanted.handle = handle;
 	hash = hash_number(handle, (uint64_t)pid << 32 | tid);
 	index = table_find(&threads->table, hash, is_at, threads->thread, &wanted);
 	if (index != TABLE_NONE)
@@ -57,5 +58,24 @@ struct thread *threads_of(struct threads *threads, uint32_t pid, uint32_t tid, u
 	}
 	*thread = wanted;
 	threads->thread[threads->count++] = thread;
+	return thread;
+}
+
+/* Events of few threads follow each other in most traces, so recent saves nearly all look-ups. */
+struct thread *threads_of(struct threads *threads, uint32_t pid, uint32_t tid, uint64_t handle)
+{
+	struct thread **recent, *thread;
+
+	if (tid && !threads->by_handle)
+		handle = 0;
+	/* The low bits of a handle are those of an aligned address, which are zero. */
+	recent = &threads->recent[(pid ^ tid ^ handle ^ handle >> 12) % THREADS_RECENT];
+	thread = *recent;
+	if (__builtin_expect(thread && thread->tid == tid && thread->pid == pid &&
+			     thread->handle == handle, true))
+		return thread;
+	thread = look_up(threads, pid, tid, handle);
+	if (thread)
+		*recent = thread;
 	return thread;
 }

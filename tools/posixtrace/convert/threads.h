@@ -14,7 +14,8 @@
 #include "base/table.h"
 #include "convert/format.h"
 
-#define THREADS_MAX 65536
+#define THREADS_MAX    65536
+#define THREADS_RECENT 32 /* a power of two */
 
 struct thread {
 	uint32_t pid, tid;
@@ -28,6 +29,8 @@ struct threads {
 	struct table table;
 	bool by_handle;
 	size_t most;           /* the limit; 0: THREADS_MAX */
+	/* The threads that were found last, by a hash of their identifiers; NULL: none. */
+	struct thread *recent[THREADS_RECENT];
 };
 
 /* Makes an empty table. A table that is all zeros is valid too. */

@@ -20,7 +20,7 @@ bool program_told(const char *type, const struct posix_trace_schema_np *schema, 
 {
 	struct posix_trace_value_np value;
 
-	if (!schema || strcmp(type, "process.start") != 0)
+	if (!schema || !program_is_told_by(type))
 		/*
 		 * A schema in the log may differ from the library's: the field is found by name and
 		 * its form is checked.

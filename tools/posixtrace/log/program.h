@@ -8,9 +8,16 @@
 #define POSIXTRACE_LOG_PROGRAM_H
 
 #include <stdbool.h>
+#include <string.h>
 #include <trace_np.h>
 
 #define PROGRAM_NAME_BYTES (POSIX_TRACE_OBJECT_NAME_MAX_NP + 1)
+
+/* Whether events of the type with this name may have the name of a program. */
+static inline bool program_is_told_by(const char *type)
+{
+	return type[0] == 'p' && !strcmp(type, "process.start");
+}
 
 /* Gets the name from the data of an event of this type. Returns false if the event has none. */
 bool program_told(const char *type, const struct posix_trace_schema_np *schema, const void *data,

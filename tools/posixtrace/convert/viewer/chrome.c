@@ -370,5 +370,5 @@ const struct format format_chrome = {
 	.lost = chrome_lost,
 	.end = chrome_end,
 	.close = chrome_close,
-	.scans = true,
+	.scans = FMT_SCANS_SPANS,
 };

@@ -315,5 +315,5 @@ const struct format format_ctf = {
 	.lost = ctf_lost,
 	.end = ctf_end,
 	.close = ctf_sink_close,
-	.scans = true,
+	.scans = FMT_SCANS_FACTS,
 };

@@ -37,13 +37,20 @@ static const char *const names[NAMES] = {
 /* All packets belong to one sequence and need its interned names, hence NEEDS_STATE. */
 size_t perfetto_begin(struct perfetto *perfetto, int64_t time_ns)
 {
+	struct proto *p = &perfetto->packet;
 	size_t packet;
+	uint8_t *to;
 
-	perfetto->packet.used = 0;
-	packet = proto_begin(&perfetto->packet, TRACE_PACKET);
-	proto_number(&perfetto->packet, PACKET_TIMESTAMP, (uint64_t)time_ns);
-	proto_number(&perfetto->packet, PACKET_SEQUENCE_ID, SEQUENCE_ID);
-	proto_number(&perfetto->packet, PACKET_SEQUENCE_FLAGS, NEEDS_STATE);
+	p->used = 0;
+	to = proto_room(p, PERFETTO_PIECE);
+	if (!to)
+		return 0;
+	to = proto_put_tag(to, TRACE_PACKET << 3 | 2) + 4;
+	packet = (size_t)(to - p->bytes);
+	to = proto_put_varint(proto_put_tag(to, PACKET_TIMESTAMP << 3), (uint64_t)time_ns);
+	to = proto_put_varint(proto_put_tag(to, PACKET_SEQUENCE_ID << 3), SEQUENCE_ID);
+	to = proto_put_varint(proto_put_tag(to, PACKET_SEQUENCE_FLAGS << 3), NEEDS_STATE);
+	p->used = (size_t)(to - p->bytes);
 	return packet;
 }
 
@@ -189,6 +196,7 @@ static int perfetto_type(void *context, const struct fmt_type *type)
 		return ENOMEM;
 	more = perfetto->kind;
 	more[type->index].type = type;
+	more[type->index].is_plain = type->fields && perfetto_is_plain(type->fields);
 	more[type->index].name = plain_copy(type->name,
 					    type->name_len < 4096 ? type->name_len : 4096);
 	/*
@@ -365,5 +373,5 @@ const struct format format_perfetto = {
 	.idle = perfetto_idle,
 	.end = perfetto_sink_end,
 	.close = perfetto_close,
-	.scans = true,
+	.scans = FMT_SCANS_SPANS,
 };

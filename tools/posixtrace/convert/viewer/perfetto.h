@@ -66,6 +66,7 @@ enum perfetto_name { NAME_NONE, NAME_DATA, NAME_HEX, NAME_ADDRESS, NAME_TRUNCATE
 struct perfetto_kind {
 	const struct fmt_type *type;
 	char *name;            /* as plain UTF-8 */
+	bool is_plain;         /* perfetto_is_plain() of its fields */
 	bool told;             /* interned, with the names of its fields from field_iid on */
 	uint64_t field_iid;
 };
@@ -84,6 +85,23 @@ struct perfetto {
 	size_t kinds;
 	int64_t last_ns;
 };
+
+#define PERFETTO_PIECE 64 /* room for an annotation with a number, or for the head of a message */
+
+/*
+ * Writes an annotation with an interned name and a number, field being the member of
+ * DebugAnnotation for the number. There must be room for PERFETTO_PIECE bytes. Returns its end.
+ */
+static inline uint8_t *perfetto_put_annotation(uint8_t *to, uint64_t iid, unsigned field,
+					       uint64_t number)
+{
+	uint8_t *begin = to = proto_put_tag(to, EVENT_ANNOTATION << 3 | 2) + 4;
+
+	to = proto_put_varint(proto_put_tag(to, ANNOTATION_NAME_IID << 3), iid);
+	to = proto_put_varint(proto_put_tag(to, field << 3), number);
+	proto_put_length(begin - 4, (size_t)(to - begin));
+	return to;
+}
 
 /*
  * perfetto_begin() begins a packet. perfetto_end() ends and writes it; it returns 0 or an error
@@ -108,6 +126,9 @@ void perfetto_annotations(struct proto *p, const struct fmt_event *event);
 
 /* perfetto_fields.c: adds an annotation for each field of the event's data. */
 void perfetto_fields(struct perfetto *perfetto, const struct fmt_event *event);
+
+/* Whether all fields are integers without names, which are written in a shorter way. */
+bool perfetto_is_plain(const struct posix_trace_schema_np *schema);
 
 /*
  * The track of the event's thread, or of its span. A new track is described first. Returns 0 or an

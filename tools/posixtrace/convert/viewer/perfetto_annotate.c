@@ -8,10 +8,17 @@
 
 size_t perfetto_begin_event(struct perfetto *perfetto, uint64_t type, uint64_t track)
 {
-	size_t event = proto_begin(&perfetto->packet, PACKET_TRACK_EVENT);
+	struct proto *p = &perfetto->packet;
+	uint8_t *to = proto_room(p, PERFETTO_PIECE);
+	size_t event;
 
-	proto_number(&perfetto->packet, EVENT_TYPE, type);
-	proto_number(&perfetto->packet, EVENT_TRACK_UUID, track);
+	if (!to)
+		return 0;
+	to = proto_put_tag(to, PACKET_TRACK_EVENT << 3 | 2) + 4;
+	event = (size_t)(to - p->bytes);
+	to = proto_put_varint(proto_put_tag(to, EVENT_TYPE << 3), type);
+	to = proto_put_varint(proto_put_tag(to, EVENT_TRACK_UUID << 3), track);
+	p->used = (size_t)(to - p->bytes);
 	return event;
 }
 
@@ -39,11 +46,10 @@ void perfetto_annotate_number(struct proto *p, const char *name, unsigned field,
 /* The name is interned, so an annotation costs a few bytes. */
 void perfetto_annotate(struct proto *p, enum perfetto_name name, unsigned field, uint64_t number)
 {
-	size_t annotation = proto_begin(p, EVENT_ANNOTATION);
+	uint8_t *to = proto_room(p, PERFETTO_PIECE);
 
-	proto_number(p, ANNOTATION_NAME_IID, name);
-	proto_number(p, field, number);
-	proto_end(p, annotation);
+	if (to)
+		p->used = (size_t)(perfetto_put_annotation(to, name, field, number) - p->bytes);
 }
 
 /*

@@ -56,6 +56,18 @@ static void put_value(struct proto *p, const struct posix_trace_value_np *value)
 	}
 }
 
+/*
+ * Whether the values of a field may have a name: that of an object, or a label of the library. Most
+ * fields have none, and are spared the look-ups.
+ */
+static bool may_have_name(const struct posix_trace_field_np *field)
+{
+	return field->value_names || field->type == POSIX_TRACE_TYPE_PTR_NP ||
+	       field->type == POSIX_TRACE_TYPE_ERRNO_NP ||
+	       field->type == POSIX_TRACE_TYPE_SIGNAL_NP ||
+	       field->type == POSIX_TRACE_TYPE_WAIT_NP;
+}
+
 /* Adds a second annotation with the name of the object at a pointer, or the label of a value. */
 static void put_name(struct perfetto *perfetto, const struct fmt_event *event,
 		     const struct posix_trace_value_np *value)
@@ -77,6 +89,67 @@ static void put_name(struct perfetto *perfetto, const struct fmt_event *event,
 	proto_end(&perfetto->packet, annotation);
 }
 
+bool perfetto_is_plain(const struct posix_trace_schema_np *schema)
+{
+	for (unsigned i = 0; i < schema->fields; i++) {
+		const struct posix_trace_field_np *field = &schema->field[i];
+
+		if ((field->form != POSIX_TRACE_FORM_UNSIGNED_NP &&
+		     field->form != POSIX_TRACE_FORM_SIGNED_NP) ||
+		    field->type == POSIX_TRACE_TYPE_BOOL_NP || field->is_array ||
+		    may_have_name(field))
+			return false;
+	}
+	return true;
+}
+
+/* Loads an integer as posix_trace_field_next_np() does, extended to 64 bits. */
+static uint64_t load_integer(const struct posix_trace_field_np *field, const uint8_t *from)
+{
+	bool is_signed = field->form == POSIX_TRACE_FORM_SIGNED_NP;
+	uint16_t u16;
+	uint32_t u32;
+	uint64_t u64;
+
+	switch (field->size) {
+	case 1:
+		return is_signed ? (uint64_t)(int8_t)*from : *from;
+	case 2:
+		memcpy(&u16, from, sizeof(u16));
+		return is_signed ? (uint64_t)(int16_t)u16 : u16;
+	case 4:
+		memcpy(&u32, from, sizeof(u32));
+		return is_signed ? (uint64_t)(int32_t)u32 : u32;
+	default:
+		memcpy(&u64, from, sizeof(u64));
+		return u64;
+	}
+}
+
+/*
+ * The fields of a type with integers only, which most types are: each is one annotation, written
+ * without a call. Data that ends early has the fields before its end.
+ */
+static void put_integers(struct proto *p, const struct posix_trace_schema_np *schema, uint64_t iid,
+			 const struct fmt_event *event)
+{
+	const uint8_t *from = event->data, *end = from + event->data_len;
+
+	for (unsigned i = 0; i < schema->fields; i++) {
+		const struct posix_trace_field_np *field = &schema->field[i];
+		uint8_t *to = proto_room(p, PERFETTO_PIECE);
+
+		if (!to || (size_t)(end - from) < field->size)
+			return;
+		to = perfetto_put_annotation(to, iid + i,
+					     field->form == POSIX_TRACE_FORM_SIGNED_NP
+						     ? ANNOTATION_INT : ANNOTATION_UINT,
+					     load_integer(field, from));
+		p->used = (size_t)(to - p->bytes);
+		from += field->size;
+	}
+}
+
 void perfetto_fields(struct perfetto *perfetto, const struct fmt_event *event)
 {
 	const struct posix_trace_schema_np *schema = event->type->fields;
@@ -87,6 +160,10 @@ void perfetto_fields(struct perfetto *perfetto, const struct fmt_event *event)
 	struct posix_trace_value_np value;
 	size_t array = 0, annotation;
 
+	if (perfetto->kind[event->type->index].is_plain) {
+		put_integers(p, schema, iid, event);
+		return;
+	}
 	posix_trace_values_begin_np(&values, schema, event->data, event->data_len, 0);
 	/*
 	 * The values of an array come one by one. They are put into one annotation, which ends when
@@ -109,7 +186,7 @@ void perfetto_fields(struct perfetto *perfetto, const struct fmt_event *event)
 				     iid + (uint64_t)(last - schema->field));
 		put_value(p, &value);
 		proto_end(p, annotation);
-		if (!last->is_array)
+		if (!last->is_array && may_have_name(last))
 			put_name(perfetto, event, &value);
 	}
 	if (last && last->is_array)

@@ -36,14 +36,51 @@ static inline uint8_t *proto_room(struct proto *proto, size_t len)
 	return proto->bytes + proto->used;
 }
 
+/*
+ * Writes seven bits to a byte, the lowest first; all bytes but the last one have bit 7. The eight
+ * lowest groups of a larger number are spread over the bytes of a word at once: first into halves,
+ * then into quarters, then into bytes. PROTO_VARINT bytes at p may be overwritten.
+ */
+#define PROTO_VARINT 10
+
 static inline uint8_t *proto_put_varint(uint8_t *p, uint64_t value)
 {
-	while (value >= 0x80) {
-		*p++ = (uint8_t)(value | 0x80);
-		value >>= 7;
+	uint64_t x = value;
+	unsigned bytes;
+
+	if (value < 0x80) {
+		*p = (uint8_t)value;
+		return p + 1;
 	}
-	*p++ = (uint8_t)value;
-	return p;
+	x = (x & 0x0fffffff) | (x & UINT64_C(0x00fffffff0000000)) << 4;
+	x = (x & UINT64_C(0x00003fff00003fff)) | (x & UINT64_C(0x0fffc0000fffc000)) << 2;
+	x = (x & UINT64_C(0x007f007f007f007f)) | (x & UINT64_C(0x3f803f803f803f80)) << 1;
+	if (value >> 56) {
+		x |= UINT64_C(0x8080808080808080);
+		memcpy(p, &x, 8); /* little endian, as the machines that this runs on */
+		p[8] = (uint8_t)(value >> 56);
+		if (!(value >> 63))
+			return p + 9;
+		p[8] |= 0x80;
+		p[9] = 1;
+		return p + 10;
+	}
+	bytes = (70 - (unsigned)__builtin_clzll(value)) / 7;
+	x |= UINT64_C(0x8080808080808080) & ((UINT64_C(1) << 8 * (bytes - 1)) - 1);
+	memcpy(p, &x, 8);
+	return p + bytes;
+}
+
+/* A field number with the type of its value. Nearly all are constants, so this needs no loop. */
+static inline uint8_t *proto_put_tag(uint8_t *p, unsigned tag)
+{
+	if (tag < 0x80) {
+		*p = (uint8_t)tag;
+		return p + 1;
+	}
+	p[0] = (uint8_t)(tag | 0x80);
+	p[1] = (uint8_t)(tag >> 7);
+	return p + 2;
 }
 
 static inline void proto_number(struct proto *proto, unsigned field, uint64_t value)
@@ -52,7 +89,7 @@ static inline void proto_number(struct proto *proto, unsigned field, uint64_t va
 
 	if (!p)
 		return;
-	p = proto_put_varint(p, field << 3);
+	p = proto_put_tag(p, field << 3);
 	p = proto_put_varint(p, value);
 	proto->used = (size_t)(p - proto->bytes);
 }
@@ -63,7 +100,7 @@ static inline void proto_double(struct proto *proto, unsigned field, double valu
 
 	if (!p)
 		return;
-	p = proto_put_varint(p, field << 3 | 1);
+	p = proto_put_tag(p, field << 3 | 1);
 	memcpy(p, &value, sizeof(value)); /* little endian, as the machines that this runs on */
 	proto->used = (size_t)(p - proto->bytes) + sizeof(value);
 }
@@ -74,7 +111,7 @@ static inline void proto_bytes(struct proto *proto, unsigned field, const void *
 
 	if (!p)
 		return;
-	p = proto_put_varint(p, field << 3 | 2);
+	p = proto_put_tag(p, field << 3 | 2);
 	p = proto_put_varint(p, len);
 	if (len)
 		memcpy(p, bytes, len);
@@ -86,6 +123,15 @@ static inline void proto_text(struct proto *proto, unsigned field, const char *t
 	proto_bytes(proto, field, text, strlen(text));
 }
 
+/* Writes the length of a message, below 2^28, in four bytes. */
+static inline void proto_put_length(uint8_t *p, size_t len)
+{
+	uint32_t x = (uint32_t)(len & 0x7f) | (uint32_t)(len & 0x3f80) << 1 |
+		     (uint32_t)(len & 0x1fc000) << 2 | (uint32_t)(len & 0xfe00000) << 3 | 0x808080;
+
+	memcpy(p, &x, 4); /* little endian */
+}
+
 /* Begins a message in a message. proto_end() gets the returned value. */
 static inline size_t proto_begin(struct proto *proto, unsigned field)
 {
@@ -93,7 +139,7 @@ static inline size_t proto_begin(struct proto *proto, unsigned field)
 
 	if (!p)
 		return 0;
-	p = proto_put_varint(p, field << 3 | 2);
+	p = proto_put_tag(p, field << 3 | 2);
 	proto->used = (size_t)(p - proto->bytes) + 4;
 	return proto->used;
 }
@@ -101,7 +147,6 @@ static inline size_t proto_begin(struct proto *proto, unsigned field)
 static inline void proto_end(struct proto *proto, size_t begin)
 {
 	size_t len = proto->used - begin;
-	uint8_t *p;
 
 	if (proto->failed)
 		return;
@@ -109,11 +154,7 @@ static inline void proto_end(struct proto *proto, size_t begin)
 		proto->failed = true;
 		return;
 	}
-	p = proto->bytes + begin - 4;
-	p[0] = (uint8_t)(len | 0x80);
-	p[1] = (uint8_t)(len >> 7 | 0x80);
-	p[2] = (uint8_t)(len >> 14 | 0x80);
-	p[3] = (uint8_t)(len >> 21);
+	proto_put_length(proto->bytes + begin - 4, len);
 }
 
 #endif

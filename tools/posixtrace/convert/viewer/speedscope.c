@@ -382,5 +382,5 @@ const struct format format_speedscope = {
 	.lost = speedscope_lost,
 	.end = speedscope_end,
 	.close = speedscope_close,
-	.scans = true,
+	.scans = FMT_SCANS_SPANS,
 };
