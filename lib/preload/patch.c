@@ -26,6 +26,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "preload/inject.h"
 #include "preload/patch_file.h"
 #include "preload/patch_pad.h"
 #include "preload/patch_trampoline.h"
@@ -60,8 +61,28 @@ static struct batch {
 	uint64_t hash;
 	uintptr_t base;
 	struct shim_trampoline *trampoline;
+	/* The place of its jumps in posixtrace_shim_jumps; jumps 0: it has none there. */
+	uint32_t first, jumps;
 } batches[BATCHES];
 static unsigned batch_count;
+
+/*
+ * The interface to posixtrace for a process that was running already: memory for a plan, then the
+ * plan is carried out up to the jumps, which posixtrace writes. Both return a negative error number
+ * if that is impossible. shim_jumps in patch_plan.h has the list of the jumps.
+ */
+SHIM_WRAPPER long posixtrace_shim_plan(const char *bytes);
+SHIM_WRAPPER long posixtrace_shim_patch(const char *unused);
+SHIM_WRAPPER extern struct shim_jumps posixtrace_shim_jumps;
+struct shim_jumps posixtrace_shim_jumps;
+
+/* The memory for a plan, and whether a thread is here. */
+static struct {
+	_Atomic int is_busy;
+	void *memory;
+	size_t bytes;
+	bool is_late; /* the jumps are added to posixtrace_shim_jumps */
+} late;
 
 /* A loaded module and the part of the address space that its segments occupy. */
 struct loaded {
@@ -177,10 +198,16 @@ static const char *add_jump(const struct shim_plan_site *site, uintptr_t base,
 			       to->probe ? to->before : to->call;
 	uintptr_t at = base + site->site;
 
+	if (late.is_late && work.jumps == SHIM_JUMPS)
+		return "there are too many";
+	/* A jump across a page could be seen half written, if the tool is killed. */
+	if (late.is_late && at / PAGE != (at + SHIM_PLAN_JUMP - 1) / PAGE)
+		return "it is at the end of a page";
 	*jump = (struct shim_jump){ .at = at, .kind = site->kind,
 				    .bytes = site->is_chained ? 0 : site->is_byte ? 1 :
 					     SHIM_PLAN_JUMP,
-				    .semaphore = site->semaphore ? base + site->semaphore : 0 };
+				    .semaphore = site->semaphore ? base + site->semaphore : 0,
+				    .is_wanted = true };
 	jump->until = at + (site->continues ? SHIM_PLAN_JUMP : site->replaced);
 	memcpy(jump->original, (const void *)at, SHIM_PLAN_JUMP);
 	memcpy(jump->jump, jump->original, SHIM_PLAN_JUMP);
@@ -215,7 +242,7 @@ static uint32_t probes_of(const struct shim_plan_module *module)
  * Writes the trampolines of a module. Returns NULL after it counted the refusals. A site whose
  * trampoline is not usable has function 0.
  */
-static struct shim_trampoline *write_trampolines(const struct loaded *loaded)
+static struct batch *write_trampolines(const struct loaded *loaded)
 {
 	const struct shim_plan_site *site = work.plan.site + loaded->module->first;
 	const void *const pointers[2] = { (const void *)shim_patch_enter,
@@ -269,8 +296,9 @@ static struct shim_trampoline *write_trampolines(const struct loaded *loaded)
 		munmap(memory, bytes);
 		return NULL;
 	}
-	batches[batch_count++] = (struct batch){ work.plan.head->hash, loaded->base, trampoline };
-	return trampoline;
+	batches[batch_count] = (struct batch){ .hash = work.plan.head->hash,
+					       .base = loaded->base, .trampoline = trampoline };
+	return &batches[batch_count++];
 }
 
 /*
@@ -281,23 +309,32 @@ static struct shim_trampoline *write_trampolines(const struct loaded *loaded)
 static void prepare_module(const struct loaded *loaded)
 {
 	const struct shim_plan_site *site = work.plan.site + loaded->module->first;
-	struct shim_trampoline *trampoline = NULL;
+	struct batch *batch = NULL;
+	uint32_t first = work.jumps;
 
 	for (unsigned i = 0; i < batch_count; i++)
 		if (batches[i].hash == work.plan.head->hash && batches[i].base == loaded->base)
-			trampoline = batches[i].trampoline;
-	if (!trampoline)
-		trampoline = write_trampolines(loaded);
-	for (uint32_t i = 0; trampoline && i < loaded->module->sites; i++) {
+			batch = &batches[i];
+	for (uint32_t i = 0; batch && i < batch->jumps; i++)
+		work.jump[batch->first + i].is_wanted = true;
+	if (batch && batch->jumps)
+		return;
+	if (!batch)
+		batch = write_trampolines(loaded);
+	for (uint32_t i = 0; batch && i < loaded->module->sites; i++) {
 		const char *why = NULL;
 
 		/* The bytes are compared again for trampolines that were there before. */
-		if (trampoline[i].function &&
+		if (batch->trampoline[i].function &&
 		    !memcmp((const void *)(loaded->base + site[i].site), site[i].original,
 			    site[i].replaced))
-			why = add_jump(&site[i], loaded->base, &trampoline[i]);
+			why = add_jump(&site[i], loaded->base, &batch->trampoline[i]);
 		if (why)
 			refuse(1, why);
+	}
+	if (batch && late.is_late) {
+		batch->first = first;
+		batch->jumps = work.jumps - first;
 	}
 }
 
@@ -351,22 +388,35 @@ static int patch_object(struct dl_phdr_info *object, size_t size, void *arg)
  */
 static void find_vectors(void)
 {
+	int vectors = SHIM_SSE;
+
 	if (CPU_FEATURE_ACTIVE(AVX512F) && CPU_FEATURE_ACTIVE(AVX512BW))
-		shim_vectors = SHIM_AVX512;
+		vectors = SHIM_AVX512;
 	else if (CPU_FEATURE_ACTIVE(AVX))
-		shim_vectors = SHIM_AVX;
-	if (work.plan.head->vectors < (uint32_t)shim_vectors)
-		shim_vectors = (int)work.plan.head->vectors;
+		vectors = SHIM_AVX;
+	if (work.plan.head->vectors < (uint32_t)vectors)
+		vectors = (int)work.plan.head->vectors;
+	/* Another plan may have needed more. */
+	if (vectors > shim_vectors)
+		shim_vectors = vectors;
 }
 
-/* Opens the event types of the probes, in the order of the plan. */
-static void open_types(void)
+/*
+ * Opens the event types of the probes, in the order of the plan. Returns false if one of them is
+ * not available: there are too many, or an earlier plan has given it other fields. Events of its
+ * probes would be counted as lost.
+ */
+static bool open_types(void)
 {
 	const struct shim_plan *plan = &work.plan;
+	bool good = true;
 
-	for (uint32_t i = 0; i < plan->head->types; i++)
+	for (uint32_t i = 0; i < plan->head->types; i++) {
 		work.type[i] = shim_probe_open(plan->text + plan->type[i].name,
 					       plan->text + plan->type[i].schema);
+		good &= work.type[i] != 0;
+	}
+	return good;
 }
 
 /*
@@ -440,6 +490,108 @@ void shim_patch_begin(void)
 	}
 	report();
 	errno = saved;
+}
+
+/*
+ * Callback of dl_iterate_phdr(): prepares the jumps of the object if the plan has it. Its code does
+ * not change here, because other threads execute it.
+ */
+static int prepare_object(struct dl_phdr_info *object, size_t size, void *arg)
+{
+	struct loaded loaded;
+
+	(void)size, (void)arg;
+	if (find_object(&loaded, object))
+		prepare_module(&loaded);
+	return 0;
+}
+
+/*
+ * Returns the address of memory into which posixtrace writes a plan. Memory of a former plan that
+ * no trampoline refers to is released. bytes is the size as text, because the call has a string.
+ */
+long posixtrace_shim_plan(const char *bytes)
+{
+	void *memory;
+
+	if (atomic_exchange(&late.is_busy, 1))
+		return -EAGAIN;
+	if (late.memory)
+		munmap(late.memory, late.bytes);
+	late.bytes = (size_t)strtoul(bytes, NULL, 10);
+	memory = mmap(NULL, late.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	late.memory = memory == MAP_FAILED ? NULL : memory;
+	atomic_store(&late.is_busy, 0);
+	return late.memory ? (long)late.memory : -ENOMEM;
+}
+
+/*
+ * Prepares what the plan needs in general: slots for functions, and the list of jumps. Returns 0,
+ * or a negative error number. Both remain for later plans.
+ */
+static int begin_late(void)
+{
+	if (has_functions() && has_shadow_stack())
+		return -ENOTSUP;
+	if (!posixtrace_shim_jumps.jump) {
+		void *memory = mmap(NULL, SHIM_JUMPS * sizeof(struct shim_jump),
+				    PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+		if (memory == MAP_FAILED)
+			return -ENOMEM;
+		posixtrace_shim_jumps.jump = (uint64_t)(uintptr_t)memory;
+	}
+	/*
+	 * The slots in use must keep their return addresses, so that they are prepared once. The
+	 * library of the unwinder is loaded by the thread that also loads the shim.
+	 */
+	if (has_functions() && !shim_slots_are_used() && !shim_slots_begin())
+		return -ENOMEM;
+	return 0;
+}
+
+/*
+ * Called by a thread that posixtrace has stopped at a safe place, as posixtrace_shim_attach().
+ * Returns the number of jumps that are wanted.
+ */
+long posixtrace_shim_patch(const char *unused)
+{
+	unsigned batches_before = batch_count;
+	long wanted = 0;
+	int err;
+
+	(void)unused;
+	if (atomic_exchange(&late.is_busy, 1))
+		return -EAGAIN;
+	if (!late.memory || shim_plan_take(&work.plan, late.memory, late.bytes)) {
+		atomic_store(&late.is_busy, 0);
+		return -EINVAL;
+	}
+	work.patched = work.refused = 0;
+	work.why = NULL;
+	err = begin_late();
+	if (!err && !open_types())
+		err = -EEXIST;
+	if (!err) {
+		/* A shim that was preloaded may have chosen other families. */
+		if (has_functions())
+			shim_choose_again("func", true);
+		late.is_late = true;
+		work.jump = (void *)(uintptr_t)posixtrace_shim_jumps.jump;
+		work.jumps = (uint32_t)posixtrace_shim_jumps.count;
+		find_vectors();
+		dl_iterate_phdr(prepare_object, NULL);
+		shim_pads_end();
+		posixtrace_shim_jumps.count = work.jumps;
+		for (uint32_t i = 0; i < work.jumps; i++)
+			wanted += work.jump[i].is_wanted;
+	}
+	/* Trampolines of probes refer to the arguments in the plan, which then remains. */
+	if (batch_count != batches_before)
+		late.memory = NULL;
+	atomic_store(&late.is_busy, 0);
+	return err ? err : wanted;
 }
 
 #else

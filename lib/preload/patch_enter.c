@@ -13,8 +13,12 @@
 
 int shim_vectors;
 
-/* Bytes for 32 registers of 64 bytes and 8 masks, at an address that is a multiple of 64. */
-#define KEEP_BYTES "2112"
+/*
+ * Bytes for 32 registers of 64 bytes, 8 masks, and the value of shim_vectors, at an address that is
+ * a multiple of 64. That value may grow before the registers are restored.
+ */
+#define KEEP_BYTES "2176"
+#define KEPT_KIND  "2112"
 
 /*
  * The C library's memcpy() and similar functions use registers of 32 and 64 bytes, and clear the
@@ -53,6 +57,7 @@ int shim_vectors;
 	"	subq $" KEEP_BYTES ", %rsp\n" \
 	"	andq $-64, %rsp\n" \
 	"	movl shim_vectors(%rip), %eax\n" \
+	"	movl %eax, " KEPT_KIND "(%rsp)\n" \
 	"	cmpl $1, %eax\n" \
 	"	jb 1f\n" \
 	"	je 2f\n" \
@@ -67,7 +72,7 @@ int shim_vectors;
 #define KEEP_ALL KEEP_GENERAL KEEP_VECTORS
 
 #define LOAD_VECTORS \
-	"	movl shim_vectors(%rip), %eax\n" \
+	"	movl " KEPT_KIND "(%rsp), %eax\n" \
 	"	cmpl $1, %eax\n" \
 	"	jb 1f\n" \
 	"	je 2f\n" \

@@ -59,6 +59,37 @@ static bool is_sound(const struct shim_plan *plan)
 	return true;
 }
 
+/* The counts are bounded, so that the sum of the sizes does not overflow. */
+const char *shim_plan_take(struct shim_plan *plan, const void *memory, size_t bytes)
+{
+	const struct shim_plan_head *head = memory;
+	size_t need;
+
+	memset(plan, 0, sizeof *plan);
+	if (bytes < sizeof *head || head->magic != SHIM_PLAN_MAGIC ||
+	    head->modules > SHIM_PLAN_MODULES || head->sites > SHIM_PLAN_SITES ||
+	    head->types > SHIM_PLAN_TYPES || head->arguments > SHIM_PLAN_ARGUMENTS)
+		return "the plan is of another version";
+	need = sizeof *head + head->modules * sizeof *plan->module +
+	       head->sites * sizeof *plan->site + head->types * sizeof *plan->type +
+	       head->arguments * sizeof *plan->argument + head->text_bytes;
+	/* Bytes behind the plan are the rest of a page. */
+	if (bytes < need)
+		return "the plan is cut";
+	/* The parts follow each other. The sizes of all structs are multiples of 8. */
+	plan->head = head;
+	plan->bytes = bytes;
+	plan->module = (const void *)(head + 1);
+	plan->site = (const void *)(plan->module + head->modules);
+	plan->type = (const void *)(plan->site + head->sites);
+	plan->argument = (const void *)(plan->type + head->types);
+	plan->text = (const void *)(plan->argument + head->arguments);
+	if (is_sound(plan))
+		return NULL;
+	memset(plan, 0, sizeof *plan);
+	return "the plan is damaged";
+}
+
 /*
  * The path is a descriptor of the recorder, /proc/PID/fd/N: it exists only as long as the recorder,
  * and needs no folder.
@@ -67,42 +98,23 @@ const char *shim_plan_map(struct shim_plan *plan, const char *path)
 {
 	/* The file is the recorder's. Its number may be in use again for any other file. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	void *memory = MAP_FAILED;
+	const char *why;
 	struct stat file;
-	const struct shim_plan_head *head = MAP_FAILED;
-	size_t need;
 
 	memset(plan, 0, sizeof *plan);
 	if (fd < 0)
 		return "the plan cannot be opened";
 	if (!fstat(fd, &file) && S_ISREG(file.st_mode) && file.st_uid == geteuid() &&
-	    (size_t)file.st_size >= sizeof *head && (size_t)file.st_size <= PLAN_BYTES)
-		head = mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	    file.st_size > 0 && (size_t)file.st_size <= PLAN_BYTES)
+		memory = mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	close(fd);
-	if (head == MAP_FAILED)
+	if (memory == MAP_FAILED)
 		return "the plan cannot be read";
-	plan->head = head;
-	plan->bytes = (size_t)file.st_size;
-	if (head->magic != SHIM_PLAN_MAGIC || head->modules > SHIM_PLAN_MODULES ||
-	    head->sites > SHIM_PLAN_SITES || head->types > SHIM_PLAN_TYPES ||
-	    head->arguments > SHIM_PLAN_ARGUMENTS) {
-		shim_plan_unmap(plan);
-		return "the plan is of another version";
-	}
-	/* All counts are bounded, so that the sum does not overflow. */
-	need = sizeof *head + head->modules * sizeof *plan->module +
-	       head->sites * sizeof *plan->site + head->types * sizeof *plan->type +
-	       head->arguments * sizeof *plan->argument + head->text_bytes;
-	/* The parts follow each other. The sizes of all structs are multiples of 8. */
-	plan->module = (const void *)(head + 1);
-	plan->site = (const void *)(plan->module + head->modules);
-	plan->type = (const void *)(plan->site + head->sites);
-	plan->argument = (const void *)(plan->type + head->types);
-	plan->text = (const void *)(plan->argument + head->arguments);
-	if (plan->bytes < need || !is_sound(plan)) {
-		shim_plan_unmap(plan);
-		return "the plan is damaged";
-	}
-	return NULL;
+	why = shim_plan_take(plan, memory, (size_t)file.st_size);
+	if (why)
+		munmap(memory, (size_t)file.st_size);
+	return why;
 }
 
 /* The plan has then no head, and may be mapped again. */

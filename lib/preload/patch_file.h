@@ -29,6 +29,9 @@ struct shim_plan {
 const char *shim_plan_map(struct shim_plan *plan, const char *path);
 void shim_plan_unmap(struct shim_plan *plan);
 
+/* The same for a plan that is in memory already. After an error the memory is the caller's. */
+const char *shim_plan_take(struct shim_plan *plan, const void *memory, size_t bytes);
+
 /* Finds the part for a loaded object; NULL: there is none. */
 const struct shim_plan_module *shim_plan_module_of(const struct shim_plan *plan,
 						   const struct dl_phdr_info *object);

@@ -148,8 +148,22 @@ struct shim_jump {
 	uint64_t semaphore;    /* address of a number of 2 bytes to be incremented; 0: none */
 	uint8_t bytes;         /* that are written: SHIM_PLAN_JUMP or 1; 0: a chained site */
 	uint8_t kind;          /* enum shim_site_kind */
+	uint8_t is_wanted;     /* by a tracer that is attached */
+	uint8_t is_written;    /* the tool sets it when it has incremented the semaphore */
 	uint8_t original[SHIM_PLAN_JUMP], jump[SHIM_PLAN_JUMP];
-	uint8_t unused[4];
+	uint8_t unused[2];
+};
+
+/* Further jumps are refused. Their list is memory that is used as far as it is filled. */
+#define SHIM_JUMPS (1u << 18)
+
+/*
+ * All jumps of a process that was running already, in the memory of the shim: the symbol
+ * posixtrace_shim_jumps. The list grows; an element never changes its place in it.
+ */
+struct shim_jumps {
+	uint64_t count;        /* at most SHIM_JUMPS */
+	uint64_t jump;         /* address of the elements */
 };
 
 #endif

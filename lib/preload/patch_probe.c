@@ -165,15 +165,14 @@ void shim_probe_is_reached(const unsigned char *at, const uint64_t *frame,
 	errno = saved;
 }
 
-/* A type that has another schema already keeps it: the same probe in two versions of a library. */
+/* A type that has another schema already keeps it. Values of this plan would be misread by it. */
 trace_event_id_t shim_probe_open(const char *name, const char *schema)
 {
 	trace_event_id_t id;
 
 	if (posix_trace_eventid_open(name, &id) || id == POSIX_TRACE_UNNAMED_USEREVENT)
 		return 0;
-	posix_trace_eventid_describe_np(id, schema);
-	return id;
+	return posix_trace_eventid_describe_np(id, schema) ? 0 : id;
 }
 
 #endif

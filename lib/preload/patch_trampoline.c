@@ -104,15 +104,18 @@ bool shim_trampoline_write(struct shim_trampoline *to, const void *const *pointe
 {
 	const uint8_t *from = (const uint8_t *)(base + site->site);
 	const uint8_t *behind = site->continues ? next->before : from + site->replaced;
-	bool is_short = site->is_byte || site->continues || site->is_chained;
+	bool is_short = site->is_byte || site->is_chained;
+	/* A site that continues may have no instructions before the next one. */
+	uint8_t least = site->continues ? 0 : is_short ? 1 : SHIM_PLAN_JUMP;
 	uint8_t *code = to->code + (probe ? SHIM_RESTORES_FLAGS : 0);
 	uint8_t *jump = code + site->code_len;
 
-	if (site->replaced < (is_short ? 1 : SHIM_PLAN_JUMP) ||
+	if (site->replaced < least ||
 	    site->replaced > SHIM_PLAN_ORIGINAL || site->code_len > SHIM_PLAN_CODE ||
 	    site->fixes > SHIM_PLAN_FIXES || site->kind >= SHIM_SITE_KINDS ||
 	    memcmp(from, site->original, site->replaced) != 0)
 		return false;
+	/* A probe without a function has the address of the probe here, for its event. */
 	to->function = base + site->function;
 	to->kind = site->kind;
 	to->probe = probe;

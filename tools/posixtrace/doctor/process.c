@@ -53,7 +53,7 @@ static void examine_calls(pid_t pid, doctor_report *report)
 	enum target_verdict verdict;
 
 	say_keep(text, sizeof(text));
-	verdict = target_examine(&target, pid);
+	verdict = target_examine(&target, pid, false);
 	say_keep(NULL, 0);
 	/* Behind "process N: its calls cannot be traced: " is the reason. */
 	why = strstr(text, "traced: ");

@@ -201,7 +201,10 @@ static int by_site(const void *a, const void *b)
 {
 	const struct shim_plan_site *x = a, *y = b;
 
-	return x->site < y->site ? -1 : x->site > y->site;
+	if (x->site != y->site)
+		return x->site < y->site ? -1 : 1;
+	/* A function that begins with a probe is entered before the probe is reached. */
+	return (int)x->kind - (int)y->kind;
 }
 
 /*
@@ -216,7 +219,8 @@ static bool chain(const struct binary_file *file, struct shim_plan_site *before,
 		return before->kind == SHIM_SITE_BEFORE &&
 		       before->site + before->replaced == site->site;
 	if (before->is_byte || site->is_byte || site->kind != SHIM_SITE_PROBE ||
-	    site->site == before->site || !probe_place_cut(file, before, site->site))
+	    (site->site == before->site && before->kind == SHIM_SITE_PROBE) ||
+	    !probe_place_cut(file, before, site->site))
 		return false;
 	before->continues = true;
 	site->is_chained = true;

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -26,6 +27,7 @@
 #include "base/tool.h"
 #include "base/until.h"
 #include "base/vec.h"
+#include "inject/change.h"
 #include "inject/safe.h"
 #include "inject/target.h"
 
@@ -34,11 +36,15 @@
 #define PAUSE_NS 5000000              /* between two rounds */
 #define ATTACH   "posixtrace_shim_attach"
 #define DETACH   "posixtrace_shim_detach"
+#define PLAN     "posixtrace_shim_plan"
+#define PATCH    "posixtrace_shim_patch"
 
 /* The work of the child, and its exit statuses. The strings belong to the caller. */
 struct work {
 	pid_t pid;
 	const char *library, *symbol, *argument;
+	enum work_kind { WORK_CALL, WORK_WRITE, WORK_RESTORE } kind;
+	int64_t *value; /* of the call, in memory that the child shares; or NULL */
 };
 
 enum work_exit {
@@ -125,12 +131,18 @@ static enum progress say_outcome(const struct work *work, enum call_outcome outc
 
 	switch (outcome) {
 	case CALL_DONE:
-		if (result->value >= 0)
+		if (result->value >= 0) {
+			if (work->value)
+				*work->value = result->value;
 			return PROGRESS_DONE;
+		}
 		if (result->value == -EAGAIN) /* another thread is busy with the slots */
 			return PROGRESS_AGAIN;
 		say_why(pid, result->value == -ENOTSUP ?
 				     "it runs under a sanitizer, or its libraries cannot be read" :
+			     result->value == -EEXIST ?
+				     "it has no room for more event types, or an earlier trace has "
+				     "given a probe other types, which it keeps" :
 				     strerror((int)-result->value));
 		return PROGRESS_FAILED;
 	case CALL_FAILED:
@@ -245,6 +257,15 @@ static enum progress try_threads(const struct work *work, struct target *target)
  */
 static enum work_exit do_work(const struct work *work, struct target *target)
 {
+	const char *why;
+
+	if (work->kind != WORK_CALL) {
+		why = change_code(target, work->kind == WORK_WRITE);
+		if (why)
+			say("process %d: its functions and probes cannot be %s: %s",
+			    (int)work->pid, work->kind == WORK_WRITE ? "traced" : "restored", why);
+		return why ? WORK_FAILED : WORK_DONE;
+	}
 	switch (try_threads(work, target)) {
 	case PROGRESS_DONE:
 		return WORK_DONE;
@@ -325,9 +346,10 @@ bool inject_is_needed(pid_t pid)
 
 int inject_begin(struct inject *inject, pid_t pid, const char *library, const char *families)
 {
-	const struct work work = { pid, library, ATTACH, families };
+	const struct work work = { .pid = pid, .library = library, .symbol = ATTACH,
+				   .argument = families };
 	struct target target;
-	enum target_verdict verdict = target_examine(&target, pid);
+	enum target_verdict verdict = target_examine(&target, pid, false);
 	enum work_exit done = WORK_FAILED;
 
 	*inject = (struct inject){ .pid = pid, .library = library };
@@ -346,7 +368,8 @@ int inject_begin(struct inject *inject, pid_t pid, const char *library, const ch
 
 void inject_end(struct inject *inject)
 {
-	const struct work work = { inject->pid, inject->library, DETACH, NULL };
+	const struct work work = { .pid = inject->pid, .library = inject->library,
+				   .symbol = DETACH };
 	struct target target;
 
 	if (!inject->is_attached)
@@ -354,12 +377,93 @@ void inject_end(struct inject *inject)
 	inject->is_attached = false;
 	/* A process that has executed another program has no shim any more. */
 	say_nothing(true);
-	if (target_examine(&target, inject->pid) == TARGET_OK && target.shim == SHIM_ATTACHED) {
+	if (target_examine(&target, inject->pid, false) == TARGET_OK &&
+	    target.shim == SHIM_ATTACHED) {
 		say_nothing(false);
 		if (work_in_child(&work, &target) == WORK_FAILED)
 			say("process %d: its calls lead through the library until another tracer "
 			    "leaves it; that costs some nanoseconds each",
 			    (int)inject->pid);
+	}
+	say_nothing(false);
+	target_fini(&target);
+}
+
+/* Makes a call whose value the caller needs. The child shares one page of memory for it. */
+static bool call_in_child(struct work *work, struct target *target, int64_t *value)
+{
+	int64_t *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+			       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	bool good;
+
+	if (shared == MAP_FAILED) {
+		say("process %d: %s", (int)work->pid, strerror(errno));
+		return false;
+	}
+	work->value = shared;
+	good = work_in_child(work, target) == WORK_DONE;
+	*value = *shared;
+	munmap(shared, sizeof(*shared));
+	return good;
+}
+
+/* Writes the plan into the process, and lets the shim prepare the jumps. */
+static bool send_plan(const struct inject_plan *plan, struct target *target, int64_t *jumps)
+{
+	char bytes[24];
+	struct work work = { .pid = target->pid, .library = plan->library,
+			     .symbol = PLAN, .argument = bytes };
+	int64_t address;
+
+	snprintf(bytes, sizeof(bytes), "%zu", plan->bytes);
+	if (!call_in_child(&work, target, &address))
+		return false;
+	if (!memory_write(target->memory, (uint64_t)address, plan->plan, plan->bytes)) {
+		say("process %d: the plan of its functions and probes cannot be written",
+		    (int)target->pid);
+		return false;
+	}
+	work.symbol = PATCH;
+	return call_in_child(&work, target, jumps);
+}
+
+/*
+ * The jumps are written by another child, while all threads are stopped. If that fails, the shim
+ * has only used memory.
+ */
+int inject_patch(pid_t pid, const struct inject_plan *plan, size_t *jumps)
+{
+	const struct work work = { .pid = pid, .kind = WORK_WRITE };
+	struct target target;
+	enum target_verdict verdict = target_examine(&target, pid, true);
+	int64_t wanted = 0;
+	bool good = false;
+
+	if (verdict == TARGET_LEAVE)
+		say("process %d: its functions and probes cannot be traced: it uses libposixtrace "
+		    "without the preload library, or cannot be examined", (int)pid);
+	else if (verdict == TARGET_OK && !sees_library(pid, plan->library))
+		say("process %d: its functions and probes cannot be traced: it does not see the "
+		    "file %s, because it has another root folder", (int)pid, plan->library);
+	else if (verdict == TARGET_OK)
+		good = send_plan(plan, &target, &wanted) &&
+		       work_in_child(&work, &target) == WORK_DONE;
+	target_fini(&target);
+	*jumps = (size_t)wanted;
+	return good ? TOOL_OK : TOOL_FAILURE;
+}
+
+void inject_unpatch(pid_t pid)
+{
+	const struct work work = { .pid = pid, .kind = WORK_RESTORE };
+	struct target target;
+
+	/* A process that has ended or executed another program has no jumps. */
+	say_nothing(true);
+	if (target_examine(&target, pid, true) == TARGET_OK && target.jumps &&
+	    target.shim != SHIM_ATTACHED) {
+		say_nothing(false);
+		work_in_child(&work, &target);
 	}
 	say_nothing(false);
 	target_fini(&target);

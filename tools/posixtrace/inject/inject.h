@@ -10,6 +10,7 @@
 #define POSIXTRACE_INJECT_INJECT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 struct inject {
@@ -31,6 +32,26 @@ bool inject_is_needed(pid_t pid);
  * path. Both strings must exist until inject_end().
  */
 int inject_begin(struct inject *inject, pid_t pid, const char *library, const char *families);
+
+/* A plan of functions and probes: lib/preload/patch_plan.h. */
+struct inject_plan {
+	const void *plan;
+	size_t bytes;
+	const char *library; /* an absolute path */
+};
+
+/*
+ * Patches functions and probes of the process, which has the library. All threads are stopped for a
+ * moment. Stores the number of patched places, with those that only serve others. Returns TOOL_OK,
+ * or TOOL_FAILURE after it printed the reason; the code of the process is unchanged then.
+ */
+int inject_patch(pid_t pid, const struct inject_plan *plan, size_t *jumps);
+
+/*
+ * Restores the code of the process. To be called after inject_end(). Prints a message if that is
+ * impossible. Does nothing if the process has no patches, or another tracer is attached to it.
+ */
+void inject_unpatch(pid_t pid);
 
 /*
  * Restores the process, unless another tracer has a stream of it. To be called after the stream

@@ -160,6 +160,7 @@ static void find_shim(struct target *target)
 		    !elf_read(&module, target->memory, mapping->begin, false))
 			continue;
 		target->shim = SHIM_PRELOADED;
+		target->jumps = elf_address(&module, "posixtrace_shim_jumps");
 		address = elf_address(&module, "posixtrace_shim_state");
 		if (address && memory_read(target->memory, address, &state, sizeof(state)) &&
 		    state >= SHIM_PRELOADED && state <= SHIM_ATTACHED)
@@ -268,7 +269,7 @@ static bool is_ours(pid_t pid)
 	return geteuid() == 0 || (stat(path, &st) == 0 && st.st_uid == geteuid());
 }
 
-enum target_verdict target_examine(struct target *target, pid_t pid)
+enum target_verdict target_examine(struct target *target, pid_t pid, bool any_shim)
 {
 	char path[40], status[STATUS_BYTES];
 	const char *why;
@@ -288,7 +289,7 @@ enum target_verdict target_examine(struct target *target, pid_t pid)
 	/* A process that uses the library already needs no more, in whatever state it is. */
 	if (!err) {
 		find_shim(target);
-		if (target->shim == SHIM_PRELOADED ||
+		if ((target->shim == SHIM_PRELOADED && !any_shim) ||
 		    (target->has_library && target->shim == SHIM_ABSENT))
 			return TARGET_LEAVE;
 	}

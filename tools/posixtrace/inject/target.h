@@ -29,6 +29,7 @@ struct target {
 	struct call_place place;
 	struct range caller[TARGET_CALLERS]; /* functions that call back with a lock held */
 	enum shim_state shim;
+	uint64_t jumps;                 /* address of posixtrace_shim_jumps; 0: there is none */
 	bool has_library;               /* libposixtrace is mapped */
 };
 
@@ -43,9 +44,10 @@ enum target_verdict {
 };
 
 /*
- * Examines the process without stopping it. target_fini() follows in any case.
+ * Examines the process without stopping it. target_fini() follows in any case. any_shim: also a
+ * process that has the shim from its start is TARGET_OK.
  */
-enum target_verdict target_examine(struct target *target, pid_t pid);
+enum target_verdict target_examine(struct target *target, pid_t pid, bool any_shim);
 void target_fini(struct target *target);
 
 /* Returns whether the C library's allocator is the one of the program. */

@@ -42,6 +42,8 @@ static void result_json(const struct capture_plan *plan, const struct attach_res
 
 enum {
 	OPT_FORCE = 256,
+	OPT_FUNCTION,
+	OPT_PROBE,
 	OPT_POLICY,
 	OPT_INHERIT,
 	OPT_LOG_POLICY,
@@ -60,6 +62,12 @@ static const struct option_row option_rows[] = {
 		"the calls to trace in a program without libposixtrace, as for record; none: load "
 		"nothing into it",
 		OPTION_LIST, PRELOAD_FAMILIES },
+	{ "function", OPT_FUNCTION, "PATTERN",
+		"functions whose name matches, from entry to return: GLOB, or GLOB@MODULE for "
+		"those of one file; may be repeated" },
+	{ "probe", OPT_PROBE, "PROBE",
+		"USDT probes whose names match: PROVIDER:NAME, with the types of the arguments "
+		"as (str,u32) and a file as @MODULE behind it if wanted; may be repeated" },
 	{ "event", 'e', "GLOB",
 		"only event types whose name matches; may be repeated",
 		OPTION_EVENT, CAPTURE_PATTERNS },
@@ -82,6 +90,7 @@ static const struct option_row option_rows[] = {
 
 /* The options of this run. The command runs once in a process. */
 static struct capture_plan plan = CAPTURE_PLAN_DEFAULT;
+static struct patches functions;
 static bool force, json, fail_on_loss;
 
 /* Processes one option. Returns false after an error was printed. */
@@ -101,6 +110,10 @@ static bool take_option(int option)
 		return quantity_bytes("--size", optarg, &plan.stream_size);
 	case OPT_TRACE:
 		return preload_take_families(&plan.families, optarg);
+	case OPT_FUNCTION:
+		return patches_add(&functions, optarg);
+	case OPT_PROBE:
+		return probes_add(&functions.probes, optarg);
 	case OPT_FORCE:
 		force = true;
 		return true;
@@ -156,8 +169,14 @@ static int attach_run(int argc, char **argv)
 	}
 	if (!is_complete(argc, argv))
 		return tool_usage(&attach_command);
+	/* The family of the functions is added to the others. */
+	if (functions.patterns &&
+	    !preload_take_families(&plan.families, plan.families ? "func" : "default,func"))
+		return TOOL_FAILURE;
 	/* The result is all zeros if the trace did not begin. */
-	status = attach_trace(&plan, force ? OUTFILE_REPLACE : OUTFILE_REFUSE, &result);
+	status = attach_trace(&plan, &functions, force ? OUTFILE_REPLACE : OUTFILE_REFUSE,
+			      &result);
+	patches_fini(&functions);
 	choose_fini(&plan.choose);
 	if (result.capture.bytes) { /* there is a log */
 		if (json)

@@ -7,6 +7,7 @@
 
 #include "base/outfile.h"
 #include "live/capture.h"
+#include "live/patch.h"
 #include "live/process.h"
 
 enum attach_end {
@@ -27,7 +28,7 @@ struct attach_result {
  * Runs the whole trace; it returns when the log is complete. Returns an exit status after it
  * printed all errors. *result is filled in any case.
  */
-int attach_trace(const struct capture_plan *plan, enum outfile_mode mode,
-		 struct attach_result *result);
+int attach_trace(const struct capture_plan *plan, struct patches *functions,
+		 enum outfile_mode mode, struct attach_result *result);
 
 #endif

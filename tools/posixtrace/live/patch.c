@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* patch.c - plans the patches of a program before record starts it. */
+/*
+ * patch.c - plans the patches of a program before record starts it, or of a process that runs.
+ */
 #include "live/patch.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/out.h"
 #include "base/say.h"
+#include "base/tool.h"
 #include "functions/libraries.h"
+#include "inject/inject.h"
+#include "live/preload.h"
+#include "live/process.h"
 
 /* The most frequent reason first. */
 static int by_count(const void *a, const void *b)
@@ -70,21 +77,18 @@ static bool plan_module(struct patches *plan, const struct libraries *libraries,
 	       patches_file(plan, path);
 }
 
-/* Plans all files of the program. Returns false after it printed an error. */
-static bool plan_all(struct patches *plan, const char *program)
+/* Plans all these files and those of patterns. Returns false after it printed an error. */
+static bool plan_all(struct patches *plan, struct libraries *libraries)
 {
-	struct libraries libraries;
 	bool good = true;
 
-	if (!libraries_of_program(&libraries, program))
-		return false;
-	for (size_t i = 0; i < libraries.count && good; i++)
-		good = patches_file(plan, libraries.path[i]);
+	for (size_t i = 0; i < libraries->count && good; i++)
+		good = patches_file(plan, libraries->path[i]);
 	for (size_t i = 0; i < plan->patterns && good; i++)
-		good = plan_module(plan, &libraries, plan->pattern[i].module);
+		good = plan_module(plan, libraries, plan->pattern[i].module);
 	for (size_t i = 0; i < plan->probes.patterns && good; i++)
-		good = plan_module(plan, &libraries, plan->probes.pattern[i].module);
-	libraries_fini(&libraries);
+		good = plan_module(plan, libraries, plan->probes.pattern[i].module);
+	libraries_fini(libraries);
 	if (!good)
 		say("%s", strerror(ENOMEM));
 	return good && patches_finish(plan);
@@ -106,27 +110,91 @@ static bool has_no_match(const struct patches *plan, const char *program)
 	return false;
 }
 
-bool patch_plan(struct patches *plan, const char *program, bool quiet, const char **path)
+/*
+ * Prints the plan and returns a descriptor of it, -1 after an error or if a kind that the user
+ * selects has nothing that can be patched.
+ */
+static int finish_plan(struct patches *plan, const char *program, bool quiet)
 {
-	bool is_empty;
-	char *made;
+	bool is_empty = (plan->patterns && !plan->functions) ||
+			(plan->probes.patterns && !plan->probes.places);
 	int fd;
 
-	if (!plan_all(plan, program))
-		return false;
 	if (has_no_match(plan, program))
-		return false;
-	is_empty = (plan->patterns && !plan->functions) ||
-		   (plan->probes.patterns && !plan->probes.places);
+		return -1;
 	if (!quiet || is_empty)
 		say_plan(plan);
 	if (is_empty)
-		return false;
+		return -1;
 	fd = patches_write(plan);
-	if (fd < 0 || asprintf(&made, "/proc/%d/fd/%d", (int)getpid(), fd) < 0) {
+	if (fd < 0)
 		say("the plan of functions and probes: %s", strerror(errno));
+	return fd;
+}
+
+bool patch_plan(struct patches *plan, const char *program, bool quiet, const char **path)
+{
+	struct libraries libraries;
+	char *made;
+	int fd = -1;
+
+	if (libraries_of_program(&libraries, program) && plan_all(plan, &libraries))
+		fd = finish_plan(plan, program, quiet);
+	if (fd < 0)
+		return false;
+	if (asprintf(&made, "/proc/%d/fd/%d", (int)getpid(), fd) < 0) {
+		say("%s", strerror(ENOMEM));
+		close(fd);
 		return false;
 	}
 	*path = made;
 	return true;
+}
+
+/* Maps the plan and carries it out in the process. Returns an exit status. */
+static int carry_out(pid_t pid, int fd)
+{
+	struct inject_plan inject = { .library = preload_path() };
+	off_t bytes = lseek(fd, 0, SEEK_END);
+	int status = TOOL_FAILURE;
+	void *memory;
+	size_t jumps;
+
+	if (!inject.library)
+		return TOOL_FAILURE;
+	memory = bytes > 0 ? mmap(NULL, (size_t)bytes, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+	if (memory == MAP_FAILED) {
+		say("the plan of functions and probes: %s", strerror(errno));
+		return TOOL_FAILURE;
+	}
+	inject.plan = memory;
+	inject.bytes = (size_t)bytes;
+	status = inject_patch(pid, &inject, &jumps);
+	if (!status && !jumps) {
+		say("process %d: none of its functions and probes can be patched: its code in "
+		    "memory is not that of the files, or there is no memory near it", (int)pid);
+		status = TOOL_FAILURE;
+	}
+	munmap(memory, (size_t)bytes);
+	return status;
+}
+
+int patch_process(struct patches *plan, pid_t pid, bool quiet)
+{
+	struct libraries libraries;
+	char program[32];
+	int fd = -1, err = libraries_of_process(&libraries, pid), status;
+
+	if (err) {
+		libraries_fini(&libraries);
+		return process_say_why(pid, err);
+	}
+	snprintf(program, sizeof(program), "process %d", (int)pid);
+	if (plan_all(plan, &libraries))
+		fd = finish_plan(plan, program, quiet);
+	if (fd < 0)
+		return TOOL_FAILURE;
+	status = carry_out(pid, fd);
+	close(fd);
+	return status;
 }

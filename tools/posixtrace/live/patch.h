@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * patch.h - the options --function and --probe of record: plans patches for the program that it
- * starts.
+ * patch.h - the options --function and --probe: patches of the program that record starts, and of a
+ * process that runs.
  */
 #ifndef POSIXTRACE_LIVE_PATCH_H
 #define POSIXTRACE_LIVE_PATCH_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "functions/patches.h"
 
@@ -18,5 +19,18 @@
  * patched.
  */
 bool patch_plan(struct patches *plan, const char *program, bool quiet, const char **path);
+
+/* Returns whether the user selects functions or probes. */
+static inline bool patch_is_wanted(const struct patches *plan)
+{
+	return plan->patterns || plan->probes.patterns;
+}
+
+/*
+ * Plans those of a process that has the preload library, and patches it. Prints as patch_plan().
+ * Returns an exit status after it printed the reason; the code of the process is unchanged then.
+ * inject_unpatch() restores it.
+ */
+int patch_process(struct patches *plan, pid_t pid, bool quiet);
 
 #endif

@@ -124,21 +124,28 @@ bool preload_take_families(const char **joined, const char *families)
 	return true;
 }
 
-/* The process has another current folder, so its path of the library is absolute. */
-int preload_inject(struct inject *inject, pid_t pid, const char *families)
+/* A process has another current folder, so its path of the library is absolute. */
+const char *preload_path(void)
 {
 	static char path[PATH_MAX];
-	const char *found;
+	const char *found = preload_find();
+
+	if (found && !realpath(found, path)) {
+		say("%s: %s", found, strerror(errno));
+		found = NULL;
+	}
+	return found ? path : NULL;
+}
+
+int preload_inject(struct inject *inject, pid_t pid, const char *families)
+{
+	const char *path;
 
 	*inject = (struct inject){ .pid = pid };
 	if ((families && !strcmp(families, "none")) || !inject_is_needed(pid))
 		return TOOL_OK;
-	found = preload_find();
-	if (!found)
+	path = preload_path();
+	if (!path)
 		return TOOL_FAILURE;
-	if (!realpath(found, path)) {
-		say("%s: %s", found, strerror(errno));
-		return TOOL_FAILURE;
-	}
 	return inject_begin(inject, pid, path, families ? families : "default");
 }

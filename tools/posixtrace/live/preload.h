@@ -17,6 +17,9 @@
  */
 const char *preload_find(void);
 
+/* Returns its absolute path, NULL after it printed an error. */
+const char *preload_path(void);
+
 /*
  * Checks a value of --trace, a list of families. Returns false after it printed that one does not
  * exist.

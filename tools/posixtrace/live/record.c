@@ -209,12 +209,6 @@ static bool take_option(int option)
 	return false;
 }
 
-/* Returns whether the user selects functions or probes. */
-static bool has_patches(void)
-{
-	return record.functions.patterns || record.functions.probes.patterns;
-}
-
 /* Returns the first contradiction between the options as a message, NULL if there is none. */
 static const char *find_contradiction(bool has_program)
 {
@@ -222,8 +216,6 @@ static const char *find_contradiction(bool has_program)
 		return "a program and -p: one of the two";
 	if (!has_program && !record.plan.pid)
 		return "which program?";
-	if (!has_program && has_patches())
-		return "--function and --probe have no meaning for a process that runs already";
 	if (!has_program && record.crash)
 		return "--crash needs a program that record itself starts";
 	if (!has_program && (record.snapshot & RECORD_SNAPSHOT_CRASH))
@@ -388,7 +380,8 @@ static int record_run_command(int argc, char **argv)
 			return RECORD_FAILURE;
 		if (record.launch.preload)
 			drop_preload_if_foreign(argv[optind]);
-		if (has_patches() && !prepare_functions(argv[optind]))
+		if (patch_is_wanted(&record.functions) &&
+		    !prepare_functions(argv[optind]))
 			return RECORD_FAILURE;
 	}
 	record.plan.families = record.launch.families;

@@ -30,6 +30,7 @@
 struct run {
 	const struct record *record;
 	const struct capture_plan *plan;
+	struct patches *functions;
 	struct capture capture;
 	struct outfile file;
 	struct until until;
@@ -440,6 +441,7 @@ static int trace_process(struct run *run)
 	sigset_t set = signals_of(run->record);
 	struct inject inject = { .is_attached = false };
 	int err = until_begin(&run->until, run->plan->pid), status;
+	bool is_patched = false;
 
 	if (err)
 		return process_say_why(run->plan->pid, err);
@@ -451,6 +453,11 @@ static int trace_process(struct run *run)
 	if (!status) {
 		/* Until capture_begin() succeeds, an error removes the new log. */
 		status = preload_inject(&inject, run->plan->pid, run->plan->families);
+		if (!status && patch_is_wanted(&run->record->functions)) {
+			status = patch_process(run->functions, run->plan->pid,
+					       run->record->quiet);
+			is_patched = !status;
+		}
 		if (!status)
 			status = capture_begin(&run->capture, run->plan, run->file.fd);
 		if (status)
@@ -461,6 +468,8 @@ static int trace_process(struct run *run)
 			status = trace_to_end(run);
 		kernel_fini(&run->kernel);
 		inject_end(&inject);
+		if (is_patched)
+			inject_unpatch(run->plan->pid);
 	}
 	until_end(&run->until);
 	return status;
@@ -544,6 +553,7 @@ static int trace_program(struct run *run, pid_t *pid)
 int record_run(struct record *record)
 {
 	struct run run = { .record = record, .plan = &record->plan,
+			   .functions = &record->functions,
 			   .until = { .signals = -1, .process = -1 } };
 
 	return record->launch.argv ? trace_program(&run, &record->plan.pid) : trace_process(&run);

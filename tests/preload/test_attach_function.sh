@@ -1,0 +1,103 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# attach and record -p with --function and --probe: a process whose threads run all the time is
+# patched and restored, again and again. It checks its own results.
+. "${0%/*}/lib.sh"
+
+here=$(cd "${0%/*}" && pwd)
+POSIXTRACE_PRELOAD=$shim
+export POSIXTRACE_PRELOAD
+test "$(uname -m)" = x86_64 || skip "functions are patched on x86-64 only"
+"$posixtrace" list --probes "$probe" 2>&1 | grep -q 'built without' && skip "no Zydis or libelf"
+# shellcheck disable=SC2086 # $CC is a command with arguments
+${CC:-cc} -O1 -w -pthread -o "$tmp/running" "$here/probe_running.c" || exit 99
+
+mkfifo "$tmp/end"
+# start PROGRAM...: starts it in the background as $pid; finish_program lets it end
+start() {
+	"$@" <"$tmp/end" >"$tmp/running.out" 2>&1 &
+	pid=$!
+	exec 9>"$tmp/end"
+	until grep -q runs "$tmp/running.out"; do sleep 0.02; done
+}
+finish_program() {
+	exec 9>&-
+	wait $pid
+}
+# The program's code in memory.
+code() {
+	line=$(grep -m 1 'r-xp.*/running$' /proc/$pid/maps)
+	first=$((0x${line%%-*} / 4096))
+	dd if=/proc/$pid/mem bs=4096 skip=$first count=1 2>/dev/null | cksum
+}
+count() { "$posixtrace" dump -e "$1" "$log" 2>/dev/null | wc -l; }
+# attached OPTION...: traces for a moment
+attached() {
+	rm -f "$log"
+	run 0 attach -p $pid -o "$log" -d 100ms "$@"
+}
+
+start "$tmp/running"
+if ! "$posixtrace" attach -p $pid -o "$tmp/first" -d 1ms 2>"$tmp/err"; then
+	finish_program
+	skip "no process can be attached here: $(cat "$tmp/err")"
+fi
+before=$(code)
+
+attached --function '*@running' --probe 'shop:[pc]*'
+check "functions are traced" test "$(count func.enter)" -gt 0
+check "a probe is traced" test "$(count shop:probed)" -gt 0
+check "its semaphore is set" test "$(count shop:counted)" -gt 0
+check "the plan is printed" has err '^posixtrace: --probe: 2 probes are traced at 2 places$'
+check "the log is sound" "$posixtrace" verify "$log"
+check "the code is as before" test "$before" = "$(code)"
+for i in 1 2 3 4 5 6 7 8; do
+	attached --function 'fib*' --trace none
+	check "$i: one function is traced" test "$(count func.enter)" -gt 0
+	attached --probe shop:probed
+	check "$i: one probe is traced, no other, and no function" \
+		test "$(count shop:probed)" -gt 0 -a "$(count 'shop:c*')$(count func.enter)" = 00
+done
+check "after all that the code is as before" test "$before" = "$(code)"
+
+rm -f "$log"
+run 0 record -p $pid -o "$log" -d 100ms --function 'leaves' --probe 'shop:t*(u16)'
+check "record does the same" test "$(count func.leave)" -gt 0 -a "$(count shop:typed)" -gt 0
+check "types can be given" test "$("$posixtrace" stat "$log" | grep -c 'shop:typed: u16 arg1$')" -eq 1
+run 1 attach -p $pid -o "$tmp/none" --probe 'shop:typed(s32)'
+check "other types in the same process are refused" has err 'an earlier trace has given a probe other types'
+
+# A tracer that is killed leaves jumps, which the next one removes.
+"$posixtrace" attach -p $pid -o "$tmp/killed" --function 'fib*' 2>"$tmp/killed.err" &
+tracer=$!
+until grep -q traced "$tmp/killed.err" && test "$before" != "$(code)"; do
+	kill -0 $tracer 2>/dev/null || break
+	sleep 0.02
+done
+kill -KILL $tracer
+wait $tracer 2>/dev/null
+attached --function 'fib*'
+check "after a killed tracer functions are traced" test "$(count func.enter)" -gt 0
+check "after a killed tracer the code is as before" test "$before" = "$(code)"
+
+# What is refused.
+run 1 attach -p $pid -o "$tmp/none" --function nothing_of_this_name
+check "no match is an error" has err 'no function of process [0-9]* and its libraries matches'
+check "it makes no log" test ! -e "$tmp/none"
+run 1 attach -p $pid -o "$tmp/none" --function 'malloc@libc.so.6'
+check "the C library is refused" has err 'the trace itself uses this library'
+run 2 attach -p $pid -o "$tmp/none" --probe wrong
+finish_program
+check "the program found no wrong result" grep -qx 'ends 0' "$tmp/running.out"
+
+# A program that record has started, and is attached to meanwhile.
+start "$posixtrace" record -q -o "$tmp/outer" --trace time "$tmp/running"
+outer=$pid
+pid=$(pgrep -P $outer running)
+attached --function 'fib*'
+check "a process with the library is patched, too" test "$(count func.enter)" -gt 0
+pid=$outer
+finish_program
+check "it found no wrong result" grep -qx 'ends 0' "$tmp/running.out"
+
+finish

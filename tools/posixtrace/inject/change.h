@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * change.h - changes the code of a process while all its threads are stopped.
+ */
+#ifndef POSIXTRACE_INJECT_CHANGE_H
+#define POSIXTRACE_INJECT_CHANGE_H
+
+#include "inject/target.h"
+
+/*
+ * Writes the jumps that the shim has prepared and that are wanted, or restores the bytes of all
+ * that are written. Returns NULL, or the reason why nothing was changed. To be called in a process
+ * of its own: if it is killed, the kernel lets the threads go.
+ */
+const char *change_code(const struct target *target, bool writes);
+
+#endif
