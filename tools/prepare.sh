@@ -49,6 +49,7 @@ want_optional() {
 	want libdw-dev 'pc:libdw >= 0.178 libelf'
 	want libelf-dev pc:libelf
 	want libzydis-dev header:Zydis/Zydis.h
+	want liburing-dev pc:liburing
 	want systemtap-sdt-dev dtrace
 	want python3-dev python3-config
 }

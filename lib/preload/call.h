@@ -100,8 +100,9 @@ struct shim_wrapped {
 
 #define SHIM_LIST(...) __VA_ARGS__
 
-#define SHIM_TRACED(result_type, name, type, otherwise, params, args, failed, small, large, \
-		    strings) \
+/* error_ is the value of the field error: an error number, or 0. */
+#define SHIM_TRACED_AS(result_type, name, type, otherwise, params, args, error_, small, large, \
+		       strings) \
 	SHIM_NEXT(name, otherwise); \
 	SHIM_WRAPPED(name, type); \
 	SHIM_WRAPPER result_type name params \
@@ -127,7 +128,7 @@ struct shim_wrapped {
 					   sizeof large_); \
 		} \
 		result = next(name) args; \
-		record.error = (failed) ? errno : 0; \
+		record.error = (error_); \
 		const int32_t small_[] = { SHIM_LIST small }; \
 		const int64_t large_[] = { SHIM_LIST large }; \
 		const struct shim_string strings_[] = { SHIM_LIST strings }; \
@@ -138,6 +139,15 @@ struct shim_wrapped {
 					    sizeof strings_ / sizeof(struct shim_string)); \
 		return result; \
 	}
+
+#define SHIM_TRACED(result_type, name, type, otherwise, params, args, failed, small, large, \
+		    strings) \
+	SHIM_TRACED_AS(result_type, name, type, otherwise, params, args, (failed) ? errno : 0, \
+		       small, large, strings)
+
+/* A function that returns an error number and leaves errno, as posix_fallocate() does. */
+#define SHIM_ERROR(name, type, params, args, small, large, strings) \
+	SHIM_TRACED_AS(int, name, type, shim_no_error, params, args, result, small, large, strings)
 
 /*
  * The usual case: an int that is -1 after a failure. Other negative results are no errors. The

@@ -20,8 +20,6 @@
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/inotify.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
@@ -98,6 +96,7 @@ FXSTATAT(__fxstatat64, stat64)
 		 (SHIM_IN(path)))
 STATFS(statfs, statfs)
 STATFS(statfs64, statfs64)
+SHIM_ALIAS(__statfs, statfs);
 STATFS(statvfs, statvfs)
 STATFS(statvfs64, statvfs64)
 /*
@@ -166,6 +165,7 @@ ssize_t __readlink_chk(const char *path, char *to, size_t bytes, size_t room);
 ssize_t __readlinkat_chk(int folder, const char *path, char *to, size_t bytes, size_t room);
 char *__getcwd_chk(char *to, size_t bytes, size_t room);
 char *__realpath_chk(const char *path, char *to, size_t room);
+char *__getwd_chk(char *to, size_t room);
 
 /* The text of the link has no NUL; its length is the result of the call. */
 #define READLINK(name, params, args, folder) \
@@ -195,6 +195,12 @@ STRING(canonicalize_file_name, FILE_REALPATH, (const char *path), (path),
 STRING(getcwd, FILE_GETCWD, (char *to, size_t bytes), (to, bytes), (SHIM_OUT(result)))
 STRING(__getcwd_chk, FILE_GETCWD, (char *to, size_t bytes, size_t room), (to, bytes, room),
        (SHIM_OUT(result)))
+/* The memory of getwd() has PATH_MAX bytes. glibc calls it deprecated, and programs use it. */
+_Pragma("GCC diagnostic push")
+_Pragma("GCC diagnostic ignored \"-Wdeprecated-declarations\"")
+STRING(getwd, FILE_GETCWD, (char *to), (to), (SHIM_OUT(result)))
+_Pragma("GCC diagnostic pop")
+STRING(__getwd_chk, FILE_GETCWD, (char *to, size_t room), (to, room), (SHIM_OUT(result)))
 STRING(get_current_dir_name, FILE_GETCWD, (void), (), (SHIM_OUT(result)))
 /* After the call path is the name of the new folder. */
 STRING(mkdtemp, FILE_MKDTEMP, (char *path), (path), (SHIM_IN(path)))
@@ -245,6 +251,13 @@ SHIM_INT(mkfifoat, FILE_MKNOD, (int folder, const char *path, mode_t mode), (fol
 SHIM_INT(chdir, FILE_CHDIR, (const char *path), (path), (-1), (), (SHIM_IN(path)))
 SHIM_INT(fchdir, FILE_CHDIR, (int fd), (fd), (fd), (), (SHIM_IN(NULL)))
 
+/* They change the meaning of absolute paths: the later events of the process are below path. */
+SHIM_INT(chroot, FILE_CHROOT, (const char *path), (path), (), (), (SHIM_IN(path)))
+int pivot_root(const char *path, const char *to);
+/* to is the folder below which the old root is found afterwards. */
+SHIM_INT(pivot_root, FILE_PIVOT, (const char *path, const char *to), (path, to), (), (),
+	 (SHIM_IN(path), SHIM_IN(to)))
+
 /* The descriptor of a folder's stream; -1 before the call and after an error. */
 static int fd_of(DIR *stream)
 {
@@ -291,6 +304,29 @@ SHIM_TRACED(DIR *, fdopendir, FILE_OPENDIR, shim_no_pointer, (int fd), (fd), !re
 /* An event for each entry. The C library reads many entries with one system call. */
 READDIR(readdir, dirent)
 READDIR(readdir64, dirent64)
+
+/* The form that returns its error number, with memory of the program for the entry. */
+#define READDIR_R(name, entry) \
+	SHIM_ERROR(name, FILE_READDIR, (DIR *stream, struct entry *to, struct entry **found), \
+		   (stream, to, found), (dirfd(stream)), (), \
+		   (SHIM_OUT(!result && *found ? (*found)->d_name : NULL)))
+/* These are deprecated, too. */
+_Pragma("GCC diagnostic push")
+_Pragma("GCC diagnostic ignored \"-Wdeprecated-declarations\"")
+READDIR_R(readdir_r, dirent)
+READDIR_R(readdir64_r, dirent64)
+_Pragma("GCC diagnostic pop")
+
+/*
+ * Programs that read folders without a stream, as run-times of other languages do. result is a
+ * number of bytes, and 0 at the end. The names are not recorded.
+ */
+#define GETDENTS(name, params, args) \
+	SHIM_TRACED(ssize_t, name, FILE_GETDENTS, shim_no_number, params, args, result < 0, (fd), \
+		    ((int64_t)size, result), ())
+GETDENTS(getdents64, (int fd, void *to, size_t size), (fd, to, size))
+GETDENTS(getdirentries, (int fd, char *to, size_t size, off_t *base), (fd, to, size, base))
+GETDENTS(getdirentries64, (int fd, char *to, size_t size, off64_t *base), (fd, to, size, base))
 
 SHIM_NEXT(closedir, shim_no_number);
 SHIM_WRAPPED(closedir, FILE_CLOSEDIR);
@@ -341,6 +377,8 @@ SHIM_INT(fchmod, FILE_CHMOD, (int fd, mode_t mode), (fd, mode),
 	 (fd, (int32_t)mode, AT_EMPTY_PATH), (), (SHIM_IN(NULL)))
 SHIM_INT(fchmodat, FILE_CHMOD, (int folder, const char *path, mode_t mode, int flags),
 	 (folder, path, mode, flags), (folder, (int32_t)mode, flags), (), (SHIM_IN(path)))
+SHIM_INT(lchmod, FILE_CHMOD, (const char *path, mode_t mode), (path, mode),
+	 (AT_FDCWD, (int32_t)mode, AT_SYMLINK_NOFOLLOW), (), (SHIM_IN(path)))
 /* -1 as user or group leaves it unchanged. */
 SHIM_INT(chown, FILE_CHOWN, (const char *path, uid_t user, gid_t group), (path, user, group),
 	 (AT_FDCWD, (int32_t)user, (int32_t)group, 0), (), (SHIM_IN(path)))
@@ -383,22 +421,3 @@ SHIM_INT(utimensat, FILE_UTIMES,
 /* A null pointer as times is the present time. */
 SHIM_INT(futimens, FILE_UTIMES, (int fd, const struct timespec times[2]), (fd, times),
 	 (fd, AT_EMPTY_PATH), (), (SHIM_IN(NULL)))
-
-/* ------------------------------------------------------------------ mounts and watches */
-
-/* The type of the file system and its options are not recorded: options may be binary data. */
-SHIM_INT(mount, FILE_MOUNT,
-	 (const char *source, const char *path, const char *kind, unsigned long flags,
-	  const void *options),
-	 (source, path, kind, flags, options), (), ((int64_t)flags),
-	 (SHIM_IN(path), SHIM_IN(source)))
-/* umount() is umount2() without flags. */
-SHIM_INT(umount, FILE_UMOUNT, (const char *path), (path), (0), (), (SHIM_IN(path)))
-SHIM_INT(umount2, FILE_UMOUNT, (const char *path, int flags), (path, flags), (flags), (),
-	 (SHIM_IN(path)))
-/* Watches are numbers of their descriptor. Changes are read from it by read(2). */
-SHIM_INT(inotify_init, FILE_INOTIFY, (void), (), (result, 0), (), ())
-SHIM_INT(inotify_init1, FILE_INOTIFY, (int flags), (flags), (result, flags), (), ())
-SHIM_INT(inotify_add_watch, FILE_WATCH, (int fd, const char *path, uint32_t mask),
-	 (fd, path, mask), (fd, result, (int32_t)mask), (), (SHIM_IN(path)))
-SHIM_INT(inotify_rm_watch, FILE_UNWATCH, (int fd, int watch), (fd, watch), (fd, watch), (), ())

@@ -10,8 +10,10 @@
  */
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <unistd.h>
 
+#include "preload/io.h"
 #include "preload/shim.h"
 #include "preload/text.h"
 
@@ -44,6 +46,21 @@ static void finish_open(struct shim_call *call, struct open_data *data, const ch
 		.fd = -1, .error = ECANCELED, .folder = (folder_), .flags = (uint32_t)(flags_), \
 		.mode = (mode_) \
 	}
+
+/* For calls of syscall(2), which has no wrapper of one line. */
+void shim_put_open(const struct shim_opened *opened, const void *caller)
+{
+	struct open_data data = {
+		.fd = opened->fd, .folder = opened->folder, .flags = opened->flags,
+		.mode = opened->mode
+	};
+	struct shim_call call = { .len = 0 };
+
+	/* The duration ends before the path is copied, as for the wrappers. */
+	data.time = shim_now() - opened->began;
+	finish_open(&call, &data, opened->path);
+	shim_put(IO_OPEN, &data, call.len, caller);
+}
 
 /* Records an opening call. call_ is the real call. */
 #define TRACE_OPEN(folder_, flags_, mode_, path_, call_) \
@@ -94,6 +111,8 @@ static bool has_mode(int flags)
 /* The path is recorded as the program gave it: to resolve it would need a system call. */
 OPEN(open)
 OPEN(open64)
+SHIM_ALIAS(__open, open);
+SHIM_ALIAS(__open64, open64);
 
 /* The same relative to a folder. */
 #define OPENAT(name) \
@@ -161,6 +180,42 @@ OPEN_2(__open64_2)
 OPENAT_2(__openat_2)
 OPENAT_2(__openat64_2)
 
+SHIM_NEXT(open_by_handle_at, shim_no_number);
+
+/* The file is named by a number. folder is a descriptor of its file system. */
+SHIM_WRAPPER int open_by_handle_at(int folder, struct file_handle *handle, int flags)
+{
+	if (!shim_on(IO_OPEN))
+		return next(open_by_handle_at)(folder, handle, flags);
+	TRACE_OPEN(folder, flags, 0, NULL, next(open_by_handle_at)(folder, handle, flags));
+}
+
+/*
+ * posix_openpt(3) and getpt(3) have no path. The event is that of open(2), so that the descriptor
+ * has a name in dump.
+ */
+/* The multiplexer of terminals, which these functions open under its usual name. */
+static const char multiplexer[] = "/dev/ptmx";
+
+SHIM_NEXT(posix_openpt, shim_no_number);
+
+SHIM_WRAPPER int posix_openpt(int flags)
+{
+	if (!shim_on(IO_OPEN))
+		return next(posix_openpt)(flags);
+	TRACE_OPEN(AT_FDCWD, flags, 0, multiplexer, next(posix_openpt)(flags));
+}
+
+SHIM_NEXT(getpt, shim_no_number);
+
+/* getpt() is posix_openpt(O_RDWR). */
+SHIM_WRAPPER int getpt(void)
+{
+	if (!shim_on(IO_OPEN))
+		return next(getpt)();
+	TRACE_OPEN(AT_FDCWD, O_RDWR, 0, multiplexer, next(getpt)());
+}
+
 /*
  * close(), fsync() and fdatasync(): all have a descriptor and no other argument. close() is a
  * cancellation point, and the descriptor is closed even if it fails with EINTR.
@@ -187,5 +242,6 @@ OPENAT_2(__openat64_2)
  * opened a file under the same number by then, and its event may come first.
  */
 ON_FD(close, IO_CLOSE)
+SHIM_ALIAS(__close, close);
 ON_FD(fsync, IO_FSYNC)
 ON_FD(fdatasync, IO_FDATASYNC)

@@ -22,12 +22,14 @@
 /* copy is the descriptor that now refers to the same file, or after an error the one asked for. */
 SHIM_INT(dup, IO_DUP, (int fd), (fd), (fd, result, 0), (), ())
 SHIM_INT(dup2, IO_DUP, (int fd, int copy), (fd, copy), (fd, result < 0 ? copy : result, 0), (), ())
+SHIM_ALIAS(__dup2, dup2);
 SHIM_INT(dup3, IO_DUP, (int fd, int copy, int flags), (fd, copy, flags),
 	 (fd, result < 0 ? copy : result, flags), (), ())
 
 /* The descriptors are read only after success, when the kernel has written them. */
 SHIM_INT(pipe, IO_PIPE, (int fds[2]), (fds), (result ? -1 : fds[0], result ? -1 : fds[1], 0), (),
 	 ())
+SHIM_ALIAS(__pipe, pipe);
 SHIM_INT(pipe2, IO_PIPE, (int fds[2], int flags), (fds, flags),
 	 (result ? -1 : fds[0], result ? -1 : fds[1], flags), (), ())
 
@@ -72,6 +74,7 @@ static bool has_value(int command)
 /* glibc has both names; on 64-bit systems they are one function. */
 FCNTL(fcntl)
 FCNTL(fcntl64)
+SHIM_ALIAS(__fcntl, fcntl);
 
 SHIM_NEXT(ioctl, shim_no_number);
 SHIM_WRAPPED(ioctl, IO_IOCTL);
@@ -141,6 +144,7 @@ SHIM_INT(timerfd_create, IO_TIMERFD, (clockid_t clock, int flags), (clock, flags
 SHIM_INT(timerfd_settime, IO_TIMERSET,
 	 (int fd, int flags, const struct itimerspec *time, struct itimerspec *old),
 	 (fd, flags, time, old), (fd, flags), (), ())
+SHIM_INT(timerfd_gettime, IO_TIMERGET, (int fd, struct itimerspec *time), (fd, time), (fd), (), ())
 /* old is -1 for a new descriptor. The set of signals is not recorded. */
 SHIM_INT(signalfd, IO_SIGNALFD, (int old, const sigset_t *set, int flags), (old, set, flags),
 	 (result, old, flags), (), ())

@@ -55,6 +55,84 @@ struct fopen_data {
 FOPEN(fopen)
 FOPEN(fopen64)
 
+/*
+ * A stream that the C library opens without a path, or for a descriptor that the program has. The
+ * mode is a constant or an argument.
+ */
+#define STREAM(name, params, args, mode_) \
+	SHIM_NEXT(name, shim_no_pointer); \
+	SHIM_WRAPPER FILE *name params \
+	{ \
+		struct fopen_data data; \
+		FILE *file; \
+		if (!shim_on(IO_FOPEN)) \
+			return next(name) args; \
+		data.fd = -1; \
+		data.error = ECANCELED; \
+		data.file = 0; \
+		SHIM_CALL(IO_FOPEN, data); \
+		call.len = offsetof(struct fopen_data, text); \
+		file = next(name) args; \
+		data.error = file ? 0 : errno; \
+		data.file = (uint64_t)(uintptr_t)file; \
+		data.fd = file ? fileno(file) : -1; \
+		call.len += shim_text_unsure(data.text, MODE_BYTES, mode_); \
+		call.len += shim_text((char *)&data + call.len, MODE_BYTES, NULL); \
+		return file; \
+	}
+
+/*
+ * The descriptor has its name already, from the event that made it. fclose() closes it, so that its
+ * name ends with the stream.
+ */
+STREAM(fdopen, (int fd, const char *mode), (fd, mode), mode)
+/* The file has no name, and ends with the stream. */
+STREAM(tmpfile, (void), (), "w+")
+STREAM(tmpfile64, (void), (), "w+")
+
+/* The fields of io.freopen. text has the mode and the path, as in io.fopen. */
+struct freopen_data {
+	uint64_t time;
+	int32_t fd, error;
+	uint64_t file;
+	int32_t old;
+	char text[SHIM_TEXT];
+};
+
+/*
+ * freopen(3) closes the descriptor of the stream and opens the path, usually under the same number.
+ * After an error the stream is closed, too. A null pointer as the path changes the mode only.
+ */
+#define FREOPEN(name) \
+	SHIM_NEXT(name, shim_no_pointer); \
+	SHIM_WRAPPER FILE *name(const char *path, const char *mode, FILE *stream) \
+	{ \
+		struct freopen_data data; \
+		size_t len; \
+		FILE *file; \
+		if (!shim_on(IO_FREOPEN)) \
+			return next(name)(path, mode, stream); \
+		/* A stream of memory has no descriptor, and fileno() sets errno. */ \
+		const int saved = errno; \
+		data.old = fileno(stream); \
+		errno = saved; \
+		data.fd = -1; \
+		data.error = ECANCELED; \
+		data.file = (uint64_t)(uintptr_t)stream; \
+		SHIM_CALL(IO_FREOPEN, data); \
+		call.len = offsetof(struct freopen_data, text); \
+		file = next(name)(path, mode, stream); \
+		data.error = file ? 0 : errno; \
+		data.fd = file ? fileno(file) : -1; \
+		len = shim_text_unsure(data.text, MODE_BYTES, mode); \
+		len += shim_text_after(data.text + len, sizeof data.text - len, path, data.error); \
+		call.len += len; \
+		return file; \
+	}
+
+FREOPEN(freopen)
+FREOPEN(freopen64)
+
 SHIM_NEXT(fclose, shim_no_number);
 
 /*

@@ -5,6 +5,7 @@
  * Each function of <unistd.h>, <sys/uio.h> and <sys/sendfile.h> that transfers bytes through a
  * descriptor has one line below. The data transferred is not recorded, only its size.
  */
+#include <sys/eventfd.h>
 #include <sys/sendfile.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -54,6 +55,8 @@ TRANSFER(read, IO_READ, (int fd, void *buffer, size_t size), (fd, buffer, size),
 	 result)
 TRANSFER(write, IO_WRITE, (int fd, const void *buffer, size_t size), (fd, buffer, size), fd, size,
 	 0, result)
+SHIM_ALIAS(__read, read);
+SHIM_ALIAS(__write, write);
 TRANSFER(__read_chk, IO_READ, (int fd, void *buffer, size_t size, size_t room),
 	 (fd, buffer, size, room), fd, size, 0, result)
 /*
@@ -72,6 +75,8 @@ TRANSFER(pwrite, IO_PWRITE, (int fd, const void *buffer, size_t size, off_t offs
 	 (fd, buffer, size, offset), fd, size, offset, offset)
 TRANSFER(pwrite64, IO_PWRITE, (int fd, const void *buffer, size_t size, off64_t offset),
 	 (fd, buffer, size, offset), fd, size, offset, offset)
+SHIM_ALIAS(__pread64, pread64);
+SHIM_ALIAS(__pwrite64, pwrite64);
 /*
  * Several buffers at once. size is their number, because the sizes are in memory of the program
  * that may be invalid.
@@ -108,3 +113,28 @@ TRANSFER(sendfile, IO_SENDFILE, (int fd, int from, off_t *offset, size_t size),
 	 (fd, from, offset, size), fd, size, from, offset)
 TRANSFER(sendfile64, IO_SENDFILE, (int fd, int from, off64_t *offset, size_t size),
 	 (fd, from, offset, size), fd, size, from, offset)
+
+/*
+ * eventfd_read() and eventfd_write() transfer 8 bytes and return 0. The event has the bytes, as for
+ * read() and write() of the descriptor.
+ */
+#define COUNTER(name, type, value_type) \
+	SHIM_NEXT(name, shim_no_number); \
+	SHIM_WRAPPER int name(int fd, value_type value) \
+	{ \
+		if (!shim_on(type)) \
+			return next(name)(fd, value); \
+		struct transfer data = { \
+			.fd = fd, .error = ECANCELED, .size = sizeof(eventfd_t), .result = -1 \
+		}; \
+		SHIM_CALL(type, data); \
+		/* The types of read() and write() have no offset. */ \
+		call.len = offsetof(struct transfer, offset); \
+		int result = next(name)(fd, value); \
+		data.result = result ? -1 : (int64_t)sizeof(eventfd_t); \
+		data.error = result ? errno : 0; \
+		return result; \
+	}
+/* The value itself is not recorded: it is data. */
+COUNTER(eventfd_read, IO_READ, eventfd_t *)
+COUNTER(eventfd_write, IO_WRITE, eventfd_t)

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "preload/address.h"
+#include "preload/call.h"
 #include "preload/shim.h"
 #include "preload/text.h"
 
@@ -114,6 +115,7 @@ static size_t put_readable(char *to, const struct sockaddr *address, socklen_t b
  * seen.
  */
 NAMED(connect, NET_CONNECT)
+SHIM_ALIAS(__connect, connect);
 NAMED(bind, NET_BIND)
 
 /* The fields of net.accept. */
@@ -167,6 +169,36 @@ static void finish_accept(struct shim_call *call, struct accepted *data,
 ACCEPT(accept, (int fd, __SOCKADDR_ARG address, socklen_t *bytes), (fd, address, bytes))
 ACCEPT(accept4, (int fd, __SOCKADDR_ARG address, socklen_t *bytes, int flags),
        (fd, address, bytes, flags))
+
+/*
+ * getsockname() and getpeername(). The address is that of the descriptor itself, so that a reader
+ * of the log learns of a port that the kernel chose.
+ */
+#define NAME_OF(name, type) \
+	SHIM_NEXT(name, shim_no_number); \
+	SHIM_WRAPPED(name, type); \
+	SHIM_WRAPPER int name(int fd, __SOCKADDR_ARG address, socklen_t *bytes) \
+	{ \
+		if (!shim_on(type)) \
+			return next(name)(fd, address, bytes); \
+		struct named data; \
+		data.fd = fd; \
+		data.error = ECANCELED; \
+		/* The kernel replaces the size of the memory by that of the address. */ \
+		socklen_t room = shim_address_room(address.__sockaddr__, bytes); \
+		SHIM_CALL(type, data); \
+		call.len = offsetof(struct named, address); \
+		int result = next(name)(fd, address, bytes); \
+		data.error = result < 0 ? errno : 0; \
+		call.len += shim_address(data.address, result ? NULL : address.__sockaddr__, \
+					 result ? 0 : *bytes < room ? *bytes : room); \
+		return result; \
+	}
+
+/* Its own address: after bind() to port 0 the only way to learn the port. */
+NAME_OF(getsockname, NET_GETSOCKNAME)
+/* ENOTCONN is the usual way to find out that a connection has ended. */
+NAME_OF(getpeername, NET_GETPEERNAME)
 
 /* listen() and shutdown(): both have a descriptor and a number. */
 #define ON_SOCKET(name, type) \

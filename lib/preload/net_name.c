@@ -18,6 +18,35 @@ SHIM_TRACED(int, getaddrinfo, NET_LOOKUP, shim_no_number,
 	    (node, service, hints, found), result == EAI_SYSTEM, (result), (),
 	    (SHIM_IN_IF(node, !result), SHIM_IN_IF(service, !result)))
 
+/*
+ * The older functions have an error code of their own, which is in h_errno or in memory of the
+ * program. They have read the name if they found it.
+ */
+#define HOST(name, params, args) \
+	SHIM_TRACED(struct hostent *, name, NET_HOST, shim_no_pointer, params, args, false, \
+		    (result && result != (struct hostent *)-1 ? 0 : h_errno), (), \
+		    (SHIM_IN_IF(node, result)))
+HOST(gethostbyname, (const char *node), (node))
+HOST(gethostbyname2, (const char *node, int family), (node, family))
+
+/*
+ * The result is an error number of its own kind: 0 also if the name was not found.
+ * *found is NULL, and *code is set, after a failure. Before the call both have any value.
+ */
+#define HOST_R(name, params, args) \
+	SHIM_ERROR(name, NET_HOST, params, args, \
+		   (result == 0 && *found ? 0 : result == -1 ? -1 : *code), (), \
+		   (SHIM_IN_IF(node, !result)))
+/* ERANGE: the memory is too small, and the program tries again with more. */
+HOST_R(gethostbyname_r,
+       (const char *node, struct hostent *to, char *room, size_t bytes, struct hostent **found,
+	int *code),
+       (node, to, room, bytes, found, code))
+HOST_R(gethostbyname2_r,
+       (const char *node, int family, struct hostent *to, char *room, size_t bytes,
+	struct hostent **found, int *code),
+       (node, family, to, room, bytes, found, code))
+
 /* The texts are results, in memory of the program. It may ask for one of them only. */
 SHIM_TRACED(int, getnameinfo, NET_NAME, shim_no_number,
 	    (const struct sockaddr *address, socklen_t bytes, char *node, socklen_t node_bytes,

@@ -59,6 +59,7 @@ ssize_t __recvfrom_chk(int fd, void *buffer, size_t size, size_t room, int flags
  */
 MESSAGE(ssize_t, send, NET_SEND, (int fd, const void *buffer, size_t size, int flags),
 	(fd, buffer, size, flags), size, 0, (void)0)
+SHIM_ALIAS(__send, send);
 MESSAGE(ssize_t, recv, NET_RECV, (int fd, void *buffer, size_t size, int flags),
 	(fd, buffer, size, flags), size, 0, (void)0)
 MESSAGE(ssize_t, __recv_chk, NET_RECV, (int fd, void *buffer, size_t size, size_t limit, int flags),

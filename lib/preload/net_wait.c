@@ -87,6 +87,7 @@ int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout
  */
 WAIT(poll, NET_POLL, (struct pollfd *fds, nfds_t count, int timeout), (fds, count, timeout), count,
      of_ms(timeout))
+SHIM_ALIAS(__poll, poll);
 WAIT(__poll_chk, NET_POLL, (struct pollfd *fds, nfds_t count, int timeout, size_t room),
      (fds, count, timeout, room), count, of_ms(timeout))
 WAIT(ppoll, NET_POLL,
@@ -99,6 +100,7 @@ WAIT(__ppoll_chk, NET_POLL,
 WAIT(select, NET_SELECT,
      (int count, fd_set *reads, fd_set *writes, fd_set *excepts, struct timeval *timeout),
      (count, reads, writes, excepts, timeout), count, of_timeval(timeout, data.error))
+SHIM_ALIAS(__select, select);
 WAIT(pselect, NET_SELECT,
      (int count, fd_set *reads, fd_set *writes, fd_set *excepts, const struct timespec *timeout,
       const sigset_t *mask),

@@ -6,6 +6,8 @@
  * recorded only if it inherits one. vfork() is in process_vfork.c, and functions that execute
  * programs in process_exec.c and process_spawn.c.
  */
+#include <pty.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <unistd.h>
@@ -86,6 +88,52 @@ static void child_begins(const void *caller)
 
 FORK(fork)
 FORK(_Fork)
+SHIM_ALIAS(__fork, fork);
+
+SHIM_NEXT(forkpty, shim_no_number);
+
+/*
+ * A child on a new terminal. Its descriptors 0 to 2 are the terminal, which no event shows.
+ * The fork handlers of the shim run in it, as after fork().
+ */
+SHIM_WRAPPER pid_t forkpty(int *master, char *name, const struct termios *mode,
+			   const struct winsize *size)
+{
+	struct {
+		uint64_t time;
+		int32_t child, error;
+	} data;
+
+	if (!shim_on(PROCESS_FORK))
+		return next(forkpty)(master, name, mode, size);
+	/* SHIM_CALL() is not used, because its cleanup would run in the child, too. */
+	data.time = shim_now();
+	data.child = next(forkpty)(master, name, mode, size);
+	if (data.child == 0) {
+		child_begins(shim_caller());
+		return 0;
+	}
+	data.error = data.child < 0 ? errno : 0;
+	data.time = shim_now() - data.time;
+	shim_put(PROCESS_FORK, &data, sizeof data, shim_caller());
+	return data.child;
+}
+
+SHIM_NEXT(daemon, shim_no_number);
+
+/*
+ * daemon(3) returns in the child only. The parent ends inside the C library, with the status 0 and
+ * without an event.
+ */
+SHIM_WRAPPER int daemon(int stays, int keeps)
+{
+	/* The C library forks by its own fork(), which calls the fork handlers of the shim. */
+	int result = next(daemon)(stays, keeps);
+
+	if (!result && shim_on(PROCESS_CHILD))
+		child_begins(shim_caller());
+	return result;
+}
 
 /*
  * Records a call that ends the process, before it. by is the name of the function that was
@@ -119,3 +167,17 @@ EXIT(exit)
 EXIT(_exit)
 EXIT(_Exit)
 EXIT(quick_exit)
+
+SHIM_NEXT(abort, shim_no_return);
+
+/*
+ * The event precedes the signal. The status is that of a shell for SIGABRT. A handler may leave by
+ * longjmp(), and then the program goes on after this event.
+ */
+SHIM_WRAPPER void abort(void)
+{
+	if (shim_on(PROCESS_EXIT))
+		put_exit(128 + SIGABRT, "abort", shim_caller());
+	next(abort)();
+	__builtin_unreachable();
+}

@@ -5,7 +5,9 @@
  * An event follows its call. A process that kills itself therefore has no event of it; the process
  * that waits for it has the status.
  */
+#include <pthread.h>
 #include <signal.h>
+#include <sys/pidfd.h>
 #include <sys/resource.h>
 
 #include "preload/call.h"
@@ -23,6 +25,29 @@ SHIM_INT(sigqueue, PROCESS_KILL, (pid_t pid, int signal, const union sigval valu
 /* raise(3) signals the calling thread. The event has the process, as that of kill(2). */
 SHIM_TRACED(int, raise, PROCESS_KILL, shim_no_number, (int signal), (signal), result != 0,
 	    (shim_pid(), signal), (), ())
+
+/* The former name of raise(). */
+SHIM_TRACED(int, gsignal, PROCESS_KILL, shim_no_number, (int signal), (signal), result != 0,
+	    (shim_pid(), signal), (), ())
+/* A thread of this process. Both functions return an error number. */
+SHIM_ERROR(pthread_kill, PROCESS_KILL, (pthread_t thread, int signal), (thread, signal),
+	   (shim_pid(), signal), (), ())
+SHIM_ERROR(pthread_sigqueue, PROCESS_KILL, (pthread_t thread, int signal, const union sigval value),
+	   (thread, signal, value), (shim_pid(), signal), (), ())
+
+/*
+ * Descriptors of processes, and a signal by one. They have a name in dump, as all descriptors that
+ * an event makes.
+ */
+SHIM_INT(pidfd_open, PROCESS_PIDFD, (pid_t pid, unsigned flags), (pid, flags),
+	 (result, pid, (int32_t)flags), (), ())
+/* A signal by a descriptor cannot reach a later process with the same number. */
+SHIM_INT(pidfd_send_signal, PROCESS_PIDFD_KILL,
+	 (int fd, int signal, siginfo_t *info, unsigned flags), (fd, signal, info, flags),
+	 (fd, signal), (), ())
+/* fd is a copy of the descriptor of in another process. */
+SHIM_INT(pidfd_getfd, PROCESS_PIDFD_GET, (int process, int of, unsigned flags),
+	 (process, of, flags), (result, process, of), (), ())
 
 /*
  * A limit that a call has set or got. 0 after an error, when it may not be readable. getrlimit()

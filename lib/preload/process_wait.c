@@ -59,6 +59,8 @@ struct wait_data {
 /* wait() is waitpid() for any child, without options. */
 WAIT(wait, (int *status), (status), -1, 0)
 WAIT(waitpid, (pid_t child, int *status, int options), (child, status, options), child, options)
+SHIM_ALIAS(__wait, wait);
+SHIM_ALIAS(__waitpid, waitpid);
 /* wait3() and wait4() also return the use of resources, which is not recorded. */
 WAIT(wait3, (int *status, int options, struct rusage *usage), (status, options, usage), -1, options)
 WAIT(wait4, (pid_t child, int *status, int options, struct rusage *usage),

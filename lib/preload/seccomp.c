@@ -11,11 +11,15 @@
  */
 #include <linux/seccomp.h>
 #include <stdarg.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "preload/call.h"
+#include "preload/seccomp.h"
 #include "preload/shim.h"
+#include "preload/text.h"
 
 #ifndef PR_SET_SYSCALL_USER_DISPATCH
 #define PR_SET_SYSCALL_USER_DISPATCH 59
@@ -27,20 +31,14 @@
  */
 enum limit { LIMIT_NONE, LIMIT_FILTER, LIMIT_STRICT, LIMIT_CLOCK, LIMIT_CLOCK_NO_MORE };
 
-/* flags are those of seccomp(2). */
-struct change {
-	enum limit limit;
-	uint32_t flags;
-};
-
 /*
  * Determines the effect of prctl(). Programs pass a null filter to find out whether the kernel
  * supports filters; that installs none. PR_SET_SYSCALL_USER_DISPATCH makes system calls outside
  * of a range signal SIGSYS, so that it is treated as a filter.
  */
-static struct change of_prctl(int option, unsigned long value, unsigned long filter)
+static struct shim_change of_prctl(int option, unsigned long value, unsigned long filter)
 {
-	struct change change = { LIMIT_NONE, 0 };
+	struct shim_change change = { LIMIT_NONE, 0 };
 
 	if (option == PR_SET_SECCOMP && value == SECCOMP_MODE_STRICT)
 		change.limit = LIMIT_STRICT;
@@ -56,9 +54,9 @@ static struct change of_prctl(int option, unsigned long value, unsigned long fil
 }
 
 /* Determines the effect of a system call that a program makes through syscall(). */
-static struct change of_syscall(long number, long a, long b, long c)
+struct shim_change shim_change_of(long number, long a, long b, long c)
 {
-	struct change change = { LIMIT_NONE, 0 };
+	struct shim_change change = { LIMIT_NONE, 0 };
 
 	if (number == SYS_prctl)
 		return of_prctl((int)a, (unsigned long)b, (unsigned long)c);
@@ -76,7 +74,7 @@ static struct change of_syscall(long number, long a, long b, long c)
  * Records the change. It is called after a filter is installed, and before strict mode, in which
  * no event is possible.
  */
-static void put_seccomp(struct change change, int error, const void *caller)
+static void put_seccomp(struct shim_change change, int error, const void *caller)
 {
 	/* The fields of process.seccomp. */
 	const struct {
@@ -94,7 +92,7 @@ static void put_seccomp(struct change change, int error, const void *caller)
  * Prepares the library, before the call. If the call fails, the process remains quiet, because
  * that state is never left.
  */
-static void before_change(struct change change, const void *caller)
+void shim_before_change(struct shim_change change, const void *caller)
 {
 	if (change.limit == LIMIT_FILTER || change.limit == LIMIT_STRICT) {
 		posix_trace_confine_np(change.flags & SECCOMP_FILTER_FLAG_TSYNC ?
@@ -110,7 +108,7 @@ static void before_change(struct change change, const void *caller)
 }
 
 /* Completes after the call: undoes what does not apply after a failure, and records a filter. */
-static void after_change(struct change change, long result, const void *caller)
+void shim_after_change(struct shim_change change, long result, const void *caller)
 {
 	const bool failed = result < 0;
 
@@ -122,7 +120,35 @@ static void after_change(struct change change, long result, const void *caller)
 		put_seccomp(change, failed ? errno : 0, caller);
 }
 
+/* The kernel reads and writes so many bytes of a thread's name, with its NUL. */
+#define NAME_BYTES 16
+
+/*
+ * Records a call that has no event process.seccomp. value is the second argument. For PR_SET_NAME
+ * it is a string, which a call that succeeded has read up to its NUL or 16 bytes.
+ */
+static void put_prctl(int option, unsigned long value, int result, const void *caller)
+{
+	struct {
+		int32_t option, result, error;
+		/* The schema has no gaps, so that the 64-bit field is two halves here. */
+		uint32_t value[2];
+		char name[NAME_BYTES];
+	} data = { .option = option, .result = result, .error = result == -1 ? errno : 0 };
+	const uint64_t number = value;
+	size_t len = 0;
+
+	memcpy(data.value, &number, sizeof number);
+	if (option == PR_SET_NAME && !result)
+		len = strnlen((const char *)value, NAME_BYTES - 1);
+	/* data.name ends with a NUL in any case. */
+	if (len)
+		memcpy(data.name, (const char *)value, len);
+	shim_put(PROCESS_PRCTL, &data, offsetof(__typeof__(data), name) + len + 1, caller);
+}
+
 SHIM_NEXT(prctl, shim_no_number);
+SHIM_WRAPPED(prctl, PROCESS_PRCTL);
 
 /*
  * prctl(2) has up to four further arguments. Reading those that the caller did not pass yields
@@ -131,7 +157,7 @@ SHIM_NEXT(prctl, shim_no_number);
 SHIM_WRAPPER int prctl(int option, ...)
 {
 	unsigned long argument[4];
-	struct change change;
+	struct shim_change change;
 	va_list list;
 	int result;
 
@@ -140,88 +166,12 @@ SHIM_WRAPPER int prctl(int option, ...)
 		argument[i] = va_arg(list, unsigned long);
 	va_end(list);
 	change = of_prctl(option, argument[0], argument[1]);
-	before_change(change, shim_caller());
+	shim_before_change(change, shim_caller());
 	result = next(prctl)(option, argument[0], argument[1], argument[2], argument[3]);
-	after_change(change, result, shim_caller());
+	shim_after_change(change, result, shim_caller());
+	/* The others have events of their own, or have ended those of this thread. */
+	if ((change.limit == LIMIT_NONE || change.limit == LIMIT_CLOCK_NO_MORE) &&
+	    shim_on(PROCESS_PRCTL))
+		put_prctl(option, argument[0], result, shim_caller());
 	return result;
 }
-
-SHIM_NEXT(syscall, shim_no_number);
-
-/*
- * The assembly below jumps to it with the arguments of syscall(), so that its return address is
- * that of syscall()'s caller.
- */
-__attribute__((used)) long shim_syscall(long number, long a, long b, long c, long d, long e,
-					long f);
-__attribute__((used, visibility("hidden"))) _Atomic(void *) shim_syscall_next;
-
-long shim_syscall(long number, long a, long b, long c, long d, long e, long f)
-{
-	struct change change = of_syscall(number, a, b, c);
-	long result;
-
-	before_change(change, shim_caller());
-	result = next(syscall)(number, a, b, c, d, e, f);
-	after_change(change, result, shim_caller());
-	return result;
-}
-
-/*
- * The assembly jumps to the real function by this variable. Before it is set, every call is
- * handled in C.
- */
-void shim_syscall_begin(void)
-{
-	atomic_store_explicit(&shim_syscall_next, next(syscall), memory_order_release);
-}
-
-/*
- * syscall(). A wrapper with a frame of its own would disturb calls that return twice, such as
- * clone(), or on another stack. All numbers but prctl and seccomp are passed on by a jump, with
- * the registers unchanged.
- */
-#if defined __x86_64__
-
-__asm__(
-	"	.text\n"
-	"	.globl syscall\n"
-	"	.type syscall, @function\n"
-	"	.p2align 4\n"
-	"syscall:\n"
-	"	.cfi_startproc\n"
-	"	endbr64\n"
-	"	cmpq $157, %rdi\n" /* SYS_prctl */
-	"	je shim_syscall\n"
-	"	cmpq $317, %rdi\n" /* SYS_seccomp */
-	"	je shim_syscall\n"
-	"	movq shim_syscall_next(%rip), %rax\n"
-	"	testq %rax, %rax\n"
-	"	je shim_syscall\n"
-	"	jmp *%rax\n"
-	"	.cfi_endproc\n"
-	"	.size syscall, . - syscall\n");
-
-#elif defined __aarch64__
-
-__asm__(
-	"	.text\n"
-	"	.globl syscall\n"
-	"	.type syscall, %function\n"
-	"	.p2align 4\n"
-	"syscall:\n"
-	"	.cfi_startproc\n"
-	"	hint #34\n" /* bti c */
-	"	cmp x0, #167\n" /* SYS_prctl */
-	"	b.eq 1f\n"
-	"	cmp x0, #277\n" /* SYS_seccomp */
-	"	b.eq 1f\n"
-	"	adrp x16, shim_syscall_next\n"
-	"	ldr x16, [x16, :lo12:shim_syscall_next]\n"
-	"	cbz x16, 1f\n"
-	"	br x16\n"
-	"1:	b shim_syscall\n"
-	"	.cfi_endproc\n"
-	"	.size syscall, . - syscall\n");
-
-#endif

@@ -41,6 +41,17 @@
 #define SHIM_WRAPPER __attribute__((visibility("default")))
 
 /*
+ * Another name of a wrapper in the same file. The C library exports some functions under two names,
+ * which are the same function.
+ */
+#define SHIM_ALIAS(name_, of_) \
+	_Pragma("GCC diagnostic push") \
+	_Pragma("GCC diagnostic ignored \"-Wmissing-attributes\"") \
+	SHIM_WRAPPER extern __typeof__(of_) name_ __attribute__((alias(#of_))); \
+	_Pragma("GCC diagnostic pop") \
+	extern int name_##_is_an_alias
+
+/*
  * shim_switch[type] points to a byte that is not 0 while the type may be traced: to
  * *posix_trace_active_np after the shim has begun, to a constant 1 before, and to a constant 0 if
  * the type was not chosen.

@@ -186,6 +186,8 @@ SHIM_WRAPPER int sigaction(int number, const struct sigaction *action, struct si
 	return result;
 }
 
+SHIM_ALIAS(__sigaction, sigaction);
+
 /*
  * signal() and its relatives. They set a handler without SA_SIGINFO. Their differences, such as
  * SA_RESTART, are in the real functions.

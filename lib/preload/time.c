@@ -5,6 +5,7 @@
  * asked is in nanoseconds. For clock_nanosleep() with TIMER_ABSTIME it is the moment of waking,
  * on that clock. The time is read after the call, when it is known to be readable.
  */
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -51,6 +52,11 @@ SLEEP(int, nanosleep, shim_no_number, (const struct timespec *wanted, struct tim
 SLEEP(int, clock_nanosleep, shim_no_error,
       (clockid_t clock, int flags, const struct timespec *wanted, struct timespec *left),
       (clock, flags, wanted, left), asked_of(wanted, data.error), result)
+SHIM_ALIAS(__nanosleep, nanosleep);
+/* It returns -1 if a handler interrupted it, another negative number after an error. */
+SLEEP(int, thrd_sleep, shim_no_number, (const struct timespec *wanted, struct timespec *left),
+      (wanted, left), asked_of(wanted, data.error),
+      result == -1 ? EINTR : result ? EINVAL : 0)
 /* Microseconds become nanoseconds; the type is unsigned, so that the product is positive. */
 SLEEP(int, usleep, shim_no_number, (useconds_t wanted), (wanted), (int64_t)wanted * 1000,
       result ? errno : 0)

@@ -45,6 +45,24 @@
 #define SHIM_SOCKET_TYPE \
 	"{|15:1=SOCK_STREAM,15:2=SOCK_DGRAM,15:3=SOCK_RAW,15:5=SOCK_SEQPACKET," \
 	"0x800=SOCK_NONBLOCK,0x80000=SOCK_CLOEXEC}"
+/*
+ * The option of a socket is the level times 2^32 plus the number, because a number means something
+ * else at each level. value is there for options of 1, 2, 4 or 8 bytes.
+ */
+#define SHIM_SOCKET_OPTION \
+	"s32 level{0=IPPROTO_IP,1=SOL_SOCKET,6=IPPROTO_TCP,17=IPPROTO_UDP,41=IPPROTO_IPV6," \
+	"270=SOL_NETLINK}; u32 bytes; x64 option{1=IP_TOS,2=IP_TTL,10=IP_MTU_DISCOVER," \
+	"11=IP_RECVERR,0x100000002=SO_REUSEADDR,0x100000003=SO_TYPE,0x100000004=SO_ERROR," \
+	"0x100000006=SO_BROADCAST,0x100000007=SO_SNDBUF,0x100000008=SO_RCVBUF," \
+	"0x100000009=SO_KEEPALIVE,0x10000000d=SO_LINGER,0x10000000f=SO_REUSEPORT," \
+	"0x100000010=SO_PASSCRED,0x100000011=SO_PEERCRED,0x100000014=SO_RCVTIMEO," \
+	"0x100000015=SO_SNDTIMEO,0x10000001a=SO_ATTACH_FILTER,0x10000001e=SO_ACCEPTCONN," \
+	"0x100000026=SO_PROTOCOL,0x100000027=SO_DOMAIN,0x600000001=TCP_NODELAY," \
+	"0x600000002=TCP_MAXSEG,0x600000003=TCP_CORK,0x600000004=TCP_KEEPIDLE," \
+	"0x600000005=TCP_KEEPINTVL,0x600000006=TCP_KEEPCNT,0x600000009=TCP_DEFER_ACCEPT," \
+	"0x60000000b=TCP_INFO,0x60000000c=TCP_QUICKACK,0x600000012=TCP_USER_TIMEOUT," \
+	"0x600000017=TCP_FASTOPEN,0x290000001a=IPV6_V6ONLY}; s64 value"
+
 /* How memory may be used, for mmap(2) and mprotect(2). */
 #define SHIM_PROTECTION "{|0=PROT_NONE,1=PROT_READ,2=PROT_WRITE,4=PROT_EXEC}"
 #define SHIM_MAP_FLAGS \
@@ -52,6 +70,15 @@
 	"0x20=MAP_ANONYMOUS,0x100=MAP_GROWSDOWN,0x2000=MAP_LOCKED,0x4000=MAP_NORESERVE," \
 	"0x8000=MAP_POPULATE,0x10000=MAP_NONBLOCK,0x20000=MAP_STACK,0x40000=MAP_HUGETLB," \
 	"0x100000=MAP_FIXED_NOREPLACE}"
+
+/* Requests of io_uring(7) that programs commonly use. Others are shown as numbers. */
+#define SHIM_URING_OPCODES \
+	"{0=NOP,1=READV,2=WRITEV,3=FSYNC,4=READ_FIXED,5=WRITE_FIXED,6=POLL_ADD,7=POLL_REMOVE," \
+	"9=SENDMSG,10=RECVMSG,11=TIMEOUT,12=TIMEOUT_REMOVE,13=ACCEPT,14=ASYNC_CANCEL," \
+	"15=LINK_TIMEOUT,16=CONNECT,17=FALLOCATE,18=OPENAT,19=CLOSE,20=FILES_UPDATE,21=STATX," \
+	"22=READ,23=WRITE,24=FADVISE,26=SEND,27=RECV,28=OPENAT2,29=EPOLL_CTL,30=SPLICE," \
+	"34=SHUTDOWN,35=RENAMEAT,36=UNLINKAT,37=MKDIRAT,40=MSG_RING,45=SOCKET,47=SEND_ZC," \
+	"48=SENDMSG_ZC}"
 
 #define SHIM_TYPES_SHIM(X) \
 	X(SHIM_LOST, SHIM, "posixtrace_shim_lost", \
@@ -64,69 +91,96 @@
  */
 #define SHIM_TYPES_ALLOC(X) \
 	X(ALLOC_MALLOC, ALLOC, "alloc.malloc", "u64 size; ptr result") \
+	/* size is that of one of count elements. */ \
 	X(ALLOC_CALLOC, ALLOC, "alloc.calloc", "u64 count; u64 size; ptr result") \
+	/* old is invalid afterwards unless result is NULL and size is not 0. */ \
 	X(ALLOC_REALLOC, ALLOC, "alloc.realloc", "ptr old; u64 size; ptr result") \
+	/* All functions that return memory at a multiple of alignment. */ \
 	X(ALLOC_ALIGNED, ALLOC, "alloc.aligned", "u64 alignment; u64 size; ptr result") \
 	X(ALLOC_FREE, ALLOC, "alloc.free", "ptr old") \
 	X(ALLOC_MMAP, ALLOC, "alloc.mmap", \
 	  "ns time; u64 size; x32 protection" SHIM_PROTECTION "; x32 flags" SHIM_MAP_FLAGS \
 	  "; fd fd; errno error; s64 offset; ptr result") \
+	/* result may differ from old: the memory has moved. */ \
 	X(ALLOC_MREMAP, ALLOC, "alloc.mremap", \
 	  "ns time; ptr old; u64 old_size; u64 size; x32 flags; errno error; ptr result") \
 	X(ALLOC_MUNMAP, ALLOC, "alloc.munmap", "ns time; ptr old; u64 size; errno error") \
 	X(ALLOC_MPROTECT, ALLOC, "alloc.mprotect", \
 	  "ns time; errno error; x32 protection" SHIM_PROTECTION "; ptr address; u64 size") \
+	/* Advice 4 and 8 give the memory back to the kernel. */ \
 	X(ALLOC_MADVISE, ALLOC, "alloc.madvise", \
 	  "ns time; errno error; s32 advice{0=MADV_NORMAL,1=MADV_RANDOM,2=MADV_SEQUENTIAL," \
 	  "3=MADV_WILLNEED,4=MADV_DONTNEED,8=MADV_FREE,9=MADV_REMOVE,10=MADV_DONTFORK," \
 	  "11=MADV_DOFORK,12=MADV_MERGEABLE,14=MADV_HUGEPAGE,15=MADV_NOHUGEPAGE," \
-	  "16=MADV_DONTDUMP,17=MADV_DODUMP,18=MADV_WIPEONFORK}; ptr address; u64 size")
+	  "16=MADV_DONTDUMP,17=MADV_DODUMP,18=MADV_WIPEONFORK}; ptr address; u64 size") \
+	/* Memory that is written to its file, and memory that is kept in RAM. */ \
+	X(ALLOC_MSYNC, ALLOC, "alloc.msync", \
+	  "ns time; errno error; x32 flags{|0=0,1=MS_ASYNC,2=MS_INVALIDATE,4=MS_SYNC}; " \
+	  "ptr address; u64 size") \
+	X(ALLOC_MLOCK, ALLOC, "alloc.mlock", \
+	  "ns time; errno error; s32 lock{0=unlock,1=lock}; x32 flags; ptr address; u64 size")
 
 #define SHIM_TYPES_IO(X) \
+	/* fd is -1 after an error. A relative path begins at folder. */ \
 	X(IO_OPEN, IO, "io.open", \
 	  "ns time; fd fd; errno error; " SHIM_FOLDER "; x32 flags" SHIM_OPEN_FLAGS \
 	  "; o32 mode; str path") \
+	/* The number may belong to another file by the time of the event. */ \
 	X(IO_CLOSE, IO, "io.close", "ns time; fd fd; errno error") \
+	/* A result of 0 is the end of the file. */ \
 	X(IO_READ, IO, "io.read", "ns time; fd fd; errno error; u64 size; s64 result") \
+	/* A result that is less than size is no error. */ \
 	X(IO_WRITE, IO, "io.write", "ns time; fd fd; errno error; u64 size; s64 result") \
+	/* The same at an offset; the position of the file does not change. */ \
 	X(IO_PREAD, IO, "io.pread", \
 	  "ns time; fd fd; errno error; u64 size; s64 result; s64 offset") \
 	X(IO_PWRITE, IO, "io.pwrite", \
 	  "ns time; fd fd; errno error; u64 size; s64 result; s64 offset") \
+	/* Several parts of memory: size is not known without reading them. */ \
 	X(IO_READV, IO, "io.readv", "ns time; fd fd; errno error; u64 parts; s64 result") \
 	X(IO_WRITEV, IO, "io.writev", "ns time; fd fd; errno error; u64 parts; s64 result") \
 	X(IO_PREADV, IO, "io.preadv", \
 	  "ns time; fd fd; errno error; u64 parts; s64 result; s64 offset") \
 	X(IO_PWRITEV, IO, "io.pwritev", \
 	  "ns time; fd fd; errno error; u64 parts; s64 result; s64 offset") \
+	/* fd is written, and from is the descriptor that is read. */ \
 	X(IO_SENDFILE, IO, "io.sendfile", \
 	  "ns time; fd fd; errno error; u64 size; s64 result; s64 from") \
+	/* Wait until the device has the data. */ \
 	X(IO_FSYNC, IO, "io.fsync", "ns time; fd fd; errno error") \
 	X(IO_FDATASYNC, IO, "io.fdatasync", "ns time; fd fd; errno error") \
+	/* Streams of <stdio.h>; fd is the descriptor of the stream. */ \
 	X(IO_FOPEN, IO, "io.fopen", \
 	  "ns time; fd fd; errno error; ptr file; str mode; str path") \
 	X(IO_FCLOSE, IO, "io.fclose", "ns time; fd fd; errno error; ptr file") \
+	/* After an error copy is the number that the program asked for. */ \
 	X(IO_DUP, IO, "io.dup", "ns time; errno error; fd fd; fd copy; x32 flags" SHIM_FD_FLAGS) \
+	/* fd is the end that is read. */ \
 	X(IO_PIPE, IO, "io.pipe", \
 	  "ns time; errno error; fd fd; fd write; x32 flags" SHIM_OPEN_FLAGS) \
+	/* value is a number or an address, as the command says. */ \
 	X(IO_FCNTL, IO, "io.fcntl", \
 	  "ns time; errno error; fd fd; s32 command{0=F_DUPFD,1=F_GETFD,2=F_SETFD,3=F_GETFL," \
 	  "4=F_SETFL,5=F_GETLK,6=F_SETLK,7=F_SETLKW,8=F_SETOWN,9=F_GETOWN,10=F_SETSIG," \
 	  "11=F_GETSIG,36=F_OFD_GETLK,37=F_OFD_SETLK,38=F_OFD_SETLKW,1024=F_SETLEASE," \
 	  "1025=F_GETLEASE,1026=F_NOTIFY,1030=F_DUPFD_CLOEXEC,1031=F_SETPIPE_SZ," \
 	  "1032=F_GETPIPE_SZ,1033=F_ADD_SEALS,1034=F_GET_SEALS}; s32 result; s64 value") \
+	/* Requests depend on the device; those of terminals and some files have names. */ \
 	X(IO_IOCTL, IO, "io.ioctl", \
 	  "ns time; errno error; fd fd; s32 result; x64 request{0x5401=TCGETS,0x5402=TCSETS," \
 	  "0x5403=TCSETSW,0x5404=TCSETSF,0x540f=TIOCGPGRP,0x5410=TIOCSPGRP,0x5413=TIOCGWINSZ," \
 	  "0x5414=TIOCSWINSZ,0x541b=FIONREAD,0x5421=FIONBIO,0x5450=FIONCLEX,0x5451=FIOCLEX," \
 	  "0x40049409=FICLONE}; x64 value") \
+	/* The duration is the wait for the lock of another process. */ \
 	X(IO_FLOCK, IO, "io.flock", \
 	  "ns time; errno error; fd fd; x32 operation{|1=LOCK_SH,2=LOCK_EX,8=LOCK_UN,4=LOCK_NB}") \
+	/* Bytes between descriptors without memory of the program. */ \
 	X(IO_SPLICE, IO, "io.splice", \
 	  "ns time; errno error; fd fd; fd to; x32 flags{|0=0,1=SPLICE_F_MOVE," \
 	  "2=SPLICE_F_NONBLOCK,4=SPLICE_F_MORE,8=SPLICE_F_GIFT}; u64 size; s64 result") \
 	X(IO_COPY, IO, "io.copy_file_range", \
 	  "ns time; errno error; fd fd; fd to; u64 size; s64 result") \
+	/* Descriptors without a file in any folder. */ \
 	X(IO_MEMFD, IO, "io.memfd_create", \
 	  "ns time; errno error; fd fd; x32 flags{|0=0,1=MFD_CLOEXEC,2=MFD_ALLOW_SEALING," \
 	  "4=MFD_HUGETLB}; str name") \
@@ -138,18 +192,70 @@
 	  "7=CLOCK_BOOTTIME}; x32 flags" SHIM_FD_FLAGS) \
 	X(IO_TIMERSET, IO, "io.timerfd_settime", "ns time; errno error; fd fd; x32 flags") \
 	X(IO_SIGNALFD, IO, "io.signalfd", "ns time; errno error; fd fd; fd old; x32 flags" \
-	  SHIM_FD_FLAGS)
+	  SHIM_FD_FLAGS) \
+	/* fd is the new descriptor of the stream; old, which is closed, is usually the same. */ \
+	X(IO_FREOPEN, IO, "io.freopen", \
+	  "ns time; fd fd; errno error; ptr file; fd old; str mode; str path") \
+	/* result is the position from the beginning of the file. */ \
+	X(IO_LSEEK, IO, "io.lseek", \
+	  "ns time; errno error; fd fd; s32 whence{0=SEEK_SET,1=SEEK_CUR,2=SEEK_END,3=SEEK_DATA," \
+	  "4=SEEK_HOLE}; s64 offset; s64 result") \
+	/* last is included, and is 4294967295 for all above first. */ \
+	X(IO_CLOSE_RANGE, IO, "io.close_range", \
+	  "ns time; errno error; u32 first; u32 last; " \
+	  "x32 flags{|0=0,2=CLOSE_RANGE_UNSHARE,4=CLOSE_RANGE_CLOEXEC}") \
+	/* Mode 0 also for posix_fallocate(). */ \
+	X(IO_FALLOCATE, IO, "io.fallocate", \
+	  "ns time; errno error; fd fd; x32 mode{|0=0,1=FALLOC_FL_KEEP_SIZE," \
+	  "2=FALLOC_FL_PUNCH_HOLE,8=FALLOC_FL_COLLAPSE_RANGE,0x10=FALLOC_FL_ZERO_RANGE," \
+	  "0x20=FALLOC_FL_INSERT_RANGE," \
+	  "0x40=FALLOC_FL_UNSHARE_RANGE}; s64 offset; s64 length") \
+	X(IO_FADVISE, IO, "io.fadvise", \
+	  "ns time; errno error; fd fd; s32 advice{0=POSIX_FADV_NORMAL,1=POSIX_FADV_RANDOM," \
+	  "2=POSIX_FADV_SEQUENTIAL,3=POSIX_FADV_WILLNEED,4=POSIX_FADV_DONTNEED," \
+	  "5=POSIX_FADV_NOREUSE}; s64 offset; s64 length") \
+	/* The lock begins at the position of the file. */ \
+	X(IO_LOCKF, IO, "io.lockf", \
+	  "ns time; errno error; fd fd; s32 operation{0=F_ULOCK,1=F_LOCK,2=F_TLOCK,3=F_TEST}; " \
+	  "s64 length") \
+	/* fd is -1 for all file systems. */ \
+	X(IO_SYNC, IO, "io.sync", \
+	  "ns time; errno error; fd fd; x32 flags; s64 offset; s64 length") \
+	/* Shared memory by name; name is no path. */ \
+	X(IO_SHM, IO, "io.shm_open", \
+	  "ns time; errno error; fd fd; x32 flags" SHIM_OPEN_FLAGS "; o32 mode; str name") \
+	X(IO_SHM_UNLINK, IO, "io.shm_unlink", "ns time; errno error; str name") \
+	/* fd is the master of the terminal. */ \
+	X(IO_OPENPTY, IO, "io.openpty", "ns time; errno error; fd fd; fd slave") \
+	X(IO_TIMERGET, IO, "io.timerfd_gettime", "ns time; errno error; fd fd") \
+	/* Rings of io_uring(7); user_data is the same in a request and its answer. */ \
+	X(IO_URING_INIT, IO, "io.uring_init", \
+	  "ns time; errno error; fd fd; u32 entries; x32 flags") \
+	X(IO_URING_EXIT, IO, "io.uring_exit", "ns time; errno error; fd fd") \
+	X(IO_URING, IO, "io.uring", \
+	  "ns time; errno error; fd ring; s32 result; u32 submitted; u32 completed; u32 unseen; " \
+	  "str by") \
+	X(IO_URING_SUBMIT, IO, "io.uring_submit", \
+	  "fd ring; u32 opcode" SHIM_URING_OPCODES "; fd fd; x32 flags{|0=0,1=FIXED_FILE," \
+	  "2=IO_DRAIN,4=IO_LINK,8=IO_HARDLINK,0x10=ASYNC,0x20=BUFFER_SELECT,0x40=CQE_SKIP}; " \
+	  "s64 offset; u32 size; u32 priority; x64 user_data") \
+	X(IO_URING_DONE, IO, "io.uring_complete", \
+	  "fd ring; s32 result; errno error; x32 flags; x64 user_data")
 
 /* Files by name. folder is the descriptor that a relative path begins at. */
 #define SHIM_TYPES_FILE(X) \
+	/* All forms of stat(): flags 0x100 is lstat(). */ \
 	X(FILE_STAT, FILE, "file.stat", \
 	  "ns time; errno error; " SHIM_FOLDER "; x32 flags" SHIM_AT_FLAGS "; str path") \
 	X(FILE_FSTAT, FILE, "file.fstat", "ns time; errno error; fd fd") \
+	/* mode 0 asks only whether the file exists. */ \
 	X(FILE_ACCESS, FILE, "file.access", \
 	  "ns time; errno error; " SHIM_FOLDER "; x32 mode{|0=F_OK,4=R_OK,2=W_OK,1=X_OK}; " \
 	  "x32 flags{|0=0,0x100=AT_SYMLINK_NOFOLLOW,0x200=AT_EACCESS}; str path") \
+	/* flags 0x200 is rmdir(). */ \
 	X(FILE_UNLINK, FILE, "file.unlink", \
 	  "ns time; errno error; " SHIM_FOLDER "; x32 flags{|0=0,0x200=AT_REMOVEDIR}; str path") \
+	/* to begins at to_folder. */ \
 	X(FILE_RENAME, FILE, "file.rename", \
 	  "ns time; errno error; " SHIM_FOLDER "; fd to_folder{-100=AT_FDCWD}; " \
 	  "x32 flags{|0=0,1=RENAME_NOREPLACE,2=RENAME_EXCHANGE,4=RENAME_WHITEOUT}; " \
@@ -157,23 +263,29 @@
 	X(FILE_LINK, FILE, "file.link", \
 	  "ns time; errno error; " SHIM_FOLDER "; fd to_folder{-100=AT_FDCWD}; " \
 	  "x32 flags" SHIM_AT_FLAGS "; str path; str to") \
+	/* to is the text of the link, which need not be a file. */ \
 	X(FILE_SYMLINK, FILE, "file.symlink", \
 	  "ns time; errno error; " SHIM_FOLDER "; str path; str to") \
 	X(FILE_READLINK, FILE, "file.readlink", \
 	  "ns time; errno error; " SHIM_FOLDER "; str path; str to") \
+	/* The bits of umask(2) are removed from mode by the kernel. */ \
 	X(FILE_MKDIR, FILE, "file.mkdir", \
 	  "ns time; errno error; " SHIM_FOLDER "; o32 mode; str path") \
 	X(FILE_MKNOD, FILE, "file.mknod", \
 	  "ns time; errno error; " SHIM_FOLDER "; o32 mode{|0170000:0010000=S_IFIFO," \
 	  "0170000:0020000=S_IFCHR,0170000:0060000=S_IFBLK,0170000:0100000=S_IFREG," \
 	  "0170000:0140000=S_IFSOCK}; str path") \
+	/* fd is the descriptor of the stream, as in readdir and closedir. */ \
 	X(FILE_OPENDIR, FILE, "file.opendir", "ns time; errno error; fd fd; str path") \
 	X(FILE_READDIR, FILE, "file.readdir", "ns time; errno error; fd fd; str name") \
 	X(FILE_CLOSEDIR, FILE, "file.closedir", "ns time; errno error; fd fd") \
+	/* fd is -1 for a path, and the path is empty for a descriptor. */ \
 	X(FILE_CHDIR, FILE, "file.chdir", "ns time; errno error; fd fd; str path") \
 	X(FILE_GETCWD, FILE, "file.getcwd", "ns time; errno error; str path") \
+	/* The forms for descriptors have flags 0x1000, and the descriptor is folder. */ \
 	X(FILE_CHMOD, FILE, "file.chmod", \
 	  "ns time; errno error; " SHIM_FOLDER "; o32 mode; x32 flags" SHIM_AT_FLAGS "; str path") \
+	/* -1 leaves the user or the group unchanged. */ \
 	X(FILE_CHOWN, FILE, "file.chown", \
 	  "ns time; errno error; " SHIM_FOLDER "; s32 user; s32 group; x32 flags" SHIM_AT_FLAGS \
 	  "; str path") \
@@ -182,38 +294,91 @@
 	X(FILE_UTIMES, FILE, "file.utimes", \
 	  "ns time; errno error; " SHIM_FOLDER "; x32 flags" SHIM_AT_FLAGS "; str path") \
 	X(FILE_STATFS, FILE, "file.statfs", "ns time; errno error; fd fd; str path") \
+	/* source is a device, a folder or any text, as the file system requires. */ \
 	X(FILE_MOUNT, FILE, "file.mount", "ns time; errno error; x64 flags; str path; str source") \
 	X(FILE_UMOUNT, FILE, "file.umount", "ns time; errno error; x32 flags; str path") \
+	/* to is the path without links, or empty after an error. */ \
 	X(FILE_REALPATH, FILE, "file.realpath", "ns time; errno error; str path; str to") \
+	/* path has the letters that the C library chose. */ \
 	X(FILE_MKSTEMP, FILE, "file.mkstemp", \
 	  "ns time; errno error; fd fd; x32 flags" SHIM_OPEN_FLAGS "; str path") \
 	X(FILE_MKDTEMP, FILE, "file.mkdtemp", "ns time; errno error; str path") \
+	/* path is the pattern. */ \
 	X(FILE_GLOB, FILE, "file.glob", \
 	  "ns time; errno error; s32 result{0=found,1=GLOB_NOSPACE,2=GLOB_ABORTED," \
 	  "3=GLOB_NOMATCH}; x32 flags; str path") \
+	/* Changes of files, which the program reads from fd. */ \
 	X(FILE_INOTIFY, FILE, "file.inotify_init", \
 	  "ns time; errno error; fd fd; x32 flags" SHIM_FD_FLAGS) \
 	X(FILE_WATCH, FILE, "file.inotify_add_watch", \
 	  "ns time; errno error; fd fd; s32 watch; x32 mask; str path") \
-	X(FILE_UNWATCH, FILE, "file.inotify_rm_watch", "ns time; errno error; fd fd; s32 watch")
+	X(FILE_UNWATCH, FILE, "file.inotify_rm_watch", "ns time; errno error; fd fd; s32 watch") \
+	/* Changes of whole file systems, which the program reads from fd. */ \
+	X(FILE_FANOTIFY, FILE, "file.fanotify_init", \
+	  "ns time; errno error; fd fd; x32 flags; x32 event_flags") \
+	X(FILE_FANMARK, FILE, "file.fanotify_mark", \
+	  "ns time; errno error; fd fd; x32 flags; " SHIM_FOLDER "; x64 mask; str path") \
+	/* Folders and trees: result is the number of entries, or what ended the walk. */ \
+	X(FILE_SCANDIR, FILE, "file.scandir", \
+	  "ns time; errno error; " SHIM_FOLDER "; s32 result; str path") \
+	X(FILE_FTW, FILE, "file.ftw", \
+	  "ns time; errno error; s32 result; x32 flags{|0=0,1=FTW_PHYS,2=FTW_MOUNT,4=FTW_CHDIR," \
+	  "8=FTW_DEPTH,0x10=FTW_ACTIONRETVAL}; str path") \
+	X(FILE_FTS_OPEN, FILE, "file.fts_open", \
+	  "ns time; errno error; x32 flags{|0=0,1=FTS_COMFOLLOW,2=FTS_LOGICAL,4=FTS_NOCHDIR," \
+	  "8=FTS_NOSTAT,0x10=FTS_PHYSICAL,0x20=FTS_SEEDOT,0x40=FTS_XDEV}; str paths") \
+	X(FILE_FTS_READ, FILE, "file.fts_read", \
+	  "ns time; errno error; s32 kind{0=end,1=FTS_D,2=FTS_DC,3=FTS_DEFAULT,4=FTS_DNR," \
+	  "5=FTS_DOT,6=FTS_DP,7=FTS_ERR,8=FTS_F,9=FTS_INIT,10=FTS_NS,11=FTS_NSOK,12=FTS_SL," \
+	  "13=FTS_SLNONE}; str path") \
+	X(FILE_FTS_CLOSE, FILE, "file.fts_close", "ns time; errno error") \
+	X(FILE_GETDENTS, FILE, "file.getdents", \
+	  "ns time; errno error; fd fd; u64 size; s64 result") \
+	X(FILE_CHROOT, FILE, "file.chroot", "ns time; errno error; str path") \
+	X(FILE_PIVOT, FILE, "file.pivot_root", "ns time; errno error; str path; str to") \
+	/* Extended attributes; fd is -1 for a path. */ \
+	X(FILE_GETXATTR, FILE, "file.getxattr", \
+	  "ns time; errno error; fd fd; x32 flags" SHIM_AT_FLAGS "; u64 size; s64 result; " \
+	  "str path; str name") \
+	X(FILE_SETXATTR, FILE, "file.setxattr", \
+	  "ns time; errno error; fd fd; x32 flags" SHIM_AT_FLAGS "; " \
+	  "x32 how{|0=0,1=XATTR_CREATE,2=XATTR_REPLACE}; u64 size; str path; str name") \
+	X(FILE_LISTXATTR, FILE, "file.listxattr", \
+	  "ns time; errno error; fd fd; x32 flags" SHIM_AT_FLAGS \
+	  "; u64 size; s64 result; str path") \
+	X(FILE_DELXATTR, FILE, "file.removexattr", \
+	  "ns time; errno error; fd fd; x32 flags" SHIM_AT_FLAGS "; str path; str name") \
+	X(FILE_HANDLE, FILE, "file.name_to_handle_at", \
+	  "ns time; errno error; " SHIM_FOLDER "; x32 flags" SHIM_AT_FLAGS "; str path") \
+	/* fd is made by the function in the last field. */ \
+	X(FILE_FSOPEN, FILE, "file.fsopen", \
+	  "ns time; errno error; fd fd; " SHIM_FOLDER "; x32 flags; str path; str by") \
+	X(FILE_MOVE_MOUNT, FILE, "file.move_mount", \
+	  "ns time; errno error; " SHIM_FOLDER "; fd to_folder{-100=AT_FDCWD}; x32 flags; " \
+	  "str path; str to")
 
 #define SHIM_TYPES_STDIO(X) \
+	/* Items of size bytes each. */ \
 	X(STDIO_FREAD, STDIO, "stdio.fread", \
 	  "ns time; ptr file; u64 size; u64 items; u64 result") \
 	X(STDIO_FWRITE, STDIO, "stdio.fwrite", \
 	  "ns time; ptr file; u64 size; u64 items; u64 result")
 
 #define SHIM_TYPES_NET(X) \
+	/* other is the second descriptor of socketpair(), else -1. */ \
 	X(NET_SOCKET, NET, "net.socket", \
 	  "fd fd; errno error; s32 domain" SHIM_DOMAIN "; x32 type" SHIM_SOCKET_TYPE \
 	  "; s32 protocol; fd other") \
+	/* EINPROGRESS: the connection is made later, without an event. */ \
 	X(NET_CONNECT, NET, "net.connect", "ns time; fd fd; errno error; str address") \
 	X(NET_BIND, NET, "net.bind", "ns time; fd fd; errno error; str address") \
 	X(NET_LISTEN, NET, "net.listen", "fd fd; errno error; s32 backlog") \
+	/* The address is empty if the program did not ask for it. */ \
 	X(NET_ACCEPT, NET, "net.accept", \
 	  "ns time; fd fd; errno error; fd accepted; str address") \
 	X(NET_SHUTDOWN, NET, "net.shutdown", \
 	  "fd fd; errno error; s32 how{0=SHUT_RD,1=SHUT_WR,2=SHUT_RDWR}") \
+	/* Messages without an address, then those with one, then those of structs. */ \
 	X(NET_SEND, NET, "net.send", "ns time; fd fd; errno error; u64 size; s64 result") \
 	X(NET_RECV, NET, "net.recv", "ns time; fd fd; errno error; u64 size; s64 result") \
 	X(NET_SENDTO, NET, "net.sendto", \
@@ -224,6 +389,7 @@
 	  "ns time; fd fd; errno error; u64 messages; s64 result") \
 	X(NET_RECVMSG, NET, "net.recvmsg", \
 	  "ns time; fd fd; errno error; u64 messages; s64 result") \
+	/* timeout is -1 for ever; the duration is how long the thread waited. */ \
 	X(NET_POLL, NET, "net.poll", "ns time; s64 timeout; u32 fds; s32 result; errno error") \
 	X(NET_SELECT, NET, "net.select", "ns time; s64 timeout; s32 fds; s32 result; errno error") \
 	X(NET_EPOLL, NET, "net.epoll", "ns time; s64 timeout; fd fd; s32 result; errno error") \
@@ -234,12 +400,23 @@
 	  "3=EPOLL_CTL_MOD}; fd fd; x32 events{|0=0,1=EPOLLIN,2=EPOLLPRI,4=EPOLLOUT,8=EPOLLERR," \
 	  "0x10=EPOLLHUP,0x2000=EPOLLRDHUP,0x10000000=EPOLLEXCLUSIVE,0x40000000=EPOLLONESHOT," \
 	  "0x80000000=EPOLLET}") \
+	/* error is set if result is EAI_SYSTEM only. */ \
 	X(NET_LOOKUP, NET, "net.getaddrinfo", \
 	  "ns time; errno error; s32 result{0=found,-2=EAI_NONAME,-3=EAI_AGAIN,-4=EAI_FAIL," \
 	  "-6=EAI_FAMILY,-7=EAI_SOCKTYPE,-8=EAI_SERVICE,-10=EAI_MEMORY,-11=EAI_SYSTEM}; " \
 	  "str node; str service") \
 	X(NET_NAME, NET, "net.getnameinfo", \
-	  "ns time; errno error; s32 result; str node; str service")
+	  "ns time; errno error; s32 result; str node; str service") \
+	/* result is the value of h_errno. */ \
+	X(NET_HOST, NET, "net.gethostbyname", \
+	  "ns time; errno error; s32 result{0=found,1=HOST_NOT_FOUND,2=TRY_AGAIN,3=NO_RECOVERY," \
+	  "4=NO_DATA}; str node") \
+	X(NET_SETSOCKOPT, NET, "net.setsockopt", \
+	  "ns time; fd fd; errno error; " SHIM_SOCKET_OPTION) \
+	X(NET_GETSOCKOPT, NET, "net.getsockopt", \
+	  "ns time; fd fd; errno error; " SHIM_SOCKET_OPTION) \
+	X(NET_GETSOCKNAME, NET, "net.getsockname", "ns time; fd fd; errno error; str address") \
+	X(NET_GETPEERNAME, NET, "net.getpeername", "ns time; fd fd; errno error; str address")
 
 #define SHIM_TYPES_TIME(X) \
 	X(TIME_SLEEP, TIME, "time.sleep", "ns time; s64 asked; errno error; str by")
@@ -266,6 +443,7 @@
 	X(LOCK_WRLOCK, LOCK, "lock.rwlock_write", "ns time; ptr lock; errno error") \
 	X(LOCK_SPIN, LOCK, "lock.spin", "ns time; ptr lock; errno error") \
 	X(LOCK_SEM, LOCK, "lock.sem", "ns time; ptr lock; errno error") \
+	/* A wait for a condition variable; the wait for its mutex is included. */ \
 	X(LOCK_COND, LOCK, "lock.cond", "ns time; ptr lock; ptr mutex; errno error") \
 	X(LOCK_BARRIER, LOCK, "lock.barrier", "ns time; ptr lock; errno error; s32 last")
 
@@ -275,47 +453,87 @@
 	X(HOLD_RWLOCK, HOLD, "lock.rwlock_held", "ns time; ptr lock")
 
 #define SHIM_TYPES_THREAD(X) \
+	/* function is that of the new thread, as in thread.begin. */ \
 	X(THREAD_CREATE, THREAD, "thread.create", \
 	  "ns time; ptr thread; ptr function; errno error; s32 detached") \
 	X(THREAD_BEGIN, THREAD, "thread.begin", "ptr function; ptr creator; @begin thread") \
 	X(THREAD_END, THREAD, "thread.end", "ptr function; @end thread") \
+	/* A return from the function has thread.end only. */ \
 	X(THREAD_EXIT, THREAD, "thread.exit", "ptr value") \
 	X(THREAD_JOIN, THREAD, "thread.join", "ns time; ptr thread; errno error") \
 	X(THREAD_DETACH, THREAD, "thread.detach", "ptr thread; errno error") \
 	X(THREAD_NAME, THREAD, "thread.name", "ptr thread; errno error; str name")
 
 #define SHIM_TYPES_PROCESS(X) \
+	/* A program begins. program is the path that execve(2) got. */ \
 	X(PROCESS_START, PROCESS, "process.start", "s32 pid; s32 parent; str program") \
+	/* The parent's event; that of the child is process.child. */ \
 	X(PROCESS_FORK, PROCESS, "process.fork", "ns time; s32 child; errno error") \
 	X(PROCESS_CHILD, PROCESS, "process.child", "s32 pid; s32 parent") \
 	X(PROCESS_VFORK, PROCESS, "process.vfork", "ns time; s32 child; errno error") \
 	X(PROCESS_VCHILD, PROCESS, "process.vchild", "s32 pid; s32 parent") \
+	/* A program that is started by one call: child is its process. */ \
 	X(PROCESS_SPAWN, PROCESS, "process.spawn", \
 	  "ns time; s32 child; errno error; str path; str arguments") \
+	/* Before the call, which does not return if it succeeds. */ \
 	X(PROCESS_EXEC, PROCESS, "process.exec", "s32 pid; s32 fd; str path; str arguments") \
+	/* A program that this library cannot be loaded into. */ \
 	X(PROCESS_UNTRACED, PROCESS, "process.untraced", "s32 pid; str why; str program") \
 	X(PROCESS_EXEC_FAILED, PROCESS, "process.exec_failed", "s32 pid; errno error") \
+	/* status is valid if known is 1. */ \
 	X(PROCESS_WAIT, PROCESS, "process.wait", \
 	  "ns time; s32 child; errno error; s32 which; x32 options{|0=0,1=WNOHANG," \
 	  "2=WUNTRACED,4=WEXITED,8=WCONTINUED,0x1000000=WNOWAIT}; " \
 	  "wait status; s32 known") \
 	X(PROCESS_SYSTEM, PROCESS, "process.system", \
 	  "ns time; wait status; errno error; str command") \
+	/* file identifies the stream in process.pclose. */ \
 	X(PROCESS_POPEN, PROCESS, "process.popen", \
 	  "ns time; ptr file; errno error; str mode; str command") \
 	X(PROCESS_PCLOSE, PROCESS, "process.pclose", \
 	  "ns time; ptr file; wait status; errno error") \
+	/* Before the process ends; by is the function that was called. */ \
 	X(PROCESS_EXIT, PROCESS, "process.exit", "s32 pid; s32 status; str by") \
+	/* The last event of a program that ends by exit() or a return from main(). */ \
 	X(PROCESS_END, PROCESS, "process.end", "s32 pid") \
 	X(PROCESS_SECCOMP, PROCESS, "process.seccomp", "s32 mode; x32 flags; errno error") \
+	/* pid is the argument: negative numbers are groups. */ \
 	X(PROCESS_KILL, PROCESS, "process.kill", \
 	  "ns time; errno error; s32 pid; signal signal") \
+	/* The new limits, or the ones that the call has returned. */ \
 	X(PROCESS_LIMIT, PROCESS, "process.limit", \
 	  "ns time; errno error; s32 pid; s32 resource{0=RLIMIT_CPU,1=RLIMIT_FSIZE,2=RLIMIT_DATA," \
 	  "3=RLIMIT_STACK,4=RLIMIT_CORE,5=RLIMIT_RSS,6=RLIMIT_NPROC,7=RLIMIT_NOFILE," \
 	  "8=RLIMIT_MEMLOCK,9=RLIMIT_AS,10=RLIMIT_LOCKS,11=RLIMIT_SIGPENDING," \
 	  "12=RLIMIT_MSGQUEUE,13=RLIMIT_NICE,14=RLIMIT_RTPRIO,15=RLIMIT_RTTIME}; " \
-	  "s32 set{0=get,1=set}; s64 limit; s64 maximum")
+	  "s32 set{0=get,1=set}; s64 limit; s64 maximum") \
+	/* Numbers of requests depend on the processor; those above 0x4200 do not. */ \
+	X(PROCESS_PTRACE, PROCESS, "process.ptrace", \
+	  "ns time; errno error; s32 request{0=PTRACE_TRACEME,1=PTRACE_PEEKTEXT," \
+	  "2=PTRACE_PEEKDATA,3=PTRACE_PEEKUSER,4=PTRACE_POKETEXT,5=PTRACE_POKEDATA," \
+	  "6=PTRACE_POKEUSER,7=PTRACE_CONT," \
+	  "8=PTRACE_KILL,9=PTRACE_SINGLESTEP,12=PTRACE_GETREGS,13=PTRACE_SETREGS," \
+	  "16=PTRACE_ATTACH,17=PTRACE_DETACH,24=PTRACE_SYSCALL,0x4200=PTRACE_SETOPTIONS," \
+	  "0x4201=PTRACE_GETEVENTMSG,0x4202=PTRACE_GETSIGINFO,0x4203=PTRACE_SETSIGINFO," \
+	  "0x4204=PTRACE_GETREGSET,0x4205=PTRACE_SETREGSET,0x4206=PTRACE_SEIZE," \
+	  "0x4207=PTRACE_INTERRUPT,0x4208=PTRACE_LISTEN}; s32 pid; ptr address; ptr data; " \
+	  "s64 result") \
+	/* value is the second argument; name is that of PR_SET_NAME. */ \
+	X(PROCESS_PRCTL, PROCESS, "process.prctl", \
+	  "s32 option{1=PR_SET_PDEATHSIG,2=PR_GET_PDEATHSIG,3=PR_GET_DUMPABLE,4=PR_SET_DUMPABLE," \
+	  "7=PR_GET_KEEPCAPS,8=PR_SET_KEEPCAPS,15=PR_SET_NAME,16=PR_GET_NAME,21=PR_GET_SECCOMP," \
+	  "22=PR_SET_SECCOMP,23=PR_CAPBSET_READ,24=PR_CAPBSET_DROP,26=PR_SET_TSC," \
+	  "29=PR_SET_TIMERSLACK,35=PR_SET_MM,36=PR_SET_CHILD_SUBREAPER," \
+	  "38=PR_SET_NO_NEW_PRIVS,39=PR_GET_NO_NEW_PRIVS,41=PR_SET_THP_DISABLE,47=PR_CAP_AMBIENT," \
+	  "0x53564d41=PR_SET_VMA,0x59616d61=PR_SET_PTRACER}; s32 result; errno error; x64 value; " \
+	  "str name") \
+	/* Processes by descriptor. */ \
+	X(PROCESS_PIDFD, PROCESS, "process.pidfd_open", \
+	  "ns time; errno error; fd fd; s32 pid; x32 flags" SHIM_FD_FLAGS) \
+	X(PROCESS_PIDFD_GET, PROCESS, "process.pidfd_getfd", \
+	  "ns time; errno error; fd fd; fd process; s32 of") \
+	X(PROCESS_PIDFD_KILL, PROCESS, "process.pidfd_send_signal", \
+	  "ns time; errno error; fd fd; signal signal")
 
 #define SHIM_TYPES(X) \
 	SHIM_TYPES_SHIM(X) \

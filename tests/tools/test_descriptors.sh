@@ -104,6 +104,10 @@ type io.dup errno error; fd fd; fd copy; x32 flags
 type process.child s32 pid; s32 parent
 type process.fork ns time; s32 child; errno error
 type process.start s32 pid; s32 parent; str program
+type io.freopen ns time; fd fd; errno error; ptr file; fd old; str mode; str path
+type io.close_range ns time; errno error; u32 first; u32 last; x32 flags
+type io.uring_init ns time; errno error; fd fd
+type io.uring_exit ns time; errno error; fd fd
 EOT
 		cat
 	} >"$tmp/lines"
@@ -150,6 +154,52 @@ open fd=3
 read fd=3 </b>
 EOF
 same "a close that no event shows"
+
+# freopen() ends a name and gives another one; close_range() ends several, now or at exec.
+names_of >"$tmp/got" <<'EOF'
+process.start 1 1 990 1 99 prog
+io.open 1 1 1000 1 3 0 -100 0 /a
+io.freopen 1 1 1010 1 3 0 77 3 w /b
+io.read 1 1 1020 3 0
+io.freopen 1 1 1030 1 -1 2 77 3 w /none
+io.read 1 1 1040 3 0
+io.open 1 1 1050 1 5 0 -100 0 /c
+io.open 1 1 1051 1 6 0 -100 0 /d
+io.open 1 1 1052 1 7 0 -100 0 /e
+io.close_range 1 1 1060 1 0 6 6 0
+io.read 1 1 1070 5 0
+io.read 1 1 1071 6 0
+io.read 1 1 1072 7 0
+io.close_range 1 1 1080 1 22 5 4 0
+io.close_range 1 1 1090 1 0 7 4294967295 4
+io.read 1 1 1100 7 0
+process.start 1 1 1110 1 99 prog
+io.read 1 1 1120 5 0
+io.read 1 1 1121 7 0
+io.uring_init 1 1 1130 1 0 8
+io.read 1 1 1140 8 0
+io.uring_exit 1 1 1150 1 0 8
+io.read 1 1 1160 8 0
+EOF
+cat >"$tmp/expected" <<'EOF'
+open fd=3
+freopen fd=3
+read fd=3 </b>
+freopen fd=-1
+read fd=3
+open fd=5
+open fd=6
+open fd=7
+read fd=5 </c>
+read fd=6
+read fd=7 </e>
+read fd=7 </e>
+read fd=5 </c>
+read fd=7
+read fd=8 <uring>
+read fd=8
+EOF
+same "freopen, close_range, and rings"
 
 # The recorder's filter removes the closes for some time.
 names_of >"$tmp/got" <<'EOF'

@@ -10,6 +10,7 @@
 
 #include "log/changes.h"
 
+#define RANGE_FDS 65536 /* close_range() ends the names of lesser numbers only */
 #define TYPES 4096 /* greater ids are ignored; the preload library has fewer types */
 
 struct descriptors {
@@ -18,6 +19,7 @@ struct descriptors {
 	bool is_filtered;      /* during the scan: the filter removes events that close */
 	bool has_close;        /* the log has the type io.close */
 	struct changes changes;
+	uint8_t is_used[RANGE_FDS / 8]; /* numbers that have been named in any process */
 	uint8_t type[TYPES];   /* the index in notes + 1; 0: events of the type change nothing */
 	struct posix_trace_schema_np *schema[TYPES]; /* of these types */
 };
@@ -56,6 +58,8 @@ static void add(struct descriptors *d, const struct posix_trace_event_np *event,
 {
 	if (fd < 0 || fd > INT32_MAX)
 		return;
+	if (fd < RANGE_FDS)
+		d->is_used[fd / 8] |= (uint8_t)(1 << fd % 8);
 	add_any(d, (struct change){
 		.time_ns = event->time_ns, .pid = (int32_t)event->info.posix_pid,
 		.fd = (int32_t)fd, .from = from < 0 || from > INT32_MAX ? -1 : (int32_t)from,
@@ -106,6 +110,7 @@ static void text(const struct seen *seen, const char *name, char *to)
 
 /* ------------------------------------------------------------------ what events change */
 
+#define CLOSE_RANGE_CLOEXEC_OF_LINUX 4
 #define CLOEXEC 0x80000 /* the same in all flags of descriptors */
 
 static bool is_type(const struct seen *seen, const char *type)
@@ -251,17 +256,52 @@ static void note_other(struct descriptors *d, const struct seen *seen)
 	if (number(seen, "old", -1) < 0)
 		add(d, seen->event, number(seen, "fd", -1), CREATES, -1, place,
 		    closes_at_exec(seen));
-	if (is_type(seen, "io.pipe"))
-		add(d, seen->event, number(seen, "write", -1), CREATES, -1, place,
-		    closes_at_exec(seen));
+	/* The second one of two; -1 in all other events. */
+	add(d, seen->event, number(seen, "write", number(seen, "slave", -1)), CREATES, -1, place,
+	    closes_at_exec(seen));
 }
 
-static void note_close(struct descriptors *d, const struct seen *seen)
+static void note_end(struct descriptors *d, const struct seen *seen, const char *field)
 {
 	struct posix_trace_event_np event = *seen->event;
 
 	event.time_ns = begin_of(&event, number(seen, "time", 0));
-	add(d, &event, number(seen, "fd", -1), CLOSES, -1, 0, false);
+	add(d, &event, number(seen, field, -1), CLOSES, -1, 0, false);
+}
+
+static void note_close(struct descriptors *d, const struct seen *seen)
+{
+	note_end(d, seen, "fd");
+}
+
+/* The stream keeps its descriptor or gets another one. The old name has ended in both cases. */
+static void note_freopen(struct descriptors *d, const struct seen *seen)
+{
+	char path[NAME_BYTES];
+
+	text(seen, "path", path);
+	/* A null pointer as the path changes only the mode of the stream. */
+	if (*path || number(seen, "error", 0))
+		note_end(d, seen, "old");
+	note_path(d, seen);
+}
+
+/*
+ * Several descriptors at once: those that an event before has named. The others have no name that
+ * could become wrong.
+ */
+static void note_close_range(struct descriptors *d, const struct seen *seen)
+{
+	bool is_later = number(seen, "flags", 0) & CLOSE_RANGE_CLOEXEC_OF_LINUX;
+	int64_t first = number(seen, "first", 0), last = number(seen, "last", -1);
+	struct posix_trace_event_np event = *seen->event;
+
+	if (!is_later)
+		event.time_ns = begin_of(&event, number(seen, "time", 0));
+	for (int64_t fd = first; fd < RANGE_FDS && fd <= last; fd++)
+		if (d->is_used[fd / 8] & 1 << fd % 8)
+			add(d, &event, fd, is_later ? KEEPS : CLOSES, is_later ? fd : -1, 0,
+			    is_later);
 }
 
 /* The types that make or change descriptors, if the call succeeded. */
@@ -282,7 +322,13 @@ static const struct {
 	{ "io.pipe", note_other, { "fd", "write" } }, { "io.memfd_create", note_other, { "fd" } },
 	{ "io.eventfd", note_other, { "fd" } }, { "io.timerfd_create", note_other, { "fd" } },
 	{ "io.signalfd", note_other, { "fd" } }, { "net.epoll_create", note_other, { "fd" } },
-	{ "file.inotify_init", note_other, { "fd" } },
+	{ "file.inotify_init", note_other, { "fd" } }, { "io.freopen", note_freopen, { "fd" } },
+	{ "io.close_range", note_close_range, { NULL } }, { "io.shm_open", note_other, { "fd" } },
+	{ "io.uring_init", note_other, { "fd" } }, { "io.uring_exit", note_close, { NULL } },
+	{ "io.openpty", note_other, { "fd", "slave" } },
+	{ "file.fanotify_init", note_other, { "fd" } }, { "file.fsopen", note_other, { "fd" } },
+	{ "process.pidfd_open", note_other, { "fd" } },
+	{ "process.pidfd_getfd", note_other, { "fd" } },
 };
 
 #define NOTES    (sizeof(notes) / sizeof(notes[0]))
@@ -294,7 +340,9 @@ static void note(struct descriptors *d, unsigned index, const struct seen *seen)
 {
 	int64_t error = number(seen, "error", 0);
 
-	if (!error || (error == EINPROGRESS_OF_LINUX && is_type(seen, "net.connect")))
+	/* freopen() closes the stream also if it fails. */
+	if (!error || notes[index].note == note_freopen ||
+	    (error == EINPROGRESS_OF_LINUX && is_type(seen, "net.connect")))
 		notes[index].note(d, seen);
 }
 
@@ -440,7 +488,8 @@ const char *descriptors_find(struct descriptors *d, const struct posix_trace_eve
 	index = id < TYPES ? d->type[id] : 0;
 	if (index && is_made(index - 1, field))
 		return NULL;
-	if (index && notes[index - 1].note == note_close) {
+	if (index && (notes[index - 1].note == note_close ||
+		      notes[index - 1].note == note_freopen)) {
 		seen.schema = d->schema[id];
 		key.time_ns = begin_of(event, number(&seen, "time", 0));
 	}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/file_mount.c - family file: file systems are mounted, and files are watched.
+ *
+ * The functions of glibc 2.36 that mount in several steps have descriptors. file.fsopen has those
+ * that make one, and by names the function. fsconfig() and mount_setattr() are not traced: their
+ * options may be binary data.
+ */
+#include <fcntl.h>
+#include <sys/fanotify.h>
+#include <sys/inotify.h>
+#include <sys/mount.h>
+
+#include "preload/call.h"
+
+/* The type of the file system and its options are not recorded: options may be binary data. */
+SHIM_INT(mount, FILE_MOUNT,
+	 (const char *source, const char *path, const char *kind, unsigned long flags,
+	  const void *options),
+	 (source, path, kind, flags, options), (), ((int64_t)flags),
+	 (SHIM_IN(path), SHIM_IN(source)))
+/* umount() is umount2() without flags. */
+SHIM_INT(umount, FILE_UMOUNT, (const char *path), (path), (0), (), (SHIM_IN(path)))
+SHIM_INT(umount2, FILE_UMOUNT, (const char *path, int flags), (path, flags), (flags), (),
+	 (SHIM_IN(path)))
+/* Watches are numbers of their descriptor. Changes are read from it by read(2). */
+SHIM_INT(inotify_init, FILE_INOTIFY, (void), (), (result, 0), (), ())
+SHIM_INT(inotify_init1, FILE_INOTIFY, (int flags), (flags), (result, flags), (), ())
+SHIM_INT(inotify_add_watch, FILE_WATCH, (int fd, const char *path, uint32_t mask),
+	 (fd, path, mask), (fd, result, (int32_t)mask), (), (SHIM_IN(path)))
+SHIM_INT(inotify_rm_watch, FILE_UNWATCH, (int fd, int watch), (fd, watch), (fd, watch), (), ())
+
+/* The file system is named by its type. */
+SHIM_INT(fsopen, FILE_FSOPEN, (const char *name, unsigned flags), (name, flags),
+	 (result, -1, (int32_t)flags), (), (SHIM_IN(name), SHIM_IN("fsopen")))
+/* A mounted file system, to be configured again. */
+SHIM_INT(fspick, FILE_FSOPEN, (int folder, const char *path, unsigned flags),
+	 (folder, path, flags), (result, folder, (int32_t)flags), (),
+	 (SHIM_IN(path), SHIM_IN("fspick")))
+/* A mount, or with OPEN_TREE_CLONE a copy of it. */
+SHIM_INT(open_tree, FILE_FSOPEN, (int folder, const char *path, unsigned flags),
+	 (folder, path, flags), (result, folder, (int32_t)flags), (),
+	 (SHIM_IN(path), SHIM_IN("open_tree")))
+/* folder is the descriptor of fsopen() that the mount is made of. */
+SHIM_INT(fsmount, FILE_FSOPEN, (int fd, unsigned flags, unsigned attributes),
+	 (fd, flags, attributes), (result, fd, (int32_t)flags), (),
+	 (SHIM_IN(""), SHIM_IN("fsmount")))
+/*
+ * path is usually empty, and folder is the descriptor of fsmount() or open_tree(). to is where the
+ * files are found afterwards.
+ */
+SHIM_INT(move_mount, FILE_MOVE_MOUNT,
+	 (int folder, const char *path, int to_folder, const char *to, unsigned flags),
+	 (folder, path, to_folder, to, flags), (folder, to_folder, (int32_t)flags), (),
+	 (SHIM_IN(path), SHIM_IN(to)))
+
+/*
+ * The events of fanotify are read from the descriptor and contain descriptors of the files, which
+ * no event of this library makes.
+ */
+/* event_flags are those of the descriptors that events contain. */
+SHIM_INT(fanotify_init, FILE_FANOTIFY, (unsigned flags, unsigned event_flags),
+	 (flags, event_flags), (result, (int32_t)flags, (int32_t)event_flags), (), ())
+/* The path may be NULL: then the folder itself is watched. */
+/* The mask has the events that are wanted, and the flags say whether it is added or removed. */
+SHIM_INT(fanotify_mark, FILE_FANMARK,
+	 (int fd, unsigned flags, uint64_t mask, int folder, const char *path),
+	 (fd, flags, mask, folder, path), (fd, (int32_t)flags, folder), ((int64_t)mask),
+	 (SHIM_IN(path)))

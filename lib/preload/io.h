@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* preload/io.h - the event io.open of a call that has no wrapper of its own. */
+#ifndef PTX_PRELOAD_IO_H
+#define PTX_PRELOAD_IO_H
+
+#include <stdint.h>
+
+/* A call that has returned. began is shim_now() before it; fd is -1 after an error. */
+struct shim_opened {
+	uint64_t began;
+	int fd, folder;
+	uint32_t flags, mode;
+	const char *path; /* any pointer */
+};
+
+/* Records the call. errno is that of the call. Threads and signals as shim.h. */
+void shim_put_open(const struct shim_opened *opened, const void *caller);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/io_file.c - family io: the position, the space, locks and durability of an open file, and
+ * several descriptors that are closed by one call.
+ */
+#include <fcntl.h>
+#include <pty.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "preload/call.h"
+
+/*
+ * result is the new position. The C library does not call these itself for streams: their seeks are
+ * not seen. SEEK_DATA and SEEK_HOLE fail with ENXIO behind the last part.
+ */
+#define LSEEK(name, offset_type) \
+	SHIM_TRACED(offset_type, name, IO_LSEEK, shim_no_number, \
+		    (int fd, offset_type offset, int whence), (fd, offset, whence), \
+		    result == -1, (fd, whence), (offset, result), ())
+LSEEK(lseek, off_t)
+LSEEK(lseek64, off64_t)
+SHIM_ALIAS(__lseek, lseek);
+
+/* Space of a file. posix_fallocate() has no mode, and returns its error. */
+#define FALLOCATE(name, offset_type) \
+	SHIM_INT(name, IO_FALLOCATE, (int fd, int mode, offset_type offset, offset_type length), \
+		 (fd, mode, offset, length), (fd, mode), (offset, length), ())
+/* The mode may also remove or move a part of the file. */
+FALLOCATE(fallocate, off_t)
+FALLOCATE(fallocate64, off64_t)
+/* On file systems without support the C library writes to each block instead, without an event. */
+#define POSIX_FALLOCATE(name, offset_type) \
+	SHIM_ERROR(name, IO_FALLOCATE, (int fd, offset_type offset, offset_type length), \
+		   (fd, offset, length), (fd, 0), (offset, length), ())
+POSIX_FALLOCATE(posix_fallocate, off_t)
+POSIX_FALLOCATE(posix_fallocate64, off64_t)
+
+/* The error is the result, and errno stays as it was, as POSIX requires. */
+/* How the program will read the file. readahead() is POSIX_FADV_WILLNEED. */
+#define FADVISE(name, offset_type) \
+	SHIM_ERROR(name, IO_FADVISE, \
+		   (int fd, offset_type offset, offset_type length, int advice), \
+		   (fd, offset, length, advice), (fd, advice), (offset, length), ())
+/* A length of 0 means up to the end of the file. */
+FADVISE(posix_fadvise, off_t)
+FADVISE(posix_fadvise64, off64_t)
+SHIM_TRACED(ssize_t, readahead, IO_FADVISE, shim_no_number,
+	    (int fd, off64_t offset, size_t length), (fd, offset, length), result < 0,
+	    (fd, POSIX_FADV_WILLNEED), (offset, (int64_t)length), ())
+
+/* The part begins at the position of the file. The duration is that of the wait. */
+SHIM_INT(lockf, IO_LOCKF, (int fd, int operation, off_t length), (fd, operation, length),
+	 (fd, operation), (length), ())
+/* These locks belong to the process, and end when any descriptor of the file is closed. */
+SHIM_INT(lockf64, IO_LOCKF, (int fd, int operation, off64_t length), (fd, operation, length),
+	 (fd, operation), (length), ())
+
+/* Parts of a file and whole file systems; fsync() is in io.c. */
+SHIM_INT(sync_file_range, IO_SYNC, (int fd, off64_t offset, off64_t length, unsigned flags),
+	 (fd, offset, length, flags), (fd, (int32_t)flags), (offset, length), ())
+/* The file system that contains the file. */
+SHIM_INT(syncfs, IO_SYNC, (int fd), (fd), (fd, 0), (0, 0), ())
+
+/* The flags decide whether the descriptors are closed now, or when a program is executed. */
+SHIM_INT(close_range, IO_CLOSE_RANGE, (unsigned first, unsigned last, int flags),
+	 (first, last, flags), ((int32_t)first, (int32_t)last, flags), (), ())
+
+/*
+ * A function without a result and without errors. The field error is 0 then. The 32-bit fields and
+ * the 64-bit fields follow, as in SHIM_TRACED().
+ */
+#define NOTHING(name, type, params, args, small, large) \
+	SHIM_NEXT(name, shim_no_number); \
+	SHIM_WRAPPED(name, type); \
+	SHIM_WRAPPER void name params \
+	{ \
+		if (!shim_on(type)) { \
+			next(name) args; \
+			return; \
+		} \
+		const int32_t small_[] = { SHIM_LIST small }; \
+		const int64_t large_[] = { SHIM_LIST large }; \
+		SHIM_RECORD(sizeof small_ + sizeof large_) record; \
+		SHIM_CALL(type, record); \
+		record.error = 0; \
+		shim_record_fields(&call, record.rest, small_, sizeof small_, large_, \
+				   sizeof large_); \
+		next(name) args; \
+	}
+/* All file systems, which can take seconds. */
+NOTHING(sync, IO_SYNC, (void), (), (-1, 0), (0, 0))
+/* A negative number closes all descriptors, as 0 does, so that the event has 0. */
+/*
+ * closefrom() has no errors either: if the kernel cannot close a range, the C library closes each
+ * descriptor.
+ */
+NOTHING(closefrom, IO_CLOSE_RANGE, (int first), (first), (first < 0 ? 0 : first, -1, 0), ())
+
+/* Shared memory by name; the name is not a path. */
+/* The C library opens it in a file system of its own choice, usually /dev/shm. */
+SHIM_INT(shm_open, IO_SHM, (const char *name, int flags, mode_t mode), (name, flags, mode),
+	 (result, flags, (int32_t)mode), (), (SHIM_IN(name)))
+SHIM_INT(shm_unlink, IO_SHM_UNLINK, (const char *name), (name), (), (), (SHIM_IN(name)))
+
+/* Both ends of a terminal. They are read after success, when the C library has written them. */
+SHIM_INT(openpty, IO_OPENPTY,
+	 (int *master, int *slave, char *name, const struct termios *mode,
+	  const struct winsize *size),
+	 (master, slave, name, mode, size), (result ? -1 : *master, result ? -1 : *slave), (), ())
+
+/* Family alloc, as mmap(2): memory that is written back, and memory that is kept. */
+SHIM_INT(msync, ALLOC_MSYNC, (void *address, size_t size, int flags), (address, size, flags),
+	 (flags), ((int64_t)(uintptr_t)address, (int64_t)size), ())
+SHIM_INT(mlock, ALLOC_MLOCK, (const void *address, size_t size), (address, size), (1, 0),
+	 ((int64_t)(uintptr_t)address, (int64_t)size), ())
+/* MLOCK_ONFAULT keeps pages only once they are used. */
+SHIM_INT(mlock2, ALLOC_MLOCK, (const void *address, size_t size, unsigned flags),
+	 (address, size, flags), (1, (int32_t)flags),
+	 ((int64_t)(uintptr_t)address, (int64_t)size), ())
+SHIM_INT(munlock, ALLOC_MLOCK, (const void *address, size_t size), (address, size), (0, 0),
+	 ((int64_t)(uintptr_t)address, (int64_t)size), ())
+/* The whole memory: the address is 0, and the size the greatest number. */
+SHIM_INT(mlockall, ALLOC_MLOCK, (int flags), (flags), (1, flags), (0, -1), ())
+SHIM_INT(munlockall, ALLOC_MLOCK, (void), (), (0, 0), (0, -1), ())
+/* posix_madvise() has the numbers of madvise(2), and returns its error. */
+SHIM_ERROR(posix_madvise, ALLOC_MADVISE, (void *address, size_t size, int advice),
+	   (address, size, advice), (advice), ((int64_t)(uintptr_t)address, (int64_t)size), ())
+/* The key is not recorded. */
+SHIM_INT(pkey_mprotect, ALLOC_MPROTECT, (void *address, size_t size, int protection, int key),
+	 (address, size, protection, key), (protection),
+	 ((int64_t)(uintptr_t)address, (int64_t)size), ())

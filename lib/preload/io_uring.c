@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/io_uring.c - family io: requests that a program gives to the kernel through liburing.
+ *
+ * A program prepares requests by inline functions, in memory that it shares with the kernel. The
+ * wrapper of a function that submits reads them before the call: io.uring_submit. Each wrapper
+ * reads the answers that have arrived since the last one, after the call: io.uring_complete. The
+ * program may have consumed some of them by inline functions before; they remain in the ring until
+ * the kernel overwrites them. io.uring counts those that were overwritten as unseen. The time of an
+ * answer is thus that of the next call of liburing, and not of the completion.
+ *
+ * Rings that a program uses by its own system calls are not seen.
+ *
+ * liburing may be loaded by a module and not be visible to this library. Then its function is found
+ * through the object that contains the caller.
+ *
+ * Threads   a ring is used by one thread at a time, or its user has a lock. Events of answers that
+ *           two threads read at once may be doubled, and nothing else.
+ */
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+#include "preload/shim.h"
+#include "preload/text.h"
+
+/* The requests and answers of the kernel, <linux/io_uring.h>. */
+struct request {
+	uint8_t opcode, flags;
+	uint16_t priority;
+	int32_t fd;
+	uint64_t offset, address;
+	uint32_t size, operation;
+	uint64_t user_data;
+	uint64_t rest[3];
+};
+
+struct answer {
+	uint64_t user_data;
+	int32_t result;
+	uint32_t flags;
+};
+
+/* The beginning of struct io_uring, the same since liburing 2.0. */
+/* Pointers into the memory that the program shares with the kernel. */
+struct queue {
+	unsigned *head, *tail, *mask, *entries, *flags, *dropped;
+};
+
+struct io_uring {
+	struct {
+		struct queue kernel;
+		unsigned *array;
+		struct request *requests;
+		unsigned head, tail; /* requests that are prepared and not submitted */
+		size_t ring_size;
+		void *ring;
+		unsigned mask, entries, pad[2];
+	} submissions;
+	struct {
+		struct queue kernel;
+		struct answer *answers;
+		size_t ring_size;
+		void *ring;
+		unsigned mask, entries, pad[2];
+	} completions;
+	unsigned flags;
+	int fd;
+};
+
+/* Setup flags: requests of 128 bytes, answers of 32 bytes. */
+#define LARGE_REQUESTS (1u << 10)
+#define LARGE_ANSWERS  (1u << 11)
+
+/* Rings whose answers are read. Further rings have no events of answers. */
+#define RINGS 64
+
+/* The next answer that has no event. A ring is identified by the address of its tail. */
+static struct {
+	_Atomic(const unsigned *) ring; /* NULL: the place is free */
+	_Atomic unsigned next;          /* counts up without end, as the tail does */
+} rings[RINGS];
+
+/* The numbers of io.uring. */
+struct counts {
+	uint32_t submitted; /* requests in events before the call */
+	uint32_t completed; /* answers in events after it */
+	uint32_t unseen;    /* answers that the kernel had overwritten */
+};
+
+/* Returns the definition that a handle leads to, unless it is the wrapper. */
+static void *behind(void *handle, const char *name)
+{
+	void *function = dlsym(handle, name);
+
+	return function && !shim_is_own(function) ? function : NULL;
+}
+
+/* The same for an object that remains loaded: it contains the caller, or has called it. */
+static void *behind_object(const char *path, const char *name)
+{
+	void *handle = path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+	void *function = handle ? behind(handle, name) : NULL;
+
+	if (handle)
+		dlclose(handle);
+	return function;
+}
+
+/*
+ * The file of liburing if it is not visible to this library. Its functions call each other by
+ * jumps, so that the caller of the second one seems to be the wrapper of the first one.
+ */
+static _Atomic(const char *) hidden; /* a path of the dynamic linker, valid while it is loaded */
+
+/*
+ * Finds the function behind the wrapper. One that only the caller's object can reach is not stored,
+ * because another object may have another copy of liburing.
+ */
+static void *find(_Atomic(void *) *known, const char *name, const void *caller)
+{
+	void *function = atomic_load_explicit(known, memory_order_acquire);
+	const int saved = errno;
+	Dl_info info;
+
+	if (function)
+		return function;
+	/* A library that the program was linked with, or one of a running program. */
+	function = behind(RTLD_NEXT, name);
+	if (!function)
+		function = behind(RTLD_DEFAULT, name);
+	if (function)
+		atomic_store_explicit(known, function, memory_order_release);
+	else if (shim_is_own(caller))
+		function = behind_object(atomic_load_explicit(&hidden, memory_order_acquire), name);
+	else if (dladdr(caller, &info)) {
+		function = behind_object(info.dli_fname, name);
+		if (function && dladdr(function, &info))
+			atomic_store_explicit(&hidden, info.dli_fname, memory_order_release);
+	}
+	dlerror(); /* the program must not see a message of the searches */
+	errno = saved;
+	return function;
+}
+
+/* Returns whether liburing calls its own function: the call is then a part of another one. */
+static bool is_inner(const void *function, const void *caller)
+{
+	Dl_info of, by;
+
+	return dladdr(function, &of) && dladdr(caller, &by) && of.dli_fbase == by.dli_fbase;
+}
+
+/*
+ * Returns the place of the ring in rings, or -1 if there is no room. Answers that the program has
+ * consumed before the first call are not of interest: they are older than the recording.
+ */
+static int place_of(const struct io_uring *of)
+{
+	const unsigned *ring = of->completions.kernel.tail;
+
+	for (int i = 0; i < RINGS; i++) {
+		/* acquire: with the release of the thread that entered the ring. */
+		const unsigned *there = atomic_load_explicit(&rings[i].ring, memory_order_acquire);
+
+		if (there == ring)
+			return i;
+		if (!there && atomic_compare_exchange_strong_explicit(
+				      &rings[i].ring, &there, ring, memory_order_acq_rel,
+				      memory_order_acquire)) {
+			atomic_store_explicit(&rings[i].next, *of->completions.kernel.head,
+					      memory_order_relaxed);
+			return i;
+		}
+		if (there == ring)
+			return i;
+	}
+	return -1;
+}
+
+/*
+ * Another ring may be at the same address later, and its answers are counted from 0 again.
+ * Places of ended rings are used again.
+ */
+static void forget(const struct io_uring *ring)
+{
+	for (int i = 0; i < RINGS; i++)
+		if (atomic_load_explicit(&rings[i].ring, memory_order_relaxed) ==
+		    ring->completions.kernel.tail)
+			atomic_store_explicit(&rings[i].ring, NULL, memory_order_release);
+}
+
+/*
+ * Records the requests that are prepared. The program has written them, and liburing reads them in
+ * the call that follows, so that the memory is readable. Requests that a former call could not
+ * submit are still prepared, and are recorded again.
+ */
+static void put_requests(const struct io_uring *ring, struct counts *counts, const void *caller)
+{
+	const unsigned shift = ring->flags & LARGE_REQUESTS ? 1 : 0;
+	const unsigned mask = *ring->submissions.kernel.mask;
+
+	/*
+	 * The indices count up without end, and their low bits are places. The bound holds also if
+	 * the program has damaged its ring.
+	 */
+	for (unsigned i = ring->submissions.head; i != ring->submissions.tail &&
+						  counts->submitted <= mask; i++) {
+		const struct request *from = &ring->submissions.requests[(i & mask) << shift];
+		/* The fields of io.uring_submit. */
+		struct {
+			int32_t ring;
+			uint32_t opcode;
+			int32_t fd;
+			uint32_t flags;
+			int64_t offset;
+			uint32_t size, priority;
+			uint64_t user_data;
+		} data = { ring->fd, from->opcode, from->fd, from->flags, (int64_t)from->offset,
+			   from->size, from->priority, from->user_data };
+
+		/* The call may submit fewer, which its result shows. */
+		counts->submitted++;
+		if (*shim_switch[IO_URING_SUBMIT])
+			shim_put(IO_URING_SUBMIT, &data, sizeof data, caller);
+	}
+}
+
+/*
+ * Records the answers since the last call. The memory of the ring exists until the program ends the
+ * ring. The kernel may store further answers meanwhile; they belong to the next call.
+ */
+static void put_answers(const struct io_uring *ring, struct counts *counts, const void *caller)
+{
+	const unsigned shift = ring->flags & LARGE_ANSWERS ? 1 : 0;
+	const unsigned mask = *ring->completions.kernel.mask;
+	const int place = place_of(ring);
+	unsigned tail, next;
+
+	/* Too many rings: the requests and calls of this one still have events. */
+	if (place < 0)
+		return;
+	/* acquire: the kernel has written the answers before the tail. */
+	tail = __atomic_load_n(ring->completions.kernel.tail, __ATOMIC_ACQUIRE);
+	next = atomic_load_explicit(&rings[place].next, memory_order_relaxed);
+	/* The ring has mask + 1 places: older answers have been overwritten. */
+	if (tail - next > mask + 1) {
+		counts->unseen = tail - next - (mask + 1);
+		next = tail - (mask + 1);
+	}
+	for (; next != tail; next++) {
+		const struct answer *from = &ring->completions.answers[(next & mask) << shift];
+		/* The fields of io.uring_complete. */
+		struct {
+			int32_t ring, result, error;
+			uint32_t flags, user_data[2];
+		} data = { .ring = ring->fd, .result = from->result,
+			   .error = from->result < 0 ? -from->result : 0, .flags = from->flags };
+
+		/* 64 bits behind four numbers of 32: the schema has no gaps. */
+		memcpy(data.user_data, &from->user_data, sizeof data.user_data);
+		counts->completed++;
+		if (*shim_switch[IO_URING_DONE])
+			shim_put(IO_URING_DONE, &data, sizeof data, caller);
+	}
+	atomic_store_explicit(&rings[place].next, tail, memory_order_relaxed);
+}
+
+/* A call in progress, for the events around it. */
+struct uring_call {
+	uint64_t began; /* shim_now(), behind the events of requests */
+	struct counts counts;
+};
+
+/* Before the call. submits: the function submits the requests that are prepared. */
+static void begin(struct uring_call *call, const struct io_uring *ring, bool submits,
+		  const void *caller)
+{
+	*call = (struct uring_call){ .began = 0 };
+	if (submits)
+		put_requests(ring, &call->counts, caller);
+	call->began = shim_now();
+}
+
+/*
+ * After the call. Functions of liburing return an error as a negative number and leave errno as it
+ * was. by is the name of the function.
+ */
+static void end(struct uring_call *call, const struct io_uring *ring, int result, const char *by,
+		const void *caller)
+{
+	/* liburing does not use errno, but the program may. */
+	const int saved = errno;
+	/* The fields of io.uring; by is cut to the real length. */
+	struct {
+		uint64_t time;
+		int32_t error, ring, result;
+		struct counts counts;
+		char by[40];
+	} data = { .time = shim_now() - call->began, .error = result < 0 ? -result : 0,
+		   .ring = ring->fd, .result = result };
+
+	put_answers(ring, &call->counts, caller);
+	data.counts = call->counts;
+	shim_put(IO_URING, &data,
+		 offsetof(__typeof__(data), by) + shim_text(data.by, sizeof data.by, by), caller);
+	errno = saved;
+}
+
+/*
+ * The wrapper of a function of liburing whose first argument is the ring. If the function does not
+ * exist, the wrapper fails as a kernel without rings does.
+ */
+#define URING(name, submits, missing, params, args) \
+	SHIM_WRAPPER int name params; \
+	SHIM_WRAPPER int name params \
+	{ \
+		static _Atomic(void *) known; \
+		int (*function) params = find(&known, #name, shim_caller()); \
+		struct uring_call call; \
+		int result; \
+		if (!function) \
+			return missing; \
+		if (!shim_on(IO_URING)) \
+			return function args; \
+		begin(&call, ring, submits, shim_caller()); \
+		result = function args; \
+		end(&call, ring, result, #name, shim_caller()); \
+		return result; \
+	}
+
+/* The structs are those of this file. Programs that call the wrappers have those of liburing. */
+#define RING struct io_uring *ring
+
+/* The kernel may answer some requests before this returns. */
+URING(io_uring_submit, true, -ENOSYS, (RING), (ring))
+URING(io_uring_submit_and_wait, true, -ENOSYS, (RING, unsigned answers), (ring, answers))
+/* They give the kernel a chance to store answers that it has kept back. */
+URING(io_uring_submit_and_get_events, true, -ENOSYS, (RING), (ring))
+URING(io_uring_get_events, false, -ENOSYS, (RING), (ring))
+URING(io_uring_submit_and_wait_timeout, true, -ENOSYS,
+      (RING, struct answer **answer, unsigned answers, void *timeout, void *mask),
+      (ring, answer, answers, timeout, mask))
+/*
+ * These two submit if the kernel has no timeouts of its own, and then the requests have no events.
+ */
+URING(io_uring_wait_cqes, false, -ENOSYS,
+      (RING, struct answer **answer, unsigned answers, void *timeout, void *mask),
+      (ring, answer, answers, timeout, mask))
+URING(io_uring_wait_cqe_timeout, false, -ENOSYS, (RING, struct answer **answer, void *timeout),
+      (ring, answer, timeout))
+/* The inline functions that wait call it if no answer is there. */
+URING(__io_uring_get_cqe, false, -ENOSYS,
+      (RING, struct answer **answer, unsigned submit, unsigned answers, void *mask),
+      (ring, answer, submit, answers, mask))
+/* In liburing-ffi, whose inline functions are exported. */
+URING(io_uring_wait_cqe, false, -ENOSYS, (RING, struct answer **answer), (ring, answer))
+URING(io_uring_wait_cqe_nr, false, -ENOSYS, (RING, struct answer **answer, unsigned answers),
+      (ring, answer, answers))
+URING(io_uring_peek_cqe, false, -ENOSYS, (RING, struct answer **answer), (ring, answer))
+/* The result is a number of answers, and never an error. */
+URING(io_uring_peek_batch_cqe, false, 0, (RING, struct answer **answers, unsigned count),
+      (ring, answers, count))
+
+/* Records that a ring was made, or that it ends. */
+static void put_ring(enum shim_type type, uint64_t began, int result, int fd, unsigned entries,
+		     unsigned flags, const void *caller)
+{
+	/* The fields of io.uring_init; io.uring_exit has the first ones. */
+	struct {
+		uint64_t time;
+		int32_t error, fd;
+		uint32_t entries, flags;
+	} data = { shim_now() - began, result < 0 ? -result : 0, fd, entries, flags };
+
+	shim_put(type, &data,
+		 type == IO_URING_INIT ? sizeof data : offsetof(__typeof__(data), entries), caller);
+}
+
+SHIM_WRAPPER void io_uring_queue_exit(RING);
+
+/* The answers that no call has seen are recorded before the ring ends. */
+SHIM_WRAPPER void io_uring_queue_exit(RING)
+{
+	static _Atomic(void *) known;
+	void (*function)(RING) = find(&known, "io_uring_queue_exit", shim_caller());
+	const bool is_on = shim_on(IO_URING_EXIT);
+	const int fd = ring->fd;
+	struct counts counts = { 0 };
+	uint64_t began;
+
+	if (!function)
+		return;
+	if (is_on)
+		put_answers(ring, &counts, shim_caller());
+	/* Afterwards the memory does not exist. */
+	forget(ring);
+	began = is_on ? shim_now() : 0;
+	function(ring);
+	if (is_on)
+		put_ring(IO_URING_EXIT, began, 0, fd, 0, 0, shim_caller());
+}
+
+/* Makes a ring. flags_ is evaluated after the call. */
+#define INIT(name, params, args, flags_) \
+	SHIM_WRAPPER int name params; \
+	SHIM_WRAPPER int name params \
+	{ \
+		static _Atomic(void *) known; \
+		int (*function) params = find(&known, #name, shim_caller()); \
+		uint64_t began; \
+		int result; \
+		if (!function) \
+			return -ENOSYS; \
+		const bool is_on = shim_on(IO_URING_INIT) && !is_inner(function, shim_caller()); \
+		began = is_on ? shim_now() : 0; \
+		result = function args; \
+		/* A ring that ended without queue_exit() may have had the same address. */ \
+		if (result >= 0) \
+			forget(ring); \
+		if (is_on) \
+			put_ring(IO_URING_INIT, began, result, result < 0 ? -1 : ring->fd, \
+				 entries, flags_, shim_caller()); \
+		return result; \
+	}
+
+/* The flags are the third number of the parameters. */
+#define FLAGS_OF(params) (result < 0 ? 0 : ((const uint32_t *)(params))[2])
+
+INIT(io_uring_queue_init, (unsigned entries, RING, unsigned flags), (entries, ring, flags), flags)
+INIT(io_uring_queue_init_params, (unsigned entries, RING, void *params), (entries, ring, params),
+     FLAGS_OF(params))
+INIT(io_uring_queue_init_mem, (unsigned entries, RING, void *params, void *memory, size_t bytes),
+     (entries, ring, params, memory, bytes), FLAGS_OF(params))

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/net_option.c - family net: options of sockets.
+ *
+ * Values that are a number are recorded; others are structs of many kinds.
+ */
+#include <string.h>
+#include <sys/socket.h>
+
+#include "preload/call.h"
+#include "preload/text.h"
+
+/* The fields of net.setsockopt and net.getsockopt. */
+struct option_data {
+	uint64_t time;
+	int32_t fd, error;
+	int32_t level;
+	uint32_t bytes;  /* the size that the program passed, or that the kernel has stored */
+	uint64_t option; /* level and number: option_of() */
+	int64_t value;   /* 0 for options that are no number */
+};
+
+/*
+ * Joins a level and a number. A number means something else at each level, and a schema names the
+ * values of one field only.
+ */
+static uint64_t option_of(int level, int option)
+{
+	return (uint64_t)(uint32_t)level << 32 | (uint32_t)option;
+}
+
+/*
+ * The value of an option, or 0 if it is no number. After an error the call may not have read it, or
+ * may not have written it.
+ */
+static int64_t number_at(const void *value, socklen_t bytes, int error)
+{
+	/* The value may be at any address; memcpy() needs no alignment. */
+	int8_t byte;
+	int16_t half;
+	int32_t word;
+	int64_t number;
+
+	if (!value || (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) ||
+	    (error && !shim_can_read(value, bytes)))
+		return 0;
+	switch (bytes) {
+	case 1:
+		memcpy(&byte, value, sizeof byte);
+		return byte;
+	case 2:
+		memcpy(&half, value, sizeof half);
+		return half;
+	case 4:
+		memcpy(&word, value, sizeof word);
+		return word;
+	}
+	memcpy(&number, value, sizeof number);
+	return number;
+}
+
+SHIM_NEXT(setsockopt, shim_no_number);
+SHIM_WRAPPED(setsockopt, NET_SETSOCKOPT);
+
+/*
+ * setsockopt(2). The value is read after the call: if it succeeded, the kernel has read it. If
+ * another thread changes it meanwhile, the event has the later value.
+ */
+SHIM_WRAPPER int setsockopt(int fd, int level, int option, const void *value, socklen_t bytes)
+{
+	struct option_data data = {
+		.fd = fd, .error = ECANCELED, .level = level, .bytes = bytes,
+		.option = option_of(level, option)
+	};
+	int result;
+
+	if (!shim_on(NET_SETSOCKOPT))
+		return next(setsockopt)(fd, level, option, value, bytes);
+	SHIM_CALL(NET_SETSOCKOPT, data);
+	result = next(setsockopt)(fd, level, option, value, bytes);
+	data.error = result ? errno : 0;
+	data.value = number_at(value, bytes, data.error);
+	return result;
+}
+
+SHIM_NEXT(getsockopt, shim_no_number);
+SHIM_WRAPPED(getsockopt, NET_GETSOCKOPT);
+
+/* getsockopt(2). The kernel stores the size of the value, which may be less than the memory. */
+SHIM_WRAPPER int getsockopt(int fd, int level, int option, void *__restrict value,
+			    socklen_t *__restrict bytes)
+{
+	struct option_data data = {
+		.fd = fd, .error = ECANCELED, .level = level, .option = option_of(level, option)
+	};
+	int result;
+
+	if (!shim_on(NET_GETSOCKOPT))
+		return next(getsockopt)(fd, level, option, value, bytes);
+	SHIM_CALL(NET_GETSOCKOPT, data);
+	result = next(getsockopt)(fd, level, option, value, bytes);
+	data.error = result ? errno : 0;
+	/* After an error the size may be unreadable, and the kernel has stored neither. */
+	if (!result) {
+		data.bytes = *bytes;
+		data.value = number_at(value, *bytes, 0);
+	}
+	return result;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/seccomp.h - calls after which a thread may not make all system calls.
+ *
+ * Threads   all functions may run concurrently.
+ * Signals   async-signal-safe.
+ */
+#ifndef PTX_PRELOAD_SECCOMP_H
+#define PTX_PRELOAD_SECCOMP_H
+
+#include <stdint.h>
+
+/* The effect of a call, for seccomp.c; flags are those of seccomp(2). */
+struct shim_change {
+	int limit;
+	uint32_t flags;
+};
+
+/* Determines the effect of a system call that the program makes through syscall(). */
+struct shim_change shim_change_of(long number, long a, long b, long c);
+
+/* Before and after the call, whose result is -1 after an error. caller is that of the wrapper. */
+void shim_before_change(struct shim_change change, const void *caller);
+void shim_after_change(struct shim_change change, long result, const void *caller);
+
+#endif

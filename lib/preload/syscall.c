@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/syscall.c - calls of syscall(2) by the program.
+ *
+ * The wrapper handles the numbers that restrict the thread (seccomp.c), and those of functions that
+ * change descriptors and that many versions of the C library lack. All others are passed on and not
+ * traced.
+ */
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "preload/io.h"
+#include "preload/seccomp.h"
+#include "preload/shim.h"
+#include "preload/text.h"
+
+SHIM_NEXT(syscall, shim_no_number);
+
+/*
+ * The wrappers are not those of SHIM_CALL(), because the return address is that of the caller of
+ * shim_syscall(), in which these functions are called.
+ */
+
+/*
+ * openat2(2), for which most versions of the C library have no function. The struct with the flags
+ * is read after the call, if it is readable.
+ */
+static long open_how(long folder, long path, long how, long size, const void *caller)
+{
+	struct shim_opened opened = { .folder = (int)folder, .path = (const char *)path };
+	const uint64_t *words = (const uint64_t *)how;
+	long result;
+
+	if (!*shim_switch[IO_OPEN] || !shim_is_wanted(IO_OPEN, caller))
+		return next(syscall)(SYS_openat2, folder, path, how, size);
+	/* Unlike open(), syscall() is no cancellation point, so that no cleanup is needed. */
+	opened.began = shim_now();
+	result = next(syscall)(SYS_openat2, folder, path, how, size);
+	opened.fd = (int)result;
+	/* Two words of 64 bits; the third says how the path is resolved. */
+	if (result >= 0 || ((uintptr_t)how % sizeof *words == 0 &&
+			    shim_can_read(words, 2 * sizeof *words))) {
+		opened.flags = (uint32_t)words[0];
+		opened.mode = (uint32_t)words[1];
+	}
+	shim_put_open(&opened, caller);
+	return result;
+}
+
+/*
+ * close_range(2), for which glibc before 2.34 has no function. The library's own descriptors may be
+ * among them: it needs none while it records.
+ */
+static long close_some(long first, long last, long flags, const void *caller)
+{
+	struct {
+		uint64_t time;
+		int32_t error;
+		uint32_t first, last, flags;
+	} data = { .first = (uint32_t)first, .last = (uint32_t)last, .flags = (uint32_t)flags };
+	long result;
+
+	if (!*shim_switch[IO_CLOSE_RANGE] || !shim_is_wanted(IO_CLOSE_RANGE, caller))
+		return next(syscall)(SYS_close_range, first, last, flags);
+	data.time = shim_now();
+	result = next(syscall)(SYS_close_range, first, last, flags);
+	data.error = result ? errno : 0;
+	data.time = shim_now() - data.time;
+	shim_put(IO_CLOSE_RANGE, &data, sizeof data, caller);
+	return result;
+}
+
+/*
+ * The assembly below jumps to it with the arguments of syscall(), so that its return address is
+ * that of syscall()'s caller.
+ */
+__attribute__((used)) long shim_syscall(long number, long a, long b, long c, long d, long e,
+					long f);
+__attribute__((used, visibility("hidden"))) _Atomic(void *) shim_syscall_next;
+
+long shim_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+	struct shim_change change;
+	long result;
+
+	/* These two never return twice, and need no stack but the caller's. */
+	if (number == SYS_openat2)
+		return open_how(a, b, c, d, shim_caller());
+	if (number == SYS_close_range)
+		return close_some(a, b, c, shim_caller());
+	change = shim_change_of(number, a, b, c);
+	shim_before_change(change, shim_caller());
+	result = next(syscall)(number, a, b, c, d, e, f);
+	shim_after_change(change, result, shim_caller());
+	return result;
+}
+
+/*
+ * The assembly jumps to the real function by this variable. Before it is set, every call is
+ * handled in C.
+ */
+void shim_syscall_begin(void)
+{
+	atomic_store_explicit(&shim_syscall_next, next(syscall), memory_order_release);
+}
+
+/*
+ * syscall(). A wrapper with a frame of its own would disturb calls that return twice, such as
+ * clone(), or on another stack. All numbers but the four that C handles are passed on by a jump,
+ * with the registers unchanged.
+ */
+#if defined __x86_64__
+
+__asm__(
+	"	.text\n"
+	"	.globl syscall\n"
+	"	.type syscall, @function\n"
+	"	.p2align 4\n"
+	"syscall:\n"
+	"	.cfi_startproc\n"
+	"	endbr64\n"
+	"	cmpq $157, %rdi\n" /* SYS_prctl */
+	"	je shim_syscall\n"
+	"	cmpq $317, %rdi\n" /* SYS_seccomp */
+	"	je shim_syscall\n"
+	"	cmpq $436, %rdi\n" /* SYS_close_range */
+	"	je shim_syscall\n"
+	"	cmpq $437, %rdi\n" /* SYS_openat2 */
+	"	je shim_syscall\n"
+	"	movq shim_syscall_next(%rip), %rax\n"
+	"	testq %rax, %rax\n"
+	"	je shim_syscall\n"
+	"	jmp *%rax\n"
+	"	.cfi_endproc\n"
+	"	.size syscall, . - syscall\n");
+
+#elif defined __aarch64__
+
+__asm__(
+	"	.text\n"
+	"	.globl syscall\n"
+	"	.type syscall, %function\n"
+	"	.p2align 4\n"
+	"syscall:\n"
+	"	.cfi_startproc\n"
+	"	hint #34\n" /* bti c */
+	"	cmp x0, #167\n" /* SYS_prctl */
+	"	b.eq 1f\n"
+	"	cmp x0, #277\n" /* SYS_seccomp */
+	"	b.eq 1f\n"
+	"	cmp x0, #436\n" /* SYS_close_range */
+	"	b.eq 1f\n"
+	"	cmp x0, #437\n" /* SYS_openat2 */
+	"	b.eq 1f\n"
+	"	adrp x16, shim_syscall_next\n"
+	"	ldr x16, [x16, :lo12:shim_syscall_next]\n"
+	"	cbz x16, 1f\n"
+	"	br x16\n"
+	"1:	b shim_syscall\n"
+	"	.cfi_endproc\n"
+	"	.size syscall, . - syscall\n");
+
+#endif

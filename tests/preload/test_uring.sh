@@ -1,0 +1,123 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Requests and answers of io_uring, in a program that uses liburing as a shared library.
+. "${0%/*}/lib.sh"
+
+cat >"$tmp/ring.c" <<'EOT'
+#include <fcntl.h>
+#include <liburing.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef MODULE
+# define main module
+#endif
+
+#define MUST(condition) do { if (!(condition)) { puts(#condition); return 1; } } while (0)
+
+static void prepare(struct io_uring *ring, int fd, void *buffer, unsigned size, unsigned long long data)
+{
+	struct io_uring_sqe *one = io_uring_get_sqe(ring);
+
+	io_uring_prep_read(one, fd, buffer, size, 3);
+	one->user_data = data;
+}
+
+int main(void)
+{
+	struct __kernel_timespec soon = { 0, 1000 };
+	struct io_uring_cqe *answer, *several[8];
+	struct io_uring_params params;
+	struct io_uring ring;
+	const char *folder = getenv("RING_FOLDER");
+	int fd = folder && !chdir(folder) ? open("text", O_RDONLY) : -1;
+	char buffer[16];
+
+	memset(&params, 0, sizeof params);
+	if (io_uring_queue_init(4, &ring, 0) < 0)
+		return 77;
+	MUST(fd >= 0);
+	prepare(&ring, fd, buffer, 7, 0x1111);
+	prepare(&ring, -1, buffer, 5, 0x2222);
+	MUST(io_uring_submit(&ring) == 2);
+	for (int i = 0; i < 2; i++) {
+		MUST(io_uring_wait_cqe(&ring, &answer) == 0);
+		io_uring_cqe_seen(&ring, answer);
+	}
+	prepare(&ring, fd, buffer, 4, 0x3333);
+	MUST(io_uring_submit_and_wait(&ring, 1) == 1);
+	MUST(io_uring_peek_batch_cqe(&ring, several, 8) == 1 && several[0]->res == 4);
+	io_uring_cq_advance(&ring, 1);
+	MUST(io_uring_wait_cqe_timeout(&ring, &answer, &soon) == -62);
+	/* More answers than the ring has room for, each of them taken at once without a call. */
+	for (int i = 0; i < 40; i++) {
+		prepare(&ring, fd, buffer, 1, 0x4000 + i);
+		MUST(io_uring_submit_and_wait(&ring, 1) == 1);
+		MUST(io_uring_peek_cqe(&ring, &answer) == 0 && answer->res == 1);
+		io_uring_cqe_seen(&ring, answer);
+	}
+	io_uring_queue_exit(&ring);
+	MUST(io_uring_queue_init_params(2, &ring, &params) == 0);
+	prepare(&ring, fd, buffer, 2, 0x5555);
+	MUST(io_uring_submit_and_wait(&ring, 1) == 1);
+	io_uring_queue_exit(&ring);
+	return 0;
+}
+EOT
+${CC:-cc} -o "$tmp/ring" "$tmp/ring.c" -luring 2>/dev/null || skip "no liburing"
+echo "some text that is read" >"$tmp/text"
+RING_FOLDER=$tmp
+export RING_FOLDER
+"$tmp/ring"
+case $? in
+0) ;;
+77) skip "the kernel permits no rings" ;;
+*) check "the program works without the shim" false ;;
+esac
+
+shim io "$tmp/ring"
+check "the program works" exits 0
+check "a ring" shows 'io.uring_init .* error=0 fd=[0-9]+ entries=4 flags=0x0$' 1
+check "another one" shows 'io.uring_init .* error=0 fd=[0-9]+ entries=2 flags=0x[0-9a-f]+$' 1
+check "a request" \
+	shows 'io.uring_submit .*opcode=22 fd=[0-9]+ flags=0x0 offset=3 size=7 priority=0 user_data=0x1111$' 1
+check "its answer" shows 'io.uring_complete .*result=7 error=0 flags=0x0 user_data=0x1111$' 1
+check "an answer that is an error" \
+	shows 'io.uring_complete .*result=-9 error=9 flags=0x0 user_data=0x2222$' 1
+check "the call" shows 'io.uring .* error=0 ring=[0-9]+ result=2 submitted=2 .* by=io_uring_submit$' 1
+check "a call that waits" shows 'io.uring .* result=1 submitted=1 .* by=io_uring_submit_and_wait$' 42
+check "a call that fails" shows 'io.uring .* error=62 .* by=io_uring_wait_cqe_timeout$' 1
+check "each request" shows 'io.uring_submit ' 44
+check "each answer" shows 'io.uring_complete ' 44
+check "none is unseen" shows 'io.uring .* unseen=[1-9]' 0
+check "the answers of one ring" shows 'io.uring_complete .*result=1 error=0 flags=0x0 user_data=0x40' 40
+check "the second ring begins again" shows 'io.uring_complete .*result=2 .*user_data=0x5555$' 1
+check "rings end" shows 'io.uring_exit .* error=0 fd=[0-9]+$' 2
+
+# A ring has the name of its kind, and operations have names.
+run 0 record -q -o "$log.2" -e 'io.*' -- "$tmp/ring"
+run 0 dump "$log.2"
+check "names" has out 'io.uring_submit ring=[0-9]* <uring> opcode=READ fd=[0-9]* <text>'
+
+# liburing that only a module has: the functions are found through the caller.
+cat >"$tmp/host.c" <<'EOT'
+#include <dlfcn.h>
+int main(int argc, char **argv)
+{
+	void *handle = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : 0;
+	int (*module)(void) = handle ? (int (*)(void))dlsym(handle, "module") : 0;
+
+	return module ? module() : 9;
+}
+EOT
+if ${CC:-cc} -DMODULE -shared -fPIC -o "$tmp/ring.so" "$tmp/ring.c" -luring &&
+	${CC:-cc} -o "$tmp/host" "$tmp/host.c" -ldl; then
+	"$tmp/host" "$tmp/ring.so"
+	check "the host works without the shim" test $? -eq 0
+	shim io "$tmp/host" "$tmp/ring.so"
+	check "a module that has liburing for itself works" exits 0
+	check "and its answers are seen" shows 'io.uring_complete ' 44
+fi
+finish
