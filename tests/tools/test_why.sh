@@ -137,6 +137,29 @@ check "on a CPU" test "$(part ' running')" = 8.3
 check "the cause is the lack of a CPU" has out '^Cause: 58\.3 % .*ready to run, but without a CPU, in thread 8'
 check "nothing is missing" lacks out 'does not say when threads had a CPU'
 
+# The log lacks a close() of each of these descriptors. accept() and pipe() make one without a path, dup2()
+# gives one the path of another.
+awk 'BEGIN {
+	print "type io.open ns time; fd fd; errno error; s32 folder; x32 flags; x32 mode; str path"
+	print "type io.read ns time; fd fd; errno error; u64 size; s64 result"
+	print "type io.dup ns time; errno error; fd fd; fd copy; x32 flags"
+	print "type io.pipe ns time; errno error; fd fd; fd write; x32 flags"
+	print "type net.accept ns time; fd fd; errno error; fd accepted; str address"
+	ms = 1000000; t = 1000000000000
+	for (fd = 5; fd <= 8; fd++)
+		print "io.open 7 7", t + fd, 1, fd, 0, -100, 0, 0, "/data/" fd
+	print "net.accept 7 7", t + 1000, 100, 3, 0, 5, "local"
+	print "io.dup 7 7", t + 2000, 100, 0, 8, 6, 0
+	print "io.pipe 7 7", t + 3000, 100, 0, 7, 9, 0
+	for (fd = 5; fd <= 8; fd++)
+		print "io.read 7 7", t + fd * 20 * ms, fd * ms, fd, 0, 100, 100
+}' | "$compose" "$tmp/reused" || exit 99
+run 0 why --thread 7 "$tmp/reused"
+check "a connection has no path" has out 'read on descriptor 5'
+check "a copy has the path of the other" has out 'read of /data/8'
+check "it hides the path before" lacks out 'read of /data/[567]'
+check "a pipe has no path" has out 'read on descriptor 7'
+
 # Two threads that wait for each other do not make an endless chain. Impossible times do no harm.
 awk 'BEGIN {
 	print "type io.read ns time; s32 fd; errno error; u64 size; s64 result"

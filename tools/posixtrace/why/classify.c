@@ -76,6 +76,39 @@ static int field_of(const struct log_type *type, const char *name)
 	return -1;
 }
 
+/*
+ * Calls that make, copy or close descriptors, by the fields that have their numbers. A descriptor
+ * that is made by a call without a path hides the path that its number had before.
+ */
+static const struct {
+	const char *name, *made[2], *source, *closed;
+	bool has_path;
+} descriptors[] = {
+	{ "io.open", { "fd" }, .has_path = true }, { "io.fopen", { "fd" }, .has_path = true },
+	{ "file.mkstemp", { "fd" }, .has_path = true },
+	{ "file.opendir", { "fd" }, .has_path = true },
+	{ "io.close", .closed = "fd" }, { "io.fclose", .closed = "fd" },
+	{ "file.closedir", .closed = "fd" }, { "io.dup", { "copy" }, .source = "fd" },
+	{ "net.socket", { "fd", "other" } }, { "net.accept", { "accepted" } },
+	{ "io.pipe", { "fd", "write" } }, { "io.memfd_create", { "fd" } },
+	{ "io.eventfd", { "fd" } }, { "io.timerfd_create", { "fd" } }, { "io.signalfd", { "fd" } },
+	{ "net.epoll_create", { "fd" } }, { "file.inotify_init", { "fd" } },
+};
+
+/* These types are followed also if they have no duration. */
+static void classify_descriptors(const struct log_type *type, struct plan *plan)
+{
+	for (size_t i = 0; i < sizeof(descriptors) / sizeof(*descriptors); i++) {
+		if (strcmp(type->name, descriptors[i].name))
+			continue;
+		plan->made[0] = field_of(type, descriptors[i].made[0]);
+		plan->made[1] = field_of(type, descriptors[i].made[1]);
+		plan->source = field_of(type, descriptors[i].source);
+		plan->closed = field_of(type, descriptors[i].closed);
+		plan->has_path = descriptors[i].has_path;
+	}
+}
+
 static bool begins(const char *text, const char *prefix)
 {
 	return !strncmp(text, prefix, strlen(prefix));
@@ -88,9 +121,8 @@ void classify_type(const struct log_type *type, struct plan *plan)
 					     "name", "node" };
 
 	*plan = (struct plan){ .time = pairing_time_field(type->schema), .key = -1, .other = -1,
-			       .text = -1 };
+			       .text = -1, .made = { -1, -1 }, .source = -1, .closed = -1 };
 	plan->result = field_of(type, "result");
-	plan->bytes = plan->result;
 	for (size_t i = 0; plan->text < 0 && i < sizeof(texts) / sizeof(*texts); i++)
 		plan->text = field_of(type, texts[i]);
 	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++)
@@ -100,11 +132,7 @@ void classify_type(const struct log_type *type, struct plan *plan)
 			plan->other = field_of(type, "cpu");
 			return;
 		}
-	/* The flow of paths to descriptors needs these types also if they have no duration. */
-	plan->opens = !strcmp(type->name, "io.open") || !strcmp(type->name, "io.fopen") ||
-		      !strcmp(type->name, "net.socket") || !strcmp(type->name, "net.accept");
-	plan->closes = !strcmp(type->name, "io.close") || !strcmp(type->name, "io.fclose");
-	plan->is_socket = begins(type->name, "net.");
+	classify_descriptors(type, plan);
 	/* A call without a duration cannot be divided; it keeps CAUSE_NONE. */
 	if (plan->time >= 0)
 		plan->cause = CAUSE_CALL;
@@ -117,8 +145,6 @@ void classify_type(const struct log_type *type, struct plan *plan)
 		}
 	if (!strcmp(type->name, "net.accept"))
 		plan->other = field_of(type, "accepted");
-	if (!strcmp(type->name, "net.socket"))
-		plan->key = field_of(type, "fd");
 }
 
 uint64_t classify_number(const struct log_type *type, const struct posix_trace_event_np *event,

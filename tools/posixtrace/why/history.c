@@ -186,21 +186,35 @@ static uint32_t path_of(struct history *history, pid_t pid, int32_t number)
 	return 0;
 }
 
-/*
- * Follows which path a descriptor has. A socket has none: its entry hides the path of a file that
- * had the number before. A negative number is the result of a call that failed.
- */
-static void follow_fd(struct history *history, const struct plan *plan, const struct call *call,
-		      pid_t pid)
+/* Sets the path of a descriptor. A negative number is the result of a call that failed. */
+static void set_path(struct history *history, pid_t pid, int32_t number, uint32_t text)
 {
-	struct history_fd *fd;
-	int32_t number = (int32_t)call->key;
+	struct history_fd *fd = number < 0 ? NULL : fd_of(history, pid, number, true);
 
-	if ((!plan->opens && !plan->closes) || number < 0)
-		return;
-	fd = fd_of(history, pid, number, true);
 	if (fd)
-		fd->text = plan->opens && !plan->is_socket ? call->text : 0;
+		fd->text = text;
+}
+
+/*
+ * Follows which path a descriptor has. path is that of the call; 0: none. A descriptor without a
+ * file gets an entry as well, which hides the path that its number had before. fdopen() has no path
+ * and changes nothing.
+ */
+static void follow_fd(struct history *history, const struct plan *plan, const struct log_type *type,
+		      const struct posix_trace_event_np *event, pid_t pid, uint32_t path)
+{
+	if (plan->closed >= 0)
+		set_path(history, pid, (int32_t)classify_number(type, event, plan->closed), 0);
+	if (plan->source >= 0)
+		path = path_of(history, pid, (int32_t)classify_number(type, event, plan->source));
+	else if (!plan->has_path)
+		path = 0;
+	else if (!path)
+		return;
+	for (int i = 0; i < 2; i++)
+		if (plan->made[i] >= 0)
+			set_path(history, pid,
+				 (int32_t)classify_number(type, event, plan->made[i]), path);
 }
 
 /* ------------------------------------------------------------------ events */
@@ -273,7 +287,7 @@ static void add_call(struct history *history, struct history_thread *thread,
 	else if (result > 0)
 		call.other = (uint64_t)result;
 	call.is_in_vain = plan->cause == CAUSE_POLL && result == 0;
-	follow_fd(history, plan, &call, thread->pid);
+	follow_fd(history, plan, type, event, thread->pid, call.text);
 	/* After follow_fd(), so that an open has its own path and a close has none. */
 	if (!call.text && plan->key >= 0 && plan->cause >= CAUSE_READ && plan->cause <= CAUSE_FILE)
 		call.text = path_of(history, thread->pid, (int32_t)call.key);
@@ -364,7 +378,7 @@ static void add_event(struct history *history, const struct log_type *type,
 		return;
 	switch (plan->kind) {
 	case PLAN_CALL:
-		if (plan->opens || plan->closes || plan->time >= 0)
+		if (plan->made[0] >= 0 || plan->closed >= 0 || plan->time >= 0)
 			add_call(history, thread, plan, type, event);
 		break;
 	case PLAN_IN:
