@@ -65,7 +65,8 @@ bool items_sort(struct picture *picture)
 		if (used > lanes[span->row])
 			lanes[span->row] = used;
 	}
-	for (size_t i = 0; i < picture->rows; i++)
+	/* The row of the other threads is the last element. Unused elements have some place. */
+	for (size_t i = 0; i <= PICTURE_ROWS; i++)
 		picture->row[i].lanes = lanes[picture->row[i].index];
 	free(lanes);
 	return true;

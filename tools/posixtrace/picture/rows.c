@@ -50,7 +50,7 @@ struct picture_row *rows_find(struct picture *picture, pid_t pid, pid_t tid)
 	return row;
 }
 
-/* By process and thread; the row of the others, with -1, is the last. */
+/* By process and thread. */
 static int by_thread(const struct picture_row *a, const struct picture_row *b)
 {
 	uint32_t x = (uint32_t)a->pid, y = (uint32_t)b->pid;
@@ -68,9 +68,13 @@ static int by_thread(const struct picture_row *a, const struct picture_row *b)
  */
 void rows_sort(struct picture *picture)
 {
-	for (size_t i = 0; i < picture->rows; i++) {
+	/* The row of the other threads is counted; its element is behind those of all threads. */
+	size_t threads = picture->rows - picture->has_others;
+
+	for (size_t i = 0; i < threads; i++) {
 		picture->row[i].index = 0;
-		for (size_t j = 0; j < picture->rows; j++)
+		for (size_t j = 0; j < threads; j++)
 			picture->row[i].index += by_thread(&picture->row[j], &picture->row[i]) < 0;
 	}
+	picture->row[PICTURE_ROWS].index = threads;
 }
