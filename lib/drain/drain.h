@@ -134,7 +134,6 @@ struct ptx_drain {
 	uint64_t queue_set[PTX_WORDS + 1];
 
 	bool peeked_queue; /* what consume() takes */
-	struct ptx_source *peeked;
 	int64_t peeked_ns; /* its label */
 
 	bool checkpoint;        /* the one of two that was written last */

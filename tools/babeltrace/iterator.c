@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 /* The next message of the iterator. */
-enum stage { STREAM_BEGINS, PACKET_BEGINS, EVENTS, LOSSES, PACKET_ENDS, STREAM_ENDS, ENDED };
+enum stage { STREAM_BEGINS, PACKET_BEGINS, EVENTS, LOSSES, STREAM_ENDS, ENDED };
 
 /* One iterator. It has its own reading position in the log, and a reference to the open packet. */
 struct iterator {

@@ -29,7 +29,6 @@
 #define TRACEX_SLOT_BYTES 16 /* and a name */
 #define TRACEX_NAME_BYTES_MAX 1024
 /* The largest sizes: those of the layout with a ULONG of 8 bytes. */
-#define TRACEX_HEADER_BYTES_MAX 96
 #define TRACEX_ENTRY_BYTES_MAX 64
 #define TRACEX_SLOT_BYTES_MAX (32 + TRACEX_NAME_BYTES_MAX)
 

@@ -17,8 +17,7 @@
 #define HOOK_WORD_BYTES 8
 
 struct template_event {
-	const char *name;    /* NULL: not known */
-	const char *shown;   /* its name, or evt_ and its number */
+	const char *shown;   /* the name of the type, or evt_ and its number */
 	uint32_t id;
 	int64_t pid;
 	uint64_t tid;        /* posix_thread_id as a number */
