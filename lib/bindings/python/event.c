@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* event.c - event types: a call packs the arguments by the schema and records an event. */
+#include "bindings/python/module.h"
+
+typedef struct {
+	PyObject_HEAD
+	vectorcallfunc call;
+	trace_event_id_t id;
+	struct posix_trace_schema_np schema;
+} Event;
+
+/* The value of an integer field. Numbers out of the range of 64 bits raise OverflowError. */
+static bool integer_of(PyObject *value, uint64_t *number)
+{
+	PyObject *integer = PyNumber_Index(value);
+
+	if (!integer)
+		return false;
+	*number = (uint64_t)PyLong_AsLongLong(integer);
+	if (*number == UINT64_MAX && PyErr_Occurred() &&
+	    PyErr_ExceptionMatches(PyExc_OverflowError)) {
+		PyErr_Clear();
+		*number = PyLong_AsUnsignedLongLong(integer);
+	}
+	Py_DECREF(integer);
+	return !PyErr_Occurred();
+}
+
+/* A str, or bytes that are taken as they are. */
+static bool text_of(PyObject *value, struct posix_trace_arg_np *arg, bool takes_bytes)
+{
+	Py_ssize_t len;
+
+	if (PyUnicode_Check(value) && !takes_bytes) {
+		arg->data = PyUnicode_AsUTF8AndSize(value, &len);
+		arg->len = (size_t)len;
+		return arg->data;
+	}
+	if (PyBytes_Check(value)) {
+		arg->data = PyBytes_AS_STRING(value);
+		arg->len = (size_t)PyBytes_GET_SIZE(value);
+		return true;
+	}
+	PyErr_Format(PyExc_TypeError, "a field of this type needs %s, not %s",
+		     takes_bytes ? "bytes" : "str", Py_TYPE(value)->tp_name);
+	return false;
+}
+
+/* Makes an argument of the packer. Returns false with an exception. */
+static bool argument_of(const struct posix_trace_field_np *field, PyObject *value,
+			struct posix_trace_arg_np *arg)
+{
+	memset(arg, 0, sizeof(*arg));
+	arg->type = field->type;
+	/* The elements of an array, as bytes. */
+	if (field->is_array || (field->room && field->type == POSIX_TRACE_TYPE_BYTES_NP)) {
+		const size_t size = (size_t)field->size * field->count;
+
+		if (!text_of(value, arg, true))
+			return false;
+		if (arg->len != size) {
+			PyErr_Format(PyExc_ValueError, "the field %s has %zu bytes", field->name,
+				     size);
+			return false;
+		}
+		arg->type = POSIX_TRACE_TYPE_BYTES_NP;
+		arg->room = (unsigned)size;
+		return true;
+	}
+	switch (field->form) {
+	case POSIX_TRACE_FORM_FLOAT_NP:
+		arg->f64 = PyFloat_AsDouble(value);
+		return arg->f64 != -1.0 || !PyErr_Occurred();
+	case POSIX_TRACE_FORM_BYTES_NP:
+		arg->room = field->room;
+		return text_of(value, arg, field->type == POSIX_TRACE_TYPE_BYTES_NP);
+	default:
+		if (field->type == POSIX_TRACE_TYPE_BOOL_NP) {
+			const int truth = PyObject_IsTrue(value);
+
+			arg->u64 = truth > 0;
+			return truth >= 0;
+		}
+		if (field->type == POSIX_TRACE_TYPE_CHAR_NP && PyUnicode_Check(value) &&
+		    PyUnicode_GET_LENGTH(value) == 1) {
+			arg->u64 = (unsigned char)PyUnicode_READ_CHAR(value, 0);
+			return true;
+		}
+		return integer_of(value, &arg->u64);
+	}
+}
+
+/* Records an event with the arguments as its fields. */
+static PyObject *event_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names)
+{
+	const Event *event = (const Event *)self;
+	const size_t nargs = (size_t)PyVectorcall_NARGS(nargsf);
+	struct posix_trace_arg_np arg[POSIX_TRACE_FIELDS_MAX_NP];
+	unsigned char payload[POSIX_TRACE_FIELDS_BYTES_NP];
+	size_t count = nargs;
+
+	if (!IS_ACTIVE())
+		Py_RETURN_NONE;
+	if (nargs > event->schema.fields)
+		return PyErr_Format(PyExc_TypeError, "the event has %u fields, not %zu",
+				    event->schema.fields, nargs);
+	for (size_t i = 0; i < nargs; i++)
+		if (!argument_of(&event->schema.field[i], args[i], &arg[i]))
+			return NULL;
+	/* Fields by name, which follow those by position in any order. */
+	for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names); i++) {
+		const char *name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(names, i));
+		size_t field = nargs;
+
+		while (name && field < event->schema.fields &&
+		       strcmp(name, event->schema.field[field].name))
+			field++;
+		if (!name || field == event->schema.fields)
+			return PyErr_Format(PyExc_TypeError, "the event has no field %s",
+					    name ? name : "?");
+		if (!argument_of(&event->schema.field[field], args[nargs + (size_t)i], &arg[field]))
+			return NULL;
+		count++;
+	}
+	if (count != event->schema.fields)
+		return PyErr_Format(PyExc_TypeError, "the event has %u fields, not %zu",
+				    event->schema.fields, count);
+	posix_trace_event(event->id, payload,
+			  posix_trace_fields_pack_np(payload, sizeof(payload), arg, count));
+	Py_RETURN_NONE;
+}
+
+static PyObject *event_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+	static char *names[] = { "name", "schema", NULL };
+	const char *name, *schema = "";
+	Event *event;
+
+	if (!PyArg_ParseTupleAndKeywords(args, keywords, "s|s", names, &name, &schema))
+		return NULL;
+	event = (Event *)type->tp_alloc(type, 0);
+	if (!event)
+		return NULL;
+	event->call = event_call;
+	if (*schema && posix_trace_schema_parse_np(schema, &event->schema)) {
+		Py_DECREF(event);
+		return PyErr_Format(PyExc_ValueError, "this is not a schema: %s", schema);
+	}
+	if (!ptx_open_type(name, schema, &event->id)) {
+		Py_DECREF(event);
+		return NULL;
+	}
+	return (PyObject *)event;
+}
+
+PyTypeObject ptx_event_type = {
+	PyVarObject_HEAD_INIT(NULL, 0)
+	.tp_name = "posixtrace.Event",
+	.tp_basicsize = sizeof(Event),
+	.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL,
+	.tp_doc = "Event(name, schema=''): an event type; a call records an event with its fields.",
+	.tp_new = event_new,
+	.tp_call = PyVectorcall_Call,
+	.tp_vectorcall_offset = offsetof(Event, call),
+};
+

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* hook.c - records calls of functions that are written in Python. */
+#include "bindings/python/module.h"
+
+static trace_event_id_t call_begin, call_end;
+/* Begins without an end. A function that was running when the hook was set has no begin. */
+static __thread unsigned depth;
+
+static bool open_calls(void)
+{
+	return call_begin || (ptx_open_type("python.begin",
+					"str function;str file;u32 line;@begin python",
+					&call_begin) &&
+			      ptx_open_type("python.end", "@end python", &call_end));
+}
+
+/* Records that a function begins. The names are those of its code. */
+static void begin_code(PyCodeObject *code)
+{
+#if PY_VERSION_HEX >= 0x030b0000
+	const char *name = PyUnicode_AsUTF8(code->co_qualname);
+#else
+	const char *name = PyUnicode_AsUTF8(code->co_name);
+#endif
+	const char *file = PyUnicode_AsUTF8(code->co_filename);
+	const struct posix_trace_arg_np arg[] = {
+		POSIX_TRACE_STR_NP(name), POSIX_TRACE_STR_NP(file),
+		POSIX_TRACE_U32_NP(code->co_firstlineno)
+	};
+	unsigned char payload[POSIX_TRACE_FIELDS_BYTES_NP];
+
+	/* Names with lone surrogates have no UTF-8; the event then has empty ones. */
+	if (!name || !file)
+		PyErr_Clear();
+	depth++;
+	posix_trace_event(call_begin, payload,
+			  posix_trace_fields_pack_np(payload, sizeof(payload), arg, 3));
+}
+
+/* Records that a function ends. */
+static void end_code(void)
+{
+	if (depth) {
+		depth--;
+		posix_trace_event(call_end, NULL, 0);
+	}
+}
+
+/* For PyEval_SetProfile(): calls of functions that are written in Python. */
+static int on_profile(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
+{
+	PyCodeObject *code;
+
+	(void)self;
+	(void)arg;
+	if (what == PyTrace_RETURN) {
+		end_code();
+	} else if (what == PyTrace_CALL && IS_ACTIVE()) {
+		code = PyFrame_GetCode(frame);
+		begin_code(code);
+		Py_DECREF(code);
+	}
+	return 0;
+}
+
+PyObject *ptx_profile_thread(PyObject *self, PyObject *args)
+{
+	int on;
+
+	if (!PyArg_ParseTuple(args, "p", &on) || !open_calls())
+		return NULL;
+	depth = 0;
+	PyEval_SetProfile(on ? on_profile : NULL, on ? self : NULL);
+	Py_RETURN_NONE;
+}
+
+/* For sys.monitoring of Python 3.12: on_start(code, offset). */
+PyObject *ptx_on_start(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
+{
+	(void)self;
+	if (IS_ACTIVE() && nargs > 0 && PyCode_Check(args[0]) && open_calls())
+		begin_code((PyCodeObject *)args[0]);
+	if (PyErr_Occurred())
+		return NULL;
+	Py_RETURN_NONE;
+}
+
+/* on_return(code, offset, value), and when a function is left by an exception or yields. */
+PyObject *ptx_on_end(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
+{
+	(void)self;
+	(void)args;
+	(void)nargs;
+	end_code();
+	Py_RETURN_NONE;
+}
+
