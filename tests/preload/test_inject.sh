@@ -12,32 +12,15 @@ esac
 injected=$(program probe_inject)
 log=$tmp/a.log
 
-# begin WORD: the program in the background, without the shim; its id in $target. It is past its
-# start when its output has a line.
-begin() {
-	rm -f "$tmp/go" "$tmp/said"
-	mkfifo "$tmp/go"
-	start sh -c 'exec "$@" <"$0"' "$tmp/go" "$injected" "$@" >"$tmp/said" 2>&1
-	target=$pid
-	exec 5>"$tmp/go"
-	until_true test -s "$tmp/said"
-}
-
-# The program ends when its input ends, and has checked all of its results.
-finish_target() {
-	exec 5>&-
-	wait "$target"
-	got=$?
-	check "$1: the program ends as it would have" test $got -eq 0
-	check "$1: its results are right" grep -q '^right' "$tmp/said"
-}
+# begin WORD: the program in the background, without the shim.
+begin() { start_reading "$injected" "$@"; }
 
 count() { "$posixtrace" dump -e "$1" "$log" 2>/dev/null | wc -l; }
 is_sound() { "$posixtrace" verify "$log" | grep -q ': sound: '; }
 # Four threads that only allocate may be faster than the flush: such a loss is counted.
 is_even() {
-	"$posixtrace" verify "$log" | sed -n 's/.*called \([0-9]*\) = reported \([0-9]*\) + unread \([0-9]*\) + lost \([0-9]*\).*/\1 \2 \3 \4/p' |
-		{ read -r called reported unread lost && test "$called" -eq $((reported + unread + lost)); }
+	account_of "$log" | { read -r called reported unread lost &&
+		test "$called" -eq $((reported + unread + lost)); }
 }
 # Other processes can see a mapped library, but not slots: the program reads its own.
 maps() { grep -c libposixtrace "/proc/$target/maps"; }
@@ -59,7 +42,7 @@ begin wait
 	cat "$tmp/err"
 }
 check "nothing is to be told" is_empty err
-finish_target "a thread that waits"
+end_reading "a thread that waits"
 
 # All kinds of code in which a thread can be.
 for kind in wait sleep epoll select cond join sigwait compute allocate; do
@@ -74,7 +57,7 @@ for kind in wait sleep epoll select cond join sigwait compute allocate; do
 		check "$kind $n: nothing is to be told" is_empty err
 	done
 	check "$kind: the library stays" test "$(maps)" -gt 0
-	finish_target $kind
+	end_reading $kind
 done
 
 # The calls of all threads, of the program and of its libraries are traced.
@@ -94,7 +77,7 @@ check "four threads made them" test "$("$posixtrace" dump --fields tid -e io.ope
 check "a library that was loaded later is traced" test "$("$posixtrace" dump -e io.open "$log" |
 	grep -c /from/a/library)" -eq "$(test -n "$PROBE_LIBRARY" && echo 1 || echo 0)"
 check "the log is sound" is_sound
-finish_target calls
+end_reading calls
 
 # Other commands.
 begin wait
@@ -103,7 +86,7 @@ check "record -p: the log is sound" is_sound
 run 0 top -p "$target" --once -d 100ms
 check "top -p: a page" has out "$target"
 run 0 attach -p "$target" -o "$log" --force -d 100ms --trace none
-finish_target "other commands"
+end_reading "other commands"
 
 # The tracer is killed at any moment: the process continues, and can be traced again.
 begin allocate
@@ -116,7 +99,7 @@ done
 rm -f "$log"
 run 0 attach -p "$target" -o "$log" -d 100ms
 check "it is traced after that" is_sound
-finish_target "killed tracers"
+end_reading "killed tracers"
 
 # Refused cases, in which the process is not changed.
 refused() {
@@ -133,10 +116,10 @@ until_true is_stopped
 refused "a stopped process" 'it is stopped'
 check "it stays stopped" is_stopped
 kill -CONT "$target"
-finish_target stopped
+end_reading stopped
 begin seccomp
 refused "seccomp" 'seccomp'
-finish_target seccomp
+end_reading seccomp
 # A zombie has no maps, and a thread of the kernel none either.
 sh -c 'sleep 0 & echo $! >"$0"; exec sleep 1000' "$tmp/zombie" &
 started="$started $!"
@@ -146,12 +129,12 @@ target=$(cat "$tmp/zombie")
 refused "a zombie" 'it has ended'
 begin traced
 refused "a debugger" 'a debugger or another tracer'
-finish_target traced
+end_reading traced
 begin vfork
 target=$(cat "$tmp/said")
 refused "a child of vfork()" 'shares its parent'
 target=$pid
-finish_target vfork
+end_reading vfork
 static=$tmp/static
 if echo 'int main(void) { return getchar() == 0; }' |
 	${CC:-cc} -w -include stdio.h -static -x c -o "$static" - 2>/dev/null; then

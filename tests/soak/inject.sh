@@ -26,8 +26,7 @@ has_program() { command -v "$1" >/dev/null 2>&1; }
 
 # The account of the log in $log: called = reported + unread + lost. Adds to $events.
 add_log() {
-	account=$("$posixtrace" verify "$log" 2>&1 |
-		sed -n 's/.*called \([0-9]*\) = reported \([0-9]*\) + unread \([0-9]*\) + lost \([0-9]*\).*/\1 \2 \3 \4/p')
+	account=$(account_of "$log")
 	# shellcheck disable=SC2086
 	set -- $account
 	test $# -eq 4 && test "$1" -eq $(($2 + $3 + $4)) || return 1

@@ -16,21 +16,12 @@ ${CC:-cc} -shared -fPIC -o "$tmp/kill.so" "$top_srcdir/tests/soak/inject_kill.c"
 
 # kill_at STEP KIND: sets $is_killed.
 kill_at() {
-	rm -f "$tmp/input" "$tmp/said"
-	mkfifo "$tmp/input"
-	start sh -c 'exec "$1" "$2" <"$0"' "$tmp/input" "$probe" "$2" >"$tmp/said" 2>&1
-	target=$pid
-	exec 5>"$tmp/input"
-	until_true test -s "$tmp/said"
+	start_reading "$probe" "$2"
 	LD_PRELOAD=$tmp/kill.so KILL_AT=$1 "$posixtrace" attach -p "$target" -o "$tmp/a.log" --force -d 1ms \
 		>"$tmp/out" 2>"$tmp/err"
 	grep -q 'was interrupted\|lead through' "$tmp/err" && is_killed=yes || is_killed=
 	sleep 0.1
-	exec 5>&-
-	wait "$target"
-	got=$?
-	check "$2, killed at step $1: it ends as it would have" test $got -eq 0
-	check "$2, killed at step $1: its results are right" grep -q '^right' "$tmp/said"
+	end_reading "$2, killed at step $1"
 }
 
 for kind in ${PTX_KINDS-sleep epoll compute cond allocate}; do

@@ -41,6 +41,26 @@ start_busy() {
 	target=$pid
 }
 
+# start_reading COMMAND...: a program that reads from a pipe, ends when its input does, and prints a line
+# after its start, in $tmp/said. Its id in $target.
+start_reading() {
+	rm -f "$tmp/input" "$tmp/said"
+	mkfifo "$tmp/input" || exit 99
+	start sh -c 'exec "$@" <"$0"' "$tmp/input" "$@" >"$tmp/said" 2>&1
+	target=$pid
+	exec 5>"$tmp/input"
+	until_true test -s "$tmp/said"
+}
+
+# end_reading NAME: ends its input. The program has checked all of its results.
+end_reading() {
+	exec 5>&-
+	wait "$target"
+	got=$?
+	check "$1: the program ends as it would have" test $got -eq 0
+	check "$1: its results are right" grep -q '^right' "$tmp/said"
+}
+
 # kill_target: the shell prints no message about it.
 kill_target() {
 	kill -KILL "$target"
@@ -93,6 +113,12 @@ finish_attach() {
 	wait $tracer
 	got=$?
 	check "attach exits with $wanted, not $got" exited
+}
+
+# account_of LOG: the numbers of called = reported + unread + lost; nothing if there is none.
+account_of() {
+	"$posixtrace" verify "$1" 2>&1 |
+		sed -n 's/.*called \([0-9]*\) = reported \([0-9]*\) + unread \([0-9]*\) + lost \([0-9]*\).*/\1 \2 \3 \4/p'
 }
 
 # is_sound LOG
