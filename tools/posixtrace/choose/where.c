@@ -81,13 +81,27 @@ static const struct where_place *place_of(struct where *where,
 	return place;
 }
 
+/*
+ * Finds the number that a name has in a field: true and false are the names of a bool. Returns
+ * false if the field has no such name.
+ */
+static bool find_value(const struct posix_trace_field_np *field, const char *name,
+		       uint64_t *number, uint64_t *mask)
+{
+	if (posix_trace_value_find_np(field, name, number, mask))
+		return true;
+	*number = !strcmp(name, "true");
+	*mask = UINT64_MAX;
+	return field->type == POSIX_TRACE_TYPE_BOOL_NP && (*number || !strcmp(name, "false"));
+}
+
 /* Returns whether the name is that of a value of one of the schema's fields. */
 static bool has_value_name(const struct posix_trace_schema_np *schema, const char *name)
 {
 	uint64_t number, mask;
 
 	for (unsigned i = 0; i < schema->fields; i++)
-		if (posix_trace_value_find_np(&schema->field[i], name, &number, &mask))
+		if (find_value(&schema->field[i], name, &number, &mask))
 			return true;
 	return false;
 }
@@ -219,7 +233,7 @@ static bool find_named(const struct value *number, const struct value *name, uin
 		       uint64_t *mask)
 {
 	return number->kind == NUMBER && number->field && name->kind == NAME &&
-	       posix_trace_value_find_np(number->field, name->text, value, mask);
+	       find_value(number->field, name->text, value, mask);
 }
 
 /*
