@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The comments of lib/, include/ and tools/: how many lines of the .c files have one, and which words
-# they do not use. A line has a comment if any part of one is in it; the line of the SPDX tag counts
-# as a line without one. The aim is 25 % in lib/ and 12.5 % in tools/.
+# The comments of lib/, include/ and tools/: how many lines of the .c files have one, which words
+# they do not use, and that each function of a header has one. A line has a comment if any part of
+# one is in it; the line of the SPDX tag counts as a line without one. The aim is 25 % in lib/ and
+# 12.5 % in tools/.
 : "${top_srcdir:=$(dirname "$0")/..}"
 . "$top_srcdir/tests/support/count.sh"
 
@@ -154,6 +155,34 @@ LC_ALL=C awk -v sizes="$tmp/sizes" '
 	END { print file, lines >sizes }
 ' $files >"$tmp/comments"
 
+# "FILE:LINE" of each prototype in a header that has no comment. A comment applies to all prototypes
+# behind it up to the next blank line.
+awk '
+	FNR == 1 { depth = is_documented = inside = is_macro = 0; text = "" }
+	is_macro { is_macro = /\\$/; next }
+	inside { inside = !/\*\//; next }
+	/^#/ { is_macro = /\\$/; next }
+	/^[ \t]*\/\*/ { is_documented = 1; inside = !/\*\//; next }
+	/^$/ { if (!depth) is_documented = 0; next }
+	{
+		has_own = /\/\*/
+		inside = has_own && !/\*\//
+		line = $0
+		gsub(/\047[^\047]*\047|"[^"]*"/, "", line)
+		sub(/\/\*.*/, "", line)
+		if (!depth && text == "" && line ~ /^[a-zA-Z_]/)
+			at = FNR
+		text = text " " line
+		depth += gsub(/{/, "{", line) - gsub(/}/, "}", line)
+		if (depth || line !~ /[;}]/)
+			next
+		if (text ~ /[a-z0-9_]\(.*\)[^{}]*;/ && !is_documented && !has_own &&
+		    text !~ /[{}]|^ (typedef|static|extern|_Static_assert|ptx_inline)/)
+			print FILENAME ":" at
+		text = ""
+	}
+' $(printf '%s\n' $files | grep '\.h$' | grep -v '^include/') >"$tmp/bare"
+
 # "ROOM LINES COMMENTS" of the .c files, for each tree and each room.
 awk '
 	function room(file) {
@@ -244,5 +273,7 @@ for room in $finished; do
 	none "the comments of $room are plain technical English" \
 		"$(grep "^$room/[^/]*:" "$tmp/comments" | riddles)"
 done
+
+none "each function of a header in lib/ and tools/ has a comment" "$(cat "$tmp/bare")"
 
 finish

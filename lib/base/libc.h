@@ -69,6 +69,10 @@ static inline bool ptx_libc_has_one_thread(void)
 	return false;
 }
 
+/*
+ * Return the name, such as ENOENT, and the text of an error number, and the name of a signal, such
+ * as SIGINT; NULL if there is none. The strings are constant.
+ */
 const char *ptx_libc_error_name(int err);
 const char *ptx_libc_error_text(int err);
 const char *ptx_libc_signal_name(int number);

@@ -52,6 +52,10 @@ extern const struct option_row wanted_choice_rows[], wanted_rows[];
 	"since 1970; 10:15 on the day of the log; +1.5s after its first event, -200ms before " \
 	"its last one.\n"
 
+/*
+ * wanted_init() sets the defaults of all options. wanted_fini() frees what the options made; it
+ * needs wanted_init() before, but not wanted_ready().
+ */
 void wanted_init(struct wanted *wanted);
 void wanted_fini(struct wanted *wanted);
 

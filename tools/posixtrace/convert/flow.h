@@ -90,6 +90,10 @@ struct fmt_flow {
 	size_t faults;
 };
 
+/*
+ * flow_init() makes a flow from one format to another, without an input. flow_fini() ends the line
+ * of progress and frees the types and the counts of faults. Source and sink are closed before it.
+ */
 void flow_init(struct fmt_flow *flow, const struct format *from, const struct format *to);
 void flow_fini(struct fmt_flow *flow);
 

@@ -338,6 +338,7 @@ bool fmt_is_damaged(const struct fmt_flow *flow);
 
 /* ------------------------------------------------------------------ the input */
 
+/* Returns the name of the input for messages. It is valid as long as the input. */
 const char *fmt_input_name(const struct fmt_input *input);
 
 /*
@@ -406,6 +407,7 @@ extern const size_t formats_count;
 /* The reason why this build of posixtrace does not have the format; NULL if no build has it. */
 const char *fmt_left_out(const char *name);
 
+/* Returns the format with this name, or NULL if this build has none. */
 const struct format *fmt_by_name(const char *name);
 
 /* The format that recognizes the beginning of an input; NULL if none does. */

@@ -43,6 +43,10 @@ struct nesting {
 	uint64_t blocks;      /* of all lanes */
 };
 
+/*
+ * nesting_init() creates the temporary files; it returns 0 or an error number, after which nothing
+ * is open. nesting_fini() closes the files, which removes them.
+ */
 int nesting_init(struct nesting *nesting);
 void nesting_fini(struct nesting *nesting);
 
@@ -54,6 +58,7 @@ int nesting_add(struct nesting *nesting, struct nesting_lane *lane,
 int nesting_tell(struct nesting *nesting, const struct nesting_lane *lane,
 		 void (*visit)(void *arg, const struct edge *edge), void *arg);
 
+/* Frees the list of the lane's blocks. The lane itself belongs to the caller. */
 void nesting_lane_fini(struct nesting_lane *lane);
 
 #endif

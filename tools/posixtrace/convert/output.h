@@ -42,6 +42,7 @@ int output_close(struct output *output, int status);
 /* Writes the buffered bytes and gives a new file its name. On an error drops the output. */
 int output_keep(struct output *output);
 
+/* Removes a new file, or a new folder if it is empty. Closes any other output. */
 void output_drop(struct output *output);
 
 #endif

@@ -70,6 +70,10 @@ struct plan {
 	uint64_t gaps_of[POSIX_TRACE_LOST_CAUSES_NP], lost_of[POSIX_TRACE_LOST_CAUSES_NP];
 };
 
+/*
+ * plan_init() makes an empty plan with a temporary file; it returns 0 or an error number.
+ * plan_fini() must be called in both cases.
+ */
 int plan_init(struct plan *plan);
 void plan_fini(struct plan *plan);
 

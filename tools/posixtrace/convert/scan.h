@@ -26,6 +26,11 @@ extern const struct format format_scan_facts;
 /* convert/scan_names.c: the names of processes and threads. */
 struct scan_names;
 
+/*
+ * scan_names_new() returns NULL without memory; scan_names_free() accepts NULL. The other two note
+ * the process and thread of an event, and the names that events and threads give them. They return
+ * 0 or ENOMEM; past the limit of threads.h names are dropped.
+ */
 struct scan_names *scan_names_new(void);
 void scan_names_free(struct scan_names *names);
 int scan_names_event(struct scan_names *names, const struct fmt_event *event);

@@ -22,6 +22,7 @@ bool libraries_of_program(struct libraries *libraries, const char *name);
 /* Finds the files that a process has mapped with code. Returns 0 or an error number. */
 int libraries_of_process(struct libraries *libraries, pid_t pid);
 
+/* Frees the paths and makes the list empty. */
 void libraries_fini(struct libraries *libraries);
 
 #endif

@@ -57,6 +57,7 @@ bool patches_finish(struct patches *plan);
  */
 int patches_write(const struct patches *plan);
 
+/* Frees the plan, also one that is not complete. */
 void patches_fini(struct patches *plan);
 
 /* Returns whether a function's name matches a glob, as it is or as C++ has it. */

@@ -93,17 +93,13 @@ int capture_finish(struct capture *capture);
 int capture_read_back(const struct capture_plan *plan, int fd, struct capture_result *result);
 
 /*
- * The state of this process's own stream as an observer sees it. The process has no other stream.
- */
-/*
- * waiting: the traced process does not use the library yet. members: processes that inherited the
- * stream.
+ * Returns the state of this process's own stream as an observer sees it. The process has no other
+ * stream; without one the result is all zeros.
  */
 struct capture_own {
-	bool waiting;
-	size_t members;
+	bool waiting;   /* the traced process does not use the library yet */
+	size_t members; /* processes that inherited the stream */
 };
-
 struct capture_own capture_look_at_own(void);
 
 /*

@@ -76,6 +76,7 @@ const struct change *changes_state(const struct changes *c, struct change key);
 /* Returns the number of changes of the descriptor at the key's time, at most 2. */
 unsigned changes_at(const struct changes *c, struct change key);
 
+/* Frees the names and the changes. */
 void changes_fini(struct changes *c);
 
 #endif

@@ -22,6 +22,7 @@ struct report_table {
 	int64_t previous_ns;
 };
 
+/* Writes the titles of the columns as a line. */
 void report_table_header(struct out *out, const struct report_table *table);
 
 /* log and type need only the members that fields_text() and sysdata_text() read. */

@@ -129,6 +129,11 @@ int etw_record(const unsigned char *p, size_t size, struct etw_record *record, c
 /* Whether the record describes the log itself and is no event. */
 bool etw_is_about_log(const struct etw_record *record);
 
+/*
+ * Convert between the 16 bytes of a GUID in a log and its text, such as
+ * bbccf6c1-6cd1-48c4-80ff-839482e37671. etw_guid_parse() accepts no other form and returns false
+ * for it; digits may have either case.
+ */
 void etw_guid_text(const unsigned char guid[ETW_GUID_BYTES], char text[ETW_GUID_TEXT]);
 bool etw_guid_parse(const char *text, unsigned char guid[ETW_GUID_BYTES]);
 
@@ -214,6 +219,10 @@ void etw_content_free(struct etw_content *content);
 
 /* All records that are events, in order of time. */
 struct etw_walk;
+/*
+ * Begins at the first event. The file must remain open until etw_walk_end(), which also accepts
+ * NULL. Returns 0, ENOMEM or an error number of reading; *walk is NULL then.
+ */
 int etw_walk_begin(const struct etw_file *file, struct etw_walk **walk);
 /*
  * Returns 1 with a record that is valid until the next call, 0 at the end, -1 without memory or if

@@ -14,6 +14,10 @@
 
 struct etw_describe;
 
+/*
+ * etw_describe_new() returns an empty set, which has the built-in descriptions only, or NULL
+ * without memory. etw_describe_free() also frees the layouts that it has returned; it accepts NULL.
+ */
 struct etw_describe *etw_describe_new(void);
 void etw_describe_free(struct etw_describe *describe);
 

@@ -80,6 +80,10 @@ struct etw_layout {
 	struct etw_field *field;
 };
 
+/*
+ * etw_layout_new() returns a layout without fields, or NULL without memory. etw_layout_free() frees
+ * it with its names and fields, but not the maps of its fields; it accepts NULL.
+ */
 struct etw_layout *etw_layout_new(void);
 void etw_layout_free(struct etw_layout *layout);
 /*
@@ -88,6 +92,10 @@ void etw_layout_free(struct etw_layout *layout);
  */
 struct etw_field *etw_layout_add(struct etw_layout *layout, const char *name, size_t len);
 
+/*
+ * etw_map_free() frees a map with its names; it accepts NULL. etw_map_add() copies the name, and
+ * returns false without memory.
+ */
 void etw_map_free(struct etw_map *map);
 bool etw_map_add(struct etw_map *map, uint32_t value, const char *name);
 /*

@@ -11,8 +11,10 @@
 /* The type of the event that has an imported log's own header. */
 #define ETW_HEADER_EVENT "etw_header"
 
+/* The member import of the format. Returns a status of the tool after it printed an error. */
 int etw_import(struct fmt_flow *flow, struct fmt_input *input);
 
+/* The members of the format with these names. A conversion calls them in one thread. */
 int etw_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void **context);
 int etw_sink_begin(void *context, const struct fmt_facts *facts);
 int etw_sink_event(void *context, const struct fmt_event *event);

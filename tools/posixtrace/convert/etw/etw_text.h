@@ -17,6 +17,7 @@ struct etw_bytes {
 	bool no_memory;         /* some bytes were not appended */
 };
 
+/* Appends bytes. Without memory it appends nothing and sets no_memory. */
 void etw_bytes_add(struct etw_bytes *to, const void *bytes, size_t len);
 /* A number in the byte order of this machine, as schemas require. */
 void etw_bytes_number(struct etw_bytes *to, uint64_t value, unsigned bytes);

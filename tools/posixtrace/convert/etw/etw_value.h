@@ -32,6 +32,9 @@ struct etw_reader {
 	unsigned pointer_bytes; /* 4 or 8 */
 };
 
+/*
+ * Returns the form and size that a field has in a schema and in data. Both use it, so they agree.
+ */
 struct etw_kind_of_value etw_value_kind(const struct etw_field *field);
 /* The word of schemas for it: "u32", "str". */
 const char *etw_value_type(struct etw_kind_of_value kind);

@@ -197,6 +197,10 @@ enum rkh_space { RKH_ADDRESSES, RKH_SIGNALS, RKH_POOLS, RKH_EVENTS, RKH_SCHEMAS 
 
 struct rkh_names;
 
+/*
+ * rkh_names_new() returns an empty table, or NULL without memory. rkh_names_clear() removes all
+ * names, after which the table can be used again. rkh_names_free() accepts NULL.
+ */
 struct rkh_names *rkh_names_new(void);
 void rkh_names_free(struct rkh_names *names);
 void rkh_names_clear(struct rkh_names *names);
@@ -226,6 +230,10 @@ const char *rkh_names_whole(const struct rkh_names *names, enum rkh_space space,
  */
 struct rkh_filter;
 
+/*
+ * rkh_filter_new() returns a filter that lets every record pass, or NULL without memory.
+ * rkh_filter_free() accepts NULL.
+ */
 struct rkh_filter *rkh_filter_new(void);
 void rkh_filter_free(struct rkh_filter *filter);
 
@@ -236,6 +244,7 @@ void rkh_filter_free(struct rkh_filter *filter);
  */
 int rkh_filter_add(struct rkh_filter *filter, const char *rules);
 
+/* Returns whether the record of a frame passes. names has the names that rules refer to. */
 bool rkh_filter_passes(const struct rkh_filter *filter, const struct rkh_decoder *decoder,
 		       const struct rkh_names *names, const struct rkh_frame *frame);
 

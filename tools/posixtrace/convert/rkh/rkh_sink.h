@@ -11,6 +11,11 @@ struct rkh_writer {
 	size_t len, longest;       /* of a frame, unstuffed */
 };
 
+/*
+ * Write a frame: the id, the next sequence number and the time; then bytes, numbers of 1 to 8 bytes
+ * in little endian, and items, which have their type before them; then the checksum and the flag.
+ * Bytes that could be taken for a flag are escaped. Errors are those of out.h.
+ */
 void rkh_write_begin(struct rkh_writer *writer, unsigned id, uint32_t ticks);
 void rkh_write_bytes(struct rkh_writer *writer, const void *bytes, size_t len);
 void rkh_write_number(struct rkh_writer *writer, uint64_t value, unsigned bytes);
@@ -69,6 +74,7 @@ void rkh_sink_schema(struct rkh_sink *sink, uint32_t number, const char *schema,
  */
 void rkh_sink_account(struct rkh_sink *sink, bool last);
 
+/* The members of the format with these names. A conversion calls them in one thread. */
 int rkh_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void **context);
 int rkh_sink_begin(void *context, const struct fmt_facts *facts);
 int rkh_sink_event(void *context, const struct fmt_event *event);

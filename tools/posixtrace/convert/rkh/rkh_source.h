@@ -61,6 +61,7 @@ struct rkh_source {
 	struct rkh_schema_text schema;
 };
 
+/* The member import of the format. Returns a status of the tool after it printed an error. */
 int rkh_import(struct fmt_flow *flow, struct fmt_input *input);
 
 /* Opens the decoder as the options require. Returns TOOL_OK, or another status after a message. */

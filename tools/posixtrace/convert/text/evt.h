@@ -15,6 +15,7 @@
 
 #include "convert/format.h"
 
+/* The members detect and import of the format. A line with a fault is reported and skipped. */
 bool evt_detect(const struct fmt_head *head);
 int evt_import(struct fmt_flow *flow, struct fmt_input *input);
 

@@ -15,6 +15,7 @@ struct cursor {
 	const char *p, *end;
 };
 
+/* cursor_blanks() skips blanks and tabs. cursor_take() accepts exactly this word. */
 void cursor_blanks(struct cursor *cursor);
 bool cursor_take(struct cursor *cursor, const char *word);
 

@@ -35,6 +35,10 @@ struct tracex_pairs {
 /* Returns the token of a thread. ENOMEM, or ENOSPC beyond the last token. */
 int tracex_pairs_token(struct tracex_pairs *pairs, uint32_t pid, uint64_t thread, uint32_t *token);
 
+/*
+ * Keeps an object for the registry. An object for which TraceX has no slot is counted in unfit. Of
+ * several objects with one pointer the first remains. Returns 0 or ENOMEM.
+ */
 int tracex_pairs_object(struct tracex_pairs *pairs, const struct fmt_object *object);
 
 /* Omits objects whose pointers are tokens of threads. Called once all threads are known. */

@@ -29,6 +29,10 @@ struct tracex_span {
 
 struct tracex_spans;
 
+/*
+ * tracex_spans_new() returns NULL without memory. tracex_spans_free() accepts NULL; spans that are
+ * still open are dropped.
+ */
 struct tracex_spans *tracex_spans_new(void);
 void tracex_spans_free(struct tracex_spans *spans);
 

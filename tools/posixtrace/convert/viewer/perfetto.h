@@ -144,6 +144,7 @@ int perfetto_name_track(struct perfetto *perfetto, const struct fmt_thread *thre
 #define PERFETTO_TRACK_STREAM UINT64_C(0x706f73697874)
 #define PERFETTO_TRACK_LOSSES UINT64_C(0x6c6f73736573)
 
+/* Describes such a track. Returns 0 or an error number of the output. */
 int perfetto_plain_track(struct perfetto *perfetto, uint64_t uuid, const char *name);
 
 #endif

@@ -17,6 +17,10 @@ struct columns {
 	bool any;              /* an event was printed */
 };
 
+/*
+ * columns_init() selects the columns that trcrpt shows by default. columns_header() writes their
+ * titles as a line.
+ */
 void columns_init(struct columns *columns);
 void columns_header(struct out *out, const struct columns *columns);
 

@@ -46,6 +46,7 @@ void diag_add(struct diags *diags, struct diag_place place, const char *code, co
 /* Prints all messages on standard error. */
 void diag_tell(struct diags *diags);
 
+/* Frees the texts of the files, in which messages find their lines. */
 void diag_fini(struct diags *diags);
 
 #endif

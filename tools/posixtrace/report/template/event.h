@@ -37,6 +37,10 @@ struct reader {
 	int64_t base;
 };
 
+/*
+ * Begins at the data, behind the hook word of AIX that it makes of type, length and number of the
+ * event. The event must remain valid as long as the reader is used.
+ */
 void reader_init(struct reader *reader, const struct template_event *event);
 
 /* Moves the pointer by a code G, O, R or W. */

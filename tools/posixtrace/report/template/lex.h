@@ -32,6 +32,7 @@ struct word {
 	size_t len;
 };
 
+/* Returns the position of a byte of the file, for messages. */
 struct diag_place lex_place(const struct lex *lex, const char *at);
 
 /* Returns false; keeps the fault and its position if it is the first. */
@@ -40,6 +41,7 @@ bool lex_fail(struct lex *lex, const char *at, const char *code, const char *tex
 /* E14: another token was expected here. */
 bool lex_expected(struct lex *lex, const char *what);
 
+/* Skips blanks, tabs, and backslashes at ends of lines with the line end behind them. */
 void lex_blanks(struct lex *lex);
 
 /* Returns whether the line ends here, after blanks. */

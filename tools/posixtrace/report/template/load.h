@@ -43,6 +43,10 @@ struct templates {
 	void *by_key, *by_name; /* tsearch(3): templates, functions */
 };
 
+/*
+ * templates_init() makes an empty set. templates_fini() frees all templates and the texts of the
+ * files.
+ */
 void templates_init(struct templates *templates);
 void templates_fini(struct templates *templates);
 

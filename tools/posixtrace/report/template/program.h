@@ -131,10 +131,15 @@ char *program_text(struct program *program, size_t len, struct text_ref *ref);
 /* Sets the target of the instruction at index to the next instruction that will be emitted. */
 void program_land(struct program *program, uint32_t index);
 
+/*
+ * program_mark() returns the present state, and program_drop() removes all that was added since.
+ * Nothing that remains may refer to it. program_fini() frees the program.
+ */
 struct program_mark program_mark(const struct program *program);
 void program_drop(struct program *program, const struct program_mark *mark);
 void program_fini(struct program *program);
 
+/* Compares keys for the tree: below 0, 0 or above 0, as strcmp(3) does. */
 int key_compare(const struct program *program, const struct key *a, const struct key *b);
 
 #endif

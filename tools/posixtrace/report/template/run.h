@@ -71,10 +71,17 @@ struct run {
 bool run_event(struct run *run, const struct template *template,
 	       const struct template_event *event);
 
+/*
+ * run_init() prepares to print events by these templates, which must outlive the run. run_fini()
+ * frees the timers.
+ */
 void run_init(struct run *run, const struct templates *templates, const char *log_name);
 void run_fini(struct run *run);
 
-/* run_macro.c */
+/*
+ * run_macro.c: the value of a built-in macro as a number, and as a text. run_action() does what
+ * a macro without a value says.
+ */
 uint64_t run_builtin(const struct run *run, enum macro_id id);
 const char *run_string(const struct run *run, enum macro_id id);
 void run_action(struct run *run, enum macro_id id);

@@ -32,6 +32,7 @@ struct select {
 	int64_t start_ns, end_ns; /* from the first event of the trace, both included */
 };
 
+/* Frees the lists. */
 void select_fini(struct select *select);
 
 /* A list with commas. Returns false after a message with the option's name if it is invalid. */
@@ -41,6 +42,10 @@ bool select_add_numbers(struct select_numbers *numbers, const char *option, cons
 /* Seconds, perhaps with a fraction. */
 bool select_seconds(const char *text, int64_t *ns);
 
+/*
+ * Return whether the options select a type, and an event of a selected type. Times are in
+ * nanoseconds.
+ */
 bool select_type(const struct select *select, const char *name, uint64_t number);
 bool select_event(const struct select *select, uint64_t pid, uint64_t tid, __int128 elapsed_ns);
 

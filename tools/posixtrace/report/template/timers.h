@@ -23,6 +23,7 @@ void timers_start(struct timers *timers, uint64_t a, uint64_t b, int64_t time_ns
 /* Ends it. Returns false if it was not running. */
 bool timers_end(struct timers *timers, uint64_t a, uint64_t b, int64_t *started_ns);
 
+/* Frees all timers, also the running ones. */
 void timers_fini(struct timers *timers);
 
 #endif
