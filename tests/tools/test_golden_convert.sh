@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The transcripts of golden/: convert. golden.sh describes them.
+# The transcripts of golden/: convert foreign. golden.sh describes them.
 . "${0%/*}/golden.sh"
-golden convert
+golden convert foreign
 finish
