@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "preload/inject.h"
+#include "preload/patch.h"
 #include "preload/shim.h"
 #include "preload/text.h"
 
@@ -150,7 +151,8 @@ struct opening shim_dlopen(const char *path, int mode, const void *caller)
 	} data;
 	bool is_wanted = *shim_switch[DL_OPEN] && shim_is_wanted(DL_OPEN, caller);
 
-	if (!is_wanted && (!shim_inject_is_attached() || shim_is_own(caller)))
+	if (!is_wanted && ((!shim_inject_is_attached() && !shim_patch_waits()) ||
+			   shim_is_own(caller)))
 		return (struct opening){ .jump = (void *)next(dlopen) };
 	if (is_same_for_all(path)) {
 		struct opening opening = { .handle = is_wanted ? open_timed(path, mode, caller) :
@@ -158,8 +160,10 @@ struct opening shim_dlopen(const char *path, int mode, const void *caller)
 
 		report_mappings();
 		/* After a failure the thread's message for dlerror() must stay. */
-		if (opening.handle)
+		if (opening.handle) {
 			shim_inject_loaded();
+			shim_patch_loaded();
+		}
 		return opening;
 	}
 	/*

@@ -51,6 +51,12 @@ static struct {
 	/* The jumps that are prepared, in the order of the plan for each module. */
 	struct shim_jump *jump;
 	uint32_t jumps;
+	/*
+	 * Modules of the plan that were found at the last walk; the others may be loaded later.
+	 * waits: there are such, and this process was started with the plan.
+	 */
+	uint32_t found;
+	bool waits;
 } work;
 
 /*
@@ -370,6 +376,7 @@ static int patch_object(struct dl_phdr_info *object, size_t size, void *arg)
 	(void)size, (void)arg;
 	if (!find_object(&loaded, object))
 		return 0;
+	work.found++;
 	prepare_module(&loaded);
 	if (!shim_pads_end()) {
 		refuse(work.jumps - first, "memory cannot be made executable");
@@ -487,8 +494,35 @@ void shim_patch_begin(void)
 		find_vectors();
 		open_types();
 		dl_iterate_phdr(patch_object, NULL);
+		work.waits = work.found < work.plan.head->modules;
 	}
 	report();
+	errno = saved;
+}
+
+/* A library of the plan may also never be loaded. The cost is a search after each dlopen(). */
+bool shim_patch_waits(void)
+{
+	return work.waits;
+}
+
+/*
+ * The thread that has loaded a module may be the only one: then nothing else executes it now. Sites
+ * that are patched already do not have the bytes of the plan, and are left alone.
+ */
+void shim_patch_loaded(void)
+{
+	int saved = errno;
+	uint32_t patched = work.patched;
+
+	if (!work.waits || !__libc_single_threaded || late.is_late)
+		return;
+	/* The former jumps are written, and their list is not needed any more. */
+	work.jumps = work.found = 0;
+	dl_iterate_phdr(patch_object, NULL);
+	work.waits = work.found < work.plan.head->modules;
+	if (work.patched != patched)
+		report();
 	errno = saved;
 }
 
@@ -598,6 +632,15 @@ long posixtrace_shim_patch(const char *unused)
 
 /* Other processors have no trampolines here: the tool refuses the option. */
 void shim_patch_begin(void)
+{
+}
+
+bool shim_patch_waits(void)
+{
+	return false;
+}
+
+void shim_patch_loaded(void)
 {
 }
 

@@ -39,6 +39,13 @@
 void shim_patch_begin(void);
 
 /*
+ * Called by the wrapper of dlopen(). The first returns whether the plan has modules that were not
+ * loaded yet. The second patches those that are loaded now, if the process has one thread.
+ */
+bool shim_patch_waits(void);
+void shim_patch_loaded(void);
+
+/*
  * At the end of a thread: frames that pthread_exit() or a cancellation has left do not return.
  */
 void shim_patch_thread_ends(void);

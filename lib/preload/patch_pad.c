@@ -69,8 +69,9 @@ bool shim_pad_write(uintptr_t at, uintptr_t target)
 {
 	/* jmp *0(%rip), then the address: it reaches all memory and changes no register. */
 	unsigned char pad[PAD_BYTES] = { 0xff, 0x25 };
-	bool is_open = true;
+	bool is_open = true; /* all pages of the pad are writable */
 
+	/* Behind the 6 bytes of the instruction. */
 	memcpy(pad + 6, &target, sizeof target);
 	for (uintptr_t page = at & ~(PAGE - 1); page < at + PAD_BYTES; page += PAGE) {
 		unsigned i = find(page);

@@ -110,8 +110,10 @@ static void record(const struct shim_probe *probe, const struct registers *regis
 {
 	unsigned char data[8 * SHIM_PLAN_OF_SITE + SHIM_TEXT];
 	unsigned texts = 0;
+	/* len: bytes of the event so far; room: those that texts may still have. */
 	size_t len = 0, room = SHIM_TEXT;
 
+	/* Their number decides how much each may have. */
 	for (uint32_t i = 0; i < probe->arguments; i++)
 		texts += !probe->argument[i].bytes;
 	for (uint32_t i = 0; i < probe->arguments; i++) {

@@ -79,6 +79,7 @@ static bool fix_code(uint8_t *code, const struct shim_plan_site *site, uintptr_t
 	for (unsigned i = 0; i < site->fixes; i++) {
 		const struct shim_plan_fix *fix = &site->fix[i];
 
+		/* The address behind a moved call, to which the called function returns. */
 		if (fix->end == SHIM_PLAN_ABSOLUTE && fix->at + 8u <= site->code_len) {
 			uintptr_t address = base + fix->target;
 

@@ -112,6 +112,31 @@ sed -n 's/^{"type":"\([OC]\)","frame":\([0-9]*\).*/\1 \2/p' "$tmp/tree.json" |
 	awk '$1 == "O" { printf "%d", $2; next } { printf "." } END { print "" }' >"$tmp/shape"
 check "the calls nest" grep -qxF 3210.0..10.0.0...210.0..10.0.0.... "$tmp/shape"
 
+run 0 convert --to folded "$log"
+cut -d ' ' -f 1 "$tmp/out" >"$tmp/stacks"
+check "folded stacks have the tree" test "$(tr '\n' ' ' <"$tmp/stacks")" = \
+	"main main;top main;top;middle main;top;middle;leaf "
+
+# A library that is loaded later.
+cat >"$tmp/loads.c" <<'C'
+#include <dlfcn.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+	void *library = dlopen(argv[1], RTLD_NOW);
+	int (*function)(int) = (int (*)(int))dlsym(library, "in_plugin");
+	printf("%d %d\n", function(1), function(2));
+	return 0;
+}
+C
+echo 'int in_plugin(int a); int in_plugin(int a) { return a * 3 + 1; }' >"$tmp/plugin.c"
+# shellcheck disable=SC2086
+$cc -O1 -w -o "$tmp/loads" "$tmp/loads.c" -ldl && $cc -O1 -shared -fPIC -o "$tmp/plugin.so" "$tmp/plugin.c" || exit 99
+rm -f "$log"*
+run 0 record -o "$log" --function "in_plugin@$tmp/plugin.so" "$tmp/loads" "$tmp/plugin.so"
+check "a library that is loaded later does what it does" has out '^4 7$'
+check "its functions are traced" test "$(count func.enter) $(count func.leave)" = "2 2"
+
 # list --probes makes the same decisions as record.
 run 0 list --probes "$tmp/asm"
 check "a moved function is listed" has out '^function  moved    2 events  f_load$'

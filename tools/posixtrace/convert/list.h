@@ -18,6 +18,7 @@ FORMAT(listing)
 FORMAT(perfetto)
 FORMAT(chrome)
 FORMAT(speedscope)
+FORMAT(folded)
 #ifdef HAVE_SQLITE
 FORMAT(sqlite)
 #endif

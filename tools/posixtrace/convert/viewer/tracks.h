@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * tracks.h - the spans of a trace by thread and lane, for formats that want all of a thread in one
+ * place. The functions are those of struct format, with struct tracks as context.
+ */
+#ifndef POSIXTRACE_CONVERT_VIEWER_TRACKS_H
+#define POSIXTRACE_CONVERT_VIEWER_TRACKS_H
+
+#include "convert/format.h"
+#include "convert/nesting.h"
+#include "convert/plan.h"
+#include "convert/threads.h"
+
+/* One lane of a thread, or spans with a key. */
+struct track {
+	uint32_t pid, tid;
+	uint64_t thread;
+	unsigned lane;
+	bool keyed;
+	char *name;            /* of spans with a key */
+	int64_t last_ns;
+	struct nesting_lane nesting;
+};
+
+/* All spans of a trace, and the names of threads. */
+struct tracks {
+	struct fmt_flow *flow;
+	struct out *out;
+	struct threads places;         /* finds tracks: the handle is a hash, the mark index + 1 */
+	struct track **track;
+	size_t tracks;
+	uint32_t *frame;               /* by series of spans: index of the name + 1 */
+	size_t series;
+	char **name;                   /* of frames */
+	size_t frames;
+	struct plan_name *thread;      /* the names of threads */
+	size_t threads;
+	struct nesting nesting;
+	int64_t base_ns, last_ns;
+	uint64_t lost;
+	char *trace;
+};
+
+int tracks_open(struct fmt_flow *flow, const struct fmt_output *output, void **context);
+int tracks_begin(void *context, const struct fmt_facts *facts);
+int tracks_thread(void *context, const struct fmt_thread *thread);
+int tracks_event(void *context, const struct fmt_event *event);
+int tracks_lost(void *context, const struct fmt_lost *lost);
+void tracks_close(void *context);
+
+/* Adds the losses that are known at the end. */
+void tracks_end(struct tracks *s, const struct fmt_end *end);
+
+#endif
