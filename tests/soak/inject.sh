@@ -6,6 +6,7 @@
 # PTX_SOAK_CYCLES  cycles for each program, 10000 by default
 # PTX_PROGRAMS     load redis nginx postgres python java node firefox, or some of them; those that
 #                  are not installed are left out
+# PTX_SOAK_SECONDS a program is left after this time, also with fewer cycles; none by default
 # PTX_KILLS        each cycle of this number is ended by SIGKILL at a random moment; 10 by default
 #
 # Each program has a line: cycles, refusals ("no safe place"), kills, events, and whether its results
@@ -18,6 +19,7 @@ POSIXTRACE_GUARDIAN=${POSIXTRACE_GUARDIAN-$build/lib/posixtrace-guardian}
 export POSIXTRACE_GUARDIAN
 here=$top_srcdir/tests/soak
 cycles=${PTX_SOAK_CYCLES-10000}
+seconds=${PTX_SOAK_SECONDS-}
 kills=${PTX_KILLS-10}
 log=$tmp/soak.log
 chmod 755 "$tmp" # for servers that become another user
@@ -36,13 +38,16 @@ add_log() {
 # A random number below $1.
 below() { awk -v n="$1" -v seed="$(od -An -N4 -tu4 /dev/urandom)" 'BEGIN { srand(seed); print int(rand() * n) }'; }
 
+is_over() { test $done_ -ge "$cycles" || { test -n "$seconds" && test "$(date +%s)" -ge "$end"; }; }
+
 # cycle_all NAME PID...: attaches to the processes in turn until there are enough cycles, or one of
 # them has ended.
 cycle_all() {
 	name=$1
 	shift
 	done_=0 refused=0 killed=0 events=0
-	while test $done_ -lt "$cycles"; do
+	end=$(($(date +%s) + ${seconds:-0}))
+	until is_over; do
 		for each in "$@"; do
 			kill -0 "$each" 2>/dev/null || break 2
 			done_=$((done_ + 1))
