@@ -75,7 +75,7 @@ def perfetto(_):
 
 def ctf(path):
     folder = pathlib.Path(path)
-    metadata = (folder / "metadata").read_bytes().decode("ascii")
+    metadata = (folder / "metadata").read_bytes().decode("utf-8", "surrogateescape")
     print(re.sub(r'uuid = "[^"]*"', 'uuid = "..."', metadata), end="")
     for stream in sorted(folder.glob("stream_*")):
         data, at = stream.read_bytes(), 0
@@ -93,6 +93,7 @@ def ctf(path):
 
 def sqlite(path):
     db = sqlite3.connect("file:%s?mode=ro" % path, uri=True)
+    db.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
     for sql, in db.execute("select sql from sqlite_master where sql is not null"):
         print(sql)
     for name, in db.execute("select name from sqlite_master where type = 'table' order by 1").fetchall():
@@ -100,8 +101,9 @@ def sqlite(path):
         print("%s: %s" % (name, ", ".join(columns)))
         quoted = " || ', ' || ".join('quote("%s")' % column for column in columns)
         for row, in db.execute("select %s from '%s'" % (quoted, name)):
-            print("  %s" % shown(row.encode() if isinstance(row, str) else row)[1:-1])
+            print("  %s" % shown(row.encode("utf-8", "surrogateescape"))[1:-1])
 
 
 if __name__ == "__main__":
+    sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
     globals()[sys.argv[1]](sys.argv[2] if len(sys.argv) > 2 else None)

@@ -163,6 +163,11 @@ ${text#> }"
 	echo "$ran" >"$tmp/ran"
 }
 
+# A transcript may not record faults of its own commands.
+works() {
+	! grep -n -e '^! Traceback' -e '^! .*golden.sh: ' -e '^! .*: not found$' "$1"
+}
+
 golden() {
 	make_logs
 	ran=0
@@ -180,6 +185,7 @@ golden() {
 			fi
 			check "golden/$name: the commands print what the transcript says" \
 				diff -U 5 "$transcript" "$tmp/now"
+			check "golden/$name: the decoders and the shell work" works "$tmp/now"
 		done
 	done
 }
