@@ -1,93 +1,347 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Compares the failed look-ups of files of strace -f with those of posixtrace record.
+"""Calls of the C library: those that strace -f -k shows beside those in the log of the same run.
 
-    calls.py NAME STRACE EVENTS     EVENTS is of `posixtrace dump --json`
+    calls.py NAME STRACE EVENTS SHIM    EVENTS is of `posixtrace dump --json`, SHIM of `nm -D`
 
-Every failed look-up in the log must be in strace's output, with the same error and in the same order.
-Those that only strace shows must be made inside the C library or by the dynamic linker, whose calls do
-not pass the preload library: those of realpath(), whose own event has the path, count as such. Processes are
-in the order of their first call. Paths of temporary
-files differ between two runs and are compared without their random letters.
+strace ran `posixtrace record PROGRAM`, so that both saw the same calls. The stack of a system
+call shows which way it went:
+
+    wrapper    through a function that the preload library wraps: the log must have its event, in the
+               same order for each thread, with the same error and the same path
+    inside     by another function of the C library, or by a further call inside a wrapped one
+    loader     by the dynamic linker
+    direct     by the program's own system call instruction, or by syscall()
+    tracer     by the preload library, libposixtrace or record
+
+Prints a line of numbers and the functions of class inside. The exit status is 1 if a call of
+class wrapper has no event, an event has no call, or a function that is wrapped was reached without
+the wrapper.
 """
+import collections
 import json
-import os
 import re
 import sys
 
-INSIDE = re.compile(r"locale|/etc/ld\.so|\.so(\.|$)|\.mo$|gconv|hwcaps|zoneinfo|/nscd/|/etc/nsswitch|^$")
-CALL = re.compile(r'^(\d+) +\w+\((?:AT_FDCWD, |-?\d+(?:<[^>]*>)?, )?"((?:[^"\\]|\\.)*)"'
-                  r".* = -1 (E[A-Z]+) ")
+# The system calls of the families file, io, net, process and time, which are recorded by default.
+FAMILIES = set("""
+open openat openat2 creat close read write pread64 pwrite64 readv writev preadv pwritev preadv2
+pwritev2 lseek sendfile copy_file_range splice tee vmsplice fsync fdatasync sync_file_range syncfs
+fallocate fadvise64 readahead dup dup2 dup3 pipe pipe2 fcntl ioctl flock close_range memfd_create
+eventfd2 timerfd_create timerfd_settime timerfd_gettime signalfd4 stat lstat fstat newfstatat
+statx statfs fstatfs access faccessat faccessat2 unlink unlinkat rmdir rename renameat renameat2
+link linkat symlink symlinkat readlink readlinkat mkdir mkdirat mknod mknodat chdir fchdir getcwd
+chmod fchmod fchmodat chown lchown fchown fchownat truncate ftruncate utime utimes utimensat
+futimesat getdents64 mount umount2 inotify_init inotify_init1 inotify_add_watch inotify_rm_watch
+getxattr lgetxattr fgetxattr setxattr lsetxattr fsetxattr listxattr llistxattr flistxattr
+removexattr lremovexattr fremovexattr chroot socket socketpair connect bind listen accept accept4
+shutdown sendto recvfrom sendmsg recvmsg sendmmsg recvmmsg poll ppoll select pselect6 epoll_create
+epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2 eventfd signalfd setsockopt getsockopt
+getsockname getpeername kill tgkill wait4 waitid clone clone3 fork vfork prctl ptrace prlimit64
+nanosleep clock_nanosleep
+""".split())
+
+# Event types with the functions that have them, if each call is one system call: the functions whose
+# names are like that of the system call are left out. A pair has the system call that counts.
+EVENTS = {}
+for row in """
+io.open open open64 openat openat64 creat creat64 __open __open64 __open_2 __open64_2 __openat_2
+  __openat64_2 posix_openpt
+io.close close __close
+io.read read __read __read_chk
+io.write write __write
+io.pread pread pread64 __pread64 __pread_chk __pread64_chk
+io.readv readv
+io.writev writev
+io.pwrite pwrite pwrite64 __pwrite64
+io.lseek lseek lseek64 __lseek
+io.preadv preadv preadv64 preadv2 preadv64v2
+io.pwritev pwritev pwritev64 pwritev2 pwritev64v2
+io.sendfile sendfile sendfile64
+io.copy_file_range copy_file_range
+io.splice splice tee
+io.fsync fsync
+io.fdatasync fdatasync
+io.fallocate fallocate fallocate64 posix_fallocate posix_fallocate64
+io.fadvise posix_fadvise posix_fadvise64 readahead
+io.sync sync_file_range syncfs
+io.dup dup dup2 dup3 __dup2
+io.pipe pipe pipe2 __pipe
+io.fcntl fcntl fcntl64 __fcntl
+io.ioctl ioctl
+io.flock flock
+io.close_range close_range
+io.memfd_create memfd_create
+io.eventfd eventfd
+io.timerfd_create timerfd_create
+io.timerfd_settime timerfd_settime
+io.timerfd_gettime timerfd_gettime
+io.signalfd signalfd
+io.fopen fopen:openat fopen64:openat
+io.fclose fclose:close
+file.stat stat stat64 lstat lstat64 fstatat fstatat64 statx __xstat __xstat64 __lxstat __lxstat64
+  __fxstatat __fxstatat64
+file.fstat fstat fstat64 __fxstat __fxstat64
+file.statfs statfs statfs64 fstatfs fstatfs64 __statfs statvfs:statfs fstatvfs:fstatfs
+file.access access eaccess euidaccess faccessat
+file.unlink unlink unlinkat rmdir
+file.rename rename renameat renameat2
+file.link link linkat
+file.symlink symlink symlinkat
+file.readlink readlink readlinkat __readlink_chk __readlinkat_chk
+file.mkdir mkdir mkdirat
+file.mknod mknod mknodat mkfifo mkfifoat
+file.opendir opendir:openat
+file.closedir closedir:close
+file.chdir chdir fchdir
+file.getcwd getcwd __getcwd_chk
+file.chmod chmod fchmod fchmodat
+file.chown chown lchown fchown fchownat
+file.truncate truncate truncate64 ftruncate ftruncate64
+file.utimes utime utimes lutimes futimes futimesat utimensat futimens
+file.mount mount
+file.umount umount umount2
+file.inotify_init inotify_init inotify_init1
+file.inotify_add_watch inotify_add_watch
+file.getxattr getxattr lgetxattr fgetxattr
+file.setxattr setxattr lsetxattr fsetxattr
+file.listxattr listxattr llistxattr flistxattr
+file.removexattr removexattr lremovexattr fremovexattr
+file.chroot chroot
+net.socket socket socketpair
+net.connect connect __connect
+net.bind bind
+net.listen listen
+net.accept accept accept4
+net.shutdown shutdown
+net.send send __send
+net.recv recv __recv_chk
+net.sendto sendto
+net.recvfrom recvfrom __recvfrom_chk
+net.sendmsg sendmsg sendmmsg
+net.recvmsg recvmsg recvmmsg
+net.poll poll ppoll __poll __poll_chk __ppoll_chk
+net.select select pselect __select
+net.epoll_create epoll_create epoll_create1
+net.epoll_ctl epoll_ctl
+net.epoll epoll_wait epoll_pwait epoll_pwait2
+net.setsockopt setsockopt
+net.getsockopt getsockopt
+net.getsockname getsockname
+net.getpeername getpeername
+process.kill kill killpg raise:tgkill gsignal:tgkill tgkill
+process.wait wait waitpid wait3 wait4 waitid __wait __waitpid
+process.fork fork:clone _Fork:clone __fork:clone
+process.ptrace ptrace
+process.prctl prctl
+process.limit getrlimit getrlimit64 setrlimit setrlimit64 prlimit prlimit64
+time.sleep nanosleep clock_nanosleep usleep sleep __nanosleep
+""".replace("\n  ", " ").split("\n")[1:-1]:
+    EVENTS[row.split()[0]] = " ".join(row.split()[1:])
+EVENT_OF, CALL_OF = {}, {}
+for event_name, functions in EVENTS.items():
+    for word in functions.split():
+        function, _, main_call = word.partition(":")
+        EVENT_OF[function] = event_name
+        CALL_OF[function] = main_call
+
+# Functions that make further system calls of the same kind until one answers.
+REPEATS = ("eaccess", "euidaccess", "faccessat", "posix_fallocate", "posix_fallocate64")
+
+LINE = re.compile(r"(\d+) +(.*)")
+CALL = re.compile(r"(\w+)\((.*)\) += (-?\d+|0x[0-9a-f]+|\?)(?: (E[A-Z0-9]+))?")
+FRAME = re.compile(r" > ([^(]*)\(([^+)]*)")
+PATH = re.compile(r'^(?:AT_FDCWD, |-?\d+(?:<[^>]*>)?, )?"((?:[^"\\]|\\.)*)"(\.\.\.)?')
 
 
-def plain(path):
-    return re.sub(r"/cc[A-Za-z0-9]{6}", "/ccXXXXXX", path)
+class Call:
+    def __init__(self, thread, name, arguments, result, error):
+        self.thread, self.name, self.arguments = thread, name, arguments
+        self.result, self.error, self.frames = result, error, []
+        self.is_interrupted = False  # a handler ran before the event was recorded
 
 
 def of_strace(path):
-    calls = {}
+    """The calls in the order of their returns."""
+    calls, begun, last, latest = [], {}, None, {}
     for line in open(path, errors="replace"):
-        number = line.split(None, 1)[0]
-        calls.setdefault(number, [])
-        match = CALL.match(line)
-        if match and match.group(3) in ("ENOENT", "ENOTDIR") and "execve(" not in line:
-            calls[number].append((plain(match.group(2)), match.group(3)))
-    return [c for c in calls.values() if c]
+        frame = FRAME.match(line)
+        if frame:
+            if last:
+                last.frames.append((frame[1].rsplit("/", 1)[-1], frame[2].split(".")[0]))
+            continue
+        last = None
+        found = LINE.match(line)
+        if not found:
+            continue
+        thread, text = int(found[1]), found[2]
+        if text.startswith("--- SIG") and thread in latest:
+            latest[thread].is_interrupted = True
+        if text.endswith("<unfinished ...>"):
+            begun[thread] = text[:-len("<unfinished ...>")]
+            continue
+        resumed = re.match(r"<\.\.\. \w+ resumed>(.*)", text)
+        if resumed:
+            text = begun.pop(thread, "") + resumed[1]
+        call = CALL.match(text)
+        if call:
+            last = Call(thread, call[1], call[2], call[3], call[4] or "")
+            calls.append(last)
+            latest[thread] = last
+    return calls
 
 
-def of_log(path, resolved):
-    calls = {}
+def thread_of(calls):
+    """Calls of a child of vfork() before its execve() are recorded as the parent's."""
+    parent = {int(c.result): c.thread for c in calls
+              if c.name == "vfork" and c.result.isdigit() and int(c.result) > 0}
+    for call in calls:
+        of = parent.get(call.thread)
+        if call.name == "execve" and call.result == "0":
+            parent.pop(call.thread, None)
+        elif of is not None:
+            call.thread = of
+
+
+RECORDER = ("posixtrace", "lt-posixtrace", "posixtrace-guardian")
+
+
+def classify(call, wrapped, traced):
+    """Returns the class, and the function of the C library."""
+    frames = call.frames
+    if any(f[0].startswith("libposixtrace.so") or f[0] in RECORDER for f in frames):
+        return "tracer", ""
+    if not frames:
+        return "unknown", ""
+    if frames[0][0].startswith("ld-linux"):
+        return "loader", ""
+    shim = [f[1] for f in frames if f[0].startswith("libposixtrace-preload")]
+    at = next((i for i, f in enumerate(frames) if not f[0].startswith("libc.so")), len(frames))
+    if at < len(frames) and frames[at][0].startswith("libposixtrace-preload"):
+        name = frames[at][1]
+        return ("wrapper", name) if name in wrapped else ("tracer", "")
+    if at == 0:
+        return ("tracer" if shim and frames[0][0].startswith("libposixtrace") else "direct"), ""
+    if at == len(frames) and call.thread not in traced:
+        return "tracer", ""  # a thread of the recorder
+    name = frames[at - 1][1]
+    if at < len(frames) and frames[at][0].startswith("ld-linux"):
+        return "loader", ""
+    if name == "syscall":
+        return "direct", ""
+    return "inside", name
+
+
+def path_of(arguments):
+    match = PATH.match(arguments)
+    return None if not match or match[2] else match[1].encode().decode("unicode_escape", "replace")
+
+
+def of_log(path):
+    events, traced = collections.defaultdict(list), set()
     for line in open(path):
         event = json.loads(line)
-        labels, fields = event.get("labels", {}), event.get("fields", {})
-        if event.get("event") == "file.realpath":
-            full = os.path.normpath(fields["path"])
-            while full not in ("", "/"):
-                resolved.add(full)
-                full = os.path.dirname(full)
+        traced.add(event["tid"])
+        name, fields = event["event"], event.get("fields", {})
+        if name not in EVENTS or (name == "io.fclose" and fields.get("fd") == -1):
             continue
-        if labels.get("error") not in ("ENOENT", "ENOTDIR") or "path" not in fields:
-            continue
-        if event["event"].startswith("process."):
-            continue
-        calls.setdefault(event["pid"], []).append((plain(fields["path"]), labels["error"]))
-    return list(calls.values())
+        if name == "io.fopen" and not fields.get("path"):
+            continue  # fdopen() opens no file
+        error = event.get("labels", {}).get("error", "") if fields.get("error") else ""
+        events[event["tid"]].append((name, error, fields.get("path")))
+    return events, traced
 
 
-def only_in_first(first, second):
-    """Removes second from first in order; None if it is not a subsequence."""
-    rest, at = [], 0
-    for call in first:
-        if at < len(second) and call == second[at]:
-            at += 1
+def is_same(call, event):
+    """The path of symlink() is not the first string of the call, and is not compared."""
+    name, error, path, _, _ = call
+    return event[:2] == (name, error) and (
+        path is None or event[2] in (None, path) or name == "file.symlink")
+
+
+def compare(calls, events, thread):
+    """Returns the first difference of a thread, and the number of equal calls.
+
+    The kernel restarts a call that a signal interrupted, unless the handler says otherwise: only
+    then it has an event, with EINTR. The event of an interrupted call follows those of the handler.
+    """
+    late, equal, at, repeated = [], 0, 0, None
+
+    def take_late():
+        nonlocal at, equal
+        found = next((c for c in late if at < len(events) and is_same(c, events[at])), None)
+        if found:
+            late.remove(found)
+            at, equal = at + 1, equal + 1
+        return found
+
+    for call in calls:
+        event, error, path, function, is_interrupted = call
+        if error.startswith("ERESTART"):
+            late.append((event, "EINTR", path, function, True))
+            continue
+        while at < len(events) and not is_same(call, events[at]) and take_late():
+            pass
+        if at < len(events) and is_same(call, events[at]):
+            at, equal = at + 1, equal + 1
+        elif function in REPEATS and repeated == (function, path):
+            pass  # a further call inside the function
+        elif is_interrupted:
+            late.append(call)
+        elif at == len(events) and event == "process.kill" and call is calls[-1]:
+            pass  # the signal ended the process before the event
         else:
-            rest.append(call)
-    return rest if at == len(second) else None
+            there = events[at] if at < len(events) else "nothing"
+            return ["thread %d: %s in strace, %s in the log" % (thread, call[:4], there)], equal
+        repeated = function, path
+    while take_late():
+        pass
+    missing = [c for c in late if c[1] != "EINTR" and c is not calls[-1]]
+    if at < len(events) or missing:
+        return ["thread %d: events without calls %s, calls without events %s"
+                % (thread, events[at:at + 3], missing[:3])], equal
+    return [], equal
 
 
 def main():
-    resolved = set()
-    name, strace, log = sys.argv[1], of_strace(sys.argv[2]), of_log(sys.argv[3], resolved)
-    faults, shown, inside, matched = [], 0, 0, 0
-    for ours in log:
-        shown += len(ours)
-        for i, theirs in enumerate(strace):
-            rest = only_in_first(theirs, ours)
-            if rest is not None:
-                matched += 1
-                strace[i] = rest
-                break
-        else:
-            faults.append("not in strace, or in another order: %s" % ours[:4])
-    for theirs in strace:
-        for path, error in theirs:
-            inside += 1
-            if not INSIDE.search(path) and os.path.normpath(path) not in resolved:
-                faults.append("only in strace: %s %s" % (path, error))
-    print("CALLS %-8s strace %4d  log %4d  inside the C library %4d  processes %2d"
-          % (name, shown + inside, shown, inside, matched))
-    for fault in faults[:20]:
-        print("   ", fault)
+    name, calls = sys.argv[1], of_strace(sys.argv[2])
+    events, traced = of_log(sys.argv[3])
+    wrapped = {line.split()[-1].split("@")[0] for line in open(sys.argv[4])}
+    thread_of(calls)
+    count, inside, faults = collections.Counter(), collections.Counter(), []
+    threads = collections.defaultdict(list)
+    for call in calls:
+        if call.name not in FAMILIES:
+            continue
+        kind, function = classify(call, wrapped, traced)
+        if kind == "wrapper":
+            event = EVENT_OF.get(function)
+            if event and (not CALL_OF[function] or call.name.startswith(CALL_OF[function])):
+                has_path = event.startswith("file.") or event == "io.open"
+                path = path_of(call.arguments) if has_path else None
+                threads[call.thread].append((event, call.error, path, function,
+                                             call.is_interrupted))
+            else:
+                kind = "inside"
+        elif kind == "inside" and function in EVENT_OF:
+            faults.append("%s was called without the wrapper: %s" % (function, call.frames[:6]))
+        if kind == "inside":
+            inside[function] += 1
+        count[kind] += 1
+    ours = 0
+    for thread, made in threads.items():
+        found, equal = compare(made, events.pop(thread, []), thread)
+        faults += found
+        ours += equal
+    faults += ["thread %d: %d events without calls: %s" % (thread, len(rest), rest[:3])
+               for thread, rest in events.items() if rest]
+    shown = sum(count.values()) - count["tracer"]
+    print("CALLS %-8s %7d %8d %7d %7d %7d %7d %7d" % (
+        name, shown, count["wrapper"], ours, count["inside"], count["loader"], count["direct"],
+        count["unknown"]))
+    print("    inside, by " + ", ".join("%s %d" % pair for pair in inside.most_common(14)))
+    for fault in faults[:12]:
+        print("    FAULT", fault)
     return bool(faults)
 
 
