@@ -67,8 +67,9 @@ static void prefix_of(char prefix[PTX_RENDEZVOUS_NAME], uint32_t pid, uint64_t s
 }
 
 /*
- * Begins a search from the beginning of the folder; number is that of the process in /proc. Returns
- * false if /proc does not show the process: links to it cannot be named then.
+ * Begins a search for the links of an ancestor from the beginning of the folder; number is its
+ * number in /proc. Returns false if /proc does not show the process: links to it cannot be named
+ * then.
  */
 static bool look_for(struct ptx_rendezvous *walk, uint32_t number)
 {
@@ -78,18 +79,18 @@ static bool look_for(struct ptx_rendezvous *walk, uint32_t number)
 
 	walk->at = walk->end = 0;
 	start = ptx_identity_start(number);
-	if (start == 0 || ptx_proc_read(number, &process) != 0)
-		return false;
-	/* Its own id needs no look into /proc. */
-	ids.inner = (uint32_t)getpid();
-	if (number != PTX_PROC_SELF && ptx_proc_ids(number, &ids) != 0)
+	if (start == 0 || ptx_proc_read(number, &process) != 0 || ptx_proc_ids(number, &ids) != 0)
 		return false;
 	walk->parent = process.parent;
 	prefix_of(walk->prefix, ids.inner, start);
 	return true;
 }
 
-/* Without a folder the walk is empty and costs one call for each place of the runtime folder. */
+/*
+ * Without a folder the walk is empty and costs one call for each place of the runtime folder. The
+ * prefix is this process's id alone at first: most programs find no such name, and then need no
+ * start time, which costs several looks into /proc.
+ */
 void ptx_rendezvous_begin(struct ptx_rendezvous *walk, bool ancestors)
 {
 	walk->folder = -1;
@@ -97,8 +98,23 @@ void ptx_rendezvous_begin(struct ptx_rendezvous *walk, bool ancestors)
 		return; /* the caller has fewer rights than this program (EXEC-08) */
 	walk->folder = ptx_folder_open_in(geteuid(), TRACED, false);
 	walk->ancestors = ancestors ? ANCESTORS : 0;
-	if (walk->folder >= 0 && !look_for(walk, PTX_PROC_SELF))
-		ptx_rendezvous_end(walk);
+	walk->at = walk->end = 0;
+	walk->prefix[0] = '\0';
+	put(walk->prefix, "", (uint64_t)getpid());
+	strcat(walk->prefix, ".");
+	walk->has_start = false;
+}
+
+/* Completes the prefix of this process. Returns false if /proc does not show the process. */
+static bool know_start(struct ptx_rendezvous *walk)
+{
+	uint64_t start = ptx_identity_start(PTX_PROC_SELF);
+
+	if (start) {
+		prefix_of(walk->prefix, (uint32_t)getpid(), start);
+		walk->has_start = true;
+	}
+	return start != 0;
 }
 
 /* Any number of times for one walk. */
@@ -107,6 +123,11 @@ void ptx_rendezvous_end(struct ptx_rendezvous *walk)
 	if (walk->folder >= 0)
 		close(walk->folder);
 	walk->folder = -1;
+}
+
+static bool has_prefix(const struct ptx_rendezvous *walk, const struct entry *entry)
+{
+	return strncmp(entry->name, walk->prefix, strlen(walk->prefix)) == 0;
 }
 
 /*
@@ -130,7 +151,10 @@ static const char *next_name(struct ptx_rendezvous *walk)
 			continue;
 		}
 		walk->at += entry->bytes;
-		if (strncmp(entry->name, walk->prefix, strlen(walk->prefix)) == 0)
+		if (!has_prefix(walk, entry))
+			continue;
+		/* A former process with this id had another start time. */
+		if (walk->has_start || (know_start(walk) && has_prefix(walk, entry)))
 			return entry->name;
 	}
 }
@@ -141,13 +165,20 @@ static const char *next_name(struct ptx_rendezvous *walk)
  */
 static bool step_up(struct ptx_rendezvous *walk)
 {
-	if (walk->ancestors == 0 || walk->parent == 0)
+	struct ptx_proc self;
+
+	if (walk->ancestors == 0)
 		return false;
 	if (walk->ancestors-- == ANCESTORS) {
 		ptx_rendezvous_end(walk);
 		walk->folder = ptx_folder_open_in(geteuid(), INHERITED, false);
+		/* Most machines have no such folder, so the parent is asked for behind that. */
+		if (walk->folder < 0 || ptx_proc_read(PTX_PROC_SELF, &self) != 0)
+			return false;
+		walk->parent = self.parent;
+		walk->has_start = true; /* look_for() makes complete prefixes */
 	}
-	return walk->folder >= 0 && look_for(walk, walk->parent) &&
+	return walk->parent != 0 && look_for(walk, walk->parent) &&
 	       lseek(walk->folder, 0, SEEK_SET) == 0;
 }
 
@@ -221,6 +252,7 @@ void ptx_rendezvous_begin_for(struct ptx_rendezvous *walk,
 {
 	walk->folder = ptx_folder_open_in(target->uid, TRACED, false);
 	walk->at = walk->end = 0;
+	walk->has_start = true;
 	prefix_of(walk->prefix, target->pid, target->start);
 }
 

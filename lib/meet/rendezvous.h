@@ -28,7 +28,8 @@ struct ptx_rendezvous {
 	int folder;      /* -1: none */
 	uint32_t parent; /* of the process whose links are searched: its number in /proc */
 	unsigned ancestors;
-	char prefix[PTX_RENDEZVOUS_NAME];
+	char prefix[PTX_RENDEZVOUS_NAME]; /* of the names of the links that are searched */
+	bool has_start;  /* the prefix is complete; else it has the process id only */
 	uint32_t at, end; /* in entries, as the kernel gave them */
 	_Alignas(8) unsigned char entries[1024];
 };
