@@ -16,6 +16,7 @@
 
 #include "base/quantity.h"
 #include "base/say.h"
+#include "base/whole.h"
 
 /*
  * Creates a file without a name in TMPDIR or /tmp. Returns the descriptor, or -1 and errno. Some
@@ -42,22 +43,6 @@ static int temporary_file(void)
 	return fd;
 }
 
-/* Writes all bytes. Returns 0 or an error number. */
-static int write_piece(int to, const char *bytes, size_t len)
-{
-	while (len) {
-		ssize_t n = write(to, bytes, len);
-
-		if (n < 0 && errno != EINTR)
-			return errno;
-		if (n > 0) {
-			bytes += n;
-			len -= (size_t)n;
-		}
-	}
-	return 0;
-}
-
 /*
  * Copies at most limit bytes and stores their number in *copied. Returns 0, also at the end of the
  * input, or an error number.
@@ -76,7 +61,7 @@ static int copy_some(int from, int to, uint64_t limit, uint64_t *copied)
 			continue;
 		if (n <= 0)
 			return n < 0 ? errno : 0;
-		err = write_piece(to, buffer, (size_t)n);
+		err = whole_write(to, buffer, (size_t)n);
 		if (err)
 			return err;
 		*copied += (uint64_t)n;

@@ -17,6 +17,7 @@
 #include "base/say.h"
 #include "base/spool.h"
 #include "base/until.h"
+#include "base/whole.h"
 #include "convert/flow.h"
 
 #define DETECT_BYTES 4096 /* of a pipe, to not wait for more; a file fills the whole head */
@@ -234,20 +235,17 @@ static int read_rest(struct fmt_input *input, int file)
 	char bytes[65536];
 
 	for (;;) {
-		ssize_t n = input->ended ? 0 : read_fd(input, bytes, sizeof(bytes)), written = 0;
+		ssize_t n = input->ended ? 0 : read_fd(input, bytes, sizeof(bytes));
+		int err;
 
 		if (n <= 0)
 			return n ? errno : 0;
 		copied += (uint64_t)n;
 		if (copied > SPOOL_BYTES)
 			return EFBIG;
-		while (written < n) {
-			ssize_t part = write(file, bytes + written, (size_t)(n - written));
-
-			if (part < 0 && errno != EINTR)
-				return errno;
-			written += part > 0 ? part : 0;
-		}
+		err = whole_write(file, bytes, (size_t)n);
+		if (err)
+			return err;
 	}
 }
 
@@ -261,14 +259,7 @@ static int spool_whole(struct fmt_input *input)
 
 	if (err)
 		return err;
-	for (size_t at = 0; at < input->head_len && !err;) {
-		ssize_t n = write(file, input->head + at, input->head_len - at);
-
-		if (n >= 0)
-			at += (size_t)n;
-		else if (errno != EINTR)
-			err = errno;
-	}
+	err = whole_write(file, input->head, input->head_len);
 	if (!err)
 		err = input->signals >= 0 ? read_rest(input, file) : spool_fill(input->fd, file);
 	if (err) {

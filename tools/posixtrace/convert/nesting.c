@@ -15,6 +15,7 @@
 
 #include "base/spool.h"
 #include "base/vec.h"
+#include "base/whole.h"
 
 #define EDGES 1024 /* edges in memory; the file has blocks of as many */
 
@@ -43,18 +44,6 @@ void nesting_lane_fini(struct nesting_lane *lane)
 	free(lane->block);
 }
 
-/* Writes one block. A short write without an error means that the file system is full. */
-static int write_block(int fd, const void *bytes, size_t len, uint64_t at)
-{
-	errno = ENOSPC;
-	return pwrite(fd, bytes, len, (off_t)at) == (ssize_t)len ? 0 : errno;
-}
-
-static int read_block(int fd, void *bytes, size_t len, uint64_t at)
-{
-	return pread(fd, bytes, len, (off_t)at) == (ssize_t)len ? 0 : EIO;
-}
-
 int nesting_add(struct nesting *nesting, struct nesting_lane *lane, const struct interval *interval)
 {
 	int err;
@@ -65,7 +54,7 @@ int nesting_add(struct nesting *nesting, struct nesting_lane *lane, const struct
 	/* Only the list of blocks grows in memory: 8 bytes for 32 intervals. */
 	if (!vec_grow(&lane->block, lane->blocks, 1))
 		return ENOMEM;
-	err = write_block(nesting->intervals, lane->interval, sizeof(lane->interval),
+	err = whole_pwrite(nesting->intervals, lane->interval, sizeof(lane->interval),
 			  nesting->blocks * sizeof(lane->interval));
 	if (err)
 		return err;
@@ -101,7 +90,7 @@ static void put_edge(struct backward *b, int64_t at_ns, uint64_t frame, bool clo
 	edge->closes = closes;
 	if (b->edges < EDGES)
 		return;
-	b->err = write_block(b->nesting->edges, b->edge, sizeof(b->edge),
+	b->err = whole_pwrite(b->nesting->edges, b->edge, sizeof(b->edge),
 			     b->written * sizeof(b->edge));
 	b->written++;
 	b->edges = 0;
@@ -161,7 +150,7 @@ static int visit_edges(struct backward *b, void (*visit)(void *arg, const struct
 		if (!b->written)
 			return 0;
 		b->written--;
-		err = read_block(b->nesting->edges, b->edge, sizeof(b->edge),
+		err = whole_pread(b->nesting->edges, b->edge, sizeof(b->edge),
 				 b->written * sizeof(b->edge));
 		if (err)
 			return err;
@@ -182,7 +171,7 @@ int nesting_tell(struct nesting *nesting, const struct nesting_lane *lane,
 	/* The intervals that are not in the file are the youngest ones. */
 	push_intervals(b, lane->interval, lane->intervals);
 	for (size_t i = lane->blocks; i-- && !b->err;) {
-		b->err = read_block(nesting->intervals, block, sizeof(block),
+		b->err = whole_pread(nesting->intervals, block, sizeof(block),
 				    lane->block[i] * sizeof(block));
 		if (!b->err)
 			push_intervals(b, block, NESTING_BLOCK);

@@ -14,6 +14,7 @@
 
 #include "base/spool.h"
 #include "base/vec.h"
+#include "base/whole.h"
 
 int plan_init(struct plan *plan)
 {
@@ -52,45 +53,12 @@ void plan_fini(struct plan *plan)
 
 #define BLOCK_BYTES (PLAN_BLOCK * sizeof(struct plan_record))
 
-/* Writes all bytes or returns an error number. */
-static int write_records(struct plan *plan, const void *bytes, size_t len, uint64_t at)
-{
-	while (len) {
-		ssize_t n = pwrite(plan->fd, bytes, len, (off_t)at);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? errno : ENOSPC;
-		bytes = (const char *)bytes + n;
-		len -= (size_t)n;
-		at += (uint64_t)n;
-	}
-	return 0;
-}
-
-/* Reads all bytes. The file has the record that is asked for, so an early end is an error. */
-static int read_records(struct plan *plan, void *bytes, size_t len, uint64_t at)
-{
-	while (len) {
-		ssize_t n = pread(plan->fd, bytes, len, (off_t)at);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? errno : EIO;
-		bytes = (char *)bytes + n;
-		len -= (size_t)n;
-		at += (uint64_t)n;
-	}
-	return 0;
-}
-
 int plan_add(struct plan *plan, uint64_t *number)
 {
 	/* The block in memory is full: the next record begins a new one. */
 	if (plan->records / PLAN_BLOCK != plan->block) {
-		int err = write_records(plan, plan->record, BLOCK_BYTES, plan->block * BLOCK_BYTES);
+		int err = whole_pwrite(plan->fd, plan->record, BLOCK_BYTES,
+				       plan->block * BLOCK_BYTES);
 
 		if (err)
 			return err;
@@ -105,7 +73,7 @@ int plan_change(struct plan *plan, uint64_t number, const struct plan_record *re
 {
 	/* An older record is changed in the file, by one system call. */
 	if (number / PLAN_BLOCK != plan->block)
-		return write_records(plan, record, sizeof(*record), number * sizeof(*record));
+		return whole_pwrite(plan->fd, record, sizeof(*record), number * sizeof(*record));
 	plan->record[number % PLAN_BLOCK] = *record;
 	return 0;
 }
@@ -113,7 +81,7 @@ int plan_change(struct plan *plan, uint64_t number, const struct plan_record *re
 int plan_look(struct plan *plan, uint64_t number, struct plan_record *record)
 {
 	if (number / PLAN_BLOCK != plan->block)
-		return read_records(plan, record, sizeof(*record), number * sizeof(*record));
+		return whole_pread(plan->fd, record, sizeof(*record), number * sizeof(*record));
 	*record = plan->record[number % PLAN_BLOCK];
 	return 0;
 }
@@ -139,7 +107,7 @@ int plan_finish(struct plan *plan)
 {
 	/* The last block may be in part empty. All blocks have the same size in the file. */
 	int err = !plan->records ? 0
-				 : write_records(plan, plan->record, BLOCK_BYTES,
+				 : whole_pwrite(plan->fd, plan->record, BLOCK_BYTES,
 						 plan->block * BLOCK_BYTES);
 
 	settle_begin(plan);
@@ -228,7 +196,7 @@ bool plan_span(struct plan *plan, const struct fmt_event *event, struct fmt_span
 		return false;
 	if (plan->at / PLAN_BLOCK != plan->block) {
 		plan->block = plan->at / PLAN_BLOCK;
-		if (read_records(plan, plan->record, BLOCK_BYTES, plan->block * BLOCK_BYTES)) {
+		if (whole_pread(plan->fd, plan->record, BLOCK_BYTES, plan->block * BLOCK_BYTES)) {
 			/*
 			 * After a read error there are no more spans; the events themselves are
 			 * still converted.

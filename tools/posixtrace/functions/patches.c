@@ -17,7 +17,9 @@
 #include <unistd.h>
 
 #include "base/say.h"
+#include "base/table.h"
 #include "base/vec.h"
+#include "base/whole.h"
 #include "symbols/demangle.h"
 
 /*
@@ -376,32 +378,6 @@ static bool append_all(const struct patches *plan, struct image *image,
 	return good;
 }
 
-/* FNV-1a. */
-static uint64_t hash_of(const struct image *image)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-	for (size_t i = 0; i < image->count; i++)
-		hash = (hash ^ (unsigned char)image->bytes[i]) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
-/* Writes all bytes. Returns false and errno after an error. */
-static bool put(int fd, const void *from, size_t bytes)
-{
-	const char *p = from;
-
-	while (bytes) {
-		ssize_t n = write(fd, p, bytes);
-
-		if (n < 0 && errno != EINTR)
-			return false;
-		p += n > 0 ? n : 0;
-		bytes -= n > 0 ? (size_t)n : 0;
-	}
-	return true;
-}
-
 /* A memory file, so that nothing remains on disk after a kill. A partial plan is never returned. */
 int patches_write(const struct patches *plan)
 {
@@ -415,11 +391,12 @@ int patches_write(const struct patches *plan)
 
 	errno = ENOMEM;
 	if (append_all(plan, &image, &head)) {
-		head.hash = hash_of(&image);
+		head.hash = hash_bytes(HASH_BEGIN, image.bytes, image.count);
 		fd = memfd_create("posixtrace-plan", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	}
 	/* Sealed, so that it does not change after the shim has checked it. */
-	if (fd >= 0 && (!put(fd, &head, sizeof(head)) || !put(fd, image.bytes, image.count) ||
+	if (fd >= 0 && (whole_write(fd, &head, sizeof(head)) ||
+			whole_write(fd, image.bytes, image.count) ||
 			fcntl(fd, F_ADD_SEALS,
 			      F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL))) {
 		close(fd);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/vec.h"
+#include "base/whole.h"
 
 int memory_open(pid_t pid, pid_t tid)
 {
@@ -24,41 +25,23 @@ int memory_open(pid_t pid, pid_t tid)
 	return open(path, O_RDWR | O_CLOEXEC);
 }
 
+/* Sets errno for callers that report it. */
+static bool is_done(int err)
+{
+	if (err)
+		errno = err;
+	return !err;
+}
+
 /* An address past 2^63 is negative as an offset and fails. Pages may vanish between two parts. */
 bool memory_read(int memory, uint64_t address, void *buffer, size_t bytes)
 {
-	char *to = buffer;
-
-	while (bytes) {
-		ssize_t n = pread(memory, to, bytes, (off_t)address);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		to += n;
-		address += (uint64_t)n;
-		bytes -= (size_t)n;
-	}
-	return true;
+	return is_done(whole_pread(memory, buffer, bytes, address));
 }
 
 bool memory_write(int memory, uint64_t address, const void *buffer, size_t bytes)
 {
-	const char *from = buffer;
-
-	while (bytes) {
-		ssize_t n = pwrite(memory, from, bytes, (off_t)address);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		from += n;
-		address += (uint64_t)n;
-		bytes -= (size_t)n;
-	}
-	return true;
+	return is_done(whole_pwrite(memory, buffer, bytes, address));
 }
 
 /* Byte by byte, because the string may end just before memory that cannot be read. */

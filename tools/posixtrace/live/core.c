@@ -53,6 +53,8 @@ bool core_is_dump(int fd)
 
 #include <gelf.h>
 
+#include "base/whole.h"
+
 #define NOTES_MAX   (64u << 20) /* bytes: a list of some 500,000 mapped files */
 #define PARTS_MAX   4096
 #define ARENAS_MAX  64
@@ -228,16 +230,7 @@ static int copy_piece(struct core *core, int to, uint64_t at, uint64_t offset, s
 	bytes = read_some(core->fd, piece, bytes, at);
 	if (memcmp(piece, zeros, bytes) == 0)
 		return 0;
-	for (size_t done = 0; done < bytes;) {
-		ssize_t put = pwrite(to, piece + done, bytes - done, (off_t)(offset + done));
-
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put <= 0)
-			return put < 0 ? errno : ENOSPC;
-		done += (size_t)put;
-	}
-	return 0;
+	return whole_pwrite(to, piece, bytes, offset);
 }
 
 /* The budget ends the copy: mappings of a hostile dump may name the same bytes many times. */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/vec.h"
+#include "base/whole.h"
 #include "convert/viewer/ctf.h"
 
 /*
@@ -40,21 +41,6 @@ void ctf_stream_close(struct ctf_stream *stream)
 	free(stream->bytes);
 }
 
-static int write_all(int fd, const uint8_t *bytes, size_t len)
-{
-	while (len) {
-		ssize_t n = write(fd, bytes, len);
-
-		if (n >= 0) {
-			bytes += n;
-			len -= (size_t)n;
-		} else if (errno != EINTR) {
-			return errno;
-		}
-	}
-	return 0;
-}
-
 /*
  * Completes the header, writes the packet and begins the next one. A packet begins where the one
  * before it has ended, so that no time is without a packet.
@@ -74,7 +60,7 @@ static int write_packet(struct ctf *ctf, struct ctf_stream *stream)
 	head->content_size = head->packet_size = 8 * (uint64_t)stream->used;
 	head->packet_seq_num = stream->number++;
 	head->events_discarded = stream->discarded;
-	err = write_all(stream->fd, stream->bytes, stream->used);
+	err = whole_write(stream->fd, stream->bytes, stream->used);
 	stream->used = sizeof(*head);
 	stream->begin = stream->last;
 	/* A large event made the buffer grow. It shrinks again, so that memory stays constant. */

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* whole.c - the loops around read and write calls that may transfer less than was asked for. */
+#include "base/whole.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+int whole_write(int fd, const void *bytes, size_t len)
+{
+	const char *from = bytes;
+
+	while (len) {
+		ssize_t n = write(fd, from, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		/* No file writes 0 bytes without an error; the loop must end if one does. */
+		if (n <= 0)
+			return n ? errno : ENOSPC;
+		from += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+int whole_pwrite(int fd, const void *bytes, size_t len, uint64_t at)
+{
+	const char *from = bytes;
+
+	while (len) {
+		ssize_t n = pwrite(fd, from, len, (off_t)at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? errno : ENOSPC;
+		from += n;
+		len -= (size_t)n;
+		at += (uint64_t)n;
+	}
+	return 0;
+}
+
+int whole_pread(int fd, void *bytes, size_t len, uint64_t at)
+{
+	char *to = bytes;
+
+	while (len) {
+		ssize_t n = pread(fd, to, len, (off_t)at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? errno : EIO;
+		to += n;
+		len -= (size_t)n;
+		at += (uint64_t)n;
+	}
+	return 0;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * whole.h - reads and writes all bytes of a buffer, in as many system calls as necessary. A signal
+ * handler may interrupt a call; it is then repeated.
+ *
+ * Each function returns 0 or an error number; part of the bytes may have been transferred then. Any
+ * thread may call them. They block as long as the file does.
+ */
+#ifndef POSIXTRACE_BASE_WHOLE_H
+#define POSIXTRACE_BASE_WHOLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Writes at the offset of the descriptor. */
+int whole_write(int fd, const void *bytes, size_t len);
+
+/*
+ * Write and read at a place of the file or memory. whole_pread() returns EIO if it ends before all
+ * bytes were read. at has 64 bits, because addresses of /proc/PID/mem do.
+ */
+int whole_pwrite(int fd, const void *bytes, size_t len, uint64_t at);
+int whole_pread(int fd, void *bytes, size_t len, uint64_t at);
+
+#endif
