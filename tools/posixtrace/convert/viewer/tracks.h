@@ -41,6 +41,10 @@ struct tracks {
 	char *trace;
 };
 
+/*
+ * The members of a format with these names. tracks_close() frees all of *context. The others return
+ * 0, ENOMEM, or an error number of the temporary files.
+ */
 int tracks_open(struct fmt_flow *flow, const struct fmt_output *output, void **context);
 int tracks_begin(void *context, const struct fmt_facts *facts);
 int tracks_thread(void *context, const struct fmt_thread *thread);
