@@ -166,6 +166,10 @@ if ${CC:-cc} -w -static -o static caller.c -D_GNU_SOURCE 2>/dev/null; then
 	"$posixtrace" record -o "$log" sh -c './static execv ./plain; exit 0' 2>err >out
 	"$posixtrace" dump -e process.untraced --fields why,program "$log" >out
 	check "so does the log for a program that a child executes" has out '^"statically linked"	"./static"$'
+	check "and record at the end" \
+		has err '^posixtrace: programs that cannot be traced: ./static (statically linked)$'
+	"$posixtrace" record -o "$log" sh -c 'for i in 1 2 3 4 5; do ./static execv ./plain; done; exit 0' 2>err >out
+	check "which shows the first ones" has err '(statically linked), and 2 more$'
 fi
 
 # For another processor: the header of an ordinary program, changed. It is not executed.

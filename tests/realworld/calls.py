@@ -7,8 +7,8 @@
 strace ran `posixtrace record PROGRAM`, so that both saw the same calls. The stack of a system
 call shows which way it went:
 
-    wrapper    through a function that the preload library wraps: the log must have its event, in the
-               same order for each thread, with the same error and the same path
+    wrapper    through a function that the preload library wraps: the log must have its event, in
+               the same order for each thread, with the same error and the same path
     inside     by another function of the C library, or by a further call inside a wrapped one
     loader     by the dynamic linker
     direct     by the program's own system call instruction, or by syscall()
@@ -41,8 +41,8 @@ getsockname getpeername kill tgkill wait4 waitid clone clone3 fork vfork prctl p
 nanosleep clock_nanosleep
 """.split())
 
-# Event types with the functions that have them, if each call is one system call: the functions whose
-# names are like that of the system call are left out. A pair has the system call that counts.
+# Event types with the functions that have them, if each call is one system call. The call of a pair
+# is the one that counts, if the function makes several.
 EVENTS = {}
 for row in """
 io.open open open64 openat openat64 creat creat64 __open __open64 __open_2 __open64_2 __openat_2

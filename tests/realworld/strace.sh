@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # The calls of twelve programs: strace -f -k and posixtrace record see the same run, and calls.py
-# compares them for each thread. A call that went through a wrapped function of the C library must be
-# in the log, in the same order and with the same error. The table has the calls of the families
+# compares them for each thread. A call that went through a wrapped function of the C library must
+# be in the log, in the same order and with the same error. The table has the calls of the families
 # file, io, net, process and time, by the way that they went: calls.py describes the classes.
 PACKAGES='strace strace
 python3 python3'

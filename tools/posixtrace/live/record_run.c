@@ -22,6 +22,7 @@
 #include "live/process.h"
 #include "live/progress.h"
 #include "live/record.h"
+#include "live/untraced.h"
 #include "log/losses.h"
 
 #define LOOK_MS_FILTER 20 /* limit for the time until a new name is filtered */
@@ -323,6 +324,8 @@ static int complete_log(struct run *run)
 		capture_result_text(&err, run->plan->path, &result);
 		out_flush(&err);
 	}
+	if (result.bytes && !run->record->quiet)
+		untraced_say(run->file.fd, run->record->untraced);
 	if (run->record->fail_on_loss && capture_has_lost(&result))
 		status = tool_worse(status, TOOL_LOST);
 	return status;
