@@ -24,7 +24,7 @@
 #include "ring/ring.h"
 
 #define PTX_ARENA_MAGIC   UINT64_C(0x316e6572417870) /* "pxAren1" */
-#define PTX_ARENA_VERSION 19u
+#define PTX_ARENA_VERSION 20u
 #define PTX_PAGE          4096u
 #define PTX_ARENA_BYTES   (UINT64_C(1) << 62) /* address space in the file: no memory */
 

@@ -150,9 +150,8 @@ struct ptx_drain {
 /* Returns the most chunks that the pool can have, by the number of rings. */
 static inline uint64_t ptx_drain_chunks(const struct ptx_drain *drain)
 {
-	const struct ptx_geometry *g = &drain->rings->geometry;
-
-	return g->chunks + (g->ring_chunks + 2) * (uint64_t)drain->sources;
+	return ptx_ring_most_chunks(&drain->rings->geometry, drain->sources) +
+	       2 * (uint64_t)drain->sources;
 }
 
 /*

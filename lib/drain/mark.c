@@ -127,10 +127,9 @@ void ptx_drain_admitted(const struct ptx_drain *drain, struct ptx_mark *mark)
  */
 static bool has_room(struct ptx_drain *drain)
 {
-	const struct ptx_region *region = drain->rings->region;
-	uint32_t free_chunks = atomic_load_explicit(&region->free_chunks, memory_order_relaxed);
+	const struct ptx_geometry *g = &drain->rings->geometry;
 
-	return free_chunks >= (drain->rings->geometry.useful + 1) / 2 ||
+	return ptx_ring_free_bytes(drain->rings) >= (g->useful + 1) / 2 * g->chunk_bytes ||
 	       (drain->heap_count == 0 && drain->full && drain->queued == 0);
 }
 

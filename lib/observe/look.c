@@ -70,8 +70,7 @@ static bool count_ring(const struct ptx_image *image, const struct ptx_look_stre
 	if (link == 0 || number >= stream->geometry.chunks_max)
 		return true;
 	if (!copy(image, &chunk, sizeof chunk,
-		  region + stream->geometry.chunks_at +
-			  (uint64_t)number * stream->geometry.chunk_bytes) ||
+		  region + ptx_ring_chunk_at(&stream->geometry, number)) ||
 	    !copy(image, &word, sizeof word,
 		  region + stream->geometry.words_at + (uint64_t)number * sizeof word) ||
 	    ptx_word_generation(word) != ptx_link_generation(link))
@@ -115,7 +114,7 @@ static void note_chunks(const struct ptx_region *region, struct ptx_look_stream 
 	uint32_t free_chunks = atomic_load_explicit(&region->free_chunks, memory_order_relaxed);
 	enum ptx_state kind = ptx_state_kind(stream->state);
 	/* The size to which the pool can grow with the present number of rings. */
-	uint32_t most = g->chunks + g->ring_chunks * (rings < g->rings ? rings : g->rings);
+	uint32_t most = ptx_ring_most_chunks(g, rings < g->rings ? rings : g->rings);
 
 	/* Shared memory: each number is bounded before it is used. */
 	if (chunks > g->chunks_max)

@@ -63,17 +63,16 @@ static uint32_t rings_of(const struct ptx_taking *taking)
  * earlier and therefore safe.
  */
 static uint64_t last_time(const struct ptx_taking *taking, uint64_t at,
-			  const struct ptx_chunk *chunk)
+			  uint32_t room, const struct ptx_chunk *chunk)
 {
-	const struct ptx_geometry *g = &taking->snapshot->rings.geometry;
 	uint32_t end =
 		ptx_head_offset(atomic_load_explicit(&chunk->head, memory_order_relaxed)) & ~7u;
 	unsigned char *bytes;
 	uint64_t last = chunk->opened;
 
 	/* The head is shared memory; the buffer has the size of what is copied. */
-	if (end > g->chunk_room)
-		end = (uint32_t)g->chunk_room;
+	if (end > room)
+		end = room;
 	/* A copy, because the chunk may be overwritten during the walk. */
 	bytes = malloc(end + sizeof(struct ptx_record));
 	if (!bytes || !copy(taking, bytes, end, at + sizeof *chunk))
@@ -106,13 +105,13 @@ static uint64_t bound_of(const struct ptx_taking *taking, uint32_t ring, uint64_
 	if (!copy(taking, &state, sizeof state, g->rings_at + ring * sizeof state))
 		return now;
 	link = atomic_load_explicit(&state.current, memory_order_relaxed);
-	at = g->chunks_at + (uint64_t)ptx_link_number(link) * g->chunk_bytes;
+	at = ptx_ring_chunk_at(g, ptx_link_number(link));
 	/* No chunk, an impossible one, or a writer that is outside of a trace point. */
 	if (!link || ptx_link_number(link) >= g->chunks_max ||
 	    !copy(taking, &chunk, sizeof chunk, at) || chunk.window == UINT64_MAX ||
 	    chunk.window < chunk.head)
 		return now;
-	return last_time(taking, at, &chunk);
+	return last_time(taking, at, ptx_ring_room_of(g, ptx_link_number(link)), &chunk);
 }
 
 /* Converts a short time to ticks; 128 bits, because the rate comes from the region. */
@@ -216,16 +215,16 @@ static void no_such_chunk(struct ptx_taking *taking, uint32_t number, const char
 	/* Word 0 is that of a chunk without ring, so the chunk does not count. */
 	taking->word[number] = 0;
 	taking->snapshot->is_even = false;
-	ptx_image_fault(taking->image,
-			taking->region + g->chunks_at + (uint64_t)number * g->chunk_bytes,
-			g->chunk_bytes, why);
+	ptx_image_fault(taking->image, taking->region + ptx_ring_chunk_at(g, number),
+			sizeof(struct ptx_chunk) + ptx_ring_room_of(g, number), why);
 }
 
 /* Copies the header of a chunk, then the records up to its head. */
 static void copy_chunk(struct ptx_taking *taking, uint32_t number)
 {
 	struct ptx_rings *rings = &taking->snapshot->rings;
-	size_t at = rings->geometry.chunks_at + (size_t)number * rings->geometry.chunk_bytes;
+	size_t at = ptx_ring_chunk_at(&rings->geometry, number);
+	uint32_t room = ptx_ring_room_of(&rings->geometry, number);
 	struct ptx_chunk *chunk = ptx_ring_chunk(rings, number);
 	uint32_t end;
 
@@ -235,8 +234,8 @@ static void copy_chunk(struct ptx_taking *taking, uint32_t number)
 		return;
 	}
 	end = ptx_head_offset(atomic_load_explicit(&chunk->head, memory_order_relaxed)) & ~7u;
-	if (end > rings->geometry.chunk_room)
-		end = (uint32_t)rings->geometry.chunk_room;
+	if (end > room)
+		end = room;
 	/* The head first: the records before it are published when it is read (acquire). */
 	atomic_thread_fence(memory_order_acquire);
 	/* Chunks may overlap in a hostile file; together they cannot exceed the budget. */

@@ -66,7 +66,7 @@ static size_t record_size(const struct order *order, const unsigned char *record
 static void measure(const struct order *order, const struct ptx_chunk *chunk, uint32_t claimed,
 		    struct contents *contents)
 {
-	uint32_t room = (uint32_t)order->snapshot->rings.geometry.chunk_room, at = 0;
+	uint32_t room = ptx_ring_whole_room(&order->snapshot->rings, chunk), at = 0;
 	uint32_t end =
 		ptx_head_offset(atomic_load_explicit(&chunk->head, memory_order_relaxed)) & ~7u;
 
@@ -111,7 +111,8 @@ static void count_damage(struct order *order, uint32_t number, const struct ptx_
 	uint32_t counted =
 		ptx_head_records(atomic_load_explicit(&chunk->head, memory_order_relaxed));
 	/* No chunk has more records than minimal ones fit. */
-	uint32_t most = (uint32_t)(g->chunk_room / sizeof(struct ptx_record));
+	uint32_t room = ptx_ring_room_of(g, number);
+	uint32_t most = (uint32_t)(room / sizeof(struct ptx_record));
 	uint32_t end = ptx_head_offset(atomic_load_explicit(&chunk->head, memory_order_relaxed));
 
 	if (contents->is_cut || (contents->end == end && contents->records == counted))
@@ -121,9 +122,9 @@ static void count_damage(struct order *order, uint32_t number, const struct ptx_
 	if (counted > contents->records && counted <= most)
 		order->snapshot->damaged += counted - contents->records;
 	ptx_image_fault(order->taking->image,
-			order->taking->region + g->chunks_at + (uint64_t)number * g->chunk_bytes +
-				sizeof *chunk + contents->end,
-			end > contents->end && end <= g->chunk_room ? end - contents->end : 0,
+			order->taking->region + ptx_ring_chunk_at(g, number) + sizeof *chunk +
+				contents->end,
+			end > contents->end && end <= room ? end - contents->end : 0,
 			"what follows in this part of the stream's memory is no event");
 }
 

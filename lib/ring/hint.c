@@ -2,11 +2,11 @@
 /*
  * ring/hint.c - queues of hints: a thread that looks for a chunk or a ring looks here first.
  *
- * An entry is lap 16 | generation 16 | number 32. A ticket from tail names the place and the lap. A
- * pusher that is held up between its ticket and its entry leaves a hole. A popper that finds a hole
- * reports "empty", and the caller searches the words, which alone are authoritative. A hole whose
- * pusher died is skipped when the queue behind it has grown by a quarter of its size, or at once if
- * the queue no longer grows.
+ * An entry is lap 16 | generation 16 | number 32. A ticket from tail names the place and the lap.
+ * `last` is the index of a queue's last place. A pusher that is held up between its ticket and its
+ * entry leaves a hole. A popper that finds a hole reports "empty", and the caller searches the
+ * words, which alone are authoritative. A hole whose pusher died is skipped when the queue behind
+ * it has grown by a quarter of its size, or at once if the queue no longer grows.
  *
  * A hint can be lost, be late, or name a chunk that has changed hands. So losing one costs a search
  * and never a chunk or a record.
@@ -21,36 +21,37 @@
  * Returns the lap of a ticket as an entry has it. The first lap is 1, so that an entry of zeroed
  * memory is a hole and not a hint for chunk 0.
  */
-static uint64_t lap_of(uint64_t ticket, uint32_t mask)
+static uint64_t lap_of(uint64_t ticket, uint32_t last)
 {
-	return (ticket / ((uint64_t)mask + 1) + 1) & 0xffff;
+	return (ticket / ((uint64_t)last + 1) + 1) & 0xffff;
 }
 
 /*
  * Adds a hint. It never fails: a full queue loses its oldest hints, because the pusher does not
- * look at head. A queue has a place for each chunk that can exist in its tier (ring_layout.c), so
- * this needs old hints that no thread popped.
+ * look at head. A queue has a place for each chunk or ring that can exist in its tier, so this
+ * needs old hints that no thread popped. Only the queue of free small chunks can be full of valid
+ * hints (ring_layout.c); their order is no matter, and take_lost() in ring_write.c searches.
  */
-void ptx_hint_push(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t mask,
+void ptx_hint_push(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t last,
 		   uint32_t number, uint32_t generation)
 {
 	uint64_t ticket = atomic_fetch_add_explicit(&hints->tail, 1, memory_order_relaxed);
 	uint64_t entry =
-		lap_of(ticket, mask) << 48 | (uint64_t)(generation & 0xffff) << 32 | number;
+		lap_of(ticket, last) << 48 | (uint64_t)(generation & 0xffff) << 32 | number;
 
-	atomic_store_explicit(&queue[ticket & mask], entry, memory_order_release);
+	atomic_store_explicit(&queue[ticket % ((uint64_t)last + 1)], entry, memory_order_release);
 }
 
 /*
  * Removes the oldest hint. Returns false if there is none, or if a pusher may still fill a hole.
  * Any process may have written the number, so the caller checks it.
  */
-bool ptx_hint_pop(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t mask,
+bool ptx_hint_pop(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t last,
 		  bool grows, uint32_t *number, uint32_t *generation)
 {
-	const uint32_t patience = grows ? mask / 4 : 0;
+	const uint32_t patience = grows ? last / 4 : 0;
 
-	for (uint32_t tries = 0; tries <= mask; tries++) {
+	for (uint32_t tries = 0; tries <= last; tries++) {
 		uint64_t head = atomic_load_explicit(&hints->head, memory_order_relaxed);
 		uint64_t tail = atomic_load_explicit(&hints->tail, memory_order_relaxed);
 		uint64_t entry;
@@ -59,23 +60,24 @@ bool ptx_hint_pop(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t mas
 		/* Signed: a hostile head may be ahead of tail. */
 		if ((int64_t)(tail - head) <= 0)
 			return false;
-		if (tail - head > (uint64_t)mask + 1) {
+		if (tail - head > (uint64_t)last + 1) {
 			/*
 			 * No thread popped for long: entries that are a lap behind are overwritten
 			 * already.
 			 */
 			atomic_compare_exchange_strong_explicit(&hints->head, &head,
-								tail - mask - 1,
+								tail - last - 1,
 								memory_order_relaxed,
 								memory_order_relaxed);
 			continue;
 		}
-		entry = atomic_load_explicit(&queue[head & mask], memory_order_acquire);
+		entry = atomic_load_explicit(&queue[head % ((uint64_t)last + 1)],
+					     memory_order_acquire);
 		/*
 		 * The entry is loaded before head advances. Behind the advance, a pusher may reuse
 		 * the place.
 		 */
-		whole = entry >> 48 == lap_of(head, mask);
+		whole = entry >> 48 == lap_of(head, last);
 		if (!whole && tail - head <= patience)
 			return false;
 		if (!atomic_compare_exchange_weak_explicit(&hints->head, &head, head + 1,
@@ -98,16 +100,21 @@ bool ptx_hint_pop(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t mas
  * for the present number of rings, and a popper empties the smaller ones first. The order of two
  * hints can change where the number of rings grows in between. This affects at most one hint of
  * each ring, since a pusher has one hint in hand. The capacity has room for as many chunks that are
- * out of order (ring_layout.c).
+ * out of order (ring_layout.c). Free chunks have one queue for all tiers.
  */
-static unsigned tier_of(const struct ptx_rings *rings)
+static unsigned tier_of(const struct ptx_rings *rings, enum ptx_hint kind)
 {
+	const struct ptx_geometry *g = &rings->geometry;
 	uint32_t count = atomic_load_explicit(&rings->region->rings, memory_order_relaxed);
+	unsigned tier = 0;
 
-	if (ptx_likely(count <= PTX_RINGS_BASE))
+	if (kind == PTX_HINT_FREE || kind == PTX_HINT_SMALL)
 		return 0;
-	/* A stream that is planned for few rings has no third queue in use (ptx_pool_hints()). */
-	return count <= PTX_RINGS_FEW || rings->geometry.rings <= PTX_RINGS_FEW ? 1 : 2;
+	/* The number is hostile: beyond the rings of the stream there is no tier. */
+	while (tier < PTX_TIERS - 1 && count > g->tier_rings[tier] &&
+	       g->tier_rings[tier] < g->rings)
+		tier++;
+	return tier;
 }
 
 /*
@@ -118,10 +125,10 @@ static unsigned tier_of(const struct ptx_rings *rings)
 void ptx_ring_hint(struct ptx_rings *rings, enum ptx_hint kind, uint32_t number,
 		   uint32_t generation)
 {
-	unsigned tier = tier_of(rings);
+	unsigned tier = tier_of(rings, kind);
 
 	ptx_hint_push(&rings->region->hints[kind][tier], rings->queue[kind][tier],
-		      rings->geometry.hint_mask[tier], number, generation);
+		      rings->geometry.hint_last[kind][tier], number, generation);
 }
 
 /*
@@ -131,11 +138,12 @@ void ptx_ring_hint(struct ptx_rings *rings, enum ptx_hint kind, uint32_t number,
 bool ptx_ring_hinted(struct ptx_rings *rings, enum ptx_hint kind, uint32_t *number,
 		     uint32_t *generation)
 {
-	unsigned last = tier_of(rings);
+	unsigned last = tier_of(rings, kind);
 
 	for (unsigned tier = 0; tier <= last; tier++)
 		if (ptx_hint_pop(&rings->region->hints[kind][tier], rings->queue[kind][tier],
-				 rings->geometry.hint_mask[tier], tier == last, number, generation))
+				 rings->geometry.hint_last[kind][tier], tier == last, number,
+				 generation))
 			return true;
 	return false;
 }
@@ -146,7 +154,7 @@ bool ptx_ring_hinted(struct ptx_rings *rings, enum ptx_hint kind, uint32_t *numb
  */
 bool ptx_ring_has_hints(const struct ptx_rings *rings, enum ptx_hint kind)
 {
-	unsigned last = tier_of(rings);
+	unsigned last = tier_of(rings, kind);
 
 	for (unsigned tier = 0; tier <= last; tier++) {
 		const struct ptx_hints *hints = &rings->region->hints[kind][tier];

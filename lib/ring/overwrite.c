@@ -151,8 +151,8 @@ static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk
 	 * Any process of the arena can have stored the head. The walk stays inside the chunk. It
 	 * ends, since each record advances by at least a record's header.
 	 */
-	if (end > rings->geometry.chunk_room)
-		end = (uint32_t)rings->geometry.chunk_room;
+	if (end > ptx_ring_whole_room(rings, chunk))
+		end = ptx_ring_whole_room(rings, chunk);
 	tally.begun = generation | from | UNCOUNTED | COUNTING;
 	while (at + sizeof(struct ptx_record) <= end) {
 		const unsigned char *record = chunk->records + at;

@@ -16,6 +16,7 @@
 
 #define STEP        65536u /* a chunk becomes present in steps that double up to this */
 #define SMALL_POOL  2048u  /* in a larger pool a writer does not examine each chunk */
+#define SEARCHED    65536u /* the same for a pool with small chunks, which is examined rarely */
 /* Pairs of searches, if chunks change hands during each of them. */
 #define TRIES       3
 /* Chunks. A flush of fewer writes blocks that are mostly headers. */
@@ -62,31 +63,40 @@ bool ptx_pool_entry(struct ptx_rings *rings, uint32_t index, uint32_t first,
 	return index < first || rings->back((void *)(uintptr_t)entry, bytes);
 }
 
+/* Makes one queue present. */
+static bool back_queue(struct ptx_rings *rings, enum ptx_hint kind, unsigned tier)
+{
+	return rings->back((void *)rings->queue[kind][tier],
+			   ((size_t)rings->geometry.hint_last[kind][tier] + 1) * sizeof(uint64_t));
+}
+
 /*
- * Only the ring with the first number of a tier makes its queues present. It does so before the
- * number is added. So no writer uses queues (hint.c) whose memory is not there. The queues of one
- * tier are neighbours, from the first kind on.
+ * Only the ring with the first number of a tier makes its queues present, and the first of many
+ * rings the queue of free small chunks. It does so before the number is added. So no writer uses
+ * queues (hint.c) whose memory is not there.
  */
 bool ptx_pool_hints(struct ptx_rings *rings, uint32_t ring)
 {
 	const struct ptx_geometry *g = &rings->geometry;
-	unsigned tier = ring == PTX_RINGS_BASE ? 1 :
-			ring == PTX_RINGS_FEW ? 2 : 0;
 
-	if (tier == 0 || (tier == 2 && g->rings <= PTX_RINGS_FEW))
-		return true;
-	return rings->back((void *)rings->queue[0][tier],
-			   PTX_HINTS * ((size_t)g->hint_mask[tier] + 1) * sizeof(uint64_t));
+	if (ring == g->few_rings && !back_queue(rings, PTX_HINT_SMALL, 0))
+		return false;
+	for (unsigned tier = 1; tier < PTX_TIERS; tier++)
+		if (ring == g->tier_rings[tier - 1] && ring < g->tier_rings[tier])
+			return back_queue(rings, PTX_HINT_IDLE, tier) &&
+			       (!rings->loop || back_queue(rings, PTX_HINT_CLOSED, tier));
+	return true;
 }
 
 /*
  * Doubling keeps the number of calls small, and STEP limits the memory that a large chunk has
- * unused. bytes is at most chunk_bytes, so for a larger, hostile value in the table the function
- * returns at once.
+ * unused. bytes is at most the size of the chunk, so for a larger, hostile value in the table the
+ * function returns at once.
  */
 bool ptx_pool_present(struct ptx_rings *rings, uint32_t number, size_t bytes)
 {
-	const size_t whole = rings->geometry.chunk_bytes;
+	const size_t whole = sizeof(struct ptx_chunk) + ptx_ring_room_of(&rings->geometry, number);
+	const uintptr_t at = (uintptr_t)ptx_ring_chunk(rings, number);
 	size_t have = atomic_load_explicit(&rings->present[number], memory_order_relaxed);
 	size_t want = have + (have < STEP ? have : STEP);
 
@@ -94,15 +104,15 @@ bool ptx_pool_present(struct ptx_rings *rings, uint32_t number, size_t bytes)
 		return true;
 	if (want < bytes)
 		want = bytes;
-	/* Up to the end of a page, since the whole page becomes present. */
-	want = (want + PTX_POOL_PAGE - 1) & ~(size_t)(PTX_POOL_PAGE - 1);
+	/* Up to the end of a page, since the whole page becomes present. Neighbours share pages. */
+	want = ((at + want + PTX_POOL_PAGE - 1) & ~(uintptr_t)(PTX_POOL_PAGE - 1)) - at;
 	if (want > whole)
 		want = whole;
 	/*
 	 * Present is stored behind the call. A writer that is killed in between asks for the same
 	 * pages again.
 	 */
-	if (!rings->back((unsigned char *)ptx_ring_chunk(rings, number) + have, want - have))
+	if (!rings->back((unsigned char *)at + have, want - have))
 		return false;
 	atomic_store_explicit(&rings->present[number], (uint32_t)want, memory_order_relaxed);
 	return true;
@@ -112,24 +122,55 @@ bool ptx_pool_present(struct ptx_rings *rings, uint32_t number, size_t bytes)
 static uint32_t most_chunks(const struct ptx_rings *rings)
 {
 	const struct ptx_geometry *g = &rings->geometry;
-	uint32_t most = g->chunks + g->ring_chunks * ptx_ring_count(rings);
+	uint32_t most = ptx_ring_most_chunks(g, ptx_ring_count(rings));
 
 	return most < g->chunks_max ? most : g->chunks_max;
 }
 
 /*
  * A number past those of the first rings: its entries in the tables of chunks may not be memory
- * yet. Several writers may prepare the same number. The exchange of region->chunks decides between
- * them.
+ * yet. Nor are those of the numbers that the first small chunk passes over, and searches look at
+ * each number. Several writers may prepare the same number. The exchange of region->chunks decides
+ * between them.
  */
-static bool has_entries(struct ptx_rings *rings, uint32_t number)
+static bool has_entries(struct ptx_rings *rings, uint32_t from, uint32_t number)
+{
+	const uint32_t first = ptx_ring_first_entries(&rings->geometry);
+	const size_t count = (size_t)number - from + 1;
+
+	return ptx_pool_entry(rings, number, first, &rings->word[from], count * sizeof(uint64_t)) &&
+	       ptx_pool_entry(rings, number, first, &rings->claimed[from],
+			      count * sizeof(uint64_t)) &&
+	       ptx_pool_entry(rings, number, first, &rings->present[from],
+			      count * sizeof(uint32_t));
+}
+
+/* Returns the number of chunks that have a number below chunks. Large ones end at region->large. */
+static uint32_t count_large(const struct ptx_rings *rings, uint32_t chunks)
 {
 	const struct ptx_geometry *g = &rings->geometry;
-	const uint32_t first = g->chunks + g->ring_chunks * PTX_RINGS_BASE;
+	uint32_t large = atomic_load_explicit(&rings->region->large, memory_order_relaxed);
 
-	return ptx_pool_entry(rings, number, first, &rings->word[number], sizeof(uint64_t)) &&
-	       ptx_pool_entry(rings, number, first, &rings->claimed[number], sizeof(uint64_t)) &&
-	       ptx_pool_entry(rings, number, first, &rings->present[number], sizeof(uint32_t));
+	if (chunks <= g->large)
+		return chunks;
+	/* 0: the writer that added the first small chunk was killed before it stored the number. */
+	return large < g->chunks ? g->chunks : large < g->large ? large : g->large;
+}
+
+/* Returns the number of small chunks that have a number below chunks. */
+static uint32_t count_small(const struct ptx_rings *rings, uint32_t chunks)
+{
+	const uint32_t large = rings->geometry.large;
+
+	return chunks > large ? chunks - large : 0;
+}
+
+/* Returns the bytes of so many large and small chunks, with the tables for the small ones. */
+static size_t bytes_of(const struct ptx_rings *rings, uint32_t large, uint32_t small)
+{
+	const struct ptx_geometry *g = &rings->geometry;
+
+	return (size_t)large * g->chunk_bytes + (size_t)small * (g->small_bytes + PTX_CHUNK_TABLES);
 }
 
 /* The sums of a search over all chunks. */
@@ -181,7 +222,7 @@ bool ptx_pool_is_enough(const struct ptx_rings *rings)
 	const uint32_t chunks = ptx_ring_chunks(rings);
 
 	/* For a LOOP stream spare.c decides. */
-	if (chunks > SMALL_POOL || rings->loop)
+	if (chunks > (count_small(rings, chunks) ? SEARCHED : SMALL_POOL) || rings->loop)
 		return false;
 	for (int i = 0; i < TRIES; i++) {
 		struct holding head = look(rings, chunks, false);
@@ -201,9 +242,11 @@ bool ptx_pool_has_its_memory(const struct ptx_rings *rings)
 	const struct ptx_geometry *g = &rings->geometry;
 	uint32_t chunks = atomic_load_explicit(&rings->region->chunks, memory_order_relaxed);
 	uint32_t count = ptx_ring_count(rings);
+	bool many = ptx_ring_are_many(rings);
 
 	return chunks < most_chunks(rings) &&
-	       ((size_t)chunks + 1) * g->chunk_bytes >
+	       bytes_of(rings, count_large(rings, chunks) + !many,
+			count_small(rings, chunks) + many) >
 		       g->memory + (count ? count - 1 : 0) * g->ring_memory;
 }
 
@@ -221,21 +264,40 @@ bool ptx_pool_add(struct ptx_rings *rings, uint32_t number, uint32_t ring)
 }
 
 /*
+ * Returns true if the stream has what it promises, so that the chunk with this number is not
+ * needed. The answer needs a search of all chunks. In a stream with small chunks, which are added
+ * often, a writer asks only when the memory that the attributes ask for is used up.
+ */
+static bool is_full(const struct ptx_rings *rings, uint32_t number)
+{
+	const struct ptx_geometry *g = &rings->geometry;
+
+	return (g->is_tight || !ptx_ring_is_small(g, number) || ptx_pool_has_its_memory(rings)) &&
+	       ptx_pool_is_enough(rings);
+}
+
+/*
  * A writer whose ring has no chunk does not ask whether the stream is full. So a thread always has
  * room for a record. The others ask at each try, because a reader may have made the stream less
  * full.
  */
 uint32_t ptx_pool_grow(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_loss *loss)
 {
-	_Atomic uint32_t *chunks = &rings->region->chunks;
-	uint32_t number = atomic_load_explicit(chunks, memory_order_relaxed);
+	struct ptx_region *region = rings->region;
+	const struct ptx_geometry *g = &rings->geometry;
+	uint32_t chunks = atomic_load_explicit(&region->chunks, memory_order_relaxed);
 	/* Each thread gets a first chunk for its ring, however many the others have. */
 	bool has_chunk =
 		atomic_load_explicit(&rings->ring[ring].current, memory_order_relaxed) != 0;
 
-	while (number < most_chunks(rings) && !(has_chunk && ptx_pool_is_enough(rings))) {
+	for (;;) {
+		/* From the first small chunk on, no large one is added. */
+		uint32_t number = ptx_ring_are_many(rings) && chunks < g->large ? g->large : chunks;
+
+		if (number >= most_chunks(rings) || (has_chunk && is_full(rings, number)))
+			return PTX_NONE;
 		/* The memory comes first, since a number cannot be returned. */
-		if (!ptx_ring_reaches(rings, number) || !has_entries(rings, number)) {
+		if (!ptx_ring_reaches(rings, number) || !has_entries(rings, chunks, number)) {
 			*loss = PTX_WRITER_NO_MEMORY;
 			return PTX_NONE;
 		}
@@ -244,13 +306,16 @@ uint32_t ptx_pool_grow(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_l
 		 * Another writer adds that chunk. If the first writer was only slow, it uses the
 		 * next number.
 		 */
-		if (atomic_compare_exchange_weak_explicit(chunks, &number, number + 1,
-							  memory_order_relaxed,
-							  memory_order_relaxed) &&
-		    ptx_pool_add(rings, number++, ring))
-			return number - 1;
+		if (!atomic_compare_exchange_weak_explicit(&region->chunks, &chunks, number + 1,
+							   memory_order_relaxed,
+							   memory_order_relaxed))
+			continue;
+		if (number == g->large)
+			atomic_store_explicit(&region->large, chunks, memory_order_relaxed);
+		if (ptx_pool_add(rings, number, ring))
+			return number;
+		chunks = number + 1;
 	}
-	return PTX_NONE;
 }
 
 /*
@@ -259,12 +324,19 @@ uint32_t ptx_pool_grow(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_l
  */
 bool ptx_pool_is_filling(const struct ptx_rings *rings, uint32_t part)
 {
-	uint32_t chunks = ptx_ring_chunks(rings), open = ptx_ring_count(rings);
-	uint32_t left = atomic_load_explicit(&rings->region->free_chunks, memory_order_relaxed);
-	uint32_t taken = left < chunks ? chunks - left : 0, enough = rings->geometry.chunks / part;
-	uint32_t few = rings->geometry.chunks / 2;
+	const struct ptx_geometry *g = &rings->geometry;
+	uint32_t chunks = ptx_ring_chunks(rings), rings_used = ptx_ring_count(rings);
+	uint32_t large = count_large(rings, chunks), small = count_small(rings, chunks);
+	uint32_t few = rings_used < g->few_rings ? rings_used : g->few_rings;
+	/* Bytes that are not free, and those of open chunks: the first rings have large ones. */
+	size_t taken = (size_t)large * g->chunk_bytes + (size_t)small * g->small_bytes;
+	size_t left = ptx_ring_free_bytes(rings);
+	size_t open = few * g->chunk_bytes + (size_t)(rings_used - few) * g->small_bytes;
+	uint32_t enough = g->chunks / part, least = g->chunks / 2;
 
+	taken -= left < taken ? left : taken;
 	/* Less than this part of a small pool is not worth a write to the log. */
-	few = few < FILLING_MIN ? few : FILLING_MIN;
-	return taken > open && taken - open >= (enough > few ? enough : few);
+	least = least < FILLING_MIN ? least : FILLING_MIN;
+	enough = enough > least ? enough : least;
+	return taken > open && taken - open >= enough * g->chunk_bytes;
 }

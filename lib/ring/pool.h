@@ -38,8 +38,8 @@ bool ptx_pool_add(struct ptx_rings *rings, uint32_t number, uint32_t ring);
 bool ptx_pool_is_filling(const struct ptx_rings *rings, uint32_t part);
 
 /*
- * Returns true if one more chunk would exceed the memory that the attributes of a LOOP stream
- * require. Returns false if the pool cannot grow.
+ * Returns true if one more chunk would exceed the memory that the stream's attributes ask for.
+ * Returns false if the pool cannot grow.
  */
 bool ptx_pool_has_its_memory(const struct ptx_rings *rings);
 

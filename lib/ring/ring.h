@@ -2,11 +2,11 @@
 /*
  * ring/ring.h - a stream's memory: rings made of chunks from one pool. DESIGN has the argument.
  *
- * A region holds a pool of equal chunks. A ring is a chain of chunks that one writer fills: one
- * thread at one nesting level of signal handlers. When its chunk is full the writer takes another
- * from the pool: a free one or, in a LOOP stream, the one that was closed longest ago. The reader
- * claims bytes of chunks and frees closed chunks that it has claimed whole. A thread that ends
- * leaves its rings, open chunks and all, to the next thread.
+ * A region holds a pool of chunks of two sizes. A ring is a chain of chunks that one writer fills:
+ * one thread at one nesting level of signal handlers. When its chunk is full the writer takes
+ * another from the pool: a free one or, in a LOOP stream, the one that was closed longest ago. The
+ * reader claims bytes of chunks and frees closed chunks that it has claimed whole. A thread that
+ * ends leaves its rings, open chunks and all, to the next thread.
  *
  * Owner     the caller gives the memory and its geometry; nothing here allocates or maps.
  * Threads   any number of writers, each in its own rings; one reader at a time.
@@ -61,14 +61,20 @@
  * time. PTX_RINGS_FEW is for a stream in a file, where address space is scarce (arena/region.c).
  * All its chunks are near, in the mapping that every process has. The chunks of further rings are
  * far, in a second mapping that a process makes when it needs it.
+ *
+ * The first rings get large chunks, geometry.few_rings of them. A stream with more rings has many,
+ * and they get small chunks, so that the open chunk of each ring occupies little memory.
  */
 #define PTX_RINGS_FEW   1024
 #define PTX_RINGS       65536
 #define PTX_RINGS_BASE  64   /* rings whose part of each table is present from the start */
-/* Chunks by which each ring lets the pool grow; in a stream of tight chunks (ring_layout.c). */
+/* Large chunks by which each of the few rings lets the pool grow, and small ones by which each ring
+ * of many does (ring_layout.c). */
 #define PTX_RING_CHUNKS 3
-#define PTX_RING_TIGHT  4
-#define PTX_TIERS       3    /* of hints: for base rings, for few, for all */
+#define PTX_RING_SMALL  4
+#define PTX_TIERS       6    /* of hints, by the number of rings */
+/* Table entries of a chunk, and a hint to it with an empty place, in bytes. */
+#define PTX_CHUNK_TABLES 36u
 #define PTX_NONE        UINT32_MAX
 /* The part of a region that belongs to its reader: flush/checkpoint.h. */
 #define PTX_CHECKPOINT_BASE  8192u
@@ -83,8 +89,11 @@ struct ptx_hints {
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t tail;
 };
 
-/* The subject of a hint: a free chunk, a closed chunk, or a ring that no thread holds. */
-enum ptx_hint { PTX_HINT_FREE, PTX_HINT_CLOSED, PTX_HINT_IDLE, PTX_HINTS };
+/*
+ * The subject of a hint: a free large chunk, a free small chunk, a closed chunk, or a ring that no
+ * thread holds.
+ */
+enum ptx_hint { PTX_HINT_FREE, PTX_HINT_SMALL, PTX_HINT_CLOSED, PTX_HINT_IDLE, PTX_HINTS };
 
 /* The losses that a writer counts, as rows of lost_type and of a slot. */
 enum ptx_writer_loss {
@@ -123,10 +132,12 @@ struct ptx_region {
 	_Atomic uint32_t max_level;  /* filter for types described later, 0 = none */
 
 	/* Written by writers when they change chunks, and by the reader when it frees one. */
-	_Alignas(PTX_CACHE_LINE) _Atomic uint32_t free_chunks;
-	_Atomic uint32_t chunks; /* of the pool, which grows (pool.c) */
+	_Alignas(PTX_CACHE_LINE) _Atomic uint32_t free_chunks; /* of both sizes */
+	_Atomic uint32_t chunks; /* numbers of the pool in use, which grow (pool.c) */
 	_Atomic uint32_t rings;  /* numbers in use so far */
 	_Atomic uint32_t slots;
+	_Atomic uint32_t free_small; /* the small ones among free_chunks */
+	_Atomic uint32_t large; /* large chunks when the first small one was added; 0: none was */
 	struct ptx_hints hints[PTX_HINTS][PTX_TIERS];
 	_Atomic uint64_t searched_at; /* last search of all rings for an unused one, in ticks */
 
@@ -196,24 +207,31 @@ struct ptx_slot {
 /* Sizes of a region; each process keeps its own copy and never takes them from shared memory. */
 struct ptx_geometry {
 	size_t asked;       /* the stream_size that it was planned for */
-	size_t chunk_bytes;
+	size_t chunk_bytes; /* of a large chunk */
 	size_t chunk_room;  /* for records */
+	size_t small_bytes; /* of a small chunk; not more than chunk_bytes */
+	size_t small_room;
 	size_t record_max;  /* the largest record */
 	uint32_t rings;     /* at most; PTX_RINGS or PTX_RINGS_FEW. As many slots */
-	uint32_t chunks;    /* in the pool from the beginning */
+	uint32_t few_rings; /* more are many; 0: each number of rings is */
+	bool is_tight;      /* large and small chunks have the same size */
+	uint32_t chunks;    /* in the pool from the beginning, all of them large */
 	uint32_t present;   /* of them, those that are present from the start */
 	uint32_t useful;    /* of them, those that the stream's size requires */
 	uint32_t chunks_max;
-	uint32_t ring_chunks; /* the pool may grow by this many for each ring */
+	uint32_t large;       /* numbers of large chunks; the small ones follow */
 	uint32_t near_chunks; /* the others are in the far part, behind the region */
-	uint32_t hint_mask[PTX_TIERS];
-	size_t words_at, claimed_at, present_at, rings_at, slots_at, hints_at[PTX_TIERS];
-	size_t checkpoint_at, info_at, chunks_at;
+	uint32_t tier_rings[PTX_TIERS];
+	uint32_t hint_last[PTX_HINTS][PTX_TIERS]; /* the index of a queue's last place */
+	size_t hints_at[PTX_HINTS][PTX_TIERS];
+	size_t hints_first; /* the end of the queues that are present from the start */
+	size_t words_at, claimed_at, present_at, rings_at, slots_at;
+	size_t checkpoint_at, info_at, chunks_at, small_at;
 	size_t bytes;       /* of the region without its far part */
 	size_t bytes_first; /* to the end of the first chunks, which the stream's size requires */
 	size_t far_bytes;   /* a multiple of the page size, as bytes is */
 	size_t capacity;    /* event bytes for which there is always room */
-	size_t memory;      /* of chunks that a LOOP stream has before it spares more, */
+	size_t memory;      /* of chunks that a stream has before it looks for spare ones, */
 	size_t ring_memory; /* and for each ring but the controller's */
 };
 
@@ -228,7 +246,7 @@ struct ptx_rings {
 	struct ptx_slot *slot;
 	_Atomic uint64_t *queue[PTX_HINTS][PTX_TIERS];
 	unsigned char *chunk;
-	_Atomic(unsigned char *) far; /* chunks from near_chunks on; NULL: not mapped yet */
+	_Atomic(unsigned char *) far; /* small chunks from near_chunks on; NULL: not mapped yet */
 	struct ptx_geometry geometry;
 	size_t max_data_size;
 	bool loop;
@@ -251,6 +269,15 @@ struct ptx_rings {
  */
 int ptx_ring_plan(size_t stream_size, size_t max_data_size, uint32_t rings,
 		  struct ptx_geometry *geometry);
+
+/*
+ * Returns the number to which the pool may grow while the stream has this many rings. All chunks
+ * that exist then have lower numbers.
+ */
+uint32_t ptx_ring_most_chunks(const struct ptx_geometry *geometry, uint32_t rings);
+
+/* Returns the number of entries that the tables of chunks have from the start. */
+uint32_t ptx_ring_first_entries(const struct ptx_geometry *geometry);
 
 /*
  * Calls each() with the parts of a region that must be present before ptx_ring_init(), except the
@@ -283,16 +310,66 @@ static inline bool ptx_ring_reaches(const struct ptx_rings *rings, uint32_t numb
 	return number < rings->geometry.chunks_max && ptx_ring_map_far((struct ptx_rings *)rings);
 }
 
+/* Returns true if a chunk with this number is small. The number need not exist. */
+static inline bool ptx_ring_is_small(const struct ptx_geometry *geometry, uint32_t number)
+{
+	return number >= geometry->large;
+}
+
+/* Returns the queue for hints to the chunk when it is free. */
+static inline enum ptx_hint ptx_ring_hint_of(const struct ptx_rings *rings, uint32_t number)
+{
+	return ptx_ring_is_small(&rings->geometry, number) ? PTX_HINT_SMALL : PTX_HINT_FREE;
+}
+
+/* Returns the bytes for records in the chunk with this number. */
+static inline uint32_t ptx_ring_room_of(const struct ptx_geometry *geometry, uint32_t number)
+{
+	return (uint32_t)(ptx_ring_is_small(geometry, number) ? geometry->small_room :
+								geometry->chunk_room);
+}
+
+/* Returns the offset of a chunk in the region and its far part, which follows the near one. */
+static inline size_t ptx_ring_chunk_at(const struct ptx_geometry *geometry, uint32_t number)
+{
+	if (ptx_likely(!ptx_ring_is_small(geometry, number)))
+		return geometry->chunks_at + (size_t)number * geometry->chunk_bytes;
+	if (ptx_likely(number < geometry->near_chunks))
+		return geometry->small_at +
+		       (size_t)(number - geometry->large) * geometry->small_bytes;
+	return geometry->bytes + (size_t)(number - geometry->near_chunks) * geometry->small_bytes;
+}
+
 /* Returns the chunk with a number for which ptx_ring_reaches() is true. */
 static inline struct ptx_chunk *ptx_ring_chunk(const struct ptx_rings *rings, uint32_t number)
 {
-	unsigned char *chunks = rings->chunk;
+	const struct ptx_geometry *g = &rings->geometry;
+	unsigned char *base = (unsigned char *)rings->region;
+	size_t at = ptx_ring_chunk_at(g, number);
 
-	if (ptx_unlikely(number >= rings->geometry.near_chunks)) {
-		chunks = atomic_load_explicit(&rings->far, memory_order_relaxed);
-		number -= rings->geometry.near_chunks;
+	if (ptx_unlikely(number >= g->near_chunks)) {
+		base = atomic_load_explicit(&rings->far, memory_order_relaxed);
+		at -= g->bytes;
 	}
-	return (struct ptx_chunk *)(void *)(chunks + (size_t)number * rings->geometry.chunk_bytes);
+	return (struct ptx_chunk *)(void *)(base + at);
+}
+
+/* Returns the bytes for records in a chunk that the pointer of this process refers to. */
+static inline uint32_t ptx_ring_whole_room(const struct ptx_rings *rings,
+					   const struct ptx_chunk *chunk)
+{
+	const struct ptx_geometry *g = &rings->geometry;
+	uintptr_t at = (uintptr_t)chunk - (uintptr_t)rings->chunk;
+
+	return (uint32_t)(ptx_likely(at < (size_t)g->large * g->chunk_bytes) ? g->chunk_room :
+									      g->small_room);
+}
+
+/* Returns true if the stream has so many rings that further ones get small chunks. */
+static inline bool ptx_ring_are_many(const struct ptx_rings *rings)
+{
+	return atomic_load_explicit(&rings->region->rings, memory_order_relaxed) >
+	       rings->geometry.few_rings;
 }
 
 /* Returns true if the stream's filter accepts events of this type. */
@@ -310,6 +387,18 @@ static inline uint32_t ptx_ring_chunks(const struct ptx_rings *rings)
 	return chunks < rings->geometry.chunks_max ? chunks : rings->geometry.chunks_max;
 }
 
+/* Returns the bytes of the chunks that are free at this moment. The counts are hostile. */
+static inline size_t ptx_ring_free_bytes(const struct ptx_rings *rings)
+{
+	const struct ptx_region *region = rings->region;
+	uint32_t all = atomic_load_explicit(&region->free_chunks, memory_order_relaxed);
+	uint32_t small = atomic_load_explicit(&region->free_small, memory_order_relaxed);
+
+	small = small < all ? small : all;
+	return (size_t)(all - small) * rings->geometry.chunk_bytes +
+	       (size_t)small * rings->geometry.small_bytes;
+}
+
 /* Returns the number of rings that have a number at this moment. */
 static inline uint32_t ptx_ring_count(const struct ptx_rings *rings)
 {
@@ -325,9 +414,9 @@ static inline uint32_t ptx_chunk_records(const struct ptx_ident *ident, uint64_t
 }
 
 /* One queue of hints: hint.c. The reader skips the holes in a queue that no longer grows. */
-void ptx_hint_push(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t mask,
+void ptx_hint_push(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t last,
 		   uint32_t number, uint32_t generation);
-bool ptx_hint_pop(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t mask, bool grows,
+bool ptx_hint_pop(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t last, bool grows,
 		  uint32_t *number, uint32_t *generation);
 
 /* All queues of one kind as one queue; its memory grows with the number of rings. */

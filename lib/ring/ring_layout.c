@@ -4,8 +4,10 @@
  *
  * The promise (SIZE-10): events whose computed maximum sizes add up to no more than the stream size
  * are all recorded. A writer fails, or overwrites, only when every chunk is taken. Let R be the
- * number of rings. A chunk that is no ring's open one was closed because the next record, with an
- * IDENT record before it, did not fit: it holds at least
+ * number of rings.
+ *
+ * Few rings have large chunks. A chunk that is no ring's open one was closed because the next
+ * record, with an IDENT record before it, did not fit: it holds at least
  *
  *	useful = room - (largest record + IDENT record - 8)
  *
@@ -29,21 +31,37 @@
  * each ring lets it grow by PTX_RING_CHUNKS. A chunk is added when a writer finds none, unless the
  * stream holds all that it promises without it (pool.c, spare.c).
  *
- * Large records would make such chunks large, and each ring keeps an open one. So where less than
- * half of a chunk would be useful the chunks are tight: one has room for one of the largest
- * records, and the bound is that of two neighbours. A chunk is closed because the first event of
- * the ring's next chunk did not fit: both together are larger than a chunk's room. Let a ring have
- * g chunks that are unread and above the cut. They hold more than floor(g / 2) rooms, or
- * floor((g - 1) / 2) if the writer died between the change of chunks and its record. The ring of
- * the writer that needs another chunk holds with the new event more than floor((g + 1) / 2). By 2.,
- * P - R chunks of all rings are unread and above the cut. So a stream that is full holds more than
- * (P - R - 2 (R - 1)) / 2 rooms. With N = ceil(2 size / room) and P = N + 3 R - 2 that is the
- * promise. The pool can grow to N + 4 R: R + 1 for chunks and hints that are out of order, and one
- * for a second death.
+ * Each ring keeps an open chunk. So the rings of a stream with many of them get small chunks, which
+ * have room for an IDENT record and one of the largest records. There the bound is that of two
+ * neighbours in a ring. A small chunk is closed because the first event of the ring's next chunk,
+ * small or large, did not fit: the records of the one and the first record of the other, with an
+ * IDENT record before it, are larger than the room of a small chunk. Each event is in one chunk and
+ * is the first one of at most one chunk. So n such small chunks, unread and above the cut, hold
+ * more than n / 2 rooms, if the chunk after each of them has its first event. The event that finds
+ * no room is the first one of the writer that needs another chunk. Only the open chunk of a ring
+ * can be without an event, because its writer died between the change of chunks and the record. The
+ * next thread of the ring finds room for its IDENT record and its event there, so R - 1 of the n at
+ * most do not count. By 1. and 2. at most 2 R - 1 of M small chunks are not closed, unread and
+ * above the cut. Thus a stream that is full holds more than (M - (2 R - 1) - (R - 1)) / 2 rooms in
+ * small chunks alone.
+ *
+ * The large chunks help if R is small beside N: by 1. and 2. at most 2 R - 1 of them, and R + 1
+ * that are out of order, hold less than useful. The others hold useful each, so the small chunks
+ * need to hold only min(size, 3 R useful). With S of these bytes the pool can grow to
+ *
+ *	M = ceil(2 S / room) + 4 R
+ *
+ * small chunks: 3 R - 2 by the sum above, R + 1 for chunks and hints that are out of order, and one
+ * for a second death. Large chunks may be in any ring; no number of them can break this promise.
+ *
+ * The large chunks of a stream with large records would be so large that less than half of one
+ * would be useful. There all chunks are tight: N chunks have the size of small ones, too, and with
+ * N = ceil(2 size / room) and 4 R more the sum above is the promise for each R.
  *
  * The IDENT record in `useful` allows for one in each chunk that no event follows, because its
  * thread was killed, or left by a jump, before its record was there. The computed sizes of events
- * have room for all other IDENT records, one for each event.
+ * have room for all other IDENT records, one for each event; so has the first event of a chunk,
+ * where the header has the identity, for the IDENT record that did not fit before it.
  */
 #include <errno.h>
 
@@ -51,18 +69,29 @@
 #include "ring/ring.h"
 
 /*
- * Bounds of a chunk that is not tight, in bytes. The larger one bounds the memory that a ring
+ * Bounds of a large chunk that is not tight, in bytes. The larger one bounds the memory that a ring
  * keeps.
  */
 #define CHUNK_MIN    1024u
 #define CHUNK_MAX    16384u
 #define PAGE         4096u
+/* Small chunks begin at multiples of this: head and window are in one cache line. */
+#define SMALL_ALIGN  16u
+/* The few rings are at least so many, and at most all whose chunks are near. */
+#define FEW_MIN      4u
+#define FEW_MAX      PTX_RINGS_FEW
+/* Places for hints to free small chunks. More hints are lost, and a writer then searches. */
+#define SMALL_HINTS  512u
 /* So much is memory from the beginning, the rest with its first use. */
 #define PRESENT_MAX  (4u << 20)
 /* Address space of the far part: it is not used up in the file. */
 #define FAR_MAX      (UINT64_C(8) << 30)
 /* Beside twice its size a stream may have 256 KiB: this for chunks, the rest for tables. */
-#define MEMORY_SLACK (48u << 10)
+#define MEMORY_SLACK (64u << 10)
+/* The same for the large chunks of the few rings, whose tables are small. */
+#define FEW_SLACK    (128u << 10)
+/* The memory of a ring besides its chunk: ring, slot, and a chunk's entries and hints. */
+#define RING_TABLES  (sizeof(struct ptx_ring) + sizeof(struct ptx_slot) + PTX_CHUNK_TABLES)
 
 _Static_assert(sizeof(struct ptx_chunk) == 64, "a chunk's header is one cache line");
 _Static_assert(offsetof(struct ptx_chunk, records) == 64, "records follow the header");
@@ -73,6 +102,12 @@ _Static_assert(offsetof(struct ptx_region, free_chunks) == 192, "and shares no l
 _Static_assert(PTX_RINGS <= 0x10000,
 	       "a chunk's word has 16 bits for the ring, a slot's number too");
 _Static_assert(PTX_RINGS_BASE * sizeof(struct ptx_ring) == PAGE, "the base's rings are a page");
+
+/*
+ * Rings up to which each tier of hints is used. A tier has four times the rings of the one before,
+ * because a stream pays for all up to its own.
+ */
+static const uint32_t tier_rings[PTX_TIERS] = { 60, 255, 1020, 4080, 16320, PTX_RINGS };
 
 /* Returns the least power of two that is not below n. n is at most half of the address space. */
 static size_t power_of_two(size_t n)
@@ -106,8 +141,8 @@ static bool has_useful_half(size_t room, size_t most)
 }
 
 /*
- * How large a chunk is. A small one would be changed often, and a large one is memory that each
- * ring keeps. It holds four of the largest records if these are small, and one at least.
+ * How large a large chunk is. A smaller one would be changed often, and a larger one is memory that
+ * each ring keeps. It holds four of the largest records if these are small, and one at least.
  */
 static size_t chunk_for(size_t stream_size, size_t most)
 {
@@ -116,15 +151,25 @@ static size_t chunk_for(size_t stream_size, size_t most)
 	chunk = chunk < CHUNK_MIN ? CHUNK_MIN : chunk;
 	while (chunk < 4 * most)
 		chunk *= 2;
-	chunk = chunk > CHUNK_MAX ? CHUNK_MAX : chunk;
-	/* A tight chunk: more room than one of the largest records needs would stay unused. */
-	if (!has_useful_half(chunk - sizeof(struct ptx_chunk), most))
-		chunk = multiple_of(sizeof(struct ptx_chunk) + most, PAGE);
-	return chunk;
+	return chunk > CHUNK_MAX ? CHUNK_MAX : chunk;
 }
 
 /*
- * Computes the sizes of a chunk, and how many chunks the stream's size requires: 0 if that is too
+ * The number of rings with large chunks: each may keep two of them, one that it fills and one that
+ * a reader is in, and with the chunks of the stream's size they take twice the size and the slack.
+ */
+static uint32_t few_for(const struct ptx_geometry *g, size_t stream_size)
+{
+	const size_t first = (size_t)g->chunks * g->chunk_bytes;
+	const size_t have = 2 * stream_size + FEW_SLACK;
+	size_t few = have > first ? (have - first) / (2 * g->chunk_bytes) : 0;
+
+	few = few < FEW_MIN ? FEW_MIN : few;
+	return (uint32_t)(few > FEW_MAX ? FEW_MAX : few);
+}
+
+/*
+ * Computes the sizes of chunks, and how many of them the stream's size requires: 0 if that is too
  * many. A quarter of the numbers is the limit, so that the chunks of all rings can be added without
  * overflow.
  */
@@ -133,46 +178,91 @@ static uint32_t divide(struct ptx_geometry *g, size_t stream_size, size_t record
 	const size_t most = record + PTX_IDENT_RECORD_BYTES;
 	size_t useful, chunks;
 
+	g->record_max = record;
+	g->small_bytes = multiple_of(sizeof(struct ptx_chunk) + most, SMALL_ALIGN);
+	g->small_room = g->small_bytes - sizeof(struct ptx_chunk);
 	g->chunk_bytes = chunk_for(stream_size, most);
 	g->chunk_room = g->chunk_bytes - sizeof(struct ptx_chunk);
-	g->record_max = record;
-	if (has_useful_half(g->chunk_room, most)) {
+	g->is_tight = !has_useful_half(g->chunk_room, most);
+	if (!g->is_tight) {
 		useful = g->chunk_room - (most - 8);
 		chunks = (stream_size + useful - 1) / useful;
 		g->capacity = chunks * useful;
-		g->ring_chunks = PTX_RING_CHUNKS;
 	} else {
+		/* More room than one of the largest records needs would stay unused. */
+		g->chunk_bytes = g->small_bytes;
+		g->chunk_room = g->small_room;
 		chunks = (2 * stream_size + g->chunk_room - 1) / g->chunk_room;
 		g->capacity = stream_size;
-		g->ring_chunks = PTX_RING_TIGHT;
 	}
 	g->useful = chunks > UINT32_MAX ? UINT32_MAX : (uint32_t)chunks;
 	/* The small ones are as many as end at the end of a page. */
-	if (g->chunk_bytes < PAGE)
+	if (g->chunk_bytes < PAGE && !g->is_tight)
 		chunks = multiple_of(chunks, PAGE / g->chunk_bytes);
 	return chunks > UINT32_MAX / 4 ? 0 : (uint32_t)chunks;
+}
+
+/* The sum of the comment at the top; it grows with the number of rings. */
+uint32_t ptx_ring_most_chunks(const struct ptx_geometry *g, uint32_t rings)
+{
+	uint64_t hold;
+
+	if (g->is_tight)
+		return g->large + PTX_RING_SMALL * rings;
+	if (rings <= g->few_rings)
+		return g->chunks + PTX_RING_CHUNKS * rings;
+	hold = g->chunk_room - (g->record_max + PTX_IDENT_RECORD_BYTES - 8); /* useful */
+	hold = 3 * rings * hold;
+	hold = 2 * (hold < g->capacity ? hold : g->capacity);
+	return g->large + (uint32_t)((hold + g->small_room - 1) / g->small_room) +
+	       PTX_RING_SMALL * rings;
+}
+
+/*
+ * Places the queues of hints. Those of the first tier are together, so that they are present from
+ * the start. A queue has a place for each chunk or ring that can exist in its tier, except the one
+ * of free small chunks. Free chunks have one queue for all tiers, because their order is no matter.
+ */
+static void place_hints(struct ptx_geometry *g, size_t *end)
+{
+	for (int tier = 0; tier < PTX_TIERS; tier++) {
+		uint32_t rings = g->tier_rings[tier];
+		size_t places[PTX_HINTS] = {
+			[PTX_HINT_FREE] = tier == 0 ? g->large : 1,
+			[PTX_HINT_SMALL] = 1,
+			[PTX_HINT_CLOSED] = ptx_ring_most_chunks(g, rings),
+			[PTX_HINT_IDLE] = rings,
+		};
+
+		/* A tier that the stream's rings do not reach has no queue in use. */
+		if (tier > 0 && g->tier_rings[tier - 1] >= g->rings)
+			places[PTX_HINT_CLOSED] = places[PTX_HINT_IDLE] = 1;
+		for (int kind = 0; kind < PTX_HINTS; kind++) {
+			g->hint_last[kind][tier] = (uint32_t)places[kind] - 1;
+			g->hints_at[kind][tier] =
+				place(end, ((size_t)g->hint_last[kind][tier] + 1) *
+						   sizeof(uint64_t), PTX_CACHE_LINE);
+		}
+		if (tier == 0)
+			g->hints_first = *end;
+	}
+	g->hint_last[PTX_HINT_SMALL][0] = SMALL_HINTS - 1;
+	g->hints_at[PTX_HINT_SMALL][0] =
+		place(end, SMALL_HINTS * sizeof(uint64_t), PTX_CACHE_LINE);
 }
 
 /*
  * Lays out the tables, and behind them the chunks. A table that is mostly unused has its used part
  * at its beginning, so the rest stays address space. Rings, slots, the checkpoint and the chunks
- * each begin at a page. A queue has at least as many places as its tier can have chunks, so that
- * each chunk can have a hint.
+ * each begin at a page.
  */
 static void lay_out(struct ptx_geometry *g)
 {
-	const uint32_t tier_rings[PTX_TIERS] = { PTX_RINGS_BASE, PTX_RINGS_FEW, g->rings };
 	size_t end = 0;
 
 	place(&end, sizeof(struct ptx_region), PTX_CACHE_LINE);
 	g->info_at = place(&end, PTX_STREAM_INFO_BYTES, PTX_CACHE_LINE);
-	for (int tier = 0; tier < PTX_TIERS; tier++) {
-		size_t chunks = g->chunks + (size_t)g->ring_chunks * tier_rings[tier];
-
-		g->hint_mask[tier] = (uint32_t)power_of_two(chunks) - 1;
-		g->hints_at[tier] = place(&end, PTX_HINTS * ((size_t)g->hint_mask[tier] + 1) *
-							sizeof(uint64_t), PTX_CACHE_LINE);
-	}
+	place_hints(g, &end);
 	g->words_at = place(&end, g->chunks_max * sizeof(uint64_t), PTX_CACHE_LINE);
 	g->claimed_at = place(&end, g->chunks_max * sizeof(uint64_t), PTX_CACHE_LINE);
 	g->present_at = place(&end, g->chunks_max * sizeof(uint32_t), PTX_CACHE_LINE);
@@ -181,13 +271,37 @@ static void lay_out(struct ptx_geometry *g)
 	g->checkpoint_at = place(&end, PTX_CHECKPOINT_BASE + (size_t)PTX_CHECKPOINT_RING * g->rings,
 				 PAGE);
 	g->chunks_at = place(&end, (size_t)g->chunks * g->chunk_bytes, PAGE);
-	/*
-	 * The first chunks end at a page, so that the memory for them is made present separately.
-	 */
-	g->bytes_first = place(&end, 0, PAGE);
-	end = g->chunks_at + (size_t)g->near_chunks * g->chunk_bytes;
-	g->bytes = place(&end, 0, PAGE);
-	g->far_bytes = (size_t)(g->chunks_max - g->near_chunks) * g->chunk_bytes;
+	/* The first chunks end at a page, so their memory is made present separately. */
+	g->bytes_first = multiple_of(end, PAGE);
+	end = g->chunks_at + (size_t)g->large * g->chunk_bytes;
+	g->small_at = place(&end, (size_t)(g->near_chunks - g->large) * g->small_bytes,
+			    PTX_CACHE_LINE);
+	end = end < g->bytes_first ? g->bytes_first : end;
+	g->bytes = multiple_of(end, PAGE);
+	g->far_bytes =
+		multiple_of((size_t)(g->chunks_max - g->near_chunks) * g->small_bytes, PAGE);
+}
+
+/* The address space of the small chunks that further rings than PTX_RINGS_FEW can have. */
+static size_t far_bytes_for(const struct ptx_geometry *g, uint32_t rings)
+{
+	return (size_t)(ptx_ring_most_chunks(g, rings) - ptx_ring_most_chunks(g, PTX_RINGS_FEW)) *
+	       g->small_bytes;
+}
+
+/*
+ * The tables for few rings begin with the first tier, those for many with a later one. So a stream
+ * has no queues for small chunks while its rings are few.
+ */
+static void plan_tiers(struct ptx_geometry *g)
+{
+	for (int tier = 0; tier < PTX_TIERS; tier++) {
+		uint32_t rings = tier_rings[tier];
+
+		if (tier == 0 && !g->is_tight && rings > g->few_rings)
+			rings = g->few_rings;
+		g->tier_rings[tier] = rings < g->rings ? rings : g->rings;
+	}
 }
 
 /*
@@ -215,42 +329,42 @@ int ptx_ring_plan(size_t stream_size, size_t max_data_size, uint32_t rings,
 	g->chunks = divide(g, stream_size, record);
 	if (g->chunks == 0)
 		return ENOMEM;
+	g->few_rings = g->is_tight ? 0 : few_for(g, stream_size);
+	g->large = g->chunks + PTX_RING_CHUNKS * g->few_rings;
 	g->memory = 2 * stream_size + MEMORY_SLACK;
-	g->ring_memory = record > PAGE ? record : PAGE;
-	/* Large chunks for 65,536 rings would need more address space than the file may have. */
-	if (rings > PTX_RINGS_FEW && g->chunk_bytes * g->ring_chunks * rings > FAR_MAX)
+	g->ring_memory = record + PTX_IDENT_RECORD_BYTES;
+	g->ring_memory = g->ring_memory > RING_TABLES ? g->ring_memory - RING_TABLES : 0;
+	/* Small chunks of 65,536 rings would need more address space than the file may have. */
+	if (rings > PTX_RINGS_FEW && far_bytes_for(g, rings) > FAR_MAX)
 		rings = PTX_RINGS_FEW;
 	g->rings = rings;
-	g->chunks_max = g->chunks + g->ring_chunks * rings;
-	g->near_chunks = g->chunks + g->ring_chunks * PTX_RINGS_FEW;
+	g->near_chunks = ptx_ring_most_chunks(g, PTX_RINGS_FEW);
+	g->chunks_max = ptx_ring_most_chunks(g, rings);
 	/* Tight chunks are twice what the size asks for: they become memory as they are used. */
-	g->present = g->ring_chunks == PTX_RING_TIGHT ? 0 : g->chunks;
+	g->present = g->is_tight ? 0 : g->chunks;
 	if (g->present > PRESENT_MAX / g->chunk_bytes)
 		g->present = (uint32_t)(PRESENT_MAX / g->chunk_bytes);
+	plan_tiers(g);
 	lay_out(g);
 	return 0;
 }
 
-/*
- * The number of entries present from the start, for all three tables of chunks. pool.c makes
- * further entries present.
- */
-static uint32_t first_entries(const struct ptx_geometry *g)
+/* The number of entries present from the start, for all three tables of chunks. */
+uint32_t ptx_ring_first_entries(const struct ptx_geometry *g)
 {
-	return g->chunks + g->ring_chunks * PTX_RINGS_BASE;
+	return ptx_ring_most_chunks(g, g->tier_rings[0]);
 }
 
 bool ptx_ring_first_tables(const struct ptx_geometry *g,
 			   bool (*each)(void *arg, size_t at, size_t bytes), void *arg)
 {
-	/*
-	 * From the region's beginning to the second tier: the region itself, the info and the first
-	 * queues.
-	 */
-	return each(arg, 0, g->hints_at[1]) &&
-	       each(arg, g->words_at, first_entries(g) * sizeof(uint64_t)) &&
-	       each(arg, g->claimed_at, first_entries(g) * sizeof(uint64_t)) &&
-	       each(arg, g->present_at, first_entries(g) * sizeof(uint32_t)) &&
+	const size_t entries = ptx_ring_first_entries(g);
+
+	/* From the region's beginning to the second tier: the region, the info and the queues. */
+	return each(arg, 0, g->hints_first) &&
+	       each(arg, g->words_at, entries * sizeof(uint64_t)) &&
+	       each(arg, g->claimed_at, entries * sizeof(uint64_t)) &&
+	       each(arg, g->present_at, entries * sizeof(uint32_t)) &&
 	       each(arg, g->rings_at, PTX_RINGS_BASE * sizeof(struct ptx_ring)) &&
 	       each(arg, g->slots_at, PTX_RINGS_BASE * sizeof(struct ptx_slot));
 }
@@ -270,8 +384,7 @@ void ptx_ring_view(struct ptx_rings *rings, void *memory, const struct ptx_geome
 	for (int tier = 0; tier < PTX_TIERS; tier++)
 		for (int kind = 0; kind < PTX_HINTS; kind++)
 			rings->queue[kind][tier] =
-				(_Atomic uint64_t *)(void *)(base + geometry->hints_at[tier]) +
-				kind * ((size_t)geometry->hint_mask[tier] + 1);
+				(_Atomic uint64_t *)(void *)(base + geometry->hints_at[kind][tier]);
 	rings->chunk = base + geometry->chunks_at;
 	rings->geometry = *geometry;
 	rings->max_data_size = max_data_size;

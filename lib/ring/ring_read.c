@@ -58,16 +58,19 @@ static void free_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
 {
 	struct ptx_region *region = rings->region;
 	uint32_t generation = ptx_word_generation(word);
+	uint32_t small = ptx_ring_is_small(&rings->geometry, number);
 
-	/* The count is raised first, because 0 means that no chunk is free. */
+	/* The counts are raised first, because 0 means that no chunk is free. */
 	atomic_fetch_add_explicit(&region->free_chunks, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&region->free_small, small, memory_order_relaxed);
 	if (!atomic_compare_exchange_strong_explicit( /* (H) with (G) in ring_write.c */
 		    &rings->word[number], &word, ptx_chunk_word(generation, 0, PTX_CHUNK_FREE),
 		    memory_order_release, memory_order_relaxed)) {
 		atomic_fetch_sub_explicit(&region->free_chunks, 1, memory_order_relaxed);
+		atomic_fetch_sub_explicit(&region->free_small, small, memory_order_relaxed);
 		return; /* overwritten; the reader had claimed all of it, so nothing was lost */
 	}
-	ptx_ring_hint(rings, PTX_HINT_FREE, number, generation);
+	ptx_ring_hint(rings, ptx_ring_hint_of(rings, number), number, generation);
 }
 
 /*
@@ -170,13 +173,14 @@ static const struct ptx_chunk *chunk_of(const struct ptx_reader *reader, uint64_
  */
 static uint32_t copy_new(struct ptx_reader *reader, const struct ptx_chunk *chunk)
 {
-	const struct ptx_rings *rings = reader->rings;
+	const uint32_t room = ptx_ring_room_of(&reader->rings->geometry,
+					       ptx_link_number(reader->place.link));
 	const uint32_t claimed = reader->place.claimed;
 	uint32_t end = ptx_head_offset(atomic_load_explicit(
 		&chunk->head, memory_order_acquire)); /* (B) with (A) in ring_write.h */
 
-	if (end > rings->geometry.chunk_room)
-		end = (uint32_t)rings->geometry.chunk_room;
+	if (end > room)
+		end = room;
 	end &= ~7u;
 	if (end <= claimed)
 		return 0;

@@ -18,6 +18,8 @@
 #define LOOP_TRIES      64
 /* Hints to chunks of the far part that a writer returns to the queue before it looks elsewhere. */
 #define UNREACHED_TRIES 64
+/* So many small chunks may be free without a hint before a writer searches for them. */
+#define LOST_MIN        64
 
 /*
  * chunk is a pointer of this process into the near or the far part, so the result is below
@@ -29,19 +31,23 @@ static uint32_t chunk_number(const struct ptx_rings *rings, const struct ptx_chu
 	const unsigned char *far = atomic_load_explicit(&rings->far, memory_order_relaxed);
 	uintptr_t at = (uintptr_t)chunk - (uintptr_t)rings->chunk;
 
-	if (ptx_likely(at < (size_t)g->near_chunks * g->chunk_bytes))
+	if (ptx_likely(at < (size_t)g->large * g->chunk_bytes))
 		return (uint32_t)(at / g->chunk_bytes);
-	return g->near_chunks + (uint32_t)(((uintptr_t)chunk - (uintptr_t)far) / g->chunk_bytes);
+	at = (uintptr_t)chunk - (uintptr_t)rings->region - g->small_at;
+	if (ptx_likely(at < (size_t)(g->near_chunks - g->large) * g->small_bytes))
+		return g->large + (uint32_t)(at / g->small_bytes);
+	return g->near_chunks + (uint32_t)(((uintptr_t)chunk - (uintptr_t)far) / g->small_bytes);
 }
 
-/* The table is shared memory: a hostile value is cut to the size of a chunk. */
+/* The table is shared memory: a hostile value is cut to the size of the chunk. */
 uint32_t ptx_ring_room(const struct ptx_rings *rings, const struct ptx_chunk *chunk)
 {
-	size_t present = atomic_load_explicit(&rings->present[chunk_number(rings, chunk)],
-					      memory_order_relaxed);
+	uint32_t number = chunk_number(rings, chunk);
+	uint32_t present = atomic_load_explicit(&rings->present[number], memory_order_relaxed);
+	uint32_t room = ptx_ring_room_of(&rings->geometry, number);
 
-	present = present < rings->geometry.chunk_bytes ? present : rings->geometry.chunk_bytes;
-	return present < sizeof *chunk ? 0 : (uint32_t)(present - sizeof *chunk);
+	present = present < sizeof *chunk ? 0 : present - (uint32_t)sizeof *chunk;
+	return present < room ? present : room;
 }
 
 /*
@@ -79,6 +85,8 @@ static bool take_word(struct ptx_rings *rings, uint32_t number, enum ptx_chunk_s
 static uint32_t took_free(struct ptx_rings *rings, uint32_t number)
 {
 	atomic_fetch_sub_explicit(&rings->region->free_chunks, 1, memory_order_relaxed);
+	if (ptx_ring_is_small(&rings->geometry, number))
+		atomic_fetch_sub_explicit(&rings->region->free_small, 1, memory_order_relaxed);
 	return number;
 }
 
@@ -86,18 +94,18 @@ static uint32_t took_free(struct ptx_rings *rings, uint32_t number)
  * Acquires a chunk that a hint refers to. A hint to a chunk that only other processes can access
  * goes back to the end of the queue.
  */
-static uint32_t take_hinted(struct ptx_rings *rings, uint32_t ring)
+static uint32_t take_hinted(struct ptx_rings *rings, enum ptx_hint kind, uint32_t ring)
 {
 	uint32_t number, generation, passed = 0;
 	uint64_t word;
 
 	for (uint32_t i = 0; i < rings->geometry.chunks_max && passed < UNREACHED_TRIES; i++) {
-		if (!ptx_ring_hinted(rings, PTX_HINT_FREE, &number, &generation))
+		if (!ptx_ring_hinted(rings, kind, &number, &generation))
 			break;
 		if (number >= rings->geometry.chunks_max)
 			continue;
 		if (!ptx_ring_reaches(rings, number)) {
-			ptx_ring_hint(rings, PTX_HINT_FREE, number, generation);
+			ptx_ring_hint(rings, kind, number, generation);
 			passed++;
 			continue;
 		}
@@ -118,7 +126,47 @@ static bool take_number(struct ptx_rings *rings, uint32_t number, uint32_t ring)
 		took_free(rings, number);
 		return true;
 	}
-	return ptx_word_state(word) == PTX_CHUNK_ABSENT && ptx_pool_add(rings, number, ring);
+	/* From the first small chunk on, no large one is added: their numbers stay ABSENT. */
+	return ptx_word_state(word) == PTX_CHUNK_ABSENT &&
+	       (ptx_ring_is_small(&rings->geometry, number) ||
+		ptx_ring_chunks(rings) <= rings->geometry.large) &&
+	       ptx_pool_add(rings, number, ring);
+}
+
+/*
+ * Acquires a free small chunk whose hint was lost. As long as there are few of them, the counts may
+ * be those of a moment before or of a writer that was killed, and a search is not worth its time.
+ */
+static uint32_t take_lost(struct ptx_rings *rings, uint32_t ring)
+{
+	uint32_t chunks = ptx_ring_chunks(rings);
+	uint64_t word;
+
+	if (atomic_load_explicit(&rings->region->free_small, memory_order_relaxed) <= LOST_MIN)
+		return PTX_NONE;
+	for (uint32_t number = rings->geometry.large; number < chunks; number++)
+		if (ptx_ring_reaches(rings, number) &&
+		    take_word(rings, number, PTX_CHUNK_FREE, &word, ring))
+			return took_free(rings, number);
+	return PTX_NONE;
+}
+
+/*
+ * Acquires a chunk that was free when its hint was added. A ring of a stream with many of them
+ * begins with a small chunk, as most of them record little. When it has filled that, it gets a
+ * large chunk if one is free.
+ */
+static uint32_t take_by_hint(struct ptx_rings *rings, uint32_t ring)
+{
+	bool many = ptx_ring_are_many(rings);
+	uint32_t number = PTX_NONE;
+
+	if (!many || rings->geometry.is_tight ||
+	    atomic_load_explicit(&rings->ring[ring].current, memory_order_relaxed) != 0)
+		number = take_hinted(rings, PTX_HINT_FREE, ring);
+	if (number == PTX_NONE && many)
+		number = take_hinted(rings, PTX_HINT_SMALL, ring);
+	return number == PTX_NONE && many ? take_lost(rings, ring) : number;
 }
 
 /*
@@ -127,7 +175,7 @@ static bool take_number(struct ptx_rings *rings, uint32_t number, uint32_t ring)
  */
 static uint32_t take_free(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_loss *loss)
 {
-	uint32_t number = take_hinted(rings, ring);
+	uint32_t number = take_by_hint(rings, ring);
 
 	if (number == PTX_NONE && rings->loop && ptx_pool_has_its_memory(rings))
 		number = ptx_spare_take(rings, ring);
@@ -255,10 +303,12 @@ static void drop_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
 		atomic_store_explicit(&ptx_ring_chunk(rings, number)->head, 0,
 				      memory_order_release); /* (O) with (P) in ring_read.c */
 	atomic_fetch_add_explicit(&rings->region->free_chunks, 1, memory_order_relaxed);
+	if (ptx_ring_is_small(&rings->geometry, number))
+		atomic_fetch_add_explicit(&rings->region->free_small, 1, memory_order_relaxed);
 	atomic_store_explicit(&rings->word[number],
 			      ptx_chunk_word(ptx_word_generation(word), 0, PTX_CHUNK_FREE),
 			      memory_order_release); /* (H) with (G) in ring_write.c */
-	ptx_ring_hint(rings, PTX_HINT_FREE, number, ptx_word_generation(word));
+	ptx_ring_hint(rings, ptx_ring_hint_of(rings, number), number, ptx_word_generation(word));
 }
 
 /*
@@ -317,11 +367,12 @@ static uint64_t last_time(const struct ptx_rings *rings, const struct ptx_chunk 
 	uint32_t end = ptx_head_offset(atomic_load_explicit(&chunk->head, memory_order_relaxed));
 	uint32_t at = ptx_head_offset(atomic_load_explicit(&chunk->window, memory_order_relaxed) &
 				      PTX_HEAD_MASK);
+	uint32_t room = ptx_ring_whole_room(rings, chunk);
 	uint64_t last = chunk->opened;
 
-	if (end > rings->geometry.chunk_room)
-		end = (uint32_t)rings->geometry.chunk_room;
-	if (at < end && at + sizeof(struct ptx_record) <= rings->geometry.chunk_room)
+	if (end > room)
+		end = room;
+	if (at < end && at + sizeof(struct ptx_record) <= room)
 		return ((const struct ptx_record *)(const void *)(chunk->records + at))->time;
 	for (at = 0; at + sizeof(struct ptx_record) <= end;) {
 		const struct ptx_record *record = (const void *)(chunk->records + at);

@@ -30,7 +30,7 @@ struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident
 bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **chunk,
 		   const struct ptx_ident *ident, enum ptx_writer_loss *loss);
 
-/* Returns how many bytes for records the chunk has that are memory; at most chunk_room. */
+/* Returns how many bytes for records the chunk has that are memory; at most its room. */
 uint32_t ptx_ring_room(const struct ptx_rings *rings, const struct ptx_chunk *chunk);
 
 /* Makes room for records up to offset end. Returns the room; if it is less, *loss is the cause. */
@@ -165,7 +165,7 @@ ptx_inline struct ptx_record *ptx_ring_prepare(const struct ptx_rings *rings,
 	uint64_t h = atomic_load_explicit(&chunk->head, memory_order_relaxed) & PTX_HEAD_MASK;
 
 	*head = h;
-	if (ptx_unlikely(ptx_head_offset(h) + size > rings->geometry.chunk_room))
+	if (ptx_unlikely(ptx_head_offset(h) + size > ptx_ring_whole_room(rings, chunk)))
 		return NULL;
 	return (struct ptx_record *)(void *)(chunk->records + ptx_head_offset(h));
 }

@@ -54,9 +54,27 @@ static uint32_t end_of_older(const struct ptx_chunk *chunk, uint32_t end, uint64
 }
 
 /*
- * Adds a chunk to the sums, without the bytes that a reader has claimed. A chunk may have one IDENT
- * record without an event; the computed sizes of events include the other IDENT records.
+ * Returns a lower bound for the computed sizes of the events in the chunk from offset `from` on. A
+ * chunk may have one IDENT record without an event; the computed sizes of events include the other
+ * IDENT records. The computed size of an event also includes an IDENT record that it did not need,
+ * which matters for a whole chunk of small events. The bound of a hostile count is that of the
+ * bytes.
  */
+static uint32_t computed_sizes(uint64_t head, uint32_t from)
+{
+	const uint32_t least = sizeof(struct ptx_record) + PTX_IDENT_RECORD_BYTES;
+	uint32_t end = ptx_head_offset(head), records = ptx_head_records(head), bytes;
+
+	/* The order of the comparisons avoids a difference below 0. */
+	if (end < PTX_IDENT_RECORD_BYTES || from > end - PTX_IDENT_RECORD_BYTES)
+		return 0;
+	bytes = end - PTX_IDENT_RECORD_BYTES - from;
+	if (from != 0 || records > end / sizeof(struct ptx_record))
+		return bytes;
+	return bytes > records * least ? bytes : records * least;
+}
+
+/* Adds a chunk to the sums, without the bytes that a reader has claimed. */
 static void add_chunk(struct holding *holding, const struct ptx_rings *rings, uint32_t number)
 {
 	uint64_t word = atomic_load_explicit(&rings->word[number], memory_order_acquire);
@@ -80,7 +98,7 @@ static void add_chunk(struct holding *holding, const struct ptx_rings *rings, ui
 	 * the loads.
 	 */
 	end = ptx_head_offset(head);
-	if (end > rings->geometry.chunk_room ||
+	if (end > ptx_ring_room_of(&rings->geometry, number) ||
 	    !ptx_ring_opened(rings, link, &opened)) /* before its records are used */
 		return;
 	if (opened <= holding->from) {
@@ -89,19 +107,15 @@ static void add_chunk(struct holding *holding, const struct ptx_rings *rings, ui
 			return;
 	}
 	from = (uint32_t)claimed > older ? (uint32_t)claimed : older;
-	/* The order of the comparisons avoids a difference below 0. */
-	if (end < PTX_IDENT_RECORD_BYTES || from > end - PTX_IDENT_RECORD_BYTES)
-		return;
 	if (opened <= holding->from) {
-		holding->rest += end - PTX_IDENT_RECORD_BYTES - from;
+		holding->rest += computed_sizes(head, from);
 		return;
 	}
 	/* In a repeated search, base is behind from. Chunks in between are known to be spare. */
 	if (opened <= holding->base)
 		return;
 	period = (opened - holding->base - 1) / holding->period;
-	holding->bytes[period < PERIODS ? period : PERIODS - 1] +=
-		end - PTX_IDENT_RECORD_BYTES - from;
+	holding->bytes[period < PERIODS ? period : PERIODS - 1] += computed_sizes(head, from);
 }
 
 /*

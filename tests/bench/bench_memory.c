@@ -7,6 +7,7 @@
  * size of the process's memory file, compared with the size that the attributes request.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -114,6 +115,48 @@ static void measure_memory(const char *name, size_t stream_size, size_t max_data
 	free(data);
 }
 
+/* Threads that have recorded one small event each, and that wait until all have. */
+static pthread_barrier_t recorded;
+static trace_event_id_t one_of_many;
+
+static void *record_one(void *arg)
+{
+	posix_trace_event(one_of_many, "12345678", 8);
+	pthread_barrier_wait(&recorded);
+	return arg;
+}
+
+/* Beside the largest event, each of many threads has its tables. */
+static void measure_threads(unsigned threads)
+{
+	const double tables = 256, size = 65536, largest = 24 + 1024 + 48;
+	double before = memory(), ms;
+	pthread_attr_t small;
+	pthread_t thread;
+	trace_id_t trid;
+	int err;
+
+	if (posix_trace_eventid_open("bench", &one_of_many) != 0)
+		bench_die("posix_trace_eventid_open", ENOMEM);
+	trid = create((size_t)size, 1024, &ms);
+	posix_trace_start(trid);
+	pthread_barrier_init(&recorded, NULL, threads + 1);
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 65536);
+	pthread_attr_setdetachstate(&small, PTHREAD_CREATE_DETACHED);
+	for (unsigned i = 0; i < threads; i++) {
+		err = pthread_create(&thread, &small, record_one, NULL);
+		if (err)
+			bench_die("pthread_create", err);
+	}
+	pthread_barrier_wait(&recorded);
+	bench_begin("memory_threads_%u used_kib=%.0f", threads, (memory() - before) / 1024);
+	bench_end_limit("of_allowed", (memory() - before) /
+					      (2 * size + SLACK + threads * (largest + tables)),
+			1, true);
+	posix_trace_shutdown(trid);
+}
+
 int main(void)
 {
 	measure_time("64k", (size_t)1 << 16);
@@ -123,5 +166,8 @@ int main(void)
 	measure_memory("64k", (size_t)1 << 16, 1024);
 	measure_memory("1m", (size_t)1 << 20, 1024);
 	measure_memory("4m_of_data", (size_t)1 << 16, (size_t)4 << 20);
+	measure_threads(100);
+	measure_threads(1000);
+	measure_threads(3000);
 	return bench_status();
 }

@@ -34,7 +34,7 @@ struct part {
 static struct part part_of(unsigned which, unsigned place)
 {
 	const struct ptx_geometry *g = &seen.geometry;
-	size_t queues = PTX_HINTS * ((size_t)g->hint_mask[0] + 1) * 8;
+	size_t queues = g->hints_first - g->hints_at[0][0];
 	unsigned char *chunk = seen.region + g->chunks_at +
 			       (place / 512 % g->chunks) * g->chunk_bytes;
 	const struct part part[] = {
@@ -45,7 +45,7 @@ static struct part part_of(unsigned which, unsigned place)
 		{ seen.region + g->claimed_at, g->chunks * 8 },
 		{ seen.region + g->rings_at, 4 * sizeof(struct ptx_ring) },
 		{ seen.region + g->slots_at, 4 * sizeof(struct ptx_slot) },
-		{ seen.region + g->hints_at[0], queues },
+		{ seen.region + g->hints_at[0][0], queues },
 		{ seen.region + g->checkpoint_at, PTX_CHECKPOINT_BASE },
 		{ seen.control, offsetof(struct ptx_control, attachment) },
 		{ seen.control + offsetof(struct ptx_control, attachment),

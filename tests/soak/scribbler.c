@@ -60,7 +60,7 @@ static unsigned char *somewhere(const struct arena_seen *seen)
 		{ g->claimed_at, g->chunks * 8 },
 		{ g->rings_at, 20 * sizeof(struct ptx_ring) },
 		{ g->slots_at, 20 * sizeof(struct ptx_slot) },
-		{ g->hints_at[0], PTX_HINTS * ((size_t)g->hint_mask[0] + 1) * 8 },
+		{ g->hints_at[0][0], g->hints_first - g->hints_at[0][0] },
 		{ g->checkpoint_at, 512 },
 	};
 	unsigned which = below(16);

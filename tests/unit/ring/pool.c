@@ -69,10 +69,13 @@ struct pool *pool_make(uint32_t chunks, bool loop)
 	geometry.chunk_bytes = sizeof(struct ptx_chunk) + POOL_ROOM;
 	geometry.record_max = POOL_ROOM;
 	geometry.chunks = geometry.chunks_max = geometry.useful = geometry.present = chunks;
-	geometry.near_chunks = chunks;
+	geometry.near_chunks = geometry.large = chunks;
+	geometry.few_rings = geometry.rings;
+	geometry.is_tight = false;
 	geometry.far_bytes = 0;
-	for (int tier = 0; tier < PTX_TIERS; tier++)
-		geometry.hint_mask[tier] = mask_for(chunks);
+	for (int kind = 0; kind < PTX_HINTS; kind++)
+		for (int tier = 0; tier < PTX_TIERS; tier++)
+			geometry.hint_last[kind][tier] = mask_for(chunks);
 	pool = make(&geometry, sizeof(uint64_t), loop);
 	for (int kind = 0; kind < PTX_HINTS; kind++)
 		for (int tier = 0; tier < PTX_TIERS; tier++)
@@ -92,6 +95,18 @@ struct pool *pool_make_planned(size_t stream_size, size_t max_data_size, bool lo
 	OK(ptx_ring_plan(stream_size, max_data_size, PTX_RINGS_FEW, &geometry));
 	pool = make(&geometry, max_data_size, loop);
 	ptx_ring_init(&pool->rings);
+	return pool;
+}
+
+struct pool *pool_make_many(size_t stream_size, size_t max_data_size, bool loop, uint32_t few)
+{
+	struct pool *pool = pool_make_planned(stream_size, max_data_size, loop);
+	struct ptx_geometry *g = &pool->rings.geometry;
+
+	if (!g->is_tight && few < g->few_rings) {
+		g->few_rings = few;
+		g->tier_rings[0] = few;
+	}
 	return pool;
 }
 

@@ -22,7 +22,7 @@
 #define POOL_GENERATION  0xfffffffdu
 #define POOL_PUBLISHED   UINT64_C(0x2fffffffe) /* before a new ring's first event */
 #define POOL_TYPE        100
-#define POOL_SEEN        4096
+#define POOL_SEEN        8192
 #define POOL_NO_CHUNK    UINT64_C(0xff) /* word of a chunk number that no thread can acquire */
 
 struct pool {
@@ -37,6 +37,9 @@ struct pool {
 struct pool *pool_make(uint32_t chunks, bool loop);
 /* Chunks and rings of a stream of stream_size. */
 struct pool *pool_make_planned(size_t stream_size, size_t max_data_size, bool loop);
+
+/* The same; more than a few rings are many, whatever the stream's size. */
+struct pool *pool_make_many(size_t stream_size, size_t max_data_size, bool loop, uint32_t few);
 
 extern _Atomic uint64_t pool_now;
 extern enum ptx_writer_loss pool_loss; /* cause of the last call that was refused */

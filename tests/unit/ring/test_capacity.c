@@ -149,7 +149,9 @@ static void begin(unsigned seed, bool loop)
 		(void)random_below(2);
 	max_data = data[seed % 5];
 	threads = seed % 3 == 0 ? WRITERS : 1 + (unsigned)random_below(WRITERS);
-	pool = pool_make_planned(1 + random_below(seed % 2 ? 5000 : 300000), max_data, loop);
+	/* Half of the streams have more rings than few: those get small chunks. */
+	pool = pool_make_many(1 + random_below(seed % 2 ? 5000 : 300000), max_data, loop,
+			      seed / 2 % 2 ? PTX_RINGS : 1 + seed / 4 % 4);
 	pool->rings.geometry.memory = is_thrifty ? 0 : SIZE_MAX / 2;
 	pool->rings.geometry.ring_memory = 0;
 	reader_init(&reader, pool);
@@ -281,6 +283,36 @@ START_TEST(with_chunks_for_the_sum_alone_it_would_not_hold)
 }
 END_TEST
 
+/* A queue has a place for all that can be in it, and the queues do not overlap. */
+static void assert_queues(const struct ptx_geometry *g)
+{
+	size_t end = g->info_at + PTX_STREAM_INFO_BYTES;
+
+	for (int tier = 0; tier < PTX_TIERS; tier++)
+		for (int kind = 0; kind < PTX_HINTS; kind++) {
+			uint32_t last = g->hint_last[kind][tier];
+
+			if (kind == PTX_HINT_SMALL && tier == 0)
+				continue; /* the last of all */
+			ck_assert_uint_ge(g->hints_at[kind][tier], end);
+			end = g->hints_at[kind][tier] + ((size_t)last + 1) * 8;
+		}
+	ck_assert_uint_ge(g->hints_at[PTX_HINT_SMALL][0], end);
+	ck_assert_uint_ge(g->words_at, g->hints_at[PTX_HINT_SMALL][0] +
+					       ((size_t)g->hint_last[PTX_HINT_SMALL][0] + 1) * 8);
+	ck_assert_uint_ge(g->hint_last[PTX_HINT_FREE][0] + 1, g->large);
+	for (int tier = 0; tier < PTX_TIERS; tier++) {
+		uint32_t rings = g->tier_rings[tier];
+
+		if (tier > 0 && g->tier_rings[tier - 1] >= g->rings)
+			break;
+		ck_assert_uint_ge(g->hint_last[PTX_HINT_IDLE][tier] + 1, rings);
+		ck_assert_uint_ge(g->hint_last[PTX_HINT_CLOSED][tier] + 1,
+				  ptx_ring_most_chunks(g, rings));
+	}
+	ck_assert_uint_eq(g->tier_rings[PTX_TIERS - 1], g->rings);
+}
+
 START_TEST(a_plan_holds_together)
 {
 	static const size_t sizes[] = {
@@ -298,21 +330,16 @@ START_TEST(a_plan_holds_together)
 	ck_assert_uint_ge(g.capacity, sizes[_i / 6]);
 	ck_assert_uint_ge(g.record_max, ptx_record_size(data[_i % 6]));
 	ck_assert_uint_ge(g.record_max, ptx_record_size(PTX_SYSTEM_DATA_MAX));
-	ck_assert_uint_le(g.record_max + PTX_IDENT_RECORD_BYTES, g.chunk_room);
+	ck_assert_uint_le(g.record_max + PTX_IDENT_RECORD_BYTES, g.small_room);
+	ck_assert_uint_le(g.small_room, g.chunk_room);
 	ck_assert_uint_eq(g.chunk_room + sizeof(struct ptx_chunk), g.chunk_bytes);
-	ck_assert_uint_eq(g.chunk_bytes % PTX_CACHE_LINE, 0);
-	ck_assert_uint_eq(g.chunks_max, g.chunks + g.ring_chunks * g.rings);
+	ck_assert_uint_eq(g.small_room + sizeof(struct ptx_chunk), g.small_bytes);
+	ck_assert_uint_eq(g.chunk_bytes % 16, 0);
+	ck_assert_uint_eq(g.small_bytes % 16, 0);
+	ck_assert_uint_eq(g.large, g.chunks + PTX_RING_CHUNKS * g.few_rings);
+	ck_assert_uint_eq(g.chunks_max, ptx_ring_most_chunks(&g, g.rings));
 	ck_assert_uint_ge(g.info_at, sizeof(struct ptx_region));
-	for (int tier = 0; tier < PTX_TIERS; tier++) {
-		size_t queues = PTX_HINTS * ((size_t)g.hint_mask[tier] + 1) * 8;
-
-		ck_assert_uint_eq(g.hint_mask[tier] & (g.hint_mask[tier] + 1), 0);
-		ck_assert_uint_ge(tier < 2 ? g.hints_at[tier + 1] : g.words_at,
-				  g.hints_at[tier] + queues);
-	}
-	ck_assert_uint_ge(g.hints_at[0], g.info_at + PTX_STREAM_INFO_BYTES);
-	ck_assert_uint_ge(g.hint_mask[0] + 1, g.chunks + g.ring_chunks * PTX_RINGS_BASE);
-	ck_assert_uint_ge(g.hint_mask[2] + 1, g.chunks_max);
+	assert_queues(&g);
 	ck_assert_uint_ge(g.claimed_at, g.words_at + g.chunks_max * 8);
 	ck_assert_uint_ge(g.present_at, g.claimed_at + g.chunks_max * 8);
 	ck_assert_uint_ge(g.rings_at, g.present_at + g.chunks_max * 4);
@@ -321,8 +348,13 @@ START_TEST(a_plan_holds_together)
 	ck_assert_uint_ge(g.chunks_at, g.checkpoint_at + PTX_CHECKPOINT_BASE +
 					       (size_t)PTX_CHECKPOINT_RING * g.rings);
 	ck_assert_uint_ge(g.bytes_first, g.chunks_at + g.chunks * g.chunk_bytes);
-	ck_assert_uint_eq(g.bytes, g.chunks_at + (size_t)g.near_chunks * g.chunk_bytes);
-	ck_assert_uint_eq(g.far_bytes, (size_t)(g.chunks_max - g.near_chunks) * g.chunk_bytes);
+	ck_assert_uint_ge(g.small_at, g.chunks_at + (size_t)g.large * g.chunk_bytes);
+	ck_assert_uint_ge(g.bytes, g.bytes_first);
+	ck_assert_uint_ge(g.bytes, ptx_ring_chunk_at(&g, g.near_chunks - 1) +
+					   sizeof(struct ptx_chunk) +
+					   ptx_ring_room_of(&g, g.near_chunks - 1));
+	ck_assert_uint_ge(g.far_bytes, (size_t)(g.chunks_max - g.near_chunks) * g.small_bytes);
+	ck_assert_uint_eq(g.bytes % 4096, 0);
 	ck_assert_uint_eq(g.far_bytes % 4096, 0);
 	ck_assert_uint_le(g.chunk_room, UINT32_MAX);
 }

@@ -159,14 +159,14 @@ static void read_all(void *state)
 static void (*const others[])(void *) = { turn_two, turn_two_thrice, read_all };
 
 /* Both writers are at the ends of their chunks, and the pool is empty. */
-static void fill_up_by_two(uint32_t hint_mask)
+static void fill_up_by_two(uint32_t hint_last)
 {
 	struct ptx_geometry geometry;
 
 	pool = pool_make(CHUNKS, true);
 	geometry = pool->rings.geometry;
-	if (hint_mask > geometry.hint_mask[0]) {
-		geometry.hint_mask[0] = hint_mask;
+	if (hint_last > geometry.hint_last[PTX_HINT_CLOSED][0]) {
+		geometry.hint_last[PTX_HINT_CLOSED][0] = hint_last;
 		ptx_ring_view(&pool->rings, pool->memory, &geometry, sizeof(uint64_t), true);
 		/*
 		 * Where tickets begin as in a stream, an entry that was not written yet belongs to
@@ -205,12 +205,12 @@ END_TEST
 static bool is_hinted(uint32_t number, uint64_t word)
 {
 	const struct ptx_hints *hints = &pool->rings.region->hints[PTX_HINT_CLOSED][0];
-	uint32_t mask = pool->rings.geometry.hint_mask[0];
+	const _Atomic uint64_t *queue = pool->rings.queue[PTX_HINT_CLOSED][0];
+	uint64_t places = (uint64_t)pool->rings.geometry.hint_last[PTX_HINT_CLOSED][0] + 1;
 	uint64_t hint = (uint64_t)(ptx_word_generation(word) & 0xffff) << 32 | number;
 
 	for (uint64_t at = atomic_load(&hints->head); at != atomic_load(&hints->tail); at++)
-		if ((atomic_load(&pool->rings.queue[PTX_HINT_CLOSED][0][at & mask]) << 16 >> 16) ==
-		    hint)
+		if (atomic_load(&queue[at % places]) << 16 >> 16 == hint)
 			return true;
 	return false;
 }
