@@ -245,6 +245,7 @@ static void check_header(struct ptx_check *check)
 /* After all blocks were visited: compares the parts that concern the whole log, sets the result. */
 static void end(struct ptx_check *check)
 {
+	const struct ptx_log_closing *closing = &check->log->header.closing;
 	struct posix_trace_check_np *result = check->result;
 
 	check_names(check);
@@ -256,9 +257,15 @@ static void end(struct ptx_check *check)
 			check_reported(check);
 		/* The program gets the ledger of the log, right or wrong. */
 		ptx_ledger_export(&check->ledger.total, &result->ledger);
+	} else if (ptx_log_closing_is_valid(closing) &&
+		   !memcmp(closing->state, PTX_LOG_CLOSED, sizeof(closing->state))) {
+		/* The closing area repeats the total of the damaged LEDGER block. */
+		ptx_ledger_export(&closing->total, &result->ledger);
 	} else {
-		/* Without a ledger only the events that are there can be counted. */
-		/* The equation of the ledger holds with these two, too. */
+		/*
+		 * Without a ledger only the events that are there can be counted. The equation
+		 * holds with these two.
+		 */
 		result->ledger.called = result->ledger.reported = check->tally.events;
 	}
 	/* The counts of what is there, not what END says. */
