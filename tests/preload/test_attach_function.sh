@@ -90,6 +90,13 @@ run 2 attach -p $pid -o "$tmp/none" --probe wrong
 finish_program
 check "the program found no wrong result" grep -qx 'ends 0' "$tmp/running.out"
 
+# Probes alone: the library is loaded for them.
+start "$tmp/running"
+attached --trace none --probe 'shop:p*'
+check "a probe needs no family of calls" test "$(count shop:probed)" -gt 0
+finish_program
+check "that program found no wrong result, too" grep -qx 'ends 0' "$tmp/running.out"
+
 # A program that record has started, and is attached to meanwhile.
 start "$posixtrace" record -q -o "$tmp/outer" --trace time "$tmp/running"
 outer=$pid

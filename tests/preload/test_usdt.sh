@@ -68,5 +68,13 @@ run 125 record -o "$log" --probe 'shop:nothing' "$tmp/shop"
 check "no match is an error" has err 'no probe of .*/shop and its libraries matches'
 run 125 record -o "$log" --probe 'shop:wrong' "$tmp/shop"
 check "a probe that is refused is one, too" has err '0 probes are traced at 0 places, 1 refused'
+# A program that cannot load the library.
+echo 'int main(void) { return 0; }' >"$tmp/static.c"
+# shellcheck disable=SC2086
+if ${CC:-cc} -static -o "$tmp/static" "$tmp/static.c" 2>/dev/null; then
+	run 125 record -o "$log" --probe 'shop:*' "$tmp/static"
+	check "a static program is refused with the reason" \
+		has err 'those of .*/static cannot be traced: it is statically linked$'
+fi
 
 finish

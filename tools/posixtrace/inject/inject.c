@@ -446,9 +446,14 @@ int inject_patch(pid_t pid, const struct inject_plan *plan, size_t *jumps)
 		say("process %d: its functions and probes cannot be traced: it does not see the "
 		    "file %s, because it has another root folder", (int)pid, plan->library);
 	else if (verdict == TARGET_OK)
-		good = send_plan(plan, &target, &wanted) &&
-		       work_in_child(&work, &target) == WORK_DONE;
+		good = send_plan(plan, &target, &wanted);
 	target_fini(&target);
+	if (good) {
+		/* The plan may have loaded the library, where the list of jumps is. */
+		good = target_examine(&target, pid, true) == TARGET_OK &&
+		       work_in_child(&work, &target) == WORK_DONE;
+		target_fini(&target);
+	}
 	*jumps = (size_t)wanted;
 	return good ? TOOL_OK : TOOL_FAILURE;
 }

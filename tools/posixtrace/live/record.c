@@ -328,8 +328,9 @@ static void drop_preload_if_foreign(const char *program)
  */
 static bool prepare_functions(const char *program)
 {
-	if (!record.launch.preload) {
-		say("--function and --probe: those of %s cannot be traced", program);
+	if (!record.launch.preload || record.untraced) {
+		say("--function and --probe: those of %s cannot be traced%s%s", program,
+		    record.untraced ? ": " : "", record.untraced ? record.untraced : "");
 		return false;
 	}
 	return patch_plan(&record.functions, program, record.quiet, &record.launch.patch);
