@@ -48,7 +48,7 @@ static bool is_available(size_t bytes)
 	return !at || bytes / 1024 < strtoull(at + strlen("MemAvailable:"), NULL, 10);
 }
 
-/* Rounded to pages. errno stays, as trace points call it. */
+/* Makes whole pages present. errno stays, because trace points call this function. */
 bool ptx_region_back(void *memory, size_t bytes)
 {
 	uintptr_t begin = (uintptr_t)memory & ~(uintptr_t)(PTX_PAGE - 1);
@@ -90,14 +90,14 @@ int ptx_region_place(struct ptx_arena *arena, const struct ptx_geometry *geometr
 enum allocated { ALLOCATED, NO_ROOM, REFUSED };
 
 /*
- * EINTR counts as no room: the creator gets an error and may try again. The errors of a refusal are
- * those of kernels and filters without fallocate().
+ * EINTR counts as no room: the creator gets an error and may try again. REFUSED: the errors of
+ * kernels that do not have fallocate() and of filters that forbid it.
  */
 static enum allocated allocate(int fd, uint64_t offset, size_t bytes)
 {
 	if (fallocate(fd, 0, (off_t)offset, (off_t)bytes) == 0)
 		return ALLOCATED;
-	/* Both lists are errno values of fallocate(2) for memory files. */
+	/* These errors of fallocate(2) are a refusal; all others mean that there is no room. */
 	switch (errno) {
 	case EPERM:
 	case EACCES:
@@ -134,7 +134,10 @@ static bool make_present(void *arg, size_t at, size_t bytes)
 		enum allocated allocated = allocate(making->fd, making->offset + begin,
 						    at + bytes - begin);
 
-		/* Later parts are not allocated either; the first access makes them present. */
+		/*
+		 * After a refusal later parts are not allocated either: their first access makes
+		 * them present.
+		 */
 		making->refused = allocated == REFUSED;
 		if (allocated == NO_ROOM)
 			return false;
@@ -159,7 +162,10 @@ static bool make_all_present(struct making *making, const struct ptx_geometry *g
 	       (chunks == 0 || make_present(making, g->chunks_at, chunks));
 }
 
-/* The far part is mapped by an offset in the arena's file, which a backing file does not have. */
+/*
+ * The far part needs address space in the arena's file. Backing files and small arenas do not have
+ * that space.
+ */
 uint32_t ptx_region_rings(const struct ptx_arena *arena, const char *backing)
 {
 	return backing || arena->bytes < LARGE_ARENA ? PTX_RINGS_FEW : PTX_RINGS;
@@ -260,8 +266,8 @@ static void *far_of(const struct ptx_rings *rings)
 
 /*
  * A direct system call: late writers write here by design, and ThreadSanitizer, which intercepts
- * mmap(), would report a race. The memory is shared although no process shares it: RLIMIT_DATA
- * counts private memory, and a child may have no room for more.
+ * mmap(), would report a race. The mapping has MAP_SHARED although only this process uses it:
+ * RLIMIT_DATA counts private memory, and a child may have no room for more.
  */
 static void sink(void *memory, size_t bytes)
 {
@@ -292,7 +298,8 @@ void ptx_region_unmap(const struct ptx_rings *rings)
 /*
  * In slices, because the kernel holds the lock of the file during each call. Holes are skipped by
  * SEEK_DATA: a region is mostly address space. No other code uses the position of the file, so
- * lseek() may move it. An error ends the work: the memory is then given back by the next claim.
+ * lseek() may move it. An error ends the work: the memory is then given back when a creator
+ * claims the attachment again.
  */
 void ptx_region_punch(const struct ptx_arena *arena, const struct ptx_geometry *geometry,
 		      uint64_t offset)

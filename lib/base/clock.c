@@ -26,8 +26,8 @@
 
 /*
  * Duration of the measurement of the counter's rate at program start, in nanoseconds. A longer
- * one would delay every program; a shorter one would be less exact, which only nominal rates
- * notice.
+ * one would delay every program. A shorter one would make ptx_clock_hz, the nominal rate, less
+ * exact.
  */
 #define MEASURE_NS INT64_C(200000)
 #define WIDE_TICKS 4000 /* ticks, about a microsecond: the thread was interrupted in between */
@@ -39,7 +39,7 @@
 
 /*
  * True: the counter. Relaxed accesses are enough because the choice is made before the first
- * stream of the process exists, and is_chosen orders it.
+ * stream of the process exists, and the release store of is_chosen publishes it.
  */
 _Atomic bool ptx_clock_is_counter;
 /*
@@ -55,16 +55,16 @@ uint64_t ptx_clock_monotonic(void)
 
 	/*
 	 * The coarse clock is the kernel's last tick, which the vDSO reads from memory. The fine
-	 * one reads the counter and would raise SIGSEGV in such a thread.
+	 * one reads the counter, which raises SIGSEGV in a thread with PR_TSC_SIGSEGV.
 	 */
 	clock_gettime(ptx_clock_is_forbidden ? CLOCK_MONOTONIC_COARSE : CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * PTX_NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
 /*
- * Nanoseconds that CLOCK_MONOTONIC of this process's time name space is ahead of the first one. A
- * child of fork() starts with the value of its parent and reads it anew before it records
- * (point/adopt.c).
+ * By how many nanoseconds CLOCK_MONOTONIC of this process's time name space is ahead of that of the
+ * first time name space. A child of fork() starts with the value of its parent and reads it anew
+ * before it records (point/adopt.c).
  */
 static _Atomic int64_t ahead_ns;
 
@@ -230,8 +230,8 @@ const char *ptx_clock_name(void)
 }
 
 /*
- * Reads the given clock, whatever the clock of this process is. No instruction before it executes
- * after the reading, and none after it before. rdtsc and mrs alone may execute early or late.
+ * Reads the given clock, whatever the clock of this process is. All earlier instructions execute
+ * before the reading, and all later ones after it. rdtsc and mrs alone may execute early or late.
  */
 static uint64_t read_ordered(bool counter)
 {

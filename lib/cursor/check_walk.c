@@ -11,9 +11,10 @@
 #include "cursor/check_private.h"
 
 /*
- * Whether it is no fault that no block follows here. A writer that still works, or was killed,
- * leaves an unfinished last block, or bytes of an older file behind it. A log that was completed or
- * closed has no such place. A wrong checksum is always a fault: only whole writes leave a header.
+ * Returns whether a log may end here, where no valid block follows. A writer that still works, or
+ * was killed, leaves an unfinished last block, or bytes of an older file behind it. A log that was
+ * completed or closed has no such place. A wrong checksum is always a fault, because a writer that
+ * stops does not leave one.
  */
 static bool is_where_writing_stopped(const struct ptx_check *check, enum ptx_log_verdict verdict)
 {
@@ -55,7 +56,7 @@ static void walk(struct ptx_check *check, uint64_t offset)
 				break;
 			ptx_check_fault(check, offset, (more ? found.offset : size) - offset,
 					"%s%s", why, ended ? ", behind the END block" : "");
-			/* A block behind END is missed by no reader. */
+			/* No reader misses a block behind END. */
 			check->damaged = check->damaged || !ended;
 			if (!more)
 				break;
@@ -66,15 +67,15 @@ static void walk(struct ptx_check *check, uint64_t offset)
 	}
 }
 
-/* The first block follows the header; there is no other start in a sequence (2). */
+/* The first block of a sequence follows the header; it can be nowhere else (FORMAT 2). */
 void ptx_check_sequence(struct ptx_check *check)
 {
 	walk(check, PTX_LOG_HEADER_BYTES);
 }
 
 /*
- * Checks a block of the names areas or of the lists area. why is the reason why a block that should
- * be there is not.
+ * Checks a block of the names areas or of the lists area. found is NULL if a block is missing; then
+ * why is the reason.
  */
 static void judge_beside(void *arg, uint64_t at, const struct ptx_log_found *found, const char *why)
 {
@@ -85,10 +86,10 @@ static void judge_beside(void *arg, uint64_t at, const struct ptx_log_found *fou
 		ptx_check_fault(check, at, 0, "%s", why);
 		return;
 	}
-		/*
-		 * Earlier blocks of names were overwritten, so the first one here may have any
-		 * number. The other types begin with 0.
-		 */
+	/*
+	 * Earlier blocks of names were overwritten, so the first one here may have any number. The
+	 * other types begin with 0.
+	 */
 	if (found->block.type == PTX_LOG_NAMES && !check->number[PTX_LOG_NAMES])
 		check->number[PTX_LOG_NAMES] = found->block.number;
 	ptx_check_block(check, found);
@@ -114,9 +115,9 @@ static uint64_t tail(struct ptx_check *check)
 }
 
 /*
- * The areas first, since a tail continues their numbers (N2). Then the blocks that count, in the
- * order of their numbers as the cursor has found them: the other slots have no meaning (2). Then
- * the tail.
+ * The areas first, since a tail continues their numbers (N2). Then the DATA blocks that
+ * belong to the log, in the order of their numbers as the cursor has found them: the other slots
+ * have no meaning (FORMAT 2). Then the tail.
  */
 void ptx_check_slots(struct ptx_check *check)
 {

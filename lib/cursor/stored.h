@@ -21,8 +21,8 @@
 struct ptx_stored;
 
 /*
- * The position in an opened log, which is its first member: ptx_stored_next() reads the next event
- * there without a call. Only that function and the files of cursor/ use it.
+ * The position in an opened log. It is the first member of struct ptx_stored, so ptx_stored_next()
+ * reads the next event there without a call. Only that function and the files of cursor/ use it.
  */
 struct ptx_stored_here {
 	const uint8_t *at;      /* the next record of the block; end: none is left */
@@ -42,10 +42,10 @@ struct ptx_stored_event {
 
 /*
  * Opens a log on a private duplicate of fd. EINVAL: no log, a damaged header, a log of another type
- * of machine, or one that is being written. With salvage it also opens logs that are being written
- * (after the end of one with policy APPEND or UNTIL_FULL the caller may ask again for events that
- * were added since), and logs with a damaged header as long as magic and version are right; damaged
- * parts are then skipped, and do not end the stream. EMFILE, ENOMEM.
+ * of machine, or one that is being written. With salvage it also opens logs that are being
+ * written, and logs with a damaged header if magic and version are right. Damaged parts are then
+ * skipped and do not end the events. If a log with policy APPEND or UNTIL_FULL is being written,
+ * the caller may ask at its end again for events that were added since. EMFILE, ENOMEM.
  */
 int ptx_stored_open(int fd, bool salvage, struct ptx_stored **stored);
 void ptx_stored_close(struct ptx_stored *stored);
@@ -60,8 +60,9 @@ void ptx_stored_rewind(struct ptx_stored *stored);
 void ptx_stored_seek(struct ptx_stored *stored, int64_t when_ns);
 
 /*
- * From now on the cursor skips blocks with younger events only, and ends where no others follow.
- * Single younger events are still returned. INT64_MAX: no limit. The position stays.
+ * From now on the cursor skips each block whose events are all younger than until_ns, and ends
+ * where only such blocks follow. It still returns younger events of other blocks. INT64_MAX: no
+ * limit. The position stays.
  */
 void ptx_stored_until(struct ptx_stored *stored, int64_t until_ns);
 
@@ -71,7 +72,7 @@ const struct ptx_log_status *ptx_stored_status(const struct ptx_stored *stored);
 
 /*
  * The ledger that the writer completed. If the log has none, the first call reads the whole log and
- * returns the events that it has as reported.
+ * makes a ledger in which the events of the log are counted as reported.
  */
 const struct ptx_ledger *ptx_stored_ledger(const struct ptx_stored *stored);
 
@@ -94,8 +95,8 @@ int ptx_stored_descriptor(const struct ptx_stored *stored);
 
 /*
  * The number of damaged parts that the cursor has met since ptx_stored_rewind(): of events, names,
- * index or ledger. A reader of events does not read the names and lists areas of slots and the
- * tail; the function reads them if the cursor has reached the end.
+ * index or ledger. In a log with slots, reading events passes neither the areas of names and
+ * lists nor the tail; this function reads them if the cursor has reached the end.
  */
 uint64_t ptx_stored_damaged_parts(struct ptx_stored *stored);
 
@@ -109,8 +110,9 @@ void ptx_stored_info(const struct ptx_stored *stored, struct posix_trace_loginfo
 const char *ptx_stored_damage(const struct ptx_stored *stored);
 
 /*
- * Reads the next wanted block that counts and makes its first event the next one. Returns false at
- * the end or at damage. For ptx_stored_next() and the files of cursor/.
+ * Reads the next DATA block that belongs to the log and that ptx_stored_until() does not exclude,
+ * and makes its first event the next one. Returns false at the end or at damage. For
+ * ptx_stored_next() and the files of cursor/.
  */
 bool ptx_stored_next_block(struct ptx_stored *stored);
 

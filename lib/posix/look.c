@@ -55,9 +55,9 @@ static const int column[PTX_WRITER_LOSSES] = {
 };
 
 /*
- * Finds the traced process among the openers and stores its id in this name space. A process that
- * does not use the library holds no arena; then the id of the attachment is stored, and whether
- * the process has ended or is waited for.
+ * Finds the traced process among the openers and stores its id in this name space. If none
+ * of them is the traced process, for example because it does not use the library and so holds no
+ * arena, stores the id that the attachment has, and whether the process has ended or is waited for.
  */
 static void find_target(const struct looking *looking, const struct ptx_attachment *attachment,
 			struct posix_trace_stream_np *stream)
@@ -177,7 +177,10 @@ static void copy_status(const struct ptx_look_stream *from, struct posix_trace_s
 /* A stream is wanted if its target or one of its members is. */
 static bool is_wanted(const struct looking *looking, const struct posix_trace_stream_np *stream)
 {
-	/* A process that has ended may have the id of a living one: it is not wanted by id. */
+	/*
+	 * A living process may have the id of a target that has ended, so the id of such a target
+	 * is not compared.
+	 */
 	if (looking->pid == 0 || (!stream->ended && stream->pid == (pid_t)looking->pid))
 		return true;
 	for (size_t i = 0; i < stream->members; i++)

@@ -55,7 +55,7 @@ static void examine_calls(pid_t pid, doctor_report *report)
 	say_keep(text, sizeof(text));
 	verdict = target_examine(&target, pid, false);
 	say_keep(NULL, 0);
-	/* Behind "process N: its calls cannot be traced: " is the reason. */
+	/* The reason follows "process N: its calls cannot be traced: ". */
 	why = strstr(text, "traced: ");
 	why = why ? why + strlen("traced: ") : text;
 	switch (verdict) {

@@ -30,7 +30,8 @@ static bool add_pointer(void *arg, uint64_t address)
 
 /*
  * Adds the targets of a function's branches and jumps, up to the first bytes that cannot be
- * decoded. Calls return, and have the begin of a function as target. Returns false without memory.
+ * decoded. Calls are left out: they return, and their target is the begin of a function. Returns
+ * false without memory.
  */
 static bool add_targets(struct binary_file *file, const struct binary_function *function)
 {
@@ -48,8 +49,8 @@ static bool add_targets(struct binary_file *file, const struct binary_function *
 }
 
 /*
- * The hooks save so many bytes of each register around an event. Too long costs time, too short
- * would change the values of the program.
+ * The hooks save vector registers of this length around an event. A length that is too great costs
+ * time; one that is too small would change values of the program.
  */
 unsigned binary_vectors(const struct binary_file *file)
 {
@@ -74,7 +75,7 @@ static int by_value(const void *a, const void *b)
 
 /*
  * Collects and sorts the addresses. Compilers name the cold part of a function f "f.cold". Returns
- * false without memory; then the next question collects again, and may have addresses twice.
+ * false without memory; the next call then collects again, and may store addresses twice.
  */
 static bool collect(struct binary_file *file)
 {
@@ -90,8 +91,8 @@ static bool collect(struct binary_file *file)
 }
 
 /*
- * Without memory the answer is yes, so that nothing is patched. from itself is no danger: a call of
- * the function through a pointer arrives at the jump that the patch wrote.
+ * Without memory the answer is yes, so that nothing is patched. An address equal to from
+ * is no danger: a call of the function through a pointer arrives at the jump that the patch wrote.
  */
 bool binary_is_pointed_into(struct binary_file *file, uint64_t from, uint64_t until)
 {

@@ -182,7 +182,7 @@ static int read_shim_losses(const struct capture_plan *plan, int fd, struct shim
 	return err ? TOOL_FAILURE : TOOL_OK;
 }
 
-/* The ledger of the log counts. Without one the log is damaged. */
+/* The result has the counts of the log's ledger. A log without a ledger is damaged. */
 int capture_read_back(const struct capture_plan *plan, int fd, struct capture_result *result)
 {
 	struct posix_trace_loginfo_np info = { .complete = 0 };
@@ -202,7 +202,7 @@ int capture_read_back(const struct capture_plan *plan, int fd, struct capture_re
 		say("%s: the log is not whole; 'posixtrace verify' says where", plan->path);
 		return TOOL_DAMAGED;
 	}
-	/* The counts are events of the log, so they are known only now. */
+	/* Calls that the shim could not trace are counted in events, which the log has only now. */
 	return info.complete ? read_shim_losses(plan, fd, &result->shim) : TOOL_OK;
 }
 

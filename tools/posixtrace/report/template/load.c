@@ -75,8 +75,8 @@ static const char *physical(const char *p, const char *end, const char **next)
 
 /*
  * Takes the logical line at *p: physical lines, each but the last with a backslash at its end. A
- * backslash with blanks behind it continues the line too, but the first one is noted as an error. A
- * backslash at the end of the file belongs to the line.
+ * backslash with blanks behind it continues the line too, but the first such backslash is noted as
+ * an error. A backslash at the end of the file belongs to the line.
  */
 static struct logical_line logical(const char **p, const char *end)
 {
