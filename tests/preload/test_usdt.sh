@@ -52,6 +52,9 @@ check "with types the program does the same" same
 check "texts" data text 'arg1="apples" arg2="" arg3=""'
 check "types" data values "arg1=-2 arg2=0xfffe arg3=-2 arg4=0xfe arg5=true arg6='\\x81' arg7=4294967293 arg8=0x1234567890abcdef arg9=300 arg10=-5 arg11=7 arg12=-10"
 
+traced --trace none --probe 'shop:leaf'
+check "without any family of calls" data leaf arg1=0x3e8
+
 # Together with functions; a name with hyphens; one file.
 traced --probe 'shop:three-*@shop' --function '*@shop'
 check "with functions the program does the same" same

@@ -246,7 +246,7 @@ static bool find_preload(void)
 	const char *families = record.launch.families;
 
 	/* Without the library the program's own trace points are recorded. */
-	if (families && !strcmp(families, "none")) {
+	if (families && !strcmp(families, "none") && !patch_is_wanted(&record.functions)) {
 		record.launch.families = NULL;
 		return true;
 	}
