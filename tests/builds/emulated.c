@@ -5,9 +5,9 @@
  *
  *	exec		a program executes another of its kind
  *	populate	MADV_POPULATE_WRITE makes memory present
- *	stat		what /proc/self/stat says of a process's begin is what others see
+ *	stat		/proc/self/stat has the start time of a process that others see
  *	pidfd		pidfd_open() holds a process
- *	memory		/proc/self/statm tells of the program's memory alone
+ *	memory		/proc/self/statm has the memory of the program alone
  *	mask		a program's signals are blocked when it says so
  */
 #include <fcntl.h>

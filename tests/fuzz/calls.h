@@ -3,12 +3,12 @@
  * fuzz/calls.h - shared by the files of calls: the streams, and the model of each.
  *
  *	calls.c         an input's words, in their order
- *	calls_life.c    streams and logs come and go
+ *	calls_life.c    streams and logs are created and end
  *	calls_event.c   events are recorded, until a stream is full, and by children
- *	calls_read.c    what is read
+ *	calls_read.c    reads of events
  *	calls_ask.c     status, attributes, types and filters
  *	calls_account.c ledgers
- *	calls_log.c     what is read of a log that lost some
+ *	calls_log.c     reads of a log that lost events
  */
 #ifndef PTX_TESTS_FUZZ_CALLS_H
 #define PTX_TESTS_FUZZ_CALLS_H

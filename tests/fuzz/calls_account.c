@@ -3,7 +3,7 @@
  * calls_account.c - ledgers, as trace_np.h promises them: in total, by type and by thread.
  *
  * Where the model cannot know which of two columns an event is in (overwritten or not, in the log
- * or lost by it), their sum must be right; what was read of the log decides.
+ * or lost by it), their sum must be right; the events read from the log decide.
  */
 #include <unistd.h>
 

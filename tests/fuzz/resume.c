@@ -94,7 +94,7 @@ static bool go_on(int fd, int *policy, unsigned *put)
 	return resumed;
 }
 
-/* The faults that the log had before; whoever resumes it has not caused them. */
+/* The faults that the log had before it was resumed. */
 static struct {
 	char reason[OLD_FAULTS][REASON_BYTES];
 	size_t n;

@@ -38,10 +38,10 @@ static uint64_t flushed(const struct posix_trace_ledger_np *line)
 
 /*
  * The guardian loses nothing that the memory held and invents nothing. It cannot attribute the
- * events that the dead process had taken out of a LOOP stream's memory (flush/checkpoint.h): the
- * process had them as unread, or as overwritten where the writer had since gone round. A LOOP log
- * does not know the types of the events that it overwrote, and the types of unattributed events are
- * not known either.
+ * events that the dead process had claimed in a LOOP stream's memory (flush/checkpoint.h): the
+ * process had counted them as unread, or as overwritten if the writer had overwritten the chunk
+ * since. A LOOP log does not know the types of the events that it overwrote, and the types of
+ * unattributed events are not known either.
  */
 static void account(int fd, trace_event_id_t type, const struct posix_trace_ledger_np died_with[2],
 		    bool untyped)

@@ -137,7 +137,7 @@ START_TEST(data_beyond_the_maximum_counts_no_more)
 }
 END_TEST
 
-/* SIZE-08, SIZE-09: nothing overflows, whatever the maximum */
+/* SIZE-08, SIZE-09: no size overflows, with any maximum */
 START_TEST(no_maximum_makes_a_size_wrap)
 {
 	static const size_t lens[] = { 0, 1, 4096, SIZE_MAX / 2, SIZE_MAX - 7, SIZE_MAX };

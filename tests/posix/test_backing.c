@@ -214,7 +214,7 @@ START_TEST(the_file_is_new_and_its_owners_alone)
 	shut(trid);
 	FAILS(EEXIST, posix_trace_create(0, &attr, &other)); /* the file is evidence now and must
 							      * not change */
-	/* The library does not follow a link, wherever it points. */
+	/* The library does not follow a link, independent of its target. */
 	snprintf(other_path, sizeof(other_path), "%s.else", box_path);
 	unlink(box_path);
 	ck_assert_int_eq(symlink(other_path, box_path), 0);

@@ -239,7 +239,7 @@ static void *hold_linker_for_good(void *arg)
 	return NULL;
 }
 
-/* A log of its own, whose flush looks at what is mapped. */
+/* A log of its own, whose flush scans the mappings. */
 static void log_something(void)
 {
 	struct posix_trace_mapping_np mapping;

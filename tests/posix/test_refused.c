@@ -162,7 +162,7 @@ END_TEST
 /* Another program under a filter that refuses one call, from its start or from this point on. */
 struct refusal {
 	int call, error;
-	int later; /* the filter comes after the library's constructor */
+	int later; /* the filter is installed after the library's constructor */
 };
 
 static const struct refusal refusals[] = {

@@ -204,7 +204,7 @@ START_TEST(a_privileged_program_is_not_traced_into_what_it_inherits)
 }
 END_TEST
 
-/* EXEC-08: nor does it record into a stream that waits for it */
+/* EXEC-08: it does not record into a stream that waits for it either */
 START_TEST(a_privileged_program_does_not_look_for_who_traces_it)
 {
 	struct secure_report report;

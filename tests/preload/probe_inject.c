@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * probe_inject KIND - a program without trace points, into which the tool loads the shim while it
- * runs. It prints a line when it is ready, does what KIND says until its input ends, and prints
+ * runs. It prints a line when it is ready, performs the task KIND until its input ends, and prints
  * "right" if all results were right.
  *
  * It has no signal handler, so that no call may fail with EINTR.

@@ -100,8 +100,7 @@ static bool if_all_is_there(const struct path *path)
 }
 
 /*
- * Reads without waiting. The completed events must be readable, whatever instruction the thread has
- * reached.
+ * Reads without waiting. The completed events must be readable, with the thread at any instruction.
  */
 static void read_at_once(struct try *try, uint64_t there)
 {
@@ -135,8 +134,8 @@ static void act_read(struct try *try)
 }
 
 /*
- * Does the same with the call that waits. The completed events must be delivered, whatever
- * instruction the thread has reached.
+ * Does the same with the call that waits. The completed events must be delivered, with the thread
+ * at any instruction.
  */
 static void wait_for_all(struct try *try)
 {

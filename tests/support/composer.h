@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * support/composer.h - logs that are composed, of a process 77 that never was.
+ * support/composer.h - composed logs of a process 77 that never existed.
  *
  * Every function here that can fail asserts that it does not.
  */
@@ -14,14 +14,14 @@ typedef struct posix_trace_composer_np composer_t;
 composer_t *compose(int fd, const trace_attr_t *attr);
 trace_event_id_t name_of(composer_t *composer, const char *name);
 
-/* An event of thread 78, and one that is handed over. */
+/* An event of thread 78, and one that the caller gives. */
 struct posix_trace_event_np event_of(trace_event_id_t id, int64_t time_ns, const char *text);
 void put(composer_t *composer, trace_event_id_t id, int64_t time_ns, const char *text);
 
-/* Fails unless its log, which is in fd, is whole when it is finished. */
+/* Completes the log in fd. Fails unless it is sound. */
 void finish(composer_t *composer, int fd);
 
-/* How many a log has. */
+/* Returns the number of events in a log. */
 size_t events_of(int fd);
 
 #endif

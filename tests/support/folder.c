@@ -47,7 +47,7 @@ static int run_again(char **argv)
 	int status = -1;
 	pid_t child;
 
-	/* Users that the suite becomes find their way through it. */
+	/* Users to which the suite changes may search it. */
 	if (!mkdtemp(around) || chmod(around, 0711))
 		return 99;
 	snprintf(path, sizeof(path), "%s/run", around);

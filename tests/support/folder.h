@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * support/folder.h - a runtime folder of a suite's own, so that it counts its own streams only.
+ * support/folder.h - a runtime folder for one suite, so that it counts its own streams only.
  *
  * The library reads POSIXTRACE_RUNTIME_DIR when a program starts. So main() of such a suite is
  *
@@ -11,10 +11,11 @@
 
 #include "support/support.h"
 
-/* Runs the suite in a folder of its own, which is gone when it ends: main's exit status. */
+/* Runs the suite in a folder of its own, which is removed at the end. Returns main's exit
+ * status. */
 int folder_run(Suite *(*build)(void), char **argv);
 
-/* The folder. It can be made, but is not there yet; the second makes it so again. */
+/* The path of the folder, which does not exist yet; the second function removes it again. */
 const char *folder_path(void);
 void folder_clear(void);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What was read of a stream, and its telling as a line of text. */
+/* The events read from a stream, and their description as a line of text. */
 #include "support/stream.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define READ_BYTES (1u << 20) /* no test traces more in one event */
+#define READ_BYTES (1u << 20) /* the maximum data of an event in tests */
 
-/* How the reading ended: 1 an event, 0 none. */
+/* The result of the read: 1 an event, 0 none. */
 static int read_with(int (*next)(trace_id_t, struct posix_trace_event_info *restrict,
 				 void *restrict, size_t, size_t *restrict, int *restrict),
 		     trace_id_t trid, struct seen *seen)

@@ -44,7 +44,7 @@ static void check_line(const char *file, int at, const char *what,
 {
 	uint64_t sum = line->reported + line->unread + ledger_lost(line);
 
-	/* What is unattributed completes the sum, so it proves nothing. */
+	/* Unattributed events complete the sum, so the equation proves nothing with them. */
 	if (line->called != sum || line->unattributed)
 		ck_abort_msg("%s:%d: %s: called %" PRIu64 ", accounted for %" PRIu64
 			     ", unattributed %" PRIu64, file, at, what, line->called, sum,

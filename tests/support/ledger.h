@@ -11,7 +11,7 @@
 struct posix_trace_ledger_np ledger_total(trace_id_t trid);
 struct posix_trace_ledger_np ledger_of_type(trace_id_t trid, trace_event_id_t id);
 
-/* The line of the Linux thread; zeros when the ledger has none. */
+/* The line of the Linux thread; zeros if the ledger has none. */
 struct posix_trace_ledger_np ledger_of_thread(trace_id_t trid, pid_t tid);
 
 /*
@@ -22,7 +22,7 @@ struct posix_trace_ledger_np ledger_of_thread(trace_id_t trid, pid_t tid);
 void assert_ledger_closes(const char *file, int line, trace_id_t trid);
 #define ck_assert_ledger_closes(trid) assert_ledger_closes(__FILE__, __LINE__, trid)
 
-/* The line says these four numbers, the loss being of one cause. */
+/* The line has these four numbers, and all losses have one cause. */
 void assert_ledger_line(const char *file, int at, const struct posix_trace_ledger_np *line,
 			uint64_t reported, uint64_t unread, int cause, uint64_t lost);
 #define ck_assert_ledger_line(line, reported, unread, cause, lost) \

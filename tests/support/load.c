@@ -14,7 +14,7 @@
 #include "support/stream.h"
 
 #define DATA_MAX 200
-#define HANDLER_EVENTS 200000 /* one handler traces no more, so that its times have room */
+#define HANDLER_EVENTS 200000 /* limit of one handler, because its times are stored */
 #define STRIKE SIGRTMIN
 
 /* Thread i is maker 2 * i, its handler maker 2 * i + 1. */
@@ -84,7 +84,7 @@ static void *work(void *arg)
 	if (load->timer_ns)
 		timer_delete(timer);
 	at_work--;
-	/* Until all are here, so that no thread id is given twice. */
+	/* Waits for all threads, so that no thread id is reused. */
 	pthread_barrier_wait(&together);
 	return NULL;
 }
@@ -136,7 +136,7 @@ static trace_id_t create(const struct load *load, int *log)
 	return trid;
 }
 
-/* Reads while the threads work, in the given manner, and what is left when they are done. */
+/* Reads while the threads work, in the given manner, and reads the rest when they have ended. */
 static void read_meanwhile(const struct load *load, trace_id_t trid, struct account *account)
 {
 	for (;;) {

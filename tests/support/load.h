@@ -4,10 +4,10 @@
  * the events read must equal.
  *
  * Threads trace as fast as they can; a timer of each interrupts it with a signal whose handler
- * traces into the same stream. Every event carries its maker, its number and a checksum. What is
- * read must be whole, in each maker's order, without a hole except where the stream says so
- * (OVERFLOW, or STOP and START), and the ledger must say of every type and every thread exactly
- * what was made, read and lost, and why.
+ * traces into the same stream. Every event carries its maker, its number and a checksum. The events
+ * read must be complete, in each maker's order, without a gap unless the stream reports one
+ * (OVERFLOW, or STOP and START). For every type and thread, the ledger must have the exact numbers
+ * of events made, read and lost, with the causes.
  */
 #ifndef PTX_TESTS_LOAD_H
 #define PTX_TESTS_LOAD_H
@@ -24,15 +24,15 @@ enum load_reader {
 #define LOAD_THREADS 16
 
 struct load {
-	int policy;     /* of the stream; FLUSH makes one with a log, which is read in the end */
+	int policy;     /* of the stream; FLUSH makes one with a log, which is read at the end */
 	size_t size;
 	int threads;    /* at most LOAD_THREADS */
-	uint64_t events; /* that each thread traces */
+	uint64_t events; /* number that each thread traces */
 	long timer_ns;  /* each thread's timer; 0 for none */
 	enum load_reader reader;
 };
 
-/* What it came to, for tests that want to be sure that something happened. */
+/* The resulting numbers, for tests that check that enough happened. */
 struct load_sum {
 	uint64_t made;
 	uint64_t made_by_handlers;

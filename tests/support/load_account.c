@@ -7,7 +7,7 @@
 #include "support/payload.h"
 #include "support/stream.h"
 
-#define SLOP_NS 1000000 /* granted to the conversion between the clocks */
+#define SLOP_NS 1000000 /* tolerance for the conversion between the clocks */
 #define TYPES   1024
 
 typedef unsigned long long llu;
@@ -22,7 +22,7 @@ void account_init(struct account *account, int policy, const struct maker *maker
 		account->next_epoch[i] = 1; /* that of the first START */
 }
 
-/* A system event; those that tell of a gap begin a new epoch. */
+/* A system event; those that report a gap begin a new epoch. */
 static void enter_mark(struct account *account, const struct posix_trace_event_info *info)
 {
 	switch (info->posix_event_id) {
@@ -124,7 +124,7 @@ static uint64_t sum_of(const struct posix_trace_ledger_np *line)
 	return sum;
 }
 
-/* The line's equation, that all is read, and that losses have the one cause there can be. */
+/* Checks the line's equation, that all is read, and that losses have the only possible cause. */
 static void assert_line(const struct account *account, const char *what, unsigned int which,
 			const struct posix_trace_ledger_np *line)
 {

@@ -137,7 +137,7 @@ struct history *log_history(int fd)
 	return history;
 }
 
-/* What tests that are not about flushing ignore. */
+/* Events that tests ignore if they are not about flushes. */
 static void leave_flushes_out(struct history *history)
 {
 	size_t kept = 0;

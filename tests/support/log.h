@@ -2,8 +2,8 @@
 /*
  * support/log.h - streams with log, and logs, for tests of the public interface.
  *
- * Every function here that can fail asserts that it does not. Files have no name: they are gone
- * with their descriptor, whatever becomes of the test.
+ * Every function here that can fail asserts that it does not. Files have no name, so they are
+ * removed with their descriptor, with any end of the test.
  */
 #ifndef PTX_TESTS_LOG_H
 #define PTX_TESTS_LOG_H
@@ -14,7 +14,7 @@
 
 #include "support/stream.h"
 
-/* What a stream with log shall be; a member that is 0 means the default. */
+/* Attributes of a stream with log; a member that is 0 means the default. */
 struct log_wish {
 	int policy; /* of the stream */
 	int log_policy;
@@ -30,13 +30,14 @@ void log_wish_attr(trace_attr_t *attr, const struct log_wish *wish);
 /* A stream of the calling process with its log in fd, suspended; LOGGED_STARTED() starts it. */
 trace_id_t log_create(int fd, const struct log_wish *wish);
 trace_id_t log_create_started(int fd, const struct log_wish *wish);
-/* The same of another process. */
+/* The same for another process. */
 trace_id_t log_attach(pid_t pid, int fd, const struct log_wish *wish);
 trace_id_t log_attach_started(pid_t pid, int fd, const struct log_wish *wish);
 #define LOGGED(fd, ...)         log_create(fd, &(struct log_wish){ __VA_ARGS__ })
 #define LOGGED_STARTED(fd, ...) log_create_started(fd, &(struct log_wish){ __VA_ARGS__ })
 
-/* An empty regular file without a name, open for reading and writing; and a second way to it. */
+/* An empty regular file without a name, open for reading and writing; and a second open file of
+ * it. */
 int log_file(void);
 int log_file_again(int fd, int flags);
 /* A file with these bytes; a file's bytes (the caller frees them). */
@@ -51,8 +52,8 @@ void log_close(trace_id_t trid);
 struct history *log_history(int fd);
 
 /*
- * The log's events as history_text() tells them, FLUSH_START, FLUSH_STOP and ERROR left out, or
- * with them. The caller frees it.
+ * The log's events as text of history_text(), without FLUSH_START, FLUSH_STOP and ERROR, or with
+ * them. The caller frees it.
  */
 char *log_text(int fd, bool with_flushes);
 void assert_log(const char *file, int line, int fd, bool with_flushes, const char *expected);
@@ -67,7 +68,7 @@ struct numbers {
 struct numbers numbers_of(const struct history *history, trace_event_id_t id);
 /* Fails unless they are first, first + 1, ... */
 void assert_numbers_from(const struct history *history, trace_event_id_t id, int first, size_t n);
-/* The same of the log in fd. */
+/* The same for the log in fd. */
 void assert_log_numbers(int fd, trace_event_id_t id, int first, size_t n);
 
 /* posix_trace_check_np() finds the whole file in order: every checksum, length and equation. */
@@ -79,25 +80,25 @@ int log_of(int count);
 /* The number of an opened log's next user event, -1 at the end. */
 int log_next_number(trace_id_t trid);
 
-/* Waits until the log says that it is complete, after its writer's death. */
+/* Waits until the log is marked as complete, after its writer's death. */
 void log_wait_for_end(int fd);
 
-/* What the log in fd says of itself. */
+/* The result of the check of the log in fd. */
 struct posix_trace_loginfo_np log_info(int fd);
 struct posix_trace_status_info log_status(int fd);
 
 /*
- * A pipe and a thread that copies what comes out of it to a file, once it may. The pipe holds
- * 64 KiB: enough for what creating a stream writes, and a flush of more waits.
+ * A pipe and a thread that copies its output to a file, once it may. The pipe holds 64 KiB: enough
+ * for the creation of a stream; a larger flush waits.
  */
 struct siphon;
-struct siphon *siphon_start(void);        /* stalled: nothing is read yet */
+struct siphon *siphon_start(void);        /* stalled: no byte is read yet */
 struct siphon *siphon_start_at(int from_fd);
 int siphon_fd(const struct siphon *siphon); /* for writing; the caller may close it */
 void siphon_release(struct siphon *siphon);
 int siphon_finish(struct siphon *siphon); /* after the last writer closed: the file */
 
-/* Waits, without limit but that of the test, until it says true. */
+/* Waits until it returns true; the time limit of the test is the only limit. */
 #define wait_until(condition)                \
 	do {                                 \
 		while (!(condition))         \

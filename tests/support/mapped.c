@@ -83,7 +83,8 @@ struct plugin plugin_load(const char *name)
 	char path[PATH_MAX];
 
 	plugin_paths(name, path, plugin.path);
-	plugin.handle = dlopen(path, RTLD_NOW); /* from the working folder: the log has it whole */
+	plugin.handle = dlopen(path, RTLD_NOW); /* from the working folder: the log has the complete
+						 * path */
 	ck_assert_msg(plugin.handle, "%s", dlerror());
 	*(void **)&plugin.trace = dlsym(plugin.handle, "plugin_trace");
 	ck_assert_ptr_nonnull(plugin.trace);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * support/mapped.h - which file an event of a log came from, and two libraries that can be loaded
- * and have events come from them. It runs in the folder that holds posix/, as make check does it.
+ * support/mapped.h - the file that contains an event's address, and two loadable libraries that
+ * record events. It must run in the folder that has posix/, as in make check.
  */
 #ifndef PTX_TESTS_MAPPED_H
 #define PTX_TESTS_MAPPED_H
@@ -14,10 +14,11 @@
 /* The file of this program. */
 const char *program_path(void);
 
-/* The event with that number in the log, and what is known of its address; false: nothing. */
+/* Finds the event with that number in the log, and the file of its address. Returns false if that
+ * is not known. */
 bool mapping_of(int fd, int number, struct posix_trace_mapping_np *mapping, char *path);
 
-/* Fails unless that event came from this file, which has no link in its path. */
+/* Fails unless the event's address is in this file, which has no link in its path. */
 void assert_from(int fd, int number, const char *expected);
 
 /* Two of them: the "first" and the "second". */
@@ -29,7 +30,7 @@ struct plugin {
 
 struct plugin plugin_load(const char *name);
 
-/* Fails unless that event came from this plugin, whoever loaded it. */
+/* Fails unless the event's address is in this plugin, loaded by any process. */
 void assert_from_plugin(int fd, int number, const char *name);
 
 #endif

@@ -53,7 +53,7 @@ static int close_all(int in, int out)
 	return 0;
 }
 
-/* Commands are the parent's as long as it lives. */
+/* The parent gets the commands as long as it lives. */
 static int have_child(int in)
 {
 	pid_t parent = getpid();

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * support/numbers.h - threads that number their events, and logs of what a stream held at some
+ * support/numbers.h - threads that number their events, and logs of a stream's content at some
  * moment.
  *
- * The log of a copied stream has the youngest part of what each thread wrote, without a hole; and
- * what its ledger says of the thread is how many events it had written by then.
+ * The log of a copied stream has the youngest events of each thread without a gap, and its ledger
+ * has the number of events that the thread had written by then.
  */
 #ifndef PTX_TESTS_NUMBERS_H
 #define PTX_TESTS_NUMBERS_H
@@ -29,10 +29,10 @@ struct numbered {
 /* Records the events first to last of a thread. */
 void numbers_write(trace_event_id_t id, uint64_t thread, uint64_t first, uint64_t last);
 
-/* Fails unless the log in fd is whole and each thread's events are numbered without a hole. */
+/* Fails unless the log in fd is sound and each thread's events are numbered without a gap. */
 struct numbered numbers_read(int fd);
 
-/* Fails unless the log's ledger says of each thread that is in it that it wrote last + 1 events. */
+/* Fails unless the log's ledger has last + 1 events for each of its threads. */
 void numbers_account(int fd, const struct numbered *numbered);
 
 /* A log of the only stream of a process, in a file without a name. */

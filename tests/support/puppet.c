@@ -14,7 +14,7 @@ static void answer(int out, char command)
 		_exit(4);
 }
 
-/* The puppet's program, with its two descriptors as words; command is what it answers first. */
+/* The puppet's program, with its two descriptors as arguments; it first answers command. */
 static void words(int in, int out, char command, char text[3][16], char *argv[5])
 {
 	static char program[] = PUPPET_PROGRAM;

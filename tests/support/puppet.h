@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * support/puppet.h - a process that traces when told to: each byte written to it is a command, and
- * each is answered by the same byte when it is done.
+ * support/puppet.h - a process that traces on command: each byte written to it is a command, and it
+ * answers with the same byte when it is done.
  */
 #ifndef PTX_TESTS_PUPPET_H
 #define PTX_TESTS_PUPPET_H
@@ -14,7 +14,7 @@ enum puppet_command {
 	PUPPET_NAME = 'n', /* opens "v" and records one */
 	/* executes another program, a puppet again, whose numbers count from 1 */
 	PUPPET_EXEC = 'x',
-	/* from now on a child does what is told; this process waits for its end */
+	/* from now on a child obeys the commands; this process waits for its end */
 	PUPPET_FORK = 'f',
 	PUPPET_SPAWN = 's' /* the same with a spawned program */
 };
@@ -26,12 +26,12 @@ struct puppet {
 	int command, answer;
 };
 
-/* What a puppet does until its commands end; it opens the name "u" first. */
+/* Runs a puppet until its commands end; it opens the name "u" first. */
 void puppet_obey(int in, int out) __attribute__((noreturn));
 
 /*
- * A child of this process; or one that does not know the library until it is told to execute; or
- * that never does, and is told to execute a child which is the puppet then.
+ * Starts a puppet as a child of this process. Variants: a child without the library, until it gets
+ * the command to execute; one that never has it, and whose own child is the puppet.
  */
 struct puppet puppet_start(void);
 struct puppet puppet_start_plain(void);

@@ -16,7 +16,7 @@ uint64_t random_word(uint64_t *state);
 /* Between low and high, both included. */
 size_t random_between(uint64_t *state, size_t low, size_t high);
 
-/* A number of whose bits each depends on all of x. */
+/* A number in which each bit depends on all bits of x. */
 static inline uint64_t random_mix(uint64_t x)
 {
 	x ^= x >> 30;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * support/said.h - what a stream or an opened log knows that programs said: what types mean, and
- * what things are called.
+ * support/said.h - the schemas of types and the names of objects that a stream or an opened log
+ * has.
  */
 #ifndef PTX_TESTS_SAID_H
 #define PTX_TESTS_SAID_H
@@ -10,7 +10,7 @@
 
 void assert_schema(trace_id_t trid, trace_event_id_t id, const char *expected);
 
-/* What the pointer was called then, "-" if nothing; until the next call. */
+/* The name of the pointer at that time, "-" without one; valid until the next call. */
 const char *called(trace_id_t trid, pid_t pid, const void *pointer, int64_t time_ns);
 
 unsigned count_objects(trace_id_t trid);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * support/secure.h - what support/secure, run as secure OUT FOLDER INODE, says in its descriptor
- * OUT.
+ * support/secure.h - the output of support/secure, run as secure OUT FOLDER INODE, in its
+ * descriptor OUT.
  *
- * FOLDER is where the environment wants the runtime folder to be; INODE is of the memory that who
- * executes it shares with its streams, 0 for none.
+ * FOLDER is the runtime folder of the environment; INODE is that of the memory that the executing
+ * process shares with its streams, 0 for none.
  */
 #ifndef PTX_TESTS_SECURE_H
 #define PTX_TESTS_SECURE_H

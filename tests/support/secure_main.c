@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A program of which copies get more rights than their caller has; it traces one event "s". */
+/* A program that traces one event "s"; tests give copies of it more rights than their caller
+ * has. */
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,7 +26,7 @@ static int has_open(ino_t inode)
 	return 0;
 }
 
-/* Where a link to a stream of another process is left. */
+/* The place of a link to a stream of another process. */
 static int uses(const char *folder)
 {
 	char path[PATH_MAX];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * support/sight.h - what posix_trace_observe_np() shows, kept for a test to look at.
+ * support/sight.h - copies of the results of posix_trace_observe_np(), for tests.
  */
 #ifndef PTX_TESTS_SIGHT_H
 #define PTX_TESTS_SIGHT_H
@@ -9,7 +9,7 @@
 
 #define SIGHTS_MOST 80
 
-/* What was seen, with its pointers' contents. */
+/* One result, with copies of the memory of its pointers. */
 struct sight {
 	struct posix_trace_stream_np stream;
 	pid_t member[16];
@@ -18,17 +18,17 @@ struct sight {
 };
 
 struct sights {
-	pid_t only; /* whose streams are wanted, 0: all */
+	pid_t only; /* process whose streams are selected, 0: all */
 	size_t n;
 	struct sight sight[SIGHTS_MOST];
 };
 
 extern struct sights sights;
 
-/* All streams of pid, into sights. */
+/* Copies all streams of pid into sights. */
 struct sights *look(pid_t pid);
 
-/* Those of pid among all; there may be any number of others on this machine. */
+/* Copies those of pid among all; there may be any number of others on this machine. */
 struct sights *look_at_all_for(pid_t pid);
 
 /* The only stream of pid. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A log that comes out of a pipe, read as late as a test wants. */
+/* A log from a pipe that is read as late as a test wants. */
 #include "support/log.h"
 
 #include <fcntl.h>

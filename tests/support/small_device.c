@@ -22,7 +22,7 @@ static bool put(const char *path, const char *text)
 	return done;
 }
 
-/* Without privileges a user name space gives them, where the system lets everybody make one. */
+/* Without privileges, a user name space has them, if the system lets every user create one. */
 static bool own_mounts(void)
 {
 	char map[64];

@@ -2,14 +2,15 @@
 /*
  * support/small_device.h - a device that can be full, and logs that fill it.
  *
- * Every function here that can fail asserts that it does not, but for the making of the device.
+ * Every function here that can fail asserts that it does not, except the creation of the device.
  */
 #ifndef PTX_TESTS_SMALL_DEVICE_H
 #define PTX_TESTS_SMALL_DEVICE_H
 
 #include "support/stream.h"
 
-/* A folder on a device of so many bytes, seen by this process only; NULL where that cannot be. */
+/* A folder on a device of so many bytes, visible to this process only; NULL if that is
+ * impossible. */
 const char *small_device(size_t bytes);
 void small_device_grow(const char *folder, size_t bytes);
 
@@ -27,7 +28,7 @@ int small_device_log(const char *folder);
  */
 trace_id_t stream_of_many(int fd, trace_event_id_t id, int n);
 
-/* One of DEVICE_TOO_MANY whose flush has found the device full. */
+/* One with DEVICE_TOO_MANY events whose flush has found the device full. */
 trace_id_t small_device_fill(int fd, trace_event_id_t id);
 
 /* Fails unless the log in fd has the first of them, at least a quarter, and not all. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * support/stream.h - streams, events and what was read of them, for tests of the public interface.
+ * support/stream.h - streams, events and reads, for tests of the public interface.
  *
- * Every function here that can fail asserts that it does not, so a test says only what it is
- * about.
+ * Every function here that can fail asserts that it does not, so that a test is short.
  */
 #ifndef PTX_TESTS_STREAM_H
 #define PTX_TESTS_STREAM_H
@@ -16,7 +15,7 @@
 
 #include "support/support.h"
 
-/* What a stream shall be; a member that is 0 means the default. */
+/* Attributes of a stream; a member that is 0 means the default. */
 struct wish {
 	int policy;
 	size_t size;
@@ -56,11 +55,11 @@ struct posix_trace_status_info status_of(trace_id_t trid);
 
 /*
  * Traces events with len bytes of data (at least 4: a number counting from first) until the
- * stream says SUSPENDED and FULL (or, for a LOOP stream, FULL), and returns how many calls it
- * made. Fails after more calls than the stream could ever hold.
+ * stream's status is SUSPENDED and FULL (or, for a LOOP stream, FULL), and returns the number of
+ * calls. Fails after more calls than the stream could ever hold.
  */
 int fill(trace_id_t trid, trace_event_id_t id, size_t len, int first);
-/* The same until the status tells of an overrun, which is thereby reset. */
+/* The same until the status reports an overrun, which that read resets. */
 int overrun(trace_id_t trid, trace_event_id_t id, size_t len, int first);
 
 /* The sizes that the stream's attributes promise. */
@@ -68,7 +67,7 @@ size_t stream_size(trace_id_t trid);
 size_t user_event_size(const trace_attr_t *attr, size_t len);
 size_t system_event_size(const trace_attr_t *attr);
 
-/* One event as it was read, and all of a stream's. */
+/* One event as it was read, and all events of a stream. */
 struct seen {
 	struct posix_trace_event_info info;
 	size_t len;
@@ -106,12 +105,12 @@ int64_t nanoseconds(const struct timespec *time);
 /* By the clock of events. */
 int64_t now_ns(void);
 
-/* Fails unless posix_trace_trygetnext_event() finds nothing. */
+/* Fails unless posix_trace_trygetnext_event() finds no event. */
 void assert_empty(trace_id_t trid);
 
 /*
- * Threads, and how many this process has. spin_until_asleep() returns when the kernel says that the
- * thread sleeps.
+ * Threads, and their number in this process. spin_until_asleep() returns when the kernel reports
+ * that the thread sleeps.
  */
 pthread_t spawn(void *(*body)(void *), void *arg);
 void *join(pthread_t thread);

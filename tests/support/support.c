@@ -70,7 +70,8 @@ Suite *support_suite(const char *name, TCase **tc)
 	return suite;
 }
 
-/* Whoever runs the suite may ignore or block signals, such as nohup and a shell's background. */
+/* The caller of the suite may ignore or block signals, as nohup and background jobs of a shell
+ * do. */
 static void restore_signals(void)
 {
 	static const int common[] = { SIGHUP, SIGINT, SIGQUIT, SIGPIPE };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * support/support.h - what every Check program of libposixtrace shares.
+ * support/support.h - shared by all Check programs of libposixtrace.
  *
  * A suite is one .c file that ends in
  *

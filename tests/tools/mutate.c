@@ -4,9 +4,9 @@
  *
  *	mutate ROUNDS SEED FILE...
  *
- * The same arguments give the same copies. A copy has a few bytes changed, often to numbers near a
- * limit and at places where numbers stand, and sometimes its end is cut off. With any content the
- * decoder must end, and a sanitizer must find no fault.
+ * The same arguments give the same copies. A copy has a few changed bytes, often numbers near a
+ * limit, at places of numbers, and sometimes its end is cut off. With any content the decoder must
+ * end, and a sanitizer must find no fault.
  */
 #include <stdint.h>
 #include <stdio.h>

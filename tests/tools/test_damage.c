@@ -2,10 +2,10 @@
 /*
  * tools/test_damage.c - posixtrace with logs that were cut and logs with a changed bit.
  *
- * What must hold for every damaged log: verify and dump end by themselves, with a status of the
- * table; who does not say 0 says why on standard error, for damage with the place; dump says 0 only
- * with every event; each line that it prints is a line of the sound log, in the sound log's order;
- * dump and verify find the same number of events; and only what the damage touches is missing.
+ * Rules for every damaged log: verify and dump end by themselves, with a status of the table. If it
+ * is not 0, standard error has the reason, and for damage the offset. dump returns 0 only with
+ * every event. Each line that it prints is a line of the sound log, in the same order. dump and
+ * verify find the same number of events. Only the damaged events are missing.
  *
  * The logs have the same bytes in each run, and the damage is random with a fixed seed;
  * POSIXTRACE_TEST_CUTS, _FLIPS and _SEED change it.

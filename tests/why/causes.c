@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * causes.c - programs that take long for a known reason, for make check-why. Not a test itself.
+ * causes.c - programs that are slow for a known reason, for make check-why. It is no test itself.
  *
  *	causes NAME
  *

@@ -203,7 +203,7 @@ START_TEST(clear_of_a_log_in_a_pipe_goes_on)
 }
 END_TEST
 
-/* CLEAR-09: the log continues completely, whatever byte the pipe accepted last. */
+/* CLEAR-09: the log continues completely after any last byte of the pipe. */
 START_TEST(clear_of_a_log_of_which_half_a_block_is_in_a_pipe_finishes_that_block)
 {
 	unsigned kept = 0, forgotten = 0;

@@ -79,7 +79,7 @@ START_TEST(a_log_with_events_behind_damage_is_left_alone)
 }
 END_TEST
 
-/* The first block with events once more, so far behind the end. */
+/* The first block with events again, at this distance behind the end. */
 static int with_events_behind(uint64_t distance)
 {
 	int fd = heir_killed(POSIX_TRACE_APPEND, 40);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * log/write_resume.c: blocks are numbered by type (FORMAT D3, R7). A valid block with another
- * number than the next is not the next block of the log, whatever its other fields are.
+ * number than the next is not the next block of the log, with any other fields.
  */
 #include <stdbool.h>
 #include <stdio.h>

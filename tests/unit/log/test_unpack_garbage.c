@@ -118,7 +118,7 @@ START_TEST(garbage)
 		for (size_t at = 0; at < hand->len; at += 4) {
 			uint32_t word = random_next(&random);
 
-			/* Mostly the head of an event, wherever one could begin. */
+			/* Mostly the head of an event, at any place where one could begin. */
 			if (random_between(&random, 0, 31))
 				word &= 0xc003c003;
 			memcpy(hand->events + at, &word, 4);

@@ -162,7 +162,7 @@ START_TEST(values_have_their_names)
 }
 END_TEST
 
-/* Type with names, value, label; "" is none. */
+/* Type with names, value, label; "" means no label. */
 static const struct {
 	const char *schema;
 	int64_t value;

@@ -47,7 +47,7 @@ static uint32_t slot_state(const struct writer *writer)
 
 static struct writer control, self, dead, living, dead_too;
 
-/* The controller's ring is the first, whoever claims it. */
+/* The controller's ring is the first, with any holder. */
 static void begin(void)
 {
 	pool = pool_make(CHUNKS, false);
