@@ -77,7 +77,7 @@ static bool is_complete(int fd)
 	       check.faults == 0;
 }
 
-START_TEST(a_suspended_guardian_holds_nobody_up)
+START_TEST(a_suspended_guardian_delays_no_process)
 {
 	int fd = log_file();
 	trace_id_t trid = LOGGED_STARTED(fd, .policy = POSIX_TRACE_FLUSH);
@@ -143,7 +143,7 @@ static Suite *build(void)
 
 	tcase_set_timeout(tc, 240);
 	tcase_add_checked_fixture(tc, suspended_begin, suspended_end);
-	tcase_add_test(tc, a_suspended_guardian_holds_nobody_up);
+	tcase_add_test(tc, a_suspended_guardian_delays_no_process);
 	tcase_add_test(tc, a_guardian_that_was_suspended_completes_the_log_all_the_same);
 	return suite;
 }

@@ -258,7 +258,7 @@ static unsigned sweep(const struct scenario *scenario, enum fault_call call, int
 }
 
 /* CREATE-15, WITHLOG-13, FLUSHF-07, FLUSHF-08, GEN-02 */
-START_TEST(whatever_call_fails_it_is_told_counted_and_over)
+START_TEST(any_failing_call_is_reported_and_counted_and_leaves_nothing)
 {
 	const struct scenario *scenario = &scenarios[_i];
 	const char *only = getenv("PTX_FAULTS_ONLY");
@@ -295,7 +295,7 @@ static Suite *build(void)
 	Suite *suite = support_suite("faults", &tc);
 
 	tcase_set_timeout(tc, 600);
-	tcase_add_loop_test(tc, whatever_call_fails_it_is_told_counted_and_over, 0,
+	tcase_add_loop_test(tc, any_failing_call_is_reported_and_counted_and_leaves_nothing, 0,
 			    (int)scenario_count);
 	return suite;
 }

@@ -104,7 +104,7 @@ static pid_t start_writers(int policy)
 }
 
 /* The child is killed in the middle of an event, of a chunk, or of counting overwritten events. */
-START_TEST(what_a_killed_process_had_recorded_is_there)
+START_TEST(events_of_a_killed_process_are_there)
 {
 	struct numbered numbered;
 	uint64_t events = 0;
@@ -224,7 +224,7 @@ START_TEST(the_file_is_new_and_its_owners_alone)
 }
 END_TEST
 
-START_TEST(what_cannot_be_had_leaves_no_file)
+START_TEST(a_failed_creation_leaves_no_file)
 {
 	struct rlimit limit, small;
 	trace_attr_t attr;
@@ -247,7 +247,7 @@ START_TEST(what_cannot_be_had_leaves_no_file)
 }
 END_TEST
 
-START_TEST(a_full_disk_is_told_at_creation)
+START_TEST(a_full_disk_is_reported_at_creation)
 {
 	const char *folder = small_device(256 * 1024);
 	trace_attr_t attr;
@@ -325,12 +325,12 @@ static Suite *backing_suite(void)
 
 	tcase_add_test(tc, a_stream_that_was_shut_down_is_in_its_file);
 	tcase_add_test(tc, one_that_goes_on_can_be_copied);
-	tcase_add_loop_test(tc, what_a_killed_process_had_recorded_is_there, 0, 10);
+	tcase_add_loop_test(tc, events_of_a_killed_process_are_there, 0, 10);
 	tcase_add_test(tc, a_full_one_has_its_beginning);
 	tcase_add_test(tc, many_threads_have_room);
 	tcase_add_test(tc, the_file_is_new_and_its_owners_alone);
-	tcase_add_test(tc, what_cannot_be_had_leaves_no_file);
-	tcase_add_test(tc, a_full_disk_is_told_at_creation);
+	tcase_add_test(tc, a_failed_creation_leaves_no_file);
+	tcase_add_test(tc, a_full_disk_is_reported_at_creation);
 	tcase_add_test(tc, the_attribute_is_a_path);
 	tcase_add_test(tc, a_child_has_no_part_in_it);
 	return suite;

@@ -70,7 +70,7 @@ START_TEST(an_event_is_read_back_as_it_was_handed_over)
 }
 END_TEST
 
-START_TEST(a_log_tells_where_it_comes_from)
+START_TEST(a_log_has_its_origin)
 {
 	int fd = log_file();
 	struct posix_trace_loginfo_np info;
@@ -250,7 +250,7 @@ START_TEST(mappings_are_read_back)
 }
 END_TEST
 
-START_TEST(what_is_lost_is_in_the_ledger)
+START_TEST(losses_are_in_the_ledger)
 {
 	const struct posix_trace_thread_np thread = { 77, 78, 0x7000 };
 	int fd = log_file();
@@ -366,11 +366,11 @@ END_TEST
 
 SUITE_MAIN("posix_trace_compose_np",
 	   an_event_is_read_back_as_it_was_handed_over,
-	   a_log_tells_where_it_comes_from,
+	   a_log_has_its_origin,
 	   names_are_numbered_as_they_come_or_as_is_asked,
 	   there_are_as_many_names_as_a_process_can_have,
 	   schemas_and_objects_are_read_back, mappings_are_read_back,
-	   what_is_lost_is_in_the_ledger,
+	   losses_are_in_the_ledger,
 	   the_status_is_the_one_that_was_given,
 	   events_that_no_log_can_have_are_refused,
 	   a_process_may_have_any_number)

@@ -128,7 +128,7 @@ START_TEST(a_pipe_gets_a_log_too)
 }
 END_TEST
 
-START_TEST(a_full_disk_is_told_and_the_descriptor_stays_open)
+START_TEST(a_full_disk_is_reported_and_the_descriptor_stays_open)
 {
 	int fd = open("/dev/full", O_WRONLY);
 	composer_t *composer;
@@ -165,5 +165,5 @@ SUITE_MAIN("posix_trace_compose_np: files",
 	   an_until_full_log_is_full_when_it_is,
 	   a_loop_log_overwrites_its_oldest_events,
 	   a_pipe_gets_a_log_too,
-	   a_full_disk_is_told_and_the_descriptor_stays_open,
+	   a_full_disk_is_reported_and_the_descriptor_stays_open,
 	   a_dropped_log_is_one_whose_writer_was_killed)

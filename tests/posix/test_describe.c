@@ -12,7 +12,7 @@
 
 static const char *const read_schema = "s32 fd; str path; ptr lock; s64 result; @level 4";
 
-START_TEST(the_first_description_stays_and_faults_are_told)
+START_TEST(the_first_schema_stays_and_faults_are_returned)
 {
 	trace_event_id_t id = type_of("read"), other = type_of("other");
 	trace_id_t trid = STREAM();
@@ -213,7 +213,7 @@ static void tell(const int *in, const int *out, char command)
 	ck_assert_int_eq(read(out[0], &answer, 1), 1);
 }
 
-START_TEST(what_another_process_says_reaches_its_controller_and_the_log)
+START_TEST(descriptions_of_another_process_reach_its_controller_and_the_log)
 {
 	int in[2], out[2], fd = log_file();
 	trace_event_id_t id;
@@ -253,11 +253,12 @@ static Suite *suite(void)
 	TCase *tc;
 	Suite *s = support_suite("describe", &tc);
 
-	tcase_add_test(tc, the_first_description_stays_and_faults_are_told);
+	tcase_add_test(tc, the_first_schema_stays_and_faults_are_returned);
 	tcase_add_test(tc, fields_are_evaluated_and_recorded_while_there_is_a_stream);
 	tcase_add_test(tc, names_hold_from_their_time_on);
 	tcase_add_loop_test(tc, a_child_has_what_its_parent_said_before, 0, 2);
-	tcase_add_loop_test(tc, what_another_process_says_reaches_its_controller_and_the_log, 0, 2);
+	tcase_add_loop_test(
+		tc, descriptions_of_another_process_reach_its_controller_and_the_log, 0, 2);
 	return s;
 }
 

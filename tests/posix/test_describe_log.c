@@ -21,7 +21,7 @@ __attribute__((constructor)) static void name_before_main(void)
 static const int log_policies[] = { POSIX_TRACE_APPEND, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_LOOP };
 
 /* Before the stream, while it runs, between flushes and after the last one. */
-START_TEST(whenever_it_is_said_it_reaches_the_log)
+START_TEST(a_description_at_any_time_reaches_the_log)
 {
 	trace_event_id_t id[4] = { type_of("a"), type_of("b"), type_of("c"), type_of("d") };
 	static char thing[4];
@@ -56,7 +56,7 @@ START_TEST(whenever_it_is_said_it_reaches_the_log)
 END_TEST
 
 /* A copy of the log while its writer works equals the log that a killed writer leaves. */
-START_TEST(a_log_that_was_not_completed_has_what_was_said)
+START_TEST(a_log_that_was_not_completed_has_the_lists)
 {
 	trace_event_id_t id = type_of("a"), late = type_of("b");
 	int fd = log_file(), copy;
@@ -153,8 +153,8 @@ static Suite *suite(void)
 	TCase *tc;
 	Suite *s = support_suite("describe: logs", &tc);
 
-	tcase_add_loop_test(tc, whenever_it_is_said_it_reaches_the_log, 0, 3);
-	tcase_add_loop_test(tc, a_log_that_was_not_completed_has_what_was_said, 0, 3);
+	tcase_add_loop_test(tc, a_description_at_any_time_reaches_the_log, 0, 3);
+	tcase_add_loop_test(tc, a_log_that_was_not_completed_has_the_lists, 0, 3);
 	tcase_add_loop_test(tc, a_log_that_was_cleared_has_them_again, 0, 3);
 	tcase_add_loop_test(tc, a_log_has_all_that_a_process_can_say, 0, 3);
 	return s;

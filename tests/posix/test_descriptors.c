@@ -232,7 +232,7 @@ START_TEST(a_stream_of_another_process_closes_nothing_of_the_programs)
 END_TEST
 
 /* Programs expect low descriptor numbers, so the library uses high ones. */
-START_TEST(what_the_library_keeps_has_high_numbers)
+START_TEST(descriptors_of_the_library_have_high_numbers)
 {
 	int log = log_file(), opened = log_of(1);
 	trace_id_t trid, stored;
@@ -262,7 +262,7 @@ static Suite *build(void)
 	tcase_add_test(tc, a_log_is_not_written_into_another_pipe);
 	tcase_add_test(tc, an_opened_log_is_not_read_from_another_file);
 	tcase_add_test(tc, a_stream_of_another_process_closes_nothing_of_the_programs);
-	tcase_add_test(tc, what_the_library_keeps_has_high_numbers);
+	tcase_add_test(tc, descriptors_of_the_library_have_high_numbers);
 	return suite;
 }
 

@@ -136,7 +136,7 @@ static void *trace_and_tell(void *arg)
 }
 
 /* EVENT-06, EVENT-07, FORK-14 */
-START_TEST(an_event_tells_its_process_and_its_thread)
+START_TEST(an_event_has_its_process_and_its_thread)
 {
 	trace_event_id_t u = type_of("u");
 	trace_id_t trid = STARTED();
@@ -344,7 +344,7 @@ SUITE_MAIN("posix_trace_event",
 	   a_trace_point_is_an_event_while_there_is_a_stream,
 	   the_data_is_recorded_byte_by_byte,
 	   every_byte_value_survives,
-	   an_event_tells_its_process_and_its_thread,
+	   an_event_has_its_process_and_its_thread,
 	   the_program_address_is_that_of_the_call,
 	   the_program_address_may_be_given,
 	   the_time_is_that_of_the_call,

@@ -61,7 +61,7 @@ START_TEST(a_process_can_be_traced_before_it_knows_the_library)
 END_TEST
 
 /* EXEC-06, EXEC-07 */
-START_TEST(who_traced_itself_is_not_traced_as_another_program)
+START_TEST(a_process_that_traced_itself_is_not_traced_as_another_program)
 {
 	int in[2], out[2];
 	char c;
@@ -98,4 +98,4 @@ END_TEST
 SUITE_MAIN("exec",
 	   a_program_that_is_executed_goes_on_being_traced,
 	   a_process_can_be_traced_before_it_knows_the_library,
-	   who_traced_itself_is_not_traced_as_another_program)
+	   a_process_that_traced_itself_is_not_traced_as_another_program)

@@ -57,7 +57,7 @@ END_TEST
 /*
  * FILTER-02, FILTER-03, FILTER-04, FILTER-15: compared with a model; suspended, running and stopped
  */
-START_TEST(set_add_and_sub_do_what_they_say)
+START_TEST(set_add_and_sub_do_their_operations)
 {
 	static const int how[] = { POSIX_TRACE_SET_EVENTSET, POSIX_TRACE_ADD_EVENTSET,
 				   POSIX_TRACE_SUB_EVENTSET };
@@ -378,7 +378,7 @@ END_TEST
 
 SUITE_MAIN("posix_trace_set_filter",
 	   a_new_stream_filters_nothing,
-	   set_add_and_sub_do_what_they_say,
+	   set_add_and_sub_do_their_operations,
 	   a_change_while_running_is_an_event_with_old_and_new_filter,
 	   a_change_to_the_same_filter_is_an_event_too,
 	   a_change_while_suspended_is_no_event,

@@ -165,7 +165,7 @@ END_TEST
  * CLEAR-05, EXIT-01: cleared events of the log are counted, although no flush happened between the
  * clear and the death
  */
-START_TEST(what_was_cleared_before_a_death_is_counted)
+START_TEST(events_cleared_before_a_death_are_counted)
 {
 	int fd = log_file(), ready[2];
 	struct posix_trace_ledger_np ledger;
@@ -208,7 +208,7 @@ START_TEST(what_was_cleared_before_a_death_is_counted)
 END_TEST
 
 /* The guardian is not a child that the writer waits for, and it ends after its work. */
-START_TEST(nobody_waits_for_a_guardian)
+START_TEST(no_process_waits_for_a_guardian)
 {
 	int fd = log_file(), status;
 	trace_id_t trid = LOGGED_STARTED(fd, .policy = POSIX_TRACE_FLUSH);
@@ -319,7 +319,7 @@ SUITE_MAIN("the guardian of a log",
 	   a_log_is_completed_after_exit_and_exec_too,
 	   the_log_of_a_killed_controller_has_the_targets_events,
 	   a_guardian_that_is_late_finds_its_stream,
-	   what_was_cleared_before_a_death_is_counted,
+	   events_cleared_before_a_death_are_counted,
 	   a_guardian_leaves_a_damaged_log_as_it_is,
-	   nobody_waits_for_a_guardian,
+	   no_process_waits_for_a_guardian,
 	   a_guardian_may_be_missing)

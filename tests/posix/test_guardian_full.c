@@ -41,7 +41,7 @@ static void kill_and_wait_for_all(pid_t writer)
 }
 
 /* EXIT-02, FLUSHF-07 */
-START_TEST(where_there_is_no_room_the_log_has_what_was_in_it)
+START_TEST(without_room_the_log_keeps_its_events)
 {
 	const char *folder = small_device(DEVICE_BYTES);
 	trace_event_id_t id = type_of("n");
@@ -78,5 +78,5 @@ START_TEST(where_there_is_room_by_then_the_log_is_completed)
 }
 END_TEST
 
-SUITE_MAIN("guardian, full device", where_there_is_no_room_the_log_has_what_was_in_it,
+SUITE_MAIN("guardian, full device", without_room_the_log_keeps_its_events,
 	   where_there_is_room_by_then_the_log_is_completed)

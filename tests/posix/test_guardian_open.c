@@ -188,7 +188,7 @@ START_TEST(a_log_with_a_stopped_guardian_is_being_written)
 END_TEST
 
 /* EXIT-02: no process exists that could complete it, and the reader does not wait. */
-START_TEST(a_log_without_writer_and_guardian_is_what_was_flushed)
+START_TEST(a_log_without_writer_and_guardian_has_the_flushed_events)
 {
 	int fd = log_file();
 	pid_t child, guardian;
@@ -230,5 +230,5 @@ END_TEST
 SUITE_MAIN("guardian: opening the log", a_log_opened_after_waitpid_is_complete,
 	   a_reader_waits_for_a_guardian_that_has_not_begun, a_salvaging_reader_waits_as_well,
 	   a_log_with_a_stopped_guardian_is_being_written,
-	   a_log_without_writer_and_guardian_is_what_was_flushed,
+	   a_log_without_writer_and_guardian_has_the_flushed_events,
 	   a_reader_is_rid_of_a_guardian_that_is_killed)

@@ -114,7 +114,7 @@ START_TEST(events_are_unread_then_reported_and_unwanted_ones_do_not_count)
 END_TEST
 
 /* SLOOP-01, SLOOP-04 */
-START_TEST(what_loop_overwrites_is_counted_exactly)
+START_TEST(losses_of_a_loop_stream_are_counted_exactly)
 {
 	const int n = 20000;
 	trace_event_id_t id = type_of("n");
@@ -148,7 +148,7 @@ START_TEST(what_loop_overwrites_is_counted_exactly)
 END_TEST
 
 /* UFULL-06 */
-START_TEST(what_a_full_stream_refuses_is_counted_exactly)
+START_TEST(losses_of_a_full_stream_are_counted_exactly)
 {
 	const int more = 1234;
 	trace_event_id_t id = type_of("n");
@@ -176,7 +176,7 @@ START_TEST(what_a_full_stream_refuses_is_counted_exactly)
 END_TEST
 
 /* CLEAR-01 */
-START_TEST(what_clear_removes_is_counted)
+START_TEST(events_that_clear_removes_are_counted)
 {
 	trace_event_id_t id = type_of("n");
 	trace_id_t trid = STARTED(0);
@@ -264,7 +264,7 @@ START_TEST(every_thread_has_its_own_line_also_after_its_end)
 END_TEST
 
 /* SLOOP-01, SLOOP-11, EVENT-18 */
-START_TEST(losses_are_told_apart_by_thread_and_type)
+START_TEST(losses_are_counted_by_thread_and_type)
 {
 	enum { WORKERS = 6 };
 	trace_event_id_t odd = type_of("odd"), even = type_of("even");
@@ -311,7 +311,7 @@ END_TEST
 SUITE_MAIN("the ledger of streams", every_cause_has_a_name_of_its_own, bad_arguments_are_refused,
 	   a_new_stream_has_an_empty_ledger,
 	   events_are_unread_then_reported_and_unwanted_ones_do_not_count,
-	   what_loop_overwrites_is_counted_exactly,
-	   what_a_full_stream_refuses_is_counted_exactly, what_clear_removes_is_counted,
+	   losses_of_a_loop_stream_are_counted_exactly,
+	   losses_of_a_full_stream_are_counted_exactly, events_that_clear_removes_are_counted,
 	   every_thread_has_its_own_line_also_after_its_end,
-	   losses_are_told_apart_by_thread_and_type)
+	   losses_are_counted_by_thread_and_type)

@@ -123,7 +123,7 @@ START_TEST(a_log_that_lost_nothing_says_so)
 END_TEST
 
 /* LOG-02, LOG-03, STATUS-13 */
-START_TEST(what_a_loop_log_overwrites_is_counted_exactly)
+START_TEST(losses_of_a_loop_log_are_counted_exactly)
 {
 	static const size_t log_bytes[] = { 5000, LOG_BYTES, 100000 };
 
@@ -236,7 +236,7 @@ START_TEST(a_ledger_beside_a_loop_log_that_is_written_closes)
 END_TEST
 
 /* LOG-04, LOG-07, LOG-08 */
-START_TEST(what_a_full_log_discards_is_counted_exactly)
+START_TEST(discards_of_a_full_log_are_counted_exactly)
 {
 	int fd = log_file();
 	trace_event_id_t type[2] = { type_of("often"), type_of("rarely") };
@@ -255,7 +255,7 @@ START_TEST(what_a_full_log_discards_is_counted_exactly)
 END_TEST
 
 /* SFLUSH-05, SFLUSH-06: the flush waits for the pipe until the stream is full */
-START_TEST(what_a_flush_stream_could_not_take_is_counted_exactly)
+START_TEST(losses_of_a_flush_stream_are_counted_exactly)
 {
 	enum { ROUNDS = 100 };
 	static struct counts counts[ROUNDS];
@@ -303,7 +303,7 @@ START_TEST(what_a_flush_stream_could_not_take_is_counted_exactly)
 END_TEST
 
 /* LOG-19, SHUT-06 */
-START_TEST(what_a_failed_flush_lost_is_counted_exactly)
+START_TEST(losses_of_a_failed_flush_are_counted_exactly)
 {
 	int fd = log_file();
 	trace_event_id_t type[2] = { type_of("often"), type_of("rarely") };
@@ -363,10 +363,10 @@ START_TEST(clear_moves_the_log_of_before_to_the_cleared)
 END_TEST
 
 SUITE_MAIN("the ledger of logs", a_log_that_lost_nothing_says_so,
-	   what_a_loop_log_overwrites_is_counted_exactly,
+	   losses_of_a_loop_log_are_counted_exactly,
 	   a_loop_log_of_many_flushes_keeps_its_account,
 	   a_ledger_beside_a_loop_log_that_is_written_closes,
-	   what_a_full_log_discards_is_counted_exactly,
-	   what_a_flush_stream_could_not_take_is_counted_exactly,
-	   what_a_failed_flush_lost_is_counted_exactly,
+	   discards_of_a_full_log_are_counted_exactly,
+	   losses_of_a_flush_stream_are_counted_exactly,
+	   losses_of_a_failed_flush_are_counted_exactly,
 	   clear_moves_the_log_of_before_to_the_cleared)

@@ -159,7 +159,7 @@ START_TEST(streams_have_levels_of_their_own)
 }
 END_TEST
 
-START_TEST(what_is_no_level_or_no_stream_is_refused)
+START_TEST(invalid_levels_and_streams_are_refused)
 {
 	int fd = log_of(1), level;
 	trace_id_t trid = STREAM(), log = log_open(fd);
@@ -248,5 +248,5 @@ SUITE_MAIN("level", types_with_a_greater_level_are_filtered_out,
 	   a_type_is_treated_likewise_when_it_is_described_later,
 	   set_filter_replaces_it_or_makes_exceptions, a_cleared_stream_has_no_level,
 	   streams_have_levels_of_their_own,
-	   what_is_no_level_or_no_stream_is_refused, another_process_obeys_when_it_describes_a_type,
+	   invalid_levels_and_streams_are_refused, another_process_obeys_when_it_describes_a_type,
 	   levels_and_descriptions_that_race_agree)

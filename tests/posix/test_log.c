@@ -186,7 +186,7 @@ START_TEST(truncation_when_recorded_is_kept_in_the_log)
 END_TEST
 
 /* LOG-19, STATUS-12, STATUS-13, SHUT-05, SHUT-06 */
-START_TEST(what_a_failing_shutdown_could_not_write_is_counted_in_the_log_it_leaves)
+START_TEST(losses_of_a_failing_shutdown_are_counted_in_its_log)
 {
 	const int n = 10000;
 	int fd = log_file();
@@ -357,7 +357,7 @@ SUITE_MAIN("trace logs",
 	   another_process_reads_events_types_attributes_and_status,
 	   a_log_that_is_still_being_written_is_not_opened,
 	   truncation_when_recorded_is_kept_in_the_log,
-	   what_a_failing_shutdown_could_not_write_is_counted_in_the_log_it_leaves,
+	   losses_of_a_failing_shutdown_are_counted_in_its_log,
 	   shutdown_stops_flushes_and_leaves_the_last_status_in_the_log,
 	   a_wrapped_log_keeps_every_type_and_attribute,
 	   the_empty_name_is_a_name_in_a_log_too)

@@ -241,7 +241,7 @@ START_TEST(clear_resets_the_log_of_every_policy_in_a_regular_file)
 END_TEST
 
 /* CLEAR-09, CLEAR-07: and the account is right */
-START_TEST(clear_keeps_what_went_into_a_pipe)
+START_TEST(clear_keeps_the_bytes_in_a_pipe)
 {
 	struct siphon *siphon = siphon_start();
 	struct posix_trace_ledger_np ledger;
@@ -313,5 +313,5 @@ SUITE_MAIN("log-full policies", append_keeps_everything_and_ignores_the_size,
 	   until_full_ends_in_an_automatic_stop_and_discards_the_rest,
 	   a_full_until_full_log_discards_until_clear_makes_it_new,
 	   clear_resets_the_log_of_every_policy_in_a_regular_file,
-	   clear_keeps_what_went_into_a_pipe,
+	   clear_keeps_the_bytes_in_a_pipe,
 	   a_loop_stream_flushes_its_gap_as_overflow_and_resume)

@@ -34,7 +34,7 @@ START_TEST(a_stream_is_seen_with_its_attributes)
 }
 END_TEST
 
-START_TEST(a_log_is_told)
+START_TEST(a_log_is_reported)
 {
 	char path[] = "/tmp/posixtrace-look-XXXXXX";
 	int fd = mkstemp(path);
@@ -102,7 +102,7 @@ START_TEST(a_loop_is_full_for_good)
 }
 END_TEST
 
-START_TEST(the_filter_is_told_by_names)
+START_TEST(the_filter_is_reported_by_names)
 {
 	trace_event_id_t a = type_of("a"), b = type_of("b");
 	trace_id_t trid = STARTED();
@@ -215,7 +215,7 @@ START_TEST(streams_come_and_go_meanwhile)
 }
 END_TEST
 
-SUITE_MAIN("posix_trace_observe_np", a_stream_is_seen_with_its_attributes, a_log_is_told,
-	   counts_are_those_of_the_ledger, a_loop_is_full_for_good, the_filter_is_told_by_names,
+SUITE_MAIN("posix_trace_observe_np", a_stream_is_seen_with_its_attributes, a_log_is_reported,
+	   counts_are_those_of_the_ledger, a_loop_is_full_for_good, the_filter_is_reported_by_names,
 	   each_stream_of_a_process_is_seen, a_visitor_may_do_what_it_likes,
 	   streams_come_and_go_meanwhile)

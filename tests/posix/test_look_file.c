@@ -49,7 +49,7 @@ static void damage(uint64_t bytes)
 }
 
 /* BACKING_CASES sets the number of cases. */
-START_TEST(of_a_damaged_file_there_is_a_whole_log_or_an_error)
+START_TEST(a_damaged_file_gives_a_whole_log_or_an_error)
 {
 	const char *more = getenv("BACKING_CASES");
 	int cases = more ? atoi(more) : 30;
@@ -126,7 +126,7 @@ static uint64_t events_in(int fd)
 }
 
 /* Memory that holds events is the last part of the file: the parts before a cut can be read. */
-START_TEST(of_a_file_that_was_cut_the_rest_is_there)
+START_TEST(the_rest_of_a_truncated_file_is_there)
 {
 	uint64_t all, before;
 	unsigned parts = 0;
@@ -162,7 +162,7 @@ START_TEST(of_a_file_that_was_cut_the_rest_is_there)
 }
 END_TEST
 
-START_TEST(what_is_no_backing_file_is_told)
+START_TEST(a_file_that_is_no_backing_file_is_refused)
 {
 	struct recovery recovery;
 	int fd;
@@ -184,7 +184,7 @@ START_TEST(what_is_no_backing_file_is_told)
 END_TEST
 
 SUITE_MAIN("posix_trace_observe_file_np",
-	   of_a_damaged_file_there_is_a_whole_log_or_an_error,
+	   a_damaged_file_gives_a_whole_log_or_an_error,
 	   counts_that_cannot_be_are_left_out,
-	   of_a_file_that_was_cut_the_rest_is_there,
-	   what_is_no_backing_file_is_told)
+	   the_rest_of_a_truncated_file_is_there,
+	   a_file_that_is_no_backing_file_is_refused)

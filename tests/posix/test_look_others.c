@@ -22,7 +22,7 @@ static void assert_exits(pid_t child, int with)
 	ck_assert_int_eq(WEXITSTATUS(status), with);
 }
 
-START_TEST(another_process_is_seen_and_who_traces_it)
+START_TEST(another_process_and_its_controller_are_seen)
 {
 	struct puppet puppet = puppet_start();
 	trace_id_t trid = stream_attach(puppet.pid, &(struct wish){ .name = "mine" });
@@ -71,7 +71,7 @@ static pid_t trace_in_child(pid_t target, int *life)
 }
 
 /* An observer opens and closes files on which it and others have locks. */
-START_TEST(looking_takes_nothing_from_anybody)
+START_TEST(looking_removes_no_event)
 {
 	struct puppet puppet = puppet_start();
 	trace_id_t mine = stream_attach(puppet.pid, &(struct wish){ .name = "mine" });
@@ -106,7 +106,7 @@ START_TEST(looking_takes_nothing_from_anybody)
 }
 END_TEST
 
-START_TEST(who_inherited_a_stream_is_seen)
+START_TEST(processes_that_inherited_a_stream_are_seen)
 {
 	struct puppet puppet = puppet_start();
 	trace_id_t trid = stream_attach(puppet.pid,
@@ -179,7 +179,7 @@ START_TEST(a_process_that_does_not_know_the_library_waits)
 }
 END_TEST
 
-START_TEST(what_cannot_be_looked_at_is_told)
+START_TEST(processes_that_cannot_be_examined_are_reported)
 {
 	pid_t child = fork();
 	int status, calls = 0;
@@ -250,7 +250,8 @@ START_TEST(a_process_may_look_at_itself_alone)
 }
 END_TEST
 
-SUITE_MAIN("posix_trace_observe_np: other processes", another_process_is_seen_and_who_traces_it,
-	   looking_takes_nothing_from_anybody, who_inherited_a_stream_is_seen,
-	   a_process_that_does_not_know_the_library_waits, what_cannot_be_looked_at_is_told,
+SUITE_MAIN("posix_trace_observe_np: other processes", another_process_and_its_controller_are_seen,
+	   looking_removes_no_event, processes_that_inherited_a_stream_are_seen,
+	   a_process_that_does_not_know_the_library_waits,
+	   processes_that_cannot_be_examined_are_reported,
 	   others_may_not_look, a_process_may_look_at_itself_alone)

@@ -88,7 +88,7 @@ END_TEST
  * For all positions at which the dynamic linker put them. If the file cannot be known, none is
  * reported.
  */
-START_TEST(of_plugins_between_two_looks_nothing_wrong_is_told)
+START_TEST(plugins_between_two_scans_cause_no_wrong_answer)
 {
 	trace_event_id_t id = type_of("a");
 	struct posix_trace_mapping_np mapping;
@@ -160,7 +160,7 @@ static Suite *build(void)
 	return suite;
 #endif
 	tcase_add_loop_test(tc, a_plugin_that_came_and_went_is_found_at_its_time, 0, 3);
-	tcase_add_test(tc, of_plugins_between_two_looks_nothing_wrong_is_told);
+	tcase_add_test(tc, plugins_between_two_scans_cause_no_wrong_answer);
 	tcase_add_test(tc, a_plugin_that_stays_is_found_from_its_first_event_on);
 	return suite;
 }

@@ -101,7 +101,7 @@ START_TEST(a_child_that_ended_had_what_its_parent_had)
 END_TEST
 
 /* The child waits until it is traced, and lives until its parent has seen everything. */
-START_TEST(of_another_process_it_is_told_too)
+START_TEST(it_is_reported_for_another_process_too)
 {
 	int fd = log_file();
 	struct side side = part();
@@ -143,7 +143,7 @@ END_TEST
  * No other process scans while the plugins are loaded: the process itself reports when they were
  * loaded and unloaded.
  */
-START_TEST(what_another_process_tells_needs_no_look)
+START_TEST(reports_of_another_process_need_no_scan)
 {
 	int fd = log_file();
 	struct side side = part();
@@ -184,7 +184,7 @@ END_TEST
  * In one of the two runs, the last possible report is that the first plugin is loaded, and the
  * second is loaded then. In the other run the last report is that the first was unloaded.
  */
-START_TEST(what_could_not_be_told_makes_nothing_wrong_of_what_was)
+START_TEST(a_lost_report_makes_no_earlier_report_wrong)
 {
 	struct posix_trace_mapping_np mapping;
 	char path[PATH_MAX];
@@ -349,9 +349,9 @@ static Suite *build(void)
 	Suite *suite = support_suite("posix_trace_mapping_getnext_np: other processes", &tc);
 
 	tcase_add_test(tc, a_child_that_ended_had_what_its_parent_had);
-	tcase_add_test(tc, of_another_process_it_is_told_too);
-	tcase_add_test(tc, what_another_process_tells_needs_no_look);
-	tcase_add_loop_test(tc, what_could_not_be_told_makes_nothing_wrong_of_what_was, 0, 2);
+	tcase_add_test(tc, it_is_reported_for_another_process_too);
+	tcase_add_test(tc, reports_of_another_process_need_no_scan);
+	tcase_add_loop_test(tc, a_lost_report_makes_no_earlier_report_wrong, 0, 2);
 	tcase_add_loop_test(tc, a_child_ends_whatever_a_thread_of_its_parent_did_to_the_linker, 0,
 			    WAYS_TO_END);
 	tcase_add_loop_test(tc, a_target_that_executes_has_the_files_of_its_new_program, 0, 2);

@@ -71,7 +71,7 @@ static void forbid_membarrier(void)
 }
 
 /* GEN-02: calls of the library do not end the program. */
-START_TEST(it_is_not_called_where_the_environment_says_so)
+START_TEST(it_is_not_called_if_the_environment_forbids_it)
 {
 	pid_t child = fork();
 
@@ -87,4 +87,4 @@ START_TEST(it_is_not_called_where_the_environment_says_so)
 }
 END_TEST
 
-SUITE_MAIN("membarrier", it_is_not_called_where_the_environment_says_so)
+SUITE_MAIN("membarrier", it_is_not_called_if_the_environment_forbids_it)

@@ -37,7 +37,7 @@ static int try_open(int fd)
 }
 
 /* OPEN-02, GEN-05, GEN-09 */
-START_TEST(what_is_no_log_is_refused)
+START_TEST(a_file_that_is_no_log_is_refused)
 {
 	int fd = log_of(10), other, ends[2];
 	size_t len;
@@ -212,6 +212,7 @@ START_TEST(attributes_types_and_status_are_there_before_the_first_event)
 END_TEST
 
 SUITE_MAIN("posix_trace_open", an_opened_log_is_read_from_its_oldest_event_to_its_end,
-	   what_is_no_log_is_refused, a_log_can_be_open_many_times_each_with_its_own_position,
+	   a_file_that_is_no_log_is_refused,
+	   a_log_can_be_open_many_times_each_with_its_own_position,
 	   the_descriptor_stays_the_callers, a_childs_copy_of_the_identifier_is_invalid,
 	   attributes_types_and_status_are_there_before_the_first_event)

@@ -169,7 +169,7 @@ START_TEST(a_reader_waits_for_another_process)
 END_TEST
 
 /* CREATE-17 to CREATE-19, CREATE-25 */
-START_TEST(what_is_no_process_is_not_traced)
+START_TEST(an_invalid_process_is_not_traced)
 {
 	trace_id_t trid = 4711;
 	pid_t child = fork();
@@ -287,5 +287,5 @@ SUITE_MAIN("tracing another process",
 	   names_are_the_targets,
 	   streams_that_take_turns_leave_no_memory_behind,
 	   a_reader_waits_for_another_process,
-	   what_is_no_process_is_not_traced,
+	   an_invalid_process_is_not_traced,
 	   others_may_not_trace)

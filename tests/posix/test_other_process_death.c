@@ -10,7 +10,7 @@
 #include "support/stream.h"
 
 /* EXIT-05 */
-START_TEST(what_a_killed_target_recorded_can_be_read)
+START_TEST(events_of_a_killed_target_can_be_read)
 {
 	struct puppet puppet = puppet_start();
 	trace_id_t trid = stream_attach(puppet.pid, &(struct wish){ .size = 1 << 20 });
@@ -67,7 +67,7 @@ START_TEST(killed_controllers_leave_nothing_behind)
 END_TEST
 
 /* CREATE-17: it exists until its parent waits for it (CH-13) */
-START_TEST(what_has_ended_is_traced_in_vain)
+START_TEST(a_process_that_has_ended_records_nothing)
 {
 	trace_id_t trid, other = 4711;
 	pid_t child = fork();
@@ -88,7 +88,7 @@ END_TEST
 /*
  * EVENT-21, EXIT-05: it dies at any instruction; at most the event that it was recording is missing
  */
-START_TEST(a_target_that_is_killed_while_it_traces_harms_nobody)
+START_TEST(a_target_that_is_killed_while_it_traces_harms_no_process)
 {
 	for (int i = 0; i < 60; i++) {
 		struct puppet puppet = puppet_start();
@@ -150,7 +150,7 @@ START_TEST(waiting_goes_on_when_the_target_is_dead)
 END_TEST
 
 /* SIGCAN-05 */
-START_TEST(a_suspended_target_holds_nobody_up)
+START_TEST(a_suspended_target_delays_no_process)
 {
 	struct puppet puppet = puppet_start();
 	trace_id_t trid = stream_attach(puppet.pid, &(struct wish){ 0 }), other;
@@ -217,10 +217,10 @@ START_TEST(an_id_that_is_used_again_is_another_process)
 END_TEST
 
 SUITE_MAIN("tracing another process: death",
-	   what_a_killed_target_recorded_can_be_read,
+	   events_of_a_killed_target_can_be_read,
 	   killed_controllers_leave_nothing_behind,
-	   what_has_ended_is_traced_in_vain,
-	   a_target_that_is_killed_while_it_traces_harms_nobody,
+	   a_process_that_has_ended_records_nothing,
+	   a_target_that_is_killed_while_it_traces_harms_no_process,
 	   waiting_goes_on_when_the_target_is_dead,
-	   a_suspended_target_holds_nobody_up,
+	   a_suspended_target_delays_no_process,
 	   an_id_that_is_used_again_is_another_process)

@@ -53,7 +53,7 @@ START_TEST(a_payload_becomes_an_event)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_left_out_with_all_behind_it)
+START_TEST(items_that_do_not_fit_are_omitted_with_all_behind_them)
 {
 	struct posix_trace_payload_np payload;
 	char text[POSIX_TRACE_FIELDS_BYTES_NP];
@@ -129,5 +129,5 @@ START_TEST(typed_items_begin_with_a_function)
 END_TEST
 
 SUITE_MAIN("posix_trace_payload_begin_np", functions_make_the_payload_that_the_macros_make,
-	   a_payload_becomes_an_event, what_does_not_fit_is_left_out_with_all_behind_it,
+	   a_payload_becomes_an_event, items_that_do_not_fit_are_omitted_with_all_behind_them,
 	   a_value_of_another_type_is_left_out, typed_items_begin_with_a_function)

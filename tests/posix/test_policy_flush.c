@@ -26,7 +26,7 @@ static struct posix_trace_ledger_np line_of(trace_id_t trid, trace_event_id_t id
 }
 
 /* SFLUSH-01, SFLUSH-02, SFLUSH-07 */
-START_TEST(what_is_old_is_flushed_although_nobody_asks_and_the_stream_is_not_full)
+START_TEST(old_events_are_flushed_although_the_stream_is_not_full)
 {
 	int fd = log_file();
 	trace_id_t trid = LOGGED_STARTED(fd, .size = STREAM_BYTES);
@@ -174,7 +174,7 @@ static const struct seen *next_mark(const struct history *history, size_t *i)
 }
 
 /* SFLUSH-04, SFLUSH-05, SFLUSH-06, UFULL-10 */
-START_TEST(the_log_tells_of_the_gap_by_stop_overflow_resume_start)
+START_TEST(the_log_reports_the_gap_by_stop_overflow_resume_start)
 {
 	struct stuck stuck = get_stuck(10);
 	const struct seen *stop_mark, *overflow, *resume, *start_mark;
@@ -340,11 +340,11 @@ START_TEST(an_until_full_stream_is_never_flushed_by_itself)
 END_TEST
 
 SUITE_MAIN("stream-full policy FLUSH",
-	   what_is_old_is_flushed_although_nobody_asks_and_the_stream_is_not_full,
+	   old_events_are_flushed_although_the_stream_is_not_full,
 	   a_stream_that_fills_slowly_enough_never_stops,
 	   an_idle_stream_is_not_flushed_again_and_again,
 	   a_stream_that_fills_during_its_flush_stops_and_is_seen_flushing,
-	   the_log_tells_of_the_gap_by_stop_overflow_resume_start,
+	   the_log_reports_the_gap_by_stop_overflow_resume_start,
 	   shut_down_while_stopped_the_log_ends_in_overflow_only,
 	   stop_cancels_the_restart_and_start_arms_it_again,
 	   a_loop_stream_is_never_flushed_by_itself,

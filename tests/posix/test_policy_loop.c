@@ -33,7 +33,7 @@ static void assert_gapless(const struct history *history, size_t index, int last
 }
 
 /* SLOOP-01, SLOOP-02, SLOOP-03, SLOOP-04, SLOOP-05, SLOOP-06, SLOOP-07, SLOOP-08 */
-START_TEST(the_oldest_events_give_way_and_the_reader_is_told)
+START_TEST(the_oldest_events_are_overwritten_and_the_reader_gets_a_report)
 {
 	trace_event_id_t u = type_of("u");
 	trace_id_t trid = STREAM(.policy = POSIX_TRACE_LOOP, .size = 4000);
@@ -232,7 +232,7 @@ START_TEST(survivors_are_whole)
 END_TEST
 
 SUITE_MAIN("stream-full policy LOOP",
-	   the_oldest_events_give_way_and_the_reader_is_told,
+	   the_oldest_events_are_overwritten_and_the_reader_gets_a_report,
 	   a_reader_in_the_middle_sees_one_gap,
 	   each_gap_has_its_own_pair,
 	   a_reader_that_keeps_pace_loses_nothing,

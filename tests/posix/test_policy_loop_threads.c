@@ -72,7 +72,7 @@ static void *play(void *arg)
 /*
  * SLOOP-01, SLOOP-07, SLOOP-11, GETNEXT-02: exactly the last events of all threads together remain
  */
-START_TEST(what_stays_is_a_suffix_of_all_events)
+START_TEST(the_remaining_events_are_a_suffix)
 {
 	int overruns = 0;
 	struct history *history;
@@ -189,5 +189,5 @@ START_TEST(a_gap_is_where_the_marks_are_and_nowhere_else)
 END_TEST
 
 SUITE_MAIN("stream-full policy LOOP: threads",
-	   what_stays_is_a_suffix_of_all_events,
+	   the_remaining_events_are_a_suffix,
 	   a_gap_is_where_the_marks_are_and_nowhere_else)

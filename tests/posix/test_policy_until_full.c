@@ -34,7 +34,7 @@ static int assert_cycle(const struct history *history, int first)
 }
 
 /* UFULL-01, UFULL-02, UFULL-03, UFULL-04, UFULL-13 */
-START_TEST(the_stream_stops_by_itself_and_keeps_what_it_has)
+START_TEST(the_stream_stops_by_itself_and_keeps_its_events)
 {
 	trace_event_id_t u = type_of("u");
 	trace_id_t trid = UNTIL_FULL(.size = 4000);
@@ -237,7 +237,7 @@ static void *read_until_the_last(void *unused)
 }
 
 /* UFULL-16, UFULL-08 */
-START_TEST(a_waiting_reader_gets_what_follows_the_restart)
+START_TEST(a_waiting_reader_gets_the_events_after_the_restart)
 {
 	pthread_t thread;
 
@@ -341,12 +341,12 @@ START_TEST(cycles_of_many_threads_are_well_formed)
 END_TEST
 
 SUITE_MAIN("stream-full policy UNTIL_FULL",
-	   the_stream_stops_by_itself_and_keeps_what_it_has,
+	   the_stream_stops_by_itself_and_keeps_its_events,
 	   the_event_that_did_not_fit_is_an_overrun,
 	   losses_count_while_full_and_not_while_stopped,
 	   a_stream_read_empty_runs_again,
 	   the_start_of_a_restart_has_the_filter_in_force,
 	   half_of_the_size_read_is_enough,
 	   a_cleared_stream_waits_for_a_start,
-	   a_waiting_reader_gets_what_follows_the_restart,
+	   a_waiting_reader_gets_the_events_after_the_restart,
 	   cycles_of_many_threads_are_well_formed)

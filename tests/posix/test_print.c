@@ -118,7 +118,7 @@ START_TEST(bytes_cannot_hurt_a_terminal)
 }
 END_TEST
 
-START_TEST(a_text_is_cut_to_the_room_and_its_length_is_told)
+START_TEST(a_text_is_cut_to_the_room_and_its_length_is_returned)
 {
 	struct posix_trace_schema_np schema;
 	struct posix_trace_value_np value;
@@ -247,5 +247,5 @@ END_TEST
 
 SUITE_MAIN("posix_trace_event_print_np", values_have_the_text_of_their_type,
 	   hostile_messages_are_bounded,
-	   bytes_cannot_hurt_a_terminal, a_text_is_cut_to_the_room_and_its_length_is_told,
+	   bytes_cannot_hurt_a_terminal, a_text_is_cut_to_the_room_and_its_length_is_returned,
 	   an_event_is_printed_by_its_schema, an_event_of_a_log_is_printed)

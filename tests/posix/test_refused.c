@@ -124,7 +124,7 @@ static void go_on(int go, int done)
 }
 
 /* The target has no memory for its writers. */
-START_TEST(what_a_target_has_no_memory_to_record_is_counted)
+START_TEST(events_that_a_target_has_no_memory_for_are_counted)
 {
 	struct posix_trace_ledger_np ledger;
 	trace_event_id_t other;
@@ -286,7 +286,7 @@ static Suite *build(void)
 	Suite *suite = support_suite("inherited, and refused", &tc);
 
 	tcase_add_test(tc, a_child_records_where_the_parent_had_room_to);
-	tcase_add_test(tc, what_a_target_has_no_memory_to_record_is_counted);
+	tcase_add_test(tc, events_that_a_target_has_no_memory_for_are_counted);
 	tcase_add_loop_test(
 		tc, where_a_call_is_refused_events_are_recorded_or_counted_or_there_is_no_stream, 0,
 		(int)(sizeof(refusals) / sizeof(refusals[0])));

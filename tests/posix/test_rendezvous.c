@@ -49,7 +49,7 @@ START_TEST(a_silent_target_hands_its_streams_on)
 END_TEST
 
 /* SPAWN-02 */
-START_TEST(a_silent_target_hands_on_what_is_inherited_only)
+START_TEST(a_silent_target_hands_on_inherited_streams_only)
 {
 	struct puppet puppet = puppet_start();
 	trace_id_t trid, alone;
@@ -226,7 +226,7 @@ START_TEST(a_target_is_rid_of_a_dead_creator_in_the_end)
 END_TEST
 
 /* EXEC-06: and if the program that it executes does not know the library */
-START_TEST(streams_of_who_executes_a_plain_program_are_shut_down)
+START_TEST(streams_of_a_process_that_executes_a_plain_program_are_shut_down)
 {
 	int ready[2];
 	pid_t creator;
@@ -268,10 +268,10 @@ END_TEST
 
 SUITE_MAIN("programs that find who traces them",
 	   a_silent_target_hands_its_streams_on,
-	   a_silent_target_hands_on_what_is_inherited_only,
+	   a_silent_target_hands_on_inherited_streams_only,
 	   programs_of_a_target_that_does_not_know_the_library_are_traced,
 	   a_stream_is_found_when_the_first_controller_has_gone,
 	   controllers_come_and_go,
 	   a_child_that_is_traced_itself_goes_on_being_traced,
 	   a_target_is_rid_of_a_dead_creator_in_the_end,
-	   streams_of_who_executes_a_plain_program_are_shut_down)
+	   streams_of_a_process_that_executes_a_plain_program_are_shut_down)

@@ -183,7 +183,7 @@ static bool begin(enum rights rights)
 }
 
 /* EXEC-08 */
-START_TEST(a_privileged_program_is_not_traced_into_what_it_inherits)
+START_TEST(a_privileged_program_is_not_traced_into_inherited_streams)
 {
 	struct secure_report report;
 	trace_event_id_t u;
@@ -205,7 +205,7 @@ START_TEST(a_privileged_program_is_not_traced_into_what_it_inherits)
 END_TEST
 
 /* EXEC-08: it does not record into a stream that waits for it either */
-START_TEST(a_privileged_program_does_not_look_for_who_traces_it)
+START_TEST(a_privileged_program_does_not_look_for_its_controller)
 {
 	struct secure_report report;
 	trace_attr_t attr;
@@ -229,7 +229,7 @@ START_TEST(a_privileged_program_does_not_look_for_who_traces_it)
 END_TEST
 
 /* EXEC-08 */
-START_TEST(a_privileged_program_takes_no_orders_from_the_environment)
+START_TEST(a_privileged_program_ignores_the_environment)
 {
 	struct secure_report report;
 	struct run run;
@@ -248,10 +248,10 @@ static Suite *suite(void)
 	Suite *s = support_suite("privileged programs", &tc);
 
 	tcase_add_unchecked_fixture(tc, make_folder, remove_folder);
-	tcase_add_loop_test(tc, a_privileged_program_is_not_traced_into_what_it_inherits, 0,
+	tcase_add_loop_test(tc, a_privileged_program_is_not_traced_into_inherited_streams, 0,
 			    RIGHTS);
-	tcase_add_loop_test(tc, a_privileged_program_does_not_look_for_who_traces_it, 0, RIGHTS);
-	tcase_add_loop_test(tc, a_privileged_program_takes_no_orders_from_the_environment, 0,
+	tcase_add_loop_test(tc, a_privileged_program_does_not_look_for_its_controller, 0, RIGHTS);
+	tcase_add_loop_test(tc, a_privileged_program_ignores_the_environment, 0,
 			    RIGHTS);
 	return s;
 }

@@ -5,7 +5,7 @@
 
 #include "support/numbers.h"
 
-START_TEST(what_is_unread_is_in_the_log)
+START_TEST(unread_events_are_in_the_log)
 {
 	trace_event_id_t n = type_of("n");
 	trace_id_t trid = STARTED(.policy = POSIX_TRACE_UNTIL_FULL);
@@ -22,7 +22,7 @@ START_TEST(what_is_unread_is_in_the_log)
 }
 END_TEST
 
-START_TEST(what_was_read_is_not_in_it)
+START_TEST(read_events_are_not_in_it)
 {
 	trace_event_id_t n = type_of("n");
 	trace_id_t trid = STARTED(.policy = POSIX_TRACE_UNTIL_FULL);
@@ -43,7 +43,7 @@ START_TEST(what_was_read_is_not_in_it)
 }
 END_TEST
 
-START_TEST(it_says_of_the_stream_what_the_stream_says)
+START_TEST(it_reports_the_status_of_the_stream)
 {
 	trace_id_t trid = STARTED(.policy = POSIX_TRACE_LOOP, .size = 30000, .max_data = 77,
 				  .name = "a name"), log;
@@ -111,7 +111,7 @@ static void *write_many(void *arg)
 	return NULL;
 }
 
-START_TEST(of_an_overwritten_stream_the_youngest_part_is_in_it)
+START_TEST(the_youngest_part_of_an_overwritten_stream_is_in_it)
 {
 	trace_event_id_t n = type_of("n");
 	trace_id_t trid = STARTED(.policy = POSIX_TRACE_LOOP, .size = 8192);
@@ -197,7 +197,7 @@ START_TEST(an_empty_stream_makes_an_empty_log)
 END_TEST
 
 /* Events in the stream's own log are no longer in the stream. */
-START_TEST(of_a_stream_with_log_what_is_not_flushed_is_in_it)
+START_TEST(the_unflushed_events_of_a_stream_with_log_are_in_it)
 {
 	trace_event_id_t n = type_of("n");
 	int own = log_file(), fd;
@@ -236,7 +236,7 @@ static void refuse(void *arg, const struct posix_trace_stream_np *stream)
 	close(fd);
 }
 
-START_TEST(what_cannot_be_copied_is_refused)
+START_TEST(streams_that_cannot_be_copied_are_refused)
 {
 	trace_id_t trid = STREAM();
 
@@ -246,13 +246,13 @@ START_TEST(what_cannot_be_copied_is_refused)
 END_TEST
 
 SUITE_MAIN("posix_trace_snapshot_np",
-	   what_is_unread_is_in_the_log,
-	   what_was_read_is_not_in_it,
-	   it_says_of_the_stream_what_the_stream_says,
+	   unread_events_are_in_the_log,
+	   read_events_are_not_in_it,
+	   it_reports_the_status_of_the_stream,
 	   times_are_those_that_a_reader_gets,
-	   of_an_overwritten_stream_the_youngest_part_is_in_it,
+	   the_youngest_part_of_an_overwritten_stream_is_in_it,
 	   a_full_stream_says_so,
 	   starts_and_stops_are_in_it,
 	   an_empty_stream_makes_an_empty_log,
-	   of_a_stream_with_log_what_is_not_flushed_is_in_it,
-	   what_cannot_be_copied_is_refused)
+	   the_unflushed_events_of_a_stream_with_log_are_in_it,
+	   streams_that_cannot_be_copied_are_refused)

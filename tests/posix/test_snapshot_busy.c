@@ -155,7 +155,7 @@ static bool read_some(trace_id_t trid, uint64_t *next)
 	return true;
 }
 
-START_TEST(who_reads_the_stream_misses_nothing)
+START_TEST(the_reader_of_the_stream_misses_no_event)
 {
 	trace_id_t trid = STARTED(.policy = POSIX_TRACE_UNTIL_FULL, .size = 1 << 20);
 	pid_t child = take_snapshots_in_child();
@@ -182,4 +182,4 @@ END_TEST
 SUITE_MAIN("posix_trace_snapshot_np: busy streams",
 	   a_busy_stream_of_another_process_has_no_hole,
 	   a_stopped_process_is_copied_too,
-	   who_reads_the_stream_misses_nothing)
+	   the_reader_of_the_stream_misses_no_event)

@@ -300,7 +300,7 @@ __attribute__((noinline, section("control_text"))) static int control_calls(trac
 }
 
 /* SYSEV-04, SYSEV-05, SYSEV-07, FILTER-05 */
-START_TEST(events_of_control_calls_tell_the_caller)
+START_TEST(events_of_control_calls_have_the_caller)
 {
 	struct timespec before, after;
 	struct history *history;
@@ -398,6 +398,6 @@ SUITE_MAIN("posix_trace_start",
 	   a_restart_continues_the_stream,
 	   nothing_is_recorded_after_stop_has_returned,
 	   every_user_event_lies_between_a_start_and_the_next_stop,
-	   events_of_control_calls_tell_the_caller,
+	   events_of_control_calls_have_the_caller,
 	   an_automatic_stop_and_start_have_no_author,
 	   overflow_and_resume_have_no_data_and_no_author)

@@ -40,7 +40,7 @@ START_TEST(the_status_follows_start_stop_and_room)
 END_TEST
 
 /* STATUS-04, STATUS-05, STATUS-06, STATUS-10 */
-START_TEST(overrun_is_told_once_per_loss_in_a_loop_stream)
+START_TEST(overrun_is_reported_once_per_loss_in_a_loop_stream)
 {
 	trace_event_id_t u = type_of("u");
 	trace_id_t trid = STARTED(.policy = POSIX_TRACE_LOOP, .size = 4000);
@@ -59,7 +59,7 @@ START_TEST(overrun_is_told_once_per_loss_in_a_loop_stream)
 END_TEST
 
 /* STATUS-04, STATUS-06, UFULL-06 */
-START_TEST(overrun_is_told_once_per_loss_in_an_until_full_stream)
+START_TEST(overrun_is_reported_once_per_loss_in_an_until_full_stream)
 {
 	trace_event_id_t u = type_of("u");
 	trace_id_t trid = STARTED(.policy = POSIX_TRACE_UNTIL_FULL, .size = 4000);
@@ -271,8 +271,8 @@ END_TEST
 
 SUITE_MAIN("posix_trace_get_attr",
 	   the_status_follows_start_stop_and_room,
-	   overrun_is_told_once_per_loss_in_a_loop_stream,
-	   overrun_is_told_once_per_loss_in_an_until_full_stream,
+	   overrun_is_reported_once_per_loss_in_a_loop_stream,
+	   overrun_is_reported_once_per_loss_in_an_until_full_stream,
 	   reading_the_status_resets_nothing_else,
 	   a_stream_without_log_has_no_log_status,
 	   a_failing_call_resets_nothing,

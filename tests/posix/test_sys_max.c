@@ -70,7 +70,7 @@ START_TEST(one_process_can_have_all_streams)
 END_TEST
 
 /* CREATE-13, EXIT-01, EXIT-03: by SIGKILL, exit() and _exit() */
-START_TEST(whoever_ends_leaves_his_places)
+START_TEST(a_process_that_ends_frees_its_places)
 {
 	for (int way = 0; way < 3; way++) {
 		struct miser miser[MISERS];
@@ -89,7 +89,7 @@ START_TEST(whoever_ends_leaves_his_places)
 END_TEST
 
 /* EXIT-01, EXIT-02: also a controller with more streams than can trace one process */
-START_TEST(whoever_exits_completes_all_his_logs)
+START_TEST(a_process_that_exits_completes_all_its_logs)
 {
 	enum { MORE = 16, LOGS = MISER_MAX + MORE };
 	struct miser miser = miser_start();
@@ -121,7 +121,7 @@ START_TEST(whoever_exits_completes_all_his_logs)
 END_TEST
 
 /* CREATE-13, EXEC-06 */
-START_TEST(whoever_executes_another_program_leaves_his_places)
+START_TEST(a_process_that_executes_a_program_frees_its_places)
 {
 	for (int way = 0; way < 2; way++) {
 		struct miser miser[MISERS], other;
@@ -310,9 +310,9 @@ static Suite *build(void)
 	tcase_add_checked_fixture(tc, folder_clear, NULL);
 	tcase_add_test(tc, streams_of_all_processes_count_together);
 	tcase_add_test(tc, one_process_can_have_all_streams);
-	tcase_add_test(tc, whoever_ends_leaves_his_places);
-	tcase_add_test(tc, whoever_exits_completes_all_his_logs);
-	tcase_add_test(tc, whoever_executes_another_program_leaves_his_places);
+	tcase_add_test(tc, a_process_that_ends_frees_its_places);
+	tcase_add_test(tc, a_process_that_exits_completes_all_its_logs);
+	tcase_add_test(tc, a_process_that_executes_a_program_frees_its_places);
 	tcase_add_test(tc, children_have_no_places_of_their_parents);
 	tcase_add_test(tc, a_creation_that_fails_takes_no_place);
 	tcase_add_test(tc, places_are_taken_again_when_the_program_closed_their_file);

@@ -92,7 +92,7 @@ START_TEST(where_the_user_may_not_write_each_process_counts_alone)
 }
 END_TEST
 
-START_TEST(what_is_no_file_in_the_folder_is_not_used)
+START_TEST(an_entry_that_is_no_file_is_not_used)
 {
 	char *file;
 
@@ -121,7 +121,7 @@ static Suite *build(void)
 	tcase_add_test(tc, without_a_folder_each_process_counts_alone);
 	tcase_add_test(tc, a_folder_that_is_not_the_users_alone_is_not_used);
 	tcase_add_test(tc, where_the_user_may_not_write_each_process_counts_alone);
-	tcase_add_test(tc, what_is_no_file_in_the_folder_is_not_used);
+	tcase_add_test(tc, an_entry_that_is_no_file_is_not_used);
 	return suite;
 }
 

@@ -132,7 +132,7 @@ START_TEST(the_log_has_its_schema)
 }
 END_TEST
 
-START_TEST(what_has_no_name_is_refused)
+START_TEST(types_without_a_name_are_refused)
 {
 	trace_id_t trid = STARTED();
 	trace_event_id_t a = type_of("a");
@@ -154,4 +154,4 @@ END_TEST
 
 SUITE_MAIN("trid_event", a_controller_adds_events_to_the_stream_of_another_process,
 	   a_suspended_stream_and_a_filter_refuse_it, a_full_stream_counts_it_as_lost,
-	   long_data_is_cut, the_log_has_its_schema, what_has_no_name_is_refused)
+	   long_data_is_cut, the_log_has_its_schema, types_without_a_name_are_refused)

@@ -104,7 +104,7 @@ START_TEST(null_is_a_buffer_for_0_bytes)
 END_TEST
 
 /* TRUNC-05 */
-START_TEST(what_a_truncated_read_leaves_is_gone)
+START_TEST(the_rest_of_a_truncated_read_is_lost)
 {
 	trace_event_id_t u = type_of("u");
 	trace_id_t trid = STARTED();
@@ -223,7 +223,7 @@ END_TEST
 SUITE_MAIN("truncation",
 	   the_reader_gets_the_smaller_of_data_and_room,
 	   null_is_a_buffer_for_0_bytes,
-	   what_a_truncated_read_leaves_is_gone,
+	   the_rest_of_a_truncated_read_is_lost,
 	   a_stream_for_0_bytes_of_data_records_events_without_data,
 	   the_maximum_is_for_user_data_only,
 	   a_system_event_is_cut_to_the_room,

@@ -52,7 +52,7 @@ static int plain_log(void)
 	return fd;
 }
 
-START_TEST(what_is_being_read_stays_what_it_is)
+START_TEST(a_chunk_that_is_being_read_stays)
 {
 	const uint32_t from = EVENTS / 4, to = EVENTS / 2;
 	struct timespec begin = { .tv_sec = 5 * ((time_t)from + 1) };
@@ -127,5 +127,5 @@ START_TEST(reading_ends_where_no_event_is_old_enough)
 END_TEST
 
 SUITE_MAIN("posix_trace_until_np",
-	   what_is_being_read_stays_what_it_is,
+	   a_chunk_that_is_being_read_stays,
 	   reading_ends_where_no_event_is_old_enough)

@@ -93,7 +93,7 @@ START_TEST(items_are_one_event_with_their_types_and_widths)
 END_TEST
 
 /* With a buffer of every size: only complete items, and no later item instead of a missing one. */
-START_TEST(what_has_no_room_in_the_stream_is_left_out_whole)
+START_TEST(items_without_room_in_the_stream_are_omitted_completely)
 {
 	static const unsigned char items[] = "\x05\1\0\0\0" "\x07" "abc\0" "\x08\3" "xyz" "\x01\7";
 	static const size_t ends[] = { 0, 5, 10, 15, 17 };
@@ -126,7 +126,7 @@ START_TEST(what_has_no_room_in_the_stream_is_left_out_whole)
 }
 END_TEST
 
-START_TEST(what_has_no_room_on_the_stack_is_left_out_whole)
+START_TEST(items_without_room_on_the_stack_are_omitted_completely)
 {
 	trace_event_id_t id = type_of("rkh.USR.long");
 	trace_id_t trid = STARTED(.max_data = 4096);
@@ -224,8 +224,8 @@ static Suite *build(void)
 	Suite *suite = support_suite("trace_user_np", &tc);
 
 	tcase_add_test(tc, items_are_one_event_with_their_types_and_widths);
-	tcase_add_loop_test(tc, what_has_no_room_in_the_stream_is_left_out_whole, 1, 20);
-	tcase_add_test(tc, what_has_no_room_on_the_stack_is_left_out_whole);
+	tcase_add_loop_test(tc, items_without_room_in_the_stream_are_omitted_completely, 1, 20);
+	tcase_add_test(tc, items_without_room_on_the_stack_are_omitted_completely);
 	tcase_add_test(tc, a_handler_between_two_items_has_an_event_of_its_own);
 	tcase_add_test(tc, without_a_stream_nothing_is_evaluated);
 	tcase_add_test(tc, numbers_of_other_types_add_nothing);

@@ -48,7 +48,7 @@ START_TEST(a_descriptor_that_cannot_be_written_gives_ebadf)
 END_TEST
 
 /* WITHLOG-03, WITHLOG-04, CREATE-25 */
-START_TEST(what_cannot_seek_is_refused_for_loop_and_until_full)
+START_TEST(unseekable_files_are_refused_for_loop_and_until_full)
 {
 	int ends[2], sockets[2], null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -323,7 +323,7 @@ START_TEST(writing_and_reading_a_log_mark_the_files_times)
 END_TEST
 
 SUITE_MAIN("posix_trace_create_withlog, files", a_descriptor_that_cannot_be_written_gives_ebadf,
-	   what_cannot_seek_is_refused_for_loop_and_until_full,
+	   unseekable_files_are_refused_for_loop_and_until_full,
 	   a_log_captured_from_a_pipe_or_a_socket_opens, a_full_device_gives_enospc,
 	   a_write_only_descriptor_suffices_for_every_policy,
 	   creation_keeps_preallocated_space,

@@ -22,7 +22,7 @@ static struct etw_record at(uint32_t kernel, uint32_t user)
 	};
 }
 
-START_TEST(cpu_cost_is_what_both_times_grew_by)
+START_TEST(cpu_cost_is_the_increase_of_both_times)
 {
 	struct etw_record a = at(100, 50), b = at(110, 65), other = at(110, 65), no = at(110, 65);
 	uint64_t cost;
@@ -181,7 +181,7 @@ START_TEST(a_long_name_ends_in_its_checksum)
 }
 END_TEST
 
-START_TEST(a_message_has_what_its_options_say)
+START_TEST(a_message_has_the_parts_of_its_options)
 {
 	unsigned char m[64] = { 48, 0, 0, 0x90, 7, 0, 0x2a, 0 };
 	struct etw_record r;
@@ -281,11 +281,11 @@ START_TEST(a_value_has_the_name_that_was_added_first)
 }
 END_TEST
 
-SUITE_MAIN("parts of ETW's decoder", cpu_cost_is_what_both_times_grew_by,
+SUITE_MAIN("parts of ETW's decoder", cpu_cost_is_the_increase_of_both_times,
 	   cpu_cost_of_a_private_session_is_in_cycles, times_are_exact_up_to_the_last_stamp,
 	   a_match_may_overlap_itself, two_matches_share_a_half_byte,
 	   a_match_before_the_beginning_is_refused, guids_are_stored_half_swapped,
 	   a_class_is_made_of_its_name, a_long_name_ends_in_its_checksum,
-	   a_message_has_what_its_options_say, utf8_is_well_formed_or_none,
+	   a_message_has_the_parts_of_its_options, utf8_is_well_formed_or_none,
 	   a_cut_divides_no_character, half_a_surrogate_is_no_character,
 	   a_value_has_the_name_that_was_added_first)

@@ -107,7 +107,7 @@ static void *describe_all(void *arg)
 	return NULL;
 }
 
-START_TEST(of_threads_that_race_one_text_wins_and_all_know_it)
+START_TEST(one_text_of_racing_threads_wins_and_all_know_it)
 {
 	pthread_t thread[THREADS];
 	char text[PTX_SCHEMA_BYTES], mine[40];
@@ -203,7 +203,7 @@ static struct ptx_object thing(uint32_t pid, uint64_t pointer, int64_t time_ns, 
 	return object;
 }
 
-START_TEST(what_holds_already_takes_no_place)
+START_TEST(a_name_that_is_valid_already_uses_no_cell)
 {
 	struct ptx_object a = thing(1, 10, 100, "a"), b = thing(1, 10, 200, "b"), got;
 
@@ -342,10 +342,10 @@ static Suite *suite(void)
 	tcase_add_test(tc, the_first_description_stays);
 	tcase_add_test(tc, only_named_types_of_the_program_have_one);
 	tcase_add_test(tc, texts_end_where_their_room_does);
-	tcase_add_test(tc, of_threads_that_race_one_text_wins_and_all_know_it);
+	tcase_add_test(tc, one_text_of_racing_threads_wins_and_all_know_it);
 	tcase_add_test(tc, a_child_has_the_texts_and_then_its_own);
 	tcase_add_loop_test(tc, lists_of_garbage_are_read_within_their_bounds, 0, 20);
-	tcase_add_test(tc, what_holds_already_takes_no_place);
+	tcase_add_test(tc, a_name_that_is_valid_already_uses_no_cell);
 	tcase_add_test(tc, things_end_where_their_room_does);
 	tcase_add_test(tc, a_cell_that_was_never_filled_is_passed_over);
 	tcase_add_test(tc, threads_fill_the_room_exactly);

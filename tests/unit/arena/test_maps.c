@@ -17,7 +17,7 @@ static struct ptx_mapping mapping_of(uint32_t pid, uint64_t start, const char *p
 	return mapping;
 }
 
-START_TEST(what_is_mapped_is_read_as_it_was_said)
+START_TEST(mappings_are_read_as_reported)
 {
 	struct ptx_maps *maps = calloc(1, sizeof *maps);
 	struct ptx_mapping said = mapping_of(5, 8192, "/lib/a"), got;
@@ -60,7 +60,7 @@ START_TEST(what_is_mapped_is_read_as_it_was_said)
 END_TEST
 
 /* Another process of the family may write any value there; a time after the last would overflow. */
-START_TEST(what_cannot_be_of_a_process_or_a_time_is_not_read)
+START_TEST(impossible_processes_and_times_are_not_read)
 {
 	static const int64_t times[] = { INT64_MIN, -1, 0, INT64_MAX };
 	struct ptx_maps *maps = calloc(1, sizeof *maps);
@@ -83,7 +83,7 @@ START_TEST(what_cannot_be_of_a_process_or_a_time_is_not_read)
 }
 END_TEST
 
-START_TEST(what_is_mapped_ends_where_its_room_does)
+START_TEST(mappings_end_at_the_limit_of_their_list)
 {
 	struct ptx_maps *maps = calloc(1, sizeof *maps);
 	struct ptx_mapping said = mapping_of(1, 4096, NULL), got;
@@ -118,6 +118,6 @@ START_TEST(what_is_mapped_ends_where_its_room_does)
 END_TEST
 
 SUITE_MAIN("arena: maps",
-	   what_is_mapped_is_read_as_it_was_said,
-	   what_cannot_be_of_a_process_or_a_time_is_not_read,
-	   what_is_mapped_ends_where_its_room_does)
+	   mappings_are_read_as_reported,
+	   impossible_processes_and_times_are_not_read,
+	   mappings_end_at_the_limit_of_their_list)

@@ -71,7 +71,7 @@ START_TEST(predefined_names_have_their_ids_and_take_no_place)
 }
 END_TEST
 
-START_TEST(names_of_every_length_and_of_equal_hash_are_told_apart)
+START_TEST(names_of_every_length_and_of_equal_hash_are_distinguished)
 {
 	/* FNV-1a computes the same hash for both names of a pair. */
 	static const char *const pairs[] = { "costarring", "liquid", "declinate", "macallums",
@@ -130,7 +130,7 @@ START_TEST(the_list_of_all_is_the_predefined_ones_and_then_by_age)
 }
 END_TEST
 
-START_TEST(what_is_no_type_has_no_name)
+START_TEST(an_invalid_type_has_no_name)
 {
 	static const unsigned types[] = { 0, 9, 62, PTX_TYPE_FIRST_USER + 1,
 					  PTX_TYPE_FIRST_USER + PTX_NAMES, 1023, 1024, UINT32_MAX };
@@ -247,7 +247,7 @@ static uint32_t cell_number(unsigned entry)
 	return (uint32_t)atomic_load(&names->entry[entry]) - 1;
 }
 
-START_TEST(cells_that_are_none_and_names_without_an_end_harm_nobody)
+START_TEST(invalid_cells_and_unterminated_names_do_no_harm)
 {
 	static const uint32_t numbers[] = { 0, PTX_NAME_CELLS + 1, 100000, UINT32_MAX };
 	char name[PTX_TYPE_NAME_BYTES];
@@ -306,14 +306,14 @@ static Suite *suite(void)
 
 	tcase_add_test(tc, a_name_has_one_id_and_an_id_its_name);
 	tcase_add_test(tc, predefined_names_have_their_ids_and_take_no_place);
-	tcase_add_test(tc, names_of_every_length_and_of_equal_hash_are_told_apart);
+	tcase_add_test(tc, names_of_every_length_and_of_equal_hash_are_distinguished);
 	tcase_add_test(tc, beyond_the_limit_every_new_name_is_the_unnamed_types);
 	tcase_add_test(tc, the_list_of_all_is_the_predefined_ones_and_then_by_age);
-	tcase_add_test(tc, what_is_no_type_has_no_name);
+	tcase_add_test(tc, an_invalid_type_has_no_name);
 	tcase_add_test(tc, threads_that_bring_the_same_names_agree_on_their_ids);
 	tcase_add_test(tc, threads_that_race_to_the_limit_fill_it_exactly);
 	tcase_add_test(tc, a_child_has_its_parents_names_and_then_its_own);
-	tcase_add_test(tc, cells_that_are_none_and_names_without_an_end_harm_nobody);
+	tcase_add_test(tc, invalid_cells_and_unterminated_names_do_no_harm);
 	tcase_add_loop_test(tc, a_table_of_garbage_is_read_within_its_bounds, 0, 20);
 	return s;
 }

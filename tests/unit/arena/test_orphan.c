@@ -140,7 +140,7 @@ END_TEST
  * The word is free, the bits are not: killed between both stores. A member must not inherit
  * anything because of that.
  */
-START_TEST(bits_that_nobody_stands_for_are_gone_once_their_place_is_claimed)
+START_TEST(bits_without_an_owner_are_cleared_when_their_place_is_claimed)
 {
 	uint64_t epoch = atomic_load(&ptx_own_control.word) >> 8, generation;
 	unsigned bit;
@@ -189,7 +189,7 @@ static void make_only(void)
 }
 
 /* CREATE-13: the memory is freed too, before and after the stream was attached */
-START_TEST(the_memory_of_the_dead_is_given_back_by_who_takes_their_place)
+START_TEST(the_memory_of_a_dead_creator_is_freed_by_the_next_claim)
 {
 	void (*const way[])(void) = { make_and_publish, make_only, make_and_publish };
 
@@ -212,7 +212,7 @@ START_TEST(the_memory_of_the_dead_is_given_back_by_who_takes_their_place)
 END_TEST
 
 /* SHUT-02: pages that a trace point has touched after the memory was freed */
-START_TEST(what_a_late_writer_touched_is_given_back_when_the_place_is_used_again)
+START_TEST(pages_of_a_late_writer_are_freed_when_the_place_is_used_again)
 {
 	uint64_t offset = atomic_load(&ptx_own_control.next_region), generation;
 	void *late, *memory;
@@ -249,9 +249,9 @@ static Suite *build(void)
 	tcase_add_test(tc, the_dead_are_buried_once);
 	tcase_add_test(tc, a_place_that_is_guarded_is_not_taken);
 	tcase_add_test(tc, a_creator_that_is_killed_while_it_counts_leaves_no_wrong_count);
-	tcase_add_test(tc, bits_that_nobody_stands_for_are_gone_once_their_place_is_claimed);
-	tcase_add_test(tc, the_memory_of_the_dead_is_given_back_by_who_takes_their_place);
-	tcase_add_test(tc, what_a_late_writer_touched_is_given_back_when_the_place_is_used_again);
+	tcase_add_test(tc, bits_without_an_owner_are_cleared_when_their_place_is_claimed);
+	tcase_add_test(tc, the_memory_of_a_dead_creator_is_freed_by_the_next_claim);
+	tcase_add_test(tc, pages_of_a_late_writer_are_freed_when_the_place_is_used_again);
 	return suite;
 }
 

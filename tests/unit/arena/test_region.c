@@ -61,7 +61,7 @@ static bool is_present(void *memory, size_t at, size_t bytes)
 	return pages_present((char *)memory + begin, end - begin) == (end - begin) / PAGE;
 }
 
-START_TEST(a_region_is_present_and_zero_and_what_comes_later_is_address_space)
+START_TEST(a_region_is_present_and_zero_and_its_rest_is_address_space)
 {
 	struct ptx_geometry geometry = plan(8192);
 	uint64_t offset;
@@ -156,7 +156,7 @@ START_TEST(memory_is_backed_by_page_wherever_it_begins)
 }
 END_TEST
 
-START_TEST(what_cannot_be_backed_is_told)
+START_TEST(memory_that_cannot_be_made_present_is_reported)
 {
 	void *memory = mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -218,7 +218,7 @@ START_TEST(without_the_arenas_descriptor_a_region_is_memory_of_its_own)
 }
 END_TEST
 
-START_TEST(nobody_can_cut_the_arena_short)
+START_TEST(the_arena_cannot_be_truncated)
 {
 	int fd;
 
@@ -266,15 +266,15 @@ static Suite *suite(void)
 	TCase *tc;
 	Suite *s = support_suite("arena: regions", &tc);
 
-	tcase_add_test(tc, a_region_is_present_and_zero_and_what_comes_later_is_address_space);
+	tcase_add_test(tc, a_region_is_present_and_zero_and_its_rest_is_address_space);
 	tcase_add_test(tc, regions_have_places_of_their_own_in_the_arena_and_none_is_used_twice);
 	tcase_add_test(tc, the_file_has_what_is_written_and_nothing_after_the_end_of_the_region);
 	tcase_add_test(tc, more_than_there_is_is_refused_at_once);
 	tcase_add_test(tc, memory_is_backed_by_page_wherever_it_begins);
-	tcase_add_test(tc, what_cannot_be_backed_is_told);
+	tcase_add_test(tc, memory_that_cannot_be_made_present_is_reported);
 	tcase_add_test(tc, a_region_destroyed_in_use_can_still_be_written_to);
 	tcase_add_loop_test(tc, without_the_arenas_descriptor_a_region_is_memory_of_its_own, 0, 2);
-	tcase_add_test(tc, nobody_can_cut_the_arena_short);
+	tcase_add_test(tc, the_arena_cannot_be_truncated);
 	tcase_add_test(tc, a_child_starts_as_a_process_that_never_traced_and_gets_an_arena);
 	return s;
 }

@@ -42,7 +42,7 @@ static uint32_t bit_by_bit(const uint8_t *bytes, size_t len)
 }
 
 /* The lanes are 128 and 1024 bytes long: every length around them, at every alignment. */
-START_TEST(every_length_and_alignment_gives_what_the_definition_gives)
+START_TEST(every_length_and_alignment_gives_the_sum_of_the_definition)
 {
 	uint8_t bytes[7000];
 	uint64_t random = 1;
@@ -86,7 +86,7 @@ static Suite *build(void)
 	Suite *suite = support_suite("crc32c", &tc);
 
 	tcase_add_loop_test(tc, known_checksums_come_out, 0, 2);
-	tcase_add_loop_test(tc, every_length_and_alignment_gives_what_the_definition_gives, 0, 2);
+	tcase_add_loop_test(tc, every_length_and_alignment_gives_the_sum_of_the_definition, 0, 2);
 	tcase_add_loop_test(tc, a_checksum_may_be_taken_in_parts, 0, 2);
 	return suite;
 }

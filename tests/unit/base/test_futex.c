@@ -16,7 +16,7 @@
 
 static _Atomic uint32_t word, done;
 
-START_TEST(who_finds_another_value_does_not_sleep)
+START_TEST(a_thread_that_finds_another_value_does_not_sleep)
 {
 	atomic_store(&word, 5);
 	FAILS(EAGAIN, ptx_futex_wait(&word, 4, NULL));
@@ -41,7 +41,7 @@ START_TEST(a_nap_ends_by_itself)
 }
 END_TEST
 
-START_TEST(no_moment_is_a_moment_and_errors_are_told)
+START_TEST(an_invalid_time_is_refused_and_errors_are_returned)
 {
 	struct timespec bad = { 0, PTX_NS_PER_S };
 
@@ -63,7 +63,7 @@ static void *sleep_on(void *errors)
 	return NULL;
 }
 
-START_TEST(all_who_sleep_are_woken)
+START_TEST(all_sleepers_are_woken)
 {
 	pthread_t threads[5];
 	void *bad;
@@ -147,11 +147,11 @@ static Suite *suite(void)
 	TCase *tc;
 	Suite *s = support_suite("base: futex", &tc);
 
-	tcase_add_test(tc, who_finds_another_value_does_not_sleep);
+	tcase_add_test(tc, a_thread_that_finds_another_value_does_not_sleep);
 	tcase_add_test(tc, a_moment_that_has_passed_ends_the_sleep);
 	tcase_add_test(tc, a_nap_ends_by_itself);
-	tcase_add_test(tc, no_moment_is_a_moment_and_errors_are_told);
-	tcase_add_loop_test(tc, all_who_sleep_are_woken, 0, 30);
+	tcase_add_test(tc, an_invalid_time_is_refused_and_errors_are_returned);
+	tcase_add_loop_test(tc, all_sleepers_are_woken, 0, 30);
 	tcase_add_test(tc, a_sleeper_in_another_process_is_woken);
 	tcase_add_test(tc, a_signal_interrupts_the_sleep);
 	return s;

@@ -64,7 +64,7 @@ static enum ptx_life life_of(pid_t pid)
 }
 
 /* By a pidfd; by /proc, where there is no pidfd; and by kill() alone. */
-START_TEST(living_dead_and_unknown_are_told_apart)
+START_TEST(living_dead_and_unknown_are_distinguished)
 {
 	pid_t living = a_child(false), zombie = a_child(true), gone = a_child(true);
 
@@ -83,7 +83,7 @@ START_TEST(living_dead_and_unknown_are_told_apart)
 }
 END_TEST
 
-START_TEST(without_a_descriptor_nobody_is_dead_who_has_an_id)
+START_TEST(without_a_descriptor_no_process_with_an_id_is_dead)
 {
 	pid_t living = a_child(false), zombie = a_child(true), gone = a_child(true);
 	struct rlimit old, none;
@@ -237,8 +237,8 @@ static Suite *build(void)
 	TCase *tc;
 	Suite *suite = support_suite("base: life", &tc);
 
-	tcase_add_loop_test(tc, living_dead_and_unknown_are_told_apart, 0, 3);
-	tcase_add_test(tc, without_a_descriptor_nobody_is_dead_who_has_an_id);
+	tcase_add_loop_test(tc, living_dead_and_unknown_are_distinguished, 0, 3);
+	tcase_add_test(tc, without_a_descriptor_no_process_with_an_id_is_dead);
 	tcase_add_test(tc, a_thread_is_one_of_its_process);
 	tcase_add_test(tc, an_identity_is_one_processes);
 	tcase_add_test(tc, an_id_that_means_another_process_by_now_is_a_dead_ones);

@@ -301,7 +301,7 @@ START_TEST(a_ledger_that_does_not_add_up_is_found)
 }
 END_TEST
 
-START_TEST(what_is_no_log_is_einval_and_says_why)
+START_TEST(a_file_that_is_no_log_is_einval_with_a_reason)
 {
 	struct posix_trace_check_np result;
 	struct seen seen = { 0 };
@@ -329,4 +329,4 @@ SUITE_MAIN("cursor check", a_changed_byte_is_found_in_every_part,
 	   a_record_that_breaks_a_rule_is_found,
 	   counts_and_times_of_a_block_are_compared_with_its_records,
 	   a_block_that_is_gone_is_missed, index_end_and_names_are_compared_with_the_blocks,
-	   a_ledger_that_does_not_add_up_is_found, what_is_no_log_is_einval_and_says_why)
+	   a_ledger_that_does_not_add_up_is_found, a_file_that_is_no_log_is_einval_with_a_reason)

@@ -176,7 +176,7 @@ START_TEST(a_schema_of_a_megabyte_is_not_read)
 }
 END_TEST
 
-START_TEST(of_two_schemas_of_a_type_the_first_counts)
+START_TEST(the_first_of_two_schemas_of_a_type_counts)
 {
 	struct entry entry = { .head = { 64, 5 }, .text = "u8 a" };
 	int fd = a_log_and(PTX_LOG_SCHEMAS, 1, &entry, sizeof(entry.head) + 8);
@@ -207,7 +207,7 @@ START_TEST(objects_that_are_none_do_not_count)
 }
 END_TEST
 
-START_TEST(of_very_many_objects_some_are_kept)
+START_TEST(some_of_very_many_objects_are_kept)
 {
 	enum { MANY = 100000 };
 	struct ptx_object *object = calloc(MANY, sizeof(*object));
@@ -291,7 +291,7 @@ END_TEST
  * The maximum number, all of one process and never unloaded; all have the same time, so that all
  * are compared.
  */
-START_TEST(of_very_many_mappings_some_are_kept)
+START_TEST(some_of_very_many_mappings_are_kept)
 {
 	enum { MANY = 100000 };
 	struct ptx_log_mapping *entry = calloc(MANY, sizeof(*entry));
@@ -349,12 +349,12 @@ static Suite *suite(void)
 	tcase_add_loop_test(tc, a_schema_that_is_none_leaves_its_type_opaque, 0,
 			    sizeof(entries) / sizeof(entries[0]));
 	tcase_add_test(tc, a_schema_of_a_megabyte_is_not_read);
-	tcase_add_test(tc, of_two_schemas_of_a_type_the_first_counts);
+	tcase_add_test(tc, the_first_of_two_schemas_of_a_type_counts);
 	tcase_add_loop_test(tc, objects_that_are_none_do_not_count, 0, 3);
-	tcase_add_test(tc, of_very_many_objects_some_are_kept);
+	tcase_add_test(tc, some_of_very_many_objects_are_kept);
 	tcase_add_loop_test(tc, a_mapping_that_is_none_does_not_count, 0,
 			    sizeof(mapped) / sizeof(mapped[0]));
-	tcase_add_test(tc, of_very_many_mappings_some_are_kept);
+	tcase_add_test(tc, some_of_very_many_mappings_are_kept);
 	tcase_add_test(tc, damage_is_seen_and_takes_its_block_alone);
 	return s;
 }

@@ -247,7 +247,7 @@ START_TEST(blocks_of_another_log_are_not_read)
 END_TEST
 
 /* OPEN-01, OPEN-02, OPEN-03 */
-START_TEST(what_is_no_log_or_another_machines_is_refused)
+START_TEST(no_log_and_a_log_of_another_machine_are_refused)
 {
 	static const struct {
 		size_t offset;
@@ -385,7 +385,7 @@ static Suite *build(void)
 	tcase_add_loop_test(tc, a_log_opens_when_its_writer_is_dead_and_not_before, 0, 3);
 	tcase_add_test(tc, a_salvaged_log_that_grows_is_read_on);
 	tcase_add_test(tc, blocks_of_another_log_are_not_read);
-	tcase_add_test(tc, what_is_no_log_or_another_machines_is_refused);
+	tcase_add_test(tc, no_log_and_a_log_of_another_machine_are_refused);
 	tcase_add_test(tc, unknown_blocks_and_longer_headers_are_read_over);
 	tcase_add_test(tc, a_log_opens_many_times_with_positions_of_their_own);
 	return suite;

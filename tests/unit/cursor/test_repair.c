@@ -163,7 +163,7 @@ static void fill(uint8_t *to, size_t len, unsigned how, uint64_t *random)
 }
 
 /* i is the kind; the older log and the cleared blocks are not read without the header either */
-START_TEST(of_a_header_magic_and_version_suffice)
+START_TEST(magic_and_version_of_a_header_suffice)
 {
 	struct log log = make(_i);
 	int fd = sample_file_of(log.bytes, log.size);
@@ -317,7 +317,7 @@ static Suite *build(void)
 	Suite *suite = support_suite("cursor mend", &tc);
 
 	tcase_add_loop_test(tc, no_changed_byte_of_the_header_costs_an_event, 0, KINDS);
-	tcase_add_loop_test(tc, of_a_header_magic_and_version_suffice, 0, KINDS);
+	tcase_add_loop_test(tc, magic_and_version_of_a_header_suffice, 0, KINDS);
 	tcase_add_loop_test(tc, with_a_damaged_block_beside_the_header_the_other_blocks_are_read,
 			    0, KINDS);
 	tcase_add_loop_test(tc, with_half_of_the_blocks_and_no_header_the_other_half_is_read, 0,

@@ -18,7 +18,7 @@ static void begin(int policy)
 }
 
 /* CLEAR-01, CLEAR-02, CLEAR-04 */
-START_TEST(what_was_there_is_cleared_and_what_comes_is_delivered)
+START_TEST(earlier_events_are_cleared_and_later_ones_are_delivered)
 {
 	begin(POSIX_TRACE_UNTIL_FULL);
 	writer_put_many(&one, 1, 10);
@@ -41,7 +41,7 @@ START_TEST(what_was_there_is_cleared_and_what_comes_is_delivered)
 END_TEST
 
 /* CLEAR-01: a processor's counter may be ahead of the clearer's, by more than its last chunk */
-START_TEST(what_was_there_is_cleared_though_its_time_is_later)
+START_TEST(earlier_events_are_cleared_though_their_time_is_later)
 {
 	const uint64_t records = 3 * POOL_RECORDS / 2;
 
@@ -85,7 +85,7 @@ uint32_t __wrap_ptx_ring_records(struct ptx_rings *rings, uint32_t ring)
 }
 
 /* CLEAR-01: otherwise a busy writer would delay a clear for ever */
-START_TEST(what_comes_after_a_clear_began_is_not_cleared)
+START_TEST(events_after_the_begin_of_a_clear_are_not_cleared)
 {
 	begin(POSIX_TRACE_UNTIL_FULL);
 	writer_put_many(&one, 1, 2);
@@ -112,7 +112,7 @@ static void resume(void)
 }
 
 /* CLEAR-01, CLEAR-02: otherwise the STOP would have no START */
-START_TEST(that_a_writer_finds_it_full_during_a_clear_is_not_told)
+START_TEST(a_full_stream_found_during_a_clear_is_not_reported)
 {
 	begin(POSIX_TRACE_UNTIL_FULL);
 	writer_put_many(&one, 1, 2);
@@ -133,7 +133,7 @@ START_TEST(that_a_writer_finds_it_full_during_a_clear_is_not_told)
 }
 END_TEST
 
-START_TEST(what_did_not_belong_to_the_stream_is_not_cleared_but_forgotten)
+START_TEST(events_outside_the_stream_are_not_counted_as_cleared)
 {
 	begin(POSIX_TRACE_UNTIL_FULL);
 	writer_put_many(&one, 1, 1);
@@ -151,7 +151,7 @@ START_TEST(what_did_not_belong_to_the_stream_is_not_cleared_but_forgotten)
 END_TEST
 
 /* CLEAR-01 */
-START_TEST(a_gap_is_not_told_after_a_clear)
+START_TEST(a_gap_is_not_reported_after_a_clear)
 {
 	begin(POSIX_TRACE_LOOP);
 	writer_put_many(&one, 1, 2 * CHUNKS * POOL_RECORDS);
@@ -182,7 +182,7 @@ enum ptx_claim __wrap_ptx_ring_take(struct ptx_reader *reader)
 }
 
 /* CLEAR-01: a writer that overwrites faster than the clearer reads, which then gives up */
-START_TEST(what_a_clear_did_not_come_to_is_cleared_too)
+START_TEST(events_that_a_clear_did_not_reach_are_cleared_too)
 {
 	const uint64_t records = (CHUNKS - 4) * POOL_RECORDS;
 
@@ -205,7 +205,7 @@ START_TEST(what_a_clear_did_not_come_to_is_cleared_too)
 END_TEST
 
 /* CLEAR-01: cleared events are not reported as overwritten either */
-START_TEST(no_gap_is_told_in_what_a_clear_did_not_come_to)
+START_TEST(no_gap_is_reported_in_events_that_a_clear_did_not_reach)
 {
 	unsigned told;
 
@@ -278,14 +278,14 @@ static Suite *suite(void)
 	TCase *tc;
 	Suite *s = support_suite("drain: clearing", &tc);
 
-	tcase_add_test(tc, what_was_there_is_cleared_and_what_comes_is_delivered);
-	tcase_add_test(tc, what_was_there_is_cleared_though_its_time_is_later);
-	tcase_add_test(tc, what_comes_after_a_clear_began_is_not_cleared);
-	tcase_add_test(tc, that_a_writer_finds_it_full_during_a_clear_is_not_told);
-	tcase_add_test(tc, what_did_not_belong_to_the_stream_is_not_cleared_but_forgotten);
-	tcase_add_test(tc, what_a_clear_did_not_come_to_is_cleared_too);
-	tcase_add_test(tc, no_gap_is_told_in_what_a_clear_did_not_come_to);
-	tcase_add_test(tc, a_gap_is_not_told_after_a_clear);
+	tcase_add_test(tc, earlier_events_are_cleared_and_later_ones_are_delivered);
+	tcase_add_test(tc, earlier_events_are_cleared_though_their_time_is_later);
+	tcase_add_test(tc, events_after_the_begin_of_a_clear_are_not_cleared);
+	tcase_add_test(tc, a_full_stream_found_during_a_clear_is_not_reported);
+	tcase_add_test(tc, events_outside_the_stream_are_not_counted_as_cleared);
+	tcase_add_test(tc, events_that_a_clear_did_not_reach_are_cleared_too);
+	tcase_add_test(tc, no_gap_is_reported_in_events_that_a_clear_did_not_reach);
+	tcase_add_test(tc, a_gap_is_not_reported_after_a_clear);
 	tcase_add_loop_test(tc, events_at_any_instruction_of_a_clear_are_cleared_or_delivered, 0,
 			    2);
 	return s;

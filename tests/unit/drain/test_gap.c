@@ -52,7 +52,7 @@ START_TEST(overflow_has_the_time_of_the_first_lost_and_resume_that_of_the_surviv
 END_TEST
 
 /* SLOOP-01: the delivered events are the youngest part, complete */
-START_TEST(what_is_older_than_what_was_overwritten_goes_too)
+START_TEST(events_older_than_overwritten_ones_are_dropped_too)
 {
 	begin();
 	writer_put_many(&two, 500, 2); /* in a chunk that is not overwritten */
@@ -75,7 +75,7 @@ END_TEST
 /*
  * SLOOP-01: of two events with the same time, one is overwritten; neither is younger than the gap
  */
-START_TEST(what_is_as_old_as_the_last_overwritten_goes_too)
+START_TEST(events_as_old_as_the_last_overwritten_are_dropped_too)
 {
 	begin();
 	writer_put_many(&one, 1, POOL_RECORDS);
@@ -93,7 +93,7 @@ START_TEST(what_is_as_old_as_the_last_overwritten_goes_too)
 }
 END_TEST
 
-START_TEST(one_gap_is_told_once_however_much_was_overwritten)
+START_TEST(one_gap_is_reported_once_for_any_number_of_events)
 {
 	begin();
 	writer_put_many(&one, 1, 50 * POOL_RECORDS);
@@ -105,7 +105,7 @@ START_TEST(one_gap_is_told_once_however_much_was_overwritten)
 }
 END_TEST
 
-START_TEST(each_gap_is_told_where_it_is)
+START_TEST(each_gap_is_reported_at_its_place)
 {
 	begin();
 	for (uint64_t i = 0; i < 5; i++) {
@@ -160,7 +160,7 @@ START_TEST(claimed_events_below_the_cut_are_lost_with_the_rest)
 }
 END_TEST
 
-START_TEST(marks_in_what_was_lost_are_not_told)
+START_TEST(marks_among_lost_events_are_not_reported)
 {
 	struct ptx_mark error = { .kind = PTX_MARK_ERROR, .error = 5 };
 
@@ -180,7 +180,7 @@ START_TEST(marks_in_what_was_lost_are_not_told)
 END_TEST
 
 /* It was stamped before the gap that was reported, and is published after it. */
-START_TEST(an_event_that_comes_late_and_is_older_than_the_cut_is_lost_and_told)
+START_TEST(a_late_event_older_than_the_cut_is_lost_and_reported)
 {
 	struct half half;
 
@@ -272,7 +272,7 @@ static void take_one(void *state)
  * SLOOP-05 to SLOOP-07: the reader is about to report a gap (0), is before the survivor (1), in the
  * chunk behind it (2), or at its end (3); a writer overwrites one chunk, three, or all.
  */
-START_TEST(overwriters_at_any_instruction_of_a_delivery_are_told_in_their_place)
+START_TEST(overwriting_at_any_instruction_of_a_delivery_is_reported_at_its_place)
 {
 	static const int bursts[] = { 1, POOL_RECORDS, 3 * POOL_RECORDS, 9 * POOL_RECORDS };
 	static const unsigned before[] = { 0, 2, 4, 5 };
@@ -360,7 +360,7 @@ static void assert_unattributed(const struct ptx_ledger *ledger, uint64_t events
 }
 
 /* A counter with a random value: no other line is reduced or increased. */
-START_TEST(overwritten_events_that_nobody_counted_are_unattributed)
+START_TEST(overwritten_events_that_were_not_counted_are_unattributed)
 {
 	struct ptx_ledger ledger, after;
 	_Atomic uint64_t *count;
@@ -424,20 +424,19 @@ static Suite *suite(void)
 	Suite *s = support_suite("drain: gaps", &tc);
 
 	tcase_add_test(tc, overflow_has_the_time_of_the_first_lost_and_resume_that_of_the_survivor);
-	tcase_add_test(tc, what_is_older_than_what_was_overwritten_goes_too);
-	tcase_add_test(tc, what_is_as_old_as_the_last_overwritten_goes_too);
-	tcase_add_test(tc, one_gap_is_told_once_however_much_was_overwritten);
-	tcase_add_test(tc, each_gap_is_told_where_it_is);
+	tcase_add_test(tc, events_older_than_overwritten_ones_are_dropped_too);
+	tcase_add_test(tc, events_as_old_as_the_last_overwritten_are_dropped_too);
+	tcase_add_test(tc, one_gap_is_reported_once_for_any_number_of_events);
+	tcase_add_test(tc, each_gap_is_reported_at_its_place);
 	tcase_add_test(tc, the_survivor_is_delivered_and_a_gap_behind_it_is_another);
 	tcase_add_test(tc, claimed_events_below_the_cut_are_lost_with_the_rest);
-	tcase_add_test(tc, marks_in_what_was_lost_are_not_told);
-	tcase_add_test(tc, an_event_that_comes_late_and_is_older_than_the_cut_is_lost_and_told);
+	tcase_add_test(tc, marks_among_lost_events_are_not_reported);
+	tcase_add_test(tc, a_late_event_older_than_the_cut_is_lost_and_reported);
 	tcase_add_test(tc, the_stream_is_no_longer_full_when_something_has_been_read);
-	tcase_add_test(tc, overwritten_events_that_nobody_counted_are_unattributed);
+	tcase_add_test(tc, overwritten_events_that_were_not_counted_are_unattributed);
 	tcase_add_loop_test(tc, a_loss_that_no_thread_has_is_of_no_known_thread, 0, 2);
-	tcase_add_loop_test(tc,
-			    overwriters_at_any_instruction_of_a_delivery_are_told_in_their_place, 0,
-			    16);
+	tcase_add_loop_test(
+		tc, overwriting_at_any_instruction_of_a_delivery_is_reported_at_its_place, 0, 16);
 	tcase_add_loop_test(tc, overwriters_at_any_instruction_leave_no_survivor_that_is_older, 0,
 			    2);
 	return s;

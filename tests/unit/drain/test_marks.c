@@ -25,7 +25,7 @@ static void begin_started(int policy)
 }
 
 /* EVENT-05, START-01, STOP-01 */
-START_TEST(what_was_stamped_while_the_stream_did_not_run_is_no_part_of_it)
+START_TEST(events_stamped_while_the_stream_did_not_run_are_no_members)
 {
 	begin(POSIX_TRACE_UNTIL_FULL);
 	writer_put_many(&one, 1, 2);
@@ -228,7 +228,7 @@ START_TEST(unread_events_of_a_stopped_stream_are_in_its_account)
 END_TEST
 
 /* UFULL-01, UFULL-03, UFULL-06 */
-START_TEST(a_full_stream_tells_its_stop_behind_its_last_event_and_loses_what_comes)
+START_TEST(a_full_stream_reports_its_stop_behind_its_last_event_and_loses_later_events)
 {
 	begin_started(POSIX_TRACE_UNTIL_FULL);
 	stage.drain->rings->geometry.useful = 1000; /* no free space */
@@ -253,7 +253,7 @@ END_TEST
  * UFULL-04: a writer that found the stream full had read the clock before events that have been
  * delivered since were stamped
  */
-START_TEST(a_full_stream_tells_its_stop_behind_what_was_delivered_before_it_was_noticed)
+START_TEST(a_full_stream_reports_its_stop_behind_events_delivered_before)
 {
 	uint64_t found_at;
 
@@ -375,7 +375,7 @@ START_TEST(under_the_policy_flush_overflow_and_resume_stand_with_the_pair)
 END_TEST
 
 /* SYSEV-01, SYSEV-02, SYSEV-07 */
-START_TEST(marks_are_told_in_their_order_among_the_events)
+START_TEST(marks_are_reported_in_their_order_among_the_events)
 {
 	begin_started(POSIX_TRACE_FLUSH);
 	writer_put_many(&one, 1, 1);
@@ -428,7 +428,7 @@ START_TEST(more_marks_than_there_was_room_for_keep_their_order)
 }
 END_TEST
 
-START_TEST(what_the_filter_keeps_out_is_not_told)
+START_TEST(filtered_marks_are_not_reported)
 {
 	begin_started(POSIX_TRACE_FLUSH);
 	atomic_store(&stage.pool->rings.region->admit[0],
@@ -461,7 +461,7 @@ static Suite *suite(void)
 	TCase *tc;
 	Suite *s = support_suite("drain: marks", &tc);
 
-	tcase_add_test(tc, what_was_stamped_while_the_stream_did_not_run_is_no_part_of_it);
+	tcase_add_test(tc, events_stamped_while_the_stream_did_not_run_are_no_members);
 	tcase_add_test(
 		tc,
 		an_event_stamped_before_the_stop_and_published_after_it_belongs_to_the_stream);
@@ -476,18 +476,19 @@ static Suite *suite(void)
 	tcase_add_loop_test(
 		tc, an_event_that_comes_late_with_the_very_time_of_a_mark_is_behind_it, 0, 2);
 	tcase_add_test(tc, unread_events_of_a_stopped_stream_are_in_its_account);
-	tcase_add_test(tc, a_full_stream_tells_its_stop_behind_its_last_event_and_loses_what_comes);
+	tcase_add_test(
+		tc, a_full_stream_reports_its_stop_behind_its_last_event_and_loses_later_events);
 	tcase_add_loop_test(
-		tc, a_full_stream_tells_its_stop_behind_what_was_delivered_before_it_was_noticed, 0,
+		tc, a_full_stream_reports_its_stop_behind_events_delivered_before, 0,
 		2);
 	tcase_add_test(tc, an_empty_stream_goes_on_and_says_so_before_the_next_event);
 	tcase_add_test(tc, a_stream_half_read_goes_on_and_the_pair_stands_in_the_gap);
 	tcase_add_test(tc, a_full_stream_that_was_stopped_by_call_does_not_go_on);
 	tcase_add_test(tc, under_the_policy_flush_overflow_and_resume_stand_with_the_pair);
-	tcase_add_test(tc, marks_are_told_in_their_order_among_the_events);
+	tcase_add_test(tc, marks_are_reported_in_their_order_among_the_events);
 	tcase_add_test(tc, a_moment_is_younger_than_all_that_was_delivered_or_marked);
 	tcase_add_test(tc, more_marks_than_there_was_room_for_keep_their_order);
-	tcase_add_test(tc, what_the_filter_keeps_out_is_not_told);
+	tcase_add_test(tc, filtered_marks_are_not_reported);
 	tcase_add_test(tc, a_system_event_of_another_ring_is_no_event);
 	return s;
 }

@@ -67,7 +67,7 @@ START_TEST(events_of_all_rings_come_in_the_order_of_their_times)
 END_TEST
 
 /* GETNEXT-02 */
-START_TEST(what_is_younger_than_a_writer_inside_its_window_waits_for_it)
+START_TEST(events_younger_than_a_writer_inside_its_window_wait_for_it)
 {
 	begin();
 	writer_enter(&one, 102, &half);
@@ -84,7 +84,7 @@ START_TEST(what_is_younger_than_a_writer_inside_its_window_waits_for_it)
 }
 END_TEST
 
-START_TEST(what_is_older_than_the_last_look_outside_of_its_window_need_not_wait)
+START_TEST(events_older_than_the_last_look_outside_a_window_need_not_wait)
 {
 	begin();
 	writer_put_many(&two, 202, 1);
@@ -100,7 +100,7 @@ START_TEST(what_is_older_than_the_last_look_outside_of_its_window_need_not_wait)
 END_TEST
 
 /* It was not observed outside at this head, but its chunk has the time at which it was opened. */
-START_TEST(a_writer_in_the_window_of_a_fresh_chunk_holds_back_what_is_younger_than_the_chunk)
+START_TEST(a_writer_in_the_window_of_a_new_chunk_holds_back_younger_events)
 {
 	struct writer three;
 
@@ -119,7 +119,7 @@ START_TEST(a_writer_in_the_window_of_a_fresh_chunk_holds_back_what_is_younger_th
 END_TEST
 
 /* Without that too: then no event younger than its last record. */
-START_TEST(a_writer_never_seen_outside_holds_back_what_is_younger_than_its_last_record)
+START_TEST(a_writer_never_seen_outside_holds_back_events_after_its_last_record)
 {
 	begin();
 	writer_put_many(&two, 202, 1);
@@ -141,7 +141,7 @@ END_TEST
  * Then a writer that is not observed inside may be there nevertheless, for the time that a store
  * needs to become visible.
  */
-START_TEST(without_a_barrier_what_is_younger_than_two_milliseconds_waits)
+START_TEST(without_a_barrier_events_younger_than_two_milliseconds_wait)
 {
 	begin();
 	no_barrier = true;
@@ -159,7 +159,7 @@ START_TEST(without_a_barrier_what_is_younger_than_two_milliseconds_waits)
 END_TEST
 
 /* TRY-03, TIMED-03: the suspended writer's own event is delivered once, later */
-START_TEST(who_must_not_wait_gets_what_is_complete_and_the_older_event_comes_late)
+START_TEST(a_reader_that_must_not_wait_gets_complete_events_and_an_older_one_late)
 {
 	begin();
 	no_barrier = _i;
@@ -186,7 +186,7 @@ END_TEST
  * An event published after the pass began may be younger than the events that other writers are
  * recording.
  */
-START_TEST(who_must_not_wait_gets_nothing_that_was_recorded_after_the_look)
+START_TEST(a_reader_that_must_not_wait_gets_no_event_after_the_look)
 {
 	struct half ahead;
 
@@ -205,7 +205,7 @@ START_TEST(who_must_not_wait_gets_nothing_that_was_recorded_after_the_look)
 END_TEST
 
 /* If no complete event was held back, the order is kept for the next events. */
-START_TEST(a_look_for_what_is_complete_that_finds_nothing_gives_up_no_order)
+START_TEST(a_search_for_complete_events_that_finds_none_keeps_the_order)
 {
 	struct half younger;
 
@@ -221,7 +221,7 @@ START_TEST(a_look_for_what_is_complete_that_finds_nothing_gives_up_no_order)
 END_TEST
 
 /* So the order need not be given up while writers run. */
-START_TEST(a_second_look_delivers_what_was_there_at_the_first_when_the_writer_has_advanced)
+START_TEST(a_second_look_delivers_events_of_the_first_if_the_writer_has_advanced)
 {
 	begin();
 	writer_enter(&one, 102, &half);
@@ -238,7 +238,7 @@ START_TEST(a_second_look_delivers_what_was_there_at_the_first_when_the_writer_ha
 END_TEST
 
 /* A stopped thread, a debugger: the order is given up, the event is not. */
-START_TEST(after_a_stall_nobody_waits_and_the_event_comes_late_and_says_so)
+START_TEST(after_a_stall_no_reader_waits_and_the_event_is_marked_late)
 {
 	begin();
 	writer_enter(&one, 102, &half);
@@ -425,22 +425,22 @@ static Suite *suite(void)
 	Suite *s = support_suite("drain: watermark", &tc);
 
 	tcase_add_test(tc, events_of_all_rings_come_in_the_order_of_their_times);
-	tcase_add_test(tc, what_is_younger_than_a_writer_inside_its_window_waits_for_it);
-	tcase_add_test(tc, what_is_older_than_the_last_look_outside_of_its_window_need_not_wait);
+	tcase_add_test(tc, events_younger_than_a_writer_inside_its_window_wait_for_it);
+	tcase_add_test(tc, events_older_than_the_last_look_outside_a_window_need_not_wait);
 	tcase_add_test(
 		tc,
-		a_writer_in_the_window_of_a_fresh_chunk_holds_back_what_is_younger_than_the_chunk);
+		a_writer_in_the_window_of_a_new_chunk_holds_back_younger_events);
 	tcase_add_test(
-		tc, a_writer_never_seen_outside_holds_back_what_is_younger_than_its_last_record);
-	tcase_add_test(tc, without_a_barrier_what_is_younger_than_two_milliseconds_waits);
+		tc, a_writer_never_seen_outside_holds_back_events_after_its_last_record);
+	tcase_add_test(tc, without_a_barrier_events_younger_than_two_milliseconds_wait);
 	tcase_add_loop_test(
-		tc, who_must_not_wait_gets_what_is_complete_and_the_older_event_comes_late, 0, 2);
-	tcase_add_test(tc, who_must_not_wait_gets_nothing_that_was_recorded_after_the_look);
-	tcase_add_test(tc, a_look_for_what_is_complete_that_finds_nothing_gives_up_no_order);
+		tc, a_reader_that_must_not_wait_gets_complete_events_and_an_older_one_late, 0, 2);
+	tcase_add_test(tc, a_reader_that_must_not_wait_gets_no_event_after_the_look);
+	tcase_add_test(tc, a_search_for_complete_events_that_finds_none_keeps_the_order);
 	tcase_add_test(
 		tc,
-		a_second_look_delivers_what_was_there_at_the_first_when_the_writer_has_advanced);
-	tcase_add_test(tc, after_a_stall_nobody_waits_and_the_event_comes_late_and_says_so);
+		a_second_look_delivers_events_of_the_first_if_the_writer_has_advanced);
+	tcase_add_test(tc, after_a_stall_no_reader_waits_and_the_event_is_marked_late);
 	tcase_add_test(tc, each_stall_is_waited_for_anew);
 	tcase_add_test(tc, a_window_left_by_a_jump_delays_once_and_then_no_more);
 	tcase_add_test(tc, a_thread_that_joins_while_a_writer_is_inside_is_merged_in_its_place);

@@ -71,7 +71,7 @@ static void expect_all_behind(unsigned events)
 	}
 }
 
-START_TEST(what_was_read_is_kept_until_it_is_settled)
+START_TEST(events_that_were_read_are_kept_until_they_are_settled)
 {
 	unsigned is_free;
 
@@ -93,7 +93,7 @@ START_TEST(what_was_read_is_kept_until_it_is_settled)
 }
 END_TEST
 
-START_TEST(a_writer_that_needs_what_is_kept_loses_and_goes_on_when_it_is_settled)
+START_TEST(a_writer_without_a_free_chunk_loses_and_continues_after_the_settlement)
 {
 	unsigned n = 0;
 
@@ -134,7 +134,7 @@ START_TEST(another_drain_goes_on_where_the_log_ends)
 }
 END_TEST
 
-START_TEST(where_it_goes_on_from_what_was_settled_it_gives_all_back)
+START_TEST(after_a_settlement_the_next_drain_frees_all_chunks)
 {
 	checkpoint_twice();
 	stage_resume(FIRST);
@@ -249,7 +249,7 @@ START_TEST(one_of_the_same_count_is_not_made_in_its_place)
 END_TEST
 
 /* Writes fail, and more events are added meanwhile: the events in the file are not forgotten. */
-START_TEST(failures_leave_the_one_of_what_the_file_has)
+START_TEST(failures_leave_the_checkpoint_of_the_file)
 {
 	checkpoint_twice();
 	for (unsigned n = SECOND; n < SECOND + 3; n++) {
@@ -261,7 +261,7 @@ START_TEST(failures_leave_the_one_of_what_the_file_has)
 }
 END_TEST
 
-START_TEST(what_the_dead_one_counted_as_lost_stays_lost)
+START_TEST(losses_counted_by_a_dead_reader_stay_lost)
 {
 	begin(POSIX_TRACE_UNTIL_FULL);
 	write_and_take(FIRST);
@@ -279,19 +279,19 @@ static Suite *suite(void)
 	TCase *tc;
 	Suite *s = support_suite("drain: checkpoints", &tc);
 
-	tcase_add_test(tc, what_was_read_is_kept_until_it_is_settled);
-	tcase_add_test(tc, a_writer_that_needs_what_is_kept_loses_and_goes_on_when_it_is_settled);
+	tcase_add_test(tc, events_that_were_read_are_kept_until_they_are_settled);
+	tcase_add_test(tc, a_writer_without_a_free_chunk_loses_and_continues_after_the_settlement);
 	tcase_add_test(tc, nothing_is_kept_of_a_loop_stream);
 	tcase_add_loop_test(tc, another_drain_goes_on_where_the_log_ends, 0, 2);
-	tcase_add_test(tc, where_it_goes_on_from_what_was_settled_it_gives_all_back);
+	tcase_add_test(tc, after_a_settlement_the_next_drain_frees_all_chunks);
 	tcase_add_test(tc, nothing_is_missing_where_not_even_the_first_write_was_made);
 	tcase_add_loop_test(tc, it_may_be_killed_too_before_it_has_read_anything, 0, 2);
 	tcase_add_loop_test(tc, a_checkpoint_made_again_leaves_the_other, 0, 2);
 	tcase_add_test(tc, one_that_is_half_written_leaves_the_other);
 	tcase_add_test(tc, one_that_is_half_written_is_not_taken);
 	tcase_add_test(tc, one_of_the_same_count_is_not_made_in_its_place);
-	tcase_add_test(tc, failures_leave_the_one_of_what_the_file_has);
-	tcase_add_test(tc, what_the_dead_one_counted_as_lost_stays_lost);
+	tcase_add_test(tc, failures_leave_the_checkpoint_of_the_file);
+	tcase_add_test(tc, losses_counted_by_a_dead_reader_stay_lost);
 	return s;
 }
 

@@ -22,7 +22,7 @@ static void begin(int policy)
  * noted marks would count the events in between as members. The first failure may be of a block
  * without events.
  */
-START_TEST(failures_leave_what_the_file_has_of_the_state)
+START_TEST(failures_leave_the_state_of_the_file)
 {
 	unsigned in_file;
 
@@ -56,7 +56,7 @@ END_TEST
  * The event was stamped before the STOP that the dead controller had delivered: its writer was
  * suspended meanwhile.
  */
-START_TEST(an_event_that_comes_late_to_who_goes_on_belongs_to_the_stream)
+START_TEST(a_late_event_after_a_takeover_belongs_to_the_stream)
 {
 	struct half half;
 	unsigned in_file;
@@ -83,7 +83,7 @@ END_TEST
 /*
  * UFULL-09: the dead controller had freed space, and had not reported yet that the stream restarted
  */
-START_TEST(a_restart_that_was_not_told_is_told)
+START_TEST(a_restart_that_was_not_reported_is_reported)
 {
 	unsigned n = 0, told, full, later = 0;
 
@@ -119,7 +119,7 @@ static void make_room(void *state)
  * UFULL-04, UFULL-09: or it was about to, at any instruction. Events written while the stream ran
  * again belong to it, and a start that did not happen is not reported.
  */
-START_TEST(a_restart_that_was_left_at_any_instruction_is_told_when_it_was_made)
+START_TEST(a_restart_interrupted_at_any_instruction_is_reported_if_it_was_made)
 {
 	unsigned n = 0, told;
 
@@ -152,7 +152,7 @@ START_TEST(a_restart_that_was_left_at_any_instruction_is_told_when_it_was_made)
 END_TEST
 
 /* UFULL-04: a stop that is in the log is not reported again, and one that was not reported is */
-START_TEST(a_stop_of_a_full_stream_is_told_once)
+START_TEST(a_stop_of_a_full_stream_is_reported_once)
 {
 	unsigned n = 0, told;
 
@@ -211,7 +211,7 @@ START_TEST(a_block_whose_writing_was_left_at_any_instruction_is_gone_on_from)
 END_TEST
 
 /* Events that a process calls and the stream does not record are in no account. */
-START_TEST(what_did_not_belong_to_the_stream_is_called_by_nobody_where_another_goes_on)
+START_TEST(events_outside_the_stream_are_not_called_after_a_takeover)
 {
 	static struct ptx_ledger ledger;
 	unsigned in_file;
@@ -240,7 +240,7 @@ END_TEST
  * CLEAR-01: events that a clear had not reached, because writers overwrote all the time, remain
  * cleared.
  */
-START_TEST(what_was_cleared_is_not_told_by_who_goes_on)
+START_TEST(cleared_events_are_not_reported_after_a_takeover)
 {
 	unsigned in_file;
 
@@ -265,15 +265,15 @@ static Suite *suite(void)
 	TCase *tc;
 	Suite *s = support_suite("drain: taking over", &tc);
 
-	tcase_add_loop_test(tc, failures_leave_what_the_file_has_of_the_state, 0, 2);
-	tcase_add_test(tc, an_event_that_comes_late_to_who_goes_on_belongs_to_the_stream);
-	tcase_add_test(tc, a_restart_that_was_not_told_is_told);
-	tcase_add_test(tc, a_restart_that_was_left_at_any_instruction_is_told_when_it_was_made);
-	tcase_add_loop_test(tc, a_stop_of_a_full_stream_is_told_once, 0, 2);
+	tcase_add_loop_test(tc, failures_leave_the_state_of_the_file, 0, 2);
+	tcase_add_test(tc, a_late_event_after_a_takeover_belongs_to_the_stream);
+	tcase_add_test(tc, a_restart_that_was_not_reported_is_reported);
+	tcase_add_test(tc, a_restart_interrupted_at_any_instruction_is_reported_if_it_was_made);
+	tcase_add_loop_test(tc, a_stop_of_a_full_stream_is_reported_once, 0, 2);
 	tcase_add_test(tc, a_block_whose_writing_was_left_at_any_instruction_is_gone_on_from);
 	tcase_add_test(tc,
-		       what_did_not_belong_to_the_stream_is_called_by_nobody_where_another_goes_on);
-	tcase_add_test(tc, what_was_cleared_is_not_told_by_who_goes_on);
+		       events_outside_the_stream_are_not_called_after_a_takeover);
+	tcase_add_test(tc, cleared_events_are_not_reported_after_a_takeover);
 	return s;
 }
 

@@ -200,7 +200,7 @@ static void keep(const char *name, const uint8_t *bytes, size_t size)
 }
 
 /* The format does not change by accident. LOG-12 */
-START_TEST(what_is_written_is_what_the_text_says)
+START_TEST(written_logs_equal_their_texts)
 {
 	int fd = sample_file();
 	size_t size, want_size;
@@ -291,7 +291,7 @@ static Suite *build(void)
 	TCase *tc;
 	Suite *suite = support_suite("log golden", &tc);
 
-	tcase_add_loop_test(tc, what_is_written_is_what_the_text_says, 0, 3);
+	tcase_add_loop_test(tc, written_logs_equal_their_texts, 0, 3);
 	tcase_add_loop_test(tc, the_logs_of_all_versions_are_read, 0, 9);
 	return suite;
 }

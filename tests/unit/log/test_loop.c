@@ -63,7 +63,7 @@ START_TEST(a_wrapped_log_holds_exactly_the_newest_events)
 END_TEST
 
 /* An event of half the limit and more between small ones. LOG-09, LOG-13 */
-START_TEST(large_events_push_out_what_they_need_and_no_more)
+START_TEST(large_events_overwrite_only_what_they_need)
 {
 	struct posix_trace_loginfo_np info;
 	struct ptx_stored *stored;
@@ -246,7 +246,7 @@ static Suite *build(void)
 	Suite *suite = support_suite("log loop", &tc);
 
 	tcase_add_loop_test(tc, a_wrapped_log_holds_exactly_the_newest_events, 0, 7);
-	tcase_add_test(tc, large_events_push_out_what_they_need_and_no_more);
+	tcase_add_test(tc, large_events_overwrite_only_what_they_need);
 	tcase_add_loop_test(tc, a_log_may_be_as_large_as_its_limit, 0, 2);
 	tcase_add_test(tc, the_file_does_not_grow_while_the_log_goes_round);
 	tcase_add_test(tc, a_torn_write_leaves_the_state_before_or_after_it);

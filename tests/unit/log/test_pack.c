@@ -136,7 +136,7 @@ START_TEST(as_many_shapes_as_there_can_be_come_back_and_more_stay_plain)
 END_TEST
 
 /* Many shapes appear again after others replaced them in the packer's memory. */
-START_TEST(shapes_that_were_forgotten_are_told_again)
+START_TEST(forgotten_shapes_are_written_again)
 {
 	uint64_t random = 3;
 
@@ -160,7 +160,7 @@ START_TEST(shapes_that_were_forgotten_are_told_again)
 }
 END_TEST
 
-START_TEST(what_does_not_get_smaller_stays_plain)
+START_TEST(blocks_that_do_not_get_smaller_stay_plain)
 {
 	struct pile pile;
 
@@ -304,7 +304,7 @@ END_TEST
 SUITE_MAIN("log pack", every_width_of_time_comes_back_forwards_and_backwards,
 	   data_of_every_length_and_every_flag_comes_back,
 	   as_many_shapes_as_there_can_be_come_back_and_more_stay_plain,
-	   shapes_that_were_forgotten_are_told_again, what_does_not_get_smaller_stays_plain,
+	   forgotten_shapes_are_written_again, blocks_that_do_not_get_smaller_stay_plain,
 	   five_hundred_random_blocks_come_back,
 	   blocks_of_a_sequence_are_packed_and_those_in_slots_are_not,
 	   a_record_longer_than_a_block_stays_plain)

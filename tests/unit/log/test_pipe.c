@@ -110,7 +110,7 @@ END_TEST
  * The next write continues where a write stops: no byte twice, none missing. i % 3 is the kind of
  * log, i / 3 is the seed of the places where writes stop. FLUSHF-11, clarification 9
  */
-START_TEST(wherever_writes_stop_a_log_continues_there)
+START_TEST(a_log_continues_where_a_write_stopped)
 {
 	static const uint32_t policies[] = { POSIX_TRACE_APPEND, POSIX_TRACE_LOOP,
 					     POSIX_TRACE_APPEND };
@@ -245,7 +245,7 @@ static Suite *build(void)
 
 	tcase_add_test(tc, a_log_through_a_pipe_is_the_log_in_a_file);
 	tcase_add_test(tc, a_full_socket_is_waited_for);
-	tcase_add_loop_test(tc, wherever_writes_stop_a_log_continues_there, 0, 24);
+	tcase_add_loop_test(tc, a_log_continues_where_a_write_stopped, 0, 24);
 	tcase_add_test(tc, a_pipe_that_takes_one_byte_at_a_time_gets_the_whole_log);
 	tcase_add_test(tc, clear_of_a_log_in_a_pipe_goes_on);
 	tcase_add_test(tc, clear_of_a_log_of_which_half_a_block_is_in_a_pipe_finishes_that_block);

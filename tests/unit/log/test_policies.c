@@ -21,7 +21,7 @@ START_TEST(append_keeps_every_event_in_order_and_ignores_the_limit)
 END_TEST
 
 /* LOG-10, OPEN-09 */
-START_TEST(a_log_tells_attributes_names_and_clock)
+START_TEST(a_log_has_attributes_names_and_clock)
 {
 	struct posix_trace_loginfo_np info;
 	struct ptx_log_facts want;
@@ -276,7 +276,7 @@ START_TEST(more_threads_than_a_block_can_name_begin_another_block)
 END_TEST
 
 /* WITHLOG-02, -03, -04, -06, -10, -11, clarification 5 */
-START_TEST(create_takes_what_the_policy_can_work_with_and_nothing_else)
+START_TEST(create_accepts_only_files_that_suit_the_policy)
 {
 	static const uint32_t policies[] = { POSIX_TRACE_APPEND, POSIX_TRACE_UNTIL_FULL,
 					     POSIX_TRACE_LOOP };
@@ -363,7 +363,7 @@ static Suite *build(void)
 	Suite *suite = support_suite("log policies", &tc);
 
 	tcase_add_test(tc, append_keeps_every_event_in_order_and_ignores_the_limit);
-	tcase_add_test(tc, a_log_tells_attributes_names_and_clock);
+	tcase_add_test(tc, a_log_has_attributes_names_and_clock);
 	tcase_add_test(tc, a_log_keeps_status_and_ledger_as_given);
 	tcase_add_test(tc, until_full_never_exceeds_its_limit_and_keeps_room_for_stop);
 	tcase_add_test(tc, clear_makes_a_full_log_usable_again);
@@ -374,7 +374,7 @@ static Suite *build(void)
 		0, 3);
 	tcase_add_test(tc, an_event_as_large_as_data_may_be_has_a_block_of_its_own);
 	tcase_add_test(tc, more_threads_than_a_block_can_name_begin_another_block);
-	tcase_add_test(tc, create_takes_what_the_policy_can_work_with_and_nothing_else);
+	tcase_add_test(tc, create_accepts_only_files_that_suit_the_policy);
 	tcase_add_test(tc, the_program_may_close_its_descriptor_or_set_flags_on_it);
 	return suite;
 }

@@ -29,7 +29,7 @@ START_TEST(a_log_goes_on_behind_the_last_event_that_was_written)
 }
 END_TEST
 
-START_TEST(who_goes_on_may_be_killed_too)
+START_TEST(the_resuming_process_may_be_killed_too)
 {
 	int fd = heir_killed(policies[_i], 50);
 	struct sample sample;
@@ -107,7 +107,7 @@ END_TEST
  * Killed while it completed the log; the resuming process is killed, too, in one of its first
  * writes.
  */
-START_TEST(what_is_left_of_an_end_is_no_fault_of_who_goes_on)
+START_TEST(the_rest_of_an_end_is_no_fault_of_a_resumed_log)
 {
 	int fd = heir_killed(POSIX_TRACE_APPEND, 400);
 	uint8_t *before, *after;
@@ -230,7 +230,7 @@ START_TEST(a_torn_block_beside_the_slots_leaves_no_fault)
 }
 END_TEST
 
-START_TEST(what_is_no_log_or_was_completed_is_left_alone)
+START_TEST(no_log_and_a_completed_log_are_not_changed)
 {
 	uint8_t *bytes, *now;
 	struct sample sample;
@@ -293,14 +293,14 @@ static Suite *build(void)
 	Suite *suite = support_suite("log: going on", &tc);
 
 	tcase_add_loop_test(tc, a_log_goes_on_behind_the_last_event_that_was_written, 0, 3);
-	tcase_add_loop_test(tc, who_goes_on_may_be_killed_too, 0, 3);
+	tcase_add_loop_test(tc, the_resuming_process_may_be_killed_too, 0, 3);
 	tcase_add_test(tc, a_torn_last_block_is_overwritten);
 	tcase_add_test(tc, a_last_block_with_a_hole_is_overwritten);
-	tcase_add_test(tc, what_is_left_of_an_end_is_no_fault_of_who_goes_on);
+	tcase_add_test(tc, the_rest_of_an_end_is_no_fault_of_a_resumed_log);
 	tcase_add_test(tc, a_block_of_no_type_that_is_known_is_skipped);
 	tcase_add_test(tc, a_torn_slot_leaves_the_state_before_it);
 	tcase_add_test(tc, a_torn_block_beside_the_slots_leaves_no_fault);
-	tcase_add_loop_test(tc, what_is_no_log_or_was_completed_is_left_alone, 0, 3);
+	tcase_add_loop_test(tc, no_log_and_a_completed_log_are_not_changed, 0, 3);
 	return suite;
 }
 

@@ -31,7 +31,7 @@ static void is_read(struct packed *packed, struct pile *pile)
 }
 
 /* Shapes that are equal or not used, and numbers longer than necessary, are no fault. */
-START_TEST(what_a_writer_of_ours_would_not_write_is_read_too)
+START_TEST(unusual_but_valid_blocks_are_read_too)
 {
 	struct hand *hand = hand_new();
 	struct pile pile = { 0 };
@@ -60,7 +60,7 @@ START_TEST(what_a_writer_of_ours_would_not_write_is_read_too)
 }
 END_TEST
 
-START_TEST(the_last_of_as_many_shapes_as_a_number_can_tell_is_read)
+START_TEST(the_last_of_the_greatest_number_of_shapes_is_read)
 {
 	struct hand *hand = hand_new();
 	struct pile pile = { 0 };
@@ -289,8 +289,8 @@ START_TEST(events_that_the_header_does_not_count_are_no_padding)
 END_TEST
 
 SUITE_MAIN("log unpack",
-	   what_a_writer_of_ours_would_not_write_is_read_too,
-	   the_last_of_as_many_shapes_as_a_number_can_tell_is_read,
+	   unusual_but_valid_blocks_are_read_too,
+	   the_last_of_the_greatest_number_of_shapes_is_read,
 	   events_that_take_least_and_make_most_are_read,
 	   a_header_that_is_not_that_of_its_payload_is_refused,
 	   a_payload_that_breaks_a_rule_is_refused,

@@ -165,7 +165,7 @@ static void find_it_and_compare(pid_t child)
 }
 
 /* CREATE-22: the arena made for it is open there, and is not in use by it yet */
-START_TEST(a_target_that_has_just_opened_what_waits_for_it_goes_on_and_takes_it)
+START_TEST(a_target_that_has_just_opened_the_waiting_arena_continues_and_uses_it)
 {
 	plan.first = BEFORE_ITS_ARENA;
 	plan.second = AT_THE_LINK;
@@ -213,7 +213,7 @@ static Suite *build(void)
 	Suite *suite = support_suite("arena: finding one another", &tc);
 
 	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, a_target_that_has_just_opened_what_waits_for_it_goes_on_and_takes_it);
+	tcase_add_test(tc, a_target_that_has_just_opened_the_waiting_arena_continues_and_uses_it);
 	tcase_add_test(tc, a_target_that_is_stopped_there_keeps_what_it_has);
 	tcase_add_test(tc, a_target_that_has_not_looked_for_links_yet_is_waited_for);
 	tcase_add_test(tc, a_target_may_look_for_links_as_late_as_it_likes);

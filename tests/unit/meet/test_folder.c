@@ -66,7 +66,7 @@ START_TEST(it_is_made_where_it_was_chosen_to_be)
 }
 END_TEST
 
-START_TEST(it_stays_what_the_environment_said_at_first)
+START_TEST(it_keeps_the_first_value_of_the_environment)
 {
 	setenv("POSIXTRACE_RUNTIME_DIR", "/nowhere", 1);
 	ck_assert(leads_to(ptx_folder_open(geteuid(), true), folder));
@@ -105,7 +105,7 @@ START_TEST(an_empty_choice_is_none)
 }
 END_TEST
 
-START_TEST(only_what_is_the_users_alone_is_used)
+START_TEST(only_a_folder_of_the_user_alone_is_used)
 {
 	ck_assert_int_eq(mkdir(folder, 0700), 0);
 	for (unsigned bit = 1; bit < 0100; bit <<= 1) {
@@ -125,7 +125,7 @@ START_TEST(only_what_is_the_users_alone_is_used)
 }
 END_TEST
 
-START_TEST(what_is_chosen_is_made_for_this_user_only)
+START_TEST(the_folder_is_created_for_this_user_only)
 {
 	ck_assert_int_eq(ptx_folder_open(geteuid() + 1, true), -1);
 	ck_assert_int_ne(access(folder, F_OK), 0);
@@ -162,11 +162,11 @@ static Suite *build(void)
 
 	tcase_add_checked_fixture(tc, set_up, tear_down);
 	tcase_add_test(tc, it_is_made_where_it_was_chosen_to_be);
-	tcase_add_test(tc, it_stays_what_the_environment_said_at_first);
+	tcase_add_test(tc, it_keeps_the_first_value_of_the_environment);
 	tcase_add_test(tc, a_path_that_cannot_be_used_is_a_folder_that_is_not_there);
 	tcase_add_test(tc, an_empty_choice_is_none);
-	tcase_add_test(tc, only_what_is_the_users_alone_is_used);
-	tcase_add_test(tc, what_is_chosen_is_made_for_this_user_only);
+	tcase_add_test(tc, only_a_folder_of_the_user_alone_is_used);
+	tcase_add_test(tc, the_folder_is_created_for_this_user_only);
 	tcase_add_test(tc, a_folder_in_it_is_made_and_goes_when_it_is_empty);
 	return suite;
 }

@@ -94,7 +94,7 @@ static void check_bounds(void)
 	}
 }
 
-START_TEST(what_is_no_arena_is_none)
+START_TEST(a_file_that_is_no_arena_is_refused)
 {
 	int plain = memfd_create("posix-trace", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	char path[40];
@@ -122,7 +122,7 @@ START_TEST(what_is_no_arena_is_none)
 }
 END_TEST
 
-START_TEST(what_was_given_back_is_seen_empty_and_stays_away)
+START_TEST(freed_memory_is_seen_empty_and_stays_absent)
 {
 	struct stat before, after;
 
@@ -266,7 +266,7 @@ static void check_told(void *arg, const struct posix_trace_stream_np *stream)
 					  PTX_TYPE_NAME_BYTES);
 }
 
-START_TEST(random_words_are_told_within_bounds)
+START_TEST(random_words_are_reported_within_bounds)
 {
 	unsigned told = 0;
 
@@ -292,7 +292,7 @@ static void *scribble_on(void *arg)
 	return arg;
 }
 
-START_TEST(words_that_change_meanwhile_harm_nobody)
+START_TEST(words_that_change_meanwhile_do_no_harm)
 {
 	pthread_t thread;
 
@@ -336,8 +336,8 @@ START_TEST(an_arena_of_ones_own_is_not_opened_again)
 }
 END_TEST
 
-SUITE_MAIN("arena: look", what_is_no_arena_is_none,
-	   what_was_given_back_is_seen_empty_and_stays_away,
+SUITE_MAIN("arena: look", a_file_that_is_no_arena_is_refused,
+	   freed_memory_is_seen_empty_and_stays_absent,
 	   a_region_that_cannot_be_there_is_not_looked_at, counts_and_links_are_bounded,
-	   random_words_are_told_within_bounds, words_that_change_meanwhile_harm_nobody,
+	   random_words_are_reported_within_bounds, words_that_change_meanwhile_do_no_harm,
 	   an_arena_of_ones_own_is_not_opened_again)

@@ -26,7 +26,7 @@ static bool is_mapped(void *region)
 }
 
 /* Without the barrier, a thread that has just entered is not visible, and has the pointer. */
-START_TEST(a_region_stays_until_it_is_certain_that_nobody_is_inside)
+START_TEST(a_region_stays_until_it_is_certain_that_no_thread_is_inside)
 {
 	trace_event_id_t u = type_of("u");
 	trace_id_t trid = STARTED();
@@ -50,4 +50,4 @@ START_TEST(a_region_stays_until_it_is_certain_that_nobody_is_inside)
 }
 END_TEST
 
-SUITE_MAIN("point: views", a_region_stays_until_it_is_certain_that_nobody_is_inside)
+SUITE_MAIN("point: views", a_region_stays_until_it_is_certain_that_no_thread_is_inside)

@@ -110,7 +110,7 @@ static void trace_from_a_new_thread(void)
 }
 
 /* GETNEXT-04: of this thread, of a new one, of the system */
-START_TEST(whoever_records_wakes_who_sleeps)
+START_TEST(any_writer_wakes_a_sleeper)
 {
 	void (*const ways[])(void) = { trace_it, trace_from_a_new_thread, start_it };
 	struct posix_trace_event_info info;
@@ -152,7 +152,7 @@ START_TEST(no_ticket_comes_twice)
 END_TEST
 
 /* It may have woken all by now; a thread that joined them would sleep on. */
-START_TEST(nobody_joins_those_who_are_being_woken)
+START_TEST(no_sleeper_joins_those_being_woken)
 {
 	begin();
 	asleep = trace_it;
@@ -165,7 +165,7 @@ START_TEST(nobody_joins_those_who_are_being_woken)
 END_TEST
 
 /* One call wakes all of them. */
-START_TEST(who_comes_to_a_sleeper_takes_its_ticket)
+START_TEST(a_second_sleeper_uses_the_same_ticket)
 {
 	begin();
 	asleep = trace_it;
@@ -217,7 +217,7 @@ START_TEST(an_event_behind_a_writer_that_was_killed_is_waited_for_by_the_clock)
 END_TEST
 
 /* UFULL-04, SFLUSH-02: the STOP of a full stream is an event, though the lost one is none */
-START_TEST(who_finds_the_stream_full_wakes_who_sleeps)
+START_TEST(a_writer_that_finds_the_stream_full_wakes_sleepers)
 {
 	_Atomic uint32_t *wish;
 	bool early = false, full = false;
@@ -245,12 +245,12 @@ static Suite *suite(void)
 	Suite *s = support_suite("posix: before a reader sleeps", &tc);
 
 	tcase_add_test(tc, an_event_that_comes_between_the_look_and_the_sleep_is_seen);
-	tcase_add_loop_test(tc, whoever_records_wakes_who_sleeps, 0, 3);
+	tcase_add_loop_test(tc, any_writer_wakes_a_sleeper, 0, 3);
 	tcase_add_test(tc, no_ticket_comes_twice);
-	tcase_add_test(tc, nobody_joins_those_who_are_being_woken);
-	tcase_add_test(tc, who_comes_to_a_sleeper_takes_its_ticket);
+	tcase_add_test(tc, no_sleeper_joins_those_being_woken);
+	tcase_add_test(tc, a_second_sleeper_uses_the_same_ticket);
 	tcase_add_test(tc, an_event_behind_a_writer_that_was_killed_is_waited_for_by_the_clock);
-	tcase_add_test(tc, who_finds_the_stream_full_wakes_who_sleeps);
+	tcase_add_test(tc, a_writer_that_finds_the_stream_full_wakes_sleepers);
 	return s;
 }
 

@@ -27,7 +27,7 @@ static size_t pack_wide(unsigned char *payload, size_t room)
 	return posix_trace_fields_pack_np(payload, room, args, sizeof(args) / sizeof(args[0]));
 }
 
-START_TEST(what_is_packed_is_what_is_read)
+START_TEST(packed_values_are_read_back)
 {
 	struct posix_trace_values_np values;
 	struct posix_trace_value_np v;
@@ -234,7 +234,7 @@ static Suite *suite(void)
 	TCase *tc;
 	Suite *s = support_suite("record: fields", &tc);
 
-	tcase_add_test(tc, what_is_packed_is_what_is_read);
+	tcase_add_test(tc, packed_values_are_read_back);
 	tcase_add_test(tc, a_payload_may_end_anywhere);
 	tcase_add_test(tc, strings_are_cut_so_that_the_fields_behind_them_fit);
 	tcase_add_test(tc, the_other_byte_order_is_read);

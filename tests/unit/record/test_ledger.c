@@ -100,7 +100,7 @@ START_TEST(all_events_without_a_thread_share_one_line)
 END_TEST
 
 /* For allocations that fail after any number of threads up to 40. */
-START_TEST(without_memory_events_go_to_the_line_of_nobody)
+START_TEST(without_memory_events_are_counted_in_the_line_of_no_process)
 {
 	uint32_t known = (uint32_t)_i;
 
@@ -119,7 +119,7 @@ START_TEST(without_memory_events_go_to_the_line_of_nobody)
 }
 END_TEST
 
-START_TEST(a_copy_has_room_for_nobody_too)
+START_TEST(a_copy_has_a_line_for_no_process_too)
 {
 	struct ptx_ledger copy;
 
@@ -154,8 +154,8 @@ static Suite *ledger_suite(void)
 	tcase_add_test(tc, each_thread_has_one_line_that_keeps_its_index);
 	tcase_add_test(tc, a_reused_thread_id_is_another_thread);
 	tcase_add_test(tc, all_events_without_a_thread_share_one_line);
-	tcase_add_loop_test(tc, without_memory_events_go_to_the_line_of_nobody, 0, 41);
-	tcase_add_loop_test(tc, a_copy_has_room_for_nobody_too, 0, 20);
+	tcase_add_loop_test(tc, without_memory_events_are_counted_in_the_line_of_no_process, 0, 41);
+	tcase_add_loop_test(tc, a_copy_has_a_line_for_no_process_too, 0, 20);
 	tcase_add_test(tc, the_sum_has_every_column_but_called);
 	return suite;
 }

@@ -118,7 +118,7 @@ START_TEST(a_child_that_was_seen_with_something_else_may_have_had_it_before)
 }
 END_TEST
 
-START_TEST(nothing_is_known_from_where_no_more_could_be_told)
+START_TEST(after_a_lost_report_no_mapping_is_known)
 {
 	file(1, 0x1000, 0x2000, 100, "first");
 	file(2, 0x1000, 0x2000, 300, "late");
@@ -178,5 +178,5 @@ SUITE_MAIN("record mapping", a_file_is_at_its_addresses_from_its_time_on,
 	   a_range_that_is_used_again_has_the_file_of_the_time,
 	   a_child_has_what_its_parent_had_until_it_executes,
 	   a_child_that_was_seen_with_something_else_may_have_had_it_before,
-	   nothing_is_known_from_where_no_more_could_be_told, descent_without_an_end_ends,
+	   after_a_lost_report_no_mapping_is_known, descent_without_an_end_ends,
 	   a_build_id_is_found_among_notes_and_only_a_whole_one)

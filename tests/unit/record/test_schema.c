@@ -102,7 +102,7 @@ START_TEST(a_schema_is_one)
 }
 END_TEST
 
-START_TEST(what_is_no_schema_is_refused_with_a_reason)
+START_TEST(an_invalid_schema_is_refused_with_a_reason)
 {
 	const char *why = ptx_schema_parse(bad[_i], &schema);
 
@@ -310,7 +310,7 @@ static Suite *suite(void)
 	Suite *s = support_suite("record: schema", &tc);
 
 	tcase_add_loop_test(tc, a_schema_is_one, 0, sizeof(good) / sizeof(good[0]));
-	tcase_add_loop_test(tc, what_is_no_schema_is_refused_with_a_reason, 0,
+	tcase_add_loop_test(tc, an_invalid_schema_is_refused_with_a_reason, 0,
 			    sizeof(bad) / sizeof(bad[0]));
 	tcase_add_test(tc, the_parts_of_a_schema_are_found);
 	tcase_add_test(tc, lists_of_names_serve_several_fields);

@@ -130,7 +130,7 @@ static void turn_two(void *state)
  * Otherwise they would write the same anchor, one of them into one that the other has marked as
  * complete.
  */
-START_TEST(of_two_writers_that_find_one_due_one_adds_it)
+START_TEST(one_of_two_writers_adds_an_anchor_that_is_due)
 {
 	begin();
 	steps_interrupt(turn, turn_two, &one);
@@ -145,4 +145,4 @@ END_TEST
 SUITE_MAIN("ring: anchors", an_anchor_is_added_when_one_is_due_and_no_sooner,
 	   a_region_that_is_not_calibrated_gets_no_anchors,
 	   at_any_instruction_the_newest_anchor_is_whole,
-	   of_two_writers_that_find_one_due_one_adds_it)
+	   one_of_two_writers_adds_an_anchor_that_is_due)

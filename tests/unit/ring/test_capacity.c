@@ -161,7 +161,7 @@ static void begin(unsigned seed, bool loop)
 }
 
 /* SIZE-10, UFULL-05 */
-START_TEST(nothing_is_lost_while_what_is_unread_fits)
+START_TEST(no_event_is_lost_while_the_unread_ones_fit)
 {
 	begin((unsigned)_i, false);
 	while (events < EVENTS) {
@@ -376,7 +376,7 @@ static Suite *suite(void)
 	TCase *tc;
 	Suite *s = support_suite("ring: capacity", &tc);
 
-	tcase_add_loop_test(tc, nothing_is_lost_while_what_is_unread_fits, 0, SEEDS);
+	tcase_add_loop_test(tc, no_event_is_lost_while_the_unread_ones_fit, 0, SEEDS);
 	tcase_add_loop_test(tc, a_loop_stream_keeps_the_youngest_events_that_fit, 0, SEEDS);
 	tcase_add_loop_test(tc, a_loop_stream_that_overwrites_rather_than_grow_keeps_them_too, 0,
 			     SEEDS);

@@ -138,7 +138,7 @@ static void do_something(struct ptx_chunk **chunk, uint32_t *ring, struct ptx_pl
 	}
 }
 
-START_TEST(whatever_stands_in_the_region_nobody_leaves_it)
+START_TEST(no_access_leaves_a_region_with_any_content)
 {
 	static const unsigned percents[] = { 1, 10, 50, 100 };
 	struct ptx_place place = { 0, 0 };
@@ -162,7 +162,7 @@ static Suite *suite(void)
 	TCase *tc;
 	Suite *s = support_suite("ring: garbage", &tc);
 
-	tcase_add_loop_test(tc, whatever_stands_in_the_region_nobody_leaves_it, 0, 32);
+	tcase_add_loop_test(tc, no_access_leaves_a_region_with_any_content, 0, 32);
 	return s;
 }
 

@@ -87,7 +87,7 @@ START_TEST(tickets_and_laps_go_over_their_ends)
 }
 END_TEST
 
-START_TEST(who_meets_a_hole_says_empty_until_it_is_filled)
+START_TEST(a_popper_that_meets_a_hole_reports_empty_until_it_is_filled)
 {
 	uint64_t ticket;
 
@@ -136,7 +136,7 @@ START_TEST(a_hole_is_passed_over_when_a_quarter_of_the_queue_waits_behind_it)
 END_TEST
 
 /* An entry of the previous lap is not an entry of this one. */
-START_TEST(what_stands_in_a_hole_from_the_lap_before_is_not_taken_for_a_hint)
+START_TEST(an_entry_of_the_previous_lap_is_no_hint)
 {
 	begin(0);
 	for (uint32_t i = 0; i < SIZE; i++)
@@ -213,10 +213,10 @@ static Suite *suite(void)
 
 	tcase_add_test(tc, hints_come_out_in_the_order_in_which_they_went_in);
 	tcase_add_loop_test(tc, tickets_and_laps_go_over_their_ends, 0, 4);
-	tcase_add_test(tc, who_meets_a_hole_says_empty_until_it_is_filled);
+	tcase_add_test(tc, a_popper_that_meets_a_hole_reports_empty_until_it_is_filled);
 	tcase_add_test(tc, a_hole_in_a_queue_that_does_not_grow_is_passed_over_at_once);
 	tcase_add_test(tc, a_hole_is_passed_over_when_a_quarter_of_the_queue_waits_behind_it);
-	tcase_add_test(tc, what_stands_in_a_hole_from_the_lap_before_is_not_taken_for_a_hint);
+	tcase_add_test(tc, an_entry_of_the_previous_lap_is_no_hint);
 	tcase_add_test(tc, an_entry_written_a_lap_late_costs_a_hint);
 	tcase_add_loop_test(tc, a_queue_that_ran_over_gives_its_youngest_hints, 0, 2);
 	tcase_add_loop_test(tc, a_queue_of_garbage_is_left_in_bounded_time, 0, 50);

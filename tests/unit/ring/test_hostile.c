@@ -124,7 +124,7 @@ START_TEST(an_identity_is_no_event)
 }
 END_TEST
 
-START_TEST(of_any_bytes_the_run_lies_within_them)
+START_TEST(the_run_lies_within_any_bytes)
 {
 	uint64_t state = 88172645463325252u;
 
@@ -238,7 +238,7 @@ START_TEST(links_that_lead_nowhere_or_in_a_circle_are_left)
 }
 END_TEST
 
-START_TEST(a_circle_of_chunks_is_left_by_who_only_looks)
+START_TEST(an_observer_leaves_a_circle_of_chunks)
 {
 	static unsigned char buffer[POOL_ROOM];
 	struct ptx_reader one = { .buffer = buffer };
@@ -293,11 +293,11 @@ static Suite *suite(void)
 	tcase_add_loop_test(tc, a_record_that_cannot_be_ends_the_run, 0,
 			    sizeof cases / sizeof cases[0]);
 	tcase_add_test(tc, an_identity_is_no_event);
-	tcase_add_test(tc, of_any_bytes_the_run_lies_within_them);
+	tcase_add_test(tc, the_run_lies_within_any_bytes);
 	tcase_add_loop_test(tc, a_head_beyond_the_chunk_is_cut_to_it, 0, 6);
 	tcase_add_loop_test(tc, a_writer_whose_head_was_moved_writes_inside_its_chunks, 0, 6);
 	tcase_add_loop_test(tc, links_that_lead_nowhere_or_in_a_circle_are_left, 0, 4);
-	tcase_add_test(tc, a_circle_of_chunks_is_left_by_who_only_looks);
+	tcase_add_test(tc, an_observer_leaves_a_circle_of_chunks);
 	tcase_add_test(tc, a_word_of_no_ring_keeps_the_writer_where_it_is);
 	tcase_add_test(tc, losses_of_no_slot_and_no_type_are_counted_somewhere_in_the_table);
 	return s;

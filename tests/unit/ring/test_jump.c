@@ -65,7 +65,7 @@ END_TEST
  * EXIT-01: if the writer is killed there, the events that it had recorded are known, and no record
  * appears twice
  */
-START_TEST(what_was_published_is_known_after_any_instruction_of_a_turn)
+START_TEST(published_records_are_known_after_any_instruction_of_a_turn)
 {
 	uint64_t published;
 
@@ -213,7 +213,7 @@ END_TEST
  * SLOOP-04: the reader has read the whole chunk, the part before the change of thread and the part
  * behind it.
  */
-START_TEST(what_was_read_of_a_chunk_is_not_counted_when_its_overwriting_is_mended)
+START_TEST(read_events_are_not_counted_when_overwriting_is_mended)
 {
 	begin(true, 1);
 	writer_end(&one);
@@ -298,7 +298,7 @@ static Suite *suite(void)
 	Suite *s = support_suite("ring: jumps", &tc);
 
 	tcase_add_test(tc, a_jump_out_of_any_instruction_of_a_turn_is_mended);
-	tcase_add_loop_test(tc, what_was_published_is_known_after_any_instruction_of_a_turn, 0, 2);
+	tcase_add_loop_test(tc, published_records_are_known_after_any_instruction_of_a_turn, 0, 2);
 	tcase_add_test(tc, a_jump_out_of_a_turn_into_a_chunk_that_was_read_loses_nothing);
 	tcase_add_test(tc, a_jump_out_of_any_instruction_of_an_overwriting_turn_is_mended);
 	tcase_add_test(tc, a_jump_out_of_any_instruction_of_an_overwriting_turn_costs_no_chunk);
@@ -307,7 +307,7 @@ static Suite *suite(void)
 	tcase_add_test(tc,
 		       others_that_overwrite_all_before_it_is_mended_leave_the_ring_its_chunk);
 	tcase_add_test(tc, a_chunk_given_up_after_it_was_overwritten_is_not_counted_again);
-	tcase_add_test(tc, what_was_read_of_a_chunk_is_not_counted_when_its_overwriting_is_mended);
+	tcase_add_test(tc, read_events_are_not_counted_when_overwriting_is_mended);
 	tcase_add_loop_test(
 		tc, a_jump_out_of_any_instruction_of_a_claim_costs_no_more_than_a_ring_and_a_chunk,
 		0, 2);

@@ -94,7 +94,7 @@ START_TEST(mending_again_changes_nothing)
 END_TEST
 
 /* The reader reads in the state that the jump left. */
-START_TEST(a_reader_is_not_confused_by_what_is_to_be_mended)
+START_TEST(a_reader_is_not_confused_by_a_ring_that_is_not_mended)
 {
 	begin(false, POOL_RECORDS);
 	turn_up_to((enum step)_i);
@@ -172,7 +172,7 @@ static Suite *suite(void)
 
 	tcase_add_loop_test(tc, a_turn_left_after_any_of_its_steps_is_mended, TAKEN, CLOSED + 1);
 	tcase_add_loop_test(tc, mending_again_changes_nothing, TAKEN, CLOSED + 1);
-	tcase_add_loop_test(tc, a_reader_is_not_confused_by_what_is_to_be_mended, TAKEN,
+	tcase_add_loop_test(tc, a_reader_is_not_confused_by_a_ring_that_is_not_mended, TAKEN,
 			    CLOSED + 1);
 	tcase_add_test(tc, mending_leaves_other_rings_alone);
 	tcase_add_test(tc, the_time_of_a_record_given_up_is_not_the_last_of_its_chunk);

@@ -35,7 +35,7 @@ static uint64_t time_of(uint32_t number, unsigned record)
 }
 
 /* SLOOP-01, SLOOP-04 */
-START_TEST(the_oldest_chunk_is_taken_and_told_with_its_first_and_its_last_time)
+START_TEST(the_oldest_chunk_is_overwritten_and_reported_with_both_times)
 {
 	uint32_t oldest;
 	uint64_t first, last;
@@ -79,7 +79,7 @@ START_TEST(a_chunk_claimed_whole_is_taken_and_nothing_is_lost)
 }
 END_TEST
 
-START_TEST(of_a_chunk_claimed_in_part_the_rest_is_lost)
+START_TEST(the_rest_of_a_partly_claimed_chunk_is_lost)
 {
 	uint32_t mine;
 
@@ -186,7 +186,7 @@ START_TEST(without_hints_the_chunk_with_the_oldest_last_time_is_found)
 END_TEST
 
 /* Checks each type and each thread, including the one that adopted the ring. */
-START_TEST(what_is_lost_is_counted_by_type_and_by_thread)
+START_TEST(losses_are_counted_by_type_and_by_thread)
 {
 	static const unsigned types[] = { 64, 72, 64, 80, 72, 64, 1023, 64 };
 	struct ptx_slot *slot;
@@ -240,14 +240,14 @@ static Suite *suite(void)
 	TCase *tc;
 	Suite *s = support_suite("ring: overwriting", &tc);
 
-	tcase_add_test(tc, the_oldest_chunk_is_taken_and_told_with_its_first_and_its_last_time);
+	tcase_add_test(tc, the_oldest_chunk_is_overwritten_and_reported_with_both_times);
 	tcase_add_test(tc, a_chunk_claimed_whole_is_taken_and_nothing_is_lost);
-	tcase_add_test(tc, of_a_chunk_claimed_in_part_the_rest_is_lost);
+	tcase_add_test(tc, the_rest_of_a_partly_claimed_chunk_is_lost);
 	tcase_add_test(tc, a_claim_after_the_exchange_fails_and_the_copy_is_worth_nothing);
 	tcase_add_test(tc, a_claim_before_the_exchange_succeeds_and_is_not_counted_as_lost);
 	tcase_add_test(tc, a_hint_about_a_chunk_that_is_another_by_now_is_passed_over);
 	tcase_add_test(tc, without_hints_the_chunk_with_the_oldest_last_time_is_found);
-	tcase_add_test(tc, what_is_lost_is_counted_by_type_and_by_thread);
+	tcase_add_test(tc, losses_are_counted_by_type_and_by_thread);
 	tcase_add_test(tc, losses_of_a_thread_whose_slot_was_given_on_go_to_slot_0);
 	return s;
 }

@@ -96,7 +96,7 @@ END_TEST
  * The threads share a stream that has room for two records: each may write one, and then it is
  * full.
  */
-START_TEST(each_thread_has_a_chunk_and_the_stream_what_it_promises)
+START_TEST(each_thread_has_a_chunk_and_the_stream_its_size)
 {
 	enum { THREADS = 20 };
 	size_t size = ptx_record_size(LARGE), written = 0, pages = 0;
@@ -119,7 +119,7 @@ START_TEST(each_thread_has_a_chunk_and_the_stream_what_it_promises)
 END_TEST
 
 /* Claimed events free their space, also in chunks that the reader has not freed. */
-START_TEST(what_was_read_is_no_longer_held)
+START_TEST(read_events_are_no_longer_held)
 {
 	static struct reader reader;
 	size_t size = ptx_record_size(LARGE);
@@ -165,7 +165,7 @@ END_TEST
  * Records of different sizes, some of which a reader reads. In any arrangement in the chunks, the
  * stream is never full while the unread events are less than it promises.
  */
-START_TEST(a_stream_is_not_full_before_it_holds_what_it_promises)
+START_TEST(a_stream_is_not_full_before_it_holds_its_size)
 {
 	static struct reader reader;
 	const size_t small = ptx_record_size(1000), middle = ptx_record_size(LARGE / 2);
@@ -274,10 +274,10 @@ static Suite *suite(void)
 	Suite *s = support_suite("ring: the pool", &tc);
 
 	tcase_add_test(tc, a_large_record_makes_its_own_memory_present_and_no_more);
-	tcase_add_test(tc, each_thread_has_a_chunk_and_the_stream_what_it_promises);
-	tcase_add_test(tc, what_was_read_is_no_longer_held);
+	tcase_add_test(tc, each_thread_has_a_chunk_and_the_stream_its_size);
+	tcase_add_test(tc, read_events_are_no_longer_held);
 	tcase_add_test(tc, a_loop_stream_without_memory_overwrites);
-	tcase_add_test(tc, a_stream_is_not_full_before_it_holds_what_it_promises);
+	tcase_add_test(tc, a_stream_is_not_full_before_it_holds_its_size);
 	tcase_add_test(tc, without_memory_a_record_is_lost_and_the_next_one_asks_again);
 	tcase_add_test(tc, a_chunk_that_was_used_before_is_present);
 	tcase_add_loop_test(tc, another_writer_adds_the_chunk_of_a_writer_that_was_killed, 0, 2);

@@ -17,7 +17,7 @@ static enum ptx_claim look(struct ptx_place *place, uint32_t *bytes)
 	return got;
 }
 
-START_TEST(a_ring_that_nobody_has_claimed_has_nothing)
+START_TEST(a_ring_that_was_never_claimed_is_empty)
 {
 	struct ptx_place place = { 0, 0 };
 	uint32_t bytes, before;
@@ -45,7 +45,7 @@ START_TEST(a_chunk_is_freed_when_it_is_closed_and_claimed_whole_and_the_reader_g
 }
 END_TEST
 
-START_TEST(what_comes_while_the_reader_stands_in_the_chunk_is_claimed_next)
+START_TEST(events_published_while_the_reader_is_in_the_chunk_are_claimed_next)
 {
 	begin(false, 1);
 	for (unsigned i = 2; i <= POOL_RECORDS; i++) {
@@ -77,7 +77,7 @@ START_TEST(looking_claims_nothing_and_frees_nothing)
 }
 END_TEST
 
-START_TEST(who_looks_at_a_chunk_that_is_taken_has_lost_its_place)
+START_TEST(a_reader_of_an_overwritten_chunk_has_lost_its_place)
 {
 	struct ptx_place place = { 0, 0 };
 	uint32_t bytes, before;
@@ -211,11 +211,11 @@ START_TEST(a_writer_whose_window_is_ahead_of_its_head_is_seen_inside)
 END_TEST
 
 SUITE_MAIN("ring: reading",
-	   a_ring_that_nobody_has_claimed_has_nothing,
+	   a_ring_that_was_never_claimed_is_empty,
 	   a_chunk_is_freed_when_it_is_closed_and_claimed_whole_and_the_reader_goes_on,
-	   what_comes_while_the_reader_stands_in_the_chunk_is_claimed_next,
+	   events_published_while_the_reader_is_in_the_chunk_are_claimed_next,
 	   looking_claims_nothing_and_frees_nothing,
-	   who_looks_at_a_chunk_that_is_taken_has_lost_its_place,
+	   a_reader_of_an_overwritten_chunk_has_lost_its_place,
 	   the_oldest_chunk_of_the_ring_is_found_and_how_many_came_before_it,
 	   a_reader_that_is_overrun_again_and_again_sees_the_rest_in_order,
 	   a_writer_is_seen_inside_its_window_and_outside_of_it,

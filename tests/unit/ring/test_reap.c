@@ -78,7 +78,7 @@ START_TEST(rings_and_slots_of_the_dead_are_let_go_and_no_others)
 }
 END_TEST
 
-START_TEST(where_nobody_died_nothing_changes)
+START_TEST(without_a_dead_process_nothing_changes)
 {
 	begin();
 	ck_assert(!ptx_ring_reap(&pool->rings, SELF, nobody_is_dead));
@@ -88,7 +88,7 @@ START_TEST(where_nobody_died_nothing_changes)
 END_TEST
 
 /* It does not check itself, nor the controller. */
-START_TEST(this_process_is_not_dead_whatever_is_said)
+START_TEST(this_process_is_never_dead)
 {
 	begin();
 	ck_assert(ptx_ring_reap(&pool->rings, DEAD, is_dead));
@@ -98,7 +98,7 @@ START_TEST(this_process_is_not_dead_whatever_is_said)
 }
 END_TEST
 
-START_TEST(idle_rings_are_nobodys)
+START_TEST(idle_rings_have_no_owner)
 {
 	begin();
 	ptx_ring_release(&pool->rings, dead.ring);
@@ -111,7 +111,7 @@ START_TEST(idle_rings_are_nobodys)
 END_TEST
 
 /* The successor writes behind the dead thread's records, which are read as that thread's. */
-START_TEST(what_the_dead_one_wrote_stays_and_others_write_behind_it)
+START_TEST(records_of_a_dead_thread_stay_and_others_write_behind_them)
 {
 	struct writer heir;
 
@@ -138,7 +138,7 @@ END_TEST
  * It died after its next chunk was acquired and before that was its current one: the chunk is
  * freed.
  */
-START_TEST(what_the_dead_one_was_about_is_finished)
+START_TEST(the_next_holder_completes_the_step_of_a_dead_thread)
 {
 	struct ptx_rings *rings;
 	unsigned is_free;
@@ -178,7 +178,7 @@ static bool others_are_quicker(uint32_t pid)
 	return is_dead(pid);
 }
 
-START_TEST(what_another_took_from_the_dead_meanwhile_is_not_taken_from_it)
+START_TEST(rings_that_another_acquired_meanwhile_stay_its_own)
 {
 	begin();
 	ck_assert(!ptx_ring_reap(&pool->rings, SELF, others_are_quicker));
@@ -212,7 +212,7 @@ START_TEST(a_slot_that_is_anothers_meanwhile_stays_with_it)
 END_TEST
 
 /* One check is enough for the rings of one process. */
-START_TEST(of_a_process_with_many_rings_all_are_let_go)
+START_TEST(all_rings_of_a_dead_process_are_released)
 {
 	static struct writer many[40];
 
@@ -255,10 +255,10 @@ START_TEST(a_living_process_is_asked_for_once_however_many_threads_it_has)
 END_TEST
 
 SUITE_MAIN("ring: the dead make room", rings_and_slots_of_the_dead_are_let_go_and_no_others,
-	   where_nobody_died_nothing_changes, this_process_is_not_dead_whatever_is_said,
-	   idle_rings_are_nobodys, what_the_dead_one_wrote_stays_and_others_write_behind_it,
-	   what_the_dead_one_was_about_is_finished,
-	   what_another_took_from_the_dead_meanwhile_is_not_taken_from_it,
+	   without_a_dead_process_nothing_changes, this_process_is_never_dead,
+	   idle_rings_have_no_owner, records_of_a_dead_thread_stay_and_others_write_behind_them,
+	   the_next_holder_completes_the_step_of_a_dead_thread,
+	   rings_that_another_acquired_meanwhile_stay_its_own,
 	   a_slot_that_is_anothers_meanwhile_stays_with_it,
-	   of_a_process_with_many_rings_all_are_let_go,
+	   all_rings_of_a_dead_process_are_released,
 	   a_living_process_is_asked_for_once_however_many_threads_it_has)

@@ -172,7 +172,7 @@ static bool refuse(void *memory, size_t bytes)
 }
 
 /* All initial chunks are in use, and there is no memory for another one. */
-START_TEST(a_further_ring_without_memory_is_told_as_such)
+START_TEST(a_further_ring_without_memory_is_reported_as_such)
 {
 	static struct writer writers[PTX_RINGS_BASE];
 	struct ptx_ident ident = { .tid = 9999 };
@@ -260,5 +260,5 @@ SUITE_MAIN("ring: slots and rings",
 	   eleven_hundred_threads_one_after_another_need_few_rings_and_lose_nothing,
 	   rings_are_numbered_to_their_limit_and_let_the_pool_grow,
 	   a_hole_among_the_idle_rings_is_no_reason_for_a_new_number,
-	   a_further_ring_without_memory_is_told_as_such,
+	   a_further_ring_without_memory_is_reported_as_such,
 	   threads_that_come_and_go_at_once_never_share_a_ring)

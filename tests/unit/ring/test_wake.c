@@ -45,7 +45,7 @@ START_TEST(a_ticket_is_odd_while_its_sleepers_are_woken_and_then_gone)
 }
 END_TEST
 
-START_TEST(where_nobody_sleeps_nobody_is_woken)
+START_TEST(without_a_sleeper_no_thread_is_woken)
 {
 	ptx_ring_wake(&region);
 	ck_assert_uint_eq(wakes, 0);
@@ -59,7 +59,7 @@ static void jump_away(void)
 }
 
 /* The waker may also have been killed there. */
-START_TEST(what_a_waker_left_undone_the_next_one_does)
+START_TEST(the_next_waker_completes_the_work_of_a_dead_one)
 {
 	atomic_store(&region.waiters, TICKET);
 	meanwhile = jump_away;
@@ -78,7 +78,7 @@ static void go_to_sleep_anew(void)
 	atomic_store(&region.waiters, NEXT);
 }
 
-START_TEST(who_went_to_sleep_meanwhile_is_not_forgotten)
+START_TEST(a_thread_that_fell_asleep_meanwhile_is_not_forgotten)
 {
 	atomic_store(&region.waiters, TICKET);
 	meanwhile = go_to_sleep_anew;
@@ -107,5 +107,5 @@ START_TEST(two_may_wake_at_once)
 END_TEST
 
 SUITE_MAIN("ring: wake-up", a_ticket_is_odd_while_its_sleepers_are_woken_and_then_gone,
-	   where_nobody_sleeps_nobody_is_woken, what_a_waker_left_undone_the_next_one_does,
-	   who_went_to_sleep_meanwhile_is_not_forgotten, two_may_wake_at_once)
+	   without_a_sleeper_no_thread_is_woken, the_next_waker_completes_the_work_of_a_dead_one,
+	   a_thread_that_fell_asleep_meanwhile_is_not_forgotten, two_may_wake_at_once)

@@ -47,7 +47,7 @@ START_TEST(a_record_is_not_seen_before_it_is_published)
 END_TEST
 
 /* EVENT-13: a handler that jumps away, a kill, a fork */
-START_TEST(a_record_given_up_leaves_nothing_and_the_next_takes_its_place)
+START_TEST(an_abandoned_record_leaves_nothing_and_the_next_has_its_place)
 {
 	struct pool *pool = pool_make(3, false);
 	struct writer writer;
@@ -195,7 +195,7 @@ START_TEST(generations_tickets_and_counts_go_over_their_ends)
 END_TEST
 
 /* EVENT-07: the following records are another thread's */
-START_TEST(who_adopts_a_ring_says_so_in_front_of_its_first_event)
+START_TEST(a_new_holder_of_a_ring_identifies_itself_before_its_first_event)
 {
 	struct pool *pool = pool_make(3, false);
 	struct writer one, two;
@@ -324,13 +324,13 @@ static Suite *suite(void)
 	Suite *s = support_suite("ring: writing", &tc);
 
 	tcase_add_test(tc, a_record_is_not_seen_before_it_is_published);
-	tcase_add_test(tc, a_record_given_up_leaves_nothing_and_the_next_takes_its_place);
+	tcase_add_test(tc, an_abandoned_record_leaves_nothing_and_the_next_has_its_place);
 	tcase_add_loop_test(tc, data_of_every_length_up_to_two_hundred_arrives_whole, 0, 201);
 	tcase_add_test(tc, a_full_chunk_turns_to_the_next_and_none_is_left_out);
 	tcase_add_test(tc, without_a_free_chunk_the_writer_stays_where_it_is);
 	tcase_add_loop_test(tc, a_free_chunk_without_a_hint_is_found, 0, 2);
 	tcase_add_test(tc, generations_tickets_and_counts_go_over_their_ends);
-	tcase_add_test(tc, who_adopts_a_ring_says_so_in_front_of_its_first_event);
+	tcase_add_test(tc, a_new_holder_of_a_ring_identifies_itself_before_its_first_event);
 	tcase_add_test(tc, an_identity_that_does_not_fit_goes_into_the_next_chunks_header);
 	tcase_add_test(tc, a_ring_whose_identity_finds_no_room_goes_back);
 	tcase_add_test(tc,
