@@ -384,7 +384,7 @@ static int make_room(struct ptx_taking *taking)
 	    ptx_ring_plan(attachment->stream_size, max_data_size, attachment->rings, &g) != 0 ||
 	    !ptx_image_holds(taking->image, attachment->offset, &g)) {
 		ptx_image_fault(taking->image, 0, 0,
-				"no stream can be of the size that it says it has");
+				"the stream's size is impossible");
 		return EINVAL;
 	}
 	taking->region = attachment->offset;
@@ -393,7 +393,7 @@ static int make_room(struct ptx_taking *taking)
 	/* The tables are copied as a whole. */
 	if (!spend(taking, g.chunks_at)) {
 		ptx_image_fault(taking->image, 0, 0,
-				"the stream is larger than what is there of it");
+				"the stream is larger than its remains");
 		return EINVAL;
 	}
 	/* NORESERVE: the address space must not count as memory. */

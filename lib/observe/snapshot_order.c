@@ -125,7 +125,7 @@ static void count_damage(struct order *order, uint32_t number, const struct ptx_
 			order->taking->region + ptx_ring_chunk_at(g, number) + sizeof *chunk +
 				contents->end,
 			end > contents->end && end <= room ? end - contents->end : 0,
-			"what follows in this part of the stream's memory is no event");
+			"the rest of this part of the stream's memory has no valid event");
 }
 
 /* A chunk that is not in the copy becomes free; the generation stays, so old links are dead. */

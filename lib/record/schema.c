@@ -646,7 +646,7 @@ static bool take_items(struct parser *parser)
 		if (*parser->at != '\0' && !take_char(parser, ';'))
 			return fault(parser, "an item has no ';' behind it");
 	}
-	return any ? resolve_keys(parser) : fault(parser, "it says nothing");
+	return any ? resolve_keys(parser) : fault(parser, "it is empty");
 }
 
 /*

@@ -182,7 +182,7 @@ END
 for format in $formats; do
 	run 1 convert "$tmp/a" "$tmp/h" --to "$format" -o "$tmp/hosts.out"
 	check "$format: who is on two hosts is told" has err \
-		"^posixtrace: $tmp/a, $tmp/h: process 10 is of host one in the one and of host two in the other"
+		"^posixtrace: $tmp/a, $tmp/h: process 10 is of host one in one log and of host two in the other"
 	check "$format: nothing is left" test ! -e "$tmp/hosts.out"
 done
 run 0 convert "$tmp/a" "$tmp/i" --to jsonl

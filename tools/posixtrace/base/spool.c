@@ -111,8 +111,8 @@ int spool_fill(int from, int to)
 void spool_say_why(const char *name, int err)
 {
 	if (err == EFBIG)
-		say("%s: longer than what is copied of an input that cannot seek: read it from a "
-		    "file, or raise POSIXTRACE_SPOOL_MAX",
+		say("%s: this input cannot seek, and is longer than the limit of its copy: read it "
+		    "from a file, or raise POSIXTRACE_SPOOL_MAX",
 		    name);
 	else
 		say("%s: %s", name, strerror(err));

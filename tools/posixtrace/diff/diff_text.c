@@ -68,8 +68,8 @@ void diff_text(struct out *out, const struct compare *compare, const struct samp
 	print_log(out, 'B', b);
 	if (compare->common_of)
 		out_printf(out,
-			   "%zu spans together took %.4g times as long in B; that is taken out of"
-			   " the ratios of durations\n",
+			   "%zu spans together took %.4g times as long in B; the ratios of"
+			   " durations are without this factor\n",
 			   compare->common_of, exp(compare->common));
 	out_str(out,
 		"\n  what             A            B       B/A 95 % of B/A            p (Holm)\n");

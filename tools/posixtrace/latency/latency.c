@@ -312,7 +312,8 @@ static int latency_run(int argc, char **argv)
 	if (!status && !wanted_ready(&latency.wanted, options.form == WHEN_UTC)) {
 		status = tool_usage(&latency_command);
 	} else if (!status && optind + 1 != argc) {
-		say(optind == argc ? "latency: which log?" : "latency: one log at a time");
+		say("latency: %s",
+		    optind == argc ? "the name of a log is missing" : "one log at a time");
 		status = tool_usage(&latency_command);
 	}
 	if (!status)

@@ -129,7 +129,8 @@ static int say_sqlite(sqlite3 *db, const char *sql, int err)
 static int say_failed(sqlite3 *db, int err)
 {
 	if (err == SQLITE_NOMEM)
-		say("query: this takes more memory than it may have (%d MiB)", HEAP_BYTES >> 20);
+		say("query: the statement needs more memory than its limit (%d MiB)",
+		    HEAP_BYTES >> 20);
 	else if (err != SQLITE_INTERRUPT)
 		say("query: %s", sqlite3_errmsg(db));
 	return TOOL_FAILURE;
@@ -411,7 +412,8 @@ static int run(int argc, char **argv)
 		}
 	}
 	if (argc - optind < (options.tables ? 1 : 2)) {
-		say(argc == optind ? "query: which log?" : "query: which statement?");
+		say("query: %s is missing",
+		    argc == optind ? "the name of a log" : "the SQL statement");
 		return tool_usage(&query_command);
 	}
 	if (!options.tables && access(argv[optind], F_OK) && !access(argv[argc - 1], F_OK)) {

@@ -255,7 +255,8 @@ static int check_rules(struct check *check, int argc, char **argv)
 	if (!wanted_ready(&check->wanted, check->utc))
 		return tool_usage(&check_command);
 	if (argc - optind != (check->syntax ? 1 : 2)) {
-		say(check->syntax ? "check: which rules?" : "check: rules and a log");
+		say("check: %s", check->syntax ? "the name of the rules is missing" :
+						 "give the names of the rules and of a log");
 		return tool_usage(&check_command);
 	}
 	/* Standard input can be read once only. */

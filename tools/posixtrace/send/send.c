@@ -74,7 +74,7 @@ static bool is_possible(int argc)
 			   : send_plan.inherit ? "--inherit" : NULL;
 
 	if (!send_plan.pid && argc - optind != 1)
-		say(argc == optind ? "send: which process, or which trace?"
+		say(argc == optind ? "send: give a process with -p, or a trace"
 				   : "send: one trace at a time");
 	else if (send_plan.pid && argc != optind)
 		say("send: give a process with -p or a trace, not both");

@@ -321,7 +321,7 @@ static const struct option_row option_rows[] = {
 static bool take_between(int argc, char **argv)
 {
 	if (optind >= argc) {
-		say("--between %s: up to which time?", optarg);
+		say("--between %s: the second time is missing", optarg);
 		return false;
 	}
 	options.from_text = optarg;
@@ -410,7 +410,7 @@ static int why_run(int argc, char **argv)
 	if (!status && !options_fit()) {
 		status = tool_usage(&why_command);
 	} else if (!status && optind + 1 != argc) {
-		say(optind == argc ? "why: which log?" : "why: one log at a time");
+		say("why: %s", optind == argc ? "the name of a log is missing" : "one log at a time");
 		status = tool_usage(&why_command);
 	}
 	if (options.span || options.slowest)

@@ -156,7 +156,7 @@ bool etw_list_end(struct etw_listing *listing)
 	/* The note prevents a wrong conclusion: Windows samples CPU time at clock ticks. */
 	len = snprintf(line, sizeof(line),
 		       "= records=%" PRIu64 " cost=%s unit=%s unknown=%" PRIu64 " spans=%" PRIu64
-		       " (a cost is statistical: 0 is normal for what took less than a unit)",
+		       " (a cost is statistical: 0 is normal below one unit)",
 		       listing->records, total, unit, listing->unknown, listing->ended);
 	return fmt_line(listing->flow, line, (size_t)len);
 }

@@ -162,7 +162,7 @@ static bool is_elsewhere(struct threads *processes, const struct log_reading *re
 	other = reading[process->mark - 1].log;
 	if (!strcmp(other->info.host, log->info.host))
 		return false;
-	say("%s, %s: process %d is of host %s in the one and of host %s in the other: "
+	say("%s, %s: process %d is of host %s in one log and of host %s in the other: "
 	    "convert the logs of each host separately",
 	    other->path, log->path, (int)pid, *other->info.host ? other->info.host : "unknown",
 	    *log->info.host ? log->info.host : "unknown");

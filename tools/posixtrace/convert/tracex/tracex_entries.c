@@ -178,7 +178,7 @@ void tracex_check_entries(struct tracex *d, const struct tracex_options *options
 	}
 	if (holes)
 		finding(f, FINDING_WARNING, "T14", hole_at,
-			"%llu unused entries stand between used ones", (unsigned long long)holes);
+			"%llu unused entries are between used ones", (unsigned long long)holes);
 	if (d->invalid)
 		finding(f, FINDING_WARNING, "T15", invalid_at,
 			"%llu events are marked invalid by id 0xffffffff and left out",

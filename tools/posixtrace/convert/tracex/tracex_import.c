@@ -292,10 +292,10 @@ static int convert(struct tracex_source *im, struct fmt_input *input)
 		return fmt_fault(im->flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s", strerror(ENOMEM));
 	if (im->relative)
 		fmt_fault(im->flow, FMT_NOTICE, FMT_NO_OFFSET, NULL,
-			  "the file does not tell when it was made%s: times count from the first "
+			  "the file has no creation time%s: times count from the first "
 			  "event (--start, --tick-hz)",
 			  im->tick_hz || fmt_option(im->flow, "tick-ns") ? "" :
-			  ", nor what a tick is: one is taken for 1 ns");
+			  ", nor the length of a tick: 1 ns is assumed");
 	if (!begin(im, fmt_input_name(input), last_ticks(&im->dump)))
 		return TOOL_FAILURE;
 	if (!fmt_flag(im->flow, "no-meta") && !put_header_and_slots(im))

@@ -220,7 +220,7 @@ static int place(struct tracex *d, uint64_t *registry_at, uint64_t *entries_at, 
 	*entries_at = d->header_bytes + registry_bytes;
 	finding(f, FINDING_WARNING, "T08", d->at + fields_of(d)->base,
 		"base %#llx and registry at %#llx; wanted %zu bytes between them: registry and "
-		"events are taken one after the other",
+		"events are assumed to follow one another",
 		(unsigned long long)d->base, (unsigned long long)d->registry_start,
 		d->header_bytes);
 	return 0;

@@ -119,7 +119,7 @@ static int check_pointers(const struct tracex *d, struct findings *f)
 		if (refs[i].pointer == refs[i - 1].pointer && !refs[i].freed)
 			finding(f, FINDING_WARNING, "T18", slot_at(d, refs[i].slot),
 				"slots %zu and %zu are both in use for %#llx: "
-				"the first is believed",
+				"the first is used",
 				refs[i - 1].slot, refs[i].slot,
 				(unsigned long long)refs[i].pointer);
 	free(refs);

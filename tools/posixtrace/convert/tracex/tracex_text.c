@@ -211,7 +211,7 @@ static int measure(struct text *t, uint64_t *lowest, uint64_t *span, uint64_t *d
 		return bad(t, "no data");
 	if (high - low > (uint64_t)(t->end - t->begin))
 		return finding(t->f, FINDING_REFUSAL, "T16", 0,
-			       "%llu bytes of data lie in a span of %llu",
+			       "%llu bytes of data are in a span of %llu",
 			       (unsigned long long)*data_bytes, (unsigned long long)(high - low));
 	if (!r.last)
 		finding(t->f, FINDING_DAMAGE, "T17", (uint64_t)(t->end - t->begin),

@@ -142,7 +142,7 @@ static bool read_removal(struct templates *templates, struct parse *parse)
 	if (!read_key(&parse->lex, parse->program, &key))
 		return false;
 	if (!lex_at_end(&parse->lex))
-		return lex_expected(&parse->lex, "nothing may stand behind a key that is removed");
+		return lex_expected(&parse->lex, "a line that removes a key may have nothing else");
 	if (!parse->lex.failed)
 		templates_remove(templates, &key);
 	return true;
@@ -155,7 +155,7 @@ static void tell(struct templates *templates, struct lex *lex, const char *wrong
 	    (!lex->failed || lex_place(lex, wrong_blank).offset < lex->failed_at.offset)) {
 		lex->failed = false;
 		lex_fail(lex, wrong_blank, "E02",
-			 "a blank stands behind the backslash of this line");
+			 "there is a blank after the backslash of this line");
 	}
 	if (lex->failed)
 		diag_add(&templates->diags, lex->failed_at, lex->failed_code, lex->failed_text);

@@ -22,7 +22,7 @@ static bool control(struct parse *parse)
 	char *kept;
 
 	if (c != 'n' && c != 't')
-		return lex_expected(lex, "only \\n and \\t may stand outside of strings");
+		return lex_expected(lex, "only \\n and \\t may be outside of strings");
 	kept = program_text(parse->program, 1, &text);
 	if (kept)
 		*kept = c == 'n' ? '\n' : '\t';
@@ -145,7 +145,7 @@ static bool element(struct parse *parse)
 	default:
 		if (lex_peek_word(lex).len)
 			return word_element(parse);
-		return lex_expected(lex, "text must stand in quotes");
+		return lex_expected(lex, "text must be in quotes");
 	}
 }
 

@@ -147,7 +147,7 @@ static bool field_entry(struct parse *parse, unsigned radix)
 		return false;
 	if (value & ~mask)
 		diag_add(parse->diags, lex_place(&parse->lex, at), "W01",
-			 "the value has bits that the mask has not: it never matches");
+			 "the value has bits outside the mask: it never matches");
 	numbers = program_number(parse->program, mask);
 	program_number(parse->program, value);
 	program_emit(parse->program, OP_FIELD, 0, 0, numbers);
