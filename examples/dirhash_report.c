@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * dirhash-report LOG - reads the log of dirhash and tells where the time went.
+ * dirhash-report LOG - reads the log of dirhash and prints the parts of its time.
  *
  * Shows how an analyzer works: event types are found by name in the log's list, identifiers are
  * only compared with posix_trace_eventid_equal(), and data is believed only after its length has

@@ -18,7 +18,7 @@
 
 /*
  * glibc says "not supported" (-1) for these options, in a header that <unistd.h> includes.
- * Reading it first lets our answer stand whichever of the two headers the program names first.
+ * This header includes it first, so that our values are valid with any order of the two headers.
  */
 #if defined __has_include
 # if __has_include(<bits/posix_opt.h>)

@@ -129,7 +129,7 @@ START_TEST(a_gap_is_where_the_marks_are_and_nowhere_else)
 	trid = STARTED(.policy = POSIX_TRACE_LOOP, .size = 4000);
 	writing = 1;
 	thread = spawn(write_on, NULL);
-	/* At least one gap, whichever of the two is faster. */
+	/* At least one gap, whether the writer or the reader is faster. */
 	while (status_of(trid).posix_stream_overrun_status == POSIX_TRACE_NO_OVERRUN)
 		sched_yield();
 	do {

@@ -290,7 +290,7 @@ START_TEST(cycles_of_many_threads_are_well_formed)
 	writers = WRITERS;
 	for (uintptr_t i = 0; i < WRITERS; i++)
 		thread[i] = spawn(write_payloads, (void *)i);
-	/* At least the first stop, whichever is faster. */
+	/* At least the first stop, whether the writer or the reader is faster. */
 	while (status_of(stream).posix_stream_status == POSIX_TRACE_RUNNING)
 		sched_yield();
 	for (;;) {

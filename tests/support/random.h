@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 uint32_t random_next(uint64_t *state);
-/* Of 64 bits; the state is not 0. */
+/* Returns 64 random bits; the state is not 0. */
 uint64_t random_word(uint64_t *state);
 /* Between low and high, both included. */
 size_t random_between(uint64_t *state, size_t low, size_t high);

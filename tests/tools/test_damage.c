@@ -111,7 +111,7 @@ static bool is_in_use(const struct sound *sound, size_t at)
 }
 
 /*
- * Of a hundred changed bits, verify finds at least this percentage: the others are in unused bytes.
+ * Verify finds at least this percentage of the changed bits: the others are in unused bytes.
  */
 static void turn_bits(const struct sound *sound, size_t flips, size_t percent)
 {

@@ -258,7 +258,7 @@ START_TEST(no_log_and_a_completed_log_are_not_changed)
 }
 END_TEST
 
-/* Of a type that a later version or another program made: any reader skips it (FORMAT 3.1). */
+/* A block with a type of a later version or another program: any reader skips it (FORMAT 3.1). */
 START_TEST(a_block_of_no_type_that_is_known_is_skipped)
 {
 	struct {

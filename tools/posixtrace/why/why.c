@@ -410,7 +410,8 @@ static int why_run(int argc, char **argv)
 	if (!status && !options_fit()) {
 		status = tool_usage(&why_command);
 	} else if (!status && optind + 1 != argc) {
-		say("why: %s", optind == argc ? "the name of a log is missing" : "one log at a time");
+		say("why: %s",
+		    optind == argc ? "the name of a log is missing" : "one log at a time");
 		status = tool_usage(&why_command);
 	}
 	if (options.span || options.slowest)

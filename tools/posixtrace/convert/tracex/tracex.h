@@ -126,7 +126,7 @@ int tracex_slot_priority(const struct tracex_slot *slot);
 const char *tracex_type_name(unsigned type);
 
 /*
- * Sorts the slots that were ever used by pointer. Of several slots with one pointer, the most
+ * Sorts the slots that were ever used by pointer. Among several slots with one pointer, the most
  * credible is first.
  */
 struct tracex_ref {
