@@ -32,7 +32,7 @@
 #endif
 
 #define THREADS_MAX 256
-#define STREAM_BYTES (1024 * 1024) /* what may be recorded between two flushes */
+#define STREAM_BYTES (1024 * 1024) /* the size of the events between two flushes */
 
 struct worker {
 	pthread_t thread;

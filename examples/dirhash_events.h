@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * dirhash_events.h - the event types of dirhash and what their data is.
+ * dirhash_events.h - the event types of dirhash and their data.
  *
  * dirhash records them, dirhash-report reads them on the same kind of machine, so the data are
  * plain structures. Where a comment says "path", the path's bytes follow the structure, without a

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * report.h - what dirhash-report learns from a log (dirhash_report.c) and prints (report_print.c).
+ * report.h - the data that dirhash-report reads from a log (dirhash_report.c) and prints
+ * (report_print.c).
  *
  * Units     times in nanoseconds since the Epoch, 0 = no such event seen.
  */

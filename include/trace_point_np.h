@@ -66,7 +66,7 @@ void posix_trace_event_at_np(trace_event_id_t event_id, const void *data, size_t
  *          counts these events as lost, cause POSIX_TRACE_LOST_NO_SLOT_NP.
  * NOT      The calling thread records events again after THREAD.
  *
- * Returns 0, or EINVAL: what is none of these. THREAD and NOT are async-signal-safe, the other two
+ * Returns 0, or EINVAL: another value. THREAD and NOT are async-signal-safe, the other two
  * are not.
  */
 #define POSIX_TRACE_CONFINE_NOT_NP     0

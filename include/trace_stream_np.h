@@ -72,7 +72,7 @@ int posix_trace_get_level_np(trace_id_t trid, int *max_level);
  * list  items with commas between them, read from left to right; the last one that matches decides
  *         PATTERN  selects event types by name; wildcards of fnmatch()
  *         @N       selects event types with a level of N or greater, 1 to 5 (@level of the schema)
- *         !ITEM    takes out what ITEM selects
+ *         !ITEM    removes the types that ITEM selects
  * how   POSIX_TRACE_SET_EVENTSET, POSIX_TRACE_ADD_EVENTSET or POSIX_TRACE_SUB_EVENTSET
  *
  * The names of system event types count too. Event types without a name now are not selected: see

@@ -268,7 +268,7 @@ static void end(struct ptx_check *check)
 		 */
 		result->ledger.called = result->ledger.reported = check->tally.events;
 	}
-	/* The counts of what is there, not what END says. */
+	/* The counts of the existing blocks, not those of END. */
 	result->blocks = check->sum.blocks;
 	result->events = check->sum.records;
 }

@@ -67,7 +67,7 @@ struct ptx_source {
 	struct ptx_ident ident; /* whose the next record is */
 	size_t line;            /* in account.thread; SIZE_MAX = look it up */
 	uint64_t last;          /* time of the last record claimed */
-	uint32_t records;       /* claimed, modulo 2^32: what is missing shows in the next chunk */
+	uint32_t records;       /* claimed, modulo 2^32: the next chunk shows missing records */
 	/* records of the ring when a clear or a ledger began, modulo 2^32 */
 	uint32_t published;
 	/* The writer as last seen inside its window, and as last seen outside. */
@@ -108,7 +108,7 @@ struct ptx_drain {
 	bool running;       /* at the point that delivery has reached */
 	bool full;          /* not running because of FULL */
 	struct ptx_phases phases; /* that delivery has passed: for records that come late */
-	bool log_full;      /* UNTIL_FULL: the log ends with a STOP; what comes is discarded */
+	bool log_full;      /* UNTIL_FULL: the log ends with a STOP; later events are discarded */
 	bool full_marked;   /* the FULL state of the region has its mark */
 	uint64_t full_at;   /* of that mark */
 	/* The youngest time that was delivered, and its label. */
@@ -133,8 +133,8 @@ struct ptx_drain {
 	uint32_t queue_data[PTX_DRAIN_QUEUE];
 	uint64_t queue_set[PTX_WORDS + 1];
 
-	bool peeked_queue; /* what consume() takes */
-	int64_t peeked_ns; /* its label */
+	bool peeked_queue; /* consume() removes the event from the queue */
+	int64_t peeked_ns; /* the label of the event that consume() removes */
 
 	bool checkpoint;        /* the one of two that was written last */
 	uint32_t placed;        /* rings for whose places in checkpoints there is memory */
@@ -188,7 +188,7 @@ bool ptx_drain_sources(struct ptx_drain *drain, uint32_t rings);
 /* Looks at the rings again: new events, a new watermark. */
 void ptx_drain_pass(struct ptx_drain *drain);
 
-/* Takes over what processes lost that could not map the region. */
+/* Adds the losses of processes that could not map the region. */
 void ptx_drain_missed(struct ptx_drain *drain);
 
 /* Marks: mark.c. False without memory. */

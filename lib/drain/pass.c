@@ -359,7 +359,8 @@ static void pass_live(struct ptx_drain *drain)
 	for (uint32_t i = 0; i < drain->sources; i++) {
 		uint64_t bound;
 
-		/* First the look, then the taking: what was seen published is at hand. */
+		/* First the look, then the claims: records that were seen published are then in the
+		 * buffer. */
 		bound = bound_of(drain, i, now);
 		if (drain->source[i]->key == UINT64_MAX)
 			ptx_drain_refill(drain, i);

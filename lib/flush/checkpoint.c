@@ -42,7 +42,7 @@ struct checkpoint {
 	uint64_t not_running; /* records that were no members */
 	uint64_t cleared; /* ticks: events up to here were cleared */
 	uint64_t reported_cut; /* ticks: OVERFLOW has reported up to here */
-	uint64_t lost[PTX_LOST_CAUSES]; /* what the drain itself counted */
+	uint64_t lost[PTX_LOST_CAUSES]; /* counts of the drain itself */
 	/* The last line of the time scale, so that labels continue without a jump. */
 	struct ptx_anchor anchor[2];
 	uint32_t running;

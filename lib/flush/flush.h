@@ -6,7 +6,7 @@
  * and written without it, so that control calls and status do not wait for the disk.
  *
  * Threads   run, stop and status from any thread. The flusher thread has every signal blocked.
- * Signals   SIGXFSZ and SIGPIPE that writing raises are taken back before run returns.
+ * Signals SIGXFSZ and SIGPIPE that a write raises are removed before run returns.
  */
 #ifndef PTX_FLUSH_FLUSH_H
 #define PTX_FLUSH_FLUSH_H
@@ -22,7 +22,7 @@ struct ptx_flush;
 enum ptx_flush_kind {
 	PTX_FLUSH_BY_CALL,
 	PTX_FLUSH_AUTOMATIC,
-	PTX_FLUSH_FINAL /* nothing is recorded any more: take everything */
+	PTX_FLUSH_FINAL /* no event is recorded any more: flush all */
 };
 
 /* The caller of a flush, for the FLUSH_START and FLUSH_STOP events; zeros: an automatic flush. */
@@ -32,9 +32,9 @@ struct ptx_flush_caller {
 };
 
 /*
- * Makes the flushing of a stream. lock is the stream's lock, which protects the drain. Unless it
- * fails, it owns the log and mapped, which may be NULL. With by_itself it starts a thread. Returns
- * 0, ENOMEM, or EAGAIN if there is no thread.
+ * Creates the flush engine of a stream. lock is the stream's lock, which protects the drain. Unless
+ * it fails, it owns the log and mapped, which may be NULL. With by_itself it starts a thread.
+ * Returns 0, ENOMEM, or EAGAIN if there is no thread.
  */
 int ptx_flush_create(struct ptx_drain *drain, pthread_mutex_t *lock, struct ptx_log *log,
 		     bool by_itself, struct ptx_mapped *mapped, struct ptx_flush **flush);
@@ -74,7 +74,7 @@ void ptx_flush_account(const struct ptx_flush *flush, struct ptx_ledger *ledger)
 void ptx_flush_take_turn(struct ptx_flush *flush);
 void ptx_flush_give_turn(struct ptx_flush *flush);
 
-/* With both: the log is as just created, what it held is cleared. */
+/* With both: the log is as just created, and its events are cleared. */
 int ptx_flush_clear(struct ptx_flush *flush);
 
 /* An empty ledger, for the account that closes the log. */

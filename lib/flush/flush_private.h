@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * flush/flush_private.h - what the flush engine and its thread share.
+ * flush/flush_private.h - memory that the flush engine and its thread share.
  */
 #ifndef PTX_FLUSH_FLUSH_PRIVATE_H
 #define PTX_FLUSH_FLUSH_PRIVATE_H

@@ -40,7 +40,7 @@ static void mend_choices(struct ptx_log_header *h, const struct ptx_attr *usual)
 		h->inheritance = usual->inheritance;
 	if (h->stream_policy != POSIX_TRACE_LOOP && h->stream_policy != POSIX_TRACE_UNTIL_FULL &&
 	    h->stream_policy != POSIX_TRACE_FLUSH)
-		h->stream_policy = POSIX_TRACE_FLUSH; /* what a stream with log has by default */
+		h->stream_policy = POSIX_TRACE_FLUSH; /* the default of a stream with log */
 	/* 2.1: only LOOP logs have slots. */
 	if (h->arrangement == PTX_LOG_SLOTS)
 		h->log_policy = POSIX_TRACE_LOOP;

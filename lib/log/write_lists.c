@@ -139,7 +139,8 @@ int ptx_log_schemas_prepare(struct ptx_log *log, bool all, uint64_t offset)
 	block->records = (uint32_t)count;
 	/* Flag 1 means that the block has all entries (3.1). */
 	block->flags = all ? PTX_LOG_ALL_NAMES : 0;
-	/* known may grow before this block is in the file; waiting is what the block has. */
+	/* known may grow before this block is in the file; waiting is the number of entries in the
+	 * block. */
 	memcpy(lists->waiting, lists->known, sizeof(lists->waiting));
 	ptx_log_side_ready(log, PTX_LOG_SCHEMAS, bytes, offset);
 	return 0;

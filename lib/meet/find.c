@@ -276,7 +276,7 @@ static int make_or_search(pid_t pid, const struct ptx_rendezvous_target *whom,
 		}
 	}
 	target->arena = other;
-	atomic_thread_fence(memory_order_seq_cst); /* what is there now, behind the link */
+	atomic_thread_fence(memory_order_seq_cst); /* the arena that the link leads to now */
 	err = search(pid, target->pid, &other);
 	if (err == 0 && other != target->arena) {
 		if (target->arena == waiting)

@@ -63,7 +63,7 @@ void ptx_mapped_first(const struct ptx_mapped_notes *notes, struct ptx_mapped_se
 void ptx_mapped_compare(const struct ptx_mapped_notes *notes, const struct ptx_mapped_set *old,
 			struct ptx_mapped_set *set);
 
-/* Adds a report of the process itself to what is known of it. ENOMEM. */
+/* Adds a report of the process itself to its known mappings. ENOMEM. */
 int ptx_mapped_set_report(struct ptx_mapped_set *set, const struct ptx_mapping *mapping);
 
 /* Frees the ranges and the text, and leaves an empty set. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * point/user.c - events of typed items: posix_trace_user_np.h.
+ * point/user.c - events of typed items: trace_user_np.h.
  *
  * The caller fills a struct posix_trace_user_np on its stack, item by item, and records it as one
  * event. Nothing is allocated. When the struct is full, further items are ignored and the event
@@ -35,7 +35,7 @@ static unsigned char *add_item(struct posix_trace_user_np *user, enum posix_trac
 	return to + 1;
 }
 
-/* Begins an event without items. size: of *user; the bytes for items are its rest. */
+/* Begins an event without items. size is that of *user; the rest of *user is for items. */
 PTX_EXPORT void posix_trace_user_begin_np(struct posix_trace_user_np *user, size_t size)
 {
 	const size_t head = offsetof(struct posix_trace_user_np, bytes);

@@ -16,8 +16,8 @@
 
 /*
  * Parses a schema. EINVAL: the text is not a schema, a null pointer, or a size less than that of
- * version 1. The parser uses the whole struct of version 1; what a later program's struct has
- * behind it becomes 0.
+ * version 1. The parser uses the whole struct of version 1; later members of a newer program's
+ * struct become 0.
  */
 PTX_EXPORT int posix_trace_schema_parse_sized_np(const char *text,
 						 struct posix_trace_schema_np *schema, size_t size)

@@ -67,9 +67,8 @@ static int check_list(const char *list)
 }
 
 /*
- * The last item that matches decides, so that exceptions can follow what they
- * are taken from. A type without a level has the level 0, which no item
- * selects.
+ * The last item that matches decides, so that an exception can follow its rule. A type without a
+ * level has the level 0, which no item selects.
  */
 static bool is_selected(const char *list, const char *name, int level)
 {
@@ -95,9 +94,8 @@ static void select_types(const struct ptx_arena *arena, const char *list, trace_
 }
 
 /*
- * The names are those of the arena of the traced process. The change is made
- * and recorded as that of posix_trace_set_filter() is, with the address of
- * this caller.
+ * The names are those of the arena of the traced process. The change is made and recorded as in
+ * posix_trace_set_filter(), with the address of this caller.
  */
 PTX_EXPORT int posix_trace_set_filter_names_np(trace_id_t trid, const char *list, int how)
 {

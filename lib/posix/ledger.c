@@ -59,7 +59,7 @@ static int with_ledger(trace_id_t trid,
 			 * reader.
 			 */
 			err = ptx_drain_ledger(stream->drain, ledger);
-			/* The log's part of the account: what reached it, and what it lost. */
+			/* The log's part of the account: the events in it, and its losses. */
 			if (!err && flush)
 				ptx_flush_account(flush, ledger);
 			if (!err)

@@ -25,8 +25,8 @@ PTX_EXPORT int posix_trace_is_active_np(void)
 }
 
 /*
- * The room for fields is what the program has behind the head, and not the
- * size that this version knows.
+ * The room for fields is the memory of the program behind the head, and not the size that this
+ * version knows.
  */
 PTX_EXPORT void posix_trace_payload_begin_np(struct posix_trace_payload_np *payload, size_t size)
 {

@@ -34,13 +34,14 @@ static struct ptx_flush_caller make_caller(const void *address)
 }
 
 /*
- * Stores the status that a completed log shows: what the controller had not read yet (STATUS-20).
+ * Stores the status of a completed log: the losses that the controller had not read yet
+ * (STATUS-20).
  */
 static void last_status(struct ptx_stream *stream, struct ptx_log_status *status)
 {
 	struct posix_trace_status_info info;
 
-	/* Without reset: the status remains what the controller has not read. */
+	/* Without reset: the status keeps the losses that the controller has not read. */
 	ptx_posix_status(stream, &info, false);
 	status->stream_status = info.posix_stream_status;
 	status->stream_full = info.posix_stream_full_status;

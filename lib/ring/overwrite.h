@@ -13,7 +13,7 @@
  */
 bool ptx_overwrite(struct ptx_rings *rings, uint32_t number, uint32_t generation, uint32_t ring);
 
-/* Counts what an interrupted ptx_overwrite() of the chunk left uncounted. */
+/* Counts the records that an interrupted ptx_overwrite() of the chunk left uncounted. */
 void ptx_overwrite_finish(struct ptx_rings *rings, uint32_t number);
 
 #endif

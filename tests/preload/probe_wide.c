@@ -238,7 +238,7 @@ static int wide_process(int argc, char **argv)
 		_exit(5);
 	}
 	MUST(waitpid(child, &status, 0) == child && status == 0);
-	/* The daemon has ended when nobody has the other end. */
+	/* The read returns 0 once the daemon has ended and no process has the other end open. */
 	MUST(close(ends[1]) == 0 && read(ends[0], &byte, 1) == 0);
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* target.h - the process into which the library is loaded: what must be known before a stop. */
+/* target.h - the process into which the library is loaded: the facts needed before a stop. */
 #ifndef POSIXTRACE_INJECT_TARGET_H
 #define POSIXTRACE_INJECT_TARGET_H
 

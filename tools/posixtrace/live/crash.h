@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * crash.h - what a program did when a signal killed it: signal, registers, stacks of all threads.
+ * crash.h - the state of a program that a signal kills: signal, registers, stacks of all threads.
  *
  * The recorder is the tracer (ptrace(2)) of the program and its descendants. The kernel stops a
  * thread before it delivers a signal to it, so the recorder examines the process while all its

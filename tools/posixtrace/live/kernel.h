@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * kernel.h - what the kernel knows of traced threads: when each had a CPU, and where it was. The
- * kernel records it by perf_event_open(2), without a privilege for the user's own processes, if
- * perf_event_paranoid is not above 2.
+ * kernel.h - the kernel's records of traced threads: the times at which each had a CPU, and samples
+ * of its function. The kernel records it by perf_event_open(2), without a privilege for the user's
+ * own processes, if perf_event_paranoid is not above 2.
  *
  * The records stay in this process until the end, as KERNEL_RECORDS at most. kernel_weave() then
  * writes the log again, with these events at their places. Events that the kernel or this process

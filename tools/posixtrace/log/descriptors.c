@@ -108,7 +108,7 @@ static void text(const struct seen *seen, const char *name, char *to)
 	to[len] = '\0';
 }
 
-/* ------------------------------------------------------------------ what events change */
+/* ------------------------------------------------------------------ changes by events */
 
 #define CLOSE_RANGE_CLOEXEC_OF_LINUX 4
 #define CLOEXEC 0x80000 /* the same in all flags of descriptors */

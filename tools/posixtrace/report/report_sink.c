@@ -363,7 +363,8 @@ static int take(void *context, const struct fmt_event *from)
 	return show(sink, type, &event);
 }
 
-/* At the end of the trace, or where the rest of it does not matter: what waits is shown, once. */
+/* At the end of the trace, or where the rest of it does not matter: the kept events are shown,
+ * once. */
 static void show_tail(struct report_sink *sink)
 {
 	const struct kept *kept;

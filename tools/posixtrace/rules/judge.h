@@ -31,7 +31,8 @@ struct judge {
 	size_t ids;
 	struct pending *pending;
 	uint32_t free, *first, *last; /* free obligations; those of each rule, by age */
-	bool *hidden;              /* of each rule: the filter excludes what must follow */
+	bool *hidden;              /* of each rule: the filter excludes the event that must
+				    * follow */
 	struct sight sight;
 	struct holder *holder;     /* threads that held locks */
 	size_t holders;
@@ -74,8 +75,8 @@ void every_end(struct judge *judge, size_t index, const struct judge_use *use,
 void every_expire(struct judge *judge, int64_t now_ns);
 
 /*
- * Closes what was open at since_ns as undecided, because events can be missing from then on: for
- * all rules, or for one.
+ * Closes obligations that were open at since_ns as undecided, because events can be missing from
+ * then on: for all rules, or for one.
  */
 void every_cut(struct judge *judge, int64_t since_ns);
 void every_cut_rule(struct judge *judge, size_t index, int64_t since_ns);

@@ -45,7 +45,8 @@ int lost_take(struct lost *lost, const struct logfile *log)
 		if (log->list[i]->chosen)
 			lost->total = add_saturated(lost->total, lost->type[i]);
 	}
-	/* The difference are losses of an unknown type, such as overwritten chunks. */
+	/* The difference is the number of losses of an unknown type, such as those of overwritten
+	 * chunks. */
 	lost->of_no_type = all > known ? all - known : 0;
 	lost->total = add_saturated(lost->total, lost->of_no_type);
 	lost->total = add_saturated(lost->total, shimloss_of(&lost->shim, kinds));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* classify.h - which event types are calls that wait, and the fields that say for what. */
+/* classify.h - the event types of calls that wait, and their fields with the cause. */
 #ifndef POSIXTRACE_WHY_CLASSIFY_H
 #define POSIXTRACE_WHY_CLASSIFY_H
 

@@ -27,7 +27,7 @@ enum cause { /* the reason for which a call waits */
 	CAUSE_WRITE,
 	CAUSE_FILE,    /* open, close, fsync: the file itself */
 	CAUSE_POLL,
-	CAUSE_PEER,    /* connect, accept, and others that wait for somebody else */
+	CAUSE_PEER,    /* connect, accept, and others that wait for another process */
 	CAUSE_SLEEP,
 	CAUSE_JOIN,
 	CAUSE_CHILD,

@@ -291,12 +291,12 @@ struct etw_layout *etw_kernel_layout(const char *class, unsigned type, unsigned 
 	return layout;
 }
 
-/* ---- what the events of a class begin and end */
+/* ---- the objects that events of a class begin and end */
 
 static const struct {
 	const char *class;
 	unsigned begin, end;    /* types */
-	const char *key;        /* the fields that name what begins and ends */
+	const char *key;        /* the fields that identify the object that begins and ends */
 } lives[] = {
 	{ "process", 1, 2, "ProcessId" },
 	{ "thread", 1, 2, "TThreadId" },

@@ -124,8 +124,8 @@ static void add_cost(struct total *total, int64_t cost_ns)
 /* ------------------------------------------------------------------ keys of spans */
 
 /*
- * Adds the fields that name what a kernel event is about to the span's key. False: they are not in
- * the payload.
+ * Adds the fields that identify the object of a kernel event to the span's key. False: they are not
+ * in the payload.
  */
 static bool add_subject(const struct etw_spans *spans, const struct etw_record *r,
 			const char *class, const char *key, struct etw_span *span)

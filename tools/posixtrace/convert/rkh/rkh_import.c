@@ -205,7 +205,7 @@ static bool on_frame(void *arg, const struct rkh_frame *frame)
 	return more;
 }
 
-/* ------------------------------------------------------------------ what is odd */
+/* ------------------------------------------------------------------ unusual frames */
 
 /*
  * Handles a fault of the stream. Damage and gaps are different: a gap may be no fault of the input.

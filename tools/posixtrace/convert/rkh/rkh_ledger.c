@@ -138,7 +138,8 @@ bool rkh_ledger_account(struct rkh_source *source, const struct rkh_frame *frame
 		go = pass_missing(source, word[1] - known);
 		account->lost = word[1] - account->received;
 	} else {
-		source->missing = (struct rkh_missing){ 0 }; /* no events were in what is missing */
+		source->missing = (struct rkh_missing){ 0 }; /* no events were among the missing
+							      * frames */
 	}
 	account->sent = word[1];
 	for (int i = 0; go && i < POSIX_TRACE_LOST_CAUSES_NP; i++) {

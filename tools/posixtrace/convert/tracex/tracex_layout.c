@@ -175,7 +175,7 @@ static int refuse_overlap(const struct tracex *d, const char *what, uint64_t a, 
 
 /*
  * Compares addresses, so it does not depend on where the parts are in the file. Parts that overlap
- * cannot both be what the header calls them.
+ * cannot both be as the header describes them.
  */
 static int check_overlaps(const struct tracex *d, struct findings *f)
 {
@@ -295,7 +295,7 @@ int tracex_layout(struct tracex *d, struct findings *f)
 	return 0;
 }
 
-/* Little endian, whatever the order of the dump. */
+/* Little endian, with any order of the dump. */
 static size_t put_word(unsigned char *to, uint64_t value, unsigned bytes)
 {
 	octets_put(to, value, bytes);
@@ -308,7 +308,8 @@ size_t tracex_put_header(const struct tracex *d, unsigned char *to)
 	size_t done = 0;
 
 	while (done < at->header_bytes) {
-		/* Two numbers of 16 bits share a place; what pads the wide one is nothing. */
+		/* Two numbers of 16 bits share a place; the padding of the wide one has no
+		 * meaning. */
 		unsigned bytes = done - at->reserved1 < 4 ? 2 : at->word;
 
 		if (d->wide && done == at->reserved1 + 4)

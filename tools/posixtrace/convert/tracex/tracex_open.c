@@ -3,7 +3,7 @@
  * tracex_open.c - one dump of a file, and the next one behind it.
  *
  * Some firmware appends the buffer to the same file each time it is full. Between two dumps there
- * can be what was left over of the memory, less than an entry.
+ * can be a rest of the memory, less than an entry.
  */
 #include <errno.h>
 #include <string.h>

@@ -78,7 +78,8 @@ static bool begins_word(char c)
 }
 
 /*
- * A literal that begins with white space brings its own separator. A literal cancels what waited.
+ * A literal that begins with white space brings its own separator. A literal cancels the pending
+ * separator.
  */
 void prose_literal(struct prose *prose, const char *text, size_t len)
 {

@@ -36,7 +36,7 @@ void run_end_with(struct run *run, const char *field)
 
 static void push(struct run *run, uint64_t value)
 {
-	/* The limits of what nests keep it far from here. */
+	/* The limits of nested elements keep the stack far below this. */
 	if (run->depth == RUN_STACK)
 		run_end_with(run, "<nesting>");
 	else
