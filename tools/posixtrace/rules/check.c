@@ -79,6 +79,9 @@ static bool asks_duration(const struct rule_event *event)
  */
 static bool rules_fit(struct check *check)
 {
+	/*
+	 * durations is opened only to learn whether the log can have durations; it reads no event.
+	 */
 	const struct rules *rules = &check->rules;
 	struct logfile *log = &check->log;
 	struct durations durations;
@@ -133,6 +136,9 @@ static int begin_reading(struct check *check, struct reading *reading)
 static int judge_log(struct check *check)
 {
 	struct reading reading;
+	/*
+	 * Losses and faults of the log make open obligations undecided, so judge_end() gets the status.
+	 */
 	int err = begin_reading(check, &reading), status;
 
 	while (!err && !check->judge.err && reading_next(&reading, &err))

@@ -31,6 +31,7 @@ static struct holder *find_holder(struct judge *judge, const struct rule *rule,
 			   const struct posix_trace_event_np *event)
 {
 	struct holder wanted = { .rule = rule, .pid = event->info.posix_pid, .tid = event->tid };
+	/* Rules have different lines, so the line distinguishes the entries of one thread. */
 	uint64_t hash = hash_number((uint64_t)event->info.posix_pid << 32 ^ (uint32_t)event->tid,
 				    rule->line);
 	uint32_t index = table_find(&judge->of_holder, hash, is_at, judge->holder, &wanted);
@@ -61,6 +62,7 @@ static bool is_lock(const struct judge *judge, const struct rule_event *lock,
 static void compare_times(struct judge *judge, struct rule *rule, const struct holder *holder,
 		    const struct held *first, const struct held *second)
 {
+	/* Equal times are no order: the two calls may have overlapped. */
 	if (second->from_ns <= first->from_ns || second->from_ns >= first->to_ns)
 		return;
 	judge_violation(judge, rule, second->from_ns, holder->pid, holder->tid,
@@ -72,6 +74,9 @@ static void compare_times(struct judge *judge, struct rule *rule, const struct h
 static void add_held(struct judge *judge, struct rule *rule, struct holder *holder, int which,
 		      const struct held *held)
 {
+	/*
+	 * The ring of each lock has the last ORDER_KEPT times; older ones ended before this one began.
+	 */
 	unsigned others = holder->count[!which];
 
 	for (unsigned i = 0; i < others && i < ORDER_KEPT; i++) {
@@ -92,6 +97,7 @@ void order_event(struct judge *judge, struct rule *rule, const struct reading *r
 	unsigned field = 0;
 	bool is[2];
 
+	/* judge.c passes only types that have a field lock and a duration. */
 	while (field < schema->fields && strcmp(schema->field[field].name, "lock") != 0)
 		field++;
 	if (!posix_trace_field_get_np(schema, (unsigned)pairing_time_field(schema), 0, event->data,

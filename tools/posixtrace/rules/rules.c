@@ -36,7 +36,9 @@ static void parse_event(struct parser *parser, struct rule_event *event)
 		parser_fail(parser, "an expression in quotes");
 		return;
 	}
+	/* The word begins with the quote, and columns count from 1: so the text begins at + 2. */
 	snprintf(place, sizeof(place), "%s:%u", parser->rules->path, parser->number);
+	/* A path that does not fit is cut: only a message has it. */
 	event->where = where_parse_at(place, (size_t)(parser->word - parser->line) + 2,
 				      parser->word + 1, parser->text);
 	if (!event->where) {
@@ -65,6 +67,9 @@ static uint64_t parse_number(struct parser *parser, const char *what)
 	char *end;
 	uint64_t number;
 
+	/*
+	 * strtoull(3) accepts blanks and signs and saturates: the digit and errno are checked, too.
+	 */
 	errno = 0;
 	number = strtoull(parser->text, &end, 10);
 	if (parser->quoted || !isdigit((unsigned char)*parser->text) || *end || errno) {
@@ -92,6 +97,7 @@ static uint64_t parse_span(struct parser *parser)
 		parser_fail(parser, "a span of time, such as 5ms");
 		return 0;
 	}
+	/* The unit may be a word of its own. */
 	if (!*end) {
 		parser_next(parser);
 		end = parser->text;
@@ -117,6 +123,7 @@ static void parse_relation(struct parser *parser, struct rule *rule)
 		[RULE_EQUAL] = "==", [RULE_AT_LEAST] = ">=", [RULE_MORE] = ">" };
 	bool is_rate = rule->kind == RULE_RATE;
 
+	/* The order of the names is that of enum rule_relation, with the upper limits first. */
 	for (int i = RULE_LESS; i <= (is_rate ? RULE_AT_MOST : RULE_MORE); i++)
 		if (parser_skip(parser, names[i])) {
 			rule->relation = i;
@@ -150,6 +157,7 @@ static void parse_every(struct parser *parser, struct rule *rule)
 				parser_fail(parser, "a field");
 				return;
 			}
+			/* The thread always belongs to the key, so the word adds no field. */
 			if (!parser_is(parser, "thread"))
 				rule->field[rule->fields++] = parser_copy(parser);
 			parser_next(parser);
@@ -201,6 +209,9 @@ static void parse_number_of(struct parser *parser, struct rule *rule, enum rule_
 	}
 	parser_want(parser, "per");
 	rule->within_ns = parse_span(parser);
+	/*
+	 * A rule keeps the times of number events, so the number is bounded. "< 0" can never hold.
+	 */
 	if (rule->number > RULES_WINDOW || (rule->relation == RULE_LESS && !parser->failed)) {
 		parser->word = strpbrk(parser->line, "<");
 		parser->len = 1;
@@ -213,6 +224,9 @@ static void parse_rule(struct parser *parser, struct rule *rule)
 {
 	const char *colon;
 
+	/*
+	 * A colon directly behind the first word makes it a name; event types may contain colons.
+	 */
 	parser_next(parser);
 	colon = parser->at;
 	if (parser->len && colon && *colon == ':') {
@@ -236,6 +250,7 @@ static void parse_rule(struct parser *parser, struct rule *rule)
 		parse_number_of(parser, rule, RULE_RATE);
 	else
 		parser_fail(parser, "every, never, count or rate");
+	/* A rest that is not understood must not be ignored: the user meant something by it. */
 	if (!parser->failed && parser->len)
 		parser_fail(parser, "the end of the line");
 	for (char *end = rule->text + strlen(rule->text);
@@ -245,6 +260,7 @@ static void parse_rule(struct parser *parser, struct rule *rule)
 
 /* ------------------------------------------------------------------ the file */
 
+/* Frees a pattern and its expression; both may be NULL. */
 static void free_event(struct rule_event *event)
 {
 	free(event->pattern);
@@ -271,6 +287,7 @@ static bool read_line(struct parser *parser)
 	struct rules *rules = parser->rules;
 	struct rule *more;
 
+	/* An error of an earlier line does not matter for this one. */
 	parser->at = parser->line;
 	parser->failed = false;
 	parser_next(parser);
@@ -287,6 +304,7 @@ static bool read_line(struct parser *parser)
 	more = rules->rule;
 	more += rules->count++;
 	memset(more, 0, sizeof(*more));
+	/* The rule counts from here on, so rules_fini() frees it after an error, too. */
 	more->line = parser->number;
 	parse_rule(parser, more);
 	return !parser->no_memory;
@@ -349,6 +367,7 @@ bool rules_read(struct rules *rules, const char *path)
 	return good;
 }
 
+/* Frees all rules, also after an error of rules_read(). */
 void rules_fini(struct rules *rules)
 {
 	for (size_t i = 0; i < rules->count; i++)

@@ -24,6 +24,7 @@ static bool is_skipped(const struct rule *rule)
 	       !rule->undecided;
 }
 
+/* The reason why a rule was not tested. */
 static const char *missing_text(const struct rule *rule)
 {
 	return rule->kind == RULE_ORDER ? "the log has no such lock" :
@@ -40,6 +41,7 @@ static void offer_locks(struct nearest *nearest, const struct logfile *log)
 	struct posix_trace_object_np object;
 	int unavailable = 0;
 
+	/* A log without names of objects has nothing to offer. */
 	if (!log->has_objects)
 		return;
 	posix_trace_object_rewind_np(log->trid);
@@ -171,6 +173,9 @@ void verdict_tap(struct out *out, const struct rules *rules)
 		out_str(out, "\n  ---\n  message: \"");
 		put_numbers(out, rule);
 		out_str(out, "\"\n  severity: ");
+		/*
+		 * TAP has no word for an undecided result; "todo" is the nearest.
+		 */
 		out_str(out, rule->violations ? "fail" : rule->undecided ? "todo" : "comment");
 		out_printf(out, "\n  at: { file: ");
 		json_quoted(out, rules->path, strlen(rules->path));
@@ -224,6 +229,7 @@ void verdict_junit(struct out *out, const struct rules *rules, const char *log)
 		   rules->count, failures, errors, skipped);
 	for (size_t i = 0; i < rules->count; i++) {
 		const struct rule *rule = &rules->rule[i];
+		/* JUnit has one element for each case: a violation wins, because it is certain. */
 		const char *element = rule->violations ? "failure" : "error";
 
 		out_str(out, "<testcase classname=\"");

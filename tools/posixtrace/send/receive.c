@@ -84,6 +84,7 @@ static int receive_run(int argc, char **argv)
 		if (!take_option(option, &plan))
 			return tool_usage(&receive_command);
 	}
+	/* A log is written in place, so it needs a name: there is no default. */
 	if (argc - optind > 1 || !plan.output) {
 		say("receive: %s", plan.output ? "give only one source" :
 			"the name of the log is missing; give it after -o");

@@ -70,6 +70,7 @@ static bool take_option(int option, struct through *plan)
 /* Checks the options together. Returns false after it printed an error. */
 static bool is_possible(int argc)
 {
+	/* The first option that a trace cannot have, for the message. */
 	const char *only = send_plan.duration_ns ? "--duration" : send_plan.stream_size ? "--size"
 			   : send_plan.inherit ? "--inherit" : NULL;
 
@@ -88,6 +89,7 @@ static bool is_possible(int argc)
 /* Parses the options and converts: from the process, or from a trace whose format is recognised. */
 static int send_run(int argc, char **argv)
 {
+	/* The sink is always rkh: receive knows no other format. */
 	struct through plan = { .to = fmt_by_name("rkh"), .output = "-", .given = given,
 				.givens = 2 };
 	static struct fmt_input input = { .name = "process", .fd = -1, .signals = -1 };
@@ -109,6 +111,7 @@ static int send_run(int argc, char **argv)
 	status = input_open(&input, argv[optind]);
 	if (status)
 		return status;
+	/* A terminal shows how far the trace was read; a process has no such end. */
 	plan.is_metered = true;
 	status = through(&plan, &input);
 	input_close(&input);
