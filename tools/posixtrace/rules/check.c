@@ -136,9 +136,7 @@ static int begin_reading(struct check *check, struct reading *reading)
 static int judge_log(struct check *check)
 {
 	struct reading reading;
-	/*
-	 * Losses and faults of the log make open obligations undecided, so judge_end() gets the status.
-	 */
+	/* After a fault, open obligations are undecided, so judge_end() gets the status. */
 	int err = begin_reading(check, &reading), status;
 
 	while (!err && !check->judge.err && reading_next(&reading, &err))

@@ -74,9 +74,7 @@ static void compare_times(struct judge *judge, struct rule *rule, const struct h
 static void add_held(struct judge *judge, struct rule *rule, struct holder *holder, int which,
 		      const struct held *held)
 {
-	/*
-	 * The ring of each lock has the last ORDER_KEPT times; older ones ended before this one began.
-	 */
+	/* The array is a ring of the last ORDER_KEPT times; older ones are not compared. */
 	unsigned others = holder->count[!which];
 
 	for (unsigned i = 0; i < others && i < ORDER_KEPT; i++) {

@@ -19,9 +19,7 @@ static struct out out_stderr = { .fd = 2 };
  */
 void parser_fail(struct parser *parser, const char *expected)
 {
-	/*
-	 * In bytes: where a line has characters of several bytes, the caret is too far to the right.
-	 */
+	/* In bytes: the caret is too far right behind characters of several bytes. */
 	size_t column = (size_t)(parser->word - parser->line);
 
 	if (parser->failed) /* one error for each line is enough */

@@ -224,9 +224,7 @@ static void parse_rule(struct parser *parser, struct rule *rule)
 {
 	const char *colon;
 
-	/*
-	 * A colon directly behind the first word makes it a name; event types may contain colons.
-	 */
+	/* parser_next() leaves out a colon at the end of a word: the word is then a name. */
 	parser_next(parser);
 	colon = parser->at;
 	if (parser->len && colon && *colon == ':') {
