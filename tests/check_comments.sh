@@ -50,7 +50,7 @@ tools/posixtrace/picture 125
 tools/posixtrace/query 125
 tools/posixtrace/report 125
 tools/posixtrace/report/template 125
-tools/posixtrace/rules 125
+tools/posixtrace/rules 120
 tools/posixtrace/send 120
 tools/posixtrace/show 100
 tools/posixtrace/spans 125
