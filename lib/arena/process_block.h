@@ -22,10 +22,10 @@ struct ptx_stream;
 
 struct ptx_private {
 	_Atomic uint32_t pid; /* 0: a child that has not been set up yet */
-	_Atomic uint32_t attempt; /* the last one of ptx_process_child() to set it up */
+	_Atomic uint32_t attempt; /* number of the latest call that sets it up */
 	_Atomic(struct ptx_thread *) threads; /* all thread objects ever made */
 	_Atomic uint64_t free_threads;        /* those without a thread: tag 16 | address 48 */
-	_Atomic uint32_t pool_used[PTX_THREAD_POOLS]; /* of the objects in point/object.c's pools */
+	_Atomic uint32_t pool_used[PTX_THREAD_POOLS]; /* objects of each pool, point/object.c */
 	_Atomic(struct ptx_view *) view[PTX_STREAMS];
 	_Atomic uint32_t streams; /* identifiers of active streams */
 	bool has_quota; /* the account in meet/quota.c is this process's */
