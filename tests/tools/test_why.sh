@@ -200,7 +200,7 @@ run 2 why --between 1 "$tmp/log"
 run 2 why --between yesterday today "$tmp/log"
 check "no times" has err 'yesterday is not a time'
 run 2 why --between 1
-check "one time only" has err 'up to which time'
+check "one time only" has err 'the second time is missing'
 run 2 why --span x --thread 3 "$tmp/log"
 run 2 why
 check "no log" has err 'why: the name of a log is missing'
