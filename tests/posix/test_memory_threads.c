@@ -192,7 +192,7 @@ START_TEST(many_threads_have_what_is_promised_within_the_memory_that_is_asked_fo
 	sent = fill_by(pattern, threads, asked, small, max_data, &attr);
 	ck_assert_uint_eq(lost_of(trid), 0);
 	if (policy == POSIX_TRACE_LOOP) {
-		/* Of twice as many, the younger half stays. */
+		/* Twice as many are recorded; the younger half stays. */
 		fill_by(pattern, threads, asked, small, max_data, &attr);
 		ck_assert_uint_ge(count_read(trid), sent);
 	} else {
