@@ -54,7 +54,7 @@ cycle_all() {
 			rm -f "$log"
 			if test "$kills" -gt 0 && test $((done_ % kills)) -eq 0; then
 				killed=$((killed + 1))
-				(timeout -s KILL "0.$(printf %03d "$(below 150)")" "$posixtrace" attach \
+				(timeout -s KILL "0.$(printf %03d $(($(below 150) + 1)))" "$posixtrace" attach \
 					-p "$each" -o "$log" --trace all; :) >"$tmp/out" 2>&1
 				continue
 			fi
