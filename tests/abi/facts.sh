@@ -37,7 +37,7 @@ int main(void)
 {
 EOS
 	awk '
-	# A member's name is before its semicolon or its brackets.
+	# The name of a member is before its semicolon or brackets.
 	function member(line) {
 		sub(/;.*/, "", line)
 		sub(/\[.*/, "", line)
