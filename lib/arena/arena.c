@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/proc.h"
 
 /* With these no process can shrink the file, which would make an access raise SIGBUS. */
 #define SEALS       (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
@@ -40,7 +41,7 @@ static int make_file(void)
 	/* Process id and a counter: unique in the machine's pid name space. */
 	char name[sizeof "posix-trace" + 2 * PTX_IO_DIGITS] = "posix-trace.", digits[PTX_IO_DIGITS];
 
-	strcat(name, ptx_io_digits((uint64_t)getpid(), digits));
+	strcat(name, ptx_io_digits(ptx_proc_own(), digits));
 	strcat(name, ".");
 	strcat(name,
 	       ptx_io_digits(atomic_fetch_add_explicit(&made, 1, memory_order_relaxed), digits));

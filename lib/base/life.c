@@ -187,7 +187,7 @@ void ptx_identity_of(int pidfd, uint32_t number, struct ptx_identity *identity)
  */
 void ptx_identity_self(struct ptx_identity *identity)
 {
-	int saved = errno, err, pidfd = open_pidfd((uint32_t)getpid(), &err);
+	int saved = errno, err, pidfd = open_pidfd(ptx_proc_own(), &err);
 
 	*identity = (struct ptx_identity){ 0 };
 	if (pidfd >= 0) {

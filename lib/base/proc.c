@@ -10,7 +10,9 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/ids.h"
 #include "base/io.h"
 
 #define STATUS_BYTES 4096 /* NSpid is in the first kilobyte */
@@ -148,4 +150,17 @@ int ptx_proc_is_ours(void)
 	if (err)
 		return err == ENOENT ? ENXIO : err;
 	return ids.spaces == 1 ? 0 : ENXIO;
+}
+
+uint32_t ptx_proc_own(void)
+{
+	const int saved = errno;
+	const pid_t pid = getpid();
+	struct ptx_proc_ids ids;
+	uint32_t own = (uint32_t)pid;
+
+	if (pid <= 0) /* refused */
+		own = ptx_proc_ids(PTX_PROC_SELF, &ids) == 0 ? ids.inner : ptx_ids_thread();
+	errno = saved;
+	return own;
 }

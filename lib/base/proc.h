@@ -57,6 +57,12 @@ int ptx_proc_ids(uint32_t number, struct ptx_proc_ids *ids);
  */
 int ptx_proc_ids_of(int pidfd, struct ptx_proc_ids *ids);
 
+/*
+ * Returns getpid(). If a filter of system calls refuses it, returns the id from /proc, or that of
+ * the calling thread, which is the same in the first thread of a process. errno stays.
+ */
+uint32_t ptx_proc_own(void);
+
 /* Returns 0 if /proc numbers processes as this process does, ENXIO if not. */
 int ptx_proc_is_ours(void);
 

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/life.h"
+#include "base/proc.h"
 #include "drain/census.h"
 #include "ring/ring_write.h"
 
@@ -195,7 +196,7 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 	 */
 	if (drain->shared && drain->same_ids &&
 	    !atomic_load_explicit(&drain->arena->control->mixed, memory_order_relaxed))
-		ptx_ring_reap(rings, (uint32_t)getpid(), is_dead);
+		ptx_ring_reap(rings, ptx_proc_own(), is_dead);
 	err = ptx_ledger_copy(ledger, &drain->account);
 	if (err)
 		return err;

@@ -69,7 +69,7 @@ static void writer_here(struct ptx_log_writer *writer)
 {
 	struct stat st;
 
-	writer->pid = (uint32_t)getpid();
+	writer->pid = ptx_proc_own();
 	/* In the first time name space, so that a process in another one computes the same. */
 	writer->start = ptx_identity_start(PTX_PROC_SELF);
 	writer->pid_space = stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;

@@ -366,7 +366,7 @@ int64_t ptx_family_since(void)
 
 void ptx_family_begin(void)
 {
-	self.pid = (uint32_t)getpid();
+	self.pid = ptx_proc_own();
 }
 
 /*
@@ -400,7 +400,7 @@ bool ptx_family_tell_executed(struct ptx_control *control)
  */
 bool ptx_family_join(struct ptx_control *control)
 {
-	uint32_t pid = (uint32_t)getpid(), number = PTX_PROC_SELF;
+	uint32_t pid = ptx_proc_own(), number = PTX_PROC_SELF;
 	uint64_t bits = bits_of(control, pid);
 	bool targeted;
 

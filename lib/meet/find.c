@@ -429,10 +429,10 @@ int ptx_target_find(pid_t pid, bool inherited, struct ptx_target *target)
 	if (pid < 0)
 		return ESRCH;
 	*target = (struct ptx_target){ .inherited = inherited };
-	if (pid != 0 && pid != getpid())
+	if (pid != 0 && (uint32_t)pid != ptx_proc_own())
 		return find_other(pid, target);
 	target->arena = &ptx_arena_self;
-	target->pid = (uint32_t)getpid();
+	target->pid = ptx_proc_own();
 	target->same_ids = true; /* no identity: no other process has this arena under this id */
 	if (inherited)
 		target->link_owner = leave_for_children(target->pid);

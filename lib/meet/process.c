@@ -26,6 +26,7 @@
 #include "base/clock.h"
 #include "base/ids.h"
 #include "base/io.h"
+#include "base/proc.h"
 #include "base/quiet.h"
 #include "meet/family.h"
 #include "meet/folder.h"
@@ -97,7 +98,7 @@ static bool take(struct ptx_control *control)
 {
 	uint32_t waits = PTX_ARENA_WAITS;
 
-	if (control->pid != (uint32_t)getpid())
+	if (control->pid != ptx_proc_own())
 		return atomic_load_explicit(&control->owner, memory_order_acquire) !=
 			       PTX_ARENA_LEFT &&
 		       ptx_family_join(control);
@@ -239,7 +240,7 @@ static void make_arena(bool is_program)
 	/*
 	 * From here on a controller that looks at the descriptors finds an arena that is SETTLING.
 	 */
-	ptx_arena_begin(&ptx_own_control, (uint32_t)getpid(), PTX_ARENA_SETTLING);
+	ptx_arena_begin(&ptx_own_control, ptx_proc_own(), PTX_ARENA_SETTLING);
 	take_rendezvous(arena, is_program);
 }
 
@@ -295,7 +296,7 @@ void ptx_process_init(void)
 	ptx_family_know_self();
 	if (!take_inherited(&ptx_arena_self))
 		make_arena(true);
-	last_pid = (uint32_t)getpid();
+	last_pid = ptx_proc_own();
 	/* The last step: a thread that sees the id finds the arena complete. */
 	atomic_store_explicit(&ptx_private.pid, last_pid, memory_order_release);
 	errno = saved;
@@ -327,7 +328,7 @@ static void separate(void)
  */
 static uint32_t become_child(void)
 {
-	uint32_t pid = ptx_process_pid_of_child ? ptx_process_pid_of_child() : (uint32_t)getpid();
+	uint32_t pid = ptx_process_pid_of_child ? ptx_process_pid_of_child() : ptx_proc_own();
 
 	if (ptx_process_before_child)
 		ptx_process_before_child();
@@ -405,7 +406,7 @@ static void wipe(void)
 
 	/* ptx_ids_thread() does not know where this C library keeps the id. */
 	if (!pid)
-		pid = (uint32_t)getpid();
+		pid = ptx_proc_own();
 	if (last_pid == pid)
 		return;
 	sigfillset(&all);

@@ -20,6 +20,7 @@
 
 #include "arena/arena.h"
 #include "base/io.h"
+#include "base/proc.h"
 #include "meet/folder.h"
 
 /* In the runtime folder. It stays when no stream exists, and has no content. */
@@ -147,7 +148,7 @@ static int take(unsigned *result)
 	 * Different processes look at different places first, so that most succeed at the first
 	 * call.
 	 */
-	unsigned first = (unsigned)getpid() * 37;
+	unsigned first = ptx_proc_own() * 37;
 
 	if (!ptx_private.has_quota)
 		begin_anew();

@@ -100,7 +100,7 @@ void ptx_rendezvous_begin(struct ptx_rendezvous *walk, bool ancestors)
 	walk->ancestors = ancestors ? ANCESTORS : 0;
 	walk->at = walk->end = 0;
 	walk->prefix[0] = '\0';
-	put(walk->prefix, "", (uint64_t)getpid());
+	put(walk->prefix, "", ptx_proc_own());
 	strcat(walk->prefix, ".");
 	walk->has_start = false;
 }
@@ -111,7 +111,7 @@ static bool know_start(struct ptx_rendezvous *walk)
 	uint64_t start = ptx_identity_start(PTX_PROC_SELF);
 
 	if (start) {
-		prefix_of(walk->prefix, (uint32_t)getpid(), start);
+		prefix_of(walk->prefix, ptx_proc_own(), start);
 		walk->has_start = true;
 	}
 	return start != 0;
@@ -271,7 +271,7 @@ bool ptx_rendezvous_next_path(struct ptx_rendezvous *walk, char path[PTX_RENDEZV
 static void own_path(char path[PTX_RENDEZVOUS_PATH], int fd)
 {
 	path[0] = '\0';
-	put(path, "/proc/", (uint64_t)getpid());
+	put(path, "/proc/", ptx_proc_own());
 	if (fd < 0)
 		strcat(path, "/fd/");
 	else
@@ -367,7 +367,7 @@ static enum left leave(const char *which, uint32_t uid, const char *name, int fd
 static void own_name(char name[PTX_RENDEZVOUS_NAME], const struct ptx_rendezvous_target *target)
 {
 	prefix_of(name, target->pid, target->start);
-	put(name, "", (uint64_t)getpid());
+	put(name, "", ptx_proc_own());
 }
 
 /* The one name for which controllers compete that have made an arena each. */

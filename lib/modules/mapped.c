@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/proc.h"
 #include "modules/mapped_set.h"
 
 #define PATIENCE_NS   250000000 /* between two looks at other processes */
@@ -98,11 +99,11 @@ static void look_at(struct ptx_mapped *mapped, struct process *process)
 	/* Its mappings have ended in the log; they cannot begin again. */
 	if (process->is_hopeless)
 		return;
-	if (process->pid == (uint32_t)getpid() && !ptx_mapped_linker_may_hang())
+	if (process->pid == ptx_proc_own() && !ptx_mapped_linker_may_hang())
 		/* Exact: the linker counts loads and unloads. */
 		found = ptx_mapped_self(old, mapped->executable, &set);
 	/* The id means the same process here. */
-	else if (mapped->same_ids || process->pid == (uint32_t)getpid())
+	else if (mapped->same_ids || process->pid == ptx_proc_own())
 		found = ptx_mapped_other(old, mapped->arena, process->pid, &set);
 	switch (found) {
 	/* The old set stays, and the next look compares with it. */
@@ -179,7 +180,7 @@ static void take_member(struct ptx_mapped *mapped, const struct ptx_member *memb
 		return;
 	/* Any process of the arena can write to the table: impossible values are ignored. */
 	if (pid == 0 || pid > INT32_MAX || parent > INT32_MAX || since_ns <= 0 ||
-	    !(bits >> mapped->bit & 1) || pid == (uint64_t)getpid())
+	    !(bits >> mapped->bit & 1) || pid == ptx_proc_own())
 		return;
 	process = know(mapped, (uint32_t)pid);
 	if (process)
@@ -211,7 +212,7 @@ static void take_target(struct ptx_mapped *mapped)
 	struct process *target = &mapped->process[0];
 
 	/* Shared memory: an impossible time is ignored. */
-	if (since_ns <= 0 || since_ns == target->since_ns || target->pid == (uint32_t)getpid())
+	if (since_ns <= 0 || since_ns == target->since_ns || target->pid == ptx_proc_own())
 		return;
 	/* execve() has removed every mapping at that time. */
 	note_all_gone(mapped, target->pid, since_ns);
@@ -254,7 +255,7 @@ static bool is_of_stream(const struct ptx_mapped *mapped, uint32_t pid)
 {
 	const struct ptx_attachment *attachment = &mapped->arena->control->attachment[mapped->bit];
 
-	if (pid == (uint32_t)getpid())
+	if (pid == ptx_proc_own())
 		return false;
 	/* Only members of an inherited stream are other processes of it. */
 	return pid == mapped->target ||
@@ -329,7 +330,7 @@ static void look_at_others(struct ptx_mapped *mapped, bool patient)
 		take_member(mapped, &control->member[i]);
 	hear(mapped);
 	for (size_t i = 0; i < mapped->processes; i++)
-		if (mapped->process[i].is_member && mapped->process[i].pid != (uint32_t)getpid())
+		if (mapped->process[i].is_member && mapped->process[i].pid != ptx_proc_own())
 			look_at(mapped, &mapped->process[i]);
 }
 
@@ -337,10 +338,10 @@ static void look_at_others(struct ptx_mapped *mapped, bool patient)
 static void look_at_self(struct ptx_mapped *mapped)
 {
 	/* In another name space this process's id means another process. */
-	if (mapped->target != (uint32_t)getpid() && !mapped->same_ids)
+	if (mapped->target != ptx_proc_own() && !mapped->same_ids)
 		return;
 	for (size_t i = 0; i < mapped->processes; i++)
-		if (mapped->process[i].pid == (uint32_t)getpid())
+		if (mapped->process[i].pid == ptx_proc_own())
 			look_at(mapped, &mapped->process[i]);
 }
 
@@ -398,7 +399,7 @@ struct ptx_mapped *ptx_mapped_create(const struct ptx_arena *arena, unsigned bit
 	/* Without /proc the program has no name; its mappings are of use nevertheless. */
 	if (len <= 0)
 		strcpy(mapped->executable, "[program]");
-	if (!know(mapped, pid) || !know(mapped, (uint32_t)getpid())) {
+	if (!know(mapped, pid) || !know(mapped, ptx_proc_own())) {
 		/* realloc() has moved it as a whole; there is one allocation. */
 		free(mapped->process);
 		free(mapped);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "arena/attachment.h"
+#include "base/proc.h"
 #include "meet/peer_arenas.h"
 
 /* How often a ring is read again whose chunk was changing. */
@@ -194,7 +195,7 @@ static uint32_t creator_of(const struct ptx_arena *arena, unsigned bit)
 		return lock.l_pid > 0 ? (uint32_t)lock.l_pid : 0;
 	/* F_GETLK does not report the locks of the calling process. */
 	if (atomic_load_explicit(&arena->mine, memory_order_acquire) >> bit & 1)
-		return (uint32_t)getpid();
+		return ptx_proc_own();
 	return PTX_CREATOR_GONE;
 }
 

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/ids.h"
 #include "base/libc.h"
+#include "base/proc.h"
 #include "base/quiet.h"
 #include "meet/process.h"
 #include "point/object.h"
@@ -100,7 +101,7 @@ uint32_t ptx_thread_child_pid(void)
 	 */
 	if (tid)
 		know_tids(tid, (uint32_t)syscall(SYS_gettid));
-	return (uint32_t)getpid();
+	return ptx_proc_own();
 }
 
 /* Without this a child of a quiet process could not distinguish its id from its parent's. */

@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/futex.h"
+#include "base/proc.h"
 #include "drain/drain.h"
 #include "flush/flush.h"
 #include "point/view.h"
@@ -33,7 +34,7 @@ static struct ptx_ident caller_ident(void)
 {
 	struct ptx_ident ident = { 0 };
 
-	ident.pid = (uint32_t)getpid();
+	ident.pid = ptx_proc_own();
 	ident.tid = (uint32_t)syscall(SYS_gettid);
 	ident.thread = (uint64_t)pthread_self();
 	return ident;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/proc.h"
 #include "flush/flush.h"
 #include "meet/process.h"
 #include "meet/quota.h"
@@ -223,7 +224,8 @@ static int create_stream(pid_t pid, const trace_attr_t *wish, enum ptx_stream_ki
 	if (ptx_process_is_child())
 		ptx_process_child();
 	/* Other processes would have to find the file and to trust it. */
-	if (backing && ((pid != 0 && pid != getpid()) || attr.inheritance == POSIX_TRACE_INHERITED))
+	if (backing && ((pid != 0 && (uint32_t)pid != ptx_proc_own()) ||
+			attr.inheritance == POSIX_TRACE_INHERITED))
 		return ENOTSUP;
 	pthread_once(&clock_once, ptx_clock_init);
 	/*

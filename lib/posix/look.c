@@ -368,7 +368,7 @@ static int look_at_streams(pid_t pid, const struct ptx_visitor *visitor)
 		ptx_process_child();
 	/* 0 means the calling process, as for posix_trace_create() (CREATE-03). */
 	if (pid == 0 || alone)
-		pid = getpid();
+		pid = (pid_t)ptx_proc_own();
 	/*
 	 * If /proc numbers processes differently, its numbers would be the ids of other
 	 * processes.

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/futex.h"
+#include "base/proc.h"
 #include "flush/flush.h"
 #include "meet/quota.h"
 #include "point/view.h"
@@ -24,7 +25,7 @@
 static struct ptx_flush_caller make_caller(const void *address)
 {
 	struct ptx_flush_caller who = {
-		.pid = (uint32_t)getpid(),
+		.pid = ptx_proc_own(),
 		.tid = (uint32_t)syscall(SYS_gettid),
 		.thread = (uint64_t)pthread_self(),
 		.address = (uint64_t)(uintptr_t)address,

@@ -13,6 +13,7 @@
 #include <trace_np.h>
 
 #include "base/life.h"
+#include "base/proc.h"
 #include "meet/openers.h"
 #include "point/view.h"
 #include "posix/call.h"
@@ -57,7 +58,7 @@ static bool is_held_by_none(const struct ptx_arena *arena)
 	for (size_t i = 0; i < openers.count; i++)
 		is_held |= openers.opener[i].device == arena->device &&
 			   openers.opener[i].inode == arena->inode &&
-			   openers.opener[i].pid != (uint32_t)getpid();
+			   openers.opener[i].pid != ptx_proc_own();
 	ptx_openers_free(&openers);
 	return !is_held;
 }

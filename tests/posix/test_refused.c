@@ -172,7 +172,8 @@ static const struct refusal refusals[] = {
 	{ SYS_fallocate, ENOSYS, 1 },	{ SYS_fallocate, ENOSPC, 1 },
 	{ SYS_ftruncate, EPERM, 0 },	{ SYS_pidfd_open, ENOSYS, 0 },
 	{ SYS_pidfd_open, EPERM, 1 },	{ SYS_kill, EPERM, 1 },
-	{ SYS_openat, EACCES, 1 },
+	{ SYS_openat, EACCES, 1 },	{ SYS_getpid, EPERM, 0 },
+	{ SYS_getpid, EPERM, 1 },	{ SYS_getpid, ENOSYS, 1 },
 };
 
 static void refuse(int call, int error)
