@@ -24,8 +24,8 @@
 #include "flush/checkpoint_flush.h"
 
 /*
- * How far the log has one ring. The array has no holes: it lists only rings that the reader
- * entered.
+ * Up to where the log has the records of one ring. The array has no holes: it lists only rings
+ * that the reader entered.
  */
 struct place {
 	uint64_t link; /* the chunk, with its generation */
@@ -220,7 +220,7 @@ void ptx_checkpoint_write(struct ptx_drain *drain, uint64_t events)
 	other = checkpoint_at(drain, !drain->checkpoint);
 	if (atomic_load_explicit(&other->events, memory_order_relaxed) == events + 1) {
 		atomic_store_explicit(&other->events, 0, memory_order_relaxed);
-		drain->settled = true; /* so many are in the file, whether more is written or not */
+		drain->settled = true; /* the file has this number before and after the write */
 	}
 }
 
@@ -244,8 +244,8 @@ void ptx_drain_settle(struct ptx_drain *drain)
 	atomic_store_explicit(&drain->rings->region->taken, ptx_drain_taken(drain),
 			      memory_order_relaxed);
 	/*
-	 * The chunk that each ring's reader is in stays. Its claimed word gets the offset that the
-	 * log has, and observers see how far delivery is (ring/DESIGN 3).
+	 * In each ring, the chunk at the reader's place is not freed. Its claimed word gets the
+	 * offset that the log has, and observers see how far delivery is (ring/DESIGN 3).
 	 */
 	for (uint32_t i = 0; i < drain->sources; i++) {
 		ptx_ring_done(drain->rings, &drain->source[i]->reader.place,
@@ -351,7 +351,7 @@ static void take_times(struct ptx_drain *drain, const struct checkpoint *from)
 	drain->last_ticks = last_ticks < now ? last_ticks : now;
 	drain->last_ns = from->last_ns;
 	/*
-	 * The marks up to there are not known here. An event from before counts as a member,
+	 * The marks up to last_ticks are not known here. An event from before counts as a member,
 	 * because its writer saw the stream running.
 	 */
 	drain->phases.since = drain->last_ticks;
@@ -361,7 +361,7 @@ static void take_times(struct ptx_drain *drain, const struct checkpoint *from)
 
 /*
  * Determines whether a LOOP stream has overwritten events since the log was last written, or was
- * begun: then the log continues with OVERFLOW and RESUME.
+ * begun. If it has, the log continues with OVERFLOW and RESUME.
  */
 static void find_gap(struct ptx_drain *drain, const struct checkpoint *from)
 {
@@ -464,11 +464,12 @@ int ptx_checkpoint_starts(struct ptx_drain *drain, unsigned char *buffer)
 }
 
 /*
- * Restores the marks of a FULL and of the restart that followed. They have no records: starts and
- * stops by a call have, in the controller's ring. Three cases. The dead reader had made the
- * restart, and the log has it not: both marks are made again, or the restart alone if the log has
- * the FULL. It had delivered the FULL, and the stream is full still: full_marked says that this
- * FULL has its mark. Otherwise ptx_drain_sync() does what is necessary. Returns 0 or ENOMEM.
+ * Restores the marks of a FULL and of the restart that followed. They have no records, unlike
+ * starts and stops by a call, whose records are in the controller's ring. Three cases. The dead
+ * reader had made the restart, and the log has it not: both marks are made again, or the restart
+ * alone if the log has the FULL. It had delivered the FULL, and the stream is full still:
+ * full_marked says that this FULL has its mark. Otherwise ptx_drain_sync() does what is necessary.
+ * Returns 0 or ENOMEM.
  */
 static int take_full(struct ptx_drain *drain)
 {
@@ -480,8 +481,8 @@ static int take_full(struct ptx_drain *drain)
 	full.ticks = atomic_load_explicit(&region->full_from, memory_order_relaxed);
 	restart.ticks = atomic_load_explicit(&region->full_until, memory_order_relaxed);
 	/*
-	 * The times are stored before the state. So if the stream is full since before the noted
-	 * restart, the dead reader noted the restart and did not make it.
+	 * The times are stored before the state. So if the stream is full and became full before
+	 * the noted restart, the dead reader noted the restart and did not make it.
 	 */
 	made = !is_full || ptx_state_time(state) >= restart.ticks;
 	/*
@@ -501,9 +502,9 @@ static int take_full(struct ptx_drain *drain)
 
 /*
  * drain is new. The caller has counted the events in the file, so their number is not from shared
- * memory. The order matters: the claims first, then the checkpoint in their place; then the threads
- * and numbers of records at those places; then the marks, first those of calls, into which the
- * others are sorted.
+ * memory. The order matters. First each place is that of the dead reader's claim; a checkpoint then
+ * replaces it, unless the stream is LOOP. Next come the threads and numbers of records at those
+ * places, and last the marks: first those of calls, then the others, which are sorted into them.
  */
 int ptx_checkpoint_resume(struct ptx_drain *drain, uint64_t events)
 {

@@ -3,16 +3,16 @@
  * log/write_resume_beside.c - the names areas and the lists area of a LOOP log whose writer was
  * killed.
  *
- * Blocks that remain in an area keep their numbers, and the next block of their type has the number
- * behind the last of them, as a check expects it (log/read_beside.h). Parts that cannot be read:
+ * Blocks that remain in an area keep their numbers. The next block of a type gets the number after
+ * the last one there, as a check expects it (log/read_beside.h). Parts that cannot be read:
  *
  * - A names area is written again: all names are in memory.
- * - A last block of lists that is not whole is removed. It may be half written, and nothing may
- *   follow to overwrite it.
- * - If the file ends within the areas, it is cut behind the last whole block: a longer file must
- *   not make a block of the bytes behind that.
+ * - A last block of lists that is not whole is removed. It may be half written, and it is possible
+ *   that no later block overwrites it.
+ * - If the file ends within the areas, it is cut behind the last whole block: when the file grows
+ *   later, the bytes behind that block must not become part of another one.
  * - Any other damage in the lists area stays, because good blocks follow it. A reader does not read
- *   beyond it (FORMAT R6, R7), so no block is added there: the tail has them all.
+ *   beyond it (FORMAT R6, R7), so no block is added there: the tail has all entries.
  */
 #include "base/io.h"
 #include "log/read_beside.h"
@@ -159,7 +159,7 @@ int ptx_log_resume_beside(struct ptx_log *log, struct ptx_log_window *window, bo
 	else if (beside.last_is_bad)
 		remove_last(&beside, end);
 	ptx_log_visit_lists(window, h, take_lists, &beside);
-	/* No room in the area any more: the tail has all entries. */
+	/* From here on the area counts as full: only the tail gets further blocks. */
 	if (beside.is_damaged)
 		log->lists.at = end;
 	return beside.err;

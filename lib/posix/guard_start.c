@@ -2,11 +2,12 @@
 /*
  * posix/guard_start.c - starts the guardian's process, in its creator.
  *
- * The guardian must not be a child that wait() reports, and every process that executes a program
- * becomes one, however it was made. It is therefore a grandchild: its parent, a child without a
- * signal for its end, has exited when ptx_guard_start() returns, and init adopts it. Neither
- * copies this process, however large that is: until the program is executed they use the
- * creator's memory, with all signals blocked, and only arrange descriptors.
+ * The guardian must not be a child that wait() reports. But wait() reports every child that has
+ * executed a program, even one that was made without a signal for its end. The guardian is
+ * therefore a grandchild: its parent, a child without a signal for its end, has exited when
+ * ptx_guard_start() returns, and init adopts it. Neither copies this process, however large that
+ * is: until the program is executed they use the creator's memory, with all signals blocked, and
+ * only arrange descriptors.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -59,7 +60,7 @@ static int UNSEEN become_guardian(void *argument)
 {
 	const struct start *start = argument;
 	static char *none[] = { NULL };
-	/* First above all numbers, so that no descriptor is closed before it was duplicated. */
+	/* First above the guardian's numbers: neither may be closed before it is duplicated. */
 	int arena = (int)syscall(SYS_fcntl, start->arena_fd, F_DUPFD, HIGH_FD);
 	int log = (int)syscall(SYS_fcntl, start->log_fd, F_DUPFD, HIGH_FD);
 	int null = (int)syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR, 0);
@@ -72,8 +73,8 @@ static int UNSEEN become_guardian(void *argument)
 	syscall(SYS_dup3, arena, 3, 0);
 	syscall(SYS_dup3, log, 4, 0);
 	/*
-	 * Without close_range(2), before Linux 5.9, the guardian keeps the creator's descriptors
-	 * without close-on-exec.
+	 * Before Linux 5.9 there is no close_range(2). The guardian then keeps those descriptors
+	 * of the creator that do not have the flag close-on-exec.
 	 */
 	syscall(SYS_close_range, 5, ~0u, 0);
 	/*
@@ -147,8 +148,8 @@ void ptx_guard_start(struct ptx_stream *stream)
 
 	start.program = program_of();
 	/*
-	 * A guardian that cannot recognize the creator's death would write into the log beside
-	 * it.
+	 * A guardian that cannot recognize the creator's death would write into the log while the
+	 * creator does, too.
 	 */
 	start.arena_fd = start.program ? ptx_arena_fd(stream->target.arena) : -1;
 	if (start.arena_fd < 0 || !ptx_attachment_hold(stream->target.arena, stream->view->bit))

@@ -3,9 +3,9 @@
  * posix/snapshot.c - posix_trace_snapshot_np(): a log of a stream as of one moment, by an
  * observer.
  *
- * The stream is that of a call of posix_trace_observe_np() or _look_file_np(), during visit. Its
- * region is copied and then made a log. The stream itself is not changed, and its processes do
- * not notice.
+ * The stream is one that posix_trace_observe_np() or posix_trace_observe_file_np() has passed to
+ * visit, and visit has not returned yet. Its region is copied and then made a log. The stream
+ * itself is not changed, and its processes do not notice.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static void copy_from(void *arg, const struct ptx_arena *arena)
 	struct taking *taking = arg;
 	struct ptx_image image;
 
-	/* The opener may have closed its file since, and the number may be another arena's. */
+	/* The opener may have closed its file since. Its descriptor may now be another arena's. */
 	if (arena->device != taking->source->opener->device ||
 	    arena->inode != taking->source->opener->inode || ptx_arena_fd(arena) < 0)
 		return;

@@ -48,8 +48,8 @@ enum ptx_claim ptx_ring_take(struct ptx_reader *reader);
 enum ptx_claim ptx_ring_look(struct ptx_reader *reader);
 
 /*
- * A reader that must not free a chunk before its events are in the log. It records the chunks that
- * it has left and frees them together. Not for streams with policy LOOP. See struct
+ * For a reader that must not free a chunk before the chunk's events are in the log: the chunks that
+ * it has left. It frees them together. Not for streams with policy LOOP. See struct
  * ptx_rings.debts.
  */
 struct ptx_debts {
@@ -75,7 +75,7 @@ bool ptx_ring_find(struct ptx_rings *rings, uint32_t ring, struct ptx_place *pla
 		   uint32_t *before);
 
 /*
- * Does the same among the chunks that begin with record number from or a later one: for an
+ * Does the same, but leaves out each chunk whose first record has a number before from: for an
  * observer, which frees nothing and has seen the earlier records. An old chunk can exist although
  * younger ones of its ring are overwritten, if the thread that was about to overwrite it was killed
  * or suspended.
@@ -85,8 +85,8 @@ bool ptx_ring_find_from(struct ptx_rings *rings, uint32_t ring, uint32_t from,
 
 /*
  * Stores the time at which the chunk at link was opened. Returns false if the chunk was reused.
- * Otherwise all that the caller loaded from it since it loaded the link belongs to this use of the
- * chunk.
+ * Otherwise everything that the caller loaded from the chunk after the link belongs to this use of
+ * the chunk.
  */
 bool ptx_ring_opened(const struct ptx_rings *rings, uint64_t link, uint64_t *opened);
 
@@ -104,7 +104,8 @@ void ptx_ring_watch(struct ptx_rings *rings, uint32_t ring, struct ptx_writer *w
 
 /*
  * Returns the length of the well-formed records at the start of bytes. *records is the number of
- * events among them, *last the latest time. If the result is less than bytes, no record follows.
+ * events among them, *last the latest time. If the result is less than length, the bytes behind it
+ * are not a record.
  */
 uint32_t ptx_records_check(const struct ptx_rings *rings, const unsigned char *bytes,
 			   uint32_t length, uint32_t *records, uint64_t *last);

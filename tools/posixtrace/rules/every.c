@@ -80,7 +80,7 @@ static void report_violation(struct judge *judge, struct rule *rule, const struc
 }
 
 /*
- * Returns true if the time of the obligation, with some slack, had passed at that time. Without
+ * Returns true if the time of the obligation, and slack_ns more, had passed at time_ns. Without
  * "within" it never passes.
  */
 static bool is_over(const struct rule *rule, const struct pending *pending, int64_t time_ns,
@@ -166,8 +166,8 @@ static void free_overdue(struct judge *judge)
 }
 
 /*
- * Returns a hash of the key of an event: the process, and the fields of the rule or the thread.
- * text receives the key in words unless it is NULL.
+ * Returns a hash of the key of an event: the process, and the fields of the rule or, if the rule
+ * has none, the thread. text receives the key in words unless it is NULL.
  */
 static uint64_t key_of(const struct judge *judge, const struct judge_use *use,
 		       const struct reading *reading, char *text)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * pick_put.c - the columns of --fields as text. Padding reads back the buffer, so a line should lie
- * in it as a whole.
+ * pick_put.c - the columns of --fields as text. Padding counts the bytes that a column has added to
+ * the buffer, so the buffer should hold a whole line.
  */
 #include <ctype.h>
 #include <string.h>

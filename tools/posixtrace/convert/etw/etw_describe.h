@@ -16,7 +16,8 @@ struct etw_describe;
 
 /*
  * etw_describe_new() returns an empty set, which has the built-in descriptions only, or NULL
- * without memory. etw_describe_free() also frees the layouts that it has returned; it accepts NULL.
+ * without memory. etw_describe_free() also frees the layouts that etw_describe_find() has returned;
+ * it accepts NULL.
  */
 struct etw_describe *etw_describe_new(void);
 void etw_describe_free(struct etw_describe *describe);
@@ -39,7 +40,7 @@ const struct etw_layout *etw_describe_find(const struct etw_describe *describe,
 
 /* ---- for the readers of descriptions */
 
-/* The characters, or bytes, of a name in a description that are kept. */
+/* At most so many characters, or bytes, of a name in a description are kept. */
 #define ETW_NAME_CHARS 255
 
 /* Whether there is no room for another layout with that many fields. */
@@ -60,14 +61,14 @@ bool etw_describe_use_map(struct etw_describe *describe, const unsigned char gui
 			  struct etw_layout *layout, unsigned field, const char *name);
 
 /*
- * The layout in the TraceLogging item of a record. Returns NULL if it has none, or with *damaged
- * true.
+ * The layout in the TraceLogging item of a record. Returns NULL if the record has no such item, and
+ * NULL with *damaged true if the item has a fault or memory is missing.
  */
 struct etw_layout *etw_tracelogging(const struct etw_record *record, bool *damaged);
 
 /*
- * Read TRACE_EVENT_INFO and EVENT_MAP_INFO. Return false with the fault in *why, or without memory
- * with NULL there.
+ * Read TRACE_EVENT_INFO and EVENT_MAP_INFO. On failure they return false, and *why is the fault, or
+ * NULL if memory is missing.
  */
 bool etw_event_info(struct etw_describe *describe, const unsigned char *p, size_t size,
 		    const char **why);
