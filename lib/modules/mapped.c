@@ -328,6 +328,7 @@ static void look_at_others(struct ptx_mapped *mapped, bool patient)
 	take_target(mapped);
 	for (unsigned i = 0; i < PTX_MEMBERS; i++)
 		take_member(mapped, &control->member[i]);
+	/* The reports of members come before looks at them, which may be of later states. */
 	hear(mapped);
 	for (size_t i = 0; i < mapped->processes; i++)
 		if (mapped->process[i].is_member && mapped->process[i].pid != ptx_proc_own())
