@@ -25,7 +25,8 @@ static bool copy_text(const struct ptx_schemas *schemas, uint64_t entry, char *t
 	/* The entry was loaded once; both parts are of one value. */
 	uint64_t len = entry >> 32, at = (uint32_t)entry - UINT64_C(1);
 
-	if (entry == 0 || len >= PTX_SCHEMA_BYTES || at + len >= PTX_SCHEMAS_ROOM)
+	/* An offset of 0 is that of no text; at would be before the texts. */
+	if ((uint32_t)entry == 0 || len >= PTX_SCHEMA_BYTES || at + len >= PTX_SCHEMAS_ROOM)
 		return false;
 	memcpy(text, schemas->text + at, len);
 	text[len] = '\0';
@@ -60,7 +61,7 @@ bool ptx_schemas_has(const struct ptx_schemas *schemas, unsigned type, const cha
 	len = entry >> 32;
 	at = (uint32_t)entry - UINT64_C(1);
 	/* The same bounds as in copy_text(). */
-	return entry && len < PTX_SCHEMA_BYTES && at + len < PTX_SCHEMAS_ROOM &&
+	return (uint32_t)entry && len < PTX_SCHEMA_BYTES && at + len < PTX_SCHEMAS_ROOM &&
 	       strnlen(text, PTX_SCHEMA_BYTES) == len && !memcmp(schemas->text + at, text, len);
 }
 

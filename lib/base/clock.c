@@ -19,7 +19,11 @@
 #include <time.h>
 #include <unistd.h>
 #if defined __x86_64__
+#ifdef __GLIBC__
 #include <sys/platform/x86.h>
+#else
+#include <cpuid.h>
+#endif
 #endif
 
 #include "base/timespace.h"
@@ -116,6 +120,22 @@ static bool kernel_trusts_counter(void)
 }
 
 /*
+ * Returns whether the processor says that its counter has a constant rate in all states. glibc has
+ * executed CPUID already. Under a hypervisor each execution costs microseconds, and this function
+ * runs at the start of every program.
+ */
+static bool has_invariant_counter(void)
+{
+#ifdef __GLIBC__
+	return CPU_FEATURE_PRESENT(INVARIANT_TSC);
+#else
+	unsigned a, b, c, d;
+
+	return __get_cpuid(0x80000007, &a, &b, &c, &d) && d >> 8 & 1;
+#endif
+}
+
+/*
  * Returns whether all processors count alike at a constant rate, and this thread may read the
  * counter.
  */
@@ -123,12 +143,9 @@ static bool counter_is_usable(void)
 {
 	int mode = PR_TSC_ENABLE;
 
-	/*
-	 * The C library has executed CPUID already. Under a hypervisor each execution costs
-	 * microseconds, and this function runs at the start of every program.
-	 */
-	if (!CPU_FEATURE_PRESENT(INVARIANT_TSC))
-		return false; /* not constant, or stops in sleep states */
+	/* Without it the counter is not constant, or stops in sleep states. */
+	if (!has_invariant_counter())
+		return false;
 	if (prctl(PR_GET_TSC, &mode, 0, 0, 0) == 0 && mode != PR_TSC_ENABLE)
 		return false; /* reading it would raise SIGSEGV */
 	return kernel_trusts_counter();

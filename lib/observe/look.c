@@ -103,32 +103,54 @@ static void count_records(const struct ptx_image *image, const struct ptx_look *
 	}
 }
 
+/* Returns the lesser of two numbers: a number of shared memory and its bound. */
+static uint32_t at_most(uint32_t number, uint32_t bound)
+{
+	return number < bound ? number : bound;
+}
+
+/* Returns the bytes of the chunks with numbers below chunks, of which `large` ones are large. */
+static size_t bytes_below(const struct ptx_geometry *g, uint32_t chunks, uint32_t large)
+{
+	return chunks <= g->large ? chunks * g->chunk_bytes
+				  : large * g->chunk_bytes + (chunks - g->large) * g->small_bytes;
+}
+
 /*
- * Numbers of chunks for a display of the fill level. A stream that is not full can still add
- * chunks, so these count as free. Values of shared memory are bounded by the geometry.
+ * The memory of chunks in parts of one large chunk, for a display of the fill level. A stream that
+ * is not full can still add chunks, so these count as free. Values of shared memory are bounded by
+ * the geometry.
  */
 static void note_chunks(const struct ptx_region *region, struct ptx_look_stream *stream)
 {
 	const struct ptx_geometry *g = &stream->geometry;
 	uint32_t rings = atomic_load_explicit(&region->rings, memory_order_relaxed);
-	uint32_t chunks = atomic_load_explicit(&region->chunks, memory_order_relaxed);
+	uint32_t chunks = at_most(atomic_load_explicit(&region->chunks, memory_order_relaxed),
+				  g->chunks_max);
 	uint32_t free_chunks = atomic_load_explicit(&region->free_chunks, memory_order_relaxed);
+	uint32_t free_small = at_most(
+		atomic_load_explicit(&region->free_small, memory_order_relaxed), free_chunks);
+	/* Numbers between the last large chunk and the first small one have no chunk. */
+	uint32_t large = at_most(atomic_load_explicit(&region->large, memory_order_relaxed), g->large);
 	enum ptx_state kind = ptx_state_kind(stream->state);
-	/* The size to which the pool can grow with the present number of rings. */
-	uint32_t most = ptx_ring_most_chunks(g, rings < g->rings ? rings : g->rings);
+	/* The number to which the pool can grow with the present number of rings. */
+	uint32_t most = ptx_ring_most_chunks(g, at_most(rings, g->rings));
+	size_t bytes, left;
 
-	/* Shared memory: each number is bounded before it is used. */
-	if (chunks > g->chunks_max)
-		chunks = g->chunks_max;
-	if (free_chunks > chunks)
-		free_chunks = chunks;
-	stream->chunks = chunks;
-	stream->free_chunks = free_chunks;
+	/* 0: no small chunk was added, or its writer was killed before it stored the number. */
+	if (large < g->chunks)
+		large = chunks <= g->large ? at_most(chunks, g->large) : g->chunks;
+	bytes = bytes_below(g, chunks, large);
+	left = (size_t)(free_chunks - free_small) * g->chunk_bytes +
+	       (size_t)free_small * g->small_bytes;
+	left = left < bytes ? left : bytes;
 	/* No chunks: the creator has given the memory back. */
 	if (chunks != 0 && kind != PTX_FULL && kind != PTX_HELD && most > chunks) {
-		stream->chunks = most;
-		stream->free_chunks += most - chunks;
+		left += bytes_below(g, most, large) - bytes;
+		bytes = bytes_below(g, most, large);
 	}
+	stream->chunks = (uint32_t)((bytes + g->chunk_bytes - 1) / g->chunk_bytes);
+	stream->free_chunks = (uint32_t)(left / g->chunk_bytes);
 }
 
 /* Copies the state and the counts of losses from a private copy of the region's head. */

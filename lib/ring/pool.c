@@ -318,25 +318,45 @@ uint32_t ptx_pool_grow(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_l
 	}
 }
 
+/* Returns the bytes of all closed chunks. */
+static size_t closed_bytes(const struct ptx_rings *rings, uint32_t chunks)
+{
+	const struct ptx_geometry *g = &rings->geometry;
+	size_t bytes = 0;
+
+	/* Numbers between the last large chunk and the first small one are ABSENT. */
+	for (uint32_t i = 0; i < chunks; i++)
+		if (ptx_word_state(atomic_load_explicit(&rings->word[i], memory_order_relaxed)) ==
+		    PTX_CHUNK_CLOSED)
+			bytes += ptx_ring_is_small(g, i) ? g->small_bytes : g->chunk_bytes;
+	return bytes;
+}
+
 /*
  * The flusher and writers that wake it call this. The counts are of slightly different moments; an
  * error of one chunk makes a flush early or late and loses nothing.
+ *
+ * Only closed chunks count: a flush cannot free an open one, so a stream of which all chunks are
+ * open would be flushed again and again. With few rings each has one large chunk open. With many
+ * any ring may have a large one, so the closed chunks are looked up if there may be enough of them.
  */
 bool ptx_pool_is_filling(const struct ptx_rings *rings, uint32_t part)
 {
 	const struct ptx_geometry *g = &rings->geometry;
 	uint32_t chunks = ptx_ring_chunks(rings), rings_used = ptx_ring_count(rings);
 	uint32_t large = count_large(rings, chunks), small = count_small(rings, chunks);
-	uint32_t few = rings_used < g->few_rings ? rings_used : g->few_rings;
-	/* Bytes that are not free, and those of open chunks: the first rings have large ones. */
+	const bool many = ptx_ring_are_many(rings);
+	/* Bytes that are not free, and the least that open chunks have of them. */
 	size_t taken = (size_t)large * g->chunk_bytes + (size_t)small * g->small_bytes;
 	size_t left = ptx_ring_free_bytes(rings);
-	size_t open = few * g->chunk_bytes + (size_t)(rings_used - few) * g->small_bytes;
+	size_t open = rings_used * (many ? g->small_bytes : g->chunk_bytes);
 	uint32_t enough = g->chunks / part, least = g->chunks / 2;
 
 	taken -= left < taken ? left : taken;
 	/* Less than this part of a small pool is not worth a write to the log. */
 	least = least < FILLING_MIN ? least : FILLING_MIN;
 	enough = enough > least ? enough : least;
-	return taken > open && taken - open >= enough * g->chunk_bytes;
+	if (taken <= open || taken - open < enough * g->chunk_bytes)
+		return false;
+	return !many || closed_bytes(rings, chunks) >= enough * g->chunk_bytes;
 }

@@ -4,6 +4,7 @@
  * then lasts as long as the test needs.
  */
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -128,6 +129,57 @@ static struct stuck get_stuck(int lost_after)
 		trace_number(stuck.id, stuck.called + i);
 	return stuck;
 }
+
+/* Threads that record a burst, turn their chunks several times, and remain. */
+#define THREADS 60
+static pthread_barrier_t recorded, may_end;
+
+static void *burst(void *arg)
+{
+	const trace_event_id_t id = *(trace_event_id_t *)arg;
+	char data[200] = { 0 };
+
+	for (int i = 0; i < 39; i++)
+		posix_trace_event(id, data, sizeof(data));
+	pthread_barrier_wait(&recorded);
+	pthread_barrier_wait(&may_end);
+	return NULL;
+}
+
+/*
+ * A flush cannot free open chunks, whatever their sizes are, so they are no reason for the next
+ * one. Each flush that reports itself would make the log longer.
+ */
+START_TEST(open_chunks_of_many_threads_are_not_flushed_again_and_again)
+{
+	static const size_t sizes[] = { 512u << 10, 64u << 10 };
+	pthread_t thread[THREADS];
+
+	for (int s = 0; s < 2; s++) {
+		int fd = log_file(), same = 0;
+		trace_id_t trid = LOGGED_STARTED(fd, .size = sizes[s], .max_data = 1024);
+		trace_event_id_t id = type_of("u");
+		off_t before = 0;
+
+		pthread_barrier_init(&recorded, NULL, THREADS + 1);
+		pthread_barrier_init(&may_end, NULL, THREADS + 1);
+		for (int i = 0; i < THREADS; i++)
+			ck_assert_int_eq(pthread_create(&thread[i], NULL, burst, &id), 0);
+		pthread_barrier_wait(&recorded);
+		/* The log grows up to the end of the last flush, and then no more. */
+		while (same < 5) {
+			usleep(50000);
+			same = log_stat(fd).st_size == before ? same + 1 : 0;
+			before = log_stat(fd).st_size;
+		}
+		pthread_barrier_wait(&may_end);
+		for (int i = 0; i < THREADS; i++)
+			pthread_join(thread[i], NULL);
+		shut(trid);
+		close(fd);
+	}
+}
+END_TEST
 
 /* SFLUSH-08, STATUS-11, SFLUSH-03, SFLUSH-04, SFLUSH-05, STATUS-04, EVENT-16 */
 START_TEST(a_stream_that_fills_during_its_flush_stops_and_is_seen_flushing)
@@ -343,6 +395,7 @@ SUITE_MAIN("stream-full policy FLUSH",
 	   old_events_are_flushed_although_the_stream_is_not_full,
 	   a_stream_that_fills_slowly_enough_never_stops,
 	   an_idle_stream_is_not_flushed_again_and_again,
+	   open_chunks_of_many_threads_are_not_flushed_again_and_again,
 	   a_stream_that_fills_during_its_flush_stops_and_is_seen_flushing,
 	   the_log_reports_the_gap_by_stop_overflow_resume_start,
 	   shut_down_while_stopped_the_log_ends_in_overflow_only,
