@@ -131,7 +131,8 @@ static void note_chunks(const struct ptx_region *region, struct ptx_look_stream 
 	uint32_t free_small = at_most(
 		atomic_load_explicit(&region->free_small, memory_order_relaxed), free_chunks);
 	/* Numbers between the last large chunk and the first small one have no chunk. */
-	uint32_t large = at_most(atomic_load_explicit(&region->large, memory_order_relaxed), g->large);
+	uint32_t large = at_most(atomic_load_explicit(&region->large, memory_order_relaxed),
+				 g->large);
 	enum ptx_state kind = ptx_state_kind(stream->state);
 	/* The number to which the pool can grow with the present number of rings. */
 	uint32_t most = ptx_ring_most_chunks(g, at_most(rings, g->rings));
@@ -141,6 +142,7 @@ static void note_chunks(const struct ptx_region *region, struct ptx_look_stream 
 	if (large < g->chunks)
 		large = chunks <= g->large ? at_most(chunks, g->large) : g->chunks;
 	bytes = bytes_below(g, chunks, large);
+	/* The counts may be of another moment than the numbers. */
 	left = (size_t)(free_chunks - free_small) * g->chunk_bytes +
 	       (size_t)free_small * g->small_bytes;
 	left = left < bytes ? left : bytes;
@@ -149,6 +151,7 @@ static void note_chunks(const struct ptx_region *region, struct ptx_look_stream 
 		left += bytes_below(g, most, large) - bytes;
 		bytes = bytes_below(g, most, large);
 	}
+	/* A part that is taken in part counts as taken. */
 	stream->chunks = (uint32_t)((bytes + g->chunk_bytes - 1) / g->chunk_bytes);
 	stream->free_chunks = (uint32_t)(left / g->chunk_bytes);
 }
