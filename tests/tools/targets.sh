@@ -9,9 +9,12 @@ test -x "${victim%/*}/.libs/victim" && victim=${victim%/*}/.libs/victim
 puppet_program=${top_builddir:-..}/tests/support/puppet
 started=
 
+# is_child PID: a child of this shell. The number of one that has ended may be another process's.
+is_child() { test "$(sed -n 's/^PPid:[[:space:]]*//p' "/proc/$1/status")" = $$; }
+
 end_all() {
 	for each in $started; do
-		kill -KILL "$each"
+		! is_child "$each" || kill -KILL "$each"
 	done
 	wait
 } 2>/dev/null
