@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "preload/inject.h"
+#include "preload/io.h"
 #include "preload/patch.h"
 #include "preload/shim.h"
 #include "preload/text.h"
@@ -68,10 +69,17 @@ static int close_timed(void *handle, const void *caller)
 /* dlclose(3). */
 SHIM_WRAPPER int dlclose(void *handle)
 {
+	/* The shim only closes objects that others have opened as well. */
+	const bool may_unload = !shim_is_own(shim_caller());
 	int result;
 
 	report_mappings();
+	if (may_unload)
+		shim_uring_unloaded();
 	result = shim_on(DL_CLOSE) ? close_timed(handle, shim_caller()) : next(dlclose)(handle);
+	/* A destructor of the object may have called a function since. */
+	if (may_unload)
+		shim_uring_unloaded();
 	report_mappings();
 	return result;
 }

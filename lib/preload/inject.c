@@ -19,6 +19,7 @@
 #include <sys/uio.h>
 
 #include "preload/environment.h"
+#include "preload/io.h"
 #include "preload/shim.h"
 #include "preload/slots.h"
 
@@ -343,6 +344,8 @@ long posixtrace_shim_attach(const char *families)
 		end_walk();
 		return -ENOTSUP;
 	}
+	/* Between two tracers the wrapper of dlclose() is not called. */
+	shim_uring_unloaded();
 	/* With another tracer, its types remain chosen. */
 	shim_choose_again(families, *posix_trace_active_np);
 	atomic_store(&posixtrace_shim_state, STATE_ATTACHED);

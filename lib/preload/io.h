@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* preload/io.h - the event io.open of a call that has no wrapper of its own. */
+/*
+ * preload/io.h - the event io.open of a call that has no wrapper of its own, and the functions of
+ * liburing that are unloaded.
+ */
 #ifndef PTX_PRELOAD_IO_H
 #define PTX_PRELOAD_IO_H
 
@@ -15,5 +18,12 @@ struct shim_opened {
 
 /* Records the call. errno is that of the call. Threads and signals as shim.h. */
 void shim_put_open(const struct shim_opened *opened, const void *caller);
+
+/*
+ * Forgets the functions of liburing that were found for callers. To be called before and after
+ * objects are unloaded, and when the wrappers may have missed that. Any thread may call it at any
+ * time.
+ */
+void shim_uring_unloaded(void);
 
 #endif

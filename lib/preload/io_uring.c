@@ -11,8 +11,9 @@
  *
  * Rings that a program uses by its own system calls are not seen.
  *
- * liburing may be loaded by a module and not be visible to this library. Then its function is found
- * through the object that contains the caller.
+ * liburing may be loaded by a module and not be visible to this library. Then its function is that
+ * of the only object that has it; with several such objects, it is found through the object that
+ * contains the caller.
  *
  * Threads   a ring is used by one thread at a time, or its user has a lock. Events of answers that
  *           two threads read at once may be doubled, and nothing else.
@@ -22,6 +23,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "preload/io.h"
+#include "preload/scope.h"
 #include "preload/shim.h"
 #include "preload/text.h"
 
@@ -89,6 +92,97 @@ struct counts {
 	uint32_t unseen;    /* answers that the kernel had overwritten */
 };
 
+/*
+ * The functions that were found. A wrapper is called by each submission, so that most calls must
+ * find the function here: by a caller, which is the return address of a call. Another caller may
+ * have another copy of liburing.
+ *
+ * An entry is valid as long as the object of its caller is loaded. shim_uring_unloaded() removes
+ * all entries. A caller that reads its own entry is in a call, so that its object is loaded.
+ */
+#define CALLERS 64 /* of each function; a power of two */
+#define PROBED  4  /* entries where a caller may be */
+
+/* The caller of an entry that is free, or is being written. */
+#define FREE    ((uintptr_t)0)
+#define WRITTEN ((uintptr_t)1)
+
+struct known {
+	_Atomic(void *) always; /* in an object of the start, which is never unloaded */
+	struct {
+		_Atomic(uintptr_t) caller;
+		_Atomic(void *) function;
+	} by[CALLERS];
+};
+
+/* All that were used, for shim_uring_unloaded(). One for each wrapper. */
+static _Atomic(struct known *) used[32];
+
+/* The entry where the search for a caller begins. Return addresses differ in all low bits. */
+static unsigned first_of(uintptr_t caller)
+{
+	return (unsigned)(caller ^ caller >> 6);
+}
+
+/*
+ * Returns the function of the caller, or NULL. The caller is read again: if another thread has
+ * written the entry for another caller meanwhile, the function may be that of the other one.
+ */
+static void *recall(struct known *known, uintptr_t caller)
+{
+	for (unsigned i = first_of(caller), end = i + PROBED; i != end; i++) {
+		__typeof__(known->by[0]) *entry = &known->by[i % CALLERS];
+		void *function;
+
+		if (atomic_load_explicit(&entry->caller, memory_order_acquire) != caller)
+			continue;
+		/* acquire: with the release in keep(), so that WRITTEN is seen behind it. */
+		function = atomic_load_explicit(&entry->function, memory_order_acquire);
+		if (atomic_load_explicit(&entry->caller, memory_order_relaxed) == caller)
+			return function;
+	}
+	return NULL;
+}
+
+/* Stores the function of the caller, in place of another one if no entry is free. */
+static void keep(struct known *known, uintptr_t caller, void *function)
+{
+	unsigned first = first_of(caller), i = first;
+	__typeof__(known->by[0]) *entry;
+	uintptr_t before;
+
+	for (unsigned k = 0; k < sizeof used / sizeof *used; k++) {
+		struct known *there = NULL;
+
+		if (atomic_compare_exchange_strong(&used[k], &there, known) || there == known)
+			break;
+	}
+	/* A program has few callers of one function, so that an entry is free nearly always. */
+	while (i != first + PROBED && atomic_load(&known->by[i % CALLERS].caller) != FREE)
+		i++;
+	entry = &known->by[(i == first + PROBED ? first : i) % CALLERS];
+	before = atomic_load(&entry->caller);
+	if (before == WRITTEN || !atomic_compare_exchange_strong(&entry->caller, &before, WRITTEN))
+		return; /* another thread writes it; a later call stores the function */
+	atomic_store_explicit(&entry->function, function, memory_order_release);
+	atomic_store_explicit(&entry->caller, caller, memory_order_release);
+}
+
+/* An entry that a thread writes now is that of a caller in a call. */
+void shim_uring_unloaded(void)
+{
+	for (unsigned k = 0; k < sizeof used / sizeof *used; k++) {
+		struct known *known = atomic_load(&used[k]);
+
+		for (unsigned i = 0; known && i < CALLERS; i++) {
+			uintptr_t caller = atomic_load(&known->by[i].caller);
+
+			if (caller != FREE && caller != WRITTEN)
+				atomic_compare_exchange_strong(&known->by[i].caller, &caller, FREE);
+		}
+	}
+}
+
 /* Returns the definition that a handle leads to, unless it is the wrapper. */
 static void *behind(void *handle, const char *name)
 {
@@ -97,10 +191,12 @@ static void *behind(void *handle, const char *name)
 	return function && !shim_is_own(function) ? function : NULL;
 }
 
-/* The same for an object that remains loaded: it contains the caller, or has called it. */
-static void *behind_object(const char *path, const char *name)
+/* The same for the object at an address. It remains loaded: it contains the caller. */
+static void *behind_object(const void *address, const char *name)
 {
-	void *handle = path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+	Dl_info info;
+	void *handle = address && dladdr(address, &info) && info.dli_fname ?
+			       dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 	void *function = handle ? behind(handle, name) : NULL;
 
 	if (handle)
@@ -109,37 +205,57 @@ static void *behind_object(const char *path, const char *name)
 }
 
 /*
- * The file of liburing if it is not visible to this library. Its functions call each other by
+ * A function of liburing if it is not visible to this library. Its functions call each other by
  * jumps, so that the caller of the second one seems to be the wrapper of the first one.
  */
-static _Atomic(const char *) hidden; /* a path of the dynamic linker, valid while it is loaded */
+static _Atomic(void *) hidden;
 
 /*
- * Finds the function behind the wrapper. One that only the caller's object can reach is not stored,
- * because another object may have another copy of liburing.
+ * Finds the function if several objects define it. The program may lose a message for dlerror(),
+ * once for each of its calls.
  */
-static void *find(_Atomic(void *) *known, const char *name, const void *caller)
+static void *find_of_several(const char *name, const void *caller)
 {
-	void *function = atomic_load_explicit(known, memory_order_acquire);
-	const int saved = errno;
-	Dl_info info;
-
-	if (function)
-		return function;
 	/* A library that the program was linked with, or one of a running program. */
-	function = behind(RTLD_NEXT, name);
+	void *function = behind(RTLD_NEXT, name);
+
 	if (!function)
 		function = behind(RTLD_DEFAULT, name);
-	if (function)
-		atomic_store_explicit(known, function, memory_order_release);
-	else if (shim_is_own(caller))
-		function = behind_object(atomic_load_explicit(&hidden, memory_order_acquire), name);
-	else if (dladdr(caller, &info)) {
-		function = behind_object(info.dli_fname, name);
-		if (function && dladdr(function, &info))
-			atomic_store_explicit(&hidden, info.dli_fname, memory_order_release);
+	if (!function && shim_is_own(caller)) {
+		function = behind_object(atomic_load(&hidden), name);
+	} else if (!function) {
+		function = behind_object(caller, name);
+		if (function)
+			atomic_store(&hidden, function);
 	}
 	dlerror(); /* the program must not see a message of the searches */
+	return function;
+}
+
+/* Finds the function behind the wrapper. */
+static void *find(struct known *known, const char *name, const void *caller)
+{
+	void *function = atomic_load_explicit(&known->always, memory_order_acquire);
+	bool is_unsure = false;
+	int saved;
+
+	/* Neither of the two takes a lock: this is the way of all calls but the first ones. */
+	if (!function)
+		function = recall(known, (uintptr_t)caller);
+	if (function)
+		return function;
+	saved = errno;
+	function = shim_scope_find(name, false);
+	if (function) {
+		atomic_store_explicit(&known->always, function, memory_order_release);
+	} else {
+		function = shim_scope_find_only(name, &is_unsure);
+		if (is_unsure)
+			function = find_of_several(name, caller);
+		/* If several objects define it, the next call may come from another one. */
+		if (function && !(is_unsure && shim_is_own(caller)))
+			keep(known, (uintptr_t)caller, function);
+	}
 	errno = saved;
 	return function;
 }
@@ -316,7 +432,7 @@ static void end(struct uring_call *call, const struct io_uring *ring, int result
 	SHIM_WRAPPER int name params; \
 	SHIM_WRAPPER int name params \
 	{ \
-		static _Atomic(void *) known; \
+		static struct known known; \
 		int (*function) params = find(&known, #name, shim_caller()); \
 		struct uring_call call; \
 		int result; \
@@ -383,7 +499,7 @@ SHIM_WRAPPER void io_uring_queue_exit(RING);
 /* The answers that no call has seen are recorded before the ring ends. */
 SHIM_WRAPPER void io_uring_queue_exit(RING)
 {
-	static _Atomic(void *) known;
+	static struct known known;
 	void (*function)(RING) = find(&known, "io_uring_queue_exit", shim_caller());
 	const bool is_on = shim_on(IO_URING_EXIT);
 	const int fd = ring->fd;
@@ -407,7 +523,7 @@ SHIM_WRAPPER void io_uring_queue_exit(RING)
 	SHIM_WRAPPER int name params; \
 	SHIM_WRAPPER int name params \
 	{ \
-		static _Atomic(void *) known; \
+		static struct known known; \
 		int (*function) params = find(&known, #name, shim_caller()); \
 		uint64_t began; \
 		int result; \

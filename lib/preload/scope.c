@@ -108,11 +108,22 @@ static bool contains(const struct dl_phdr_info *info, uintptr_t address)
 	return false;
 }
 
+/* Returns the dynamic section of an object that is searched, NULL if this one is not. */
+static const ElfW(Dyn) *dynamic_of(const struct dl_phdr_info *info)
+{
+	const ElfW(Dyn) *dynamic = NULL;
+
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+			dynamic = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+	return contains(info, getauxval(AT_SYSINFO_EHDR)) ? NULL : dynamic;
+}
+
 /* Callback of dl_iterate_phdr(). 1 ends the pass. */
 static int note_object(struct dl_phdr_info *info, size_t bytes, void *arg)
 {
 	struct pass *pass = arg;
-	const ElfW(Dyn) *dynamic = NULL;
+	const ElfW(Dyn) *dynamic;
 
 	(void)bytes;
 	/* The shim is the object with this file's own variables. */
@@ -120,10 +131,8 @@ static int note_object(struct dl_phdr_info *info, size_t bytes, void *arg)
 		pass->is_behind = contains(info, (uintptr_t)objects);
 		return 0;
 	}
-	for (int i = 0; i < info->dlpi_phnum; i++)
-		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
-			dynamic = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-	if (!dynamic || contains(info, getauxval(AT_SYSINFO_EHDR)))
+	dynamic = dynamic_of(info);
+	if (!dynamic)
 		return 0;
 	if (pass->count == OBJECTS || !read_tables(&objects[pass->count], info->dlpi_addr, dynamic))
 		return 1;
@@ -236,4 +245,48 @@ void *shim_scope_find(const char *name, bool is_old)
 				       NULL;
 	}
 	return NULL;
+}
+
+/* A search for the only definition. */
+struct only {
+	const char *name;
+	uint32_t hash;
+	void *function;
+	bool is_unsure;
+};
+
+/* Callback of dl_iterate_phdr(): looks into one object. 1 ends the search. */
+static int look_into(struct dl_phdr_info *info, size_t bytes, void *arg)
+{
+	struct only *only = arg;
+	const ElfW(Dyn) *dynamic = dynamic_of(info);
+	const ElfW(Sym) *symbol;
+	struct object object;
+
+	(void)bytes;
+	if (!dynamic || contains(info, (uintptr_t)objects))
+		return 0;
+	if (!read_tables(&object, info->dlpi_addr, dynamic)) {
+		only->is_unsure = true;
+		return 1;
+	}
+	symbol = find_in(&object, only->name, only->hash, false);
+	if (!symbol)
+		return 0;
+	/*
+	 * A second definition: the caller's scope decides, which is not known here. A function that
+	 * is selected at run time is left to the dynamic linker, too.
+	 */
+	only->is_unsure = only->function || ELF64_ST_TYPE(symbol->st_info) != STT_FUNC;
+	only->function = (void *)(object.base + symbol->st_value);
+	return only->is_unsure;
+}
+
+void *shim_scope_find_only(const char *name, bool *is_unsure)
+{
+	struct only only = { .name = name, .hash = hash_of(name) };
+
+	dl_iterate_phdr(look_into, &only);
+	*is_unsure = only.is_unsure;
+	return only.is_unsure ? NULL : only.function;
 }

@@ -11,7 +11,7 @@
  * in front of it are, too. They are never unloaded.
  *
  * Threads   any. Two threads may begin at once.
- * Signals   all but shim_scope_begin() are async-signal-safe.
+ * Signals   shim_scope_is_known() and shim_scope_find() are async-signal-safe.
  * Errors    errno stays.
  */
 #ifndef PTX_PRELOAD_SCOPE_H
@@ -34,5 +34,13 @@ bool shim_scope_is_known(void);
  * programs of the past, with one version, which dlsym() does not find.
  */
 void *shim_scope_find(const char *name, bool is_old);
+
+/*
+ * Returns the function of that name in the only object but the shim that defines it, whether the
+ * shim's scope has this object or not. NULL: no object defines it, or it cannot be found without
+ * dlsym(), as *is_unsure says. The message for dlerror() stays. It takes a lock of the dynamic
+ * linker. The object may be unloaded later.
+ */
+void *shim_scope_find_only(const char *name, bool *is_unsure);
 
 #endif

@@ -101,23 +101,60 @@ run 0 record -q -o "$log.2" -e 'io.*' -- "$tmp/ring"
 run 0 dump "$log.2"
 check "names" has out 'io.uring_submit ring=[0-9]* <uring> opcode=READ fd=[0-9]* <text>'
 
-# liburing that only a module has: the functions are found through the caller.
+# liburing that only a module has. The module is loaded twice. The program has a message for
+# dlerror() meanwhile, which it must get.
 cat >"$tmp/host.c" <<'EOT'
 #include <dlfcn.h>
+#include <string.h>
+static int use(const char *path, int keeps_message)
+{
+	void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	int (*module)(void) = handle ? (int (*)(void))dlsym(handle, "module") : 0;
+	const char *message;
+	int result;
+
+	if (!module || dlopen("/nonexistent/library.so", RTLD_NOW))
+		return 9;
+	result = module();
+	message = dlerror();
+	if (!result && keeps_message && (!message || !strstr(message, "/nonexistent/library.so")))
+		return 8;
+	dlclose(handle);
+	return result;
+}
 int main(int argc, char **argv)
 {
-	void *handle = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : 0;
-	int (*module)(void) = handle ? (int (*)(void))dlsym(handle, "module") : 0;
+	int result;
 
-	return module ? module() : 9;
+	if (argc < 2 || (argc > 2 && !dlopen(argv[2], RTLD_NOW | RTLD_LOCAL)))
+		return 9;
+	result = use(argv[1], argc == 2);
+	return result ? result : use(argv[1], argc == 2);
+}
+EOT
+# Another library that defines such a function, which no call must reach.
+cat >"$tmp/other.c" <<'EOT'
+int io_uring_submit(void *ring)
+{
+	(void)ring;
+	return -5;
+}
+int io_uring_submit_and_wait(void *ring, unsigned answers)
+{
+	(void)answers;
+	return io_uring_submit(ring);
 }
 EOT
 if ${CC:-cc} -DMODULE -shared -fPIC -o "$tmp/ring.so" "$tmp/ring.c" -luring &&
+	${CC:-cc} -shared -fPIC -o "$tmp/other.so" "$tmp/other.c" &&
 	${CC:-cc} -o "$tmp/host" "$tmp/host.c" -ldl; then
 	"$tmp/host" "$tmp/ring.so"
 	check "the host works without the shim" test $? -eq 0
 	shim io "$tmp/host" "$tmp/ring.so"
-	check "a module that has liburing for itself works" exits 0
-	check "and its answers are seen" shows 'io.uring_complete ' 44
+	check "a module that has liburing for itself works, and a message for dlerror() stays" exits 0
+	check "and its answers are seen" shows 'io.uring_complete ' 88
+	shim io "$tmp/host" "$tmp/ring.so" "$tmp/other.so"
+	check "another library with the same functions is not called" exits 0
+	check "and the answers are seen" shows 'io.uring_complete ' 88
 fi
 finish
