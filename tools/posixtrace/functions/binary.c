@@ -122,6 +122,23 @@ const uint8_t *binary_data_at(const struct binary_file *file, uint64_t address, 
 	return bytes_at(file, address, bytes, false);
 }
 
+bool binary_is_variable(const struct binary_file *file, uint64_t address, size_t bytes)
+{
+	bool is_variable = false;
+
+	for (unsigned i = 0; i < file->segments; i++) {
+		const struct binary_segment *segment = &file->segment[i];
+		uint64_t offset = address - segment->address;
+
+		if (address < segment->address || offset >= segment->memory)
+			continue;
+		if (segment->is_code)
+			return false;
+		is_variable |= segment->is_writable && bytes <= segment->memory - offset;
+	}
+	return is_variable;
+}
+
 void binary_range(const struct binary_file *file, uint64_t *begin, uint64_t *end)
 {
 	*begin = file->begin;

@@ -51,6 +51,12 @@ const uint8_t *binary_at(const struct binary_file *file, uint64_t address, size_
 /* The same for all segments that have data in the file. */
 const uint8_t *binary_data_at(const struct binary_file *file, uint64_t address, size_t *bytes);
 
+/*
+ * Returns whether so many bytes at an address are variables: in a segment that is writable, and in
+ * none that is executable.
+ */
+bool binary_is_variable(const struct binary_file *file, uint64_t address, size_t bytes);
+
 /* Stores the least and the greatest address that the file occupies, with memory that it clears. */
 void binary_range(const struct binary_file *file, uint64_t *begin, uint64_t *end);
 

@@ -41,9 +41,9 @@ static bool take_segment(struct binary_file *file, const GElf_Phdr *header, cons
 	    header->p_offset > bytes || header->p_filesz > bytes - header->p_offset)
 		return false;
 	file->segment[file->segments++] = (struct binary_segment){
-		.address = header->p_vaddr, .size = header->p_filesz,
+		.address = header->p_vaddr, .size = header->p_filesz, .memory = header->p_memsz,
 		.bytes = (const uint8_t *)image + header->p_offset,
-		.is_code = header->p_flags & PF_X,
+		.is_code = header->p_flags & PF_X, .is_writable = header->p_flags & PF_W,
 	};
 	return true;
 }

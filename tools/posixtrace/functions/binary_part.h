@@ -18,8 +18,9 @@ struct binary_file {
 	uint32_t id_len;
 	struct binary_segment {
 		uint64_t address, size;
+		uint64_t memory;   /* its size with what follows in memory, as zeros */
 		const uint8_t *bytes;
-		bool is_code;
+		bool is_code, is_writable;
 	} segment[BINARY_SEGMENTS];
 	unsigned segments;
 	struct binary_function *function;

@@ -162,7 +162,7 @@ static bool take_operand(const struct binary_file *file, const char *text, size_
 		return plan->base != SHIM_PLAN_NO_REGISTER;
 	}
 	plan->value = strtoll(text, &behind, 0);
-	if (*behind == '(' && memcmp(behind, "(%rip)", 6) != 0) {
+	if (*behind == '(' && strncmp(behind, "(%rip)", 6) != 0) {
 		text = behind;
 		return take_address(&text, plan) && text == end;
 	}

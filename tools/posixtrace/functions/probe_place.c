@@ -128,10 +128,18 @@ static bool choose_move(struct binary_file *file, struct shim_plan_site *site)
 	return true;
 }
 
+/*
+ * Instructions and entries of tables that are examined. Parts of functions in a hostile file may
+ * overlap, and each instruction may refer to the same table: the time would be quadratic. 256 MiB
+ * of code have less.
+ */
+#define STEPS_MAX (1u << 27)
+
 /* The places whose instructions are moved, in the order of their addresses. */
 struct moved {
 	struct probe_place *place;
 	size_t count;
+	uint32_t steps;        /* that are left */
 };
 
 /* Where the bytes that a jump replaces begin. */
@@ -176,9 +184,10 @@ static void note_table(struct binary_file *file, struct moved *moved, uint64_t t
 	size_t bytes, code;
 	const uint8_t *at = binary_data_at(file, table, &bytes);
 
-	for (size_t i = 0; at && i + 4 <= bytes; i += 4) {
+	for (size_t i = 0; at && i + 4 <= bytes && moved->steps; i += 4) {
 		int32_t distance;
 
+		moved->steps--;
 		memcpy(&distance, at + i, sizeof(distance));
 		if (!binary_at(file, table + (uint64_t)(int64_t)distance, &code))
 			return;
@@ -188,7 +197,8 @@ static void note_table(struct binary_file *file, struct moved *moved, uint64_t t
 
 /*
  * Decodes a part of a function. An address that it refers to may be called or jumped to later, or
- * be a table of jumps. Returns false if it cannot be decoded: something in it may lead anywhere.
+ * be a table of jumps. Returns false if it cannot be decoded, or not all of it: something in it may
+ * lead anywhere.
  */
 static bool note_frame(struct binary_file *file, struct moved *moved,
 		       const struct binary_frame *frame)
@@ -199,8 +209,9 @@ static bool note_frame(struct binary_file *file, struct moved *moved,
 	for (uint64_t at = frame->begin; at < frame->end; at += insn.len) {
 		const uint8_t *code = binary_at(file, at, &bytes);
 
-		if (!code || !insn_decode(&insn, code, bytes, at))
+		if (!moved->steps || !code || !insn_decode(&insn, code, bytes, at))
 			return false;
+		moved->steps--;
 		if (insn.target && insn.kind != INSN_CALL)
 			note_target(moved, insn.target);
 		if (insn.has_address) {
@@ -209,7 +220,7 @@ static bool note_frame(struct binary_file *file, struct moved *moved,
 				note_table(file, moved, insn.address);
 		}
 	}
-	return true;
+	return moved->steps > 0;
 }
 
 /* Examines the whole file for what leads to the moved instructions. */
@@ -219,6 +230,7 @@ static void check_moved(struct binary_file *file, struct moved *moved)
 	const struct binary_frame *frame = binary_frames(file, &count);
 	bool good = true;
 
+	moved->steps = STEPS_MAX;
 	for (size_t i = 0; i < count && good; i++)
 		good = note_frame(file, moved, &frame[i]);
 	for (size_t i = 0; i < moved->count; i++) {
@@ -288,6 +300,11 @@ static void look_at(struct binary_file *file, struct probe_place *place)
 		place->why = "there is no NOP at its place";
 		return;
 	}
+	/* A tracer increments it in memory, also if it is code there. */
+	if (place->probe.semaphore && !binary_is_variable(file, place->probe.semaphore, 2)) {
+		place->why = "its semaphore is not a variable";
+		return;
+	}
 	if (*code != 0x90) {
 		memcpy(place->site.original, long_nop, sizeof(long_nop));
 		place->site.replaced = sizeof(long_nop);
@@ -330,7 +347,7 @@ static bool is_open(const struct probe_place *place)
  */
 void probe_places(struct binary_file *file, struct probe_place *place, size_t count)
 {
-	struct moved moved = { place, count };
+	struct moved moved = { place, count, 0 };
 	bool any = false;
 
 	for (size_t i = 0; i < count; i++) {
