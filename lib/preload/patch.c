@@ -41,8 +41,10 @@
 #define POINTERS 64   /* bytes in front of the trampolines, for the pointers that they call by */
 #define BATCHES  1024 /* modules that are patched in the life of a process */
 
+#define GIVEN_NS UINT64_C(10000000000) /* a tracer that is slower than that has ended */
+
 /* The plan, and the results. */
-static struct {
+static struct work {
 	struct shim_plan plan;
 	uint32_t patched, refused;
 	const char *why; /* of the last refusal */
@@ -87,6 +89,8 @@ static struct {
 	_Atomic int is_busy;
 	void *memory;
 	size_t bytes;
+	/* When a tracer got the memory, into which it may still write; 0: the plan was taken. */
+	uint64_t given_ns;
 	bool is_late; /* the jumps are added to posixtrace_shim_jumps */
 } late;
 
@@ -123,6 +127,32 @@ static int protection_at(const struct dl_phdr_info *object, uintptr_t address)
 }
 
 /*
+ * Returns whether both bytes of a semaphore are in a segment that the program can write. A file is
+ * hostile: without the check its note could let a tracer change code. Memory that is read-only
+ * after the relocation is in a writable segment, too.
+ */
+static bool is_variable(const struct dl_phdr_info *object, uintptr_t address)
+{
+	const uintptr_t offset = address - object->dlpi_addr;
+
+	for (int i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *header = &object->dlpi_phdr[i];
+		uintptr_t begin = header->p_vaddr & ~(uintptr_t)(PAGE - 1);
+		uintptr_t end = (header->p_vaddr + header->p_memsz) & ~(uintptr_t)(PAGE - 1);
+
+		if (header->p_type == PT_GNU_RELRO && offset + 1 >= begin && offset < end)
+			return false;
+	}
+	for (uintptr_t at = address; at - address < 2; at++) {
+		int protection = protection_at(object, at);
+
+		if (protection < 0 || !(protection & PROT_WRITE) || (protection & PROT_EXEC))
+			return false;
+	}
+	return true;
+}
+
+/*
  * A system call that needs no function of the C library, whose pages may not be executable then.
  */
 static long raw_call(long number, uintptr_t a, uintptr_t b, uintptr_t c)
@@ -134,13 +164,21 @@ static long raw_call(long number, uintptr_t a, uintptr_t b, uintptr_t c)
 	return number;
 }
 
-/* Returns whether the processor compares return addresses with a second stack. */
+/*
+ * Returns whether the processor compares return addresses with a second stack. The dynamic linker
+ * decides that at the start of the program.
+ */
 static bool has_shadow_stack(void)
 {
+	static bool is_known, has_one;
 	uint64_t features = 0;
 
-	return raw_call(SYS_arch_prctl, ARCH_SHSTK_STATUS, (uintptr_t)&features, 0) == 0 &&
-	       (features & 1);
+	if (!is_known)
+		has_one = raw_call(SYS_arch_prctl, ARCH_SHSTK_STATUS, (uintptr_t)&features, 0) ==
+				  0 &&
+			  (features & 1);
+	is_known = true;
+	return has_one;
 }
 
 /*
@@ -186,7 +224,7 @@ static uint32_t write_jumps(const struct dl_phdr_info *object, const struct shim
 	for (uint32_t i = 0; i < some; i++) {
 		work.patched += jump[i].kind == SHIM_SITE_FUNCTION ||
 				jump[i].kind == SHIM_SITE_PROBE;
-		if (jump[i].semaphore && (protection_at(object, jump[i].semaphore) & PROT_WRITE))
+		if (jump[i].semaphore)
 			++*(volatile uint16_t *)jump[i].semaphore;
 	}
 	return some;
@@ -196,9 +234,10 @@ static uint32_t write_jumps(const struct dl_phdr_info *object, const struct shim
  * Appends the jump to a trampoline. A jump of which only the first byte is written needs a pad at
  * its target. Returns the reason why that is impossible, or NULL.
  */
-static const char *add_jump(const struct shim_plan_site *site, uintptr_t base,
+static const char *add_jump(const struct shim_plan_site *site, const struct loaded *loaded,
 			    const struct shim_trampoline *to)
 {
+	const uintptr_t base = loaded->base;
 	struct shim_jump *jump = &work.jump[work.jumps];
 	const uint8_t *entry = to->kind == SHIM_SITE_BEFORE ? to->code :
 			       to->probe ? to->before : to->call;
@@ -206,8 +245,11 @@ static const char *add_jump(const struct shim_plan_site *site, uintptr_t base,
 
 	if (late.is_late && work.jumps == SHIM_JUMPS)
 		return "there are too many";
+	if (site->semaphore && !is_variable(loaded->object, base + site->semaphore))
+		return "its semaphore is not a variable";
 	/* A jump across a page could be seen half written, if the tool is killed. */
-	if (late.is_late && at / PAGE != (at + SHIM_PLAN_JUMP - 1) / PAGE)
+	if (late.is_late && !site->is_chained && !site->is_byte &&
+	    at / PAGE != (at + SHIM_PLAN_JUMP - 1) / PAGE)
 		return "it is at the end of a page";
 	*jump = (struct shim_jump){ .at = at, .kind = site->kind,
 				    .bytes = site->is_chained ? 0 : site->is_byte ? 1 :
@@ -242,6 +284,18 @@ static uint32_t probes_of(const struct shim_plan_module *module)
 	for (uint32_t i = 0; i < module->sites; i++)
 		probes += work.plan.site[module->first + i].kind == SHIM_SITE_PROBE;
 	return probes;
+}
+
+/*
+ * Returns whether the moved instructions have a call: they push an address on the stack and jump,
+ * so that a shadow stack does not have it.
+ */
+static bool moves_call(const struct shim_plan_site *site)
+{
+	for (unsigned i = 0; i < site->fixes && i < SHIM_PLAN_FIXES; i++)
+		if (site->fix[i].end == SHIM_PLAN_ABSOLUTE)
+			return true;
+	return false;
 }
 
 /*
@@ -289,10 +343,14 @@ static struct batch *write_trampolines(const struct loaded *loaded)
 				.argument = work.plan.argument + site[i].first,
 				.base = loaded->base,
 			};
-		if ((site[i].continues && !has_next) ||
-		    !shim_trampoline_write(&trampoline[i], (const void *const *)memory, &site[i],
-					   loaded->base, is_probe ? probe++ : NULL,
-					   &trampoline[i + 1])) {
+		if (moves_call(&site[i]) && has_shadow_stack()) {
+			trampoline[i].function = 0;
+			refuse(1, "it has a call among its instructions, and the process a shadow "
+				  "stack");
+		} else if ((site[i].continues && !has_next) ||
+			   !shim_trampoline_write(&trampoline[i], (const void *const *)memory,
+						  &site[i], loaded->base,
+						  is_probe ? probe++ : NULL, &trampoline[i + 1])) {
 			trampoline[i].function = 0;
 			refuse(1, "the code in memory is not that of the file");
 		}
@@ -317,6 +375,8 @@ static void prepare_module(const struct loaded *loaded)
 	const struct shim_plan_site *site = work.plan.site + loaded->module->first;
 	struct batch *batch = NULL;
 	uint32_t first = work.jumps;
+	const char *why = NULL;
+	bool is_added = false;
 
 	for (unsigned i = 0; i < batch_count; i++)
 		if (batches[i].hash == work.plan.head->hash && batches[i].base == loaded->base)
@@ -328,15 +388,25 @@ static void prepare_module(const struct loaded *loaded)
 	if (!batch)
 		batch = write_trampolines(loaded);
 	for (uint32_t i = 0; batch && i < loaded->module->sites; i++) {
-		const char *why = NULL;
-
-		/* The bytes are compared again for trampolines that were there before. */
-		if (batch->trampoline[i].function &&
-		    !memcmp((const void *)(loaded->base + site[i].site), site[i].original,
-			    site[i].replaced))
-			why = add_jump(&site[i], loaded->base, &batch->trampoline[i]);
-		if (why)
+		/* The jump before leads to a chained site: without it, there is no other way. */
+		if (!site[i].is_chained || is_added) {
+			why = NULL;
+			is_added = false;
+			/* The bytes are compared again for trampolines that were there before. */
+			if (batch->trampoline[i].function &&
+			    !memcmp((const void *)(loaded->base + site[i].site), site[i].original,
+				    site[i].replaced)) {
+				why = add_jump(&site[i], loaded, &batch->trampoline[i]);
+				is_added = !why;
+			}
+		}
+		/* The probe is counted, and not the instructions before it. */
+		if (why && site[i].kind != SHIM_SITE_BEFORE)
 			refuse(1, why);
+	}
+	if (!shim_pads_end()) {
+		refuse(work.jumps - first, "memory cannot be made executable");
+		work.jumps = first;
 	}
 	if (batch && late.is_late) {
 		batch->first = first;
@@ -378,10 +448,6 @@ static int patch_object(struct dl_phdr_info *object, size_t size, void *arg)
 		return 0;
 	work.found++;
 	prepare_module(&loaded);
-	if (!shim_pads_end()) {
-		refuse(work.jumps - first, "memory cannot be made executable");
-		work.jumps = first;
-	}
 	while (first < work.jumps)
 		first += write_jumps(object, &work.jump[first], work.jumps - first);
 	return 0;
@@ -443,12 +509,13 @@ static bool begin_jumps(void)
 
 /*
  * Returns whether the plan has functions, whose calls need slots for return addresses. Probes need
- * none.
+ * none, nor do the instructions before them.
  */
 static bool has_functions(void)
 {
 	for (uint32_t i = 0; i < work.plan.head->sites; i++)
-		if (work.plan.site[i].kind != SHIM_SITE_PROBE)
+		if (work.plan.site[i].kind != SHIM_SITE_PROBE &&
+		    work.plan.site[i].kind != SHIM_SITE_BEFORE)
 			return true;
 	return false;
 }
@@ -542,7 +609,9 @@ static int prepare_object(struct dl_phdr_info *object, size_t size, void *arg)
 
 /*
  * Returns the address of memory into which posixtrace writes a plan. Memory of a former plan that
- * no trampoline refers to is released. bytes is the size as text, because the call has a string.
+ * no trampoline refers to is released. While a tracer writes its plan, another one waits. A tracer
+ * that was killed meanwhile leaves its memory mapped: it may only have been slow. bytes is the size
+ * as text, because the call has a string.
  */
 long posixtrace_shim_plan(const char *bytes)
 {
@@ -550,11 +619,16 @@ long posixtrace_shim_plan(const char *bytes)
 
 	if (atomic_exchange(&late.is_busy, 1))
 		return -EAGAIN;
-	if (late.memory)
+	if (late.given_ns && shim_now() - late.given_ns < GIVEN_NS) {
+		atomic_store(&late.is_busy, 0);
+		return -EAGAIN;
+	}
+	if (late.memory && !late.given_ns)
 		munmap(late.memory, late.bytes);
 	late.bytes = (size_t)strtoul(bytes, NULL, 10);
 	memory = mmap(NULL, late.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	late.memory = memory == MAP_FAILED ? NULL : memory;
+	late.given_ns = late.memory ? shim_now() : 0;
 	atomic_store(&late.is_busy, 0);
 	return late.memory ? (long)late.memory : -ENOMEM;
 }
@@ -587,10 +661,12 @@ static int begin_late(void)
 
 /*
  * Called by a thread that posixtrace has stopped at a safe place, as posixtrace_shim_attach().
- * Returns the number of jumps that are wanted.
+ * Returns the number of jumps that are wanted. After an error the former plan is still the one that
+ * modules are patched by.
  */
 long posixtrace_shim_patch(const char *unused)
 {
+	const struct work before = work;
 	unsigned batches_before = batch_count;
 	long wanted = 0;
 	int err;
@@ -598,16 +674,18 @@ long posixtrace_shim_patch(const char *unused)
 	(void)unused;
 	if (atomic_exchange(&late.is_busy, 1))
 		return -EAGAIN;
-	if (!late.memory || shim_plan_take(&work.plan, late.memory, late.bytes)) {
-		atomic_store(&late.is_busy, 0);
-		return -EINVAL;
-	}
-	work.patched = work.refused = 0;
-	work.why = NULL;
-	err = begin_late();
+	late.given_ns = 0;
+	if (!late.memory || shim_plan_take(&work.plan, late.memory, late.bytes))
+		err = -EINVAL;
+	else
+		err = begin_late();
 	if (!err && !open_types())
 		err = -EEXIST;
-	if (!err) {
+	if (err) {
+		work = before;
+	} else {
+		work.patched = work.refused = 0;
+		work.why = NULL;
 		/* A shim that was preloaded may have chosen other families. */
 		if (has_functions())
 			shim_choose_again("func", true);
@@ -616,7 +694,6 @@ long posixtrace_shim_patch(const char *unused)
 		work.jumps = (uint32_t)posixtrace_shim_jumps.count;
 		find_vectors();
 		dl_iterate_phdr(prepare_object, NULL);
-		shim_pads_end();
 		posixtrace_shim_jumps.count = work.jumps;
 		for (uint32_t i = 0; i < work.jumps; i++)
 			wanted += work.jump[i].is_wanted;
@@ -626,6 +703,13 @@ long posixtrace_shim_patch(const char *unused)
 		late.memory = NULL;
 	atomic_store(&late.is_busy, 0);
 	return err ? err : wanted;
+}
+
+/* A thread of the parent may have been in one of the two functions. */
+void shim_patch_in_child(void)
+{
+	atomic_store(&late.is_busy, 0);
+	late.given_ns = 0;
 }
 
 #else
@@ -641,6 +725,10 @@ bool shim_patch_waits(void)
 }
 
 void shim_patch_loaded(void)
+{
+}
+
+void shim_patch_in_child(void)
 {
 }
 

@@ -45,6 +45,9 @@ void shim_patch_begin(void);
 bool shim_patch_waits(void);
 void shim_patch_loaded(void);
 
+/* In the child of fork(): a plan that another thread of the parent carried out is given up. */
+void shim_patch_in_child(void);
+
 /*
  * At the end of a thread: frames that pthread_exit() or a cancellation has left do not return.
  */

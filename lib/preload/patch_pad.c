@@ -90,13 +90,19 @@ bool shim_pad_write(uintptr_t at, uintptr_t target)
 	return true;
 }
 
-/* A page that cannot be made executable stays unused: no jump leads to it then. */
+/*
+ * A page that cannot be made executable stays mapped and unused: find() does not find it again, and
+ * no jump leads to it. No page has the number 1.
+ */
 bool shim_pads_end(void)
 {
 	bool good = true;
 
 	for (; open_from < count; open_from++)
-		good &= !mprotect((void *)pages[open_from], PAGE, PROT_READ | PROT_EXEC);
+		if (mprotect((void *)pages[open_from], PAGE, PROT_READ | PROT_EXEC)) {
+			pages[open_from] = 1;
+			good = false;
+		}
 	return good;
 }
 

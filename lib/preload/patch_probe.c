@@ -167,14 +167,17 @@ void shim_probe_is_reached(const unsigned char *at, const uint64_t *frame,
 	errno = saved;
 }
 
-/* A type that has another schema already keeps it. Values of this plan would be misread by it. */
+/*
+ * A type that has another schema already keeps it. Values of this plan would be misread by it. A
+ * probe without values has an empty text, which is no schema, and its events have no data.
+ */
 trace_event_id_t shim_probe_open(const char *name, const char *schema)
 {
 	trace_event_id_t id;
 
 	if (posix_trace_eventid_open(name, &id) || id == POSIX_TRACE_UNNAMED_USEREVENT)
 		return 0;
-	return posix_trace_eventid_describe_np(id, schema) ? 0 : id;
+	return *schema && posix_trace_eventid_describe_np(id, schema) ? 0 : id;
 }
 
 #endif

@@ -370,6 +370,7 @@ static void after_fork_in_child(void)
 	shim_in_child();
 	shim_threads_in_child();
 	shim_inject_in_child();
+	shim_patch_in_child();
 }
 
 /*

@@ -62,6 +62,83 @@ check "one probe" grep -q ': 1 probe is traced at 1 place$' "$tmp/err"
 check "a name with hyphens" data three__last arg1=41
 check "the semaphore of another probe stays 0" test "$("$posixtrace" dump -e 'shop:*' "$log" | wc -l)" -eq 1
 
+# Semaphores that are code, and that are nowhere.
+cat >"$tmp/hostile.c" <<'EOT'
+#include "usdt.h"
+__attribute__((noinline)) void sell(void)
+{
+	__asm__ volatile(PROBE_AT("nop", "code", "", "main"));
+	__asm__ volatile(PROBE_AT("nop", "nowhere", "", "main+0x40000000"));
+	__asm__ volatile(PROBE_AT("nop", "sold", "", "0") "xorl %%eax, %%eax\n" ::: "eax");
+}
+int main(void)
+{
+	sell();
+	return 0;
+}
+EOT
+# shellcheck disable=SC2086
+${CC:-cc} -O1 -w -I"$here" -o "$tmp/hostile" "$tmp/hostile.c" || exit 99
+rm -f "$log"
+run 0 record -o "$log" --probe 'shop:*' "$tmp/hostile"
+check "a semaphore must be a variable" \
+	has err ': 1 probe is traced at 1 place, 2 refused: 2 (its semaphore is not a variable)$'
+check "the probe without one is traced" test "$("$posixtrace" dump -e 'shop:*' "$log" | wc -l)" -eq 1
+
+# A recorded program that waits for a library, while attach is refused. The plan of record remains.
+cat >"$tmp/waits.c" <<'EOT'
+#include <dlfcn.h>
+#include <stdio.h>
+#include "usdt.h"
+int main(int argc, char **argv)
+{
+	void *library;
+	int (*function)(void);
+
+	puts("runs");
+	fflush(stdout);
+	__asm__ volatile(PROBE("here", "-4@%0") "xorl %%eax, %%eax\n" :: "r"(getchar()) : "eax");
+	library = dlopen(argv[1], RTLD_NOW);
+	function = library ? (int (*)(void))dlsym(library, "in_plugin") : 0;
+	printf("%d\n", function ? function() : 0);
+	return 0;
+}
+EOT
+cat >"$tmp/plugin.c" <<'EOT'
+#include "usdt.h"
+int in_plugin(void)
+{
+	int a = 41;
+
+	__asm__ volatile(PROBE("late", "4@%0") "incl %0\n" : "+r"(a));
+	return a;
+}
+EOT
+# shellcheck disable=SC2086
+${CC:-cc} -O1 -w -I"$here" -o "$tmp/waits" "$tmp/waits.c" -ldl &&
+	${CC:-cc} -O1 -shared -fPIC -I"$here" -o "$tmp/plugin.so" "$tmp/plugin.c" || exit 99
+mkfifo "$tmp/go"
+rm -f "$log"
+"$posixtrace" record -q -o "$log" --probe 'shop:here' --probe "shop:late@$tmp/plugin.so" \
+	"$tmp/waits" "$tmp/plugin.so" <"$tmp/go" >"$tmp/waits.out" 2>"$tmp/err" &
+recorder=$!
+exec 9>"$tmp/go"
+until grep -q runs "$tmp/waits.out" || ! kill -0 $recorder 2>/dev/null; do sleep 0.02; done
+pid=$(pgrep -P $recorder waits)
+for i in 1 2; do
+	"$posixtrace" attach -p "$pid" -o "$tmp/refused" -d 1ms --probe 'shop:here(s8)' 2>>"$tmp/refused.err"
+done
+exec 9>&-
+wait $recorder
+check "the program waits for its library and ends" test $? -eq 0
+check "it works" grep -qx 42 "$tmp/waits.out"
+check "its probes are traced" data here arg1=-1
+check "that of the library, too" data late arg1=41
+if ! grep -q 'not permitted' "$tmp/refused.err"; then
+	check "both attempts were refused by the process" \
+		test "$(grep -c 'an earlier trace has given a probe other types' "$tmp/refused.err")" -eq 2
+fi
+
 # What can be wrong with the option.
 for wrong in shop :sold shop: 'shop:(str)' 'shop:sold(str' shop:sold@ 'shop:sold(text)' 'shop:sold()'; do
 	run 2 record -o "$log" --probe "$wrong" "$tmp/shop"
