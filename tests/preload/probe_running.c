@@ -68,7 +68,19 @@ static void *run(void *arg)
 	return NULL;
 }
 
-int main(void)
+/* Ends the threads, but not before the end of the standard input. */
+static void *end_later(void *arg)
+{
+	char byte;
+
+	(void)arg;
+	while (read(0, &byte, 1) > 0)
+		;
+	ends = 1;
+	return NULL;
+}
+
+int main(int argc, char **argv)
 {
 	pthread_t thread[THREADS];
 	char byte;
@@ -77,6 +89,10 @@ int main(void)
 	for (long i = 0; i < THREADS; i++)
 		pthread_create(&thread[i], NULL, run, (void *)i);
 	puts("runs");
+	if (argc > 1 && argv[1] && read(0, &byte, 1) == 1) {
+		pthread_create(&thread[0], NULL, end_later, NULL);
+		pthread_exit(NULL);
+	}
 	while (read(0, &byte, 1) > 0)
 		;
 	ends = 1;

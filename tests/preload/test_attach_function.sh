@@ -24,11 +24,27 @@ finish_program() {
 	exec 9>&-
 	wait $pid
 }
-# The program's code in memory.
+# code [THREAD]: the program's code in memory, by a thread that has not ended
 code() {
-	line=$(grep -m 1 'r-xp.*/running$' /proc/$pid/maps)
+	line=$(grep -m 1 'r-xp.*/running$' /proc/${1:-$pid}/maps)
+	last=${line%% *}
 	first=$((0x${line%%-*} / 4096))
-	dd if=/proc/$pid/mem bs=4096 skip=$first count=1 2>/dev/null | cksum
+	dd if=/proc/${1:-$pid}/mem bs=4096 skip=$first count=$((0x${last#*-} / 4096 - first)) \
+		2>/dev/null | cksum
+}
+# The program's semaphore in memory. The file is linked without a fixed address.
+semaphore() {
+	base=$(grep -m 1 '/running$' /proc/$pid/maps)
+	offset=$(nm "$tmp/running" | sed -n 's/ . shop_counted_semaphore$//p')
+	dd if=/proc/$pid/mem bs=2 skip=$(((0x${base%%-*} + 0x$offset) / 2)) count=1 2>/dev/null |
+		od -A n -t u2 | tr -d ' '
+}
+# patched TRACER: waits until this tracer has changed the code; false: it has ended before
+patched() {
+	until test "$before" != "$(code)"; do
+		kill -0 "$1" 2>/dev/null || return 1
+		sleep 0.02
+	done
 }
 count() { "$posixtrace" dump -e "$1" "$log" 2>/dev/null | wc -l; }
 # attached OPTION...: traces for a moment
@@ -51,6 +67,7 @@ check "its semaphore is set" test "$(count shop:counted)" -gt 0
 check "the plan is printed" has err '^posixtrace: --probe: 2 probes are traced at 2 places$'
 check "the log is sound" "$posixtrace" verify "$log"
 check "the code is as before" test "$before" = "$(code)"
+check "the semaphore is as before" test "$(semaphore)" = 0
 for i in 1 2 3 4 5 6 7 8; do
 	attached --function 'fib*' --trace none
 	check "$i: one function is traced" test "$(count func.enter)" -gt 0
@@ -70,15 +87,44 @@ check "other types in the same process are refused" has err 'an earlier trace ha
 # A tracer that is killed leaves jumps, which the next one removes.
 "$posixtrace" attach -p $pid -o "$tmp/killed" --function 'fib*' 2>"$tmp/killed.err" &
 tracer=$!
-until grep -q traced "$tmp/killed.err" && test "$before" != "$(code)"; do
-	kill -0 $tracer 2>/dev/null || break
-	sleep 0.02
-done
+check "a tracer has changed the code" patched $tracer
 kill -KILL $tracer
 wait $tracer 2>/dev/null
+check "the killed tracer has left jumps" test "$before" != "$(code)"
 attached --function 'fib*'
 check "after a killed tracer functions are traced" test "$(count func.enter)" -gt 0
 check "after a killed tracer the code is as before" test "$before" = "$(code)"
+
+# The same with another plan, and with a semaphore, which is not counted twice.
+"$posixtrace" attach -p $pid -o "$tmp/killed.too" --function 'fib*' --probe shop:counted \
+	2>"$tmp/killed.err" &
+tracer=$!
+check "another tracer has changed the code" patched $tracer
+kill -KILL $tracer
+wait $tracer 2>/dev/null
+check "the semaphore is set" test "$(semaphore)" = 1
+attached --probe shop:probed
+check "another plan is traced after a killed tracer" test "$(count shop:probed)" -gt 0
+check "the killed tracer's plan is traced no more" \
+	test "$(count 'shop:c*')$(count func.enter)" = 00
+check "another plan leaves the code as before" test "$before" = "$(code)"
+check "the semaphore of a killed tracer is 0 again" test "$(semaphore)" = 0
+
+# A process that is stopped when the tracer leaves. It remains stopped.
+"$posixtrace" attach -p $pid -o "$tmp/stopped" --function 'fib*' --probe 'shop:[pc]*' \
+	2>"$tmp/stopped.err" &
+tracer=$!
+check "a third tracer has changed the code" patched $tracer
+until test -s "$tmp/stopped" || ! kill -0 $tracer 2>/dev/null; do sleep 0.02; done
+kill -STOP $pid
+kill -INT $tracer
+wait $tracer
+check "a stopped process is restored" test "$before" = "$(code)"
+check "the semaphore of a stopped process is 0 again" test "$(semaphore)" = 0
+check "it is still stopped" grep -q '^State:.T' /proc/$pid/status
+kill -CONT $pid
+attached --function 'fib*'
+check "later it is traced again" test "$(count func.enter)" -gt 0
 
 # What is refused.
 run 1 attach -p $pid -o "$tmp/none" --function nothing_of_this_name
@@ -89,6 +135,20 @@ check "the C library is refused" has err 'the trace itself uses this library'
 run 2 attach -p $pid -o "$tmp/none" --probe wrong
 finish_program
 check "the program found no wrong result" grep -qx 'ends 0' "$tmp/running.out"
+
+# A main thread that ends before the others, while the process is traced.
+start "$tmp/running" main-thread-ends
+"$posixtrace" attach -p $pid -o "$tmp/main" --function 'fib*' 2>"$tmp/main.err" &
+tracer=$!
+check "a process is changed whose main thread will end" patched $tracer
+until test -s "$tmp/main" || ! kill -0 $tracer 2>/dev/null; do sleep 0.02; done
+echo >&9
+until grep -q '^State:.Z' /proc/$pid/status; do sleep 0.02; done
+kill -INT $tracer
+wait $tracer
+tid=$(ls /proc/$pid/task | tail -n 1)
+check "it is restored without its main thread" test "$before" = "$(code $tid)"
+finish_program
 
 # Probes alone: the library is loaded for them.
 start "$tmp/running"

@@ -13,6 +13,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,9 +24,12 @@
 #include "../../../lib/preload/patch_plan.h"
 #include "base/until.h"
 #include "base/vec.h"
+#include "inject/stop.h"
 
 #define TRY_NS    INT64_C(10000000000) /* after this time without success it gives up */
-#define PAUSE_NS  5000000              /* between two tries */
+#define RESTORE_NS INT64_C(30000000000) /* the same for a restoration, which is not repeated */
+#define PAUSE_NS  INT64_C(5000000)     /* after the first try; doubled up to PAUSE_MAX */
+#define PAUSE_MAX INT64_C(320000000)
 #define THREADS   16384                /* a process with more is refused */
 #define STACK_MAX ((uint64_t)16 << 20) /* a deeper stack is searched so far */
 
@@ -42,7 +46,7 @@ struct change {
 	size_t ranges;
 	struct stopped **thread;
 	size_t threads;
-	bool writes;
+	bool writes, is_stuck;
 };
 
 /* Reads the list of the process. Its contents are checked where they are used. */
@@ -133,7 +137,10 @@ static bool is_inside(const struct change *change, const struct stopped *thread,
 	return false;
 }
 
-/* Returns whether a thread waits in a call that must not be interrupted. */
+/*
+ * Returns whether a thread waits in a call that must not be interrupted. SIGSTOP has already
+ * interrupted the calls of a stopped process.
+ */
 static bool must_wait(pid_t pid, pid_t tid)
 {
 	unsigned long argument[6];
@@ -168,12 +175,15 @@ static bool must_wait(pid_t pid, pid_t tid)
 	case SYS_recvmmsg:
 	case SYS_connect:
 	case SYS_vfork:
+	case SYS_clone: /* waits only with CLONE_VFORK; the same for clone3() */
+	case SYS_clone3:
 	case SYS_execve:
-		return true;
+	case SYS_execveat:
+		return stop_state(pid, tid) != 'T';
 	case SYS_recvfrom:
-		return argument[3] & MSG_WAITALL;
+		return argument[3] & MSG_WAITALL && stop_state(pid, tid) != 'T';
 	case SYS_recvmsg:
-		return argument[2] & MSG_WAITALL;
+		return argument[2] & MSG_WAITALL && stop_state(pid, tid) != 'T';
 	}
 	return false;
 }
@@ -210,18 +220,22 @@ static enum pass stop_one(struct change *change, pid_t tid, const char **why)
 		*why = "it has too many threads";
 		return PASS_FAILED;
 	}
+	thread->takes_group = true;
 	switch (stop_begin(thread, change->target->pid, tid)) {
 	case STOP_OK:
 		change->thread[change->threads++] = thread;
 		return PASS_MORE;
 	case STOP_RETRY:
-	case STOP_ENDED:
 		free(thread);
 		return PASS_MORE;
+	case STOP_ENDED: /* it executes nothing any more */
+		free(thread);
+		return PASS_NONE_NEW;
 	case STOP_REFUSED:
 		*why = errno == EPERM ? "the kernel forbids to stop it" : strerror(errno);
 		break;
 	case STOP_STUCK:
+		change->is_stuck = true;
 		*why = "a thread of it does not stop; try it again";
 		break;
 	}
@@ -246,11 +260,51 @@ static enum pass stop_some(struct change *change, const char **why)
 	while (pass <= PASS_MORE && (entry = readdir(folder))) {
 		pid_t tid = (pid_t)atoi(entry->d_name);
 
-		if (tid && !is_stopped(change, tid))
-			pass = stop_one(change, tid, why);
+		if (tid && !is_stopped(change, tid)) {
+			enum pass one = stop_one(change, tid, why);
+
+			pass = one > pass ? one : pass;
+		}
 	}
 	closedir(folder);
 	return pass;
+}
+
+/*
+ * Returns whether any thread waits in a call that must not be interrupted. It is asked before the
+ * first stop, so that no other thread is interrupted for nothing.
+ */
+static bool any_must_wait(const struct change *change)
+{
+	struct dirent *entry;
+	bool waits = false;
+	char path[40];
+	DIR *folder;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)change->target->pid);
+	folder = opendir(path);
+	while (folder && !waits && (entry = readdir(folder))) {
+		pid_t tid = (pid_t)atoi(entry->d_name);
+
+		waits = tid && must_wait(change->target->pid, tid);
+	}
+	if (folder)
+		closedir(folder);
+	return waits;
+}
+
+/*
+ * Returns whether the list of jumps is as it was before the stop: another tracer may have changed
+ * it meanwhile. It changes no more while all threads are stopped.
+ */
+static bool is_same_list(const struct change *change)
+{
+	struct change now = { .target = change->target };
+	bool same = !read_jumps(&now) && now.jumps == change->jumps && now.table == change->table &&
+		    !memcmp(now.jump, change->jump, now.jumps * sizeof(*now.jump));
+
+	free(now.jump);
+	return same;
 }
 
 /*
@@ -263,10 +317,15 @@ static bool stop_all(struct change *change, int64_t end_ns, const char **why)
 	enum pass pass;
 	bool good;
 
+	if (any_must_wait(change))
+		return false;
 	do
 		pass = stop_some(change, why);
 	while (pass == PASS_MORE && until_now_ns() < end_ns);
-	good = pass == PASS_NONE_NEW && !mappings_read(&mappings, change->target->pid);
+	if (pass == PASS_NONE_NEW && !change->threads)
+		*why = "it has ended";
+	good = pass == PASS_NONE_NEW && change->threads && is_same_list(change) &&
+	       !mappings_read(&mappings, change->thread[0]->tid);
 	if (good) {
 		for (size_t i = 0; i < change->threads && good; i++)
 			good = !is_inside(change, change->thread[i], &mappings);
@@ -277,91 +336,219 @@ static bool stop_all(struct change *change, int64_t end_ns, const char **why)
 	return good;
 }
 
-/* Adds a number to a semaphore. */
-static void count(int memory, uint64_t address, int number)
+/* Adds 1 to a semaphore or subtracts 1 from it. A number at its limit remains. */
+static void count(int memory, uint64_t address, bool adds)
 {
 	uint16_t value;
 
-	if (address && memory_read(memory, address, &value, sizeof(value))) {
-		value = (uint16_t)(value + number);
-		memory_write(memory, address, &value, sizeof(value));
-	}
+	if (!address || !memory_read(memory, address, &value, sizeof(value)) ||
+	    value == (adds ? UINT16_MAX : 0))
+		return;
+	value = (uint16_t)(adds ? value + 1 : value - 1);
+	memory_write(memory, address, &value, sizeof(value));
 }
 
+/* The state of the code at a jump. */
+enum code { CODE_ORIGINAL, CODE_JUMP, CODE_OTHER };
+
 /*
- * Writes or restores one jump. The bytes are compared first: the module may have been unloaded, or
- * another tool may have changed the code.
+ * Compares all bytes, also of a jump that changes only the first one: the module may have been
+ * unloaded, or another tool may have changed the code.
  */
-static void change_one(struct change *change, struct shim_jump *jump)
+static enum code code_at(const struct change *change, const struct shim_jump *jump)
 {
-	const uint8_t *from = change->writes ? jump->original : jump->jump;
-	const uint8_t *to = change->writes ? jump->jump : jump->original;
-	int memory = change->target->memory;
 	uint8_t now[SHIM_PLAN_JUMP];
 
-	if (jump->bytes > SHIM_PLAN_JUMP || change->writes == jump->is_written ||
-	    (change->writes && !jump->is_wanted) ||
-	    !memory_read(memory, jump->at, now, sizeof(now)))
-		return;
-	/* A tracer that was killed may have left the jump. */
-	if (memcmp(now, from, jump->bytes) != 0 && memcmp(now, to, jump->bytes) != 0)
-		return;
-	if (jump->bytes && !memory_write(memory, jump->at, to, jump->bytes))
-		return;
-	count(memory, jump->semaphore, change->writes ? 1 : -1);
-	jump->is_written = change->writes;
+	if (!jump->bytes || jump->bytes > SHIM_PLAN_JUMP ||
+	    !memory_read(change->target->memory, jump->at, now, sizeof(now)))
+		return CODE_OTHER;
+	if (!memcmp(now, jump->original, sizeof(now)))
+		return CODE_ORIGINAL;
+	return memcmp(now, jump->jump, sizeof(now)) ? CODE_OTHER : CODE_JUMP;
 }
 
 /*
- * Changes the code. If this process is killed meanwhile, jumps remain that are not in the list as
- * written; the next tracer finds them by their bytes.
+ * Counts a jump that is now in the code, or is not any more. The list in the process follows at
+ * once, so that the next tracer does not count again if this process is killed.
  */
-static void change_all(struct change *change)
+static void mark(const struct change *change, struct shim_jump *jump, bool is_written)
 {
+	uint64_t address = change->table + (uint64_t)(jump - change->jump) * sizeof(*jump);
+
+	if (is_written == (bool)jump->is_written)
+		return;
+	count(change->target->memory, jump->semaphore, is_written);
+	jump->is_written = is_written;
+	if (jump->semaphore)
+		memory_write(change->target->memory, address, jump, sizeof(*jump));
+}
+
+/*
+ * Writes or restores one jump. A jump that a killed tracer has left may be missing in the list, so
+ * that the code decides. A chained site has the state of the jump before it, whose is_changed is
+ * passed. Returns whether the code is now as wanted; *failed is set if the kernel refuses to write.
+ */
+static bool change_one(struct change *change, struct shim_jump *jump, bool writes,
+		       bool is_changed, bool *failed)
+{
+	enum code code;
+
+	if (writes && !jump->is_wanted)
+		return false;
+	if (!jump->bytes) {
+		if (is_changed)
+			mark(change, jump, writes);
+		return is_changed;
+	}
+	code = code_at(change, jump);
+	if (code == CODE_OTHER || (!writes && code == CODE_ORIGINAL))
+		return false;
+	if (code == (writes ? CODE_ORIGINAL : CODE_JUMP) &&
+	    !memory_write(change->target->memory, jump->at,
+			  writes ? jump->jump : jump->original, jump->bytes)) {
+		*failed = true;
+		return false;
+	}
+	mark(change, jump, writes);
+	return true;
+}
+
+/* Changes all jumps. Returns how many are as wanted. */
+static size_t change_each(struct change *change, bool writes, bool *failed)
+{
+	bool is_changed = false;
+	size_t changed = 0;
+
 	for (size_t i = 0; i < change->jumps; i++) {
 		struct shim_jump *jump = &change->jump[i];
+		/* Else the site before was refused when the list was made. */
+		bool follows = i && jump->at >= jump[-1].at &&
+			       jump->at - jump[-1].at <= SHIM_PLAN_ORIGINAL;
 
-		change_one(change, jump);
-		if (!change->writes)
-			jump->is_wanted = jump->is_written = false;
+		is_changed = change_one(change, jump, writes, is_changed && follows, failed);
+		changed += is_changed;
+	}
+	return changed;
+}
+
+/*
+ * Changes the code. Returns NULL, or the reason if nothing could be written. If this process is
+ * killed meanwhile, jumps may remain that are not in the list as written; a restoration finds them
+ * by their bytes.
+ */
+static const char *change_all(struct change *change)
+{
+	bool failed = false;
+	size_t changed = change_each(change, change->writes, &failed);
+	const char *why = NULL;
+
+	if (failed && (!change->writes || !changed))
+		why = "the kernel does not let its code be written";
+	else if (change->writes && !changed)
+		why = "its code in memory is not that of the files";
+	for (size_t i = 0; i < change->jumps && !change->writes; i++) {
+		struct shim_jump *jump = &change->jump[i];
+
+		/* A jump that could not be restored is still in the code. */
+		jump->is_wanted = false;
+		jump->is_written &= failed;
 	}
 	memory_write(change->target->memory, change->table, change->jump,
 		     change->jumps * sizeof(*change->jump));
+	return why;
 }
 
-const char *change_code(const struct target *target, bool writes)
+/* Returns whether there is anything to change. Without that no thread is stopped. */
+static bool has_work(const struct change *change)
 {
-	const struct timespec pause = { 0, PAUSE_NS };
-	struct change change = { .target = target, .writes = writes };
-	const int64_t end_ns = until_now_ns() + TRY_NS;
-	const char *why = read_jumps(&change);
-	bool stopped = false;
+	for (size_t i = 0; i < change->jumps; i++) {
+		const struct shim_jump *jump = &change->jump[i];
 
-	if (!why)
-		why = collect_ranges(&change);
-	while (!why && change.jumps && !stopped) {
-		stopped = stop_all(&change, end_ns, &why);
-		if (!stopped && !why && until_now_ns() > end_ns)
-			why = "its threads were never all at places where its code can change; try "
-			      "it again";
-		if (!stopped && !why)
-			nanosleep(&pause, NULL);
+		if (jump->is_wanted || (!change->writes && (jump->is_written ||
+							    code_at(change, jump) == CODE_JUMP)))
+			return true;
 	}
-	if (stopped) {
-		change_all(&change);
-		let_go(&change);
+	return false;
+}
+
+/* Tries once. Returns whether it is done. *why is set after an error. */
+static bool try_once(struct change *change, int64_t end_ns, const char **why)
+{
+	bool done = false;
+
+	*why = read_jumps(change);
+	if (!*why)
+		*why = collect_ranges(change);
+	if (!*why && !has_work(change)) {
+		done = true;
+	} else if (!*why && stop_all(change, end_ns, why)) {
+		*why = change_all(change);
+		let_go(change);
+		done = true;
 	}
-	free(change.jump);
-	free(change.range);
+	free(change->jump);
+	free(change->range);
+	change->jump = NULL;
+	change->range = NULL;
+	change->jumps = change->ranges = 0;
+	return done;
+}
+
+/* After a failure to write, jumps that were never written are not wanted any more. */
+static void forget_wanted(struct change *change)
+{
+	if (read_jumps(change))
+		return;
+	for (size_t i = 0; i < change->jumps; i++) {
+		struct shim_jump *jump = &change->jump[i];
+
+		if (!jump->is_wanted || jump->is_written)
+			continue;
+		jump->is_wanted = false;
+		memory_write(change->target->memory, change->table + i * sizeof(*jump), jump,
+			     sizeof(*jump));
+	}
+	free(change->jump);
+}
+
+const char *change_code(const struct target *target, bool writes, bool *is_stuck)
+{
+	struct change change = { .target = target, .writes = writes };
+	const int64_t end_ns = until_now_ns() + (writes ? TRY_NS : RESTORE_NS);
+	const char *why = NULL, *last = "its threads were never all at places where its code can "
+					"change; try it again";
+	int64_t pause_ns = PAUSE_NS;
+
+	while (!try_once(&change, end_ns, &why)) {
+		const struct timespec pause = { 0, (long)pause_ns };
+
+		/* A restoration waits also for a debugger that leaves. */
+		if (why && (writes || change.is_stuck))
+			break;
+		last = why ? why : last;
+		why = NULL;
+		if (kill(target->pid, 0) && errno == ESRCH)
+			break;
+		if (until_now_ns() > end_ns) {
+			why = last;
+			break;
+		}
+		nanosleep(&pause, NULL);
+		pause_ns = pause_ns < PAUSE_MAX ? 2 * pause_ns : pause_ns;
+	}
+	if (why && writes && !change.is_stuck)
+		forget_wanted(&change);
+	*is_stuck = change.is_stuck;
 	free(change.thread);
 	return why;
 }
 
 #else
 
-const char *change_code(const struct target *target, bool writes)
+const char *change_code(const struct target *target, bool writes, bool *is_stuck)
 {
 	(void)target, (void)writes;
+	*is_stuck = false;
 	return "not supported on this processor";
 }
 

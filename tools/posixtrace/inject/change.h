@@ -10,8 +10,9 @@
 /*
  * Writes the jumps that the shim has prepared and that are wanted, or restores the bytes of all
  * that are written. Returns NULL, or the reason why nothing was changed. To be called in a process
- * of its own: if it is killed, the kernel lets the threads go.
+ * of its own: if it is killed, the kernel lets the threads go. *is_stuck: a thread did not stop;
+ * this process must end, so that the kernel forgets it, and another one may try again.
  */
-const char *change_code(const struct target *target, bool writes);
+const char *change_code(const struct target *target, bool writes, bool *is_stuck);
 
 #endif

@@ -23,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../../lib/preload/patch_plan.h"
 #include "base/say.h"
 #include "base/tool.h"
 #include "base/until.h"
@@ -34,6 +35,7 @@
 #define TRY_NS   INT64_C(10000000000) /* after this time without a safe place it gives up */
 #define CALM_NS  INT64_C(200000000)   /* before this time only waiting threads are tried */
 #define PAUSE_NS 5000000              /* between two rounds */
+#define STUCK_TRIES 4                 /* children that try to stop a thread, two seconds each */
 #define ATTACH   "posixtrace_shim_attach"
 #define DETACH   "posixtrace_shim_detach"
 #define PLAN     "posixtrace_shim_plan"
@@ -44,13 +46,15 @@ struct work {
 	pid_t pid;
 	const char *library, *symbol, *argument;
 	enum work_kind { WORK_CALL, WORK_WRITE, WORK_RESTORE } kind;
+	bool is_last; /* try to write or restore: a thread that does not stop is an error */
 	int64_t *value; /* of the call, in memory that the child shares; or NULL */
 };
 
 enum work_exit {
 	WORK_DONE,
 	WORK_FAILED, /* a message was printed */
-	WORK_LEAVE   /* nothing is to be done */
+	WORK_LEAVE,  /* nothing is to be done */
+	WORK_STUCK   /* a thread does not stop; another child may try again */
 };
 
 static void say_why(pid_t pid, const char *why)
@@ -188,6 +192,7 @@ static enum progress try_thread(const struct work *work, struct target *target, 
 	struct call_result result;
 	int memory;
 
+	thread.takes_group = false;
 	switch (stop_begin(&thread, work->pid, tid)) {
 	case STOP_OK:
 		break;
@@ -257,10 +262,13 @@ static enum progress try_threads(const struct work *work, struct target *target)
  */
 static enum work_exit do_work(const struct work *work, struct target *target)
 {
+	bool is_stuck;
 	const char *why;
 
 	if (work->kind != WORK_CALL) {
-		why = change_code(target, work->kind == WORK_WRITE);
+		why = change_code(target, work->kind == WORK_WRITE, &is_stuck);
+		if (why && is_stuck && !work->is_last)
+			return WORK_STUCK;
 		if (why)
 			say("process %d: its functions and probes cannot be %s: %s",
 			    (int)work->pid, work->kind == WORK_WRITE ? "traced" : "restored", why);
@@ -329,6 +337,22 @@ static enum work_exit work_in_child(const struct work *work, struct target *targ
 	return WORK_FAILED;
 }
 
+/*
+ * Writes or restores jumps. A thread that does not stop, as in a slow call of the file system,
+ * remains seized by the child that tried; the next child tries again.
+ */
+static enum work_exit change_in_child(pid_t pid, enum work_kind kind, struct target *target)
+{
+	struct work work = { .pid = pid, .kind = kind };
+	enum work_exit done = WORK_STUCK;
+
+	for (int i = 1; i <= STUCK_TRIES && done == WORK_STUCK; i++) {
+		work.is_last = i == STUCK_TRIES;
+		done = work_in_child(&work, target);
+	}
+	return done;
+}
+
 /* A quick look at the names of mapped files; target_examine() decides later by the contents. */
 bool inject_is_needed(pid_t pid)
 {
@@ -344,6 +368,22 @@ bool inject_is_needed(pid_t pid)
 	return !err && (has_shim || !has_library);
 }
 
+/*
+ * A tracer that was killed has left the process attached, and its jumps. They are removed before
+ * the next attachment, which may want others. If another tracer has a stream, nothing changes.
+ */
+static void recover(const struct work *attach, struct target *target)
+{
+	const struct work work = { .pid = attach->pid, .library = attach->library,
+				   .symbol = DETACH };
+	struct shim_jumps jumps;
+
+	if (target->shim == SHIM_ATTACHED && target->jumps &&
+	    memory_read(target->memory, target->jumps, &jumps, sizeof(jumps)) && jumps.count &&
+	    work_in_child(&work, target) == WORK_DONE)
+		inject_unpatch(attach->pid);
+}
+
 int inject_begin(struct inject *inject, pid_t pid, const char *library, const char *families)
 {
 	const struct work work = { .pid = pid, .library = library, .symbol = ATTACH,
@@ -357,10 +397,12 @@ int inject_begin(struct inject *inject, pid_t pid, const char *library, const ch
 		say("process %d: its calls cannot be traced: it does not see the file %s, because "
 		    "it has another root folder",
 		    (int)pid, library);
-	else if (verdict == TARGET_OK)
+	else if (verdict == TARGET_OK) {
+		recover(&work, &target);
 		done = work_in_child(&work, &target);
-	else if (verdict == TARGET_LEAVE)
+	} else if (verdict == TARGET_LEAVE) {
 		done = WORK_LEAVE;
+	}
 	target_fini(&target);
 	inject->is_attached = done == WORK_DONE;
 	return done == WORK_FAILED ? TOOL_FAILURE : TOOL_OK;
@@ -433,7 +475,6 @@ static bool send_plan(const struct inject_plan *plan, struct target *target, int
  */
 int inject_patch(pid_t pid, const struct inject_plan *plan, size_t *jumps)
 {
-	const struct work work = { .pid = pid, .kind = WORK_WRITE };
 	struct target target;
 	enum target_verdict verdict = target_examine(&target, pid, true);
 	int64_t wanted = 0;
@@ -451,7 +492,7 @@ int inject_patch(pid_t pid, const struct inject_plan *plan, size_t *jumps)
 	if (good) {
 		/* The plan may have loaded the library, where the list of jumps is. */
 		good = target_examine(&target, pid, true) == TARGET_OK &&
-		       work_in_child(&work, &target) == WORK_DONE;
+		       change_in_child(pid, WORK_WRITE, &target) == WORK_DONE;
 		target_fini(&target);
 	}
 	*jumps = (size_t)wanted;
@@ -460,16 +501,14 @@ int inject_patch(pid_t pid, const struct inject_plan *plan, size_t *jumps)
 
 void inject_unpatch(pid_t pid)
 {
-	const struct work work = { .pid = pid, .kind = WORK_RESTORE };
 	struct target target;
 
-	/* A process that has ended or executed another program has no jumps. */
-	say_nothing(true);
-	if (target_examine(&target, pid, true) == TARGET_OK && target.jumps &&
-	    target.shim != SHIM_ATTACHED) {
-		say_nothing(false);
-		work_in_child(&work, &target);
-	}
-	say_nothing(false);
+	/*
+	 * A process that has ended or executed another program has no jumps. One that is stopped is
+	 * still attached, because no thread of it could call the shim.
+	 */
+	if (target_restorable(&target, pid) == TARGET_OK &&
+	    (target.shim != SHIM_ATTACHED || !target.is_traced))
+		change_in_child(pid, WORK_RESTORE, &target);
 	target_fini(&target);
 }

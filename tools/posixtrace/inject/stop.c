@@ -83,14 +83,17 @@ static bool mark_restart(struct user_regs_struct *regs)
 	return true;
 }
 
-/* Reads what must be restored. False: the thread has ended, or the kernel refuses. */
-static bool read_state(struct stopped *thread)
+/*
+ * Reads what must be restored. False: the thread has ended, or the kernel refuses. The stop of a
+ * whole process ends such calls also without a tracer: then their result remains.
+ */
+static bool read_state(struct stopped *thread, bool is_group)
 {
 	struct iovec vector = { thread->state, sizeof(thread->state) };
 
 	/* At once, so that the call is restarted if this process is killed. */
 	if (ptrace(PTRACE_GETREGS, thread->tid, NULL, &thread->regs) ||
-	    (mark_restart(&thread->regs) &&
+	    (!is_group && mark_restart(&thread->regs) &&
 	     ptrace(PTRACE_SETREGS, thread->tid, NULL, &thread->regs)) ||
 	    ptrace(PTRACE_GETSIGMASK, thread->tid, sizeof(thread->mask), &thread->mask) ||
 	    ptrace(PTRACE_GETREGSET, thread->tid, NT_X86_XSTATE, &vector))
@@ -113,6 +116,43 @@ static void deliver(pid_t tid, int signal)
 	ptrace(PTRACE_DETACH, tid, NULL, signal);
 }
 
+/* Reads a thread's status file. False: it has ended. */
+static bool read_status(pid_t pid, pid_t tid, char *text, size_t bytes)
+{
+	char path[64];
+	size_t n;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid, (int)tid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	n = fread(text, 1, bytes - 1, file);
+	fclose(file);
+	text[n] = '\0';
+	return true;
+}
+
+char stop_state(pid_t pid, pid_t tid)
+{
+	static const char name[] = "\nState:\t";
+	char text[4096];
+	const char *state;
+
+	if (!read_status(pid, tid, text, sizeof(text)))
+		return 'X';
+	state = strstr(text, name);
+	return state ? state[sizeof(name) - 1] : '\0';
+}
+
+/* Returns whether the thread has ended; it may still be listed, as a main thread is. */
+static bool has_ended(pid_t pid, pid_t tid)
+{
+	char state = stop_state(pid, tid);
+
+	return state == 'Z' || state == 'X';
+}
+
 /*
  * A thread with the result STOP_STUCK remains seized: only the end of this process lets it go,
  * because PTRACE_DETACH needs a stopped thread.
@@ -123,8 +163,15 @@ enum stop_result stop_begin(struct stopped *thread, pid_t pid, pid_t tid)
 
 	thread->pid = pid;
 	thread->tid = tid;
-	if (ptrace(PTRACE_SEIZE, tid, NULL, PTRACE_O_TRACESYSGOOD))
-		return errno == ESRCH ? STOP_RETRY : STOP_REFUSED;
+	if (ptrace(PTRACE_SEIZE, tid, NULL, PTRACE_O_TRACESYSGOOD)) {
+		int err = errno;
+
+		/* The kernel refuses a thread that has ended with EPERM, too. */
+		if (err == EPERM && has_ended(pid, tid))
+			return STOP_ENDED;
+		errno = err;
+		return err == ESRCH ? STOP_RETRY : STOP_REFUSED;
+	}
 	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL))
 		return STOP_ENDED;
 	stop = stop_wait(tid, until_now_ns() + STOP_NS);
@@ -137,13 +184,17 @@ enum stop_result stop_begin(struct stopped *thread, pid_t pid, pid_t tid)
 		deliver(tid, stop.signal);
 		return STOP_RETRY;
 	case STOP_GROUP:
+		/* PTRACE_DETACH lets it be stopped again. */
+		if (thread->takes_group)
+			break;
+		/* fall through */
 	case STOP_SYSCALL:
 		deliver(tid, 0);
 		return STOP_RETRY;
 	case STOP_EVENT:
 		break;
 	}
-	if (read_state(thread))
+	if (read_state(thread, stop.kind == STOP_GROUP))
 		return STOP_OK;
 	ptrace(PTRACE_DETACH, tid, NULL, NULL);
 	return STOP_RETRY;
@@ -161,30 +212,12 @@ static uint64_t mask_of(const char *text, const char *name)
 	return at && sscanf(at + strlen(name), "%llx", &mask) == 1 ? mask : 0;
 }
 
-/* Reads the thread's status file. False: it has ended. */
-static bool read_status(const struct stopped *thread, char *text, size_t bytes)
-{
-	char path[64];
-	size_t n;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)thread->pid,
-		 (int)thread->tid);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	n = fread(text, 1, bytes - 1, file);
-	fclose(file);
-	text[n] = '\0';
-	return true;
-}
-
 bool stop_has_signal(const struct stopped *thread)
 {
 	char text[4096];
 	uint64_t pending;
 
-	if (!read_status(thread, text, sizeof(text)))
+	if (!read_status(thread->pid, thread->tid, text, sizeof(text)))
 		return true;
 	pending = mask_of(text, "\nSigPnd:") | mask_of(text, "\nShdPnd:");
 	return pending & ~thread->mask & ~mask_of(text, "\nSigIgn:");
@@ -201,7 +234,7 @@ pid_t stop_inner_id(const struct stopped *thread)
 	pid_t id = thread->tid;
 	char *end;
 
-	if (read_status(thread, text, sizeof(text)))
+	if (read_status(thread->pid, thread->tid, text, sizeof(text)))
 		line = strstr(text, "\nNSpid:");
 	for (line = line ? line + strlen("\nNSpid:") : NULL; line; line = end) {
 		long number;

@@ -39,6 +39,7 @@ struct stop {
 struct stopped {
 	pid_t pid, tid;
 	struct user_regs_struct regs;
+	bool takes_group;                       /* a process that SIGSTOP has stopped, too */
 	uint64_t mask;                          /* the blocked signals */
 	_Alignas(64) unsigned char state[STOP_STATE_BYTES];
 	size_t state_bytes;
@@ -59,7 +60,10 @@ struct stop stop_wait(pid_t tid, int64_t end_ns);
 
 #if defined __x86_64__
 
-/* Stops the thread and reads its state. After any result but STOP_OK it is not stopped. */
+/*
+ * Stops the thread and reads its state. After any result but STOP_OK it is not stopped. The caller
+ * sets takes_group. A thread that waits for its parent, or is about to vanish, is STOP_ENDED.
+ */
 enum stop_result stop_begin(struct stopped *thread, pid_t pid, pid_t tid);
 
 /*
@@ -68,6 +72,9 @@ enum stop_result stop_begin(struct stopped *thread, pid_t pid, pid_t tid);
  * kernel would return EINTR for a stop.
  */
 void stop_end(struct stopped *thread);
+
+/* Returns the letter of proc(5) for a thread's state, X also if it is not there; 0: unknown. */
+char stop_state(pid_t pid, pid_t tid);
 
 /* Returns the number that the thread has in its own name space of process ids. */
 pid_t stop_inner_id(const struct stopped *thread);

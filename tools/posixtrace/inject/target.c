@@ -5,6 +5,7 @@
  */
 #include "inject/target.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <linux/kcmp.h>
 #include <stdio.h>
@@ -310,6 +311,80 @@ enum target_verdict target_examine(struct target *target, pid_t pid, bool any_sh
 	(void)refuse_access, (void)is_ours;
 	return refuse(pid, "a library cannot be loaded into a running process on this processor");
 #endif
+}
+
+/*
+ * Opens the memory of the process by a thread that has it: the main thread may have ended before
+ * the others. Returns 0 or an error number; 0 without mappings if the process has ended.
+ */
+static int open_by_thread(struct target *target)
+{
+	struct dirent *entry;
+	char path[40];
+	int err = 0;
+	DIR *folder;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)target->pid);
+	folder = opendir(path);
+	while (folder && !target->mappings.count && (entry = readdir(folder))) {
+		pid_t tid = (pid_t)atoi(entry->d_name);
+		int failed = tid ? mappings_read(&target->mappings, tid) : 0;
+
+		if (!failed && target->mappings.count) {
+			target->memory = memory_open(target->pid, tid);
+			failed = target->memory < 0 ? errno : 0;
+		}
+		/* A thread that ends meanwhile is no error. */
+		if (failed) {
+			mappings_fini(&target->mappings);
+			err = failed == ESRCH || failed == ENOENT ? err : failed;
+		}
+	}
+	if (folder)
+		closedir(folder);
+	return target->mappings.count ? 0 : err;
+}
+
+/* Reads *posix_trace_active_np, as posixtrace_shim_detach() does. True if it cannot be read. */
+static bool is_active(const struct target *target)
+{
+	for (size_t i = 0; i < target->mappings.count; i++) {
+		const struct mapping *mapping = &target->mappings.mapping[i];
+		struct elf_module module;
+		uint64_t address;
+		uint8_t active;
+		bool good;
+
+		if (!is_module(mapping) || !begins(name_of(mapping->path), "libposixtrace.so") ||
+		    !elf_read(&module, target->memory, mapping->begin, false))
+			continue;
+		address = elf_address(&module, "posix_trace_active_np");
+		good = address && memory_read(target->memory, address, &address, sizeof(address)) &&
+		       memory_read(target->memory, address, &active, sizeof(active));
+		elf_fini(&module);
+		return !good || active;
+	}
+	return true;
+}
+
+enum target_verdict target_restorable(struct target *target, pid_t pid)
+{
+	int err;
+
+	memset(target, 0, sizeof(*target));
+	target->pid = pid;
+	target->memory = -1;
+	err = open_by_thread(target);
+	if (err) {
+		say("process %d: its functions and probes cannot be restored: %s", (int)pid,
+		    strerror(err));
+		return TARGET_REFUSED;
+	}
+	if (target->mappings.count)
+		find_shim(target);
+	if (target->jumps)
+		target->is_traced = is_active(target);
+	return target->jumps ? TARGET_OK : TARGET_LEAVE;
 }
 
 void target_fini(struct target *target)

@@ -31,6 +31,7 @@ struct target {
 	enum shim_state shim;
 	uint64_t jumps;                 /* address of posixtrace_shim_jumps; 0: there is none */
 	bool has_library;               /* libposixtrace is mapped */
+	bool is_traced;                 /* by target_restorable(): a stream is active, or unknown */
 };
 
 enum target_verdict {
@@ -49,6 +50,12 @@ enum target_verdict {
  */
 enum target_verdict target_examine(struct target *target, pid_t pid, bool any_shim);
 void target_fini(struct target *target);
+
+/*
+ * Examines a process whose code is to be restored, in whatever state it is: nothing is called in
+ * it. TARGET_LEAVE: it has ended, or has no list of jumps. target_fini() follows in any case.
+ */
+enum target_verdict target_restorable(struct target *target, pid_t pid);
 
 /* Returns whether the C library's allocator is the one of the program. */
 bool target_has_libc_malloc(const struct target *target);

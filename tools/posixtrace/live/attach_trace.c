@@ -99,7 +99,6 @@ static int trace_into(const struct capture_plan *plan, struct outfile *file, str
 int attach_trace(const struct capture_plan *plan, struct patches *functions,
 		 enum outfile_mode mode, struct attach_result *result)
 {
-	bool is_patched = false;
 	struct inject inject;
 	struct until until;
 	struct outfile file;
@@ -122,16 +121,15 @@ int attach_trace(const struct capture_plan *plan, struct patches *functions,
 		 * names, to which the filter applies from the first event.
 		 */
 		status = preload_inject(&inject, plan->pid, plan->families);
-		if (!status && patch_is_wanted(functions)) {
+		if (!status && patch_is_wanted(functions))
 			status = patch_process(functions, plan->pid, false);
-			is_patched = !status;
-		}
 		if (status)
 			outfile_drop(&file);
 		else
 			status = trace_into(plan, &file, &until, result);
 		inject_end(&inject);
-		if (is_patched)
+		/* Also after an error: the process may have jumps that are wanted. */
+		if (patch_is_wanted(functions))
 			inject_unpatch(plan->pid);
 	}
 	until_end(&until);

@@ -444,7 +444,6 @@ static int trace_process(struct run *run)
 	sigset_t set = signals_of(run->record);
 	struct inject inject = { .is_attached = false };
 	int err = until_begin(&run->until, run->plan->pid), status;
-	bool is_patched = false;
 
 	if (err)
 		return process_say_why(run->plan->pid, err);
@@ -456,11 +455,9 @@ static int trace_process(struct run *run)
 	if (!status) {
 		/* Until capture_begin() succeeds, an error removes the new log. */
 		status = preload_inject(&inject, run->plan->pid, run->plan->families);
-		if (!status && patch_is_wanted(&run->record->functions)) {
+		if (!status && patch_is_wanted(&run->record->functions))
 			status = patch_process(run->functions, run->plan->pid,
 					       run->record->quiet);
-			is_patched = !status;
-		}
 		if (!status)
 			status = capture_begin(&run->capture, run->plan, run->file.fd);
 		if (status)
@@ -471,7 +468,8 @@ static int trace_process(struct run *run)
 			status = trace_to_end(run);
 		kernel_fini(&run->kernel);
 		inject_end(&inject);
-		if (is_patched)
+		/* Also after an error: the process may have jumps that are wanted. */
+		if (patch_is_wanted(&run->record->functions))
 			inject_unpatch(run->plan->pid);
 	}
 	until_end(&run->until);
