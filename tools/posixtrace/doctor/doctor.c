@@ -76,6 +76,7 @@ static void put_json(const struct doctor_finding *finding)
 	out_char(&out_stdout, '\n');
 }
 
+/* Prints a finding in the form that the user chose, and keeps the worst verdict. */
 static void put_finding(const struct doctor_finding *finding)
 {
 	if (finding->verdict > run.worst)

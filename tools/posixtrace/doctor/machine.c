@@ -64,11 +64,13 @@ static unsigned long long status_number(const char *name, int base, unsigned lon
 	return at ? strtoull(at + strlen(name), NULL, base) : otherwise;
 }
 
+/* Returns whether this process has a capability in effect, by its number in capability.h. */
 static bool has_capability(int bit)
 {
 	return status_number("CapEff:", 16, 0) >> bit & 1;
 }
 
+/* The facts that a report of a fault should have. */
 static void examine_kernel(doctor_report *report)
 {
 	struct utsname name;
@@ -99,6 +101,7 @@ static int record(int fd)
 		err = posix_trace_start(trid);
 	for (int i = 0; !err && i < EVENTS; i++)
 		posix_trace_event(type, &i, sizeof(i));
+	/* The first error is the reason; that of the shutdown would hide it. */
 	if (err)
 		posix_trace_shutdown(trid);
 	else
@@ -198,6 +201,7 @@ static void examine_memory(doctor_report *report)
 			   "permit memfd_create(2) and fallocate(2), and look at the limits of "
 			   "memory", "1 MiB cannot be allocated: %s", strerror(errno));
 	} else {
+		/* Kernels before 5.14 refuse this; pages then come with their first use. */
 		populates = madvise(map, bytes, MADV_POPULATE_WRITE) == 0;
 		doctor_say(report, "shared memory", populates ? DOCTOR_WORKS : DOCTOR_LIMITED, NULL,
 			   populates ? "can be made present in advance" :
@@ -223,6 +227,7 @@ static void examine_folder(doctor_report *report)
 	snprintf(path[1], sizeof(path[1]), "/tmp/.posixtrace-%u", (unsigned)geteuid());
 	if (wish)
 		snprintf(path[0], sizeof(path[0]), "%s", wish);
+	/* A variable of the environment excludes the folders that are tried without it. */
 	for (int i = 0; i < (wish ? 1 : 2); i++) {
 		if (lstat(path[i], &st) != 0)
 			continue;
@@ -242,6 +247,7 @@ static void examine_folder(doctor_report *report)
 		   path[wish ? 0 : 1]);
 }
 
+/* The search prints messages for record; here the advice replaces them. */
 static void examine_preload(doctor_report *report)
 {
 	const char *path;
@@ -265,6 +271,7 @@ static void examine_proc(doctor_report *report)
 	bool hides = false;
 	ssize_t n = readlink("/proc/self", self, sizeof(self) - 1);
 
+	/* /proc of another PID name space has no link to this process, or one with another number. */
 	self[n > 0 ? n : 0] = '\0';
 	while (file && fgets(line, sizeof(line), file))
 		if (sscanf(line, "%*s /proc %63s %511s", kind, options) == 2 &&
@@ -289,6 +296,7 @@ static void examine_proc(doctor_report *report)
 /* attach loads the library into a process by ptrace(2). */
 static void examine_ptrace(doctor_report *report)
 {
+	/* Without Yama there is no such file, and the owner of a process may change it. */
 	long scope = doctor_number("/proc/sys/kernel/yama/ptrace_scope", 0);
 
 	if (scope == 0 || (scope < 3 && has_capability(CAP_PTRACE_BIT)))
@@ -313,6 +321,7 @@ int doctor_try_perf(pid_t pid)
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 	};
+	/* A dummy event of the whole process counts nothing and needs no hardware. */
 	long fd = syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
 	if (fd < 0)
@@ -321,6 +330,7 @@ int doctor_try_perf(pid_t pid)
 	return 0;
 }
 
+/* record --sched and --sample use perf_event_open(2). */
 static void examine_perf(doctor_report *report)
 {
 	long paranoid = doctor_number("/proc/sys/kernel/perf_event_paranoid", -2);
@@ -339,6 +349,7 @@ static void examine_perf(doctor_report *report)
 			   "%s: no record --sched and --sample", strerror(err));
 }
 
+/* Only root can read it on most systems, so its absence is no fault. */
 static void examine_tracefs(doctor_report *report)
 {
 	if (access("/sys/kernel/tracing/events", R_OK) == 0)
@@ -366,6 +377,7 @@ static void examine_seccomp(doctor_report *report)
 				  "no filter of system calls applies here");
 }
 
+/* Each traced process costs the tool a few descriptors, and so does each CPU with --sched. */
 static void examine_limits(doctor_report *report)
 {
 	struct rlimit files;

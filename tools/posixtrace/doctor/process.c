@@ -115,6 +115,7 @@ static int shares_space(pid_t pid, const char *kind)
 	return ours.st_ino == its.st_ino && ours.st_dev == its.st_dev;
 }
 
+/* A container is a set of name spaces; some work across, with conditions. */
 static void examine_spaces(pid_t pid, doctor_report *report)
 {
 	static const char *const kinds[] = { "mnt", "pid", "user", "time" };
@@ -138,6 +139,7 @@ static void examine_spaces(pid_t pid, doctor_report *report)
 			   unknown ? "not all can be compared" : "the same as here");
 }
 
+/* The kernel can permit events of this user's processes and refuse those of another one. */
 static void examine_sched(pid_t pid, doctor_report *report)
 {
 	int err = doctor_try_perf(pid);
