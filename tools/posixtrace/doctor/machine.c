@@ -271,7 +271,7 @@ static void examine_proc(doctor_report *report)
 	bool hides = false;
 	ssize_t n = readlink("/proc/self", self, sizeof(self) - 1);
 
-	/* /proc of another PID name space has no link to this process, or one with another number. */
+	/* In another PID name space the link is missing, or has the number of another process. */
 	self[n > 0 ? n : 0] = '\0';
 	while (file && fgets(line, sizeof(line), file))
 		if (sscanf(line, "%*s /proc %63s %511s", kind, options) == 2 &&
