@@ -124,7 +124,7 @@ bool ptx_barrier_everywhere(void)
 	atomic_thread_fence(memory_order_seq_cst);
 	/*
 	 * Reaches all processes that have registered by ptx_barrier_init(). It needs no
-	 * registration of the caller. There is no substitute by shoot_down() because that reaches
+	 * registration of the caller. barrier_by_shootdown() is no substitute, because it reaches
 	 * this process only.
 	 */
 	done = may_ask && membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED) == 0;

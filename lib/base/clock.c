@@ -222,7 +222,7 @@ void ptx_clock_init(void)
 #elif !defined __aarch64__
 	counter = false;
 #endif
-	ptx_clock_follow(counter); /* without effect if a process that attached has chosen before */
+	ptx_clock_follow(counter); /* no effect if an earlier call has chosen a clock */
 	if (!ptx_clock_is_counter)
 		return;
 #if defined __x86_64__

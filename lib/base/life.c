@@ -83,7 +83,7 @@ static enum ptx_life ask_kill(uint32_t pid)
 
 static bool is_id(uint32_t pid)
 {
-	/* Kill() sends to process groups for all other values. */
+	/* For all other values kill() sends to process groups. */
 	return pid != 0 && pid <= INT32_MAX;
 }
 
@@ -122,8 +122,8 @@ enum ptx_life ptx_life_of(uint32_t pid)
 }
 
 /*
- * The kernel has no pidfd of a thread before 6.9, so a used-up id of a thread may be mistaken.
- * tgkill() checks at least that the thread belongs to the process.
+ * Before 6.9 the kernel has no pidfd of a thread, so a thread that reuses an id may be mistaken for
+ * the former thread. tgkill() checks at least that the thread belongs to the process.
  */
 enum ptx_life ptx_life_of_thread(uint32_t pid, uint32_t tid)
 {
@@ -213,8 +213,8 @@ enum ptx_same ptx_identity_compare(const struct ptx_identity *a, const struct pt
 }
 
 /*
- * The process may end and its id may be reused between the two questions. The second one then
- * reports PTX_OTHER, which means that the first process is dead.
+ * The process may end and its id may be reused between ptx_life_of() and the comparison of the
+ * identities. The comparison then returns PTX_OTHER, which means that the first process is dead.
  */
 enum ptx_life ptx_life_of_one(uint32_t pid, const struct ptx_identity *identity)
 {

@@ -20,7 +20,7 @@ struct ptx_shield {
 
 /* Blocks SIGXFSZ and SIGPIPE in this thread, before it writes to a log. */
 void ptx_shield_raise(struct ptx_shield *shield);
-/* Removes such a signal if a write in between raised it, and restores the mask of before. */
+/* Removes these signals if a write in between raised them, and restores the former mask. */
 void ptx_shield_lower(struct ptx_shield *shield);
 
 #endif

@@ -56,15 +56,15 @@ static void add(struct ptx_ledger_line *sum, struct ptx_ledger_line *line)
 }
 
 /*
- * L1 for one line; what names the line in the report. may_have_rest: the line may have unattributed
- * events, so called may be greater than the sum of the other columns.
+ * Checks L1 for one line. The report names the line by the text `what`. may_have_rest: the line may
+ * have unattributed events, so called may be greater than the sum of the other columns.
  */
 static void check_line(struct ptx_check *check, const char *what, struct ptx_ledger_line *line,
 		       bool may_have_rest)
 {
 	const uint64_t sum = ptx_ledger_sum(line);
 
-	/* Less is wrong for any line: the columns count events that were called. */
+	/* A smaller called is wrong in any line: the columns count events that were called. */
 	if (may_have_rest ? line->called < sum : line->called != sum)
 		ptx_check_fault(check, 0, 0,
 				"the ledger's equation does not hold for %s: %llu called, %llu in "
@@ -135,8 +135,8 @@ static int by_thread(const void *a, const void *b)
 /*
  * L3 by thread: a thread with a line of its own has as many events in the log as the line reports.
  * The ledger may fold threads into lines with process 0 (3.7), so the events of all threads without
- * a line are compared with the sum of those. The tally is sorted first: a search for each thread
- * among all of them would be quadratic in a hostile log.
+ * a line are compared with the sum of those lines. The tally is sorted first: a search for each
+ * thread among all of them would be quadratic in a hostile log.
  */
 static void check_threads(struct ptx_check *check)
 {
@@ -154,7 +154,10 @@ static void check_threads(struct ptx_check *check)
 		struct ptx_log_count *count = NULL;
 		uint64_t events;
 
-		/* Not one thread: the writer had no memory for more lines, or folded old ones. */
+		/*
+		 * A line of several threads: the writer had no memory for more lines, or folded old
+		 * ones.
+		 */
 		if (!line->pid) {
 			folded += line->line.reported;
 			continue;
@@ -343,15 +346,15 @@ int ptx_check_log(int fd, void (*report)(void *arg, const struct posix_trace_fau
 	check->time_top = INT64_MIN;
 	ptx_log_tally_init(&check->tally);
 	ptx_ledger_init(&check->ledger);
-	/* Salvage: faults shall be found, not end the check at the first one. */
+	/* With salvage the check continues behind a fault, so that it finds all of them. */
 	err = ptx_stored_open(fd, true, &check->log);
 	if (err) {
-		/* The number says only that it is no log; the report has to say why. */
+		/* The error number says only that the file is no log; the report has to say why. */
 		if (err == EINVAL)
 			err = explain(check, fd);
 		goto undo_check;
 	}
-	/* Whether END was found where the end of the file names it (R2). */
+	/* Whether the log is complete (R2, R5). */
 	result->complete = check->log->complete;
 	result->bytes = check->log->window.file_bytes;
 	check_header(check);

@@ -63,7 +63,7 @@ static void judge_data(struct ptx_check *check, const struct ptx_log_found *foun
 	}
 	/* After a gap the counts continue with this block, so that it is reported once. */
 	check->any_block = true;
-	/* 64 bits wrap around only in a hostile log; a false report is then all that happens. */
+	/* The sum can wrap around only in a hostile log; the only effect is then a false report. */
 	check->next_record = block->first_record + block->records;
 	/* The records were checked with the payload: type and source are in range. */
 	ptx_log_tally_records(&check->tally, payload, bytes, (const void *)(payload + bytes));
@@ -126,7 +126,7 @@ static void judge_index(struct ptx_check *check, const struct ptx_log_found *fou
 	top->time_top = block->records ? place[block->records - 1].time_top : INT64_MIN;
 }
 
-/* I1 for TOP, and that every DATA block was in some INDEX block by then. */
+/* Checks I1 for TOP, and that every DATA block so far is in some INDEX block. */
 static void judge_top(struct ptx_check *check, const struct ptx_log_found *found,
 		      const struct ptx_log_place *place)
 {

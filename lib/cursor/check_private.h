@@ -5,7 +5,7 @@
  * check.c begins and ends a check, check_walk.c visits the blocks of both arrangements, and
  * check_blocks.c compares each block with the rules and with the blocks before it.
  *
- * Owner     one check has one caller; the state is on its heap.
+ * Owner     one check has one caller; its state is on the heap.
  * Errors    check->err has ENOMEM, and ends the visits. Faults of the log are reports, not errors.
  */
 #ifndef PTX_CURSOR_CHECK_PRIVATE_H

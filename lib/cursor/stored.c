@@ -23,7 +23,7 @@ bool ptx_stored_take(struct ptx_stored *stored, const struct ptx_log_found *foun
 	stored->here.at = payload;
 	stored->here.end = payload + found->block.record_bytes;
 	stored->here.source = (const void *)stored->here.end;
-	/* After a seek the number of this block is as good as any; from here on they must rise. */
+	/* After a seek this block may have any number; those of the next blocks must follow it. */
 	stored->next_number = found->block.number + 1;
 	stored->any_number = false;
 	return true;
@@ -48,7 +48,7 @@ static bool skip_damage(struct ptx_stored *stored, uint64_t offset)
 	    !ptx_log_resync(&stored->window, offset, stored->data_end, stored->header.log_id,
 			    &found))
 		return false;
-	/* The number decides next whether blocks are missing between. */
+	/* next_in_sequence() then compares its number, to find out whether blocks are missing. */
 	stored->next_offset = found.offset;
 	skipped(stored);
 	return true;
@@ -91,9 +91,9 @@ static bool next_in_sequence(struct ptx_stored *stored)
 		}
 		if (found.block.type != PTX_LOG_DATA) {
 			/*
-			 * Readers of events do not need it. Readers of a log that was cut do, so
-			 * its damage is counted; but no event is missing, so there is no gap. In a
-			 * log that grows the block may be unfinished.
+			 * Readers of events do not need this block. Readers of a log that was cut
+			 * do, so its damage is counted; but no event is missing, so there is no
+			 * gap. In a log that grows the block may be unfinished.
 			 */
 			if (!stored->live && !ptx_log_payload(&stored->window, &found, &why))
 				stored->damaged_parts++;

@@ -22,7 +22,8 @@ struct ptx_stored;
 
 /*
  * The position in an opened log. It is the first member of struct ptx_stored, so ptx_stored_next()
- * reads the next event there without a call. Only that function and the files of cursor/ use it.
+ * reads the next event there without a call. Only the inline functions of this header and the files
+ * of cursor/ use it.
  */
 struct ptx_stored_here {
 	const uint8_t *at;      /* the next record of the block; end: none is left */
@@ -42,10 +43,10 @@ struct ptx_stored_event {
 
 /*
  * Opens a log on a private duplicate of fd. EINVAL: no log, a damaged header, a log of another type
- * of machine, or one that is being written. With salvage it also opens logs that are being
- * written, and logs with a damaged header if magic and version are right. Damaged parts are then
- * skipped and do not end the events. If a log with policy APPEND or UNTIL_FULL is being written,
- * the caller may ask at its end again for events that were added since. EMFILE, ENOMEM.
+ * of machine, or one that is being written. With salvage it also opens logs that are being written,
+ * and logs with a damaged header if magic and version are right. Damaged parts are then skipped and
+ * do not end the events. If a log with policy APPEND or UNTIL_FULL is being written, the caller may
+ * call ptx_stored_next() at its end again, for events that were added since. EMFILE, ENOMEM.
  */
 int ptx_stored_open(int fd, bool salvage, struct ptx_stored **stored);
 void ptx_stored_close(struct ptx_stored *stored);

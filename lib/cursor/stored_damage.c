@@ -70,8 +70,8 @@ static void survey_tail(struct survey *survey)
 }
 
 /*
- * The header and its closing area always count. The areas and the tail are read by each call anew:
- * programs ask once, at the end.
+ * Damage of the header and of its closing area is always counted. The areas and the tail are read
+ * by each call anew: programs ask once, at the end.
  */
 uint64_t ptx_stored_damaged_parts(struct ptx_stored *stored)
 {

@@ -77,7 +77,7 @@ static int count_events(const struct ptx_stored *stored, struct ptx_log_tally *t
 /*
  * Makes a ledger of the events that the log has. A total from the closing area remains, because it
  * also counts the events that are lost. The ledger of a log that grows is made anew each time. An
- * error leaves the ledger without lines; the question has no way to return one.
+ * error leaves the ledger without lines, because ptx_stored_ledger() cannot return an error.
  */
 static void rebuild(struct ptx_stored *stored)
 {
@@ -100,8 +100,8 @@ static void rebuild(struct ptx_stored *stored)
 const struct ptx_ledger *ptx_stored_ledger(const struct ptx_stored *stored)
 {
 	/*
-	 * Made at the first question, since it reads the whole log. The object is not const in
-	 * memory, and a cursor has one caller at a time.
+	 * Made by the first call and not before, since it reads the whole log. The object is not
+	 * const in memory, and a cursor has one caller at a time.
 	 */
 	if (!stored->has_ledger)
 		rebuild((struct ptx_stored *)(uintptr_t)stored);

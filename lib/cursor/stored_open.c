@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * cursor/stored_open.c - opens a log: whether it is one, whether it is complete or being written,
- * and its description.  This file implements R1 to R4 of FORMAT 6, and calls for R5, R6 and R8. The
- * usual log is complete: then only its header, its tail and, in slots, its INDEX blocks are read.
+ * and its description.
+ *
+ * This file implements R1 to R4 of FORMAT 6, and calls the functions for R5, R6 and R8. The usual
+ * log is complete: then only its header, its tail and, in slots, its INDEX blocks are read.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -174,7 +176,7 @@ static int take_said(struct ptx_stored *stored, uint64_t offset)
 
 /*
  * R2: reads the tail, from the last 16 bytes on. *complete: END and all blocks that it names are
- * valid. Otherwise members that were set are removed by forget() before the log is recovered.
+ * valid. Otherwise forget() removes the members that were set, before the log is recovered.
  */
 static int read_ending(struct ptx_stored *stored, bool *complete)
 {
@@ -370,8 +372,9 @@ static int examine(struct ptx_stored *stored)
 	int err = read_ends(stored);
 
 	/*
-	 * A log that is not complete is read once more when no process writes it: it may have been
-	 * completed between the first reading and the question for the writer (R4).
+	 * A log that is not complete is read once more when no process writes it, and always for
+	 * salvage: it may have been completed between the first reading and the call of
+	 * is_being_written() (R4).
 	 */
 	if (!err && !stored->complete && !closing_says(stored, PTX_LOG_CLOSED)) {
 		stored->live = is_being_written(stored);

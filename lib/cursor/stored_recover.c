@@ -37,8 +37,8 @@ bool ptx_stored_room(void *array, size_t size, size_t count, size_t *max)
 }
 
 /*
- * An INDEX block on the way: seeks can use it as those of TOP. Its fields are those of its header,
- * whose checksum is right; the entries are checked when they are used.
+ * Notes an INDEX block on the way: seeks can use it like one that TOP names. The fields are those
+ * of its header, whose checksum is right; its entries are checked when they are used.
  */
 static int note_index(struct ptx_stored *stored, const struct ptx_log_found *found)
 {
@@ -86,7 +86,7 @@ static int note_said(struct ptx_stored *stored, const struct ptx_log_found *foun
 
 /*
  * A LEDGER block without a valid END behind it: the log was cut in its tail. Its account is the
- * writer's, so it counts more than one that is made of the events.
+ * writer's, so it is better than one that is made of the events.
  */
 static int note_ledger(struct ptx_stored *stored, const struct ptx_log_found *found)
 {
@@ -189,7 +189,7 @@ int ptx_stored_recover_sequence(struct ptx_stored *stored)
 		case PTX_LOG_SCHEMAS:
 		case PTX_LOG_OBJECTS:
 		case PTX_LOG_MAPPINGS:
-			/* Blocks of other types do not belong here; they are skipped. */
+			/* Blocks of types that have no case here are skipped. */
 			err = note_said(stored, &found);
 			break;
 		}
@@ -304,7 +304,8 @@ static void choose(struct ptx_stored *stored)
 		if (kept && (slot[i].number == slot[kept - 1].number || slot[i].number < oldest))
 			continue;
 		/*
-		 * The first block to keep decides about the others, and a twin has an alternative.
+		 * The header of the first block to keep decides about the others, and a twin can be
+		 * replaced by the other twin.
 		 */
 		if ((!kept || twin) && !is_whole(stored, &slot[i], &found))
 			continue;
@@ -332,7 +333,7 @@ static void find_names(struct ptx_stored *stored)
 {
 	const struct ptx_log_header *h = &stored->header;
 	struct ptx_log_found found;
-	/* A number of 0 is possible, so equal numbers are read again: no harm. */
+	/* A number of 0 is possible, so a block with an equal number is read, too: no harm. */
 	uint64_t newest = 0;
 	const void *payload;
 	const char *why;

@@ -122,7 +122,7 @@ ROW("3.5", ptx_log_name, spare, 4, 4)
 ROW("3.5", ptx_log_name, name, 8, 64)
 
 /* FORMAT 3.6 */
-/* An entry of INDEX and of TOP; readers search them in binary, by time_top or first_record. */
+/* An entry of INDEX and of TOP; readers do a binary search, by time_top or first_record. */
 ROW("3.6", ptx_log_place, offset, 0, 8)
 ROW("3.6", ptx_log_place, first_record, 8, 8)
 ROW("3.6", ptx_log_place, time_min, 16, 8)
@@ -214,12 +214,12 @@ ROW("4.3", ptx_log_status, flush_status, 12, 4)
 ROW("4.3", ptx_log_status, flush_error, 16, 4)
 ROW("4.3", ptx_log_status, log_overrun, 20, 4)
 ROW("4.3", ptx_log_status, log_full, 24, 4)
-/* The closing area is a field of the header here, a table of its own there. */
+/* Here the closing area is a field of the header; in FORMAT it has a table of its own. */
 /* Readers and writers place it at this offset, too: it is written without the rest. */
 ROW("2.2", ptx_log_header, closing, PTX_LOG_CLOSING_AT, 512)
 /*
- * The sizes. Each is a multiple of 8, because all of these structures are placed one behind the
- * other in payloads that begin at such an offset (B1, B2).
+ * The sizes. Each but that of ptx_log_status, which a sum pads, is a multiple of 8, because these
+ * structures are placed one behind the other in payloads that begin at such an offset (B1, B2).
  */
 SIZE(ptx_log_header, PTX_LOG_HEADER_BYTES)
 SIZE(ptx_log_closing, 512)

@@ -2,9 +2,9 @@
 /*
  * log/format_origin.c - the writer's identity, and whether it runs.
  *
- * A process id alone names no process: the kernel assigns it again, each pid name space and each
- * machine has its own. So the header has the id with the start time, the inode of the name space
- * and the boot id. The start time comes from /proc (base/proc.h, base/life.h).
+ * A process id alone does not identify a process: the kernel assigns ids again, and each pid name
+ * space and each machine has its own ids. So the header has the id with the start time, the inode
+ * of the name space and the boot id. The start time comes from /proc (base/proc.h, base/life.h).
  */
 #include <errno.h>
 #include <poll.h>
@@ -105,7 +105,7 @@ static void make_ids(struct ptx_log_origin *origin)
 	origin->log_id = random.log_id;
 }
 
-/* Each part is independent of the others: one that fails does not keep the log from its begin. */
+/* Each part is independent of the others: if one fails, the log begins all the same. */
 void ptx_log_origin_here(int fd, struct ptx_log_origin *origin)
 {
 	struct utsname machine;
@@ -117,7 +117,9 @@ void ptx_log_origin_here(int fd, struct ptx_log_origin *origin)
 	origin->begin_ns = ptx_clock_realtime();
 	writer_here(&origin->writer);
 	make_ids(origin);
-	/* R4 compares these two, so a copy of the log is not held for the file that is written. */
+	/*
+	 * R4 compares these two, so that a reader does not take a copy of the log for the original.
+	 */
 	/*
 	 * fd is the file of the log; for a pipe the numbers are those of the pipe and harm nothing.
 	 */
@@ -142,8 +144,8 @@ static bool is_zero(const uint8_t id[16])
 }
 
 /*
- * The order matters: the boot id separates machines and boots, and only within one boot do start
- * times and inodes of name spaces identify anything.
+ * The order matters: the boot id separates machines and boots, and start times and inodes of name
+ * spaces identify something only within one boot.
  */
 bool ptx_log_writer_may_run(const struct ptx_log_writer *writer)
 {
@@ -161,7 +163,7 @@ bool ptx_log_writer_may_run(const struct ptx_log_writer *writer)
 	/* Without /proc the process ids cannot be compared. R4 then assumes a running writer. */
 	if (here.pid_space == 0)
 		return true;
-	/* A process of another name space cannot be asked about: its log counts as abandoned. */
+	/* A process of another name space cannot be checked: its log is treated as abandoned. */
 	return here.pid_space == writer->pid_space &&
 	       ptx_life_of_one(writer->pid, &then) != PTX_DEAD;
 }
@@ -179,7 +181,8 @@ bool ptx_log_writer_ends(const struct ptx_log_writer *writer, int64_t ns)
 
 	/*
 	 * The pidfd may be that of a later process with the same id. Each round checks after the
-	 * opening: if the writer runs now, it ran when the descriptor was made, and has it.
+	 * opening: if the writer runs now, it also ran when the descriptor was made, so the
+	 * descriptor is the writer's.
 	 */
 	while ((runs = ptx_log_writer_may_run(writer)) && now_ns() < until) {
 		struct pollfd end = { .fd = process, .events = POLLIN };

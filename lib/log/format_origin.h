@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A process, so that its id can be used again by another one without confusion. */
+/* Identifies a process, even if another process gets the same id later. */
 struct ptx_log_writer {
 	uint32_t pid;
 	uint64_t start;     /* clock ticks after boot, in the first time name space */

@@ -50,7 +50,7 @@ ptx_inline uint64_t first_bytes(uint64_t number, unsigned width)
 	return number;
 }
 
-/* The reverse: the number in the first bytes of a word that was loaded with 8. */
+/* The reverse: returns the number in the first bytes of a word of 8 loaded bytes. */
 ptx_inline uint64_t of_first_bytes(uint64_t loaded, unsigned width)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -202,10 +202,10 @@ static const char *check_shapes(const struct ptx_log_block *block,
 }
 
 /*
- * Two cursors move: at over the packed events, whose end is the first shape, and to over the
- * records, whose end the header claims. Each event is checked against both ends. Its type, flags
- * and source are those of a shape, which check_shapes() has accepted; so per event only the index
- * of the shape, the lengths and the time need a check.
+ * at moves over the packed events, which end at the first shape. to moves over the records, which
+ * end where the header says. Each event is checked against both ends. Its type, flags and source
+ * are those of a shape, which check_shapes() has accepted; so per event only the index of the
+ * shape, the lengths and the time need a check.
  */
 const char *ptx_log_unpack(const struct ptx_log_block *block, const uint8_t *payload, uint8_t *to)
 {
@@ -217,7 +217,7 @@ const char *ptx_log_unpack(const struct ptx_log_block *block, const uint8_t *pay
 	uint8_t *const to_end = to + block->record_bytes;
 	const char *why = check_shapes(block, shape);
 	const struct ptx_log_shape *kind = NULL;
-	/* So that one comparison examines both bounds of a time. */
+	/* With this difference one comparison examines both bounds of a time. */
 	const uint64_t range = (uint64_t)block->time_max - (uint64_t)block->time_min;
 	/* Copies: the compiler must assume that a store of a record changes *block. */
 	const uint64_t time_min = (uint64_t)block->time_min;

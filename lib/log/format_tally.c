@@ -22,7 +22,7 @@ void ptx_log_tally_init(struct ptx_log_tally *tally)
 void ptx_log_tally_fini(struct ptx_log_tally *tally)
 {
 	free(tally->thread);
-	/* From here on nothing fails. */
+	/* Both arrays may be NULL. */
 	free(tally->hash);
 	ptx_log_tally_init(tally);
 }
@@ -64,8 +64,8 @@ static struct ptx_log_count *find(const struct ptx_log_tally *tally,
 }
 
 /*
- * Doubles the table, so that it is at most half full and find_thread() always ends. After a failure
- * the old table is intact; thread[] may then be larger than needed.
+ * Doubles the table, so that it is at most half full and find() always ends. After a failure the
+ * old table is intact; thread[] may then be larger than needed.
  */
 static bool grow(struct ptx_log_tally *tally)
 {
@@ -97,14 +97,14 @@ static bool grow(struct ptx_log_tally *tally)
 }
 
 /*
- * grow_table() is called only for a new thread, so a known thread is counted without memory. errno
- * stays, because a failed allocation is no error of the caller's.
+ * grow() is called only for a new thread, so a known thread is counted without memory. errno stays,
+ * because a failed allocation is no error of the caller's.
  */
 void ptx_log_tally_thread(struct ptx_log_tally *tally, const struct ptx_log_source *who,
 			  uint64_t events)
 {
 	struct ptx_log_count *count = NULL;
-	/* Only grow_table() may set it. */
+	/* Only grow() may change errno. */
 	int saved = errno;
 	size_t place = 0;
 
@@ -198,8 +198,8 @@ int ptx_log_tally_report(const struct ptx_log_tally *tally, struct ptx_ledger *l
 	struct ptx_ledger_thread *thread = calloc(tally->threads + 1, sizeof(*thread));
 
 	if (!thread)
-	/* From here on nothing fails, so the ledger is either replaced or unchanged. */
 		return ENOMEM;
+	/* From here on nothing fails, so the ledger is either replaced or unchanged. */
 	ptx_ledger_fini(ledger);
 	ledger->total.called = ledger->total.reported = tally->events;
 	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)

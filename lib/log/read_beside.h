@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/read_beside.h - the two names areas and the lists area of a log of slots.  A completed log
- * repeats in its tail the content of these areas, so a reader of events does not need them. They
- * serve readers of a log that was cut, and the process that completes the log of a dead writer. The
- * numbers of the tail's blocks follow those of the blocks in the areas (FORMAT N2 and 3.10), so
- * that process and a check must agree on the blocks that count: both visit the areas with the
- * functions below and number the blocks with ptx_log_follow().  An area may hold, besides blocks of
- * this log, the bytes that the file held before the log began: anything, but no block header of
- * this log. A writer that is killed leaves at most one block half written. No reader can
- * distinguish that block from damage; the process that completes the log removes it
- * (log/write_resume_beside.c).  Owner     one caller at a time, as with the window. A visitor may
- * use the window.
+ * log/read_beside.h - the two names areas and the lists area of a log of slots.
+ *
+ * A completed log repeats in its tail the content of these areas, so a reader of events does not
+ * need them. They serve readers of a log that was cut, and the process that completes the log of a
+ * dead writer. The numbers of the tail's blocks follow those of the blocks in the areas (FORMAT N2
+ * and 3.10), so that process and a check must agree on the blocks that count: both visit the areas
+ * with the functions below and number the blocks with ptx_log_follow().
+ *
+ * An area may hold, besides blocks of this log, the bytes that the file held before the log began:
+ * anything, but no block header of this log. A writer that is killed leaves at most one block half
+ * written. No reader can distinguish that block from damage; the process that completes the log
+ * removes it (log/write_resume_beside.c).
+ *
+ * Owner     one caller at a time, as with the window. A visitor may use the window.
  */
 #ifndef PTX_LOG_READ_BESIDE_H
 #define PTX_LOG_READ_BESIDE_H

@@ -131,7 +131,7 @@ enum ptx_log_verdict ptx_log_decode_header(const void *bytes, size_t len,
 	return PTX_LOG_GOOD;
 }
 
-/* An area that breaks this counts as absent: its state is then unknown (R3, R4). */
+/* If this returns false, readers treat the area as absent: its state is unknown (R3, R4). */
 bool ptx_log_closing_is_valid(const struct ptx_log_closing *closing)
 {
 	if (memcmp(closing->state, PTX_LOG_WRITING, sizeof(closing->state)) &&
@@ -144,9 +144,9 @@ bool ptx_log_closing_is_valid(const struct ptx_log_closing *closing)
 }
 
 /*
- * The values are those of a valid header, but still the log's: policies may be out of range, so
- * users of the attributes check them as those of any other source. Flags are masked to those that
- * a log can have.
+ * The header is valid, but the log chose the values: policies may be out of range, so users of the
+ * attributes check them as those of any other source. Flags are masked to those that a log can
+ * have.
  */
 void ptx_log_decode_facts(const struct ptx_log_header *h, struct ptx_log_facts *facts)
 {

@@ -3,9 +3,9 @@
  * log/read_payload.c - checks the payload of a block: B6, and those of the rules D, N, I, L and E
  * that need no other block.
  *
- * A DATA block is visited once when it was read: a plain one here, a packed one where it is
- * unpacked. The cursor then steps through its records without further checks, once per event. Rules
- * that compare blocks (D3, I1, L2, E2) are those of the cursor and of its check.
+ * Each DATA block is checked once, after it was read: a plain one here, a packed one where it is
+ * unpacked. The cursor then steps through its records without further checks, once per event. The
+ * cursor and ptx_check_log() check the rules that compare blocks (D3, I1, L2, E2).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ const char *ptx_log_check_kind(const struct ptx_log_block *block, uint32_t len_f
 }
 
 /*
- * D1 and D2 of a plain block. left is what the claimed lengths may still use, so a record that
+ * D1 and D2 of a plain block. left is the number of bytes that remain for records. A record that
  * claims more ends the check before a byte behind the payload is read.
  */
 static const char *check_data(const struct ptx_log_block *block, const uint8_t *at)
@@ -67,8 +67,8 @@ static const char *check_data(const struct ptx_log_block *block, const uint8_t *
 		if (ptx_unlikely(why))
 			return why;
 		/*
-		 * D2. Searches by time skip whole blocks by these bounds: a record outside would be
-		 * found or missed depending on the way of the reader.
+		 * D2. Searches by time skip whole blocks by these bounds. Whether a reader finds a
+		 * record outside of them would depend on how it searches.
 		 */
 		if (ptx_unlikely((int64_t)record->time < block->time_min ||
 				 (int64_t)record->time > block->time_max))
@@ -102,7 +102,8 @@ static const char *check_names(const struct ptx_log_block *block, const struct p
 
 /*
  * The form of INDEX and TOP entries, and their order: a binary search ends and gives the first
- * block only if time_top never decreases (3.6). I1, that the blocks are there, is the cursor's.
+ * block only if time_top never decreases (3.6). Whether the blocks are there (I1) is checked in
+ * cursor/.
  */
 static const char *check_places(const struct ptx_log_block *block, const struct ptx_log_place *p)
 {
@@ -115,8 +116,8 @@ static const char *check_places(const struct ptx_log_block *block, const struct 
 		if (i && p->time_top < p[-1].time_top)
 			return "the index does not rise";
 		/*
-		 * The search by number relies on this order, as the search by time on that of
-		 * time_top.
+		 * The search by number relies on the order of first_record, as the search by time
+		 * relies on the order of time_top.
 		 */
 		if (i && p->first_record < p[-1].first_record)
 			return "the index counts backwards";
@@ -201,8 +202,9 @@ const char *ptx_log_check_payload(const struct ptx_log_block *block, const void 
 }
 
 /*
- * Only posix_trace_check_np() asks this: a reader of events needs neither the padding nor that the
- * range of time is exact. It is a range in any case, since check_data() compared each record.
+ * Only posix_trace_check_np() needs these checks. A reader of events needs neither zero padding nor
+ * an exact range of time. No record is outside of the range: check_data() or ptx_log_unpack() has
+ * compared each one.
  */
 const char *ptx_log_check_strictly(const struct ptx_log_block *block, const void *payload)
 {
@@ -260,9 +262,9 @@ static void subtract(struct ptx_ledger_line *from, const struct ptx_ledger_line 
 }
 
 /*
- * The ledger becomes the caller's only after the last allocation. The payload passed
- * check_ledger(), so types are in range and the lines end within it. The line of type 0 is the rest
- * of the total that no type has (FORMAT L2).
+ * The caller's ledger changes only after the last allocation. The payload passed check_ledger(), so
+ * types are in range and the lines end within it. The line of type 0 is the rest of the total that
+ * no type has (FORMAT L2).
  */
 int ptx_log_decode_ledger(const struct ptx_log_block *block, const void *payload,
 			  struct ptx_ledger *ledger)

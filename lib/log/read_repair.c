@@ -31,7 +31,7 @@ static void mend_size(uint64_t *size, uint64_t usual)
 
 /*
  * Each field must have a value of <trace.h>. The policy of the log follows from the arrangement,
- * which the salvage has derived from the blocks themselves, so it counts more than the field.
+ * which the salvage has derived from the blocks themselves, so it overrides the field.
  */
 static void mend_choices(struct ptx_log_header *h, const struct ptx_attr *usual)
 {
@@ -52,7 +52,10 @@ void ptx_log_repair_header(struct ptx_log_header *h)
 {
 	struct ptx_attr usual;
 
-	/* A log of another version or machine is not repaired, so these are those of this one. */
+	/*
+	 * A log of another version or machine is not repaired, so the values of this version and
+	 * machine are right.
+	 */
 	h->byte_order = PTX_LOG_BYTE_ORDER;
 	/* Fields with the same value in every log of this version and machine (H2). */
 	h->header_bytes = PTX_LOG_HEADER_BYTES;
@@ -67,7 +70,7 @@ void ptx_log_repair_header(struct ptx_log_header *h)
 
 	/* The defaults are those of a new attributes object. */
 	memset(&usual, 0, sizeof(usual));
-	/* It sets every field that a program can get. */
+	/* ptx_attr_init() sets every field that a program can get. */
 	ptx_attr_init(&usual);
 	mend_choices(h, &usual);
 	mend_size(&h->stream_size, usual.stream_size);

@@ -19,7 +19,7 @@
 /* Room for a block of 64 KiB with its table; it fits into the second-level cache. */
 #define WINDOW_BYTES ((size_t)192 * 1024)
 
-/* An error leaves the old size, with which the reads then end where they did before. */
+/* After an error the old size stays, and reads end where they ended before. */
 void ptx_log_window_measure(struct ptx_log_window *window)
 {
 	struct stat st;
@@ -28,7 +28,7 @@ void ptx_log_window_measure(struct ptx_log_window *window)
 	/* Another file at this number has another size, which says nothing about the log. */
 	if (ptx_file_is(window->fd, &window->file, 0) && !fstat(window->fd, &st))
 		window->file_bytes = (uint64_t)st.st_size;
-	/* malloc() may have set errno; public functions of the library keep it. */
+	/* fstat() may have set errno; public functions of the library keep it. */
 	errno = saved;
 }
 
@@ -54,8 +54,8 @@ int ptx_log_window_open(struct ptx_log_window *window, int fd)
 /* The descriptor is the caller's and stays open. */
 void ptx_log_window_close(struct ptx_log_window *window)
 {
-	/* The two buffers of a window; both may be NULL. */
-	/* Both buffers are never held at once, except here. */
+	/* Each of the two buffers of a window may be NULL. */
+	/* unpacked is NULL until the window has unpacked a block. */
 	free(window->bytes);
 	free(window->unpacked);
 	window->bytes = window->unpacked = NULL;
@@ -121,7 +121,7 @@ enum ptx_log_verdict ptx_log_find(struct ptx_log_window *window, uint64_t offset
 	enum ptx_log_verdict verdict;
 	const void *bytes;
 
-	/* The size was asked before; a file that has shrunk since gives a short read below. */
+	/* file_bytes is an earlier size. If the file has shrunk since, the read below is short. */
 	if (limit > window->file_bytes)
 		limit = window->file_bytes;
 	*why = "the file ends within a block's header";
@@ -142,7 +142,7 @@ enum ptx_log_verdict ptx_log_find(struct ptx_log_window *window, uint64_t offset
 		/* B2 was checked before SHORT was returned, so this is at most 1024. */
 		len = found->block.header_bytes;
 	} while (1);
-	/* *found is not complete: a caller uses only its block, and that for FOREIGN. */
+	/* *found is not complete: a caller uses only its block, and only for FOREIGN. */
 	if (verdict != PTX_LOG_GOOD)
 		return verdict;
 	found->offset = offset;
@@ -169,7 +169,7 @@ static uint8_t *unpacked_room(struct ptx_log_window *window, size_t len)
 		return window->unpacked;
 	free(window->unpacked);
 	window->unpacked = malloc(room);
-	/* No room is noted after a failure, so that the next call tries again. */
+	/* After a failure the room is 0, so that the next call tries again. */
 	window->unpacked_room = window->unpacked ? room : 0;
 	if (!window->unpacked)
 		window->no_memory = true;
@@ -191,7 +191,7 @@ static const void *unpack(struct ptx_log_window *window, const struct ptx_log_bl
 
 /*
  * Headers and payloads are read together: for the largest block the window grows to its size. The
- * caller has found the block in this file, so its end is within the file's size of then.
+ * caller has found the block in this file, so its end was within the size that the file had then.
  */
 const void *ptx_log_payload(struct ptx_log_window *window, const struct ptx_log_found *found,
 			    const char **why)

@@ -125,7 +125,7 @@ static enum ptx_log_append put(struct ptx_log *log, const struct ptx_log_event *
 	uint32_t source;
 
 	/*
-	 * No stream makes so large an event. Its memory is shared with the traced process, which
+	 * No stream makes so large an event. But the traced process shares the stream's memory and
 	 * may overwrite it, so the size is checked here again. The record is cut, and its flag says
 	 * so.
 	 */

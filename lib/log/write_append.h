@@ -4,7 +4,7 @@
  * thread, and the record fits. ptx_log_append_slow() does everything else.
  *
  * The flusher calls it once per event, so it is inline. Threads that trace at the same time usually
- * have consecutive ids, so each finds its own of the recent entries.
+ * have consecutive ids, so each has an entry of its own in recent[].
  *
  * Owner     as log/log.h: one caller at a time. No function here fails or does I/O.
  */

@@ -235,8 +235,8 @@ static int send_tail(struct ptx_log *log, const struct ptx_ledger *ledger)
 }
 
 /*
- * Writes the closing area (2.2). On a full disk this succeeds where the tail failed, because these
- * bytes have their blocks on the disk since the log was begun.
+ * Writes the closing area (2.2). On a full disk this succeeds where the tail failed, because the
+ * file system allocated the disk blocks of these bytes when the log was begun.
  */
 static int close_header(struct ptx_log *log, const struct ptx_ledger *ledger)
 {
@@ -310,7 +310,7 @@ int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *given,
 		closed = close_header(log, ledger);
 		late = late ? late : closed;
 	}
-	/* The error of the events counts more than one of the tail. */
+	/* An error of the events is returned rather than one of the tail. */
 	errno = saved;
 	return err ? err : late;
 }

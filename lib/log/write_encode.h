@@ -15,7 +15,7 @@
 void ptx_log_encode_header(struct ptx_log_header *header, const struct ptx_log_facts *facts,
 			   const struct ptx_log_origin *origin);
 
-/* Set the checksums. All other fields have their values before. */
+/* Set the checksums. The caller has set all other fields before. */
 void ptx_log_seal_header(struct ptx_log_header *header);
 void ptx_log_seal_closing(struct ptx_log_closing *closing);
 

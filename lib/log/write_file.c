@@ -44,7 +44,7 @@ static int reopen(int fd, const struct stat *st, int *own)
 		ptx_io_close(*own);
 		err = EINVAL;
 	}
-	/* A buffer for another file must never reach this one. */
+	/* After an error the log has no descriptor of its own. */
 	if (err)
 		*own = -1;
 	return err;
@@ -107,7 +107,7 @@ int ptx_log_send(struct ptx_log *log, const void *bytes, size_t len, uint64_t of
 	if (log->positional && offset + log->sent > log->file_bytes)
 		log->file_bytes = offset + log->sent;
 	if (!err)
-		/* Nothing of this buffer is in the file. */
+		/* The whole buffer is in the file; sent is now that of the next buffer. */
 		log->sent = 0;
 	return err;
 }
@@ -139,9 +139,9 @@ void *ptx_log_side_payload(struct ptx_log *log, size_t payload_bytes)
 }
 
 /*
- * Fields of the header that depend on the payload (records, flags, times) are the caller's, set
- * before this call; others stay 0. The number is that of the next block of this type, and becomes
- * used when the block is in the file.
+ * The caller has set the fields of the header that depend on the payload (records, flags, times);
+ * fields that neither it nor this function sets stay 0. The number is that of the next block of
+ * this type, and becomes used when the block is in the file.
  */
 void ptx_log_side_ready(struct ptx_log *log, enum ptx_log_type type, size_t payload_bytes,
 			uint64_t offset)

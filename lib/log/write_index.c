@@ -145,7 +145,7 @@ int ptx_log_top_send(struct ptx_log *log)
 	return err ? err : ptx_log_side_send(log);
 }
 
-/* After a clear no block of the file counts any more (W5), so no place does. */
+/* After a clear no block in the file is valid (W5), so all places are forgotten. */
 void ptx_log_index_clear(struct ptx_log *log)
 {
 	log->index.places = 0;

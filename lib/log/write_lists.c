@@ -50,8 +50,8 @@ int ptx_log_schema(struct ptx_log *log, unsigned type, const char *text)
 
 /*
  * A guardian reads objects from the dead writer's log, and then gets the same from the stream's
- * memory, because it cannot know which ones the writer had written. Only those first ones are
- * compared: two equal objects that come from the stream are two entries.
+ * memory, because it cannot know which ones the writer had written. Only the objects from the log
+ * are compared: two equal objects that come from the stream are two entries.
  */
 static bool is_taken(const struct ptx_log_lists *lists, const struct ptx_object *object)
 {
@@ -139,8 +139,8 @@ int ptx_log_schemas_prepare(struct ptx_log *log, bool all, uint64_t offset)
 	block->records = (uint32_t)count;
 	/* Flag 1 means that the block has all entries (3.1). */
 	block->flags = all ? PTX_LOG_ALL_NAMES : 0;
-	/* known may grow before this block is in the file; waiting is the number of entries in the
-	 * block. */
+	/* known may grow before this block is in the file; waiting is the set of types
+	 * that the file has with this block. */
 	memcpy(lists->waiting, lists->known, sizeof(lists->waiting));
 	ptx_log_side_ready(log, PTX_LOG_SCHEMAS, bytes, offset);
 	return 0;

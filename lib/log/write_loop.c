@@ -179,7 +179,9 @@ static int place(struct ptx_log *log)
 	uint32_t slot = loop->spares ? loop->spare[loop->spares - 1] : loop->slots;
 	int err;
 
-	/* A failed attempt may have sealed the block with another oldest; make it anew. */
+	/*
+	 * A failed attempt may have sealed the block with another value of oldest; seal it again.
+	 */
 	ptx_log_block_unseal(log);
 	bytes = ptx_log_block_seal(log, oldest);
 	/* One write for the whole block (W1). */
@@ -190,8 +192,8 @@ static int place(struct ptx_log *log)
 	if (loop->spares)
 		loop->spares--;
 	else
-	/* oldest in the written header already excludes these blocks. */
 		loop->slots++;
+	/* oldest in the written header already excludes these blocks. */
 	while (gone--) {
 		give_up(loop);
 		/* A LOOP log is full when it overwrites for the first time. */
@@ -215,8 +217,8 @@ static int place(struct ptx_log *log)
 
 /*
  * Ends the current block, all of which is in the file, and adds it to the queue. An empty block
- * begins. ENOMEM, before anything changed: the caller may try again. The queue has room since
- * reserve_loop().
+ * begins. ENOMEM, before anything changed: the caller may try again. reserve() has made room in the
+ * queue.
  */
 static int close_block(struct ptx_log *log)
 {
@@ -332,7 +334,10 @@ int ptx_log_loop_taken(struct ptx_log *log, uint32_t slots)
 	return 0;
 }
 
-/* These two let a failed log count only events that are not in the file (lose_block()). */
+/*
+ * These two return the part of the current block that is in the file, in events and in bytes.
+ * lose_block() does not count it as lost.
+ */
 uint32_t ptx_log_loop_written(const struct ptx_log *log)
 {
 	return log->loop ? log->loop->records : 0;

@@ -20,8 +20,8 @@ static size_t padded(size_t bytes)
 }
 
 /*
- * Makes room for one entry of this many bytes, and for the last entry of end_mappings(), which must
- * not fail. Returns false without memory; the list is then as before.
+ * Makes room for one entry of this many bytes, and for the last entry of end(), which must not
+ * fail. Returns false without memory; the list is then as before.
  */
 static bool make_room(struct ptx_log_lists *lists, size_t bytes)
 {
@@ -86,14 +86,14 @@ static void end(struct ptx_log_lists *lists, int64_t when_ns)
 		lists->mapping_bytes += sizeof(entry);
 		lists->mappings++;
 	}
-	/* Every later call of add_mapping() returns ENOSPC. */
+	/* Every later call of add() returns ENOSPC. */
 	lists->mappings_ended = true;
 }
 
 /*
  * The fields follow enum ptx_mapping_kind: a child has its parent in file_offset, only a file has
- * path and build-id. Lengths are checked, because the drain read them from shared memory. After an
- * error the list ends; a process 0 that is gone ends it by its own meaning.
+ * path and build-id. Lengths are checked, because the drain read them from shared memory. If add()
+ * fails, the list ends. An entry that says that process 0 is gone ends it as well.
  */
 int ptx_log_mapping(struct ptx_log *log, const struct ptx_mapping *mapping)
 {

@@ -118,7 +118,7 @@ int ptx_log_new(const struct ptx_log_facts *facts, const struct ptx_log_origin *
 	log->log_size = facts->attr.log_size;
 	/* The first block of a sequence follows the header. */
 	log->at = PTX_LOG_HEADER_BYTES;
-	/* The maximum of no times. */
+	/* There is no time yet, so the maximum is the least value. */
 	log->index.time_top = INT64_MIN;
 	log->header = malloc(sizeof(*log->header));
 	log->names.name = calloc(PTX_TYPE_MAX, sizeof(*log->names.name));

@@ -157,8 +157,8 @@ static int read_blocks(struct ptx_log *log, struct ptx_log_window *window,
 	if (err)
 		return err;
 	ptx_log_block_begin(log);
-	/* If this fails, the bytes are removed when the log is completed. */
-	/* Bytes that were being written, or blocks of a tail. */
+	/* The file ends with bytes of an unfinished write, or with blocks of a tail. */
+	/* If the truncation fails, ptx_log_complete() truncates the file later. */
 	if (window->file_bytes > log->at)
 		ptx_io_truncate(log->fd, log->at);
 	return 0;
@@ -280,9 +280,9 @@ static int take_slots(struct ptx_log *log, struct ptx_log_window *window, struct
 		for (size_t j = i + 1; !records && j-- > best;)
 			records = whole(log, window, &slots->slot[j], &found);
 		/*
-		 * Not a block whose events an older block already has, nor one that contradicts the
-		 * block after it, if that one agrees with the older ones. Checksums do not exclude
-		 * forged counts, and the sums of the log must not go backwards.
+		 * Skips a block whose events an older block already has. Also skips a block that
+		 * contradicts the next one, if the next one agrees with the older ones. Checksums
+		 * do not exclude forged counts, and the sums of the log must not go backwards.
 		 */
 		if (!records || found.block.first_record < log->block.first_record ||
 		    (i + 1 < slots->count &&

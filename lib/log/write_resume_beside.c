@@ -126,7 +126,10 @@ static void take_lists(void *arg, uint64_t at, const struct ptx_log_found *found
 	log->lists.at = found->end;
 }
 
-/* Truncates a file that ends within the areas, behind its last whole block. Errors do no harm. */
+/*
+ * For a file that ends within the areas: truncates it behind its last whole block. Errors do no
+ * harm.
+ */
 static void cut(struct beside *beside)
 {
 	const struct ptx_log *log = beside->log;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/writer.h - struct ptx_log, for the files of this room that write a log.
+ * log/writer.h - struct ptx_log, for the files of log/ that write a log.
  *
  * The path of an event: write_append.c stores it in the block; format_pack.c packs the block;
  * write_sequence.c or write_loop.c chooses the place in the file, for the two arrangements;

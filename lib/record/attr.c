@@ -13,8 +13,8 @@
 #include "record/attr.h"
 
 /*
- * The value of posix_trace_attr_getgenversion(). With its NUL it has at most TRACE_NAME_MAX
- * bytes, so that a buffer of that size holds it, and older programs with such buffers do, too.
+ * The value of posix_trace_attr_getgenversion(). With its NUL it has at most TRACE_NAME_MAX bytes,
+ * so that a buffer of that size holds it, also in older programs that have such buffers.
  */
 static const char generation[] = PACKAGE_NAME " " PACKAGE_VERSION;
 

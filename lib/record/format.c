@@ -65,7 +65,7 @@ static void take_size(struct ptx_format *format, int *size, int *argument)
 
 /*
  * Consumes a length modifier, or none. The forms q and Z of BSD and old C libraries count as those
- * of C. Those that C23 adds, as w32, are no modifier here: the format is then wrong.
+ * of C. The modifiers that C23 adds, such as w32, are not known here: the format is then wrong.
  */
 static void take_length(const char **at, char *length)
 {
@@ -178,8 +178,8 @@ static bool take_directive(struct ptx_format *format, struct ptx_format_part *pa
 }
 
 /*
- * Returns whether an argument has a place among the fields, or there is none. A number in a format
- * can be any, so this bounds every index into an array of arguments.
+ * Returns whether an argument has a place among the fields, or there is none. A format can contain
+ * any number, so this check bounds every index into an array of arguments.
  */
 static bool has_place(int argument)
 {

@@ -111,8 +111,8 @@ static struct ptx_ledger_line *append_thread(struct ptx_ledger *ledger, uint32_t
 	new->tid = tid;
 	new->thread = thread;
 	/*
-	 * The new entry goes into the old table even if make_places() replaces that at once: the
-	 * table may fail to grow only after this.
+	 * If make_places() keeps the table, the new entry must be in it. If it replaces the table,
+	 * it enters all threads anew.
 	 */
 	if (ledger->place)
 		place_thread(ledger, ledger->threads - 1);
@@ -167,8 +167,8 @@ struct ptx_ledger_line *ptx_ledger_thread(struct ptx_ledger *ledger, uint32_t pi
 		return append_thread(ledger, 0, 0, 0);
 	nobody = find_thread(ledger, 0, 0, 0);
 	/*
-	 * The entry of pid 0 is reserved as long as it does not exist, because it must exist when
-	 * memory is short.
+	 * As long as pid 0 has no entry, room for one is reserved, because it is needed when memory
+	 * is short.
 	 */
 	if (grow_threads(ledger, nobody ? 1 : 2))
 		return append_thread(ledger, pid, tid, thread);
@@ -264,7 +264,7 @@ void ptx_ledger_close(struct ptx_ledger *ledger)
 		add_losses(&threads, &ledger->thread[i].line);
 	take_rest(&ledger->type[0], &ledger->total, &types);
 	take_rest(&rest, &ledger->total, &threads);
-	/* No line of pid 0 is made for nothing. */
+	/* A line of pid 0 is made only if it gets events. */
 	if (unattributed || ptx_ledger_sum(&rest))
 		add_losses(ptx_ledger_thread(ledger, 0, 0, 0), &rest);
 	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)

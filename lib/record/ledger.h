@@ -2,11 +2,12 @@
 /*
  * record/ledger.h - the account of a stream's events as plain memory, for status and for the log.
  *
- * A line has struct posix_trace_ledger_np's columns but unattributed, which is called less the
- * others. In total, called is what the writers counted by themselves, so that the equation of total
- * proves something. In the lines of types and threads, called is the sum of the other columns; the
- * lines of type 0 and of pid 0, of no known type and of no known thread, add the unattributed
- * events. So each column of total is the sum of that column over types, and over threads.
+ * A line has the columns of struct posix_trace_ledger_np except unattributed, which is the
+ * difference between called and the sum of the other columns. In total, called is the number that
+ * the writers counted independently of the other columns, so that the equation of total proves
+ * something. In the lines of types and threads, called is the sum of the other columns; the lines
+ * of type 0 and of pid 0, of no known type and of no known thread, add the unattributed events. So
+ * each column of total is the sum of that column over types, and over threads.
  *
  * Owner     the caller; one at a time. A ledger points into itself: do not copy it by assignment.
  * Errors    errno is preserved.
@@ -82,10 +83,11 @@ uint64_t ptx_ledger_sum(const struct ptx_ledger_line *line);
 uint64_t ptx_ledger_unattributed(const struct ptx_ledger_line *line);
 
 /*
- * Completes an account of which the total and the losses that are known by type and by thread are
- * there. Losses of no known type become those of type 0, and losses of no known thread those of the
- * line of pid 0, which also get the unattributed events of the total. Stores called in each line.
- * Lines whose losses add up to more than the total stay as they are: the excess shows.
+ * Completes an account that has the total, and the losses as far as they are known by type and by
+ * thread. Losses of no known type become those of type 0, and losses of no known thread those of
+ * the line of pid 0, which also get the unattributed events of the total. Stores called in each
+ * line. Lines whose losses add up to more than the total stay as they are, so that the excess is
+ * visible.
  */
 void ptx_ledger_close(struct ptx_ledger *ledger);
 

@@ -15,8 +15,8 @@
 #include <string.h>
 
 /*
- * Events and notes have stamps of different clocks. The first notes about a process are valid so
- * many nanoseconds before their time.
+ * Events and notes have stamps of different clocks. The first notes about a process are also valid
+ * in the EARLY_NS nanoseconds before their time.
  */
 #define EARLY_NS 1000000
 
@@ -132,8 +132,9 @@ static void forget_after(struct ptx_mappings *list, int64_t when_ns)
 }
 
 /*
- * In place: kept never exceeds i, so that a note is read before its entry is overwritten. first
- * is the first kept span of the present process; older processes need not be compared.
+ * In place: kept never exceeds i, so that a note is read before its entry is overwritten. first is
+ * the first kept span of the present process; spans of the processes before it need not be
+ * compared.
  */
 void ptx_mappings_settle(struct ptx_mappings *list)
 {
@@ -204,8 +205,8 @@ static const struct ptx_mapping *find_own(const struct ptx_mappings *list, uint3
 }
 
 /*
- * Returns the note that made the process a child at that time, or NULL. From the end: of several,
- * the youngest is the right one.
+ * Returns the note that made the process a child at that time, or NULL. The search begins at the
+ * end, because the youngest of several notes is the right one.
  */
 static const struct ptx_mapping *find_birth(const struct ptx_mappings *list, uint32_t pid,
 					    int64_t time_ns)

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 /*
- * Events and entries have stamps of different clocks. The first entry of an object is valid so
- * many nanoseconds before its time.
+ * Events and entries have stamps of different clocks. The first entry of an object is also valid in
+ * the EARLY_NS nanoseconds before its time.
  */
 #define EARLY_NS 1000000
 
@@ -122,7 +122,7 @@ const struct ptx_object *ptx_objects_find(const struct ptx_object *object, size_
 					  uint32_t pid, uint64_t pointer, int64_t time_ns)
 {
 	/*
-	 * At each step the ancestors' names at the time of the birth are those of the child. Only
+	 * At each step, a child has the names that its parent had at the time of the birth. Only
 	 * the event's own process gets the tolerance for early events, since births are entries,
 	 * too.
 	 */

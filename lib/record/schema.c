@@ -158,7 +158,7 @@ static const char *take_field_name(struct parser *parser)
 	return take_name(parser, is_word);
 }
 
-/* A value above every base for characters that are no digit. */
+/* Returns the value of a digit, or INT_MAX, which is above every base, for other characters. */
 static int digit_of(char c)
 {
 	if (is_digit(c))
@@ -176,7 +176,7 @@ static bool take_number(struct parser *parser, uint64_t *number)
 	const char *begin;
 	int base = 10;
 
-	/* The prefix alone is not a number, which the check at the end finds. */
+	/* The prefix alone is not a number; the check at the end rejects it. */
 	skip_blanks(parser);
 	if (parser->at[0] == '0' && (parser->at[1] == 'x' || parser->at[1] == 'X')) {
 		base = 16;
@@ -409,7 +409,10 @@ static bool has_name(const struct posix_trace_schema_np *schema, const char *nam
 static bool take_field(struct parser *parser)
 {
 	struct posix_trace_schema_np *schema = parser->schema;
-	/* The next free entry. Like a value's name it counts only when it is complete. */
+	/*
+	 * The next free entry. Like a value's name it belongs to the schema only when it is
+	 * complete.
+	 */
 	struct posix_trace_field_np *field = &schema->field[schema->fields];
 	unsigned other;
 
@@ -556,7 +559,7 @@ static bool take_format(struct parser *parser)
 {
 	char *const text = parser->room;
 
-	/* A second one would leave no answer to which of them a reader prints. */
+	/* With two formats it would be unclear which of them a reader prints. */
 	if (parser->format)
 		return fault(parser, "a type has two formats");
 	if (!take_char(parser, '"'))
