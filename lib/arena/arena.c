@@ -114,7 +114,10 @@ int ptx_arena_fd(const struct ptx_arena *arena)
 	return fd;
 }
 
-/* A system without a working fcntl() for it, as under some filters, gives the file to no one. */
+/*
+ * Some filters refuse fcntl(). Then the library cannot leave the descriptor open for a program that
+ * is executed.
+ */
 bool ptx_arena_is_shareable(const struct ptx_arena *arena)
 {
 	int fd = ptx_arena_fd(arena), saved = errno;

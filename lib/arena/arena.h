@@ -2,11 +2,12 @@
 /*
  * arena/arena.h - the memory that a traced process shares with its controllers.
  *
- * The arena is a sealed, sparse memfd. Page 0 is the control page; it is mapped over a static page
- * of the library, so that a trace point reaches it by one load. The lists follow: names of event
- * types, schemas, objects, and maps. Then come the regions of streams, whose offsets are never used
- * twice. Without a memfd, or when the program has closed it, regions are anonymous shared memory,
- * and only this process and its children can trace it. arena/DESIGN has the protocol.
+ * The arena is a sealed, sparse memfd. It begins with the control page, which is mapped over static
+ * pages of the library, so that a trace point reaches it by one load. The lists follow: names of
+ * event types, schemas, objects, and maps. Then come the regions of streams, whose offsets are
+ * never used twice. Without a memfd, or when the program has closed it, regions are anonymous
+ * shared memory, and only this process and its children can trace it. arena/DESIGN has the
+ * protocol.
  *
  * Threads   any thread may call, unless a function says otherwise; shared words are atomic.
  * Errors    an error number; errno stays.
@@ -72,7 +73,7 @@ struct ptx_attachment {
 struct ptx_member {
 	_Atomic uint64_t pid;  /* 0: the place is free */
 	_Atomic uint64_t bits; /* the attachments that it inherited */
-	_Atomic uint64_t parent;  /* it was forked from this one and runs its program; else 0 */
+	_Atomic uint64_t parent;  /* its parent, whose program it still runs; else 0 */
 	_Atomic int64_t since_ns; /* when it began to run that program, CLOCK_REALTIME */
 };
 
@@ -89,7 +90,7 @@ struct ptx_control {
 		_Atomic uint64_t word;
 		_Atomic uint8_t streams; /* its low byte (little-endian machines) */
 	};
-	_Atomic uint64_t attached; /* a bit a stream */
+	_Atomic uint64_t attached; /* one bit for each stream */
 	uint64_t spare[6];
 	uint64_t magic;
 	uint32_t version;
@@ -100,7 +101,8 @@ struct ptx_control {
 	_Atomic uint32_t owner; /* enum ptx_arena_owner */
 	_Atomic uint32_t mixed; /* members have different name spaces of process ids */
 	/*
-	 * a process that writes here makes no system calls, so sleeping readers look by themselves
+	 * not 0: a process that writes here makes no system calls and so wakes no reader; sleeping
+	 * readers wake by themselves
 	 */
 	_Atomic uint32_t quiet;
 	struct ptx_attachment attachment[PTX_STREAMS];
@@ -116,8 +118,8 @@ union ptx_control_page {
  * Whether the process for which an arena was made uses it. An arena that a process made for itself
  * is SETTLING while the process looks for another one that was left for it. If it finds one, its
  * own becomes LEFT, otherwise TAKEN. An arena that a controller made for another process WAITS
- * until that process has TAKEN it. Streams are attached to arenas that are TAKEN, or that wait for
- * a process which has shown none of its own yet.
+ * until that process has TAKEN it. A controller attaches a stream to an arena that is TAKEN, or to
+ * one that WAITS for a process which has shown no arena of its own yet.
  */
 enum ptx_arena_owner { PTX_ARENA_SETTLING, PTX_ARENA_WAITS, PTX_ARENA_TAKEN, PTX_ARENA_LEFT };
 

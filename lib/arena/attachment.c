@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /*
- * The bytes of the file that are locked: of the control page, which no process changes by write().
- * The locks are advisory, so they do not disturb the mappings.
+ * The bytes of the file that are locked. They are in the control page, which no process changes by
+ * write(). The locks are advisory, so they do not disturb the mappings.
  */
 #define LOCKS_AT  0
 #define GUARDS_AT PTX_STREAMS
@@ -81,7 +81,10 @@ static void unlock(const struct ptx_arena *arena, unsigned bit)
 	set_lock(arena, bit, F_UNLCK);
 }
 
-/* Asks for the holder. An error counts as locked: without evidence no stream is buried. */
+/*
+ * Asks the kernel for the holder of a lock. After an error the byte is treated as locked, because a
+ * stream is buried only on evidence.
+ */
 static bool is_locked(int fd, unsigned byte)
 {
 	struct flock lock = byte_lock(byte, F_WRLCK);
@@ -98,13 +101,14 @@ bool ptx_attachment_guard(const struct ptx_arena *arena, unsigned bit)
 	struct flock lock = ptx_attachment_lock(bit, F_WRLCK);
 
 	/*
-	 * The guard's lock first, then the creator's: DESIGN 4. Another guardian may hold the first
-	 * one, whose stream was shut down and which is about to end; F_SETLKW waits for it.
+	 * The guardian's lock first, then the creator's (DESIGN 4). Another guardian may still hold
+	 * the guardian's lock, if its stream was shut down and it is about to end. F_SETLKW waits
+	 * for that guardian.
 	 */
 	return fcntl(arena->fd, F_SETLKW, &guard) == 0 && fcntl(arena->fd, F_SETLKW, &lock) == 0;
 }
 
-/* The creator could not lock the place, so whether it lives is unknown. */
+/* The creator could not lock the place, so it is unknown whether the creator lives. */
 static bool is_unlocked(const struct ptx_arena *arena, unsigned bit)
 {
 	return atomic_load_explicit(&arena->control->attachment[bit].unlocked,
@@ -128,9 +132,9 @@ bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit)
 
 /*
  * Counts the attached streams and advances the epoch (I4, I5). A process that is killed between the
- * change of a bit and this call leaves a wrong count until the next change. So the bits are counted
- * and not added up: a later call repairs the count. The exchange that succeeds last has counted
- * all bits that were set before it.
+ * change of a bit and this call leaves a wrong count until the next change. So this function counts
+ * the bits anew and does not change the old count by one: a later call repairs a wrong count. The
+ * exchange that succeeds last has counted all bits that were set before it.
  */
 static void count_anew(struct ptx_control *control)
 {
@@ -174,7 +178,7 @@ static bool leave(struct ptx_arena *arena, unsigned bit, uint64_t from, uint64_t
 						     memory_order_seq_cst, memory_order_relaxed))
 		return false;
 	forget_members(control, bit);
-	/* Counted only if the bit was set: CLAIMED places were never counted. */
+	/* Counts anew only if the bit was set, because otherwise the count does not change. */
 	if (atomic_fetch_and_explicit(&control->attached, ~mask, memory_order_release) & mask)
 		count_anew(control);
 	return true;
@@ -199,7 +203,10 @@ bool ptx_attachment_plan(const struct ptx_arena *arena, unsigned bit,
 			       plan->geometry.bytes + plan->geometry.far_bytes);
 }
 
-/* Step 1: claims the place among the threads of this process, which a record lock cannot. */
+/*
+ * Step 1: claims the place against other threads of this process. A record lock cannot do that,
+ * because it belongs to the process.
+ */
 static bool set_mine(struct ptx_arena *arena, unsigned bit)
 {
 	const uint64_t mask = UINT64_C(1) << bit;
@@ -250,7 +257,10 @@ static bool take(struct ptx_arena *arena, unsigned bit, enum locked locked, uint
 				      locked == REFUSED, memory_order_relaxed);
 		/* A process that sees a fact of the new stream also sees the new word (I2). */
 		atomic_thread_fence(memory_order_release);
-		/* Also memory that was given back: a late writer may have touched it since. */
+		/*
+		 * Gives the memory back even if that was done before: a late writer may have
+		 * touched it since.
+		 */
 		if (ptx_attachment_plan(arena, bit, &plan))
 			ptx_region_punch(arena, &plan.geometry, plan.offset);
 		return true;
@@ -258,7 +268,10 @@ static bool take(struct ptx_arena *arena, unsigned bit, enum locked locked, uint
 	return false;
 }
 
-/* The first free place counts. EAGAIN (step 2) and a guardian (step 3) lead to the next one. */
+/*
+ * Claims the first free place. If another process has the lock (EAGAIN, step 2) or a guardian works
+ * on the place (step 3), the function tries the next place.
+ */
 int ptx_attachment_claim(struct ptx_arena *arena, unsigned *bit, uint64_t *generation)
 {
 	for (unsigned i = 0; i < PTX_STREAMS; i++) {
@@ -290,7 +303,9 @@ void ptx_attachment_place(struct ptx_arena *arena, unsigned bit, uint64_t offset
 {
 	struct ptx_attachment *attachment = &arena->control->attachment[bit];
 
-	/* Killed between these stores, the creator leaves offset 0: no memory is given back. */
+	/*
+	 * If the creator is killed between these stores, offset is 0 and no memory is given back.
+	 */
 	*(volatile uint64_t *)&attachment->offset = 0;
 	atomic_signal_fence(memory_order_seq_cst);
 	attachment->stream_size = geometry->asked;
@@ -319,14 +334,20 @@ void ptx_attachment_publish(struct ptx_arena *arena, unsigned bit, uint64_t gene
 	count_anew(control);
 }
 
-/* Step 11. After it no trace point finds the stream; those inside are the view's concern. */
+/*
+ * Step 11. After it no trace point finds the stream. The view takes care of trace points that are
+ * inside.
+ */
 void ptx_attachment_hide(struct ptx_arena *arena, unsigned bit, uint64_t generation)
 {
 	leave(arena, bit, ptx_attachment_make(generation, PTX_ATTACHMENT_ATTACHED),
 	      ptx_attachment_make(generation, PTX_ATTACHMENT_CLAIMED));
 }
 
-/* Step 13. Unlocked last: until the word is FREE the place must not look like an orphan. */
+/*
+ * Step 13. The lock is released last: until the word is FREE, the place must not look like an
+ * orphan.
+ */
 void ptx_attachment_retract(struct ptx_arena *arena, unsigned bit, uint64_t generation)
 {
 	uint64_t none = ptx_attachment_make(generation, PTX_ATTACHMENT_FREE);
@@ -338,8 +359,8 @@ void ptx_attachment_retract(struct ptx_arena *arena, unsigned bit, uint64_t gene
 }
 
 /*
- * Reads the facts before the word changes: then the place may get the facts of another stream. Only
- * the process whose exchange succeeds gives the memory back.
+ * Reads the facts before the word changes. After the change another process may store the facts of
+ * another stream there. Only the process whose exchange succeeds gives the memory back.
  */
 void ptx_attachment_bury(struct ptx_arena *arena, unsigned bit, uint64_t generation)
 {

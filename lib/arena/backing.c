@@ -41,8 +41,9 @@ static struct backing {
 } backings[PTX_STREAMS];
 
 /*
- * Becomes true before the first region of this process is stored, and remains so. A program without
- * such streams describes many types at its start, and does not look at all places each time.
+ * Becomes true before the first region of this process is stored, and remains so. So a program
+ * without such streams does not look at all places for each of the types that it describes at its
+ * start.
  */
 static atomic_bool has_any;
 
@@ -106,7 +107,7 @@ static int map_file(struct backing *backing, const struct ptx_geometry *geometry
 		return 0;
 	/* unmap() accepts a part that could not be mapped. */
 	unmap(*memory, geometry->bytes);
-	/* Under the lock: no thread copies lists meanwhile. */
+	/* The region is not stored yet, so no thread copies lists into the file. */
 	unmap(backing->lists, PTX_LISTS_BYTES);
 	unmap(backing->control, sizeof(union ptx_control_page));
 	return ENOMEM;
@@ -189,8 +190,9 @@ static bool hold(struct backing *backing)
 }
 
 /*
- * Ends a use, or with BACKING_OPEN the stream. The last one closes the descriptor. fd and the
- * comparison are read before: afterwards the place may have a new file.
+ * Ends a use, or, with BACKING_OPEN, the stream. The caller that makes held 0 closes the
+ * descriptor. It reads fd and compares the file before the exchange, because afterwards the place
+ * may have a new file.
  */
 static void let_go(struct backing *backing, unsigned mine)
 {
@@ -226,8 +228,8 @@ static void copy_lists(struct backing *backing)
 	if (!ptx_arena_self.lists)
 		return;
 	/*
-	 * A thread that adds a name and one that makes a backing: at least one of them sees the
-	 * other's store, so the name gets into the file.
+	 * One thread may add a name while another thread makes a backing file. At least one of the
+	 * two sees the other's store, so the name gets into the file.
 	 */
 	atomic_thread_fence(memory_order_seq_cst);
 	ptx_names_copy(&backing->lists->names, &ptx_arena_self.lists->names);
@@ -236,7 +238,8 @@ static void copy_lists(struct backing *backing)
 
 /*
  * The word becomes ATTACHED last, with release: a recovering process then finds all facts, and the
- * lists. The place is 0 and the region at a constant offset, whatever they are in the process.
+ * lists. In the file the place is 0 and the region has a constant offset, whatever these are in the
+ * process's arena.
  */
 void ptx_backing_publish(unsigned bit, const struct ptx_arena *arena,
 			 const struct ptx_attachment *attachment)
@@ -298,7 +301,10 @@ static bool extend(void *memory, size_t bytes)
 		if (!region || (unsigned char *)memory < region || at >= backing->bytes ||
 		    !hold(backing))
 			continue;
-		/* Held, it stays open; before that the place may have got another file. */
+		/*
+		 * The held descriptor stays open. Before the hold the place may have got another
+		 * file.
+		 */
 		done = atomic_load_explicit(&backing->region, memory_order_acquire) == region &&
 		       has_file(backing) &&
 		       allocate_more(backing->fd, PTX_REGIONS_AT + at, bytes) &&

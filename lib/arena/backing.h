@@ -5,8 +5,8 @@
  * The file is a small arena (observe/image.h reads it): a control page with one stream at place 0,
  * lists with names and schemas, and the region. The file is new, belongs to its creator alone, and
  * is locked (flock) as long as the stream lives. Its space is allocated before it is written: the
- * stream's size at creation, further chunks when a writer needs them. So a full disk is an error
- * at creation; later it is a counted loss, if the stream has no other room, and no signal. A
+ * stream's size at creation, further chunks when a writer needs them. So a full disk is an error at
+ * creation. Later it is a counted loss if the stream has no other room, and never a signal. A
  * process that makes no system calls (base/quiet.h) records into the allocated part.
  *
  * Threads   ptx_backing_extend() may be called in trace points: async-signal-safe. A lock of this

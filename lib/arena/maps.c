@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * Claims room: wanted units, of which room exist. The count is increased only while there is room,
- * so it cannot wrap around. Returns false if there is none.
+ * Claims wanted units of a list that has room for `room` units. The count is increased only while
+ * there is room, so it cannot wrap around. Returns false if there is none.
  */
 static bool take(_Atomic uint32_t *taken, uint32_t wanted, uint32_t room, uint32_t *at)
 {
@@ -157,7 +157,7 @@ static int put_note(struct ptx_maps *maps, const struct ptx_mapping *mapping)
 	int err = 0;
 
 	if (atomic_load_explicit(&maps->ended_ns, memory_order_acquire))
-		return ENOSPC; /* after the end a note would seem to be complete again */
+		return ENOSPC; /* a note after the end would make the list seem complete */
 	if (mapping->kind == PTX_MAPPING_FILE)
 		err = put_file(maps, mapping, &file);
 	/* The note is claimed after its text: a text without a note is only unused room. */

@@ -51,8 +51,8 @@ static uint32_t hash(const char *name)
 
 /*
  * Copies the name into a free cell and returns its number + 1, or 0 if all are in use. The cell is
- * private until an entry names it. The search begins at the cell of the number first, where nearly
- * always a free one is, and passes all cells.
+ * private until an entry names it. The search begins at the cell with the number first, which is
+ * nearly always free, and tries each cell once.
  */
 static uint32_t take_cell(struct ptx_names *names, const char *name, uint32_t first)
 {

@@ -109,7 +109,10 @@ static enum allocated allocate(int fd, uint64_t offset, size_t bytes)
 	}
 }
 
-/* Linux 5.14. Before, memory that fallocate() has not made present comes with its first access. */
+/*
+ * The call exists since Linux 5.14. Before, memory that fallocate() has not made present comes with
+ * its first access.
+ */
 static bool can_populate(void *memory)
 {
 	return madvise(memory, PTX_PAGE, MADV_POPULATE_WRITE) == 0;
@@ -285,7 +288,7 @@ void ptx_region_sink(const struct ptx_rings *rings)
 		sink(far, rings->geometry.far_bytes);
 }
 
-/* The far part first: its address is in the region's tables. */
+/* Also unmaps the far part, if this process has mapped it. */
 void ptx_region_unmap(const struct ptx_rings *rings)
 {
 	void *far = far_of(rings);

@@ -25,7 +25,7 @@ static bool copy_text(const struct ptx_schemas *schemas, uint64_t entry, char *t
 	/* The entry was loaded once; both parts are of one value. */
 	uint64_t len = entry >> 32, at = (uint32_t)entry - UINT64_C(1);
 
-	/* An offset of 0 is that of no text; at would be before the texts. */
+	/* An offset of 0 means that there is no text; `at` would be before the texts. */
 	if ((uint32_t)entry == 0 || len >= PTX_SCHEMA_BYTES || at + len >= PTX_SCHEMAS_ROOM)
 		return false;
 	memcpy(text, schemas->text + at, len);

@@ -90,7 +90,7 @@ static enum ptx_same compare_self(const struct ptx_identity *other)
 	if (atomic_load_explicit(&self.inode, memory_order_relaxed) == 0 && !ptx_is_quiet())
 		ptx_family_know_self();
 	own.inode = kept(&self.inode);
-	/* Inodes decide if both are known. The start times are the common part otherwise. */
+	/* If both inodes are known, they decide. Otherwise the start times are compared. */
 	if (own.inode == 0 || other->inode == 0) {
 		if (atomic_load_explicit(&self.start, memory_order_relaxed) == 0 && !ptx_is_quiet())
 			keep(&self.start, ptx_identity_start(PTX_PROC_SELF));
@@ -287,10 +287,10 @@ static uint64_t inherited_before(const struct ptx_control *control)
 }
 
 /*
- * The creator's locks must go when this process executes another program, and the kernel releases
- * them with any descriptor of the file that is closed then. The arena's own descriptor stays open,
- * so there is a second one with FD_CLOEXEC. It is never closed before, because that would release
- * the locks as well (arena/DESIGN 5, L2).
+ * The creator's locks must go when this process executes another program. The kernel releases them
+ * if any descriptor of the file is closed then. The arena's own descriptor stays open, so there is
+ * a second one with FD_CLOEXEC. It is never closed earlier, because that would release the locks as
+ * well (arena/DESIGN 5, L2).
  */
 static void guard_locks(int fd)
 {
@@ -370,8 +370,9 @@ void ptx_family_begin(void)
 }
 
 /*
- * A target that may be this process counts, too: the time only lets an observer distinguish
- * programs, and to omit it would attribute this program's addresses to the former one.
+ * The time is stored even if it is unknown whether this process is the target. It only lets an
+ * observer distinguish programs. Without it an observer would attribute this program's addresses to
+ * the former program.
  */
 bool ptx_family_tell_executed(struct ptx_control *control)
 {
@@ -488,7 +489,7 @@ int ptx_family_find(void)
 		if (whose == OUR_ARENA && found < 0)
 			found = fd;
 		else if (whose != NO_ARENA)
-			close(fd); /* it is nothing to this program */
+			close(fd); /* this program does not use it */
 	}
 	return found;
 }
@@ -522,7 +523,7 @@ void ptx_family_settle(void)
 	int fd, saved = errno;
 	bool mine = atomic_load_explicit(&ptx_arena_self.mine, memory_order_relaxed) != 0;
 
-	/* As nearly always in a child. */
+	/* The usual case in a child: it has no claims, and its descriptor is set already. */
 	if (ptx_is_quiet() ||
 	    (!mine && atomic_load_explicit(&self.settled, memory_order_relaxed) == wanted))
 		return;

@@ -4,9 +4,9 @@
  *
  * A child of a process that is traced into an INHERITED stream keeps its parent's arena with its
  * names and control page, so that the controller reaches all of them at once. The child recognizes
- * its own attachments by their generations. The arena's table of members has the facts that a
- * program needs that is executed next. While a stream can be inherited, the arena's descriptor
- * stays open when programs are executed. So the program that a shell executes finds it, too.
+ * its own attachments by their generations. The arena's table of members has the facts that the
+ * next executed program needs. While a stream can be inherited, the arena's descriptor stays open
+ * when programs are executed. So the program that a shell executes finds it, too.
  *
  * Signals   all functions are async-signal-safe.
  */

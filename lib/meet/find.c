@@ -35,7 +35,7 @@
  */
 #define SETTING_UP_NAP_NS 1000000
 #define SETTING_UP_NAPS   50
-#define SETTLING_NAPS     1000 /* more than it needs, unless it was stopped there */
+#define SETTLING_NAPS     1000 /* longer than a process needs, unless it was stopped */
 
 /*
  * Maps an error of a look at a process to the errors of ptx_target_find(). ESRCH is the end of the
@@ -122,8 +122,8 @@ static int may_look(const char *files)
 /*
  * Looks for the process's arena among its descriptors; under lock. pid is, here and below, its
  * number in /proc. EAGAIN: it holds its parent's arena, while it has not set up its own.
- * EINPROGRESS: it sets up *result, which it will have unless it finds another. ENXIO: it does not
- * know this library.
+ * EINPROGRESS: it sets up *result, and will use that arena unless it finds another one. ENXIO: it
+ * has no arena open, and may not know this library.
  */
 static int look_through(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
 {
@@ -204,7 +204,7 @@ static int search(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
 		return err;
 	/*
 	 * If the process has chosen in the meantime, TAKEN means that it uses this arena. EAGAIN:
-	 * it has left it for another one.
+	 * it has left this arena for another one.
 	 */
 	return atomic_compare_exchange_strong_explicit(&(*result)->control->owner, &settling,
 						       PTX_ARENA_TAKEN, memory_order_acq_rel,
@@ -227,8 +227,8 @@ static int arena_left(const struct ptx_rendezvous_target *whom, struct ptx_arena
 	int err = 0;
 
 	/*
-	 * Links are texts that any process of the user may leave. The arena behind one counts only
-	 * if it was made for the target's id or has the target as a member.
+	 * Links are texts that any process of the user may leave. The arena behind a link is used
+	 * only if it was made for the target's id or has the target as a member.
 	 */
 	ptx_rendezvous_begin_for(&walk, whom);
 	while (!arena && !err && ptx_rendezvous_next_path(&walk, path)) {
@@ -276,7 +276,7 @@ static int make_or_search(pid_t pid, const struct ptx_rendezvous_target *whom,
 		}
 	}
 	target->arena = other;
-	atomic_thread_fence(memory_order_seq_cst); /* the arena that the link leads to now */
+	atomic_thread_fence(memory_order_seq_cst); /* the link is made before the search */
 	err = search(pid, target->pid, &other);
 	if (err == 0 && other != target->arena) {
 		if (target->arena == waiting)

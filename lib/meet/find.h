@@ -31,8 +31,8 @@ struct ptx_target {
 };
 
 /*
- * Finds the target that pid names, 0 is this process, for a stream that its children inherit or
- * not. ESRCH: there is no such process; EPERM, ENOMEM, EMFILE; ENOTSUP: it cannot be looked at,
+ * Finds the target that pid names; 0 is this process. inherited: children of the target inherit the
+ * stream. ESRCH: there is no such process; EPERM, ENOMEM, EMFILE; ENOTSUP: it cannot be looked at,
  * since /proc does not show it or the kernel refuses a pidfd. May sleep for about a second.
  */
 int ptx_target_find(pid_t pid, bool inherited, struct ptx_target *target);

@@ -158,7 +158,7 @@ static int open_below(char path[PATH_BYTES], uint32_t uid, const char *name)
 
 /*
  * Each program start calls this without make, so the usual answer, no folder, must cost one call
- * for each place. name is one of a few constants of this room.
+ * for each place. name is one of a few constants, which fit into the path.
  */
 int ptx_folder_open_in(uint32_t uid, const char *name, bool make)
 {

@@ -20,7 +20,10 @@ void ptx_folder_init(void);
 /* Returns a descriptor of the folder of user uid, -1: none. With make, it is made if necessary. */
 int ptx_folder_open(uint32_t uid, bool make);
 
-/* Does the same for the folder name in it. If that does not exist, one call shows it. */
+/*
+ * Does the same for the folder called name in it. Without make, the usual answer that there is none
+ * costs one system call for each place.
+ */
 int ptx_folder_open_in(uint32_t uid, const char *name, bool make);
 
 /* Removes it if it is empty. */

@@ -56,7 +56,7 @@ static struct ptx_link_owner *owner_for(const struct ptx_rendezvous_target *targ
 	return link_owner;
 }
 
-/* Removes the entry from the list and frees it. It is in the list. Under the lock. */
+/* Removes the entry, which is in the list, and frees it. Under the lock. */
 static void drop(struct ptx_link_owner *link_owner)
 {
 	struct ptx_link_owner **link = &link_owners;

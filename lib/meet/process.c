@@ -144,7 +144,10 @@ static bool change_to(struct ptx_arena *arena, int fd)
 		return false;
 	if (is_arena(control))
 		lists = map_lists(fd);
-	/* To leave fails if a controller could not wait any longer and made this arena ours. */
+	/*
+	 * The change to LEFT fails if a controller could not wait any longer and has made this
+	 * arena TAKEN.
+	 */
 	if (!lists || !ptx_names_merge(&lists->names, arena->names) ||
 	    !set_owner(PTX_ARENA_SETTLING, PTX_ARENA_LEFT) || !take(control) ||
 	    !map_over(&ptx_control_page, sizeof ptx_control_page, fd, 0)) {
@@ -271,9 +274,9 @@ static void inherit_objects(struct ptx_objects *objects, uint32_t parent, uint32
 }
 
 /*
- * Any number of calls; the first one counts. It runs before main() in most programs, but a
- * constructor of another library may trace earlier. All steps are optional: the process runs on if
- * one fails.
+ * It may be called any number of times; only the first call has an effect. It runs before main() in
+ * most programs, but a constructor of another library may trace earlier. All steps are optional:
+ * the process runs on if one fails.
  */
 void ptx_process_init(void)
 {

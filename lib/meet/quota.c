@@ -104,7 +104,7 @@ static bool set_lock(unsigned place, short type)
 {
 	struct flock lock = { .l_type = type, .l_whence = SEEK_SET, .l_start = place, .l_len = 1 };
 
-	/* Whatever else is wrong with the file, it is no reason not to trace. */
+	/* Any other error of the file must not prevent a stream. */
 	return mine.fd < 0 || fcntl(mine.fd, F_SETLK, &lock) == 0 ||
 	       (errno != EAGAIN && errno != EACCES);
 }

@@ -26,10 +26,10 @@
 #include "base/proc.h"
 #include "meet/folder.h"
 
-#define TRACED    "traced" /* each is there as long as there is a link: starts look for the first */
+#define TRACED    "traced" /* a folder exists while it has links; program starts look here first */
 #define INHERITED "inherited"
 #define FIRST     "first"
-/* To make a folder that another process removes at the same time. */
+/* How often a folder is made that another process removes at the same time. */
 #define TRIES     4
 /* A bound for the walk through /proc, in which processes end and ids are reused meanwhile. */
 #define ANCESTORS 32
@@ -117,7 +117,7 @@ static bool know_start(struct ptx_rendezvous *walk)
 	return start != 0;
 }
 
-/* Any number of times for one walk. */
+/* It may be called any number of times for one walk. */
 void ptx_rendezvous_end(struct ptx_rendezvous *walk)
 {
 	if (walk->folder >= 0)
@@ -172,7 +172,9 @@ static bool step_up(struct ptx_rendezvous *walk)
 	if (walk->ancestors-- == ANCESTORS) {
 		ptx_rendezvous_end(walk);
 		walk->folder = ptx_folder_open_in(geteuid(), INHERITED, false);
-		/* Most machines have no such folder, so the parent is asked for behind that. */
+		/*
+		 * Most machines have no such folder, so the parent is looked up only if it exists.
+		 */
 		if (walk->folder < 0 || ptx_proc_read(PTX_PROC_SELF, &self) != 0)
 			return false;
 		walk->parent = self.parent;
@@ -341,8 +343,9 @@ static enum left leave_in(int folder, const char *name, int fd)
 }
 
 /*
- * Creates the link in the folder which of the user's runtime folder. It is repeated a bounded
- * number of times, because another process may remove the folder while it is empty.
+ * Creates the link in the folder whose name is in which, inside the user's runtime folder. It is
+ * repeated a bounded number of times, because another process may remove the folder while it is
+ * empty.
  *
  * NO_FOLDER after all tries: there is no runtime folder. The stream works, and only programs that
  * the target executes do not find it.
@@ -370,7 +373,7 @@ static void own_name(char name[PTX_RENDEZVOUS_NAME], const struct ptx_rendezvous
 	put(name, "", ptx_proc_own());
 }
 
-/* The one name for which controllers compete that have made an arena each. */
+/* The one name for which several controllers may compete, if each of them has made an arena. */
 static void first_name(char name[PTX_RENDEZVOUS_NAME], const struct ptx_rendezvous_target *target)
 {
 	prefix_of(name, target->pid, target->start);

@@ -199,7 +199,10 @@ static void take_member(struct ptx_mapped *mapped, const struct ptx_member *memb
 	/* Both ids are bounded above. */
 	child.pid = (uint32_t)pid;
 	child.parent = (uint32_t)parent;
-	/* Without a parent it executed a program: then it has nothing of before. */
+	/*
+	 * A process without a parent here has executed a program, and has none of its former
+	 * mappings.
+	 */
 	if (parent)
 		note(mapped, &child);
 }
@@ -250,7 +253,10 @@ static void take_told(struct ptx_mapped *mapped, const struct ptx_mapping *told)
 	}
 }
 
-/* Whether reports of this process belong to the stream. This process looks at itself instead. */
+/*
+ * Whether reports of the process pid belong to the stream. The calling process needs no reports,
+ * because it looks at itself.
+ */
 static bool is_of_stream(const struct ptx_mapped *mapped, uint32_t pid)
 {
 	const struct ptx_attachment *attachment = &mapped->arena->control->attachment[mapped->bit];
@@ -401,7 +407,7 @@ struct ptx_mapped *ptx_mapped_create(const struct ptx_arena *arena, unsigned bit
 	if (len <= 0)
 		strcpy(mapped->executable, "[program]");
 	if (!know(mapped, pid) || !know(mapped, ptx_proc_own())) {
-		/* realloc() has moved it as a whole; there is one allocation. */
+		/* The list is one allocation, and its entries own no memory yet. */
 		free(mapped->process);
 		free(mapped);
 		return NULL;

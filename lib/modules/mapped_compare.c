@@ -130,7 +130,8 @@ static void note_gone(const struct ptx_mapped_notes *notes, const struct ptx_map
 
 /*
  * A file that is gone was there until the old look, or until the new one if nothing else can have
- * been in its range. A new file is there since the new look, or since the old one likewise.
+ * been in its range. A new file is there since the new look, or since the old look if nothing else
+ * can have been in its range.
  */
 void ptx_mapped_compare(const struct ptx_mapped_notes *notes, const struct ptx_mapped_set *old,
 			struct ptx_mapped_set *set)

@@ -123,7 +123,7 @@ static int look(bool is_start)
 		/* The process has more mappings than are kept. */
 		err = ENOSPC;
 		break;
-	/* Another look or a fork is in progress; the next report has the difference. */
+	/* No look was possible, for example during a fork; the next report has the difference. */
 	case PTX_MAPPED_NOTHING:
 		break;
 	}
@@ -136,12 +136,12 @@ int ptx_mapped_report(bool is_start)
 	int err, saved = errno;
 
 	if (!is_traced() || atomic_flag_test_and_set_explicit(&self.busy, memory_order_acquire))
-		return 0; /* another thread reports, and has only begun */
+		return 0; /* not traced, or another thread reports now */
 	ptx_msan_pause();
 	/* Under busy, which is no lock: a second thread returns. */
 	err = look(is_start);
 	ptx_msan_resume();
-	/* In the child no other thread reports. */
+	/* Release: the next report sees what this one has stored. */
 	atomic_flag_clear_explicit(&self.busy, memory_order_release);
 	errno = saved;
 	return err;
@@ -156,14 +156,14 @@ void ptx_mapped_report_child(void)
 	struct ptx_mapping child = { .kind = PTX_MAPPING_CHILD, .pid = ptx_process_pid(),
 				     .parent = self.pid, .from_ns = ptx_family_since() };
 
-	/* The only thread of the child; the value is that of the parent. */
+	/* The child has one thread; the value is still that of the parent. */
 	self.had_threads = !ptx_libc_has_one_thread();
 	if (atomic_flag_test_and_set_explicit(&self.busy, memory_order_acquire)) {
 		self.is_seen = false; /* a thread of the parent was reporting; its set is useless */
 		memset(&self.set, 0, sizeof self.set);
 	}
 	atomic_flag_clear_explicit(&self.busy, memory_order_release);
-	/* The parent has reported nothing to inherit. */
+	/* There is no report of the parent that the child could inherit. */
 	if (!self.is_seen || self.inode != ptx_arena_self.inode || !is_traced())
 		return;
 	/* The family does not know when the child began: it begins now. */

@@ -241,7 +241,7 @@ static int gather(struct dl_phdr_info *object, size_t bytes, void *arg)
 	base.path = put_path(walk, object);
 	/* The object has no ranges, but keeps its position in the list. */
 	if (!base.path) {
-		/* Objects without code count as well: positions must agree with adds. */
+		/* Counted like every object, because positions must agree with adds. */
 		set->objects++;
 		return 0;
 	}

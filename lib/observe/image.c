@@ -26,7 +26,7 @@ static bool copy(const struct ptx_image *image, void *to, size_t bytes, uint64_t
 /* Without fstat() the image has no bytes, so no region fits in it. */
 void ptx_image_of_file(struct ptx_image *image, int fd)
 {
-	/* The size of now: a live arena has a constant one (it is sealed). */
+	/* The present size. That of a live arena is constant, because the file is sealed. */
 	struct stat file;
 
 	*image = (struct ptx_image){ .copy = copy, .fd = fd };

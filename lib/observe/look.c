@@ -51,9 +51,9 @@ static bool is_still_there(const struct ptx_image *image, const struct ptx_attac
 
 /*
  * Counts all records of a ring. The chunk that its writer fills has the number of records before
- * it, modulo 2^32, and the head has those in it. The ring's own count may or may not have those of
- * the chunk before, so it gives the upper half only. Returns false if the chunk has changed its
- * owner, so that the caller reads the ring again.
+ * it, modulo 2^32, and the chunk's head has the number of records in it. The ring's own count may
+ * or may not have those of the chunk before, so it gives the upper half only. Returns false if the
+ * chunk has changed its owner, so that the caller reads the ring again.
  */
 static bool count_ring(const struct ptx_image *image, const struct ptx_look_stream *stream,
 		       const struct ptx_ring *ring, uint64_t *records)
@@ -76,7 +76,7 @@ static bool count_ring(const struct ptx_image *image, const struct ptx_look_stre
 		  region + stream->geometry.words_at + (uint64_t)number * sizeof word) ||
 	    ptx_word_generation(word) != ptx_link_generation(link))
 		return false;
-	/* A signed difference modulo 2^32: the ring's count may be a little behind. */
+	/* The difference modulo 2^32: the ring's count may be a little behind. */
 	/* The head was copied with the chunk, so both are of one moment. */
 	head = atomic_load_explicit(&chunk.head, memory_order_relaxed);
 	*records += ptx_chunk_records(&chunk.ident, head) - (uint32_t)published;

@@ -212,7 +212,7 @@ static void no_such_chunk(struct ptx_taking *taking, uint32_t number, const char
 {
 	const struct ptx_geometry *g = &taking->snapshot->rings.geometry;
 
-	/* Word 0 is that of a chunk without ring, so the chunk does not count. */
+	/* The word 0 belongs to a chunk without ring, so the copy does not contain the chunk. */
 	taking->word[number] = 0;
 	taking->snapshot->is_even = false;
 	ptx_image_fault(taking->image, taking->region + ptx_ring_chunk_at(g, number),
@@ -308,7 +308,7 @@ static bool is_unmoved(const struct ptx_taking *taking)
 /*
  * The words again, the cut, then the counts. Chunks that are overwritten from now on were older in
  * the copy, so the words are read before the counts. While a reader delivers, the counts are not of
- * one moment; the copy is then repeated, and at last accepted without exact counts.
+ * one moment; the counts are then copied again, and at last accepted as not exact.
  */
 static int settle(struct ptx_taking *taking)
 {
@@ -320,7 +320,7 @@ static int settle(struct ptx_taking *taking)
 	    !copy(taking, &cut, sizeof cut, offsetof(struct ptx_region, cut)))
 		return EIO;
 	for (int i = 0; !unmoved && i < COUNT_TRIES; i++) {
-		/* Later counts than the words: see the comment above the function. */
+		/* The counts are copied after the words: see the comment above the function. */
 		if (!copy_counts(taking))
 			return EIO;
 		unmoved = is_unmoved(taking);
@@ -333,7 +333,8 @@ static int settle(struct ptx_taking *taking)
 
 /*
  * Copies control page and lists, and checks that the stream is still the one that the caller wants.
- * Called before and after the copy of the region: equal words mean that the region was its own.
+ * Called before and after the copy of the region: if the word is right both times, the region
+ * belonged to the stream in between.
  */
 static int copy_arena(const struct ptx_taking *taking, unsigned bit, uint64_t generation)
 {

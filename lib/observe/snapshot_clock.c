@@ -62,8 +62,8 @@ static void know_now(const struct ptx_taking *taking, const struct ptx_calibrati
 
 /*
  * Without a valid calibration the times begin at the creation, with a tick of a nanosecond: the
- * order of events is right, and their distances are wrong by a factor. Then an anchor that
- * contradicts the others is replaced by that of the creation.
+ * order of events is right, and their distances are wrong by a factor. Afterwards an anchor that
+ * contradicts that of the creation is replaced by it.
  */
 void ptx_snapshot_calibrate(struct ptx_taking *taking, uint64_t opened,
 			    struct ptx_snapshot_span *span)

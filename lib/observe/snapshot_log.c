@@ -42,9 +42,9 @@ static void find_places(struct ptx_drain *drain, unsigned char *buffer)
 }
 
 /*
- * Marks when the stream was running. The controller's START and STOP records say so as far as they
- * are undelivered; the state of the region says it for the end. If neither is known, the events
- * themselves show that it was running.
+ * Finds out when the stream was running, and stores this as marks. The controller's START and STOP
+ * records show it as far as they are undelivered. The state of the region shows it for the end. If
+ * neither is known, the events themselves show that it was running.
  */
 static int find_marks(struct ptx_drain *drain, unsigned char *buffer)
 {

@@ -86,7 +86,8 @@ static void measure(const struct order *order, const struct ptx_chunk *chunk, ui
 		if (contents->is_cut)
 			break;
 		/*
-		 * The last record that begins before claimed: a whole record, whatever claimed was.
+		 * Becomes the end of the last record that begins before claimed: always a record's
+		 * end, whatever value claimed has.
 		 */
 		if (at < claimed)
 			contents->claimed = at + (uint32_t)size;
@@ -240,7 +241,10 @@ static void chain(struct order *order, const struct link *link, size_t count)
 	write_chunk(order, &link[last], &contents, PTX_CHUNK_OPEN);
 	atomic_store_explicit(&ring->first, link_of(order, &link[first]), memory_order_relaxed);
 	atomic_store_explicit(&ring->current, link_of(order, &link[last]), memory_order_relaxed);
-	/* 64 bits from the lower 32 of the chunk, close to the ring's own count. */
+	/*
+	 * Extends the 32 bits of the chunk to the 64-bit number that is nearest to the ring's own
+	 * count.
+	 */
 	atomic_store_explicit(&ring->published,
 			      published + (uint64_t)(int64_t)(int32_t)(link[last].before -
 								       (uint32_t)published),
@@ -341,8 +345,8 @@ static void empty_rings(struct order *order)
 
 /*
  * A writer that died while it overwrote a chunk had counted only a part of the lost records, or
- * none. The rest can still be seen in the chunk, so it is counted here. A live stream needs this
- * not: its writer continues.
+ * none. The rest can still be seen in the chunk, so it is counted here. A live stream does not need
+ * this, because its writer continues.
  */
 static void finish_overwriting(struct order *order)
 {

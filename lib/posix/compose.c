@@ -313,7 +313,7 @@ static int add_mapping(struct posix_trace_composer_np *composer,
 	};
 	int err;
 
-	/* A child has no addresses of its own: its parent's mappings count. */
+	/* A child has no addresses of its own: the mappings of its parent are valid in it. */
 	if (note.kind == PTX_MAPPING_FILE) {
 		/* The log's writer checks the length of the path (M2). */
 		if (from->start >= from->end || !from->path ||
@@ -348,7 +348,10 @@ PTX_EXPORT int posix_trace_compose_mapping_sized_np(struct posix_trace_composer_
 	struct ptx_call call = ptx_call_begin();
 	struct posix_trace_mapping_np known;
 
-	/* Process 0 would end the list (FORMAT 3.12). */
+	/*
+	 * A null pointer is an error (GEN-05), and so is process 0, which would end the list
+	 * (FORMAT 3.12).
+	 */
 	if (!composer || !from || size < PTX_FIRST_MAPPING)
 		return ptx_call_end(call, EINVAL);
 	if (!ptx_sized_load(&known, sizeof(known), from, size))

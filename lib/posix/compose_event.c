@@ -29,7 +29,10 @@ static int write_log(struct posix_trace_composer_np *composer)
 	return ptx_call_end(call, err);
 }
 
-/* The line of a thread is found by a search, so that it is not changed for each event. */
+/*
+ * The line of a thread is found by a search. So it is changed once for a run of events, and not for
+ * each event.
+ */
 void ptx_composer_settle(struct posix_trace_composer_np *composer)
 {
 	struct ptx_ledger_line *line;

@@ -171,7 +171,7 @@ static int build_stream(struct ptx_stream *stream, const char *backing, int file
 	if (err)
 		return err;
 	if (is_shared(stream) && stream->view->offset == 0) {
-		/* the arena's file has not so much room, and others map nothing else */
+		/* the arena's file has too little room, and other processes map nothing else */
 		return ENOMEM;
 	}
 	/* CREATE-07. The first anchor of the time scale is the creation. */

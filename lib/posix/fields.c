@@ -208,10 +208,10 @@ ptx_inline int next_value(struct posix_trace_values_np *values, struct posix_tra
 	value->field = field;
 	value->index = values->index;
 	value->flags = 0;
-	/* Numbers first: they are nearly all fields. */
+	/* Numbers first: nearly all fields are numbers. */
 	if (ptx_likely(field->form != POSIX_TRACE_FORM_BYTES_NP)) {
 		take = field->size;
-		/* The payload ends within the field, which it therefore does not have. */
+		/* The payload ends within the field, so the field is missing. */
 		if (take > values->len)
 			return 0;
 		read_number(field, values->data, values->flags & POSIX_TRACE_VALUES_SWAPPED_NP,

@@ -24,7 +24,9 @@
  * reader.
  */
 #define HELD_BACK_NAP_NS 1000000
-/* Data of so many bytes are copied by words, which is shorter than a call of memcpy(). */
+/*
+ * Data of at most so many bytes are copied word by word, which is faster than a call of memcpy().
+ */
 #define WORDS_BYTES      32
 #define LOOKS_AT_ONCE    64 /* attempts at a LOOP stream that is overwritten meanwhile */
 
@@ -322,8 +324,8 @@ static int get_waiting(trace_id_t trid, const struct delivery *to, const struct 
 }
 
 /*
- * Every way but that of take_words(). A function of its own: there the arguments stay in registers,
- * and nothing is saved.
+ * Handles all cases but that of take_words(). It is a separate function, so that in the case of
+ * take_words() the arguments stay in registers and nothing is saved.
  */
 static __attribute__((noinline)) int get_any(trace_id_t trid, struct posix_trace_event_info *event,
 					     void *data, size_t num_bytes, size_t *data_len,
@@ -376,7 +378,9 @@ ptx_inline bool take_words(trace_id_t trid, const struct delivery *to)
 	if (ptx_unlikely(!stream || stream->kind != PTX_STREAM_STORED ||
 			 !ptx_stored_has_next(stream->stored)))
 		return false;
-	/* The lengths of nearly all events are so, and a constant step needs no call. */
+	/*
+	 * Nearly all events have such a length, and a copy in steps of constant size needs no call.
+	 */
 	len = ptx_stored_len(stream->stored);
 	if (ptx_unlikely(len % 8 || len > WORDS_BYTES || len > to->num_bytes))
 		return false;

@@ -200,7 +200,7 @@ static void fetch(const struct posix_trace_site_np *site, unsigned count, va_lis
 
 /*
  * Returns the precision of a string argument in bytes; the room of a payload if it has none. It
- * takes the format apart again, which only lines with such strings pay for.
+ * parses the format again, which costs time only for lines with such strings.
  */
 static size_t precision_of(const char *text, int argument, const union argument *passed)
 {

@@ -109,7 +109,7 @@ static bool has_inherited(const struct ptx_control *control, uint32_t inner, uns
 
 /*
  * Stores the processes that inherited the stream. An id in the table may be another process's by
- * now, so only processes that have the arena's file open count.
+ * now, so only processes that have the arena's file open are stored.
  */
 static void find_members(const struct looking *looking, unsigned bit,
 			 struct posix_trace_stream_np *stream)

@@ -142,7 +142,10 @@ static void put_plain(const struct message *message, const struct ptx_format_par
 /* The directive is made of checked parts, and the argument has the type of its length. */
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 
-/* Prints a number. The C library counts a text that does not fit, which no valid one is. */
+/*
+ * Prints a number. snprintf() also returns the length of a text that does not fit, but every valid
+ * number fits.
+ */
 static void put_number(const struct message *message, const struct ptx_format_part *part,
 		       const struct posix_trace_value_np *value)
 {

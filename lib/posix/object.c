@@ -141,8 +141,8 @@ static bool next_object(struct ptx_stream *stream, struct ptx_object *object)
 	}
 	lists = stream->drain->arena->lists;
 	/*
-	 * ptx_objects_get() fails for an entry that its writer has not completed; it is complete
-	 * at once, or its writer was killed.
+	 * ptx_objects_get() fails for an entry that its writer has not completed; the writer
+	 * completes it within a moment, or was killed.
 	 */
 	while (lists && stream->object_cursor < ptx_objects_count(&lists->objects))
 		if (ptx_objects_get(&lists->objects, (unsigned)stream->object_cursor++, object))

@@ -33,8 +33,8 @@ static int describe_type(struct ptx_arena *arena, trace_event_id_t type, const c
 	if (ptx_process_is_child())
 		ptx_process_child();
 	/*
-	 * A text that is there already was parsed by the process that published it. Programs
-	 * that describe many types when they start, as the shim does, begin earlier thereby.
+	 * A text that is there already was parsed by the process that published it. This shortens
+	 * the start of programs that describe many types then, as the shim does.
 	 */
 	if (arena->lists && ptx_schemas_has(&arena->lists->schemas, type, text)) {
 		if (arena == &ptx_arena_self)

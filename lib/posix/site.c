@@ -50,7 +50,7 @@ trace_event_id_t ptx_site_type(const char *base, const char *suffix, const char 
 	char name[TRACE_EVENT_NAME_MAX + 1];
 	trace_event_id_t type;
 
-	/* Nine types of one name show that its lines disagree, which more would not show better. */
+	/* Nine types of one name are enough to show that its lines disagree. */
 	for (int variant = 1; variant <= VARIANTS; variant++) {
 		make_name(name, base, suffix, variant);
 		if (posix_trace_eventid_open(name, &type) || type == POSIX_TRACE_UNNAMED_USEREVENT)
@@ -73,8 +73,9 @@ static void open_scope(struct posix_trace_site_np *site, trace_event_id_t *begin
 		       trace_event_id_t *end)
 {
 	/*
-	 * The longest schema with the longest name is too long to be one. The description then
-	 * fails, and the events have no schema; the compiler checks the fields alone.
+	 * The longest schema together with the longest name is too long for a schema. The
+	 * description then fails, and the events have no schema; the compiler checks the fields
+	 * alone.
 	 */
 	char schema[POSIX_TRACE_SCHEMA_MAX_NP + TRACE_EVENT_NAME_MAX + 16];
 	const char *level = strstr(site->schema, "@level");
@@ -94,7 +95,10 @@ static void open_scope(struct posix_trace_site_np *site, trace_event_id_t *begin
 			*to++ = *level++;
 		*to = '\0';
 	}
-	/* No field of the begin is repeated: the pair has them by its begin. */
+	/*
+	 * The end does not repeat the fields of the begin: a reader takes them from the begin of
+	 * the pair.
+	 */
 	*end = ptx_site_type(site->name, ".end", schema);
 }
 

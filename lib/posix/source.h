@@ -2,7 +2,7 @@
 /*
  * posix/source.h - where a stream that an observer sees can be copied from.
  *
- * Owner     the call of posix_trace_observe_np() or _look_file_np(); valid during visit only.
+ * Owner     the call of posix_trace_observe_np() or _observe_file_np(); valid only during visit.
  */
 #ifndef PTX_POSIX_SOURCE_H
 #define PTX_POSIX_SOURCE_H

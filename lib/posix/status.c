@@ -41,9 +41,9 @@ void ptx_posix_status(struct ptx_stream *stream, struct posix_trace_status_info 
 	enum ptx_state kind;
 
 	/*
-	 * To find the state of a LOOP stream, a reader must consume the events that it examines.
-	 * For a stream with log that is left to the flush: events that a killed controller has
-	 * consumed and not written would be lost.
+	 * To find the state of a LOOP stream, a reader must consume the events that it examines. In
+	 * a stream with log only the flush does so: if the controller is killed, events that it has
+	 * consumed and not written are lost.
 	 */
 	if (!stream->view->rings.loop || !stream->flush)
 		ptx_drain_pass(stream->drain);

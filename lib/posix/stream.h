@@ -59,7 +59,7 @@ struct ptx_stream {
 	struct ptx_thread_name {
 		uint32_t tid;
 		uint64_t thread;
-	} control_writer;               /* the thread whose records the last ones in control are */
+	} control_writer;               /* the thread of the last records in control */
 	struct ptx_flush *flush;        /* with log */
 	uint32_t tickets;               /* the value that readers slept on last; even */
 
