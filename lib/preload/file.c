@@ -251,7 +251,10 @@ SHIM_INT(mkfifoat, FILE_MKNOD, (int folder, const char *path, mode_t mode), (fol
 SHIM_INT(chdir, FILE_CHDIR, (const char *path), (path), (-1), (), (SHIM_IN(path)))
 SHIM_INT(fchdir, FILE_CHDIR, (int fd), (fd), (fd), (), (SHIM_IN(NULL)))
 
-/* They change the meaning of absolute paths: the later events of the process are below path. */
+/*
+ * The two functions change the meaning of absolute paths: the later events of the process are below
+ * path.
+ */
 SHIM_INT(chroot, FILE_CHROOT, (const char *path), (path), (), (), (SHIM_IN(path)))
 int pivot_root(const char *path, const char *to);
 /* to is the folder below which the old root is found afterwards. */

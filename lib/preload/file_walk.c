@@ -22,7 +22,7 @@
 		  int (*select)(const struct entry *), \
 		  int (*order)(const struct entry **, const struct entry **)), \
 		 (path, found, select, order), (AT_FDCWD, result), (), (SHIM_IN(path)))
-/* An entry that the program's function refuses is not counted, but its attributes are not read. */
+/* An entry that the program's function refuses is not counted. No attributes are read. */
 SCANDIR(scandir, dirent)
 SCANDIR(scandir64, dirent64)
 

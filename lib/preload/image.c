@@ -31,7 +31,7 @@
 # define MACHINE EM_NONE /* any */
 #endif
 
-/* Reads at an offset; the number of bytes, or -1 with errno. */
+/* Reads at an offset. Returns the number of bytes, or -1 with errno. */
 static ssize_t read_at(int fd, void *buffer, size_t bytes, uint64_t offset)
 {
 	ssize_t n;
@@ -241,8 +241,8 @@ enum shim_image shim_image_find(const char *name, const char *folders,
 }
 
 /*
- * Only errors that mean "not there" or "not reachable" count. Others, such as EMFILE, say nothing
- * about the file.
+ * Only some errors mean that the file is not there or not reachable. Others, such as EMFILE, say
+ * nothing about the file.
  */
 int shim_image_is_missing(const char *path)
 {

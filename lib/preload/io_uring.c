@@ -168,7 +168,10 @@ static void keep(struct known *known, uintptr_t caller, void *function)
 	atomic_store_explicit(&entry->caller, caller, memory_order_release);
 }
 
-/* An entry that a thread writes now is that of a caller in a call. */
+/*
+ * Keeps an entry that another thread is writing. That thread is in a call by the entry's caller, so
+ * the caller's object stays loaded.
+ */
 void shim_uring_unloaded(void)
 {
 	for (unsigned k = 0; k < sizeof used / sizeof *used; k++) {

@@ -82,8 +82,8 @@ SHIM_TRYLOCK(pthread_mutex_trylock, HOLD_MUTEX, (pthread_mutex_t *mutex), (mutex
 SHIM_UNLOCK(pthread_mutex_unlock, HOLD_MUTEX, (pthread_mutex_t *mutex), (mutex), mutex)
 
 /*
- * A mutex with an error, such as EDEADLK or EOWNERDEAD, is reported by trylock in the same way,
- * except for EDEADLK, for which trylock returns EBUSY; then the real call decides.
+ * trylock reports the errors of a mutex, such as EOWNERDEAD, in the same way as lock. Only EDEADLK
+ * differs: trylock returns EBUSY instead, and then the real call decides.
  */
 SHIM_LOCK(pthread_mutex_lock, LOCK_MUTEX, HOLD_MUTEX, (pthread_mutex_t *mutex), (mutex), mutex,
 	  next(pthread_mutex_trylock)(mutex))

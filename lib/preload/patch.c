@@ -261,7 +261,7 @@ static const char *add_jump(const struct shim_plan_site *site, const struct load
 	memcpy(jump->jump, jump->original, SHIM_PLAN_JUMP);
 	jump->jump[0] = 0xe9;
 	if (site->is_chained) {
-		/* The site before leads here. */
+		/* The trampoline of the site before continues with this one. */
 	} else if (site->is_byte) {
 		int32_t distance;
 
@@ -388,7 +388,7 @@ static void prepare_module(const struct loaded *loaded)
 	if (!batch)
 		batch = write_trampolines(loaded);
 	for (uint32_t i = 0; batch && i < loaded->module->sites; i++) {
-		/* The jump before leads to a chained site: without it, there is no other way. */
+		/* A chained site is reached only by the jump of the site before it. */
 		if (!site[i].is_chained || is_added) {
 			why = NULL;
 			is_added = false;

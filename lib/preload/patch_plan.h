@@ -105,7 +105,7 @@ struct shim_plan_argument {
 	uint8_t base, index;   /* registers; SHIM_PLAN_NO_REGISTER: none */
 	uint8_t shift;         /* bits */
 	uint8_t size;          /* bytes of the value in the program: 1, 2, 4 or 8 */
-	uint8_t is_signed;     /* the sign fills the bits that the event has more */
+	uint8_t is_signed;     /* the sign fills the event's additional bits */
 	uint8_t bytes;         /* in the event; 0: the text that the value points to */
 	uint8_t unused;
 	int64_t value;         /* a constant, a distance or an address of the file */

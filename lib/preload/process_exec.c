@@ -60,8 +60,8 @@ static int put_exec_failed(int result, const void *caller)
 	}
 
 /*
- * The real functions that the wrappers below call. Each pair of functions that differ in the form
- * of their arguments only uses the same one.
+ * The real functions that the wrappers below call. Two functions that differ only in the form of
+ * their arguments use the same real function.
  */
 SHIM_NEXT(execve, shim_no_number);
 SHIM_NEXT(execvpe, shim_no_number);

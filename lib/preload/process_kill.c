@@ -45,7 +45,7 @@ SHIM_INT(pidfd_open, PROCESS_PIDFD, (pid_t pid, unsigned flags), (pid, flags),
 SHIM_INT(pidfd_send_signal, PROCESS_PIDFD_KILL,
 	 (int fd, int signal, siginfo_t *info, unsigned flags), (fd, signal, info, flags),
 	 (fd, signal), (), ())
-/* fd is a copy of the descriptor of in another process. */
+/* fd is a copy of a descriptor of another process. The argument "of" is its number there. */
 SHIM_INT(pidfd_getfd, PROCESS_PIDFD_GET, (int process, int of, unsigned flags),
 	 (process, of, flags), (result, process, of), (), ())
 

@@ -54,7 +54,7 @@ void shim_vfork_child(const void *caller)
 
 /*
  * Runs in the parent after the child has executed a program or ended. result is the kernel's: an
- * id or -errno. The C library's wrapper sets errno from it, and so must this.
+ * id or -errno. The C library's vfork() sets errno from it, and so must this function.
  */
 pid_t shim_vfork_parent(long result, const void *caller)
 {

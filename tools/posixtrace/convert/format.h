@@ -375,8 +375,8 @@ bool fmt_serial(struct fmt_flow *flow, struct fmt_input *input);
 /* ------------------------------------------------------------------ options */
 
 /*
- * The option's value, "" for one without a value. Returns NULL if it was not given. The last one
- * counts.
+ * The option's value, "" for one without a value. Returns NULL if it was not given. If the option
+ * was given several times, returns the last value.
  */
 const char *fmt_option(const struct fmt_flow *flow, const char *name);
 

@@ -13,7 +13,7 @@
 #include "base/when.h"
 #include "convert/flow.h"
 
-/* The last one counts, so that an alias of the shell can be overridden. */
+/* Returns the value that was given last, so that the user can override an alias of the shell. */
 const char *fmt_option(const struct fmt_flow *flow, const char *name)
 {
 	const char *value = NULL;

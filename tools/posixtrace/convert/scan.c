@@ -468,7 +468,7 @@ static int read_once(const struct fmt_flow *like, struct fmt_flow *flow, struct 
 	if (flow->choice)
 		choice_fini(&choice);
 	flow->choice = NULL;
-	/* A sink that stopped has returned an error, of which only the fact is known here. */
+	/* A sink that stopped has returned an error. Its number is lost, so ENOMEM replaces it. */
 	if (flow->stopped)
 		err = err ? err : ENOMEM;
 	return err ? err : plan_finish(plan);

@@ -67,7 +67,7 @@ static double student_above(double t, double freedom)
 }
 
 /*
- * A negative covariance counts as 0: it would make the error less than that of independent parts,
+ * A negative covariance is taken as 0: it would make the error less than that of independent parts,
  * and such a log would be marked too easily. paired.h has the formula.
  */
 struct paired paired_of(const double *difference, size_t count)
@@ -89,7 +89,10 @@ struct paired paired_of(const double *difference, size_t count)
 	return paired;
 }
 
-/* Both sides count. Without any spread the result is certain: 0 beyond the margin, 1 within it. */
+/*
+ * The test is two-sided. Without any spread the result is certain: 0 beyond the margin, 1 within
+ * it.
+ */
 double paired_p(const struct paired *paired, double margin)
 {
 	double beyond = fabs(paired->middle) - margin;
@@ -101,7 +104,7 @@ double paired_p(const struct paired *paired, double margin)
 		       0;
 }
 
-/* The inverse of above(), by bisection: 100 steps exceed the precision of a double. */
+/* Inverts student_above() by bisection: 100 steps exceed the precision of a double. */
 double paired_width(const struct paired *paired, double confidence)
 {
 	double low = 0, high = 1e6;

@@ -127,8 +127,8 @@ static bool is_before(const struct span *span, const struct reading *reading)
 }
 
 /*
- * Adds the event to the part of the span that it belongs to. Only events of the span's threads
- * count.
+ * Adds the event to the part of the span that it belongs to. Events of threads other than the
+ * span's are ignored.
  */
 static void offer_event(struct slowest *slowest, struct slow *slow, const struct reading *reading)
 {

@@ -60,8 +60,8 @@ static void program_name(const struct picture *picture, pid_t pid, struct pictur
 }
 
 /*
- * The name of a thread wins over that of the program. A name that an event gave remains otherwise,
- * and only first threads get the program's name from the log's mappings.
+ * The name that the program gave a thread has priority. Without it a row keeps the name that an
+ * event gave. Only first threads without either get the program's name from the log's mappings.
  */
 void rows_name(struct picture *picture)
 {

@@ -49,8 +49,8 @@ static void survey_span(struct picture *picture, const struct span *span, struct
 
 /*
  * Second reading: counts a span in the bins and keeps it if it is long enough. A span that began
- * before the axis is cut at its begin; one that also ended there is left out. The limit is checked
- * again: the array has no more places, whatever the second reading finds.
+ * before the axis is cut where the axis begins; a span that also ended before it is left out. The
+ * limit is checked again: the array has no more places, whatever the second reading finds.
  */
 static void keep_span(struct picture *picture, const struct span *span, size_t row)
 {
@@ -161,8 +161,8 @@ static uint64_t least_length(const struct picture *picture)
 }
 
 /*
- * Sets the axis. A duration in a damaged log may have any length, so the axis begins at most as
- * long before the events as they last.
+ * Sets the axis. A duration in a damaged log may have any length, so the axis begins before
+ * the first event by at most the time from the first to the last event.
  */
 static void set_axis(struct picture *picture, const struct reading *reading)
 {

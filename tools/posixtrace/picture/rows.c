@@ -68,7 +68,7 @@ static int by_thread(const struct picture_row *a, const struct picture_row *b)
  */
 void rows_sort(struct picture *picture)
 {
-	/* The row of the other threads is counted; its element is behind those of all threads. */
+	/* rows includes the row of the other threads, whose element is behind all threads. */
 	size_t threads = picture->rows - picture->has_others;
 
 	for (size_t i = 0; i < threads; i++) {

@@ -295,8 +295,8 @@ static bool prepare(struct query *query)
 }
 
 /*
- * A log that the reader had to skip parts of gives results, and the exit status says that they are
- * incomplete.
+ * A log gives results even if the reader had to skip damaged parts of it. The exit status then says
+ * that the results are incomplete.
  */
 static int how_whole(const struct query_log *log)
 {

@@ -6,8 +6,8 @@
 #include "query/query.h"
 
 /*
- * Makes the table from the columns of all fields to the indexes in this type's schema; -1 is a
- * field that the type has not. A schema has at most POSIX_TRACE_FIELDS_MAX_NP fields, so an index
+ * Makes the table from the columns of all fields to the indexes in this type's schema; -1: the
+ * type does not have the field. A schema has at most POSIX_TRACE_FIELDS_MAX_NP fields, so an index
  * fits.
  */
 static bool place(const struct query *query, struct query_log *log, const struct log_type *type)

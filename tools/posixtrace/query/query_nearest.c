@@ -78,7 +78,7 @@ const char *query_hint(sqlite3 *db, const char *message)
 		}
 		nearest_begin(&nearest, dot ? dot + 1 : name);
 		offer_rows(db, kinds[i].sql, &nearest, best);
-		/* Another table may have a column of exactly this name: no typo then. */
+		/* Another table may have a column of exactly this name: it is not mistyped then. */
 		if (nearest.name && nearest.distance)
 			snprintf(hint, sizeof(hint), "%s", nearest_hint(&nearest));
 		else if (nearest.name)

@@ -82,7 +82,7 @@ struct look { /* the first rows */
 
 /*
  * Writes the text of a value into scratch, whose fd is -1: it keeps the bytes and has no file.
- * Escapes make a byte at most some bytes long, so an eighth of the buffer is short enough.
+ * An escape replaces a byte by a few bytes, so a text of less than an eighth of the buffer fits.
  */
 static void cell_text(struct out *scratch, sqlite3_stmt *statement, int i)
 {

@@ -182,8 +182,8 @@ static int print_report(struct report *report, char *path)
 }
 
 /*
- * Checks the combination of options, which no single option can. Falls through to the usage after a
- * message.
+ * Checks the options together, which the parser of a single option cannot do. Falls through to the
+ * usage after a message.
  */
 static int report_on(struct report *report, int argc, char **argv)
 {

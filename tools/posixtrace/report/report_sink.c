@@ -295,7 +295,7 @@ static void print(struct report_sink *sink, const struct report_type *type,
 }
 
 /*
- * Counts against the limit before the tail: --limit with --tail gives the last of the first events.
+ * The limit is applied before the tail: --limit with --tail gives the last of the first events.
  * A tail copies the data, because the flow's data is valid only for this call.
  */
 static int show(struct report_sink *sink, const struct report_type *type,
@@ -363,8 +363,8 @@ static int take(void *context, const struct fmt_event *from)
 	return show(sink, type, &event);
 }
 
-/* At the end of the trace, or where the rest of it does not matter: the kept events are shown,
- * once. */
+/* Shows the kept events, once: at the end of the trace, or where the rest of the trace does not
+ * matter. */
 static void show_tail(struct report_sink *sink)
 {
 	const struct kept *kept;
@@ -424,7 +424,7 @@ static int end(void *context, const struct fmt_end *end)
 	choose_say_unknown(&sink->wanted->choose, &(const struct logfile *){ &sink->log }, 1);
 	if (!durations_fits(&sink->durations, sink->wanted, &sink->log))
 		return stop(sink, TOOL_USAGE);
-	/* A name that nothing in the whole trace has is a slip of the pen. */
+	/* A name that nothing in the whole trace has is probably mistyped. */
 	if (sink->wanted->where && !sink->shown && where_say_unknown(sink->wanted->where))
 		return stop(sink, TOOL_USAGE);
 	return sink->out->err;

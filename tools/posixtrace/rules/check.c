@@ -17,7 +17,7 @@ extern const struct tool_command check_command;
 #define CHECK_VIOLATED 1
 #define CHECK_FAILED   2
 
-/* The form of the verdict; the last option counts. */
+/* The form of the verdict. The last option that selects a form is used. */
 enum check_form { CHECK_TEXT, CHECK_TAP, CHECK_JUNIT };
 
 struct check {

@@ -273,8 +273,9 @@ void judge_event(struct judge *judge, const struct reading *reading)
 }
 
 /*
- * Judges a rule "count". Losses can only add events: with more than allowed the rule is violated in
- * any case, other results may be wrong and are undecided.
+ * Judges a rule "count". Lost events can only make the number greater. If the log alone has more
+ * events than the rule allows, the rule is violated in any case. With losses any other
+ * result may be wrong and is undecided.
  */
 static void judge_count(struct judge *judge, struct rule *rule)
 {

@@ -302,7 +302,7 @@ static bool read_line(struct parser *parser)
 	more = rules->rule;
 	more += rules->count++;
 	memset(more, 0, sizeof(*more));
-	/* The rule counts from here on, so rules_fini() frees it after an error, too. */
+	/* rules->count includes the rule now, so rules_fini() frees it after an error, too. */
 	more->line = parser->number;
 	parse_rule(parser, more);
 	return !parser->no_memory;

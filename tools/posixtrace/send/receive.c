@@ -32,7 +32,7 @@ static const struct option_row option_rows[] = {
 	OPTION_END
 };
 
-/* Options for the source of the format rkh. If a name occurs twice, the last one counts. */
+/* Options for the source of the format rkh. fmt_option() uses the last value of a name. */
 static struct fmt_given given[4] = {
 	{ "dialect", "ptx" }, { "max-frame", "1048576" }, { "account", "" },
 };

@@ -35,7 +35,8 @@ static int by_begin(const void *a, const void *b)
 }
 
 /*
- * By process, lock and end. A lock is an address, so two processes may have different locks at one.
+ * By process, lock and end. A lock is an address, and two processes may have different locks at the
+ * same address.
  * The end is the key, because a wait is explained by the holds that end after it began.
  */
 static int by_lock(const void *a, const void *b)

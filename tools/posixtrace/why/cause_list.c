@@ -3,7 +3,7 @@
  * cause_list.c - the places of a division in which chains of causes end, added up by label.
  *
  * The own time of a node is the part that no child explains, so the times of all causes add up to
- * the explained time and no moment counts twice.
+ * the explained time and no moment is counted twice.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -60,8 +60,9 @@ static bool add_node(struct why_causes *causes, struct table *table,
 	uint32_t at;
 
 	/*
-	 * A processor that ran other threads was busy: the time belongs to the thread without it. A
-	 * thread of which nothing is known for a while belongs to the wait for it.
+	 * The whole time of a READY node is its own: the time belongs to the thread without a
+	 * processor. The threads that had the processor meanwhile are skipped, so that no time is
+	 * counted twice.
 	 */
 	if (node->kind == WHY_READY)
 		own = node->ns;

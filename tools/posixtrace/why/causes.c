@@ -82,8 +82,8 @@ static void lock_text(const struct division *division, const struct call *call, 
  * Adds another thread as the cause of a part of a node, and below it what that thread did
  * meanwhile.
  *
- * node is an index and not a pointer: division_child() may move the nodes. how and is_guess count
- * for a new node only; later parts with the same thread are added to it.
+ * node is an index and not a pointer: division_child() may move the nodes. how and is_guess have an
+ * effect on a new node only; later parts with the same thread are added to this node.
  */
 static void add_who(struct division *division, uint32_t node, const char *how, uint32_t thread,
 		    bool is_guess, int64_t from_ns, int64_t to_ns)
@@ -140,7 +140,8 @@ static size_t first_hold(const struct history *history, pid_t pid, uint64_t lock
 
 /*
  * Adds the threads that held the lock. Holds of one lock are in the order of their ends. Readers of
- * a lock may hold it at the same time; each moment then counts for the one that ended first.
+ * a lock may hold it at the same time; the hold that ends first then gets the time that it shares
+ * with others.
  */
 static void add_holders(struct division *division, uint32_t node, const struct call *call,
 			int64_t from_ns, int64_t to_ns)
@@ -207,8 +208,8 @@ static void add_signaller(struct division *division, uint32_t node, const struct
 /* ------------------------------------------------------------------ pipes, sockets, barriers */
 
 /*
- * Returns the number of transfers that end not after a time: the last of them is the candidate that
- * is nearest to the end of a wait.
+ * Returns the number of transfers that end at or before a time. The last of these transfers is the
+ * candidate whose end is nearest to the end of a wait.
  */
 static size_t transfers_until(const struct history *history, int64_t time_ns)
 {
@@ -256,7 +257,7 @@ static bool is_better(const struct call *call, const struct call *other, const s
 /*
  * Returns the call of another thread that probably ended this wait: a write during a read, or the
  * reverse. A call with as many bytes is preferred, because the log has no identity of a pipe: both
- * ends have different descriptors. Then the call that began last is preferred, which alone counts
+ * ends have different descriptors. Then the call that began last is preferred, the only rule
  * for a barrier. A writer may lose its CPU to the reader before its call ends, so calls that end
  * later are examined as well. At most LOOK_AT calls are examined on each side. Returns NULL if
  * there is none. The call belongs to the history.

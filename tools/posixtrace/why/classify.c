@@ -14,8 +14,8 @@
 #include "spans/pairing.h"
 
 /*
- * The first row whose name is a prefix of the type's name counts, so a longer prefix is before a
- * shorter one. key and other are names of fields; NULL: the call has no object.
+ * The first row whose prefix begins the type's name applies, so a longer prefix is before a shorter
+ * one. key and other are names of fields; NULL: the call has no object.
  */
 static const struct {
 	const char *prefix;

@@ -268,9 +268,9 @@ static void add_running(struct division *division, uint32_t node, const struct c
 }
 
 /*
- * Returns the first run of a processor that ends after a time; if there is none, another
- * processor's or the number of runs. Runs of one processor follow each other, so in a correct log
- * their ends have the order of their begins.
+ * Returns the first run of a processor that ends after a time. If there is none, returns a run of
+ * another processor or the number of runs. Runs of one processor follow each other, so in a correct
+ * log their ends have the order of their begins.
  */
 static size_t first_run(const struct history *history, uint16_t cpu, int64_t time_ns)
 {
@@ -331,8 +331,8 @@ static void add_ready(struct division *division, uint32_t node, uint32_t thread,
 
 /*
  * Adds a time in which the thread was blocked, or, without states, may have been. is_known: the log
- * has the state. A call that is not known to wait then still is no reason, but the best hint that
- * the log has, and the label names it.
+ * has the state. If call is not known to wait, it is not the
+ * reason. But it is the best hint that the log has, so the label names it.
  */
 static void add_blocked(struct division *division, uint32_t node, const struct call *call,
 			bool is_known, int64_t from_ns, int64_t to_ns)
@@ -361,8 +361,8 @@ static void add_blocked(struct division *division, uint32_t node, const struct c
 }
 
 /*
- * Returns the index of the last state that begins not after a time; stays: none. add_stay() keeps
- * the states in the order of their times.
+ * Returns the index of the last state that begins at or before a time, or the member stays if there
+ * is none. add_stay() keeps the states in the order of their times.
  */
 static size_t stay_at(const struct history_thread *thread, int64_t time_ns)
 {

@@ -51,7 +51,7 @@ uint32_t history_find(const struct history *history, pid_t pid, pid_t tid)
 }
 
 /*
- * The youngest thread with this pthread_t counts: pthread_create() uses the values again. The
+ * Returns the youngest thread with this pthread_t: pthread_create() uses the values again. The
  * search is linear, since it is made for a join or a name only, and the threads are few.
  */
 uint32_t history_find_pthread(const struct history *history, pid_t pid, uint64_t pthread)
@@ -106,9 +106,10 @@ static struct history_thread *thread_of(struct history *history,
 /* ------------------------------------------------------------------ texts and descriptors */
 
 /*
- * Keeps a text of the event. Returns its index + 1, 0 if there is none. Equal neighbours share: a
- * program often uses one file many times in a row. The text ends at the first NUL of the field, and
- * may have control characters, which the output makes safe.
+ * Keeps a text of the event. Returns its index + 1, 0 if there is none. A text that equals
+ * the text kept last gets the same index: a program often uses one file many times in a row. The
+ * text ends at the first NUL of the field, and may have control characters, which the output makes
+ * safe.
  */
 static uint32_t keep_text(struct history *history, const struct log_type *type,
 			  const struct posix_trace_event_np *event, int field)
@@ -230,7 +231,7 @@ static void add_stay(struct history *history, struct history_thread *thread, int
 
 	if (last && time_ns < last->from_ns)
 		time_ns = last->from_ns;
-	/* Only a blocked thread is woken; others are on their way already. */
+	/* A wake-up of a thread that runs is ignored: the thread keeps its processor. */
 	if (state == STATE_READY && last && last->state == STATE_RUNS && cpu == UINT16_MAX)
 		return;
 	if (!vec_grow(&thread->stay, thread->stays, 1)) {
@@ -295,7 +296,7 @@ static void add_call(struct history *history, struct history_thread *thread,
 	/* A call that waits for nothing and takes no time explains nothing. */
 	if (plan->cause == CAUSE_NONE || (plan->cause == CAUSE_CALL && time < 1000))
 		return;
-	/* The report says how many calls are missing; their time has no call as its reason then. */
+	/* The report gives the number of dropped calls. Their time has no call as its reason. */
 	if (history->calls == HISTORY_CALLS) {
 		history->dropped++;
 	} else if (!vec_grow(&history->call, history->calls, 1)) {

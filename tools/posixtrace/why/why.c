@@ -102,7 +102,8 @@ static void see_event(void *arg, const struct reading *reading)
 
 /*
  * Returns the thread of an option, or HISTORY_NONE after a message. A number is a Linux thread
- * number; a thread whose name is a number is found by either. The first one of several counts.
+ * number; a thread whose name is a number is found by either. If several threads fit, returns the
+ * first.
  */
 static uint32_t named_thread(const char *text)
 {

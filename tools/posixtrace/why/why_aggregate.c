@@ -44,7 +44,10 @@ static int by_time(const void *a, const void *b)
 			(p < q) - (p > q);
 }
 
-/* First the cause that has most more time in the slowest: it explains why these are slow. */
+/*
+ * Orders the causes by how much more time they have in the slowest spans than in the middle, the
+ * greatest difference first: this cause explains why the slowest spans are slow.
+ */
 static int by_difference(const void *a, const void *b)
 {
 	const struct total *x = a, *y = b;

@@ -153,8 +153,8 @@ bool etw_describe_is_full(const struct etw_describe *d, unsigned fields)
 }
 
 /*
- * A layout that exists already, or that exceeds the limits, is freed and counts as success: the log
- * can still be read.
+ * If the layout exists already or exceeds the limits, the function frees it and returns true: the
+ * log can still be read.
  */
 bool etw_describe_add(struct etw_describe *d, const unsigned char guid[ETW_GUID_BYTES],
 		      unsigned id, unsigned version, struct etw_layout *layout)
@@ -176,7 +176,7 @@ bool etw_describe_add(struct etw_describe *d, const unsigned char guid[ETW_GUID_
 		d->fields += layout->fields;
 		return true;
 	}
-	/* Logs describe an event at the beginning and at the end: the first one holds. */
+	/* A log describes an event at its beginning and again at its end: the first is kept. */
 	etw_describe_drop(d, layout);
 	free(new);
 	return place != NULL;

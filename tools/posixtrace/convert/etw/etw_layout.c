@@ -35,7 +35,7 @@ struct etw_field *etw_layout_add(struct etw_layout *layout, const char *name, si
 	if (!vec_grow(&layout->field, layout->fields, 1))
 		return NULL;
 	field = &layout->field[layout->fields];
-	/* Text of an array repeats the name for each element, so that a long one is cut. */
+	/* The text of an array repeats the name for each element, so a long name is cut. */
 	field->name = etw_text_copy(name, len, ETW_FIELD_NAME_MAX);
 	if (!field->name)
 		return NULL;

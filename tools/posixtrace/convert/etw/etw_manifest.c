@@ -93,7 +93,7 @@ static unsigned in_type(const char *text)
 		if (!strcmp(types[i].name, text))
 			return types[i].in;
 	/* No value is read for an unknown type, so events with it are not decoded. */
-	return ETW_IN_REST_ANSI + 1000; /* which nothing can take */
+	return ETW_IN_REST_ANSI + 1000; /* etw_value_take() refuses this type */
 }
 
 /* The out-type for its name. The two in-types of the old prefix trace: imply one. */

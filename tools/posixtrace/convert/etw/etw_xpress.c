@@ -56,7 +56,7 @@ static bool take_length(struct reader *r, uint32_t *length)
 	*length = 22 + more;
 	if (more < 255)
 		return true;
-	/* 0 in the word is followed by a length of four bytes. */
+	/* If the word is 0, the length follows in four bytes. */
 	if (!take_number(r, 2, &more) || (!more && !take_number(r, 4, &more)))
 		return false;
 	*length = more;

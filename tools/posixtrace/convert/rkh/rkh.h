@@ -226,7 +226,8 @@ const char *rkh_names_whole(const struct rkh_names *names, enum rkh_space space,
  * Rules as the target's filters have them, where a set bit lets a record pass. A record passes if
  * its group and event, its active object and its signal pass, as far as it goes through these
  * levels. Rules of one level apply in their order. A level without rules lets all pass. Otherwise
- * everything is dropped before a first rule that passes, and passes before a first rule that drops.
+ * the level begins with the opposite of its first rule: it drops all records before a rule that
+ * passes some, and passes all records before a rule that drops some.
  */
 struct rkh_filter;
 

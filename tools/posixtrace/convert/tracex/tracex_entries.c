@@ -2,8 +2,9 @@
 /*
  * tracex_entries.c - the events, in the order in which they were written.
  *
- * That order is the buffer's, from the oldest entry round to it again, and never that of the time
- * stamps. Context 0 alone says that an entry was never used: the rest of it is old memory.
+ * This is the order of the buffer, which begins with the oldest entry and wraps around, and never
+ * the order of the time stamps. Only context 0 shows that an entry was never used: the other words
+ * of such an entry are old memory.
  */
 #include <errno.h>
 #include <string.h>
@@ -38,7 +39,7 @@ void tracex_walk(const struct tracex *d, struct tracex_walk *walk)
 	walk->dump = d;
 }
 
-/* The time that passed; in 128 bits, since a modulus that was asked for may be anything. */
+/* Returns the time that passed. 128 bits are needed, since the user may give any modulus. */
 static uint64_t passed(const struct tracex *d, uint64_t from, uint64_t to)
 {
 	__int128 delta = d->down ? (__int128)from - to : (__int128)to - from;

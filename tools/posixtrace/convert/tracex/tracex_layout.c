@@ -295,7 +295,7 @@ int tracex_layout(struct tracex *d, struct findings *f)
 	return 0;
 }
 
-/* Little endian, with any order of the dump. */
+/* Stores a word in little endian, whatever byte order the dump has. */
 static size_t put_word(unsigned char *to, uint64_t value, unsigned bytes)
 {
 	octets_put(to, value, bytes);

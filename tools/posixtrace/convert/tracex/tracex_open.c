@@ -3,14 +3,14 @@
  * tracex_open.c - one dump of a file, and the next one behind it.
  *
  * Some firmware appends the buffer to the same file each time it is full. Between two dumps there
- * can be a rest of the memory, less than an entry.
+ * can be a rest of the memory that is shorter than an entry.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "convert/tracex/tracex_part.h"
 
-/* Behind the last whole entry of this dump. */
+/* Returns the offset behind the last whole entry of this dump. */
 static size_t end_of(const struct tracex *d)
 {
 	return d->entries_at + d->entries * d->entry_bytes;
@@ -29,7 +29,10 @@ static size_t find_next(const struct tracex *d)
 	return d->size;
 }
 
-/* Not for a dump that is cut, which ends with the file. */
+/*
+ * Reports another dump, or other bytes, behind this dump. A dump that is cut ends with the file, so
+ * nothing follows it.
+ */
 static void check_surplus(const struct tracex *d, unsigned part, struct findings *f)
 {
 	size_t end = end_of(d), next = find_next(d);
@@ -46,7 +49,7 @@ static void check_surplus(const struct tracex *d, unsigned part, struct findings
 
 /*
  * The parts before the selected one are only measured, and their findings are not reported. Each
- * step is forward by at least an entry, so a hostile file cannot make it endless.
+ * step moves forward by at least an entry, so a hostile file cannot make the loop endless.
  */
 static int skip_parts(struct tracex *d, unsigned parts, struct findings *f)
 {

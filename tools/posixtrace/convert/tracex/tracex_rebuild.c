@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tracex_rebuild.c - an imported trace buffer, exported: its own words, little endian, in their
+ * tracex_rebuild.c - writes an imported trace buffer back: its own words, little endian, in their
  * places.
  *
- * The header event begins it; it is as hostile as any data of a log.
+ * The event with the header begins the rebuild. The header is as hostile as any data of a log.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -184,7 +184,7 @@ static struct waiter *waiter_of(struct tracex_spans *s, uint64_t thread)
 	return NULL;
 }
 
-/* Moves the last waiter into its place: their order has no meaning. */
+/* Removes the waiter. The last waiter takes its place: the order of waiters has no meaning. */
 static void forget(struct tracex_spans *s, struct waiter *waiter)
 {
 	*waiter = s->waiter[--s->waiters];

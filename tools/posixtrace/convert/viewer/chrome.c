@@ -309,8 +309,8 @@ static int chrome_lost(void *context, const struct fmt_lost *lost)
 	uint64_t number, *count = fmt_lost_count(&chrome->facts, lost, &number) ? &number : NULL;
 
 	/*
-	 * The ledger's total of this cause is used up by this gap, so chrome_end() must not repeat
-	 * it.
+	 * If the gap has no count itself, its count is the ledger's total of this cause, so
+	 * chrome_end() must not repeat the total.
 	 */
 	chrome->counted[lost->cause] |= count && !lost->counted;
 	put_loss(chrome, lost->has_interval ? lost->end_ns : chrome->last_ns, lost->cause, count,

@@ -320,8 +320,8 @@ static int put_loss(struct perfetto *perfetto, int type, int64_t time_ns, int ca
 }
 
 /*
- * A loss with an interval is a slice. count was given by the total of the ledger: then perfetto_end
- * must not repeat it.
+ * A loss with an interval is a slice. If the loss has no count, fmt_lost_count() may give the
+ * ledger's total of the cause as its count: then perfetto_sink_end() must not repeat the total.
  */
 static int perfetto_lost(void *context, const struct fmt_lost *lost)
 {

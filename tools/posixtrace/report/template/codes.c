@@ -83,7 +83,7 @@ static bool is_valid(char letter, unsigned m, unsigned n, bool has_n, bool word)
 	}
 }
 
-/* "X", the following length, and the part behind the dot. */
+/* Reads the length behind the letter, and the number behind the dot, if there is one. */
 static bool read_parts(const char *word, size_t len, const char *n, size_t n_len, unsigned *m_value,
 		       unsigned *n_value, bool *is_word)
 {

@@ -55,7 +55,7 @@ static bool is_shown(const struct columns *columns, enum column column)
 	}
 }
 
-/* From one time to another. Any two may come, and their difference may need all bits. */
+/* The difference of two times. A log may have any two, so ns may need all of its 64 bits. */
 struct span {
 	uint64_t ns;
 	bool negative;
@@ -88,7 +88,7 @@ static char *put_span(char *p, struct span span, uint64_t unit_ns, unsigned digi
 	return put_digits(p, span.ns % unit_ns, digits) - (digits - shown);
 }
 
-/* The end of it. */
+/* Writes the value of the column for the event. Returns the end of the written text. */
 static char *value_of(char *value, const struct columns *columns, enum column column,
 		      const struct template_event *event)
 {

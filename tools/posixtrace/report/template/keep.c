@@ -7,7 +7,10 @@
 #include "base/vec.h"
 #include "report/template/load.h"
 
-/* tsearch() passes nothing but the two: the pools that they refer to. One load at a time. */
+/*
+ * Has the pools to which the compared entries refer: tsearch() passes only the two entries to the
+ * comparison. One load runs at a time.
+ */
 static const struct templates *compared;
 
 /* For tsearch(3): by the key. Two templates with the same key are the same entry. */
@@ -18,7 +21,7 @@ static int compare_templates(const void *a, const void *b)
 	return key_compare(&compared->program, &first->key, &second->key);
 }
 
-/* In the tree is the index of a function and one, since the functions move when they grow. */
+/* The tree has the index of a function + 1 and no pointer, since the functions may move. */
 static const struct function *function_of(const void *entry)
 {
 	return &compared->program.function[(size_t)entry - 1];
@@ -210,7 +213,7 @@ static bool resolve(struct templates *templates, struct call *call)
 			call->start = template->start;
 		return template != NULL;
 	}
-	/* During the search it is one more function. */
+	/* The tree compares functions by index, so the wanted name is a function meanwhile. */
 	wanted = (struct function){ .name = call->key.name };
 	program_function(&templates->program, &wanted);
 	if (templates->program.no_memory)

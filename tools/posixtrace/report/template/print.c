@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * print.c - prints numbers in the forms of codes and macros. No text is longer than PRINT_BYTES;
- * the longest is that of 64 bits. No text ends with a null byte that the length counts.
+ * the longest is that of 64 bits. The returned lengths include no null byte at the end.
  */
 #include "report/template/print.h"
 

@@ -131,8 +131,8 @@ static void begin_loop(struct run *run, uint32_t behind)
 }
 
 /*
- * Reached only from within a loop, so there is one. The turns are counted apart from the count,
- * which may be anything up to 2^63 - 1.
+ * Only the end of a loop's body leads here, so there is a loop. Its turns have a counter of their
+ * own besides the number of turns left, which may be anything up to 2^63 - 1.
  */
 static void next_turn(struct run *run, uint32_t body)
 {

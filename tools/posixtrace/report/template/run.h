@@ -55,7 +55,7 @@ struct run {
 	uint32_t parameters;    /* parameters of the running function */
 	uint32_t at;            /* the next instruction */
 	uint64_t subject;       /* of a switch */
-	const char *subject_string; /* or a text; if this is NULL, one of the data */
+	const char *subject_string; /* or a text; NULL: the text is in the data */
 	int64_t subject_at;
 	size_t subject_len;
 	uint64_t bits;

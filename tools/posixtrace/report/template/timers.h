@@ -20,7 +20,7 @@ struct timers {
 /* Starts the timer of a pair; a running one restarts. */
 void timers_start(struct timers *timers, uint64_t a, uint64_t b, int64_t time_ns);
 
-/* Ends it. Returns false if it was not running. */
+/* Ends the timer of a pair. Returns false if the timer was not running. */
 bool timers_end(struct timers *timers, uint64_t a, uint64_t b, int64_t *started_ns);
 
 /* Frees all timers, also the running ones. */
