@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * drain/census.h - every event that is in the stream and was not delivered, once, without taking
- * any.
+ * drain/census.h - visits each event that is in the stream and was not delivered, once, and takes
+ * none of them.
  */
 #ifndef PTX_DRAIN_CENSUS_H
 #define PTX_DRAIN_CENSUS_H
@@ -12,7 +12,7 @@ struct ptx_census {
 	struct ptx_drain *drain;
 	/* records of all rings when the census began, delivered ones included */
 	uint64_t published;
-	/* at chunks, that are left: enough for any pool, and hostile ones end */
+	/* looks at chunks that are left: enough for any pool, and an end for a hostile chain */
 	uint64_t looks;
 	void *arg;
 	/* control: the event is of the controller's ring. */
@@ -24,8 +24,8 @@ struct ptx_census {
 int ptx_census_take(struct ptx_census *census);
 
 /*
- * When the stream ran, for times that delivery has not reached: the marks that change it, in order.
- * A census asks for each event, so it is a search and no walk.
+ * The states of the stream at times that delivery has not reached, in order. They are made from the
+ * marks that change the state. A census looks up each event, so ptx_moments_at() does not walk.
  */
 struct ptx_moments {
 	size_t count;
@@ -38,7 +38,7 @@ struct ptx_moments {
 /* False without memory. */
 bool ptx_moments_make(const struct ptx_drain *drain, struct ptx_moments *moments);
 void ptx_moments_free(struct ptx_moments *moments);
-/* The one that ticks is in. */
+/* Returns the index of the last moment that is not later than ticks. */
 size_t ptx_moments_at(const struct ptx_moments *moments, uint64_t ticks);
 
 #endif

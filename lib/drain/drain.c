@@ -121,8 +121,8 @@ static bool find_next(struct ptx_drain *drain)
 		if (drain->queued)
 			return true;
 		/*
-		 * After RESUME the survivor follows, as RESUME promises. It is in a private buffer,
-		 * so a cut that rises now does not take it away.
+		 * RESUME promises that the survivor follows: the first event that was not lost. It
+		 * is in a private buffer, so a cut that rises now does not take it away.
 		 */
 		if (drain->loop && !drain->after_gap)
 			ptx_loop_cut_apply(drain);
@@ -137,7 +137,7 @@ static bool find_next(struct ptx_drain *drain)
 			key = source->key;
 		if (mark && mark->ticks <= key && mark->ticks <= drain->watermark) {
 			/*
-			 * A restart is reported before the next event, and not before there is one.
+			 * A restart is reported only when an event or another mark follows it.
 			 */
 			if (mark->kind == PTX_MARK_RESTART && key == UINT64_MAX &&
 			    drain->marks == 1)

@@ -91,7 +91,7 @@ struct ptx_drain {
 	bool is_snapshot;  /* the region is a copy without writers, made at snapshot_at */
 	uint64_t snapshot_at;
 	uint64_t before;   /* records that others had taken */
-	bool same_ids;     /* and their ids are the same here */
+	bool same_ids;     /* the process ids of the writers are the same here */
 	bool flush_policy; /* OVERFLOW and RESUME report losses while the stream is full */
 	uint32_t sources;
 	uint32_t heap_count;
@@ -100,7 +100,7 @@ struct ptx_drain {
 	uint32_t *heap;             /* of sources with something at hand, smallest key first */
 	uint64_t watermark;
 	uint64_t now;       /* when it was last computed */
-	/* no writer that was seen in a trace point then publishes anything older */
+	/* no writer that the last pass saw in a trace point publishes anything older */
 	uint64_t certain;
 	uint64_t takes;     /* from rings, that are left until the next pass: enough for any pool */
 	bool held_back;     /* a record is at hand that is younger than the watermark */
@@ -138,7 +138,7 @@ struct ptx_drain {
 
 	bool checkpoint;        /* the one of two that was written last */
 	uint32_t placed;        /* rings for whose places in checkpoints there is memory */
-	bool settled;           /* and the log has all the events that it counts */
+	bool settled;           /* the log has all the events of the last checkpoint */
 	bool resumed;           /* another process read the stream before */
 	struct ptx_debts debts; /* of a stream with log: freed when a block is written */
 	struct ptx_timescale scale;
@@ -166,10 +166,10 @@ void ptx_drain_destroy(struct ptx_drain *drain);
 bool ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event);
 
 /*
- * After a peek that found nothing: the oldest event that was complete at that moment, also where a
- * writer that is suspended in a trace point may still publish an older one. That one then is late.
- * For callers that must not wait. Call peek twice before: at the second look a writer that is
- * running has advanced, and does not hold back what was there at the first.
+ * For callers that must not wait, after a peek that found nothing. Finds the oldest event that was
+ * complete at that moment, even if a writer that is suspended in a trace point may still publish an
+ * older event. The older event is then LATE. Call peek twice before: by the second look, a writer
+ * that is running has advanced and does not hold back what was there at the first look.
  */
 bool ptx_drain_peek_beyond(struct ptx_drain *drain, struct ptx_drain_event *event);
 
@@ -182,7 +182,7 @@ bool ptx_drain_is_outrun(const struct ptx_drain *drain);
 /* Consumes the event of the last peek and counts it as lost; PTX_LOST_CAUSES: as reported. */
 void ptx_drain_consume(struct ptx_drain *drain, enum ptx_lost cause);
 
-/* Makes sources for as many rings; false without memory. */
+/* Makes sources for this many rings; false without memory. */
 bool ptx_drain_sources(struct ptx_drain *drain, uint32_t rings);
 
 /* Looks at the rings again: new events, a new watermark. */
@@ -202,8 +202,8 @@ void ptx_drain_drop_mark(struct ptx_drain *drain);
 /* If there are many marks, drops those that separate no events: thin.c. */
 void ptx_drain_thin(struct ptx_drain *drain);
 
-/* A moment for a transition: now, after all that was delivered or marked. early: as long before
- * now as a writer's clock may have been read ahead of its look at the state. */
+/* Returns the time for a new mark: now, and later than all that was delivered or marked. early:
+ * a little before now, because a writer may read the clock a little before it loads the state. */
 uint64_t ptx_drain_moment(const struct ptx_drain *drain, bool early);
 
 /* Gives the region's FULL its mark; restarts the stream when there is room (UFULL-08, -09). */

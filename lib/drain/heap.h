@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * drain/heap.h - the sources by the time of their next record; ties by number, so that order is
- * stable.
+ * drain/heap.h - a heap of the sources by the time of their next record. Sources with the same time
+ * are ordered by their number, so that the order is stable.
  */
 #ifndef PTX_DRAIN_HEAP_H
 #define PTX_DRAIN_HEAP_H

@@ -8,8 +8,8 @@
 #include "drain/drain.h"
 
 /*
- * Drops all records and marks that are not younger than the cut. drain->gap: events were lost that
- * OVERFLOW does not report yet. The caller has the stream's lock.
+ * Drops all records and marks that are not younger than the cut. Sets drain->gap if it counts an
+ * event as overwritten, so that OVERFLOW reports the loss. The caller has the stream's lock.
  */
 void ptx_loop_cut_apply(struct ptx_drain *drain);
 

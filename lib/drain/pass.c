@@ -26,7 +26,7 @@
  * calls. The counters of two processors may differ, so a record may be up to FUTURE_NS ahead of the
  * reader's clock. A later time is not one of this machine's clock.
  */
-#define STALL_NS      200000000u /* for so long a writer inside its window is waited for */
+#define STALL_NS      200000000u /* the reader waits so long for a writer in its window */
 #define LONG_INSIDE_NS 1000000u
 #define FUTURE_NS     1000000u
 #define NO_BARRIER_NS 2000000u   /* no barrier: a writer publishes within this */

@@ -2,11 +2,12 @@
 /*
  * drain/phase.h - in which state the stream was at a time that delivery has passed.
  *
- * A writer that is suspended between its clock reading and its publishing is not waited for without
- * end. Its record may therefore reach the drain after the marks of younger starts and stops.
- * Whether it belongs to the stream depends on its time alone (DESIGN 6), so the drain remembers the
- * marks that it has passed. Only the youngest PTX_PHASES_KEPT are kept, so that the memory is
- * bounded. A record that is older than those is delivered: its writer saw the stream running.
+ * The reader does not wait without end for a writer that is suspended between its clock reading and
+ * its publishing. The writer's record may therefore reach the drain after the marks of younger
+ * starts and stops. Only the record's time decides whether it belongs to the stream
+ * (ring/DESIGN 6), so the drain remembers the marks that it has passed. Only the youngest
+ * PTX_PHASES_KEPT are kept, so that the memory is bounded. A record that is older than those is
+ * delivered: its writer saw the stream running.
  */
 #ifndef PTX_DRAIN_PHASE_H
 #define PTX_DRAIN_PHASE_H

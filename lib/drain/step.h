@@ -38,7 +38,7 @@ static inline const struct ptx_record *ptx_step_record(const struct ptx_source *
 	return ptx_step_at(source, source->at);
 }
 
-/* The top source is at another record, or at its end. */
+/* Corrects the key and the heap after the top source has moved to another record or its end. */
 static inline void ptx_step_settle(struct ptx_drain *drain)
 {
 	uint32_t index = drain->heap[0];
@@ -64,14 +64,14 @@ static inline void ptx_step_note(struct ptx_drain *drain, uint32_t index)
 			      memory_order_relaxed);
 }
 
-/* To the next record of the top source. */
+/* Moves the top source to its next record. */
 static inline void ptx_step_advance(struct ptx_drain *drain)
 {
 	struct ptx_source *source = ptx_step_first(drain);
 	uint32_t len_flags = ptx_step_record(source)->len_flags;
 
 	source->at += ptx_step_size(source, source->at);
-	if (!drain->rings->debts) { /* else it is delivered when it is written */
+	if (!drain->rings->debts) { /* else ptx_drain_settle() stores both */
 		_Atomic uint64_t *taken = &drain->rings->region->taken;
 
 		ptx_step_note(drain, drain->heap[0]);
@@ -148,7 +148,7 @@ static inline bool ptx_step_pass_gone(struct ptx_drain *drain, struct ptx_source
  */
 bool ptx_step_pass_over(struct ptx_drain *drain, struct ptx_source *source);
 
-/* Labels never go back by the jitter of the scale's anchors; of events that are not LATE. */
+/* For events that are not LATE: the jitter of the anchors must not make labels go back. */
 static inline int64_t ptx_drain_unjitter(int64_t ns, int64_t last_ns)
 {
 	return ptx_unlikely(ns < last_ns) && last_ns - ns < PTX_JITTER_NS ? last_ns : ns;

@@ -11,7 +11,10 @@
 /* Delivery has reached the first mark. silent: it lies in a part that was lost or cleared. */
 void ptx_synthetic_mark(struct ptx_drain *drain, const struct ptx_mark *first, bool silent);
 
-/* OVERFLOW, at the time of the first event lost, and RESUME, at that of the survivor. */
+/*
+ * Queues OVERFLOW at the time of the first lost event, and RESUME at after_gap: the time of the
+ * survivor, which is the first event that was not lost.
+ */
 void ptx_synthetic_gap(struct ptx_drain *drain, uint64_t after_gap);
 
 /* The first of the queue was delivered, or lost to cause. */

@@ -465,11 +465,11 @@ int ptx_checkpoint_starts(struct ptx_drain *drain, unsigned char *buffer)
 
 /*
  * Restores the marks of a FULL and of the restart that followed. They have no records, unlike
- * starts and stops by a call, whose records are in the controller's ring. Three cases. The dead
- * reader had made the restart, and the log has it not: both marks are made again, or the restart
- * alone if the log has the FULL. It had delivered the FULL, and the stream is full still:
- * full_marked says that this FULL has its mark. Otherwise ptx_drain_sync() does what is necessary.
- * Returns 0 or ENOMEM.
+ * starts and stops by a call, whose records are in the controller's ring. There are three cases. If
+ * the dead reader made the restart and the log does not have it, both marks are made again, or only
+ * the restart if the log has the FULL. If the dead reader delivered the FULL and the stream is
+ * still full, full_marked says that this FULL has its mark. Otherwise ptx_drain_sync() does what is
+ * necessary. Returns 0 or ENOMEM.
  */
 static int take_full(struct ptx_drain *drain)
 {

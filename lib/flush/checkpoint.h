@@ -16,7 +16,7 @@
 
 #include "drain/drain.h"
 
-/* From then on the drain keeps chunks until ptx_drain_settle(), except in a LOOP stream. */
+/* From this call on the drain keeps chunks until ptx_drain_settle(), except in a LOOP stream. */
 void ptx_checkpoint_enable(struct ptx_drain *drain);
 
 /* Writes the checkpoint for a log with this many events: all that the drain has delivered. */
@@ -38,9 +38,10 @@ void ptx_drain_settle(struct ptx_drain *drain);
 int ptx_checkpoint_resume(struct ptx_drain *drain, uint64_t events);
 
 /*
- * Both need a buffer of chunk_room bytes. The first finds the thread of the records at the source's
- * place, and their number: the chunk's header has both for its first records. The second turns the
- * controller's own records that were not delivered into marks, and returns 0 or ENOMEM.
+ * Both need a buffer of chunk_room bytes. ptx_checkpoint_ident() finds the thread and the number of
+ * the next record at the source's place: the chunk's header has both for its first record.
+ * ptx_checkpoint_starts() makes marks of the controller's START and STOP records that were not
+ * delivered, and returns 0 or ENOMEM.
  */
 void ptx_checkpoint_ident(struct ptx_drain *drain, uint32_t ring, unsigned char *buffer);
 int ptx_checkpoint_starts(struct ptx_drain *drain, unsigned char *buffer);

@@ -21,7 +21,7 @@ static bool is_of_a_flush(unsigned kind)
 }
 
 /*
- * The oldest PTX_CHECKPOINT_MARKS of them; a log that cannot be written collects more. The marks
+ * Saves the oldest PTX_CHECKPOINT_MARKS. More may exist if the log cannot be written. The marks
  * are in the order of time. The caller's checkpoint is not valid meanwhile.
  */
 void ptx_checkpoint_marks_save(const struct ptx_drain *drain, struct ptx_checkpoint_marks *to)

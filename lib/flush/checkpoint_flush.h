@@ -4,7 +4,7 @@
  *
  * The marks of flushes that are not delivered yet lie in each checkpoint: the next flush writes the
  * FLUSH_STOP to the log, or the completion of the log does. Starts and stops have records in the
- * controller's ring, and that the stream was full is in the region's state.
+ * controller's ring, and the region's state shows whether the stream is full.
  *
  * The status lies beside the two checkpoints. It is that of the last call, not that of the last
  * write: posix_trace_get_status() resets parts of it.
@@ -30,7 +30,7 @@ struct ptx_checkpoint_marks {
 	struct ptx_checkpoint_mark mark[PTX_CHECKPOINT_MARKS];
 };
 
-/* The first marks of flushes that are not delivered. */
+/* Saves the first marks of flushes that are not delivered. */
 void ptx_checkpoint_marks_save(const struct ptx_drain *drain, struct ptx_checkpoint_marks *to);
 
 /* Makes marks of them in a drain that has its times, its starts and its stops. 0 or ENOMEM. */
@@ -41,7 +41,7 @@ struct ptx_checkpoint_status {
 	_Atomic uint64_t overwritten; /* events of a LOOP log, as last seen */
 };
 
-/* Where it lies, for the flush: written with the stream's lock held. All zero in a new stream. */
+/* Returns the status in the region. Written with the stream's lock held; 0 in a new stream. */
 struct ptx_checkpoint_status *ptx_checkpoint_status(const struct ptx_drain *drain);
 
 #endif

@@ -208,8 +208,8 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 	else
 		err = ptx_transfer(flush, target, 0);
 	/*
-	 * Younger than the target: the FLUSH_STOP remains in the drain for the next flush. The last
-	 * flush has none after it and transfers once more.
+	 * The FLUSH_STOP is younger than the target, so it remains in the drain for the next flush.
+	 * After the last flush there is no other, so the last flush transfers once more.
 	 */
 	if (framed)
 		mark(flush, PTX_MARK_FLUSH_STOP, 0, caller);

@@ -6,7 +6,7 @@
  * and written without it, so that control calls and status do not wait for the disk.
  *
  * Threads   run, stop and status from any thread. The flusher thread has every signal blocked.
- * Signals SIGXFSZ and SIGPIPE that a write raises are removed before run returns.
+ * Signals   SIGXFSZ and SIGPIPE that a write raises are removed before run returns.
  */
 #ifndef PTX_FLUSH_FLUSH_H
 #define PTX_FLUSH_FLUSH_H
@@ -32,9 +32,9 @@ struct ptx_flush_caller {
 };
 
 /*
- * Creates the flush engine of a stream. lock is the stream's lock, which protects the drain. Unless
- * it fails, it owns the log and mapped, which may be NULL. With by_itself it starts a thread.
- * Returns 0, ENOMEM, or EAGAIN if there is no thread.
+ * Creates the flush engine of a stream. lock is the stream's lock, which protects the drain. After
+ * a success the engine owns log and mapped. mapped may be NULL. If by_itself is true, it starts a
+ * thread. Returns 0, ENOMEM, or EAGAIN if there is no thread.
  */
 int ptx_flush_create(struct ptx_drain *drain, pthread_mutex_t *lock, struct ptx_log *log,
 		     bool by_itself, struct ptx_mapped *mapped, struct ptx_flush **flush);
@@ -63,8 +63,9 @@ void ptx_flush_status(struct ptx_flush *flush, struct ptx_flush_status *status, 
 void ptx_flush_wake(struct ptx_flush *flush);
 
 /*
- * Adds to the ledger the events that a LOOP log has overwritten. Begin before the stream's lock is
- * taken, and end after it is released. Begin may block as long as a flush does.
+ * Adds to the ledger the events that a LOOP log has overwritten. Call ptx_flush_account_begin()
+ * before the stream's lock is taken, and ptx_flush_account_end() after it is released.
+ * ptx_flush_account_begin() may block as long as a flush does.
  */
 void ptx_flush_account_begin(struct ptx_flush *flush);
 void ptx_flush_account_end(struct ptx_flush *flush);
@@ -74,7 +75,7 @@ void ptx_flush_account(const struct ptx_flush *flush, struct ptx_ledger *ledger)
 void ptx_flush_take_turn(struct ptx_flush *flush);
 void ptx_flush_give_turn(struct ptx_flush *flush);
 
-/* With both: the log is as just created, and its events are cleared. */
+/* With turn and lock held: empties the log, and counts its events as cleared. 0 or an error. */
 int ptx_flush_clear(struct ptx_flush *flush);
 
 /* An empty ledger, for the account that closes the log. */

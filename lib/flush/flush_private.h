@@ -28,7 +28,7 @@ struct ptx_flush {
 	uint64_t named[PTX_WORDS];
 	uint64_t descriptions;                /* schemas->changes at the last look */
 	uint64_t described[PTX_WORDS];        /* types whose schema the log has */
-	unsigned objects;                     /* the first cells, all of which the log has */
+	unsigned objects;                     /* the log has all cells before this one */
 	uint64_t object_said[PTX_OBJECTS / 64];
 
 	struct ptx_ledger closing; /* of the log; here, since shutting down must not need memory */
@@ -42,8 +42,8 @@ void ptx_flush_note_status(struct ptx_flush *flush);
 /* transfer.c, with the turn and the stream's lock held. It releases the lock while it writes. */
 
 /*
- * Moves all events up to target; UINT64_MAX: all that there is, and follows the writers until that
- * time. Times in ticks. Returns 0 or the error of a write.
+ * Moves all events up to target. With the target UINT64_MAX it moves all that there is, and follows
+ * the writers until the time `until`. Times in ticks. Returns 0 or the error of a write.
  */
 int ptx_transfer(struct ptx_flush *flush, uint64_t target, uint64_t until);
 void ptx_transfer_name(struct ptx_flush *flush, unsigned type);

@@ -96,7 +96,7 @@ ptx_inline bool prepare_record(const struct ptx_lane *lane, struct ptx_chunk *ch
 	struct ptx_record *record = (struct ptx_record *)(void *)(chunk->records + at);
 
 	/*
-	 * room includes the end of the chunk's present memory, so no access behind it can fault.
+	 * room is not beyond the chunk's present memory, so no access below room can fault.
 	 */
 	if (ptx_unlikely(at + size > lane->room))
 		return false;

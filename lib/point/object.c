@@ -119,7 +119,7 @@ static struct ptx_thread *take_from_pool(void)
 			/* Before take_object(), because a handler may fork between the two. */
 			in_making = thread;
 			atomic_signal_fence(memory_order_seq_cst);
-			/* A handler has it, or a process forked where nothing is wiped. */
+			/* Taken by a handler, or by the parent where a fork wipes nothing. */
 			if (!take_object(thread))
 				continue; /* a handler has it, or an emulator's fork */
 			link_thread(thread);
@@ -309,7 +309,7 @@ void ptx_object_is_made(void)
 
 /*
  * Runs in the child, whose only thread this is. A handler's fork may have interrupted
- * ptx_thread_make(), so that the object in making counts more than the thread's own.
+ * ptx_thread_make(). So if there is an object in making, it is used and not the thread's own.
  */
 void ptx_objects_leave(const struct ptx_thread *self)
 {

@@ -168,8 +168,8 @@ static struct ptx_record *turn_chunk(struct ptx_thread *thread, struct ptx_cell 
 	if (ptx_unlikely(++thread->turns % LOOK_AFTER_TURNS == 0))
 		ptx_view_check_creator(view);
 	/*
-	 * The present part is unknown until the new chunk's is: a handler may leave this function
-	 * by a jump, and the lanes must then find a chunk without room.
+	 * room is 0 until the present part of the new chunk is known: a handler may leave this
+	 * function by a jump, and the lanes must then find a chunk without room.
 	 */
 	cell->room = 0;
 	atomic_signal_fence(memory_order_seq_cst);
@@ -185,7 +185,7 @@ static struct ptx_record *turn_chunk(struct ptx_thread *thread, struct ptx_cell 
 	return place_record(cell, view, *chunk, size, head, loss);
 }
 
-/* STREAM_FULL is an event of the stream, all other causes concern only this event. */
+/* STREAM_FULL concerns the whole stream, all other causes only this event. */
 static void lose_for(struct ptx_thread *thread, struct ptx_view *view, unsigned type,
 		     enum ptx_writer_loss loss)
 {
@@ -309,7 +309,7 @@ static bool prepare_record(struct ptx_thread *thread, unsigned level, unsigned b
 					     &pending->head,
 				       &loss);
 	if (!pending->record) {
-		if (!ptx_process_is_child()) /* whose stream still is its parent's */
+		if (!ptx_process_is_child()) /* in a child it is the parent's stream */
 			lose_for(thread, view, type, loss);
 		return false;
 	}

@@ -37,7 +37,8 @@ void ptx_record_join(const void *frame);
 void ptx_record_tell_quiet(void);
 
 /*
- * Wakes a reader that has stored that it sleeps. The second one also releases level 0 of thread.
+ * Both wake the readers that have stored that they sleep. ptx_record_wake_and_leave() also releases
+ * level 0 of thread.
  */
 void ptx_record_wake(struct ptx_region *region) __attribute__((noinline, cold));
 void ptx_record_wake_and_leave(struct ptx_thread *thread, struct ptx_region *region)

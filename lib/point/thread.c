@@ -358,8 +358,8 @@ void ptx_thread_mend(struct ptx_thread *thread, unsigned level)
 }
 
 /*
- * Its head leaves no room for any record. Lanes point to it instead of NULL, so that event.c
- * needs no test.
+ * A chunk whose head leaves no room for any record. Lanes point to it instead of NULL, so that
+ * event.c needs no test.
  */
 struct ptx_chunk ptx_thread_nowhere = { .head = UINT32_MAX };
 

@@ -43,7 +43,7 @@ struct ptx_lane {
 };
 
 #define PTX_LANES 8
-#define PTX_SHORT 32 /* longest data that is copied in line; only lane[0] alone allows more */
+#define PTX_SHORT 32 /* word_one: longest data on this path; max_data is not less */
 
 struct ptx_thread {
 	_Atomic(const void *) frame[PTX_LEVELS];
@@ -106,7 +106,7 @@ uint32_t ptx_thread_child_pid(void);
 /* Lets the child of the fork that follows learn its id without a system call. */
 void ptx_thread_before_fork(void);
 
-/* Returns whether the object is such an old one, or ptx_thread_nobody. */
+/* Returns whether a fork has wiped the object, or the object is ptx_thread_nobody. */
 ptx_inline bool ptx_thread_is_left(const struct ptx_thread *thread)
 {
 	return thread->pid == 0;

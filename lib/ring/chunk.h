@@ -8,17 +8,18 @@
 #include "ring/ring.h"
 
 /*
- * Takes a chunk of the pool, overwriting one where that is the stream's policy, and opens it;
- * before are the ring's records before it. It is not yet the ring's: *link is what the ring's
- * current is to be. NULL when there is none: the pool has none, or *loss is PTX_WRITER_NO_MEMORY.
+ * Takes a chunk of the pool and opens it. In a LOOP stream it may overwrite a closed chunk. before
+ * is the number of the ring's records before this chunk. The chunk is not in the ring yet: the
+ * caller stores *link as the ring's current. Returns NULL if the pool has no chunk, or without
+ * memory; *loss is PTX_WRITER_NO_MEMORY then.
  */
 struct ptx_chunk *ptx_chunk_open(struct ptx_rings *rings, uint32_t ring,
 				 const struct ptx_ident *ident, uint32_t before, uint64_t *link,
 				 enum ptx_writer_loss *loss);
 
 /*
- * The closed chunk with the oldest last record, the record's time, and the low 16 bits of the
- * chunk's generation; PTX_NONE: there is none.
+ * Returns the number of the closed chunk whose last record is the oldest, or PTX_NONE if there is
+ * none. Stores that record's time and the low 16 bits of the chunk's generation.
  */
 uint32_t ptx_chunk_oldest(const struct ptx_rings *rings, uint64_t *time, uint32_t *generation);
 

@@ -64,8 +64,8 @@ static uint64_t claims_of(uint64_t holder)
 
 /*
  * Claims the ring if it is IDLE. ring may be the number of a hint, so any process may have written
- * it: it is checked. The count of claims grows, so that a thread that lost the ring to a reader
- * that mistook its process for dead sees the loss, even if its own process claims the ring again.
+ * it: it is checked. The count of claims grows. So a thread that lost the ring, because another
+ * process mistook its process for dead, sees the loss even if its process claims the ring again.
  */
 static bool hold(struct ptx_rings *rings, uint32_t ring, uint32_t pid)
 {
@@ -86,9 +86,9 @@ static bool hold(struct ptx_rings *rings, uint32_t ring, uint32_t pid)
 }
 
 /*
- * Searches all rings for an idle one whose hint is not queued yet or was lost. Only after a pause,
- * since each event of a thread without a ring calls this. Two threads that pass the check of the
- * pause at the same moment both search, which costs time and changes nothing else.
+ * Searches all rings for an idle one whose hint is not queued yet or was lost. It searches only
+ * after a pause, since each event of a thread without a ring calls it. Two threads that pass the
+ * check of the pause at the same moment both search, which costs time and changes nothing else.
  */
 static bool search_idle(struct ptx_rings *rings, uint32_t *ring, uint32_t pid)
 {

@@ -98,9 +98,9 @@ bool ptx_hint_pop(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t las
  * A queue goes round in its memory, so a large one becomes present as a whole, and a small stream
  * would pay for rings that it never has. So there are PTX_TIERS of them. A pusher uses the queue
  * for the present number of rings, and a popper empties the smaller ones first. The order of two
- * hints can change where the number of rings grows in between. This affects at most one hint of
- * each ring, since a pusher has one hint in hand. The capacity has room for as many chunks that are
- * out of order (ring_layout.c). Free chunks have one queue for all tiers.
+ * hints can change if the number of rings grows between them. This affects at most one hint of
+ * each ring, since a pusher adds one hint at a time. The capacity has room for as many chunks that
+ * are out of order (ring_layout.c). Free chunks have one queue for all tiers.
  */
 static unsigned tier_of(const struct ptx_rings *rings, enum ptx_hint kind)
 {

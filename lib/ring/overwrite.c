@@ -2,8 +2,8 @@
 /*
  * ring/overwrite.c - a writer of a LOOP stream overwrites the oldest chunk.
  *
- * The writer counts the lost records one by one, exactly by type and by thread. Events that are
- * read in time cost nothing for this. If the writer is killed, or a handler leaves by longjmp(),
+ * The writer counts the lost records one by one, exactly by type and by thread. An event that is
+ * read in time needs no such count. If the writer is killed, or a handler leaves by longjmp(),
  * the next writer of the ring or the reader completes the count (ptx_ring_mend). No record is
  * counted twice, and records of at most one chunk may stay uncounted.
  */
@@ -18,7 +18,7 @@
  * not the reader's: the writer that overwrites has the chunk.
  */
 #define UNCOUNTED 1u /* the records behind it are not counted */
-#define COUNTING  2u /* some of those up to the next change of thread may be */
+#define COUNTING  2u /* records behind it, up to a change of thread, may be counted */
 
 /*
  * Writers race to raise a time. The loop ends: each failure means that another writer has raised
@@ -252,8 +252,9 @@ bool ptx_overwrite(struct ptx_rings *rings, uint32_t number, uint32_t generation
 }
 
 /*
- * The word is OPENING. The writer now exchanges the claimed word (E): until then it has the bytes
- * that the reader has claimed, afterwards, with a mark, the bytes that have been counted.
+ * The state of the chunk is OPENING. The writer now exchanges the claimed word (E). Until then the
+ * word has the number of bytes that the reader has claimed. From then on it has the mark UNCOUNTED
+ * and the offset from which on records are not counted.
  *
  * The holder of the ring calls this for its own chunk, or the thread that mends the ring of a dead
  * writer. A second call continues where the first one was interrupted. After a complete first call
@@ -274,7 +275,8 @@ void ptx_overwrite_finish(struct ptx_rings *rings, uint32_t number)
 	if (!rings->loop)
 		return;
 	/*
-	 * The reader may claim more in between. Then the exchange fails, and the new offset counts.
+	 * The reader may claim more in between. Then the exchange fails, and the next try uses the
+	 * new offset.
 	 */
 	while ((uint32_t)(claimed >> 32) == generation - 1) {
 		uint64_t marked = mine | ((uint32_t)claimed & ~7u) | UNCOUNTED;

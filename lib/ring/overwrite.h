@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ring/overwrite.h - a LOOP stream's oldest chunk is taken from the reader.
+ * ring/overwrite.h - how a writer of a LOOP stream overwrites a closed chunk.
  */
 #ifndef PTX_RING_OVERWRITE_H
 #define PTX_RING_OVERWRITE_H
@@ -8,8 +8,9 @@
 #include "ring/ring.h"
 
 /*
- * Takes chunk number for ring if it is CLOSED and of that generation (its low 16 bits; PTX_NONE:
- * of any), counts what the reader had not claimed, and raises the cut. False: it is not to be had.
+ * Takes the chunk with this number for the ring, if the chunk is CLOSED and its generation has
+ * these low 16 bits (PTX_NONE: any generation). Raises the cut, and counts as lost the
+ * records that the reader had not claimed. Returns false if it did not take the chunk.
  */
 bool ptx_overwrite(struct ptx_rings *rings, uint32_t number, uint32_t generation, uint32_t ring);
 

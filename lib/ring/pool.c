@@ -128,10 +128,10 @@ static uint32_t most_chunks(const struct ptx_rings *rings)
 }
 
 /*
- * A number past those of the first rings: its entries in the tables of chunks may not be memory
- * yet. Nor are those of the numbers that the first small chunk passes over, and searches look at
- * each number. Several writers may prepare the same number. The exchange of region->chunks decides
- * between them.
+ * Makes the entries of the numbers `from` to number in the tables of chunks present. Those of the
+ * first rings are present from the start. The numbers that the first small chunk passes over
+ * need entries too, because searches look at each number. Several writers may prepare the same
+ * number. The exchange of region->chunks decides between them. Returns false without memory.
  */
 static bool has_entries(struct ptx_rings *rings, uint32_t from, uint32_t number)
 {
@@ -236,7 +236,7 @@ bool ptx_pool_is_enough(const struct ptx_rings *rings)
 	return false;
 }
 
-/* g->memory includes the controller's ring, so that one is not counted. */
+/* g->memory includes the controller's ring, so count - 1 other rings are added. */
 bool ptx_pool_has_its_memory(const struct ptx_rings *rings)
 {
 	const struct ptx_geometry *g = &rings->geometry;
@@ -336,9 +336,10 @@ static size_t closed_bytes(const struct ptx_rings *rings, uint32_t chunks)
  * The flusher and writers that wake it call this. The counts are of slightly different moments; an
  * error of one chunk makes a flush early or late and loses nothing.
  *
- * Only closed chunks count: a flush cannot free an open one, so a stream of which all chunks are
- * open would be flushed again and again. With few rings each has one large chunk open. With many
- * any ring may have a large one, so the closed chunks are looked up if there may be enough of them.
+ * Only closed chunks are considered: a flush cannot free an open one, so a stream of which all
+ * chunks are open would be flushed again and again. If the rings are few, each has one large chunk
+ * open. If they are many, any ring may have a large one, so the bytes of closed chunks are added up
+ * when they may be enough.
  */
 bool ptx_pool_is_filling(const struct ptx_rings *rings, uint32_t part)
 {

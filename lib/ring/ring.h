@@ -6,7 +6,7 @@
  * one thread at one nesting level of signal handlers. When its chunk is full the writer takes
  * another from the pool: a free one or, in a LOOP stream, the one that was closed longest ago. The
  * reader claims bytes of chunks and frees closed chunks that it has claimed whole. A thread that
- * ends leaves its rings, open chunks and all, to the next thread.
+ * ends leaves its rings, with their open chunks, to the next thread.
  *
  * Owner     the caller gives the memory and its geometry; nothing here allocates or maps.
  * Threads   any number of writers, each in its own rings; one reader at a time.
@@ -143,7 +143,7 @@ struct ptx_region {
 
 	/* Written by a writer that overwrites or finds no room; the reader resets them. */
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t cut; /* events up to this time are gone */
-	/* time of the first one, UINT64_MAX = none */
+	/* time of the first overwritten event, UINT64_MAX = none */
 	_Atomic uint64_t first_overwritten;
 	/* up to this time chunks may be overwritten, also if the pool can grow: spare.c */
 	_Atomic uint64_t spare;
@@ -213,11 +213,11 @@ struct ptx_geometry {
 	size_t small_room;
 	size_t record_max;  /* the largest record */
 	uint32_t rings;     /* at most; PTX_RINGS or PTX_RINGS_FEW. As many slots */
-	uint32_t few_rings; /* more are many; 0: each number of rings is */
+	uint32_t few_rings; /* with more, the stream has many rings; 0: always */
 	bool is_tight;      /* large and small chunks have the same size */
 	uint32_t chunks;    /* in the pool from the beginning, all of them large */
-	uint32_t present;   /* of them, those that are present from the start */
-	uint32_t useful;    /* of them, those that the stream's size requires */
+	uint32_t present;   /* how many of these chunks are present from the start */
+	uint32_t useful;    /* how many of these chunks the stream's size requires */
 	uint32_t chunks_max;
 	uint32_t large;       /* numbers of large chunks; the small ones follow */
 	uint32_t near_chunks; /* the others are in the far part, behind the region */
@@ -264,8 +264,9 @@ struct ptx_rings {
 };
 
 /*
- * Computes the sizes of a region for at most this many rings: PTX_RINGS_FEW or PTX_RINGS. With
- * large chunks the result has fewer. Returns ENOMEM if no such region can exist.
+ * Computes the sizes of a region for at most this many rings: PTX_RINGS_FEW or PTX_RINGS. The
+ * result has PTX_RINGS_FEW if the small chunks of PTX_RINGS rings would need too much address
+ * space. Returns ENOMEM if no such region can exist.
  */
 int ptx_ring_plan(size_t stream_size, size_t max_data_size, uint32_t rings,
 		  struct ptx_geometry *geometry);
@@ -299,7 +300,7 @@ void ptx_ring_calibrate(struct ptx_rings *rings, struct ptx_anchor created);
 /* Maps the far part of the region for this process, unless that has failed before. */
 bool ptx_ring_map_far(struct ptx_rings *rings);
 
-/* Returns true if this process has mapped the chunk. */
+/* Returns true if this process has mapped the far part of the region. */
 bool ptx_ring_has_far(const struct ptx_rings *rings);
 
 /* Returns true if a chunk with this number can exist, and this process can access it. */
@@ -354,7 +355,7 @@ static inline struct ptx_chunk *ptx_ring_chunk(const struct ptx_rings *rings, ui
 	return (struct ptx_chunk *)(void *)(base + at);
 }
 
-/* Returns the bytes for records in a chunk that the pointer of this process refers to. */
+/* Returns the bytes for records in the chunk at this address of the process. */
 static inline uint32_t ptx_ring_whole_room(const struct ptx_rings *rings,
 					   const struct ptx_chunk *chunk)
 {
@@ -413,7 +414,7 @@ static inline uint32_t ptx_chunk_records(const struct ptx_ident *ident, uint64_t
 	return ident->spare + ptx_head_records(head);
 }
 
-/* One queue of hints: hint.c. The reader skips the holes in a queue that no longer grows. */
+/* One queue of hints: hint.c. A pop skips the holes in a queue that no longer grows. */
 void ptx_hint_push(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t last,
 		   uint32_t number, uint32_t generation);
 bool ptx_hint_pop(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t last, bool grows,

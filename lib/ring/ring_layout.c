@@ -25,11 +25,11 @@
  * So a stream that is full has P - (2 R - 1) chunks with `useful` bytes each that are unread and
  * above the cut. With N = ceil(size / useful) and P = N + 2 R - 1 these, and the event that finds
  * no room or is overwritten, are more than the promise. The pool can grow to N + 3 R: R + 1 more
- * than that. One is for a writer that dies between a chunk of a LOOP stream and its hint, which
- * takes the chunk out of the order until it is found (ring_write.c); R are for hints that are out
- * of order where the queues change (hint.c). R is not known beforehand: the pool begins with N, and
- * each ring lets it grow by PTX_RING_CHUNKS. A chunk is added when a writer finds none, unless the
- * stream holds all that it promises without it (pool.c, spare.c).
+ * than that. One is for a writer of a LOOP stream that dies after it closed a chunk and before it
+ * added the hint: the chunk is out of order until a writer finds it (ring_write.c). R are for hints
+ * that are out of order where the queues change (hint.c). R is not known beforehand: the pool
+ * begins with N, and each ring lets it grow by PTX_RING_CHUNKS. A chunk is added when a writer
+ * finds none, unless the stream holds all that it promises without it (pool.c, spare.c).
  *
  * Each ring keeps an open chunk. So the rings of a stream with many of them get small chunks, which
  * have room for an IDENT record and one of the largest records. There the bound is that of two
@@ -105,7 +105,7 @@ _Static_assert(PTX_RINGS_BASE * sizeof(struct ptx_ring) == PAGE, "the base's rin
 
 /*
  * Rings up to which each tier of hints is used. A tier has four times the rings of the one before,
- * because a stream pays for all up to its own.
+ * because a stream pays for all tiers up to its own.
  */
 static const uint32_t tier_rings[PTX_TIERS] = { 60, 255, 1020, 4080, 16320, PTX_RINGS };
 
@@ -155,8 +155,9 @@ static size_t chunk_for(size_t stream_size, size_t most)
 }
 
 /*
- * The number of rings with large chunks: each may keep two of them, one that it fills and one that
- * a reader is in, and with the chunks of the stream's size they take twice the size and the slack.
+ * Returns the number of rings that get large chunks. Each may keep two large chunks: one that it
+ * fills and one that a reader is in. Together with the chunks that the stream's size requires,
+ * these may take twice the size and the slack.
  */
 static uint32_t few_for(const struct ptx_geometry *g, size_t stream_size)
 {
@@ -196,7 +197,7 @@ static uint32_t divide(struct ptx_geometry *g, size_t stream_size, size_t record
 		g->capacity = stream_size;
 	}
 	g->useful = chunks > UINT32_MAX ? UINT32_MAX : (uint32_t)chunks;
-	/* The small ones are as many as end at the end of a page. */
+	/* If chunks are smaller than a page, there are as many as fill whole pages. */
 	if (g->chunk_bytes < PAGE && !g->is_tight)
 		chunks = multiple_of(chunks, PAGE / g->chunk_bytes);
 	return chunks > UINT32_MAX / 4 ? 0 : (uint32_t)chunks;

@@ -8,7 +8,7 @@
  * one.
  *
  * Links, heads and words are hostile. Numbers are checked by ptx_ring_reaches() before each access,
- * heads are cut to chunk_room, and each walk along links is bounded by the number of chunks.
+ * heads are cut to the chunk's room, and each walk along links is bounded by the number of chunks.
  *
  * Threads: one reader of a stream at a time, under its lock, and any number of observers. Writers
  * never wait for either.
@@ -74,9 +74,9 @@ static void free_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
 }
 
 /*
- * Records a chunk that the reader has left, without freeing it. Returns false if it cannot: without
- * memory, or if more chunks are recorded than exist. A hostile chain is then a circle, which the
- * caller breaks by freeing the chunk.
+ * Records a chunk that the reader has left, without freeing it. Returns false without memory, or if
+ * as many chunks are recorded as can exist. In the latter case the chain is a hostile circle, which
+ * the caller breaks by freeing the chunk.
  */
 static bool owe(struct ptx_debts *debts, uint32_t number, uint64_t word, uint32_t most)
 {
@@ -110,8 +110,8 @@ void ptx_ring_settle(struct ptx_rings *rings)
 }
 
 /*
- * The claimed word is then the position up to which the log has the chunk. No writer changes it
- * meanwhile, because no writer overwrites in a stream with debts.
+ * Stores in the claimed word the offset up to which the log has the chunk's records. No writer
+ * changes the word meanwhile, because no writer overwrites in a stream with debts.
  */
 void ptx_ring_done(struct ptx_rings *rings, const struct ptx_place *place, uint32_t offset)
 {
@@ -266,8 +266,8 @@ enum ptx_claim ptx_ring_take(struct ptx_reader *reader)
 }
 
 /*
- * For the reader's own copy of a place: it writes nothing to shared memory. The copy is valid if
- * the chunk has the same life behind it.
+ * It changes only the caller's place and buffer, and writes nothing to shared memory. The bytes in
+ * the buffer are valid if the chunk still has the same life after the copying.
  */
 enum ptx_claim ptx_ring_look(struct ptx_reader *reader)
 {
@@ -297,7 +297,7 @@ enum ptx_claim ptx_ring_look(struct ptx_reader *reader)
 	return PTX_CLAIM_NOTHING;
 }
 
-/* opened is written before the chunk is OPEN, and is read as copy_out() does. */
+/* The writer stores opened before the chunk is OPEN. copy_out() orders the loads as needed. */
 bool ptx_ring_opened(const struct ptx_rings *rings, uint64_t link, uint64_t *opened)
 {
 	uint32_t number = ptx_link_number(link);
@@ -324,7 +324,7 @@ bool ptx_ring_before(const struct ptx_rings *rings, uint64_t link, uint32_t *bef
 }
 
 /*
- * Returns true if the chunk begins with record number *from or a later one; always without from.
+ * Returns true if the chunk begins with record number *from or a later one, or if from is NULL.
  * The numbers are modulo 2^32, so "later" means a distance of less than half of that.
  */
 static bool is_from(const struct ptx_rings *rings, uint64_t link, const uint32_t *from)
@@ -458,8 +458,8 @@ uint32_t ptx_records_check(const struct ptx_rings *rings, const unsigned char *b
 }
 
 /*
- * A chunk that changes hands during the look is looked at again, a bounded number of times. Then
- * the count of closed chunks is the answer, which is at most a chunk too low.
+ * If the chunk changes hands during the look, the function looks again, a bounded number of times.
+ * Then it returns the number of records in closed chunks, which is at most a chunk too low.
  */
 uint32_t ptx_ring_records(struct ptx_rings *rings, uint32_t ring)
 {

@@ -134,8 +134,8 @@ static bool take_number(struct ptx_rings *rings, uint32_t number, uint32_t ring)
 }
 
 /*
- * Acquires a free small chunk whose hint was lost. As long as there are few of them, the counts may
- * be those of a moment before or of a writer that was killed, and a search is not worth its time.
+ * Acquires a free small chunk whose hint was lost. If the count of free small chunks is low, it may
+ * be out of date, or too high because a writer was killed. A search is then not worth its time.
  */
 static uint32_t take_lost(struct ptx_rings *rings, uint32_t ring)
 {
@@ -152,9 +152,9 @@ static uint32_t take_lost(struct ptx_rings *rings, uint32_t ring)
 }
 
 /*
- * Acquires a chunk that was free when its hint was added. A ring of a stream with many of them
- * begins with a small chunk, as most of them record little. When it has filled that, it gets a
- * large chunk if one is free.
+ * Acquires a chunk that was free when its hint was added. In a stream with many rings, a ring
+ * begins with a small chunk, as most rings record little. When it has filled the small chunk, it
+ * gets a large chunk if one is free.
  */
 static uint32_t take_by_hint(struct ptx_rings *rings, uint32_t ring)
 {
@@ -405,8 +405,8 @@ static void close_chunk(struct ptx_rings *rings, struct ptx_chunk *chunk, uint32
 	uint64_t word = atomic_load_explicit(&rings->word[number], memory_order_relaxed);
 	uint32_t generation = ptx_word_generation(word);
 	/*
-	 * 64 bits are extended from the header's 32: the difference modulo 2^32 is the chunk's
-	 * records.
+	 * published has 64 bits, and the number from the header has 32. Their difference modulo
+	 * 2^32 is the number of the chunk's records, or 0 if they are counted already.
 	 */
 	uint64_t published = atomic_load_explicit(&rings->ring[ring].published,
 						  memory_order_relaxed);

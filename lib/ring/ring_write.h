@@ -44,8 +44,8 @@ uint32_t ptx_ring_extend(struct ptx_rings *rings, const struct ptx_chunk *chunk,
 struct ptx_chunk *ptx_ring_mend(struct ptx_rings *rings, uint32_t ring);
 
 /*
- * Does the same for those of the rings from first on whose bit is set in held, in one walk over the
- * chunks. The caller holds them.
+ * Does the same, in one walk over the chunks, for each ring first + i whose bit i is set in held;
+ * i is less than count. The caller holds these rings.
  */
 void ptx_rings_mend(struct ptx_rings *rings, uint32_t first, uint32_t count,
 		    const unsigned char *held);
@@ -61,12 +61,12 @@ static inline uint64_t ptx_ring_held(const struct ptx_rings *rings, uint32_t rin
 }
 
 /*
- * Takes rings and slots from processes of which is_dead() is sure; self is this process. Returns
- * true if it acquired a ring.
+ * Takes rings and slots from processes for which is_dead() returns true; self is this process.
+ * Returns true if it acquired a ring.
  */
 bool ptx_ring_reap(struct ptx_rings *rings, uint32_t self, bool (*is_dead)(uint32_t pid));
 
-/* The ring's next records are ident's. Returns false without room; *loss is the cause. */
+/* Makes the ring's next records ident's. Returns false without room; *loss is the cause. */
 bool ptx_ring_identify(struct ptx_rings *rings, struct ptx_chunk **chunk,
 		       const struct ptx_ident *ident, enum ptx_writer_loss *loss);
 
@@ -99,8 +99,9 @@ void ptx_raise(_Atomic uint64_t *word, uint64_t value, memory_order order);
 #endif
 
 /*
- * Data into a record. The reader of a LOOP stream may be copying the same bytes at that moment; it
- * notices by (F) and drops its copy. ThreadSanitizer cannot know that and is given relaxed words.
+ * Copies data into a record. The reader of a LOOP stream may copy the same bytes at that moment; it
+ * notices by (F) and drops its copy. ThreadSanitizer cannot know that, so its build stores the data
+ * as relaxed words.
  */
 ptx_inline void ptx_copy_in(unsigned char *to, const unsigned char *from, size_t bytes)
 {
@@ -154,9 +155,9 @@ ptx_inline void ptx_store_word(void *to, uint64_t word)
 }
 
 /*
- * Step 1 of 3. The place for a record of size bytes behind the chunk's head, which *head returns;
- * NULL if the chunk has no room. The writer fills the record; readers do not see it yet.
- * Nothing has changed in the chunk: a writer may give up here.
+ * Step 1 of 3. Returns the place for a record of size bytes behind the chunk's head, and stores
+ * that head in *head. Returns NULL if the chunk has no room. The writer fills the record; readers
+ * do not see it yet. Nothing has changed in the chunk: a writer may give up here.
  */
 ptx_inline struct ptx_record *ptx_ring_prepare(const struct ptx_rings *rings,
 					       struct ptx_chunk *chunk, size_t size,
@@ -182,9 +183,10 @@ ptx_inline void ptx_record_fill(struct ptx_record *record, uint32_t len_flags, u
 }
 
 /*
- * Step 2 of 3. Call it directly before the clock is read. It opens the window: a reader that sees
- * it waits, since a record with an earlier time than now may appear. head is that of step 1.
- * A writer that gives up afterwards leaves the window open until its next record.
+ * Step 2 of 3. Call it directly before the clock is read. It opens the window. A reader that sees
+ * the open window waits, since the writer may still publish a record that is older than the
+ * reader's clock reading. head is that of step 1. A writer that gives up afterwards leaves the
+ * window open until its next record.
  */
 ptx_inline void ptx_ring_stamp(struct ptx_chunk *chunk, uint64_t head)
 {

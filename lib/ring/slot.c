@@ -88,7 +88,7 @@ void ptx_slot_release(struct ptx_rings *rings, uint32_t slot)
 {
 	uint32_t index = slot & 0xffff, live = (slot & 0xffff0000u) | PTX_SLOT_LIVE;
 
-	/* Unless another thread has it by now. */
+	/* The exchange fails if another thread has the slot by now. */
 	if (index != 0 && index < rings->geometry.rings)
 		atomic_compare_exchange_strong_explicit(&rings->slot[index].word, &live,
 							(slot & 0xffff0000u) | PTX_SLOT_ENDED,

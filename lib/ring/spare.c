@@ -7,8 +7,8 @@
  * not within reach, or whose content is not plausible counts as empty. So an error keeps a chunk
  * that could be overwritten, and the pool grows. It never gives up events that the size promises.
  *
- * Any process of the arena may write to the chunks. Offsets are limited by chunk_room and WALK, and
- * the searches by the number of chunks.
+ * Any process of the arena may write to the chunks. Offsets are limited by the room of the
+ * chunk and by WALK, and the searches by the number of chunks.
  */
 #include "ring/spare.h"
 
@@ -57,8 +57,8 @@ static uint32_t end_of_older(const struct ptx_chunk *chunk, uint32_t end, uint64
  * Returns a lower bound for the computed sizes of the events in the chunk from offset `from` on. A
  * chunk may have one IDENT record without an event; the computed sizes of events include the other
  * IDENT records. The computed size of an event also includes an IDENT record that it did not need,
- * which matters for a whole chunk of small events. The bound of a hostile count is that of the
- * bytes.
+ * which matters for a whole chunk of small events. If the number of records is too large to be
+ * true, only the bytes are used.
  */
 static uint32_t computed_sizes(uint64_t head, uint32_t from)
 {
@@ -231,9 +231,9 @@ static uint32_t take_known(struct ptx_rings *rings, uint32_t ring)
 }
 
 /*
- * Each round takes the oldest closed chunk if it is spare. Between two rounds, another writer may
- * have overwritten the chunk that this one found; then the search is repeated a bounded number of
- * times. PTX_NONE lets the pool grow.
+ * Each round takes the oldest closed chunk if it is spare. Another writer may overwrite the chunk
+ * that this writer found before this writer takes it; then the search is repeated a bounded number
+ * of times. PTX_NONE lets the pool grow.
  */
 uint32_t ptx_spare_take(struct ptx_rings *rings, uint32_t ring)
 {

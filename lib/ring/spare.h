@@ -3,7 +3,7 @@
  * ring/spare.h - which chunks a LOOP stream can spare while its pool can still grow.
  *
  * A chunk is spare if the stream holds its capacity in events that are younger than all of the
- * chunk's. Once true this stays true: younger events are lost only if a writer overwrites a chunk
+ * chunk's. A spare chunk stays spare: younger events are lost only if a writer overwrites a chunk
  * that is spare by a later look. So the result of a look is one time, region->spare, which only
  * grows. Writers need no agreement, and one that is killed or jumps away leaves nothing behind.
  *
@@ -17,7 +17,7 @@
 
 /*
  * Overwrites a spare chunk for ring, whose open chunk, if it has one, has no room for the next
- * record. Returns its number, in state OPENING, or PTX_NONE: the stream needs them all.
+ * record. Returns the number of the chunk, which is then OPENING, or PTX_NONE if it took none.
  */
 uint32_t ptx_spare_take(struct ptx_rings *rings, uint32_t ring);
 

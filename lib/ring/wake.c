@@ -28,7 +28,7 @@ void ptx_ring_wake(struct ptx_region *region)
 	 * a while.
 	 */
 	if (ptx_is_quiet())
-		return; /* the reader was woken already */
+		return; /* no system call */
 	if (ticket != 0 && !(ticket & WAKING) &&
 	    atomic_compare_exchange_strong_explicit(waiters, &ticket, ticket | WAKING,
 						    memory_order_acq_rel, memory_order_relaxed))

@@ -2,8 +2,8 @@
 /*
  * ring/words.h - integers of a region that contain several facts and change only as a whole.
  *
- * Pure functions, which put such a word together and take it apart. They believe nothing: a number
- * from a word of shared memory is checked where it is used.
+ * The functions are pure: they make such a word of its facts, or return one fact of a word. They
+ * check nothing: the caller checks a number from a word of shared memory before it uses the number.
  */
 #ifndef PTX_RING_WORDS_H
 #define PTX_RING_WORDS_H
@@ -96,9 +96,9 @@ static inline uint32_t ptx_link_generation(uint64_t link)
 }
 
 /*
- * Word of a ring: claims so far 32 | process of the thread that holds it 22 and whether one does 2.
- * A claim is counted, so that a thread that has lost its ring to a reader that mistook its process
- * for dead sees that another has claimed it since, also another of its own process.
+ * Word of a ring: number of claims so far 32 | process id of the holder 22 | state 2. A thread can
+ * lose its ring because another process mistook the thread's process for dead. The count of claims
+ * then shows the loss, even if another thread of its own process has claimed the ring since.
  */
 #define PTX_RING_UNUSED    0u
 #define PTX_RING_HELD      1u
@@ -123,7 +123,7 @@ static inline uint64_t ptx_delivered(uint32_t generation, uint32_t number, uint3
 	       (offset / 8 & 0x3ffffff);
 }
 
-/* The offset, if that is the chunk; else 0. */
+/* Returns the offset if the word names this chunk and generation; else 0. */
 static inline uint32_t ptx_delivered_of(uint64_t delivered, uint32_t generation, uint32_t number)
 {
 	uint32_t offset = (uint32_t)(delivered & 0x3ffffff) * 8;
@@ -132,7 +132,7 @@ static inline uint32_t ptx_delivered_of(uint64_t delivered, uint32_t generation,
 }
 
 /* Word of a slot: generation 16 | state. */
-#define PTX_SLOT_UNUSED 0u /* also while its next owner says who he is */
+#define PTX_SLOT_UNUSED 0u /* also while its next owner stores its identity */
 #define PTX_SLOT_LIVE   1u
 #define PTX_SLOT_ENDED  2u /* keeps its counts until the slot is needed */
 

@@ -3,8 +3,8 @@
  * meter_follow.c - shows the progress of a call that does not report it, by the number of bytes
  * that the kernel counts as read by this process.
  *
- * A thread of its own draws the line, because the calling thread is busy. The meter belongs to that
- * thread until meter_unfollow(), or while the lock is not held by another.
+ * A thread of its own draws the line, because the calling thread is busy. Until meter_unfollow()
+ * the meter belongs to that thread, except while another thread holds the lock.
  */
 #include "base/meter_follow.h"
 

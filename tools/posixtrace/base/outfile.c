@@ -23,7 +23,7 @@ static int outfile_fail(struct outfile *file, int err)
 
 /*
  * Creates the file under its own name. O_EXCL also refuses a symbolic link that another process put
- * there after the check. The user who must not read the log may own the folder, so the mode is
+ * there after the check. A user who must not read the log may own the folder, so the mode is
  * 0600.
  */
 static int create_new(struct outfile *file)

@@ -11,8 +11,8 @@
 #include <stddef.h>
 
 /*
- * quiet suppresses all messages until it is reset. A caller that tries something and repeats it
- * with messages uses it.
+ * quiet suppresses all messages until it is reset: for a caller that tries something without
+ * messages first, and may repeat it with messages.
  */
 void say_nothing(bool quiet);
 

@@ -28,7 +28,7 @@
 /*
  * For arrays whose room is stored because their count also falls, as buffers and stacks have it:
  * makes room for so many elements behind the first used ones. array is the address of the pointer,
- * room of the number of elements that it has room for. New elements are undefined. Returns false
+ * room the address of the number of elements that fit. New elements are undefined. Returns false
  * without memory; the array is unchanged.
  */
 #define vec_reserve(array, room, used, more)                                                       \

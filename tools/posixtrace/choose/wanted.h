@@ -26,7 +26,7 @@ struct wanted {
 	size_t tail;            /* 0: no tail */
 	const char *pair[PAIRING_PAIRS]; /* values of --pair; not owned */
 	size_t pairs;
-	bool asks_duration;     /* not only the expression needs durations */
+	bool asks_duration;     /* the command itself needs durations */
 	bool pair_given;        /* --pair was given to a command that needs it for durations only */
 };
 

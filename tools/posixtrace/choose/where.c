@@ -226,8 +226,8 @@ static struct value calculate_real(enum where_op op, double a, double b)
 }
 
 /*
- * Finds the value that the name has in the field of the number. Returns false if one is no number
- * of a field or the other is no such name.
+ * Finds the value that the name has in the field of the number. Returns false if number is not the
+ * number of a field, or if name is not a name in that field.
  */
 static bool find_named(const struct value *number, const struct value *name, uint64_t *value,
 		       uint64_t *mask)
@@ -288,7 +288,7 @@ static struct value calculate(enum where_op op, const struct value *a, const str
 
 /*
  * Returns the label of a number if the other operand is a text, so that op == "write" works. A
- * field of type char counts as a text of one byte. A name becomes its number in the field of the
+ * field of type char is then a text of one byte. A name becomes its number in the field of the
  * other operand. room has POSIX_TRACE_LABEL_MAX_NP + 1 bytes for the text.
  */
 static struct value as_met(const struct value *value, const struct value *other, char *room)

@@ -9,7 +9,7 @@
  * event.pid event.tid event.time event.len event.address exist in every event, event.duration in
  * some. duration is the same, unless the event has a field of this name. Numbers may have a unit:
  * ns, us, ms, s, or K, M, G. Texts are quoted. A text is also compared with the label of a field's
- * value. A name that is no field is that of a value of the field on the other side, as in
+ * value. A name that is no field names a value of the field on the other side, as in
  * flags & O_CREAT.
  *
  * A value that an event lacks is unknown, and so is each result computed from it. An event is

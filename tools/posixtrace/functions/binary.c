@@ -95,7 +95,7 @@ uint64_t binary_next(const struct binary_file *file, uint64_t address)
 /*
  * Returns the bytes at an address and stores how many follow them in the segment; NULL: no segment
  * has the address. take_segment() has checked the segments against the size of the file, so reading
- * up to *bytes is safe. Segments of a hostile file may overlap; the first one counts.
+ * up to *bytes is safe. Segments of a hostile file may overlap; the first one is used.
  */
 static const uint8_t *bytes_at(const struct binary_file *file, uint64_t address, size_t *bytes,
 			       bool only_code)

@@ -61,8 +61,9 @@ bool binary_is_variable(const struct binary_file *file, uint64_t address, size_t
 void binary_range(const struct binary_file *file, uint64_t *begin, uint64_t *end);
 
 /*
- * Returns whether data of the file has an address between the two, exclusive of from: a table of
- * jumps or a pointer to a label. Branches of cold parts of functions count as well.
+ * Returns whether data of the file contains an address behind from and before until, such as in a
+ * table of jumps or as a pointer to a label, or whether the cold part of a function branches to
+ * such an address.
  */
 bool binary_is_pointed_into(struct binary_file *file, uint64_t from, uint64_t until);
 

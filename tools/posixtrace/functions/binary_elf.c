@@ -24,9 +24,9 @@
 #define FUNCTIONS_MAX (1u << 22) /* of a file */
 
 /*
- * Stores a segment whose bytes are all in the file. Returns false if it has none; then its
- * addresses are unknown, and functions in it are left out. Only the part that the file has counts:
- * code is never in the zeroed rest.
+ * Stores a segment whose bytes are all in the file. Returns false for any other; then its addresses
+ * are unknown, and functions in it are left out. Its size is that of the part in the file: code is
+ * never in the zeroed rest.
  */
 static bool take_segment(struct binary_file *file, const GElf_Phdr *header, const char *image,
 			 size_t bytes)
@@ -358,8 +358,9 @@ void binary_read_end(struct binary_file *file)
 }
 
 /*
- * Passes on the words of all segments that are aligned like pointers. For programs without
- * relocations. A number that looks like an address only makes the tool refuse one more function.
+ * Passes on the words of all segments that are aligned like pointers, for files whose
+ * relocations do not have all addresses of code. A number that looks like an address only makes the
+ * tool refuse one more function.
  */
 static bool each_word(const struct binary_file *file, bool (*add)(void *arg, uint64_t address),
 		      void *arg)

@@ -74,8 +74,8 @@ static bool take_note(const char *note, size_t bytes, uint64_t base,
 }
 
 /*
- * Probes need no symbols and no x86-64 here: a file with a lack may have probes nevertheless, as
- * long as libelf could open it.
+ * To find probes this function needs neither symbols nor x86-64: a file for which binary_lack() has
+ * a reason may have probes nevertheless, as long as libelf could open it.
  */
 bool binary_probes(const struct binary_file *file,
 		   bool (*take)(void *arg, const struct binary_probe *probe), void *arg)

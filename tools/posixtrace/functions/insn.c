@@ -106,8 +106,9 @@ static void take_stack(struct insn *insn, const ZydisDecodedInstruction *is,
 }
 
 /*
- * Zydis reads at most bytes and at most 15, so an instruction that the end of the segment cuts is
- * none. The decoder is made once and not locked: one thread of the tool decodes.
+ * Zydis reads no more than the given bytes and never more than 15, so it refuses an instruction
+ * that the end of the segment cuts. The decoder is made once and not locked: one thread of the tool
+ * decodes.
  */
 bool insn_decode(struct insn *insn, const uint8_t *code, size_t bytes, uint64_t address)
 {

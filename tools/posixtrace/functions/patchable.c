@@ -38,7 +38,7 @@ const char *patchable_lack(const struct binary_file *file)
 /*
  * Functions that use their own return address, or run where no event can be recorded. Returns the
  * reason, or NULL. The hook replaces the return address, so a function that keeps or reads its own
- * would jump into the hook again later. The first row that matches counts.
+ * would jump into the hook again later. The first row that matches is used.
  */
 static const char *refuse_name(const char *name)
 {
@@ -146,7 +146,7 @@ struct proof {
 	const char *why;
 };
 
-/* The first replaced byte is excluded: the jump is there, and to arrive at it is a call. */
+/* The first replaced byte is excluded: the jump is there, and a thread may arrive at it. */
 static bool is_inside(const struct proof *proof, uint64_t address)
 {
 	return address > proof->from && address < proof->until;
@@ -177,9 +177,9 @@ static void check_table(struct proof *proof, uint64_t table)
 }
 
 /*
- * Finds a function that reads its own return address, which is that of a slot. Behind the first
- * branch the stack is as deep as before it; a function that is compiled in another way is not
- * noticed.
+ * Finds a function that reads its own return address: in a patched function it would read the
+ * address of a slot. Behind the first branch or call the stack is assumed to be as deep as there;
+ * a function that is compiled in another way is not noticed.
  */
 static void check_return_address(struct proof *proof, const struct insn *insn)
 {
@@ -209,7 +209,7 @@ static void check_insn(struct proof *proof, const struct insn *insn)
 	proof->has_indirect |= insn->kind == INSN_INDIRECT;
 }
 
-/* Decodes the whole function, and its tables if it jumps through any. */
+/* Decodes the whole function, and checks its tables of jumps if it has an indirect jump. */
 static void check_function(struct proof *proof)
 {
 	const struct binary_function *function = proof->function;
@@ -283,7 +283,7 @@ static const char *choose_site(struct binary_file *file, const struct binary_fun
 		/* The shim compares these bytes with its memory before it patches. */
 		memcpy(site->original + site->replaced, code, insn.len);
 		site->replaced = (uint8_t)(site->replaced + insn.len);
-		/* Nothing behind these runs unless something branches there. */
+		/* Nothing behind such an instruction runs unless something branches there. */
 		ended = insn.kind == INSN_RETURN || insn.kind == INSN_JUMP ||
 			insn.kind == INSN_INDIRECT || (ended && at >= end);
 		at += insn.len;

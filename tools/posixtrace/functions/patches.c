@@ -126,7 +126,7 @@ static bool add_site(struct patches *plan, const struct shim_plan_site *site)
 	return true;
 }
 
-/* The hook of a function that leaves frames for good; SHIM_SITE_FUNCTION: it is none. */
+/* Returns the hook of a function that handles exceptions or long jumps; else SHIM_SITE_FUNCTION. */
 static enum shim_site_kind kind_of(const char *name)
 {
 	if (!strcmp(name, "__cxa_throw") || !strcmp(name, "__cxa_rethrow") ||
@@ -216,7 +216,7 @@ static int by_site(const void *a, const void *b)
 static bool chain(const struct binary_file *file, struct shim_plan_site *before,
 		  struct shim_plan_site *site)
 {
-	/* One that has instructions of its own before it. */
+	/* If look_before() has moved instructions for the probe, they must be the site before. */
 	if (site->is_chained)
 		return before->kind == SHIM_SITE_BEFORE &&
 		       before->site + before->replaced == site->site;

@@ -102,8 +102,8 @@ static bool take_address(const char **text, struct shim_plan_argument *plan)
 }
 
 /*
- * Reads an address of an object: terms of names and numbers, then "(%rip)". A name alone is an
- * absolute address and not position-independent code has it, too.
+ * Reads an address of an object: terms of names and numbers, then "(%rip)". A name without "(%rip)"
+ * is an absolute address, as in code that is not position-independent.
  */
 static bool take_object(const struct binary_file *file, const char *text, size_t len,
 			struct shim_plan_argument *plan)

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The name is a pattern. The first row that matches counts. */
+/* The name is a pattern. The first row that matches is used. */
 static const struct {
 	const char *provider, *name, *fields;
 } known[] = {

@@ -27,9 +27,9 @@ static bool is_long_nop(const struct binary_file *file, uint64_t address)
 #define BEFORE_MAX 5 /* instructions that may be needed for the bytes of a jump */
 
 /*
- * Decodes the function from its begin to the place, so that the instruction there is one indeed and
- * not the end of another. Stores the addresses of the last instructions before it, the nearest
- * first; 0: there are fewer.
+ * Decodes the function from its begin to the place. Returns whether an instruction begins at the
+ * place: it could be in the middle of another one. Stores the addresses of the last instructions
+ * before it, the nearest first; 0: there are fewer.
  */
 static bool begins_insn(const struct binary_file *file, const struct binary_frame *frame,
 			uint64_t address, uint64_t before[BEFORE_MAX])
@@ -77,8 +77,9 @@ static bool move_before(const struct binary_file *file, struct shim_plan_site *s
 }
 
 /*
- * Chooses instructions before a place, of which so many are moved that a jump fits there. Returns
- * whether that is possible as far as these instructions show.
+ * Moves the instructions just before a place, as many as give a jump room together with the NOP at
+ * the place. Returns whether these instructions permit that; check_moved() examines what leads to
+ * them.
  */
 static bool choose_before(const struct binary_file *file, struct probe_place *place)
 {
@@ -98,8 +99,8 @@ static bool choose_before(const struct binary_file *file, struct probe_place *pl
 }
 
 /*
- * Moves the instructions at a place of one byte. Returns whether that is possible as far as these
- * instructions show.
+ * Moves the NOP of one byte at a place and the instructions behind it. Returns whether these
+ * instructions permit that; check_moved() examines what leads to them.
  */
 static bool choose_move(struct binary_file *file, struct shim_plan_site *site)
 {
@@ -131,7 +132,7 @@ static bool choose_move(struct binary_file *file, struct shim_plan_site *site)
 /*
  * Instructions and entries of tables that are examined. Parts of functions in a hostile file may
  * overlap, and each instruction may refer to the same table: the time would be quadratic. 256 MiB
- * of code have less.
+ * of code need fewer steps.
  */
 #define STEPS_MAX (1u << 27)
 
@@ -142,7 +143,7 @@ struct moved {
 	uint32_t steps;        /* that are left */
 };
 
-/* Where the bytes that a jump replaces begin. */
+/* Returns the address of the first byte that a jump replaces. */
 static uint64_t begin_of(const struct probe_place *place)
 {
 	return place->has_before ? place->before.site : place->site.site;
@@ -156,7 +157,7 @@ static void note_target(struct moved *moved, uint64_t address)
 {
 	size_t from = 0, until = moved->count;
 
-	/* No place replaces more bytes on either side of it. */
+	/* A place replaces at most SHIM_PLAN_ORIGINAL bytes before it or behind it. */
 	while (from < until) {
 		size_t middle = from + (until - from) / 2;
 
@@ -197,8 +198,8 @@ static void note_table(struct binary_file *file, struct moved *moved, uint64_t t
 
 /*
  * Decodes a part of a function. An address that it refers to may be called or jumped to later, or
- * be a table of jumps. Returns false if it cannot be decoded, or not all of it: something in it may
- * lead anywhere.
+ * be a table of jumps. Returns false unless the whole part was decoded: the rest may lead
+ * anywhere.
  */
 static bool note_frame(struct binary_file *file, struct moved *moved,
 		       const struct binary_frame *frame)
@@ -300,7 +301,7 @@ static void look_at(struct binary_file *file, struct probe_place *place)
 		place->why = "there is no NOP at its place";
 		return;
 	}
-	/* A tracer increments it in memory, also if it is code there. */
+	/* A tracer increments the semaphore in memory, even if its address is that of code. */
 	if (place->probe.semaphore && !binary_is_variable(file, place->probe.semaphore, 2)) {
 		place->why = "its semaphore is not a variable";
 		return;

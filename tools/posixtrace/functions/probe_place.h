@@ -5,7 +5,7 @@
  * A probe is a NOP. One of 5 bytes is replaced by a jump. For one of a single byte there are two
  * ways:
  *
- * 	move   the jump also replaces the instructions behind it, or some before it, which run
+ * 	move   the jump also replaces instructions behind the NOP, or before it; these run
  * 	       elsewhere. Nothing may lead into them: no branch of the file, no table, pointer,
  * 	       symbol or landing pad.
  * 	byte   only the NOP is replaced, by the first byte of a jump. The bytes behind it remain and
@@ -33,7 +33,7 @@ struct probe_place {
 void probe_places(struct binary_file *file, struct probe_place *place, size_t count);
 
 /*
- * Moves the instructions of a site again, those before end only, which is the place of a probe
+ * Moves the instructions of a site again, but only those before end. end is the place of a probe
  * among them. Returns false if that is impossible; the site is then unchanged.
  */
 bool probe_place_cut(const struct binary_file *file, struct shim_plan_site *site, uint64_t end);

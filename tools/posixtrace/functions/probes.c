@@ -158,8 +158,8 @@ const struct probes_pattern *probes_match(const struct probes *probes, const cha
 }
 
 /*
- * Returns the event type of a probe, a new one if it has none. Stores the reason and returns NULL
- * if there is none.
+ * Returns the event type of a probe, and makes it if necessary. If that fails, stores the reason
+ * and returns NULL.
  */
 static struct probes_type *type_of(struct probes *probes, const struct probes_pattern *pattern,
 				   const struct binary_probe *probe, const char **why)
@@ -208,7 +208,7 @@ const char *probes_take(struct probes *probes, const struct binary_file *file,
 	     number++) {
 		struct probes_field *field = &type->field[number];
 
-		/* One that is missing at a place is missing in all events. */
+		/* An argument that is unknown at one place is missing in all events. */
 		field->is_missing |= !argument.is_known;
 		if (argument.plan.size > field->size)
 			field->size = argument.plan.size;

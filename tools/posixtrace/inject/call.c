@@ -4,9 +4,10 @@
  *
  * Below its stack the thread gets a signal frame, as the kernel would write for a handler. Each
  * step before the end leads to that frame: the system calls that get memory return to the
- * restorer above it, and the stub ends with it. So the thread returns by itself to where it was,
- * if this process is killed. If not, this process stops the thread before the frame is used and
- * sets the registers, because only the tracer can restore an interrupted system call exactly.
+ * restorer, whose address is at the frame, and the stub ends with rt_sigreturn(). So the thread
+ * returns by itself to where it was if this process is killed. If this process is not killed, it
+ * stops the thread before the frame is used, and sets the registers itself, because only the
+ * tracer can restore an interrupted system call exactly.
  */
 #include "inject/call.h"
 
@@ -129,9 +130,10 @@ static bool is_restarted(const struct user_regs_struct *regs)
 }
 
 /*
- * Returns the number of the system call that was interrupted. A call that was restarted before has
- * the number of restart_syscall(), which has no effect after rt_sigreturn(). The C library loads
- * the number by the instruction before: b8 and four bytes.
+ * Returns the number of the system call that was interrupted. If the kernel has restarted the call
+ * before, orig_rax has the number of restart_syscall(), which has no effect after rt_sigreturn().
+ * The number is then read from the code: the C library loads it by the instruction before the
+ * system call, which is b8 and four bytes.
  */
 static uint64_t number_of(const struct call *call)
 {
@@ -148,9 +150,9 @@ static uint64_t number_of(const struct call *call)
 
 /*
  * Fills the kernel's context with the registers of the thread, so that it can continue. state is
- * the address of the vector state in the thread's stack. A restart is made part of the registers,
- * because rt_sigreturn() does not restart system calls: DESIGN 4 has the difference that remains
- * after a kill.
+ * the address of the vector state in the thread's stack. If the kernel would restart the
+ * interrupted system call, the registers are set to execute the call again, because rt_sigreturn()
+ * does not restart system calls. DESIGN 4 has the difference that remains after a kill.
  */
 static void fill_context(ucontext_t *context, const struct call *call, uint64_t state)
 {
@@ -192,9 +194,9 @@ static void fill_context(ucontext_t *context, const struct call *call, uint64_t 
 
 /*
  * Writes the frame below the thread's stack. Returns false if there is no room. The red zone keeps
- * its bytes, since code of the program may use them without moving the stack pointer. The
- * alignments are those of the processor: 64 bytes for the vector state, 16 and the return address
- * for the rest.
+ * its bytes, since code of the program may use them without moving the stack pointer. The vector
+ * state is aligned to 64 bytes, and the kernel's context to 16 bytes; the address of the restorer
+ * is just below the context.
  */
 static bool write_frame(struct call *call, const struct mapping *stack)
 {
@@ -206,8 +208,8 @@ static bool write_frame(struct call *call, const struct mapping *stack)
 	bool ok;
 
 	/*
-	 * A write through /proc/PID/mem need not extend the stack, so the room must be mapped
-	 * already.
+	 * A write through /proc/PID/mem is not certain to extend the stack, so the room must be
+	 * mapped already.
 	 */
 	if (thread->regs.rsp < stack->begin + bytes + FRAME_BYTES + RED_ZONE + MARGIN + 128)
 		return false;
@@ -331,7 +333,7 @@ static enum stop_kind remote_call(struct call *call, long number, uint64_t a, ui
 			return kind;
 		if (!get_regs(call, &regs))
 			return STOP_GONE;
-		/* The end of a call that was skipped, or the beginning of this one. */
+		/* Goes on at the end of a skipped call, and at the beginning of this one. */
 	} while (regs.rip != call->place->system_call + 2 || (int64_t)regs.rax == -ENOSYS);
 	*result = (int64_t)regs.rax;
 	return kind;
@@ -503,8 +505,8 @@ static enum call_outcome outcome_of(struct call *call, const struct stub_block *
 }
 
 /*
- * The outcome if the thread did not get to a stop as expected. After CALL_LATE nothing is restored
- * here: this process ends, the kernel lets the thread go, and the stub ends by the frame.
+ * Returns the outcome if the thread did not reach the expected stop. After CALL_LATE nothing is
+ * restored here: this process ends, the kernel lets the thread go, and the stub ends by the frame.
  */
 static enum call_outcome end_early(struct call *call, enum stop_kind kind,
 				   struct call_result *result)

@@ -3,11 +3,12 @@
  * change.c - stops all threads, writes jumps or restores the code, and lets the threads go.
  *
  * No thread executes the bytes while they change. A thread may be stopped within the instructions
- * that a jump replaces, or return to them from a signal handler: then all threads are let go and it
- * is tried again. Jumps lead to memory that is never unmapped, so that a thread may be there when
- * the code is restored.
+ * that a jump replaces, or return to them from a signal handler: then this process lets all threads
+ * go and tries again. Jumps lead to memory that is never unmapped, so that a thread may be there
+ * when the code is restored.
  *
- * A call that writes is not interrupted, because it would return after a part: it is waited for.
+ * A system call that writes is not interrupted, because it would return after it has written only a
+ * part: this process waits for the end of the call.
  */
 #include "inject/change.h"
 
@@ -31,7 +32,7 @@
 #define PAUSE_NS  INT64_C(5000000)     /* after the first try; doubled up to PAUSE_MAX */
 #define PAUSE_MAX INT64_C(320000000)
 #define THREADS   16384                /* a process with more is refused */
-#define STACK_MAX ((uint64_t)16 << 20) /* a deeper stack is searched so far */
+#define STACK_MAX ((uint64_t)16 << 20) /* only so much of a deeper stack is searched */
 
 #if defined __x86_64__
 
@@ -41,7 +42,7 @@ struct change {
 	struct shim_jump *jump;
 	size_t jumps;
 	uint64_t table;        /* the address of the jumps in the process */
-	/* The instructions that are replaced: sorted, without those of other jumps. */
+	/* The replaced instructions behind the first byte of each jump to be written, sorted. */
 	struct range *range;
 	size_t ranges;
 	struct stopped **thread;
@@ -78,7 +79,10 @@ static int by_begin(const void *a, const void *b)
 	return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-/* Collects the addresses at which no thread may be: behind the first byte of each jump. */
+/*
+ * Collects the addresses at which no thread may be: behind the first byte of each jump that is to
+ * be written. A restoration has none.
+ */
 static const char *collect_ranges(struct change *change)
 {
 	change->range = calloc(change->jumps + 1, sizeof(*change->range));
@@ -113,7 +117,8 @@ static bool is_replaced(const struct change *change, uint64_t address)
 
 /*
  * Returns whether a thread is among the replaced instructions, or its stack has an address of them:
- * that of a place which a signal handler has interrupted. A number that looks like one only delays.
+ * a signal handler may have interrupted the thread there. A number that only looks like such an
+ * address delays the change and does no harm.
  */
 static bool is_inside(const struct change *change, const struct stopped *thread,
 		      const struct mappings *mappings)
@@ -138,8 +143,8 @@ static bool is_inside(const struct change *change, const struct stopped *thread,
 }
 
 /*
- * Returns whether a thread waits in a call that must not be interrupted. SIGSTOP has already
- * interrupted the calls of a stopped process.
+ * Returns whether a thread waits in a call that must not be interrupted. In a stopped process no
+ * thread does: SIGSTOP has already interrupted the calls.
  */
 static bool must_wait(pid_t pid, pid_t tid)
 {
@@ -308,8 +313,8 @@ static bool is_same_list(const struct change *change)
 }
 
 /*
- * Stops all threads at places where the code can change. False: it has to be tried again, or *why
- * has the reason of a failure; no thread is stopped then.
+ * Stops all threads at places where the code can change. Returns false if the caller has to try
+ * again, or if *why has the reason of a failure; no thread is stopped then.
  */
 static bool stop_all(struct change *change, int64_t end_ns, const char **why)
 {
@@ -368,8 +373,9 @@ static enum code code_at(const struct change *change, const struct shim_jump *ju
 }
 
 /*
- * Counts a jump that is now in the code, or is not any more. The list in the process follows at
- * once, so that the next tracer does not count again if this process is killed.
+ * Counts a jump that is now in the code, or is not any more. If the jump has a semaphore, its entry
+ * in the process is changed at once, so that the next tracer does not count again if this process
+ * is killed.
  */
 static void mark(const struct change *change, struct shim_jump *jump, bool is_written)
 {
@@ -384,9 +390,10 @@ static void mark(const struct change *change, struct shim_jump *jump, bool is_wr
 }
 
 /*
- * Writes or restores one jump. A jump that a killed tracer has left may be missing in the list, so
- * that the code decides. A chained site has the state of the jump before it, whose is_changed is
- * passed. Returns whether the code is now as wanted; *failed is set if the kernel refuses to write.
+ * Writes or restores one jump. A killed tracer may have written a jump without a mark in the list,
+ * so the bytes in the code decide. A chained site has no bytes of its own: it has the state of the
+ * jump before it, which is_changed passes. Returns whether the code is now as wanted; *failed is
+ * set if the kernel refuses to write.
  */
 static bool change_one(struct change *change, struct shim_jump *jump, bool writes,
 		       bool is_changed, bool *failed)
@@ -421,7 +428,7 @@ static size_t change_each(struct change *change, bool writes, bool *failed)
 
 	for (size_t i = 0; i < change->jumps; i++) {
 		struct shim_jump *jump = &change->jump[i];
-		/* Else the site before was refused when the list was made. */
+		/* Else the site before a chained one was refused when the list was made. */
 		bool follows = i && jump->at >= jump[-1].at &&
 			       jump->at - jump[-1].at <= SHIM_PLAN_ORIGINAL;
 
@@ -458,7 +465,7 @@ static const char *change_all(struct change *change)
 	return why;
 }
 
-/* Returns whether there is anything to change. Without that no thread is stopped. */
+/* Returns whether there is anything to change. If not, no thread is stopped. */
 static bool has_work(const struct change *change)
 {
 	for (size_t i = 0; i < change->jumps; i++) {

@@ -181,7 +181,7 @@ static enum progress say_outcome(const struct work *work, enum call_outcome outc
  */
 static enum progress try_thread(const struct work *work, struct target *target, pid_t tid)
 {
-	/* Loading must not bind at the first call: a wrapper may run in a signal handler. */
+	/* Symbols are bound now, not at their first call: a wrapper may run in a signal handler. */
 	const struct call_request request = { work->library, work->symbol, work->argument,
 					      RTLD_NOW | RTLD_LOCAL };
 	enum progress progress = PROGRESS_AGAIN;
@@ -303,7 +303,7 @@ static enum work_exit do_work(const struct work *work, struct target *target)
 
 /*
  * Does the work in a child, and waits for it. Keys of the terminal do not end the child, which
- * takes a limited time. If it is killed, the state of the process decides.
+ * takes a limited time. If the child is killed, a message is printed and the work has failed.
  */
 static enum work_exit work_in_child(const struct work *work, struct target *target)
 {
@@ -319,7 +319,7 @@ static enum work_exit work_in_child(const struct work *work, struct target *targ
 	sigprocmask(SIG_BLOCK, &set, &mask);
 	child = fork();
 	if (child == 0) {
-		/* Without the command, nothing would end what the child begins. */
+		/* The child ends with the command: nothing else would end what it begins. */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		_exit(getppid() == parent ? do_work(work, target) : WORK_FAILED);
 	}
@@ -369,8 +369,8 @@ bool inject_is_needed(pid_t pid)
 }
 
 /*
- * A tracer that was killed has left the process attached, and its jumps. They are removed before
- * the next attachment, which may want others. If another tracer has a stream, nothing changes.
+ * Removes what a tracer that was killed has left in the process: the attachment and its jumps. The
+ * next attachment may want other jumps. If another tracer has a stream, nothing changes.
  */
 static void recover(const struct work *attach, struct target *target)
 {
@@ -470,8 +470,8 @@ static bool send_plan(const struct inject_plan *plan, struct target *target, int
 }
 
 /*
- * The jumps are written by another child, while all threads are stopped. If that fails, the shim
- * has only used memory.
+ * Another child than that of send_plan() writes the jumps, while all threads are stopped. If that
+ * fails, the shim has only used memory.
  */
 int inject_patch(pid_t pid, const struct inject_plan *plan, size_t *jumps)
 {
@@ -490,7 +490,7 @@ int inject_patch(pid_t pid, const struct inject_plan *plan, size_t *jumps)
 		good = send_plan(plan, &target, &wanted);
 	target_fini(&target);
 	if (good) {
-		/* The plan may have loaded the library, where the list of jumps is. */
+		/* send_plan() may have loaded the library, which has the list of jumps. */
 		good = target_examine(&target, pid, true) == TARGET_OK &&
 		       change_in_child(pid, WORK_WRITE, &target) == WORK_DONE;
 		target_fini(&target);

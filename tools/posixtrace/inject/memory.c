@@ -2,8 +2,8 @@
 /*
  * memory.c - reads and writes the memory of another process by /proc/PID/mem.
  *
- * Unlike process_vm_writev(2) this also writes pages that the process itself may not write, as that
- * of the stub's code.
+ * Unlike process_vm_writev(2) this also writes pages that the process itself may not write, such as
+ * the page of the stub's code.
  */
 #include "inject/memory.h"
 

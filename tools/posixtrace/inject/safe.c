@@ -25,8 +25,9 @@ struct system_call {
 };
 
 /*
- * A system call in which a thread waits for something outside of it, has done nothing yet, and is
- * restarted without a trace. A call that writes is none: it would return after a part.
+ * A thread in a system call is safe if it waits for something outside of it and has done nothing
+ * yet, and if the kernel restarts the call without a trace. A call that writes is not safe: it
+ * would return after it has written only a part.
  */
 static enum safe_rank rank_of(const struct system_call *call)
 {
@@ -71,8 +72,8 @@ static enum safe_rank rank_of(const struct system_call *call)
 }
 
 /*
- * Returns whether the thread has children. The signal of a child's end, which a program usually
- * ignores by default, is not ignored while the thread is traced. The kernel then wakes another
+ * Returns whether the thread has children. Most programs ignore the signal of a child's end by
+ * default. While the thread is traced, the kernel does not ignore this signal, but wakes another
  * thread with it, whose epoll_wait() would return EINTR.
  */
 static bool has_children(pid_t pid, pid_t tid)
@@ -165,7 +166,7 @@ static bool is_signal_frame(const struct target *target, const struct stack *sta
 	state = word_at(stack, context + offsetof(ucontext_t, uc_mcontext.fpregs));
 	/*
 	 * 0x46505853 is the kernel's FP_XSTATE_MAGIC1, 464 its place in the vector state, and cs is
-	 * 0x33 in 64 bit programs. A flag of the context above 7 is none that the kernel sets.
+	 * 0x33 in 64 bit programs. The kernel sets no flag of the context above 7.
 	 */
 	return word_at(stack, context) <= 7 && word_at(stack, context + 8) == 0 &&
 	       (word_at(stack, registers + REG_CSGSFS * 8) & 0xffff) == 0x33 &&
@@ -248,8 +249,8 @@ static bool has_signal_frame(const struct target *target, const struct stack *st
 }
 
 /*
- * Values of variables that look like return addresses count too, which only makes the thread
- * unsafe.
+ * Returns whether the stack has a return address in locked code. The value of a variable may look
+ * like one; then a safe thread is only taken for an unsafe one.
  */
 static bool has_locked_code(const struct target *target, const struct stack *stack)
 {
@@ -280,8 +281,8 @@ static bool has_descriptor(const struct target *target, const struct stopped *th
 }
 
 /*
- * A thread that was interrupted in the program's own code: not in the C library with its
- * allocator, nor in the linker or a callback of it.
+ * Returns whether the thread was interrupted in the program's own code: not in the C library with
+ * its allocator, nor in the linker or a callback of it.
  */
 static bool is_safe_running(const struct target *target, const struct stopped *thread,
 			    const struct stack *stack)

@@ -84,8 +84,9 @@ static bool mark_restart(struct user_regs_struct *regs)
 }
 
 /*
- * Reads what must be restored. False: the thread has ended, or the kernel refuses. The stop of a
- * whole process ends such calls also without a tracer: then their result remains.
+ * Reads what must be restored. False: the thread has ended, or the kernel refuses. If the whole
+ * process was stopped, calls such as epoll_wait() return EINTR also without a tracer: then their
+ * result remains.
  */
 static bool read_state(struct stopped *thread, bool is_group)
 {

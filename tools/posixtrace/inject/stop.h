@@ -67,9 +67,9 @@ struct stop stop_wait(pid_t tid, int64_t end_ns);
 enum stop_result stop_begin(struct stopped *thread, pid_t pid, pid_t tid);
 
 /*
- * Lets the thread go. Its registers must be those of regs, or were not changed. A system call
- * that was interrupted continues: the kernel restarts it. regs requests that also where the
- * kernel would return EINTR for a stop.
+ * Lets the thread go. The caller has restored the registers from regs, or has not changed them. A
+ * system call that was interrupted continues: the kernel restarts it. With the registers of regs
+ * the kernel also restarts a call that would otherwise return EINTR because of the stop.
  */
 void stop_end(struct stopped *thread);
 
@@ -79,7 +79,7 @@ char stop_state(pid_t pid, pid_t tid);
 /* Returns the number that the thread has in its own name space of process ids. */
 pid_t stop_inner_id(const struct stopped *thread);
 
-/* Returns whether a signal waits for the thread that it will handle or die of. */
+/* Returns whether a signal that the thread neither blocks nor ignores is pending, or may be. */
 bool stop_has_signal(const struct stopped *thread);
 
 #endif

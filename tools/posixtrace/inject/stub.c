@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * stub.c - the code that is copied into the process. It refers to no address but by r12.
+ * stub.c - the code that is copied into the process. It contains no addresses: they are in the
+ * block to which r12 points.
  *
  * It is assembled as data of the tool, so that it needs no relocation. Registers that the C
  * library's functions preserve hold its state: r12 the block, r13 the address of errno, r14 its

@@ -242,7 +242,7 @@ static const char *find_place(struct target *target)
 	return NULL;
 }
 
-/* Explains why the memory cannot be opened, if the creation of the stream will not. */
+/* Explains why the memory cannot be opened, unless the creation of the stream explains it. */
 static enum target_verdict refuse_access(pid_t pid, int err)
 {
 	char text[16];

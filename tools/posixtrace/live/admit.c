@@ -49,7 +49,7 @@ static bool register_names(const struct choose_names *names, trace_id_t trid)
 }
 
 /*
- * Stores the filter of types without a name so far: all of the program's types if the names are
+ * Stores the filter for types that have no name so far: all of the program's types if the names are
  * exact, else none. With exact names no later type can match, so it may be filtered before it
  * exists.
  */

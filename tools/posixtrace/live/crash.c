@@ -70,8 +70,8 @@ static bool read_status(pid_t tid, const char *field, int base, unsigned long lo
 }
 
 /*
- * Adds a thread when it is first seen. A thread for which there is no memory counts as a process:
- * its end is then recorded.
+ * Adds a thread when it is first seen. A thread for which there is no memory is taken for a
+ * process: its end is then recorded.
  */
 static struct crash_thread *know_thread(struct crash *crash, pid_t tid)
 {
@@ -382,8 +382,8 @@ static void examine(struct crash *crash, pid_t pid, pid_t tid, int sig)
 }
 
 /*
- * Returns true if the signal ends the process as a crash. The kernel resets the action of a
- * processor's signal that is ignored or blocked before it stops the thread.
+ * Returns true if the signal ends the process as a crash. If a signal of the processor is ignored
+ * or blocked, the kernel resets its action before it stops the thread.
  */
 static bool is_fatal(pid_t tid, int sig)
 {
@@ -428,7 +428,7 @@ bool crash_status(struct crash *crash, pid_t tid, int status)
 	const struct crash_thread *thread = know_thread(crash, tid);
 	int event = status >> 16, sig;
 
-	/* A thread that has ended is reported to its tracer, too; only ends of processes count. */
+	/* The kernel reports the end of a thread, too; the caller wants ends of processes only. */
 	if (!WIFSTOPPED(status)) {
 		bool is_process = !thread || thread->is_process;
 

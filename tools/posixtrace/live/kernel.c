@@ -25,8 +25,8 @@
 #include "base/vec.h"
 
 /*
- * Pages of memory for each CPU. Every user may lock so many (perf_event_mlock_kb is 516), unless
- * other programs of the user have locked some; then fewer pages are tried.
+ * Pages of memory for each CPU. Every user may lock this many pages (perf_event_mlock_kb is 516),
+ * unless other programs of the user have locked some; then fewer pages are tried.
  */
 #define DATA_PAGES  128
 #define LEAST_PAGES 8
@@ -44,8 +44,8 @@ static int64_t clock_ns(clockid_t clock)
 }
 
 /*
- * Measures the difference of the clocks; of several readings the one that was fastest counts, since
- * the thread may lose its processor between two readings. error_ns keeps the greatest error of all
+ * Measures the difference of the clocks several times and uses the fastest measurement, since the
+ * thread may lose its processor between two readings. error_ns keeps the greatest error of all
  * looks.
  */
 static void take_anchor(struct kernel *kernel)
@@ -98,7 +98,7 @@ static struct perf_event_attr attr_of(const struct kernel_plan *plan, bool sampl
 	return attr;
 }
 
-/* There is no function of the C library. Returns a descriptor or -1. */
+/* The C library has no function for this system call. Returns a descriptor or -1. */
 static int open_event(const struct perf_event_attr *attr, pid_t tid, int cpu)
 {
 	return (int)syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -244,8 +244,8 @@ int kernel_begin(struct kernel *kernel, const struct kernel_plan *plan, pid_t pi
 /* ------------------------------------------------------------------ records */
 
 /*
- * Compares for table_find(). The key is the whole struct, because the wanted stack has no place
- * yet.
+ * Compares for table_find(). The key is the struct kernel: the wanted stack is in its array frame,
+ * but has no entry yet.
  */
 static bool is_stack(const void *array, uint32_t index, const void *key)
 {
@@ -282,7 +282,7 @@ static uint32_t keep_stack(struct kernel *kernel, const uint64_t *chain, uint64_
 	if (index == KERNEL_STACKS || !vec_grow(&kernel->stack, kernel->stacks, 1) ||
 	    !table_add(&kernel->of_stack, hash, index))
 		return UINT32_MAX;
-	/* The frames move over their count. */
+	/* The frames move down by one place, over their count, which the new entry has. */
 	memmove(to - 1, to, count * sizeof(*to));
 	kernel->stack[kernel->stacks++] = (struct kernel_stack){
 		.first = (uint32_t)kernel->frames, .count = (uint32_t)count,
@@ -293,12 +293,12 @@ static uint32_t keep_stack(struct kernel *kernel, const uint64_t *chain, uint64_
 
 /*
  * Keeps a record, with its time on the scale of the log. KERNEL_RECORDS bounds the memory of a long
- * recording; later records count as lost.
+ * recording; later records are counted as lost.
  */
 static void add_record(struct kernel *kernel, struct kernel_record record, uint64_t time)
 {
 	record.time_ns = (int64_t)time + kernel->offset_ns;
-	/* A loss of memory is counted here, as the kernel counts its own. */
+	/* This counts records that have no room here; the kernel counts those that it loses. */
 	if (kernel->records == KERNEL_RECORDS ||
 	    !vec_grow(&kernel->record, kernel->records, 1)) {
 		kernel->lost_memory++;

@@ -67,9 +67,9 @@ struct kernel {
 };
 
 /*
- * Begins to record a process and everything that it starts. starts: it waits to execute a program,
- * from which time on it is recorded. Returns TOOL_OK, or TOOL_FAILURE after it printed the error;
- * the caller calls kernel_fini() in both cases.
+ * Begins to record a process and everything that it starts. starts: the process waits to execute a
+ * program, and is recorded from then on. Returns TOOL_OK, or TOOL_FAILURE after it printed the
+ * error; the caller calls kernel_fini() in both cases.
  */
 int kernel_begin(struct kernel *kernel, const struct kernel_plan *plan, pid_t pid, bool starts);
 

@@ -37,7 +37,7 @@ static void save_signals(struct inherited *inherited, const sigset_t *set)
 	for (int sig = 1; sig < NSIG; sig++)
 		sigaction(sig, NULL, &inherited->action[sig]);
 	sigprocmask(SIG_BLOCK, &all, &inherited->mask);
-	signal(SIGCHLD, SIG_DFL); /* ignored, the child's status would be lost */
+	signal(SIGCHLD, SIG_DFL); /* if it were ignored, the child's status would be lost */
 }
 
 /* Restores the settings. It runs in the child only. */
@@ -187,7 +187,7 @@ int launch_go(struct launch *launch)
 	if (n == 1)
 		wait_for_exec(launch);
 	if (n == 1)
-		do /* nothing comes of a descriptor that execve() closed */
+		do /* 0 bytes: execve() has closed the child's end of the pipe */
 			n = read(launch->failed, &err, sizeof(err));
 		while (n < 0 && errno == EINTR);
 	close(launch->failed);

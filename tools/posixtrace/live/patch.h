@@ -27,7 +27,8 @@ static inline bool patch_is_wanted(const struct patches *plan)
 }
 
 /*
- * Plans those of a process that has the preload library, and patches it. Prints as patch_plan().
+ * Plans the functions and probes of a process that has the preload library, and patches the
+ * process. Prints the same as patch_plan().
  * Returns an exit status after it printed the reason; the code of the process is unchanged then.
  * inject_unpatch() restores it.
  */

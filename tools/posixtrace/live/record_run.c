@@ -270,8 +270,8 @@ static int crash_of(const struct run *run)
 }
 
 /*
- * Clears a stream in loop mode that is not to be written at the end. After a snapshot was taken it
- * is always written: posix_trace_clear() would remove the snapshots from the log as well.
+ * Clears a stream in loop mode that is not to be written at the end. A stream of which a snapshot
+ * was taken is always written: posix_trace_clear() would remove the snapshots from the log as well.
  */
 static void discard_unwanted(struct run *run)
 {
@@ -316,7 +316,10 @@ static int complete_log(struct run *run)
 	status = capture_finish(&run->capture);
 	status = tool_worse(status, kernel_weave(&run->kernel, &run->file));
 	status = tool_worse(status, capture_read_back(run->plan, run->file.fd, &result));
-	/* Quiet: prints lost events and the reason of an exit with 4, not untraced calls alone. */
+	/*
+	 * With --quiet the result is printed only if events were lost, or if a loss makes the
+	 * command exit with 4.
+	 */
 	if (result.bytes && (!run->record->quiet || losses_count(&result.ledger) ||
 			     (run->record->fail_on_loss && capture_has_lost(&result)))) {
 		end_text(run, result.end, sizeof(result.end));
@@ -355,8 +358,8 @@ static int wait_for_program(struct run *run)
 }
 
 /*
- * The exit status of the program precedes that of the trace. The latter is returned if the program
- * ended with 0.
+ * Returns the exit status of the program if it is not 0. Otherwise, or without a program, returns
+ * that of the trace.
  */
 static int exit_status(struct run *run, int status)
 {

@@ -157,7 +157,7 @@ static int read_threads(struct weave *weave)
 	return 0;
 }
 
-/* Threads that recorded no event of their own have none: 0. */
+/* Returns the pthread_t of a thread, 0 if the old log does not have the thread. */
 static pthread_t pthread_of(const struct weave *weave, pid_t pid, pid_t tid)
 {
 	struct posix_trace_thread_np wanted = { .pid = pid, .tid = tid };

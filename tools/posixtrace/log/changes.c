@@ -128,7 +128,7 @@ static struct change *last_of(const struct changes *c, struct change key, int32_
 	return last_before(c, &key);
 }
 
-/* Returns whether events were lost after one time and not after another. */
+/* Returns whether events were lost later than after_ns and not later than until_ns. */
 static bool has_gap(const struct changes *c, int64_t after_ns, int64_t until_ns)
 {
 	size_t low = 0, high = c->gaps;
@@ -157,7 +157,7 @@ const struct change *changes_state(const struct changes *c, struct change key)
 
 		if (executed && executed->time_ns > executed_ns)
 			executed_ns = executed->time_ns;
-		/* An older process may have had the same number. */
+		/* A change before the birth is that of an older process with the same number. */
 		if (change && (!birth || compare_times(birth, change) < 0))
 			return has_gap(c, change->time_ns, at_ns) ||
 			       (change->closes_at_exec && executed_ns > change->time_ns)
@@ -176,7 +176,7 @@ const struct change *changes_state(const struct changes *c, struct change key)
 
 /*
  * Leaves one entry for each birth of a process. The events of the parent and of the child are about
- * the same birth. A start of a program is one only for a process without these events.
+ * the same birth. The start of a program is a birth only for a process without these events.
  */
 static void remove_repeated(struct changes *c)
 {
@@ -279,8 +279,8 @@ static int compare_places(const void *x, const void *y)
 }
 
 /*
- * Finds all names in the order of time. Each look-up then meets changes with names, so that a long
- * chain of copies costs no recursion.
+ * Finds all names in the order of time. The name of each source is then known before its copies
+ * need it, so that a long chain of copies costs no recursion.
  */
 static void find_names(struct changes *c)
 {

@@ -61,7 +61,7 @@ void changes_add(struct changes *c, struct change change);
 /* Stores a name, unless it is there, and returns its place; 0 for no name and without memory. */
 uint32_t changes_name(struct changes *c, const char *name, int64_t time_ns);
 
-/* No state from before this time is known after it. */
+/* Notes a gap at this time: states from before it are unknown after it. */
 void changes_gap(struct changes *c, int64_t time_ns);
 
 /* Sorts the changes and finds all names. */

@@ -45,14 +45,14 @@ void descriptors_free(struct descriptors *d)
 	free(d);
 }
 
-/* While closes are filtered, nothing is known. */
+/* Adds a change, unless the filter removes events that close: then no name is certain. */
 static void add_any(struct descriptors *d, struct change change)
 {
 	if (!d->is_filtered)
 		changes_add(&d->changes, change);
 }
 
-/* A log may have any numbers: those that are no descriptor are not of interest here. */
+/* A log may contain any numbers: a number that cannot be a descriptor is ignored. */
 static void add(struct descriptors *d, const struct posix_trace_event_np *event, int64_t fd,
 		enum effect effect, int64_t from, uint32_t name, bool closes_at_exec)
 {
@@ -147,7 +147,7 @@ static const char *protocol_of(int64_t domain, int64_t type)
 	return domain == 1 ? "unix" : domain == 16 ? "netlink" : "socket";
 }
 
-/* The other one is only of socketpair(), and else -1. */
+/* Only socketpair() makes a second descriptor, other; it is -1 for other calls. */
 static void note_socket(struct descriptors *d, const struct seen *seen)
 {
 	const char *protocol = protocol_of(number(seen, "domain", 0), number(seen, "type", 0));
@@ -223,7 +223,7 @@ static void add_process(struct descriptors *d, int64_t time_ns, int64_t pid, int
 		});
 }
 
-/* The parent may close descriptors before the child runs, so the time of the call counts. */
+/* The parent may close descriptors before the child runs: the time is that of the call's begin. */
 static void note_fork(struct descriptors *d, const struct seen *seen)
 {
 	add_process(d, begin_of(seen->event, number(seen, "time", 0)), number(seen, "child", 0),
@@ -252,11 +252,11 @@ static void note_other(struct descriptors *d, const struct seen *seen)
 		 strchr(seen->type, '.') + 1, *name ? ":" : "", name);
 	what[NAME_BYTES - 1] = '\0';
 	place = changes_name(&d->changes, what, seen->event->time_ns);
-	/* signalfd() may change an old one. */
+	/* signalfd() may change an old descriptor, which keeps its name. */
 	if (number(seen, "old", -1) < 0)
 		add(d, seen->event, number(seen, "fd", -1), CREATES, -1, place,
 		    closes_at_exec(seen));
-	/* The second one of two; -1 in all other events. */
+	/* The second descriptor of a call that makes two; for other calls add() ignores -1. */
 	add(d, seen->event, number(seen, "write", number(seen, "slave", -1)), CREATES, -1, place,
 	    closes_at_exec(seen));
 }
@@ -287,8 +287,8 @@ static void note_freopen(struct descriptors *d, const struct seen *seen)
 }
 
 /*
- * Several descriptors at once: those that an event before has named. The others have no name that
- * could become wrong.
+ * Closes several descriptors at once, or marks them to be closed at exec. Only those that an event
+ * before has named get a change: the others have no name that could become wrong.
  */
 static void note_close_range(struct descriptors *d, const struct seen *seen)
 {
@@ -332,7 +332,7 @@ static const struct {
 };
 
 #define NOTES    (sizeof(notes) / sizeof(notes[0]))
-#define REQUIRED 3 /* the first of them: without these events names would be wrong */
+#define REQUIRED 3 /* the first rows of notes: without their events names would be wrong */
 
 #define EINPROGRESS_OF_LINUX 115
 
@@ -376,7 +376,7 @@ static bool learn(struct descriptors *d, trace_id_t trid)
 	return d->has_close;
 }
 
-/* A filter that removes closes or copies would leave the names of closed descriptors. */
+/* Notes whether the filter removes closes or copies: closed descriptors would keep their names. */
 static void note_filter(struct descriptors *d, const struct posix_trace_event_np *event)
 {
 	bool is_start = event->info.posix_event_id == POSIX_TRACE_START;

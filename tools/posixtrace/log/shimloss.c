@@ -134,7 +134,7 @@ unsigned shimloss_kinds(const char *type)
 	return kinds;
 }
 
-/* Losses whose kind is unknown count for every kind, so the result is an upper bound. */
+/* Losses whose kind is unknown are added for every kind, so the result is an upper bound. */
 uint64_t shimloss_of(const struct shimloss *loss, unsigned kinds)
 {
 	uint64_t count = 0;

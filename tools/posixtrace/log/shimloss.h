@@ -3,7 +3,7 @@
  * shimloss.h - counts the calls that libposixtrace-preload.so could not trace. They never reached a
  * stream, so no ledger has them; the events posixtrace_shim_lost count them.
  *
- * The event type of such a call is known only by its kind.
+ * The counts do not show the event type of such a call, but only its kind.
  */
 #ifndef POSIXTRACE_LOG_SHIMLOSS_H
 #define POSIXTRACE_LOG_SHIMLOSS_H

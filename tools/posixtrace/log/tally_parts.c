@@ -3,9 +3,9 @@
  * tally_parts.c - counts a log in parts of time that worker threads process one after the other.
  *
  * There are more parts than threads, because events are not spread evenly over a log. A cut is the
- * time of an event that the index found. The reader of the part before it stops behind that time,
- * not at it, and so reads up to the block in which the next part begins. Every block is therefore
- * read by some thread, and damage cannot hide between two parts.
+ * time of an event that the index found. The reader of the part before the cut stops behind that
+ * time and not at it, so it reads up to the block in which the next part begins. Every block is
+ * therefore read by some thread, and damage cannot hide between two parts.
  */
 #include "log/tally_parts.h"
 

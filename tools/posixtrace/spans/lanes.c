@@ -152,7 +152,7 @@ int lanes_place(struct lanes *lanes, struct moment begin, struct moment end, uns
 	i = has_open_between(lanes, begin, end);
 	while (i < lanes->lanes && !fits_lane(&lanes->lane[i], begin, end, &at))
 		i++;
-	/* Such spans have no lane in memory; their numbers are never used again. */
+	/* A span beyond LANES_MAX has no lane in memory; its number is never used again. */
 	if (i == LANES_MAX) {
 		*number = LANES_MAX + lanes->next++;
 		return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * pairing.h - makes spans of time of events: of a begin and its end, or of one event that contains
- * its duration.
+ * pairing.h - joins events to spans of time: a begin and its end, or one event that contains its
+ * duration.
  *
  * span: event types with @begin and @end, or with names that are a pair (by_name.h). Their key
  * fields pair them, or without keys the thread.

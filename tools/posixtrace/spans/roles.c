@@ -44,7 +44,7 @@ static bool is_cpu(const struct posix_trace_field_np *field)
 		is_called(field->name, "cputime"));
 }
 
-/* The first field of type ns counts, unless it is a CPU time. */
+/* The duration is in the first field of type ns that is no CPU time. */
 int pairing_time_field(const struct posix_trace_schema_np *schema)
 {
 	for (unsigned i = 0; schema && i < schema->fields; i++)
@@ -95,7 +95,9 @@ static char *pair_name(const struct pairing_option *option)
 	return text;
 }
 
-/* Adds a series, whose member of the caller sets. Returns NULL without memory, which sets err. */
+/*
+ * Adds a series. The caller sets its member "of". Returns NULL without memory, which sets err.
+ */
 static struct series *add_series(struct pairing *pairing, enum series_kind kind, const char *name)
 {
 	struct series *series = calloc(1, sizeof(*series));
@@ -145,7 +147,7 @@ static bool has_name(const void *array, uint32_t index, const void *name)
 	return !strcmp(series[index]->name, name) && series[index]->of != series[index];
 }
 
-/* The table makes a search among thousands of functions cheap, once for each event. */
+/* Each event needs a search among up to thousands of functions; the table makes it cheap. */
 struct series *roles_function(struct pairing *pairing, const struct series *of, const char *name)
 {
 	uint64_t hash = hash_bytes(HASH_BEGIN, name, strlen(name));
@@ -167,7 +169,7 @@ struct series *roles_function(struct pairing *pairing, const struct series *of, 
 	if (!series)
 		return NULL;
 	series->of = of;
-	/* The next event with this name does not find the series; err ends the reading. */
+	/* No later event with this name would find the series, so err ends the reading. */
 	if (!table_add(pairing->named, hash, (uint32_t)series->index))
 		pairing->err = ENOMEM;
 	return pairing->err ? NULL : series;
@@ -415,8 +417,8 @@ static void add_named(struct pairing *pairing, struct pairing_type *to,
 }
 
 /*
- * Finds the roles of a type. The list is in reverse order of the additions: an event that both ends
- * and begins a span ends first.
+ * Finds the roles of a type. The list is in reverse order of the additions. Ends of --pair are
+ * added after begins, so that an event that does both ends a span before it begins the next one.
  */
 static struct pairing_type *find_roles(struct pairing *pairing, const struct log_type *type)
 {

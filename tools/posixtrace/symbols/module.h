@@ -46,7 +46,7 @@ bool module_find(struct module *module, uint64_t address, struct module_place *p
 
 /*
  * Returns the name of the function that an address of the file is in, by the symbol tables; NULL:
- * unknown. Functions that are inlined at the address do not count.
+ * unknown. It ignores functions that are inlined at the address.
  */
 const char *module_function(struct module *module, uint64_t address);
 
