@@ -46,6 +46,16 @@ patched() {
 		sleep 0.02
 	done
 }
+# ended_stream: waits until the guardian has completed the log of a killed tracer. The next tracer
+# removes its jumps when it begins only if no stream of the process is active.
+ended_stream() {
+	tries=3000
+	while "$posixtrace" list 2>/dev/null | grep -q "^ *$pid " && test $tries -gt 0; do
+		tries=$((tries - 1))
+		sleep 0.02
+	done
+	test $tries -gt 0
+}
 count() { "$posixtrace" dump -e "$1" "$log" 2>/dev/null | wc -l; }
 # attached OPTION...: traces for a moment
 attached() {
@@ -103,6 +113,7 @@ check "another tracer has changed the code" patched $tracer
 kill -KILL $tracer
 wait $tracer 2>/dev/null
 check "the semaphore is set" test "$(semaphore)" = 1
+check "the stream of the killed tracer ends" ended_stream
 attached --probe shop:probed
 check "another plan is traced after a killed tracer" test "$(count shop:probed)" -gt 0
 check "the killed tracer's plan is traced no more" \
