@@ -42,7 +42,7 @@ static struct {
 	/* 2 * the inode of the arena, + 1 if its descriptor stays open at exec; or an attempt. */
 	_Atomic uint64_t settled;
 	/*
-	 * Of each place, the generation that this process inherited; 0: none. A word with another
+	 * The generation that this process inherited at each place; 0: none. A word with another
 	 * generation is a later stream, which this process did not inherit.
 	 */
 	uint64_t generation[PTX_STREAMS];

@@ -38,8 +38,8 @@ static struct {
 	pthread_mutex_t lock;
 	int fd; /* -1: none */
 	/*
-	 * Of the file at fd, by which a descriptor is recognized that the program has closed or
-	 * replaced.
+	 * The identity of the file at fd. It shows whether the program has closed or replaced the
+	 * descriptor.
 	 */
 	uint64_t device, inode;
 	/* A bit for each place of this process; places is their number. */

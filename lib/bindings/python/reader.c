@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What a reader knows of an event type. */
+/* An event type as a reader has found it in its stream or log. */
 struct type {
 	PyObject *name;                       /* NULL: not looked up */
 	struct posix_trace_schema_np *schema; /* NULL: none */

@@ -40,12 +40,6 @@ void doctor_say(doctor_report *report, const char *name, enum doctor_verdict ver
 	__attribute__((format(printf, 5, 6)));
 
 /*
- * Reads a number from a file, such as a setting of the kernel. Returns otherwise if it cannot be
- * read.
- */
-long doctor_number(const char *path, long otherwise);
-
-/*
  * Opens and closes a kernel event of the process, by which record --sched and --sample work.
  * Returns 0 or an error number.
  */

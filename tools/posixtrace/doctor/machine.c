@@ -18,6 +18,7 @@
 #include <trace_np.h>
 #include <unistd.h>
 
+#include "base/procfile.h"
 #include "base/say.h"
 #include "doctor/doctor.h"
 #include "live/preload.h"
@@ -27,41 +28,28 @@
 #endif
 
 #define EVENTS         1000
-#define STATUS_BYTES   8192
 #define CAP_PTRACE_BIT 19
 #define CAP_PERFMON_BIT 38
 
-long doctor_number(const char *path, long otherwise)
+/* Returns the number in a file, such as a setting of the kernel, or otherwise. */
+static long setting(const char *path, long otherwise)
 {
-	FILE *file = fopen(path, "re");
+	char text[32], *end;
 	long number;
 
-	if (!file)
+	if (!procfile_read(path, text, sizeof(text)))
 		return otherwise;
-	if (fscanf(file, "%ld", &number) != 1)
-		number = otherwise;
-	fclose(file);
-	return number;
+	number = strtol(text, &end, 10);
+	return end == text ? otherwise : number;
 }
 
-/*
- * Returns a number of this process's status file, with the given base, or otherwise. name has the
- * colon.
- */
+/* Returns a number of this process's status file, with the given base, or otherwise. */
 static unsigned long long status_number(const char *name, int base, unsigned long long otherwise)
 {
-	char text[STATUS_BYTES];
-	FILE *file = fopen("/proc/self/status", "re");
-	const char *at;
-	size_t n;
+	char text[PROCFILE_BYTES];
 
-	if (!file)
-		return otherwise;
-	n = fread(text, 1, sizeof(text) - 1, file);
-	fclose(file);
-	text[n] = '\0';
-	at = strstr(text, name);
-	return at ? strtoull(at + strlen(name), NULL, base) : otherwise;
+	return procfile_read("/proc/self/status", text, sizeof(text)) ?
+		       procfile_number(text, name, base, otherwise) : otherwise;
 }
 
 /* Returns whether this process has a capability in effect, by its number in capability.h. */
@@ -297,7 +285,7 @@ static void examine_proc(doctor_report *report)
 static void examine_ptrace(doctor_report *report)
 {
 	/* Without Yama there is no such file, and the owner of a process may change it. */
-	long scope = doctor_number("/proc/sys/kernel/yama/ptrace_scope", 0);
+	long scope = setting("/proc/sys/kernel/yama/ptrace_scope", 0);
 
 	if (scope == 0 || (scope < 3 && has_capability(CAP_PTRACE_BIT)))
 		doctor_say(report, "attach", DOCTOR_WORKS, NULL, "%s can be changed (ptrace)",
@@ -333,7 +321,7 @@ int doctor_try_perf(pid_t pid)
 /* record --sched and --sample use perf_event_open(2). */
 static void examine_perf(doctor_report *report)
 {
-	long paranoid = doctor_number("/proc/sys/kernel/perf_event_paranoid", -2);
+	long paranoid = setting("/proc/sys/kernel/perf_event_paranoid", -2);
 	int err = doctor_try_perf(0);
 
 	if (!err)

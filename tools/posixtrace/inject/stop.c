@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "base/procfile.h"
 #include "base/until.h"
 
 #define PAUSE_NS   200000     /* between two looks for a stop */
@@ -117,33 +118,27 @@ static void deliver(pid_t tid, int signal)
 	ptrace(PTRACE_DETACH, tid, NULL, signal);
 }
 
-/* Reads a thread's status file. False: it has ended. */
-static bool read_status(pid_t pid, pid_t tid, char *text, size_t bytes)
+/*
+ * Reads a thread's status file. False: it has ended. The process may be in another name space; the
+ * file is found by the number that it has here.
+ */
+static bool read_status(pid_t pid, pid_t tid, char text[PROCFILE_BYTES])
 {
 	char path[64];
-	size_t n;
-	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid, (int)tid);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	n = fread(text, 1, bytes - 1, file);
-	fclose(file);
-	text[n] = '\0';
-	return true;
+	return procfile_read(path, text, PROCFILE_BYTES);
 }
 
 char stop_state(pid_t pid, pid_t tid)
 {
-	static const char name[] = "\nState:\t";
-	char text[4096];
+	char text[PROCFILE_BYTES];
 	const char *state;
 
-	if (!read_status(pid, tid, text, sizeof(text)))
+	if (!read_status(pid, tid, text))
 		return 'X';
-	state = strstr(text, name);
-	return state ? state[sizeof(name) - 1] : '\0';
+	state = procfile_field(text, "State:");
+	return state ? *state : '\0';
 }
 
 /* Returns whether the thread has ended; it may still be listed, as a main thread is. */
@@ -201,27 +196,15 @@ enum stop_result stop_begin(struct stopped *thread, pid_t pid, pid_t tid)
 	return STOP_RETRY;
 }
 
-/*
- * Reads a mask of the thread's status file, 0 if it is not there. The process may be in another
- * name space; the file is found by the number that it has here.
- */
-static uint64_t mask_of(const char *text, const char *name)
-{
-	const char *at = strstr(text, name);
-	unsigned long long mask = 0;
-
-	return at && sscanf(at + strlen(name), "%llx", &mask) == 1 ? mask : 0;
-}
-
 bool stop_has_signal(const struct stopped *thread)
 {
-	char text[4096];
+	char text[PROCFILE_BYTES];
 	uint64_t pending;
 
-	if (!read_status(thread->pid, thread->tid, text, sizeof(text)))
+	if (!read_status(thread->pid, thread->tid, text))
 		return true;
-	pending = mask_of(text, "\nSigPnd:") | mask_of(text, "\nShdPnd:");
-	return pending & ~thread->mask & ~mask_of(text, "\nSigIgn:");
+	pending = procfile_number(text, "SigPnd:", 16, 0) | procfile_number(text, "ShdPnd:", 16, 0);
+	return pending & ~thread->mask & ~procfile_number(text, "SigIgn:", 16, 0);
 }
 
 /*
@@ -230,14 +213,14 @@ bool stop_has_signal(const struct stopped *thread)
  */
 pid_t stop_inner_id(const struct stopped *thread)
 {
-	char text[4096];
+	char text[PROCFILE_BYTES];
 	const char *line = NULL;
 	pid_t id = thread->tid;
 	char *end;
 
-	if (read_status(thread->pid, thread->tid, text, sizeof(text)))
-		line = strstr(text, "\nNSpid:");
-	for (line = line ? line + strlen("\nNSpid:") : NULL; line; line = end) {
+	if (read_status(thread->pid, thread->tid, text))
+		line = procfile_field(text, "NSpid:");
+	for (; line; line = end) {
 		long number;
 
 		while (*line == '\t' || *line == ' ')

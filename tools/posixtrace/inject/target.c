@@ -15,45 +15,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/procfile.h"
 #include "base/say.h"
-
-#define STATUS_BYTES 8192
 
 /* Prints why calls cannot be traced. */
 static enum target_verdict refuse(pid_t pid, const char *why)
 {
 	say("process %d: its calls cannot be traced: %s", (int)pid, why);
 	return TARGET_REFUSED;
-}
-
-/* Reads a small file completely. Returns false, with errno, if it cannot be read. */
-static bool read_file(const char *path, char *text, size_t bytes)
-{
-	FILE *file = fopen(path, "re");
-	size_t n;
-
-	if (!file)
-		return false;
-	n = fread(text, 1, bytes - 1, file);
-	text[n] = '\0';
-	fclose(file);
-	return true;
-}
-
-/* Returns the text after a name at the beginning of a line, or NULL. */
-static const char *field_of(const char *status, const char *name)
-{
-	const char *at = strstr(status, name);
-
-	return at ? at + strlen(name) + strspn(at + strlen(name), " \t") : NULL;
-}
-
-/* Returns a number of the status file, or otherwise if it is not there. */
-static long number_of(const char *status, const char *name, long otherwise)
-{
-	const char *text = field_of(status, name);
-
-	return text ? strtol(text, NULL, 10) : otherwise;
 }
 
 /*
@@ -63,21 +32,21 @@ static long number_of(const char *status, const char *name, long otherwise)
  */
 static const char *reason_in_status(pid_t pid, const char *status)
 {
-	const char *state = field_of(status, "\nState:");
-	const char *features = field_of(status, "\nx86_Thread_features:");
+	const char *state = procfile_field(status, "State:");
+	const char *features = procfile_field(status, "x86_Thread_features:");
 
-	if (number_of(status, "\nTgid:", pid) != pid)
+	if (procfile_number(status, "Tgid:", 10, (unsigned)pid) != (unsigned)pid)
 		return "this is the number of a thread; give that of its process";
 	/* A kernel thread has no memory of its own. */
-	if (!field_of(status, "\nVmSize:") && state && *state != 'Z' && *state != 'X')
+	if (!procfile_field(status, "VmSize:") && state && *state != 'Z' && *state != 'X')
 		return "it is a thread of the kernel";
 	if (state && (*state == 'Z' || *state == 'X'))
 		return "it has ended, and waits for its parent";
-	if (number_of(status, "\nTracerPid:", 0))
+	if (procfile_number(status, "TracerPid:", 10, 0))
 		return "a debugger or another tracer is attached to it";
 	if (state && *state == 'T')
 		return "it is stopped; 'kill -CONT' continues it";
-	if (number_of(status, "\nSeccomp:", 0))
+	if (procfile_number(status, "Seccomp:", 10, 0))
 		return "it restricts its system calls by seccomp";
 	if (features && !strncmp(features, "shstk", 5))
 		return "it uses a shadow stack";
@@ -87,7 +56,7 @@ static const char *reason_in_status(pid_t pid, const char *status)
 /* Returns whether a process shares its memory with its parent, as a child of vfork() does. */
 static bool shares_memory(pid_t pid, const char *status)
 {
-	long parent = number_of(status, "\nPPid:", 0);
+	long parent = (long)procfile_number(status, "PPid:", 10, 0);
 
 	return parent > 0 && syscall(SYS_kcmp, pid, parent, KCMP_VM, 0, 0) == 0;
 }
@@ -249,7 +218,8 @@ static enum target_verdict refuse_access(pid_t pid, int err)
 
 	/* Yama forbids processes to change others of the same user. */
 	if ((err == EACCES || err == EPERM) && geteuid() != 0 &&
-	    read_file("/proc/sys/kernel/yama/ptrace_scope", text, sizeof(text)) && *text > '0') {
+	    procfile_read("/proc/sys/kernel/yama/ptrace_scope", text, sizeof(text)) &&
+	    *text > '0') {
 		say("process %d: its calls cannot be traced: /proc/sys/kernel/yama/ptrace_scope is "
 		    "%c, so that the kernel forbids to change another process",
 		    (int)pid, *text);
@@ -272,7 +242,7 @@ static bool is_ours(pid_t pid)
 
 enum target_verdict target_examine(struct target *target, pid_t pid, bool any_shim)
 {
-	char path[40], status[STATUS_BYTES];
+	char path[40], status[PROCFILE_BYTES];
 	const char *why;
 	int err;
 
@@ -280,7 +250,7 @@ enum target_verdict target_examine(struct target *target, pid_t pid, bool any_sh
 	target->pid = pid;
 	target->memory = -1;
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	if (pid == getpid() || !read_file(path, status, sizeof(status)))
+	if (pid == getpid() || !procfile_read(path, status, sizeof(status)))
 		return TARGET_LEAVE;
 	err = mappings_read(&target->mappings, pid);
 	if (!err) {

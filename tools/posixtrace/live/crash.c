@@ -23,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/procfile.h"
 #include "base/vec.h"
 
 #define THREADS_MAX 1024 /* of a process that are examined */
@@ -52,21 +53,13 @@ static struct crash_thread *find_thread(struct crash *crash, pid_t tid)
 /* Reads a number of /proc/TID/status, in the base. Returns false if the thread is gone. */
 static bool read_status(pid_t tid, const char *field, int base, unsigned long long *value)
 {
-	char path[40], line[256];
-	bool found = false;
-	FILE *file;
+	char path[40], text[PROCFILE_BYTES];
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
-	file = fopen(path, "re");
-	if (!file)
+	if (!procfile_read(path, text, sizeof(text)) || !procfile_field(text, field))
 		return false;
-	while (!found && fgets(line, sizeof(line), file))
-		if (!strncmp(line, field, strlen(field))) {
-			*value = strtoull(line + strlen(field), NULL, base);
-			found = true;
-		}
-	fclose(file);
-	return found;
+	*value = procfile_number(text, field, base, 0);
+	return true;
 }
 
 /*

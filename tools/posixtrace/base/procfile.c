@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* procfile.c - reads small text files of /proc. */
+#include "base/procfile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool procfile_read(const char *path, char *text, size_t bytes)
+{
+	FILE *file = fopen(path, "re");
+	size_t n;
+
+	if (!file)
+		return false;
+	n = fread(text, 1, bytes - 1, file);
+	fclose(file);
+	text[n] = '\0';
+	return true;
+}
+
+const char *procfile_field(const char *text, const char *name)
+{
+	const char *at = text;
+
+	/* The kernel escapes line ends in the name of a program, so it cannot forge a line. */
+	while ((at = strstr(at, name)) && at != text && at[-1] != '\n')
+		at++;
+	return at ? at + strlen(name) + strspn(at + strlen(name), " \t") : NULL;
+}
+
+unsigned long long procfile_number(const char *text, const char *name, int base,
+				   unsigned long long otherwise)
+{
+	const char *value = procfile_field(text, name);
+
+	return value ? strtoull(value, NULL, base) : otherwise;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * procfile.h - small text files of /proc and /sys, such as /proc/PID/status, whose lines are a name
+ * with a colon and a value.
+ *
+ * Any thread may call these functions. They do not print.
+ */
+#ifndef POSIXTRACE_BASE_PROCFILE_H
+#define POSIXTRACE_BASE_PROCFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define PROCFILE_BYTES 8192 /* enough for each status file */
+
+/*
+ * Reads a file up to bytes - 1, with a NUL at the end. Returns false, with errno, if it cannot be
+ * opened, as for a process that has ended.
+ */
+bool procfile_read(const char *path, char *text, size_t bytes);
+
+/* Returns the value in the line that begins with name, which has the colon; NULL: no such line. */
+const char *procfile_field(const char *text, const char *name);
+
+/* Returns the number in that line, whose digits have the base, or otherwise. */
+unsigned long long procfile_number(const char *text, const char *name, int base,
+				   unsigned long long otherwise);
+
+#endif
