@@ -228,13 +228,14 @@ static int begin_index(struct etw_walk *w)
  */
 static int next_of_index(struct etw_walk *w, struct etw_record *record)
 {
-	const struct line *line = &w->line[w->next];
-	const unsigned char *bytes = line->bytes;
+	const struct line *line;
+	const unsigned char *bytes;
 	const char *why;
 
 	if (w->next == w->lines)
 		return 0;
-	w->next++;
+	line = &w->line[w->next++];
+	bytes = line->bytes;
 	if (!bytes) {
 		if (etw_read(w->file, line->at, w->record, line->size))
 			return -1;
