@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include "preload/shim.h"
+#include "preload/status.h"
 
 /* Value of the field known: status is valid. A call with WNOHANG may return without a child. */
 #define OF_A_CHILD 1
@@ -25,6 +26,20 @@ struct wait_data {
 	uint32_t options;
 	int32_t status, known;
 };
+
+/*
+ * Records the end of a child, unless the status is that of a stop or of a continuation.
+ *
+ * A child cannot record its own status: a signal may end it at any time. The parent is the only
+ * traced process to which the kernel reports it, and the kernel reports it once.
+ */
+static void put_ended(pid_t child, int status, const void *caller)
+{
+	unsigned char data[SHIM_STATUS_DATA];
+
+	if (*shim_switch[PROCESS_ENDED] && (WIFEXITED(status) || WIFSIGNALED(status)))
+		shim_put(PROCESS_ENDED, data, shim_status_data(data, child, true, status), caller);
+}
 
 /*
  * The wrapper of a function that returns the status by a pointer. If the program passes NULL, the
@@ -52,6 +67,7 @@ struct wait_data {
 			/* Only for a child: WNOHANG returns 0 and stores no status. */ \
 			data.status = *status; \
 			data.known = OF_A_CHILD; \
+			put_ended(data.child, data.status, shim_caller()); \
 		} \
 		return data.child; \
 	}
@@ -117,6 +133,9 @@ SHIM_WRAPPER int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 		if (told->si_pid) {
 			data.status = status_of(told);
 			data.known = OF_A_CHILD;
+			/* With WNOWAIT the child remains, and another call returns it again. */
+			if (!(options & WNOWAIT))
+				put_ended(data.child, data.status, shim_caller());
 		}
 	}
 	return result;

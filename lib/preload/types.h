@@ -464,6 +464,10 @@
 	X(THREAD_DETACH, THREAD, "thread.detach", "ptr thread; errno error") \
 	X(THREAD_NAME, THREAD, "thread.name", "ptr thread; errno error; str name")
 
+/* The text comes second, where a reader of lines looks for it. */
+#define SHIM_ENDED_NAME   "posixtrace_ended"
+#define SHIM_ENDED_SCHEMA "s32 pid; str status; s32 code; s32 signal; bool core"
+
 #define SHIM_TYPES_PROCESS(X) \
 	/* A program begins. program is the path that execve(2) got. */ \
 	X(PROCESS_START, PROCESS, "process.start", "s32 pid; s32 parent; str program") \
@@ -485,6 +489,8 @@
 	  "ns time; s32 child; errno error; s32 which; x32 options{|0=0,1=WNOHANG," \
 	  "2=WUNTRACED,4=WEXITED,8=WCONTINUED,0x1000000=WNOWAIT}; " \
 	  "wait status; s32 known") \
+	/* The end of a child, by the parent's wait(). posixtrace record has those of its own. */ \
+	X(PROCESS_ENDED, PROCESS, SHIM_ENDED_NAME, SHIM_ENDED_SCHEMA) \
 	X(PROCESS_SYSTEM, PROCESS, "process.system", \
 	  "ns time; wait status; errno error; str command") \
 	/* file identifies the stream in process.pclose. */ \

@@ -35,6 +35,7 @@ static const struct {
 	{ "x8", 1, 'x' },  { "x16", 2, 'x' }, { "x32", 4, 'x' }, { "x64", 8, 'x' },
 	{ "ns", 8, 'u' },  { "ptr", 8, 'x' }, { "errno", 4, 's' }, { "str", 0, 't' },
 	{ "o32", 4, 'x' }, { "fd", 4, 's' },  { "signal", 4, 's' }, { "wait", 4, 'x' },
+	{ "bool", 1, 'u' },
 };
 
 static const unsigned char *data, *end;

@@ -17,6 +17,7 @@ check "fork, in the child" shows "^$pid .* process.child pid=$pid parent=$me\$" 
 check "exit" shows "^$pid .* process.exit pid=$pid status=3 by=exit\$" 1
 check "the end after it" shows "^$pid .* process.end pid=$pid\$" 1
 check "waitpid" shows "process.wait .* child=$pid error=0 which=$pid options=0x0 status=0x300 known=1\$" 1
+check "its end, seen by the parent" shows "^$me .* posixtrace_ended pid=$pid status=exited with 3 code=3 signal=0 core=" 1
 pid=$(child vfork)
 check "vfork, in the parent" shows "^$me .* process.vfork .* child=$pid error=0\$" 1
 check "vfork, in the child" shows "^$me .* process.vchild pid=$pid parent=$me\$" 1
@@ -36,6 +37,7 @@ check "pclose" shows 'process.pclose .* status=0x800 error=0$' 1
 check "the shells of both" shows "process.start pid=[0-9]+ parent=$me program=/bin/sh\$" 2
 pid=$(child waitid)
 check "waitid" shows "process.wait .* child=$pid error=0 which=$pid options=0x4 status=0x900 known=1\$" 1
+check "and with waitid" shows "^$me .* posixtrace_ended pid=$pid status=exited with 9 code=9 " 1
 check "no children are left" shows 'process.wait .* child=-1 error=10 ' 1
 check "nothing was lost" shows shim_lost 0
 

@@ -132,7 +132,36 @@ if test -e "$shim" && ! nm -D "$build/lib/.libs/libposixtrace.so" | grep -q '__[
 	run 5 record --wait sh -c '(sleep 0.3; exec sort numbers) & exit 5'
 	check "--wait sees what outlives the program" test "$(count_of process.start)" -eq 3
 	run 0 dump -e posixtrace_ended --fields status "$log"
-	check "with the status of each orphan" sh -c "sort '$tmp/out' | tr '\n' ' ' | grep -q '^\"exited with 0\" \"exited with 5\" $'"
+	check "with the status of each process" sh -c "sort '$tmp/out' | tr '\n' ' ' | grep -q '^\"exited with 0\" \"exited with 0\" \"exited with 5\" $'"
+	cat >family.sh <<'END'
+(exit 3)
+sh -c 'kill -SEGV $$'
+awk 'BEGIN { system("exit 9") }'
+awk 'BEGIN { system("kill -KILL $$") }'
+(sleep 60 & echo $! >sleeps)
+env -u LD_PRELOAD sh -c '(exec sleep 0.1) & wait; kill -TERM $$'
+exit 6
+END
+	run 6 record sh family.sh
+	started="$started $(cat sleeps)"
+	check "each process is counted by its end" has err ': [0-9]* processes: [0-9]* exited with 0, .*1 exited with 3 (sh [0-9]*), '
+	check "one runs on" has err '1 still running (sleep [0-9]*)'
+	run 0 dump -e posixtrace_ended --fields status "$log"
+	for status in 'exited with 3' 'exited with 6' 'exited with 9' 'killed by SIGKILL' 'killed by SIGSEGV' \
+		'killed by SIGTERM'; do
+		check "a child that $status" test "$(grep -c "^\"$status[\" ]" out)" -eq 1
+	done
+	"$posixtrace" dump -e posixtrace_ended --fields field.pid "$log" | sort | uniq -d >out
+	check "each process ends once" is_empty out
+	run 0 record -q sh -c 'sh -c "exit 4"; exit 0'
+	check "--quiet is silent about processes" is_empty err
+	# Its parent ends first, so that only the process itself knows its status.
+	run 0 record sh -c '(sh -c "exit 5" & echo $! >orphan); until ! kill -0 $(cat orphan); do sleep 0.02; done 2>/dev/null'
+	check "an orphan has the status with which it called exit" has err ' 1 exited with 5 (sh [0-9]*)'
+	run 0 record sh -c '(sleep 0.1 & echo $! >orphan); until ! kill -0 $(cat orphan); do sleep 0.02; done 2>/dev/null'
+	check "of one that did not call it the status is unknown" has err ' 1 ended with unknown status (sleep [0-9]*)'
+	run 0 record --loop sh -c 'sh -c "exit 7"; exit 0'
+	check "a loop has them too" has err ' 1 exited with 7 (sh [0-9]*)'
 	run 0 record -q -d 1ms sleep 0.5
 	check "a program that runs on has not ended" test "$(count_of posixtrace_ended)" -eq 0
 	run 0 record -q --trace=process --trace=io --trace=-process cat numbers

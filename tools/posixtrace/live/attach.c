@@ -37,6 +37,7 @@ static void result_json(const struct capture_plan *plan, const struct attach_res
 	json_unsigned(&json, "bytes", result->capture.bytes);
 	equation_json(&json, "ledger", &result->capture.ledger);
 	shimloss_json(&json, "shim_lost", &result->capture.shim);
+	processes_json(&json, "processes", &result->processes);
 	json_end_line(&json);
 }
 
@@ -179,11 +180,14 @@ static int attach_run(int argc, char **argv)
 	patches_fini(&functions);
 	choose_fini(&plan.choose);
 	if (result.capture.bytes) { /* there is a log */
-		if (json)
+		if (json) {
 			result_json(&plan, &result);
-		else
+		} else {
 			capture_result_text(&out_stdout, plan.path, &result.capture);
+			processes_text(&out_stdout, &result.processes);
+		}
 	}
+	processes_fini(&result.processes);
 	if (fail_on_loss && capture_has_lost(&result.capture))
 		status = tool_worse(status, TOOL_LOST);
 	return status;

@@ -9,6 +9,7 @@
 #include "live/capture.h"
 #include "live/patch.h"
 #include "live/process.h"
+#include "live/processes.h"
 
 enum attach_end {
 	ATTACH_SIGNAL,
@@ -22,6 +23,7 @@ struct attach_result {
 	char program[PROCESS_NAME_BYTES];
 	enum attach_end end;
 	struct capture_result capture;
+	struct processes processes; /* to be freed by processes_fini() */
 };
 
 /*

@@ -89,6 +89,7 @@ static int trace_into(const struct capture_plan *plan, struct outfile *file, str
 	status = follow_trace(&capture, until, &result->end);
 	if (result->end == ATTACH_TARGET_ENDED)
 		note_end(&capture, until);
+	processes_complete(&result->processes, &capture, file->fd);
 	status = tool_worse(status, capture_finish(&capture));
 	/* The log itself provides the result: it has the events of the last flush, too. */
 	status = tool_worse(status, capture_read_back(plan, file->fd, &result->capture));

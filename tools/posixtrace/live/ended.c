@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* ended.c - the end of processes: status, text and event. */
+/*
+ * ended.c - the end of processes: status, text and event. Texts and data are made by the shim's own
+ * code, because its events of this type must be the same.
+ */
 #include "live/ended.h"
 
 #include <fcntl.h>
@@ -11,6 +14,9 @@
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "../../../lib/preload/status.c"
+#include "../../../lib/preload/types.h"
 
 #define LOOKS   20   /* how often the status is looked for while the parent waits for the process */
 #define LOOK_US 5000 /* microseconds between two looks */
@@ -24,70 +30,25 @@ struct info {
 #define INFO_EXIT 8u
 #define GET_INFO  _IOWR(0xff, 11, struct info)
 
-/* The fields of the event. The text comes second, where a reader of lines looks for it. */
-static const char schema[] =
-	"s32 pid; str status; s32 code; s32 signal; bool core";
-
 void ended_signal(char text[ENDED_TEXT], int signal)
 {
-#ifdef __GLIBC__
-	const char *name = sigabbrev_np(signal);
-#else
-	const char *name = NULL;
-#endif
-
-	if (name)
-		snprintf(text, ENDED_TEXT, "SIG%.16s", name);
-	else if (signal >= SIGRTMIN && signal <= SIGRTMAX)
-		snprintf(text, ENDED_TEXT, "SIGRTMIN+%d", signal - SIGRTMIN);
-	else
-		snprintf(text, ENDED_TEXT, "signal %d", signal);
+	shim_signal_text(text, signal);
 }
 
 void ended_text(char text[ENDED_TEXT], const struct ended *ended)
 {
-	char name[ENDED_TEXT];
-
-	if (!ended->is_known) {
-		snprintf(text, ENDED_TEXT, "ended with unknown status");
-	} else if (WIFSIGNALED(ended->status)) {
-		ended_signal(name, WTERMSIG(ended->status));
-		snprintf(text, ENDED_TEXT, "killed by %.32s%s", name,
-			 WCOREDUMP(ended->status) ? " (core dumped)" : "");
-	} else {
-		snprintf(text, ENDED_TEXT, "exited with %d", WEXITSTATUS(ended->status));
-	}
+	shim_status_text(text, ended->is_known, ended->status);
 }
 
-/* Appends a value to the packed data of an event. */
-static size_t pack(unsigned char *data, size_t at, const void *value, size_t bytes)
-{
-	memcpy(data + at, value, bytes);
-	return at + bytes;
-}
-
-/* code is -1 for a process that a signal ended, and for one of unknown status. */
 void ended_record(trace_id_t trid, pid_t pid, const struct ended *ended)
 {
-	bool is_killed = ended->is_known && WIFSIGNALED(ended->status);
-	int32_t number = pid, code = -1, signal = is_killed ? WTERMSIG(ended->status) : 0;
-	uint8_t core = is_killed && WCOREDUMP(ended->status);
-	unsigned char data[ENDED_TEXT + 16];
-	char text[ENDED_TEXT];
+	unsigned char data[SHIM_STATUS_DATA];
+	const size_t len = shim_status_data(data, pid, ended->is_known, ended->status);
 	trace_event_id_t id;
-	size_t len;
 
-	if (ended->is_known && WIFEXITED(ended->status))
-		code = WEXITSTATUS(ended->status);
-	ended_text(text, ended);
-	len = pack(data, 0, &number, sizeof(number));
-	len = pack(data, len, text, strlen(text) + 1);
-	len = pack(data, len, &code, sizeof(code));
-	len = pack(data, len, &signal, sizeof(signal));
-	len = pack(data, len, &core, sizeof(core));
 	if (posix_trace_trid_eventid_open(trid, ENDED_EVENT, &id))
 		return;
-	posix_trace_trid_describe_np(trid, id, schema);
+	posix_trace_trid_describe_np(trid, id, SHIM_ENDED_SCHEMA);
 	posix_trace_trid_event_np(trid, id, data, len);
 }
 
@@ -95,7 +56,7 @@ void ended_record(trace_id_t trid, pid_t pid, const struct ended *ended)
  * Reads the status of a zombie, the last number of /proc/PID/stat. The kernel shows 0 to callers
  * that may not trace the process, so 0 says nothing here.
  */
-static bool status_of_zombie(pid_t pid, int *status)
+bool ended_zombie(pid_t pid, int *status)
 {
 	char path[40], line[1024], *at;
 	int fd;
@@ -138,7 +99,7 @@ struct ended ended_of(int pidfd, pid_t pid)
 		if (i)
 			usleep(LOOK_US);
 		ended.is_known = status_of_reaped(pidfd, &ended.status) ||
-				 status_of_zombie(pid, &ended.status);
+				 ended_zombie(pid, &ended.status);
 	}
 	return ended;
 }

@@ -3,8 +3,8 @@
  * ended.h - how processes ended: found out by the recorder, and recorded as an event.
  *
  * A traced process cannot record its own status. The recorder is the parent of the program that it
- * started, and with --wait the parent of orphans. The process.wait events of the log have the
- * status of processes that a traced process waited for.
+ * started, and with --wait the parent of orphans. The preload library records the status of a
+ * process in the parent that waits for it. live/processes.h finds the others.
  */
 #ifndef POSIXTRACE_LIVE_ENDED_H
 #define POSIXTRACE_LIVE_ENDED_H
@@ -13,8 +13,10 @@
 #include <sys/types.h>
 #include <trace_np.h>
 
-#define ENDED_EVENT "posixtrace_ended" /* type of the events */
-#define ENDED_TEXT  64                 /* bytes of a text, with its NUL */
+#include "../../../lib/preload/status.h"
+
+#define ENDED_EVENT "posixtrace_ended" /* type of the events; the shim records it, too */
+#define ENDED_TEXT  SHIM_STATUS_TEXT   /* bytes of a text, with its NUL */
 
 /* The end of a process. The status has the form of waitpid(2); it is valid if is_known. */
 struct ended {
@@ -33,6 +35,12 @@ void ended_record(trace_id_t trid, pid_t pid, const struct ended *ended);
  * The status is unknown on kernels before 6.15 once the parent has waited for the process.
  */
 struct ended ended_of(int pidfd, pid_t pid);
+
+/*
+ * Stores the status of a process that has ended and for which its parent has not waited. Returns
+ * false if it is another process, or if the status is 0, which may also mean that it is secret.
+ */
+bool ended_zombie(pid_t pid, int *status);
 
 /* Writes "exited with 3", "killed by SIGSEGV (core dumped)" or "ended with unknown status". */
 void ended_text(char text[ENDED_TEXT], const struct ended *ended);

@@ -20,6 +20,7 @@
 #include "live/preload.h"
 #include "live/crash.h"
 #include "live/process.h"
+#include "live/processes.h"
 #include "live/progress.h"
 #include "live/record.h"
 #include "live/untraced.h"
@@ -46,11 +47,17 @@ struct run {
 	bool has_stream;    /* the stream exists, so that the end of processes is recorded */
 	struct ended ended; /* of a process that was not started here */
 	bool has_ended;     /* that process has ended */
+	struct processes processes; /* all processes of the log */
 };
 
 static bool has_program(const struct run *run)
 {
 	return run->record->launch.argv != NULL;
+}
+
+static bool is_loop(const struct run *run)
+{
+	return run->plan->stream_policy == POSIX_TRACE_LOOP;
 }
 
 /*
@@ -102,7 +109,15 @@ static void note_end(struct run *run, pid_t pid, int status)
 		run->program = status;
 		run->reaped = true;
 	}
-	if (run->has_stream)
+	if (!run->has_stream)
+		return;
+	/*
+	 * With --crash this process sees the ends of all processes. The log has those for which a
+	 * traced process waits by the event of that process.
+	 */
+	if (run->record->crash && pid != run->plan->pid && !is_loop(run))
+		processes_know(&run->processes, pid, status);
+	else
 		capture_note_end(&run->capture, pid, &ended);
 }
 
@@ -310,6 +325,7 @@ static int complete_log(struct run *run)
 	int status;
 
 	discard_unwanted(run);
+	processes_complete(&run->processes, &run->capture, run->file.fd);
 	run->has_stream = false;
 	kernel_stop(&run->kernel);
 	run->crash.capture = NULL;
@@ -327,8 +343,14 @@ static int complete_log(struct run *run)
 		capture_result_text(&err, run->plan->path, &result);
 		out_flush(&err);
 	}
-	if (result.bytes && !run->record->quiet)
+	if (result.bytes && !run->record->quiet) {
 		untraced_say(run->file.fd, run->record->untraced);
+		if (is_loop(run))
+			processes_read(&run->processes, run->file.fd);
+		processes_text(&err, &run->processes);
+		out_flush(&err);
+	}
+	processes_fini(&run->processes);
 	if (run->record->fail_on_loss && capture_has_lost(&result))
 		status = tool_worse(status, TOOL_LOST);
 	return status;

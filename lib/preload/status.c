@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/status.c - the status of an ended process as text and data.
+ *
+ * Texts are put together by hand, because a program may wait for its children in a signal handler,
+ * where snprintf() is not allowed.
+ */
+#ifndef PTX_PRELOAD_STATUS_H /* posixtrace compiles this file, too, with another include path */
+# include "preload/status.h"
+#endif
+
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/wait.h>
+
+/* Appends text at to and returns the place of its NUL. The caller has enough room. */
+static char *add(char *to, const char *text)
+{
+	size_t len = strlen(text);
+
+	memcpy(to, text, len + 1);
+	return to + len;
+}
+
+/*
+ * Appends a number that is not negative. The digits are made from the last to the first, in memory
+ * that is enough for 32 bits.
+ */
+static char *add_number(char *to, unsigned number)
+{
+	char digits[12], *at = digits + sizeof(digits) - 1;
+
+	*at = '\0';
+	do
+		*--at = (char)('0' + number % 10);
+	while (number /= 10);
+	return add(to, at);
+}
+
+/*
+ * sigabbrev_np() reads a table of the C library; musl has no such function. Real-time signals have
+ * no names, and programs count them from the first one.
+ */
+void shim_signal_text(char text[SHIM_STATUS_TEXT], int signal)
+{
+#ifdef __GLIBC__
+	const char *name = sigabbrev_np(signal);
+#else
+	const char *name = NULL;
+#endif
+
+	if (name)
+		add(add(text, "SIG"), name);
+	else if (signal >= SIGRTMIN && signal <= SIGRTMAX)
+		add_number(add(text, "SIGRTMIN+"), (unsigned)(signal - SIGRTMIN));
+	else
+		add_number(add(text, "signal "), (unsigned)signal);
+}
+
+/* The longest text is that of a signal without a name that left a core dump: 40 bytes. */
+void shim_status_text(char text[SHIM_STATUS_TEXT], bool is_known, int status)
+{
+	char name[SHIM_STATUS_TEXT], *end;
+
+	if (!is_known) {
+		add(text, "ended with unknown status");
+	} else if (WIFSIGNALED(status)) {
+		shim_signal_text(name, WTERMSIG(status));
+		end = add(add(text, "killed by "), name);
+		if (WCOREDUMP(status))
+			add(end, " (core dumped)");
+	} else {
+		add_number(add(text, "exited with "), WEXITSTATUS(status));
+	}
+}
+
+/* Appends a value to the packed data of an event. */
+static size_t pack(unsigned char *data, size_t at, const void *value, size_t bytes)
+{
+	memcpy(data + at, value, bytes);
+	return at + bytes;
+}
+
+/* code is -1 for a process that a signal ended, and for one of unknown status. */
+size_t shim_status_data(unsigned char data[SHIM_STATUS_DATA], int pid, bool is_known, int status)
+{
+	const bool is_killed = is_known && WIFSIGNALED(status);
+	const int32_t number = pid, signal = is_killed ? WTERMSIG(status) : 0;
+	const int32_t code = is_known && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	const uint8_t core = is_killed && WCOREDUMP(status);
+	char text[SHIM_STATUS_TEXT];
+	size_t len;
+
+	shim_status_text(text, is_known, status);
+	len = pack(data, 0, &number, sizeof number);
+	len = pack(data, len, text, strlen(text) + 1);
+	len = pack(data, len, &code, sizeof code);
+	len = pack(data, len, &signal, sizeof signal);
+	return pack(data, len, &core, sizeof core);
+}

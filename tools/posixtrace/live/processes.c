@@ -1,0 +1,552 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* processes.c - reads the begin and the end of each process from a log, and completes them. */
+#include "live/processes.h"
+
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <trace_np.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/out.h"
+#include "base/procfile.h"
+#include "base/text.h"
+#include "base/vec.h"
+
+#define TYPES      4096 /* greater ids are ignored; the preload library has fewer types */
+#define NAME_BYTES 48   /* of a program, with the NUL */
+#define SHOWN      3    /* names of processes for each kind of end */
+#define KINDS      64   /* kinds of ends in the line; others are left out */
+#define SECOND_NS  INT64_C(1000000000)
+
+enum end {
+	RUNS,    /* no sign of an end so far */
+	EXITED,  /* it has called exit() or ended by itself, and code is that status if known */
+	ENDED    /* ended is final */
+};
+
+struct process_row {
+	pid_t pid, parent;
+	int64_t first_ns, last_ns; /* the first and the last event that mentions it */
+	enum end end;
+	bool has_event;            /* the log has the end */
+	bool has_code;
+	int code;                  /* that the process passed to exit() */
+	struct ended ended;
+	char program[NAME_BYTES];  /* the name of its file; empty: unknown */
+	char before[NAME_BYTES];   /* the program until the last call of exec, which may fail */
+};
+
+struct process_last {
+	pid_t pid;
+	uint32_t row;
+};
+
+struct process_known {
+	pid_t pid;
+	int status;
+};
+
+/* ------------------------------------------------------------------ rows */
+
+static bool is_same_pid(const void *array, uint32_t index, const void *key)
+{
+	return ((const struct process_last *)array)[index].pid == *(const pid_t *)key;
+}
+
+/* Returns the last row of the process ID, or NULL. It is valid until a row is added. */
+static struct process_row *find(const struct processes *p, pid_t pid)
+{
+	uint32_t at = table_find(&p->table, hash_number(HASH_BEGIN, (uint64_t)pid), is_same_pid,
+				 p->last, &pid);
+
+	return at == TABLE_NONE ? NULL : &p->row[p->last[at].row];
+}
+
+/* Adds a row, which is the last one of its process ID from now on. NULL without memory. */
+static struct process_row *add(struct processes *p, pid_t pid, int64_t time_ns)
+{
+	const uint64_t hash = hash_number(HASH_BEGIN, (uint64_t)pid);
+	uint32_t at = table_find(&p->table, hash, is_same_pid, p->last, &pid);
+
+	if (p->rows == UINT32_MAX || !vec_grow(&p->row, p->rows, 1))
+		return NULL;
+	if (at == TABLE_NONE) {
+		at = (uint32_t)p->lasts;
+		if (!vec_grow(&p->last, p->lasts, 1) || !table_add(&p->table, hash, at))
+			return NULL;
+		p->last[p->lasts++].pid = pid;
+	}
+	p->last[at].row = (uint32_t)p->rows;
+	p->row[p->rows] = (struct process_row){
+		.pid = pid, .first_ns = time_ns, .last_ns = time_ns
+	};
+	return &p->row[p->rows++];
+}
+
+/*
+ * Returns the row of a process that an event mentions, which may be its first. since_ns: the
+ * process was created at this time or later, so that an earlier row that has ended belongs to
+ * another process of this number. A log may contain any numbers.
+ */
+static struct process_row *mention(struct processes *p, int64_t pid, int64_t since_ns,
+				   int64_t time_ns)
+{
+	struct process_row *row;
+
+	if (pid <= 0 || pid > INT32_MAX)
+		return NULL;
+	row = find(p, (pid_t)pid);
+	if (!row || (row->end != RUNS && row->first_ns < since_ns))
+		row = add(p, (pid_t)pid, time_ns);
+	if (row && row->last_ns < time_ns)
+		row->last_ns = time_ns;
+	return row;
+}
+
+static void end(struct process_row *row, bool is_known, int status)
+{
+	row->end = ENDED;
+	row->ended = (struct ended){ .is_known = is_known, .status = status };
+}
+
+/* ------------------------------------------------------------------ events */
+
+struct seen {
+	const struct posix_trace_event_np *event;
+	const struct posix_trace_schema_np *schema;
+};
+
+static bool get(const struct seen *seen, const char *name, struct posix_trace_value_np *value)
+{
+	for (unsigned i = 0; i < seen->schema->fields; i++)
+		if (!strcmp(seen->schema->field[i].name, name))
+			return posix_trace_field_get_np(seen->schema, i, 0, seen->event->data,
+							seen->event->data_len, 0, value);
+	return false;
+}
+
+static int64_t number(const struct seen *seen, const char *name, int64_t otherwise)
+{
+	struct posix_trace_value_np value;
+
+	return get(seen, name, &value) && value.field->form != POSIX_TRACE_FORM_BYTES_NP
+		       ? value.s64 : otherwise;
+}
+
+/* Stores the last part of a path. The name stays as it was if the event has none. */
+static void set_program(struct process_row *row, const struct seen *seen, const char *name)
+{
+	struct posix_trace_value_np value;
+	const char *path, *slash;
+	size_t len;
+
+	if (!get(seen, name, &value) || value.field->form != POSIX_TRACE_FORM_BYTES_NP ||
+	    !value.len)
+		return;
+	path = value.data;
+	slash = memrchr(path, '/', value.len);
+	len = slash ? value.len - (size_t)(slash + 1 - path) : value.len;
+	snprintf(row->program, NAME_BYTES, "%.*s", (int)(len < NAME_BYTES ? len : NAME_BYTES - 1),
+		 slash ? slash + 1 : path);
+}
+
+/* The first event of a child, or of a program that it executes. */
+static void on_begin(struct processes *p, const struct seen *seen)
+{
+	const int64_t time_ns = seen->event->time_ns, parent = number(seen, "parent", 0);
+	struct process_row *row = mention(p, number(seen, "pid", 0), time_ns, time_ns);
+	const struct process_row *from;
+
+	if (!row)
+		return;
+	row->parent = parent > 0 && parent <= INT32_MAX ? (pid_t)parent : 0;
+	from = find(p, row->parent);
+	if (!*row->program && from)
+		memcpy(row->program, from->program, NAME_BYTES);
+	set_program(row, seen, "program");
+}
+
+/*
+ * The parent's event, at the return of the call. The child may have ended before. Without own
+ * events it has the name of the parent's program.
+ */
+static void on_child(struct processes *p, const struct seen *seen)
+{
+	const int64_t time_ns = seen->event->time_ns;
+	struct process_row *row = mention(p, number(seen, "child", 0),
+					  time_ns - number(seen, "time", 0), time_ns);
+	const struct process_row *from = find(p, seen->event->info.posix_pid);
+
+	if (!row)
+		return;
+	row->parent = seen->event->info.posix_pid;
+	if (!*row->program && from)
+		memcpy(row->program, from->program, NAME_BYTES);
+	/* Only posix_spawn() has a path. */
+	if (row->end == RUNS)
+		set_program(row, seen, "path");
+}
+
+static void on_exec(struct processes *p, const struct seen *seen)
+{
+	struct process_row *row = mention(p, number(seen, "pid", 0), INT64_MIN,
+					  seen->event->time_ns);
+
+	if (!row)
+		return;
+	memcpy(row->before, row->program, NAME_BYTES);
+	set_program(row, seen, "path");
+}
+
+static void on_exec_failed(struct processes *p, const struct seen *seen)
+{
+	struct process_row *row = mention(p, number(seen, "pid", 0), INT64_MIN,
+					  seen->event->time_ns);
+
+	if (row)
+		memcpy(row->program, row->before, NAME_BYTES);
+}
+
+/* exit(), _exit() and abort(), whose status is that of a shell. A signal may still come first. */
+static void on_exit_call(struct processes *p, const struct seen *seen)
+{
+	struct process_row *row = mention(p, number(seen, "pid", 0), INT64_MIN,
+					  seen->event->time_ns);
+
+	if (!row || row->end == ENDED)
+		return;
+	row->end = EXITED;
+	row->has_code = true;
+	row->code = (int)(number(seen, "status", 0) & 255);
+}
+
+/* The last event of a program: its status is unknown if it returned from main(). */
+static void on_last(struct processes *p, const struct seen *seen)
+{
+	struct process_row *row = mention(p, number(seen, "pid", 0), INT64_MIN,
+					  seen->event->time_ns);
+
+	if (row && row->end == RUNS)
+		row->end = EXITED;
+}
+
+/* An end of which the parent or the recorder knows the status. */
+static void on_ended(struct processes *p, const struct seen *seen)
+{
+	struct process_row *row = mention(p, number(seen, "pid", 0), INT64_MIN,
+					  seen->event->time_ns);
+	const int64_t code = number(seen, "code", -1), signal = number(seen, "signal", 0);
+
+	/* With --crash the tracer and the parent both see an end. */
+	if (!row || (row->end == ENDED && row->ended.is_known))
+		return;
+	if (signal > 0 && signal < 127)
+		end(row, true, (int)signal | (number(seen, "core", 0) ? 0x80 : 0));
+	else
+		end(row, code >= 0, (int)(code & 255) << 8);
+	row->has_event = true;
+}
+
+/*
+ * system() has waited inside the C library. Its child is the one that began during the call. With
+ * several of them in threads, none is certain.
+ */
+static void on_system(struct processes *p, const struct seen *seen)
+{
+	const int64_t begin_ns = seen->event->time_ns - number(seen, "time", 0);
+	struct process_row *found = NULL;
+	unsigned children = 0;
+
+	for (size_t i = p->rows; i-- && p->row[i].first_ns >= begin_ns;)
+		if (p->row[i].parent == seen->event->info.posix_pid && p->row[i].end != ENDED) {
+			found = &p->row[i];
+			children++;
+		}
+	if (children == 1)
+		end(found, true, (int)number(seen, "status", 0));
+}
+
+static const struct {
+	const char *type;
+	void (*on)(struct processes *p, const struct seen *seen);
+} kinds[] = {
+	{ "process.start", on_begin }, { "process.child", on_begin },
+	{ "process.vchild", on_begin }, { "process.fork", on_child },
+	{ "process.vfork", on_child }, { "process.spawn", on_child },
+	{ "process.exec", on_exec }, { "process.exec_failed", on_exec_failed },
+	{ "process.exit", on_exit_call }, { "process.end", on_last },
+	{ "process.system", on_system }, { ENDED_EVENT, on_ended },
+};
+
+#define KIND_COUNT (sizeof(kinds) / sizeof(kinds[0]))
+
+/* The types of the log that matter, by their ids. */
+struct types {
+	uint8_t kind[TYPES]; /* the index in kinds + 1; 0: none */
+	struct posix_trace_schema_np schema[KIND_COUNT];
+};
+
+/* Notes a type if it matters. A type without a valid schema does not. */
+static void learn_type(struct types *types, trace_id_t trid, trace_event_id_t id)
+{
+	char name[TRACE_EVENT_NAME_MAX + 1], text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
+
+	if (id >= TYPES || posix_trace_eventid_get_name(trid, id, name))
+		return;
+	for (size_t i = 0; i < KIND_COUNT; i++)
+		if (!strcmp(kinds[i].type, name) &&
+		    !posix_trace_eventid_get_schema_np(trid, id, text, sizeof(text)) &&
+		    !posix_trace_schema_parse_np(text, &types->schema[i]))
+			types->kind[id] = (uint8_t)(i + 1);
+}
+
+static void learn(struct types *types, trace_id_t trid)
+{
+	trace_event_id_t id;
+	int unavailable;
+
+	while (!posix_trace_eventtypelist_getnext_id(trid, &id, &unavailable) && !unavailable)
+		learn_type(types, trid, id);
+}
+
+static void scan(struct processes *p, trace_id_t trid, const struct types *types)
+{
+	struct posix_trace_event_np event;
+	int unavailable;
+
+	while (!posix_trace_getnext_np(trid, &event, &unavailable) && !unavailable) {
+		const trace_event_id_t id = event.info.posix_event_id;
+		const unsigned kind = id < TYPES ? types->kind[id] : 0;
+
+		if (kind)
+			kinds[kind - 1].on(p, &(struct seen){ &event, &types->schema[kind - 1] });
+	}
+}
+
+/* ------------------------------------------------------------------ ends that the log lacks */
+
+enum state { GONE, RUNNING, ZOMBIE };
+
+/*
+ * Returns the state of the process now. The kernel may have given its number to a later process,
+ * which began after the last event of this one.
+ */
+static enum state state_of(const struct process_row *row)
+{
+	char path[40], text[PROCFILE_BYTES], state;
+	struct timespec now, up;
+	unsigned long long ticks;
+	const char *at;
+	int64_t begin_ns;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)row->pid);
+	if (!procfile_read(path, text, sizeof(text)))
+		return GONE;
+	/* The name of the process may contain anything, also parentheses. */
+	at = strrchr(text, ')');
+	if (!at || sscanf(at + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d"
+			  " %*d %*d %*d %llu", &state, &ticks) != 2)
+		return GONE;
+	clock_gettime(CLOCK_REALTIME, &now);
+	clock_gettime(CLOCK_BOOTTIME, &up);
+	begin_ns = (now.tv_sec - up.tv_sec) * SECOND_NS +
+		   (int64_t)(ticks * (SECOND_NS / (uint64_t)sysconf(_SC_CLK_TCK)));
+	if (begin_ns > row->last_ns + SECOND_NS)
+		return GONE;
+	return state == 'Z' || state == 'X' ? ZOMBIE : RUNNING;
+}
+
+/* Finds the end of a process of which the log does not have it. */
+static void settle(struct process_row *row)
+{
+	enum state state;
+	int status;
+
+	if (row->end == ENDED)
+		return;
+	state = state_of(row);
+	if (state == ZOMBIE && ended_zombie(row->pid, &status))
+		end(row, true, status);
+	else if (state != RUNNING || row->has_code)
+		end(row, row->has_code, row->code << 8);
+	else
+		row->end = RUNS;
+}
+
+void processes_know(struct processes *processes, pid_t pid, int status)
+{
+	if (vec_grow(&processes->known, processes->knowns, 1))
+		processes->known[processes->knowns++] = (struct process_known){ pid, status };
+}
+
+void processes_read(struct processes *p, int fd)
+{
+	struct types *types = calloc(1, sizeof(*types));
+	trace_id_t trid;
+
+	if (types && !posix_trace_open_np(fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid)) {
+		learn(types, trid);
+		scan(p, trid, types);
+		posix_trace_close(trid);
+	}
+	free(types);
+	for (size_t i = 0; i < p->knowns; i++) {
+		struct process_row *row = mention(p, p->known[i].pid, INT64_MIN, 0);
+
+		if (row && (row->end != ENDED || !row->ended.is_known))
+			end(row, true, p->known[i].status);
+	}
+	for (size_t i = 0; i < p->rows; i++)
+		settle(&p->row[i]);
+}
+
+/* Returns whether the stream has events of further processes than the first one. */
+static bool are_several(trace_id_t trid)
+{
+	char name[TRACE_EVENT_NAME_MAX + 1];
+	struct posix_trace_ledger_np ledger;
+	trace_event_id_t id;
+	int unavailable;
+
+	posix_trace_eventtypelist_rewind(trid);
+	while (!posix_trace_eventtypelist_getnext_id(trid, &id, &unavailable) && !unavailable) {
+		if (posix_trace_eventid_get_name(trid, id, name))
+			continue;
+		for (size_t i = 0; i < KIND_COUNT; i++)
+			if ((kinds[i].on == on_child || !strcmp(kinds[i].type, "process.child")) &&
+			    !strcmp(kinds[i].type, name) &&
+			    !posix_trace_get_ledger_type_np(trid, id, &ledger) && ledger.called)
+				return true;
+	}
+	return false;
+}
+
+void processes_complete(struct processes *p, struct capture *capture, int fd)
+{
+	if (capture->plan->stream_policy == POSIX_TRACE_LOOP ||
+	    (!p->knowns && !are_several(capture->trid)) || posix_trace_flush(capture->trid))
+		return;
+	processes_read(p, fd);
+	for (size_t i = 0; i < p->rows; i++) {
+		const struct process_row *row = &p->row[i];
+
+		if (row->end == ENDED && !row->has_event)
+			capture_note_end(capture, row->pid, &row->ended);
+	}
+}
+
+void processes_fini(struct processes *processes)
+{
+	free(processes->row);
+	free(processes->last);
+	free(processes->known);
+	table_fini(&processes->table);
+	*processes = (struct processes){ .rows = 0 };
+}
+
+/* ------------------------------------------------------------------ the line */
+
+struct kind {
+	char text[ENDED_TEXT];
+	size_t first; /* the row by which it was found */
+	size_t count;
+};
+
+static void text_of(const struct process_row *row, char text[ENDED_TEXT])
+{
+	if (row->end == ENDED)
+		ended_text(text, &row->ended);
+	else
+		snprintf(text, ENDED_TEXT, "still running");
+}
+
+/* Finds or adds the kind of a row. NULL if there are too many. */
+static struct kind *kind_of(struct kind *list, size_t *count, const char *text, size_t row)
+{
+	for (size_t i = 0; i < *count; i++)
+		if (!strcmp(list[i].text, text))
+			return &list[i];
+	if (*count == KINDS)
+		return NULL;
+	memcpy(list[*count].text, text, ENDED_TEXT);
+	list[*count].first = row;
+	list[*count].count = 0;
+	return &list[(*count)++];
+}
+
+/* Writes the names and numbers of the first processes that ended in this way. */
+static void put_names(struct out *out, const struct processes *p, const struct kind *kind)
+{
+	char text[ENDED_TEXT];
+	size_t shown = 0;
+
+	out_str(out, " (");
+	for (size_t i = kind->first; i < p->rows && shown < SHOWN; i++) {
+		text_of(&p->row[i], text);
+		if (strcmp(text, kind->text) != 0)
+			continue;
+		out_str(out, shown++ ? ", " : "");
+		text_safe(out, p->row[i].program, strlen(p->row[i].program));
+		out_str(out, *p->row[i].program ? " " : "");
+		out_unsigned(out, (unsigned)p->row[i].pid);
+	}
+	out_str(out, kind->count > shown ? ", ...)" : ")");
+}
+
+void processes_text(struct out *out, const struct processes *p)
+{
+	static struct kind list[KINDS];
+	char text[ENDED_TEXT];
+	const char *comma = "";
+	size_t count = 0;
+
+	if (p->rows < 2)
+		return;
+	/* The usual end comes first. */
+	kind_of(list, &count, "exited with 0", 0);
+	for (size_t i = 0; i < p->rows; i++) {
+		struct kind *kind;
+
+		text_of(&p->row[i], text);
+		kind = kind_of(list, &count, text, i);
+		if (kind)
+			kind->count++;
+	}
+	out_printf(out, "posixtrace: %zu processes: ", p->rows);
+	for (size_t i = 0; i < count; i++) {
+		if (!list[i].count)
+			continue;
+		out_str(out, comma);
+		out_unsigned(out, list[i].count);
+		out_char(out, ' ');
+		out_str(out, list[i].text);
+		if (i)
+			put_names(out, p, &list[i]);
+		comma = ", ";
+	}
+	out_char(out, '\n');
+}
+
+void processes_json(struct json *json, const char *name, const struct processes *p)
+{
+	char text[ENDED_TEXT];
+
+	json_array(json, name);
+	for (size_t i = 0; i < p->rows; i++) {
+		const struct process_row *row = &p->row[i];
+
+		text_of(row, text);
+		json_object(json, NULL);
+		json_signed(json, "pid", row->pid);
+		json_signed(json, "parent", row->parent);
+		json_text(json, "program", row->program, strlen(row->program));
+		json_string_member(json, "status", text);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}

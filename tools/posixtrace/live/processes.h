@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * processes.h - all processes of a recording, and how each of them ended.
+ *
+ * The log names the processes: the preload library records their begin, and the end of those for
+ * which a traced process waits. The recorder adds the ends that it finds elsewhere, so that the log
+ * has an event posixtrace_ended for each process that has ended:
+ *
+ * 	the recorder's own children               waitpid(2)
+ * 	children of system()                      the status that system() returned
+ * 	zombies                                   /proc
+ * 	processes that called exit() or _exit()   the status that they passed
+ * 	others                                    unknown
+ *
+ * One thread uses these functions.
+ */
+#ifndef POSIXTRACE_LIVE_PROCESSES_H
+#define POSIXTRACE_LIVE_PROCESSES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/table.h"
+#include "live/capture.h"
+
+struct json;
+struct out;
+struct process_row;
+
+struct processes {
+	struct process_row *row; /* in the order in which the log first mentions them */
+	size_t rows;
+	struct table table;      /* finds the last row of a process ID */
+	struct process_last *last;
+	size_t lasts;
+	/* Ends that the caller knows and that no event of the log may have. */
+	struct process_known *known;
+	size_t knowns;
+};
+
+/*
+ * Keeps an end that the caller knows, until processes_read(). Without memory it is unknown later.
+ */
+void processes_know(struct processes *processes, pid_t pid, int status);
+
+/*
+ * Reads the processes from the log in the file fd, which stays open and may still be written, and
+ * finds out how those ended whose end the log does not have. Omits a part that cannot be read.
+ */
+void processes_read(struct processes *processes, int fd);
+
+/*
+ * Before the end of a recording: reads the processes and records the ends that the log does not
+ * have. Does not read the log of a single process. A stream in loop mode is written at the end
+ * only: its log can be read later, and nothing is added to it.
+ */
+void processes_complete(struct processes *processes, struct capture *capture, int fd);
+
+/*
+ * Writes a line with the number of processes for each kind of end, and the first names of those
+ * that did not exit with 0. Writes nothing if there was only one process.
+ */
+void processes_text(struct out *out, const struct processes *processes);
+
+/* Writes an array with pid, parent, program and status of each process. */
+void processes_json(struct json *json, const char *name, const struct processes *processes);
+
+/* Frees the memory. There are no processes afterwards. */
+void processes_fini(struct processes *processes);
+
+#endif
