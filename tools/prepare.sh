@@ -48,6 +48,8 @@ want_optional() {
 	want libsqlite3-dev 'pc:sqlite3 >= 3.38'
 	want libdw-dev 'pc:libdw >= 0.178 libelf'
 	want libelf-dev pc:libelf
+	want libtracefs-dev 'pc:libtracefs >= 1.6'
+	want libtraceevent-dev 'pc:libtraceevent >= 1.7'
 	want libzydis-dev header:Zydis/Zydis.h
 	want liburing-dev pc:liburing
 	want systemtap-sdt-dev dtrace

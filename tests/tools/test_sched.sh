@@ -17,7 +17,7 @@ count_of() { "$posixtrace" dump -e "$2" "$1" | wc -l; }
 run 2 record --sched --loop true
 check "a log that overwrites has no place for them" has err 'never full'
 run 2 record --sched --log-policy until-full true
-run 2 record --sched --no-follow true
+run 2 record --sample 10 --loop true
 run 2 record --sample 0 true
 run 2 record --sample 10001 true
 check "the limit is named" has err 'from 1 to 10000'

@@ -21,6 +21,7 @@
 #include "base/procfile.h"
 #include "base/say.h"
 #include "doctor/doctor.h"
+#include "live/kernel_instance.h"
 #include "live/preload.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -337,17 +338,37 @@ static void examine_perf(doctor_report *report)
 			   "%s: no record --sched and --sample", strerror(err));
 }
 
-/* Only root can read it on most systems, so its absence is no fault. */
+/*
+ * Only root can use it on most systems. record --sched then says who woke a thread. Instances of
+ * recordings that were killed are removed here.
+ */
 static void examine_tracefs(doctor_report *report)
 {
-	if (access("/sys/kernel/tracing/events", R_OK) == 0)
-		doctor_say(report, "tracefs", DOCTOR_WORKS, NULL, "/sys/kernel/tracing");
-	else
+#ifdef HAVE_TRACEFS
+	const char *why = kernel_instance_refusal();
+	struct kernel_swept swept = kernel_instance_sweep();
+#else
+	const char *why = "this build lacks libtracefs";
+	struct { unsigned removed, alive, unknown; } swept = { 0, 0, 0 };
+#endif
+	char text[64] = "";
+
+	if (swept.removed)
+		snprintf(text, sizeof(text), "; %u left by killed recordings removed",
+			 swept.removed);
+	if (why)
 		doctor_say(report, "tracefs", DOCTOR_LIMITED,
-			   errno == ENOENT ? "as root: mount -t tracefs nodev /sys/kernel/tracing" :
-					     NULL,
-			   "/sys/kernel/tracing: %s; only tracing in the kernel needs it",
-			   strerror(errno));
+			   strcmp(why, "it is not mounted") == 0 ?
+			   "as root: mount -t tracefs nodev /sys/kernel/tracing" : NULL,
+			   "%s: record --sched does not know who woke a thread", why);
+	else if (swept.unknown)
+		doctor_say(report, "tracefs", DOCTOR_LIMITED,
+			   "rmdir /sys/kernel/tracing/instances/posixtrace-*, if their recordings "
+			   "have ended",
+			   "%u instances of unknown owners%s", swept.unknown, text);
+	else
+		doctor_say(report, "tracefs", DOCTOR_WORKS, NULL,
+			   "record --sched uses it; %u recordings now%s", swept.alive, text);
 }
 
 /* A filter of system calls, as containers have it, applies to each program started here. */

@@ -69,6 +69,7 @@ static const struct option_row option_rows[] = {
 	{ "probe", OPT_PROBE, "PROBE",
 		"USDT probes whose names match: PROVIDER:NAME, with the types of the arguments "
 		"as (str,u32) and a file as @MODULE behind it if wanted; may be repeated" },
+	{ .rows = kernel_rows },
 	{ "event", 'e', "GLOB",
 		"only event types whose name matches; may be repeated",
 		OPTION_EVENT, CAPTURE_PATTERNS },
@@ -92,6 +93,7 @@ static const struct option_row option_rows[] = {
 /* The options of this run. The command runs once in a process. */
 static struct capture_plan plan = CAPTURE_PLAN_DEFAULT;
 static struct patches functions;
+static struct kernel_plan kernel;
 static bool force, json, fail_on_loss;
 
 /* Processes one option. Returns false after an error was printed. */
@@ -134,7 +136,7 @@ static bool take_option(int option)
 		fail_on_loss = true;
 		return true;
 	}
-	return false;
+	return kernel_take_option(&kernel, option, optarg) == 1;
 }
 
 /* Checks what the options together must have. Returns false after it printed an error. */
@@ -150,6 +152,11 @@ static bool is_complete(int argc, char **argv)
 					 "the process is missing; give it after -p");
 		return false;
 	}
+	if (kernel_is_wanted(&kernel) && !capture_grows(&plan)) {
+		say("attach: %s", KERNEL_NEEDS_APPEND);
+		return false;
+	}
+	kernel.alone = !plan.inherit;
 	return capture_is_possible(&plan, "attach");
 }
 
@@ -175,7 +182,7 @@ static int attach_run(int argc, char **argv)
 	    !preload_take_families(&plan.families, plan.families ? "func" : "default,func"))
 		return TOOL_FAILURE;
 	/* The result is all zeros if the trace did not begin. */
-	status = attach_trace(&plan, &functions, force ? OUTFILE_REPLACE : OUTFILE_REFUSE,
+	status = attach_trace(&plan, &functions, &kernel, force ? OUTFILE_REPLACE : OUTFILE_REFUSE,
 			      &result);
 	patches_fini(&functions);
 	choose_fini(&plan.choose);

@@ -7,6 +7,7 @@
 
 #include "base/outfile.h"
 #include "live/capture.h"
+#include "live/kernel.h"
 #include "live/patch.h"
 #include "live/process.h"
 #include "live/processes.h"
@@ -31,6 +32,7 @@ struct attach_result {
  * printed all errors. *result is filled in any case.
  */
 int attach_trace(const struct capture_plan *plan, struct patches *functions,
-		 enum outfile_mode mode, struct attach_result *result);
+		 const struct kernel_plan *kernel, enum outfile_mode mode,
+		 struct attach_result *result);
 
 #endif

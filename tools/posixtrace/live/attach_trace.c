@@ -34,15 +34,19 @@ static bool is_over(const struct capture_plan *plan, struct until *until, enum a
 	return until->process < 0 && capture_look_at_own().members == 0;
 }
 
-/* Waits for the end and looks after the stream meanwhile. */
-static int follow_trace(struct capture *capture, struct until *until, enum attach_end *end)
+/* Waits for the end and looks after the stream and the kernel's records meanwhile. */
+static int follow_trace(struct capture *capture, struct kernel *kernel, struct until *until,
+			enum attach_end *end)
 {
 	int status;
 
+	if (kernel->is_active)
+		until->look_ms = KERNEL_LOOK_MS;
 	until_limit(until, capture->plan->duration_ns);
 	capture_say_waiting(capture->plan->pid);
 	while (!is_over(capture->plan, until, end)) {
 		status = capture_look(capture);
+		kernel_look(kernel);
 		if (status) {
 			*end = capture->log_failed ? ATTACH_FLUSH_ERROR : ATTACH_ERROR;
 			return status;
@@ -69,8 +73,9 @@ static void note_end(struct capture *capture, const struct until *until)
  * Traces into the new file. The file gets its final name only when the stream exists, so that a
  * failure leaves an old log.
  */
-static int trace_into(const struct capture_plan *plan, struct outfile *file, struct until *until,
-		      struct attach_result *result)
+static int trace_into(const struct capture_plan *plan, struct kernel *kernel,
+		      const struct kernel_plan *kernel_plan, struct outfile *file,
+		      struct until *until, struct attach_result *result)
 {
 	struct capture capture;
 	int status = capture_begin(&capture, plan, file->fd);
@@ -79,18 +84,22 @@ static int trace_into(const struct capture_plan *plan, struct outfile *file, str
 		outfile_drop(file);
 		return status;
 	}
+	status = kernel_begin(kernel, kernel_plan, plan->pid, false);
 	/* An error here ends the trace, since the log would have no name. */
-	status = outfile_keep(file);
+	if (!status)
+		status = outfile_keep(file);
 	if (status) {
 		posix_trace_shutdown(capture.trid);
 		outfile_drop(file);
 		return status;
 	}
-	status = follow_trace(&capture, until, &result->end);
+	status = follow_trace(&capture, kernel, until, &result->end);
 	if (result->end == ATTACH_TARGET_ENDED)
 		note_end(&capture, until);
 	processes_complete(&result->processes, &capture, file->fd);
+	kernel_stop(kernel);
 	status = tool_worse(status, capture_finish(&capture));
+	status = tool_worse(status, kernel_weave(kernel, file));
 	/* The log itself provides the result: it has the events of the last flush, too. */
 	status = tool_worse(status, capture_read_back(plan, file->fd, &result->capture));
 	outfile_close(file);
@@ -98,8 +107,10 @@ static int trace_into(const struct capture_plan *plan, struct outfile *file, str
 }
 
 int attach_trace(const struct capture_plan *plan, struct patches *functions,
-		 enum outfile_mode mode, struct attach_result *result)
+		 const struct kernel_plan *kernel_plan, enum outfile_mode mode,
+		 struct attach_result *result)
 {
+	struct kernel kernel = { .is_active = false };
 	struct inject inject;
 	struct until until;
 	struct outfile file;
@@ -127,7 +138,8 @@ int attach_trace(const struct capture_plan *plan, struct patches *functions,
 		if (status)
 			outfile_drop(&file);
 		else
-			status = trace_into(plan, &file, &until, result);
+			status = trace_into(plan, &kernel, kernel_plan, &file, &until, result);
+		kernel_fini(&kernel);
 		inject_end(&inject);
 		/* Also after an error: the process may have jumps that are wanted. */
 		if (patch_is_wanted(functions))

@@ -49,6 +49,12 @@ bool capture_take_policy(struct capture_plan *plan, const char *name);
 bool capture_take_log_policy(struct capture_plan *plan, const char *name);
 bool capture_is_possible(const struct capture_plan *plan, const char *command);
 
+/* Whether the log has every event: neither the stream nor the log overwrites or ends. */
+static inline bool capture_grows(const struct capture_plan *plan)
+{
+	return plan->stream_policy != POSIX_TRACE_LOOP && plan->log_policy == POSIX_TRACE_APPEND;
+}
+
 struct capture {
 	const struct capture_plan *plan;
 	struct admit admit;

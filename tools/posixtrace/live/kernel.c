@@ -1,38 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * kernel.c - reads the kernel's records of switches and samples.
- *
- * The kernel writes into one memory for each CPU. Each record is checked against the memory's size
- * before its fields are used, although only the kernel can write there.
+ * kernel.c - chooses the way of the kernel's records, and keeps the records, their times and
+ * threads.
  */
 #include "live/kernel.h"
 
-#include <errno.h>
-#include <dirent.h>
-#include <linux/perf_event.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "base/procfile.h"
 #include "base/say.h"
 #include "base/tool.h"
 #include "base/vec.h"
-
-/*
- * Pages of memory for each CPU. Every user may lock this many pages (perf_event_mlock_kb is 516),
- * unless other programs of the user have locked some; then fewer pages are tried.
- */
-#define DATA_PAGES  128
-#define LEAST_PAGES 8
-
-/* A copy of one record; larger ones are none that this file asks for. */
-#define RECORD_BYTES 2048
+#include "live/kernel_part.h"
 
 /* These clocks cannot fail. */
 static int64_t clock_ns(clockid_t clock)
@@ -43,66 +25,164 @@ static int64_t clock_ns(clockid_t clock)
 	return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
+/* ------------------------------------------------------------------ times */
+
+/* Reads the clock of the kernel's records. The fences keep the order with the other clocks. */
+static uint64_t read_ticks(const struct kernel *kernel)
+{
+#if defined __x86_64__
+	if (kernel->is_counter) {
+		uint64_t ticks;
+
+		__builtin_ia32_lfence();
+		ticks = __builtin_ia32_rdtsc();
+		__builtin_ia32_lfence();
+		return ticks;
+	}
+#endif
+	(void)kernel;
+	return (uint64_t)clock_ns(CLOCK_MONOTONIC);
+}
+
+/* Returns the nanoseconds of a tick, measured from the previous look to this one. */
+static double tick_ns(const struct kernel *kernel)
+{
+	int64_t ticks = (int64_t)(kernel->now.ticks - kernel->before.ticks);
+
+	if (!kernel->is_counter || ticks <= 0)
+		return 1;
+	return (double)(kernel->now.monotonic_ns - kernel->before.monotonic_ns) / (double)ticks;
+}
+
 /*
- * Measures the difference of the clocks several times and uses the fastest measurement, since the
- * thread may lose its processor between two readings. error_ns keeps the greatest error of all
- * looks.
+ * Measures the clocks several times and uses the fastest measurement, since the thread may lose its
+ * processor between two readings. error_ns keeps the greatest error of all looks.
  */
 static void take_anchor(struct kernel *kernel)
 {
-	int64_t least = INT64_MAX;
+	struct kernel_anchor best = { .width = UINT64_MAX };
+	double error;
 
 	for (int i = 0; i < 5; i++) {
-		int64_t before = clock_ns(CLOCK_MONOTONIC);
-		int64_t real = clock_ns(CLOCK_REALTIME);
-		int64_t width = clock_ns(CLOCK_MONOTONIC) - before;
+		struct kernel_anchor anchor = { .ticks = read_ticks(kernel) };
 
-		if (width >= least)
-			continue;
-		least = width;
-		kernel->offset_ns = real - before - width / 2;
+		anchor.realtime_ns = clock_ns(CLOCK_REALTIME);
+		anchor.width = read_ticks(kernel) - anchor.ticks;
+		anchor.monotonic_ns = clock_ns(CLOCK_MONOTONIC);
+		anchor.ticks += anchor.width / 2;
+		if (anchor.width < best.width)
+			best = anchor;
 	}
-	if (least / 2 > kernel->error_ns)
-		kernel->error_ns = least / 2;
-	kernel->anchors++;
+	kernel->before = kernel->anchors++ ? kernel->now : best;
+	kernel->now = best;
+	error = (double)best.width / 2 * tick_ns(kernel);
+	if (kernel->anchors > 1 && error > (double)kernel->error_ns)
+		kernel->error_ns = (int64_t)error;
 }
-
-/* ------------------------------------------------------------------ beginning */
 
 /*
- * Returns the attributes of switches (a counter that never counts) or of samples. Code of the
- * kernel is excluded, which an unprivileged user may not see. starts: counting begins at execve().
+ * Converts ticks by the line through the last two anchors. If CLOCK_REALTIME was set between them,
+ * the line is none; the rate of CLOCK_MONOTONIC, from the last anchor, replaces it.
  */
-static struct perf_event_attr attr_of(const struct kernel_plan *plan, bool samples, bool starts)
+static int64_t time_of(const struct kernel *kernel, uint64_t ticks)
 {
-	struct perf_event_attr attr = {
-		.size = sizeof(attr), .type = PERF_TYPE_SOFTWARE,
-		.config = samples ? PERF_COUNT_SW_CPU_CLOCK : PERF_COUNT_SW_DUMMY,
-		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
-		/* A program that waits for its execve() is recorded from there on. */
-		.sample_id_all = 1, .inherit = 1, .disabled = starts, .enable_on_exec = starts,
-		.exclude_kernel = 1, .exclude_hv = 1, .use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
-	};
+	const struct kernel_anchor *now = &kernel->now, *before = &kernel->before;
+	double passed = (double)(int64_t)(ticks - now->ticks);
+	double real = (double)(now->realtime_ns - before->realtime_ns);
+	double monotonic = (double)(now->monotonic_ns - before->monotonic_ns);
+	double rate = tick_ns(kernel);
 
-	if (samples) {
-		attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
-		attr.exclude_callchain_kernel = 1;
-		attr.freq = 1;
-		attr.sample_freq = plan->sample_hz;
-		attr.sample_max_stack = KERNEL_FRAMES;
-	} else {
-		attr.context_switch = plan->sched;
-		attr.task = 1; /* also the ends of threads */
+	if (now->ticks > before->ticks && real > monotonic * 0.99 - 2000 &&
+	    real < monotonic * 1.01 + 2000)
+		rate = real / (double)(now->ticks - before->ticks);
+	return now->realtime_ns + (int64_t)(passed * rate);
+}
+
+/* Keeps a record that has its time. */
+static void keep(struct kernel *kernel, struct kernel_record record)
+{
+	/* This counts records that have no room here; the kernel counts those that it loses. */
+	if (kernel->records == KERNEL_RECORDS ||
+	    !vec_grow(&kernel->record, kernel->records, 1)) {
+		kernel->lost_memory++;
+		return;
 	}
-	return attr;
+	kernel->record[kernel->records++] = record;
 }
 
-/* The C library has no function for this system call. Returns a descriptor or -1. */
-static int open_event(const struct perf_event_attr *attr, pid_t tid, int cpu)
+void kernel_add(struct kernel *kernel, struct kernel_record record, uint64_t ticks)
 {
-	return (int)syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	record.time_ns = time_of(kernel, ticks);
+	keep(kernel, record);
 }
+
+void kernel_add_monotonic(struct kernel *kernel, struct kernel_record record, uint64_t ns)
+{
+	record.time_ns = kernel->is_counter ?
+			 (int64_t)ns + kernel->now.realtime_ns - kernel->now.monotonic_ns :
+			 time_of(kernel, ns);
+	keep(kernel, record);
+}
+
+/* ------------------------------------------------------------------ threads */
+
+/* Compares for the table of tasks. */
+static bool is_task(const void *array, uint32_t index, const void *key)
+{
+	return ((const struct kernel_task *)array)[index].tid == *(const pid_t *)key;
+}
+
+struct kernel_task *kernel_find_task(const struct kernel *kernel, pid_t tid)
+{
+	uint32_t index = table_find(&kernel->of_task, hash_number(HASH_BEGIN, (unsigned)tid),
+				    is_task, kernel->task, &tid);
+
+	return index == TABLE_NONE ? NULL : &kernel->task[index];
+}
+
+/*
+ * Looks up a thread in /proc. One that has ended has only the name that the caller knows. The
+ * thread with the number 0 is the one that runs if a CPU has nothing to do.
+ */
+static void look_up(struct kernel_task *task)
+{
+	char path[40], text[PROCFILE_BYTES];
+	const char *name;
+
+	if (!task->tid) {
+		memcpy(task->name, "idle", sizeof("idle"));
+		return;
+	}
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)task->tid);
+	if (!procfile_read(path, text, sizeof(text)))
+		return;
+	task->pid = (pid_t)procfile_number(text, "Tgid:", 10, 0);
+	name = procfile_field(text, "Name:");
+	if (name && !*task->name)
+		snprintf(task->name, sizeof(task->name), "%.*s", (int)strcspn(name, "\n"), name);
+}
+
+void kernel_note_task(struct kernel *kernel, pid_t tid, const char *name)
+{
+	struct kernel_task *task = kernel_find_task(kernel, tid);
+
+	if (!task) {
+		/* Without room the thread has no name, and its process is not known. */
+		if (kernel->tasks == KERNEL_TASKS || !vec_grow(&kernel->task, kernel->tasks, 1) ||
+		    !table_add(&kernel->of_task, hash_number(HASH_BEGIN, (unsigned)tid),
+			       (uint32_t)kernel->tasks))
+			return;
+		task = &kernel->task[kernel->tasks++];
+		*task = (struct kernel_task){ .tid = tid };
+		if (name)
+			memcpy(task->name, name, KERNEL_NAME - 1);
+		look_up(task);
+	} else if (name && tid) {
+		memcpy(task->name, name, KERNEL_NAME - 1);
+	}
+}
+
+/* ------------------------------------------------------------------ the recording */
 
 /* Prints why the kernel refuses, and the next step. Returns TOOL_FAILURE. */
 static int say_refused(int err)
@@ -118,336 +198,59 @@ static int say_refused(int err)
 	return TOOL_FAILURE;
 }
 
-/*
- * Maps the memory of a CPU, smaller if the limit of locked memory requires it. The number of pages
- * must be a power of two. Returns false, with errno, if even the least number is refused.
- */
-static bool map_memory(struct kernel_cpu *cpu)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-	for (size_t pages = DATA_PAGES; pages >= LEAST_PAGES; pages /= 2) {
-		cpu->memory = mmap(NULL, (pages + 1) * page, PROT_READ | PROT_WRITE, MAP_SHARED,
-				   cpu->fd, 0);
-		if (cpu->memory != MAP_FAILED)
-			return true;
-	}
-	cpu->memory = NULL;
-	return false;
-}
-
-/* The control page says how much the kernel has mapped. */
-static size_t memory_bytes(const struct kernel_cpu *cpu)
-{
-	const struct perf_event_mmap_page *control = cpu->memory;
-
-	return control->data_offset + control->data_size;
-}
-
-/* Opens an event whose records go into the memory of that CPU. Returns 0 or an error number. */
-static int open_more(struct kernel *kernel, const struct perf_event_attr *attr, pid_t tid,
-		     const struct kernel_cpu *cpu)
-{
-	int fd = open_event(attr, tid, cpu->cpu);
-
-	/* A thread that has ended in between is no error. */
-	if (fd < 0)
-		return errno == ESRCH ? 0 : errno;
-	if (!vec_grow(&kernel->more, kernel->mores, 1)) {
-		close(fd);
-		return ENOMEM;
-	}
-	kernel->more[kernel->mores++] = fd;
-	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, cpu->fd) ? errno : 0;
-}
-
-/*
- * Opens the events of one thread on all CPUs; the first thread's have the memory. Returns 0 or an
- * error number; kernel_fini() closes what was opened before an error.
- */
-static int open_thread(struct kernel *kernel, pid_t tid, bool starts)
-{
-	const struct perf_event_attr attr = attr_of(&kernel->plan, false, starts);
-	const struct perf_event_attr samples = attr_of(&kernel->plan, true, starts);
-	/* Threads move between CPUs, so that an event for each CPU is necessary. */
-	int configured = (int)sysconf(_SC_NPROCESSORS_CONF), err = 0;
-	bool is_first = kernel->cpus == 0;
-
-	for (int number = 0; is_first && number < configured; number++) {
-		struct kernel_cpu cpu = { .cpu = number };
-
-		cpu.fd = open_event(&attr, tid, number);
-		/* A CPU that is off has no device. */
-		if (cpu.fd < 0 && errno == ENODEV)
-			continue;
-		if (cpu.fd < 0)
-			return errno;
-		if (!vec_grow(&kernel->cpu, kernel->cpus, 1)) {
-			close(cpu.fd);
-			return ENOMEM;
-		}
-		if (!map_memory(&cpu)) {
-			err = errno;
-			close(cpu.fd);
-			return err;
-		}
-		kernel->cpu[kernel->cpus++] = cpu;
-	}
-	for (size_t i = 0; !err && i < kernel->cpus; i++) {
-		if (!is_first)
-			err = open_more(kernel, &attr, tid, &kernel->cpu[i]);
-		if (!err && kernel->plan.sample_hz)
-			err = open_more(kernel, &samples, tid, &kernel->cpu[i]);
-	}
-	return err;
-}
-
-/*
- * Opens the events of all threads of a running process. Returns 0 or an error number. A thread that
- * begins during the walk is usually inherited from one that is open, or later in the folder.
- */
-static int open_process(struct kernel *kernel, pid_t pid)
-{
-	char path[40];
-	struct dirent *entry;
-	DIR *folder;
-	int err = 0;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	/* Threads that these threads start are recorded, too: inherit. */
-	folder = opendir(path);
-	if (!folder)
-		return errno;
-	while (!err && (entry = readdir(folder))) {
-		pid_t tid = (pid_t)atoi(entry->d_name);
-
-		if (tid > 0)
-			err = open_thread(kernel, tid, false);
-	}
-	closedir(folder);
-	return err;
-}
-
 int kernel_begin(struct kernel *kernel, const struct kernel_plan *plan, pid_t pid, bool starts)
 {
+	const char *wish = getenv("POSIXTRACE_KERNEL"), *why = NULL;
 	int err;
 
-	*kernel = (struct kernel){ .plan = *plan };
+	*kernel = (struct kernel){ .plan = *plan, .pid = pid };
 	/* Without these options nothing is opened, and the other functions do nothing. */
-	if (!plan->sched && !plan->sample_hz)
+	if (!kernel_is_wanted(plan))
 		return TOOL_OK;
+	if (wish && strcmp(wish, "perf") == 0)
+		why = "POSIXTRACE_KERNEL";
+	else if (plan->sched)
+		kernel_trace_begin(kernel, &why);
+	if (!kernel->trace)
+		snprintf(kernel->way, sizeof(kernel->way), "perf_event_open%s%s%s",
+			 why ? " (no tracefs: " : "", why ? why : "", why ? ")" : "");
+	kernel->is_active = true;
 	take_anchor(kernel);
-	err = starts ? open_thread(kernel, pid, true) : open_process(kernel, pid);
+	err = kernel->trace && !plan->sample_hz ? 0 :
+	      kernel_perf_begin(kernel, plan->sched && !kernel->trace, pid, starts);
 	return err ? say_refused(err) : TOOL_OK;
-}
-
-/* ------------------------------------------------------------------ records */
-
-/*
- * Compares for table_find(). The key is the struct kernel: the wanted stack is in its array frame,
- * but has no entry yet.
- */
-static bool is_stack(const void *array, uint32_t index, const void *key)
-{
-	const struct kernel *kernel = key;
-	const struct kernel_stack *stack = (const struct kernel_stack *)array + index;
-	/* The wanted stack is behind the kept ones. */
-	const uint64_t *wanted = kernel->frame + kernel->frames + 1;
-	uint64_t count = kernel->frame[kernel->frames];
-
-	return stack->count == count &&
-	       !memcmp(kernel->frame + stack->first, wanted, count * sizeof(*wanted));
-}
-
-/* Returns the number of a stack, UINT32_MAX if there is no room. Each stack is kept once. */
-static uint32_t keep_stack(struct kernel *kernel, const uint64_t *chain, uint64_t length)
-{
-	/* The stack is written behind the kept ones, and stays there if it is new. */
-	uint64_t count = 0, hash, *to;
-	uint32_t index;
-
-	if (!vec_grow(&kernel->frame, kernel->frames, KERNEL_FRAMES + 1))
-		return UINT32_MAX;
-	to = kernel->frame + kernel->frames + 1;
-	for (uint64_t i = 0; i < length && count < KERNEL_FRAMES; i++)
-		/* Marks such as PERF_CONTEXT_USER are no addresses. */
-		if (chain[i] < PERF_CONTEXT_MAX)
-			to[count++] = chain[i];
-	kernel->frame[kernel->frames] = count;
-	hash = hash_bytes(HASH_BEGIN, to, count * sizeof(*to));
-	index = table_find(&kernel->of_stack, hash, is_stack, kernel->stack, kernel);
-	if (index != TABLE_NONE)
-		return index;
-	index = (uint32_t)kernel->stacks;
-	if (index == KERNEL_STACKS || !vec_grow(&kernel->stack, kernel->stacks, 1) ||
-	    !table_add(&kernel->of_stack, hash, index))
-		return UINT32_MAX;
-	/* The frames move down by one place, over their count, which the new entry has. */
-	memmove(to - 1, to, count * sizeof(*to));
-	kernel->stack[kernel->stacks++] = (struct kernel_stack){
-		.first = (uint32_t)kernel->frames, .count = (uint32_t)count,
-	};
-	kernel->frames += count;
-	return index;
-}
-
-/*
- * Keeps a record, with its time on the scale of the log. KERNEL_RECORDS bounds the memory of a long
- * recording; later records are counted as lost.
- */
-static void add_record(struct kernel *kernel, struct kernel_record record, uint64_t time)
-{
-	record.time_ns = (int64_t)time + kernel->offset_ns;
-	/* This counts records that have no room here; the kernel counts those that it loses. */
-	if (kernel->records == KERNEL_RECORDS ||
-	    !vec_grow(&kernel->record, kernel->records, 1)) {
-		kernel->lost_memory++;
-		return;
-	}
-	kernel->record[kernel->records++] = record;
-}
-
-/* The fields that sample_id_all puts at the end of each record but samples. */
-struct trailer {
-	uint32_t pid, tid;
-	uint64_t time;
-	uint32_t cpu, spare;
-};
-
-/*
- * Takes one record with its header; bytes is its size, at least that of the header. Other kinds
- * than those below are not of interest. A record that is too short for its kind is ignored.
- */
-static void take_record(struct kernel *kernel, const struct perf_event_header *header,
-			size_t bytes)
-{
-	const unsigned char *data = (const unsigned char *)(header + 1);
-	struct kernel_record record = { .kind = KERNEL_IN };
-	struct trailer trailer;
-	uint64_t count;
-
-	bytes -= sizeof(*header);
-	if (bytes < sizeof(trailer))
-		return;
-	/* A sample begins with these fields; every other record ends with them. */
-	memcpy(&trailer, header->type == PERF_RECORD_SAMPLE ? data : data + bytes - sizeof(trailer),
-	       sizeof(trailer));
-	record.pid = (pid_t)trailer.pid;
-	record.tid = (pid_t)trailer.tid;
-	record.cpu = (uint16_t)trailer.cpu;
-	switch (header->type) {
-	case PERF_RECORD_SWITCH:
-		if (header->misc & PERF_RECORD_MISC_SWITCH_OUT)
-			record.kind = header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ?
-				      KERNEL_PREEMPTED : KERNEL_OUT;
-		break;
-	case PERF_RECORD_EXIT:
-		record.kind = KERNEL_EXIT;
-		break;
-	case PERF_RECORD_SAMPLE:
-		bytes -= sizeof(trailer);
-		if (bytes < sizeof(count))
-			return;
-		memcpy(&count, data + sizeof(trailer), sizeof(count));
-		if (count > (bytes - sizeof(count)) / sizeof(uint64_t))
-			return;
-		record.kind = KERNEL_SAMPLE;
-		record.stack = keep_stack(kernel, (const uint64_t *)(const void *)
-					  (data + sizeof(trailer) + sizeof(count)), count);
-		if (record.stack == UINT32_MAX) {
-			kernel->lost_memory++;
-			return;
-		}
-		break;
-	case PERF_RECORD_LOST:
-		/* The number follows an identifier of the event. */
-		memcpy(&count, data + sizeof(uint64_t), sizeof(count));
-		kernel->lost_full += count;
-		return;
-	default:
-		return;
-	}
-	/* The idle thread and threads that are gone have no number. */
-	if (record.pid > 0 && record.tid > 0)
-		add_record(kernel, record, trailer.time);
-}
-
-/*
- * Takes all records of one CPU. A record may continue at the beginning of the memory, so each is
- * copied to one piece. After a record with an impossible size the rest cannot be read and is given
- * up.
- */
-static void look_at(struct kernel *kernel, const struct kernel_cpu *cpu)
-{
-	struct perf_event_mmap_page *control = cpu->memory;
-	const unsigned char *data = (const unsigned char *)control + control->data_offset;
-	uint64_t size = control->data_size;
-	/* The kernel publishes the records with data_head. */
-	uint64_t head = atomic_load_explicit((_Atomic uint64_t *)(void *)&control->data_head,
-					     memory_order_acquire);
-	uint64_t tail = control->data_tail;
-	_Alignas(8) unsigned char copy[RECORD_BYTES];
-	struct perf_event_header header;
-
-	while (size && head - tail >= sizeof(header) && head - tail <= size) {
-		uint64_t at = tail % size, first;
-
-		/*
-		 * Records are multiples of 8 bytes, and so is the size: a header is in one piece.
-		 */
-		memcpy(&header, data + at, sizeof(header));
-		if (header.size < sizeof(header) || header.size > head - tail)
-			break;
-		if (header.size <= sizeof(copy)) {
-			first = size - at < header.size ? size - at : header.size;
-			memcpy(copy, data + at, first);
-			memcpy(copy + first, data, header.size - first);
-			take_record(kernel, (const struct perf_event_header *)(const void *)copy,
-				    header.size);
-		}
-		tail += header.size;
-	}
-	/* The kernel may write there only after the copies. */
-	atomic_store_explicit((_Atomic uint64_t *)(void *)&control->data_tail, head,
-			      memory_order_release);
 }
 
 void kernel_look(struct kernel *kernel)
 {
-	if (!kernel->cpus)
+	if (!kernel->is_active)
 		return;
 	/* Each look has a difference of the clocks of its own, because a clock may be set. */
 	take_anchor(kernel);
-	for (size_t i = 0; i < kernel->cpus; i++)
-		look_at(kernel, &kernel->cpu[i]);
+	if (kernel->trace)
+		kernel_trace_look(kernel);
+	kernel_perf_look(kernel);
 }
 
-/*
- * The kernel stops first, so that the last look is complete. Descriptors remain open for the
- * memory.
- */
+/* The kernel stops first, so that the last look is complete. */
 void kernel_stop(struct kernel *kernel)
 {
-	for (size_t i = 0; i < kernel->cpus; i++)
-		ioctl(kernel->cpu[i].fd, PERF_EVENT_IOC_DISABLE, 0);
-	for (size_t i = 0; i < kernel->mores; i++)
-		ioctl(kernel->more[i], PERF_EVENT_IOC_DISABLE, 0);
+	kernel_perf_stop(kernel);
+	if (kernel->trace)
+		kernel_trace_stop(kernel);
 	kernel_look(kernel);
 }
 
 void kernel_fini(struct kernel *kernel)
 {
-	for (size_t i = 0; i < kernel->mores; i++)
-		close(kernel->more[i]);
-	for (size_t i = 0; i < kernel->cpus; i++) {
-		munmap(kernel->cpu[i].memory, memory_bytes(&kernel->cpu[i]));
-		close(kernel->cpu[i].fd);
-	}
-	free(kernel->more);
-	free(kernel->cpu);
+	kernel_perf_fini(kernel);
+	if (kernel->trace)
+		kernel_trace_fini(kernel);
 	free(kernel->record);
 	free(kernel->stack);
 	free(kernel->frame);
+	free(kernel->task);
 	table_fini(&kernel->of_stack);
+	table_fini(&kernel->of_task);
 	*kernel = (struct kernel){ .cpus = 0 };
 }

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * kernel.h - the kernel's records of traced threads: the times at which each had a CPU, and samples
- * of its function. The kernel records it by perf_event_open(2), without a privilege for the user's
- * own processes, if perf_event_paranoid is not above 2.
+ * kernel.h - the kernel's records of traced threads: the times at which each had a CPU, who woke
+ * it, and samples of its function.
+ *
+ * Two ways lead to them. A privileged user gets an own instance of the kernel's tracing, which
+ * stamps by the counter of the program's events and knows who woke a thread (kernel_trace.c). Any
+ * user gets perf_event_open(2) for the own processes, if perf_event_paranoid is not above 2
+ * (kernel_perf.c). Samples come by perf_event_open(2) in both cases.
  *
  * The records stay in this process until the end, as KERNEL_RECORDS at most. kernel_weave() then
  * writes the log again, with these events at their places. Events that the kernel or this process
  * had no room for are in the ledger.
  *
- * The kernel stamps its records by CLOCK_MONOTONIC. The difference to CLOCK_REALTIME is measured
- * with each look; half of the time that this takes is the error, which the event sched.clock has.
+ * The kernel stamps its records by a counter or by CLOCK_MONOTONIC. Each look reads that clock and
+ * CLOCK_REALTIME; records between two looks lie on the line between them. Half of the time that a
+ * reading takes is the error, which the event sched.clock has.
  */
 #ifndef POSIXTRACE_LIVE_KERNEL_H
 #define POSIXTRACE_LIVE_KERNEL_H
@@ -18,33 +23,87 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/option.h"
 #include "base/table.h"
 
 #define KERNEL_RECORDS (UINT32_C(1) << 25)
 #define KERNEL_FRAMES  64 /* of a stack; deeper ones are cut */
 #define KERNEL_STACKS  65536
+#define KERNEL_TASKS   1000000
+#define KERNEL_NAME    16 /* bytes of a thread's name in the kernel, with its NUL */
 
-enum kernel_kind { KERNEL_IN, KERNEL_OUT, KERNEL_PREEMPTED, KERNEL_EXIT, KERNEL_SAMPLE };
+/* Records of one time are in this order: a thread leaves a CPU before another one gets it. */
+enum kernel_kind {
+	KERNEL_OUT, KERNEL_PREEMPTED, KERNEL_EXIT, KERNEL_IN,
+	KERNEL_NEW,      /* tid started the thread other; detail: in its own process */
+	KERNEL_SWITCH,   /* tid left the CPU in the state detail, and other got it */
+	KERNEL_WAKE,     /* tid woke other; detail: enum kernel_context */
+	KERNEL_SAMPLE    /* other: number of the stack */
+};
+
+enum kernel_context { KERNEL_THREAD, KERNEL_SOFTIRQ, KERNEL_INTERRUPT };
+
+/* States of a thread that leaves a CPU, as sched_switch has them. */
+#define KERNEL_STATE_RUNS  0u
+#define KERNEL_STATE_DEAD  0x30u /* two bits */
+#define KERNEL_STATE_MASK  0xffu
 
 struct kernel_record {
 	int64_t time_ns;   /* CLOCK_REALTIME */
-	pid_t pid, tid;
-	uint32_t stack;    /* of a sample: number of its stack */
+	pid_t pid, tid;    /* pid: 0 if only kernel.task knows it */
+	uint32_t other;
 	uint16_t cpu;
-	uint8_t kind;
+	uint8_t kind, detail;
 };
 
 struct kernel_stack {
 	uint32_t first, count; /* its frames in kernel.frame, the innermost first */
 };
 
+/*
+ * A thread that the kernel's tracing has mentioned: a traced one, or one that woke or replaced it.
+ */
+struct kernel_task {
+	pid_t tid, pid;        /* pid: 0 if it had ended before this process looked */
+	bool is_traced;
+	char name[KERNEL_NAME];
+};
+
 struct kernel_plan {
 	bool sched;
 	unsigned sample_hz; /* 0: no samples */
+	bool alone;         /* only the process itself, not those that it starts */
 };
+
+/* The options of record and attach. Their values are above those of the commands. */
+extern const struct option_row kernel_rows[];
+
+/* Processes an option: 1 done, 0 it is not of kernel_rows, -1 after an error was printed. */
+int kernel_take_option(struct kernel_plan *plan, int option, const char *arg);
+
+/* Whether the plan needs the kernel at all. */
+static inline bool kernel_is_wanted(const struct kernel_plan *plan)
+{
+	return plan->sched || plan->sample_hz;
+}
+
+/* The log is written again with the kernel's events, so it must have all others. */
+#define KERNEL_NEEDS_APPEND "--sched and --sample need a log that is never full, and no --loop"
+
+/* One moment on the clocks of the kernel's records and of the log. */
+struct kernel_anchor {
+	uint64_t ticks, width; /* width: ticks that the reading took */
+	int64_t realtime_ns, monotonic_ns;
+};
+
+struct kernel_trace;
 
 struct kernel {
 	struct kernel_plan plan;
+	pid_t pid;              /* of the process with which the recording began */
+	bool is_active;
+	char way[96];           /* by which the kernel records, for people */
+	struct kernel_trace *trace; /* NULL: not by tracefs */
 	struct kernel_cpu {
 		int cpu, fd;
 		void *memory;
@@ -52,6 +111,7 @@ struct kernel {
 	size_t cpus;
 	int *more;              /* further descriptors, which share the memory */
 	size_t mores;
+	bool switches;          /* perf_event_open() records them */
 	struct kernel_record *record;
 	size_t records;
 	struct kernel_stack *stack;
@@ -59,10 +119,14 @@ struct kernel {
 	uint64_t *frame;
 	size_t frames;
 	struct table of_stack;
+	struct kernel_task *task;
+	size_t tasks;
+	struct table of_task;
 	uint64_t lost_full;     /* the kernel's memory was full */
 	uint64_t lost_memory;   /* this process had no room */
-	int64_t offset_ns;      /* CLOCK_REALTIME less CLOCK_MONOTONIC, at the last look */
-	int64_t error_ns;       /* the greatest error of that so far */
+	bool is_counter;        /* records are stamped by the counter, else by CLOCK_MONOTONIC */
+	struct kernel_anchor before, now; /* of the previous and of this look */
+	int64_t error_ns;       /* the greatest error of the anchors so far */
 	uint32_t anchors;
 };
 
@@ -73,12 +137,18 @@ struct kernel {
  */
 int kernel_begin(struct kernel *kernel, const struct kernel_plan *plan, pid_t pid, bool starts);
 
+/* The time between two looks: the memory of perf_event_open() has some 10000 records for a CPU. */
+#define KERNEL_LOOK_MS 10
+
 /* Collects what the kernel has. To be called often: the kernel's memory is small. */
 void kernel_look(struct kernel *kernel);
 
 /* Ends the recording. kernel_look() is called a last time. */
 void kernel_stop(struct kernel *kernel);
 void kernel_fini(struct kernel *kernel);
+
+/* Returns the task of a thread, NULL if it is not known. */
+struct kernel_task *kernel_find_task(const struct kernel *kernel, pid_t tid);
 
 /*
  * Writes the events of a completed log and those of the kernel into a new log, which replaces it:

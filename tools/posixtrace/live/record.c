@@ -20,14 +20,11 @@
 extern const struct tool_command record_command;
 
 #define DEFAULT_LOG "posixtrace.ptl"
-#define SAMPLE_HZ_MAX 10000
 
 enum {
 	OPT_TRACE = 256,
 	OPT_FUNCTION,
 	OPT_PROBE,
-	OPT_SCHED,
-	OPT_SAMPLE,
 	OPT_FOLLOW,
 	OPT_NO_FOLLOW,
 	OPT_WAIT,
@@ -57,11 +54,7 @@ static const struct option_row option_rows[] = {
 	{ "probe", OPT_PROBE, "PROBE",
 		"USDT probes whose names match: PROVIDER:NAME, with the types of the arguments "
 		"as (str,u32) and a file as @MODULE behind it if wanted; may be repeated" },
-	{ "sched", OPT_SCHED, NULL,
-		"record also when each thread had a CPU, was ready for one, or was blocked" },
-	{ "sample", OPT_SAMPLE, "HZ",
-		"record also which function each running thread executes, so many times a "
-		"second" },
+	{ .rows = kernel_rows },
 	{ "event", 'e', "GLOB",
 		"only event types whose name matches; may be repeated; with a ! before the "
 		"pattern: only those that do not match",
@@ -130,21 +123,6 @@ static bool take_snapshot_on(const char *when)
 	}
 }
 
-/* Parses --sample. The kernel's own limit is in perf_event_max_sample_rate. */
-static bool take_sample(const char *text)
-{
-	uint64_t hz;
-
-	if (!tool_number("--sample", text, &hz))
-		return false;
-	if (!hz || hz > SAMPLE_HZ_MAX) {
-		say("--sample %s: not a number from 1 to %d", text, SAMPLE_HZ_MAX);
-		return false;
-	}
-	record.kernel.sample_hz = (unsigned)hz;
-	return true;
-}
-
 /* Processes one option. Returns false after an error was printed. */
 static bool take_option(int option)
 {
@@ -175,11 +153,6 @@ static bool take_option(int option)
 		return patches_add(&record.functions, optarg);
 	case OPT_PROBE:
 		return probes_add(&record.functions.probes, optarg);
-	case OPT_SCHED:
-		record.kernel.sched = true;
-		return true;
-	case OPT_SAMPLE:
-		return take_sample(optarg);
 	case OPT_FOLLOW:
 	case OPT_NO_FOLLOW:
 		record.plan.inherit = option == OPT_FOLLOW;
@@ -206,7 +179,7 @@ static bool take_option(int option)
 		record.force = true;
 		return true;
 	}
-	return false;
+	return kernel_take_option(&record.kernel, option, optarg) == 1;
 }
 
 /* Returns the first contradiction between the options as a message, NULL if there is none. */
@@ -225,13 +198,8 @@ static const char *find_contradiction(bool has_program)
 	if (record.snapshot && !(record.snapshot & RECORD_SNAPSHOT_EXIT) &&
 	    record.plan.log_policy != POSIX_TRACE_APPEND)
 		return "--snapshot-on without exit needs a log that is never full";
-	/* The log is written again with the kernel's events: see live/kernel.h. */
-	if ((record.kernel.sched || record.kernel.sample_hz) &&
-	    (record.plan.stream_policy == POSIX_TRACE_LOOP ||
-	     record.plan.log_policy != POSIX_TRACE_APPEND))
-		return "--sched and --sample need a log that is never full, and no --loop";
-	if ((record.kernel.sched || record.kernel.sample_hz) && !record.plan.inherit)
-		return "--sched and --sample follow the children: not with --no-follow";
+	if (kernel_is_wanted(&record.kernel) && !capture_grows(&record.plan))
+		return KERNEL_NEEDS_APPEND;
 	if (record.wait_for_children && !record.plan.inherit)
 		return "--wait has no meaning with --no-follow";
 	return NULL;
@@ -386,6 +354,7 @@ static int record_run_command(int argc, char **argv)
 			return RECORD_FAILURE;
 	}
 	record.plan.families = record.launch.families;
+	record.kernel.alone = !record.plan.inherit;
 	status = record_run(&record);
 	patches_fini(&record.functions);
 	choose_fini(&record.plan.choose);

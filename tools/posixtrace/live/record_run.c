@@ -27,7 +27,6 @@
 #include "log/losses.h"
 
 #define LOOK_MS_FILTER 20 /* limit for the time until a new name is filtered */
-#define LOOK_MS_KERNEL 10 /* the kernel's memory holds some 10000 records for each CPU */
 
 struct run {
 	const struct record *record;
@@ -247,8 +246,8 @@ static int follow_trace(struct run *run)
 
 	if (run->plan->choose.include.count || run->plan->choose.exclude.count)
 		run->until.look_ms = LOOK_MS_FILTER;
-	if (run->kernel.cpus)
-		run->until.look_ms = LOOK_MS_KERNEL;
+	if (run->kernel.is_active)
+		run->until.look_ms = KERNEL_LOOK_MS;
 	until_limit(&run->until, run->plan->duration_ns);
 	while (!status && !is_over(run)) {
 		status = capture_look(&run->capture);

@@ -16,41 +16,8 @@
 #include "base/say.h"
 #include "base/tool.h"
 #include "base/vec.h"
-#include "live/kernel.h"
+#include "live/weave.h"
 #include "log/lost_pairs.h"
-
-/* The event types, by the kind of record; two have no record of their own. */
-static const struct {
-	const char *name, *schema;
-} types[] = {
-	[KERNEL_IN] = { "sched.in", "u32 cpu; @begin running" },
-	[KERNEL_OUT] = { "sched.out", "u32 cpu; u8 reason{0=blocked,1=preempted}; @end running" },
-	[KERNEL_EXIT] = { "sched.exit", "u32 cpu" },
-	[KERNEL_SAMPLE] = { "cpu.sample", "u32 cpu; u32 stack" },
-	{ "cpu.stack", "u32 stack; bytes frames" },
-	{ "sched.clock", "u64 error_ns; u32 anchors" },
-};
-
-#define TYPES (sizeof(types) / sizeof(*types))
-#define TYPE_STACK (KERNEL_SAMPLE + 1)
-#define TYPE_CLOCK (KERNEL_SAMPLE + 2)
-
-/*
- * One copy. record[next] is the first of the kernel's records that was not examined. kernel is
- * sorted by time; from and to are closed by kernel_weave() and by the finish of the composer.
- */
-struct weave {
-	struct kernel *kernel;
-	trace_id_t from;
-	struct posix_trace_composer_np *to;
-	trace_event_id_t id[TYPES];
-	struct posix_trace_thread_np *thread; /* those of the old log */
-	size_t threads;
-	bool *has_stack;   /* the stack was written */
-	size_t next;       /* record */
-	bool runs;         /* the stream runs */
-	bool has_clock;
-};
 
 /* Each CPU's records are in order; those of several CPUs are merged here. */
 static int by_time(const void *a, const void *b)
@@ -59,8 +26,7 @@ static int by_time(const void *a, const void *b)
 
 	if (x->time_ns != y->time_ns)
 		return x->time_ns < y->time_ns ? -1 : 1;
-	/* A thread leaves a CPU before another one gets it. */
-	return (int)(x->kind == KERNEL_IN) - (int)(y->kind == KERNEL_IN);
+	return (int)x->kind - (int)y->kind;
 }
 
 /* ------------------------------------------------------------------ names, lists, threads */
@@ -89,15 +55,7 @@ static int copy_types(struct weave *weave)
 			/* A text that is no schema has no meaning in either log. */
 			posix_trace_compose_schema_np(weave->to, id, schema);
 	}
-	for (size_t i = 0; !err && i < TYPES; i++) {
-		if (!types[i].name)
-			continue;
-		err = posix_trace_compose_name_np(weave->to, types[i].name, &weave->id[i]);
-		if (!err)
-			err = posix_trace_compose_schema_np(weave->to, weave->id[i],
-							    types[i].schema);
-	}
-	return err;
+	return err ? err : weave_types(weave);
 }
 
 /* Copies names of objects and mapped files. */
@@ -125,8 +83,7 @@ static int copy_lists(struct weave *weave)
 	return err == ENOSPC ? 0 : err;
 }
 
-/* For qsort() and bsearch(). */
-static int by_thread(const void *a, const void *b)
+int weave_by_thread(const void *a, const void *b)
 {
 	const struct posix_trace_thread_np *x = a, *y = b;
 
@@ -153,96 +110,8 @@ static int read_threads(struct weave *weave)
 		weave->threads++;
 	}
 	if (weave->threads)
-		qsort(weave->thread, weave->threads, sizeof(*weave->thread), by_thread);
+		qsort(weave->thread, weave->threads, sizeof(*weave->thread), weave_by_thread);
 	return 0;
-}
-
-/* Returns the pthread_t of a thread, 0 if the old log does not have the thread. */
-static pthread_t pthread_of(const struct weave *weave, pid_t pid, pid_t tid)
-{
-	struct posix_trace_thread_np wanted = { .pid = pid, .tid = tid };
-	const struct posix_trace_thread_np *found =
-		weave->threads ? bsearch(&wanted, weave->thread, weave->threads, sizeof(wanted),
-					 by_thread) : NULL;
-
-	return found ? found->thread : 0;
-}
-
-/* ------------------------------------------------------------------ events */
-
-/* Appends an event of the kernel. Its process and thread are those that it is about. */
-static int put(struct weave *weave, size_t type, const struct kernel_record *record,
-	       uint64_t address, const void *data, size_t len)
-{
-	struct posix_trace_event_np event = {
-		.info.posix_event_id = weave->id[type],
-		.info.posix_pid = record->pid,
-		.info.posix_prog_address = (void *)(uintptr_t)address,
-		.info.posix_thread_id = pthread_of(weave, record->pid, record->tid),
-		.info.posix_truncation_status = POSIX_TRACE_NOT_TRUNCATED,
-		.tid = record->tid, .time_ns = record->time_ns, .data = data, .data_len = len,
-	};
-
-	return posix_trace_compose_event_np(weave->to, &event);
-}
-
-/* Appends a stack, unless the log has it. */
-static int put_stack(struct weave *weave, const struct kernel_record *record)
-{
-	const struct kernel_stack *stack = &weave->kernel->stack[record->stack];
-	const uint64_t *frame = weave->kernel->frame + stack->first;
-	uint32_t number = record->stack, bytes = stack->count * (uint32_t)sizeof(*frame);
-	unsigned char data[2 * sizeof(uint32_t) + KERNEL_FRAMES * sizeof(*frame)];
-
-	/* Samples refer to the number. */
-	if (weave->has_stack[number])
-		return 0;
-	weave->has_stack[number] = true;
-	memcpy(data, &number, sizeof(number));
-	memcpy(data + sizeof(number), &bytes, sizeof(bytes));
-	memcpy(data + 2 * sizeof(number), frame, bytes);
-	return put(weave, TYPE_STACK, record, stack->count ? frame[0] : 0, data,
-		   2 * sizeof(number) + bytes);
-}
-
-/* Appends one record as an event. */
-static int put_record(struct weave *weave, const struct kernel_record *record)
-{
-	const struct kernel *kernel = weave->kernel;
-	const struct kernel_stack *stack;
-	uint32_t cpu = record->cpu;
-	uint8_t reason = record->kind == KERNEL_PREEMPTED;
-	unsigned char data[2 * sizeof(uint32_t)];
-	int err;
-
-	memcpy(data, &cpu, sizeof(cpu));
-	switch ((enum kernel_kind)record->kind) {
-	case KERNEL_OUT:
-	case KERNEL_PREEMPTED:
-		data[sizeof(cpu)] = reason;
-		return put(weave, KERNEL_OUT, record, 0, data, sizeof(cpu) + sizeof(reason));
-	case KERNEL_SAMPLE:
-		err = put_stack(weave, record);
-		stack = &kernel->stack[record->stack];
-		memcpy(data + sizeof(cpu), &record->stack, sizeof(record->stack));
-		return err ? err : put(weave, KERNEL_SAMPLE, record,
-				       stack->count ? kernel->frame[stack->first] : 0, data,
-				       sizeof(cpu) + sizeof(record->stack));
-	default:
-		return put(weave, record->kind, record, 0, data, sizeof(cpu));
-	}
-}
-
-/* The first kernel event says how well its clock is known. */
-static int put_clock(struct weave *weave, const struct kernel_record *record)
-{
-	uint64_t error = (uint64_t)weave->kernel->error_ns;
-	unsigned char data[sizeof(error) + sizeof(uint32_t)];
-
-	weave->has_clock = true;
-	memcpy(data, &error, sizeof(error));
-	memcpy(data + sizeof(error), &weave->kernel->anchors, sizeof(uint32_t));
-	return put(weave, TYPE_CLOCK, record, 0, data, sizeof(data));
 }
 
 /*
@@ -257,10 +126,7 @@ static int put_until(struct weave *weave, int64_t time_ns)
 	       kernel->record[weave->next].time_ns <= time_ns; weave->next++) {
 		const struct kernel_record *record = &kernel->record[weave->next];
 
-		if (weave->runs && !weave->has_clock)
-			err = put_clock(weave, record);
-		if (!err && weave->runs)
-			err = put_record(weave, record);
+		err = weave_record(weave, record);
 	}
 	return err;
 }
@@ -292,7 +158,7 @@ static int copy_events(struct weave *weave)
  */
 static int count_lost(struct weave *weave)
 {
-	size_t type = weave->kernel->plan.sched ? KERNEL_OUT : KERNEL_SAMPLE;
+	size_t type = weave->kernel->plan.sched ? WEAVE_OUT : WEAVE_SAMPLE;
 	int err = 0;
 
 	if (weave->kernel->lost_full)
@@ -371,7 +237,7 @@ int kernel_weave(struct kernel *kernel, struct outfile *file)
 	int err, status;
 
 	/* A damaged log stays as it is; capture_read_back() reports it. */
-	if (!kernel->cpus || posix_trace_open(file->fd, &weave.from))
+	if (!kernel->is_active || posix_trace_open(file->fd, &weave.from))
 		return TOOL_OK;
 	if (kernel->records)
 		qsort(kernel->record, kernel->records, sizeof(*kernel->record), by_time);

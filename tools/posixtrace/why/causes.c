@@ -3,9 +3,10 @@
  * causes.c - for what a call waited, and which thread caused that: the holder of a lock, the thread
  * that was joined, the child, the writer at the other end of a pipe.
  *
- * Two grades of evidence exist. The log says which thread held a lock, was joined or was the child:
- * these causes are certain. No event says which thread signalled a condition variable or filled a
- * pipe: such causes are found by times, and is_guess and the word "probably" mark them.
+ * Two grades of evidence exist. The log says which thread held a lock, was joined or was the child,
+ * and, if the kernel's tracing recorded it, which thread woke another: these causes are certain.
+ * Without the kernel's record, no event says which thread signalled a condition variable or filled
+ * a pipe: such causes are found by times, and is_guess and the word "probably" mark them.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -112,6 +113,47 @@ static void add_who(struct division *division, uint32_t node, const char *how, u
 	}
 	division_add(division, who, from_ns, to_ns);
 	division_thread(division, division_index(division, who), thread, from_ns, to_ns);
+}
+
+/*
+ * The kernel's record of a wake-up. An interrupt is a timer or a device, and the thread that it
+ * interrupted has nothing to do with it. In a softirq the kernel delivers data of the network,
+ * often on behalf of the thread that sent them, so this thread is probable only.
+ */
+bool causes_add_waker(struct division *division, uint32_t node, uint32_t waker, int64_t from_ns,
+		      int64_t to_ns)
+{
+	const struct history *history = division->history;
+	const struct waker *by = waker ? &history->waker[waker - 1] : NULL;
+	struct why_node *who;
+	uint32_t thread;
+	bool is_new;
+
+	if (!by || from_ns >= to_ns)
+		return false;
+	thread = by->context == WAKER_INTERRUPT ? HISTORY_NONE :
+		 history_find(history, by->pid, by->tid);
+	if (thread != HISTORY_NONE) {
+		add_who(division, node, by->context == WAKER_SOFTIRQ ? "probably woken by" :
+			"woken by", thread, by->context == WAKER_SOFTIRQ, from_ns, to_ns);
+		return true;
+	}
+	/* The keys of recorded threads are below this. */
+	who = division_child(division, node, WHY_WHO, UINT64_C(1) << 32 | waker, &is_new);
+	if (!who)
+		return true;
+	if (is_new) {
+		who->is_guess = by->context == WAKER_SOFTIRQ;
+		if (by->context == WAKER_INTERRUPT)
+			division_label(division, who, "woken by an interrupt: a timer or a device");
+		else
+			division_label(division, who, "%swoken by thread %d of process %d (%s), "
+				       "which was not recorded", who->is_guess ? "probably " : "",
+				       (int)by->tid, (int)by->pid,
+				       by->text ? history->text[by->text - 1] : "?");
+	}
+	division_add(division, who, from_ns, to_ns);
+	return true;
 }
 
 /* ------------------------------------------------------------------ locks */
@@ -409,7 +451,7 @@ static void label_part(struct division *division, struct why_node *node, const s
 	}
 }
 
-void causes_add(struct division *division, uint32_t parent, const struct call *call,
+void causes_add(struct division *division, uint32_t parent, const struct call *call, uint32_t waker,
 		int64_t from_ns, int64_t to_ns)
 {
 	const struct history *history = division->history;
@@ -432,10 +474,15 @@ void causes_add(struct division *division, uint32_t parent, const struct call *c
 	node = division_index(division, part);
 	switch ((enum cause)call->cause) {
 	case CAUSE_LOCK:
-		add_holders(division, node, call, from_ns, to_ns);
+		/* The holders explain the whole wait, the last one only its end. */
+		if (history->has_holds)
+			add_holders(division, node, call, from_ns, to_ns);
+		else
+			causes_add_waker(division, node, waker, from_ns, to_ns);
 		break;
 	case CAUSE_COND:
-		add_signaller(division, node, call, from_ns, to_ns);
+		if (!causes_add_waker(division, node, waker, from_ns, to_ns))
+			add_signaller(division, node, call, from_ns, to_ns);
 		break;
 	case CAUSE_JOIN:
 		who = history_find_pthread(history, pid, call->key);
@@ -451,16 +498,24 @@ void causes_add(struct division *division, uint32_t parent, const struct call *c
 		break;
 	case CAUSE_READ:
 	case CAUSE_WRITE:
-		if (!call->text)
+		if (!causes_add_waker(division, node, waker, from_ns, to_ns) && !call->text)
 			add_partner(division, node, call, from_ns, to_ns);
 		break;
 	case CAUSE_POLL:
-		if (!call->is_in_vain)
+		if (!call->is_in_vain &&
+		    !causes_add_waker(division, node, waker, from_ns, to_ns))
 			add_partner(division, node, call, from_ns, to_ns);
 		break;
 	case CAUSE_BARRIER:
-		add_partner(division, node, call, from_ns, to_ns);
+		if (!causes_add_waker(division, node, waker, from_ns, to_ns))
+			add_partner(division, node, call, from_ns, to_ns);
 		break;
+	case CAUSE_SEM:
+	case CAUSE_FILE:
+	case CAUSE_PEER:
+		causes_add_waker(division, node, waker, from_ns, to_ns);
+		break;
+	/* A sleep ends by its timer, which is no news. */
 	default:
 		break;
 	}

@@ -57,7 +57,7 @@ static const struct {
 	const char *key;
 } facts[] = {
 	{ "sched.in", PLAN_IN, "cpu" }, { "sched.out", PLAN_OUT, "reason" },
-	{ "sched.wake", PLAN_WAKE, NULL }, { "sched.exit", PLAN_EXIT, NULL },
+	{ "sched.wake", PLAN_WAKE, "context" }, { "sched.exit", PLAN_EXIT, NULL },
 	{ "sched.clock", PLAN_CLOCK, "error_ns" }, { "cpu.sample", PLAN_SAMPLE, NULL },
 	{ "process.child", PLAN_PARENT, "parent" }, { "process.vchild", PLAN_PARENT, "parent" },
 	{ "thread.name", PLAN_NAME, "thread" }, { "process.start", PLAN_PROGRAM, "parent" },
@@ -121,7 +121,8 @@ void classify_type(const struct log_type *type, struct plan *plan)
 					     "name", "node" };
 
 	*plan = (struct plan){ .time = pairing_time_field(type->schema), .key = -1, .other = -1,
-			       .text = -1, .made = { -1, -1 }, .source = -1, .closed = -1 };
+			       .text = -1, .made = { -1, -1 }, .source = -1, .closed = -1,
+			       .by = { -1, -1 } };
 	plan->result = field_of(type, "result");
 	for (size_t i = 0; plan->text < 0 && i < sizeof(texts) / sizeof(*texts); i++)
 		plan->text = field_of(type, texts[i]);
@@ -130,6 +131,8 @@ void classify_type(const struct log_type *type, struct plan *plan)
 			plan->kind = facts[i].kind;
 			plan->key = field_of(type, facts[i].key);
 			plan->other = field_of(type, "cpu");
+			plan->by[0] = field_of(type, "by_pid");
+			plan->by[1] = field_of(type, "by_tid");
 			return;
 		}
 	classify_descriptors(type, plan);

@@ -9,6 +9,7 @@ struct plan {
 	enum cause cause;
 	int time, key, other, text, result; /* indexes of fields, -1: none */
 	int made[2], source, closed;        /* of descriptors: new ones, the one that is copied */
+	int by[2];                          /* process and thread that woke this one */
 	bool has_path;                      /* of the new descriptor */
 	enum { PLAN_CALL, PLAN_IN, PLAN_OUT, PLAN_WAKE, PLAN_EXIT, PLAN_PARENT, PLAN_NAME,
 	       PLAN_PROGRAM, PLAN_CLOCK, PLAN_SAMPLE } kind;

@@ -335,13 +335,13 @@ static void add_ready(struct division *division, uint32_t node, uint32_t thread,
  * reason. But it is the best hint that the log has, so the label names it.
  */
 static void add_blocked(struct division *division, uint32_t node, const struct call *call,
-			bool is_known, int64_t from_ns, int64_t to_ns)
+			bool is_known, uint32_t waker, int64_t from_ns, int64_t to_ns)
 {
 	struct why_node *unknown;
 	bool is_new;
 
 	if (call && call->cause != CAUSE_CALL) {
-		causes_add(division, node, call, from_ns, to_ns);
+		causes_add(division, node, call, waker, from_ns, to_ns);
 		return;
 	}
 	if (!is_known) {
@@ -356,8 +356,10 @@ static void add_blocked(struct division *division, uint32_t node, const struct c
 		else
 			division_label(division, unknown, "blocked, and no event says why");
 	}
-	if (unknown)
-		division_add(division, unknown, from_ns, to_ns);
+	if (!unknown)
+		return;
+	division_add(division, unknown, from_ns, to_ns);
+	causes_add_waker(division, division_index(division, unknown), waker, from_ns, to_ns);
 }
 
 /*
@@ -394,27 +396,34 @@ static void add_states(struct division *division, uint32_t node, uint32_t index,
 		int64_t end = thread->stays && thread->stay[0].from_ns < to_ns ?
 			      thread->stay[0].from_ns : to_ns;
 
-		add_blocked(division, node, call, false, from_ns, end);
+		add_blocked(division, node, call, false, 0, from_ns, end);
 		from_ns = end;
 		i = 0;
 	}
 	for (; from_ns < to_ns && !division->err; i++) {
-		int64_t end = i + 1 < thread->stays && thread->stay[i + 1].from_ns < to_ns ?
-			      thread->stay[i + 1].from_ns : to_ns;
+		const struct stay *stay = &thread->stay[i];
+		const struct stay *next = i + 1 < thread->stays ? stay + 1 : NULL;
+		int64_t end = next && next->from_ns < to_ns ? next->from_ns : to_ns;
 
 		division->steps++;
 		/* Several states may have the same time. */
 		if (end <= from_ns)
 			continue;
-		/* add_blocked() may move the array of threads' nodes, but not the states. */
-		if (thread->stay[i].state == STATE_RUNS)
+		/*
+		 * add_blocked() may move the array of threads' nodes, but not the states. A woken
+		 * thread waits for the CPU that it then gets.
+		 */
+		if (stay->state == STATE_RUNS)
 			add_running(division, node, call && call->cause == CAUSE_CALL ? call : NULL,
 				    from_ns, end);
-		else if (thread->stay[i].state == STATE_READY)
-			add_ready(division, node, index, thread->stay[i].cpu, from_ns, end);
+		else if (stay->state == STATE_READY)
+			add_ready(division, node, index, stay->cpu == UINT16_MAX && next &&
+				  next->state == STATE_RUNS ? next->cpu : stay->cpu,
+				  from_ns, end);
 		else
-			add_blocked(division, node, call, thread->stay[i].state == STATE_BLOCKED,
-				    from_ns, end);
+			add_blocked(division, node, call, stay->state == STATE_BLOCKED,
+				    next && next->state == STATE_READY ? next->waker : 0, from_ns,
+				    end);
 		from_ns = end;
 	}
 }

@@ -86,8 +86,14 @@ void division_label(struct division *division, struct why_node *node, const char
 void division_thread(struct division *division, uint32_t node, uint32_t thread, int64_t from_ns,
 		     int64_t to_ns);
 
-/* Adds the part of a waiting call to a node, with its causes. */
-void causes_add(struct division *division, uint32_t node, const struct call *call,
+/*
+ * Adds the part of a waiting call to a node, with its causes. waker: of the thread, index in
+ * history.waker + 1; 0: unknown.
+ */
+void causes_add(struct division *division, uint32_t node, const struct call *call, uint32_t waker,
 		int64_t from_ns, int64_t to_ns);
+/* Adds the one that ended a wait as the cause of a part. Returns false if none is known. */
+bool causes_add_waker(struct division *division, uint32_t node, uint32_t waker, int64_t from_ns,
+		      int64_t to_ns);
 
 #endif

@@ -225,7 +225,7 @@ static void follow_fd(struct history *history, const struct plan *plan, const st
  * thread are in the order of their times, which stay_at() relies on. cpu UINT16_MAX: unknown.
  */
 static void add_stay(struct history *history, struct history_thread *thread, int64_t time_ns,
-		     enum state state, unsigned cpu)
+		     enum state state, unsigned cpu, uint32_t waker)
 {
 	struct stay *last = thread->stays ? &thread->stay[thread->stays - 1] : NULL;
 
@@ -239,9 +239,55 @@ static void add_stay(struct history *history, struct history_thread *thread, int
 		return;
 	}
 	thread->stay[thread->stays++] = (struct stay){
-		.from_ns = time_ns, .state = (uint8_t)state, .cpu = (uint16_t)cpu,
+		.from_ns = time_ns, .state = (uint8_t)state, .cpu = (uint16_t)cpu, .waker = waker,
 	};
 	history->has_states = true;
+}
+
+/* Compares for the table of wakers. */
+static bool is_waker(const void *array, uint32_t index, const void *key)
+{
+	const struct waker *waker = (const struct waker *)array + index, *wanted = key;
+
+	return waker->pid == wanted->pid && waker->tid == wanted->tid &&
+	       waker->context == wanted->context;
+}
+
+/*
+ * Returns the index + 1 of the one that woke a thread, 0 if the event does not say it or without
+ * memory. Its name is that of its first event.
+ */
+static uint32_t keep_waker(struct history *history, const struct plan *plan,
+			   const struct log_type *type, const struct posix_trace_event_np *event)
+{
+	uint64_t context = classify_number(type, event, plan->key), hash;
+	struct waker waker = {
+		.pid = (pid_t)classify_number(type, event, plan->by[0]),
+		.tid = (pid_t)classify_number(type, event, plan->by[1]),
+		.context = context == WAKER_THREAD ? WAKER_THREAD :
+			   context == WAKER_SOFTIRQ ? WAKER_SOFTIRQ : WAKER_INTERRUPT,
+	};
+	uint32_t index;
+
+	if (waker.context != WAKER_INTERRUPT && waker.tid <= 0)
+		return 0;
+	if (waker.context == WAKER_INTERRUPT)
+		waker.pid = waker.tid = 0;
+	hash = hash_number(hash_number(hash_number(HASH_BEGIN, (unsigned)waker.pid),
+				       (unsigned)waker.tid), waker.context);
+	index = table_find(&history->of_waker, hash, is_waker, history->waker, &waker);
+	if (index != TABLE_NONE)
+		return index + 1;
+	if (history->wakers >= HISTORY_CALLS)
+		return 0;
+	waker.text = keep_text(history, type, event, plan->text);
+	if (!vec_grow(&history->waker, history->wakers, 1) ||
+	    !table_add(&history->of_waker, hash, (uint32_t)history->wakers)) {
+		history->err = ENOMEM;
+		return 0;
+	}
+	history->waker[history->wakers++] = waker;
+	return (uint32_t)history->wakers;
 }
 
 /* Adds a sample. Samples remain in the order of the log. */
@@ -384,18 +430,19 @@ static void add_event(struct history *history, const struct log_type *type,
 		break;
 	case PLAN_IN:
 		add_stay(history, thread, event->time_ns, STATE_RUNS,
-			 (unsigned)classify_number(type, event, plan->other));
+			 (unsigned)classify_number(type, event, plan->other), 0);
 		break;
 	case PLAN_OUT:
 		add_stay(history, thread, event->time_ns,
 			 classify_number(type, event, plan->key) ? STATE_READY : STATE_BLOCKED,
-			 (unsigned)classify_number(type, event, plan->other));
+			 (unsigned)classify_number(type, event, plan->other), 0);
 		break;
 	case PLAN_WAKE:
-		add_stay(history, thread, event->time_ns, STATE_READY, UINT16_MAX);
+		add_stay(history, thread, event->time_ns, STATE_READY, UINT16_MAX,
+			 keep_waker(history, plan, type, event));
 		break;
 	case PLAN_EXIT:
-		add_stay(history, thread, event->time_ns, STATE_OVER, 0);
+		add_stay(history, thread, event->time_ns, STATE_OVER, 0, 0);
 		break;
 	case PLAN_CLOCK:
 		history->clock_error_ns = (int64_t)classify_number(type, event, plan->key);
@@ -457,6 +504,8 @@ void history_fini(struct history *history)
 	free(history->transfer);
 	free(history->run);
 	free(history->text);
+	free(history->waker);
+	table_fini(&history->of_waker);
 	free(history->fd);
 	free(history->plan);
 	table_fini(&history->of_thread);

@@ -58,6 +58,14 @@ struct stay { /* the state of a thread from this time on */
 	int64_t from_ns;
 	uint8_t state;
 	uint16_t cpu;
+	uint32_t waker;        /* of STATE_READY: index in history.waker + 1; 0: unknown */
+};
+
+/* One that woke threads. It may be a thread that was not recorded. */
+struct waker {
+	pid_t pid, tid;
+	uint32_t text;         /* index of its name + 1; 0: none */
+	enum { WAKER_THREAD, WAKER_SOFTIRQ, WAKER_INTERRUPT } context;
 };
 
 struct sample { /* the thread executed an instruction at this address */
@@ -100,6 +108,9 @@ struct history {
 	size_t transfers;
 	struct run *run;       /* by processor, then by time */
 	size_t runs;
+	struct waker *waker;   /* each once */
+	size_t wakers;
+	struct table of_waker;
 	char **text;
 	size_t texts;
 	struct history_fd {

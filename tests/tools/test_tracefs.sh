@@ -1,0 +1,165 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# posixtrace record --sched by the kernel's tracing (tracefs): who woke a thread, which thread got the CPU,
+# and no instance that remains. Skipped where tracefs is not permitted.
+. "${0%/*}/lib.sh"
+. "${0%/*}/targets.sh"
+
+here=$PWD
+build=$(cd "${top_builddir:-..}" && pwd)
+case $posixtrace in /*) ;; *) posixtrace=$here/$posixtrace ;; esac
+case ${LD_LIBRARY_PATH-} in '' | /*) ;; *) LD_LIBRARY_PATH=$here/$LD_LIBRARY_PATH ;; esac
+cd "$tmp" || exit 99
+unset POSIXTRACE_TRACE LD_PRELOAD POSIXTRACE_KERNEL
+POSIXTRACE_PRELOAD=$build/lib/.libs/libposixtrace-preload.so
+export POSIXTRACE_PRELOAD
+count_of() { "$posixtrace" dump -e "$2" "$1" | wc -l; }
+
+# The way is in the log, whichever it is.
+"$posixtrace" record --sched -q -o way.ptl true 2>err || skip "the kernel does not permit --sched: $(cat err)"
+"$posixtrace" dump -e sched.clock way.ptl >out
+check "the log says by which way" has out 'way="\(tracefs\|perf_event_open\)'
+if POSIXTRACE_KERNEL=perf "$posixtrace" record --sched -q -o perf.ptl true 2>err; then
+	"$posixtrace" dump -e sched.clock perf.ptl >out
+	check "a wish for the other way is obeyed" has out 'way="perf_event_open'
+	check "it does not know who woke a thread" test "$(count_of perf.ptl sched.wake)" = 0
+fi
+run 0 doctor
+grep -q '^works  *tracefs' out || skip "tracefs: $(grep '^[a-z]*  *tracefs' out)"
+tracing=$(awk '$3 == "tracefs" { print $2; exit }' /proc/mounts)
+# has_instance PID: there is an instance of this process.
+has_instance() { ls "$tracing/instances" | grep -q "^posixtrace-$1-"; }
+has_none() { ! has_instance "$1"; }
+
+# A reader of a pipe is woken by its writer, which is not traced.
+mkfifo fifo
+cat >writer <<'EOF'
+exec >fifo
+for i in 1 2 3; do sleep 0.05; echo line; done
+EOF
+sh writer &
+writer=$!
+"$posixtrace" record --sched -q -o a.ptl cat fifo >/dev/null 2>err &
+recorder=$!
+wait $recorder
+check "record succeeds" test $? = 0
+wait $writer
+check "no instance remains" has_none $recorder
+run 0 verify a.ptl
+check "the account is exact" has out ': called \([0-9]*\) = reported \1 + unread 0 + lost 0$'
+"$posixtrace" dump -e sched.wake --where "by_tid == $writer && context == \"thread\"" a.ptl >out
+check "the writer woke the reader" test "$(lines out)" -ge 2
+check "its name is there" has out 'by="sh"'
+"$posixtrace" dump -e sched.out a.ptl >out
+check "a thread that leaves a CPU names the next one" has out 'next_pid=[0-9]* next_tid=[0-9]* next="'
+check "the end has its state" has out 'state=\(dead\|zombie\)'
+check "the end of the thread follows" test "$(count_of a.ptl sched.exit)" = 1
+run 0 why a.ptl
+check "why names the waker of another process" \
+	has out "woken by thread $writer of process $writer (sh), which was not recorded"
+
+# A traced waker: the chain continues in its thread, whose states agree.
+run 0 record --sched -o b.ptl sh -c 'sleep 0.1 | cat'
+if command -v python3 >/dev/null; then
+	"$posixtrace" dump --json a.ptl >one
+	"$posixtrace" dump --json b.ptl >two
+	check "only traced threads have events, and their states alternate" python3 - one two <<'EOF'
+import json, sys
+for name in sys.argv[1:]:
+    state = {}
+    for line in open(name):
+        e = json.loads(line)
+        if not e["event"].startswith("sched."):
+            continue
+        assert e["pid"] > 0 and e["tid"] > 0, line
+        if e["event"] in ("sched.in", "sched.out"):
+            assert state.get(e["tid"]) != e["event"], line
+            state[e["tid"]] = e["event"]
+    assert state
+EOF
+fi
+
+# --no-follow: only the process itself.
+run 0 record --sched --no-follow -o n.ptl sh -c 'sleep 0.01; true'
+"$posixtrace" dump -e 'sched.*' --fields pid n.ptl | sort -u >out
+check "without its children" has_lines out 1
+
+# attach: a process that runs already.
+sleep 0.5 &
+sleeper=$!
+run 0 attach -p $sleeper --sched -o p.ptl
+wait $sleeper
+run 0 verify p.ptl
+check "its wake-up is there" test "$(count_of p.ptl sched.wake)" -ge 1
+check "its end, too" test "$(count_of p.ptl sched.exit)" = 1
+run 2 attach -p $$ --sched --policy loop -o none.ptl
+check "a log that overwrites has no place for them" has err 'never full'
+
+# Killed recorders: the next one, or doctor, removes what remains. One that lives keeps its own.
+cat >program <<'EOF'
+echo $$ >$1.pid
+while test -e $1.pid; do sleep 0.1; done
+EOF
+for name in killed lives; do
+	"$posixtrace" record --sched --trace none -q -o $name.ptl sh program $name 2>/dev/null &
+	eval $name=$!
+	until test -s $name.pid; do sleep 0.05; done
+	eval "check 'there is an instance' has_instance \$$name"
+done
+kill -9 $killed
+wait $killed 2>/dev/null
+check "a killed recorder leaves its instance" has_instance $killed
+run 0 doctor
+check "doctor removes it" has_none $killed
+check "that of a living one remains" has_instance $lives
+# Nothing is known about the process 1 of another PID name space.
+if mkdir "$tracing/instances/posixtrace-1-1-1" 2>/dev/null; then
+	run 0 doctor
+	check "an instance with an unknown owner remains" test -d "$tracing/instances/posixtrace-1-1-1"
+	check "doctor says so" has out '^limited  *tracefs .*unknown owner'
+	rmdir "$tracing/instances/posixtrace-1-1-1"
+fi
+rm -f killed.pid lives.pid
+wait $lives
+check "the other one ends well" test $? = 0
+check "its instance is gone, too" has_none $lives
+
+# Records that the kernel has no room for are in the ledger. The recorder is stopped, and reads none.
+if command -v cc >/dev/null && cat >yield.c <<'EOF' && cc -pthread -o yield yield.c 2>/dev/null; then
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <unistd.h>
+static sem_t a, b;
+static void *other(void *arg)
+{
+	for (;;) {
+		sem_wait(&a);
+		sem_post(&b);
+	}
+	return arg;
+}
+int main(void)
+{
+	pthread_t thread;
+	long n = 150000;
+	sem_init(&a, 0, 0);
+	sem_init(&b, 0, 0);
+	pthread_create(&thread, NULL, other, NULL);
+	kill(getppid(), SIGSTOP);
+	while (n--) {
+		sem_post(&a);
+		sem_wait(&b);
+	}
+	kill(getppid(), SIGCONT);
+	return 0;
+}
+EOF
+	run 0 record --sched --trace none -o full.ptl ./yield
+	run 0 verify full.ptl
+	check "lost records of the kernel are counted" \
+		has out ': called [0-9]* = reported [0-9]* + unread 0 + lost [1-9]'
+	run 0 stat full.ptl
+	check "with their cause" has out 'stream full'
+fi
+finish

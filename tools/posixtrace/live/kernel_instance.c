@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* kernel_instance.c - makes instances of tracefs and removes those of killed processes. */
+#include "live/kernel_instance.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <tracefs.h>
+#include <unistd.h>
+
+#include "base/procfile.h"
+
+#define NAME_FORMAT "posixtrace-%d-%llu-%llu"
+#define FIRST_SPACE 0xeffffffcULL /* the number of the first PID name space, a constant of Linux */
+
+enum owner { OWNER_ALIVE, OWNER_DEAD, OWNER_UNKNOWN };
+
+/* Returns the number of this process's PID name space, 0 if it is not known. */
+static unsigned long long own_space(void)
+{
+	struct stat space;
+
+	return stat("/proc/self/ns/pid", &space) ? 0 : (unsigned long long)space.st_ino;
+}
+
+/*
+ * Returns the start of a process in clock ticks after boot, 0 if it has ended (errno ENOENT or
+ * ESRCH) or the kernel does not say it (another errno).
+ */
+static unsigned long long start_of(pid_t pid)
+{
+	char path[32], text[1024];
+	const char *at;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	if (!procfile_read(path, text, sizeof(text)))
+		return 0;
+	errno = EIO;
+	/*
+	 * The name of the program may have blanks and parentheses; the fields follow its last one.
+	 */
+	at = strrchr(text, ')');
+	/* The field behind it is the third of the file, and the start is the 22nd. */
+	for (int field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	return at ? strtoull(at, NULL, 10) : 0;
+}
+
+/*
+ * Finds out whether the owner of an instance lives. A process of another PID name space has another
+ * number there, so nothing is known about it here. A process that has the owner's number and
+ * another start is a later one.
+ */
+static enum owner owner_of(const char *name)
+{
+	unsigned long long start, space, found;
+	char again[64];
+	int pid;
+
+	if (sscanf(name, NAME_FORMAT, &pid, &start, &space) != 3 || pid <= 0)
+		return OWNER_UNKNOWN;
+	/* A name with anything behind the numbers is not of this tool. */
+	snprintf(again, sizeof(again), NAME_FORMAT, pid, start, space);
+	if (strcmp(name, again) || !space || space != own_space() || !start_of(getpid()))
+		return OWNER_UNKNOWN;
+	found = start_of(pid);
+	if (found)
+		return found == start ? OWNER_ALIVE : OWNER_DEAD;
+	return errno == ENOENT || errno == ESRCH ? OWNER_DEAD : OWNER_UNKNOWN;
+}
+
+/* Removes one instance, for tracefs_instances_walk(). The kernel refuses if it is in use. */
+static int sweep_one(const char *name, void *arg)
+{
+	struct kernel_swept *swept = arg;
+	struct tracefs_instance *instance;
+
+	if (strncmp(name, "posixtrace-", strlen("posixtrace-")))
+		return 0;
+	switch (owner_of(name)) {
+	case OWNER_ALIVE:
+		swept->alive++;
+		break;
+	case OWNER_UNKNOWN:
+		swept->unknown++;
+		break;
+	case OWNER_DEAD:
+		instance = tracefs_instance_alloc(NULL, name);
+		if (instance && tracefs_instance_destroy(instance) == 0)
+			swept->removed++;
+		else
+			swept->unknown++;
+		tracefs_instance_free(instance);
+		break;
+	}
+	return 0;
+}
+
+struct kernel_swept kernel_instance_sweep(void)
+{
+	struct kernel_swept swept = { 0 };
+
+	if (!kernel_instance_refusal())
+		tracefs_instances_walk(sweep_one, &swept);
+	return swept;
+}
+
+/*
+ * libtracefs mounts tracefs where it is not mounted, if it may: this tool changes nothing in the
+ * system, and asks first. The kernel compares thread numbers of the first PID name space.
+ */
+const char *kernel_instance_refusal(void)
+{
+	const char *path = NULL;
+	char folder[256];
+
+	if (tracefs_tracing_dir_is_mounted(false, &path) <= 0 || !path)
+		return "it is not mounted";
+	snprintf(folder, sizeof(folder), "%s/instances", path);
+	if (access(folder, R_OK | W_OK | X_OK) != 0)
+		return errno == EACCES || errno == EPERM ? "no permission" :
+		       errno == EROFS ? "it is read-only" : "it has no instances";
+	if (own_space() != FIRST_SPACE)
+		return "this is not the first PID name space";
+	return NULL;
+}
+
+struct tracefs_instance *kernel_instance_make(void)
+{
+	char name[64];
+
+	kernel_instance_sweep();
+	snprintf(name, sizeof(name), NAME_FORMAT, (int)getpid(), start_of(getpid()), own_space());
+	return tracefs_instance_create(name);
+}

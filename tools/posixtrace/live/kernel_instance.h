@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * kernel_instance.h - the instances of the kernel's tracing (tracefs) that this tool makes.
+ *
+ * An instance has a name with its owner: posixtrace-PID-START-SPACE, the process, its start in
+ * clock ticks after boot, and its PID name space. Its owner removes it. If the owner was killed,
+ * the next recording or doctor removes it; an instance whose owner is perhaps alive always remains.
+ */
+#ifndef POSIXTRACE_LIVE_KERNEL_INSTANCE_H
+#define POSIXTRACE_LIVE_KERNEL_INSTANCE_H
+
+#include <stdbool.h>
+
+struct tracefs_instance;
+
+/*
+ * Finds out whether this process may use tracefs. Returns NULL, or the reason for which it may not,
+ * which is a constant.
+ */
+const char *kernel_instance_refusal(void);
+
+/* Makes an instance of this process. Returns NULL, with errno, if the kernel refuses. */
+struct tracefs_instance *kernel_instance_make(void);
+
+struct kernel_swept {
+	unsigned removed;  /* instances of processes that have ended */
+	unsigned alive;    /* of processes that live */
+	unsigned unknown;  /* whose owner cannot be looked up from here */
+};
+
+/* Removes the instances whose owner has ended, and counts all. */
+struct kernel_swept kernel_instance_sweep(void);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* kernel_options.c - the options of record and attach for what the kernel records. */
+#include "base/say.h"
+#include "base/tool.h"
+#include "live/kernel.h"
+
+#define SAMPLE_HZ_MAX 10000
+
+enum { KERNEL_SCHED = 1280, KERNEL_SAMPLES };
+
+const struct option_row kernel_rows[] = {
+	{ "sched", KERNEL_SCHED, NULL,
+		"record also when each thread had a CPU, was ready for one, or was blocked, and "
+		"who woke it" },
+	{ "sample", KERNEL_SAMPLES, "HZ",
+		"record also which function each running thread executes, so many times a "
+		"second" },
+	OPTION_END
+};
+
+/* The kernel's own limit is in perf_event_max_sample_rate. */
+static bool take_sample(struct kernel_plan *plan, const char *text)
+{
+	uint64_t hz;
+
+	if (!tool_number("--sample", text, &hz))
+		return false;
+	if (!hz || hz > SAMPLE_HZ_MAX) {
+		say("--sample %s: not a number from 1 to %d", text, SAMPLE_HZ_MAX);
+		return false;
+	}
+	plan->sample_hz = (unsigned)hz;
+	return true;
+}
+
+int kernel_take_option(struct kernel_plan *plan, int option, const char *arg)
+{
+	switch (option) {
+	case KERNEL_SCHED:
+		plan->sched = true;
+		return 1;
+	case KERNEL_SAMPLES:
+		return take_sample(plan, arg) ? 1 : -1;
+	}
+	return 0;
+}

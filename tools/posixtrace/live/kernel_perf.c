@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * kernel_perf.c - reads the kernel's records of switches and samples by perf_event_open(2).
+ *
+ * The kernel writes into one memory for each CPU. Each record is checked against the memory's size
+ * before its fields are used, although only the kernel can write there.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/vec.h"
+#include "live/kernel_part.h"
+
+/*
+ * Pages of memory for each CPU. Every user may lock this many pages (perf_event_mlock_kb is 516),
+ * unless other programs of the user have locked some; then fewer pages are tried.
+ */
+#define DATA_PAGES  128
+#define LEAST_PAGES 8
+
+/* A copy of one record; larger ones are none that this file asks for. */
+#define RECORD_BYTES 2048
+
+/* ------------------------------------------------------------------ beginning */
+
+/*
+ * Returns the attributes of switches (a counter that never counts) or of samples. Code of the
+ * kernel is excluded, which an unprivileged user may not see. starts: counting begins at execve().
+ */
+static struct perf_event_attr attr_of(const struct kernel *kernel, bool samples, bool starts)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .type = PERF_TYPE_SOFTWARE,
+		.config = samples ? PERF_COUNT_SW_CPU_CLOCK : PERF_COUNT_SW_DUMMY,
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
+		/* A program that waits for its execve() is recorded from there on. */
+		.sample_id_all = 1, .inherit = 1, .disabled = starts, .enable_on_exec = starts,
+		.exclude_kernel = 1, .exclude_hv = 1, .use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+	};
+
+	if (samples) {
+		attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+		attr.exclude_callchain_kernel = 1;
+		attr.freq = 1;
+		attr.sample_freq = kernel->plan.sample_hz;
+		attr.sample_max_stack = KERNEL_FRAMES;
+	} else {
+		attr.context_switch = kernel->switches;
+		attr.task = kernel->switches; /* also the ends of threads */
+	}
+	return attr;
+}
+
+/* The C library has no function for this system call. Returns a descriptor or -1. */
+static int open_event(const struct perf_event_attr *attr, pid_t tid, int cpu)
+{
+	return (int)syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/*
+ * Maps the memory of a CPU, smaller if the limit of locked memory requires it. The number of pages
+ * must be a power of two. Returns false, with errno, if even the least number is refused.
+ */
+static bool map_memory(struct kernel_cpu *cpu)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	for (size_t pages = DATA_PAGES; pages >= LEAST_PAGES; pages /= 2) {
+		cpu->memory = mmap(NULL, (pages + 1) * page, PROT_READ | PROT_WRITE, MAP_SHARED,
+				   cpu->fd, 0);
+		if (cpu->memory != MAP_FAILED)
+			return true;
+	}
+	cpu->memory = NULL;
+	return false;
+}
+
+/* The control page says how much the kernel has mapped. */
+static size_t memory_bytes(const struct kernel_cpu *cpu)
+{
+	const struct perf_event_mmap_page *control = cpu->memory;
+
+	return control->data_offset + control->data_size;
+}
+
+/* Opens an event whose records go into the memory of that CPU. Returns 0 or an error number. */
+static int open_more(struct kernel *kernel, const struct perf_event_attr *attr, pid_t tid,
+		     const struct kernel_cpu *cpu)
+{
+	int fd = open_event(attr, tid, cpu->cpu);
+
+	/* A thread that has ended in between is no error. */
+	if (fd < 0)
+		return errno == ESRCH ? 0 : errno;
+	if (!vec_grow(&kernel->more, kernel->mores, 1)) {
+		close(fd);
+		return ENOMEM;
+	}
+	kernel->more[kernel->mores++] = fd;
+	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, cpu->fd) ? errno : 0;
+}
+
+/*
+ * Opens the events of one thread on all CPUs; the first thread's have the memory. Returns 0 or an
+ * error number; kernel_fini() closes what was opened before an error.
+ */
+static int open_thread(struct kernel *kernel, pid_t tid, bool starts)
+{
+	const struct perf_event_attr attr = attr_of(kernel, false, starts);
+	const struct perf_event_attr samples = attr_of(kernel, true, starts);
+	/* Threads move between CPUs, so that an event for each CPU is necessary. */
+	int configured = (int)sysconf(_SC_NPROCESSORS_CONF), err = 0;
+	bool is_first = kernel->cpus == 0;
+
+	for (int number = 0; is_first && number < configured; number++) {
+		struct kernel_cpu cpu = { .cpu = number };
+
+		cpu.fd = open_event(&attr, tid, number);
+		/* A CPU that is off has no device. */
+		if (cpu.fd < 0 && errno == ENODEV)
+			continue;
+		if (cpu.fd < 0)
+			return errno;
+		if (!vec_grow(&kernel->cpu, kernel->cpus, 1)) {
+			close(cpu.fd);
+			return ENOMEM;
+		}
+		if (!map_memory(&cpu)) {
+			err = errno;
+			close(cpu.fd);
+			return err;
+		}
+		kernel->cpu[kernel->cpus++] = cpu;
+	}
+	for (size_t i = 0; !err && i < kernel->cpus; i++) {
+		if (!is_first)
+			err = open_more(kernel, &attr, tid, &kernel->cpu[i]);
+		if (!err && kernel->plan.sample_hz)
+			err = open_more(kernel, &samples, tid, &kernel->cpu[i]);
+	}
+	return err;
+}
+
+/*
+ * Opens the events of all threads of a running process. Returns 0 or an error number. A thread that
+ * begins during the walk is usually inherited from one that is open, or later in the folder.
+ */
+static int open_process(struct kernel *kernel, pid_t pid)
+{
+	char path[40];
+	struct dirent *entry;
+	DIR *folder;
+	int err = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	/* Threads that these threads start are recorded, too: inherit. */
+	folder = opendir(path);
+	if (!folder)
+		return errno;
+	while (!err && (entry = readdir(folder))) {
+		pid_t tid = (pid_t)atoi(entry->d_name);
+
+		if (tid > 0)
+			err = open_thread(kernel, tid, false);
+	}
+	closedir(folder);
+	return err;
+}
+
+int kernel_perf_begin(struct kernel *kernel, bool switches, pid_t pid, bool starts)
+{
+	kernel->switches = switches;
+	return starts ? open_thread(kernel, pid, true) : open_process(kernel, pid);
+}
+
+/* ------------------------------------------------------------------ records */
+
+/*
+ * Compares for table_find(). The key is the struct kernel: the wanted stack is in its array frame,
+ * but has no entry yet.
+ */
+static bool is_stack(const void *array, uint32_t index, const void *key)
+{
+	const struct kernel *kernel = key;
+	const struct kernel_stack *stack = (const struct kernel_stack *)array + index;
+	/* The wanted stack is behind the kept ones. */
+	const uint64_t *wanted = kernel->frame + kernel->frames + 1;
+	uint64_t count = kernel->frame[kernel->frames];
+
+	return stack->count == count &&
+	       !memcmp(kernel->frame + stack->first, wanted, count * sizeof(*wanted));
+}
+
+/* Returns the number of a stack, UINT32_MAX if there is no room. Each stack is kept once. */
+static uint32_t keep_stack(struct kernel *kernel, const uint64_t *chain, uint64_t length)
+{
+	/* The stack is written behind the kept ones, and stays there if it is new. */
+	uint64_t count = 0, hash, *to;
+	uint32_t index;
+
+	if (!vec_grow(&kernel->frame, kernel->frames, KERNEL_FRAMES + 1))
+		return UINT32_MAX;
+	to = kernel->frame + kernel->frames + 1;
+	for (uint64_t i = 0; i < length && count < KERNEL_FRAMES; i++)
+		/* Marks such as PERF_CONTEXT_USER are no addresses. */
+		if (chain[i] < PERF_CONTEXT_MAX)
+			to[count++] = chain[i];
+	kernel->frame[kernel->frames] = count;
+	hash = hash_bytes(HASH_BEGIN, to, count * sizeof(*to));
+	index = table_find(&kernel->of_stack, hash, is_stack, kernel->stack, kernel);
+	if (index != TABLE_NONE)
+		return index;
+	index = (uint32_t)kernel->stacks;
+	if (index == KERNEL_STACKS || !vec_grow(&kernel->stack, kernel->stacks, 1) ||
+	    !table_add(&kernel->of_stack, hash, index))
+		return UINT32_MAX;
+	/* The frames move down by one place, over their count, which the new entry has. */
+	memmove(to - 1, to, count * sizeof(*to));
+	kernel->stack[kernel->stacks++] = (struct kernel_stack){
+		.first = (uint32_t)kernel->frames, .count = (uint32_t)count,
+	};
+	kernel->frames += count;
+	return index;
+}
+
+/* The fields that sample_id_all puts at the end of each record but samples. */
+struct trailer {
+	uint32_t pid, tid;
+	uint64_t time;
+	uint32_t cpu, spare;
+};
+
+/*
+ * Takes one record with its header; bytes is its size, at least that of the header. Other kinds
+ * than those below are not of interest. A record that is too short for its kind is ignored.
+ */
+static void take_record(struct kernel *kernel, const struct perf_event_header *header,
+			size_t bytes)
+{
+	const unsigned char *data = (const unsigned char *)(header + 1);
+	struct kernel_record record = { .kind = KERNEL_IN };
+	struct trailer trailer;
+	uint64_t count;
+
+	bytes -= sizeof(*header);
+	if (bytes < sizeof(trailer))
+		return;
+	/* A sample begins with these fields; every other record ends with them. */
+	memcpy(&trailer, header->type == PERF_RECORD_SAMPLE ? data : data + bytes - sizeof(trailer),
+	       sizeof(trailer));
+	record.pid = (pid_t)trailer.pid;
+	record.tid = (pid_t)trailer.tid;
+	record.cpu = (uint16_t)trailer.cpu;
+	switch (header->type) {
+	case PERF_RECORD_SWITCH:
+		if (header->misc & PERF_RECORD_MISC_SWITCH_OUT)
+			record.kind = header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ?
+				      KERNEL_PREEMPTED : KERNEL_OUT;
+		break;
+	case PERF_RECORD_EXIT:
+		record.kind = KERNEL_EXIT;
+		break;
+	case PERF_RECORD_SAMPLE:
+		bytes -= sizeof(trailer);
+		if (bytes < sizeof(count))
+			return;
+		memcpy(&count, data + sizeof(trailer), sizeof(count));
+		if (count > (bytes - sizeof(count)) / sizeof(uint64_t))
+			return;
+		record.kind = KERNEL_SAMPLE;
+		record.other = keep_stack(kernel, (const uint64_t *)(const void *)
+					  (data + sizeof(trailer) + sizeof(count)), count);
+		if (record.other == UINT32_MAX) {
+			kernel->lost_memory++;
+			return;
+		}
+		break;
+	case PERF_RECORD_LOST:
+		/* The number follows an identifier of the event. */
+		memcpy(&count, data + sizeof(uint64_t), sizeof(count));
+		kernel->lost_full += count;
+		return;
+	default:
+		return;
+	}
+	/* The idle thread and threads that are gone have no number. */
+	if (record.pid > 0 && record.tid > 0)
+		kernel_add_monotonic(kernel, record, trailer.time);
+}
+
+/*
+ * Takes all records of one CPU. A record may continue at the beginning of the memory, so each is
+ * copied to one piece. After a record with an impossible size the rest cannot be read and is given
+ * up.
+ */
+static void look_at(struct kernel *kernel, const struct kernel_cpu *cpu)
+{
+	struct perf_event_mmap_page *control = cpu->memory;
+	const unsigned char *data = (const unsigned char *)control + control->data_offset;
+	uint64_t size = control->data_size;
+	/* The kernel publishes the records with data_head. */
+	uint64_t head = atomic_load_explicit((_Atomic uint64_t *)(void *)&control->data_head,
+					     memory_order_acquire);
+	uint64_t tail = control->data_tail;
+	_Alignas(8) unsigned char copy[RECORD_BYTES];
+	struct perf_event_header header;
+
+	while (size && head - tail >= sizeof(header) && head - tail <= size) {
+		uint64_t at = tail % size, first;
+
+		/*
+		 * Records are multiples of 8 bytes, and so is the size: a header is in one piece.
+		 */
+		memcpy(&header, data + at, sizeof(header));
+		if (header.size < sizeof(header) || header.size > head - tail)
+			break;
+		if (header.size <= sizeof(copy)) {
+			first = size - at < header.size ? size - at : header.size;
+			memcpy(copy, data + at, first);
+			memcpy(copy + first, data, header.size - first);
+			take_record(kernel, (const struct perf_event_header *)(const void *)copy,
+				    header.size);
+		}
+		tail += header.size;
+	}
+	/* The kernel may write there only after the copies. */
+	atomic_store_explicit((_Atomic uint64_t *)(void *)&control->data_tail, head,
+			      memory_order_release);
+}
+
+void kernel_perf_look(struct kernel *kernel)
+{
+	for (size_t i = 0; i < kernel->cpus; i++)
+		look_at(kernel, &kernel->cpu[i]);
+}
+
+/* Descriptors remain open for the memory. */
+void kernel_perf_stop(struct kernel *kernel)
+{
+	for (size_t i = 0; i < kernel->cpus; i++)
+		ioctl(kernel->cpu[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+	for (size_t i = 0; i < kernel->mores; i++)
+		ioctl(kernel->more[i], PERF_EVENT_IOC_DISABLE, 0);
+}
+
+void kernel_perf_fini(struct kernel *kernel)
+{
+	for (size_t i = 0; i < kernel->mores; i++)
+		close(kernel->more[i]);
+	for (size_t i = 0; i < kernel->cpus; i++) {
+		munmap(kernel->cpu[i].memory, memory_bytes(&kernel->cpu[i]));
+		close(kernel->cpu[i].fd);
+	}
+	free(kernel->more);
+	free(kernel->cpu);
+}

@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * kernel_trace.c - reads switches and wake-ups by an own instance of the kernel's tracing.
+ *
+ * The kernel records an event if its thread, or the one that it switches to or wakes, is in the
+ * list of the instance. Threads that these start are added by the kernel (event-fork). So a switch
+ * or a wake-up by an unrecorded thread is there, too, if it concerns a recorded one.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <dirent.h>
+#include <tracefs.h>
+#include <kbuffer.h>
+#include <unistd.h>
+
+#include "base/procfile.h"
+#include "base/vec.h"
+#include "live/kernel_instance.h"
+#include "live/kernel_part.h"
+
+/*
+ * The kernel's memory for each CPU, and for all together. A look each 10 ms finds some hundred
+ * kilobytes on a busy machine; the rest is for a tracer that has no CPU for a second.
+ */
+#define CPU_KB   4096
+#define ALL_KB   262144
+#define LEAST_KB 256
+
+/* The flags of a record: its code ran in an interrupt, or between a system call and user mode. */
+#define IN_INTERRUPT 0x08
+#define IN_SOFTIRQ   0x10
+
+struct field {
+	int offset, size;
+};
+
+/* One kernel event with the fields that its records need. id -1: this kernel lacks it. */
+struct source {
+	const char *system, *name;
+	const char *names[4];
+	int id;
+	struct field field[4];
+};
+
+enum { SWITCH, WAKING, WAKEUP_NEW, NEWTASK, SOURCES };
+
+struct kernel_trace {
+	struct tracefs_instance *instance;
+	struct tep_handle *tep;
+	struct kbuffer *buffer;
+	unsigned char *page;
+	size_t page_bytes;
+	struct memory {
+		int cpu, fd;
+	} *memory;
+	size_t memories;
+	struct field type, flags, pid;
+	struct source source[SOURCES];
+};
+
+static const struct source sources[SOURCES] = {
+	[SWITCH] = { "sched", "sched_switch",
+		     { "prev_pid", "prev_state", "next_pid", "next_comm" } },
+	[WAKING] = { "sched", "sched_waking", { "pid", "comm" } },
+	[WAKEUP_NEW] = { "sched", "sched_wakeup_new", { "pid", "comm" } },
+	[NEWTASK] = { "task", "task_newtask", { "pid", "clone_flags", "comm" } },
+};
+
+/* ------------------------------------------------------------------ formats */
+
+/* Reads the format of an event, which the kernel describes in a file. Returns false without it. */
+static bool load_format(struct kernel_trace *trace, const char *system, const char *name)
+{
+	char file[160], *text;
+	int bytes;
+	bool loaded;
+
+	snprintf(file, sizeof(file), "events/%s/%s/format", system, name);
+	text = tracefs_instance_file_read(trace->instance, file, &bytes);
+	loaded = text && tep_parse_event(trace->tep, text, (unsigned long)bytes, system) == 0;
+	free(text);
+	return loaded;
+}
+
+static struct field field_of(struct tep_event *event, const char *name)
+{
+	struct tep_format_field *field = tep_find_any_field(event, name);
+
+	return field ? (struct field){ field->offset, field->size } : (struct field){ -1, 0 };
+}
+
+/* Finds the fields of all sources. Returns false if the kernel lacks one. */
+static bool load_sources(struct kernel_trace *trace)
+{
+	struct tep_event *event;
+
+	for (size_t i = 0; i < SOURCES; i++) {
+		struct source *source = &trace->source[i];
+
+		*source = sources[i];
+		if (!load_format(trace, source->system, source->name))
+			return false;
+		event = tep_find_event_by_name(trace->tep, source->system, source->name);
+		if (!event)
+			return false;
+		source->id = event->id;
+		for (size_t n = 0; n < 4 && source->names[n]; n++) {
+			source->field[n] = field_of(event, source->names[n]);
+			if (source->field[n].offset < 0)
+				return false;
+		}
+		trace->type = field_of(event, "common_type");
+		trace->flags = field_of(event, "common_flags");
+		trace->pid = field_of(event, "common_pid");
+	}
+	return trace->type.offset >= 0 && trace->flags.offset >= 0 && trace->pid.offset >= 0;
+}
+
+/* Returns a number of a record, 0 if the record is too short for it. */
+static uint64_t number(const unsigned char *data, size_t bytes, struct field field)
+{
+	uint64_t wide = 0;
+	uint32_t word = 0;
+	uint16_t half = 0;
+
+	if (field.offset < 0 || field.size <= 0 ||
+	    (size_t)field.offset + (size_t)field.size > bytes)
+		return 0;
+	data += field.offset;
+	switch (field.size) {
+	case 1:
+		return *data;
+	case 2:
+		memcpy(&half, data, sizeof(half));
+		return half;
+	case 4:
+		memcpy(&word, data, sizeof(word));
+		return word;
+	case 8:
+		memcpy(&wide, data, sizeof(wide));
+		return wide;
+	}
+	return 0;
+}
+
+/* Copies a name of a record, which the kernel pads with NULs. Returns NULL if it is not there. */
+static const char *name_of(const unsigned char *data, size_t bytes, struct field field,
+			   char name[KERNEL_NAME])
+{
+	if (field.offset < 0 || field.size < KERNEL_NAME ||
+	    (size_t)field.offset + KERNEL_NAME > bytes)
+		return NULL;
+	memcpy(name, data + field.offset, KERNEL_NAME);
+	name[KERNEL_NAME - 1] = '\0';
+	return name;
+}
+
+/* ------------------------------------------------------------------ beginning */
+
+/*
+ * Chooses the clock of the instance: the counter where the kernel itself uses it, which is the rule
+ * of the library, too; else CLOCK_MONOTONIC. Returns false if the kernel accepts neither.
+ */
+static bool choose_clock(struct kernel *kernel)
+{
+	struct tracefs_instance *instance = kernel->trace->instance;
+	const char *clock = "mono";
+	char source[32] = "";
+
+#if defined __x86_64__
+	kernel->is_counter =
+		procfile_read("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+			      source, sizeof(source)) &&
+		!strncmp(source, "tsc", 3) &&
+		tracefs_instance_file_write(instance, "trace_clock", "x86-tsc") > 0;
+	if (kernel->is_counter)
+		clock = "x86-tsc";
+#endif
+	snprintf(kernel->way, sizeof(kernel->way), "tracefs, clock %s", clock);
+	return kernel->is_counter ||
+	       tracefs_instance_file_write(instance, "trace_clock", clock) > 0;
+}
+
+/* Makes the memory of a CPU as large as the number of CPUs permits. */
+static bool set_memory(struct kernel_trace *trace)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	long kb = ALL_KB / (cpus > 0 ? cpus : 1);
+	char text[32];
+
+	kb = kb > CPU_KB ? CPU_KB : kb < LEAST_KB ? LEAST_KB : kb;
+	snprintf(text, sizeof(text), "%ld", kb);
+	/* If the memory is full, later records are lost: the earlier ones remain without a gap. */
+	return tracefs_instance_file_write(trace->instance, "buffer_size_kb", text) > 0 &&
+	       tracefs_instance_file_write(trace->instance, "options/overwrite", "0") > 0;
+}
+
+/*
+ * Adds a thread to the list. A thread that has ended stays in the list until the kernel removes it;
+ * the kernel accepts numbers of threads that do not exist.
+ */
+static bool add_thread(struct kernel *kernel, pid_t tid)
+{
+	struct kernel_task *task;
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d ", (int)tid);
+	if (tracefs_instance_file_append(kernel->trace->instance, "set_event_pid", text) <= 0)
+		return false;
+	kernel_note_task(kernel, tid, NULL);
+	task = kernel_find_task(kernel, tid);
+	if (task) {
+		task->is_traced = true;
+		task->pid = kernel->pid;
+	}
+	return true;
+}
+
+/*
+ * Adds all threads of the process. The kernel adds those that they start from then on. A thread
+ * that another one starts during the walk, before that one is in the list, would be missing, so the
+ * walk is repeated until it finds nothing new.
+ */
+static bool add_threads(struct kernel *kernel)
+{
+	char path[40];
+	bool is_new = true;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)kernel->pid);
+	while (is_new) {
+		DIR *folder = opendir(path);
+		struct dirent *entry;
+
+		is_new = false;
+		if (!folder)
+			return false;
+		while ((entry = readdir(folder))) {
+			pid_t tid = (pid_t)atoi(entry->d_name);
+			const struct kernel_task *task = kernel_find_task(kernel, tid);
+
+			if (tid <= 0 || (task && task->is_traced))
+				continue;
+			is_new = true;
+			if (!add_thread(kernel, tid)) {
+				closedir(folder);
+				return false;
+			}
+		}
+		closedir(folder);
+	}
+	return true;
+}
+
+/* Opens the memory of all CPUs. A CPU that never ran has none. */
+static int open_cpus(struct kernel_trace *trace)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	char file[64];
+
+	for (long cpu = 0; cpu < cpus; cpu++) {
+		int fd;
+
+		snprintf(file, sizeof(file), "per_cpu/cpu%ld/trace_pipe_raw", cpu);
+		fd = tracefs_instance_file_open(trace->instance, file,
+						O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+		if (fd < 0 && errno == ENOENT)
+			continue;
+		if (fd < 0)
+			return errno;
+		if (!vec_grow(&trace->memory, trace->memories, 1)) {
+			close(fd);
+			return ENOMEM;
+		}
+		trace->memory[trace->memories++] = (struct memory){ (int)cpu, fd };
+	}
+	return trace->memories ? 0 : ENOENT;
+}
+
+/* Makes the reader of the kernel's pages. */
+static int make_reader(struct kernel_trace *trace)
+{
+	char *text;
+	int bytes, kb;
+
+	trace->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	/* Newer kernels can have larger pages of records. */
+	text = tracefs_instance_file_read(trace->instance, "buffer_subbuf_size_kb", &bytes);
+	kb = text ? atoi(text) : 0;
+	free(text);
+	if (kb > 0 && (size_t)kb * 1024 > trace->page_bytes)
+		trace->page_bytes = (size_t)kb * 1024;
+	trace->page = malloc(trace->page_bytes);
+	trace->buffer = kbuffer_alloc(sizeof(long) == 8 ? KBUFFER_LSIZE_8 : KBUFFER_LSIZE_4,
+				      __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ?
+				      KBUFFER_ENDIAN_LITTLE : KBUFFER_ENDIAN_BIG);
+	trace->tep = tep_alloc();
+	if (!trace->page || !trace->buffer || !trace->tep)
+		return ENOMEM;
+	/* Its messages would go to the standard error of the command. */
+	tep_set_loglevel(TEP_LOG_NONE);
+	return 0;
+}
+
+/* Switches the sources on, last, so that the list of threads applies from the first record. */
+static bool enable(struct kernel_trace *trace)
+{
+	for (size_t i = 0; i < SOURCES; i++)
+		if (tracefs_event_enable(trace->instance, trace->source[i].system,
+					 trace->source[i].name))
+			return false;
+	return true;
+}
+
+int kernel_trace_begin(struct kernel *kernel, const char **why)
+{
+	struct kernel_trace *trace;
+	int err = 0;
+
+	*why = kernel_instance_refusal();
+	if (*why)
+		return EPERM;
+	trace = kernel->trace = calloc(1, sizeof(*trace));
+	if (!trace) {
+		*why = "out of memory";
+		return ENOMEM;
+	}
+	trace->instance = kernel_instance_make();
+	if (!trace->instance)
+		*why = "the kernel makes no instance";
+	else if (make_reader(trace))
+		*why = "out of memory";
+	else if (!load_sources(trace))
+		*why = "this kernel lacks an event of the scheduler";
+	else if (!choose_clock(kernel))
+		*why = "this kernel lacks its clocks";
+	else if (!set_memory(trace))
+		*why = "this kernel has no memory for it";
+	/* Without this option, threads that begin later would be missing. */
+	else if (tracefs_instance_file_write(trace->instance, "options/event-fork", "1") <= 0 ||
+		 !add_threads(kernel))
+		*why = "its list of threads cannot be set";
+	else if ((err = open_cpus(trace)))
+		*why = err == EMFILE ? "too few descriptors" : "its memory cannot be opened";
+	else if (!enable(trace))
+		*why = "its events cannot be switched on";
+	if (!*why)
+		return 0;
+	kernel_trace_fini(kernel);
+	kernel->is_counter = false;
+	return err ? err : EPERM;
+}
+
+/* ------------------------------------------------------------------ records */
+
+/* Returns the thread with the number that a record has in a field. */
+static pid_t thread_of(const unsigned char *data, size_t bytes, struct field field)
+{
+	return (pid_t)(uint32_t)number(data, bytes, field);
+}
+
+/* Keeps one record of the kernel. Names and processes of its threads are looked up now. */
+static void take_record(struct kernel *kernel, unsigned cpu, const unsigned char *data,
+			size_t bytes, uint64_t ticks)
+{
+	const struct kernel_trace *trace = kernel->trace;
+	const int id = (int)number(data, bytes, trace->type);
+	const unsigned flags = (unsigned)number(data, bytes, trace->flags);
+	struct kernel_record record = {
+		.tid = thread_of(data, bytes, trace->pid), .cpu = (uint16_t)cpu,
+	};
+	const struct source *source = trace->source;
+	char name[KERNEL_NAME];
+	size_t which = 0;
+
+	while (which < SOURCES && source[which].id != id)
+		which++;
+	if (which == SOURCES)
+		return;
+	source += which;
+	switch (which) {
+	case SWITCH:
+		record.kind = KERNEL_SWITCH;
+		record.tid = thread_of(data, bytes, source->field[0]);
+		record.detail = (uint8_t)(number(data, bytes, source->field[1]) &
+					  KERNEL_STATE_MASK);
+		record.other = (uint32_t)thread_of(data, bytes, source->field[2]);
+		kernel_note_task(kernel, (pid_t)record.other,
+				 name_of(data, bytes, source->field[3], name));
+		break;
+	case NEWTASK:
+		record.kind = KERNEL_NEW;
+		record.other = (uint32_t)thread_of(data, bytes, source->field[0]);
+		/* CLONE_THREAD: a thread of the same process */
+		record.detail = number(data, bytes, source->field[1]) & 0x10000 ? 0 : 1;
+		kernel_note_task(kernel, (pid_t)record.other,
+				 name_of(data, bytes, source->field[2], name));
+		break;
+	default:
+		record.kind = KERNEL_WAKE;
+		record.other = (uint32_t)thread_of(data, bytes, source->field[0]);
+		record.detail = flags & IN_INTERRUPT ? KERNEL_INTERRUPT :
+				flags & IN_SOFTIRQ ? KERNEL_SOFTIRQ : KERNEL_THREAD;
+		kernel_note_task(kernel, (pid_t)record.other,
+				 name_of(data, bytes, source->field[1], name));
+		break;
+	}
+	kernel_note_task(kernel, record.tid, NULL);
+	kernel_add(kernel, record, ticks);
+}
+
+/*
+ * Reads all pages of a CPU, a partly filled one too. The number of pages bounds the time if the
+ * kernel writes faster than this thread reads.
+ */
+static void look_at(struct kernel *kernel, const struct memory *memory)
+{
+	struct kernel_trace *trace = kernel->trace;
+	size_t pages = CPU_KB * 1024 / trace->page_bytes + 1;
+	unsigned long long ticks;
+	unsigned char *data;
+
+	while (pages--) {
+		ssize_t bytes = read(memory->fd, trace->page, trace->page_bytes);
+
+		if (bytes < (ssize_t)(2 * sizeof(long)) ||
+		    kbuffer_load_subbuffer(trace->buffer, trace->page))
+			return;
+		for (data = kbuffer_read_event(trace->buffer, &ticks); data;
+		     data = kbuffer_next_event(trace->buffer, &ticks)) {
+			int size = kbuffer_event_size(trace->buffer);
+
+			/* The library trusts the page; a record must be within it. */
+			if (data < trace->page || size < 0 ||
+			    (size_t)size > (size_t)(trace->page + trace->page_bytes - data))
+				break;
+			take_record(kernel, (unsigned)memory->cpu, data, (size_t)size, ticks);
+		}
+	}
+}
+
+void kernel_trace_look(struct kernel *kernel)
+{
+	const struct kernel_trace *trace = kernel->trace;
+
+	for (size_t i = 0; i < trace->memories; i++)
+		look_at(kernel, &trace->memory[i]);
+}
+
+/* Adds the records that the kernel could not keep, by the statistics of each CPU. */
+static void count_lost(struct kernel *kernel)
+{
+	static const char *const names[] = { "overrun:", "commit overrun:", "dropped events:" };
+	struct kernel_trace *trace = kernel->trace;
+	char file[64], *text;
+	int bytes;
+
+	for (size_t cpu = 0; cpu < trace->memories; cpu++) {
+		snprintf(file, sizeof(file), "per_cpu/cpu%d/stats", trace->memory[cpu].cpu);
+		text = tracefs_instance_file_read(trace->instance, file, &bytes);
+		for (size_t i = 0; text && i < sizeof(names) / sizeof(*names); i++)
+			kernel->lost_full += procfile_number(text, names[i], 10, 0);
+		free(text);
+	}
+}
+
+void kernel_trace_stop(struct kernel *kernel)
+{
+	tracefs_trace_off(kernel->trace->instance);
+	count_lost(kernel);
+}
+
+void kernel_trace_fini(struct kernel *kernel)
+{
+	struct kernel_trace *trace = kernel->trace;
+
+	for (size_t i = 0; i < trace->memories; i++)
+		close(trace->memory[i].fd);
+	free(trace->memory);
+	free(trace->page);
+	if (trace->buffer)
+		kbuffer_free(trace->buffer);
+	tep_free(trace->tep);
+	/* An instance in use cannot be removed, so its files are closed first. */
+	if (trace->instance) {
+		tracefs_instance_destroy(trace->instance);
+		tracefs_instance_free(trace->instance);
+	}
+	free(trace);
+	kernel->trace = NULL;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * weave.h - the copy of a log with the kernel's events: weave.c copies, weave_events.c adds them.
+ */
+#ifndef POSIXTRACE_LIVE_WEAVE_H
+#define POSIXTRACE_LIVE_WEAVE_H
+
+#include <trace_np.h>
+
+#include "live/kernel.h"
+
+/* The event types that the kernel's records become. */
+enum { WEAVE_IN, WEAVE_OUT, WEAVE_EXIT, WEAVE_WAKE, WEAVE_SAMPLE, WEAVE_STACK, WEAVE_CLOCK,
+       WEAVE_TYPES };
+
+/*
+ * One copy. record[next] is the first of the kernel's records that was not examined. kernel is
+ * sorted by time; from and to are closed by kernel_weave() and by the finish of the composer.
+ */
+struct weave {
+	struct kernel *kernel;
+	trace_id_t from;
+	struct posix_trace_composer_np *to;
+	trace_event_id_t id[WEAVE_TYPES];
+	struct posix_trace_thread_np *thread; /* those of the old log, in order */
+	size_t threads;
+	bool *has_stack;   /* the stack was written */
+	size_t next;       /* record */
+	bool runs;         /* the stream runs */
+	bool has_clock;
+};
+
+/* Adds the names and schemas of the event types. Returns 0 or an error number, as the others do. */
+int weave_types(struct weave *weave);
+
+/*
+ * Appends the events of a record, if the stream runs. The caller passes each record once, in the
+ * order of their times.
+ */
+int weave_record(struct weave *weave, const struct kernel_record *record);
+
+/* Compares two threads, for qsort() and bsearch(). */
+int weave_by_thread(const void *a, const void *b);
+
+#endif

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * weave_events.c - makes events of the kernel's records.
+ *
+ * A record of the kernel's tracing is of two threads: one that left a CPU and one that got it, or
+ * one that woke another. Each traced one of them gets an event. Which threads are traced, and of
+ * which process they are, follows from the records in the order of time.
+ */
+#include "live/weave.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * sched.out has further fields if the kernel's tracing knows which thread got the CPU.
+ */
+static const struct {
+	const char *name, *schema;
+} types[WEAVE_TYPES] = {
+	[WEAVE_IN] = { "sched.in", "u32 cpu; @begin running" },
+	[WEAVE_OUT] = { "sched.out", "u32 cpu; u8 reason{0=blocked,1=preempted}; @end running" },
+	[WEAVE_EXIT] = { "sched.exit", "u32 cpu" },
+	[WEAVE_WAKE] = { "sched.wake", "u32 cpu; u8 context{0=thread,1=softirq,2=interrupt}; "
+			 "s32 by_pid; s32 by_tid; str by" },
+	[WEAVE_SAMPLE] = { "cpu.sample", "u32 cpu; u32 stack" },
+	[WEAVE_STACK] = { "cpu.stack", "u32 stack; bytes frames" },
+	[WEAVE_CLOCK] = { "sched.clock", "u64 error_ns; u32 anchors; str way" },
+};
+
+static const char out_by_trace[] =
+	"u32 cpu; u8 reason{0=blocked,1=preempted}; u8 state{0=running,1=interruptible,"
+	"2=uninterruptible,4=stopped,8=traced,16=dead,32=zombie,64=parked,128=idle}; "
+	"s32 next_pid; s32 next_tid; str next; @end running";
+
+int weave_types(struct weave *weave)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < WEAVE_TYPES; i++) {
+		const char *schema = i == WEAVE_OUT && weave->kernel->trace ? out_by_trace :
+				     types[i].schema;
+
+		err = posix_trace_compose_name_np(weave->to, types[i].name, &weave->id[i]);
+		if (!err)
+			err = posix_trace_compose_schema_np(weave->to, weave->id[i], schema);
+	}
+	return err;
+}
+
+/* Returns the pthread_t of a thread, 0 if the old log does not have the thread. */
+static pthread_t pthread_of(const struct weave *weave, pid_t pid, pid_t tid)
+{
+	struct posix_trace_thread_np wanted = { .pid = pid, .tid = tid };
+	const struct posix_trace_thread_np *found =
+		weave->threads ? bsearch(&wanted, weave->thread, weave->threads, sizeof(wanted),
+					 weave_by_thread) : NULL;
+
+	return found ? found->thread : 0;
+}
+
+/* ------------------------------------------------------------------ events */
+
+/* Appends an event of the kernel. Its process and thread are those that it is about. */
+static int put(struct weave *weave, size_t type, const struct kernel_record *record,
+	       uint64_t address, const void *data, size_t len)
+{
+	struct posix_trace_event_np event = {
+		.info.posix_event_id = weave->id[type],
+		.info.posix_pid = record->pid,
+		.info.posix_prog_address = (void *)(uintptr_t)address,
+		.info.posix_thread_id = pthread_of(weave, record->pid, record->tid),
+		.info.posix_truncation_status = POSIX_TRACE_NOT_TRUNCATED,
+		.tid = record->tid, .time_ns = record->time_ns, .data = data, .data_len = len,
+	};
+
+	return posix_trace_compose_event_np(weave->to, &event);
+}
+
+/* ------------------------------------------------------------------ data */
+
+/* The data of an event, in the order of the schema's fields and without gaps. */
+struct data {
+	unsigned char byte[256];
+	size_t len;
+};
+
+static void add(struct data *data, const void *value, size_t bytes)
+{
+	memcpy(data->byte + data->len, value, bytes);
+	data->len += bytes;
+}
+
+static void add_u32(struct data *data, uint32_t value)
+{
+	add(data, &value, sizeof(value));
+}
+
+static void add_u8(struct data *data, unsigned value)
+{
+	data->byte[data->len++] = (unsigned char)value;
+}
+
+/* Adds process, number and name of a thread. One that is not known has its number only. */
+static void add_task(struct data *data, const struct kernel *kernel, pid_t tid)
+{
+	const struct kernel_task *task = kernel_find_task(kernel, tid);
+	const char *name = task ? task->name : "";
+
+	add_u32(data, task ? (uint32_t)task->pid : 0);
+	add_u32(data, (uint32_t)tid);
+	add(data, name, strlen(name) + 1);
+}
+
+/* ------------------------------------------------------------------ threads */
+
+/*
+ * Returns the task of a thread if it is traced, else NULL. If the record of a thread's start was
+ * lost, it is still known by its process.
+ */
+static const struct kernel_task *traced(const struct weave *weave, pid_t tid)
+{
+	const struct kernel *kernel = weave->kernel;
+	struct kernel_task *task = kernel_find_task(kernel, tid);
+	const struct kernel_task *leader;
+
+	if (!task || !tid)
+		return NULL;
+	if (!task->is_traced && task->pid) {
+		leader = kernel_find_task(kernel, task->pid);
+		task->is_traced = leader && leader->is_traced && leader->pid == task->pid;
+	}
+	if (!task->is_traced || !task->pid || (kernel->plan.alone && task->pid != kernel->pid))
+		return NULL;
+	return task;
+}
+
+/* Notes that a traced thread started another one. The kernel may use an old number again. */
+static void note_new(const struct weave *weave, const struct kernel_record *record)
+{
+	const struct kernel_task *parent = kernel_find_task(weave->kernel, record->tid);
+	struct kernel_task *task = kernel_find_task(weave->kernel, (pid_t)record->other);
+
+	if (!parent || !task)
+		return;
+	task->is_traced = true;
+	task->pid = record->detail ? task->tid : parent->pid;
+}
+
+/* ------------------------------------------------------------------ records */
+
+/* Appends that a thread left its CPU, and its end if this is its last record. */
+static int put_out(struct weave *weave, const struct kernel_record *record,
+		   const struct kernel_task *task)
+{
+	struct kernel_record of = *record;
+	struct data data = { .len = 0 };
+	int err;
+
+	of.pid = task->pid;
+	of.tid = task->tid;
+	add_u32(&data, record->cpu);
+	/* Without a state to wait in, the thread is ready for a CPU. */
+	add_u8(&data, record->detail == KERNEL_STATE_RUNS);
+	add_u8(&data, record->detail);
+	add_task(&data, weave->kernel, (pid_t)record->other);
+	err = put(weave, WEAVE_OUT, &of, 0, data.byte, data.len);
+	if (err || !(record->detail & KERNEL_STATE_DEAD))
+		return err;
+	return put(weave, WEAVE_EXIT, &of, 0, data.byte, sizeof(uint32_t));
+}
+
+/* Appends that one thread left a CPU and that another got it, as far as they are traced. */
+static int put_switch(struct weave *weave, const struct kernel_record *record)
+{
+	const struct kernel_task *out = traced(weave, record->tid);
+	const struct kernel_task *in = traced(weave, (pid_t)record->other);
+	struct kernel_record of = *record;
+	uint32_t cpu = record->cpu;
+	int err = out ? put_out(weave, record, out) : 0;
+
+	if (err || !in)
+		return err;
+	of.pid = in->pid;
+	of.tid = in->tid;
+	return put(weave, WEAVE_IN, &of, 0, &cpu, sizeof(cpu));
+}
+
+/* Appends that a traced thread was woken. */
+static int put_wake(struct weave *weave, const struct kernel_record *record)
+{
+	const struct kernel_task *task = traced(weave, (pid_t)record->other);
+	struct kernel_record of = *record;
+	struct data data = { .len = 0 };
+	unsigned context;
+
+	if (!task)
+		return 0;
+	of.pid = task->pid;
+	of.tid = task->tid;
+	add_u32(&data, record->cpu);
+	/*
+	 * A CPU without work runs interrupts only. The thread that an interrupt stopped is not
+	 * named.
+	 */
+	context = record->tid ? record->detail : KERNEL_INTERRUPT;
+	add_u8(&data, context);
+	if (context == KERNEL_INTERRUPT) {
+		add_u32(&data, 0);
+		add_u32(&data, 0);
+		add(&data, "interrupt", sizeof("interrupt"));
+	} else {
+		add_task(&data, weave->kernel, record->tid);
+	}
+	return put(weave, WEAVE_WAKE, &of, 0, data.byte, data.len);
+}
+
+/* Appends a stack, unless the log has it. */
+static int put_stack(struct weave *weave, const struct kernel_record *record)
+{
+	const struct kernel_stack *stack = &weave->kernel->stack[record->other];
+	const uint64_t *frame = weave->kernel->frame + stack->first;
+	uint32_t number = record->other, bytes = stack->count * (uint32_t)sizeof(*frame);
+	unsigned char data[2 * sizeof(uint32_t) + KERNEL_FRAMES * sizeof(*frame)];
+
+	/* Samples refer to the number. */
+	if (weave->has_stack[number])
+		return 0;
+	weave->has_stack[number] = true;
+	memcpy(data, &number, sizeof(number));
+	memcpy(data + sizeof(number), &bytes, sizeof(bytes));
+	memcpy(data + 2 * sizeof(number), frame, bytes);
+	return put(weave, WEAVE_STACK, record, stack->count ? frame[0] : 0, data,
+		   2 * sizeof(number) + bytes);
+}
+
+/* Appends a sample, and before it its stack. */
+static int put_sample(struct weave *weave, const struct kernel_record *record)
+{
+	const struct kernel_stack *stack = &weave->kernel->stack[record->other];
+	struct data data = { .len = 0 };
+	int err = put_stack(weave, record);
+
+	add_u32(&data, record->cpu);
+	add_u32(&data, record->other);
+	return err ? err : put(weave, WEAVE_SAMPLE, record,
+			       stack->count ? weave->kernel->frame[stack->first] : 0, data.byte,
+			       data.len);
+}
+
+/* Appends a record that already is of one thread. */
+static int put_state(struct weave *weave, const struct kernel_record *record, size_t type)
+{
+	struct data data = { .len = 0 };
+
+	add_u32(&data, record->cpu);
+	if (type == WEAVE_OUT)
+		add_u8(&data, record->kind == KERNEL_PREEMPTED);
+	return put(weave, type, record, 0, data.byte, data.len);
+}
+
+/* The first kernel event says how well its clock is known, and by which way the records came. */
+static int put_clock(struct weave *weave, const struct kernel_record *record)
+{
+	const struct kernel *kernel = weave->kernel;
+	struct kernel_record of = *record;
+	struct data data = { .len = 0 };
+	uint64_t error = (uint64_t)kernel->error_ns;
+
+	weave->has_clock = true;
+	of.pid = of.tid = kernel->pid;
+	add(&data, &error, sizeof(error));
+	add_u32(&data, kernel->anchors);
+	add(&data, kernel->way, strlen(kernel->way) + 1);
+	return put(weave, WEAVE_CLOCK, &of, 0, data.byte, data.len);
+}
+
+int weave_record(struct weave *weave, const struct kernel_record *record)
+{
+	int err;
+
+	/* Before the stream runs, threads begin whose later records belong to the log. */
+	if (record->kind == KERNEL_NEW)
+		note_new(weave, record);
+	/* Records of perf_event_open() have their process already. */
+	if (!weave->runs || (record->pid && weave->kernel->plan.alone &&
+			     record->pid != weave->kernel->pid))
+		return 0;
+	err = weave->has_clock ? 0 : put_clock(weave, record);
+	if (err)
+		return err;
+	switch ((enum kernel_kind)record->kind) {
+	case KERNEL_IN:
+		return put_state(weave, record, WEAVE_IN);
+	case KERNEL_OUT:
+	case KERNEL_PREEMPTED:
+		return put_state(weave, record, WEAVE_OUT);
+	case KERNEL_EXIT:
+		return put_state(weave, record, WEAVE_EXIT);
+	case KERNEL_SWITCH:
+		return put_switch(weave, record);
+	case KERNEL_WAKE:
+		return put_wake(weave, record);
+	case KERNEL_SAMPLE:
+		return put_sample(weave, record);
+	case KERNEL_NEW:
+		break;
+	}
+	return 0;
+}
