@@ -111,18 +111,27 @@ static void make_lanes(struct ptx_thread *thread)
 		thread->word_many = word;
 }
 
+static uintptr_t view_at(unsigned bit)
+{
+	return (uintptr_t)atomic_load_explicit(&ptx_private.view[bit], memory_order_relaxed);
+}
+
 /*
  * Retires the views of streams that other processes have detached: ptx_view_find() does so. A
- * relaxed load is enough, because ptx_view_find() loads the pointer again.
+ * relaxed load is enough, because ptx_view_find() loads the pointer again. Each new thread comes
+ * here, and nearly all places are empty, so one branch decides about four of them.
  */
 static void drop_gone(void)
 {
 	uint64_t attached = atomic_load_explicit(&ptx_own_control.attached, memory_order_acquire);
 
-	for (unsigned bit = 0; bit < PTX_STREAMS; bit++)
-		if (!(attached >> bit & 1) &&
-		    atomic_load_explicit(&ptx_private.view[bit], memory_order_relaxed))
-			ptx_view_find(bit);
+	for (unsigned four = 0; four < PTX_STREAMS; four += 4) {
+		if (!(view_at(four) | view_at(four + 1) | view_at(four + 2) | view_at(four + 3)))
+			continue;
+		for (unsigned bit = four; bit < four + 4; bit++)
+			if (!(attached >> bit & 1) && view_at(bit))
+				ptx_view_find(bit);
+	}
 }
 
 void ptx_lanes_mend(struct ptx_thread *thread)

@@ -38,7 +38,7 @@ static bool number_a_ring(struct ptx_rings *rings, uint32_t *ring, enum ptx_writ
 			return false;
 		}
 		/* The memory comes first, since a number cannot be returned. */
-		if (!ptx_pool_entry(rings, n, PTX_RINGS_BASE, &rings->ring[n],
+		if (!ptx_pool_entry(rings, PTX_TABLE_RINGS, n, PTX_RINGS_BASE, &rings->ring[n],
 				    sizeof *rings->ring) ||
 		    !ptx_pool_hints(rings, n)) {
 			*loss = PTX_WRITER_NO_MEMORY;

@@ -54,13 +54,37 @@ bool ptx_ring_has_far(const struct ptx_rings *rings)
 }
 
 /*
+ * Makes the pages of these bytes present, unless this process has just done so for their only page.
+ * Numbers of rings, slots and chunks are mostly given in order, so what a new thread needs is
+ * mostly in one page with what the thread before needed, and its first event makes a system call
+ * only where a page begins. Whole pages are requested, because a file may have smaller blocks.
+ *
+ * The address is private to the process: it does not rely on pages of which another process says
+ * that they are present. Threads that make different pages present at the same time replace each
+ * other's address, which costs one call.
+ */
+static bool make_present(struct ptx_rings *rings, enum ptx_table table, uintptr_t at, size_t bytes)
+{
+	const uintptr_t page = at & ~(uintptr_t)(PTX_POOL_PAGE - 1);
+	const uintptr_t last = (at + bytes - 1) & ~(uintptr_t)(PTX_POOL_PAGE - 1);
+	_Atomic uintptr_t *backed = &rings->backed[table];
+
+	if (page == last && page == atomic_load_explicit(backed, memory_order_relaxed))
+		return true;
+	if (!rings->back((void *)page, last - page + PTX_POOL_PAGE))
+		return false;
+	atomic_store_explicit(backed, last, memory_order_relaxed);
+	return true;
+}
+
+/*
  * Entries below first are present since the creation (ptx_ring_first_tables()). A quiet process
  * makes no call: back() returns true, and the kernel supplies the page at the first access.
  */
-bool ptx_pool_entry(struct ptx_rings *rings, uint32_t index, uint32_t first,
+bool ptx_pool_entry(struct ptx_rings *rings, enum ptx_table table, uint32_t index, uint32_t first,
 		    const volatile void *entry, size_t bytes)
 {
-	return index < first || rings->back((void *)(uintptr_t)entry, bytes);
+	return index < first || make_present(rings, table, (uintptr_t)entry, bytes);
 }
 
 /* Makes one queue present. */
@@ -112,7 +136,7 @@ bool ptx_pool_present(struct ptx_rings *rings, uint32_t number, size_t bytes)
 	 * Present is stored behind the call. A writer that is killed in between asks for the same
 	 * pages again.
 	 */
-	if (!rings->back((unsigned char *)at + have, want - have))
+	if (!make_present(rings, PTX_TABLE_CHUNKS, at + have, want - have))
 		return false;
 	atomic_store_explicit(&rings->present[number], (uint32_t)want, memory_order_relaxed);
 	return true;
@@ -138,10 +162,11 @@ static bool has_entries(struct ptx_rings *rings, uint32_t from, uint32_t number)
 	const uint32_t first = ptx_ring_first_entries(&rings->geometry);
 	const size_t count = (size_t)number - from + 1;
 
-	return ptx_pool_entry(rings, number, first, &rings->word[from], count * sizeof(uint64_t)) &&
-	       ptx_pool_entry(rings, number, first, &rings->claimed[from],
+	return ptx_pool_entry(rings, PTX_TABLE_WORDS, number, first, &rings->word[from],
 			      count * sizeof(uint64_t)) &&
-	       ptx_pool_entry(rings, number, first, &rings->present[from],
+	       ptx_pool_entry(rings, PTX_TABLE_CLAIMED, number, first, &rings->claimed[from],
+			      count * sizeof(uint64_t)) &&
+	       ptx_pool_entry(rings, PTX_TABLE_PRESENT, number, first, &rings->present[from],
 			      count * sizeof(uint32_t));
 }
 

@@ -52,8 +52,11 @@ bool ptx_pool_is_enough(const struct ptx_rings *rings);
 /* Makes the first bytes of the chunk, with its header, present. Returns false without memory. */
 bool ptx_pool_present(struct ptx_rings *rings, uint32_t number, size_t bytes);
 
-/* Makes the part of a table that contains an entry present. Returns false without memory. */
-bool ptx_pool_entry(struct ptx_rings *rings, uint32_t index, uint32_t first,
+/*
+ * Makes the part of a table that contains an entry, or several in a row, present. index is that of
+ * the last one; those below first are present. Returns false without memory.
+ */
+bool ptx_pool_entry(struct ptx_rings *rings, enum ptx_table table, uint32_t index, uint32_t first,
 		    const volatile void *entry, size_t bytes);
 
 /* Makes the queues of hints for more rings present. Returns false without memory. */

@@ -235,7 +235,18 @@ struct ptx_geometry {
 	size_t ring_memory; /* and for each ring but the controller's */
 };
 
-/* A region as one process maps it. Private memory; constant while mapped. */
+/* The parts of a region that become present while it is used (pool.c). */
+enum ptx_table {
+	PTX_TABLE_RINGS,
+	PTX_TABLE_SLOTS,
+	PTX_TABLE_WORDS,
+	PTX_TABLE_CLAIMED,
+	PTX_TABLE_PRESENT,
+	PTX_TABLE_CHUNKS,
+	PTX_TABLES
+};
+
+/* A region as one process maps it. Private memory; constant while mapped, except two members. */
 struct ptx_rings {
 	struct ptx_region *region;
 	_Atomic uint64_t *word;    /* of the chunks */
@@ -248,6 +259,8 @@ struct ptx_rings {
 	unsigned char *chunk;
 	_Atomic(unsigned char *) far; /* small chunks from near_chunks on; NULL: not mapped yet */
 	struct ptx_geometry geometry;
+	/* The address of the page that this process made present last in each part, or 0. */
+	_Atomic uintptr_t backed[PTX_TABLES];
 	size_t max_data_size;
 	bool loop;
 	/*

@@ -386,6 +386,8 @@ void ptx_ring_view(struct ptx_rings *rings, void *memory, const struct ptx_geome
 		for (int kind = 0; kind < PTX_HINTS; kind++)
 			rings->queue[kind][tier] =
 				(_Atomic uint64_t *)(void *)(base + geometry->hints_at[kind][tier]);
+	for (int table = 0; table < PTX_TABLES; table++)
+		atomic_store_explicit(&rings->backed[table], 0, memory_order_relaxed);
 	rings->chunk = base + geometry->chunks_at;
 	rings->geometry = *geometry;
 	rings->max_data_size = max_data_size;

@@ -58,7 +58,8 @@ uint32_t ptx_slot_claim(struct ptx_rings *rings, uint32_t pid, uint32_t tid, uin
 		struct ptx_slot *slot = &rings->slot[used + 1];
 
 		/* The memory comes first, since a number cannot be returned. */
-		if (!ptx_pool_entry(rings, used + 1, PTX_RINGS_BASE, slot, sizeof *slot))
+		if (!ptx_pool_entry(rings, PTX_TABLE_SLOTS, used + 1, PTX_RINGS_BASE, slot,
+				    sizeof *slot))
 			return 0;
 		if (!atomic_compare_exchange_weak_explicit(&rings->region->slots, &used, used + 1,
 							   memory_order_relaxed,

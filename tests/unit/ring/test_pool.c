@@ -14,11 +14,13 @@ static struct pool *pool;
 /* a byte for each page of the region that was made present */
 static unsigned char present[1 << 20];
 static bool refused;
+static unsigned calls;
 
 static bool back(void *memory, size_t bytes)
 {
 	size_t at = (size_t)((unsigned char *)memory - (unsigned char *)pool->memory);
 
+	calls++;
 	if (refused)
 		return false;
 	for (size_t page = at / PAGE; page <= (at + bytes - 1) / PAGE; page++)
@@ -227,6 +229,79 @@ START_TEST(a_chunk_that_was_used_before_is_present)
 }
 END_TEST
 
+/* Threads that come one after another, each with a slot of its own. */
+START_TEST(slots_ask_for_memory_once_a_page)
+{
+	enum { SLOTS = 1000, A_PAGE = PAGE / sizeof(struct ptx_slot) };
+
+	begin(1, 8, true);
+	calls = 0;
+	for (uint32_t i = 1; i < SLOTS; i++) {
+		refused = i % A_PAGE == 0;
+		if (refused && i >= PTX_RINGS_BASE)
+			ck_assert_uint_eq(ptx_slot_claim(&pool->rings, 5, i, i), 0);
+		refused = false;
+		ck_assert_uint_eq(ptx_slot_claim(&pool->rings, 5, i, i), i);
+		ck_assert(i < PTX_RINGS_BASE ||
+			  is_present(&pool->rings.slot[i], sizeof(struct ptx_slot)));
+	}
+	/* A refusal is not remembered: there are two calls for each page. */
+	ck_assert_uint_eq(calls, 2 * ((SLOTS - PTX_RINGS_BASE + A_PAGE - 1) / A_PAGE));
+}
+END_TEST
+
+/* Threads that exist at the same time, each with a ring, a chunk, and the entries of both. */
+START_TEST(rings_and_small_chunks_ask_for_memory_once_a_page)
+{
+	enum { THREADS = 1000 };
+	static struct writer writers[THREADS];
+	struct ptx_rings *rings;
+	unsigned pages = 0;
+
+	begin(1, 8, _i);
+	rings = &pool->rings;
+	calls = 0;
+	for (uint32_t i = 0; i < THREADS; i++) {
+		uint32_t number;
+
+		writer_begin(&writers[i], pool, i + 1);
+		number = ptx_link_number(atomic_load(&rings->ring[i].current));
+		if (number < ptx_ring_first_entries(&rings->geometry))
+			continue;
+		ck_assert(i < PTX_RINGS_BASE ||
+			  is_present(&rings->ring[i], sizeof(struct ptx_ring)));
+		ck_assert(is_present(&rings->word[number], sizeof(uint64_t)));
+		ck_assert(is_present(&rings->claimed[number], sizeof(uint64_t)));
+		ck_assert(is_present(&rings->present[number], sizeof(uint32_t)));
+		ck_assert(is_present(writers[i].chunk, atomic_load(&rings->present[number])));
+	}
+	for (size_t i = 0; i < sizeof present; i++)
+		pages += present[i];
+	/* A chunk that begins in one page and ends in the next one asks for both. */
+	ck_assert_uint_le(calls, pages + PTX_TABLES);
+}
+END_TEST
+
+/* A process knows only of the memory that it has made present itself. */
+START_TEST(another_process_asks_for_the_same_page_again)
+{
+	struct ptx_rings other;
+	uint32_t slot = PTX_RINGS_BASE;
+
+	begin(1, 8, true);
+	ptx_ring_view(&other, pool->memory, &pool->rings.geometry, 8, true);
+	other.back = back;
+	while (ptx_slot_claim(&pool->rings, 5, slot, slot) < slot)
+		;
+	calls = 0;
+	ck_assert_uint_eq(ptx_slot_claim(&other, 6, 1, 1), slot + 1);
+	ck_assert_uint_eq(calls, 1);
+	ck_assert_uint_eq(ptx_slot_claim(&other, 6, 2, 2), slot + 2);
+	ck_assert_uint_eq(ptx_slot_claim(&pool->rings, 5, 3, 3), slot + 3);
+	ck_assert_uint_eq(calls, 1);
+}
+END_TEST
+
 /* The writer was killed before its number had a chunk. */
 START_TEST(another_writer_adds_the_chunk_of_a_writer_that_was_killed)
 {
@@ -280,6 +355,9 @@ static Suite *suite(void)
 	tcase_add_test(tc, a_stream_is_not_full_before_it_holds_its_size);
 	tcase_add_test(tc, without_memory_a_record_is_lost_and_the_next_one_asks_again);
 	tcase_add_test(tc, a_chunk_that_was_used_before_is_present);
+	tcase_add_test(tc, slots_ask_for_memory_once_a_page);
+	tcase_add_loop_test(tc, rings_and_small_chunks_ask_for_memory_once_a_page, 0, 2);
+	tcase_add_test(tc, another_process_asks_for_the_same_page_again);
 	tcase_add_loop_test(tc, another_writer_adds_the_chunk_of_a_writer_that_was_killed, 0, 2);
 	tcase_add_test(tc, hints_to_closed_chunks_out_of_reach_are_kept);
 	return s;
