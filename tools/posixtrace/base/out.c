@@ -49,19 +49,14 @@ int out_flush(struct out *out)
 	return out->err;
 }
 
-void out_bytes(struct out *out, const void *bytes, size_t len)
+void out_bytes_past(struct out *out, const void *bytes, size_t len)
 {
+	out_flush(out);
 	/* Large pieces bypass the buffer after its contents are written. */
-	if (len > OUT_BYTES - out->used) {
-		out_flush(out);
-		if (len > OUT_BYTES) {
-			write_all(out, bytes, len);
-			return;
-		}
-	}
-	if (len) /* bytes may be NULL then, which memcpy() forbids */
-		memcpy(out->bytes + out->used, bytes, len);
-	out->used += len;
+	if (len > OUT_BYTES)
+		write_all(out, bytes, len);
+	else
+		out_bytes(out, bytes, len);
 }
 
 void out_printf(struct out *out, const char *format, ...)

@@ -29,8 +29,20 @@ extern struct out out_stdout;
 /* Writes the buffer to the file. Returns 0 or the first error number. */
 int out_flush(struct out *out);
 
+/* Appends bytes for which the buffer has no room: a part of out_bytes(). */
+void out_bytes_past(struct out *out, const void *bytes, size_t len);
+
 /* Append any number of bytes, or a formatted text of any length. */
-void out_bytes(struct out *out, const void *bytes, size_t len);
+static inline void out_bytes(struct out *out, const void *bytes, size_t len)
+{
+	if (__builtin_expect(len > OUT_BYTES - out->used, 0)) {
+		out_bytes_past(out, bytes, len);
+		return;
+	}
+	if (len) /* bytes may be NULL then, which memcpy() forbids */
+		memcpy(out->bytes + out->used, bytes, len);
+	out->used += len;
+}
 void out_printf(struct out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Returns room for OUT_PIECE bytes. The caller writes there and passes the end to out_done(). */

@@ -232,7 +232,9 @@ static unsigned series_of(const struct scan *scan, const struct plan_kind *kind,
 static struct plan_kind *kind_of(struct scan *scan, const struct fmt_type *from,
 				 const struct log_type *type)
 {
-	struct plan_kind *kind = plan_kind(scan->plan, from->index);
+	struct plan *plan = scan->plan;
+	struct plan_kind *kind = from->index < plan->kinds ? &plan->kind[from->index]
+							   : plan_kind(plan, from->index);
 	const struct role *role;
 
 	/*
@@ -326,6 +328,9 @@ static void pair_event(struct scan *scan, const struct fmt_event *from, const st
 	struct scan_source *source = &scan->source[from->source];
 	struct posix_trace_event_np event;
 
+	/* An event without a role changes nothing in pairing unless it reports a loss. */
+	if (!scan->kind->use && type->id > POSIX_TRACE_UNNAMED_USER_EVENT && !from->flags)
+		return;
 	paired_event(from, type, &event);
 	if (pairing_is_loss(&event))
 		source->cuts++;

@@ -98,19 +98,17 @@ static bool make_room(const struct lanes *lanes, struct lane *lane)
 	return vec_reserve(&lane->kept, &lane->room, lane->count, 1);
 }
 
-/* Returns the number of the lane's outermost spans that begin before the moment. */
-static size_t spans_before(const struct lane *lane, struct moment begin)
+/*
+ * Returns the number of the lane's outermost spans that begin before the moment. The spans are
+ * sorted by their begins, and the caller has compared those from high on.
+ */
+static size_t spans_before(const struct lane *lane, size_t high, struct moment begin)
 {
-	size_t low = 0, high = lane->count;
+	size_t low = 0;
 
-	/* Most spans begin among the latest ones, or before all of them. */
-	for (unsigned i = 0; i < LAST_SPANS && high; i++, high--)
-		if (is_before(lane->kept[high - 1].begin, begin))
-			return high;
 	if (high && !is_before(lane->kept[0].begin, begin))
 		return 0;
 	while (low < high) {
-		/* The outermost spans are sorted by their begins, so the search is binary. */
 		size_t middle = (low + high) / 2;
 
 		if (is_before(lane->kept[middle].begin, begin))
@@ -127,10 +125,22 @@ static size_t spans_before(const struct lane *lane, struct moment begin)
  */
 static bool fits_lane(const struct lane *lane, struct moment begin, struct moment end, size_t *at)
 {
-	/* Times of a damaged log may decrease. The lane then has spans of a later time. */
-	if (lane->count && is_before(end, lane->kept[lane->count - 1].end))
+	size_t high = lane->count, latest = high < LAST_SPANS ? high : LAST_SPANS;
+	const struct kept *last = high ? &lane->kept[high - 1] : NULL;
+
+	/* On most lanes the span begins inside of the last one. Equal times are compared below. */
+	if (last && last->begin.ns < begin.ns && begin.ns < last->end.ns)
 		return false;
-	*at = spans_before(lane, begin);
+	/* Times of a damaged log may decrease. The lane then has spans of a later time. */
+	if (last && is_before(end, last->end))
+		return false;
+	/* Most spans begin among the latest ones, or before all of them. */
+	for (; latest; latest--, high--)
+		if (is_before(lane->kept[high - 1].begin, begin)) {
+			*at = high;
+			return is_before(lane->kept[high - 1].end, begin);
+		}
+	*at = spans_before(lane, high, begin);
 	return !*at || is_before(lane->kept[*at - 1].end, begin);
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/table.h"
+#include "log/integer.h"
 #include "spans/opened.h"
 #include "spans/roles.h"
 
@@ -57,12 +58,19 @@ static uint64_t key_of(const struct role *role, const struct log_type *type,
 {
 	uint64_t hash = hash_number(role->series->index + 1, (uint64_t)event->info.posix_pid);
 	struct posix_trace_value_np value;
+	uint64_t number;
 
 	if (!role->keys) {
 		hash = hash_number(hash, (uint64_t)event->info.posix_thread_id);
 		return hash_number(hash, (uint64_t)event->tid);
 	}
 	for (unsigned i = 0; i < role->keys; i++) {
+		/* Most keys are integers at a constant place. */
+		if (integer_at(&type->schema->field[role->key[i]], event->data, event->data_len,
+			       &number)) {
+			hash = hash_number(hash, number);
+			continue;
+		}
 		if (!posix_trace_field_get_np(type->schema, role->key[i], 0, event->data,
 					      event->data_len, 0, &value))
 			continue;
@@ -177,13 +185,17 @@ static void whole_span(struct pairing *pairing, const struct role *role,
 		.begin_tid = event->tid, .tid = event->tid, .end_ordinal = ordinal,
 	};
 
-	if (!posix_trace_field_get_np(type->schema, role->time, 0, event->data, event->data_len, 0,
-				      &time))
-		return;
-	span.time_ns = time.u64;
+	/* A field of type ns is an integer. Only one behind a text needs the walk. */
+	if (!integer_at(&type->schema->field[role->time], event->data, event->data_len,
+			&span.time_ns)) {
+		if (!posix_trace_field_get_np(type->schema, role->time, 0, event->data,
+					      event->data_len, 0, &time))
+			return;
+		span.time_ns = time.u64;
+	}
 	/* The payload is hostile: its begin may be before all times. */
-	if (time.u64 > INT64_MAX ||
-	    __builtin_sub_overflow(event->time_ns, (int64_t)time.u64, &span.begin_ns))
+	if (span.time_ns > INT64_MAX ||
+	    __builtin_sub_overflow(event->time_ns, (int64_t)span.time_ns, &span.begin_ns))
 		span.begin_ns = INT64_MIN;
 	span.has_cpu = cpu_of(role, type, event, &span.cpu_ns);
 	role->series->spans++;

@@ -14,11 +14,6 @@
 #include "base/vec.h"
 #include "spans/by_name.h"
 
-/* The roles of one event type; a type without roles has an entry with an empty list. */
-struct pairing_type {
-	struct role *role;
-};
-
 /* ------------------------------------------------------------------ fields */
 
 /*
@@ -445,7 +440,7 @@ static bool grow_ids(struct pairing *pairing, size_t id)
 }
 
 /* A type that the log does not list exists in damaged logs only. */
-const struct role *roles_of(struct pairing *pairing, const struct log_type *type)
+const struct role *roles_find(struct pairing *pairing, const struct log_type *type)
 {
 	if (!type->listed)
 		return NULL;

@@ -23,11 +23,22 @@ struct role {
 	unsigned cpu[ROLE_CPU_FIELDS];
 };
 
+/* The roles of one event type; a type without roles has an entry with an empty list. */
+struct pairing_type {
+	struct role *role;
+};
+
 /*
- * Returns the first of the type's roles, NULL if it has none. The roles are found at the first call
- * for a type.
+ * Returns the first of the type's roles, NULL if it has none. roles_find() finds the roles at the
+ * first call for a type.
  */
-const struct role *roles_of(struct pairing *pairing, const struct log_type *type);
+const struct role *roles_find(struct pairing *pairing, const struct log_type *type);
+static inline const struct role *roles_of(struct pairing *pairing, const struct log_type *type)
+{
+	return type->listed && type->id < pairing->ids && pairing->by_id[type->id]
+		       ? pairing->by_id[type->id]->role
+		       : roles_find(pairing, type);
+}
 
 /*
  * Returns the series of a function, NULL if there are too many or without memory, which sets err.

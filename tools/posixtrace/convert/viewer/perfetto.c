@@ -82,8 +82,11 @@ static void perfetto_close(void *context)
 {
 	struct perfetto *perfetto = context;
 
-	for (size_t i = 0; i < perfetto->kinds; i++)
+	for (size_t i = 0; i < perfetto->kinds; i++) {
 		free(perfetto->kind[i].name);
+		free(perfetto->kind[i].integer);
+		free(perfetto->kind[i].span_name);
+	}
 	free(perfetto->kind);
 	free(perfetto->packet.bytes);
 	threads_fini(&perfetto->threads);
@@ -196,7 +199,6 @@ static int perfetto_type(void *context, const struct fmt_type *type)
 		return ENOMEM;
 	more = perfetto->kind;
 	more[type->index].type = type;
-	more[type->index].is_plain = type->fields && perfetto_is_plain(type->fields);
 	more[type->index].name = plain_copy(type->name,
 					    type->name_len < 4096 ? type->name_len : 4096);
 	/*
@@ -205,7 +207,7 @@ static int perfetto_type(void *context, const struct fmt_type *type)
 	 */
 	more[type->index].field_iid = perfetto->next_iid;
 	perfetto->next_iid += type->fields ? type->fields->fields : 0;
-	return more[type->index].name ? 0 : ENOMEM;
+	return more[type->index].name ? perfetto_prepare(&more[type->index]) : ENOMEM;
 }
 
 /*
@@ -226,15 +228,21 @@ static void learn_name(struct proto *p, struct perfetto_kind *kind, uint64_t iid
 
 /*
  * Writes the name of a span. The names of a pair of types may be any bytes, and protobuf strings
- * are UTF-8.
+ * are UTF-8. A name lives as long as the flow and most types have one, so its address is enough to
+ * find that it is the last one.
  */
-static void put_span_name(struct proto *p, const char *name)
+static void put_span_name(struct proto *p, struct perfetto_kind *kind, const char *name)
 {
-	char plain[PLAIN_FACTOR * SPAN_NAME_BYTES + 1];
-	size_t len = strlen(name);
+	if (name != kind->span) {
+		size_t len = strlen(name);
 
-	plain_text(plain, name, len < SPAN_NAME_BYTES ? len : SPAN_NAME_BYTES, NULL);
-	proto_text(p, EVENT_NAME, plain);
+		free(kind->span_name);
+		kind->span_name = plain_copy(name, len < SPAN_NAME_BYTES ? len : SPAN_NAME_BYTES);
+		kind->span = kind->span_name ? name : NULL;
+		kind->span_len = kind->span_name ? strlen(kind->span_name) : 0;
+		p->failed |= !kind->span_name;
+	}
+	proto_bytes(p, EVENT_NAME, kind->span_name, kind->span_len);
 }
 
 /* Writes the event. The end of a slice has no name: the reader takes that of the begin. */
@@ -249,10 +257,10 @@ static void put_event(struct perfetto *perfetto, const struct fmt_event *event, 
 		learn_name(p, kind, event->type->index + 1);
 	inner = perfetto_begin_event(perfetto, type, track);
 	if (event->span && event->span->part == FMT_OPENS)
-		put_span_name(p, event->span->name);
+		put_span_name(p, kind, event->span->name);
 	else if (type != TYPE_SLICE_END)
 		proto_number(p, EVENT_NAME_IID, event->type->index + 1);
-	perfetto_annotations(p, event);
+	perfetto_annotations(p, kind, event);
 	if (event->type->fields)
 		perfetto_fields(perfetto, event);
 	proto_end(p, inner);

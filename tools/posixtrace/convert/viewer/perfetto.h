@@ -63,10 +63,27 @@ enum { /* DebugAnnotation */
 enum perfetto_name { NAME_NONE, NAME_DATA, NAME_HEX, NAME_ADDRESS, NAME_TRUNCATED, NAME_LATE,
 		     NAME_AFTER_DAMAGE, NAME_CPU, NAME_THREAD, NAME_TID, NAMES };
 
+/* The annotation of an integer field: all of it except its length and its value. */
+#define PERFETTO_HEAD 16
+struct perfetto_integer {
+	uint8_t head[PERFETTO_HEAD];
+	uint8_t len;           /* of head */
+	uint8_t size;          /* of the field in the data */
+	bool is_signed;
+};
+
 struct perfetto_kind {
 	const struct fmt_type *type;
 	char *name;            /* as plain UTF-8 */
-	bool is_plain;         /* perfetto_is_plain() of its fields */
+	struct perfetto_integer *integer; /* of each field; NULL: not all are plain integers */
+	size_t integers;       /* bytes of these fields in the data */
+	const char *span;      /* the name of the last span that the type began */
+	char *span_name;       /* the same as plain UTF-8 */
+	size_t span_len;
+	/* The track of the last span with a key that the type began or ended; 0: none. */
+	uint64_t track;
+	uint32_t track_pid;
+	unsigned track_lane, track_series;
 	bool told;             /* interned, with the names of its fields from field_iid on */
 	uint64_t field_iid;
 };
@@ -88,6 +105,14 @@ struct perfetto {
 
 #define PERFETTO_PIECE 64 /* room for an annotation with a number, or for the head of a message */
 
+/* proto_put_length() for an annotation with a number, which has less than 128 bytes. */
+static inline void perfetto_put_short(uint8_t *p, size_t len)
+{
+	uint32_t x = (uint32_t)len | 0x808080;
+
+	memcpy(p, &x, 4); /* little endian */
+}
+
 /*
  * Writes an annotation with an interned name and a number, field being the member of
  * DebugAnnotation for the number. There must be room for PERFETTO_PIECE bytes. Returns its end.
@@ -99,7 +124,7 @@ static inline uint8_t *perfetto_put_annotation(uint8_t *to, uint64_t iid, unsign
 
 	to = proto_put_varint(proto_put_tag(to, ANNOTATION_NAME_IID << 3), iid);
 	to = proto_put_varint(proto_put_tag(to, field << 3), number);
-	proto_put_length(begin - 4, (size_t)(to - begin));
+	perfetto_put_short(begin - 4, (size_t)(to - begin));
 	return to;
 }
 
@@ -114,21 +139,37 @@ int perfetto_end(struct perfetto *perfetto, size_t packet);
 size_t perfetto_begin_event(struct perfetto *perfetto, uint64_t type, uint64_t track);
 
 /*
- * perfetto_annotate.c: adds an annotation to the current event, with an interned name or any other.
- * field is the member of DebugAnnotation for the value. An empty text adds nothing.
+ * Adds an annotation with an interned name to the current event. Inline, because name and field are
+ * constants: only the value is encoded then.
  */
-void perfetto_annotate(struct proto *p, enum perfetto_name name, unsigned field, uint64_t number);
+static inline void perfetto_annotate(struct proto *p, enum perfetto_name name, unsigned field,
+				     uint64_t number)
+{
+	uint8_t *to = proto_room(p, PERFETTO_PIECE);
+
+	if (to)
+		p->used = (size_t)(perfetto_put_annotation(to, name, field, number) - p->bytes);
+}
+
+/*
+ * perfetto_annotate.c: adds an annotation with any name. field is the member of DebugAnnotation for
+ * the value. An empty text adds nothing.
+ */
 void perfetto_annotate_text(struct proto *p, const char *name, const char *text);
 void perfetto_annotate_number(struct proto *p, const char *name, unsigned field, uint64_t number);
 
 /* Adds annotations for all of an event except its fields: data, address, flags and processor. */
-void perfetto_annotations(struct proto *p, const struct fmt_event *event);
+void perfetto_annotations(struct proto *p, const struct perfetto_kind *kind,
+			  const struct fmt_event *event);
 
 /* perfetto_fields.c: adds an annotation for each field of the event's data. */
 void perfetto_fields(struct perfetto *perfetto, const struct fmt_event *event);
 
-/* Whether all fields are integers without names, which are written in a shorter way. */
-bool perfetto_is_plain(const struct posix_trace_schema_np *schema);
+/*
+ * Prepares the annotations of a type with kind->field_iid. If all of its fields are integers
+ * without names, they are written in a shorter way. Returns 0 or ENOMEM.
+ */
+int perfetto_prepare(struct perfetto_kind *kind);
 
 /*
  * The track of the event's thread, or of its span. A new track is described first. Returns 0 or an

@@ -43,15 +43,6 @@ void perfetto_annotate_number(struct proto *p, const char *name, unsigned field,
 	proto_end(p, annotation);
 }
 
-/* The name is interned, so an annotation costs a few bytes. */
-void perfetto_annotate(struct proto *p, enum perfetto_name name, unsigned field, uint64_t number)
-{
-	uint8_t *to = proto_room(p, PERFETTO_PIECE);
-
-	if (to)
-		p->used = (size_t)(perfetto_put_annotation(to, name, field, number) - p->bytes);
-}
-
 /*
  * Writes the data in hexadecimal digits. The digits are made in the message itself, since data may
  * be large. A protobuf string is its field number with type 2, its length and its bytes.
@@ -94,13 +85,21 @@ static void annotate_data(struct proto *p, const struct fmt_event *event)
 	proto_end(p, annotation);
 }
 
-void perfetto_annotations(struct proto *p, const struct fmt_event *event)
+/* Whether the fields describe all of the data, which makes it redundant. */
+static bool is_explained(const struct perfetto_kind *kind, const struct fmt_event *event)
 {
 	bool add_nul;
 
-	/* Fields that describe all of the data make it redundant. */
-	if (event->data_len && !(event->type->fields && explained(event->type->fields, event->data,
-								  event->data_len, &add_nul)))
+	if (kind->integer)
+		return event->data_len == kind->integers;
+	return event->type->fields &&
+	       explained(event->type->fields, event->data, event->data_len, &add_nul);
+}
+
+void perfetto_annotations(struct proto *p, const struct perfetto_kind *kind,
+			  const struct fmt_event *event)
+{
+	if (event->data_len && !is_explained(kind, event))
 		annotate_data(p, event);
 	if (event->address)
 		perfetto_annotate(p, NAME_ADDRESS, ANNOTATION_POINTER, event->address);

@@ -5,8 +5,11 @@
  */
 #include "convert/viewer/perfetto.h"
 
+#include <errno.h>
+
 #include "base/text.h"
 #include "convert/plain.h"
+#include "log/integer.h"
 
 #define SHOWN_MAX 4096 /* longer texts and bytes are cut to this */
 
@@ -89,65 +92,68 @@ static void put_name(struct perfetto *perfetto, const struct fmt_event *event,
 	proto_end(&perfetto->packet, annotation);
 }
 
-bool perfetto_is_plain(const struct posix_trace_schema_np *schema)
+static bool is_plain(const struct posix_trace_field_np *field)
 {
-	for (unsigned i = 0; i < schema->fields; i++) {
-		const struct posix_trace_field_np *field = &schema->field[i];
-
-		if ((field->form != POSIX_TRACE_FORM_UNSIGNED_NP &&
-		     field->form != POSIX_TRACE_FORM_SIGNED_NP) ||
-		    field->type == POSIX_TRACE_TYPE_BOOL_NP || field->is_array ||
-		    may_have_name(field))
-			return false;
-	}
-	return true;
+	return integer_is(field) && !field->is_array && !may_have_name(field);
 }
 
-/* Loads an integer as posix_trace_field_next_np() does, extended to 64 bits. */
-static uint64_t load_integer(const struct posix_trace_field_np *field, const uint8_t *from)
+/* Types and their fields are bounded in number, so iid is small and a head always fits. */
+static void prepare_integer(struct perfetto_integer *integer,
+			    const struct posix_trace_field_np *field, uint64_t iid)
 {
-	bool is_signed = field->form == POSIX_TRACE_FORM_SIGNED_NP;
-	uint16_t u16;
-	uint32_t u32;
-	uint64_t u64;
+	uint8_t head[PERFETTO_PIECE], *to = proto_put_tag(head, EVENT_ANNOTATION << 3 | 2) + 4;
 
-	switch (field->size) {
-	case 1:
-		return is_signed ? (uint64_t)(int8_t)*from : *from;
-	case 2:
-		memcpy(&u16, from, sizeof(u16));
-		return is_signed ? (uint64_t)(int16_t)u16 : u16;
-	case 4:
-		memcpy(&u32, from, sizeof(u32));
-		return is_signed ? (uint64_t)(int32_t)u32 : u32;
-	default:
-		memcpy(&u64, from, sizeof(u64));
-		return u64;
+	integer->is_signed = field->form == POSIX_TRACE_FORM_SIGNED_NP;
+	integer->size = (uint8_t)field->size;
+	to = proto_put_varint(proto_put_tag(to, ANNOTATION_NAME_IID << 3), iid);
+	to = proto_put_tag(to, (integer->is_signed ? ANNOTATION_INT : ANNOTATION_UINT) << 3);
+	integer->len = (uint8_t)(to - head);
+	memcpy(integer->head, head, PERFETTO_HEAD);
+}
+
+int perfetto_prepare(struct perfetto_kind *kind)
+{
+	const struct posix_trace_schema_np *schema = kind->type->fields;
+
+	for (unsigned i = 0; schema && i < schema->fields; i++)
+		if (!is_plain(&schema->field[i]))
+			return 0;
+	if (!schema || !schema->fields)
+		return 0;
+	kind->integer = calloc(schema->fields, sizeof(*kind->integer));
+	if (!kind->integer)
+		return ENOMEM;
+	for (unsigned i = 0; i < schema->fields; i++) {
+		prepare_integer(&kind->integer[i], &schema->field[i], kind->field_iid + i);
+		kind->integers += schema->field[i].size;
 	}
+	return 0;
 }
 
 /*
  * The fields of a type with integers only, which most types are: each is one annotation, written
  * without a call. Data that ends early has the fields before its end.
  */
-static void put_integers(struct proto *p, const struct posix_trace_schema_np *schema, uint64_t iid,
+static void put_integers(struct proto *p, const struct perfetto_kind *kind,
 			 const struct fmt_event *event)
 {
+	const struct perfetto_integer *integer = kind->integer;
 	const uint8_t *from = event->data, *end = from + event->data_len;
+	const unsigned fields = kind->type->fields->fields;
+	uint8_t *to = proto_room(p, fields * PERFETTO_PIECE);
 
-	for (unsigned i = 0; i < schema->fields; i++) {
-		const struct posix_trace_field_np *field = &schema->field[i];
-		uint8_t *to = proto_room(p, PERFETTO_PIECE);
+	if (!to)
+		return;
+	for (unsigned i = 0; i < fields && (size_t)(end - from) >= integer->size; i++, integer++) {
+		uint8_t *begin = to + 5; /* behind the tag and the length */
 
-		if (!to || (size_t)(end - from) < field->size)
-			return;
-		to = perfetto_put_annotation(to, iid + i,
-					     field->form == POSIX_TRACE_FORM_SIGNED_NP
-						     ? ANNOTATION_INT : ANNOTATION_UINT,
-					     load_integer(field, from));
-		p->used = (size_t)(to - p->bytes);
-		from += field->size;
+		memcpy(to, integer->head, PERFETTO_HEAD);
+		to = proto_put_varint(to + integer->len,
+				      integer_load(from, integer->size, integer->is_signed));
+		perfetto_put_short(begin - 4, (size_t)(to - begin));
+		from += integer->size;
 	}
+	p->used = (size_t)(to - p->bytes);
 }
 
 void perfetto_fields(struct perfetto *perfetto, const struct fmt_event *event)
@@ -160,8 +166,8 @@ void perfetto_fields(struct perfetto *perfetto, const struct fmt_event *event)
 	struct posix_trace_value_np value;
 	size_t array = 0, annotation;
 
-	if (perfetto->kind[event->type->index].is_plain) {
-		put_integers(p, schema, iid, event);
+	if (perfetto->kind[event->type->index].integer) {
+		put_integers(p, &perfetto->kind[event->type->index], event);
 		return;
 	}
 	posix_trace_values_begin_np(&values, schema, event->data, event->data_len, 0);

@@ -181,6 +181,32 @@ static int lane_track(struct perfetto *perfetto, uint64_t uuid, uint64_t parent,
 	return end_track(perfetto, track, packet);
 }
 
+/*
+ * The track of a span with a key. The spans of a type often have one lane, whose track is then the
+ * last one of the type.
+ */
+static int keyed_track(struct perfetto *perfetto, const struct fmt_event *event, uint64_t *track)
+{
+	struct perfetto_kind *kind = &perfetto->kind[event->type->index];
+	const struct fmt_span *span = event->span;
+
+	if (kind->track && kind->track_pid == event->pid && kind->track_lane == span->lane &&
+	    kind->track_series == span->series) {
+		*track = kind->track;
+		return 0;
+	}
+	/*
+	 * The sum with the series keeps the spans of different names apart, and the hash makes a
+	 * collision unlikely.
+	 */
+	*track = mix_bits(mix_bits(process_uuid(event->pid) + span->series + 1) + span->lane);
+	kind->track = *track;
+	kind->track_pid = event->pid;
+	kind->track_lane = span->lane;
+	kind->track_series = span->series;
+	return lane_track(perfetto, *track, event->pid ? process_uuid(event->pid) : 0, span->name);
+}
+
 int perfetto_span_track(struct perfetto *perfetto, const struct fmt_event *event, uint64_t *track)
 {
 	const struct fmt_span *span = event->span;
@@ -190,16 +216,8 @@ int perfetto_span_track(struct perfetto *perfetto, const struct fmt_event *event
 	*track = thread;
 	if (err || (!span->keyed && !span->lane))
 		return err;
-	if (span->keyed) {
-		/*
-		 * The sum with the series keeps the spans of different names apart, and the hash
-		 * makes a collision unlikely.
-		 */
-		*track = mix_bits(mix_bits(process_uuid(event->pid) + span->series + 1) +
-				  span->lane);
-		return lane_track(perfetto, *track, event->pid ? process_uuid(event->pid) : 0,
-				  span->name);
-	}
+	if (span->keyed)
+		return keyed_track(perfetto, event, track);
 	*track = mix_bits(thread + span->lane);
 	return lane_track(perfetto, *track, thread, "crossing spans");
 }
