@@ -118,19 +118,24 @@ bool fmt_begin(struct fmt_flow *flow, const struct fmt_facts *facts)
 	return go;
 }
 
-/* Passes the event with its span. The span is valid during this call only. */
-static int planned_event(struct fmt_flow *flow, const struct fmt_event *event)
+/*
+ * Passes the event with its span. The span is valid during this call only. It is put into the
+ * source's event: a copy of the fields that were just stored would wait for the stores.
+ */
+static int planned_event(struct fmt_flow *flow, struct fmt_event *event)
 {
-	struct fmt_event with = *event;
 	struct fmt_span span;
+	int err;
 
 	if (!plan_span(flow->plan, event, &span))
 		return flow->to->event(flow->context, event);
-	with.span = &span;
-	return flow->to->event(flow->context, &with);
+	event->span = &span;
+	err = flow->to->event(flow->context, event);
+	event->span = NULL;
+	return err;
 }
 
-bool fmt_event(struct fmt_flow *flow, const struct fmt_event *event)
+bool fmt_event(struct fmt_flow *flow, struct fmt_event *event)
 {
 	int err;
 

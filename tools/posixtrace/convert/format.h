@@ -272,7 +272,7 @@ struct format {
 
 /* These call the sink. Each returns false if the source must stop. */
 bool fmt_begin(struct fmt_flow *flow, const struct fmt_facts *facts);
-bool fmt_event(struct fmt_flow *flow, const struct fmt_event *event);
+bool fmt_event(struct fmt_flow *flow, struct fmt_event *event); /* sets span during the call */
 bool fmt_thread(struct fmt_flow *flow, const struct fmt_thread *thread);
 bool fmt_object(struct fmt_flow *flow, const struct fmt_object *object);
 bool fmt_lost(struct fmt_flow *flow, const struct fmt_lost *lost);

@@ -133,7 +133,7 @@ static bool is_called(const void *array, uint32_t index, const void *name)
 }
 
 /* Series of functions begin where no kind has its own: the number of types is bounded. */
-int plan_function(struct plan *plan, const char *name, uint16_t *number)
+int plan_function(struct plan *plan, const char *name, uint32_t *number)
 {
 	uint64_t hash = hash_bytes(HASH_BEGIN, name, strlen(name));
 	uint32_t index = table_find(&plan->by_name, hash, is_called, plan->function, name);
@@ -155,7 +155,7 @@ int plan_function(struct plan *plan, const char *name, uint16_t *number)
 		}
 		plan->function[plan->functions++] = function;
 	}
-	*number = (uint16_t)(index + 1);
+	*number = index + 1;
 	return 0;
 }
 
@@ -182,18 +182,14 @@ static int64_t not_before(int64_t time_ns, int64_t least_ns)
 	return time_ns < least_ns ? least_ns : time_ns;
 }
 
-bool plan_span(struct plan *plan, const struct fmt_event *event, struct fmt_span *span)
+/*
+ * The next record. Returns NULL after the last one: if the input has changed between the readings,
+ * the records may end early.
+ */
+static const struct plan_record *next_record(struct plan *plan)
 {
-	size_t type = event->type->index;
-	const struct plan_kind *kind = type < plan->kinds ? &plan->kind[type] : NULL;
-	struct plan_record *record;
-
-	/*
-	 * A type without role has no records. If the input has changed between the readings, the
-	 * records may end early.
-	 */
-	if (!kind || !kind->use || plan->at == plan->records)
-		return false;
+	if (plan->at == plan->records)
+		return NULL;
 	if (plan->at / PLAN_BLOCK != plan->block) {
 		plan->block = plan->at / PLAN_BLOCK;
 		if (whole_pread(plan->fd, plan->record, BLOCK_BYTES, plan->block * BLOCK_BYTES)) {
@@ -202,11 +198,37 @@ bool plan_span(struct plan *plan, const struct fmt_event *event, struct fmt_span
 			 * still converted.
 			 */
 			plan->at = plan->records;
-			return false;
+			return NULL;
 		}
 	}
-	record = &plan->record[plan->at++ % PLAN_BLOCK];
-	if (!record->begin)
+	return &plan->record[plan->at++ % PLAN_BLOCK];
+}
+
+/* The names of functions replace that of the kind. */
+static void name_function(const struct plan *plan, uint32_t function, struct fmt_span *span)
+{
+	if (!function || function > plan->functions)
+		return;
+	span->name = plan->function[function - 1].name;
+	span->series = plan->function[function - 1].series;
+}
+
+bool plan_span(struct plan *plan, const struct fmt_event *event, struct fmt_span *span)
+{
+	size_t type = event->type->index;
+	const struct plan_kind *kind = type < plan->kinds ? &plan->kind[type] : NULL;
+	const struct plan_record *record;
+	uint32_t function = 0;
+
+	/* A type without role has no records. */
+	if (!kind || !kind->use)
+		return false;
+	if (kind->has_function) {
+		record = next_record(plan);
+		function = record ? record->lane : 0;
+	}
+	record = next_record(plan);
+	if (!record || !record->apart)
 		return false;
 	/*
 	 * A begin has its own time and the end's from the
@@ -219,15 +241,12 @@ bool plan_span(struct plan *plan, const struct fmt_event *event, struct fmt_span
 		.series = kind->series,
 		.keyed = kind->keyed,
 		.lane = record->lane,
-		.id = record->begin,
+		.id = plan->at - (record->apart - 1),
 		.number = plan->at,
 		.begin_ns = kind->use == PLAN_BEGIN ? event->time_ns : record->other_ns,
 		.end_ns = kind->use == PLAN_BEGIN ? record->other_ns : event->time_ns,
 	};
-	if (record->function && record->function <= plan->functions) {
-		span->name = plan->function[record->function - 1].name;
-		span->series = plan->function[record->function - 1].series;
-	}
+	name_function(plan, function, span);
 	span->begin_ns = not_before(span->begin_ns, plan->begin_ns);
 	return true;
 }

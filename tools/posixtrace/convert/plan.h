@@ -20,21 +20,26 @@
 
 #define PLAN_FUNCTIONS 65535 /* names of functions; further functions have the name of the kind */
 #define PLAN_SERIES    PAIRING_SERIES
-#define PLAN_BLOCK 65536 /* records that are in memory */
+#define PLAN_BLOCK 16384 /* records that are in memory */
 
 enum plan_use { PLAN_NONE, PLAN_BEGIN, PLAN_END, PLAN_WHOLE };
 
+/*
+ * 16 bytes, since the writing of the temporary file is a good part of the cost of a span. A span
+ * whose begin is PLAN_APART records before its end is not shown.
+ */
 struct plan_record {
 	int64_t other_ns;      /* for a begin the time of the end; else the time of the begin */
-	uint64_t begin;        /* the number of the begin's record + 1; 0: no span */
+	uint32_t apart;        /* the records since that of the begin + 1; 0: no span */
 	uint32_t lane;
-	uint16_t has_lane;     /* for scan.c: the lane was chosen before the end was known */
-	uint16_t function;     /* index of the name of its function + 1; 0: the name of the kind */
 };
+
+#define PLAN_APART UINT32_MAX
 
 struct plan_kind {             /* of an event type, by its index */
 	enum plan_use use;
 	bool keyed;
+	bool has_function;     /* a record before that of each event has the function as its lane */
 	unsigned series;
 	char *name;            /* of the span */
 	bool was_early;        /* it had events before its role was known */
@@ -94,7 +99,7 @@ struct plan_kind *plan_kind(struct plan *plan, size_t type);
  * Stores the index + 1 of a function's name in *function, 0 if there are too many. Its spans have a
  * series behind those of all kinds. Returns 0 or ENOMEM.
  */
-int plan_function(struct plan *plan, const char *name, uint16_t *function);
+int plan_function(struct plan *plan, const char *name, uint32_t *function);
 int plan_call(struct plan *plan, uint32_t pid, uint32_t tid, uint64_t thread, const char *name);
 
 /* Ends the making. The next plan_span() is for the first event of the trace. */

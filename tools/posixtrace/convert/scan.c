@@ -119,7 +119,7 @@ static void begin_span(struct scan *scan)
 {
 	struct moment now = moment(scan->event->time_ns, scan->number);
 	struct scan_lanes *lanes = scan->kind->keyed ? group_lanes(scan) : thread_lanes(scan);
-	struct plan_record record = { .has_lane = scan->kind->keyed };
+	struct plan_record record = { .apart = 0 };
 	unsigned lane;
 
 	if (!lanes)
@@ -129,7 +129,7 @@ static void begin_span(struct scan *scan)
 		return;
 	}
 	scan->err = flat_lanes_take(&lanes->flat, now, scan->event->source, &lane);
-	record.lane = lane;
+	record.lane = lane + 1; /* without an end it is not read; lane_of() removes the 1 */
 	if (!scan->err)
 		scan->err = plan_change(scan->plan, scan->number, &record);
 }
@@ -152,8 +152,8 @@ static int lane_of(struct scan *scan, const struct span *span, uint64_t begin, u
 	} else {
 		lanes = group_lanes(scan);
 		err = plan_look(scan->plan, begin, &record);
-		*lane = record.lane;
-		if (err || (lanes && record.has_lane)) {
+		*lane = record.lane - 1;
+		if (err || (lanes && record.lane)) {
 			if (!err)
 				flat_lanes_leave(&lanes->flat, *lane, end);
 			return err;
@@ -168,6 +168,24 @@ static int lane_of(struct scan *scan, const struct span *span, uint64_t begin, u
 }
 
 /*
+ * Stores the name of the function whose call the span is in the records that precede those of its
+ * events.
+ */
+static int name_span(struct scan *scan, const char *name, uint64_t begin)
+{
+	struct plan_record record = { .apart = 0 };
+	int err = plan_function(scan->plan, name, &record.lane);
+
+	if (!scan->kind->has_function)
+		return err;
+	if (!err)
+		err = plan_change(scan->plan, scan->number - 1, &record);
+	if (!err && begin != scan->number)
+		err = plan_change(scan->plan, begin - 1, &record);
+	return err;
+}
+
+/*
  * Receives a span from pairing, at the event that ends it. Completes the records of both events:
  * each has the time of the other one. begin_ordinal is the number of the begin's record + 1, as
  * pair_event() passed it. A span of one event has no begin event.
@@ -176,19 +194,24 @@ static void add_span(void *arg, const struct span *span, const struct posix_trac
 {
 	struct scan *scan = arg;
 	uint64_t begin = scan->kind->use == PLAN_WHOLE ? scan->number : span->begin_ordinal - 1;
-	struct plan_record record = { .begin = begin + 1, .other_ns = span->begin_ns };
+	uint64_t apart = scan->number - begin + 1;
+	struct plan_record record = { .apart = (uint32_t)apart, .other_ns = span->begin_ns };
 	unsigned lane = 0;
 	int err = scan->err;
 
 	(void)event;
-	if (!err && span->series->of != span->series)
-		err = plan_function(scan->plan, span->series->name, &record.function);
 	if (!err)
 		err = lane_of(scan, span, begin, &lane);
+	if (!err && span->series->of != span->series)
+		err = name_span(scan, span->series->name, begin);
+	if (err || apart >= PLAN_APART) {
+		scan->err = err;
+		return;
+	}
 	record.lane = lane;
-	if (!err)
-		err = plan_change(scan->plan, scan->number, &record);
+	err = plan_change(scan->plan, scan->number, &record);
 	record.other_ns = span->end_ns;
+	record.apart = 1;
 	if (!err && begin != scan->number)
 		err = plan_change(scan->plan, begin, &record);
 	/* A span of one event may begin before the first event of the trace. */
@@ -254,6 +277,7 @@ static struct plan_kind *kind_of(struct scan *scan, const struct fmt_type *from,
 	kind->use = role->phase == POSIX_TRACE_BEGIN_NP ? PLAN_BEGIN :
 		    role->phase == POSIX_TRACE_END_NP ? PLAN_END : PLAN_WHOLE;
 	kind->keyed = role->keys != 0;
+	kind->has_function = role->has_function;
 	kind->was_early = false;
 	return kind;
 }
@@ -370,7 +394,9 @@ static int scan_event(void *context, const struct fmt_event *event)
 	 * Only events of types with a role have a record: plan_span() skips the others by the same
 	 * rule.
 	 */
-	if (scan->kind->use)
+	if (scan->kind->use && scan->kind->has_function)
+		scan->err = plan_add(scan->plan, &scan->number);
+	if (scan->kind->use && !scan->err)
 		scan->err = plan_add(scan->plan, &scan->number);
 	if (!scan->err)
 		pair_event(scan, event, type);

@@ -74,9 +74,9 @@ struct series *opened_drop(struct pairing *pairing)
 	return series;
 }
 
-void opened_add(struct pairing *pairing, const struct pairing_open *open)
+struct pairing_open *opened_add(struct pairing *pairing, uint64_t key)
 {
-	uint32_t *link = place_of(pairing, open->key), index;
+	uint32_t *link = place_of(pairing, key), index;
 	/* A full pool drops its oldest entry: its end was probably lost or filtered. */
 	struct series *dropped = pairing->opened == PAIRING_OPEN ? opened_drop(pairing) : NULL;
 
@@ -84,14 +84,14 @@ void opened_add(struct pairing *pairing, const struct pairing_open *open)
 		dropped->dropped++;
 	/* opened_drop() has made room unless an error of memory occurred. */
 	if (pairing->opened == PAIRING_OPEN || pairing->err)
-		return;
+		return NULL;
 	if (pairing->free != NONE) {
 		index = pairing->free;
 		pairing->free = pairing->open[index].next;
 	} else {
 		index = pairing->fresh++;
 	}
-	pairing->open[index] = *open;
+	pairing->open[index].key = key;
 	/* The new entry is the first of its chain, so the search finds the youngest one first. */
 	pairing->open[index].next = *link;
 	pairing->open[index].older = pairing->youngest;
@@ -103,6 +103,7 @@ void opened_add(struct pairing *pairing, const struct pairing_open *open)
 	pairing->youngest = index;
 	*link = index;
 	pairing->opened++;
+	return &pairing->open[index];
 }
 
 bool opened_take(struct pairing *pairing, uint64_t key, const struct series *series,

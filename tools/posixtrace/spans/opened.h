@@ -24,10 +24,11 @@ bool opened_init(struct pairing *pairing);
 void opened_fini(struct pairing *pairing);
 
 /*
- * Adds a copy of open. If the pool is full, it drops the oldest entry and counts it in that entry's
- * series.
+ * Adds an entry with this key and returns it; the caller sets the members up to has_cpu. If the
+ * pool is full, it drops the oldest entry and counts it in that entry's series. Returns NULL after
+ * an error of memory.
  */
-void opened_add(struct pairing *pairing, const struct pairing_open *open);
+struct pairing_open *opened_add(struct pairing *pairing, uint64_t key);
 
 /*
  * Removes the youngest open span of this key and series and stores it in *open. Returns false if

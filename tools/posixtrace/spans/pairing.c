@@ -127,15 +127,15 @@ static void begin_span(struct pairing *pairing, const struct role *role,
 		       const struct log_type *type, const struct posix_trace_event_np *event,
 		       uint64_t ordinal)
 {
-	struct pairing_open open = {
-		.key = key_of(role, type, event),
-		.series = series_for(pairing, role, type, event),
-		.begin_ns = event->time_ns,
-		.tid = event->tid, .ordinal = ordinal,
-	};
+	struct pairing_open *open = opened_add(pairing, key_of(role, type, event));
 
-	open.has_cpu = cpu_of(role, type, event, &open.cpu_ns);
-	opened_add(pairing, &open);
+	if (!open)
+		return;
+	open->series = series_for(pairing, role, type, event);
+	open->begin_ns = event->time_ns;
+	open->tid = event->tid;
+	open->ordinal = ordinal;
+	open->has_cpu = cpu_of(role, type, event, &open->cpu_ns);
 }
 
 /* Closes the youngest open span of its key and passes it to the caller. */

@@ -52,7 +52,7 @@ static bool pass_gap(struct rkh_source *source, int64_t time_ns)
 }
 
 /* The gap comes first, as the events that are missing are older than this one. */
-bool rkh_source_event(struct rkh_source *source, const struct fmt_event *event)
+bool rkh_source_event(struct rkh_source *source, struct fmt_event *event)
 {
 	if (!begin_once(source) || (source->has_gap && !pass_gap(source, event->time_ns)))
 		return false;

@@ -68,7 +68,7 @@ int rkh_import(struct fmt_flow *flow, struct fmt_input *input);
 int rkh_source_open(struct rkh_source *source);
 
 /* Passes an event. A gap that is held back is passed before it. */
-bool rkh_source_event(struct rkh_source *source, const struct fmt_event *event);
+bool rkh_source_event(struct rkh_source *source, struct fmt_event *event);
 
 /* Reports once that there was no room for a name. */
 void rkh_source_named(struct rkh_source *source, int err);
