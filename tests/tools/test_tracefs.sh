@@ -95,6 +95,36 @@ check "its end, too" test "$(count_of p.ptl sched.exit)" = 1
 run 2 attach -p $$ --sched --policy loop -o none.ptl
 check "a log that overwrites has no place for them" has err 'never full'
 
+# --kernel: events with the fields that the kernel describes.
+run 0 record --kernel page_fault_user --kernel 'sched:sched_process_e*' -o kernel.ptl sh -c 'exit 0'
+run 0 verify kernel.ptl
+check "the account is exact" has out ': called \([0-9]*\) = reported \1 + unread 0 + lost 0$'
+"$posixtrace" dump -e exceptions:page_fault_user kernel.ptl >out
+check "page faults have their fields" has out 'cpu=[0-9]* address=0x[0-9a-f]* ip=0x[0-9a-f]* error_code='
+check "a pattern without a system is one of names" test "$(lines out)" -ge 5
+"$posixtrace" dump -e 'sched:*' kernel.ptl >out
+check "the execution of the program is there, with a text" has out 'sched:sched_process_exec .*filename="/.*sh"'
+check "fields serve in --where" test "$("$posixtrace" dump --where 'error_code & 2 && address > 4096' kernel.ptl | wc -l)" -ge 1
+check "and in JSON" sh -c '"$1" dump --json -e sched:sched_process_exit kernel.ptl | grep -q "\"comm\":\"sh\""' - "$posixtrace"
+"$posixtrace" query "select count(*) from events where name = 'exceptions:page_fault_user'" kernel.ptl >out 2>err &&
+	check "query finds them" has out '[1-9]'
+run 0 convert --to ctf -o ctf kernel.ptl
+check "exports need no special case" grep -q 'name = "exceptions:page_fault_user"' ctf/metadata
+run 0 record --kernel softirq_raise --kernel softirq_raise -o twice.ptl true
+check "two patterns of one event are one type" \
+	test "$("$posixtrace" dump --raw -e irq:softirq_raise twice.ptl | sort | uniq -d | wc -l)" = 0
+run 125 record --kernel page_falt_user -o none.ptl true
+check "the nearest name" has err "did you mean page_fault_user?"
+run 125 record --kernel sched:sched_swich -o none.ptl true
+check "with its system" has err "did you mean sched:sched_switch?"
+run 125 record --kernel 'blok:*' -o none.ptl true
+check "a wrong system" has err "did you mean block:\*?"
+check "then there is no log" test ! -e none.ptl
+run 125 record --kernel '*' -o none.ptl true
+check "too many" has err 'more than 128'
+POSIXTRACE_KERNEL=perf run 125 record --kernel page_fault_user -o none.ptl true
+check "without tracefs there is the reason" has err 'needs the kernel.s tracing'
+
 # Killed recorders: the next one, or doctor, removes what remains. One that lives keeps its own.
 cat >program <<'EOF'
 echo $$ >$1.pid

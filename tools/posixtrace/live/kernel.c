@@ -15,6 +15,7 @@
 #include "base/tool.h"
 #include "base/vec.h"
 #include "live/kernel_part.h"
+#include "live/kernel_types.h"
 
 /* These clocks cannot fail. */
 static int64_t clock_ns(clockid_t clock)
@@ -116,6 +117,24 @@ void kernel_add(struct kernel *kernel, struct kernel_record record, uint64_t tic
 	keep(kernel, record);
 }
 
+void kernel_add_event(struct kernel *kernel, struct kernel_record record, uint64_t ticks,
+		      struct kernel_event event, const void *data)
+{
+	if (kernel->datas > KERNEL_DATA_MAX || kernel->events == KERNEL_RECORDS ||
+	    !vec_grow(&kernel->data, kernel->datas, event.bytes) ||
+	    !vec_grow(&kernel->event, kernel->events, 1)) {
+		kernel->lost_memory++;
+		return;
+	}
+	event.first = kernel->datas;
+	memcpy(kernel->data + event.first, data, event.bytes);
+	kernel->datas += event.bytes;
+	record.kind = KERNEL_EVENT;
+	record.other = (uint32_t)kernel->events;
+	kernel->event[kernel->events++] = event;
+	kernel_add(kernel, record, ticks);
+}
+
 void kernel_add_monotonic(struct kernel *kernel, struct kernel_record record, uint64_t ns)
 {
 	record.time_ns = kernel->is_counter ?
@@ -201,7 +220,7 @@ static int say_refused(int err)
 int kernel_begin(struct kernel *kernel, const struct kernel_plan *plan, pid_t pid, bool starts)
 {
 	const char *wish = getenv("POSIXTRACE_KERNEL"), *why = NULL;
-	int err;
+	int err = 0;
 
 	*kernel = (struct kernel){ .plan = *plan, .pid = pid };
 	/* Without these options nothing is opened, and the other functions do nothing. */
@@ -209,8 +228,15 @@ int kernel_begin(struct kernel *kernel, const struct kernel_plan *plan, pid_t pi
 		return TOOL_OK;
 	if (wish && strcmp(wish, "perf") == 0)
 		why = "POSIXTRACE_KERNEL";
-	else if (plan->sched)
-		kernel_trace_begin(kernel, &why);
+	else if (plan->sched || plan->globs)
+		err = kernel_trace_begin(kernel, &why);
+	/* The error was printed. */
+	if (err == EINVAL)
+		return TOOL_FAILURE;
+	if (!kernel->trace && plan->globs) {
+		say("--kernel needs the kernel's tracing, tracefs: %s", why);
+		return TOOL_FAILURE;
+	}
 	if (!kernel->trace)
 		snprintf(kernel->way, sizeof(kernel->way), "perf_event_open%s%s%s",
 			 why ? " (no tracefs: " : "", why ? why : "", why ? ")" : "");
@@ -250,6 +276,9 @@ void kernel_fini(struct kernel *kernel)
 	free(kernel->stack);
 	free(kernel->frame);
 	free(kernel->task);
+	free(kernel->type);
+	free(kernel->event);
+	free(kernel->data);
 	table_fini(&kernel->of_stack);
 	table_fini(&kernel->of_task);
 	*kernel = (struct kernel){ .cpus = 0 };

@@ -27,6 +27,7 @@
 #include "base/table.h"
 
 #define KERNEL_RECORDS (UINT32_C(1) << 25)
+#define KERNEL_DATA_MAX (UINT64_C(1) << 31) /* of data of the events of --kernel */
 #define KERNEL_FRAMES  64 /* of a stack; deeper ones are cut */
 #define KERNEL_STACKS  65536
 #define KERNEL_TASKS   1000000
@@ -38,7 +39,8 @@ enum kernel_kind {
 	KERNEL_NEW,      /* tid started the thread other; detail: in its own process */
 	KERNEL_SWITCH,   /* tid left the CPU in the state detail, and other got it */
 	KERNEL_WAKE,     /* tid woke other; detail: enum kernel_context */
-	KERNEL_SAMPLE    /* other: number of the stack */
+	KERNEL_SAMPLE,   /* other: number of the stack */
+	KERNEL_EVENT     /* other: index in kernel.event */
 };
 
 enum kernel_context { KERNEL_THREAD, KERNEL_SOFTIRQ, KERNEL_INTERRUPT };
@@ -69,7 +71,16 @@ struct kernel_task {
 	char name[KERNEL_NAME];
 };
 
+/* An event of a type that --kernel selects. */
+struct kernel_event {
+	uint64_t address;      /* of the program's code; 0: unknown */
+	uint64_t first;        /* of its data in kernel.data */
+	uint32_t type, bytes;  /* type: index in kernel.type */
+};
+
 struct kernel_plan {
+	const char **glob;  /* of --kernel, in the array of the command line */
+	size_t globs;
 	bool sched;
 	unsigned sample_hz; /* 0: no samples */
 	bool alone;         /* only the process itself, not those that it starts */
@@ -84,11 +95,12 @@ int kernel_take_option(struct kernel_plan *plan, int option, const char *arg);
 /* Whether the plan needs the kernel at all. */
 static inline bool kernel_is_wanted(const struct kernel_plan *plan)
 {
-	return plan->sched || plan->sample_hz;
+	return plan->sched || plan->sample_hz || plan->globs;
 }
 
 /* The log is written again with the kernel's events, so it must have all others. */
-#define KERNEL_NEEDS_APPEND "--sched and --sample need a log that is never full, and no --loop"
+#define KERNEL_NEEDS_APPEND \
+	"--sched, --sample and --kernel need a log that is never full, and no --loop"
 
 /* One moment on the clocks of the kernel's records and of the log. */
 struct kernel_anchor {
@@ -97,6 +109,7 @@ struct kernel_anchor {
 };
 
 struct kernel_trace;
+struct kernel_type;
 
 struct kernel {
 	struct kernel_plan plan;
@@ -122,6 +135,12 @@ struct kernel {
 	struct kernel_task *task;
 	size_t tasks;
 	struct table of_task;
+	struct kernel_type *type;
+	size_t types;
+	struct kernel_event *event;
+	size_t events;
+	unsigned char *data;
+	size_t datas;           /* bytes */
 	uint64_t lost_full;     /* the kernel's memory was full */
 	uint64_t lost_memory;   /* this process had no room */
 	bool is_counter;        /* records are stamped by the counter, else by CLOCK_MONOTONIC */

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* kernel_options.c - the options of record and attach for what the kernel records. */
+#include <errno.h>
+#include <string.h>
+
 #include "base/say.h"
 #include "base/tool.h"
+#include "base/vec.h"
 #include "live/kernel.h"
 
 #define SAMPLE_HZ_MAX 10000
 
-enum { KERNEL_SCHED = 1280, KERNEL_SAMPLES };
+enum { KERNEL_SCHED = 1280, KERNEL_SAMPLES, KERNEL_GLOB };
 
 const struct option_row kernel_rows[] = {
 	{ "sched", KERNEL_SCHED, NULL,
@@ -15,6 +19,9 @@ const struct option_row kernel_rows[] = {
 	{ "sample", KERNEL_SAMPLES, "HZ",
 		"record also which function each running thread executes, so many times a "
 		"second" },
+	{ "kernel", KERNEL_GLOB, "GLOB",
+		"record also events of the kernel whose SYSTEM:NAME or NAME matches, with their "
+		"fields; needs a privileged user; may be repeated" },
 	OPTION_END
 };
 
@@ -41,6 +48,13 @@ int kernel_take_option(struct kernel_plan *plan, int option, const char *arg)
 		return 1;
 	case KERNEL_SAMPLES:
 		return take_sample(plan, arg) ? 1 : -1;
+	case KERNEL_GLOB:
+		if (!vec_grow(&plan->glob, plan->globs, 1)) {
+			say("--kernel: %s", strerror(ENOMEM));
+			return -1;
+		}
+		plan->glob[plan->globs++] = arg;
+		return 1;
 	}
 	return 0;
 }

@@ -16,6 +16,10 @@ void kernel_add(struct kernel *kernel, struct kernel_record record, uint64_t tic
 /* Keeps a record whose time is of CLOCK_MONOTONIC, while the ticks may be of another clock. */
 void kernel_add_monotonic(struct kernel *kernel, struct kernel_record record, uint64_t ns);
 
+/* Keeps an event with a copy of its data. */
+void kernel_add_event(struct kernel *kernel, struct kernel_record record, uint64_t ticks,
+		      struct kernel_event event, const void *data);
+
 /*
  * Makes sure that a thread has a task, and looks up its process and its name at its first mention.
  * name may be NULL; otherwise it has KERNEL_NAME bytes and is newer than the known one.
@@ -33,7 +37,7 @@ void kernel_perf_fini(struct kernel *kernel);
 
 /*
  * The same by tracefs. kernel_trace_begin() returns 0, or an error number with the reason in *why;
- * then nothing remains in the system.
+ * then nothing remains in the system. EINVAL: --kernel is wrong, and the error was printed.
  */
 #ifdef HAVE_TRACEFS
 int kernel_trace_begin(struct kernel *kernel, const char **why);

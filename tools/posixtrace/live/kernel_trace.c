@@ -12,14 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <dirent.h>
+#include <fnmatch.h>
 #include <tracefs.h>
 #include <kbuffer.h>
 #include <unistd.h>
 
+#include "base/nearest.h"
 #include "base/procfile.h"
+#include "base/say.h"
 #include "base/vec.h"
 #include "live/kernel_instance.h"
 #include "live/kernel_part.h"
+#include "live/kernel_types.h"
 
 /*
  * The kernel's memory for each CPU, and for all together. A look each 10 ms finds some hundred
@@ -45,6 +49,7 @@ struct source {
 	struct field field[4];
 };
 
+/* Only the last one is needed without --sched: it says of which process a new thread is. */
 enum { SWITCH, WAKING, WAKEUP_NEW, NEWTASK, SOURCES };
 
 struct kernel_trace {
@@ -92,15 +97,24 @@ static struct field field_of(struct tep_event *event, const char *name)
 	return field ? (struct field){ field->offset, field->size } : (struct field){ -1, 0 };
 }
 
-/* Finds the fields of all sources. Returns false if the kernel lacks one. */
-static bool load_sources(struct kernel_trace *trace)
+static bool is_needed(const struct kernel *kernel, size_t source)
 {
+	return kernel->plan.sched || source == NEWTASK;
+}
+
+/* Finds the fields of the needed sources. Returns false if the kernel lacks one. */
+static bool load_sources(const struct kernel *kernel)
+{
+	struct kernel_trace *trace = kernel->trace;
 	struct tep_event *event;
 
 	for (size_t i = 0; i < SOURCES; i++) {
 		struct source *source = &trace->source[i];
 
 		*source = sources[i];
+		source->id = -1;
+		if (!is_needed(kernel, i))
+			continue;
 		if (!load_format(trace, source->system, source->name))
 			return false;
 		event = tep_find_event_by_name(trace->tep, source->system, source->name);
@@ -304,15 +318,134 @@ static int make_reader(struct kernel_trace *trace)
 	return 0;
 }
 
-/* Switches the sources on, last, so that the list of threads applies from the first record. */
-static bool enable(struct kernel_trace *trace)
+/* Switches the events on, last, so that the list of threads applies from the first record. */
+static bool enable(const struct kernel *kernel)
 {
+	const struct kernel_trace *trace = kernel->trace;
+
 	for (size_t i = 0; i < SOURCES; i++)
-		if (tracefs_event_enable(trace->instance, trace->source[i].system,
+		if (is_needed(kernel, i) &&
+		    tracefs_event_enable(trace->instance, trace->source[i].system,
 					 trace->source[i].name))
+			return false;
+	for (size_t i = 0; i < kernel->types; i++)
+		if (tracefs_event_enable(trace->instance, kernel->type[i].system,
+					 kernel->type[i].event))
 			return false;
 	return true;
 }
+
+/* ------------------------------------------------------------------ --kernel */
+
+/* Returns whether a pattern selects an event: without a colon it is one of names alone. */
+static bool matches(const char *glob, const char *system, const char *event)
+{
+	char name[160];
+
+	snprintf(name, sizeof(name), "%s:%s", system, event);
+	return fnmatch(glob, strchr(glob, ':') ? name : event, 0) == 0;
+}
+
+/* Adds the type of an event. Returns 0, ENOMEM, or EINVAL after it printed the error. */
+static int add_type(struct kernel *kernel, const char *system, const char *name)
+{
+	struct tep_event *event = NULL;
+
+	for (size_t i = 0; i < kernel->types; i++)
+		if (!strcmp(kernel->type[i].system, system) &&
+		    !strcmp(kernel->type[i].event, name))
+			return 0;
+	if (kernel->types == KERNEL_TYPES_MAX) {
+		say("--kernel: the patterns select more than %d event types", KERNEL_TYPES_MAX);
+		return EINVAL;
+	}
+	if (load_format(kernel->trace, system, name))
+		event = tep_find_event_by_name(kernel->trace->tep, system, name);
+	/* The system ftrace has records that are no events and cannot be switched on. */
+	if (!event)
+		return 0;
+	if (!vec_grow(&kernel->type, kernel->types, 1))
+		return ENOMEM;
+	kernel_type_make(&kernel->type[kernel->types++], event);
+	return 0;
+}
+
+/* Prints that no event matches, with the nearest name, as it would be given. */
+static void say_unknown(const char *glob, char **systems)
+{
+	const char *colon = strchr(glob, ':');
+	struct nearest nearest;
+	char **names = NULL;
+	size_t count = 0;
+
+	nearest_begin(&nearest, glob);
+	for (char **system = systems; *system; system++) {
+		char **events = tracefs_system_events(NULL, *system);
+		bool fits = false;
+
+		/* Without memory the message has no hint. The last offer is for a wrong system. */
+		for (size_t i = 0; events && (i == 0 || events[i - 1]); i++) {
+			const char *name = events[i] ? events[i] : colon ? colon + 1 : *system;
+
+			fits |= events[i] && colon && !fnmatch(colon + 1, events[i], 0);
+			if (!events[i] && colon && !fits)
+				continue;
+			if (!vec_grow(&names, count, 1) ||
+			    asprintf(&names[count], "%s%s%s", colon ? *system : "",
+				     colon ? ":" : "", name) < 0)
+				break;
+			nearest_offer(&nearest, names[count++]);
+		}
+		tracefs_list_free(events);
+	}
+	say("--kernel %s: the kernel has no such event%s", glob, nearest_hint(&nearest));
+	for (size_t i = 0; i < count; i++)
+		free(names[i]);
+	free(names);
+}
+
+/*
+ * Adds the types that a pattern selects. A pattern without any is an error: the message has the
+ * nearest name.
+ */
+static int add_glob(struct kernel *kernel, const char *glob, char **systems)
+{
+	int err = 0, found = 0;
+
+	for (char **system = systems; !err && *system; system++) {
+		char **events = tracefs_system_events(NULL, *system);
+
+		for (char **event = events; !err && event && *event; event++)
+			if (strcmp(*system, "ftrace") && matches(glob, *system, *event)) {
+				err = add_type(kernel, *system, *event);
+				found++;
+			}
+		tracefs_list_free(events);
+	}
+	if (err || found)
+		return err;
+	say_unknown(glob, systems);
+	return EINVAL;
+}
+
+/* Adds the types of all patterns. */
+static int add_globs(struct kernel *kernel)
+{
+	char **systems;
+	int err = 0;
+
+	if (!kernel->plan.globs)
+		return 0;
+	systems = tracefs_event_systems(NULL);
+	if (!systems)
+		return EPERM;
+	for (size_t i = 0; !err && i < kernel->plan.globs; i++)
+		err = add_glob(kernel, kernel->plan.glob[i], systems);
+	tracefs_list_free(systems);
+	return err;
+}
+
+/* ------------------------------------------------------------------ the beginning as a whole */
 
 int kernel_trace_begin(struct kernel *kernel, const char **why)
 {
@@ -332,8 +465,10 @@ int kernel_trace_begin(struct kernel *kernel, const char **why)
 		*why = "the kernel makes no instance";
 	else if (make_reader(trace))
 		*why = "out of memory";
-	else if (!load_sources(trace))
+	else if (!load_sources(kernel))
 		*why = "this kernel lacks an event of the scheduler";
+	else if ((err = add_globs(kernel)))
+		*why = err == ENOMEM ? "out of memory" : "its events cannot be listed";
 	else if (!choose_clock(kernel))
 		*why = "this kernel lacks its clocks";
 	else if (!set_memory(trace))
@@ -344,7 +479,7 @@ int kernel_trace_begin(struct kernel *kernel, const char **why)
 		*why = "its list of threads cannot be set";
 	else if ((err = open_cpus(trace)))
 		*why = err == EMFILE ? "too few descriptors" : "its memory cannot be opened";
-	else if (!enable(trace))
+	else if (!enable(kernel))
 		*why = "its events cannot be switched on";
 	if (!*why)
 		return 0;
@@ -361,6 +496,26 @@ static pid_t thread_of(const unsigned char *data, size_t bytes, struct field fie
 	return (pid_t)(uint32_t)number(data, bytes, field);
 }
 
+/* Keeps the record as an event, if --kernel selects its type. */
+static void take_event(struct kernel *kernel, int id, struct kernel_record record,
+		       const unsigned char *from, size_t bytes, uint64_t ticks)
+{
+	unsigned char data[KERNEL_DATA_BYTES];
+
+	for (size_t i = 0; i < kernel->types; i++) {
+		const struct kernel_type *type = &kernel->type[i];
+		struct kernel_event event = { .type = (uint32_t)i };
+
+		if (type->id != id)
+			continue;
+		event.address = kernel_type_address(type, from, bytes);
+		event.bytes = (uint32_t)kernel_type_data(type, from, bytes, record.cpu, data);
+		kernel_note_task(kernel, record.tid, NULL);
+		kernel_add_event(kernel, record, ticks, event, data);
+		return;
+	}
+}
+
 /* Keeps one record of the kernel. Names and processes of its threads are looked up now. */
 static void take_record(struct kernel *kernel, unsigned cpu, const unsigned char *data,
 			size_t bytes, uint64_t ticks)
@@ -375,6 +530,7 @@ static void take_record(struct kernel *kernel, unsigned cpu, const unsigned char
 	char name[KERNEL_NAME];
 	size_t which = 0;
 
+	take_event(kernel, id, record, data, bytes, ticks);
 	while (which < SOURCES && source[which].id != id)
 		which++;
 	if (which == SOURCES)

@@ -250,6 +250,7 @@ int kernel_weave(struct kernel *kernel, struct outfile *file)
 	err = weave.has_stack ? weave_all(&weave, made.fd) : ENOMEM;
 	posix_trace_close(weave.from);
 	free(weave.has_stack);
+	free(weave.kernel_id);
 	free(weave.thread);
 	if (err)
 		say("%s: it has no events of the kernel: %s", file->path, strerror(err));

@@ -21,7 +21,7 @@ struct weave {
 	struct kernel *kernel;
 	trace_id_t from;
 	struct posix_trace_composer_np *to;
-	trace_event_id_t id[WEAVE_TYPES];
+	trace_event_id_t id[WEAVE_TYPES], *kernel_id; /* kernel_id: of kernel.type */
 	struct posix_trace_thread_np *thread; /* those of the old log, in order */
 	size_t threads;
 	bool *has_stack;   /* the stack was written */

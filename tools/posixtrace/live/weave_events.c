@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "live/kernel_types.h"
+
 /*
  * sched.out has further fields if the kernel's tracing knows which thread got the CPU.
  */
@@ -35,15 +37,27 @@ static const char out_by_trace[] =
 
 int weave_types(struct weave *weave)
 {
+	const struct kernel *kernel = weave->kernel;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < WEAVE_TYPES; i++) {
-		const char *schema = i == WEAVE_OUT && weave->kernel->trace ? out_by_trace :
+		const char *schema = i == WEAVE_OUT && kernel->trace ? out_by_trace :
 				     types[i].schema;
 
 		err = posix_trace_compose_name_np(weave->to, types[i].name, &weave->id[i]);
 		if (!err)
 			err = posix_trace_compose_schema_np(weave->to, weave->id[i], schema);
+	}
+	weave->kernel_id = calloc(kernel->types + 1, sizeof(*weave->kernel_id));
+	if (!weave->kernel_id)
+		return ENOMEM;
+	for (size_t i = 0; !err && i < kernel->types; i++) {
+		err = posix_trace_compose_name_np(weave->to, kernel->type[i].name,
+						  &weave->kernel_id[i]);
+		if (!err)
+			/* Without a schema, the data is bytes. */
+			posix_trace_compose_schema_np(weave->to, weave->kernel_id[i],
+						      kernel->type[i].schema);
 	}
 	return err;
 }
@@ -62,11 +76,11 @@ static pthread_t pthread_of(const struct weave *weave, pid_t pid, pid_t tid)
 /* ------------------------------------------------------------------ events */
 
 /* Appends an event of the kernel. Its process and thread are those that it is about. */
-static int put(struct weave *weave, size_t type, const struct kernel_record *record,
-	       uint64_t address, const void *data, size_t len)
+static int put_as(struct weave *weave, trace_event_id_t id, const struct kernel_record *record,
+		  uint64_t address, const void *data, size_t len)
 {
 	struct posix_trace_event_np event = {
-		.info.posix_event_id = weave->id[type],
+		.info.posix_event_id = id,
 		.info.posix_pid = record->pid,
 		.info.posix_prog_address = (void *)(uintptr_t)address,
 		.info.posix_thread_id = pthread_of(weave, record->pid, record->tid),
@@ -75,6 +89,12 @@ static int put(struct weave *weave, size_t type, const struct kernel_record *rec
 	};
 
 	return posix_trace_compose_event_np(weave->to, &event);
+}
+
+static int put(struct weave *weave, size_t type, const struct kernel_record *record,
+	       uint64_t address, const void *data, size_t len)
+{
+	return put_as(weave, weave->id[type], record, address, data, len);
 }
 
 /* ------------------------------------------------------------------ data */
@@ -248,6 +268,20 @@ static int put_sample(struct weave *weave, const struct kernel_record *record)
 			       data.len);
 }
 
+/* Appends an event that --kernel selects, of the thread that was on the CPU. */
+static int put_event(struct weave *weave, const struct kernel_record *record)
+{
+	const struct kernel_event *event = &weave->kernel->event[record->other];
+	const struct kernel_task *task = traced(weave, record->tid);
+	struct kernel_record of = *record;
+
+	if (!task)
+		return 0;
+	of.pid = task->pid;
+	return put_as(weave, weave->kernel_id[event->type], &of, event->address,
+		      weave->kernel->data + event->first, event->bytes);
+}
+
 /* Appends a record that already is of one thread. */
 static int put_state(struct weave *weave, const struct kernel_record *record, size_t type)
 {
@@ -303,6 +337,8 @@ int weave_record(struct weave *weave, const struct kernel_record *record)
 		return put_wake(weave, record);
 	case KERNEL_SAMPLE:
 		return put_sample(weave, record);
+	case KERNEL_EVENT:
+		return put_event(weave, record);
 	case KERNEL_NEW:
 		break;
 	}
