@@ -38,6 +38,9 @@ CONSUMERS = [("log", Log), ("babeltrace", Babeltrace), ("jsonl", JsonLines), ("c
              ("speedscope", Speedscope), ("evt", Evt), ("evt", EvtBack), ("rkh", Rkh), ("rkh", RkhBack),
              ("tracex", Tracex), ("tracex", TracexBack), ("etw", Etw), ("etw", EtwBack)]
 
+# Formats that need no consumer: they have none of the events of the log.
+WITHOUT = {"listing", "folded"}
+
 # ------------------------------------------------------------------ the check
 
 
@@ -143,9 +146,18 @@ class Gate:
         return cells, None
 
 
+def unread(formats):
+    """The formats of convert --list that no consumer reads."""
+    written = re.findall(r"^(\w+) .*\bwrites\b", formats, re.M)
+    return [name for name in written if name not in dict(CONSUMERS) and name not in WITHOUT]
+
+
 def main():
     gate = Gate(*sys.argv[1:4])
     failed, report = False, []
+    for name in unread(gate.formats):
+        print("%-11s DIFFERS: no reader; add a Consumer in consumers.py, and a row of CONSUMERS" % name)
+        failed = True
     for name, kind in CONSUMERS:
         cells, why = gate.row(name, kind)
         if kind.__name__.endswith("Back"):
