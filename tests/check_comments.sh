@@ -214,18 +214,44 @@ awk '
 ' "$tmp/sizes" "$tmp/comments" | sort >"$tmp/shares"
 awk '/^(lib|tools)/ { printf "%-32s %6d lines, %5d with a comment, %5.1f %%\n", $1, $2, $3, $3 * 100 / $2 }' "$tmp/shares"
 
-# at_least ROOM TENTHS
+# at_least ROOM TENTHS: otherwise prints how many lines of comments are missing, and the files that
+# lack most.
 at_least() {
 	awk -v room="$1" -v limit="$2" '
 		$1 == room {
 			found = 1
 			if ($3 * 1000 < limit * $2) {
-				printf "%d of %d lines are %.1f %%\n", $3, $2, $3 * 100 / $2
+				missing = int((limit * $2 - 1000 * $3 + 999 - limit) / (1000 - limit))
+				printf "%d of %d lines are %.1f %%: %d more lines of comments are needed\n",
+					$3, $2, $3 * 100 / $2, missing
 				few = 1
 			}
 		}
 		END { exit few || !found }
-	' "$tmp/shares"
+	' "$tmp/shares" && return
+	poorest "$1" "$2"
+	return 1
+}
+
+# poorest ROOM TENTHS: the three files of a room or tree with the fewest comments for their size.
+poorest() {
+	awk -v room="$1" -v limit="$2" '
+		index($1, room "/") != 1 { next }
+		FILENAME ~ /sizes$/ { lines[$1] = $2; next }
+		{
+			sub(/:.*/, "")
+			comments[$0]++
+		}
+		END {
+			for (file in lines) {
+				folder = file
+				sub(/\/[^\/]*$/, "", folder)
+				lacks = limit * lines[file] - 1000 * comments[file]
+				if (file ~ /\.c$/ && lacks > 0 && (folder == room || room !~ /\//))
+					printf "%d %s: %d of %d lines\n", lacks, file, comments[file],
+						lines[file]
+			}
+		}' "$tmp/sizes" "$tmp/comments" | sort -rn | head -n 3 | cut -d ' ' -f 2-
 }
 
 for limit in $(printf '%s' "$limits" | sed 's/ /:/'); do

@@ -72,9 +72,9 @@ check_tree() {
 		inc=$1/$room/Makefile.inc
 		check "$1/README names $room, $inc exists" test -e "$inc"
 		test -e "$inc" || continue
-		check "$inc begins with the room's line" \
-			grep -qxF "# $(grep -E "^$room +rank" "$1/README")" "$inc"
-		none "Makefile.inc names every file of $1/$room" "$(unlisted "$1" "$room")"
+		line="# $(grep -E "^$room +rank" "$1/README")"
+		check "$inc has the room's line of $1/README: $line" grep -qxF "$line" "$inc"
+		none "$inc names every file of $1/$room" "$(unlisted "$1" "$room")"
 		none "the files of $1/$room include their own room and lower ranks" \
 			"$(against "$1" "$room")"
 	done

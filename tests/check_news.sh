@@ -3,9 +3,10 @@
 #
 # NEWS describes each change of a public header and of a manual page.
 #
-#   check_news.sh               compares the files with tests/NEWS.record
-#   check_news.sh record TEXT   records the files that have changed. TEXT is a part of the entry of
-#                               NEWS that describes the change.
+#   check_news.sh                         compares the files with tests/NEWS.record
+#   check_news.sh record TEXT [FILE...]   records the files, or all that have changed, and prints
+#                                         their names. TEXT is a part of the entry of NEWS that
+#                                         describes the change.
 #
 # A line of tests/NEWS.record has a file, its checksum and length (cksum), and such a text. The check
 # needs no history, so it works in a tarball as well. A line a file lets independent changes merge.
@@ -31,16 +32,36 @@ done >"$scratch/now"
 # changed FILE SUM BYTES: whether the record has another state of it, or none.
 changed() { ! grep -q -F -e "$1 $2 $3 " "$record"; }
 
+# is_wanted FILE [NAME...]: whether FILE is one of the names, or there are no names.
+is_wanted() {
+	wanted=$1
+	shift
+	test $# -eq 0 && return 0
+	for name; do
+		test "$name" = "$wanted" && return 0
+	done
+	return 1
+}
+
 if test "$1" = record; then
 	is_in_news "$2" || {
 		echo "check_news.sh: no entry of NEWS has the text '$2': write the entry first" >&2
 		exit 1
 	}
+	entry=$2
+	shift 2
+	for file; do
+		grep -q -F -e "$file " "$scratch/now" || {
+			echo "check_news.sh: $file: not a public header or manual page, from the folder of NEWS" >&2
+			exit 1
+		}
+	done
 	while read -r file sum bytes; do
-		if changed "$file" "$sum" "$bytes"; then
-			echo "$file $sum $bytes $2"
+		if changed "$file" "$sum" "$bytes" && is_wanted "$file" "$@"; then
+			echo "recorded: $file" >&2
+			echo "$file $sum $bytes $entry"
 		else
-			grep -F -e "$file $sum $bytes " "$record"
+			awk -v file="$file" '$1 == file' "$record"
 		fi
 	done <"$scratch/now" >"$scratch/record"
 	cp "$scratch/record" "$record"
@@ -50,7 +71,7 @@ fi
 check "there are headers and pages" test "$(wc -l <"$scratch/now")" -ge 30
 while read -r file sum bytes; do
 	check "$file is as $record has it; otherwise write an entry in NEWS, then run
-	tests/check_news.sh record 'part of the entry'" \
+	sh tests/check_news.sh record 'part of the entry' $file" \
 		test "$(changed "$file" "$sum" "$bytes" && echo changed)" != changed
 done <"$scratch/now"
 while read -r file sum bytes text; do

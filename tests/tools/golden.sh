@@ -13,7 +13,8 @@
 #
 # A script has "golden FOLDER...", which runs the commands of each transcript in these folders and
 # compares all that they print. With UPDATE=1 it writes the transcripts instead; git diff then
-# shows what a change of the tool prints differently. ONLY=dump/where runs these transcripts only.
+# shows what a change of the tool prints differently. With ONLY='dump/where stat' each script runs
+# these transcripts and no others: dump/where, and all of the folder stat.
 #
 # Each transcript runs in a folder of its own. The folder has a log NAME.ptl for each
 # golden/logs/NAME.events (compose.c describes these texts), append.ptl and loop.ptl of
@@ -171,13 +172,11 @@ works() {
 golden() {
 	make_logs
 	ran=0
-	for folder; do
-		for transcript in "$here/golden/$folder"/*; do
-			name=$folder/${transcript##*/}
-			case " ${ONLY-$name} " in
-			*" $name "*) ;;
-			*) continue ;;
-			esac
+	for name in ${ONLY-"$@"}; do
+		check "golden/$name exists" test -e "$here/golden/$name"
+		for transcript in "$here/golden/$name" "$here/golden/$name"/*; do
+			test -f "$transcript" || continue
+			name=${transcript#"$here/golden/"}
 			make_place
 			play <"$transcript" >"$tmp/now"
 			if test "${UPDATE-}" = 1 && ! cmp -s "$tmp/now" "$transcript"; then

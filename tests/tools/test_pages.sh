@@ -77,10 +77,10 @@ sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' "$tmp/out" >"$tmp/commands"
 check "the overview names the commands" test "$(lines commands)" -ge 20
 for command in $(cat "$tmp/commands"); do
 	page=$man/posixtrace-$command.1
-	check "$command has a page" test -f "$page"
-	check "the page of $command is installed" \
+	check "$command has a page, posixtrace-$command.1" test -f "$page"
+	check "the page of $command is installed: man/Makefile.inc names it" \
 		grep -q "man/posixtrace-$command\.1\( \\\\\)\{0,1\}$" "$man/Makefile.inc"
-	check "posixtrace(1) has the page of $command" \
+	check "posixtrace(1) has the entry .It Xr posixtrace-$command 1" \
 		grep -q "^\.It Xr posixtrace-$command 1\$" "$man/posixtrace.1"
 	run 0 $command --help
 	check "$command --help names its page" has out "^Manual page: posixtrace-$command(1)\$"
