@@ -46,7 +46,9 @@ struct tally {
 
 /*
  * Reads the log to its end, with up to so many threads if the log permits, and sorts the result.
- * Returns 0 or an error number; after an error the tally is empty.
+ * tally_threads() of tally_parts.h returns the useful number of threads. The result has all listed
+ * types, also those without events. Returns 0 or an error number; after an error the tally is
+ * empty.
  */
 int tally_count(struct tally *tally, struct logfile *log, unsigned threads);
 /* Frees the memory and clears the tally. */
