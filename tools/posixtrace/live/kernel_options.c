@@ -20,8 +20,8 @@ const struct option_row kernel_rows[] = {
 		"record also which function each running thread executes, so many times a "
 		"second" },
 	{ "kernel", KERNEL_GLOB, "GLOB",
-		"record also events of the kernel whose SYSTEM:NAME or NAME matches, with their "
-		"fields; needs a privileged user; may be repeated" },
+		"record also events of the kernel, with their fields; GLOB matches SYSTEM:NAME or "
+		"NAME; needs a privileged user; may be repeated" },
 	OPTION_END
 };
 
