@@ -52,7 +52,7 @@ run 4 convert --fail-on-loss "$tmp/a" "$tmp/b" --to jsonl -o /dev/null
 run 0 convert "$tmp/b" "$tmp/a" --to jsonl --clock-error one=1us
 run 2 convert "$tmp/b" "$tmp/a" --to jsonl --clock-error one=x
 run 0 convert "$tmp/a" "$tmp/b" --to csv
-check "CSV has a column for the log" has out '^time,.*,fields,log.$'
+check "CSV has a column for the log" has out '^time,.*,fields,names,log.$'
 check "which each event has" test "$(grep -c "\"$tmp/[ab]\".\$" "$tmp/out")" -eq 9
 
 # The same events, with any selection, in every format. START and FILTER describe the filter of one

@@ -76,6 +76,22 @@ if "$posixtrace" query "$log" 'SELECT 1' >/dev/null 2>&1; then
 	run 0 query "$log" "SELECT count(*) FROM events WHERE name = 'io.read' AND labels ->> 'fd' = '/etc/hosts'"
 	check "query has the names" has out '^ *4$'
 fi
+for format in jsonl chrome; do
+	run 0 convert --to $format "$log"
+	check "$format: the same four events have the name" test "$(grep -c 'io.read.*"names":{.*"fd":"/etc/hosts"' "$tmp/out")" -eq 4
+	check "$format: open has none" lacks out 'io.open.*"fd":"/etc/hosts"'
+done
+run 0 convert --to csv "$log"
+check "csv has the name" test "$(grep -c 'io.read.*""fd"":""/etc/hosts""' "$tmp/out")" -eq 4
+check "a closed descriptor has no name" has out '1008,.*io.read.*""fd"":3,.*EBADF""}"'
+run 0 convert --to perfetto -o "$tmp/pftrace" "$log"
+check "perfetto has the name of the peer" grep -q -a -F 'tcp 127.0.0.1:80 <- 127.0.0.1:4711' "$tmp/pftrace"
+if has_format sqlite && command -v python3 >/dev/null; then
+	run 0 convert --to sqlite -o "$tmp/db" "$log"
+	check "sqlite has the name" test "$(python3 -c 'import sqlite3, sys
+print(*sqlite3.connect(sys.argv[1]).execute("SELECT count(*) FROM event JOIN type ON type.id = event.type" +
+	" WHERE name = ?1 AND json_extract(labels, ?2) = ?3", ("io.read", "$.fd", "/etc/hosts")).fetchone())' "$tmp/db")" = 4
+fi
 # Numbers that are no descriptors do no harm.
 "${top_builddir:-..}/tests/tools/compose" "$tmp/odd" <<'EOF' || exit 99
 type io.dup errno error; fd fd; fd copy; x32 flags

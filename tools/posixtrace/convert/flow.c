@@ -19,6 +19,7 @@
 #include "base/say.h"
 #include "convert/choice.h"
 #include "convert/plan.h"
+#include "log/descriptors.h"
 
 /* The meter's next step is never reached until fmt_begin() starts the meter. */
 void flow_init(struct fmt_flow *flow, const struct format *from, const struct format *to)
@@ -273,6 +274,51 @@ bool fmt_object_name(struct fmt_flow *flow, uint32_t pid, uint64_t pointer, int6
 		return true;
 	}
 	return false;
+}
+
+bool fmt_may_have_name(const struct posix_trace_field_np *field)
+{
+	switch (field->type) {
+	case POSIX_TRACE_TYPE_PTR_NP:
+	case POSIX_TRACE_TYPE_ERRNO_NP:
+	case POSIX_TRACE_TYPE_SIGNAL_NP:
+	case POSIX_TRACE_TYPE_WAIT_NP:
+	case POSIX_TRACE_TYPE_FD_NP:
+		return true;
+	default:
+		return field->value_names;
+	}
+}
+
+/* Returns the name of a descriptor before the event, or NULL. */
+static const char *descriptor_name(struct fmt_flow *flow, const struct fmt_event *event,
+				   const struct posix_trace_value_np *value)
+{
+	const struct posix_trace_event_np same = {
+		.info = { .posix_event_id = event->type->id, .posix_pid = (pid_t)event->pid },
+		.tid = (pid_t)event->tid, .time_ns = event->time_ns,
+		.data = event->data, .data_len = event->data_len
+	};
+
+	return descriptors_find(flow->descriptors, &same, value->field->name, value->s64);
+}
+
+/* A value of a descriptor that the schema names, such as AT_FDCWD, has that label. */
+bool fmt_value_name(struct fmt_flow *flow, const struct fmt_event *event,
+		    const struct posix_trace_value_np *value, char name[FMT_NAME_BYTES])
+{
+	const char *found = NULL;
+
+	if (value->field->type == POSIX_TRACE_TYPE_PTR_NP &&
+	    fmt_object_name(flow, event->pid, value->u64, event->time_ns, name))
+		return true;
+	if (posix_trace_value_label_np(value, name, FMT_NAME_BYTES))
+		return true;
+	if (value->field->type == POSIX_TRACE_TYPE_FD_NP)
+		found = descriptor_name(flow, event, value);
+	if (found)
+		snprintf(name, FMT_NAME_BYTES, "%s", found);
+	return found;
 }
 
 bool fmt_is_damaged(const struct fmt_flow *flow)

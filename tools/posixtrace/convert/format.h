@@ -316,6 +316,19 @@ const char *fmt_source_name(const struct fmt_flow *flow, unsigned source);
 bool fmt_object_name(struct fmt_flow *flow, uint32_t pid, uint64_t pointer, int64_t time_ns,
 		     char name[POSIX_TRACE_OBJECT_NAME_MAX_NP + 1]);
 
+/* Whether values of the field may have names, so that sinks need not look them up otherwise. */
+bool fmt_may_have_name(const struct posix_trace_field_np *field);
+
+/* Bytes of the name of a value, with its NUL; a longer one is cut. */
+#define FMT_NAME_BYTES (POSIX_TRACE_OBJECT_NAME_MAX_NP + POSIX_TRACE_LABEL_MAX_NP + 2)
+
+/*
+ * For sinks: stores the name of a value of the event: that of the object at a pointer, the path or
+ * peer of a file descriptor, or the label of the library. Returns false if it has none.
+ */
+bool fmt_value_name(struct fmt_flow *flow, const struct fmt_event *event,
+		    const struct posix_trace_value_np *value, char name[FMT_NAME_BYTES]);
+
 enum fmt_verdict {
 	FMT_NOTICE,  /* information */
 	FMT_WARN,    /* unusual; all of the input is kept */

@@ -64,51 +64,42 @@ static void put_value(struct json *json, const char *name,
 }
 
 /*
- * Whether any field can have a name. put_names() decodes the data a second time, so events without
+ * Whether any field can have a name. json_names() decodes the data a second time, so events without
  * such fields avoid it.
  */
 static bool may_be_called(const struct posix_trace_schema_np *schema)
 {
 	for (unsigned i = 0; i < schema->fields; i++)
-		if (schema->field[i].type == POSIX_TRACE_TYPE_PTR_NP ||
-		    schema->field[i].type == POSIX_TRACE_TYPE_ERRNO_NP ||
-		    schema->field[i].type == POSIX_TRACE_TYPE_SIGNAL_NP ||
-		    schema->field[i].type == POSIX_TRACE_TYPE_WAIT_NP ||
-		    schema->field[i].value_names)
+		if (fmt_may_have_name(&schema->field[i]))
 			return true;
 	return false;
 }
 
-/* Writes the object "names" or nothing. An array has no names: each element would need a place. */
-static void put_names(struct json *json, struct fmt_flow *flow, const struct fmt_event *event)
+/* An array has no names: each element would need a place. */
+bool json_names(struct json *json, const char *member, struct fmt_flow *flow,
+		const struct fmt_event *event)
 {
-	char object[POSIX_TRACE_OBJECT_NAME_MAX_NP + 1], label[POSIX_TRACE_LABEL_MAX_NP + 1];
 	struct posix_trace_values_np values;
+	char name[FMT_NAME_BYTES];
 	struct posix_trace_value_np value;
 	bool any = false;
 
+	if (!may_be_called(event->type->fields))
+		return false;
 	posix_trace_values_begin_np(&values, event->type->fields, event->data, event->data_len, 0);
 	while (posix_trace_field_next_np(&values, &value) &&
 	       !(value.flags & POSIX_TRACE_VALUE_CUT_NP)) {
-		const char *name = posix_trace_value_label_np(&value, label, sizeof(label)) ? label
-											    : NULL;
-
-		/*
-		 * A pointer is looked up at the event's time, as memory may be used again for
-		 * another object.
-		 */
-		if (value.field->type == POSIX_TRACE_TYPE_PTR_NP &&
-		    fmt_object_name(flow, event->pid, value.u64, event->time_ns, object))
-			name = object;
-		if (!name || value.field->is_array)
+		if (value.field->is_array || !fmt_may_have_name(value.field) ||
+		    !fmt_value_name(flow, event, &value, name))
 			continue;
 		if (!any)
-			json_object(json, "names");
+			json_object(json, member);
 		any = true;
 		json_unicode(json, value.field->name, name, strlen(name));
 	}
 	if (any)
 		json_end_object(json);
+	return any;
 }
 
 void json_fields(struct json *json, struct fmt_flow *flow, const struct fmt_event *event)
@@ -116,8 +107,7 @@ void json_fields(struct json *json, struct fmt_flow *flow, const struct fmt_even
 	if (!event->type->fields || !event->type->fields->fields)
 		return;
 	json_fields_object(json, "fields", event);
-	if (may_be_called(event->type->fields))
-		put_names(json, flow, event);
+	json_names(json, "names", flow, event);
 }
 
 void json_fields_object(struct json *json, const char *name, const struct fmt_event *event)

@@ -15,10 +15,17 @@
 
 /*
  * Writes the member "fields" if the type has a schema with fields. Then the member "names" for
- * those of its values that have names: of the object that a pointer points to, of an error number,
- * of a value that the schema names.
+ * those of its values that have names: of the object that a pointer points to, of a file
+ * descriptor, of an error number, of a value that the schema names.
  */
 void json_fields(struct json *json, struct fmt_flow *flow, const struct fmt_event *event);
+
+/*
+ * Writes the object of the names alone, as a member if member is not NULL. Returns false and writes
+ * nothing if no value has a name. The type must have fields.
+ */
+bool json_names(struct json *json, const char *member, struct fmt_flow *flow,
+		const struct fmt_event *event);
 
 /* Writes the object of the fields alone. The type must have fields. */
 void json_fields_object(struct json *json, const char *name, const struct fmt_event *event);

@@ -22,7 +22,7 @@ extern const struct format format_csv;
 #define FIELDS_DATA_MAX (OUT_BYTES / 16) /* longer data has no fields here, only hex */
 
 struct csv {
-	const struct fmt_flow *flow;
+	struct fmt_flow *flow;
 	struct out *out;
 	struct out *scratch; /* memory for the JSON of one event; it is never written */
 	char **name; /* by index of the type, quoted */
@@ -103,7 +103,7 @@ static int csv_begin(void *context, const struct fmt_facts *facts)
 
 	(void)facts;
 	out_str(out, "time,ns,pid,tid,thread,address,cpu,event,truncated,late,after_damage,"
-		     "lost,cause,len,hex,text,fields");
+		     "lost,cause,len,hex,text,fields,names");
 	/*
 	 * Only a trace of several logs has a column for them. The standard ends lines with CR LF.
 	 */
@@ -129,17 +129,9 @@ static int csv_type(void *context, const struct fmt_type *type)
 	return more[type->index] ? 0 : ENOMEM;
 }
 
-/*
- * Writes the fields as a JSON object. JSON escapes all other special characters, so only quotes are
- * doubled.
- */
-static void put_fields(struct csv *csv, const struct fmt_event *event)
+/* Writes the JSON in scratch. It has escapes for all special characters but quotes. */
+static void put_json(struct out *out, const struct out *scratch)
 {
-	struct out *out = csv->out, *scratch = csv->scratch;
-	struct json json = json_begin(scratch);
-
-	scratch->used = 0;
-	json_fields_object(&json, NULL, event);
 	out_char(out, '"');
 	for (size_t i = 0; i < scratch->used; i++) {
 		if (scratch->bytes[i] == '"')
@@ -147,6 +139,21 @@ static void put_fields(struct csv *csv, const struct fmt_event *event)
 		out_char(out, scratch->bytes[i]);
 	}
 	out_char(out, '"');
+}
+
+/* Writes the fields and their names as two columns, each a JSON object. */
+static void put_fields(struct csv *csv, const struct fmt_event *event)
+{
+	struct json json = json_begin(csv->scratch);
+
+	csv->scratch->used = 0;
+	json_fields_object(&json, NULL, event);
+	put_json(csv->out, csv->scratch);
+	out_char(csv->out, ',');
+	json = json_begin(csv->scratch);
+	csv->scratch->used = 0;
+	if (json_names(&json, NULL, csv->flow, event))
+		put_json(csv->out, csv->scratch);
 }
 
 /* Ends a line. log is NULL for a single log, and empty for a line that belongs to no log. */
@@ -205,6 +212,8 @@ static int csv_event(void *context, const struct fmt_event *event)
 	if (event->type->fields && event->type->fields->fields &&
 	    event->data_len <= FIELDS_DATA_MAX)
 		put_fields(csv, event);
+	else
+		out_char(out, ',');
 	end_row(csv, fmt_source_name(csv->flow, event->source));
 	csv->last_ns = event->time_ns;
 	return out->err;
@@ -228,7 +237,7 @@ static void put_loss(struct csv *csv, int64_t time_ns, bool counted, uint64_t co
 	*p++ = ',';
 	out_done(out, p);
 	out_str(out, posix_trace_lost_name_np(cause));
-	out_str(out, ",,,,");
+	out_str(out, ",,,,,");
 	end_row(csv, log);
 }
 

@@ -22,7 +22,7 @@
 
 extern const struct format format_sqlite;
 
-#define FIRST_VALUE 13u /* the first parameter of INSERT_EVENT for a field */
+#define FIRST_VALUE 14u /* the first parameter of INSERT_EVENT for a field */
 
 struct base_source { /* one of several logs */
 	const char *name;
@@ -30,7 +30,7 @@ struct base_source { /* one of several logs */
 };
 
 struct base {
-	const struct fmt_flow *flow;
+	struct fmt_flow *flow;
 	const char *shown;
 	sqlite3 *db;
 	sqlite3_stmt *statement[STATEMENTS];
@@ -335,6 +335,7 @@ static void bind_fields(struct base *base, const struct fmt_event *event)
 {
 	struct out *out = &base->scratch;
 	struct json json = json_begin(out);
+	size_t at;
 
 	out->used = 0;
 	if (event->data_len > OUT_BYTES / 16 || !event->type->fields ||
@@ -344,6 +345,12 @@ static void bind_fields(struct base *base, const struct fmt_event *event)
 	json_fields_object(&json, NULL, event);
 	sqlite3_bind_text(base->statement[INSERT_EVENT], 11, out->bytes, (int)out->used,
 			  SQLITE_STATIC);
+	/* The names need a copy, because the buffer has the fields. */
+	at = out->used;
+	json = json_begin(out);
+	if (json_names(&json, NULL, base->flow, event) && out->used > at)
+		sqlite3_bind_text(base->statement[INSERT_EVENT], 12, out->bytes + at,
+				  (int)(out->used - at), SQLITE_STATIC);
 }
 
 /* Binds a field with its own type in SQLite. */
@@ -441,7 +448,7 @@ static int sqlite_event(void *context, const struct fmt_event *event)
 	sqlite3_bind_blob64(base->statement[INSERT_EVENT], 10, event->data_len ? event->data : "",
 			    event->data_len, SQLITE_STATIC);
 	/* Rows count from 1. */
-	bind_number(base, INSERT_EVENT, 12, event->source + 1);
+	bind_number(base, INSERT_EVENT, 13, event->source + 1);
 	if (event->type->fields) {
 		bind_fields(base, event);
 		bind_values(base, event);

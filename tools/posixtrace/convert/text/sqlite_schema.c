@@ -43,6 +43,7 @@ const char sqlite_schema[] =
 	"  address INTEGER, cpu INTEGER,\n"
 	"  truncated INTEGER, late INTEGER, after_damage INTEGER, data BLOB,\n"
 	"  fields TEXT,            -- of data, as the schema says: JSON, for json_extract()\n"
+	"  labels TEXT,            -- of values that have names, such as descriptors: JSON\n"
 	"  log INTEGER             -- REFERENCES log\n"
 	"  -- f0, f1 ...           -- the same by their numbers in the schema: "
 	"the view events has their names\n"
@@ -60,7 +61,7 @@ const char sqlite_schema[] =
 
 /* The parameters are numbered in the order of the columns above. */
 const char *const sqlite_statements[STATEMENTS] = {
-	[INSERT_EVENT] = "INSERT INTO event VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)",
+	[INSERT_EVENT] = "INSERT INTO event VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)",
 	[INSERT_TYPE] = "INSERT INTO type VALUES (?1,?2,?3,?4,?5,?6,?7,?8)",
 	[INSERT_THREAD] = "INSERT INTO thread VALUES (?1,?2,?3,?4)",
 	[INSERT_NAME] = "INSERT INTO name VALUES (?1,?2,?3,?4)",

@@ -60,30 +60,16 @@ static void put_value(struct proto *p, const struct posix_trace_value_np *value)
 }
 
 /*
- * Whether the values of a field may have a name: that of an object, or a label of the library. Most
- * fields have none, and are spared the look-ups.
+ * Adds a second annotation with the name of the value: of an object, of a descriptor or a label.
  */
-static bool may_have_name(const struct posix_trace_field_np *field)
-{
-	return field->value_names || field->type == POSIX_TRACE_TYPE_PTR_NP ||
-	       field->type == POSIX_TRACE_TYPE_ERRNO_NP ||
-	       field->type == POSIX_TRACE_TYPE_SIGNAL_NP ||
-	       field->type == POSIX_TRACE_TYPE_WAIT_NP;
-}
-
-/* Adds a second annotation with the name of the object at a pointer, or the label of a value. */
 static void put_name(struct perfetto *perfetto, const struct fmt_event *event,
 		     const struct posix_trace_value_np *value)
 {
-	char object[POSIX_TRACE_OBJECT_NAME_MAX_NP + 1], label[POSIX_TRACE_LABEL_MAX_NP + 1];
-	const char *name = posix_trace_value_label_np(value, label, sizeof(label)) ? label : NULL;
+	char name[FMT_NAME_BYTES];
 	char key[POSIX_TRACE_FIELD_NAME_MAX_NP + 8];
 	size_t annotation;
 
-	if (value->field->type == POSIX_TRACE_TYPE_PTR_NP &&
-	    fmt_object_name(perfetto->flow, event->pid, value->u64, event->time_ns, object))
-		name = object;
-	if (!name)
+	if (!fmt_value_name(perfetto->flow, event, value, name))
 		return;
 	annotation = proto_begin(&perfetto->packet, EVENT_ANNOTATION);
 	strcpy(stpcpy(key, value->field->name), "_name");
@@ -94,7 +80,7 @@ static void put_name(struct perfetto *perfetto, const struct fmt_event *event,
 
 static bool is_plain(const struct posix_trace_field_np *field)
 {
-	return integer_is(field) && !field->is_array && !may_have_name(field);
+	return integer_is(field) && !field->is_array && !fmt_may_have_name(field);
 }
 
 /* Types and their fields are bounded in number, so iid is small and a head always fits. */
@@ -192,7 +178,7 @@ void perfetto_fields(struct perfetto *perfetto, const struct fmt_event *event)
 				     iid + (uint64_t)(last - schema->field));
 		put_value(p, &value);
 		proto_end(p, annotation);
-		if (!last->is_array && may_have_name(last))
+		if (!last->is_array && fmt_may_have_name(last))
 			put_name(perfetto, event, &value);
 	}
 	if (last && last->is_array)
