@@ -18,7 +18,8 @@
 #
 # Each transcript runs in a folder of its own. The folder has a log NAME.ptl for each
 # golden/logs/NAME.events (compose.c describes these texts), append.ptl and loop.ptl of
-# tests/golden/1.2, the files of golden/files, and the files of tests/samples.
+# tests/golden/1.2, a file NAME.so for each golden/elf/NAME.hex (golden/elf/README), the files of
+# golden/files, and the files of tests/samples.
 . "${0%/*}/lib.sh"
 
 here=$(cd "${0%/*}" && pwd)
@@ -31,8 +32,8 @@ unset COLUMNS LINES TERM DEBUGINFOD_URLS POSIXTRACE_GUARDIAN
 # Makes the messages of a program that fails to start with them visible.
 "$posixtrace" --version >/dev/null || exit 99
 
-# log_of HEX: the bytes of a commented text of tests/golden, which has strings and hexadecimal
-# numbers; 00*29 is a number 29 times.
+# log_of HEX: the bytes of a commented text of tests/golden or of golden/elf, which has strings and
+# hexadecimal numbers; 00*29 is a number 29 times.
 log_of() {
 	# shellcheck disable=SC2059 # the text is a format of octal escapes
 	printf "$(command awk '
@@ -69,6 +70,10 @@ make_logs() {
 	for kind in append loop; do
 		LC_ALL=C log_of "$here/../golden/1.2/$kind.hex" >"$tmp/logs/$kind.ptl" || exit 99
 	done
+	for text in "$here"/golden/elf/*.hex; do
+		name=${text##*/}
+		LC_ALL=C log_of "$text" >"$tmp/logs/${name%.hex}.so" || exit 99
+	done
 	chmod a-w "$tmp"/logs/*
 }
 
@@ -85,6 +90,11 @@ make_place() {
 # What the commands of a transcript can use besides the programs of the system.
 posixtrace() { "$posixtrace" "$@"; }
 compose() { "$compose" "$@"; }
+# changed FILE COPY OFFSET BYTES: a copy of a file with other bytes, in the form of printf, at OFFSET.
+changed() {
+	rm -f "$2" && cp "$1" "$2" && chmod u+w "$2" || return 1
+	printf %b "$4" | dd of="$2" bs=1 seek="$3" conv=notrunc status=none
+}
 has_command() { "$posixtrace" "$1" --help >/dev/null 2>&1; }
 # tidy: JSON with a line for each member, so that git diff shows which one changes.
 tidy() {
@@ -114,16 +124,20 @@ page_data() { sed -n '/<script[^>]*application/,/<\/script>/p' ${1+"$1"}; }
 # decode FORMAT [FILE]: decode.py has the formats.
 decode() { python3 "$here/decode.py" "$@"; }
 has_elfutils() { ! "$posixtrace" symbols "$tmp/logs/objects.ptl" 2>&1 | grep -q 'built without'; }
+has_patches() { "$posixtrace" list --probes "$tmp/logs/shop.so" | grep -q '^function  moved'; }
 has_program() { command -v "$1" >/dev/null; }
+
+# Replaces what differs from run to run. live.sh has its own.
+mask() { cat; }
 
 # Runs the command of $pending and prints the transcript of what it prints.
 run_pending() {
 	(cd "$tmp/place" && eval "$pending") >"$tmp/out" 2>"$tmp/err" </dev/null
 	status=$?
-	sed 's/^/| /; s/^| $/|/' "$tmp/out"
+	mask <"$tmp/out" | sed 's/^/| /; s/^| $/|/'
 	# The last line of the output does not end.
 	test -z "$(tail -c 1 "$tmp/out")" || printf '\n|\\\n'
-	test ! -s "$tmp/err" || sed 's/^/! /; s/^! $/!/' "$tmp/err"
+	test ! -s "$tmp/err" || mask <"$tmp/err" | sed 's/^/! /; s/^! $/!/'
 	test "$status" -eq 0 || echo "= $status"
 	pending=
 	ran=$((ran + 1))
@@ -153,7 +167,7 @@ ${text#> }"
 		'@ '*)
 			printf '%s\n' "$text"
 			counts=no
-			! eval "${text#@ }" >/dev/null 2>&1 || counts=yes
+			! eval "${text#@ }" >/dev/null 2>&1 </dev/null || counts=yes
 			;;
 		*)
 			printf '%s\n' "$text"

@@ -52,7 +52,7 @@ check "a runtime folder that cannot exist is reported" \
 mkdir -m 755 "$tmp/open"
 POSIXTRACE_RUNTIME_DIR=$tmp/open run 0 doctor
 check "a runtime folder that others can read is reported" \
-	finding limited 'runtime folder' "$tmp/open: "
+	finding limited 'runtime folder' "$tmp/open is not private: "
 check "with the mode that it needs" advice 'only you can read and write'
 POSIXTRACE_PRELOAD=$tmp/none.so run 0 doctor
 check "a missing preload library is reported" finding limited 'preload library' 'not found'

@@ -24,7 +24,7 @@ check "there is JSON" has out "^{\"log\":\".*copy.log\",\"pid\":$target,\"stream
 run 1 recover "$box" -o "$copy"
 check "a log that is there is kept" has err 'the file exists'
 run 1 recover "$box" -o "$copy" --force -n other
-check "a name that is nobody's is told" has err 'none of its 1 streams has the name other'
+check "a name that is nobody's is told" has err 'its only stream does not have the name other'
 
 # Files that are no backing file, or only a part of one.
 run 1 recover "$copy" -o "$tmp/new.log"

@@ -29,7 +29,7 @@ check "unless it may be replaced" has out '"events":5,'
 check "the stream is told" has out "^{\"log\":\".*copy.log\",\"pid\":$target,\"stream\":\"a.log\",\"created\":\"[^\"]*\",\"ended\":false,"
 run 0 snapshot -p "$target" -o "$copy" --force -n 'a*'
 run 1 snapshot -p "$target" -o "$copy" --force -n 'b*'
-check "a name that is nobody's is told" has err "process $target: none of its 1 streams has the name b\*"
+check "a name that is nobody's is told" has err "process $target: its only stream does not have the name b\*"
 
 first=$tracer
 log=$tmp/b.log

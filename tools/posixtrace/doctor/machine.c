@@ -226,8 +226,8 @@ static void examine_folder(doctor_report *report)
 		else
 			doctor_say(report, "runtime folder", DOCTOR_LIMITED,
 				   "make it a folder that only you can read and write",
-				   "%s: the processes of this user cannot find each other",
-				   path[i]);
+				   "%s is %s: the processes of this user cannot find each other",
+				   path[i], S_ISDIR(st.st_mode) ? "not private" : "no folder");
 		return;
 	}
 	doctor_say(report, "runtime folder", DOCTOR_LIMITED,

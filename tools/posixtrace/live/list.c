@@ -222,7 +222,7 @@ static int list_run(int argc, char **argv)
 {
 	bool json = false, fail_on_loss = false;
 	const char *probes = NULL;
-	int option;
+	int option, status;
 
 	while ((option = tool_option(argc, argv, &list_command)) != -1) {
 		switch (option) {
@@ -250,7 +250,10 @@ static int list_run(int argc, char **argv)
 		say("list: --probes has no streams: --json and --fail-on-loss have no meaning");
 		return tool_usage(&list_command);
 	}
-	return probes ? list_probes(probes) : list_streams(json, fail_on_loss);
+	if (!probes)
+		return list_streams(json, fail_on_loss);
+	status = list_probes(probes);
+	return status == TOOL_USAGE ? tool_usage(&list_command) : status;
 }
 
 const struct tool_command list_command = {

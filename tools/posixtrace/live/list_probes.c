@@ -137,7 +137,8 @@ int list_probes(const char *target)
 	err = libraries_of_process(&libraries, pid);
 	if (err) {
 		libraries_fini(&libraries);
-		return process_say_why(pid, err);
+		/* A process that does not exist has no folder in /proc. */
+		return process_say_why(pid, err == ENOENT ? ESRCH : err);
 	}
 	for (size_t i = 0; i < libraries.count; i++)
 		status = tool_worse(status, list_file(libraries.path[i]));

@@ -131,8 +131,12 @@ static int recover_process(pid_t pid)
 		return TOOL_FAILURE;
 	}
 	/* Streams were found, even if no pattern selected them. */
-	if (recover.rescue.logs || recover.rescue.seen)
-		return rescue_end(&recover.rescue, recover.path);
+	if (recover.rescue.logs || recover.rescue.seen) {
+		char whose[32];
+
+		snprintf(whose, sizeof(whose), "process %d", (int)pid);
+		return rescue_end(&recover.rescue, whose);
+	}
 	if (process_exists(pid)) {
 		/* Observing the process itself reports whether it is not permitted. */
 		err = posix_trace_observe_np(pid, take_stream, NULL);

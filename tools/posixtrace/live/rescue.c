@@ -173,7 +173,9 @@ void rescue_stream(void *arg, const struct posix_trace_stream_np *stream)
 /* No selected stream is a failure, because the user expects a log. */
 int rescue_end(struct rescue *rescue, const char *whose)
 {
-	if (!rescue->logs && rescue->seen)
+	if (!rescue->logs && rescue->seen == 1)
+		say("%s: its only stream does not have the name %s", whose, rescue->name);
+	else if (!rescue->logs && rescue->seen)
 		say("%s: none of its %u streams has the name %s", whose, rescue->seen,
 		    rescue->name);
 	else if (!rescue->logs)

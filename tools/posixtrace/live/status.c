@@ -171,14 +171,19 @@ static void print_process(struct out *out, const struct streams *streams, pid_t 
 		print_stream(out, &streams->one[i], pid);
 }
 
-/* Prints the streams of one process. A process without streams is no error. */
-static int show_process(pid_t pid)
+/*
+ * Prints the streams of one process, behind an empty line unless it is the first. A process without
+ * streams is no error.
+ */
+static int show_process(pid_t pid, bool is_first)
 {
 	struct streams streams;
 	int status, err = streams_look(&streams, pid);
 
 	if (err)
 		return process_say_why(pid, err);
+	if (!is_first && !options.json)
+		out_char(&out_stdout, '\n');
 	if (options.json)
 		for (size_t i = 0; i < streams.count; i++)
 			streams_json(&out_stdout, &streams.one[i]);
@@ -216,9 +221,7 @@ static int show_all(int argc, char **argv)
 			return tool_usage(&status_command);
 	for (int i = optind; i < argc && !out_stdout.err; i++) {
 		process_number("status", argv[i], &pid);
-		if (i > optind && !options.json)
-			out_char(&out_stdout, '\n');
-		status = tool_worse(status, show_process(pid));
+		status = tool_worse(status, show_process(pid, i == optind));
 	}
 	return status;
 }

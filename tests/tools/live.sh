@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# tools/live.sh - transcripts of commands on running processes; sourced after golden.sh.
+#
+# A command of a transcript starts the processes that it needs and waits until they have ended. Its
+# output has masks for everything that differs from run to run: PID, CHILD and TRACER for the
+# processes that it started, TIME, SIZE, ADDRESS.
+. "${0%/*}/targets.sh"
+
+programs=$(cd "${top_builddir:-..}/tests" && pwd)
+puppet_program=$programs/support/puppet
+caller=$programs/tools/caller
+crashing=$programs/tools/crashing
+case $victim in /*) ;; *) victim=$PWD/$victim ;; esac
+shim=$(cd "${top_builddir:-..}/lib/.libs" && pwd)/libposixtrace-preload.so
+POSIXTRACE_PRELOAD=$shim
+POSIXTRACE_GUARDIAN=${shim%/.libs/*}/posixtrace-guardian
+POSIXTRACE_RUNTIME_DIR=$tmp/runtime
+export POSIXTRACE_PRELOAD POSIXTRACE_GUARDIAN POSIXTRACE_RUNTIME_DIR
+mkdir -m 700 "$POSIXTRACE_RUNTIME_DIR" || exit 99
+
+# can_attach: this system lets a process trace another one, also one that runs, and this build has
+# the preload library.
+can_attach() {
+	test -e "$shim" && ! nm -D "${shim%-preload.so}.so" 2>/dev/null | grep -q '__[at]san_init' || return
+	"$posixtrace" record -q --crash --trace=io -o "$tmp/can.ptl" --force true 2>"$tmp/can"
+	sleep 100 &
+	until_true grep -q sleep "/proc/$!/comm"
+	"$posixtrace" attach -p $! -d 1ms --trace io -o "$tmp/can.ptl" --force >/dev/null 2>>"$tmp/can"
+	kill -KILL $!
+	test ! -s "$tmp/can"
+}
+
+# name_process NUMBER NAME: NAME is in the output for the number.
+name_process() { printf '%s\n' "s/(^|[^0-9a-zA-Z.])$1($|[^0-9])/\\1$2\\2/g" >>"$tmp/names"; }
+
+# Numbers of four and more digits differ: counts of many events, sizes, other processes.
+mask() {
+	sed -E -f "$tmp/names" \
+		-e "s,$programs/([^ ]*/)?,PROGRAMS/,g; s,${shim%/*}/,LIBRARIES/,g; s,$tmp/place/,PLACE/,g" \
+		-e "s/posixtrace-test\.[A-Za-z0-9]*/TEST/g" \
+		-e 's/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z?/TIME/g; s/0x[0-9a-f]{6,}/ADDRESS/g' \
+		-e 's/[0-9]+ events, /N events, /; s/[1-9][0-9]* lost \(([a-z ]+) [0-9]+/N lost (\1 N/' \
+		-e 's/"(events|lost|bytes|called|reported|recorded|chunks|created_ns|fill_percent)":"?[1-9][0-9]*"?/"\1":N/g' \
+		-e 's/(called|reported) [1-9][0-9]*/\1 N/g; s/[0-9]+ blocks?/N blocks/; s/[0-9]+%/N%/g; s/[0-9]+\.[0-9]{9} s/TIME/g' \
+		-e 's/[0-9]+ of [0-9]+ parts/N of N parts/; s/[0-9]+ bytes/SIZE bytes/g' \
+		-e 's/(^|[^0-9a-zA-Z.])[1-9][0-9]{3,}($|[^0-9a-z])/\1N\2/g'
+}
+
+# A puppet whose number is PID in the output; it ends with the command.
+puppet() {
+	: >"$tmp/names"
+	start_puppet
+	name_process "$target" PID
+}
+
+# A program that runs in the background until its input ends: runs COMMAND...; then "go" for a line.
+runs() {
+	: >"$tmp/names"
+	rm -f "$tmp/input"
+	mkfifo "$tmp/input" || exit 99
+	start sh -c 'exec "$@" <"$0"' "$tmp/input" "$@"
+	target=$pid
+	exec 5>"$tmp/input"
+	name=${1##*/}
+	until_true grep -q -x -F "$name" "/proc/$target/comm"
+	name_process "$target" PID
+}
+# stop_target: returns when every thread of it has stopped.
+stop_target() {
+	kill -STOP "$target"
+	until_true grep -q '^State:.T' "/proc/$target/status"
+}
+go() { echo >&5; }
+
+# attached ARGUMENT...: posixtrace attach, into a.ptl unless -o is among the arguments; returns when
+# it traces. It inherits no pipe of a puppet.
+attached() {
+	attached=$((${attached-0} + 1))
+	start "$posixtrace" attach -p "$target" -o a.ptl "$@" >"$attached.out" 2>"$attached.err" 5>&- 6<&-
+	tracer=$pid
+	mv "$attached.out" "$tracer.out" && mv "$attached.err" "$tracer.err"
+	name_process "$tracer" TRACER
+	until_true is_traced || cat "$tracer.err"
+}
+
+# ended [SIGNAL]: the tracer ends; what it printed, and its status. Not in a pipeline, because a
+# subshell cannot wait for it.
+ended() {
+	test -z "$1" || kill -"$1" "$tracer"
+	wait "$tracer"
+	status_of_tracer=$?
+	cat "$tracer.out"
+	cat "$tracer.err" >&2
+	return $status_of_tracer
+}
+: >"$tmp/names"
