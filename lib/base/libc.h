@@ -18,8 +18,8 @@ extern void *__libc_stack_end;
 extern int __clone(int (*function)(void *), void *stack, int flags, void *argument, ...);
 
 /*
- * The C library's clone() by a name that no sanitizer replaces. ThreadSanitizer's replacement
- * would, in shared memory, make this process blind for races.
+ * The C library's clone() by a name that no sanitizer replaces. If the child shares the memory of
+ * this process, ThreadSanitizer's replacement would make this process blind for races.
  */
 #define ptx_libc_clone __clone
 
@@ -70,8 +70,8 @@ static inline bool ptx_libc_has_one_thread(void)
 }
 
 /*
- * Return the name, such as ENOENT, and the text of an error number, and the name of a signal, such
- * as SIGINT; NULL if there is none. The strings are constant.
+ * Return the name, such as ENOENT, and the text of an error number, and the name of a signal
+ * without SIG, such as INT; NULL if there is none. The strings are constant.
  */
 const char *ptx_libc_error_name(int err);
 const char *ptx_libc_error_text(int err);

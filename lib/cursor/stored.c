@@ -3,8 +3,8 @@
  * cursor/stored.c - returns the events of a log, one after the other.
  *
  * A block is checked once, when it is read; ptx_stored_next() then only steps through its records.
- * A cursor for programs ends at the first damage (R7). One for salvage skips the damage, counts it,
- * and marks the next event with a gap.
+ * Without salvage a cursor ends at the first damage (log/FORMAT R7). With salvage it skips the
+ * damage, counts it, and marks the next event with a gap.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -37,8 +37,8 @@ static void skipped(struct ptx_stored *stored)
 }
 
 /*
- * Searches for the next valid block at or after offset, in a log that is salvaged. Returns false if
- * there is none, or if the first damage ends the reading.
+ * Searches for the next valid block at or after offset. Returns false if there is none. Without
+ * salvage it always returns false, as the first damage then ends the reading.
  */
 static bool skip_damage(struct ptx_stored *stored, uint64_t offset)
 {
@@ -66,7 +66,7 @@ static bool next_in_sequence(struct ptx_stored *stored)
 	for (;;) {
 		enum ptx_log_verdict verdict;
 
-		/* No block behind this offset has an event before until_ns. */
+		/* All events of blocks behind stop_offset are younger than until_ns. */
 		if (stored->next_offset > stored->stop_offset)
 			return false;
 		verdict =
@@ -91,9 +91,9 @@ static bool next_in_sequence(struct ptx_stored *stored)
 		}
 		if (found.block.type != PTX_LOG_DATA) {
 			/*
-			 * Readers of events do not need this block. Readers of a log that was cut
-			 * do, so its damage is counted; but no event is missing, so there is no
-			 * gap. In a log that grows the block may be unfinished.
+			 * Readers of events do not need this block. The recovery of a log that has
+			 * no END does, so its damage is counted; but no event is missing, so there
+			 * is no gap. In a log that grows the block may be unfinished.
 			 */
 			if (!stored->live && !ptx_log_payload(&stored->window, &found, &why))
 				stored->damaged_parts++;
@@ -134,7 +134,7 @@ static bool next_in_sequence(struct ptx_stored *stored)
 /*
  * Whether a block is the one that the list of slots expects. In a completed log the list comes from
  * the index, which has no numbers: number_slots() has assumed that they rise by one. If a writer
- * died and damaged blocks were given up before a guardian continued (W2), the assumption is wrong;
+ * died and a guardian gave up damaged blocks (W2), numbers are missing and the assumption is wrong;
  * then first_record, which the index has, identifies the block.
  */
 static bool belongs(const struct ptx_stored *stored, const struct ptx_stored_slot *slot,
@@ -162,8 +162,8 @@ static bool next_in_slots(struct ptx_stored *stored)
 					 &stored->damage) == PTX_LOG_GOOD;
 
 		/*
-		 * Another block in the slot: it was overwritten since the list was made, or is
-		 * forged.
+		 * The slot has another block: a writer has overwritten the slot since the list was
+		 * made, or the block is forged.
 		 */
 		if (good && !belongs(stored, slot, &found.block)) {
 			stored->damage = stored->complete &&
@@ -172,7 +172,7 @@ static bool next_in_slots(struct ptx_stored *stored)
 					 "a slot holds another block than it should";
 			good = false;
 		}
-		/* The block before this one is missing: it was given up, or was not readable. */
+		/* The block before this one is missing: given up by a guardian, or unreadable. */
 		if (good && found.block.number != stored->next_number && !stored->any_number) {
 			stored->damage = "a block is missing";
 			if (!stored->salvage)
@@ -228,7 +228,7 @@ void ptx_stored_rewind(struct ptx_stored *stored)
 	stored->ended = false;
 }
 
-/* Valid until the next call that reads a block; a constant text. */
+/* The text is constant. The next call that reads a block replaces the reason. */
 const char *ptx_stored_damage(const struct ptx_stored *stored)
 {
 	return stored->damage;

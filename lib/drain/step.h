@@ -51,7 +51,7 @@ static inline void ptx_step_settle(struct ptx_drain *drain)
 	ptx_heap_fix_top(drain);
 }
 
-/* Stores for observers up to where the source's records have been delivered. */
+/* Stores in the ring, for observers, how far the source's records have been delivered. */
 static inline void ptx_step_note(struct ptx_drain *drain, uint32_t index)
 {
 	const struct ptx_source *source = drain->source[index];
@@ -154,7 +154,10 @@ static inline int64_t ptx_drain_unjitter(int64_t ns, int64_t last_ns)
 	return ptx_unlikely(ns < last_ns) && last_ns - ns < PTX_JITTER_NS ? last_ns : ns;
 }
 
-/* One time has one label, whatever anchors were added since. */
+/*
+ * The label of a time is its CLOCK_REALTIME. The youngest delivered time keeps its label, whatever
+ * anchors were added since.
+ */
 static inline int64_t ptx_drain_label(struct ptx_drain *drain, uint64_t ticks)
 {
 	int64_t ns;

@@ -302,7 +302,8 @@ static bool is_gone(int process)
 
 /*
  * Under lock. EAGAIN is a process that has only its parent's arena: a child between fork() and its
- * own arena, or one that never sets one up because it has no event. It gets 50 ms for the former.
+ * own arena, or one that never sets one up because it has no event. It gets 50 ms to set up its
+ * own arena.
  */
 static int find_arena(pid_t pid, const struct ptx_rendezvous_target *whom,
 		      struct ptx_target *target)
@@ -314,7 +315,7 @@ static int find_arena(pid_t pid, const struct ptx_rendezvous_target *whom,
 		ptx_futex_nap(&never, 0, SETTING_UP_NAP_NS);
 		err = search(pid, target->pid, &target->arena);
 	}
-	/* No arena was found for certain. After any other error one may exist. */
+	/* A complete search found no arena of its own. After any other error one may exist. */
 	return err == ENXIO || err == EAGAIN ? make_or_search(pid, whom, target) : err;
 }
 
@@ -340,12 +341,12 @@ static int know_ids(int process, pid_t pid, struct ptx_proc_ids *ids, bool *same
 		return why_not(err);
 	err = ptx_proc_ids_of(process, ids);
 	/*
-	 * An older kernel does not report it for a pidfd. Without name spaces the id is enough: the
-	 * caller checks at the end whether the process has ended meanwhile.
+	 * An older kernel does not report the ids for a pidfd. Without name spaces pid is enough:
+	 * the caller checks at the end whether the process has ended meanwhile.
 	 */
 	if (err == EIO && own.spaces == 1)
 		err = ptx_proc_ids((uint32_t)pid, ids);
-	/* Its name space is this one or one below it. */
+	/* Its name space is this one or one below it; at the same depth it is this one. */
 	*same_ids = !err && ids->spaces == own.spaces;
 	return why_no_folder(pid, err);
 }
@@ -401,7 +402,7 @@ static int find_other(pid_t pid, struct ptx_target *target)
 		 * a program.
 		 */
 		target->link_owner = ptx_link_owner_leave(target->arena, &whom, target->inherited);
-		/* The count keeps the arena open behind the lock. The own arena is never closed. */
+		/* The count keeps it open after the unlock. The own arena is never closed. */
 		if (target->arena != &ptx_arena_self)
 			target->arena->users++;
 	}
@@ -411,8 +412,8 @@ static int find_other(pid_t pid, struct ptx_target *target)
 }
 
 /*
- * Children that close the arena's descriptor find it by this link. NULL if the start time is
- * unknown: they are then found by the descriptor only.
+ * Children that close the arena's descriptor find the arena by this link. NULL if the start time is
+ * unknown: children then find the arena by the descriptor only.
  */
 static struct ptx_link_owner *leave_for_children(uint32_t pid)
 {

@@ -4,7 +4,7 @@
  *
  * It is POSIXTRACE_RUNTIME_DIR, an absolute path, or else the first that exists of
  * /run/user/UID/posixtrace and /tmp/.posixtrace-UID. It is used only if it is the user's alone.
- * Without one, in a container or on a full disk, everything works that one process can do.
+ * Without a folder, as in a container or on a full disk, all works that a process can do alone.
  *
  * Signals   async-signal-safe as long as no folder is made.
  */

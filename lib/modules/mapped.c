@@ -3,9 +3,9 @@
  * modules/mapped.c - the processes of a stream, and the notes of their mappings.
  *
  * There are three sources: looks at this process, looks at others, and reports in the arena. All
- * become notes for the log, each with the time from which on it is known to be true. Two locks:
- * looking is held during a look, which can last; lock protects the notes, for moments only, because
- * ptx_mapped_give() is called with the stream's lock.
+ * become notes for the log, each with the time from which on it is known to be true. There are two
+ * locks. A thread holds looking during a look, which can take long. It holds lock, which protects
+ * the notes, for moments only, because ptx_mapped_give() is called with the stream's lock.
  */
 #include "modules/mapped.h"
 
@@ -22,7 +22,7 @@
 #define PATIENCE_NS   250000000 /* between two looks at other processes */
 #define PROCESSES_MAX 4096u     /* further processes are not known: a hostile arena may name many */
 
-/* The knowledge of one process. */
+/* The state that is known of one process. */
 
 struct process {
 	uint32_t pid;
@@ -51,13 +51,13 @@ struct ptx_mapped {
 
 	pthread_mutex_t lock; /* protects the members below */
 	struct ptx_mappings noted;
-	bool is_lost;         /* there was no memory for a note of this time: */
+	bool is_lost;         /* there was no memory for a note; its time is lost_ns */
 	int64_t lost_ns;
 };
 
 /*
- * Adds a note. After one that is missing no later one is added, since the log must not show an old
- * file for a range whose new file is unknown.
+ * Adds a note. Once there was no memory for a note, no further one is added: the log must not show
+ * an old file for a range whose new file is unknown.
  */
 static void note(void *to, const struct ptx_mapping *mapping)
 {
@@ -83,9 +83,9 @@ static void note_all_gone(struct ptx_mapped *mapped, uint32_t pid, int64_t when_
 }
 
 /*
- * One look at a process, and the notes that follow from it. A process whose linker may hang is
- * looked at from outside. The process ids of another name space mean other processes here, so
- * nothing is looked at then.
+ * One look at a process, and the notes that follow from it. This process looks at itself from
+ * outside if its dynamic linker may hang. The ids of another name space mean other processes here,
+ * so they are not used for a look.
  */
 static void look_at(struct ptx_mapped *mapped, struct process *process)
 {
@@ -93,7 +93,7 @@ static void look_at(struct ptx_mapped *mapped, struct process *process)
 	struct ptx_mapped_set set = { .count = 0 };
 	enum ptx_mapped_found found = PTX_MAPPED_NOTHING;
 	const struct ptx_mapped_notes notes = { note, mapped };
-	/* Taken before the look, so that SAME is not valid for longer than was seen. */
+	/* Taken before the look: if the result is SAME, the old set was valid up to this time. */
 	int64_t now = ptx_clock_realtime();
 
 	/* Its mappings have ended in the log; they cannot begin again. */
@@ -115,7 +115,8 @@ static void look_at(struct ptx_mapped *mapped, struct process *process)
 		break;
 	case PTX_MAPPED_NEW:
 		/*
-		 * A process that has reported before may have changed since; its start is no bound.
+		 * A child, or a process that has reported, may have changed its mappings since its
+		 * start: 0 notes them as of the look.
 		 */
 		if (old)
 			ptx_mapped_compare(&notes, old, &set);
@@ -221,20 +222,20 @@ static void take_target(struct ptx_mapped *mapped)
 	note_all_gone(mapped, target->pid, since_ns);
 	ptx_mapped_set_fini(&target->set);
 	target->is_seen = target->is_hopeless = false;
-	/* Compared at the next look. */
+	/* The next call compares it, to notice a further execve(). */
 	target->since_ns = since_ns;
 	target->told_ns = 0;
 }
 
 /*
  * A report of a process: it goes to the log unchanged, and counts as a look at its time. A report
- * that everything is gone begins a new program or a child.
+ * that everything is gone is the first of a new program, one of kind CHILD the first of a child.
  */
 static void take_told(struct ptx_mapped *mapped, const struct ptx_mapping *told)
 {
 	struct process *process = know(mapped, told->pid);
 
-	/* First, because the sets below have no influence on it. */
+	/* The log gets each report as it is; the sets below have no influence on it. */
 	note(mapped, told);
 	/* The report is in the log, even if the process cannot be kept. */
 	if (!process)
@@ -291,8 +292,8 @@ static void stop_believing(struct ptx_mapped *mapped, int64_t ended_ns)
 }
 
 /*
- * Reads the new reports. A report may become ready later than later ones, or never, if its writer
- * was killed; so a set of bits shows which ones were read.
+ * Reads the new reports. A report may become ready after reports with higher numbers, or never, if
+ * its writer was killed; so a set of bits shows which ones were read.
  */
 static void hear(struct ptx_mapped *mapped)
 {
@@ -341,7 +342,9 @@ static void look_at_others(struct ptx_mapped *mapped, bool patient)
 			look_at(mapped, &mapped->process[i]);
 }
 
-/* This process is the target, or the controller, some events of which are in the stream as well. */
+/*
+ * This process is the target or the controller. The stream has some events of the controller, too.
+ */
 static void look_at_self(struct ptx_mapped *mapped)
 {
 	/* In another name space this process's id means another process. */
@@ -367,7 +370,10 @@ void ptx_mapped_look(struct ptx_mapped *mapped, bool patient)
 	errno = saved;
 }
 
-/* An end for the missing notes, if there are any: then nothing is known from their time on. */
+/*
+ * If a note was lost, the last one ends all mappings: nothing is known from the time of the lost
+ * note on.
+ */
 void ptx_mapped_give(struct ptx_mapped *mapped, struct ptx_log *log)
 {
 	struct ptx_mapping end = { .kind = PTX_MAPPING_GONE, .end = UINT64_MAX };
@@ -376,7 +382,7 @@ void ptx_mapped_give(struct ptx_mapped *mapped, struct ptx_log *log)
 		return;
 	pthread_mutex_lock(&mapped->lock);
 	for (size_t i = 0; i < mapped->noted.count; i++)
-		/* The log keeps a copy; its errors end the list there. */
+		/* The log keeps a copy. Without room for it, the log ends the list at its time. */
 		ptx_log_mapping(log, &mapped->noted.mapping[i]);
 	/* The range of all addresses, of process 0: all processes (FORMAT 3.12). */
 	if (mapped->is_lost) {

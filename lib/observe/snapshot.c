@@ -139,7 +139,7 @@ static int look_at_writers(struct ptx_taking *taking)
 	bool ordered;
 
 	snapshot->moment = snapshot->now.ticks;
-	/* False on kernels without membarrier(2), and under filters. */
+	/* False on kernels without membarrier(2), and if a seccomp filter forbids it. */
 	ordered = ptx_barrier_everywhere();
 	/* The head of the region: its number of rings and its clock. */
 	if (!copy_part(taking, 0, sizeof(struct ptx_region)))
@@ -166,13 +166,13 @@ static int look_at_writers(struct ptx_taking *taking)
 /*
  * Finds a moment up to which all events can be copied; the argument is that of drain/pass.c. A
  * writer that is about to publish holds the moment back, and the copy waits for it. The wait is
- * bounded, because that writer may be stopped in its trace point; its event is then younger than
- * the copy or missing.
+ * bounded, because that writer may be stopped in its trace point. The copy may then lack its event
+ * although the event is older than the moment.
  */
 static int find_moment(struct ptx_taking *taking)
 {
 	struct ptx_snapshot *snapshot = taking->snapshot;
-	/* The stamps of the stream's own clock, which may be that of another process's arena. */
+	/* The clock that stamps the stream's events; this process may use another one. */
 	const bool counter = snapshot->control.clock == PTX_ARENA_CLOCK_COUNTER;
 	_Atomic uint32_t never = 0;
 	int err;
@@ -197,7 +197,7 @@ static int find_moment(struct ptx_taking *taking)
 	}
 }
 
-/* Bounds all bytes that are copied by a multiple of the memory that the image has. */
+/* Keeps the sum of all copied bytes within a multiple of the memory that the image has. */
 static bool spend(struct ptx_taking *taking, uint64_t bytes)
 {
 	/* Subtraction cannot underflow after this. */
@@ -306,9 +306,10 @@ static bool is_unmoved(const struct ptx_taking *taking)
 }
 
 /*
- * The words again, the cut, then the counts. Chunks that are overwritten from now on were older in
- * the copy, so the words are read before the counts. While a reader delivers, the counts are not of
- * one moment; the counts are then copied again, and at last accepted as not exact.
+ * The words again, the cut, then the counts. The words come first: a copied chunk that is
+ * overwritten after that remains in the copy, even if the counts have its events as lost, too.
+ * While a reader delivers, the counts are not of one moment; the counts are then copied again, and
+ * at last accepted as not exact.
  */
 static int settle(struct ptx_taking *taking)
 {
@@ -467,7 +468,7 @@ int ptx_snapshot_take(const struct ptx_image *image, unsigned bit, uint64_t gene
 	if (!snapshot)
 		return ENOMEM;
 	memset(snapshot, 0, sizeof *snapshot);
-	/* The drain reads names and lists by an arena; this one has only the copies. */
+	/* The drain finds names and lists in an arena; this arena has only the copies. */
 	snapshot->arena = (struct ptx_arena){ .control = &snapshot->control, .fd = -1 };
 	/* The lists are filled by copy_arena(). */
 	ptx_arena_know_lists(&snapshot->arena, &snapshot->lists);

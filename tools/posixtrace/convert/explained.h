@@ -12,7 +12,7 @@
 
 /*
  * Returns true if the fields describe all of the data. *add_nul: the last field is a str that lacks
- * its NUL, so a restoring reader must not add one.
+ * its NUL; a writer of a format whose strings end with a NUL adds one.
  */
 bool explained(const struct posix_trace_schema_np *schema, const void *data, size_t len,
 	       bool *add_nul);

@@ -64,8 +64,8 @@ static void print_attributes(struct out *out, const struct stat_report *report)
 		   (unsigned long long)info->file_bytes, (unsigned long long)info->event_bytes,
 		   (unsigned long long)info->blocks,
 		   /*
-		    * A log that was never closed has no checks beyond its blocks, so "damaged"
-		    * needs a complete one.
+		    * Only a complete log is called "damaged": one that was never closed has no
+		    * checks beyond its blocks.
 		    */
 		   !info->complete ? "never closed" : report->log->whole ? "complete" : "damaged");
 }

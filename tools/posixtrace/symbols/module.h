@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * module.h - finds a file that was mapped into a traced process again, by its build-id.
+ * module.h - finds again, by its build-id, a file that was mapped into a traced process.
  *
  * The search uses the path in the log, the folders of --debug-dir, and /usr/lib/debug, but never
- * the network. The result of the first search is kept. One thread may use this room.
+ * the network. The result of the first search is kept. Only one thread uses this folder.
  */
 #ifndef POSIXTRACE_SYMBOLS_MODULE_H
 #define POSIXTRACE_SYMBOLS_MODULE_H

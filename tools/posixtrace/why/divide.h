@@ -28,7 +28,7 @@ struct why_node {
 	enum why_kind kind;
 	uint64_t key;
 	char *label;
-	uint32_t thread;        /* index: of the time; of WHY_WHO the cause */
+	uint32_t thread;        /* index: whose time it is; of WHY_WHO: the cause */
 	uint64_t ns, below_ns;  /* below_ns: the time of the children */
 	uint64_t count, longest_ns, bytes;
 	int64_t longest_at_ns;  /* its begin */
@@ -74,7 +74,10 @@ void division_thread_text(const struct history *history, uint32_t thread, pid_t 
 
 /* ------------------------------------------------------------------ for causes.c */
 
-/* Returns the child of this kind and key; with label NULL the caller labels a new one. */
+/*
+ * Returns the child of this kind and key, and adds it if there is none: then *is_new is true, and
+ * the caller labels it. NULL: a limit was reached, or there is no memory.
+ */
 struct why_node *division_child(struct division *division, uint32_t parent, enum why_kind kind,
 				uint64_t key, bool *is_new);
 uint32_t division_index(const struct division *division, const struct why_node *node);

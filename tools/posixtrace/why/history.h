@@ -61,7 +61,7 @@ struct stay { /* the state of a thread from this time on */
 	uint32_t waker;        /* of STATE_READY: index in history.waker + 1; 0: unknown */
 };
 
-/* One that woke threads. It may be a thread that was not recorded. */
+/* A thread or an interrupt that woke threads. The thread need not have been recorded. */
 struct waker {
 	pid_t pid, tid;
 	uint32_t text;         /* index of its name + 1; 0: none */

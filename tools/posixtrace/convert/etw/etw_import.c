@@ -125,7 +125,7 @@ static bool begin_flow(struct import *im, struct findings *findings)
 		facts.data_max = log->record_bytes;
 	if (im->spans && facts.data_max < ETW_SPAN_EVENT_BYTES)
 		facts.data_max = ETW_SPAN_EVENT_BYTES;
-	/* The lengths of decoded and joined events are known when they come. */
+	/* The lengths of decoded and joined events are not known yet: the limit is the maximum. */
 	if (im->join || !im->types.raw)
 		facts.data_max = ETW_DATA_MAX;
 	return fmt_begin(im->flow, &facts);
@@ -230,7 +230,10 @@ static bool put_event(struct import *im, const struct etw_record *r)
 	return !etw_lost_type(r) || put_lost(im, r, event.time_ns);
 }
 
-/* Reads all events in order of time. -1 is an error of the walk, -2 a sink that has stopped. */
+/*
+ * Reads all events in order of time. more is -1 after an error of the walk, and -2 if the sink has
+ * stopped.
+ */
 static bool put_events(struct import *im)
 {
 	struct etw_walk *walk;
@@ -301,7 +304,7 @@ static int convert_file(struct import *im, struct findings *findings)
 			return TOOL_FAILURE;
 		return TOOL_OK;
 	}
-	/* Without its registry an export of ours is read as any log of ETW. */
+	/* With --no-meta, --etw-payload or --join an export of ours is read as any log of ETW. */
 	if (im->file.ours && im->meta)
 		return etw_restore(im->flow, &im->file);
 	if (fmt_flag(im->flow, "spans")) {

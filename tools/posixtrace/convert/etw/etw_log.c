@@ -117,8 +117,8 @@ static int refuse_size(const struct etw_file *file, uint32_t size, struct findin
 }
 
 /*
- * Refuses a file that is no log, and a log that this version cannot read: then nothing of it can be
- * kept. The first record is kept whole, as an export writes it back.
+ * Refuses a file that is no log, and a log of which this version can keep nothing. The first record
+ * is kept whole, as an export writes it back.
  */
 int etw_read_log(struct etw_file *file, struct findings *f)
 {

@@ -69,8 +69,8 @@ static bool claim_number(struct evt *evt, uint64_t number)
 }
 
 /*
- * The type's number: that of logs, that of the source, or the next free one. The search ends, as
- * there are fewer types than numbers.
+ * The type's number: the one that it has in a log, else its source's own number, else the next
+ * free one. The search ends, as there are fewer types than numbers.
  */
 static uint32_t number_of(struct evt *evt, const struct fmt_type *type)
 {
@@ -122,8 +122,8 @@ static char *put_text(char *p, const char *text)
 }
 
 /*
- * Seconds and nine digits. The magnitude is unsigned, as that of the least time exceeds the largest
- * one.
+ * Seconds and nine digits. The magnitude is unsigned, as that of INT64_MIN is greater than
+ * INT64_MAX.
  */
 static char *put_time(char *p, int64_t time_ns)
 {
