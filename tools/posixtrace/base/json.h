@@ -243,7 +243,7 @@ static inline void json_time(struct json *json, const char *name, const char *na
 			     int64_t time_ns)
 {
 	json_when(json, name, time_ns, WHEN_UTC);
-	json_exact(json, name_ns, time_ns);
+	json_when(json, name_ns, time_ns, WHEN_RAW);
 }
 
 static inline void json_bool(struct json *json, const char *name, bool value)

@@ -126,12 +126,43 @@ char *put_padded(char *p, uint64_t value, unsigned width, char pad)
 	return put_digits(p, value, digits);
 }
 
+/*
+ * The eight digits of a number below 10^8 as characters, the highest one in the first byte of
+ * memory. Halves are divided by 100, and then quarters by 10, side by side in one word. The
+ * products with 10486 / 2^20 and 103 / 2^10 are exact quotients of numbers below 10^4 and 100.
+ */
+static uint64_t eight_digits(uint32_t value)
+{
+	uint64_t x = value / 10000 | (uint64_t)(value % 10000) << 32, tens;
+
+	tens = x * 10486 >> 20 & UINT64_C(0x0000007f0000007f);
+	x = tens | (x - 100 * tens) << 16;
+	tens = x * 103 >> 10 & UINT64_C(0x000f000f000f000f);
+	x = (tens | (x - 10 * tens) << 8) + UINT64_C(0x3030303030303030);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	x = __builtin_bswap64(x);
+#endif
+	return x;
+}
+
+/* The fraction of a second, which nearly each line of output has: without a loop. */
+static char *put_nine(char *p, uint32_t value)
+{
+	uint64_t digits = eight_digits(value % 100000000);
+
+	p[0] = (char)('0' + value / 100000000 % 10);
+	memcpy(p + 1, &digits, 8);
+	return p + 9;
+}
+
 /* Most numbers have 32 bits, and their divisions need fewer instructions. */
 char *put_digits(char *p, uint64_t value, unsigned digits)
 {
 	unsigned i = digits;
 	uint32_t low = (uint32_t)value;
 
+	if (digits == 9 && low == value)
+		return put_nine(p, low);
 	if (low != value) {
 		for (; i >= 2; i -= 2, value /= 100)
 			memcpy(p + i - 2, digit_pair + 2 * (value % 100), 2);
@@ -181,6 +212,24 @@ char *put_hex(char *p, uint64_t value, unsigned digits)
 	return p + digits;
 }
 
+char *put_hex_bytes(char *p, const void *bytes, size_t len)
+{
+	const unsigned char *byte = bytes;
+
+	/* Four bytes at a time; the first one has the highest digits. */
+	for (; len >= 4; len -= 4, byte += 4, p += 8) {
+		uint64_t digits = hex_of((uint32_t)byte[0] << 24 | (uint32_t)byte[1] << 16 |
+					 (uint32_t)byte[2] << 8 | byte[3]);
+
+		memcpy(p, &digits, 8);
+	}
+	for (; len; len--, byte++) {
+		*p++ = "0123456789abcdef"[*byte >> 4];
+		*p++ = "0123456789abcdef"[*byte & 15];
+	}
+	return p;
+}
+
 void out_hex(struct out *out, const void *bytes, size_t len)
 {
 	const unsigned char *byte = bytes;
@@ -188,14 +237,10 @@ void out_hex(struct out *out, const void *bytes, size_t len)
 	while (len) {
 		/* out_room() provides OUT_PIECE bytes at a time. */
 		size_t n = len < OUT_PIECE / 2 ? len : OUT_PIECE / 2;
-		char *p = out_room(out);
 
+		out_done(out, put_hex_bytes(out_room(out), byte, n));
 		len -= n;
-		for (; n; n--, byte++) {
-			*p++ = "0123456789abcdef"[*byte >> 4];
-			*p++ = "0123456789abcdef"[*byte & 15];
-		}
-		out_done(out, p);
+		byte += n;
 	}
 }
 

@@ -45,6 +45,14 @@ static inline void out_bytes(struct out *out, const void *bytes, size_t len)
 }
 void out_printf(struct out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Returns room for that many bytes, at most OUT_BYTES, as out_room() does. */
+static inline char *out_room_for(struct out *out, size_t len)
+{
+	if (OUT_BYTES - out->used < len)
+		out_flush(out);
+	return out->bytes + out->used;
+}
+
 /* Returns room for OUT_PIECE bytes. The caller writes there and passes the end to out_done(). */
 static inline char *out_room(struct out *out)
 {
@@ -81,6 +89,9 @@ char *put_signed(char *p, int64_t value);
 char *put_padded(char *p, uint64_t value, unsigned width, char pad);
 char *put_digits(char *p, uint64_t value, unsigned digits);
 char *put_hex(char *p, uint64_t value, unsigned digits);
+
+/* Writes each byte as two hexadecimal digits, without a NUL, and returns the end. */
+char *put_hex_bytes(char *p, const void *bytes, size_t len);
 
 /* Appends each byte as two hexadecimal digits. */
 void out_hex(struct out *out, const void *bytes, size_t len);

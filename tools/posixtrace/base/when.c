@@ -59,12 +59,52 @@ static char *put_second(char *p, int64_t second, bool utc)
 	return p + 19;
 }
 
+/* Writes the nanoseconds of a second. A time is often written twice, in both forms. */
+static char *put_fraction(char *p, uint32_t ns)
+{
+	static struct {
+		uint32_t ns;
+		char text[9];
+	} last = { 0, "000000000" };
+
+	if (last.ns != ns) {
+		put_digits(last.text, ns, 9);
+		last.ns = ns;
+	}
+	memcpy(p, last.text, 9);
+	return p + 9;
+}
+
+/*
+ * Writes nanoseconds since 1970. The digits of the last second are kept: a division of 64 bits for
+ * each pair of digits would cost more than all other parts of the number.
+ */
+static char *put_raw(char *p, int64_t time_ns)
+{
+	static struct {
+		int64_t second;
+		size_t len;
+		char text[20];
+	} last;
+	int64_t second = time_ns / SECOND_NS;
+
+	/* Before the first second the leading zeros of the fraction are not written. */
+	if (time_ns < SECOND_NS)
+		return put_signed(p, time_ns);
+	if (last.second != second) {
+		last.second = second;
+		last.len = (size_t)(put_signed(last.text, second) - last.text);
+	}
+	memcpy(p, last.text, 10); /* INT64_MAX nanoseconds are a second of ten digits */
+	return put_fraction(p + last.len, (uint32_t)(time_ns - second * SECOND_NS));
+}
+
 char *when_put(char *p, int64_t time_ns, enum when_form form)
 {
 	int64_t second;
 
 	if (form == WHEN_RAW)
-		return put_signed(p, time_ns);
+		return put_raw(p, time_ns);
 	second = floor_seconds(time_ns);
 	p = put_second(p, second, form == WHEN_UTC);
 	*p++ = '.';
@@ -72,7 +112,7 @@ char *when_put(char *p, int64_t time_ns, enum when_form form)
 	 * Unsigned arithmetic: second * SECOND_NS may be below the range of int64_t for the
 	 * earliest times.
 	 */
-	p = put_digits(p, (uint64_t)time_ns - (uint64_t)second * SECOND_NS, 9);
+	p = put_fraction(p, (uint32_t)((uint64_t)time_ns - (uint64_t)second * SECOND_NS));
 	if (form == WHEN_UTC)
 		*p++ = 'Z';
 	return p;

@@ -10,28 +10,17 @@
 #include <string.h>
 
 
-#define EXACT (UINT64_C(1) << 53) /* a double represents every integer up to here */
-
-/* Types that a reader expects in hexadecimal: pointers and the types x8 to x64. */
-static bool is_hexadecimal(enum posix_trace_type_np type)
+bool json_field_is_hexadecimal(const struct posix_trace_field_np *field)
 {
-	return type == POSIX_TRACE_TYPE_PTR_NP ||
-	       (type >= POSIX_TRACE_TYPE_X8_NP && type <= POSIX_TRACE_TYPE_X64_NP);
+	return field->type == POSIX_TRACE_TYPE_PTR_NP ||
+	       (field->type >= POSIX_TRACE_TYPE_X8_NP && field->type <= POSIX_TRACE_TYPE_X64_NP);
 }
 
-/* A magnitude and a sign, as the least signed number has no positive counterpart. */
 static void put_number(struct json *json, const char *name, uint64_t magnitude, bool is_negative)
 {
 	char *p = json_put_name(json, out_room(json->out), name);
-	bool is_big = magnitude > EXACT;
 
-	/* The quote and the sign are overwritten if they are not needed. */
-	*p = '"';
-	p += is_big;
-	*p = '-';
-	p = put_unsigned(p + is_negative, magnitude);
-	*p = '"';
-	out_done(json->out, p + is_big);
+	out_done(json->out, json_put_number(p, magnitude, is_negative));
 }
 
 static void put_value(struct json *json, const char *name,
@@ -39,7 +28,7 @@ static void put_value(struct json *json, const char *name,
 {
 	switch (value->field->form) {
 	case POSIX_TRACE_FORM_UNSIGNED_NP:
-		if (is_hexadecimal(value->field->type))
+		if (json_field_is_hexadecimal(value->field))
 			json_address(json, name, value->u64);
 		else
 			put_number(json, name, value->u64, false);

@@ -13,6 +13,36 @@
 #include "base/json.h"
 #include "convert/format.h"
 
+#define JSON_EXACT (UINT64_C(1) << 53) /* a double represents every integer up to here */
+
+/* Whether a reader expects the field in hexadecimal: pointers and the types x8 to x64. */
+bool json_field_is_hexadecimal(const struct posix_trace_field_np *field);
+
+/*
+ * Write a number or an address to p, which has room for 22 bytes, and return the end. A magnitude
+ * and a sign, as the least signed number has no positive counterpart.
+ */
+static inline char *json_put_number(char *p, uint64_t magnitude, bool is_negative)
+{
+	bool is_big = magnitude > JSON_EXACT;
+
+	/* The quote and the sign are overwritten if they are not needed. */
+	*p = '"';
+	p += is_big;
+	*p = '-';
+	p = put_unsigned(p + is_negative, magnitude);
+	*p = '"';
+	return p + is_big;
+}
+
+static inline char *json_put_address(char *p, uint64_t value)
+{
+	memcpy(p, "\"0x", 3);
+	p = put_hex(p + 3, value, 1);
+	*p = '"';
+	return p + 1;
+}
+
 /*
  * Writes the member "fields" if the type has a schema with fields. Then the member "names" for
  * those of its values that have names: of the object that a pointer points to, of a file

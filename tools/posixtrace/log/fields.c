@@ -10,6 +10,8 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "log/etw_tail.h"
+#include "log/integer.h"
+#include "log/textplan.h"
 #include "log/value.h"
 
 /* Both passes over the values of an event begin here. */
@@ -75,6 +77,34 @@ static void json_message(struct json *json, const struct log_type *type,
 	json_text(json, "message", text, len);
 }
 
+/* Data of exactly the fields of a plan. The library is not asked for each of them. */
+static void put_planned(struct out *out, const struct logfile *log, const struct log_type *type,
+			const struct posix_trace_event_np *event, enum when_form form)
+{
+	const struct textplan *plan = type->plan;
+	const uint8_t *from = event->data;
+
+	for (unsigned i = 0; i < plan->fields; i++) {
+		const struct textplan_field *field = &plan->field[i];
+		struct posix_trace_value_np value = { .field = &type->schema->field[i] };
+		char *p = out_room(out);
+
+		value.u64 = integer_load(from, field->size, field->is_signed);
+		from += field->size;
+		memcpy(p, field->key, TEXTPLAN_PIECE);
+		if (field->len > TEXTPLAN_PIECE)
+			memcpy(p + TEXTPLAN_PIECE, field->key + TEXTPLAN_PIECE,
+			       (size_t)field->len - TEXTPLAN_PIECE);
+		p += field->len;
+		if (field->is_decimal)
+			p = field->is_signed ? put_signed(p, value.s64)
+					     : put_unsigned(p, value.u64);
+		out_done(out, p);
+		if (!field->is_decimal)
+			value_text(out, log, event, &value, form);
+	}
+}
+
 bool fields_text(struct out *out, const struct logfile *log, const struct log_type *type,
 		 const struct posix_trace_event_np *event, enum when_form form)
 {
@@ -85,6 +115,10 @@ bool fields_text(struct out *out, const struct logfile *log, const struct log_ty
 
 	if (!type->schema)
 		return false;
+	if (type->plan && event->data_len == type->plan->bytes) {
+		put_planned(out, log, type, event, form);
+		return true;
+	}
 	if (fields_has_message(type)) {
 		put_message(out, type, event);
 		return true;

@@ -20,6 +20,7 @@
 #include "base/text.h"
 #include "base/tool.h"
 #include "base/vec.h"
+#include "log/textplan.h"
 
 #define SHIM_STREAM "preload:" /* the beginning of the name of a stream that the shim created */
 #define TYPES_MAX 65536 /* more ids than any version of the format can hold */
@@ -152,6 +153,7 @@ static void free_type(struct log_type *type)
 	free(type->shown);
 	free(type->schema);
 	free(type->schema_text);
+	free(type->plan);
 	free(type);
 }
 
@@ -189,6 +191,7 @@ static bool learn_schema(struct logfile *log, struct log_type *type)
 		type->schema = NULL;
 	} else {
 		type->has_labels = may_have_labels(type->schema);
+		type->plan = textplan_new(type->schema);
 	}
 	return true;
 }

@@ -25,6 +25,7 @@ struct log_type {
 	size_t shown_len;
 	/* NULL: the log has no schema for it, or an invalid one. */
 	struct posix_trace_schema_np *schema;
+	struct textplan *plan;  /* for fields_text(); NULL: not all fields are integers */
 	char *schema_text;      /* the schema in the log, valid or not; NULL: none */
 	bool has_labels;        /* a field's values may have labels, see fields.h */
 	char *shown;            /* the name with unsafe characters escaped */

@@ -36,6 +36,36 @@ static char *put_id(char *p, pid_t id)
 }
 
 /*
+ * Writes process, thread and address. Most events are from few places of a program, so their texts
+ * are kept.
+ */
+static char *put_origin(char *p, struct line_form *form, const struct posix_trace_event_np *event)
+{
+	uint64_t address = (uintptr_t)event->info.posix_prog_address;
+	struct line_origin *origin =
+		&form->origin[(address ^ address >> 6 ^ (unsigned)event->tid) % LINE_ORIGINS];
+
+	if (!origin->len || origin->address != address || origin->tid != event->tid ||
+	    origin->pid != event->info.posix_pid) {
+		char *q = origin->text;
+
+		*q++ = ' ';
+		q = put_id(q, event->info.posix_pid);
+		*q++ = ' ';
+		q = put_id(q, event->tid);
+		memcpy(q, " 0x", 3);
+		q = put_hex(q + 3, address, 12);
+		*q++ = ' ';
+		origin->len = (size_t)(q - origin->text);
+		origin->address = address;
+		origin->tid = event->tid;
+		origin->pid = event->info.posix_pid;
+	}
+	memcpy(p, origin->text, LINE_ORIGIN_BYTES);
+	return p + origin->len;
+}
+
+/*
  * Writes the data by its fields, as a system event's data, as text or as bytes: the first form that
  * applies.
  */
@@ -94,14 +124,7 @@ static void text_line(struct out *out, struct line_form *form, const struct logf
 	} else {
 		p = when_put_span(p, delta_ns, true);
 	}
-	*p++ = ' ';
-	p = put_id(p, event->info.posix_pid);
-	*p++ = ' ';
-	p = put_id(p, event->tid);
-	memcpy(p, " 0x", 3);
-	p = put_hex(p + 3, (uintptr_t)event->info.posix_prog_address, 12);
-	*p++ = ' ';
-	out_done(out, p);
+	out_done(out, put_origin(p, form, event));
 	/* Names and data have any length and use the bounded calls. */
 	out_bytes(out, type->shown, type->shown_len);
 	if (event->data_len || fields_has_message(type))

@@ -11,6 +11,9 @@
 /* A flag of an event that is printed: among several logs the order of this event is not known. */
 #define LINE_UNORDERED (1u << 31)
 
+#define LINE_ORIGINS      64 /* a power of two */
+#define LINE_ORIGIN_BYTES 64 /* two numbers and an address */
+
 struct line_form {
 	enum when_form when;
 	bool json;
@@ -21,6 +24,13 @@ struct line_form {
 	struct pick *pick; /* only these columns; NULL: the whole line */
 	bool any;          /* previous_ns is valid */
 	int64_t previous_ns;
+	/* The origins of recent events as text, by a hash of their addresses. */
+	struct line_origin {
+		pid_t pid, tid;
+		uint64_t address;
+		size_t len;      /* 0: none */
+		char text[LINE_ORIGIN_BYTES];
+	} origin[LINE_ORIGINS];
 };
 
 /*

@@ -16,6 +16,7 @@
 #include "base/vec.h"
 #include "convert/format.h"
 #include "convert/jsonfields.h"
+#include "convert/jsonplan.h"
 #include "log/equation.h"
 
 extern const struct format format_jsonl;
@@ -25,11 +26,29 @@ struct kept { /* a piece of JSON that many lines repeat */
 	size_t len;
 };
 
+/*
+ * The parts of the lines of a type that do not change from event to event: its name, and its origin
+ * while the events of a thread are from one place of the program.
+ */
+#define ORIGIN_BYTES 192 /* five names and numbers */
+#define TIMES_BYTES  128 /* two times, the other names and the end of the line */
+
+struct kind {
+	struct kept event;     /* "event":"NAME", quoted once */
+	struct jsonplan plan;  /* of its fields */
+	size_t most;           /* bytes of a line that put_line() writes */
+	uint32_t pid, tid;
+	uint64_t thread, address;
+	size_t origin_len;     /* 0: no event so far */
+	char origin[ORIGIN_BYTES]; /* ","pid":PID ... "len": */
+};
+
 struct jsonl {
 	struct fmt_flow *flow;
 	struct json json;
-	struct kept *event; /* by index of its type: "event":"NAME", quoted once */
-	size_t types;
+	struct kind **kind;    /* by index of the type */
+	size_t kinds;
+	bool is_single;        /* the input is one log, whose name is not in the lines */
 };
 
 static int jsonl_open(struct fmt_flow *flow, const struct fmt_output *output, void **context)
@@ -48,9 +67,14 @@ static void jsonl_close(void *context)
 {
 	struct jsonl *jsonl = context;
 
-	for (size_t i = 0; i < jsonl->types; i++)
-		free(jsonl->event[i].text);
-	free(jsonl->event);
+	for (size_t i = 0; i < jsonl->kinds; i++) {
+		if (!jsonl->kind[i])
+			continue;
+		free(jsonl->kind[i]->event.text);
+		jsonplan_fini(&jsonl->kind[i]->plan);
+		free(jsonl->kind[i]);
+	}
+	free(jsonl->kind);
 	free(jsonl);
 }
 
@@ -104,8 +128,10 @@ static void attribute_members(struct json *json, const trace_attr_t *attr)
 
 static int jsonl_begin(void *context, const struct fmt_facts *facts)
 {
-	struct json *json = &((struct jsonl *)context)->json;
+	struct jsonl *jsonl = context;
+	struct json *json = &jsonl->json;
 
+	jsonl->is_single = !fmt_source_name(jsonl->flow, 0);
 	json_object(json, NULL);
 	json_unicode(json, "trace", facts->name, strlen(facts->name));
 	/*
@@ -130,17 +156,20 @@ static int jsonl_begin(void *context, const struct fmt_facts *facts)
 	return json->out->err;
 }
 
-/* Keeps the name of a type as JSON. Names are quoted once and not for each event. */
-static int keep_name(struct jsonl *jsonl, const struct fmt_type *type)
+/* Keeps the name of a type as JSON, and the names of its fields: quoted once for all events. */
+static int keep_type(struct jsonl *jsonl, const struct fmt_type *type)
 {
-	struct kept *more;
+	struct kind *kind;
 
-	if (!vec_reach(&jsonl->event, &jsonl->types, type->index))
+	if (!vec_reach(&jsonl->kind, &jsonl->kinds, type->index))
 		return ENOMEM;
-	more = jsonl->event;
-	more[type->index].text = json_keep_text("event", type->name, type->name_len,
-						&more[type->index].len);
-	return more[type->index].text ? 0 : ENOMEM;
+	kind = jsonl->kind[type->index] = calloc(1, sizeof(*kind));
+	if (!kind || !jsonplan_init(&kind->plan, type->fields))
+		return ENOMEM;
+	kind->event.text = json_keep_text("event", type->name, type->name_len, &kind->event.len);
+	kind->most = kind->event.len + ORIGIN_BYTES + TIMES_BYTES + 2 * kind->plan.bytes +
+		     kind->plan.most;
+	return kind->event.text ? 0 : ENOMEM;
 }
 
 static int jsonl_type(void *context, const struct fmt_type *type)
@@ -161,7 +190,7 @@ static int jsonl_type(void *context, const struct fmt_type *type)
 	if (type->span)
 		string_member(json, type->phase == FMT_BEGIN ? "begins" : "ends", type->span);
 	json_end_line(json);
-	return keep_name(jsonl, type);
+	return keep_type(jsonl, type);
 }
 
 /* tid and handle are 0 in the name of a process. */
@@ -232,14 +261,68 @@ static void rare_members(struct json *json, const struct fmt_event *event)
 		json_signed(json, "cpu", event->cpu);
 }
 
+/* Whether put_line() can write the line: the data has integer fields and no member is rare. */
+static bool is_usual(const struct jsonl *jsonl, const struct kind *kind,
+		     const struct fmt_event *event)
+{
+	return jsonplan_fits(&kind->plan, event->data_len) && !event->flags && event->cpu < 0 &&
+	       event->truncation == POSIX_TRACE_NOT_TRUNCATED && kind->most <= OUT_BYTES &&
+	       jsonl->is_single && !text_is_text(event->data, event->data_len, true);
+}
+
+/* Makes the members of an origin, in memory that is large enough for the greatest numbers. */
+static void make_origin(struct kind *kind, const struct fmt_event *event)
+{
+	char *p = kind->origin;
+
+	kind->pid = event->pid;
+	kind->tid = event->tid;
+	kind->thread = event->thread;
+	kind->address = event->address;
+	p = put_unsigned(stpcpy(p, "\",\"pid\":"), event->pid);
+	p = put_unsigned(stpcpy(p, ",\"tid\":"), event->tid);
+	p = json_put_address(stpcpy(p, ",\"thread\":"), event->thread);
+	p = json_put_address(stpcpy(p, ",\"address\":"), event->address);
+	p = put_unsigned(stpcpy(p, ",\"len\":"), event->data_len);
+	kind->origin_len = (size_t)(stpcpy(p, ",\"hex\":\"") - kind->origin);
+}
+
+/* Writes a literal text without its NUL. */
+#define PUT(p, literal) ((char *)memcpy((p), (literal), sizeof(literal) - 1) + sizeof(literal) - 1)
+
+/* The line that jsonl_event() would write member by member, written from the kept parts. */
+static void put_line(struct out *out, struct kind *kind, const struct fmt_event *event)
+{
+	char *p = out_room_for(out, kind->most);
+
+	if (!kind->origin_len || kind->tid != event->tid || kind->address != event->address ||
+	    kind->thread != event->thread || kind->pid != event->pid)
+		make_origin(kind, event);
+	*p++ = '{';
+	memcpy(p, kind->event.text, kind->event.len);
+	p = PUT(p + kind->event.len, ",\"time\":\"");
+	p = when_put(p, event->time_ns, WHEN_UTC);
+	p = PUT(p, "\",\"ns\":\"");
+	p = when_put(p, event->time_ns, WHEN_RAW);
+	memcpy(p, kind->origin, kind->origin_len);
+	p = put_hex_bytes(p + kind->origin_len, event->data, event->data_len);
+	p = PUT(p, "\",\"fields\":");
+	p = jsonplan_put(&kind->plan, p, event->data);
+	out_done(out, PUT(p, "}\n"));
+}
+
 static int jsonl_event(void *context, const struct fmt_event *event)
 {
 	struct jsonl *jsonl = context;
 	struct json *json = &jsonl->json;
-	const struct kept *name = &jsonl->event[event->type->index];
+	struct kind *kind = jsonl->kind[event->type->index];
 
+	if (is_usual(jsonl, kind, event)) {
+		put_line(json->out, kind, event);
+		return json->out->err;
+	}
 	json_object(json, NULL);
-	json_kept(json, name->text, name->len);
+	json_kept(json, kind->event.text, kind->event.len);
 	json_time(json, "time", "ns", event->time_ns);
 	json_unsigned(json, "pid", event->pid);
 	json_unsigned(json, "tid", event->tid);
