@@ -137,6 +137,84 @@ check "on a CPU" test "$(part ' running')" = 8.3
 check "the cause is the lack of a CPU" has out '^Cause: 58\.3 % .*ready to run, but without a CPU, in thread 8'
 check "nothing is missing" lacks out 'does not say when threads had a CPU'
 
+# Who woke a thread, and page faults. 8 runs 40 ms, in which 30 of 40 samples are missing and 500 page
+# faults happen; a thread of another process ends its read of 50 ms; it is ready for 10 ms, while 9 has the
+# CPU that it gets; it sleeps twice for 19 ms, with other paths between; it waits 10 ms for a signal of 9.
+# Nothing is known about the last wait of 12 ms but that a device ended it.
+awk 'BEGIN {
+	print "type sched.in u32 cpu; @begin running"
+	print "type sched.out u32 cpu; u8 reason{0=blocked,1=preempted}; u8 state; s32 next_pid; s32 next_tid; str next; @end running"
+	print "type sched.wake u32 cpu; u8 context; s32 by_pid; s32 by_tid; str by"
+	print "type sched.clock u64 error_ns; u32 anchors; u32 hz; str way"
+	print "type cpu.sample u32 cpu; u32 stack"
+	print "type cpu.fault u32 cpu; x64 address; u64 faults"
+	print "type time.sleep ns time; s64 asked; errno error; str by"
+	print "type io.open ns time; fd fd; errno error; s32 folder; x32 flags; x32 mode; str path"
+	print "type io.read ns time; fd fd; errno error; u64 size; s64 result"
+	print "type lock.cond ns time; ptr lock; ptr mutex; errno error"
+	print "type note u32 n"
+	ms = 1000000; t = 1000000000000
+	print "sched.clock 7 7", t, 40, 20, 1000, "tracefs"
+	print "sched.in 7 8", t, 2
+	for (i = 0; i < 10; i++) print "cpu.sample 7 8", t + i * ms + 1, 2, 0
+	for (i = 0; i < 5; i++) print "cpu.fault 7 8", t + (20 + i) * ms + 1, 2, 4096, 100
+	print "sched.out 7 8", t + 40 * ms, 2, 0, 1, 0, 0, "idle"
+	print "sched.in 7 9", t + 50 * ms, 2
+	print "sched.wake 7 8", t + 90 * ms, 3, 0, 50, 55, "writer"
+	print "sched.out 7 9", t + 100 * ms, 2, 0, 1, 7, 8, "x"
+	print "sched.in 7 8", t + 100 * ms, 2
+	print "io.read 7 8", t + 100 * ms, 60 * ms, 3, 0, 1, 1
+	for (i = 0; i < 2; i++) {
+		print "io.open 7 8", t + (100 + 20 * i) * ms, 10, 4, 0, 0, 0, 0, "/a/" i
+		print "sched.out 7 8", t + (100 + 20 * i) * ms, 2, 0, 1, 0, 0, "idle"
+		print "sched.wake 7 8", t + (119 + 20 * i) * ms, 2, 2, 0, 0, "interrupt"
+		print "sched.in 7 8", t + (119 + 20 * i) * ms, 2
+		print "time.sleep 7 8", t + (120 + 20 * i) * ms, 20 * ms, 0, 0, "usleep"
+	}
+	print "sched.out 7 8", t + 140 * ms, 2, 0, 1, 7, 9, "x"
+	print "sched.in 7 9", t + 140 * ms, 2
+	print "sched.wake 7 8", t + 150 * ms, 2, 0, 7, 9, "nine"
+	print "sched.out 7 9", t + 150 * ms, 2, 0, 1, 7, 8, "x"
+	print "sched.in 7 8", t + 150 * ms, 2
+	print "lock.cond 7 8", t + 150 * ms, 10 * ms, "0x10", "0x20", 0
+	print "sched.out 7 8", t + 150 * ms, 2, 0, 2, 0, 0, "idle"
+	print "sched.wake 7 8", t + 162 * ms, 2, 1, 60, 66, "other"
+	print "sched.in 7 8", t + 162 * ms, 2
+	print "note 7 8", t + 200 * ms, 1
+}' | "$compose" "$tmp/woken" || exit 99
+run 0 why --thread 8 "$tmp/woken"
+check "page faults" test "$(part ' page faults ')" = 15.0
+check "their number" has out ' page faults  \[500x\]'
+check "the waker of another process" \
+	test "$(part 'woken by thread 55 of process 50 (writer), which was not recorded')" = 25.0
+check "not by times alone" lacks out 'probably'
+check "the CPU that it gets was another one's" test "$(part 'the CPU ran thread 9')" = 5.0
+check "two sleeps of one place are one part" has out ' 19\.0 %  sleeping: usleep().*2x'
+check "a recorded waker" test "$(part 'woken by thread 9')" = 5.0
+check "a disk is no thread" test "$(part 'woken by an interrupt: a timer or a device')" = 6.0
+
+# A wait for the page of a file follows a page fault, and no signal ends it.
+awk 'BEGIN {
+	print "type sched.in u32 cpu; @begin running"
+	print "type sched.out u32 cpu; u8 reason{0=blocked,1=preempted}; u8 state; @end running"
+	print "type exceptions:page_fault_user u32 cpu; x64 address; x64 ip"
+	print "type note u32 n"
+	ms = 1000000; t = 1000000000000
+	print "sched.in 7 8", t, 2
+	print "exceptions:page_fault_user 7 8", t + 10 * ms - 1000, 2, 4096, 0
+	print "sched.out 7 8", t + 10 * ms, 2, 0, 2
+	print "sched.in 7 8", t + 40 * ms, 2
+	print "sched.out 7 8", t + 50 * ms, 2, 0, 2
+	print "sched.in 7 8", t + 60 * ms, 2
+	print "exceptions:page_fault_user 7 8", t + 70 * ms - 1000, 2, 4096, 0
+	print "sched.out 7 8", t + 70 * ms, 2, 0, 1
+	print "sched.in 7 8", t + 80 * ms, 2
+	print "note 7 8", t + 100 * ms, 1
+}' | "$compose" "$tmp/paged" || exit 99
+run 0 why --thread 8 "$tmp/paged"
+check "a page fault from a disk" test "$(part 'waiting for the data of a page fault')" = 30.0
+check "other waits are none" test "$(part 'blocked, and no event says why')" = 20.0
+
 # The log lacks a close() of each of these descriptors. accept() and pipe() make one without a path, dup2()
 # gives one the path of another.
 awk 'BEGIN {

@@ -5,9 +5,11 @@
  *	causes NAME
  *
  * The thread "subject" is slow. It measures its own time and the part that the reason takes, by the
- * clocks of the C library, and prints both in nanoseconds.
+ * clocks of the C library, and prints both in nanoseconds, and how much of the part it waited for a
+ * CPU instead.
  */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -16,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -25,7 +28,7 @@
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t world = PTHREAD_RWLOCK_INITIALIZER;
 static atomic_bool go, stop;
-static int64_t reason_ns, total_ns;
+static int64_t reason_ns, total_ns, delay_ns;
 
 static int64_t now(clockid_t clock)
 {
@@ -35,11 +38,28 @@ static int64_t now(clockid_t clock)
 	return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-/* Adds the wall time of a statement to the reason. */
+/* Returns the time in which this thread has waited for a CPU, as the kernel counts it. */
+static int64_t waited(void)
+{
+	FILE *file = fopen("/proc/thread-self/schedstat", "r");
+	long long ns = 0;
+
+	if (!file || fscanf(file, "%*s %lld", &ns) != 1)
+		ns = 0;
+	if (file)
+		fclose(file);
+	return ns;
+}
+
+/*
+ * Adds the wall time of a statement to the reason. A part of it is no wait for the reason but for a
+ * CPU, and the kernel's tracing knows when that begins.
+ */
 #define REASON(statement) do { \
-	int64_t begin_ = now(CLOCK_MONOTONIC); \
+	int64_t delay_ = waited(), begin_ = now(CLOCK_MONOTONIC); \
 	statement; \
 	reason_ns += now(CLOCK_MONOTONIC) - begin_; \
+	delay_ns += waited() - delay_; \
 } while (0)
 
 /* Works for so many milliseconds of CPU time of its own. */
@@ -222,6 +242,79 @@ static void busy_wait(void)
 	reason_ns = now(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
 }
 
+/*
+ * Touches new pages. The second pass needs the same time without page faults; the difference of the
+ * CPU times is that of the faults.
+ */
+static __attribute__((noinline)) void touch(volatile char *memory, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i += 4096)
+		memory[i] = 1;
+}
+
+static void faults(void)
+{
+	const size_t bytes = (size_t)64 << 20;
+	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			    0);
+
+	if (memory == MAP_FAILED || madvise(memory, bytes, MADV_NOHUGEPAGE))
+		exit(1);
+	for (int i = 0; i < 8; i++) {
+		int64_t begin_ns = now(CLOCK_THREAD_CPUTIME_ID), middle_ns;
+
+		touch(memory, bytes);
+		middle_ns = now(CLOCK_THREAD_CPUTIME_ID);
+		touch(memory, bytes);
+		reason_ns += middle_ns - begin_ns - (now(CLOCK_THREAD_CPUTIME_ID) - middle_ns);
+		madvise(memory, bytes, MADV_DONTNEED);
+	}
+}
+
+/* Two threads write to one cache line; the reason is the CPU time. */
+static struct {
+	_Alignas(64) atomic_ulong own, other;
+} line;
+
+static __attribute__((noinline)) void write_line(atomic_ulong *word)
+{
+	for (int i = 0; i < 1000; i++)
+		atomic_fetch_add(word, 1);
+}
+
+static void *write_other(void *arg)
+{
+	while (!atomic_load(&stop))
+		write_line(&line.other);
+	return arg;
+}
+
+static void false_sharing(void)
+{
+	int64_t cpu_ns = now(CLOCK_THREAD_CPUTIME_ID);
+
+	begin(write_other, 1);
+	for (int i = 0; i < 10000; i++)
+		write_line(&line.own);
+	reason_ns = now(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+}
+
+/* The file $SLOW_FILE is on a slow disk. */
+static void disk(void)
+{
+	int fd = open(getenv("SLOW_FILE"), O_RDONLY);
+	char data[4096];
+	ssize_t n = 1;
+
+	if (fd < 0)
+		exit(1);
+	while (n > 0) {
+		work(1);
+		REASON(n = read(fd, data, sizeof(data)));
+	}
+	close(fd);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -229,6 +322,7 @@ static const struct {
 	{ "convoy", convoy }, { "starved", starved }, { "inversion", inversion },
 	{ "world", world_stops }, { "pipes", pipes }, { "child", child },
 	{ "sleep", sleep_hidden }, { "timer", timer }, { "busy", busy_wait },
+	{ "faults", faults }, { "sharing", false_sharing }, { "disk", disk },
 };
 
 static void *subject(void *arg)
@@ -255,7 +349,8 @@ int main(int argc, char **argv)
 		/* The trace ends with this process: the others record their last calls before. */
 		while (wait(NULL) > 0)
 			;
-		printf("%lld %lld\n", (long long)reason_ns, (long long)total_ns);
+		printf("%lld %lld %lld\n", (long long)reason_ns, (long long)total_ns,
+		       (long long)delay_ns);
 		fflush(stdout);
 		_exit(0);
 	}

@@ -10,10 +10,11 @@ import json
 import sys
 
 answer = json.load(open(sys.argv[1]))["answers"][0]
-reason, total = (int(n) for n in open(sys.argv[2]).read().split())
+reason, total, delay = (int(n) for n in open(sys.argv[2]).read().split())
 kind, end = sys.argv[3:5]
 found = sum(p["ns"] for p in answer["parts"] if p["kind"] == kind)
-points = 100 * abs(found - reason) / total
+# A thread that was woken waits for a CPU. Only the kernel's tracing knows when that begins.
+points = 100 * max(found - reason, reason - delay - found, 0) / total
 
 
 def reasons(parts):

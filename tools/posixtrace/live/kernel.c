@@ -117,6 +117,14 @@ void kernel_add(struct kernel *kernel, struct kernel_record record, uint64_t tic
 	keep(kernel, record);
 }
 
+void kernel_add_monotonic(struct kernel *kernel, struct kernel_record record, uint64_t ns)
+{
+	record.time_ns = kernel->is_counter ?
+			 (int64_t)ns + kernel->now.realtime_ns - kernel->now.monotonic_ns :
+			 time_of(kernel, ns);
+	keep(kernel, record);
+}
+
 void kernel_add_event(struct kernel *kernel, struct kernel_record record, uint64_t ticks,
 		      struct kernel_event event, const void *data)
 {
@@ -132,15 +140,11 @@ void kernel_add_event(struct kernel *kernel, struct kernel_record record, uint64
 	record.kind = KERNEL_EVENT;
 	record.other = (uint32_t)kernel->events;
 	kernel->event[kernel->events++] = event;
-	kernel_add(kernel, record, ticks);
-}
-
-void kernel_add_monotonic(struct kernel *kernel, struct kernel_record record, uint64_t ns)
-{
-	record.time_ns = kernel->is_counter ?
-			 (int64_t)ns + kernel->now.realtime_ns - kernel->now.monotonic_ns :
-			 time_of(kernel, ns);
-	keep(kernel, record);
+	/* Only perf_event_open() has types of its own, and it stamps by CLOCK_MONOTONIC. */
+	if (event.type == KERNEL_TYPE_FAULT)
+		kernel_add_monotonic(kernel, record, ticks);
+	else
+		kernel_add(kernel, record, ticks);
 }
 
 /* ------------------------------------------------------------------ threads */

@@ -75,8 +75,10 @@ struct kernel_task {
 struct kernel_event {
 	uint64_t address;      /* of the program's code; 0: unknown */
 	uint64_t first;        /* of its data in kernel.data */
-	uint32_t type, bytes;  /* type: index in kernel.type */
+	uint32_t type, bytes;  /* type: index in kernel.type, or KERNEL_TYPE_FAULT */
 };
+
+#define KERNEL_TYPE_FAULT UINT32_MAX /* a sample of page faults */
 
 struct kernel_plan {
 	const char **glob;  /* of --kernel, in the array of the command line */

@@ -33,15 +33,22 @@
 
 /* ------------------------------------------------------------------ beginning */
 
+/* Switches are recorded by a counter that never counts. */
+enum event { EVENT_SWITCH, EVENT_SAMPLE, EVENT_FAULT };
+
 /*
- * Returns the attributes of switches (a counter that never counts) or of samples. Code of the
- * kernel is excluded, which an unprivileged user may not see. starts: counting begins at execve().
+ * Returns the attributes of an event. Code of the kernel is excluded, which an unprivileged user
+ * may not see. starts: counting begins at execve(). A sample of page faults is for as many of them
+ * as its period says; the kernel chooses the period so that the rate of samples is kept.
  */
-static struct perf_event_attr attr_of(const struct kernel *kernel, bool samples, bool starts)
+static struct perf_event_attr attr_of(const struct kernel *kernel, enum event event, bool starts)
 {
+	static const uint64_t config[] = {
+		[EVENT_SWITCH] = PERF_COUNT_SW_DUMMY, [EVENT_SAMPLE] = PERF_COUNT_SW_CPU_CLOCK,
+		[EVENT_FAULT] = PERF_COUNT_SW_PAGE_FAULTS,
+	};
 	struct perf_event_attr attr = {
-		.size = sizeof(attr), .type = PERF_TYPE_SOFTWARE,
-		.config = samples ? PERF_COUNT_SW_CPU_CLOCK : PERF_COUNT_SW_DUMMY,
+		.size = sizeof(attr), .type = PERF_TYPE_SOFTWARE, .config = config[event],
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
 		/* A program that waits for its execve() is recorded from there on. */
 		.sample_id_all = 1, .inherit = 1, .disabled = starts, .enable_on_exec = starts,
@@ -49,15 +56,15 @@ static struct perf_event_attr attr_of(const struct kernel *kernel, bool samples,
 		.clockid = CLOCK_MONOTONIC,
 	};
 
-	if (samples) {
-		attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+	if (event == EVENT_SWITCH) {
+		attr.context_switch = kernel->switches;
+		attr.task = kernel->switches; /* also the ends of threads */
+	} else {
+		attr.sample_type |= PERF_SAMPLE_ADDR | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN;
 		attr.exclude_callchain_kernel = 1;
 		attr.freq = 1;
 		attr.sample_freq = kernel->plan.sample_hz;
 		attr.sample_max_stack = KERNEL_FRAMES;
-	} else {
-		attr.context_switch = kernel->switches;
-		attr.task = kernel->switches; /* also the ends of threads */
 	}
 	return attr;
 }
@@ -117,8 +124,9 @@ static int open_more(struct kernel *kernel, const struct perf_event_attr *attr, 
  */
 static int open_thread(struct kernel *kernel, pid_t tid, bool starts)
 {
-	const struct perf_event_attr attr = attr_of(kernel, false, starts);
-	const struct perf_event_attr samples = attr_of(kernel, true, starts);
+	const struct perf_event_attr attr = attr_of(kernel, EVENT_SWITCH, starts);
+	const struct perf_event_attr samples = attr_of(kernel, EVENT_SAMPLE, starts);
+	const struct perf_event_attr faults = attr_of(kernel, EVENT_FAULT, starts);
 	/* Threads move between CPUs, so that an event for each CPU is necessary. */
 	int configured = (int)sysconf(_SC_NPROCESSORS_CONF), err = 0;
 	bool is_first = kernel->cpus == 0;
@@ -148,6 +156,8 @@ static int open_thread(struct kernel *kernel, pid_t tid, bool starts)
 			err = open_more(kernel, &attr, tid, &kernel->cpu[i]);
 		if (!err && kernel->plan.sample_hz)
 			err = open_more(kernel, &samples, tid, &kernel->cpu[i]);
+		if (!err && kernel->plan.sample_hz)
+			err = open_more(kernel, &faults, tid, &kernel->cpu[i]);
 	}
 	return err;
 }
@@ -241,6 +251,58 @@ struct trailer {
 	uint32_t cpu, spare;
 };
 
+/* The first fields of a sample; the addresses of its stack follow. */
+struct sample {
+	uint32_t pid, tid;
+	uint64_t time, address; /* address: 0 for a sample of the CPU */
+	uint32_t cpu, spare;
+	uint64_t period, count;
+};
+
+/* Keeps a page fault: the data of cpu.fault. The first address of the stack is the instruction. */
+static void keep_fault(struct kernel *kernel, struct kernel_record record,
+		       const struct sample *sample, uint64_t instruction)
+{
+	struct kernel_event event = { .address = instruction, .type = KERNEL_TYPE_FAULT };
+	unsigned char data[sizeof(sample->cpu) + 2 * sizeof(uint64_t)];
+
+	event.bytes = sizeof(data);
+	memcpy(data, &sample->cpu, sizeof(sample->cpu));
+	memcpy(data + sizeof(sample->cpu), &sample->address, sizeof(sample->address));
+	memcpy(data + sizeof(sample->cpu) + sizeof(sample->address), &sample->period,
+	       sizeof(sample->period));
+	kernel_add_event(kernel, record, sample->time, event, data);
+}
+
+/*
+ * Takes a sample of the CPU or of page faults. Both have the same fields and share the memory. Only
+ * a page fault has an address of data.
+ */
+static void take_sample(struct kernel *kernel, const unsigned char *data, size_t bytes)
+{
+	struct kernel_record record = { .kind = KERNEL_SAMPLE };
+	const uint64_t *chain = (const uint64_t *)(const void *)(data + sizeof(struct sample));
+	struct sample sample;
+
+	if (bytes < sizeof(sample))
+		return;
+	memcpy(&sample, data, sizeof(sample));
+	if (sample.count > (bytes - sizeof(sample)) / sizeof(uint64_t) || !sample.pid ||
+	    !sample.tid)
+		return;
+	record.pid = (pid_t)sample.pid;
+	record.tid = (pid_t)sample.tid;
+	record.cpu = (uint16_t)sample.cpu;
+	record.other = keep_stack(kernel, chain, sample.count);
+	if (record.other == UINT32_MAX)
+		kernel->lost_memory++;
+	else if (sample.address)
+		keep_fault(kernel, record, &sample, kernel->stack[record.other].count ?
+			   kernel->frame[kernel->stack[record.other].first] : 0);
+	else
+		kernel_add_monotonic(kernel, record, sample.time);
+}
+
 /*
  * Takes one record with its header; bytes is its size, at least that of the header. Other kinds
  * than those below are not of interest. A record that is too short for its kind is ignored.
@@ -256,9 +318,11 @@ static void take_record(struct kernel *kernel, const struct perf_event_header *h
 	bytes -= sizeof(*header);
 	if (bytes < sizeof(trailer))
 		return;
-	/* A sample begins with these fields; every other record ends with them. */
-	memcpy(&trailer, header->type == PERF_RECORD_SAMPLE ? data : data + bytes - sizeof(trailer),
-	       sizeof(trailer));
+	if (header->type == PERF_RECORD_SAMPLE) {
+		take_sample(kernel, data, bytes);
+		return;
+	}
+	memcpy(&trailer, data + bytes - sizeof(trailer), sizeof(trailer));
 	record.pid = (pid_t)trailer.pid;
 	record.tid = (pid_t)trailer.tid;
 	record.cpu = (uint16_t)trailer.cpu;
@@ -270,21 +334,6 @@ static void take_record(struct kernel *kernel, const struct perf_event_header *h
 		break;
 	case PERF_RECORD_EXIT:
 		record.kind = KERNEL_EXIT;
-		break;
-	case PERF_RECORD_SAMPLE:
-		bytes -= sizeof(trailer);
-		if (bytes < sizeof(count))
-			return;
-		memcpy(&count, data + sizeof(trailer), sizeof(count));
-		if (count > (bytes - sizeof(count)) / sizeof(uint64_t))
-			return;
-		record.kind = KERNEL_SAMPLE;
-		record.other = keep_stack(kernel, (const uint64_t *)(const void *)
-					  (data + sizeof(trailer) + sizeof(count)), count);
-		if (record.other == UINT32_MAX) {
-			kernel->lost_memory++;
-			return;
-		}
 		break;
 	case PERF_RECORD_LOST:
 		/* The number follows an identifier of the event. */

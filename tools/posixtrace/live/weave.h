@@ -10,8 +10,8 @@
 #include "live/kernel.h"
 
 /* The event types that the kernel's records become. */
-enum { WEAVE_IN, WEAVE_OUT, WEAVE_EXIT, WEAVE_WAKE, WEAVE_SAMPLE, WEAVE_STACK, WEAVE_CLOCK,
-       WEAVE_TYPES };
+enum { WEAVE_IN, WEAVE_OUT, WEAVE_EXIT, WEAVE_WAKE, WEAVE_SAMPLE, WEAVE_STACK, WEAVE_FAULT,
+       WEAVE_CLOCK, WEAVE_TYPES };
 
 /*
  * One copy. record[next] is the first of the kernel's records that was not examined. kernel is

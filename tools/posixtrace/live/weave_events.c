@@ -27,7 +27,8 @@ static const struct {
 			 "s32 by_pid; s32 by_tid; str by" },
 	[WEAVE_SAMPLE] = { "cpu.sample", "u32 cpu; u32 stack" },
 	[WEAVE_STACK] = { "cpu.stack", "u32 stack; bytes frames" },
-	[WEAVE_CLOCK] = { "sched.clock", "u64 error_ns; u32 anchors; str way" },
+	[WEAVE_FAULT] = { "cpu.fault", "u32 cpu; x64 address; u64 faults" },
+	[WEAVE_CLOCK] = { "sched.clock", "u64 error_ns; u32 anchors; u32 hz; str way" },
 };
 
 static const char out_by_trace[] =
@@ -272,9 +273,13 @@ static int put_sample(struct weave *weave, const struct kernel_record *record)
 static int put_event(struct weave *weave, const struct kernel_record *record)
 {
 	const struct kernel_event *event = &weave->kernel->event[record->other];
-	const struct kernel_task *task = traced(weave, record->tid);
+	const struct kernel_task *task;
 	struct kernel_record of = *record;
 
+	if (event->type == KERNEL_TYPE_FAULT)
+		return put(weave, WEAVE_FAULT, record, event->address,
+			   weave->kernel->data + event->first, event->bytes);
+	task = traced(weave, record->tid);
 	if (!task)
 		return 0;
 	of.pid = task->pid;
@@ -305,6 +310,7 @@ static int put_clock(struct weave *weave, const struct kernel_record *record)
 	of.pid = of.tid = kernel->pid;
 	add(&data, &error, sizeof(error));
 	add_u32(&data, kernel->anchors);
+	add_u32(&data, kernel->plan.sample_hz);
 	add(&data, kernel->way, strlen(kernel->way) + 1);
 	return put(weave, WEAVE_CLOCK, &of, 0, data.byte, data.len);
 }

@@ -59,6 +59,7 @@ static const struct {
 	{ "sched.in", PLAN_IN, "cpu" }, { "sched.out", PLAN_OUT, "reason" },
 	{ "sched.wake", PLAN_WAKE, "context" }, { "sched.exit", PLAN_EXIT, NULL },
 	{ "sched.clock", PLAN_CLOCK, "error_ns" }, { "cpu.sample", PLAN_SAMPLE, NULL },
+	{ "cpu.fault", PLAN_FAULT, "faults" }, { "exceptions:page_fault_user", PLAN_FAULT, NULL },
 	{ "process.child", PLAN_PARENT, "parent" }, { "process.vchild", PLAN_PARENT, "parent" },
 	{ "thread.name", PLAN_NAME, "thread" }, { "process.start", PLAN_PROGRAM, "parent" },
 };
@@ -122,7 +123,7 @@ void classify_type(const struct log_type *type, struct plan *plan)
 
 	*plan = (struct plan){ .time = pairing_time_field(type->schema), .key = -1, .other = -1,
 			       .text = -1, .made = { -1, -1 }, .source = -1, .closed = -1,
-			       .by = { -1, -1 } };
+			       .by = { -1, -1 }, .more = -1 };
 	plan->result = field_of(type, "result");
 	for (size_t i = 0; plan->text < 0 && i < sizeof(texts) / sizeof(*texts); i++)
 		plan->text = field_of(type, texts[i]);
@@ -133,6 +134,7 @@ void classify_type(const struct log_type *type, struct plan *plan)
 			plan->other = field_of(type, "cpu");
 			plan->by[0] = field_of(type, "by_pid");
 			plan->by[1] = field_of(type, "by_tid");
+			plan->more = field_of(type, plan->kind == PLAN_OUT ? "state" : "hz");
 			return;
 		}
 	classify_descriptors(type, plan);

@@ -10,9 +10,10 @@ struct plan {
 	int time, key, other, text, result; /* indexes of fields, -1: none */
 	int made[2], source, closed;        /* of descriptors: new ones, the one that is copied */
 	int by[2];                          /* process and thread that woke this one */
+	int more;                           /* rate of samples, or state of a blocked thread */
 	bool has_path;                      /* of the new descriptor */
 	enum { PLAN_CALL, PLAN_IN, PLAN_OUT, PLAN_WAKE, PLAN_EXIT, PLAN_PARENT, PLAN_NAME,
-	       PLAN_PROGRAM, PLAN_CLOCK, PLAN_SAMPLE } kind;
+	       PLAN_PROGRAM, PLAN_CLOCK, PLAN_SAMPLE, PLAN_FAULT } kind;
 };
 
 /* Makes the plan of an event type. Every type has one. */

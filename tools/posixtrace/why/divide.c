@@ -162,13 +162,13 @@ static size_t first_sample(const struct history_thread *thread, int64_t time_ns)
  * Writes "FUNCTION (FILE)" of an address, or the module and the offset. Lines are left out: samples
  * of all lines of a function belong together.
  */
-static void function_text(const struct history *history, pid_t pid, const struct sample *sample,
-			  char *text, size_t size)
+void division_function_text(const struct history *history, pid_t pid, int64_t time_ns,
+			    uint64_t address, char *text, size_t size)
 {
 	struct posix_trace_event_np event = {
 		.info.posix_pid = pid,
-		.info.posix_prog_address = (void *)(uintptr_t)sample->address,
-		.time_ns = sample->time_ns,
+		.info.posix_prog_address = (void *)(uintptr_t)address,
+		.time_ns = time_ns,
 	};
 	const struct symbol *symbol = symbols_of(history->log, &event);
 	const char *file = symbol && symbol->file ? symbol->file : NULL;
@@ -182,7 +182,7 @@ static void function_text(const struct history *history, pid_t pid, const struct
 	else if (symbol)
 		snprintf(text, size, "%s", symbol->name);
 	else
-		snprintf(text, size, "0x%llx", (unsigned long long)sample->address);
+		snprintf(text, size, "0x%llx", (unsigned long long)address);
 }
 
 /*
@@ -200,8 +200,8 @@ static void add_samples(struct division *division, uint32_t node, uint32_t index
 		struct why_node *function;
 		bool is_new;
 
-		function_text(division->history, thread->pid, &thread->sample[i], text,
-			      sizeof(text));
+		division_function_text(division->history, thread->pid, thread->sample[i].time_ns,
+				       thread->sample[i].address, text, sizeof(text));
 		function = division_child(division, node, WHY_RUN,
 					  hash_bytes(HASH_BEGIN, text, strlen(text)), &is_new);
 		if (!function)
@@ -224,6 +224,9 @@ static void add_samples(struct division *division, uint32_t node, uint32_t index
  */
 static void share_samples(struct division *division)
 {
+	for (size_t i = 1; i < division->nodes; i++)
+		if (division->node[i].kind == WHY_FAULT && !division->node[i].key)
+			faults_share(division, (uint32_t)i);
 	for (size_t i = 1; i < division->nodes; i++) {
 		struct why_node *node = &division->node[i];
 
@@ -249,6 +252,8 @@ static void share_samples(struct division *division)
 static void add_running(struct division *division, uint32_t node, const struct call *call,
 			int64_t from_ns, int64_t to_ns)
 {
+	uint32_t thread, index;
+	uint64_t before;
 	bool is_new;
 	struct why_node *run = division_child(division, node, WHY_RUN,
 					      call ? (uintptr_t)call->type : 0, &is_new);
@@ -263,8 +268,14 @@ static void add_running(struct division *division, uint32_t node, const struct c
 	if (!run)
 		return;
 	division_add(division, run, from_ns, to_ns);
+	thread = run->thread;
+	index = division_index(division, run);
+	before = run->samples;
 	if (division->history->samples)
-		add_samples(division, division_index(division, run), run->thread, from_ns, to_ns);
+		add_samples(division, index, thread, from_ns, to_ns);
+	if (!call)
+		faults_add(division, node, thread, division->node[index].samples - before,
+			   from_ns, to_ns);
 }
 
 /*
@@ -330,39 +341,6 @@ static void add_ready(struct division *division, uint32_t node, uint32_t thread,
 }
 
 /*
- * Adds a time in which the thread was blocked, or, without states, may have been. is_known: the log
- * has the state. If call is not known to wait, it is not the
- * reason. But it is the best hint that the log has, so the label names it.
- */
-static void add_blocked(struct division *division, uint32_t node, const struct call *call,
-			bool is_known, uint32_t waker, int64_t from_ns, int64_t to_ns)
-{
-	struct why_node *unknown;
-	bool is_new;
-
-	if (call && call->cause != CAUSE_CALL) {
-		causes_add(division, node, call, waker, from_ns, to_ns);
-		return;
-	}
-	if (!is_known) {
-		add_running(division, node, call, from_ns, to_ns);
-		return;
-	}
-	unknown = division_child(division, node, WHY_UNKNOWN,
-				 call ? (uintptr_t)call->type : 0, &is_new);
-	if (unknown && is_new) {
-		if (call)
-			division_label(division, unknown, "blocked in %s", call->type->name);
-		else
-			division_label(division, unknown, "blocked, and no event says why");
-	}
-	if (!unknown)
-		return;
-	division_add(division, unknown, from_ns, to_ns);
-	causes_add_waker(division, division_index(division, unknown), waker, from_ns, to_ns);
-}
-
-/*
  * Returns the index of the last state that begins at or before a time, or the member stays if there
  * is none. add_stay() keeps the states in the order of their times.
  */
@@ -379,6 +357,47 @@ static size_t stay_at(const struct history_thread *thread, int64_t time_ns)
 			high = middle;
 	}
 	return low ? low - 1 : thread->stays;
+}
+
+/*
+ * Adds a time in which the thread was blocked, or, without states, may have been. is_known: the log
+ * has the state. If call is not known to wait, it is not the
+ * reason. But it is the best hint that the log has, so the label names it.
+ */
+static void add_blocked(struct division *division, uint32_t node, const struct call *call,
+			bool is_known, uint32_t waker, int64_t from_ns, int64_t to_ns)
+{
+	const struct history_thread *thread =
+		&division->history->thread[division->node[node].thread];
+	struct why_node *unknown;
+	bool is_new, is_fault;
+	size_t stay;
+
+	if (call && call->cause != CAUSE_CALL) {
+		causes_add(division, node, call, waker, from_ns, to_ns);
+		return;
+	}
+	if (!is_known) {
+		add_running(division, node, call, from_ns, to_ns);
+		return;
+	}
+	stay = stay_at(thread, from_ns);
+	is_fault = !call && stay < thread->stays && thread->stay[stay].is_deep &&
+		   faults_precede(thread, from_ns);
+	unknown = division_child(division, node, is_fault ? WHY_FAULT : WHY_UNKNOWN,
+				 is_fault ? 1 : call ? (uintptr_t)call->type : 0, &is_new);
+	if (unknown && is_new) {
+		if (is_fault)
+			division_label(division, unknown, "waiting for the data of a page fault");
+		else if (call)
+			division_label(division, unknown, "blocked in %s", call->type->name);
+		else
+			division_label(division, unknown, "blocked, and no event says why");
+	}
+	if (!unknown)
+		return;
+	division_add(division, unknown, from_ns, to_ns);
+	causes_add_waker(division, division_index(division, unknown), waker, from_ns, to_ns);
 }
 
 /*

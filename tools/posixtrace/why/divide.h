@@ -32,7 +32,8 @@ struct why_node {
 	uint64_t ns, below_ns;  /* below_ns: the time of the children */
 	uint64_t count, longest_ns, bytes;
 	int64_t longest_at_ns;  /* its begin */
-	uint64_t samples;       /* in its time */
+	uint64_t samples;       /* in its time; of WHY_FAULT: in run_ns */
+	uint64_t run_ns;        /* of WHY_FAULT: running, with page faults */
 	bool is_guess;          /* found by the times of events only */
 };
 
@@ -72,7 +73,7 @@ const char *division_kind_name(enum why_kind kind);
 void division_thread_text(const struct history *history, uint32_t thread, pid_t pid, char *text,
 			  size_t size);
 
-/* ------------------------------------------------------------------ for causes.c */
+/* ------------------------------------------------------------------ for causes.c and faults.c */
 
 /*
  * Returns the child of this kind and key, and adds it if there is none: then *is_new is true, and
@@ -88,6 +89,28 @@ void division_label(struct division *division, struct why_node *node, const char
 /* Divides the time of a thread below a node, unless that is a circle or too deep. */
 void division_thread(struct division *division, uint32_t node, uint32_t thread, int64_t from_ns,
 		     int64_t to_ns);
+
+/*
+ * Writes "FUNCTION (FILE)" of an address, or the module and the offset. Lines are left out: those
+ * of a function belong together.
+ */
+void division_function_text(const struct history *history, pid_t pid, int64_t time_ns,
+			    uint64_t address, char *text, size_t size);
+
+/* ------------------------------------------------------------------ faults.c */
+
+/*
+ * Counts the page faults of a time on a CPU in the part for them below a node, by functions.
+ * samples: those of this time.
+ */
+void faults_add(struct division *division, uint32_t node, uint32_t thread, uint64_t samples,
+		int64_t from_ns, int64_t to_ns);
+/* Gives a part for page faults its time, after the whole time of its parent was added. */
+void faults_share(struct division *division, uint32_t node);
+/* Returns whether a page fault happened directly before a time. */
+bool faults_precede(const struct history_thread *thread, int64_t time_ns);
+
+/* ------------------------------------------------------------------ causes.c */
 
 /*
  * Adds the part of a waiting call to a node, with its causes. waker: of the thread, index in

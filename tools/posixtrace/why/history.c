@@ -105,35 +105,54 @@ static struct history_thread *thread_of(struct history *history,
 
 /* ------------------------------------------------------------------ texts and descriptors */
 
+struct text_key {
+	const char *data;
+	size_t len;
+};
+
+/* Compares for the table of texts. */
+static bool is_text(const void *array, uint32_t index, const void *key)
+{
+	const char *text = ((char *const *)array)[index];
+	const struct text_key *wanted = key;
+
+	return strlen(text) == wanted->len && !memcmp(text, wanted->data, wanted->len);
+}
+
 /*
- * Keeps a text of the event. Returns its index + 1, 0 if there is none. A text that equals
- * the text kept last gets the same index: a program often uses one file many times in a row. The
- * text ends at the first NUL of the field, and may have control characters, which the output makes
- * safe.
+ * Keeps a text of the event. Returns its index + 1, 0 if there is none. Each text is kept once,
+ * because the index is a part of the identity of a part of the time. The text ends at the first NUL
+ * of the field, and may have control characters, which the output makes safe.
  */
 static uint32_t keep_text(struct history *history, const struct log_type *type,
 			  const struct posix_trace_event_np *event, int field)
 {
 	struct posix_trace_value_np value;
-	const char *last = history->texts ? history->text[history->texts - 1] : NULL;
+	struct text_key key;
+	uint32_t index;
+	uint64_t hash;
 
 	if (field < 0 ||
 	    !posix_trace_field_get_np(type->schema, (unsigned)field, 0, event->data,
 				      event->data_len, 0, &value) ||
 	    value.field->form != POSIX_TRACE_FORM_BYTES_NP || !value.len)
 		return 0;
-	if (last && strlen(last) == value.len && !memcmp(last, value.data, value.len))
-		return (uint32_t)history->texts;
-	if (!vec_grow(&history->text, history->texts, 1)) {
+	key = (struct text_key){ value.data, strnlen(value.data, value.len) };
+	hash = hash_bytes(HASH_BEGIN, key.data, key.len);
+	index = table_find(&history->of_text, hash, is_text, history->text, &key);
+	if (index != TABLE_NONE)
+		return index + 1;
+	if (!vec_grow(&history->text, history->texts, 1) ||
+	    !(history->text[history->texts] = strndup(key.data, key.len))) {
 		history->err = ENOMEM;
 		return 0;
 	}
-	history->text[history->texts] = strndup(value.data, value.len);
-	if (!history->text[history->texts]) {
+	history->texts++;
+	if (!table_add(&history->of_text, hash, (uint32_t)history->texts - 1)) {
 		history->err = ENOMEM;
 		return 0;
 	}
-	return (uint32_t)++history->texts;
+	return (uint32_t)history->texts;
 }
 
 /* Compares for the table of descriptors. A descriptor belongs to a process, not to a thread. */
@@ -257,8 +276,9 @@ static bool is_waker(const void *array, uint32_t index, const void *key)
  * Returns the index + 1 of the one that woke a thread, 0 if the event does not say it or without
  * memory. Its name is that of its first event.
  */
-static uint32_t keep_waker(struct history *history, const struct plan *plan,
-			   const struct log_type *type, const struct posix_trace_event_np *event)
+static uint32_t keep_waker(struct history *history, const struct history_thread *thread,
+			   const struct plan *plan, const struct log_type *type,
+			   const struct posix_trace_event_np *event)
 {
 	uint64_t context = classify_number(type, event, plan->key), hash;
 	struct waker waker = {
@@ -269,6 +289,10 @@ static uint32_t keep_waker(struct history *history, const struct plan *plan,
 	};
 	uint32_t index;
 
+	/* A disk ends its operations in a softirq, which interrupts any thread. */
+	if (waker.context == WAKER_SOFTIRQ && thread->stays &&
+	    thread->stay[thread->stays - 1].is_deep)
+		waker.context = WAKER_INTERRUPT;
 	if (waker.context != WAKER_INTERRUPT && waker.tid <= 0)
 		return 0;
 	if (waker.context == WAKER_INTERRUPT)
@@ -302,6 +326,22 @@ static void add_sample(struct history *history, struct history_thread *thread,
 		event->time_ns, (uintptr_t)event->info.posix_prog_address,
 	};
 	history->samples++;
+}
+
+/* Adds page faults: a sample has their number. */
+static void add_fault(struct history *history, struct history_thread *thread,
+		      const struct plan *plan, const struct log_type *type,
+		      const struct posix_trace_event_np *event)
+{
+	if (!vec_grow(&thread->fault, thread->faults, 1)) {
+		history->err = ENOMEM;
+		return;
+	}
+	thread->fault[thread->faults++] = (struct fault){
+		event->time_ns, (uintptr_t)event->info.posix_prog_address,
+		classify_number(type, event, plan->key),
+	};
+	history->has_each_fault |= plan->key < 0;
 }
 
 /*
@@ -436,16 +476,24 @@ static void add_event(struct history *history, const struct log_type *type,
 		add_stay(history, thread, event->time_ns,
 			 classify_number(type, event, plan->key) ? STATE_READY : STATE_BLOCKED,
 			 (unsigned)classify_number(type, event, plan->other), 0);
+		/* TASK_UNINTERRUPTIBLE */
+		if (thread->stays)
+			thread->stay[thread->stays - 1].is_deep =
+				classify_number(type, event, plan->more) == 2;
 		break;
 	case PLAN_WAKE:
 		add_stay(history, thread, event->time_ns, STATE_READY, UINT16_MAX,
-			 keep_waker(history, plan, type, event));
+			 keep_waker(history, thread, plan, type, event));
 		break;
 	case PLAN_EXIT:
 		add_stay(history, thread, event->time_ns, STATE_OVER, 0, 0);
 		break;
 	case PLAN_CLOCK:
 		history->clock_error_ns = (int64_t)classify_number(type, event, plan->key);
+		history->sample_hz = (unsigned)classify_number(type, event, plan->more);
+		break;
+	case PLAN_FAULT:
+		add_fault(history, thread, plan, type, event);
 		break;
 	case PLAN_SAMPLE:
 		add_sample(history, thread, event);
@@ -492,6 +540,7 @@ void history_fini(struct history *history)
 	for (size_t i = 0; i < history->threads; i++) {
 		free(history->thread[i].stay);
 		free(history->thread[i].sample);
+		free(history->thread[i].fault);
 	}
 	for (size_t i = 0; i < history->texts; i++)
 		free(history->text[i]);
@@ -506,6 +555,7 @@ void history_fini(struct history *history)
 	free(history->text);
 	free(history->waker);
 	table_fini(&history->of_waker);
+	table_fini(&history->of_text);
 	free(history->fd);
 	free(history->plan);
 	table_fini(&history->of_thread);

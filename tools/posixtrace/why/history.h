@@ -57,6 +57,7 @@ enum state { STATE_RUNS, STATE_READY, STATE_BLOCKED, STATE_OVER };
 struct stay { /* the state of a thread from this time on */
 	int64_t from_ns;
 	uint8_t state;
+	bool is_deep;          /* blocked, and no signal ends that: by a disk, for example */
 	uint16_t cpu;
 	uint32_t waker;        /* of STATE_READY: index in history.waker + 1; 0: unknown */
 };
@@ -71,6 +72,12 @@ struct waker {
 struct sample { /* the thread executed an instruction at this address */
 	int64_t time_ns;
 	uint64_t address;
+};
+
+struct fault { /* page faults of the instruction at this address */
+	int64_t time_ns;
+	uint64_t address;
+	uint64_t count;        /* a sample is for several; 0: recorded itself */
 };
 
 struct run { /* a time during which a thread had a processor */
@@ -89,6 +96,8 @@ struct history_thread {
 	size_t stays;
 	struct sample *sample;
 	size_t samples;
+	struct fault *fault;
+	size_t faults;
 	size_t piece, pieces;  /* its part of history.piece */
 };
 
@@ -111,8 +120,9 @@ struct history {
 	struct waker *waker;   /* each once */
 	size_t wakers;
 	struct table of_waker;
-	char **text;
+	char **text;           /* each once */
 	size_t texts;
+	struct table of_text;
 	struct history_fd {
 		pid_t pid;
 		int32_t fd;
@@ -126,7 +136,9 @@ struct history {
 	uint64_t dropped;      /* calls past HISTORY_CALLS */
 	uint64_t events, samples;
 	int64_t clock_error_ns; /* of the states and samples; -1: the log does not say it */
+	unsigned sample_hz;     /* 0: the log does not say it */
 	bool has_holds, has_states;
+	bool has_each_fault;    /* page faults were recorded, not sampled */
 	int err;
 };
 

@@ -151,7 +151,9 @@ static void put_part(struct page *page, uint32_t index, unsigned depth)
 		   percent(page, node->ns), (int)(2 * depth), "");
 	put_label(page->out, node->label ? node->label : "?");
 	/* The evidence: how often, and where the longest part is. */
-	if (node->samples && !node->child) {
+	if (node->kind == WHY_FAULT && !node->longest_ns) {
+		out_printf(page->out, "  [%llux]", (unsigned long long)node->count);
+	} else if (node->samples && !node->child) {
 		out_printf(page->out, "  [%llu samples]", (unsigned long long)node->samples);
 	} else if (node->kind != WHY_WHO) {
 		out_printf(page->out, "  [%llux", (unsigned long long)node->count);
