@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/patch_module.c - prepares the patches of one loaded module: its trampolines, and a list
+ * of the jumps to them.
+ *
+ * A module of the plan is found by its build-id, and each site must have the bytes that the planner
+ * saw. All trampolines and pads of a module are executable before its first jump is written, and no
+ * page is writable and executable at once. The code of the module does not change here.
+ */
+#include "preload/patch_module.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#if defined __x86_64__
+# include <sys/platform/x86.h>
+#endif
+#include <sys/syscall.h>
+
+#include "preload/patch_pad.h"
+#include "preload/patch_trampoline.h"
+#include "preload/shim.h"
+
+#if defined __x86_64__
+
+#define ARCH_SHSTK_STATUS 0x5005 /* of arch_prctl(2), since Linux 6.6 */
+
+#define PAGE     4096
+#define POINTERS 64   /* bytes in front of the trampolines, for the pointers that they call by */
+#define BATCHES  1024 /* modules that are patched in the life of a process */
+
+/*
+ * The trampolines of a module and a plan. They are never unmapped, because a thread may be in one.
+ * A plan that is equal to a former one uses them again.
+ */
+static struct batch {
+	uint64_t hash;
+	uintptr_t base;
+	struct shim_trampoline *trampoline;
+	/* The place of its jumps in the list of late work; jumps 0: it has none there. */
+	uint32_t first, jumps;
+} batches[BATCHES];
+static unsigned batch_count;
+
+/* A loaded module and the part of the address space that its segments occupy. */
+struct loaded {
+	const struct dl_phdr_info *object;
+	uintptr_t base, begin, end;
+	const struct shim_plan_module *module;
+};
+
+/* The event SHIM_PATCHED has the number and the reason; functions that are traced need no text. */
+void shim_work_refuse(struct shim_work *work, uint32_t sites, const char *why)
+{
+	work->refused += sites;
+	work->why = why;
+}
+
+/* A module has few segments, so that a search of the program headers is enough. */
+int shim_protection_at(const struct dl_phdr_info *object, uintptr_t address)
+{
+	for (int i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *header = &object->dlpi_phdr[i];
+
+		if (header->p_type == PT_LOAD &&
+		    address - object->dlpi_addr - header->p_vaddr < header->p_memsz)
+			return (header->p_flags & PF_R ? PROT_READ : 0) |
+			       (header->p_flags & PF_W ? PROT_WRITE : 0) |
+			       (header->p_flags & PF_X ? PROT_EXEC : 0);
+	}
+	return -1;
+}
+
+/*
+ * Returns whether both bytes of a semaphore are in a segment that the program can write. A file is
+ * hostile: without the check its note could let a tracer change code. Memory that is read-only
+ * after the relocation is in a writable segment, too.
+ */
+static bool is_variable(const struct dl_phdr_info *object, uintptr_t address)
+{
+	const uintptr_t offset = address - object->dlpi_addr;
+
+	for (int i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *header = &object->dlpi_phdr[i];
+		uintptr_t begin = header->p_vaddr & ~(uintptr_t)(PAGE - 1);
+		uintptr_t end = (header->p_vaddr + header->p_memsz) & ~(uintptr_t)(PAGE - 1);
+
+		if (header->p_type == PT_GNU_RELRO && offset + 1 >= begin && offset < end)
+			return false;
+	}
+	for (uintptr_t at = address; at - address < 2; at++) {
+		int protection = shim_protection_at(object, at);
+
+		if (protection < 0 || !(protection & PROT_WRITE) || (protection & PROT_EXEC))
+			return false;
+	}
+	return true;
+}
+
+/* The answer is kept: it cannot change, and each plan asks for it. */
+bool shim_has_shadow_stack(void)
+{
+	static bool is_known, has_one;
+	uint64_t features = 0;
+
+	if (!is_known)
+		has_one = shim_raw_call(SYS_arch_prctl, ARCH_SHSTK_STATUS, (uintptr_t)&features,
+					0) == 0 &&
+			  (features & 1);
+	is_known = true;
+	return has_one;
+}
+
+/*
+ * Appends the jump to a trampoline. A jump of which only the first byte is written needs a pad at
+ * its target. Returns the reason why that is impossible, or NULL.
+ */
+static const char *add_jump(struct shim_work *work, const struct shim_plan_site *site,
+			    const struct loaded *loaded, const struct shim_trampoline *to)
+{
+	const uintptr_t base = loaded->base;
+	struct shim_jump *jump = &work->jump[work->jumps];
+	const uint8_t *entry = to->kind == SHIM_SITE_BEFORE ? to->code :
+			       to->probe ? to->before : to->call;
+	uintptr_t at = base + site->site;
+
+	if (work->jumps == work->room)
+		return "there are too many";
+	if (site->semaphore && !is_variable(loaded->object, base + site->semaphore))
+		return "its semaphore is not a variable";
+	/* A jump across a page could be seen half written, if the tool is killed. */
+	if (work->is_late && !site->is_chained && !site->is_byte &&
+	    at / PAGE != (at + SHIM_PLAN_JUMP - 1) / PAGE)
+		return "it is at the end of a page";
+	*jump = (struct shim_jump){ .at = at, .kind = site->kind,
+				    .bytes = site->is_chained ? 0 : site->is_byte ? 1 :
+					     SHIM_PLAN_JUMP,
+				    .semaphore = site->semaphore ? base + site->semaphore : 0,
+				    .is_wanted = true };
+	jump->until = at + (site->continues ? SHIM_PLAN_JUMP : site->replaced);
+	memcpy(jump->original, (const void *)at, SHIM_PLAN_JUMP);
+	memcpy(jump->jump, jump->original, SHIM_PLAN_JUMP);
+	jump->jump[0] = 0xe9;
+	if (site->is_chained) {
+		/* The trampoline of the site before continues with this one. */
+	} else if (site->is_byte) {
+		int32_t distance;
+
+		memcpy(&distance, jump->jump + 1, sizeof distance);
+		if (!shim_pad_write(at + SHIM_PLAN_JUMP + (uintptr_t)(intptr_t)distance,
+				    (uintptr_t)entry))
+			return "the memory to which a jump at the probe leads is in use";
+	} else if (!shim_put_distance(jump->jump + 1, at + SHIM_PLAN_JUMP, (uintptr_t)entry)) {
+		return "its trampoline is out of reach";
+	}
+	work->jumps++;
+	return NULL;
+}
+
+/* Returns the number of probes among the sites of a module, for the memory that they need. */
+static uint32_t probes_of(const struct shim_work *work, const struct shim_plan_module *module)
+{
+	uint32_t probes = 0;
+
+	for (uint32_t i = 0; i < module->sites; i++)
+		probes += work->plan.site[module->first + i].kind == SHIM_SITE_PROBE;
+	return probes;
+}
+
+/*
+ * Returns whether the moved instructions have a call: they push an address on the stack and jump,
+ * so that a shadow stack does not have it.
+ */
+static bool moves_call(const struct shim_plan_site *site)
+{
+	for (unsigned i = 0; i < site->fixes && i < SHIM_PLAN_FIXES; i++)
+		if (site->fix[i].end == SHIM_PLAN_ABSOLUTE)
+			return true;
+	return false;
+}
+
+/*
+ * Writes the trampolines of a module. Returns NULL after it counted the refusals. A site whose
+ * trampoline is not usable has function 0.
+ */
+static struct batch *write_trampolines(struct shim_work *work, const struct loaded *loaded)
+{
+	const struct shim_plan_site *site = work->plan.site + loaded->module->first;
+	const void *const pointers[2] = { (const void *)shim_patch_enter,
+					  (const void *)shim_patch_probe };
+	uint32_t sites = loaded->module->sites;
+	size_t bytes = (POINTERS + (size_t)sites * sizeof(struct shim_trampoline) + PAGE - 1) &
+		       ~(size_t)(PAGE - 1);
+	size_t probe_bytes = (probes_of(work, loaded->module) + 1) * sizeof(struct shim_probe);
+	unsigned char *memory = shim_trampolines_map(loaded->begin, loaded->end, bytes);
+	struct shim_probe *probe = mmap(NULL, probe_bytes, PROT_READ | PROT_WRITE,
+					MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct shim_trampoline *trampoline;
+
+	if (!memory || probe == MAP_FAILED || batch_count == BATCHES) {
+		shim_work_refuse(work, sites, "there is no free memory near the module");
+		if (memory)
+			munmap(memory, bytes);
+		if (probe != MAP_FAILED)
+			munmap(probe, probe_bytes);
+		return NULL;
+	}
+	/* All trampolines of the module call through these: the shim may be out of reach. */
+	memcpy(memory, pointers, sizeof pointers);
+	trampoline = (void *)(memory + POINTERS);
+	/*
+	 * From the last to the first: a site may continue with the next one. If that one is not
+	 * usable, neither is this one. A probe gets the next free struct whether its trampoline is
+	 * usable or not.
+	 */
+	for (uint32_t i = sites; i-- > 0;) {
+		bool is_probe = site[i].kind == SHIM_SITE_PROBE;
+		bool has_next = i + 1 < sites && trampoline[i + 1].function &&
+				site[i + 1].kind == SHIM_SITE_PROBE;
+
+		if (is_probe)
+			*probe = (struct shim_probe){
+				.id = work->type[site[i].type], .arguments = site[i].arguments,
+				.argument = work->plan.argument + site[i].first,
+				.base = loaded->base,
+			};
+		if (moves_call(&site[i]) && shim_has_shadow_stack()) {
+			trampoline[i].function = 0;
+			shim_work_refuse(work, 1, "it has a call among its instructions, and the "
+						  "process a shadow stack");
+		} else if ((site[i].continues && !has_next) ||
+			   !shim_trampoline_write(&trampoline[i], (const void *const *)memory,
+						  &site[i], loaded->base,
+						  is_probe ? probe++ : NULL, &trampoline[i + 1])) {
+			trampoline[i].function = 0;
+			shim_work_refuse(work, 1, "the code in memory is not that of the file");
+		}
+	}
+	if (mprotect(memory, bytes, PROT_READ | PROT_EXEC)) {
+		shim_work_refuse(work, sites, "memory cannot be made executable");
+		munmap(memory, bytes);
+		return NULL;
+	}
+	batches[batch_count] = (struct batch){ .hash = work->plan.head->hash,
+					       .base = loaded->base, .trampoline = trampoline };
+	work->batches++;
+	return &batches[batch_count++];
+}
+
+/*
+ * Finds or writes the trampolines of a module, and prepares its jumps. Trampolines are found by the
+ * plan's number and the module's address: the same library may have been unloaded and loaded again
+ * at its former place.
+ */
+static void prepare_module(struct shim_work *work, const struct loaded *loaded)
+{
+	const struct shim_plan_site *site = work->plan.site + loaded->module->first;
+	struct batch *batch = NULL;
+	uint32_t first = work->jumps;
+	const char *why = NULL;
+	bool is_added = false;
+
+	for (unsigned i = 0; i < batch_count; i++)
+		if (batches[i].hash == work->plan.head->hash && batches[i].base == loaded->base)
+			batch = &batches[i];
+	for (uint32_t i = 0; batch && i < batch->jumps; i++)
+		work->jump[batch->first + i].is_wanted = true;
+	if (batch && batch->jumps)
+		return;
+	if (!batch)
+		batch = write_trampolines(work, loaded);
+	for (uint32_t i = 0; batch && i < loaded->module->sites; i++) {
+		/* A chained site is reached only by the jump of the site before it. */
+		if (!site[i].is_chained || is_added) {
+			why = NULL;
+			is_added = false;
+			/* The bytes are compared again for trampolines that were there before. */
+			if (batch->trampoline[i].function &&
+			    !memcmp((const void *)(loaded->base + site[i].site), site[i].original,
+				    site[i].replaced)) {
+				why = add_jump(work, &site[i], loaded, &batch->trampoline[i]);
+				is_added = !why;
+			}
+		}
+		/* The probe is counted, and not the instructions before it. */
+		if (why && site[i].kind != SHIM_SITE_BEFORE)
+			shim_work_refuse(work, 1, why);
+	}
+	if (!shim_pads_end()) {
+		shim_work_refuse(work, work->jumps - first, "memory cannot be made executable");
+		work->jumps = first;
+	}
+	if (batch && work->is_late) {
+		batch->first = first;
+		batch->jumps = work->jumps - first;
+	}
+}
+
+/*
+ * Finds out whether the plan has a loaded object, and where the object is: from its first segment
+ * to the end of its last one. False: the plan does not have it.
+ */
+static bool find_object(const struct shim_work *work, struct loaded *loaded,
+			const struct dl_phdr_info *object)
+{
+	*loaded = (struct loaded){ .object = object, .base = object->dlpi_addr,
+				   .begin = UINTPTR_MAX,
+				   .module = shim_plan_module_of(&work->plan, object) };
+	for (int i = 0; i < object->dlpi_phnum && loaded->module; i++) {
+		const ElfW(Phdr) *header = &object->dlpi_phdr[i];
+		uintptr_t begin = object->dlpi_addr + header->p_vaddr;
+
+		if (header->p_type != PT_LOAD)
+			continue;
+		if (begin < loaded->begin)
+			loaded->begin = begin;
+		if (begin + header->p_memsz > loaded->end)
+			loaded->end = begin + header->p_memsz;
+	}
+	return loaded->module;
+}
+
+/* An object that the plan does not have costs a comparison of build-ids. */
+bool shim_work_object(struct shim_work *work, const struct dl_phdr_info *object)
+{
+	struct loaded loaded;
+
+	if (!find_object(work, &loaded, object))
+		return false;
+	prepare_module(work, &loaded);
+	return true;
+}
+
+/*
+ * Finds the vector registers that programs may use: those that processor and kernel support. The
+ * macros of the C library consider both. The functions of the compiler come with a constructor that
+ * executes CPUID a dozen times at the start of every program, and under a hypervisor each one costs
+ * microseconds.
+ */
+static void find_vectors(const struct shim_work *work)
+{
+	int vectors = SHIM_SSE;
+
+	if (CPU_FEATURE_ACTIVE(AVX512F) && CPU_FEATURE_ACTIVE(AVX512BW))
+		vectors = SHIM_AVX512;
+	else if (CPU_FEATURE_ACTIVE(AVX))
+		vectors = SHIM_AVX;
+	if (work->plan.head->vectors < (uint32_t)vectors)
+		vectors = (int)work->plan.head->vectors;
+	/* Another plan may have needed more. */
+	if (vectors > shim_vectors)
+		shim_vectors = vectors;
+}
+
+/* The registers are found here, because each plan opens its types once. */
+bool shim_work_types(struct shim_work *work)
+{
+	const struct shim_plan *plan = &work->plan;
+	bool good = true;
+
+	find_vectors(work);
+	for (uint32_t i = 0; i < plan->head->types; i++) {
+		work->type[i] = shim_probe_open(plan->text + plan->type[i].name,
+					       plan->text + plan->type[i].schema);
+		good &= work->type[i] != 0;
+	}
+	return good;
+}
+
+/* One element more than needed, so that a list is never empty. */
+bool shim_work_list(struct shim_work *work, uint32_t room)
+{
+	void *memory = mmap(NULL, ((size_t)room + 1) * sizeof *work->jump, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	work->jumps = 0;
+	work->room = room;
+	work->jump = memory == MAP_FAILED ? NULL : memory;
+	return work->jump;
+}
+
+/* The hooks of exceptions and of longjmp() mark slots, and need them, too. */
+bool shim_work_has_functions(const struct shim_work *work)
+{
+	for (uint32_t i = 0; i < work->plan.head->sites; i++)
+		if (work->plan.site[i].kind != SHIM_SITE_PROBE &&
+		    work->plan.site[i].kind != SHIM_SITE_BEFORE)
+			return true;
+	return false;
+}
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/patch_module.h - the work on a plan: the trampolines of its modules and the jumps to
+ * them. patch.c has the plan of a program that record starts, patch_late.c that of a process that
+ * was running already.
+ *
+ * Threads   the caller makes sure that one thread at a time is here.
+ * Errors    errno may change.
+ */
+#ifndef PTX_PRELOAD_PATCH_MODULE_H
+#define PTX_PRELOAD_PATCH_MODULE_H
+
+#include <link.h>
+
+#include "preload/patch.h"
+#include "preload/patch_file.h"
+
+#if defined __x86_64__
+
+/* A plan, and the results. */
+struct shim_work {
+	struct shim_plan plan;
+	uint32_t patched, refused; /* sites */
+	const char *why;           /* of the last refusal */
+	/* The event types of the plan; 0: not opened. */
+	trace_event_id_t type[SHIM_PLAN_TYPES];
+	/* The jumps that are prepared, in the order of the plan for each module. */
+	struct shim_jump *jump;
+	uint32_t jumps, room;
+	uint32_t batches;          /* of trampolines that were made for plans of this work */
+	/* Other threads run, so that posixtrace writes the jumps. The list keeps them. */
+	bool is_late;
+};
+
+/*
+ * Allocates the list for so many jumps. Pages that are not used need no memory. False: there is no
+ * memory.
+ */
+bool shim_work_list(struct shim_work *work, uint32_t room);
+
+/*
+ * Opens the event types of the probes, in the order of the plan, and finds the registers that
+ * hooks must save. Returns false if a type is not available: there are too many, or an earlier plan
+ * has given it other fields. Events of its probes would be counted as lost.
+ */
+bool shim_work_types(struct shim_work *work);
+
+/*
+ * Returns whether the plan has functions, whose calls need slots for return addresses. Probes need
+ * none, nor do the instructions before them.
+ */
+bool shim_work_has_functions(const struct shim_work *work);
+
+/*
+ * Prepares a loaded object if the plan has it, and returns whether the plan has it. The list then
+ * has its jumps, and the counts its refusals.
+ */
+bool shim_work_object(struct shim_work *work, const struct dl_phdr_info *object);
+
+/*
+ * Counts sites that are not patched. One reason is enough for the event: the last one. Texts are
+ * constants.
+ */
+void shim_work_refuse(struct shim_work *work, uint32_t sites, const char *why);
+
+/* Returns the protection of the module's segment at an address, -1 if none is there. */
+int shim_protection_at(const struct dl_phdr_info *object, uintptr_t address);
+
+/*
+ * Returns whether the processor compares return addresses with a second stack. The dynamic linker
+ * decides that at the start of the program.
+ */
+bool shim_has_shadow_stack(void);
+
+/*
+ * A system call that needs no function of the C library, whose pages may not be executable then.
+ */
+static inline long shim_raw_call(long number, uintptr_t a, uintptr_t b, uintptr_t c)
+{
+	__asm__ volatile("syscall"
+			 : "+a"(number)
+			 : "D"(a), "S"(b), "d"(c)
+			 : "rcx", "r11", "memory");
+	return number;
+}
+
+#endif
+#endif
