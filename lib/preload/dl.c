@@ -4,10 +4,11 @@
  *
  * dlopen() depends on its caller: that object's DT_RPATH and DT_RUNPATH are searched, $ORIGIN is
  * its folder, and its DT_RPATH serves for the dependencies of the new library. A wrapper must
- * therefore not be the caller. Only a path without $, in a program in which no object has a
- * DT_RPATH, is opened in the same way for every caller. The shim then calls dlopen() itself,
- * times the call and records the result. All other calls jump to dlopen(), and their event is
- * recorded before the call.
+ * therefore not be the caller. Only a name without $, in a program in which no library has a
+ * DT_RPATH, is opened in the same way for every caller: a path always, another name if neither the
+ * caller nor the shim has a DT_RUNPATH. The DT_RPATH of the program itself serves for all callers.
+ * The shim then calls dlopen() itself, times the call and records the result. All other calls jump
+ * to dlopen(), and their event is recorded before the call.
  *
  * The mapped files are reported independently of the chosen families: before a library is
  * unloaded, so that its addresses are known even if no observer looked while it was loaded; after
@@ -97,34 +98,66 @@ struct opening {
 /* The assembly below calls it. */
 __attribute__((used)) struct opening shim_dlopen(const char *path, int mode, const void *caller);
 
+/* A call of dlopen() as has_rpath() needs it. */
+struct name {
+	const void *caller;
+	bool is_searched; /* it has no slash */
+};
+
+/* Returns whether a loaded object has this entry in its dynamic section. */
+static bool has_entry(const struct dl_phdr_info *object, const ElfW(Phdr) *header, ElfW(Sxword) tag)
+{
+	const ElfW(Dyn) *entry = (const void *)(uintptr_t)(object->dlpi_addr + header->p_vaddr);
+
+	for (; entry->d_tag != DT_NULL; entry++)
+		if (entry->d_tag == tag)
+			return true;
+	return false;
+}
+
+/* Returns whether an address is in a segment of the object. */
+static bool has_address(const struct dl_phdr_info *object, const void *address)
+{
+	for (int i = 0; i < object->dlpi_phnum; i++)
+		if (object->dlpi_phdr[i].p_type == PT_LOAD &&
+		    (uintptr_t)address - object->dlpi_addr - object->dlpi_phdr[i].p_vaddr <
+			    object->dlpi_phdr[i].p_memsz)
+			return true;
+	return false;
+}
+
 /*
- * Callback of dl_iterate_phdr(): 1 if the object has a DT_RPATH. The program headers of a loaded
- * object are mapped, and so is its dynamic section.
+ * Callback of dl_iterate_phdr(): 1 if the object is a library with a DT_RPATH, or has a DT_RUNPATH
+ * that one of the two possible callers would use. The program headers of a loaded object are
+ * mapped, and so is its dynamic section. The program itself has an empty name.
  */
 static int has_rpath(struct dl_phdr_info *object, size_t bytes, void *arg)
 {
-	(void)bytes, (void)arg;
+	const struct name *name = arg;
+
+	(void)bytes;
 	for (int i = 0; i < object->dlpi_phnum; i++) {
 		const ElfW(Phdr) *header = &object->dlpi_phdr[i];
-		const ElfW(Dyn) *entry;
 
-		if (header->p_type != PT_DYNAMIC)
-			continue;
-		entry = (const void *)(uintptr_t)(object->dlpi_addr + header->p_vaddr);
-		for (; entry->d_tag != DT_NULL; entry++)
-			if (entry->d_tag == DT_RPATH)
-				return 1;
+		if (header->p_type == PT_DYNAMIC &&
+		    ((*object->dlpi_name && has_entry(object, header, DT_RPATH)) ||
+		     (name->is_searched && has_entry(object, header, DT_RUNPATH) &&
+		      (has_address(object, name->caller) ||
+		       has_address(object, (const void *)has_rpath)))))
+			return 1;
 	}
 	return 0;
 }
 
 /*
- * Returns whether dlopen() of the path gives the same result for every caller. A name without a
- * slash is searched, which depends on the caller.
+ * Returns whether dlopen() of the name gives the same result for this caller and for the shim. A
+ * name without a slash is searched in the folders of the environment, the cache and the system.
  */
-static bool is_same_for_all(const char *path)
+static bool is_same_for_all(const char *path, const void *caller)
 {
-	return path && strchr(path, '/') && !strchr(path, '$') && !dl_iterate_phdr(has_rpath, NULL);
+	struct name name = { caller, path && !strchr(path, '/') };
+
+	return path && !strchr(path, '$') && !dl_iterate_phdr(has_rpath, &name);
 }
 
 /* Calls dlopen() and records it with its result. */
@@ -160,9 +193,11 @@ struct opening shim_dlopen(const char *path, int mode, const void *caller)
 	bool is_wanted = *shim_switch[DL_OPEN] && shim_is_wanted(DL_OPEN, caller);
 
 	if (!is_wanted && ((!shim_inject_is_attached() && !shim_patch_waits()) ||
-			   shim_is_own(caller)))
+			   shim_is_own(caller))) {
+		shim_patch_may_load();
 		return (struct opening){ .jump = (void *)next(dlopen) };
-	if (is_same_for_all(path)) {
+	}
+	if (is_same_for_all(path, caller)) {
 		struct opening opening = { .handle = is_wanted ? open_timed(path, mode, caller) :
 								 next(dlopen)(path, mode) };
 
@@ -179,6 +214,7 @@ struct opening shim_dlopen(const char *path, int mode, const void *caller)
 	 * was injected.
 	 */
 	shim_inject_may_load();
+	shim_patch_may_load();
 	if (!is_wanted)
 		return (struct opening){ .jump = (void *)next(dlopen) };
 	/*

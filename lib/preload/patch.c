@@ -9,6 +9,7 @@
 #include "preload/patch.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/single_threaded.h>
@@ -24,9 +25,14 @@
 
 /* The list of jumps has those of the module that is being patched. */
 static struct shim_work work;
-/* Modules of the plan that were found at the last walk; the others may be loaded later. */
+/* Modules of the plan that were found at the last walk. */
 static uint32_t found;
+/* The plan has modules that the program was not linked with: they may be loaded at any time. */
 static bool waits;
+/* A call of dlopen() that did not return to the shim may have loaded one. */
+static _Atomic bool is_due;
+/* Sites that had to be left alone, at the last walk with other threads. */
+static uint32_t missing;
 
 /*
  * Makes pages writable and not executable, or as they were. They may be pages of the C library, so
@@ -136,29 +142,96 @@ void shim_patch_begin(void)
 	errno = saved;
 }
 
-/* A library of the plan may also never be loaded. The cost is a search after each dlopen(). */
+/*
+ * A library of the plan may also never be loaded, and may be loaded again after dlclose(). The cost
+ * is a search after each dlopen().
+ */
 bool shim_patch_waits(void)
 {
 	return waits;
 }
 
+/* Callback of dl_iterate_phdr(): counts the sites of the object if the plan has it. */
+static int miss_object(struct dl_phdr_info *object, size_t size, void *arg)
+{
+	uint32_t *sites = arg;
+
+	(void)size;
+	*sites += shim_work_missing(&work, object);
+	return 0;
+}
+
 /*
- * The thread that has loaded a module may be the only one: then nothing else executes it now. Sites
- * that are patched already do not have the bytes of the plan, and are left alone.
+ * Another thread may execute a library as soon as its constructors run, so that its code must not
+ * change here. posixtrace finds the number in its memory and patches the library later.
+ */
+static void miss(void)
+{
+	uint32_t sites = 0;
+
+	dl_iterate_phdr(miss_object, &sites);
+	/*
+	 * A library that remains unpatched is reported once. After dlclose() the number is smaller,
+	 * and the next library is reported again.
+	 */
+	if (sites > missing) {
+		__atomic_add_fetch(&posixtrace_shim_jumps.missed, sites - missing,
+				   __ATOMIC_RELAXED);
+		shim_work_refuse(&work, sites - missing,
+				 "other threads ran when the library was loaded");
+		report();
+	}
+	missing = sites;
+}
+
+/*
+ * The thread that has loaded a module may be the only one: then nothing else executes it now. The
+ * thread itself has returned from the constructors. It may be deeper in a function of the module
+ * that has called dlopen(), but then behind the replaced instructions: a call among them is always
+ * the last one. Sites that are patched already do not have the bytes of the plan, and are left
+ * alone.
  */
 void shim_patch_loaded(void)
 {
 	int saved = errno;
 	uint32_t patched = work.patched;
 
-	if (!waits || !__libc_single_threaded)
-		return;
-	found = 0;
-	dl_iterate_phdr(patch_object, NULL);
-	waits = found < work.plan.head->modules;
+	atomic_store_explicit(&is_due, false, memory_order_relaxed);
+	__atomic_add_fetch(&posixtrace_shim_jumps.opened, 1, __ATOMIC_RELAXED);
+	/* The system calls of a patch could end a process that restricts them. */
+	if (waits && __libc_single_threaded && !shim_is_quiet())
+		dl_iterate_phdr(patch_object, NULL);
+	else if (waits)
+		miss();
 	if (work.patched != patched)
 		report();
 	errno = saved;
+}
+
+/*
+ * Two threads may call dlopen() at once. Both counts only grow, so that posixtrace notices a change
+ * even if it looks seldom. A process whose plan does not wait is patched by posixtrace alone, which
+ * needs no second count.
+ */
+void shim_patch_may_load(void)
+{
+	if (waits) {
+		/* A former one has returned by now. */
+		shim_patch_before_thread();
+		atomic_store_explicit(&is_due, true, memory_order_relaxed);
+		__atomic_add_fetch(&posixtrace_shim_jumps.missed, 1, __ATOMIC_RELAXED);
+	}
+	__atomic_add_fetch(&posixtrace_shim_jumps.opened, 1, __ATOMIC_RELAXED);
+}
+
+/*
+ * A handler of a signal that interrupts a new library may not create a thread, so that the caller
+ * is not among the instructions that change.
+ */
+void shim_patch_before_thread(void)
+{
+	if (shim_unlikely(atomic_load_explicit(&is_due, memory_order_relaxed)))
+		shim_patch_loaded();
 }
 
 #else
@@ -174,6 +247,14 @@ bool shim_patch_waits(void)
 }
 
 void shim_patch_loaded(void)
+{
+}
+
+void shim_patch_may_load(void)
+{
+}
+
+void shim_patch_before_thread(void)
 {
 }
 

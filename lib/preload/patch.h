@@ -39,11 +39,20 @@
 void shim_patch_begin(void);
 
 /*
- * Called by the wrapper of dlopen(). The first returns whether the plan has modules that were not
- * loaded yet. The second patches those that are loaded now, if the process has one thread.
+ * Called by the wrapper of dlopen(). The first returns whether the plan has modules that the
+ * program was not linked with. The second patches those that are loaded now, if the process has one
+ * thread. The third is for a call that does not return to the shim. posixtrace reads in the memory
+ * of the process that dlopen() was called, and patches what this process could not.
  */
 bool shim_patch_waits(void);
 void shim_patch_loaded(void);
+void shim_patch_may_load(void);
+
+/*
+ * Called by the wrapper of pthread_create(): it is the last moment at which a library can be
+ * patched here that dlopen() has loaded without returning to the shim.
+ */
+void shim_patch_before_thread(void);
 
 /* In the child of fork(): a plan that another thread of the parent carried out is given up. */
 void shim_patch_in_child(void);
@@ -54,6 +63,9 @@ void shim_patch_in_child(void);
 void shim_patch_thread_ends(void);
 
 #if defined __x86_64__
+
+/* Read by posixtrace in the memory of the process: patch_late.c. */
+extern __attribute__((visibility("default"))) struct shim_jumps posixtrace_shim_jumps;
 
 /* The slots, 8 bytes each, and behind them the return addresses, 8 bytes each. */
 extern const unsigned char shim_slots[SHIM_SLOTS * 8] __attribute__((visibility("hidden")));

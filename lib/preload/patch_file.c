@@ -166,24 +166,44 @@ static bool is_same_file(const struct shim_plan_module *module, const char *path
 					    (uint64_t)file.st_mtim.tv_nsec;
 }
 
-/* A file that was replaced since the planning has another build-id, and is left alone. */
-const struct shim_plan_module *shim_plan_module_of(const struct shim_plan *plan,
-						   const struct dl_phdr_info *object)
+/* Returns the build-id of a loaded object and its length; NULL: it has none. */
+static const uint8_t *build_id_of(const struct dl_phdr_info *object, uint32_t *len)
 {
 	const uint8_t *id = NULL;
-	uint32_t len = 0;
 
 	for (int i = 0; i < object->dlpi_phnum && !id; i++)
 		if (object->dlpi_phdr[i].p_type == PT_NOTE)
 			id = build_id_in((const void *)(uintptr_t)(object->dlpi_addr +
 								   object->dlpi_phdr[i].p_vaddr),
-					 object->dlpi_phdr[i].p_memsz, &len);
-	for (uint32_t i = 0; i < plan->head->modules; i++) {
-		const struct shim_plan_module *module = &plan->module[i];
+					 object->dlpi_phdr[i].p_memsz, len);
+	return id;
+}
 
-		if (id ? !module->is_file && module->id_len == len && !memcmp(module->id, id, len) :
-			 module->is_file && is_same_file(module, object->dlpi_name))
-			return module;
-	}
+/* Compares with the build-id of an object, which is looked up once for all modules. */
+static bool is_module(const struct shim_plan_module *module, const struct dl_phdr_info *object,
+		      const uint8_t *id, uint32_t len)
+{
+	return id ? !module->is_file && module->id_len == len && !memcmp(module->id, id, len) :
+		    module->is_file && is_same_file(module, object->dlpi_name);
+}
+
+bool shim_plan_is_module(const struct shim_plan_module *module, const struct dl_phdr_info *object)
+{
+	uint32_t len = 0;
+	const uint8_t *id = build_id_of(object, &len);
+
+	return is_module(module, object, id, len);
+}
+
+/* A file that was replaced since the planning has another build-id, and is left alone. */
+const struct shim_plan_module *shim_plan_module_of(const struct shim_plan *plan,
+						   const struct dl_phdr_info *object)
+{
+	uint32_t len = 0;
+	const uint8_t *id = build_id_of(object, &len);
+
+	for (uint32_t i = 0; i < plan->head->modules; i++)
+		if (is_module(&plan->module[i], object, id, len))
+			return &plan->module[i];
 	return NULL;
 }

@@ -32,6 +32,9 @@ void shim_plan_unmap(struct shim_plan *plan);
 /* The same for a plan that is in memory already. After an error the memory is the caller's. */
 const char *shim_plan_take(struct shim_plan *plan, const void *memory, size_t bytes);
 
+/* Returns whether a loaded object is this module, and not another build of it. */
+bool shim_plan_is_module(const struct shim_plan_module *module, const struct dl_phdr_info *object);
+
 /* Finds the part for a loaded object; NULL: there is none. */
 const struct shim_plan_module *shim_plan_module_of(const struct shim_plan *plan,
 						   const struct dl_phdr_info *object);

@@ -24,7 +24,6 @@
  */
 SHIM_WRAPPER long posixtrace_shim_plan(const char *bytes);
 SHIM_WRAPPER long posixtrace_shim_patch(const char *unused);
-SHIM_WRAPPER extern struct shim_jumps posixtrace_shim_jumps;
 struct shim_jumps posixtrace_shim_jumps;
 
 /*
@@ -129,11 +128,13 @@ long posixtrace_shim_patch(const char *unused)
 		work.jump = list;
 		work.room = room;
 	} else {
+		/* The counts are those of this plan. posixtrace gets the number of jumps only. */
 		work.patched = work.refused = 0;
 		work.why = NULL;
 		/* A shim that was preloaded may have chosen other families. */
 		if (shim_work_has_functions(&work))
 			shim_choose_again("func", true);
+		shim_work_forget(&work);
 		dl_iterate_phdr(prepare_object, NULL);
 		posixtrace_shim_jumps.count = work.jumps;
 		for (uint32_t i = 0; i < work.jumps; i++)

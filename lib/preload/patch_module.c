@@ -38,6 +38,9 @@ static struct batch {
 	struct shim_trampoline *trampoline;
 	/* The place of its jumps in the list of late work; jumps 0: it has none there. */
 	uint32_t first, jumps;
+	/* Its identity: another build of a library may be loaded at the same address. */
+	struct shim_plan_module module;
+	bool is_loaded;                 /* at the last walk of shim_work_forget() */
 } batches[BATCHES];
 static unsigned batch_count;
 
@@ -55,7 +58,10 @@ void shim_work_refuse(struct shim_work *work, uint32_t sites, const char *why)
 	work->why = why;
 }
 
-/* A module has few segments, so that a search of the program headers is enough. */
+/*
+ * A module has few segments, so that a search of the program headers is enough. Pages that are
+ * read-only after the relocation have the protection of their segment here.
+ */
 int shim_protection_at(const struct dl_phdr_info *object, uintptr_t address)
 {
 	for (int i = 0; i < object->dlpi_phnum; i++) {
@@ -241,31 +247,74 @@ static struct batch *write_trampolines(struct shim_work *work, const struct load
 		return NULL;
 	}
 	batches[batch_count] = (struct batch){ .hash = work->plan.head->hash,
-					       .base = loaded->base, .trampoline = trampoline };
+					       .base = loaded->base, .trampoline = trampoline,
+					       .module = *loaded->module };
 	work->batches++;
 	return &batches[batch_count++];
 }
 
 /*
- * Finds or writes the trampolines of a module, and prepares its jumps. Trampolines are found by the
- * plan's number and the module's address: the same library may have been unloaded and loaded again
- * at its former place.
+ * Returns the trampolines of a module, NULL if it has none. They are found by the plan's number and
+ * the module's address: the same library may have been unloaded and loaded again at its former
+ * place.
  */
+static struct batch *batch_of(const struct shim_work *work, const struct loaded *loaded)
+{
+	for (unsigned i = 0; i < batch_count; i++)
+		if (batches[i].hash == work->plan.head->hash && batches[i].base == loaded->base)
+			return &batches[i];
+	return NULL;
+}
+
+/*
+ * Returns whether a jump is written at any site of the module. One is enough: all were written at
+ * once. A library that was loaded again has its original bytes.
+ */
+static bool is_patched(const struct shim_work *work, const struct loaded *loaded,
+		       const struct batch *batch)
+{
+	const struct shim_plan_site *site = work->plan.site + loaded->module->first;
+
+	for (uint32_t i = 0; batch && i < loaded->module->sites; i++)
+		if (batch->trampoline[i].function && !site[i].is_chained)
+			return memcmp((const void *)(loaded->base + site[i].site),
+				      site[i].original, site[i].replaced) != 0;
+	return false;
+}
+
+/*
+ * The jumps of a module that had them before. If the library was loaded again at its former place,
+ * its code has no jump and its semaphores are 0.
+ */
+static void want_again(struct shim_jump *jump, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		jump[i].is_wanted = true;
+		if (jump[i].bytes &&
+		    !memcmp((const void *)jump[i].at, jump[i].original, SHIM_PLAN_JUMP))
+			jump[i].is_written = false;
+		/* A chained site has the state of the jump before it. */
+		else if (!jump[i].bytes && i)
+			jump[i].is_written &= jump[i - 1].is_written;
+	}
+}
+
+/* Finds or writes the trampolines of a module, and prepares its jumps. */
 static void prepare_module(struct shim_work *work, const struct loaded *loaded)
 {
 	const struct shim_plan_site *site = work->plan.site + loaded->module->first;
-	struct batch *batch = NULL;
+	struct batch *batch = batch_of(work, loaded);
 	uint32_t first = work->jumps;
 	const char *why = NULL;
 	bool is_added = false;
 
-	for (unsigned i = 0; i < batch_count; i++)
-		if (batches[i].hash == work->plan.head->hash && batches[i].base == loaded->base)
-			batch = &batches[i];
-	for (uint32_t i = 0; batch && i < batch->jumps; i++)
-		work->jump[batch->first + i].is_wanted = true;
-	if (batch && batch->jumps)
+	/* After each dlopen() all modules are examined. */
+	if (!work->is_late && is_patched(work, loaded, batch))
 		return;
+	if (batch && batch->jumps) {
+		want_again(&work->jump[batch->first], batch->jumps);
+		return;
+	}
 	if (!batch)
 		batch = write_trampolines(work, loaded);
 	for (uint32_t i = 0; batch && i < loaded->module->sites; i++) {
@@ -351,6 +400,43 @@ static void find_vectors(const struct shim_work *work)
 		shim_vectors = vectors;
 }
 
+/* Refused sites count, too: the event has their number as an upper limit. */
+uint32_t shim_work_missing(const struct shim_work *work, const struct dl_phdr_info *object)
+{
+	struct loaded loaded;
+
+	if (!find_object(work, &loaded, object) ||
+	    is_patched(work, &loaded, batch_of(work, &loaded)))
+		return 0;
+	return loaded.module->sites;
+}
+
+/*
+ * Callback of dl_iterate_phdr(): notes which batches belong to the object. Several plans may have
+ * made batches for one module.
+ */
+static int note_loaded(struct dl_phdr_info *object, size_t size, void *arg)
+{
+	(void)size, (void)arg;
+	for (unsigned i = 0; i < batch_count; i++)
+		if (batches[i].jumps && batches[i].base == object->dlpi_addr)
+			batches[i].is_loaded |= shim_plan_is_module(&batches[i].module, object);
+	return 0;
+}
+
+/* Two builds of a library may have the same bytes at the begin of a function, at one address. */
+void shim_work_forget(struct shim_work *work)
+{
+	for (unsigned i = 0; i < batch_count; i++)
+		batches[i].is_loaded = false;
+	dl_iterate_phdr(note_loaded, NULL);
+	for (unsigned i = 0; i < batch_count; i++)
+		for (uint32_t k = 0; k < batches[i].jumps && !batches[i].is_loaded; k++) {
+			work->jump[batches[i].first + k].is_wanted = false;
+			work->jump[batches[i].first + k].is_written = false;
+		}
+}
+
 /* The registers are found here, because each plan opens its types once. */
 bool shim_work_types(struct shim_work *work)
 {
@@ -366,7 +452,10 @@ bool shim_work_types(struct shim_work *work)
 	return good;
 }
 
-/* One element more than needed, so that a list is never empty. */
+/*
+ * One element more than needed, so that a list is never empty. A list is never unmapped: posixtrace
+ * may read it.
+ */
 bool shim_work_list(struct shim_work *work, uint32_t room)
 {
 	void *memory = mmap(NULL, ((size_t)room + 1) * sizeof *work->jump, PROT_READ | PROT_WRITE,

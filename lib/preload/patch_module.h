@@ -58,6 +58,18 @@ bool shim_work_has_functions(const struct shim_work *work);
 bool shim_work_object(struct shim_work *work, const struct dl_phdr_info *object);
 
 /*
+ * Returns the number of sites of a loaded object that the plan has and of which none is patched
+ * yet.
+ */
+uint32_t shim_work_missing(const struct shim_work *work, const struct dl_phdr_info *object);
+
+/*
+ * For late work: jumps of modules that were unloaded since are not wanted any more. Another module
+ * may be at their place.
+ */
+void shim_work_forget(struct shim_work *work);
+
+/*
  * Counts sites that are not patched. One reason is enough for the event: the last one. Texts are
  * constants.
  */

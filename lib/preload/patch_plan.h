@@ -164,6 +164,16 @@ struct shim_jump {
 struct shim_jumps {
 	uint64_t count;        /* at most SHIM_JUMPS */
 	uint64_t jump;         /* address of the elements */
+	/*
+	 * Calls of dlopen() by which posixtrace notices that there may be new libraries. A call
+	 * that the shim cannot follow is counted before it.
+	 */
+	uint64_t opened;
+	/*
+	 * Grows if the plan of the start has sites in a library that was loaded while other threads
+	 * ran, or may have by a call that the shim cannot follow.
+	 */
+	uint64_t missed;
 };
 
 #endif

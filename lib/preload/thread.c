@@ -149,6 +149,7 @@ SHIM_WRAPPER int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	struct start *start;
 	int detached = PTHREAD_CREATE_JOINABLE;
 
+	shim_patch_before_thread();
 	/*
 	 * A thread that must not read the clock creates threads that must not, either: the kernel
 	 * copies the mode.

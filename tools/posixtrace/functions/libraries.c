@@ -44,18 +44,22 @@ void libraries_fini(struct libraries *libraries)
 	memset(libraries, 0, sizeof(*libraries));
 }
 
-/* Stores the path of a program in the folders of PATH. Returns false if there is none. */
-static bool find_in_path(const char *name, char path[PATH_MAX])
+bool libraries_find_program(const char *name, char *path)
 {
 	const char *folders = getenv("PATH");
+	char found[PATH_MAX];
 
-	if (strchr(name, '/'))
-		return snprintf(path, PATH_MAX, "%s", name) < PATH_MAX;
+	if (strchr(name, '/')) {
+		if (!realpath(name, path))
+			snprintf(path, PATH_MAX, "%s", name);
+		return strlen(name) < PATH_MAX;
+	}
 	for (const char *p = folders ? folders : "/bin:/usr/bin"; *p;) {
 		int len = (int)strcspn(p, ":");
 
-		if (snprintf(path, PATH_MAX, "%.*s%s%s", len, p, len ? "/" : "", name) < PATH_MAX &&
-		    !access(path, X_OK))
+		if (snprintf(found, PATH_MAX, "%.*s%s%s", len, p, len ? "/" : "", name) <
+			    PATH_MAX &&
+		    !access(found, X_OK) && realpath(found, path))
 			return true;
 		p += len;
 		p += *p == ':';
@@ -121,9 +125,9 @@ static bool take_line(struct libraries *libraries, char *line)
  * Runs the dynamic linker, which prints what it would load and executes nothing of it. The
  * environment is that of this command, from which the program gets its own. The linker of the file
  * is executed; a user who traces a program would execute it anyway. Blocks until the linker has
- * ended.
+ * ended. quiet: its messages are dropped.
  */
-static bool ask_linker(struct libraries *libraries, char *linker, char *program)
+static bool ask_linker(struct libraries *libraries, char *linker, char *program, bool quiet)
 {
 	char list[] = "--list", *argv[] = { linker, list, program, NULL };
 	posix_spawn_file_actions_t actions;
@@ -137,6 +141,8 @@ static bool ask_linker(struct libraries *libraries, char *linker, char *program)
 		return false;
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+	if (quiet)
+		posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
 	err = posix_spawn(&pid, linker, &actions, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	close(ends[1]);
@@ -159,7 +165,7 @@ bool libraries_of_program(struct libraries *libraries, const char *name)
 	int is = 1;
 
 	memset(libraries, 0, sizeof(*libraries));
-	if (!find_in_path(name, path)) {
+	if (!libraries_find_program(name, path)) {
 		say("%s: %s", name, strerror(ENOENT));
 		return false;
 	}
@@ -169,11 +175,28 @@ bool libraries_of_program(struct libraries *libraries, const char *name)
 		say("%s: %s", path, strerror(errno));
 		return false;
 	}
-	if (add_path(libraries, path) && (!*linker || ask_linker(libraries, linker, path)))
+	if (add_path(libraries, path) && (!*linker || ask_linker(libraries, linker, path, false)))
 		return true;
 	say("%s: its libraries cannot be listed", path);
 	libraries_fini(libraries);
 	return false;
+}
+
+/*
+ * If the linker cannot find a library, its message is dropped, and only the object itself is added.
+ */
+bool libraries_of_object(struct libraries *libraries, const char *program, const char *object)
+{
+	char path[PATH_MAX], linker[PATH_MAX] = "", copy[PATH_MAX];
+	int is = libraries_find_program(program, path) ? 1 : -1;
+
+	for (int i = 0; is == 1 && i < SCRIPTS_MAX; i++)
+		is = look_at(path, linker);
+	if (!add_path(libraries, object))
+		return false;
+	if (is == 0 && *linker && snprintf(copy, sizeof(copy), "%s", object) < (int)sizeof(copy))
+		ask_linker(libraries, linker, copy, true);
+	return true;
 }
 
 /*

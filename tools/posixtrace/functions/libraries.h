@@ -19,8 +19,21 @@ struct libraries {
  */
 bool libraries_of_program(struct libraries *libraries, const char *name);
 
+/*
+ * Adds a shared object that a program may load, and the libraries that it needs, as the dynamic
+ * linker of the program would find them. Returns false without memory.
+ */
+bool libraries_of_object(struct libraries *libraries, const char *program, const char *object);
+
 /* Finds the files that a process has mapped with code. Returns 0 or an error number. */
 int libraries_of_process(struct libraries *libraries, pid_t pid);
+
+/*
+ * Finds the file of a program by PATH, if its name has no slash. The path is the real one, because
+ * the dynamic linker searches libraries relative to it. path has PATH_MAX bytes. Returns false if
+ * there is none.
+ */
+bool libraries_find_program(const char *name, char *path);
 
 /* Frees the paths and makes the list empty. */
 void libraries_fini(struct libraries *libraries);

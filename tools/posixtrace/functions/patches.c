@@ -72,13 +72,12 @@ bool patches_matches(const char *glob, const char *name)
 	return matches;
 }
 
-/* Returns whether a pattern's module is the file, by its path or by its name in its folder. */
-static bool is_of_module(const struct patches_pattern *pattern, const char *path)
+bool patches_is_of(const char *module, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
-	return !pattern->module || fnmatch(pattern->module, path, 0) == 0 ||
-	       fnmatch(pattern->module, slash ? slash + 1 : path, 0) == 0;
+	return !module || fnmatch(module, path, 0) == 0 ||
+	       fnmatch(module, slash ? slash + 1 : path, 0) == 0;
 }
 
 /* Returns whether a pattern selects the function. by_name: only patterns that name the module. */
@@ -88,7 +87,7 @@ static bool is_selected(const struct patches *plan, const char *path, const char
 	for (size_t i = 0; i < plan->patterns; i++) {
 		const struct patches_pattern *pattern = &plan->pattern[i];
 
-		if ((!by_name || pattern->module) && is_of_module(pattern, path) &&
+		if ((!by_name || pattern->module) && patches_is_of(pattern->module, path) &&
 		    patches_matches(pattern->glob, name))
 			return true;
 	}
@@ -265,12 +264,35 @@ static bool drop_overlaps(struct patches *plan, const struct binary_file *file, 
 	return true;
 }
 
+/* Notes a file. Returns false without memory. A file that is gone keeps its path. */
+static bool note_file(struct patches *plan, const char *path)
+{
+	char *real = realpath(path, NULL);
+
+	if (!real)
+		real = strdup(path);
+	if (!real || !vec_grow(&plan->file, plan->files, 1)) {
+		free(real);
+		return false;
+	}
+	plan->file[plan->files++] = (struct patches_file){ .path = real, .first = plan->sites };
+	return true;
+}
+
+const struct patches_file *patches_find_file(const struct patches *plan, const char *path)
+{
+	for (size_t i = 0; i < plan->files; i++)
+		if (!strcmp(plan->file[i].path, path))
+			return &plan->file[i];
+	return NULL;
+}
+
 bool patches_file(struct patches *plan, const char *path)
 {
 	struct binary_file *file = binary_open(path);
 	struct shim_plan_module module = { .first = (uint32_t)plan->sites };
 	size_t functions = plan->functions, places = plan->probes.places;
-	bool good = file != NULL;
+	bool good = file != NULL && note_file(plan, path);
 
 	if (good && plan->patterns)
 		good = patches_functions(plan, file, patchable_lack(file) != NULL);
@@ -289,9 +311,18 @@ bool patches_file(struct patches *plan, const char *path)
 		good = vec_grow(&plan->module, plan->modules, 1);
 		if (good)
 			plan->module[plan->modules++] = module;
+		plan->file[plan->files - 1].sites = module.sites;
 	}
 	binary_close(file);
 	return good;
+}
+
+void patches_later(struct patches *later, const struct patches *plan)
+{
+	*later = (struct patches){
+		.pattern = plan->pattern, .patterns = plan->patterns, .is_later = true,
+		.probes = { .pattern = plan->probes.pattern, .patterns = plan->probes.patterns },
+	};
 }
 
 bool patches_finish(struct patches *plan)
@@ -408,9 +439,17 @@ int patches_write(const struct patches *plan)
 
 void patches_fini(struct patches *plan)
 {
+	if (plan->is_later) {
+		plan->patterns = plan->probes.patterns = 0;
+		plan->pattern = NULL;
+		plan->probes.pattern = NULL;
+	}
 	for (size_t i = 0; i < plan->patterns; i++)
 		free(plan->pattern[i].glob);
 	free(plan->pattern);
+	for (size_t i = 0; i < plan->files; i++)
+		free(plan->file[i].path);
+	free(plan->file);
 	free(plan->module);
 	free(plan->site);
 	free(plan->refused.reason);

@@ -37,6 +37,13 @@ struct patches {
 	size_t functions;           /* sites that record events */
 	struct patches_refusals refused, refused_probes;
 	struct probes probes;
+	/* All files that were planned, also those without sites: real paths, and their sites. */
+	struct patches_file {
+		char *path;
+		size_t first, sites;
+	} *file;
+	size_t files, linked;       /* the first ones are those with which the program starts */
+	bool is_later;              /* the patterns are those of another plan */
 };
 
 /* Adds a value of --function, GLOB or GLOB@MODULE. Returns false after it printed an error. */
@@ -47,6 +54,20 @@ bool patches_add(struct patches *plan, const char *text);
  * noted only if a pattern names it. Returns false without memory.
  */
 bool patches_file(struct patches *plan, const char *path);
+
+/*
+ * Returns whether a file, by its path or its name, has this pattern of modules; NULL: every file.
+ */
+bool patches_is_of(const char *module, const char *path);
+
+/*
+ * Begins an empty plan with the patterns of another one, which must remain as long as this one: for
+ * files that are loaded later.
+ */
+void patches_later(struct patches *later, const struct patches *plan);
+
+/* Returns a file by its real path; NULL: it was not planned. */
+const struct patches_file *patches_find_file(const struct patches *plan, const char *path);
 
 /* Completes the plan after the last file. Returns false after it printed an error. */
 bool patches_finish(struct patches *plan);

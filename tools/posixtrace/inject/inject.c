@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "../../../lib/preload/patch_plan.h"
+#include "base/procfile.h"
 #include "base/say.h"
 #include "base/tool.h"
 #include "base/until.h"
@@ -74,6 +75,25 @@ static bool sees_library(pid_t pid, const char *library)
 	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, library);
 	return stat(library, &here) == 0 && stat(path, &there) == 0 &&
 	       here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+}
+
+/*
+ * Returns whether the process has ended. A child of this command remains a zombie until this
+ * command collects it, and so does a main thread that has ended before others.
+ */
+static bool has_ended(pid_t pid)
+{
+	char path[40], status[PROCFILE_BYTES];
+	const char *state;
+
+	if (kill(pid, 0) && errno == ESRCH)
+		return true;
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	if (!procfile_read(path, status, sizeof(status)))
+		return false;
+	state = procfile_field(status, "State:");
+	return state && (*state == 'Z' || *state == 'X') &&
+	       procfile_number(status, "Threads:", 10, 0) <= 1;
 }
 
 #if defined __x86_64__
@@ -249,7 +269,7 @@ static enum progress try_threads(const struct work *work, struct target *target)
 		free(candidates);
 		if (progress == PROGRESS_AGAIN) {
 			nanosleep(&pause, NULL);
-			if (kill(work->pid, 0) && errno == ESRCH)
+			if (has_ended(work->pid))
 				progress = PROGRESS_ENDED;
 		}
 		now_ns = until_now_ns();
@@ -476,10 +496,15 @@ static bool send_plan(const struct inject_plan *plan, struct target *target, int
 int inject_patch(pid_t pid, const struct inject_plan *plan, size_t *jumps)
 {
 	struct target target;
-	enum target_verdict verdict = target_examine(&target, pid, true);
+	enum target_verdict verdict;
 	int64_t wanted = 0;
 	bool good = false;
 
+	*jumps = 0;
+	/* The end of the process is reported by others. */
+	if (has_ended(pid))
+		return TOOL_FAILURE;
+	verdict = target_examine(&target, pid, true);
 	if (verdict == TARGET_LEAVE)
 		say("process %d: its functions and probes cannot be traced: it uses libposixtrace "
 		    "without the preload library, or cannot be examined", (int)pid);

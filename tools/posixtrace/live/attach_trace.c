@@ -9,6 +9,7 @@
 #include "base/until.h"
 #include "inject/inject.h"
 #include "live/attach.h"
+#include "live/patch_late.h"
 #include "live/preload.h"
 
 /*
@@ -35,24 +36,31 @@ static bool is_over(const struct capture_plan *plan, struct until *until, enum a
 }
 
 /* Waits for the end and looks after the stream and the kernel's records meanwhile. */
-static int follow_trace(struct capture *capture, struct kernel *kernel, struct until *until,
-			enum attach_end *end)
+static int follow_trace(struct capture *capture, const struct patches *functions,
+			struct kernel *kernel, struct until *until, enum attach_end *end)
 {
-	int status;
+	struct patch_late late = { .plan = NULL };
+	int status = TOOL_OK;
 
 	if (kernel->is_active)
 		until->look_ms = KERNEL_LOOK_MS;
 	until_limit(until, capture->plan->duration_ns);
 	capture_say_waiting(capture->plan->pid);
-	while (!is_over(capture->plan, until, end)) {
+	if (patch_is_wanted(functions)) {
+		patch_late_begin(&late, functions, capture->plan->pid, false, false);
+		if (until->look_ms > PATCH_LATE_LOOK_MS)
+			until->look_ms = PATCH_LATE_LOOK_MS;
+	}
+	while (!status && !is_over(capture->plan, until, end)) {
 		status = capture_look(capture);
 		kernel_look(kernel);
-		if (status) {
+		if (status)
 			*end = capture->log_failed ? ATTACH_FLUSH_ERROR : ATTACH_ERROR;
-			return status;
-		}
+		else
+			patch_late_look(&late);
 	}
-	return TOOL_OK;
+	patch_late_end(&late);
+	return status;
 }
 
 /*
@@ -73,9 +81,9 @@ static void note_end(struct capture *capture, const struct until *until)
  * Traces into the new file. The file gets its final name only when the stream exists, so that a
  * failure leaves an old log.
  */
-static int trace_into(const struct capture_plan *plan, struct kernel *kernel,
-		      const struct kernel_plan *kernel_plan, struct outfile *file,
-		      struct until *until, struct attach_result *result)
+static int trace_into(const struct capture_plan *plan, const struct patches *functions,
+		      struct kernel *kernel, const struct kernel_plan *kernel_plan,
+		      struct outfile *file, struct until *until, struct attach_result *result)
 {
 	struct capture capture;
 	int status = capture_begin(&capture, plan, file->fd);
@@ -93,7 +101,7 @@ static int trace_into(const struct capture_plan *plan, struct kernel *kernel,
 		outfile_drop(file);
 		return status;
 	}
-	status = follow_trace(&capture, kernel, until, &result->end);
+	status = follow_trace(&capture, functions, kernel, until, &result->end);
 	if (result->end == ATTACH_TARGET_ENDED)
 		note_end(&capture, until);
 	processes_complete(&result->processes, &capture, file->fd);
@@ -138,7 +146,8 @@ int attach_trace(const struct capture_plan *plan, struct patches *functions,
 		if (status)
 			outfile_drop(&file);
 		else
-			status = trace_into(plan, &kernel, kernel_plan, &file, &until, result);
+			status = trace_into(plan, functions, &kernel, kernel_plan, &file, &until,
+					    result);
 		kernel_fini(&kernel);
 		inject_end(&inject);
 		/* Also after an error: the process may have jumps that are wanted. */

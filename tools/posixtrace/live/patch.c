@@ -5,6 +5,7 @@
 #include "live/patch.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "base/say.h"
 #include "base/tool.h"
 #include "functions/libraries.h"
+#include "functions/search.h"
 #include "inject/inject.h"
 #include "live/preload.h"
 #include "live/process.h"
@@ -40,68 +42,136 @@ static void say_refused(struct out *err, struct patches_refusals *refused)
 	out_char(err, '\n');
 }
 
-/* Prints a line for each kind: how many functions and probes are traced, and how many are not. */
-static void say_plan(struct patches *plan)
+/* A line for each kind: how many functions and probes are traced, and how many are not. */
+void patch_say(struct patches *plan, const char *where)
 {
 	static struct out err = { .fd = STDERR_FILENO };
 	size_t places = plan->probes.places, types = plan->probes.types;
 
 	if (plan->patterns) {
-		out_printf(&err, "posixtrace: --function: %zu function%s traced", plan->functions,
-			   plan->functions == 1 ? " is" : "s are");
+		out_printf(&err, "posixtrace: --function: %zu function%s%s %s traced",
+			   plan->functions, plan->functions == 1 ? "" : "s", where,
+			   plan->functions == 1 ? "is" : "are");
 		say_refused(&err, &plan->refused);
 	}
 	if (plan->probes.patterns) {
-		out_printf(&err, "posixtrace: --probe: %zu probe%s traced at %zu place%s", types,
-			   types == 1 ? " is" : "s are", places, places == 1 ? "" : "s");
+		out_printf(&err, "posixtrace: --probe: %zu probe%s%s %s traced at %zu place%s",
+			   types, types == 1 ? "" : "s", where, types == 1 ? "is" : "are", places,
+			   places == 1 ? "" : "s");
 		say_refused(&err, &plan->refused_probes);
 	}
 	out_flush(&err);
 }
 
-static bool has_path(const struct libraries *libraries, const char *path)
+/* The files to be planned, and which kinds have a pattern of files that are not there yet. */
+struct files {
+	struct libraries *libraries;
+	bool waits_for_functions, waits_for_probes;
+};
+
+static bool has_module(const struct libraries *libraries, const char *module)
 {
 	for (size_t i = 0; i < libraries->count; i++)
-		if (!strcmp(libraries->path[i], path))
+		if (patches_is_of(module, libraries->path[i]))
 			return true;
 	return false;
 }
 
 /*
- * Plans a file that a pattern names by its path: it may be executed or loaded later. Returns false
- * without memory.
+ * Finds files that the program may load later, by the patterns of modules that it does not have,
+ * and the libraries that these need: hooks for exceptions may be in them. A pattern that is a path
+ * needs no search. Returns false without memory.
  */
-static bool plan_module(struct patches *plan, const struct libraries *libraries, const char *path)
+static bool find_later(struct libraries *libraries, const char *const *module, size_t modules,
+		       char *const argv[])
 {
-	return !path || !strchr(path, '/') || access(path, R_OK) || has_path(libraries, path) ||
-	       patches_file(plan, path);
-}
-
-/* Plans all these files and those of patterns. Returns false after it printed an error. */
-static bool plan_all(struct patches *plan, struct libraries *libraries)
-{
+	struct libraries found = { NULL, 0 };
+	struct search search = { .found = &found };
+	char program[PATH_MAX];
 	bool good = true;
 
-	for (size_t i = 0; i < libraries->count && good; i++)
-		good = patches_file(plan, libraries->path[i]);
+	search.glob = module;
+	search.globs = modules;
+	if (libraries_find_program(argv[0], program))
+		good = search_files(&search, program, argv);
+	for (size_t i = 0; i < found.count && good; i++)
+		good = libraries_of_object(libraries, argv[0], found.path[i]);
+	libraries_fini(&found);
+	return good;
+}
+
+/*
+ * Collects the modules that no file has. argv is that of the program that is started, NULL for a
+ * process. Returns false without memory.
+ */
+static bool add_later(const struct patches *plan, struct files *files, char *const argv[])
+{
+	size_t patterns = plan->patterns + plan->probes.patterns, count = 0;
+	const char **module = calloc(patterns + 1, sizeof(*module));
+	bool good = module;
+
+	for (size_t i = 0; i < patterns && good; i++) {
+		const char *name = i < plan->patterns ?
+					   plan->pattern[i].module :
+					   plan->probes.pattern[i - plan->patterns].module;
+
+		if (!name || has_module(files->libraries, name))
+			continue;
+		if (argv && strchr(name, '/') && !access(name, R_OK))
+			good = libraries_of_object(files->libraries, argv[0], name);
+		else
+			module[count++] = name;
+	}
+	if (good && argv && count)
+		good = find_later(files->libraries, module, count, argv);
 	for (size_t i = 0; i < plan->patterns && good; i++)
-		good = plan_module(plan, libraries, plan->pattern[i].module);
+		files->waits_for_functions |=
+			!has_module(files->libraries, plan->pattern[i].module);
 	for (size_t i = 0; i < plan->probes.patterns && good; i++)
-		good = plan_module(plan, libraries, plan->probes.pattern[i].module);
-	libraries_fini(libraries);
+		files->waits_for_probes |=
+			!has_module(files->libraries, plan->probes.pattern[i].module);
+	free(module);
+	return good;
+}
+
+/* Plans all files. Returns false after it printed an error. */
+static bool plan_all(struct patches *plan, struct files *files, char *const argv[])
+{
+	bool good;
+
+	plan->linked = files->libraries->count;
+	good = add_later(plan, files, argv);
+	for (size_t i = 0; i < files->libraries->count && good; i++)
+		good = patches_file(plan, files->libraries->path[i]);
+	libraries_fini(files->libraries);
 	if (!good)
 		say("%s", strerror(ENOMEM));
 	return good && patches_finish(plan);
 }
 
-/* Returns whether a kind that the user selects has no match at all, after it printed that. */
-static bool has_no_match(const struct patches *plan, const char *program)
+/* Prints for each kind that it waits for a file. */
+static void say_waits(const struct files *files)
 {
-	if (plan->patterns && !plan->functions && !plan->refused.count) {
+	static const char text[] = "no file has the name that follows @ yet; the program is traced "
+				   "there when it loads one";
+
+	if (files->waits_for_functions)
+		say("--function: %s", text);
+	if (files->waits_for_probes)
+		say("--probe: %s", text);
+}
+
+/* Returns whether a kind that the user selects has no match at all, after it printed that. */
+static bool has_no_match(const struct patches *plan, const struct files *files,
+			 const char *program)
+{
+	if (plan->patterns && !plan->functions && !plan->refused.count &&
+	    !files->waits_for_functions) {
 		say("--function: no function of %s and its libraries matches", program);
 		return true;
 	}
-	if (plan->probes.patterns && !plan->probes.places && !plan->refused_probes.count) {
+	if (plan->probes.patterns && !plan->probes.places && !plan->refused_probes.count &&
+	    !files->waits_for_probes) {
 		say("--probe: no probe of %s and its libraries matches; list --probes lists those "
 		    "of a file",
 		    program);
@@ -111,35 +181,47 @@ static bool has_no_match(const struct patches *plan, const char *program)
 }
 
 /*
- * Prints the plan and returns a descriptor of it, -1 after an error or if a kind that the user
- * selects has nothing that can be patched.
+ * Prints the plan. Returns false after an error, and if a kind that the user selects has nothing
+ * that can be patched now or later.
  */
-static int finish_plan(struct patches *plan, const char *program, bool quiet)
+static bool accept_plan(struct patches *plan, const struct files *files, const char *program,
+			bool quiet)
 {
-	bool is_empty = (plan->patterns && !plan->functions) ||
-			(plan->probes.patterns && !plan->probes.places);
-	int fd;
+	bool is_empty = (plan->patterns && !plan->functions && !files->waits_for_functions) ||
+			(plan->probes.patterns && !plan->probes.places && !files->waits_for_probes);
 
-	if (has_no_match(plan, program))
-		return -1;
+	if (has_no_match(plan, files, program))
+		return false;
 	if (!quiet || is_empty)
-		say_plan(plan);
-	if (is_empty)
-		return -1;
-	fd = patches_write(plan);
+		patch_say(plan, "");
+	if (!quiet)
+		say_waits(files);
+	return !is_empty;
+}
+
+/* Returns a descriptor of the plan, -1 after it printed an error. */
+static int write_plan(const struct patches *plan)
+{
+	int fd = patches_write(plan);
+
 	if (fd < 0)
 		say("the plan of functions and probes: %s", strerror(errno));
 	return fd;
 }
 
-bool patch_plan(struct patches *plan, const char *program, bool quiet, const char **path)
+bool patch_plan(struct patches *plan, char *const argv[], bool quiet, const char **path)
 {
 	struct libraries libraries;
+	struct files files = { .libraries = &libraries };
 	char *made;
-	int fd = -1;
+	int fd;
 
-	if (libraries_of_program(&libraries, program) && plan_all(plan, &libraries))
-		fd = finish_plan(plan, program, quiet);
+	if (!libraries_of_program(&libraries, argv[0]) || !plan_all(plan, &files, argv) ||
+	    !accept_plan(plan, &files, argv[0], quiet))
+		return false;
+	if (!plan->sites)
+		return true;
+	fd = write_plan(plan);
 	if (fd < 0)
 		return false;
 	if (asprintf(&made, "/proc/%d/fd/%d", (int)getpid(), fd) < 0) {
@@ -151,50 +233,53 @@ bool patch_plan(struct patches *plan, const char *program, bool quiet, const cha
 	return true;
 }
 
-/* Maps the plan and carries it out in the process. Returns an exit status. */
-static int carry_out(pid_t pid, int fd)
+int patch_carry_out(const struct patches *plan, pid_t pid, size_t *jumps)
 {
 	struct inject_plan inject = { .library = preload_path() };
-	off_t bytes = lseek(fd, 0, SEEK_END);
-	int status = TOOL_FAILURE;
-	void *memory;
-	size_t jumps;
+	int status = TOOL_FAILURE, fd = inject.library ? write_plan(plan) : -1;
+	void *memory = MAP_FAILED;
+	off_t bytes;
 
-	if (!inject.library)
+	if (fd < 0)
 		return TOOL_FAILURE;
-	memory = bytes > 0 ? mmap(NULL, (size_t)bytes, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+	bytes = lseek(fd, 0, SEEK_END);
+	if (bytes > 0)
+		memory = mmap(NULL, (size_t)bytes, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (memory == MAP_FAILED) {
 		say("the plan of functions and probes: %s", strerror(errno));
+		close(fd);
 		return TOOL_FAILURE;
 	}
 	inject.plan = memory;
 	inject.bytes = (size_t)bytes;
-	status = inject_patch(pid, &inject, &jumps);
-	if (!status && !jumps) {
-		say("process %d: none of its functions and probes can be patched: its code in "
-		    "memory is not that of the files, or there is no memory near it", (int)pid);
-		status = TOOL_FAILURE;
-	}
+	status = inject_patch(pid, &inject, jumps);
 	munmap(memory, (size_t)bytes);
+	close(fd);
 	return status;
 }
 
 int patch_process(struct patches *plan, pid_t pid, bool quiet)
 {
 	struct libraries libraries;
+	struct files files = { .libraries = &libraries };
 	char program[32];
-	int fd = -1, err = libraries_of_process(&libraries, pid), status;
+	int err = libraries_of_process(&libraries, pid), status;
+	size_t jumps;
 
 	if (err) {
 		libraries_fini(&libraries);
 		return process_say_why(pid, err);
 	}
 	snprintf(program, sizeof(program), "process %d", (int)pid);
-	if (plan_all(plan, &libraries))
-		fd = finish_plan(plan, program, quiet);
-	if (fd < 0)
+	if (!plan_all(plan, &files, NULL) || !accept_plan(plan, &files, program, quiet))
 		return TOOL_FAILURE;
-	status = carry_out(pid, fd);
-	close(fd);
+	if (!plan->sites)
+		return TOOL_OK;
+	status = patch_carry_out(plan, pid, &jumps);
+	if (!status && !jumps) {
+		say("process %d: none of its functions and probes can be patched: its code in "
+		    "memory is not that of the files, or there is no memory near it", (int)pid);
+		status = TOOL_FAILURE;
+	}
 	return status;
 }

@@ -13,12 +13,23 @@
 
 /*
  * Plans the functions and probes that the patterns select in the program and its libraries, and
- * prints how many can be patched and why others cannot, unless quiet. *path receives the plan's
- * path for the program's environment, in memory that remains; it exists as long as this process.
- * Returns false after it printed an error, also if nothing that one of the options selects can be
- * patched.
+ * prints how many can be patched and why others cannot, unless quiet. A pattern with a module that
+ * the program does not have selects files that the program may load later: those that are found
+ * here, and others by patch_late.h. *path receives the plan's path for the program's environment,
+ * in memory that remains; it exists as long as this process. It is NULL if there is nothing to
+ * patch yet. Returns false after it printed an error, also if nothing that one of the options
+ * selects can be patched.
  */
-bool patch_plan(struct patches *plan, const char *program, bool quiet, const char **path);
+bool patch_plan(struct patches *plan, char *const argv[], bool quiet, const char **path);
+
+/* Prints how many functions and probes of a plan are traced. where: "" or " of FILE". */
+void patch_say(struct patches *plan, const char *where);
+
+/*
+ * Writes a plan into the process and carries it out. *jumps receives the number of places that are
+ * patched now. Returns an exit status after it printed an error.
+ */
+int patch_carry_out(const struct patches *plan, pid_t pid, size_t *jumps);
 
 /* Returns whether the user selects functions or probes. */
 static inline bool patch_is_wanted(const struct patches *plan)

@@ -294,14 +294,16 @@ static void drop_preload_if_foreign(const char *program)
  * Plans the functions and probes. Returns false after it printed an error: a user who names
  * functions does not want a trace without them.
  */
-static bool prepare_functions(const char *program)
+static bool prepare_functions(char *const argv[])
 {
+	const char *program = argv[0];
+
 	if (!record.launch.preload || record.untraced) {
 		say("--function and --probe: those of %s cannot be traced%s%s", program,
 		    record.untraced ? ": " : "", record.untraced ? record.untraced : "");
 		return false;
 	}
-	return patch_plan(&record.functions, program, record.quiet, &record.launch.patch);
+	return patch_plan(&record.functions, argv, record.quiet, &record.launch.patch);
 }
 
 /*
@@ -350,7 +352,7 @@ static int record_run_command(int argc, char **argv)
 		if (record.launch.preload)
 			drop_preload_if_foreign(argv[optind]);
 		if (patch_is_wanted(&record.functions) &&
-		    !prepare_functions(argv[optind]))
+		    !prepare_functions(argv + optind))
 			return RECORD_FAILURE;
 	}
 	record.plan.families = record.launch.families;

@@ -20,6 +20,7 @@
 #include "live/preload.h"
 #include "live/crash.h"
 #include "live/process.h"
+#include "live/patch_late.h"
 #include "live/processes.h"
 #include "live/progress.h"
 #include "live/record.h"
@@ -37,6 +38,7 @@ struct run {
 	struct until until;
 	struct progress progress;
 	struct kernel kernel;
+	struct patch_late late; /* libraries that are loaded later */
 	unsigned snapshots;
 	int urged;          /* signals that asked this process to end */
 	int gave_up;        /* the signal after which it no longer waits for the program; 0: none */
@@ -248,13 +250,21 @@ static int follow_trace(struct run *run)
 		run->until.look_ms = LOOK_MS_FILTER;
 	if (run->kernel.is_active)
 		run->until.look_ms = KERNEL_LOOK_MS;
+	if (patch_is_wanted(run->functions)) {
+		patch_late_begin(&run->late, run->functions, run->plan->pid, has_program(run),
+				 run->record->quiet);
+		if (run->until.look_ms > PATCH_LATE_LOOK_MS)
+			run->until.look_ms = PATCH_LATE_LOOK_MS;
+	}
 	until_limit(&run->until, run->plan->duration_ns);
 	while (!status && !is_over(run)) {
 		status = capture_look(&run->capture);
 		kernel_look(&run->kernel);
+		patch_late_look(&run->late);
 		progress_show(&run->progress, run->capture.trid, run->file.fd);
 	}
 	progress_clear(&run->progress);
+	patch_late_end(&run->late);
 	return status;
 }
 

@@ -1,0 +1,124 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# --function and --probe for libraries that a program loads while it runs: by itself if it has one
+# thread, by posixtrace otherwise. Calls in constructors and right after dlopen() may be missed then,
+# so that these tests wait for the message that the library is traced.
+. "${0%/*}/lib.sh"
+
+here=$(cd "${0%/*}" && pwd)
+POSIXTRACE_PRELOAD=$shim
+export POSIXTRACE_PRELOAD
+test "$(uname -m)" = x86_64 || skip "functions are patched on x86-64 only"
+"$posixtrace" list --probes "$probe" 2>&1 | grep -q 'built without' && skip "no Zydis or libelf"
+posixtrace=$(realpath "$posixtrace")
+mkdir -p "$tmp/near" "$tmp/far/from/here"
+cat >"$tmp/plugin.c" <<'C'
+int plugin_inner(int a);
+int plugin_outer(int a);
+__attribute__((noinline)) int plugin_inner(int a) { __asm__ volatile(""); return a * 3 + 1; }
+int plugin_outer(int a) { return plugin_inner(a) + 2; }
+C
+# shellcheck disable=SC2086 # $CC is a command with arguments
+{
+	${CC:-cc} -O1 -w -pthread -o "$tmp/near/loads" "$here/probe_plugin.c" -ldl &&
+		${CC:-cc} -O1 -shared -fPIC -o "$tmp/near/plugin.so" "$tmp/plugin.c" &&
+		cp "$tmp/near/plugin.so" "$tmp/far/from/here/remote.so"
+} || exit 99
+loads=$tmp/near/loads
+count() { "$posixtrace" dump -e "$1" "$log" 2>/dev/null | wc -l; }
+# recorded PATTERN COMMAND...
+recorded() {
+	pattern=$1
+	shift
+	rm -f "$log"*
+	run 0 record -s 16M -o "$log" --trace none --function "$pattern" "$@"
+}
+
+# One thread: the library patches the plugin before dlopen() returns, and no call is missed.
+for plugin in "$tmp/near/plugin.so" ./near/plugin.so; do
+	cd "$tmp" || exit 99
+	recorded 'plugin_*@plugin.so' "$loads" $plugin 5
+	check "$plugin: its results are right" has out '^wrong 0 '
+	check "$plugin: each call is recorded, each time it is loaded" \
+		test "$(count func.enter) $(count func.leave)" = "100 100"
+	recorded 'plugin_*@plugin.so' "$loads" $plugin 5 moves
+	check "$plugin: it is loaded at other places" has out '^wrong 0 places 1$'
+	check "$plugin: each call is recorded there" test "$(count func.enter)" -eq 100
+done
+recorded 'plugin_*@plugin.so' sh -c "$loads ./near/plugin.so 2; $loads ./near/plugin.so 3"
+check "in children, too" test "$(count func.enter)" -eq 100
+
+# Another thread runs, or the file is not found before: posixtrace patches the process.
+mkfifo "$tmp/end"
+# until_traced FILE: waits for the message, or the end of the tracer
+until_traced() {
+	tries=6000
+	until grep -q 'of .*\.so are traced' "$1" || ! kill -0 $tracer 2>/dev/null || test $tries -eq 0; do
+		tries=$((tries - 1))
+		sleep 0.02
+	done
+}
+late() {
+	name=$1
+	pattern=$2
+	shift 2
+	rm -f "$log"*
+	"$posixtrace" record -s 16M -o "$log" --trace none --function "$pattern" "$@" \
+		<"$tmp/end" >"$tmp/out" 2>"$tmp/err" &
+	tracer=$!
+	exec 9>"$tmp/end"
+	until_traced "$tmp/err"
+	sleep 0.1
+	exec 9>&-
+	wait $tracer
+	check "$name: the program ends as usual" test $? -eq 0
+	check "$name: its results are right" has out '^wrong 0 '
+	check "$name: it is patched later" has err '^posixtrace: --function: 2 functions of .*.so are traced'
+	has err 'functions of .*.so are traced' || cat "$tmp/err"
+	check "$name: calls are recorded" test "$(count func.enter)" -gt 0
+}
+PLUGIN=$tmp/far/from/here/remote.so
+export PLUGIN
+if "$posixtrace" record -o "$log" --trace none --function 'plugin_*@remote.so' "$loads" - 1 2>&1 |
+	grep -q 'the kernel forbids'; then
+	echo "processes cannot be changed here"
+else
+	late "a file that was not found" 'plugin_*@remote.so' "$loads" - 0
+	check "record says that it waits for the file" has err '@ yet; the program is traced there'
+	late "another thread" 'plugin_*@plugin.so' "$loads" "$tmp/near/plugin.so" 0 threads
+	check "the log says that the program could not do it" test "$("$posixtrace" dump --system \
+		-e posixtrace_shim_patched "$log" | grep -c 'other threads ran')" -gt 0
+	late "at other places" 'plugin_*@plugin.so' "$loads" "$tmp/near/plugin.so" 0 threads moves
+
+	# A process that was running before.
+	"$loads" "$tmp/near/plugin.so" 0 waits threads <"$tmp/end" >"$tmp/out" 2>&1 &
+	pid=$!
+	exec 9>"$tmp/end"
+	until grep -q runs "$tmp/out"; do sleep 0.02; done
+	rm -f "$log"*
+	"$posixtrace" attach -p $pid -o "$log" --trace none --function 'plugin_*@plugin.so' 2>"$tmp/err" &
+	tracer=$!
+	until grep -q '@ yet' "$tmp/err" || ! kill -0 $tracer 2>/dev/null; do sleep 0.02; done
+	echo >&9
+	until_traced "$tmp/err"
+	sleep 0.1
+	kill -INT $tracer
+	wait $tracer
+	check "a process that was running is patched when it loads the file" test "$(count func.enter)" -gt 0
+	exec 9>&-
+	wait $pid
+	check "it ends as usual" test $? -eq 0
+	check "that process has right results, too" has out '^wrong 0 '
+fi
+
+# An extension module of Python, which is in a folder of the system.
+python=$(command -v /usr/bin/python3)
+module=$(test -z "$python" || "$python" -c 'import _json; print(_json.__file__)' 2>/dev/null)
+if test -f "$module"; then
+	rm -f "$log"*
+	run 0 record -o "$log" --trace none --function 'PyInit_*@_json*' "$python" -c 'import _json; print("good")'
+	check "a module of Python does what it does" has out '^good$'
+	check "its function is traced" test "$(count func.enter) $(count func.leave)" = "1 1"
+fi
+
+finish

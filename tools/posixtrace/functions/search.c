@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * search.c - reads the names in the folders from which programs load plugins.
+ *
+ * The dynamic linker cannot be asked: the program will compute the path. The nearest folders are
+ * searched first, and others only for patterns that have no file yet: another version of the
+ * program may have a library of the same name.
+ */
+#include "functions/search.h"
+
+#include <dirent.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/vec.h"
+
+#define NAMES_MAX 400000 /* that are read; a system has some 100000 */
+#define DEEP_MAX  12     /* folders in folders */
+#define NEAR      1      /* the same for the current folder and those of arguments */
+
+static bool matches(const struct search *search, const char *path, const char *name)
+{
+	for (size_t i = 0; i < search->globs; i++)
+		if (!fnmatch(search->glob[i], name, 0) || !fnmatch(search->glob[i], path, 0))
+			return true;
+	return false;
+}
+
+/* Adds the real path of a regular file, once. Returns false without memory. */
+static bool add_file(struct search *search, const char *path)
+{
+	struct libraries *found = search->found;
+	char real[PATH_MAX];
+	struct stat st;
+
+	if (!realpath(path, real) || stat(real, &st) || !S_ISREG(st.st_mode))
+		return true;
+	for (size_t i = 0; i < found->count; i++)
+		if (!strcmp(found->path[i], real))
+			return true;
+	if (!vec_grow(&found->path, found->count, 1) ||
+	    !(found->path[found->count] = strdup(real)))
+		return false;
+	found->count++;
+	return true;
+}
+
+/*
+ * Searches a folder and so many levels of folders in it. A folder that cannot be read is left out.
+ * Returns false without memory.
+ */
+static bool walk(struct search *search, const char *folder, unsigned deep)
+{
+	DIR *names = opendir(folder);
+	struct dirent *entry;
+	char path[PATH_MAX];
+	bool good = true;
+
+	while (names && good && search->names && (entry = readdir(names))) {
+		const char *name = entry->d_name;
+
+		search->names--;
+		if (!strcmp(name, ".") || !strcmp(name, "..") ||
+		    snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path))
+			continue;
+		if (entry->d_type == DT_DIR)
+			good = !deep || walk(search, path, deep - 1);
+		else if (matches(search, path, name))
+			good = add_file(search, path);
+	}
+	if (names)
+		closedir(names);
+	return good;
+}
+
+/* Searches a folder, unless it was searched, also as a part of another one. */
+static bool take_folder(struct search *search, const char *folder, unsigned deep)
+{
+	char real[PATH_MAX];
+
+	if (!*folder || !realpath(folder, real) || !strcmp(real, "/"))
+		return true;
+	for (size_t i = 0; i < search->folders; i++) {
+		size_t len = strlen(search->folder[i]);
+
+		if (!strncmp(real, search->folder[i], len) && (!real[len] || real[len] == '/'))
+			return true;
+	}
+	/* A folder of which only a part was searched may be searched again. */
+	if (deep == DEEP_MAX && (!vec_grow(&search->folder, search->folders, 1) ||
+				 !(search->folder[search->folders++] = strdup(real))))
+		return false;
+	return walk(search, real, deep);
+}
+
+/* Searches each folder of a list with colons. */
+static bool take_list(struct search *search, const char *list)
+{
+	char folder[PATH_MAX];
+	bool good = true;
+
+	while (list && *list && good) {
+		size_t len = strcspn(list, ":");
+
+		if (snprintf(folder, sizeof(folder), "%.*s", (int)len, list) < (int)sizeof(folder))
+			good = take_folder(search, folder, DEEP_MAX);
+		list += len + (list[len] == ':');
+	}
+	return good;
+}
+
+/*
+ * Searches the folder of a file, such as a script, and the file itself. An argument without a slash
+ * is in the current folder.
+ */
+static bool take_argument(struct search *search, const char *argument)
+{
+	const char *slash = strrchr(argument, '/');
+	char folder[PATH_MAX];
+
+	if (!slash)
+		return true;
+	if (matches(search, argument, slash + 1) && !add_file(search, argument))
+		return false;
+	return snprintf(folder, sizeof(folder), "%.*s", (int)(slash - argument), argument) >=
+		       (int)sizeof(folder) ||
+	       take_folder(search, folder, NEAR);
+}
+
+/*
+ * A program such as /opt/tool/bin/program has its libraries in /opt/tool/lib, and searches them by
+ * the real path of its file.
+ */
+static bool take_program(struct search *search, const char *program)
+{
+	char real[PATH_MAX], *slash;
+
+	if (!realpath(program, real) || !(slash = strrchr(real, '/')))
+		return true;
+	*slash = '\0';
+	if (!take_folder(search, real, NEAR))
+		return false;
+	slash = strrchr(real, '/');
+	if (!slash || slash == real)
+		return true;
+	memcpy(slash, "/lib", sizeof("/lib"));
+	return take_folder(search, real, DEEP_MAX);
+}
+
+/* Returns whether each pattern has a file. */
+static bool is_complete(const struct search *search)
+{
+	const struct libraries *found = search->found;
+
+	for (size_t i = 0; i < search->globs; i++) {
+		bool has = false;
+
+		for (size_t k = 0; k < found->count && !has; k++)
+			has = !fnmatch(search->glob[i], found->path[k], 0) ||
+			      !fnmatch(search->glob[i], strrchr(found->path[k], '/') + 1, 0);
+		if (!has)
+			return false;
+	}
+	return true;
+}
+
+/* Searches the folders of the system, which many programs share. */
+static bool take_system(struct search *search)
+{
+	static const char *const system[] = { "/usr/local/lib", "/usr/lib", "/usr/lib64", "/lib",
+					      "/lib64" };
+	const char *home = getenv("HOME");
+	char local[PATH_MAX] = "";
+	bool good;
+
+	if (home && snprintf(local, sizeof(local), "%s/.local/lib", home) >= (int)sizeof(local))
+		*local = '\0';
+	good = take_folder(search, local, DEEP_MAX);
+	for (size_t i = 0; i < sizeof(system) / sizeof(system[0]) && good; i++)
+		good = take_folder(search, system[i], DEEP_MAX);
+	return good;
+}
+
+bool search_files(struct search *search, const char *program, char *const argv[])
+{
+	bool good;
+
+	search->names = NAMES_MAX;
+	good = take_folder(search, ".", NEAR);
+	for (; *argv && good; argv++)
+		good = take_argument(search, *argv);
+	good = good && take_list(search, getenv("LD_LIBRARY_PATH")) &&
+	       take_list(search, getenv("PYTHONPATH"));
+	if (good && !is_complete(search))
+		good = take_program(search, program);
+	if (good && !is_complete(search))
+		good = take_system(search);
+	for (size_t i = 0; i < search->folders; i++)
+		free(search->folder[i]);
+	free(search->folder);
+	return good;
+}

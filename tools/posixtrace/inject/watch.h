@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * watch.h - notices that a process which has the preload library has loaded other libraries.
+ *
+ * The process is neither stopped nor changed: a word of its memory is read.
+ */
+#ifndef POSIXTRACE_INJECT_WATCH_H
+#define POSIXTRACE_INJECT_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct inject_watch {
+	int memory;              /* -1: there is none */
+	uint64_t jumps;          /* address of posixtrace_shim_jumps */
+	uint64_t count, opened, missed; /* its counts at the last look: lib/preload/patch_plan.h */
+};
+
+/* Returns false if the process does not have the library yet, or cannot be examined. */
+bool inject_watch_begin(struct inject_watch *watch, pid_t pid);
+/* Closes the descriptor. */
+void inject_watch_end(struct inject_watch *watch);
+
+enum inject_seen {
+	INJECT_SAME,
+	INJECT_OPENED, /* it has called dlopen() since */
+	INJECT_MISSED, /* and could not patch what its plan has for the library */
+	INJECT_GONE    /* it has ended, or executes another program */
+};
+/* Returns what has happened since the last look. One read of the memory. */
+enum inject_seen inject_watch_look(struct inject_watch *watch);
+
+/* Returns whether a look would return INJECT_GONE. */
+bool inject_watch_is_gone(const struct inject_watch *watch);
+
+/*
+ * Returns an address at which a jump that was written is not there any more: the library was loaded
+ * again at the same place. 0: there is none.
+ */
+uint64_t inject_watch_lost(const struct inject_watch *watch);
+
+/*
+ * Returns whether the process has patched a module itself: any of its first sites has other bytes
+ * than the file. begin: its first mapping.
+ */
+struct shim_plan_site;
+bool inject_watch_is_patched(const struct inject_watch *watch, uint64_t begin,
+			     const struct shim_plan_site *site, size_t sites);
+
+#endif

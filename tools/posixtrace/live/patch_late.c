@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * patch_late.c - notices libraries that traced processes load, plans them, and patches them.
+ *
+ * A count in the memory of each process says that it has called dlopen(). Its mappings are then
+ * read a few times, because some calls are counted before the library is mapped, and four times a
+ * second, because the C library loads some libraries by itself, and the calls of a process that is
+ * traced without families do not reach the shim. Each library has a plan of its own: if the
+ * process unloads and loads it again, the plan is the same, and its trampolines are used again.
+ */
+#include "live/patch_late.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <trace_np.h>
+#include <unistd.h>
+
+#include "base/until.h"
+#include "base/vec.h"
+#include "inject/memory.h"
+#include "live/patch.h"
+
+#define LOOKS      5                    /* at the mappings after a call of dlopen() */
+#define LOOK_NS    INT64_C(250000000)   /* the longest time between two looks at them */
+#define MEMBERS_NS INT64_C(200000000)   /* between two looks at the members */
+#define FAILURES   3                    /* after so many a process is left alone */
+#define PROCESSES  4096                 /* further ones are not watched */
+
+/* An executable mapping of a file that was seen. */
+struct file {
+	uint64_t begin;
+	char *path;
+	bool is_here;    /* at the last look */
+	bool has_hooks;  /* only hooks for exceptions, which wait for the first function */
+};
+
+struct patch_late_process {
+	pid_t pid;
+	bool is_main;       /* not a child that has inherited the stream */
+	bool is_watched;
+	unsigned failures;  /* that were printed */
+	bool is_known;      /* its mappings were looked at */
+	bool has_functions; /* some are patched, so that hooks are needed */
+	bool has_missed;    /* libraries that the shim could not patch */
+	struct inject_watch watch;
+	struct file *file;
+	size_t files;
+	unsigned looks;     /* that are still due after a call of dlopen() */
+	int64_t looked_ns;
+};
+
+static struct patch_late_process *add_process(struct patch_late *late, pid_t pid)
+{
+	struct patch_late_process *process;
+
+	if (late->processes == PROCESSES || !vec_grow(&late->process, late->processes, 1))
+		return NULL;
+	process = &late->process[late->processes++];
+	*process = (struct patch_late_process){
+		.pid = pid, .is_main = late->processes == 1, .watch = { .memory = -1 },
+		.has_functions = late->plan->functions > 0,
+	};
+	return process;
+}
+
+static void forget_files(struct patch_late_process *process)
+{
+	for (size_t i = 0; i < process->files; i++)
+		free(process->file[i].path);
+	free(process->file);
+	process->file = NULL;
+	process->files = 0;
+}
+
+void patch_late_begin(struct patch_late *late, const struct patches *plan, pid_t pid,
+		      bool is_started, bool quiet)
+{
+	*late = (struct patch_late){ .plan = plan, .has_plan = is_started, .quiet = quiet };
+	add_process(late, pid);
+}
+
+void patch_late_end(struct patch_late *late)
+{
+	for (size_t i = 0; i < late->processes; i++) {
+		inject_watch_end(&late->process[i].watch);
+		forget_files(&late->process[i]);
+	}
+	free(late->process);
+	*late = (struct patch_late){ .plan = NULL };
+}
+
+/* Finds a mapping that was seen; NULL: it is new. */
+static struct file *find_file(const struct patch_late_process *process,
+			      const struct mapping *mapping)
+{
+	for (size_t i = 0; i < process->files; i++)
+		if (process->file[i].begin == mapping->begin &&
+		    !strcmp(process->file[i].path, mapping->path))
+			return &process->file[i];
+	return NULL;
+}
+
+/* Notes a mapping. Without memory it is new again at the next look. */
+static void add_file(struct patch_late_process *process, const struct mapping *mapping)
+{
+	struct file file = { mapping->begin, strdup(mapping->path), true, false };
+
+	if (file.path && vec_grow(&process->file, process->files, 1))
+		process->file[process->files++] = file;
+	else
+		free(file.path);
+}
+
+/* Marks the file whose code is at an address: it is new. */
+static void drop_gone_at(struct patch_late_process *process, const struct mappings *mappings,
+			 uint64_t address)
+{
+	const struct mapping *at = address ? mappings_at(mappings, address) : NULL;
+	struct file *file = at ? find_file(process, at) : NULL;
+
+	if (!file)
+		return;
+	free(file->path);
+	*file = process->file[--process->files];
+}
+
+/* Forgets the mappings that are gone, so that the same library is new if it is loaded again. */
+static void drop_gone(struct patch_late_process *process)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < process->files; i++)
+		if (process->file[i].is_here)
+			process->file[kept++] = process->file[i];
+		else
+			free(process->file[i].path);
+	process->files = kept;
+}
+
+/* Returns the begin of the module that a mapping belongs to, which has the ELF header; 0: none. */
+static uint64_t begin_of(const struct mappings *mappings, const struct mapping *mapping)
+{
+	for (const struct mapping *at = mapping; at >= mappings->mapping; at--)
+		if (!strcmp(at->path, mapping->path) && !at->offset)
+			return at->begin;
+	return 0;
+}
+
+/*
+ * Returns whether the shim patches the file, or has patched it. The files with which a process
+ * starts are those of the plan; a child that was forked has the patches of its parent.
+ */
+static bool is_patched(const struct patch_late *late, const struct patch_late_process *process,
+		       const struct mappings *mappings, const struct mapping *mapping)
+{
+	const struct patches *plan = late->plan;
+	const struct patches_file *file = patches_find_file(plan, mapping->path);
+
+	if (late->has_plan && file)
+		return file < plan->file + plan->linked || !process->has_missed ||
+		       inject_watch_is_patched(&process->watch, begin_of(mappings, mapping),
+					       plan->site + file->first, file->sites);
+	return !process->is_known && (file || (process->watch.count && !process->is_main));
+}
+
+/*
+ * A child is patched only for patterns that name the module: it may be any program. The libraries
+ * of the trace itself are never traced.
+ */
+static bool is_selected(const struct patch_late *late, const struct patch_late_process *process,
+			const char *path)
+{
+	const struct patches *plan = late->plan;
+	bool is = process->is_main;
+
+	if (strstr(path, "/libposixtrace"))
+		return false;
+
+	for (size_t i = 0; i < plan->patterns && !is; i++)
+		is = plan->pattern[i].module && patches_is_of(plan->pattern[i].module, path);
+	for (size_t i = 0; i < plan->probes.patterns && !is; i++)
+		is = plan->probes.pattern[i].module &&
+		     patches_is_of(plan->probes.pattern[i].module, path);
+	return is;
+}
+
+/*
+ * Plans a library and patches it. After an error, which was printed, it is tried again at the next
+ * look. A library that has only hooks waits until they are needed.
+ */
+static void patch_file(const struct patch_late *late, struct patch_late_process *process,
+		       struct file *file)
+{
+	const char *name = strrchr(file->path, '/') + 1;
+	bool is_wanted, good;
+	struct patches later;
+	size_t jumps = 0;
+	char where[280];
+
+	patches_later(&later, late->plan);
+	good = patches_file(&later, file->path) && patches_finish(&later);
+	is_wanted = later.functions || later.probes.places;
+	file->has_hooks = good && later.sites && !is_wanted && !process->has_functions;
+	snprintf(where, sizeof(where), " of %.200s", name);
+	/* The process may have ended while the file was planned. */
+	if (good && inject_watch_is_gone(&process->watch))
+		good = false;
+	if (good && later.sites && !file->has_hooks &&
+	    patch_carry_out(&later, process->pid, &jumps)) {
+		process->failures++;
+		/* No mapping has this address, so that the file is new at the next look. */
+		file->begin = 0;
+		good = false;
+	}
+	/* Without a jump the shim has patched the file itself, or its event has the reason. */
+	if (good && !late->quiet && (jumps || !later.sites) &&
+	    (is_wanted || later.refused.count || later.refused_probes.count))
+		patch_say(&later, where);
+	process->has_functions |= good && later.functions > 0;
+	patches_fini(&later);
+}
+
+/* Patches the hooks that waited for the first function. */
+static void patch_hooks(const struct patch_late *late, struct patch_late_process *process)
+{
+	for (size_t i = 0; i < process->files; i++)
+		if (process->file[i].has_hooks && process->has_functions &&
+		    process->failures < FAILURES)
+			patch_file(late, process, &process->file[i]);
+}
+
+/* Examines one mapping: patches its file if it is new. */
+static void look_at_file(const struct patch_late *late, struct patch_late_process *process,
+			 const struct mappings *mappings, const struct mapping *mapping)
+{
+	struct file *file = find_file(process, mapping);
+	size_t before = process->files;
+
+	if (file) {
+		file->is_here = true;
+		return;
+	}
+	add_file(process, mapping);
+	if (process->files > before && process->failures < FAILURES &&
+	    is_selected(late, process, mapping->path) &&
+	    !is_patched(late, process, mappings, mapping))
+		patch_file(late, process, &process->file[before]);
+}
+
+/* Reads the mappings and patches the files that are new. */
+static void look_at_files(const struct patch_late *late, struct patch_late_process *process)
+{
+	struct mappings mappings = { NULL, 0 };
+	uint64_t lost = inject_watch_lost(&process->watch);
+	bool good = !mappings_read(&mappings, process->pid);
+
+	for (size_t i = 0; i < process->files; i++)
+		process->file[i].is_here = false;
+	/* A library that is at its place, but without its jumps, is a new one. */
+	drop_gone_at(process, &mappings, lost);
+	for (size_t i = 0; i < mappings.count && good; i++)
+		if (mappings.mapping[i].is_executable && *mappings.mapping[i].path == '/')
+			look_at_file(late, process, &mappings, &mappings.mapping[i]);
+	if (good)
+		drop_gone(process);
+	patch_hooks(late, process);
+	process->is_known = true;
+	mappings_fini(&mappings);
+}
+
+/* Looks at one process. */
+static void look_at(const struct patch_late *late, struct patch_late_process *process,
+		    int64_t now_ns)
+{
+	enum inject_seen seen;
+
+	if (process->failures == FAILURES)
+		return;
+	if (!process->is_watched)
+		process->is_watched = inject_watch_begin(&process->watch, process->pid);
+	if (!process->is_watched)
+		return;
+	seen = inject_watch_look(&process->watch);
+	if (seen == INJECT_GONE) {
+		/* It may execute another program, which begins with the plan of the start. */
+		inject_watch_end(&process->watch);
+		forget_files(process);
+		process->is_watched = process->is_known = process->has_missed = false;
+		process->failures = 0;
+		process->has_functions = late->plan->functions > 0;
+		return;
+	}
+	if (seen != INJECT_SAME)
+		process->looks = LOOKS;
+	process->has_missed |= seen == INJECT_MISSED;
+	if (!process->looks && now_ns - process->looked_ns < LOOK_NS)
+		return;
+	process->looks -= process->looks > 0;
+	process->looked_ns = now_ns;
+	look_at_files(late, process);
+}
+
+/* Watches the members of the stream, which fork() and execve() add. */
+static void visit(void *arg, const struct posix_trace_stream_np *stream)
+{
+	struct patch_late *late = arg;
+
+	for (size_t i = 0; i < stream->members && stream->creator == getpid(); i++) {
+		bool is_known = false;
+
+		for (size_t k = 0; k < late->processes; k++)
+			is_known |= late->process[k].pid == stream->member[i];
+		if (!is_known)
+			add_process(late, stream->member[i]);
+	}
+}
+
+/* Forgets the processes that have ended, but not the first one. */
+static void drop_ended(struct patch_late *late)
+{
+	size_t kept = 1;
+
+	for (size_t i = 1; i < late->processes; i++) {
+		struct patch_late_process *process = &late->process[i];
+
+		if (!process->is_watched && kill(process->pid, 0) && errno == ESRCH)
+			forget_files(process);
+		else
+			late->process[kept++] = *process;
+	}
+	late->processes = late->processes ? kept : 0;
+}
+
+void patch_late_look(struct patch_late *late)
+{
+	int64_t now_ns = until_now_ns();
+
+	if (!late->plan)
+		return;
+	if (now_ns - late->members_ns >= MEMBERS_NS) {
+		late->members_ns = now_ns;
+		drop_ended(late);
+		posix_trace_observe_np(POSIX_TRACE_EVERY_PROCESS_NP, visit, late);
+	}
+	for (size_t i = 0; i < late->processes; i++)
+		look_at(late, &late->process[i], now_ns);
+}
