@@ -351,12 +351,11 @@ int ptx_flush_clear(struct ptx_flush *flush)
 
 /*
  * Not with the turn or the stream's lock held, because the flusher may wait for either. A second
- * call has no effect. Two threads must not call it at the same time: both would join the flusher.
+ * call has no effect.
  */
 void ptx_flush_stop(struct ptx_flush *flush)
 {
-	if (flush->has_thread)
-		ptx_flusher_stop(flush);
+	ptx_flusher_stop(flush);
 }
 
 /*

@@ -7,6 +7,9 @@
 
 #include "flush/flush.h"
 
+/* The flusher. A thread that ends it has changed RUNS to ENDS; other such threads wait. */
+enum ptx_flusher { PTX_FLUSHER_NONE, PTX_FLUSHER_RUNS, PTX_FLUSHER_ENDS };
+
 struct ptx_flush {
 	struct ptx_drain *drain;
 	pthread_mutex_t *lock; /* the stream's */
@@ -15,7 +18,7 @@ struct ptx_flush {
 	pthread_mutex_t turn; /* held through a flush; taken before the stream's lock */
 	_Atomic uint32_t callers; /* callers that wait for the turn, before the flusher */
 	pthread_t thread;
-	bool has_thread;
+	_Atomic uint32_t flusher; /* futex: enum ptx_flusher */
 	_Atomic uint32_t quit;
 	_Atomic uint64_t taken; /* ptx_drain_taken() at the end of the last flush */
 
@@ -59,6 +62,7 @@ uint32_t ptx_transfer_run(struct ptx_flush *flush, uint64_t target);
 
 /* flusher.c */
 int ptx_flusher_start(struct ptx_flush *flush);
+/* Returns when the flush has no thread. Any number of threads may call it at the same time. */
 void ptx_flusher_stop(struct ptx_flush *flush);
 
 #endif

@@ -215,20 +215,33 @@ int ptx_flusher_start(struct ptx_flush *flush)
 	pthread_attr_destroy(&attr);
 	if (err)
 		return err;
-	flush->has_thread = true;
+	/* The stream has no identifier yet, so no other thread can stop the flusher. */
+	atomic_store_explicit(&flush->flusher, PTX_FLUSHER_RUNS, memory_order_relaxed);
 	pthread_setname_np(flush->thread, "ptx-flush");
 	return 0;
 }
 
 /*
- * Blocks until the flush in progress has ended. quit is stored before both wake-ups: a flusher that
- * is about to sleep looks at it after it has stored the wish.
+ * The exchange chooses the thread that joins the flusher, since a thread may be joined only once.
+ * The others wait until it has: a caller is about to forbid the system calls that the flusher
+ * makes. quit is stored before both wake-ups: a flusher that is about to sleep looks at it after it
+ * has stored the wish. Blocks until the flush in progress has ended.
  */
 void ptx_flusher_stop(struct ptx_flush *flush)
 {
-	atomic_store_explicit(&flush->quit, 1, memory_order_release);
-	ptx_futex_wake(&flush->quit);
-	ptx_flush_wake(flush);
-	pthread_join(flush->thread, NULL);
-	flush->has_thread = false;
+	uint32_t seen = PTX_FLUSHER_RUNS;
+
+	if (atomic_compare_exchange_strong_explicit(&flush->flusher, &seen, PTX_FLUSHER_ENDS,
+						    memory_order_acquire, memory_order_acquire)) {
+		atomic_store_explicit(&flush->quit, 1, memory_order_release);
+		ptx_futex_wake(&flush->quit);
+		ptx_flush_wake(flush);
+		pthread_join(flush->thread, NULL);
+		atomic_store_explicit(&flush->flusher, PTX_FLUSHER_NONE, memory_order_release);
+		ptx_futex_wake(&flush->flusher);
+		return;
+	}
+	for (; seen == PTX_FLUSHER_ENDS;
+	     seen = atomic_load_explicit(&flush->flusher, memory_order_acquire))
+		ptx_futex_wait(&flush->flusher, PTX_FLUSHER_ENDS, NULL);
 }

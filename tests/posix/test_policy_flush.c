@@ -3,8 +3,12 @@
  * Stream-full policy FLUSH. To make a flush slow, the log is a pipe that is not read yet: the flush
  * then lasts as long as the test needs.
  */
+#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -209,6 +213,64 @@ START_TEST(a_stream_that_fills_during_its_flush_stops_and_is_seen_flushing)
 }
 END_TEST
 
+/* Returns whether this process has a thread that flushes. */
+static bool has_flusher(void)
+{
+	DIR *dir = opendir("/proc/self/task");
+	bool found = false;
+
+	ck_assert_ptr_nonnull(dir);
+	for (struct dirent *entry; (entry = readdir(dir));) {
+		char path[300], name[16] = "";
+		FILE *file;
+
+		snprintf(path, sizeof path, "/proc/self/task/%s/comm", entry->d_name);
+		file = fopen(path, "r");
+		if (!file)
+			continue; /* it has ended, or is no thread */
+		found |= fgets(name, sizeof name, file) && strcmp(name, "ptx-flush\n") == 0;
+		fclose(file);
+	}
+	closedir(dir);
+	return found;
+}
+
+static _Atomic pid_t confiner[2];
+
+/* Returns whether the flusher had ended when the call returned. */
+static void *confine(void *arg)
+{
+	static bool yes;
+
+	atomic_store((_Atomic pid_t *)arg, thread_id());
+	OK(posix_trace_confine_np(POSIX_TRACE_CONFINE_ALL_NP));
+	return has_flusher() ? NULL : &yes;
+}
+
+/* One of the threads joins the flusher, which waits for the pipe, and the other one waits too. */
+START_TEST(two_threads_that_confine_the_process_both_wait_for_the_flusher)
+{
+	struct stuck stuck = get_stuck(0);
+	pthread_t thread[2];
+
+	close(siphon_fd(stuck.siphon));
+	for (int i = 0; i < 2; i++)
+		thread[i] = spawn(confine, (void *)&confiner[i]);
+	for (int i = 0; i < 2; i++) {
+		wait_until(atomic_load(&confiner[i]) != 0);
+		spin_until_asleep(atomic_load(&confiner[i]));
+	}
+	ck_assert(has_flusher());
+	siphon_release(stuck.siphon);
+	for (int i = 0; i < 2; i++)
+		ck_assert_ptr_nonnull(join(thread[i]));
+	/* Nothing is left to end. */
+	OK(posix_trace_confine_np(POSIX_TRACE_CONFINE_ALL_NP));
+	shut(stuck.trid);
+	close(siphon_finish(stuck.siphon));
+}
+END_TEST
+
 /* Finds the next event of one of the four types that delimit a gap, from *i on. */
 static const struct seen *next_mark(const struct history *history, size_t *i)
 {
@@ -397,6 +459,7 @@ SUITE_MAIN("stream-full policy FLUSH",
 	   an_idle_stream_is_not_flushed_again_and_again,
 	   open_chunks_of_many_threads_are_not_flushed_again_and_again,
 	   a_stream_that_fills_during_its_flush_stops_and_is_seen_flushing,
+	   two_threads_that_confine_the_process_both_wait_for_the_flusher,
 	   the_log_reports_the_gap_by_stop_overflow_resume_start,
 	   shut_down_while_stopped_the_log_ends_in_overflow_only,
 	   stop_cancels_the_restart_and_start_arms_it_again,
