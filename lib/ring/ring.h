@@ -138,6 +138,11 @@ struct ptx_region {
 	_Atomic uint32_t slots;
 	_Atomic uint32_t free_small; /* the small ones among free_chunks */
 	_Atomic uint32_t large; /* large chunks when the first small one was added; 0: none was */
+	/*
+	 * For take_lost() in ring_write.c: the place where its last search ended, and by how much
+	 * free_small is known to be too high.
+	 */
+	_Atomic uint32_t lost_at, free_surplus;
 	struct ptx_hints hints[PTX_HINTS][PTX_TIERS];
 	_Atomic uint64_t searched_at; /* last search of all rings for an unused one, in ticks */
 

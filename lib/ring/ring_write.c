@@ -134,20 +134,45 @@ static bool take_number(struct ptx_rings *rings, uint32_t number, uint32_t ring)
 }
 
 /*
- * Acquires a free small chunk whose hint was lost. If the count of free small chunks is low, it may
- * be out of date, or too high because a writer was killed. A search is then not worth its time.
+ * Acquires a free small chunk whose hint was lost. A search begins where the last one ended. So
+ * searches that empty the pool visit each chunk once, and not all chunks each time.
+ *
+ * The count of free small chunks may be out of date by a few, which are not worth a search. It
+ * stays too high if a writer is killed in took_free(). A search that finds no chunk stores the
+ * count as surplus, and the next one waits until more chunks are free. The surplus is too large if
+ * writers and a reader are busy during the search. That costs memory and no event: the pool grows
+ * instead, and take_free() searches all words before an event is lost.
  */
 static uint32_t take_lost(struct ptx_rings *rings, uint32_t ring)
 {
-	uint32_t chunks = ptx_ring_chunks(rings);
+	struct ptx_region *region = rings->region;
+	const uint32_t large = rings->geometry.large, chunks = ptx_ring_chunks(rings);
+	const uint32_t count = chunks > large ? chunks - large : 0;
+	uint32_t before = atomic_load_explicit(&region->free_small, memory_order_relaxed), after;
+	uint32_t surplus = atomic_load_explicit(&region->free_surplus, memory_order_relaxed);
+	uint32_t from = atomic_load_explicit(&region->lost_at, memory_order_relaxed);
+	bool reaches_all = true;
 	uint64_t word;
 
-	if (atomic_load_explicit(&rings->region->free_small, memory_order_relaxed) <= LOST_MIN)
+	/* A hostile surplus may exceed the count. */
+	if (count == 0 || before <= surplus || before - surplus <= LOST_MIN)
 		return PTX_NONE;
-	for (uint32_t number = rings->geometry.large; number < chunks; number++)
-		if (ptx_ring_reaches(rings, number) &&
-		    take_word(rings, number, PTX_CHUNK_FREE, &word, ring))
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t number = large + (from % count + i) % count;
+
+		if (!ptx_ring_reaches(rings, number)) {
+			reaches_all = false;
+		} else if (take_word(rings, number, PTX_CHUNK_FREE, &word, ring)) {
+			atomic_store_explicit(&region->lost_at, number - large + 1,
+					      memory_order_relaxed);
 			return took_free(rings, number);
+		}
+	}
+	after = atomic_load_explicit(&region->free_small, memory_order_relaxed);
+	/* Chunks that only other processes reach are free for these. */
+	if (reaches_all)
+		atomic_store_explicit(&region->free_surplus, before < after ? before : after,
+				      memory_order_relaxed);
 	return PTX_NONE;
 }
 

@@ -219,7 +219,12 @@ static uint32_t take_known(struct ptx_rings *rings, uint32_t ring)
 	const uint32_t chunks = ptx_ring_chunks(rings);
 
 	for (uint32_t i = 0; i < KNOWN_LOOKS && i < chunks; i++) {
-		/* All writers share the position, so two of them look at different chunks. */
+		/*
+		 * All writers share the position, so two of them look at different chunks. Between
+		 * the last large chunk and the first small one, numbers have no chunk. There this
+		 * search finds nothing, once in a round through the pool: the search for the oldest
+		 * chunk, which follows, moves the position behind that chunk.
+		 */
 		uint32_t number = atomic_fetch_add_explicit(&rings->region->spare_looks, 1,
 							    memory_order_relaxed) %
 				  chunks;

@@ -343,6 +343,100 @@ START_TEST(hints_to_closed_chunks_out_of_reach_are_kept)
 }
 END_TEST
 
+/*
+ * A stream of many rings that has small chunks only, none of them free. Returns the number of the
+ * first one of count neighbours that are closed.
+ */
+static uint32_t close_small(struct writer *writer, unsigned count)
+{
+	struct ptx_rings *rings;
+	struct writer other;
+	uint32_t first;
+
+	pool = pool_make_many(1 << 20, 8, false, 1);
+	pool->young = true;
+	rings = &pool->rings;
+	writer_begin(writer, pool, 1);
+	writer_begin(&other, pool, 2);
+	for (uint32_t i = 0; i < rings->geometry.large; i++)
+		if (ptx_word_state(atomic_load(&rings->word[i])) == PTX_CHUNK_FREE)
+			atomic_store(&rings->word[i], POOL_NO_CHUNK);
+	atomic_store(&rings->region->free_chunks, 0);
+	for (int kind = PTX_HINT_FREE; kind <= PTX_HINT_SMALL; kind++)
+		atomic_store(&rings->region->hints[kind][0].head,
+			     atomic_load(&rings->region->hints[kind][0].tail));
+	first = atomic_load(&rings->region->chunks);
+	for (unsigned i = 0; i <= count; i++)
+		ck_assert(ptx_ring_turn(rings, &writer->chunk, &writer->ident, &pool_loss));
+	first = first < rings->geometry.large ? rings->geometry.large : first;
+	ck_assert_uint_eq(ptx_word_state(atomic_load(&rings->word[first + count - 1])),
+			  PTX_CHUNK_CLOSED);
+	return first;
+}
+
+/* A reader frees chunks, and their hints are lost. */
+static void free_unhinted(uint32_t from, unsigned count)
+{
+	struct ptx_region *region = pool->rings.region;
+
+	for (unsigned i = 0; i < count; i++)
+		atomic_store(&pool->rings.word[from + i], ptx_chunk_word(1, 0, PTX_CHUNK_FREE));
+	atomic_fetch_add(&region->free_chunks, count);
+	atomic_fetch_add(&region->free_small, count);
+}
+
+/* Returns the number of the chunk to which the writer turns. */
+static uint32_t turn(struct writer *writer)
+{
+	ck_assert(ptx_ring_turn(&pool->rings, &writer->chunk, &writer->ident, &pool_loss));
+	return ptx_link_number(atomic_load(&pool->rings.ring[writer->ring].current));
+}
+
+START_TEST(free_small_chunks_without_hints_are_found_one_after_the_other)
+{
+	struct writer writer;
+	uint32_t first = close_small(&writer, 300);
+
+	free_unhinted(first + 100, 200);
+	for (uint32_t i = 0; i < 50; i++)
+		ck_assert_uint_eq(turn(&writer), first + 100 + i);
+	/* The search does not begin anew, and it goes round. */
+	free_unhinted(first, 20);
+	for (uint32_t i = 0; i < 106; i++)
+		ck_assert_uint_eq(turn(&writer), first + 150 + i);
+	/* A few are not worth a search. */
+	ck_assert_uint_eq(atomic_load(&pool->rings.region->free_small), 64);
+	ck_assert_uint_ge(turn(&writer), first + 300);
+	free_unhinted(first + 20, 30);
+	for (uint32_t i = 0; i < 30; i++)
+		ck_assert_uint_eq(turn(&writer), first + 256 + i);
+}
+END_TEST
+
+/* Writers were killed after each had taken a free chunk, and before it had counted it. */
+START_TEST(a_count_of_free_chunks_that_is_too_high_costs_one_search)
+{
+	enum { KILLED = 1000 };
+	struct writer writer;
+	uint32_t first = close_small(&writer, 300), next = first + 301;
+	struct ptx_region *region = pool->rings.region;
+
+	atomic_fetch_add(&region->free_chunks, KILLED);
+	atomic_fetch_add(&region->free_small, KILLED);
+	ck_assert_uint_eq(turn(&writer), next++);
+	ck_assert_uint_eq(atomic_load(&region->free_surplus), KILLED);
+	/* Chunks that become free are not part of the surplus. */
+	free_unhinted(first, 64);
+	ck_assert_uint_eq(turn(&writer), next++);
+	free_unhinted(first + 64, 1);
+	ck_assert_uint_eq(turn(&writer), first);
+	/* A hostile value keeps no writer from the free chunks when the pool cannot grow. */
+	atomic_store(&region->free_surplus, UINT32_MAX);
+	pool->rings.geometry.chunks_max = next;
+	ck_assert_uint_eq(turn(&writer), first + 1);
+}
+END_TEST
+
 static Suite *suite(void)
 {
 	TCase *tc;
@@ -358,6 +452,8 @@ static Suite *suite(void)
 	tcase_add_test(tc, slots_ask_for_memory_once_a_page);
 	tcase_add_loop_test(tc, rings_and_small_chunks_ask_for_memory_once_a_page, 0, 2);
 	tcase_add_test(tc, another_process_asks_for_the_same_page_again);
+	tcase_add_test(tc, free_small_chunks_without_hints_are_found_one_after_the_other);
+	tcase_add_test(tc, a_count_of_free_chunks_that_is_too_high_costs_one_search);
 	tcase_add_loop_test(tc, another_writer_adds_the_chunk_of_a_writer_that_was_killed, 0, 2);
 	tcase_add_test(tc, hints_to_closed_chunks_out_of_reach_are_kept);
 	return s;
