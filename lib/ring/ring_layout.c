@@ -25,11 +25,10 @@
  * So a stream that is full has P - (2 R - 1) chunks with `useful` bytes each that are unread and
  * above the cut. With N = ceil(size / useful) and P = N + 2 R - 1 these, and the event that finds
  * no room or is overwritten, are more than the promise. The pool can grow to N + 3 R: R + 1 more
- * than that. One is for a writer of a LOOP stream that dies after it closed a chunk and before it
- * added the hint: the chunk is out of order until a writer finds it (ring_write.c). R are for hints
- * that are out of order where the queues change (hint.c). R is not known beforehand: the pool
- * begins with N, and each ring lets it grow by PTX_RING_CHUNKS. A chunk is added when a writer
- * finds none, unless the stream holds all that it promises without it (pool.c, spare.c).
+ * than that. One is for deaths, below. R are for hints that are out of order where the queues
+ * change (hint.c). R is not known beforehand: the pool begins with N, and each ring lets it grow by
+ * PTX_RING_CHUNKS. A chunk is added when a writer finds none, unless the stream holds all that it
+ * promises without it (pool.c, spare.c).
  *
  * Each ring keeps an open chunk. So the rings of a stream with many of them get small chunks, which
  * have room for an IDENT record and one of the largest records. There the bound is that of two
@@ -51,12 +50,25 @@
  *
  *	M = ceil(2 S / room) + 4 R
  *
- * small chunks: 3 R - 2 by the sum above, R + 1 for chunks and hints that are out of order, and one
- * for a second death. Large chunks may be in any ring; no number of them can break this promise.
+ * small chunks: 3 R - 2 by the sum above, R for hints that are out of order, and two for deaths.
+ * Large chunks may be in any ring; no number of them can break this promise.
  *
  * The large chunks of a stream with large records would be so large that less than half of one
  * would be useful. There all chunks are tight: N chunks have the size of small ones, too, and with
  * N = ceil(2 size / room) and 4 R more the sum above is the promise for each R.
+ *
+ * Deaths. A writer of a LOOP stream may be killed, or leave by a jump, after it closed a chunk F
+ * and before it added the hint. F is out of order then: it is not overwritten before the chunks
+ * that were closed later, although its events are below the cut. While no thread goes on in the
+ * ring, this costs nothing, whatever the number of such rings is. For if F's events are below the
+ * cut, its ring needs one chunk less than the sum has for it: the chunk that was open when X was
+ * closed is either F itself, or the one that is open now, which the sum counts twice. If a thread
+ * goes on in the ring, after a jump or because the ring was taken from a dead process, F is one
+ * chunk more, until a writer finds it: take_forgotten() (ring_write.c) examines each chunk once in
+ * a round through the pool. So within one round there may be one such F among the large chunks, and
+ * two among the small ones. Each further one reduces the promise by `useful` bytes, or by half of a
+ * small chunk's room, for the rest of the round. It needs another kill between the same two
+ * instructions.
  *
  * The IDENT record in `useful` allows for one in each chunk that no event follows, because its
  * thread was killed, or left by a jump, before its record was there. The computed sizes of events
