@@ -49,7 +49,7 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 /* Stores in the log which guardian completes it if this process dies. */
 void ptx_flush_guarded(struct ptx_flush *flush, uint32_t pid, uint64_t start);
 
-/* Ends the thread; no flush is in progress when it returns, in whichever of several calls. */
+/* Ends the thread. When it returns, in each of several calls, no flush is in progress. */
 void ptx_flush_stop(struct ptx_flush *flush);
 
 /* With the stream's lock held. */
