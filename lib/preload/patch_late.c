@@ -23,7 +23,7 @@
  * list of the jumps.
  */
 SHIM_WRAPPER long posixtrace_shim_plan(const char *bytes);
-SHIM_WRAPPER long posixtrace_shim_patch(const char *unused);
+SHIM_WRAPPER long posixtrace_shim_patch(const char *tracer);
 struct shim_jumps posixtrace_shim_jumps;
 
 /*
@@ -99,17 +99,38 @@ static int begin_late(void)
 }
 
 /*
- * Called by a thread that posixtrace has stopped at a safe place, as posixtrace_shim_attach().
- * Returns the number of jumps that are wanted. After an error the former plan is still the one that
- * modules are patched by.
+ * Enters a tracer, once. If there is no room, it leaves like one that was not entered. The number
+ * of a tracer that was killed remains until another tracer removes it. One thread at a time is
+ * here, but a tracer may remove itself meanwhile.
  */
-long posixtrace_shim_patch(const char *unused)
+static void enter_tracer(uint32_t pid)
+{
+	uint32_t *tracer = posixtrace_shim_jumps.tracer, free = SHIM_TRACERS;
+
+	for (uint32_t i = 0; i < SHIM_TRACERS; i++) {
+		uint32_t is = __atomic_load_n(&tracer[i], __ATOMIC_RELAXED);
+
+		if (is == pid)
+			return;
+		if (!is && free == SHIM_TRACERS)
+			free = i;
+	}
+	if (free < SHIM_TRACERS)
+		__atomic_store_n(&tracer[free], pid, __ATOMIC_RELAXED);
+}
+
+/*
+ * Called by a thread that posixtrace has stopped at a safe place, as posixtrace_shim_attach().
+ * tracer is the process id of posixtrace as text, because the call has a string. Returns the number
+ * of jumps that are wanted. After an error the former plan is still the one that modules are
+ * patched by.
+ */
+long posixtrace_shim_patch(const char *tracer)
 {
 	const struct shim_work before = work;
 	long wanted = 0;
 	int err;
 
-	(void)unused;
 	if (atomic_exchange(&late.is_busy, 1))
 		return -EAGAIN;
 	late.given_ns = 0;
@@ -128,6 +149,7 @@ long posixtrace_shim_patch(const char *unused)
 		work.jump = list;
 		work.room = room;
 	} else {
+		enter_tracer((uint32_t)strtoul(tracer, NULL, 10));
 		/* The counts are those of this plan. posixtrace gets the number of jumps only. */
 		work.patched = work.refused = 0;
 		work.why = NULL;

@@ -157,6 +157,8 @@ struct shim_jump {
 /* Further jumps are refused. Their list is memory that is used as far as it is filled. */
 #define SHIM_JUMPS (1u << 18)
 
+#define SHIM_TRACERS 16
+
 /*
  * All jumps of a process that was running already, in the memory of the shim: the symbol
  * posixtrace_shim_jumps. The list grows; an element never changes its place in it.
@@ -174,6 +176,12 @@ struct shim_jumps {
 	 * ran, or may have by a call that the shim cannot follow.
 	 */
 	uint64_t missed;
+	/*
+	 * The process ids of the tracers that want jumps; 0: none. The shim enters them, each
+	 * tracer removes itself, and the last one restores the code. A further tracer is not
+	 * entered.
+	 */
+	uint32_t tracer[SHIM_TRACERS];
 };
 
 #endif

@@ -132,10 +132,34 @@ kill -INT $tracer
 wait $tracer
 check "a stopped process is restored" test "$before" = "$(code)"
 check "the semaphore of a stopped process is 0 again" test "$(semaphore)" = 0
+check "the message says that its calls still lead through the library" \
+	grep -q 'its calls lead through the library' "$tmp/stopped.err"
+check "the message says why" grep -q 'it is stopped' "$tmp/stopped.err"
 check "it is still stopped" grep -q '^State:.T' /proc/$pid/status
 kill -CONT $pid
 attached --function 'fib*'
 check "later it is traced again" test "$(count func.enter)" -gt 0
+
+# Two tracers: the first one that leaves does not remove the jumps of the other.
+for i in 1 2; do
+	"$posixtrace" attach -p $pid -o "$tmp/both.$i" --trace none --function 'fib*' 2>"$tmp/both.err.$i" &
+	tracer=$!
+	until test -s "$tmp/both.$i" || ! kill -0 $tracer 2>/dev/null; do sleep 0.02; done
+	test $i -eq 1 && one=$tracer
+done
+kill -INT $one
+wait $one
+check "one of two tracers has left the jumps" test "$before" != "$(code)"
+kill -INT $tracer
+wait $tracer
+check "the last of two tracers has removed them" test "$before" = "$(code)"
+"$posixtrace" attach -p $pid -o "$tmp/both.3" --trace none --function 'fib*' 2>"$tmp/both.err.3" &
+tracer=$!
+until test -s "$tmp/both.3" || ! kill -0 $tracer 2>/dev/null; do sleep 0.02; done
+kill -KILL $tracer
+wait $tracer 2>/dev/null
+attached --trace none --function 'fib*'
+check "a killed one does not hold them" test "$before" = "$(code)"
 
 # What is refused.
 run 1 attach -p $pid -o "$tmp/none" --function nothing_of_this_name
@@ -177,5 +201,49 @@ check "a process with the library is patched, too" test "$(count func.enter)" -g
 pid=$outer
 finish_program
 check "it found no wrong result" grep -qx 'ends 0' "$tmp/running.out"
+
+# A thread that waits for a message in recvmmsg(2) does not delay the end of a trace.
+cat >"$tmp/messages.c" <<'C'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+static void *receives(void *arg)
+{
+	static char byte[2];
+	struct iovec part[2] = { { &byte[0], 1 }, { &byte[1], 1 } };
+	struct mmsghdr message[2] = { { { .msg_iov = &part[0], .msg_iovlen = 1 } },
+				      { { .msg_iov = &part[1], .msg_iovlen = 1 } } };
+	printf("ends %d\n", recvmmsg(*(int *)arg, message, 2, MSG_WAITFORONE, NULL));
+	return NULL;
+}
+__attribute__((noinline)) void leaf(void) { __asm__ volatile(""); usleep(1000); }
+int main(void)
+{
+	int ends[2];
+	char c;
+	pthread_t thread;
+	socketpair(AF_UNIX, SOCK_DGRAM, 0, ends);
+	pthread_create(&thread, NULL, receives, &ends[0]);
+	printf("runs\n");
+	fflush(stdout);
+	for (int i = 0; i < 3000; i++)
+		leaf();
+	write(ends[1], "", 1);
+	pthread_join(thread, NULL);
+	return 0;
+}
+C
+mkdir "$tmp/m"
+# shellcheck disable=SC2086
+${CC:-cc} -O1 -w -pthread -o "$tmp/m/running" "$tmp/messages.c" || exit 99
+start "$tmp/m/running"
+before=$(code)
+attached --function 'leaf'
+check "a process with a thread in recvmmsg() is traced" test "$(count func.enter)" -gt 0
+check "and restored" test "$before" = "$(code)"
+finish_program
+check "it gets its message" grep -qx 'ends 1' "$tmp/running.out"
 
 finish

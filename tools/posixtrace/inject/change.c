@@ -23,6 +23,7 @@
 #include <time.h>
 
 #include "../../../lib/preload/patch_plan.h"
+#include "base/say.h"
 #include "base/until.h"
 #include "base/vec.h"
 #include "inject/stop.h"
@@ -148,7 +149,7 @@ static bool is_inside(const struct change *change, const struct stopped *thread,
  */
 static bool must_wait(pid_t pid, pid_t tid)
 {
-	unsigned long argument[6];
+	unsigned long argument[5];
 	char path[64];
 	long number;
 	FILE *file;
@@ -158,10 +159,10 @@ static bool must_wait(pid_t pid, pid_t tid)
 	file = fopen(path, "re");
 	if (!file)
 		return false;
-	found = fscanf(file, "%ld %lx %lx %lx %lx", &number, &argument[0], &argument[1],
-		       &argument[2], &argument[3]);
+	found = fscanf(file, "%ld %lx %lx %lx %lx %lx", &number, &argument[0], &argument[1],
+		       &argument[2], &argument[3], &argument[4]);
 	fclose(file);
-	if (found != 5)
+	if (found != 6)
 		return false;
 	switch (number) {
 	case SYS_write:
@@ -177,7 +178,6 @@ static bool must_wait(pid_t pid, pid_t tid)
 	case SYS_tee:
 	case SYS_vmsplice:
 	case SYS_copy_file_range:
-	case SYS_recvmmsg:
 	case SYS_connect:
 	case SYS_vfork:
 	case SYS_clone: /* waits only with CLONE_VFORK; the same for clone3() */
@@ -185,6 +185,13 @@ static bool must_wait(pid_t pid, pid_t tid)
 	case SYS_execve:
 	case SYS_execveat:
 		return stop_state(pid, tid) != 'T';
+	case SYS_recvmmsg:
+		/*
+		 * It waits for the first message, and is restarted exactly, or it may have some of
+		 * several messages. A time limit would begin again.
+		 */
+		return ((argument[2] > 1 && !(argument[3] & MSG_WAITFORONE)) || argument[4]) &&
+		       stop_state(pid, tid) != 'T';
 	case SYS_recvfrom:
 		return argument[3] & MSG_WAITALL && stop_state(pid, tid) != 'T';
 	case SYS_recvmsg:
@@ -449,6 +456,11 @@ static const char *change_all(struct change *change)
 	size_t changed = change_each(change, change->writes, &failed);
 	const char *why = NULL;
 
+	/* The rest is traced. Other reasons are usual: a library that was unloaded. */
+	if (failed && change->writes && changed)
+		say("process %d: %zu of %zu places of its functions and probes are traced; the "
+		    "kernel does not let its code be written elsewhere",
+		    (int)change->target->pid, changed, change->jumps);
 	if (failed && (!change->writes || !changed))
 		why = "the kernel does not let its code be written";
 	else if (change->writes && !changed)

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -432,22 +433,30 @@ void inject_end(struct inject *inject)
 {
 	const struct work work = { .pid = inject->pid, .library = inject->library,
 				   .symbol = DETACH };
+	enum target_verdict verdict;
 	struct target target;
+	bool failed = false;
 
 	if (!inject->is_attached)
 		return;
 	inject->is_attached = false;
 	/* A process that has executed another program has no shim any more. */
 	say_nothing(true);
-	if (target_examine(&target, inject->pid, false) == TARGET_OK &&
-	    target.shim == SHIM_ATTACHED) {
-		say_nothing(false);
-		if (work_in_child(&work, &target) == WORK_FAILED)
-			say("process %d: its calls lead through the library until another tracer "
-			    "leaves it; that costs some nanoseconds each",
-			    (int)inject->pid);
-	}
+	verdict = target_examine(&target, inject->pid, false);
 	say_nothing(false);
+	if (target.shim == SHIM_ATTACHED && !has_ended(inject->pid)) {
+		/* It is stopped, or has a debugger: the reason is printed now. */
+		if (verdict == TARGET_REFUSED) {
+			target_fini(&target);
+			verdict = target_examine(&target, inject->pid, false);
+		}
+		failed = verdict == TARGET_REFUSED ||
+			 (verdict == TARGET_OK && work_in_child(&work, &target) == WORK_FAILED);
+	}
+	if (failed)
+		say("process %d: its calls lead through the library until another tracer leaves "
+		    "it; that costs some nanoseconds each",
+		    (int)inject->pid);
 	target_fini(&target);
 }
 
@@ -469,15 +478,44 @@ static bool call_in_child(struct work *work, struct target *target, int64_t *val
 	return good;
 }
 
+/*
+ * Removes this tracer, or those that have ended, from the process's list of tracers. Returns
+ * whether another one remains. One that cannot be examined remains.
+ */
+static bool leave_tracers(const struct target *target, bool self)
+{
+	struct shim_jumps jumps;
+	bool others = false;
+
+	if (!memory_read(target->memory, target->jumps, &jumps, sizeof(jumps)))
+		return false;
+	for (size_t i = 0; i < SHIM_TRACERS; i++) {
+		const uint32_t pid = jumps.tracer[i], none = 0;
+		const uint64_t at = target->jumps + offsetof(struct shim_jumps, tracer) +
+				    i * sizeof(none);
+		bool is_self = pid == (uint32_t)getpid();
+
+		if (!pid)
+			continue;
+		if (is_self ? self : kill((pid_t)pid, 0) && errno == ESRCH)
+			memory_write(target->memory, at, &none, sizeof(none));
+		else
+			others |= !is_self;
+	}
+	return others;
+}
+
 /* Writes the plan into the process, and lets the shim prepare the jumps. */
 static bool send_plan(const struct inject_plan *plan, struct target *target, int64_t *jumps)
 {
-	char bytes[24];
+	char bytes[24], tracer[16];
 	struct work work = { .pid = target->pid, .library = plan->library,
 			     .symbol = PLAN, .argument = bytes };
 	int64_t address;
 
 	snprintf(bytes, sizeof(bytes), "%zu", plan->bytes);
+	if (target->jumps)
+		leave_tracers(target, false);
 	if (!call_in_child(&work, target, &address))
 		return false;
 	if (!memory_write(target->memory, (uint64_t)address, plan->plan, plan->bytes)) {
@@ -486,6 +524,8 @@ static bool send_plan(const struct inject_plan *plan, struct target *target, int
 		return false;
 	}
 	work.symbol = PATCH;
+	work.argument = tracer;
+	snprintf(tracer, sizeof(tracer), "%d", (int)getpid());
 	return call_in_child(&work, target, jumps);
 }
 
@@ -532,7 +572,7 @@ void inject_unpatch(pid_t pid)
 	 * A process that has ended or executed another program has no jumps. One that is stopped is
 	 * still attached, because no thread of it could call the shim.
 	 */
-	if (target_restorable(&target, pid) == TARGET_OK &&
+	if (target_restorable(&target, pid) == TARGET_OK && !leave_tracers(&target, true) &&
 	    (target.shim != SHIM_ATTACHED || !target.is_traced))
 		change_in_child(pid, WORK_RESTORE, &target);
 	target_fini(&target);
