@@ -400,7 +400,7 @@ START_TEST(free_small_chunks_without_hints_are_found_one_after_the_other)
 	free_unhinted(first + 100, 200);
 	for (uint32_t i = 0; i < 50; i++)
 		ck_assert_uint_eq(turn(&writer), first + 100 + i);
-	/* The search does not begin anew, and it goes round. */
+	/* The search does not begin anew. */
 	free_unhinted(first, 20);
 	for (uint32_t i = 0; i < 106; i++)
 		ck_assert_uint_eq(turn(&writer), first + 150 + i);
@@ -410,6 +410,28 @@ START_TEST(free_small_chunks_without_hints_are_found_one_after_the_other)
 	free_unhinted(first + 20, 30);
 	for (uint32_t i = 0; i < 30; i++)
 		ck_assert_uint_eq(turn(&writer), first + 256 + i);
+	/* It goes round. */
+	free_unhinted(first + 50, 50);
+	for (uint32_t i = 0; i < 14 + 36; i++)
+		ck_assert_uint_eq(turn(&writer), i < 14 ? first + 286 + i : first + i - 14);
+}
+END_TEST
+
+/* Most of many threads record little; one that records more gets a large chunk if there is one. */
+START_TEST(a_ring_of_many_begins_with_a_small_chunk_and_continues_in_a_large_one)
+{
+	struct writer writers[2];
+	uint32_t large;
+
+	pool = pool_make_many(1 << 20, 8, _i, 1);
+	pool->young = true;
+	large = pool->rings.geometry.large;
+	for (unsigned i = 0; i < 2; i++)
+		writer_begin(&writers[i], pool, i + 1);
+	ck_assert_uint_lt(ptx_link_number(atomic_load(&pool->rings.ring[0].current)), large);
+	ck_assert_uint_ge(ptx_link_number(atomic_load(&pool->rings.ring[1].current)), large);
+	ck_assert_uint_gt(pool_chunks_in(pool, PTX_CHUNK_FREE), 1);
+	ck_assert_uint_lt(turn(&writers[1]), large);
 }
 END_TEST
 
@@ -453,6 +475,9 @@ static Suite *suite(void)
 	tcase_add_loop_test(tc, rings_and_small_chunks_ask_for_memory_once_a_page, 0, 2);
 	tcase_add_test(tc, another_process_asks_for_the_same_page_again);
 	tcase_add_test(tc, free_small_chunks_without_hints_are_found_one_after_the_other);
+	tcase_add_loop_test(tc,
+			    a_ring_of_many_begins_with_a_small_chunk_and_continues_in_a_large_one,
+			    0, 2);
 	tcase_add_test(tc, a_count_of_free_chunks_that_is_too_high_costs_one_search);
 	tcase_add_loop_test(tc, another_writer_adds_the_chunk_of_a_writer_that_was_killed, 0, 2);
 	tcase_add_test(tc, hints_to_closed_chunks_out_of_reach_are_kept);
