@@ -112,6 +112,24 @@ unsigned shim_families(const char *list)
 	return bits | BIT(SHIM);
 }
 
+/* The last number of the list applies, and is cut to the maximum. */
+unsigned shim_content_of(const char *list)
+{
+	const size_t name = sizeof SHIM_CONTENT_NAME - 1;
+	unsigned bytes = 0;
+
+	for (; list && *list; list += *list == ',') {
+		if (!strncmp(list, SHIM_CONTENT_NAME, name)) {
+			bytes = 0;
+			for (list += name; *list >= '0' && *list <= '9'; list++)
+				if (bytes <= SHIM_CONTENT_MAX)
+					bytes = bytes * 10 + (unsigned)(*list - '0');
+		}
+		list += strcspn(list, ",");
+	}
+	return bytes < SHIM_CONTENT_MAX ? bytes : SHIM_CONTENT_MAX;
+}
+
 /* Patterns restrict the chosen families, but not the shim's own events. */
 bool shim_is_chosen(enum shim_type type, unsigned families, const char *const *glob, unsigned globs)
 {

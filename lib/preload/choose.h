@@ -39,6 +39,9 @@ enum shim_family shim_family_of(enum shim_type type);
 /* Returns a bit for each chosen family. list may be NULL for the default. */
 unsigned shim_families(const char *list);
 
+/* Returns the number of bytes of each call to record; 0 if the list has none. */
+unsigned shim_content_of(const char *list);
+
 /*
  * Returns whether a type is wanted: its family is chosen and, if there are patterns, one of them
  * matches its name.

@@ -3,13 +3,14 @@
  * preload/io_transfer.c - family io: bytes are read and written.
  *
  * Each function of <unistd.h>, <sys/uio.h> and <sys/sendfile.h> that transfers bytes through a
- * descriptor has one line below. The data transferred is not recorded, only its size.
+ * descriptor has one line below. The data transferred is recorded only if the user asked for it.
  */
 #include <sys/eventfd.h>
 #include <sys/sendfile.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "preload/content.h"
 #include "preload/shim.h"
 
 /* The fields of all transfer events. Types without an offset end before it. */
@@ -28,7 +29,7 @@ struct transfer {
  *
  * error is ECANCELED before the call, so that the event of a cancelled call shows that.
  */
-#define TRANSFER(name, type, params, args, fd_, size_, offset_, last_) \
+#define TRANSFER(name, type, params, args, fd_, size_, offset_, last_, form_, at_) \
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER ssize_t name params \
 	{ \
@@ -42,6 +43,8 @@ struct transfer {
 		call.len = offsetof(struct transfer, last_) + 8; \
 		data.result = next(name) args; \
 		data.error = data.result < 0 ? errno : 0; \
+		if (at_) \
+			SHIM_MOVED(form_, at_, size_, data.result); \
 		return (ssize_t)data.result; \
 	}
 
@@ -52,29 +55,29 @@ ssize_t __pread64_chk(int fd, void *buffer, size_t size, off64_t offset, size_t 
 
 /* Plain reads and writes at the file's position. */
 TRANSFER(read, IO_READ, (int fd, void *buffer, size_t size), (fd, buffer, size), fd, size, 0,
-	 result)
+	 result, SHIM_FLAT, buffer)
 TRANSFER(write, IO_WRITE, (int fd, const void *buffer, size_t size), (fd, buffer, size), fd, size,
-	 0, result)
+	 0, result, SHIM_FLAT, buffer)
 SHIM_ALIAS(__read, read);
 SHIM_ALIAS(__write, write);
 TRANSFER(__read_chk, IO_READ, (int fd, void *buffer, size_t size, size_t room),
-	 (fd, buffer, size, room), fd, size, 0, result)
+	 (fd, buffer, size, room), fd, size, 0, result, SHIM_FLAT, buffer)
 /*
  * Reads and writes at a given offset. On 64-bit systems the functions with 64 in their names are
  * the same as the others, but programs may refer to either.
  */
 TRANSFER(pread, IO_PREAD, (int fd, void *buffer, size_t size, off_t offset),
-	 (fd, buffer, size, offset), fd, size, offset, offset)
+	 (fd, buffer, size, offset), fd, size, offset, offset, SHIM_FLAT, buffer)
 TRANSFER(pread64, IO_PREAD, (int fd, void *buffer, size_t size, off64_t offset),
-	 (fd, buffer, size, offset), fd, size, offset, offset)
+	 (fd, buffer, size, offset), fd, size, offset, offset, SHIM_FLAT, buffer)
 TRANSFER(__pread_chk, IO_PREAD, (int fd, void *buffer, size_t size, off_t offset, size_t room),
-	 (fd, buffer, size, offset, room), fd, size, offset, offset)
+	 (fd, buffer, size, offset, room), fd, size, offset, offset, SHIM_FLAT, buffer)
 TRANSFER(__pread64_chk, IO_PREAD, (int fd, void *buffer, size_t size, off64_t offset, size_t room),
-	 (fd, buffer, size, offset, room), fd, size, offset, offset)
+	 (fd, buffer, size, offset, room), fd, size, offset, offset, SHIM_FLAT, buffer)
 TRANSFER(pwrite, IO_PWRITE, (int fd, const void *buffer, size_t size, off_t offset),
-	 (fd, buffer, size, offset), fd, size, offset, offset)
+	 (fd, buffer, size, offset), fd, size, offset, offset, SHIM_FLAT, buffer)
 TRANSFER(pwrite64, IO_PWRITE, (int fd, const void *buffer, size_t size, off64_t offset),
-	 (fd, buffer, size, offset), fd, size, offset, offset)
+	 (fd, buffer, size, offset), fd, size, offset, offset, SHIM_FLAT, buffer)
 SHIM_ALIAS(__pread64, pread64);
 SHIM_ALIAS(__pwrite64, pwrite64);
 /*
@@ -82,37 +85,37 @@ SHIM_ALIAS(__pwrite64, pwrite64);
  * that may be invalid.
  */
 TRANSFER(readv, IO_READV, (int fd, const struct iovec *parts, int count), (fd, parts, count), fd,
-	 count, 0, result)
+	 count, 0, result, SHIM_VECTOR, parts)
 TRANSFER(writev, IO_WRITEV, (int fd, const struct iovec *parts, int count), (fd, parts, count), fd,
-	 count, 0, result)
+	 count, 0, result, SHIM_VECTOR, parts)
 TRANSFER(preadv, IO_PREADV, (int fd, const struct iovec *parts, int count, off_t offset),
-	 (fd, parts, count, offset), fd, count, offset, offset)
+	 (fd, parts, count, offset), fd, count, offset, offset, SHIM_VECTOR, parts)
 TRANSFER(preadv64, IO_PREADV, (int fd, const struct iovec *parts, int count, off64_t offset),
-	 (fd, parts, count, offset), fd, count, offset, offset)
+	 (fd, parts, count, offset), fd, count, offset, offset, SHIM_VECTOR, parts)
 TRANSFER(preadv2, IO_PREADV,
 	 (int fd, const struct iovec *parts, int count, off_t offset, int flags),
-	 (fd, parts, count, offset, flags), fd, count, offset, offset)
+	 (fd, parts, count, offset, flags), fd, count, offset, offset, SHIM_VECTOR, parts)
 TRANSFER(preadv64v2, IO_PREADV,
 	 (int fd, const struct iovec *parts, int count, off64_t offset, int flags),
-	 (fd, parts, count, offset, flags), fd, count, offset, offset)
+	 (fd, parts, count, offset, flags), fd, count, offset, offset, SHIM_VECTOR, parts)
 TRANSFER(pwritev, IO_PWRITEV, (int fd, const struct iovec *parts, int count, off_t offset),
-	 (fd, parts, count, offset), fd, count, offset, offset)
+	 (fd, parts, count, offset), fd, count, offset, offset, SHIM_VECTOR, parts)
 TRANSFER(pwritev64, IO_PWRITEV, (int fd, const struct iovec *parts, int count, off64_t offset),
-	 (fd, parts, count, offset), fd, count, offset, offset)
+	 (fd, parts, count, offset), fd, count, offset, offset, SHIM_VECTOR, parts)
 TRANSFER(pwritev2, IO_PWRITEV,
 	 (int fd, const struct iovec *parts, int count, off_t offset, int flags),
-	 (fd, parts, count, offset, flags), fd, count, offset, offset)
+	 (fd, parts, count, offset, flags), fd, count, offset, offset, SHIM_VECTOR, parts)
 TRANSFER(pwritev64v2, IO_PWRITEV,
 	 (int fd, const struct iovec *parts, int count, off64_t offset, int flags),
-	 (fd, parts, count, offset, flags), fd, count, offset, offset)
+	 (fd, parts, count, offset, flags), fd, count, offset, offset, SHIM_VECTOR, parts)
 /*
  * sendfile(2). offset is the descriptor that is read from, because the real offset is in memory
  * that may be invalid.
  */
 TRANSFER(sendfile, IO_SENDFILE, (int fd, int from, off_t *offset, size_t size),
-	 (fd, from, offset, size), fd, size, from, offset)
+	 (fd, from, offset, size), fd, size, from, offset, SHIM_FLAT, NULL)
 TRANSFER(sendfile64, IO_SENDFILE, (int fd, int from, off64_t *offset, size_t size),
-	 (fd, from, offset, size), fd, size, from, offset)
+	 (fd, from, offset, size), fd, size, from, offset, SHIM_FLAT, NULL)
 
 /*
  * eventfd_read() and eventfd_write() transfer 8 bytes and return 0. The event has the bytes, as for

@@ -2,12 +2,13 @@
 /*
  * preload/net_transfer.c - family net: messages are sent and received.
  *
- * read() and write() on sockets belong to family io. The data of messages is not recorded, only
- * sizes and, for datagrams, addresses.
+ * read() and write() on sockets belong to family io. The data of messages is recorded only if the
+ * user asked for it; sizes and, for datagrams, addresses always.
  */
 #include <sys/socket.h>
 
 #include "preload/address.h"
+#include "preload/content.h"
 #include "preload/shim.h"
 
 /* The fields of all message events. Types without an address end before it. */
@@ -23,9 +24,9 @@ struct message {
 
 /*
  * The wrapper of a function that sends or receives. room_ is evaluated before the call. after_ is
- * a statement after it, which may add the address.
+ * a statement after it, which may add the address. form_ and at_ are the memory of the message.
  */
-#define MESSAGE(result_type, name, type, params, args, size_, room_, after_) \
+#define MESSAGE(result_type, name, type, params, args, size_, room_, after_, form_, at_) \
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER result_type name params \
 	{ \
@@ -45,6 +46,12 @@ struct message {
 		/* Not every use of the macro has an address. */ \
 		(void)room; \
 		after_; \
+		/* \
+		 * With MSG_TRUNC a stream fills no memory, and the result of a datagram may be \
+		 * more than the memory. \
+		 */ \
+		if (!(flags & MSG_TRUNC)) \
+			SHIM_MOVED(form_, at_, size_, data.result); \
 		return (result_type)data.result; \
 	}
 
@@ -58,12 +65,12 @@ ssize_t __recvfrom_chk(int fd, void *buffer, size_t size, size_t room, int flags
  * transfer, as for read() and write().
  */
 MESSAGE(ssize_t, send, NET_SEND, (int fd, const void *buffer, size_t size, int flags),
-	(fd, buffer, size, flags), size, 0, (void)0)
+	(fd, buffer, size, flags), size, 0, (void)0, SHIM_FLAT, buffer)
 SHIM_ALIAS(__send, send);
 MESSAGE(ssize_t, recv, NET_RECV, (int fd, void *buffer, size_t size, int flags),
-	(fd, buffer, size, flags), size, 0, (void)0)
+	(fd, buffer, size, flags), size, 0, (void)0, SHIM_FLAT, buffer)
 MESSAGE(ssize_t, __recv_chk, NET_RECV, (int fd, void *buffer, size_t size, size_t limit, int flags),
-	(fd, buffer, size, limit, flags), size, 0, (void)0)
+	(fd, buffer, size, limit, flags), size, 0, (void)0, SHIM_FLAT, buffer)
 
 /* Adds the destination. A call that failed may not have read it. */
 static size_t sent_to(struct message *data, const struct sockaddr *address, socklen_t bytes)
@@ -90,30 +97,30 @@ MESSAGE(ssize_t, sendto, NET_SENDTO,
 	(int fd, const void *buffer, size_t size, int flags, __CONST_SOCKADDR_ARG address,
 	 socklen_t bytes),
 	(fd, buffer, size, flags, address, bytes), size, bytes,
-	call.len += sent_to(&data, address.__sockaddr__, room))
+	call.len += sent_to(&data, address.__sockaddr__, room), SHIM_FLAT, buffer)
 MESSAGE(ssize_t, recvfrom, NET_RECVFROM,
 	(int fd, void *buffer, size_t size, int flags, __SOCKADDR_ARG address, socklen_t *bytes),
 	(fd, buffer, size, flags, address, bytes), size,
 	shim_address_room(address.__sockaddr__, bytes),
-	call.len += received_from(&data, address.__sockaddr__, room, bytes))
+	call.len += received_from(&data, address.__sockaddr__, room, bytes), SHIM_FLAT, buffer)
 MESSAGE(ssize_t, __recvfrom_chk, NET_RECVFROM,
 	(int fd, void *buffer, size_t size, size_t limit, int flags, __SOCKADDR_ARG address,
 	 socklen_t *bytes),
 	(fd, buffer, size, limit, flags, address, bytes), size,
 	shim_address_room(address.__sockaddr__, bytes),
-	call.len += received_from(&data, address.__sockaddr__, room, bytes))
+	call.len += received_from(&data, address.__sockaddr__, room, bytes), SHIM_FLAT, buffer)
 
 /*
  * Messages described by structs of the program. Their addresses and sizes are in memory that may
  * be invalid, so that only the number of messages is recorded.
  */
 MESSAGE(ssize_t, sendmsg, NET_SENDMSG, (int fd, const struct msghdr *message, int flags),
-	(fd, message, flags), 1, 0, (void)0)
+	(fd, message, flags), 1, 0, (void)0, SHIM_MESSAGE, message)
 MESSAGE(ssize_t, recvmsg, NET_RECVMSG, (int fd, struct msghdr *message, int flags),
-	(fd, message, flags), 1, 0, (void)0)
+	(fd, message, flags), 1, 0, (void)0, SHIM_MESSAGE, message)
 MESSAGE(int, sendmmsg, NET_SENDMSG,
 	(int fd, struct mmsghdr *messages, unsigned count, int flags), (fd, messages, count, flags),
-	count, 0, (void)0)
+	count, 0, (void)0, SHIM_MESSAGES, messages)
 MESSAGE(int, recvmmsg, NET_RECVMSG,
 	(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout),
-	(fd, messages, count, flags, timeout), count, 0, (void)0)
+	(fd, messages, count, flags, timeout), count, 0, (void)0, SHIM_MESSAGES, messages)

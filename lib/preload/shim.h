@@ -168,7 +168,20 @@ struct shim_call {
 	size_t len;
 	const void *caller;
 	enum shim_type type;
+	/* The memory that the call has filled or read, if its bytes are recorded: content.h. */
+	enum shim_form {
+		SHIM_FLAT,    /* bytes bytes */
+		SHIM_VECTOR,  /* an array of struct iovec with parts elements */
+		SHIM_MESSAGE, /* a struct msghdr */
+		SHIM_MESSAGES /* an array of struct mmsghdr */
+	} form;
+	const void *moved;
+	size_t parts;
+	uint64_t bytes;       /* 0: nothing is recorded */
 };
+
+/* Records the event with the bytes that the call has moved. The time in data is complete. */
+void shim_put_moved(const struct shim_call *call);
 
 /* The cleanup of SHIM_CALL(). The time is the duration of the call. */
 shim_inline void shim_call_end(struct shim_call *call)
@@ -176,7 +189,10 @@ shim_inline void shim_call_end(struct shim_call *call)
 	uint64_t *time = call->data;
 
 	*time = shim_now() - *time;
-	shim_put(call->type, call->data, call->len, call->caller);
+	if (shim_unlikely(call->bytes))
+		shim_put_moved(call);
+	else
+		shim_put(call->type, call->data, call->len, call->caller);
 }
 
 /*

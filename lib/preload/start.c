@@ -20,6 +20,7 @@
 
 #include "preload/call.h"
 #include "preload/choose.h"
+#include "preload/content.h"
 #include "preload/environment.h"
 #include "preload/inject.h"
 #include "preload/known.h"
@@ -212,6 +213,7 @@ static void choose_types(void)
 
 	shim_options_read(&options, off ? NULL : secure_getenv("POSIXTRACE_OPTIONS"));
 	families = shim_families(options.families ? options.families : list);
+	shim_content_bytes = shim_content_of(options.families ? options.families : list);
 	if (has_own_memory())
 		families &= ~(1u << FAMILY_ALLOC);
 	for (enum shim_type type = 0; type < SHIM_TYPE_COUNT; type++) {
@@ -254,6 +256,8 @@ void shim_choose_again(const char *families, bool adds)
 {
 	unsigned chosen = families ? shim_families(families) : 0;
 
+	if (!adds)
+		shim_content_bytes = shim_content_of(families);
 	for (enum shim_type type = 0; type < SHIM_TYPE_COUNT; type++) {
 		bool wanted = families && shim_is_chosen(type, chosen, NULL, 0);
 

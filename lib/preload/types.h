@@ -80,6 +80,10 @@
 	"34=SHUTDOWN,35=RENAMEAT,36=UNLINKAT,37=MKDIRAT,40=MSG_RING,45=SOCKET,47=SEND_ZC," \
 	"48=SENDMSG_ZC}"
 
+/* In a list of families: the bytes of each call to record, as in data=64, and the most of them. */
+#define SHIM_CONTENT_NAME "data="
+#define SHIM_CONTENT_MAX  4096
+
 #define SHIM_TYPES_SHIM(X) \
 	X(SHIM_LOST, SHIM, "posixtrace_shim_lost", \
 	  "u64 early; u64 unnamed; u64 holds; u64 early_alloc; @level 3") \
@@ -127,22 +131,26 @@
 	  "; o32 mode; str path") \
 	/* The number may belong to another file by the time of the event. */ \
 	X(IO_CLOSE, IO, "io.close", "ns time; fd fd; errno error") \
-	/* A result of 0 is the end of the file. */ \
-	X(IO_READ, IO, "io.read", "ns time; fd fd; errno error; u64 size; s64 result") \
+	/* A result of 0 is the end of the file. data is there only on request: content.h. */ \
+	X(IO_READ, IO, "io.read", \
+	  "ns time; fd fd; errno error; u64 size; s64 result; bytes data") \
 	/* A result that is less than size is no error. */ \
-	X(IO_WRITE, IO, "io.write", "ns time; fd fd; errno error; u64 size; s64 result") \
+	X(IO_WRITE, IO, "io.write", \
+	  "ns time; fd fd; errno error; u64 size; s64 result; bytes data") \
 	/* The same at an offset; the position of the file does not change. */ \
 	X(IO_PREAD, IO, "io.pread", \
-	  "ns time; fd fd; errno error; u64 size; s64 result; s64 offset") \
+	  "ns time; fd fd; errno error; u64 size; s64 result; s64 offset; bytes data") \
 	X(IO_PWRITE, IO, "io.pwrite", \
-	  "ns time; fd fd; errno error; u64 size; s64 result; s64 offset") \
+	  "ns time; fd fd; errno error; u64 size; s64 result; s64 offset; bytes data") \
 	/* Several parts of memory: size is not known without reading them. */ \
-	X(IO_READV, IO, "io.readv", "ns time; fd fd; errno error; u64 parts; s64 result") \
-	X(IO_WRITEV, IO, "io.writev", "ns time; fd fd; errno error; u64 parts; s64 result") \
+	X(IO_READV, IO, "io.readv", \
+	  "ns time; fd fd; errno error; u64 parts; s64 result; bytes data") \
+	X(IO_WRITEV, IO, "io.writev", \
+	  "ns time; fd fd; errno error; u64 parts; s64 result; bytes data") \
 	X(IO_PREADV, IO, "io.preadv", \
-	  "ns time; fd fd; errno error; u64 parts; s64 result; s64 offset") \
+	  "ns time; fd fd; errno error; u64 parts; s64 result; s64 offset; bytes data") \
 	X(IO_PWRITEV, IO, "io.pwritev", \
-	  "ns time; fd fd; errno error; u64 parts; s64 result; s64 offset") \
+	  "ns time; fd fd; errno error; u64 parts; s64 result; s64 offset; bytes data") \
 	/* fd is written, and from is the descriptor that is read. */ \
 	X(IO_SENDFILE, IO, "io.sendfile", \
 	  "ns time; fd fd; errno error; u64 size; s64 result; s64 from") \
@@ -379,16 +387,18 @@
 	X(NET_SHUTDOWN, NET, "net.shutdown", \
 	  "fd fd; errno error; s32 how{0=SHUT_RD,1=SHUT_WR,2=SHUT_RDWR}") \
 	/* Messages without an address, then those with one, then those of structs. */ \
-	X(NET_SEND, NET, "net.send", "ns time; fd fd; errno error; u64 size; s64 result") \
-	X(NET_RECV, NET, "net.recv", "ns time; fd fd; errno error; u64 size; s64 result") \
+	X(NET_SEND, NET, "net.send", \
+	  "ns time; fd fd; errno error; u64 size; s64 result; bytes data") \
+	X(NET_RECV, NET, "net.recv", \
+	  "ns time; fd fd; errno error; u64 size; s64 result; bytes data") \
 	X(NET_SENDTO, NET, "net.sendto", \
-	  "ns time; fd fd; errno error; u64 size; s64 result; str address") \
+	  "ns time; fd fd; errno error; u64 size; s64 result; str address; bytes data") \
 	X(NET_RECVFROM, NET, "net.recvfrom", \
-	  "ns time; fd fd; errno error; u64 size; s64 result; str address") \
+	  "ns time; fd fd; errno error; u64 size; s64 result; str address; bytes data") \
 	X(NET_SENDMSG, NET, "net.sendmsg", \
-	  "ns time; fd fd; errno error; u64 messages; s64 result") \
+	  "ns time; fd fd; errno error; u64 messages; s64 result; bytes data") \
 	X(NET_RECVMSG, NET, "net.recvmsg", \
-	  "ns time; fd fd; errno error; u64 messages; s64 result") \
+	  "ns time; fd fd; errno error; u64 messages; s64 result; bytes data") \
 	/* timeout is -1 for ever; the duration is how long the thread waited. */ \
 	X(NET_POLL, NET, "net.poll", "ns time; s64 timeout; u32 fds; s32 result; errno error") \
 	X(NET_SELECT, NET, "net.select", "ns time; s64 timeout; s32 fds; s32 result; errno error") \

@@ -65,8 +65,28 @@ static bool print_number(size_t bytes, char as)
 	return true;
 }
 
+/* The last field of some types is absent unless the user asked for it. */
+static bool print_content(void)
+{
+	uint32_t bytes;
+
+	if (data == end)
+		return true;
+	if ((size_t)(end - data) < sizeof bytes)
+		return false;
+	memcpy(&bytes, data, sizeof bytes);
+	data += sizeof bytes;
+	if ((size_t)(end - data) != bytes)
+		return false;
+	printf(" data=%.*s", (int)bytes, (const char *)data);
+	data = end;
+	return true;
+}
+
 static bool print_field(const char *type, const char *name)
 {
+	if (!strcmp(type, "bytes"))
+		return print_content();
 	for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
 		if (strcmp(fields[i].name, type) != 0)
 			continue;

@@ -51,6 +51,7 @@ enum {
 	OPT_LOG_SIZE,
 	OPT_JSON,
 	OPT_TRACE,
+	OPT_DATA,
 	OPT_FAIL_ON_LOSS,
 };
 
@@ -63,6 +64,7 @@ static const struct option_row option_rows[] = {
 		"the calls to trace in a program without libposixtrace, as for record; none: load "
 		"nothing into it",
 		OPTION_LIST, PRELOAD_FAMILIES },
+	{ "data", OPT_DATA, "BYTES", PRELOAD_DATA_HELP },
 	{ "function", OPT_FUNCTION, "PATTERN",
 		"functions whose name matches, from entry to return: GLOB, or GLOB@MODULE for "
 		"those of one file; may be repeated" },
@@ -113,6 +115,8 @@ static bool take_option(int option)
 		return quantity_bytes("--size", optarg, &plan.stream_size);
 	case OPT_TRACE:
 		return preload_take_families(&plan.families, optarg);
+	case OPT_DATA:
+		return preload_take_data(&plan.content, optarg);
 	case OPT_FUNCTION:
 		return patches_add(&functions, optarg);
 	case OPT_PROBE:
@@ -156,6 +160,10 @@ static bool is_complete(int argc, char **argv)
 		say("attach: %s", KERNEL_NEEDS_APPEND);
 		return false;
 	}
+	if (plan.content && plan.families && !strcmp(plan.families, "none")) {
+		say("attach: --data has no meaning with --trace=none");
+		return false;
+	}
 	kernel.alone = !plan.inherit;
 	return capture_is_possible(&plan, "attach");
 }
@@ -182,6 +190,8 @@ static int attach_run(int argc, char **argv)
 	    !preload_take_families(&plan.families, plan.families ? "func" : "default,func"))
 		return TOOL_FAILURE;
 	/* The result is all zeros if the trace did not begin. */
+	if (plan.content && !preload_add_data(&plan.families, plan.content))
+		return TOOL_FAILURE;
 	status = attach_trace(&plan, &functions, &kernel, force ? OUTFILE_REPLACE : OUTFILE_REFUSE,
 			      &result);
 	patches_fini(&functions);

@@ -41,6 +41,7 @@ static void name_stream(trace_attr_t *attr, const char *path)
 static int set_attributes(const struct capture_plan *plan, trace_attr_t *attr)
 {
 	int err = posix_trace_attr_setstreamfullpolicy(attr, plan->stream_policy);
+	size_t most;
 
 	name_stream(attr, plan->path);
 	if (!err)
@@ -51,6 +52,11 @@ static int set_attributes(const struct capture_plan *plan, trace_attr_t *attr)
 		err = posix_trace_attr_setstreamsize(attr, plan->stream_size);
 	if (!err && plan->log_size)
 		err = posix_trace_attr_setlogsize(attr, plan->log_size);
+	/* An event with the bytes that a call moved must not be cut. */
+	if (!err && plan->content)
+		err = posix_trace_attr_getmaxdatasize(attr, &most);
+	if (!err && plan->content)
+		err = posix_trace_attr_setmaxdatasize(attr, most + plan->content);
 	return err;
 }
 

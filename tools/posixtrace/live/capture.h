@@ -27,6 +27,7 @@ struct capture_plan {
 	int stream_policy, log_policy;
 	size_t stream_size;  /* in bytes */
 	size_t log_size;     /* in bytes; 0: the library's default */
+	uint64_t content;    /* --data: the bytes of each call that are recorded */
 };
 
 #define CAPTURE_PLAN_DEFAULT { \

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/quantity.h"
 #include "base/say.h"
 #include "base/tool.h"
 #include "inject/inject.h"
@@ -117,6 +118,34 @@ bool preload_take_families(const char **joined, const char *families)
 	if (!preload_families("--trace", families))
 		return false;
 	if (asprintf(&all, "%s%s%s", *joined ? *joined : "", *joined ? "," : "", families) < 0) {
+		say("%s", strerror(ENOMEM));
+		return false;
+	}
+	*joined = all;
+	return true;
+}
+
+bool preload_take_data(uint64_t *bytes, const char *text)
+{
+	size_t given;
+
+	if (!quantity_bytes("--data", text, &given))
+		return false;
+	if (given > SHIM_CONTENT_MAX) {
+		say("--data %s: at most %d bytes of a call are recorded", text, SHIM_CONTENT_MAX);
+		return false;
+	}
+	*bytes = given;
+	return true;
+}
+
+/* The library reads it as a name of the list, so that it takes every way of the families. */
+bool preload_add_data(const char **joined, uint64_t bytes)
+{
+	char *all = NULL;
+
+	if (asprintf(&all, "%s,%s%llu", *joined ? *joined : "default", SHIM_CONTENT_NAME,
+		     (unsigned long long)bytes) < 0) {
 		say("%s", strerror(ENOMEM));
 		return false;
 	}

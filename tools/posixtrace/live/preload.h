@@ -4,6 +4,7 @@
 #define POSIXTRACE_LIVE_PRELOAD_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* The words that --trace accepts, for option_row.choices. */
@@ -32,6 +33,18 @@ bool preload_families(const char *option, const char *families);
  * false after it printed an error.
  */
 bool preload_take_families(const char **joined, const char *families);
+
+/*
+ * Processes --data: stores the number of bytes of each call that are recorded. preload_add_data()
+ * adds it to the list, which is NULL for the default families. Both return false after they printed
+ * an error.
+ */
+bool preload_take_data(uint64_t *bytes, const char *text);
+bool preload_add_data(const char **joined, uint64_t bytes);
+
+#define PRELOAD_DATA_HELP \
+	"record also the first bytes that read, write, send, recv and similar calls moved, at " \
+	"most 4K; they may contain passwords"
 
 /*
  * Loads the library into a running process, unless the process uses libposixtrace or families is

@@ -23,6 +23,7 @@ extern const struct tool_command record_command;
 
 enum {
 	OPT_TRACE = 256,
+	OPT_DATA,
 	OPT_FUNCTION,
 	OPT_PROBE,
 	OPT_FOLLOW,
@@ -48,6 +49,7 @@ static const struct option_row option_rows[] = {
 		"stdio, net, thread, process, signal, time, dl, func, separated by commas; all, "
 		"default, none; a minus before a name excludes it; may be repeated",
 		OPTION_LIST, PRELOAD_FAMILIES },
+	{ "data", OPT_DATA, "BYTES", PRELOAD_DATA_HELP },
 	{ "function", OPT_FUNCTION, "PATTERN",
 		"functions whose name matches, from entry to return: GLOB, or GLOB@MODULE for "
 		"those of one file; may be repeated" },
@@ -149,6 +151,8 @@ static bool take_option(int option)
 		return true;
 	case OPT_TRACE:
 		return preload_take_families(&record.launch.families, optarg);
+	case OPT_DATA:
+		return preload_take_data(&record.plan.content, optarg);
 	case OPT_FUNCTION:
 		return patches_add(&record.functions, optarg);
 	case OPT_PROBE:
@@ -200,6 +204,9 @@ static const char *find_contradiction(bool has_program)
 		return "--snapshot-on without exit needs a log that is never full";
 	if (kernel_is_wanted(&record.kernel) && !capture_grows(&record.plan))
 		return KERNEL_NEEDS_APPEND;
+	if (record.plan.content && record.launch.families &&
+	    !strcmp(record.launch.families, "none"))
+		return "--data has no meaning with --trace=none";
 	if (record.wait_for_children && !record.plan.inherit)
 		return "--wait has no meaning with --no-follow";
 	return NULL;
@@ -330,6 +337,9 @@ static int record_run_command(int argc, char **argv)
 	if (!wrong && record.functions.patterns &&
 	    !preload_take_families(&record.launch.families,
 				   record.launch.families ? "func" : "default,func"))
+		return RECORD_FAILURE;
+	if (!wrong && record.plan.content &&
+	    !preload_add_data(&record.launch.families, record.plan.content))
 		return RECORD_FAILURE;
 	if (wrong)
 		say("record: %s", wrong);

@@ -118,6 +118,23 @@ static bool has_library_label(const struct posix_trace_field_np *field)
 	       field->type == POSIX_TRACE_TYPE_WAIT_NP;
 }
 
+/*
+ * Whether bytes are shown as text. Those of a constant length are digests and ids. Short bytes are
+ * text if each is a character of ASCII, a tab or the end of a line.
+ */
+static bool is_content(const struct posix_trace_value_np *value)
+{
+	const char *byte = value->data;
+	size_t i = 0;
+
+	if (value->field->type != POSIX_TRACE_TYPE_BYTES_NP || value->field->room)
+		return false;
+	while (i < value->len && ((byte[i] >= ' ' && byte[i] < 127) || byte[i] == '\t' ||
+				  byte[i] == '\r' || byte[i] == '\n'))
+		i++;
+	return i == value->len || text_is_text(value->data, value->len, false);
+}
+
 static void octal(struct out *out, uint64_t value)
 {
 	out_printf(out, "%#llo", (unsigned long long)value);
@@ -180,12 +197,13 @@ static void put_pointer(struct out *out, const struct logfile *log,
 }
 
 /*
- * Writes a string in quotes and other bytes as digits. Three points mark a value that the end of
- * the data has cut.
+ * Writes a string in quotes, and so bytes that are text, such as the data of calls; other bytes as
+ * digits. Three points mark a value that the end of the data has cut.
  */
 static void text_bytes(struct out *out, const struct posix_trace_value_np *value)
 {
-	if (value->field->type == POSIX_TRACE_TYPE_STR_NP)
+	if (value->field->type == POSIX_TRACE_TYPE_STR_NP ||
+	    is_content(value))
 		text_quoted(out, value->data, value->len);
 	else if (value->len)
 		out_hex(out, value->data, value->len);

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/content.c - copies what a call has moved, and records the event with it.
+ *
+ * The call has succeeded, so that its memory was there. Another thread may have unmapped it since:
+ * a thread that received a message may free the sender's memory at once. The kernel therefore
+ * copies, by process_vm_readv(2) of the own process, which returns an error where a load would end
+ * the program.
+ */
+#include "preload/content.h"
+
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "preload/self.h"
+
+#define PARTS 16 /* of a vector that are read; others are left out */
+
+unsigned shim_content_bytes;
+
+/*
+ * The kernel copies up to the first page that it cannot read, and returns how much that was. A part
+ * of what was requested is recorded then: the field has its own length.
+ *
+ * Copies the parts one after the other. Returns the number of bytes, 0 after an error.
+ */
+static size_t copy_parts(void *to, size_t bytes, const struct iovec *part, size_t parts)
+{
+	const struct iovec here = { to, bytes };
+	/* No check of permissions concerns a process that reads its own memory. */
+	const long n = syscall(SYS_process_vm_readv, (long)shim_pid(), &here, 1UL, part, parts,
+			       0UL);
+
+	return n > 0 ? (size_t)n : 0;
+}
+
+/* Copies a struct of the program. Returns whether it is whole. */
+static bool copy_struct(void *to, size_t bytes, const void *from)
+{
+	const struct iovec part = { (void *)(uintptr_t)from, bytes };
+
+	return copy_parts(to, bytes, &part, 1) == bytes;
+}
+
+/*
+ * The vector itself is memory of the program, which may change or disappear like the data. It is
+ * copied first, so that its lengths are bounded once and used as they were then.
+ *
+ * Copies at most bytes bytes of the memory that a vector of the program describes.
+ */
+static size_t copy_vector(void *to, size_t bytes, const struct iovec *vector, size_t parts)
+{
+	struct iovec part[PARTS];
+	size_t used = 0, left = bytes;
+
+	if (parts > PARTS)
+		parts = PARTS;
+	if (!parts || !copy_struct(part, parts * sizeof part[0], vector))
+		return 0;
+	/* The call has moved no more than bytes, which end somewhere in the vector. */
+	for (; used < parts && left; used++) {
+		if (part[used].iov_len > left)
+			part[used].iov_len = left;
+		left -= part[used].iov_len;
+	}
+	return copy_parts(to, bytes - left, part, used);
+}
+
+/* The same for a message. Its header is in memory of the program, too. */
+static size_t copy_message(void *to, size_t bytes, const struct msghdr *message)
+{
+	struct msghdr header;
+
+	if (!copy_struct(&header, sizeof header, message))
+		return 0;
+	return copy_vector(to, bytes, header.msg_iov, header.msg_iovlen);
+}
+
+/*
+ * Copies the first bytes of a call into memory that has room for so many. For read() and recv() the
+ * bytes are those that arrived. For write() and send() the memory is read after the call: a thread
+ * that changes it meanwhile has a race with the kernel as well.
+ */
+static size_t copy_moved(unsigned char *to, size_t bytes, const struct shim_call *call)
+{
+	struct mmsghdr first;
+	const struct iovec flat = { (void *)(uintptr_t)call->moved, bytes };
+
+	/* A process with a filter may not be allowed to make this system call. */
+	if (shim_is_quiet())
+		return 0;
+	switch (call->form) {
+	case SHIM_FLAT:
+		return copy_parts(to, bytes, &flat, 1);
+	case SHIM_VECTOR:
+		return copy_vector(to, bytes, call->moved, call->parts);
+	case SHIM_MESSAGE:
+		return copy_message(to, bytes, call->moved);
+	case SHIM_MESSAGES:
+		/* result is the number of messages; the first one has its own length. */
+		if (!copy_struct(&first, sizeof first, call->moved))
+			return 0;
+		bytes = shim_content_bytes;
+		if (bytes > first.msg_len)
+			bytes = first.msg_len;
+		return copy_message(to, bytes, call->moved);
+	}
+	return 0;
+}
+
+/*
+ * A separate function, so that the stack of calls without data does not grow by the room for it.
+ * alloca() makes the room as large as this call needs, because handlers may run on small stacks.
+ *
+ * The time of the call does not contain the copy. The event has at most a few hundred bytes before
+ * the content, so that its size is bounded by SHIM_CONTENT_MAX.
+ */
+void shim_put_moved(const struct shim_call *call)
+{
+	/* The result of several messages is their number. */
+	const bool is_short = call->form != SHIM_MESSAGES && call->bytes < shim_content_bytes;
+	const size_t room = is_short ? call->bytes : shim_content_bytes;
+	unsigned char *data = __builtin_alloca(call->len + sizeof(uint32_t) + room);
+	const int saved = errno;
+	uint32_t moved;
+
+	memcpy(data, call->data, call->len);
+	moved = (uint32_t)copy_moved(data + call->len + sizeof moved, room, call);
+	memcpy(data + call->len, &moved, sizeof moved);
+	errno = saved;
+	shim_put(call->type, data, call->len + (moved ? sizeof moved + moved : 0), call->caller);
+}
