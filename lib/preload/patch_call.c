@@ -2,11 +2,13 @@
 /*
  * preload/patch_call.c - the begin and the end of a patched function: its events and its slot.
  *
- * Slots are in lists, which threads choose in turn, so that threads seldom meet in one. A list's
- * head has a count of its changes beside the number of the first slot: a thread or a signal
- * handler that changes the list between the load and the exchange is noticed. Nothing here waits.
+ * Each thread keeps the slot that it has used last, so that most calls need no list. Others are in
+ * lists, which threads choose in turn, so that threads seldom meet in one. A list's head has a
+ * count of its changes beside the number of the first slot: a thread or a signal handler that
+ * changes the list between the load and the exchange is noticed. Nothing here waits.
  */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -48,6 +50,25 @@ static _Thread_local unsigned my_list __attribute__((tls_model("initial-exec")))
 /* The thread has marked slots: an exception is on its way. */
 static _Thread_local bool is_marked __attribute__((tls_model("initial-exec")));
 
+/* A slot that the thread has given back and uses again next; 0: none. */
+static _Thread_local uint32_t spare __attribute__((tls_model("initial-exec")));
+
+/*
+ * Stores to if the word has the value from, and returns whether it had. Only code of this thread
+ * changes the word, also in a signal handler, so that the instruction needs no lock prefix, which
+ * would cost four times as much: an interrupt is before or behind it.
+ */
+shim_inline bool exchange_own(uint32_t *word, uint32_t from, uint32_t to)
+{
+	bool is_done;
+
+	__asm__ volatile("cmpxchgl %3, %1"
+			 : "=@ccz"(is_done), "+m"(*word), "+a"(from)
+			 : "r"(to)
+			 : "memory");
+	return is_done;
+}
+
 /* Takes a slot of the list; 0: it has none. */
 static uint32_t take_from(unsigned index)
 {
@@ -88,8 +109,11 @@ static uint32_t take_from(unsigned index)
  */
 static uint32_t take_slot(void)
 {
-	uint32_t slot = 0;
+	uint32_t slot = spare;
 
+	if (slot && exchange_own(&spare, slot, 0))
+		return slot;
+	slot = 0;
 	if (shim_unlikely(!my_list))
 		my_list = atomic_fetch_add_explicit(&next_list, 1, memory_order_relaxed) % LISTS +
 			  1;
@@ -102,7 +126,7 @@ static uint32_t take_slot(void)
  * Gives a slot back to the list of this thread, which soon needs one again. The thread may be
  * another one than that which took it, if a coroutine has moved.
  */
-static void give_slot(uint32_t slot)
+static void give_to_list(uint32_t slot)
 {
 	struct list *list = &lists[my_list ? my_list - 1 : 0];
 	uint64_t head = atomic_load_explicit(&list->head, memory_order_relaxed);
@@ -112,6 +136,43 @@ static void give_slot(uint32_t slot)
 	while (!atomic_compare_exchange_weak_explicit(&list->head, &head,
 						      ((head >> 32) + 1) << 32 | slot,
 						      memory_order_release, memory_order_relaxed));
+}
+
+/*
+ * A thread gives its spare slot back when it ends, by a destructor of the C library: it may be a
+ * thread whose begin and end the shim does not see. Only one of the first keys is used: for these
+ * pthread_setspecific() needs no memory, so that it may be called in a signal handler.
+ */
+#define KEYS 32
+static pthread_key_t key;
+static bool has_key;
+/* The destructor will be called for this thread. */
+static _Thread_local bool has_destructor __attribute__((tls_model("initial-exec")));
+
+/* Functions that the thread calls later, in other destructors, may set the key again. */
+static void give_spare(void *unused)
+{
+	uint32_t slot = spare;
+
+	(void)unused;
+	has_destructor = false;
+	if (slot && exchange_own(&spare, slot, 0))
+		give_to_list(slot);
+}
+
+/* Returns whether the thread may keep a slot. */
+static bool may_keep(void)
+{
+	if (shim_unlikely(!has_destructor))
+		has_destructor = has_key && !pthread_setspecific(key, &key);
+	return has_destructor;
+}
+
+/* Gives a slot back. The thread keeps one of those that it has given back. */
+static void give_slot(uint32_t slot)
+{
+	if (spare || !may_keep() || !exchange_own(&spare, 0, slot))
+		give_to_list(slot);
 }
 
 /*
@@ -133,14 +194,19 @@ static uint32_t slot_at(const void *address)
 
 /*
  * Records the end of the slot's function, unless that was done. The exchange decides between a
- * return and a handler that interrupts it and leaves the same frame.
+ * return and a handler that interrupts it and leaves the same frame. Both are in one thread, so
+ * that it needs no lock prefix.
  */
 static void close_slot(uint32_t slot)
 {
-	uint64_t function =
-		atomic_exchange_explicit(&slots[slot].function, 0, memory_order_relaxed);
+	uint64_t function = atomic_load_explicit(&slots[slot].function, memory_order_relaxed);
+	uint64_t expected = function;
 
-	if (function && *shim_switch[FUNC_LEAVE])
+	__asm__ volatile("cmpxchgq %2, %0"
+			 : "+m"(slots[slot].function), "+a"(expected)
+			 : "r"(UINT64_C(0))
+			 : "memory", "cc");
+	if (function && expected == function && *shim_switch[FUNC_LEAVE])
 		shim_put(FUNC_LEAVE, &function, sizeof function, *return_of(slot));
 }
 
@@ -353,6 +419,11 @@ bool shim_slots_begin(void)
 
 	walk_frames = (_Unwind_Reason_Code (*)(_Unwind_Trace_Fn, void *))(
 		library ? dlsym(library, "_Unwind_Backtrace") : NULL);
+	if (!has_key && !pthread_key_create(&key, give_spare)) {
+		has_key = key < KEYS;
+		if (!has_key)
+			pthread_key_delete(key);
+	}
 	/* Pages of the shim's text are replaced: unwinders know them as the shim's. */
 	are_used = mmap(shim_slot_returns, sizeof shim_slot_returns, PROT_READ | PROT_WRITE,
 			MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == shim_slot_returns;
