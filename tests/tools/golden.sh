@@ -84,7 +84,7 @@ make_place() {
 	ln "$tmp"/logs/* "$tmp/place"
 	ln -s "$here"/golden/files/* "$here"/../samples/*/*.trx "$here"/../samples/*/*.etl \
 		"$here"/../samples/*/*.srec "$here"/../samples/*/*.hex "$here/../samples/rkh" \
-		"$tmp/place"
+		"$here/trcfmt" "$tmp/place"
 }
 
 # What the commands of a transcript can use besides the programs of the system.

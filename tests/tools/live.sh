@@ -39,7 +39,7 @@ mask() {
 		-e "s,$programs/([^ ]*/)?,PROGRAMS/,g; s,${shim%/*}/,LIBRARIES/,g; s,$tmp/place/,PLACE/,g" \
 		-e "s/posixtrace-test\.[A-Za-z0-9]*/TEST/g" \
 		-e 's/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z?/TIME/g; s/0x[0-9a-f]{6,}/ADDRESS/g' \
-		-e 's/[0-9]+ events, /N events, /; s/[1-9][0-9]* lost \(([a-z ]+) [0-9]+/N lost (\1 N/' \
+		-e 's/[0-9]+ events?, /N events, /; s/[1-9][0-9]* lost \(([a-z ]+) [0-9]+/N lost (\1 N/' \
 		-e 's/"(events|lost|bytes|called|reported|recorded|chunks|created_ns|fill_percent)":"?[1-9][0-9]*"?/"\1":N/g' \
 		-e 's/(called|reported) [1-9][0-9]*/\1 N/g; s/[0-9]+ blocks?/N blocks/; s/[0-9]+%/N%/g; s/[0-9]+\.[0-9]{9} s/TIME/g' \
 		-e 's/[0-9]+ of [0-9]+ parts/N of N parts/; s/[0-9]+ bytes/SIZE bytes/g' \
@@ -64,6 +64,11 @@ runs() {
 	name=${1##*/}
 	until_true grep -q -x -F "$name" "/proc/$target/comm"
 	name_process "$target" PID
+}
+# recorded NUMBER: returns when a stream has so many events of the process.
+recorded() { until_true has_recorded "$1"; }
+has_recorded() {
+	test "$("$posixtrace" status "$target" | sed -n 's/^events  *\([0-9]*\) .*/\1/p' | head -n 1)" -ge "$1"
 }
 # stop_target: returns when every thread of it has stopped.
 stop_target() {

@@ -38,7 +38,7 @@ check "both are told" has out '^.*/rule:1: violated: every .* (100 events, 2 vio
 check "the late one" has out '^    1970-01-01T00:00:00.400000000Z pid 7 tid 8: req_begin id=40: no req_end within 5.000ms$'
 check "the one without an end" has out '00:00:00.410000000Z .* req_begin id=41: no req_end within'
 one 'every req_begin is followed by req_end of the same id within 6 ms' 1
-check "what is in time to the nanosecond is in time" has out '1 violations)$'
+check "what is in time to the nanosecond is in time" has out '1 violation)$'
 one 'every req_begin is followed by req_end of the same id' 1
 check "without a time the log's end is the end" has out 'id=41: no req_end up to the end of the log$'
 one 'every req_begin where "id != 41" is followed by req_end of the same id' 0

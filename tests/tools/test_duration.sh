@@ -60,7 +60,7 @@ check "also of pairs" has out '"name":"open..close","kind":"pair","count":10,'
 
 echo 'never job.end where "duration > 800us"' >"$tmp/rules"
 run 1 check "$tmp/rules" "$log"
-check "rules know durations" has out 'violated: .* (1 events, 1 violations)$'
+check "rules know durations" has out 'violated: .* (1 event, 1 violation)$'
 sed 's/duration/duratoin/' "$tmp/rules" >"$tmp/wrong"
 run 2 check "$tmp/wrong" "$log"
 

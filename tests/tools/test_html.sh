@@ -137,7 +137,7 @@ awk 'BEGIN { print "type a"; for (i = 0; i < 2000; i++) print "a 1", i % 700 + 1
 run 0 html --force "$tmp/threads.log" -o "$tmp/x.html"
 check "threads without a row have one together" grep -q '"pid":-1,"tid":-1,.*"points":[1-9]' "$tmp/x.html"
 run 0 plot --force "$tmp/threads.log" -o "$tmp/x.svg"
-check "a picture says what it leaves out" grep -q 'and 481 threads more' "$tmp/x.svg"
+check "a picture says what it leaves out" grep -q 'and 481 more threads' "$tmp/x.svg"
 
 head -c $(($(wc -c <"$tmp/log") / 2)) "$tmp/log" >"$tmp/cut"
 for command in html plot; do

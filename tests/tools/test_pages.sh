@@ -123,7 +123,18 @@ sessions() {
 		{ print > (name ".lines") }' "$1"
 }
 
-masked() { awk '{ for (i = 1; i <= NF; i++) if ($i ~ /[0-9]/) $i = "#"; $1 = $1; print }' "$1"; }
+# Words with digits differ, and with them the ends of the nouns that they count.
+masked() {
+	awk '{
+		for (i = 1; i <= NF; i++)
+			if ($i ~ /[0-9]/)
+				$i = "#"
+			else if (match($i, /^(block|event|fault|thread)s/))
+				$i = substr($i, 1, RLENGTH - 1) substr($i, RLENGTH + 1)
+		$1 = $1
+		print
+	}' "$1"
+}
 
 # prints LINES OUTPUT: the output has the lines, in their order.
 prints() {

@@ -59,4 +59,10 @@ void text_name(struct out *out, const void *text, size_t len);
 /* Writes data in double quotes, without the NULs at its end. */
 void text_quoted(struct out *out, const void *data, size_t len);
 
+/* Returns the end of a noun that is counted: "1 event", "2 events". */
+static inline const char *text_plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
 #endif

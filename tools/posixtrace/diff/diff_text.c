@@ -15,11 +15,11 @@ static void print_log(struct out *out, char which, const struct sample *sample)
 {
 	out_printf(out, "%c: ", which);
 	text_safe(out, sample->log.path, strlen(sample->log.path));
-	out_printf(out, ": %llu events, %.3f s", (unsigned long long)sample->events,
-		   sample_seconds(sample));
+	out_printf(out, ": %llu event%s, %.3f s", (unsigned long long)sample->events,
+		   text_plural(sample->events), sample_seconds(sample));
 	if (sample->lost.total)
-		out_printf(out, ", %llu events of the compared types lost",
-			   (unsigned long long)sample->lost.total);
+		out_printf(out, ", %llu event%s of the compared types lost",
+			   (unsigned long long)sample->lost.total, text_plural(sample->lost.total));
 	out_char(out, '\n');
 }
 

@@ -28,7 +28,8 @@ static void put_series_name(struct out *out, const struct latency_series *series
 	out_str(out, "  ");
 	text_name(out, series->series->name, strlen(series->series->name));
 	if (series->lost)
-		out_printf(out, " (%llu events lost)", (unsigned long long)series->lost);
+		out_printf(out, " (%llu event%s lost)", (unsigned long long)series->lost,
+			   text_plural(series->lost));
 	out_char(out, '\n');
 }
 
@@ -240,7 +241,8 @@ static void print_slow(struct out *out, const struct latency *latency, const str
 	put_part(out, latency, &form, slow, SLOW_BEFORE);
 	put_part(out, latency, &form, slow, SLOW_FIRST);
 	if (hidden)
-		out_printf(out, "    ... %llu events\n", (unsigned long long)hidden);
+		out_printf(out, "    ... %llu event%s\n", (unsigned long long)hidden,
+			   text_plural(hidden));
 	put_part(out, latency, &form, slow, SLOW_LAST);
 	put_part(out, latency, &form, slow, SLOW_AFTER);
 }
@@ -255,11 +257,12 @@ void latency_text(struct out *out, const struct latency *latency, enum when_form
 	if (__builtin_sub_overflow(latency->last_ns, latency->first_ns, &ns))
 		ns = INT64_MAX;
 	text_safe(out, latency->log.path, strlen(latency->log.path));
-	out_printf(out, ": %llu events, %s s", (unsigned long long)latency->events,
-		   when_span_string(span, ns));
+	out_printf(out, ": %llu event%s, %s s", (unsigned long long)latency->events,
+		   text_plural(latency->events), when_span_string(span, ns));
 	if (latency->lost.total)
-		out_printf(out, ", %llu events of these types lost",
-			   (unsigned long long)latency->lost.total);
+		out_printf(out, ", %llu event%s of these types lost",
+			   (unsigned long long)latency->lost.total,
+			   text_plural(latency->lost.total));
 	out_char(out, '\n');
 	print_times(out, latency);
 	print_cpu(out, latency);

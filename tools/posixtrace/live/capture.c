@@ -254,7 +254,7 @@ void capture_result_text(struct out *out, const char *path, const struct capture
 		out_str(out, ": ");
 	}
 	out_unsigned(out, result->ledger.reported);
-	out_str(out, " events, ");
+	out_printf(out, " event%s, ", text_plural(result->ledger.reported));
 	out_unsigned(out, equation_lost(&result->ledger));
 	out_str(out, " lost");
 	equation_causes(out, &result->ledger);

@@ -439,8 +439,9 @@ int logfile_say_faults(const struct logfile *log, uint64_t limit)
 		return TOOL_FAILURE;
 	}
 	if (check.faults > faults.said)
-		say("%s: and %llu faults more", log->path,
-		    (unsigned long long)(check.faults - faults.said));
+		say("%s: and %llu more fault%s", log->path,
+		    (unsigned long long)(check.faults - faults.said),
+		    text_plural(check.faults - faults.said));
 	return check.faults || !check.complete ? TOOL_DAMAGED : TOOL_OK;
 }
 

@@ -220,7 +220,8 @@ static double threads(struct out *out, const struct picture *picture, double top
 	}
 	bands(out, picture, top, bottom);
 	if (picture->rows > rows) {
-		snprintf(text, sizeof(text), "and %zu threads more", picture->rows - rows);
+		snprintf(text, sizeof(text), "and %zu more thread%s", picture->rows - rows,
+			 text_plural(picture->rows - rows));
 		label(out, LEFT, bottom + 28, "tick", text);
 	}
 	return bottom + 56;
@@ -348,8 +349,9 @@ static double parts(struct out *out, const struct picture *picture)
 	uint64_t lost = losses_count(&picture->ledger);
 
 	label(out, 40, 28, "title", picture->log.path);
-	snprintf(text, sizeof(text), "%llu events, %llu spans, %s; %llu lost",
-		 (unsigned long long)picture->events, (unsigned long long)picture->spans,
+	snprintf(text, sizeof(text), "%llu event%s, %llu span%s, %s; %llu lost",
+		 (unsigned long long)picture->events, text_plural(picture->events),
+		 (unsigned long long)picture->spans, text_plural(picture->spans),
 		 brief_ns(length, (double)picture->length_ns), (unsigned long long)lost);
 	label(out, 40, 44, lost ? "name" : "tick", text);
 	return durations(out, picture, threads(out, picture, rate(out, picture, TOP + 16)));

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/when.h"
 #include "spans/pairing.h"
 
@@ -285,7 +286,8 @@ static void judge_count(struct judge *judge, struct rule *rule)
 	if (count_holds(rule) || (rule->undecided && !(is_bound && rule->cases >= rule->number)))
 		return;
 	judge_violation(judge, rule, judge->last_ns == INT64_MIN ? 0 : judge->last_ns, 0, 0,
-			"%llu events %s", (unsigned long long)rule->cases, rule->first.pattern);
+			"%llu event%s %s", (unsigned long long)rule->cases,
+			text_plural(rule->cases), rule->first.pattern);
 }
 
 /* Obligations are closed before the losses are known, which may withdraw violations. */

@@ -114,13 +114,15 @@ static const char *result_word(const struct rule *rule)
 /* The numbers of the result in words. */
 static void put_numbers(struct out *out, const struct rule *rule)
 {
-	out_printf(out, "%llu events, %llu violations", (unsigned long long)rule->cases,
-		   (unsigned long long)rule->violations);
+	out_printf(out, "%llu event%s, %llu violation%s", (unsigned long long)rule->cases,
+		   text_plural(rule->cases), (unsigned long long)rule->violations,
+		   text_plural(rule->violations));
 	if (rule->undecided)
 		out_printf(out, ", %llu undecided", (unsigned long long)rule->undecided);
 	if (rule->lost)
-		out_printf(out, "; %llu events of its types were lost",
-			   (unsigned long long)rule->lost);
+		out_printf(out, "; %llu event%s of its types %s lost",
+			   (unsigned long long)rule->lost, text_plural(rule->lost),
+			   rule->lost == 1 ? "was" : "were");
 	if (is_about_nothing(rule))
 		out_printf(out, "; %s", missing_text(rule));
 }

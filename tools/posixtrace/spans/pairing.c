@@ -65,6 +65,9 @@ static uint64_t key_of(const struct role *role, const struct log_type *type,
 		return hash_number(hash, (uint64_t)event->tid);
 	}
 	for (unsigned i = 0; i < role->keys; i++) {
+		/* --pair may name a field that this type lacks: report says so at the end. */
+		if (role->key[i] >= type->schema->fields)
+			continue;
 		/* Most keys are integers at a constant place. */
 		if (integer_at(&type->schema->field[role->key[i]], event->data, event->data_len,
 			       &number)) {

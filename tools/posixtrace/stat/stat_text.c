@@ -60,9 +60,9 @@ static void print_attributes(struct out *out, const struct stat_report *report)
 		   attr->log_policy == POSIX_TRACE_APPEND ? " (not used)" : "",
 		   attr->max_data_size);
 	put_label(out, "file");
-	out_printf(out, "%llu bytes; %llu bytes of events, in %llu blocks; %s\n",
+	out_printf(out, "%llu bytes; %llu bytes of events, in %llu block%s; %s\n",
 		   (unsigned long long)info->file_bytes, (unsigned long long)info->event_bytes,
-		   (unsigned long long)info->blocks,
+		   (unsigned long long)info->blocks, text_plural(info->blocks),
 		   /*
 		    * Only a complete log is called "damaged": one that was never closed has no
 		    * checks beyond its blocks.
@@ -173,7 +173,8 @@ static void print_types(struct out *out, const struct tally *tally)
 		out_char(out, '\n');
 	}
 	if (silent)
-		out_printf(out, "and %zu event types without events\n", silent);
+		out_printf(out, "and %zu event type%s without events\n", silent,
+			   text_plural(silent));
 }
 
 /* Prints the schemas, which describe the data of event types. */

@@ -74,12 +74,14 @@ static void result_text(const char *path, const struct posix_trace_check_np *che
 	struct out *out = &out_stdout;
 
 	if (check->faults > told)
-		say("%s: and %llu faults more", path, (unsigned long long)(check->faults - told));
+		say("%s: and %llu more fault%s", path, (unsigned long long)(check->faults - told),
+		    text_plural(check->faults - told));
 	text_safe(out, path, strlen(path));
-	out_printf(out, ": %s: %llu blocks, %llu events, %llu bytes, %llu faults\n",
+	out_printf(out, ": %s: %llu block%s, %llu event%s, %llu bytes, %llu fault%s\n",
 		   verdict(check, sound), (unsigned long long)check->blocks,
-		   (unsigned long long)check->events, (unsigned long long)check->bytes,
-		   (unsigned long long)check->faults);
+		   text_plural(check->blocks), (unsigned long long)check->events,
+		   text_plural(check->events), (unsigned long long)check->bytes,
+		   (unsigned long long)check->faults, text_plural(check->faults));
 	if (!check->complete) {
 		say("%s: its writer has not closed it, or it was cut: no ledger to prove", path);
 		return;
@@ -90,8 +92,8 @@ static void result_text(const char *path, const struct posix_trace_check_np *che
 	out_char(out, '\n');
 	/* The library reports this as a fault, too; the message names both numbers. */
 	if (check->events != check->ledger.reported)
-		say("%s: %llu events found where the ledger reports %llu", path,
-		    (unsigned long long)check->events,
+		say("%s: %llu event%s found where the ledger reports %llu", path,
+		    (unsigned long long)check->events, text_plural(check->events),
 		    (unsigned long long)check->ledger.reported);
 }
 

@@ -94,8 +94,9 @@ static void put_top(struct top_page *page, const struct top_source *source, cons
 		out_printf(&line, ", %.3f s", top->seconds);
 	}
 	end_line(page, true);
-	out_printf(&line, "%llu events, %.0f/s, %llu lost", (unsigned long long)top->ledger.called,
-		   top->rate, (unsigned long long)equation_lost(&top->ledger));
+	out_printf(&line, "%llu event%s, %.0f/s, %llu lost", (unsigned long long)top->ledger.called,
+		   text_plural(top->ledger.called), top->rate,
+		   (unsigned long long)equation_lost(&top->ledger));
 	equation_causes(&line, &top->ledger);
 	end_line(page, false);
 }

@@ -104,9 +104,9 @@ static void put_summary(const struct page *page, const struct window *window,
 		   brief_ns(text, (double)(window->to_ns - window->from_ns)),
 		   when_string(when, window->from_ns, page->why->form));
 	if (!causes->count) {
-		out_printf(page->out, "Cause: unknown; thread %d recorded %llu events, and none of "
-			   "them says why.\n", (int)thread->tid,
-			   (unsigned long long)thread->events);
+		out_printf(page->out, "Cause: unknown; thread %d recorded %llu event%s, and none "
+			   "of them says why.\n", (int)thread->tid,
+			   (unsigned long long)thread->events, text_plural(thread->events));
 		return;
 	}
 	out_printf(page->out, "Cause: %.1f %% of that time (%s): ",
@@ -154,7 +154,8 @@ static void put_part(struct page *page, uint32_t index, unsigned depth)
 	if (node->kind == WHY_FAULT && !node->longest_ns) {
 		out_printf(page->out, "  [%llux]", (unsigned long long)node->count);
 	} else if (node->samples && !node->child) {
-		out_printf(page->out, "  [%llu samples]", (unsigned long long)node->samples);
+		out_printf(page->out, "  [%llu sample%s]", (unsigned long long)node->samples,
+			   text_plural(node->samples));
 	} else if (node->kind != WHY_WHO) {
 		out_printf(page->out, "  [%llux", (unsigned long long)node->count);
 		if (node->count > 1)
@@ -252,10 +253,12 @@ void why_text_end(struct out *out, const struct why *why, bool is_cut)
 {
 	const struct history *history = &why->history;
 
-	out_printf(out, "\nEvidence: %llu events, %llu of them calls with a duration, of %zu "
-		   "threads; %llu events lost.\n",
-		   (unsigned long long)history->events, (unsigned long long)history->calls,
-		   history->threads, (unsigned long long)why->lost);
+	out_printf(out, "\nEvidence: %llu event%s, %llu of them calls with a duration, of %zu "
+		   "thread%s; %llu event%s lost.\n",
+		   (unsigned long long)history->events, text_plural(history->events),
+		   (unsigned long long)history->calls, history->threads,
+		   text_plural(history->threads), (unsigned long long)why->lost,
+		   text_plural(why->lost));
 	if (!history->has_states)
 		out_str(out, "The log does not say when threads had a CPU: a call counts as a wait "
 			"for its whole time,\nand the time between calls as running. 'posixtrace "
@@ -264,8 +267,8 @@ void why_text_end(struct out *out, const struct why *why, bool is_cut)
 		out_printf(out, "When threads had a CPU is known to %lld ns.\n",
 			   (long long)history->clock_error_ns);
 	if (history->samples)
-		out_printf(out, "Functions: %llu samples of running threads.\n",
-			   (unsigned long long)history->samples);
+		out_printf(out, "Functions: %llu sample%s of running threads.\n",
+			   (unsigned long long)history->samples, text_plural(history->samples));
 	if (!history->has_holds)
 		out_str(out, "The log does not say who held a lock: 'posixtrace record --trace "
 			"default,lock-hold' does.\n");
