@@ -2,11 +2,11 @@
 /*
  * bench_convert.c - posixtrace convert: bench_convert FOLDER TOOL LOG EVENTS
  *
- * LOG has EVENTS events. The tool converts it to CTF in FOLDER, and to Perfetto's format and JSON
- * lines in a pipe, whose bytes this program reads and discards. Then the tool converts it to an RKH
- * stream in FOLDER and reads that stream again. The laws: the tool exits with 0; the JSON lines
- * have one line for each event; the log that is made of the RKH stream has each event, by its
- * account.
+ * LOG has EVENTS events. The tool converts it to CTF and to a database of SQLite in FOLDER, and to
+ * Perfetto's format, JSON lines and a page of html in a pipe, whose bytes this program reads and
+ * discards. Then the tool converts it to an RKH stream in FOLDER and reads that stream again. The
+ * laws: the tool exits with 0; the JSON lines have one line for each event; the log that is made of
+ * the RKH stream has each event, by its account.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +22,8 @@
 #include "bench.h"
 
 #define EVENTS_FLOOR 1e6
+#define LINES_FLOOR  10e6 /* of JSON lines */
+#define PAGE_FLOOR   5e6
 #define BYTES_FLOOR  50e6
 #define PIECE        (1 << 16)
 
@@ -59,7 +61,7 @@ static void count_lines(struct run *run, int fd)
 	}
 }
 
-/* Runs convert from in to the format to; out NULL writes into a pipe. */
+/* Runs convert from in to the format to, or html; out NULL writes into a pipe. */
 static struct run convert(const char *in, const char *to, const char *out)
 {
 	struct run run = { 0 };
@@ -77,8 +79,11 @@ static struct run convert(const char *in, const char *to, const char *out)
 		dup2(pipe_fd[1], STDOUT_FILENO);
 		close(pipe_fd[0]);
 		close(pipe_fd[1]);
-		execl(tool, "posixtrace", "convert", in, "--to", to, "-o", out ? out : "-",
-		      (char *)NULL);
+		if (!strcmp(to, "html"))
+			execl(tool, "posixtrace", "html", in, "-o", "-", (char *)NULL);
+		else
+			execl(tool, "posixtrace", "convert", in, "--to", to, "-o",
+			      out ? out : "-", (char *)NULL);
 		_exit(127);
 	}
 	close(pipe_fd[1]);
@@ -94,13 +99,15 @@ static struct run convert(const char *in, const char *to, const char *out)
 	return run;
 }
 
-static void export(const char *to, const char *out, bool lines)
+static void export(const char *to, const char *out, double floor, bool lines)
 {
 	struct run run = convert(trace, to, out);
 
+	if (!run.well && !strcmp(to, "sqlite")) /* this build of the tool may lack it */
+		return;
 	bench_begin("convert_to_%s events=%llu processor_s=%.2f peak_KiB=%ld", to,
 		    (unsigned long long)events, run.processor_seconds, run.peak_kib);
-	bench_end_floor("events_per_s", (double)events / run.seconds, EVENTS_FLOOR,
+	bench_end_floor("events_per_s", (double)events / run.seconds, floor,
 			run.well && (!lines || run.lines == events));
 	bench_begin("convert_to_%s", to);
 	bench_end_limit("peak_KiB", (double)run.peak_kib, 64 * 1024, run.well);
@@ -136,7 +143,7 @@ static void import(const char *stream, const char *out)
 
 int main(int argc, char **argv)
 {
-	char ctf[4096], stream[4096], out[4096], rm[4200];
+	char ctf[4096], stream[4096], out[4096], base[4096], rm[4200];
 
 	if (argc != 5) {
 		fprintf(stderr, "usage: bench_convert FOLDER TOOL LOG EVENTS\n");
@@ -149,12 +156,16 @@ int main(int argc, char **argv)
 	snprintf(ctf, sizeof(ctf), "%s/bench.%d.ctf", folder, (int)getpid());
 	snprintf(stream, sizeof(stream), "%s/bench.%d.rkh", folder, (int)getpid());
 	snprintf(out, sizeof(out), "%s/bench.%d.ptl", folder, (int)getpid());
-	export("ctf", ctf, false);
+	snprintf(base, sizeof(base), "%s/bench.%d.db", folder, (int)getpid());
+	export("ctf", ctf, EVENTS_FLOOR, false);
 	snprintf(rm, sizeof(rm), "rm -rf '%s'", ctf);
 	if (system(rm))
 		bench_die(ctf, EIO);
-	export("perfetto", NULL, false);
-	export("jsonl", NULL, true);
+	export("perfetto", NULL, EVENTS_FLOOR, false);
+	export("jsonl", NULL, LINES_FLOOR, true);
+	export("html", NULL, PAGE_FLOOR, false);
+	export("sqlite", base, EVENTS_FLOOR, false);
+	unlink(base);
 	import(stream, out);
 	unlink(stream);
 	unlink(out);

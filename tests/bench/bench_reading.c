@@ -265,7 +265,7 @@ static void measure(uint64_t events, struct lines *lines)
 	law &= full.good && read_lines(dump_raw, count_line, lines) && lines->all == events;
 	peak_kib = full.peak_kib;
 	begin_line("reading_dump", events, &full, &beside, &beside.text);
-	bench_end_floor("Mlines_per_s", (double)events / full.wall_s / 1e6, 2, law);
+	bench_end_floor("Mlines_per_s", (double)events / full.wall_s / 1e6, 15, law);
 
 	cost = run_best(stat);
 	law = cost.good && read_lines(stat, find_stat, &counted) && counted == events;

@@ -116,6 +116,10 @@ static bool name_of(const struct posix_trace_value_np *value, struct sqlvalue *t
 {
 	char label[POSIX_TRACE_LABEL_MAX_NP + 1];
 
+	/* Most fields have no names, and are spared the call. */
+	if (!value->field->value_names && value->field->type != POSIX_TRACE_TYPE_ERRNO_NP &&
+	    value->field->type != POSIX_TRACE_TYPE_SIGNAL_NP)
+		return false;
 	if (value->field->has_bits || value->field->type == POSIX_TRACE_TYPE_WAIT_NP ||
 	    !posix_trace_value_label_np(value, label, sizeof(label)))
 		return false;

@@ -167,6 +167,7 @@ static int keep_type(struct jsonl *jsonl, const struct fmt_type *type)
 	if (!kind || !jsonplan_init(&kind->plan, type->fields))
 		return ENOMEM;
 	kind->event.text = json_keep_text("event", type->name, type->name_len, &kind->event.len);
+	/* The greatest line of put_line(): two hexadecimal digits for each byte of the data. */
 	kind->most = kind->event.len + ORIGIN_BYTES + TIMES_BYTES + 2 * kind->plan.bytes +
 		     kind->plan.most;
 	return kind->event.text ? 0 : ENOMEM;
@@ -307,6 +308,7 @@ static void put_line(struct out *out, struct kind *kind, const struct fmt_event 
 	memcpy(p, kind->origin, kind->origin_len);
 	p = put_hex_bytes(p + kind->origin_len, event->data, event->data_len);
 	p = PUT(p, "\",\"fields\":");
+	/* The fields are all of the data, as is_usual() has checked. */
 	p = jsonplan_put(&kind->plan, p, event->data);
 	out_done(out, PUT(p, "}\n"));
 }
@@ -317,6 +319,7 @@ static int jsonl_event(void *context, const struct fmt_event *event)
 	struct json *json = &jsonl->json;
 	struct kind *kind = jsonl->kind[event->type->index];
 
+	/* Nearly all lines of most traces. The others are written member by member. */
 	if (is_usual(jsonl, kind, event)) {
 		put_line(json->out, kind, event);
 		return json->out->err;

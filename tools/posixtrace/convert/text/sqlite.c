@@ -3,7 +3,8 @@
  * sqlite.c - the sink "sqlite": a database of SQLite (sqlite.org/c3ref/intro.html).
  *
  * Its tables have comments, which .schema prints. Views have the tables of posixtrace query under
- * the same names. All rows are inserted in one transaction by prepared statements.
+ * the same names. All rows are inserted in one transaction by prepared statements, those of events
+ * and spans many at a time.
  */
 #include <errno.h>
 #include <sqlite3.h>
@@ -15,14 +16,18 @@
 #include "base/vec.h"
 #include "convert/flow.h"
 #include "convert/jsonfields.h"
+#include "convert/jsonplan.h"
 #include "convert/paired.h"
 #include "convert/plain.h"
+#include "convert/text/sqlite_rows.h"
 #include "convert/text/sqlite_schema.h"
 #include "convert/threads.h"
 
 extern const struct format format_sqlite;
 
-#define FIRST_VALUE 14u /* the first parameter of INSERT_EVENT for a field */
+#define FIRST_VALUE  14u /* the first column of event for a field */
+#define SPAN_COLUMNS 11
+#define TEXT_MOST    1024 /* bytes; longer names are cut */
 
 struct base_source { /* one of several logs */
 	const char *name;
@@ -37,11 +42,13 @@ struct base {
 	struct threads known;          /* their marks are rows of the table thread */
 	struct thread *last;           /* of the last event */
 	int64_t last_row;              /* of a thread past the limit of threads.h */
-	int64_t events, threads;       /* the last rows */
+	int64_t threads;               /* the last row */
 	struct out scratch;            /* memory for the JSON of one event; it is never written */
 	struct base_source *source;
+	struct rows *new_events, *new_spans; /* rows that are not inserted yet */
 	const struct fmt_type **type;
-	size_t types;
+	struct jsonplan *plan;         /* by index of the type; types of them */
+	size_t types, plans;
 	const struct fmt_event *at;    /* the current event, for take_span() */
 	struct sqlfields fields;
 	unsigned values;               /* number of columns f0, f1 ... */
@@ -71,6 +78,11 @@ static void sqlite_close(void *context)
 	for (int i = 0; i < STATEMENTS; i++)
 		sqlite3_finalize(base->statement[i]);
 	sqlite3_close(base->db);
+	rows_free(base->new_events);
+	rows_free(base->new_spans);
+	for (size_t i = 0; i < base->plans; i++)
+		jsonplan_fini(&base->plan[i]);
+	free(base->plan);
 	threads_fini(&base->known);
 	for (unsigned i = 0; base->source && i < base->flow->sources; i++)
 		paired_fini(&base->source[i].paired);
@@ -98,6 +110,14 @@ static int open_sources(struct base *base, struct fmt_flow *flow)
 	return err;
 }
 
+/* Makes the tables from which events and spans are inserted. */
+static int open_rows(struct base *base)
+{
+	base->new_events = rows_new(base->db, "new_event", FIRST_VALUE - 1);
+	base->new_spans = rows_new(base->db, "new_span", SPAN_COLUMNS);
+	return base->new_events && base->new_spans ? 0 : ENOMEM;
+}
+
 static int sqlite_open(struct fmt_flow *flow, const struct fmt_output *output, void **context)
 {
 	struct base *base = calloc(1, sizeof(*base));
@@ -123,6 +143,8 @@ static int sqlite_open(struct fmt_flow *flow, const struct fmt_output *output, v
 		err = open_sources(base, flow);
 	if (!err)
 		err = execute_sql(base, sqlite_schema);
+	if (!err)
+		err = open_rows(base);
 	for (int i = 0; i < STATEMENTS && !err; i++)
 		if (sqlite3_prepare_v3(base->db, sqlite_statements[i], -1,
 				       SQLITE_PREPARE_PERSISTENT, &base->statement[i],
@@ -151,24 +173,33 @@ static int insert_row(struct base *base, enum statement which)
 	return err;
 }
 
+/* Inserts all rows that wait. */
+static int insert_rows(struct base *base, struct rows *rows, enum statement which)
+{
+	int err = rows->failed ? ENOMEM : rows->count ? insert_row(base, which) : 0;
+
+	rows_clear(rows);
+	return err;
+}
+
 static void bind_number(struct base *base, enum statement which, int column, int64_t number)
 {
 	sqlite3_bind_int64(base->statement[which], column, number);
 }
 
 /*
- * Binds a text, cut at 1024 bytes. SQLite expects UTF-8, so other bytes are escaped. Returns false
+ * Binds a text, cut at TEXT_MOST bytes. Bytes that are not UTF-8 are escaped. Returns false
  * if the text was changed.
  */
 static bool bind_text(struct base *base, enum statement which, int column, const char *text,
 		      size_t len)
 {
-	char plain[PLAIN_FACTOR * 1024 + 1];
+	char plain[PLAIN_FACTOR * TEXT_MOST + 1];
 	bool exact;
 	size_t n;
 
-	if (len > 1024)
-		len = 1024;
+	if (len > TEXT_MOST)
+		len = TEXT_MOST;
 	n = plain_text(plain, text, len, &exact);
 	sqlite3_bind_text(base->statement[which], column, plain, (int)n, SQLITE_TRANSIENT);
 	return exact;
@@ -231,15 +262,19 @@ static int make_columns(struct base *base, unsigned values)
 
 	if (values <= base->values)
 		return 0;
+	/* The rows that wait have the columns so far, and their statement is made anew below. */
+	err = insert_rows(base, base->new_events, INSERT_EVENT);
 	for (unsigned i = base->values; !err && i < values; i++) {
 		snprintf(sql, sizeof(sql), "ALTER TABLE event ADD COLUMN f%u", i);
 		err = execute_sql(base, sql);
 	}
 	base->values = values;
-	end += snprintf(sql, sizeof(sql), "%s", sqlite_statements[INSERT_EVENT]) - 1;
-	for (unsigned i = 0; i < values; i++)
-		end += sprintf(end, ",?%u", FIRST_VALUE + i);
-	strcpy(end, ")");
+	base->new_events->columns = FIRST_VALUE - 1 + values;
+	/* NULL is the id, which SQLite counts. A list of columns would cost a copy of each cell. */
+	end += sprintf(sql, "INSERT INTO event SELECT NULL");
+	for (unsigned i = 2; i < FIRST_VALUE + values; i++)
+		end += sprintf(end, ",c%u", i);
+	strcpy(end, " FROM new_event");
 	sqlite3_finalize(base->statement[INSERT_EVENT]);
 	base->statement[INSERT_EVENT] = NULL;
 	if (!err && sqlite3_prepare_v3(base->db, sql, -1, SQLITE_PREPARE_PERSISTENT,
@@ -253,7 +288,9 @@ static int keep_type(struct base *base, const struct fmt_type *type)
 {
 	const struct fmt_type **more;
 
-	if (!vec_reach(&base->type, &base->types, type->index))
+	if (!vec_reach(&base->type, &base->types, type->index) ||
+	    !vec_reach(&base->plan, &base->plans, type->index) ||
+	    !jsonplan_init(&base->plan[type->index], type->fields))
 		return ENOMEM;
 	more = base->type;
 	more[type->index] = type;
@@ -328,87 +365,86 @@ static int thread_row(struct base *base, const struct fmt_event *event, int64_t 
 }
 
 /*
- * Binds the fields as a JSON object. The buffer holds one object, so data that may exceed it has no
+ * Adds the fields as a JSON object. The buffer holds one object, so data that may exceed it has no
  * JSON; its fields are in the columns.
  */
-static void bind_fields(struct base *base, const struct fmt_event *event)
+static void put_fields(struct base *base, const struct fmt_event *event)
 {
+	const struct jsonplan *plan = &base->plan[event->type->index];
+	struct rows *rows = base->new_events;
 	struct out *out = &base->scratch;
 	struct json json = json_begin(out);
-	size_t at;
+	char *to;
 
-	out->used = 0;
-	if (event->data_len > OUT_BYTES / 16 || !event->type->fields ||
-	    !event->type->fields->fields)
+	if (event->data_len > OUT_BYTES / 16 || !event->type->fields->fields)
 		return;
-	/* STATIC: the buffer does not change before insert_row() executes the statement. */
-	json_fields_object(&json, NULL, event);
-	sqlite3_bind_text(base->statement[INSERT_EVENT], 11, out->bytes, (int)out->used,
-			  SQLITE_STATIC);
-	/* The names need a copy, because the buffer has the fields. */
-	at = out->used;
-	json = json_begin(out);
-	if (json_names(&json, NULL, base->flow, event) && out->used > at)
-		sqlite3_bind_text(base->statement[INSERT_EVENT], 12, out->bytes + at,
-				  (int)(out->used - at), SQLITE_STATIC);
-}
-
-/* Binds a field with its own type in SQLite. */
-static void bind_value(sqlite3_stmt *statement, int column, const struct sqlvalue *value)
-{
-	switch (value->kind) {
-	case SQLVALUE_NULL:
-		break;
-	case SQLVALUE_INTEGER:
-		sqlite3_bind_int64(statement, column, value->integer);
-		break;
-	case SQLVALUE_REAL:
-		sqlite3_bind_double(statement, column, value->real);
-		break;
-	case SQLVALUE_TEXT:
-		sqlite3_bind_text64(statement, column, value->bytes, value->len, SQLITE_TRANSIENT,
-				    SQLITE_UTF8);
-		break;
-	case SQLVALUE_BLOB:
-		sqlite3_bind_blob64(statement, column, value->bytes, value->len, SQLITE_TRANSIENT);
-		break;
+	/* The text of a plan is written where SQLite reads it. */
+	if (jsonplan_fits(plan, event->data_len)) {
+		to = rows_room(rows, plan->most);
+		if (to)
+			rows_done(rows, 11, SQLVALUE_TEXT, to,
+				  (size_t)(jsonplan_put(plan, to, event->data) - to));
+		return;
 	}
+	out->used = 0;
+	json_fields_object(&json, NULL, event);
+	rows_bytes(rows, 11, SQLVALUE_TEXT, out->bytes, out->used);
+	/* rows_bytes() has copied the fields, so the buffer is free for the names. */
+	out->used = 0;
+	json = json_begin(out);
+	if (json_names(&json, NULL, base->flow, event) && out->used)
+		rows_bytes(rows, 12, SQLVALUE_TEXT, out->bytes, out->used);
 }
 
-/* Binds each field to its column. A field that the data is too short for is NULL. */
-static void bind_values(struct base *base, const struct fmt_event *event)
+/* Adds each field with its own type in SQLite. A field that the data is too short for is NULL. */
+static void put_values(struct base *base, const struct fmt_event *event)
 {
 	struct sqlvalue value;
 
 	for (unsigned i = 0; i < event->type->fields->fields; i++) {
 		sqlvalue_of(event->type->fields, i, event->data, event->data_len, &value);
-		bind_value(base->statement[INSERT_EVENT], (int)(FIRST_VALUE + i), &value);
+		rows_value(base->new_events, FIRST_VALUE + i, &value);
 	}
 }
 
-/* Receives a span from pairing and inserts it. An error is kept, as pairing does not handle it. */
+/* Adds a text as bind_text() does. */
+static void put_text(struct rows *rows, unsigned column, const char *text, size_t len)
+{
+	char *to;
+
+	if (len > TEXT_MOST)
+		len = TEXT_MOST;
+	to = rows_room(rows, PLAIN_FACTOR * len + 1);
+	if (to)
+		rows_done(rows, column, SQLVALUE_TEXT, to, plain_text(to, text, len, NULL));
+}
+
+/* Receives a span from pairing and adds it. An error is kept, as pairing does not handle it. */
 static void take_span(void *arg, const struct span *span, const struct posix_trace_event_np *end)
 {
 	struct base *base = arg;
 	const char *kind = pairing_kind_name(span->series->kind), *name = span->series->name;
 	const char *log = base->source[base->at->source].name;
 	const struct fmt_type *type = base->at->type;
+	struct rows *rows = base->new_spans;
 
 	(void)end;
-	bind_text(base, INSERT_SPAN, 1, name, strlen(name));
-	bind_text(base, INSERT_SPAN, 2, kind, strlen(kind));
-	bind_number(base, INSERT_SPAN, 3, span->begin_ns);
-	bind_number(base, INSERT_SPAN, 4, span->end_ns);
-	bind_number(base, INSERT_SPAN, 5, (int64_t)span->time_ns);
+	if (base->err)
+		return;
+	put_text(rows, 1, name, strlen(name));
+	put_text(rows, 2, kind, strlen(kind));
+	rows_integer(rows, 3, span->begin_ns);
+	rows_integer(rows, 4, span->end_ns);
+	rows_integer(rows, 5, (int64_t)span->time_ns);
 	if (span->has_cpu)
-		bind_number(base, INSERT_SPAN, 6, (int64_t)span->cpu_ns);
-	bind_number(base, INSERT_SPAN, 7, span->pid);
-	bind_number(base, INSERT_SPAN, 8, span->tid);
-	bind_number(base, INSERT_SPAN, 9, span->begin_tid);
-	bind_text(base, INSERT_SPAN, 10, type->name, type->name_len);
-	bind_text(base, INSERT_SPAN, 11, log, strlen(log));
-	if (!base->err)
-		base->err = insert_row(base, INSERT_SPAN);
+		rows_integer(rows, 6, (int64_t)span->cpu_ns);
+	rows_integer(rows, 7, span->pid);
+	rows_integer(rows, 8, span->tid);
+	rows_integer(rows, 9, span->begin_tid);
+	put_text(rows, 10, type->name, type->name_len);
+	put_text(rows, 11, log, strlen(log));
+	if (rows_end(rows))
+		base->err = insert_rows(base, rows, INSERT_SPAN);
 }
 
 /* Passes the event to the pairing of its log. */
@@ -429,31 +465,32 @@ static int pair_event(struct base *base, const struct fmt_event *event)
 static int sqlite_event(void *context, const struct fmt_event *event)
 {
 	struct base *base = context;
+	struct rows *rows = base->new_events;
 	int64_t row;
 	int err = thread_row(base, event, &row);
 
 	if (err)
 		return err;
-	bind_number(base, INSERT_EVENT, 1, ++base->events);
-	bind_number(base, INSERT_EVENT, 2, event->time_ns);
-	bind_number(base, INSERT_EVENT, 3, (int64_t)event->type->index + 1);
-	bind_number(base, INSERT_EVENT, 4, row);
-	bind_number(base, INSERT_EVENT, 5, (int64_t)event->address);
+	/* Column 1 is the number of the row, which SQLite counts itself. */
+	rows_integer(rows, 2, event->time_ns);
+	rows_integer(rows, 3, (int64_t)event->type->index + 1);
+	rows_integer(rows, 4, row);
+	rows_integer(rows, 5, (int64_t)event->address);
 	if (event->cpu >= 0)
-		bind_number(base, INSERT_EVENT, 6, event->cpu);
-	bind_number(base, INSERT_EVENT, 7, event->truncation != POSIX_TRACE_NOT_TRUNCATED);
-	bind_number(base, INSERT_EVENT, 8, (event->flags & POSIX_TRACE_EVENT_LATE_NP) != 0);
-	bind_number(base, INSERT_EVENT, 9, (event->flags & POSIX_TRACE_EVENT_GAP_NP) != 0);
+		rows_integer(rows, 6, event->cpu);
+	rows_integer(rows, 7, event->truncation != POSIX_TRACE_NOT_TRUNCATED);
+	rows_integer(rows, 8, (event->flags & POSIX_TRACE_EVENT_LATE_NP) != 0);
+	rows_integer(rows, 9, (event->flags & POSIX_TRACE_EVENT_GAP_NP) != 0);
 	/* An empty BLOB differs from NULL: the event has data of length 0. */
-	sqlite3_bind_blob64(base->statement[INSERT_EVENT], 10, event->data_len ? event->data : "",
-			    event->data_len, SQLITE_STATIC);
+	rows_bytes(rows, 10, SQLVALUE_BLOB, event->data, event->data_len);
 	/* Rows count from 1. */
-	bind_number(base, INSERT_EVENT, 13, event->source + 1);
+	rows_integer(rows, 13, event->source + 1);
 	if (event->type->fields) {
-		bind_fields(base, event);
-		bind_values(base, event);
+		put_fields(base, event);
+		put_values(base, event);
 	}
-	err = insert_row(base, INSERT_EVENT);
+	if (rows_end(rows))
+		err = insert_rows(base, rows, INSERT_EVENT);
 	return err ? err : pair_event(base, event);
 }
 
@@ -567,7 +604,12 @@ static int sqlite_end(void *context, const struct fmt_end *end)
 {
 	struct base *base = context;
 	const char *log = base->flow->sources == 1 ? base->source[0].name : NULL;
-	int err = insert_fact(base, "complete", end->complete);
+	int err = insert_rows(base, base->new_events, INSERT_EVENT);
+
+	if (!err)
+		err = insert_rows(base, base->new_spans, INSERT_SPAN);
+	if (!err)
+		err = insert_fact(base, "complete", end->complete);
 
 	if (!err && end->has_status) {
 		err = insert_fact(base, "overrun", end->status.posix_stream_overrun_status);
@@ -588,10 +630,7 @@ static int sqlite_end(void *context, const struct fmt_end *end)
 	if (!err &&
 	    sqlite_views(base->db, &base->fields, base->type, base->types, log) != SQLITE_OK)
 		err = print_error(base);
-	/*
-	 * The index is made after all rows are there, which costs less than its update at each row.
-	 */
-	return err ? err : execute_sql(base, "COMMIT; CREATE INDEX event_ns ON event (ns)");
+	return err ? err : execute_sql(base, "COMMIT");
 }
 
 const struct format format_sqlite = {

@@ -48,6 +48,7 @@ const char sqlite_schema[] =
 	"  -- f0, f1 ...           -- the same by their numbers in the schema: "
 	"the view events has their names\n"
 	");"
+	"CREATE INDEX event_ns ON event (ns);"
 	"CREATE TABLE lost ( -- events, where they are missing; count is NULL if it is not known\n"
 	"  cause TEXT, count INTEGER, from_ns INTEGER, to_ns INTEGER,\n"
 	"  type INTEGER, pid INTEGER, tid INTEGER);"
@@ -59,9 +60,14 @@ const char sqlite_schema[] =
 	"  span TEXT, kind TEXT, begin INTEGER, \"end\" INTEGER, duration INTEGER, cpu INTEGER,\n"
 	"  pid INTEGER, tid INTEGER, begin_tid INTEGER, event TEXT, log TEXT);";
 
-/* The parameters are numbered in the order of the columns above. */
+/*
+ * The parameters are numbered in the order of the columns above, as are the cells of the rows that
+ * sqlite_rows.h provides. The index of event exists from the begin: nearly all times increase, so
+ * that its entries are appended, which costs less than to sort them at the end.
+ */
 const char *const sqlite_statements[STATEMENTS] = {
-	[INSERT_EVENT] = "INSERT INTO event VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)",
+	[INSERT_EVENT] = "INSERT INTO event SELECT NULL,c2,c3,c4,c5,c6,c7,c8,c9,c10,c11,c12,c13 "
+			 "FROM new_event",
 	[INSERT_TYPE] = "INSERT INTO type VALUES (?1,?2,?3,?4,?5,?6,?7,?8)",
 	[INSERT_THREAD] = "INSERT INTO thread VALUES (?1,?2,?3,?4)",
 	[INSERT_NAME] = "INSERT INTO name VALUES (?1,?2,?3,?4)",
@@ -69,6 +75,6 @@ const char *const sqlite_statements[STATEMENTS] = {
 	[INSERT_LOG] = "INSERT INTO log VALUES (?1,?2)",
 	[INSERT_LOST] = "INSERT INTO lost VALUES (?1,?2,?3,?4,?5,?6,?7)",
 	[INSERT_LEDGER] = "INSERT INTO ledger VALUES (?1,?2,?3,?4,?5,?6,?7)",
-	[INSERT_SPAN] = "INSERT INTO spans VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11)",
+	[INSERT_SPAN] = "INSERT INTO spans SELECT c1,c2,c3,c4,c5,c6,c7,c8,c9,c10,c11 FROM new_span",
 	[INSERT_FACT] = "INSERT OR REPLACE INTO trace VALUES (?1,?2)",
 };
