@@ -17,8 +17,8 @@
 #include <time.h>
 
 /*
- * glibc says "not supported" (-1) for these options, in a header that <unistd.h> includes.
- * This header includes it first, so that our values are valid with any order of the two headers.
+ * glibc says "not supported" (-1) for these options, in a header that <unistd.h> includes. This
+ * header includes that header first, so that our values are valid with any order of the two.
  */
 #if defined __has_include
 # if __has_include(<bits/posix_opt.h>)

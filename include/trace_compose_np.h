@@ -68,14 +68,15 @@ static __inline int posix_trace_compose_np(int file_desc, const trace_attr_t *at
  * The log has the standard's names and numbers from the beginning.
  *
  * ENAMETOOLONG: more than TRACE_EVENT_NAME_MAX bytes. ENOSPC: *id is 0, and the log has
- * TRACE_USER_EVENT_MAX names. EEXIST: the number has another name. EINVAL: also a greater number.
+ * TRACE_USER_EVENT_MAX names. EEXIST: the number has another name. EINVAL: also a number above
+ * 1023.
  */
 int posix_trace_compose_name_np(struct posix_trace_composer_np *composer, const char *name,
 				trace_event_id_t *id);
 
 /*
- * Appends an event. event->info counts without its posix_timestamp: time_ns has the time. Among
- * the flags, only POSIX_TRACE_EVENT_LATE_NP is used.
+ * Appends an event. posix_timestamp of event->info is not used: time_ns has the time. Among the
+ * flags, only POSIX_TRACE_EVENT_LATE_NP is used.
  *
  * EINVAL: also an event type without a name, or a bad truncation status. EMSGSIZE: the data exceed
  * the maximum data size. ENOSPC: an UNTIL_FULL log is full. Errors of writing: the log does not
@@ -90,7 +91,7 @@ static __inline int posix_trace_compose_event_np(struct posix_trace_composer_np 
 }
 
 /*
- * Counts events that are missing, in the ledger.
+ * Adds events that are missing in the log to its ledger.
  *
  * cause     POSIX_TRACE_LOST_*_NP; POSIX_TRACE_UNATTRIBUTED_NP: called and in no other column,
  *           whatever event_id and thread are
@@ -132,7 +133,8 @@ static __inline int posix_trace_compose_object_np(struct posix_trace_composer_np
  * log find functions. The order of the calls has no meaning.
  *
  * EINVAL: also a range without addresses, a build-id that is too long, or a path that is null or
- * too long. ENOMEM. ENOSPC: the log has the maximum of mappings; it then has none after from_ns.
+ * too long. ENOMEM. ENOSPC: the log has the maximum of mappings, and has no mapping after from_ns
+ * then.
  */
 int posix_trace_compose_mapping_sized_np(struct posix_trace_composer_np *composer,
 					 const struct posix_trace_mapping_np *mapping,

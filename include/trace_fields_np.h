@@ -65,8 +65,8 @@ struct posix_trace_arg_np {
 #define POSIX_TRACE_STR_NP(s)        { POSIX_TRACE_TYPE_STR_NP, 0, 0, 0, (s), 0 }
 #define POSIX_TRACE_BYTES_NP(p, n)   { POSIX_TRACE_TYPE_BYTES_NP, 0, 0, 0, (p), (size_t)(n) }
 /*
- * str[N]: a string, cut or filled with NULs to n bytes. bytes[N], or an array of any other type: n
- * bytes as they are.
+ * str[N]: a string, shortened or filled with NULs to n bytes. bytes[N], or an array of any other
+ * type: n bytes as they are.
  */
 #define POSIX_TRACE_STR_N_NP(s, n)   { POSIX_TRACE_TYPE_STR_NP, (unsigned)(n), 0, 0, (s), 0 }
 #define POSIX_TRACE_BYTES_N_NP(p, n) { POSIX_TRACE_TYPE_BYTES_NP, (unsigned)(n), 0, 0, (p), 0 }
@@ -74,8 +74,8 @@ struct posix_trace_arg_np {
 /*
  * A statement that makes a payload of its arguments, one for each field of the type's schema, and
  * records it with one posix_trace_event(). It evaluates nothing while the process is not traced. It
- * uses a kilobyte of the stack. Strings and bytes are cut to the room that the other fields leave;
- * the fields after them are complete.
+ * uses a kilobyte of the stack. Strings and bytes are shortened to the room that the other fields
+ * leave; the fields after them are complete.
  */
 #if defined __cplusplus ? __cplusplus >= 201103L : __STDC_VERSION__ >= 199901L
 #define posix_trace_fields_np(event_id, ...) \
@@ -93,7 +93,7 @@ struct posix_trace_arg_np {
 
 /*
  * Makes a payload of args values in room bytes and returns its length in bytes. It omits the first
- * field that does not fit even when cut, and all fields after it.
+ * field that does not fit even when shortened, and all fields after that field.
  */
 size_t posix_trace_fields_pack_sized_np(void *payload, size_t room,
 					const struct posix_trace_arg_np *arg, size_t args,
@@ -117,7 +117,7 @@ struct posix_trace_payload_np {
 	unsigned char bytes[POSIX_TRACE_FIELDS_BYTES_NP];
 };
 
-/* Begins a payload without fields. size: of *payload, which may have more bytes. */
+/* Begins a payload without fields. size is that of *payload, which may have more bytes. */
 void posix_trace_payload_begin_np(struct posix_trace_payload_np *payload, size_t size);
 
 /* Appends an integer of any type of constant size; a signed one as two's complement. */
@@ -132,7 +132,7 @@ void posix_trace_payload_real_np(struct posix_trace_payload_np *payload,
 void posix_trace_payload_str_np(struct posix_trace_payload_np *payload, const char *string,
 				unsigned room);
 
-/* Appends bytes: len bytes with their number before them, cut to the room that is left. */
+/* Appends bytes: len bytes with their number before them, shortened to the room that is left. */
 void posix_trace_payload_bytes_np(struct posix_trace_payload_np *payload, const void *bytes,
 				  size_t len);
 

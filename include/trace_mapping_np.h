@@ -26,7 +26,7 @@ extern "C" {
 /* A mapping that the writer of the log saw. */
 struct posix_trace_mapping_np {
 	int64_t from_ns;       /* the time from which it is known, CLOCK_REALTIME */
-	int64_t until_ns;      /* the time from which it is not; INT64_MAX: to the end of the log */
+	int64_t until_ns;      /* the time up to which it is known; INT64_MAX: the log's end */
 	uint64_t start, end;   /* addresses; end is behind the last byte */
 	uint64_t offset;       /* of start in the file */
 	uint64_t base;         /* an address minus base is one that the file's symbols use */

@@ -37,7 +37,7 @@ extern "C" {
 /* Only read: process pid was forked by the process whose id is in pointer, and has its objects. */
 #define POSIX_TRACE_OBJECT_CHILD_NP     0x8000
 
-#define POSIX_TRACE_OBJECT_NAME_MAX_NP  47 /* bytes; longer names are cut */
+#define POSIX_TRACE_OBJECT_NAME_MAX_NP  47 /* bytes; longer names are shortened */
 
 /*
  * Names an object of the calling process from now on. A later call for the same pointer replaces

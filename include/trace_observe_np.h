@@ -3,9 +3,9 @@
  * trace_observe_np.h - observes active streams, and recovers streams from backing files. Included
  * by <trace_np.h>.
  *
- * An observer reads a stream's memory. It stops no writer, changes nothing and delivers no event
- * away from the reader. Counts grow meanwhile: they are consistent with each other only while no
- * thread records.
+ * An observer reads a stream's memory. It stops no writer, changes nothing and takes no event away
+ * from the reader. Counts grow meanwhile: they are consistent with each other only while no thread
+ * records.
  *
  * Threads  every function may be called from any thread at the same time.
  * Signals  no function is async-signal-safe.

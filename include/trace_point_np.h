@@ -110,8 +110,8 @@ trace_event_id_t posix_trace_site_open_np(struct posix_trace_site_np *site);
 
 /*
  * Records the event of a log line: the arguments, not the text. The macros call it while the
- * process is traced. format is the one of the site. Strings are copied, and cut to the room that
- * is left in 1024 bytes. Not async-signal-safe in the first use of a line.
+ * process is traced. format is the one of the site. Strings are copied, and shortened to the room
+ * that is left in 1024 bytes. Not async-signal-safe in the first use of a line.
  */
 #ifdef __GNUC__
 __attribute__((format(printf, 2, 3)))
@@ -156,8 +156,9 @@ void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ..
 
 /*
  * Traces a message: LOG(FORMAT, VALUE...), a statement, with a format of printf() that is a string
- * literal. The compiler checks the values against it. The event has the values; readers make the
- * text. Its type is named log.FILE:LINE. LOG_LEVEL(N, FORMAT, VALUE...) has a level, 1 to 5.
+ * literal. The compiler checks the values against the format. The event has the values; readers
+ * make the text. The event's type is named log.FILE:LINE. LOG_LEVEL(N, FORMAT, VALUE...) has a
+ * level, 1 to 5.
  */
 #define POSIX_TRACE_LOG_NP(...)              POSIX_TRACE_LOG_(0, __VA_ARGS__)
 #define POSIX_TRACE_LOG_LEVEL_NP(level, ...) POSIX_TRACE_LOG_(level, __VA_ARGS__)

@@ -61,8 +61,8 @@ static __inline int posix_trace_getnext_np(trace_id_t trid, struct posix_trace_e
 int posix_trace_get_damage_np(trace_id_t trid, uint64_t *parts);
 
 /*
- * Moves the position to the first event that is not older than *when, with the log's index; to the
- * end if all events are older. EINVAL: also if *when is not a valid time.
+ * Moves the position, by the log's index, to the first event that is not older than *when, or to
+ * the end if all events are older. EINVAL: also if *when is not a valid time.
  */
 int posix_trace_seek_np(trace_id_t trid, const struct timespec *when);
 
@@ -76,10 +76,10 @@ int posix_trace_seek_np(trace_id_t trid, const struct timespec *when);
 int posix_trace_until_np(trace_id_t trid, const struct timespec *when);
 
 /*
- * Opens a log as posix_trace_open() does. With POSIX_TRACE_OPEN_SALVAGE_NP it also opens a log that
- * is incomplete, is still being written, or has a damaged header, and continues after damaged
- * parts: it delivers every whole block. If the header is damaged, it reports its plausible
- * attributes.
+ * Opens a log as posix_trace_open() does. With POSIX_TRACE_OPEN_SALVAGE_NP the function also opens
+ * a log that is incomplete, is still being written, or has a damaged header. Reading then continues
+ * after damaged parts: the reader gets every whole block. If the header is damaged, the log has the
+ * header's plausible attributes.
  *
  * flags  POSIX_TRACE_OPEN_SALVAGE_NP, or 0 for posix_trace_open()
  *
@@ -90,7 +90,7 @@ int posix_trace_open_np(int file_desc, unsigned flags, trace_id_t *trid);
 
 /* Facts of an opened log. */
 struct posix_trace_loginfo_np {
-	int complete;         /* not 0: its writer completed it */
+	int complete;         /* not 0: the writer completed the log */
 	int log_full_policy;  /* POSIX_TRACE_LOOP and so on */
 	unsigned format_major;
 	unsigned format_minor;

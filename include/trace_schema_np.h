@@ -275,9 +275,9 @@ static __inline size_t posix_trace_value_label_np(const struct posix_trace_value
 }
 
 /*
- * Finds the value that a name of the field has, such as O_CREAT or ENOENT. Stores it in *number,
- * and in *mask the bits that it is about: all bits of the field for names of values. Returns 1, or
- * 0 if the field has no such name.
+ * Finds the value that a name of the field has, such as O_CREAT or ENOENT. Stores the value in
+ * *number, and in *mask the bits that the name concerns. For a name of a value these are all bits
+ * of the field. Returns 1, or 0 if the field has no such name.
  */
 int posix_trace_value_find_np(const struct posix_trace_field_np *field, const char *name,
 			      uint64_t *number, uint64_t *mask);
@@ -288,8 +288,8 @@ const char *posix_trace_type_name_np(enum posix_trace_type_np type);
 /*
  * Prints a value as posixtrace dump does, without the name of an object, into size bytes at text,
  * with a NUL. Returns the length of the whole text without its NUL, as snprintf() does: if that is
- * not less than size, the text was cut. Bytes that are not printable ASCII become escapes. Times
- * are UTC. text may be null if size is 0. Allocates nothing. Not async-signal-safe.
+ * not less than size, the text was truncated. Bytes that are not printable ASCII become escapes.
+ * Times are UTC. text may be null if size is 0. Allocates nothing. Not async-signal-safe.
  */
 size_t posix_trace_value_print_sized_np(const struct posix_trace_value_np *value,
 					size_t value_size, char *text, size_t size);

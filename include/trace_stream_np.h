@@ -104,8 +104,8 @@ int posix_trace_get_target_np(trace_id_t trid, int *state);
  * Records an event of the caller in its active stream, also if the stream traces another process.
  * The event has the caller's process and thread. posix_trace_trid_eventid_open() gives the event
  * type. As a trace point does, the call records nothing in a stream that is suspended or whose
- * filter has the type, cuts the data to the max-data-size of the stream, and counts an event that
- * a full stream refuses. It returns 0 in all these cases.
+ * filter has the type, shortens the data to the max-data-size of the stream, and counts an event
+ * that a full stream refuses. It returns 0 in all these cases.
  *
  * data  len bytes; may be null if len is 0
  *

@@ -62,8 +62,8 @@ struct posix_trace_user_np {
 };
 
 /*
- * Begins an event without items, for languages that cannot use TRACE_USER_BEGIN_NP(). size: of
- * *user, which may have more bytes.
+ * Begins an event without items, for languages that cannot use TRACE_USER_BEGIN_NP(). size is that
+ * of *user, which may have more bytes.
  */
 void posix_trace_user_begin_np(struct posix_trace_user_np *user, size_t size);
 

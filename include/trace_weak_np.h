@@ -5,8 +5,8 @@
  *
  * Each source file has one table of the functions that its lines call. The first line that is
  * reached fills it by dlsym(), which finds a library that was linked or preloaded. A weak symbol
- * would not do: a program at a constant address (-no-pie) binds it when it is linked, and so never
- * finds a preloaded library.
+ * would not do: a program at a constant address (-no-pie) binds the symbol when the program is
+ * linked, and so never finds a preloaded library.
  *
  * Threads  all may reach the first line at the same time: they store equal values.
  * Signals  the first line of a source file is not async-signal-safe, because dlsym() is not.
@@ -55,7 +55,7 @@ static __inline __attribute__((unused)) int _posix_trace_weak_find_np(void *to, 
 	return found != 0;
 }
 
-/* Returns whether the process is traced. The byte at active is not 0. */
+/* Returns whether the process is traced. Called only if the byte at active is not 0. */
 static __attribute__((unused, noinline)) int _posix_trace_weak_on_np(void)
 {
 	struct _posix_trace_weak_np *weak = &_posix_trace_weak_np;

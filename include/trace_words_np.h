@@ -576,7 +576,7 @@ _posix_trace_put_np(unsigned char *to, const void *from, size_t len)
 	return to + len;
 }
 
-/* *room: the bytes that strings and bytes may have beyond their least. */
+/* *room: how many bytes strings and bytes may have beyond their least number. */
 static __inline __attribute__((unused)) unsigned char *
 _posix_trace_put_str_np(unsigned char *to, size_t *room, const char *string)
 {

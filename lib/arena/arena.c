@@ -19,7 +19,7 @@
 #include "base/io.h"
 #include "base/proc.h"
 
-/* With these no process can shrink the file, which would make an access raise SIGBUS. */
+/* With these seals no process can shrink the file. Otherwise an access could raise SIGBUS. */
 #define SEALS       (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 _Alignas(PTX_PAGE) union ptx_control_page ptx_control_page;
@@ -61,12 +61,13 @@ int ptx_arena_file(uint64_t *bytes)
 	if (*bytes < 2 * PTX_REGIONS_AT)
 		return -1;
 	/*
-	 * Close-on-exec: the descriptor for a program that is executed is another (meet/DESIGN 1).
+	 * This descriptor is close-on-exec. FD_CLOEXEC is cleared later if executed programs can
+	 * inherit a stream (meet/family.c).
 	 */
 	fd = make_file();
 	if (fd < 0)
 		return -1;
-	/* Size first, then the seals: F_SEAL_GROW would forbid it. */
+	/* The size is set before the seals, because F_SEAL_GROW forbids a later increase. */
 	if (ptx_io_truncate(fd, *bytes) != 0 ||
 	    fcntl(fd, F_ADD_SEALS, SEALS) != 0) {
 		close(fd);
@@ -76,7 +77,7 @@ int ptx_arena_file(uint64_t *bytes)
 	return ptx_io_move_up(fd, PTX_ARENA_FD_MIN);
 }
 
-/* The release store publishes the other fields: a process that reads owner then sees them. */
+/* The release store publishes the other fields: a process that reads owner also sees them. */
 void ptx_arena_begin(struct ptx_control *control, uint32_t pid, enum ptx_arena_owner owner)
 {
 	/* The page was zeroed: no attachment, no member, epoch 0. */
@@ -105,18 +106,21 @@ int ptx_arena_fd(const struct ptx_arena *arena)
 	int saved = errno, fd = -1;
 	struct stat file;
 
-	/* One system call; trace points call this only when something has changed. */
+	/*
+	 * This costs one system call, but trace points call the function only when something has
+	 * changed.
+	 */
 	if (arena->fd >= 0 && fstat(arena->fd, &file) == 0 && file.st_dev == arena->device &&
 	    file.st_ino == arena->inode)
 		fd = arena->fd;
-	/* fstat() fails with EBADF, and trace points call this function. */
+	/* fstat() may have set errno, which must not change in a trace point. */
 	errno = saved;
 	return fd;
 }
 
 /*
- * Some filters refuse fcntl(). Then the library cannot leave the descriptor open for a program that
- * is executed.
+ * Some seccomp filters refuse fcntl(). Then the library cannot leave the descriptor open for a
+ * program that is executed.
  */
 bool ptx_arena_is_shareable(const struct ptx_arena *arena)
 {

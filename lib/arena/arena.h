@@ -5,9 +5,9 @@
  * The arena is a sealed, sparse memfd. It begins with the control page, which is mapped over static
  * pages of the library, so that a trace point reaches it by one load. The lists follow: names of
  * event types, schemas, objects, and maps. Then come the regions of streams, whose offsets are
- * never used twice. Without a memfd, or when the program has closed it, regions are anonymous
- * shared memory, and only this process and its children can trace it. arena/DESIGN has the
- * protocol.
+ * never used twice. If there is no memfd, or the program has closed its descriptor, new regions are
+ * anonymous shared memory. Only this process and its children can then use the streams.
+ * arena/DESIGN has the protocol.
  *
  * Threads   any thread may call, unless a function says otherwise; shared words are atomic.
  * Errors    an error number; errno stays.
@@ -27,7 +27,7 @@
 #define PTX_ARENA_MAGIC   UINT64_C(0x316e6572417870) /* "pxAren1" */
 #define PTX_ARENA_VERSION 20u
 #define PTX_PAGE          4096u
-#define PTX_ARENA_BYTES   (UINT64_C(1) << 62) /* address space in the file: no memory */
+#define PTX_ARENA_BYTES   (UINT64_C(1) << 62) /* address space in the file, which needs no memory */
 
 /* The state in an attachment's word, below its generation. */
 enum ptx_attachment_state {
@@ -37,43 +37,53 @@ enum ptx_attachment_state {
 };
 
 /*
- * A stream of the arena, for the processes that did not create it: they map its region themselves.
- * While the state is not FREE, the creator holds a record lock on the byte of the file with the
- * attachment's number. The kernel releases the lock when that process exits, is killed or executes
- * another program. A guardian of the stream holds a lock on a second byte, attachment.c.
+ * The description of a stream. With its help, the processes that did not create the stream map the
+ * stream's region themselves. While the state is not FREE, the creator holds a record lock on the
+ * byte of the file with the attachment's number. The kernel releases the lock when that process
+ * exits, is killed or executes another program. A guardian of the stream holds a lock on a second
+ * byte (see attachment.c).
  */
 struct ptx_attachment {
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t word; /* generation 56 | state */
-	uint64_t offset;        /* of the region */
-	uint64_t stream_size;   /* from these three a process computes the geometry itself */
+	uint64_t offset;        /* of the region in the file */
+	uint64_t stream_size;   /* from this and the next two a process computes the geometry */
 	uint64_t max_data_size;
 	uint32_t rings;
 	uint32_t loop;
-	/* Atomic, because processes read them before they know whether the stream is for them. */
+	/*
+	 * The next two are atomic, because a process reads them before it knows whether the stream
+	 * concerns this process.
+	 */
 	_Atomic uint32_t inherited;
-	_Atomic uint32_t target; /* in its own pid name space */
-	uint16_t stream_policy; /* these two are only shown to users */
+	_Atomic uint32_t target; /* process id of the target in its own pid name space */
+	uint16_t stream_policy; /* this and log_policy are only shown to users */
 	uint16_t log_policy;    /* 0: no log */
 	/*
-	 * struct ptx_identity of the target; both 0: a process traces itself, until it executes a
-	 * program
+	 * The struct ptx_identity of the target. Both are 0 if a process traces itself: such a
+	 * stream ends when the process executes another program.
 	 */
 	_Atomic uint64_t target_inode, target_start;
 	/* events that could not be counted in the region, see point/adopt.c */
 	_Atomic uint64_t missed;
-	/* the system refused its creator the lock, so a free lock shows nothing */
+	/*
+	 * not 0: the system refused the creator the lock, so a free lock does not show that the
+	 * creator is gone
+	 */
 	_Atomic uint32_t unlocked;
-	/* the target runs another program since then; 0: as at creation */
+	/*
+	 * since when the target runs another program; 0: it runs the same program as at the
+	 * creation
+	 */
 	_Atomic int64_t executed_ns;
 	int64_t creation_ns;
 	char name[PTX_NAME_BYTES];
 };
 
-/* A process that is traced here because it inherited a stream. */
+/* A process that is traced into this arena because it inherited a stream. */
 struct ptx_member {
 	_Atomic uint64_t pid;  /* 0: the place is free */
 	_Atomic uint64_t bits; /* the attachments that it inherited */
-	_Atomic uint64_t parent;  /* its parent, whose program it still runs; else 0 */
+	_Atomic uint64_t parent;  /* its parent while it still runs the parent's program; else 0 */
 	_Atomic int64_t since_ns; /* when it began to run that program, CLOCK_REALTIME */
 };
 
@@ -101,8 +111,8 @@ struct ptx_control {
 	_Atomic uint32_t owner; /* enum ptx_arena_owner */
 	_Atomic uint32_t mixed; /* members have different name spaces of process ids */
 	/*
-	 * not 0: a process that writes here makes no system calls and so wakes no reader; sleeping
-	 * readers wake by themselves
+	 * Not 0: a process that writes into this arena makes no system calls, so it wakes no
+	 * reader. Sleeping readers then wake by themselves after a while.
 	 */
 	_Atomic uint32_t quiet;
 	struct ptx_attachment attachment[PTX_STREAMS];
@@ -129,8 +139,8 @@ extern union ptx_control_page ptx_control_page;
 #define ptx_own_control (ptx_control_page.is)
 
 /*
- * The append-only lists. A new kind is added at the end; an older library knows nothing of it, and
- * leaves zeros there.
+ * The append-only lists. A new kind of list is added at the end. An older library does not know
+ * that list and leaves zeros in its place.
  */
 struct ptx_lists {
 	struct ptx_names names;
@@ -140,8 +150,9 @@ struct ptx_lists {
 };
 
 /*
- * An arena as this process uses it: its own, or that of a process that it traces. The structure is
- * in ordinary memory, because a child closes the descriptors of its parent.
+ * An arena that this process uses: its own, or the arena of a process that it traces. The structure
+ * is in ordinary memory and not in the process block, which is zeroed in a child: the child needs
+ * the descriptors of its parent to close them.
  */
 struct ptx_arena {
 	struct ptx_control *control;
@@ -172,7 +183,10 @@ static inline void ptx_arena_know_lists(struct ptx_arena *arena, struct ptx_list
 	arena->names = lists ? &lists->names : NULL;
 }
 
-/* Whether a region may be at this offset. Other processes wrote it, so it is checked. */
+/*
+ * Whether a region may be at this offset. Another process may have written the offset, so it is
+ * checked.
+ */
 static inline bool ptx_region_fits(uint64_t file_bytes, uint64_t offset, uint64_t bytes)
 {
 	return offset >= PTX_REGIONS_AT && offset % PTX_PAGE == 0 && offset < file_bytes &&
@@ -227,14 +241,16 @@ int ptx_region_place(struct ptx_arena *arena, const struct ptx_geometry *geometr
 		     uint64_t *offset);
 
 /*
- * The number of rings that a stream there is planned for. It is small in a backing file, and in an
- * arena that the limit of file sizes keeps small: the far part needs address space in the file.
+ * The number of rings for which a stream in this arena or backing file is planned. The far part
+ * needs address space in the file. So the number is smaller in a backing file, and in an arena that
+ * RLIMIT_FSIZE keeps small.
  */
 uint32_t ptx_region_rings(const struct ptx_arena *arena, const char *backing);
 
 /*
- * Makes zeroed memory for a region at *offset, present as far as the geometry says. If the file
- * cannot have it, the memory is anonymous and *offset becomes 0. ENOMEM: neither is possible.
+ * Makes zeroed memory for a region at *offset. The tables and the first chunks are present. If the
+ * file has no room for the region, the memory is anonymous and *offset becomes 0. ENOMEM: anonymous
+ * memory is not possible either.
  */
 int ptx_region_create(struct ptx_arena *arena, const struct ptx_geometry *geometry, void **memory,
 		      uint64_t *offset);
@@ -243,13 +259,14 @@ int ptx_region_create(struct ptx_arena *arena, const struct ptx_geometry *geomet
 int ptx_region_map(struct ptx_arena *arena, const struct ptx_geometry *geometry, uint64_t offset,
 		   void **memory);
 
-/* Maps its far part; NULL if that fails. Async-signal-safe. */
+/* Maps the far part of such a region; NULL if that fails. Async-signal-safe. */
 void *ptx_region_map_far(const struct ptx_arena *arena, const struct ptx_geometry *geometry,
 			 uint64_t offset);
 
 /*
- * Removes a region that this process mapped as rings, and gives its memory back to the system. With
- * in_use the addresses remain writable, as a thread may still be in a trace point there.
+ * Removes the region that this process has mapped in rings, and gives its memory back to the
+ * system. If in_use is true, the addresses remain writable, because a thread may still be in a
+ * trace point there.
  */
 void ptx_region_destroy(struct ptx_arena *arena, const struct ptx_rings *rings, uint64_t offset,
 			bool in_use);
@@ -262,12 +279,15 @@ void ptx_region_punch(const struct ptx_arena *arena, const struct ptx_geometry *
 void ptx_region_unmap(const struct ptx_rings *rings);
 
 /*
- * Replaces a region and its far part by memory of this process alone: a late writer there then
- * changes no other process's memory.
+ * Replaces a region and its far part by memory that only this process has. So a late writer, which
+ * still stores there, changes no other process's memory.
  */
 void ptx_region_sink(const struct ptx_rings *rings);
 
-/* Makes memory present; false if there is none. As struct ptx_rings.back: async-signal-safe. */
+/*
+ * Makes memory present; false if there is none. It can be struct ptx_rings.back, so it is
+ * async-signal-safe.
+ */
 bool ptx_region_back(void *memory, size_t bytes);
 
 #endif

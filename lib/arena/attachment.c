@@ -3,8 +3,9 @@
  * arena/attachment.c - claims, publishes and frees the places of an arena's streams.
  *
  * arena/DESIGN 2 has the states, the invariants I1 to I5 and the steps 1 to 13. At every step the
- * process may be killed; the comments say what it then leaves, and which later step repairs it. The
- * words are shared with processes that may write anything, so loops over them are bounded.
+ * process may be killed. The comments say what a killed process leaves, and which later step
+ * repairs that. The words are shared with processes that may write anything, so loops over them are
+ * bounded.
  */
 #include "arena/attachment.h"
 
@@ -101,14 +102,14 @@ bool ptx_attachment_guard(const struct ptx_arena *arena, unsigned bit)
 	struct flock lock = ptx_attachment_lock(bit, F_WRLCK);
 
 	/*
-	 * The guardian's lock first, then the creator's (DESIGN 4). Another guardian may still hold
-	 * the guardian's lock, if its stream was shut down and it is about to end. F_SETLKW waits
-	 * for that guardian.
+	 * The guardian takes its own lock first and then the creator's (DESIGN 4). Another guardian
+	 * may still hold the guardian's lock, if its stream was shut down and it is about to end.
+	 * F_SETLKW waits for that guardian.
 	 */
 	return fcntl(arena->fd, F_SETLKW, &guard) == 0 && fcntl(arena->fd, F_SETLKW, &lock) == 0;
 }
 
-/* The creator could not lock the place, so it is unknown whether the creator lives. */
+/* Whether the creator could not lock the place. Then it is unknown whether the creator lives. */
 static bool is_unlocked(const struct ptx_arena *arena, unsigned bit)
 {
 	return atomic_load_explicit(&arena->control->attachment[bit].unlocked,
@@ -116,8 +117,9 @@ static bool is_unlocked(const struct ptx_arena *arena, unsigned bit)
 }
 
 /*
- * Three cases are no orphans: a place of this process, since F_GETLK does not show own locks; one
- * without locks; and one whose guardian works.
+ * A place is no orphan in three cases. It belongs to this process: F_GETLK does not show a
+ * process's own locks. Its creator could not get the lock. Or its guardian is at work and holds the
+ * second lock.
  */
 bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit)
 {
@@ -144,7 +146,10 @@ static void count_anew(struct ptx_control *control)
 	for (int i = 0; i < COUNT_TRIES; i++) {
 		uint64_t attached = atomic_load_explicit(&control->attached, memory_order_acquire);
 
-		/* One exchange changes both, so a trace point never sees one without the other. */
+		/*
+		 * One exchange changes epoch and count, so a trace point never sees one change
+		 * without the other.
+		 */
 		next = (word & ~(PTX_CONTROL_EPOCH - 1)) + PTX_CONTROL_EPOCH +
 		       (uint64_t)__builtin_popcountll(attached);
 		if (atomic_compare_exchange_strong_explicit(&control->word, &word, next,
@@ -164,9 +169,10 @@ static void forget_members(struct ptx_control *control, unsigned bit)
 }
 
 /*
- * Changes the word from ATTACHED, or any state, to one that is not attached, and clears the bit in
- * `attached` and in the members' masks. Returns false if the word was not `from`. A process that is
- * killed on the way leaves the bits; the next claim of the place clears them (step 4).
+ * Changes the word of a place from `from`, in any state, to `to`, which is not ATTACHED, and clears
+ * the bit in `attached` and in the members' masks. Returns false if the word was not `from`. A
+ * process that is killed on the way leaves the bits; the next claim of the place clears them (step
+ * 4).
  */
 static bool leave(struct ptx_arena *arena, unsigned bit, uint64_t from, uint64_t to)
 {
@@ -230,9 +236,9 @@ static bool is_guarded(const struct ptx_arena *arena, unsigned bit, uint64_t wor
 }
 
 /*
- * Steps 4 and 5, with the lock of the place or on a system without locks. No other process works on
- * the place then, except one that buries the former stream; its exchange and ours exclude each
- * other. Returns false if the place cannot be claimed.
+ * Steps 4 and 5. The caller has the lock of the place, or the system has no locks. No other process
+ * then works on the place, except one that buries the former stream. Its exchange of the word and
+ * ours exclude each other. Returns false if the place cannot be claimed.
  */
 static bool take(struct ptx_arena *arena, unsigned bit, enum locked locked, uint64_t *generation)
 {
@@ -247,7 +253,7 @@ static bool take(struct ptx_arena *arena, unsigned bit, enum locked locked, uint
 			return false;
 		/*
 		 * I2: each claim has a generation of its own, which invalidates all views of the
-		 * former one.
+		 * place's former stream.
 		 */
 		*generation = ptx_attachment_generation(word) + 1;
 		if (!leave(arena, bit, word,
@@ -335,8 +341,8 @@ void ptx_attachment_publish(struct ptx_arena *arena, unsigned bit, uint64_t gene
 }
 
 /*
- * Step 11. After it no trace point finds the stream. The view takes care of trace points that are
- * inside.
+ * Step 11. After this step no trace point finds the stream. The view (point/view.h) takes care of
+ * threads that are still in a trace point of the stream.
  */
 void ptx_attachment_hide(struct ptx_arena *arena, unsigned bit, uint64_t generation)
 {
@@ -365,7 +371,7 @@ void ptx_attachment_retract(struct ptx_arena *arena, unsigned bit, uint64_t gene
 void ptx_attachment_bury(struct ptx_arena *arena, unsigned bit, uint64_t generation)
 {
 	struct ptx_attachment_plan plan;
-	/* Before the place is free. */
+	/* The facts are read before the place becomes free. */
 	bool is_planned = ptx_attachment_plan(arena, bit, &plan);
 
 	if (leave(arena, bit, ptx_attachment_make(generation, PTX_ATTACHMENT_ATTACHED),

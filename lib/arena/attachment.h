@@ -3,11 +3,12 @@
  * arena/attachment.h - the table of an arena's streams.
  *
  * A creator claims a place, makes the region, and publishes it. A traced process maps the streams
- * that it finds at its next event (point/adopt.c). No process waits for another one. If one is
- * killed, the kernel releases the lock of its place, and the next process that looks frees it.
- * arena/DESIGN 2 has the steps and their order.
+ * that it finds at its next event (point/adopt.c). No process waits for another one. If a creator
+ * is killed, the kernel releases the lock of its place, and the next process that looks at the
+ * place frees it. arena/DESIGN 2 has the steps and their order.
  *
- * Threads   any; claims of threads of one process are kept apart by the arena's own mask.
+ * Threads   any; the mask `mine` of struct ptx_arena keeps the claims of the threads of one process
+ *           apart.
  * Signals   ptx_attachment_is_orphan() and _bury() are async-signal-safe.
  */
 #ifndef PTX_ARENA_ATTACHMENT_H
@@ -17,7 +18,10 @@
 
 #include "arena/arena.h"
 
-/* The region as the facts of an attachment describe it; false: no creator can have made it. */
+/*
+ * The region that the facts of an attachment describe. ptx_attachment_plan() returns false if no
+ * creator can have stored these facts.
+ */
 struct ptx_attachment_plan {
 	uint64_t offset;
 	size_t max_data_size;
@@ -65,7 +69,10 @@ void ptx_attachment_hide(struct ptx_arena *arena, unsigned bit, uint64_t generat
 /* Frees the place, claimed or published. */
 void ptx_attachment_retract(struct ptx_arena *arena, unsigned bit, uint64_t generation);
 
-/* The record lock of a creator on the arena's file, for fcntl(); and that of its guardian. */
+/*
+ * The record lock of a creator on the arena's file, for fcntl(); and the record lock of its
+ * guardian.
+ */
 struct flock ptx_attachment_lock(unsigned bit, short type);
 struct flock ptx_attachment_guard_lock(unsigned bit);
 
@@ -79,8 +86,9 @@ bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit);
 bool ptx_attachment_hold(const struct ptx_arena *arena, unsigned bit);
 
 /*
- * Waits until the creator has released its lock or is gone. Until then, and while this process
- * lives, the place is no orphan. Returns false if locks cannot be had.
+ * Called by a guardian: waits until the creator has released its lock or is gone. While the creator
+ * has its lock or the guardian lives, the place is no orphan. Returns false if the system refuses
+ * the locks.
  */
 bool ptx_attachment_guard(const struct ptx_arena *arena, unsigned bit);
 

@@ -26,13 +26,17 @@
 #define BACKING_OPEN 0x80000000u
 #define LATE_MS      100 /* how long a creation waits for a thread that extends the old file */
 
-/* One per place, never freed: a late trace point may still look at it. */
+/*
+ * There is one structure per place. It is never freed, as a late trace point may still
+ * look at it.
+ */
 static struct backing {
 	_Atomic(unsigned char *) region; /* NULL: none */
 	size_t bytes;
 	int fd;
 	/*
-	 * BACKING_OPEN and the number of threads that extend it; the one that makes it 0 closes fd
+	 * BACKING_OPEN and the number of threads that extend the file. The thread that makes `held`
+	 * 0 closes fd.
 	 */
 	_Atomic unsigned held;
 	uint64_t device, inode;
@@ -41,15 +45,15 @@ static struct backing {
 } backings[PTX_STREAMS];
 
 /*
- * Becomes true before the first region of this process is stored, and remains so. So a program
- * without such streams does not look at all places for each of the types that it describes at its
- * start.
+ * Becomes true before the first region of this process is stored, and remains so. So a
+ * program without backing files need not look at all places each time it adds a type or a
+ * schema.
  */
 static atomic_bool has_any;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Shared, so that the file has all that is written, whenever the process dies. */
+/* The mapping is shared, so that the file has all that was written, whenever the process dies. */
 static void *map(int fd, size_t bytes, uint64_t offset)
 {
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
@@ -74,10 +78,13 @@ static int allocate(int fd, const struct ptx_geometry *geometry)
 	struct rlimit limit;
 	int err;
 
-	/* Only the signal is avoided here; other limits give an error of the call. */
+	/* This check only avoids the signal. At other limits the calls below return an error. */
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes)
 		return EFBIG;
-	/* A sparse file of the full size: the region's offsets are all valid. */
+	/*
+	 * The file is sparse and has its full size at once, so all offsets of the region
+	 * are valid.
+	 */
 	err = ptx_io_truncate(fd, bytes);
 	if (err)
 		return err;
@@ -114,8 +121,8 @@ static int map_file(struct backing *backing, const struct ptx_geometry *geometry
 }
 
 /*
- * A thread that extends the previous file of this place still needs its descriptor. Bounded, since
- * that thread may be stopped.
+ * Waits for a thread that extends the previous file of this place and still needs its descriptor.
+ * The wait is bounded, since that thread may be stopped.
  */
 static bool wait_until_free(const struct backing *backing)
 {
@@ -149,7 +156,7 @@ int ptx_backing_create(unsigned bit, const char *path, const struct ptx_geometry
 	/* The lock shows that the stream lives; nothing waits for it. */
 	err = flock(backing->fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
 	if (err == ENOLCK || err == EOPNOTSUPP || err == ENOSYS)
-		err = 0; /* without locks a recovering process cannot see that it is in use */
+		err = 0; /* without locks a recovering process cannot see that the file is in use */
 	if (!err)
 		err = allocate(backing->fd, geometry);
 	if (!err)
@@ -202,10 +209,11 @@ static void let_go(struct backing *backing, unsigned mine)
 
 	do {
 		if (held < mine)
-			return; /* a child, forked meanwhile: ptx_backing_child() has set it to 0 */
+			/* a child, forked meanwhile: ptx_backing_child() has set `held` to 0 */
+			return;
 	} while (!atomic_compare_exchange_weak_explicit(
 		&backing->held, &held, held - mine, memory_order_acq_rel, memory_order_relaxed));
-	/* A number that belongs to another file now must not be closed. */
+	/* A descriptor whose number belongs to another file by now must not be closed. */
 	if (held == mine && is_ours)
 		close(fd);
 }
@@ -238,8 +246,8 @@ static void copy_lists(struct backing *backing)
 
 /*
  * The word becomes ATTACHED last, with release: a recovering process then finds all facts, and the
- * lists. In the file the place is 0 and the region has a constant offset, whatever these are in the
- * process's arena.
+ * lists. In the file the stream always has place 0 and its region a constant offset, whatever place
+ * and offset the stream has in the process's arena.
  */
 void ptx_backing_publish(unsigned bit, const struct ptx_arena *arena,
 			 const struct ptx_attachment *attachment)
@@ -247,16 +255,19 @@ void ptx_backing_publish(unsigned bit, const struct ptx_arena *arena,
 	struct backing *backing = &backings[bit];
 	struct ptx_attachment *to = &backing->control->attachment[0];
 
-	/* A copy of the facts in the process's arena, except for the place and the word. */
+	/* Copies the facts from the process's arena. Offset and word get their own values below. */
 	memcpy(to, attachment, sizeof *to);
-	/* In the file the region is behind the lists, whatever the process has. */
+	/*
+	 * In the file the region is behind the lists, whatever its offset in the process's arena
+	 * is.
+	 */
 	to->offset = PTX_REGIONS_AT;
 	atomic_store_explicit(&backing->control->clock,
 			      atomic_load_explicit(&arena->control->clock, memory_order_relaxed),
 			      memory_order_relaxed);
 	ptx_arena_begin(backing->control, arena->control->pid, PTX_ARENA_TAKEN);
 	pthread_mutex_lock(&lock);
-	/* Names that were added before this moment; later ones come by ptx_backing_copy_lists(). */
+	/* Copies the names added before this moment. ptx_backing_copy_lists() copies later ones. */
 	copy_lists(backing);
 	pthread_mutex_unlock(&lock);
 	atomic_store_explicit(&to->word, ptx_attachment_make(1, PTX_ATTACHMENT_ATTACHED),
@@ -302,8 +313,8 @@ static bool extend(void *memory, size_t bytes)
 		    !hold(backing))
 			continue;
 		/*
-		 * The held descriptor stays open. Before the hold the place may have got another
-		 * file.
+		 * The descriptor stays open while it is held. But before hold() the place may have
+		 * got another file, so region is compared again.
 		 */
 		done = atomic_load_explicit(&backing->region, memory_order_acquire) == region &&
 		       has_file(backing) &&
@@ -326,11 +337,15 @@ bool ptx_backing_extend(void *memory, size_t bytes)
 	int saved = errno;
 	bool done;
 
-	/* Without allocated space the access would raise SIGBUS, and a quiet process cannot ask. */
+	/*
+	 * A quiet process cannot allocate space by a call, and without space an access raises
+	 * SIGBUS.
+	 */
 	if (ptx_is_quiet())
 		return false;
 	/*
-	 * sigprocmask() is async-signal-safe and keeps to this thread, as pthread_sigmask() would.
+	 * sigprocmask() is async-signal-safe and, like pthread_sigmask(), changes only the mask of
+	 * this thread.
 	 */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &old);
@@ -341,8 +356,8 @@ bool ptx_backing_extend(void *memory, size_t bytes)
 }
 
 /*
- * Pairs with the fence of copy_lists(): a backing whose region is not seen here copies the lists
- * itself, with the new name in it.
+ * The fence pairs with that of copy_lists(). If this thread does not see the region of a new
+ * backing file, the thread that makes the file sees the new name and copies it.
  */
 void ptx_backing_copy_lists(void)
 {
@@ -361,8 +376,9 @@ void ptx_backing_copy_lists(void)
 }
 
 /*
- * The mappings stay: a frame that the fork interrupted may still write there. The lock is made
- * anew, because a thread of the parent may have held it at the fork.
+ * The mappings stay: if fork() was called in a signal handler, the interrupted trace point may
+ * still write there. The lock is made anew, because a thread of the parent may have held it at the
+ * fork.
  */
 void ptx_backing_child(void)
 {
@@ -371,10 +387,11 @@ void ptx_backing_child(void)
 		if (atomic_exchange_explicit(&backings[i].region, NULL, memory_order_relaxed) &&
 		    has_file(&backings[i]))
 			/*
-			 * The child's copy; flock() stays with the parent's open file (DESIGN 7).
+			 * This closes the child's copy of the descriptor. The lock of flock() stays
+			 * with the parent's open file (DESIGN 7).
 			 */
 			close(backings[i].fd);
-		/* No thread of this process extends it. */
+		/* No thread of the child extends the file. */
 		atomic_store_explicit(&backings[i].held, 0, memory_order_relaxed);
 	}
 }

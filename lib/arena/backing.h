@@ -6,8 +6,9 @@
  * lists with names and schemas, and the region. The file is new, belongs to its creator alone, and
  * is locked (flock) as long as the stream lives. Its space is allocated before it is written: the
  * stream's size at creation, further chunks when a writer needs them. So a full disk is an error at
- * creation. Later it is a counted loss if the stream has no other room, and never a signal. A
- * process that makes no system calls (base/quiet.h) records into the allocated part.
+ * creation. If the disk becomes full later and the stream has no other room, events are lost and
+ * counted, but no signal is raised. A process that makes no system calls (base/quiet.h) records
+ * into the allocated part.
  *
  * Threads   ptx_backing_extend() may be called in trace points: async-signal-safe. A lock of this
  *           file protects the copying of lists. The other functions have one caller per stream.
@@ -35,7 +36,7 @@ void ptx_backing_publish(unsigned bit, const struct ptx_arena *arena,
 /* Ends the stream; its file remains. The caller owns the region's mapping. */
 void ptx_backing_leave(unsigned bit);
 
-/* Makes more of the file present, as struct ptx_rings.back; false without room. */
+/* Serves as struct ptx_rings.back: makes more of the file present; false without room. */
 bool ptx_backing_extend(void *memory, size_t bytes);
 
 /* Copies new names and schemas of this process's arena into all its files. */

@@ -13,7 +13,7 @@
 
 /*
  * Claims wanted units of a list that has room for `room` units. The count is increased only while
- * there is room, so it cannot wrap around. Returns false if there is none.
+ * there is room, so it cannot wrap around. Returns false if there is not enough room.
  */
 static bool take(_Atomic uint32_t *taken, uint32_t wanted, uint32_t room, uint32_t *at)
 {
@@ -30,7 +30,7 @@ static bool take(_Atomic uint32_t *taken, uint32_t wanted, uint32_t room, uint32
 	return true;
 }
 
-/* Bounded, because another process may have written any number. */
+/* The result is bounded, because another process may have written any number. */
 unsigned ptx_maps_count(const struct ptx_maps *maps)
 {
 	uint32_t taken = atomic_load_explicit(&maps->taken, memory_order_acquire);
@@ -82,7 +82,7 @@ bool ptx_maps_get(const struct ptx_maps *maps, unsigned i, struct ptx_mapping *m
 	/* Each field is read once. */
 	mapping->kind = note->kind;
 	mapping->pid = note->pid;
-	/* Only of a child. */
+	/* Only the note of a child has a parent. */
 	mapping->parent = note->parent;
 	mapping->start = note->start;
 	mapping->end = note->end;
@@ -94,7 +94,7 @@ bool ptx_maps_get(const struct ptx_maps *maps, unsigned i, struct ptx_mapping *m
 		return false;
 	switch (mapping->kind) {
 	case PTX_MAPPING_FILE:
-		/* M2: an empty range is no mapping. */
+		/* An empty range is no mapping (FORMAT M2). */
 		return mapping->start < mapping->end && get_file(maps, note->file, mapping, path);
 	case PTX_MAPPING_GONE:
 		return mapping->start < mapping->end;
@@ -106,8 +106,8 @@ bool ptx_maps_get(const struct ptx_maps *maps, unsigned i, struct ptx_mapping *m
 }
 
 /*
- * Whether the text at this offset is that of the same file. The bytes may change, but not the
- * bound: the comparison ends within the room.
+ * Whether the text at this offset is that of the same file. Another process may change the bytes
+ * meanwhile. But the mapping limits the comparison, so it ends within the room of the text.
  */
 static bool is_at(const struct ptx_maps *maps, uint32_t at, const struct ptx_mapping *mapping)
 {
@@ -149,7 +149,10 @@ static int put_file(struct ptx_maps *maps, const struct ptx_mapping *mapping, ui
 	return 0;
 }
 
-/* ENOSPC. The release store publishes the note, when all its fields are there. */
+/*
+ * Adds the note, or returns ENOSPC. The release store publishes the note when all its fields are
+ * there.
+ */
 static int put_note(struct ptx_maps *maps, const struct ptx_mapping *mapping)
 {
 	struct ptx_maps_note *note;
@@ -173,18 +176,18 @@ static int put_note(struct ptx_maps *maps, const struct ptx_mapping *mapping)
 	note->offset = mapping->offset;
 	note->base = mapping->base;
 	note->from_ns = mapping->from_ns;
-	/* All fields before ready; the text before the note. */
+	/* The text and all fields of the note are stored before ready. */
 	note->file = file;
 	atomic_store_explicit(&note->ready, 1, memory_order_release);
 	return 0;
 }
 
-/* Lowers the end to this time. Several processes may find no room; the earliest time counts. */
+/* Lowers ended_ns to this time. Several processes may find no room; the earliest time counts. */
 static void end(struct ptx_maps *maps, int64_t when_ns)
 {
 	int64_t old = atomic_load_explicit(&maps->ended_ns, memory_order_relaxed);
 
-	/* Each round has a smaller difference or ends: the stored time only decreases. */
+	/* The loop ends, because the stored time only decreases. */
 	while ((!old || when_ns < old) &&
 	       !atomic_compare_exchange_weak_explicit(&maps->ended_ns, &old, when_ns,
 						      memory_order_acq_rel, memory_order_relaxed))
@@ -196,7 +199,7 @@ int ptx_maps_put(struct ptx_maps *maps, const struct ptx_mapping *mapping)
 {
 	int err = put_note(maps, mapping);
 
-	/* The time of the note that is missing, not the present time. */
+	/* The notes end at the time of the missing note and not at the present time. */
 	if (err)
 		end(maps, mapping->from_ns);
 	return err;

@@ -2,10 +2,11 @@
 /*
  * arena/maps.h - notes of the processes of an arena about their mapped files, with times.
  *
- * A process that runs for a moment only has ended before a reader has read its /proc/PID/maps; its
- * own notes remain. Lock-free and append-only, as objects.h: a process claims a note by one
- * compare-and-swap, fills it, and makes it ready by one store. Text is claimed in the same way, and
- * notes of the same file share it. A process that is killed on the way leaves unused room.
+ * A process that runs only for a moment has often ended before a reader can read its
+ * /proc/PID/maps, but its own notes remain. The list is lock-free and append-only, like that in
+ * objects.h: a process claims a note by one compare-and-swap, fills it, and makes it ready by one
+ * store. Text is claimed in the same way, and notes of the same file share it. A process that is
+ * killed between these steps leaves unused room.
  */
 #ifndef PTX_ARENA_MAPS_H
 #define PTX_ARENA_MAPS_H
@@ -31,19 +32,22 @@ struct ptx_maps_note {
 struct ptx_maps {
 	_Atomic uint32_t taken; /* number of claimed notes, from the first on */
 	_Atomic uint32_t used;  /* bytes of text */
-	/* since when a note is missing, so nothing later is known; 0: none is */
+	/* from this time on a note is missing, so nothing later is known; 0: no note is missing */
 	_Atomic int64_t ended_ns;
 	struct ptx_maps_note note[PTX_MAPS_NOTES];
-	/* of a file: bytes of its build-id, build-id, path, NUL */
+	/* for each file: the length of its build-id in bytes, the build-id, the path, NUL */
 	unsigned char text[PTX_MAPS_ROOM];
 };
 
-/* Adds a note. ENOSPC: there is no room, and the notes have ended. Async-signal-safe. */
+/*
+ * Adds a note. ENOSPC: this note or an earlier one had no room, so the notes have ended.
+ * Async-signal-safe.
+ */
 int ptx_maps_put(struct ptx_maps *maps, const struct ptx_mapping *mapping);
 
 /*
- * The earliest time of a note that had no room, after which earlier notes may be wrong; 0: all
- * notes are there.
+ * The earliest time of a note that had no room; 0: no note is missing. After that time, the notes
+ * that exist may no longer be true.
  */
 int64_t ptx_maps_ended(const struct ptx_maps *maps);
 

@@ -60,13 +60,19 @@ static uint32_t take_cell(struct ptx_names *names, const char *name, uint32_t fi
 		uint32_t no = 0, i = (first + n) % PTX_NAME_CELLS;
 
 		/* The process that changes 0 to 1 owns the cell. */
-		/* Release: a process that reads the entry also reads the text of the cell. */
+		/*
+		 * Acquire: pairs with the release of drop_cell(), so the former owner is done with
+		 * the cell.
+		 */
 		if (atomic_compare_exchange_strong_explicit(&names->cell[i].taken, &no, 1,
 							    memory_order_acquire,
 							    memory_order_relaxed)) {
-			/* The rest of the cell becomes zero, as a copy may include it. */
+			/*
+			 * strncpy() zeroes the rest of the cell, because a copy of the name
+			 * includes the rest.
+			 */
 			strncpy(names->cell[i].name, name, PTX_TYPE_NAME_BYTES - 1);
-			/* A name of maximal length would otherwise have no end. */
+			/* A name of maximal length would otherwise have no NUL. */
 			names->cell[i].name[PTX_TYPE_NAME_BYTES - 1] = '\0';
 			return i + 1;
 		}
@@ -77,7 +83,10 @@ static uint32_t take_cell(struct ptx_names *names, const char *name, uint32_t fi
 /* The cell of an entry; NULL if another process wrote a number without a cell. */
 static const struct ptx_name_cell *cell_of(const struct ptx_names *names, uint64_t entry)
 {
-	/* The lower half of an entry is cell + 1; 0 gives a number without a cell. */
+	/*
+	 * The lower half of an entry is cell + 1; a lower half of 0 gives a number that no cell
+	 * has.
+	 */
 	uint32_t number = (uint32_t)entry - 1;
 
 	return number < PTX_NAME_CELLS ? &names->cell[number] : NULL;
@@ -96,20 +105,24 @@ static bool is_name(const struct ptx_names *names, uint64_t entry, uint32_t h, c
 static void drop_cell(struct ptx_names *names, uint32_t cell)
 {
 	if (cell)
-		/* Release: the next owner's text is written after ours was read. */
+		/*
+		 * Release: we are done with the cell before the next owner writes its
+		 * text there.
+		 */
 		atomic_store_explicit(&names->cell[cell - 1].taken, 0, memory_order_release);
 }
 
 /*
  * The entries are searched in order, and the name is added at the first empty one. If another
- * process fills that entry first, it is compared like any other, and the search continues; so no
- * name gets two types. A cell that was taken is kept for the next empty entry.
+ * process fills that entry first, its name is compared like that of any other entry, and the search
+ * continues. So no name gets two types. A cell that was taken is kept for the next empty entry.
  */
 unsigned ptx_names_open(struct ptx_names *names, const char *name)
 {
 	/*
 	 * Programs of a family open the same names in the same order, so that the next name is
-	 * mostly in the next entry. The value is only a guess, also in the list of another arena.
+	 * mostly in the next entry. The value is only a guess, because it may come from the list of
+	 * another arena.
 	 */
 	static _Atomic uint32_t guess;
 	uint32_t next = atomic_load_explicit(&guess, memory_order_relaxed);
@@ -183,7 +196,10 @@ bool ptx_names_get(const struct ptx_names *names, unsigned type, char *name)
 	return true;
 }
 
-/* Types of the standard are 1 to 8 and the unnamed type; then entries up to the first empty one. */
+/*
+ * The standard's types are 1 to 8 and the unnamed one. Then come entries up to the first
+ * empty one.
+ */
 unsigned ptx_names_next(const struct ptx_names *names, unsigned type)
 {
 	unsigned next = type + 1;
@@ -201,8 +217,9 @@ unsigned ptx_names_next(const struct ptx_names *names, unsigned type)
 }
 
 /*
- * The target list belongs to this process alone until it is published, or it is a backing file
- * whose earlier entries are equal. Cell i then belongs to entry i.
+ * The list `to` is not published yet and belongs to this process alone, or it is the list of a
+ * backing file, whose earlier entries are equal to those of `from`. In both cases cell i of `to`
+ * belongs to entry i.
  */
 void ptx_names_copy(struct ptx_names *to, const struct ptx_names *from)
 {
@@ -215,7 +232,10 @@ void ptx_names_copy(struct ptx_names *to, const struct ptx_names *from)
 		/* The copy gets its NUL even if the original lacks one. */
 		memcpy(to->cell[i].name, cell->name, PTX_TYPE_NAME_BYTES);
 		to->cell[i].name[PTX_TYPE_NAME_BYTES - 1] = '\0';
-		/* Release, in the store of the entry: it publishes the text of the cell. */
+		/*
+		 * The store of the entry below has release order, as it publishes the text of the
+		 * cell.
+		 */
 		atomic_store_explicit(&to->cell[i].taken, 1, memory_order_relaxed);
 		atomic_store_explicit(&to->entry[i], (entry & ~UINT64_C(0xffffffff)) | (i + 1),
 				      memory_order_release);

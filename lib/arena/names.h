@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * arena/names.h - the event type names of a process.  Lock-free and append-only. A process writes a
- * name into a cell, and one compare-and-swap makes that cell the next entry. If another process was
- * faster, it compares the winner's name with its own. A process that is killed on the way leaves at
- * most an unused cell. There are cells for nearly two hundred threads that add names at the same
- * moment; further ones find the limit reached.  Threads   any, also of other processes. No function
- * allocates or waits.
+ * arena/names.h - the event type names of a process.
+ *
+ * The table is lock-free and append-only. A process writes a name into a cell, and one
+ * compare-and-swap makes that cell the next entry. If another process was faster, the slower one
+ * compares the winner's name with its own. A process that is killed on the way leaves at most an
+ * unused cell. The table has nearly two hundred more cells than entries, for threads that add names
+ * at the same moment. If even more threads do so, the others get the unnamed type, as at the limit.
+ *
+ * Threads   any, also of other processes. No function allocates or waits.
  */
 #ifndef PTX_ARENA_NAMES_H
 #define PTX_ARENA_NAMES_H
@@ -34,8 +37,8 @@ struct ptx_names {
 extern _Atomic uint64_t ptx_mapped[PTX_TYPE_MAX / 64];
 
 /*
- * Returns the type of a name (shorter than PTX_TYPE_NAME_BYTES) and registers it if it is new; the
- * unnamed type at the limit. Predefined names have predefined types.
+ * Returns the type of a name (shorter than PTX_TYPE_NAME_BYTES), and registers the name if it is
+ * new. Returns the unnamed type if the limit is reached. Predefined names have predefined types.
  */
 unsigned ptx_names_open(struct ptx_names *names, const char *name);
 
@@ -45,7 +48,10 @@ bool ptx_names_get(const struct ptx_names *names, unsigned type, char *name);
 /* The name that the standard gives to a type, or NULL. */
 const char *ptx_names_predefined(unsigned type);
 
-/* The type after this one in the list of all, 0 for the first: predefined ones, then entries. */
+/*
+ * Returns the type that follows `type` in the list of all types: first the predefined ones, then
+ * the entries. The first type follows 0, and 0 follows the last type.
+ */
 unsigned ptx_names_next(const struct ptx_names *names, unsigned type);
 
 /* Copies all names to an empty list, with the same types. */

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Bounded, because another process may have written any number. */
+/* The result is bounded, because another process may have written any number. */
 unsigned ptx_objects_count(const struct ptx_objects *objects)
 {
 	uint32_t taken = atomic_load_explicit(&objects->taken, memory_order_acquire);
@@ -31,14 +31,18 @@ bool ptx_objects_get(const struct ptx_objects *objects, unsigned i, struct ptx_o
 }
 
 /*
- * Whether the newest entry for this pointer says the same. The pointer is compared before the copy,
- * as most cells have another one; the copy is compared again, because the cell may change.
+ * Whether the newest entry for this pointer has the same kind and name. The pointer is compared
+ * before the copy, as most cells have another one; the copy is compared again, because the cell may
+ * change.
  */
 static bool is_said(const struct ptx_objects *objects, const struct ptx_object *object)
 {
 	struct ptx_object old;
 
-	/* From the newest entry back: it decides what the object is called now. */
+	/*
+	 * The search goes back from the newest entry, as the newest one has the object's present
+	 * name.
+	 */
 	for (unsigned i = ptx_objects_count(objects); i-- > 0;) {
 		const struct ptx_object_cell *cell = &objects->cell[i];
 
@@ -58,7 +62,7 @@ int ptx_objects_put(struct ptx_objects *objects, const struct ptx_object *object
 	struct ptx_object_cell *cell;
 	uint32_t i;
 
-	/* Programs name the same object repeatedly; the list would fill up. */
+	/* Programs name the same object repeatedly, which would otherwise fill the list. */
 	if (is_said(objects, object))
 		return 0;
 	/*
@@ -75,7 +79,7 @@ int ptx_objects_put(struct ptx_objects *objects, const struct ptx_object *object
 	/* This process alone writes the cell; the release store publishes it. */
 	cell = &objects->cell[i];
 	cell->object = *object;
-	/* Cut to fit, with its NUL. */
+	/* The name is shortened to fit and ends with a NUL. */
 	cell->object.name[PTX_OBJECT_NAME_BYTES - 1] = '\0';
 	atomic_store_explicit(&cell->ready, 1, memory_order_release);
 	return 0;
@@ -86,7 +90,7 @@ void ptx_objects_copy(struct ptx_objects *to, const struct ptx_objects *from)
 {
 	struct ptx_object object;
 
-	/* In the order of the cells, so that later entries stay later. */
+	/* The entries are copied in the order of the cells, so that later entries stay later. */
 	for (unsigned i = 0; i < ptx_objects_count(from); i++)
 		/* Cells that are not ready are left out. */
 		if (ptx_objects_get(from, i, &object))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * arena/objects.h - names of objects in the memory of the processes of an arena.  Lock-free and
- * append-only. A process claims a cell by one compare-and-swap, fills it, and makes it ready by one
- * store. A process that is killed on the way leaves an unused cell. An entry is valid from its time
- * on, until a later one for the same pointer of the same process. An empty name ends the former
- * one.
+ * arena/objects.h - names of objects in the memory of the processes of an arena. The list is
+ * lock-free and append-only. A process claims a cell by one compare-and-swap, fills it, and makes
+ * it ready by one store. A process that is killed on the way leaves an unused cell. An entry is
+ * valid from its own time until the time of a later entry for the same pointer of the same process.
+ * A later entry with an empty name only ends the earlier entry.
  */
 #ifndef PTX_ARENA_OBJECTS_H
 #define PTX_ARENA_OBJECTS_H
@@ -29,8 +29,8 @@ struct ptx_objects {
 };
 
 /*
- * Adds an entry; its name is cut to fit. Nothing is added if the newest entry of this pointer is
- * equal. ENOSPC: all cells are used.
+ * Adds an entry; a name that is too long is shortened. Nothing is added if the newest entry of this
+ * pointer is equal. ENOSPC: all cells are used.
  */
 int ptx_objects_put(struct ptx_objects *objects, const struct ptx_object *object);
 
@@ -40,7 +40,7 @@ unsigned ptx_objects_count(const struct ptx_objects *objects);
 /* Copies cell i; false: it is not ready. The name ends with a NUL. */
 bool ptx_objects_get(const struct ptx_objects *objects, unsigned i, struct ptx_object *object);
 
-/* Adds the entries of from to those of to; entries without room are dropped. */
+/* Adds the entries of from to those of to. Entries for which to has no room are dropped. */
 void ptx_objects_copy(struct ptx_objects *to, const struct ptx_objects *from);
 
 #endif

@@ -24,11 +24,12 @@ struct ptx_private {
 	_Atomic uint32_t pid; /* 0: a child that has not been set up yet */
 	_Atomic uint32_t attempt; /* number of the latest call that sets it up */
 	_Atomic(struct ptx_thread *) threads; /* all thread objects ever made */
-	_Atomic uint64_t free_threads;        /* those without a thread: tag 16 | address 48 */
+	/* list of those that no thread uses: tag 16 | address 48 */
+	_Atomic uint64_t free_threads;
 	_Atomic uint32_t pool_used[PTX_THREAD_POOLS]; /* objects of each pool, point/object.c */
 	_Atomic(struct ptx_view *) view[PTX_STREAMS];
 	_Atomic uint32_t streams; /* identifiers of active streams */
-	bool has_quota; /* the account in meet/quota.c is this process's */
+	bool has_quota; /* the account in meet/quota.c is this process's own */
 	struct ptx_stream *unused; /* free memory of streams, under the lock of posix/registry.c */
 	_Atomic(struct ptx_stream *) handle[PTX_HANDLES];
 };

@@ -19,7 +19,10 @@
 #include "arena/arena.h"
 #include "base/quiet.h"
 
-/* Bytes that one call gives back; and the least size of an arena for streams with many rings. */
+/*
+ * SLICE: bytes that one call gives back at most. LARGE_ARENA: an arena of at least this size has
+ * streams with many rings.
+ */
 #define SLICE       (UINT64_C(64) << 20)
 #define LARGE_ARENA (UINT64_C(1) << 44)
 
@@ -61,8 +64,8 @@ bool ptx_region_back(void *memory, size_t bytes)
 	if (madvise((void *)begin, end - begin, MADV_POPULATE_WRITE) != 0)
 		err = errno;
 	/*
-	 * An older kernel, or one that refuses the call: fallocate() has made the file's memory
-	 * present, or it comes with the first access.
+	 * The kernel is older or refuses the call. Then fallocate() has made the file's memory
+	 * present already, or the first access makes it present.
 	 */
 	if (err == EINVAL || err == EPERM || err == ENOSYS)
 		err = 0;
@@ -91,7 +94,7 @@ enum allocated { ALLOCATED, NO_ROOM, REFUSED };
 
 /*
  * EINTR counts as no room: the creator gets an error and may try again. REFUSED: the errors of
- * kernels that do not have fallocate() and of filters that forbid it.
+ * kernels that do not have fallocate() and of seccomp filters that forbid it.
  */
 static enum allocated allocate(int fd, uint64_t offset, size_t bytes)
 {
@@ -105,13 +108,13 @@ static enum allocated allocate(int fd, uint64_t offset, size_t bytes)
 	case EOPNOTSUPP:
 		return REFUSED;
 	default:
-		return NO_ROOM; /* beyond the end of the file, or the memory of the machine */
+		return NO_ROOM; /* the file ends before, or the machine lacks memory */
 	}
 }
 
 /*
- * The call exists since Linux 5.14. Before, memory that fallocate() has not made present comes with
- * its first access.
+ * MADV_POPULATE_WRITE exists since Linux 5.14. On older kernels, memory that fallocate() has not
+ * made present becomes present at the first access.
  */
 static bool can_populate(void *memory)
 {
@@ -149,8 +152,8 @@ static bool make_present(void *arg, size_t at, size_t bytes)
 }
 
 /*
- * Tables and first chunks. If the kernel cannot make single pages present later, everything that
- * the stream's size asks for is made present now.
+ * Makes the tables and the first chunks present. If the kernel cannot make single pages present
+ * later, everything that the stream's size asks for is made present now.
  */
 static bool make_all_present(struct making *making, const struct ptx_geometry *g)
 {
@@ -184,7 +187,10 @@ static void *map(int fd, uint64_t offset, size_t bytes)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* On failure nothing stays mapped; the caller gives back pages of the file. */
+/*
+ * Maps a region and makes its first part present. On failure nothing stays mapped, and the caller
+ * gives back the pages of the file.
+ */
 static void *make(struct making *making, const struct ptx_geometry *geometry)
 {
 	making->memory = map(making->fd, making->offset, geometry->bytes);
@@ -197,8 +203,8 @@ static void *make(struct making *making, const struct ptx_geometry *geometry)
 }
 
 /*
- * After a failure in the file anonymous memory may succeed, for example if the file's limit is
- * reached; the stream then serves this process and its children.
+ * If the memory cannot be had from the file, for example because the file's limit is reached, the
+ * function tries anonymous memory. The stream then serves this process and its children.
  */
 int ptx_region_create(struct ptx_arena *arena, const struct ptx_geometry *geometry, void **memory,
 		      uint64_t *offset)
@@ -235,8 +241,8 @@ int ptx_region_map(struct ptx_arena *arena, const struct ptx_geometry *geometry,
 /*
  * mlockall(MCL_FUTURE) of the program would make the whole mapping present. It does not affect a
  * mapping without access, nor one that was unlocked before it gets access. So the far part is
- * mapped without access, unlocked, and then made accessible. Core dumps omit it: its holes would be
- * zeros there.
+ * mapped without access, unlocked, and then made accessible. Core dumps omit the far part, because
+ * they would have zeros in place of its holes.
  */
 void *ptx_region_map_far(const struct ptx_arena *arena, const struct ptx_geometry *geometry,
 			 uint64_t offset)
@@ -270,7 +276,7 @@ static void *far_of(const struct ptx_rings *rings)
 /*
  * A direct system call: late writers write here by design, and ThreadSanitizer, which intercepts
  * mmap(), would report a race. The mapping has MAP_SHARED although only this process uses it:
- * RLIMIT_DATA counts private memory, and a child may have no room for more.
+ * RLIMIT_DATA counts private memory, and a child may have reached that limit.
  */
 static void sink(void *memory, size_t bytes)
 {
@@ -299,10 +305,10 @@ void ptx_region_unmap(const struct ptx_rings *rings)
 }
 
 /*
- * In slices, because the kernel holds the lock of the file during each call. Holes are skipped by
- * SEEK_DATA: a region is mostly address space. No other code uses the position of the file, so
- * lseek() may move it. An error ends the work: the memory is then given back when a creator
- * claims the attachment again.
+ * Gives the memory back in slices, because the kernel holds the lock of the file during each call.
+ * Holes are skipped by SEEK_DATA: a region is mostly address space. No other code uses the position
+ * of the file, so lseek() may move it. An error ends the work: the memory is then given back when a
+ * creator claims the attachment again.
  */
 void ptx_region_punch(const struct ptx_arena *arena, const struct ptx_geometry *geometry,
 		      uint64_t offset)
@@ -331,7 +337,10 @@ void ptx_region_punch(const struct ptx_arena *arena, const struct ptx_geometry *
 	errno = saved;
 }
 
-/* With in_use a thread is in a trace point there; point/view.c frees the addresses later. */
+/*
+ * If in_use is true, a thread may be in a trace point there. point/view.c frees the addresses
+ * later.
+ */
 void ptx_region_destroy(struct ptx_arena *arena, const struct ptx_rings *rings, uint64_t offset,
 			bool in_use)
 {

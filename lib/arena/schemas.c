@@ -34,7 +34,10 @@ static bool copy_text(const struct ptx_schemas *schemas, uint64_t entry, char *t
 	return strlen(text) == len;
 }
 
-/* Claims len bytes of text; UINT64_MAX if they have no room. used never exceeds the room. */
+/*
+ * Claims len bytes of text; UINT64_MAX if there is no room for them. `used` never exceeds
+ * the room.
+ */
 static uint64_t take_room(struct ptx_schemas *schemas, uint64_t len)
 {
 	uint64_t used = atomic_load_explicit(&schemas->used, memory_order_relaxed);
@@ -65,7 +68,7 @@ bool ptx_schemas_has(const struct ptx_schemas *schemas, unsigned type, const cha
 	       strnlen(text, PTX_SCHEMA_BYTES) == len && !memcmp(schemas->text + at, text, len);
 }
 
-/* 0 if the type has this text already, EEXIST if it has another one. */
+/* Returns 0 if the text of the entry is this one, EEXIST if it is another one. */
 static int compare(const struct ptx_schemas *schemas, uint64_t entry, const char *text)
 {
 	char other[PTX_SCHEMA_BYTES];
@@ -114,7 +117,10 @@ bool ptx_schemas_get(const struct ptx_schemas *schemas, unsigned type, char *tex
 			 text);
 }
 
-/* Errors are ignored: a type that has a text in to keeps it, and a full list stays as it is. */
+/*
+ * Errors are ignored: a type that has a text in `to` keeps that text, and a full list stays as it
+ * is.
+ */
 void ptx_schemas_copy(struct ptx_schemas *to, const struct ptx_schemas *from)
 {
 	char text[PTX_SCHEMA_BYTES];

@@ -2,9 +2,10 @@
 /*
  * arena/schemas.h - the schemas of a process's event types.
  *
- * Lock-free and append-only, as the names are. A process copies a text behind the used bytes, and
- * one compare-and-swap makes it the type's. A process that is too late, or is killed on the way,
- * leaves unused bytes. Readers look at `changes` first, then at the entries added before.
+ * The table is lock-free and append-only, as the names are. A process copies a text behind the used
+ * bytes. Then one compare-and-swap makes this text the schema of the type. A process that is too
+ * late, or is killed on the way, leaves unused bytes. Readers load `changes` first and the entries
+ * afterwards, so they find each entry that it counts.
  *
  * Threads   any, also of other processes. No function allocates or waits.
  */
@@ -23,7 +24,8 @@
 struct ptx_schemas {
 	_Atomic uint64_t used;             /* bytes of text */
 	_Atomic uint64_t changes;          /* number of types with a schema */
-	_Atomic uint64_t entry[PTX_NAMES]; /* 0, or length 32 | offset + 1; by type as in names.h */
+	/* 0, or length 32 | offset + 1; index by type as in names.h */
+	_Atomic uint64_t entry[PTX_NAMES];
 	char text[PTX_SCHEMAS_ROOM];
 };
 

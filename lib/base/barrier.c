@@ -81,9 +81,9 @@ static bool barrier_by_membarrier(void)
 /*
  * Makes a barrier on the threads of this process without membarrier(2). False: not possible here.
  *
- * If a process unmaps a page that it has used, an x86 kernel interrupts every processor that runs
- * a thread of the process, so that they forget their TLB entries. An interrupt is a full barrier.
- * munmap() returns after all processors have answered.
+ * If a process unmaps a page that it has used, an x86 kernel interrupts every processor that runs a
+ * thread of the process, so that the processors discard their TLB entries. An interrupt is a full
+ * barrier. munmap() returns after all processors have answered.
  *
  * With INVLPGB (CPUID 0x80000008, EBX bit 3) the processor invalidates the entries of the others
  * itself, without an interrupt. There this trick orders nothing, and the function refuses.

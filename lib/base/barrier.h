@@ -24,10 +24,10 @@
  */
 void ptx_barrier_init(void);
 
-/* A barrier on all running threads of this process. */
+/* Makes a barrier on all running threads of this process. */
 bool ptx_barrier(void);
 
-/* A barrier on all running threads of every process that has called ptx_barrier_init(). */
+/* Makes a barrier on all running threads of every process that has called ptx_barrier_init(). */
 bool ptx_barrier_everywhere(void);
 
 #endif

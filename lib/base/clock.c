@@ -42,8 +42,8 @@
 #define MANY_TRIES 50
 
 /*
- * True: the counter. Relaxed accesses are enough because the choice is made before the first
- * stream of the process exists, and the release store of is_chosen publishes it.
+ * True: events are stamped with the counter. Relaxed accesses are enough because the choice is made
+ * before the first stream of the process exists, and the release store of is_chosen publishes it.
  */
 _Atomic bool ptx_clock_is_counter;
 /*
@@ -121,8 +121,8 @@ static bool kernel_trusts_counter(void)
 
 /*
  * Returns whether the processor says that its counter has a constant rate in all states. glibc has
- * executed CPUID already. Under a hypervisor each execution costs microseconds, and this function
- * runs at the start of every program.
+ * executed CPUID already, so its result is used. Under a hypervisor each execution costs
+ * microseconds, and this function runs at the start of every program.
  */
 static bool has_invariant_counter(void)
 {
@@ -143,7 +143,7 @@ static bool counter_is_usable(void)
 {
 	int mode = PR_TSC_ENABLE;
 
-	/* Without it the counter is not constant, or stops in sleep states. */
+	/* If the counter is not invariant, its rate may change, or it may stop in sleep states. */
 	if (!has_invariant_counter())
 		return false;
 	if (prctl(PR_GET_TSC, &mode, 0, 0, 0) == 0 && mode != PR_TSC_ENABLE)
@@ -234,7 +234,7 @@ void ptx_clock_init(void)
 }
 
 /*
- * The name appears in the region's facts and in logs, for readers that show the source of time
+ * The name appears in a region's stream info and in logs, for readers that show the source of time
  * stamps.
  */
 const char *ptx_clock_name(void)
@@ -272,9 +272,9 @@ static uint64_t read_ordered(bool counter)
 
 /*
  * Reads both clocks as of one moment, as exactly as possible. CLOCK_REALTIME is read between two
- * readings of the ticks, and the moment is the middle of these two. An interruption between them
- * would bend the time scale, so the tightest of three readings counts. If even that is wide, up
- * to MANY_TRIES follow.
+ * readings of the ticks, and the moment is the middle of these two. An interruption between these
+ * readings would bend the time scale, so the tightest of three readings counts. If even that is
+ * wide, up to MANY_TRIES follow.
  */
 static struct ptx_anchor anchor_of(bool counter)
 {

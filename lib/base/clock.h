@@ -32,13 +32,13 @@ extern uint64_t ptx_clock_hz; /* ticks per second, nominal */
  */
 extern _Thread_local bool ptx_clock_is_forbidden __attribute__((tls_model("initial-exec")));
 
-/* Chooses the clock of this process and measures its rate. From the library's constructor. */
+/* Chooses the clock of this process and measures its rate. The library's constructor calls it. */
 void ptx_clock_init(void);
 
 /*
- * For a process whose events another process reads: makes the counter, or CLOCK_MONOTONIC, the
- * clock of this process. False if this process cannot stamp events so, or uses the other clock
- * already.
+ * For a process whose events another process reads: makes the counter (counter is true) or
+ * CLOCK_MONOTONIC the clock of this process. False if this process cannot stamp events with that
+ * clock, or uses the other clock already.
  */
 bool ptx_clock_follow(bool counter);
 

@@ -2,9 +2,9 @@
 /*
  * base/crc32c.c - CRC-32C by the fastest means that this processor has.
  *
- * x86-64 and aarch64 have an instruction for it. On x86-64 it takes 3 cycles but one can start in
- * each cycle, so three independent lanes of the data are computed at once and combined. Other
- * processors use eight tables of 256 words (slicing by 8).
+ * x86-64 and aarch64 have an instruction for this checksum. On x86-64 the instruction takes 3
+ * cycles, but another one can start in each cycle, so three independent lanes of the data are
+ * computed at once and combined. Other processors use eight tables of 256 words (slicing by 8).
  *
  * A signal handler may call these functions: nothing here takes a lock, allocates, or depends on
  * a constructor.
@@ -21,7 +21,7 @@ typedef uint32_t crc_fn(uint32_t crc, const unsigned char *p, size_t len);
 
 /* table[k][n]: the checksum of the byte n followed by k zero bytes. */
 static uint32_t table[8][256];
-/* Not 0: the table is complete. Only acquire and release accesses. */
+/* Not 0: the table is complete. It has only acquire and release accesses. */
 static _Atomic(int) table_ready;
 
 /*

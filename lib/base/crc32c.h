@@ -17,7 +17,7 @@
  */
 uint32_t ptx_crc32c(uint32_t crc, const void *bytes, size_t len);
 
-/* The same without instructions for it, for tests and for other processors. */
+/* Does the same without special instructions, for tests and for other processors. */
 uint32_t ptx_crc32c_portable(uint32_t crc, const void *bytes, size_t len);
 
 #endif

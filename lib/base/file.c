@@ -60,7 +60,7 @@ bool ptx_file_know(int fd, struct ptx_file *file)
 		return false;
 	file->device = st.st_dev;
 	file->inode = st.st_ino;
-	/* The library distinguishes births only for regular files: memfds and backing files. */
+	/* The time of birth is recorded only for regular files. */
 	file->born_ns = S_ISREG(st.st_mode) ? time_of_birth(fd) : 0;
 	return true;
 }
@@ -70,8 +70,8 @@ bool ptx_file_is(int fd, const struct ptx_file *file, uint64_t bytes)
 	struct stat st;
 
 	/*
-	 * Device and inode first: they reject nearly every other file without the second system
-	 * call.
+	 * Device and inode are compared first: they reject nearly every other file without the
+	 * second system call.
 	 */
 	if (fd < 0 || !get_status(fd, &st) || st.st_dev != file->device || st.st_ino != file->inode)
 		return false;

@@ -2,10 +2,10 @@
 /*
  * base/file.h - whether a descriptor number still is the file that the library opened.
  *
- * A descriptor that the library keeps is a number of the program's table. The program may close
- * it, as daemons close all numbers, and may then get a file of its own under this number. The
- * library therefore remembers which file it opened, and checks before each use. It leaves another
- * file alone.
+ * A descriptor that the library keeps is a number in the program's table of descriptors. The
+ * program may close it, as daemons close all numbers, and may then get a file of its own under this
+ * number. The library therefore remembers which file it opened, and checks before each use. It
+ * leaves another file alone.
  *
  * There is no other system call between the check and the use. If another thread gets the number
  * at just that moment, the library does not notice. It therefore keeps its descriptors at high
@@ -28,7 +28,7 @@ struct ptx_file {
 	uint64_t device;
 	uint64_t inode;
 	int64_t born_ns; /* 0: not known */
-}; /* 0: unknown */
+}; /* device and inode are always known */
 
 /* Records the identity of fd in *file. False: fd is not open. */
 bool ptx_file_know(int fd, struct ptx_file *file);

@@ -5,8 +5,8 @@
  * Threads   all functions may run concurrently.
  * Signals   ptx_futex_wake() is async-signal-safe. errno is preserved.
  * Errors    of the waits: 0 (woken, perhaps without a reason), EAGAIN (the word had another value),
- *           EINTR, ETIMEDOUT. The waits are no cancellation points; the caller checks for a
- *           request.
+ *           EINTR, ETIMEDOUT. The waits are no cancellation points; the caller checks for a request
+ *           to cancel the thread.
  */
 #ifndef PTX_BASE_FUTEX_H
 #define PTX_BASE_FUTEX_H

@@ -3,9 +3,9 @@
  * base/ids.h - the calling thread's id without a system call.
  *
  * glibc keeps a thread's id in the thread's descriptor. In the child of fork() it replaces the id
- * before fork() returns. It writes the id into every mutex that the thread locks, at an offset
- * that is part of its ABI. A mutex on the stack therefore shows it. A child of a raw clone() or
- * of vfork() still finds its parent's id.
+ * before fork() returns. It writes the id into every mutex that the thread locks, at an offset that
+ * is part of its ABI. A mutex on the stack therefore shows the id. A child of a raw clone() or of
+ * vfork() still finds its parent's id.
  *
  * The mutex is one of C11, which glibc locks like any other. ThreadSanitizer replaces the
  * functions of POSIX by its own, which call those of the preload library. The shim would record

@@ -23,7 +23,7 @@
 
 /*
  * Returns the kernel's answer, or -errno. The arguments are whole registers on the 64-bit systems
- * that the library supports, so that pointers and offsets pass through long.
+ * that the library supports, so that pointers and offsets fit into a long.
  */
 static long sys_call(long number, long a, long b, long c, long d)
 {
@@ -68,7 +68,10 @@ static int account_write(long ret, int fd, size_t *done)
 	}
 	if (ret == -EINTR)
 		return 0;
-	/* A device that accepts nothing and reports no error: a repetition would never end. */
+	/*
+	 * ret is 0: the device accepts nothing and reports no error. A repetition would
+	 * never end.
+	 */
 	return ret ? (int)-ret : EIO;
 }
 
@@ -141,8 +144,8 @@ int ptx_io_open(const char *path, int flags, int *fd)
 }
 
 /*
- * A signal may interrupt ftruncate() on file systems of the network, which would leave the file
- * with its old size.
+ * A signal may interrupt ftruncate() on network file systems, which would leave the file with its
+ * old size.
  */
 int ptx_io_truncate(int fd, uint64_t bytes)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * base/io.h - patient reads and writes: all of it, or an error number.
+ * base/io.h - reads and writes that transfer all bytes, or return an error number.
  *
  * The functions repeat an interrupted or short call, and wait for a descriptor in non-blocking
  * mode. None of them is a cancellation point, as the functions of the C library would be, so that
@@ -42,7 +42,7 @@ int ptx_io_read_at(int fd, void *bytes, size_t len, uint64_t offset, size_t *got
  */
 uint64_t ptx_io_next_data(int fd, uint64_t offset);
 
-/* Reads a small file as text with a closing NUL, cut to room bytes. */
+/* Reads a small file as text with a closing NUL, truncated to room bytes. */
 int ptx_io_read_file(const char *path, char *text, size_t room);
 
 /* The same. Returns the length of the text; 0 also if the file cannot be read. */
@@ -59,8 +59,8 @@ int ptx_io_list(const char *path, int (*visit)(void *arg, int folder, const char
 const char *ptx_io_digits(uint64_t number, char digits[PTX_IO_DIGITS]);
 
 /*
- * Moves a descriptor to a number from min on, out of the way of programs that rely on low
- * numbers, and closes fd. Returns the new number; fd itself if none is free. To close fd releases
+ * Moves a descriptor to a number from min on, out of the way of programs that rely on low numbers,
+ * and closes fd. Returns the new number; fd itself if no such number is free. To close fd releases
  * the process's record locks on its file.
  */
 int ptx_io_move_up(int fd, int min);

@@ -60,8 +60,8 @@ static enum ptx_life life_of_pidfd(int pidfd)
 }
 
 /*
- * For kernels without pidfd_open() and for full descriptor tables. The id may belong to a later
- * process by now, so PTX_ALIVE only means that some process has this id.
+ * Used on kernels without pidfd_open() and with a full descriptor table. The id may belong to a
+ * later process by now, so PTX_ALIVE only means that some process has this id.
  */
 static enum ptx_life life_by_stat(uint32_t pid)
 {
@@ -83,11 +83,11 @@ static enum ptx_life ask_kill(uint32_t pid)
 
 static bool is_id(uint32_t pid)
 {
-	/* For all other values kill() sends to process groups. */
+	/* For kill(), all other values mean process groups. */
 	return pid != 0 && pid <= INT32_MAX;
 }
 
-/* One system call, for callers that ask often (drain/pass.c). */
+/* Makes one system call only, for callers that ask often (drain/pass.c). */
 enum ptx_life ptx_life_by_kill(uint32_t pid)
 {
 	int saved = errno;
@@ -104,7 +104,7 @@ enum ptx_life ptx_life_of(uint32_t pid)
 
 	if (!is_id(pid))
 		return life;
-	/* A pidfd first: it does not depend on /proc, and it distinguishes a zombie. */
+	/* A pidfd is tried first: it does not depend on /proc, and it distinguishes a zombie. */
 	pidfd = open_pidfd(pid, &err);
 	if (pidfd >= 0) {
 		life = life_of_pidfd(pidfd);

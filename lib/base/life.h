@@ -23,17 +23,18 @@
 enum ptx_life { PTX_LIFE_UNKNOWN, PTX_ALIVE, PTX_DEAD };
 
 /*
- * A process. One that has ended is dead even if its parent has not waited for it. Up to five
- * system calls.
+ * Returns whether a process lives. A process that has ended is dead even if its parent has not
+ * waited for it. The answer costs up to five system calls.
  */
 enum ptx_life ptx_life_of(uint32_t pid);
 
 /*
- * The same by one system call, kill(2). A process whose parent has not waited for it is unknown.
+ * Returns the same by one system call, kill(2). A process that has ended and whose parent has not
+ * waited for it is unknown.
  */
 enum ptx_life ptx_life_by_kill(uint32_t pid);
 
-/* A thread of the process pid. */
+/* Returns whether a thread of the process pid lives. */
 enum ptx_life ptx_life_of_thread(uint32_t pid, uint32_t tid);
 
 /*
@@ -67,8 +68,8 @@ enum ptx_same { PTX_SAME_UNKNOWN, PTX_SAME, PTX_OTHER };
 enum ptx_same ptx_identity_compare(const struct ptx_identity *a, const struct ptx_identity *b);
 
 /*
- * Returns whether the process lives that had this id and identity. PTX_DEAD also if another
- * process has the id now.
+ * Returns whether the process that had this id and identity still lives. Returns PTX_DEAD also if
+ * another process has the id now.
  */
 enum ptx_life ptx_life_of_one(uint32_t pid, const struct ptx_identity *identity);
 

@@ -2,9 +2,10 @@
 /*
  * base/proc.h - the state and the ids of a process, from /proc.
  *
- * /proc numbers processes as the name space does for which it was mounted. That need not be the
- * name space of this process. A process therefore has two ids here: its pid, which system calls
- * use, and its number in /proc. PTX_PROC_SELF means this process, whatever its number is.
+ * /proc shows the ids that processes have in the name space for which /proc was mounted. That need
+ * not be the name space of this process. A process therefore has two ids here: its pid, which
+ * system calls use, and its number in /proc. PTX_PROC_SELF means this process, whatever its number
+ * is.
  *
  * Threads   all functions may run concurrently.
  * Errors    0 or an error number; errno is preserved. ENOENT: /proc shows no such process. The
@@ -47,19 +48,20 @@ struct ptx_proc_ids {
 	unsigned spaces;   /* name spaces from that of /proc to its own: 1 if they are the same */
 };
 
-/* The ids of the process with this number. EIO: the kernel is older than 4.1. */
+/* Stores the ids of the process with this number. EIO: the kernel is older than 4.1. */
 int ptx_proc_ids(uint32_t number, struct ptx_proc_ids *ids);
 
 /*
- * The ids of the process that a pidfd refers to. ESRCH: it has ended and its parent has waited
- * for it. ENXIO: /proc does not show it, because /proc is not mounted or belongs to a name space
- * that does not contain the process. EIO: the kernel is older than 5.3.
+ * Stores the ids of the process that a pidfd refers to. ESRCH: it has ended and its parent has
+ * waited for it. ENXIO: /proc does not show it, because /proc is not mounted or belongs to a name
+ * space that does not contain the process. EIO: the kernel is older than 5.3.
  */
 int ptx_proc_ids_of(int pidfd, struct ptx_proc_ids *ids);
 
 /*
- * Returns getpid(). If a filter of system calls refuses it, returns the id from /proc, or that of
- * the calling thread, which is the same in the first thread of a process. errno stays.
+ * Returns getpid(). If a seccomp filter refuses that call, returns the id from /proc. If /proc does
+ * not show it, returns the id of the calling thread, which is the same in the first thread of a
+ * process. errno stays.
  */
 uint32_t ptx_proc_own(void);
 

@@ -2,8 +2,8 @@
 /*
  * base/quiet.h - whether this process may make system calls that the program did not request.
  *
- * A program that has installed a seccomp filter may be killed, or its handler may run, by any
- * call that the filter does not admit. After that, writers of events make no system calls. A
+ * A program that has installed a seccomp filter may be killed, or its handler may run, by any call
+ * that the filter does not admit. Once the flag is set, writers of events make no system calls. A
  * sleeping reader wakes by itself after a while, and an event that would need memory from the
  * kernel is lost and counted.
  *

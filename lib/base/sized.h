@@ -21,8 +21,8 @@
 #define PTX_THROUGH(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
 
 /*
- * Stores a structure of own bytes in one of size bytes: the members that both have. The others
- * become 0.
+ * Stores a structure of own bytes in one of size bytes. The members that both have are copied. The
+ * others become 0.
  */
 static inline void ptx_sized_store(void *to, size_t size, const void *from, size_t own)
 {
@@ -32,8 +32,9 @@ static inline void ptx_sized_store(void *to, size_t size, const void *from, size
 }
 
 /*
- * Loads a structure of size bytes into one of own bytes, with 0 in the members that it does not
- * have. Returns false if it has a member that is not 0 and that this version does not know.
+ * Loads the program's structure of size bytes into one of own bytes. Members that the program's
+ * structure lacks become 0. Returns false if it has a member that is not 0 and that this version of
+ * the library does not know.
  */
 static inline bool ptx_sized_load(void *to, size_t own, const void *from, size_t size)
 {

@@ -18,8 +18,8 @@
 /* NTP slews the clock by at most 1/2000; a slope within 1/512 of the nominal one is no step. */
 #define SLEW_SHIFT         9
 /*
- * A line between anchors closer than this is used without that check, because the error of their
- * readings may exceed 1/512.
+ * A line between anchors that are closer than this is used without the comparison of slopes,
+ * because the error of their readings may exceed 1/512.
  */
 #define TRUSTED_LINE_NS    1000000u
 
@@ -108,8 +108,8 @@ void ptx_timescale_select(struct ptx_timescale *scale, uint64_t ticks)
 	     slope > scale->nominal_slope - (scale->nominal_slope >> SLEW_SHIFT)))
 		scale->line.slope = slope;
 	/*
-	 * The clock was set between the last two anchors. Events after the younger anchor use it
-	 * with the nominal slope.
+	 * The clock was set between the last two anchors. Events after the younger anchor use that
+	 * anchor with the nominal slope.
 	 */
 	else if (low + 2 == scale->count && ticks >= b->ticks) {
 		scale->line.from = b->ticks; /* for events after the younger anchor */

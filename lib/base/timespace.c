@@ -30,7 +30,10 @@ static bool number(const char **text, int64_t *value)
 	at += is_negative;
 	if (*at < '0' || *at > '9')
 		return false;
-	/* The kernel never prints such a number, but a file system mounted over /proc could. */
+	/*
+	 * The kernel never prints a number that does not fit, but a file system mounted over /proc
+	 * could.
+	 */
 	for (; *at >= '0' && *at <= '9'; at++)
 		if (__builtin_mul_overflow(sum, 10, &sum) ||
 		    __builtin_add_overflow(sum, *at - '0', &sum))
@@ -42,7 +45,7 @@ static bool number(const char **text, int64_t *value)
 
 /*
  * Finds a line "monotonic  100  5" (seconds and nanoseconds) and returns the offset in *ns.
- * False: there is none.
+ * False: there is no such line.
  */
 static bool offset_of(const char *text, const char *clock, int64_t *ns)
 {
@@ -65,8 +68,8 @@ int ptx_time_space_read(struct ptx_time_space *space)
 
 	*space = (struct ptx_time_space){ 0 };
 	/*
-	 * The name space first: almost every process is in the first one, where all offsets are 0
-	 * and the file need not be read.
+	 * The name space is compared first: almost every process is in the first one, where all
+	 * offsets are 0 and the file need not be read.
 	 */
 	err = stat("/proc/self/ns/time", &own) ? errno : 0;
 	if (!err && own.st_ino == FIRST_INODE)

@@ -17,12 +17,12 @@
 void ptx_check_fault(struct ptx_check *check, uint64_t offset, uint64_t bytes,
 		     const char *format, ...)
 {
-	/* The reason is cut to this length. The file's own text never gets into it. */
+	/* A reason is truncated to this length. No text of the file ever gets into a reason. */
 	char reason[200];
 	struct posix_trace_fault_np fault = { .offset = offset, .bytes = bytes, .reason = reason };
 	va_list args;
 
-	/* Offsets and counts are the log's, but only as numbers. */
+	/* A reason may have numbers that come from the log: offsets and counts. */
 	va_start(args, format);
 	vsnprintf(reason, sizeof(reason), format, args);
 	va_end(args);
@@ -41,7 +41,7 @@ static const char *const column[] = {
 
 _Static_assert(sizeof(column) / sizeof(column[0]) == 3 + PTX_LOST_CAUSES, "a name for each column");
 
-/* A line as an array of its thirteen numbers. It has no other members (FORMAT 4.2). */
+/* Returns a line as an array of its thirteen numbers. A line has no other members (FORMAT 4.2). */
 /* The members of a line have equal types, so they can be visited by an index. */
 static uint64_t *cells(struct ptx_ledger_line *line)
 {
@@ -64,7 +64,10 @@ static void check_line(struct ptx_check *check, const char *what, struct ptx_led
 {
 	const uint64_t sum = ptx_ledger_sum(line);
 
-	/* A smaller called is wrong in any line: the columns count events that were called. */
+	/*
+	 * A `called` below the sum is wrong in any line: each column counts events that were
+	 * called.
+	 */
 	if (may_have_rest ? line->called < sum : line->called != sum)
 		ptx_check_fault(check, 0, 0,
 				"the ledger's equation does not hold for %s: %llu called, %llu in "
@@ -87,7 +90,10 @@ static void check_column_sums(struct ptx_check *check, const char *what,
 	}
 }
 
-/* L1 for each line, and L2. Both hold in any valid ledger, even if the log has lost blocks. */
+/*
+ * Checks L1 for each line, and L2. Both hold in any valid ledger, even if the log has
+ * lost blocks.
+ */
 static void check_equations(struct ptx_check *check)
 {
 	struct ptx_ledger *ledger = &check->ledger;
@@ -124,7 +130,10 @@ static int by_thread(const void *a, const void *b)
 {
 	const struct ptx_log_count *x = a, *y = b;
 
-	/* Compared and not subtracted: differences of unsigned numbers have no sign. */
+	/*
+	 * The parts are compared and not subtracted: differences of unsigned numbers have
+	 * no sign.
+	 */
 	if (x->who.pid != y->who.pid)
 		return x->who.pid < y->who.pid ? -1 : 1;
 	if (x->who.tid != y->who.tid)
@@ -133,10 +142,10 @@ static int by_thread(const void *a, const void *b)
 }
 
 /*
- * L3 by thread: a thread with a line of its own has as many events in the log as the line reports.
- * The ledger may fold threads into lines with process 0 (3.7), so the events of all threads without
- * a line are compared with the sum of those lines. The tally is sorted first: a search for each
- * thread among all of them would be quadratic in a hostile log.
+ * Checks L3 by thread: a thread with a line of its own has as many events in the log as the line
+ * reports. The ledger may fold threads into lines with process 0 (3.7), so the events of all
+ * threads without a line are compared with the sum of those lines. The tally is sorted first: a
+ * search for each thread among all of them would be quadratic in a hostile log.
  */
 static void check_threads(struct ptx_check *check)
 {
@@ -155,8 +164,8 @@ static void check_threads(struct ptx_check *check)
 		uint64_t events;
 
 		/*
-		 * A line of several threads: the writer had no memory for more lines, or folded old
-		 * ones.
+		 * This is a line of several threads: the writer had no memory for more lines, or
+		 * folded old ones.
 		 */
 		if (!line->pid) {
 			folded += line->line.reported;
@@ -185,7 +194,10 @@ static void check_threads(struct ptx_check *check)
 				(unsigned long long)(tally->events - found));
 }
 
-/* L3 in total and by type. Only for logs without damage: otherwise the counts must differ. */
+/*
+ * Checks L3 in total and by type. Called only for logs without damage: with damage counts
+ * differ.
+ */
 static void check_reported(struct ptx_check *check)
 {
 	const struct ptx_log_tally *tally = &check->tally;
@@ -202,7 +214,7 @@ static void check_reported(struct ptx_check *check)
 					"holds %llu", type,
 					(unsigned long long)check->ledger.type[type].reported,
 					(unsigned long long)tally->type[type]);
-	/* Threads last: their reports are the most detailed ones. */
+	/* Threads are checked last: their reports are the most detailed ones. */
 	check_threads(check);
 }
 
@@ -216,9 +228,10 @@ static void check_names(struct ptx_check *check)
 }
 
 /*
- * The header and its closing area. A closing area that breaks its checksum has no state, so nothing
- * can be compared with it. "closed" means that the tail should be there (2.2, R3); its sum is
- * compared with that of END as a whole, status included.
+ * Checks the header and its closing area. If the closing area has a wrong checksum, it has no
+ * state, and nothing can be compared with it. The state "closed" means that the tail should be
+ * there (2.2, R3). The sum in the closing area is compared with that of END as a whole, status
+ * included.
  */
 static void check_header(struct ptx_check *check)
 {
@@ -234,11 +247,11 @@ static void check_header(struct ptx_check *check)
 				"the header's closing area has a wrong checksum or state");
 		return;
 	}
-	/* The writer said that it had ended the log, so the tail was cut or damaged (R3). */
+	/* The writer said that it had ended the log, so the tail was cut off or damaged (R3). */
 	if (!check->log->complete && !memcmp(closing->state, PTX_LOG_CLOSED, 8))
 		ptx_check_fault(check, check->log->window.file_bytes, 0,
 				"the log was closed but has no good end");
-	/* Both are written by one call of ptx_log_complete(), with the same sum. */
+	/* One call of ptx_log_complete() writes closing area and END, with the same sum. */
 	if (check->log->complete && !memcmp(closing->state, PTX_LOG_CLOSED, 8) &&
 	    memcmp(&closing->sum, &check->log->sum, sizeof(closing->sum)))
 		ptx_check_fault(check, PTX_LOG_CLOSING_AT, sizeof(*closing),
@@ -266,12 +279,12 @@ static void end(struct ptx_check *check)
 		ptx_ledger_export(&closing->total, &result->ledger);
 	} else {
 		/*
-		 * Without a ledger only the events that are there can be counted. The equation
-		 * holds with these two.
+		 * Without a ledger only the events that are there can be counted. With these two
+		 * members the equation holds.
 		 */
 		result->ledger.called = result->ledger.reported = check->tally.events;
 	}
-	/* The counts of the existing blocks, not those of END. */
+	/* These are the counts of the existing blocks, not those of END. */
 	result->blocks = check->sum.blocks;
 	result->events = check->sum.records;
 }
@@ -313,7 +326,7 @@ static int explain(struct ptx_check *check, int fd)
 	}
 	/* The caller learns how long the file is, although it is no log. */
 	check->result->bytes = window.file_bytes;
-	/* The reason of ptx_log_decode_header(), if the file has as many bytes as a header. */
+	/* ptx_log_decode_header() gives the reason, if the file has as many bytes as a header. */
 	bytes = ptx_log_window_at(&window, 0, sizeof(header));
 	if (bytes)
 		ptx_log_decode_header(bytes, sizeof(header), &header, &why);
@@ -342,7 +355,7 @@ int ptx_check_log(int fd, void (*report)(void *arg, const struct posix_trace_fau
 	check->report = report;
 	check->arg = arg;
 	check->result = result;
-	/* The greatest time so far; any time is greater. */
+	/* time_top is the greatest time so far. No time is less than this first value. */
 	check->time_top = INT64_MIN;
 	ptx_log_tally_init(&check->tally);
 	ptx_ledger_init(&check->ledger);
@@ -360,7 +373,7 @@ int ptx_check_log(int fd, void (*report)(void *arg, const struct posix_trace_fau
 	check_header(check);
 	/* If the header is damaged, salvage has found the arrangement (R8). */
 	if (ptx_stored_is_sequence(check->log))
-		/* From the header on; every block of the file belongs to the log. */
+		/* From the end of the header on, every block of the file belongs to the log. */
 		ptx_check_sequence(check);
 	else
 		ptx_check_slots(check);

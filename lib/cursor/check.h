@@ -3,8 +3,8 @@
  * cursor/check.h - checks a whole log against FORMAT, and reports each fault with its place.
  *
  * Every byte to which FORMAT gives a meaning is read and compared: checksums, lengths, counts,
- * times, the index with the blocks, and the ledger with the events. Implements
- * posix_trace_check_np().
+ * times, the index with the blocks, and the ledger with the events. posix_trace_check_np() calls
+ * ptx_check_log().
  *
  * Threads   any thread may call; calls share nothing but the descriptor, whose offset is not used.
  * Errors    0 if the whole file was read, with or without faults; EINVAL no log; ENOMEM.
@@ -15,8 +15,8 @@
 #include <trace_np.h>
 
 /*
- * Calls report for each fault, in the order in which the check finds them; NULL: only counts them.
- * *result gets the counts, also after an error. fd stays the caller's.
+ * Calls report for each fault, in the order in which the check finds the faults. If report is NULL,
+ * they are only counted. *result gets the counts, also after an error. fd stays the caller's.
  */
 int ptx_check_log(int fd, void (*report)(void *arg, const struct posix_trace_fault_np *fault),
 		  void *arg, struct posix_trace_check_np *result);

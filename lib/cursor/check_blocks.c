@@ -37,8 +37,9 @@ static void note_place(struct ptx_check *check, const struct ptx_log_found *foun
 }
 
 /*
- * A DATA block: its events follow those of the block before (D3). Adds it to the sum and the tally.
- * In slots the first block has any first_record, as older ones were overwritten.
+ * Checks a DATA block: its events must follow those of the block before (D3). Adds the block to the
+ * sum and the tally. In slots the first block may have any first_record, as older ones were
+ * overwritten.
  */
 static void judge_data(struct ptx_check *check, const struct ptx_log_found *found,
 		       const uint8_t *payload)
@@ -47,7 +48,7 @@ static void judge_data(struct ptx_check *check, const struct ptx_log_found *foun
 	struct ptx_log_sum *sum = &check->sum;
 	size_t bytes = block->record_bytes;
 
-	/* D3: first_record is greater by the records of the block before. */
+	/* D3: from one block to the next, first_record grows by the earlier block's records. */
 	if (check->any_block && block->first_record != check->next_record) {
 		/* The difference is the number of events that a reader misses (R7). */
 		if (block->first_record > check->next_record)
@@ -71,7 +72,7 @@ static void judge_data(struct ptx_check *check, const struct ptx_log_found *foun
 		sum->time_first = block->time_min;
 	sum->time_last = block->time_max;
 	sum->records += block->records;
-	/* The plain size of the records, packed or not (3.8). */
+	/* This is the size of the unpacked records, also if the block was packed (3.8). */
 	sum->record_bytes += bytes;
 	note_place(check, found);
 }
@@ -83,14 +84,14 @@ static bool same_places(const struct ptx_log_place *a, const struct ptx_log_plac
 }
 
 /*
- * I1: an INDEX block has the places of the DATA blocks before it. In a damaged log the entries for
- * the damaged blocks cannot be compared, so only the places for TOP are noted.
+ * Checks I1: an INDEX block has the places of the DATA blocks before it. In a damaged log the
+ * entries for the damaged blocks cannot be compared, so only the places for TOP are noted.
  */
 static void judge_index(struct ptx_check *check, const struct ptx_log_found *found,
 			const struct ptx_log_place *place)
 {
 	const struct ptx_log_block *block = &found->block;
-	/* DATA blocks that no INDEX block has had so far. */
+	/* The number of DATA blocks that were in no INDEX block so far. */
 	size_t waiting = check->places - check->indexed;
 	int64_t least = block->records ? place[0].time_min : 0;
 	struct ptx_log_place *top;
@@ -108,9 +109,15 @@ static void judge_index(struct ptx_check *check, const struct ptx_log_found *fou
 	     !same_places(place, check->place + check->indexed, block->records)))
 		ptx_check_fault(check, found->offset, found->end - found->offset,
 				"the index does not agree with the blocks before it");
-	/* An INDEX block with too many entries has been reported; count those that are there. */
+	/*
+	 * An INDEX block with too many entries has been reported; only the blocks that exist are
+	 * counted.
+	 */
 	check->indexed += block->records < waiting ? block->records : waiting;
-	/* In a long sequence the places would need memory for the whole log: begin again. */
+	/*
+	 * In a long sequence the places would need memory for the whole log, so the array begins
+	 * anew.
+	 */
 	if (check->indexed == check->places)
 		check->indexed = check->places = 0;
 	if (!ptx_stored_room(&check->top, sizeof(*top), check->tops, &check->tops_max)) {
@@ -140,7 +147,7 @@ static void judge_top(struct ptx_check *check, const struct ptx_log_found *found
 				check->places - check->indexed);
 }
 
-/* Types with a name, for check_names() at the end of the check. */
+/* Notes the types that have a name, for check_names() at the end of the check. */
 static void note_names(struct ptx_check *check, const struct ptx_log_found *found,
 		       const struct ptx_log_name *name)
 {
@@ -150,8 +157,8 @@ static void note_names(struct ptx_check *check, const struct ptx_log_found *foun
 }
 
 /*
- * S2. Readers ignore a schema that breaks it: the data of its type then has no known meaning. The
- * reason is that of the parser, unless the text itself is not one string.
+ * Checks S2. Readers ignore a schema that breaks this rule: the data of its type then has no known
+ * meaning. The parser gives the reason, unless the text is not even a string.
  */
 static void judge_schemas(struct ptx_check *check, const struct ptx_log_found *found,
 			  const struct ptx_log_schema *entry)
@@ -172,7 +179,7 @@ static void judge_schemas(struct ptx_check *check, const struct ptx_log_found *f
 	}
 }
 
-/* M2. Readers ignore such an entry; addresses in its range then have no file. */
+/* Checks M2. Readers ignore an entry that breaks this rule: addresses in its range have no file. */
 static void judge_mappings(struct ptx_check *check, const struct ptx_log_found *found,
 			   const struct ptx_log_mapping *entry)
 {
@@ -196,15 +203,15 @@ bool ptx_check_block(struct ptx_check *check, const struct ptx_log_found *found)
 	const char *why;
 	const void *payload = ptx_log_payload(&check->log->window, found, &why);
 
-	/* Padding and exact times; ptx_log_payload() has unpacked the block. */
+	/* Padding and exact times are checked; ptx_log_payload() has unpacked the block. */
 	if (payload)
 		why = ptx_log_check_strictly(block, payload);
-	/* Reported once; from here on counts of the whole log cannot be compared. */
+	/* The fault is reported once. From here on counts of the whole log cannot be compared. */
 	if (why) {
 		ptx_check_fault(check, found->offset, found->end - found->offset, "%s", why);
 		check->damaged = true;
 	}
-	/* A block that is only not strict is still used: its events are there. */
+	/* A block that breaks only the strict rules is still used: its events are there. */
 	if (!payload)
 		return false;
 	if (block->type > 0 && block->type < PTX_LOG_TYPES) {

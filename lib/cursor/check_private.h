@@ -6,7 +6,7 @@
  * check_blocks.c compares each block with the rules and with the blocks before it.
  *
  * Owner     one check has one caller; its state is on the heap.
- * Errors    check->err has ENOMEM, and ends the visits. Faults of the log are reports, not errors.
+ * Errors    ENOMEM in check->err ends the visits. Faults of the log are reports, not errors.
  */
 #ifndef PTX_CURSOR_CHECK_PRIVATE_H
 #define PTX_CURSOR_CHECK_PRIVATE_H
@@ -19,21 +19,24 @@ struct ptx_check {
 	void (*report)(void *arg, const struct posix_trace_fault_np *fault);
 	void *arg;
 	struct posix_trace_check_np *result;
-	struct ptx_stored *log;  /* opened for salvage: its header, window and slots */
+	struct ptx_stored *log;  /* the log, opened for salvage */
 	struct ptx_log_sum sum;  /* of the DATA blocks that were found */
 	struct ptx_log_tally tally;
 	struct ptx_ledger ledger; /* that of the LEDGER block */
 	bool has_ledger;
 	bool damaged;            /* a part is missing or wrong, so counts cannot agree */
 	bool any_block;
-	uint64_t number[PTX_LOG_TYPES]; /* expected of the next block of a type */
+	uint64_t number[PTX_LOG_TYPES]; /* expected number of the next block of each type */
 	uint64_t next_record;    /* first_record that the next DATA block should have */
 	uint64_t named[PTX_TYPE_MAX / 64];
 	int64_t time_top;
-	/* The entries that the next INDEX blocks, and TOP, should have. */
+	/*
+	 * place: the entries that the next INDEX blocks should have; top: those that TOP should
+	 * have.
+	 */
 	struct ptx_log_place *place;
 	size_t places, places_max;
-	size_t indexed; /* how many of them INDEX blocks have had so far */
+	size_t indexed; /* how many of the places were in INDEX blocks so far */
 	struct ptx_log_place *top;
 	size_t tops, tops_max;
 	int err;                 /* ENOMEM */

@@ -12,9 +12,9 @@
 
 /*
  * Returns whether a log may end here, where no valid block follows. A writer that still works, or
- * was killed, leaves an unfinished last block, or bytes of an older file behind it. A log that was
- * completed or closed has no such place. A wrong checksum is always a fault, because a writer that
- * stops does not leave one.
+ * was killed, leaves an unfinished last block, or bytes of an older file behind the last block. A
+ * log that was completed or closed has no such place. A wrong checksum is always a fault, because a
+ * writer that stops does not leave one.
  */
 static bool is_where_writing_stopped(const struct ptx_check *check, enum ptx_log_verdict verdict)
 {
@@ -49,14 +49,17 @@ static void walk(struct ptx_check *check, uint64_t offset)
 			ptx_log_find(window, offset, UINT64_MAX, id, &found, &why);
 
 		if (verdict != PTX_LOG_GOOD) {
-			/* R7: the next multiple of 8 with a valid header of this log. */
+			/*
+			 * R7: searches for the next multiple of 8 with a valid header of
+			 * this log.
+			 */
 			bool more = ptx_log_resync(window, offset + 8, UINT64_MAX, id, &found);
 
 			if (!more && is_where_writing_stopped(check, verdict))
 				break;
 			ptx_check_fault(check, offset, (more ? found.offset : size) - offset,
 					"%s%s", why, ended ? ", behind the END block" : "");
-			/* No reader misses a block behind END. */
+			/* Readers need no block behind END, so damage there does not count. */
 			check->damaged = check->damaged || !ended;
 			if (!more)
 				break;
@@ -115,9 +118,9 @@ static uint64_t tail(struct ptx_check *check)
 }
 
 /*
- * The areas first, since a tail continues their numbers (N2). Then the DATA blocks that
- * belong to the log, in the order of their numbers as the cursor has found them: the other slots
- * have no meaning (FORMAT 2). Then the tail.
+ * Checks the areas first, since a tail continues their numbers (N2). Then it checks the DATA blocks
+ * that belong to the log, in the order of their numbers as the cursor has found them: the other
+ * slots have no meaning (FORMAT 2). The tail comes last.
  */
 void ptx_check_slots(struct ptx_check *check)
 {

@@ -29,7 +29,7 @@ bool ptx_stored_take(struct ptx_stored *stored, const struct ptx_log_found *foun
 	return true;
 }
 
-/* Counts a damaged part, and marks the next event: it follows a gap. */
+/* Counts a damaged part, and marks the next event as one that follows a gap. */
 static void skipped(struct ptx_stored *stored)
 {
 	stored->here.gap = true;
@@ -56,7 +56,7 @@ static bool skip_damage(struct ptx_stored *stored, uint64_t offset)
 
 /*
  * Visits the blocks of a sequence up to the next DATA block that is wanted. Each round moves
- * next_offset forward or returns, so it ends in any file.
+ * next_offset forward or returns, so the loop ends in any file.
  */
 static bool next_in_sequence(struct ptx_stored *stored)
 {
@@ -74,7 +74,10 @@ static bool next_in_sequence(struct ptx_stored *stored)
 				     stored->header.log_id, &found, &why);
 
 		if (verdict != PTX_LOG_GOOD) {
-			/* Behind the blocks, or at an unfinished block of a log that grows. */
+			/*
+			 * The cursor is behind the blocks, or at an unfinished block of a log that
+			 * grows.
+			 */
 			if (stored->next_offset >= stored->data_end ||
 			    (stored->live && verdict == PTX_LOG_SHORT))
 				return false; /* the end; of a growing log only for now */
@@ -100,19 +103,22 @@ static bool next_in_sequence(struct ptx_stored *stored)
 			stored->next_offset = found.end;
 			continue;
 		}
-		/* D3, W2: a number that is missing is a block that is missing. */
+		/* D3, W2: if a number is missing, a block is missing. */
 		if (found.block.number != stored->next_number && !stored->any_number) {
 			stored->damage = "a block is missing";
 			if (!stored->salvage)
 				return false;
 			skipped(stored);
-			/* A number that was passed already: its events were returned. */
+			/* The cursor has passed a block of this number and returned its events. */
 			if (found.block.number < stored->next_number) {
 				stored->next_offset = found.end;
 				continue;
 			}
 		}
-		/* The header's range is enough to skip a block, as D2 makes it exact. */
+		/*
+		 * The range of times in the header is exact (D2), so it is enough to skip
+		 * a block.
+		 */
 		if (found.block.time_min > stored->until_ns) {
 			stored->next_offset = found.end;
 			stored->next_number = found.block.number + 1;
@@ -123,7 +129,10 @@ static bool next_in_sequence(struct ptx_stored *stored)
 			stored->next_offset = found.end;
 			return true;
 		}
-		/* Valid header, invalid payload: its end is known, so no search is needed (R7). */
+		/*
+		 * The payload is invalid. The header gives the block's end, so no search is needed
+		 * (R7).
+		 */
 		if (!stored->salvage)
 			return false;
 		skipped(stored);
@@ -172,7 +181,10 @@ static bool next_in_slots(struct ptx_stored *stored)
 					 "a slot holds another block than it should";
 			good = false;
 		}
-		/* The block before this one is missing: given up by a guardian, or unreadable. */
+		/*
+		 * The block before this one is missing: a guardian gave it up, or it is
+		 * unreadable.
+		 */
 		if (good && found.block.number != stored->next_number && !stored->any_number) {
 			stored->damage = "a block is missing";
 			if (!stored->salvage)
@@ -219,7 +231,10 @@ void ptx_stored_rewind(struct ptx_stored *stored)
 	stored->here.gap = false;
 	stored->next_offset = PTX_LOG_HEADER_BYTES;
 	stored->next_slot = 0;
-	/* D3: numbers of a sequence begin with 0, those of slots with the oldest. */
+	/*
+	 * D3: numbers of a sequence begin with 0, those of slots with the number of the oldest
+	 * block.
+	 */
 	/* The first event is that of the first block, in both arrangements. */
 	stored->next_number = stored->slots ? stored->slot[0].number : 0;
 	stored->any_number = false;

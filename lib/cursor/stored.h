@@ -26,7 +26,7 @@ struct ptx_stored;
  * of cursor/ use it.
  */
 struct ptx_stored_here {
-	const uint8_t *at;      /* the next record of the block; end: none is left */
+	const uint8_t *at;      /* the next record of the block; equal to end: none is left */
 	const uint8_t *end;
 	const struct ptx_log_source *source; /* the block's table of threads */
 	bool gap;               /* the next event follows a damaged part that was skipped */
@@ -46,7 +46,8 @@ struct ptx_stored_event {
  * of machine, or one that is being written. With salvage it also opens logs that are being written,
  * and logs with a damaged header if magic and version are right. Damaged parts are then skipped and
  * do not end the events. If a log with policy APPEND or UNTIL_FULL is being written, the caller may
- * call ptx_stored_next() at its end again, for events that were added since. EMFILE, ENOMEM.
+ * call ptx_stored_next() again after it has returned false, for events that were added since.
+ * EMFILE, ENOMEM.
  */
 int ptx_stored_open(int fd, bool salvage, struct ptx_stored **stored);
 void ptx_stored_close(struct ptx_stored *stored);
@@ -96,8 +97,8 @@ int ptx_stored_descriptor(const struct ptx_stored *stored);
 
 /*
  * The number of damaged parts that the cursor has met since ptx_stored_rewind(): of events, names,
- * index or ledger. In a log with slots, reading events passes neither the areas of names and
- * lists nor the tail; this function reads them if the cursor has reached the end.
+ * index or ledger. In a log with slots, a cursor that returns events reads neither the areas of
+ * names and lists nor the tail. This function reads them if the cursor has reached the end.
  */
 uint64_t ptx_stored_damaged_parts(struct ptx_stored *stored);
 
@@ -112,8 +113,8 @@ const char *ptx_stored_damage(const struct ptx_stored *stored);
 
 /*
  * Reads the next DATA block that belongs to the log and that ptx_stored_until() does not exclude,
- * and makes its first event the next one. Returns false at the end or at damage. For
- * ptx_stored_next() and the files of cursor/.
+ * and makes its first event the next one. Returns false at the end or at damage. Only
+ * ptx_stored_next() and the files of cursor/ call it.
  */
 bool ptx_stored_next_block(struct ptx_stored *stored);
 
@@ -125,7 +126,10 @@ ptx_inline bool ptx_stored_has_next(const struct ptx_stored *stored)
 	return here->at != here->end;
 }
 
-/* The bytes of data of the next event. Only if ptx_stored_has_next(). */
+/*
+ * Returns how many bytes of data the next event has. Called only if ptx_stored_has_next()
+ * is true.
+ */
 ptx_inline size_t ptx_stored_len(const struct ptx_stored *stored)
 {
 	const struct ptx_stored_here *here = (const void *)stored;

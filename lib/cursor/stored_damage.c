@@ -4,7 +4,7 @@
  *
  * In a sequence a reader of events passes every block, so the cursor counts on its way. In slots it
  * passes neither the areas nor the tail; these are read here once the cursor has reached the end.
- * Blocks have numbers by type, so a number that is left out shows a block that was there.
+ * Blocks have numbers by type, so a missing number shows that a block is missing.
  */
 #include "cursor/stored_private.h"
 
@@ -49,8 +49,9 @@ static void survey_beside(void *arg, uint64_t at, const struct ptx_log_found *fo
 }
 
 /*
- * The tail from its first INDEX block to END, each block where the previous one ends. A header that
- * is damaged counts once and ends the pass, as nothing shows where the next block begins.
+ * Visits the tail from its first INDEX block to END. Each block begins where the previous one ends.
+ * A header that is damaged counts once and ends the pass, as nothing shows where the next block
+ * begins.
  */
 static void survey_tail(struct survey *survey)
 {

@@ -18,7 +18,10 @@ const struct ptx_log_facts *ptx_stored_facts(const struct ptx_stored *stored)
 	return &stored->facts;
 }
 
-/* In a log that was not completed: that of the closing area, or a flush error (R3, R4). */
+/*
+ * The status of a log that was not completed comes from the closing area, or is a flush error (R3,
+ * R4).
+ */
 const struct ptx_log_status *ptx_stored_status(const struct ptx_stored *stored)
 {
 	return &stored->sum.status;
@@ -38,14 +41,14 @@ const char *ptx_stored_schema(const struct ptx_stored *stored, unsigned type)
 	return type < PTX_TYPE_MAX ? stored->said.schema[type] : NULL;
 }
 
-/* Sorted when the log was opened. At most PTX_LOG_OBJECTS_MAX. */
+/* The objects were sorted when the log was opened. There are at most PTX_LOG_OBJECTS_MAX. */
 const struct ptx_object *ptx_stored_objects(const struct ptx_stored *stored, size_t *count)
 {
 	*count = stored->said.objects;
 	return stored->said.object;
 }
 
-/* Settled when the log was opened. */
+/* The mappings were settled when the log was opened. */
 const struct ptx_mappings *ptx_stored_mappings(const struct ptx_stored *stored)
 {
 	return &stored->said.mappings;
@@ -65,7 +68,7 @@ static int count_events(const struct ptx_stored *stored, struct ptx_log_tally *t
 		err = ptx_stored_open(stored->window.fd, stored->salvage, &reader);
 	if (err)
 		return err;
-	/* Block by block: the records need not be returned one by one. */
+	/* Counts block by block: the records need not be returned one by one. */
 	while (ptx_stored_next_block(reader))
 		ptx_log_tally_records(tally, reader->here.at,
 				      (size_t)(reader->here.end - reader->here.at),
@@ -100,8 +103,8 @@ static void rebuild(struct ptx_stored *stored)
 const struct ptx_ledger *ptx_stored_ledger(const struct ptx_stored *stored)
 {
 	/*
-	 * Made by the first call and not before, since it reads the whole log. The object is not
-	 * const in memory, and a cursor has one caller at a time.
+	 * The ledger is made by the first call and not before, since that reads the whole log. The
+	 * object is not const in memory, and a cursor has one caller at a time.
 	 */
 	if (!stored->has_ledger)
 		rebuild((struct ptx_stored *)(uintptr_t)stored);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor/stored_open.c - opens a log: whether it is one, whether it is complete or being written,
- * and its description.
+ * cursor/stored_open.c - opens a log: finds out whether the file is a log, and whether it is
+ * complete or being written, and reads its description.
  *
  * This file implements R1 to R4 of FORMAT 6, and calls the functions for R5, R6 and R8. The usual
  * log is complete: then only its header, its tail and, in slots, its INDEX blocks are read.
@@ -16,7 +16,7 @@
 #include "cursor/stored_private.h"
 #include "log/format_origin.h"
 
-/* How long a reader waits for a guardian: the longest completion, of a log of terabytes. */
+/* How long a reader waits for a guardian: enough to complete a log of terabytes. */
 #define GUARDIAN_WAIT_NS INT64_C(10000000000)
 
 /* The last 16 bytes of a log that was completed (3.9). */
@@ -60,7 +60,7 @@ static const void *fetch(struct ptx_stored *stored, uint64_t offset, enum ptx_lo
 }
 
 /*
- * Copies TOP, because the window moves on. *good: it is valid. Without memory the log cannot be
+ * Copies TOP, because the window moves on. *good: TOP is valid. Without memory the log cannot be
  * opened, although it may be intact.
  */
 static int take_top(struct ptx_stored *stored, uint64_t offset, bool *good)
@@ -127,9 +127,9 @@ static int take_slots(struct ptx_stored *stored, bool *good)
 }
 
 /*
- * The index has no numbers: they follow from that of the first block whose header is valid, on the
- * assumption that they rise by one. stored.c handles logs where they do not. Returns false if no
- * block is valid.
+ * The index has no numbers of blocks. They are computed from the number of the first block whose
+ * header is valid, on the assumption that numbers rise by one. stored.c handles logs in which they
+ * do not. Returns false if no block is valid.
  */
 static bool number_slots(struct ptx_stored *stored)
 {
@@ -190,11 +190,14 @@ static int read_ending(struct ptx_stored *stored, bool *complete)
 	int err;
 
 	*complete = false;
-	/* Every part of a log is a multiple of 8 bytes, so another length was cut. */
+	/*
+	 * Every part of a log is a multiple of 8 bytes, so a file of another length is
+	 * incomplete.
+	 */
 	if (size & 7 || size < PTX_LOG_HEADER_BYTES + sizeof(*end))
 		return 0;
 	ending = ptx_log_window_at(&stored->window, size - sizeof(*ending), sizeof(*ending));
-	/* Not completed, or cut: R3 to R6 decide. */
+	/* The log was not completed, or its end is missing: R3 to R6 decide. */
 	if (!ending || memcmp(ending->magic, PTX_LOG_END_MAGIC, sizeof(ending->magic)))
 		return 0;
 	end = fetch(stored, ending->end_offset, PTX_LOG_END, &found);
@@ -262,13 +265,16 @@ static bool is_being_written(const struct ptx_stored *stored)
 
 	/* The guardian has the same boot id and pid space; only id and start differ. */
 	memcpy(writer.boot_id, h->boot_id, sizeof(writer.boot_id));
-	/* A copy of the log: its writer writes another file. */
+	/* If this file is a copy of the log, the writer writes another file. */
 	/* R4 compares device and inode of the file that was opened. */
 	if (!ptx_log_is_file(stored->window.fd, &file))
 		return false;
 	if (ptx_log_writer_may_run(&writer))
 		return true;
-	/* No guardian: a log in a pipe, one that has ended, or one of version 1.1. */
+	/*
+	 * There is no guardian of a log in a pipe, of one that has ended, or of one of
+	 * version 1.1.
+	 */
 	if (!closing_says(stored, PTX_LOG_WRITING) || !h->closing.guardian_pid)
 		return false;
 	/* The guardian runs on the same machine and in the same name space as the writer did. */
@@ -310,7 +316,7 @@ static int recover(struct ptx_stored *stored)
 	if (closed) {
 		if (!stored->complete) {
 			stored->sum.status = closing->sum.status;
-			/* The writer saw no error, so the log was cut or damaged later. */
+			/* The writer saw no error, so the log was truncated or damaged later. */
 			if (!stored->sum.status.flush_error)
 				stored->sum.status.flush_error = EIO;
 		}
@@ -324,8 +330,8 @@ static int recover(struct ptx_stored *stored)
 }
 
 /*
- * R1, R2 and, for salvage, R8. A header that is damaged is repaired only if the caller wants that:
- * programs must not take a guessed attribute for a true one.
+ * Implements R1, R2 and, for salvage, R8. A header that is damaged is repaired only if the caller
+ * wants that: programs must not take a guessed attribute for a true one.
  */
 static int read_ends(struct ptx_stored *stored)
 {
@@ -334,10 +340,10 @@ static int read_ends(struct ptx_stored *stored)
 	const void *bytes;
 
 	bytes = ptx_log_window_at(&stored->window, 0, sizeof(stored->header));
-	/* Shorter than a header. */
+	/* The file is shorter than a header. */
 	if (!bytes)
 		return EINVAL;
-	/* H1 to H6. */
+	/* Checks H1 to H6. */
 	verdict = ptx_log_decode_header(bytes, sizeof(stored->header), &stored->header, &why);
 	if (verdict == PTX_LOG_DAMAGED && stored->salvage) {
 		/* ptx_check_log() and ptx_stored_damaged_parts() report it. */
@@ -378,13 +384,13 @@ static int examine(struct ptx_stored *stored)
 	 */
 	if (!err && !stored->complete && !closing_says(stored, PTX_LOG_CLOSED)) {
 		stored->live = is_being_written(stored);
-		/* R4: not opened; a program tries again later. */
+		/* R4: the log is not opened; a program may try again later. */
 		if (stored->live && !stored->salvage)
 			err = EINVAL;
 		else
 			err = read_ends_again(stored);
 	}
-	/* Complete at the first or at the second reading. */
+	/* The log was complete at the first or at the second reading. */
 	if (!err && stored->complete)
 		/* END is the last block, so no writer adds one. */
 		stored->live = false;
@@ -407,7 +413,7 @@ int ptx_stored_open(int fd, bool salvage, struct ptx_stored **result)
 	err = private_descriptor(fd, &own);
 	if (err)
 		goto out;
-	/* The label that follows releases the descriptor. */
+	/* From here on a failure releases the descriptor. */
 	err = ENOMEM;
 	stored = calloc(1, sizeof(*stored));
 	if (!stored)

@@ -4,8 +4,8 @@
  *
  * stored_open.c examines the file and reads the description of a complete log. stored_repair.c
  * replaces a damaged header, and stored_recover.c finds the content of a log that was not
- * completed. stored.c steps through the events. stored_seek.c and stored_until.c find the block
- * where to begin and to end; stored_damage.c counts damaged parts.
+ * completed. stored.c steps through the events. stored_seek.c and stored_until.c find the blocks at
+ * which to begin and to end; stored_damage.c counts damaged parts.
  */
 #ifndef PTX_CURSOR_STORED_PRIVATE_H
 #define PTX_CURSOR_STORED_PRIVATE_H
@@ -14,7 +14,7 @@
 #include "log/read_beside.h"
 #include "log/read_scan.h"
 
-/* A block of a LOOP log that counts. */
+/* One of the blocks of a LOOP log that count, that is, belong to the log. */
 struct ptx_stored_slot {
 	uint64_t offset;
 	uint64_t number;
@@ -41,7 +41,10 @@ struct ptx_stored {
 	uint64_t damaged_parts; /* met since ptx_stored_rewind() */
 	bool ended;             /* the cursor has reached the end of the log */
 	const char *damage;
-	/* the reason why the header is damaged; its possible values are used */
+	/*
+	 * NULL, or the reason why the header is damaged; its possible values are used all
+	 * the same
+	 */
 	const char *header_damage;
 
 	struct ptx_stored_slot *slot; /* slots: the blocks that count, oldest first */
@@ -74,11 +77,14 @@ void ptx_stored_repair(struct ptx_stored *stored);
 /* Reads the payload of a DATA block that was found; false if it is not valid. */
 bool ptx_stored_take(struct ptx_stored *stored, const struct ptx_log_found *found);
 
-/* For a log that was not completed (R5, R6): find blocks, names, lists, index and sum. ENOMEM. */
+/*
+ * These find blocks, names, lists, index and sum of a log that was not completed (R5,
+ * R6). ENOMEM.
+ */
 int ptx_stored_recover_sequence(struct ptx_stored *stored);
 int ptx_stored_recover_slots(struct ptx_stored *stored);
 
-/* Slots: visits the names areas, then the lists area. It moves the window. */
+/* Slots: visits the names areas, then the lists area. This moves the window. */
 static inline void ptx_stored_visit_beside(struct ptx_stored *stored, ptx_log_visit *visit,
 					   void *arg)
 {

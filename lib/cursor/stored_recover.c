@@ -31,7 +31,7 @@ bool ptx_stored_room(void *array, size_t size, size_t count, size_t *max)
 	if (!memory)
 		return false;
 	memcpy(array, &memory, sizeof(memory));
-	/* The old array is valid until here, should an allocation fail. */
+	/* *max changes only here, so the old array stays valid if the allocation fails. */
 	*max = more;
 	return true;
 }
@@ -48,7 +48,7 @@ static int note_index(struct ptx_stored *stored, const struct ptx_log_found *fou
 		return ENOMEM;
 	top = &stored->top[stored->tops++];
 	top->offset = found->offset;
-	/* For a search by number; an entry of TOP has the same. */
+	/* first_record is for a search by number, and is the same as in an entry of TOP. */
 	top->first_record = found->block.first_record;
 	top->time_min = found->block.time_min;
 	top->time_top = found->block.time_max;
@@ -61,7 +61,7 @@ static void note_names(struct ptx_stored *stored, const struct ptx_log_found *fo
 	const char *why;
 	const void *payload = ptx_log_payload(&stored->window, found, &why);
 
-	/* The last NAMES block of a type that was met counts; all agree in a valid log. */
+	/* If several NAMES blocks name a type, the last one counts. In a valid log all agree. */
 	if (payload)
 		ptx_log_decode_names(&found->block, payload, &stored->names);
 }
@@ -85,8 +85,8 @@ static int note_said(struct ptx_stored *stored, const struct ptx_log_found *foun
 }
 
 /*
- * A LEDGER block without a valid END behind it: the log was cut in its tail. Its account is the
- * writer's, so it is better than one that is made of the events.
+ * Takes a LEDGER block. If no valid END follows, the log ends within its tail. The ledger is the
+ * writer's own, so it is better than one that is made from the events.
  */
 static int note_ledger(struct ptx_stored *stored, const struct ptx_log_found *found)
 {
@@ -133,7 +133,7 @@ static void add_block(struct ptx_stored *stored, const struct ptx_log_block *blo
 /* Removes the last block from the sum again; the status, which is not counted, stays. */
 static void remove_block(struct ptx_stored *stored, const struct ptx_log_sum *before)
 {
-	/* Only the counts: names and lists of earlier blocks stay. */
+	/* Only the counts are set back: names and lists of earlier blocks stay. */
 	stored->sum.blocks = before->blocks;
 	stored->sum.records = before->records;
 	stored->sum.record_bytes = before->record_bytes;
@@ -142,8 +142,8 @@ static void remove_block(struct ptx_stored *stored, const struct ptx_log_sum *be
 }
 
 /*
- * R5. Names and lists are read as they are met. For salvage the search continues behind a damaged
- * part (R7), so that the sum also has the blocks there.
+ * Implements R5. Names and lists are read as they are met. For salvage the search continues behind
+ * a damaged part (R7), so that the sum also has the blocks there.
  */
 int ptx_stored_recover_sequence(struct ptx_stored *stored)
 {
@@ -163,13 +163,13 @@ int ptx_stored_recover_sequence(struct ptx_stored *stored)
 			    !ptx_log_resync(&stored->window, offset + 8, UINT64_MAX, id, &found))
 				break;
 		}
-		/* Always greater than before, so the loop ends at the end of the file. */
+		/* offset grows in each round, so the loop ends at the end of the file. */
 		offset = found.end;
 		switch (found.block.type) {
 		/* Only the header is read; the cursor checks the payload. */
 		case PTX_LOG_DATA:
 			before = stored->sum;
-			/* Kept, in case its payload turns out to be unfinished. */
+			/* The block is kept, in case its payload turns out to be unfinished. */
 			last = found;
 			/* A block that was overwritten meanwhile counts with its new header. */
 			add_block(stored, &found.block);
@@ -210,7 +210,7 @@ int ptx_stored_recover_sequence(struct ptx_stored *stored)
 	return err;
 }
 
-/* Greatest number first; among blocks of one number the one with more records (R6). */
+/* Orders by falling number; of two blocks of one number the one with more records is first (R6). */
 static int newest_first(const void *a, const void *b)
 {
 	const struct ptx_stored_slot *x = a, *y = b;
@@ -222,8 +222,9 @@ static int newest_first(const void *a, const void *b)
 }
 
 /*
- * R6: a writer skips no slot, so after so many slots without a block there are no more, or the
- * damage leaves nothing to find. A sparse file of terabytes would otherwise be read to its end.
+ * R6: a writer skips no slot. So behind so many slots without a block there are no further blocks,
+ * or the log is too damaged to find them. A sparse file of terabytes would otherwise be read to its
+ * end.
  */
 #define EMPTY_SLOTS_MAX 4096u
 
@@ -246,7 +247,7 @@ static int gather(struct ptx_stored *stored)
 				 &why) != PTX_LOG_GOOD ||
 		    found.block.type != PTX_LOG_DATA)
 			continue;
-		/* Only runs without a block count. */
+		/* Only slots without a block that follow each other are counted. */
 		empty = 0;
 		if (!ptx_stored_room(&stored->slot, sizeof(*slot), stored->slots, &max))
 			return ENOMEM;
@@ -257,7 +258,7 @@ static int gather(struct ptx_stored *stored)
 		slot->first_record = found.block.first_record;
 		slot->records = found.block.records;
 		slot->time_min = found.block.time_min;
-		/* The block's own range; ptx_stored_recover_slots() makes it that of an index. */
+		/* The greatest time of this block; ptx_stored_recover_slots() makes it time_top. */
 		slot->time_max = found.block.time_max;
 	}
 	return 0;
@@ -297,15 +298,19 @@ static void choose(struct ptx_stored *stored)
 	if (stored->slots)
 		qsort(slot, stored->slots, sizeof(*slot), newest_first);
 	for (size_t i = 0; i < stored->slots; i++) {
-		/* The grown state of a block and the former one have the same number (W4). */
+		/*
+		 * If a block has grown, its new state and its former one have the same
+		 * number (W4).
+		 */
 		bool twin = (i + 1 < stored->slots && slot[i + 1].number == slot[i].number);
 
-		/* A number that is kept already, or a block that no longer counts (W4). */
+		/* The number is kept already, or the block is too old to count (W4). */
 		if (kept && (slot[i].number == slot[kept - 1].number || slot[i].number < oldest))
 			continue;
 		/*
-		 * The header of the first block to keep decides about the others, and a twin can be
-		 * replaced by the other twin.
+		 * Two kinds of blocks are checked: the first block to keep, because its header
+		 * decides which others count, and a block with a twin, because the twin can replace
+		 * it.
 		 */
 		if ((!kept || twin) && !is_whole(stored, &slot[i], &found))
 			continue;
@@ -333,7 +338,10 @@ static void find_names(struct ptx_stored *stored)
 {
 	const struct ptx_log_header *h = &stored->header;
 	struct ptx_log_found found;
-	/* A number of 0 is possible, so a block with an equal number is read, too: no harm. */
+	/*
+	 * A number of 0 is possible, so a block with an equal number is read, too, which is
+	 * harmless.
+	 */
 	uint64_t newest = 0;
 	const void *payload;
 	const char *why;

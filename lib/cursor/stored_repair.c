@@ -16,8 +16,8 @@
 /* Properties of all blocks of the log. */
 struct survey {
 	size_t adjacent; /* DATA and NAMES blocks with another block directly behind them */
-	size_t apart;    /* and those without */
-	bool fits;       /* all are where the areas of the header permit */
+	size_t apart;    /* and those without such a block */
+	bool fits;       /* all blocks are where the header's areas permit */
 	uint64_t first;  /* offset of the first DATA block, 0 none */
 	uint64_t stride; /* greatest common divisor of the distances from it to the others */
 	uint64_t longest;
@@ -26,7 +26,7 @@ struct survey {
 
 /*
  * Returns the header's id if some block has it; otherwise that of the first valid block. A payload
- * is checked as well: a header alone may be the data of an event that looks like a block.
+ * is checked as well: what looks like a header may be the data of an event.
  */
 static uint64_t find_id(struct ptx_stored *stored)
 {
@@ -56,8 +56,8 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
 }
 
 /*
- * A DATA block: updates the distances, and compares its place with the header's slots. slot_bytes
- * is not 0 while fits is true, since ptx_log_check_areas() has accepted the areas.
+ * Notes a DATA block: updates the distances, and compares its place with the header's slots.
+ * slot_bytes is not 0 while fits is true, since ptx_log_check_areas() has accepted the areas.
  */
 static void note_data(struct survey *survey, const struct ptx_log_header *h,
 		      const struct ptx_log_found *found)
@@ -75,8 +75,8 @@ static void note_data(struct survey *survey, const struct ptx_log_header *h,
 }
 
 /*
- * A NAMES block before the first DATA block: in slots it is in one of the two areas. Later ones
- * belong to the tail, which readers find from the end of the file.
+ * Notes a NAMES block before the first DATA block: in slots such a block is in one of the two
+ * areas. Later NAMES blocks belong to the tail, which readers find from the end of the file.
  */
 static void note_names(struct survey *survey, const struct ptx_log_header *h,
 		       const struct ptx_log_found *found)
@@ -155,8 +155,9 @@ static void place_areas(struct ptx_log_header *h, const struct survey *survey)
 }
 
 /*
- * The arrangement is slots during the survey, so that the header's areas are compared; the result
- * decides. Then the other fields are replaced if they are impossible.
+ * The arrangement is set to slots during the survey, so that the header's areas are compared. Then
+ * the result of the survey decides about the arrangement. Then the other fields are replaced if
+ * they are impossible.
  */
 void ptx_stored_repair(struct ptx_stored *stored)
 {

@@ -43,7 +43,7 @@ static uint64_t where_to_begin(struct ptx_stored *stored, int64_t when)
 	if (!stored->tops)
 		return PTX_LOG_HEADER_BYTES;
 	/* The blocks behind the last INDEX block are in no index, if the log was not completed. */
-	/* If no INDEX block reaches the time, blocks behind the last one may. */
+	/* If no INDEX block reaches the time, blocks behind the last INDEX block may reach it. */
 	n = top < stored->tops ? top : top - 1;
 	if (ptx_log_find(&stored->window, stored->top[n].offset, UINT64_MAX,
 			 stored->header.log_id, &found, &why) != PTX_LOG_GOOD ||
@@ -61,8 +61,8 @@ static uint64_t where_to_begin(struct ptx_stored *stored, int64_t when)
 }
 
 /*
- * From the offset of the index, skips blocks by their headers until one has a wanted event. At
- * damage it stops: the cursor then reports or skips it.
+ * Begins at the offset that the index gives, and skips blocks by their headers until a block has a
+ * wanted event. At damage it stops: the cursor then reports or skips it.
  */
 static void seek_sequence(struct ptx_stored *stored, int64_t when)
 {
@@ -98,8 +98,8 @@ static void seek_slots(struct ptx_stored *stored, int64_t when)
 }
 
 /*
- * Within the block the records are searched one by one: late events make their order one of
- * delivery, not of time. If no event is young enough, the position is the end.
+ * Within the block the records are searched one by one: because of late events they are in the
+ * order of delivery and not of time. If no event is young enough, the position is the end.
  */
 void ptx_stored_seek(struct ptx_stored *stored, int64_t when_ns)
 {

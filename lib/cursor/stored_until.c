@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor/stored_until.c - ends a cursor at a time: by the index, where no wanted event follows.
+ * cursor/stored_until.c - ends a cursor at a time. The index shows behind which block no wanted
+ * event follows.
  *
  * Times can decrease: a late event, whose writer was suspended, follows younger ones anywhere. The
  * index has the least time of every block. So the last block with an event that is old enough is
@@ -19,8 +20,8 @@ static size_t last_with(const struct ptx_log_place *place, size_t count, int64_t
 
 /*
  * Sequence: returns the offset behind which no block is wanted; UINT64_MAX if the index does not
- * show it. Then the headers of the blocks decide when the cursor meets them. The window is not the
- * cursor's.
+ * show it. Then the headers of the blocks decide when the cursor meets them. window is another one
+ * than the cursor's.
  */
 static uint64_t where_to_stop(struct ptx_stored *stored, struct ptx_log_window *window,
 			      int64_t until)
@@ -62,7 +63,7 @@ static uint64_t offset_to_stop(struct ptx_stored *stored, int64_t until)
 	return offset;
 }
 
-/* Slots: from the newest block back, all whose least time is too young are not wanted. */
+/* Slots: from the newest block back, blocks whose least time is too young are not wanted. */
 static size_t slot_to_stop(const struct ptx_stored *stored, int64_t until)
 {
 	size_t n = stored->slots;

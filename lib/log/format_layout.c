@@ -142,7 +142,7 @@ ROW("3.7", ptx_log_thread_line, thread, 8, 8)
 ROW("3.7", ptx_log_thread_line, line, 16, 104)
 
 /* FORMAT 3.8 */
-/* In the closing area and in the END block, with the same content. */
+/* The sum is in the closing area and in the END block, with the same content. */
 ROW("3.8", ptx_log_sum, status, 0, 28)
 ROW("3.8", ptx_log_sum, spare, 28, 4)
 ROW("3.8", ptx_log_sum, blocks, 32, 8)
@@ -195,7 +195,7 @@ ROW("4.1", ptx_record, len_flags, 0, 4)
 ROW("4.1", ptx_record, type, 4, 2)
 ROW("4.1", ptx_record, source, 6, 2)
 ROW("4.1", ptx_record, address, 8, 8)
-/* In ticks in a ring, in nanoseconds in a log. */
+/* The time is in ticks in a ring, and in nanoseconds in a log. */
 ROW("4.1", ptx_record, time, 16, 8)
 
 /* FORMAT 4.2 */
@@ -218,8 +218,9 @@ ROW("4.3", ptx_log_status, log_full, 24, 4)
 /* Readers and writers place it at this offset, too: it is written without the rest. */
 ROW("2.2", ptx_log_header, closing, PTX_LOG_CLOSING_AT, 512)
 /*
- * The sizes. Each but that of ptx_log_status, which a sum pads, is a multiple of 8, because these
- * structures are placed one behind the other in payloads that begin at such an offset (B1, B2).
+ * The sizes. Each is a multiple of 8, because these structures are placed one behind the other in
+ * payloads that begin at such an offset (B1, B2). Only that of ptx_log_status is not, but struct
+ * ptx_log_sum pads it.
  */
 SIZE(ptx_log_header, PTX_LOG_HEADER_BYTES)
 SIZE(ptx_log_closing, 512)

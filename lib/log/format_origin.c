@@ -70,7 +70,10 @@ static void writer_here(struct ptx_log_writer *writer)
 	struct stat st;
 
 	writer->pid = ptx_proc_own();
-	/* In the first time name space, so that a process in another one computes the same. */
+	/*
+	 * The start time is that of the first time name space, so that all processes compute the
+	 * same.
+	 */
 	writer->start = ptx_identity_start(PTX_PROC_SELF);
 	writer->pid_space = stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
 	read_boot_id(writer->boot_id);
@@ -127,7 +130,7 @@ void ptx_log_origin_here(int fd, struct ptx_log_origin *origin)
 		origin->file.device = st.st_dev;
 		origin->file.inode = st.st_ino;
 	}
-	/* The name is cut to the field with a NUL (H6); the rest was zeroed. */
+	/* The name is shortened to fit the field with a NUL (H6); the rest was zeroed. */
 	if (!uname(&machine))
 		memcpy(origin->host, machine.nodename,
 		       strnlen(machine.nodename, sizeof(origin->host) - 1));
@@ -157,7 +160,7 @@ bool ptx_log_writer_may_run(const struct ptx_log_writer *writer)
 	memset(&here, 0, sizeof(here));
 	writer_here(&here);
 	errno = saved;
-	/* Another boot id: another machine, or this one before its last boot. */
+	/* With another boot id the writer ran on another machine, or here before the last boot. */
 	if (!is_zero(here.boot_id) && memcmp(here.boot_id, writer->boot_id, sizeof(here.boot_id)))
 		return false;
 	/* Without /proc the process ids cannot be compared. R4 then assumes a running writer. */

@@ -2,10 +2,11 @@
 /*
  * log/format_pack.c - both directions of the packed form of a DATA block, FORMAT 3.4.
  *
- * The writer packs its own records, which are correct. The reader unpacks hostile bytes: each
- * event is checked against the end of the payload and against the end of the room before a byte is
- * copied. Times are loaded and stored with 8 bytes and then cut to their width, because a copy of
- * constant size is one instruction; the asserts below show that these 8 bytes stay inside.
+ * The writer packs its own records, which are correct. The reader unpacks hostile bytes: each event
+ * is checked against the end of the payload and against the end of the room before a byte is
+ * copied. Times are loaded and stored with 8 bytes, because a copy of constant size is one
+ * instruction. Only the bytes within a time's width count. The asserts below show that the 8 bytes
+ * stay inside.
  */
 #include "log/format_pack.h"
 
@@ -16,7 +17,7 @@
 #define SHAPE_MASK ((1u << SHAPE_BITS) - 1)
 #define HEAD_BYTES sizeof(uint16_t) /* of an event: its shape and the width of its time */
 #define WORDS_BYTES 32 /* data of up to so many bytes is copied by words, if it has no padding */
-#define TIME_BYTES sizeof(uint64_t) /* stored and loaded, of which 1, 2, 4 or 8 have a meaning */
+#define TIME_BYTES sizeof(uint64_t) /* loaded or stored; 1, 2, 4 or 8 of these bytes count */
 
 /*
  * The greatest number of bytes of records for a byte of packed events. An event without data has
@@ -108,7 +109,7 @@ static uint8_t *pack_events(struct ptx_log_packer *packer, const uint8_t *at, co
 		 * address.
 		 */
 		uint64_t first = ptx_record_word(at, 0), address = ptx_record_address(at);
-		/* Modulo 2^64: the time of a late event is less than that of the event before. */
+		/* The span is modulo 2^64: a late event has a lesser time than the event before. */
 		uint64_t stamp = ptx_record_time(at), span = stamp - time;
 		unsigned width = (span > 0xff) + (span > 0xffff) + (span > 0xffffffff);
 		uint16_t head;
@@ -219,7 +220,7 @@ const char *ptx_log_unpack(const struct ptx_log_block *block, const uint8_t *pay
 	const struct ptx_log_shape *kind = NULL;
 	/* With this difference one comparison examines both bounds of a time. */
 	const uint64_t range = (uint64_t)block->time_max - (uint64_t)block->time_min;
-	/* Copies: the compiler must assume that a store of a record changes *block. */
+	/* These are copies, as the compiler must assume that a store of a record changes *block. */
 	const uint64_t time_min = (uint64_t)block->time_min;
 	const uint32_t shapes = block->shapes;
 	unsigned shape_before = SHAPE_MASK + 1;
@@ -279,7 +280,10 @@ const char *ptx_log_unpack(const struct ptx_log_block *block, const uint8_t *pay
 			for (size_t word = 0; word < len; word += 8)
 				memcpy(to + sizeof(*record) + word, at + word, 8);
 		} else {
-			/* The padding of a record is zero (D2); len bytes then cover the rest. */
+			/*
+			 * Zeroes the last word, because the padding is zero (D2). Then the data is
+			 * copied.
+			 */
 			memset(to + size - 8, 0, 8);
 			memcpy(to + sizeof(*record), at, len);
 		}

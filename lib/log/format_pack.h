@@ -3,9 +3,10 @@
  * log/format_pack.h - packs the records of a block, and unpacks them.
  *
  * Events repeat: trace point, type, length and thread recur, and times differ little. A packed
- * block has each combination of the first four once, as a shape. Each event then has the index of
- * its shape, the time since the event before, and its data (FORMAT 3.4). The pages of the file are
- * the larger part of a log's cost, so packing makes the writer faster although it computes more.
+ * block has each combination of these four properties once, as a shape. Each event then has the
+ * index of its shape, the time since the event before, and its data (FORMAT 3.4). The pages of the
+ * file make up most of a log's cost. So packing makes the writer faster, although the writer
+ * computes more.
  *
  * Owner     the caller's memory throughout; no state, so any thread may call.
  */
@@ -41,8 +42,8 @@ const char *ptx_log_check_packed(const struct ptx_log_block *block);
 
 /*
  * Unpacks a payload whose lengths were checked into records and the table of threads. to has room
- * for record_bytes and the table. Returns NULL or the reason of a failure. The records then keep
- * D2 as those of a checked plain block do, except the parts of ptx_log_check_strictly().
+ * for record_bytes and the table. Returns NULL or the reason of a failure. The records then obey D2
+ * like those of a checked plain block, except for the parts that ptx_log_check_strictly() checks.
  */
 const char *ptx_log_unpack(const struct ptx_log_block *block, const uint8_t *payload, uint8_t *to);
 

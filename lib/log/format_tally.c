@@ -81,7 +81,7 @@ static bool grow(struct ptx_log_tally *tally)
 	if (!thread)
 		return false;
 	tally->thread = thread;
-	/* A new table, because places in it depend on its size. */
+	/* The old table cannot be enlarged, because places in a table depend on its size. */
 	hash = calloc(size, sizeof(*hash));
 	if (!hash)
 		return false;

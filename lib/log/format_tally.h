@@ -25,7 +25,10 @@ struct ptx_log_tally {
 	size_t hash_size;
 };
 
-/* An initialised tally owns no memory yet; fini() frees it and makes it empty again. */
+/*
+ * An initialised tally owns no memory yet. fini() frees its memory and makes the tally
+ * empty again.
+ */
 void ptx_log_tally_init(struct ptx_log_tally *tally);
 void ptx_log_tally_fini(struct ptx_log_tally *tally);
 
@@ -44,8 +47,9 @@ void ptx_log_tally_records(struct ptx_log_tally *tally, const void *records, siz
 			   const struct ptx_log_source *table);
 
 /*
- * move() makes these reported events of the ledger lost, for the given cause. report() empties the
- * ledger and makes these events its reported ones; ENOMEM, and the ledger is then unchanged.
+ * ptx_log_tally_move() changes the tally's events from reported to lost in the ledger, with the
+ * given cause. ptx_log_tally_report() empties the ledger and makes the tally's events its reported
+ * ones. ENOMEM: the ledger is unchanged.
  */
 void ptx_log_tally_move(const struct ptx_log_tally *tally, struct ptx_ledger *ledger,
 			enum ptx_lost cause);

@@ -30,7 +30,7 @@ struct ptx_log_facts {
 	struct ptx_attr attr; /* log_policy and log_size decide the arrangement of the file */
 	uint32_t pid;         /* the traced process */
 	char clock[32];       /* name of the clock that stamps the events */
-	uint64_t tick_hz;     /* its nominal frequency */
+	uint64_t tick_hz;     /* nominal frequency of that clock */
 	char host[64];        /* machine of the traced process; empty: this one */
 };
 
@@ -52,7 +52,7 @@ struct ptx_log_status { /* the members of struct posix_trace_status_info, in the
 
 enum ptx_log_append {
 	PTX_LOG_APPEND_DONE,
-	PTX_LOG_APPEND_WRITE_FIRST, /* no room in the block: write, then append it again */
+	PTX_LOG_APPEND_WRITE_FIRST, /* no room in the block: write, then append the event again */
 	PTX_LOG_APPEND_FULL         /* UNTIL_FULL: the closing STOP would have no room */
 };
 
@@ -66,7 +66,7 @@ int ptx_log_create(int fd, const struct ptx_log_facts *facts, struct ptx_log **l
 
 /*
  * As ptx_log_create(), on a duplicate of fd that the log owns; the caller keeps fd. EMFILE. The
- * caller need not block signals: the function does.
+ * caller need not block signals: the function blocks them itself.
  */
 int ptx_log_create_beside(int fd, const struct ptx_log_facts *facts, struct ptx_log **log);
 
@@ -74,7 +74,7 @@ int ptx_log_create_beside(int fd, const struct ptx_log_facts *facts, struct ptx_
 enum ptx_log_append ptx_log_append(struct ptx_log *log, const struct ptx_log_event *event);
 
 /*
- * As ptx_log_append(), for the closing STOP of an UNTIL_FULL log: it may use the room that
+ * As ptx_log_append(), for the closing STOP of an UNTIL_FULL log: this event may use the room that
  * ptx_log_append() leaves for it (W3).
  */
 enum ptx_log_append ptx_log_append_last(struct ptx_log *log, const struct ptx_log_event *event);
@@ -130,10 +130,11 @@ void ptx_log_account(const struct ptx_log *log, struct ptx_ledger *ledger);
 
 /*
  * Forgets every event: the log is as just created, and the reported events of the ledger become
- * cleared, except those that a LOOP log overwrote before. Bytes in a pipe cannot be removed: there
- * the events that were written stay in the log and stay reported, and only the unwritten ones are
- * forgotten (CLEAR-09). If the file cannot be truncated, the log keeps all events and returns the
- * error. If the new header cannot be written, the error is returned and the next write tries again.
+ * lost with the cause CLEARED, except those that a LOOP log overwrote before. Bytes in a pipe
+ * cannot be removed: there the events that were written stay in the log and stay reported, and only
+ * the unwritten ones are forgotten (CLEAR-09). If the file cannot be truncated, the log keeps all
+ * events and returns the error. If the new header cannot be written, the error is returned and the
+ * next write tries again.
  */
 int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger);
 
@@ -141,15 +142,17 @@ int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger);
  * Ends the log: writes the remaining events, the tail (FORMAT 3.9) and the closing area, and
  * truncates the file to its end. If the last block cannot be written, its events are counted as
  * lost to a flush error, in the ledger of the file and in the caller's. The function calls
- * ptx_log_account() for both, so the caller must not have done this. It adds to the status in the
- * file the flush error, and that the log is full or has overwritten events.
+ * ptx_log_account() for both, so the caller must not have done this. To the status that is written
+ * into the file the function adds the flush error, and whether the log is full or has overwritten
+ * events.
  */
 int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *status,
 		     struct ptx_ledger *ledger);
 
 /*
  * Records in the file that process pid, which began at start (clock ticks after boot), completes
- * the log if the writer dies; readers then wait for it (FORMAT 2.2). EINVAL: the file cannot seek.
+ * the log if the writer dies; readers then wait for that process (FORMAT 2.2). EINVAL: the file
+ * cannot seek.
  */
 int ptx_log_guarded(struct ptx_log *log, uint32_t pid, uint64_t start);
 

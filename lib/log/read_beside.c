@@ -15,9 +15,9 @@ bool ptx_log_is_cut(const struct ptx_log_window *window, uint64_t at)
 }
 
 /*
- * Returns true if a names area begins with a valid NAMES block. Otherwise *damaged says if a block
- * of this log began there before: a right magic with wrong checksums, or a block that runs past
- * the area. An area where the file ends is only cut.
+ * Returns true if a names area begins with a valid NAMES block. Otherwise *damaged says whether a
+ * block of this log began there before: the magic is right and a checksum is wrong, or the block
+ * runs past the area. An area in which the file ends is incomplete and not damaged.
  */
 static bool find_names(struct ptx_log_window *window, const struct ptx_log_header *h, uint64_t at,
 		       struct ptx_log_found *found, bool *damaged, const char **why)
@@ -36,8 +36,9 @@ static bool find_names(struct ptx_log_window *window, const struct ptx_log_heade
 
 /*
  * The writer alternates between the areas (N2). A block with a number above 0 therefore has a
- * predecessor in the other area, so that area must not be empty. Number 0 has none. With two
- * invalid areas, one report is enough if the log has events: names precede events.
+ * predecessor in the other area, so that area must not be empty. Number 0 has none. If both areas
+ * are invalid and the log has events, a block is missing, because names precede events. Then one
+ * report is enough.
  */
 void ptx_log_visit_names(struct ptx_log_window *window, const struct ptx_log_header *h,
 			 bool has_events, ptx_log_visit *visit, void *arg)
@@ -94,7 +95,10 @@ void ptx_log_visit_lists(struct ptx_log_window *window, const struct ptx_log_hea
 			at = found.end;
 			continue;
 		}
-		/* Damage in the middle: report it once, and continue with the next block. */
+		/*
+		 * The damage is in the middle: it is reported once, and the next block is
+		 * visited.
+		 */
 		if (ptx_log_resync(window, at + 8, end, h->log_id, &next)) {
 			visit(arg, at, NULL, why);
 			at = next.offset;

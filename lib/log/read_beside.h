@@ -3,10 +3,10 @@
  * log/read_beside.h - the two names areas and the lists area of a log of slots.
  *
  * A completed log repeats in its tail the content of these areas, so a reader of events does not
- * need them. They serve readers of a log that was cut, and the process that completes the log of a
+ * need them. They serve readers of an incomplete log, and the process that completes the log of a
  * dead writer. The numbers of the tail's blocks follow those of the blocks in the areas (FORMAT N2
- * and 3.10), so that process and a check must agree on the blocks that count: both visit the areas
- * with the functions below and number the blocks with ptx_log_follow().
+ * and 3.10), so the completing process and a check of the log must agree about the blocks that
+ * count. Both visit the areas with the functions below and number the blocks with ptx_log_follow().
  *
  * An area may hold, besides blocks of this log, the bytes that the file held before the log began:
  * anything, but no block header of this log. A writer that is killed leaves at most one block half
@@ -39,8 +39,8 @@ void ptx_log_visit_lists(struct ptx_log_window *window, const struct ptx_log_hea
 			 ptx_log_visit *visit, void *arg);
 
 /*
- * Returns true if the file ends before a block header at this offset: the log was cut there, or has
- * no blocks there yet. Neither is damage.
+ * Returns true if the file ends before the end of a block header at this offset. Then the log is
+ * incomplete there, or has no blocks there yet. Neither is damage.
  */
 bool ptx_log_is_cut(const struct ptx_log_window *window, uint64_t at);
 

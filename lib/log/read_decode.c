@@ -20,7 +20,7 @@
 #define CHECKSUM_IS(value, expected) ((value) == (expected))
 #endif
 
-/* For the returns of this file: a verdict with its reason. */
+/* Stores the reason of a verdict and returns the verdict. */
 static enum ptx_log_verdict say(enum ptx_log_verdict verdict, const char **why, const char *reason)
 {
 	*why = reason;
@@ -65,8 +65,8 @@ const char *ptx_log_check_areas(const struct ptx_log_header *h)
 }
 
 /*
- * H2. A size that differs would place every later field elsewhere, so such a log cannot be read at
- * all, even if its checksum is right.
+ * Checks H2. A size that differs would place every later field elsewhere, so such a log cannot be
+ * read at all, even if its checksum is right.
  */
 static const char *check_machine(const struct ptx_log_header *h)
 {
@@ -85,8 +85,9 @@ static const char *check_machine(const struct ptx_log_header *h)
 }
 
 /*
- * H1 to H6. The version decides between damage and a foreign version when the checksum is wrong,
- * because a later major version may compute it otherwise. *h is set except for NO_MAGIC and SHORT.
+ * Checks H1 to H6. If the checksum is wrong, the version decides between damage and a foreign
+ * version, because a later major version may compute the checksum in another way. *h is set except
+ * for NO_MAGIC and SHORT.
  */
 enum ptx_log_verdict ptx_log_decode_header(const void *bytes, size_t len,
 					   struct ptx_log_header *h, const char **why)
@@ -101,8 +102,9 @@ enum ptx_log_verdict ptx_log_decode_header(const void *bytes, size_t len,
 	/* A copy, which no other process can change after a check. */
 	memcpy(h, bytes, sizeof(*h));
 	/*
-	 * Before the checksum, which has the wrong byte order too: the log is intact, but its
-	 * reader is another machine, and the message must not call it damaged.
+	 * The byte order is compared before the checksum, which would be wrong as well. The log is
+	 * intact, but it is of another type of machine, and the message must not call the log
+	 * damaged.
 	 */
 	if (h->byte_order == __builtin_bswap64(PTX_LOG_BYTE_ORDER))
 		return say(PTX_LOG_WRONG, why, "the log has another byte order");
@@ -174,8 +176,9 @@ void ptx_log_decode_facts(const struct ptx_log_header *h, struct ptx_log_facts *
 }
 
 /*
- * B1 to B5. For SHORT with header_bytes in *block the caller repeats the call with more bytes. For
- * FOREIGN *block is set, with the checksum of its header verified.
+ * Checks B1 to B5. If the verdict is SHORT and *block has its header_bytes, the caller repeats the
+ * call with more bytes. If the verdict is FOREIGN, *block is set, and the checksum of its header
+ * was right.
  */
 enum ptx_log_verdict ptx_log_decode_block(const void *bytes, size_t len, uint64_t log_id,
 					  struct ptx_log_block *block, const char **why)
@@ -187,7 +190,7 @@ enum ptx_log_verdict ptx_log_decode_block(const void *bytes, size_t len, uint64_
 	memcpy(block, bytes, sizeof(*block));
 	if (block->magic != PTX_LOG_BLOCK_MAGIC)
 		return say(PTX_LOG_NO_MAGIC, why, "no block begins here");
-	/* B2, before header_bytes decides how many bytes the checksum covers. */
+	/* B2 comes first, because header_bytes decides how many bytes the checksum covers. */
 	if (block->header_bytes & 7 || block->header_bytes < sizeof(*block) ||
 	    block->header_bytes > PTX_LOG_BLOCK_HEADER_MAX)
 		return say(PTX_LOG_DAMAGED, why, "the length of a block's header is impossible");
@@ -199,7 +202,7 @@ enum ptx_log_verdict ptx_log_decode_block(const void *bytes, size_t len, uint64_
 			 ptx_log_crc_without(bytes, block->header_bytes,
 					     offsetof(struct ptx_log_block, header_crc))))
 		return say(PTX_LOG_DAMAGED, why, "the checksum of a block's header is wrong");
-	/* B4: a remainder of an older log in the same file, or from before a clear (W5). */
+	/* B4: the block remains from an older log in the same file, or from before a clear (W5). */
 	if (block->log_id != log_id)
 		return say(PTX_LOG_FOREIGN, why, "this block belongs to another log");
 	/* B5. The writer never makes such a block, although its checksum is right. */

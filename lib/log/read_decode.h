@@ -42,25 +42,25 @@ bool ptx_log_closing_is_valid(const struct ptx_log_closing *closing);
 /* Copies the attributes and the description of the clock and process from a valid header. */
 void ptx_log_decode_facts(const struct ptx_log_header *header, struct ptx_log_facts *facts);
 
-/* Checks B1 to B5, except that the payload ends within the file: ptx_log_find() does this. */
+/* Checks B1 to B5. Whether the payload ends within the file is checked by ptx_log_find(). */
 enum ptx_log_verdict ptx_log_decode_block(const void *bytes, size_t len, uint64_t log_id,
 					  struct ptx_log_block *block, const char **why);
 
 /*
- * Checks B6 and B7 of a whole payload; of a packed block B6 and its lengths, since ptx_log_unpack()
- * checks the rest. Returns NULL if the payload is valid, else the reason. The payload of an unknown
- * type has no rules (3.3).
+ * Checks B6 and B7 of a whole payload. For a packed block it checks B6 and the lengths only, since
+ * ptx_log_unpack() checks the rest. Returns NULL if the payload is valid, else the reason. The
+ * payload of an unknown type has no rules (3.3).
  */
 const char *ptx_log_check_payload(const struct ptx_log_block *block, const void *payload);
 
-/* The parts of it for SCHEMAS, OBJECTS (read_lists.c) and MAPPINGS (read_mappings.c). */
+/* The parts of this check for SCHEMAS, OBJECTS (read_lists.c) and MAPPINGS (read_mappings.c). */
 const char *ptx_log_check_schemas(const struct ptx_log_block *block, const void *payload);
 const char *ptx_log_check_objects(const struct ptx_log_block *block, const void *payload);
 const char *ptx_log_check_mappings(const struct ptx_log_block *block, const void *payload);
 
 /*
- * Checks the rules of D2 that a reader of events can do without: zero padding, and that some record
- * has time_min and some time_max. The payload has been unpacked.
+ * Checks the rules of D2 that a reader of events can do without: that padding is zero, that one
+ * record has the time time_min, and that one has the time time_max. The payload has been unpacked.
  */
 const char *ptx_log_check_strictly(const struct ptx_log_block *block, const void *payload);
 
@@ -79,15 +79,16 @@ void ptx_log_decode_names(const struct ptx_log_block *block, const void *payload
 			  struct ptx_log_known *known);
 
 /*
- * The text of an entry of a valid SCHEMAS payload, NULL if it breaks the first part of S2; and the
- * next entry.
+ * ptx_log_schema_text() returns the text of an entry of a valid SCHEMAS payload, or NULL if the
+ * text breaks the first part of S2. ptx_log_schema_next() returns the next entry.
  */
 const char *ptx_log_schema_text(const struct ptx_log_schema *entry);
 const struct ptx_log_schema *ptx_log_schema_next(const struct ptx_log_schema *entry);
 
 /*
- * The next entry of a valid MAPPINGS payload; and a check of one entry (M2): NULL, or the reason
- * why a reader ignores it.
+ * ptx_log_mapping_next() returns the next entry of a valid MAPPINGS payload.
+ * ptx_log_check_mapping() checks one entry (M2) and returns NULL, or the reason why a reader
+ * ignores the entry.
  */
 const struct ptx_log_mapping *ptx_log_mapping_next(const struct ptx_log_mapping *entry);
 const char *ptx_log_check_mapping(const struct ptx_log_mapping *entry);

@@ -17,7 +17,7 @@ static size_t entry_bytes(const struct ptx_log_mapping *entry)
 	return sizeof(*entry) + (((size_t)entry->path_bytes + 7) & ~(size_t)7);
 }
 
-/* For payloads that passed ptx_log_check_mappings(): the next entry lies inside, or is the end. */
+/* After ptx_log_check_mappings() the next entry is inside the payload, or is the payload's end. */
 const struct ptx_log_mapping *ptx_log_mapping_next(const struct ptx_log_mapping *entry)
 {
 	return (const void *)((const uint8_t *)entry + entry_bytes(entry));
@@ -42,8 +42,8 @@ const char *ptx_log_check_mappings(const struct ptx_log_block *block, const void
 }
 
 /*
- * The parts of M2 for the kind "file". A build-id that is too long would read past its field; a
- * path without NUL at its end would read past the entry.
+ * Checks the parts of M2 for the kind "file". With a build-id that is too long, readers would read
+ * past its field. With a path without NUL at its end, they would read past the entry.
  */
 static const char *check_file(const struct ptx_log_mapping *entry)
 {
@@ -99,7 +99,7 @@ static bool decode(const struct ptx_log_mapping *entry, struct ptx_mapping *mapp
 	mapping->base = entry->base;
 	mapping->id_bytes = entry->build_id_bytes;
 	memcpy(mapping->id, entry->build_id, sizeof(mapping->id));
-	/* It has its NUL: ptx_log_check_mapping() has accepted the entry. */
+	/* The path has its NUL: ptx_log_check_mapping() has accepted the entry. */
 	mapping->path = (const char *)(entry + 1);
 	return true;
 }

@@ -25,7 +25,10 @@ const char *ptx_log_check_kind(const struct ptx_log_block *block, uint32_t len_f
 {
 	if (ptx_unlikely(len_flags & ~FLAGS_KNOWN))
 		return "a record has flags that do not exist";
-	/* One comparison for 1 to PTX_TYPE_MAX - 1: type 0 wraps around to the greatest value. */
+	/*
+	 * One comparison checks both bounds of a type: type 0 wraps around to the
+	 * greatest value.
+	 */
 	if (ptx_unlikely(type - 1u >= PTX_TYPE_MAX - 1u))
 		return "a record's event type is out of range";
 	if (ptx_unlikely(source >= block->sources))
@@ -34,8 +37,8 @@ const char *ptx_log_check_kind(const struct ptx_log_block *block, uint32_t len_f
 }
 
 /*
- * D1 and D2 of a plain block. left is the number of bytes that remain for records. A record that
- * claims more ends the check before a byte behind the payload is read.
+ * Checks D1 and D2 of a plain block. left is the number of bytes that remain for records. A record
+ * that claims more ends the check before a byte behind the payload is read.
  */
 static const char *check_data(const struct ptx_log_block *block, const uint8_t *at)
 {
@@ -48,7 +51,7 @@ static const char *check_data(const struct ptx_log_block *block, const uint8_t *
 	/* D2 demands a record with time_min, so there is at least one. */
 	if (!block->records)
 		return "a block without records";
-	/* The lengths only; ptx_log_unpack() checks the events while it copies them. */
+	/* In a packed block only the lengths are checked; ptx_log_unpack() checks the events. */
 	if (block->shapes)
 		return ptx_log_check_packed(block);
 	if (block->record_bytes + table != block->payload_bytes)
@@ -57,7 +60,7 @@ static const char *check_data(const struct ptx_log_block *block, const uint8_t *
 	for (; left; at += size, left -= size, records++) {
 		const struct ptx_record *record = (const void *)at;
 
-		/* The head of the record is inside before its length is read. */
+		/* The head of the record must be inside before its length is read. */
 		if (ptx_unlikely(left < sizeof(*record)))
 			return "a record's header runs past its block";
 		size = ptx_record_size(ptx_record_len(record->len_flags));
@@ -80,7 +83,10 @@ static const char *check_data(const struct ptx_log_block *block, const uint8_t *
 	return NULL;
 }
 
-/* N1. Two names for one type in a block would make the name depend on the reader's order. */
+/*
+ * Checks N1. With two names for one type in a block, the name would depend on the
+ * reader's order.
+ */
 static const char *check_names(const struct ptx_log_block *block, const struct ptx_log_name *name)
 {
 	/* A counter per type; it cannot overflow, as the second name of a type ends the check. */
@@ -101,7 +107,7 @@ static const char *check_names(const struct ptx_log_block *block, const struct p
 }
 
 /*
- * The form of INDEX and TOP entries, and their order: a binary search ends and gives the first
+ * Checks the form of INDEX and TOP entries, and their order: a binary search gives the first
  * block only if time_top never decreases (3.6). Whether the blocks are there (I1) is checked in
  * cursor/.
  */
@@ -126,9 +132,9 @@ static const char *check_places(const struct ptx_log_block *block, const struct 
 }
 
 /*
- * The counts agree with the length, and types rise: so no type has two lines. The sums (L1, L2) are
- * not checked here. A reader shows the ledger as the writer computed it, and posix_trace_check_np()
- * reports sums that are wrong.
+ * Checks that the counts agree with the length, and that types rise, so that no type has two lines.
+ * The sums (L1, L2) are not checked here. A reader shows the ledger as the writer computed it, and
+ * posix_trace_check_np() reports sums that are wrong.
  */
 static const char *check_ledger(const struct ptx_log_block *block, const uint8_t *payload)
 {
@@ -245,7 +251,7 @@ void ptx_log_decode_names(const struct ptx_log_block *block, const void *payload
 	}
 }
 
-/* Never below 0: a hostile ledger may have lines that exceed its total. */
+/* The result is never below 0: a hostile ledger may have lines that exceed its total. */
 static void subtract_events(uint64_t *from, uint64_t events)
 {
 	*from -= events < *from ? events : *from;
@@ -275,8 +281,9 @@ int ptx_log_decode_ledger(const struct ptx_log_block *block, const void *payload
 	struct ptx_ledger_thread *thread = NULL;
 
 	/*
-	 * Not by ptx_ledger_thread(), which searches all threads for each one: a hostile ledger has
-	 * up to 2^29 bytes of them, and the search would not end in useful time.
+	 * The lines are not added by ptx_ledger_thread(), which searches all threads for each one:
+	 * a hostile ledger has up to 2^29 bytes of them, and the search would not end in useful
+	 * time.
 	 */
 	if (block->sources) {
 		thread = calloc(block->sources, sizeof(*thread));

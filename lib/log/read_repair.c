@@ -76,7 +76,7 @@ void ptx_log_repair_header(struct ptx_log_header *h)
 	mend_size(&h->stream_size, usual.stream_size);
 	mend_size(&h->max_data_size, usual.max_data_size);
 	mend_size(&h->log_size, usual.log_size);
-	/* Programs divide by it, so it must not be zero. */
+	/* Programs divide by the resolution, so it must not be zero. */
 	if (h->clock_resolution < 1 || h->clock_resolution > NS_PER_S)
 		h->clock_resolution = 1;
 	/* Texts are used as strings, so each needs its NUL (H6). */

@@ -129,13 +129,16 @@ enum ptx_log_verdict ptx_log_find(struct ptx_log_window *window, uint64_t offset
 		return PTX_LOG_SHORT;
 	do {
 		bytes = ptx_log_window_at(window, offset, len);
-			/* Not SHORT: the file is longer, and the part may be readable later. */
+			/*
+			 * The verdict is not SHORT: the file is longer, and the part may be
+			 * readable later.
+			 */
 		if (!bytes) {
 			*why = "the file cannot be read here";
 			return PTX_LOG_DAMAGED;
 		}
 		verdict = ptx_log_decode_block(bytes, len, log_id, &found->block, why);
-		/* Once more, with all bytes of a longer header. */
+		/* A longer header is decoded once more, with all its bytes. */
 		if (verdict != PTX_LOG_SHORT || found->block.header_bytes <= len ||
 		    found->block.header_bytes > limit - offset)
 			break;
@@ -157,7 +160,8 @@ enum ptx_log_verdict ptx_log_find(struct ptx_log_window *window, uint64_t offset
 
 /*
  * Returns room for the records of a packed block. ptx_log_check_packed() has bounded record_bytes
- * by the payload's length, so the room is at most GROWTH_MAX times as large as bytes in the file.
+ * by the payload's length, so the room is at most GROWTH_MAX times as large as the payload in the
+ * file.
  */
 static uint8_t *unpacked_room(struct ptx_log_window *window, size_t len)
 {
@@ -212,8 +216,8 @@ const void *ptx_log_payload(struct ptx_log_window *window, const struct ptx_log_
 }
 
 /*
- * Whether a block with a valid header is at offset. Without log_id any log's block will do: the
- * first attempt gives FOREIGN and the block's own id, with which the second one succeeds.
+ * Whether a block with a valid header is at offset. If log_id is NULL, a block of any log will do:
+ * the first attempt gives FOREIGN and the block's own id, with which the second attempt succeeds.
  */
 static bool is_block(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
 		     const uint64_t *log_id, struct ptx_log_found *found)

@@ -27,14 +27,14 @@ struct ptx_log_window {
 	uint8_t *unpacked; /* records and table of a packed block */
 	size_t unpacked_room;
 	bool no_memory; /* memory was short once: a block that was not found may exist */
-	int failed;     /* errno of a failed read, with the same meaning */
+	int failed;     /* errno of a failed read: likewise, a block may exist */
 };
 
 /* A block with a valid header. */
 struct ptx_log_found {
 	struct ptx_log_block block;
 	uint64_t offset;
-	uint64_t end; /* where the next one begins in a sequence */
+	uint64_t end; /* where the next block of a sequence begins */
 };
 
 /* Opens a window on fd, which the caller keeps open and closes. ENOMEM, EBADF. */
@@ -52,7 +52,7 @@ static inline void ptx_log_window_forget(struct ptx_log_window *window)
 
 /*
  * Returns len bytes of the file at offset, or NULL if the file ends before, cannot be read, or
- * memory is short. All of them fit into memory at once.
+ * memory is short. All len bytes are in memory at once.
  */
 const void *ptx_log_window_at(struct ptx_log_window *window, uint64_t offset, size_t len);
 
@@ -71,8 +71,9 @@ const void *ptx_log_payload(struct ptx_log_window *window, const struct ptx_log_
 			    const char **why);
 
 /*
- * Finds the first block at or after offset with a valid header (R7), of this log or of any. The
- * search ends at limit or at the end of the file.
+ * Finds the first block at or after offset with a valid header (R7). ptx_log_resync() accepts
+ * blocks of this log only, ptx_log_resync_any() those of any log. The search ends at limit or at
+ * the end of the file.
  */
 bool ptx_log_resync(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
 		    uint64_t log_id, struct ptx_log_found *found);

@@ -3,10 +3,10 @@
  * log/write_append.c - the block that is being filled: adds events, and seals the block when it is
  * to be written.
  *
- * Appending is memory only. If an event finds no room, the function returns that the caller must
- * write first; it never writes itself, because the caller may hold the stream's lock. hot.room is
- * the number of bytes that the inline path may use without looking at anything else, so each
- * function that changes a limit computes it again.
+ * Appending only writes to memory. If an event finds no room, the function returns that the caller
+ * must write first; it never writes itself, because the caller may hold the stream's lock. hot.room
+ * is the number of bytes that the inline path may use without looking at anything else, so each
+ * function that changes a limit computes hot.room again.
  */
 #include <string.h>
 
@@ -64,15 +64,15 @@ void ptx_log_block_make_room(struct ptx_log *log)
 		log->hot.room = 0;
 	else
 		log->hot.room = log->block.records_max - used;
-	/* UNTIL_FULL: the log's limit may leave less than the block. */
+	/* UNTIL_FULL: the log's limit may leave less room than the block has. */
 	if (log->hot.room > more)
 		log->hot.room = (size_t)more;
 }
 
 /*
- * Returns in *source the index of the event's thread in the table, and adds the thread if it is
- * new. Returns false if the table is full: the block then ends, as the index would not fit. The
- * hash table has twice as many places as threads, so the search ends at an empty one. The thread
+ * Stores in *source the index of the event's thread in the table, and adds the thread if it is new.
+ * Returns false if the table is full: the block then ends, as the index would not fit. The hash
+ * table has twice as many places as threads, so the search ends at an empty one. The thread
  * replaces another one in recent[].
  */
 static bool find_source(struct ptx_log *log, const struct ptx_log_event *event, uint32_t *source)
@@ -126,8 +126,8 @@ static enum ptx_log_append put(struct ptx_log *log, const struct ptx_log_event *
 
 	/*
 	 * No stream makes so large an event. But the traced process shares the stream's memory and
-	 * may overwrite it, so the size is checked here again. The record is cut, and its flag says
-	 * so.
+	 * may overwrite it, so the size is checked here again. The record is shortened, and gets
+	 * the flag TRUNCATED.
 	 */
 	if (ptx_unlikely(size > log->block.record_max)) {
 		size_t len = log->block.record_max - sizeof(struct ptx_record);
@@ -147,7 +147,7 @@ static enum ptx_log_append put(struct ptx_log *log, const struct ptx_log_event *
 		log->hot.room = 0;
 		return PTX_LOG_APPEND_FULL;
 	}
-	/* An empty block takes a record of any size up to record_max, alone. */
+	/* An empty block takes a single record of any size up to record_max. */
 	if (log->block.sealed || log->block.crowded ||
 	    (used && used + size > log->block.records_max) || !find_source(log, event, &source))
 		return write_first(log);

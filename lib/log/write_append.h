@@ -27,7 +27,10 @@ struct ptx_log_recent {
 	uint32_t spare;
 };
 
-/* The members that each event changes. The first member of struct ptx_log, so a cast finds them. */
+/*
+ * The members that each event changes. This is the first member of struct ptx_log, so that a cast
+ * finds it.
+ */
 struct ptx_log_hot {
 	uint8_t *at; /* where the next record goes */
 	size_t room; /* bytes of records that may follow without further checks; 0 when sealed */
@@ -60,8 +63,8 @@ ptx_inline void ptx_log_append_record(struct ptx_log_hot *hot, const struct ptx_
 				      size_t size, uint32_t source)
 {
 	/*
-	 * Field by field in place: a record that is made on the stack and copied in larger pieces
-	 * waits for its own stores, 6 ns.
+	 * The fields are stored one by one in place. A record that is made on the stack and copied
+	 * in larger pieces would wait 6 ns for its own stores.
 	 */
 	struct ptx_record *record = (struct ptx_record *)(void *)hot->at;
 

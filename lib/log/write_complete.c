@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/write_complete.c - writes what waits, clears the log, and completes it.
+ * log/write_complete.c - writes the parts of a log that wait, clears the log, and completes it.
  *
  * The tail of a log has the index, all names and lists again, the ledger and the END block, so that
  * a reader of a complete log need not search for them (R2). If a write fails on the way, the
@@ -38,7 +38,7 @@ bool ptx_log_is_full(const struct ptx_log *log)
 	return log->full;
 }
 
-/* In memory only; the file has this number when the log is completed (3.8). */
+/* The number is in memory only; it is in the file once the log is completed (3.8). */
 uint64_t ptx_log_overwritten(const struct ptx_log *log)
 {
 	return log->loop ? ptx_log_loop_overwritten(log)->events : 0;
@@ -62,7 +62,7 @@ void ptx_log_account(const struct ptx_log *log, struct ptx_ledger *ledger)
 }
 
 /*
- * Counts the events of the current block that never reached the file as lost, for the given cause.
+ * Counts as lost, with the given cause, the events of the current block that are not in the file.
  * Returns their number. A LOOP block may be in the file in a shorter state: those events are not
  * lost.
  */
@@ -151,7 +151,7 @@ int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger)
 	return ptx_log_write(log);
 }
 
-/* The ledger of the log. The side has room for one line per thread; ENOMEM otherwise. */
+/* Sends the ledger of the log. ENOMEM: the side cannot get room for one line per thread. */
 static int send_ledger(struct ptx_log *log, const struct ptx_ledger *ledger)
 {
 	size_t bytes = ptx_log_ledger_bytes(ledger);
@@ -165,7 +165,7 @@ static int send_ledger(struct ptx_log *log, const struct ptx_ledger *ledger)
 	return ptx_log_side_send(log);
 }
 
-/* The END block: readers find it by the last 16 bytes of the file (R2). */
+/* Sends the END block, which readers find by the last 16 bytes of the file (R2). */
 static int send_end(struct ptx_log *log, struct ptx_log_end *end)
 {
 	void *payload = ptx_log_side_payload(log, sizeof(*end));
@@ -183,8 +183,9 @@ static int send_end(struct ptx_log *log, struct ptx_log_end *end)
 }
 
 /*
- * The lists with all entries, one directly behind the other, because END has the offset of the
- * first only. SCHEMAS and OBJECTS are written even if empty, MAPPINGS only if there are any (3.9).
+ * Sends the lists with all entries. Each list is directly behind the one before, because END has
+ * only the offset of the first. SCHEMAS and OBJECTS are written even if empty, MAPPINGS only if
+ * there are any (3.9).
  */
 static int send_lists(struct ptx_log *log, struct ptx_log_end *end)
 {
@@ -204,9 +205,9 @@ static int send_lists(struct ptx_log *log, struct ptx_log_end *end)
 }
 
 /*
- * The tail, in the order of 3.9. Each step needs the success of all before it: END may only name
- * blocks that are in the file (E2). After a failure the log has no END and is read as one that was
- * not completed, with the status of its closing area (R3).
+ * Sends the tail, in the order of 3.9. Each step needs the success of all steps before it: END may
+ * only name blocks that are in the file (E2). After a failure the log has no END and is read as one
+ * that was not completed, with the status of its closing area (R3).
  */
 static int send_tail(struct ptx_log *log, const struct ptx_ledger *ledger)
 {
@@ -267,14 +268,17 @@ int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *given,
 	uint64_t overwritten = ptx_log_overwritten(log);
 	int saved = errno, err, late = 0, closed;
 
-	/* Events first. Then the status is complete, and the tail and the header get the same. */
+	/*
+	 * The events are written first. Then the status is complete, and tail and header get the
+	 * same.
+	 */
 	err = ptx_log_write(log);
 	*status = *given;
 	if (err) {
 		if (lose_block(log, ledger, PTX_LOST_FLUSH_ERROR))
 			/*
-			 * Events that were reported to the log and are not in it: an overrun of the
-			 * log.
+			 * These events were appended to the log and are not in the file: that is an
+			 * overrun of the log.
 			 */
 			status->log_overrun = POSIX_TRACE_OVERRUN; /* LOG-19 */
 		if (!status->flush_error)

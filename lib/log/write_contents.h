@@ -17,11 +17,14 @@ struct ptx_log_counting {
 	uint32_t by_source[1024];
 };
 
-/* The contents of the log's current block; NULL without memory. */
+/* Returns the contents of the log's current block; NULL without memory. */
 struct ptx_log_contents *ptx_log_contents_of(const struct ptx_log *log,
 					     struct ptx_log_counting *counting);
 
-/* Adds them to a tally, by type and by thread. The caller adds their sum to the tally's events. */
+/*
+ * Adds the numbers to a tally, by type and by thread. The caller adds their sum to
+ * tally->events.
+ */
 void ptx_log_contents_tally(const struct ptx_log_contents *contents, struct ptx_log_tally *tally);
 
 #endif

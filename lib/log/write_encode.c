@@ -12,8 +12,8 @@
 #include "log/write_encode.h"
 
 /*
- * In three parts, so that bytes in constant memory need not be copied: those before the field, four
- * zeros, and those behind it.
+ * The checksum is computed in three parts: the bytes before the field, four zeros, and the bytes
+ * behind the field. So bytes in constant memory need not be copied.
  */
 uint32_t ptx_log_crc_without(const void *bytes, size_t len, size_t field)
 {
@@ -28,13 +28,13 @@ uint32_t ptx_log_crc_without(const void *bytes, size_t len, size_t field)
 	return ptx_crc32c(crc, from + field + sizeof(zero), len - field - sizeof(zero));
 }
 
-/* Copies a text, cut to fit with a NUL. The rest of the field is zero since the memset. */
+/* Copies a text, shortened to fit with a NUL. The rest of the field is zero since the memset. */
 static void put_text(char *to, size_t room, const char *from)
 {
 	memcpy(to, from, strnlen(from, room - 1));
 }
 
-/* The fields of 2.1 in their order. Both flags stay 0: this version defines none (1.1). */
+/* Sets the fields of 2.1 in their order. Both flags stay 0: this version defines none (1.1). */
 void ptx_log_encode_header(struct ptx_log_header *h, const struct ptx_log_facts *facts,
 			   const struct ptx_log_origin *origin)
 {
@@ -43,7 +43,7 @@ void ptx_log_encode_header(struct ptx_log_header *h, const struct ptx_log_facts 
 	/* Spare fields and areas are zero. */
 	memset(h, 0, sizeof(*h));
 	memcpy(h->magic, PTX_LOG_MAGIC, sizeof(h->magic));
-	/* Always the version of this library: a log is not written in an older one. */
+	/* The version is always this library's: logs are not written in an older version. */
 	h->version_major = PTX_LOG_MAJOR;
 	h->version_minor = PTX_LOG_MINOR;
 	h->header_bytes = PTX_LOG_HEADER_BYTES;
@@ -84,7 +84,7 @@ void ptx_log_encode_header(struct ptx_log_header *h, const struct ptx_log_facts 
 	h->attr_flags = attr->flags;
 	h->clock_resolution = attr->clock_resolution_ns;
 	h->creation_time = attr->creation_ns;
-	/* Both texts are cut to the field and end with a NUL (H6). */
+	/* Both texts are shortened to fit the field and end with a NUL (H6). */
 	put_text(h->name, sizeof(h->name), attr->name);
 	put_text(h->generation, sizeof(h->generation), attr->generation);
 }
@@ -116,7 +116,7 @@ void ptx_log_seal_block(struct ptx_log_block *block, size_t payload_bytes)
 						offsetof(struct ptx_log_block, header_crc));
 }
 
-/* Types without events have no line. A line with losses only has one. */
+/* Whether a type gets a line in the file: it needs called events or losses. */
 static bool is_used(const struct ptx_ledger_line *line)
 {
 	return line->called || ptx_ledger_sum(line);

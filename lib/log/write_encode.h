@@ -26,8 +26,8 @@ void ptx_log_seal_block(struct ptx_log_block *block, size_t payload_bytes);
 uint32_t ptx_log_crc_without(const void *bytes, size_t len, size_t field);
 
 /*
- * The bytes of a LEDGER payload; and its encoding, which also sets records and sources in the
- * header of the block.
+ * ptx_log_ledger_bytes() returns the bytes of a LEDGER payload. ptx_log_encode_ledger() writes the
+ * payload, and also sets records and sources in the header of the block.
  */
 size_t ptx_log_ledger_bytes(const struct ptx_ledger *ledger);
 void ptx_log_encode_ledger(const struct ptx_ledger *ledger, struct ptx_log_block *block,

@@ -38,7 +38,7 @@ static int reopen(int fd, const struct stat *st, int *own)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	err = ptx_io_open(path, O_WRONLY | O_NOCTTY, own);
 	if (!err)
-		/* Above PTX_FILE_FD_MIN; without room there the number stays as it is. */
+		/* The number becomes PTX_FILE_FD_MIN or more; if none is free there, it stays. */
 		*own = ptx_io_move_up(*own, PTX_FILE_FD_MIN);
 	if (!err && (fstat(*own, &now) || now.st_dev != st->st_dev || now.st_ino != st->st_ino)) {
 		ptx_io_close(*own);
@@ -103,7 +103,10 @@ int ptx_log_send(struct ptx_log *log, const void *bytes, size_t len, uint64_t of
 		err = ptx_io_write_at(log->fd, bytes, len, offset, &log->sent);
 	else
 		err = ptx_io_write(log->fd, bytes, len, &log->sent);
-	/* The check above compares the file's size with this, so a truncated file is noticed. */
+	/*
+	 * The check above compares the file's size with file_bytes, so a truncated file
+	 * is noticed.
+	 */
 	if (log->positional && offset + log->sent > log->file_bytes)
 		log->file_bytes = offset + log->sent;
 	if (!err)
@@ -130,7 +133,7 @@ void *ptx_log_side_payload(struct ptx_log *log, size_t payload_bytes)
 		errno = saved;
 		if (!more)
 			return NULL;
-		/* Enlarged for good: the next block is likely to be as long. */
+		/* The side stays enlarged: the next block is likely to be as long. */
 		side->bytes = more;
 		side->room = need;
 	}
@@ -213,7 +216,7 @@ int ptx_log_guarded(struct ptx_log *log, uint32_t pid, uint64_t start)
 	/* A closing area that cannot be written again would stay "writing" for ever. */
 	if (!log->positional)
 		return EINVAL;
-	/* Kept for the header that a later clear writes. */
+	/* The guardian is kept for the header that a later clear writes. */
 	log->guardian_pid = pid;
 	log->guardian_start = start;
 	open_closing(log);

@@ -82,8 +82,8 @@ static int prepare(struct ptx_log *log, enum ptx_log_type type, const struct ptx
 }
 
 /*
- * The noted places are now the INDEX block at offset: adds its entry to TOP and forgets the places.
- * The caller has reserved the entry.
+ * Called when the noted places are the content of the INDEX block at offset: adds this block's
+ * entry to TOP and forgets the places. The caller has reserved the entry.
  */
 static void note_top(struct ptx_log_index *index, uint64_t offset)
 {
@@ -137,7 +137,7 @@ bool ptx_log_index_taken(struct ptx_log *log, uint64_t offset, const struct ptx_
 	return true;
 }
 
-/* The TOP block is never larger than B5 permits: 2^29 bytes are entries for 2^60 bytes of log. */
+/* TOP never exceeds B5: 2^29 bytes have 2^24 entries, each for 64 MiB of records. */
 int ptx_log_top_send(struct ptx_log *log)
 {
 	int err = prepare(log, PTX_LOG_TOP, log->index.top, log->index.tops);

@@ -43,7 +43,7 @@ int ptx_log_schema(struct ptx_log *log, unsigned type, const char *text)
 	errno = saved;
 	if (!lists->schema[type])
 		return ENOMEM;
-	/* Known from now on; the next write sends it. */
+	/* The schema is known from now on; the next write sends it. */
 	lists->known[type / 64] |= UINT64_C(1) << type % 64;
 	return 0;
 }
@@ -178,7 +178,7 @@ static int send(struct ptx_log *log)
 {
 	const struct ptx_log_header *h = log->header;
 
-	/* Dropped and not kept: the side is needed for the other lists. */
+	/* The block is dropped and not kept: the side is needed for the other lists. */
 	if (log->loop && log->side.offset + log->side.len > h->lists_offset + h->lists_bytes) {
 		log->side.len = 0;
 		return 0;
@@ -215,12 +215,15 @@ int ptx_log_lists_write(struct ptx_log *log)
 	return err;
 }
 
-/* In slots the next block of the area follows this one; the tail's blocks do not move it. */
+/*
+ * In slots the next block of the area follows this one. Blocks of the tail do not move
+ * lists->at.
+ */
 void ptx_log_lists_sent(struct ptx_log *log, unsigned type)
 {
 	struct ptx_log_lists *lists = &log->lists;
 
-	/* The entries of the block, not the known ones: more may be known by now. */
+	/* Only the block's entries become written, not all known ones: more may be known by now. */
 	if (type == PTX_LOG_SCHEMAS)
 		memcpy(lists->written, lists->waiting, sizeof(lists->written));
 	else if (type == PTX_LOG_OBJECTS)

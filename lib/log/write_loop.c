@@ -4,9 +4,10 @@
  * it has reached log_size (FORMAT 2, W4).
  *
  * The newest blocks whose records fit in log_size together count; each block's header has the
- * number of the oldest one. A block goes to a slot that has no block that counts. This also holds
- * for a block that grew since it was last written. So there is always one slot more than blocks,
- * and wherever the writer dies, the file shows the state before a write or the one after it.
+ * number of the oldest one. The writer puts a block into a slot without a block that counts. It
+ * does so also with a block that has grown since it was last written. So there is always one slot
+ * more than blocks, and wherever the writer dies, the file shows the state before a write or the
+ * one after it.
  *
  * The file cannot be read back, because the descriptor may be write-only. So the counts of each
  * block by type and thread are kept in memory from when it ends until it is overwritten.
@@ -26,7 +27,7 @@
 #define NAMES_BYTES ((sizeof(struct ptx_log_block) + PTX_TYPE_MAX * sizeof(struct ptx_log_name) + \
 		      4095) & ~(size_t)4095)
 
-/* A block that counts and that no event is added to any more. */
+/* A block that counts and gets no further event. */
 struct slot_block {
 	uint64_t number;
 	uint64_t first_record;
@@ -39,8 +40,8 @@ struct slot_block {
 };
 
 /*
- * The slots of the file are in one of three sets: those of live[], the one of the current block if
- * it is placed, and spare[].
+ * Each slot of the file is in one of three sets: the slots of live[], the slot of the current block
+ * if that block is placed, and the slots in spare[].
  */
 struct ptx_log_loop {
 	struct slot_block *live; /* a queue, oldest first, of live_max places, a power of two */
@@ -63,9 +64,9 @@ struct ptx_log_loop {
 };
 
 /*
- * An eighth of the limit, so that overwriting one block loses at most that part of the log; a
- * 4096th of a large one, so that the number of blocks to remember stays bounded. The numbers are
- * those of W4.
+ * The size is an eighth of log_size, so that overwriting one block loses at most that part of the
+ * log. In a large log it is a 4096th of log_size, so that the number of blocks to remember stays
+ * bounded. In between it is 64 KiB, and it never exceeds 1 MiB. The numbers are those of W4.
  */
 size_t ptx_log_loop_records(uint64_t log_size)
 {
@@ -125,13 +126,13 @@ static int reserve(struct ptx_log_loop *loop)
 
 /*
  * Removes the oldest block: its events are overwritten from now on, and its slot is free. The slot
- * still has the block until it is used again, but "oldest" in newer headers excludes it.
+ * still has the block until it is used again, but "oldest" in newer headers excludes the block.
  */
 static void give_up(struct ptx_log_loop *loop)
 {
 	struct slot_block *old = live(loop, 0);
 
-	/* The sum; the parts by type and thread follow. */
+	/* The sum is counted here; the counts by type and thread follow. */
 	loop->overwritten.events += old->records;
 	ptx_log_contents_tally(old->contents, &loop->overwritten);
 	free(old->contents);
@@ -250,8 +251,9 @@ static int close_block(struct ptx_log *log)
 }
 
 /*
- * Names and lists first: a reader must know the type of an event that it finds (3.5, 3.10). Only a
- * crowded block ends; any other one stays the current block and is written again when it has grown.
+ * Writes names and lists first: a reader must know the type of an event that it finds (3.5, 3.10).
+ * Only a crowded block ends; any other one stays the current block and is written again when it has
+ * grown.
  */
 int ptx_log_write_loop(struct ptx_log *log)
 {
@@ -281,7 +283,7 @@ int ptx_log_loop_take(struct ptx_log *log, const struct ptx_log_block *block,
 		      const uint8_t *records, uint32_t slot)
 {
 	struct ptx_log_loop *loop = log->loop;
-	/* Events between the block before and this one: their blocks were damaged. */
+	/* The number of events between the block before and this one, whose blocks were damaged. */
 	uint64_t missing = block->first_record - log->block.first_record;
 
 	if (block->record_bytes > log->block.record_max || block->sources > log->block.sources_max)
@@ -301,7 +303,10 @@ int ptx_log_loop_take(struct ptx_log *log, const struct ptx_log_block *block,
 	loop->record_bytes = block->record_bytes;
 	loop->time_min = block->time_min;
 	loop->time_max = block->time_max;
-	/* Their types and threads are unknown: they count as unnamed, of no thread (L2). */
+	/*
+	 * Types and threads of these events are unknown: they count as of type 0 and no thread
+	 * (L2).
+	 */
 	if (missing) {
 		loop->overwritten.events += missing;
 		loop->overwritten.type[0] += missing;
@@ -410,8 +415,9 @@ void ptx_log_loop_destroy(struct ptx_log *log)
 }
 
 /*
- * The sum of 3.8. first_record counts all events that were ever written, so records are these less
- * the overwritten ones (L3). The tail begins behind the last slot, used or not.
+ * Computes the sum of 3.8. first_record counts all events of ended blocks that were ever written,
+ * so sum->records is all written events less the overwritten ones (L3). The tail begins behind the
+ * last slot, used or not.
  */
 void ptx_log_loop_end(struct ptx_log *log)
 {
@@ -438,7 +444,7 @@ void ptx_log_loop_end(struct ptx_log *log)
 
 /*
  * Slots have no INDEX blocks while the log is written: the blocks that count change all the time.
- * The tail gets all of them, in the order of numbers, the current block last.
+ * The tail gets the INDEX blocks, with the places in the order of numbers, the current block last.
  */
 int ptx_log_loop_index(struct ptx_log *log)
 {

@@ -138,7 +138,7 @@ bool ptx_log_mappings_wait(const struct ptx_log *log)
 					       h->lists_offset + h->lists_bytes / 2);
 }
 
-/* As the other lists: all entries with flag 1, or those behind the written ones. */
+/* As with the other lists, the block has all entries and flag 1, or only the unwritten entries. */
 int ptx_log_mappings_prepare(struct ptx_log *log, bool all, uint64_t offset)
 {
 	static const struct ptx_log_mappings none;

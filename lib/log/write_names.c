@@ -32,7 +32,7 @@ int ptx_log_name(struct ptx_log *log, unsigned type, const char *name)
 	if (has(log->names.known, type))
 		return strcmp(log->names.name[type], name) ? EEXIST : 0;
 	memcpy(log->names.name[type], name, len);
-	/* Known from now on; the next write sends it. */
+	/* The name is known from now on; the next write sends it. */
 	log->names.known[type / 64] |= UINT64_C(1) << type % 64;
 	return 0;
 }
@@ -87,7 +87,7 @@ static uint64_t area_offset(const struct ptx_log *log, unsigned area)
 /*
  * Writes to the area that names_sent() has chosen, so the block with the newest names stays until
  * the next one is complete (N2). After the death of a writer both areas may need a block: then the
- * loop runs twice. Each round clears a reason for names_wait(), so it ends.
+ * loop runs twice. Each round clears a reason for names_wait(), so the loop ends.
  */
 int ptx_log_names_write_slots(struct ptx_log *log)
 {

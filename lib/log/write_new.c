@@ -13,11 +13,12 @@
 
 #include "log/writer.h"
 
-#define SEQUENCE_SOURCES 1024u /* threads in a block; the next one begins a new block */
+#define SEQUENCE_SOURCES 1024u /* threads in a block; a further thread begins a new block */
 
 /*
- * System events may have more data than max_data_size, as it limits the program's events only. The
- * attribute can come from a file, so it is cut to what a record can have.
+ * System events may have more data than max_data_size, as that attribute limits the program's
+ * events only. The attribute can come from a file, so it is limited to the length that a record can
+ * have.
  */
 size_t ptx_log_record_max(const struct ptx_attr *attr)
 {
@@ -49,9 +50,9 @@ static int check_limit(const struct ptx_attr *attr)
 }
 
 /*
- * Allocates the block and computes its limits. After an error ptx_log_free() frees what exists.
- * The table of threads of a small LOOP block is small as well, one per 256 bytes of records, so
- * that it does not take most of the slot.
+ * Allocates the block and computes its limits. After an error ptx_log_free() frees what exists. The
+ * table of threads of a small LOOP block is small as well, with one entry per 256 bytes of records,
+ * so that it does not take most of the slot.
  */
 static int make_block(struct ptx_log *log, const struct ptx_attr *attr)
 {
@@ -144,7 +145,10 @@ int ptx_log_new(const struct ptx_log_facts *facts, const struct ptx_log_origin *
 	return 0;
 }
 
-/* Each member may be NULL. The descriptor stays open, since ptx_log_resume() fails with it. */
+/*
+ * Each member may be NULL. The descriptor stays open: if ptx_log_resume() fails, its caller keeps
+ * fd.
+ */
 void ptx_log_free(struct ptx_log *log)
 {
 	if (log->loop)

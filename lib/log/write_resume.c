@@ -9,9 +9,9 @@
  * blocks until the new end is written.
  *
  * A killed writer leaves no events behind the last whole block. If there are some, the file was
- * damaged otherwise, and the guardian leaves it unchanged: posix_trace_open_np() can salvage the
- * events on both sides of the damage, but not events that were truncated. The search for them is
- * limited to LOOK_BEYOND.
+ * damaged in another way, and the guardian leaves it unchanged: posix_trace_open_np() can salvage
+ * the events on both sides of the damage, but not events that were truncated. The search for them
+ * is limited to LOOK_BEYOND.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -49,8 +49,9 @@ static void take_data(struct ptx_log *log, const struct ptx_log_found *found,
 }
 
 /*
- * Blocks of a tail. The writer died while it completed the log: the tail is written anew, after the
- * last events, so reading ends before it. INDEX blocks occur earlier, too.
+ * Whether a block can only belong to a tail. Then the writer died while it completed the log: the
+ * tail is written anew, behind the last events, so reading ends before the old tail. INDEX blocks
+ * are not among these blocks, because they occur earlier, too.
  */
 static bool is_of_the_end(const struct ptx_log_block *block)
 {
@@ -74,7 +75,7 @@ static bool take_block(struct ptx_log *log, struct ptx_log_window *window,
 	/* D3: numbers of a type rise by one. */
 	if (is_of_the_end(block) || (known && block->number != log->number[block->type]))
 		return false;
-	/* Header valid, payload not: the write of this block was not finished. */
+	/* The header is valid and the payload is not: the write of this block was not finished. */
 	payload = ptx_log_payload(window, found, &why);
 	if (!payload)
 		return false;
@@ -132,14 +133,14 @@ static int look_beyond(const struct ptx_log *log, struct ptx_log_window *window)
 
 		if (whole && found.block.type == PTX_LOG_DATA)
 			return EINVAL;
-		/* The payload of an invalid block may have the next header anywhere (R7). */
+		/* In the payload of an invalid block, the next header may be anywhere (R7). */
 		at = whole ? found.end : found.offset + sizeof(found.block);
 	}
-	/* The search may have missed blocks. */
+	/* After a lack of memory or a failed read the search may have missed blocks. */
 	return window->no_memory ? ENOMEM : window->failed;
 }
 
-/* A sequence: reads block after block, then truncates the file behind the last whole one. */
+/* Reads a sequence block after block, then truncates the file behind the last whole one. */
 static int read_blocks(struct ptx_log *log, struct ptx_log_window *window,
 		       struct ptx_log_tally *tally)
 {
@@ -179,7 +180,7 @@ struct slots {
 	uint32_t numbered; /* slots of the file, including those without a block */
 };
 
-/* By number, and among equal numbers the one with more events last. */
+/* Orders by number; of two blocks of one number the one with more events is last. */
 static int by_number(const void *a, const void *b)
 {
 	const struct slot *x = a, *y = b;
@@ -274,7 +275,7 @@ static int take_slots(struct ptx_log *log, struct ptx_log_window *window, struct
 		while (i + 1 < slots->count &&
 		       slots->slot[i + 1].number == slots->slot[best].number)
 			i++;
-		/* Overwritten as far as the log is concerned, although still in the file. */
+		/* The block counts as overwritten, although it is still in the file. */
 		if (slots->slot[i].number < oldest)
 			continue;
 		for (size_t j = i + 1; !records && j-- > best;)
@@ -310,7 +311,10 @@ static void add_overwritten(const struct ptx_log *log, struct ptx_log_tally *tal
 	tally->nobody += overwritten->events;
 }
 
-/* The areas first: take_slots() must know the names and lists before the log is written again. */
+/*
+ * Reads the areas before the events: names and lists must be known before the log is
+ * written again.
+ */
 static int read_slots(struct ptx_log *log, struct ptx_log_window *window,
 		      struct ptx_log_tally *tally)
 {
@@ -334,8 +338,8 @@ static int read_slots(struct ptx_log *log, struct ptx_log_window *window,
 /*
  * The closing area must say "writing": a closed log needs no guardian, and a streamed one cannot be
  * continued. The header is copied from the file, so that uuid, log_id and areas stay the same. The
- * memory is allocated for the attributes in it, which ptx_log_new() checks. On failure the caller
- * keeps fd.
+ * memory is allocated for the attributes in the header, which ptx_log_new() checks. On failure the
+ * caller keeps fd.
  */
 int ptx_log_resume(int fd, struct ptx_log **result, struct ptx_log_facts *facts,
 		   struct ptx_log_tally *tally)

@@ -11,8 +11,8 @@
 /*
  * Reads the log in the file behind fd and prepares it for the event after its last whole block. fd
  * can be read and written; on success the log owns it. *facts gets the attributes with which the
- * log was created. tally is initialised and empty; it gets the log's events, those that a LOOP log
- * overwrote included. EINVAL: the file has no log, one that was completed, or one with events
+ * log was created. tally is initialised and empty; it gets the log's events, including those that a
+ * LOOP log has overwritten. EINVAL: the file has no log, one that was completed, or one with events
  * behind a damaged part; the file is then unchanged. ENOMEM, EBADF, EIO.
  */
 int ptx_log_resume(int fd, struct ptx_log **log, struct ptx_log_facts *facts,

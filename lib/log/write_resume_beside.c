@@ -9,8 +9,8 @@
  * - A names area is written again: all names are in memory.
  * - A last block of lists that is not whole is removed. It may be half written, and it is possible
  *   that no later block overwrites it.
- * - If the file ends within the areas, it is cut behind the last whole block: when the file grows
- *   later, the bytes behind that block must not become part of another one.
+ * - If the file ends within the areas, it is truncated behind the last whole block: when the file
+ *   grows later, the bytes behind that block must not become part of another one.
  * - Any other damage in the lists area stays, because good blocks follow it. A reader does not read
  *   beyond it (FORMAT R6, R7), so no block is added there: the tail has all entries.
  */
@@ -142,8 +142,9 @@ static void cut(struct beside *beside)
 }
 
 /*
- * Both lists passes are necessary: the first may remove or cut the last block, and only then the
- * offset for the next block is known. With both areas of names damaged, area 0 is written first.
+ * Both passes over the lists are necessary: after the first pass the last block may be removed or
+ * truncated, and only then the offset for the next block is known. With both areas of names
+ * damaged, area 0 is written first.
  */
 int ptx_log_resume_beside(struct ptx_log *log, struct ptx_log_window *window, bool has_events)
 {

@@ -5,11 +5,12 @@
  *
  * The order of blocks carries a promise: names, schemas, objects and mappings precede the first
  * block of events that uses them (3.5, 3.10), and an INDEX block follows its 1024th DATA block
- * (3.6). In a pipe a part of a block cannot be taken back, so a block that was begun goes first.
+ * (3.6). In a pipe a part of a block cannot be taken back, so the rest of a block that was begun is
+ * written first.
  */
 #include "log/writer.h"
 
-/* The block is in the file: updates the index, the sum (3.8), and begins an empty block. */
+/* Called when the block is in the file: updates index and sum (3.8), and begins an empty block. */
 static void written(struct ptx_log *log, size_t bytes)
 {
 	struct ptx_log_sum *sum = &log->sum;
@@ -45,8 +46,8 @@ static int send_block(struct ptx_log *log)
 }
 
 /*
- * Each step ends at the first error and is repeated by the next call; steps that succeeded have
- * nothing left to write then.
+ * The function ends at the first error, and the next call repeats all steps. Steps that have
+ * succeeded have nothing left to write then.
  */
 int ptx_log_write_sequence(struct ptx_log *log)
 {

@@ -33,7 +33,7 @@ struct ptx_log_filling {
 	uint8_t *bytes;       /* header, records, then room for the table of threads */
 	uint8_t *packed;      /* the packed form, of at most PTX_LOG_BLOCK_RECORDS of records */
 	struct ptx_log_packer *packer; /* NULL: the blocks of this log are not packed */
-	uint8_t *out;         /* of a sealed block: bytes or packed */
+	uint8_t *out;         /* of a sealed block: equal to bytes or to packed */
 	size_t out_bytes;     /* its length */
 	size_t records_max;   /* bytes of records in a block */
 	size_t record_max;    /* bytes of a single record, which may be more than records_max */
@@ -87,7 +87,7 @@ struct ptx_log_lists {
 		size_t bytes;
 		uint32_t count;
 	} mappings_written, mappings_waiting; /* each counts from the first entry */
-	uint64_t at;          /* slots: offset in the lists area of the next block */
+	uint64_t at;          /* slots: offset of the next block in the lists area */
 };
 
 /* The places of DATA blocks since the last INDEX block, and those of all INDEX blocks. */
@@ -165,11 +165,11 @@ void ptx_log_block_unseal(struct ptx_log *log);
 int ptx_log_check_file(const struct ptx_log *log);
 
 /*
- * write_file.c. ptx_log_send() writes bytes, or the rest of them after a failed call; offset counts
- * in files that can seek. side_payload() returns zeroed room for a payload behind a block header,
- * NULL without memory or if the payload would exceed B5. side_ready() completes that block; it is
- * then sent before any other. side_send() sends the side, if there is one. write_header() writes
- * the header with an open closing area.
+ * write_file.c. ptx_log_send() writes bytes, or the rest of them after a failed call; offset is
+ * used only in files that can seek. side_payload() returns zeroed room for a payload behind a block
+ * header, NULL without memory or if the payload would exceed B5. side_ready() completes that block;
+ * it is then sent before any other. side_send() sends the side, if there is one. write_header()
+ * writes the header with an open closing area.
  */
 int ptx_log_send(struct ptx_log *log, const void *bytes, size_t len, uint64_t offset);
 void *ptx_log_side_payload(struct ptx_log *log, size_t payload_bytes);
@@ -260,17 +260,19 @@ void ptx_log_loop_clear(struct ptx_log *log);
 int ptx_log_write_loop(struct ptx_log *log);
 
 /*
- * Rebuild the state from a dead writer's log: take() adds a block that counts, in this slot, in the
- * order of numbers; then taken() gets the number of slots in the file. EINVAL: the block does not
- * fit a log of these attributes; ENOMEM.
+ * These rebuild the state from a dead writer's log. take() adds a block that counts and is in this
+ * slot; the caller adds blocks in the order of their numbers. At the end the caller gives taken()
+ * the number of slots in the file. EINVAL: the block does not fit a log of these attributes;
+ * ENOMEM.
  */
 int ptx_log_loop_take(struct ptx_log *log, const struct ptx_log_block *block,
 		      const uint8_t *records, uint32_t slot);
 int ptx_log_loop_taken(struct ptx_log *log, uint32_t slots);
 /*
- * Events of the current block that are in the file, and their bytes; 0 in a sequence. Then the
- * counts of overwritten events; then, for the end of the log: end() sets the sum and the offset of
- * the tail, index() writes the INDEX blocks of all blocks that count.
+ * written() and written_bytes() return how many events of the current block are in the file, and
+ * their bytes; both return 0 in a sequence. overwritten() returns the counts of overwritten events.
+ * Two functions are for the end of the log: end() sets the sum and the offset of the tail, and
+ * index() writes the INDEX blocks of all blocks that count.
  */
 uint32_t ptx_log_loop_written(const struct ptx_log *log);
 size_t ptx_log_loop_written_bytes(const struct ptx_log *log);

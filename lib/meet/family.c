@@ -8,8 +8,9 @@
  * process's own only if the generation of its word is the inherited one, or if its facts name this
  * process.
  *
- * Every process of the arena may write to the control page. A hostile one can only let this process
- * trace into regions of the same arena. Loops are bounded by PTX_STREAMS and PTX_MEMBERS.
+ * Every process of the arena may write to the control page. A hostile process can at most make this
+ * process record into other regions of the same arena. Loops are bounded by PTX_STREAMS and
+ * PTX_MEMBERS.
  */
 #include "meet/family.h"
 
@@ -34,12 +35,21 @@
 static struct {
 	/* In a child, the parent's id until ptx_family_keep() or ptx_family_begin(). */
 	uint32_t pid;
-	/* struct ptx_identity. 0: not asked yet; NOT_KNOWN: in vain. Threads find the same. */
+	/*
+	 * Members of struct ptx_identity. 0: the process has not asked the kernel yet; NOT_KNOWN:
+	 * it asked in vain. All threads find the same values.
+	 */
 	_Atomic uint64_t inode, start;
-	/* When this process began to run its program, CLOCK_REALTIME; 0: before it was traced. */
+	/*
+	 * When this process began to run its program, CLOCK_REALTIME. 0: it began before it was
+	 * traced.
+	 */
 	int64_t since_ns;
 	int guard;      /* a second descriptor of the arena, 0: none */
-	/* 2 * the inode of the arena, + 1 if its descriptor stays open at exec; or an attempt. */
+	/*
+	 * 2 * the inode of the arena, + 1 if its descriptor stays open at exec; or the number of an
+	 * attempt to set this (ATTEMPT).
+	 */
 	_Atomic uint64_t settled;
 	/*
 	 * The generation that this process inherited at each place; 0: none. A word with another
@@ -103,8 +113,8 @@ static enum ptx_same compare_self(const struct ptx_identity *other)
  * Returns whether the facts name this process as the target. A stream that a process made for
  * itself has no identity in its facts, because it ends when that process executes a program.
  *
- * The facts may be of a stream that is just being replaced. Then the caller's next look at the word
- * shows it.
+ * The facts may belong to a stream that is just being replaced. The caller notices this when it
+ * loads the word of the place again.
  */
 static enum ptx_same is_target(const struct ptx_attachment *attachment)
 {
@@ -119,7 +129,10 @@ static enum ptx_same is_target(const struct ptx_attachment *attachment)
 	return compare_self(&target);
 }
 
-/* The inherited generation decides without a system call, as a trace point needs it. */
+/*
+ * The inherited generation is compared first: this needs no system call, and trace points call this
+ * function.
+ */
 enum ptx_same ptx_family_is_ours(unsigned bit, uint64_t generation)
 {
 	if (self.generation[bit] == generation)
@@ -129,8 +142,9 @@ enum ptx_same ptx_family_is_ours(unsigned bit, uint64_t generation)
 
 /*
  * Returns the bits of the places whose streams children of process pid inherit, and stores their
- * generations. These are the ATTACHED ones with the attribute inherited that trace pid itself, and
- * those in more, which pid inherited. Generations of other places are left as they are.
+ * generations. Such a stream is ATTACHED and has the attribute inherited. It traces pid itself, or
+ * it is one of those in more, which pid inherited. Generations of other places are left as they
+ * are.
  */
 static uint64_t inheritable(const struct ptx_control *control, uint32_t pid, uint64_t more,
 			    uint64_t *generation)
@@ -183,8 +197,9 @@ static uint64_t bits_of(struct ptx_control *control, uint32_t pid)
 }
 
 /*
- * Returns true on evidence only. A quiet process does not ask the kernel, and where members have
- * different name spaces of process ids, an id is no evidence: then no process counts as dead.
+ * Returns true only if the kernel says that the process is dead. A quiet process does not ask the
+ * kernel, and where members have different name spaces of process ids, an id is no evidence: then
+ * no process counts as dead.
  */
 static bool is_dead(const struct ptx_control *control, uint32_t pid)
 {
@@ -199,9 +214,9 @@ bool ptx_family_is_dead(uint32_t pid)
 }
 
 /*
- * Records which program the member runs: that of parent, or another one from now on if parent is 0.
- * since_ns is stored first: an observer that loads parent (acquire) sees the time that belongs to
- * it.
+ * Records which program the member runs: the program of the process parent, or, if parent is 0,
+ * another program from now on. since_ns is stored first: an observer that loads parent (acquire)
+ * sees the time that belongs to it.
  */
 static void tell_program(struct ptx_member *member, uint32_t parent)
 {
@@ -214,7 +229,8 @@ static void tell_program(struct ptx_member *member, uint32_t parent)
 
 /*
  * Enters the process in the table: in a free entry, in its own, or in one whose process is_free()
- * accepts. Returns false if there is none. The process is then traced until it executes a program.
+ * accepts. Returns false if there is no such entry. The process is then traced only until it
+ * executes a program.
  *
  * A process that removes a stream changes the word of the place and then clears the members' bits.
  * This process stores its bits and then loads the words. Both are sequentially consistent, so one
@@ -247,7 +263,10 @@ static bool enrol(struct ptx_control *control, uint32_t pid, uint32_t parent, ui
 		tell_program(member, parent);
 		atomic_store_explicit(&member->bits, bits, memory_order_seq_cst);
 		atomic_store_explicit(&member->pid, pid, memory_order_release);
-		/* A place may have another stream by now, and the bit would mean that one. */
+		/*
+		 * A place may have another stream by now, and the bit would then mean
+		 * that stream.
+		 */
 		for (unsigned bit = 0; bit < PTX_STREAMS; bit++)
 			if ((bits >> bit & 1) &&
 			    atomic_load_explicit(&control->attachment[bit].word,
@@ -269,8 +288,8 @@ static void enter(struct ptx_control *control, uint32_t pid, uint32_t parent, ui
 }
 
 /*
- * Returns the places whose streams this process, or in a child its parent, inherited and that still
- * have the same stream. self has their generations.
+ * Returns the places at which this process (in a child: its parent) has inherited a stream that is
+ * still there. self has the generations of these streams.
  */
 static uint64_t inherited_before(const struct ptx_control *control)
 {
@@ -287,10 +306,10 @@ static uint64_t inherited_before(const struct ptx_control *control)
 }
 
 /*
- * The creator's locks must go when this process executes another program. The kernel releases them
- * if any descriptor of the file is closed then. The arena's own descriptor stays open, so there is
- * a second one with FD_CLOEXEC. It is never closed earlier, because that would release the locks as
- * well (arena/DESIGN 5, L2).
+ * This process may have locks as the creator of streams. They must be released when it executes
+ * another program. The kernel releases them if execve() closes any descriptor of the file. The
+ * arena's own descriptor stays open, so there is a second one with FD_CLOEXEC. It is never closed
+ * earlier, because that would release the locks as well (arena/DESIGN 5, L2).
  */
 static void guard_locks(int fd)
 {
@@ -307,9 +326,9 @@ static void guard_locks(int fd)
 }
 
 /*
- * In a child, which has none of its parent's locks: to close the copy releases nothing. It is
- * closed only if it still is a descriptor of the arena, since the number may be the program's by
- * now.
+ * Called in a child, which has none of its parent's locks: to close its copy of the second
+ * descriptor releases nothing. The descriptor is closed only if it still is one of the arena, since
+ * the program may have another file under its number by now.
  */
 static void drop_guard(const struct ptx_arena *arena)
 {
@@ -323,7 +342,8 @@ static void drop_guard(const struct ptx_arena *arena)
 
 /*
  * Called before the child's first event, possibly in a signal handler. self still describes the
- * parent. The child asks for its inode and start again when it needs them, since they are its own.
+ * parent. The child's inode and start time differ from its parent's, so the child asks for them
+ * again when it needs them.
  */
 bool ptx_family_keep(struct ptx_arena *arena, uint32_t pid)
 {
@@ -339,26 +359,26 @@ bool ptx_family_keep(struct ptx_arena *arena, uint32_t pid)
 	self.since_ns = 0;
 	drop_guard(arena);
 	/*
-	 * Without a stream to inherit the child makes an arena of its own. Without a descriptor it
-	 * could not map regions that are attached later.
+	 * A child that inherits no stream makes an arena of its own. So does a child without a
+	 * descriptor of the arena, because it could not map regions that are attached later.
 	 */
 	if (!bits || arena->fd < 0)
 		return false;
 	self.pid = pid;
 	/*
-	 * The parent is in a name space that this process does not see: ids of members are not
-	 * comparable.
+	 * 0 means that the parent is in a name space of process ids that this process does not see.
+	 * So the ids of members are not comparable.
 	 */
 	if (!ptx_is_quiet() && getppid() == 0)
 		atomic_store_explicit(&arena->control->mixed, 1, memory_order_relaxed);
-	/* The parent's claims; the kernel gave their locks to the parent only. */
+	/* The claims in `mine` are the parent's: the kernel gave their locks to the parent only. */
 	atomic_store_explicit(&arena->mine, 0, memory_order_relaxed);
 	enter(arena->control, self.pid, parent, bits, generation);
-	ptx_family_settle(); /* its parent may have had no event yet since it is traced */
+	ptx_family_settle(); /* the parent may not have done this yet */
 	return true;
 }
 
-/* Nanoseconds. Written when the process is set up, before its events. */
+/* The time is in nanoseconds. It is written when the process is set up, before its events. */
 int64_t ptx_family_since(void)
 {
 	return self.since_ns;
@@ -370,9 +390,9 @@ void ptx_family_begin(void)
 }
 
 /*
- * The time is stored even if it is unknown whether this process is the target. It only lets an
- * observer distinguish programs. Without it an observer would attribute this program's addresses to
- * the former program.
+ * The time is stored even if it is unknown whether this process is the target. This time only lets
+ * an observer distinguish programs. Without it an observer would attribute this program's addresses
+ * to the former program.
  */
 bool ptx_family_tell_executed(struct ptx_control *control)
 {
@@ -395,9 +415,9 @@ bool ptx_family_tell_executed(struct ptx_control *control)
 }
 
 /*
- * The program is traced if its process is in the table, as before execve(), if the facts of a
- * stream name it, or if an ancestor is traced into an inherited stream. control is of a sealed
- * arena of this version; its content may be hostile all the same.
+ * The program is traced in three cases: its process is in the table since before execve(), the
+ * facts of a stream name the process, or an ancestor is traced into an inherited stream. control
+ * belongs to a sealed arena of this version, but its content may be hostile.
  */
 bool ptx_family_join(struct ptx_control *control)
 {
@@ -409,7 +429,7 @@ bool ptx_family_join(struct ptx_control *control)
 	targeted = ptx_family_tell_executed(control);
 	if (bits) {
 		/*
-		 * The entry exists, so the process had it before this program: it runs another one
+		 * The entry exists, so the process had it before execve(): it runs another program
 		 * now.
 		 */
 		tell_program(member_of(control, pid), 0);
@@ -448,7 +468,8 @@ enum what { NO_ARENA, ANOTHERS_ARENA, OUR_ARENA };
 /*
  * A descriptor may be any file of the program. So it is mapped only if it is sealed like an arena:
  * an access then cannot raise SIGBUS because a process has truncated it. A program with more rights
- * than its caller (AT_SECURE) uses no inherited arena, since the caller could read what it records.
+ * than its caller (AT_SECURE) uses no inherited arena, since the caller could read the events that
+ * the program records.
  */
 static enum what look_at(int fd)
 {
@@ -470,8 +491,9 @@ static enum what look_at(int fd)
 }
 
 /*
- * Keeps the first arena that is this program's and closes the others, which would keep memory of
- * ended families. Descriptors that are no arena are the program's and are left alone.
+ * Keeps the first arena in which this program is traced, and closes the others. Otherwise their
+ * descriptors would keep the memory of ended families in use. Descriptors that are no arena are the
+ * program's and are left alone.
  */
 int ptx_family_find(void)
 {
@@ -482,7 +504,7 @@ int ptx_family_find(void)
 
 		if (fcntl(fd, F_GETFD) < 0) {
 			if (fd == PTX_ARENA_FD_MIN)
-				break; /* as nearly always */
+				break; /* nearly always: the program has inherited no arena */
 			continue;
 		}
 		whose = look_at(fd);
@@ -511,10 +533,11 @@ static uint64_t settled_now(void)
 }
 
 /*
- * Sets or clears FD_CLOEXEC of the arena's descriptor: it stays open for programs that are executed
- * while they could inherit a stream. Another thread may attach a stream or set the descriptor at
- * any time. A thread whose attempt is not the last one after its fcntl(), or that finds another
- * state of the streams, does it again. Async-signal-safe; errno stays.
+ * Sets or clears FD_CLOEXEC of the arena's descriptor: as long as executed programs could inherit a
+ * stream, the descriptor stays open for them. Another thread may attach a stream or set the
+ * descriptor at any time. After its fcntl() a thread checks whether another thread has begun an
+ * attempt, and whether the state of the streams has changed. In both cases it does the work again.
+ * Async-signal-safe; errno stays.
  */
 void ptx_family_settle(void)
 {
@@ -535,9 +558,9 @@ void ptx_family_settle(void)
 		if (fd >= 0 && wanted & 1 && mine)
 			guard_locks(fd);
 		/*
-		 * Without a descriptor there is nothing to leave. If the call is refused, a program
-		 * that is executed looks for links instead. self.settled keeps the attempt, so the
-		 * next call tries again.
+		 * Without a descriptor there is nothing to leave open. If fcntl() is refused, a
+		 * program that is executed looks for links instead. self.settled keeps the attempt,
+		 * so the next call tries again.
 		 */
 		if (fd < 0 || fcntl(fd, F_SETFD, wanted & 1 ? 0 : FD_CLOEXEC) != 0)
 			break;

@@ -2,11 +2,12 @@
 /*
  * meet/family.h - one arena for a traced process and the processes that inherit its streams.
  *
- * A child of a process that is traced into an INHERITED stream keeps its parent's arena with its
- * names and control page, so that the controller reaches all of them at once. The child recognizes
- * its own attachments by their generations. The arena's table of members has the facts that the
- * next executed program needs. While a stream can be inherited, the arena's descriptor stays open
- * when programs are executed. So the program that a shell executes finds it, too.
+ * A child of a process that is traced into an INHERITED stream keeps its parent's arena, with the
+ * names and the control page, so that the controller reaches all processes of the family at once.
+ * The child recognizes its own attachments by their generations. The arena's table of members has
+ * the facts that the next executed program needs. While a stream can be inherited, the arena's
+ * descriptor stays open when programs are executed. So the program that a shell executes finds it,
+ * too.
  *
  * Signals   all functions are async-signal-safe.
  */
@@ -23,16 +24,22 @@
  */
 enum ptx_same ptx_family_is_ours(unsigned bit, uint64_t generation);
 
-/* When the program starts: asks for its identity before a filter can forbid the calls. */
+/*
+ * Called when the program starts: asks the kernel for the identity of the process, before a seccomp
+ * filter can forbid these calls.
+ */
 void ptx_family_know_self(void);
 
-/* In a child that is not set up yet: returns true if it keeps its parent's arena. */
+/* Called in a child that is not set up yet: returns true if it keeps its parent's arena. */
 bool ptx_family_keep(struct ptx_arena *arena, uint32_t pid);
 
 /* Returns an inherited descriptor of an arena in which this new program is traced, or -1. */
 int ptx_family_find(void);
 
-/* Returns whether this new program is traced in that arena, which is another process's. */
+/*
+ * Returns whether this new program is traced in the arena of that control page. The arena is
+ * another process's.
+ */
 bool ptx_family_join(struct ptx_control *control);
 
 /*
@@ -43,14 +50,14 @@ bool ptx_family_tell_executed(struct ptx_control *control);
 
 /*
  * Returns the time from which on this traced process has run its program, CLOCK_REALTIME in ns; 0:
- * before it was traced.
+ * the process has run this program since before it was traced.
  */
 int64_t ptx_family_since(void);
 
 /* Called when this process makes an arena of its own. */
 void ptx_family_begin(void);
 
-/* Leaves the arena open for programs that are executed if they can inherit a stream. */
+/* Lets programs that are executed inherit the arena's descriptor if they can inherit a stream. */
 void ptx_family_settle(void);
 
 /* Returns true if a process of the family has ended and was waited for; false also if unknown. */

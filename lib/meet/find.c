@@ -7,8 +7,8 @@
  * trace point: it may allocate, sleep for about a second and read /proc. The target's pidfd is open
  * meanwhile. So if the target lives at the end, its id meant the same process at each step.
  *
- * An error that might hide the target's arena ends the search: to make a second arena would attach
- * a stream where the target does not look.
+ * An error that might hide the target's arena ends the search: the controller must not make a
+ * second arena, because the target would not look for streams there.
  */
 #include "meet/find.h"
 
@@ -31,16 +31,16 @@
 
 /*
  * A millisecond for each nap: 50 of them for a child that has not set up its arena, and 1,000 for a
- * process that chooses between two.
+ * process that chooses between two arenas.
  */
 #define SETTING_UP_NAP_NS 1000000
 #define SETTING_UP_NAPS   50
 #define SETTLING_NAPS     1000 /* longer than a process needs, unless it was stopped */
 
 /*
- * Maps an error of a look at a process to the errors of ptx_target_find(). ESRCH is the end of the
- * process. The errors of a full table or of memory are this process's own, so they stay. Everything
- * else means that the process cannot be looked at.
+ * Maps an error of a look at a process to the errors of ptx_target_find(). ESRCH means that the
+ * process has ended. The errors of a full table or of too little memory concern this process
+ * itself, so they stay. Everything else means that the process cannot be looked at.
  */
 static int why_not(int err)
 {
@@ -60,10 +60,11 @@ static int why_not(int err)
 }
 
 /*
- * Why the folder of a living process in /proc cannot be looked at. With hidepid=invisible there is
- * no folder of a process that the caller may not trace. get_robust_list(2) asks the kernel the same
- * question as that option does. kill(2) would not: it does not examine all ids, nor whether the
- * process is dumpable. If the caller may trace it, the folder is missing for another reason.
+ * Returns the error that says why the folder of a living process in /proc cannot be looked at. With
+ * hidepid=invisible there is no folder of a process that the caller may not trace. In
+ * get_robust_list(2) the kernel checks the same permission as for that option. kill(2) is no
+ * substitute: it does not examine all ids, nor whether the process is dumpable. If the caller may
+ * trace the process, the folder is missing for another reason.
  */
 static int why_no_folder(pid_t pid, int err)
 {
@@ -81,7 +82,8 @@ enum match { NOT_ITS, NOT_YET, ITS };
 
 /*
  * An arena that the target has open may also wait for it (WAITS), or be one that it has left
- * (LEFT). Neither decides: the target has not chosen the former, and no longer looks at the latter.
+ * (LEFT). Neither counts: the target has not chosen the arena that waits, and no longer looks at
+ * the one that it has left.
  */
 static enum match match(const struct ptx_arena *arena, uint32_t pid)
 {
@@ -102,11 +104,11 @@ static enum match match(const struct ptx_arena *arena, uint32_t pid)
 }
 
 /*
- * Whether the kernel lets this process look into the target: 0, or EPERM. The folder of descriptors
- * may be listed by the effective user alone; its links may be read only if all user and group ids
- * are the same and the target is dumpable, as for ptrace(2). Without this question each refused
- * link would look like a descriptor that is no arena. The link to the program is the one that is
- * tried, since a target may have no descriptor.
+ * Whether the kernel lets this process look into the target: 0, or EPERM. To list the folder of
+ * descriptors it is enough to have the target's effective user id. Its links may be read only if
+ * all user and group ids are the same and the target is dumpable, as for ptrace(2). Without this
+ * question each refused link would look like a descriptor that is no arena. The function tries the
+ * link to the program (exe), since a target may have no descriptor.
  */
 static int may_look(const char *files)
 {
@@ -120,10 +122,11 @@ static int may_look(const char *files)
 }
 
 /*
- * Looks for the process's arena among its descriptors; under lock. pid is, here and below, its
- * number in /proc. EAGAIN: it holds its parent's arena, while it has not set up its own.
- * EINPROGRESS: it sets up *result, and will use that arena unless it finds another one. ENXIO: it
- * has no arena open, and may not know this library.
+ * Looks for the process's arena among its descriptors; under lock. Here and below, pid is its
+ * number in /proc. EAGAIN: the process has only arenas open that are not its own, such as its
+ * parent's before it has set up its own. EINPROGRESS: the process sets up *result, and will use
+ * that arena unless it finds another one. ENXIO: the process has no arena open, and may not use
+ * this library.
  */
 static int look_through(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
 {
@@ -141,7 +144,7 @@ static int look_through(pid_t pid, uint32_t inner_pid, struct ptx_arena **result
 	if (!folder)
 		return why_not(errno);
 	/*
-	 * A descriptor that cannot be opened may be the arena: then nothing is known.
+	 * A descriptor that cannot be opened may be the target's arena. Then the search fails.
 	 *
 	 * The result is the arena that is certainly the target's, if there is one. A descriptor
 	 * that comes later in the list may decide where an earlier one did not.
@@ -185,10 +188,10 @@ static int look_through(pid_t pid, uint32_t inner_pid, struct ptx_arena **result
 }
 
 /*
- * Under lock. The same, but waits until the process has chosen. If it does not, because it was
- * stopped between two steps, the controller chooses for it: the arena becomes TAKEN. The process
- * makes its choice by a compare-and-swap of the same word. So if it continues at this moment, one
- * of the two fails and uses the other's choice.
+ * Under lock. Does the same as look_through(), but waits until the process has chosen its arena. If
+ * the process does not choose, because it was stopped between two steps, the controller chooses for
+ * it: the arena becomes TAKEN. The process makes its choice by a compare-and-swap of the same word.
+ * So if it continues at this moment, one of the two fails and uses the other's choice.
  */
 static int search(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
 {
@@ -246,10 +249,11 @@ static int arena_left(const struct ptx_rendezvous_target *whom, struct ptx_arena
 }
 
 /*
- * For a process without an arena. The process may create one at this moment (process.c has that
- * side), and so may another controller, whose link may be the first. So after the link exists, the
- * caller searches again: the process may have created an arena before it could see the link. Under
- * lock. On failure the link of this function is removed, and the unused arena is closed at unlock.
+ * Finds an arena for a process that seems to have none, or makes it. The process may create an
+ * arena at this moment (process.c has that side), and so may another controller, whose link may be
+ * the first. So after the link exists, the caller searches again: the process may have created an
+ * arena before it could see the link. Under lock. On failure the link of this function is removed,
+ * and the unused arena is closed at unlock.
  */
 static int make_or_search(pid_t pid, const struct ptx_rendezvous_target *whom,
 			  struct ptx_target *target)
@@ -269,7 +273,10 @@ static int make_or_search(pid_t pid, const struct ptx_rendezvous_target *whom,
 			if (err)
 				return err;
 			if (!other) {
-				/* That controller has ended since, and its link leads nowhere. */
+				/*
+				 * The other controller has ended since, and its link
+				 * leads nowhere.
+				 */
 				other = waiting;
 				ptx_rendezvous_leave(whom, waiting->fd, false);
 			}
@@ -301,9 +308,9 @@ static bool is_gone(int process)
 }
 
 /*
- * Under lock. EAGAIN is a process that has only its parent's arena: a child between fork() and its
- * own arena, or one that never sets one up because it has no event. It gets 50 ms to set up its
- * own arena.
+ * Under lock. EAGAIN means that the process has only its parent's arena. It is a child between
+ * fork() and the making of its own arena, or a child that never makes one because it has no event.
+ * The process gets 50 ms to set up its own arena.
  */
 static int find_arena(pid_t pid, const struct ptx_rendezvous_target *whom,
 		      struct ptx_target *target)
@@ -315,11 +322,17 @@ static int find_arena(pid_t pid, const struct ptx_rendezvous_target *whom,
 		ptx_futex_nap(&never, 0, SETTING_UP_NAP_NS);
 		err = search(pid, target->pid, &target->arena);
 	}
-	/* A complete search found no arena of its own. After any other error one may exist. */
+	/*
+	 * After these two errors the search was complete: the process has no arena of its own.
+	 * After any other error it may have one.
+	 */
 	return err == ENXIO || err == EAGAIN ? make_or_search(pid, whom, target) : err;
 }
 
-/* Opens a pidfd. The id of a thread is no process: EINVAL, or ENOENT from Linux 6.16 on. */
+/*
+ * Opens a pidfd. If pid is the id of a thread that is no process, the kernel returns EINVAL, or
+ * ENOENT from Linux 6.16 on.
+ */
 static int open_process(pid_t pid, int *process)
 {
 	*process = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -330,7 +343,8 @@ static int open_process(pid_t pid, int *process)
 
 /*
  * Determines the ids by which the process is found in /proc, and by which it knows itself. Where
- * name spaces differ, these differ from pid. *same_ids: its ids mean the same processes here.
+ * name spaces differ, these ids differ from pid. *same_ids: an id means the same process for the
+ * target and for this process.
  */
 static int know_ids(int process, pid_t pid, struct ptx_proc_ids *ids, bool *same_ids)
 {
@@ -378,8 +392,8 @@ static int find_process(int process, pid_t pid, struct ptx_rendezvous_target *wh
 }
 
 /*
- * Each path ends with the unlock, which closes arenas that were opened on the way and have no
- * users.
+ * Every way through this function that takes the lock ends with the unlock, which closes arenas
+ * that were opened on the way and have no users.
  */
 static int find_other(pid_t pid, struct ptx_target *target)
 {
@@ -390,7 +404,7 @@ static int find_other(pid_t pid, struct ptx_target *target)
 		return err;
 	ptx_peer_arenas_lock();
 	err = find_process(process, pid, &whom, target);
-	/* A failed search means nothing if the process is ending. */
+	/* If the process is gone, the result of the search means nothing. */
 	if (is_gone(process)) {
 		if (!err)
 			ptx_rendezvous_remove(&whom, false);
@@ -398,11 +412,14 @@ static int find_other(pid_t pid, struct ptx_target *target)
 	}
 	if (!err) {
 		/*
-		 * Also for an arena that the target has already: it needs the link when it executes
-		 * a program.
+		 * The link is left even if the target has the arena already: the target needs the
+		 * link when it executes a program.
 		 */
 		target->link_owner = ptx_link_owner_leave(target->arena, &whom, target->inherited);
-		/* The count keeps it open after the unlock. The own arena is never closed. */
+		/*
+		 * The count keeps the arena open after the unlock. This process's own arena is
+		 * never closed, so it needs no count.
+		 */
 		if (target->arena != &ptx_arena_self)
 			target->arena->users++;
 	}
@@ -434,15 +451,16 @@ int ptx_target_find(pid_t pid, bool inherited, struct ptx_target *target)
 		return find_other(pid, target);
 	target->arena = &ptx_arena_self;
 	target->pid = ptx_proc_own();
-	target->same_ids = true; /* no identity: no other process has this arena under this id */
+	/* no identity is needed: in its own arena this process alone has this id */
+	target->same_ids = true;
 	if (inherited)
 		target->link_owner = leave_for_children(target->pid);
 	return 0;
 }
 
 /*
- * The target of a stream that has ended. Removes this process's links if no other stream needs
- * them, and closes the arena at the last user.
+ * Called with the target of a stream that has ended. Removes this process's links if no other
+ * stream needs them, and closes the arena if this stream was its last user.
  */
 void ptx_target_release(struct ptx_target *target)
 {

@@ -2,13 +2,13 @@
 /*
  * meet/find.h - the arena of another process.
  *
- * The kernel decides about the permission: /proc/PID/fd opens its files to processes that may trace
- * the process (PRIV-02). A pidfd that is open meanwhile proves that the id was not given to another
- * process. It leads to the process's number in /proc, which differs from its id where /proc belongs
- * to another name space of process ids.
+ * The kernel decides about the permission: only a process that may trace another one can open the
+ * other's files by /proc/PID/fd (PRIV-02). A pidfd that is open meanwhile proves that the id was
+ * not given to another process. The pidfd also leads to the process's number in /proc. This number
+ * differs from the process's id where /proc belongs to another name space of process ids.
  *
- * Threads   all. Arenas that are in use are shared: to close a file would release every lock that
- *           this process has on it.
+ * Threads   all. They share the arenas that are in use. A second descriptor of an arena's file,
+ *           when it is closed, would release every lock that this process has on the file.
  */
 #ifndef PTX_MEET_FIND_H
 #define PTX_MEET_FIND_H
@@ -25,7 +25,7 @@ struct ptx_target {
 	struct ptx_arena *arena;
 	struct ptx_link_owner *link_owner; /* NULL: no link was left */
 	bool inherited;
-	uint32_t pid;   /* as the target itself knows it */
+	uint32_t pid;   /* the id by which the target knows itself */
 	struct ptx_identity identity; /* of another process; 0 for this one */
 	bool same_ids;  /* its name space of process ids is ours */
 };
@@ -33,7 +33,8 @@ struct ptx_target {
 /*
  * Finds the target that pid names; 0 is this process. inherited: children of the target inherit the
  * stream. ESRCH: there is no such process; EPERM, ENOMEM, EMFILE; ENOTSUP: it cannot be looked at,
- * since /proc does not show it or the kernel refuses a pidfd. May sleep for about a second.
+ * since /proc does not show it or the kernel refuses a pidfd. The call may sleep for about a
+ * second.
  */
 int ptx_target_find(pid_t pid, bool inherited, struct ptx_target *target);
 void ptx_target_release(struct ptx_target *target);

@@ -21,7 +21,7 @@
 /* /run/user/UID/posixtrace, then /tmp/.posixtrace-UID; with a chosen folder there is one place. */
 #define PLACES     2
 #define PATH_BYTES 256 /* signal stacks are small */
-#define NAME_BYTES 32  /* of a folder in it */
+#define NAME_BYTES 32  /* the name of a folder in the runtime folder */
 
 /*
  * The environment as it was at the start: the program may change it at any time, and getenv() is
@@ -66,8 +66,8 @@ static void path_of(char path[PATH_BYTES], uint32_t uid, int place)
 }
 
 /*
- * O_NOFOLLOW: a symbolic link as the last part of the path fails. The folder must be a folder, so a
- * FIFO of another user cannot block the open.
+ * With O_NOFOLLOW the call fails if the last part of the path is a symbolic link. With O_DIRECTORY
+ * it fails for all other kinds of files, so a FIFO of another user cannot block it.
  */
 static int open_folder(int at, const char *path)
 {
@@ -89,10 +89,10 @@ static int checked(int fd, uint32_t uid)
 }
 
 /*
- * Makes the folder with the mode 0700. Root makes folders of other users, too, and gives them away.
- * It gives away the folder that it has opened and found to be its own: in a folder of the user, the
- * name may refer to something else by then. Errors are not reported; the caller's open fails
- * instead.
+ * Makes the folder with the mode 0700. Root also makes folders for other users and then makes the
+ * user their owner. It does this to a folder that it has opened and found to be root's own: in a
+ * folder of the user, the name may refer to something else by then. Errors are not reported; the
+ * caller's open fails instead.
  */
 static void make_folder(int at, const char *path, uint32_t uid)
 {
@@ -131,7 +131,10 @@ int ptx_folder_open(uint32_t uid, bool make)
 
 	for (int place = 0; fd < 0 && place < PLACES - is_chosen; place++) {
 		path_of(path, uid, place);
-		/* A folder that was chosen is this user's, not one that root makes for another. */
+		/*
+		 * A folder that the environment names is this user's: root does not make it for
+		 * another user.
+		 */
 		fd = open_at(AT_FDCWD, path, uid, make && !(is_chosen && geteuid() != uid));
 	}
 	return fd;
@@ -139,8 +142,9 @@ int ptx_folder_open(uint32_t uid, bool make)
 
 /*
  * The user's own folder is the user's alone, so one call with the whole path is enough, and the
- * place itself is not checked. In a folder of another user that user can make path a symbolic link,
- * which the kernel would follow on its way to name; so root opens step by step.
+ * place itself is not checked. Another user can replace the last part of path by a symbolic link,
+ * and the kernel would follow it on its way to name. So root opens the folder of another user step
+ * by step.
  */
 static int open_below(char path[PATH_BYTES], uint32_t uid, const char *name)
 {

@@ -4,7 +4,8 @@
  *
  * It is POSIXTRACE_RUNTIME_DIR, an absolute path, or else the first that exists of
  * /run/user/UID/posixtrace and /tmp/.posixtrace-UID. It is used only if it is the user's alone.
- * Without a folder, as in a container or on a full disk, all works that a process can do alone.
+ * Without a folder, as in a container or on a full disk, everything that a process can do alone
+ * still works.
  *
  * Signals   async-signal-safe as long as no folder is made.
  */
@@ -14,19 +15,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Reads the environment; from the library's constructor. */
+/* Reads the environment. The library's constructor calls it. */
 void ptx_folder_init(void);
 
 /* Returns a descriptor of the folder of user uid, -1: none. With make, it is made if necessary. */
 int ptx_folder_open(uint32_t uid, bool make);
 
 /*
- * Does the same for the folder called name in it. Without make, the usual answer that there is none
- * costs one system call for each place.
+ * Does the same for the folder `name` inside the runtime folder. Without make, the usual case, in
+ * which there is no such folder, costs one system call for each place.
  */
 int ptx_folder_open_in(uint32_t uid, const char *name, bool make);
 
-/* Removes it if it is empty. */
+/* Removes the folder `name` from the runtime folder if it is empty. */
 void ptx_folder_remove_from(uint32_t uid, const char *name);
 
 #endif

@@ -15,20 +15,20 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* The links for one target. In the list while streams is not 0. */
+/* The links for one target. The structure is in the list while streams is not 0. */
 struct ptx_link_owner {
 	struct ptx_rendezvous_target target;
 	/*
-	 * Streams that trace the target, and those of them whose children inherit them. Under the
-	 * lock.
+	 * The number of streams that trace the target, and how many of these its children inherit.
+	 * Both are changed under the lock.
 	 */
 	unsigned streams, inherited;
 	struct ptx_link_owner *next;
 };
 
 /*
- * In memory that a child inherits; the child forgets the list and must not remove its parent's
- * links.
+ * The list is in memory that a child inherits. The child forgets the list, because it must not
+ * remove its parent's links.
  */
 static struct ptx_link_owner *link_owners;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -69,8 +69,8 @@ static void drop(struct ptx_link_owner *link_owner)
 
 /*
  * The stream works without links if the folder is missing or the program has closed the arena's
- * descriptor: then only a later execve() of the target loses it. So errors of the folder are not
- * reported.
+ * descriptor: then the stream is lost only if the target executes a program later. So errors of the
+ * folder are not reported.
  */
 struct ptx_link_owner *ptx_link_owner_leave(const struct ptx_arena *arena,
 					    const struct ptx_rendezvous_target *target,
@@ -99,8 +99,8 @@ struct ptx_link_owner *ptx_link_owner_leave(const struct ptx_arena *arena,
 }
 
 /*
- * NULL is allowed, since leaving may have failed without memory. inherited is the value of the
- * leave.
+ * link_owner may be NULL, since ptx_link_owner_leave() may have had no memory. inherited has the
+ * value that was given to that function.
  */
 void ptx_link_owner_take_back(struct ptx_link_owner *link_owner, bool inherited)
 {

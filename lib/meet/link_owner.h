@@ -13,13 +13,16 @@
 
 struct ptx_link_owner;
 
-/* Leaves links for a stream of arena that traces the target. Returns NULL without memory. */
+/*
+ * Leaves links to arena for a stream in this arena that traces the target. Returns NULL without
+ * memory.
+ */
 struct ptx_link_owner *ptx_link_owner_leave(const struct ptx_arena *arena,
 					    const struct ptx_rendezvous_target *target,
 					    bool inherited);
 void ptx_link_owner_take_back(struct ptx_link_owner *link_owner, bool inherited);
 
-/* In a child, with one thread: forgets its parent's links. */
+/* Called in a child, which has one thread: forgets its parent's links. */
 void ptx_link_owner_after_fork(void);
 
 #endif

@@ -23,13 +23,16 @@
 
 /*
  * The name of a memory file is no proof, as any program can give it to its own file: the caller
- * checks the seals and the control page. But reading a link is harmless, and opening a file need
- * not be.
+ * checks the seals and the control page. The name is compared first, because reading a link is
+ * harmless, while opening an arbitrary file may not be.
  */
 bool ptx_openers_is_candidate(int folder, const char *name)
 {
 	static const char wanted[] = "/memfd:posix-trace";
-	/* Only the beginning is compared, so it does not matter that a longer text is cut. */
+	/*
+	 * Only the beginning is compared, so it does not matter that readlinkat() truncates a
+	 * longer text.
+	 */
 	char link[sizeof wanted + 16];
 	ssize_t n = readlinkat(folder, name, link, sizeof link);
 
@@ -37,8 +40,8 @@ bool ptx_openers_is_candidate(int folder, const char *name)
 }
 
 /*
- * Returns true for the name of a process or thread in /proc. It has no leading zero, so strtoul()
- * reads it as decimal; the kernel's ids fit into 32 bits.
+ * Returns true for the name of a process or thread in /proc. Such a name has no leading zero, and
+ * the kernel's ids fit into 32 bits.
  */
 static bool is_number(const char *name)
 {
@@ -171,7 +174,7 @@ static int look_at_process(void *arg, int proc, const char *name)
 }
 
 /*
- * By file, then by process. Entries that compare as equal are descriptors of one file in one
+ * Orders by file, then by process. Entries that compare as equal are descriptors of one file in one
  * process.
  */
 static int order(const void *a, const void *b)

@@ -15,17 +15,17 @@
 
 struct ptx_opener {
 	uint64_t device, inode;
-	uint32_t pid; /* here and below: its number in /proc */
+	uint32_t pid; /* here and below: the number of the process in /proc */
 	uint32_t fd;
 };
 
-/* Ordered by file, then by process; each pair once. */
+/* Entries are ordered by file, then by process. Each pair of the two occurs once. */
 struct ptx_openers {
 	struct ptx_opener *opener;
 	size_t count, room;
 };
 
-/* ENOMEM, EMFILE, or the error of /proc. Processes that may not be looked at are left out. */
+/* ENOMEM, EMFILE, or the error of /proc. Processes that this one may not look at are left out. */
 int ptx_openers_find(struct ptx_openers *openers);
 int ptx_openers_find_of(uint32_t pid, struct ptx_openers *openers); /* in that process alone */
 void ptx_openers_free(struct ptx_openers *openers);
@@ -41,7 +41,7 @@ size_t ptx_openers_same(const struct ptx_openers *openers, size_t index);
  */
 void ptx_openers_files(uint32_t pid, char *path, size_t room);
 
-/* Writes the path of the file that the holder has open: at most PTX_OPENER_PATH bytes. */
+/* Writes the path of the file that the opener has open: at most PTX_OPENER_PATH bytes. */
 void ptx_openers_path(const struct ptx_opener *opener, char *path, size_t room);
 
 /* Returns true if an entry of a folder /proc/PID/fd may be an arena. */

@@ -9,8 +9,8 @@
  * An arena is mapped only if it is sealed, so that an access does not raise SIGBUS. Its content may
  * be hostile; the users of arena.h check what they read.
  *
- * Threads of a controller; nothing here runs in a trace point. The lock may be held for long
- * (find.c sleeps under it).
+ * Threads of a controller or observer call these functions; nothing here runs in a trace point. The
+ * lock may be held for long (find.c sleeps under it).
  */
 #include "meet/peer_arenas.h"
 
@@ -26,8 +26,8 @@
 #include "base/io.h"
 
 /*
- * The arenas that are open. Under the lock. Between lock and unlock, entries without users may
- * exist.
+ * The arenas that are open. The list is used under the lock. Between lock and unlock it may have
+ * entries without users.
  */
 static struct ptx_arena *others;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -92,8 +92,8 @@ static struct ptx_arena *new_arena(int fd)
 
 /*
  * Opens an arena in fd, which it owns from then on. *result is NULL if the file is no arena, and on
- * an error; it is closed then. ENOMEM: the file is sealed like an arena but could not be mapped, so
- * it may be one.
+ * an error; the file is closed then. ENOMEM: the file is sealed like an arena but could not be
+ * mapped, so it may be one.
  */
 static int open_file(int fd, struct ptx_arena **result)
 {
@@ -114,7 +114,7 @@ static int open_file(int fd, struct ptx_arena **result)
 }
 
 /*
- * The arena is in no list: the caller alone uses it. fd is the function's, also if it returns NULL.
+ * The arena is in no list: the caller alone uses it. The function owns fd, also if it returns NULL.
  */
 struct ptx_arena *ptx_arena_open(int fd)
 {
@@ -136,9 +136,10 @@ static struct ptx_arena *known(const struct stat *file)
 }
 
 /*
- * Opens the file of an O_PATH descriptor with its content, and adds it to the list if it is an
- * arena. The path in /proc/self/fd leads to exactly the file whose device and inode were compared,
- * whatever has become of the original path. The descriptor moves up, out of the program's way.
+ * Opens the file of an O_PATH descriptor for reading and writing, and adds it to the list if it is
+ * an arena. The path in /proc/self/fd leads to exactly the file whose device and inode were
+ * compared, whatever has become of the original path. The descriptor moves up, out of the program's
+ * way.
  */
 static int open_arena(int file, struct ptx_arena **arena)
 {
@@ -215,7 +216,7 @@ static void sweep(void)
 	}
 }
 
-/* Not recursive, and not for use in a signal handler. */
+/* The lock is not recursive, and not for use in a signal handler. */
 void ptx_peer_arenas_lock(void)
 {
 	pthread_mutex_lock(&lock);
@@ -228,9 +229,9 @@ void ptx_peer_arenas_unlock(void)
 }
 
 /*
- * Calls look with a file that is not this process's own arena, nor one that it uses: closing those
- * would release locks. The structure has no mapping: look reads by pread(), which cannot raise
- * SIGBUS.
+ * Calls look with a file that is not this process's own arena, nor an arena that it has open: to
+ * close a descriptor of those would release locks. The structure has no mapping: look reads by
+ * pread(), which cannot raise SIGBUS.
  */
 static bool peek_at(int file, const struct stat *st,
 		    void (*look)(void *arg, const struct ptx_arena *arena), void *arg)
@@ -241,7 +242,10 @@ static bool peek_at(int file, const struct stat *st,
 	bool is_arena;
 
 	snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-	/* For reading only, so that an observer cannot change the arena by mistake. */
+	/*
+	 * The file is opened for reading only, so that an observer cannot change the arena by
+	 * mistake.
+	 */
 	arena.fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (arena.fd < 0)
 		return false;
@@ -291,7 +295,7 @@ bool ptx_peer_arenas_peek(const char *path, void (*look)(void *arg, const struct
 
 /*
  * The child has no locks, so to close its copies releases none. The structures are leaked, since a
- * frame of the parent's call that fork() interrupted may still refer to them.
+ * call that a signal handler with fork() has interrupted may still refer to them.
  */
 void ptx_peer_arenas_after_fork(void)
 {
@@ -301,5 +305,5 @@ void ptx_peer_arenas_after_fork(void)
 			close(arena->fd);
 		arena->fd = -1;
 	}
-	others = NULL; /* the mappings stay: a frame of a call may still look at them */
+	others = NULL; /* the mappings stay: an interrupted call may still read them */
 }

@@ -3,18 +3,21 @@
  * meet/peer_arenas.h - the arenas of other processes that are open here, each once.
  *
  * To close a file releases every lock that this process has on it. So an arena that is in use is
- * never opened a second time. A file that path leads to is first opened by a descriptor that does
- * not affect locks, until it is known which file it is.
+ * never opened a second time. To find out to which file a path leads, it is first opened with
+ * O_PATH. Such a descriptor does not affect locks.
  *
- * Threads   all; an arena that is found between lock and unlock remains open behind the unlock only
- *           if its users were counted up.
+ * Threads   all; an arena that is found between lock and unlock remains open after the unlock only
+ *           if the finder has increased its `users`.
  */
 #ifndef PTX_MEET_PEER_ARENAS_H
 #define PTX_MEET_PEER_ARENAS_H
 
 #include "arena/arena.h"
 
-/* Returns the arena in an open file, which the function owns from then on; NULL: it is none. */
+/*
+ * Returns the arena in the open file fd; NULL: the file is no arena. The function owns fd from then
+ * on.
+ */
 struct ptx_arena *ptx_arena_open(int fd);
 
 /* Unlocking closes the arenas that no stream uses. */
@@ -31,14 +34,15 @@ int ptx_peer_arenas_at(const char *path, struct ptx_arena **arena);
 struct ptx_arena *ptx_peer_arenas_make(uint32_t inner_pid);
 
 /*
- * Calls look with the arena that path leads to. It is open meanwhile, and is this process's own
- * structure if it has the arena open. Returns false if it is none. look may read it with pread()
- * and ask for locks. Acquires the lock; errno stays.
+ * Calls look with the arena to which path leads. The arena is open during the call. If this process
+ * has the arena open already, look gets the existing structure. Returns false if the file is no
+ * arena. look may read the file with pread() and ask for locks. The function acquires the lock
+ * itself; errno stays.
  */
 bool ptx_peer_arenas_peek(const char *path, void (*look)(void *arg, const struct ptx_arena *arena),
 			  void *arg);
 
-/* In a child, with one thread: closes its parent's files. */
+/* Called in a child, which has one thread: closes its copies of the parent's descriptors. */
 void ptx_peer_arenas_after_fork(void);
 
 #endif

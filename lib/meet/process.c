@@ -3,9 +3,9 @@
  * meet/process.c - sets up the arena of a process: at its start, after execve(), and in a child.
  *
  * The steps run in the traced program: in the constructor, in the fork handler, or in a trace point
- * that finds that the process is new. So they use no stdio and no allocation, keep errno, and fail
- * into a state in which the process runs on. Without a file, the arena is anonymous memory; without
- * that, the static page stays the control page.
+ * that finds that the process is new. So they use no stdio and no allocation, keep errno, and let
+ * the process run on if they fail. Without a file, the arena is anonymous memory. If that cannot be
+ * had either, the static page stays the control page.
  *
  * The process's own arena is visible to others before it looks for another one. DESIGN 2 has the
  * argument why a controller and this process agree on one of them.
@@ -34,8 +34,8 @@
 
 /*
  * Maps over a static page, so that its address stays the one that the linker chose and trace points
- * need no pointer. fd < 0: anonymous memory, which children share. If it fails, the static page
- * stays the control page.
+ * need no pointer. fd < 0: anonymous memory, which children share. If the mapping fails, the static
+ * page stays the control page.
  */
 static bool map_over(void *page, size_t bytes, int fd, uint64_t offset)
 {
@@ -91,8 +91,9 @@ static bool is_arena(const struct ptx_control *control)
 /*
  * Returns true if the arena was made for this process, was its own before it executed another
  * program, or is that of a family to which it belongs. control is mapped and has passed is_arena().
- * An arena that was made for this id and WAITS becomes TAKEN by a compare-and-swap. TAKEN already:
- * this process had it before it executed the program, or a controller chose for it.
+ * An arena that was made for this id and WAITS becomes TAKEN by a compare-and-swap. If it is TAKEN
+ * already, this process had it before it executed the program, or a controller chose it for this
+ * process.
  */
 static bool take(struct ptx_control *control)
 {
@@ -122,9 +123,9 @@ static bool set_owner(enum ptx_arena_owner from, enum ptx_arena_owner to)
 }
 
 /*
- * Replaces the arena just made by that of fd, if it is one for this process. Returns false
- * otherwise: fd is still the caller's, and the own arena is SETTLING, or TAKEN by a controller's
- * choice.
+ * Replaces this process's new arena with the arena in fd, if that arena is for this process.
+ * Returns false otherwise: the caller still owns fd, and the process's own arena is SETTLING, or
+ * TAKEN by a controller's choice.
  *
  * The order matters. Names are merged first, because a type that the program has already must keep
  * its number. Then the own arena becomes LEFT, so that no controller attaches a stream to it. Then
@@ -186,7 +187,10 @@ static void take_rendezvous(struct ptx_arena *arena, bool is_program)
 	struct ptx_rendezvous walk;
 	int fd;
 
-	/* The kernel's look-up comes behind the store that made this arena visible. */
+	/*
+	 * With this fence, the kernel looks up links after the store that made this arena
+	 * visible.
+	 */
 	atomic_thread_fence(memory_order_seq_cst);
 	ptx_rendezvous_begin(&walk, is_program);
 	while ((fd = ptx_rendezvous_next(&walk)) >= 0) {
@@ -200,8 +204,8 @@ static void take_rendezvous(struct ptx_arena *arena, bool is_program)
 }
 
 /*
- * Uses an arena whose descriptor came with the process: a program that is executed may find one.
- * Its names are the family's, so nothing is merged.
+ * Uses an arena whose descriptor the program has inherited through execve(), if there is one. The
+ * arena has the names of the family already, so nothing is merged.
  */
 static bool take_inherited(struct ptx_arena *arena)
 {
@@ -227,14 +231,14 @@ static void make_arena(bool is_program)
 
 	ptx_family_begin();
 	if (fd >= 0)
-		close(fd); /* our parent's */
-	/* -1 is allowed: everything that one process can do works in anonymous memory. */
+		close(fd); /* a child has its parent's arena open */
+	/* fd may be -1: everything that one process can do works in anonymous memory. */
 	fd = ptx_arena_file(&arena->bytes);
 	know_file(arena, fd);
 	if (!map_over(&ptx_control_page, sizeof ptx_control_page, fd, 0))
 		return;
 	lists = map_lists(fd);
-	if (lists && old) { /* the old ones are the parent's: they stay mapped there */
+	if (lists && old) { /* the old lists are the parent's and stay mapped */
 		ptx_names_copy(&lists->names, &old->names);
 		copy_texts(lists, old);
 	}
@@ -247,18 +251,22 @@ static void make_arena(bool is_program)
 	take_rendezvous(arena, is_program);
 }
 
-/* The constructor, or the first call before it, has run. Set before other threads exist. */
+/*
+ * True once the constructor, or a call before it, has begun. It is set before other
+ * threads exist.
+ */
 static bool has_begun;
 
 /*
- * The process that used this memory last. It is not wiped at fork, so in a child it is the parent
- * until the child is set up.
+ * The process that used this memory last. This variable is not wiped at fork, so in a child it has
+ * the parent's id until the child is set up.
  */
 static uint32_t last_pid;
 
 /*
  * The objects that the parent named exist here too, as copies under the same addresses. One entry
- * says so, instead of a copy of each. If the parent named none, there is no entry.
+ * of kind CHILD says so, instead of a copy of each object. If the parent named none, there is no
+ * entry.
  */
 static void inherit_objects(struct ptx_objects *objects, uint32_t parent, uint32_t child)
 {
@@ -286,9 +294,9 @@ void ptx_process_init(void)
 		return;
 	has_begun = true;
 	/*
-	 * The advice applies to anonymous memory, which whole pages of zeros in a library mostly
-	 * are. Otherwise the block is replaced by anonymous memory; it is still zero at this
-	 * moment.
+	 * MADV_WIPEONFORK applies to anonymous memory only. Whole pages of zeros in a library are
+	 * mostly anonymous memory. If they are not, new anonymous memory replaces the block, which
+	 * is still zero at this moment.
 	 */
 	if (madvise(&ptx_private_block, sizeof ptx_private_block, MADV_WIPEONFORK) != 0 &&
 	    mmap(&ptx_private_block, sizeof ptx_private_block, PROT_READ | PROT_WRITE,
@@ -310,8 +318,9 @@ void (*ptx_process_before_child)(void);
 uint32_t (*ptx_process_pid_of_child)(void);
 
 /*
- * Makes an arena of the child's own with all signals blocked: a handler that traces must not find
- * half of it. The mask is restored. A handler that ran before may have set up the child already.
+ * Makes an arena of the child's own with all signals blocked: a handler that traces must not find a
+ * half-made arena. The mask is restored. A handler that ran before may have set up the child
+ * already.
  */
 static void separate(void)
 {
@@ -352,10 +361,11 @@ static uint32_t become_child(void)
 static _Atomic uint32_t attempts;
 
 /*
- * A handler that traces may interrupt this and do all of it; doing it twice gives the same. A
- * handler may also fork: its child continues here with its parent's pid. The fork has wiped the
- * number of the attempt, so the child begins again. Between the store of pid and the look at the
- * attempt, two instructions, a handler that traces in that child uses its parent's pid.
+ * A handler that traces may interrupt this function and do the whole work itself. To do it twice
+ * has the same result. A handler may also fork: its child continues here with its parent's pid. The
+ * fork has wiped the number of the attempt, so the child begins again. Between the store of pid and
+ * the load of the attempt are two instructions. If a handler traces in that child just there, it
+ * uses the parent's pid.
  */
 void ptx_process_child(void)
 {
@@ -363,7 +373,7 @@ void ptx_process_child(void)
 	bool has_forked;
 
 	if (!has_begun) {
-		ptx_process_init(); /* no child, but a constructor that runs before ours */
+		ptx_process_init(); /* this is no child: another constructor runs before ours */
 		return;
 	}
 	do {
@@ -371,7 +381,10 @@ void ptx_process_child(void)
 
 		if (!ptx_process_is_child())
 			break;
-		/* In wiped memory: a fork after this store leaves 0 there in the child. */
+		/*
+		 * The attempt is in memory that fork() wipes: after a later fork() it is 0 in the
+		 * child.
+		 */
 		attempt = atomic_fetch_add_explicit(&attempts, 1, memory_order_relaxed) + 1;
 		atomic_store_explicit(&ptx_private.attempt, attempt, memory_order_relaxed);
 		atomic_signal_fence(memory_order_seq_cst);
@@ -399,15 +412,16 @@ uint32_t ptx_process_pid(void)
 }
 
 /*
- * The kernel has wiped nothing, or a handler that traces has set up the child before. glibc knows
- * the child's id by now, which distinguishes the two: in the second case last_pid is this process.
+ * The block is not zero: either the kernel has wiped nothing, or a handler that traces has set up
+ * the child before. glibc knows the child's id by now, which distinguishes the two: in the second
+ * case last_pid is this process.
  */
 static void wipe(void)
 {
 	uint32_t pid = ptx_ids_thread();
 	sigset_t all, old;
 
-	/* ptx_ids_thread() does not know where this C library keeps the id. */
+	/* 0: ptx_ids_thread() does not know where this C library keeps the id. */
 	if (!pid)
 		pid = ptx_proc_own();
 	if (last_pid == pid)

@@ -10,26 +10,30 @@
 
 #include <stdint.h>
 
-/* From the library's constructor, or from the first call of all if that comes before it. */
+/*
+ * The library's constructor calls it, or the first call of a library function if that comes before
+ * the constructor.
+ */
 void ptx_process_init(void);
 
 /*
- * In a child: gives it an arena of its own with a copy of the event names. From the fork handler,
- * ptx_process_forked(), or from the first call that finds pid 0. Async-signal-safe.
+ * Sets up a child: it keeps its parent's arena if it inherits a stream. Otherwise, unless the
+ * process is quiet, it gets an arena of its own with a copy of the event names. The fork handler
+ * ptx_process_forked() calls it, or the first function that finds pid 0. Async-signal-safe.
  */
 void ptx_process_child(void);
 
-/* Returns the process's id, which it asked for when it began. */
+/* Returns the process's id, for which the process asked when it began. */
 uint32_t ptx_process_pid(void);
 
 /*
- * The same as ptx_process_child(), for the fork handler in a child. It zeroes the block itself if
- * the advice was without effect: in an emulator that accepts it and does nothing, or with Linux
- * before 4.14.
+ * Does the same as ptx_process_child(), for the fork handler in a child. It zeroes the process
+ * block itself if MADV_WIPEONFORK had no effect: in an emulator that accepts this advice and does
+ * nothing, or with Linux before 4.14.
  */
 void ptx_process_forked(void);
 
-/* Called by ptx_process_child() first. */
+/* ptx_process_child() calls this function first. */
 extern void (*ptx_process_before_child)(void);
 
 /* Returns a child's own id, without a system call if possible. NULL: getpid() is called. */

@@ -2,9 +2,9 @@
 /*
  * meet/quota.c - counts the streams of a user by record locks, one byte for each (DESIGN 3).
  *
- * The limit is the user's, so it must survive the death of any process: the kernel releases the
- * locks of one that ends. No process reads or writes the file, so it cannot lie. A user who changes
- * the folder only changes the user's own limit.
+ * The limit applies to a user, so the count must stay right when a process dies: the kernel
+ * releases the locks of a process that ends. No process reads or writes the file, so its content
+ * cannot be wrong. A user who changes the folder only changes the user's own limit.
  *
  * Called by threads of a controller that create or end a stream. The mutex is held during a few
  * system calls, none of which waits for another process (F_SETLK).
@@ -23,7 +23,7 @@
 #include "base/proc.h"
 #include "meet/folder.h"
 
-/* In the runtime folder. It stays when no stream exists, and has no content. */
+/* The file in the runtime folder. It stays when no stream exists, and has no content. */
 #define FILE_NAME "trace_sys_max"
 #define WORDS     (TRACE_SYS_MAX / 64)
 
@@ -74,9 +74,9 @@ static void close_file(void)
 }
 
 /*
- * Opens the file or makes it. Any failure leaves no file, and then the account alone is the limit.
- * The file must be regular: a user may have put anything there, and O_NONBLOCK keeps a FIFO from
- * blocking.
+ * Opens the file or makes it. After any failure there is no file, and the limit counts only the
+ * streams of this process. The file must be regular: a user may have put anything there, and
+ * O_NONBLOCK keeps a FIFO from blocking.
  */
 static void open_file(void)
 {
@@ -140,7 +140,7 @@ static void begin_anew(void)
 
 /*
  * Locks one byte. EAGAIN: each byte belongs to a stream of this process or of another one. All
- * bytes are tried, so of n free bytes n processes get one each.
+ * bytes are tried, so if n bytes are free, n processes get one each.
  */
 static int take(unsigned *result)
 {

@@ -5,11 +5,12 @@
  * A stream has a record lock on one of TRACE_SYS_MAX bytes of a file in the runtime folder. The
  * kernel releases the lock of a creator that exits, is killed or executes another program, and
  * gives it to no child. The file is empty: only the kernel knows the owner of a byte, so no content
- * can be wrong. It is open from a process's first stream to its last.
+ * can be wrong. A process has the file open from its first stream to its last.
  *
- * Record locks belong to a process and not to a thread, and all are released when it closes any
- * descriptor of the file. So a process keeps one descriptor, and an account of its own places.
- * Without the file (no folder, or one without locks) that account is the limit.
+ * Record locks belong to a process and not to a thread. When the process closes any descriptor of
+ * the file, the kernel releases all its locks on it. So a process keeps one descriptor, and an
+ * account of its own places. Without the file (no folder, or one without locks) the limit counts
+ * the streams of that account only.
  *
  * Threads   all.
  */
@@ -20,7 +21,7 @@
 int ptx_quota_take(unsigned *place);
 void ptx_quota_give(unsigned place);
 
-/* In a child, with one thread: forgets its parent's places. */
+/* Called in a child, which has one thread: forgets its parent's places. */
 void ptx_quota_after_fork(void);
 
 #endif

@@ -29,7 +29,7 @@
 #define TRACED    "traced" /* a folder exists while it has links; program starts look here first */
 #define INHERITED "inherited"
 #define FIRST     "first"
-/* How often a folder is made that another process removes at the same time. */
+/* How often a link is tried again if another process removes its folder at the same time. */
 #define TRIES     4
 /* A bound for the walk through /proc, in which processes end and ids are reused meanwhile. */
 #define ANCESTORS 32
@@ -68,8 +68,8 @@ static void prefix_of(char prefix[PTX_RENDEZVOUS_NAME], uint32_t pid, uint64_t s
 
 /*
  * Begins a search for the links of an ancestor from the beginning of the folder; number is its
- * number in /proc. Returns false if /proc does not show the process: links to it cannot be named
- * then.
+ * number in /proc. Returns false if /proc does not show the process: the names of its links are not
+ * known then.
  */
 static bool look_for(struct ptx_rendezvous *walk, uint32_t number)
 {
@@ -185,8 +185,8 @@ static bool step_up(struct ptx_rendezvous *walk)
 }
 
 /*
- * Reads the text of a link without following it. A text that is too long is cut and then fails
- * is_descriptor(), or does not equal the text it is compared with.
+ * Reads the text of a link without following it. A text that is too long is truncated. Then it
+ * fails is_descriptor(), or does not equal the text with which it is compared.
  */
 static bool read_link(int folder, const char *name, char path[PTX_RENDEZVOUS_PATH])
 {
@@ -198,8 +198,8 @@ static bool read_link(int folder, const char *name, char path[PTX_RENDEZVOUS_PAT
 
 /*
  * Returns true for "/proc/PID/fd/N" and nothing else. Each link is read and checked before it is
- * followed: a user may make any link, and opening the file it leads to, or only looking at it, can
- * block for ever or change it.
+ * followed: a user may make any link, and to open the file to which the link leads, or only to look
+ * at it, can block for ever or change that file.
  */
 static bool is_descriptor(const char *path)
 {
@@ -217,7 +217,7 @@ static bool is_descriptor(const char *path)
 	return n > 0 && path[n] == '\0';
 }
 
-/* Reads the path that a link has. Returns false if it is not one of a descriptor. */
+/* Reads the path that a link has. Returns false if that is not the path of a descriptor. */
 static bool read_descriptor(int folder, const char *name, char path[PTX_RENDEZVOUS_PATH])
 {
 	return read_link(folder, name, path) && is_descriptor(path);
@@ -325,8 +325,8 @@ static void clean(int folder)
 enum left { LEFT, OTHERS, NO_FOLDER };
 
 /*
- * symlinkat() fails if the name exists, so of several controllers one gets it. The same link from
- * an earlier stream of this process counts as a success.
+ * symlinkat() fails if the name exists, so only one of several controllers gets the name. The same
+ * link from an earlier stream of this process counts as a success.
  */
 static enum left leave_in(int folder, const char *name, int fd)
 {
@@ -343,9 +343,9 @@ static enum left leave_in(int folder, const char *name, int fd)
 }
 
 /*
- * Creates the link in the folder whose name is in which, inside the user's runtime folder. It is
- * repeated a bounded number of times, because another process may remove the folder while it is
- * empty.
+ * Creates the link in the folder whose name is in which, inside the user's runtime folder. The
+ * creation is repeated a bounded number of times, because another process may remove the folder
+ * while it is empty.
  *
  * NO_FOLDER after all tries: there is no runtime folder. The stream works, and only programs that
  * the target executes do not find it.
@@ -418,8 +418,8 @@ static void remove_own(int folder, const char *name)
 }
 
 /*
- * Removes both names, since the caller need not know whether it was the first. Then the folder goes
- * if it is empty, so that program starts find no folder and save the walk.
+ * Removes both names, since the caller need not know whether it was the first. Then the folder is
+ * removed if it is empty, so that programs that start find no folder and save the walk.
  */
 void ptx_rendezvous_remove(const struct ptx_rendezvous_target *target, bool inherited)
 {

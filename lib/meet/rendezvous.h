@@ -3,14 +3,14 @@
  * meet/rendezvous.h - how a program image finds the arena in which its process is traced already.
  *
  * A controller that traces another process creates a symbolic link in a folder of the user. The
- * name of the link contains the process (its id and start time) and the controller. Its target is
- * the file of the arena. A program that starts, or a child that sets itself up, follows the links
- * with its name. So a process can be traced before it loads this library, and is still traced when
- * it executes another program. For an inherited stream there is a link in a second folder, for
- * programs whose ancestor the stream traces.
+ * name of the link contains the process (its id and start time) and the controller. The link leads
+ * to the file of the arena. A program that starts, or a child that sets itself up, follows the
+ * links that contain its own id and start time. So a process can be traced before it loads this
+ * library, and is still traced when it executes another program. For an inherited stream there is a
+ * link in a second folder, for programs whose ancestor the stream traces.
  *
- * Each controller has its own link, so that each can end on its own. Without a folder, everything
- * else works.
+ * Each controller has its own link, so that each can remove its own link and no other. Without a
+ * folder, everything else works.
  *
  * Signals   ptx_rendezvous_begin(), _next() and _end() are async-signal-safe.
  */
@@ -26,18 +26,21 @@
 /* A walk through links. */
 struct ptx_rendezvous {
 	int folder;      /* -1: none */
-	uint32_t parent; /* of the process whose links are searched: its number in /proc */
+	uint32_t parent; /* number in /proc of the parent of the process whose links are searched */
 	unsigned ancestors;
 	char prefix[PTX_RENDEZVOUS_NAME]; /* of the names of the links that are searched */
 	bool has_start;  /* the prefix is complete; else it has the process id only */
-	uint32_t at, end; /* in entries, as the kernel gave them */
+	uint32_t at, end; /* positions in entries, which the kernel has filled */
 	_Alignas(8) unsigned char entries[1024];
 };
 
-/* Begins with the links for this process and, with ancestors, those for streams it may inherit. */
+/*
+ * Begins a walk through the links for this process and then, if ancestors is true, through those
+ * for the streams that it may inherit.
+ */
 void ptx_rendezvous_begin(struct ptx_rendezvous *walk, bool ancestors);
 
-/* A descriptor of the next file, -1 at the end. */
+/* Returns a descriptor of the next file, -1 at the end. */
 int ptx_rendezvous_next(struct ptx_rendezvous *walk);
 void ptx_rendezvous_end(struct ptx_rendezvous *walk);
 
@@ -47,7 +50,10 @@ struct ptx_rendezvous_target {
 	uint64_t start;    /* as in struct ptx_identity */
 };
 
-/* Visit the links of all controllers for a process: paths, or false at the end. */
+/*
+ * These two walk through the links of all controllers for a process. ptx_rendezvous_next_path()
+ * stores the path of the next link, or returns false at the end.
+ */
 void ptx_rendezvous_begin_for(struct ptx_rendezvous *walk,
 			      const struct ptx_rendezvous_target *target);
 bool ptx_rendezvous_next_path(struct ptx_rendezvous *walk, char path[PTX_RENDEZVOUS_PATH]);
@@ -55,10 +61,13 @@ bool ptx_rendezvous_next_path(struct ptx_rendezvous *walk, char path[PTX_RENDEZV
 /* Creates a link to fd of this process for the target or, if inherited, for its descendants. */
 void ptx_rendezvous_leave(const struct ptx_rendezvous_target *target, int fd, bool inherited);
 
-/* Does the same; of several controllers with different files, it returns true for one only. */
+/*
+ * Does the same under a name that all controllers share. If several controllers leave different
+ * files, only one gets true.
+ */
 bool ptx_rendezvous_leave_first(const struct ptx_rendezvous_target *target, int fd);
 
-/* Removes the link of this process. */
+/* Removes the links that this process has left for the target, under either name. */
 void ptx_rendezvous_remove(const struct ptx_rendezvous_target *target, bool inherited);
 
 #endif

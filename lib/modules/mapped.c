@@ -4,8 +4,9 @@
  *
  * There are three sources: looks at this process, looks at others, and reports in the arena. All
  * become notes for the log, each with the time from which on it is known to be true. There are two
- * locks. A thread holds looking during a look, which can take long. It holds lock, which protects
- * the notes, for moments only, because ptx_mapped_give() is called with the stream's lock.
+ * locks. A thread holds the mutex `looking` during a look, which can take long. It holds the mutex
+ * `lock`, which protects the notes, for moments only, because ptx_mapped_give() is called with the
+ * stream's lock.
  */
 #include "modules/mapped.h"
 
@@ -26,7 +27,7 @@
 
 struct process {
 	uint32_t pid;
-	uint64_t parent;     /* these two as in the table of members */
+	uint64_t parent;     /* this and since_ns are those of the table of members */
 	int64_t since_ns;
 	int64_t told_ns;     /* time of its last report; 0: none */
 	bool is_member;      /* member or target; other processes are known by reports only */
@@ -42,7 +43,7 @@ struct ptx_mapped {
 	bool same_ids;
 	pthread_mutex_t looking;
 	int64_t looked_ns;   /* last look at other processes */
-	int64_t ended_ns;    /* since when reports are missing in the arena; 0: none are */
+	int64_t ended_ns;    /* since when reports are missing in the arena; 0: none is missing */
 	unsigned heard;      /* all reports before this number are dealt with */
 	uint64_t was_heard[PTX_MAPS_NOTES / 64];
 	struct process *process;
@@ -67,7 +68,7 @@ static void note(void *to, const struct ptx_mapping *mapping)
 	pthread_mutex_lock(&mapped->lock);
 	if (!mapped->is_lost && ptx_mappings_add(&mapped->noted, mapping)) {
 		mapped->is_lost = true;
-		/* The time of the note, not of the failure. */
+		/* lost_ns is the time of the note and not of the failure. */
 		mapped->lost_ns = mapping->from_ns;
 	}
 	pthread_mutex_unlock(&mapped->lock);
@@ -83,9 +84,9 @@ static void note_all_gone(struct ptx_mapped *mapped, uint32_t pid, int64_t when_
 }
 
 /*
- * One look at a process, and the notes that follow from it. This process looks at itself from
- * outside if its dynamic linker may hang. The ids of another name space mean other processes here,
- * so they are not used for a look.
+ * Looks at a process once, and makes the notes that follow from the look. This process looks at
+ * itself from outside if its dynamic linker may hang. The ids of another name space mean other
+ * processes here, so they are not used for a look.
  */
 static void look_at(struct ptx_mapped *mapped, struct process *process)
 {
@@ -100,7 +101,7 @@ static void look_at(struct ptx_mapped *mapped, struct process *process)
 	if (process->is_hopeless)
 		return;
 	if (process->pid == ptx_proc_own() && !ptx_mapped_linker_may_hang())
-		/* Exact: the linker counts loads and unloads. */
+		/* This look is exact, because the linker counts loads and unloads. */
 		found = ptx_mapped_self(old, mapped->executable, &set);
 	/* The id means the same process here. */
 	else if (mapped->same_ids || process->pid == ptx_proc_own())
@@ -116,7 +117,7 @@ static void look_at(struct ptx_mapped *mapped, struct process *process)
 	case PTX_MAPPED_NEW:
 		/*
 		 * A child, or a process that has reported, may have changed its mappings since its
-		 * start: 0 notes them as of the look.
+		 * start. So 0 is given, and its mappings are noted as of the look.
 		 */
 		if (old)
 			ptx_mapped_compare(&notes, old, &set);
@@ -131,9 +132,9 @@ static void look_at(struct ptx_mapped *mapped, struct process *process)
 		process->is_seen = true;
 		break;
 	case PTX_MAPPED_TOO_MUCH:
-		/* Nothing further is known of it. */
+		/* Nothing is known of the process from now on. */
 		note_all_gone(mapped, process->pid, old ? old->before_ns : ptx_clock_realtime());
-		/* Until it executes another program. */
+		/* The flag remains until the process executes another program. */
 		process->is_hopeless = true;
 		break;
 	}
@@ -164,7 +165,7 @@ static struct process *know(struct ptx_mapped *mapped, uint32_t pid)
 
 /*
  * Updates a process from its place in the table of members. A child has the mappings of its parent.
- * When it executes another program, since_ns changes, and everything before is gone.
+ * When a process executes another program, since_ns changes, and all its earlier mappings are gone.
  */
 static void take_member(struct ptx_mapped *mapped, const struct ptx_member *member)
 {
@@ -228,8 +229,9 @@ static void take_target(struct ptx_mapped *mapped)
 }
 
 /*
- * A report of a process: it goes to the log unchanged, and counts as a look at its time. A report
- * that everything is gone is the first of a new program, one of kind CHILD the first of a child.
+ * Takes a report of a process. The report goes to the log unchanged, and counts as a look at the
+ * time of the report. The first report of a new program is that everything is gone. The first
+ * report of a child has the kind CHILD.
  */
 static void take_told(struct ptx_mapped *mapped, const struct ptx_mapping *told)
 {
@@ -243,7 +245,7 @@ static void take_told(struct ptx_mapped *mapped, const struct ptx_mapping *told)
 	/* Reports of several threads may arrive in another order than their times. */
 	if (told->from_ns > process->told_ns)
 		process->told_ns = told->from_ns;
-	/* A child, or the begin of a program. */
+	/* The first report of a child or of a new program. */
 	if (told->kind == PTX_MAPPING_CHILD || (told->start == 0 && told->end == UINT64_MAX)) {
 		ptx_mapped_set_fini(&process->set);
 		process->is_seen = process->is_hopeless = false;
@@ -264,7 +266,7 @@ static bool is_of_stream(const struct ptx_mapped *mapped, uint32_t pid)
 
 	if (pid == ptx_proc_own())
 		return false;
-	/* Only members of an inherited stream are other processes of it. */
+	/* Other processes can be in the stream only if it is inherited. */
 	return pid == mapped->target ||
 	       (pid <= INT32_MAX &&
 		atomic_load_explicit(&attachment->inherited, memory_order_relaxed));
@@ -276,12 +278,12 @@ static bool is_of_stream(const struct ptx_mapped *mapped, uint32_t pid)
  */
 static void stop_believing(struct ptx_mapped *mapped, int64_t ended_ns)
 {
-	/* So that this is done once. */
+	/* The time is stored, so that this is done once. */
 	mapped->ended_ns = ended_ns;
 	for (size_t i = 0; i < mapped->processes; i++) {
 		struct process *process = &mapped->process[i];
 
-		/* Known by looks only, which do not depend on reports. */
+		/* This process is known by looks only, which do not depend on reports. */
 		if (!process->told_ns)
 			continue;
 		note_all_gone(mapped, process->pid,
@@ -307,7 +309,7 @@ static void hear(struct ptx_mapped *mapped)
 
 		/* ptx_maps_get() checks the values: other processes wrote them. */
 		if (!(*heard & bit) && ptx_maps_get(maps, i, &told, path)) {
-			/* Read, whether it belongs to the stream or not. */
+			/* The report counts as read, whether it belongs to the stream or not. */
 			*heard |= bit;
 			if (is_of_stream(mapped, told.pid))
 				take_told(mapped, &told);
@@ -320,7 +322,7 @@ static void hear(struct ptx_mapped *mapped)
 		stop_believing(mapped, ptx_maps_ended(maps));
 }
 
-/* Members first, then their reports, then looks: a later source is the more recent one. */
+/* Reads the members, then their reports, and then looks: a later source is the more recent one. */
 static void look_at_others(struct ptx_mapped *mapped, bool patient)
 {
 	const struct ptx_control *control = mapped->arena->control;
@@ -329,7 +331,7 @@ static void look_at_others(struct ptx_mapped *mapped, bool patient)
 	/* A clock that was set back does not make the look wait. */
 	if (patient && now >= mapped->looked_ns && now - mapped->looked_ns < PATIENCE_NS)
 		return;
-	/* Also if nothing could be looked at. */
+	/* The time is stored even if no process can be looked at. */
 	mapped->looked_ns = now;
 	/* Shared memory is read before the looks, which then are of newer states. */
 	take_target(mapped);
@@ -343,7 +345,8 @@ static void look_at_others(struct ptx_mapped *mapped, bool patient)
 }
 
 /*
- * This process is the target or the controller. The stream has some events of the controller, too.
+ * Looks at this process, which is the target or the controller. The stream has some events of the
+ * controller, too.
  */
 static void look_at_self(struct ptx_mapped *mapped)
 {
@@ -355,24 +358,24 @@ static void look_at_self(struct ptx_mapped *mapped)
 			look_at(mapped, &mapped->process[i]);
 }
 
-/* trylock: a second flusher must not wait for a look. */
+/* Uses trylock, because a second thread that flushes must not wait for a look. */
 void ptx_mapped_look(struct ptx_mapped *mapped, bool patient)
 {
 	int saved = errno;
 
 	if (!mapped || pthread_mutex_trylock(&mapped->looking) != 0)
 		return;
-	/* Cheap when nothing was loaded, so it is never postponed. */
+	/* The look at this process is cheap when nothing was loaded, so it is never postponed. */
 	look_at_self(mapped);
-	/* Each look opens a file of /proc, hence the patience. */
+	/* Each look at another process opens a file of /proc, hence the patience. */
 	look_at_others(mapped, patient);
 	pthread_mutex_unlock(&mapped->looking);
 	errno = saved;
 }
 
 /*
- * If a note was lost, the last one ends all mappings: nothing is known from the time of the lost
- * note on.
+ * If a note was lost, the log gets a last note that ends all mappings at the time of the lost note:
+ * nothing is known from then on.
  */
 void ptx_mapped_give(struct ptx_mapped *mapped, struct ptx_log *log)
 {
@@ -382,14 +385,14 @@ void ptx_mapped_give(struct ptx_mapped *mapped, struct ptx_log *log)
 		return;
 	pthread_mutex_lock(&mapped->lock);
 	for (size_t i = 0; i < mapped->noted.count; i++)
-		/* The log keeps a copy. Without room for it, the log ends the list at its time. */
+		/* The log keeps a copy. If it has no room, it ends the list at the note's time. */
 		ptx_log_mapping(log, &mapped->noted.mapping[i]);
-	/* The range of all addresses, of process 0: all processes (FORMAT 3.12). */
+	/* All addresses of process 0 means all mappings of all processes (FORMAT 3.12). */
 	if (mapped->is_lost) {
 		end.from_ns = mapped->lost_ns;
 		ptx_log_mapping(log, &end);
 	}
-	/* The log has them now; the list begins anew. */
+	/* The log has the notes now; the list begins anew. */
 	ptx_mappings_fini(&mapped->noted);
 	pthread_mutex_unlock(&mapped->lock);
 }
@@ -425,7 +428,7 @@ struct ptx_mapped *ptx_mapped_create(const struct ptx_arena *arena, unsigned bit
 	return mapped;
 }
 
-/* Not during a look: the flush has ended its threads before. */
+/* This is not called during a look: the flush has ended its threads before. */
 void ptx_mapped_destroy(struct ptx_mapped *mapped)
 {
 	if (!mapped)

@@ -6,9 +6,10 @@
  * The thread that flushes the stream looks, never a thread that traces. It looks at its own process
  * by dl_iterate_phdr(), which also shows that libraries were loaded and unloaded since the last
  * look, and at other processes by /proc/PID/maps, where the system permits it. Other processes also
- * report their mappings themselves at some moments (arena/maps.h), so that those that ended before
- * the first look are not unknown. The notes contain only what was seen: if two files may have had a
- * range between two looks, neither gets it.
+ * report their mappings themselves at some moments (arena/maps.h), so that the mappings of a
+ * process that ended before the first look are known, too. The notes contain only what was seen: if
+ * several files may have been in a range between two looks, the notes give that time to none of
+ * them.
  *
  * Owner     a flush. One look at a time; a second caller returns at once.
  * Threads   ptx_mapped_look() from any thread, without a lock of the stream, because the dynamic
@@ -24,23 +25,26 @@
 struct ptx_mapped;
 
 /*
- * For the stream at that attachment of an arena, whose target is process pid. same_ids: the
- * processes of the stream have the same ids in this process's name space. NULL without memory.
+ * Makes the object for the stream at place bit of an arena, whose target is process pid. same_ids:
+ * the processes of the stream have the same ids in this process's name space. NULL without memory.
  */
 struct ptx_mapped *ptx_mapped_create(const struct ptx_arena *arena, unsigned bit, uint32_t pid,
 				     bool same_ids);
 void ptx_mapped_destroy(struct ptx_mapped *mapped);
 
-/* Looks at all processes. patient: not at others, if that was done less than 250 ms ago. */
+/*
+ * Looks at all processes. patient: only at this one, if the others were looked at in the last 250
+ * ms.
+ */
 void ptx_mapped_look(struct ptx_mapped *mapped, bool patient);
 
-/* Gives the notes since the last call to the log. */
+/* Gives the log the notes that were made since the last call. */
 void ptx_mapped_give(struct ptx_mapped *mapped, struct ptx_log *log);
 
 /*
  * This process reports its mappings in its arena, if other processes trace it. is_start: the
  * program has just started. ENOSPC: the arena has no room; observers must look from outside. In a
- * child of fork() the second function reports that it has the mappings of its parent.
+ * child of fork() the second function reports that the child has the mappings of its parent.
  */
 int ptx_mapped_report(bool is_start);
 void ptx_mapped_report_child(void);
@@ -56,8 +60,8 @@ bool ptx_mapped_linker_may_hang(void);
 void ptx_mapped_report_end(void);
 
 /*
- * For the fork handlers, one fork at a time. They keep a look and a fork apart: a child must not
- * inherit the dynamic linker's lock from a look in progress.
+ * The fork handlers call these, for one fork at a time. They keep a look and a fork apart: a child
+ * must not inherit the dynamic linker's lock from a look in progress.
  */
 void ptx_mapped_before_fork(void);
 void ptx_mapped_after_fork(void);

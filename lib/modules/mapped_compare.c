@@ -3,8 +3,8 @@
  * modules/mapped_compare.c - compares two looks at a process, and notes the difference.
  *
  * Between two looks a range may have had other files for a while. A time is given to a file only if
- * it certainly was there. For this process that is often certain, because the dynamic linker counts
- * every object that was loaded or unloaded.
+ * the file certainly was there. For this process this is often certain, because the dynamic linker
+ * counts every object that was loaded or unloaded.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ void ptx_mapped_set_fini(struct ptx_mapped_set *set)
 	set->count = 0;
 }
 
-/* Reported ranges have no file; their addresses must be enough. */
+/* Two reported ranges have no device and inode, so their addresses must be enough. */
 static bool is_twin(const struct ptx_mapped_range *a, const struct ptx_mapped_range *b)
 {
 	const struct ptx_mapping *x = &a->mapping, *y = &b->mapping;
@@ -30,7 +30,10 @@ static bool is_twin(const struct ptx_mapped_range *a, const struct ptx_mapped_ra
 	/* Neither has a device or an inode. */
 	if (a->is_told && b->is_told)
 		return x->start == y->start && x->end == y->end;
-	/* Identity and path: a renamed file counts as another one, which does no harm. */
+	/*
+	 * Identity and path are compared: a renamed file counts as another one, which
+	 * does no harm.
+	 */
 	return x->start == y->start && x->end == y->end && x->offset == y->offset &&
 	       a->device == b->device && a->inode == b->inode && !strcmp(x->path, y->path);
 }
@@ -61,14 +64,15 @@ static bool is_free(const struct ptx_mapped_set *set, const struct ptx_mapping *
 }
 
 /*
- * The linker adds objects at the end of its list. As many of the last ones as were loaded since the
- * old look may be new, even if they are at the same place: they may have been unloaded and loaded
- * again. An object before one that cannot be unloaded is older.
+ * The linker adds objects at the end of its list. If n objects were loaded since the old look, the
+ * last n objects of the list may be new. This holds even if they are at the same place: they may
+ * have been unloaded and loaded again. An object before one that cannot be unloaded is older than
+ * that one.
  */
 static bool may_be_new(const struct ptx_mapped_set *old, const struct ptx_mapped_set *set,
 		       const struct ptx_mapped_range *range)
 {
-	/* The objects behind this one, itself included, are set->objects - range->object. */
+	/* This object and those behind it are set->objects - range->object objects. */
 	return range->object > set->pinned &&
 	       set->adds - old->adds >= set->objects - range->object;
 }
@@ -84,7 +88,7 @@ static const struct ptx_mapped_range *stayed(const struct ptx_mapped_set *old,
 	return ptx_mapped_twin(old, range);
 }
 
-/* The same question for a range of the old look. */
+/* Whether the file of a range of the old look stayed mapped up to the new look. */
 static bool stays(const struct ptx_mapped_set *old, const struct ptx_mapped_set *set,
 		  const struct ptx_mapped_range *range)
 {
@@ -96,8 +100,9 @@ static bool stays(const struct ptx_mapped_set *old, const struct ptx_mapped_set 
 }
 
 /*
- * Whether nothing was loaded and unloaded between the looks except what they show: the counts of
- * the linker equal the differences. Only for this process.
+ * Whether the two looks show every object that was loaded or unloaded between them. If they do, the
+ * counts of the linker have grown by the numbers of new and missing objects. Only this process has
+ * such counts.
  */
 static bool is_exact(const struct ptx_mapped_set *old, const struct ptx_mapped_set *set)
 {
@@ -141,7 +146,7 @@ void ptx_mapped_compare(const struct ptx_mapped_notes *notes, const struct ptx_m
 	for (size_t i = 0; i < old->count; i++) {
 		const struct ptx_mapping *gone = &old->range[i].mapping;
 
-		/* The notes that files are gone come first: new ones may use their ranges. */
+		/* The notes that files are gone come first: new files may use their ranges. */
 		if (!stays(old, set, &old->range[i]))
 			note_gone(notes, gone, exact && is_free(set, gone) ? set->before_ns :
 									       old->before_ns);
@@ -151,7 +156,7 @@ void ptx_mapped_compare(const struct ptx_mapped_notes *notes, const struct ptx_m
 		const struct ptx_mapped_range *twin = stayed(old, set, &set->range[i]);
 		struct ptx_mapping *came = &set->range[i].mapping;
 
-		/* It keeps the time from which on it is known. */
+		/* The file keeps the time from which on it is known. */
 		if (twin) {
 			came->from_ns = twin->mapping.from_ns;
 			continue;
@@ -161,14 +166,14 @@ void ptx_mapped_compare(const struct ptx_mapped_notes *notes, const struct ptx_m
 	}
 }
 
-/* For a process that was not looked at before; set->after_ns: it was there by then. */
+/* Called for a process that was not looked at before. At set->after_ns its ranges were mapped. */
 void ptx_mapped_first(const struct ptx_mapped_notes *notes, struct ptx_mapped_set *set,
 		      int64_t since_ns)
 {
 	for (size_t i = 0; i < set->count; i++) {
 		struct ptx_mapping *came = &set->range[i].mapping;
 
-		/* 0: the time of its begin is unknown. */
+		/* since_ns is 0 if it is unknown when the mapping began. */
 		came->from_ns = since_ns ? since_ns : set->after_ns;
 		notes->put(notes->to, came);
 	}
@@ -189,9 +194,9 @@ int ptx_mapped_set_report(struct ptx_mapped_set *set, const struct ptx_mapping *
 			/* In place: kept is never greater than i. */
 			set->range[kept++] = set->range[i];
 	set->count = kept;
-	/* The process was seen at this time, by itself. */
+	/* The report is a look of the process at itself at this time. */
 	set->before_ns = mapping->from_ns;
-	/* The removal of ranges is all that GONE means. */
+	/* A report of kind GONE only removes ranges. */
 	if (mapping->kind != PTX_MAPPING_FILE)
 		return 0;
 	/* One more range; reports are rare. */

@@ -3,8 +3,8 @@
  * modules/mapped_other.c - looks at another process through /proc.
  *
  * Neither that process nor its files are trusted: every number is checked and every loop bounded.
- * The build-id is read from the mapped memory, if that is permitted, or else from the file, if it
- * is still the mapped one. It is read once for each file that appears.
+ * The build-id is read from the mapped memory, if that is permitted, or else from the file, if its
+ * path still leads to the mapped file. The build-id is read once for each file that appears.
  */
 #include <elf.h>
 #include <errno.h>
@@ -39,7 +39,7 @@ struct head {
 	uint64_t at; /* in memory: the address of the file's beginning */
 };
 
-/* Parses a number that ends with the character behind; strtoull() alone would accept signs. */
+/* Parses a number that the character `behind` follows; strtoull() alone would accept signs. */
 static bool number(char **at, int base, char behind, uint64_t *value)
 {
 	char *end;
@@ -110,8 +110,9 @@ static bool parse(char *text, struct line *line)
 }
 
 /*
- * Reads the whole of /proc/PID/maps. The kernel makes the text of one state only per read, so a
- * buffer that was full is enlarged and everything is read again. NULL: not permitted, or too long.
+ * Reads the whole of /proc/PID/maps. Only the text that the kernel gives in one read is of one
+ * state. So a buffer that was full is enlarged and everything is read again. NULL: not permitted,
+ * or too long.
  */
 static char *read_all(uint32_t pid)
 {
@@ -137,7 +138,7 @@ static char *read_all(uint32_t pid)
 		room *= 2;
 	/* Less than the buffer: the text was complete. */
 	} while (!err && got == room / 2 - 1);
-	/* One opening for all rounds, so that the id cannot change its process. */
+	/* The file is open during all rounds, so a reused id cannot lead to another process. */
 	ptx_io_close(fd);
 	/* A kernel thread, or a process that is ending, has an empty list. */
 	if (err || !got) {
@@ -154,7 +155,7 @@ static bool read_head(const struct head *head, uint64_t offset, void *to, size_t
 {
 	size_t got;
 
-	/* No overflow of the offset; a short read counts as a failure. */
+	/* The sum of the offsets cannot overflow. A short read counts as a failure. */
 	return offset <= INT64_MAX - head->at &&
 	       !ptx_io_read_at(head->fd, to, bytes, head->at + offset, &got) && got == bytes;
 }
@@ -176,7 +177,8 @@ static unsigned read_headers(const struct head *head, ElfW(Phdr) header[HEADERS_
 
 /*
  * Finds the base address and the build-id. The first segment shows how far addresses in the file
- * are from those in memory. Every offset is the file's; read_head() checks it.
+ * are from those in memory. Every offset comes from the file, which is not trusted; read_head()
+ * checks it.
  */
 static void learn_from(const struct head *head, uint64_t begins, struct ptx_mapping *mapping)
 {
@@ -194,7 +196,7 @@ static void learn_from(const struct head *head, uint64_t begins, struct ptx_mapp
 		return;
 	/* Modulo 2^64: a hostile file gives a wrong base and nothing worse. */
 	shift = header[i].p_vaddr - header[i].p_offset; /* of the file's beginning */
-	/* FORMAT 3.12: an address less the base is one in the file. */
+	/* An address less the base is an address in the file (FORMAT 3.12). */
 	mapping->base = begins - shift;
 	for (i = 0; !mapping->id_bytes && i < count; i++) {
 		/* In memory a note is at its address, in the file at its offset. */
@@ -203,7 +205,7 @@ static void learn_from(const struct head *head, uint64_t begins, struct ptx_mapp
 		/* A larger note is no build-id; the buffer is bounded. */
 		if (header[i].p_type == PT_NOTE && header[i].p_filesz <= sizeof notes &&
 		    read_head(head, at, notes, header[i].p_filesz))
-			/* At most PTX_MAPPING_ID_BYTES; a longer one counts as none. */
+			/* An id of more than PTX_MAPPING_ID_BYTES counts as none. */
 			mapping->id_bytes = (uint32_t)ptx_mapping_build_id(
 				notes, header[i].p_filesz, mapping->id);
 	}
@@ -279,7 +281,7 @@ static void learn(uint32_t pid, const struct line *lines, size_t i, struct ptx_m
 
 	/* Replaced by learn_from(), if the headers can be read. */
 	mapping->base = at;
-	/* The memory first: it is what the process executes. */
+	/* The memory is tried first, because it is what the process executes. */
 	if ((begins && open_memory(pid, at, &head)) || open_file(pid, &lines[i], &head)) {
 		learn_from(&head, at, mapping);
 		ptx_io_close(head.fd);
@@ -293,7 +295,7 @@ static struct line *split(char *text, size_t *count)
 	size_t room = 1;
 	char *next;
 
-	/* Also if there is no memory for the lines. */
+	/* *count is 0 also if there is no memory for the lines. */
 	*count = 0;
 	for (const char *c = text; *c; c++)
 		/* Counted first: the number of lines is the other process's choice. */
@@ -322,7 +324,7 @@ static bool is_ours(const struct ptx_arena *arena, const struct line *line, size
 	return false;
 }
 
-/* Executable mappings of files, and the vdso, which has functions and no file. */
+/* Wanted are executable mappings of files, and the vdso, which has functions and no file. */
 static bool is_wanted(const struct line *line)
 {
 	return line->is_code &&
@@ -334,7 +336,7 @@ static bool may_be(const struct ptx_mapped_range *told, const struct line *line)
 {
 	const struct ptx_mapping *part = &told->mapping;
 
-	/* The report has addresses of segments, the line those of pages around them. */
+	/* The report has the addresses of segments, and the line those of the pages around them. */
 	return told->is_told && part->start >= line->start && part->start < line->end &&
 	       part->offset >= line->offset &&
 	       part->offset - line->offset == part->start - line->start &&
@@ -348,7 +350,7 @@ static bool may_be(const struct ptx_mapped_range *told, const struct line *line)
 static const struct ptx_mapped_range *as_told(const struct ptx_mapped_set *old, uint32_t pid,
 					      const struct line *lines, size_t i)
 {
-	/* Filled at most once, since learn() reads files. */
+	/* Filled only for a report that must be compared, since learn() reads files. */
 	struct ptx_mapping seen = { .kind = PTX_MAPPING_FILE };
 
 	for (size_t k = 0; old && k < old->count; k++) {
@@ -360,7 +362,7 @@ static const struct ptx_mapped_range *as_told(const struct ptx_mapped_set *old, 
 		/* The file of this report was not compared yet. */
 		if (!told->inode)
 			learn(pid, lines, i, &seen);
-		/* Without build-ids on both sides the report is believed. */
+		/* If one of the two build-ids is missing, the report is believed. */
 		if (told->inode || !seen.id_bytes || !told->mapping.id_bytes ||
 		    (seen.id_bytes == told->mapping.id_bytes &&
 		     !memcmp(seen.id, told->mapping.id, seen.id_bytes)))
@@ -383,7 +385,7 @@ static void take(const struct ptx_mapped_set *old, uint32_t pid, const struct li
 	range->mapping.start = lines[i].start;
 	range->mapping.end = lines[i].end;
 	range->mapping.offset = lines[i].offset;
-	/* It points into the text of the set, which lives as long. */
+	/* The path points into the text of the set, which lives as long as the range. */
 	range->mapping.path = lines[i].path;
 	/* A report is more exact than a line: it has the program headers' addresses. */
 	known = as_told(old, pid, lines, i);
@@ -392,7 +394,7 @@ static void take(const struct ptx_mapped_set *old, uint32_t pid, const struct li
 	if (!known && old)
 		known = ptx_mapped_twin(old, range);
 	if (known) {
-		/* Base, build-id and the time from which on it is known. */
+		/* Copies base, build-id and the time from which on the file is known. */
 		range->mapping = known->mapping;
 		range->mapping.path = lines[i].path;
 	} else {
@@ -423,7 +425,10 @@ static enum ptx_mapped_found fill(const struct ptx_mapped_set *old, uint32_t pid
 	return PTX_MAPPED_NEW;
 }
 
-/* The arena is checked on the text that is used, so the id cannot change its process between. */
+/*
+ * The arena is searched in the same text that is used, so no other process can get the id in
+ * between.
+ */
 enum ptx_mapped_found ptx_mapped_other(const struct ptx_mapped_set *old,
 				       const struct ptx_arena *arena, uint32_t pid,
 				       struct ptx_mapped_set *set)

@@ -22,7 +22,7 @@
 /* The last report of this process. busy protects the other members; no thread waits for it. */
 static struct {
 	atomic_flag busy;
-	bool had_threads; /* at the fork that made it */
+	bool had_threads; /* the parent had threads at the fork */
 	bool is_seen;
 	uint32_t pid;    /* the process whose report it is */
 	uint64_t inode;  /* the arena that has the report */
@@ -34,7 +34,7 @@ static struct {
 /* The receiver of the notes: the arena's list. Its errors are collected. */
 static void put(void *to, const struct ptx_mapping *mapping)
 {
-	/* The notes of one look share it. */
+	/* All notes of one look share this error. */
 	int *err = to;
 
 	/* The first missing report ends the list (arena/maps.h), so no later one misleads. */
@@ -42,12 +42,12 @@ static void put(void *to, const struct ptx_mapping *mapping)
 		*err = ENOSPC;
 }
 
-/* Whether other processes trace this one. For its own streams this process looks itself. */
+/* Whether other processes trace this one. For its own streams this process looks at itself. */
 static bool is_traced(void)
 {
 	const struct ptx_arena *arena = &ptx_arena_self;
 
-	/* mine has the streams of this process. */
+	/* mine has the streams that this process created. */
 	return arena->lists &&
 	       atomic_load_explicit(&arena->control->attached, memory_order_acquire) &
 		       ~atomic_load_explicit(&arena->mine, memory_order_relaxed);
@@ -62,7 +62,7 @@ static const struct ptx_mapped_set *known(void)
 	return NULL;
 }
 
-/* Read once. The name stays the same for the life of the program. */
+/* The path of the program. It is read once, and stays the same for the life of the program. */
 static const char *executable(void)
 {
 	ssize_t len = 0;
@@ -75,18 +75,21 @@ static const char *executable(void)
 	return self.executable;
 }
 
-/* At the program's start: the mappings of the program before are gone. */
+/* Reports the program's start: the mappings of the former program are gone. */
 static void begin(const struct ptx_mapped_notes *notes, struct ptx_mapped_set *set)
 {
 	struct ptx_mapping gone = { .kind = PTX_MAPPING_GONE, .pid = ptx_process_pid(),
 				    .end = UINT64_MAX, .from_ns = ptx_family_since() };
 
-	/* Not known: as of the look, when it certainly runs. */
+	/*
+	 * If the time is not known, the time of the look is taken, when the program
+	 * certainly runs.
+	 */
 	if (!gone.from_ns)
 		gone.from_ns = set->before_ns;
-	/* Before the new mappings, which begin at the same time. */
+	/* This note comes before those of the new mappings, which begin at the same time. */
 	notes->put(notes->to, &gone);
-	/* As long as the program runs, these were mapped, unless loaded later. */
+	/* These files are noted as mapped since the program began. */
 	ptx_mapped_first(notes, set, gone.from_ns);
 }
 
@@ -101,7 +104,7 @@ static int look(bool is_start)
 
 	switch (ptx_mapped_self(old, executable(), &set)) {
 	case PTX_MAPPED_SAME:
-		/* Valid up to this moment. */
+		/* The old set is valid up to this moment. */
 		self.set.before_ns = now;
 		break;
 	case PTX_MAPPED_NEW:
@@ -116,7 +119,7 @@ static int look(bool is_start)
 		self.set = set;
 		self.is_seen = true;
 		self.pid = ptx_process_pid();
-		/* known() compares both. */
+		/* known() compares pid and inode. */
 		self.inode = ptx_arena_self.inode;
 		break;
 	case PTX_MAPPED_TOO_MUCH:
@@ -156,7 +159,10 @@ void ptx_mapped_report_child(void)
 	struct ptx_mapping child = { .kind = PTX_MAPPING_CHILD, .pid = ptx_process_pid(),
 				     .parent = self.pid, .from_ns = ptx_family_since() };
 
-	/* The child has one thread; the value is still that of the parent. */
+	/*
+	 * The child has one thread, but ptx_libc_has_one_thread() still has the value of the
+	 * parent.
+	 */
 	self.had_threads = !ptx_libc_has_one_thread();
 	if (atomic_flag_test_and_set_explicit(&self.busy, memory_order_acquire)) {
 		self.is_seen = false; /* a thread of the parent was reporting; its set is useless */

@@ -63,7 +63,7 @@ void ptx_mapped_before_fork(void)
 		ptx_futex_nap(&never, 0, WAIT_NS);
 }
 
-/* Only if the fork had closed the gate: a look that was waited for in vain may still have it. */
+/* Opens the gate only if the fork has closed it: otherwise a look is still in progress. */
 void ptx_mapped_after_fork(void)
 {
 	/* In the parent and in the child. */
@@ -78,7 +78,7 @@ struct walk {
 	const struct ptx_mapped_set *old; /* NULL: nothing is known yet */
 	const char *executable;
 	struct ptx_mapped_set *set;
-	size_t ranges, text;           /* the number needed, then the room */
+	size_t ranges, text;           /* first pass: how much is needed; second: the room */
 	size_t used;                   /* bytes of the text */
 	bool is_same, is_blind, is_over;
 };
@@ -126,7 +126,7 @@ static int count(struct dl_phdr_info *object, size_t bytes, void *arg)
 	for (int i = 0; i < object->dlpi_phnum; i++)
 		/* A range per executable segment. */
 		walk->ranges += is_code(&object->dlpi_phdr[i]);
-	/* gather() needs as much at most, unless the objects change. */
+	/* gather() needs at most this much text, unless the objects change. */
 	walk->text += most_text(walk, object);
 	return 0;
 }
@@ -158,7 +158,7 @@ static size_t build_id(const struct dl_phdr_info *object, uint8_t *id)
 		/* The notes are read in place. */
 		if (part->p_type == PT_NOTE && part->p_memsz <= NOTES_MAX &&
 		    is_readable(object, part))
-			/* It bounds every length of the notes by p_memsz. */
+			/* The function bounds every length of the notes by p_memsz. */
 			bytes = ptx_mapping_build_id(
 				(const void *)(uintptr_t)(object->dlpi_addr + part->p_vaddr),
 				part->p_memsz, id);
@@ -293,7 +293,7 @@ static enum ptx_mapped_found look(struct walk *walk)
 	/* More than a log keeps (FORMAT 3.12). */
 	if (walk->ranges > PTX_MAPPED_RANGES || walk->text > PTX_MAPPING_PATHS_MAX)
 		return PTX_MAPPED_TOO_MUCH;
-	/* Outside of the linker's lock. */
+	/* The memory is allocated while the linker's lock is free. */
 	set->range = malloc(walk->ranges * sizeof *set->range);
 	set->text = malloc(walk->text);
 	if (set->range && set->text) {

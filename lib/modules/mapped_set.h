@@ -55,7 +55,7 @@ struct ptx_mapped_notes {
 	void *to;
 };
 
-/* Notes all ranges of a first look, since since_ns; 0: since the look. */
+/* Notes that all ranges of a first look are mapped since the time since_ns; 0: since the look. */
 void ptx_mapped_first(const struct ptx_mapped_notes *notes, struct ptx_mapped_set *set,
 		      int64_t since_ns);
 

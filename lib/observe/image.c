@@ -16,8 +16,8 @@ static bool copy(const struct ptx_image *image, void *to, size_t bytes, uint64_t
 	bool done = ptx_io_read_at(image->fd, to, bytes, offset, &got) == 0 && got == bytes;
 
 	/*
-	 * Acquire: a second read that shows whether this copy is of one state must not be moved
-	 * before it.
+	 * Acquire: the caller may read something again to see whether this copy is of one state.
+	 * That second read must not be moved before this one.
 	 */
 	atomic_thread_fence(memory_order_acquire);
 	return done;
@@ -26,14 +26,17 @@ static bool copy(const struct ptx_image *image, void *to, size_t bytes, uint64_t
 /* Without fstat() the image has no bytes, so no region fits in it. */
 void ptx_image_of_file(struct ptx_image *image, int fd)
 {
-	/* The present size. That of a live arena is constant, because the file is sealed. */
+	/*
+	 * The file's present size. The size of a live arena is constant, because its file is
+	 * sealed.
+	 */
 	struct stat file;
 
 	*image = (struct ptx_image){ .copy = copy, .fd = fd };
 	if (fstat(fd, &file) != 0)
 		return;
 	image->bytes = (uint64_t)file.st_size;
-	/* Holes have no blocks: this is what a sparse file really has. */
+	/* Holes have no blocks, so this is the part of a sparse file that has contents. */
 	image->memory = (uint64_t)file.st_blocks * 512;
 }
 

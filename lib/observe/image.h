@@ -22,8 +22,8 @@ struct ptx_geometry;
 struct ptx_image {
 	/* copies all bytes from offset on; false: they are not there, or cannot be read */
 	bool (*copy)(const struct ptx_image *image, void *to, size_t bytes, uint64_t offset);
-	uint64_t bytes;    /* of the arena: where regions must end */
-	uint64_t memory;   /* about how much of it can be anything but zeros */
+	uint64_t bytes;    /* size of the arena: no region may end behind it */
+	uint64_t memory;   /* about how many of these bytes are not in holes */
 	int fd;
 	bool is_live;      /* a process may be writing into it */
 	const struct ptx_arena *arena; /* its locks show if creators live; NULL: not known */
@@ -34,17 +34,17 @@ struct ptx_image {
 };
 
 /*
- * Whether a region may be at this offset. A file without a writer may have been cut among the
- * chunks of the region; then the chunks before the cut can be read.
+ * Whether a region may be at this offset. A file that no process writes may be incomplete and end
+ * among the chunks of the region. Then the chunks before its end can be read.
  */
 bool ptx_image_holds(const struct ptx_image *image, uint64_t offset,
 		     const struct ptx_geometry *geometry);
 
-/* An arena in an open file, from its beginning on. */
+/* Makes the image of an arena that begins at the beginning of an open file. */
 void ptx_image_of_file(struct ptx_image *image, int fd);
 
-static inline void ptx_image_fault(const struct ptx_image *image, uint64_t offset, uint64_t bytes,
 /* Calls image->fault, if there is one. */
+static inline void ptx_image_fault(const struct ptx_image *image, uint64_t offset, uint64_t bytes,
 				   const char *reason)
 {
 	if (image->fault)

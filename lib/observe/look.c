@@ -18,7 +18,7 @@
 #include "base/proc.h"
 #include "meet/peer_arenas.h"
 
-/* How often a ring is read again whose chunk was changing. */
+/* How often a ring is read again if its chunk was changing. */
 #define COUNT_TRIES 5
 
 /* The argument of the callback of ptx_peer_arenas_peek(). */
@@ -27,7 +27,7 @@ struct looking {
 	bool is_arena;
 };
 
-/* For the calls of this file, which have the image at hand. */
+/* Shortens the calls in this file. */
 static bool copy(const struct ptx_image *image, void *to, size_t bytes, uint64_t offset)
 {
 	return image->copy(image, to, bytes, offset);
@@ -50,10 +50,11 @@ static bool is_still_there(const struct ptx_image *image, const struct ptx_attac
 }
 
 /*
- * Counts all records of a ring. The chunk that its writer fills has the number of records before
- * it, modulo 2^32, and the chunk's head has the number of records in it. The ring's own count may
- * or may not have those of the chunk before, so it gives the upper half only. Returns false if the
- * chunk has changed its owner, so that the caller reads the ring again.
+ * Counts all records of a ring. The chunk that the ring's writer fills says how many records the
+ * ring had before this chunk, modulo 2^32. The chunk's head has the number of records in the chunk.
+ * The ring's own count may still lack the records of the chunk before, so it gives only the upper
+ * half of the sum. Returns false if the chunk is in another use by now; the caller then reads the
+ * ring again.
  */
 static bool count_ring(const struct ptx_image *image, const struct ptx_look_stream *stream,
 		       const struct ptx_ring *ring, uint64_t *records)
@@ -65,7 +66,7 @@ static bool count_ring(const struct ptx_image *image, const struct ptx_look_stre
 	struct ptx_chunk chunk;
 	uint64_t head;
 
-	/* Without a chunk in work the ring's own count is complete. */
+	/* If the ring's writer fills no chunk, the ring's own count is complete. */
 	*records = published;
 	/* The number comes from shared memory and is an index below. */
 	if (link == 0 || number >= stream->geometry.chunks_max)
@@ -76,14 +77,14 @@ static bool count_ring(const struct ptx_image *image, const struct ptx_look_stre
 		  region + stream->geometry.words_at + (uint64_t)number * sizeof word) ||
 	    ptx_word_generation(word) != ptx_link_generation(link))
 		return false;
-	/* The difference modulo 2^32: the ring's count may be a little behind. */
+	/* The difference is taken modulo 2^32, because the ring's count may be a little behind. */
 	/* The head was copied with the chunk, so both are of one moment. */
 	head = atomic_load_explicit(&chunk.head, memory_order_relaxed);
 	*records += ptx_chunk_records(&chunk.ident, head) - (uint32_t)published;
 	return true;
 }
 
-/* A ring whose writer changes chunks all the time is counted as of its last attempt. */
+/* A ring whose writer changes chunks all the time is counted as it was at the last attempt. */
 static void count_records(const struct ptx_image *image, const struct ptx_look *look,
 			  uint32_t rings, struct ptx_look_stream *stream)
 {
@@ -98,7 +99,7 @@ static void count_records(const struct ptx_image *image, const struct ptx_look *
 				  stream->attachment.offset + stream->geometry.rings_at +
 					  i * sizeof ring))
 				break;
-		/* A display, not an account: small differences between rings do not matter. */
+		/* The sum is for a display and not for a ledger, so small errors do not matter. */
 		stream->recorded += records;
 	}
 }
@@ -117,9 +118,9 @@ static size_t bytes_below(const struct ptx_geometry *g, uint32_t chunks, uint32_
 }
 
 /*
- * The memory of chunks in parts of one large chunk, for a display of the fill level. A stream that
- * is not full can still add chunks, so these count as free. Values of shared memory are bounded by
- * the geometry.
+ * Stores the memory of all chunks and of the free ones in units of one large chunk, for a display
+ * of the fill level. A stream that is not full can still add chunks, so these chunks count as free.
+ * Values of shared memory are bounded by the geometry.
  */
 static void note_chunks(const struct ptx_region *region, struct ptx_look_stream *stream)
 {
@@ -138,7 +139,10 @@ static void note_chunks(const struct ptx_region *region, struct ptx_look_stream 
 	uint32_t most = ptx_ring_most_chunks(g, at_most(rings, g->rings));
 	size_t bytes, left;
 
-	/* 0: no small chunk was added, or its writer was killed before it stored the number. */
+	/*
+	 * A lesser number: no small chunk was added, or the writer that added one was killed before
+	 * it stored the number.
+	 */
 	if (large < g->chunks)
 		large = chunks <= g->large ? at_most(chunks, g->large) : g->chunks;
 	bytes = bytes_below(g, chunks, large);
@@ -151,7 +155,7 @@ static void note_chunks(const struct ptx_region *region, struct ptx_look_stream 
 		left += bytes_below(g, most, large) - bytes;
 		bytes = bytes_below(g, most, large);
 	}
-	/* A part that is taken in part counts as taken. */
+	/* A unit of which only a part is free counts as used. */
 	stream->chunks = (uint32_t)((bytes + g->chunk_bytes - 1) / g->chunk_bytes);
 	stream->free_chunks = (uint32_t)(left / g->chunk_bytes);
 }
@@ -193,11 +197,11 @@ static bool look_at_region(const struct ptx_image *image, struct ptx_look *look,
 	rings = atomic_load_explicit(&look->region.rings, memory_order_relaxed);
 	/* look->ring has room for PTX_RINGS, which no geometry exceeds. */
 	rings = rings < stream->geometry.rings ? rings : stream->geometry.rings;
-	/* All rings at once: one read instead of a thousand. */
+	/* All rings are copied at once, by one read instead of a thousand. */
 	if (!copy(image, look->ring, rings * sizeof *look->ring,
 		  attachment->offset + stream->geometry.rings_at))
 		return false;
-	/* From the copy, so that no field changes between a check and its use. */
+	/* These functions use the copy, so no field changes between a check and its use. */
 	note_region(&look->region, stream);
 	count_records(image, look, rings, stream);
 	return true;
@@ -234,7 +238,7 @@ static void look_at_stream(const struct ptx_image *image, struct ptx_look *look,
 	if (ptx_attachment_state(atomic_load_explicit(&attachment->word, memory_order_relaxed)) !=
 	    PTX_ATTACHMENT_ATTACHED)
 		return;
-	/* Counts are added up below. */
+	/* All is zeroed, because counts are added up below. */
 	memset(stream, 0, sizeof *stream);
 	stream->bit = bit;
 	memcpy(&stream->attachment, attachment, sizeof *attachment);
@@ -253,7 +257,7 @@ struct ptx_look *ptx_look_new(void)
 	return aligned_alloc(_Alignof(struct ptx_look), sizeof(struct ptx_look));
 }
 
-/* Magic and version first: an arena of another version has another layout. */
+/* Magic and version are compared first: an arena of another version has another layout. */
 bool ptx_look_at_image(struct ptx_look *look, const struct ptx_image *image)
 {
 	/* Also after a failure the object is valid and has no streams. */
@@ -262,7 +266,10 @@ bool ptx_look_at_image(struct ptx_look *look, const struct ptx_image *image)
 	    look->control.magic != PTX_ARENA_MAGIC || look->control.version != PTX_ARENA_VERSION ||
 	    !copy(image, &look->names, sizeof look->names, PTX_NAMES_AT))
 		return false;
-	/* Every place: the bits of `attached` may be incomplete after a kill (DESIGN 2). */
+	/*
+	 * Looks at every place: after a process was killed, bits of `attached` may be wrong (DESIGN
+	 * 2).
+	 */
 	for (unsigned bit = 0; bit < PTX_STREAMS; bit++)
 		look_at_stream(image, look, bit);
 	return true;
@@ -274,7 +281,7 @@ static void look_at_arena(void *arg, const struct ptx_arena *arena)
 	struct looking *looking = arg;
 	struct ptx_image image;
 
-	/* Nothing can be read any more; is_arena stays false. */
+	/* The descriptor is closed, so nothing can be read. is_arena stays false. */
 	if (ptx_arena_fd(arena) < 0)
 		return;
 	ptx_image_of_file(&image, arena->fd);

@@ -39,7 +39,10 @@ struct ptx_look {
 	struct ptx_ring ring[PTX_RINGS];
 };
 
-/* To be freed with free(); the structure needs more alignment than malloc() gives. NULL: ENOMEM. */
+/*
+ * The caller frees it with free(). The structure needs more alignment than malloc() gives. NULL:
+ * ENOMEM.
+ */
 struct ptx_look *ptx_look_new(void);
 
 /* Looks at all streams of the arena at path, or of an image; false: no arena of this version. */

@@ -25,8 +25,8 @@
 /*
  * Bounds for a stream whose writers never let the copy succeed, or whose memory is hostile: numbers
  * of attempts, pauses between them, and total times. HELD_BACK_NS is how far a writer may hold the
- * moment back before the copy waits for it. Without a barrier the moment is NO_BARRIER_NS earlier,
- * which is longer than stores stay in a processor's buffer.
+ * moment back before the copy waits for this writer. Without a barrier the moment is NO_BARRIER_NS
+ * earlier, which is longer than stores stay in a processor's buffer.
  */
 #define TRIES         200
 #define COUNT_TRIES   10
@@ -39,28 +39,28 @@
 #define NO_BARRIER_NS 2000000u
 #define MIB           (UINT64_C(1) << 20)
 
-/* Copies from an offset in the region; false if the image has not all of it. */
+/* Copies from an offset in the region; false if the image lacks some of these bytes. */
 static bool copy(const struct ptx_taking *taking, void *to, size_t bytes, uint64_t at)
 {
 	return taking->image->copy(taking->image, to, bytes, taking->region + at);
 }
 
-/* Copies a part to the same offset of the private copy. */
+/* Copies a part of the region to the same offset of the private copy. */
 static bool copy_part(const struct ptx_taking *taking, size_t at, size_t bytes)
 {
 	return copy(taking, (unsigned char *)taking->snapshot->rings.region + at, bytes, at);
 }
 
-/* Bounded by the geometry, whatever the region says. */
+/* The number of rings. It is bounded by the geometry, whatever the region says. */
 static uint32_t rings_of(const struct ptx_taking *taking)
 {
 	return ptx_ring_count(&taking->snapshot->rings);
 }
 
 /*
- * Time of the last published record of a chunk. The head says where the records end; it and each
- * length are bounded by the room of a chunk. Without memory it is the time of the opening, which is
- * earlier and therefore safe.
+ * Returns the time of the last published record of a chunk. The head says where the records end.
+ * The head and the length of each record are bounded by the room of a chunk. If there is no memory,
+ * the result is the time at which the chunk was opened, which is earlier and therefore safe.
  */
 static uint64_t last_time(const struct ptx_taking *taking, uint64_t at,
 			  uint32_t room, const struct ptx_chunk *chunk)
@@ -70,10 +70,13 @@ static uint64_t last_time(const struct ptx_taking *taking, uint64_t at,
 	unsigned char *bytes;
 	uint64_t last = chunk->opened;
 
-	/* The head is shared memory; the buffer has the size of what is copied. */
+	/*
+	 * The head comes from shared memory, so it is bounded. The buffer is as large as
+	 * the copy.
+	 */
 	if (end > room)
 		end = room;
-	/* A copy, because the chunk may be overwritten during the walk. */
+	/* The walk uses a copy, because the chunk may be overwritten during the walk. */
 	bytes = malloc(end + sizeof(struct ptx_record));
 	if (!bytes || !copy(taking, bytes, end, at + sizeof *chunk))
 		end = 0;
@@ -90,9 +93,10 @@ static uint64_t last_time(const struct ptx_taking *taking, uint64_t at,
 }
 
 /*
- * Returns a time before which the ring's writer can publish nothing: now, if it is outside of a
- * trace point; otherwise the time of its last record, as its times do not decrease. The window of a
- * chunk is not less than its head while the writer is inside (ring/ring.h).
+ * Returns a time before which the ring's writer can publish nothing. If the writer is outside of a
+ * trace point, this is now. Otherwise it is the time of the writer's last record, because the times
+ * of one writer do not decrease. The window of a chunk is not less than its head while the writer
+ * is inside (ring/ring.h).
  */
 static uint64_t bound_of(const struct ptx_taking *taking, uint32_t ring, uint64_t now)
 {
@@ -114,10 +118,10 @@ static uint64_t bound_of(const struct ptx_taking *taking, uint32_t ring, uint64_
 	return last_time(taking, at, ptx_ring_room_of(g, ptx_link_number(link)), &chunk);
 }
 
-/* Converts a short time to ticks; 128 bits, because the rate comes from the region. */
+/* Converts a short time to ticks, in 128 bits, because the rate of the region may be any number. */
 static uint64_t ticks_of(const struct ptx_taking *taking, uint64_t ns)
 {
-	/* Not checked yet: a wrong rate makes the copy wait longer or shorter. */
+	/* The rate is not checked yet: a wrong one only makes the copy wait longer or shorter. */
 	uint64_t hz = taking->snapshot->rings.region->calibration.hz;
 
 	return (uint64_t)((unsigned __int128)ns * hz / (uint64_t)PTX_NS_PER_S);
@@ -130,8 +134,9 @@ static bool is_late(const struct ptx_taking *taking)
 }
 
 /*
- * Computes the moment: the clock, then the barrier, then the least bound of all rings. Events that
- * were stamped before the clock was read are then visible or held by a writer that is inside.
+ * Computes the moment. The caller has read the clock. This function runs the barrier and then takes
+ * the least bound of all rings. An event that was stamped before the clock was read is then
+ * visible, or its writer is still inside of the trace point.
  */
 static int look_at_writers(struct ptx_taking *taking)
 {
@@ -139,9 +144,9 @@ static int look_at_writers(struct ptx_taking *taking)
 	bool ordered;
 
 	snapshot->moment = snapshot->now.ticks;
-	/* False on kernels without membarrier(2), and if a seccomp filter forbids it. */
+	/* ordered is false on kernels without membarrier(2), or if a seccomp filter forbids it. */
 	ordered = ptx_barrier_everywhere();
-	/* The head of the region: its number of rings and its clock. */
+	/* Copies the head of the region, which has the number of rings and the clock. */
 	if (!copy_part(taking, 0, sizeof(struct ptx_region)))
 		return EIO;
 	for (uint32_t ring = 0; ring < rings_of(taking) && !is_late(taking); ring++) {
@@ -180,7 +185,7 @@ static int find_moment(struct ptx_taking *taking)
 	snapshot->moment = UINT64_MAX;
 	taking->late = ptx_clock_monotonic() + INSIDE_NS_MAX;
 	for (;;) {
-		/* Nothing changes in an image without writers: it has no moment. */
+		/* An image without writers does not change, so its copy needs no moment. */
 		if (!taking->image->is_live || !ptx_clock_anchor_of(counter, &snapshot->now))
 			return 0;
 		err = look_at_writers(taking);
@@ -200,7 +205,7 @@ static int find_moment(struct ptx_taking *taking)
 /* Keeps the sum of all copied bytes within a multiple of the memory that the image has. */
 static bool spend(struct ptx_taking *taking, uint64_t bytes)
 {
-	/* Subtraction cannot underflow after this. */
+	/* After this check the subtraction cannot underflow. */
 	if (bytes > taking->budget)
 		return false;
 	taking->budget -= bytes;
@@ -228,7 +233,7 @@ static void copy_chunk(struct ptx_taking *taking, uint32_t number)
 	struct ptx_chunk *chunk = ptx_ring_chunk(rings, number);
 	uint32_t end;
 
-	/* An image may have holes, as a core dump that was cut. */
+	/* Parts may be missing in an image, for example in an incomplete core dump. */
 	if (!copy_part(taking, at, sizeof *chunk)) {
 		no_such_chunk(taking, number, "a part of the stream's memory cannot be read");
 		return;
@@ -236,7 +241,7 @@ static void copy_chunk(struct ptx_taking *taking, uint32_t number)
 	end = ptx_head_offset(atomic_load_explicit(&chunk->head, memory_order_relaxed)) & ~7u;
 	if (end > room)
 		end = room;
-	/* The head first: the records before it are published when it is read (acquire). */
+	/* The head was read first. With acquire, the records before it are then published. */
 	atomic_thread_fence(memory_order_acquire);
 	/* Chunks may overlap in a hostile file; together they cannot exceed the budget. */
 	if (!spend(taking, end))
@@ -245,7 +250,7 @@ static void copy_chunk(struct ptx_taking *taking, uint32_t number)
 		no_such_chunk(taking, number, "a part of the stream's memory cannot be read");
 }
 
-/* The claimed words first: a reader changes them before it frees a chunk. */
+/* Copies the claimed words before the words, as a reader changes them before it frees a chunk. */
 static bool copy_words(const struct ptx_taking *taking, uint64_t *word, uint64_t *claimed)
 {
 	const struct ptx_geometry *g = &taking->snapshot->rings.geometry;
@@ -256,13 +261,19 @@ static bool copy_words(const struct ptx_taking *taking, uint64_t *word, uint64_t
 	       copy(taking, word, chunks * sizeof *word, g->words_at);
 }
 
-/* The words, then each chunk that has records. The region's head gives the number of chunks. */
+/*
+ * Copies the words, and then each chunk that has records. The region's head gives the number of
+ * chunks.
+ */
 static bool copy_chunks(struct ptx_taking *taking)
 {
 	if (!copy_part(taking, 0, sizeof(struct ptx_region)) ||
 	    !copy_words(taking, taking->word, taking->claimed))
 		return false;
-	/* In the order of memory, which readahead of a file favours. */
+	/*
+	 * The chunks are copied in the order of their addresses, which suits the readahead of a
+	 * file.
+	 */
 	for (uint32_t i = 0; i < ptx_ring_chunks(&taking->snapshot->rings); i++) {
 		enum ptx_chunk_state state = ptx_word_state(taking->word[i]);
 
@@ -287,7 +298,7 @@ static bool copy_counts(struct ptx_taking *taking)
 	if (!copy_part(taking, 0, sizeof(struct ptx_region)))
 		return false;
 	slots = atomic_load_explicit(&taking->snapshot->rings.region->slots, memory_order_relaxed);
-	/* Bounded; one slot more than are counted, because slot 0 is always in use. */
+	/* The number is bounded. It is one more than the count, because slot 0 is always in use. */
 	slots = slots < g->rings ? slots + 1 : g->rings;
 	return copy_part(taking, g->rings_at, rings_of(taking) * sizeof(struct ptx_ring)) &&
 	       copy_part(taking, g->slots_at, slots * sizeof(struct ptx_slot));
@@ -306,10 +317,10 @@ static bool is_unmoved(const struct ptx_taking *taking)
 }
 
 /*
- * The words again, the cut, then the counts. The words come first: a copied chunk that is
- * overwritten after that remains in the copy, even if the counts have its events as lost, too.
- * While a reader delivers, the counts are not of one moment; the counts are then copied again, and
- * at last accepted as not exact.
+ * Copies the words again, then the cut, and then the counts. The words come first: a chunk that is
+ * overwritten after the words were copied remains in the copy, even if the counts also have its
+ * events as lost. While a reader delivers, the counts are not of one moment; the counts are then
+ * copied again, and at last accepted as not exact.
  */
 static int settle(struct ptx_taking *taking)
 {
@@ -326,7 +337,10 @@ static int settle(struct ptx_taking *taking)
 			return EIO;
 		unmoved = is_unmoved(taking);
 	}
-	/* The cut that belongs to the second words; copy_counts() has copied a later one. */
+	/*
+	 * Stores the cut that belongs to the second words, as copy_counts() has copied a
+	 * later cut.
+	 */
 	atomic_store_explicit(&region->cut, cut, memory_order_relaxed);
 	taking->snapshot->is_even = taking->snapshot->is_even && unmoved;
 	return 0;
@@ -354,7 +368,7 @@ static int copy_arena(const struct ptx_taking *taking, unsigned bit, uint64_t ge
 		       : ESRCH;
 }
 
-/* One attempt. is_even becomes false where a count cannot be exact. */
+/* Makes one attempt to copy the stream. is_even becomes false where a count cannot be exact. */
 static int copy_stream(struct ptx_taking *taking)
 {
 	int err;
@@ -371,8 +385,9 @@ static int copy_stream(struct ptx_taking *taking)
 
 /*
  * Reserves address space of the region's size; only copied parts become memory. The sizes come from
- * the attachment and are checked: they must be possible, and must not exceed what the image has by
- * more than the budget, so that a small hostile file cannot use much memory.
+ * the attachment and are checked: they must be possible, and the tables must fit into the budget,
+ * which is a multiple of the memory that the image has. So a small hostile file cannot make this
+ * process use much memory.
  */
 static int make_room(struct ptx_taking *taking)
 {
@@ -390,7 +405,10 @@ static int make_room(struct ptx_taking *taking)
 		return EINVAL;
 	}
 	taking->region = attachment->offset;
-	/* Generous: the memory is an estimate, and chunks are copied up to their heads only. */
+	/*
+	 * The budget is generous: image->memory is an estimate, and each attempt copies a chunk
+	 * only up to its head.
+	 */
 	taking->budget = 64 * (taking->image->memory + MIB);
 	/* The tables are copied as a whole. */
 	if (!spend(taking, g.chunks_at)) {
@@ -401,7 +419,7 @@ static int make_room(struct ptx_taking *taking)
 	/* NORESERVE: the address space must not count as memory. */
 	memory = mmap(NULL, g.bytes + g.far_bytes, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	/* RLIMIT_AS, or no address space of this size. */
+	/* RLIMIT_AS is too low, or there is no free address space of this size. */
 	if (memory == MAP_FAILED)
 		return ENOMEM;
 	ptx_ring_view(&taking->snapshot->rings, memory, &g, max_data_size, attachment->loop != 0);
@@ -473,7 +491,7 @@ int ptx_snapshot_take(const struct ptx_image *image, unsigned bit, uint64_t gene
 	/* The lists are filled by copy_arena(). */
 	ptx_arena_know_lists(&snapshot->arena, &snapshot->lists);
 	taking.snapshot = snapshot;
-	/* First for the sizes of the region, and again at the end. */
+	/* The arena is copied now for the sizes of the region, and again at the end of take(). */
 	err = copy_arena(&taking, bit, generation);
 	if (!err)
 		err = make_room(&taking);

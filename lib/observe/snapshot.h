@@ -22,13 +22,13 @@
 struct ptx_snapshot {
 	struct ptx_control control; /* copies */
 	struct ptx_lists lists;
-	struct ptx_arena arena;     /* made of these two; it has no file */
+	struct ptx_arena arena;     /* made of control and lists; it has no file */
 	struct ptx_attachment attachment;
 	struct ptx_stream_info info; /* that of the region, or defaults if it is not valid */
 	struct ptx_calibration calibration; /* checked, or replaced by a usable one */
-	struct ptx_anchor now;      /* ticks 0: not known */
+	struct ptx_anchor now;      /* the time of the copy; ticks 0: not known */
 	struct ptx_rings rings;
-	uint64_t moment;  /* no event is younger; UINT64_MAX: the copy has all */
+	uint64_t moment;  /* no event in the copy is younger; UINT64_MAX: the copy has all events */
 	uint64_t latest;  /* time of the latest event */
 	uint64_t taken;   /* number of records that readers had delivered */
 	uint64_t damaged; /* number of records that cannot be read */

@@ -44,7 +44,8 @@ static bool is_in_line(const struct ptx_calibration *calibration, const struct p
 
 /*
  * For a stream that no process writes: takes the present time as one more anchor. This is possible
- * only on the machine where the stream was written, before its next boot; the boot id shows that.
+ * only on the machine where the stream was written, before its next boot. The boot id shows whether
+ * this is so.
  */
 static void know_now(const struct ptx_taking *taking, const struct ptx_calibration *c)
 {
@@ -62,8 +63,8 @@ static void know_now(const struct ptx_taking *taking, const struct ptx_calibrati
 
 /*
  * Without a valid calibration the times begin at the creation, with a tick of a nanosecond: the
- * order of events is right, and their distances are wrong by a factor. Afterwards an anchor that
- * contradicts that of the creation is replaced by it.
+ * order of events is right, and their distances are wrong by a factor. In any case, if the later
+ * anchor contradicts the anchor of the creation, the anchor of the creation replaces it.
  */
 void ptx_snapshot_calibrate(struct ptx_taking *taking, uint64_t opened,
 			    struct ptx_snapshot_span *span)

@@ -10,7 +10,7 @@
 /* A thousand million events each second for 13 days; all sums fit. */
 #define COUNT_MAX (UINT64_C(1) << 50)
 
-/* Sets a count that is greater than most to 0 and reports it. Returns false then. */
+/* Sets a count that is greater than `most` to 0, reports it, and returns false. */
 static bool check(const struct ptx_taking *taking, _Atomic uint64_t *count, uint64_t most)
 {
 	const unsigned char *begin = (const unsigned char *)taking->snapshot->rings.region;

@@ -2,9 +2,9 @@
 /*
  * observe/snapshot_log.c - reads a copied stream by a drain, and writes its log.
  *
- * The copy has been checked, so the drain reads it like any region. Its time does not advance: all
- * events are delivered in one pass. Afterwards the ledger is corrected, because the counts in the
- * copy are not all of one moment.
+ * The copy has been checked, so the drain reads it like any region. Time does not advance in the
+ * copy, so all events are delivered in one pass. Afterwards the ledger is corrected, because the
+ * counts in the copy are not all of one moment.
  */
 #include "observe/snapshot_log.h"
 
@@ -29,7 +29,8 @@ static void find_places(struct ptx_drain *drain, unsigned char *buffer)
 		uint64_t link = atomic_load_explicit(&rings->ring[i].first, memory_order_relaxed);
 
 		/*
-		 * The first chunk of the copy; skip_taken() has removed those that were delivered.
+		 * The reader begins at the ring's first chunk in the copy. skip_taken() has removed
+		 * the chunks that were delivered.
 		 */
 		place->link = link;
 		/* A ring without chunks has nothing to deliver. */
@@ -43,8 +44,9 @@ static void find_places(struct ptx_drain *drain, unsigned char *buffer)
 
 /*
  * Finds out when the stream was running, and stores this as marks. The controller's START and STOP
- * records show it as far as they are undelivered. The state of the region shows it for the end. If
- * neither is known, the events themselves show that it was running.
+ * records show this, as far as they are undelivered. The state of the region shows whether the
+ * stream was running at the end. If neither is known, the events themselves show that it was
+ * running.
  */
 static int find_marks(struct ptx_drain *drain, unsigned char *buffer)
 {
@@ -55,7 +57,7 @@ static int find_marks(struct ptx_drain *drain, unsigned char *buffer)
 	bool ran = true;
 	int err = 0;
 
-	/* Until a mark says otherwise. */
+	/* The stream counts as running until a mark says otherwise. */
 	drain->running = true;
 	/* If the filter excludes START, a STOP that is found would have no end. */
 	if (ptx_region_admits(region, POSIX_TRACE_START))
@@ -73,7 +75,10 @@ static int find_marks(struct ptx_drain *drain, unsigned char *buffer)
 	/* The state agrees with the marks, or FULL has its own mark. */
 	if (err || kind == PTX_FULL || kind == PTX_HELD || ran == (kind == PTX_RUNNING))
 		return err; /* FULL is marked by ptx_drain_sync() */
-	/* The state differs from the last mark: the record of the change was delivered. */
+	/*
+	 * The state differs from the last mark: the record of this change was delivered before the
+	 * copy.
+	 */
 	mark.kind = kind == PTX_RUNNING ? PTX_MARK_START : PTX_MARK_STOP;
 	return ptx_drain_mark(drain, &mark) ? 0 : ENOMEM;
 }
@@ -85,7 +90,7 @@ static void set_scale(struct ptx_drain *drain, const struct ptx_snapshot *snapsh
 
 	/* 32 fraction bits; hz was checked by ptx_snapshot_calibrate(). */
 	drain->scale.nominal_slope = (uint64_t)(((unsigned __int128)PTX_NS_PER_S << 32) / c->hz);
-	/* Checked and in the order of time, as ptx_timescale_add() needs. */
+	/* The anchors are checked and in the order of time, as ptx_timescale_add() needs them. */
 	ptx_timescale_add(&drain->scale, c->anchor[0]);
 	if (snapshot->now.ticks)
 		ptx_timescale_add(&drain->scale, snapshot->now);
@@ -200,9 +205,9 @@ static void lose_unread(struct ptx_ledger_line *line)
 /*
  * Writers count by type and by thread, one after the other, and continue while the copy is made, so
  * the counts of the copy are not of one moment. The number of records that were written is certain
- * if the copy is even. Events of a LOOP stream that were written and are not in the copy were
- * overwritten, and the total says how many; their types and threads are known as far as they were
- * counted.
+ * if is_even is true. Events of a LOOP stream that were written and are not in the copy were
+ * overwritten. The number of written records shows how many they are. Their types and threads are
+ * known as far as the writers have counted them.
  */
 static void reconcile(const struct ptx_snapshot *snapshot, struct ptx_ledger *ledger)
 {
@@ -213,7 +218,7 @@ static void reconcile(const struct ptx_snapshot *snapshot, struct ptx_ledger *le
 				       ledger->threads };
 	uint64_t sum;
 
-	/* After a write error some events were delivered by no one; the log does not have them. */
+	/* After a write error some events are still unread, and the log does not have them. */
 	lose_unread(total);
 	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
 		lose_unread(&ledger->type[type]);
@@ -222,7 +227,7 @@ static void reconcile(const struct ptx_snapshot *snapshot, struct ptx_ledger *le
 	/* The type and the thread of a damaged record are unknown. */
 	ledger->type[0].lost[PTX_LOST_DAMAGED] += snapshot->damaged;
 	nobody->lost[PTX_LOST_DAMAGED] += snapshot->damaged;
-	/* Totals from the lines: the copy has no count of its own for them. */
+	/* The totals are computed from the lines: the copy has no count of its own for them. */
 	for (int cause = 0; cause < PTX_LOST_CAUSES; cause++)
 		total->lost[cause] = counted(ledger, cause);
 	/* The equation of the total holds if called equals this sum (L1). */
@@ -272,7 +277,7 @@ static int write_events(struct ptx_flush *flush)
 	int err;
 
 	ptx_shield_raise(&shield);
-	/* ptx_transfer() unlocks it while it writes. */
+	/* ptx_transfer() unlocks this mutex while it writes. */
 	pthread_mutex_lock(flush->lock);
 	err = ptx_transfer(flush, UINT64_MAX, UINT64_MAX);
 	pthread_mutex_unlock(flush->lock);
@@ -300,8 +305,8 @@ static void name_the_nameless(struct ptx_flush *flush)
 }
 
 /*
- * The flush locks a mutex around the drain; here no other thread uses it. The first error counts,
- * but the log is completed as far as possible.
+ * The flush locks a mutex around the drain; here no other thread uses it. The first error is
+ * returned, but the log is completed as far as possible.
  */
 static int write_log(struct ptx_snapshot *snapshot, struct ptx_drain *drain, struct ptx_log *log)
 {
@@ -312,10 +317,10 @@ static int write_log(struct ptx_snapshot *snapshot, struct ptx_drain *drain, str
 	int err, err2;
 
 	tell_status(snapshot, &status);
-	/* No thread is started: this one writes. */
+	/* The flush starts no thread: the calling thread writes. */
 	err = ptx_flush_create(drain, &lock, log, false, NULL, &flush);
 	if (err) {
-		/* It closes the log's duplicate; fd stays the caller's. */
+		/* This closes the log's duplicate of fd. fd itself stays open. */
 		ptx_log_destroy(log);
 		return err;
 	}
@@ -333,7 +338,7 @@ static int write_log(struct ptx_snapshot *snapshot, struct ptx_drain *drain, str
 
 /*
  * The log has the attributes of the stream, except for its policy: all events of the copy belong
- * to it, so it has no limit. host stays empty: the copy is made on this machine.
+ * into the log, so the log has no limit. host stays empty: the copy is made on this machine.
  */
 static int create_log(const struct ptx_snapshot *snapshot, int fd, struct ptx_log **log)
 {

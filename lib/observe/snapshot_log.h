@@ -2,9 +2,10 @@
 /*
  * observe/snapshot_log.h - writes the log of a stream that was copied (observe/snapshot.h).
  *
- * The account has the events of the copy and the losses before it; events that readers had
- * delivered are not in it. Its equation holds whatever the copy contains; losses of which the type
- * or the thread is not known are in the lines of type 0 and of pid 0.
+ * The ledger of the log has the events of the copy and the losses before the copy. It does not have
+ * the events that readers had delivered. The equation of the ledger holds whatever the copy
+ * contains. Losses whose type is not known are in the line of type 0, and losses whose thread is
+ * not known in the line of pid 0.
  */
 #ifndef PTX_OBSERVE_SNAPSHOT_LOG_H
 #define PTX_OBSERVE_SNAPSHOT_LOG_H

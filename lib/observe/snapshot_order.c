@@ -18,7 +18,7 @@
 struct link {
 	uint32_t ring, number;
 	uint64_t opened;
-	uint32_t before; /* records of the ring before it, modulo 2^32 */
+	uint32_t before; /* number of the ring's records before this chunk, modulo 2^32 */
 };
 
 /* The state of the work; links are sorted by ring and by time. */
@@ -33,7 +33,7 @@ struct order {
 /* The valid part of a chunk, up to the moment. */
 struct contents {
 	uint32_t end, records;
-	uint32_t claimed; /* behind a whole record */
+	uint32_t claimed; /* where the delivered records end: always a record's end */
 	uint64_t last;
 	bool is_cut; /* younger records follow */
 };
@@ -60,8 +60,9 @@ static size_t record_size(const struct order *order, const unsigned char *record
 }
 
 /*
- * Visits the records of a chunk up to its head, to the first invalid one, or to the moment. claimed
- * becomes the end of the records that the reader had delivered, which must be a record's end.
+ * Visits the records of a chunk up to its head, to the first invalid one, or to the moment.
+ * contents->claimed becomes the end of the records that the reader had delivered, and is always a
+ * record's end.
  */
 static void measure(const struct order *order, const struct ptx_chunk *chunk, uint32_t claimed,
 		    struct contents *contents)
@@ -86,8 +87,8 @@ static void measure(const struct order *order, const struct ptx_chunk *chunk, ui
 		if (contents->is_cut)
 			break;
 		/*
-		 * Becomes the end of the last record that begins before claimed: always a record's
-		 * end, whatever value claimed has.
+		 * contents->claimed becomes the end of the last record that begins before claimed.
+		 * So it is a record's end, whatever value claimed has.
 		 */
 		if (at < claimed)
 			contents->claimed = at + (uint32_t)size;
@@ -102,8 +103,8 @@ static void measure(const struct order *order, const struct ptx_chunk *chunk, ui
 
 /*
  * Compares the valid records with the count in the head, and reports the difference as damage. A
- * chunk that was cut at the moment has a greater count without damage. A count beyond what fits
- * into a chunk is itself damaged, and is not added.
+ * chunk with records after the moment has a greater count as well, without damage. A count beyond
+ * what fits into a chunk is itself damaged, and is not added.
  */
 static void count_damage(struct order *order, uint32_t number, const struct ptx_chunk *chunk,
 			 const struct contents *contents)
@@ -111,7 +112,7 @@ static void count_damage(struct order *order, uint32_t number, const struct ptx_
 	const struct ptx_geometry *g = &order->snapshot->rings.geometry;
 	uint32_t counted =
 		ptx_head_records(atomic_load_explicit(&chunk->head, memory_order_relaxed));
-	/* No chunk has more records than minimal ones fit. */
+	/* A chunk has at most as many records as smallest records fit into it. */
 	uint32_t room = ptx_ring_room_of(g, number);
 	uint32_t most = (uint32_t)(room / sizeof(struct ptx_record));
 	uint32_t end = ptx_head_offset(atomic_load_explicit(&chunk->head, memory_order_relaxed));
@@ -129,7 +130,7 @@ static void count_damage(struct order *order, uint32_t number, const struct ptx_
 			"the rest of this part of the stream's memory has no valid event");
 }
 
-/* A chunk that is not in the copy becomes free; the generation stays, so old links are dead. */
+/* Frees a chunk that is not in the copy. It keeps its generation, so older links stay invalid. */
 static void free_chunk(struct order *order, uint32_t number)
 {
 	atomic_store_explicit(&order->snapshot->rings.word[number],
@@ -138,7 +139,7 @@ static void free_chunk(struct order *order, uint32_t number)
 			      memory_order_relaxed);
 }
 
-/* The offset in the chunk up to which the reader had delivered, 0 if it was in another chunk. */
+/* The offset in the chunk up to which the reader had delivered; 0: it was in another chunk. */
 static uint32_t delivered_of(const struct order *order, const struct link *link)
 {
 	uint64_t delivered = atomic_load_explicit(
@@ -150,8 +151,8 @@ static uint32_t delivered_of(const struct order *order, const struct link *link)
 }
 
 /*
- * Chunks before the one that the reader was in have only delivered events: frees them. Returns the
- * index of the first one that stays.
+ * Frees the chunks before the one in which the reader was, as all their events are delivered.
+ * Returns the index of the first chunk that stays.
  */
 static size_t skip_taken(struct order *order, const struct link *link, size_t count)
 {
@@ -161,7 +162,7 @@ static size_t skip_taken(struct order *order, const struct link *link, size_t co
 	for (size_t i = 1; i < count; i++)
 		if (delivered_of(order, &link[i]))
 			first = i;
-	/* A reader of the copy must not deliver them again. */
+	/* A reader of the copy must not deliver the events of these chunks again. */
 	for (size_t i = 0; i < first; i++)
 		free_chunk(order, link[i].number);
 	return first;
@@ -186,7 +187,7 @@ static void write_chunk(struct order *order, const struct link *link,
 			      (uint64_t)generation << 32 | contents->claimed, memory_order_relaxed);
 	atomic_store_explicit(&rings->word[link->number],
 			      ptx_chunk_word(generation, link->ring, state), memory_order_relaxed);
-	/* For the time of a copy without a moment. */
+	/* `latest` becomes the time of a copy that has no moment. */
 	if (contents->last > order->snapshot->latest && contents->end)
 		order->snapshot->latest = contents->last;
 }
@@ -198,9 +199,9 @@ static uint64_t link_of(const struct order *order, const struct link *link)
 }
 
 /*
- * Connects the chunks of one ring, oldest first. A chunk whose number of earlier records differs
- * from the records so far follows a hole: the counts are then not exact. Chunks behind the moment
- * are freed.
+ * Connects the chunks of one ring, oldest first. If a chunk's number of earlier records differs
+ * from the number of records so far, a chunk before it is missing, and the counts are not exact.
+ * Chunks behind the moment are freed.
  */
 static void chain(struct order *order, const struct link *link, size_t count)
 {
@@ -222,7 +223,8 @@ static void chain(struct order *order, const struct link *link, size_t count)
 		if (link[i].before != so_far)
 			order->snapshot->is_even = false; /* something is missing between */
 		/*
-		 * Only the chunk that the reader was in has delivered records; for others it is 0.
+		 * Only the chunk in which the reader was has delivered records. For other chunks
+		 * delivered_of() is 0.
 		 */
 		measure(order, chunk, delivered_of(order, &link[i]), &contents);
 		count_damage(order, link[i].number, chunk, &contents);
@@ -230,7 +232,8 @@ static void chain(struct order *order, const struct link *link, size_t count)
 		so_far = link[i].before + contents.records;
 		write_chunk(order, &link[i], &contents, PTX_CHUNK_CLOSED);
 		/*
-		 * The chunk before gets its link now, since chunks behind the moment are dropped.
+		 * The chunk before gets its link only now, since chunks that are younger than the
+		 * moment are dropped.
 		 */
 		if (i > first)
 			atomic_store_explicit(&ptx_ring_chunk(rings, link[last].number)->next,
@@ -251,7 +254,7 @@ static void chain(struct order *order, const struct link *link, size_t count)
 			      memory_order_relaxed);
 }
 
-/* By ring, then by time; the number makes the order definite for equal times. */
+/* Orders by ring, then by time; the number makes the order definite for equal times. */
 static int by_ring(const void *a, const void *b)
 {
 	const struct link *x = a, *y = b;
@@ -302,8 +305,8 @@ static int find_links(struct order *order)
 
 		if (!counts(order, i)) {
 			/*
-			 * It was open and has been overwritten since: the number of its records is
-			 * unknown.
+			 * The chunk was open before the copy and has been overwritten since: the
+			 * number of its records is unknown.
 			 */
 			if (ptx_word_state(order->taking->word[i]) == PTX_CHUNK_OPEN)
 				order->snapshot->is_even = false;
@@ -320,7 +323,7 @@ static int find_links(struct order *order)
 	return 0;
 }
 
-/* A ring without chunks has no unread events; its word keeps the number of its records. */
+/* A ring without chunks has no unread events; `published` keeps the number of its records. */
 static void empty_rings(struct order *order)
 {
 	struct ptx_rings *rings = &order->snapshot->rings;
@@ -413,7 +416,7 @@ int ptx_snapshot_order(struct ptx_taking *taking)
 	struct ptx_region *region = taking->snapshot->rings.region;
 	int err;
 
-	/* The bounded number, so that later code can use it without a check. */
+	/* Stores the bounded number of rings, so that later code can use it without a check. */
 	atomic_store_explicit(&region->rings, ptx_ring_count(&taking->snapshot->rings),
 			      memory_order_relaxed);
 	know_info(taking->snapshot);

@@ -12,8 +12,9 @@ struct ptx_taking {
 	const struct ptx_image *image;
 	struct ptx_snapshot *snapshot;
 	uint64_t region;  /* its offset in the image */
-	uint64_t *word;   /* chunks_max each: the chunks' words before they were copied, */
-	uint64_t *after;  /* and when all was copied and counted */
+	uint64_t *word;   /* chunks_max words: those of the chunks before the chunks were copied */
+	/* chunks_max words: those after the chunks were copied, before the counts were */
+	uint64_t *after;
 	uint64_t *claimed;
 	int naps;         /* how often it waited for writers */
 	uint64_t late;    /* when to stop waiting, on the monotonic clock */

@@ -8,7 +8,7 @@
 
 #include "base/io.h"
 
-/* Padded with zeros, so that two descriptions of one boot are equal as bytes. */
+/* The text is padded with zeros, so that two descriptions of one boot have equal bytes. */
 void ptx_stream_info_boot(char boot[40])
 {
 	/* At most 39 bytes and a NUL; n is 0 without /proc. */

@@ -26,7 +26,7 @@ struct ptx_stream_info {
 
 _Static_assert(sizeof(struct ptx_stream_info) <= PTX_STREAM_INFO_BYTES, "the region has room");
 
-/* The description in the region of these rings; hostile in a region that was copied. */
+/* The description in the region of these rings. In a region that was copied it may be hostile. */
 static inline struct ptx_stream_info *ptx_stream_info_of(const struct ptx_rings *rings)
 {
 	return (struct ptx_stream_info *)(void *)((unsigned char *)rings->region +

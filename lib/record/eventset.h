@@ -53,7 +53,7 @@ static inline void ptx_eventset_empty(trace_event_set_t *set)
 	set->__magic = PTX_EVENTSET_MAGIC;
 }
 
-/* Every type, also those that have no name yet (CH-41). */
+/* Puts every type into the set, also those that have no name yet (CH-41). */
 static inline void ptx_eventset_fill(trace_event_set_t *set)
 {
 	memset(set, 0xff, sizeof(*set));

@@ -92,10 +92,10 @@ static void take_length(const char **at, char *length)
 static enum ptx_format_type type_of(const struct ptx_format_part *part)
 {
 	const char length = part->length[0];
-	/* h and hh are int after the promotion. */
+	/* Arguments for h and hh are int after the promotion. */
 	const bool is_long = length && length != 'h';
 
-	/* Only the sizes of C on the supported machines: long and long long have 64 bits. */
+	/* Only sizes matter: long and long long have 64 bits on all supported machines. */
 	switch (part->conversion) {
 	case 'd':
 	case 'i':
@@ -129,7 +129,7 @@ static enum ptx_format_type type_of(const struct ptx_format_part *part)
 	case 'a':
 	case 'A':
 		return length == 'L' ? PTX_FORMAT_LONG_DOUBLE : PTX_FORMAT_DOUBLE;
-	/* Letters that no C library of ours knows. */
+	/* All other letters: no supported C library knows them. */
 	default:
 		return PTX_FORMAT_UNKNOWN;
 	}
@@ -151,7 +151,7 @@ static bool take_directive(struct ptx_format *format, struct ptx_format_part *pa
 	part->flags[flags] = '\0';
 	if (*format->at == '*' || (*format->at >= '1' && *format->at <= '9'))
 		take_size(format, &part->width, &part->width_argument);
-	/* A point without a number is the precision 0; a negative argument is none. */
+	/* A point without a number means precision 0. An argument below 0 means no precision. */
 	if (*format->at == '.') {
 		format->at++;
 		take_size(format, &part->precision, &part->precision_argument);
@@ -162,7 +162,7 @@ static bool take_directive(struct ptx_format *format, struct ptx_format_part *pa
 	if (!part->conversion)
 		return false;
 	format->at++;
-	/* The names of X/Open for %lc and %ls. */
+	/* %C and %S are the names of X/Open for %lc and %ls. */
 	if (part->conversion == 'C' || part->conversion == 'S') {
 		part->conversion = part->conversion == 'C' ? 'c' : 's';
 		strcpy(part->length, "l");
@@ -178,8 +178,8 @@ static bool take_directive(struct ptx_format *format, struct ptx_format_part *pa
 }
 
 /*
- * Returns whether an argument has a place among the fields, or there is none. A format can contain
- * any number, so this check bounds every index into an array of arguments.
+ * Returns whether an argument has a place among the fields, or the directive has no argument. A
+ * format can contain any number, so this check bounds every index into an array of arguments.
  */
 static bool has_place(int argument)
 {
@@ -242,8 +242,8 @@ static void set_type(enum ptx_format_type *type, int *count, int argument,
 }
 
 /*
- * Each width and precision that is an argument is an int. The number of arguments is that of the
- * highest one, as printf() requires that all below it are used.
+ * Each width and precision that is an argument is an int. The number of arguments follows from the
+ * highest one, as printf() requires that all arguments below it are used.
  */
 int ptx_format_types(const char *text, enum ptx_format_type type[PTX_FORMAT_ARGUMENTS],
 		     bool *has_error)

@@ -2,9 +2,9 @@
 /*
  * record/items.h - data that is a row of typed items: posix_trace_user_event_np().
  *
- * An item is a byte with the type in its lower and the width in its upper half, then a value of
- * the type's size, little-endian. A string ends with a NUL. Memory has a byte before it that
- * counts its bytes.
+ * An item is a byte with the type in its lower and the width in its upper half, then a value of the
+ * type's size, little-endian. A string ends with a NUL. A piece of memory has a byte before it that
+ * says how many bytes it has.
  *
  * Threads   no state; all functions may run concurrently.
  * Signals   async-signal-safe.

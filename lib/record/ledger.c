@@ -3,9 +3,9 @@
  * record/ledger.c - lines of a ledger by thread, found by a hash table.
  *
  * The thread lines are an array in the order of their first event, so that an index remains valid
- * for posix_trace_get_ledger_thread_np(). A table of indices beside it finds a thread. The line
- * of pid 0 collects all events whose thread is unknown, or has no line because memory is short.
- * Its place is always reserved, so that an event is never without a line.
+ * for posix_trace_get_ledger_thread_np(). A table of indices beside it finds a thread. The line of
+ * pid 0 collects all events whose thread is unknown, or has no line because memory is short. Room
+ * for this line is always reserved, so that each event has a line.
  *
  * malloc() may set errno, which belongs to the program: each function that allocates restores it.
  */
@@ -64,7 +64,7 @@ static size_t hash_thread(uint32_t pid, uint32_t tid, uint64_t thread)
 	return (size_t)(h >> 32);
 }
 
-/* Enters thread[index] into the table, which has free places. Linear probing. */
+/* Enters thread[index] into the table, which has free places, by linear probing. */
 static void place_thread(struct ptx_ledger *ledger, size_t index)
 {
 	const struct ptx_ledger_thread *entry = &ledger->thread[index];
@@ -129,7 +129,7 @@ static bool is_thread(const struct ptx_ledger_thread *entry, uint32_t pid, uint3
 
 /*
  * Returns the entry of a thread, or NULL. The search is linear in a ledger without a table: with
- * few threads, or without memory for one.
+ * few threads, or without memory for a table.
  */
 static struct ptx_ledger_thread *find_thread(struct ptx_ledger *ledger, uint32_t pid, uint32_t tid,
 					     uint64_t thread)
@@ -163,7 +163,7 @@ struct ptx_ledger_line *ptx_ledger_thread(struct ptx_ledger *ledger, uint32_t pi
 	entry = find_thread(ledger, pid, tid, thread);
 	if (entry)
 		return &entry->line;
-	if (!pid) /* its entry was reserved below */
+	if (!pid) /* the room for this entry was reserved below */
 		return append_thread(ledger, 0, 0, 0);
 	nobody = find_thread(ledger, 0, 0, 0);
 	/*
@@ -181,7 +181,7 @@ struct ptx_ledger_line *ptx_ledger_thread(struct ptx_ledger *ledger, uint32_t pi
  */
 int ptx_ledger_copy(struct ptx_ledger *to, const struct ptx_ledger *from)
 {
-	/* Also the reserved entry. */
+	/* The new array must have the reserved entry, too. */
 	if (from->threads >= to->room && from->room > to->room) {
 		int saved_errno = errno;
 		struct ptx_ledger_thread *more = malloc(from->room * sizeof(*more));
@@ -244,7 +244,7 @@ static void add_losses(struct ptx_ledger_line *sum, const struct ptx_ledger_line
 		sum->lost[cause] += line->lost[cause];
 }
 
-/* Losses that are in the total and in none of the lines that sum adds up. */
+/* Adds to rest the losses of the total that are in none of the lines whose sum is `sum`. */
 static void take_rest(struct ptx_ledger_line *rest, const struct ptx_ledger_line *total,
 		      const struct ptx_ledger_line *sum)
 {

@@ -3,11 +3,12 @@
  * record/ledger.h - the account of a stream's events as plain memory, for status and for the log.
  *
  * A line has the columns of struct posix_trace_ledger_np except unattributed, which is the
- * difference between called and the sum of the other columns. In total, called is the number that
- * the writers counted independently of the other columns, so that the equation of total proves
- * something. In the lines of types and threads, called is the sum of the other columns; the lines
- * of type 0 and of pid 0, of no known type and of no known thread, add the unattributed events. So
- * each column of total is the sum of that column over types, and over threads.
+ * difference between called and the sum of the other columns. In the line total, called is the
+ * number that the writers counted independently of the other columns. So it means something that
+ * the equation holds in this line. In the lines of types and threads, called is the sum of the
+ * other columns. In the lines of type 0 (no known type) and of pid 0 (no known thread), called also
+ * has the unattributed events. So each column of total is the sum of that column over types, and
+ * over threads.
  *
  * Owner     the caller; one at a time. A ledger points into itself: do not copy it by assignment.
  * Errors    errno is preserved.
@@ -43,7 +44,7 @@ struct ptx_ledger_line {
 };
 
 struct ptx_ledger_thread {
-	uint32_t pid; /* 0: events whose thread is unknown, or for which memory was short */
+	uint32_t pid; /* 0: events whose thread is unknown, or for whose line there was no memory */
 	uint32_t tid;
 	uint64_t thread;
 	struct ptx_ledger_line line;
@@ -54,7 +55,7 @@ struct ptx_ledger {
 	struct ptx_ledger_line type[PTX_TYPE_MAX];
 	size_t threads;
 	size_t room;
-	/* room entries: few, or from malloc() once those are used up */
+	/* array of room entries: few, or memory from malloc() when few is full */
 	struct ptx_ledger_thread *thread;
 	struct ptx_ledger_thread few[4];  /* so that the line of pid 0 needs no memory */
 	/* hash table of index + 1, 0 for an empty place; NULL: few threads, or no memory */
@@ -64,8 +65,8 @@ struct ptx_ledger {
 
 /*
  * Returns the line of a thread and makes it if it is new. Returns the line of pid 0 if memory is
- * short. With pid 0: the one line of all events without a thread. The pointer is valid until the
- * next call. Entries keep their index.
+ * short. With pid 0 it returns the one line of all events without a thread. The pointer is valid
+ * until the next call. Entries keep their index.
  */
 struct ptx_ledger_line *ptx_ledger_thread(struct ptx_ledger *ledger, uint32_t pid, uint32_t tid,
 					  uint64_t thread);
@@ -79,7 +80,7 @@ void ptx_ledger_export(const struct ptx_ledger_line *from, struct posix_trace_le
 /* Returns reported + unread + all losses. */
 uint64_t ptx_ledger_sum(const struct ptx_ledger_line *line);
 
-/* Called events that are in no other column of the line. */
+/* Returns the number of called events that are in no other column of the line. */
 uint64_t ptx_ledger_unattributed(const struct ptx_ledger_line *line);
 
 /*

@@ -132,8 +132,8 @@ static void forget_after(struct ptx_mappings *list, int64_t when_ns)
 }
 
 /*
- * In place: kept never exceeds i, so that a note is read before its entry is overwritten. first is
- * the first kept span of the present process; spans of the processes before it need not be
+ * Works in place: kept never exceeds i, so that a note is read before its entry is overwritten.
+ * first is the first kept span of the present process; spans of the processes before it need not be
  * compared.
  */
 void ptx_mappings_settle(struct ptx_mappings *list)
@@ -157,11 +157,11 @@ void ptx_mappings_settle(struct ptx_mappings *list)
 		for (size_t j = first; j < kept; j++)
 			if (all[j].until_ns == INT64_MAX && ends_span(&all[j], &note))
 				all[j].until_ns = note.from_ns;
-		/* The earliest of these notes counts for all processes. */
+		/* The earliest note GONE of pid 0 counts for all processes. */
 		if (note.kind == PTX_MAPPING_GONE && note.pid == 0 && note.from_ns < end_ns)
 			end_ns = note.from_ns;
 		/*
-		 * GONE has done its work. Its path, if there is one, is freed here because the
+		 * A note GONE is not kept. Its path, if there is one, is freed here because the
 		 * entry is overwritten.
 		 */
 		if (note.kind == PTX_MAPPING_GONE) {
@@ -205,8 +205,8 @@ static const struct ptx_mapping *find_own(const struct ptx_mappings *list, uint3
 }
 
 /*
- * Returns the note that made the process a child at that time, or NULL. The search begins at the
- * end, because the youngest of several notes is the right one.
+ * Returns the note that says whose child the process was at that time, or NULL. The search begins
+ * at the end, because the youngest of several notes is the right one.
  */
 static const struct ptx_mapping *find_birth(const struct ptx_mappings *list, uint32_t pid,
 					    int64_t time_ns)
@@ -267,8 +267,8 @@ static const struct ptx_mapping *find_inherited(const struct ptx_mappings *list,
 	if (!birth)
 		return NULL;
 	/*
-	 * A parent's mapping at the time of birth is the child's; later changes of the parent are
-	 * not.
+	 * The child has the mappings that its parent had at the time of birth. Later changes of the
+	 * parent do not concern the child.
 	 */
 	found = find_inherited(list, birth->parent, address,
 			       birth->from_ns < time_ns ? birth->from_ns : time_ns, generation + 1);

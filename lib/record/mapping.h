@@ -24,7 +24,7 @@
 
 enum ptx_mapping_kind {
 	PTX_MAPPING_FILE = 1,
-	/* From then on the range is not what it was; pid 0: nothing is known of any process. */
+	/* Since from_ns the range lacks its former file; pid 0: nothing is known of any process. */
 	PTX_MAPPING_GONE,
 	PTX_MAPPING_CHILD /* pid is a child of process parent, made at that time */
 };

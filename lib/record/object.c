@@ -37,13 +37,13 @@ static struct key key_of(const struct ptx_object *object)
 	return (struct key){ object->pointer, object->pid, false, object->time_ns };
 }
 
-/* Two keys that differ at most in time. */
+/* Whether two keys differ at most in time. */
 static bool is_same(const struct key *a, const struct key *b)
 {
 	return a->child == b->child && a->major == b->major && a->minor == b->minor;
 }
 
-/* Children after all objects, so that neither search meets the other kind. */
+/* Orders children behind all objects, so that neither search meets the other kind. */
 static int compare_keys(const struct key *a, const struct key *b)
 {
 	if (a->child != b->child)
@@ -70,8 +70,8 @@ void ptx_objects_sort(struct ptx_object *object, size_t count)
 }
 
 /*
- * Returns the youngest entry of the key that is not younger than its time, or NULL. With early,
- * the oldest entry serves if it is only a little younger.
+ * Returns the youngest entry with this key that is not younger than the key's time, or NULL. If
+ * early is true, the oldest entry with this key serves even if it is a little younger.
  */
 static const struct ptx_object *newest_entry(const struct ptx_object *object, size_t count,
 					     const struct key *key, bool early)
@@ -122,9 +122,9 @@ const struct ptx_object *ptx_objects_find(const struct ptx_object *object, size_
 					  uint32_t pid, uint64_t pointer, int64_t time_ns)
 {
 	/*
-	 * At each step, a child has the names that its parent had at the time of the birth. Only
-	 * the event's own process gets the tolerance for early events, since births are entries,
-	 * too.
+	 * Each step goes from a child to its parent: the child has the names that the parent had at
+	 * the time of the birth. Only the event's own process gets the tolerance for early events,
+	 * since births are entries, too.
 	 */
 	for (unsigned i = 0; count && i < GENERATIONS; i++) {
 		struct key thing = { pointer, pid, false, time_ns },

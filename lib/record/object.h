@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * record/object.h - the name of an object in the memory of a traced process, and since when it
- * has it.
+ * record/object.h - the name of an object in the memory of a traced process, and since when the
+ * object has this name.
  *
  * A child has the objects of its parent under the same pointers. An entry of kind
  * PTX_OBJECT_CHILD records the descent: pid is a child of the process whose number is in
@@ -23,7 +23,7 @@ struct ptx_object {
 	uint32_t pid; /* 0: any process */
 	uint64_t pointer;
 	int64_t time_ns; /* CLOCK_REALTIME */
-	char name[PTX_OBJECT_NAME_BYTES]; /* empty: the object has no name from now on */
+	char name[PTX_OBJECT_NAME_BYTES]; /* empty: the object has no name since time_ns */
 };
 
 _Static_assert(sizeof(struct ptx_object) == 72, "an object is 72 bytes");

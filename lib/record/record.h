@@ -25,7 +25,7 @@
 #define PTX_RECORD_LEN_MAX   ((1u << PTX_RECORD_LEN_BITS) - 1)
 #define PTX_RECORD_TRUNCATED (1u << 28) /* the data was longer than max-data-size */
 #define PTX_RECORD_IDENT     (1u << 29) /* ring only: another thread's records follow */
-/* Behind younger records, because its writer was suspended in the trace point. */
+/* The record is behind younger ones, because its writer was suspended in the trace point. */
 #define PTX_RECORD_LATE      (1u << 30)
 
 /*
@@ -66,8 +66,8 @@ static inline size_t ptx_record_size(size_t len)
 
 /*
  * The members of a record, loaded by words, for walks over many records. The first word has
- * len_flags, type and source, from the lowest bit on, on every byte order. memcpy() because a
- * hostile log may place a record at any address.
+ * len_flags, type and source, from the lowest bit on, on every byte order. memcpy() is used because
+ * a hostile log may place a record at any address.
  */
 #define PTX_RECORD_TYPE_SHIFT   32
 #define PTX_RECORD_SOURCE_SHIFT 48

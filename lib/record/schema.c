@@ -18,7 +18,7 @@
 /* A list of names that fields refer to: @names LIST{...}. */
 struct name_list {
 	const char *name;
-	unsigned first, names; /* of the schema's names */
+	unsigned first, names; /* first index and number in the schema's value names */
 	bool has_bits;
 	bool is_negative; /* a name has a value below 0, which an unsigned field cannot have */
 	bool is_large;    /* a name has a value above INT64_MAX, which a signed field cannot have */
@@ -30,13 +30,13 @@ struct parser {
 	const char *at;
 	char *room; /* where the next name is copied to */
 	/*
-	 * of the next field in the payload; POSIX_TRACE_OFFSET_VARIES_NP behind a field of
-	 * variable size
+	 * Offset of the next field in the payload. It is POSIX_TRACE_OFFSET_VARIES_NP behind a
+	 * field of variable size.
 	 */
 	size_t offset;
 	const char *why; /* the first fault, for ptx_schema_parse() */
-	const char *format; /* of @format; in the schema's text, as all names */
-	/* Names after @key, which may precede their fields. resolve_keys() finds these. */
+	const char *format; /* the text of @format; stored where all names are */
+	/* Names after @key, which may precede their fields. resolve_keys() finds the fields. */
 	const char *key[POSIX_TRACE_KEYS_MAX_NP];
 	struct name_list list[POSIX_TRACE_NAME_LISTS_MAX_NP];
 	unsigned lists;
@@ -103,7 +103,7 @@ static bool take_char(struct parser *parser, char c)
 	return true;
 }
 
-/* Consumes a keyword that no further letter follows. It is no fault if there is another. */
+/* Consumes the keyword `word`. It is no fault if another word is there. */
 static bool take_keyword(struct parser *parser, const char *word)
 {
 	size_t len = strlen(word);
@@ -201,8 +201,8 @@ static bool take_number(struct parser *parser, uint64_t *number)
 }
 
 /*
- * Consumes VALUE or, among names of bits, MASK:VALUE into the next free entry. Returns whether it
- * is a number that the list can have.
+ * Consumes VALUE or, among names of bits, MASK:VALUE into the next free entry. Returns false if it
+ * is not a number that the list can have.
  */
 static bool take_value(struct parser *parser, struct name_list *list, uint64_t *value,
 		       uint64_t *mask)
@@ -544,7 +544,7 @@ static bool take_escape(struct parser *parser, char *c)
 		parser->at += 2;
 		return true;
 	default:
-		/* The end of the schema must remain ahead. */
+		/* The character may be the end of the schema, so it is not consumed. */
 		parser->at--;
 		return false;
 	}
@@ -577,7 +577,7 @@ static bool take_format(struct parser *parser)
 		*parser->room++ = c;
 	}
 	parser->at++;
-	/* The NUL takes the place of a quote. */
+	/* The NUL has room, because the quotes were not copied. */
 	*parser->room++ = '\0';
 	parser->format = text;
 	return true;
@@ -668,7 +668,7 @@ const char *ptx_schema_parse_sized(const char *text, struct posix_trace_schema_n
 	/* The limit also bounds the size of schema->text, in which the names are stored. */
 	if (strnlen(text, PTX_SCHEMA_BYTES) == PTX_SCHEMA_BYTES)
 		return "it is too long";
-	/* The fields of the struct that the parser counts up or may leave unset. */
+	/* These members of the struct are counted up by the parser or may be left unset by it. */
 	schema->fields = 0;
 	schema->level = 0;
 	schema->role = POSIX_TRACE_POINT_NP;
@@ -677,7 +677,7 @@ const char *ptx_schema_parse_sized(const char *text, struct posix_trace_schema_n
 	schema->value_names = 0;
 	if (!take_items(&parser))
 		return parser.why;
-	/* The memory behind the struct of an older program is not ours. */
+	/* The struct of an older program ends before format, and the memory behind is not ours. */
 	if (size >= offsetof(struct posix_trace_schema_np, format) + sizeof(schema->format))
 		schema->format = parser.format;
 	return NULL;

@@ -31,13 +31,14 @@ const struct ptx_schema_type *ptx_schema_type(enum posix_trace_type_np type);
 
 /*
  * Makes *schema from text and returns NULL, or returns the reason in English why text is not a
- * schema. *schema must not be used then. It points into itself: do not copy it.
+ * schema. After a failure *schema must not be used. A schema points into itself: do not copy it.
  */
 const char *ptx_schema_parse(const char *text, struct posix_trace_schema_np *schema);
 
 /*
- * The same for a struct of size bytes, which a program of an earlier version may have. Without the
- * member value_mask the fields have no masks, without format there is no message.
+ * Does the same for a struct of size bytes, which a program may have that was compiled with an
+ * earlier version. If the struct lacks the member value_mask, the fields have no masks. If it lacks
+ * the member format, there is no message.
  */
 const char *ptx_schema_parse_sized(const char *text, struct posix_trace_schema_np *schema,
 				   size_t size);

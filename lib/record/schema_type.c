@@ -2,9 +2,9 @@
 /*
  * record/schema_type.c - the types of fields, and their names in a schema's text.
  *
- * The order is that of enum posix_trace_type_np, which is ABI and therefore only grows at its
- * end. The form selects the member of a value that a reader fills; the size is in bytes. bytes
- * has a size of 4 for the count before it, str has none.
+ * The order is that of enum posix_trace_type_np, which is ABI and therefore only grows at its end.
+ * The form selects the member of a value that a reader fills; the size is in bytes. The type bytes
+ * has the size 4, that of the count before the bytes; the type str has none.
  */
 #include "record/schema.h"
 
