@@ -153,6 +153,37 @@ if $cc -O1 -o "$tmp/usdt" "$tmp/usdt.c" 2>/dev/null; then
 	check "a probe is listed with its arguments" has out '^probe     moved    1 event   shop:sold  (-4@%edi 8@%rsi)$'
 fi
 
+
+# Prototypes of functions, if the file has debugging information.
+cat >"$tmp/proto.c" <<'C'
+struct shop { int x; };
+enum color { RED, BLUE };
+typedef unsigned long size;
+int add(int a, const char *name) { return a + name[0]; }
+size *find(struct shop *shop, enum color c, char **list, const void *const end)
+{
+	return (size *)shop + c + (list == end);
+}
+double some(const char *format, ...) { return format[0] / 3.0; }
+void nothing(void) { __asm__ volatile("nop; nop; nop; nop"); }
+int main(int argc, char **argv) { nothing(); return add(argc, argv[0]) + (int)some("x"); }
+C
+# shellcheck disable=SC2086
+$cc -g -O1 -w -o "$tmp/proto" "$tmp/proto.c" || exit 99
+run 0 list --probes "$tmp/proto"
+if has out 'add(int'; then
+	check "a prototype has types and names" has out ' int add(int a, const char \*name)$'
+	check "also of structures, enumerations and own types" \
+		has out ' size \*find(struct shop \*shop, enum color c, char \*\*list, const void \*const end)$'
+	check "further arguments" has out ' double some(const char \*format, \.\.\.)$'
+	check "no arguments" has out ' void nothing(void)$'
+else
+	check "without libdw a function has its name" has out ' add$'
+fi
+strip -g "$tmp/proto"
+run 0 list --probes "$tmp/proto"
+check "without debugging information, too" has out ' add$'
+
 # Wrong values of the option.
 run 125 record -o "$log" --function nothing_of_this_name "$tmp/asm"
 check "no match is an error" has err 'no function of .*asm and its libraries matches'

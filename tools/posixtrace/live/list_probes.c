@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "base/tool.h"
 #include "functions/libraries.h"
+#include "functions/prototype.h"
 #include "functions/probes.h"
 #include "live/process.h"
 #include "symbols/demangle.h"
@@ -71,13 +72,20 @@ static bool put_probes(struct binary_file *file)
  * Writes the line of a function. Several names of one address have a line each, because a pattern
  * may match any of them.
  */
-static void put_function(struct binary_file *file, const struct binary_function *function)
+static void put_function(struct binary_file *file, struct prototypes *prototypes,
+			 const struct binary_function *function)
 {
+	char prototype[PROTOTYPE_TEXT];
 	struct patchable is = patchable_of(file, function, SHIM_SITE_FUNCTION);
 
 	out_printf(&out_stdout, "function  %-7s  %-8s  ", methods[is.method],
 		   is.method == PATCH_REFUSED ? "-" : "2 events");
-	put_name(function->name);
+	/* The form of the source of a name of C++ has the types already, and no names. */
+	if (strncmp(function->name, "_Z", 2) != 0 && !strchr(function->name, '.') &&
+	    prototypes_text(prototypes, function->address, function->name, prototype))
+		text_safe(&out_stdout, prototype, strlen(prototype));
+	else
+		put_name(function->name);
 	if (is.method == PATCH_REFUSED)
 		out_printf(&out_stdout, ": %s", is.why);
 	out_char(&out_stdout, '\n');
@@ -91,6 +99,7 @@ static int list_file(const char *path)
 {
 	struct binary_file *file = binary_open(path);
 	const struct binary_function *function;
+	struct prototypes *prototypes;
 	size_t count;
 	const char *lack;
 
@@ -109,8 +118,10 @@ static int list_file(const char *path)
 	if (lack)
 		out_printf(&out_stdout, "function  refused  -         *: %s\n", lack);
 	function = binary_functions(file, &count);
+	prototypes = lack ? NULL : prototypes_open(file);
 	for (size_t i = 0; i < count && !lack; i++)
-		put_function(file, &function[i]);
+		put_function(file, prototypes, &function[i]);
+	prototypes_close(prototypes);
 	binary_close(file);
 	return TOOL_OK;
 }

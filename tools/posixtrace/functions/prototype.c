@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * prototype.c - reads the declarations of functions by libdw.
+ *
+ * The functions of all compilation units are collected once and sorted by their addresses. A type
+ * is followed to its name only when it is printed.
+ */
+#include "functions/prototype.h"
+
+#ifdef HAVE_LIBDW
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "functions/binary_part.h"
+
+#define TYPE_TEXT 256 /* of one type or parameter */
+#define DEEP_MAX  8   /* types that a type refers to */
+
+struct prototypes {
+	Dwarf *dwarf;
+	struct entry {
+		uint64_t address;
+		Dwarf_Off offset;
+	} *entry;
+	size_t entries;
+};
+
+static int by_address(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+/* Callback of dwarf_getfuncs(). A function without an address is declared or inlined only. */
+static int add_function(Dwarf_Die *die, void *arg)
+{
+	struct prototypes *prototypes = arg;
+	Dwarf_Addr address;
+
+	if (dwarf_lowpc(die, &address) || !vec_grow(&prototypes->entry, prototypes->entries, 1))
+		return DWARF_CB_OK;
+	prototypes->entry[prototypes->entries++] =
+		(struct entry){ address, dwarf_dieoffset(die) };
+	return DWARF_CB_OK;
+}
+
+struct prototypes *prototypes_open(const struct binary_file *file)
+{
+	struct prototypes *prototypes = calloc(1, sizeof(*prototypes));
+	Dwarf_Off at = 0, next;
+	size_t header;
+	Dwarf_Die unit;
+
+	if (!prototypes)
+		return NULL;
+	if (file->debug)
+		prototypes->dwarf = dwarf_begin_elf(file->debug, DWARF_C_READ, NULL);
+	if (!prototypes->dwarf && file->elf)
+		prototypes->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+	while (prototypes->dwarf &&
+	       !dwarf_nextcu(prototypes->dwarf, at, &next, &header, NULL, NULL, NULL)) {
+		if (dwarf_offdie(prototypes->dwarf, at + header, &unit))
+			dwarf_getfuncs(&unit, add_function, prototypes, 0);
+		at = next;
+	}
+	if (!prototypes->entries) {
+		prototypes_close(prototypes);
+		return NULL;
+	}
+	qsort(prototypes->entry, prototypes->entries, sizeof(*prototypes->entry), by_address);
+	return prototypes;
+}
+
+void prototypes_close(struct prototypes *prototypes)
+{
+	if (!prototypes)
+		return;
+	dwarf_end(prototypes->dwarf);
+	free(prototypes->entry);
+	free(prototypes);
+}
+
+/* Stores the type of an entry. False: it has none, as a function that returns nothing. */
+static bool type_of(Dwarf_Die *die, Dwarf_Die *type)
+{
+	Dwarf_Attribute attribute;
+
+	return dwarf_attr_integrate(die, DW_AT_type, &attribute) &&
+	       dwarf_formref_die(&attribute, type);
+}
+
+/* Writes the type of an entry as C has it, such as "const char *". Pointers end without a space. */
+static void put_type(Dwarf_Die *die, unsigned deep, char text[TYPE_TEXT])
+{
+	const char *keyword = "", *suffix = NULL, *name;
+	char inner[TYPE_TEXT];
+	Dwarf_Die type;
+
+	if (!type_of(die, &type) || deep == DEEP_MAX) {
+		snprintf(text, TYPE_TEXT, "%s", deep == DEEP_MAX ? "?" : "void");
+		return;
+	}
+	switch (dwarf_tag(&type)) {
+	case DW_TAG_structure_type:
+		keyword = "struct ";
+		break;
+	case DW_TAG_union_type:
+		keyword = "union ";
+		break;
+	case DW_TAG_enumeration_type:
+		keyword = "enum ";
+		break;
+	case DW_TAG_pointer_type:
+	case DW_TAG_array_type:
+		suffix = "*";
+		break;
+	case DW_TAG_reference_type:
+		suffix = "&";
+		break;
+	case DW_TAG_rvalue_reference_type:
+		suffix = "&&";
+		break;
+	case DW_TAG_const_type:
+		suffix = "const";
+		break;
+	case DW_TAG_volatile_type:
+		suffix = "volatile";
+		break;
+	case DW_TAG_restrict_type:
+		suffix = "restrict";
+		break;
+	case DW_TAG_subroutine_type:
+		snprintf(text, TYPE_TEXT, "function ");
+		return;
+	}
+	if (!suffix) {
+		name = dwarf_diename(&type);
+		snprintf(text, TYPE_TEXT, "%s%s", keyword, name && *name ? name : "?");
+		return;
+	}
+	put_type(&type, deep + 1, inner);
+	if (*suffix == '*' || *suffix == '&')
+		snprintf(text, TYPE_TEXT, "%.200s%s%s", inner,
+			 strchr("* ", inner[strlen(inner) - 1]) ? "" : " ", suffix);
+	else if (inner[strlen(inner) - 1] == '*') /* the pointer itself is constant */
+		snprintf(text, TYPE_TEXT, "%.200s%s", inner, suffix);
+	else
+		snprintf(text, TYPE_TEXT, "%s %.200s", suffix, inner);
+}
+
+/* Appends to a text. Returns false if it does not fit. */
+static bool append(char text[PROTOTYPE_TEXT], const char *more)
+{
+	size_t len = strlen(text);
+
+	if (strlen(more) >= PROTOTYPE_TEXT - len)
+		return false;
+	strcpy(text + len, more);
+	return true;
+}
+
+/* Appends a type and the name that it belongs to. */
+static bool append_named(char text[PROTOTYPE_TEXT], Dwarf_Die *die, const char *name)
+{
+	char type[TYPE_TEXT];
+
+	put_type(die, 0, type);
+	return append(text, type) &&
+	       (!*name || strchr("*& ", type[strlen(type) - 1]) || append(text, " ")) &&
+	       append(text, name);
+}
+
+/* Appends the parameters. A function without any is written as C has it: (void). */
+static bool append_parameters(char text[PROTOTYPE_TEXT], Dwarf_Die *function)
+{
+	const char *separator = "";
+	bool good = true;
+	Dwarf_Die die;
+
+	if (dwarf_child(function, &die))
+		return append(text, "void");
+	do {
+		int tag = dwarf_tag(&die);
+		Dwarf_Attribute attribute;
+		const char *name = NULL;
+
+		if (tag == DW_TAG_unspecified_parameters) {
+			good = append(text, separator) && append(text, "...");
+			separator = ", ";
+		}
+		if (tag != DW_TAG_formal_parameter)
+			continue;
+		if (dwarf_attr_integrate(&die, DW_AT_name, &attribute))
+			name = dwarf_formstring(&attribute);
+		good = append(text, separator) && append_named(text, &die, name ? name : "");
+		separator = ", ";
+	} while (good && !dwarf_siblingof(&die, &die));
+	return good && (*separator || append(text, "void"));
+}
+
+bool prototypes_text(struct prototypes *prototypes, uint64_t address, const char *name,
+		     char text[PROTOTYPE_TEXT])
+{
+	const struct entry key = { .address = address }, *entry;
+	Dwarf_Die die;
+
+	entry = prototypes ? bsearch(&key, prototypes->entry, prototypes->entries,
+				     sizeof(*prototypes->entry), by_address) :
+			     NULL;
+	*text = '\0';
+	return entry && dwarf_offdie(prototypes->dwarf, entry->offset, &die) &&
+	       append_named(text, &die, name) && append(text, "(") &&
+	       append_parameters(text, &die) && append(text, ")");
+}
+
+#else
+
+struct prototypes *prototypes_open(const struct binary_file *file)
+{
+	(void)file;
+	return NULL;
+}
+
+void prototypes_close(struct prototypes *prototypes)
+{
+	(void)prototypes;
+}
+
+bool prototypes_text(struct prototypes *prototypes, uint64_t address, const char *name,
+		     char text[PROTOTYPE_TEXT])
+{
+	(void)prototypes, (void)address, (void)name, (void)text;
+	return false;
+}
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * prototype.h - the declarations of functions, as the debugging information of a file has them.
+ *
+ * A file is hostile: libdw checks its structure, and the lengths and depths are limited here. One
+ * thread may use the prototypes of a file.
+ */
+#ifndef POSIXTRACE_FUNCTIONS_PROTOTYPE_H
+#define POSIXTRACE_FUNCTIONS_PROTOTYPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PROTOTYPE_TEXT 1024
+
+struct prototypes;
+struct binary_file;
+
+/*
+ * Reads which functions the debugging information of a file, or of its separate debug file, has.
+ * Returns NULL if there is none, without memory, and if posixtrace was built without libdw.
+ */
+struct prototypes *prototypes_open(const struct binary_file *file);
+void prototypes_close(struct prototypes *prototypes);
+
+/*
+ * Writes "int add(int a, const char *name)", with this name. Returns false if the function at the
+ * address is not known, or its declaration does not fit. prototypes may be NULL.
+ */
+bool prototypes_text(struct prototypes *prototypes, uint64_t address, const char *name,
+		     char text[PROTOTYPE_TEXT]);
+
+#endif
