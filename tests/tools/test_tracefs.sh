@@ -125,6 +125,16 @@ check "too many" has err 'more than 128'
 POSIXTRACE_KERNEL=perf run 125 record --kernel page_fault_user -o none.ptl true
 check "without tracefs there is the reason" has err 'needs the kernel.s tracing'
 
+# Samples are of all CPUs then; those of other processes are left out.
+sh -c 'until test -e enough; do :; done' &
+outsider=$!
+run 0 record --sample 997 --trace none -o sampled.ptl sh -c 'i=0; while test $i -lt 100000; do i=$((i + 1)); done; sh -c "true; true"'
+: >enough
+wait $outsider
+check "there are samples" test "$(count_of sampled.ptl cpu.sample)" -ge 10
+check "none of another process" test "$("$posixtrace" dump --where "pid == $outsider" sampled.ptl | wc -l)" = 0
+check "all are of the program" test "$("$posixtrace" dump -e cpu.sample --fields pid sampled.ptl | sort -u | wc -l)" -le 2
+
 # Killed recorders: the next one, or doctor, removes what remains. One that lives keeps its own.
 cat >program <<'EOF'
 echo $$ >$1.pid

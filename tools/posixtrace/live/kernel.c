@@ -232,7 +232,7 @@ int kernel_begin(struct kernel *kernel, const struct kernel_plan *plan, pid_t pi
 		return TOOL_OK;
 	if (wish && strcmp(wish, "perf") == 0)
 		why = "POSIXTRACE_KERNEL";
-	else if (plan->sched || plan->globs)
+	else
 		err = kernel_trace_begin(kernel, &why);
 	/* The error was printed. */
 	if (err == EINVAL)

@@ -188,9 +188,53 @@ static int open_process(struct kernel *kernel, pid_t pid)
 	return err;
 }
 
+/*
+ * Opens the samples of all CPUs, of all threads that run there; weave_events.c leaves out those of
+ * other threads. An event of a thread costs it a programming of the CPU's timer whenever it gets or
+ * leaves a CPU, which is several microseconds in a virtual machine; one of a CPU does not. Returns
+ * 0 or an error number, which an unprivileged user gets.
+ */
+static int open_cpus(struct kernel *kernel)
+{
+	struct perf_event_attr samples = attr_of(kernel, EVENT_SAMPLE, false);
+	struct perf_event_attr faults = attr_of(kernel, EVENT_FAULT, false);
+	int configured = (int)sysconf(_SC_NPROCESSORS_CONF), err = 0;
+
+	samples.inherit = faults.inherit = 0;
+	samples.exclude_idle = 1;
+	for (int number = 0; !err && number < configured; number++) {
+		struct kernel_cpu cpu = { .cpu = number, .fd = open_event(&samples, -1, number) };
+
+		/* A CPU that is off has no device. */
+		if (cpu.fd < 0 && errno == ENODEV)
+			continue;
+		if (cpu.fd < 0)
+			return errno;
+		if (!map_memory(&cpu)) {
+			err = errno;
+			close(cpu.fd);
+			return err;
+		}
+		if (!vec_grow(&kernel->cpu, kernel->cpus, 1)) {
+			munmap(cpu.memory, memory_bytes(&cpu));
+			close(cpu.fd);
+			return ENOMEM;
+		}
+		kernel->cpu[kernel->cpus++] = cpu;
+		err = open_more(kernel, &faults, -1, &cpu);
+	}
+	return err;
+}
+
 int kernel_perf_begin(struct kernel *kernel, bool switches, pid_t pid, bool starts)
 {
 	kernel->switches = switches;
+	/* Only the kernel's tracing says which threads are recorded. */
+	if (kernel->trace && !switches) {
+		if (!open_cpus(kernel))
+			return 0;
+		kernel_perf_fini(kernel);
+	}
 	return starts ? open_thread(kernel, pid, true) : open_process(kernel, pid);
 }
 
@@ -413,4 +457,7 @@ void kernel_perf_fini(struct kernel *kernel)
 	}
 	free(kernel->more);
 	free(kernel->cpu);
+	kernel->more = NULL;
+	kernel->cpu = NULL;
+	kernel->mores = kernel->cpus = 0;
 }

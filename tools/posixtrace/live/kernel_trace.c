@@ -29,7 +29,7 @@
  * The kernel's memory for each CPU, and for all together. A look each 10 ms finds some hundred
  * kilobytes on a busy machine; the rest is for a tracer that has no CPU for a second.
  */
-#define CPU_KB   4096
+#define CPU_KB   8192
 #define ALL_KB   262144
 #define LEAST_KB 256
 

@@ -322,9 +322,13 @@ int weave_record(struct weave *weave, const struct kernel_record *record)
 	/* Before the stream runs, threads begin whose later records belong to the log. */
 	if (record->kind == KERNEL_NEW)
 		note_new(weave, record);
-	/* Records of perf_event_open() have their process already. */
+	/*
+	 * Records of perf_event_open() have their process already. With the kernel's tracing they
+	 * are of all threads of the machine.
+	 */
 	if (!weave->runs || (record->pid && weave->kernel->plan.alone &&
-			     record->pid != weave->kernel->pid))
+			     record->pid != weave->kernel->pid) ||
+	    (record->pid && weave->kernel->trace && !traced(weave, record->tid)))
 		return 0;
 	err = weave->has_clock ? 0 : put_clock(weave, record);
 	if (err)
