@@ -6,8 +6,10 @@
  * The threads live at the same time and record one after the other, so each run does the same. The
  * memory is what the process's memory file has. The limit is twice what the attributes ask for, one
  * largest event for each thread, and 256 KiB; from TABLES_FROM threads on, also TABLE bytes for the
- * ring, the slot and the header of the chunk of each thread. A LOOP stream may have a quarter more
- * where small and largest events alternate, so that chunks have the least in them.
+ * ring, the slot and the header of the chunk of each thread. A LOOP stream has TABLE_LOOP bytes
+ * instead from LOOP_FROM threads on, where the hints of closed chunks need memory for four times as
+ * many threads. It may have a quarter more where small and largest events alternate, so that chunks
+ * have the least in them.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -21,11 +23,13 @@
 #define SLACK       (256 * KIB)
 #define TABLE       256u
 #define TABLES_FROM 1000u
-#define MOST        3000u
+#define TABLE_LOOP  432u
+#define LOOP_FROM   4081u
+#define MOST        4090u
 
 static const size_t sizes[] = { 64 * KIB, 1024 * KIB };
 static const size_t data_sizes[] = { 16, 64, 1024, 8192, 100000 };
-static const unsigned thread_counts[] = { 1, 8, 64, 65, 100, 300, 1000, 3000 };
+static const unsigned thread_counts[] = { 1, 8, 64, 65, 100, 300, 1000, 3000, MOST };
 static const int policies[] = { POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_LOOP };
 
 /* How the events of a stream's size are divided: their sizes, and which thread records which. */
@@ -35,7 +39,7 @@ enum pattern {
 	MIXED_IN_TURN,  /* small and largest in turn: chunks have the least in them */
 	PATTERNS
 };
-enum { CASES = 2 * 5 * 8 * 2 * PATTERNS };
+enum { COUNTS = 9, CASES = 2 * 5 * COUNTS * 2 * PATTERNS };
 
 /*
  * Each case starts its threads anew. All cases take a quarter of a million thread ids, more than
@@ -167,12 +171,12 @@ START_TEST(many_threads_have_what_is_promised_within_the_memory_that_is_asked_fo
 {
 	const enum pattern pattern = _i % PATTERNS;
 	const int policy = policies[_i / PATTERNS % 2];
-	const size_t max_data = data_sizes[_i / PATTERNS / 2 / 8 % 5];
+	const size_t max_data = data_sizes[_i / PATTERNS / 2 / COUNTS % 5];
 	/* With events that large a stream has 1,024 rings. */
-	const unsigned wanted = thread_counts[_i / PATTERNS / 2 % 8],
+	const unsigned wanted = thread_counts[_i / PATTERNS / 2 % COUNTS],
 		       threads = wanted > 1000 && max_data > 8192 ? 1000 : wanted;
 	const size_t before = memory(), small = 8;
-	size_t asked = sizes[_i / PATTERNS / 2 / 8 / 5], largest, limit;
+	size_t asked = sizes[_i / PATTERNS / 2 / COUNTS / 5], largest, limit;
 	unsigned sent;
 	trace_attr_t attr;
 	trace_id_t trid;
@@ -186,8 +190,11 @@ START_TEST(many_threads_have_what_is_promised_within_the_memory_that_is_asked_fo
 	if (largest < system_event_size(&attr))
 		largest = system_event_size(&attr);
 	asked = asked < 2 * largest ? 2 * largest : asked;
-	limit = 2 * asked + SLACK + threads * largest +
-		(threads >= TABLES_FROM ? threads * TABLE : 0);
+	limit = 2 * asked + SLACK + threads * largest;
+	if (policy == POSIX_TRACE_LOOP && threads >= LOOP_FROM)
+		limit += threads * TABLE_LOOP;
+	else if (threads >= TABLES_FROM)
+		limit += threads * TABLE;
 	if (policy == POSIX_TRACE_LOOP && pattern == MIXED_IN_TURN)
 		limit += limit / 4;
 	begin_threads(threads);
