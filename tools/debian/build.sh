@@ -7,7 +7,8 @@
 #
 # DEBFULLNAME and DEBEMAIL name the maintainer, as for other tools of Debian; else git's user does.
 # SOURCE_DATE_EPOCH is the date of the packages; else that of the last commit, or of NEWS.
-# DEB_BUILD_OPTIONS is for dpkg-buildpackage(1). nocheck, the default, skips make check.
+# DEB_BUILD_OPTIONS is for dpkg-buildpackage(1). The default skips make check and
+# uses all processors.
 set -eu
 source=$1 folder=$2 version=$3
 packaging=$(cd "$(dirname "$0")" && pwd)
@@ -27,7 +28,7 @@ test -n "$name" && test -n "$email" || fail "set DEBFULLNAME and DEBEMAIL to the
 epoch=${SOURCE_DATE_EPOCH:-$(git -C "$packaging" log -1 --format=%ct 2>/dev/null || :)}
 epoch=${epoch:-$(stat -c %Y "$source/NEWS")}
 export SOURCE_DATE_EPOCH="$epoch"
-export DEB_BUILD_OPTIONS="${DEB_BUILD_OPTIONS-nocheck}"
+export DEB_BUILD_OPTIONS="${DEB_BUILD_OPTIONS-nocheck parallel=$(nproc)}"
 
 rm -rf "$folder"
 mkdir -p "$folder"
@@ -41,11 +42,16 @@ sed -i -e "s|@MAINTAINER@|$name <$email>|" -e "s|@VERSION@|$version|" \
 	-e "s|@DATE@|$(LC_ALL=C date -u -R -d "@$epoch")|" \
 	-e "s|@YEAR@|$(date -u -d "@$epoch" +%Y)|" \
 	"$tree/debian/control" "$tree/debian/changelog" "$tree/debian/copyright"
-# The map of the library's symbols has a version node before the names that it exports.
+# The map of the library's symbols has a version node, such as POSIXTRACE_1.0, before its names. A
+# program that uses a name needs at least the version of its node.
 {
 	echo 'libposixtrace.so.1 libposixtrace1 #MINVER#'
-	awk '/^[A-Z].*\{$/ { node = $1; print " " node "@" node " 1.0.0" }
-		/^\t[a-z_]+;$/ { sub(/;/, ""); print " " $1 "@" node " 1.0.0" }' \
+	awk '/^[A-Z].*\{$/ {
+			node = version = $1
+			sub(/^[A-Z]*_/, "", version)
+			print " " node "@" node " " version
+		}
+		/^\t[a-z_]+;$/ { sub(/;/, ""); print " " $1 "@" node " " version }' \
 		"$tree/lib/libposixtrace.map"
 } >"$tree/debian/libposixtrace1.symbols"
 cd "$tree"
