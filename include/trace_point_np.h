@@ -136,6 +136,7 @@ void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ..
  *	(level, N)                      1 critical, 2 error, 3 warning, 4 information, 5 verbose
  *	(begin, SPAN), (end, SPAN)      the event begins or ends a span
  *	(key, FIELD...)                 fields before it, which pair begins with ends
+ *	(counter, FIELD...)             fields before it with values over time; at most 4
  *
  * The compiler rejects a value of another kind than its field. A value may have a side effect: it
  * is evaluated once, or not at all while the process is not traced. A value with a comma outside

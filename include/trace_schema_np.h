@@ -18,6 +18,7 @@
  *	@begin SPAN, @end SPAN      the event begins or ends a span of time with that name
  *	@key NAME[,NAME]            the fields that pair a begin with its end; without @key, events
  *	                            of one thread form pairs
+ *	@counter NAME[,NAME]        fields with values over time, such as the length of a queue
  *	@format "TEXT"              the message that an event says: a format of printf(), to which
  *	                            the fields are passed in their order; \" \\ \n \xHH are escapes
  *
@@ -149,6 +150,7 @@ struct posix_trace_field_np {
 	int is_key;
 	int has_bits;         /* value_name are names of bits */
 	unsigned value_names; /* entries of value_name */
+	int is_counter;       /* a value over time, see @counter */
 	const struct posix_trace_value_name_np *value_name;
 	/*
 	 * For each entry of value_name the MASK of MASK:VALUE=NAME, 0 without one. Null if the

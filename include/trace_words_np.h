@@ -567,6 +567,19 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 #define POSIX_TRACE_BYTES_T_key(...)
 #define POSIX_TRACE_PUT_T_key(...)
 #define POSIX_TRACE_PROBE_T_key(...)
+/* As a key. The product is for the compiler, which multiplies numbers only. */
+#define POSIX_TRACE_SCHEMA_T_counter(...)  "@counter " #__VA_ARGS__ ";"
+#define POSIX_TRACE_DECLARE_T_counter(...) \
+	POSIX_TRACE_KEYS_(, POSIX_TRACE_CAT_(POSIX_TRACE_COUNTERS, \
+					     POSIX_TRACE_COUNT_(__VA_ARGS__, )), F_##__VA_ARGS__)
+#define POSIX_TRACE_COUNTERS1(a)          (void)(posix_trace_##a * 1);
+#define POSIX_TRACE_COUNTERS2(a, b)       POSIX_TRACE_COUNTERS1(a) (void)(posix_trace_F_##b * 1);
+#define POSIX_TRACE_COUNTERS3(a, b, c)    POSIX_TRACE_COUNTERS2(a, b) (void)(posix_trace_F_##c * 1);
+#define POSIX_TRACE_COUNTERS4(a, b, c, d) \
+	POSIX_TRACE_COUNTERS3(a, b, c) (void)(posix_trace_F_##d * 1);
+#define POSIX_TRACE_BYTES_T_counter(...)
+#define POSIX_TRACE_PUT_T_counter(...)
+#define POSIX_TRACE_PROBE_T_counter(...)
 
 /* Appends to a payload that has room. */
 static __inline __attribute__((always_inline, unused)) unsigned char *

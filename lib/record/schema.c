@@ -38,6 +38,9 @@ struct parser {
 	const char *format; /* the text of @format; stored where all names are */
 	/* Names after @key, which may precede their fields. resolve_keys() finds the fields. */
 	const char *key[POSIX_TRACE_KEYS_MAX_NP];
+	/* Names after @counter, likewise. */
+	const char *counter[POSIX_TRACE_FIELDS_MAX_NP];
+	unsigned counters;
 	struct name_list list[POSIX_TRACE_NAME_LISTS_MAX_NP];
 	unsigned lists;
 	bool has_masks; /* the caller's struct has the member value_mask */
@@ -493,6 +496,24 @@ static bool take_keys(struct parser *parser)
 }
 
 /*
+ * Consumes names behind @counter. The fields may follow later in the text. A type may have several
+ * of these attributes, because a trace point in one line has one for each word.
+ */
+static bool take_counters(struct parser *parser)
+{
+	do {
+		/* A field is a counter once, so a schema cannot have more than fields. */
+		if (parser->counters == POSIX_TRACE_FIELDS_MAX_NP)
+			return fault(parser, "there are too many counters");
+		parser->counter[parser->counters] = take_field_name(parser);
+		if (!parser->counter[parser->counters])
+			return false;
+		parser->counters++;
+	} while (take_char(parser, ','));
+	return true;
+}
+
+/*
  * Consumes LIST{...} behind @names. The list gets its place only when it is complete, so that it
  * cannot refer to itself.
  */
@@ -596,6 +617,8 @@ static bool take_attribute(struct parser *parser)
 		return take_span(parser, POSIX_TRACE_END_NP);
 	if (take_keyword(parser, "key"))
 		return take_keys(parser);
+	if (take_keyword(parser, "counter"))
+		return take_counters(parser);
 	if (take_keyword(parser, "names"))
 		return take_list(parser);
 	if (take_keyword(parser, "format"))
@@ -628,6 +651,32 @@ static bool resolve_keys(struct parser *parser)
 }
 
 /*
+ * Finds the fields that are counters. A reader draws numbers as a curve, so a field must have one
+ * number. A pointer is a name of memory and no amount.
+ */
+static bool resolve_counters(struct parser *parser)
+{
+	struct posix_trace_schema_np *schema = parser->schema;
+
+	for (unsigned i = 0; i < parser->counters; i++) {
+		struct posix_trace_field_np *field;
+		unsigned number;
+
+		if (!has_name(schema, parser->counter[i], &number))
+			return fault(parser, "a counter is not a field");
+		field = &schema->field[number];
+		if (field->is_array || field->form == POSIX_TRACE_FORM_BYTES_NP ||
+		    field->type == POSIX_TRACE_TYPE_PTR_NP ||
+		    field->type == POSIX_TRACE_TYPE_PTR32_NP)
+			return fault(parser, "a counter is not a number");
+		if (field->is_counter)
+			return fault(parser, "a field is a counter twice");
+		field->is_counter = 1;
+	}
+	return true;
+}
+
+/*
  * Consumes fields and attributes, separated by semicolons, up to the end of the text. Empty items
  * are allowed, an empty schema is not.
  */
@@ -649,7 +698,9 @@ static bool take_items(struct parser *parser)
 		if (*parser->at != '\0' && !take_char(parser, ';'))
 			return fault(parser, "an item has no ';' behind it");
 	}
-	return any ? resolve_keys(parser) : fault(parser, "it is empty");
+	if (!any)
+		return fault(parser, "it is empty");
+	return resolve_keys(parser) && resolve_counters(parser);
 }
 
 /*

@@ -5,7 +5,8 @@
 
 static void accept_one(int fd, const char *peer)
 {
-	POSIX_TRACE_EVENT_NP(net.accept, (s32, fd, fd), (str, peer, peer), (level, 4));
+	POSIX_TRACE_EVENT_NP(net.accept, (s32, fd, fd), (str, peer, peer), (level, 4),
+			     (counter, fd));
 }
 
 static void work(void)

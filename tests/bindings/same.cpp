@@ -35,7 +35,7 @@ POSIXTRACE_FIELDS(took, time)
 
 int main(int argc, char **argv)
 {
-	static const posixtrace::event<accepted> accept("net.accept", 4);
+	static const posixtrace::event<accepted> accept("net.accept", 4, "@counter fd;");
 	static const posixtrace::event<numbers> number("numbers");
 	static const posixtrace::event<memory> store("memory");
 	static const posixtrace::event<took> take("took");

@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	accept  = posixtrace.MustEvent("net.accept", "s32 fd;str peer;@level 4;")
+	accept  = posixtrace.MustEvent("net.accept", "s32 fd;str peer;@level 4;@counter fd;")
 	numbers = posixtrace.MustEvent("numbers",
 		"u8 a;u16 b;u32 c;s64 d;u64 e;str text;f64 f;f32 g;bool h;")
 	memory = posixtrace.MustEvent("memory", "bytes raw")

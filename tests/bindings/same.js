@@ -3,7 +3,7 @@
 'use strict';
 const { event, span, Stream } = require('posixtrace');
 
-const accept = event('net.accept', 's32 fd;str peer;@level 4;');
+const accept = event('net.accept', 's32 fd;str peer;@level 4;@counter fd;');
 const numbers = event('numbers', 'u8 a;u16 b;u32 c;s64 d;u64 e;str text;f64 f;f32 g;bool h;');
 const memory = event('memory', 'bytes raw');
 const took = event('took', 'ns time');

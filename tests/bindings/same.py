@@ -3,7 +3,7 @@
 import sys
 import posixtrace
 
-accept = posixtrace.Event("net.accept", "s32 fd;str peer;@level 4;")
+accept = posixtrace.Event("net.accept", "s32 fd;str peer;@level 4;@counter fd;")
 numbers = posixtrace.Event(
     "numbers", "u8 a;u16 b;u32 c;s64 d;u64 e;str text;f64 f;f32 g;bool h;")
 memory = posixtrace.Event("memory", "bytes raw")

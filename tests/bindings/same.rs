@@ -4,7 +4,7 @@ use posixtrace::{event, span, Stream};
 use std::time::Duration;
 
 fn accept(fd: i32, peer: &str) {
-    event!("net.accept", fd: i32 = fd, peer: &str = peer; "@level 4;");
+    event!("net.accept", fd: i32 = fd, peer: &str = peer; "@level 4;@counter fd;");
 }
 
 fn work() {

@@ -65,6 +65,8 @@ static void types(const struct bits *bits, enum colour colour, const char *name)
 			     (u8, f, 6), (u8, g, 7), (u8, h, 8), (u8, i, 9), (u8, j, 10),
 			     (u8, k, 11), (u8, l, 12), (u8, m, 13), (u8, n, 14), (u8, o, 15),
 			     (u8, p, 16), (level, 5));
+	POSIX_TRACE_EVENT_NP(queue, (u32, length, 3), (f64, load, 0.5), (str, of, "jobs"),
+			     (counter, length, load));
 	POSIX_TRACE_EVENT_NP(job.begin, (u64, id, 7), (begin, job), (key, id), (level, 3));
 	POSIX_TRACE_EVENT_NP(job.end, (u64, id, 7), (s32, result, -1), (end, job), (key, id));
 }

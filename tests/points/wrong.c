@@ -51,5 +51,11 @@ void wrong(int number, const char *text, double real, struct thing *thing)
 	POSIX_TRACE_LOG_NP(text);
 #elif WRONG == 19
 	POSIX_TRACE_SCOPE_NP(event, (bool, x, text));
+#elif WRONG == 20
+	POSIX_TRACE_EVENT_NP(event, (str, x, text), (counter, x));
+#elif WRONG == 21
+	POSIX_TRACE_EVENT_NP(event, (s32, x, number), (counter, y));
+#elif WRONG == 22
+	POSIX_TRACE_EVENT_NP(event, (s32, x, number), (counter, x, x, x, x, x));
 #endif
 }

@@ -99,6 +99,10 @@ IFS=$IFS_default
 check "at least a compiler of each language was tried" test "$tried" -ge 6
 run 0 latency "$tmp/events.ptl"
 check "a scope is a span" has out outer
+run 0 stat "$tmp/events.ptl"
+check "the fields of a word counter are counters" has out \
+	' 2  *3  *3.000  *3  *3  queue length$'
+check "and the second one" has out ' queue load$'
 
 # --- refused
 
@@ -108,7 +112,7 @@ for compiler in "$CC" "$CXX"; do
 	test "$compiler" = "$CC" || language=c++
 	test "$compiler" = "$CC" || standard=c++11
 	wrong=0
-	while test $wrong -le 19; do
+	while test $wrong -le 22; do
 		$compiler -x $language -std=$standard -Wall -Wextra -Wpedantic -Werror \
 			-I"$include" -DWRONG=$wrong -fsyntax-only "$points/wrong.c" \
 			>"$tmp/said" 2>&1

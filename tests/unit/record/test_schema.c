@@ -45,6 +45,9 @@ static const struct {
 	{ "@names a{1=x}; u8 b{a}; s8 c{ a }", 2, 2 }, { "@names a{|1=x}; x8 b{a}", 1, 1 },
 	{ "@names a{-1=x}; s8 b{a}", 1, 1 }, { "@names a{1=x}", 0, 0 },
 	{ "@names a{1=x}; u8 a{a}", 1, 1 },
+	{ "u8 a; @counter a", 1, 1 }, { "@counter a,b; f32 a; s64 b; str c", 3, 12 },
+	{ "@counter a; @counter b; u8 a; ns b", 2, 9 },
+	{ "@begin io; @key a; @counter a; u8 a", 1, 1 },
 	{ "@format \"\"", 0, 0 }, { "u8 a; @format \"%d; @key\"; u8 b", 2, 2 },
 	{ "@format \"\\\"\\\\\\n\\x41\"", 0, 0 },
 };
@@ -53,6 +56,11 @@ static const char *const bad[] = {
 	"@format", "@format x", "@format \"", "@format \"x", "@format \"x\\", "@format \"x\\\"",
 	"@format \"\\q\"", "@format \"\\x4\"", "@format \"\\x00\"", "@format \"\" x",
 	"@format \"a\"; @format \"b\"",
+	"@counter", "@counter a", "u8 a; @counter", "u8 a; @counter b", "u8 a; @counter a,a",
+	"u8 a; @counter a; @counter a", "u8 a; @counter a,", "u8 a; @counter ,a",
+	"str a; @counter a",
+	"bytes a; @counter a", "str[4] a; @counter a", "u8[2] a; @counter a", "ptr a; @counter a",
+	"ptr32 a; @counter a", "u8 a; @counter a b", "u8 a; @counters a",
 	"", " ", ";", ";;;", "u8", "u8 ", "u8;", "a", "u9 a", "U8 a", "u128 a", "int a", "u8a",
 	"u8 1a", "u8 a b", "u8 a,b", "u8 a.b", "u8 a-b", "u8 \xc3\xa4", "u8 a; u8 a", "u8 a u8 b",
 	"u8[] a", "u8[0] a", "u8[65536] a", "u8[-1] a", "u8[x] a", "u8[1 a", "u8[1]]a",
@@ -138,6 +146,19 @@ START_TEST(the_parts_of_a_schema_are_found)
 	ck_assert_uint_eq(schema.field[4].count, 3);
 	ck_assert_uint_eq(schema.field[5].room, 5);
 	ck_assert_uint_eq(schema.field[5].count, 1);
+}
+END_TEST
+
+START_TEST(counters_are_found_in_any_order)
+{
+	ck_assert_ptr_null(ptx_schema_parse("@counter depth,load; str name; u32 depth; f64 load;"
+					    "s8 cold; u16 other; @counter cold",
+					    &schema));
+	ck_assert(!schema.field[0].is_counter && schema.field[1].is_counter);
+	ck_assert(schema.field[2].is_counter && schema.field[3].is_counter);
+	ck_assert(!schema.field[4].is_counter);
+	ck_assert_ptr_null(ptx_schema_parse("u32 depth", &schema));
+	ck_assert(!schema.field[0].is_counter);
 }
 END_TEST
 
@@ -313,6 +334,7 @@ static Suite *suite(void)
 	tcase_add_loop_test(tc, an_invalid_schema_is_refused_with_a_reason, 0,
 			    sizeof(bad) / sizeof(bad[0]));
 	tcase_add_test(tc, the_parts_of_a_schema_are_found);
+	tcase_add_test(tc, counters_are_found_in_any_order);
 	tcase_add_test(tc, lists_of_names_serve_several_fields);
 	tcase_add_test(tc, the_first_struct_has_no_masks);
 	tcase_add_test(tc, a_format_is_found_without_its_escapes);

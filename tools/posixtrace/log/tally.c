@@ -105,6 +105,7 @@ static int count_event(struct tally *tally, struct logfile *log,
 	add_event(&tally->total, event);
 	add_event(&type->count, event);
 	add_event(&thread->count, event);
+	counters_event(&type->counters, type->type, event);
 	tally->gaps += (event->flags & POSIX_TRACE_EVENT_GAP_NP) != 0;
 	return 0;
 }
@@ -155,8 +156,10 @@ int tally_add(struct tally *tally, const struct tally *part)
 {
 	if (tally->groups)
 		return groups_add(tally->groups, part->groups);
-	for (size_t i = 0; i < part->types; i++)
+	for (size_t i = 0; i < part->types; i++) {
 		add_count(&tally->type[i].count, &part->type[i].count);
+		counters_add(&tally->type[i].counters, &part->type[i].counters);
+	}
 	for (size_t i = 0; i < part->threads; i++) {
 		struct tally_thread *thread = find_thread(tally, &part->thread[i].id);
 
@@ -244,12 +247,17 @@ int tally_init(struct tally *tally, const struct logfile *log)
 	if (!vec_grow(&tally->type, 0, log->types))
 		return ENOMEM;
 	tally->types = log->types;
-	for (size_t i = 0; i < log->types; i++)
+	for (size_t i = 0; i < log->types; i++) {
 		/*
 		 * Types without events appear in the result, too: the ledger may have losses for
 		 * them.
 		 */
 		tally->type[i].type = log->list[i];
+		if (!counters_init(&tally->type[i].counters, log->list[i]->schema)) {
+			tally_fini(tally);
+			return ENOMEM;
+		}
+	}
 	return 0;
 }
 
@@ -287,6 +295,8 @@ int tally_groups(struct groups *groups, struct logfile *log, unsigned threads)
 
 void tally_fini(struct tally *tally)
 {
+	for (size_t i = 0; i < tally->types; i++)
+		counters_fini(&tally->type[i].counters);
 	free(tally->type);
 	free(tally->thread);
 	table_fini(&tally->of_thread);

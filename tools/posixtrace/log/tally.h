@@ -8,6 +8,7 @@
 #define POSIXTRACE_LOG_TALLY_H
 
 #include "base/table.h"
+#include "log/counters.h"
 #include "log/groups.h"
 #include "log/logfile.h"
 
@@ -22,6 +23,7 @@ struct tally_count {
 struct tally_type {
 	const struct log_type *type;
 	struct tally_count count;
+	struct counters counters;
 	struct posix_trace_ledger_np ledger;
 };
 

@@ -39,11 +39,12 @@ static bool is_cpu(const struct posix_trace_field_np *field)
 		is_called(field->name, "cputime"));
 }
 
-/* The duration is in the first field of type ns that is no CPU time. */
+/* The duration is in the first field of type ns that is no CPU time and no counter. */
 int pairing_time_field(const struct posix_trace_schema_np *schema)
 {
 	for (unsigned i = 0; schema && i < schema->fields; i++)
-		if (schema->field[i].type == POSIX_TRACE_TYPE_NS_NP && !is_cpu(&schema->field[i]))
+		if (schema->field[i].type == POSIX_TRACE_TYPE_NS_NP &&
+		    !is_cpu(&schema->field[i]) && !schema->field[i].is_counter)
 			return (int)i;
 	return -1;
 }

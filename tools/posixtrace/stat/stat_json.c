@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "log/equation.h"
 #include "log/policy.h"
+#include "log/value.h"
 
 /* max bounds a text of a hostile log that has no NUL at its end. */
 static void text_member(struct json *json, const char *name, const char *value, size_t max)
@@ -76,6 +77,33 @@ static void status_member(struct json *json, const struct posix_trace_status_inf
 	json_end_object(json);
 }
 
+/*
+ * The counters of a type. Without a value there is only the number 0, since no number can mean
+ * a missing one.
+ */
+static void counters_array(struct json *json, const struct tally_type *type)
+{
+	if (!type->counters.count)
+		return;
+	json_array(json, "counters");
+	for (unsigned i = 0; i < type->counters.count; i++) {
+		const struct counter *counter = &type->counters.counter[i];
+
+		json_object(json, NULL);
+		json_string_member(json, "field", type->type->schema->field[counter->field].name);
+		json_unsigned(json, "values", counter->count);
+		if (counter->count) {
+			value_json(json, "min", &counter->min);
+			json_double(json, "mean", counters_mean(counter));
+			value_json(json, "max", &counter->max);
+			value_json(json, "last", &counter->last);
+			json_time(json, "last_time", "last_ns", counter->last_ns);
+		}
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
 /* schema is the text in the log even if it is invalid; a level needs a valid one. */
 static void type_object(struct json *json, const struct tally *tally,
 			const struct tally_type *type)
@@ -89,6 +117,7 @@ static void type_object(struct json *json, const struct tally *tally,
 	if (type->type->schema && type->type->schema->level)
 		json_unsigned(json, "level", (uint64_t)type->type->schema->level);
 	count_members(json, tally, &type->count);
+	counters_array(json, type);
 	equation_json(json, "ledger", &type->ledger);
 	json_end_object(json);
 }

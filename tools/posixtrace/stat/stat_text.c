@@ -2,6 +2,8 @@
 /* stat_text.c - the report as text. Names from the log are printed with escapes. */
 #include "stat/stat.h"
 
+#include <string.h>
+
 #include "base/out.h"
 #include "base/text.h"
 #include "log/equation.h"
@@ -206,6 +208,65 @@ static void print_schemas(struct out *out, const struct tally *tally)
 	}
 }
 
+/* Writes a value to the right in a column, as dump prints it. */
+static void value_column(struct out *out, const struct posix_trace_value_np *value)
+{
+	char text[64];
+
+	posix_trace_value_print_np(value, text, sizeof(text));
+	out_printf(out, " %14s", text);
+}
+
+/*
+ * The mean is seldom a value of the field's type. The mean of integers has three decimals, and
+ * that of durations is rounded to a nanosecond.
+ */
+static void mean_column(struct out *out, const struct counter *counter)
+{
+	struct posix_trace_value_np mean = counter->last;
+
+	if (mean.field->type == POSIX_TRACE_TYPE_NS_NP) {
+		mean.u64 = (uint64_t)(counters_mean(counter) + 0.5);
+		value_column(out, &mean);
+	} else if (mean.field->form == POSIX_TRACE_FORM_FLOAT_NP) {
+		out_printf(out, " %14.9g", counters_mean(counter));
+	} else {
+		out_printf(out, " %14.3f", counters_mean(counter));
+	}
+}
+
+/*
+ * A line for each counter with values. Counters without any are left out, as types without events
+ * are: the schemas name them.
+ */
+static void print_counters(struct out *out, const struct tally *tally)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < tally->types; i++) {
+		const struct log_type *type = tally->type[i].type;
+
+		for (unsigned j = 0; j < tally->type[i].counters.count; j++) {
+			const struct counter *counter = &tally->type[i].counters.counter[j];
+
+			if (!counter->count)
+				continue;
+			if (!any)
+				out_str(out, "\n      values            min           mean"
+					     "            max           last  counter\n");
+			any = true;
+			out_printf(out, "%12llu", (unsigned long long)counter->count);
+			value_column(out, &counter->min);
+			mean_column(out, counter);
+			value_column(out, &counter->max);
+			value_column(out, &counter->last);
+			out_str(out, "  ");
+			out_bytes(out, type->shown, type->shown_len);
+			out_printf(out, " %s\n", type->schema->field[counter->field].name);
+		}
+	}
+}
+
 /* Threads in order of their number of events. Threads of which all events were lost appear, too. */
 static void print_threads(struct out *out, const struct tally *tally)
 {
@@ -233,6 +294,7 @@ void stat_text(struct out *out, const struct stat_report *report, enum when_form
 	print_status(out, &report->status);
 	print_total(out, &report->tally, &report->shim, form);
 	print_types(out, &report->tally);
+	print_counters(out, &report->tally);
 	print_threads(out, &report->tally);
 	print_schemas(out, &report->tally);
 }

@@ -10,6 +10,7 @@
  * that slices nest, so spans on other lanes are asynchronous (b, e) and have an id.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@ extern const struct format format_chrome;
 struct kept { /* a piece of JSON that many events repeat */
 	char *name; /* "name":"NAME" */
 	size_t name_len;
+	bool has_counters; /* a field is one */
 };
 
 struct chrome {
@@ -117,6 +119,8 @@ static int chrome_type(void *context, const struct fmt_type *type)
 	more = chrome->kept;
 	kept = &more[type->index];
 	memset(kept, 0, sizeof(*kept));
+	for (unsigned i = 0; type->fields && i < type->fields->fields; i++)
+		kept->has_counters |= type->fields->field[i].is_counter != 0;
 	kept->name = json_keep_text("name", type->name, type->name_len, &kept->name_len);
 	return kept->name ? 0 : ENOMEM;
 }
@@ -256,6 +260,39 @@ static void put_end(struct chrome *chrome, const struct fmt_event *event)
 	json_end_object(&chrome->json);
 }
 
+/*
+ * Writes the values of an event's counters as an event of phase C, with a member of args for each
+ * counter. Readers draw numbers only, so a value that is no number is left out.
+ */
+static void put_counters(struct chrome *chrome, const struct fmt_event *event)
+{
+	const struct posix_trace_schema_np *schema = event->type->fields;
+	const struct kept *kept = &chrome->kept[event->type->index];
+	struct json *json = &chrome->json;
+	struct posix_trace_value_np value;
+
+	put_head(chrome, 'C', event->time_ns, event->pid,
+		 thread_number(event->tid, event->thread));
+	json_kept(json, kept->name, kept->name_len);
+	json_object(json, "args");
+	for (unsigned i = 0; i < schema->fields; i++) {
+		const char *name = schema->field[i].name;
+
+		if (!schema->field[i].is_counter ||
+		    !posix_trace_field_get_np(schema, i, 0, event->data, event->data_len, 0,
+					      &value))
+			continue;
+		if (value.field->form == POSIX_TRACE_FORM_UNSIGNED_NP)
+			json_unsigned(json, name, value.u64);
+		else if (value.field->form == POSIX_TRACE_FORM_SIGNED_NP)
+			json_signed(json, name, value.s64);
+		else if (isfinite(value.f64))
+			json_double(json, name, value.f64);
+	}
+	json_end_object(json);
+	json_end_object(json);
+}
+
 static int chrome_event(void *context, const struct fmt_event *event)
 {
 	struct chrome *chrome = context;
@@ -277,6 +314,8 @@ static int chrome_event(void *context, const struct fmt_event *event)
 	put_args(chrome, event);
 	if (is_whole && phase == 'b')
 		put_end(chrome, event);
+	if (kept->has_counters)
+		put_counters(chrome, event);
 	chrome->last_ns = event->time_ns;
 	return chrome->json.out->err;
 }

@@ -207,6 +207,8 @@ static int perfetto_type(void *context, const struct fmt_type *type)
 	 */
 	more[type->index].field_iid = perfetto->next_iid;
 	perfetto->next_iid += type->fields ? type->fields->fields : 0;
+	for (unsigned i = 0; type->fields && i < type->fields->fields; i++)
+		more[type->index].has_counters |= type->fields->field[i].is_counter != 0;
 	return more[type->index].name ? perfetto_prepare(&more[type->index]) : ENOMEM;
 }
 
@@ -294,6 +296,8 @@ static int perfetto_event(void *context, const struct fmt_event *event)
 	err = perfetto_end(perfetto, packet);
 	if (!err && is_whole)
 		err = put_end(perfetto, track, event->time_ns);
+	if (!err && perfetto->kind[event->type->index].has_counters)
+		err = perfetto_counters(perfetto, event);
 	perfetto->last_ns = event->time_ns;
 	return err;
 }

@@ -34,9 +34,12 @@ enum { /* TrackEvent */
 	EVENT_NAME_IID = 10,
 	EVENT_TRACK_UUID = 11,
 	EVENT_NAME = 23,
+	EVENT_COUNTER = 30,
+	EVENT_DOUBLE_COUNTER = 44,
 	TYPE_SLICE_BEGIN = 1,
 	TYPE_SLICE_END = 2,
 	TYPE_INSTANT = 3,
+	TYPE_COUNTER = 4,
 };
 
 enum { /* DebugAnnotation */
@@ -84,6 +87,7 @@ struct perfetto_kind {
 	uint64_t track;
 	uint32_t track_pid;
 	unsigned track_lane, track_series;
+	bool has_counters;     /* a field is one */
 	bool told;             /* interned, with the names of its fields from field_iid on */
 	uint64_t field_iid;
 };
@@ -184,6 +188,23 @@ int perfetto_name_track(struct perfetto *perfetto, const struct fmt_thread *thre
 /* Tracks that belong to no thread. The numbers are ASCII text; those of threads are hashes. */
 #define PERFETTO_TRACK_STREAM UINT64_C(0x706f73697874)
 #define PERFETTO_TRACK_LOSSES UINT64_C(0x6c6f73736573)
+
+/*
+ * Begins a packet with a TrackDescriptor, a child of the track of the process pid unless that is 0.
+ * perfetto_end_track() ends and writes it; it returns 0 or an error number.
+ */
+size_t perfetto_begin_track(struct perfetto *perfetto, uint64_t uuid, uint32_t pid, size_t *packet);
+int perfetto_end_track(struct perfetto *perfetto, size_t track, size_t packet);
+#define PERFETTO_TRACK_NAME 2 /* of TrackDescriptor */
+
+/*
+ * In perfetto_counter.c: writes the values of the counters of an event whose type has fields. The
+ * tracks of its thread have been described. Returns 0 or an error number.
+ */
+int perfetto_counters(struct perfetto *perfetto, const struct fmt_event *event);
+
+/* The number of the track of a counter: a field of a type, by their indices, in a process. */
+uint64_t perfetto_counter_uuid(uint32_t pid, size_t type, unsigned field);
 
 /* Describes such a track. Returns 0 or an error number of the output. */
 int perfetto_plain_track(struct perfetto *perfetto, uint64_t uuid, const char *name);

@@ -11,7 +11,6 @@
 
 enum { /* TrackDescriptor, ProcessDescriptor, ThreadDescriptor */
 	TRACK_UUID = 1,
-	TRACK_NAME = 2,
 	TRACK_PROCESS = 3,
 	TRACK_THREAD = 4,
 	TRACK_PARENT = 5,
@@ -66,11 +65,32 @@ static int end_track(struct perfetto *perfetto, size_t track, size_t packet)
 	return perfetto_end(perfetto, packet);
 }
 
+size_t perfetto_begin_track(struct perfetto *perfetto, uint64_t uuid, uint32_t pid, size_t *packet)
+{
+	size_t track = begin_track(perfetto, uuid, packet);
+
+	if (pid)
+		proto_number(&perfetto->packet, TRACK_PARENT, process_uuid(pid));
+	return track;
+}
+
+int perfetto_end_track(struct perfetto *perfetto, size_t track, size_t packet)
+{
+	return end_track(perfetto, track, packet);
+}
+
+/* The constant keeps counters apart from the spans of the process. */
+uint64_t perfetto_counter_uuid(uint32_t pid, size_t type, unsigned field)
+{
+	return mix_bits(mix_bits(process_uuid(pid) ^ UINT64_C(0x636f756e746572)) +
+			(uint64_t)type * POSIX_TRACE_FIELDS_MAX_NP + field);
+}
+
 int perfetto_plain_track(struct perfetto *perfetto, uint64_t uuid, const char *name)
 {
 	size_t packet, track = begin_track(perfetto, uuid, &packet);
 
-	proto_text(&perfetto->packet, TRACK_NAME, name);
+	proto_text(&perfetto->packet, PERFETTO_TRACK_NAME, name);
 	return end_track(perfetto, track, packet);
 }
 
@@ -109,7 +129,7 @@ static int thread_track(struct perfetto *perfetto, uint32_t pid, uint32_t tid, u
 		proto_end(&perfetto->packet, thread);
 	} else {
 		snprintf(shown, sizeof(shown), "thread 0x%llx", (unsigned long long)handle);
-		proto_text(&perfetto->packet, TRACK_NAME, name ? name : shown);
+		proto_text(&perfetto->packet, PERFETTO_TRACK_NAME, name ? name : shown);
 	}
 	return end_track(perfetto, track, packet);
 }
@@ -177,7 +197,7 @@ static int lane_track(struct perfetto *perfetto, uint64_t uuid, uint64_t parent,
 	track = begin_track(perfetto, uuid, &packet);
 	if (parent)
 		proto_number(&perfetto->packet, TRACK_PARENT, parent);
-	proto_text(&perfetto->packet, TRACK_NAME, name);
+	proto_text(&perfetto->packet, PERFETTO_TRACK_NAME, name);
 	return end_track(perfetto, track, packet);
 }
 

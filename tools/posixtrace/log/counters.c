@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* counters.c - sums up the values of counters. */
+#include "log/counters.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool counters_init(struct counters *counters, const struct posix_trace_schema_np *schema)
+{
+	unsigned count = 0;
+
+	memset(counters, 0, sizeof(*counters));
+	for (unsigned i = 0; schema && i < schema->fields; i++)
+		count += schema->field[i].is_counter != 0;
+	/* Most types have none, and need no memory. */
+	if (!count)
+		return true;
+	counters->counter = calloc(count, sizeof(*counters->counter));
+	if (!counters->counter)
+		return false;
+	for (unsigned i = 0; i < schema->fields; i++)
+		if (schema->field[i].is_counter)
+			counters->counter[counters->count++].field = i;
+	return true;
+}
+
+void counters_fini(struct counters *counters)
+{
+	free(counters->counter);
+	memset(counters, 0, sizeof(*counters));
+}
+
+/* Compares exactly: a double would round large integers. Neither value is NAN. */
+static bool is_less(const struct posix_trace_value_np *a, const struct posix_trace_value_np *b)
+{
+	switch (a->field->form) {
+	case POSIX_TRACE_FORM_SIGNED_NP:
+		return a->s64 < b->s64;
+	case POSIX_TRACE_FORM_FLOAT_NP:
+		return a->f64 < b->f64;
+	default:
+		return a->u64 < b->u64;
+	}
+}
+
+double counters_number(const struct posix_trace_value_np *value)
+{
+	switch (value->field->form) {
+	case POSIX_TRACE_FORM_SIGNED_NP:
+		return (double)value->s64;
+	case POSIX_TRACE_FORM_FLOAT_NP:
+		return value->f64;
+	default:
+		return (double)value->u64;
+	}
+}
+
+/*
+ * The long double of x86 has the 64 bits of the largest integers. On other machines it has at least
+ * those of a double, which the result has anyway.
+ */
+static long double precise(const struct posix_trace_value_np *value)
+{
+	switch (value->field->form) {
+	case POSIX_TRACE_FORM_SIGNED_NP:
+		return (long double)value->s64;
+	case POSIX_TRACE_FORM_FLOAT_NP:
+		return (long double)value->f64;
+	default:
+		return (long double)value->u64;
+	}
+}
+
+/*
+ * Counts one value. NAN is neither less nor greater than a number, and it would spoil the sum.
+ */
+static void count_value(struct counter *counter, const struct posix_trace_value_np *value,
+			int64_t time_ns)
+{
+	if (value->field->form == POSIX_TRACE_FORM_FLOAT_NP && isnan(value->f64)) {
+		counter->unknown++;
+		return;
+	}
+	if (!counter->count || is_less(value, &counter->min))
+		counter->min = *value;
+	if (!counter->count || is_less(&counter->max, value))
+		counter->max = *value;
+	/* If times are equal, the later event in the log has the last value. */
+	if (!counter->count || time_ns >= counter->last_ns) {
+		counter->last = *value;
+		counter->last_ns = time_ns;
+	}
+	counter->sum += precise(value);
+	counter->count++;
+}
+
+/* The schema of a type with counters is valid, and its fields are numbers. */
+void counters_event(struct counters *counters, const struct log_type *type,
+		    const struct posix_trace_event_np *event)
+{
+	struct posix_trace_value_np value;
+
+	for (unsigned i = 0; i < counters->count; i++)
+		/* Data that is too short lacks its last fields. */
+		if (posix_trace_field_get_np(type->schema, counters->counter[i].field, 0,
+					     event->data, event->data_len, 0, &value))
+			count_value(&counters->counter[i], &value, event->time_ns);
+}
+
+void counters_add(struct counters *counters, const struct counters *part)
+{
+	for (unsigned i = 0; i < counters->count && i < part->count; i++) {
+		struct counter *to = &counters->counter[i];
+		const struct counter *from = &part->counter[i];
+
+		/* The values of a part without any are undefined. */
+		to->unknown += from->unknown;
+		if (!from->count)
+			continue;
+		if (!to->count || is_less(&from->min, &to->min))
+			to->min = from->min;
+		if (!to->count || is_less(&to->max, &from->max))
+			to->max = from->max;
+		if (!to->count || from->last_ns >= to->last_ns) {
+			to->last = from->last;
+			to->last_ns = from->last_ns;
+		}
+		to->sum += from->sum;
+		to->count += from->count;
+	}
+}
+
+/* The sum is divided once, so that the mean of equal integers is exact. */
+double counters_mean(const struct counter *counter)
+{
+	return (double)(counter->sum / (long double)counter->count);
+}
