@@ -18,6 +18,7 @@ struct value {
 	enum { UNKNOWN, NUMBER, REAL, TEXT, NAME } kind;
 	__int128 number;
 	double real;
+	unsigned size;       /* of the field that a REAL is the value of; 0: none */
 	const char *text;    /* of a NAME: the name of a value of the field that it meets */
 	size_t len;
 	bool is_negated;     /* a NAME with a minus sign */
@@ -175,7 +176,7 @@ static struct value field_value(const struct asking *asking, const struct where_
 	case POSIX_TRACE_FORM_BYTES_NP:
 		return text(got.data, got.len);
 	case POSIX_TRACE_FORM_FLOAT_NP:
-		return (struct value){ .kind = REAL, .real = got.f64 };
+		return (struct value){ .kind = REAL, .real = got.f64, .size = got.field->size };
 	case POSIX_TRACE_FORM_SIGNED_NP:
 		value.number = got.s64;
 		break;
@@ -320,6 +321,17 @@ static struct value as_met(const struct value *value, const struct value *other,
 }
 
 /*
+ * A constant as a number of the field that it is compared with: no f32 is exactly 0.1, but the
+ * program that recorded 0.1 as f32 means this number.
+ */
+static double rounded(const struct value *value, const struct value *other)
+{
+	return value->kind == REAL && !value->size && other->size == sizeof(float)
+		       ? (double)(float)value->real
+		       : real_of(value);
+}
+
+/*
  * Compares two values; *order is less than 0, 0 or greater. Returns false if they cannot be
  * compared.
  */
@@ -327,6 +339,7 @@ static bool compare(const struct value *x, const struct value *y, int *order)
 {
 	char room[2][POSIX_TRACE_LABEL_MAX_NP + 1];
 	struct value a = as_met(x, y, room[0]), b = as_met(y, x, room[1]);
+	double left, right;
 
 	/* Texts compare byte by byte, as they may contain NULs; a prefix is less. */
 	if (a.kind == TEXT && b.kind == TEXT) {
@@ -341,10 +354,12 @@ static bool compare(const struct value *x, const struct value *y, int *order)
 		*order = a.number < b.number ? -1 : a.number > b.number;
 		return true;
 	}
+	left = rounded(&a, &b);
+	right = rounded(&b, &a);
 	/* NaN is neither less, equal nor greater. */
-	if (isnan(real_of(&a)) || isnan(real_of(&b)))
+	if (isnan(left) || isnan(right))
 		return false;
-	*order = real_of(&a) < real_of(&b) ? -1 : real_of(&a) > real_of(&b);
+	*order = left < right ? -1 : left > right;
 	return true;
 }
 
