@@ -117,6 +117,9 @@ static const char *reason_against(const struct shim_program *program, bool *keep
 	case SHIM_IMAGE_STATIC:
 		*keeps = true;
 		return "statically linked";
+	case SHIM_IMAGE_RIGHTS:
+		*keeps = true;
+		return "set-user-ID or set-group-ID";
 	case SHIM_IMAGE_UNKNOWN:
 	case SHIM_IMAGE_GLIBC:
 		break;
@@ -134,9 +137,10 @@ static const char *reason_against(const struct shim_program *program, bool *keep
 
 /*
  * Records that the program cannot load the shim. Returns whether the shim must be removed from its
- * environment.
+ * environment. is_bare: the environment does not have it, as with env -i, after sudo(8), and in a
+ * process that was running when it was traced.
  */
-static bool is_untraced(const struct shim_program *program, const void *caller)
+static bool is_untraced(const struct shim_program *program, const void *caller, bool is_bare)
 {
 	struct {
 		int32_t pid;
@@ -150,6 +154,8 @@ static bool is_untraced(const struct shim_program *program, const void *caller)
 	const char *why = shim_is_quiet() ? NULL : reason_against(program, &keeps);
 	size_t len;
 
+	if (!why && is_bare)
+		why = "executed without LD_PRELOAD";
 	if (!why)
 		return false;
 	if (*shim_switch[PROCESS_UNTRACED] && shim_is_wanted(PROCESS_UNTRACED, caller)) {
@@ -176,8 +182,14 @@ size_t shim_environment_room(char *const envp[], struct shim_program program, co
 	for (; envp && envp[count]; count++)
 		if (has_shim(envp[count]))
 			bytes += strlen(envp[count]) + 1;
+	/* Nothing has to change, and the file need not be read unless the event is wanted. */
+	if (!bytes) {
+		if (*shim_switch[PROCESS_UNTRACED] && shim_is_wanted(PROCESS_UNTRACED, caller))
+			is_untraced(&program, caller, true);
+		return 0;
+	}
 	/* Room for the pointers, their NULL, and the changed variables. */
-	return bytes && is_untraced(&program, caller) ? (count + 1) * sizeof(*envp) + bytes : 0;
+	return is_untraced(&program, caller, false) ? (count + 1) * sizeof(*envp) + bytes : 0;
 }
 
 /*
@@ -219,7 +231,7 @@ void shim_environment_for_shell(const void *caller)
 
 	for (char **variable = environ; variable && *variable; variable++)
 		if (has_shim(*variable)) {
-			if (is_untraced(&shell, caller))
+			if (is_untraced(&shell, caller, false))
 				copy_without(*variable + strlen(NAME), *variable + strlen(NAME));
 			return;
 		}

@@ -16,6 +16,10 @@
 #include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -133,6 +137,36 @@ static enum shim_image examine_elf(int fd, const ElfW(Ehdr) *elf, const char *pa
 }
 
 /*
+ * Returns whether execve(2) gives the program other rights than this process has, because of the
+ * mode of its file. The dynamic linker then ignores LD_PRELOAD. The mode has no effect on a file
+ * system that is mounted with nosuid, and after PR_SET_NO_NEW_PRIVS.
+ */
+static bool changes_rights(int fd)
+{
+	struct statfs system;
+	struct stat file;
+
+	if (syscall(SYS_fstat, fd, &file) || !(file.st_mode & (S_ISUID | S_ISGID)))
+		return false;
+	/* A set-group-ID bit without the right to execute is a mark for locks. */
+	if (!((file.st_mode & S_ISUID) && file.st_uid != (uid_t)syscall(SYS_geteuid)) &&
+	    !((file.st_mode & S_ISGID) && (file.st_mode & S_IXGRP) &&
+	      file.st_gid != (gid_t)syscall(SYS_getegid)))
+		return false;
+	return syscall(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0L, 0L, 0L, 0L) != 1 &&
+	       (syscall(SYS_fstatfs, fd, &system) || !(system.f_flags & ST_NOSUID));
+}
+
+/* The modes of the interpreters of scripts count, and those of scripts have no effect. */
+static enum shim_image examine_program(int fd, const ElfW(Ehdr) *elf, const char *path,
+				       char *loader)
+{
+	const enum shim_image image = examine_elf(fd, elf, path, loader);
+
+	return image == SHIM_IMAGE_GLIBC && changes_rights(fd) ? SHIM_IMAGE_RIGHTS : image;
+}
+
+/*
  * Finds the interpreter of a script in its first line, without its argument. False: there is
  * none. line has room for a NUL behind its bytes.
  */
@@ -181,7 +215,7 @@ enum shim_image shim_image_of(int folder, const char *path, char loader[SHIM_LOA
 		 * UNKNOWN; then LD_PRELOAD is left alone.
 		 */
 		if (n >= (ssize_t)sizeof(first.elf) && begins(first.line, ELFMAG))
-			image = examine_elf(fd, &first.elf, path, loader);
+			image = examine_program(fd, &first.elf, path, loader);
 		/*
 		 * The interpreter's path points into the buffer, which is read again only after
 		 * the next open.

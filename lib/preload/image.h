@@ -5,8 +5,9 @@
  *
  * The shim uses it before execve(), and posixtrace record before it starts a program. Nothing
  * here allocates memory, is a cancellation point or calls a function that a sanitizer replaces,
- * because children of vfork() call it, too. Files are read by openat(2), pread(2) and close(2),
- * which every dynamic linker calls as well.
+ * because children of vfork() call it, too. Files are read by openat(2), fstat(2), pread(2) and
+ * close(2), which every dynamic linker calls as well; further calls concern programs that are
+ * set-user-ID or set-group-ID.
  *
  * Threads   all functions may run concurrently.
  * Signals   async-signal-safe.
@@ -22,6 +23,8 @@ enum shim_image {
 	SHIM_IMAGE_STATIC,
 	SHIM_IMAGE_FOREIGN, /* for the dynamic linker of another C library */
 	SHIM_IMAGE_MACHINE, /* for another processor, or of 32 bits */
+	/* set-user-ID or set-group-ID: it ignores LD_PRELOAD; programs that it executes may not */
+	SHIM_IMAGE_RIGHTS,
 };
 
 #define SHIM_LOADER_BYTES 128

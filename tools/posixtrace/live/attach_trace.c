@@ -11,6 +11,7 @@
 #include "live/attach.h"
 #include "live/patch_late.h"
 #include "live/preload.h"
+#include "live/untraced.h"
 
 /*
  * Returns true if the trace is over. With --inherit the process may leave children in the stream;
@@ -110,6 +111,8 @@ static int trace_into(const struct capture_plan *plan, const struct patches *fun
 	status = tool_worse(status, kernel_weave(kernel, file));
 	/* The log itself provides the result: it has the events of the last flush, too. */
 	status = tool_worse(status, capture_read_back(plan, file->fd, &result->capture));
+	if (result->capture.bytes)
+		untraced_say(file->fd, false);
 	outfile_close(file);
 	return status;
 }

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/quantity.h"
 #include "base/say.h"
@@ -230,29 +229,6 @@ static bool find_preload(void)
 }
 
 /*
- * Returns true if the program gets other rights than its caller by its mode. The dynamic linker
- * then ignores LD_PRELOAD with a path. A name without a slash is looked up as execvp(3) does.
- */
-static bool changes_rights(const char *program)
-{
-	const char *folders = getenv("PATH");
-	char path[4096];
-	struct stat file;
-
-	snprintf(path, sizeof(path), "%s", program);
-	for (size_t len; !strchr(program, '/') && folders && *folders; folders += len) {
-		folders += *folders == ':';
-		len = strcspn(folders, ":");
-		snprintf(path, sizeof(path), "%.*s/%s", (int)len, folders, program);
-		if (!access(path, X_OK))
-			break;
-	}
-	return !stat(path, &file) && S_ISREG(file.st_mode) &&
-	       (((file.st_mode & S_ISUID) && file.st_uid != geteuid()) ||
-		((file.st_mode & S_ISGID) && file.st_gid != getegid()));
-}
-
-/*
  * Does without the library if the program's dynamic linker would fail or complain because of it.
  * The program then runs with its own trace points only, which a message reports.
  */
@@ -285,16 +261,16 @@ static void drop_preload_if_foreign(const char *program)
 		if (!record.quiet) /* a static program may still execute dynamic ones */
 			say("%s: its own calls cannot be traced: it is statically linked", program);
 		break;
+	case SHIM_IMAGE_RIGHTS:
+		record.untraced = "it is set-user-ID or set-group-ID";
+		if (!record.quiet)
+			say("%s: its own calls cannot be traced: %s", program, record.untraced);
+		break;
 	/* An unknown or missing program is left to execvp(), which reports the error. */
 	case SHIM_IMAGE_UNKNOWN:
 	case SHIM_IMAGE_GLIBC:
 		break;
 	}
-	if (record.untraced || !changes_rights(program))
-		return;
-	record.untraced = "it is set-user-ID or set-group-ID";
-	if (!record.quiet)
-		say("%s: its own calls cannot be traced: %s", program, record.untraced);
 }
 
 /*
