@@ -9,6 +9,7 @@
  */
 #include "preload/content.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -19,7 +20,47 @@
 
 #define PARTS 16 /* of a vector that are read; others are left out */
 
-unsigned shim_content_bytes;
+_Atomic unsigned shim_content_bytes;
+
+/*
+ * The answer is in the status file of the process: a filter may forbid prctl(PR_GET_SECCOMP), but
+ * not the calls that read a file, which the dynamic linker has made for each library. The kernel
+ * escapes newlines in values, so that only a field begins a line.
+ *
+ * Returns whether the process has no filter. false also if that cannot be read.
+ */
+static bool has_no_filter(void)
+{
+	static const char field[] = "\nSeccomp:\t";
+	const int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/status",
+				    O_RDONLY | O_CLOEXEC);
+	size_t matched = 0;
+	char text[256], mode = '1';
+	long n;
+
+	if (fd < 0)
+		return false;
+	while (matched <= sizeof field - 1 &&
+	       (n = syscall(SYS_read, fd, text, sizeof text)) > 0)
+		for (long i = 0; i < n && matched <= sizeof field - 1; i++)
+			if (matched == sizeof field - 1) {
+				mode = text[i];
+				matched++;
+			} else {
+				/* Only the first byte of the field is a newline. */
+				matched = text[i] == field[matched] ? matched + 1 : text[i] == '\n';
+			}
+	syscall(SYS_close, fd);
+	return mode == '0';
+}
+
+/* A program does not know the filter that it has inherited. */
+void shim_content_begin(unsigned bytes)
+{
+	if (bytes && !has_no_filter())
+		bytes = 0;
+	atomic_store_explicit(&shim_content_bytes, bytes, memory_order_relaxed);
+}
 
 /*
  * The kernel copies up to the first page that it cannot read, and returns how much that was. A part
@@ -103,7 +144,6 @@ static size_t copy_moved(unsigned char *to, size_t bytes, const struct shim_call
 		/* result is the number of messages; the first one has its own length. */
 		if (!copy_struct(&first, sizeof first, call->moved))
 			return 0;
-		bytes = shim_content_bytes;
 		if (bytes > first.msg_len)
 			bytes = first.msg_len;
 		return copy_message(to, bytes, call->moved);
@@ -112,6 +152,9 @@ static size_t copy_moved(unsigned char *to, size_t bytes, const struct shim_call
 }
 
 /*
+ * The number of bytes may change in an attachment or detachment, so that it is read once: the room
+ * must be that of the copy.
+ *
  * A separate function, so that the stack of calls without data does not grow by the room for it.
  * alloca() makes the room as large as this call needs, because handlers may run on small stacks.
  *
@@ -120,15 +163,17 @@ static size_t copy_moved(unsigned char *to, size_t bytes, const struct shim_call
  */
 void shim_put_moved(const struct shim_call *call)
 {
+	const size_t wanted = atomic_load_explicit(&shim_content_bytes, memory_order_relaxed);
 	/* The result of several messages is their number. */
-	const bool is_short = call->form != SHIM_MESSAGES && call->bytes < shim_content_bytes;
-	const size_t room = is_short ? call->bytes : shim_content_bytes;
+	const bool is_short = call->form != SHIM_MESSAGES && call->bytes < wanted;
+	const size_t room = is_short ? call->bytes : wanted;
 	unsigned char *data = __builtin_alloca(call->len + sizeof(uint32_t) + room);
 	const int saved = errno;
 	uint32_t moved;
 
 	memcpy(data, call->data, call->len);
-	moved = (uint32_t)copy_moved(data + call->len + sizeof moved, room, call);
+	/* Without room, nothing is wanted any more. */
+	moved = room ? (uint32_t)copy_moved(data + call->len + sizeof moved, room, call) : 0;
 	memcpy(data + call->len, &moved, sizeof moved);
 	errno = saved;
 	shim_put(call->type, data, call->len + (moved ? sizeof moved + moved : 0), call->caller);

@@ -12,10 +12,19 @@
 #ifndef PTX_PRELOAD_CONTENT_H
 #define PTX_PRELOAD_CONTENT_H
 
+#include <stdatomic.h>
+
 #include "preload/shim.h"
 
 /* How many bytes of a call are recorded; 0: none, the default. At most SHIM_CONTENT_MAX. */
-extern unsigned shim_content_bytes;
+extern _Atomic unsigned shim_content_bytes;
+
+/*
+ * At the program's start: records so many bytes, or none if the process has inherited a seccomp
+ * filter, which may not permit the system call that copies them. Filters of the program itself are
+ * seen by seccomp.c.
+ */
+void shim_content_begin(unsigned bytes);
 
 /*
  * After a call that moved result bytes: they are at at, which is memory of the given form, and of
@@ -24,7 +33,9 @@ extern unsigned shim_content_bytes;
  */
 #define SHIM_MOVED(form_, at_, count_, result_) \
 	do { \
-		if (shim_unlikely(shim_content_bytes) && (int64_t)(result_) > 0) { \
+		if (shim_unlikely(atomic_load_explicit(&shim_content_bytes, \
+						       memory_order_relaxed)) && \
+		    (int64_t)(result_) > 0) { \
 			call.moved = (at_); \
 			call.form = (form_); \
 			call.parts = (size_t)(count_); \

@@ -213,7 +213,7 @@ static void choose_types(void)
 
 	shim_options_read(&options, off ? NULL : secure_getenv("POSIXTRACE_OPTIONS"));
 	families = shim_families(options.families ? options.families : list);
-	shim_content_bytes = shim_content_of(options.families ? options.families : list);
+	shim_content_begin(shim_content_of(options.families ? options.families : list));
 	if (has_own_memory())
 		families &= ~(1u << FAMILY_ALLOC);
 	for (enum shim_type type = 0; type < SHIM_TYPE_COUNT; type++) {
@@ -257,7 +257,8 @@ void shim_choose_again(const char *families, bool adds)
 	unsigned chosen = families ? shim_families(families) : 0;
 
 	if (!adds)
-		shim_content_bytes = shim_content_of(families);
+		atomic_store_explicit(&shim_content_bytes, shim_content_of(families),
+				      memory_order_relaxed);
 	for (enum shim_type type = 0; type < SHIM_TYPE_COUNT; type++) {
 		bool wanted = families && shim_is_chosen(type, chosen, NULL, 0);
 

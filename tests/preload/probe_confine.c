@@ -197,6 +197,24 @@ static int filter_errno(int argc, char **argv)
 	return 3;
 }
 
+/* filter-exec PROGRAM ARGUMENT...: the program inherits a filter that does not permit one call. */
+static int filter_exec(int argc, char **argv)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof filter / sizeof filter[0], filter };
+
+	MUST(argc > 0);
+	MUST(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+	MUST(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0);
+	execv(argv[0], argv);
+	return 1;
+}
+
 static int strict(int argc, char **argv)
 {
 	int fd = null();
@@ -295,6 +313,7 @@ const struct probe probes_confine[] = {
 	{ "filter-fork", filter_fork },
 	{ "filter-trap", filter_trap },
 	{ "filter-errno", filter_errno },
+	{ "filter-exec", filter_exec },
 	{ "strict", strict },
 	{ "strict-thread", strict_thread },
 	{ "strict-fails", strict_fails },

@@ -40,6 +40,10 @@ recorded 0 -- "$probe" content
 check "without the option there is none" shows ' data=' 0
 recorded 0 --data 4K -- "$probe" content
 check "up to 4 KiB are not cut" shows " io.write .* data=x{300}\$" 1
+# A filter that the program inherits kills it for the call that copies memory.
+recorded 0 --data 8 -- "$probe" filter-exec "$probe" content
+check "a program under an inherited filter is traced" shows ' io.write .* size=5 result=5' 2
+check "without data" shows ' data=' 0
 run 2 record --data 4097 -o "$log" true
 check "more are refused" has err '--data 4097: at most 4096 bytes'
 run 2 record --data x -o "$log" true
