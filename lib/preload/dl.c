@@ -6,9 +6,9 @@
  * its folder, and its DT_RPATH serves for the dependencies of the new library. A wrapper must
  * therefore not be the caller. Only a name without $, in a program in which no library has a
  * DT_RPATH, is opened in the same way for every caller: a path always, another name if neither the
- * caller nor the shim has a DT_RUNPATH. The DT_RPATH of the program itself serves for all callers.
- * The shim then calls dlopen() itself, times the call and records the result. All other calls jump
- * to dlopen(), and their event is recorded before the call.
+ * caller nor the shim nor the program has a DT_RUNPATH. The DT_RPATH of the program itself serves
+ * for all callers. The shim then calls dlopen() itself, times the call and records the result. All
+ * other calls jump to dlopen(), and their event is recorded before the call.
  *
  * The mapped files are reported independently of the chosen families: before a library is
  * unloaded, so that its addresses are known even if no observer looked while it was loaded; after
@@ -128,8 +128,10 @@ static bool has_address(const struct dl_phdr_info *object, const void *address)
 
 /*
  * Callback of dl_iterate_phdr(): 1 if the object is a library with a DT_RPATH, or has a DT_RUNPATH
- * that one of the two possible callers would use. The program headers of a loaded object are
- * mapped, and so is its dynamic section. The program itself has an empty name.
+ * that one of the two possible callers would use. The dynamic linker treats a caller that is in no
+ * object, such as generated code, as the program; the program's DT_RUNPATH therefore counts. The
+ * program headers of a loaded object are mapped, and so is its dynamic section. The program itself
+ * has an empty name.
  */
 static int has_rpath(struct dl_phdr_info *object, size_t bytes, void *arg)
 {
@@ -142,7 +144,7 @@ static int has_rpath(struct dl_phdr_info *object, size_t bytes, void *arg)
 		if (header->p_type == PT_DYNAMIC &&
 		    ((*object->dlpi_name && has_entry(object, header, DT_RPATH)) ||
 		     (name->is_searched && has_entry(object, header, DT_RUNPATH) &&
-		      (has_address(object, name->caller) ||
+		      (!*object->dlpi_name || has_address(object, name->caller) ||
 		       has_address(object, (const void *)has_rpath)))))
 			return 1;
 	}

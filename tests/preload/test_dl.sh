@@ -37,4 +37,48 @@ for how in enable disable; do
 	check "$how-new-dtags: the call is told" shows 'dl.open mode=0x2 path=libwhich.so$' 1
 done
 
+# Generated code is in no object; the dynamic linker searches the folders of the program for it.
+if test "$(uname -m)" = x86_64; then
+	cat >"$tmp/generated.c" <<'EOF'
+#include <dlfcn.h>
+#include <string.h>
+#include <sys/mman.h>
+int main(void)
+{
+	/* sub $8, %rsp; call *%rdx; add $8, %rsp; ret */
+	static const unsigned char code[] = { 0x48, 0x83, 0xec, 8, 0xff, 0xd2,
+					      0x48, 0x83, 0xc4, 8, 0xc3 };
+	void *(*open)(const char *, int, void *(*)(const char *, int));
+	void *handle, *page = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+				   -1, 0);
+	int (*answer)(void);
+
+	if (page == MAP_FAILED)
+		return 2;
+	memcpy(page, code, sizeof code);
+	if (mprotect(page, 4096, PROT_READ | PROT_EXEC))
+		return 77;
+	*(void **)&open = page;
+	handle = open("libwhich.so", RTLD_NOW, dlopen);
+	answer = handle ? (int (*)(void))dlsym(handle, "answer") : 0;
+	return answer ? answer() : 1;
+}
+EOF
+	$CC -o "$tmp/generated" "$tmp/generated.c" -Wl,-rpath,"$tmp/b" -Wl,--enable-new-dtags -ldl
+	# The shim of the build tree has a DT_RUNPATH (29) itself, unlike an installed one; it becomes
+	# DT_DEBUG (21), which the dynamic linker ignores in a library.
+	entry=$(LC_ALL=C readelf -dW "$shim" | awk '/at offset/ { at = $5 } /^ *0x/ { n++ }
+		/\(RUNPATH\)/ { print at " + 16 * " n - 1 }')
+	cp "$shim" "$tmp/libposixtrace-preload.so"
+	shim=$tmp/libposixtrace-preload.so
+	test -z "$entry" || printf '\025' | dd of="$shim" bs=1 seek=$((entry)) conv=notrunc 2>/dev/null
+	shim dl "$tmp/generated"
+	if test $status -eq 77; then
+		echo "SKIP: no memory for generated code"
+	else
+		check "generated code: the program's path is searched" exits 7
+		check "generated code: the call is told" shows 'dl.open mode=0x2 path=libwhich.so$' 1
+	fi
+fi
+
 finish
