@@ -254,14 +254,15 @@ static struct batch *write_trampolines(struct shim_work *work, const struct load
 }
 
 /*
- * Returns the trampolines of a module, NULL if it has none. They are found by the plan's number and
- * the module's address: the same library may have been unloaded and loaded again at its former
- * place.
+ * Returns the trampolines of a module, NULL if it has none. They are found by the plan's number,
+ * the module's address and its identity: a library may be loaded again at its former place, or
+ * another library of the plan may be loaded there.
  */
 static struct batch *batch_of(const struct shim_work *work, const struct loaded *loaded)
 {
 	for (unsigned i = 0; i < batch_count; i++)
-		if (batches[i].hash == work->plan.head->hash && batches[i].base == loaded->base)
+		if (batches[i].hash == work->plan.head->hash && batches[i].base == loaded->base &&
+		    !memcmp(&batches[i].module, loaded->module, sizeof *loaded->module))
 			return &batches[i];
 	return NULL;
 }

@@ -48,6 +48,67 @@ done
 recorded 'plugin_*@plugin.so' sh -c "$loads ./near/plugin.so 2; $loads ./near/plugin.so 3"
 check "in children, too" test "$(count func.enter)" -eq 100
 
+# Two libraries of one plan are loaded in turn at the same address. The second has other functions,
+# and more of them.
+cat >"$tmp/turns.c" <<'C'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static void *runs(void *arg) { for (;;) usleep(1000); return arg; }
+int main(int argc, char **argv)
+{
+	int wrong = 0, same = 0;
+	unsigned long last = 0;
+	pthread_t thread;
+	if (argc > 3)
+		pthread_create(&thread, NULL, runs, NULL);
+	for (int i = 0; i < 6; i++) {
+		void *library = dlopen(argv[1 + i % 2], RTLD_NOW);
+		int (*function)(int) = (int (*)(int))dlsym(library, "turn_last");
+		struct link_map *map;
+		dlinfo(library, RTLD_DI_LINKMAP, &map);
+		same += map->l_addr == last;
+		last = map->l_addr;
+		for (int k = 0; k < 10; k++)
+			wrong += function(k) != (i % 2 ? k + 78 : k * 5);
+		dlclose(library);
+	}
+	printf("wrong %d same %d\n", wrong, same > 0);
+	return 0;
+}
+C
+cat >"$tmp/turn_a.c" <<'C'
+int turn_last(int a) { __asm__ volatile("nop; nop; nop; nop"); return a * 5; }
+C
+{
+	echo 'int turn_0(int a) { __asm__ volatile("nop; nop; nop; nop"); return a; }'
+	i=0
+	while test $i -lt 12; do
+		i=$((i + 1))
+		echo "int turn_$((i - 1))(int); int turn_$i(int a) { return turn_$((i - 1))(a + $i) + 0; }"
+	done
+	echo 'int turn_last(int a) { return turn_12(a); }'
+} >"$tmp/turn_b.c"
+# shellcheck disable=SC2086 # $CC is a command with arguments
+{
+	${CC:-cc} -O1 -w -pthread -o "$tmp/turns" "$tmp/turns.c" -ldl &&
+		${CC:-cc} -O1 -w -shared -fPIC -o "$tmp/near/turn_a.so" "$tmp/turn_a.c" &&
+		${CC:-cc} -O1 -w -shared -fPIC -fno-optimize-sibling-calls -o "$tmp/near/turn_b.so" "$tmp/turn_b.c"
+} || exit 99
+rm -f "$log"*
+run 0 record -s 16M -o "$log" --trace none --function 'turn_*@turn_a.so' --function 'turn_*@turn_b.so' \
+	"$tmp/turns" "$tmp/near/turn_a.so" "$tmp/near/turn_b.so"
+check "two libraries at one address: their results are right" has out '^wrong 0 same 1$'
+# 30 calls of the first library's function, and 30 of the 14 of the second.
+check "each call of both is recorded" test "$(count func.enter) $(count func.leave)" = "450 450"
+rm -f "$log"*
+run 0 record -s 16M -o "$log" --trace none --function 'turn_*@turn_a.so' --function 'turn_*@turn_b.so' \
+	"$tmp/turns" "$tmp/near/turn_a.so" "$tmp/near/turn_b.so" threads
+check "with another thread, too: their results are right" has out '^wrong 0 '
+
 # Another thread runs, or the file is not found before: posixtrace patches the process.
 mkfifo "$tmp/end"
 # until_traced FILE: waits for the message, or the end of the tracer
@@ -63,6 +124,7 @@ late() {
 	pattern=$2
 	shift 2
 	rm -f "$log"*
+	: >"$tmp/err" # of the run before: the tracer truncates it later
 	"$posixtrace" record -s 16M -o "$log" --trace none --function "$pattern" "$@" \
 		<"$tmp/end" >"$tmp/out" 2>"$tmp/err" &
 	tracer=$!
