@@ -149,13 +149,19 @@ static bool has_key;
 /* The destructor will be called for this thread. */
 static _Thread_local bool has_destructor __attribute__((tls_model("initial-exec")));
 
-/* Functions that the thread calls later, in other destructors, may set the key again. */
+/*
+ * The thread ends. Functions that it calls in later destructors keep no slot. After the last
+ * destructor the C library calls free(), which may be the program's.
+ */
+static _Thread_local bool is_ending __attribute__((tls_model("initial-exec")));
+
 static void give_spare(void *unused)
 {
 	uint32_t slot = spare;
 
 	(void)unused;
 	has_destructor = false;
+	is_ending = true;
 	if (slot && exchange_own(&spare, slot, 0))
 		give_to_list(slot);
 }
@@ -164,7 +170,7 @@ static void give_spare(void *unused)
 static bool may_keep(void)
 {
 	if (shim_unlikely(!has_destructor))
-		has_destructor = has_key && !pthread_setspecific(key, &key);
+		has_destructor = has_key && !is_ending && !pthread_setspecific(key, &key);
 	return has_destructor;
 }
 
@@ -375,6 +381,8 @@ static void jump(const jmp_buf buffer)
 void shim_patch_thread_ends(void)
 {
 	leave_frames((const void *)UINTPTR_MAX);
+	/* A thread that has no destructor yet must not get one after the last is called. */
+	give_spare(NULL);
 }
 
 /*

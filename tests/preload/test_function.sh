@@ -137,6 +137,37 @@ run 0 record -o "$log" --function "in_plugin@$tmp/plugin.so" "$tmp/loads" "$tmp/
 check "a library that is loaded later does what it does" has out '^4 7$'
 check "its functions are traced" test "$(count func.enter) $(count func.leave)" = "2 2"
 
+# After its last destructor a thread calls free(), which may be a function of the program. More
+# threads than there are slots end so; with an argument they call it before, too.
+cat >"$tmp/ends.c" <<'C'
+#include <pthread.h>
+#include <stdio.h>
+volatile int count;
+__attribute__((noinline)) void release(void *p) { __asm__ volatile("nop; nop; nop; nop; nop" : : "r"(p) : "memory"); }
+void free(void *p) { release(p); __asm__ volatile(""); }
+static void *ends(void *arg) { if (arg) free(NULL); return NULL; }
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+	for (int i = 0; i < 33000; i++)
+		if (pthread_create(&thread, NULL, ends, argv[1]) || pthread_join(thread, NULL))
+			return 1;
+	printf("ends\n");
+	return 0;
+}
+C
+# shellcheck disable=SC2086
+$cc -O1 -fno-builtin -rdynamic -w -pthread -o "$tmp/ends" "$tmp/ends.c" || exit 99
+rm -f "$log"*
+run 0 record --wait -s 16M -o "$log" --trace none --function 'release@ends' "$tmp/ends" before
+check "threads end as usual" has out '^ends$'
+check "each thread is traced until its end" test "$(count func.enter)" -ge 66000
+check "an ended thread keeps no slot" none_lost
+rm -f "$log"*
+run 0 record --wait -s 16M -o "$log" --trace thread --function 'release@ends' "$tmp/ends"
+check "nor one whose first call is at its end" none_lost
+check "its calls are traced" test "$(count func.enter)" -ge 33000
+
 # list --probes makes the same decisions as record.
 run 0 list --probes "$tmp/asm"
 check "a moved function is listed" has out '^function  moved    2 events  f_load$'
