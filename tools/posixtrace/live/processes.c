@@ -21,6 +21,7 @@
 #define NAME_BYTES 48   /* of a program, with the NUL */
 #define SHOWN      3    /* names of processes for each kind of end */
 #define KINDS      64   /* kinds of ends in the line; others are left out */
+#define STEPS      (UINT64_C(1) << 26) /* rows that all calls of on_system() look at */
 #define SECOND_NS  INT64_C(1000000000)
 
 enum end {
@@ -254,7 +255,8 @@ static void on_ended(struct processes *p, const struct seen *seen)
 
 /*
  * system() has waited inside the C library. Its child is the one that began during the call. With
- * several of them in threads, none is certain.
+ * several of them in threads, none is certain. A log may contain many calls that each began before
+ * all processes: past STEPS the children of further calls remain unknown.
  */
 static void on_system(struct processes *p, const struct seen *seen)
 {
@@ -262,11 +264,14 @@ static void on_system(struct processes *p, const struct seen *seen)
 	struct process_row *found = NULL;
 	unsigned children = 0;
 
-	for (size_t i = p->rows; i-- && p->row[i].first_ns >= begin_ns;)
+	for (size_t i = p->rows; i-- && p->row[i].first_ns >= begin_ns;) {
+		if (p->steps++ >= STEPS)
+			return;
 		if (p->row[i].parent == seen->event->info.posix_pid && p->row[i].end != ENDED) {
 			found = &p->row[i];
 			children++;
 		}
+	}
 	if (children == 1)
 		end(found, true, (int)number(seen, "status", 0));
 }

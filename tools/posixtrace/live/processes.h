@@ -19,6 +19,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/table.h"
@@ -37,6 +38,7 @@ struct processes {
 	/* Ends that the caller knows and that no event of the log may have. */
 	struct process_known *known;
 	size_t knowns;
+	uint64_t steps;          /* see STEPS */
 };
 
 /*
