@@ -105,8 +105,9 @@ static int trace_into(const struct capture_plan *plan, const struct patches *fun
 	status = follow_trace(&capture, functions, kernel, until, &result->end);
 	if (result->end == ATTACH_TARGET_ENDED)
 		note_end(&capture, until);
-	processes_complete(&result->processes, &capture, file->fd);
+	/* The reading of a long log takes time, in which the kernel's memory would become full. */
 	kernel_stop(kernel);
+	processes_complete(&result->processes, &capture, file->fd);
 	status = tool_worse(status, capture_finish(&capture));
 	status = tool_worse(status, kernel_weave(kernel, file));
 	/* The log itself provides the result: it has the events of the last flush, too. */

@@ -333,10 +333,11 @@ static int complete_log(struct run *run)
 	static struct out err = { .fd = STDERR_FILENO };
 	int status;
 
+	/* The reading of a long log takes time, in which the kernel's memory would become full. */
+	kernel_stop(&run->kernel);
 	discard_unwanted(run);
 	processes_complete(&run->processes, &run->capture, run->file.fd);
 	run->has_stream = false;
-	kernel_stop(&run->kernel);
 	run->crash.capture = NULL;
 	status = capture_finish(&run->capture);
 	status = tool_worse(status, kernel_weave(&run->kernel, &run->file));
