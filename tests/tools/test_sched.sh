@@ -102,6 +102,8 @@ fi
 # A program that is already running; one that fails; one that does not exist.
 sleep 100 &
 sleeper=$!
+# The new process must have loaded its C library.
+until grep -q libc "/proc/$sleeper/maps" && grep -q '(sleep) S' "/proc/$sleeper/stat"; do sleep 0.01; done
 run 0 record --sched -p $sleeper -d 100ms -o p.ptl
 kill $sleeper
 run 0 verify p.ptl
