@@ -126,7 +126,12 @@ POSIXTRACE_KERNEL=perf run 125 record --kernel page_fault_user -o none.ptl true
 check "without tracefs there is the reason" has err 'needs the kernel.s tracing'
 
 # Samples are of all CPUs then; those of other processes are left out.
-sh -c 'until test -e enough; do :; done' &
+cat >outsider <<'EOF'
+# Each depth is another stack.
+deep() { if test $1 -gt 0; then deep $(($1 - 1)); fi; }
+until test -e enough; do deep 50; done
+EOF
+sh outsider &
 outsider=$!
 run 0 record --sample 997 --trace none -o sampled.ptl sh -c 'i=0; while test $i -lt 100000; do i=$((i + 1)); done; sh -c "true; true"'
 : >enough
@@ -134,6 +139,13 @@ wait $outsider
 check "there are samples" test "$(count_of sampled.ptl cpu.sample)" -ge 10
 check "none of another process" test "$("$posixtrace" dump --where "pid == $outsider" sampled.ptl | wc -l)" = 0
 check "all are of the program" test "$("$posixtrace" dump -e cpu.sample --fields pid sampled.ptl | sort -u | wc -l)" -le 2
+# A stack of the log's number n is the n-th one that the recorder kept, also for what it left out.
+"$posixtrace" dump --raw -e cpu.stack --fields field.stack sampled.ptl | sort -n >out
+check "stacks of other processes are not kept" test "$(tail -n 1 out)" -lt $((2 * $(lines out) + 20))
+# A child's first samples follow its start, which the recorder reads elsewhere.
+run 0 record --sample 997 --trace none -o children.ptl sh -c 'for n in 1 2 3 4 5 6 7 8 9 10 11 12; do
+	sh -c "i=0; while test \$i -lt 20000; do i=\$((i + 1)); done"; done'
+check "each child has samples" test "$("$posixtrace" dump --raw -e cpu.sample --fields pid children.ptl | sort -u | wc -l)" -ge 12
 
 # Killed recorders: the next one, or doctor, removes what remains. One that lives keeps its own.
 cat >program <<'EOF'

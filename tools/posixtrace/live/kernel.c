@@ -257,6 +257,7 @@ void kernel_look(struct kernel *kernel)
 		return;
 	/* Each look has a difference of the clocks of its own, because a clock may be set. */
 	take_anchor(kernel);
+	kernel_perf_mark(kernel);
 	if (kernel->trace)
 		kernel_trace_look(kernel);
 	kernel_perf_look(kernel);

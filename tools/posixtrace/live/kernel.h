@@ -68,6 +68,7 @@ struct kernel_stack {
 struct kernel_task {
 	pid_t tid, pid;        /* pid: 0 if it had ended before this process looked */
 	bool is_traced;
+	bool is_begun;         /* by a traced thread, as far as the records were read */
 	char name[KERNEL_NAME];
 };
 
@@ -122,6 +123,7 @@ struct kernel {
 	struct kernel_cpu {
 		int cpu, fd;
 		void *memory;
+		uint64_t head;  /* end of the records that the present look takes */
 	} *cpu;
 	size_t cpus;
 	int *more;              /* further descriptors, which share the memory */

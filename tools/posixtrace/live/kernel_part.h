@@ -31,6 +31,11 @@ void kernel_note_task(struct kernel *kernel, pid_t tid, const char *name);
  * Returns 0 or an error number.
  */
 int kernel_perf_begin(struct kernel *kernel, bool switches, pid_t pid, bool starts);
+/*
+ * Notes up to where kernel_perf_look() takes records. If kernel_trace_look() is called in between,
+ * it has the start of each thread that the taken samples are of.
+ */
+void kernel_perf_mark(struct kernel *kernel);
 void kernel_perf_look(struct kernel *kernel);
 void kernel_perf_stop(struct kernel *kernel);
 void kernel_perf_fini(struct kernel *kernel);

@@ -189,10 +189,10 @@ static int open_process(struct kernel *kernel, pid_t pid)
 }
 
 /*
- * Opens the samples of all CPUs, of all threads that run there; weave_events.c leaves out those of
- * other threads. An event of a thread costs it a programming of the CPU's timer whenever it gets or
- * leaves a CPU, which is several microseconds in a virtual machine; one of a CPU does not. Returns
- * 0 or an error number, which an unprivileged user gets.
+ * Opens the samples of all CPUs, of all threads that run there; take_sample() leaves out those of
+ * other processes. An event of a thread costs it a programming of the CPU's timer whenever it gets
+ * or leaves a CPU, which is several microseconds in a virtual machine; one of a CPU does not.
+ * Returns 0 or an error number, which an unprivileged user gets.
  */
 static int open_cpus(struct kernel *kernel)
 {
@@ -318,6 +318,26 @@ static void keep_fault(struct kernel *kernel, struct kernel_record record,
 	kernel_add_event(kernel, record, sample->time, event, data);
 }
 
+static bool is_recorded(const struct kernel *kernel, uint32_t number)
+{
+	const struct kernel_task *task = kernel_find_task(kernel, (pid_t)number);
+
+	return task && (task->is_traced || task->is_begun);
+}
+
+/*
+ * Returns whether a sample may belong to the log. With the kernel's tracing the samples are of all
+ * processes. A process is known by its first thread, or by this one if that record was lost.
+ */
+static bool is_wanted(const struct kernel *kernel, const struct sample *sample)
+{
+	if (!kernel->trace)
+		return true;
+	if (kernel->plan.alone && sample->pid != (uint32_t)kernel->pid)
+		return false;
+	return is_recorded(kernel, sample->pid) || is_recorded(kernel, sample->tid);
+}
+
 /*
  * Takes a sample of the CPU or of page faults. Both have the same fields and share the memory. Only
  * a page fault has an address of data.
@@ -333,6 +353,9 @@ static void take_sample(struct kernel *kernel, const unsigned char *data, size_t
 	memcpy(&sample, data, sizeof(sample));
 	if (sample.count > (bytes - sizeof(sample)) / sizeof(uint64_t) || !sample.pid ||
 	    !sample.tid)
+		return;
+	/* Samples of other processes need no stack and no room, and are never lost. */
+	if (!is_wanted(kernel, &sample))
 		return;
 	record.pid = (pid_t)sample.pid;
 	record.tid = (pid_t)sample.tid;
@@ -392,19 +415,29 @@ static void take_record(struct kernel *kernel, const struct perf_event_header *h
 		kernel_add_monotonic(kernel, record, trailer.time);
 }
 
+void kernel_perf_mark(struct kernel *kernel)
+{
+	for (size_t i = 0; i < kernel->cpus; i++) {
+		struct perf_event_mmap_page *control = kernel->cpu[i].memory;
+
+		/* The kernel publishes the records with data_head. */
+		kernel->cpu[i].head =
+			atomic_load_explicit((_Atomic uint64_t *)(void *)&control->data_head,
+					     memory_order_acquire);
+	}
+}
+
 /*
- * Takes all records of one CPU. A record may continue at the beginning of the memory, so each is
- * copied to one piece. After a record with an impossible size the rest cannot be read and is given
- * up.
+ * Takes the records of one CPU up to its head. A record may continue at the beginning of the
+ * memory, so each is copied to one piece. After a record with an impossible size the rest cannot be
+ * read and is given up.
  */
 static void look_at(struct kernel *kernel, const struct kernel_cpu *cpu)
 {
 	struct perf_event_mmap_page *control = cpu->memory;
 	const unsigned char *data = (const unsigned char *)control + control->data_offset;
 	uint64_t size = control->data_size;
-	/* The kernel publishes the records with data_head. */
-	uint64_t head = atomic_load_explicit((_Atomic uint64_t *)(void *)&control->data_head,
-					     memory_order_acquire);
+	uint64_t head = cpu->head;
 	uint64_t tail = control->data_tail;
 	_Alignas(8) unsigned char copy[RECORD_BYTES];
 	struct perf_event_header header;

@@ -516,6 +516,18 @@ static void take_event(struct kernel *kernel, int id, struct kernel_record recor
 	}
 }
 
+/*
+ * Notes that a traced thread began a thread, so that its samples are kept. is_traced is for the
+ * weave, which sets it in the order of time: an earlier thread may have had this number.
+ */
+static void note_begun(struct kernel *kernel, pid_t tid)
+{
+	struct kernel_task *task = kernel_find_task(kernel, tid);
+
+	if (task)
+		task->is_begun = true;
+}
+
 /* Keeps one record of the kernel. Names and processes of its threads are looked up now. */
 static void take_record(struct kernel *kernel, unsigned cpu, const unsigned char *data,
 			size_t bytes, uint64_t ticks)
@@ -553,6 +565,7 @@ static void take_record(struct kernel *kernel, unsigned cpu, const unsigned char
 		record.detail = number(data, bytes, source->field[1]) & 0x10000 ? 0 : 1;
 		kernel_note_task(kernel, (pid_t)record.other,
 				 name_of(data, bytes, source->field[2], name));
+		note_begun(kernel, (pid_t)record.other);
 		break;
 	default:
 		record.kind = KERNEL_WAKE;
