@@ -20,7 +20,7 @@
 
 #define PARTS 16 /* of a vector that are read; others are left out */
 
-_Atomic unsigned shim_content_bytes;
+_Atomic unsigned posixtrace_shim_content;
 
 /*
  * The answer is in the status file of the process: a filter may forbid prctl(PR_GET_SECCOMP), but
@@ -59,7 +59,7 @@ void shim_content_begin(unsigned bytes)
 {
 	if (bytes && !has_no_filter())
 		bytes = 0;
-	atomic_store_explicit(&shim_content_bytes, bytes, memory_order_relaxed);
+	atomic_store_explicit(&posixtrace_shim_content, bytes, memory_order_relaxed);
 }
 
 /*
@@ -71,8 +71,11 @@ void shim_content_begin(unsigned bytes)
 static size_t copy_parts(void *to, size_t bytes, const struct iovec *part, size_t parts)
 {
 	const struct iovec here = { to, bytes };
-	/* No check of permissions concerns a process that reads its own memory. */
-	const long n = syscall(SYS_process_vm_readv, (long)shim_pid(), &here, 1UL, part, parts,
+	/*
+	 * The number of this thread: the main thread, whose number is that of the process, may have
+	 * ended. No check of permissions concerns a process that reads its own memory.
+	 */
+	const long n = syscall(SYS_process_vm_readv, syscall(SYS_gettid), &here, 1UL, part, parts,
 			       0UL);
 
 	return n > 0 ? (size_t)n : 0;
@@ -163,7 +166,7 @@ static size_t copy_moved(unsigned char *to, size_t bytes, const struct shim_call
  */
 void shim_put_moved(const struct shim_call *call)
 {
-	const size_t wanted = atomic_load_explicit(&shim_content_bytes, memory_order_relaxed);
+	const size_t wanted = atomic_load_explicit(&posixtrace_shim_content, memory_order_relaxed);
 	/* The result of several messages is their number. */
 	const bool is_short = call->form != SHIM_MESSAGES && call->bytes < wanted;
 	const size_t room = is_short ? call->bytes : wanted;

@@ -16,8 +16,11 @@
 
 #include "preload/shim.h"
 
-/* How many bytes of a call are recorded; 0: none, the default. At most SHIM_CONTENT_MAX. */
-extern _Atomic unsigned shim_content_bytes;
+/*
+ * How many bytes of a call are recorded; 0: none, the default. At most SHIM_CONTENT_MAX. posixtrace
+ * reads it in the memory of the process, and warns a tracer that wants another number.
+ */
+SHIM_WRAPPER extern _Atomic unsigned posixtrace_shim_content;
 
 /*
  * At the program's start: records so many bytes, or none if the process has inherited a seccomp
@@ -33,7 +36,7 @@ void shim_content_begin(unsigned bytes);
  */
 #define SHIM_MOVED(form_, at_, count_, result_) \
 	do { \
-		if (shim_unlikely(atomic_load_explicit(&shim_content_bytes, \
+		if (shim_unlikely(atomic_load_explicit(&posixtrace_shim_content, \
 						       memory_order_relaxed)) && \
 		    (int64_t)(result_) > 0) { \
 			call.moved = (at_); \

@@ -257,7 +257,7 @@ void shim_choose_again(const char *families, bool adds)
 	unsigned chosen = families ? shim_families(families) : 0;
 
 	if (!adds)
-		atomic_store_explicit(&shim_content_bytes, shim_content_of(families),
+		atomic_store_explicit(&posixtrace_shim_content, shim_content_of(families),
 				      memory_order_relaxed);
 	for (enum shim_type type = 0; type < SHIM_TYPE_COUNT; type++) {
 		bool wanted = families && shim_is_chosen(type, chosen, NULL, 0);

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -106,7 +107,29 @@ static int content(int argc, char **argv)
 	return 0;
 }
 
+/* The main thread, whose number is that of the process, has ended. */
+static void *moves_alone(void *main_thread)
+{
+	int fds[2];
+
+	MUST(pthread_join(*(pthread_t *)main_thread, NULL) == 0);
+	MUST(pipe(fds) == 0 && write(fds[1], "omega", 5) == 5);
+	exit(0);
+}
+
+static int content_alone(int argc, char **argv)
+{
+	static pthread_t main_thread;
+	pthread_t thread;
+
+	(void)argc, (void)argv;
+	main_thread = pthread_self();
+	MUST(pthread_create(&thread, NULL, moves_alone, &main_thread) == 0);
+	pthread_exit(NULL);
+}
+
 const struct probe probes_content[] = {
 	{ "content", content },
+	{ "content-alone", content_alone },
 	{ 0 }
 };

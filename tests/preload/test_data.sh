@@ -40,6 +40,9 @@ recorded 0 -- "$probe" content
 check "without the option there is none" shows ' data=' 0
 recorded 0 --data 4K -- "$probe" content
 check "up to 4 KiB are not cut" shows " io.write .* data=x{300}\$" 1
+recorded 0 --data 8 -- "$probe" content-alone
+check "also after the main thread has ended" shows ' io.write .* data=omega$' 1
+
 # A filter that the program inherits kills it for the call that copies memory.
 recorded 0 --data 8 -- "$probe" filter-exec "$probe" content
 check "a program under an inherited filter is traced" shows ' io.write .* size=5 result=5' 2
@@ -49,6 +52,25 @@ check "more are refused" has err '--data 4097: at most 4096 bytes'
 run 2 record --data x -o "$log" true
 run 2 record --data 1 --trace=none -o "$log" true
 run 2 attach --data 1 --trace=none -p $$ -o "$tmp/new"
+
+# The number of bytes belongs to the process: a tracer that did not ask for data is warned.
+mkfifo "$tmp/line"
+LD_PRELOAD=$shim POSIXTRACE_TRACE=default,data=8 sh -c 'read -r line' <"$tmp/line" &
+daemon=$!
+exec 8>"$tmp/line" # opens when the daemon has it open
+tries=600
+until grep -q libposixtrace-preload "/proc/$daemon/maps" || test $tries -eq 0; do
+	tries=$((tries - 1))
+	sleep 0.05
+done
+for option in --trace=io --trace=none; do
+	run 0 attach $option --duration 1ms -p $daemon -o "$tmp/warned${option#*=}"
+	check "attach $option warns" has err "process $daemon: its events contain up to 8 bytes"
+done
+run 0 attach --data 8 --duration 1ms -p $daemon -o "$tmp/same"
+check "not if it wants the same" test "$(grep -c 'bytes of the data' "$tmp/err")" -eq 0
+exec 8>&-
+wait $daemon
 
 # A process that runs already.
 if test "$(uname -m)" = x86_64 && command -v sleep >/dev/null; then

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "../../../lib/preload/patch_plan.h"
+#include "../../../lib/preload/types.h"
 #include "base/procfile.h"
 #include "base/say.h"
 #include "base/tool.h"
@@ -405,6 +406,46 @@ static void recover(const struct work *attach, struct target *target)
 		inject_unpatch(attach->pid);
 }
 
+/*
+ * Warns if the events of the process have another number of bytes of data than this tracer wants.
+ * The number belongs to the process: it is that of record --data, or of the first tracer.
+ */
+static void say_content(const struct target *target, const char *families)
+{
+	const char *at = families;
+	unsigned long wanted = 0;
+	uint32_t bytes;
+
+	while ((at = strstr(at, SHIM_CONTENT_NAME))) {
+		at += sizeof(SHIM_CONTENT_NAME) - 1;
+		wanted = strtoul(at, NULL, 10);
+	}
+	if (!target->content ||
+	    !memory_read(target->memory, target->content, &bytes, sizeof(bytes)) || bytes == wanted)
+		return;
+	if (bytes)
+		say("process %d: its events contain up to %u bytes of the data of each call, as "
+		    "record --data or another tracer requested",
+		    (int)target->pid, (unsigned)bytes);
+	else
+		say("process %d: --data has no effect: its events contain no data, because it was "
+		    "started or is traced without, or has a seccomp filter",
+		    (int)target->pid);
+}
+
+void inject_look(pid_t pid)
+{
+	struct target target;
+
+	/* A process that cannot be examined is not called, so that its state does not matter. */
+	say_nothing(true);
+	target_examine(&target, pid, false);
+	say_nothing(false);
+	if (target.memory >= 0)
+		say_content(&target, "");
+	target_fini(&target);
+}
+
 int inject_begin(struct inject *inject, pid_t pid, const char *library, const char *families)
 {
 	const struct work work = { .pid = pid, .library = library, .symbol = ATTACH,
@@ -424,6 +465,8 @@ int inject_begin(struct inject *inject, pid_t pid, const char *library, const ch
 	} else if (verdict == TARGET_LEAVE) {
 		done = WORK_LEAVE;
 	}
+	if (target.content && done != WORK_FAILED)
+		say_content(&target, families);
 	target_fini(&target);
 	inject->is_attached = done == WORK_DONE;
 	return done == WORK_FAILED ? TOOL_FAILURE : TOOL_OK;

@@ -33,6 +33,9 @@ bool inject_is_needed(pid_t pid);
  */
 int inject_begin(struct inject *inject, pid_t pid, const char *library, const char *families);
 
+/* Warns if a process of which no calls are requested records the data of calls. */
+void inject_look(pid_t pid);
+
 /* A plan of functions and probes: lib/preload/patch_plan.h. */
 struct inject_plan {
 	const void *plan;

@@ -131,6 +131,7 @@ static void find_shim(struct target *target)
 			continue;
 		target->shim = SHIM_PRELOADED;
 		target->jumps = elf_address(&module, "posixtrace_shim_jumps");
+		target->content = elf_address(&module, "posixtrace_shim_content");
 		address = elf_address(&module, "posixtrace_shim_state");
 		if (address && memory_read(target->memory, address, &state, sizeof(state)) &&
 		    state >= SHIM_PRELOADED && state <= SHIM_ATTACHED)

@@ -30,6 +30,7 @@ struct target {
 	struct range caller[TARGET_CALLERS]; /* functions that call back with a lock held */
 	enum shim_state shim;
 	uint64_t jumps;                 /* address of posixtrace_shim_jumps; 0: there is none */
+	uint64_t content;               /* address of posixtrace_shim_content; 0: there is none */
 	bool has_library;               /* libposixtrace is mapped */
 	bool is_traced;                 /* by target_restorable(): a stream is active, or unknown */
 };

@@ -171,8 +171,12 @@ int preload_inject(struct inject *inject, pid_t pid, const char *families)
 	const char *path;
 
 	*inject = (struct inject){ .pid = pid };
-	if ((families && !strcmp(families, "none")) || !inject_is_needed(pid))
+	if (!inject_is_needed(pid))
 		return TOOL_OK;
+	if (families && !strcmp(families, "none")) {
+		inject_look(pid);
+		return TOOL_OK;
+	}
 	path = preload_path();
 	if (!path)
 		return TOOL_FAILURE;
