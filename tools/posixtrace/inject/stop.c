@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -74,11 +75,14 @@ struct stop stop_wait(pid_t tid, int64_t end_ns)
 /*
  * Some calls, such as epoll_wait(), return EINTR for any interruption. The kernel's own mark for
  * "restart, unless a handler runs" makes such a call continue, and has the effect of EINTR if a
- * signal with a handler waits. Returns whether it changed the registers.
+ * signal with a handler waits. close() has closed its descriptor also if it returns EINTR: when it
+ * is called again, another thread may have a new file there. Returns whether it changed the
+ * registers.
  */
 static bool mark_restart(struct user_regs_struct *regs)
 {
-	if ((int64_t)regs->orig_rax < 0 || (int64_t)regs->rax != -EINTR)
+	if ((int64_t)regs->orig_rax < 0 || regs->orig_rax == SYS_close ||
+	    (int64_t)regs->rax != -EINTR)
 		return false;
 	regs->rax = (uint64_t)-ERESTARTNOHAND;
 	return true;
