@@ -15,7 +15,9 @@
 #include "inject/elf.h"
 #include "inject/memory.h"
 
-#define SITES 16 /* that are compared */
+#define SITES 16   /* that are compared */
+#define BLOCK 512  /* jumps that are read at once */
+#define PAGE  4096 /* of x86-64, the only processor with jumps */
 
 /* Returns the address of the list of jumps, 0 if the library is not mapped. */
 static uint64_t find_jumps(int memory, const struct mappings *mappings)
@@ -81,23 +83,44 @@ bool inject_watch_is_gone(const struct inject_watch *watch)
 	return !memory_read(watch->memory, watch->jumps, &count, sizeof(count));
 }
 
-/* The list and its elements are hostile: the count is bounded, and the addresses are only read. */
+/* Returns whether the code at a jump that was written is the original one. */
+static bool is_lost(const struct inject_watch *watch, const struct shim_jump *jump)
+{
+	uint8_t code[SHIM_PLAN_JUMP];
+
+	return memory_read(watch->memory, jump->at, code, sizeof(code)) &&
+	       !memcmp(code, jump->original, sizeof(code));
+}
+
+/*
+ * The list and its elements are hostile: the count is bounded, and the addresses are only read.
+ * Each read locks the mappings of the process. So the list is read in blocks, and of the jumps in
+ * one page the first one is compared: a library loses all of them at once.
+ */
 uint64_t inject_watch_lost(const struct inject_watch *watch)
 {
+	struct shim_jump jump[BLOCK];
+	uint64_t page = UINT64_MAX;
 	struct shim_jumps list;
-	struct shim_jump jump;
-	uint8_t code[SHIM_PLAN_JUMP];
+	size_t count;
 
 	if (!memory_read(watch->memory, watch->jumps, &list, sizeof(list)) ||
 	    list.count > SHIM_JUMPS)
 		return 0;
-	for (uint64_t i = 0; i < list.count; i++)
-		if (memory_read(watch->memory, list.jump + i * sizeof(jump), &jump,
-				sizeof(jump)) &&
-		    jump.is_wanted && jump.is_written && jump.bytes &&
-		    memory_read(watch->memory, jump.at, code, sizeof(code)) &&
-		    !memcmp(code, jump.original, sizeof(code)))
-			return jump.at;
+	for (uint64_t first = 0; first < list.count; first += count) {
+		count = list.count - first < BLOCK ? (size_t)(list.count - first) : BLOCK;
+		if (!memory_read(watch->memory, list.jump + first * sizeof(*jump), jump,
+				 count * sizeof(*jump)))
+			return 0;
+		for (size_t i = 0; i < count; i++) {
+			if (!jump[i].is_wanted || !jump[i].is_written || !jump[i].bytes ||
+			    jump[i].at / PAGE == page)
+				continue;
+			page = jump[i].at / PAGE;
+			if (is_lost(watch, &jump[i]))
+				return jump[i].at;
+		}
+	}
 	return 0;
 }
 
