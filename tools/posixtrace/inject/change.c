@@ -490,6 +490,23 @@ static bool has_work(const struct change *change)
 	return false;
 }
 
+/*
+ * Returns whether a tracer that lives wants the jumps. To be called while all threads are stopped:
+ * the shim enters no further one meanwhile. The caller has removed itself from the list.
+ */
+static bool has_tracer(const struct change *change)
+{
+	const struct target *target = change->target;
+	struct shim_jumps jumps;
+
+	if (!memory_read(target->memory, target->jumps, &jumps, sizeof(jumps)))
+		return false;
+	for (size_t i = 0; i < SHIM_TRACERS; i++)
+		if (jumps.tracer[i] && (!kill((pid_t)jumps.tracer[i], 0) || errno != ESRCH))
+			return true;
+	return false;
+}
+
 /* Tries once. Returns whether it is done. *why is set after an error. */
 static bool try_once(struct change *change, int64_t end_ns, const char **why)
 {
@@ -499,9 +516,14 @@ static bool try_once(struct change *change, int64_t end_ns, const char **why)
 	if (!*why)
 		*why = collect_ranges(change);
 	if (!*why && !has_work(change)) {
+		/* The shim has prepared jumps, and they are not wanted any more. */
+		if (change->writes)
+			*why = "another tracer has restored its code; try it again";
 		done = true;
 	} else if (!*why && stop_all(change, end_ns, why)) {
-		*why = change_all(change);
+		/* A tracer that has attached since the first try restores the code later. */
+		if (change->writes || !has_tracer(change))
+			*why = change_all(change);
 		let_go(change);
 		done = true;
 	}

@@ -9,7 +9,8 @@
 
 /*
  * Writes the jumps that the shim has prepared and that are wanted, or restores the bytes of all
- * that are written. Returns NULL, or the reason why nothing was changed. To be called in a process
+ * that are written, unless another tracer wants jumps. Returns NULL, or the reason why nothing was
+ * changed. It is an error to write if no jump is wanted. To be called in a process
  * of its own: if it is killed, the kernel lets the threads go. *is_stuck: a thread did not stop;
  * this process must end, so that the kernel forgets it, and another one may try again.
  */

@@ -600,7 +600,7 @@ int inject_patch(pid_t pid, const struct inject_plan *plan, size_t *jumps)
 	if (good) {
 		/* send_plan() may have loaded the library, which has the list of jumps. */
 		good = target_examine(&target, pid, true) == TARGET_OK &&
-		       change_in_child(pid, WORK_WRITE, &target) == WORK_DONE;
+		       (!wanted || change_in_child(pid, WORK_WRITE, &target) == WORK_DONE);
 		target_fini(&target);
 	}
 	*jumps = (size_t)wanted;
