@@ -132,7 +132,8 @@ struct verdict verify(const char *log, size_t log_len, const char *what, size_t 
 			     err.bytes);
 	}
 	if (out.len) {
-		verdict.events = number_after(out.bytes, " blocks, ");
+		verdict.events = number_after(out.bytes, strstr(out.bytes, " 1 block, ") ?
+							 " block, " : " blocks, ");
 		verdict.told = true;
 	}
 	free(err.bytes);

@@ -33,9 +33,11 @@ can_attach() {
 # name_process NUMBER NAME: NAME is in the output for the number.
 name_process() { printf '%s\n' "s/(^|[^0-9a-zA-Z.])$1($|[^0-9])/\\1$2\\2/g" >>"$tmp/names"; }
 
-# Numbers of four and more digits differ: counts of many events, sizes, other processes.
+# Numbers of four and more digits differ: counts of many events, sizes, other processes. Some shells
+# report the end of a process that a command kills, when they notice it.
 mask() {
 	sed -E -f "$tmp/names" \
+		-e '/^[^ ]*golden\.sh: line [0-9]+: .* Killed /d' \
 		-e "s,$programs/([^ ]*/)?,PROGRAMS/,g; s,${shim%/*}/,LIBRARIES/,g; s,$tmp/place/,PLACE/,g" \
 		-e "s/posixtrace-test\.[A-Za-z0-9]*/TEST/g" \
 		-e 's/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z?/TIME/g; s/0x[0-9a-f]{6,}/ADDRESS/g' \

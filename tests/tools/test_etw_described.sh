@@ -76,7 +76,7 @@ described manifest
 if has manifest.err 'E25: '; then
 	echo "# manifests are not read: built without expat"
 else
-check "a manifest describes events before it, its pieces in any order" has out ' etw.My-EventSource.Request url="/index" status=200 color=Blue blobSize=3 blob=616263 ok=true etw_id=7 '
+check "a manifest describes events before it, its pieces in any order" has out ' etw.My-EventSource.Request url="/index" status=200 color=Blue blobSize=3 blob="abc" ok=true etw_id=7 '
 check "an event without fields has its name" has out ' etw.My-EventSource.Nothing etw_id=8 '
 check "nothing is wrong with it" test ! -s "$tmp/manifest.err"
 fi

@@ -69,6 +69,8 @@ struct kernel_task {
 	pid_t tid, pid;        /* pid: 0 if it had ended before this process looked */
 	bool is_traced;
 	bool is_begun;         /* by a traced thread, as far as the records were read */
+	/* The last switch of the thread while the records are read in order of time. */
+	enum { SWITCH_UNKNOWN, SWITCH_IN, SWITCH_OUT } last_switch;
 	char name[KERNEL_NAME];
 };
 
@@ -147,6 +149,7 @@ struct kernel {
 	size_t datas;           /* bytes */
 	uint64_t lost_full;     /* the kernel's memory was full */
 	uint64_t lost_memory;   /* this process had no room */
+	uint64_t lost_switches; /* the kernel's tracing had no record of them */
 	bool is_counter;        /* records are stamped by the counter, else by CLOCK_MONOTONIC */
 	struct kernel_anchor before, now; /* of the previous and of this look */
 	int64_t error_ns;       /* the greatest error of the anchors so far */

@@ -165,6 +165,7 @@ static void note_new(const struct weave *weave, const struct kernel_record *reco
 	if (!parent || !task)
 		return;
 	task->is_traced = true;
+	task->last_switch = SWITCH_UNKNOWN;
 	task->pid = record->detail ? task->tid : parent->pid;
 }
 
@@ -191,6 +192,19 @@ static int put_out(struct weave *weave, const struct kernel_record *record,
 	return put(weave, WEAVE_EXIT, &of, 0, data.byte, sizeof(uint32_t));
 }
 
+/*
+ * Counts a switch as lost if a thread leaves a CPU twice, or gets one twice. On some virtual
+ * machines the kernel's tracing has no record of one switch in a hundred.
+ */
+static void note_switch(const struct weave *weave, pid_t tid, int which)
+{
+	struct kernel_task *task = kernel_find_task(weave->kernel, tid);
+
+	if ((int)task->last_switch == which)
+		weave->kernel->lost_switches++;
+	task->last_switch = which;
+}
+
 /* Appends that one thread left a CPU and that another got it, as far as they are traced. */
 static int put_switch(struct weave *weave, const struct kernel_record *record)
 {
@@ -200,8 +214,11 @@ static int put_switch(struct weave *weave, const struct kernel_record *record)
 	uint32_t cpu = record->cpu;
 	int err = out ? put_out(weave, record, out) : 0;
 
+	if (out)
+		note_switch(weave, out->tid, SWITCH_OUT);
 	if (err || !in)
 		return err;
+	note_switch(weave, in->tid, SWITCH_IN);
 	of.pid = in->pid;
 	of.tid = in->tid;
 	return put(weave, WEAVE_IN, &of, 0, &cpu, sizeof(cpu));
