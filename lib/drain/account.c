@@ -6,7 +6,8 @@
  * drops. Writers count, in the region, the events that they cannot record and those that they
  * overwrite. The census, here, counts the events that are still in the stream. The number of called
  * events is computed from the heads of the chunks and not from these columns. Therefore the
- * equation called = reported + unread + lost can fail, and proves something.
+ * equation called = reported + unread + lost can fail: if it holds, this shows that no event was
+ * counted twice or forgotten.
  *
  * Counters in the region are hostile like everything there. They are only added, never used as an
  * index or a size, so a wrong one makes the ledger wrong and does no other harm.
@@ -36,10 +37,11 @@ static const enum ptx_lost column[PTX_WRITER_LOSSES] = {
 /* A census in progress, on the stack of ptx_drain_ledger(). */
 struct count {
 	struct ptx_drain *drain;
-	struct ptx_ledger *ledger; /* the caller's, being completed */
+	struct ptx_ledger *ledger; /* the caller's ledger, which the census completes */
 	struct ptx_moments moments; /* changes of state that delivery has not reached */
 	uint64_t cut; /* ticks: up to here events count as overwritten; 0: none */
-	uint64_t not_running; /* records that are no members, so they were not called */
+	/* records that are no members of the stream and so no called events */
+	uint64_t not_running;
 };
 
 /*
@@ -66,8 +68,8 @@ static void add(struct count *count, unsigned type, const struct ptx_ident *iden
 
 /*
  * Returns the state of the stream at a time. The drain has dropped the marks before phases.since. A
- * record that is older, because its writer was suspended, is judged by the phases that the drain
- * remembers (drain/phase.h), as ptx_step_phase() judges it.
+ * record can be older than that if its writer was suspended. The state at its time is then taken
+ * from the phases that the drain remembers (drain/phase.h), as in ptx_step_phase().
  */
 static enum ptx_phase phase_at(const struct count *count, uint64_t ticks)
 {
@@ -82,10 +84,10 @@ static enum ptx_phase phase_at(const struct count *count, uint64_t ticks)
 }
 
 /*
- * Finds the column of one event that the reader has not delivered. The tests have the order of the
- * reader's: the clear, the cut, the state. A record of the controller's ring reports a change of
- * the state and is a member in every state. A record that was stamped while the stream was stopped
- * is in no column.
+ * Finds the column of one event that the reader has not delivered. The tests are in the same order
+ * as in the reader: the clear, the cut, the state. A record of the controller's ring reports a
+ * change of the state and is a member in every state. A record that was stamped while the stream
+ * was stopped is in no column.
  */
 static void count_event(void *arg, const struct ptx_record *record, const struct ptx_ident *ident,
 			bool control)
@@ -106,9 +108,9 @@ static void count_event(void *arg, const struct ptx_record *record, const struct
 }
 
 /*
- * Adds the losses that writers counted by thread. Slot 0 has those of no known thread;
- * region->slots counts the slots behind it. That number is hostile, so the geometry bounds the
- * loop, too.
+ * Adds the losses that writers counted by thread. Slot 0 has the losses of no known thread;
+ * region->slots is the number of the slots behind slot 0. That number is hostile, so the geometry
+ * bounds the loop, too.
  */
 static void add_slots(const struct ptx_rings *rings, struct ptx_ledger *ledger)
 {
@@ -144,8 +146,8 @@ static void add_slots(const struct ptx_rings *rings, struct ptx_ledger *ledger)
 }
 
 /*
- * For ptx_ring_reap(). A process of which the state is unknown counts as alive, because it may
- * still be counting the chunk.
+ * The function that ptx_ring_reap() asks. A process whose state is unknown counts as alive, because
+ * it may still be counting the records of its chunk.
  */
 static bool is_dead(uint32_t pid)
 {
@@ -153,9 +155,9 @@ static bool is_dead(uint32_t pid)
 }
 
 /*
- * Adds the losses that writers counted by type, to the types and to the total. *unwritten becomes
- * the number of those that were never published. An overwritten record was published before, so the
- * census has its number already.
+ * Adds the losses that writers counted by type, to the types and to the total. *unwritten grows by
+ * the number of lost events that were never published. An overwritten record was published before,
+ * so the number that the census has of published records includes it already.
  */
 static void add_types(const struct ptx_rings *rings, struct ptx_ledger *ledger, uint64_t *unwritten)
 {
@@ -172,8 +174,8 @@ static void add_types(const struct ptx_rings *rings, struct ptx_ledger *ledger, 
 }
 
 /*
- * The caller has the stream's lock, so the reader delivers nothing meanwhile. Writers continue; no
- * column has the events that they record after the census has begun. The call copies all unread
+ * The caller has the stream's lock, so the reader delivers nothing meanwhile. Writers continue. An
+ * event that they record after the census has begun is in no column. The call copies all unread
  * records and does not wait for any writer. After ENOMEM the ledger is incomplete.
  */
 int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
@@ -184,15 +186,19 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 	uint64_t unwritten = 0;
 	int err;
 
-	/* The events of a ring that the pass has no memory for would be in no column. */
+	/*
+	 * If a ring had no source, because there is no memory for it, its events would be in no
+	 * column.
+	 */
 	if (!ptx_drain_sources(drain, atomic_load_explicit(&rings->region->rings,
 							   memory_order_acquire)))
 		return ENOMEM;
 	ptx_drain_pass(drain);
 	/*
 	 * A writer that was killed while it overwrote a chunk may not have counted its records. The
-	 * reader counts them now. It does not where process ids mean other processes here than they
-	 * mean to the writers (same_ids, mixed): a living writer could then seem dead.
+	 * reader counts them now. It does not do so if a process id may name one process here and
+	 * another one where the writers run (same_ids, mixed): a living writer could then seem
+	 * dead.
 	 */
 	if (drain->shared && drain->same_ids &&
 	    !atomic_load_explicit(&drain->arena->control->mixed, memory_order_relaxed))
@@ -203,8 +209,8 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 	if (!ptx_moments_make(drain, &count.moments))
 		return ENOMEM;
 	/*
-	 * RESUME promises that the next event follows. Until that is delivered the reader applies
-	 * no cut (find_next() in drain.c), so no event at hand counts as overwritten.
+	 * RESUME promises that the next event follows. Until that event is delivered, the reader
+	 * applies no cut (find_next() in drain.c), so no event at hand counts as overwritten.
 	 */
 	count.cut = drain->after_gap
 			    ? 0
@@ -216,16 +222,18 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 	add_types(rings, ledger, &unwritten);
 	add_slots(rings, ledger);
 	/*
-	 * The events that writers have published, and those that they counted as lost before they
-	 * could publish them. This count does not depend on the reader's columns. Records that
-	 * another reader took (before) and records that are no members were published, but are not
-	 * called events of this account.
+	 * The called events are those that writers have published, those that writers counted as
+	 * lost before they could publish them, and those of the drain itself. This sum does not
+	 * depend on the reader's columns. Records that another reader took (before) and records
+	 * that are no members were published, but are not called events of this account, so they
+	 * are subtracted.
 	 */
 	ledger->total.called = census.published + unwritten + drain->synthetic -
 			       drain->not_running - count.not_running - drain->before;
 	/*
 	 * A writer that was killed or jumped away while it counted a loss may have counted it by
-	 * type and not by thread, or not at all.
+	 * type and not by thread, or not at all. ptx_ledger_close() gives the difference to type 0
+	 * and to the line of pid 0.
 	 */
 	ptx_ledger_close(ledger);
 	return 0;

@@ -4,10 +4,10 @@
  *
  * The ledger (account.c) and the thinning of marks (thin.c) use it. A census copies chunks as an
  * observer does, with ptx_ring_look(), from the place of the drain's reader onward. It claims and
- * frees nothing, so neither the reader nor a writer notices it. Two bounds end it. Records are
- * counted by their number in the ring up to the number at the beginning, because a writer may add
- * records as fast as the census copies them. The number of looks is limited, because the chain of
- * chunks in hostile memory may be a circle.
+ * frees nothing, so neither the reader nor a writer notices it. Two bounds end a census. In each
+ * ring it stops at the number of records that the ring had at the beginning, because a writer may
+ * add records as fast as the census copies them. The number of looks is limited, because the chain
+ * of chunks in hostile memory may be a circle.
  */
 #include "drain/census.h"
 
@@ -37,10 +37,10 @@ static void count_records(struct ptx_census *census, struct ptx_ident *ident, bo
 
 /*
  * Visits the events of one ring: first those in the drain's buffer, then those in the chunks from
- * the reader's place on. It never returns to an older chunk, and does not pass the record with the
- * number source->published. An older chunk that it has visited still exists, because a census frees
- * nothing. Without this rule a ring that is found anew after a loss could be counted twice. buffer
- * has chunk_room bytes.
+ * the reader's place on. The function does not pass the record with the number source->published.
+ * It never returns to an older chunk: a chunk that it has visited still exists, because a census
+ * frees nothing, so a search for the ring after a loss could find that chunk again, and its records
+ * would be counted twice. buffer has chunk_room bytes.
  */
 static void count_source(struct ptx_census *census, uint32_t index, unsigned char *buffer)
 {
@@ -53,7 +53,10 @@ static void count_source(struct ptx_census *census, uint32_t index, unsigned cha
 	const bool control = index == 0;
 	unsigned losses = 0;
 
-	/* All records at hand were claimed before the census began, so no limit applies. */
+	/*
+	 * The records in the drain's buffer were claimed before the census began, so no limit
+	 * applies to them.
+	 */
 	reader.buffer = buffer;
 	count_records(census, &whose, control, source->reader.buffer + source->at,
 		      source->end - source->at, UINT32_MAX);
@@ -64,19 +67,20 @@ static void count_source(struct ptx_census *census, uint32_t index, unsigned cha
 
 		if (known && source->published - next - 1 >= INT32_MAX)
 			/*
-			 * All have been visited, or the rest was overwritten and the ring now has
-			 * younger records. The difference is modulo 2^32: for next == published it
-			 * is UINT32_MAX.
+			 * All records below published have been visited, or the rest was
+			 * overwritten and the ring now has younger records. The difference is
+			 * modulo 2^32: for next == published it is UINT32_MAX.
 			 */
 			return;
 		switch (ptx_ring_look(&reader)) {
 		case PTX_CLAIM_NOTHING:
 			return;
 		/*
-		 * A writer overwrote the chunk during the copy. It counts the records itself, so
-		 * after some such losses the census leaves the rest of the ring to it. A search for
-		 * the ring considers only chunks with records from next on. If the reader has never
-		 * entered the ring, any chunk is new.
+		 * A writer overwrote the chunk during the copy. The writer counts the records
+		 * itself, so after more than PTX_LOSSES_MOST such losses the census leaves the rest
+		 * of the ring to it. A search for the ring considers only chunks with records from
+		 * next on. If next is not known, because the reader has never entered the ring, the
+		 * search considers every chunk.
 		 */
 		case PTX_CLAIM_LOST:
 			if (++losses > PTX_LOSSES_MOST)
@@ -93,7 +97,7 @@ static void count_source(struct ptx_census *census, uint32_t index, unsigned cha
 		}
 		/*
 		 * The header of a chunk has the thread and the number of its first record. A number
-		 * that goes back is hostile. One beyond published belongs to a chunk that was
+		 * that goes back is hostile. A number beyond published belongs to a chunk that was
 		 * opened after the census began.
 		 */
 		if (reader.fresh) {
@@ -125,9 +129,9 @@ int ptx_census_take(struct ptx_census *census)
 		return ENOMEM;
 	census->published = 0;
 	/*
-	 * All rings are numbered before the first is visited, so that the counts of all belong to
-	 * one moment as nearly as possible, and the later rings do not get the events of a long
-	 * census.
+	 * The number of published records is read for all rings before the first ring is visited.
+	 * So the numbers belong to one moment as nearly as possible, and the census does not visit,
+	 * in the later rings, the events that are recorded while it is busy with the earlier ones.
 	 */
 	for (uint32_t i = 0; i < drain->sources; i++) {
 		uint64_t by = ptx_ring_published_by(drain->rings, i);
@@ -136,8 +140,9 @@ int ptx_census_take(struct ptx_census *census)
 		census->published += by;
 	}
 	/*
-	 * Enough for each chunk of the largest pool, and in each ring for what is at hand and for
-	 * one more look after each loss. The walk along a hostile circle ends there.
+	 * There is one look for each chunk of the largest pool. In each ring there are
+	 * PTX_LOSSES_MOST more for the losses, and one for the rest of the chunk that the reader is
+	 * in. A walk along a hostile circle ends when the looks are used up.
 	 */
 	census->looks = ptx_drain_chunks(drain) + (uint64_t)drain->sources * (PTX_LOSSES_MOST + 1);
 	for (uint32_t i = 0; i < drain->sources; i++)
@@ -180,8 +185,9 @@ void ptx_moments_free(struct ptx_moments *moments)
 }
 
 /*
- * A binary search, because a census asks for each event and a stream can have thousands of marks.
- * An event at exactly the time of a mark belongs behind the mark, as in find_next() of drain.c.
+ * This is a binary search, because a census calls it for each event and a stream can have thousands
+ * of marks. An event at exactly the time of a mark belongs behind the mark, as in find_next() of
+ * drain.c.
  */
 size_t ptx_moments_at(const struct ptx_moments *moments, uint64_t ticks)
 {

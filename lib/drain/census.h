@@ -10,9 +10,14 @@
 
 struct ptx_census {
 	struct ptx_drain *drain;
-	/* records of all rings when the census began, delivered ones included */
+	/*
+	 * number of records that the rings had published when the census began, with delivered ones
+	 */
 	uint64_t published;
-	/* looks at chunks that are left: enough for any pool, and an end for a hostile chain */
+	/*
+	 * number of looks at chunks that are left; it is enough for any pool and ends a hostile
+	 * chain
+	 */
 	uint64_t looks;
 	void *arg;
 	/* control: the event is of the controller's ring. */
@@ -20,22 +25,23 @@ struct ptx_census {
 		      bool control);
 };
 
-/* Calls event for what the rings had published when the census began. ENOMEM. */
+/* Calls event for each undelivered event that was published when the census began. 0 or ENOMEM. */
 int ptx_census_take(struct ptx_census *census);
 
 /*
  * The states of the stream at times that delivery has not reached, in order. They are made from the
- * marks that change the state. A census looks up each event, so ptx_moments_at() does not walk.
+ * marks that change the state. A census looks up the state for each event, so ptx_moments_at() uses
+ * a binary search.
  */
 struct ptx_moments {
 	size_t count;
 	struct ptx_moment {
-		uint64_t ticks; /* from then on */
+		uint64_t ticks; /* the stream is in this state from then on */
 		bool running, full;
-	} *moment;          /* moment[0] is what delivery has reached */
+	} *moment;          /* moment[0] is the state that delivery has reached */
 };
 
-/* False without memory. */
+/* ptx_moments_make() returns false without memory. */
 bool ptx_moments_make(const struct ptx_drain *drain, struct ptx_moments *moments);
 void ptx_moments_free(struct ptx_moments *moments);
 /* Returns the index of the last moment that is not later than ticks. */

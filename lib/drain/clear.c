@@ -19,7 +19,8 @@
  */
 static uint64_t latest_published(const struct ptx_source *source)
 {
-	uint32_t at, ahead = 0, left; /* ahead: events at hand; left: of them, published in time */
+	/* ahead: events at hand; left: those of them that were published before the clear */
+	uint32_t at, ahead = 0, left;
 	uint64_t latest = 0;
 
 	for (at = source->at; at < source->end; at += ptx_step_size(source, at))
@@ -43,9 +44,10 @@ static uint64_t latest_published(const struct ptx_source *source)
 }
 
 /*
- * Removes all records and marks up to the time limit, in their order, and counts the records. Marks
- * are silent, so that the stream's state follows and no event reports it. A record that was no
- * member of the stream is passed over as the reader would have done, and is not counted as cleared.
+ * Removes all records and marks up to the time limit, in their order, and counts the records. The
+ * marks are applied silently: the stream's state changes with them, but no event reports the
+ * change. A record that was no member of the stream is dropped as the reader would have done, and
+ * is not counted as cleared.
  */
 static void clear_up_to(struct ptx_drain *drain, uint64_t limit)
 {
@@ -78,8 +80,8 @@ void ptx_drain_clear(struct ptx_drain *drain)
 {
 	struct ptx_region *region = drain->rings->region;
 	/*
-	 * Read before the numbers of the records: an event that is published later but stamped
-	 * earlier is removed by its time.
+	 * The clock is read before the numbers of the records. So an event that is published after
+	 * its ring's number was read, but stamped before this time, is removed by its time.
 	 */
 	const uint64_t began = ptx_clock_ordered(); /* ticks */
 	uint64_t limit = began, latest = began;
@@ -87,33 +89,35 @@ void ptx_drain_clear(struct ptx_drain *drain)
 
 	ptx_drain_pass(drain);
 	/*
-	 * Drops the marks that the pass has added. A writer that finds the stream full during the
-	 * clear stops it without effect: the stream is empty soon, and the caller restarts it. If
-	 * such a mark remained behind a late event, the drain would deliver its STOP.
+	 * Drops the marks that the pass has added, for instance the mark of a writer that found the
+	 * stream full during the clear. Such a stop has no effect, because the stream is empty soon
+	 * and the caller restarts it. If its mark remained behind a late event, the drain would
+	 * deliver a STOP for it.
 	 */
 	drain->marks = marks;
 	/*
-	 * Records that are not younger than the cut count as overwritten, not as cleared. The
-	 * ledger has reported them so before.
+	 * Records that are not younger than the cut count as overwritten, not as cleared. A ledger
+	 * before the clear has reported them as overwritten, too.
 	 */
 	if (drain->loop && !drain->after_gap)
 		ptx_loop_cut_apply(drain);
 	/*
-	 * The pass has made a source for each ring that it had memory for. Records with a number
-	 * below this one were published before the clear began.
+	 * The pass has made a source for each ring that it had memory for. The records whose
+	 * numbers are below the one that is stored here are published by now, and the clear removes
+	 * them.
 	 */
 	for (uint32_t i = 0; i < drain->sources; i++)
 		drain->source[i]->published = ptx_ring_records(drain->rings, i);
 	/*
-	 * Events of the drain itself are counted when they are delivered or lost. These were
-	 * neither, so the account does not change.
+	 * The events of the drain itself that wait in the queue are dropped. The drain counts such
+	 * an event only when it is delivered or lost, so the account does not change.
 	 */
 	drain->queued = 0;
 	drain->after_gap = false;
 	/*
-	 * Removing records brings further ones into the buffers. Some of them may be published
-	 * before the clear began and have a later time. Each round removes at least one of those,
-	 * and their number is fixed, so the loop ends.
+	 * Removing records brings further ones into the buffers. Some of these may have been
+	 * published before the clear began and have a time beyond the limit. Each round removes at
+	 * least one such record, and their number is fixed, so the loop ends.
 	 */
 	do {
 		limit = latest;
@@ -126,16 +130,16 @@ void ptx_drain_clear(struct ptx_drain *drain)
 	} while (latest > limit);
 	/*
 	 * A writer that overwrites a ring as fast as the reader reads it can make
-	 * ptx_drain_refill() give up before the end of the ring. The reader removes the rest when
-	 * it reaches it: all records up to the time in cleared. That is the time at which the clear
-	 * began, and not the later limit: a processor whose counter is behind may record an event
-	 * after the clear with a time below the limit.
+	 * ptx_drain_refill() give up before the end of the ring. The reader removes the remaining
+	 * records when it reaches them later, namely all up to the time in cleared. That is the
+	 * time at which the clear began, and not the later limit: a processor whose counter is
+	 * behind may record an event after the clear with a time below the limit.
 	 */
 	drain->cleared = began;
 	/*
-	 * Losses before the clear are not reported as a gap any more. A time that a writer stores
-	 * in first_overwritten from now on, for a chunk up to this cut, belongs to them:
-	 * reported_cut says so.
+	 * Losses before the clear are not reported as a gap any more. A writer may still store a
+	 * time in first_overwritten for a chunk up to this cut. That time belongs to the old
+	 * losses; ptx_loop_cut_apply() drops it, because the cut is then not above reported_cut.
 	 */
 	drain->gap = false;
 	drain->gap_first = UINT64_MAX;
@@ -144,13 +148,16 @@ void ptx_drain_clear(struct ptx_drain *drain)
 	/* CLEAR-03, CLEAR-04: the status is that of a new stream. */
 	atomic_store_explicit(&region->overrun, 0, memory_order_relaxed);
 	atomic_store_explicit(&region->looped, 0, memory_order_relaxed);
-	/* The caller restarts or suspends a stream that was full. Its FULL has no mark any more. */
+	/*
+	 * The caller restarts or suspends a stream that was full, so that FULL needs no mark any
+	 * more.
+	 */
 	drain->full_marked = false;
 	drain->full = false;
 	/*
 	 * The next moment that ptx_drain_moment() returns, for instance that of a START, must be
-	 * later than all events that were removed. The label rises with the time, so that one time
-	 * has one label.
+	 * later than all events that were removed. The label of a time is its CLOCK_REALTIME
+	 * (step.h). last_ns is set together with last_ticks, so that one time has only one label.
 	 */
 	if (limit > drain->last_ticks) {
 		drain->last_ns = ptx_drain_label(drain, limit);

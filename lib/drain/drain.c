@@ -3,9 +3,10 @@
  * drain/drain.c - the merge: finds the oldest event that may be delivered, and delivers or drops
  * it.
  *
- * At each step the first of these comes next: an event of the drain itself (synthetic.c), a mark,
- * the record at the top of the heap. A mark comes before a record of the same time. Nothing younger
- * than the watermark of the last pass (pass.c) is delivered.
+ * At each step an event of the drain itself (synthetic.c) comes first, if there is one. Otherwise
+ * the older one of the first mark and the record at the top of the heap comes next. A mark comes
+ * before a record of the same time. Nothing younger than the watermark of the last pass (pass.c) is
+ * delivered.
  *
  * The functions do not lock and do not wait; the caller has the stream's lock. Each loop over
  * shared memory has a bound here or in pass.c, so that no writer can keep the reader in it.
@@ -21,7 +22,8 @@
 #include "drain/step.h"
 #include "drain/synthetic.h"
 
-#define CUTS_MOST 1000 /* rounds in one search; each needs an overwritten chunk */
+/* rounds of find_next() in which the cut has risen; each needs an overwritten chunk */
+#define CUTS_MOST 1000
 
 /*
  * The new drain has delivered nothing, and its stream is stopped until the first START mark. The
@@ -93,11 +95,17 @@ bool ptx_step_pass_over(struct ptx_drain *drain, struct ptx_source *source)
 	if (phase == PTX_PHASE_RUNNING)
 		return false;
 	if (phase == PTX_PHASE_FULL) {
-		/* Its writer saw the stream running, but another had found it full by then. */
+		/*
+		 * The record's writer saw the stream running, but another writer had found it full
+		 * by then.
+		 */
 		atomic_store_explicit(&drain->rings->region->overrun, 1, memory_order_relaxed);
 		ptx_step_book(drain, PTX_LOST_STREAM_FULL);
 	} else {
-		/* Stamped after a stop: no member, not called, in no column of the ledger. */
+		/*
+		 * The stream was stopped at this time: the record is no member and in no column of
+		 * the ledger.
+		 */
 		drain->not_running++;
 		ptx_step_advance(drain);
 	}
@@ -167,8 +175,9 @@ static bool find_next(struct ptx_drain *drain)
 
 /*
  * Describes the event that find_next() found. Its data stay in the source's buffer or in the drain,
- * and are valid until the next call. Labels and lateness are computed here, at the last moment,
- * because further events may have been delivered since the reader claimed the record.
+ * and are valid until the next call. The event's CLOCK_REALTIME and the flag LATE are computed
+ * here, at the last moment, because further events may have been delivered since the reader claimed
+ * the record.
  */
 static void describe(struct ptx_drain *drain, struct ptx_drain_event *event)
 {
@@ -182,8 +191,8 @@ static void describe(struct ptx_drain *drain, struct ptx_drain_event *event)
 		source = ptx_step_first(drain);
 		record = ptx_step_record(source);
 		/*
-		 * A writer can set any bit. LATE is for the drain to set, and IDENT is a matter of
-		 * the ring.
+		 * A writer can set any bit. Only the drain sets LATE, and IDENT has a meaning only
+		 * inside a ring, so both are removed.
 		 */
 		event->len_flags = record->len_flags & (PTX_RECORD_LEN_MAX | PTX_RECORD_TRUNCATED);
 		event->type = record->type;
@@ -192,7 +201,7 @@ static void describe(struct ptx_drain *drain, struct ptx_drain_event *event)
 		event->ticks = record->time;
 		event->data = record + 1;
 	}
-	/* Also for events of the drain itself (ring/DESIGN 5). */
+	/* An event of the drain itself can be LATE, too (ring/DESIGN 5). */
 	if (event->ticks < drain->last_ticks)
 		event->len_flags |= PTX_RECORD_LATE;
 	event->time_ns = ptx_drain_label(drain, event->ticks);
@@ -210,7 +219,8 @@ bool ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event)
 		ptx_drain_pass(drain);
 		if (!find_next(drain)) {
 			/*
-			 * Now all is delivered: an empty stream that is full restarts (UFULL-08).
+			 * All that the pass found is delivered now. If the stream is full and
+			 * empty, it restarts (UFULL-08).
 			 */
 			ptx_drain_sync(drain);
 			return false;
@@ -221,9 +231,9 @@ bool ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event)
 }
 
 /*
- * Up to the clock reading of the last pass, and no further: what was stamped later may be
- * incomplete also in a ring whose writer runs. After a success the watermark stays raised, and the
- * events that were passed over are LATE when they appear.
+ * Delivers events up to the clock reading of the last pass and no further: an event that was
+ * stamped later may be incomplete even in a ring whose writer runs. After a success the watermark
+ * stays raised, and older events that appear afterwards are LATE.
  */
 bool ptx_drain_peek_beyond(struct ptx_drain *drain, struct ptx_drain_event *event)
 {
@@ -242,8 +252,8 @@ bool ptx_drain_peek_beyond(struct ptx_drain *drain, struct ptx_drain_event *even
 }
 
 /*
- * Either the pass gave up at a ring (outrun), or the cut has reached the clock reading of the pass,
- * so that all it has seen is overwritten.
+ * Returns true if the pass gave up at a ring (outrun), or if the cut has reached the clock reading
+ * of the pass, so that all events that the pass has seen are overwritten.
  */
 bool ptx_drain_is_outrun(const struct ptx_drain *drain)
 {
@@ -265,7 +275,10 @@ void ptx_drain_consume(struct ptx_drain *drain, enum ptx_lost cause)
 		return;
 	}
 	ptx_step_delivered(drain, ptx_step_first(drain)->key);
-	/* The survivor of a gap is delivered: the next one need not follow. */
+	/*
+	 * If this event was the survivor of a gap, it is delivered: the cut applies again from now
+	 * on.
+	 */
 	drain->after_gap = false;
 	ptx_step_book(drain, cause);
 	if (drain->loop) {
@@ -282,8 +295,8 @@ void ptx_drain_consume(struct ptx_drain *drain, enum ptx_lost cause)
 }
 
 /*
- * In ticks. The flusher computes from it how long the event has waited. Events in the rings that no
- * pass has claimed yet are not considered.
+ * The result is in ticks. The flusher computes from it how long the oldest event has waited. Events
+ * in the rings that no pass has claimed yet are not considered.
  */
 uint64_t ptx_drain_oldest(const struct ptx_drain *drain)
 {

@@ -4,13 +4,14 @@
  *
  * Order     by time; the events of one ring in the order of the ring. Nothing is delivered before
  *           it is certain that nothing older can still appear (the watermark). The drain holds
- *           back for a writer that is suspended between reading the clock and publishing, but not
- *           for ever: the writer's event is then delivered late, with the flag LATE.
- * Members   events that were stamped while the stream was running. The moments at which it started,
- *           stopped or became full are marks in the same order, so they are exact and need
- *           no wait for writers.
+ *           events back while a writer is suspended between reading the clock and publishing, but
+ *           not for ever: that writer's event is then delivered late, with the flag LATE.
+ * Members   events that were stamped while the stream was running. The moments at which the stream
+ *           started, stopped or became full are marks in the same order as the events. So these
+ *           moments are exact, and the drain need not wait for writers.
  * Loss      events that a LOOP stream overwrote are a gap: OVERFLOW and RESUME are delivered in its
- *           place. Everything up to the cut is left out, so that the events after it have no hole.
+ *           place. All events up to the cut are dropped, so that no event is missing among those
+ *           after the cut.
  * Account   every event ends in one column of the ledger.
  *
  * Owner     the stream; every call is made with the stream's lock held.
@@ -30,8 +31,14 @@
  * controller records those itself.
  */
 enum ptx_mark_kind {
-	PTX_MARK_START, /* by call: its event is the START record in the controller's ring */
-	PTX_MARK_STOP,  /* by call, likewise */
+	/*
+	 * the stream was started by a call: its event is the START record in the controller's ring
+	 */
+	PTX_MARK_START,
+	/*
+	 * the stream was stopped by a call: its event is the STOP record in the controller's ring
+	 */
+	PTX_MARK_STOP,
 	PTX_MARK_FULL,
 	PTX_MARK_RESTART,
 	PTX_MARK_FLUSH_START,
@@ -42,9 +49,9 @@ enum ptx_mark_kind {
 struct ptx_mark {
 	uint64_t ticks;
 	enum ptx_mark_kind kind;
-	int error;                    /* ERROR */
-	uint64_t admit[PTX_WORDS];    /* RESTART */
-	/* FLUSH_*: by whom and where */
+	int error;                    /* of ERROR: the error number */
+	uint64_t admit[PTX_WORDS];    /* of RESTART: the event types that the filter accepts */
+	/* of FLUSH_*: the thread whose call flushed, and the address of that call */
 	uint32_t pid, tid;
 	uint64_t thread, address;
 };
@@ -62,24 +69,35 @@ struct ptx_drain_event {
 /* One ring as the drain sees it. */
 struct ptx_source {
 	uint64_t key;          /* time of the next record, UINT64_MAX = none at hand */
-	struct ptx_reader reader; /* its buffer has claimed records, */
-	uint32_t at, end;         /* of which these are left */
-	struct ptx_ident ident; /* whose the next record is */
-	size_t line;            /* in account.thread; SIZE_MAX = look it up */
-	uint64_t last;          /* time of the last record claimed */
-	uint32_t records;       /* claimed, modulo 2^32: the next chunk shows missing records */
+	/* its buffer has the records that were claimed last */
+	struct ptx_reader reader;
+	/* position of the next record in the buffer, and end of the records */
+	uint32_t at, end;
+	struct ptx_ident ident; /* the thread of the next record */
+	/* index of the thread's line in account.thread; SIZE_MAX = look it up */
+	size_t line;
+	uint64_t last;          /* latest time of the claimed records */
+	/*
+	 * number of claimed records, modulo 2^32; the next chunk's header shows whether some are
+	 * missing
+	 */
+	uint32_t records;
 	/* records of the ring when a clear or a ledger began, modulo 2^32 */
 	uint32_t published;
-	/* The writer as last seen inside its window, and as last seen outside. */
+	/*
+	 * Where the writer was when it was last seen inside its window, and when last seen outside.
+	 * While it stays inside, it publishes nothing older than bound.
+	 */
 	uint64_t inside_link, inside_head, inside_since, bound;
 	uint64_t idle_link, idle_head, idle_at;
 	uint64_t looked_at;
 };
 
 #define PTX_DRAIN_QUEUE 4
-#define PTX_LOSSES_MOST 16 /* of the place in one ring, in one pass or one ledger */
+/* how often the place in one ring may be lost in one refill or one census */
+#define PTX_LOSSES_MOST 16
 
-#define PTX_SOURCES_FIRST 64 /* for so many there is room at first */
+#define PTX_SOURCES_FIRST 64 /* there is room for so many sources at first */
 
 struct ptx_drain {
 	struct ptx_rings *rings;
@@ -90,32 +108,43 @@ struct ptx_drain {
 	bool shared;       /* other processes write into the stream */
 	bool is_snapshot;  /* the region is a copy without writers, made at snapshot_at */
 	uint64_t snapshot_at;
-	uint64_t before;   /* records that others had taken */
-	bool same_ids;     /* the process ids of the writers are the same here */
-	bool flush_policy; /* OVERFLOW and RESUME report losses while the stream is full */
+	uint64_t before;   /* number of records that another reader had taken before this one */
+	/* the writers' process ids name the same processes in this process */
+	bool same_ids;
+	/* policy FLUSH: OVERFLOW and RESUME report losses while the stream is full */
+	bool flush_policy;
 	uint32_t sources;
 	uint32_t heap_count;
 	uint32_t room;              /* for sources, in both arrays */
-	struct ptx_source **source; /* room of them; NULL beyond sources */
-	uint32_t *heap;             /* of sources with something at hand, smallest key first */
+	/* array of room pointers; those from index sources on are NULL */
+	struct ptx_source **source;
+	/* the indices of the sources that have a record at hand, smallest key first */
+	uint32_t *heap;
 	uint64_t watermark;
-	uint64_t now;       /* when it was last computed */
+	/* the clock reading of the last pass, from which the watermark was computed */
+	uint64_t now;
 	/* no writer that the last pass saw in a trace point publishes anything older */
 	uint64_t certain;
-	uint64_t takes;     /* from rings, that are left until the next pass: enough for any pool */
+	/*
+	 * how often the reader may still take from rings until the next pass: enough for any pool
+	 */
+	uint64_t takes;
 	bool held_back;     /* a record is at hand that is younger than the watermark */
-	bool outrun;        /* writers overwrote each chunk that the last look turned to */
-	bool running;       /* at the point that delivery has reached */
+	/*
+	 * ptx_drain_refill() gave up at a ring, because writers overwrote chunks as fast as it read
+	 */
+	bool outrun;
+	bool running;       /* state of the stream at the point that delivery has reached */
 	bool full;          /* not running because of FULL */
 	struct ptx_phases phases; /* that delivery has passed: for records that come late */
 	bool log_full;      /* UNTIL_FULL: the log ends with a STOP; later events are discarded */
 	bool full_marked;   /* the FULL state of the region has its mark */
-	uint64_t full_at;   /* of that mark */
+	uint64_t full_at;   /* the time of that mark */
 	/* The youngest time that was delivered, and its label. */
 	uint64_t last_ticks;
 	int64_t last_ns;
 
-	struct ptx_mark *mark; /* ring buffer of mark_room */
+	struct ptx_mark *mark; /* ring buffer with room for mark_room marks */
 	size_t mark_first, marks, mark_room;
 	size_t thin_at; /* thin.c examines the marks when there are so many */
 
@@ -136,8 +165,8 @@ struct ptx_drain {
 	bool peeked_queue; /* consume() removes the event from the queue */
 	int64_t peeked_ns; /* the label of the event that consume() removes */
 
-	bool checkpoint;        /* the one of two that was written last */
-	uint32_t placed;        /* rings for whose places in checkpoints there is memory */
+	bool checkpoint;        /* index of the checkpoint, of two, that was written last */
+	uint32_t placed;        /* number of rings for whose places the checkpoints have memory */
 	bool settled;           /* the log has all the events of the last checkpoint */
 	bool resumed;           /* another process read the stream before */
 	struct ptx_debts debts; /* of a stream with log: freed when a block is written */
@@ -147,7 +176,7 @@ struct ptx_drain {
 	struct ptx_ledger account;
 };
 
-/* Returns the most chunks that the pool can have, by the number of rings. */
+/* Returns the largest number of chunks that the pool can have with this number of rings. */
 static inline uint64_t ptx_drain_chunks(const struct ptx_drain *drain)
 {
 	return ptx_ring_most_chunks(&drain->rings->geometry, drain->sources) +
@@ -191,7 +220,7 @@ void ptx_drain_pass(struct ptx_drain *drain);
 /* Adds the losses of processes that could not map the region. */
 void ptx_drain_missed(struct ptx_drain *drain);
 
-/* Marks: mark.c. False without memory. */
+/* Functions for marks, in mark.c. Those that add a mark return false without memory. */
 bool ptx_drain_mark(struct ptx_drain *drain, const struct ptx_mark *mark);
 /* Inserts a mark that became known late, in time order, before younger marks. */
 bool ptx_drain_mark_in_order(struct ptx_drain *drain, const struct ptx_mark *mark);
@@ -202,20 +231,28 @@ void ptx_drain_drop_mark(struct ptx_drain *drain);
 /* If there are many marks, drops those that separate no events: thin.c. */
 void ptx_drain_thin(struct ptx_drain *drain);
 
-/* Returns the time for a new mark: now, and later than all that was delivered or marked. early:
- * a little before now, because a writer may read the clock a little before it loads the state. */
+/*
+ * Returns the time for a new mark, later than all that was delivered or marked. That is now, if
+ * possible. early: a little before now, because a writer may read the clock a little before it
+ * loads the state.
+ */
 uint64_t ptx_drain_moment(const struct ptx_drain *drain, bool early);
 
-/* Gives the region's FULL its mark; restarts the stream when there is room (UFULL-08, -09). */
+/*
+ * Makes the mark of the region's FULL state; restarts the stream when there is room (UFULL-08,
+ * -09).
+ */
 void ptx_drain_sync(struct ptx_drain *drain);
 
-/* Everything up to now is lost to CLEARED; no marks and no gap remain. */
+/*
+ * Removes all events up to now and counts them as lost, cause CLEARED. No marks and no gap remain.
+ */
 void ptx_drain_clear(struct ptx_drain *drain);
 
 /* Time of the oldest undelivered event at hand, 0 = none. */
 uint64_t ptx_drain_oldest(const struct ptx_drain *drain);
 
-/* The account as of now: account.c. ledger is an initialised one. ENOMEM. */
+/* Completes ledger, which the caller has initialized, as of now (account.c). 0 or ENOMEM. */
 int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger);
 
 #endif

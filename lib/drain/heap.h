@@ -44,7 +44,9 @@ static inline void ptx_heap_build(struct ptx_drain *drain)
 		ptx_heap_sift(drain, i);
 }
 
-/* The top's key has grown, or is UINT64_MAX: it has nothing more at hand. */
+/*
+ * Restores the order after the top source's key has grown. UINT64_MAX: it has no record any more.
+ */
 static inline void ptx_heap_fix_top(struct ptx_drain *drain)
 {
 	if (drain->source[drain->heap[0]]->key == UINT64_MAX) {
@@ -55,7 +57,7 @@ static inline void ptx_heap_fix_top(struct ptx_drain *drain)
 	ptx_heap_sift(drain, 0);
 }
 
-/* pass.c: claims what is new in a ring. */
+/* Claims the new records of a ring; in pass.c. */
 void ptx_drain_refill(struct ptx_drain *drain, uint32_t index);
 
 #endif

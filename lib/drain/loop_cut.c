@@ -19,9 +19,9 @@ static void lower_gap(struct ptx_drain *drain, uint64_t ticks)
 }
 
 /*
- * After the cut has risen, refills each ring that has nothing at hand. A ring whose chunk was
- * overwritten shows its loss only when the reader turns to it. It must do so before the reader
- * delivers an event that is younger than the loss.
+ * After the cut has risen, refills each ring that has nothing at hand. If a chunk of a ring was
+ * overwritten, the reader notices the loss only when it claims from that ring. It must do so before
+ * it delivers an event that is younger than the loss.
  */
 static void take_all(struct ptx_drain *drain)
 {
@@ -58,13 +58,15 @@ void ptx_loop_cut_apply(struct ptx_drain *drain)
 	}
 	/*
 	 * OVERFLOW has reported losses up to reported_cut. If the cut has not risen since, the time
-	 * belongs to them and is dropped. Otherwise the new gap begins behind the reported one.
+	 * in first belongs to those losses and is dropped. Otherwise the new gap begins behind the
+	 * reported one.
 	 */
 	if (first != UINT64_MAX && cut > drain->reported_cut)
 		lower_gap(drain, first > drain->reported_cut ? first : drain->reported_cut + 1);
 	/*
-	 * The reader has claimed these records, but the stream has lost younger ones of other
-	 * rings. Delivering them would leave a hole in the events (ring/DESIGN 4).
+	 * The reader has claimed the records up to the cut, but the stream has lost younger records
+	 * of other rings. Delivering the older ones would leave a hole in the events (ring/DESIGN
+	 * 4).
 	 */
 	while ((source = ptx_step_top(drain)) && source->key <= drain->cut) {
 		if (ptx_step_pass_gone(drain, source))
@@ -73,7 +75,7 @@ void ptx_loop_cut_apply(struct ptx_drain *drain)
 		drain->gap = true;
 		ptx_step_book(drain, PTX_LOST_OVERWRITTEN); /* the writer has set overrun */
 	}
-	/* The state changes in the lost part, too, but no event reports it. */
+	/* Marks in the lost part change the state, too, but no event reports the change. */
 	while ((mark = ptx_drain_first_mark(drain)) && mark->ticks <= drain->cut)
 		ptx_synthetic_mark(drain, mark, true);
 }

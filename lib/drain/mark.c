@@ -14,7 +14,7 @@
 #include "arena/arena.h"
 #include "drain/drain.h"
 
-/* How early a writer's processor may have read the clock, before it saw the stream running. */
+/* A writer's processor may have read the clock so long before it saw the stream running. */
 #define EARLY_NS 1000u
 
 /*
@@ -45,8 +45,9 @@ bool ptx_drain_mark(struct ptx_drain *drain, const struct ptx_mark *mark)
 }
 
 /*
- * The mark moves from the end towards the begin, behind those of the same time. For a reader that
- * replaces another (flush/checkpoint.c): it finds starts, fulls and flushes in three places.
+ * The new mark moves from the end towards the begin, and stays behind marks of the same time. A
+ * reader that replaces another one needs this (flush/checkpoint.c), because it finds the starts,
+ * the fulls and the flushes in three places, one place after the other.
  */
 bool ptx_drain_mark_in_order(struct ptx_drain *drain, const struct ptx_mark *mark)
 {
@@ -96,14 +97,14 @@ static uint64_t last_moment(const struct ptx_drain *drain)
 
 uint64_t ptx_drain_moment(const struct ptx_drain *drain, bool early)
 {
-	/* Time does not pass for a copy. */
+	/* A snapshot is a copy, for which no time passes. */
 	uint64_t now = drain->is_snapshot ? drain->snapshot_at : ptx_clock_ordered();
 	uint64_t last = last_moment(drain);
 
 	/*
 	 * A processor may read the clock before the load by which a writer sees that the stream
-	 * runs. Without the allowance, an event that was recorded at once after the START would be
-	 * no member.
+	 * runs. Without this allowance, an event that was recorded at once after the START could
+	 * have a time before the START, and would be no member.
 	 */
 	if (early)
 		now -= ptx_clock_ticks(EARLY_NS);
@@ -122,8 +123,9 @@ void ptx_drain_admitted(const struct ptx_drain *drain, struct ptx_mark *mark)
 }
 
 /*
- * There is room when half of the stream's size is free, or when nothing is left to deliver: rings
- * keep their open chunks, so many threads may hold most of a pool that is empty.
+ * There is room when half of the stream's size is free, or when nothing is left to deliver. The
+ * second condition is needed because rings keep their open chunks, so many threads may hold most of
+ * a pool that has no events.
  */
 static bool has_room(struct ptx_drain *drain)
 {
@@ -135,9 +137,10 @@ static bool has_room(struct ptx_drain *drain)
 
 /*
  * Called at each pass, at deliveries while the stream is full, and by the calls of the controller
- * before they use the state. It does three things, one in a call: it makes the mark of a FULL that
- * a writer has set; it restarts a full stream that has room; it makes a HELD stream, which
- * posix_trace_stop() has excluded from that, SUSPENDED (STOP-05).
+ * before they use the state. Each call does at most one of three things. If a writer has set FULL,
+ * the call makes the mark. If a full stream has room, the call restarts it. If the stream is HELD,
+ * because posix_trace_stop() has excluded it from a restart, and has room, it becomes SUSPENDED
+ * (STOP-05).
  */
 void ptx_drain_sync(struct ptx_drain *drain)
 {
@@ -158,8 +161,9 @@ void ptx_drain_sync(struct ptx_drain *drain)
 		if (mark.ticks > now)
 			mark.ticks = now;
 		/*
-		 * Events that were stamped before the reader noticed the stop are delivered: the
-		 * STOP event follows them.
+		 * Events that were stamped after this time may be delivered already, because the
+		 * reader had not noticed the stop. So the mark moves behind them, and the STOP
+		 * event follows them.
 		 */
 		if (mark.ticks <= last)
 			mark.ticks = last + 1;
@@ -180,8 +184,8 @@ void ptx_drain_sync(struct ptx_drain *drain)
 	}
 	mark.kind = PTX_MARK_RESTART;
 	/*
-	 * Not early: an event that was stamped before the restart is lost to FULL. So all losses
-	 * lie between the STOP and the START.
+	 * The mark is not early. An event that was stamped before the restart is lost because the
+	 * stream was full, so all these losses lie between the STOP and the START.
 	 */
 	mark.ticks = ptx_drain_moment(drain, false);
 	/* The START of a restart has the filter as its data. */
@@ -190,8 +194,9 @@ void ptx_drain_sync(struct ptx_drain *drain)
 		return;
 	drain->full_marked = false;
 	/*
-	 * Both times before the state. If this process is killed in between, the reader that
-	 * replaces it sees that the restart has not happened (take_full() in flush/checkpoint.c).
+	 * Both times are stored before the state. If this process is killed in between, the reader
+	 * that replaces it sees that the restart has not happened (take_full() in
+	 * flush/checkpoint.c).
 	 */
 	atomic_store_explicit(&region->full_from, drain->full_at, memory_order_relaxed);
 	atomic_store_explicit(&region->full_until, mark.ticks, memory_order_relaxed);

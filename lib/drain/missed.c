@@ -10,7 +10,8 @@
 #include "ring/ring_write.h"
 
 /*
- * At each pass, so that status and ledger have the losses. The number is hostile and is only added.
+ * Each pass calls it, so that status and ledger have the losses. The number in *missed is hostile
+ * and is only added.
  */
 void ptx_drain_missed(struct ptx_drain *drain)
 {

@@ -22,14 +22,15 @@
 #include "drain/step.h"
 
 /*
- * In nanoseconds. For a writer that is inside for LONG_INSIDE_NS, is_dead() makes more system
- * calls. The counters of two processors may differ, so a record may be up to FUTURE_NS ahead of the
- * reader's clock. A later time is not one of this machine's clock.
+ * Times in nanoseconds. If a writer has been inside its window for LONG_INSIDE_NS, is_dead() makes
+ * more system calls. The counters of two processors may differ, so a record may be up to FUTURE_NS
+ * ahead of the reader's clock. A record with a later time is damaged.
  */
 #define STALL_NS      200000000u /* the reader waits so long for a writer in its window */
 #define LONG_INSIDE_NS 1000000u
 #define FUTURE_NS     1000000u
-#define NO_BARRIER_NS 2000000u   /* no barrier: a writer publishes within this */
+/* without the barrier, the reader assumes that a writer publishes within this time */
+#define NO_BARRIER_NS 2000000u
 
 /*
  * Doubles the room for sources, in both arrays. If the second allocation fails, the first array is
@@ -123,8 +124,8 @@ static void count_damage(struct ptx_drain *drain)
 
 /*
  * Counts the records of a batch as damaged, by type and thread. One of them has a time that no
- * writer with this machine's clock can have read yet. It would be held back until then, and with it
- * all later records of its ring.
+ * writer with this machine's clock can have read yet. The drain would hold that record back until
+ * then, and with it all later records of its ring.
  */
 static void count_future(struct ptx_drain *drain, uint32_t index, uint32_t records)
 {
@@ -175,9 +176,9 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 	source->at = source->end = 0;
 	source->key = UINT64_MAX;
 	/*
-	 * Two bounds: takes for all rings until the next pass, losses for this ring. If one is used
-	 * up, all that the last pass saw has been claimed or overwritten, and some writer is as
-	 * fast as the reader.
+	 * Two numbers bound the loop: takes for all rings until the next pass, and losses for this
+	 * ring. If one of them is used up, all that the last pass saw has been claimed or
+	 * overwritten, and some writer is as fast as the reader.
 	 */
 	for (unsigned losses = 0; drain->takes && losses < PTX_LOSSES_MOST; drain->takes--) {
 		struct ptx_reader *reader = &source->reader;
@@ -221,7 +222,7 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 		}
 		if (source->end == 0)
 			continue;
-		/* bound_of() uses it: the writer's next record is not older. */
+		/* bound_of() uses source->last: the writer's next record is not older. */
 		if (last > source->last)
 			source->last = last;
 		source->key = ((const struct ptx_record *)(const void *)reader->buffer)->time;
@@ -231,9 +232,10 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 }
 
 /*
- * Returns true if the ring's holder was certainly killed inside its window: nothing will follow. A
- * process whose parent has not waited for it still has its id, and kill(2) finds it. It takes more
- * system calls to see that it has ended, so the reader asks that later. inside_for is in ticks.
+ * Returns true if the ring's holder was certainly killed inside its window, so that no record of it
+ * will follow. kill(2) still finds a process that has ended if its parent has not waited for it.
+ * Seeing that such a process has ended takes more system calls, so the reader makes them only after
+ * some time. inside_for is in ticks.
  */
 static bool is_dead(const struct ptx_drain *drain, uint32_t index, uint64_t inside_for)
 {
@@ -256,7 +258,7 @@ static bool is_dead(const struct ptx_drain *drain, uint32_t index, uint64_t insi
 /*
  * Returns the latest time such that the ring's writer can publish nothing older: the time `now` of
  * the pass if the writer is outside its window. Otherwise the bound is computed once, when the
- * writer is first seen at this place, and remains until it has moved.
+ * writer is first seen inside at this place, and remains until the writer has moved.
  */
 static uint64_t bound_of(struct ptx_drain *drain, uint32_t index, uint64_t now)
 {
@@ -264,10 +266,10 @@ static uint64_t bound_of(struct ptx_drain *drain, uint32_t index, uint64_t now)
 	const uint64_t looked_at = source->looked_at;
 	struct ptx_writer writer;
 
-	/* It loads after the barrier: the window, then the head (L). */
+	/* ptx_ring_watch() loads after the barrier: the window, then the head (L). */
 	ptx_ring_watch(drain->rings, index, &writer);
 	source->looked_at = now;
-	/* Seen outside: it reads the clock for its next event after `now`. */
+	/* The writer is outside: it will read the clock for its next event after `now`. */
 	if (!writer.inside) {
 		source->idle_link = writer.link;
 		source->idle_head = writer.head;
@@ -279,10 +281,11 @@ static uint64_t bound_of(struct ptx_drain *drain, uint32_t index, uint64_t now)
 		source->inside_head = writer.head;
 		source->inside_since = now;
 		/*
-		 * Three cases. Seen outside at this same place: it went in after that. At the begin
-		 * of a chunk: it opened the chunk and read the clock afterwards; the comparison
-		 * excludes a hostile time. Otherwise: its clock reading is later than its last
-		 * record, of which the reader knows those that it has claimed.
+		 * Three cases. If the writer was last seen outside at this same place, it went
+		 * inside after that look. If it is at the begin of a chunk, it opened the chunk and
+		 * read the clock afterwards; the comparison with now excludes a hostile time.
+		 * Otherwise its clock reading is later than its last record, of which the reader
+		 * knows those that it has claimed.
 		 */
 		if (writer.link == source->idle_link && writer.head == source->idle_head)
 			source->bound = source->idle_at;
@@ -291,13 +294,17 @@ static uint64_t bound_of(struct ptx_drain *drain, uint32_t index, uint64_t now)
 		else
 			source->bound = source->last;
 		/*
-		 * It has moved since the last look, and has read the clock for the present event
-		 * after that look.
+		 * The writer has moved since the last look, so it has read the clock for the
+		 * present event after that look.
 		 */
 		if (looked_at > source->bound)
 			source->bound = looked_at;
 	} else if (now - source->inside_since > ptx_clock_ticks(STALL_NS)) {
-		return now; /* suspended, or left by siglongjmp(): its event will be LATE */
+		/*
+		 * the writer is suspended, or siglongjmp() left the trace point: its event will be
+		 * LATE
+		 */
+		return now;
 	}
 	return is_dead(drain, index, now - source->inside_since) ? now : source->bound;
 }
@@ -336,8 +343,9 @@ static void pass_live(struct ptx_drain *drain)
 	uint32_t rings = atomic_load_explicit(&drain->rings->region->rings, memory_order_acquire);
 
 	/*
-	 * The kernel refuses the barrier: a recent window may be invisible. certain stays, because
-	 * it speaks only of the writers that were seen inside.
+	 * If the kernel refuses the barrier, the reader may not see that a writer has just gone
+	 * inside its window, so the watermark is lowered. drain->certain is not lowered, because it
+	 * concerns only the writers that were seen inside.
 	 */
 	if (!ordered)
 		watermark -= ptx_clock_ticks(NO_BARRIER_NS);
@@ -352,15 +360,18 @@ static void pass_live(struct ptx_drain *drain)
 	atomic_store_explicit(&drain->rings->region->looked_at, now, memory_order_relaxed);
 	drain->takes = 4 * ptx_drain_chunks(drain); /* a chunk may be claimed in parts */
 	/*
-	 * An anchor after the clock reading: no event of this pass is converted by extrapolation.
+	 * The anchor is taken after the clock reading, so no event of this pass is converted by
+	 * extrapolation.
 	 */
 	ptx_timescale_add(&drain->scale, ptx_clock_anchor());
 	ptx_drain_sync(drain);
 	for (uint32_t i = 0; i < drain->sources; i++) {
 		uint64_t bound;
 
-		/* First the look, then the claims: records that were seen published are then in the
-		 * buffer. */
+		/*
+		 * The look at the writer is before the claim, so that a claim includes the records
+		 * that the look saw as published.
+		 */
 		bound = bound_of(drain, i, now);
 		if (drain->source[i]->key == UINT64_MAX)
 			ptx_drain_refill(drain, i);
@@ -369,7 +380,10 @@ static void pass_live(struct ptx_drain *drain)
 		if (bound < drain->certain)
 			drain->certain = bound;
 	}
-	/* Never back: ptx_drain_peek_beyond() may have raised it, and has delivered accordingly. */
+	/*
+	 * The watermark never falls: ptx_drain_peek_beyond() may have raised it and delivered up to
+	 * it.
+	 */
 	if (watermark > drain->watermark)
 		drain->watermark = watermark;
 	ptx_heap_build(drain);

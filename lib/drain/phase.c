@@ -32,8 +32,8 @@ enum ptx_phase ptx_phases_before(const struct ptx_phases *phases, uint64_t ticks
 			return phases->begun[index].phase;
 	}
 	/*
-	 * Before its first start a stream is stopped. Before the oldest phase that is kept it
-	 * counts as running, because the writer of the record saw it running.
+	 * Before its first start a stream is stopped. Before the oldest phase that is kept, the
+	 * stream counts as running, because the writer of the record saw it running.
 	 */
 	return n > 0 || phases->inherited ? PTX_PHASE_RUNNING : PTX_PHASE_STOPPED;
 }

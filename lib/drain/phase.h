@@ -33,10 +33,10 @@ struct ptx_phases {
 	} begun[PTX_PHASES_KEPT];
 };
 
-/* Delivery has passed the mark at which this phase began. */
+/* Notes that delivery has passed the mark at which this phase began. */
 void ptx_phases_begin(struct ptx_phases *phases, uint64_t from, enum ptx_phase phase);
 
-/* The phase at a time before the present one began. */
+/* Returns the phase at a time before the present phase began. */
 enum ptx_phase ptx_phases_before(const struct ptx_phases *phases, uint64_t ticks);
 
 #endif

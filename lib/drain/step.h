@@ -17,7 +17,7 @@ static inline struct ptx_source *ptx_step_top(const struct ptx_drain *drain)
 	return drain->heap_count ? drain->source[drain->heap[0]] : NULL;
 }
 
-/* The same; the caller knows that there is one. */
+/* Returns the top source, too; the caller knows that the heap is not empty. */
 static inline struct ptx_source *ptx_step_first(const struct ptx_drain *drain)
 {
 	return drain->source[drain->heap[0]];
@@ -116,7 +116,7 @@ static inline void ptx_step_book(struct ptx_drain *drain, enum ptx_lost cause)
 	ptx_step_advance(drain);
 }
 
-/* The records that follow in the top source are another thread's. */
+/* Consumes an IDENT record: the records behind it in the top source are another thread's. */
 static inline void ptx_step_ident(struct ptx_drain *drain, struct ptx_source *source)
 {
 	memcpy(&source->ident, ptx_step_record(source) + 1, sizeof source->ident);
@@ -148,7 +148,10 @@ static inline bool ptx_step_pass_gone(struct ptx_drain *drain, struct ptx_source
  */
 bool ptx_step_pass_over(struct ptx_drain *drain, struct ptx_source *source);
 
-/* For events that are not LATE: the jitter of the anchors must not make labels go back. */
+/*
+ * For events that are not LATE. If ns is a little before last_ns, only the jitter of the anchors is
+ * the cause, and last_ns is returned: labels must not go back.
+ */
 static inline int64_t ptx_drain_unjitter(int64_t ns, int64_t last_ns)
 {
 	return ptx_unlikely(ns < last_ns) && last_ns - ns < PTX_JITTER_NS ? last_ns : ns;
@@ -169,9 +172,10 @@ static inline int64_t ptx_drain_label(struct ptx_drain *drain, uint64_t ticks)
 }
 
 /*
- * Called when a record is delivered. Only this raises the least time that later events may be
- * labelled with. A peek does not: the event may be overwritten before it is delivered, and a late
- * event has an older time.
+ * Called when a record is delivered. Only this function raises last_ticks and last_ns, and an event
+ * that is older than last_ticks is LATE. A peek does not raise them, because the event may be
+ * overwritten before it is delivered. A late event does not raise them either, because its time is
+ * older.
  */
 static inline void ptx_step_delivered(struct ptx_drain *drain, uint64_t ticks)
 {
@@ -181,7 +185,7 @@ static inline void ptx_step_delivered(struct ptx_drain *drain, uint64_t ticks)
 	drain->last_ns = drain->peeked_ns;
 }
 
-/* The stream's state at a time that delivery has reached or passed. */
+/* Returns the stream's state at a time that delivery has reached or passed. */
 static inline enum ptx_phase ptx_step_phase(const struct ptx_drain *drain, uint64_t ticks)
 {
 	if (ptx_unlikely(ticks < drain->phases.since))

@@ -32,8 +32,8 @@ static struct ptx_drain_event *queue(struct ptx_drain *drain, unsigned type, uin
 }
 
 /*
- * For events with an int as data. It lies at the event's own index of queue_data, so that two
- * events in the queue do not share it.
+ * Queues an event with an int as data. The int is stored at the event's own index in queue_data, so
+ * that two events in the queue do not share it.
  */
 static void queue_int(struct ptx_drain *drain, unsigned type, uint64_t ticks, int value)
 {
@@ -59,9 +59,9 @@ static void queue_flush_mark(struct ptx_drain *drain, unsigned type, const struc
 }
 
 /*
- * The data of START are the filter as an event set: the types that are rejected, hence the
- * complement. There is one queue_set, and at most one restart is in the queue. RESUME ends what
- * OVERFLOW began at the FULL mark (SFLUSH-06).
+ * The data of START are the filter as an event set. The set has the types that are rejected, so it
+ * is the complement of admit. One queue_set is enough, because at most one restart is in the queue.
+ * RESUME ends what OVERFLOW began at the FULL mark (SFLUSH-06).
  */
 static void queue_restart(struct ptx_drain *drain, const struct ptx_mark *mark)
 {
@@ -74,8 +74,8 @@ static void queue_restart(struct ptx_drain *drain, const struct ptx_mark *mark)
 }
 
 /*
- * Delivery has reached a change of state. Younger records are judged by running and full, and late
- * ones by the phases.
+ * Notes that delivery has reached a change of state. The state that younger records need is in
+ * running and full, the one that late records need is in the phases.
  */
 static void begin_phase(struct ptx_drain *drain, uint64_t from, enum ptx_phase phase)
 {
@@ -109,7 +109,7 @@ void ptx_synthetic_mark(struct ptx_drain *drain, const struct ptx_mark *first, b
 	/* START and STOP by a call have records in the controller's ring and need no event here. */
 	switch (mark.kind) {
 	case PTX_MARK_FULL:
-		/* 1: the stream stopped by itself (SFLUSH-04). */
+		/* The data are 1: the stream stopped by itself (SFLUSH-04). */
 		queue_int(drain, POSIX_TRACE_STOP, mark.ticks, 1);
 		if (drain->flush_policy)
 			queue(drain, POSIX_TRACE_OVERFLOW, mark.ticks, NULL, 0);
@@ -142,7 +142,7 @@ void ptx_synthetic_gap(struct ptx_drain *drain, uint64_t after_gap)
 
 	if (first < drain->last_ticks)
 		first = drain->last_ticks; /* what was delivered is older than the gap */
-	/* With nothing delivered before, there is no lower bound. */
+	/* If nothing was delivered before, there is no lower bound. */
 	if (first > after_gap || drain->last_ticks == 0)
 		first = drain->gap_first < after_gap ? drain->gap_first : after_gap;
 	queue(drain, POSIX_TRACE_OVERFLOW, first, NULL, 0);
@@ -154,8 +154,8 @@ void ptx_synthetic_gap(struct ptx_drain *drain, uint64_t after_gap)
 }
 
 /*
- * Such an event counts as called only now, by drain->synthetic. One that is never delivered is in
- * no column, and the account stays balanced.
+ * An event of the drain counts as called only when it is consumed: drain->synthetic grows then. An
+ * event of the drain that is never consumed is in no column, and the account stays balanced.
  */
 void ptx_synthetic_consume(struct ptx_drain *drain, enum ptx_lost cause)
 {

@@ -8,7 +8,10 @@
 
 #include "drain/drain.h"
 
-/* Delivery has reached the first mark. silent: it lies in a part that was lost or cleared. */
+/*
+ * Delivery has reached the first mark: applies it and queues its events. If silent, it queues none,
+ * because the mark lies in a part that was lost or cleared.
+ */
 void ptx_synthetic_mark(struct ptx_drain *drain, const struct ptx_mark *first, bool silent);
 
 /*
@@ -17,7 +20,7 @@ void ptx_synthetic_mark(struct ptx_drain *drain, const struct ptx_mark *first, b
  */
 void ptx_synthetic_gap(struct ptx_drain *drain, uint64_t after_gap);
 
-/* The first of the queue was delivered, or lost to cause. */
+/* Removes the first event of the queue, which was delivered (PTX_LOST_CAUSES) or lost to cause. */
 void ptx_synthetic_consume(struct ptx_drain *drain, enum ptx_lost cause);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * drain/thin.c - bounds the marks of a stream that is started and stopped often without a reader.
  *
- * Each start and each stop by a call is a mark. A mark is needed only while it separates events:
- * those that were stamped while the stream was running from the others. So when there are many
+ * Each start and each stop by a call is a mark. A mark is needed only while it separates events
+ * that were stamped while the stream was running from events that were not. So when there are many
  * marks, the controller examines the events in the stream and drops each mark that separates none.
  * The number of events bounds the remaining marks. The threshold grows with the stream's size and
  * with the number of remaining marks, so a start costs constant time on average.
@@ -14,12 +14,12 @@
 #include "drain/loop_cut.h"
 
 #define THIN_LEAST 256 /* marks; fewer are never examined */
-#define THIN_BYTES 4096 /* of the stream's size for each mark beyond those */
+#define THIN_BYTES 4096 /* bytes of the stream's size that allow one more mark */
 
 /* A thinning in progress, on the stack of ptx_drain_thin(). */
 struct thinning {
 	struct ptx_moments moments;
-	unsigned char *used; /* by moment: an event lies at or after it, before the next */
+	unsigned char *used; /* for each moment: an event lies at or after it, before the next */
 };
 
 /* For ptx_census_take(): notes that the mark before this event separates it from others. */
@@ -29,15 +29,16 @@ static void use_moment(void *arg, const struct ptx_record *record, const struct 
 	struct thinning *thinning = arg;
 
 	(void)ident;
-	if (!control) /* those are members whenever they were stamped */
+	if (!control) /* the controller's events are members whenever they were stamped */
 		thinning->used[ptx_moments_at(&thinning->moments, record->time)] = 1;
 }
 
 /*
  * Drops the marks of calls that separate no events, and moves the others together. The drain has
- * all events that are older than the watermark, so only a phase that ended before it is known to be
- * unused. A reader that did not wait may have raised the watermark above the event that a writer is
- * about to publish; therefore certain bounds it, too.
+ * all events that are older than the watermark, so only a phase that ended before the watermark is
+ * known to have no event. A reader that did not wait may have raised the watermark above the event
+ * that a writer is about to publish; therefore the phase must have ended before drain->certain,
+ * too.
  *
  * The marks that change the state and the moments behind moment[0] have the same order, so both are
  * walked together. A FULL and a RESTART remain always: they report events.
@@ -75,8 +76,9 @@ static void drop_marks(struct ptx_drain *drain, const struct thinning *thinning)
 }
 
 /*
- * The controller calls it at each start, with the stream's lock held. It allocates; without memory
- * all marks stay, which is correct and only costs room. The pass makes the watermark recent.
+ * The controller calls it at each start, with the stream's lock held. It allocates memory. If there
+ * is none, all marks stay, which is correct and only costs room. The pass makes the watermark
+ * recent.
  */
 void ptx_drain_thin(struct ptx_drain *drain)
 {
@@ -86,7 +88,8 @@ void ptx_drain_thin(struct ptx_drain *drain)
 
 	if (drain->marks < least || drain->marks < drain->thin_at)
 		return;
-	drain->thin_at = 2 * drain->marks; /* also after a failure, so that not each start tries */
+	/* after a failure, too, so that not each start tries again */
+	drain->thin_at = 2 * drain->marks;
 	ptx_drain_pass(drain);
 	/* Marks up to the cut are dropped first. */
 	if (drain->loop && !drain->after_gap)

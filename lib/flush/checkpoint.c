@@ -24,32 +24,38 @@
 #include "flush/checkpoint_flush.h"
 
 /*
- * Up to where the log has the records of one ring. The array has no holes: it lists only rings
- * that the reader entered.
+ * A place in one ring: the log has the ring's records up to there. The array has no holes: it lists
+ * only rings that the reader entered.
  */
 struct place {
-	uint64_t link; /* the chunk, with its generation */
+	uint64_t link; /* the chunk at this place, with its generation */
 	uint32_t ring;
-	uint32_t offset; /* bytes of its records that were delivered */
+	uint32_t offset; /* bytes of the chunk's records that were delivered */
 };
 
-/* The reader writes it with the stream's lock held. The members are those of struct ptx_drain. */
+/*
+ * The reader writes it with the stream's lock held. Most members are named as in struct ptx_drain.
+ */
 struct checkpoint {
-	_Atomic uint64_t events; /* in the log, + 1; 0: nothing here, or half written */
-	uint64_t last_ticks; /* of the last event that was delivered */
+	/* number of events in the log, + 1; 0: the checkpoint is empty or half written */
+	_Atomic uint64_t events;
+	uint64_t last_ticks; /* time of the last event that was delivered */
 	int64_t last_ns;
 	uint64_t synthetic; /* events of the drain itself */
 	uint64_t not_running; /* records that were no members */
 	uint64_t cleared; /* ticks: events up to here were cleared */
-	uint64_t reported_cut; /* ticks: OVERFLOW has reported up to here */
-	uint64_t lost[PTX_LOST_CAUSES]; /* counts of the drain itself */
-	/* The last line of the time scale, so that labels continue without a jump. */
+	uint64_t reported_cut; /* ticks: OVERFLOW has reported losses up to here */
+	uint64_t lost[PTX_LOST_CAUSES]; /* the losses in the account of the drain */
+	/*
+	 * The last two anchors of the time scale, so that labels (CLOCK_REALTIME) continue without
+	 * a jump.
+	 */
 	struct ptx_anchor anchor[2];
 	uint32_t running;
 	uint32_t full;
-	uint32_t count; /* of places */
+	uint32_t count; /* number of places */
 	uint32_t log_full;
-	struct ptx_checkpoint_marks marks; /* of flushes, not delivered */
+	struct ptx_checkpoint_marks marks; /* marks of flushes that are not delivered */
 };
 
 _Static_assert(2 * sizeof(struct checkpoint) + sizeof(struct ptx_checkpoint_status) <=
@@ -57,11 +63,11 @@ _Static_assert(2 * sizeof(struct checkpoint) + sizeof(struct ptx_checkpoint_stat
 	       "the region has room");
 _Static_assert(2 * sizeof(struct place) == PTX_CHECKPOINT_RING, "and for the places");
 
-#define PLACES 256 /* so many become memory at a time */
+#define PLACES 256 /* the places of so many rings become present at a time */
 
 /*
  * index 0 and 1 are the checkpoints; the address with index 2 is the end of both. The offset is
- * that of this process's own geometry, never a number from shared memory.
+ * from this process's own geometry, never a number from shared memory.
  */
 static struct checkpoint *checkpoint_at(const struct ptx_drain *drain, unsigned index)
 {
@@ -72,7 +78,7 @@ static struct checkpoint *checkpoint_at(const struct ptx_drain *drain, unsigned 
 }
 
 /*
- * The places are behind PTX_CHECKPOINT_BASE: geometry.rings of checkpoint 0, then those of
+ * The places are behind PTX_CHECKPOINT_BASE: geometry.rings places of checkpoint 0, then those of
  * checkpoint 1.
  */
 static struct place *places_at(const struct ptx_drain *drain, unsigned index)
@@ -90,8 +96,8 @@ static struct place *places_of(const struct ptx_drain *drain, const struct check
 }
 
 /*
- * Makes the places of so many rings present memory, PLACES of each checkpoint at a time. If there
- * is no memory, the first store to them asks the kernel once more.
+ * Makes the places of the first count rings present, in both checkpoints and for PLACES rings at a
+ * time. If there is no memory, the first store to them asks the kernel once more.
  */
 static void make_places(struct ptx_drain *drain, uint32_t count)
 {
@@ -107,7 +113,7 @@ static void make_places(struct ptx_drain *drain, uint32_t count)
 				   (drain->placed - more) * sizeof(struct place));
 }
 
-/* Behind both checkpoints; the static assertion above bounds it. */
+/* The status is behind both checkpoints; the static assertion above bounds its end. */
 struct ptx_checkpoint_status *ptx_checkpoint_status(const struct ptx_drain *drain)
 {
 	return (struct ptx_checkpoint_status *)(void *)checkpoint_at(drain, 2);
@@ -129,9 +135,9 @@ static struct checkpoint *find(const struct ptx_drain *drain, uint64_t events)
 }
 
 /*
- * Returns the offset in the source's chunk behind the last record that was delivered. The records
- * from there to the end of the buffer are claimed and not delivered: the next reader must find them
- * again.
+ * Returns the offset in the source's chunk behind the last record that was delivered. The reader
+ * has claimed the records from there to the end of the buffer but has not delivered them, so the
+ * next reader must find them again.
  */
 static uint32_t done_of(const struct ptx_source *source)
 {
@@ -140,8 +146,8 @@ static uint32_t done_of(const struct ptx_source *source)
 
 /*
  * Writes a checkpoint that is valid for this number of events. A process may be killed at any
- * instruction here. The count is 0 first, and is stored last: a checkpoint that is half written is
- * never found. The fence keeps the members behind the 0.
+ * instruction here. The count is 0 first, and the right one is stored last: so a checkpoint that is
+ * half written is never found. The fence keeps the stores of the members behind the store of 0.
  */
 static void fill(struct checkpoint *to, struct ptx_drain *drain, uint64_t events)
 {
@@ -187,13 +193,13 @@ void ptx_checkpoint_enable(struct ptx_drain *drain)
 	if (!drain->loop)
 		drain->rings->debts = &drain->debts;
 	drain->settled = true;
-	/* Present now, so that a flush does not need memory in the middle of a checkpoint. */
+	/* Made present now, so that a flush needs no memory in the middle of a checkpoint. */
 	if (drain->rings->back)
 		drain->rings->back(checkpoint_at(drain, 0), PTX_CHECKPOINT_BASE);
 	/*
-	 * A reader that continues a log has found one of the two, and keeps it until its first
-	 * flush. In a new stream, a controller that is killed before the first flush leaves a
-	 * checkpoint for an empty log.
+	 * A reader that continues a log has found one of the two checkpoints, which stays until the
+	 * first flush of this reader. A new stream gets a checkpoint for an empty log, in case the
+	 * controller is killed before the first flush.
 	 */
 	if (atomic_load_explicit(&checkpoint_at(drain, 0)->events, memory_order_relaxed) == 0 &&
 	    atomic_load_explicit(&checkpoint_at(drain, 1)->events, memory_order_relaxed) == 0)
@@ -214,8 +220,9 @@ void ptx_checkpoint_write(struct ptx_drain *drain, uint64_t events)
 	drain->settled = false;
 	fill(checkpoint_at(drain, drain->checkpoint), drain, events);
 	/*
-	 * Two checkpoints with the same count would be ambiguous. A block without events makes such
-	 * a pair, and so does the checkpoint at the end of each flush. The newer one is right then.
+	 * Two checkpoints with the same count would be ambiguous. This happens if a block without
+	 * events is written, and at the end of each flush. The newer checkpoint is right then, so
+	 * the other one is made empty.
 	 */
 	other = checkpoint_at(drain, !drain->checkpoint);
 	if (atomic_load_explicit(&other->events, memory_order_relaxed) == events + 1) {
@@ -224,7 +231,7 @@ void ptx_checkpoint_write(struct ptx_drain *drain, uint64_t events)
 	}
 }
 
-/* Computed from private counters only. It grows with each record that the reader consumes. */
+/* Uses only private counters. The result grows with each record that the reader consumes. */
 uint64_t ptx_drain_taken(const struct ptx_drain *drain)
 {
 	return ptx_ledger_sum(&drain->account.total) - drain->synthetic + drain->not_running;
@@ -245,7 +252,8 @@ void ptx_drain_settle(struct ptx_drain *drain)
 			      memory_order_relaxed);
 	/*
 	 * In each ring, the chunk at the reader's place is not freed. Its claimed word gets the
-	 * offset that the log has, and observers see how far delivery is (ring/DESIGN 3).
+	 * offset up to which the log has its records. ptx_step_note() shows observers how far
+	 * delivery is (ring/DESIGN 3).
 	 */
 	for (uint32_t i = 0; i < drain->sources; i++) {
 		ptx_ring_done(drain->rings, &drain->source[i]->reader.place,
@@ -256,8 +264,8 @@ void ptx_drain_settle(struct ptx_drain *drain)
 }
 
 /*
- * Moves the place to the ring's oldest chunk, and in it to the offset up to which the dead reader
- * claimed. The low bits of a claimed word are flags of a writer that overwrites the chunk
+ * Moves the place to the ring's oldest chunk, and in that chunk to the offset up to which the dead
+ * reader claimed. The low bits of a claimed word are flags of a writer that overwrites the chunk
  * (ring/overwrite.c). A claimed word of another generation belongs to a former use of the chunk.
  */
 static void go_to_claim(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place)
@@ -286,9 +294,9 @@ static void add_losses(struct ptx_ledger *account, const uint64_t *lost)
 }
 
 /*
- * If the chunk was overwritten, the source stays as it is, and the next claim finds the ring again.
- * A hostile offset ends the loop early or late by some records: only the count of records is then
- * wrong.
+ * If the chunk was overwritten, the source stays as it is, and the next claim searches the ring
+ * anew. If the offset is hostile, the loop ends some records too early or too late: only the count
+ * of records is wrong then.
  */
 void ptx_checkpoint_ident(struct ptx_drain *drain, uint32_t ring, unsigned char *buffer)
 {
@@ -302,8 +310,8 @@ void ptx_checkpoint_ident(struct ptx_drain *drain, uint32_t ring, unsigned char 
 	reader.buffer = buffer;
 	reader.place.claimed = 0;
 	/*
-	 * From the begin of the chunk: the thread of a record is in the header or in an IDENT
-	 * record before it.
+	 * The look starts at the begin of the chunk, because the thread of a record is in the
+	 * chunk's header or in an IDENT record before it.
 	 */
 	if (!ptx_ring_before(drain->rings, place->link, &source->records) || place->claimed == 0 ||
 	    ptx_ring_look(&reader) != PTX_CLAIM_BYTES)
@@ -324,8 +332,8 @@ void ptx_checkpoint_ident(struct ptx_drain *drain, uint32_t ring, unsigned char 
 }
 
 /*
- * Returns true for an anchor that the scale can use: not of the future, and with a time whose
- * differences do not overflow.
+ * Returns true for an anchor that the scale can use: its ticks are not in the future, and its
+ * CLOCK_REALTIME is small enough that differences do not overflow.
  */
 static bool is_past(const struct ptx_anchor *anchor, uint64_t now)
 {
@@ -334,8 +342,8 @@ static bool is_past(const struct ptx_anchor *anchor, uint64_t now)
 }
 
 /*
- * Continues with the times of the dead reader. Each value is loaded once and is not of the future;
- * a far time would make all further events LATE, or cleared.
+ * Continues with the times of the dead reader. Each value is loaded once, and none may be in the
+ * future: such a time would make all further events LATE, or cleared.
  */
 static void take_times(struct ptx_drain *drain, const struct checkpoint *from)
 {
@@ -351,8 +359,8 @@ static void take_times(struct ptx_drain *drain, const struct checkpoint *from)
 	drain->last_ticks = last_ticks < now ? last_ticks : now;
 	drain->last_ns = from->last_ns;
 	/*
-	 * The marks up to last_ticks are not known here. An event from before counts as a member,
-	 * because its writer saw the stream running.
+	 * The marks up to last_ticks are not known here. An event with a time before last_ticks
+	 * counts as a member, because its writer saw the stream running.
 	 */
 	drain->phases.since = drain->last_ticks;
 	drain->phases.inherited = true;
@@ -360,8 +368,8 @@ static void take_times(struct ptx_drain *drain, const struct checkpoint *from)
 }
 
 /*
- * Determines whether a LOOP stream has overwritten events since the log was last written, or was
- * begun. If it has, the log continues with OVERFLOW and RESUME.
+ * Determines whether a LOOP stream has overwritten events since OVERFLOW last reported losses. If
+ * it has, the log continues with OVERFLOW and RESUME.
  */
 static void find_gap(struct ptx_drain *drain, const struct checkpoint *from)
 {
@@ -375,8 +383,8 @@ static void find_gap(struct ptx_drain *drain, const struct checkpoint *from)
 
 /*
  * Returns true if the dead reader claimed more of the controller's ring than the checkpoint has. In
- * a LOOP stream these records are gone, and a START may be among them that no checkpoint knows. The
- * stream then counts as running: nearly all that the rings hold was recorded while it ran.
+ * a LOOP stream these records are gone, and one of them may be a START that no checkpoint knows.
+ * The stream then counts as running: nearly all that the rings hold was recorded while it ran.
  */
 static bool control_was_taken(const struct ptx_drain *drain, const struct checkpoint *from)
 {
@@ -394,7 +402,7 @@ static bool control_was_taken(const struct ptx_drain *drain, const struct checkp
  * Continues from a checkpoint. It is hostile: the traced process can write to it. count is loaded
  * once and bounded by the geometry; a ring's number is bounded by the sources. Links are checked
  * when the reader follows them, and offsets are made multiples of 8. In a LOOP stream the places of
- * the checkpoint are of no use, because the events between them and the claims are gone.
+ * the checkpoint are not used: what the dead reader claimed behind them is gone.
  */
 static void go_on_from(struct ptx_drain *drain, const struct checkpoint *from)
 {
@@ -411,7 +419,10 @@ static void go_on_from(struct ptx_drain *drain, const struct checkpoint *from)
 	drain->full = from->full != 0;
 	drain->log_full = from->log_full != 0;
 	for (uint32_t i = 0; !drain->loop && i < count && i < drain->rings->geometry.rings; i++) {
-		/* One load of each member: the traced process may change it after the check. */
+		/*
+		 * Each member is loaded once, because the traced process may change it after the
+		 * check.
+		 */
 		const struct place place = *(const volatile struct place *)&places[i];
 		struct ptx_source *source;
 
@@ -424,10 +435,11 @@ static void go_on_from(struct ptx_drain *drain, const struct checkpoint *from)
 }
 
 /*
- * The START and STOP records of the controller's ring that the dead reader did not deliver are not
- * consumed here: they are delivered as events later. Their marks say when the stream was running.
- * The walk claims nothing. It skips a batch with a time of the future, and makes no more looks than
- * there can be chunks, because a hostile chain may be a circle.
+ * The dead reader may not have delivered some START and STOP records of the controller's ring.
+ * These records are not consumed here: they are delivered as events later. Here they become marks,
+ * which say when the stream was running. The walk claims nothing. It skips a batch with a time in
+ * the future, and makes no more looks than there can be chunks, because a hostile chain may be a
+ * circle.
  */
 int ptx_checkpoint_starts(struct ptx_drain *drain, unsigned char *buffer)
 {
@@ -467,9 +479,9 @@ int ptx_checkpoint_starts(struct ptx_drain *drain, unsigned char *buffer)
  * Restores the marks of a FULL and of the restart that followed. They have no records, unlike
  * starts and stops by a call, whose records are in the controller's ring. There are three cases. If
  * the dead reader made the restart and the log does not have it, both marks are made again, or only
- * the restart if the log has the FULL. If the dead reader delivered the FULL and the stream is
- * still full, full_marked says that this FULL has its mark. Otherwise ptx_drain_sync() does what is
- * necessary. Returns 0 or ENOMEM.
+ * that of the restart if the log has the FULL. If the dead reader delivered the FULL and the stream
+ * is still full, full_marked is set, because this FULL had its mark. Otherwise ptx_drain_sync()
+ * does what is necessary. Returns 0 or ENOMEM.
  */
 static int take_full(struct ptx_drain *drain)
 {
@@ -481,13 +493,14 @@ static int take_full(struct ptx_drain *drain)
 	full.ticks = atomic_load_explicit(&region->full_from, memory_order_relaxed);
 	restart.ticks = atomic_load_explicit(&region->full_until, memory_order_relaxed);
 	/*
-	 * The times are stored before the state. So if the stream is full and became full before
-	 * the noted restart, the dead reader noted the restart and did not make it.
+	 * A reader that restarts the stream stores the two times before the state. So if the stream
+	 * is full and became full before the noted restart, the dead reader noted the restart and
+	 * did not make it.
 	 */
 	made = !is_full || ptx_state_time(state) >= restart.ticks;
 	/*
-	 * Times that are hostile or delivered are left out: a restart of the future, a FULL that is
-	 * not before its restart.
+	 * No mark is made of a time that was delivered or is hostile: a restart in the future, or a
+	 * FULL that is not before its restart.
 	 */
 	if (made && restart.ticks > drain->last_ticks && restart.ticks <= ptx_clock_ordered()) {
 		ptx_drain_admitted(drain, &restart);
@@ -502,9 +515,10 @@ static int take_full(struct ptx_drain *drain)
 
 /*
  * drain is new. The caller has counted the events in the file, so their number is not from shared
- * memory. The order matters. First each place is that of the dead reader's claim; a checkpoint then
- * replaces it, unless the stream is LOOP. Next come the threads and numbers of records at those
- * places, and last the marks: first those of calls, then the others, which are sorted into them.
+ * memory. The order of the steps matters. First each place is set to the end of the dead reader's
+ * claims. If a checkpoint fits, it then replaces these places, unless the stream is LOOP. Next come
+ * the threads and numbers of the records at those places, and last the marks: first those of calls,
+ * then the others, which are sorted into them.
  */
 int ptx_checkpoint_resume(struct ptx_drain *drain, uint64_t events)
 {
@@ -523,9 +537,9 @@ int ptx_checkpoint_resume(struct ptx_drain *drain, uint64_t events)
 		go_on_from(drain, from);
 	} else {
 		/*
-		 * No checkpoint fits: the file or the memory was changed by others. Nearly all that
-		 * the rings hold was recorded while the stream ran, so the claims are the places
-		 * and the stream counts as running.
+		 * No checkpoint fits, so another process has changed the file or the memory. The
+		 * ends of the claims remain the places. The stream counts as running, because
+		 * nearly all that the rings hold was recorded while it ran.
 		 */
 		drain->running = true;
 	}

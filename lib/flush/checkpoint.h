@@ -3,13 +3,14 @@
  * flush/checkpoint.h - the state from which another process continues after a flush was killed.
  *
  * The stream's region has two checkpoints. The reader writes one before each write to the log: the
- * place in each ring that belongs to the new number of events in the log. A process that replaces
- * the reader counts the events in the file. One of the two checkpoints has that count, whether or
- * not the last write was completed. So no event is in the log twice, and no event is missing that a
- * ring still holds.
+ * place in each ring up to which the log will have the events, and the number of events that it
+ * will have. A process that replaces the reader counts the events in the file. One of the two
+ * checkpoints has that count, whether or not the last write was completed. So no event is in the
+ * log twice, and no event is missing that a ring still holds.
  *
- * In a LOOP stream the reader frees chunks at once, because writers overwrite unread chunks. There
- * a kill in the middle of a flush costs the events between ring and file. They are counted.
+ * In a LOOP stream the reader frees chunks at once, because writers overwrite unread chunks. If it
+ * is killed in the middle of a flush, the events that have left the rings and are not in the file
+ * are lost. They are counted.
  */
 #ifndef PTX_FLUSH_CHECKPOINT_H
 #define PTX_FLUSH_CHECKPOINT_H
@@ -28,7 +29,7 @@ void ptx_checkpoint_write(struct ptx_drain *drain, uint64_t events);
  */
 uint64_t ptx_drain_taken(const struct ptx_drain *drain);
 
-/* Called when the log has these events: frees their chunks. */
+/* Called when the log has all delivered events: frees the chunks of these events. */
 void ptx_drain_settle(struct ptx_drain *drain);
 
 /*
@@ -38,10 +39,10 @@ void ptx_drain_settle(struct ptx_drain *drain);
 int ptx_checkpoint_resume(struct ptx_drain *drain, uint64_t events);
 
 /*
- * Both need a buffer of chunk_room bytes. ptx_checkpoint_ident() finds the thread and the number of
- * the next record at the source's place: the chunk's header has both for its first record.
- * ptx_checkpoint_starts() makes marks of the controller's START and STOP records that were not
- * delivered, and returns 0 or ENOMEM.
+ * Both functions need a buffer of chunk_room bytes. ptx_checkpoint_ident() finds the thread and the
+ * number of the next record at the source's place. For this it reads the chunk from its header on,
+ * which has both for the first record. ptx_checkpoint_starts() makes marks of the controller's
+ * START and STOP records that were not delivered, and returns 0 or ENOMEM.
  */
 void ptx_checkpoint_ident(struct ptx_drain *drain, uint32_t ring, unsigned char *buffer);
 int ptx_checkpoint_starts(struct ptx_drain *drain, unsigned char *buffer);

@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * kind may be any number from shared memory. The other kinds have other sources: records in the
- * controller's ring, and times in the region.
+ * kind may be any number from shared memory. Marks of other kinds are not saved: they are made
+ * again from records in the controller's ring and from times in the region.
  */
 static bool is_of_a_flush(unsigned kind)
 {
@@ -21,8 +21,8 @@ static bool is_of_a_flush(unsigned kind)
 }
 
 /*
- * Saves the oldest PTX_CHECKPOINT_MARKS. More may exist if the log cannot be written. The marks
- * are in the order of time. The caller's checkpoint is not valid meanwhile.
+ * Saves the oldest PTX_CHECKPOINT_MARKS marks of flushes. More may exist if the log cannot be
+ * written. The marks are in the order of time. The caller's checkpoint is not valid meanwhile.
  */
 void ptx_checkpoint_marks_save(const struct ptx_drain *drain, struct ptx_checkpoint_marks *to)
 {
@@ -48,9 +48,10 @@ void ptx_checkpoint_marks_save(const struct ptx_drain *drain, struct ptx_checkpo
 }
 
 /*
- * The traced process could have changed them. Each is copied once, and only one that can be true
- * becomes a mark: its kind is one of a flush, and its time is behind the last delivered event and
- * not in the future. A wrong error number or address only shows in the log. Returns 0 or ENOMEM.
+ * The traced process could have changed the saved marks. Each is copied once, and becomes a mark
+ * only if it can be true: its kind is one of a flush, and its time is after the last delivered
+ * event and not in the future. A wrong error number or address only shows in the log. Returns 0 or
+ * ENOMEM.
  */
 int ptx_checkpoint_marks_restore(struct ptx_drain *drain, const struct ptx_checkpoint_marks *from)
 {

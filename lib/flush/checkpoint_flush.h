@@ -2,12 +2,12 @@
 /*
  * flush/checkpoint_flush.h - the facts of a flush that a process needs to continue it.
  *
- * The marks of flushes that are not delivered yet lie in each checkpoint: the next flush writes the
- * FLUSH_STOP to the log, or the completion of the log does. Starts and stops have records in the
- * controller's ring, and the region's state shows whether the stream is full.
+ * The marks of flushes that are not delivered yet lie in each checkpoint. So the FLUSH_STOP gets
+ * into the log either by the next flush or when a guardian completes the log. Starts and stops have
+ * records in the controller's ring, and the region's state shows whether the stream is full.
  *
- * The status lies beside the two checkpoints. It is that of the last call, not that of the last
- * write: posix_trace_get_status() resets parts of it.
+ * The status lies beside the two checkpoints and not in them. Not only a write to the log changes
+ * it, but also a call: posix_trace_get_status() resets parts of it.
  */
 #ifndef PTX_FLUSH_CHECKPOINT_FLUSH_H
 #define PTX_FLUSH_CHECKPOINT_FLUSH_H
@@ -33,12 +33,13 @@ struct ptx_checkpoint_marks {
 /* Saves the first marks of flushes that are not delivered. */
 void ptx_checkpoint_marks_save(const struct ptx_drain *drain, struct ptx_checkpoint_marks *to);
 
-/* Makes marks of them in a drain that has its times, its starts and its stops. 0 or ENOMEM. */
+/* Adds the saved marks to a drain that has its times, its starts and its stops. 0 or ENOMEM. */
 int ptx_checkpoint_marks_restore(struct ptx_drain *drain, const struct ptx_checkpoint_marks *from);
 
 struct ptx_checkpoint_status {
-	_Atomic uint64_t word;        /* error 32 | log overrun 1 */
-	_Atomic uint64_t overwritten; /* events of a LOOP log, as last seen */
+	_Atomic uint64_t word;        /* bits 32 to 63: error; bit 0: log overrun */
+	/* number of events that a LOOP log has overwritten, as last seen */
+	_Atomic uint64_t overwritten;
 };
 
 /* Returns the status in the region. Written with the stream's lock held; 0 in a new stream. */

@@ -5,9 +5,10 @@
  * Two locks, always in this order: the turn, which one flush holds from its begin to its end, and
  * the stream's lock, which protects the drain and the members of struct ptx_flush. transfer.c
  * releases the stream's lock while it writes to the file, so control calls and status do not wait
- * for a disk. The turn keeps the log to one caller then, as log/log.h demands.
+ * for a disk. Meanwhile the turn ensures that only one caller uses the log, as log/log.h demands.
  *
- * The status lies in the region, too (checkpoint_flush.h), so that a guardian continues with it.
+ * The status is also stored in the region (checkpoint_flush.h), so that a guardian continues with
+ * it.
  */
 #include "flush/flush.h"
 
@@ -23,17 +24,19 @@
 #include "flush/flush_private.h"
 
 /*
- * A flusher lets waiting callers go first for LET_GO_FIRST_NS nanoseconds. With more than
- * FAILING_MARKS_MOST marks, flushes that fail add none, so that their number is bounded.
+ * A flusher lets waiting callers go first for LET_GO_FIRST_NS nanoseconds. If there are more than
+ * FAILING_MARKS_MOST marks, flushes that follow a failure add no marks, so that the number of marks
+ * is bounded.
  */
 #define LET_GO_FIRST_NS   1000000
 #define FAILING_MARKS_MOST 64
 #define ERROR_MOST        4095 /* the kernel has no greater error number */
-#define AUTOMATIC_SPAN_NS 1000000000u /* the most that an automatic flush follows the writers */
+/* an automatic flush follows the writers for this time at most */
+#define AUTOMATIC_SPAN_NS 1000000000u
 
 /*
- * Called after each change, because the process may be killed at any moment. Error and overrun are
- * one word, so that they belong to the same call.
+ * Called after each change of the status, because the process may be killed at any moment. Error
+ * and overrun are one word, so that a guardian finds them as they were at one moment.
  */
 void ptx_flush_note_status(struct ptx_flush *flush)
 {
@@ -60,7 +63,7 @@ static void take_status(struct ptx_flush *flush)
 }
 
 /*
- * After an error the caller owns log and mapped still, and nothing else remains. The checkpoint is
+ * After an error the caller still owns log and mapped, and nothing else remains. The checkpoint is
  * enabled before the thread starts, because the thread's first flush writes one.
  */
 int ptx_flush_create(struct ptx_drain *drain, pthread_mutex_t *lock, struct ptx_log *log,
@@ -79,7 +82,7 @@ int ptx_flush_create(struct ptx_drain *drain, pthread_mutex_t *lock, struct ptx_
 	ptx_checkpoint_enable(flush->drain);
 	pthread_mutex_init(&flush->turn, NULL);
 	flush->mapped = mapped;
-	/* The first look, before there are events whose addresses it explains. */
+	/* The first look at the mappings is before the events whose addresses they explain. */
 	ptx_mapped_look(mapped, false);
 	if (by_itself)
 		err = ptx_flusher_start(flush);
@@ -110,10 +113,10 @@ static void mark(struct ptx_flush *flush, enum ptx_mark_kind kind, int error,
 }
 
 /*
- * Notes the error for posix_trace_get_status() (FLUSHF-08). The first one stays until it is
- * reported. A caller of posix_trace_flush() also gets it as a result. An automatic flush has no
- * caller, so its failure becomes an event: one for a row of failures, because the flusher tries
- * again all the time.
+ * Notes the error for posix_trace_get_status() (FLUSHF-08). The first error stays until it is
+ * reported. A caller of posix_trace_flush() also gets the error as a result. An automatic flush has
+ * no caller, so its failure becomes an event. A row of failures makes only one event, because the
+ * flusher tries again all the time.
  */
 static void note_failure(struct ptx_flush *flush, enum ptx_flush_kind kind, int err)
 {
@@ -128,8 +131,8 @@ static void note_failure(struct ptx_flush *flush, enum ptx_flush_kind kind, int 
 
 /*
  * Takes the turn. A mutex is not fair: a flusher that always has work would take it again and
- * again. So the flusher sleeps for a moment if a caller waits. The sleep is not repeated, so
- * callers cannot keep the flusher out either.
+ * again. So the flusher sleeps for a moment if a caller waits. It sleeps only once, so callers
+ * cannot keep it out either.
  */
 static void wait_for_turn(struct ptx_flush *flush, enum ptx_flush_kind kind)
 {
@@ -147,8 +150,8 @@ static void wait_for_turn(struct ptx_flush *flush, enum ptx_flush_kind kind)
 }
 
 /*
- * Makes the sources for all rings. Returns 0 or ENOMEM: the events of some thread cannot be read
- * then, and a flush that left them out would not be one.
+ * Makes the sources for all rings. Returns 0 or ENOMEM. After ENOMEM the events of some thread
+ * cannot be read, and a flush must not leave them out.
  */
 static int know_rings(const struct ptx_flush *flush)
 {
@@ -161,8 +164,8 @@ static int know_rings(const struct ptx_flush *flush)
 }
 
 /*
- * Any thread. Blocks until the flushes before it have ended, and while the file blocks. The calling
- * thread has SIGXFSZ and SIGPIPE blocked meanwhile (base/shield.h).
+ * Any thread may call it. It blocks until the flushes before it have ended, and while the file
+ * blocks. The calling thread has SIGXFSZ and SIGPIPE blocked meanwhile (base/shield.h).
  */
 int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 		  const struct ptx_flush_caller *caller)
@@ -177,7 +180,10 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 	uint64_t target;
 	int err, lacking;
 
-	/* Without any lock of the stream: the dynamic linker has its own (modules/mapped.h). */
+	/*
+	 * No lock of the stream is held here, since the dynamic linker has a lock
+	 * (modules/mapped.h).
+	 */
 	ptx_mapped_look(flush->mapped, kind == PTX_FLUSH_AUTOMATIC);
 	/* The turn first, then the stream's lock. */
 	wait_for_turn(flush, kind);
@@ -185,20 +191,23 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 	pthread_mutex_lock(flush->lock);
 	flush->flushing = true;
 	ptx_drain_sync(flush->drain); /* the mark of an earlier FULL comes first */
-	/* A log that cannot be written would collect two marks for each try. */
+	/*
+	 * If the log cannot be written, each new try would add two marks, so framed becomes false.
+	 */
 	if (flush->failing && flush->drain->marks > FAILING_MARKS_MOST)
 		framed = false;
 	if (framed)
 		mark(flush, PTX_MARK_FLUSH_START, 0, caller);
 	/*
-	 * After FLUSH_START. A call transfers the events up to this moment and no younger ones, so
-	 * it ends although writers continue (FLUSHF-02). An automatic flush follows the writers for
-	 * AUTOMATIC_SPAN_NS at most.
+	 * The target is a moment after FLUSH_START. A call transfers the events up to this moment
+	 * and no younger ones, so it ends although writers continue (FLUSHF-02). An automatic flush
+	 * follows the writers for AUTOMATIC_SPAN_NS at most.
 	 */
 	target = ptx_drain_moment(flush->drain, false);
 	/*
-	 * If a ring cannot be read, younger events of others would make its events late, so nothing
-	 * is transferred. The final flush transfers all that it can.
+	 * If a ring cannot be read and events of the other rings were transferred, the older events
+	 * of that ring would be late. So nothing is transferred, except by the final flush, which
+	 * transfers all that it can.
 	 */
 	lacking = know_rings(flush);
 	if (lacking && kind != PTX_FLUSH_FINAL)
@@ -209,14 +218,15 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 		err = ptx_transfer(flush, target, 0);
 	/*
 	 * The FLUSH_STOP is younger than the target, so it remains in the drain for the next flush.
-	 * After the last flush there is no other, so the last flush transfers once more.
+	 * The final flush has no successor, so it transfers once more.
 	 */
 	if (framed)
 		mark(flush, PTX_MARK_FLUSH_STOP, 0, caller);
 	if (!err && kind == PTX_FLUSH_FINAL)
 		err = ptx_transfer(flush, ptx_drain_moment(flush->drain, false), 0);
 	/*
-	 * The last flush has transferred what it could; its caller learns that events are missing.
+	 * The final flush has transferred all that it could. By this result its caller learns that
+	 * events are missing.
 	 */
 	if (!err)
 		err = lacking;
@@ -226,7 +236,10 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 		flush->failing = false;
 	/* The flush may have made the room that a full stream needs (FLUSHF-03). */
 	ptx_drain_sync(flush->drain);
-	/* The checkpoint of the last write lacks the FLUSH_STOP, which the next flush delivers. */
+	/*
+	 * The checkpoint of the last write lacks the FLUSH_STOP, which the next flush delivers. So
+	 * another checkpoint is written.
+	 */
 	ptx_checkpoint_write(flush->drain, ptx_log_append_count(flush->log));
 	ptx_flush_note_status(flush);
 	atomic_store_explicit(&flush->taken, ptx_drain_taken(flush->drain), memory_order_relaxed);
@@ -238,8 +251,8 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 }
 
 /*
- * reset: the caller reports the status, and error and overrun begin anew. The copy in the region
- * follows, so that a guardian does not report them again.
+ * If reset is true, the caller reports the status, so error and overrun are cleared. They are also
+ * cleared in the region, so that a guardian does not report them again.
  */
 void ptx_flush_status(struct ptx_flush *flush, struct ptx_flush_status *status, bool reset)
 {
@@ -255,9 +268,9 @@ void ptx_flush_status(struct ptx_flush *flush, struct ptx_flush_status *status, 
 }
 
 /*
- * A flush writes a block without the stream's lock. In a LOOP log this write adds the events of an
- * overwritten block to the numbers, so the reader of the numbers waits for it. An APPEND log has no
- * such numbers, and a slow file does not delay the ledger.
+ * A flush writes a block without holding the stream's lock. In a LOOP log this write adds the
+ * events of an overwritten block to the numbers of the account, so a caller that reads the numbers
+ * waits for the write. An APPEND log has no such numbers, so a slow file does not delay the ledger.
  */
 void ptx_flush_account_begin(struct ptx_flush *flush)
 {
@@ -278,7 +291,8 @@ void ptx_flush_account(const struct ptx_flush *flush, struct ptx_ledger *ledger)
 }
 
 /*
- * The exchange lets one of several wakers make the system call, and none if the flusher is awake.
+ * Because of the exchange only one of several callers makes the system call, and none does if the
+ * flusher is awake.
  */
 void ptx_flush_wake(struct ptx_flush *flush)
 {
@@ -289,8 +303,8 @@ void ptx_flush_wake(struct ptx_flush *flush)
 }
 
 /*
- * For calls that change stream and log together, such as a clear. May block as long as a flush
- * does.
+ * For calls that change stream and log together, such as a clear. The call may block as long as a
+ * flush does.
  */
 void ptx_flush_take_turn(struct ptx_flush *flush)
 {
@@ -303,8 +317,8 @@ void ptx_flush_give_turn(struct ptx_flush *flush)
 }
 
 /*
- * A failure does no harm to the log: readers then do not wait for the guardian. Therefore the
- * result is not used.
+ * The result is not used: if the write fails, the log is not damaged. Its readers then do not wait
+ * for the guardian.
  */
 void ptx_flush_guarded(struct ptx_flush *flush, uint32_t pid, uint64_t start)
 {
@@ -318,25 +332,26 @@ void ptx_flush_guarded(struct ptx_flush *flush, uint32_t pid, uint64_t start)
 }
 
 /*
- * Makes the log as it was after its creation, if the file permits it (CLEAR-07, CLEAR-09). The
- * drain's account learns from the log which events are no longer reported. The caller has the turn,
- * the stream's lock and a shield. Writes to the file with the lock held.
+ * Makes the log as it was after its creation, if the file permits it (CLEAR-07, CLEAR-09).
+ * ptx_log_clear() corrects the drain's account for the events that the log loses. The caller has
+ * the turn, the stream's lock and a shield. The file is written with the lock held.
  */
 int ptx_flush_clear(struct ptx_flush *flush)
 {
 	int err;
 
 	/*
-	 * A process that finds the log empty continues from this checkpoint. Until the log is
-	 * empty, the other checkpoint is valid.
+	 * This checkpoint is for a process that finds the log empty and continues the stream. The
+	 * other checkpoint is valid until the log is empty.
 	 */
 	flush->drain->log_full = false;
 	ptx_checkpoint_write(flush->drain, 0);
 	err = ptx_log_clear(flush->log, &flush->drain->account);
 	ptx_drain_settle(flush->drain);
 	/*
-	 * Once more, because the account has changed: the events of the log are counted as cleared.
-	 * If the log could not be emptied, its number of events is that of before.
+	 * The checkpoint is written once more, because the account has changed: the events of the
+	 * log are now counted as cleared. If the log could not be emptied, its number of events is
+	 * the same as before.
 	 */
 	ptx_checkpoint_write(flush->drain, ptx_log_append_count(flush->log));
 	memset(flush->named, 0, sizeof flush->named);
@@ -350,8 +365,8 @@ int ptx_flush_clear(struct ptx_flush *flush)
 }
 
 /*
- * Not with the turn or the stream's lock held, because the flusher may wait for either. A second
- * call has no effect.
+ * The caller must not hold the turn or the stream's lock, because the flusher may wait for either.
+ * A second call has no effect.
  */
 void ptx_flush_stop(struct ptx_flush *flush)
 {
@@ -359,8 +374,8 @@ void ptx_flush_stop(struct ptx_flush *flush)
 }
 
 /*
- * The caller fills it before ptx_flush_destroy(). It is part of the flush, so the end of a stream
- * needs no memory for it.
+ * The caller fills this ledger before ptx_flush_destroy(). The ledger is part of the flush, so the
+ * end of a stream needs no memory for it.
  */
 struct ptx_ledger *ptx_flush_closing(struct ptx_flush *flush)
 {
@@ -368,8 +383,8 @@ struct ptx_ledger *ptx_flush_closing(struct ptx_flush *flush)
 }
 
 /*
- * The caller has ended the flusher, and no other thread uses the flush. The log is closed also
- * after an error, which is returned.
+ * The caller has ended the flusher, and no other thread uses the flush. After an error, which is
+ * returned, the log is closed, too.
  */
 int ptx_flush_destroy(struct ptx_flush *flush, const struct ptx_log_status *status)
 {

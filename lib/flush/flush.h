@@ -5,7 +5,8 @@
  * One flush of a stream runs at a time. Events are taken and encoded with the stream's lock held,
  * and written without it, so that control calls and status do not wait for the disk.
  *
- * Threads   run, stop and status from any thread. The flusher thread has every signal blocked.
+ * Threads   ptx_flush_run(), _stop() and _status() from any thread. The flusher has all signals
+ *           blocked.
  * Signals   SIGXFSZ and SIGPIPE that a write raises are removed before run returns.
  */
 #ifndef PTX_FLUSH_FLUSH_H
@@ -22,10 +23,12 @@ struct ptx_flush;
 enum ptx_flush_kind {
 	PTX_FLUSH_BY_CALL,
 	PTX_FLUSH_AUTOMATIC,
-	PTX_FLUSH_FINAL /* no event is recorded any more: flush all */
+	PTX_FLUSH_FINAL /* no event is recorded any more: the flush transfers all */
 };
 
-/* The caller of a flush, for the FLUSH_START and FLUSH_STOP events; zeros: an automatic flush. */
+/*
+ * The caller of a flush, for FLUSH_START and FLUSH_STOP; all members are 0 for an automatic flush.
+ */
 struct ptx_flush_caller {
 	uint32_t pid, tid;
 	uint64_t thread, address;
@@ -40,8 +43,8 @@ int ptx_flush_create(struct ptx_drain *drain, pthread_mutex_t *lock, struct ptx_
 		     bool by_itself, struct ptx_mapped *mapped, struct ptx_flush **flush);
 
 /*
- * Writes the stream's events to the log. caller is for the FLUSH events. It takes the stream's
- * lock, and waits for a flush of another thread. Returns 0 or an error number.
+ * Writes the stream's events to the log. caller is stored in the FLUSH events. The function takes
+ * the stream's lock, and waits for a flush of another thread. Returns 0 or an error number.
  */
 int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 		  const struct ptx_flush_caller *caller);
@@ -49,10 +52,12 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 /* Stores in the log which guardian completes it if this process dies. */
 void ptx_flush_guarded(struct ptx_flush *flush, uint32_t pid, uint64_t start);
 
-/* Ends the thread. When it returns, in each of several calls, no flush is in progress. */
+/*
+ * Ends the flusher's thread. When any call of it returns, no flush of that thread is in progress.
+ */
 void ptx_flush_stop(struct ptx_flush *flush);
 
-/* With the stream's lock held. */
+/* For ptx_flush_status(), which is called with the stream's lock held. */
 struct ptx_flush_status {
 	bool flushing;
 	int error;
@@ -71,14 +76,17 @@ void ptx_flush_account_begin(struct ptx_flush *flush);
 void ptx_flush_account_end(struct ptx_flush *flush);
 void ptx_flush_account(const struct ptx_flush *flush, struct ptx_ledger *ledger);
 
-/* Between these no flush is in progress; take the turn before the stream's lock. */
+/* Between these two calls no flush is in progress. Take the turn before the stream's lock. */
 void ptx_flush_take_turn(struct ptx_flush *flush);
 void ptx_flush_give_turn(struct ptx_flush *flush);
 
 /* With turn and lock held: empties the log, and counts its events as cleared. 0 or an error. */
 int ptx_flush_clear(struct ptx_flush *flush);
 
-/* An empty ledger, for the account that closes the log. */
+/*
+ * Returns the ledger for the account that closes the log. The caller fills it; at first it is
+ * empty.
+ */
 struct ptx_ledger *ptx_flush_closing(struct ptx_flush *flush);
 
 /* Completes the log with the closing account and frees everything. */

@@ -7,7 +7,9 @@
 
 #include "flush/flush.h"
 
-/* The flusher. A thread that ends it has changed RUNS to ENDS; other such threads wait. */
+/*
+ * States of the flusher. The thread that ends it has stored ENDS; other threads that stop it wait.
+ */
 enum ptx_flusher { PTX_FLUSHER_NONE, PTX_FLUSHER_RUNS, PTX_FLUSHER_ENDS };
 
 struct ptx_flush {
@@ -16,7 +18,8 @@ struct ptx_flush {
 	struct ptx_log *log;
 	struct ptx_mapped *mapped; /* NULL: the log gets no mappings */
 	pthread_mutex_t turn; /* held through a flush; taken before the stream's lock */
-	_Atomic uint32_t callers; /* callers that wait for the turn, before the flusher */
+	/* number of callers that wait for the turn; the flusher lets them go first */
+	_Atomic uint32_t callers;
 	pthread_t thread;
 	_Atomic uint32_t flusher; /* futex: enum ptx_flusher */
 	_Atomic uint32_t quit;
@@ -26,15 +29,17 @@ struct ptx_flush {
 	bool flushing;
 	bool failing;       /* the last flush failed; ERROR was recorded */
 	bool log_overrun;
-	int error;          /* the first since it was last read */
-	uint64_t overwritten; /* of the log, as last seen */
+	int error;          /* the first error since the status was last reset */
+	/* number of events that a LOOP log has overwritten, as last seen */
+	uint64_t overwritten;
 	uint64_t named[PTX_WORDS];
 	uint64_t descriptions;                /* schemas->changes at the last look */
 	uint64_t described[PTX_WORDS];        /* types whose schema the log has */
 	unsigned objects;                     /* the log has all cells before this one */
 	uint64_t object_said[PTX_OBJECTS / 64];
 
-	struct ptx_ledger closing; /* of the log; here, since shutting down must not need memory */
+	/* the account that closes the log; it is here, since a shutdown must not need memory */
+	struct ptx_ledger closing;
 };
 
 /*
@@ -60,7 +65,7 @@ void ptx_transfer_lists(struct ptx_flush *flush);
  */
 uint32_t ptx_transfer_run(struct ptx_flush *flush, uint64_t target);
 
-/* flusher.c */
+/* Functions of flusher.c. ptx_flusher_start() returns 0 or an error number. */
 int ptx_flusher_start(struct ptx_flush *flush);
 /* Returns when the flush has no thread. Any number of threads may call it at the same time. */
 void ptx_flusher_stop(struct ptx_flush *flush);

@@ -3,10 +3,10 @@
  * flush/flusher.c - the thread that flushes a stream of policy FLUSH by itself (SFLUSH-02).
  *
  * It flushes when half of the pool is taken, when the stream is full, and when the oldest event is
- * one second old. There are three ways to wait, by the rate of events. For a while after a flush
- * that the pool required it looks at short intervals. If writers may be asked to wake it, it sleeps
- * until they do, or until an event is due. Otherwise it looks at intervals in which the pool cannot
- * fill up.
+ * one second old. It waits in one of three ways, which depend on the rate of events. For a while
+ * after a flush that the pool required, it looks at short intervals. Otherwise, if writers may be
+ * asked to wake it, it sleeps until they do or until an event is due. If they may not, it looks at
+ * intervals in which the pool cannot fill up.
  *
  * All signals are blocked in the thread. It shares the turn and the stream's lock with callers, and
  * leaves only at ptx_flusher_stop(), or with the process. A child of fork() has no such thread.
@@ -24,9 +24,9 @@
 #include "ring/pool.h"
 
 /*
- * Times in nanoseconds. AGE_NS is the age at which an event is written. The naps are: without an
- * event; soon after a flush for the pool; after a failed flush. LOOK_NS_MIN and LOOK_NS_MAX bound
- * the interval of look_ns().
+ * Times in nanoseconds. AGE_NS is the age at which an event is written. IDLE_NAP_NS is the nap when
+ * there is no event, BUSY_NAP_NS the nap soon after a flush for the pool, FAILED_NAP_NS the nap
+ * after a failed flush. LOOK_NS_MIN and LOOK_NS_MAX bound the interval of look_ns().
  */
 #define AGE_NS        1000000000u
 #define IDLE_NAP_NS   500000000
@@ -36,7 +36,7 @@
 #define FAILED_NAP_NS 100000000
 #define LOOK_NS_MIN   1000000
 #define LOOK_NS_MAX   20000000
-#define BUSY_BYTES_A_NS 1 /* bytes in a nanosecond that writers record at most */
+#define BUSY_BYTES_A_NS 1 /* writers are assumed to record no more bytes in a nanosecond */
 
 /*
  * The state word is shared and hostile: a wrong kind only makes the flusher flush, or sleep longer.
@@ -78,9 +78,9 @@ static void sleep_until_wished(struct ptx_flush *flush, int64_t ns)
 	_Atomic uint32_t *wish = &flush->drain->rings->region->flush_wish;
 
 	/*
-	 * The order store, barrier, look closes the race with a writer that fills the pool at this
-	 * moment: either the look below sees the pool filling, or the writer sees the wish (as (M)
-	 * and (N) in ring.h).
+	 * The flusher stores the wish, runs the barrier and then looks at the pool. This order
+	 * closes the race with a writer that fills the pool at this moment: either the look below
+	 * sees the pool filling, or the writer sees the wish (as (M) and (N) in ring.h).
 	 */
 	atomic_store_explicit(wish, 1, memory_order_relaxed);
 	if (flush->drain->shared)
@@ -95,9 +95,9 @@ static void sleep_until_wished(struct ptx_flush *flush, int64_t ns)
 }
 
 /*
- * Returns true if writers must not make the system call that wakes the flusher: those of other
- * processes, because their program may forbid it, and those of this process if it has a seccomp
- * filter (base/quiet.h). control->quiet says the same of the arena's processes.
+ * Returns true if writers must not make the system call that wakes the flusher. Writers of other
+ * processes must not, because their program may forbid it; those of this process must not if it has
+ * a seccomp filter (base/quiet.h). control->quiet says the same of the arena's processes.
  */
 static bool looks_by_itself(const struct ptx_flush *flush)
 {
@@ -107,7 +107,10 @@ static bool looks_by_itself(const struct ptx_flush *flush)
 	       atomic_load_explicit(&arena->control->quiet, memory_order_relaxed);
 }
 
-/* Returns the interval at which writers with BUSY_BYTES_A_NS cannot fill half of the stream. */
+/*
+ * Returns an interval in which writers at BUSY_BYTES_A_NS cannot fill half of the stream, in
+ * bounds.
+ */
 static int64_t look_ns(const struct ptx_flush *flush)
 {
 	const struct ptx_geometry *geometry = &flush->drain->rings->geometry;
@@ -118,8 +121,8 @@ static int64_t look_ns(const struct ptx_flush *flush)
 }
 
 /*
- * Waits for ns nanoseconds, but ends when the pool is filling, the stream is full, or the flusher
- * is to end. It sleeps on quit, so ptx_flusher_stop() wakes it at once.
+ * Waits for ns nanoseconds, but ends earlier if the pool is filling, the stream is full, or the
+ * flusher is to end. It sleeps on quit, so ptx_flusher_stop() wakes it at once.
  */
 static void look_for(struct ptx_flush *flush, int64_t ns)
 {
@@ -133,13 +136,14 @@ static void look_for(struct ptx_flush *flush, int64_t ns)
 }
 
 /*
- * Flushes. A writer that is suspended between its clock reading and its publishing keeps back all
- * younger events, also of other threads: the pool stays as taken as it was, and a flush without a
- * pause would follow at once. Each would add its two marks to the log, hundreds in a few
- * milliseconds. So the flusher pauses after a flush that took no record, for twice as long each
- * time. The pool is not looked at meanwhile, and only its other half may be free, so the limit is
- * look_ns(): a longer pause would lose events that others record after the writer has resumed.
- * *stall_ns is the last pause, 0 after a flush that took some.
+ * Flushes, and pauses if the flush took no record. Such a flush has a cause: a writer that is
+ * suspended between its clock reading and its publishing holds back all younger events, also of
+ * other threads. The pool stays as taken as it was, so without a pause the next flush would follow
+ * at once. Each flush would add its two marks to the log, hundreds in a few milliseconds. So the
+ * pause is twice as long after each further flush that took no record. The flusher does not look at
+ * the pool during a pause, and perhaps only half of the pool is free. So a pause is at most
+ * look_ns(): after a longer one, the events that others record once the writer has resumed could be
+ * lost. *stall_ns is the last pause, or 0 after a flush that took records.
  */
 static void flush_due(struct ptx_flush *flush, int64_t *stall_ns)
 {
@@ -171,7 +175,7 @@ static void *run(void *argument)
 	int64_t stall_ns = 0;
 	unsigned busy = 0;
 
-	ptx_msan_pause(); /* for the whole life of the thread */
+	ptx_msan_pause(); /* for as long as the thread lives */
 	while (!atomic_load_explicit(&flush->quit, memory_order_acquire)) {
 		bool filling = ptx_pool_is_filling(flush->drain->rings, busy ? 16 : 2) ||
 			       state_of(flush) == PTX_FULL;
@@ -195,8 +199,8 @@ static void *run(void *argument)
 
 /*
  * The stack is small, because its address space is the traced program's. A new thread inherits the
- * mask of its creator, so the creator blocks all signals for the moment: the program's handlers
- * never run in the flusher. Returns 0, EAGAIN or ENOMEM.
+ * signal mask of its creator, so the creator blocks all signals until the thread exists: the
+ * program's handlers never run in the flusher. Returns 0, EAGAIN or ENOMEM.
  */
 int ptx_flusher_start(struct ptx_flush *flush)
 {
@@ -223,9 +227,10 @@ int ptx_flusher_start(struct ptx_flush *flush)
 
 /*
  * The exchange chooses the thread that joins the flusher, since a thread may be joined only once.
- * The others wait until it has: a caller is about to forbid the system calls that the flusher
- * makes. quit is stored before both wake-ups: a flusher that is about to sleep looks at it after it
- * has stored the wish. Blocks until the flush in progress has ended.
+ * The other threads wait until it has joined the flusher: a caller may be about to forbid the
+ * system calls that the flusher makes. quit is stored before both wake-ups, because a flusher that
+ * is about to sleep looks at quit after it has stored the wish. Blocks until the flush in progress
+ * has ended.
  */
 void ptx_flusher_stop(struct ptx_flush *flush)
 {

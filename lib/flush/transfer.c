@@ -3,8 +3,8 @@
  * flush/transfer.c - events from the drain into the log's block, and blocks into the file.
  *
  * The caller has the turn and the stream's lock. Only write_out() and the naps release the lock.
- * After that the drain may have changed: a pointer into it is invalid, and the next event must be
- * peeked anew. The log changes only with the turn.
+ * Afterwards the drain may have changed: a pointer into it is invalid, and the next event must be
+ * peeked anew. Only the thread that has the turn changes the log.
  */
 #include <string.h>
 #include <trace.h>
@@ -16,13 +16,15 @@
 #include "log/write_append.h"
 
 /*
- * A call that suspended writers hold back ends only after HELD_BACK_NAPS looks and after
- * HELD_BACK_MOST_NS. On a busy machine that time may pass with few looks.
+ * A suspended writer may hold back the events that a call waits for. The call then ends only after
+ * HELD_BACK_NAPS looks and after HELD_BACK_MOST_NS. On a busy machine that time may pass with few
+ * looks.
  */
 #define HELD_BACK_NAP_NS 50000
 #define HELD_BACK_NAPS   4000
-#define HELD_BACK_MOST_NS UINT64_C(2000000000) /* ten times as long as one writer is waited for */
-/* Events of the drain itself that one transfer may contain, beside the records. */
+/* ten times as long as the drain waits for one writer */
+#define HELD_BACK_MOST_NS UINT64_C(2000000000)
+/* One transfer may contain so many events of the drain itself, beside the records. */
 #define MARKS_MOST       1000
 
 /*
@@ -66,7 +68,7 @@ static int write_out(struct ptx_flush *flush)
 	return err;
 }
 
-/* Without a copy of the data: it stays in the drain until the event is consumed. */
+/* The data is not copied: it stays in the drain until the event is consumed. */
 static void make_event(const struct ptx_drain_event *from, struct ptx_log_event *to)
 {
 	to->len_flags = from->len_flags;
@@ -92,9 +94,9 @@ static void count_stop(struct ptx_drain *drain)
 
 /*
  * Ends an UNTIL_FULL log: its last event is a STOP, and the stream stops with it (LOG-04 to
- * LOG-07). event is the one that has no room; it is not consumed here. The log keeps room for the
- * STOP, so ptx_log_append_last() needs at most one write before it. If the filter rejects STOP, the
- * log ends without one.
+ * LOG-07). event is the event that has no room in the log; it is not consumed here. The log keeps
+ * room for the STOP, so ptx_log_append_last() needs at most one write before it. If the filter
+ * rejects STOP, the log ends without one.
  */
 static void end_log(struct ptx_flush *flush, const struct ptx_drain_event *event)
 {
@@ -104,7 +106,7 @@ static void end_log(struct ptx_flush *flush, const struct ptx_drain_event *event
 	const int automatic = 1;
 	uint64_t state;
 
-	stop.time_ns = event->time_ns; /* in the place of that event */
+	stop.time_ns = event->time_ns; /* the STOP has the time of the event that it replaces */
 	stop.data = &automatic;
 	flush->log_overrun = true;
 	if (ptx_region_admits(region, POSIX_TRACE_STOP)) {
@@ -119,7 +121,10 @@ static void end_log(struct ptx_flush *flush, const struct ptx_drain_event *event
 		if (put == PTX_LOG_APPEND_DONE)
 			count_stop(flush->drain);
 	}
-	/* Not before: a checkpoint with log_full belongs to a log that has the STOP. */
+	/*
+	 * log_full is set after the STOP: a checkpoint with log_full belongs to a log that has the
+	 * STOP.
+	 */
 	flush->drain->log_full = true;
 	state = atomic_load_explicit(&region->state, memory_order_acquire);
 	/*
@@ -140,9 +145,9 @@ static void end_log(struct ptx_flush *flush, const struct ptx_drain_event *event
 }
 
 /*
- * Moves one event to the log's block. False: writing failed, *err is the error, and the event is
- * still in the drain. True without consumption: the block was written, or the log was ended, and
- * the caller must peek again.
+ * Moves one event to the log's block. Returns false if writing failed: *err is the error, and the
+ * event is still in the drain. Returns true otherwise. The event may then be unconsumed, because
+ * the block was written or the log was ended: the caller must peek again.
  */
 static bool transfer_one(struct ptx_flush *flush, const struct ptx_drain_event *event, int *err)
 {
@@ -172,8 +177,8 @@ static bool transfer_one(struct ptx_flush *flush, const struct ptx_drain_event *
 }
 
 /*
- * Returns the most records that a stream can hold, with some events of the drain itself: the pool's
- * largest size, full of records without data.
+ * Returns the largest number of records that a stream can hold: the pool has its largest size and
+ * is full of records without data. Some events of the drain itself are added.
  */
 static uint64_t most_records(const struct ptx_drain *drain)
 {
@@ -194,8 +199,12 @@ int ptx_transfer(struct ptx_flush *flush, uint64_t target, uint64_t until)
 	uint64_t moved = 0;
 	struct ptx_drain_event event;
 	_Atomic uint32_t never = 0;
-	unsigned count = 0, naps = 0; /* count: rounds without a nap */
-	uint32_t run; /* events that one call moved; 0: not the usual path */
+	/* count: rounds that found an event; naps: rounds that did not */
+	unsigned count = 0, naps = 0;
+	/*
+	 * number of events that ptx_transfer_run() moved; 0: the path for single events is needed
+	 */
+	uint32_t run;
 	int err;
 
 	for (;;) {
@@ -215,8 +224,8 @@ int ptx_transfer(struct ptx_flush *flush, uint64_t target, uint64_t until)
 		if (event.ticks > target)
 			break;
 		/*
-		 * The hot path needs a record at the top of the heap; an event of the drain itself
-		 * is none.
+		 * ptx_transfer_run() is the hot path. It needs a record at the top of the heap, and
+		 * an event of the drain itself is no record.
 		 */
 		run = flush->drain->peeked_queue ? 0 : ptx_transfer_run(flush, target);
 		if (run == 0 && !transfer_one(flush, &event, &err))

@@ -3,9 +3,10 @@
  * flush/transfer_lists.c - schemas, names of objects and mappings, from the arena to the log.
  *
  * Called before each block, so that a description that was made before an event is in the log
- * before that event. If nothing is new, it costs two loads. The lists are in shared memory: their
- * readers (arena/schemas.h, arena/objects.h) check each entry and bound its length, and the number
- * of entries is that of this library. The caller has the turn and the stream's lock.
+ * before that event. If nothing is new, a call costs two loads. The lists are in shared memory. The
+ * functions that read them (arena/schemas.h, arena/objects.h) check each entry and bound its
+ * length, and the number of entries is limited by this library. The caller has the turn and the
+ * stream's lock.
  */
 #include <errno.h>
 
@@ -13,9 +14,9 @@
 #include "flush/flush_private.h"
 
 /*
- * changes is loaded before the entries (acquire), so an entry that is added during the walk makes a
- * further walk necessary and is not missed. A process can store any number there: at worst each
- * block costs a walk.
+ * changes is loaded before the entries (acquire). So an entry that is added during the walk is not
+ * missed: it makes changes different, and the next block walks again. A process can store any
+ * number in changes: at worst each block costs a walk.
  */
 static void transfer_schemas(struct ptx_flush *flush, const struct ptx_schemas *schemas)
 {
@@ -31,7 +32,8 @@ static void transfer_schemas(struct ptx_flush *flush, const struct ptx_schemas *
 			continue;
 		ptx_transfer_name(flush, type);
 		if (ptx_log_schema(flush->log, type, text) == ENOMEM)
-			flush->descriptions--; /* a wrong number: the next block looks again */
+			/* now a wrong number, so the next block looks again */
+			flush->descriptions--;
 		else
 			flush->described[type / 64] |= UINT64_C(1) << type % 64;
 	}
@@ -39,8 +41,8 @@ static void transfer_schemas(struct ptx_flush *flush, const struct ptx_schemas *
 
 /*
  * A process claims a cell first and fills it later, or never if it is killed. So the log may have
- * cells behind one that is not ready. objects is the number of cells at the begin that the log has
- * without a hole; object_said has one bit for each cell.
+ * cells behind one that is not ready. flush->objects is the number of cells, from the first one on,
+ * that the log has without a hole; object_said has one bit for each cell.
  */
 static void transfer_objects(struct ptx_flush *flush, const struct ptx_objects *objects)
 {
@@ -59,8 +61,8 @@ static void transfer_objects(struct ptx_flush *flush, const struct ptx_objects *
 }
 
 /*
- * An entry that the log has no memory for stays, and the next block tries again. mapped may be
- * NULL.
+ * If there is no memory to give an entry to the log, the entry is not marked as given, and the next
+ * block tries again. mapped may be NULL.
  */
 void ptx_transfer_lists(struct ptx_flush *flush)
 {

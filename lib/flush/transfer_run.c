@@ -15,9 +15,9 @@
 
 /*
  * Returns the latest time up to which the top source's records are the next events, one after the
- * other. Bounds: the watermark, the target, the least record of the other sources, and the first
- * mark. The least of the others is a child of the heap's root. A tie ends the run one tick earlier,
- * so that the path for single events applies the rule for ties.
+ * other. The watermark, the target, the earliest record of the other sources, and the first mark
+ * bound it. The earliest record of the others is that of a child of the heap's root. A tie ends the
+ * run one tick earlier, so that the path for single events applies the rule for ties.
  */
 static uint64_t run_limit(const struct ptx_drain *drain, uint64_t target)
 {
@@ -35,9 +35,9 @@ static uint64_t run_limit(const struct ptx_drain *drain, uint64_t target)
 }
 
 /*
- * Returns true if the word allows the fast path: a user event whose name the log has. A type below
- * PTX_TYPE_UNNAMED that a traced process wrote is damage. The range is checked before named is
- * indexed.
+ * Returns true if the first word of a record allows the fast path: the record is a user event whose
+ * name the log has. A type below PTX_TYPE_UNNAMED that a traced process wrote is damage. The range
+ * is checked before named is indexed.
  */
 static bool is_usual(const struct ptx_flush *flush, uint64_t first)
 {
@@ -48,12 +48,13 @@ static bool is_usual(const struct ptx_flush *flush, uint64_t first)
 }
 
 /*
- * Counts records by type, as a difference of the run's counter at two moments: no addition at each
- * record.
+ * Counts records by type. The count is the difference of the run's counter at two moments, so a
+ * record needs no addition of its own.
  */
 struct tally {
 	uint64_t first;  /* the first word of the records being counted */
-	uint32_t counted; /* records of the run when that word appeared */
+	/* value of the run's counter of records when that word appeared */
+	uint32_t counted;
 };
 
 /* Adds the records since the word appeared to the type's line. records is the run's counter now. */
@@ -66,9 +67,9 @@ static void count_type(struct ptx_drain *drain, const struct tally *tally, uint3
 
 /*
  * Moves the records of the source up to limit that are usual and find room in the block. Returns
- * their number. 0 changes nothing. The bytes are the reader's private copy, which
- * ptx_records_check() has accepted, so sizes need no check here. The caller adds the sums to the
- * total and the thread.
+ * their number; after 0 nothing has changed. The bytes are the reader's private copy, which
+ * ptx_records_check() has accepted, so sizes need no check here. The caller adds the number to the
+ * total and to the thread's line.
  */
 static uint32_t move(struct ptx_flush *flush, struct ptx_source *source, uint64_t limit)
 {
@@ -76,8 +77,8 @@ static uint32_t move(struct ptx_flush *flush, struct ptx_source *source, uint64_
 	struct ptx_timeline line = { 0, 0, 0, 0 };
 	struct tally tally = { 0, 0 }; /* no record has the word 0 */
 	/*
-	 * Late events are left to the path that handles events one by one. It computes their
-	 * label and their phase.
+	 * Late events are left to the path for single events, which computes their CLOCK_REALTIME
+	 * and the state of the stream at their time.
 	 */
 	const uint64_t since = drain->phases.since;
 	uint64_t last_ticks = drain->last_ticks > since ? drain->last_ticks : since;
@@ -87,7 +88,8 @@ static uint32_t move(struct ptx_flush *flush, struct ptx_source *source, uint64_
 	struct ptx_log_run run;
 
 	/*
-	 * False: the block's table has no recent entry for this thread. ptx_log_append() makes one.
+	 * The result is false if the block's table has no recent entry for this thread.
+	 * ptx_log_append() makes one.
 	 */
 	if (!ptx_log_run_begin(flush->log, source->ident.pid, source->ident.tid,
 			       source->ident.thread, &run))
@@ -109,7 +111,7 @@ static uint32_t move(struct ptx_flush *flush, struct ptx_source *source, uint64_
 			len = ptx_record_len((uint32_t)first);
 			size = ptx_record_size(len);
 		}
-		/* The block is full, or the log is: ptx_log_append() decides which. */
+		/* Either the block or the log is full: ptx_log_append() decides which. */
 		if (size > run.room)
 			break;
 		if (ptx_unlikely(!ptx_timeline_covers(&line, ticks)))
@@ -133,9 +135,9 @@ static uint32_t move(struct ptx_flush *flush, struct ptx_source *source, uint64_
 }
 
 /*
- * Not for LOOP streams, where each event must be compared with the cut; not while the stream is
- * stopped, where records are no members; and not for the controller's ring, whose records are
- * system events.
+ * It moves nothing in three cases: in a LOOP stream, where each event must be compared with the
+ * cut; while the stream is stopped, because its records are no members then; and in the
+ * controller's ring, whose records are system events.
  */
 uint32_t ptx_transfer_run(struct ptx_flush *flush, uint64_t target)
 {
@@ -153,7 +155,9 @@ uint32_t ptx_transfer_run(struct ptx_flush *flush, uint64_t target)
 	ptx_step_line(drain, source)->reported += count;
 	/* The source is at another record, or its buffer is used up: the heap changes. */
 	ptx_step_settle(drain);
-	/* As ptx_drain_consume() does: the stream may have room now. */
+	/*
+	 * As in ptx_drain_consume(): a full stream may now have the room that it needs to restart.
+	 */
 	if (drain->full_marked)
 		ptx_drain_sync(drain);
 	return count;

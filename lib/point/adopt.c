@@ -3,10 +3,11 @@
  * point/adopt.c - a stream that another process attached to this one.
  *
  * This process gets no notification. The next trace point of any thread sees that the control
- * word has changed, uses record.c, and maps the region here. Threads that see the change at the
- * same time each map the region, and all but one unmap it again. So no event waits, and no event
- * after posix_trace_start() is missed. The facts of the attachment are checked, because another
- * process wrote them: a hostile one can spoil the trace but not this process.
+ * page's word has changed, and so uses record.c, which maps the region by this file. Threads that
+ * see the change at the same time each map the region, and all but one unmap it again. So no event
+ * waits, and no event after posix_trace_start() is missed. The facts of the attachment are checked,
+ * because another process wrote them: a hostile process can spoil the trace but cannot harm this
+ * process.
  *
  * A process counts its events in the attachment if it cannot map the region (no memory, a refused
  * system call), or cannot determine whether it is the one that the stream traces. The stream's
@@ -28,7 +29,7 @@
 #include "point/thread.h"
 #include "point/view_private.h"
 
-/* Seconds. A reader or controller that used the stream so recently is alive. */
+/* Seconds. If a reader or controller used the stream so recently, it counts as alive. */
 #define ALIVE_S 2
 
 /*
@@ -51,7 +52,7 @@ static struct ptx_view *map_view(unsigned bit, uint64_t generation)
 	    !ptx_clock_follow(atomic_load_explicit(&ptx_own_control.clock, memory_order_relaxed) ==
 			      PTX_ARENA_CLOCK_COUNTER))
 		return NULL;
-	/* By mmap() and not malloc(), which is not async-signal-safe. */
+	/* The view is made by mmap(), because malloc() is not async-signal-safe. */
 	view = mmap(NULL, sizeof *view, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (view == MAP_FAILED)
 		return NULL;
@@ -79,8 +80,9 @@ static struct ptx_view *map_view(unsigned bit, uint64_t generation)
 }
 
 /*
- * Makes the view of an attached stream and publishes it in ptx_private.view. If another thread
- * has published one, that is the result. NULL: the stream has been detached, or cannot be mapped.
+ * Makes the view of an attached stream and publishes it in ptx_private.view. If another thread has
+ * already published a view of the stream, that view is the result. NULL: the stream has been
+ * detached, or cannot be mapped.
  */
 static struct ptx_view *adopt_view(unsigned bit, uint64_t generation)
 {
@@ -105,8 +107,8 @@ static struct ptx_view *adopt_view(unsigned bit, uint64_t generation)
 	    atomic_compare_exchange_strong_explicit(&ptx_private.view[bit], &none, view,
 						    memory_order_acq_rel, memory_order_acquire)) {
 		/*
-		 * Recorded for a child of this process, and for programs that it executes, which
-		 * may inherit the stream.
+		 * The view is noted for a child of this process, and for programs that this process
+		 * executes, which may inherit the stream.
 		 */
 		ptx_view_note(view);
 		if (atomic_load_explicit(&ptx_own_control.attachment[bit].inherited,
@@ -115,8 +117,9 @@ static struct ptx_view *adopt_view(unsigned bit, uint64_t generation)
 		return view;
 	}
 	/*
-	 * Another thread was faster, or the stream is gone. A mapping of this call is known to
-	 * this thread only. A parent's view is retired like any other.
+	 * Another thread was faster, or the stream is gone. If this call has mapped the view, no
+	 * other thread knows it, so it is unmapped at once. A view of the parent is retired like
+	 * any other view.
 	 */
 	if (view->is_parents) {
 		ptx_view_discard(view);
@@ -148,7 +151,7 @@ struct ptx_view *ptx_view_seek(unsigned bit, bool *is_missing)
 	bool is_attached = ptx_attachment_state(word) == PTX_ATTACHMENT_ATTACHED;
 	int saved = errno;
 
-	/* A view that this process created needs no check: the process itself destroys it. */
+	/* If this process created the stream of a view, it also destroys it: no check is needed. */
 	if (view && (!view->adopted || (is_attached && view->generation == generation)))
 		return view;
 	if (view)
@@ -162,8 +165,8 @@ struct ptx_view *ptx_view_seek(unsigned bit, bool *is_missing)
 			*is_missing = !view;
 			break;
 		/*
-		 * The event must not be recorded, because this may be another process than the
-		 * target, and must not vanish either.
+		 * This process may be another one than the target, so the event must not be
+		 * recorded. It must not vanish either, so it is counted as missing.
 		 */
 		case PTX_SAME_UNKNOWN:
 			*is_missing = true;
@@ -220,8 +223,8 @@ struct ptx_view *ptx_view_for(unsigned bit, unsigned type)
 	struct ptx_view *view = ptx_view_seek(bit, &is_missing);
 
 	/*
-	 * The process counts without knowing whether a reader exists: the attachment is in shared
-	 * memory.
+	 * The process counts the event even if no reader exists to collect the count: the
+	 * attachment is in shared memory.
 	 */
 	if (is_missing && would_get(bit, type))
 		atomic_fetch_add_explicit(&ptx_own_control.attachment[bit].missed, 1,
@@ -230,8 +233,8 @@ struct ptx_view *ptx_view_for(unsigned bit, unsigned type)
 }
 
 /*
- * Called now and then by writers of a stream (record.c). If the creator has died and no guardian
- * or reader has noticed, a writer detaches the stream, so that the traced program stops recording
+ * Writers of a stream call it now and then (record.c). If the creator has died and no guardian or
+ * reader has noticed, the writer detaches the stream, so that the traced program stops recording
  * events that no process will read.
  */
 void ptx_view_check_creator(struct ptx_view *view)
@@ -240,7 +243,8 @@ void ptx_view_check_creator(struct ptx_view *view)
 	uint64_t looked_at = atomic_load_explicit(&region->looked_at, memory_order_relaxed);
 
 	/*
-	 * A reader stores looked_at. This keeps the system calls below rare while one is active.
+	 * A reader stores looked_at at each pass. While one is active, the system calls below are
+	 * not made.
 	 */
 	if (!view->adopted || ptx_is_quiet() ||
 	    ptx_clock_now() - looked_at < ALIVE_S * region->calibration.hz)

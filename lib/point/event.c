@@ -6,22 +6,23 @@
  * other threads store into, and leaves a consistent stream if it never returns. Its steps:
  *
  * 	claim nesting level 0 by one store, so that a handler does not use this thread's chunk;
- * 	compare one word: is what this thread knows of the streams still true; is the type enabled;
+ * 	compare one word: is this thread's knowledge of the streams still true; is the type enabled;
  * 	write the record behind the head; announce that the clock is about to be read (the window);
  * 	read the clock, once for all streams;
  * 	check that this is still the same process, then publish by one release store per stream;
  * 	release the level.
  *
- * Reading the clock takes most of the time, and the processor executes the few instructions
- * before it in parallel. This file therefore has the usual case only. record.c has all others: a
- * handler in a trace point, a new thread, a full chunk, a change of state or filter, a full
- * stream.
+ * Reading the clock takes most of the time, and the processor executes the instructions before it
+ * in parallel, if they are few. This file therefore has the usual case only. record.c has all
+ * others: a handler in a trace point, a new thread, a full chunk, a change of state or filter, a
+ * full stream.
  *
- * Claim and word     view.c unmaps a view when no thread is inside a trace point. The word is
- *                    therefore loaded again after the claim, and the thread that detaches passes
- *                    a barrier in between.
- * Window and clock   Only the compiler is kept from moving the reading of the clock: (K) and (L)
- *                    in ring.h.
+ * Claim and word     view.c unmaps a view when no thread is inside a trace point. Therefore a trace
+ *                    point loads the control page's word again after the claim, and the thread that
+ *                    detaches the stream passes a barrier between changing the word and looking for
+ *                    claims.
+ * Window and clock   Only the compiler is kept from moving the reading of the clock before the
+ *                    window's store: (K) and (L) in ring.h.
  * Child              A handler may fork between any two instructions. The kernel zeroes the thread
  *                    object in the child (MADV_WIPEONFORK), so that the child's trace point finds
  *                    its claim gone and publishes nothing into its parent's stream.
@@ -35,9 +36,9 @@
 #undef posix_trace_event
 
 /*
- * The exported variable is a pointer to the byte: a program that refers to an exported variable
- * may get a copy of it in its own data (copy relocation), and a copy of the byte would not
- * change.
+ * The exported variable is a pointer to the byte, and not the byte itself. A program that refers to
+ * an exported variable may get a copy of it in its own data (copy relocation). A copy of the
+ * pointer is right, but a copy of the byte would not change.
  */
 PTX_EXPORT const volatile unsigned char *const posix_trace_active_np =
 	(const volatile unsigned char *)&ptx_own_control.streams;
@@ -66,17 +67,20 @@ ptx_inline const void *stack_pointer(void)
  */
 struct pending {
 	struct ptx_region *region;
-	/* Loaded once: a thread that frees another view may remove it from the lane. */
+	/*
+	 * chunk is loaded from the lane once: a thread that frees another view may change the
+	 * lane's pointer.
+	 */
 	struct ptx_chunk *chunk;
 	struct ptx_record *record;
 	uint64_t head;
 };
 
 /*
- * Loads the lane's chunk. It must be loaded before the lane's byte in enabled[]: in a child of
- * fork() the lane is wiped at some point, and a wiped lane is not enabled. The fence keeps the
- * compiler from exchanging the two loads. A handler in the same thread is the only other
- * observer, so the processor needs no fence.
+ * Loads the lane's chunk. This load must be before that of the lane's byte in enabled[]: in a child
+ * of fork() the lane is wiped at some point, and a wiped lane is not enabled. The fence keeps the
+ * compiler from exchanging the two loads. The fork happens in a handler of the same thread, so the
+ * processor needs no fence.
  */
 ptx_inline struct ptx_chunk *chunk_of(const struct ptx_lane *lane)
 {
@@ -96,7 +100,8 @@ ptx_inline bool prepare_record(const struct ptx_lane *lane, struct ptx_chunk *ch
 	struct ptx_record *record = (struct ptx_record *)(void *)(chunk->records + at);
 
 	/*
-	 * room is not beyond the chunk's present memory, so no access below room can fault.
+	 * lane->room does not go beyond the chunk's present memory, so no store of the record can
+	 * fault.
 	 */
 	if (ptx_unlikely(at + size > lane->room))
 		return false;
@@ -110,8 +115,8 @@ ptx_inline bool prepare_record(const struct ptx_lane *lane, struct ptx_chunk *ch
 }
 
 /*
- * Returns whether the level still has this frame's claim. In a child of fork() it is wiped, and
- * the event is the parent's.
+ * Returns whether this frame still has its claim of level 0. In a child of fork() the claim is
+ * wiped, and the event belongs to the parent.
  */
 ptx_inline bool is_ours(const struct ptx_thread *thread, const void *frame)
 {
@@ -132,8 +137,8 @@ ptx_inline bool has_waiter(const struct ptx_region *region)
 }
 
 /*
- * Releases the level. The fence keeps the compiler from moving stores of the event behind it,
- * where a handler could already use the chunk.
+ * Releases the level. The fence keeps the compiler from moving stores of the event behind the
+ * release, because a handler could use the chunk from then on.
  */
 ptx_inline void leave_level(struct ptx_thread *thread)
 {
@@ -141,7 +146,10 @@ ptx_inline void leave_level(struct ptx_thread *thread)
 	atomic_store_explicit(&thread->frame[0], NULL, memory_order_release);
 }
 
-/* Not inlined, to keep the usual path short. record.c claims a level itself. */
+/*
+ * Uses record.c instead, which claims a level itself. It is not inlined, so the usual path is
+ * short.
+ */
 static void __attribute__((noinline))
 give_up(struct ptx_thread *thread, const void *frame, unsigned type, const void *data, size_t len,
 	uint64_t address)
@@ -150,7 +158,7 @@ give_up(struct ptx_thread *thread, const void *frame, unsigned type, const void 
 	ptx_record(frame, type, data, len, address);
 }
 
-/* Records into all lanes of the thread, or data of any length. The caller has claimed level 0. */
+/* Records into all lanes. data may have any length. The caller has claimed level 0. */
 ptx_inline void
 record_lanes(struct ptx_thread *thread, const void *frame, unsigned type, const void *data,
 	     size_t len, uint64_t address)
@@ -189,7 +197,9 @@ record_lanes(struct ptx_thread *thread, const void *frame, unsigned type, const 
 	atomic_signal_fence(memory_order_seq_cst);
 	time = ptx_clock_counter();
 	atomic_signal_fence(memory_order_seq_cst);
-	/* The level is not released in a child: it is wiped, and so free already. */
+	/*
+	 * In a child the trace point publishes nothing. Its level was wiped, so it is free already.
+	 */
 	if (!is_ours(thread, frame))
 		return;
 	for (unsigned i = 0; i < count; i++)
@@ -256,8 +266,8 @@ ptx_inline void record_lane(struct ptx_thread *thread, const void *frame, unsign
 }
 
 /*
- * Any case but a word of data into one stream. The caller has claimed level 0. Not inlined, so
- * that the first test of record_one() is followed by the straight path.
+ * Handles any event that is not one word of data into one stream. The caller has claimed level 0.
+ * The function is not inlined, so that the straight path follows the first test of record_one().
  */
 static void ptx_at_line __attribute__((noinline))
 record_other(struct ptx_thread *thread, const void *frame, unsigned type, const void *data,
@@ -283,7 +293,9 @@ ptx_inline void record_one(trace_event_id_t event_id, const void *data, size_t l
 	struct ptx_thread *thread;
 	const void *frame;
 
-	/* The byte is 0 if no stream is attached. This is all that a trace point costs then. */
+	/*
+	 * The byte is 0 if no stream is attached: then this test is all that a trace point costs.
+	 */
 	if (ptx_likely(atomic_load_explicit(&ptx_own_control.streams, memory_order_relaxed) == 0))
 		return;
 	if (ptx_unlikely(event_id >= PTX_TYPE_MAX))
@@ -299,8 +311,8 @@ ptx_inline void record_one(trace_event_id_t event_id, const void *data, size_t l
 		return;
 	}
 	/*
-	 * The claim is relaxed: only handlers of this thread must see it at once. A thread that
-	 * detaches sees it after its barrier.
+	 * The claim is a relaxed store: only handlers of this thread must see it at once. A thread
+	 * that detaches a stream sees the claim after its barrier.
 	 */
 	atomic_store_explicit(&thread->frame[0], frame, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
@@ -311,7 +323,8 @@ ptx_inline void record_one(trace_event_id_t event_id, const void *data, size_t l
 	if (ptx_likely(len == 8) && ptx_likely(data) &&
 	    ptx_likely(atomic_load_explicit(&ptx_own_control.word, memory_order_relaxed) ==
 		       thread->word_one))
-		record_lane(thread, frame, event_id, data, 8, address); /* all is constant */
+		/* all lengths are constant here */
+		record_lane(thread, frame, event_id, data, 8, address);
 	else
 		record_other(thread, frame, event_id, data, len, address);
 }

@@ -31,8 +31,8 @@ static void spread_types(uint8_t *enabled, const struct ptx_region *region)
 }
 
 /*
- * Copies the thread's chunk from its cell into the lane. A thread that has no ring in the stream
- * gets a chunk without room, so that its event goes through record.c, which claims a ring.
+ * Copies the thread's chunk from its cell into the lane. If the thread has no ring in the stream,
+ * the lane gets a chunk without room, so that the event goes through record.c, which claims a ring.
  */
 static void copy_chunk(struct ptx_lane *lane, const struct ptx_thread *thread,
 		       const struct ptx_view *view)
@@ -98,7 +98,7 @@ static void make_lanes(struct ptx_thread *thread)
 			return; /* record.c counts each event as lost */
 		if (!view)
 			continue;
-		/* More streams than lanes: each event goes through record.c. */
+		/* There are more streams than lanes, so each event goes through record.c. */
 		if (lanes == PTX_LANES)
 			return;
 		is_short = is_short && view->rings.max_data_size >= PTX_SHORT;
@@ -117,9 +117,10 @@ static uintptr_t view_at(unsigned bit)
 }
 
 /*
- * Retires the views of streams that other processes have detached: ptx_view_find() does so. A
- * relaxed load is enough, because ptx_view_find() loads the pointer again. Each new thread comes
- * here, and nearly all places are empty, so one branch decides about four of them.
+ * Retires the views of streams that other processes have detached; ptx_view_find() does this for
+ * one stream. A relaxed load is enough, because ptx_view_find() loads the pointer again. Each new
+ * thread calls this function, and nearly all places are empty, so one branch decides about four of
+ * them.
  */
 static void drop_gone(void)
 {

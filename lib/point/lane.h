@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * point/lane.h - fills a thread's copy of the streams' state, from which its next event is
- * recorded.
+ * point/lane.h - fills a thread's lanes: copies of what the thread's next event needs to know of
+ * the streams.
  *
- * Threads   the thread itself.
+ * Threads   only the thread that owns the lanes.
  * Signals   async-signal-safe, with level 0 of the thread claimed.
  */
 #ifndef PTX_POINT_LANE_H

@@ -19,9 +19,10 @@
 #define OBJECT_BYTES ((sizeof(struct ptx_thread) + PTX_PAGE - 1) & ~(size_t)(PTX_PAGE - 1))
 #define POOL_THREADS  64   /* reserved when the program starts */
 #define QUIET_THREADS 2048 /* reserved before the process becomes quiet */
-#define SLAB_THREADS  64   /* each time that those are used up */
-#define POOL_FRAMES   8    /* objects of the pool that a child leaves to frames of its ancestors */
-#define TAG_SHIFT     48   /* user addresses have at most so many bits */
+#define SLAB_THREADS  64   /* made each time that there is no other object */
+/* the last objects of the pool, which a child leaves to interrupted frames of its ancestors */
+#define POOL_FRAMES   8
+#define TAG_SHIFT     48   /* user addresses have at most so many bits; the tag is above them */
 /* Limit of the attempts to pop an object, so that a trace point is bounded. */
 #define POP_TRIES     64
 
@@ -51,11 +52,11 @@ static void link_thread(struct ptx_thread *thread)
 }
 
 /*
- * Address space that is reserved before it is needed, so that a new thread needs no system call:
- * one pool from the program's start and, before a seccomp filter, a larger one. Memory is
- * allocated when an object is first touched. A child has the same addresses, zeroed. It begins
- * with the object behind that of the thread that forked, whose interrupted frames may still use
- * that one.
+ * Address space that is reserved before it is needed, so that a new thread needs no system call.
+ * One pool is reserved at the program's start, and a larger one before the process becomes quiet.
+ * Memory is allocated when an object is first touched. A child has the same addresses, zeroed.
+ * Frames of the thread that forked, which the fork has interrupted, may still use its object. So
+ * the child begins with the object behind it.
  */
 static struct pool {
 	_Atomic(unsigned char *) begin; /* NULL: not reserved */
@@ -80,9 +81,9 @@ static unsigned char *map_objects(unsigned count)
 }
 
 /*
- * Returns how many objects of a pool are unused. The last POOL_FRAMES are never used, so that a
- * child of a child, each forked within a trace point, does not reach the objects of its
- * ancestors' frames.
+ * Returns how many objects of a pool are unused. The last POOL_FRAMES are never used: a child of a
+ * child, each forked within a trace point, would otherwise reach the objects of its ancestors'
+ * interrupted frames.
  */
 static unsigned left_in(int i)
 {
@@ -116,10 +117,16 @@ static struct ptx_thread *take_from_pool(void)
 				break;
 			thread = (void *)(atomic_load_explicit(&pool->begin, memory_order_relaxed) +
 					  (pool->first + used) % pool->count * OBJECT_BYTES);
-			/* Before take_object(), because a handler may fork between the two. */
+			/*
+			 * in_making is stored before the claim, because a handler may fork between
+			 * the two.
+			 */
 			in_making = thread;
 			atomic_signal_fence(memory_order_seq_cst);
-			/* Taken by a handler, or by the parent where a fork wipes nothing. */
+			/*
+			 * The object may be taken by a handler, or by the parent if a fork wipes
+			 * nothing.
+			 */
 			if (!take_object(thread))
 				continue; /* a handler has it, or an emulator's fork */
 			link_thread(thread);
@@ -130,13 +137,13 @@ static struct ptx_thread *take_from_pool(void)
 }
 
 /*
- * The stack of free objects: a word with a tag of 16 bits above the address. The tag changes with
- * each push and pop, so that a compare-and-swap fails if the stack has changed in between (the
- * ABA problem).
+ * The stack of free objects is one word: a tag of 16 bits above the address of the first object.
+ * The tag changes with each push and pop, so that a compare-and-swap fails if the stack has changed
+ * in between (the ABA problem).
  *
- * An object is claimed by its own word alone. One that is on the stack and claimed, or free and
- * not on the stack, does no harm. A new thread looks at few objects however many threads there
- * are.
+ * An object is claimed by its own word alone. So it does no harm if an object that is on the stack
+ * is claimed, or if one that is not on the stack is free. The stack only has the effect that a new
+ * thread looks at few objects, however many threads there are.
  */
 static void push_free(struct ptx_thread *thread)
 {
@@ -144,8 +151,8 @@ static void push_free(struct ptx_thread *thread)
 		 mine;
 
 	/*
-	 * find_free() may have claimed an object that is still on the stack. To push it twice
-	 * would make a circle.
+	 * find_free() may have claimed an object that is still on the stack. Pushing that object a
+	 * second time would make a circle.
 	 */
 	if (atomic_exchange_explicit(&thread->is_stacked, 1, memory_order_acq_rel))
 		return;
@@ -176,8 +183,9 @@ static struct ptx_thread *pop_free(void)
 		if (!thread)
 			return NULL;
 		/*
-		 * thread may have another owner by now, or none: its memory is never unmapped, so
-		 * the load is safe. The tag discards a wrong next_free.
+		 * The object may have another owner by now, or none. Its memory is never unmapped,
+		 * so the load is safe. If next_free is wrong, the tag has changed, and the exchange
+		 * fails.
 		 */
 		below = (uint64_t)(uintptr_t)atomic_load_explicit(&thread->next_free,
 								  memory_order_relaxed);
@@ -190,8 +198,8 @@ static struct ptx_thread *pop_free(void)
 			atomic_signal_fence(memory_order_seq_cst);
 			if (take_object(thread)) {
 				/*
-				 * A frame that a fork interrupted may have pushed an object in
-				 * the child whose list entry was wiped.
+				 * In a child, an interrupted frame may have pushed this object
+				 * after the fork wiped its entry in the list of all objects.
 				 */
 				if (!atomic_load_explicit(&thread->is_listed, memory_order_relaxed))
 					link_thread(thread);
@@ -212,8 +220,8 @@ void ptx_object_free(struct ptx_thread *thread)
 }
 
 /*
- * Maps count more objects. Returns one of them, claimed; the others are pushed for later threads.
- * NULL: no memory, or the process is quiet.
+ * Maps count new objects. Returns one of them, claimed; the others are pushed for later threads.
+ * NULL: there is no memory, or the process is quiet.
  */
 static struct ptx_thread *make_slab(unsigned count)
 {
@@ -235,8 +243,8 @@ static struct ptx_thread *make_slab(unsigned count)
 }
 
 /*
- * Searches all objects for a free one. It is used if the stack is empty and there is no memory
- * for more: an object may be missing from the stack because a jump left push_free().
+ * Searches all objects for a free one. It is used if the stack is empty and no more objects can be
+ * made. The stack may lack a free object, because a jump left push_free().
  */
 static struct ptx_thread *find_free(void)
 {
@@ -273,7 +281,7 @@ void ptx_threads_prepare(unsigned count)
 		ptx_object_free(thread);
 }
 
-/* Two threads may reserve at once; one of them unmaps its pool again. */
+/* Two threads may reserve a pool at the same time; one of them unmaps its pool again. */
 void ptx_threads_reserve(void)
 {
 	unsigned char *none = NULL, *objects;
@@ -287,7 +295,7 @@ void ptx_threads_reserve(void)
 		munmap(objects, QUIET_THREADS * OBJECT_BYTES);
 }
 
-/* The stack first: objects that were used are in memory already. */
+/* The stack is tried first, because objects that were used are in memory already. */
 struct ptx_thread *ptx_object_take(void)
 {
 	struct ptx_thread *thread = pop_free();
@@ -308,8 +316,9 @@ void ptx_object_is_made(void)
 }
 
 /*
- * Runs in the child, whose only thread this is. A handler's fork may have interrupted
- * ptx_thread_make(). So if there is an object in making, it is used and not the thread's own.
+ * Called in the child, in which this is the only thread. The fork of a handler may have interrupted
+ * ptx_thread_make(). So if there is an object in in_making, the pool begins behind it and not
+ * behind the thread's own object.
  */
 void ptx_objects_leave(const struct ptx_thread *self)
 {
@@ -326,7 +335,7 @@ void ptx_objects_leave(const struct ptx_thread *self)
 	}
 }
 
-/* Without memory begin is NULL, and left_in() returns 0. */
+/* If there is no memory, begin is NULL, and left_in() returns 0. */
 void ptx_objects_init(void)
 {
 	atomic_store_explicit(&pools[0].begin, map_objects(POOL_THREADS), memory_order_release);

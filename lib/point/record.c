@@ -38,7 +38,8 @@ struct payload {
 	const void *data;
 	size_t len;
 	uint64_t address;
-	bool is_items;  /* if it is too long, it is cut between two items */
+	/* the data are items: if they are too long, they are truncated between two items */
+	bool is_items;
 	bool is_short;  /* items are missing already */
 };
 
@@ -70,8 +71,8 @@ static void lose_event(struct ptx_thread *thread, struct ptx_view *view, unsigne
 }
 
 /*
- * Wakes the flusher if it sleeps. The exchange gives the call to one of several writers. Should
- * this writer be killed before the call, the flusher wakes by itself after a second.
+ * Wakes the flusher if it sleeps. Because of the exchange only one of several writers makes the
+ * call. If this writer is killed before the call, the flusher wakes by itself after a second.
  */
 static void wake_flusher(struct ptx_region *region)
 {
@@ -85,7 +86,7 @@ void ptx_record_wake(struct ptx_region *region)
 	ptx_ring_wake(region);
 }
 
-/* Wakes, then releases level 0: the region stays mapped while the level is in use. */
+/* Wakes the readers before it releases level 0: until then the region stays mapped. */
 void ptx_record_wake_and_leave(struct ptx_thread *thread, struct ptx_region *region)
 {
 	ptx_ring_wake(region);
@@ -93,8 +94,8 @@ void ptx_record_wake_and_leave(struct ptx_thread *thread, struct ptx_region *reg
 }
 
 /*
- * Returns whether this process opened the type. Its id may be known from another process of the
- * arena.
+ * Returns whether this process opened the type. The program may have the id of a type from another
+ * process of the arena.
  */
 static bool is_mapped(unsigned type)
 {
@@ -103,8 +104,8 @@ static bool is_mapped(unsigned type)
 }
 
 /*
- * The pool is used up. The first writer that notices stops the stream and stores the time, which
- * becomes the time of the STOP event. The event is counted as lost.
+ * Called when the pool is used up. The first writer that notices this stops the stream and stores
+ * the time, which becomes the time of the STOP event. The event is counted as lost.
  */
 static void fill_up(struct ptx_thread *thread, struct ptx_view *view, unsigned type)
 {
@@ -113,8 +114,8 @@ static void fill_up(struct ptx_thread *thread, struct ptx_view *view, unsigned t
 
 	if (!view->rings.loop && ptx_state_kind(state) == PTX_RUNNING) {
 		/*
-		 * Ordered: the time must not be before that of events that this thread has
-		 * published.
+		 * The reading of the clock is ordered, so that the time is not before that of
+		 * events that this thread has published.
 		 */
 		uint64_t now = ptx_clock_ordered();
 
@@ -135,9 +136,9 @@ static void fill_up(struct ptx_thread *thread, struct ptx_view *view, unsigned t
 }
 
 /*
- * Returns the place for a record in the cell's chunk, and *head as it was. NULL: the chunk has no
- * room for it, or there is no memory behind the end of the chunk's present part; *loss then has
- * the cause. cell->room is the end of that part, as far as this thread knows.
+ * Returns the place for a record in the cell's chunk, and stores the chunk's head in *head. NULL:
+ * the chunk has no room for the record, or there is no memory behind the end of the chunk's present
+ * part; *loss then has the cause. cell->room is the end of that part, as far as this thread knows.
  */
 static struct ptx_record *place_record(struct ptx_cell *cell, struct ptx_view *view,
 					struct ptx_chunk *chunk, size_t size, uint64_t *head,
@@ -222,7 +223,8 @@ static bool join_stream(struct ptx_thread *thread, unsigned level, struct ptx_vi
 		return true;
 	if (loss == PTX_WRITER_NO_SLOT && !ptx_is_quiet() && may_sweep()) {
 		/*
-		 * The threads of this process first, then those of other processes of the family.
+		 * The rings of ended threads of this process are collected first, then those of
+		 * dead processes of the family.
 		 */
 		bool swept = ptx_threads_sweep();
 		bool reaped = ptx_ring_reap(&view->rings, thread->pid, ptx_family_is_dead);
@@ -236,14 +238,14 @@ static bool join_stream(struct ptx_thread *thread, unsigned level, struct ptx_vi
 
 /*
  * Writes the record except its time, in one stream. Returns false if the stream does not get the
- * event: it does not want it, or the event has been counted as lost.
+ * event, because it does not record such events now, or because the event has been counted as lost.
  */
 static bool prepare_record(struct ptx_thread *thread, unsigned level, unsigned bit,
 			   const struct payload *payload, struct pending *pending)
 {
 	/*
-	 * A left thread object means that this is a child and the event its parent's: it must not
-	 * be counted here.
+	 * A left thread object means that this is a child and that the event is its parent's: it
+	 * must not be counted here.
 	 */
 	struct ptx_view *view = ptx_thread_is_left(thread) ? ptx_view_find(bit) :
 							     ptx_view_for(bit, payload->type);
@@ -256,7 +258,11 @@ static bool prepare_record(struct ptx_thread *thread, unsigned level, unsigned b
 	enum ptx_writer_loss loss;
 
 	if (!view)
-		return false; /* being detached, of another process, or counted as lost */
+		/*
+		 * the stream is being detached, traces another process, or the event has been
+		 * counted as lost
+		 */
+		return false;
 	kind = ptx_state_kind(atomic_load_explicit(&view->rings.region->state,
 						   memory_order_relaxed));
 	if ((kind != PTX_RUNNING && kind != PTX_FULL) ||
@@ -281,8 +287,8 @@ static bool prepare_record(struct ptx_thread *thread, unsigned level, unsigned b
 		flags = PTX_RECORD_TRUNCATED;
 	}
 	/*
-	 * The size is that of the truncated data. POSIX_TRACE_TRUNCATED_RECORD reports the cut to
-	 * readers.
+	 * The size is that of the truncated data. POSIX_TRACE_TRUNCATED_RECORD reports the
+	 * truncation to readers.
 	 */
 	pending->size = ptx_record_size(len);
 	pending->record = place_record(cell, view, chunk, pending->size, &pending->head, &loss);
@@ -332,7 +338,8 @@ static void publish_record(const struct pending *pending, uint64_t time)
 }
 
 /*
- * Returns whether the level still has this frame's claim; not so in a child, where it is wiped.
+ * Returns whether the level still has this frame's claim. In a child the claim is wiped, and the
+ * result is false.
  */
 static bool is_ours(struct ptx_thread *thread, unsigned level, const void *frame)
 {
@@ -369,9 +376,9 @@ static bool record_all(struct ptx_thread *thread, unsigned level, const void *fr
 		time = ptx_clock_now();
 		atomic_signal_fence(memory_order_seq_cst);
 		/*
-		 * The fork handler has mapped other memory over the regions of a child. Without
-		 * fork handlers (_Fork(), a raw clone()) they are still the parent's, and
-		 * publishing would store into them.
+		 * The fork handler has mapped other memory over the regions of a child. But if no
+		 * fork handler ran (_Fork(), a raw clone()), the regions are still the parent's,
+		 * and publishing would store into them.
 		 */
 		if (!is_ours(thread, level, frame))
 			return false;
@@ -418,8 +425,8 @@ static void record_payload(const void *frame, const struct payload *payload)
 		return;
 	}
 	/*
-	 * The program may record names that it opened and the unnamed type. Types below 63 belong
-	 * to the system.
+	 * The program may record the types whose names it opened, and the unnamed type. Types below
+	 * 63 belong to the system.
 	 */
 	if (!is_mapped(type))
 		return;
@@ -441,11 +448,15 @@ static void record_payload(const void *frame, const struct payload *payload)
 		return;
 	}
 	/*
-	 * The level has a frame although this one is outside of it: a trace point did not return.
-	 * Its rings may have a chunk that is being opened or a window that is open.
+	 * If the level has a frame, although the present one is not inside it, a trace point did
+	 * not return. The level's rings may have a chunk that is being opened or a window that is
+	 * open.
 	 */
 	is_abandoned = atomic_load_explicit(&thread->frame[level], memory_order_relaxed) != NULL;
-	/* The claim before anything else, so that a handler from here on uses the next level. */
+	/*
+	 * The claim comes first, so that a handler that interrupts from here on uses the next
+	 * level.
+	 */
 	atomic_store_explicit(&thread->frame[level], frame, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
 	if (is_abandoned)
@@ -474,7 +485,10 @@ void ptx_record_join(const void *frame)
 	thread = atomic_load_explicit(&ptx_thread_self, memory_order_relaxed);
 	if (ptx_thread_is_left(thread))
 		thread = ptx_thread_make();
-	/* A handler that interrupted a trace point: the thread has its rings already. */
+	/*
+	 * If level 0 is in use, a handler has interrupted a trace point: the thread has its rings
+	 * already.
+	 */
 	if (!thread || atomic_load_explicit(&thread->frame[0], memory_order_relaxed) != NULL)
 		return;
 	atomic_store_explicit(&thread->frame[0], frame, memory_order_relaxed);
@@ -510,7 +524,7 @@ void ptx_record_tell_quiet(void)
 		wake_flusher(view->rings.region);
 		ptx_ring_wake(view->rings.region);
 	}
-	/* Last: from here on ptx_ring_wake() and wake_flusher() make no system call. */
+	/* The flag is last: from here on ptx_ring_wake() and wake_flusher() make no system call. */
 	atomic_store_explicit(&ptx_quiet, true, memory_order_seq_cst);
 }
 

@@ -11,7 +11,7 @@
 #include "point/thread.h"
 
 /*
- * Records an event at a free nesting level. Claims a ring or a chunk if necessary, and leaves
+ * Records an event at a free nesting level. Claims a ring or a chunk if necessary, and fills the
  * lanes for the thread's next event. frame is the stack pointer of the trace point. An event that
  * cannot be recorded is counted as lost.
  */
@@ -26,7 +26,8 @@ void ptx_record_items(const void *frame, unsigned type, const void *items, size_
 		      bool is_short, uint64_t address) __attribute__((noinline, cold));
 
 /*
- * Does now what the thread's next event would need system calls for: its object, views and rings.
+ * Makes the thread's object, views and rings now. Otherwise its next event would need system calls
+ * for them.
  */
 void ptx_record_join(const void *frame);
 

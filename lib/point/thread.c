@@ -94,10 +94,15 @@ uint32_t ptx_thread_child_pid(void)
 
 	if (tid && tids && tid != known_tid(tids)) {
 		know_tids(tid, 0);
-		return tid; /* the child's first thread, and glibc has updated its id */
+		/*
+		 * this is the child's first thread, whose id is that of the process; glibc shows
+		 * the new id
+		 */
+		return tid;
 	}
 	/*
-	 * glibc still shows the parent's id: a raw clone(). The true id is stored for own_tid().
+	 * glibc still shows the parent's id, so this is a child of a raw clone(). The true id is
+	 * stored for own_tid().
 	 */
 	if (tid)
 		know_tids(tid, (uint32_t)syscall(SYS_gettid));
@@ -138,7 +143,7 @@ static bool name_thread(struct ptx_thread *thread, uint32_t pid)
 	return false;
 }
 
-/* If the process has no key, objects of ended threads are found by asking the kernel for each. */
+/* Returns an object. If there is no key, the kernel is asked which threads have ended. */
 static struct ptx_thread *find_or_make(void)
 {
 	struct ptx_thread *thread = ptx_object_take();
@@ -178,7 +183,7 @@ struct ptx_thread *ptx_thread_make(void)
 	int saved = errno;
 	uint32_t pid;
 
-	/* A fork in this loop makes the object void, and the child starts again. */
+	/* If a handler forks in this loop, the object is void in the child, which starts again. */
 	do {
 		if (ptx_process_is_child())
 			ptx_process_child();
@@ -212,7 +217,10 @@ void ptx_thread_blind(bool is_blind)
 
 	if (ptx_thread_is_blind == is_blind)
 		return;
-	/* First the flag, then the object: a handler in between finds the flag in record.c. */
+	/*
+	 * The flag is stored first: a handler that goes through record.c must find it and make no
+	 * object.
+	 */
 	if (is_blind) {
 		blind_object = ptx_thread_is_left(self) ? NULL : self;
 		ptx_thread_is_blind = true;
@@ -347,13 +355,20 @@ void ptx_thread_mend(struct ptx_thread *thread, unsigned level)
 							     memory_order_acquire);
 		struct ptx_cell *cell = &thread->cell[level][bit];
 
-		/* No ring of that stream at this level, or it was taken away. */
+		/*
+		 * The thread has no ring of that stream at this level, or another process took the
+		 * ring.
+		 */
 		if (!view || cell->serial != view->serial || !ptx_thread_holds(cell, view))
 			continue;
 		cell->room = 0;
 		cell->chunk = ptx_ring_mend(&view->rings, cell->ring);
 		if (!cell->chunk)
-			cell->serial = 0; /* overwritten by another process: claim another ring */
+			/*
+			 * another process has overwritten the chunk: the next event claims another
+			 * ring
+			 */
+			cell->serial = 0;
 	}
 }
 
@@ -438,8 +453,8 @@ static void end_object(struct ptx_thread *thread)
 		atomic_store_explicit(&thread->frame[level], NULL, memory_order_release);
 	thread->word_one = thread->word_many = 0;
 	/*
-	 * pid 0: without owner until the next owner has stored its own. A sweep ignores such an
-	 * object.
+	 * With pid 0 the object has no owner, until the next owner has stored its own pid. A sweep
+	 * ignores such an object.
 	 */
 	atomic_store_explicit(&thread->pid, 0, memory_order_relaxed);
 	ptx_object_free(thread);
@@ -474,8 +489,9 @@ bool ptx_threads_sweep(void)
 			    &thread->taken, &one, mine, memory_order_acq_rel, memory_order_relaxed))
 			continue;
 		/*
-		 * Another sweep may have ended the thread since the first check, and a living
-		 * thread may have taken the object. Nothing can change it after the claim above.
+		 * Since the first check, another sweep may have ended the object, and a living
+		 * thread may have taken it. After the claim above, the object's owner cannot
+		 * change.
 		 */
 		if (!is_gone(thread)) {
 			atomic_compare_exchange_strong_explicit(&thread->taken, &swept, 1,
@@ -501,7 +517,7 @@ static void end_thread(void *object)
 	atomic_store_explicit(&ptx_thread_self, &ptx_thread_nobody, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
 	if (thread->pid == 0)
-		return; /* the parent's, wiped */
+		return; /* the object was the parent's and is wiped */
 	end_object(thread);
 }
 

@@ -31,7 +31,7 @@ struct ptx_cell {
  * needs. It is valid while ptx_own_control.word has the value under which it was made.
  */
 struct ptx_lane {
-	/* A thread that frees a view replaces it by ptx_thread_nowhere. */
+	/* A thread that frees a view replaces this pointer by ptx_thread_nowhere. */
 	_Atomic(struct ptx_chunk *) chunk;
 	struct ptx_region *region;
 	uint64_t serial;   /* of the view */
@@ -43,21 +43,25 @@ struct ptx_lane {
 };
 
 #define PTX_LANES 8
-#define PTX_SHORT 32 /* word_one: longest data on this path; max_data is not less */
+/* longest data that the path of word_one records; the lane's max_data is not less */
+#define PTX_SHORT 32
 
 struct ptx_thread {
 	_Atomic(const void *) frame[PTX_LEVELS];
-	uint64_t word_one;  /* lane[0] is the only lane */
-	uint64_t word_many; /* lane[0 .. lanes - 1] are all lanes */
+	/* the control page's word for which lane[0] is the only lane; 0: there is none */
+	uint64_t word_one;
+	/* the control page's word for which lane[0 .. lanes - 1] are all lanes; 0: there is none */
+	uint64_t word_many;
 	uint32_t lanes;
-	uint32_t turns; /* changes of chunk, to check creators now and then */
+	/* counts changes of chunk and some losses, to check creators now and then */
+	uint32_t turns;
 	struct ptx_lane lane[PTX_LANES];
 	struct ptx_thread *next; /* in ptx_private.threads */
 	_Atomic(struct ptx_thread *) next_free; /* in ptx_private.free_threads */
 	_Atomic uint32_t is_listed; /* in ptx_private.threads */
 	_Atomic uint32_t is_stacked;
 	_Atomic uint32_t taken;
-	/* Stored last; 0: wiped because the process has forked, or without owner. */
+	/* Stored last. 0: a fork has wiped the object, or the object has no owner. */
 	_Atomic uint32_t pid;
 	uint32_t tid;
 	uint64_t self; /* pthread_self() */
@@ -66,7 +70,9 @@ struct ptx_thread {
 	struct ptx_cell cell[PTX_LEVELS][PTX_STREAMS];
 };
 
-/* Makes the key whose destructor gives back a thread's rings. From the library's constructor. */
+/*
+ * Makes the key whose destructor gives back a thread's rings. The library's constructor calls it.
+ */
 void ptx_threads_init(void);
 
 /*
@@ -94,9 +100,9 @@ extern struct ptx_thread ptx_thread_nobody;
 struct ptx_thread *ptx_thread_make(void);
 
 /*
- * In a child, whose only thread's object was wiped by the fork: the thread gets another one with
- * its next event. The old one is kept, because a frame that the fork interrupted may still use
- * it. It is empty and finds no stream.
+ * Called in a child, in which the fork has wiped the only thread's object. The thread gets another
+ * object with its next event. The old object is kept, because a frame that the fork interrupted may
+ * still use it. It is empty and finds no stream.
  */
 void ptx_thread_leave(void);
 
@@ -113,10 +119,10 @@ ptx_inline bool ptx_thread_is_left(const struct ptx_thread *thread)
 }
 
 /*
- * A thread that must not read the clock. It records no events; they are counted as lost. Its
+ * A blind thread must not read the clock. It records no events; they are counted as lost. Its
  * object is ptx_thread_nobody, so that each event goes through record.c.
- * ptx_thread_blind_object() returns the object that it had before, to which the losses are
- * counted, or NULL.
+ * ptx_thread_blind_object() returns the object that the thread had before, or NULL. The losses
+ * are counted for that object.
  */
 extern _Thread_local bool ptx_thread_is_blind __attribute__((tls_model("initial-exec")));
 void ptx_thread_blind(bool is_blind);
@@ -139,12 +145,12 @@ bool ptx_thread_join(struct ptx_thread *thread, unsigned level, struct ptx_view 
  */
 bool ptx_thread_holds(struct ptx_cell *cell, const struct ptx_view *view);
 
-/* The last trace point at level did not return: makes its rings consistent again. */
+/* Called if the last trace point at level did not return: makes its rings consistent again. */
 void ptx_thread_mend(struct ptx_thread *thread, unsigned level);
 
 /*
- * Gives back the rings of threads that ended without a destructor: no key, or an event after the
- * destructor ran. Returns whether there was one.
+ * Gives back the rings of threads that ended without a destructor: the process has no key, or the
+ * thread recorded an event after the destructor ran. Returns whether there was such a thread.
  */
 bool ptx_threads_sweep(void);
 

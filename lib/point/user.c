@@ -14,9 +14,9 @@
 #include "record/items.h"
 
 /*
- * Appends the byte of an item's type and width, and returns where its value of `bytes` bytes
- * goes. NULL: there is no room, and there will be none for later, shorter items either, so that
- * the items that exist are a beginning of the row.
+ * Appends the byte of an item's type and width, and returns where its value of `bytes` bytes goes.
+ * Returns NULL if there is no room. Later items get no room then, even if they are shorter: so the
+ * items that exist are the beginning of the row.
  */
 static unsigned char *add_item(struct posix_trace_user_np *user, enum posix_trace_item_np type,
 			       unsigned width, size_t bytes)
@@ -58,8 +58,8 @@ static void put_number(struct posix_trace_user_np *user, enum posix_trace_item_n
 }
 
 /*
- * An integer of the given type; the upper bits that the type cannot hold are ignored. width is
- * recorded for readers that print the value.
+ * Appends an integer of the given type; the upper bits that the type cannot hold are ignored. width
+ * is recorded for readers that print the value.
  */
 PTX_EXPORT void posix_trace_user_number_np(struct posix_trace_user_np *user,
 					   enum posix_trace_item_np type, unsigned width,
@@ -75,8 +75,8 @@ PTX_EXPORT void posix_trace_user_number_np(struct posix_trace_user_np *user,
 }
 
 /*
- * A floating-point number. The program passes a double, as C does for variable arguments; F32
- * items store it as a float.
+ * Appends a floating-point number. The program passes a double, as C does for variable arguments;
+ * an item of type F32 stores it as a float.
  */
 PTX_EXPORT void posix_trace_user_real_np(struct posix_trace_user_np *user,
 					 enum posix_trace_item_np type, unsigned width,
@@ -98,7 +98,7 @@ PTX_EXPORT void posix_trace_user_real_np(struct posix_trace_user_np *user,
 	put_number(user, type, width, bits);
 }
 
-/* The string is recorded with its NUL; NULL as an empty string. */
+/* Appends a string with its NUL. NULL is recorded as an empty string. */
 PTX_EXPORT void posix_trace_user_str_np(struct posix_trace_user_np *user, const char *string)
 {
 	/* No more bytes are read than there could be room for: the string may lack its NUL. */
@@ -137,7 +137,7 @@ PTX_EXPORT void posix_trace_user_mem_np(struct posix_trace_user_np *user, const 
 PTX_EXPORT void posix_trace_user_event_np(const struct posix_trace_user_np *user,
 					  trace_event_id_t event_id)
 {
-	/* The check is that of posix_trace_event(): without a stream nothing else happens. */
+	/* If there is no stream, nothing happens, as in posix_trace_event(). */
 	if (*posix_trace_active_np && event_id < PTX_TYPE_MAX)
 		ptx_record_items(__builtin_frame_address(0), event_id, user->bytes, user->used,
 				 user->full, (uint64_t)(uintptr_t)__builtin_return_address(0));

@@ -2,9 +2,10 @@
 /*
  * point/view.c - creates, attaches and frees the views of streams.
  *
- * A view is freed in three steps: it becomes unreachable (ptx_private.view, lanes), a barrier
- * makes every thread pass, and no thread is inside a trace point. If one is, the view is retired,
- * and a later sweep tries again. A trace point therefore needs no reference count.
+ * A view is freed in three steps. First trace points find it no more, in ptx_private.view and in
+ * the lanes. Then a barrier is run on every thread. Then no thread must be inside a trace point: if
+ * one is, the view is retired, and a later sweep tries again. A trace point therefore needs no
+ * reference count.
  *
  * Two arrays survive a fork, because ordinary memory is copied and not wiped: before_fork has the
  * views that a child must replace, from_parent those that it may use.
@@ -103,7 +104,7 @@ bool ptx_view_map_far(struct ptx_rings *rings)
 		return false;
 	far = ptx_region_map_far(view->arena, &rings->geometry, view->offset);
 	if (far && view->arena != &ptx_arena_self)
-		/* Only a child that is traced in the same arena can use it. */
+		/* A child can use this memory only if it is traced in the same arena. */
 		madvise(far, rings->geometry.far_bytes, MADV_DONTFORK);
 	/* Another thread may have mapped it at the same time. */
 	if (far && !atomic_compare_exchange_strong_explicit(&rings->far, &none, far,
@@ -188,7 +189,7 @@ undo_alloc:
 	return err;
 }
 
-/* Before the fork: a child finds the view here although ptx_private is wiped. */
+/* Notes the view where a child finds it, although ptx_private is wiped in the child. */
 void ptx_view_note(struct ptx_view *view)
 {
 	atomic_store_explicit(&before_fork[view->bit], view, memory_order_relaxed);
@@ -217,7 +218,7 @@ void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target,
 			      memory_order_relaxed);
 	atomic_store_explicit(&attachment->target_start, target->identity.start,
 			      memory_order_relaxed);
-	/* Events that processes could not record because they could not map the region. */
+	/* missed counts the events of processes that could not map the region. */
 	atomic_store_explicit(&attachment->missed, 0, memory_order_relaxed);
 	/* The policies are information for observers. No process of the library acts on them. */
 	attachment->stream_policy = (uint16_t)attr->stream_policy;
@@ -237,7 +238,9 @@ void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target,
 		 */
 		before = atomic_exchange_explicit(&ptx_private.view[view->bit], view,
 						  memory_order_acq_rel);
-		/* Adopted from another process, and no trace point has noticed its end yet. */
+		/*
+		 * It was adopted, and no trace point has noticed yet that its stream was detached.
+		 */
 		if (before)
 			ptx_view_discard(before);
 	}
@@ -293,7 +296,7 @@ void ptx_view_destroy(struct ptx_view *view)
 		ptx_family_settle();
 }
 
-/* A creation that failed later: nothing of the stream remains, not even its file. */
+/* Called if the creation fails later: nothing of the stream remains, not even its file. */
 void ptx_view_withdraw(struct ptx_view *view, const char *backing)
 {
 	if (view->backed)
@@ -301,7 +304,7 @@ void ptx_view_withdraw(struct ptx_view *view, const char *backing)
 	ptx_view_destroy(view);
 }
 
-/* before_fork may have a later view at this bit already. */
+/* before_fork may have a later view at this bit already; then it is not changed. */
 void ptx_view_discard(struct ptx_view *view)
 {
 	struct ptx_view *noted = view;
@@ -382,7 +385,7 @@ void ptx_view_child(void)
 	atomic_store_explicit(&retired, NULL, memory_order_relaxed);
 }
 
-/* The exchange gives the mapping to one of several threads. */
+/* Because of the exchange only one of several threads gets the mapping. */
 struct ptx_view *ptx_view_of_parent(unsigned bit, uint64_t generation)
 {
 	struct ptx_view *view = atomic_load_explicit(&from_parent[bit], memory_order_acquire);
@@ -397,7 +400,7 @@ struct ptx_view *ptx_view_of_parent(unsigned bit, uint64_t generation)
 			ptx_region_unmap(&view->rings);
 		return NULL;
 	}
-	/* A new serial, so that no cell that the thread kept can match. */
+	/* The view gets a new serial, so that it matches no cell that a thread kept. */
 	view->serial = ptx_view_serial();
 	return view;
 }

@@ -72,12 +72,15 @@ void ptx_view_destroy(struct ptx_view *view);
 struct ptx_view *ptx_view_find(unsigned bit);
 
 /*
- * The same. Sets *is_missing, which must be false before, if the stream traces this process and
- * its region cannot be mapped.
+ * Does the same as ptx_view_find(). Sets *is_missing, which must be false before, if the stream
+ * traces this process and its region cannot be mapped.
  */
 struct ptx_view *ptx_view_seek(unsigned bit, bool *is_missing);
 
-/* The same for an event of that type. Counts the event as lost if the region cannot be mapped. */
+/*
+ * Like ptx_view_find(), for an event of that type. The event is counted as lost if the region
+ * cannot be mapped.
+ */
 struct ptx_view *ptx_view_for(unsigned bit, unsigned type);
 
 /* Detaches an adopted view's stream if its creator is dead. */
@@ -90,15 +93,16 @@ void ptx_view_check_creator(struct ptx_view *view);
 void ptx_views_sweep(const struct ptx_thread *self);
 
 /*
- * Before and after fork(), in the parent: records whether the child can use its parent's
- * mappings.
+ * Called before and after fork(): ptx_view_before_fork() notes whether the child may use its
+ * parent's mappings, and ptx_view_after_fork() forgets it.
  */
 void ptx_view_before_fork(void);
 void ptx_view_after_fork(void);
 
 /*
- * In a forked child: keeps the parent's mappings or replaces them by memory of the child's own,
- * because a frame of a trace point that the fork interrupted may still write to them.
+ * Called in a forked child. Keeps the parent's mappings if no frame can write to them. If the fork
+ * interrupted a trace point, replaces them by memory of the child's own, because that frame may
+ * still write to them.
  */
 void ptx_view_child(void);
 

@@ -20,8 +20,8 @@ PTX_EXPORT int posix_trace_attr_init(trace_attr_t *object)
 	if (!object)
 		return EINVAL;
 	/*
-	 * Also the room for growth, in which a later version of the library would find garbage
-	 * otherwise.
+	 * The whole object is cleared, also its room for growth. A later version of the library
+	 * would otherwise find garbage there.
 	 */
 	memset(object, 0, sizeof(*object));
 	ptx_attr_init((struct ptx_attr *)object);
@@ -42,8 +42,8 @@ PTX_EXPORT int posix_trace_attr_destroy(trace_attr_t *object)
 }
 
 /*
- * Converts nanoseconds since the Epoch. Times before it have a tv_nsec that is not negative, as
- * CLOCK-04 requires.
+ * Converts nanoseconds since the Epoch. Also for a time before the Epoch, tv_nsec is not negative,
+ * as CLOCK-04 requires.
  */
 static struct timespec timespec_of(int64_t ns)
 {
@@ -57,8 +57,9 @@ static struct timespec timespec_of(int64_t ns)
 }
 
 /*
- * Copies a string of the attributes, which may come from a hostile log: it ends within its field
- * or is cut there. The buffer has TRACE_NAME_MAX + 1 bytes (ATTR-22).
+ * Copies a string of the attributes. The attributes may come from a hostile log: if the string does
+ * not end within its field, it is truncated there. The buffer has TRACE_NAME_MAX + 1 bytes
+ * (ATTR-22).
  */
 static void copy_string(char *to, const char from[PTX_NAME_BYTES])
 {
@@ -114,8 +115,8 @@ PTX_EXPORT int posix_trace_attr_getname(const trace_attr_t *object, char *tracen
 }
 
 /*
- * ATTR-18 to ATTR-20. The name is copied; bytes behind it are 0, because the object goes into
- * logs.
+ * ATTR-18 to ATTR-20. The name is copied. The bytes behind it become 0, because the object is also
+ * written to logs.
  */
 PTX_EXPORT int posix_trace_attr_setname(trace_attr_t *object, const char *tracename)
 {
@@ -126,8 +127,8 @@ PTX_EXPORT int posix_trace_attr_setname(trace_attr_t *object, const char *tracen
 		return EINVAL;
 	len = strnlen(tracename, TRACE_NAME_MAX + 1);
 	/*
-	 * The standard cuts a long name to TRACE_NAME_MAX - 1 bytes (ATTR-19). A buffer of
-	 * TRACE_NAME_MAX bytes, as in the standard's own example, then holds the result.
+	 * The standard truncates a name that is too long to TRACE_NAME_MAX - 1 bytes (ATTR-19). A
+	 * buffer of TRACE_NAME_MAX bytes, as in the standard's own example, then holds the result.
 	 */
 	if (len > TRACE_NAME_MAX)
 		len = TRACE_NAME_MAX - 1;

@@ -26,7 +26,7 @@ static inline struct ptx_attr *ptx_posix_attr(trace_attr_t *object)
 	return ptx_attr_is_valid(attr) ? attr : NULL;
 }
 
-/* The same to read them. */
+/* The same attributes, to read them. */
 static inline const struct ptx_attr *ptx_posix_attr_const(const trace_attr_t *object)
 {
 	const struct ptx_attr *attr = (const struct ptx_attr *)object;
@@ -35,8 +35,8 @@ static inline const struct ptx_attr *ptx_posix_attr_const(const trace_attr_t *ob
 }
 
 /*
- * The path of a backing file, in the part of the object that does not go into logs. Empty: the
- * stream's memory is in the arena, as usual.
+ * The program's object with the path of a backing file. The path is in a part of the object that is
+ * not written to logs. If it is empty, the stream's memory is in the arena, as usual.
  */
 struct ptx_posix_attr_more {
 	struct ptx_attr attr;

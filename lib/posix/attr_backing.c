@@ -2,8 +2,8 @@
 /*
  * posix/attr_backing.c - posix_trace_attr_setbacking_np(): the memory of a stream in a file.
  *
- * The path uses the part of trace_attr_t that POSIX attributes do not need. It is not part of
- * logs, and posix_trace_get_attr() does not return it.
+ * The path is in the part of trace_attr_t that POSIX attributes do not need. This part is not
+ * written to logs, and posix_trace_get_attr() does not return it.
  */
 #include <errno.h>
 
@@ -26,7 +26,10 @@ PTX_EXPORT int posix_trace_attr_setbacking_np(trace_attr_t *object, const char *
 
 	if (!ptx_posix_attr(object))
 		return EINVAL;
-	/* A path without a NUL within the room has the length of the room and is too long. */
+	/*
+	 * If no byte of the room is a NUL, strnlen() returns the size of the room: the path is too
+	 * long.
+	 */
 	len = path ? strnlen(path, sizeof(more->backing)) : 0;
 	if (len == sizeof(more->backing))
 		return ENAMETOOLONG;

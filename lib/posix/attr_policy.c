@@ -3,9 +3,9 @@
  * posix/attr_policy.c - posix_trace_attr_getinherited() and its page: inheritance and full
  * policies.
  *
- * The setters check the value against the list of the standard and leave the object as it was if
- * it is not in the list (POLICY-06, POLICY-08). Whether a policy suits a stream is decided at its
- * creation (POLICY-07).
+ * The setters check the value against the list of the standard. If the value is not in the list,
+ * they leave the object as it was (POLICY-06, POLICY-08). Whether a policy suits a stream is
+ * decided at the creation of the stream (POLICY-07).
  */
 #include <errno.h>
 
@@ -33,8 +33,8 @@ PTX_EXPORT int posix_trace_attr_setinherited(trace_attr_t *object, int inheritan
 	if (!attr)
 		return EINVAL;
 	/*
-	 * Exactly the two values of the standard; others are for later versions and must not be
-	 * stored.
+	 * Only the two values of the standard are accepted. Other values are for later versions and
+	 * must not be stored.
 	 */
 	switch (inheritance) {
 	case POSIX_TRACE_CLOSE_FOR_CHILD:
@@ -47,8 +47,8 @@ PTX_EXPORT int posix_trace_attr_setinherited(trace_attr_t *object, int inheritan
 }
 
 /*
- * POLICY-02. For the attributes of a log, the policy with which it was written. The default of an
- * object is LOOP; a composed log without attributes has APPEND.
+ * POLICY-02. From the attributes of a log the caller gets the policy with which the log was
+ * written. The default of an object is LOOP; a composed log without attributes has APPEND.
  */
 PTX_EXPORT int posix_trace_attr_getlogfullpolicy(const trace_attr_t *restrict object,
 						 int *restrict policy)
@@ -80,7 +80,7 @@ PTX_EXPORT int posix_trace_attr_setlogfullpolicy(trace_attr_t *object, int polic
 	}
 }
 
-/* POLICY-03, POLICY-05. LOOP for an object whose policy was not set. */
+/* POLICY-03, POLICY-05. The result is LOOP for an object whose policy was not set. */
 PTX_EXPORT int posix_trace_attr_getstreamfullpolicy(const trace_attr_t *restrict object,
 						    int *restrict policy)
 {
@@ -108,8 +108,9 @@ PTX_EXPORT int posix_trace_attr_setstreamfullpolicy(trace_attr_t *object, int po
 	case POSIX_TRACE_FLUSH:
 		attr->stream_policy = (uint32_t)policy;
 		/*
-		 * The default depends on whether the stream has a log (POLICY-04). LOOP that the
-		 * program has set is therefore not the LOOP of a new object (POLICY-05).
+		 * This flag distinguishes a LOOP that the program has set from the LOOP of a new
+		 * object (POLICY-05). Without it, the policy of a stream depends on whether the
+		 * stream has a log (POLICY-04).
 		 */
 		attr->flags |= PTX_ATTR_POLICY_SET;
 		return 0;

@@ -7,13 +7,13 @@
 
 /*
  * Setters accept each value of size_t. Whether the size is possible is decided at the creation
- * (SIZE-02). Getters return what was set (SIZE-01); for the attributes of a stream they return
- * what it has (SIZE-04).
+ * (SIZE-02). Getters return the size that was set (SIZE-01). From the attributes of a stream they
+ * return the size that the stream has (SIZE-04).
  */
 
 /*
- * SIZE-15, SIZE-16: the bytes of event records; APPEND ignores it. SIZE-18: also for the
- * attributes of an opened log.
+ * SIZE-15, SIZE-16: the size is in bytes of event records; a log of policy APPEND ignores it.
+ * SIZE-18: the function also accepts the attributes of an opened log.
  */
 PTX_EXPORT int posix_trace_attr_getlogsize(const trace_attr_t *restrict object,
 					   size_t *restrict logsize)
@@ -22,7 +22,7 @@ PTX_EXPORT int posix_trace_attr_getlogsize(const trace_attr_t *restrict object,
 
 	if (!attr || !logsize)
 		return EINVAL;
-	/* 64 bits in the object and in size_t: no value is changed by the store and the load. */
+	/* The member and size_t both have 64 bits, so no value is changed on its way. */
 	*logsize = attr->log_size;
 	return 0;
 }
@@ -41,7 +41,7 @@ PTX_EXPORT int posix_trace_attr_setlogsize(trace_attr_t *object, size_t logsize)
 	return 0;
 }
 
-/* SIZE-13: it limits the data of user events only. */
+/* SIZE-13: this size limits the data of user events only. */
 PTX_EXPORT int posix_trace_attr_getmaxdatasize(const trace_attr_t *restrict object,
 					       size_t *restrict maxdatasize)
 {
@@ -64,7 +64,7 @@ PTX_EXPORT int posix_trace_attr_setmaxdatasize(trace_attr_t *object, size_t maxd
 	return 0;
 }
 
-/* SIZE-03, SIZE-04: memory for event records only. */
+/* SIZE-03, SIZE-04: the size counts memory for event records only. */
 PTX_EXPORT int posix_trace_attr_getstreamsize(const trace_attr_t *restrict object,
 					      size_t *restrict streamsize)
 {
@@ -91,7 +91,8 @@ PTX_EXPORT int posix_trace_attr_setstreamsize(trace_attr_t *object, size_t strea
 }
 
 /*
- * SIZE-05, SIZE-06. Two event sets, as FILTER has them, a record's header, and an ident record.
+ * SIZE-05, SIZE-06. The size is that of two event sets, which a FILTER event has as its data, a
+ * record's header, and an ident record.
  */
 PTX_EXPORT int posix_trace_attr_getmaxsystemeventsize(const trace_attr_t *restrict object,
 						      size_t *restrict eventsize)
@@ -106,7 +107,7 @@ PTX_EXPORT int posix_trace_attr_getmaxsystemeventsize(const trace_attr_t *restri
 }
 
 /*
- * SIZE-07 to SIZE-09. The sum is computed from the truncated length, so that it does not
+ * SIZE-07 to SIZE-09. The length is truncated before the sum is computed, so that the sum does not
  * overflow.
  */
 PTX_EXPORT int posix_trace_attr_getmaxusereventsize(const trace_attr_t *restrict object,

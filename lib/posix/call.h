@@ -6,9 +6,9 @@
  * (SIGCAN-01 to SIGCAN-03); the two readers that wait permit it at one place of their own
  * (getnext.c).
  *
- * A stream is used in one of two ways. Lock: the caller has the stream for itself, for a short
- * time. Enter: the stream is not freed before the caller leaves it, but other threads use it,
- * too; so a caller may wait.
+ * A caller uses a stream in one of two ways. If it locks the stream, it has the stream for itself,
+ * for a short time. If it enters the stream, the stream is not freed before the caller leaves it,
+ * but other threads use the stream, too; so a caller that has entered it may wait.
  */
 #ifndef PTX_POSIX_CALL_H
 #define PTX_POSIX_CALL_H
@@ -26,8 +26,8 @@ struct ptx_call {
 };
 
 /*
- * The first statement of a public function. It is not async-signal-safe; functions that handlers
- * may call save errno themselves.
+ * A call of this is the first statement of a public function. It is not async-signal-safe;
+ * functions that signal handlers may call save errno themselves.
  */
 static inline struct ptx_call ptx_call_begin(void)
 {
@@ -77,8 +77,8 @@ static inline void ptx_stream_unlock(struct ptx_stream *stream)
 }
 
 /*
- * Returns the stream, entered, if it is of one of the kinds, or NULL. End with
- * ptx_registry_leave().
+ * Returns the stream if it is of one of the kinds, or NULL. The caller has entered the stream and
+ * leaves it by ptx_registry_leave().
  */
 static inline struct ptx_stream *ptx_stream_enter(trace_id_t trid, unsigned kinds)
 {

@@ -2,7 +2,7 @@
 /*
  * posix/check.c - posix_trace_check_np(): examines a log without opening it as a stream.
  *
- * It also has the functions of faults.h, by which faults reach programs of other versions.
+ * The functions of faults.h are here, too. They report faults to programs of other versions.
  */
 #include <stdlib.h>
 
@@ -41,8 +41,8 @@ void ptx_faults_report(void *arg, const struct posix_trace_fault_np *fault)
 }
 
 /*
- * No report may follow. The faults that a program was handed are not valid
- * any more.
+ * The caller reports nothing after this. The faults that the program's function was given are not
+ * valid any more.
  */
 void ptx_faults_end(struct ptx_faults *faults)
 {
@@ -77,7 +77,10 @@ static int check_file(int file_desc, ptx_report *report, void *arg, size_t fault
 	return err;
 }
 
-/* report may be NULL: then only the result is stored. It runs without a lock of the library. */
+/*
+ * report may be NULL: then only the result is stored. report is called without a lock of the
+ * library.
+ */
 PTX_EXPORT int posix_trace_check_sized_np(int file_desc, ptx_report *report, void *arg,
 					  size_t fault_size, struct posix_trace_check_np *result,
 					  size_t result_size)

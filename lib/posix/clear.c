@@ -12,7 +12,7 @@
 
 /*
  * Restarts a running stream that a writer has found full while it was being cleared. The caller
- * holds the lock. False: no memory for the mark; the stream stays FULL.
+ * holds the lock. Returns false if there is no memory for the mark: the stream then stays FULL.
  */
 static bool resume_if_full(struct ptx_stream *stream)
 {
@@ -58,15 +58,15 @@ static int clear_stream(struct ptx_stream *stream)
 	if (!resume_if_full(stream))
 		return ENOMEM;
 	/*
-	 * The level before the filter: a process that describes a type at this moment sees the
-	 * new level, or its bit is overwritten below.
+	 * The level is stored before the filter. If a process describes a type at this moment, it
+	 * either sees the new level, or the loop below overwrites the bit that it changes.
 	 */
 	atomic_store_explicit(&region->max_level, 0, memory_order_seq_cst);
 	for (int i = 0; i < PTX_WORDS; i++)
 		atomic_store_explicit(&region->admit[i], ~UINT64_C(0), memory_order_release);
 	/*
-	 * Threads must see the empty filter at their next event, so that their lanes become
-	 * invalid.
+	 * Threads must see the empty filter at their next event. Therefore the epoch changes, so
+	 * that their lanes become invalid.
 	 */
 	ptx_arena_changed(stream->drain->arena);
 	/*
@@ -92,8 +92,8 @@ PTX_EXPORT int posix_trace_clear(trace_id_t trid)
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
 	/*
-	 * The turn of the flush before the lock, in the order that all flushes use. A clear and a
-	 * flush of one stream run one after the other (FLUSHF-11).
+	 * The turn of the flush is taken before the lock, in the order that all flushes use. So a
+	 * clear and a flush of one stream run one after the other (FLUSHF-11).
 	 */
 	if (stream->flush)
 		ptx_flush_take_turn(stream->flush);

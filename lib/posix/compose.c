@@ -2,10 +2,10 @@
 /*
  * posix/compose.c - a log of events that this library did not record: foreign traces, merged
  * logs.
- *
- * It uses the writer of logs with a ledger of its own; there is no stream. The program calls the
- * functions of one composer one at a time. All input is from the program, but often originates
- * from hostile files: lengths, types and texts are checked.
+ * The composer uses the writer of logs and a ledger of its own; there is no stream. The
+ * program calls the functions of one composer one at a time. All input comes from the
+ * program, but often originates from hostile files: so lengths, types and texts are
+ * checked.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@
 _Static_assert(sizeof(struct ptx_log_status) == sizeof(struct posix_trace_status_info),
 	       "a log's status is the public one");
 
-/* Frees the composer. Its log has been destroyed before. */
+/* Frees the composer. The caller has destroyed the log before. */
 static void free_composer(struct posix_trace_composer_np *composer)
 {
 	/* Names are allocated one by one, because they are few. */
@@ -41,7 +41,8 @@ static void free_composer(struct posix_trace_composer_np *composer)
 static void put_text(char *to, size_t room, const char *from)
 {
 	/*
-	 * Bytes behind the NUL become part of the file, and must not be old bytes of the stack.
+	 * The bytes behind the NUL are cleared, because they become part of the file and must not
+	 * be old bytes of the stack.
 	 */
 	memset(to, 0, room);
 	memcpy(to, from, strnlen(from, room - 1));
@@ -64,14 +65,14 @@ static int settle_facts(const trace_attr_t *wish, const struct posix_trace_origi
 	if (given)
 		*attr = *given;
 	else
-		/* A log of unknown length: APPEND has no limit. */
+		/* A composed log may have any length, and APPEND has no limit. */
 		attr->log_policy = POSIX_TRACE_APPEND;
 	/* The defaults of a stream with log (POLICY-04). */
 	if (!(attr->flags & PTX_ATTR_POLICY_SET))
 		attr->stream_policy = POSIX_TRACE_FLUSH;
 	/*
-	 * Attributes of a stream have a creation time already; the log of an imported trace gets
-	 * that of its origin.
+	 * Attributes of a stream have a creation time already. Otherwise the log gets the creation
+	 * time of the trace from which it is made.
 	 */
 	if (origin && !(attr->flags & PTX_ATTR_FROM_STREAM))
 		attr->creation_ns = origin->creation_ns;
@@ -90,20 +91,21 @@ static int settle_facts(const trace_attr_t *wish, const struct posix_trace_origi
 	if (*origin->generation)
 		put_text(attr->generation, sizeof(attr->generation), origin->generation);
 	put_text(facts->host, sizeof(facts->host), origin->host);
-	/* The process that the trace is about, in its own numbering. */
+	/* The process that was traced, by the number that the trace gives. */
 	facts->pid = (uint32_t)origin->pid;
 	facts->tick_hz = origin->clock_hz;
 	return 0;
 }
 
-/* Enters a name in the log and in the composer's table, which finds it again. */
+/* Enters a name in the log and in the composer's table, in which name_type() looks it up. */
 static int bind_name(struct posix_trace_composer_np *composer, unsigned type, const char *name)
 {
 	char *copy = strdup(name);
 	int err = copy ? ptx_log_name(composer->log, type, name) : ENOMEM;
 
 	/*
-	 * The log has the name only if both steps succeeded, so that the table and the log agree.
+	 * The name is put into the table only after the log has it, so that the table and the log
+	 * agree.
 	 */
 	if (err) {
 		free(copy);
@@ -129,7 +131,7 @@ static int open_log(struct posix_trace_composer_np *composer, int file_desc,
 
 		err = name ? bind_name(composer, type, name) : 0;
 	}
-	/* A destroyed log is incomplete: it can be opened only with salvage. */
+	/* The log has no end: it can be opened only with salvage. */
 	if (err)
 		ptx_log_destroy(composer->log);
 	return err;
@@ -146,7 +148,7 @@ static int make_composer(int file_desc, const trace_attr_t *attr,
 
 	if (!result)
 		return EINVAL;
-	/* The facts become the header of the log; padding is zero, too. */
+	/* The facts become the header of the log, so all bytes, also padding, must be zero. */
 	memset(&facts, 0, sizeof facts);
 	err = settle_facts(attr, origin, &facts);
 	if (err)
@@ -158,8 +160,8 @@ static int make_composer(int file_desc, const trace_attr_t *attr,
 	ptx_ledger_init(&composer->ledger);
 	composer->next_type = PTX_TYPE_FIRST_USER;
 	/*
-	 * Data of system events are never truncated (SIZE-13), so there is room for the largest
-	 * of them.
+	 * Data of system events are never truncated (SIZE-13), so the buffer has room for the
+	 * largest of them.
 	 */
 	composer->data_max = facts.attr.max_data_size;
 	if (composer->data_max < PTX_SYSTEM_DATA_MAX)
@@ -177,8 +179,8 @@ static int make_composer(int file_desc, const trace_attr_t *attr,
 }
 
 /*
- * file_desc as for posix_trace_create_withlog(); the same errors. ENOTSUP: origin has members of
- * a later version that are not 0.
+ * file_desc is as for posix_trace_create_withlog(), and the errors are the same. ENOTSUP: origin
+ * has members of a later version that are not 0.
  */
 PTX_EXPORT int posix_trace_compose_sized_np(int file_desc, const trace_attr_t *attr,
 					    const struct posix_trace_origin_np *origin, size_t size,
@@ -195,8 +197,8 @@ PTX_EXPORT int posix_trace_compose_sized_np(int file_desc, const trace_attr_t *a
 }
 
 /*
- * Binds a name to a type. *id 0: any free type. EEXIST: the type has another name. ENOSPC: no
- * more types.
+ * Binds a name to a type. If *id is 0, any free type is chosen. EEXIST: the type has another name.
+ * ENOSPC: there are no more types.
  */
 static int name_type(struct posix_trace_composer_np *composer, const char *name,
 		     trace_event_id_t *id)
@@ -204,7 +206,7 @@ static int name_type(struct posix_trace_composer_np *composer, const char *name,
 	/* *id is input and output: a type that the caller requests, or 0. */
 	if (!composer || !name || !id || *id >= PTX_TYPE_MAX)
 		return EINVAL;
-	/* Compared in bytes, as for posix_trace_eventid_open() (EVID-04, EVID-17). */
+	/* Names are compared in bytes, as in posix_trace_eventid_open() (EVID-04, EVID-17). */
 	if (strlen(name) >= PTX_TYPE_NAME_BYTES)
 		return ENAMETOOLONG;
 	/* The same name again is no error, so that a program need not keep a table. */
@@ -223,8 +225,8 @@ static int name_type(struct posix_trace_composer_np *composer, const char *name,
 	while (composer->next_type < PTX_TYPE_MAX && composer->name[composer->next_type])
 		composer->next_type++;
 	/*
-	 * EVID-08 does not apply: a composed log has no unnamed events that its maker did not
-	 * intend.
+	 * EVID-08 does not apply: an unnamed type does not take the place of a name for which there
+	 * is no room, because a composed log has only the unnamed events that its maker wants.
 	 */
 	if (composer->user_types >= PTX_NAMES || composer->next_type == PTX_TYPE_MAX)
 		return ENOSPC;
@@ -245,7 +247,8 @@ PTX_EXPORT int posix_trace_compose_name_np(struct posix_trace_composer_np *compo
 }
 
 /*
- * A schema is parsed before it is stored: a log must not contain a text that no reader accepts.
+ * The schema is parsed before it is stored, because a log must not contain a text that no reader
+ * accepts.
  */
 static int describe_type(struct posix_trace_composer_np *composer, trace_event_id_t id,
 			 const char *text)
@@ -259,8 +262,8 @@ static int describe_type(struct posix_trace_composer_np *composer, trace_event_i
 	if (!schema)
 		return ENOMEM;
 	/*
-	 * The parser's message is for programs that call posix_trace_schema_parse_np()
-	 * themselves.
+	 * The message of the parser is not returned: the program only gets EINVAL, as for any other
+	 * error in the arguments.
 	 */
 	err = ptx_schema_parse(text, schema) ? EINVAL : ptx_log_schema(composer->log, id, text);
 	free(schema);
@@ -276,7 +279,7 @@ PTX_EXPORT int posix_trace_compose_schema_np(struct posix_trace_composer_np *com
 	return ptx_call_end(call, describe_type(composer, event_id, schema));
 }
 
-/* Names an object of a process from a time on. ENOTSUP as above. */
+/* Names an object of a process from a time on. ENOTSUP: as for posix_trace_compose_sized_np(). */
 PTX_EXPORT int posix_trace_compose_object_sized_np(struct posix_trace_composer_np *composer,
 						   const struct posix_trace_object_np *from,
 						   size_t size)
@@ -299,9 +302,9 @@ PTX_EXPORT int posix_trace_compose_object_sized_np(struct posix_trace_composer_n
 }
 
 /*
- * Adds the notes from which a reader makes the span of the mapping: its begin, and its end if the
- * log does not end first. A note GONE precedes others of the same time, so it does not end the
- * mapping that follows (record/mapping.c).
+ * Adds the notes from which a reader makes the span of the mapping: one for its begin, and one for
+ * its end unless the mapping lasts to the end of the log. A note GONE precedes others of the same
+ * time, so it does not end a mapping that begins at that time (record/mapping.c).
  */
 static int add_mapping(struct posix_trace_composer_np *composer,
 		       const struct posix_trace_mapping_np *from)
@@ -313,7 +316,7 @@ static int add_mapping(struct posix_trace_composer_np *composer,
 	};
 	int err;
 
-	/* A child has no addresses of its own: the mappings of its parent are valid in it. */
+	/* A child gets no addresses here: the mappings of its parent are valid in it. */
 	if (note.kind == PTX_MAPPING_FILE) {
 		/* The log's writer checks the length of the path (M2). */
 		if (from->start >= from->end || !from->path ||
@@ -327,11 +330,13 @@ static int add_mapping(struct posix_trace_composer_np *composer,
 		memcpy(note.id, from->build_id, from->build_id_len);
 		note.path = from->path;
 	}
-	/* The list is written with the next block of events, or by the tail. */
+	/*
+	 * The log's writer writes the note with the next block of events, or at the end of the log.
+	 */
 	err = ptx_log_mapping(composer->log, &note);
 	if (err || from->until_ns == INT64_MAX)
 		return err;
-	/* A child loses all mappings of its parent at once. */
+	/* For a child, one note ends all mappings that it has from its parent. */
 	note = (struct ptx_mapping){
 		.kind = PTX_MAPPING_GONE, .pid = note.pid, .from_ns = from->until_ns,
 		.start = from->parent ? 0 : from->start,
@@ -340,7 +345,7 @@ static int add_mapping(struct posix_trace_composer_np *composer,
 	return ptx_log_mapping(composer->log, &note);
 }
 
-/* Adds a mapping as a reader of another log has it. ENOTSUP as above. */
+/* Adds a mapping in the form that a reader of a log yields. ENOTSUP: as above. */
 PTX_EXPORT int posix_trace_compose_mapping_sized_np(struct posix_trace_composer_np *composer,
 						    const struct posix_trace_mapping_np *from,
 						    size_t size)
@@ -349,8 +354,8 @@ PTX_EXPORT int posix_trace_compose_mapping_sized_np(struct posix_trace_composer_
 	struct posix_trace_mapping_np known;
 
 	/*
-	 * A null pointer is an error (GEN-05), and so is process 0, which would end the list
-	 * (FORMAT 3.12).
+	 * A null pointer is an error (GEN-05). Process 0 is an error, too, because an entry with
+	 * this number would end the list (FORMAT 3.12).
 	 */
 	if (!composer || !from || size < PTX_FIRST_MAPPING)
 		return ptx_call_end(call, EINVAL);
@@ -380,7 +385,7 @@ PTX_EXPORT int posix_trace_compose_finish_np(struct posix_trace_composer_np *com
 	else
 		status.stream_overrun = composer->lost ? POSIX_TRACE_OVERRUN
 						       : POSIX_TRACE_NO_OVERRUN;
-	/* The last run of events is counted before the ledger is written. */
+	/* The last run of events is added to its thread's line before the ledger is written. */
 	ptx_composer_settle(composer);
 	/* FLUSHF-09: signals of the file do not reach the program. */
 	ptx_shield_raise(&shield);

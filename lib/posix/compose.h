@@ -19,9 +19,9 @@ struct posix_trace_composer_np {
 	size_t data_max;
 	unsigned next_type;
 	unsigned user_types;
-	/* a cause other than CLEARED was reported */
+	/* events were counted as lost, by a cause other than CLEARED */
 	bool lost;
-	/* Events of the thread who that are not counted in its line yet. */
+	/* run: number of events of the thread in who that are not counted in its line yet */
 	uint64_t run;
 	struct ptx_ident who;
 	/* the names by type; NULL: the type has none */

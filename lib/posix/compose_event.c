@@ -14,8 +14,8 @@
 #include "posix/first.h"
 
 /*
- * Writes the full buffer to the log's file. Only here the function makes system calls, so only
- * here signals and cancellation are blocked.
+ * Writes the full buffer to the log's file. Signals and cancellation are blocked only here, because
+ * only here an event needs system calls.
  */
 static int write_log(struct posix_trace_composer_np *composer)
 {
@@ -30,8 +30,8 @@ static int write_log(struct posix_trace_composer_np *composer)
 }
 
 /*
- * The line of a thread is found by a search. So it is changed once for a run of events, and not for
- * each event.
+ * The line of a thread is found by a search. So the line is changed once for a run of events of
+ * this thread, and not for each event.
  */
 void ptx_composer_settle(struct posix_trace_composer_np *composer)
 {
@@ -56,7 +56,7 @@ static void count_event(struct posix_trace_composer_np *composer, const struct p
 	composer->ledger.total.reported++;
 	composer->ledger.type[event->type].called++;
 	composer->ledger.type[event->type].reported++;
-	/* A foreign trace has no pthread_t, so that all three members identify the thread. */
+	/* In a foreign trace the member thread may be 0, so all three members identify a thread. */
 	if (who->tid != event->tid || who->pid != event->pid || who->thread != event->thread) {
 		ptx_composer_settle(composer);
 		who->pid = event->pid;
@@ -67,8 +67,8 @@ static void count_event(struct posix_trace_composer_np *composer, const struct p
 }
 
 /*
- * Encodes an event into the log's buffer. The closing STOP of an UNTIL_FULL log has room of its
- * own.
+ * Encodes an event into the log's buffer. An UNTIL_FULL log keeps room for the STOP that ends
+ * it.
  */
 static enum ptx_log_append encode_event(struct posix_trace_composer_np *composer,
 					const struct ptx_log_event *event)
@@ -76,14 +76,14 @@ static enum ptx_log_append encode_event(struct posix_trace_composer_np *composer
 	enum ptx_log_append answer;
 
 	/*
-	 * UINT32_MAX means "no process" to the fast function. No process has this number, but a
-	 * foreign trace may contain it.
+	 * ptx_log_append_inline() takes UINT32_MAX for "no process". No process has this number,
+	 * but a foreign trace may contain it.
 	 */
 	if (ptx_unlikely(event->pid == UINT32_MAX))
 		answer = ptx_log_append_slow(composer->log, event);
 	else
 		answer = ptx_log_append_inline(composer->log, event);
-	/* The maker of the trace appends this STOP when the log is full. */
+	/* The program that composes a log adds this STOP when the log is full. */
 	if (answer == PTX_LOG_APPEND_FULL && event->type == POSIX_TRACE_STOP)
 		answer = ptx_log_append_last(composer->log, event);
 	return answer;
@@ -97,7 +97,10 @@ static int check_event(const struct posix_trace_composer_np *composer,
 	    event->info.posix_event_id >= PTX_TYPE_MAX ||
 	    !composer->name[event->info.posix_event_id])
 		return EINVAL;
-	/* The three values of the standard. Others would be written into the log as flags. */
+	/*
+	 * Only the three values of the standard are valid. Others would become wrong flags in the
+	 * log.
+	 */
 	if (event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED &&
 	    event->info.posix_truncation_status != POSIX_TRACE_TRUNCATED_RECORD &&
 	    event->info.posix_truncation_status != POSIX_TRACE_TRUNCATED_READ)
@@ -131,7 +134,7 @@ static int put_event(struct posix_trace_composer_np *composer, const struct ptx_
 }
 
 /*
- * Appends an event. errno is preserved: nothing here sets it but write_log(), which restores it.
+ * Appends an event. errno is preserved: only write_log() could change it, and restores it.
  */
 static int compose_event(struct posix_trace_composer_np *composer,
 			 const struct posix_trace_event_np *from)
@@ -143,7 +146,10 @@ static int compose_event(struct posix_trace_composer_np *composer,
 		return err;
 	/* The length fits into 28 bits, because it is at most data_max. */
 	event.len_flags = (uint32_t)from->data_len;
-	/* Both truncations mean that data are missing in the log. */
+	/*
+	 * Both kinds of truncation mean that the event has lost data, so the log has one flag for
+	 * both.
+	 */
 	if (from->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED)
 		event.len_flags |= PTX_RECORD_TRUNCATED;
 	if (from->flags & POSIX_TRACE_EVENT_LATE_NP)
@@ -159,8 +165,8 @@ static int compose_event(struct posix_trace_composer_np *composer,
 }
 
 /*
- * For a program with another version of the structure. A function of its own, so that the usual
- * way has no stack frame.
+ * Handles a program with another version of the structure. It is a function of its own, so that the
+ * usual path needs no stack frame.
  */
 static ptx_cold int compose_resized(struct posix_trace_composer_np *composer,
 				    const struct posix_trace_event_np *event, size_t size)
@@ -175,8 +181,9 @@ static ptx_cold int compose_resized(struct posix_trace_composer_np *composer,
 }
 
 /*
- * ENOTSUP: the event has members of a later version that are not 0, and the log cannot have them.
- * A program of this version gets no copy: the function runs for every event of a conversion.
+ * ENOTSUP: the event has members of a later version that are not 0, and the log cannot store them.
+ * The event of a program of this version is not copied, because the function runs for every event
+ * of a conversion.
  */
 PTX_EXPORT int posix_trace_compose_event_sized_np(struct posix_trace_composer_np *composer,
 						  const struct posix_trace_event_np *event,
@@ -188,8 +195,8 @@ PTX_EXPORT int posix_trace_compose_event_sized_np(struct posix_trace_composer_np
 }
 
 /*
- * Counts events that the makers of the trace lost. event_id 0: of unknown type; thread NULL: of
- * unknown thread. The ledger is in memory, so that the call writes nothing.
+ * Counts events that the makers of the trace lost. If event_id is 0, their type is unknown; if
+ * thread is NULL, their thread is unknown. The ledger is in memory, so the call writes nothing.
  */
 static int count_lost(struct posix_trace_composer_np *composer, int cause, uint64_t events,
 		      trace_event_id_t event_id, const struct posix_trace_thread_np *thread)

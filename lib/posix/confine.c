@@ -10,8 +10,8 @@
 #include "posix/call.h"
 
 /*
- * Ends the threads that flush streams with the policy FLUSH, because a filter for all threads
- * would apply to them. The guardian of each stream then completes its log.
+ * Ends the threads that flush streams with the policy FLUSH, because a seccomp filter for all
+ * threads would apply to them, too. The guardian of each stream then completes its log.
  */
 static void end_flushers(void)
 {
@@ -31,8 +31,8 @@ static void end_flushers(void)
 }
 
 /*
- * The shim calls it before prctl() and seccomp(). The cancellation state is not touched; errno is
- * preserved.
+ * The shim calls it before prctl() and seccomp(). The function does not touch the cancellation
+ * state, and preserves errno.
  */
 PTX_EXPORT int posix_trace_confine_np(int what)
 {
@@ -42,22 +42,22 @@ PTX_EXPORT int posix_trace_confine_np(int what)
 	case POSIX_TRACE_CONFINE_ALL_NP:
 		end_flushers();
 		__attribute__((fallthrough));
-	/* The program will install a filter for the calling thread, or for all. */
+	/* The program will install a seccomp filter for the calling thread, or for all threads. */
 	case POSIX_TRACE_CONFINE_PROCESS_NP:
 		/*
-		 * The order matters: everything that needs system calls first, then the flag by
-		 * which trace points make none.
+		 * The order matters: the calls that need system calls come first.
+		 * ptx_record_tell_quiet() then stores the flag by which trace points make none.
 		 */
 		ptx_threads_reserve();
 		ptx_record_join(__builtin_frame_address(0));
 		ptx_record_tell_quiet();
 		break;
 	case POSIX_TRACE_CONFINE_THREAD_NP:
-		/* The thread's mode forbids it to read the time stamp counter. */
+		/* The thread's new mode forbids it to read the time stamp counter. */
 		ptx_thread_blind(true);
 		break;
 	case POSIX_TRACE_CONFINE_NOT_NP:
-		/* The mode permits it again. */
+		/* The thread's new mode permits it to read the counter again. */
 		ptx_thread_blind(false);
 		break;
 	default:

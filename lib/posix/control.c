@@ -26,10 +26,15 @@
 
 /* Nanoseconds between two passes of a stop that waits for writers. */
 #define STOP_NAP_NS  50000
-/* Nanoseconds; several times as long as one writer is waited for. */
+/*
+ * A stop waits for writers no longer than these nanoseconds, which are several times as long as a
+ * reader waits for one writer.
+ */
 #define STOP_MOST_NS UINT64_C(1000000000)
 
-/* The identity of the calling thread, by system calls: this is no trace point. */
+/*
+ * Returns the identity of the calling thread. It makes system calls, since this is no trace point.
+ */
 static struct ptx_ident caller_ident(void)
 {
 	struct ptx_ident ident = { 0 };
@@ -47,21 +52,22 @@ int ptx_control_open(struct ptx_stream *stream)
 	uint32_t ring; /* becomes 0, on which the drain relies */
 
 	stream->control_writer.tid = ident.tid;
-	/* The thread that creates the stream has recorded the claim's ident record. */
+	/* The claim below writes an ident record of the thread that creates the stream. */
 	stream->control_writer.thread = ident.thread;
 	stream->control = ptx_ring_claim(&stream->view->rings, &ident, &ring, &loss);
 	return stream->control ? 0 : ENOMEM;
 }
 
 /*
- * Records an ident record if the last record of the ring was another thread's: the records that
- * follow are the caller's (SYSEV-05).
+ * If the last record of the ring was another thread's, records an ident record: the records that
+ * follow are then the caller's (SYSEV-05).
  */
 static bool sign_records(struct ptx_stream *stream, const struct ptx_ident *ident,
 			 enum ptx_writer_loss *loss)
 {
 	/*
-	 * The caller's thread ids are compared, because ident records cost memory of the stream.
+	 * If the last record was the caller's, no ident record is needed: each costs memory of the
+	 * stream.
 	 */
 	if (stream->control_writer.tid == ident->tid &&
 	    stream->control_writer.thread == ident->thread)
@@ -74,7 +80,8 @@ static bool sign_records(struct ptx_stream *stream, const struct ptx_ident *iden
 }
 
 /*
- * Counts a system event as lost, and stops a stream that has become full by it, as a writer does.
+ * Counts an event of the controller as lost. If the stream has become full by it, stops the stream,
+ * as a writer does.
  */
 static void lose_event(struct ptx_stream *stream, unsigned type, enum ptx_writer_loss loss)
 {
@@ -82,7 +89,7 @@ static void lose_event(struct ptx_stream *stream, unsigned type, enum ptx_writer
 	uint64_t state = atomic_load_explicit(&region->state, memory_order_acquire);
 
 	/*
-	 * A LOOP stream does not become FULL by a loss, and the loss of memory does not stop it.
+	 * A LOOP stream does not become FULL by a loss. A loss for lack of memory stops no stream.
 	 */
 	if (ptx_state_kind(state) == PTX_RUNNING && !stream->view->rings.loop &&
 	    loss == PTX_WRITER_STREAM_FULL)
@@ -96,8 +103,8 @@ static void lose_event(struct ptx_stream *stream, unsigned type, enum ptx_writer
 }
 
 /*
- * Returns the place for a record in the control ring and changes its chunk if necessary. NULL:
- * the event is lost because of *loss.
+ * Returns the place for a record in the control ring; if the chunk is full, changes to another one.
+ * NULL: the event is lost because of *loss.
  */
 static struct ptx_record *prepare_record(struct ptx_stream *stream, const struct ptx_ident *ident,
 					 size_t size, uint64_t *head, enum ptx_writer_loss *loss)
@@ -114,7 +121,7 @@ static struct ptx_record *prepare_record(struct ptx_stream *stream, const struct
 	/* Neither the old chunk nor a new one has room. */
 	if (!record)
 		return NULL;
-	/* The chunk may not be present in memory up to that place. */
+	/* The chunk's memory may be present only up to an earlier place. */
 	end = ptx_head_offset(*head) + size;
 	return ptx_ring_extend(rings, stream->control, end, loss) >= end ? record : NULL;
 }
@@ -129,7 +136,10 @@ void ptx_control_record(struct ptx_stream *stream, unsigned type, const void *da
 	uint32_t flags = 0;
 	uint64_t head;
 
-	/* System events obey the filter as well; their operation still happens (FILTER-11). */
+	/*
+	 * The filter applies to system events as well; the operation itself still happens
+	 * (FILTER-11).
+	 */
 	if (!ptx_region_admits(rings->region, type))
 		return;
 	/* max-data-size limits user events only. */
@@ -145,9 +155,9 @@ void ptx_control_record(struct ptx_stream *stream, unsigned type, const void *da
 	ptx_record_fill(record, (uint32_t)len | flags, type, (uint64_t)(uintptr_t)address);
 	ptx_copy_in((unsigned char *)(record + 1), data, len);
 	/*
-	 * The time of a system event is that of the operation, not of the call, because the event
-	 * must agree with the mark that the drain has. A reader waits for the event while the
-	 * window is open, so the time of another event is read now.
+	 * The time of a system event is that of the operation and not of the call, because it must
+	 * agree with the time of the mark in the drain. For another event the time is read now.
+	 * Readers wait for a writer whose window is open, so the reading is after ptx_ring_stamp().
 	 */
 	ptx_ring_stamp(stream->control, head);
 	if (ticks == PTX_CONTROL_NOW)
@@ -163,22 +173,22 @@ void ptx_control_filter(const struct ptx_stream *stream, trace_event_set_t *set)
 	const struct ptx_region *region = stream->view->rings.region;
 
 	/*
-	 * The set is initialized even if every bit is replaced below, because it needs the magic
-	 * word.
+	 * The set is emptied first, although every bit is replaced below, because it needs the
+	 * magic word.
 	 */
 	ptx_eventset_empty(set);
 	for (int i = 0; i < PTX_WORDS; i++)
 		set->__bits[i] = ~atomic_load_explicit(&region->admit[i], memory_order_relaxed);
 }
 
-/* Changes the state and informs threads: their lanes become invalid. */
+/* Changes the state, and then the epoch, so that the lanes of threads become invalid. */
 static void set_state(struct ptx_stream *stream, enum ptx_state kind, uint64_t ticks)
 {
 	struct ptx_region *region = stream->view->rings.region;
 
 	/*
-	 * The state is stored before the word changes, so that a thread that sees the new word
-	 * sees the state.
+	 * The state is stored before the epoch changes, so that a thread that sees the new epoch
+	 * sees the new state.
 	 */
 	atomic_store_explicit(&region->state, ptx_state_make(kind, ticks), memory_order_release);
 	ptx_arena_changed(stream->drain->arena);
@@ -193,8 +203,8 @@ static int start_stream(struct ptx_stream *stream, const void *address)
 	uint64_t state;
 
 	/*
-	 * Events that writers have published before are read first, so that marks are in their
-	 * order.
+	 * If a writer has found the stream full, its mark is made first, so that the marks are in
+	 * their order.
 	 */
 	ptx_drain_sync(stream->drain);
 	state = atomic_load_explicit(&region->state, memory_order_acquire);
@@ -208,19 +218,19 @@ static int start_stream(struct ptx_stream *stream, const void *address)
 	if (ptx_state_kind(state) != PTX_SUSPENDED)
 		return 0;
 	/*
-	 * Phases of which no late event can be left are forgotten, so that the memory for marks
+	 * Marks that separate no events are dropped if there are many, so that the memory for marks
 	 * is bounded.
 	 */
 	ptx_drain_thin(stream->drain);
 	mark.ticks = ptx_drain_moment(stream->drain, true);
-	/* The mark before the state: if memory is short, nothing has changed. */
+	/* The mark is made before the state changes: if there is no memory, nothing has changed. */
 	if (!ptx_drain_mark(stream->drain, &mark))
 		return ENOMEM;
 	ptx_control_filter(stream, &filter);
 	set_state(stream, PTX_RUNNING, mark.ticks);
 	/*
-	 * The data of START are the filter (START-02). The state is RUNNING already, so that the
-	 * record's time is in the new phase.
+	 * The data of START are the filter (START-02). The record has the time of the mark, with
+	 * which the new phase begins.
 	 */
 	ptx_control_record(stream, POSIX_TRACE_START, &filter, sizeof filter, mark.ticks, address);
 	if (stream->flush)
@@ -249,7 +259,7 @@ void ptx_control_stop(struct ptx_stream *stream, const void *address)
 				   address);
 		return;
 	}
-	/* STOP-05: the stream stopped by itself; only the automatic restart is cancelled. */
+	/* STOP-05: the stream stopped by itself; the call only prevents its automatic restart. */
 	if (ptx_state_kind(state) == PTX_FULL)
 		set_state(stream, PTX_HELD, ptx_state_time(state));
 }
@@ -262,10 +272,10 @@ static bool is_running(const struct ptx_stream *stream)
 }
 
 /*
- * Waits until writers that were suspended in a trace point when the stream stopped have published
- * their events. A reader that does not wait then finds them in their order, and none behind the
- * STOP. The wait ends after the time that any reader waits. A stream with log has a flush that
- * waits.
+ * Some writers may have been suspended in a trace point when the stream stopped. This waits until
+ * they have published their events. A reader that does not wait then finds these events in their
+ * order, and none behind the STOP. The wait ends after STOP_MOST_NS. It is for streams without log:
+ * a flush waits for writers itself.
  */
 static void wait_for_writers(struct ptx_stream *stream)
 {
@@ -279,19 +289,19 @@ static void wait_for_writers(struct ptx_stream *stream)
 
 		pthread_mutex_lock(&stream->lock);
 		ptx_drain_pass(stream->drain);
-		/* certain: every event before this time has been published or will never be. */
+		/* Each event with a time before certain has been published or will never be. */
 		over = stream->drain->certain >= stopped || stream->drain->now > too_long;
 		pthread_mutex_unlock(&stream->lock);
 		if (over)
 			return;
-		/* A nap on a word that never changes: a sleep that is no cancellation point. */
+		/* The word never changes, so this is a sleep that is no cancellation point. */
 		ptx_futex_nap(&never, 0, STOP_NAP_NS);
 	}
 }
 
 /*
- * START-01 to START-06. The address of the event is that of the call (SYSEV-04); -1 makes it an
- * address within the call instruction.
+ * START-01 to START-06. The address of the event is that of the call (SYSEV-04). The return address
+ * is behind the call instruction, so 1 is subtracted.
  */
 PTX_EXPORT int posix_trace_start(trace_id_t trid)
 {
@@ -308,7 +318,7 @@ PTX_EXPORT int posix_trace_start(trace_id_t trid)
 }
 
 /*
- * STOP-01 to STOP-06. The wait happens without the lock, so that other threads can use the
+ * STOP-01 to STOP-06. The lock is not held during the wait, so that other threads can use the
  * stream.
  */
 PTX_EXPORT int posix_trace_stop(trace_id_t trid)
@@ -320,11 +330,11 @@ PTX_EXPORT int posix_trace_stop(trace_id_t trid)
 
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
-	/* Also the events of a full stream are read, which may restart it. */
+	/* If the stream was full and has room again, this restarts it before it is stopped. */
 	ptx_drain_sync(stream->drain);
 	ran = is_running(stream);
 	ptx_control_stop(stream, address);
-	/* Keeps the stream while this thread waits for its writers. */
+	/* The hold keeps the stream from being freed while this thread waits for its writers. */
 	ptx_registry_hold(stream);
 	ptx_stream_unlock(stream);
 	if (ran && stream->kind == PTX_STREAM_LIVE)
@@ -356,8 +366,8 @@ static void record_event(struct ptx_stream *stream, unsigned type, const void *d
 }
 
 /*
- * Not in the standard: a controller has no other way to add a fact to the stream of a process. The
- * drain is synchronized first, because that may restart a stream that was full.
+ * This function is not in the standard: a controller has no other way to add a fact to the stream
+ * of a process. The drain is synchronized first, because that may restart a stream that was full.
  */
 PTX_EXPORT int posix_trace_trid_event_np(trace_id_t trid, trace_event_id_t event_id,
 					 const void *data, size_t len)

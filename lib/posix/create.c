@@ -2,10 +2,10 @@
 /*
  * posix/create.c - posix_trace_create() and posix_trace_create_withlog().
  *
- * The steps are in an order in which each can be undone, and in which a process that is killed
- * between two steps leaves nothing that its successor cannot recognize: attributes, target, place
- * in TRACE_SYS_MAX, region, drain, control ring, log, identifier, publication, guardian. Nothing
- * is visible to the target before ptx_view_attach().
+ * The order of the steps is: attributes, target, place in TRACE_SYS_MAX, region, drain, control
+ * ring, log, identifier, publication, guardian. In this order each step can be undone, and a
+ * process that is killed between two steps leaves nothing that its successor cannot recognize.
+ * Nothing is visible to the target before ptx_view_attach().
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,21 +24,21 @@
 #include "posix/guard.h"
 
 /*
- * The clock is measured at the first creation. Constructors of other libraries may create streams
- * before the library's own constructor runs.
+ * The clock is measured at the first creation of a stream, because constructors of other libraries
+ * may create streams before the library's own constructor runs.
  */
 static pthread_once_t clock_once = PTHREAD_ONCE_INIT;
 
 /*
- * Makes this process's clock that of the arena. ENOTSUP: the arena has another one. All streams
- * of a process have one clock, which their readers must have, too.
+ * Makes this process's clock that of the arena. ENOTSUP: the arena already has another clock. All
+ * streams of a process have one clock, and their readers must use the same.
  */
 static int settle_clock(struct ptx_arena *arena)
 {
 	uint32_t ours = ptx_clock_is_counter ? PTX_ARENA_CLOCK_COUNTER : PTX_ARENA_CLOCK_MONOTONIC;
 	uint32_t theirs = PTX_ARENA_CLOCK_NONE;
 
-	/* The first controller of an arena decides for all. */
+	/* The first controller of an arena determines the clock for all. */
 	if (atomic_compare_exchange_strong_explicit(&arena->control->clock, &theirs, ours,
 						    memory_order_acq_rel, memory_order_acquire))
 		return 0;
@@ -51,7 +51,9 @@ static int settle_clock(struct ptx_arena *arena)
  */
 static bool has_known_values(const struct ptx_attr *attr)
 {
-	/* The values are compared one by one, because an enum of a log may have any number. */
+	/*
+	 * Each value is compared, because an attribute that comes from a log may have any number.
+	 */
 	return (attr->stream_policy == POSIX_TRACE_LOOP ||
 		attr->stream_policy == POSIX_TRACE_UNTIL_FULL ||
 		attr->stream_policy == POSIX_TRACE_FLUSH) &&
@@ -72,12 +74,14 @@ static int settle_attr(const trace_attr_t *wish, bool has_log, struct ptx_attr *
 
 	if (wish && !given)
 		return EINVAL;
-	/* The object is copied (ATTR-08). */
+	/*
+	 * The program's object is copied, so the program may change or destroy it later (ATTR-08).
+	 */
 	if (given)
 		*attr = *given;
 	else
 		ptx_attr_init(attr);
-	/* POLICY-04. */
+	/* The default policy depends on whether the stream has a log (POLICY-04). */
 	if (!(attr->flags & PTX_ATTR_POLICY_SET))
 		attr->stream_policy = has_log ? POSIX_TRACE_FLUSH : POSIX_TRACE_LOOP;
 	/* A stream without log cannot be flushed (POLICY-07). */
@@ -88,8 +92,8 @@ static int settle_attr(const trace_attr_t *wish, bool has_log, struct ptx_attr *
 }
 
 /*
- * Creates the log in file_desc. The stream has a view already, whose place the watcher of mapped
- * files needs.
+ * Creates the log in file_desc. The stream already has a view. The watcher of mapped files needs
+ * the place of its attachment.
  */
 static int open_log(struct ptx_stream *stream, int file_desc)
 {
@@ -104,7 +108,7 @@ static int open_log(struct ptx_stream *stream, int file_desc)
 	err = ptx_log_create_beside(file_desc, &facts, &log);
 	if (err)
 		return err;
-	/* NULL without memory: the log then has no mapped files. */
+	/* If there is no memory, mapped is NULL: the log then has no mapped files. */
 	mapped = ptx_mapped_create(stream->target.arena, stream->view->bit, stream->target.pid,
 				   stream->target.same_ids);
 	err = ptx_flush_create(stream->drain, &stream->lock, log,
@@ -116,8 +120,8 @@ static int open_log(struct ptx_stream *stream, int file_desc)
 		return err;
 	}
 	/*
-	 * The registry closes only this descriptor in a child, after it has checked that it still
-	 * is the log.
+	 * In a child the registry closes this descriptor, after it has checked that it still
+	 * belongs to the log.
 	 */
 	ptx_registry_note_log(stream, ptx_log_descriptor(log));
 	return 0;
@@ -133,7 +137,7 @@ static bool is_shared(const struct ptx_stream *stream)
 	       stream->attr.inheritance == POSIX_TRACE_INHERITED;
 }
 
-/* Undoes what build_stream() has done so far. Nothing was recorded: an empty log remains. */
+/* Undoes what build_stream() has done so far. As nothing was recorded, the log remains empty. */
 static void demolish_stream(struct ptx_stream *stream, const char *backing)
 {
 	const struct ptx_log_status none = { 0 };
@@ -171,10 +175,13 @@ static int build_stream(struct ptx_stream *stream, const char *backing, int file
 	if (err)
 		return err;
 	if (is_shared(stream) && stream->view->offset == 0) {
-		/* the arena's file has too little room, and other processes map nothing else */
+		/*
+		 * The arena's file has too little room, and other processes cannot map any other
+		 * memory.
+		 */
 		return ENOMEM;
 	}
-	/* CREATE-07. The first anchor of the time scale is the creation. */
+	/* CREATE-07. The time of creation is also the first anchor of the time scale. */
 	created = ptx_clock_anchor();
 	stream->attr.creation_ns = created.realtime_ns;
 	ptx_ring_calibrate(&stream->view->rings, created);
@@ -185,7 +192,8 @@ static int build_stream(struct ptx_stream *stream, const char *backing, int file
 		return err;
 	stream->drain->arena = stream->target.arena;
 	/*
-	 * The word in the attachment in which processes count events that they could not record.
+	 * missed is a word in the attachment: processes that could not map the region count there
+	 * the events that they could not record.
 	 */
 	stream->drain->missed =
 		&stream->target.arena->control->attachment[stream->view->bit].missed;
@@ -220,10 +228,10 @@ static int create_stream(pid_t pid, const trace_attr_t *wish, enum ptx_stream_ki
 	err = settle_attr(wish, kind == PTX_STREAM_LOGGED, &attr);
 	if (err)
 		return err;
-	/* A child of _Fork() has not been set up by a fork handler. */
+	/* A child of _Fork() has not been set up by a fork handler, so it is set up here. */
 	if (ptx_process_is_child())
 		ptx_process_child();
-	/* Other processes would have to find the file and to trust it. */
+	/* The processes that share the stream would have to find the file and to trust it. */
 	if (backing && ((pid != 0 && (uint32_t)pid != ptx_proc_own()) ||
 			attr.inheritance == POSIX_TRACE_INHERITED))
 		return ENOTSUP;
@@ -236,8 +244,8 @@ static int create_stream(pid_t pid, const trace_attr_t *wish, enum ptx_stream_ki
 	if (err)
 		return err;
 	/*
-	 * If the system refuses memory files, or their seals, there is nothing that others could
-	 * share.
+	 * If the system refuses memfds or their seals, the arena has no file that other processes
+	 * could share.
 	 */
 	if (attr.inheritance == POSIX_TRACE_INHERITED && !ptx_arena_is_shareable(target.arena)) {
 		err = ENOTSUP;
@@ -247,8 +255,8 @@ static int create_stream(pid_t pid, const trace_attr_t *wish, enum ptx_stream_ki
 	if (err)
 		goto undo_target;
 	/*
-	 * EAGAIN (CREATE-12). The place is released by the kernel if this process dies
-	 * (CREATE-13).
+	 * EAGAIN: there are too many streams (CREATE-12). The kernel releases the place if this
+	 * process dies (CREATE-13).
 	 */
 	err = ptx_quota_take(&place);
 	if (err)
@@ -259,8 +267,8 @@ static int create_stream(pid_t pid, const trace_attr_t *wish, enum ptx_stream_ki
 		goto undo_quota;
 	}
 	/*
-	 * The stream now owns the target and the place; the labels below release them in reverse
-	 * order.
+	 * If a later step fails, the code at the labels below releases the target and the place in
+	 * reverse order.
 	 */
 	stream->target = target;
 	stream->place = place;
@@ -275,12 +283,13 @@ static int create_stream(pid_t pid, const trace_attr_t *wish, enum ptx_stream_ki
 		goto undo_build;
 	*trid = stream->id;
 	/*
-	 * Last: the target finds the stream at its next event. It is still SUSPENDED (CREATE-05).
+	 * The publication is the last step: the target finds the stream at its next event. The
+	 * stream is still SUSPENDED (CREATE-05).
 	 */
 	ptx_view_attach(stream->view, &stream->target, &stream->attr, kind == PTX_STREAM_LOGGED);
 	/*
-	 * A stream in a file gets a guardian. Without one everything works but the completion
-	 * after a kill.
+	 * A stream with log gets a guardian. If there is none, only the completion of the log after
+	 * a kill is missing.
 	 */
 	if (kind == PTX_STREAM_LOGGED)
 		ptx_guard_start(stream);

@@ -2,9 +2,9 @@
 /*
  * posix/eventid.c - names and ids of event types.
  *
- * The names of a process are a list in its arena to which its controllers and its children append
- * without a lock (arena/names.h). The position of a name gives its id. The limit and the unnamed
- * type follow from the list: EVID-08, EVID-09.
+ * The names of a process are a list in its arena to which the process, its controllers and its
+ * children append without a lock (arena/names.h). The position of a name gives its id. The list
+ * also decides when no name is left and the unnamed type is used (EVID-08, EVID-09).
  */
 #include <string.h>
 
@@ -41,23 +41,26 @@ static int open_name(struct ptx_arena *arena, const char *name, trace_event_id_t
 	if (!name || !event_id)
 		return EINVAL;
 	/*
-	 * Names are counted in bytes (EVID-17), and one that is too long is not registered
-	 * (EVID-04, EVID-11).
+	 * The length of a name is counted in bytes (EVID-17), and a name that is too long is not
+	 * registered (EVID-04, EVID-11).
 	 */
 	if (strnlen(name, PTX_TYPE_NAME_BYTES) == PTX_TYPE_NAME_BYTES)
 		return ENAMETOOLONG;
 	if (ptx_process_is_child())
 		ptx_process_child();
-	/* The lists could not be mapped at the start of the process. */
+	/* There are no names if the lists could not be mapped at the start of the process. */
 	if (!arena->names)
 		return ENOMEM;
 	type = ptx_names_open(arena->names, name);
 	/*
-	 * A name that a controller opens for another process is in that process's list; the
-	 * process must open it itself to record it.
+	 * A name that a controller opens for another process is in that process's list; that
+	 * process must open the name itself before it can record the type.
 	 */
 	if (arena == &ptx_arena_self) {
-		/* A backing file has a copy of the lists, for a recovery without this process. */
+		/*
+		 * A backing file has its own copy of the lists, so that events can be recovered
+		 * without this process.
+		 */
 		ptx_backing_copy_lists();
 		map_type(type);
 	}
@@ -85,13 +88,13 @@ PTX_EXPORT int posix_trace_trid_eventid_open(trace_id_t trid, const char *restri
 
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
-	/* The arena is that of the target, which may be this process. */
+	/* The name goes into the arena of the target, which may be this process. */
 	err = open_name(stream->drain->arena, name, event_id);
 	ptx_stream_unlock(stream);
 	return ptx_call_end(call, err);
 }
 
-/* Stores the name of a type, which a log has in its own table. False: the type has no name. */
+/* Stores the name of a type; a log has the names in its own table. False: the type has no name. */
 static bool get_name(const struct ptx_stream *stream, trace_event_id_t type, char *name)
 {
 	const char *stored;
@@ -129,7 +132,7 @@ PTX_EXPORT int posix_trace_eventid_get_name(trace_id_t trid, trace_event_id_t ev
 	return ptx_call_end(call, found ? 0 : EINVAL);
 }
 
-/* EQUAL-01, EQUAL-02. The result is no error number: 0 also means an invalid identifier. */
+/* EQUAL-01, EQUAL-02. The result is no error number, so for an invalid identifier it is 0, too. */
 PTX_EXPORT int posix_trace_eventid_equal(trace_id_t trid, trace_event_id_t event1,
 					 trace_event_id_t event2)
 {

@@ -11,8 +11,8 @@
 #include "record/eventset.h"
 
 /*
- * Returns whether the type is valid and the set was emptied or filled before (SET-10), which the
- * magic word shows.
+ * Returns whether the type is valid and the set has been initialized (SET-10). The magic word shows
+ * that the set was emptied or filled before.
  */
 static bool can_hold(trace_event_id_t event_id, const trace_event_set_t *set)
 {
@@ -61,8 +61,8 @@ PTX_EXPORT int posix_trace_eventset_fill(trace_event_set_t *set, int what)
 		return 0;
 	case POSIX_TRACE_SYSTEM_EVENTS:
 		/*
-		 * SET-04: with the ids that are reserved for system event types of later
-		 * versions.
+		 * SET-04: the set also has the ids that are reserved for system event types of
+		 * later versions.
 		 */
 		ptx_eventset_empty(set);
 		for (unsigned type = 1; type < PTX_TYPE_UNNAMED; type++)

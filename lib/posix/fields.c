@@ -15,14 +15,14 @@
 #include "record/schema.h"
 
 /*
- * Parses a schema. EINVAL: the text is not a schema, a null pointer, or a size less than that of
- * version 1. The parser uses the whole struct of version 1; later members of a newer program's
- * struct become 0.
+ * Parses a schema. EINVAL: the text is not a schema, a pointer is null, or size is less than that
+ * of version 1. The parser uses the whole struct of version 1. If the program's struct is longer,
+ * because it is of a newer version, the members behind become 0.
  */
 PTX_EXPORT int posix_trace_schema_parse_sized_np(const char *text,
 						 struct posix_trace_schema_np *schema, size_t size)
 {
-	/* The reason is not returned; the tool has it from ptx_schema_parse() for messages. */
+	/* The reason of an error is not returned; the tool gets it from ptx_schema_parse(). */
 	if (!text || !schema || size < PTX_FIRST_SCHEMA)
 		return EINVAL;
 	if (size > sizeof(*schema))
@@ -47,7 +47,7 @@ PTX_EXPORT const char *posix_trace_type_name_np(enum posix_trace_type_np type)
  */
 static uint64_t load_number(const unsigned char *data, unsigned size, bool swapped)
 {
-	/* memcpy() because payloads have no padding, and numbers have any alignment. */
+	/* memcpy() is used because payloads have no padding, so a number may have any alignment. */
 	uint16_t u16;
 	uint32_t u32;
 	uint64_t u64;
@@ -117,7 +117,7 @@ static void read_number(const struct posix_trace_field_np *field, const unsigned
 	}
 }
 
-/* Returns the length of a text that ends with a NUL or with its field. */
+/* Returns the length of a text, which ends at its first NUL or at the end of its field. */
 static size_t text_length(const unsigned char *data, size_t len)
 {
 	/* A payload that was truncated may lack the NUL. */
@@ -127,8 +127,8 @@ static size_t text_length(const unsigned char *data, size_t len)
 }
 
 /*
- * Fills in the value of text or bytes. Returns how many bytes of the payload the field occupies;
- * 0: the payload ends before it.
+ * Fills in the value of text or bytes. Returns how many bytes of the payload the field occupies, or
+ * 0 if the payload ends before the field.
  */
 static size_t read_bytes(const struct posix_trace_values_np *values,
 		    const struct posix_trace_field_np *field, struct posix_trace_value_np *value)
@@ -139,7 +139,7 @@ static size_t read_bytes(const struct posix_trace_values_np *values,
 	/* The members that the type does not use are 0. */
 	value->u64 = 0;
 	value->data = values->data;
-	/* A field of constant size may be cut by the end of the payload. */
+	/* The payload may end within a field of constant size. */
 	if (field->room) {
 		take = field->room;
 		if (take > values->len) {
@@ -158,9 +158,9 @@ static size_t read_bytes(const struct posix_trace_values_np *values,
 		value->len = text_length(values->data, values->len);
 		if (value->len < values->len)
 			return value->len + 1;
-		return value->len; /* the end of the payload ends the text as well */
+		return value->len; /* the text ends at the end of the payload */
 	}
-	/* bytes have a count before them, which may be wrong. */
+	/* A field of bytes begins with a count, which may be wrong. */
 	if (values->len < sizeof(uint32_t))
 		return 0;
 	value->data = values->data + sizeof(uint32_t);
@@ -183,7 +183,7 @@ PTX_EXPORT void posix_trace_values_begin_np(struct posix_trace_values_np *values
 					    const struct posix_trace_schema_np *schema,
 					    const void *data, size_t len, unsigned flags)
 {
-	/* Nothing is read yet; errors of the payload appear at its values. */
+	/* Nothing is read here; errors of the payload appear when its values are read. */
 	values->schema = schema;
 	values->data = data;
 	values->len = len;
@@ -199,7 +199,7 @@ PTX_EXPORT void posix_trace_values_begin_np(struct posix_trace_values_np *values
  */
 ptx_inline int next_value(struct posix_trace_values_np *values, struct posix_trace_value_np *value)
 {
-	/* The pointer is computed before the check, but not used. */
+	/* The pointer may be beyond the schema here: it is not used before the check. */
 	const struct posix_trace_field_np *field = &values->schema->field[values->field];
 	size_t take;
 
@@ -232,8 +232,8 @@ ptx_inline int next_value(struct posix_trace_values_np *values, struct posix_tra
 }
 
 /*
- * For a program with another version of the structure. A function of its own, so that the usual
- * way has no stack frame.
+ * Handles a program with another version of the structure. It is a function of its own, so that the
+ * usual path needs no stack frame.
  */
 static ptx_cold int next_resized(struct posix_trace_values_np *values,
 				 struct posix_trace_value_np *value, size_t size)
@@ -255,8 +255,8 @@ PTX_EXPORT int posix_trace_field_next_sized_np(struct posix_trace_values_np *val
 }
 
 /*
- * Reads one field by its number and index. The position of most fields is constant, so that the
- * fields before them are skipped.
+ * Reads one field by its number and index. Most fields have a constant position, so the fields
+ * before them need not be read.
  */
 static int get_value(const struct posix_trace_schema_np *schema, unsigned field, unsigned index,
 		     const void *data, size_t len, unsigned flags,
@@ -266,7 +266,7 @@ static int get_value(const struct posix_trace_schema_np *schema, unsigned field,
 	struct posix_trace_values_np values;
 	size_t skip = 0;
 
-	/* A field beyond the schema, or an element beyond the array. */
+	/* The field must be in the schema, and the element in the array. */
 	if (field >= schema->fields || index >= place->count)
 		return 0;
 	if (place->offset != POSIX_TRACE_OFFSET_VARIES_NP) {
@@ -293,14 +293,14 @@ static int get_value(const struct posix_trace_schema_np *schema, unsigned field,
 		values.field = field;
 		values.index = index;
 	}
-	/* Behind a field of variable size, the fields in between are read. */
+	/* If the position varies, all fields before it are read, from the begin of the payload. */
 	while (next_value(&values, value))
 		if (value->field == place && value->index == index)
 			return 1;
 	return 0;
 }
 
-/* 0: there is no such value, or the size is less than that of the first version. */
+/* The result is 0 if there is no such value, or if size is less than that of the first version. */
 PTX_EXPORT int posix_trace_field_get_sized_np(const struct posix_trace_schema_np *schema,
 					      unsigned field, unsigned index, const void *data,
 					      size_t len, unsigned flags,
@@ -325,11 +325,12 @@ PTX_EXPORT const char *posix_trace_value_name_np(const struct posix_trace_value_
 {
 	const struct posix_trace_field_np *field = value->field;
 
-	/* The parser stores names of bits in the same array. */
+	/* If has_bits is set, the array has the names of bits. */
 	if (field->has_bits)
 		return NULL;
 	for (unsigned i = 0; i < field->value_names; i++)
-		if (field->value_name[i].value == value->u64) /* for signed types, too */
+		/* value is compared as bits, which is right for signed types, too */
+		if (field->value_name[i].value == value->u64)
 			return field->value_name[i].name;
 	return NULL;
 }

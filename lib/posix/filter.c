@@ -3,7 +3,7 @@
  * posix/filter.c - posix_trace_get_filter() and posix_trace_set_filter().
  *
  * The region has the complement of the filter (admit), one bit for each type, which writers read
- * without a lock. A process that describes a type changes bits, too, if the stream has a level
+ * without a lock. If the stream has a level, a process that describes a type changes bits, too
  * (level.c).
  */
 #include "drain/drain.h"
@@ -31,9 +31,9 @@ PTX_EXPORT int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set)
 }
 
 /*
- * Changes the bits that differ between old and new, by atomic operations: a process that
- * describes a type may change its bit at the same time. With whole, sets all bits, because the
- * new filter replaces everything.
+ * Changes the bits that differ between old and new. The operations are atomic, because a process
+ * that describes a type may change its bit at the same time. If whole is true, each bit is set to
+ * that of new, because the new filter replaces everything.
  */
 static void put_change(struct ptx_region *region, const trace_event_set_t *old,
 		       const trace_event_set_t *new, bool whole)
@@ -42,8 +42,8 @@ static void put_change(struct ptx_region *region, const trace_event_set_t *old,
 		const uint64_t after = new->__bits[i], before = whole ? ~after : old->__bits[i];
 
 		/*
-		 * before & ~after: types that are no longer filtered out. The order seq_cst is
-		 * that of level.c.
+		 * before & ~after are the types that are no longer filtered out. level.c relies on
+		 * the order seq_cst.
 		 */
 		if (before & ~after)
 			atomic_fetch_or_explicit(&region->admit[i], before & ~after,
@@ -55,9 +55,9 @@ static void put_change(struct ptx_region *region, const trace_event_set_t *old,
 }
 
 /*
- * Changes the filter of a locked stream and records FILTER. The FILTER event obeys the filter
- * only if both the old and the new one contain it (FILTER-12). It is therefore recorded while the
- * weaker filter is in force.
+ * Changes the filter of a locked stream and records FILTER. The FILTER event itself is filtered out
+ * only if both the old and the new filter contain it (FILTER-12). So it is recorded while the
+ * filter that does not contain it is in force.
  */
 void ptx_filter_change(struct ptx_stream *stream, const trace_event_set_t *old,
 		       const trace_event_set_t *new, bool whole, const void *address)
@@ -81,8 +81,8 @@ void ptx_filter_change(struct ptx_stream *stream, const trace_event_set_t *old,
 }
 
 /*
- * FILTER-13 lists the three values; all others are refused before the
- * stream is looked up.
+ * FILTER-13 lists these three values. Callers refuse all others before they look up the
+ * stream.
  */
 bool ptx_filter_is_way(int how)
 {
@@ -91,21 +91,24 @@ bool ptx_filter_is_way(int how)
 }
 
 /*
- * The stages of the change are those of the standard: the old filter is
- * read, the new one is computed from it, and the event FILTER has both. The
- * lock of the stream keeps other controllers of this process out;
- * descriptions of types may change single bits meanwhile.
+ * The steps of the change are those of the standard: the old filter is read, the new one is
+ * computed from it, and the event FILTER has both. The caller has locked the stream, so no other
+ * thread of this process changes the filter meanwhile; but a process that describes a type may
+ * change single bits.
  */
 void ptx_filter_set(struct ptx_stream *stream, const trace_event_set_t *set, int how,
 		    const void *address)
 {
 	trace_event_set_t old, new;
 
-	/* The new filter replaces a level, too, whose types are part of the old filter. */
+	/*
+	 * A new filter also ends a level. The types that the level excludes are part of the old
+	 * filter.
+	 */
 	if (how == POSIX_TRACE_SET_EVENTSET)
 		atomic_store_explicit(&stream->view->rings.region->max_level, 0,
 				      memory_order_seq_cst);
-	/* Events before the change are read first, so that FILTER is behind them. */
+	/* The mark of an earlier FULL is made first, so that the FILTER event is behind it. */
 	ptx_drain_sync(stream->drain);
 	ptx_control_filter(stream, &old);
 	new = old;

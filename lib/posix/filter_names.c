@@ -2,10 +2,10 @@
 /*
  * posix/filter_names.c - sets of event types by patterns of their names and by level.
  *
- * A list is read once for each event type, from left to right; the last item that matches decides.
- * It is short, and a stream has at most 1023 types, so nothing is compiled or kept.
+ * For each event type the list is read from left to right; the last item that matches decides. The
+ * list is short, and a stream has at most 1023 types, so nothing is compiled or kept.
  *
- * Threads  the lock of the stream. Errors leave the filter as it was.
+ * Threads  the caller holds the lock of the stream. Errors leave the filter as it was.
  */
 #include <fnmatch.h>
 #include <string.h>
@@ -20,12 +20,12 @@
 
 /* An item of a list: a pattern of names, or a level and the levels above it. */
 struct item {
-	bool is_taken_out; /* it begins with ! */
-	int level;         /* 0: a pattern */
+	bool is_taken_out; /* the item begins with ! */
+	int level;         /* 0: the item is a pattern */
 	char pattern[PTX_TYPE_NAME_BYTES * 2];
 };
 
-/* Reads the item at *list and moves *list behind it. EINVAL: it is not one. */
+/* Reads the item at *list and moves *list behind it. EINVAL: the text is no item. */
 static int read_item(const char **list, struct item *item)
 {
 	const char *at = *list + strspn(*list, " ");
@@ -52,8 +52,8 @@ static int read_item(const char **list, struct item *item)
 }
 
 /*
- * The whole list is checked before the filter changes, so that a mistake in
- * the last item leaves the filter as it was.
+ * Checks the whole list. This is done before the filter changes, so that a mistake in the last item
+ * leaves the filter as it was.
  */
 static int check_list(const char *list)
 {
@@ -67,8 +67,8 @@ static int check_list(const char *list)
 }
 
 /*
- * The last item that matches decides, so that an exception can follow its rule. A type without a
- * level has the level 0, which no item selects.
+ * Returns whether the list selects a type. The last item that matches decides, so that an exception
+ * can follow its rule. A type without a level has the level 0, which no item selects.
  */
 static bool is_selected(const char *list, const char *name, int level)
 {
@@ -81,7 +81,7 @@ static bool is_selected(const char *list, const char *name, int level)
 	return is_selected;
 }
 
-/* The event types that have a name now and that the list selects. */
+/* Puts the event types into set that have a name now and that the list selects. */
 static void select_types(const struct ptx_arena *arena, const char *list, trace_event_set_t *set)
 {
 	char name[PTX_TYPE_NAME_BYTES];
@@ -94,8 +94,8 @@ static void select_types(const struct ptx_arena *arena, const char *list, trace_
 }
 
 /*
- * The names are those of the arena of the traced process. The change is made and recorded as in
- * posix_trace_set_filter(), with the address of this caller.
+ * The names are those in the arena of the traced process. The change is made and recorded as in
+ * posix_trace_set_filter(); the event has the address of the call of this function.
  */
 PTX_EXPORT int posix_trace_set_filter_names_np(trace_id_t trid, const char *list, int how)
 {

@@ -2,10 +2,10 @@
 /*
  * posix/getnext.c - posix_trace_getnext_event(), _timedgetnext_event() and _trygetnext_event().
  *
- * A reader has the stream's lock while it looks for an event, and waits without it. To wait
- * without losing a wake-up, it stores that it sleeps, makes a barrier on all writers, and looks
- * once more; (M) and (N) in ring/ring.h. A thread that waits can be cancelled in one place only,
- * where it holds nothing but the stream (SIGCAN-03, GETNEXT-11).
+ * A reader has the stream's lock while it looks for an event, and waits without it. To lose no
+ * wake-up, it stores that it sleeps, makes a barrier on all writers, and looks once more; (M) and
+ * (N) in ring/ring.h. A thread that waits can be cancelled in one place only, where it holds no
+ * lock and has only entered the stream (SIGCAN-03, GETNEXT-11).
  */
 #include <string.h>
 
@@ -20,15 +20,16 @@
 #include "posix/call.h"
 
 /*
- * Nanoseconds of sleep while an event may be held back by a suspended writer, which wakes no
- * reader.
+ * So many nanoseconds a reader sleeps while a suspended writer may hold back an event. A suspended
+ * writer wakes no reader.
  */
 #define HELD_BACK_NAP_NS 1000000
 /*
  * Data of at most so many bytes are copied word by word, which is faster than a call of memcpy().
  */
 #define WORDS_BYTES      32
-#define LOOKS_AT_ONCE    64 /* attempts at a LOOP stream that is overwritten meanwhile */
+/* so often a call tries to get an event from a LOOP stream that writers overwrite meanwhile */
+#define LOOKS_AT_ONCE    64
 
 /* The result parameters of one call. */
 struct delivery {
@@ -92,8 +93,8 @@ ptx_inline void deliver_event(const struct delivery *to, const struct ptx_drain_
 }
 
 /*
- * Delivers the event that the drain has shown, and consumes it: its memory becomes free
- * (GETNEXT-03, TRUNC-05).
+ * Delivers the event that the drain has shown, and consumes it. The memory of the event becomes
+ * free (GETNEXT-03, TRUNC-05).
  */
 static void consume_event(struct ptx_stream *stream, const struct ptx_drain_event *event,
 			  const struct delivery *to)
@@ -123,10 +124,10 @@ static bool may_be_held_back(const struct ptx_drain *drain)
 }
 
 /*
- * For callers that must not wait, after take_live() has found nothing twice. Delivers any
- * complete event, although a suspended writer may still publish an older one. In a LOOP stream
- * that writers fill faster than it is read, there is always an event; a bounded number of
- * attempts finds one.
+ * For callers that must not wait, after take_live() has found nothing twice. Delivers the oldest
+ * complete event, although a suspended writer may still publish an older one. If writers fill a
+ * LOOP stream faster than it is read, it always has an event. The number of attempts to find one is
+ * bounded.
  */
 static bool take_at_once(struct ptx_stream *stream, const struct delivery *to)
 {
@@ -152,7 +153,7 @@ static bool is_stopped(const struct ptx_stream *stream)
 	return kind == PTX_SUSPENDED || kind == PTX_HELD;
 }
 
-/* The event of a log in the form of one of the drain. */
+/* Converts an event of a log into the form of an event of the drain. */
 ptx_inline struct ptx_drain_event drained(const struct ptx_stored_event *event)
 {
 	const struct ptx_record *record = event->record;
@@ -173,18 +174,18 @@ static int take_stored(struct ptx_stream *stream, const struct delivery *to)
 
 		deliver_event(to, &from);
 	}
-	return 0; /* without an event *unavailable is set already */
+	return 0; /* if there is no event, *unavailable is set already */
 }
 
-/* Cleanup of a cancelled reader. */
+/* Called when a sleeping reader is cancelled. */
 static void leave_stream(void *stream)
 {
 	ptx_registry_leave(stream);
 }
 
 /*
- * Sleeps until a writer wakes the readers. This is the only place where a cancellation request is
- * obeyed: the thread holds nothing but the stream.
+ * Sleeps until a writer wakes the readers. Only here a cancellation request is obeyed: the thread
+ * holds no lock and has only entered the stream.
  */
 static int sleep_open(struct ptx_stream *stream, int cancel_state, const struct timespec *until,
 		      uint32_t ticket, bool held_back)
@@ -193,7 +194,7 @@ static int sleep_open(struct ptx_stream *stream, int cancel_state, const struct 
 	int type, none, err;
 
 	pthread_cleanup_push(leave_stream, stream);
-	/* In this order: setcanceltype() acts on a request that is pending already. */
+	/* The order matters: setcanceltype() acts on a request that is pending already. */
 	pthread_setcancelstate(cancel_state, &none);
 	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
 	/* While an event may be held back, the reader wakes by itself. */
@@ -215,20 +216,20 @@ static bool is_past(const struct timespec *until)
 	       (until->tv_sec == now.tv_sec && until->tv_nsec <= now.tv_nsec);
 }
 
-/* There is no event: returns 0 if the caller may sleep, else the error. */
+/* Called if there is no event. Returns 0 if the caller may sleep, else the error. */
 static int check_deadline(const struct timespec *until)
 {
 	if (!until)
 		return 0;
 	if (until->tv_nsec < 0 || until->tv_nsec >= PTX_NS_PER_S)
 		return EINVAL;
-	/* Also for a negative tv_sec (TIMED-05), which the kernel would refuse. */
+	/* A negative tv_sec is in the past, too (TIMED-05), although the kernel would refuse it. */
 	return is_past(until) ? ETIMEDOUT : 0;
 }
 
 /*
- * Returns the value to sleep on. Sleeping readers share one value. An odd value means that a
- * writer is about to wake them, so that a new value is needed. 0 means that none sleeps.
+ * Returns the value of waiters to sleep on. Sleeping readers share one value. An odd value means
+ * that a writer is about to wake them, so a new value is needed. 0 means that no reader sleeps.
  */
 static uint32_t take_ticket(struct ptx_stream *stream)
 {
@@ -247,9 +248,10 @@ static uint32_t take_ticket(struct ptx_stream *stream)
 }
 
 /*
- * Waits for an event without losing a wake-up: store that this reader sleeps; make a barrier, in
- * the pass of peek; look once more (N). The look sees an event that was published before the
- * barrier. A writer that publishes after the barrier sees the sleeping reader (M).
+ * Waits for an event without losing a wake-up. The reader stores that it sleeps, makes a barrier
+ * (in the pass of ptx_drain_peek()), and looks once more (N). This look sees an event that was
+ * published before the barrier. A writer that publishes after the barrier sees that a reader sleeps
+ * (M).
  */
 static int wait_live(struct ptx_stream *stream, const struct delivery *to,
 		     const struct timespec *until, int cancel_state)
@@ -259,7 +261,7 @@ static int wait_live(struct ptx_stream *stream, const struct delivery *to,
 		uint32_t ticket = 0;
 		int err = 0;
 
-		/* Another thread shuts the stream down (GETNEXT-10, SHUT-04). */
+		/* The stream is gone if another thread shuts it down (GETNEXT-10, SHUT-04). */
 		if (atomic_load_explicit(&stream->gone, memory_order_acquire))
 			return EINVAL;
 		pthread_mutex_lock(&stream->lock);
@@ -274,11 +276,11 @@ static int wait_live(struct ptx_stream *stream, const struct delivery *to,
 			done = err && take_at_once(stream, to);
 		}
 		/*
-		 * A writer inside its window wakes no reader when another writer's event is held
-		 * back by it.
+		 * If a writer inside its window holds back another writer's event, there may be no
+		 * wake-up at the time when the event can be delivered.
 		 */
 		held_back = may_be_held_back(stream->drain);
-		/* A writer behind a seccomp filter never wakes a reader. */
+		/* A writer of a quiet process never wakes a reader. */
 		held_back |= atomic_load_explicit(&stream->drain->arena->control->quiet,
 						  memory_order_relaxed) != 0;
 		pthread_mutex_unlock(&stream->lock);
@@ -287,8 +289,8 @@ static int wait_live(struct ptx_stream *stream, const struct delivery *to,
 		if (err)
 			return err;
 		/*
-		 * The stream may have gone while the lock was released; its shutdown wakes only
-		 * those that sleep already.
+		 * The stream may have been shut down while the lock was released; the shutdown
+		 * wakes only those readers that sleep already.
 		 */
 		if (atomic_load_explicit(&stream->gone, memory_order_acquire))
 			return EINVAL;
@@ -324,8 +326,8 @@ static int get_waiting(trace_id_t trid, const struct delivery *to, const struct 
 }
 
 /*
- * Handles all cases but that of take_words(). It is a separate function, so that in the case of
- * take_words() the arguments stay in registers and nothing is saved.
+ * Handles all cases that take_words() does not. It is a separate function, so that the arguments
+ * stay in registers in the case of take_words(), and nothing is saved there.
  */
 static __attribute__((noinline)) int get_any(trace_id_t trid, struct posix_trace_event_info *event,
 					     void *data, size_t num_bytes, size_t *data_len,
@@ -340,16 +342,16 @@ static __attribute__((noinline)) int get_any(trace_id_t trid, struct posix_trace
 	if (!is_valid(&to))
 		return get_waiting(0, &to, NULL, PTX_LIVE);
 	/*
-	 * Reading a log takes nanoseconds per event, so that the cancellation state is not
-	 * touched. Nothing here is a cancellation point.
+	 * Reading an event of a log takes nanoseconds, so the call does not touch the cancellation
+	 * state. Nothing here is a cancellation point.
 	 */
 	stream = ptx_registry_find(trid);
 	if (!stream || stream->kind != PTX_STREAM_STORED)
 		return get_waiting(trid, &to, NULL, PTX_LIVE);
 	*unavailable = 1;
 	/*
-	 * A process with one thread needs no lock. The flag can only change in the calls of this
-	 * thread.
+	 * A process with one thread needs no lock. Only a call of this thread could start another
+	 * one.
 	 */
 	if (!alone && !ptx_stream_lock(trid, PTX_STORED))
 		return EINVAL;
@@ -374,7 +376,7 @@ ptx_inline bool take_words(trace_id_t trid, const struct delivery *to)
 	/* Other threads may use the stream: get_any() locks it. */
 	if (ptx_unlikely(!ptx_libc_has_one_thread()))
 		return false;
-	/* Active streams, invalid identifiers, and the first event of a block. */
+	/* This excludes active streams, invalid identifiers, and the first event of a block. */
 	if (ptx_unlikely(!stream || stream->kind != PTX_STREAM_STORED ||
 			 !ptx_stored_has_next(stream->stored)))
 		return false;
@@ -384,7 +386,7 @@ ptx_inline bool take_words(trace_id_t trid, const struct delivery *to)
 	len = ptx_stored_len(stream->stored);
 	if (ptx_unlikely(len % 8 || len > WORDS_BYTES || len > to->num_bytes))
 		return false;
-	/* It is in the block, so this reads no other one. */
+	/* The event is in the current block, so no other block is read. */
 	if (!ptx_stored_next(stream->stored, &event))
 		return false;
 	from = drained(&event);
@@ -438,8 +440,8 @@ PTX_EXPORT int posix_trace_trygetnext_event(trace_id_t trid,
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
 	/*
-	 * If the stream runs, the reader gets events in their order and none that is held back.
-	 * If it was stopped, it gets all events that exist.
+	 * If the stream runs, the reader gets events in their order, and no event that is held
+	 * back. If the stream was stopped, the reader gets all events that exist.
 	 */
 	if (!take_live(stream, &to) && may_be_held_back(stream->drain) && !take_live(stream, &to) &&
 	    is_stopped(stream))

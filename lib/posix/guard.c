@@ -4,8 +4,8 @@
  *
  * The guardian is a process of its own that has only two files: the arena and the log. It trusts
  * neither. It computes the geometry from checked sizes, bounds every walk, and ends with an error
- * instead of a crash if something is inconsistent. It runs as the reader of the stream, because
- * the creator's lock is free and no other process reads it.
+ * instead of a crash if something is inconsistent. It may be the reader of the stream, because it
+ * gets the creator's lock only when the creator is gone.
  */
 #include "posix/guard.h"
 
@@ -24,7 +24,7 @@
 #include "posix/shutdown.h"
 #include "ring/ring_write.h"
 
-/* Maps the stream's region as its attachment describes it, after the description was checked. */
+/* Checks the description of the stream in its attachment, and maps the region that it describes. */
 static int map_region(struct ptx_arena *arena, unsigned bit, uint64_t generation,
 		      struct ptx_view **result)
 {
@@ -57,13 +57,13 @@ static int map_region(struct ptx_arena *arena, unsigned bit, uint64_t generation
 }
 
 /*
- * Stops the stream, as posix_trace_shutdown() does first. The guardian now owns the creator's
- * ring; the creator may have been killed while it recorded there.
+ * Stops the stream, which is the first step of posix_trace_shutdown(), too. The guardian now owns
+ * the creator's ring; the creator may have been killed while it recorded there.
  */
 static void stop_stream(struct ptx_stream *stream)
 {
 	pthread_mutex_lock(&stream->lock);
-	/* NULL: the ring was overwritten, so that no STOP can be recorded. */
+	/* NULL means that the ring was overwritten, so no STOP can be recorded. */
 	stream->control = ptx_ring_mend(&stream->view->rings, 0);
 	ptx_drain_sync(stream->drain);
 	if (stream->control)
@@ -85,8 +85,8 @@ static int resume_log(struct ptx_stream *stream, struct ptx_log *log,
 		&stream->target.arena->control->attachment[stream->view->bit].missed;
 	stream->drain->shared = stream->drain->same_ids = true;
 	/*
-	 * The account begins with what the log has; the checkpoint that fits the log has the
-	 * positions in the rings.
+	 * The account begins with the events that the log has. The places in the rings are in the
+	 * checkpoint that fits the log.
 	 */
 	err = ptx_log_tally_report(tally, &stream->drain->account);
 	if (!err)
@@ -112,7 +112,7 @@ static int complete_stream(struct ptx_stream *stream, int log_fd)
 	ptx_log_tally_init(&tally);
 	err = ptx_log_resume(log_fd, &log, &facts, &tally);
 	if (!err) {
-		/* The attributes are those of the log's header, not of shared memory. */
+		/* The attributes are taken from the log's header and not from shared memory. */
 		stream->attr = facts.attr;
 		stream->kind = PTX_STREAM_LOGGED;
 		err = resume_log(stream, log, &tally);
@@ -126,7 +126,8 @@ static int complete_stream(struct ptx_stream *stream, int log_fd)
 }
 
 /*
- * Waits for the creator's end, then completes. Returns at once if the stream has been shut down.
+ * Waits for the creator's end and then completes the log. Returns 0 without doing so if the stream
+ * was shut down.
  */
 int ptx_guard_run(int arena_fd, int log_fd, unsigned bit, uint64_t generation)
 {
@@ -143,8 +144,8 @@ int ptx_guard_run(int arena_fd, int log_fd, unsigned bit, uint64_t generation)
 	if (!arena || !ptx_attachment_guard(arena, bit))
 		return EINVAL;
 	/*
-	 * The creator shut the stream down and completed the log itself, or another stream has
-	 * the place.
+	 * If the word has changed, the creator shut the stream down and completed the log itself;
+	 * perhaps another stream has the place now.
 	 */
 	if (atomic_load_explicit(&arena->control->attachment[bit].word, memory_order_acquire) !=
 	    attached)

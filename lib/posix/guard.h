@@ -3,11 +3,11 @@
  * posix/guard.h - completes a stream's log even if its creator is killed (EXIT-01, EXIT-02).
  *
  * A guardian runs beside each stream that has a log in a file: a small process that sleeps until
- * the kernel gives it the creator's lock. It then stops the stream, moves the remaining events to
- * the log, completes the log and exits. It also exits when the stream is shut down. It is not a
- * child that wait() of the program would report. It has a session of its own, and the two files
- * and nothing else open. If the system refuses a guardian, everything else works; the log of a
- * killed creator then has the events that were flushed.
+ * the kernel gives it the creator's lock. If the creator was killed, it then stops the stream,
+ * moves the remaining events to the log, completes the log and exits. If the stream was shut down,
+ * it only exits. It is not a child that wait() of the program would report. It has a session of its
+ * own, and only the two files open. If the system refuses a guardian, everything else works; the
+ * log of a killed creator then has only the events that were flushed.
  *
  * A log in a pipe has no guardian, because a pipe cannot be read to find its last block.
  */

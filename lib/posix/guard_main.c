@@ -2,8 +2,8 @@
 /*
  * posixtrace-guardian BIT GENERATION - completes the log of a killed writer; posix/guard.h.
  *
- * Only the library starts it: descriptor 3 is the arena, 4 the log. It has no terminal to print
- * to, so that errors go into its exit status.
+ * Only the library starts it: descriptor 3 is the arena, 4 is the log. It has no terminal to which
+ * it could print, so errors go into its exit status.
  */
 #include <stdio.h>
 #include <stdlib.h>

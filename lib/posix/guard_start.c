@@ -5,9 +5,9 @@
  * The guardian must not be a child that wait() reports. But wait() reports every child that has
  * executed a program, even one that was made without a signal for its end. The guardian is
  * therefore a grandchild: its parent, a child without a signal for its end, has exited when
- * ptx_guard_start() returns, and init adopts it. Neither copies this process, however large that
- * is: until the program is executed they use the creator's memory, with all signals blocked, and
- * only arrange descriptors.
+ * ptx_guard_start() returns, and init adopts it. The two processes do not copy the creator, which
+ * may be large. They use the creator's memory, with all signals blocked, until the grandchild
+ * executes the program, and only arrange descriptors.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -36,13 +36,13 @@
 struct start {
 	const char *program;
 	char **argv;
-	char *stack; /* of the grandchild */
+	char *stack; /* the upper end of the grandchild's stack */
 	int arena_fd, log_fd;
 	int guardian; /* its process id; 0: there is none */
 	struct flock guard;
 };
 
-/* A sanitizer's instrumentation would write into the creator's state. */
+/* For the functions that run in the two processes: a sanitizer would change the creator's state. */
 #define UNSEEN __attribute__((no_sanitize("thread", "address")))
 
 /*
@@ -60,7 +60,10 @@ static int UNSEEN become_guardian(void *argument)
 {
 	const struct start *start = argument;
 	static char *none[] = { NULL };
-	/* First above the guardian's numbers: neither may be closed before it is duplicated. */
+	/*
+	 * Both descriptors are first duplicated above the guardian's numbers, so that neither is
+	 * closed before it gets its final number.
+	 */
 	int arena = (int)syscall(SYS_fcntl, start->arena_fd, F_DUPFD, HIGH_FD);
 	int log = (int)syscall(SYS_fcntl, start->log_fd, F_DUPFD, HIGH_FD);
 	int null = (int)syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR, 0);
@@ -163,7 +166,9 @@ void ptx_guard_start(struct ptx_stream *stream)
 	snprintf(generation, sizeof generation, "%llu",
 		 (unsigned long long)stream->view->generation);
 	sigfillset(&all);
-	/* A handler must not run in the borrowed memory: it would run in another process. */
+	/*
+	 * A signal handler must not run in these processes, because they use the creator's memory.
+	 */
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	/* The grandchild's stack is the lower half, the child's the upper one. */
 	start.stack = stack + STACK_BYTES;

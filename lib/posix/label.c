@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/label.c - the labels of values, and the values of names.
+ * posix/label.c - makes the label of a value, such as the name of an error, and finds the value of
+ * a name.
  *
  * A label has at most POSIX_TRACE_LABEL_MAX_NP bytes: each name of bits occurs at most once, all
- * names with their separators are shorter than the text of the schema, and one number follows.
+ * names with their separators are shorter than the text of the schema, and at most one number
+ * follows.
  */
 #include <signal.h>
 #include <string.h>
@@ -52,8 +54,8 @@ static bool is_octal(enum posix_trace_type_np type)
 }
 
 /*
- * Returns the bits that a name of bits is about: those of its mask, or those of its value. 0 is a
- * name for the value 0.
+ * Returns the bits that a name of bits is about: those of its mask, or those of its value. If the
+ * result is 0, it is the name of the value 0.
  */
 static uint64_t mask_of(const struct posix_trace_field_np *field, unsigned i)
 {
@@ -138,8 +140,9 @@ static char *put_any_signal(char *to, unsigned signal)
 }
 
 /*
- * Appends the meaning of a status. The layout is that of Linux: an exit status or a stop's signal
- * in the second byte; in the first one 0, 0x7f, or the deadly signal, with 0x80 for a core dump.
+ * Appends the meaning of a status. The layout is that of Linux. The second byte has the exit
+ * status, or the signal of a stop. The first byte has 0, 0x7f for a stop, or the deadly signal,
+ * with 0x80 for a core dump.
  */
 static char *put_status(char *to, uint64_t value)
 {
@@ -179,7 +182,7 @@ size_t ptx_label(const struct posix_trace_value_np *value, char *label)
 	return (size_t)(end - label);
 }
 
-/* A text that does not fit is cut, as by snprintf(). */
+/* A text that does not fit is truncated, as by snprintf(). */
 PTX_EXPORT size_t posix_trace_value_label_sized_np(const struct posix_trace_value_np *value,
 						   size_t value_size, char *text, size_t size)
 {
@@ -202,7 +205,7 @@ PTX_EXPORT size_t posix_trace_value_label_sized_np(const struct posix_trace_valu
 	return len;
 }
 
-/* Finds a number below limit whose label of the field's type is name. */
+/* Finds the number from 1 to limit - 1 that has the given label in a field of this type. */
 static bool find_number(const struct posix_trace_field_np *field, const char *name, int limit,
 			uint64_t *number)
 {
@@ -224,7 +227,7 @@ PTX_EXPORT int posix_trace_value_find_np(const struct posix_trace_field_np *fiel
 	for (unsigned i = 0; i < field->value_names; i++)
 		if (!strcmp(field->value_name[i].name, name)) {
 			*number = field->value_name[i].value;
-			/* The name of the value 0 is about all bits. */
+			/* The name of the value 0 is about all bits, so *mask stays as it is. */
 			if (field->has_bits && mask_of(field, i))
 				*mask = mask_of(field, i);
 			return 1;

@@ -59,7 +59,10 @@ static int with_ledger(trace_id_t trid,
 			 * reader.
 			 */
 			err = ptx_drain_ledger(stream->drain, ledger);
-			/* The log's part of the account: the events in it, and its losses. */
+			/*
+			 * Adds the log's part of the account: the events that a LOOP log has
+			 * overwritten.
+			 */
 			if (!err && flush)
 				ptx_flush_account(flush, ledger);
 			if (!err)
@@ -114,7 +117,7 @@ struct type_query {
 	struct posix_trace_ledger_np *line;
 };
 
-/* The line of one type. EINVAL: the type has no name, as for other functions with ids. */
+/* Copies the line of one type. EINVAL: the type has no name, as for other functions with ids. */
 static int look_type(const struct ptx_stream *stream, const struct ptx_ledger *ledger,
 		     void *argument)
 {
@@ -164,7 +167,7 @@ struct thread_query {
 	int *unavailable;
 };
 
-/* The line of one thread by its index, as a list function does. */
+/* Copies the line of the thread that has this index in the ledger. */
 static int look_thread(const struct ptx_stream *stream, const struct ptx_ledger *ledger,
 		       void *argument)
 {
@@ -172,7 +175,7 @@ static int look_thread(const struct ptx_stream *stream, const struct ptx_ledger 
 	const struct ptx_ledger_thread *thread;
 
 	(void)stream;
-	/* At the end, the other results remain unchanged. */
+	/* Behind the last thread, the other results remain unchanged. */
 	*query->unavailable = query->index >= ledger->threads;
 	if (*query->unavailable)
 		return 0;

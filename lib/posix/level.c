@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/level.c - a stream's level: types that are described with a greater one are filtered out.
+ * posix/level.c - a stream's level: types that are described with a greater level are filtered out.
  *
  * A thread that sets a level stores it in the region and then examines the types. A process that
  * describes a type publishes the description and then examines the regions. Both do so in
@@ -23,7 +23,8 @@
 #include "posix/level.h"
 #include "record/eventset.h"
 
-#define TRIES 100 /* limit of the repetitions, for a process that describes types without end */
+/* limit of the repetitions, because a process may describe types without end */
+#define TRIES 100
 
 int ptx_level_of(const struct ptx_lists *lists, unsigned type)
 {
@@ -37,8 +38,8 @@ int ptx_level_of(const struct ptx_lists *lists, unsigned type)
 }
 
 /*
- * Changes the filter of a locked stream so that it obeys max_level; 0: no level, which admits all
- * types that have one.
+ * Changes the filter of a locked stream so that it obeys max_level. If max_level is 0, the stream
+ * has no level, and all types that have a level are admitted.
  */
 static void apply_level(struct ptx_stream *stream, const struct ptx_lists *lists, int max_level,
 			const void *address)
@@ -67,8 +68,8 @@ static void apply_level(struct ptx_stream *stream, const struct ptx_lists *lists
 }
 
 /*
- * Returns the number of descriptions. The fence orders this thread's stores before the load: a
- * process whose description is not counted here sees them.
+ * Returns the number of descriptions. The fence orders this thread's stores before the load. So a
+ * process whose description is not counted here sees these stores.
  */
 static uint64_t count_descriptions(const struct ptx_lists *lists)
 {
@@ -135,8 +136,9 @@ PTX_EXPORT int posix_trace_get_level_np(trace_id_t trid, int *max_level)
 }
 
 /*
- * Makes one region obey its level for a type that was just described. A thread that sets another
- * level at this moment sees the description, or this function sees the level and repeats.
+ * Makes one region obey its level for a type that was just described. If a thread sets another
+ * level at this moment, either that thread sees the description, or this function sees the new
+ * level and repeats.
  */
 static void obey_level(struct ptx_region *region, unsigned type, int level)
 {
@@ -147,8 +149,8 @@ static void obey_level(struct ptx_region *region, unsigned type, int level)
 	if (!max_level)
 		return;
 	/*
-	 * The level may change between the two accesses, so that the bit is set again for the
-	 * newer one.
+	 * The level may change between its load and the change of the bit. The loop then sets the
+	 * bit again for the newer level.
 	 */
 	for (int tries = TRIES; max_level && max_level != seen && tries > 0; tries--) {
 		seen = max_level;
@@ -176,7 +178,8 @@ static void obey_at(int fd, unsigned type, int level, uint64_t offset)
 	void *page;
 
 	/*
-	 * Most streams have no level, and reading does not fill a hole in the file with a page.
+	 * The level is read before the page is mapped. Most streams have no level, and reading does
+	 * not fill a hole in the file with a page.
 	 */
 	if (ptx_io_read_at(fd, &max_level, sizeof(max_level),
 			   offset + offsetof(struct ptx_region, max_level), &got) ||
@@ -191,7 +194,7 @@ static void obey_at(int fd, unsigned type, int level, uint64_t offset)
 
 _Static_assert(offsetof(struct ptx_region, max_level) < PTX_PAGE, "the first page has it");
 
-/* Without a file, only this process can trace itself, and its regions are mapped. */
+/* Without a file, only streams of this process can trace it, and their regions are mapped. */
 static void obey_here(unsigned type, int level)
 {
 	trace_id_t ids[PTX_STREAMS];

@@ -9,8 +9,8 @@
  * and notes the types of the arguments in the site. Later uses fetch the arguments by these types
  * and pack them as any other fields. posix/message.c makes the text when the event is read.
  *
- * A format that a schema cannot describe, and a process without further names, have the event type
- * log.other. Its one field is the text, which is then made here.
+ * If a schema cannot describe the format, or if the process has no name left for a type, the event
+ * has the type log.other. The one field of that type is the text, which is then made here.
  *
  * Signals  the first use is not async-signal-safe, nor is a line of log.other: vsnprintf() may
  *          allocate memory.
@@ -29,11 +29,12 @@
 #include "record/format.h"
 
 /*
- * The member arguments of a site is a byte that is read in each use of the line. A format has at
- * most 31 arguments, so the two highest bits are free.
+ * `arguments` is a member of a site, a byte that is read in each use of the line. A format has at
+ * most 31 arguments, so the two highest bits of this byte are free.
  */
-#define IS_OTHER  255 /* in arguments of a site: the event has the text */
-#define HAS_ERROR 128 /* added to their number: the format has %m */
+/* value of `arguments`: the event is a log.other, which has the text */
+#define IS_OTHER  255
+#define HAS_ERROR 128 /* added to the number of arguments: the format has %m */
 
 /*
  * An argument as it was passed. The type of its directive decides which member is valid. All are
@@ -47,8 +48,8 @@ union argument {
 };
 
 /*
- * Text that is copied before it is packed: strings with a precision, and wide ones. The payload has
- * no more room than this, so a string that does not fit here would be cut there.
+ * Text that is copied before it is packed: strings with a precision, and wide strings. The payload
+ * has no more room than this, so a string that does not fit here would be truncated there.
  */
 struct scratch {
 	size_t used;
@@ -135,7 +136,9 @@ static void open_log(struct posix_trace_site_np *site)
 {
 	enum ptx_format_type type[PTX_FORMAT_ARGUMENTS];
 	char schema[POSIX_TRACE_SCHEMA_MAX_NP + 1], name[TRACE_EVENT_NAME_MAX + 1];
-	/* Only the last component of the path: it depends on the folder of the compiler. */
+	/*
+	 * The name has only the last component of the path, because the rest depends on the build.
+	 */
 	const char *file = strrchr(site->name, '/');
 	const trace_event_id_t other =
 		ptx_site_type("log.other", "", "str text;@format \"%s\"");
@@ -145,7 +148,8 @@ static void open_log(struct posix_trace_site_np *site)
 	const int count = ptx_format_types(site->schema, type, &has_error);
 
 	/*
-	 * log.other is opened above, for lines that come when the process has no names any more.
+	 * log.other was opened above, while names are left. Later lines may need it when no name is
+	 * left.
 	 */
 	if (count >= 0 &&
 	    make_schema(schema, site->schema, site->level, type, count, has_error)) {
@@ -223,8 +227,8 @@ static size_t precision_of(const char *text, int argument, const union argument 
 }
 
 /*
- * Copies at most most bytes of a string that may lack its NUL. No byte behind them is read. Returns
- * the copy, which has a NUL.
+ * Copies at most `most` bytes of a string that may lack its NUL. No byte behind them is read.
+ * Returns the copy, which has a NUL.
  */
 static const char *copy_short(struct scratch *scratch, const char *string, size_t most)
 {
@@ -261,8 +265,8 @@ static char *put_utf8(char *to, uint32_t c)
 }
 
 /*
- * Copies a wide string as at most most bytes of UTF-8, in which all readers expect text. Returns
- * the copy, which has a NUL.
+ * Copies a wide string as at most `most` bytes of UTF-8, because all readers expect text in UTF-8.
+ * Returns the copy, which has a NUL.
  */
 static const char *copy_wide(struct scratch *scratch, const wchar_t *string, size_t most)
 {
@@ -303,7 +307,7 @@ static struct posix_trace_arg_np field_of(unsigned type, const union argument *p
 	case PTX_FORMAT_SHORT_STRING:
 	case PTX_FORMAT_WIDE_STRING:
 		arg.data = passed[i].pointer;
-		/* As printf() of the GNU C library shows it. */
+		/* printf() of the GNU C library shows a null pointer like this. */
 		if (!arg.data)
 			arg.data = "(null)";
 		else if (type == PTX_FORMAT_SHORT_STRING)
@@ -318,22 +322,25 @@ static struct posix_trace_arg_np field_of(unsigned type, const union argument *p
 }
 
 /*
- * Records the event of a line whose text is made now. A longer text is cut, with a NUL at its end.
- * vsnprintf() may change errno and allocate memory, which is why other lines do not use it.
+ * Records the event of a line whose text is made now. A text that is too long is truncated, with a
+ * NUL at its end. vsnprintf() may change errno and allocate memory, which is why other lines do not
+ * use it.
  */
 static void log_text(trace_event_id_t id, const char *format, va_list list, const void *address)
 {
 	char text[POSIX_TRACE_FIELDS_BYTES_NP];
 	const int len = vsnprintf(text, sizeof(text), format, list);
 
-	/* vsnprintf() fails for characters that the locale does not have: no event then. */
+	/*
+	 * vsnprintf() fails for characters that the locale does not have: then there is no event.
+	 */
 	if (len >= 0)
 		posix_trace_event_at_np(id, text,
 					(size_t)len < sizeof(text) ? (size_t)len + 1 : sizeof(text),
 					address);
 }
 
-/* The event of a line whose arguments are fields. error is the errno of the program. */
+/* Records the event of a line whose arguments are fields. error is the errno of the program. */
 static void log_fields(const struct posix_trace_site_np *site, unsigned arguments, int error,
 		       va_list *list, const void *address)
 {
@@ -344,8 +351,8 @@ static void log_fields(const struct posix_trace_site_np *site, unsigned argument
 	struct scratch scratch;
 
 	/*
-	 * Only the member used is initialized. To clear the kilobyte behind it would cost more
-	 * than the rest of the call.
+	 * Only the member `used` is initialized. To clear the kilobyte of text behind it would cost
+	 * more than the rest of the call.
 	 */
 	scratch.used = 0;
 	fetch(site, count, list, passed);
@@ -359,8 +366,9 @@ static void log_fields(const struct posix_trace_site_np *site, unsigned argument
 }
 
 /*
- * format is passed so that the compiler checks it, and is the literal that the site has. It is used
- * for lines of log.other only. Neither cancellation nor signals matter here: nothing is held.
+ * format is the literal that the site has, too. It is passed so that the compiler checks it, and is
+ * used for lines of log.other only. The function holds nothing, so a cancellation or a signal does
+ * no harm.
  */
 PTX_EXPORT void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ...)
 {

@@ -55,9 +55,10 @@ static const int column[PTX_WRITER_LOSSES] = {
 };
 
 /*
- * Finds the traced process among the openers and stores its id in this name space. If none
- * of them is the traced process, for example because it does not use the library and so holds no
- * arena, stores the id that the attachment has, and whether the process has ended or is waited for.
+ * Finds the traced process among the openers and stores its id in this name space. If none of them
+ * is the traced process, for example because it does not use the library and so holds no arena,
+ * stores the id that the attachment has. It then also stores whether the process has ended or is
+ * expected to start using the library.
  */
 static void find_target(const struct looking *looking, const struct ptx_attachment *attachment,
 			struct posix_trace_stream_np *stream)
@@ -83,7 +84,7 @@ static void find_target(const struct looking *looking, const struct ptx_attachme
 			stream->pid = (pid_t)looking->opener[i].pid;
 			return;
 		}
-	/* Not among the openers: the process has ended, or does not use the library yet. */
+	/* The target is not among the openers: it has ended, or does not use the library yet. */
 	stream->pid = (pid_t)attachment->target;
 	stream->ended = traces_itself ||
 			ptx_life_of_one(attachment->target, &identity) == PTX_DEAD;
@@ -174,7 +175,9 @@ static void copy_status(const struct ptx_look_stream *from, struct posix_trace_s
 	ptx_eventset_del(&to->filter, 0);
 }
 
-/* A stream is wanted if its target or one of its members is. */
+/*
+ * Returns whether the caller wants this stream: its target or one of its members is looking->pid.
+ */
 static bool is_wanted(const struct looking *looking, const struct posix_trace_stream_np *stream)
 {
 	/*
@@ -206,7 +209,7 @@ int ptx_visitor_begin(struct ptx_visitor *visitor,
 }
 
 /*
- * No call of visit may follow.
+ * The caller calls visit no more after this.
  */
 void ptx_visitor_end(struct ptx_visitor *visitor)
 {
@@ -247,7 +250,7 @@ static void report_stream(const struct looking *looking, const struct ptx_look_s
 	visit_stream(looking->visitor, &stream);
 }
 
-/* The names of all streams of an arena are the same. */
+/* Copies the names of event types. All streams of an arena have the same names. */
 static void know_names(struct looking *looking)
 {
 	/* A type without a name is a null pointer. */
@@ -285,7 +288,7 @@ static uint32_t inner_pid(uint32_t pid)
 /* Reports the streams of the arena. */
 static void report_arena(struct looking *looking)
 {
-	/* Before the streams, because each of them needs the ids of all openers. */
+	/* The ids of all openers are found first, because each stream needs them. */
 	for (size_t i = 0; i < looking->openers; i++)
 		looking->inner[i] = inner_pid(looking->opener[i].pid);
 	know_names(looking);
@@ -293,7 +296,7 @@ static void report_arena(struct looking *looking)
 		report_stream(looking, &looking->look->stream[i]);
 }
 
-/* Examines one arena. ENOMEM; an arena that cannot be read has no streams. */
+/* Examines one arena. An arena that cannot be read counts as one without streams. ENOMEM. */
 static int look_at_arena(struct looking *looking)
 {
 	int err = 0;
@@ -352,12 +355,16 @@ static int may_look_at(pid_t pid)
 	err = ptx_io_open(path, O_RDONLY | O_DIRECTORY, &folder);
 	if (!err)
 		ptx_io_close(folder);
-	if (err == ENOENT) /* the options of the mount can hide it */
+	/* The process has ended, or the options of the mount of /proc hide it. */
+	if (err == ENOENT)
 		return ptx_life_of((uint32_t)pid) == PTX_DEAD ? ESRCH : EPERM;
 	return err == EACCES ? EPERM : err;
 }
 
-/* The whole call. ESRCH, EPERM: the process. ENOTSUP: /proc cannot be used. ENOMEM. */
+/*
+ * Does the whole call. ESRCH: there is no such process. EPERM: the caller may not examine it.
+ * ENOTSUP: /proc cannot be used. ENOMEM: there is no memory.
+ */
 static int look_at_streams(pid_t pid, const struct ptx_visitor *visitor)
 {
 	struct looking *looking;
@@ -370,7 +377,7 @@ static int look_at_streams(pid_t pid, const struct ptx_visitor *visitor)
 	if (pid == 0 || alone)
 		pid = (pid_t)ptx_proc_own();
 	/*
-	 * If /proc numbers processes differently, its numbers would be the ids of other
+	 * If /proc does not number processes as this process does, its numbers are the ids of other
 	 * processes.
 	 */
 	err = ptx_proc_is_ours();
@@ -384,7 +391,7 @@ static int look_at_streams(pid_t pid, const struct ptx_visitor *visitor)
 	looking = calloc(1, sizeof(*looking));
 	if (!looking)
 		return ENOMEM;
-	/* Both are too large for the stack. */
+	/* Both looking and looking->look are too large for the stack. */
 	looking->look = ptx_look_new();
 	if (looking->look) {
 		looking->pid = pid == POSIX_TRACE_EVERY_PROCESS_NP ? 0 : (uint32_t)pid;
@@ -400,7 +407,7 @@ static int look_at_streams(pid_t pid, const struct ptx_visitor *visitor)
 	return err;
 }
 
-/* The memory is not that of a living process, so that there are no openers. */
+/* The bytes come from an image and not from open files of processes, so there are no openers. */
 int ptx_posix_look_at_image(const struct ptx_image *image, const struct ptx_visitor *visitor)
 {
 	struct looking *looking = calloc(1, sizeof(*looking));

@@ -40,7 +40,10 @@ static bool is_in_use(int fd)
 	return false;
 }
 
-/* Examines a backing file. EINVAL: it is none. Pipes cannot be read at offsets. */
+/*
+ * Examines the file. EINVAL: it has no arena of this version, or cannot be read at offsets (a
+ * pipe).
+ */
 static int look_at_file(int fd, const struct ptx_visitor *visitor, struct ptx_faults *faults)
 {
 	struct ptx_image image;

@@ -12,7 +12,7 @@
 #include "base/export.h"
 #include "record/ledger.h"
 
-/* The words appear in messages, pages and exports: to change one changes formats. */
+/* The words appear in messages, pages and exports: changing a word changes these formats. */
 static const char *const names[] = {
 	[POSIX_TRACE_LOST_OVERWRITTEN_NP] = "overwritten",
 	[POSIX_TRACE_LOST_STREAM_FULL_NP] = "stream full",

@@ -43,8 +43,8 @@ static void store_mapping(const struct ptx_mapping *from, struct posix_trace_map
 }
 
 /*
- * As the list of event types (LIST-02): *unavailable is not 0 at the end of the list, and the call
- * returns 0. *mapping is valid until the log is closed.
+ * Works like the list of event types (LIST-02): at the end of the list *unavailable is not 0, and
+ * the call returns 0. *mapping is valid until the log is closed.
  */
 PTX_EXPORT int posix_trace_mapping_getnext_sized_np(trace_id_t trid,
 						    struct posix_trace_mapping_np *mapping,
@@ -61,7 +61,7 @@ PTX_EXPORT int posix_trace_mapping_getnext_sized_np(trace_id_t trid,
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
 	list = ptx_stored_mappings(stream->stored);
-	/* The position belongs to the identifier, as that of the type list does. */
+	/* The position belongs to the identifier, like the position in the list of types. */
 	*unavailable = stream->mapping_cursor >= list->count;
 	if (!*unavailable)
 		store_mapping(&list->mapping[stream->mapping_cursor++], mapping, size);
@@ -69,7 +69,7 @@ PTX_EXPORT int posix_trace_mapping_getnext_sized_np(trace_id_t trid,
 	return ptx_call_end(call, 0);
 }
 
-/* The next mapping is the first one again. EINVAL: not an opened log. */
+/* Makes the first mapping the next one again. EINVAL: the stream is not an opened log. */
 PTX_EXPORT int posix_trace_mapping_rewind_np(trace_id_t trid)
 {
 	struct ptx_call call = ptx_call_begin();

@@ -4,8 +4,8 @@
  *
  * Format and data come from a file. Each directive is rebuilt from its parts, with the length
  * modifier of the value that is passed, and printed by snprintf() into a buffer that no number can
- * exceed: widths and precisions are limited. A value of another kind than its directive is printed
- * as its type is.
+ * exceed: widths and precisions are limited. A value that does not suit its directive is printed in
+ * the notation of its own type.
  */
 #include <stdio.h>
 #include <string.h>
@@ -67,7 +67,7 @@ static void put_padded(const struct message *message, const struct ptx_format_pa
 {
 	static const char blanks[] = "                                ";
 	int width = size_of(message, part->width, part->width_argument);
-	/* A negative width of an argument means the flag -, and -1 is a width there. */
+	/* A negative width of an argument means the flag -; even -1 is then a width. */
 	bool is_left = strchr(part->flags, '-') ||
 		       (part->width_argument != PTX_FORMAT_NONE && width < 0);
 	/* The number of blanks that are still to be written. */
@@ -76,7 +76,7 @@ static void put_padded(const struct message *message, const struct ptx_format_pa
 	if (part->width_argument == PTX_FORMAT_NONE && width < 0)
 		width = 0;
 	width = width < 0 ? -width : width;
-	/* A text that is wider than its column is not cut, as in printf(). */
+	/* A text that is wider than its column is printed whole, as by printf(). */
 	blank = (size_t)width > len ? (size_t)width - len : 0;
 	if (is_left)
 		message->put(message->arg, text, len);
@@ -87,8 +87,9 @@ static void put_padded(const struct message *message, const struct ptx_format_pa
 }
 
 /*
- * Makes the directive for a value: %[flags][width][.precision][length]conversion. Numbers that were
- * arguments become part of it, so that one value alone is passed to snprintf().
+ * Makes the directive for a value: %[flags][width][.precision][length]conversion. A width or
+ * precision that was an argument becomes part of the directive, so that only the value is passed to
+ * snprintf().
  */
 static void make_directive(const struct message *message, const struct ptx_format_part *part,
 			   const char *length, char *directive)
@@ -126,8 +127,8 @@ static bool is_real(char conversion)
 }
 
 /*
- * Prints a value as its type is printed, where the directive does not suit it. The text is cut to
- * the buffer, which holds every value that is not a string.
+ * Prints a value in the notation of its type, because the directive does not suit it. The text is
+ * truncated to the buffer, which holds every value that is not a string.
  */
 static void put_plain(const struct message *message, const struct ptx_format_part *part,
 		      const struct posix_trace_value_np *value)
@@ -185,8 +186,8 @@ static void put_real(const struct message *message, const struct ptx_format_part
 #pragma GCC diagnostic pop
 
 /*
- * Prints a string, cut to the precision of its directive. The precision counts bytes, as in C, so
- * that it can divide a character of UTF-8.
+ * Prints a string, truncated to the precision of its directive. The precision counts bytes, as in
+ * C, so it can divide a character of UTF-8.
  */
 static void put_string(const struct message *message, const struct ptx_format_part *part,
 		       const struct posix_trace_value_np *value)
@@ -195,7 +196,7 @@ static void put_string(const struct message *message, const struct ptx_format_pa
 	int precision = part->precision;
 	const struct posix_trace_value_np *given = value_of(message, part->precision_argument);
 
-	/* The writer has cut the string already, unless the log is from elsewhere. */
+	/* The writer has already truncated the string, unless another program made the log. */
 	if (given)
 		precision = given->s64 < 0 || given->s64 > 1000000 ? PTX_FORMAT_NONE :
 								     (int)given->s64;
@@ -205,8 +206,8 @@ static void put_string(const struct message *message, const struct ptx_format_pa
 }
 
 /*
- * Prints a pointer as the GNU C library does, which is also where the process ran. The reader's own
- * pointers may be shorter than those of the log.
+ * Prints a pointer in the notation of the GNU C library. It is printed as a number, because the
+ * reader's own pointers may be shorter than those of the log.
  */
 static void put_pointer(const struct message *message, const struct ptx_format_part *part,
 			const struct posix_trace_value_np *value)
@@ -220,8 +221,8 @@ static void put_pointer(const struct message *message, const struct ptx_format_p
 }
 
 /*
- * Prints the byte of %c, or the character of %lc as UTF-8. Not by snprintf(), which uses the locale
- * of the reader.
+ * Prints the byte of %c, or the character of %lc as UTF-8. snprintf() is not used, because it
+ * depends on the locale of the reader.
  */
 static void put_character(const struct message *message, const struct ptx_format_part *part,
 			  const struct posix_trace_value_np *value)
@@ -249,7 +250,7 @@ static void put_character(const struct message *message, const struct ptx_format
 	put_padded(message, part, text, len);
 }
 
-/* The text of %m: the last field has the error number. */
+/* Prints the text of %m. The last field of the event has the error number. */
 static void put_error(const struct message *message, const struct ptx_format_part *part)
 {
 	const struct posix_trace_value_np *value =
@@ -261,7 +262,9 @@ static void put_error(const struct message *message, const struct ptx_format_par
 		put_padded(message, part, "?", 1);
 		return;
 	}
-	/* Not strerror(), whose text is in a buffer that threads share for unknown numbers. */
+	/*
+	 * strerror() is not used: for unknown numbers its text is in a buffer that threads share.
+	 */
 	if (value->s64 >= 0 && value->s64 < 4096)
 		text = ptx_libc_error_text((int)value->s64);
 	if (!text) {
@@ -273,7 +276,7 @@ static void put_error(const struct message *message, const struct ptx_format_par
 
 /*
  * Prints a directive with the value of its argument. A missing value is a question mark: the data
- * may have been cut, or be shorter than the format asks for.
+ * may have been truncated, or may be shorter than the format requires.
  */
 static void put_directive(const struct message *message, const struct ptx_format_part *part)
 {
@@ -327,8 +330,8 @@ void ptx_message_parts(const struct posix_trace_schema_np *schema, const void *d
 	/* The values of an array count one by one; those behind the limit are missing. */
 	posix_trace_values_begin_np(&values, schema, data, len, flags);
 	/*
-	 * The schema bounds the fields, and an array in it may have many values. Those that have no
-	 * place are of no use: a format has at most as many arguments.
+	 * The schema bounds the fields, but an array in it may have many values. Values behind the
+	 * limit are not needed, because a format has at most as many arguments.
 	 */
 	while (message.values < POSIX_TRACE_FIELDS_MAX_NP &&
 	       posix_trace_field_next_np(&values, &message.value[message.values]))
@@ -366,8 +369,8 @@ static void keep(void *arg, const char *part, size_t len)
 }
 
 /*
- * The structure of a program that was compiled before schemas had formats has no such member, and
- * its events have no message for it. snprintf() may set errno, which belongs to the program.
+ * If the program was compiled before schemas had formats, its structure has no member `format`, and
+ * the events have no message. snprintf() may set errno, which belongs to the program.
  */
 PTX_EXPORT size_t posix_trace_message_print_sized_np(const struct posix_trace_schema_np *schema,
 						     size_t schema_size, const void *data,

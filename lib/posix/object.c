@@ -42,13 +42,13 @@ static const char *const kinds[] = {
 	[POSIX_TRACE_OBJECT_OTHER_NP] = "object",
 };
 
-/* The number of kinds with the unused 0. */
+/* The number of kinds, including the unused kind 0. */
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 /*
- * Unknown kinds, as a later version may have them in a log, are "object".
- * posix_trace_object_kind_name_np() never fails and returns constants, so that a program can
- * print its result at once. Async-signal-safe.
+ * A kind that is unknown here, because a later version wrote the log, is called "object".
+ * posix_trace_object_kind_name_np() never fails and returns constants, so a program can print its
+ * result at once. Async-signal-safe.
  */
 PTX_EXPORT const char *posix_trace_object_kind_name_np(int kind)
 {
@@ -57,7 +57,7 @@ PTX_EXPORT const char *posix_trace_object_kind_name_np(int kind)
 						  : kinds[POSIX_TRACE_OBJECT_OTHER_NP];
 }
 
-/* Copies a name, which is cut at the beginning of a character of UTF-8 if it is too long. */
+/* Copies a name. If it is too long, it is truncated at the beginning of a UTF-8 character. */
 static void put_name(char *to, const char *name)
 {
 	size_t len = strnlen(name, PTX_OBJECT_NAME_BYTES);
@@ -80,7 +80,7 @@ static int name_object(int kind, const void *pointer, const char *name)
 		return EINVAL;
 	if (ptx_process_is_child())
 		ptx_process_child();
-	/* The lists could not be mapped at the start. */
+	/* There are no lists if they could not be mapped at the start. */
 	if (!ptx_arena_self.lists)
 		return ENOMEM;
 	object.pid = ptx_process_pid();
@@ -96,7 +96,7 @@ static int name_object(int kind, const void *pointer, const char *name)
 	return ptx_objects_put(&ptx_arena_self.lists->objects, &object);
 }
 
-/* Not by ptx_call_begin(), because a signal handler may call it. */
+/* errno is saved without ptx_call_begin(), because a signal handler may call this function. */
 PTX_EXPORT int posix_trace_object_np(int kind, const void *pointer, const char *name)
 {
 	int saved = errno, err = name_object(kind, pointer, name);

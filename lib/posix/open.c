@@ -17,7 +17,7 @@
 #include "posix/call.h"
 #include "posix/first.h"
 
-/* Opens a log. salvage: also one that was not completed. *trid is stored only on success. */
+/* Opens a log; with salvage, also an incomplete one. *trid is stored only on success. */
 static int open_log(int file_desc, bool salvage, trace_id_t *trid)
 {
 	struct ptx_stream *stream;
@@ -78,7 +78,7 @@ PTX_EXPORT int posix_trace_open_np(int file_desc, unsigned flags, trace_id_t *tr
 PTX_EXPORT int posix_trace_close(trace_id_t trid)
 {
 	struct ptx_call call = ptx_call_begin();
-	/* Entered, not locked: the settle below waits for other users. */
+	/* The stream is not locked, since the settle below waits for the other users. */
 	struct ptx_stream *stream = ptx_stream_enter(trid, PTX_STORED);
 	bool removed;
 
@@ -126,8 +126,8 @@ static bool is_time(const struct timespec *when)
 }
 
 /*
- * The next event is the first one whose time is not before *when. EINVAL: not an opened log, or
- * not a time. The index of the log is used if it has one.
+ * The next event will be the first one whose time is not before *when. EINVAL: the stream is not an
+ * opened log, or *when is not a time. If the log has an index, it is used.
  */
 PTX_EXPORT int posix_trace_seek_np(trace_id_t trid, const struct timespec *when)
 {
@@ -161,7 +161,7 @@ PTX_EXPORT int posix_trace_until_np(trace_id_t trid, const struct timespec *when
 	stream = ptx_stream_lock(trid, PTX_STORED);
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
-	/* INT64_MAX nanoseconds are in the year 2262. */
+	/* INT64_MAX nanoseconds are in the year 2262, so they are no limit. */
 	ptx_stored_until(stream->stored,
 			 when ? when->tv_sec * PTX_NS_PER_S + when->tv_nsec : INT64_MAX);
 	ptx_stream_unlock(stream);
@@ -247,8 +247,8 @@ ptx_inline void fill_event(const struct ptx_stored_event *from, struct posix_tra
 }
 
 /*
- * A process with one thread needs no lock. The flag can only change in the calls of this thread, so
- * it is read once.
+ * A process with one thread needs no lock. Only a call of this thread can start another one, so
+ * whether the thread is alone is determined once.
  */
 ptx_inline int next_event(trace_id_t trid, struct posix_trace_event_np *event, int *unavailable)
 {
@@ -271,8 +271,8 @@ ptx_inline int next_event(trace_id_t trid, struct posix_trace_event_np *event, i
 }
 
 /*
- * For a program with another version of the structure. A function of its own, so that the usual
- * way has no stack frame.
+ * Handles a program with another version of the structure. It is a function of its own, so that the
+ * usual path needs no stack frame.
  */
 static ptx_cold int next_resized(trace_id_t trid, struct posix_trace_event_np *event, size_t size,
 				 int *unavailable)

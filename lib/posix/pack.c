@@ -19,13 +19,14 @@
  */
 static bool is_fixed(const struct posix_trace_arg_np *arg)
 {
-	/* A room makes text and bytes constant. */
+	/* Text and bytes with a room have a constant size. */
 	return arg->room || (arg->type != POSIX_TRACE_TYPE_STR_NP &&
 			     arg->type != POSIX_TRACE_TYPE_BYTES_NP);
 }
 
 /*
- * Returns the least bytes of an argument: a NUL, a count, or all of it if its size is constant.
+ * Returns the least number of bytes that an argument needs: one for the NUL of a text, four for the
+ * count of bytes, or the whole size if that is constant.
  */
 static size_t least_bytes(const struct posix_trace_arg_np *arg)
 {
@@ -74,17 +75,20 @@ static void put_fixed(unsigned char *to, const struct posix_trace_arg_np *arg, s
 }
 
 /*
- * Writes text or bytes of variable size. more: how many bytes beyond the least may be used.
- * Returns how many were used.
+ * Writes text or bytes of variable size. `more` is the number of bytes beyond the least number that
+ * may be used. Returns how many of them were used.
  */
 static size_t put_varying(unsigned char *to, const struct posix_trace_arg_np *arg, size_t more)
 {
 	const bool is_text = arg->type == POSIX_TRACE_TYPE_STR_NP;
-	/* strnlen() up to more: the text may be longer than the room, or lack its NUL. */
+	/*
+	 * strnlen() looks at `more` bytes at most: the text may be longer than the room, or lack
+	 * its NUL.
+	 */
 	size_t len = !arg->data ? 0 : is_text ? strnlen(arg->data, more) : arg->len;
 	uint32_t count;
 
-	/* Bytes that the program passes beyond the room are cut. */
+	/* Bytes that do not fit into the room are left out. */
 	if (len > more)
 		len = more;
 	/* bytes have their count before them, text has a NUL behind it. */
@@ -117,9 +121,9 @@ static const struct posix_trace_arg_np *load_arg(struct posix_trace_arg_np *know
 }
 
 /*
- * Returns the length of the payload, at most room. Arguments that do not fit at least with their
- * least bytes are omitted from the first one on; the others share the rest in their order. 0 also
- * for a size less than that of the first version.
+ * Returns the length of the payload, which is at most room. If an argument does not fit even with
+ * its least bytes, it and all arguments behind it are omitted. The others share the rest of the
+ * room in their order. The result is also 0 if the size is less than that of the first version.
  */
 PTX_EXPORT size_t posix_trace_fields_pack_sized_np(void *payload, size_t room,
 						   const struct posix_trace_arg_np *first,

@@ -15,8 +15,8 @@
 #include "record/schema.h"
 
 /*
- * One load: the byte changes while other threads and processes attach
- * streams, and a caller that sees it late only misses or makes one useless
+ * A single load is enough: the byte changes while other threads and processes attach
+ * streams. A caller that sees the change late only misses one event, or makes one useless
  * call.
  */
 PTX_EXPORT int posix_trace_is_active_np(void)
@@ -37,7 +37,9 @@ PTX_EXPORT void posix_trace_payload_begin_np(struct posix_trace_payload_np *payl
 	payload->size = size > head ? (unsigned)(size - head) : 0;
 }
 
-/* A field that does not fit even when cut is left out, and so are those after it. */
+/*
+ * A field that does not fit even when it is truncated is left out, and so are the fields after it.
+ */
 static void add(struct posix_trace_payload_np *payload, const struct posix_trace_arg_np *arg)
 {
 	size_t len = 0;
@@ -50,8 +52,8 @@ static void add(struct posix_trace_payload_np *payload, const struct posix_trace
 }
 
 /*
- * The packer takes integers of all sizes as 64 bits and keeps the low ones. A
- * bool is 0 or 1 in a payload, whatever the program passes.
+ * The packer takes integers of all sizes as 64 bits and keeps the low bytes. A bool is 0 or 1 in a
+ * payload, whatever the program passes.
  */
 PTX_EXPORT void posix_trace_payload_number_np(struct posix_trace_payload_np *payload,
 					      enum posix_trace_type_np type, uint64_t value)
@@ -70,8 +72,8 @@ PTX_EXPORT void posix_trace_payload_number_np(struct posix_trace_payload_np *pay
 }
 
 /*
- * F32 and f64 alone have a floating-point form; for another type the bits
- * would be misread.
+ * Only f32 and f64 have a floating-point form; for another type the bits would be
+ * misread.
  */
 PTX_EXPORT void posix_trace_payload_real_np(struct posix_trace_payload_np *payload,
 					    enum posix_trace_type_np type, double value)
@@ -86,8 +88,8 @@ PTX_EXPORT void posix_trace_payload_real_np(struct posix_trace_payload_np *paylo
 }
 
 /*
- * The string is cut to the room that is left, and always ends in a NUL unless
- * room gives it a fixed size.
+ * The string is truncated to the room that is left, and always ends in a NUL unless room gives it a
+ * fixed size.
  */
 PTX_EXPORT void posix_trace_payload_str_np(struct posix_trace_payload_np *payload,
 					   const char *string, unsigned room)
@@ -109,8 +111,8 @@ PTX_EXPORT void posix_trace_payload_bytes_np(struct posix_trace_payload_np *payl
 }
 
 /*
- * An array without bytes is an empty field, and the packer would take its
- * size 0 as a field of varying length.
+ * An array without bytes is an empty field, so nothing is added: the packer would take its size 0
+ * for a field of varying length.
  */
 PTX_EXPORT void posix_trace_payload_array_np(struct posix_trace_payload_np *payload,
 					     const void *bytes, unsigned len)

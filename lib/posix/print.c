@@ -49,7 +49,7 @@ static void put_string(struct text *text, const char *string)
 	put(text, string, strlen(string));
 }
 
-/* At most 100 bytes. */
+/* Appends a formatted text of at most 100 bytes. */
 static void put_format(struct text *text, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -104,9 +104,9 @@ static void put_escaped(struct text *text, const unsigned char *byte, size_t len
 }
 
 /*
- * Appends a string in double quotes. Programs often record the NUL of a
- * string, and arrays of characters are filled with NULs: those at the end are
- * left out.
+ * Appends a string in double quotes. Programs often record the NUL of a string,
+ * and arrays of characters are filled with NULs: the NULs at the end are left
+ * out.
  */
 static void put_quoted(struct text *text, const unsigned char *byte, size_t len)
 {
@@ -117,14 +117,17 @@ static void put_quoted(struct text *text, const unsigned char *byte, size_t len)
 	put_string(text, "\"");
 }
 
-/* Data without a schema that are printable, but for NULs at the end. */
+/* Returns whether data without a schema are printable, except for NULs at the end. */
 static bool is_text(const unsigned char *byte, size_t len)
 {
 	size_t used = len;
 
 	while (used && !byte[used - 1])
 		used--;
-	/* A small number in memory is a character or two and NULs; a padded string is longer. */
+	/*
+	 * In memory a small number looks like up to three characters and NULs; a padded string is
+	 * longer.
+	 */
 	if (used == 0 || (used + 1 < len && used < 4))
 		return false;
 	for (size_t i = 0; i < used; i++)
@@ -135,8 +138,9 @@ static bool is_text(const unsigned char *byte, size_t len)
 }
 
 /*
- * UTC, 2026-01-31T23:59:59.123456789Z, in the Gregorian calendar. Not by strftime(), which may read
- * the file of a time zone and allocate. An era is 400 years from the first of March of a year.
+ * Appends a time of UTC, as 2026-01-31T23:59:59.123456789Z, in the Gregorian calendar. It does not
+ * use strftime(), which may read the file of a time zone and allocate memory. An era is 400 years
+ * from the first of March of a year.
  */
 static void put_time(struct text *text, int64_t seconds, long nanoseconds)
 {
@@ -146,7 +150,7 @@ static void put_time(struct text *text, int64_t seconds, long nanoseconds)
 	const int64_t of_era = days - era * 146097;
 	const int64_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
 	const int64_t of_year = of_era - (365 * year + year / 4 - year / 100);
-	const int64_t month = (5 * of_year + 2) / 153; /* from March */
+	const int64_t month = (5 * of_year + 2) / 153; /* number of months since March */
 
 	put_format(text, "%04lld-%02lld-%02lldT%02lld:%02lld:%02lld.%09ldZ",
 		   (long long)(year + era * 400 + (month >= 10)),
@@ -156,8 +160,8 @@ static void put_time(struct text *text, int64_t seconds, long nanoseconds)
 }
 
 /*
- * Appends a time in nanoseconds since 1970. The remainder of a negative
- * number is negative in C, and a fraction of a second is not.
+ * Appends a time in nanoseconds since 1970. The remainder of a negative number is negative in C,
+ * but a fraction of a second must not be.
  */
 static void put_time_ns(struct text *text, int64_t ns)
 {
@@ -166,7 +170,9 @@ static void put_time_ns(struct text *text, int64_t ns)
 	put_time(text, seconds - (rest < 0), (long)(rest < 0 ? rest + PTX_NS_PER_S : rest));
 }
 
-/* Exact, in the unit that leaves a digit before the point. */
+/*
+ * Appends a duration exactly, in the largest unit that has a digit other than 0 before the point.
+ */
 static void put_duration(struct text *text, uint64_t ns)
 {
 	static const struct {
@@ -193,7 +199,7 @@ static void put_duration(struct text *text, uint64_t ns)
 	put_string(text, units[unit].name);
 }
 
-/* As short as it can be without being another number when it is read again. */
+/* Appends a number with few digits, or with enough that it is the same when it is read again. */
 static void put_float(struct text *text, const struct posix_trace_value_np *value)
 {
 	const bool is_float = value->field->type == POSIX_TRACE_TYPE_F32_NP;
@@ -221,8 +227,8 @@ static void put_character(struct text *text, unsigned char c)
 }
 
 /*
- * Appends a str in quotes, and bytes as digits. Dots follow a value that the
- * end of the payload has cut.
+ * Appends a str in quotes, and bytes as digits. Dots follow a value that is incomplete because the
+ * payload ends in it.
  */
 static void put_bytes(struct text *text, const struct posix_trace_value_np *value)
 {
@@ -256,9 +262,9 @@ static void put_plain(struct text *text, const struct posix_trace_value_np *valu
 }
 
 /*
- * Appends a value as its type is written. The name that a schema gives to a
- * value comes before everything else, because the author of the schema chose
- * it for readers.
+ * Appends a value in the notation of its type. The name that a schema gives to a
+ * value comes before everything else, because the author of the schema chose it for
+ * readers.
  */
 static void put_value(struct text *text, const struct posix_trace_value_np *value)
 {
@@ -301,13 +307,16 @@ static void put_value(struct text *text, const struct posix_trace_value_np *valu
 	}
 }
 
-/* " name=value" for each field, and the bytes without a description as + and hexadecimal. */
+/*
+ * Appends " name=value" for each field. Bytes without a description become + and hexadecimal
+ * digits.
+ */
 static void put_fields(struct text *text, const struct posix_trace_schema_np *schema,
 		       const void *data, size_t len)
 {
 	struct posix_trace_values_np values;
 	struct posix_trace_value_np value;
-	bool is_open = false; /* an array that may be cut short */
+	bool is_open = false; /* the last value is of an array that has more elements */
 
 	posix_trace_values_begin_np(&values, schema, data, len, 0);
 	while (posix_trace_field_next_np(&values, &value)) {
@@ -335,8 +344,8 @@ static void put_message_part(void *text, const char *part, size_t len)
 }
 
 /*
- * Appends the data of an event, after a blank. Without a schema nothing is
- * known of them: a guess that they are text can be seen by the quotes.
+ * Appends the data of an event, after a blank. Without a schema nothing is known of the data. If
+ * they look like text, they are printed in quotes, which show that this is a guess.
  */
 static void put_data(struct text *text, const struct posix_trace_schema_np *schema,
 		     const void *data, size_t len)
@@ -412,9 +421,9 @@ PTX_EXPORT int posix_trace_event_print_np(trace_id_t trid,
 }
 
 /*
- * The value of a newer program has members that this version does not know.
- * They do not matter for the text, so that they are ignored, other than in
- * calls that store the structure.
+ * A newer program's value has members that this version does not know. They do not
+ * matter for the text, so they are ignored, unlike in calls that store the
+ * structure.
  */
 PTX_EXPORT size_t posix_trace_value_print_sized_np(const struct posix_trace_value_np *value,
 						   size_t value_size, char *to, size_t size)

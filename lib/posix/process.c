@@ -58,8 +58,8 @@ static void set_up_child(void)
 	ptx_mapped_after_fork();
 	ptx_mapped_report_child();
 	/*
-	 * Last: it frees the parent's streams in this process, which the functions above still
-	 * use.
+	 * The registry is last: it closes the logs of the parent's streams in this process, and its
+	 * lock was acquired first.
 	 */
 	ptx_registry_after_fork(true);
 	ptx_msan_resume();
@@ -78,8 +78,8 @@ static void __attribute__((constructor)) begin_library(void)
 	ptx_process_init();
 	ptx_threads_init();
 	/*
-	 * Registered before all handlers of the program: lock_before_fork() runs last, and the
-	 * handlers after the fork run first.
+	 * The handlers are registered before all handlers of the program. So lock_before_fork()
+	 * runs last, and the handlers after the fork run first.
 	 */
 	pthread_atfork(lock_before_fork, unlock_in_parent, set_up_child);
 	/* Reports the files that are mapped at the start. */

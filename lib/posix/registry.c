@@ -32,8 +32,8 @@ static struct ptx_stream *all;
 
 /*
  * This function adds to the count, then loads the identifier. ptx_registry_remove() clears the
- * identifier, then ptx_registry_settle() loads the count. All four accesses have one order:
- * settle sees the user, or the user sees no stream.
+ * identifier, then ptx_registry_settle() loads the count. All four accesses have one order. So
+ * either ptx_registry_settle() sees the user, or the user sees that the identifier is cleared.
  */
 struct ptx_stream *ptx_registry_enter(trace_id_t id)
 {
@@ -49,8 +49,8 @@ struct ptx_stream *ptx_registry_enter(trace_id_t id)
 }
 
 /*
- * The memory may belong to another stream before the wake-up. The settle of that stream then
- * loads its count again.
+ * The memory may belong to another stream before the wake-up. If a thread settles that stream, the
+ * wake-up only makes it load the count again.
  */
 void ptx_registry_leave(struct ptx_stream *stream)
 {
@@ -114,7 +114,10 @@ struct ptx_stream *ptx_registry_new(void)
 		stream = calloc(1, sizeof *stream);
 		if (!stream)
 			return NULL;
-		/* Only for new memory: the lock of reused memory may be in use by a late call. */
+		/*
+		 * This is only for new memory: the lock of reused memory may be in use by a late
+		 * call.
+		 */
 		pthread_mutex_init(&stream->lock, NULL);
 	}
 	stream->log_fd = -1;
@@ -148,7 +151,7 @@ int ptx_registry_add(struct ptx_stream *stream)
 	int err = EMFILE;
 
 	pthread_mutex_lock(&change);
-	/* Under the lock, so that two threads do not use one place. */
+	/* The search is under the lock, so that two threads do not use one place. */
 	for (unsigned i = 0; i < PTX_HANDLES; i++) {
 		uint64_t generation;
 
@@ -181,11 +184,12 @@ bool ptx_registry_remove(struct ptx_stream *stream)
 	if (stream->kind != PTX_STREAM_STORED)
 		atomic_fetch_sub_explicit(&ptx_private.streams, 1, memory_order_relaxed);
 	/*
-	 * gone before the identifier is cleared: a user that leaves afterwards wakes the settling
-	 * thread.
+	 * gone is set before the identifier is cleared, so that a user that leaves afterwards wakes
+	 * the settling thread.
 	 */
 	atomic_store_explicit(&stream->gone, 1, memory_order_seq_cst);
-	atomic_store_explicit(&stream->id, 0, memory_order_seq_cst); /* no stream's */
+	/* no stream has the identifier 0 */
+	atomic_store_explicit(&stream->id, 0, memory_order_seq_cst);
 	return true;
 }
 
@@ -195,7 +199,8 @@ void ptx_registry_settle(struct ptx_stream *stream)
 	uint32_t users;
 
 	/*
-	 * Calls that found the identifier valid under the lock have released it, or are counted.
+	 * Each call that found the identifier valid under the lock has released the lock by then,
+	 * or is counted in users.
 	 */
 	pthread_mutex_lock(&stream->lock);
 	pthread_mutex_unlock(&stream->lock);
@@ -235,9 +240,9 @@ void ptx_registry_before_fork(void)
 }
 
 /*
- * In a child: closes the logs of its parents, because the reader of a pipe waits until all
- * writers have closed it. The program may have closed the descriptors and may have other files
- * under the numbers. The streams remain in the list and are never used.
+ * Closes the logs of a child's parents, because the reader of a pipe waits until all writers have
+ * closed it. The program may have closed the descriptors and may have other files under their
+ * numbers. The streams remain in the list and are never used.
  */
 static void close_logs(void)
 {

@@ -4,13 +4,13 @@
  *
  * An identifier is a place in a table and a generation. Streams are type-stable: their memory is
  * used again for other streams, and for nothing else. A call that finds a stream by its place may
- * therefore lock it, or count itself as its user, and then checks whether it is still the stream
- * of the identifier. Both need only the lock or the count, and no membarrier(2), which a sandbox
- * may refuse.
+ * therefore lock it, or count itself as its user, and then check whether it is still the stream of
+ * the identifier. The lock or the count is enough: no membarrier(2), which a sandbox may refuse, is
+ * needed.
  *
- * Identifiers of a parent are invalid in its child: the kernel zeroes the table at the fork, and
- * the list of memory for new streams. A call that the fork interrupted ends with its parent's
- * stream, in the child's copy of it.
+ * Identifiers of a parent are invalid in its child: at the fork the kernel zeroes the table and the
+ * list of memory for new streams. If a call is interrupted by a fork, it continues in the child
+ * with the child's copy of the parent's stream.
  *
  * Threads   all functions may run concurrently. A call locks its stream, or enters and leaves it
  *           if it may sleep or write to a log.
@@ -86,7 +86,7 @@ void ptx_registry_settle(struct ptx_stream *stream);
  */
 unsigned ptx_registry_active(trace_id_t *ids, unsigned room);
 
-/* From the fork handlers. A child closes its parent's logs and does not use its streams. */
+/* Called by the fork handlers. A child closes its parent's logs and does not use its streams. */
 void ptx_registry_before_fork(void);
 void ptx_registry_after_fork(bool child);
 

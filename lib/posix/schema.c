@@ -2,8 +2,9 @@
 /*
  * posix/schema.c - posix_trace_eventid_describe_np() and _get_schema_np(): what payloads mean.
  *
- * A process publishes the text in a list of its arena, from which it reaches streams and logs.
- * The text of another process or of a log may not be a schema: readers parse it themselves.
+ * A process publishes the text in a list of its arena, from which it reaches streams and logs. A
+ * text that another process published, or that a log has, may be no schema: readers parse it
+ * themselves.
  */
 #include <string.h>
 
@@ -17,13 +18,16 @@
 #include "record/schema.h"
 
 /*
- * Publishes the description of a type of an arena. The first one remains; EEXIST: the type has
- * another one.
+ * Publishes the description of a type of an arena. The first description remains. EEXIST: the type
+ * has another description.
  */
 static int describe_type(struct ptx_arena *arena, trace_event_id_t type, const char *text)
 {
 	struct posix_trace_schema_np schema;
-	/* The name of the type, then its present description, which is the larger one. */
+	/*
+	 * First the name of the type, then its present description. The description is the larger
+	 * one.
+	 */
 	char name[PTX_SCHEMA_BYTES];
 	bool is_new;
 	int err;
@@ -33,8 +37,9 @@ static int describe_type(struct ptx_arena *arena, trace_event_id_t type, const c
 	if (ptx_process_is_child())
 		ptx_process_child();
 	/*
-	 * A text that is there already was parsed by the process that published it. This shortens
-	 * the start of programs that describe many types then, as the shim does.
+	 * A text that is there already was parsed by the process that published it, so it is not
+	 * parsed again. This shortens the start of programs that describe many types, as the shim
+	 * does.
 	 */
 	if (arena->lists && ptx_schemas_has(&arena->lists->schemas, type, text)) {
 		if (arena == &ptx_arena_self)
@@ -44,14 +49,15 @@ static int describe_type(struct ptx_arena *arena, trace_event_id_t type, const c
 	/* Only texts that can be parsed are published. */
 	if (ptx_schema_parse(text, &schema))
 		return EINVAL;
-	/* The lists could not be mapped at the start. */
+	/* There are no lists if they could not be mapped at the start. */
 	if (!arena->lists)
 		return ENOMEM;
 	/* Types of the system have no description, and the unnamed type has no meaning. */
 	if (type < PTX_TYPE_FIRST_USER || !ptx_names_get(arena->names, type, name))
 		return EINVAL;
 	/*
-	 * A level applies at the first description only; the same text once more changes nothing.
+	 * A level takes effect at the first description only; describing the type with the same
+	 * text again changes nothing.
 	 */
 	is_new = !ptx_schemas_get(&arena->lists->schemas, type, name);
 	/* ENOSPC: the descriptions fill their memory. */
@@ -67,8 +73,8 @@ static int describe_type(struct ptx_arena *arena, trace_event_id_t type, const c
 }
 
 /*
- * Not in signal handlers. The text is copied. It reaches all streams of the process, also those
- * that exist already, and their logs. EINVAL, EEXIST, ENOSPC, ENOMEM.
+ * It must not be called in signal handlers. The text is copied. It reaches all streams of the
+ * process, also those that exist already, and their logs. Errors: EINVAL, EEXIST, ENOSPC, ENOMEM.
  */
 PTX_EXPORT int posix_trace_eventid_describe_np(trace_event_id_t event_id, const char *schema)
 {
@@ -78,8 +84,8 @@ PTX_EXPORT int posix_trace_eventid_describe_np(trace_event_id_t event_id, const 
 }
 
 /*
- * The same for a type of the traced process, which may be another one. A level does not change the
- * filters of that process's streams.
+ * Does the same for a type of the traced process, which may be another process. A level does not
+ * change the filters of that process's streams.
  */
 PTX_EXPORT int posix_trace_trid_describe_np(trace_id_t trid, trace_event_id_t event_id,
 					    const char *schema)

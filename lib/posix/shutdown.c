@@ -35,8 +35,8 @@ static struct ptx_flush_caller make_caller(const void *address)
 }
 
 /*
- * Stores the status of a completed log: the losses that the controller had not read yet
- * (STATUS-20).
+ * Stores the status for a completed log. It also reports the losses that the controller has not
+ * read yet (STATUS-20).
  */
 static void last_status(struct ptx_stream *stream, struct ptx_log_status *status)
 {
@@ -78,7 +78,9 @@ int ptx_posix_complete_log(struct ptx_stream *stream, const struct ptx_flush_cal
 	err = ptx_flush_run(stream->flush, PTX_FLUSH_FINAL, who);
 	pthread_mutex_lock(&stream->lock);
 	last_status(stream, &status);
-	/* After the flush, so that unread has only events that could not be written. */
+	/*
+	 * The ledger is made after the flush, so unread has only events that could not be written.
+	 */
 	err3 = ptx_drain_ledger(stream->drain, ledger);
 	lose_unread(&ledger->total);
 	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
@@ -110,7 +112,7 @@ static int shut_down_stream(trace_id_t trid, const void *address)
 	if (!removed)
 		return EINVAL;
 	region = stream->view->rings.region;
-	/* Under the lock, because the controller's writer is one thread at a time. */
+	/* The lock is held, because only one thread at a time may write as the controller. */
 	pthread_mutex_lock(&stream->lock);
 	ptx_control_stop(stream, address);
 	pthread_mutex_unlock(&stream->lock);
@@ -151,8 +153,8 @@ void ptx_posix_shutdown_all(void)
 {
 	struct ptx_call call = ptx_call_begin();
 	/*
-	 * As many as the table of identifiers has: the streams may be of several targets, each of
-	 * which may have PTX_STREAMS.
+	 * There is room for as many identifiers as the table has: the streams may be of several
+	 * targets, each of which may have PTX_STREAMS.
 	 */
 	trace_id_t ids[PTX_HANDLES];
 	unsigned count = ptx_registry_active(ids, PTX_HANDLES);

@@ -20,13 +20,13 @@
 /* The types NAME, NAME.2 ... NAME.9 of lines whose fields differ. */
 #define VARIANTS 9
 
-/* Makes the name of a variant, cut to the maximum. suffix: ".begin" of a span, or empty. */
+/* Makes the name of a variant, truncated to the maximum. suffix: ".begin" or ".end", or empty. */
 static void make_name(char *name, const char *base, const char *suffix, int variant)
 {
 	char end[16] = "";
 	size_t len = strlen(base), tail;
 
-	/* A suffix must survive a cut, or begin and end would have one name. */
+	/* The base is truncated and not the suffix, or begin and end could have the same name. */
 	if (variant > 1) {
 		end[0] = '.';
 		end[1] = (char)('0' + variant);
@@ -41,9 +41,9 @@ static void make_name(char *name, const char *base, const char *suffix, int vari
 }
 
 /*
- * The search ends at the first variant whose schema is the same or missing. Two processes that
- * share an arena may search at the same time and get the same types: the first description
- * remains.
+ * The search ends at the first variant whose schema is this one, or that has no schema yet. Two
+ * processes that share an arena may search at the same time and get the same types: the first
+ * description remains.
  */
 trace_event_id_t ptx_site_type(const char *base, const char *suffix, const char *schema)
 {
@@ -56,8 +56,9 @@ trace_event_id_t ptx_site_type(const char *base, const char *suffix, const char 
 		if (posix_trace_eventid_open(name, &type) || type == POSIX_TRACE_UNNAMED_USEREVENT)
 			return POSIX_TRACE_UNNAMED_USEREVENT;
 		/*
-		 * Without room for its schema, an event is recorded without one. A type with
-		 * another schema would show wrong fields.
+		 * If there is no room for its schema, the event is recorded without one. Only a
+		 * type that has another schema is not used, because readers would show wrong
+		 * fields.
 		 */
 		if (posix_trace_eventid_describe_np(type, schema) != EEXIST)
 			return type;
@@ -67,7 +68,7 @@ trace_event_id_t ptx_site_type(const char *base, const char *suffix, const char 
 
 /*
  * Registers both events of a scope. The begin has the fields and "@begin SPAN"; the end has no
- * fields, so that it costs little where a function returns. The two are paired by their thread.
+ * fields, so that it costs little where a function returns. A reader pairs the two by their thread.
  */
 static void open_scope(struct posix_trace_site_np *site, trace_event_id_t *begin,
 		       trace_event_id_t *end)
@@ -103,8 +104,8 @@ static void open_scope(struct posix_trace_site_np *site, trace_event_id_t *begin
 }
 
 /*
- * Returns the identifier, which the site then has. The lists of names and schemas are changed
- * without a lock (arena/names.c, arena/schemas.c), so that a signal handler may be the first to
+ * Returns the identifier, which it also stores in the site. The lists of names and schemas are
+ * changed without a lock (arena/names.c, arena/schemas.c), so a signal handler may be the first to
  * reach a line. posix_trace_eventid_open() keeps errno.
  */
 PTX_EXPORT trace_event_id_t posix_trace_site_open_np(struct posix_trace_site_np *site)
@@ -120,8 +121,8 @@ PTX_EXPORT trace_event_id_t posix_trace_site_open_np(struct posix_trace_site_np 
 		type = ptx_site_type(site->name, "", site->schema);
 	}
 	/*
-	 * The end first: the release of event_id publishes both. A scope reads end_id only after it
-	 * has found event_id.
+	 * end_id is stored first: the release of event_id publishes both. A scope reads end_id only
+	 * after it has found event_id.
 	 */
 	__atomic_store_n(&site->end_id, end, __ATOMIC_RELAXED);
 	__atomic_store_n(&site->event_id, type, __ATOMIC_RELEASE);

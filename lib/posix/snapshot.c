@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/snapshot.c - posix_trace_snapshot_np(): a log of a stream as of one moment, by an
- * observer.
+ * posix/snapshot.c - posix_trace_snapshot_np(): an observer writes the events that a stream has at
+ * one moment to a log.
  *
  * The stream is one that posix_trace_observe_np() or posix_trace_observe_file_np() has passed to
  * visit, and visit has not returned yet. Its region is copied and then made a log. The stream
@@ -18,7 +18,7 @@
 #include "posix/call.h"
 #include "posix/source.h"
 
-/* One attempt to copy a live stream, for the callback. */
+/* One attempt to copy a live stream; it is the argument of copy_from(). */
 struct taking {
 	const struct posix_trace_source_np *source;
 	struct ptx_snapshot *snapshot;
@@ -35,13 +35,15 @@ static int copy_stream(const struct ptx_image *image, const struct ptx_look_stre
 	return ptx_snapshot_take(image, stream->bit, ptx_attachment_generation(word), snapshot);
 }
 
-/* Callback with an open arena. */
+/* Called by ptx_peer_arenas_peek() with an open arena. */
 static void copy_from(void *arg, const struct ptx_arena *arena)
 {
 	struct taking *taking = arg;
 	struct ptx_image image;
 
-	/* The opener may have closed its file since. Its descriptor may now be another arena's. */
+	/*
+	 * The opener may have closed the file, so its descriptor may now be that of another arena.
+	 */
 	if (arena->device != taking->source->opener->device ||
 	    arena->inode != taking->source->opener->inode || ptx_arena_fd(arena) < 0)
 		return;
@@ -51,8 +53,8 @@ static void copy_from(void *arg, const struct ptx_arena *arena)
 }
 
 /*
- * Copies the stream through any of the processes that hold its arena: some may have ended. ESRCH:
- * all have.
+ * Copies the stream through any of the processes that hold its arena, because some of them may have
+ * ended. ESRCH: all of them have ended.
  */
 static int copy_live(const struct posix_trace_source_np *source, struct ptx_snapshot **snapshot)
 {
@@ -69,8 +71,8 @@ static int copy_live(const struct posix_trace_source_np *source, struct ptx_snap
 }
 
 /*
- * Writes the log. file_desc must be open for writing; a copy is made only then, because it may be
- * large.
+ * Writes the log. file_desc must be open for writing. This is checked before the copy is made,
+ * because the copy may be large.
  */
 static int write_snapshot(const struct posix_trace_stream_np *stream, int file_desc)
 {
@@ -94,7 +96,7 @@ static int write_snapshot(const struct posix_trace_stream_np *stream, int file_d
 	return err;
 }
 
-/* EINVAL: not during visit. Other errors: of the copy, or of writing. */
+/* EINVAL: the call is not made during visit. Other errors are those of the copy or of writing. */
 PTX_EXPORT int posix_trace_snapshot_np(const struct posix_trace_stream_np *stream, int file_desc)
 {
 	struct ptx_call call = ptx_call_begin();

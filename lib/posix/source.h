@@ -12,7 +12,9 @@
 
 struct posix_trace_source_np {
 	const struct ptx_look_stream *stream;
-	/* Processes that have the stream's arena open; without any, the arena's bytes. */
+	/*
+	 * The processes that have the stream's arena open. If there are none, image has its bytes.
+	 */
 	const struct ptx_opener *opener;
 	size_t openers;
 	const struct ptx_image *image;
@@ -26,8 +28,9 @@ struct posix_trace_stream_np;
 struct ptx_visitor {
 	void (*visit)(void *arg, const struct posix_trace_stream_np *stream);
 	void *arg;
-	size_t size;  /* of a stream in the program */
-	void *longer; /* a stream of that size if it is greater than this library's */
+	size_t size;  /* size of the program's structure */
+	/* memory for a structure of that size if it is greater than this library's; else NULL */
+	void *longer;
 };
 
 /*

@@ -27,8 +27,8 @@ static void stored_status(const struct ptx_log_status *from, struct posix_trace_
 static bool take_overrun(struct ptx_region *region, bool reset)
 {
 	/*
-	 * An exchange: a loss at this moment is reported by this call or by the next one
-	 * (STATUS-09).
+	 * An exchange is used, so that a loss at this moment is reported by this call or by the
+	 * next one (STATUS-09).
 	 */
 	return reset ? atomic_exchange_explicit(&region->overrun, 0, memory_order_relaxed)
 		     : atomic_load_explicit(&region->overrun, memory_order_relaxed);
@@ -41,9 +41,9 @@ void ptx_posix_status(struct ptx_stream *stream, struct posix_trace_status_info 
 	enum ptx_state kind;
 
 	/*
-	 * To find the state of a LOOP stream, a reader must consume the events that it examines. In
-	 * a stream with log only the flush does so: if the controller is killed, events that it has
-	 * consumed and not written are lost.
+	 * A pass brings the state up to date. In a LOOP stream it must take the events from the
+	 * rings that it examines. In a LOOP stream with log only the flush does so: if the
+	 * controller is killed, events that were taken and not written are lost.
 	 */
 	if (!stream->view->rings.loop || !stream->flush)
 		ptx_drain_pass(stream->drain);
@@ -117,7 +117,7 @@ PTX_EXPORT int posix_trace_get_attr(trace_id_t trid, trace_attr_t *attr)
 	stream = ptx_stream_lock(trid, PTX_ANY);
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
-	/* The whole object, with the room for growth, as posix_trace_attr_init() does. */
+	/* The whole object is cleared, also its room for growth, as in posix_trace_attr_init(). */
 	memset(attr, 0, sizeof *attr);
 	memcpy(attr, &stream->attr, sizeof stream->attr);
 	ptx_stream_unlock(stream);

@@ -41,17 +41,21 @@ struct ptx_stream {
 	/* The library's duplicate of a log's descriptor, and its file; -1 without log. */
 	int log_fd;
 	struct ptx_file log_file;
-	/* In the list of all streams of the process and, in a child, of its parents. */
+	/*
+	 * The next stream in the list of all streams of the process and, in a child, of its
+	 * parents.
+	 */
 	struct ptx_stream *next;
 
 	struct ptx_attr attr;
 	unsigned type_cursor; /* the last type that the list of types delivered, 0: none */
 	size_t object_cursor; /* the number of objects that the caller has read */
-	size_t mapping_cursor; /* the same of mappings */
+	size_t mapping_cursor; /* the number of mappings that the caller has read */
 
 	/* Active streams. */
 	struct ptx_target target;
-	unsigned place;                 /* of TRACE_SYS_MAX */
+	/* number of the stream's place among the TRACE_SYS_MAX places of the system */
+	unsigned place;
 	struct ptx_view *view;
 	struct ptx_drain *drain;
 	/* the chunk into which START, STOP and FILTER are recorded; NULL: none yet */
@@ -60,7 +64,7 @@ struct ptx_stream {
 		uint32_t tid;
 		uint64_t thread;
 	} control_writer;               /* the thread of the last records in control */
-	struct ptx_flush *flush;        /* with log */
+	struct ptx_flush *flush;        /* NULL without log */
 	uint32_t tickets;               /* the value that readers slept on last; even */
 
 	/* Opened logs. */

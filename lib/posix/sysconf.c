@@ -9,8 +9,8 @@
 #include "base/export.h"
 
 /*
- * The C library does not know this library's values for the names of tracing. All other names are
- * passed on.
+ * For the names of tracing the C library does not know this library's values, so they are returned
+ * here. All other names are passed to sysconf().
  */
 PTX_EXPORT long posix_trace_sysconf_np(int name)
 {

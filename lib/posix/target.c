@@ -3,10 +3,10 @@
  * posix/target.c - whether the processes that a stream traces are alive.
  *
  * A stream is only reported as ended on evidence. An inherited stream may trace processes that have
- * not recorded an event yet, or programs that do not use this library and may start one that does:
- * they hold the arena open, and so do other controllers.
+ * not recorded an event yet. It may also trace programs that do not use this library and may start
+ * one that does. All these processes hold the arena open, and so do other controllers.
  *
- * Threads  the lock of the stream. Errors of the search count as no evidence.
+ * Threads  the caller holds the lock of the stream. Errors of the search count as no evidence.
  */
 #include <unistd.h>
 
@@ -19,10 +19,10 @@
 #include "posix/call.h"
 
 /*
- * The processes that inherited the stream and are in the table of the arena.
- * An entry that is being written has a greater number than any process, and
- * ids of another name space say nothing here: both are unknown. One living
- * process decides.
+ * Returns the state of the processes that inherited the stream and are in the table of the arena.
+ * An entry that is being written has a greater number than any process, and ids of another name
+ * space say nothing here: in both cases the state is unknown. If one process is alive, the result
+ * is PTX_ALIVE.
  */
 static enum ptx_life life_of_members(const struct ptx_stream *stream)
 {
@@ -47,7 +47,7 @@ static enum ptx_life life_of_members(const struct ptx_stream *stream)
 	return life;
 }
 
-/* Whether no process but this one holds the arena open. */
+/* Returns true if /proc shows that no process but this one holds the arena open. */
 static bool is_held_by_none(const struct ptx_arena *arena)
 {
 	struct ptx_openers openers;
@@ -64,9 +64,9 @@ static bool is_held_by_none(const struct ptx_arena *arena)
 }
 
 /*
- * The state of the traced process, and of the family if the stream is
- * inherited. The search of /proc is slow, so it comes last, and only where
- * all known processes have ended.
+ * Returns the state of the traced process, and of the family if the stream is inherited.
+ * The search of /proc is slow, so it comes last, and only where all known processes have
+ * ended.
  */
 static enum ptx_life life_of(const struct ptx_stream *stream)
 {

@@ -7,15 +7,15 @@
 #include "posix/call.h"
 
 /*
- * Returns the next type that has a name, 0 at the end. The ids of the list grow, and new names
- * get greater ids, so that a list that grows is delivered completely (LIST-05).
+ * Returns the next type that has a name, or 0 at the end. The list is in the order of the ids, and
+ * new names get greater ids, so a list that grows is delivered completely (LIST-05).
  */
 static unsigned next_type(const struct ptx_stream *stream)
 {
-	/* A list that grows ends with 0 now, and continues later. */
+	/* The list of an active stream may grow: 0 is its end now, and it continues later. */
 	if (stream->kind != PTX_STREAM_STORED)
 		return ptx_names_next(stream->drain->arena->names, stream->type_cursor);
-	/* A log's table has no order but the ids; type_cursor 0 is the beginning. */
+	/* A log's table is read in the order of the ids; type_cursor 0 is the beginning. */
 	for (unsigned type = stream->type_cursor + 1; type < PTX_TYPE_MAX; type++)
 		if (ptx_stored_name(stream->stored, type))
 			return type;
@@ -40,7 +40,7 @@ PTX_EXPORT int posix_trace_eventtypelist_getnext_id(trace_id_t trid,
 	stream = ptx_stream_lock(trid, PTX_ANY);
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
-	/* Under the lock, so that two threads get different ids (LIST-08). */
+	/* The type is chosen under the lock, so that two threads get different ids (LIST-08). */
 	type = next_type(stream);
 	*unavailable = type == 0;
 	/* At the end the position and *event remain (LIST-02). */

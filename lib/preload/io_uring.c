@@ -45,12 +45,12 @@ struct answer {
 	uint32_t flags;
 };
 
-/* The beginning of struct io_uring, the same since liburing 2.0. */
 /* Pointers into the memory that the program shares with the kernel. */
 struct queue {
 	unsigned *head, *tail, *mask, *entries, *flags, *dropped;
 };
 
+/* The beginning of struct io_uring, the same since liburing 2.0. */
 struct io_uring {
 	struct {
 		struct queue kernel;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ring/chunk.h - a chunk for a ring, between ring_write.c, spare.c and claim.c.
+ * ring/chunk.h - opens a chunk for a ring; ring_write.c, spare.c and claim.c use it.
  */
 #ifndef PTX_RING_CHUNK_H
 #define PTX_RING_CHUNK_H
@@ -10,8 +10,8 @@
 /*
  * Takes a chunk of the pool and opens it. In a LOOP stream it may overwrite a closed chunk. before
  * is the number of the ring's records before this chunk. The chunk is not in the ring yet: the
- * caller stores *link as the ring's current. Returns NULL if the pool has no chunk, or without
- * memory; *loss is PTX_WRITER_NO_MEMORY then.
+ * caller stores *link as the ring's current. Returns NULL if the pool has no chunk. Also returns
+ * NULL if there is no memory; *loss is then PTX_WRITER_NO_MEMORY.
  */
 struct ptx_chunk *ptx_chunk_open(struct ptx_rings *rings, uint32_t ring,
 				 const struct ptx_ident *ident, uint32_t before, uint64_t *link,

@@ -111,9 +111,9 @@ static bool search_idle(struct ptx_rings *rings, uint32_t *ring, uint32_t pid)
 }
 
 /*
- * Claims an idle ring. Returns false if the caller should number a new one. A hint can name a ring
- * that another thread claimed meanwhile, so it is only a proposal. The bound matters because other
- * threads add hints during the loop.
+ * Claims an idle ring. Returns false if the caller should add a new ring. A hint can name a ring
+ * that another thread has claimed meanwhile, so it is only a proposal. The loop has a bound,
+ * because other threads add hints meanwhile.
  */
 static bool hold_idle(struct ptx_rings *rings, uint32_t *ring, uint32_t pid)
 {
@@ -126,8 +126,9 @@ static bool hold_idle(struct ptx_rings *rings, uint32_t *ring, uint32_t pid)
 			return true;
 	}
 	/*
-	 * While numbers are left, an empty queue is answer enough: a new ring costs less than a
-	 * search. A queue that is not empty has a hole, so a hint may be missing.
+	 * If numbers are left and the queue is empty, nothing is searched: a new ring costs less
+	 * than a search. If the queue is not empty, a pusher has left a hole, so the hint for an
+	 * idle ring may be missing.
 	 */
 	if (ptx_ring_count(rings) < rings->geometry.rings &&
 	    !ptx_ring_has_hints(rings, PTX_HINT_IDLE))
@@ -150,9 +151,9 @@ static void let_go(struct ptx_rings *rings, uint32_t ring)
 }
 
 /*
- * The result is a chunk in which the next record is ident's: by an IDENT record in the former
- * thread's chunk, or by the header of a new chunk. If there is no room, the ring becomes IDLE
- * again, so that threads that fail at each event do not use up the numbers.
+ * The result is a chunk in which the next record belongs to ident. This is shown by an IDENT record
+ * in the former thread's chunk, or by the header of a new chunk. If there is no room, the ring
+ * becomes IDLE again, so that threads that fail at each event do not use up the numbers.
  */
 struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident *ident,
 				 uint32_t *held, enum ptx_writer_loss *loss)
@@ -164,12 +165,15 @@ struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident
 	if (!hold_idle(rings, &ring, ident->pid)) {
 		if (!number_a_ring(rings, &ring, loss))
 			return NULL;
-		/* A thread that acquires a dead one's ring sees the ids stored before. */
+		/*
+		 * Because of the release, a thread that takes the ring after this thread's death
+		 * sees all that this thread has stored before.
+		 */
 		atomic_store_explicit(&rings->ring[ring].holder, ptx_ring_held_by(ident->pid),
 				      memory_order_release);
 	}
 	*held = ring;
-	/* The cause if no chunk can be acquired for any other reason than memory. */
+	/* This is the cause if no chunk can be acquired, unless the reason is memory. */
 	*loss = PTX_WRITER_STREAM_FULL;
 	link = atomic_load_explicit(&rings->ring[ring].current, memory_order_acquire);
 	if (link != 0) {
@@ -190,7 +194,8 @@ struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident
 		return NULL;
 	}
 	/*
-	 * A ring without a chunk: a new number, or its first holder found no chunk or was killed.
+	 * The ring has no chunk: its number is new, or its first holder found no chunk or was
+	 * killed.
 	 */
 	chunk = ptx_chunk_open(rings, ring, ident, 0, &link, loss);
 	if (!chunk) {

@@ -2,11 +2,12 @@
 /*
  * ring/hint.c - queues of hints: a thread that looks for a chunk or a ring looks here first.
  *
- * An entry is lap 16 | generation 16 | number 32. A ticket from tail names the place and the lap.
- * `last` is the index of a queue's last place. A pusher that is held up between its ticket and its
- * entry leaves a hole. A popper that finds a hole reports "empty", and the caller searches the
- * words, which alone are authoritative. A hole whose pusher died is skipped when the queue behind
- * it has grown by a quarter of its size, or at once if the queue no longer grows.
+ * An entry is lap 16 | generation 16 | number 32. A pusher takes a ticket from tail, which gives
+ * the place and the lap of its entry. `last` is the index of a queue's last place. A pusher that is
+ * held up between its ticket and its entry leaves a hole. A popper that finds a hole reports
+ * "empty", and the caller searches the words of the chunks or rings, which alone are authoritative.
+ * A hole whose pusher died is skipped when the queue behind it has grown by a quarter of its size,
+ * or at once if the queue no longer grows.
  *
  * A hint can be lost, be late, or name a chunk that has changed hands. So losing one costs a search
  * and never a chunk or a record.
@@ -28,9 +29,10 @@ static uint64_t lap_of(uint64_t ticket, uint32_t last)
 
 /*
  * Adds a hint. It never fails: a full queue loses its oldest hints, because the pusher does not
- * look at head. A queue has a place for each chunk or ring that can exist in its tier, so this
- * needs old hints that no thread popped. Only the queue of free small chunks can be full of valid
- * hints (ring_layout.c); their order is no matter, and take_lost() in ring_write.c searches.
+ * look at head. A queue has a place for each chunk or ring that can exist in its tier, so it is
+ * full only if no thread has popped its old hints. Only the queue of free small chunks can be full
+ * of valid hints (ring_layout.c). The order of these hints does not matter, and take_lost() in
+ * ring_write.c finds the chunks whose hints were lost.
  */
 void ptx_hint_push(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t last,
 		   uint32_t number, uint32_t generation)
@@ -95,12 +97,12 @@ bool ptx_hint_pop(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t las
 }
 
 /*
- * A queue goes round in its memory, so a large one becomes present as a whole, and a small stream
- * would pay for rings that it never has. So there are PTX_TIERS of them. A pusher uses the queue
- * for the present number of rings, and a popper empties the smaller ones first. The order of two
- * hints can change if the number of rings grows between them. This affects at most one hint of
- * each ring, since a pusher adds one hint at a time. The capacity has room for as many chunks that
- * are out of order (ring_layout.c). Free chunks have one queue for all tiers.
+ * There are PTX_TIERS queues of different sizes. A queue is used circularly, so all its memory
+ * becomes present: with a single large queue, a small stream would pay for rings that it never has.
+ * A pusher uses the queue for the present number of rings, and a popper empties the smaller queues
+ * first. The order of two hints can change if the number of rings grows between them. This affects
+ * at most one hint of each ring, since a pusher adds one hint at a time. The capacity has room for
+ * as many chunks that are out of order (ring_layout.c). Free chunks have one queue for all tiers.
  */
 static unsigned tier_of(const struct ptx_rings *rings, enum ptx_hint kind)
 {

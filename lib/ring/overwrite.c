@@ -14,11 +14,13 @@
 #include "ring/ring_write.h"
 
 /*
- * Bits in the offset of a claimed word; offsets are multiples of 8. An offset with one of them is
- * not the reader's: the writer that overwrites has the chunk.
+ * Bits in the offset of a claimed word. Offsets are multiples of 8, so these bits are otherwise 0.
+ * If one of them is set, the chunk is no longer the reader's: the writer that overwrites it has it.
  */
-#define UNCOUNTED 1u /* the records behind it are not counted */
-#define COUNTING  2u /* records behind it, up to a change of thread, may be counted */
+/* the records from the offset on are not counted */
+#define UNCOUNTED 1u
+/* some of the records from the offset on, up to a change of thread, may be counted */
+#define COUNTING  2u
 
 /*
  * Writers race to raise a time. The loop ends: each failure means that another writer has raised
@@ -35,8 +37,8 @@ void ptx_raise(_Atomic uint64_t *word, uint64_t value, memory_order order)
 }
 
 /*
- * The same in the other direction, for first_overwritten. The reader resets that word when it has
- * reported the gap.
+ * Lowers a time, in the same way. The time is first_overwritten, which the reader resets when it
+ * has reported the gap.
  */
 static void lower(_Atomic uint64_t *word, uint64_t value)
 {
@@ -73,16 +75,16 @@ void ptx_ring_count_loss(struct ptx_rings *rings, enum ptx_writer_loss loss, uns
 }
 
 /*
- * The sums of one walk over a chunk. Most records of a chunk have few types. Sums per type need few
- * atomic additions. A type has the sum at its number modulo 8; a second type with the same
- * remainder replaces it, and the first one's sum is added to the counters.
+ * The sums of one walk over a chunk. The records of a chunk mostly have few types, so a sum for
+ * each type saves atomic additions. The sum of a type is at the type's number modulo 8. If another
+ * type with the same remainder needs the place, the first one's sum is added to the counters.
  */
 struct tally {
 	struct ptx_rings *rings;
 	/* The claimed word of the chunk. It shows how far the counters have the records. */
 	_Atomic uint64_t *progress;
 	uint64_t begun; /* the word to store when counting begins; 0: it is stored */
-	unsigned run_type; /* of the records just counted */
+	unsigned run_type; /* the type of the records in run */
 	/* The records of run_type that are in no sum yet. */
 	uint64_t run;
 	/* type[i] is meaningful while count[i] is not 0. */
@@ -93,10 +95,11 @@ struct tally {
 };
 
 /*
- * Adds one sum to the counters. Before the first one of a thread's records, the word says that
- * counting has begun. A writer that continues after a kill then omits these records, because it
- * cannot know which sums were added. The fence orders the two steps for a kill or a jump in this
- * thread; a process that continues later finds both, as the thread no longer runs.
+ * Adds one sum to the counters. Before the first sum of a thread's records is added, the claimed
+ * word is set to say that counting has begun. A writer that continues after a kill then omits these
+ * records, because it cannot know which sums were added. The fence orders the two steps for a kill
+ * or a jump in this thread; a process that continues later finds both, as the thread no longer
+ * runs.
  */
 static void count(struct tally *tally, unsigned i)
 {
@@ -133,9 +136,9 @@ static void settle(struct tally *tally)
 
 /*
  * Counts the chunk's records from offset on. *progress keeps how far the counts have come. After a
- * jump or a kill another writer continues there. If the counting of the records up to the next
- * change of thread had begun (is_begun), it leaves those out: no record is counted twice, and the
- * ledger has those that are not counted as unattributed.
+ * jump or a kill another writer continues from there. If counting of the records up to the next
+ * change of thread had begun (is_begun), the other writer omits these records, so that no record is
+ * counted twice. Records that are not counted are unattributed in the ledger.
  */
 static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk, uint32_t from,
 			  bool is_begun, _Atomic uint64_t *progress, uint64_t generation)
@@ -206,7 +209,9 @@ static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk
 	 */
 	lower(&rings->region->first_overwritten, oldest);
 	atomic_store_explicit(&rings->region->overrun, 1, memory_order_relaxed);
-	/* A load first: the writers share this cache line, and the word is 1 nearly always. */
+	/*
+	 * The word is loaded first: the writers share this cache line, and it is 1 nearly always.
+	 */
 	if (!atomic_load_explicit(&rings->region->looped, memory_order_relaxed))
 		atomic_store_explicit(&rings->region->looped, 1, memory_order_relaxed);
 }
@@ -253,12 +258,12 @@ bool ptx_overwrite(struct ptx_rings *rings, uint32_t number, uint32_t generation
 
 /*
  * The state of the chunk is OPENING. The writer now exchanges the claimed word (E). Until then the
- * word has the number of bytes that the reader has claimed. From then on it has the mark UNCOUNTED
- * and the offset from which on records are not counted.
+ * claimed word has the number of bytes that the reader has claimed. From then on it has the mark
+ * UNCOUNTED and the offset from which on records are not counted.
  *
- * The holder of the ring calls this for its own chunk, or the thread that mends the ring of a dead
- * writer. A second call continues where the first one was interrupted. After a complete first call
- * it has no effect.
+ * The holder of the ring calls this for its own chunk. So does a thread that mends the ring of a
+ * dead writer. A second call continues where the first one was interrupted. After a complete first
+ * call it has no effect.
  */
 void ptx_overwrite_finish(struct ptx_rings *rings, uint32_t number)
 {
@@ -269,8 +274,8 @@ void ptx_overwrite_finish(struct ptx_rings *rings, uint32_t number)
 	const struct ptx_chunk *chunk = ptx_ring_chunk(rings, number);
 
 	/*
-	 * The chunk was free. So the log has its records, whatever the claimed word contains
-	 * (ptx_ring_settle).
+	 * In a stream that is not LOOP the chunk was free. So the log has its records, whatever the
+	 * claimed word contains (ptx_ring_settle).
 	 */
 	if (!rings->loop)
 		return;
@@ -287,8 +292,8 @@ void ptx_overwrite_finish(struct ptx_rings *rings, uint32_t number)
 			claimed = marked;
 	}
 	/*
-	 * A chunk that was given back unused has an older generation and nothing to count. Without
-	 * the mark, the count is complete.
+	 * A chunk that was given back unused has a claimed word of an older generation, and nothing
+	 * to count. If the mark is missing, the count is complete.
 	 */
 	if (claimed >> 32 != generation || !(claimed & UNCOUNTED))
 		return;

@@ -2,9 +2,9 @@
 /*
  * ring/pool.c - how the pool grows, and how its chunks become present memory.
  *
- * Relies on three facts. region->chunks and region->rings only grow, so a number is never returned.
- * Only the holder of a chunk changes its entry in `present`. And rings->back() may be called by
- * several threads for the same pages: the call writes nothing and changes no content.
+ * This file relies on three facts. region->chunks and region->rings only grow, so a number is never
+ * returned. Only the holder of a chunk changes its entry in `present`. And rings->back() may be
+ * called by several threads for the same pages: the call writes nothing and changes no content.
  *
  * Any process of the arena may store other numbers. So each count is limited by the geometry, which
  * this process computed itself.
@@ -17,9 +17,9 @@
 #define STEP        65536u /* a chunk becomes present in steps that double up to this */
 #define SMALL_POOL  2048u  /* in a larger pool a writer does not examine each chunk */
 #define SEARCHED    65536u /* the same for a pool with small chunks, which is examined rarely */
-/* Pairs of searches, if chunks change hands during each of them. */
+/* So many pairs of searches are made, if chunks change their owners during each pair. */
 #define TRIES       3
-/* Chunks. A flush of fewer writes blocks that are mostly headers. */
+/* Number of chunks. A flush of fewer chunks writes blocks that are mostly headers. */
 #define FILLING_MIN 3u
 
 /*
@@ -45,7 +45,7 @@ bool ptx_ring_map_far(struct ptx_rings *rings)
 	return ptx_ring_has_far(rings);
 }
 
-/* Acquire: the mapping and its address were stored by another thread. */
+/* The load acquires, because another thread may have made the mapping and stored its address. */
 bool ptx_ring_has_far(const struct ptx_rings *rings)
 {
 	unsigned char *far = atomic_load_explicit(&rings->far, memory_order_acquire);
@@ -55,12 +55,12 @@ bool ptx_ring_has_far(const struct ptx_rings *rings)
 
 /*
  * Makes the pages of these bytes present, unless this process has just done so for their only page.
- * Numbers of rings, slots and chunks are mostly given in order, so what a new thread needs is
- * mostly in one page with what the thread before needed, and its first event makes a system call
- * only where a page begins. Whole pages are requested, because a file may have smaller blocks.
+ * Numbers of rings, slots and chunks are mostly given in order. So what a new thread needs is
+ * mostly in one page with what the thread before it needed. Its first event then makes a system
+ * call only where a page begins. Whole pages are requested, because a file may have smaller blocks.
  *
- * The address is private to the process: it does not rely on pages of which another process says
- * that they are present. Threads that make different pages present at the same time replace each
+ * The address in `backed` is private to the process, so it does not matter which pages other
+ * processes call present. Threads that make different pages present at the same time replace each
  * other's address, which costs one call.
  */
 static bool make_present(struct ptx_rings *rings, enum ptx_table table, uintptr_t at, size_t bytes)
@@ -95,9 +95,9 @@ static bool back_queue(struct ptx_rings *rings, enum ptx_hint kind, unsigned tie
 }
 
 /*
- * Only the ring with the first number of a tier makes its queues present, and the first of many
- * rings the queue of free small chunks. It does so before the number is added. So no writer uses
- * queues (hint.c) whose memory is not there.
+ * The queues of a tier are made present for the ring with the first number of the tier. The queue
+ * of free small chunks is made present for the first ring beyond the few. Both happen before the
+ * ring's number is added. So no writer uses queues (hint.c) whose memory is not there.
  */
 bool ptx_pool_hints(struct ptx_rings *rings, uint32_t ring)
 {
@@ -114,8 +114,8 @@ bool ptx_pool_hints(struct ptx_rings *rings, uint32_t ring)
 
 /*
  * Doubling keeps the number of calls small, and STEP limits the memory that a large chunk has
- * unused. bytes is at most the size of the chunk, so for a larger, hostile value in the table the
- * function returns at once.
+ * unused. bytes is at most the size of the chunk. So if the value in the table is hostile and
+ * larger, the function returns at once.
  */
 bool ptx_pool_present(struct ptx_rings *rings, uint32_t number, size_t bytes)
 {
@@ -128,7 +128,9 @@ bool ptx_pool_present(struct ptx_rings *rings, uint32_t number, size_t bytes)
 		return true;
 	if (want < bytes)
 		want = bytes;
-	/* Up to the end of a page, since the whole page becomes present. Neighbours share pages. */
+	/*
+	 * The end is that of a page, since the whole page becomes present. Neighbours share pages.
+	 */
 	want = ((at + want + PTX_POOL_PAGE - 1) & ~(uintptr_t)(PTX_POOL_PAGE - 1)) - at;
 	if (want > whole)
 		want = whole;
@@ -170,7 +172,7 @@ static bool has_entries(struct ptx_rings *rings, uint32_t from, uint32_t number)
 			      count * sizeof(uint32_t));
 }
 
-/* Returns the number of chunks that have a number below chunks. Large ones end at region->large. */
+/* Returns how many numbers below chunks are those of large chunks, which end at region->large. */
 static uint32_t count_large(const struct ptx_rings *rings, uint32_t chunks)
 {
 	const struct ptx_geometry *g = &rings->geometry;
@@ -178,11 +180,14 @@ static uint32_t count_large(const struct ptx_rings *rings, uint32_t chunks)
 
 	if (chunks <= g->large)
 		return chunks;
-	/* 0: the writer that added the first small chunk was killed before it stored the number. */
+	/*
+	 * If it is 0, the writer that added the first small chunk was killed before it stored the
+	 * number.
+	 */
 	return large < g->chunks ? g->chunks : large < g->large ? large : g->large;
 }
 
-/* Returns the number of small chunks that have a number below chunks. */
+/* Returns how many numbers below chunks are those of small chunks. */
 static uint32_t count_small(const struct ptx_rings *rings, uint32_t chunks)
 {
 	const uint32_t large = rings->geometry.large;
@@ -201,11 +206,12 @@ static size_t bytes_of(const struct ptx_rings *rings, uint32_t large, uint32_t s
 /* The sums of a search over all chunks. */
 struct holding {
 	uint64_t bytes; /* of records */
-	uint64_t idents; /* the part of them that may belong to no event */
+	/* how many of these bytes may belong to no event */
+	uint64_t idents;
 	uint64_t words; /* a sum that differs if a chunk changed its owner between two searches */
 };
 
-/* A chunk that is OPENING still has the head of its former life. */
+/* The head of an OPENING chunk is still that of its former use, so it does not count. */
 static bool holds_records(uint64_t word)
 {
 	return ptx_word_state(word) == PTX_CHUNK_OPEN || ptx_word_state(word) == PTX_CHUNK_CLOSED;
@@ -372,7 +378,10 @@ bool ptx_pool_is_filling(const struct ptx_rings *rings, uint32_t part)
 	uint32_t chunks = ptx_ring_chunks(rings), rings_used = ptx_ring_count(rings);
 	uint32_t large = count_large(rings, chunks), small = count_small(rings, chunks);
 	const bool many = ptx_ring_are_many(rings);
-	/* Bytes that are not free, and the least that open chunks have of them. */
+	/*
+	 * Bytes of chunks that are not free, and the least part of these bytes that open chunks
+	 * have.
+	 */
 	size_t taken = (size_t)large * g->chunk_bytes + (size_t)small * g->small_bytes;
 	size_t left = ptx_ring_free_bytes(rings);
 	size_t open = rings_used * (many ? g->small_bytes : g->chunk_bytes);

@@ -19,9 +19,9 @@
 #define PTX_POOL_PAGE 4096u
 
 /*
- * Adds a chunk to the pool, in state OPENING for the ring. Returns PTX_NONE if the pool has all
- * chunks that its rings allow or the size of the stream requires, or without memory; *loss is
- * PTX_WRITER_NO_MEMORY then.
+ * Adds a chunk to the pool, in state OPENING for the ring. Returns PTX_NONE if the pool already has
+ * all chunks that its rings allow or that the size of the stream requires. Also returns PTX_NONE if
+ * there is no memory; *loss is then PTX_WRITER_NO_MEMORY.
  */
 uint32_t ptx_pool_grow(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_loss *loss);
 
@@ -53,8 +53,9 @@ bool ptx_pool_is_enough(const struct ptx_rings *rings);
 bool ptx_pool_present(struct ptx_rings *rings, uint32_t number, size_t bytes);
 
 /*
- * Makes the part of a table that contains an entry, or several in a row, present. index is that of
- * the last one; those below first are present. Returns false without memory.
+ * Makes a part of a table present: the part that contains an entry, or several entries in a row.
+ * index is the index of the last of these entries. Entries below first are present already. Returns
+ * false if there is no memory.
  */
 bool ptx_pool_entry(struct ptx_rings *rings, enum ptx_table table, uint32_t index, uint32_t first,
 		    const volatile void *entry, size_t bytes);

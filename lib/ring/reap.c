@@ -7,8 +7,8 @@
  * the ring. ptx_rings_mend() finishes the steps that the dead writer had begun, then the ring is
  * released.
  *
- * Death needs evidence: is_dead() returns false for a process of which it cannot decide. To take a
- * ring from a living writer would let two threads store in one chunk.
+ * Death needs evidence: if is_dead() cannot decide whether a process is dead, it returns false. If
+ * the ring of a living writer were taken, two threads would store in one chunk.
  *
  * Threads: any number of writers and the reader may reap at the same time. The functions are
  * async-signal-safe if is_dead() is. If this process is killed here, it leaves rings in its own
@@ -115,7 +115,8 @@ static void reap_slots(struct ptx_rings *rings, struct asking *asking)
 }
 
 /*
- * Neighbours mostly belong to one living process, so a stream of many threads needs few questions.
+ * is_dead() is called rarely: neighbours mostly belong to one process, and if that is alive, asking
+ * remembers it.
  */
 bool ptx_ring_reap(struct ptx_rings *rings, uint32_t self, bool (*is_dead)(uint32_t pid))
 {

@@ -12,7 +12,7 @@
  * Threads   any number of writers, each in its own rings; one reader at a time.
  * Signals   the write side is async-signal-safe: a handler writes at the next nesting level.
  * Progress  writer wait-free (loops are bounded by the pool), reader lock-free.
- * Errors    the write side has none: what does not fit is counted.
+ * Errors    the write side has none: events that do not fit are counted as lost.
  * Units     sizes and offsets in bytes, multiples of 8; times in ticks.
  *
  * The orderings. Each store of one side has a load of the other side as its partner:
@@ -57,23 +57,26 @@
 #define PTX_CACHE_LINE  64
 #define PTX_LEVELS      8    /* a trace point and seven nested signal handlers */
 /*
- * The largest numbers of rings in a stream, and of slots: threads that it counts separately at a
- * time. PTX_RINGS_FEW is for a stream in a file, where address space is scarce (arena/region.c).
- * All its chunks are near, in the mapping that every process has. The chunks of further rings are
- * far, in a second mapping that a process makes when it needs it.
+ * The largest number of rings in a stream, which is also that of slots: so many threads are counted
+ * separately at a time. PTX_RINGS_FEW is for a stream in a file, where address space is scarce
+ * (arena/region.c). All its chunks are near, in the mapping that every process has. The chunks of
+ * further rings are far, in a second mapping that a process makes when it needs it.
  *
- * The first rings get large chunks, geometry.few_rings of them. A stream with more rings has many,
- * and they get small chunks, so that the open chunk of each ring occupies little memory.
+ * The first geometry.few_rings rings get large chunks. If a stream has more rings, they are "many":
+ * the further rings get small chunks, so that the open chunk of each ring occupies little memory.
  */
 #define PTX_RINGS_FEW   1024
 #define PTX_RINGS       65536
 #define PTX_RINGS_BASE  64   /* rings whose part of each table is present from the start */
-/* Large chunks by which each of the few rings lets the pool grow, and small ones by which each ring
- * of many does (ring_layout.c). */
+/*
+ * For each of the few rings the pool may grow by so many large chunks. If the rings are many, it
+ * may grow by so many small chunks for each ring (ring_layout.c).
+ */
 #define PTX_RING_CHUNKS 3
 #define PTX_RING_SMALL  4
-#define PTX_TIERS       6    /* of hints, by the number of rings */
-/* Table entries of a chunk, and a hint to it with an empty place, in bytes. */
+/* number of sizes of the queues of hints; the number of rings selects one */
+#define PTX_TIERS       6
+/* Bytes that one chunk needs in the tables, and for its hint with an empty place beside it. */
 #define PTX_CHUNK_TABLES 36u
 #define PTX_NONE        UINT32_MAX
 /* The part of a region that belongs to its reader: flush/checkpoint.h. */
@@ -121,20 +124,22 @@ struct ptx_calibration {
 
 struct ptx_region {
 	/*
-	 * Every event reads these. The controller writes them; a writer that finds no room writes
-	 * state, too.
+	 * Every event reads these members. The controller writes them. A writer that finds no room
+	 * changes state, too.
 	 */
 	/* event types not filtered out */
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t admit[PTX_WORDS];
 	_Atomic uint64_t state;
 	_Atomic uint32_t waiters;    /* futex: not 0 = a reader sleeps; see wake.c */
-	_Atomic uint32_t flush_wish; /* futex: 1 = the flusher sleeps, wake it at half full */
-	_Atomic uint32_t max_level;  /* filter for types described later, 0 = none */
+	/* futex: 1 = the flusher sleeps; a writer wakes it when half of the pool is taken */
+	_Atomic uint32_t flush_wish;
+	/* types with a greater level are filtered out, also if described later; 0 = no level */
+	_Atomic uint32_t max_level;
 
 	/* Written by writers when they change chunks, and by the reader when it frees one. */
 	_Alignas(PTX_CACHE_LINE) _Atomic uint32_t free_chunks; /* of both sizes */
-	_Atomic uint32_t chunks; /* numbers of the pool in use, which grow (pool.c) */
-	_Atomic uint32_t rings;  /* numbers in use so far */
+	_Atomic uint32_t chunks; /* how many numbers of chunks are in use; it only grows (pool.c) */
+	_Atomic uint32_t rings;  /* how many numbers of rings are in use; it only grows */
 	_Atomic uint32_t slots;
 	_Atomic uint32_t free_small; /* the small ones among free_chunks */
 	_Atomic uint32_t large; /* large chunks when the first small one was added; 0: none was */
@@ -147,7 +152,7 @@ struct ptx_region {
 	_Atomic uint64_t searched_at; /* last search of all rings for an unused one, in ticks */
 
 	/* Written by a writer that overwrites or finds no room; the reader resets them. */
-	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t cut; /* events up to this time are gone */
+	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t cut; /* events up to this time are overwritten */
 	/* time of the first overwritten event, UINT64_MAX = none */
 	_Atomic uint64_t first_overwritten;
 	/* up to this time chunks may be overwritten, also if the pool can grow: spare.c */
@@ -181,8 +186,11 @@ struct ptx_chunk {
 	_Atomic uint64_t next;   /* the ring's next chunk: generation 32 | number + 1 */
 	_Atomic uint64_t last;   /* time of the last record */
 	uint64_t opened;
-	struct ptx_ident ident;  /* of the records up to the first IDENT record; spare: records of
-				  * the ring in the chunks before, modulo 2^32 */
+	/*
+	 * of the records up to the first IDENT record; its member spare is the number of the ring's
+	 * records in the chunks before, modulo 2^32
+	 */
+	struct ptx_ident ident;
 	unsigned char records[];
 };
 
@@ -217,8 +225,10 @@ struct ptx_geometry {
 	size_t small_bytes; /* of a small chunk; not more than chunk_bytes */
 	size_t small_room;
 	size_t record_max;  /* the largest record */
-	uint32_t rings;     /* at most; PTX_RINGS or PTX_RINGS_FEW. As many slots */
-	uint32_t few_rings; /* with more, the stream has many rings; 0: always */
+	/* largest number of rings, PTX_RINGS or PTX_RINGS_FEW; there can be as many slots */
+	uint32_t rings;
+	/* the rings count as many if there are more than this; 0: they always do */
+	uint32_t few_rings;
 	bool is_tight;      /* large and small chunks have the same size */
 	uint32_t chunks;    /* in the pool from the beginning, all of them large */
 	uint32_t present;   /* how many of these chunks are present from the start */
@@ -236,8 +246,10 @@ struct ptx_geometry {
 	size_t bytes_first; /* to the end of the first chunks, which the stream's size requires */
 	size_t far_bytes;   /* a multiple of the page size, as bytes is */
 	size_t capacity;    /* event bytes for which there is always room */
-	size_t memory;      /* of chunks that a stream has before it looks for spare ones, */
-	size_t ring_memory; /* and for each ring but the controller's */
+	/* bytes of chunks that a stream may have before it looks for spare ones */
+	size_t memory;
+	/* further bytes of this kind, for each ring except the controller's */
+	size_t ring_memory;
 };
 
 /* The parts of a region that become present while it is used (pool.c). */
@@ -256,7 +268,7 @@ struct ptx_rings {
 	struct ptx_region *region;
 	_Atomic uint64_t *word;    /* of the chunks */
 	_Atomic uint64_t *claimed; /* generation 32 | bytes that the reader has claimed */
-	/* bytes from the chunk's beginning that are memory; its writer's */
+	/* bytes from the chunk's beginning that are memory; only its writer changes them */
 	_Atomic uint32_t *present;
 	struct ptx_ring *ring;
 	struct ptx_slot *slot;
@@ -312,7 +324,7 @@ void ptx_ring_view(struct ptx_rings *rings, void *memory, const struct ptx_geome
 /* Makes an empty, suspended region of memory that is all zeros. */
 void ptx_ring_init(struct ptx_rings *rings);
 
-/* Starts the calibration, which begins with created; from then on the writers keep it. */
+/* Starts the calibration with the anchor created; from then on the writers add anchors. */
 void ptx_ring_calibrate(struct ptx_rings *rings, struct ptx_anchor created);
 
 /* Maps the far part of the region for this process, unless that has failed before. */

@@ -14,35 +14,36 @@
  * bytes of events, and so does the open one of the writer that needs another. Less is in
  *
  *	1. the open chunks of the other rings, R - 1;
- *	2. of each ring, the chunk that was open when the reader last looked, if it has claimed
- *	   part of it; or, in a LOOP stream, the one that was open when X was closed, the chunk
- *	   that is to be overwritten: its records may be below the cut. It is one chunk and not
- *	   two. Chunks are overwritten in the order in which they were closed, so the ring has none
- *	   left from before; and what the reader claims is the ring's oldest chunk, so it has freed
- *	   that one if it is beyond it. R, X's ring among them: what X's ring has open is counted
- *	   above, and instead of another one there is X.
- *
- * So a stream that is full has P - (2 R - 1) chunks with `useful` bytes each that are unread and
- * above the cut. With N = ceil(size / useful) and P = N + 2 R - 1 these, and the event that finds
- * no room or is overwritten, are more than the promise. The pool can grow to N + 3 R: R + 1 more
- * than that. One is for deaths, below. R are for hints that are out of order where the queues
- * change (hint.c). R is not known beforehand: the pool begins with N, and each ring lets it grow by
- * PTX_RING_CHUNKS. A chunk is added when a writer finds none, unless the stream holds all that it
- * promises without it (pool.c, spare.c).
+ *	2. of each ring, one chunk: the one that was open when the reader last looked, if the
+ *	   reader has claimed part of it. In a LOOP stream, let X be the chunk that is to be
+ *	   overwritten. There the chunk may instead be the one that was open when X was closed,
+ *	   because its records may be below the cut. A ring has only one chunk of these two
+ *	   kinds. Chunks are overwritten in the order in which they were closed, so the ring has
+ *	   none left from before X was closed. The reader claims the ring's oldest chunk, so if
+ *	   it is beyond the chunk that was open when X was closed, it has freed that chunk. These
+ *	   are R chunks, with that of X's ring: what X's ring has open is counted in 1., and X
+ *	   takes the place of another chunk.
+ * So a stream that is full with P chunks in its pool has P - (2 R - 1) chunks with `useful` bytes
+ * each that are unread and above the cut. Let N be ceil(size / useful). If P is N + 2 R - 1, these
+ * N chunks and the event that finds no room or is overwritten are more than the promise. The pool
+ * can grow to N + 3 R chunks: that is R + 1 more. One is for deaths, below. R are for hints that
+ * are out of order where the queues change (hint.c). R is not known beforehand: the pool begins
+ * with N chunks, and each ring lets it grow by PTX_RING_CHUNKS. A chunk is added when a writer
+ * finds none, unless the stream holds all that it promises without this chunk (pool.c, spare.c).
  *
  * Each ring keeps an open chunk. So the rings of a stream with many of them get small chunks, which
- * have room for an IDENT record and one of the largest records. There the bound is that of two
- * neighbours in a ring. A small chunk is closed because the first event of the ring's next chunk,
- * small or large, did not fit: the records of the one and the first record of the other, with an
- * IDENT record before it, are larger than the room of a small chunk. Each event is in one chunk and
- * is the first one of at most one chunk. So n such small chunks, unread and above the cut, hold
- * more than n / 2 rooms, if the chunk after each of them has its first event. The event that finds
- * no room is the first one of the writer that needs another chunk. Only the open chunk of a ring
- * can be without an event, because its writer died between the change of chunks and the record. The
- * next thread of the ring finds room for its IDENT record and its event there, so R - 1 of the n at
- * most do not count. By 1. and 2. at most 2 R - 1 of M small chunks are not closed, unread and
- * above the cut. Thus a stream that is full holds more than (M - (2 R - 1) - (R - 1)) / 2 rooms in
- * small chunks alone.
+ * have room for an IDENT record and one of the largest records. For small chunks the argument
+ * considers two neighbours in a ring. A small chunk is closed because the first event of the ring's
+ * next chunk, which may be small or large, did not fit. So the records of the closed chunk and the
+ * first record of the next one, with an IDENT record before it, are larger than the room of a small
+ * chunk. Each event is in one chunk and is the first one of at most one chunk. So n such small
+ * chunks, unread and above the cut, hold more than n / 2 rooms, if the chunk after each of them has
+ * its first event. The event that finds no room is the first one of the writer that needs another
+ * chunk. Only the open chunk of a ring can be without an event, because its writer died between the
+ * change of chunks and the record. The next thread of the ring finds room for its IDENT record and
+ * its event there, so R - 1 of the n at most do not count. By 1. and 2. at most 2 R - 1 of M small
+ * chunks are not closed, unread and above the cut. Thus a stream that is full holds more than (M -
+ * (2 R - 1) - (R - 1)) / 2 rooms in small chunks alone.
  *
  * The large chunks help if R is small beside N: by 1. and 2. at most 2 R - 1 of them, and R + 1
  * that are out of order, hold less than useful. The others hold useful each, so the small chunks
@@ -89,18 +90,22 @@
 #define PAGE         4096u
 /* Small chunks begin at multiples of this: head and window are in one cache line. */
 #define SMALL_ALIGN  16u
-/* The few rings are at least so many, and at most all whose chunks are near. */
+/* The limits of few_rings. The upper limit is the number of rings whose chunks are all near. */
 #define FEW_MIN      4u
 #define FEW_MAX      PTX_RINGS_FEW
 /* Places for hints to free small chunks. More hints are lost, and a writer then searches. */
 #define SMALL_HINTS  512u
-/* So much is memory from the beginning, the rest with its first use. */
+/*
+ * At most so many bytes of chunks are present from the beginning, the others from their first use.
+ */
 #define PRESENT_MAX  (4u << 20)
-/* Address space of the far part: it is not used up in the file. */
+/* Limit of the far part's address space, so that the file does not run out of address space. */
 #define FAR_MAX      (UINT64_C(8) << 30)
-/* Beside twice its size a stream may have 256 KiB: this for chunks, the rest for tables. */
+/*
+ * A stream may use twice its size and 256 KiB: this part of these for chunks, the rest for tables.
+ */
 #define MEMORY_SLACK (64u << 10)
-/* The same for the large chunks of the few rings, whose tables are small. */
+/* The same as MEMORY_SLACK for the large chunks of the few rings, whose tables are small. */
 #define FEW_SLACK    (128u << 10)
 /* The memory of a ring besides its chunk: ring, slot, and a chunk's entries and hints. */
 #define RING_TABLES  (sizeof(struct ptx_ring) + sizeof(struct ptx_slot) + PTX_CHUNK_TABLES)
@@ -140,7 +145,7 @@ static size_t place(size_t *end, size_t bytes, size_t align)
 	return at;
 }
 
-/* The unit need not be a power of two. */
+/* Returns n, rounded up to a multiple of unit, which need not be a power of two. */
 static size_t multiple_of(size_t n, size_t unit)
 {
 	return (n + unit - 1) / unit * unit;
@@ -153,8 +158,9 @@ static bool has_useful_half(size_t room, size_t most)
 }
 
 /*
- * How large a large chunk is. A smaller one would be changed often, and a larger one is memory that
- * each ring keeps. It holds four of the largest records if these are small, and one at least.
+ * Returns the size of a large chunk. Writers would have to change smaller chunks often, and a
+ * larger chunk is memory that each ring keeps. A large chunk holds four of the largest records if
+ * these are small, and one at least.
  */
 static size_t chunk_for(size_t stream_size, size_t most)
 {
@@ -215,7 +221,7 @@ static uint32_t divide(struct ptx_geometry *g, size_t stream_size, size_t record
 	return chunks > UINT32_MAX / 4 ? 0 : (uint32_t)chunks;
 }
 
-/* The sum of the comment at the top; it grows with the number of rings. */
+/* The number is explained in the comment at the top; it grows with the number of rings. */
 uint32_t ptx_ring_most_chunks(const struct ptx_geometry *g, uint32_t rings)
 {
 	uint64_t hold;
@@ -233,8 +239,9 @@ uint32_t ptx_ring_most_chunks(const struct ptx_geometry *g, uint32_t rings)
 
 /*
  * Places the queues of hints. Those of the first tier are together, so that they are present from
- * the start. A queue has a place for each chunk or ring that can exist in its tier, except the one
- * of free small chunks. Free chunks have one queue for all tiers, because their order is no matter.
+ * the start. Most queues have a place for each chunk or ring that can exist in their tier; only the
+ * queue of free small chunks has fewer. Free chunks have one queue for all tiers, because the order
+ * of their hints does not matter.
  */
 static void place_hints(struct ptx_geometry *g, size_t *end)
 {
@@ -295,7 +302,7 @@ static void lay_out(struct ptx_geometry *g)
 		multiple_of((size_t)(g->chunks_max - g->near_chunks) * g->small_bytes, PAGE);
 }
 
-/* The address space of the small chunks that further rings than PTX_RINGS_FEW can have. */
+/* Returns the address space for small chunks of the rings beyond the first PTX_RINGS_FEW. */
 static size_t far_bytes_for(const struct ptx_geometry *g, uint32_t rings)
 {
 	return (size_t)(ptx_ring_most_chunks(g, rings) - ptx_ring_most_chunks(g, PTX_RINGS_FEW)) *
@@ -303,8 +310,8 @@ static size_t far_bytes_for(const struct ptx_geometry *g, uint32_t rings)
 }
 
 /*
- * The tables for few rings begin with the first tier, those for many with a later one. So a stream
- * has no queues for small chunks while its rings are few.
+ * The tiers for few rings begin with the first one, those for many rings with a later one. So a
+ * stream has no queues for small chunks while its rings are few.
  */
 static void plan_tiers(struct ptx_geometry *g)
 {
@@ -318,8 +325,9 @@ static void plan_tiers(struct ptx_geometry *g)
 }
 
 /*
- * Pure: the same arguments give the same sizes in each process. So a process computes the geometry
- * from the sizes in the attachment and checks only whether the result fits into the file.
+ * The function is pure: the same arguments give the same sizes in each process. So a process
+ * computes the geometry from the sizes in the attachment and checks only whether the result fits
+ * into the file.
  */
 int ptx_ring_plan(size_t stream_size, size_t max_data_size, uint32_t rings,
 		  struct ptx_geometry *geometry)
@@ -382,7 +390,7 @@ bool ptx_ring_first_tables(const struct ptx_geometry *g,
 	       each(arg, g->slots_at, PTX_RINGS_BASE * sizeof(struct ptx_slot));
 }
 
-/* Private memory of the process: no address or size is read from the region. */
+/* Fills in private memory of the process: no address or size is read from the region. */
 void ptx_ring_view(struct ptx_rings *rings, void *memory, const struct ptx_geometry *geometry,
 		   size_t max_data_size, bool loop)
 {

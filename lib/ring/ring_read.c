@@ -3,12 +3,13 @@
  * ring/ring_read.c - how the reader and observers copy records out of chunks.
  *
  * Each read has the same form: load the word of the chunk, copy, then claim or load the word again.
- * A copy is used only if the second step shows that the chunk had the same life during the copy. A
- * place is a link, number and generation, so a chunk that was reused is never taken for the former
- * one.
+ * A copy is used only if the second step shows that the chunk was not reused during the copy. A
+ * place is a link, which has the chunk's number and generation, so a chunk that was reused is never
+ * taken for the former one.
  *
  * Links, heads and words are hostile. Numbers are checked by ptx_ring_reaches() before each access,
- * heads are cut to the chunk's room, and each walk along links is bounded by the number of chunks.
+ * heads are limited to the chunk's room, and each walk along links is bounded by the number of
+ * chunks.
  *
  * Threads: one reader of a stream at a time, under its lock, and any number of observers. Writers
  * never wait for either.
@@ -41,7 +42,7 @@ static void copy_out(unsigned char *to, const unsigned char *from, size_t bytes)
 #endif
 }
 
-/* Returns true if the chunk still has the life that the link names and has records to read. */
+/* Returns true if the chunk still has the link's generation, and has records to read. */
 static bool is_there(uint64_t word, uint64_t link)
 {
 	enum ptx_chunk_state state = ptx_word_state(word);
@@ -195,7 +196,8 @@ static uint32_t copy_new(struct ptx_reader *reader, const struct ptx_chunk *chun
 
 /*
  * Stores the link to the chunk after the reader's, which the reader has claimed completely. Returns
- * NOTHING if the writer may still add records to that chunk, and BYTES if *next is the link.
+ * NOTHING if the writer may still add records to the reader's chunk, BYTES if *next is the link,
+ * and LOST if the chunk was overwritten.
  */
 static enum ptx_claim next_of(const struct ptx_reader *reader, const struct ptx_chunk *chunk,
 			      uint64_t word, uint64_t *next)
@@ -211,8 +213,8 @@ static enum ptx_claim next_of(const struct ptx_reader *reader, const struct ptx_
 }
 
 /*
- * With debts there is no competitor: no writer overwrites, and the chunk is not freed before
- * ptx_ring_settle(). So the copy is valid without a claim.
+ * In a stream with debts the reader has no competitor: no writer overwrites, and the chunk is not
+ * freed before ptx_ring_settle(). So the copy is valid without a claim.
  */
 static bool claims(const struct ptx_reader *reader, uint32_t end)
 {
@@ -266,8 +268,8 @@ enum ptx_claim ptx_ring_take(struct ptx_reader *reader)
 }
 
 /*
- * It changes only the caller's place and buffer, and writes nothing to shared memory. The bytes in
- * the buffer are valid if the chunk still has the same life after the copying.
+ * The function changes only the caller's place and buffer, and writes nothing to shared memory. The
+ * bytes in the buffer are valid if the chunk still has the same generation after the copying.
  */
 enum ptx_claim ptx_ring_look(struct ptx_reader *reader)
 {
@@ -458,8 +460,9 @@ uint32_t ptx_records_check(const struct ptx_rings *rings, const unsigned char *b
 }
 
 /*
- * If the chunk changes hands during the look, the function looks again, a bounded number of times.
- * Then it returns the number of records in closed chunks, which is at most a chunk too low.
+ * If the chunk gets another owner during the look, the function looks again, a bounded number of
+ * times. After that it returns the number of records in closed chunks, which is at most a chunk too
+ * low.
  */
 uint32_t ptx_ring_records(struct ptx_rings *rings, uint32_t ring)
 {
@@ -484,7 +487,7 @@ uint32_t ptx_ring_records(struct ptx_rings *rings, uint32_t ring)
 	return (uint32_t)atomic_load_explicit(&rings->ring[ring].published, memory_order_relaxed);
 }
 
-/* The counts of 32 bits are extended by the 64 bits of the closed chunks. */
+/* The number of all records has 32 bits. The count for closed chunks extends it to 64 bits. */
 uint64_t ptx_ring_published_by(struct ptx_rings *rings, uint32_t ring)
 {
 	uint64_t closed = atomic_load_explicit(&rings->ring[ring].published, memory_order_relaxed);

@@ -33,14 +33,15 @@ struct ptx_reader {
 	uint32_t ring;
 	/* The next three describe the bytes in the buffer after PTX_CLAIM_BYTES. */
 	uint32_t bytes;
-	bool fresh;             /* they begin a chunk */
+	bool fresh;             /* the bytes are the first ones of a chunk */
 	struct ptx_ident ident; /* of that chunk, if fresh */
 	struct ptx_place place;
 };
 
 /*
- * Copies the new bytes of the reader's chunk to the buffer and claims them. When a chunk is claimed
- * completely, it frees that chunk and continues with the next one.
+ * Copies the new bytes of the reader's chunk to the buffer and claims them. When all bytes of a
+ * closed chunk are claimed, the function frees the chunk, or records it as a debt, and continues
+ * with the next one.
  */
 enum ptx_claim ptx_ring_take(struct ptx_reader *reader);
 
@@ -48,9 +49,9 @@ enum ptx_claim ptx_ring_take(struct ptx_reader *reader);
 enum ptx_claim ptx_ring_look(struct ptx_reader *reader);
 
 /*
- * For a reader that must not free a chunk before the chunk's events are in the log: the chunks that
- * it has left. It frees them together. Not for streams with policy LOOP. See struct
- * ptx_rings.debts.
+ * The chunks that a reader has left. For a reader that must not free a chunk before the chunk's
+ * events are in the log: it frees all these chunks together. Not for streams with policy LOOP. See
+ * struct ptx_rings.debts.
  */
 struct ptx_debts {
 	uint32_t count, room;
@@ -68,8 +69,8 @@ void ptx_ring_done(struct ptx_rings *rings, const struct ptx_place *place, uint3
 
 /*
  * Moves the place to the oldest chunk that the ring still has. *before is the number of the ring's
- * records before it, modulo 2^32. Returns false if that chunk was overwritten meanwhile; the place
- * is still lost.
+ * records before that chunk, modulo 2^32. Returns false if the chunk was overwritten meanwhile; the
+ * place is still lost.
  */
 bool ptx_ring_find(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place,
 		   uint32_t *before);
@@ -95,10 +96,10 @@ bool ptx_ring_before(const struct ptx_rings *rings, uint64_t link, uint32_t *bef
 
 /* The state of the ring's writer, as seen after a barrier. */
 struct ptx_writer {
-	uint64_t link;   /* its chunk */
+	uint64_t link;   /* the writer's chunk */
 	uint64_t head;
 	uint64_t opened; /* when that chunk was opened */
-	bool inside;     /* it may have stamped a record that it has not published (L) */
+	bool inside;     /* the writer may have stamped a record that it has not published (L) */
 };
 void ptx_ring_watch(struct ptx_rings *rings, uint32_t ring, struct ptx_writer *writer);
 

@@ -14,9 +14,9 @@
 #include "ring/pool.h"
 #include "ring/spare.h"
 
-/* Searches of a writer while readers free, and other writers take, what it has found. */
+/* The most searches of a writer, if readers free and other writers take what it has found. */
 #define LOOP_TRIES      64
-/* Hints to chunks of the far part that a writer returns to the queue before it looks elsewhere. */
+/* The most hints to far chunks that a writer returns to the queue before it looks elsewhere. */
 #define UNREACHED_TRIES 64
 /* So many small chunks may be free without a hint before a writer searches for them. */
 #define LOST_MIN        64
@@ -39,7 +39,7 @@ static uint32_t chunk_number(const struct ptx_rings *rings, const struct ptx_chu
 	return g->near_chunks + (uint32_t)(((uintptr_t)chunk - (uintptr_t)far) / g->small_bytes);
 }
 
-/* The table is shared memory: a hostile value is cut to the size of the chunk. */
+/* The table is shared memory: a hostile value is limited to the size of the chunk. */
 uint32_t ptx_ring_room(const struct ptx_rings *rings, const struct ptx_chunk *chunk)
 {
 	uint32_t number = chunk_number(rings, chunk);
@@ -67,8 +67,8 @@ uint32_t ptx_ring_extend(struct ptx_rings *rings, const struct ptx_chunk *chunk,
 }
 
 /*
- * Acquires chunk number in the given state for the ring. *word is the word that was seen. The new
- * generation makes all links to the chunk's former life invalid. number is within reach.
+ * Acquires chunk number in the given state for the ring. *word becomes the word that was seen. The
+ * new generation makes all links to the chunk's former use invalid. number is within reach.
  */
 static bool take_word(struct ptx_rings *rings, uint32_t number, enum ptx_chunk_state state,
 		      uint64_t *word, uint32_t ring)
@@ -81,7 +81,7 @@ static bool take_word(struct ptx_rings *rings, uint32_t number, enum ptx_chunk_s
 		       memory_order_acq_rel, memory_order_relaxed);
 }
 
-/* The count follows the word: it is too high for a moment, which costs another writer a search. */
+/* The count is lowered after the word: for a moment it is too high, and may cause a search. */
 static uint32_t took_free(struct ptx_rings *rings, uint32_t number)
 {
 	atomic_fetch_sub_explicit(&rings->region->free_chunks, 1, memory_order_relaxed);
@@ -169,7 +169,7 @@ static uint32_t take_lost(struct ptx_rings *rings, uint32_t ring)
 		}
 	}
 	after = atomic_load_explicit(&region->free_small, memory_order_relaxed);
-	/* Chunks that only other processes reach are free for these. */
+	/* Chunks that only other processes reach are no surplus: those processes can take them. */
 	if (reaches_all)
 		atomic_store_explicit(&region->free_surplus, before < after ? before : after,
 				      memory_order_relaxed);
@@ -291,7 +291,7 @@ static uint32_t take_closed(struct ptx_rings *rings, uint32_t ring)
 			return number;
 		}
 	}
-	/* Other writers compete for it. While there is a closed chunk, one of them succeeds. */
+	/* Other writers compete for the oldest chunk. While there is one, one of them succeeds. */
 	for (uint32_t i = 0; i < rings->geometry.chunks_max; i++) {
 		number = ptx_chunk_oldest(rings, &last, &generation);
 		/* The generation must match: a chunk that was closed again meanwhile is young. */
@@ -306,7 +306,9 @@ static uint32_t take(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_los
 {
 	uint32_t number = take_free(rings, ring, loss);
 
-	/* During a search for closed chunks, a reader may free them all, and vice versa. */
+	/*
+	 * While the writer searches for closed chunks, a reader may free them all, and vice versa.
+	 */
 	for (uint32_t i = 0; number == PTX_NONE && rings->loop && i < LOOP_TRIES; i++) {
 		number = take_closed(rings, ring);
 		if (number == PTX_NONE)
@@ -370,7 +372,7 @@ struct ptx_chunk *ptx_chunk_open(struct ptx_rings *rings, uint32_t ring,
 	atomic_store_explicit(&chunk->head, 0, memory_order_relaxed);
 	atomic_store_explicit(&chunk->window, UINT64_MAX, memory_order_relaxed);
 	atomic_store_explicit(&chunk->next, 0, memory_order_relaxed);
-	/* Ordered: no record of the chunk can have an earlier time. */
+	/* The clock reading is ordered: no record of the chunk can have an earlier time. */
 	ptx_store_word(&chunk->opened, ptx_clock_ordered());
 	ptx_copy_in((unsigned char *)&chunk->ident, (const unsigned char *)&first, sizeof first);
 	atomic_store_explicit(&rings->claimed[number], (uint64_t)generation << 32,
@@ -449,10 +451,10 @@ static void close_chunk(struct ptx_rings *rings, struct ptx_chunk *chunk, uint32
 }
 
 /*
- * Adds an anchor, once in a second. The exchange of due chooses the writer. It stores the anchor
+ * Adds an anchor, once in a second. The exchange of due chooses one writer. It stores the anchor
  * that the count does not name, and then the count, so a reader never sees half an anchor as the
- * newest. After a kill in between, no writer adds an anchor for a second; the count names the valid
- * one.
+ * newest. If it is killed in between, no writer adds an anchor for a second; the count still names
+ * the valid one.
  */
 ptx_cold static void add_anchor(struct ptx_calibration *calibration, uint64_t now, uint64_t due)
 {
@@ -484,11 +486,13 @@ bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **place,
 				    memory_order_relaxed);
 	ring = ptx_word_ring(word);
 	if (ring >= rings->geometry.rings)
-		return false; /* the word was overwritten */
+		return false; /* a hostile process has changed the word */
 	fresh = ptx_chunk_open(rings, ring, ident, records_so_far(chunk), &link, loss);
 	if (!fresh)
 		return false;
-	/* The writer leaves the chunk before it closes it, since it may not return from here. */
+	/*
+	 * The writer leaves the chunk before it closes it, since a jump may end the function here.
+	 */
 	*place = fresh;
 	atomic_signal_fence(memory_order_seq_cst);
 	atomic_store_explicit(&rings->ring[ring].current, link, memory_order_release);
@@ -504,9 +508,10 @@ bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **place,
  * of a chunk of the ring, word its word. The current chunk stays as it is. The caller holds the
  * ring, so no writer works in it.
  *
- * OPENING: the chunk was acquired and is not in the chain. It is freed, and what was overwritten is
- * counted. OPEN without a record: the same, since its link was not stored. OPEN with records: it
- * was the current one, and the writer had moved on before it closed it.
+ * A chunk that is OPENING was acquired and is not in the chain. It is freed, and what was
+ * overwritten is counted. A chunk that is OPEN without a record is freed, too, since its link was
+ * not stored. A chunk that is OPEN with records was the current one, and the writer had moved on
+ * before it closed the chunk.
  */
 static void mend_chunk(struct ptx_rings *rings, uint32_t ring, uint32_t i, uint64_t word)
 {
@@ -547,9 +552,9 @@ void ptx_rings_mend(struct ptx_rings *rings, uint32_t first, uint32_t count,
 }
 
 /*
- * Called by a thread for its own ring after a jump, by a guardian for the controller's, and before
- * a ring is left. Async-signal-safe. NULL: the ring has no chunk, or one that this process cannot
- * map.
+ * Called by a thread for its own ring after a jump, by a guardian for the controller's ring, and
+ * before a ring is left. Async-signal-safe. NULL: the ring has no chunk, or its chunk cannot be
+ * mapped by this process.
  */
 struct ptx_chunk *ptx_ring_mend(struct ptx_rings *rings, uint32_t ring)
 {

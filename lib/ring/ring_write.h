@@ -38,8 +38,8 @@ uint32_t ptx_ring_extend(struct ptx_rings *rings, const struct ptx_chunk *chunk,
 			 enum ptx_writer_loss *loss);
 
 /*
- * After a handler jumped out of the writer: completes or reverses what it had begun. Returns the
- * ring's chunk, or NULL.
+ * Called after a handler jumped out of the writer: completes or reverses what the writer had begun.
+ * Returns the ring's chunk, or NULL.
  */
 struct ptx_chunk *ptx_ring_mend(struct ptx_rings *rings, uint32_t ring);
 
@@ -70,7 +70,10 @@ bool ptx_ring_reap(struct ptx_rings *rings, uint32_t self, bool (*is_dead)(uint3
 bool ptx_ring_identify(struct ptx_rings *rings, struct ptx_chunk **chunk,
 		       const struct ptx_ident *ident, enum ptx_writer_loss *loss);
 
-/* Returns the thread's slot, as in struct ptx_ident; 0, the common one, if none is left. */
+/*
+ * Claims a slot for the thread and returns it, as in struct ptx_ident; 0, the common one, if none
+ * is left.
+ */
 uint32_t ptx_slot_claim(struct ptx_rings *rings, uint32_t pid, uint32_t tid, uint64_t thread);
 void ptx_slot_release(struct ptx_rings *rings, uint32_t slot);
 
@@ -174,7 +177,7 @@ ptx_inline struct ptx_record *ptx_ring_prepare(const struct ptx_rings *rings,
 ptx_inline void ptx_record_fill(struct ptx_record *record, uint32_t len_flags, unsigned type,
 				uint64_t address)
 {
-	/* type and, as its upper half, source 0 */
+	/* the second word has the type and, as its upper half, source 0 */
 	atomic_store_explicit((_Atomic uint32_t *)&record->len_flags, len_flags,
 			      memory_order_relaxed);
 	atomic_store_explicit((_Atomic uint32_t *)(void *)&record->type, type,

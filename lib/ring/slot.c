@@ -33,8 +33,8 @@ static uint32_t take(struct ptx_slot *slot, uint32_t index, uint32_t pid, uint32
 
 /*
  * Moves the counts of an ended thread to slot 0. Each count moves once, since the exchange empties
- * it first. A kill between the two additions loses the count for threads only: the total is in the
- * region's counts by type.
+ * it first. A kill between the exchange and the addition loses the count for threads only: the
+ * total is in the region's counts by type.
  */
 static void inherit(struct ptx_slot *heir, struct ptx_slot *slot)
 {
@@ -46,9 +46,9 @@ static void inherit(struct ptx_slot *heir, struct ptx_slot *slot)
 }
 
 /*
- * Numbers a new slot while there are any, since that keeps the counts of ended threads apart. Then
- * it reuses a slot of an ended thread. Returns 0 without memory as well: losses are counted all the
- * same.
+ * Uses the number of a new slot while there are any, since that keeps the counts of ended threads
+ * apart. When there are none, reuses a slot of an ended thread. Also returns 0 if there is no
+ * memory: losses are then counted in slot 0.
  */
 uint32_t ptx_slot_claim(struct ptx_rings *rings, uint32_t pid, uint32_t tid, uint64_t thread)
 {

@@ -3,9 +3,10 @@
  * ring/spare.c - searches for chunks that a LOOP stream can spare. spare.h has the contract, DESIGN
  * 7 the argument.
  *
- * Each sum is a lower bound of the bytes that the stream holds: a chunk that changes hands, that is
- * not within reach, or whose content is not plausible counts as empty. So an error keeps a chunk
- * that could be overwritten, and the pool grows. It never gives up events that the size promises.
+ * Each sum is a lower bound of the bytes that the stream holds: a chunk counts as empty if it gets
+ * another owner, is not within reach, or has content that is not plausible. So an error only keeps
+ * a chunk that could be overwritten, and the pool grows. No error gives up events that the size
+ * promises.
  *
  * Any process of the arena may write to the chunks. Offsets are limited by the room of the
  * chunk and by WALK, and the searches by the number of chunks.
@@ -19,11 +20,12 @@
 #include "ring/ring_read.h"
 #include "ring/ring_write.h"
 
-#define KNOWN_LOOKS 16  /* chunks that are examined before all are */
-#define PERIODS     32  /* into which a search divides the time since the oldest chunk */
+#define KNOWN_LOOKS 16  /* chunks that are examined before a search of all */
+/* number of periods into which a search divides the time since the oldest chunk */
+#define PERIODS     32
 #define WALK        128 /* records of a chunk that are examined one by one */
 #define FEW_CHUNKS  64  /* a search over so many costs little, even if it finds only one */
-#define TRIES       32  /* searches during which other writers overwrite chunks */
+#define TRIES       32  /* so many searches are made if other writers overwrite chunks meanwhile */
 
 /* The sums of a search: lower bounds for the bytes of events, by their computed sizes. */
 struct holding {
@@ -94,8 +96,8 @@ static void add_chunk(struct holding *holding, const struct ptx_rings *rings, ui
 	head = atomic_load_explicit(&chunk->head, memory_order_acquire);
 	claimed = atomic_load_explicit(&rings->claimed[number], memory_order_acquire);
 	/*
-	 * head and claimed are of this life of the chunk only if its word has not changed behind
-	 * the loads.
+	 * head and claimed belong to this generation of the chunk only if its word has not changed
+	 * behind the loads.
 	 */
 	end = ptx_head_offset(head);
 	if (end > ptx_ring_room_of(&rings->geometry, number) ||
@@ -132,7 +134,7 @@ static bool add_up(struct holding *holding, const struct ptx_rings *rings, uint6
 
 	for (uint32_t i = 0; i < chunks; i++)
 		add_chunk(holding, rings, i);
-	/* From the youngest period back, until the events fill the capacity. */
+	/* The sum goes from the youngest period back, until the events fill the capacity. */
 	*total = 0;
 	for (uint32_t i = PERIODS; i-- > 0;) {
 		*total += holding->bytes[i];
@@ -153,8 +155,8 @@ static bool add_up(struct holding *holding, const struct ptx_rings *rings, uint6
 
 /*
  * Examines all chunks, and raises region->spare to at least time if the stream does not need the
- * events up to it. Returns false if it does. region->spare becomes the latest time that the search
- * finds, so that not every change of chunks needs a search.
+ * events up to it. Returns false if the stream needs them. region->spare becomes the latest time
+ * that the search finds, so that not every change of chunks needs a search.
  */
 static bool look(struct ptx_rings *rings, uint64_t time)
 {
@@ -185,7 +187,10 @@ static bool look(struct ptx_rings *rings, uint64_t time)
 		if (!add_up(&holding, rings, &ignored, &held))
 			break;
 	}
-	/* The pool grows until a search finds more: a search serves many changes of chunks. */
+	/*
+	 * If there is no later time, the pool grows, since a search should serve many changes of
+	 * chunks.
+	 */
 	if (holding.base == time && chunks > FEW_CHUNKS)
 		return false;
 	/*
@@ -197,8 +202,8 @@ static bool look(struct ptx_rings *rings, uint64_t time)
 }
 
 /*
- * Overwrites the chunk if all its events are spare. last may be of another life of the chunk; then
- * ptx_overwrite() fails, because the generation of the word has changed.
+ * Overwrites the chunk if all its events are spare. last may be of an earlier or later use of the
+ * chunk; then ptx_overwrite() fails, because the generation of the word has changed.
  */
 static bool take_if_spare(struct ptx_rings *rings, uint32_t number, uint32_t ring)
 {

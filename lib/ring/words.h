@@ -10,14 +10,22 @@
 
 #include <stdint.h>
 
-/* enum ptx_state, in the low bits of struct ptx_region.state; the rest is the time it began. */
+/* States, in the low bits of struct ptx_region.state; the other bits are the time of the change. */
 #define PTX_STATE_BITS 3
 #define PTX_STATE_MASK 7u
 enum ptx_state {
 	PTX_SUSPENDED,
 	PTX_RUNNING,
-	PTX_FULL, /* stopped by itself; events are counted as lost; goes on when there is room */
-	PTX_HELD, /* FULL, then stopped by call: nothing is counted and nothing goes on by itself */
+	/*
+	 * the stream stopped by itself; events are counted as lost; it runs again when there is
+	 * room
+	 */
+	PTX_FULL,
+	/*
+	 * FULL and then stopped by a call: no event is counted, and the stream does not run again
+	 * by itself
+	 */
+	PTX_HELD,
 	PTX_GONE
 };
 
