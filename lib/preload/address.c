@@ -13,15 +13,18 @@
 
 #include "preload/text.h"
 
-/* The kernel fails with EFAULT if bytes cannot be read; the shim must not crash before that. */
+/*
+ * If the length cannot be read, the call fails with EFAULT. The shim must not crash before that
+ * call.
+ */
 socklen_t shim_address_room(const struct sockaddr *address, const socklen_t *bytes)
 {
 	return address && bytes && shim_is_there(bytes) ? *bytes : 0;
 }
 
 /*
- * Each put function writes without a NUL and returns the end. The caller has SHIM_ADDRESS_TEXT
- * bytes. The callers below never write more: each part has a known greatest length.
+ * Each put function writes without a NUL and returns the end. The destination has SHIM_ADDRESS_TEXT
+ * bytes. The callers below never write more, because each part has a known greatest length.
  */
 static char *put_text(char *to, const char *text)
 {
@@ -46,8 +49,8 @@ static char *put_number(char *to, unsigned value, unsigned base)
 }
 
 /*
- * Address and port are in network byte order. memcpy(), because part of the struct may be
- * unaligned.
+ * Address and port are in network byte order. memcpy() is used, because the part of the struct may
+ * be unaligned.
  */
 static char *put_ipv4(char *to, const struct sockaddr_in *address)
 {
@@ -89,7 +92,7 @@ static char *put_unix(char *to, const struct sockaddr_un *address, size_t bytes)
 	if (len > sizeof address->sun_path)
 		len = sizeof address->sun_path;
 	for (size_t i = 0; i < len; i++) {
-		/* The NUL that ends a path; in an abstract name it is part of the name. */
+		/* This NUL ends a path. In an abstract name a NUL is part of the name. */
 		if (!address->sun_path[i] && address->sun_path[0])
 			break;
 		*to++ = address->sun_path[i] ? address->sun_path[i] : '@';
@@ -127,7 +130,7 @@ size_t shim_address(char *to, const struct sockaddr *address, socklen_t bytes)
 		 */
 		} else if (copy.any.sa_family == AF_UNIX) {
 			end = put_unix(to, &copy.local, bytes < sizeof copy ? bytes : sizeof copy);
-		/* Families that the shim does not know. */
+		/* The shim does not know this family, or the address is shorter than its struct. */
 		} else {
 			end = put_text(to, "family ");
 			end = put_number(end, copy.any.sa_family, 10);

@@ -18,9 +18,9 @@
 #define SHIM_ADDRESS_TEXT 128
 
 /*
- * Returns the number of bytes that the program has provided for the address that a call returns;
- * 0 if it does not want one, or if the length cannot be read, in which case the call itself
- * fails.
+ * Returns the number of bytes that the program has provided for the address that a call returns; 0
+ * if the program does not want an address, or if the length cannot be read. In the second case the
+ * call itself fails.
  */
 socklen_t shim_address_room(const struct sockaddr *address, const socklen_t *bytes);
 

@@ -2,9 +2,9 @@
 /*
  * preload/alloc.c - family alloc: malloc() and related functions.
  *
- * The dynamic linker calls them before any constructor of the process has run, so they never
- * begin the shim. A program that defines malloc() itself never calls these wrappers. An allocator
- * library that is loaded behind the shim is called by them.
+ * The dynamic linker calls them before any constructor of the process has run, so they never begin
+ * the shim. A program that defines malloc() itself never calls these wrappers. If an allocator
+ * library is loaded behind the shim, the wrappers call this library.
  *
  * The wrappers must not allocate, must not call a function that might, and must not loop:
  * shim_put() of libposixtrace calls no malloc() on this path.
@@ -35,27 +35,27 @@ static struct shim_next *const all[] = {
 
 /*
  * True while this thread looks up the real functions. dlsym() may allocate memory for that, which
- * it gets from alloc_first.c. initial-exec, because other models of thread-local storage may
- * allocate.
+ * it gets from alloc_first.c. The variable has the model initial-exec, because the first access to
+ * it could allocate memory in other models.
  */
 static _Thread_local bool looking __attribute__((tls_model("initial-exec")));
 
 /*
- * Looks up all functions of the family, at the first call of any of them. All are found before
- * one is used: memory of the real malloc() must be passed to the real free(), and earlier memory
- * to this file. Returns NULL if this thread is looking already.
+ * Looks up all functions of the family, at the first call of any of them. All are found before one
+ * is used: memory of the real malloc() must be passed to the real free(), and earlier memory to
+ * this file. Returns NULL if this thread is already looking the functions up.
  */
 static __attribute__((noinline, cold)) void *look_up_all(struct shim_next *next)
 {
 	void *function[sizeof all / sizeof all[0]];
 
-	/* dlsym() has called back into a wrapper. */
+	/* If this is true, dlsym() has called a wrapper. */
 	if (looking)
 		return NULL;
 	looking = true;
 	/*
-	 * Into local variables first: another thread must not find some of the functions and not
-	 * the others.
+	 * The results go into local variables first, because another thread must not find some of
+	 * the functions and not the others.
 	 */
 	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
 		function[i] = shim_look_up(all[i]);
@@ -89,7 +89,7 @@ shim_inline uint64_t number_of(const void *pointer)
 SHIM_WRAPPER void *malloc(size_t size)
 {
 	malloc_function *function = real(malloc);
-	/* Before the real call, so that a call that is not traced can be a jump. */
+	/* This is decided before the real call, so that a call that is not traced can be a jump. */
 	bool wanted = shim_on(ALLOC_MALLOC);
 	void *result;
 
@@ -105,8 +105,8 @@ SHIM_WRAPPER void *malloc(size_t size)
 }
 
 /*
- * calloc(3). The product is checked as the C library does, before the dynamic linker's memory is
- * used.
+ * calloc(3). While the real calloc() is not known, the wrapper checks the product for overflow, as
+ * the C library does.
  */
 SHIM_WRAPPER void *calloc(size_t count, size_t size)
 {
@@ -131,8 +131,8 @@ SHIM_WRAPPER void *calloc(size_t count, size_t size)
 }
 
 /*
- * Moves memory of alloc_first.c by copying it into the program's heap: the real realloc() does
- * not know it. The old memory is not reused.
+ * Moves memory of alloc_first.c by copying it into the program's heap: the real realloc() does not
+ * know the old memory. The old memory is not reused.
  */
 static __attribute__((noinline, cold)) void *move_first(void *old, size_t size)
 {
@@ -145,8 +145,8 @@ static __attribute__((noinline, cold)) void *move_first(void *old, size_t size)
 }
 
 /*
- * realloc(3). The event follows the call, because it has the result. Another thread may have got
- * the old address before it.
+ * realloc(3). The event follows the call, because the event has the result. Another thread may have
+ * got the old address before the event.
  */
 SHIM_WRAPPER void *realloc(void *old, size_t size)
 {
@@ -165,8 +165,8 @@ SHIM_WRAPPER void *realloc(void *old, size_t size)
 }
 
 /*
- * free(3). The event is recorded before the call: afterwards another thread may get the address
- * at once, and its event would come first.
+ * free(3). The event is recorded before the call: after the call another thread may get the same
+ * address at once, and the event of that thread would come first.
  */
 SHIM_WRAPPER void free(void *old)
 {

@@ -11,12 +11,12 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* Zeroed by the loader, so that calloc() needs no memset(). */
+/* The memory is zero when the shim is loaded, so that calloc() needs no memset(). */
 _Alignas(64) char shim_first_memory[SHIM_FIRST_BYTES];
-/* Bytes from the beginning that are in use. */
+/* The number of bytes, from the beginning of the array, that are in use. */
 static _Atomic size_t used;
 
-#define HEADER sizeof(size_t) /* the size, before the memory */
+#define HEADER sizeof(size_t) /* the size is stored before the memory */
 
 void *shim_first_alloc(size_t alignment, size_t size)
 {
@@ -38,7 +38,7 @@ void *shim_first_alloc(size_t alignment, size_t size)
 		}
 	} while (!atomic_compare_exchange_weak_explicit(
 		&used, &begin, at + size, memory_order_relaxed, memory_order_relaxed));
-	/* memcpy(), because the header need not be aligned. */
+	/* memcpy() is used, because the header need not be aligned. */
 	memcpy(shim_first_memory + at - HEADER, &size, HEADER);
 	return shim_first_memory + at;
 }

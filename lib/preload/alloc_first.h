@@ -2,8 +2,8 @@
 /*
  * preload/alloc_first.h - memory for calls that need some while the real malloc() is looked up.
  *
- * The dynamic linker may need memory to find malloc(). It never gets this memory back to free:
- * the shim's free() and realloc() recognize it by its address.
+ * The dynamic linker may need memory to find malloc(). The real free() and realloc() never get this
+ * memory, because the shim's free() and realloc() recognize it by its address.
  *
  * Threads   all functions may run concurrently, without a lock.
  * Signals   async-signal-safe.

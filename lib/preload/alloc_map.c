@@ -29,7 +29,7 @@ static void *no_map(void)
 	SHIM_WRAPPER void *name(void *address, size_t size, int protection, int flags, int fd, \
 				off_t offset) \
 	{ \
-		/* First of all, so that an untraced call costs little. */ \
+		/* This check comes first, so that an untraced call costs little. */ \
 		if (!shim_on(ALLOC_MMAP)) \
 			return next(name)(address, size, protection, flags, fd, offset); \
 		struct { \
@@ -55,14 +55,14 @@ MMAP(mmap)
 MMAP(mmap64)
 
 /*
- * mremap(2) is not in POSIX; programs that use realloc() of large blocks call it inside the C
- * library, which is not seen.
+ * mremap(2) is not in POSIX. realloc() of a large block calls it inside the C library; such calls
+ * are not seen.
  */
 SHIM_NEXT(mremap, no_map);
 
 /*
- * mremap(2) has a fifth argument only with MREMAP_FIXED. It is read only then, because another
- * caller did not pass it.
+ * mremap(2) has a fifth argument only with MREMAP_FIXED. It is read only then, because other
+ * callers do not pass it.
  */
 SHIM_WRAPPER void *mremap(void *old, size_t old_size, size_t size, int flags, ...)
 {

@@ -3,8 +3,8 @@
  * preload/call.c - the strings of wrappers of one line.
  *
  * A call that returned without an error has read its strings. After an error it may not have read
- * them: rename("", to) fails before the kernel reads the second path. Then memory is checked
- * before it is read, as in text.c.
+ * them: rename("", to) fails before the kernel reads the second path. After an error, therefore,
+ * memory is checked before it is read, as in text.c.
  */
 #include "preload/call.h"
 

@@ -11,9 +11,9 @@
  * 	the 32-bit fields, the 64-bit fields, the strings
  *
  * The schema of the event type is "ns time; errno error;", then the 32-bit fields, the 64-bit
- * fields and the strings. The expressions of fields are evaluated before the call, with the result
- * -1, for a thread that is cancelled in the call, and again after it. They must not dereference
- * memory of the program unless the call succeeded.
+ * fields and the strings. The expressions of fields are evaluated twice: before the call, with -1
+ * as the result, because the thread may be cancelled in the call, and again after the call. They
+ * must not dereference memory of the program unless the call succeeded.
  *
  * Threads, signals, errors: as shim.h.
  */
@@ -30,8 +30,8 @@
 
 /*
  * An event's data: time and error, then the fields and strings without gaps. bytes_ is the size of
- * the fields and strings. A program may call a wrapper in a signal handler with a small stack, so
- * that only calls with strings have room for them.
+ * the fields and strings. A program may call a wrapper in a signal handler with a small stack. To
+ * save stack, only the data of calls with strings has room for strings.
  */
 #define SHIM_RECORD(bytes_) \
 	struct { \
@@ -46,19 +46,22 @@ struct shim_string {
 	int64_t len; /* SHIM_ARGUMENT to SHIM_UNREAD, or the bytes of a result without a NUL */
 };
 
-/* No results of calls: readlink() returns -1. */
+/* These values are never results of calls: a readlink() that fails returns -1. */
 #define SHIM_ARGUMENT INT64_MIN
 #define SHIM_RESULT   (INT64_MIN + 1)
 #define SHIM_UNREAD   (INT64_MIN + 2) /* an argument that the call may not have read */
 
-/* A string that the program passes: it is recorded also if the call fails. */
+/* A string that the program passes to the call. It is recorded also if the call fails. */
 #define SHIM_IN(text_)          { (text_), SHIM_ARGUMENT }
 /*
  * As SHIM_IN(), for functions that can fail without errno: record.error is then 0. read_: whether
  * the call has read the string.
  */
 #define SHIM_IN_IF(text_, read_) { (text_), (read_) ? SHIM_ARGUMENT : SHIM_UNREAD }
-/* A string that the call returns, with a NUL or with a length: only if the call succeeded. */
+/*
+ * A string that the call returns, with a NUL or with a length. It is recorded only if the call
+ * succeeded.
+ */
 #define SHIM_OUT(text_)         { (text_), SHIM_RESULT }
 #define SHIM_OUT_N(text_, len_) { (text_), (len_) }
 
@@ -82,10 +85,11 @@ void shim_record_strings(struct shim_call *call, int error, const struct shim_st
 			 size_t strings);
 
 /*
- * Wrapped functions with their event types. A sanitizer in the program defines some of them, and
- * passes calls on to the wrapper, also those of this library. start.c does not trace such types,
- * because recording would call the wrapper again. It looks up the names only if there is a
- * sanitizer: an address here would be looked up by the dynamic linker at each start.
+ * Wrapped functions with their event types. A sanitizer in the program defines some of these
+ * functions and passes each call on to the wrapper, also the calls of this library. start.c does
+ * not trace the types of such functions, because recording would call the wrapper again. The struct
+ * has the name of the function and not its address: the dynamic linker would look up an address at
+ * each start, and start.c looks up the names only if there is a sanitizer.
  */
 struct shim_wrapped {
 	const char *name;

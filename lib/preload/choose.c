@@ -14,8 +14,8 @@
 #define BIT(family) (1u << FAMILY_##family)
 
 /*
- * The default: families whose functions are called seldom, or wait. They are a few percent of
- * what a server calls.
+ * The default: families whose functions are called seldom, or wait. Their calls are a few percent
+ * of all calls of a server.
  */
 #define DEFAULT \
 	(BIT(SHIM) | BIT(LOCK) | BIT(IO) | BIT(FILE) | BIT(NET) | BIT(THREAD) | BIT(PROCESS) | \
@@ -75,8 +75,8 @@ static unsigned bits_of(const char *name, size_t len)
 }
 
 /*
- * Removes a family. "-lock" also removes the holds, which are useless without it; "-lock-hold"
- * removes the holds only.
+ * Removes a family. "-lock" also removes lock-hold, which is useless without lock. "-lock-hold"
+ * removes only the events of holds, not lock.
  */
 static unsigned remove_family(unsigned bits, const char *name, size_t len)
 {
@@ -88,8 +88,8 @@ static unsigned remove_family(unsigned bits, const char *name, size_t len)
 }
 
 /*
- * The list may be empty, or come from a user: nothing in it is an error, because no program may
- * fail on account of it.
+ * The list may be empty, or come from a user: nothing in the list is an error, because the list
+ * must not make a program fail.
  */
 unsigned shim_families(const char *list)
 {
@@ -112,7 +112,7 @@ unsigned shim_families(const char *list)
 	return bits | BIT(SHIM);
 }
 
-/* The last number of the list applies, and is cut to the maximum. */
+/* The last number of the list applies, but at most SHIM_CONTENT_MAX. */
 unsigned shim_content_of(const char *list)
 {
 	const size_t name = sizeof SHIM_CONTENT_NAME - 1;

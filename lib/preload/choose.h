@@ -3,8 +3,8 @@
  * preload/choose.h - which events are wanted: families by name, then types by pattern.
  *
  * A list of families has names separated by commas. Each name adds a family to those before it.
- * "all", "none" and "default" are lists; -NAME removes a family. A list that begins with -NAME
- * begins with the default. Unknown names are ignored.
+ * "all", "none" and "default" mean whole lists; -NAME removes a family. If the first name of a list
+ * is -NAME, the family is removed from the default. Unknown names are ignored.
  *
  * Threads   all functions may run concurrently. Signals: async-signal-safe but shim_is_chosen().
  */
@@ -39,7 +39,10 @@ enum shim_family shim_family_of(enum shim_type type);
 /* Returns a bit for each chosen family. list may be NULL for the default. */
 unsigned shim_families(const char *list);
 
-/* Returns the number of bytes of each call to record; 0 if the list has none. */
+/*
+ * Returns the number of bytes of each call to record; 0 if the list does not say a number
+ * (data=BYTES).
+ */
 unsigned shim_content_of(const char *list);
 
 /*

@@ -2,10 +2,10 @@
 /*
  * preload/content.c - copies what a call has moved, and records the event with it.
  *
- * The call has succeeded, so that its memory was there. Another thread may have unmapped it since:
- * a thread that received a message may free the sender's memory at once. The kernel therefore
- * copies, by process_vm_readv(2) of the own process, which returns an error where a load would end
- * the program.
+ * The call has succeeded, so its memory was mapped at that time. Another thread may have unmapped
+ * it since: a thread that received a message may free the sender's memory at once. The kernel
+ * therefore makes the copy: process_vm_readv(2) of the process itself returns an error where a load
+ * would end the program.
  */
 #include "preload/content.h"
 
@@ -18,7 +18,7 @@
 
 #include "preload/self.h"
 
-#define PARTS 16 /* of a vector that are read; others are left out */
+#define PARTS 16 /* elements of a vector that are read; further elements are left out */
 
 _Atomic unsigned posixtrace_shim_content;
 
@@ -81,7 +81,7 @@ static size_t copy_parts(void *to, size_t bytes, const struct iovec *part, size_
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* Copies a struct of the program. Returns whether it is whole. */
+/* Copies a struct of the program. Returns whether the whole struct was copied. */
 static bool copy_struct(void *to, size_t bytes, const void *from)
 {
 	const struct iovec part = { (void *)(uintptr_t)from, bytes };
@@ -90,8 +90,8 @@ static bool copy_struct(void *to, size_t bytes, const void *from)
 }
 
 /*
- * The vector itself is memory of the program, which may change or disappear like the data. It is
- * copied first, so that its lengths are bounded once and used as they were then.
+ * The vector itself is memory of the program, which may change or disappear like the data. The
+ * vector is copied first, and its lengths are checked and used in the copy only.
  *
  * Copies at most bytes bytes of the memory that a vector of the program describes.
  */
@@ -104,7 +104,7 @@ static size_t copy_vector(void *to, size_t bytes, const struct iovec *vector, si
 		parts = PARTS;
 	if (!parts || !copy_struct(part, parts * sizeof part[0], vector))
 		return 0;
-	/* The call has moved no more than bytes, which end somewhere in the vector. */
+	/* The call has moved no more than bytes bytes. The rest of the vector was not used. */
 	for (; used < parts && left; used++) {
 		if (part[used].iov_len > left)
 			part[used].iov_len = left;
@@ -158,8 +158,8 @@ static size_t copy_moved(unsigned char *to, size_t bytes, const struct shim_call
  * The number of bytes may change in an attachment or detachment, so that it is read once: the room
  * must be that of the copy.
  *
- * A separate function, so that the stack of calls without data does not grow by the room for it.
- * alloca() makes the room as large as this call needs, because handlers may run on small stacks.
+ * This is a separate function, so that calls without data do not need stack for the data. alloca()
+ * makes the room only as large as this call needs, because signal handlers may run on small stacks.
  *
  * The time of the call does not contain the copy. The event has at most a few hundred bytes before
  * the content, so that its size is bounded by SHIM_CONTENT_MAX.
@@ -167,7 +167,7 @@ static size_t copy_moved(unsigned char *to, size_t bytes, const struct shim_call
 void shim_put_moved(const struct shim_call *call)
 {
 	const size_t wanted = atomic_load_explicit(&posixtrace_shim_content, memory_order_relaxed);
-	/* The result of several messages is their number. */
+	/* For several messages the member bytes of call is the number of messages. */
 	const bool is_short = call->form != SHIM_MESSAGES && call->bytes < wanted;
 	const size_t room = is_short ? call->bytes : wanted;
 	unsigned char *data = __builtin_alloca(call->len + sizeof(uint32_t) + room);

@@ -10,14 +10,14 @@
  * for all callers. The shim then calls dlopen() itself, times the call and records the result. All
  * other calls jump to dlopen(), and their event is recorded before the call.
  *
- * The mapped files are reported independently of the chosen families: before a library is
- * unloaded, so that its addresses are known even if no observer looked while it was loaded; after
- * that, so that the addresses are known to be free; and after a library was loaded, if the call
- * returns to the shim.
+ * The mapped files are reported independently of the chosen families. They are reported before a
+ * library is unloaded, so that its addresses are known even if no observer looked while it was
+ * loaded. They are reported again afterwards, so that the addresses are known to be free. They are
+ * also reported after a library was loaded, if the call returns to the shim.
  *
  * If the shim was loaded into a running process, a new library does not call the wrappers by
- * itself: its slots are redirected after the call, or at the next dlsym() if the call did not
- * return to the shim (inject.c).
+ * itself. The shim redirects the library's slots after the call of dlopen(), or at the next dlsym()
+ * if that call did not return to the shim (inject.c).
  *
  * On other processors than x86-64, dlopen() is the C library's and is not seen. dlmopen() is
  * never seen.
@@ -101,7 +101,7 @@ __attribute__((used)) struct opening shim_dlopen(const char *path, int mode, con
 /* A call of dlopen() as has_rpath() needs it. */
 struct name {
 	const void *caller;
-	bool is_searched; /* it has no slash */
+	bool is_searched; /* the name has no slash */
 };
 
 /* Returns whether a loaded object has this entry in its dynamic section. */
@@ -183,8 +183,8 @@ static void *open_timed(const char *path, int mode, const void *caller)
 }
 
 /*
- * Decides how to proceed. It runs with the arguments of dlopen() and the return address of its
- * caller.
+ * Decides how to proceed with a call of dlopen(). path and mode are its arguments, caller is its
+ * return address.
  */
 struct opening shim_dlopen(const char *path, int mode, const void *caller)
 {
@@ -212,16 +212,16 @@ struct opening shim_dlopen(const char *path, int mode, const void *caller)
 		return opening;
 	}
 	/*
-	 * A jump cannot be followed. The next call of dlsym() looks for new modules, if the shim
-	 * was injected.
+	 * The shim cannot act after a jump. If the shim was injected, the next call of dlsym()
+	 * looks for new modules.
 	 */
 	shim_inject_may_load();
 	shim_patch_may_load();
 	if (!is_wanted)
 		return (struct opening){ .jump = (void *)next(dlopen) };
 	/*
-	 * The event before a call that cannot be timed: there is no place to which the call could
-	 * return.
+	 * The call cannot be timed, because it does not return to the shim. The event is therefore
+	 * recorded before the call.
 	 */
 	data.mode = (uint32_t)mode;
 	shim_put(DL_OPEN, &data, 4 + shim_text(data.path, sizeof data.path, path), caller);

@@ -18,7 +18,7 @@
 #include "preload/shim.h"
 #include "preload/text.h"
 
-/* Variable and file name of the shim in it. */
+/* The variable, and the file name of the shim in its value. */
 #define NAME    "LD_PRELOAD="
 #define LIBRARY "libposixtrace-preload.so"
 
@@ -46,7 +46,10 @@ static bool is_shim(const char *name, size_t len)
 	       (len == library || name[len - library - 1] == '/');
 }
 
-/* Finds the shim's name in a value of LD_PRELOAD and its length. NULL: it is not there. */
+/*
+ * Finds the shim's name in a value of LD_PRELOAD, and the length of this name. NULL: the name is
+ * not there.
+ */
 static const char *find_shim(const char *value, size_t *len)
 {
 	while (*value) {
@@ -99,9 +102,10 @@ static void copy_without(char *to, const char *value)
 }
 
 /*
- * Returns the reason why a program cannot load the shim; NULL: it can, or that is unknown. The
- * text becomes the field why of process.untraced. *keeps: the environment is not changed, because
- * the program ignores LD_PRELOAD and may execute programs that do not.
+ * Returns the reason why a program cannot load the shim; NULL: the program can load the shim, or it
+ * is unknown whether it can. The text becomes the field why of process.untraced. *keeps is set to
+ * true if the environment must not be changed, because the program ignores LD_PRELOAD and may
+ * execute programs that use it.
  */
 static const char *reason_against(const struct shim_program *program, bool *keeps)
 {
@@ -125,8 +129,9 @@ static const char *reason_against(const struct shim_program *program, bool *keep
 		break;
 	}
 	/*
-	 * The files must exist in the name space of this process: after chroot() they often do
-	 * not. A relative path depends on the folder, which the program may change.
+	 * The shim's files must exist for this process: after chroot() they often do not. Only
+	 * absolute paths are checked, because the current folder, which the program may change,
+	 * determines what a relative path means.
 	 */
 	for (int i = 0; i < 2; i++)
 		if (shim_own_path[i] && shim_own_path[i][0] == '/' &&
@@ -137,8 +142,8 @@ static const char *reason_against(const struct shim_program *program, bool *keep
 
 /*
  * Records that the program cannot load the shim. Returns whether the shim must be removed from its
- * environment. is_bare: the environment does not have it, as with env -i, after sudo(8), and in a
- * process that was running when it was traced.
+ * environment. is_bare: the environment does not have the shim, as with env -i, after sudo(8), and
+ * in a process that was already running when tracing began.
  */
 static bool is_untraced(const struct shim_program *program, const void *caller, bool is_bare)
 {
@@ -172,8 +177,8 @@ static bool is_untraced(const struct shim_program *program, const void *caller, 
 }
 
 /*
- * The environment is examined first: most programs under the shim have exactly one variable with
- * it.
+ * The environment is examined before the file: if no variable has the shim, nothing has to
+ * change.
  */
 size_t shim_environment_room(char *const envp[], struct shim_program program, const void *caller)
 {
@@ -199,7 +204,10 @@ size_t shim_environment_room(char *const envp[], struct shim_program program, co
 char *const *shim_environment_without(char *const envp[], void *room)
 {
 	char **without = room, *text;
-	/* Every pointer, also those that are not changed, so that execve() gets one vector. */
+	/*
+	 * The vector gets every pointer, also those of variables that are not changed, because
+	 * execve() takes one vector.
+	 */
 	size_t count = 0, kept = 0;
 
 	while (envp[count])
@@ -213,7 +221,7 @@ char *const *shim_environment_without(char *const envp[], void *room)
 		memcpy(text, NAME, strlen(NAME));
 		copy_without(text + strlen(NAME), envp[i] + strlen(NAME));
 		if (!text[strlen(NAME)]) /* the shim was its only library */
-			continue; /* it had the shim only */
+			continue; /* the variable is omitted */
 		without[kept++] = text;
 		text += strlen(text) + 1;
 	}

@@ -2,10 +2,10 @@
 /*
  * preload/environment.h - the LD_PRELOAD of a program that is about to be executed.
  *
- * The dynamic linker of another C library ends the program if it cannot load the shim. That of
- * glibc prints a message if the shim does not exist, as after chroot(2), or is for another
- * processor. The shim therefore removes its own name from the LD_PRELOAD of such programs, and
- * records the event process.untraced.
+ * The dynamic linker of another C library ends the program if it cannot load the shim. The dynamic
+ * linker of glibc prints a message if the shim does not exist, as after chroot(2), or if the shim
+ * is for another processor. The shim therefore removes its own name from the LD_PRELOAD of such
+ * programs, and records the event process.untraced.
  *
  * Threads   all functions may run concurrently, if the program does not change its environment.
  * Signals   async-signal-safe, also in a child of vfork(): nothing is allocated or locked.
@@ -17,8 +17,8 @@
 #include <stddef.h>
 
 /*
- * The program that is about to be executed: a path below folder, or a name that is searched as
- * execvp(3) does.
+ * The program that is about to be executed: a path that begins at folder, or a name that is
+ * searched for as execvp(3) does.
  */
 struct shim_program {
 	int folder;
@@ -43,7 +43,10 @@ char *const *shim_environment_without(char *const envp[], void *room);
  */
 void shim_environment_for_shell(const void *caller);
 
-/* The environment for a program, in memory of the calling function's frame. */
+/*
+ * The environment for a program. A changed environment is in memory of the calling function's
+ * frame.
+ */
 #define SHIM_ENVIRONMENT(envp, ...) \
 	__extension__({ \
 		char *const *envp_ = (envp); \

@@ -3,7 +3,8 @@
  * preload/file.c - family file: files by name.
  *
  * Calls that the C library makes itself do not go through the dynamic symbol table: fopen() opens
- * its file, and glob() and ftw() read folders, without an event of this family.
+ * its file without an event of this family, and for the folders that glob() and ftw() read there
+ * are no events of their own.
  *
  * A path is recorded as the program gave it. It is relative to the folder of the event, or to the
  * current folder, which file.chdir changes. To resolve it would need system calls.
@@ -43,7 +44,10 @@ STAT(stat64, stat64, 0)
 STAT(lstat, stat, AT_SYMLINK_NOFOLLOW)
 STAT(lstat64, stat64, AT_SYMLINK_NOFOLLOW)
 
-/* The flags are those of the call, so that AT_SYMLINK_NOFOLLOW marks lstat() in all forms. */
+/*
+ * The field flags has the flags of the call, so that AT_SYMLINK_NOFOLLOW marks all forms of
+ * lstat().
+ */
 #define FSTATAT(name, buffer) \
 	SHIM_INT(name, FILE_STAT, \
 		 (int folder, const char *path, struct buffer *to, int flags), \
@@ -55,7 +59,7 @@ FSTATAT(fstatat64, stat64)
 SHIM_INT(statx, FILE_STAT,
 	 (int folder, const char *path, int flags, unsigned mask, struct statx *to),
 	 (folder, path, flags, mask, to), (folder, flags), (), (SHIM_IN(path)))
-/* A type of its own, because these calls have a descriptor and no name. */
+/* These calls have an event type of their own, because they have a descriptor and no name. */
 SHIM_INT(fstat, FILE_FSTAT, (int fd, struct stat *to), (fd, to), (fd), (), ())
 SHIM_INT(fstat64, FILE_FSTAT, (int fd, struct stat64 *to), (fd, to), (fd), (), ())
 
@@ -69,7 +73,7 @@ int __fxstat64(int version, int fd, struct stat64 *to);
 int __fxstatat(int version, int folder, const char *path, struct stat *to, int flags);
 int __fxstatat64(int version, int folder, const char *path, struct stat64 *to, int flags);
 
-/* The version is that of struct stat. It is not recorded. */
+/* version is the version of struct stat. It is not recorded. */
 /* __lxstat() differs from __xstat() as lstat() differs from stat(). */
 #define XSTAT(name, buffer, flags) \
 	SHIM_INT(name, FILE_STAT, (int version, const char *path, struct buffer *to), \
@@ -106,7 +110,7 @@ STATFS(statvfs64, statvfs64)
 #define FSTATFS(name, buffer) \
 	SHIM_INT(name, FILE_STATFS, (int fd, struct buffer *to), (fd, to), (fd), (), \
 		 (SHIM_IN(NULL)))
-/* statvfs() has its own struct and is made of statfs() by the C library. */
+/* fstatvfs() has its own struct, which the C library fills from the result of fstatfs(). */
 FSTATFS(fstatfs, statfs)
 FSTATFS(fstatfs64, statfs64)
 FSTATFS(fstatvfs, statvfs)
@@ -129,7 +133,7 @@ SHIM_INT(euidaccess, FILE_ACCESS, (const char *path, int mode), (path, mode),
 
 /*
  * rmdir() is unlinkat() with AT_REMOVEDIR. remove() tries unlink() and then rmdir() inside the C
- * library, so that the event does not show which of them removed the name.
+ * library, so the event does not show which of the two removed the name.
  */
 SHIM_INT(unlink, FILE_UNLINK, (const char *path), (path), (AT_FDCWD, 0), (), (SHIM_IN(path)))
 SHIM_INT(unlinkat, FILE_UNLINK, (int folder, const char *path, int flags), (folder, path, flags),
@@ -212,7 +216,7 @@ STRING(mkdtemp, FILE_MKDTEMP, (char *path), (path), (SHIM_IN(path)))
 #define MKSTEMP(name, params, args, flags) \
 	SHIM_INT(name, FILE_MKSTEMP, params, args, (result, (flags) | O_RDWR | O_CREAT | O_EXCL), \
 		 (), (SHIM_IN(path)))
-/* The suffix is a number of bytes behind the letters that are replaced. */
+/* suffix is the number of bytes of the path behind the letters that the C library replaces. */
 MKSTEMP(mkstemp, (char *path), (path), 0)
 MKSTEMP(mkstemp64, (char *path), (path), 0)
 MKSTEMP(mkostemp, (char *path, int flags), (path, flags), flags)
@@ -234,10 +238,13 @@ SHIM_INT(mknod, FILE_MKNOD, (const char *path, mode_t mode, dev_t device), (path
 	 (AT_FDCWD, (int32_t)mode), (), (SHIM_IN(path)))
 SHIM_INT(mknodat, FILE_MKNOD, (int folder, const char *path, mode_t mode, dev_t device),
 	 (folder, path, mode, device), (folder, (int32_t)mode), (), (SHIM_IN(path)))
-/* The forms of glibc before 2.33, whose version is that of the number of a device. */
+/*
+ * The forms of glibc before 2.33. version is the version of the form in which a device number is
+ * passed.
+ */
 int __xmknod(int version, const char *path, mode_t mode, dev_t *device);
 int __xmknodat(int version, int folder, const char *path, mode_t mode, dev_t *device);
-/* mknod() and mkfifo() of a program that was linked with it are calls of these. */
+/* In a program that was linked with such a glibc, mknod() and mkfifo() call these functions. */
 SHIM_INT(__xmknod, FILE_MKNOD, (int version, const char *path, mode_t mode, dev_t *device),
 	 (version, path, mode, device), (AT_FDCWD, (int32_t)mode), (), (SHIM_IN(path)))
 SHIM_INT(__xmknodat, FILE_MKNOD,
@@ -247,13 +254,13 @@ SHIM_INT(mkfifo, FILE_MKNOD, (const char *path, mode_t mode), (path, mode),
 	 (AT_FDCWD, (int32_t)(mode | S_IFIFO)), (), (SHIM_IN(path)))
 SHIM_INT(mkfifoat, FILE_MKNOD, (int folder, const char *path, mode_t mode), (folder, path, mode),
 	 (folder, (int32_t)(mode | S_IFIFO)), (), (SHIM_IN(path)))
-/* As for statfs(): either a path or a descriptor. */
+/* As for statfs(), the event has either a path or a descriptor. */
 SHIM_INT(chdir, FILE_CHDIR, (const char *path), (path), (-1), (), (SHIM_IN(path)))
 SHIM_INT(fchdir, FILE_CHDIR, (int fd), (fd), (fd), (), (SHIM_IN(NULL)))
 
 /*
- * The two functions change the meaning of absolute paths: the later events of the process are below
- * path.
+ * The next two functions change the meaning of absolute paths: in later events of the process,
+ * absolute paths begin at path.
  */
 SHIM_INT(chroot, FILE_CHROOT, (const char *path), (path), (), (), (SHIM_IN(path)))
 int pivot_root(const char *path, const char *to);
@@ -294,7 +301,7 @@ SHIM_TRACED(DIR *, fdopendir, FILE_OPENDIR, shim_no_pointer, (int fd), (fd), !re
 		SHIM_CALL(FILE_READDIR, record); \
 		record.error = ECANCELED; \
 		shim_record_fields(&call, record.rest, &fd, sizeof fd, NULL, 0); \
-		/* Without this the shim could not distinguish the end from an error. */ \
+		/* If errno were not 0, the shim could not distinguish the end from an error. */ \
 		errno = 0; \
 		struct entry *result = next(name)(stream); \
 		record.error = result ? 0 : errno; \
@@ -304,7 +311,10 @@ SHIM_TRACED(DIR *, fdopendir, FILE_OPENDIR, shim_no_pointer, (int fd), (fd), !re
 		shim_record_strings(&call, record.error, &string, 1); \
 		return result; \
 	}
-/* An event for each entry. The C library reads many entries with one system call. */
+/*
+ * There is one event for each entry, although the C library reads many entries with one system
+ * call.
+ */
 READDIR(readdir, dirent)
 READDIR(readdir64, dirent64)
 
@@ -313,7 +323,7 @@ READDIR(readdir64, dirent64)
 	SHIM_ERROR(name, FILE_READDIR, (DIR *stream, struct entry *to, struct entry **found), \
 		   (stream, to, found), (dirfd(stream)), (), \
 		   (SHIM_OUT(!result && *found ? (*found)->d_name : NULL)))
-/* These are deprecated, too. */
+/* The C library calls these two deprecated, too. */
 _Pragma("GCC diagnostic push")
 _Pragma("GCC diagnostic ignored \"-Wdeprecated-declarations\"")
 READDIR_R(readdir_r, dirent)
@@ -321,7 +331,7 @@ READDIR_R(readdir64_r, dirent64)
 _Pragma("GCC diagnostic pop")
 
 /*
- * Programs that read folders without a stream, as run-times of other languages do. result is a
+ * These functions read folders without a stream, as run-times of other languages do. result is a
  * number of bytes, and 0 at the end. The names are not recorded.
  */
 #define GETDENTS(name, params, args) \
@@ -385,7 +395,7 @@ SHIM_INT(lchmod, FILE_CHMOD, (const char *path, mode_t mode), (path, mode),
 /* -1 as user or group leaves it unchanged. */
 SHIM_INT(chown, FILE_CHOWN, (const char *path, uid_t user, gid_t group), (path, user, group),
 	 (AT_FDCWD, (int32_t)user, (int32_t)group, 0), (), (SHIM_IN(path)))
-/* The link itself instead of the file that it refers to. */
+/* lchown() changes the link itself instead of the file that the link refers to. */
 SHIM_INT(lchown, FILE_CHOWN, (const char *path, uid_t user, gid_t group), (path, user, group),
 	 (AT_FDCWD, (int32_t)user, (int32_t)group, AT_SYMLINK_NOFOLLOW), (), (SHIM_IN(path)))
 SHIM_INT(fchown, FILE_CHOWN, (int fd, uid_t user, gid_t group), (fd, user, group),
@@ -395,10 +405,10 @@ SHIM_INT(fchownat, FILE_CHOWN,
 	 (folder, path, user, group, flags), (folder, (int32_t)user, (int32_t)group, flags), (),
 	 (SHIM_IN(path)))
 
-/* Either a path or a descriptor, and the new length. */
+/* The event has either a path or a descriptor, and the new length. */
 SHIM_INT(truncate, FILE_TRUNCATE, (const char *path, off_t length), (path, length), (-1),
 	 (length), (SHIM_IN(path)))
-/* The length that the program asked for, also if the call fails. */
+/* The event has the length that the program asked for, also if the call fails. */
 SHIM_INT(truncate64, FILE_TRUNCATE, (const char *path, off64_t length), (path, length), (-1),
 	 (length), (SHIM_IN(path)))
 SHIM_INT(ftruncate, FILE_TRUNCATE, (int fd, off_t length), (fd, length), (fd), (length),

@@ -2,9 +2,9 @@
 /*
  * preload/file_mount.c - family file: file systems are mounted, and files are watched.
  *
- * The functions of glibc 2.36 that mount in several steps have descriptors. file.fsopen has those
- * that make one, and by names the function. fsconfig() and mount_setattr() are not traced: their
- * options may be binary data.
+ * The functions of glibc 2.36 that mount in several steps use descriptors. The functions that make
+ * a descriptor have the event type file.fsopen, whose field by names the function. fsconfig() and
+ * mount_setattr() are not traced: their options may be binary data.
  */
 #include <fcntl.h>
 #include <sys/fanotify.h>
@@ -23,7 +23,10 @@ SHIM_INT(mount, FILE_MOUNT,
 SHIM_INT(umount, FILE_UMOUNT, (const char *path), (path), (0), (), (SHIM_IN(path)))
 SHIM_INT(umount2, FILE_UMOUNT, (const char *path, int flags), (path, flags), (flags), (),
 	 (SHIM_IN(path)))
-/* Watches are numbers of their descriptor. Changes are read from it by read(2). */
+/*
+ * A watch is a number that is valid for one descriptor of inotify. The program reads the changes
+ * from this descriptor by read(2).
+ */
 SHIM_INT(inotify_init, FILE_INOTIFY, (void), (), (result, 0), (), ())
 SHIM_INT(inotify_init1, FILE_INOTIFY, (int flags), (flags), (result, flags), (), ())
 SHIM_INT(inotify_add_watch, FILE_WATCH, (int fd, const char *path, uint32_t mask),
@@ -33,11 +36,11 @@ SHIM_INT(inotify_rm_watch, FILE_UNWATCH, (int fd, int watch), (fd, watch), (fd, 
 /* The file system is named by its type. */
 SHIM_INT(fsopen, FILE_FSOPEN, (const char *name, unsigned flags), (name, flags),
 	 (result, -1, (int32_t)flags), (), (SHIM_IN(name), SHIM_IN("fsopen")))
-/* A mounted file system, to be configured again. */
+/* fspick() takes a mounted file system in order to configure it again. */
 SHIM_INT(fspick, FILE_FSOPEN, (int folder, const char *path, unsigned flags),
 	 (folder, path, flags), (result, folder, (int32_t)flags), (),
 	 (SHIM_IN(path), SHIM_IN("fspick")))
-/* A mount, or with OPEN_TREE_CLONE a copy of it. */
+/* open_tree() opens a mount, or with OPEN_TREE_CLONE a copy of a mount. */
 SHIM_INT(open_tree, FILE_FSOPEN, (int folder, const char *path, unsigned flags),
 	 (folder, path, flags), (result, folder, (int32_t)flags), (),
 	 (SHIM_IN(path), SHIM_IN("open_tree")))

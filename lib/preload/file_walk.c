@@ -2,8 +2,8 @@
 /*
  * preload/file_walk.c - family file: functions that read whole folders or trees.
  *
- * The C library opens and reads the folders without an event. The events of functions that the
- * program passes precede that of the walk, which is recorded when it ends.
+ * The C library opens and reads the folders without an event. The event of a walk is recorded when
+ * the walk ends. The events of the functions that the program passes to the walk precede it.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -13,8 +13,8 @@
 #include "preload/call.h"
 
 /*
- * result is the number of entries that were found. The C library allocates them by its own malloc,
- * without events.
+ * result is the number of entries that were found. The C library allocates the entries without
+ * events.
  */
 #define SCANDIR(name, entry) \
 	SHIM_INT(name, FILE_SCANDIR, \
@@ -22,11 +22,14 @@
 		  int (*select)(const struct entry *), \
 		  int (*order)(const struct entry **, const struct entry **)), \
 		 (path, found, select, order), (AT_FDCWD, result), (), (SHIM_IN(path)))
-/* An entry that the program's function refuses is not counted. No attributes are read. */
+/*
+ * An entry that the program's function refuses is not counted. The attributes of the files are not
+ * read.
+ */
 SCANDIR(scandir, dirent)
 SCANDIR(scandir64, dirent64)
 
-/* The same relative to a folder. */
+/* The same for functions that take a descriptor of a folder. */
 #define SCANDIRAT(name, entry) \
 	SHIM_INT(name, FILE_SCANDIR, \
 		 (int folder, const char *path, struct entry ***found, \
@@ -39,7 +42,8 @@ SCANDIRAT(scandirat64, dirent64)
 
 /*
  * result is that of the program's function, which ends the walk if it is not 0. -1 may be an error
- * of the walk, or such a result: errno is then any.
+ * of the walk, or a result of the program's function. In the second case the field error has no
+ * meaning.
  */
 SHIM_INT(ftw, FILE_FTW, (const char *path, __ftw_func_t function, int fds), (path, function, fds),
 	 (result, 0), (), (SHIM_IN(path)))
@@ -90,8 +94,8 @@ FTS_READ(fts_read, FTS, FTSENT)
 FTS_READ(fts64_read, FTS64, FTSENT64)
 
 /*
- * The current folder is that from before fts_open() again, unless FTS_NOCHDIR left it unchanged all
- * the time.
+ * fts_close() returns to the folder that was the current one before fts_open(). With FTS_NOCHDIR
+ * the current folder has never changed.
  */
 SHIM_INT(fts_close, FILE_FTS_CLOSE, (FTS *tree), (tree), (), (), ())
 SHIM_INT(fts64_close, FILE_FTS_CLOSE, (FTS64 *tree), (tree), (), (), ())

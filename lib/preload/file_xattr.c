@@ -3,8 +3,8 @@
  * preload/file_xattr.c - family file: extended attributes.
  *
  * fd is -1 for a path, and the path is empty for a descriptor, as in file.statfs. The values of
- * attributes are not recorded. The flags show whether a link is followed: AT_SYMLINK_NOFOLLOW is
- * the form that begins with l, AT_EMPTY_PATH the one for descriptors.
+ * attributes are not recorded. The flags show whether a link is followed: functions that begin with
+ * l have AT_SYMLINK_NOFOLLOW, and functions for descriptors have AT_EMPTY_PATH.
  */
 #include <fcntl.h>
 #include <sys/xattr.h>
@@ -49,7 +49,10 @@ FORMS(LIST, listxattr)
 		 (text, SHIM_IN(name)))
 FORMS(REMOVE, removexattr)
 
-/* A file as a number that is valid without a descriptor; open_by_handle_at() is in io.c. */
+/*
+ * name_to_handle_at() gives a handle, by which a file can be opened later without its name;
+ * open_by_handle_at() is in io.c.
+ */
 SHIM_INT(name_to_handle_at, FILE_HANDLE,
 	 (int folder, const char *path, struct file_handle *handle, int *mount, int flags),
 	 (folder, path, handle, mount, flags), (folder, flags), (), (SHIM_IN(path)))

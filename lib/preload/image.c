@@ -5,7 +5,8 @@
  * The files are read by raw system calls, because the functions run in children of vfork(), and
  * in programs under a sanitizer. Files are hostile: every size and offset in them is bounded.
  */
-#ifndef PTX_PRELOAD_IMAGE_H /* posixtrace compiles this file, too, with another include path */
+/* posixtrace includes this file after the header, because its include path is another one */
+#ifndef PTX_PRELOAD_IMAGE_H
 # include "preload/image.h"
 #endif
 
@@ -23,9 +24,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define SCRIPTS_DEEP 5   /* execve(2) follows so many interpreters of interpreters */
+#define SCRIPTS_DEEP 5   /* how many scripts in turn execve(2) follows to their interpreters */
 #define LINE_BYTES   256 /* execve(2) reads so much of a script's first line */
-#define HEADERS_MAX  64  /* of a program; the usual ones have 13 */
+#define HEADERS_MAX  64  /* program headers that are read; most programs have 13 */
 
 #if defined __x86_64__
 # define MACHINE EM_X86_64
@@ -49,13 +50,13 @@ static ssize_t read_at(int fd, void *buffer, size_t bytes, uint64_t offset)
 static int open_at(int folder, const char *path)
 {
 	/*
-	 * O_NONBLOCK, because opening a pipe of that name could wait for ever; a pipe cannot be
-	 * executed.
+	 * O_NONBLOCK is needed, because opening a pipe of that name could wait for ever. (A pipe
+	 * cannot be executed.)
 	 */
 	return (int)syscall(SYS_openat, folder, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
 
-/* strncmp() and others may be replaced by a sanitizer. */
+/* Replaces strncmp(), of which a sanitizer may have a version of its own. */
 static bool begins(const char *text, const char *with)
 {
 	while (*with)
@@ -64,7 +65,10 @@ static bool begins(const char *text, const char *with)
 	return true;
 }
 
-/* basename() of the C library may be replaced, and one of its versions changes its argument. */
+/*
+ * Replaces basename(), of which a sanitizer may have a version of its own. One version of the C
+ * library changes its argument.
+ */
 static const char *last_part(const char *path)
 {
 	const char *part = path;
@@ -88,8 +92,9 @@ static bool is_of_glibc(const char *loader)
 }
 
 /*
- * A dynamic linker that is executed itself, with a program as its argument, has no interpreter of
- * its own. It would load the shim for another C library.
+ * Returns whether this is the name of a dynamic linker of another C library. A dynamic linker can
+ * be executed itself, with a program as its argument. It has no interpreter of its own, but it
+ * would try to load the shim.
  */
 static bool is_foreign_loader(const char *path)
 {
@@ -124,7 +129,7 @@ static enum shim_image examine_elf(int fd, const ElfW(Ehdr) *elf, const char *pa
 			return SHIM_IMAGE_UNKNOWN;
 		if (header.p_type != PT_INTERP)
 			continue;
-		/* A longer path is cut; no dynamic linker has one. */
+		/* A longer path is shortened; no dynamic linker has such a path. */
 		if (header.p_filesz < bytes)
 			bytes = header.p_filesz;
 		n = read_at(fd, loader, bytes, header.p_offset);
@@ -148,7 +153,10 @@ static bool changes_rights(int fd)
 
 	if (syscall(SYS_fstat, fd, &file) || !(file.st_mode & (S_ISUID | S_ISGID)))
 		return false;
-	/* A set-group-ID bit without the right to execute is a mark for locks. */
+	/*
+	 * A set-group-ID bit without the group's right to execute means mandatory locks and changes
+	 * no rights.
+	 */
 	if (!((file.st_mode & S_ISUID) && file.st_uid != (uid_t)syscall(SYS_geteuid)) &&
 	    !((file.st_mode & S_ISGID) && (file.st_mode & S_IXGRP) &&
 	      file.st_gid != (gid_t)syscall(SYS_getegid)))
@@ -157,7 +165,10 @@ static bool changes_rights(int fd)
 	       (syscall(SYS_fstatfs, fd, &system) || !(system.f_flags & ST_NOSUID));
 }
 
-/* The modes of the interpreters of scripts count, and those of scripts have no effect. */
+/*
+ * Examines a program and the mode of its file. For a script this is done with its interpreter: the
+ * mode of the script itself has no effect.
+ */
 static enum shim_image examine_program(int fd, const ElfW(Ehdr) *elf, const char *path,
 				       char *loader)
 {
@@ -167,8 +178,8 @@ static enum shim_image examine_program(int fd, const ElfW(Ehdr) *elf, const char
 }
 
 /*
- * Finds the interpreter of a script in its first line, without its argument. False: there is
- * none. line has room for a NUL behind its bytes.
+ * Finds the interpreter of a script in its first line, without its argument. Returns false if there
+ * is none. line has room for a NUL behind its bytes.
  */
 static bool find_interpreter(char *line, size_t bytes, const char **path)
 {
@@ -211,8 +222,8 @@ enum shim_image shim_image_of(int folder, const char *path, char loader[SHIM_LOA
 			break;
 		n = read_at(fd, first.line, LINE_BYTES, 0);
 		/*
-		 * A file that is shorter than an ELF header, or of another format, remains
-		 * UNKNOWN; then LD_PRELOAD is left alone.
+		 * A file that is shorter than an ELF header, or of another format, remains UNKNOWN.
+		 * LD_PRELOAD is not changed for it.
 		 */
 		if (n >= (ssize_t)sizeof(first.elf) && begins(first.line, ELFMAG))
 			image = examine_program(fd, &first.elf, path, loader);
@@ -232,7 +243,10 @@ enum shim_image shim_image_of(int folder, const char *path, char loader[SHIM_LOA
 	return image;
 }
 
-/* Copies what execvp(3) does, which may not be called here because it executes the program. */
+/*
+ * Searches as execvp(3) does. execvp(3) itself cannot be called here, because it executes the
+ * program.
+ */
 enum shim_image shim_image_find(const char *name, const char *folders,
 				char loader[SHIM_LOADER_BYTES])
 {
@@ -244,7 +258,7 @@ enum shim_image shim_image_find(const char *name, const char *folders,
 	if (*c)
 		return shim_image_of(AT_FDCWD, name, loader);
 	loader[0] = '\0';
-	/* The default of execvp(3) if PATH is not set. */
+	/* These folders are the default of execvp(3) if PATH is not set. */
 	if (!folders)
 		folders = "/bin:/usr/bin";
 	/* An empty part of the list means the current folder. */
@@ -256,7 +270,7 @@ enum shim_image shim_image_find(const char *name, const char *folders,
 		while (folders[len] && folders[len] != ':')
 			len++;
 		next = folders[len] ? folders + len + 1 : NULL;
-		/* Too long: execvp(3) ignores it as well. */
+		/* A path that is too long is ignored; execvp(3) ignores it as well. */
 		if (len + (size_t)(c - name) + 2 > sizeof(path))
 			continue;
 		for (size_t i = 0; i < len; i++)

@@ -3,11 +3,11 @@
  * preload/image.h - how the dynamic linker of a program that is about to be executed will treat
  * LD_PRELOAD.
  *
- * The shim uses it before execve(), and posixtrace record before it starts a program. Nothing
- * here allocates memory, is a cancellation point or calls a function that a sanitizer replaces,
- * because children of vfork() call it, too. Files are read by openat(2), fstat(2), pread(2) and
- * close(2), which every dynamic linker calls as well; further calls concern programs that are
- * set-user-ID or set-group-ID.
+ * The shim uses it before execve(), and posixtrace record before it starts a program. Nothing here
+ * allocates memory, is a cancellation point or calls a function that a sanitizer replaces, because
+ * children of vfork() call it, too. Files are read by openat(2), fstat(2), pread(2) and close(2),
+ * which every dynamic linker calls as well. Further system calls are made only for programs that
+ * are set-user-ID or set-group-ID.
  *
  * Threads   all functions may run concurrently.
  * Signals   async-signal-safe.
@@ -17,35 +17,39 @@
 #define PTX_PRELOAD_IMAGE_H
 
 enum shim_image {
-	SHIM_IMAGE_UNKNOWN, /* it cannot be read, or has an unknown format: LD_PRELOAD stays */
+	/* the file cannot be read, or has an unknown format: LD_PRELOAD stays */
+	SHIM_IMAGE_UNKNOWN,
 	SHIM_IMAGE_GLIBC,   /* for the dynamic linker of this C library and processor */
-	/* without a dynamic linker; it passes LD_PRELOAD to programs that it executes */
+	/* without a dynamic linker; the program passes LD_PRELOAD to programs that it executes */
 	SHIM_IMAGE_STATIC,
 	SHIM_IMAGE_FOREIGN, /* for the dynamic linker of another C library */
 	SHIM_IMAGE_MACHINE, /* for another processor, or of 32 bits */
-	/* set-user-ID or set-group-ID: it ignores LD_PRELOAD; programs that it executes may not */
+	/*
+	 * set-user-ID or set-group-ID: the program ignores LD_PRELOAD, but programs that it
+	 * executes may use LD_PRELOAD
+	 */
 	SHIM_IMAGE_RIGHTS,
 };
 
 #define SHIM_LOADER_BYTES 128
 
 /*
- * Examines the program at path below folder (AT_FDCWD, or a descriptor as for execveat(2); path
- * may be empty). For a script, examines its interpreter. loader receives the dynamic linker's
- * path, cut to its size; an empty text if there is none.
+ * Examines the program at path below folder (AT_FDCWD, or a descriptor as for execveat(2); path may
+ * be empty). For a script, examines its interpreter. loader receives the dynamic linker's path,
+ * shortened if it does not fit, or an empty text if there is no dynamic linker.
  */
 enum shim_image shim_image_of(int folder, const char *path, char loader[SHIM_LOADER_BYTES]);
 
 /*
- * The same for a name without a slash, which is searched in a list of folders as execvp(3) does.
- * folders may be NULL. A name with a slash is a path.
+ * Does the same for a name without a slash, which is searched for in a list of folders as execvp(3)
+ * does. folders may be NULL. A name with a slash is a path.
  */
 enum shim_image shim_image_find(const char *name, const char *folders,
 				char loader[SHIM_LOADER_BYTES]);
 
 /*
- * Returns whether the file cannot be opened because it does not exist or is not reachable. 0 also
- * if that is unknown.
+ * Returns whether the file cannot be opened because it does not exist or is not reachable. Returns
+ * 0 also if that is unknown.
  */
 int shim_image_is_missing(const char *path);
 

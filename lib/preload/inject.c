@@ -6,9 +6,9 @@
  * posixtrace_shim_attach(). When the tracer leaves, a thread calls posixtrace_shim_detach(). The
  * shim remains loaded, because another thread may be in a wrapper or return into one.
  *
- * A wrapper's next function is the definition that the program's own modules use: that of the
- * global scope. RTLD_NEXT would search the scope of the shim instead, and miss an allocator that
- * the program has preloaded.
+ * A wrapper's next function is the definition that the program's own modules use, which is the
+ * definition in the global scope. RTLD_NEXT would search the scope of the shim instead, and miss an
+ * allocator that the program has preloaded.
  */
 #include "preload/inject.h"
 
@@ -27,13 +27,13 @@
 #define LIBC     "libc.so.6"
 
 /*
- * The interface to posixtrace, which finds these names in the shim's symbol table. A shim begins
- * as PRELOADED. Its constructor changes that to LOADED if it finds itself injected, and the two
- * functions change between LOADED and ATTACHED.
+ * The interface to posixtrace, which finds these names in the shim's symbol table. The state of a
+ * shim is PRELOADED at first. The constructor changes it to LOADED if the shim was injected. The
+ * two functions change it between LOADED and ATTACHED.
  */
 enum { STATE_PRELOADED, STATE_LOADED, STATE_ATTACHED };
 
-/* Read by posixtrace in the memory of the process. */
+/* posixtrace reads this variable in the memory of the process. */
 SHIM_WRAPPER extern _Atomic int posixtrace_shim_state;
 _Atomic int posixtrace_shim_state = STATE_PRELOADED;
 
@@ -51,16 +51,23 @@ static bool has_wrappers;
 /* The program and the C library. They are never closed. */
 static void *program, *libc;
 /*
- * The order of stores and loads that a thread outside of the walk relies on: the table first, then
- * the state, then the slots. A wrapper that is reached by a slot finds all of them.
+ * The table is written first, then the state, then the slots. A thread that reaches a wrapper
+ * through a slot relies on this order: it finds the table and the state complete.
  */
 
-/* 1 while a thread walks over the modules; 2 if another has asked for one more walk meanwhile. */
+/*
+ * 1 while a thread walks over the modules. 2 if another thread has asked for one more walk
+ * meanwhile.
+ */
 static _Atomic int is_walking;
 /* A call of dlopen() that the shim could not follow may have loaded modules. */
 static atomic_bool may_have_loaded;
 
-/* These functions have definitions in the C library only, so that one in the shim is its own. */
+/*
+ * The program and its libraries do not define these functions; only the C library and the shim do.
+ * If the dynamic linker binds them to the shim, the shim is in front of the C library and was
+ * preloaded.
+ */
 bool shim_is_injected(void)
 {
 	return !shim_is_own((const void *)epoll_pwait2) && !shim_is_own((const void *)pwritev2);
@@ -76,7 +83,7 @@ static unsigned hash_of(const char *name)
 	return hash;
 }
 
-/* Returns the entry of the name, or the free one where it belongs. */
+/* Returns the entry of the name, or the free entry where the name belongs. */
 static struct shim_wrapper *place_of(const char *name)
 {
 	unsigned i = hash_of(name) % WRAPPERS;
@@ -86,7 +93,7 @@ static struct shim_wrapper *place_of(const char *name)
 	return &wrappers[i];
 }
 
-/* The shim_wrapper_find of this file: it is called for each slot of each module. */
+/* The function of the type shim_wrapper_find that slots.c calls for each slot of each module. */
 static const struct shim_wrapper *find_wrapper(const char *name)
 {
 	const struct shim_wrapper *wrapper = place_of(name);
@@ -117,8 +124,8 @@ static bool is_in_program(void *address)
 }
 
 /*
- * Finds the function that the program's modules call by this name. A function that the program
- * defines is left alone, as LD_PRELOAD would leave it.
+ * Finds the function that the program's modules call by this name. Returns NULL for a function that
+ * the program defines: its calls are not redirected, as they would not be with LD_PRELOAD.
  */
 static void *real_of(const char *name, void **canonical)
 {
@@ -133,8 +140,8 @@ static void *real_of(const char *name, void **canonical)
 }
 
 /*
- * A function that the program defines itself is never wrapped. But the shim may call it by next()
- * for another wrapper, and then needs the C library's.
+ * A function that the program defines itself is never wrapped. But another wrapper may call such a
+ * function by next(), and then it needs the definition of the C library.
  */
 void shim_inject_begin(void)
 {
@@ -151,7 +158,7 @@ void shim_inject_begin(void)
 		atomic_store_explicit(&(*at)->function, function ? function : (*at)->otherwise,
 				      memory_order_release);
 	}
-	dlerror(); /* for functions that do not exist here */
+	dlerror(); /* removes the messages about functions that do not exist here */
 }
 
 #if defined __x86_64__
@@ -160,10 +167,13 @@ void shim_inject_begin(void)
 __attribute__((used, visibility("hidden"))) void *shim_inject_dlsym_next[2];
 __attribute__((visibility("hidden"))) void shim_inject_dlsym(void);
 __attribute__((visibility("hidden"))) void shim_inject_dlvsym(void);
-/* The assembly calls it. */
+/* The assembly calls this function. */
 __attribute__((used)) void shim_inject_look(void);
 
-/* Before dlsym(): a call of dlopen() that jumped into the dynamic linker has returned by now. */
+/*
+ * Runs before each dlsym(). An earlier call of dlopen() that jumped into the dynamic linker has
+ * returned by now, so its modules are redirected here.
+ */
 void shim_inject_look(void)
 {
 	if (atomic_exchange_explicit(&may_have_loaded, false, memory_order_relaxed))
@@ -171,8 +181,8 @@ void shim_inject_look(void)
 }
 
 /*
- * dlsym() and dlvsym() depend on their caller, so that the wrapper jumps. The three arguments are
- * saved; the subtraction aligns the stack.
+ * The result of dlsym() and dlvsym() depends on their caller, so the wrapper jumps to them instead
+ * of calling them. The three arguments are saved; the subtraction aligns the stack.
  */
 #define JUMP(name, offset) \
 	"	.text\n" \
@@ -204,7 +214,10 @@ __asm__(JUMP("shim_inject_dlsym", "0") JUMP("shim_inject_dlvsym", "8"));
 
 #endif
 
-/* Enters a wrapper. Its real function may be missing; then its slots are left alone. */
+/*
+ * Enters a wrapper into the table. If its real function is missing, the function's slots are not
+ * redirected.
+ */
 static void add_wrapper(const char *name, void *function)
 {
 	struct shim_wrapper *wrapper = place_of(name);
@@ -215,8 +228,9 @@ static void add_wrapper(const char *name, void *function)
 
 /*
  * The number of symbols in a DT_GNU_HASH table: one more than the last that a chain reaches. The
- * table has four numbers, a Bloom filter of so many words as the third says, the first symbol of
- * each bucket, and for each symbol its hash, which is odd at the end of a chain.
+ * table begins with four numbers. A Bloom filter follows, whose number of words is the third of
+ * these numbers. Then come the first symbol of each bucket, and for each symbol its hash, which is
+ * odd at the end of a chain.
  */
 static size_t symbols_of(const uint32_t *hash)
 {
@@ -235,8 +249,8 @@ static size_t symbols_of(const uint32_t *hash)
 }
 
 /*
- * Collects the wrappers from the shim's own symbol table: all functions that it exports, except
- * those that it does not export as wrappers.
+ * Collects the wrappers from the shim's own symbol table: all functions that it exports, except its
+ * interface to posixtrace and its functions for AddressSanitizer.
  */
 static bool collect_wrappers(void)
 {
@@ -279,7 +293,7 @@ static bool collect_wrappers(void)
 /*
  * Returns whether the program runs under a sanitizer. Its run-time has wrappers of its own, in the
  * program or in a library, and may call them in states in which the shim must not run. So the
- * redirection of the sanitizer stays as it is.
+ * sanitizer's own redirection of calls stays as it is.
  */
 static bool has_sanitizer(void)
 {
@@ -292,20 +306,22 @@ static bool has_sanitizer(void)
 	return false;
 }
 
-/* Returns whether this thread may walk. Otherwise the thread that walks does it once more. */
+/*
+ * Returns whether this thread may walk. Otherwise the thread that is walking will walk once more.
+ */
 static bool begin_walk(void)
 {
 	int no = 0;
 
 	if (atomic_compare_exchange_strong(&is_walking, &no, 1))
 		return true;
-	/* If that thread has just ended, this one takes over. */
+	/* If the other thread has just ended its walk, this thread takes over. */
 	return atomic_exchange(&is_walking, 2) == 0;
 }
 
 /*
- * Ends a walk. Returns whether another one is needed, because a thread found this one under way;
- * the walk is then not ended.
+ * Ends a walk. Returns whether another walk is needed, because a thread asked for it during this
+ * walk. In that case the caller is still the thread that walks.
  */
 static bool end_walk(void)
 {
@@ -313,8 +329,8 @@ static bool end_walk(void)
 }
 
 /*
- * Redirects slots, until no other thread has asked for one more walk meanwhile. The caller has
- * begun the walk.
+ * Redirects slots, and does so again as long as other threads have asked for one more walk
+ * meanwhile. The caller has called begin_walk().
  */
 static long walk(bool is_new)
 {
@@ -335,7 +351,7 @@ long posixtrace_shim_attach(const char *families)
 {
 	if (atomic_load(&posixtrace_shim_state) == STATE_PRELOADED)
 		return -EALREADY;
-	/* posixtrace tries it again: the thread that walks needs milliseconds. */
+	/* posixtrace tries again later: the thread that is walking needs only milliseconds. */
 	if (!begin_walk())
 		return -EAGAIN;
 	if (!has_wrappers)
@@ -344,17 +360,19 @@ long posixtrace_shim_attach(const char *families)
 		end_walk();
 		return -ENOTSUP;
 	}
-	/* Between two tracers the wrapper of dlclose() is not called. */
+	/*
+	 * Entries may be out of date: between two tracers the wrapper of dlclose() is not called.
+	 */
 	shim_uring_unloaded();
-	/* With another tracer, its types remain chosen. */
+	/* If another tracer is attached, the types that it has chosen remain chosen. */
 	shim_choose_again(families, *posix_trace_active_np);
 	atomic_store(&posixtrace_shim_state, STATE_ATTACHED);
 	return walk(false);
 }
 
 /*
- * Called in the same way. Threads that are in a wrapper at this moment return through it; the
- * shim is never unloaded.
+ * Called in the same way as posixtrace_shim_attach(). Threads that are in a wrapper at this moment
+ * return through the wrapper, because the shim is never unloaded.
  */
 long posixtrace_shim_detach(void)
 {
@@ -369,8 +387,8 @@ long posixtrace_shim_detach(void)
 	/* From now on no thread begins a walk of its own. */
 	atomic_store(&posixtrace_shim_state, STATE_LOADED);
 	/*
-	 * The slots first: a call that still reaches a wrapper is one of the trace, until no type
-	 * is chosen any more.
+	 * The slots are restored first. A call that still reaches a wrapper afterwards is traced
+	 * until no type is chosen any more.
 	 */
 	changed = shim_slots_restore(&slots);
 	shim_choose_again(NULL, false);
@@ -379,8 +397,8 @@ long posixtrace_shim_detach(void)
 }
 
 /*
- * Relaxed: a wrong answer means that a module is not redirected, or that a walk finds nothing to
- * do, because it asks again.
+ * A relaxed load is sufficient. If the answer is out of date, a new module is not redirected, or
+ * shim_inject_loaded() begins a walk, asks again and ends it.
  */
 bool shim_inject_is_attached(void)
 {
@@ -389,7 +407,7 @@ bool shim_inject_is_attached(void)
 
 /*
  * Called by a thread of the program. A quiet process must not make the system calls that a walk
- * needs, so that its new libraries are not traced.
+ * needs, so calls from the libraries that it loads are not traced.
  */
 void shim_inject_loaded(void)
 {
@@ -397,7 +415,7 @@ void shim_inject_loaded(void)
 
 	if (!shim_inject_is_attached() || shim_is_quiet() || !begin_walk())
 		return;
-	/* A detachment may have happened since the check. */
+	/* Another thread may have detached the shim since the check. */
 	if (shim_inject_is_attached())
 		walk(true);
 	else

@@ -4,7 +4,7 @@
  *
  * Such a shim is not in the global scope of the dynamic linker, so no call reaches it by itself.
  * While a tracer is attached, the relocation slots of the program and its libraries point to the
- * wrappers (slots.h). Nothing else of the program is changed, and no code.
+ * wrappers (slots.h). Nothing else of the program is changed; its code stays as it is.
  */
 #ifndef PTX_PRELOAD_INJECT_H
 #define PTX_PRELOAD_INJECT_H
@@ -12,29 +12,37 @@
 #include <stdbool.h>
 
 /*
- * Returns whether the shim was loaded later than the program. It is if the dynamic linker does
- * not find functions of the C library in the shim first. Needs the ranges of start.c.
+ * Returns whether the shim was loaded later than the program. That is so if the dynamic linker
+ * finds functions of the C library elsewhere before it finds those of the shim. Needs shim_own,
+ * which start.c fills.
  */
 bool shim_is_injected(void);
 
-/* Finds the functions behind the wrappers, in place of shim_find_begin(). From the constructor. */
+/*
+ * Finds the functions behind the wrappers; the constructor calls it in place of shim_find_begin().
+ */
 void shim_inject_begin(void);
 
 /*
  * Called by the wrapper of dlopen(). The first returns whether a tracer is attached, so that new
  * modules are of interest. The second redirects the slots of modules that were loaded since. The
- * third is for a call that does not return to the shim: the next call of dlsym() redirects.
+ * third is for a call that does not return to the shim: the next call of dlsym() then redirects the
+ * slots.
  */
 bool shim_inject_is_attached(void);
 void shim_inject_loaded(void);
 void shim_inject_may_load(void);
 
-/* In a child of fork(): the thread that redirected slots does not exist there. */
+/*
+ * Called in a child of fork(). A thread that was redirecting slots in the parent does not exist in
+ * the child.
+ */
 void shim_inject_in_child(void);
 
 /*
- * Chooses the event types of these families, as POSIXTRACE_TRACE does, and opens them; NULL: no
- * type is chosen any more. adds: those that were chosen before remain so. In start.c.
+ * Chooses the event types of these families, as POSIXTRACE_TRACE does, and opens the types. If
+ * families is NULL, no type is chosen any more. If adds is true, the types that were chosen before
+ * remain chosen. Defined in start.c.
  */
 void shim_choose_again(const char *families, bool adds);
 

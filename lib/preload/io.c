@@ -3,7 +3,7 @@
  * preload/io.c - family io: files are opened, closed and made durable.
  *
  * fopen() and its relatives open and read files by calls inside the C library, which do not go
- * through the dynamic symbol table. They are traced as themselves in io_stdio.c.
+ * through the dynamic symbol table. io_stdio.c traces fopen() and its relatives themselves.
  *
  * A thread that is cancelled in a call records it with the error ECANCELED: the cleanup of
  * SHIM_CALL() runs while the stack is unwound, with the values that the data had before the call.
@@ -17,7 +17,10 @@
 #include "preload/shim.h"
 #include "preload/text.h"
 
-/* The fields of io.open, in the order of its schema. The path is cut to its real length. */
+/*
+ * The fields of io.open, in the order of its schema. Only the bytes of path that are in use are
+ * recorded.
+ */
 struct open_data {
 	uint64_t time;
 	int32_t fd, error;
@@ -27,8 +30,8 @@ struct open_data {
 };
 
 /*
- * Completes the data after the call. The path is copied only now: if the kernel could not read
- * it, this code must not either.
+ * Completes the data after the call. The path is copied only now, when the result is known: if the
+ * kernel could not read the path, this code must not read it either.
  */
 static void finish_open(struct shim_call *call, struct open_data *data, const char *path)
 {
@@ -38,8 +41,8 @@ static void finish_open(struct shim_call *call, struct open_data *data, const ch
 }
 
 /*
- * The data before the call. They are recorded as they are if the call does not return, because the
- * thread is cancelled in it.
+ * The data before the call. If the thread is cancelled in the call, the call does not return and
+ * the data is recorded as it is here.
  */
 #define OPEN_DATA(folder_, flags_, mode_) \
 	{ \
@@ -47,7 +50,7 @@ static void finish_open(struct shim_call *call, struct open_data *data, const ch
 		.mode = (mode_) \
 	}
 
-/* For calls of syscall(2), which has no wrapper of one line. */
+/* Used for calls that a program makes through syscall(2). */
 void shim_put_open(const struct shim_opened *opened, const void *caller)
 {
 	struct open_data data = {
@@ -64,13 +67,16 @@ void shim_put_open(const struct shim_opened *opened, const void *caller)
 
 /* Records an opening call. call_ is the real call. */
 #define TRACE_OPEN(folder_, flags_, mode_, path_, call_) \
-	/* The scope of data and call ends with the macro, and the event is recorded there. */ \
+	/* \
+	 * The event is recorded at the end of the scope of data and call, which is the end of \
+	 * this macro. \
+	 */ \
 	do { \
 		struct open_data data = OPEN_DATA(folder_, flags_, mode_); \
 		SHIM_CALL(IO_OPEN, data); \
 		call.len = offsetof(struct open_data, path); \
 		data.fd = (call_); \
-		/* The length is set again for a call that returns. */ \
+		/* For a call that returns, finish_open() sets the length again. */ \
 		finish_open(&call, &data, (path_)); \
 		return data.fd; \
 	} while (0)
@@ -98,7 +104,7 @@ static bool has_mode(int flags)
 /* open() and open64() are one function on 64-bit systems, but programs may refer to either. */
 #define OPEN(name) \
 	SHIM_NEXT(name, shim_no_number); \
-	/* As <fcntl.h> declares it, with variable arguments. */ \
+	/* The wrapper has variable arguments, as in the declaration of <fcntl.h>. */ \
 	SHIM_WRAPPER int name(const char *path, int flags, ...) \
 	{ \
 		mode_t mode = 0; \
@@ -114,7 +120,7 @@ OPEN(open64)
 SHIM_ALIAS(__open, open);
 SHIM_ALIAS(__open64, open64);
 
-/* The same relative to a folder. */
+/* The same for functions whose path is relative to a folder. */
 #define OPENAT(name) \
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER int name(int folder, const char *path, int flags, ...) \
@@ -151,10 +157,13 @@ CREAT(creat64)
 int __open_2(const char *path, int flags);
 int __open64_2(const char *path, int flags);
 int __openat_2(int folder, const char *path, int flags);
-/* The names with _2 exist in glibc only; on other C libraries next() finds the substitute. */
+/*
+ * The names with _2 exist in glibc only; with another C library next() finds the substitute
+ * shim_no_number().
+ */
 int __openat64_2(int folder, const char *path, int flags);
 
-/* Without a mode, because these flags create no file. */
+/* The event has the mode 0, because these calls create no file. */
 #define OPEN_2(name) \
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER int name(const char *path, int flags) \
@@ -167,7 +176,7 @@ int __openat64_2(int folder, const char *path, int flags);
 OPEN_2(__open_2)
 OPEN_2(__open64_2)
 
-/* The same relative to a folder. */
+/* The same for the functions with a folder. */
 #define OPENAT_2(name) \
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER int name(int folder, const char *path, int flags) \
@@ -182,7 +191,9 @@ OPENAT_2(__openat64_2)
 
 SHIM_NEXT(open_by_handle_at, shim_no_number);
 
-/* The file is named by a number. folder is a descriptor of its file system. */
+/*
+ * The program names the file by a handle. folder is a descriptor of a file in the same file system.
+ */
 SHIM_WRAPPER int open_by_handle_at(int folder, struct file_handle *handle, int flags)
 {
 	if (!shim_on(IO_OPEN))

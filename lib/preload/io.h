@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/io.h - the event io.open of a call that has no wrapper of its own, and the functions of
- * liburing that are unloaded.
+ * preload/io.h - records the event io.open for calls whose wrappers are in other files, and forgets
+ * functions of liburing that are unloaded.
  */
 #ifndef PTX_PRELOAD_IO_H
 #define PTX_PRELOAD_IO_H
@@ -21,8 +21,8 @@ void shim_put_open(const struct shim_opened *opened, const void *caller);
 
 /*
  * Forgets the functions of liburing that were found for callers. To be called before and after
- * objects are unloaded, and when the wrappers may have missed that. Any thread may call it at any
- * time.
+ * objects are unloaded, and when the wrappers may have missed that objects were unloaded. Any
+ * thread may call it at any time.
  */
 void shim_uring_unloaded(void);
 

@@ -3,8 +3,8 @@
  * preload/io_descriptor.c - descriptors that are duplicated, controlled, and made without a file.
  *
  * Each event has the descriptors that exist after the call, so that a reader of the log knows what
- * a number refers to. A descriptor that is made while another thread closes the same number may
- * have its event after that of the other thread.
+ * a number refers to. If a thread makes a descriptor while another thread closes the same number,
+ * the two events may be in the wrong order.
  */
 #include <fcntl.h>
 #include <stdarg.h>
@@ -19,7 +19,10 @@
 
 #include "preload/call.h"
 
-/* copy is the descriptor that now refers to the same file, or after an error the one asked for. */
+/*
+ * copy is the descriptor that now refers to the same file. After an error copy is the number that
+ * the program asked for.
+ */
 SHIM_INT(dup, IO_DUP, (int fd), (fd), (fd, result, 0), (), ())
 SHIM_INT(dup2, IO_DUP, (int fd, int copy), (fd, copy), (fd, result < 0 ? copy : result, 0), (), ())
 SHIM_ALIAS(__dup2, dup2);
@@ -34,8 +37,8 @@ SHIM_INT(pipe2, IO_PIPE, (int fds[2], int flags), (fds, flags),
 	 (result ? -1 : fds[0], result ? -1 : fds[1], flags), (), ())
 
 /*
- * fcntl(2) has a third argument of some type, or none. Reading one that the caller did not pass
- * yields any value, which the kernel ignores.
+ * fcntl(2) has a third argument of some type, or none. If the caller did not pass it, the wrapper
+ * reads some value, which the kernel ignores.
  */
 #define FCNTL(name) \
 	SHIM_NEXT(name, shim_no_number); \
@@ -49,7 +52,7 @@ SHIM_INT(pipe2, IO_PIPE, (int fds[2], int flags), (fds, flags),
 		if (!shim_on(IO_FCNTL)) \
 			return next(name)(fd, command, value); \
 		int32_t small[] = { fd, command, -1 }; \
-		/* Values of commands that have none are not recorded. */ \
+		/* For commands without a value the event has 0. */ \
 		const int64_t large[] = { has_value(command) ? value : 0 }; \
 		SHIM_RECORD(sizeof small + sizeof large) record; \
 		SHIM_CALL(IO_FCNTL, record); \
@@ -92,7 +95,7 @@ SHIM_WRAPPER int ioctl(int fd, unsigned long request, ...)
 	va_start(list, request);
 	value = va_arg(list, long);
 	va_end(list);
-	/* The value is read first: it must be passed on in any case. */
+	/* The value was read before this check, because it must be passed on in any case. */
 	if (!shim_on(IO_IOCTL))
 		return next(ioctl)(fd, request, value);
 	large[0] = (int64_t)request;
@@ -149,7 +152,10 @@ SHIM_INT(timerfd_gettime, IO_TIMERGET, (int fd, struct itimerspec *time), (fd, t
 SHIM_INT(signalfd, IO_SIGNALFD, (int old, const sigset_t *set, int flags), (old, set, flags),
 	 (result, old, flags), (), ())
 
-/* The size of epoll_create() has no meaning in today's kernels. Family net, as epoll_wait(). */
+/*
+ * The size of epoll_create() has no meaning in today's kernels. The events belong to the family
+ * net, like those of epoll_wait().
+ */
 SHIM_INT(epoll_create, NET_EPOLL_CREATE, (int size), (size), (result, 0), (), ())
 SHIM_INT(epoll_create1, NET_EPOLL_CREATE, (int flags), (flags), (result, flags), (), ())
 /* The kernel has read the events of a call that succeeded. */
@@ -159,7 +165,10 @@ SHIM_INT(epoll_ctl, NET_EPOLL_CTL,
 	 (epoll, operation, fd,
 	  result || operation == EPOLL_CTL_DEL || !event ? 0 : (int32_t)event->events), (), ())
 
-/* Family alloc, as mmap(2): properties of memory. */
+/*
+ * The next two functions change properties of memory. Their events belong to the family alloc, like
+ * those of mmap(2).
+ */
 SHIM_INT(mprotect, ALLOC_MPROTECT, (void *address, size_t size, int protection),
 	 (address, size, protection), (protection), ((int64_t)(uintptr_t)address, (int64_t)size),
 	 ())

@@ -12,8 +12,9 @@
 #include "preload/call.h"
 
 /*
- * result is the new position. The C library does not call these itself for streams: their seeks are
- * not seen. SEEK_DATA and SEEK_HOLE fail with ENXIO behind the last part.
+ * result is the new position. For its streams the C library does not call these wrappers, so the
+ * seeks of streams are not seen. SEEK_DATA fails with ENXIO behind the last data of the file, and
+ * SEEK_HOLE behind its end.
  */
 #define LSEEK(name, offset_type) \
 	SHIM_TRACED(offset_type, name, IO_LSEEK, shim_no_number, \
@@ -23,7 +24,9 @@ LSEEK(lseek, off_t)
 LSEEK(lseek64, off64_t)
 SHIM_ALIAS(__lseek, lseek);
 
-/* Space of a file. posix_fallocate() has no mode, and returns its error. */
+/*
+ * These functions reserve space for a file. posix_fallocate() has no mode, and returns its error.
+ */
 #define FALLOCATE(name, offset_type) \
 	SHIM_INT(name, IO_FALLOCATE, (int fd, int mode, offset_type offset, offset_type length), \
 		 (fd, mode, offset, length), (fd, mode), (offset, length), ())
@@ -37,8 +40,11 @@ FALLOCATE(fallocate64, off64_t)
 POSIX_FALLOCATE(posix_fallocate, off_t)
 POSIX_FALLOCATE(posix_fallocate64, off64_t)
 
-/* The error is the result, and errno stays as it was, as POSIX requires. */
-/* How the program will read the file. readahead() is POSIX_FADV_WILLNEED. */
+/* These functions return the error as their result and leave errno as it was, as POSIX requires. */
+/*
+ * These functions say how the program will read the file. readahead() is recorded as
+ * POSIX_FADV_WILLNEED.
+ */
 #define FADVISE(name, offset_type) \
 	SHIM_ERROR(name, IO_FADVISE, \
 		   (int fd, offset_type offset, offset_type length, int advice), \
@@ -50,17 +56,20 @@ SHIM_TRACED(ssize_t, readahead, IO_FADVISE, shim_no_number,
 	    (int fd, off64_t offset, size_t length), (fd, offset, length), result < 0,
 	    (fd, POSIX_FADV_WILLNEED), (offset, (int64_t)length), ())
 
-/* The part begins at the position of the file. The duration is that of the wait. */
+/*
+ * The locked part begins at the position of the file. The duration of the event includes the wait
+ * for the lock.
+ */
 SHIM_INT(lockf, IO_LOCKF, (int fd, int operation, off_t length), (fd, operation, length),
 	 (fd, operation), (length), ())
 /* These locks belong to the process, and end when any descriptor of the file is closed. */
 SHIM_INT(lockf64, IO_LOCKF, (int fd, int operation, off64_t length), (fd, operation, length),
 	 (fd, operation), (length), ())
 
-/* Parts of a file and whole file systems; fsync() is in io.c. */
+/* These functions write parts of a file or whole file systems to the device; fsync() is in io.c. */
 SHIM_INT(sync_file_range, IO_SYNC, (int fd, off64_t offset, off64_t length, unsigned flags),
 	 (fd, offset, length, flags), (fd, (int32_t)flags), (offset, length), ())
-/* The file system that contains the file. */
+/* syncfs() concerns the file system that contains the file. */
 SHIM_INT(syncfs, IO_SYNC, (int fd), (fd), (fd, 0), (0, 0), ())
 
 /* The flags decide whether the descriptors are closed now, or when a program is executed. */
@@ -68,8 +77,8 @@ SHIM_INT(close_range, IO_CLOSE_RANGE, (unsigned first, unsigned last, int flags)
 	 (first, last, flags), ((int32_t)first, (int32_t)last, flags), (), ())
 
 /*
- * A function without a result and without errors. The field error is 0 then. The 32-bit fields and
- * the 64-bit fields follow, as in SHIM_TRACED().
+ * A function without a result and without errors. The field error is always 0. The 32-bit fields
+ * and the 64-bit fields follow, as in SHIM_TRACED().
  */
 #define NOTHING(name, type, params, args, small, large) \
 	SHIM_NEXT(name, shim_no_number); \
@@ -89,39 +98,48 @@ SHIM_INT(close_range, IO_CLOSE_RANGE, (unsigned first, unsigned last, int flags)
 				   sizeof large_); \
 		next(name) args; \
 	}
-/* All file systems, which can take seconds. */
+/* sync() writes all file systems and can take seconds. */
 NOTHING(sync, IO_SYNC, (void), (), (-1, 0), (0, 0))
-/* A negative number closes all descriptors, as 0 does, so that the event has 0. */
+/* A negative number closes all descriptors, as 0 does. The event then has 0. */
 /*
  * closefrom() has no errors either: if the kernel cannot close a range, the C library closes each
  * descriptor.
  */
 NOTHING(closefrom, IO_CLOSE_RANGE, (int first), (first), (first < 0 ? 0 : first, -1, 0), ())
 
-/* Shared memory by name; the name is not a path. */
-/* The C library opens it in a file system of its own choice, usually /dev/shm. */
+/* Shared memory has a name, which is not a path. */
+/* The C library opens the memory as a file in a file system of its own choice, usually /dev/shm. */
 SHIM_INT(shm_open, IO_SHM, (const char *name, int flags, mode_t mode), (name, flags, mode),
 	 (result, flags, (int32_t)mode), (), (SHIM_IN(name)))
 SHIM_INT(shm_unlink, IO_SHM_UNLINK, (const char *name), (name), (), (), (SHIM_IN(name)))
 
-/* Both ends of a terminal. They are read after success, when the C library has written them. */
+/*
+ * The event has both ends of the terminal. They are read only after success, when the C library has
+ * written them.
+ */
 SHIM_INT(openpty, IO_OPENPTY,
 	 (int *master, int *slave, char *name, const struct termios *mode,
 	  const struct winsize *size),
 	 (master, slave, name, mode, size), (result ? -1 : *master, result ? -1 : *slave), (), ())
 
-/* Family alloc, as mmap(2): memory that is written back, and memory that is kept. */
+/*
+ * The next functions write memory back to its file, or keep memory in RAM. Their events belong to
+ * the family alloc, like those of mmap(2).
+ */
 SHIM_INT(msync, ALLOC_MSYNC, (void *address, size_t size, int flags), (address, size, flags),
 	 (flags), ((int64_t)(uintptr_t)address, (int64_t)size), ())
 SHIM_INT(mlock, ALLOC_MLOCK, (const void *address, size_t size), (address, size), (1, 0),
 	 ((int64_t)(uintptr_t)address, (int64_t)size), ())
-/* MLOCK_ONFAULT keeps pages only once they are used. */
+/* With MLOCK_ONFAULT a page is kept in RAM only from its first use on. */
 SHIM_INT(mlock2, ALLOC_MLOCK, (const void *address, size_t size, unsigned flags),
 	 (address, size, flags), (1, (int32_t)flags),
 	 ((int64_t)(uintptr_t)address, (int64_t)size), ())
 SHIM_INT(munlock, ALLOC_MLOCK, (const void *address, size_t size), (address, size), (0, 0),
 	 ((int64_t)(uintptr_t)address, (int64_t)size), ())
-/* The whole memory: the address is 0, and the size the greatest number. */
+/*
+ * These two concern the whole memory of the process: the address is 0, and the size is the greatest
+ * number.
+ */
 SHIM_INT(mlockall, ALLOC_MLOCK, (int flags), (flags), (1, flags), (0, -1), ())
 SHIM_INT(munlockall, ALLOC_MLOCK, (void), (), (0, 0), (0, -1), ())
 /* posix_madvise() has the numbers of madvise(2), and returns its error. */

@@ -19,7 +19,7 @@ struct fopen_data {
 	char text[SHIM_TEXT];
 };
 
-/* Room for the mode; the C library ignores what follows a few letters. */
+/* Room for the mode. The C library ignores the letters of a mode behind the first few. */
 #define MODE_BYTES 16
 
 /*
@@ -35,7 +35,7 @@ struct fopen_data {
 		FILE *file; \
 		if (!shim_on(IO_FOPEN)) \
 			return next(name)(path, mode); \
-		/* The event of a thread that is cancelled in the C library has these values. */ \
+		/* If the thread is cancelled in the C library, the event has these values. */ \
 		data.fd = -1; \
 		data.error = ECANCELED; \
 		data.file = 0; \
@@ -82,11 +82,11 @@ FOPEN(fopen64)
 	}
 
 /*
- * The descriptor has its name already, from the event that made it. fclose() closes it, so that its
- * name ends with the stream.
+ * A reader of the log knows the descriptor's name from the event that made the descriptor. fclose()
+ * also closes the descriptor, so the name is valid as long as the stream.
  */
 STREAM(fdopen, (int fd, const char *mode), (fd, mode), mode)
-/* The file has no name, and ends with the stream. */
+/* The file has no name. It is deleted when the stream is closed. */
 STREAM(tmpfile, (void), (), "w+")
 STREAM(tmpfile64, (void), (), "w+")
 
@@ -101,7 +101,8 @@ struct freopen_data {
 
 /*
  * freopen(3) closes the descriptor of the stream and opens the path, usually under the same number.
- * After an error the stream is closed, too. A null pointer as the path changes the mode only.
+ * After an error the stream is closed, too. If the path is a null pointer, the call changes only
+ * the mode.
  */
 #define FREOPEN(name) \
 	SHIM_NEXT(name, shim_no_pointer); \
@@ -155,7 +156,7 @@ SHIM_WRAPPER int fclose(FILE *file)
 	if (!shim_on(IO_FCLOSE))
 		return next(fclose)(file);
 	saved = errno;
-	data.fd = fileno(file); /* a stream of memory has none, and fileno() sets errno */
+	data.fd = fileno(file); /* a stream of memory has no descriptor, and fileno() sets errno */
 	errno = saved;
 	SHIM_CALL(IO_FCLOSE, data);
 	result = next(fclose)(file);
@@ -163,7 +164,9 @@ SHIM_WRAPPER int fclose(FILE *file)
 	return result;
 }
 
-/* Macros in some modes of <stdio.h>, which would prevent their definition as functions. */
+/*
+ * In some modes of <stdio.h> these are macros, which would prevent the definition of the functions.
+ */
 #undef fread_unlocked
 #undef fwrite_unlocked
 
@@ -190,8 +193,8 @@ struct items {
 	}
 
 /*
- * _FORTIFY_SOURCE calls these if it knows the size of the buffer. They have it as an additional
- * argument.
+ * _FORTIFY_SOURCE calls these if it knows the size of the buffer. They have this size as an
+ * additional argument.
  */
 size_t __fread_chk(void *buffer, size_t room, size_t size, size_t count, FILE *file);
 size_t __fread_unlocked_chk(void *buffer, size_t room, size_t size, size_t count, FILE *file);

@@ -13,7 +13,10 @@
 #include "preload/content.h"
 #include "preload/shim.h"
 
-/* The fields of all transfer events. Types without an offset end before it. */
+/*
+ * The fields of all transfer events. The events of types without an offset end before the member
+ * offset.
+ */
 struct transfer {
 	uint64_t time;
 	int32_t fd, error;
@@ -27,7 +30,8 @@ struct transfer {
  * that belongs to the type's schema. size_ is what the program requested; the kernel may transfer
  * less.
  *
- * error is ECANCELED before the call, so that the event of a cancelled call shows that.
+ * error is ECANCELED before the call, so that the event of a call in which the thread is cancelled
+ * has this error.
  */
 #define TRANSFER(name, type, params, args, fd_, size_, offset_, last_, form_, at_) \
 	SHIM_NEXT(name, shim_no_number); \
@@ -81,8 +85,8 @@ TRANSFER(pwrite64, IO_PWRITE, (int fd, const void *buffer, size_t size, off64_t 
 SHIM_ALIAS(__pread64, pread64);
 SHIM_ALIAS(__pwrite64, pwrite64);
 /*
- * Several buffers at once. size is their number, because the sizes are in memory of the program
- * that may be invalid.
+ * These functions transfer several buffers at once. The field for the size has the number of
+ * buffers, because the sizes are in memory of the program that may be invalid.
  */
 TRANSFER(readv, IO_READV, (int fd, const struct iovec *parts, int count), (fd, parts, count), fd,
 	 count, 0, result, SHIM_VECTOR, parts)
@@ -118,8 +122,8 @@ TRANSFER(sendfile64, IO_SENDFILE, (int fd, int from, off64_t *offset, size_t siz
 	 (fd, from, offset, size), fd, size, from, offset, SHIM_FLAT, NULL)
 
 /*
- * eventfd_read() and eventfd_write() transfer 8 bytes and return 0. The event has the bytes, as for
- * read() and write() of the descriptor.
+ * eventfd_read() and eventfd_write() transfer 8 bytes and return 0. size and result of the event
+ * are numbers of bytes, as for read() and write() of the descriptor.
  */
 #define COUNTER(name, type, value_type) \
 	SHIM_NEXT(name, shim_no_number); \
@@ -138,6 +142,6 @@ TRANSFER(sendfile64, IO_SENDFILE, (int fd, int from, off64_t *offset, size_t siz
 		data.error = result ? errno : 0; \
 		return result; \
 	}
-/* The value itself is not recorded: it is data. */
+/* The value itself is not recorded, because it is data. */
 COUNTER(eventfd_read, IO_READ, eventfd_t *)
 COUNTER(eventfd_write, IO_WRITE, eventfd_t)

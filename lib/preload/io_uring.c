@@ -3,20 +3,21 @@
  * preload/io_uring.c - family io: requests that a program gives to the kernel through liburing.
  *
  * A program prepares requests by inline functions, in memory that it shares with the kernel. The
- * wrapper of a function that submits reads them before the call: io.uring_submit. Each wrapper
- * reads the answers that have arrived since the last one, after the call: io.uring_complete. The
- * program may have consumed some of them by inline functions before; they remain in the ring until
- * the kernel overwrites them. io.uring counts those that were overwritten as unseen. The time of an
- * answer is thus that of the next call of liburing, and not of the completion.
+ * wrapper of a function that submits requests reads the requests before the call and records
+ * io.uring_submit for each. After the call, each wrapper reads the answers that have arrived since
+ * the last call of a wrapper, and records io.uring_complete for each. The program may already have
+ * consumed some of the answers by inline functions. Such answers remain in the ring until the
+ * kernel overwrites them. io.uring counts the overwritten answers as unseen. The time of an
+ * answer's event is thus the time of the next call of liburing, and not the time of the completion.
  *
  * Rings that a program uses by its own system calls are not seen.
  *
- * liburing may be loaded by a module and not be visible to this library. Then its function is that
- * of the only object that has it; with several such objects, it is found through the object that
- * contains the caller.
+ * A module may load liburing in such a way that it is not visible to this library. Then the real
+ * function is looked up in all objects. If several objects define it, it is looked up through the
+ * object that contains the caller.
  *
- * Threads   a ring is used by one thread at a time, or its user has a lock. Events of answers that
- *           two threads read at once may be doubled, and nothing else.
+ * Threads   a program uses a ring in one thread at a time, or under a lock. If two threads read
+ *           answers at once, the worst effect is that an answer has two events.
  */
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -28,7 +29,7 @@
 #include "preload/shim.h"
 #include "preload/text.h"
 
-/* The requests and answers of the kernel, <linux/io_uring.h>. */
+/* The requests and answers as the kernel defines them in <linux/io_uring.h>. */
 struct request {
 	uint8_t opcode, flags;
 	uint16_t priority;
@@ -72,7 +73,7 @@ struct io_uring {
 	int fd;
 };
 
-/* Setup flags: requests of 128 bytes, answers of 32 bytes. */
+/* Setup flags of rings whose requests have 128 bytes, or whose answers have 32 bytes. */
 #define LARGE_REQUESTS (1u << 10)
 #define LARGE_ANSWERS  (1u << 11)
 
@@ -88,19 +89,20 @@ static struct {
 /* The numbers of io.uring. */
 struct counts {
 	uint32_t submitted; /* requests in events before the call */
-	uint32_t completed; /* answers in events after it */
-	uint32_t unseen;    /* answers that the kernel had overwritten */
+	uint32_t completed; /* answers in events after the call */
+	uint32_t unseen;    /* answers without an event, because the kernel had overwritten them */
 };
 
 /*
- * The functions that were found. A wrapper is called by each submission, so that most calls must
- * find the function here: by a caller, which is the return address of a call. Another caller may
- * have another copy of liburing.
+ * The functions that were found. A wrapper runs at each submission, so most calls must find the
+ * function here without a search. The key is the caller, which is the return address of the call,
+ * because another caller may use another copy of liburing.
  *
  * An entry is valid as long as the object of its caller is loaded. shim_uring_unloaded() removes
- * all entries. A caller that reads its own entry is in a call, so that its object is loaded.
+ * all entries. A thread reads only the entry of its own caller. The caller's object is loaded then,
+ * because the thread is in a call from it.
  */
-#define CALLERS 64 /* of each function; a power of two */
+#define CALLERS 64 /* entries for each function; a power of two */
 #define PROBED  4  /* entries where a caller may be */
 
 /* The caller of an entry that is free, or is being written. */
@@ -108,14 +110,15 @@ struct counts {
 #define WRITTEN ((uintptr_t)1)
 
 struct known {
-	_Atomic(void *) always; /* in an object of the start, which is never unloaded */
+	/* the function, if it is in an object that was loaded at the start and is never unloaded */
+	_Atomic(void *) always;
 	struct {
 		_Atomic(uintptr_t) caller;
 		_Atomic(void *) function;
 	} by[CALLERS];
 };
 
-/* All that were used, for shim_uring_unloaded(). One for each wrapper. */
+/* All struct known that were used, one for each wrapper. shim_uring_unloaded() needs them. */
 static _Atomic(struct known *) used[32];
 
 /* The entry where the search for a caller begins. Return addresses differ in all low bits. */
@@ -126,7 +129,7 @@ static unsigned first_of(uintptr_t caller)
 
 /*
  * Returns the function of the caller, or NULL. The caller is read again: if another thread has
- * written the entry for another caller meanwhile, the function may be that of the other one.
+ * written the entry for another caller meanwhile, the function may belong to the other caller.
  */
 static void *recall(struct known *known, uintptr_t caller)
 {
@@ -136,7 +139,10 @@ static void *recall(struct known *known, uintptr_t caller)
 
 		if (atomic_load_explicit(&entry->caller, memory_order_acquire) != caller)
 			continue;
-		/* acquire: with the release in keep(), so that WRITTEN is seen behind it. */
+		/*
+		 * The acquire pairs with the release in keep(): if this load sees a newer function,
+		 * the next load sees WRITTEN or a later caller.
+		 */
 		function = atomic_load_explicit(&entry->function, memory_order_acquire);
 		if (atomic_load_explicit(&entry->caller, memory_order_relaxed) == caller)
 			return function;
@@ -144,7 +150,9 @@ static void *recall(struct known *known, uintptr_t caller)
 	return NULL;
 }
 
-/* Stores the function of the caller, in place of another one if no entry is free. */
+/*
+ * Stores the function of the caller. If no entry is free, it replaces the entry of another caller.
+ */
 static void keep(struct known *known, uintptr_t caller, void *function)
 {
 	unsigned first = first_of(caller), i = first;
@@ -194,7 +202,10 @@ static void *behind(void *handle, const char *name)
 	return function && !shim_is_own(function) ? function : NULL;
 }
 
-/* The same for the object at an address. It remains loaded: it contains the caller. */
+/*
+ * Does the same for the object at an address. The object remains loaded, because it contains the
+ * caller.
+ */
 static void *behind_object(const void *address, const char *name)
 {
 	Dl_info info;
@@ -208,8 +219,9 @@ static void *behind_object(const void *address, const char *name)
 }
 
 /*
- * A function of liburing if it is not visible to this library. Its functions call each other by
- * jumps, so that the caller of the second one seems to be the wrapper of the first one.
+ * A function of a liburing that is not visible to this library. The functions of liburing call each
+ * other by jumps, so the caller of the second function seems to be the wrapper of the first. The
+ * second function is then looked up through this function's object.
  */
 static _Atomic(void *) hidden;
 
@@ -219,7 +231,10 @@ static _Atomic(void *) hidden;
  */
 static void *find_of_several(const char *name, const void *caller)
 {
-	/* A library that the program was linked with, or one of a running program. */
+	/*
+	 * RTLD_NEXT finds a library that the program was linked with; RTLD_DEFAULT is for a shim
+	 * that was loaded into a running program.
+	 */
 	void *function = behind(RTLD_NEXT, name);
 
 	if (!function)
@@ -242,7 +257,10 @@ static void *find(struct known *known, const char *name, const void *caller)
 	bool is_unsure = false;
 	int saved;
 
-	/* Neither of the two takes a lock: this is the way of all calls but the first ones. */
+	/*
+	 * Neither this load nor recall() takes a lock. All calls but the first ones find the
+	 * function in this way.
+	 */
 	if (!function)
 		function = recall(known, (uintptr_t)caller);
 	if (function)
@@ -255,7 +273,10 @@ static void *find(struct known *known, const char *name, const void *caller)
 		function = shim_scope_find_only(name, &is_unsure);
 		if (is_unsure)
 			function = find_of_several(name, caller);
-		/* If several objects define it, the next call may come from another one. */
+		/*
+		 * If the caller seems to be the shim and several objects define the function, the
+		 * next call with the same return address may need another copy.
+		 */
 		if (function && !(is_unsure && shim_is_own(caller)))
 			keep(known, (uintptr_t)caller, function);
 	}
@@ -263,7 +284,7 @@ static void *find(struct known *known, const char *name, const void *caller)
 	return function;
 }
 
-/* Returns whether liburing calls its own function: the call is then a part of another one. */
+/* Returns whether liburing itself makes the call. The call is then a part of another call. */
 static bool is_inner(const void *function, const void *caller)
 {
 	Dl_info of, by;
@@ -280,7 +301,7 @@ static int place_of(const struct io_uring *of)
 	const unsigned *ring = of->completions.kernel.tail;
 
 	for (int i = 0; i < RINGS; i++) {
-		/* acquire: with the release of the thread that entered the ring. */
+		/* The acquire pairs with the exchange of the thread that entered the ring. */
 		const unsigned *there = atomic_load_explicit(&rings[i].ring, memory_order_acquire);
 
 		if (there == ring)
@@ -312,7 +333,7 @@ static void forget(const struct io_uring *ring)
 
 /*
  * Records the requests that are prepared. The program has written them, and liburing reads them in
- * the call that follows, so that the memory is readable. Requests that a former call could not
+ * the call that follows, so that the memory is readable. Requests that an earlier call could not
  * submit are still prepared, and are recorded again.
  */
 static void put_requests(const struct io_uring *ring, struct counts *counts, const void *caller)
@@ -321,8 +342,8 @@ static void put_requests(const struct io_uring *ring, struct counts *counts, con
 	const unsigned mask = *ring->submissions.kernel.mask;
 
 	/*
-	 * The indices count up without end, and their low bits are places. The bound holds also if
-	 * the program has damaged its ring.
+	 * The indices count up without end; their low bits are the position in the ring. The
+	 * comparison with mask bounds the loop also if the program has damaged its ring.
 	 */
 	for (unsigned i = ring->submissions.head; i != ring->submissions.tail &&
 						  counts->submitted <= mask; i++) {
@@ -339,7 +360,7 @@ static void put_requests(const struct io_uring *ring, struct counts *counts, con
 		} data = { ring->fd, from->opcode, from->fd, from->flags, (int64_t)from->offset,
 			   from->size, from->priority, from->user_data };
 
-		/* The call may submit fewer, which its result shows. */
+		/* The call may submit fewer requests. Its result shows how many. */
 		counts->submitted++;
 		if (*shim_switch[IO_URING_SUBMIT])
 			shim_put(IO_URING_SUBMIT, &data, sizeof data, caller);
@@ -357,10 +378,15 @@ static void put_answers(const struct io_uring *ring, struct counts *counts, cons
 	const int place = place_of(ring);
 	unsigned tail, next;
 
-	/* Too many rings: the requests and calls of this one still have events. */
+	/*
+	 * There are too many rings. The answers of this ring have no events; its requests and calls
+	 * still have.
+	 */
 	if (place < 0)
 		return;
-	/* acquire: the kernel has written the answers before the tail. */
+	/*
+	 * The load is an acquire, because the kernel writes the answers before it stores the tail.
+	 */
 	tail = __atomic_load_n(ring->completions.kernel.tail, __ATOMIC_ACQUIRE);
 	next = atomic_load_explicit(&rings[place].next, memory_order_relaxed);
 	/* The ring has mask + 1 places: older answers have been overwritten. */
@@ -377,7 +403,10 @@ static void put_answers(const struct io_uring *ring, struct counts *counts, cons
 		} data = { .ring = ring->fd, .result = from->result,
 			   .error = from->result < 0 ? -from->result : 0, .flags = from->flags };
 
-		/* 64 bits behind four numbers of 32: the schema has no gaps. */
+		/*
+		 * user_data has 64 bits and is copied as two halves. The schema has no gaps, and
+		 * neither has the struct.
+		 */
 		memcpy(data.user_data, &from->user_data, sizeof data.user_data);
 		counts->completed++;
 		if (*shim_switch[IO_URING_DONE])
@@ -392,7 +421,9 @@ struct uring_call {
 	struct counts counts;
 };
 
-/* Before the call. submits: the function submits the requests that are prepared. */
+/*
+ * Called before the real call. submits: the real function submits the requests that are prepared.
+ */
 static void begin(struct uring_call *call, const struct io_uring *ring, bool submits,
 		  const void *caller)
 {
@@ -403,15 +434,15 @@ static void begin(struct uring_call *call, const struct io_uring *ring, bool sub
 }
 
 /*
- * After the call. Functions of liburing return an error as a negative number and leave errno as it
- * was. by is the name of the function.
+ * Called after the real call. Functions of liburing return an error as a negative number and leave
+ * errno as it was. by is the name of the function.
  */
 static void end(struct uring_call *call, const struct io_uring *ring, int result, const char *by,
 		const void *caller)
 {
 	/* liburing does not use errno, but the program may. */
 	const int saved = errno;
-	/* The fields of io.uring; by is cut to the real length. */
+	/* The fields of io.uring; only the bytes of by that are in use are recorded. */
 	struct {
 		uint64_t time;
 		int32_t error, ring, result;
@@ -449,13 +480,15 @@ static void end(struct uring_call *call, const struct io_uring *ring, int result
 		return result; \
 	}
 
-/* The structs are those of this file. Programs that call the wrappers have those of liburing. */
+/*
+ * The wrappers use the structs of this file. Programs that call the wrappers use those of liburing.
+ */
 #define RING struct io_uring *ring
 
 /* The kernel may answer some requests before this returns. */
 URING(io_uring_submit, true, -ENOSYS, (RING), (ring))
 URING(io_uring_submit_and_wait, true, -ENOSYS, (RING, unsigned answers), (ring, answers))
-/* They give the kernel a chance to store answers that it has kept back. */
+/* The next two functions let the kernel store answers that it has kept back. */
 URING(io_uring_submit_and_get_events, true, -ENOSYS, (RING), (ring))
 URING(io_uring_get_events, false, -ENOSYS, (RING), (ring))
 URING(io_uring_submit_and_wait_timeout, true, -ENOSYS,
@@ -469,11 +502,11 @@ URING(io_uring_wait_cqes, false, -ENOSYS,
       (ring, answer, answers, timeout, mask))
 URING(io_uring_wait_cqe_timeout, false, -ENOSYS, (RING, struct answer **answer, void *timeout),
       (ring, answer, timeout))
-/* The inline functions that wait call it if no answer is there. */
+/* The inline functions that wait call this function if there is no answer. */
 URING(__io_uring_get_cqe, false, -ENOSYS,
       (RING, struct answer **answer, unsigned submit, unsigned answers, void *mask),
       (ring, answer, submit, answers, mask))
-/* In liburing-ffi, whose inline functions are exported. */
+/* The next functions are exported by liburing-ffi only; in liburing they are inline. */
 URING(io_uring_wait_cqe, false, -ENOSYS, (RING, struct answer **answer), (ring, answer))
 URING(io_uring_wait_cqe_nr, false, -ENOSYS, (RING, struct answer **answer, unsigned answers),
       (ring, answer, answers))
@@ -513,7 +546,7 @@ SHIM_WRAPPER void io_uring_queue_exit(RING)
 		return;
 	if (is_on)
 		put_answers(ring, &counts, shim_caller());
-	/* Afterwards the memory does not exist. */
+	/* The ring is forgotten before the call, because its memory does not exist afterwards. */
 	forget(ring);
 	began = is_on ? shim_now() : 0;
 	function(ring);
@@ -521,7 +554,7 @@ SHIM_WRAPPER void io_uring_queue_exit(RING)
 		put_ring(IO_URING_EXIT, began, 0, fd, 0, 0, shim_caller());
 }
 
-/* Makes a ring. flags_ is evaluated after the call. */
+/* The wrapper of a function that makes a ring. flags_ is evaluated after the call. */
 #define INIT(name, params, args, flags_) \
 	SHIM_WRAPPER int name params; \
 	SHIM_WRAPPER int name params \
@@ -544,7 +577,7 @@ SHIM_WRAPPER void io_uring_queue_exit(RING)
 		return result; \
 	}
 
-/* The flags are the third number of the parameters. */
+/* The flags are the third 32-bit number of struct io_uring_params. */
 #define FLAGS_OF(params) (result < 0 ? 0 : ((const uint32_t *)(params))[2])
 
 INIT(io_uring_queue_init, (unsigned entries, RING, unsigned flags), (entries, ring, flags), flags)

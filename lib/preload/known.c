@@ -2,9 +2,9 @@
 /*
  * preload/known.c - ranges of memory that the program cannot unmap.
  *
- * Before the shim reads a string of the program it must know that the memory exists. A system
- * call can find out, but costs too much for each call, and a quiet process must not make it.
- * These ranges answer for nearly all strings.
+ * Before the shim reads a string of the program it must know that the memory exists. A system call
+ * could find that out, but it costs too much for each traced call, and a quiet process must not
+ * make it. Nearly all strings are in the ranges of this file.
  */
 #include "preload/known.h"
 
@@ -17,13 +17,13 @@
 #include <unistd.h>
 
 /*
- * Readable segments of the objects that are loaded when the program starts. A program with more
- * gets the system call for the rest.
+ * Readable segments of the objects that are loaded when the program starts. If a program has more
+ * segments, the system call is made for the rest.
  */
 #define RANGES    256
 /*
- * Linux maps nothing so close below the end of the main thread's stack, because of the gap that
- * it leaves for the stack's growth.
+ * Linux maps nothing so close below the end of the main thread's stack, because it leaves a gap for
+ * the stack's growth.
  */
 #define STACK_GAP ((uintptr_t)100 << 20)
 
@@ -41,8 +41,8 @@ static uintptr_t heap_begin, stack_end;
 
 /*
  * Callback of dl_iterate_phdr(). PT_LOAD segments of objects that were loaded at the start are
- * never unmapped: dlclose() does not unload them. In a program that runs already only the first
- * object is known to be one of them: the program itself.
+ * never unmapped: dlclose() does not unload them. In a program that was already running only the
+ * first object, the program itself, is known to have been loaded at the start.
  */
 static int note_segments(struct dl_phdr_info *object, size_t bytes, void *arg)
 {
@@ -65,8 +65,9 @@ void shim_know(bool is_running)
 	const char *last = (const char *)getauxval(AT_EXECFN);
 	uintptr_t limit = (uintptr_t)sbrk(0);
 	/*
-	 * malloc() may use mmap() or another allocator. If its memory is below the break, the
-	 * heap begins on its page at the latest.
+	 * malloc() may use mmap(), or may be another allocator. If the memory that it returns is
+	 * below the break, that memory is in the heap; the page of it is taken as the heap's first
+	 * page.
 	 */
 	void *some = malloc(1);
 
@@ -80,7 +81,7 @@ void shim_know(bool is_running)
 static bool is_on_stack(uintptr_t address)
 {
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
-	/* Glibc keeps the thread's descriptor at the end of its stack. */
+	/* Glibc keeps the descriptor of a thread at the end of the thread's stack. */
 	uintptr_t end = (uintptr_t)pthread_self();
 
 	/*

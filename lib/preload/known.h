@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/known.h - memory that is known to be mapped, without a system call.
+ * preload/known.h - knows without a system call that certain memory is mapped.
  *
- * It consists of the calling thread's stack above its frame, the heap up to the break, and the
- * segments of objects that were loaded when the program started, which are never unmapped. All
- * other memory is unknown.
+ * This memory is the calling thread's stack above its frame, the heap up to the break, and the
+ * segments of objects that were loaded when the program started. These segments are never unmapped.
+ * All other memory is unknown.
  *
  * Threads   shim_is_known() may be called by any thread.
  * Signals   shim_is_known() is async-signal-safe.
@@ -15,12 +15,13 @@
 #include <stdbool.h>
 
 /*
- * Determines the ranges. From the shim's constructor. is_running: the program has started long
- * ago and may have loaded libraries that it will unload; their segments are left out.
+ * Determines the ranges. The shim's constructor calls it. is_running says that the program started
+ * long before the shim was loaded. It may have loaded libraries that it will unload, so segments of
+ * libraries are left out.
  */
 void shim_know(bool is_running);
 
-/* Returns whether the byte at address is known to be mapped. False: unknown. */
+/* Returns whether the byte at address is known to be mapped. False: it is unknown. */
 bool shim_is_known(const void *address);
 
 #endif

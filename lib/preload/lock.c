@@ -2,8 +2,8 @@
 /*
  * preload/lock.c - families lock and lock-hold: mutexes, read-write locks, spin locks.
  *
- * The C library locks its own mutexes, those of its streams and of mtx_lock(), by internal calls
- * that are not seen.
+ * The C library locks the mutexes of its streams and of mtx_lock() by internal calls, which are not
+ * seen.
  */
 #include <pthread.h>
 
@@ -16,13 +16,15 @@
 static _Thread_local struct hold {
 	const void *lock;
 	uint64_t since;
-	unsigned depth; /* its owner may acquire a recursive lock, or a read lock, again */
+	/* number of holds: a thread may acquire a recursive lock or a read lock again */
+	unsigned depth;
 } holds[HOLDS] __attribute__((tls_model("initial-exec")));
 
 /*
- * A handler may lock another lock in between. It finds an entry that is still free, which this
- * function then overwrites; so the member lock is stored last, and the handler's locks are
- * usually released before it returns.
+ * A signal handler may acquire another lock while this function runs. It may take the same free
+ * entry, because the member lock, which marks an entry as taken, is stored last. Usually the
+ * handler releases its locks before it returns, so the entry is free again when this function
+ * stores the member lock.
  */
 void shim_hold_begin(const void *lock)
 {
@@ -37,7 +39,7 @@ void shim_hold_begin(const void *lock)
 		if (!holds[i].lock && !free)
 			free = &holds[i];
 	}
-	/* The hold is counted as lost instead of being measured wrongly. */
+	/* No entry is free. The hold is counted as lost. */
 	if (!free) {
 		shim_lose_hold();
 		return;
@@ -60,7 +62,10 @@ void shim_hold_end(const void *lock, enum shim_type type, const void *caller)
 			return;
 		data[0] = shim_now() - holds[i].since;
 		data[1] = (uint64_t)(uintptr_t)lock;
-		/* The entry is free before the event, in which a handler may run. */
+		/*
+		 * The entry is freed before the event is recorded, because a signal handler may run
+		 * during that.
+		 */
 		holds[i].lock = NULL;
 		shim_put(type, data, sizeof data, caller);
 		return;
@@ -83,7 +88,8 @@ SHIM_UNLOCK(pthread_mutex_unlock, HOLD_MUTEX, (pthread_mutex_t *mutex), (mutex),
 
 /*
  * trylock reports the errors of a mutex, such as EOWNERDEAD, in the same way as lock. Only EDEADLK
- * differs: trylock returns EBUSY instead, and then the real call decides.
+ * differs: trylock returns EBUSY instead. The wrapper then makes the real call, which returns
+ * EDEADLK.
  */
 SHIM_LOCK(pthread_mutex_lock, LOCK_MUTEX, HOLD_MUTEX, (pthread_mutex_t *mutex), (mutex), mutex,
 	  next(pthread_mutex_trylock)(mutex))
@@ -91,8 +97,8 @@ SHIM_LOCK(pthread_mutex_timedlock, LOCK_MUTEX, HOLD_MUTEX,
 	  (pthread_mutex_t *mutex, const struct timespec *until), (mutex, until), mutex,
 	  next(pthread_mutex_trylock)(mutex))
 /*
- * The clock decides which of the real functions is called by the C library; the shim only needs
- * to know that it is valid.
+ * The clock decides which of the real functions is called by the C library; the shim only needs to
+ * know that the clock is valid.
  */
 SHIM_LOCK(pthread_mutex_clocklock, LOCK_MUTEX, HOLD_MUTEX,
 	  (pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until),
@@ -105,8 +111,8 @@ SHIM_TRYLOCK(pthread_rwlock_trywrlock, HOLD_RWLOCK, (pthread_rwlock_t *lock), (l
 SHIM_UNLOCK(pthread_rwlock_unlock, HOLD_RWLOCK, (pthread_rwlock_t *lock), (lock), lock)
 
 /*
- * A timed lock with an invalid time fails even if the lock is free, so its time is checked
- * before.
+ * A timed lock with an invalid time fails even if the lock is free, so its time is checked before
+ * the try.
  */
 SHIM_LOCK(pthread_rwlock_rdlock, LOCK_RDLOCK, HOLD_RWLOCK, (pthread_rwlock_t *lock), (lock), lock,
 	  next(pthread_rwlock_tryrdlock)(lock))
@@ -127,7 +133,10 @@ SHIM_LOCK(pthread_rwlock_clockwrlock, LOCK_WRLOCK, HOLD_RWLOCK,
 	  (lock, clock, until), lock,
 	  shim_is_until(clock, until) ? next(pthread_rwlock_trywrlock)(lock) : EBUSY)
 
-/* A spin lock has no holds: its sections are short, and an event would dominate them. */
+/*
+ * Holds of spin locks are not recorded. They are so short that recording an event would take longer
+ * than the hold.
+ */
 SHIM_NEXT(pthread_spin_trylock, shim_no_error);
 SHIM_NEXT(pthread_spin_lock, shim_no_error);
 

@@ -2,9 +2,9 @@
 /*
  * preload/lock.h - the common parts of the wrappers of locks.
  *
- * A wrapper first tries the lock without waiting. A thread that gets it so records no event. If
- * the lock is in use, the thread calls the real function, which waits, and records the wait. The
- * real function also reports errors.
+ * A wrapper first tries the lock without waiting. A thread that gets the lock in this way records
+ * no event. If the lock is in use, the thread calls the real function, which waits, and records the
+ * wait. The real function also reports errors.
  *
  * Threads   all functions may be called by any thread; the holds are thread-local.
  * Signals   async-signal-safe if the wrapped function is.
@@ -24,13 +24,17 @@ struct lock_data {
 #define LOCK_DATA_BYTES (offsetof(struct lock_data, error) + 4)
 
 /*
- * The calling thread has acquired the lock; it releases it. The second call records how long the
- * lock was held. Up to 16 at a time; further holds are counted as lost.
+ * The first function notes that the calling thread has acquired the lock. The second is called
+ * before the thread releases the lock, and records how long the lock was held. A thread can have 16
+ * such notes at a time; further holds are counted as lost.
  */
 void shim_hold_begin(const void *lock);
 void shim_hold_end(const void *lock, enum shim_type type, const void *caller);
 
-/* Notes a hold after a call that acquired the lock. EOWNERDEAD acquires it, too. */
+/*
+ * Notes a hold after a call that acquired the lock. A call that returns EOWNERDEAD has acquired the
+ * lock, too.
+ */
 shim_inline int shim_got(int error, const void *lock, enum shim_type held)
 {
 	if (shim_unlikely(*shim_switch[held]) && (error == 0 || error == EOWNERDEAD))
@@ -39,14 +43,14 @@ shim_inline int shim_got(int error, const void *lock, enum shim_type held)
 }
 
 /*
- * Returns whether the real call will probably accept its clock and its time, which it checks
- * before it looks at the lock.
+ * Returns whether the real function will probably accept this clock and this time. The real
+ * function checks both before it looks at the lock.
  */
 bool shim_is_until(clockid_t clock, const struct timespec *until);
 
 /*
- * The wrapper of a function that waits for a lock. try_ is an expression that tries it without
- * waiting: EBUSY if the lock is in use.
+ * The wrapper of a function that waits for a lock. try_ is an expression that tries to acquire the
+ * lock without waiting; its value is EBUSY if the lock is in use.
  */
 #define SHIM_LOCK(name, type, held, params, args, lock_, try_) \
 	SHIM_NEXT(name, shim_no_error); \
@@ -67,8 +71,9 @@ bool shim_is_until(clockid_t clock, const struct timespec *until);
 	}
 
 /*
- * The wrapper of a function that does not wait, and of one that releases the lock. The hold ends
- * before the lock is released, because another thread may acquire it at once.
+ * SHIM_TRYLOCK() is the wrapper of a function that does not wait, SHIM_UNLOCK() that of a function
+ * that releases the lock. The hold ends before the lock is released, because another thread may
+ * acquire the lock at once.
  */
 #define SHIM_TRYLOCK(name, held, params, args, lock_) \
 	SHIM_NEXT(name, shim_no_error); \

@@ -22,8 +22,8 @@ struct cond_data {
 
 /*
  * Restores the hold of a mutex. A wait on a condition variable releases the mutex and acquires it
- * again before it returns, whatever its result is, also if the thread is cancelled. The cleanup
- * covers all of these cases.
+ * again before the call ends, whatever its result is, also if the thread is cancelled. The cleanup
+ * runs in all of these cases.
  */
 struct meanwhile {
 	const void *mutex;
@@ -73,7 +73,7 @@ SHIM_NEXT(pthread_barrier_wait, shim_no_error);
 
 /*
  * pthread_barrier_wait(3) returns a special value in one thread, which is no error. It is no
- * cancellation point, so that it always returns.
+ * cancellation point, so it is never left by a cancellation.
  */
 SHIM_WRAPPER int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
@@ -97,8 +97,8 @@ SHIM_WRAPPER int pthread_barrier_wait(pthread_barrier_t *barrier)
 SHIM_NEXT(sem_trywait, shim_no_number);
 
 /*
- * Tries the semaphore. sem_wait() is a cancellation point even if it need not wait, so the
- * request for cancellation is checked before. errno of the failed try is not the program's.
+ * Tries the semaphore. sem_wait() is a cancellation point even if it need not wait, so the request
+ * for cancellation is checked before. A failed try must not change the program's errno.
  */
 static bool sem_is_ours(sem_t *semaphore)
 {
@@ -106,8 +106,8 @@ static bool sem_is_ours(sem_t *semaphore)
 	bool is_ours;
 
 	/*
-	 * pthread_testcancel() acts on a request as the real function would, before the semaphore
-	 * has been changed.
+	 * Like the real function, pthread_testcancel() acts on a request before the semaphore is
+	 * changed.
 	 */
 	pthread_testcancel();
 	is_ours = next(sem_trywait)(semaphore) == 0;
@@ -127,7 +127,10 @@ static bool sem_is_ours(sem_t *semaphore)
 			return next(name) args; \
 		if ((may_try_) && sem_is_ours(semaphore)) \
 			return 0; \
-		/* error is ECANCELED before the call, so that a cancelled wait shows that. */ \
+		/* \
+		 * error is ECANCELED before the call, so that the event of a cancelled wait has \
+		 * this error. \
+		 */ \
 		struct lock_data data = { \
 			.lock = (uint64_t)(uintptr_t)semaphore, .error = ECANCELED \
 		}; \

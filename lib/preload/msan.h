@@ -2,8 +2,9 @@
 /*
  * preload/msan.h - lets the shim run in a program with MemorySanitizer.
  *
- * The same as base/msan.h, for the shim, which may use public headers only. The functions are
- * defined only in such programs, so that weak references to them are NULL in all others.
+ * This header does the same as base/msan.h; the shim has its own because it may use public headers
+ * only. Only programs with MemorySanitizer define these functions. In all other programs the weak
+ * references to them are NULL.
  */
 #ifndef PTX_PRELOAD_MSAN_H
 #define PTX_PRELOAD_MSAN_H

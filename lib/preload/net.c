@@ -32,8 +32,8 @@ SHIM_NEXT(socket, shim_no_number);
 SHIM_WRAPPER int socket(int domain, int type, int protocol)
 {
 	/*
-	 * After the call, so that the descriptor is known. errno is that of the call: next() and
-	 * shim_on() do not change it.
+	 * The event is made after the call, when the descriptor is known. errno is still that of
+	 * the call, because next() and shim_on() do not change it.
 	 */
 	int fd = next(socket)(domain, type, protocol);
 
@@ -74,13 +74,13 @@ struct named {
 
 /*
  * Formats an address that the program passed to a call. If the call failed, it may not have read
- * the address, which may be invalid memory. Then the text is empty.
+ * the address. If the address is then in unreadable memory, the text is empty.
  */
 static size_t put_readable(char *to, const struct sockaddr *address, socklen_t bytes, int error)
 {
 	/*
-	 * No more bytes are formatted. The kernel refuses longer addresses before it reads them,
-	 * so that the program's length must not be trusted.
+	 * Not more than these bytes are formatted. The kernel refuses a longer address before it
+	 * reads the address, so the program's length cannot be trusted.
 	 */
 	const size_t most = sizeof(struct sockaddr_storage);
 	bool is_read = !error || shim_can_read(address, bytes < most ? bytes : most);
@@ -127,9 +127,9 @@ struct accepted {
 };
 
 /*
- * Completes the event of accept(). The peer's address is recorded only if the program requests
- * it. room is the size of the program's memory. After the call *bytes is the length of the
- * address, which may be more.
+ * Completes the event of accept(). The peer's address is recorded only if the program requests it.
+ * room is the size of the program's memory. After the call *bytes is the length of the address,
+ * which may be greater than room.
  */
 static void finish_accept(struct shim_call *call, struct accepted *data,
 			  const struct sockaddr *address,
@@ -138,8 +138,8 @@ static void finish_accept(struct shim_call *call, struct accepted *data,
 	bool is_told = data->accepted >= 0 && address && bytes;
 
 	/*
-	 * The thread may wait long in accept(), so that its duration is the time without a
-	 * client.
+	 * accept() waits until there is a client. The duration of the event is mostly this
+	 * wait.
 	 */
 	data->error = data->accepted < 0 ? errno : 0;
 	call->len += shim_address(data->address, is_told ? address : NULL,
@@ -156,7 +156,7 @@ static void finish_accept(struct shim_call *call, struct accepted *data,
 		struct accepted data; \
 		data.fd = fd; \
 		data.error = ECANCELED; \
-		/* -1 if the call does not return. */ \
+		/* accepted is -1 in the event of a call that does not return. */ \
 		data.accepted = -1; \
 		socklen_t room = shim_address_room(address.__sockaddr__, bytes); \
 		SHIM_CALL(NET_ACCEPT, data); \
@@ -171,8 +171,8 @@ ACCEPT(accept4, (int fd, __SOCKADDR_ARG address, socklen_t *bytes, int flags),
        (fd, address, bytes, flags))
 
 /*
- * getsockname() and getpeername(). The address is that of the descriptor itself, so that a reader
- * of the log learns of a port that the kernel chose.
+ * getsockname() and getpeername(). The event has the address that the call returns. From
+ * getsockname() a reader of the log learns the port that the kernel chose.
  */
 #define NAME_OF(name, type) \
 	SHIM_NEXT(name, shim_no_number); \
@@ -184,7 +184,7 @@ ACCEPT(accept4, (int fd, __SOCKADDR_ARG address, socklen_t *bytes, int flags),
 		struct named data; \
 		data.fd = fd; \
 		data.error = ECANCELED; \
-		/* The kernel replaces the size of the memory by that of the address. */ \
+		/* The kernel will replace the size of the memory by the size of the address. */ \
 		socklen_t room = shim_address_room(address.__sockaddr__, bytes); \
 		SHIM_CALL(type, data); \
 		call.len = offsetof(struct named, address); \
@@ -195,9 +195,14 @@ ACCEPT(accept4, (int fd, __SOCKADDR_ARG address, socklen_t *bytes, int flags),
 		return result; \
 	}
 
-/* Its own address: after bind() to port 0 the only way to learn the port. */
+/*
+ * getsockname() returns the socket's own address. After bind() to port 0 this is the only way to
+ * learn the port.
+ */
 NAME_OF(getsockname, NET_GETSOCKNAME)
-/* ENOTCONN is the usual way to find out that a connection has ended. */
+/*
+ * getpeername() with the error ENOTCONN is the usual way to find out that a connection has ended.
+ */
 NAME_OF(getpeername, NET_GETPEERNAME)
 
 /* listen() and shutdown(): both have a descriptor and a number. */

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/net_name.c - family net: names of hosts. The C library itself asks the name servers, so
- * that its sockets are not seen.
+ * preload/net_name.c - family net: names of hosts. The C library itself asks the name servers; the
+ * sockets that it uses for that are not seen.
  */
 #include <netdb.h>
 
 #include "preload/call.h"
 
 /*
- * error is errno only if the result says so. Both names may be NULL. After a result that is not 0
- * the C library may not have read them: it examines the flags first. The field error is then 0 but
- * for EAI_SYSTEM, so that it does not show whether they are readable.
+ * The field error is errno if the result is EAI_SYSTEM, and else 0. Both names may be NULL. After a
+ * result that is not 0 the C library may not have read the names, because it examines the flags
+ * first. The field error does not show whether the names are readable.
  */
 SHIM_TRACED(int, getaddrinfo, NET_LOOKUP, shim_no_number,
 	    (const char *node, const char *service, const struct addrinfo *hints,
@@ -20,7 +20,7 @@ SHIM_TRACED(int, getaddrinfo, NET_LOOKUP, shim_no_number,
 
 /*
  * The older functions have an error code of their own, which is in h_errno or in memory of the
- * program. They have read the name if they found it.
+ * program. If they found the host, they have read its name.
  */
 #define HOST(name, params, args) \
 	SHIM_TRACED(struct hostent *, name, NET_HOST, shim_no_pointer, params, args, false, \
@@ -30,14 +30,16 @@ HOST(gethostbyname, (const char *node), (node))
 HOST(gethostbyname2, (const char *node, int family), (node, family))
 
 /*
- * The result is an error number of its own kind: 0 also if the name was not found.
- * *found is NULL, and *code is set, after a failure. Before the call both have any value.
+ * The result is an error number. It may be 0 although the host was not found. *found is NULL, and
+ * *code is set, after a failure. Before the call both are undefined.
  */
 #define HOST_R(name, params, args) \
 	SHIM_ERROR(name, NET_HOST, params, args, \
 		   (result == 0 && *found ? 0 : result == -1 ? -1 : *code), (), \
 		   (SHIM_IN_IF(node, !result)))
-/* ERANGE: the memory is too small, and the program tries again with more. */
+/*
+ * ERANGE means that the memory is too small. The program then usually tries again with more memory.
+ */
 HOST_R(gethostbyname_r,
        (const char *node, struct hostent *to, char *room, size_t bytes, struct hostent **found,
 	int *code),
@@ -47,7 +49,7 @@ HOST_R(gethostbyname2_r,
 	struct hostent **found, int *code),
        (node, family, to, room, bytes, found, code))
 
-/* The texts are results, in memory of the program. It may ask for one of them only. */
+/* Both texts are results, in memory of the program. The program may ask for one of them only. */
 SHIM_TRACED(int, getnameinfo, NET_NAME, shim_no_number,
 	    (const struct sockaddr *address, socklen_t bytes, char *node, socklen_t node_bytes,
 	     char *service, socklen_t service_bytes, int flags),

@@ -2,7 +2,8 @@
 /*
  * preload/net_option.c - family net: options of sockets.
  *
- * Values that are a number are recorded; others are structs of many kinds.
+ * A value is recorded if it is a number. Other values are structs of many kinds, which are not
+ * recorded.
  */
 #include <string.h>
 #include <sys/socket.h>
@@ -16,13 +17,13 @@ struct option_data {
 	int32_t fd, error;
 	int32_t level;
 	uint32_t bytes;  /* the size that the program passed, or that the kernel has stored */
-	uint64_t option; /* level and number: option_of() */
+	uint64_t option; /* level and number, joined by option_of() */
 	int64_t value;   /* 0 for options that are no number */
 };
 
 /*
- * Joins a level and a number. A number means something else at each level, and a schema names the
- * values of one field only.
+ * Joins a level and a number. A number has another meaning at each level, and a schema can name the
+ * values of a single field only, not of a pair of fields.
  */
 static uint64_t option_of(int level, int option)
 {
@@ -30,8 +31,8 @@ static uint64_t option_of(int level, int option)
 }
 
 /*
- * The value of an option, or 0 if it is no number. After an error the call may not have read it, or
- * may not have written it.
+ * Returns the value of an option, or 0 if the value is no number. After an error the kernel may not
+ * have read or written the value, so it is read only if it is readable.
  */
 static int64_t number_at(const void *value, socklen_t bytes, int error)
 {
@@ -63,8 +64,8 @@ SHIM_NEXT(setsockopt, shim_no_number);
 SHIM_WRAPPED(setsockopt, NET_SETSOCKOPT);
 
 /*
- * setsockopt(2). The value is read after the call: if it succeeded, the kernel has read it. If
- * another thread changes it meanwhile, the event has the later value.
+ * setsockopt(2). The value is read after the call: if the call succeeded, the kernel has read the
+ * value. If another thread changes the value meanwhile, the event has the later value.
  */
 SHIM_WRAPPER int setsockopt(int fd, int level, int option, const void *value, socklen_t bytes)
 {
@@ -86,7 +87,10 @@ SHIM_WRAPPER int setsockopt(int fd, int level, int option, const void *value, so
 SHIM_NEXT(getsockopt, shim_no_number);
 SHIM_WRAPPED(getsockopt, NET_GETSOCKOPT);
 
-/* getsockopt(2). The kernel stores the size of the value, which may be less than the memory. */
+/*
+ * getsockopt(2). The kernel stores the size of the value, which may be less than the size of the
+ * memory.
+ */
 SHIM_WRAPPER int getsockopt(int fd, int level, int option, void *__restrict value,
 			    socklen_t *__restrict bytes)
 {
@@ -100,7 +104,10 @@ SHIM_WRAPPER int getsockopt(int fd, int level, int option, void *__restrict valu
 	SHIM_CALL(NET_GETSOCKOPT, data);
 	result = next(getsockopt)(fd, level, option, value, bytes);
 	data.error = result ? errno : 0;
-	/* After an error the size may be unreadable, and the kernel has stored neither. */
+	/*
+	 * After an error the size may be unreadable, and the kernel has stored neither the size nor
+	 * the value.
+	 */
 	if (!result) {
 		data.bytes = *bytes;
 		data.value = number_at(value, *bytes, 0);

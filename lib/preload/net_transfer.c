@@ -3,7 +3,8 @@
  * preload/net_transfer.c - family net: messages are sent and received.
  *
  * read() and write() on sockets belong to family io. The data of messages is recorded only if the
- * user asked for it; sizes and, for datagrams, addresses always.
+ * user asked for it. Sizes are always recorded, and so are the addresses of sendto() and
+ * recvfrom().
  */
 #include <sys/socket.h>
 
@@ -11,7 +12,10 @@
 #include "preload/content.h"
 #include "preload/shim.h"
 
-/* The fields of all message events. Types without an address end before it. */
+/*
+ * The fields of all message events. The events of types without an address end before the member
+ * address.
+ */
 struct message {
 	uint64_t time;
 	int32_t fd, error;
@@ -23,8 +27,9 @@ struct message {
 #define MESSAGE_BYTES offsetof(struct message, address)
 
 /*
- * The wrapper of a function that sends or receives. room_ is evaluated before the call. after_ is
- * a statement after it, which may add the address. form_ and at_ are the memory of the message.
+ * The wrapper of a function that sends or receives. room_ is evaluated before the call. after_ is a
+ * statement that runs after the call and may add the address. form_ and at_ describe the memory of
+ * the message.
  */
 #define MESSAGE(result_type, name, type, params, args, size_, room_, after_, form_, at_) \
 	SHIM_NEXT(name, shim_no_number); \
@@ -61,8 +66,8 @@ ssize_t __recvfrom_chk(int fd, void *buffer, size_t size, size_t room, int flags
 		       __SOCKADDR_ARG address, socklen_t *bytes);
 
 /*
- * On connected sockets; there is no address. A result that is less than the size is a partial
- * transfer, as for read() and write().
+ * These functions are for connected sockets and have no address. A result that is less than the
+ * size is a partial transfer, as for read() and write().
  */
 MESSAGE(ssize_t, send, NET_SEND, (int fd, const void *buffer, size_t size, int flags),
 	(fd, buffer, size, flags), size, 0, (void)0, SHIM_FLAT, buffer)
@@ -72,16 +77,19 @@ MESSAGE(ssize_t, recv, NET_RECV, (int fd, void *buffer, size_t size, int flags),
 MESSAGE(ssize_t, __recv_chk, NET_RECV, (int fd, void *buffer, size_t size, size_t limit, int flags),
 	(fd, buffer, size, limit, flags), size, 0, (void)0, SHIM_FLAT, buffer)
 
-/* Adds the destination. A call that failed may not have read it. */
+/*
+ * Adds the destination. If the call failed, it may not have read the address, and the text is
+ * empty.
+ */
 static size_t sent_to(struct message *data, const struct sockaddr *address, socklen_t bytes)
 {
-	/* A connected socket has no address here: the text is empty. */
+	/* On a connected socket address may be NULL. The text is then empty. */
 	return shim_address(data->address, data->error ? NULL : address, bytes);
 }
 
 /*
- * Adds the sender's address, if the program requested it. room is the size of the program's
- * memory; *bytes is the address's length, which may be more.
+ * Adds the sender's address, if the program requested it. room is the size of the program's memory;
+ * *bytes is the address's length, which may be greater than room.
  */
 static size_t received_from(struct message *data, const struct sockaddr *address, socklen_t room,
 			    const socklen_t *bytes)
@@ -92,7 +100,7 @@ static size_t received_from(struct message *data, const struct sockaddr *address
 			    !is_told ? 0 : *bytes < room ? *bytes : room);
 }
 
-/* With an address, as datagrams have it. */
+/* These functions have an address, as datagrams need it. */
 MESSAGE(ssize_t, sendto, NET_SENDTO,
 	(int fd, const void *buffer, size_t size, int flags, __CONST_SOCKADDR_ARG address,
 	 socklen_t bytes),
@@ -111,8 +119,8 @@ MESSAGE(ssize_t, __recvfrom_chk, NET_RECVFROM,
 	call.len += received_from(&data, address.__sockaddr__, room, bytes), SHIM_FLAT, buffer)
 
 /*
- * Messages described by structs of the program. Their addresses and sizes are in memory that may
- * be invalid, so that only the number of messages is recorded.
+ * The messages of these functions are described by structs of the program. Addresses and sizes are
+ * in memory that may be invalid, so only the number of messages is recorded.
  */
 MESSAGE(ssize_t, sendmsg, NET_SENDMSG, (int fd, const struct msghdr *message, int flags),
 	(fd, message, flags), 1, 0, (void)0, SHIM_MESSAGE, message)

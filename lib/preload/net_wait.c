@@ -2,8 +2,9 @@
 /*
  * preload/net_wait.c - family net: threads wait for descriptors.
  *
- * timeout is in nanoseconds, -1 for ever. A timeout in memory of the program is read after the
- * call, when it is known to be readable. For select() it is then the time that is left.
+ * The field timeout is in nanoseconds; -1 means for ever. A timeout in memory of the program is
+ * read after the call, when it is known to be readable. After select() this memory has the time
+ * that is left.
  */
 #include <poll.h>
 #include <sys/epoll.h>
@@ -42,8 +43,8 @@ static int64_t of_timespec(const struct timespec *time, int error)
 }
 
 /*
- * Converts the timeout of select(), which has microseconds. The program may pass any numbers. The
- * kernel has replaced them by the time that is left.
+ * Converts the timeout of select(), which has microseconds. The program may pass any numbers. After
+ * a call that succeeded, the kernel has replaced them by the time that is left.
  */
 static int64_t of_timeval(const struct timeval *time, int error)
 {
@@ -52,7 +53,7 @@ static int64_t of_timeval(const struct timeval *time, int error)
 	if (!time || (error && !shim_can_read(time, sizeof *time)))
 		return -1;
 	if (__builtin_mul_overflow(time->tv_usec, INT64_C(1000), &ns))
-		ns = 0; /* the kernel refuses it */
+		ns = 0; /* the kernel refuses such a timeout */
 	return shim_span(time->tv_sec, ns);
 }
 
@@ -72,7 +73,10 @@ static int64_t of_timeval(const struct timeval *time, int error)
 		call.len = WAIT_BYTES; \
 		data.result = next(name) args; \
 		data.error = data.result < 0 ? errno : 0; \
-		/* After the call: if it succeeded, the kernel has read the timeout. */ \
+		/* \
+		 * The timeout is read after the call: if the call succeeded, the kernel has read \
+		 * the timeout. \
+		 */ \
 		data.timeout = (timeout_); \
 		return data.result; \
 	}
@@ -83,7 +87,8 @@ int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout
 		const sigset_t *mask, size_t room);
 
 /*
- * A descriptor's number and not the set: the sets are in memory of the program, and can be large.
+ * The events have the number of descriptors and not the sets, because the sets are in memory of the
+ * program and can be large.
  */
 WAIT(poll, NET_POLL, (struct pollfd *fds, nfds_t count, int timeout), (fds, count, timeout), count,
      of_ms(timeout))

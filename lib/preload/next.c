@@ -4,9 +4,9 @@
  *
  * A first call may come from a signal handler, or from a child of a program with threads, where
  * the dynamic linker's lock cannot be acquired. So scope.c finds the functions without that lock,
- * from the shim's constructor on. Where it cannot, all of them are looked up by the constructor. A
- * function that is called before the constructor is looked up at its call, which needs nothing
- * but that lock.
+ * from the shim's constructor on. If scope.c cannot do that, the constructor looks up all
+ * functions. A function that is called before the constructor runs is looked up at that call,
+ * under the lock.
  */
 #include <dlfcn.h>
 #include <sys/syscall.h>
@@ -19,14 +19,17 @@
 extern struct shim_next *const __start_shim_nexts[] __attribute__((visibility("hidden")));
 extern struct shim_next *const __stop_shim_nexts[] __attribute__((visibility("hidden")));
 
-/* The version of the oldest functions of glibc, which the architecture has. */
+/* The symbol version of the oldest functions of glibc on this architecture. */
 #if defined __x86_64__
 #define FIRST_GLIBC "GLIBC_2.2.5"
 #elif defined __aarch64__
 #define FIRST_GLIBC "GLIBC_2.17"
 #endif
 
-/* strncmp() may be replaced by a sanitizer that has not started yet. */
+/*
+ * Replaces strncmp(), of which a sanitizer may have a version that cannot be called before the
+ * sanitizer has started.
+ */
 static bool begins(const char *text, const char *with)
 {
 	while (*with)
@@ -36,8 +39,9 @@ static bool begins(const char *text, const char *with)
 }
 
 /*
- * Returns whether glibc may have the function only for programs of the past. dlsym() does not find
- * these without their version. The shim wraps __xstat() and similar ones.
+ * Returns whether glibc may have the function only for old programs. dlsym() does not find such
+ * functions, because it gives no version. The shim wraps __xstat() and similar functions of this
+ * kind.
  */
 static bool is_old(const char *name)
 {
@@ -45,7 +49,7 @@ static bool is_old(const char *name)
 	       begins(name, "__xmknod");
 }
 
-/* Such a function has one of two versions. */
+/* Finds a function that glibc has only for old programs; it has one of two versions. */
 static void *find_old(const char *name)
 {
 	void *function = NULL;
@@ -63,8 +67,8 @@ static void *find_old(const char *name)
 }
 
 /*
- * dlsym() may set errno even if it succeeds. RTLD_NEXT means behind the object of the caller, so
- * that the call must be in the shim itself.
+ * dlsym() may set errno even if it succeeds. RTLD_NEXT searches behind the object of the caller, so
+ * this call must be in the shim itself.
  */
 void *shim_look_up(const struct shim_next *next)
 {
@@ -73,7 +77,10 @@ void *shim_look_up(const struct shim_next *next)
 
 	if (function)
 		return function;
-	/* Before the constructor, and for functions of libraries behind the C library. */
+	/*
+	 * dlsym() is needed before the constructor has run, and for functions of libraries behind
+	 * the C library.
+	 */
 	function = dlsym(RTLD_NEXT, next->name);
 	/* The second search is made once for each of the few old names. */
 	if (!function)
@@ -82,7 +89,7 @@ void *shim_look_up(const struct shim_next *next)
 	return function ? function : next->otherwise;
 }
 
-/* Several threads may look up one function at once. They find the same. */
+/* Several threads may look up one function at once. They get the same result. */
 void *shim_find(struct shim_next *next)
 {
 	void *function = shim_look_up(next);

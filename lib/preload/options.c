@@ -2,9 +2,9 @@
 /*
  * preload/options.c - parses POSIXTRACE_OPTIONS.
  *
- * The parser runs in the shim's constructor, perhaps before the constructors of other libraries,
- * so that it uses neither malloc() nor getopt(). It overwrites its copy of the text with the
- * words, to which the options then point.
+ * The parser runs in the shim's constructor, perhaps before the constructors of other libraries, so
+ * it uses neither malloc() nor getopt(). It overwrites its copy of the text with the words, to
+ * which the options then point.
  */
 #include "preload/options.h"
 
@@ -12,15 +12,15 @@
 #include <string.h>
 #include <trace.h>
 
-/* The blanks of a shell's word list. */
+/* Returns whether a character separates words, as in a shell. */
 static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\n';
 }
 
 /*
- * Cuts the next word from the text, without its quotes. The word is written over the text, which
- * is possible because it is never longer. Returns NULL at the end.
+ * Takes the next word from the text and removes its quotes. The word is written over the text,
+ * which is possible because it is never longer. Returns NULL at the end.
  */
 static char *next_word(char **text)
 {
@@ -51,8 +51,8 @@ static char *next_word(char **text)
 }
 
 /*
- * Reads a size in bytes with an optional unit: 64K, 4M, 1GiB. False: there is another character,
- * or the number is 0 or too large.
+ * Reads a size in bytes with an optional unit: 64K, 4M, 1GiB. Returns false if there is another
+ * character, or if the number is 0 or too large.
  */
 static bool read_size(const char *text, size_t *size)
 {
@@ -63,7 +63,7 @@ static bool read_size(const char *text, size_t *size)
 	/* A sign or a blank is not part of a number. */
 	if (*text < '0' || *text > '9')
 		return false;
-	/* A number that does not fit is refused and not cut. */
+	/* A number that does not fit is refused. */
 	for (; *text >= '0' && *text <= '9'; text++)
 		if (__builtin_mul_overflow(value, 10, &value) ||
 		    __builtin_add_overflow(value, (uint64_t)(*text - '0'), &value))
@@ -80,7 +80,7 @@ static bool read_size(const char *text, size_t *size)
 	return value != 0;
 }
 
-/* Reads a policy. Streams and logs have the first two in common. */
+/* Reads a policy. The first two policies exist for streams and for logs. */
 static bool read_policy(const char *text, int *policy, bool of_log)
 {
 	/* The same words as the options of posixtrace record. */
@@ -96,8 +96,8 @@ static bool read_policy(const char *text, int *policy, bool of_log)
 }
 
 /*
- * The options of posixtrace record that the shim has, with their short letter and the code for
- * set_option().
+ * The options of posixtrace record that the shim knows: name, short letter, the code for
+ * set_option(), and whether there is a value.
  */
 static const struct {
 	const char *name;
@@ -112,9 +112,9 @@ static const struct {
 };
 
 /*
- * Recognizes an option and returns its code; 0: there is no such option. *value is the value if
- * it is part of the same word: --size=1M or -s1M. Every word must be an option: there are no
- * operands.
+ * Recognizes an option and returns its code; 0: there is no such option. *value is the value if the
+ * value is part of the same word, as in --size=1M or -s1M, and else NULL. Every word must be an
+ * option or the value of one.
  */
 static char recognize(char *word, char **value, bool *has_value)
 {
@@ -144,8 +144,8 @@ static char recognize(char *word, char **value, bool *has_value)
 }
 
 /*
- * Stores an option. False: the value is not valid. For the sizes and policies the value is
- * checked here; the others are checked where they are used.
+ * Stores an option. Returns false if the value is not valid. Sizes and policies are checked here;
+ * most other values are checked where they are used.
  */
 static bool set_option(struct shim_options *options, char what, const char *value)
 {
@@ -158,7 +158,7 @@ static bool set_option(struct shim_options *options, char what, const char *valu
 		options->families = value;
 		return true;
 	case 'e':
-		/* More patterns than there is room for. */
+		/* There are more patterns than there is room for. */
 		if (options->globs == SHIM_OPTION_GLOBS)
 			return false;
 		options->glob[options->globs++] = value;

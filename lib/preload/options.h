@@ -4,7 +4,7 @@
  * changed.
  *
  * The options are those of `posixtrace record`, with their values behind a blank or "=". Blanks
- * separate words. ' and " keep blanks, \ keeps one character.
+ * separate words. Within ' or " a blank belongs to the word, and so does the character behind \.
  *
  * Owner     the caller. The result points into the struct itself: do not copy it.
  */
@@ -33,7 +33,7 @@ struct shim_options {
 	char text[SHIM_OPTION_BYTES]; /* the text to which the pointers point */
 };
 
-/* Parses a text, which may be NULL: then nothing is given. */
+/* Parses a text. If text is NULL, no option is given. */
 void shim_options_read(struct shim_options *options, const char *text);
 
 #endif

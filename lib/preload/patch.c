@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/patch.c - carries out the plan of a program that record starts.
+ * preload/patch.c - carries out the plan of a program that posixtrace record starts.
  *
  * That happens in the shim's constructor, before main() and only while the process has one thread:
- * no other thread can execute the bytes that change. The pages are writable while they are changed,
- * and executable again after that; no page is both.
+ * no other thread can execute the bytes that change. The pages are writable while they are changed
+ * and executable again after that. No page is both at once.
  */
 #include "preload/patch.h"
 
@@ -23,20 +23,24 @@
 
 #define PAGE 4096
 
-/* The list of jumps has those of the module that is being patched. */
+/* The work on the plan. Its list has the jumps of the module that is being patched. */
 static struct shim_work work;
-/* Modules of the plan that were found at the last walk. */
+/* Number of modules of the plan that the walks have found. */
 static uint32_t found;
-/* The plan has modules that the program was not linked with: they may be loaded at any time. */
+/* The plan has modules that were not loaded at the start. They may be loaded at any time. */
 static bool waits;
-/* A call of dlopen() that did not return to the shim may have loaded one. */
+/* A call of dlopen() that did not return to the shim may have loaded such a module. */
 static _Atomic bool is_due;
-/* Sites that had to be left alone, at the last walk with other threads. */
+/*
+ * Number of sites that could not be patched, as of the last time a library was loaded while other
+ * threads ran.
+ */
 static uint32_t missing;
 
 /*
- * Makes pages writable and not executable, or as they were. They may be pages of the C library, so
- * that no function of it can be called until they are executable again.
+ * Gives pages a protection: writable and not executable, or the protection that they had. They may
+ * be pages of the C library, so no function of the C library can be called until they are
+ * executable again.
  */
 static bool protect(uintptr_t begin, uintptr_t end, int protection)
 {
@@ -44,9 +48,9 @@ static bool protect(uintptr_t begin, uintptr_t end, int protection)
 }
 
 /*
- * Writes the jump and those behind it that are on the same page or the next one. Returns the number
- * of these jumps, at least 1. A semaphore is incremented last: from then on the program computes
- * the values.
+ * Writes the first jump and the following jumps that are on the same pages. Returns the number of
+ * these jumps, at least 1. A semaphore is incremented last, because it makes the program compute
+ * the values of its probe.
  */
 static uint32_t write_jumps(const struct dl_phdr_info *object, const struct shim_jump *jump,
 			    uint32_t count)
@@ -87,7 +91,7 @@ static uint32_t write_jumps(const struct dl_phdr_info *object, const struct shim
 static int patch_object(struct dl_phdr_info *object, size_t size, void *arg)
 {
 	(void)size, (void)arg;
-	/* Former jumps are written, and not needed any more. */
+	/* The jumps of the object before are written, and not needed any more. */
 	work.jumps = 0;
 	found += shim_work_object(&work, object);
 	for (uint32_t first = 0; first < work.jumps;)
@@ -96,8 +100,9 @@ static int patch_object(struct dl_phdr_info *object, size_t size, void *arg)
 }
 
 /*
- * Records how many functions and probes were patched, and why others were not. The planner has
- * printed its own refusals; the event has those that only the process can find.
+ * Records how many functions and probes were patched, and why others were not. The tool that made
+ * the plan has already printed what it refused. The event has the refusals that only the process
+ * can find.
  */
 static void report(void)
 {
@@ -118,8 +123,8 @@ void shim_patch_begin(void)
 	int saved = errno;
 
 	/*
-	 * In a process that records nothing now, everything is patched nevertheless: a stream may
-	 * be attached later.
+	 * A process that records nothing now is patched nevertheless, because a stream may be
+	 * attached later.
 	 */
 	if (!path)
 		return;
@@ -143,8 +148,8 @@ void shim_patch_begin(void)
 }
 
 /*
- * A library of the plan may also never be loaded, and may be loaded again after dlclose(). The cost
- * is a search after each dlopen().
+ * Once this is true it stays so: a library of the plan may never be loaded, and may be loaded again
+ * after dlclose(). The cost is a search after each dlopen().
  */
 bool shim_patch_waits(void)
 {
@@ -163,7 +168,8 @@ static int miss_object(struct dl_phdr_info *object, size_t size, void *arg)
 
 /*
  * Another thread may execute a library as soon as its constructors run, so that its code must not
- * change here. posixtrace finds the number in its memory and patches the library later.
+ * change here. posixtrace reads the member missed in the memory of this process and patches the
+ * library later.
  */
 static void miss(void)
 {
@@ -185,11 +191,11 @@ static void miss(void)
 }
 
 /*
- * The thread that has loaded a module may be the only one: then nothing else executes it now. The
- * thread itself has returned from the constructors. It may be deeper in a function of the module
- * that has called dlopen(), but then behind the replaced instructions: a call among them is always
- * the last one. Sites that are patched already do not have the bytes of the plan, and are left
- * alone.
+ * If the thread that has loaded a module is the only thread, no other thread executes the module
+ * now, and this thread has returned from the module's constructors. A function of the module may
+ * itself have called dlopen() and be on the stack. It then continues behind the replaced
+ * instructions, because a call among them is always the last one. Sites that are patched already do
+ * not have the bytes of the plan, and are not changed.
  */
 void shim_patch_loaded(void)
 {
@@ -198,7 +204,10 @@ void shim_patch_loaded(void)
 
 	atomic_store_explicit(&is_due, false, memory_order_relaxed);
 	__atomic_add_fetch(&posixtrace_shim_jumps.opened, 1, __ATOMIC_RELAXED);
-	/* The system calls of a patch could end a process that restricts them. */
+	/*
+	 * In a quiet process nothing is patched, because a filter could end the process for the
+	 * system calls that this needs.
+	 */
 	if (waits && __libc_single_threaded && !shim_is_quiet())
 		dl_iterate_phdr(patch_object, NULL);
 	else if (waits)
@@ -210,13 +219,16 @@ void shim_patch_loaded(void)
 
 /*
  * Two threads may call dlopen() at once. Both counts only grow, so that posixtrace notices a change
- * even if it looks seldom. A process whose plan does not wait is patched by posixtrace alone, which
- * needs no second count.
+ * even if it looks seldom. If no module of the plan is missing, only posixtrace patches new
+ * modules. It does not need the count missed for that.
  */
 void shim_patch_may_load(void)
 {
 	if (waits) {
-		/* A former one has returned by now. */
+		/*
+		 * An earlier call of dlopen() has returned by now, so its libraries can be patched
+		 * first.
+		 */
 		shim_patch_before_thread();
 		atomic_store_explicit(&is_due, true, memory_order_relaxed);
 		__atomic_add_fetch(&posixtrace_shim_jumps.missed, 1, __ATOMIC_RELAXED);
@@ -225,8 +237,8 @@ void shim_patch_may_load(void)
 }
 
 /*
- * A handler of a signal that interrupts a new library may not create a thread, so that the caller
- * is not among the instructions that change.
+ * The caller cannot have interrupted the instructions that change: a signal handler, which could
+ * interrupt them, may not create a thread.
  */
 void shim_patch_before_thread(void)
 {
@@ -236,7 +248,7 @@ void shim_patch_before_thread(void)
 
 #else
 
-/* Other processors have no trampolines here: the tool refuses the option. */
+/* There are no trampolines for other processors; the tool refuses the option. */
 void shim_patch_begin(void)
 {
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/patch.h - functions of programs that were not compiled for tracing: their begin is
- * patched, and their return address replaced.
+ * preload/patch.h - functions of programs that were not compiled for tracing: their first
+ * instructions are replaced by a jump, and their return address is replaced, too.
  *
  * 	site         jump to the trampoline          written over whole instructions
  * 	trampoline   call shim_patch_enter           records func.enter, chooses a slot
@@ -9,14 +9,15 @@
  * 	             jump behind the site
  * 	return       a slot: call shim_patch_return  records func.leave, returns to the caller
  *
- * A slot is an address in the shim's text and the place of one return address. The slot's number
- * follows from the address, so that it does not matter on which stack or thread the function
- * returns: coroutines need no help. Call frame information describes the slots, so that
- * exceptions, cancellation and debuggers find the real caller. A slot whose function was left by
- * an exception or longjmp() is closed when that is seen; until then it is only not in use.
+ * A slot is an address in the shim's text together with memory for one return address. The slot's
+ * number follows from the address, so that it does not matter on which stack or in which thread the
+ * function returns. Programs with coroutines need no special treatment for that reason. Call frame
+ * information describes the slots, so that exceptions, cancellation and debuggers find the real
+ * caller. If a function was left by an exception or longjmp(), its slot is closed when the shim
+ * notices that; until then the slot is taken and no function returns to it.
  *
  * A probe of <sys/sdt.h> is a NOP at any place of a function. A jump there leads to a trampoline
- * that saves the flags, calls shim_patch_probe and jumps back: patch_probe.c.
+ * that saves the flags, calls shim_patch_probe and jumps back (see patch_probe.c).
  *
  * Only x86-64 is supported. On other processors nothing is patched.
  */
@@ -34,7 +35,7 @@
 
 /*
  * Reads the plan that POSIXTRACE_PATCH names and patches the modules that are loaded. To be called
- * once, when the shim has begun. It refuses if the process has several threads.
+ * once, when the shim has begun. Nothing is patched if the process has several threads.
  */
 void shim_patch_begin(void);
 
@@ -42,47 +43,52 @@ void shim_patch_begin(void);
  * Called by the wrapper of dlopen(). The first returns whether the plan has modules that the
  * program was not linked with. The second patches those that are loaded now, if the process has one
  * thread. The third is for a call that does not return to the shim. posixtrace reads in the memory
- * of the process that dlopen() was called, and patches what this process could not.
+ * of the process that dlopen() was called, and patches what this process could not patch.
  */
 bool shim_patch_waits(void);
 void shim_patch_loaded(void);
 void shim_patch_may_load(void);
 
 /*
- * Called by the wrapper of pthread_create(): it is the last moment at which a library can be
- * patched here that dlopen() has loaded without returning to the shim.
+ * Called by the wrapper of pthread_create(): if dlopen() has loaded a library without returning to
+ * the shim, this is the last moment at which the process itself can patch the library.
  */
 void shim_patch_before_thread(void);
 
-/* In the child of fork(): a plan that another thread of the parent carried out is given up. */
+/*
+ * Called in the child of fork(). If another thread of the parent was carrying out a plan, the child
+ * abandons this plan.
+ */
 void shim_patch_in_child(void);
 
 /*
- * At the end of a thread: frames that pthread_exit() or a cancellation has left do not return.
+ * Called at the end of a thread. It closes the slots of frames that pthread_exit() or a
+ * cancellation has left, because these frames do not return.
  */
 void shim_patch_thread_ends(void);
 
 #if defined __x86_64__
 
-/* Read by posixtrace in the memory of the process: patch_late.c. */
+/* posixtrace reads this variable in the memory of the process; patch_late.c fills it. */
 extern __attribute__((visibility("default"))) struct shim_jumps posixtrace_shim_jumps;
 
 /* The slots, 8 bytes each, and behind them the return addresses, 8 bytes each. */
 extern const unsigned char shim_slots[SHIM_SLOTS * 8] __attribute__((visibility("hidden")));
 extern unsigned char shim_slot_returns[SHIM_SLOTS * 8] __attribute__((visibility("hidden")));
 
-#define SHIM_KEEPS_FLAGS    6 /* bytes of code in front of the call */
-#define SHIM_RESTORES_FLAGS 9 /* and behind it */
+#define SHIM_KEEPS_FLAGS    6 /* bytes of the code in front of the call, which saves the flags */
+#define SHIM_RESTORES_FLAGS 9 /* bytes of the code behind the call, which restores the flags */
 
 /*
- * A trampoline, in executable memory. For a function it begins with call: a call through the
- * pointer to shim_patch_enter. code has the moved instructions, then a jump behind the site. For a
- * probe it begins with before, the pointer is that to shim_patch_probe, and code begins with
- * SHIM_RESTORES_FLAGS bytes more. SHIM_SITE_BEFORE begins with code.
+ * A trampoline, in executable memory. The entry of the trampoline of a function is the member call:
+ * a call through the pointer to shim_patch_enter. The member code has the moved instructions, then
+ * a jump behind the site. The entry of the trampoline of a probe is the member before; call goes
+ * through the pointer to shim_patch_probe, and code has SHIM_RESTORES_FLAGS more bytes at its
+ * beginning. The entry of a trampoline of the kind SHIM_SITE_BEFORE is the member code.
  */
 struct shim_trampoline {
-	uint64_t function;              /* 0: it is not used */
-	const struct shim_probe *probe; /* NULL: of a function */
+	uint64_t function;              /* 0: the trampoline is not used */
+	const struct shim_probe *probe; /* NULL: this is the trampoline of a function */
 	uint32_t kind;
 	uint8_t before[SHIM_KEEPS_FLAGS];
 	uint8_t call[6];
@@ -105,14 +111,14 @@ struct shim_probe {
 enum shim_vectors { SHIM_SSE, SHIM_AVX, SHIM_AVX512 };
 extern int shim_vectors __attribute__((visibility("hidden")));
 
-/* The instructions of trampolines call them. Not functions of C. */
+/* The instructions of trampolines call these two. They do not obey the calling conventions of C. */
 void shim_patch_enter(void);
 void shim_patch_probe(void);
 
 /* Opens an event type and describes its fields. Returns 0 if that is impossible. */
 trace_event_id_t shim_probe_open(const char *name, const char *schema);
 
-/* Prepares slots. False: no memory; then nothing may be patched. */
+/* Prepares the slots. Returns false if there is no memory; nothing may be patched then. */
 bool shim_slots_begin(void);
 
 /* Returns whether functions were patched. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/patch_backtrace.c - backtrace(3) does not show the slots of patched functions.
+ * preload/patch_backtrace.c - a wrapper of backtrace(3) that omits the slots of patched functions.
  *
- * A slot is a frame of its own between a function and its caller. The unwinder reports it like any
- * other frame.
+ * For the unwinder, a slot is a frame of its own between a function and its caller. backtrace(3)
+ * reports it like any other frame.
  */
 #include <execinfo.h>
 
@@ -14,7 +14,7 @@
 
 SHIM_NEXT(backtrace, shim_no_number);
 
-#define MOST_FRAMES 512 /* that are collected at once, with their slots */
+#define MOST_FRAMES 512 /* the most frames that are collected, including slots */
 
 /* Returns whether an address is in the shim: a slot, or the wrapper below. */
 static bool is_of_shim(const void *address)
@@ -35,7 +35,7 @@ static int backtrace_filtered(void **buffer, int size)
 	return kept;
 }
 
-/* backtrace(3). Without slots the call is passed on. */
+/* backtrace(3). If no slots are used, the call is passed on. */
 SHIM_WRAPPER int backtrace(void **buffer, int size)
 {
 	return shim_slots_are_used() && size > 0 ? backtrace_filtered(buffer, size) :

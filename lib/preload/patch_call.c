@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/patch_call.c - the begin and the end of a patched function: its events and its slot.
+ * preload/patch_call.c - what happens when a patched function begins and ends: its events and its
+ * slot.
  *
- * Each thread keeps the slot that it has used last, so that most calls need no list. Others are in
- * lists, which threads choose in turn, so that threads seldom meet in one. A list's head has a
- * count of its changes beside the number of the first slot: a thread or a signal handler that
- * changes the list between the load and the exchange is noticed. Nothing here waits.
+ * Each thread keeps the slot that it has used last, so that most calls need no list. All other free
+ * slots are in lists. Each thread chooses the next list in turn, so that threads seldom use the
+ * same list. A list's head has a count of its changes beside the number of the first slot: if
+ * another thread or a signal handler changes the list between the load and the exchange, the
+ * exchange fails. No function of this file waits.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -20,8 +22,8 @@
 #if defined __x86_64__
 
 /*
- * More lists would keep more threads apart, but a list that is too short makes a deep recursion
- * search the others.
+ * With more lists fewer threads would share a list. But the lists would be shorter, and a deep
+ * recursion would have to search the lists of other threads.
  */
 #define LISTS      16
 #define LIST_SLOTS (SHIM_SLOTS / LISTS)
@@ -29,10 +31,10 @@
 /* A slot in use. function is 0 after its end was recorded, and in a slot that is free. */
 static struct slot {
 	_Atomic uint64_t function;
-	const void *place;     /* where the return address was on the stack */
+	const void *place;     /* where on the stack the return address is */
 	/* The thread whose exception may leave the frame: the address of its my_list; or NULL. */
 	_Atomic(const void *) mark;
-	_Atomic uint32_t next; /* in a list: the next free slot; 0: none */
+	_Atomic uint32_t next; /* of a free slot: the next one in the list; 0: none */
 } slots[SHIM_SLOTS];
 
 /* fresh: the number of slots of this list that were ever used. */
@@ -43,8 +45,8 @@ static struct list {
 
 static _Atomic unsigned next_list;
 /*
- * The number of the thread's list, 1 more; 0: not chosen yet. Its address identifies the thread in
- * marks.
+ * The index of the thread's list plus 1, or 0 before a list is chosen. The address of this variable
+ * identifies the thread in marks.
  */
 static _Thread_local unsigned my_list __attribute__((tls_model("initial-exec")));
 /* The thread has marked slots: an exception is on its way. */
@@ -54,9 +56,9 @@ static _Thread_local bool is_marked __attribute__((tls_model("initial-exec")));
 static _Thread_local uint32_t spare __attribute__((tls_model("initial-exec")));
 
 /*
- * Stores to if the word has the value from, and returns whether it had. Only code of this thread
- * changes the word, also in a signal handler, so that the instruction needs no lock prefix, which
- * would cost four times as much: an interrupt is before or behind it.
+ * If the word has the value from, stores the value to. Returns whether it did. Only this thread and
+ * its signal handlers change the word. A signal handler runs before or behind the instruction,
+ * never inside it. So the instruction needs no lock prefix, which would cost four times as much.
  */
 shim_inline bool exchange_own(uint32_t *word, uint32_t from, uint32_t to)
 {
@@ -69,7 +71,7 @@ shim_inline bool exchange_own(uint32_t *word, uint32_t from, uint32_t to)
 	return is_done;
 }
 
-/* Takes a slot of the list; 0: it has none. */
+/* Takes a free slot of the list. Returns 0 if the list has none. */
 static uint32_t take_from(unsigned index)
 {
 	struct list *list = &lists[index];
@@ -84,7 +86,10 @@ static uint32_t take_from(unsigned index)
 		uint32_t first = (uint32_t)head;
 		uint64_t next = atomic_load_explicit(&slots[first].next, memory_order_relaxed);
 
-		/* acquire: the former user of the slot has finished with it. */
+		/*
+		 * The acquire pairs with the release in give_to_list(): the former user of the slot
+		 * has finished with it.
+		 */
 		if (atomic_compare_exchange_weak_explicit(
 			    &list->head, &head, ((head >> 32) + 1) << 32 | next,
 			    memory_order_acq_rel, memory_order_acquire))
@@ -95,7 +100,7 @@ static uint32_t take_from(unsigned index)
 		if (atomic_compare_exchange_weak_explicit(&list->fresh, &fresh, fresh + 1,
 							  memory_order_relaxed,
 							  memory_order_relaxed)) {
-			/* Slot 0 is never used: patch_enter.c. */
+			/* Slot 0 is never used (see patch_enter.c). */
 			if (index * LIST_SLOTS + fresh)
 				return index * LIST_SLOTS + fresh;
 			fresh++;
@@ -104,8 +109,9 @@ static uint32_t take_from(unsigned index)
 }
 
 /*
- * Takes a slot, of another list if that of the thread is empty. 0: all are in use. A thread keeps
- * its list, so that a slot that it returns is the next one that it takes, and still in its cache.
+ * Takes a slot. If the thread's own list is empty, the slot comes from another list. Returns 0 if
+ * all slots are in use. A thread always uses the same list first, so that it takes the slot again
+ * that it has returned last, which is still in its cache.
  */
 static uint32_t take_slot(void)
 {
@@ -123,8 +129,8 @@ static uint32_t take_slot(void)
 }
 
 /*
- * Gives a slot back to the list of this thread, which soon needs one again. The thread may be
- * another one than that which took it, if a coroutine has moved.
+ * Gives a slot back to the list of this thread, which soon needs one again. If a coroutine has
+ * moved to another thread, this thread is not the one that took the slot.
  */
 static void give_to_list(uint32_t slot)
 {
@@ -139,9 +145,9 @@ static void give_to_list(uint32_t slot)
 }
 
 /*
- * A thread gives its spare slot back when it ends, by a destructor of the C library: it may be a
- * thread whose begin and end the shim does not see. Only one of the first keys is used: for these
- * pthread_setspecific() needs no memory, so that it may be called in a signal handler.
+ * A thread gives its spare slot back when it ends. A destructor for pthread_setspecific() does
+ * that, because the shim does not see the end of every thread. Only a key below KEYS is used: for
+ * the first keys pthread_setspecific() needs no memory, so it may be called in a signal handler.
  */
 #define KEYS 32
 static pthread_key_t key;
@@ -174,7 +180,7 @@ static bool may_keep(void)
 	return has_destructor;
 }
 
-/* Gives a slot back. The thread keeps one of those that it has given back. */
+/* Gives a slot back. The thread keeps it as its spare slot if it has no spare slot yet. */
 static void give_slot(uint32_t slot)
 {
 	if (spare || !may_keep() || !exchange_own(&spare, 0, slot))
@@ -199,9 +205,9 @@ static uint32_t slot_at(const void *address)
 }
 
 /*
- * Records the end of the slot's function, unless that was done. The exchange decides between a
- * return and a handler that interrupts it and leaves the same frame. Both are in one thread, so
- * that it needs no lock prefix.
+ * Records the end of the slot's function, unless that was done. A signal handler may interrupt this
+ * function and leave the same frame by a jump. The exchange makes sure that only one of the two
+ * records the end. Both are in one thread, so the instruction needs no lock prefix.
  */
 static void close_slot(uint32_t slot)
 {
@@ -217,8 +223,8 @@ static void close_slot(uint32_t slot)
 }
 
 /*
- * A function begins. place: where its return address is. A function without a slot returns as if it
- * were not patched: it has neither event.
+ * Called when a function begins. place is where the function's return address is. A function that
+ * gets no slot returns as if it were not patched and has neither event.
  */
 static void enter_function(uint64_t function, const void **place)
 {
@@ -226,7 +232,8 @@ static void enter_function(uint64_t function, const void **place)
 	uint32_t slot = slot_at(caller);
 
 	/*
-	 * A function that jumped here instead of a call has ended; this one returns in its place.
+	 * The return address is already a slot: an earlier function has ended by a jump to this
+	 * function. This function returns in its place.
 	 */
 	if (slot && slots[slot].place == place) {
 		close_slot(slot);
@@ -234,7 +241,7 @@ static void enter_function(uint64_t function, const void **place)
 		shim_put(FUNC_ENTER, &function, sizeof function, *return_of(slot));
 		return;
 	}
-	/* The library's own calls are not the program's; they return without a slot. */
+	/* Calls that the shim or libposixtrace makes are not traced; they get no slot. */
 	if (!shim_is_wanted(FUNC_ENTER, caller))
 		return;
 	slot = take_slot();
@@ -243,14 +250,17 @@ static void enter_function(uint64_t function, const void **place)
 		return;
 	}
 	/*
-	 * Until *place changes, the function returns as if it were not patched, and the slot is
-	 * only in use. A handler that leaves here by siglongjmp() leaves it so.
+	 * Until *place changes, the function returns as if it were not patched. If a signal handler
+	 * leaves here by siglongjmp(), the slot stays in use.
 	 */
 	*return_of(slot) = caller;
 	slots[slot].place = place;
 	atomic_store_explicit(&slots[slot].mark, NULL, memory_order_relaxed);
 	atomic_store_explicit(&slots[slot].function, function, memory_order_relaxed);
-	/* A handler in this thread may unwind from here on: the slot is complete before. */
+	/*
+	 * A signal handler of this thread may unwind the stack after *place has changed. So the
+	 * slot must be complete before that.
+	 */
 	atomic_signal_fence(memory_order_seq_cst);
 	*place = shim_slots + 8 * (size_t)slot;
 	shim_put(FUNC_ENTER, &function, sizeof function, caller);
@@ -263,7 +273,10 @@ void shim_function_leaves(const unsigned char *at, const void **place)
 	uint32_t slot = slot_at(at);
 
 	(void)place;
-	/* The event has the return address, so that it precedes the end of the slot's use. */
+	/*
+	 * The event needs the return address in the slot, so it is recorded before the slot is
+	 * given back.
+	 */
 	close_slot(slot);
 	give_slot(slot);
 }
@@ -271,16 +284,20 @@ void shim_function_leaves(const unsigned char *at, const void **place)
 /* ------------------------------------------------------------------ frames that never return */
 
 /*
- * An exception leaves frames that never return. Only the unwinder knows which: another stack may be
- * at any address, and a library may have copied a part of this stack elsewhere. So the slots of the
- * frames that exist at the throw are marked, and freed at the catch if their frames are below the
- * handler's. The unwinder reads the return addresses until then.
+ * An exception leaves frames that never return. Addresses alone do not show which frames these are:
+ * another stack may be at any address, and a library may have copied a part of this stack
+ * elsewhere. Only the unwinder knows. So the slots of all frames that exist at the throw are
+ * marked. At the catch the marked slots whose frames are below the handler's frame are freed. They
+ * cannot be freed earlier, because the unwinder reads the return addresses until then.
  *
- * The unwinder is that of the program's C++ library; without it, such slots stay in use.
+ * The unwinder is in libgcc_s.so.1. If this library cannot be loaded, such slots stay in use.
  */
 static _Unwind_Reason_Code (*walk_frames)(_Unwind_Trace_Fn, void *);
 
-/* Callback of _Unwind_Backtrace(): marks the slot that a frame returns to; keeps the last frame. */
+/*
+ * Callback of _Unwind_Backtrace(): marks the slot that a frame returns to, and stores the address
+ * of the last frame.
+ */
 static _Unwind_Reason_Code mark_frame(struct _Unwind_Context *frame, void *arg)
 {
 	uint32_t slot = slot_at((const void *)_Unwind_GetIP(frame));
@@ -295,7 +312,8 @@ static _Unwind_Reason_Code mark_frame(struct _Unwind_Context *frame, void *arg)
 }
 
 /*
- * Marks the slots of all frames. Returns the address of the outermost frame, 0 without an unwinder.
+ * Marks the slots of all frames. Returns the address of the outermost frame, or 0 if there is no
+ * unwinder.
  */
 static uintptr_t mark_frames(void)
 {
@@ -310,8 +328,9 @@ static uintptr_t mark_frames(void)
 
 /*
  * Records the end of the functions whose marked frames are not above the place, from the innermost
- * one outwards, and frees their slots. All marks are removed. The place is that of the return
- * address of a function that the handler calls: its last call may have had the same.
+ * one outwards, and frees their slots. All marks are removed. place is where the return address of
+ * a function is that the handler calls. The last function that the same frame called before may
+ * have had its return address at the same place.
  */
 static void leave_frames(const void *place)
 {
@@ -326,7 +345,7 @@ static void leave_frames(const void *place)
 		for (unsigned i = 0; i < SHIM_SLOTS && count < MOST_LEFT; i++) {
 			unsigned at = count;
 
-			/* The list's slots that were never used. */
+			/* The rest of this list's slots were never used. */
 			if (i % LIST_SLOTS >= atomic_load_explicit(&lists[i / LIST_SLOTS].fresh,
 								   memory_order_relaxed)) {
 				i |= LIST_SLOTS - 1;
@@ -362,8 +381,8 @@ static uintptr_t stack_pointer_of(const jmp_buf buffer)
 }
 
 /*
- * longjmp() is about to leave frames of this stack, or this stack for another one, to which it may
- * return: then no frame is left.
+ * longjmp() is about to leave frames of this stack, or to switch to another stack. After such a
+ * switch the program may come back to this stack, so no frame counts as left.
  */
 static void jump(const jmp_buf buffer)
 {
@@ -371,7 +390,10 @@ static void jump(const jmp_buf buffer)
 	bool was_marked = is_marked;
 	uintptr_t last;
 
-	/* An exception on its way keeps its marks: a destructor that jumps is rare. */
+	/*
+	 * While an exception is on its way its marks are kept, and this jump is ignored. A
+	 * destructor that jumps is rare.
+	 */
 	if (was_marked)
 		return;
 	last = mark_frames();
@@ -386,8 +408,8 @@ void shim_patch_thread_ends(void)
 }
 
 /*
- * Called by shim_patch_enter at the begin of a patched function. trampoline: the address behind
- * the call in the trampoline, which is struct shim_trampoline's member code.
+ * Called by shim_patch_enter at the begin of a patched function. code is the address behind the
+ * call in the trampoline, which is the member code of struct shim_trampoline.
  */
 __attribute__((used)) void shim_function_enters(const unsigned char *code, const void **place);
 void shim_function_enters(const unsigned char *code, const void **place)
@@ -422,7 +444,7 @@ bool shim_slots_are_used(void)
 
 bool shim_slots_begin(void)
 {
-	/* The library stays in use, as it does after the first backtrace(). */
+	/* The library stays loaded, as it does after the first backtrace(). */
 	void *library = dlopen("libgcc_s.so.1", RTLD_LAZY);
 
 	walk_frames = (_Unwind_Reason_Code (*)(_Unwind_Trace_Fn, void *))(
@@ -432,7 +454,10 @@ bool shim_slots_begin(void)
 		if (!has_key)
 			pthread_key_delete(key);
 	}
-	/* Pages of the shim's text are replaced: unwinders know them as the shim's. */
+	/*
+	 * The return addresses get pages in place of pages of the shim's text. Unwinders know their
+	 * addresses as addresses of the shim.
+	 */
 	are_used = mmap(shim_slot_returns, sizeof shim_slot_returns, PROT_READ | PROT_WRITE,
 			MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == shim_slot_returns;
 	return are_used;

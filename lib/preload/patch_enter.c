@@ -2,10 +2,11 @@
 /*
  * preload/patch_enter.c - the assembly between patched functions and the shim (x86-64).
  *
- * A patched function has arguments in any register, also in those that no argument is passed in:
- * a compiler that sees caller and callee may keep values in registers that this callee does not
- * change (gcc -fipa-ra). So the code keeps all registers but the flags. The C library may use any
- * vector register in a slow path of the event, so that those which patched modules use are kept.
+ * At the begin of a patched function any register may have a value that is needed, not only those
+ * in which arguments are passed: a compiler that sees caller and callee may keep values in
+ * registers that this callee does not change (gcc -fipa-ra). So the code keeps all registers but
+ * the flags. While an event is recorded, the C library may use any vector register. Therefore the
+ * vector registers that patched modules use are kept, too.
  */
 #include "preload/patch.h"
 
@@ -15,15 +16,16 @@ int shim_vectors;
 
 /*
  * Bytes for 32 registers of 64 bytes, 8 masks, and the value of shim_vectors, at an address that is
- * a multiple of 64. That value may grow before the registers are restored.
+ * a multiple of 64. The value is saved, too, because shim_vectors may grow before the registers are
+ * restored.
  */
 #define KEEP_BYTES "2176"
 #define KEPT_KIND  "2112"
 
 /*
  * The C library's memcpy() and similar functions use registers of 32 and 64 bytes, and clear the
- * upper halves of others. xsave would save them with less code, but costs several times as much on
- * some virtual machines.
+ * upper halves of registers. The instruction xsave would save the registers with less code, but
+ * costs several times as much on some virtual machines.
  */
 /* One instruction for each register; the numbers are pasted into the text. */
 #define ALL_16(m) \
@@ -68,7 +70,7 @@ int shim_vectors;
 	"1:\n" ALL_16(KEEP_X) \
 	"3:\n"
 
-/* Saves all but the stack pointer and those that functions of C keep. */
+/* Saves all registers but the stack pointer and the registers that functions of C do not change. */
 #define KEEP_ALL KEEP_GENERAL KEEP_VECTORS
 
 #define LOAD_VECTORS \
@@ -83,7 +85,7 @@ int shim_vectors;
 	"1:\n" ALL_16(LOAD_X) \
 	"3:\n"
 
-/* Nine registers were pushed below the frame. */
+/* The nine general registers are restored from below the frame: 72 bytes. */
 #define LOAD_ALL \
 	LOAD_VECTORS \
 	"	leaq -72(%rbp), %rsp\n" \
@@ -99,12 +101,12 @@ int shim_vectors;
 
 /*
  * The return address of a frame, for unwinders: the word of the stack that held the return address
- * has an address in a slot; the real one is SHIM_SLOTS * 8 bytes behind the slot.
+ * has an address in a slot. The real return address is SHIM_SLOTS * 8 bytes behind the slot.
  *
  * 	DW_CFA_expression rip: minus deref const1s(-8) and const4s(0x40000) plus
  *
- * distance is an operation of DWARF, lit8 or lit12: the distance of that word below the frame's
- * address (CFA).
+ * distance is an operation of DWARF, lit8 or lit12: how far that word is below the frame's address
+ * (CFA).
  */
 #define RETURN_OF_SLOT(distance) \
 	"	.cfi_escape 0x10, 16, 12, " distance ", 0x1c, 0x06, 0x09, 0xf8, 0x1a, " \
@@ -114,12 +116,14 @@ int shim_vectors;
 _Static_assert(SHIM_SLOTS * 8 == 0x40000, "RETURN_OF_SLOT has this distance");
 
 /*
- * shim_patch_enter: called by a trampoline, to which a function's begin jumps. The stack has the
- * address in the trampoline and above it the function's return address. The frame is described
- * as that of the function, so that an unwinder sees the caller next.
+ * shim_patch_enter: called by the trampoline to which the first instruction of a patched function
+ * jumps. The stack has the return address into the trampoline, and above it the function's return
+ * address. The directives describe the frame as the frame of the function, so that an unwinder sees
+ * the function's caller next.
  *
- * shim_patch_return: called by a slot, to which a function has returned. The call has stored the
- * slot's address where the return address was; the real one replaces it at once.
+ * shim_patch_return: called by a slot, to which a function has returned. The call in the slot has
+ * stored an address in the slot where the return address was. The code replaces it by the real
+ * return address at once.
  */
 __asm__(
 	"	.text\n"
@@ -175,8 +179,9 @@ __asm__(
 	"	.size shim_patch_return, . - shim_patch_return\n"
 	"\n"
 	/*
-	 * shim_patch_probe: called by the trampoline of a probe, which has saved the flags and left
-	 * the red zone. The frame has all general registers, in the order that patch_probe.c knows.
+	 * shim_patch_probe: called by the trampoline of a probe, which has saved the flags and
+	 * moved the stack pointer below the red zone. The frame has all general registers, in the
+	 * order that patch_probe.c expects.
 	 */
 	"	.p2align 4\n"
 	"	.globl shim_patch_probe\n"
@@ -196,7 +201,7 @@ __asm__(
 	"	pushq %r14\n"
 	"	pushq %r15\n"
 	KEEP_VECTORS
-	"	cld\n" /* the flags are those of any place in a function */
+	"	cld\n" /* the direction flag may be set at any place in a function */
 	"	movq 8(%rbp), %rdi\n"
 	"	movq %rbp, %rsi\n"
 	"	movq %rsp, %rdx\n"
@@ -210,10 +215,12 @@ __asm__(
 	"	.size shim_patch_probe, . - shim_patch_probe\n"
 	"\n"
 	/*
-	 * The first slot is not used: an unwinder looks for the byte before a return address. The
-	 * address of a slot's frame is 4 above the stack pointer, which is restored by
-	 * DW_CFA_val_expression rsp: lit4 minus. An unwinder identifies a frame by this address,
-	 * and the function that returns to the slot has the stack pointer as its own.
+	 * The first slot is not used: an unwinder looks up the byte before a return address, and
+	 * the byte before the first slot does not belong to the slots. An unwinder identifies a
+	 * frame by its address (CFA). The function that returns to the slot has the stack pointer
+	 * as its frame's address, so the address of a slot's frame must be another one: it is 4
+	 * above the stack pointer. DW_CFA_val_expression rsp: lit4 minus restores the stack pointer
+	 * from it.
 	 */
 	"	.section .text.shim_slots, \"ax\", @progbits\n"
 	"	.p2align 12\n"

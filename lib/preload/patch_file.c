@@ -2,8 +2,8 @@
 /*
  * preload/patch_file.c - maps a plan and checks it, and finds the part for a loaded module.
  *
- * The mapping is private and remains as long as a trampoline refers to it, also after the recorder
- * has ended: the memory file exists as long as any mapping.
+ * The mapping is private and remains as long as a trampoline refers to it. The recorder may end
+ * before that: the memory file exists as long as any mapping of it.
  */
 #include "preload/patch_file.h"
 
@@ -28,13 +28,14 @@ static bool has_text(const struct shim_plan *plan, uint32_t offset)
 
 /*
  * Returns whether all numbers in the plan that are positions in it are valid. The tool has written
- * the plan, but any process of the user could have opened the file. Nothing is checked again later.
+ * the plan, but any process of the user could have opened the file. Later code relies on this
+ * check.
  */
 static bool is_sound(const struct shim_plan *plan)
 {
 	const struct shim_plan_head *head = plan->head;
 
-	/* Differences are compared and not sums, which could overflow. */
+	/* The comparisons use differences, because sums could overflow. */
 	for (uint32_t i = 0; i < head->modules; i++)
 		if (plan->module[i].first > head->sites ||
 		    plan->module[i].sites > head->sites - plan->module[i].first ||
@@ -47,7 +48,7 @@ static bool is_sound(const struct shim_plan *plan)
 		     plan->site[i].first > head->arguments ||
 		     plan->site[i].arguments > head->arguments - plan->site[i].first))
 			return false;
-	/* The library checks the names and the schemas themselves. */
+	/* The contents of names and schemas are checked later by libposixtrace. */
 	for (uint32_t i = 0; i < head->types; i++)
 		if (!has_text(plan, plan->type[i].name) || !has_text(plan, plan->type[i].schema))
 			return false;
@@ -91,12 +92,15 @@ const char *shim_plan_take(struct shim_plan *plan, const void *memory, size_t by
 }
 
 /*
- * The path is a descriptor of the recorder, /proc/PID/fd/N: it exists only as long as the recorder,
- * and needs no folder.
+ * The path is /proc/PID/fd/N, a descriptor of the recorder. It exists only as long as the recorder,
+ * and needs no folder for temporary files.
  */
 const char *shim_plan_map(struct shim_plan *plan, const char *path)
 {
-	/* The file is the recorder's. Its number may be in use again for any other file. */
+	/*
+	 * After the recorder has ended, another process may have its process id, and the path may
+	 * name any other file. So the file is opened and checked with care.
+	 */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	void *memory = MAP_FAILED;
 	const char *why;
@@ -117,7 +121,7 @@ const char *shim_plan_map(struct shim_plan *plan, const char *path)
 	return why;
 }
 
-/* The plan has then no head, and may be mapped again. */
+/* Afterwards the plan has no head, and may be mapped again. */
 void shim_plan_unmap(struct shim_plan *plan)
 {
 	if (plan->head)
@@ -150,8 +154,8 @@ static const uint8_t *build_id_in(const uint8_t *note, size_t bytes, uint32_t *l
 }
 
 /*
- * Returns whether the file of a module without build-id is the one that was planned. The program
- * itself has an empty name in the list of the dynamic linker.
+ * Returns whether the file at the path is the one for which the plan of a module without build-id
+ * was made. The program itself has an empty name in the list of the dynamic linker.
  */
 static bool is_same_file(const struct shim_plan_module *module, const char *path)
 {
@@ -179,7 +183,10 @@ static const uint8_t *build_id_of(const struct dl_phdr_info *object, uint32_t *l
 	return id;
 }
 
-/* Compares with the build-id of an object, which is looked up once for all modules. */
+/*
+ * Returns whether an object is this module. id is the object's build-id, which the caller looks up
+ * once for all modules, or NULL.
+ */
 static bool is_module(const struct shim_plan_module *module, const struct dl_phdr_info *object,
 		      const uint8_t *id, uint32_t len)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/patch_file.h - a plan in memory, checked: patch_plan.h has its format.
+ * preload/patch_file.h - maps and checks a plan, whose format is in patch_plan.h.
  *
  * Threads   one thread at a time.
  * Errors    errno may change.
@@ -29,13 +29,16 @@ struct shim_plan {
 const char *shim_plan_map(struct shim_plan *plan, const char *path);
 void shim_plan_unmap(struct shim_plan *plan);
 
-/* The same for a plan that is in memory already. After an error the memory is the caller's. */
+/*
+ * Does the same for a plan that is in memory already. After an error the caller still owns the
+ * memory.
+ */
 const char *shim_plan_take(struct shim_plan *plan, const void *memory, size_t bytes);
 
 /* Returns whether a loaded object is this module, and not another build of it. */
 bool shim_plan_is_module(const struct shim_plan_module *module, const struct dl_phdr_info *object);
 
-/* Finds the part for a loaded object; NULL: there is none. */
+/* Finds the part of the plan for a loaded object; NULL: there is none. */
 const struct shim_plan_module *shim_plan_module_of(const struct shim_plan *plan,
 						   const struct dl_phdr_info *object);
 

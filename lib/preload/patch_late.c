@@ -2,8 +2,8 @@
 /*
  * preload/patch_late.c - plans that posixtrace writes into a process that was running already.
  *
- * Other threads execute the code, so that only trampolines and a list of jumps are prepared here.
- * posixtrace writes the jumps while all threads are stopped.
+ * Other threads may be executing the code, so this file does not change it. It prepares only the
+ * trampolines and a list of jumps. posixtrace writes the jumps while all threads are stopped.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,12 +15,12 @@
 
 #if defined __x86_64__
 
-#define GIVEN_NS UINT64_C(10000000000) /* a tracer that is slower than that has ended */
+#define GIVEN_NS UINT64_C(10000000000) /* a tracer that needs longer is taken to have ended */
 
 /*
- * The interface to posixtrace: memory for a plan, then the plan is carried out up to the jumps.
- * Both return a negative error number if that is impossible. shim_jumps in patch_plan.h has the
- * list of the jumps.
+ * The interface to posixtrace. The first function provides memory for a plan. The second carries
+ * out the plan, except that it writes no jumps. Both return a negative error number if that is
+ * impossible. struct shim_jumps in patch_plan.h has the list of the jumps.
  */
 SHIM_WRAPPER long posixtrace_shim_plan(const char *bytes);
 SHIM_WRAPPER long posixtrace_shim_patch(const char *tracer);
@@ -32,12 +32,15 @@ struct shim_jumps posixtrace_shim_jumps;
  */
 static struct shim_work work = { .is_late = true };
 
-/* The memory for a plan, and whether a thread is here. */
+/* The memory for a plan, and whether a thread is in one of the two functions. */
 static struct {
 	_Atomic int is_busy;
 	void *memory;
 	size_t bytes;
-	/* When a tracer got the memory, into which it may still write; 0: the plan was taken. */
+	/*
+	 * The time at which a tracer got the memory. It may still be writing its plan. 0: the plan
+	 * was taken.
+	 */
 	uint64_t given_ns;
 } late;
 
@@ -53,10 +56,10 @@ static int prepare_object(struct dl_phdr_info *object, size_t size, void *arg)
 }
 
 /*
- * Returns the address of memory into which posixtrace writes a plan. Memory of a former plan that
- * no trampoline refers to is released. While a tracer writes its plan, another one waits. A tracer
- * that was killed meanwhile leaves its memory mapped: it may only have been slow. bytes is the size
- * as text, because the call has a string.
+ * Returns the address of memory into which posixtrace writes a plan. Memory of an earlier plan is
+ * released if no trampoline refers to it. While a tracer writes its plan, another tracer gets
+ * -EAGAIN. The memory of a tracer that was killed meanwhile stays mapped, because the tracer may
+ * only have been slow. bytes is the size as text, because posixtrace can pass a string only.
  */
 long posixtrace_shim_plan(const char *bytes)
 {
@@ -80,7 +83,7 @@ long posixtrace_shim_plan(const char *bytes)
 
 /*
  * Prepares what the plan needs in general: slots for functions, and the list of jumps. Returns 0,
- * or a negative error number. Both remain for later plans.
+ * or a negative error number. The slots and the list remain for later plans.
  */
 static int begin_late(void)
 {
@@ -90,7 +93,7 @@ static int begin_late(void)
 		return -ENOMEM;
 	posixtrace_shim_jumps.jump = (uint64_t)(uintptr_t)work.jump;
 	/*
-	 * The slots in use must keep their return addresses, so that they are prepared once. The
+	 * Slots in use must keep their return addresses, so the slots are prepared only once. The
 	 * library of the unwinder is loaded by the thread that also loads the shim.
 	 */
 	if (shim_work_has_functions(&work) && !shim_slots_are_used() && !shim_slots_begin())
@@ -99,9 +102,9 @@ static int begin_late(void)
 }
 
 /*
- * Enters a tracer, once. If there is no room, it leaves like one that was not entered. The number
- * of a tracer that was killed remains until another tracer removes it. One thread at a time is
- * here, but a tracer may remove itself meanwhile.
+ * Enters a tracer, unless it is entered already. If there is no room, the tracer is not entered.
+ * The process id of a tracer that was killed remains until another tracer removes it. Only one
+ * thread at a time runs this function, but a tracer may remove itself meanwhile.
  */
 static void enter_tracer(uint32_t pid)
 {
@@ -120,10 +123,10 @@ static void enter_tracer(uint32_t pid)
 }
 
 /*
- * Called by a thread that posixtrace has stopped at a safe place, as posixtrace_shim_attach().
- * tracer is the process id of posixtrace as text, because the call has a string. Returns the number
- * of jumps that are wanted. After an error the former plan is still the one that modules are
- * patched by.
+ * Called by a thread that posixtrace has stopped at a safe place, like posixtrace_shim_attach().
+ * tracer is the process id of posixtrace as text, because posixtrace can pass a string only.
+ * Returns the number of jumps that are wanted. After an error the plan before this one remains in
+ * force.
  */
 long posixtrace_shim_patch(const char *tracer)
 {
@@ -150,10 +153,10 @@ long posixtrace_shim_patch(const char *tracer)
 		work.room = room;
 	} else {
 		enter_tracer((uint32_t)strtoul(tracer, NULL, 10));
-		/* The counts are those of this plan. posixtrace gets the number of jumps only. */
+		/* The counts begin anew for each plan. posixtrace gets only the number of jumps. */
 		work.patched = work.refused = 0;
 		work.why = NULL;
-		/* A shim that was preloaded may have chosen other families. */
+		/* A shim that was preloaded may have been started without the family func. */
 		if (shim_work_has_functions(&work))
 			shim_choose_again("func", true);
 		shim_work_forget(&work);
@@ -162,7 +165,10 @@ long posixtrace_shim_patch(const char *tracer)
 		for (uint32_t i = 0; i < work.jumps; i++)
 			wanted += work.jump[i].is_wanted;
 	}
-	/* Trampolines of probes refer to the arguments in the plan, which then remains. */
+	/*
+	 * If new trampolines were made, the plan's memory is kept: trampolines of probes refer to
+	 * arguments in it.
+	 */
 	if (work.batches != before.batches)
 		late.memory = NULL;
 	atomic_store(&late.is_busy, 0);
@@ -170,8 +176,8 @@ long posixtrace_shim_patch(const char *tracer)
 }
 
 /*
- * A thread of the parent may have been in one of the two functions. The child has a copy of the
- * list and of the jumps that were written.
+ * A thread of the parent may have been in one of the two functions of the interface. It does not
+ * exist in the child. The child has a copy of the list and of the jumps that were written.
  */
 void shim_patch_in_child(void)
 {
@@ -181,7 +187,7 @@ void shim_patch_in_child(void)
 
 #else
 
-/* Other processors have no trampolines here: the tool refuses the options. */
+/* There are no trampolines for other processors; the tool refuses the options. */
 void shim_patch_in_child(void)
 {
 }

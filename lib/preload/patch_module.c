@@ -3,9 +3,10 @@
  * preload/patch_module.c - prepares the patches of one loaded module: its trampolines, and a list
  * of the jumps to them.
  *
- * A module of the plan is found by its build-id, and each site must have the bytes that the planner
- * saw. All trampolines and pads of a module are executable before its first jump is written, and no
- * page is writable and executable at once. The code of the module does not change here.
+ * A module of the plan is found by its build-id, and each site must have the bytes that the tool
+ * saw when it made the plan. All trampolines and pads of a module are executable before its first
+ * jump is written, and no page is writable and executable at once. This file does not change the
+ * code of the module.
  */
 #include "preload/patch_module.h"
 
@@ -22,25 +23,33 @@
 
 #if defined __x86_64__
 
-#define ARCH_SHSTK_STATUS 0x5005 /* of arch_prctl(2), since Linux 6.6 */
+#define ARCH_SHSTK_STATUS 0x5005 /* request of arch_prctl(2), since Linux 6.6 */
 
 #define PAGE     4096
-#define POINTERS 64   /* bytes in front of the trampolines, for the pointers that they call by */
-#define BATCHES  1024 /* modules that are patched in the life of a process */
+/* bytes in front of the trampolines, for the pointers through which they call */
+#define POINTERS 64
+#define BATCHES  1024 /* the most batches in the life of a process */
 
 /*
- * The trampolines of a module and a plan. They are never unmapped, because a thread may be in one.
- * A plan that is equal to a former one uses them again.
+ * The trampolines for one module by one plan. They are never unmapped, because a thread may be
+ * executing one. A plan that is equal to an earlier plan uses them again.
  */
 static struct batch {
 	uint64_t hash;
 	uintptr_t base;
 	struct shim_trampoline *trampoline;
-	/* The place of its jumps in the list of late work; jumps 0: it has none there. */
+	/*
+	 * The index of its first jump in the list of late work, and the number of its jumps there,
+	 * or 0.
+	 */
 	uint32_t first, jumps;
-	/* Its identity: another build of a library may be loaded at the same address. */
+	/*
+	 * The identity of the module: another build of a library may be loaded at the same address
+	 * later.
+	 */
 	struct shim_plan_module module;
-	bool is_loaded;                 /* at the last walk of shim_work_forget() */
+	/* the module was loaded at the last walk of shim_work_forget() */
+	bool is_loaded;
 } batches[BATCHES];
 static unsigned batch_count;
 
@@ -51,7 +60,7 @@ struct loaded {
 	const struct shim_plan_module *module;
 };
 
-/* The event SHIM_PATCHED has the number and the reason; functions that are traced need no text. */
+/* The number and the reason go into the event SHIM_PATCHED. */
 void shim_work_refuse(struct shim_work *work, uint32_t sites, const char *why)
 {
 	work->refused += sites;
@@ -59,8 +68,9 @@ void shim_work_refuse(struct shim_work *work, uint32_t sites, const char *why)
 }
 
 /*
- * A module has few segments, so that a search of the program headers is enough. Pages that are
- * read-only after the relocation have the protection of their segment here.
+ * A module has few segments, so that a search of the program headers is enough. For a page that the
+ * dynamic linker makes read-only after the relocation, the result is still the protection of the
+ * segment.
  */
 int shim_protection_at(const struct dl_phdr_info *object, uintptr_t address)
 {
@@ -78,8 +88,8 @@ int shim_protection_at(const struct dl_phdr_info *object, uintptr_t address)
 
 /*
  * Returns whether both bytes of a semaphore are in a segment that the program can write. A file is
- * hostile: without the check its note could let a tracer change code. Memory that is read-only
- * after the relocation is in a writable segment, too.
+ * hostile: without this check a note in it could make a tracer change code. Memory that is
+ * read-only after the relocation is refused as well, although it is in a writable segment.
  */
 static bool is_variable(const struct dl_phdr_info *object, uintptr_t address)
 {
@@ -102,7 +112,7 @@ static bool is_variable(const struct dl_phdr_info *object, uintptr_t address)
 	return true;
 }
 
-/* The answer is kept: it cannot change, and each plan asks for it. */
+/* The answer is stored, because it cannot change and each plan asks for it. */
 bool shim_has_shadow_stack(void)
 {
 	static bool is_known, has_one;
@@ -133,7 +143,10 @@ static const char *add_jump(struct shim_work *work, const struct shim_plan_site 
 		return "there are too many";
 	if (site->semaphore && !is_variable(loaded->object, base + site->semaphore))
 		return "its semaphore is not a variable";
-	/* A jump across a page could be seen half written, if the tool is killed. */
+	/*
+	 * If the tool is killed between two pages, a jump that crosses their border would be half
+	 * written.
+	 */
 	if (work->is_late && !site->is_chained && !site->is_byte &&
 	    at / PAGE != (at + SHIM_PLAN_JUMP - 1) / PAGE)
 		return "it is at the end of a page";
@@ -147,7 +160,10 @@ static const char *add_jump(struct shim_work *work, const struct shim_plan_site 
 	memcpy(jump->jump, jump->original, SHIM_PLAN_JUMP);
 	jump->jump[0] = 0xe9;
 	if (site->is_chained) {
-		/* The trampoline of the site before continues with this one. */
+		/*
+		 * No jump is written here: the trampoline of the site before continues with this
+		 * trampoline.
+		 */
 	} else if (site->is_byte) {
 		int32_t distance;
 
@@ -173,8 +189,8 @@ static uint32_t probes_of(const struct shim_work *work, const struct shim_plan_m
 }
 
 /*
- * Returns whether the moved instructions have a call: they push an address on the stack and jump,
- * so that a shadow stack does not have it.
+ * Returns whether the moved instructions have a call: such a moved call pushes its return address
+ * and jumps, so the return address is missing on a shadow stack.
  */
 static bool moves_call(const struct shim_plan_site *site)
 {
@@ -185,8 +201,8 @@ static bool moves_call(const struct shim_plan_site *site)
 }
 
 /*
- * Writes the trampolines of a module. Returns NULL after it counted the refusals. A site whose
- * trampoline is not usable has function 0.
+ * Writes the trampolines of a module. Returns NULL if that is impossible; the sites are then
+ * counted as refused. If one trampoline is not usable, its member function is 0.
  */
 static struct batch *write_trampolines(struct shim_work *work, const struct loaded *loaded)
 {
@@ -210,13 +226,16 @@ static struct batch *write_trampolines(struct shim_work *work, const struct load
 			munmap(probe, probe_bytes);
 		return NULL;
 	}
-	/* All trampolines of the module call through these: the shim may be out of reach. */
+	/*
+	 * All trampolines of the module call through these pointers, because the shim may be out of
+	 * reach of a direct call.
+	 */
 	memcpy(memory, pointers, sizeof pointers);
 	trampoline = (void *)(memory + POINTERS);
 	/*
-	 * From the last to the first: a site may continue with the next one. If that one is not
-	 * usable, neither is this one. A probe gets the next free struct whether its trampoline is
-	 * usable or not.
+	 * The loop goes from the last site to the first, because a site may continue with the next
+	 * one. If the next one is not usable, this site is not usable, either. A probe gets the
+	 * next free struct whether its trampoline is usable or not.
 	 */
 	for (uint32_t i = sites; i-- > 0;) {
 		bool is_probe = site[i].kind == SHIM_SITE_PROBE;
@@ -268,8 +287,8 @@ static struct batch *batch_of(const struct shim_work *work, const struct loaded 
 }
 
 /*
- * Returns whether a jump is written at any site of the module. One is enough: all were written at
- * once. A library that was loaded again has its original bytes.
+ * Returns whether the jumps of the module are written. All jumps were written at once, so one site
+ * is examined. A library that was loaded again has its original bytes.
  */
 static bool is_patched(const struct shim_work *work, const struct loaded *loaded,
 		       const struct batch *batch)
@@ -284,8 +303,9 @@ static bool is_patched(const struct shim_work *work, const struct loaded *loaded
 }
 
 /*
- * The jumps of a module that had them before. If the library was loaded again at its former place,
- * its code has no jump and its semaphores are 0.
+ * Marks the jumps of a module that already has jumps in the list as wanted. If the library was
+ * loaded again at the same address, its code has no jump and its semaphores are 0; such jumps are
+ * marked as not written.
  */
 static void want_again(struct shim_jump *jump, uint32_t count)
 {
@@ -309,7 +329,10 @@ static void prepare_module(struct shim_work *work, const struct loaded *loaded)
 	const char *why = NULL;
 	bool is_added = false;
 
-	/* After each dlopen() all modules are examined. */
+	/*
+	 * All modules are examined after each dlopen(), so the jumps of this one may be written
+	 * already.
+	 */
 	if (!work->is_late && is_patched(work, loaded, batch))
 		return;
 	if (batch && batch->jumps) {
@@ -323,7 +346,10 @@ static void prepare_module(struct shim_work *work, const struct loaded *loaded)
 		if (!site[i].is_chained || is_added) {
 			why = NULL;
 			is_added = false;
-			/* The bytes are compared again for trampolines that were there before. */
+			/*
+			 * The trampolines may be older than this mapping of the module, so the
+			 * bytes are compared again.
+			 */
 			if (batch->trampoline[i].function &&
 			    !memcmp((const void *)(loaded->base + site[i].site), site[i].original,
 				    site[i].replaced)) {
@@ -331,7 +357,10 @@ static void prepare_module(struct shim_work *work, const struct loaded *loaded)
 				is_added = !why;
 			}
 		}
-		/* The probe is counted, and not the instructions before it. */
+		/*
+		 * A site of the kind SHIM_SITE_BEFORE belongs to a probe; only the probe is
+		 * counted.
+		 */
 		if (why && site[i].kind != SHIM_SITE_BEFORE)
 			shim_work_refuse(work, 1, why);
 	}
@@ -382,9 +411,9 @@ bool shim_work_object(struct shim_work *work, const struct dl_phdr_info *object)
 
 /*
  * Finds the vector registers that programs may use: those that processor and kernel support. The
- * macros of the C library consider both. The functions of the compiler come with a constructor that
- * executes CPUID a dozen times at the start of every program, and under a hypervisor each one costs
- * microseconds.
+ * macros of the C library consider both. The compiler has functions for that, too, but they add a
+ * constructor that executes CPUID a dozen times at the start of every program. Under a hypervisor
+ * each CPUID costs microseconds.
  */
 static void find_vectors(const struct shim_work *work)
 {
@@ -396,12 +425,12 @@ static void find_vectors(const struct shim_work *work)
 		vectors = SHIM_AVX;
 	if (work->plan.head->vectors < (uint32_t)vectors)
 		vectors = (int)work->plan.head->vectors;
-	/* Another plan may have needed more. */
+	/* The value never shrinks, because another plan may need more registers. */
 	if (vectors > shim_vectors)
 		shim_vectors = vectors;
 }
 
-/* Refused sites count, too: the event has their number as an upper limit. */
+/* Sites that would be refused are included: the number in the event is an upper limit. */
 uint32_t shim_work_missing(const struct shim_work *work, const struct dl_phdr_info *object)
 {
 	struct loaded loaded;
@@ -425,7 +454,10 @@ static int note_loaded(struct dl_phdr_info *object, size_t size, void *arg)
 	return 0;
 }
 
-/* Two builds of a library may have the same bytes at the begin of a function, at one address. */
+/*
+ * Comparing the bytes at a jump's address would not be enough: two builds of a library may have the
+ * same bytes at the same address.
+ */
 void shim_work_forget(struct shim_work *work)
 {
 	for (unsigned i = 0; i < batch_count; i++)
@@ -438,7 +470,7 @@ void shim_work_forget(struct shim_work *work)
 		}
 }
 
-/* The registers are found here, because each plan opens its types once. */
+/* The vector registers are determined here, because this function runs once for each plan. */
 bool shim_work_types(struct shim_work *work)
 {
 	const struct shim_plan *plan = &work->plan;
@@ -454,8 +486,8 @@ bool shim_work_types(struct shim_work *work)
 }
 
 /*
- * One element more than needed, so that a list is never empty. A list is never unmapped: posixtrace
- * may read it.
+ * The list has one element more than needed, so that it is never empty. It is never unmapped,
+ * because posixtrace may read it.
  */
 bool shim_work_list(struct shim_work *work, uint32_t room)
 {
@@ -468,7 +500,7 @@ bool shim_work_list(struct shim_work *work, uint32_t room)
 	return work->jump;
 }
 
-/* The hooks of exceptions and of longjmp() mark slots, and need them, too. */
+/* The hooks of exceptions and of longjmp() count as functions, because they need the slots, too. */
 bool shim_work_has_functions(const struct shim_work *work)
 {
 	for (uint32_t i = 0; i < work->plan.head->sites; i++)

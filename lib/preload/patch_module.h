@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * preload/patch_module.h - the work on a plan: the trampolines of its modules and the jumps to
- * them. patch.c has the plan of a program that record starts, patch_late.c that of a process that
- * was running already.
+ * them. patch.c carries out the plan of a program that posixtrace record starts. patch_late.c
+ * carries out the plan of a process that was running already.
  *
  * Threads   the caller makes sure that one thread at a time is here.
  * Errors    errno may change.
@@ -21,61 +21,65 @@
 struct shim_work {
 	struct shim_plan plan;
 	uint32_t patched, refused; /* sites */
-	const char *why;           /* of the last refusal */
+	const char *why;           /* the reason of the last refusal */
 	/* The event types of the plan; 0: not opened. */
 	trace_event_id_t type[SHIM_PLAN_TYPES];
 	/* The jumps that are prepared, in the order of the plan for each module. */
 	struct shim_jump *jump;
 	uint32_t jumps, room;
-	uint32_t batches;          /* of trampolines that were made for plans of this work */
-	/* Other threads run, so that posixtrace writes the jumps. The list keeps them. */
+	/* number of batches of trampolines that were made for plans of this work */
+	uint32_t batches;
+	/* Other threads are running, so posixtrace writes the jumps, and the list keeps them. */
 	bool is_late;
 };
 
 /*
- * Allocates the list for so many jumps. Pages that are not used need no memory. False: there is no
- * memory.
+ * Allocates the list for so many jumps. Pages that are not used need no memory. Returns false if
+ * there is no memory.
  */
 bool shim_work_list(struct shim_work *work, uint32_t room);
 
 /*
- * Opens the event types of the probes, in the order of the plan, and finds the registers that
- * hooks must save. Returns false if a type is not available: there are too many, or an earlier plan
- * has given it other fields. Events of its probes would be counted as lost.
+ * Opens the event types of the probes, in the order of the plan, and finds the registers that hooks
+ * must save. Returns false if a type is not available: there are too many types, or an earlier plan
+ * has given the type other fields. Events of its probes would be counted as lost.
  */
 bool shim_work_types(struct shim_work *work);
 
 /*
- * Returns whether the plan has functions, whose calls need slots for return addresses. Probes need
- * none, nor do the instructions before them.
+ * Returns whether the plan has functions. Calls of functions need slots for return addresses;
+ * probes and the instructions before them do not.
  */
 bool shim_work_has_functions(const struct shim_work *work);
 
 /*
  * Prepares a loaded object if the plan has it, and returns whether the plan has it. The list then
- * has its jumps, and the counts its refusals.
+ * has the object's jumps, and the counts include its refused sites.
  */
 bool shim_work_object(struct shim_work *work, const struct dl_phdr_info *object);
 
 /*
- * Returns the number of sites of a loaded object that the plan has and of which none is patched
- * yet.
+ * Returns the number of sites that the plan has in a loaded object, or 0 if one of these sites is
+ * already patched.
  */
 uint32_t shim_work_missing(const struct shim_work *work, const struct dl_phdr_info *object);
 
 /*
- * For late work: jumps of modules that were unloaded since are not wanted any more. Another module
- * may be at their place.
+ * For late work: marks the jumps of modules that have been unloaded as not wanted any more. Another
+ * module may be at their addresses.
  */
 void shim_work_forget(struct shim_work *work);
 
 /*
- * Counts sites that are not patched. One reason is enough for the event: the last one. Texts are
+ * Counts sites that are not patched. The event reports one reason, the last one. The texts are
  * constants.
  */
 void shim_work_refuse(struct shim_work *work, uint32_t sites, const char *why);
 
-/* Returns the protection of the module's segment at an address, -1 if none is there. */
+/*
+ * Returns the protection of the module's segment at an address, or -1 if the module has no segment
+ * there.
+ */
 int shim_protection_at(const struct dl_phdr_info *object, uintptr_t address);
 
 /*
@@ -85,7 +89,8 @@ int shim_protection_at(const struct dl_phdr_info *object, uintptr_t address);
 bool shim_has_shadow_stack(void);
 
 /*
- * A system call that needs no function of the C library, whose pages may not be executable then.
+ * Makes a system call without a function of the C library, because the library's pages may not be
+ * executable at that time.
  */
 static inline long shim_raw_call(long number, uintptr_t a, uintptr_t b, uintptr_t c)
 {

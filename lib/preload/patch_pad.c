@@ -2,11 +2,13 @@
 /*
  * preload/patch_pad.c - maps the pages of pads, and writes pads.
  *
- * A page with pads that may be in use is never writable: another thread may execute it. Later pads
- * must then have the same contents, or are refused. Pads are never removed, for the same reason.
+ * A page with pads that may be in use is never writable: another thread may execute it. A later pad
+ * on such a page is refused unless the same bytes are already there. Pads are never removed,
+ * because another thread may be executing them.
  *
- * The program may want the memory of a pad later. mmap() of the kernel then chooses other memory; a
- * program that insists on a fixed address would replace the pad, as it would replace a library.
+ * The program may want the memory of a pad later. mmap(2) then chooses other memory. A program that
+ * insists on a fixed address (MAP_FIXED) would replace the pad, just as it would replace a library
+ * there.
  */
 #include "preload/patch_pad.h"
 
@@ -18,9 +20,10 @@
 #if defined __x86_64__
 
 #define PAGE      ((uintptr_t)4096)
-#define PAGES     4096 /* further ones are refused */
+#define PAGES     4096 /* pads on further pages are refused */
 #define PAD_BYTES 14
-#define LOWEST    ((uintptr_t)1 << 20) /* the kernel and programs keep null pointers unmapped */
+/* no page below is mapped, so that null pointers stay invalid */
+#define LOWEST    ((uintptr_t)1 << 20)
 #define HIGHEST   ((uintptr_t)1 << 47)
 
 /*
@@ -31,8 +34,8 @@ static uintptr_t pages[PAGES];
 static unsigned count, open_from;
 
 /*
- * Returns the number of a page in the list, count if it is none. The search is linear, because few
- * probes need pads.
+ * Returns the index of a page in the list, or count if the page is not in the list. The search is
+ * linear, because few probes need pads.
  */
 static unsigned find(uintptr_t page)
 {
@@ -44,8 +47,8 @@ static unsigned find(uintptr_t page)
 }
 
 /*
- * Maps a page for pads. False: the page is in use, or the list is full. Memory below LOWEST would
- * make null pointers valid; addresses from HIGHEST on are the kernel's.
+ * Maps a page for pads. Returns false if the page is in use, if the list is full, or if the address
+ * is not allowed. Addresses from HIGHEST on belong to the kernel.
  */
 static bool map(uintptr_t page)
 {
@@ -56,7 +59,7 @@ static bool map(uintptr_t page)
 	got = mmap((void *)page, PAGE, PROT_READ | PROT_WRITE,
 		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	if (got != (void *)page) {
-		if (got != MAP_FAILED) /* a kernel that does not know the flag */
+		if (got != MAP_FAILED) /* the kernel is too old to know MAP_FIXED_NOREPLACE */
 			munmap(got, PAGE);
 		return false;
 	}
@@ -64,14 +67,20 @@ static bool map(uintptr_t page)
 	return true;
 }
 
-/* A pad may cross the end of its page. A page that was mapped for nothing remains for later. */
+/*
+ * A pad may cross the end of its page. If the second page cannot be mapped, the first one stays
+ * mapped for later pads.
+ */
 bool shim_pad_write(uintptr_t at, uintptr_t target)
 {
-	/* jmp *0(%rip), then the address: it reaches all memory and changes no register. */
+	/*
+	 * The pad is jmp *0(%rip) followed by the address. This jump reaches all memory and changes
+	 * no register.
+	 */
 	unsigned char pad[PAD_BYTES] = { 0xff, 0x25 };
 	bool is_open = true; /* all pages of the pad are writable */
 
-	/* Behind the 6 bytes of the instruction. */
+	/* The address is behind the 6 bytes of the instruction. */
 	memcpy(pad + 6, &target, sizeof target);
 	for (uintptr_t page = at & ~(PAGE - 1); page < at + PAD_BYTES; page += PAGE) {
 		unsigned i = find(page);
@@ -85,14 +94,14 @@ bool shim_pad_write(uintptr_t at, uintptr_t target)
 	/* New memory is zero, and no pad begins with 0. */
 	for (unsigned i = 0; i < PAD_BYTES; i++)
 		if (((unsigned char *)at)[i])
-			return !memcmp((void *)at, pad, sizeof pad); /* another pad is here */
+			return !memcmp((void *)at, pad, sizeof pad); /* a pad is here already */
 	memcpy((void *)at, pad, sizeof pad);
 	return true;
 }
 
 /*
- * A page that cannot be made executable stays mapped and unused: find() does not find it again, and
- * no jump leads to it. No page has the number 1.
+ * A page that cannot be made executable stays mapped and unused. The number 1, which is no page's
+ * address, replaces it in the list, so that find() does not find it again. No jump leads to it.
  */
 bool shim_pads_end(void)
 {

@@ -2,8 +2,9 @@
 /*
  * preload/patch_pad.h - the targets of jumps of which only the first byte is written.
  *
- * The other four bytes of such a jump are the program's own, so that they determine its target. A
- * pad is a jump at that target to the trampoline. Its memory must be free.
+ * The other four bytes of such a jump are the program's own, so these bytes determine the jump's
+ * target. A pad is a second jump, which is written at that target and leads to the trampoline. The
+ * memory at the target must be free.
  *
  * Threads   the caller makes sure that one thread at a time is here.
  * Errors    errno may change.
@@ -16,9 +17,9 @@
 
 /*
  * Writes a pad: at is the target of the jump, target the trampoline to which the pad leads. The
- * same pad may be written twice. False: memory at that place is in use, or is not available. Pads
- * that were written can be executed after shim_pads_end(), which returns false if that is
- * impossible.
+ * same pad may be written twice. Returns false if the memory at that place is in use or is not
+ * available. Pads that were written can be executed after shim_pads_end(), which returns false if
+ * that is impossible.
  */
 bool shim_pad_write(uintptr_t at, uintptr_t target);
 bool shim_pads_end(void);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/patch_probe.c - a probe of <sys/sdt.h> is reached: its values and its event.
+ * preload/patch_probe.c - records the event of a probe of <sys/sdt.h> when the program reaches the
+ * probe.
  *
  * The note of the probe says where the compiler keeps each value at this place: in a register, in
- * memory, or nowhere because it is constant. The tool has translated the note. Memory is checked
- * before it is read: the program itself need not read a value that it only offers to a tracer.
+ * memory, or nowhere because it is constant. The tool has translated the note for the plan. Memory
+ * is checked before it is read: a value is offered to tracers only, so the program itself may never
+ * have read it.
  */
 #include <errno.h>
 #include <string.h>
@@ -22,8 +24,8 @@
 
 /*
  * Where shim_patch_probe has saved the registers, in words from the frame pointer. The stack
- * pointer itself is the address behind the frame: the saved rbp, the address in the trampoline, the
- * flags, and the red zone.
+ * pointer is not saved. Its value is the frame pointer plus STACK_BEHIND bytes: the saved rbp, the
+ * return address into the trampoline, the flags, and the red zone.
  */
 static const signed char saved_at[REGISTERS] = {
 	-1, -2, -3, -10, 0, 0, -4, -5, -6, -7, -8, -9, -11, -12, -13, -14,
@@ -33,10 +35,10 @@ static const signed char saved_at[REGISTERS] = {
 /* The registers of the program when the probe was reached. */
 struct registers {
 	const uint64_t *frame;
-	const unsigned char *vectors; /* 64 bytes for each */
+	const unsigned char *vectors; /* 64 bytes for each register */
 };
 
-/* Returns a register of the program; 0 for a number that is none. */
+/* Returns the value of a register of the program, or 0 if there is no register with this number. */
 static uint64_t register_of(const struct registers *registers, unsigned number)
 {
 	if (number >= REGISTERS)
@@ -46,8 +48,8 @@ static uint64_t register_of(const struct registers *registers, unsigned number)
 }
 
 /*
- * Copies bytes that may cross a page, because shim_copy() checks one page only. A value of which
- * any byte cannot be read is 0.
+ * Copies a value that may cross a page; shim_copy() checks one page only. If any byte cannot be
+ * read, *value stays as it is.
  */
 static void copy_value(uint64_t *value, uintptr_t from, unsigned bytes)
 {
@@ -63,7 +65,8 @@ static void copy_value(uint64_t *value, uintptr_t from, unsigned bytes)
 
 /*
  * Returns a value of the program, with its sign in all 64 bits. A value that is shorter than 8
- * bytes is moved up and down again, which removes other bits that the register has above it.
+ * bytes is shifted up and down again. That removes the other bits that a register has above the
+ * value.
  */
 static uint64_t value_of(const struct shim_plan_argument *argument,
 			 const struct registers *registers, uintptr_t base)
@@ -72,7 +75,7 @@ static uint64_t value_of(const struct shim_plan_argument *argument,
 	uint64_t value = 0;
 	uintptr_t at;
 
-	/* A place that is none leaves the value 0. */
+	/* If the place is unknown, the value stays 0. */
 	switch (argument->place) {
 	case SHIM_PLAN_CONSTANT:
 		value = (uint64_t)argument->value;
@@ -101,19 +104,22 @@ static uint64_t value_of(const struct shim_plan_argument *argument,
 }
 
 /*
- * Records the event of a probe, with its values in the order of the schema and without gaps. A
- * value is copied with all its 8 bytes, of which the next one overwrites the unused ones; the room
- * for texts is behind the numbers, so that the last copy fits.
+ * Records the event of a probe, with its values in the order of the schema and without gaps. Each
+ * number is copied with all its 8 bytes, and the next value overwrites the unused bytes. data has
+ * room for 8 bytes of each value and for SHIM_TEXT bytes of texts, so the last copy fits, too.
  */
 static void record(const struct shim_probe *probe, const struct registers *registers,
 		   const void *address)
 {
 	unsigned char data[8 * SHIM_PLAN_OF_SITE + SHIM_TEXT];
 	unsigned texts = 0;
-	/* len: bytes of the event so far; room: those that texts may still have. */
+	/*
+	 * len is the number of bytes of the event so far, room the number of bytes that texts may
+	 * still have.
+	 */
 	size_t len = 0, room = SHIM_TEXT;
 
-	/* Their number decides how much each may have. */
+	/* Counts the texts, because they share the room. */
 	for (uint32_t i = 0; i < probe->arguments; i++)
 		texts += !probe->argument[i].bytes;
 	for (uint32_t i = 0; i < probe->arguments; i++) {
@@ -124,7 +130,10 @@ static void record(const struct shim_probe *probe, const struct registers *regis
 			memcpy(data + len, &value, sizeof value);
 			len += argument->bytes;
 		} else {
-			/* Each text has an equal part of what the former ones have left. */
+			/*
+			 * Each text may have an equal part of the room that the texts before it
+			 * have left.
+			 */
 			size_t used = shim_text_before((char *)data + len, room / texts--,
 						       (const char *)(uintptr_t)value);
 
@@ -138,10 +147,10 @@ static void record(const struct shim_probe *probe, const struct registers *regis
 }
 
 /*
- * Called by shim_patch_probe. at is in the trampoline: its member code. frame has the general
- * registers, vectors the others. A probe whose type has no number is counted as lost. The address
- * of the event is that of the probe, which may be anywhere in the program, also in a signal handler
- * that has interrupted an event.
+ * Called by shim_patch_probe. at is the address of the trampoline's member code. frame has the
+ * general registers, vectors has the vector registers. If the event type is not open, the event is
+ * counted as lost. The address of the event is the address of the probe. The probe may be anywhere
+ * in the program, also in a signal handler that has interrupted the recording of an event.
  */
 __attribute__((used)) void shim_probe_is_reached(const unsigned char *at, const uint64_t *frame,
 						 const unsigned char *vectors);
@@ -155,7 +164,7 @@ void shim_probe_is_reached(const unsigned char *at, const uint64_t *frame,
 	const void *address = (const void *)(uintptr_t)trampoline->function;
 	int saved = errno;
 
-	/* No stream: the common case of a process that was traced before. */
+	/* There is no stream. This is common in a process that was traced before. */
 	if (shim_likely(!*posix_trace_active_np))
 		return;
 	if (shim_unlikely(!probe->id))
@@ -168,8 +177,9 @@ void shim_probe_is_reached(const unsigned char *at, const uint64_t *frame,
 }
 
 /*
- * A type that has another schema already keeps it. Values of this plan would be misread by it. A
- * probe without values has an empty text, which is no schema, and its events have no data.
+ * If the type already has another schema, it keeps that one. Values of this plan would then be
+ * misread, so the result is 0. A probe without values has an empty text as schema; its type is not
+ * described, and its events have no data.
  */
 trace_event_id_t shim_probe_open(const char *name, const char *schema)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/patch_trampoline.c - maps the memory of trampolines, and writes one.
+ * preload/patch_trampoline.c - maps memory for trampolines, and writes trampolines.
  *
  * A jump has a distance of 4 bytes, so that a trampoline is at most 2 GiB from its module. The
  * moved instructions refer to the module by such distances, too.
@@ -14,9 +14,9 @@
 
 #define PAGE  4096
 #define REACH (INT64_C(1) << 31)
-#define STEP  ((uintptr_t)1 << 20) /* between tries to map memory near a module */
+#define STEP  ((uintptr_t)1 << 20) /* distance between the addresses that are tried */
 
-/* Addresses below the module are tried first: the heap grows above a program. */
+/* Addresses below the module are tried first, because the heap grows above a program. */
 unsigned char *shim_trampolines_map(uintptr_t begin, uintptr_t end, size_t bytes)
 {
 	uintptr_t least = end > (uintptr_t)REACH ? end - (uintptr_t)REACH : 0;
@@ -31,7 +31,7 @@ unsigned char *shim_trampolines_map(uintptr_t begin, uintptr_t end, size_t bytes
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 		if (got == (void *)at)
 			return got;
-		if (got != MAP_FAILED) /* a kernel that does not know the flag */
+		if (got != MAP_FAILED) /* the kernel is too old to know MAP_FIXED_NOREPLACE */
 			munmap(got, bytes);
 	}
 	for (at = (end + (STEP << 8)) & ~(uintptr_t)(PAGE - 1); at < most; at += STEP) {
@@ -45,7 +45,10 @@ unsigned char *shim_trampolines_map(uintptr_t begin, uintptr_t end, size_t bytes
 	return NULL;
 }
 
-/* It calls no function: memcpy() may be on a page that is not executable at the moment. */
+/*
+ * This function calls no other function, because memcpy() may be on a page that is not executable
+ * at the moment.
+ */
 bool shim_put_distance(uint8_t *at, uintptr_t from, uintptr_t to)
 {
 	int64_t distance = (int64_t)(to - from);
@@ -56,30 +59,36 @@ bool shim_put_distance(uint8_t *at, uintptr_t from, uintptr_t to)
 }
 
 /*
- * The code around the call of a probe. The red zone is memory below the stack pointer that the
- * function may use.
+ * The code before the call of a probe's hook. It moves the stack pointer below the red zone, which
+ * is memory below the stack pointer that the interrupted function may use.
  */
 static const uint8_t keep_flags[SHIM_KEEPS_FLAGS] = {
 	0x48, 0x8d, 0x64, 0x24, 0x80,                   /* lea -128(%rsp), %rsp */
 	0x9c,                                           /* pushfq */
 };
-/* lea changes no flags, so that the order in which flags and stack pointer return is free. */
+/*
+ * The code behind the call. lea changes no flags, so the flags can be restored before the stack
+ * pointer.
+ */
 static const uint8_t restore_flags[SHIM_RESTORES_FLAGS] = {
 	0x9d,                                           /* popfq */
 	0x48, 0x8d, 0xa4, 0x24, 0x80, 0x00, 0x00, 0x00, /* lea 128(%rsp), %rsp */
 };
 
 /*
- * Corrects the moved instructions for their new place. A fix is the distance from the end of its
- * instruction to an address of the module, or that address itself. Returns false if a distance is
- * too long, or the plan is damaged.
+ * Corrects the moved instructions for their new place. A fix names 4 bytes with the distance from
+ * the end of an instruction to an address of the module, or 8 bytes with the address itself.
+ * Returns false if a distance is too long, or the plan is damaged.
  */
 static bool fix_code(uint8_t *code, const struct shim_plan_site *site, uintptr_t base)
 {
 	for (unsigned i = 0; i < site->fixes; i++) {
 		const struct shim_plan_fix *fix = &site->fix[i];
 
-		/* The address behind a moved call, to which the called function returns. */
+		/*
+		 * This is the return address that a moved call pushes: the address behind the
+		 * original call.
+		 */
 		if (fix->end == SHIM_PLAN_ABSOLUTE && fix->at + 8u <= site->code_len) {
 			uintptr_t address = base + fix->target;
 
@@ -96,8 +105,8 @@ static bool fix_code(uint8_t *code, const struct shim_plan_site *site, uintptr_t
 
 /*
  * The bytes of the plan are compared with the memory first: the file may have been replaced, or
- * another tool may have patched the same place. jump and code are inside the member code for each
- * valid length.
+ * another tool may have patched the same place. The pointers jump and code stay inside the member
+ * code for all valid lengths.
  */
 bool shim_trampoline_write(struct shim_trampoline *to, const void *const *pointers,
 			   const struct shim_plan_site *site, uintptr_t base,
@@ -106,7 +115,7 @@ bool shim_trampoline_write(struct shim_trampoline *to, const void *const *pointe
 	const uint8_t *from = (const uint8_t *)(base + site->site);
 	const uint8_t *behind = site->continues ? next->before : from + site->replaced;
 	bool is_short = site->is_byte || site->is_chained;
-	/* A site that continues may have no instructions before the next one. */
+	/* If the site continues with the next one, there may be no instructions before that one. */
 	uint8_t least = site->continues ? 0 : is_short ? 1 : SHIM_PLAN_JUMP;
 	uint8_t *code = to->code + (probe ? SHIM_RESTORES_FLAGS : 0);
 	uint8_t *jump = code + site->code_len;
@@ -116,7 +125,7 @@ bool shim_trampoline_write(struct shim_trampoline *to, const void *const *pointe
 	    site->fixes > SHIM_PLAN_FIXES || site->kind >= SHIM_SITE_KINDS ||
 	    memcmp(from, site->original, site->replaced) != 0)
 		return false;
-	/* A probe without a function has the address of the probe here, for its event. */
+	/* For a probe, this is the address of the probe, which its event has. */
 	to->function = base + site->function;
 	to->kind = site->kind;
 	to->probe = probe;

@@ -2,9 +2,10 @@
 /*
  * preload/plain.h - included before everything else in each file of the shim (-include).
  *
- * The shim defines open() beside open64(), and read() beside __read_chk(). These macros would
- * make the headers of the C library rename or replace them. They are undefined here because an -U
- * in the Makefile would precede the -D of CPPFLAGS or CFLAGS, by which distributions set them.
+ * The shim defines open() beside open64(), and read() beside __read_chk(). The macros below would
+ * make the headers of the C library rename or replace these functions. Distributions set the macros
+ * by -D in CPPFLAGS or CFLAGS. The macros are undefined here because a -U in the Makefile would
+ * precede that -D.
  */
 #ifndef PTX_PRELOAD_PLAIN_H
 #define PTX_PRELOAD_PLAIN_H

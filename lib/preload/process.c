@@ -2,8 +2,8 @@
 /*
  * preload/process.c - family process: a program begins, forks, ends.
  *
- * The child of fork() inherits the streams of its parent or none; the event process.child is
- * recorded only if it inherits one. vfork() is in process_vfork.c, and functions that execute
+ * The child of fork() inherits streams of its parent, or none. The event process.child is recorded
+ * only if the child inherits a stream. vfork() is in process_vfork.c, and functions that execute
  * programs in process_exec.c and process_spawn.c.
  */
 #include <pty.h>
@@ -37,8 +37,8 @@ void shim_process_begins(void)
 }
 
 /*
- * Called by the shim's destructor: the last event of a program that ends by exit() or by a return
- * from main().
+ * Called by the shim's destructor. Records the last event of a program that ends by exit() or by a
+ * return from main().
  */
 void shim_process_ends(void)
 {
@@ -50,7 +50,10 @@ void shim_process_ends(void)
 	shim_put(PROCESS_END, &pid, sizeof pid, NULL);
 }
 
-/* The first event of a child. Its switch is examined in the child, which may inherit nothing. */
+/*
+ * The first event of a child. The switch is examined in the child, because the child may inherit no
+ * stream.
+ */
 static void child_begins(const void *caller)
 {
 	const int32_t data[2] = { shim_pid(), shim_parent() };
@@ -60,9 +63,9 @@ static void child_begins(const void *caller)
 }
 
 /*
- * fork() and _Fork(). The event is the parent's; the child may have no stream. SHIM_CALL() is not
- * used, because its cleanup would run in the child, too. fork() calls the fork handlers of the
- * shim; _Fork() calls none, so shim_self_forked() is called here.
+ * fork() and _Fork(). process.fork is an event of the parent, because the child may have no stream.
+ * SHIM_CALL() is not used, because its cleanup would run in the child, too. fork() calls the fork
+ * handlers of the shim; _Fork() calls none, so shim_self_forked() is called here.
  */
 #define FORK(name) \
 	SHIM_NEXT(name, shim_no_number); \
@@ -93,8 +96,8 @@ SHIM_ALIAS(__fork, fork);
 SHIM_NEXT(forkpty, shim_no_number);
 
 /*
- * A child on a new terminal. Its descriptors 0 to 2 are the terminal, which no event shows.
- * The fork handlers of the shim run in it, as after fork().
+ * forkpty(3) makes a child on a new terminal. The child's descriptors 0 to 2 are the terminal; no
+ * event shows that. The fork handlers of the shim run in the child, as after fork().
  */
 SHIM_WRAPPER pid_t forkpty(int *master, char *name, const struct termios *mode,
 			   const struct winsize *size)
@@ -136,8 +139,8 @@ SHIM_WRAPPER int daemon(int stays, int keeps)
 }
 
 /*
- * Records a call that ends the process, before it. by is the name of the function that was
- * called. A return from main() calls none that can be seen.
+ * Records a call that ends the process, before the call is made. by is the name of the function
+ * that was called. A return from main() calls no function that the shim sees.
  */
 static void put_exit(int status, const char *by, const void *caller)
 {
@@ -150,8 +153,8 @@ static void put_exit(int status, const char *by, const void *caller)
 }
 
 /*
- * Functions that end the process. If the real one returned, the process would be in an unknown
- * state; none does.
+ * Functions that end the process. The real functions never return, so the code behind them is
+ * marked as unreachable.
  */
 #define EXIT(name) \
 	SHIM_NEXT(name, shim_no_return); \

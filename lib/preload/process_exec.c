@@ -19,8 +19,8 @@
 #include "preload/text.h"
 
 /*
- * Records a call before it. The path and the arguments are read from memory that may be invalid,
- * so that they are checked first (text.h).
+ * Records a call before it is made. The path and the arguments may be in invalid memory, so the
+ * memory is checked before it is read (text.h).
  */
 static void put_exec(int fd, const char *path, char *const argv[], const void *caller)
 {
@@ -46,12 +46,15 @@ static int put_exec_failed(int result, const void *caller)
 
 /*
  * The wrapper of a function that executes a program. The last arguments are those of
- * SHIM_ENVIRONMENT(); by and args are the real call, whose result is the wrapper's.
+ * SHIM_ENVIRONMENT(); by and args give the real call, whose result the wrapper returns.
  */
 #define EXEC(name, params, by, args, fd, path, ...) \
 	SHIM_WRAPPER int name params \
 	{ \
-		/* Before shim_on(): an untraced call needs it, too. */ \
+		/* \
+		 * This comes before shim_on(), because an untraced call needs the changed \
+		 * environment, too. \
+		 */ \
 		char *const *environment = SHIM_ENVIRONMENT(__VA_ARGS__); \
 		if (!shim_on(PROCESS_EXEC)) \
 			return next(by) args; \
@@ -69,8 +72,8 @@ SHIM_NEXT(fexecve, shim_no_number);
 SHIM_NEXT(execveat, shim_no_number);
 
 /*
- * execv() and execvp() have no environment; they pass environ to the functions that have one,
- * because it may have to change.
+ * execv() and execvp() have no environment; the wrappers pass environ, or a changed copy of it, to
+ * real functions with an environment.
  */
 EXEC(execve, (const char *path, char *const argv[], char *const envp[]), execve,
      (path, argv, environment), -1, path, envp, AT_FDCWD, path, false)
@@ -106,8 +109,8 @@ static void fill_arguments(char **argv, const char *first, va_list list)
 }
 
 /*
- * execl() and execlp(). alloca() is in the macro, because the memory must be in the wrapper's
- * frame.
+ * execl() and execlp(). The macro itself calls alloca(), because the memory must be in the
+ * wrapper's frame.
  */
 #define EXECL(name, by, is_searched) \
 	SHIM_WRAPPER int name(const char *path, const char *first, ...) \
@@ -142,7 +145,7 @@ SHIM_WRAPPER int execle(const char *path, const char *first, ...)
 	argv = __builtin_alloca((count + 1) * sizeof *argv);
 	va_start(list, first);
 	*argv = (char *)(uintptr_t)first;
-	/* The list ends with NULL, which is copied; then follows the environment. */
+	/* The list ends with NULL, which is copied, too. The environment follows the NULL. */
 	for (size_t i = 0; argv[i]; i++)
 		argv[i + 1] = va_arg(list, char *);
 	environment = va_arg(list, char **);

@@ -2,8 +2,8 @@
 /*
  * preload/process_kill.c - family process: signals that are sent, and limits of resources.
  *
- * An event follows its call. A process that kills itself therefore has no event of it; the process
- * that waits for it has the status.
+ * Each event is recorded after its call. A process that kills itself therefore does not record
+ * that. Its status is in the event of the process that waits for it.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -14,30 +14,30 @@
 
 /* pid is the argument of kill(2): 0 and negative numbers are groups of processes. */
 SHIM_INT(kill, PROCESS_KILL, (pid_t pid, int signal), (pid, signal), (pid, signal), (), ())
-/* A group, which kill(2) has as a negative number. */
+/* killpg() signals a group. As for kill(2), the event has the group as a negative number. */
 SHIM_INT(killpg, PROCESS_KILL, (pid_t pid, int signal), (pid, signal), (-pid, signal), (), ())
-/* A thread of the process pid. */
+/* tgkill() signals a thread of the process pid. */
 SHIM_INT(tgkill, PROCESS_KILL, (pid_t pid, pid_t thread, int signal), (pid, thread, signal),
 	 (pid, signal), (), ())
 /* The value that accompanies the signal is not recorded. */
 SHIM_INT(sigqueue, PROCESS_KILL, (pid_t pid, int signal, const union sigval value),
 	 (pid, signal, value), (pid, signal), (), ())
-/* raise(3) signals the calling thread. The event has the process, as that of kill(2). */
+/* raise(3) signals the calling thread. As for kill(2), the event has the process. */
 SHIM_TRACED(int, raise, PROCESS_KILL, shim_no_number, (int signal), (signal), result != 0,
 	    (shim_pid(), signal), (), ())
 
-/* The former name of raise(). */
+/* gsignal() is an old name of raise(). */
 SHIM_TRACED(int, gsignal, PROCESS_KILL, shim_no_number, (int signal), (signal), result != 0,
 	    (shim_pid(), signal), (), ())
-/* A thread of this process. Both functions return an error number. */
+/* The next two functions signal a thread of this process. They return an error number. */
 SHIM_ERROR(pthread_kill, PROCESS_KILL, (pthread_t thread, int signal), (thread, signal),
 	   (shim_pid(), signal), (), ())
 SHIM_ERROR(pthread_sigqueue, PROCESS_KILL, (pthread_t thread, int signal, const union sigval value),
 	   (thread, signal, value), (shim_pid(), signal), (), ())
 
 /*
- * Descriptors of processes, and a signal by one. They have a name in dump, as all descriptors that
- * an event makes.
+ * The next functions make descriptors of processes, and send a signal by such a descriptor. dump
+ * shows these descriptors with a name, like all descriptors that an event makes.
  */
 SHIM_INT(pidfd_open, PROCESS_PIDFD, (pid_t pid, unsigned flags), (pid, flags),
 	 (result, pid, (int32_t)flags), (), ())
@@ -45,14 +45,18 @@ SHIM_INT(pidfd_open, PROCESS_PIDFD, (pid_t pid, unsigned flags), (pid, flags),
 SHIM_INT(pidfd_send_signal, PROCESS_PIDFD_KILL,
 	 (int fd, int signal, siginfo_t *info, unsigned flags), (fd, signal, info, flags),
 	 (fd, signal), (), ())
-/* fd is a copy of a descriptor of another process. The argument "of" is its number there. */
+/*
+ * fd is a copy of a descriptor of another process. The argument "of" is the descriptor's number in
+ * that process.
+ */
 SHIM_INT(pidfd_getfd, PROCESS_PIDFD_GET, (int process, int of, unsigned flags),
 	 (process, of, flags), (result, process, of), (), ())
 
 /*
- * A limit that a call has set or got. 0 after an error, when it may not be readable. getrlimit()
- * and setrlimit() succeed with a null pointer, although the header says that it is not null. The
- * assembly hides from the compiler that given_ is the argument.
+ * A member of the limit that a call has set or got. It is 0 after an error, because the limit may
+ * then not be readable. getrlimit() and setrlimit() succeed with a null pointer, although the
+ * header says that it is not null. The assembly hides from the compiler that given_ is the
+ * argument.
  */
 #define LIMIT_MEMBER(limit_, member_) \
 	({ \
@@ -67,13 +71,13 @@ SHIM_INT(pidfd_getfd, PROCESS_PIDFD_GET, (int process, int of, unsigned flags),
 		 (__rlimit_resource_t resource, qualifier struct type *limit), \
 		 (resource, limit), (0, (int32_t)resource, set), \
 		 (LIMIT_MEMBER(limit, rlim_cur), LIMIT_MEMBER(limit, rlim_max)), ())
-/* In one event type, so that the limits and their changes are in one order. */
+/* Getting and setting have the same event type; the field set distinguishes them. */
 LIMIT(getrlimit, rlimit, 0, )
 LIMIT(getrlimit64, rlimit64, 0, )
 LIMIT(setrlimit, rlimit, 1, const)
 LIMIT(setrlimit64, rlimit64, 1, const)
 
-/* The new limits if there are any, else the old ones. The program may pass neither. */
+/* The new limits if there are any, else the old ones. The program may pass two null pointers. */
 #define SHOWN(member) LIMIT_MEMBER(limit ? limit : old, member)
 
 /* prlimit(2) of any process; pid 0 is the caller. */

@@ -2,8 +2,8 @@
 /*
  * preload/process_ptrace.c - family process: the program examines or controls another process.
  *
- * Debuggers call ptrace(2) some thousand times a second, mostly to read words. The data that is
- * read or written is not recorded, only where it is.
+ * Debuggers call ptrace(2) some thousand times a second, mostly to read words. The event has the
+ * arguments and the result of the call. Memory to which the argument data points is not recorded.
  */
 #include <stdarg.h>
 #include <sys/ptrace.h>
@@ -14,9 +14,9 @@ SHIM_NEXT(ptrace, shim_no_number);
 SHIM_WRAPPED(ptrace, PROCESS_PTRACE);
 
 /*
- * ptrace(2) has three further arguments. Reading those that the caller did not pass yields any
- * values, which the kernel ignores. A request that reads a word may return -1 without an error; the
- * C library has then set errno to 0.
+ * ptrace(2) has three further arguments. For those that the caller did not pass, the wrapper reads
+ * some values, which the kernel ignores. A request that reads a word may return -1 without an
+ * error; the C library has then set errno to 0.
  */
 SHIM_WRAPPER long ptrace(enum __ptrace_request request, ...)
 {
@@ -33,7 +33,10 @@ SHIM_WRAPPER long ptrace(enum __ptrace_request request, ...)
 	va_list list;
 	long result;
 
-	/* All requests have a process first; only PTRACE_TRACEME ignores it. */
+	/*
+	 * The first of these arguments is the process for all requests; only PTRACE_TRACEME ignores
+	 * it.
+	 */
 	va_start(list, request);
 	data.pid = va_arg(list, pid_t);
 	word[0] = (uint64_t)(uintptr_t)va_arg(list, void *);

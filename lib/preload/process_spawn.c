@@ -3,7 +3,7 @@
  * preload/process_spawn.c - family process: programs that are started by one call.
  *
  * The C library makes a child that runs in this process's memory until it executes the program.
- * Nothing of the shim is called there, so that these functions are wrapped as a whole.
+ * That child calls nothing of the shim. So only the call as a whole is traced.
  */
 #include <fcntl.h>
 #include <spawn.h>
@@ -33,7 +33,10 @@ struct spawn_data {
 			      const posix_spawnattr_t *attr, char *const argv[], \
 			      char *const envp[]) \
 	{ \
-		/* Before shim_on(): an untraced call needs it, too. */ \
+		/* \
+		 * This comes before shim_on(), because an untraced call needs the changed \
+		 * environment, too. \
+		 */ \
 		envp = SHIM_ENVIRONMENT(envp, AT_FDCWD, path, is_searched); \
 		if (!shim_on(PROCESS_SPAWN)) \
 			return next(name)(child, path, actions, attr, argv, envp); \
@@ -51,7 +54,10 @@ struct spawn_data {
 			if (child) \
 				*child = pid; \
 		} \
-		/* The file actions may have failed, and not the path. */ \
+		/* \
+		 * After an error the path may be unreadable, or another argument may be the \
+		 * cause. So the path is checked. \
+		 */ \
 		len = (data.error ? shim_text_before : shim_text)(data.text, \
 								  sizeof data.text / 2, path); \
 		len += shim_text_arguments(data.text + len, sizeof data.text - len, argv); \
@@ -60,8 +66,8 @@ struct spawn_data {
 	}
 
 /*
- * posix_spawnp() searches the program in PATH of the caller, which the check of the program must
- * do, too. The events of the started program begin with its own process.start.
+ * posix_spawnp() searches for the program in the caller's PATH, so the shim must do that, too, when
+ * it checks the program. The events of the started program begin with its own process.start.
  */
 SPAWN(posix_spawn, false)
 SPAWN(posix_spawnp, true)
@@ -82,13 +88,14 @@ SHIM_WRAPPER int system(const char *command)
 	} data;
 
 	/*
-	 * /bin/sh inherits the environment of the process, so that the shim is removed from that.
+	 * /bin/sh inherits the environment of the process, so the shim is removed from that
+	 * environment if the shell cannot load it.
 	 */
 	shim_environment_for_shell(shim_caller());
 	if (!shim_on(PROCESS_SYSTEM))
 		return next(system)(command);
 	data.status = -1;
-	/* As for every cancellation point: the value of a call that does not return. */
+	/* This is the value for a call that does not return, as for every cancellation point. */
 	data.error = ECANCELED;
 	SHIM_CALL(PROCESS_SYSTEM, data);
 	call.len = 16 + shim_text_before(data.command, sizeof data.command, command);
@@ -100,8 +107,8 @@ SHIM_WRAPPER int system(const char *command)
 SHIM_NEXT(popen, shim_no_pointer);
 
 /*
- * popen(3). The event has the mode and the command. Reads and writes on the stream are those of
- * family stdio; the pipe itself is not seen.
+ * popen(3). The event has the mode and the command. Reads and writes on the stream belong to the
+ * family stdio. The pipe itself is not seen.
  */
 SHIM_WRAPPER FILE *popen(const char *command, const char *mode)
 {
@@ -115,7 +122,10 @@ SHIM_WRAPPER FILE *popen(const char *command, const char *mode)
 	size_t len;
 	FILE *file;
 
-	/* As for system(): the shell inherits the environment of this process. */
+	/*
+	 * As in system(), the shim may have to be removed, because the shell inherits the
+	 * environment of this process.
+	 */
 	shim_environment_for_shell(shim_caller());
 	if (!shim_on(PROCESS_POPEN))
 		return next(popen)(command, mode);
@@ -125,9 +135,12 @@ SHIM_WRAPPER FILE *popen(const char *command, const char *mode)
 	call.len = offsetof(struct popen_data, text);
 	file = next(popen)(command, mode);
 	data.file = (uint64_t)(uintptr_t)file;
-	/* errno of a failed popen(), 0 otherwise. */
+	/* error is errno if popen() failed, and else 0. */
 	data.error = file ? 0 : errno;
-	/* The C library has read the mode, and only the shell in the child reads the command. */
+	/*
+	 * Neither text is known to be readable: the mode may have caused an error, and only the
+	 * shell in the child reads the command.
+	 */
 	len = shim_text_unsure(data.text, 16, mode);
 	len += shim_text_before(data.text + len, sizeof data.text - len, command);
 	call.len += len;

@@ -19,7 +19,10 @@
 #include "preload/shim.h"
 #include "preload/vfork.h"
 
-/* Set by the child in the memory of both, and cleared by the parent when it continues. */
+/*
+ * The child sets this variable, in memory that it shares with the parent. The parent clears it when
+ * it continues.
+ */
 _Thread_local bool shim_is_vfork_child __attribute__((tls_model("initial-exec")));
 
 #if defined __x86_64__
@@ -38,7 +41,7 @@ void shim_vfork_before(void)
 	begin = *shim_switch[PROCESS_VFORK] ? shim_now() : 0;
 }
 
-/* Runs in the child. shim_pid() may call getpid() here; the parent's id is known. */
+/* Runs in the child. shim_pid() may have to call getpid() here. The parent's id is known. */
 void shim_vfork_child(const void *caller)
 {
 	int32_t data[2];
@@ -53,8 +56,9 @@ void shim_vfork_child(const void *caller)
 }
 
 /*
- * Runs in the parent after the child has executed a program or ended. result is the kernel's: an
- * id or -errno. The C library's vfork() sets errno from it, and so must this function.
+ * Runs in the parent after the child has executed a program or ended. result is the result of the
+ * system call: an id or a negative error number. The C library's vfork() sets errno from it, and so
+ * must this function.
  */
 pid_t shim_vfork_parent(long result, const void *caller)
 {

@@ -2,8 +2,8 @@
 /*
  * preload/process_wait.c - family process: a process waits for its children.
  *
- * All functions record one event type. which is the process that is waited for: -1 for any,
- * otherwise the argument of the call.
+ * All functions record one event type. The field "which" says for which process the call waits: -1
+ * for any, otherwise the argument of the call.
  */
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -11,7 +11,9 @@
 #include "preload/shim.h"
 #include "preload/status.h"
 
-/* Value of the field known: status is valid. A call with WNOHANG may return without a child. */
+/*
+ * The value of the field known if status is valid. A call with WNOHANG may return without a child.
+ */
 #define OF_A_CHILD 1
 
 /*
@@ -20,7 +22,7 @@
  */
 struct wait_data {
 	uint64_t time;
-	/* The process that was found; 0: none yet (WNOHANG); -1: an error. */
+	/* child is the process that was found; 0: none yet (WNOHANG); -1: an error. */
 	int32_t child, error;
 	int32_t which;
 	uint32_t options;
@@ -30,8 +32,8 @@ struct wait_data {
 /*
  * Records the end of a child, unless the status is that of a stop or of a continuation.
  *
- * A child cannot record its own status: a signal may end it at any time. The parent is the only
- * traced process to which the kernel reports it, and the kernel reports it once.
+ * A child cannot record its own status: a signal may end it at any time. The kernel reports the
+ * status only to the parent, and only once.
  */
 static void put_ended(pid_t child, int status, const void *caller)
 {
@@ -64,7 +66,10 @@ static void put_ended(pid_t child, int status, const void *caller)
 		data.child = next(name) args; \
 		data.error = data.child < 0 ? errno : 0; \
 		if (data.child > 0) { \
-			/* Only for a child: WNOHANG returns 0 and stores no status. */ \
+			/* \
+			 * The status is read only if there is a child: with WNOHANG the call may \
+			 * return 0 and store no status. \
+			 */ \
 			data.status = *status; \
 			data.known = OF_A_CHILD; \
 			put_ended(data.child, data.status, shim_caller()); \
@@ -100,27 +105,30 @@ static int status_of(const siginfo_t *info)
 		/* A core dump is one bit beside the signal. */
 		return info->si_status | 0x80;
 	}
-	/* CLD_KILLED: the signal alone. */
+	/* For CLD_KILLED, the status of waitpid() is the signal alone. */
 	return info->si_status;
 }
 
 SHIM_NEXT(waitid, shim_no_number);
 
-/* waitid(2). It returns 0 without a child for WNOHANG; si_pid is then 0. */
+/* waitid(2). With WNOHANG it may return 0 without a child; si_pid is then 0. */
 SHIM_WRAPPER int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
-	/* which has the id for P_PID, P_PGID and P_PIDFD. */
+	/* The field "which" has the argument id for P_PID, P_PGID and P_PIDFD. */
 	struct wait_data data = {
 		.child = -1, .error = ECANCELED, .status = -1,
 		.which = type == P_ALL ? -1 : (int32_t)id, .options = (uint32_t)options
 	};
-	/* For a program that does not want to know which child it was. */
+	/*
+	 * The memory for the answer if the program passes NULL, because it does not want to know
+	 * which child it was.
+	 */
 	siginfo_t own;
 	int result;
 
 	if (!shim_on(PROCESS_WAIT))
 		return next(waitid)(type, id, info, options);
-	/* Defined also if the call finds no child. */
+	/* si_pid must be defined also if the call finds no child. */
 	own.si_pid = 0;
 	SHIM_CALL(PROCESS_WAIT, data);
 	result = next(waitid)(type, id, info ? info : &own, options);

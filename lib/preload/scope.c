@@ -3,7 +3,7 @@
  * preload/scope.c - the symbol tables of the objects from the shim to the C library.
  *
  * dl_iterate_phdr() shows the objects in the order of the search. The only exception is the
- * kernel's object, which is in its list but is not searched.
+ * kernel's object (vDSO), which dl_iterate_phdr() shows but the dynamic linker does not search.
  */
 #include "preload/scope.h"
 
@@ -16,13 +16,19 @@
 #include <stdint.h>
 #include <sys/auxv.h>
 
-/* A program with more gets each function looked up at its start. */
+/* If a program has more objects, all functions are looked up at its start. */
 #define OBJECTS 64
 
-/* The version bits of a symbol; one that is hidden is found by its version only. */
+/*
+ * A bit of a symbol's version. A symbol with this bit is hidden: it is found only together with its
+ * version.
+ */
 #define HIDDEN 0x8000
 
-/* The tables that a search in an object reads. DT_GNU_HASH has four parts. */
+/*
+ * The tables that a search in an object reads. The table DT_GNU_HASH has four parts: numbers,
+ * filter, buckets and chains.
+ */
 static struct object {
 	/* The difference between addresses in memory and in the file. */
 	uintptr_t base;
@@ -32,14 +38,17 @@ static struct object {
 	/* The filter: two bits of a word are set for each name in the table. */
 	const ElfW(Addr) *bloom;
 	uint32_t bloom_mask, bloom_shift;
-	uint32_t buckets, first; /* the first symbol that is in the table */
-	/* The first symbol of each bucket, and the hashes of all symbols, by symbol. */
+	uint32_t buckets, first; /* number of buckets, and the first symbol that is in the table */
+	/*
+	 * bucket has the first symbol of each bucket. chain has the hash of each symbol, indexed by
+	 * the symbol's number.
+	 */
 	const uint32_t *bucket, *chain;
 } objects[OBJECTS];
-/* The number of noted objects. It is stored when all of them are noted; 0: none is. */
+/* The number of noted objects. It is stored only when all of them are noted; until then it is 0. */
 static _Atomic unsigned object_count;
 
-/* A pass over the objects. */
+/* The state of a pass over the objects. */
 struct pass {
 	bool is_behind; /* the shim was passed */
 	bool is_whole;  /* the C library was reached */
@@ -58,9 +67,10 @@ static const void *table_at(uintptr_t base, const ElfW(Dyn) *entry)
 }
 
 /*
- * Reads the positions of the tables. False: there is no DT_GNU_HASH. The dynamic linker has used
- * the tables already, so they are not checked again. The result is stored at once, because another
- * thread may use the same values already.
+ * Reads the positions of the tables. Returns false if there is no DT_GNU_HASH, or if the symbols or
+ * their names are missing. The dynamic linker has used the tables already, so they are not checked
+ * again. *result is assigned as a whole at the end, because another thread may already use the same
+ * struct with the same values.
  */
 static bool read_tables(struct object *result, uintptr_t base, const ElfW(Dyn) *entry)
 {
@@ -108,7 +118,10 @@ static bool contains(const struct dl_phdr_info *info, uintptr_t address)
 	return false;
 }
 
-/* Returns the dynamic section of an object that is searched, NULL if this one is not. */
+/*
+ * Returns the dynamic section of an object, or NULL if the dynamic linker does not search the
+ * object.
+ */
 static const ElfW(Dyn) *dynamic_of(const struct dl_phdr_info *info)
 {
 	const ElfW(Dyn) *dynamic = NULL;
@@ -153,7 +166,7 @@ void shim_scope_begin(void)
 	if (shim_scope_is_known())
 		return;
 	dl_iterate_phdr(note_object, &pass);
-	/* release: the objects are stored before. */
+	/* The store is a release, because the objects must be visible before the count. */
 	if (pass.is_whole)
 		atomic_store_explicit(&object_count, pass.count, memory_order_release);
 }
@@ -173,7 +186,10 @@ static uint32_t hash_of(const char *name)
 	return hash;
 }
 
-/* strcmp() may be replaced by a sanitizer that has not started yet. */
+/*
+ * Replaces strcmp(), of which a sanitizer may have a version that cannot be called before the
+ * sanitizer has started.
+ */
 static bool is_equal(const char *a, const char *b)
 {
 	for (; *a == *b; a++, b++)
@@ -183,8 +199,8 @@ static bool is_equal(const char *a, const char *b)
 }
 
 /*
- * Returns whether the symbol is a definition that dlsym() finds by its name: global, and of a
- * default version if it has one. is_old: of any version.
+ * Returns whether the symbol is a definition that dlsym() finds by its name: a global symbol that
+ * has no version or a default version. If is_old is true, any version is accepted.
  */
 static bool is_found(const struct object *object, uint32_t index, const char *name, bool is_old)
 {
@@ -206,17 +222,17 @@ static const ElfW(Sym) *find_in(const struct object *object, const char *name, u
 	uint32_t i;
 
 	/*
-	 * Most objects lack most names, which the filter shows without a look at the names. A name
-	 * that is there has both bits.
+	 * Most objects do not define the name. The filter shows that without a comparison of names:
+	 * for a name that is in the table both bits are set.
 	 */
 	if (!(word >> hash % bits & word >> (hash >> object->bloom_shift) % bits & 1) ||
 	    !object->buckets)
 		return NULL;
-	/* 0 is no symbol: it means an empty bucket. */
+	/* 0 means that the bucket is empty. */
 	i = object->bucket[hash % object->buckets];
 	if (!i)
 		return NULL;
-	/* The lowest bit of a hash in a chain is the mark of its end. */
+	/* The lowest bit of a hash marks the end of the chain, so the comparison ignores it. */
 	for (;; i++) {
 		if ((object->chain[i] | 1) == (hash | 1) &&
 		    is_found(object, i, name, is_old))
@@ -247,7 +263,7 @@ void *shim_scope_find(const char *name, bool is_old)
 	return NULL;
 }
 
-/* A search for the only definition. */
+/* The state of a search for the only definition. */
 struct only {
 	const char *name;
 	uint32_t hash;
@@ -274,8 +290,9 @@ static int look_into(struct dl_phdr_info *info, size_t bytes, void *arg)
 	if (!symbol)
 		return 0;
 	/*
-	 * A second definition: the caller's scope decides, which is not known here. A function that
-	 * is selected at run time is left to the dynamic linker, too.
+	 * If this is a second definition, the caller's scope decides between the two, and that is
+	 * not known here. A function that is selected at run time is left to the dynamic linker,
+	 * too.
 	 */
 	only->is_unsure = only->function || ELF64_ST_TYPE(symbol->st_info) != STT_FUNC;
 	only->function = (void *)(object.base + symbol->st_value);

@@ -26,15 +26,16 @@
 #endif
 
 /*
- * The effect of a call: none; a filter for system calls; only read(), write() and exit() remain;
- * no clock; the clock is available again.
+ * The effect of a call, in this order: none; a filter for system calls is installed; only read(),
+ * write() and exit() remain allowed; the thread must not read the clock; the clock is available
+ * again.
  */
 enum limit { LIMIT_NONE, LIMIT_FILTER, LIMIT_STRICT, LIMIT_CLOCK, LIMIT_CLOCK_NO_MORE };
 
 /*
- * Determines the effect of prctl(). Programs pass a null filter to find out whether the kernel
- * supports filters; that installs none. PR_SET_SYSCALL_USER_DISPATCH makes system calls outside
- * of a range signal SIGSYS, so that it is treated as a filter.
+ * Determines the effect of prctl(). Programs pass a null pointer as filter to find out whether the
+ * kernel supports filters; such a call installs no filter. After PR_SET_SYSCALL_USER_DISPATCH,
+ * system calls from outside a range of addresses raise SIGSYS. It is therefore treated as a filter.
  */
 static struct shim_change of_prctl(int option, unsigned long value, unsigned long filter)
 {
@@ -89,8 +90,8 @@ static void put_seccomp(struct shim_change change, int error, const void *caller
 }
 
 /*
- * Prepares the library, before the call. If the call fails, the process remains quiet, because
- * that state is never left.
+ * Prepares the library before the call. If the call fails, the process remains quiet, because a
+ * process never leaves that state.
  */
 void shim_before_change(struct shim_change change, const void *caller)
 {
@@ -100,19 +101,28 @@ void shim_before_change(struct shim_change change, const void *caller)
 					       POSIX_TRACE_CONFINE_PROCESS_NP);
 		atomic_store_explicit(&shim_quiet, true, memory_order_relaxed);
 	}
-	/* Strict mode ends this thread's events. */
+	/*
+	 * In strict mode this thread can record no events, so process.seccomp is recorded before
+	 * the call.
+	 */
 	if (change.limit == LIMIT_STRICT)
 		put_seccomp(change, 0, caller); /* the last event of this thread */
 	if (change.limit == LIMIT_STRICT || change.limit == LIMIT_CLOCK)
 		shim_blind(true);
 }
 
-/* Completes after the call: undoes what does not apply after a failure, and records a filter. */
+/*
+ * Called after the call. If the call failed, undoes what does not apply. Records a filter that was
+ * installed, and failures.
+ */
 void shim_after_change(struct shim_change change, long result, const void *caller)
 {
 	const bool failed = result < 0;
 
-	/* Enabled again, or the restriction failed: the thread's clock is available. */
+	/*
+	 * The thread may read the clock: the program has enabled it again, or the restriction
+	 * failed.
+	 */
 	if ((change.limit == LIMIT_CLOCK_NO_MORE && !failed) ||
 	    ((change.limit == LIMIT_STRICT || change.limit == LIMIT_CLOCK) && failed))
 		shim_blind(false);
@@ -125,13 +135,14 @@ void shim_after_change(struct shim_change change, long result, const void *calle
 
 /*
  * Records a call that has no event process.seccomp. value is the second argument. For PR_SET_NAME
- * it is a string, which a call that succeeded has read up to its NUL or 16 bytes.
+ * value is a pointer to a string. A call that succeeded has read the string up to its NUL, or 16
+ * bytes.
  */
 static void put_prctl(int option, unsigned long value, int result, const void *caller)
 {
 	struct {
 		int32_t option, result, error;
-		/* The schema has no gaps, so that the 64-bit field is two halves here. */
+		/* The schema has no gaps, so the 64-bit field consists of two halves here. */
 		uint32_t value[2];
 		char name[NAME_BYTES];
 	} data = { .option = option, .result = result, .error = result == -1 ? errno : 0 };
@@ -151,8 +162,9 @@ SHIM_NEXT(prctl, shim_no_number);
 SHIM_WRAPPED(prctl, PROCESS_PRCTL);
 
 /*
- * prctl(2) has up to four further arguments. Reading those that the caller did not pass yields
- * any values, which the kernel ignores for these options.
+ * prctl(2) has up to four further arguments. For those that the caller did not pass, the wrapper
+ * reads some values. The kernel ignores them for the options that programs use with fewer
+ * arguments.
  */
 SHIM_WRAPPER int prctl(int option, ...)
 {
@@ -169,7 +181,7 @@ SHIM_WRAPPER int prctl(int option, ...)
 	shim_before_change(change, shim_caller());
 	result = next(prctl)(option, argument[0], argument[1], argument[2], argument[3]);
 	shim_after_change(change, result, shim_caller());
-	/* The others have events of their own, or have ended those of this thread. */
+	/* Other options have the event process.seccomp, or have ended the events of this thread. */
 	if ((change.limit == LIMIT_NONE || change.limit == LIMIT_CLOCK_NO_MORE) &&
 	    shim_on(PROCESS_PRCTL))
 		put_prctl(option, argument[0], result, shim_caller());

@@ -19,7 +19,10 @@ struct shim_change {
 /* Determines the effect of a system call that the program makes through syscall(). */
 struct shim_change shim_change_of(long number, long a, long b, long c);
 
-/* Before and after the call, whose result is -1 after an error. caller is that of the wrapper. */
+/*
+ * To be called before and after the call, whose result is -1 after an error. caller is the return
+ * address of the wrapper.
+ */
 void shim_before_change(struct shim_change change, const void *caller);
 void shim_after_change(struct shim_change change, long result, const void *caller);
 

@@ -18,20 +18,21 @@
 
 #define PAGE 4096
 
-/* Once true, it remains true, like the filter. */
+/* Once it is true, it remains true, as a filter remains installed. */
 atomic_bool shim_quiet;
 _Thread_local bool shim_is_blind __attribute__((tls_model("initial-exec")));
 
 /*
- * Zeroed in a child of fork(), _Fork() or clone(). A whole page, because the kernel wipes pages.
+ * Zeroed in a child of fork(), _Fork() or clone(). It is a whole page, because the kernel can only
+ * wipe whole pages.
  */
 static _Alignas(PAGE) union {
 	_Atomic(pid_t) pid;
 	unsigned char bytes[PAGE];
 } wiped;
 /*
- * The last id that this memory had: in a child that of the parent, because this variable is
- * copied.
+ * last_pid is the last id that was stored. In a new child it is the id of the parent, because the
+ * child has a copy of this variable.
  */
 static pid_t last_pid, parent;
 /* The id of a child of vfork(), in its parent's memory; 0: not known yet. */
@@ -50,8 +51,8 @@ static pid_t keep_pid(pid_t pid)
 void shim_self_begin(void)
 {
 	/*
-	 * MADV_WIPEONFORK is for anonymous memory only. A page of zeros in a library usually is
-	 * anonymous; if not, anonymous memory is mapped over it.
+	 * MADV_WIPEONFORK is for anonymous memory only. Memory of a library that is initially zero
+	 * usually is anonymous. If it is not, anonymous memory is mapped over it.
 	 */
 	if (madvise(&wiped, sizeof wiped, MADV_WIPEONFORK) &&
 	    mmap(&wiped, sizeof wiped, PROT_READ | PROT_WRITE,
@@ -62,8 +63,9 @@ void shim_self_begin(void)
 }
 
 /*
- * In a child of fork(): fork() has given the thread's descriptor the child's id, which a mutex
- * shows (base/ids.h). So no system call is needed, which a filter might refuse.
+ * fork() stores the child's id in the C library's descriptor of the thread. A mutex that the thread
+ * has locked shows this id as its owner (base/ids.h). So no system call is needed, which a filter
+ * might refuse.
  */
 void shim_self_forked(void)
 {
@@ -89,14 +91,14 @@ pid_t shim_pid(void)
 
 	if (shim_is_vfork_child) {
 		/*
-		 * A quiet process must not call getpid(), so that its children by vfork() have
-		 * the id 0 in events.
+		 * A quiet process must not call getpid(). In events of its children by vfork() the
+		 * id is therefore 0.
 		 */
 		if (!vfork_pid && !shim_is_quiet())
 			vfork_pid = getpid();
 		return vfork_pid;
 	}
-	/* A child of a raw clone(): zeroed, and no fork handler ran. */
+	/* The id is 0 in a child of a raw clone(): the page was zeroed, and no fork handler ran. */
 	return pid ? pid : keep_pid(getpid());
 }
 

@@ -12,13 +12,13 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* At the program's start, and in a child of fork(). */
+/* The first is called at the program's start, the second in a child of fork(). */
 void shim_self_begin(void);
 void shim_self_forked(void);
 
 /*
- * Returns the id of this process. For a child of vfork(), which shares its parent's memory, its
- * own id; 0 if that needs a system call and the process is quiet.
+ * Returns the id of this process. A child of vfork(), which shares its parent's memory, gets its
+ * own id. The result is 0 if the id can be found only by a system call and the process is quiet.
  */
 pid_t shim_pid(void);
 
@@ -39,7 +39,7 @@ static inline bool shim_is_quiet(void)
 }
 
 /*
- * True: this thread must not read the clock and records no events. shim_blind() sets it and
+ * If true, this thread must not read the clock and records no events. shim_blind() sets it and
  * informs the library.
  */
 extern _Thread_local bool shim_is_blind __attribute__((tls_model("initial-exec")));

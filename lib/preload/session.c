@@ -2,7 +2,7 @@
 /*
  * preload/session.c - creates the stream and the log that POSIXTRACE_OPTIONS requests.
  *
- * It runs in the shim's constructor and uses public functions only. It must not disturb the
+ * This code runs in the shim's constructor and uses public functions only. It must not disturb the
  * program: errors are reported only if the user requested that, descriptors get high numbers, and
  * errno is restored.
  */
@@ -25,8 +25,8 @@
 #define LOCK_FD_MIN    240
 /* Seconds in which an empty log counts as one whose writer is about to lock it. */
 #define YOUNG_S        5
-#define MOST_LOGS      1000 /* of one process, with the same name */
-#define STREAM_NAME    "preload:" /* the stream's name is this and the log's name */
+#define MOST_LOGS      1000 /* logs with the same name that are tried */
+#define STREAM_NAME    "preload:" /* the stream's name is this text followed by the log's name */
 
 /* Reports a problem on standard error, if the user requested that. */
 static void report_problem(const struct shim_options *options, const char *what, const char *why)
@@ -36,7 +36,8 @@ static void report_problem(const struct shim_options *options, const char *what,
 }
 
 /*
- * Callback of posix_trace_observe_np(): sets *arg if the stream is one of another process's shim.
+ * Callback of posix_trace_observe_np(): sets *arg if another process's shim has created the stream
+ * and this process has inherited it.
  */
 static void find_inherited(void *arg, const struct posix_trace_stream_np *stream)
 {
@@ -48,8 +49,8 @@ static void find_inherited(void *arg, const struct posix_trace_stream_np *stream
 }
 
 /*
- * Returns whether this process is a child that inherits such a stream. Its events are in that log
- * already.
+ * Returns whether this process inherits a stream of another process's shim. Its events go into the
+ * log of that stream.
  */
 static bool has_inherited(void)
 {
@@ -61,8 +62,8 @@ static bool has_inherited(void)
 }
 
 /*
- * Expands %p to the process id and %% to a percent sign. False: the result is too long. 16 bytes
- * are enough for a number and the NUL.
+ * Expands %p to the process id and %% to a percent sign. Returns false if the result is too long.
+ * 16 bytes are enough for a number and the NUL.
  */
 static bool expand_path(char *path, size_t bytes, const char *pattern)
 {
@@ -85,12 +86,13 @@ static bool expand_path(char *path, size_t bytes, const char *pattern)
 }
 
 /*
- * Returns whether the log was written by this process, before it executed this program. Such a
- * log is kept, because the process continues it under another name.
+ * Returns whether the log was written by this process, before it executed this program. Such a log
+ * is not renamed, because it belongs to the same run: the next program gets a log under another
+ * name.
  */
 static bool is_own(int fd)
 {
-	/* The log's header has the number of the process that wrote it. */
+	/* The log's header has the id of the process that wrote the log. */
 	struct posix_trace_loginfo_np info = { .pid = 0 };
 	trace_id_t trid;
 
@@ -114,28 +116,33 @@ static bool is_just_made(const struct stat *file)
 }
 
 /*
- * Renames a log to NAME.old, unless a process is writing it. A writer has locked its log. The
- * lock is held until the file is renamed: of several processes that want the name, one renames
- * it, and none of them renames the new log of another. False: the name is in use.
+ * Renames a log to NAME.old, unless a process is writing it. A process that writes a log holds a
+ * lock on it. This function holds the lock until the file is renamed. So if several processes want
+ * the name, only one of them renames the file, and none renames the new log of another process.
+ * Returns false if the name is in use.
  */
 static bool move_away(const char *path)
 {
-	/* Not O_CREAT; a pipe or a terminal of that name must not make the program wait. */
+	/*
+	 * The flags are chosen so that a pipe or a terminal of that name does not make the program
+	 * wait. O_CREAT is not set.
+	 */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
 	char old[PATH_MAX + 8];
 	struct stat file, now;
 	bool moved;
 
 	/*
-	 * ENOENT: another process has just renamed it. A file that is not readable is left alone.
+	 * With ENOENT, another process has just renamed the file. A file that is not readable is
+	 * not renamed.
 	 */
 	if (fd < 0)
 		return errno == ENOENT;
 	moved = fstat(fd, &file) == 0 && S_ISREG(file.st_mode) && !is_just_made(&file) &&
 		(flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) && !is_own(fd);
 	/*
-	 * Another process may have renamed the file between open() and the lock, and may have
-	 * made a new one. A file of the same inode is the one that is locked.
+	 * Another process may have renamed the file between open() and the lock, and may have made
+	 * a new one. The path leads to the locked file only if the inode is still the same.
 	 */
 	if (moved && lstat(path, &now) == 0 && now.st_dev == file.st_dev &&
 	    now.st_ino == file.st_ino) {
@@ -147,9 +154,10 @@ static bool move_away(const char *path)
 }
 
 /*
- * Opens a new log. A log that exists already is kept as NAME.old. A process that executes one
- * program after another has a log of each, and so do processes that share a name and run at once:
- * NAME.2, NAME.3 and so on. Returns the descriptor, or -1 with errno.
+ * Opens a new log. A log that exists already is kept as NAME.old. If the name is in use, the log is
+ * NAME.2, NAME.3 and so on. That happens if a process executes one program after another, and if
+ * several processes with the same name for their logs run at once. Returns the descriptor, or -1
+ * with errno.
  */
 static int open_output(char *path, size_t bytes)
 {
@@ -166,8 +174,8 @@ static int open_output(char *path, size_t bytes)
 	}
 	if (fd >= 0)
 		/*
-		 * On file systems without locks the call fails; then two processes must not share
-		 * a name.
+		 * On file systems without locks the call fails; on such file systems two processes
+		 * must not use the same name.
 		 */
 		(void)flock(fd, LOCK_EX | LOCK_NB);
 	return fd;
@@ -175,7 +183,8 @@ static int open_output(char *path, size_t bytes)
 
 /*
  * Keeps the lock of the log as long as the process lives. posix_trace_create_withlog() duplicates
- * the descriptor, which shares the lock; this duplicate remains open after that one is closed.
+ * the descriptor, which shares the lock. The duplicate that is made here remains open when that one
+ * is closed.
  */
 static void hold_lock(int fd)
 {
@@ -192,14 +201,18 @@ static int set_attributes(const struct shim_options *options, const char *path, 
 	char name[TRACE_NAME_MAX + 1];
 	int err;
 
-	/* The name shows in lists of streams which log the stream has. It is cut to fit. */
+	/*
+	 * Lists of streams show this name, so that users see which log belongs to the stream. A
+	 * name that is too long loses its end.
+	 */
 	snprintf(name, sizeof name, STREAM_NAME "%.*s", (int)(sizeof name - sizeof STREAM_NAME),
 		 slash ? slash + 1 : path);
 	err = posix_trace_attr_setname(attr, name);
 	if (!err)
 		err = posix_trace_attr_setinherited(attr, POSIX_TRACE_INHERITED);
 	/*
-	 * The defaults suit programs that run long: all events reach the log, which only grows.
+	 * The defaults suit programs that run for a long time: all events reach the log, and the
+	 * log only grows.
 	 */
 	if (!err)
 		err = posix_trace_attr_setstreamfullpolicy(

@@ -2,9 +2,10 @@
 /*
  * preload/session.h - the stream with a log that POSIXTRACE_OPTIONS requests.
  *
- * The process that finds the variable owns the stream, which traces it and its children. A child
- * that inherits such a stream makes none. The stream ends with that process: libposixtrace
- * completes the log at exit, its guardian after any other end.
+ * The process that finds the variable owns the stream, which traces this process and its children.
+ * A child that inherits such a stream does not create another one. The stream ends with the process
+ * that owns it: libposixtrace completes the log at exit, and its guardian completes the log after
+ * any other end.
  */
 #ifndef PTX_PRELOAD_SESSION_H
 #define PTX_PRELOAD_SESSION_H
@@ -12,7 +13,7 @@
 #include "preload/options.h"
 
 /*
- * Creates the stream. From the shim's constructor. Reports an error on standard error if the
+ * Creates the stream. The shim's constructor calls it. Reports an error on standard error if the
  * options request that. errno is preserved.
  */
 void shim_session_begin(const struct shim_options *options);

@@ -8,12 +8,13 @@
  * 	one event: the arguments, the result, and the duration of the call
  *
  * A thread does not set a guard around its own calls: a signal handler may leave any function by
- * siglongjmp(), and a guard that remains set would blind the thread. The shim does not trace the
- * library's own calls. It recognizes them by their return address. posix_trace_event() supports
- * events in a handler that interrupted an event.
+ * siglongjmp(), and a guard that remains set would stop all tracing of the thread. The shim does
+ * not trace the library's own calls, which it recognizes by their return address.
+ * posix_trace_event() supports events in a handler that interrupted an event.
  *
  * A wrapper holds nothing during the real call. The call may return twice (vfork), never (exec,
- * exit), or unwind the stack (cancellation, exceptions); then a cleanup records the event.
+ * exit), or unwind the stack (cancellation, exceptions). If it unwinds the stack, a cleanup of the
+ * compiler records the event.
  *
  * Threads   everything here may be called by any thread at any time.
  * Signals   everything here is async-signal-safe if the wrapped function is.
@@ -41,8 +42,8 @@
 #define SHIM_WRAPPER __attribute__((visibility("default")))
 
 /*
- * Another name of a wrapper in the same file. The C library exports some functions under two names,
- * which are the same function.
+ * Defines another name of a wrapper in the same file. The C library exports some functions under
+ * two names.
  */
 #define SHIM_ALIAS(name_, of_) \
 	_Pragma("GCC diagnostic push") \
@@ -52,9 +53,9 @@
 	extern int name_##_is_an_alias
 
 /*
- * shim_switch[type] points to a byte that is not 0 while the type may be traced: to
- * *posix_trace_active_np after the shim has begun, to a constant 1 before, and to a constant 0 if
- * the type was not chosen.
+ * shim_switch[type] points to a byte that is not 0 while the type may be traced. Before the shim
+ * has begun, this byte is a constant 1. Afterwards it is *posix_trace_active_np if the type was
+ * chosen, and else a constant 0.
  */
 extern const volatile unsigned char *shim_switch[SHIM_TYPE_COUNT];
 /* The event types that the library has given to the shim's types; 0: not opened. */
@@ -77,9 +78,9 @@ extern _Atomic int shim_is_ready;
 void shim_some_are_blind(void);
 
 /*
- * For all states but SHIM_READY: returns whether to trace the call. Before the shim has begun,
- * this call begins it, or is counted as lost. In a thread that must not read the clock, the
- * library counts the loss.
+ * For all states but SHIM_READY: returns whether to trace the call. Before the shim has begun, the
+ * function starts the shim, or counts the call as lost. In a thread that must not read the clock,
+ * the library counts the loss.
  */
 bool shim_unusual_call(enum shim_type type, const void *caller);
 
@@ -109,8 +110,8 @@ shim_inline bool shim_is_wanted(enum shim_type type, const void *caller)
 	(shim_unlikely(*shim_switch[type]) && shim_is_wanted((type), shim_caller()))
 
 /*
- * Losses that no event has reported yet: 1 if there are any. shim_tell_lost() reports them; the
- * other two count one more.
+ * shim_untold is 1 if there are losses that no event has reported yet. shim_tell_lost() reports the
+ * losses; each of the other two functions counts one more.
  */
 extern _Atomic unsigned shim_untold;
 void shim_tell_lost(void);
@@ -129,7 +130,8 @@ shim_inline void shim_put(enum shim_type type, const void *data, size_t len, con
 		posix_trace_event_at_np(shim_id[type], data, len, caller);
 	else if (*shim_switch[type])
 		/*
-		 * not for a type that is not wanted and was only looked up while the shim began
+		 * A loss is counted only if the type is wanted. The switch of a type that is not
+		 * wanted may have been on while the shim began; then nothing is lost.
 		 */
 		shim_lose_unnamed();
 }
@@ -148,7 +150,7 @@ shim_inline int64_t shim_span(int64_t seconds, int64_t ns)
 	return seconds < 0 ? INT64_MIN : INT64_MAX;
 }
 
-/* CLOCK_MONOTONIC in nanoseconds; 0 in a thread that must not read the clock. */
+/* Returns CLOCK_MONOTONIC in nanoseconds, or 0 in a thread that must not read the clock. */
 shim_inline uint64_t shim_now(void)
 {
 	struct timespec now;
@@ -177,13 +179,16 @@ struct shim_call {
 	} form;
 	const void *moved;
 	size_t parts;
-	uint64_t bytes;       /* 0: nothing is recorded */
+	uint64_t bytes;       /* 0: the event has no bytes of that memory */
 };
 
-/* Records the event with the bytes that the call has moved. The time in data is complete. */
+/*
+ * Records the event with the bytes that the call has moved. The member time of data must already
+ * have the duration.
+ */
 void shim_put_moved(const struct shim_call *call);
 
-/* The cleanup of SHIM_CALL(). The time is the duration of the call. */
+/* The cleanup of SHIM_CALL(). It replaces the time of the beginning by the duration of the call. */
 shim_inline void shim_call_end(struct shim_call *call)
 {
 	uint64_t *time = call->data;
@@ -206,12 +211,12 @@ shim_inline void shim_call_end(struct shim_call *call)
 	(data_).time = shim_now()
 
 /*
- * The next definition of a function behind the shim's own, found once.
+ * The next definition of a function behind the shim's own. It is looked up once.
  *
  * 	SHIM_NEXT(read, shim_no_number);	next(read)(fd, buffer, size)
  *
- * If there is none, the function named as the second argument is called instead. It fails with
- * ENOSYS.
+ * If there is no other definition, the function that is the second argument is called instead. That
+ * function fails with ENOSYS.
  */
 struct shim_next {
 	_Atomic(void *) function;
@@ -222,7 +227,7 @@ struct shim_next {
 /*
  * shim_look_up() returns the next definition. shim_find() also stores it in *next. After
  * shim_find_begin() both are async-signal-safe for functions of the C library. shim_syscall_begin()
- * stores that of syscall(), whose wrapper is assembly.
+ * stores the next definition of syscall(), whose wrapper is assembly.
  */
 void *shim_look_up(const struct shim_next *next);
 void *shim_find(struct shim_next *next); /* stores it, too */
@@ -243,7 +248,10 @@ void shim_no_return(void);  /* ends the process */
 	static struct shim_next *const name_##_at __attribute__((section("shim_nexts"), used)) = \
 		&name_##_next
 
-/* acquire: the function's library was initialized by the thread that looked it up. */
+/*
+ * The load is an acquire, because the thread that looked up the function may have initialized its
+ * library.
+ */
 shim_inline void *shim_next_of(struct shim_next *next)
 {
 	void *function = atomic_load_explicit(&next->function, memory_order_acquire);

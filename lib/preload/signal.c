@@ -2,18 +2,19 @@
 /*
  * preload/signal.c - family signal: a handler of the program begins and returns.
  *
- * If the family is chosen, the kernel calls deliver_signal() instead of the program's handler.
- * The program gets its own handler back when it asks for it. Flags and mask are the program's and
- * apply to deliver_signal(). SIG_DFL and SIG_IGN are not changed. A handler that SA_RESETHAND has
- * reset is seen as reset.
+ * If the family is chosen, the kernel calls deliver_signal() instead of the program's handler. The
+ * program gets its own handler back when it asks for it. The program's flags and mask apply to
+ * deliver_signal(). SIG_DFL and SIG_IGN are not changed. If SA_RESETHAND has reset a handler, the
+ * program sees that.
  *
- * A handler is stored in one word, so that a signal that arrives meanwhile finds the old or the
- * new one. Two threads that change the same signal take turns, with all signals blocked, so that
- * the word and the kernel agree. A thread that has waited very long continues without its turn,
- * because a thread that was killed in its turn would block all others.
+ * A handler is stored in one word, so that a signal that arrives during a change finds either the
+ * old or the new handler. Two threads that change the same signal take turns, with all signals
+ * blocked, so that the word and the kernel agree. A thread that has waited very long continues
+ * without its turn, because a thread that was killed in its turn would block all others.
  *
  * A child of vfork() has signal actions of its own but its parent's memory: the handlers that it
- * sets are not traced. Handlers that are set in other ways are not seen.
+ * sets are not traced. Handlers that the program sets without the functions of this file are not
+ * seen.
  */
 #include <sched.h>
 #include <signal.h>
@@ -24,7 +25,7 @@
 
 #define SIGNALS    65
 #define HAS_INFO   ((uint64_t)1 << 63) /* no address of a function has this bit */
-/* Limit of the attempts to get a turn. */
+/* The greatest number of attempts to get a turn. */
 #define MOST_TURNS 100000
 
 _Static_assert(sizeof(void *) == 8, "a handler and a flag are one word");
@@ -51,8 +52,8 @@ static info_handler handler_of(uint64_t word)
 }
 
 /*
- * The handler that the kernel calls. Without SA_SIGINFO the kernel passes no valid info; the
- * program's handler gets the same arguments that it would have got.
+ * The handler that the kernel calls. Without SA_SIGINFO the kernel passes no valid info. The
+ * program's handler gets the arguments that it would have got without the shim.
  */
 static void deliver_signal(int number, siginfo_t *info, void *context)
 {
@@ -63,7 +64,10 @@ static void deliver_signal(int number, siginfo_t *info, void *context)
 		int32_t number, code, sender;
 	} data = { .handler = (uint64_t)(uintptr_t)handler, .number = number };
 
-	/* A sigaction() that failed has restored the word, and there was no handler before. */
+	/*
+	 * There was no handler before, and a sigaction() that failed has restored that state
+	 * meanwhile.
+	 */
 	if (!handler)
 		return;
 	if (*shim_switch[SIGNAL_ENTER]) {
@@ -79,7 +83,7 @@ static void deliver_signal(int number, siginfo_t *info, void *context)
 		shim_put(SIGNAL_LEAVE, &data.number, sizeof data.number, (const void *)handler);
 }
 
-/* A thread's turn to change a signal's action. mask: the signals that were blocked before. */
+/* A thread's turn to change a signal's action. mask has the signals that were blocked before. */
 struct turn {
 	sigset_t mask;
 	bool is_ours;
@@ -121,8 +125,9 @@ void shim_in_child(void)
 }
 
 /*
- * Returns whether to exchange handlers in calls of caller. The family must be chosen; whether a
- * process traces now does not matter, because handlers remain when tracing begins.
+ * Returns whether to replace handlers in calls from caller. The family must be chosen. It does not
+ * matter whether a process traces now, because handlers that are set now are still in use when
+ * tracing begins later.
  */
 static bool takes_part(int number, const void *caller)
 {
@@ -158,13 +163,13 @@ SHIM_WRAPPER int sigaction(int number, const struct sigaction *action, struct si
 	if (changes) {
 		ours = *action;
 		/*
-		 * The program's flags say whether the kernel passes info; deliver_signal()
-		 * accepts both.
+		 * The program's flags decide whether the kernel passes info. deliver_signal() works
+		 * in both cases.
 		 */
 		ours.sa_sigaction = deliver_signal;
 		/*
-		 * The word is stored before the system call: a signal that arrives between the
-		 * two finds the new handler. If the call fails, the old word is restored.
+		 * The word is stored before the system call, so that a signal that arrives after
+		 * the call finds the new handler. If the call fails, the old word is restored.
 		 */
 		atomic_store_explicit(&handlers[number],
 				      word_of(action->sa_sigaction, action->sa_flags),
@@ -177,8 +182,8 @@ SHIM_WRAPPER int sigaction(int number, const struct sigaction *action, struct si
 	if (result == 0 && old) {
 		*old = before;
 		/*
-		 * The answer is examined after the turn: a signal's action of the shim means the
-		 * program's word from before.
+		 * If the old action was the shim's, the program gets its own handler from the old
+		 * word.
 		 */
 		if (before.sa_sigaction == deliver_signal)
 			old->sa_sigaction = handler_of(word);
@@ -189,8 +194,8 @@ SHIM_WRAPPER int sigaction(int number, const struct sigaction *action, struct si
 SHIM_ALIAS(__sigaction, sigaction);
 
 /*
- * signal() and its relatives. They set a handler without SA_SIGINFO. Their differences, such as
- * SA_RESTART, are in the real functions.
+ * signal() and its relatives. They set a handler without SA_SIGINFO. They differ in flags such as
+ * SA_RESTART, which the real functions set.
  */
 #define SIGNAL(name) \
 	SHIM_NEXT(name, shim_no_number); \
@@ -215,7 +220,7 @@ SHIM_ALIAS(__sigaction, sigaction);
 			       (plain_handler)(void *)handler_of(word) : result; \
 	}
 
-/* Not declared by the headers in this mode. */
+/* The headers do not declare this function in the mode in which this file is compiled. */
 plain_handler bsd_signal(int number, plain_handler handler);
 
 SIGNAL(signal)

@@ -2,16 +2,17 @@
 /*
  * preload/slots.c - redirects relocation slots, and restores them.
  *
- * Another thread may load or unload modules at the same time. The dynamic linker shows a module
- * in dl_iterate_phdr() before it has relocated the module. dlopen() with RTLD_NOLOAD waits for
- * the lock under which it does that, and holds the module afterwards. So each module is opened
- * before its slots are read, and closed when they have been written.
+ * Another thread may load or unload modules at the same time. The dynamic linker shows a module in
+ * dl_iterate_phdr() before it has relocated the module. dlopen() with RTLD_NOLOAD waits for the
+ * lock under which the dynamic linker relocates modules, and afterwards keeps the module loaded. So
+ * each module is opened before its slots are read, and closed when they have been written.
  *
- * The slots of the C library and of the dynamic linker are not changed: their calls of each other
- * are no calls of the program. The shim and libposixtrace are left out as well.
+ * The slots of the C library and of the dynamic linker are not changed: calls between the two are
+ * no calls of the program. The slots of the shim and of libposixtrace are not changed, either.
  *
- * Most slots are in memory that the dynamic linker made read-only (RELRO). Its pages become
- * writable for the store and get the protection back that they had, as /proc/self/maps shows it.
+ * Most slots are in memory that the dynamic linker made read-only (RELRO). The page of a slot is
+ * made writable for the store. Then it gets back the protection that it had according to
+ * /proc/self/maps.
  */
 #include "preload/slots.h"
 
@@ -35,11 +36,13 @@
 # define GLOB_DAT  R_AARCH64_GLOB_DAT
 #endif
 
-#define MODULES    2048 /* in one process; further ones are not traced */
-#define NAME_BYTES 512  /* a module with a longer path is not traced */
+#define MODULES    2048 /* modules of one process; calls from further modules are not traced */
+#define NAME_BYTES 512  /* calls from a module with a longer path are not traced */
 #define LINE_BYTES 4096
 
-/* A module as dl_iterate_phdr() shows it. The name is a copy, because it may be unloaded. */
+/*
+ * A module as dl_iterate_phdr() shows it. The name is a copy, because the module may be unloaded.
+ */
 struct module {
 	char name[NAME_BYTES];
 	uintptr_t base;
@@ -49,8 +52,8 @@ struct module {
 };
 
 /*
- * All modules at one moment. It is mapped for a walk, because it is large, and because malloc()
- * may be the program's and traced.
+ * All modules at one moment. The struct is mapped for each walk, because it is large and because
+ * malloc() may be a traced function of the program.
  */
 struct walk {
 	size_t count;
@@ -67,8 +70,8 @@ static size_t done_count;
 static unsigned long long done_unloaded;
 
 /*
- * The tables of a module that name its slots: two of relocations, the symbols to which they refer,
- * the names of these, and their versions.
+ * The tables of a module that describe its slots: two tables of relocations, the symbols to which
+ * the relocations refer, the names of the symbols, and their versions.
  */
 struct tables {
 	const ElfW(Rela) *rela[2];
@@ -134,8 +137,8 @@ static bool is_wanted(const struct module *module)
 }
 
 /*
- * Opens the module so that it remains loaded. NULL: it is gone, or cannot be found by its name
- * any more; its slots are then left alone.
+ * Opens the module so that it remains loaded. Returns NULL if the module is gone or cannot be found
+ * by its name any more. Its slots are not changed then.
  */
 static void *hold_module(const struct module *module)
 {
@@ -145,7 +148,7 @@ static void *hold_module(const struct module *module)
 
 	if (!handle)
 		return NULL;
-	/* Another module may have got the name and the place of one that was unloaded. */
+	/* The module may have been unloaded, and another one may have got its name. */
 	if (dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map->l_addr == module->base &&
 	    map->l_ld == module->dynamic)
 		return handle;
@@ -163,9 +166,9 @@ static const void *pointer_of(const struct module *module, const ElfW(Dyn) *entr
 }
 
 /*
- * Finds the tables in the dynamic section. False: the module has no slots, or relocations in a
- * form that is not used on this processor. The dynamic linker has accepted the tables when it
- * loaded the module, so they are not checked again.
+ * Finds the tables in the dynamic section. Returns false if the module has no symbols, or
+ * relocations in a form that is not used on this processor. The dynamic linker has accepted the
+ * tables when it loaded the module, so they are not checked again.
  */
 static bool read_tables(const struct module *module, struct tables *tables)
 {
@@ -205,9 +208,9 @@ static bool read_tables(const struct module *module, struct tables *tables)
 }
 
 /*
- * Returns the version of a function that the module needs, or NULL. The table has an entry for
- * each library with a list of versions; both are linked by offsets, and an offset of 0 ends the
- * list.
+ * Returns the version of a function that the module needs, or NULL. The table is a list of
+ * libraries, and each library has a list of versions. The elements of both lists are linked by
+ * offsets. The offset 0 ends the list of libraries; the list of versions has a number of elements.
  */
 static const char *version_of(const struct tables *tables, size_t symbol)
 {
@@ -233,7 +236,8 @@ static const char *version_of(const struct tables *tables, size_t symbol)
 
 /*
  * Returns whether a slot that has not been bound yet would be bound to the wrapped function. The
- * module may need another version, as of pthread_cond_wait(), which must not be exchanged.
+ * module may need another version of the function, as with pthread_cond_wait(). Such a slot must
+ * not be redirected.
  */
 static bool would_bind(const struct shim_slots *slots, const struct tables *tables, size_t symbol,
 		       const struct shim_wrapper *wrapper)
@@ -245,10 +249,10 @@ static bool would_bind(const struct shim_slots *slots, const struct tables *tabl
 	return function && (function == wrapper->real || function == wrapper->canonical);
 }
 
-/* The page of the last slot; 0: none. */
+/* The page of the slot that was changed last; 0: none. */
 struct open_page {
 	uintptr_t page;
-	int protection; /* that it had */
+	int protection; /* the protection that the page had */
 	bool is_writable, is_changed;
 };
 
@@ -261,8 +265,8 @@ static void close_page(struct open_page *open)
 }
 
 /*
- * Reads a number in base 16, with small letters as the kernel prints it. Returns where it ends:
- * at the first other character, or at end.
+ * Reads a number in base 16, with small letters as the kernel prints it. Returns where the number
+ * ends: at the first other character, or at end.
  */
 static const char *read_address(const char *text, const char *end, uintptr_t *value)
 {
@@ -293,8 +297,8 @@ static int protection_in(const char *line, const char *end, uintptr_t page)
 }
 
 /*
- * Returns the protection of a page, or -1 if it cannot be determined. Raw system calls, because
- * a program may have replaced open() and read().
+ * Returns the protection of a page, or -1 if it cannot be determined. It uses raw system calls,
+ * because a program may have replaced open() and read().
  */
 static int protection_of(uintptr_t page)
 {
@@ -311,7 +315,10 @@ static int protection_of(uintptr_t page)
 		if (n <= 0)
 			break;
 		used += (size_t)n;
-		/* Whole lines only; the rest of the last one is read with the next piece. */
+		/*
+		 * Only whole lines are examined. The rest of the last line is completed by the next
+		 * read.
+		 */
 		while (protection < 0 &&
 		       (end = memchr(line, '\n', used - (size_t)(line - buffer)))) {
 			protection = protection_in(line, end, page);
@@ -327,7 +334,10 @@ static int protection_of(uintptr_t page)
 	return protection;
 }
 
-/* Makes the page of a slot writable. False: that is impossible, and the slot stays as it is. */
+/*
+ * Makes the page of a slot writable. Returns false if that is impossible; the slot then stays as it
+ * is.
+ */
 static bool open_page(struct open_page *open, const void *slot)
 {
 	uintptr_t size = (uintptr_t)getpagesize(), page = (uintptr_t)slot & ~(size - 1);
@@ -345,14 +355,15 @@ static bool open_page(struct open_page *open, const void *slot)
 }
 
 /*
- * The direction of a walk. A walk to the wrappers is made when a tracer attaches, and for modules
- * that are loaded later; one back when the last tracer leaves.
+ * The direction of a walk. A walk to the wrappers is made when a tracer attaches, and when modules
+ * are loaded later. A walk back to the real functions is made when the last tracer leaves.
  */
 enum direction { TO_WRAPPER, TO_REAL };
 
 /*
  * Returns whether the slot is to be changed from its present value. On the way back each slot that
- * leads to the wrapper is due, also one that was not bound before: it is bound now.
+ * leads to the wrapper is changed. A slot that was not bound before the redirection then leads to
+ * the real function, too.
  */
 static bool is_due(const struct shim_slots *slots, const struct module *module,
 		   const struct tables *tables, size_t symbol, const struct shim_wrapper *wrapper,
@@ -360,7 +371,10 @@ static bool is_due(const struct shim_slots *slots, const struct module *module,
 {
 	if (direction == TO_REAL)
 		return value == wrapper->wrapper;
-	/* The program defines the function itself, or it does not exist. */
+	/*
+	 * real is NULL if the program defines the function itself, or if the function does not
+	 * exist.
+	 */
 	if (!wrapper->real)
 		return false;
 	if (value == wrapper->real)
@@ -372,9 +386,9 @@ static bool is_due(const struct shim_slots *slots, const struct module *module,
 }
 
 /*
- * Changes the slots of one module and returns their number. The two tables are those of calls
- * through the linkage table, and of all other relocations. Most entries of the second are no
- * slots and are skipped by their type.
+ * Changes the slots of one module and returns their number. The first table has the relocations for
+ * calls through the linkage table, the second has all others. Most entries of the second are no
+ * slots; they have another type and are skipped.
  */
 static long change_module(const struct shim_slots *slots, const struct module *module,
 			  enum direction direction)
@@ -405,19 +419,20 @@ static long change_module(const struct shim_slots *slots, const struct module *m
 				continue;
 			to = direction == TO_WRAPPER ? wrapper->wrapper : wrapper->real;
 			/*
-			 * Release: a thread that calls the wrapper sees what was prepared for it.
-			 * Another thread may bind the slot meanwhile; its value then stays.
+			 * The store is a release: a thread that calls the wrapper sees what was
+			 * prepared for it. If another thread binds the slot meanwhile, the exchange
+			 * fails and that thread's value stays.
 			 */
 			if (atomic_compare_exchange_strong_explicit(
 				    slot, &value, to, memory_order_release, memory_order_relaxed))
 				changed++;
 		}
-	/* The last page; the others were closed when the next one was opened. */
+	/* This closes the last page. Each other page was closed when the next one was opened. */
 	close_page(&open);
 	return changed;
 }
 
-/* A module is identified by its place: two loaded modules never overlap. */
+/* A module is identified by its address, because two loaded modules never overlap. */
 static bool is_done(const struct module *module)
 {
 	for (size_t i = 0; i < done_count; i++)
@@ -436,7 +451,7 @@ static void note_done(const struct module *module)
 }
 
 /*
- * One walk over all modules. Returns the number of slots that were changed, or -ENOMEM. A module
+ * Walks over all modules once. Returns the number of slots that were changed, or -ENOMEM. A module
  * that is loaded during the walk belongs to the next one.
  */
 static long walk_modules(const struct shim_slots *slots, enum direction direction, bool is_new)
@@ -448,7 +463,10 @@ static long walk_modules(const struct shim_slots *slots, enum direction directio
 	if (walk == MAP_FAILED)
 		return -ENOMEM;
 	walk->count = 0;
-	/* Only this call holds a lock of the linker; what follows opens one module at a time. */
+	/*
+	 * Only this call holds a lock of the dynamic linker for all modules. The loop below opens
+	 * one module at a time.
+	 */
 	dl_iterate_phdr(collect, walk);
 	/* The address of a module that is gone may have been given to another one. */
 	if (!is_new || walk->unloaded != done_unloaded)
@@ -470,14 +488,17 @@ static long walk_modules(const struct shim_slots *slots, enum direction directio
 		dlclose(handle);
 	}
 	munmap(walk, sizeof *walk);
-	/* A module that is gone has left a message, which the program must not see. */
+	/*
+	 * If a module was gone, dlopen() has left a message for dlerror(), which the program must
+	 * not see.
+	 */
 	dlerror();
 	return changed;
 }
 
 /*
- * After an attachment is_new is false: modules that a former tracer has restored are redirected
- * again.
+ * When a tracer attaches, is_new is false, so that modules whose slots were restored after an
+ * earlier tracer are redirected again.
  */
 long shim_slots_redirect(const struct shim_slots *slots, bool is_new)
 {
@@ -485,8 +506,8 @@ long shim_slots_redirect(const struct shim_slots *slots, bool is_new)
 }
 
 /*
- * Modules that were loaded behind the shim's back have no wrapper in their slots, and cost only
- * the search.
+ * The slots of a module that was loaded without the shim's notice have no wrapper and are not
+ * changed; the module only costs the search.
  */
 long shim_slots_restore(const struct shim_slots *slots)
 {

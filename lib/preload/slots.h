@@ -2,10 +2,10 @@
 /*
  * preload/slots.h - the relocation slots through which modules call functions of other modules.
  *
- * A slot is a word in the writable part of a module: JUMP_SLOT for the procedure linkage table,
- * GLOB_DAT for calls without it. The dynamic linker stores the function's address there, at the
- * start or at the first call. A call reads the slot each time, so an atomic store of another
- * address redirects all later calls, and no thread needs to stop.
+ * A slot is a word in the writable part of a module: its relocation is JUMP_SLOT for calls through
+ * the procedure linkage table, and GLOB_DAT for other calls. The dynamic linker stores the
+ * function's address there, at the start or at the first call. A call reads the slot each time, so
+ * an atomic store of another address redirects all later calls, and no thread needs to stop.
  *
  * Threads   the caller makes sure that one thread at a time is here.
  * Signals   not async-signal-safe: the functions take locks of the dynamic linker.
@@ -18,9 +18,9 @@
 #include <stddef.h>
 
 /*
- * A function and its wrapper. real is NULL if calls must not be redirected. canonical is the
- * address in the program by which a program that is not position-independent knows the function,
- * or NULL.
+ * A function and its wrapper. real is NULL if calls must not be redirected. A program that is not
+ * position-independent may use an address in itself as the function's address; canonical is this
+ * address, or NULL.
  */
 struct shim_wrapper {
 	const char *name;
@@ -30,17 +30,20 @@ struct shim_wrapper {
 /* Returns the entry of a function, or NULL if the shim does not wrap it. */
 typedef const struct shim_wrapper *shim_wrapper_find(const char *name);
 
-/* The state of the walks. handle: that of the program, for names with versions. */
+/*
+ * The data that the walks need. program is the dlopen() handle of the program, for names with
+ * versions.
+ */
 struct shim_slots {
 	shim_wrapper_find *find;
 	void *program;
 };
 
 /*
- * Redirects the slots of every module to the wrappers, or restores them. Modules that were
- * processed before are skipped if is_new is true. A slot is redirected only if it has the
- * function that the wrapper calls, or has not been bound yet and would be bound to it. Returns
- * the number of slots that were changed.
+ * Redirects the slots of every module to the wrappers, or restores them. If is_new is true, modules
+ * that were processed before are skipped. A slot is redirected only if it has the address of the
+ * function that the wrapper calls, or if the dynamic linker has not bound it yet and would bind it
+ * to that function. Returns the number of slots that were changed.
  */
 long shim_slots_redirect(const struct shim_slots *slots, bool is_new);
 long shim_slots_restore(const struct shim_slots *slots);

@@ -2,10 +2,11 @@
 /*
  * preload/start.c - starts the shim, opens the event types, and counts calls that came too early.
  *
- * The shim begins with the first call of a wrapper, because constructors of other libraries may
- * run before its own. But the dynamic linker allocates memory before anything has begun,
- * including the C library: such calls are passed on and counted. Calls are also not traced while
- * another thread, or the code that a handler interrupted, is beginning the shim.
+ * The shim begins with the first call of a wrapper, because constructors of other libraries may run
+ * before its own. But the dynamic linker allocates memory before anything has begun, even before
+ * the C library is initialized. Such calls are passed on, and counted as lost. Calls are also not
+ * traced while another thread, or the code that a signal handler has interrupted, is starting the
+ * shim.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -44,16 +45,17 @@ _Atomic int shim_is_ready;
 _Atomic unsigned shim_untold;
 
 /*
- * True if code of the program runs before all constructors (DT_PREINIT_ARRAY). AddressSanitizer
- * and other sanitizers start their run-times in this way. They define mmap(), strcat() and other
- * functions, which must not be called before they have started, and they call wrappers while they
- * start. When the shim's constructor runs, they have started.
+ * True if the program has functions that run before all constructors (DT_PREINIT_ARRAY).
+ * AddressSanitizer and other sanitizers start their run-times in this way. They define mmap(),
+ * strcat() and other functions, which must not be called before they have started, and they call
+ * wrappers while they start. When the shim's constructor runs, the run-times of sanitizers have
+ * started.
  */
 static bool has_preinit;
 
 /*
- * Returns whether the shim may begin before its constructor. MemorySanitizer starts with the
- * first call of a function that it defines, which may be one that the shim calls.
+ * Returns whether the shim may begin before its constructor. It may not with MemorySanitizer, which
+ * starts at the first call of a function that it defines; the shim may call such a function.
  */
 static bool may_begin(void)
 {
@@ -61,9 +63,9 @@ static bool may_begin(void)
 }
 
 /*
- * AddressSanitizer as a shared library requires that it is before every other library, which a
- * preloaded library prevents. It calls this function for its options, unless the program defines
- * it, too.
+ * If AddressSanitizer is a shared library, it requires to be loaded before every other library. A
+ * preloaded library prevents that. AddressSanitizer calls this function for its options, unless the
+ * program defines the function, too. The option turns the check off.
  */
 SHIM_WRAPPER const char *__asan_default_options(void);
 SHIM_WRAPPER const char *__asan_default_options(void)
@@ -71,14 +73,15 @@ SHIM_WRAPPER const char *__asan_default_options(void)
 	return "verify_asan_link_order=0";
 }
 
-/* LeakSanitizer and AddressSanitizer define it, in the program or as a library. */
+/* LeakSanitizer and AddressSanitizer define this function, in the program or in a library. */
 extern __attribute__((weak, visibility("default"))) void __lsan_do_leak_check(void);
 
 /*
- * Returns whether the family alloc cannot be traced. If a program defines mmap(), as sanitizers
- * do, this library's calls go there, too; they would be traced, and would call mmap() again.
- * LeakSanitizer recognizes the dynamic linker's memory by the address of the call, and would find
- * the address of a leak in the event.
+ * Returns whether the family alloc cannot be traced. If a program defines mmap(), as sanitizers do,
+ * the calls that libposixtrace makes reach that definition, too. They would be traced, and
+ * recording would call mmap() again. LeakSanitizer recognizes the dynamic linker's memory by the
+ * address of the call. It would also find the address of leaked memory in the event, and not report
+ * the leak.
  */
 static bool has_own_memory(void)
 {
@@ -93,8 +96,8 @@ extern const struct shim_wrapped *const __stop_shim_wrapped[]
 /*
  * Returns whether a sanitizer defines a function of this type. A call of the library would then
  * reach the wrapper from the sanitizer, as a call of the program, and could recurse without end. A
- * statically linked sanitizer exports no name of its own, but it defines functions that the library
- * calls.
+ * statically linked sanitizer may export no name of its own, but it defines fstat() and other
+ * functions that the library calls. So the first check also looks at these.
  */
 static bool is_sanitized(enum shim_type type)
 {
@@ -108,14 +111,15 @@ static bool is_sanitized(enum shim_type type)
 	return false;
 }
 
-/* 1 once a thread has begun to start the shim. */
+/* 1 as soon as a thread has begun to start the shim. */
 static _Atomic int has_begun;
 /*
- * Losses since the last report: by family before the shim had begun; of types without an id;
- * holds without a place.
+ * Losses since the last report. lost_early counts by family the calls before the shim had begun.
+ * lost_unnamed counts events of types without an id. lost_holds counts holds for which there was no
+ * free entry.
  */
 static _Atomic uint64_t lost_early[FAMILY_COUNT], lost_unnamed, lost_holds;
-/* Read once. The session uses them after the types are chosen. */
+/* The options are read once, when the types are chosen. The session uses them later. */
 static struct shim_options options;
 
 /* For each type its name and its schema, from the table in types.h. */
@@ -151,7 +155,8 @@ static int note_range(struct dl_phdr_info *object, size_t bytes, void *arg)
 		uintptr_t begin = object->dlpi_addr + header->p_vaddr;
 
 		if (header->p_type == PT_DYNAMIC && has_preinit_array((const ElfW(Dyn) *)begin))
-			has_preinit = true; /* the program's, which is the first object */
+			/* only the program, which is the first object, can have one */
+			has_preinit = true;
 		if (header->p_type != PT_LOAD || !(header->p_flags & PF_X))
 			continue;
 		for (int k = 0; k < 2; k++)
@@ -166,8 +171,9 @@ static int note_range(struct dl_phdr_info *object, size_t bytes, void *arg)
 }
 
 /*
- * From here on functions are found without the dynamic linker. Two threads may do this at once:
- * they find the same values.
+ * Notes the ranges of addresses of libposixtrace and the shim, and the objects of scope.c. From
+ * then on functions are found without the dynamic linker. Two threads may do this at once: they
+ * find the same values.
  */
 static void note_ranges(void)
 {
@@ -202,8 +208,8 @@ static bool is_off(void)
 }
 
 /*
- * Chooses the types by the environment. Calls of types that are not chosen stop being counted as
- * early losses.
+ * Chooses the types by the environment. Early calls of types that are not chosen no longer count as
+ * losses.
  */
 static void choose_types(void)
 {
@@ -231,8 +237,8 @@ static void choose_types(void)
 }
 
 /*
- * Begins the shim, once. Returns whether it has begun; false if another thread, or the
- * interrupted code, is beginning it.
+ * Starts the shim, once. Returns whether the shim has begun. Returns false while another thread, or
+ * code that this signal handler has interrupted, is starting it.
  */
 static bool begin_shim(void)
 {
@@ -242,15 +248,15 @@ static bool begin_shim(void)
 						     memory_order_relaxed))
 		return atomic_load_explicit(&shim_is_ready, memory_order_acquire);
 	choose_types();
-	/* release: the switches and ids are stored before. */
+	/* The store is a release, because the switches and ids must be visible before it. */
 	atomic_store_explicit(&shim_is_ready, SHIM_READY, memory_order_release);
 	errno = saved;
 	return true;
 }
 
 /*
- * The switches may be read by threads that are in a wrapper, so each is stored at once. Types that
- * a former tracer has opened keep their numbers.
+ * The switches may be read by threads that are in a wrapper, so each switch is stored by one atomic
+ * store. Types that were opened for an earlier tracer keep their numbers.
  */
 void shim_choose_again(const char *families, bool adds)
 {
@@ -274,7 +280,7 @@ void shim_choose_again(const char *families, bool adds)
 static void count_lost(_Atomic uint64_t *count)
 {
 	atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
-	/* Release: with what is counted. */
+	/* The store is a release, so that a thread that sees the flag also sees the count. */
 	atomic_store_explicit(&shim_untold, 1, memory_order_release);
 }
 
@@ -291,14 +297,17 @@ void shim_some_are_blind(void)
 }
 
 /*
- * A call before the shim has begun. libposixtrace's own constructor calls wrappers, too; these
- * calls are not the program's.
+ * Handles a call that comes before the shim has begun. libposixtrace's own constructor calls
+ * wrappers, too; these calls do not belong to the program.
  */
 static bool early_call(enum shim_type type, const void *caller)
 {
 	enum shim_family family = shim_family_of(type);
 
-	/* alloc functions must not begin the shim, because that would call them again. */
+	/*
+	 * A call of the family alloc must not start the shim, because the start would call such
+	 * functions again.
+	 */
 	if (family != FAMILY_ALLOC) {
 		note_ranges();
 		if (shim_is_own(caller))
@@ -333,8 +342,8 @@ void shim_lose_hold(void)
 }
 
 /*
- * Reports the losses by an event of the shim. The exchange gives the report to one of several
- * threads.
+ * Reports the losses by an event of the shim. If several threads call this function at once, the
+ * exchange makes only one of them report.
  */
 void shim_tell_lost(void)
 {
@@ -354,8 +363,8 @@ void shim_tell_lost(void)
 			data.early_alloc = lost;
 	}
 	/*
-	 * Counts may have grown since the flag was cleared; they are then reported now, and the
-	 * next report may find nothing.
+	 * A count may have grown since the flag was cleared. It is then reported now, and the next
+	 * report may find nothing.
 	 */
 	data.unnamed = atomic_exchange_explicit(&lost_unnamed, 0, memory_order_relaxed);
 	data.holds = atomic_exchange_explicit(&lost_holds, 0, memory_order_relaxed);
@@ -363,7 +372,10 @@ void shim_tell_lost(void)
 		posix_trace_event(shim_id[SHIM_LOST], &data, sizeof data);
 }
 
-/* Fork handler in the child. The losses of the parent are reported by the parent. */
+/*
+ * The fork handler that runs in the child. The child forgets the losses of the parent, because the
+ * parent reports them.
+ */
 static void after_fork_in_child(void)
 {
 	shim_self_forked();
@@ -379,8 +391,8 @@ static void after_fork_in_child(void)
 }
 
 /*
- * The constructor of a shim that was loaded into a running process. The environment of the
- * process was made for other programs, and is not obeyed. No type is chosen before
+ * The constructor of a shim that was loaded into a running process. The variables of its
+ * environment were not meant for this shim and are ignored. No type is chosen before
  * posixtrace_shim_attach(), and no slot leads to a wrapper.
  */
 static void start_injected(void)
@@ -396,8 +408,9 @@ static void start_injected(void)
 }
 
 /*
- * The shim's constructor. The order matters: the ranges before the first wrapper is called by the
- * library; the process id before the first event; the known memory before the first string.
+ * The shim's constructor. The order matters. The ranges must be known before the library calls the
+ * first wrapper, the process id before the first event, and the known memory before the first
+ * string is recorded.
  */
 static void __attribute__((constructor)) start_shim(void)
 {
@@ -415,7 +428,7 @@ static void __attribute__((constructor)) start_shim(void)
 	shim_syscall_begin();
 	pthread_atfork(NULL, NULL, after_fork_in_child);
 	shim_session_begin(&options);
-	/* Calls before a process traced are not losses of any stream. */
+	/* If no stream traces the process, early calls are not losses of any stream. */
 	if (!*posix_trace_active_np)
 		atomic_store_explicit(&shim_untold, 0, memory_order_relaxed);
 	shim_process_begins();

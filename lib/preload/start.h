@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* preload/start.h - the shim in the life of its process, as far as families are concerned. */
+/* preload/start.h - what families do when the process begins, forks and ends. */
 #ifndef PTX_PRELOAD_START_H
 #define PTX_PRELOAD_START_H
 
 /*
- * In a child of fork(), which has this process's memory and only one of its threads: resets the
- * turns of signal.c and the memory of threads that were about to start.
+ * Called in a child of fork(), which has a copy of the parent's memory and only one of its threads.
+ * The first resets the turns of signal.c, the second the memory for threads that were about to
+ * start.
  */
 void shim_in_child(void);
 void shim_threads_in_child(void);

@@ -5,7 +5,8 @@
  * Texts are put together by hand, because a program may wait for its children in a signal handler,
  * where snprintf() is not allowed.
  */
-#ifndef PTX_PRELOAD_STATUS_H /* posixtrace compiles this file, too, with another include path */
+/* posixtrace includes this file after the header, because its include path is another one */
+#ifndef PTX_PRELOAD_STATUS_H
 # include "preload/status.h"
 #endif
 
@@ -14,7 +15,10 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* Appends text at to and returns the place of its NUL. The caller has enough room. */
+/*
+ * Writes text at to and returns a pointer to its NUL. The caller makes sure that there is enough
+ * room.
+ */
 static char *add(char *to, const char *text)
 {
 	size_t len = strlen(text);
@@ -24,8 +28,8 @@ static char *add(char *to, const char *text)
 }
 
 /*
- * Appends a number that is not negative. The digits are made from the last to the first, in memory
- * that is enough for 32 bits.
+ * Appends a number that is not negative. The digits are made from the last to the first, in an
+ * array that is large enough for a number of 32 bits.
  */
 static char *add_number(char *to, unsigned number)
 {
@@ -40,7 +44,7 @@ static char *add_number(char *to, unsigned number)
 
 /*
  * sigabbrev_np() reads a table of the C library; musl has no such function. Real-time signals have
- * no names, and programs count them from the first one.
+ * no names; their text is SIGRTMIN plus a number.
  */
 void shim_signal_text(char text[SHIM_STATUS_TEXT], int signal)
 {
@@ -82,7 +86,7 @@ static size_t pack(unsigned char *data, size_t at, const void *value, size_t byt
 	return at + bytes;
 }
 
-/* code is -1 for a process that a signal ended, and for one of unknown status. */
+/* code is -1 if a signal ended the process, or if the status is unknown. */
 size_t shim_status_data(unsigned char data[SHIM_STATUS_DATA], int pid, bool is_known, int status)
 {
 	const bool is_killed = is_known && WIFSIGNALED(status);

@@ -2,9 +2,9 @@
 /*
  * preload/syscall.c - calls of syscall(2) by the program.
  *
- * The wrapper handles the numbers that restrict the thread (seccomp.c), and those of functions that
- * change descriptors and that many versions of the C library lack. All others are passed on and not
- * traced.
+ * The wrapper handles the system calls that restrict the thread (seccomp.c). It also handles two
+ * system calls that open or close descriptors and for which many versions of the C library have no
+ * function. All other system calls are passed on and not traced.
  */
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -17,8 +17,8 @@
 SHIM_NEXT(syscall, shim_no_number);
 
 /*
- * The wrappers are not those of SHIM_CALL(), because the return address is that of the caller of
- * shim_syscall(), in which these functions are called.
+ * The next two functions do not use SHIM_CALL(), because SHIM_CALL() would record their own return
+ * address. They get the address of the program's call as the argument caller.
  */
 
 /*
@@ -33,11 +33,11 @@ static long open_how(long folder, long path, long how, long size, const void *ca
 
 	if (!*shim_switch[IO_OPEN] || !shim_is_wanted(IO_OPEN, caller))
 		return next(syscall)(SYS_openat2, folder, path, how, size);
-	/* Unlike open(), syscall() is no cancellation point, so that no cleanup is needed. */
+	/* Unlike open(), syscall() is no cancellation point, so no cleanup is needed. */
 	opened.began = shim_now();
 	result = next(syscall)(SYS_openat2, folder, path, how, size);
 	opened.fd = (int)result;
-	/* Two words of 64 bits; the third says how the path is resolved. */
+	/* The first two words of the struct are flags and mode; the third word is not recorded. */
 	if (result >= 0 || ((uintptr_t)how % sizeof *words == 0 &&
 			    shim_can_read(words, 2 * sizeof *words))) {
 		opened.flags = (uint32_t)words[0];
@@ -49,7 +49,7 @@ static long open_how(long folder, long path, long how, long size, const void *ca
 
 /*
  * close_range(2), for which glibc before 2.34 has no function. The library's own descriptors may be
- * among them: it needs none while it records.
+ * in the range. That does no harm, because the library needs no descriptor to record events.
  */
 static long close_some(long first, long last, long flags, const void *caller)
 {
@@ -71,8 +71,8 @@ static long close_some(long first, long last, long flags, const void *caller)
 }
 
 /*
- * The assembly below jumps to it with the arguments of syscall(), so that its return address is
- * that of syscall()'s caller.
+ * The assembly below jumps to this function with the arguments of syscall(). So its return address
+ * is in the caller of syscall().
  */
 __attribute__((used)) long shim_syscall(long number, long a, long b, long c, long d, long e,
 					long f);
@@ -83,7 +83,10 @@ long shim_syscall(long number, long a, long b, long c, long d, long e, long f)
 	struct shim_change change;
 	long result;
 
-	/* These two never return twice, and need no stack but the caller's. */
+	/*
+	 * These two system calls never return twice and never on another stack, so C functions may
+	 * make them.
+	 */
 	if (number == SYS_openat2)
 		return open_how(a, b, c, d, shim_caller());
 	if (number == SYS_close_range)
@@ -96,8 +99,8 @@ long shim_syscall(long number, long a, long b, long c, long d, long e, long f)
 }
 
 /*
- * The assembly jumps to the real function by this variable. Before it is set, every call is
- * handled in C.
+ * Through shim_syscall_next the assembly jumps to the real function. Before this variable is set,
+ * every call is handled in C.
  */
 void shim_syscall_begin(void)
 {
@@ -105,8 +108,8 @@ void shim_syscall_begin(void)
 }
 
 /*
- * syscall(). A wrapper with a frame of its own would disturb calls that return twice, such as
- * clone(), or on another stack. All numbers but the four that C handles are passed on by a jump,
+ * syscall(). A wrapper with a frame of its own would disturb system calls that return twice or on
+ * another stack, such as clone(). All numbers but the four that C handles are passed on by a jump,
  * with the registers unchanged.
  */
 #if defined __x86_64__

@@ -22,10 +22,10 @@
 #define PAGE 4096
 
 /*
- * Returns whether the byte at from can be read. Known memory needs no system call. For other
- * memory the kernel is asked by a call that changes nothing: rt_sigprocmask() with an invalid
- * `how` fails with EINVAL, but reads the mask first and fails with EFAULT if it cannot. A quiet
- * process must not call it, and trusts the program as most C libraries do.
+ * Returns whether the byte at from can be read. Known memory needs no system call. For other memory
+ * the kernel is asked by a call that changes nothing: rt_sigprocmask() with an invalid `how` fails
+ * with EINVAL, but the kernel reads the mask before that, and fails with EFAULT if it cannot read
+ * it. A quiet process must not make this call. It trusts the program, as most C libraries do.
  */
 static bool is_there(const void *from)
 {
@@ -40,8 +40,8 @@ static bool is_there(const void *from)
 }
 
 /*
- * As is_there(), but false if that is not known: a quiet process cannot ask the kernel. For memory
- * that a failed call may have rejected.
+ * Like is_there(), but returns false if the answer is not known, because a quiet process cannot ask
+ * the kernel. This function is for memory that may be the reason why a call failed.
  */
 static bool is_surely_there(const void *from)
 {
@@ -49,9 +49,9 @@ static bool is_surely_there(const void *from)
 }
 
 /*
- * Copies bytes that the shim has checked, but a sanitizer in the program may reject. These bytes
- * are loaded one by one, by code that is not checked; volatile keeps the compiler from making a
- * call of the loop.
+ * Copies bytes that the shim has checked, but that the memcpy() of a sanitizer may reject. These
+ * bytes are loaded one by one, by code that is not checked; volatile keeps the compiler from making
+ * a call of the loop.
  */
 __attribute__((no_sanitize("address")))
 static void copy_unchecked(char *to, const char *from, size_t bytes)
@@ -63,8 +63,9 @@ static void copy_unchecked(char *to, const char *from, size_t bytes)
 }
 
 /*
- * Writes len bytes of text and a NUL, at most bytes. A longer text loses its beginning. bytes 0:
- * nothing. is_read: a call has read the text, so that every memcpy() may.
+ * Writes len bytes of text and a NUL, at most bytes bytes in all. A longer text loses its
+ * beginning. If bytes is 0, nothing is written. is_read says that a call has read the text, so that
+ * any memcpy() may read it, too.
  */
 static size_t put_text(char *to, size_t bytes, const char *text, size_t len, bool is_read)
 {
@@ -78,7 +79,7 @@ static size_t put_text(char *to, size_t bytes, const char *text, size_t len, boo
 		memcpy(to, text + skipped, len);
 	else if (len)
 		copy_unchecked(to, text + skipped, len);
-	/* The text may have no NUL at this place: it was not searched to its end. */
+	/* The NUL is stored separately, because text may have none after len bytes. */
 	to[len] = '\0';
 	if (skipped && bytes > 3)
 		memcpy(to, "...", 3);
@@ -94,8 +95,8 @@ size_t shim_text(char *to, size_t bytes, const char *text)
 
 /*
  * Determines the length of a text that may be invalid memory, at most PATH_MAX: the kernel searches
- * the NUL of a path only so far. Each page is checked before its first byte is read. False: there
- * is no NUL before memory that is not readable.
+ * for the NUL of a path only so far. Each page is checked before its first byte is read. Returns
+ * false if unreadable memory comes before a NUL.
  */
 __attribute__((no_sanitize("address")))
 static bool find_end(const char *text, size_t *len)
@@ -113,13 +114,16 @@ static bool find_end(const char *text, size_t *len)
 	return true;
 }
 
-/* A text that cannot be read is an empty one. */
+/* A text that cannot be read is recorded as an empty text. */
 size_t shim_text_unsure(char *to, size_t bytes, const char *text)
 {
 	int saved = errno;
 	size_t len;
 
-	/* A part of a text is not recorded: it may be any memory that the program did not mean. */
+	/*
+	 * If a part of the text is unreadable, nothing of it is recorded: the pointer may be wrong,
+	 * and the readable part may be unrelated memory.
+	 */
 	if (!find_end(text, &len))
 		len = 0;
 	errno = saved;
@@ -127,8 +131,9 @@ size_t shim_text_unsure(char *to, size_t bytes, const char *text)
 }
 
 /*
- * Errors of the search for a file. The kernel reports them after it has read the path, if the call
- * has one only. They are frequent, and need no check.
+ * Returns whether the error is one of the search for a file. If a call has only one path, the
+ * kernel has read the path before it reports such an error. These errors are frequent, and the path
+ * then needs no check.
  */
 static bool is_of_search(int error)
 {
@@ -137,8 +142,8 @@ static bool is_of_search(int error)
 }
 
 /*
- * Other arguments may have been rejected before the text was read: descriptors, flags, or all of
- * them by a filter of seccomp(2).
+ * After other errors the text may not have been read: the kernel may have rejected a descriptor or
+ * flags first, or a filter of seccomp(2) may have rejected the call.
  */
 size_t shim_text_after(char *to, size_t bytes, const char *text, int error)
 {
@@ -151,8 +156,8 @@ size_t shim_text_after(char *to, size_t bytes, const char *text, int error)
 }
 
 /*
- * Each page is checked. at may wrap around at the end of the address space: the kernel refuses the
- * last pages, so that the loop ends before that.
+ * Each page is checked. at does not wrap around at the end of the address space: the last pages are
+ * not readable, so the loop ends before that.
  */
 bool shim_can_read(const void *from, size_t bytes)
 {
@@ -173,7 +178,8 @@ bool shim_can_read(const void *from, size_t bytes)
 }
 
 /*
- * Copies memory up to the end of its page; with is_text up to a NUL. Returns the number of bytes.
+ * Copies memory, at most up to the end of its page, and with is_text at most up to a NUL. Returns
+ * the number of bytes.
  *
  * A program with AddressSanitizer has a memcpy() that ends the program if it reads behind an
  * object. These bytes are therefore loaded one by one, by code that is not checked; volatile
@@ -199,7 +205,7 @@ static size_t copy_page(void *to, const void *from, size_t bytes, bool is_text)
 	return bytes;
 }
 
-/* A struct in the program's memory, such as a thread id that a call has returned. */
+/* Used for a value in the program's memory, such as a thread id that a call has returned. */
 bool shim_copy(void *to, const void *from, size_t bytes)
 {
 	int saved = errno;
@@ -209,7 +215,7 @@ bool shim_copy(void *to, const void *from, size_t bytes)
 	return is_whole;
 }
 
-/* For a value of a few bytes, such as a length that the program passes by a pointer. */
+/* Used for a value of a few bytes, such as a length to which the program passes a pointer. */
 bool shim_is_there(const void *from)
 {
 	int saved = errno;
@@ -220,8 +226,8 @@ bool shim_is_there(const void *from)
 }
 
 /*
- * Copies the beginning of a text, up to bytes, without a NUL. Returns its length. The text may
- * continue on other pages, each of which is checked.
+ * Copies the beginning of a text, at most bytes bytes, without its NUL. Returns its length. The
+ * text may continue on other pages, each of which is checked.
  */
 static size_t begin_of(char *to, size_t bytes, const char *text)
 {
@@ -251,7 +257,7 @@ size_t shim_text_before(char *to, size_t bytes, const char *text)
 		return 0;
 	len = begin_of(to, bytes - 1, text);
 	to[len] = '\0';
-	/* errno of the checks is not the program's. */
+	/* The checks may have changed errno; the program must not see that. */
 	errno = saved;
 	return len + 1;
 }

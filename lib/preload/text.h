@@ -18,23 +18,24 @@
 #define SHIM_TEXT 512 /* bytes for all strings of an event */
 
 /*
- * Each function writes at to, which has room for bytes, and returns the number of bytes written
- * with the NUL.
+ * Each function writes a text at to, which has room for bytes bytes. It returns the number of bytes
+ * that it has written, with the NUL.
  */
 
 /* text may be NULL. It must be readable. */
 size_t shim_text(char *to, size_t bytes, const char *text);
 
 /*
- * For the only path of a call that failed with error, or succeeded (0). If the call may not have
- * read it, as shim_text_unsure().
+ * For a path that is the only path of a call. error is the call's error number, or 0 if the call
+ * succeeded. If the call may not have read the path, this function does the same as
+ * shim_text_unsure().
  */
 size_t shim_text_after(char *to, size_t bytes, const char *text, int error);
 
 /*
  * For a string of a call that failed, perhaps before the string was read. Any pointer is valid. A
- * string that is not readable up to its NUL is an empty one, also if that is not known: a quiet
- * process makes no system call.
+ * string that is not readable up to its NUL is recorded as an empty string. So is a string of which
+ * a quiet process cannot find out whether it is readable, because it makes no system call.
  */
 size_t shim_text_unsure(char *to, size_t bytes, const char *text);
 
@@ -53,7 +54,10 @@ bool shim_is_there(const void *from);
  */
 bool shim_can_read(const void *from, size_t bytes);
 
-/* An argument vector, with blanks between the arguments. The end is omitted if it is too long. */
+/*
+ * An argument vector, with blanks between the arguments. If the text is too long, its end is
+ * omitted.
+ */
 size_t shim_text_arguments(char *to, size_t bytes, char *const argv[]);
 
 #endif

@@ -2,10 +2,10 @@
 /*
  * preload/thread.c - family thread: threads from their creation to their end.
  *
- * A thread that is created while a process traces starts in run_thread(). It records the thread's
- * beginning and, however the thread ends, its end. Destructors of thread-local data run after
- * that. thrd_create() creates threads inside the C library, which is not seen; the events of such
- * threads are recorded.
+ * A thread that is created while a process traces starts in run_thread(). run_thread() records the
+ * thread's beginning and, however the thread ends, its end. Destructors of thread-local data run
+ * after that. thrd_create() creates threads inside the C library, which is not seen; the events of
+ * such threads are recorded.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -35,8 +35,8 @@ static atomic_bool in_use[STARTS];
 static _Atomic unsigned next_start;
 
 /*
- * Returns a free entry, or NULL without memory. Creators begin their searches at different
- * entries, so that they seldom collide.
+ * Returns a free entry, or NULL if there is no memory. Threads that search at the same time begin
+ * at different entries, so that they seldom collide.
  */
 static struct start *claim_start(void)
 {
@@ -44,7 +44,10 @@ static struct start *claim_start(void)
 	struct start *start;
 	int saved = errno;
 
-	/* acquire: the entry's former user has copied it. */
+	/*
+	 * The exchange is an acquire, because the former user of the entry must have finished
+	 * copying it.
+	 */
 	for (unsigned i = 0; i < STARTS; i++)
 		if (!atomic_exchange_explicit(&in_use[(from + i) % STARTS], true,
 					      memory_order_acquire))
@@ -55,19 +58,22 @@ static struct start *claim_start(void)
 }
 
 /*
- * Releases an entry, in the new thread. It was allocated by the creator, so free() may run here
- * for entries of malloc().
+ * Releases an entry, usually in the new thread. If the creator allocated the entry by malloc(), it
+ * is freed here.
  */
 static void release_start(struct start *start)
 {
-	/* release: pairs with the exchange in claim_start(). */
+	/* The release pairs with the exchange in claim_start(). */
 	if (start >= starts && start < starts + STARTS)
 		atomic_store_explicit(&in_use[start - starts], false, memory_order_release);
 	else
 		free(start);
 }
 
-/* In a child: the threads that were to start exist in the parent only. */
+/*
+ * Called in a child of fork(). The threads that were about to start exist only in the parent, so
+ * all entries are free.
+ */
 void shim_threads_in_child(void)
 {
 	for (unsigned i = 0; i < STARTS; i++)
@@ -79,7 +85,7 @@ struct end {
 	uint64_t function;
 };
 
-/* The event has the thread as a number, which is its address in glibc. */
+/* Events have the thread as a number. In glibc this is the address of the thread's descriptor. */
 static uint64_t number_of(pthread_t thread)
 {
 	return (uint64_t)thread;
@@ -151,19 +157,23 @@ SHIM_WRAPPER int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 
 	shim_patch_before_thread();
 	/*
-	 * A thread that must not read the clock creates threads that must not, either: the kernel
-	 * copies the mode.
+	 * If this thread must not read the clock, a thread that it creates must not, either,
+	 * because the kernel copies the mode.
 	 */
 	if (!shim_on(THREAD_CREATE) && !shim_is_blind)
 		return next(pthread_create)(thread, attr, function, argument);
 	start = claim_start();
-	/* Without memory, the thread starts untraced rather than not at all. */
+	/*
+	 * If there is no memory, the thread is started without tracing, because it must be started
+	 * in any case.
+	 */
 	if (!start)
 		return next(pthread_create)(thread, attr, function, argument);
 	*start = (struct start){ function, argument, number_of(pthread_self()), shim_is_blind };
 	if (shim_is_blind) {
 		/*
-		 * Without an event, but through run_thread(), which makes the new thread blind.
+		 * There is no event, but the thread starts in run_thread(), which makes it blind,
+		 * too.
 		 */
 		data.error = next(pthread_create)(thread, attr, run_thread, start);
 		if (data.error)
@@ -180,8 +190,8 @@ SHIM_WRAPPER int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	data.detached = detached == PTHREAD_CREATE_DETACHED;
 	data.error = next(pthread_create)(thread, attr, run_thread, start);
 	/*
-	 * The memory where the identifier was stored may belong to the new thread, which may have
-	 * unmapped it already. So it is copied only if it is readable.
+	 * The program may have let the identifier be stored in memory that the new thread has
+	 * already unmapped. So the identifier is copied only if it is readable.
 	 */
 	if (!data.error)
 		shim_copy(&data.thread, thread, sizeof *thread);
@@ -234,14 +244,17 @@ JOIN(pthread_timedjoin_np, (pthread_t thread, void **value, const struct timespe
 
 SHIM_NEXT(pthread_detach, shim_no_error);
 
-/* pthread_detach(3) does not wait, so that it is recorded without a duration. */
+/* pthread_detach(3) does not wait, so its event has no duration. */
 SHIM_WRAPPER int pthread_detach(pthread_t thread)
 {
 	struct {
 		uint64_t thread;
 		int32_t error;
 	} data = { .thread = number_of(thread) };
-	/* After the call: a thread that has been detached may end at once. */
+	/*
+	 * The event is recorded after the call, when the error is known. The thread may have ended
+	 * by then.
+	 */
 	int error = next(pthread_detach)(thread);
 
 	if (shim_on(THREAD_DETACH)) {

@@ -2,8 +2,9 @@
 /*
  * preload/time.c - family time: threads that sleep.
  *
- * asked is in nanoseconds. For clock_nanosleep() with TIMER_ABSTIME it is the moment of waking,
- * on that clock. The time is read after the call, when it is known to be readable.
+ * asked is in nanoseconds. For clock_nanosleep() with TIMER_ABSTIME asked is the moment of waking
+ * on the clock of the call. The struct with the time is read after the call, when it is known to be
+ * readable.
  */
 #include <threads.h>
 #include <time.h>
@@ -38,7 +39,7 @@ struct sleep_data {
 		return result; \
 	}
 
-/* After an error the time may be unreadable: the clock is examined first. */
+/* After an error the time may be unreadable, because the kernel examines the clock first. */
 static int64_t asked_of(const struct timespec *time, int error)
 {
 	if (!time || (error && !shim_can_read(time, sizeof *time)))
@@ -46,14 +47,17 @@ static int64_t asked_of(const struct timespec *time, int error)
 	return shim_span(time->tv_sec, time->tv_nsec);
 }
 
-/* EINTR is recorded as an error: a handler has interrupted the sleep. */
+/* If a signal handler has interrupted the sleep, the event has the error EINTR. */
 SLEEP(int, nanosleep, shim_no_number, (const struct timespec *wanted, struct timespec *left),
       (wanted, left), asked_of(wanted, data.error), result ? errno : 0)
 SLEEP(int, clock_nanosleep, shim_no_error,
       (clockid_t clock, int flags, const struct timespec *wanted, struct timespec *left),
       (clock, flags, wanted, left), asked_of(wanted, data.error), result)
 SHIM_ALIAS(__nanosleep, nanosleep);
-/* It returns -1 if a handler interrupted it, another negative number after an error. */
+/*
+ * thrd_sleep() returns -1 if a signal handler interrupted it, and another negative number after an
+ * error.
+ */
 SLEEP(int, thrd_sleep, shim_no_number, (const struct timespec *wanted, struct timespec *left),
       (wanted, left), asked_of(wanted, data.error),
       result == -1 ? EINTR : result ? EINVAL : 0)

@@ -13,9 +13,9 @@
 #define PTX_PRELOAD_TYPES_H
 
 /*
- * Names of values that several types have. Those of <fcntl.h> depend on the processor. A schema has
- * at most 1023 bytes and each log has those of all chosen types, so rare values have no names: they
- * are shown as numbers.
+ * Names of values that fields of several types have. Some values of <fcntl.h> depend on the
+ * processor. A schema has at most 1023 bytes, and each log has the schemas of all chosen types.
+ * Rare values therefore have no names and are shown as numbers.
  */
 #if defined __aarch64__
 #define SHIM_OPEN_BY_PROCESSOR \
@@ -29,7 +29,10 @@
 	"0x200=O_TRUNC,0x400=O_APPEND,0x800=O_NONBLOCK,0x101000=O_SYNC,0x1000=O_DSYNC," \
 	"0x2000=O_ASYNC," SHIM_OPEN_BY_PROCESSOR ",0x40000=O_NOATIME,0x80000=O_CLOEXEC," \
 	"0x200000=O_PATH}"
-/* The flags of descriptors that are made without a file: those of open(), if any. */
+/*
+ * The flags of descriptors that are made without a file. They have the values of O_NONBLOCK and
+ * O_CLOEXEC.
+ */
 #define SHIM_FD_FLAGS "{|0=0,0x800=NONBLOCK,0x80000=CLOEXEC}"
 /* Flags of the functions whose names end in "at". 0x200 has several meanings and is not here. */
 #define SHIM_AT_FLAGS \
@@ -46,8 +49,9 @@
 	"{|15:1=SOCK_STREAM,15:2=SOCK_DGRAM,15:3=SOCK_RAW,15:5=SOCK_SEQPACKET," \
 	"0x800=SOCK_NONBLOCK,0x80000=SOCK_CLOEXEC}"
 /*
- * The option of a socket is the level times 2^32 plus the number, because a number means something
- * else at each level. value is there for options of 1, 2, 4 or 8 bytes.
+ * The field option is the level times 2^32 plus the number of the option, because a number has
+ * another meaning at each level. The event has the field value only for options of 1, 2, 4 or 8
+ * bytes.
  */
 #define SHIM_SOCKET_OPTION \
 	"s32 level{0=IPPROTO_IP,1=SOL_SOCKET,6=IPPROTO_TCP,17=IPPROTO_UDP,41=IPPROTO_IPV6," \
@@ -80,7 +84,10 @@
 	"34=SHUTDOWN,35=RENAMEAT,36=UNLINKAT,37=MKDIRAT,40=MSG_RING,45=SOCKET,47=SEND_ZC," \
 	"48=SENDMSG_ZC}"
 
-/* In a list of families: the bytes of each call to record, as in data=64, and the most of them. */
+/*
+ * The name by which a list of families says how many bytes of each call to record, as in data=64,
+ * and the greatest number.
+ */
 #define SHIM_CONTENT_NAME "data="
 #define SHIM_CONTENT_MAX  4096
 
@@ -142,7 +149,10 @@
 	  "ns time; fd fd; errno error; u64 size; s64 result; s64 offset; bytes data") \
 	X(IO_PWRITE, IO, "io.pwrite", \
 	  "ns time; fd fd; errno error; u64 size; s64 result; s64 offset; bytes data") \
-	/* Several parts of memory: size is not known without reading them. */ \
+	/* \
+	 * These move several parts of memory. The total size is not known without reading the \
+	 * vector. \
+	 */ \
 	X(IO_READV, IO, "io.readv", \
 	  "ns time; fd fd; errno error; u64 parts; s64 result; bytes data") \
 	X(IO_WRITEV, IO, "io.writev", \
@@ -157,11 +167,14 @@
 	/* Wait until the device has the data. */ \
 	X(IO_FSYNC, IO, "io.fsync", "ns time; fd fd; errno error") \
 	X(IO_FDATASYNC, IO, "io.fdatasync", "ns time; fd fd; errno error") \
-	/* Streams of <stdio.h>; fd is the descriptor of the stream. */ \
+	/* These concern streams of <stdio.h>; fd is the descriptor of the stream. */ \
 	X(IO_FOPEN, IO, "io.fopen", \
 	  "ns time; fd fd; errno error; ptr file; str mode; str path") \
 	X(IO_FCLOSE, IO, "io.fclose", "ns time; fd fd; errno error; ptr file") \
-	/* After an error copy is the number that the program asked for. */ \
+	/* \
+	 * copy is the new descriptor; after an error copy is the number that the program asked \
+	 * for. \
+	 */ \
 	X(IO_DUP, IO, "io.dup", "ns time; errno error; fd fd; fd copy; x32 flags" SHIM_FD_FLAGS) \
 	/* fd is the end that is read. */ \
 	X(IO_PIPE, IO, "io.pipe", \
@@ -182,7 +195,7 @@
 	/* The duration is the wait for the lock of another process. */ \
 	X(IO_FLOCK, IO, "io.flock", \
 	  "ns time; errno error; fd fd; x32 operation{|1=LOCK_SH,2=LOCK_EX,8=LOCK_UN,4=LOCK_NB}") \
-	/* Bytes between descriptors without memory of the program. */ \
+	/* These move bytes between descriptors without memory of the program. */ \
 	X(IO_SPLICE, IO, "io.splice", \
 	  "ns time; errno error; fd fd; fd to; x32 flags{|0=0,1=SPLICE_F_MOVE," \
 	  "2=SPLICE_F_NONBLOCK,4=SPLICE_F_MORE,8=SPLICE_F_GIFT}; u64 size; s64 result") \
@@ -212,7 +225,7 @@
 	X(IO_CLOSE_RANGE, IO, "io.close_range", \
 	  "ns time; errno error; u32 first; u32 last; " \
 	  "x32 flags{|0=0,2=CLOSE_RANGE_UNSHARE,4=CLOSE_RANGE_CLOEXEC}") \
-	/* Mode 0 also for posix_fallocate(). */ \
+	/* For posix_fallocate() the mode is 0. */ \
 	X(IO_FALLOCATE, IO, "io.fallocate", \
 	  "ns time; errno error; fd fd; x32 mode{|0=0,1=FALLOC_FL_KEEP_SIZE," \
 	  "2=FALLOC_FL_PUNCH_HOLE,8=FALLOC_FL_COLLAPSE_RANGE,0x10=FALLOC_FL_ZERO_RANGE," \
@@ -226,7 +239,7 @@
 	X(IO_LOCKF, IO, "io.lockf", \
 	  "ns time; errno error; fd fd; s32 operation{0=F_ULOCK,1=F_LOCK,2=F_TLOCK,3=F_TEST}; " \
 	  "s64 length") \
-	/* fd is -1 for all file systems. */ \
+	/* fd is -1 for sync(), which concerns all file systems. */ \
 	X(IO_SYNC, IO, "io.sync", \
 	  "ns time; errno error; fd fd; x32 flags; s64 offset; s64 length") \
 	/* Shared memory by name; name is no path. */ \
@@ -252,7 +265,7 @@
 
 /* Files by name. folder is the descriptor that a relative path begins at. */
 #define SHIM_TYPES_FILE(X) \
-	/* All forms of stat(): flags 0x100 is lstat(). */ \
+	/* All forms of stat(). lstat() has the flag 0x100. */ \
 	X(FILE_STAT, FILE, "file.stat", \
 	  "ns time; errno error; " SHIM_FOLDER "; x32 flags" SHIM_AT_FLAGS "; str path") \
 	X(FILE_FSTAT, FILE, "file.fstat", "ns time; errno error; fd fd") \
@@ -260,10 +273,10 @@
 	X(FILE_ACCESS, FILE, "file.access", \
 	  "ns time; errno error; " SHIM_FOLDER "; x32 mode{|0=F_OK,4=R_OK,2=W_OK,1=X_OK}; " \
 	  "x32 flags{|0=0,0x100=AT_SYMLINK_NOFOLLOW,0x200=AT_EACCESS}; str path") \
-	/* flags 0x200 is rmdir(). */ \
+	/* rmdir() has the flag 0x200. */ \
 	X(FILE_UNLINK, FILE, "file.unlink", \
 	  "ns time; errno error; " SHIM_FOLDER "; x32 flags{|0=0,0x200=AT_REMOVEDIR}; str path") \
-	/* to begins at to_folder. */ \
+	/* The path to is relative to to_folder. */ \
 	X(FILE_RENAME, FILE, "file.rename", \
 	  "ns time; errno error; " SHIM_FOLDER "; fd to_folder{-100=AT_FDCWD}; " \
 	  "x32 flags{|0=0,1=RENAME_NOREPLACE,2=RENAME_EXCHANGE,4=RENAME_WHITEOUT}; " \
@@ -315,18 +328,21 @@
 	X(FILE_GLOB, FILE, "file.glob", \
 	  "ns time; errno error; s32 result{0=found,1=GLOB_NOSPACE,2=GLOB_ABORTED," \
 	  "3=GLOB_NOMATCH}; x32 flags; str path") \
-	/* Changes of files, which the program reads from fd. */ \
+	/* The program watches files; it reads the changes from fd. */ \
 	X(FILE_INOTIFY, FILE, "file.inotify_init", \
 	  "ns time; errno error; fd fd; x32 flags" SHIM_FD_FLAGS) \
 	X(FILE_WATCH, FILE, "file.inotify_add_watch", \
 	  "ns time; errno error; fd fd; s32 watch; x32 mask; str path") \
 	X(FILE_UNWATCH, FILE, "file.inotify_rm_watch", "ns time; errno error; fd fd; s32 watch") \
-	/* Changes of whole file systems, which the program reads from fd. */ \
+	/* The program watches whole file systems; it reads the changes from fd. */ \
 	X(FILE_FANOTIFY, FILE, "file.fanotify_init", \
 	  "ns time; errno error; fd fd; x32 flags; x32 event_flags") \
 	X(FILE_FANMARK, FILE, "file.fanotify_mark", \
 	  "ns time; errno error; fd fd; x32 flags; " SHIM_FOLDER "; x64 mask; str path") \
-	/* Folders and trees: result is the number of entries, or what ended the walk. */ \
+	/* \
+	 * Walks through folders and trees. result is the number of entries, or the value that \
+	 * ended the walk. \
+	 */ \
 	X(FILE_SCANDIR, FILE, "file.scandir", \
 	  "ns time; errno error; " SHIM_FOLDER "; s32 result; str path") \
 	X(FILE_FTW, FILE, "file.ftw", \
@@ -386,7 +402,10 @@
 	  "ns time; fd fd; errno error; fd accepted; str address") \
 	X(NET_SHUTDOWN, NET, "net.shutdown", \
 	  "fd fd; errno error; s32 how{0=SHUT_RD,1=SHUT_WR,2=SHUT_RDWR}") \
-	/* Messages without an address, then those with one, then those of structs. */ \
+	/* \
+	 * Calls without an address come first, then calls with an address, then calls that take \
+	 * structs. \
+	 */ \
 	X(NET_SEND, NET, "net.send", \
 	  "ns time; fd fd; errno error; u64 size; s64 result; bytes data") \
 	X(NET_RECV, NET, "net.recv", \
@@ -410,7 +429,7 @@
 	  "3=EPOLL_CTL_MOD}; fd fd; x32 events{|0=0,1=EPOLLIN,2=EPOLLPRI,4=EPOLLOUT,8=EPOLLERR," \
 	  "0x10=EPOLLHUP,0x2000=EPOLLRDHUP,0x10000000=EPOLLEXCLUSIVE,0x40000000=EPOLLONESHOT," \
 	  "0x80000000=EPOLLET}") \
-	/* error is set if result is EAI_SYSTEM only. */ \
+	/* error is errno if result is EAI_SYSTEM, and 0 after any other result. */ \
 	X(NET_LOOKUP, NET, "net.getaddrinfo", \
 	  "ns time; errno error; s32 result{0=found,-2=EAI_NONAME,-3=EAI_AGAIN,-4=EAI_FAIL," \
 	  "-6=EAI_FAMILY,-7=EAI_SOCKTYPE,-8=EAI_SERVICE,-10=EAI_MEMORY,-11=EAI_SYSTEM}; " \
@@ -463,25 +482,31 @@
 	X(HOLD_RWLOCK, HOLD, "lock.rwlock_held", "ns time; ptr lock")
 
 #define SHIM_TYPES_THREAD(X) \
-	/* function is that of the new thread, as in thread.begin. */ \
+	/* function is the start function of the new thread, as in thread.begin. */ \
 	X(THREAD_CREATE, THREAD, "thread.create", \
 	  "ns time; ptr thread; ptr function; errno error; s32 detached") \
 	X(THREAD_BEGIN, THREAD, "thread.begin", "ptr function; ptr creator; @begin thread") \
 	X(THREAD_END, THREAD, "thread.end", "ptr function; @end thread") \
-	/* A return from the function has thread.end only. */ \
+	/* \
+	 * thread.exit is a call of pthread_exit(). A thread that returns from its function has \
+	 * thread.end only. \
+	 */ \
 	X(THREAD_EXIT, THREAD, "thread.exit", "ptr value") \
 	X(THREAD_JOIN, THREAD, "thread.join", "ns time; ptr thread; errno error") \
 	X(THREAD_DETACH, THREAD, "thread.detach", "ptr thread; errno error") \
 	X(THREAD_NAME, THREAD, "thread.name", "ptr thread; errno error; str name")
 
-/* The text comes second, where a reader of lines looks for it. */
+/*
+ * The text is the second field, so that a person who reads the lines of a log finds it near the
+ * beginning.
+ */
 #define SHIM_ENDED_NAME   "posixtrace_ended"
 #define SHIM_ENDED_SCHEMA "s32 pid; str status; s32 code; s32 signal; bool core"
 
 #define SHIM_TYPES_PROCESS(X) \
 	/* A program begins. program is the path that execve(2) got. */ \
 	X(PROCESS_START, PROCESS, "process.start", "s32 pid; s32 parent; str program") \
-	/* The parent's event; that of the child is process.child. */ \
+	/* The event of the parent; process.child is the event of the child. */ \
 	X(PROCESS_FORK, PROCESS, "process.fork", "ns time; s32 child; errno error") \
 	X(PROCESS_CHILD, PROCESS, "process.child", "s32 pid; s32 parent") \
 	X(PROCESS_VFORK, PROCESS, "process.vfork", "ns time; s32 child; errno error") \
@@ -489,7 +514,7 @@
 	/* A program that is started by one call: child is its process. */ \
 	X(PROCESS_SPAWN, PROCESS, "process.spawn", \
 	  "ns time; s32 child; errno error; str path; str arguments") \
-	/* Before the call, which does not return if it succeeds. */ \
+	/* process.exec is recorded before the call, which does not return if it succeeds. */ \
 	X(PROCESS_EXEC, PROCESS, "process.exec", "s32 pid; s32 fd; str path; str arguments") \
 	/* A program that this library cannot be loaded into. */ \
 	X(PROCESS_UNTRACED, PROCESS, "process.untraced", "s32 pid; str why; str program") \
@@ -499,7 +524,10 @@
 	  "ns time; s32 child; errno error; s32 which; x32 options{|0=0,1=WNOHANG," \
 	  "2=WUNTRACED,4=WEXITED,8=WCONTINUED,0x1000000=WNOWAIT}; " \
 	  "wait status; s32 known") \
-	/* The end of a child, by the parent's wait(). posixtrace record has those of its own. */ \
+	/* \
+	 * The end of a child, recorded by the parent's wait(). posixtrace record records the same \
+	 * event for its own children. \
+	 */ \
 	X(PROCESS_ENDED, PROCESS, SHIM_ENDED_NAME, SHIM_ENDED_SCHEMA) \
 	X(PROCESS_SYSTEM, PROCESS, "process.system", \
 	  "ns time; wait status; errno error; str command") \
@@ -508,7 +536,7 @@
 	  "ns time; ptr file; errno error; str mode; str command") \
 	X(PROCESS_PCLOSE, PROCESS, "process.pclose", \
 	  "ns time; ptr file; wait status; errno error") \
-	/* Before the process ends; by is the function that was called. */ \
+	/* This event is recorded before the process ends; by is the function that was called. */ \
 	X(PROCESS_EXIT, PROCESS, "process.exit", "s32 pid; s32 status; str by") \
 	/* The last event of a program that ends by exit() or a return from main(). */ \
 	X(PROCESS_END, PROCESS, "process.end", "s32 pid") \
@@ -523,7 +551,7 @@
 	  "8=RLIMIT_MEMLOCK,9=RLIMIT_AS,10=RLIMIT_LOCKS,11=RLIMIT_SIGPENDING," \
 	  "12=RLIMIT_MSGQUEUE,13=RLIMIT_NICE,14=RLIMIT_RTPRIO,15=RLIMIT_RTTIME}; " \
 	  "s32 set{0=get,1=set}; s64 limit; s64 maximum") \
-	/* Numbers of requests depend on the processor; those above 0x4200 do not. */ \
+	/* The numbers of requests depend on the processor, except those from 0x4200 on. */ \
 	X(PROCESS_PTRACE, PROCESS, "process.ptrace", \
 	  "ns time; errno error; s32 request{0=PTRACE_TRACEME,1=PTRACE_PEEKTEXT," \
 	  "2=PTRACE_PEEKDATA,3=PTRACE_PEEKUSER,4=PTRACE_POKETEXT,5=PTRACE_POKEDATA," \
@@ -534,7 +562,7 @@
 	  "0x4204=PTRACE_GETREGSET,0x4205=PTRACE_SETREGSET,0x4206=PTRACE_SEIZE," \
 	  "0x4207=PTRACE_INTERRUPT,0x4208=PTRACE_LISTEN}; s32 pid; ptr address; ptr data; " \
 	  "s64 result") \
-	/* value is the second argument; name is that of PR_SET_NAME. */ \
+	/* value is the second argument. name is the name that PR_SET_NAME gives, else empty. */ \
 	X(PROCESS_PRCTL, PROCESS, "process.prctl", \
 	  "s32 option{1=PR_SET_PDEATHSIG,2=PR_GET_PDEATHSIG,3=PR_GET_DUMPABLE,4=PR_SET_DUMPABLE," \
 	  "7=PR_GET_KEEPCAPS,8=PR_SET_KEEPCAPS,15=PR_SET_NAME,16=PR_GET_NAME,21=PR_GET_SECCOMP," \
@@ -543,7 +571,7 @@
 	  "38=PR_SET_NO_NEW_PRIVS,39=PR_GET_NO_NEW_PRIVS,41=PR_SET_THP_DISABLE,47=PR_CAP_AMBIENT," \
 	  "0x53564d41=PR_SET_VMA,0x59616d61=PR_SET_PTRACER}; s32 result; errno error; x64 value; " \
 	  "str name") \
-	/* Processes by descriptor. */ \
+	/* These concern processes that are named by a descriptor. */ \
 	X(PROCESS_PIDFD, PROCESS, "process.pidfd_open", \
 	  "ns time; errno error; fd fd; s32 pid; x32 flags" SHIM_FD_FLAGS) \
 	X(PROCESS_PIDFD_GET, PROCESS, "process.pidfd_getfd", \

@@ -3,14 +3,14 @@
  * preload/unwind.c - the functions of the unwinder that the compiler's code and this library call.
  *
  * The wrappers have cleanups, which run if a call is left by an exception or by the cancellation of
- * its thread. The compiler's code for that refers to libgcc_s, so that the library would be loaded
- * into every program. Loading it costs as much as all of the shim's own start: its constructor
- * executes CPUID a dozen times, and under a hypervisor each one costs microseconds. So these
+ * its thread. The compiler's code for that refers to libgcc_s, so that libgcc_s would be loaded
+ * into every program. Loading it would cost as much as all of the shim's own start: its constructor
+ * executes CPUID a dozen times, and under a hypervisor each CPUID costs microseconds. So these
  * definitions, which only this library sees, pass the calls on.
  *
- * The functions are called while a thread unwinds its stack. The program's unwinder is then loaded
- * already, except if it is part of the program. Then libgcc_s is loaded now, as the C library does
- * for a cancellation.
+ * The functions are called while a thread unwinds its stack. Usually the program's unwinder is a
+ * library and is loaded already at that time. If the unwinder is part of the program itself,
+ * libgcc_s is loaded now, as the C library does for a cancellation.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -42,14 +42,14 @@ static void *find(_Atomic(void *) *known, const char *name)
 }
 
 /*
- * Defines a function under the name of the unwinder's. The declarations of <unwind.h> would make
- * the name visible to the program.
+ * Defines a function under the name of a function of the unwinder. The declarations of <unwind.h>
+ * would make the name visible to the program.
  */
 #define DEFINE(type, own_name, name, params) \
 	__attribute__((visibility("hidden"), used)) type own_name params __asm__(name); \
 	type own_name params
 
-/* Finds the cleanup of a wrapper's frame. Without an unwinder the frame is left without it. */
+/* Finds the cleanup of a wrapper's frame. If there is no unwinder, the cleanup does not run. */
 DEFINE(_Unwind_Reason_Code, shim_personality, "__gcc_personality_v0",
        (int version, _Unwind_Action actions, _Unwind_Exception_Class class,
 	struct _Unwind_Exception *exception, struct _Unwind_Context *context))
@@ -62,8 +62,9 @@ DEFINE(_Unwind_Reason_Code, shim_personality, "__gcc_personality_v0",
 }
 
 /*
- * Goes on behind a cleanup. The unwinder begins at its caller, so that this frame is passed like
- * any other. A cleanup has run, so there is an unwinder.
+ * Continues the unwinding after a cleanup. The unwinder begins at the frame of its caller, which is
+ * this function, and passes this frame like any other. There is an unwinder, because a cleanup has
+ * run.
  */
 DEFINE(void, shim_resume, "_Unwind_Resume", (struct _Unwind_Exception *exception))
 {
@@ -74,7 +75,7 @@ DEFINE(void, shim_resume, "_Unwind_Resume", (struct _Unwind_Exception *exception
 	__builtin_trap();
 }
 
-/* For patch_call.c. Only its callback of _Unwind_Backtrace() calls these two. */
+/* These two are for patch_call.c. Only its callback of _Unwind_Backtrace() calls them. */
 DEFINE(_Unwind_Ptr, shim_get_ip, "_Unwind_GetIP", (struct _Unwind_Context *context))
 {
 	static _Atomic(void *) known;

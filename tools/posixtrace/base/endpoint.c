@@ -56,8 +56,9 @@ static bool split_address(struct address *address, const char *from)
 }
 
 /*
+ * Returns whether the text is a port below 65536 or no number at all. The check is needed because
  * getaddrinfo() accepts greater numbers and uses their low 16 bits. Names of services are left to
- * it.
+ * getaddrinfo().
  */
 static bool is_port(const char *text)
 {
@@ -159,7 +160,10 @@ int endpoint_open(const char *name, int *fd)
 		say("%s: a port is at most 65535", name);
 		return TOOL_USAGE;
 	}
-	/* Listening is local unless the user names a host: the connection has no authentication. */
+	/*
+	 * Without a host the tool listens at the local address only, because the connection has no
+	 * authentication.
+	 */
 	if (waits && !address.host)
 		address.host = "127.0.0.1";
 	if (waits && !strcmp(address.host, "*"))

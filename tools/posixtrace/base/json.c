@@ -40,8 +40,8 @@ static char *put_unicode(char *to, uint32_t c)
 }
 
 /*
- * Writes the character at p, or the byte there if it is not UTF-8, and returns the bytes that it
- * has. Each bad byte is written alone, so that the next good character is found.
+ * Writes the character at p, or the byte there if it is not UTF-8. Returns the number of bytes of
+ * text that this used. A bad byte is written alone, so that the next good character is found.
  */
 static size_t put_character(struct out *out, const unsigned char *p, size_t len, bool replaces,
 			    bool *is_exact)
@@ -72,7 +72,10 @@ static size_t put_character(struct out *out, const unsigned char *p, size_t len,
 	return n;
 }
 
-/* Writes a string. replaces: U+FFFD for bad bytes. Returns false if the string is inexact. */
+/*
+ * Writes a string. With replaces, bad bytes become U+FFFD. Returns false if the text had a bad
+ * byte.
+ */
 static bool put_string(struct out *out, const void *text, size_t len, bool replaces)
 {
 	const unsigned char *p = text, *end = p + len;
@@ -92,7 +95,7 @@ static bool put_string(struct out *out, const void *text, size_t len, bool repla
 	return is_exact;
 }
 
-/* The value behind the name needs no comma. */
+/* needs_comma is reset, because no comma may be between the name and its value. */
 void json_text_name(struct json *json, const void *name, size_t len)
 {
 	json_text(json, NULL, name, len);
@@ -100,7 +103,10 @@ void json_text_name(struct json *json, const void *name, size_t len)
 	json->needs_comma = false;
 }
 
-/* json_put_name() writes a comma before the next member, so this one takes its place. */
+/*
+ * json_put_name() would write the comma before the next member, on the new line. So the comma is
+ * written here, before the line end.
+ */
 void json_new_line(struct json *json)
 {
 	if (json->needs_comma)
@@ -146,15 +152,17 @@ void json_exact_text(struct json *json, const char *name, const void *text, size
 char *json_keep_text(const char *name, const void *text, size_t len, size_t *kept)
 {
 	/*
-	 * A buffer without a file: out_flush() must never run on it. The limit below ensures that.
+	 * This buffer has no file, so out_flush() must never run on it. The limit below ensures
+	 * that.
 	 */
 	static struct out scratch = { .fd = -1 };
 	struct json json = json_begin(&scratch);
 	char *members;
 
 	/*
-	 * A byte needs at most 6 in the string and 2 in the member _hex, so a sixteenth of the
-	 * buffer fits. Names are far shorter; a longer text is cut.
+	 * A byte of the text becomes at most 6 bytes in the string and 2 in the member NAME_hex, so
+	 * the result for a sixteenth of the buffer's size fits. Names are far shorter. A longer
+	 * text loses its end.
 	 */
 	if (len > OUT_BYTES / 16)
 		len = OUT_BYTES / 16;

@@ -68,8 +68,8 @@ static inline __attribute__((always_inline)) char *json_put_name(struct json *js
 }
 
 /*
- * Writes the comma and the name. The caller writes the value to json->out, for values that have a
- * writer of their own.
+ * Writes the comma and the name, for values that have a writer of their own. The caller then writes
+ * the value to json->out.
  */
 static inline void json_name(struct json *json, const char *name)
 {
@@ -99,7 +99,10 @@ static inline void json_close_(struct json *json, char bracket)
 	json->needs_comma = true;
 }
 
-/* Open and close. A member of the parent may follow the close. */
+/*
+ * These functions open and close objects and arrays. Behind a close a further member of the parent
+ * may follow.
+ */
 static inline void json_object(struct json *json, const char *name)
 {
 	json_open_(json, name, '{');
@@ -132,9 +135,10 @@ static inline void json_end_line(struct json *json)
 }
 
 /*
- * A text of len bytes, and one with a NUL at its end. Control characters and those that reorder or
- * hide text are escaped. A byte that is not UTF-8 becomes \\xNN in JSON, which a reader restores as
- * a backslash, an x and two digits, since JSON has no bytes. A reader restores all UTF-8 exactly.
+ * json_text() writes a text of len bytes, json_string_member() a text with a NUL at its end.
+ * Control characters and those that reorder or hide text are escaped. A byte that is not UTF-8
+ * becomes \\xNN in JSON, because JSON has no bytes. A reader gets a backslash, an x and two digits
+ * for it. A reader restores all UTF-8 exactly.
  */
 void json_text(struct json *json, const char *name, const void *text, size_t len);
 void json_string_member(struct json *json, const char *name, const char *text);
@@ -157,16 +161,17 @@ static inline __attribute__((always_inline)) void json_word(struct json *json, c
 void json_quoted(struct out *out, const void *text, size_t len);
 
 /*
- * The same, but a byte that is not UTF-8 becomes U+FFFD. json_exact_text() then adds the member
- * NAME_hex, which has all bytes of the text in hexadecimal digits.
+ * These do the same as json_text(), but a byte that is not UTF-8 becomes U+FFFD. If there is such a
+ * byte, json_exact_text() adds the member NAME_hex, which has all bytes of the text in hexadecimal
+ * digits.
  */
 void json_unicode(struct json *json, const char *name, const void *text, size_t len);
 void json_exact_text(struct json *json, const char *name, const void *text, size_t len);
 
 /*
  * json_keep_text() returns what json_exact_text() writes, without a comma, as memory that the
- * caller frees, and its length in *kept. Returns NULL without memory. It uses a static buffer and
- * cuts a text of more than 4096 bytes. json_kept() writes such members.
+ * caller frees, and its length in *kept. Returns NULL without memory. It uses a static buffer, and
+ * a text of more than 4096 bytes loses its end. json_kept() writes such members.
  */
 char *json_keep_text(const char *name, const void *text, size_t len, size_t *kept);
 static inline void json_kept(struct json *json, const char *members, size_t len)

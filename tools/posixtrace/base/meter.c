@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * meter.c - draws the progress line and removes it. Only the thread that reads a log calls this
- * file, or the follower's thread while it holds the follower's lock.
+ * meter.c - draws the progress line and removes it. Only two threads call these functions: the
+ * thread that reads a log, and the follower's thread while it holds the follower's lock.
  */
 #include "base/meter.h"
 
@@ -57,11 +57,11 @@ void meter_begin(struct meter *meter, uint64_t total, bool quiet)
 
 /*
  * Draws the bar and the time left, or the count and the time passed if the total is unknown. It
- * writes to the descriptor directly: say() would remove the line that it draws.
+ * writes to the descriptor directly: say() would remove the line.
  */
 static void draw_meter(struct meter *meter, int64_t passed_ns)
 {
-	/* A log may hold more events than its index promised. The bar then remains at 100 %. */
+	/* A log may have more events than its index says. The bar then remains at 100 %. */
 	uint64_t done = meter->total && meter->done > meter->total ? meter->total : meter->done;
 	char bar[BAR + 1], line[200];
 	size_t filled;

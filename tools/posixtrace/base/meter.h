@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * meter.h - a progress line on the terminal while the tool reads a log, once that takes more than
- * two seconds.
+ * meter.h - a progress line on the terminal while the tool reads a log, if the reading takes more
+ * than two seconds.
  *
  * The line appears only if standard error is a terminal and this job is its foreground job. If a
  * command prints events while it reads, standard output must not be a terminal as well: the line
@@ -19,7 +19,8 @@
 struct meter {
 	bool wanted, shown;
 	uint64_t total;        /* 0: unknown */
-	uint64_t done, next;   /* done at which the clock is read again */
+	/* events so far, and the value of done at which the clock is read again */
+	uint64_t done, next;
 	int64_t begin_ns, last_ns;
 	struct meter_follower *follower;
 };
@@ -47,7 +48,7 @@ void meter_look(struct meter *meter);
 /* Updates the line unless the last update is less than 200 ms ago. */
 void meter_show(struct meter *meter);
 
-/* Counts one event. This is on the path of every event, so it reads no clock. */
+/* Counts one event. It runs for every event, so it usually reads no clock. */
 static inline void meter_step(struct meter *meter)
 {
 	if (__builtin_expect(++meter->done >= meter->next, 0))

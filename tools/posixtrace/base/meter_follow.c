@@ -4,7 +4,7 @@
  * that the kernel counts as read by this process.
  *
  * A thread of its own draws the line, because the calling thread is busy. Until meter_unfollow()
- * the meter belongs to that thread, except while another thread holds the lock.
+ * only that thread uses the meter, unless another thread holds the lock.
  */
 #include "base/meter_follow.h"
 
@@ -37,7 +37,10 @@ static uint64_t bytes_read(void)
 	return bytes;
 }
 
-/* The thread. It sleeps on the condition variable, so that meter_unfollow() ends it at once. */
+/*
+ * The function of the thread. It sleeps on the condition variable, so that meter_unfollow() can end
+ * the thread at once.
+ */
 static void *follower_thread(void *arg)
 {
 	struct meter *meter = arg;
@@ -75,7 +78,9 @@ void meter_follow(struct meter *meter, uint64_t bytes)
 	pthread_cond_init(&follower->ended, NULL);
 	meter->total = bytes;
 	meter->follower = follower;
-	/* Without the kernel's count the thread would have nothing to show. */
+	/*
+	 * If the kernel gives no count, the thread would have nothing to show and is not started.
+	 */
 	if (!follower->before || pthread_create(&follower->thread, NULL, follower_thread, meter)) {
 		free(follower);
 		meter->follower = NULL;
@@ -97,7 +102,7 @@ void meter_unfollow(struct meter *meter)
 	struct meter_follower *follower = meter->follower;
 
 	pthread_mutex_lock(&follower->lock);
-	/* The lock orders the flag with the test in the thread, so the signal is not missed. */
+	/* The thread tests the flag under the same lock, so it does not miss the signal. */
 	follower->stop = true;
 	pthread_cond_signal(&follower->ended);
 	pthread_mutex_unlock(&follower->lock);

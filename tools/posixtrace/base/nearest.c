@@ -10,8 +10,8 @@ void nearest_begin(struct nearest *nearest, const char *given)
 	size_t len = strlen(given);
 
 	/*
-	 * An empty name matches nothing: nearest_offer() ignores it. The table of distance() has a
-	 * fixed size.
+	 * A name that is too long becomes an empty name, because the table of distance() has a
+	 * fixed size. Nothing is near an empty name.
 	 */
 	nearest->given = len <= NEAREST_BYTES ? given : "";
 	nearest->name = NULL;

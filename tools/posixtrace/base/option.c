@@ -70,7 +70,10 @@ bool option_list(struct option_list *list, const struct option_row *rows)
 	return false;
 }
 
-/* Writes the names of an option as --help has them, "  -o, --output LOG". Returns the length. */
+/*
+ * Writes the names of an option in the form of --help, such as "-o, --output LOG" behind two
+ * blanks. Returns the length.
+ */
 static size_t put_label(char *label, const struct option_row *row)
 {
 	const char *arg = row->arg ? row->arg : "", *blank = row->arg ? " " : "";

@@ -33,7 +33,7 @@ enum option_kind {
 
 struct option_row {
 	const char *name;    /* the long name; NULL: the option is a letter only */
-	int value;           /* the answer of tool_option(); a letter is the short name as well */
+	int value;           /* what tool_option() returns; a letter is also the short name */
 	const char *arg;     /* the name of the argument in --help; NULL: the option has none */
 	/*
 	 * The text of --help, which wraps it. A part behind a line end that begins with a blank is
@@ -44,12 +44,12 @@ struct option_row {
 	enum option_kind kind;
 	const char *choices; /* words separated by blanks; NULL: none */
 
-	/* Instead of an option: the rows of another table at this place. */
+	/* If it is not NULL, the row is no option: the rows of this other table take its place. */
 	const struct option_row *rows;
 	/*
-	 * Instead of an option, in the last row of a table: further tables, by index from 0 on;
-	 * NULL ends them. --help omits their rows. If tables have an option of one name, the first
-	 * row is used.
+	 * If it is not NULL, in the last row of a table, the row is no option: the function returns
+	 * further tables by their index, and NULL behind the last one. --help omits the rows of
+	 * these tables. If several tables have an option with the same name, the first row is used.
 	 */
 	const struct option_row *(*more)(size_t index);
 };
@@ -64,7 +64,7 @@ struct option_row {
 struct option_list {
 	const struct option_row **row;
 	size_t count;
-	size_t own;          /* the rows before those of more() */
+	size_t own;          /* number of rows before those of more() */
 };
 
 /*

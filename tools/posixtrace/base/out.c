@@ -12,8 +12,9 @@
 struct out out_stdout = { .fd = STDOUT_FILENO };
 
 /*
- * Ends the process as SIGPIPE does. The signal may be ignored, as under some shells and
- * supervisors; the exit status shall not depend on that.
+ * Ends the process as SIGPIPE does. Some shells and supervisors start programs with this signal
+ * ignored. The default action is therefore restored, so that the exit status does not depend on
+ * that.
  */
 static _Noreturn void reader_went_away(void)
 {
@@ -69,8 +70,8 @@ void out_printf(struct out *out, const char *format, ...)
 	len = vasprintf(&text, format, args);
 	va_end(args);
 	/*
-	 * A failed format counts as an error of the output: the caller checks that once, at the
-	 * end.
+	 * If the text could not be formatted, that counts as an error of the output, which the
+	 * caller checks once, at the end.
 	 */
 	if (len < 0) {
 		if (!out->err)
@@ -81,7 +82,7 @@ void out_printf(struct out *out, const char *format, ...)
 	free(text);
 }
 
-/* The two digits of each number below 100: one division then gives two digits. */
+/* The two digits of each number below 100. With this table one division gives two digits. */
 static const char digit_pair[] =
 	"00010203040506070809" "10111213141516171819" "20212223242526272829" "30313233343536373839"
 	"40414243444546474849" "50515253545556575859" "60616263646566676869" "70717273747576777879"
@@ -90,20 +91,23 @@ static const char digit_pair[] =
 /* Returns the number of decimal digits. */
 static unsigned count_digits(uint64_t value)
 {
-	static const uint64_t power[] = { /* of 10; 0 for the first, so that 0 has a digit */
+	/* powers of 10; the first is 0, so that the number 0 has one digit */
+	static const uint64_t power[] = {
 		0, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000,
 		10000000000, 100000000000, 1000000000000, 10000000000000, 100000000000000,
 		1000000000000000, 10000000000000000, 100000000000000000, 1000000000000000000,
 		UINT64_C(10000000000000000000),
 	};
 	unsigned bits = 64 - (unsigned)__builtin_clzll(value | 1);
-	/* A bit is log10(2) digits; 1233 / 4096 is that, rounded down. */
+	/* A bit corresponds to log10(2) digits, and 1233 / 4096 is this number, rounded down. */
 	unsigned digits = bits * 1233 >> 12;
 
 	return digits + (value >= power[digits]);
 }
 
-/* The count of digits is found first, so that they can be written at their places. */
+/*
+ * The number of digits is determined first, so that each digit can be written at its final place.
+ */
 char *put_unsigned(char *p, uint64_t value)
 {
 	return put_digits(p, value, count_digits(value));
@@ -145,7 +149,10 @@ static uint64_t eight_digits(uint32_t value)
 	return x;
 }
 
-/* The fraction of a second, which nearly each line of output has: without a loop. */
+/*
+ * Writes nine digits without a loop. Nearly each line of output has such a number, the fraction of
+ * a second.
+ */
 static char *put_nine(char *p, uint32_t value)
 {
 	uint64_t digits = eight_digits(value % 100000000);
@@ -155,7 +162,10 @@ static char *put_nine(char *p, uint32_t value)
 	return p + 9;
 }
 
-/* Most numbers have 32 bits, and their divisions need fewer instructions. */
+/*
+ * Numbers of at most 32 bits are handled separately: most numbers are, and their divisions are
+ * faster.
+ */
 char *put_digits(char *p, uint64_t value, unsigned digits)
 {
 	unsigned i = digits;
@@ -201,7 +211,7 @@ char *put_hex(char *p, uint64_t value, unsigned digits)
 	uint64_t high = hex_of((uint32_t)(value >> 32)), low = hex_of((uint32_t)value);
 	char text[16];
 
-	/* Extends the number of digits until the value fits. */
+	/* Enough digits are written for the value to fit. */
 	if (digits < needed)
 		digits = needed;
 	memcpy(text, &high, 8);

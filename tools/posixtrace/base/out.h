@@ -80,9 +80,9 @@ static inline void out_str(struct out *out, const char *string)
 }
 
 /*
- * These write digits into memory without a NUL and return the end. width is the least number of
- * characters, filled from the left with pad. put_digits() writes exactly that many digits and drops
- * higher ones; put_hex() writes at least that many.
+ * These write digits into memory without a NUL and return the end. put_padded() fills the number
+ * with pad on the left until it has width characters. put_digits() writes exactly the given number
+ * of digits and drops higher ones; put_hex() writes at least the given number.
  */
 char *put_unsigned(char *p, uint64_t value);
 char *put_signed(char *p, int64_t value);

@@ -22,9 +22,9 @@ static int outfile_fail(struct outfile *file, int err)
 }
 
 /*
- * Creates the file under its own name. O_EXCL also refuses a symbolic link that another process put
- * there after the check. A user who must not read the log may own the folder, so the mode is
- * 0600.
+ * Creates the file under its own name. O_EXCL also refuses a symbolic link that another process
+ * put there after the check. The mode is 0600, because other users may have access to the
+ * folder.
  */
 static int create_new(struct outfile *file)
 {
@@ -60,8 +60,8 @@ static int create_beside(struct outfile *file)
 bool outfile_is_descriptor(const char *path)
 {
 	/*
-	 * The folder decides: a link below /dev or /proc leads to an open file, such as /dev/stdout
-	 * to /proc/self/fd/1.
+	 * The folder decides: a link below /dev or /proc leads to an open file. For example,
+	 * /dev/stdout leads to /proc/self/fd/1.
 	 */
 	const char *slash = strrchr(path, '/');
 	char *folder =
@@ -88,8 +88,9 @@ int outfile_create(struct outfile *file, const char *path, enum outfile_mode mod
 	if (lstat(path, &st))
 		return create_new(file);
 	/*
-	 * A link to a regular file is itself replaced, and its target remains. A link to a device
-	 * or a pipe, or a name such as /dev/stdout, must not be replaced by a file.
+	 * If the name is a link to a regular file, the link itself is replaced, and the target
+	 * remains. A link to a device or a pipe, or a name such as /dev/stdout, must not be
+	 * replaced by a file.
 	 */
 	if ((S_ISLNK(st.st_mode) && !stat(path, &st) && !S_ISREG(st.st_mode)) ||
 	    !(S_ISREG(st.st_mode) || S_ISLNK(st.st_mode)) || outfile_is_descriptor(path)) {

@@ -20,9 +20,9 @@ enum outfile_mode { /* what happens to an existing file */
 };
 
 struct outfile {
-	const char *path; /* as the command line has it */
+	const char *path; /* as given on the command line */
 	char *place;      /* a copy of it */
-	char *made;       /* the file's name until outfile_keep(); may equal place */
+	char *made;       /* the file's name until outfile_keep(); it may be the same as place */
 	enum outfile_mode mode;
 	int fd;
 };

@@ -14,15 +14,18 @@
 #define PROCFILE_BYTES 8192 /* enough for each status file */
 
 /*
- * Reads a file up to bytes - 1, with a NUL at the end. Returns false, with errno, if it cannot be
- * opened, as for a process that has ended.
+ * Reads a file up to bytes - 1, with a NUL at the end. Returns false and sets errno if the file
+ * cannot be opened, for example because the process has ended.
  */
 bool procfile_read(const char *path, char *text, size_t bytes);
 
 /* Returns the value in the line that begins with name, which has the colon; NULL: no such line. */
 const char *procfile_field(const char *text, const char *name);
 
-/* Returns the number in that line, whose digits have the base, or otherwise. */
+/*
+ * Returns the number in that line, written in the given base, or the value otherwise if there is no
+ * such line.
+ */
 unsigned long long procfile_number(const char *text, const char *name, int base,
 				   unsigned long long otherwise);
 

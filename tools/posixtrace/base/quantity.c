@@ -45,7 +45,7 @@ static bool digits(const char **p, uint64_t *value)
 }
 
 /*
- * Reads the digits behind the decimal point as billionths. Digits after the ninth have no effect,
+ * Reads the digits behind the decimal point as billionths. Digits behind the ninth have no effect,
  * because unit is 0 by then.
  */
 static uint64_t fraction(const char **p)
@@ -89,7 +89,7 @@ bool quantity_span(const char *option, const char *text, int64_t *span_ns)
 		factor = factor_of(spans, p);
 		/*
 		 * The product of the fraction is computed with 128 bits: a billion times the factor
-		 * of an hour exceeds 64.
+		 * of an hour does not fit into 64 bits.
 		 */
 		if (factor && !__builtin_mul_overflow(value, factor, span_ns) &&
 		    !__builtin_add_overflow(*span_ns,

@@ -33,7 +33,7 @@ void say_keep(char *text, size_t bytes)
 		*text = '\0';
 }
 
-/* Appends a message to the kept ones, in a line of its own. */
+/* Appends a message to the stored messages, as a line of its own. */
 static void __attribute__((format(printf, 1, 0))) keep(const char *format, va_list args)
 {
 	size_t used = strlen(kept.text);
@@ -52,8 +52,8 @@ static void __attribute__((format(printf, 2, 0)))
 say_line(const char *prefix, const char *format, va_list args)
 {
 	/*
-	 * A buffer of its own, so that a message reaches the terminal in one write and not in
-	 * pieces.
+	 * Messages have their own buffer, so that each reaches the terminal in one
+	 * write.
 	 */
 	static struct out err = { .fd = STDERR_FILENO };
 	char *text;
@@ -65,8 +65,8 @@ say_line(const char *prefix, const char *format, va_list args)
 		return;
 	}
 	/*
-	 * First the progress line goes, then pending output appears: a terminal shows both in
-	 * order.
+	 * The progress line is removed first. Then pending output is written, so that a terminal
+	 * shows output and message in order.
 	 */
 	if (clear_line)
 		clear_line();
@@ -75,7 +75,10 @@ say_line(const char *prefix, const char *format, va_list args)
 	if (vasprintf(&text, format, args) < 0) {
 		out_str(&err, "out of memory");
 	} else {
-		/* Messages contain names and text from logs and files. */
+		/*
+		 * Messages contain names and text from logs and files, so unsafe characters are
+		 * escaped.
+		 */
 		text_safe(&err, text, strlen(text));
 		free(text);
 	}

@@ -11,14 +11,15 @@
 #include <stddef.h>
 
 /*
- * quiet suppresses all messages until it is reset: for a caller that tries something without
- * messages first, and may repeat it with messages.
+ * With quiet true, no message is printed until the next call with false. This is for a caller that
+ * first tries something without messages and may repeat it with messages.
  */
 void say_nothing(bool quiet);
 
 /*
- * Stores the messages in text, with a NUL at the end, instead of printing them; what has no room is
- * dropped. text exists until the next call. NULL: messages are printed again.
+ * From now on messages are stored in text, with a NUL at the end, and not printed. The part that
+ * does not fit is dropped. text must exist until the next call. If text is NULL, messages are
+ * printed again.
  */
 void say_keep(char *text, size_t bytes);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * spool.c - copies an input that cannot seek to a temporary file. Its length is hostile: the copy
- * stops at a limit.
+ * spool.c - copies an input that cannot seek to a temporary file. The input may be endless, so the
+ * copy stops at a limit.
  */
 #include "base/spool.h"
 
@@ -19,8 +19,8 @@
 #include "base/whole.h"
 
 /*
- * Creates a file without a name in TMPDIR or /tmp. Returns the descriptor, or -1 and errno. Some
- * file systems lack O_TMPFILE; a file whose name is removed at once replaces it.
+ * Creates a file without a name in TMPDIR or /tmp. Returns the descriptor, or -1 and errno. On file
+ * systems without O_TMPFILE, a file is created and its name is removed at once.
  */
 static int temporary_file(void)
 {
@@ -102,7 +102,7 @@ int spool_fill(int from, int to)
 	int err = copy_some(from, to, limit, &copied);
 	char more;
 
-	/* Exactly limit bytes are allowed. One more byte decides. */
+	/* Exactly limit bytes are allowed. The input is too long if one more byte can be read. */
 	if (err || copied < limit)
 		return err;
 	return read(from, &more, 1) > 0 ? EFBIG : 0;
@@ -135,7 +135,7 @@ int spool_seekable(int fd, bool (*accepts)(int file), int *result)
 	if (S_ISDIR(st.st_mode))
 		return EISDIR;
 	/*
-	 * An offset other than 0 means that another process has read a part; then the rest is
+	 * If the offset is not 0, another process has read a part of the file. The rest is then
 	 * copied.
 	 */
 	if ((S_ISREG(st.st_mode) || S_ISBLK(st.st_mode)) && lseek(fd, 0, SEEK_CUR) == 0) {

@@ -12,7 +12,7 @@
 /* Creates an empty file without a name in TMPDIR and stores its descriptor in *fd. */
 int spool_create(int *fd);
 
-/* The first bytes of an input that cannot seek; they suffice to recognise its format. */
+/* The number of bytes at the begin of an input that suffice to recognise its format. */
 #define SPOOL_HEAD  (UINT64_C(256) << 10)
 /* The default limit of a copy. */
 #define SPOOL_BYTES (UINT64_C(4) << 30)

@@ -7,7 +7,8 @@
 #define PLACES_FIRST 64 /* a power of two */
 
 /*
- * Stores an entry in the first free place behind that of its hash. One place is free for certain.
+ * Stores an entry in the first free place, from the place of its hash on. There always is a free
+ * place.
  */
 static void table_put(struct table *table, struct table_place what)
 {

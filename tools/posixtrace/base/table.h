@@ -3,8 +3,8 @@
  * table.h - a hash table that finds elements of the caller's array by their index.
  *
  * It uses open addressing; at least half of the places are free. The table keeps 32 bits of each
- * element's hash. It can therefore grow without the elements, and it compares few of them. Single
- * entries cannot be removed. A table of all zeros is empty.
+ * element's hash. So it can grow without reading the elements, and a search compares few of them.
+ * Single entries cannot be removed. A table of all zeros is empty.
  */
 #ifndef POSIXTRACE_BASE_TABLE_H
 #define POSIXTRACE_BASE_TABLE_H
@@ -39,7 +39,10 @@ static inline uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t len)
 	return hash;
 }
 
-/* Adds a number to a hash. The shift mixes high bits into the low ones, which select the place. */
+/*
+ * Adds a number to a hash. The shift mixes the high bits into the low ones, because the low bits
+ * select the place.
+ */
 static inline uint64_t hash_number(uint64_t hash, uint64_t number)
 {
 	hash = (hash ^ number) * UINT64_C(0x9e3779b97f4a7c15);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* tail.c - a circular array of copies. A place keeps its memory for the next copy. */
+/*
+ * tail.c - a circular array of copies. The memory of a copy is used again for the next copy at the
+ * same place.
+ */
 #include "base/tail.h"
 
 #include <stdlib.h>
@@ -13,7 +16,8 @@ struct tail_thing {
 };
 
 /*
- * The offset of the data: a multiple of 16, the alignment of malloc(), so that any type fits there.
+ * Returns the offset of the data behind the struct. It is a multiple of 16, as malloc() aligns
+ * memory, so that the data may have any type.
  */
 static size_t data_at(const struct tail *tail)
 {

@@ -14,7 +14,7 @@
 
 struct tail {
 	size_t limit;        /* elements to keep; 0: the tail is not in use */
-	size_t size;         /* of a struct, in bytes */
+	size_t size;         /* bytes of a struct */
 	struct tail_thing *thing;
 	uint64_t count;      /* elements added so far */
 };

@@ -18,7 +18,10 @@ void text_init(void)
 	locale_is_utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
 }
 
-/* Characters above ASCII that print nothing themselves but change how a line reads. */
+/*
+ * Returns true for characters above ASCII that are invisible themselves but change how a line is
+ * read.
+ */
 static bool is_treacherous(uint32_t c)
 {
 	return c < 0xa0 ||                        /* C1 controls */
@@ -61,7 +64,7 @@ static bool is_plain(unsigned char c)
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
-/* Nonzero if one of the eight bytes is zero. */
+/* Returns a nonzero value if one of the eight bytes is zero. */
 static uint64_t has_zero(uint64_t bytes)
 {
 	return (bytes - EACH_BYTE(1)) & ~bytes & EACH_BYTE(0x80);
@@ -77,7 +80,10 @@ size_t text_plain_len(const void *text, size_t len)
 		uint64_t bytes;
 
 		memcpy(&bytes, p + i, 8);
-		/* The subtraction borrows from a byte below 0x20, which sets its highest bit. */
+		/*
+		 * For a byte below 0x20 the subtraction borrows, which sets the highest bit of that
+		 * byte.
+		 */
 		if (((bytes | ((bytes - EACH_BYTE(0x20)) & ~bytes)) & EACH_BYTE(0x80)) |
 		    has_zero(bytes ^ EACH_BYTE('"')) | has_zero(bytes ^ EACH_BYTE('\\')) |
 		    has_zero(bytes ^ EACH_BYTE(0x7f)))
@@ -88,7 +94,9 @@ size_t text_plain_len(const void *text, size_t len)
 	return i;
 }
 
-/* Programs often record strings with the terminating NUL. */
+/*
+ * Returns the length without NULs at the end, because programs often record strings with their NUL.
+ */
 static size_t without_nuls(const unsigned char *p, size_t len)
 {
 	while (len && !p[len - 1])
@@ -97,8 +105,8 @@ static size_t without_nuls(const unsigned char *p, size_t len)
 }
 
 /*
- * Tabs and line ends are allowed but do not count as text: data of such bytes alone is rather a
- * number.
+ * Tabs and line ends are allowed, but data that has no other bytes is rather a number and is not
+ * text.
  */
 bool text_is_text(const void *data, size_t len, bool json)
 {
@@ -107,8 +115,8 @@ bool text_is_text(const void *data, size_t len, bool json)
 	bool any = false;
 
 	/*
-	 * A small integer in memory is one to three printable bytes and NULs. A padded string is
-	 * longer.
+	 * Up to three printable bytes followed by several NULs are probably a small integer. A
+	 * padded string is longer.
 	 */
 	if (end + 1 < len && end < 4)
 		return false;
@@ -133,8 +141,8 @@ static char short_escape(unsigned char c)
 }
 
 /*
- * Escapes unsafe bytes, and the characters in special, which the caller's quotes need. One step
- * writes at most four bytes.
+ * Writes text and escapes unsafe bytes. It also escapes the characters in special, such as the
+ * caller's quotes. One step writes at most four bytes.
  */
 static void escaped(struct out *out, const unsigned char *p, size_t len, const char *special)
 {
@@ -194,8 +202,8 @@ void text_quoted(struct out *out, const void *data, size_t len)
 }
 
 /*
- * Returns true for an optional sign, digits with an optional point, and an optional exponent. "-5"
- * in a cell is a number and no formula.
+ * Returns true for an optional sign, digits with an optional point, and an optional exponent. So
+ * "-5" in a cell counts as a number and not as a formula.
  */
 static bool is_number(const char *p, const char *end)
 {

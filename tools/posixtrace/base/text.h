@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * text.h - prints bytes from a log so that they cannot harm a terminal; json.h has their strings.
+ * text.h - prints bytes from a log so that they cannot harm a terminal. For JSON, json.h writes
+ * such bytes as strings.
  *
  * Safe characters are printable ASCII and, in a UTF-8 locale, well-formed UTF-8 except control
  * characters (C1 among them, which some terminals obey) and characters that reorder or hide text.
@@ -37,8 +38,8 @@ bool text_is_unsafe(uint32_t character);
 
 /*
  * Returns true if the data is text: safe characters, tabs and line ends, with NULs only at the end.
- * Short data that looks like a number in memory is not text. With json the rule of JSON applies,
- * which does not depend on the locale.
+ * Short data that looks like a number in memory is not text. If json is true, safe characters are
+ * those of JSON, which do not depend on the locale.
  */
 bool text_is_text(const void *data, size_t len, bool json);
 

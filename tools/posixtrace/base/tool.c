@@ -45,7 +45,7 @@ int tool_usage(const struct tool_command *command)
 }
 
 /*
- * Reports an abbreviation of several options, or an option without a value that was given one.
+ * Reports an abbreviation that fits several options, or a value for an option that has none.
  * Returns false if given is neither; len is the length of the name in it, without the dashes.
  */
 static bool say_wrong_form(const char *command, const char *given, size_t len,
@@ -73,8 +73,8 @@ static bool say_wrong_form(const char *command, const char *given, size_t len,
 }
 
 /*
- * Reports an option that does not exist. given is "--name" or "--name=value"; the message repeats
- * it as a whole, the search for a similar name uses the name only.
+ * Reports an option that does not exist. given is "--name" or "--name=value". The message repeats
+ * all of given; the search for a similar name uses only the name.
  */
 static void say_no_option(const char *command, const char *given, const struct option *options)
 {
@@ -97,7 +97,10 @@ static void say_no_option(const char *command, const char *given, const struct o
 		say("%s: %s: no such option", command, given);
 }
 
-/* getopt_long() answers with the index of a row, so that rows of formats need no values. */
+/*
+ * For a long option getopt_long() returns VALUE_OF_INDEX plus the index of the row. So the rows of
+ * formats need no values of their own.
+ */
 #define VALUE_OF_INDEX 4096
 
 /* Makes the arrays of getopt_long(). Returns false without memory. */
@@ -124,7 +127,10 @@ static bool make_parser(const struct tool_command *command)
 								   : no_argument;
 			parser.options[options++].val = VALUE_OF_INDEX + (int)i;
 		}
-		/* Letters are printable, so there is room for each, once. */
+		/*
+		 * The array has room, because letters are printable characters and each is added
+		 * once.
+		 */
 		if (option_has_letter(row) && !strchr(parser.letters + 1, row->value)) {
 			*letter++ = (char)row->value;
 			if (row->arg)

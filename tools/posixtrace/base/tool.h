@@ -24,7 +24,7 @@ enum tool_exit { /* tool_worse() has the order of severity */
 	TOOL_LOST = 4 /* events were lost, and --fail-on-loss is given */
 };
 
-/* Each command declares its own; commands.def lists them. */
+/* The description of a command. Each command has one; commands.def lists the commands. */
 struct tool_command {
 	const char *name;
 	/* The arguments: "[OPTION]... LOG...". A line end separates several forms. */

@@ -30,7 +30,9 @@ int until_begin(struct until *until, pid_t pid)
 	until->signals = -1;
 	until->process = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (until->process < 0)
-		/* pidfd_open() refuses the identifier of a thread that leads no process. */
+		/*
+		 * pidfd_open() refuses the id of a thread that is not the main thread of a process.
+		 */
 		return errno == EINVAL || errno == ENOENT ? ESRCH : errno;
 	return 0;
 }
@@ -44,9 +46,9 @@ void until_end(struct until *until)
 }
 
 /*
- * A shell starts background commands with SIGINT ignored. A signal that is sent to this process
- * explicitly is meant for it, so the default action is restored. SIGHUP that nohup(1) has ignored
- * remains ignored.
+ * A shell starts background commands with SIGINT ignored. But a signal that is sent to this process
+ * is meant for it, so the default actions are restored. If nohup(1) has set SIGHUP to be ignored,
+ * SIGHUP remains ignored.
  */
 int until_signals(struct until *until, sigset_t *set)
 {
@@ -103,7 +105,10 @@ void until_limit(struct until *until, int64_t duration_ns)
 		until->end_ns = INT64_MAX;
 }
 
-/* Rounds up to milliseconds. A sleep that ends too early would be followed by many short ones. */
+/*
+ * Rounds up to milliseconds. Rounding down would make the sleep end too early, and many short
+ * sleeps would follow.
+ */
 static int sleep_ms(const struct until *until)
 {
 	int64_t left_ns = until->end_ns - until_now_ns();

@@ -41,7 +41,8 @@ int until_signals(struct until *until, sigset_t *set);
 
 /*
  * Stores the next pending signal and returns true, or returns false if there is none. *sent is true
- * if a process sent it, false if it came from the kernel, such as by a key of the terminal.
+ * if a process sent the signal, and false if the kernel sent it, for example because of a key of
+ * the terminal.
  */
 bool until_signal(struct until *until, int *signal, bool *sent);
 

@@ -67,8 +67,8 @@ static inline size_t utf8_cut(const char *text, size_t len, size_t max)
 	if (len <= max)
 		return len;
 	/*
-	 * A byte 10xxxxxx continues a character, which has at most three of them. A longer row is
-	 * not UTF-8, and any cut is as good as another.
+	 * A byte 10xxxxxx continues a character, and a character has at most three such bytes. More
+	 * of them in a row are not UTF-8; then it does not matter where the text is cut.
 	 */
 	while (at && max - at < UTF8_BYTES && ((unsigned char)text[at] & 0xc0) == 0x80)
 		at--;

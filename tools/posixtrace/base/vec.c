@@ -38,7 +38,7 @@ static bool move_elements(void *array, size_t size, size_t room)
 
 bool vec_grow_(void *array, size_t size, size_t count, size_t more)
 {
-	/* The room that the array has now follows from its count; see the header. */
+	/* The present room of the array follows from its count (see the header). */
 	size_t had = vec_room(count), room;
 	unsigned char *elements;
 

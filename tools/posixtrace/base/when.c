@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * when.c - writes and parses times. Writing is on the path of each printed event, so it uses no
+ * when.c - writes and parses times. A time is written for each printed event, so the code uses no
  * stdio.
  */
 #include "base/when.h"
@@ -11,7 +11,10 @@
 
 #define SECOND_NS INT64_C(1000000000)
 
-/* The division of C rounds towards zero; times before 1970 need the lower second. */
+/*
+ * Returns the second of a time, rounded down. The division of C rounds towards zero, which would be
+ * wrong before 1970.
+ */
 static int64_t floor_seconds(int64_t time_ns)
 {
 	return time_ns / SECOND_NS - (time_ns % SECOND_NS < 0);
@@ -59,7 +62,10 @@ static char *put_second(char *p, int64_t second, bool utc)
 	return p + 19;
 }
 
-/* Writes the nanoseconds of a second. A time is often written twice, in both forms. */
+/*
+ * Writes the nanoseconds of a second. The last digits are kept, because a time is often written
+ * twice, in two forms.
+ */
 static char *put_fraction(char *p, uint32_t ns)
 {
 	static struct {
@@ -88,7 +94,7 @@ static char *put_raw(char *p, int64_t time_ns)
 	} last;
 	int64_t second = time_ns / SECOND_NS;
 
-	/* Before the first second the leading zeros of the fraction are not written. */
+	/* For a time below one second the number has no leading zeros. */
 	if (time_ns < SECOND_NS)
 		return put_signed(p, time_ns);
 	if (last.second != second) {
@@ -109,8 +115,8 @@ char *when_put(char *p, int64_t time_ns, enum when_form form)
 	p = put_second(p, second, form == WHEN_UTC);
 	*p++ = '.';
 	/*
-	 * Unsigned arithmetic: second * SECOND_NS may be below the range of int64_t for the
-	 * earliest times.
+	 * The arithmetic is unsigned, because for the earliest times second * SECOND_NS may be
+	 * below the range of int64_t.
 	 */
 	p = put_fraction(p, (uint32_t)((uint64_t)time_ns - (uint64_t)second * SECOND_NS));
 	if (form == WHEN_UTC)
@@ -193,8 +199,8 @@ static bool read_fraction(const char **p, int64_t *ns)
 }
 
 /*
- * Reads "Z", "+01:00", "+0100" or nothing. *offset is in seconds, *utc remains unchanged without a
- * zone.
+ * Reads "Z", "+01:00", "+0100" or nothing. *offset is in seconds. Without a zone *utc remains
+ * unchanged.
  */
 static bool read_zone(const char **p, bool *utc, int *offset)
 {
@@ -219,7 +225,10 @@ static bool read_zone(const char **p, bool *utc, int *offset)
 	return true;
 }
 
-/* mktime() would turn the 30th of February into a day of March. */
+/*
+ * Returns whether the month has this day. The check is needed because mktime() would turn the 30th
+ * of February into a day of March.
+ */
 static bool is_day(int year, int month, int day)
 {
 	static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
@@ -283,8 +292,8 @@ bool when_parse(const char *text, bool utc, int64_t *time_ns)
 	int64_t second, ns;
 
 	/*
-	 * A time in ISO form is tried first: seconds cannot contain its second character group
-	 * "-MM".
+	 * A time in ISO form is tried first: a number of seconds cannot contain "-MM", so it is not
+	 * mistaken for ISO form.
 	 */
 	if (!parse_iso(text, utc, &second, &ns) && !parse_seconds(text, &second, &ns))
 		return false;

@@ -14,7 +14,10 @@ int whole_write(int fd, const void *bytes, size_t len)
 
 		if (n < 0 && errno == EINTR)
 			continue;
-		/* No file writes 0 bytes without an error; the loop must end if one does. */
+		/*
+		 * write() should not return 0. If it does, the loop ends, because it would not end
+		 * otherwise.
+		 */
 		if (n <= 0)
 			return n ? errno : ENOSPC;
 		from += n;

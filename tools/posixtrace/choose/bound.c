@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * bound.c - parses time bounds and finds their moment in a log. Each sum saturates, since a damaged
- * log may begin and end at any time.
+ * bound.c - parses time bounds and finds their moment in a log. A sum that overflows stays at the
+ * end of the range, because a damaged log may begin and end at any time.
  */
 #include "choose/bound.h"
 
@@ -60,7 +60,7 @@ static bool parse_span(const char *p, bool optional, int64_t *ns)
 	unit = !*p && optional ? SECOND_NS : unit_ns(p);
 	if (!unit || __builtin_mul_overflow(whole, unit, ns))
 		return false;
-	/* tenth becomes 0 after the digits that matter; further digits change nothing. */
+	/* Behind the digits that matter tenth is 0, so further digits change nothing. */
 	for (tenth = unit / 10; fraction && is_digit(*fraction); fraction++, tenth /= 10)
 		part += tenth * (*fraction - '0');
 	return !__builtin_add_overflow(*ns, part, ns);
@@ -90,7 +90,7 @@ bool bound_parse(const char *text, bool utc, struct bound *bound)
 		bound->kind = BOUND_BEHIND_FIRST;
 		return parse_span(text + 1, true, &bound->ns);
 	}
-	/* A minus without a unit is a time in seconds before 1970. */
+	/* Without a unit, a number with a minus is a time in seconds before 1970. */
 	if (*text == '-' && parse_span(text + 1, false, &bound->ns)) {
 		bound->kind = BOUND_BEFORE_LAST;
 		return true;
@@ -103,7 +103,7 @@ bool bound_parse(const char *text, bool utc, struct bound *bound)
 	return when_parse(text, utc, &bound->ns);
 }
 
-/* Adds and saturates. */
+/* Adds two numbers. On an overflow the result is the end of the range. */
 static int64_t add_saturated(int64_t a, int64_t b)
 {
 	int64_t ns;
@@ -112,9 +112,10 @@ static int64_t add_saturated(int64_t a, int64_t b)
 }
 
 /*
- * Returns the time of day on the day of the log's first event, or on the next day if the log began
- * later that day and reaches that far. A day with a change of summer time has other than 24 hours;
- * mktime() finds the right second of the first day.
+ * Returns the time of day on the day of the log's first event. If that is before the first event,
+ * and the same time on the next day is within the log, returns the time on the next day. A day on
+ * which summer time begins or ends does not have 24 hours; mktime() finds the right second of the
+ * first day.
  */
 static int64_t on_day_of(const struct bound *bound, int64_t first_ns, int64_t last_ns)
 {

@@ -2,9 +2,9 @@
 /*
  * bound.h - the time from which, or up to which, a command uses events.
  *
- * A bound is a time as when.h parses it; +SPAN after the first event of a log; -SPAN before its
- * last event, with a unit; or a time of day. A time of day is on the day of the first event, or on
- * the next day if the log has it only there.
+ * A bound is one of these: a time as when.h parses it; +SPAN, which counts from the first event of
+ * a log; -SPAN with a unit, which counts back from the last event; or a time of day. A time of day
+ * is on the day of the first event, or on the next day if only that time is within the log.
  */
 #ifndef POSIXTRACE_CHOOSE_BOUND_H
 #define POSIXTRACE_CHOOSE_BOUND_H
@@ -28,8 +28,8 @@ struct bound {
 bool bound_parse(const char *text, bool utc, struct bound *bound);
 
 /*
- * Returns the bound's time in a log that begins and ends at these times, or none if the kind is
- * BOUND_NONE.
+ * Returns the bound's time in a log that begins and ends at these times. If the kind is BOUND_NONE,
+ * returns the argument none.
  */
 int64_t bound_at(const struct bound *bound, int64_t first_ns, int64_t last_ns, int64_t none);
 

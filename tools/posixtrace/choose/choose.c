@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * choose.c - the choice of events by names, processes, threads and times. The lists are short, so
- * they are searched one by one.
+ * they are searched from the beginning to the end.
  */
 #include "choose/choose.h"
 
@@ -48,9 +48,15 @@ bool choose_add_number(struct choose_numbers *numbers, const char *text)
 	long value;
 	pid_t *more;
 
-	/* Process and thread numbers only; 0 is allowed, since foreign logs have it. */
+	/*
+	 * Only ids of processes and threads are accepted. 0 is accepted, too, because imported logs
+	 * have it.
+	 */
 	errno = 0;
-	/* A PID fits an int; a greater number would be cut to another process. */
+	/*
+	 * An id fits into an int. A greater number would become the id of another process by the
+	 * conversion.
+	 */
 	value = strtol(text, &end, 10);
 	if (errno || end == text || *end || value < 0 || value > INT_MAX)
 		return false;
@@ -70,14 +76,14 @@ static bool any_matches(const struct choose_names *names, const char *name)
 	return false;
 }
 
-/* Exclusion has precedence over inclusion. */
+/* If a name matches both lists, the type is excluded. */
 bool choose_type(const struct choose *choose, const char *name)
 {
 	return (!choose->include.count || any_matches(&choose->include, name)) &&
 	       !any_matches(&choose->exclude, name);
 }
 
-/* Returns true if the list has the number, or is empty, which means any. */
+/* Returns true if the list has the number, or if the list is empty, which means any number. */
 static bool is_among(const struct choose_numbers *numbers, pid_t number)
 {
 	for (size_t i = 0; i < numbers->count; i++)

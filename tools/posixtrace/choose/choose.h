@@ -33,8 +33,8 @@ void choose_init(struct choose *choose);
 void choose_fini(struct choose *choose);
 
 /*
- * Add a value to a list. Return false without memory; choose_add_number() also if text is no
- * number. glob is not copied.
+ * Add a value to a list. Both return false without memory. choose_add_number() also returns false
+ * if text is no number. glob is not copied.
  */
 bool choose_add_name(struct choose_names *names, const char *glob);
 bool choose_add_number(struct choose_numbers *numbers, const char *text);

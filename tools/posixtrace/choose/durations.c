@@ -8,8 +8,8 @@
 #include "spans/roles.h"
 
 /*
- * Called by pairing_event() for each span that the event ends. An event that ends several spans has
- * the duration of the longest.
+ * Called by pairing_event() for each span that the event ends. If an event ends several spans, its
+ * duration is that of the longest.
  */
 static void take_span(void *arg, const struct span *span, const struct posix_trace_event_np *end)
 {
@@ -53,7 +53,7 @@ bool durations_fits(struct durations *durations, struct wanted *wanted, struct l
 	if (!pairing_begin(&durations->pairing, log))
 		return false;
 	durations->possible = any_has(durations, log);
-	/* The name duration then counts as known, although no schema has such a field. */
+	/* The name "duration" then counts as known, although no schema has such a field. */
 	if (durations->possible && wanted->where)
 		where_know_duration(wanted->where);
 	return true;

@@ -4,7 +4,7 @@
  *
  * An event has a duration if its payload contains one, as the events of calls of the C library do,
  * or if it ends a span whose begin was seen (pairing.h). An event's own field named duration has
- * precedence. Unless an expression or option needs durations, this costs nothing.
+ * precedence. If no expression or option needs durations, they are not computed.
  */
 #ifndef POSIXTRACE_CHOOSE_DURATIONS_H
 #define POSIXTRACE_CHOOSE_DURATIONS_H
@@ -18,23 +18,24 @@ struct durations {
 	/* An event type of the log can have a duration. durations_fits() sets it. */
 	bool possible;
 	/*
-	 * The begin of a span is kept if only its duration is unknown. The caller sets it if it can
-	 * discard the begin later.
+	 * Set by a caller that can discard events later. The begin of a span is then chosen if only
+	 * its unknown duration prevents a decision.
 	 */
 	bool keeps_begins;
-	bool has, is_begin;    /* the event at hand */
+	/* for the event that durations_see() got last: it has a duration; it begins a span */
+	bool has, is_begin;
 	uint64_t ns;
 	struct pairing pairing;
 };
 
 /*
- * Starts with a log whose types are known. Returns false after it printed which type or field of
- * --pair the log lacks.
+ * Starts the durations for a log whose types are known. Returns false after it printed which type
+ * or field of --pair the log lacks.
  */
 bool durations_begin(struct durations *durations, struct wanted *wanted, struct logfile *log);
 /*
- * The same for a source that reveals its types with its events. The caller calls durations_fits()
- * at the end.
+ * Starts the durations for a source whose types become known only with its events. The caller calls
+ * durations_fits() at the end.
  */
 void durations_begin_open(struct durations *durations, const struct wanted *wanted);
 bool durations_fits(struct durations *durations, struct wanted *wanted, struct logfile *log);

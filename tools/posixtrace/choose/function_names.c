@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * function_names.c - connects spans with symbols, two rooms of one rank. Only logs whose spans are
- * functions look for files.
+ * function_names.c - connects the folders spans and symbols, neither of which may use the other.
+ * Files of symbols are searched for only if a log has spans of functions.
  */
 #include "choose/function_names.h"
 

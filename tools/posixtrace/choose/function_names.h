@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* function_names.h - the spans of functions have the functions' names. */
+/* function_names.h - gives the spans of functions the names of the functions. */
 #ifndef POSIXTRACE_CHOOSE_FUNCTION_NAMES_H
 #define POSIXTRACE_CHOOSE_FUNCTION_NAMES_H
 
 #include "log/logfile.h"
 #include "spans/pairing.h"
 
-/* Names the pairing's spans of functions by the files of the log's mappings. log must remain. */
+/*
+ * Makes the pairing name its spans of functions. The names come from the files of the log's
+ * mappings. log must exist as long as the pairing is used.
+ */
 void function_names(struct pairing *pairing, struct logfile *log);
 
 #endif

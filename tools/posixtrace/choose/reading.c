@@ -55,8 +55,8 @@ int reading_begin(struct reading *reading, struct logfile *log, struct wanted *w
 	durations_begin_open(&reading->durations, wanted);
 	pairing_names(&reading->durations.pairing, log);
 	/*
-	 * The next step of a caller may discard begins; their durations are unknown until the end
-	 * arrives.
+	 * The duration of a begin is unknown until its end arrives. Callers can discard the begin
+	 * later, so it is kept.
 	 */
 	reading->durations.keeps_begins = true;
 	meter_begin(&reading->meter, logfile_events(log), true);
@@ -83,8 +83,8 @@ bool reading_next(struct reading *reading, int *err)
 
 	*err = posix_trace_getnext_np(reading->log->trid, event, &unavailable);
 	/*
-	 * The limit is checked after the event was read: the one event more costs less than a
-	 * second check.
+	 * The limit is checked after the event was read. Reading one event too many costs less than
+	 * a second check.
 	 */
 	if (*err || unavailable || reading->taken == reading->wanted->limit)
 		return false;

@@ -2,8 +2,9 @@
 /*
  * reading.h - reads the events of a log one after the other, with the options of wanted.h.
  *
- * Events that the options exclude are returned as well, with is_wanted false, because losses
- * concern every type. An event has the same ordinal whenever the log is read with the same options.
+ * Events that the options exclude are returned as well, with is_wanted false, because the caller
+ * must also see the events that show losses. An event has the same ordinal whenever the log is read
+ * with the same options.
  */
 #ifndef POSIXTRACE_CHOOSE_READING_H
 #define POSIXTRACE_CHOOSE_READING_H
@@ -20,7 +21,7 @@ struct reading {
 	bool is_wanted;        /* the options choose this event */
 	uint64_t ordinal;      /* number of this event, from 1 */
 	uint64_t taken;        /* number of chosen events so far */
-	int64_t first_ns, last_ns; /* times of the oldest and youngest of those */
+	int64_t first_ns, last_ns; /* times of the oldest and the youngest chosen event */
 	bool skipped;          /* the reader skipped a damaged part */
 	struct durations durations;
 	struct meter meter;

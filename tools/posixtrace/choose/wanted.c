@@ -55,7 +55,7 @@ static bool parse_number(const char *option, const char *text, struct choose_num
 	return false;
 }
 
-/* The tail is kept in memory, hence the limit. */
+/* The number is limited, because the tail is kept in memory. */
 static bool parse_tail(struct wanted *wanted, const char *text)
 {
 	uint64_t tail;
@@ -83,8 +83,8 @@ static bool parse_where(struct wanted *wanted, const char *text)
 }
 
 /*
- * Keeps the text of --begin or --end. A second one is refused; otherwise the user would not notice
- * that the first has no effect. The text is parsed when --utc is known.
+ * Stores the text of --begin or --end. It is parsed later, when it is known whether --utc is given.
+ * A second value is refused; otherwise the user would not notice that the first has no effect.
  */
 static bool keep_time(const char *option, const char *text, const char **time)
 {
@@ -96,8 +96,8 @@ static bool keep_time(const char *option, const char *text, const char **time)
 }
 
 /*
- * Checks a value of --pair with a pairing made for that purpose, together with the pairs before it,
- * and keeps it.
+ * Checks a value of --pair and stores it. For the check it makes a pairing of this pair and those
+ * before it.
  */
 bool wanted_pair(struct wanted *wanted, const char *text)
 {
@@ -114,7 +114,7 @@ bool wanted_pair(struct wanted *wanted, const char *text)
 	return good;
 }
 
-/* An error of memory in choose_add_name() counts as an invalid value. */
+/* If choose_add_name() has no memory, that counts as an invalid value. */
 bool wanted_option(struct wanted *wanted, int option, const char *value, bool *good)
 {
 	*good = true;
@@ -201,8 +201,8 @@ bool wanted_event(struct wanted *wanted, const struct posix_trace_event_np *even
 		.has_duration = durations->on && durations->has, .duration_ns = durations->ns,
 	};
 	/*
-	 * An event that begins a span has no duration yet. A caller that can discard it later gets
-	 * it.
+	 * An event that begins a span has no duration yet, so the answer may be unknown. It is then
+	 * chosen if the caller can discard it later.
 	 */
 	answer = where_ask(wanted->where, &asked);
 	return answer == WHERE_YES || (answer == WHERE_UNKNOWN && durations->on &&

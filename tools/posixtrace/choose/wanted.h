@@ -11,14 +11,15 @@
 
 /*
  * A writer that was suspended in a trace point delivers its event behind younger ones, so the first
- * event after --end does not end the reading. A log's index shows where no earlier event follows.
- * In other formats the reading ends at an event that is later than --end by this time; otherwise
- * the first second of a large trace would take as long as the whole trace.
+ * event after --end does not end the reading. The index of a log shows where only later events
+ * follow. Other formats have no index. There the reading ends at an event that is later than --end
+ * by WANTED_LATE_NS. Otherwise reading the first second of a large trace would take as long as
+ * reading the whole trace.
  */
 #define WANTED_LATE_NS INT64_C(1000000000)
 
 struct wanted {
-	struct choose choose;   /* its times are those of the current log: see wanted_begin() */
+	struct choose choose;   /* wanted_begin() sets its times for the current log */
 	const char *begin_text, *end_text;
 	struct bound begin, end;
 	struct where *where;    /* NULL: all events */
@@ -42,7 +43,10 @@ enum { /* values of the options */
 	WANTED_LAST
 };
 
-/* Rows for tables of options: for commands that count events, and for all others. */
+/*
+ * Rows for tables of options. The first array is for commands that count events, the second for all
+ * others.
+ */
 extern const struct option_row wanted_choice_rows[], wanted_rows[];
 
 /* A paragraph of --help for commands with these options. */

@@ -18,11 +18,13 @@ struct value {
 	enum { UNKNOWN, NUMBER, REAL, TEXT, NAME } kind;
 	__int128 number;
 	double real;
-	unsigned size;       /* of the field that a REAL is the value of; 0: none */
-	const char *text;    /* of a NAME: the name of a value of the field that it meets */
+	/* bytes of the field whose value a REAL is; 0: it is not from a field */
+	unsigned size;
+	/* of a NAME: the name, which means a value of the field on the other side */
+	const char *text;
 	size_t len;
 	bool is_negated;     /* a NAME with a minus sign */
-	/* The field that a number is the value of; NULL: none. */
+	/* The field whose value the number is; NULL: it is not from a field. */
 	const struct posix_trace_field_np *field;
 };
 
@@ -83,8 +85,8 @@ static const struct where_place *place_of(struct where *where,
 }
 
 /*
- * Finds the number that a name has in a field: true and false are the names of a bool. Returns
- * false if the field has no such name.
+ * Finds the number that a name means in a field. In a bool, true and false are names. Returns false
+ * if the field has no such name.
  */
 static bool find_value(const struct posix_trace_field_np *field, const char *name,
 		       uint64_t *number, uint64_t *mask)
@@ -137,7 +139,8 @@ static const char *label_of(const struct value *number, char *room)
 	if (!number->field)
 		return NULL;
 	if (number->field->type == POSIX_TRACE_TYPE_ERRNO_NP)
-		return errno_name(n < 0 ? -n : n); /* of 32 bits */
+		/* the field has 32 bits, so the negation cannot overflow */
+		return errno_name(n < 0 ? -n : n);
 	value.s64 = n;
 	return posix_trace_value_label_np(&value, room, POSIX_TRACE_LABEL_MAX_NP + 1) ? room
 										      : NULL;
@@ -148,7 +151,7 @@ static struct value duration_value(const struct where_event *event)
 	return event->has_duration ? number(event->duration_ns) : unknown();
 }
 
-/* The name duration has a meaning even if no schema has it. */
+/* Returns whether this is the name "duration", which has a meaning even if no schema has it. */
 static bool is_duration(const struct where_name *name)
 {
 	return !strcmp(name->name, WHERE_DURATION_NAME);
@@ -161,14 +164,17 @@ static struct value field_value(const struct asking *asking, const struct where_
 	struct value value = { .kind = NUMBER };
 	int field;
 
-	/* The event's own field named duration precedes the duration of its span. */
+	/*
+	 * If the event itself has a field named duration, that is used and not the duration of its
+	 * span.
+	 */
 	field = event->schema ? asking->place->field[node->field] : -1;
 	if (field < 0)
 		return is_duration(&asking->where->field[node->field])
 			       ? duration_value(event)
 			       : (struct value){ .kind = NAME,
 						 .text = asking->where->field[node->field].name };
-	/* Short payloads lack the last fields. */
+	/* Data that is too short lacks the last fields. */
 	if (!posix_trace_field_get_np(event->schema, (unsigned)field, node->index, event->data,
 				      event->data_len, event->flags, &got))
 		return unknown();
@@ -201,8 +207,8 @@ static bool is_number(const struct value *value)
 }
 
 /*
- * IEEE arithmetic: a division by zero is infinite, not unknown. Remainder and bits have no meaning
- * for reals.
+ * Reals follow IEEE arithmetic, so a division by zero gives infinity and not an unknown value.
+ * Remainder and bits have no meaning for reals.
  */
 static struct value calculate_real(enum where_op op, double a, double b)
 {
@@ -238,8 +244,9 @@ static bool find_named(const struct value *number, const struct value *name, uin
 }
 
 /*
- * NUMBER & NAME: the bits of the name. For a name of a value of several bits, such as O_WRONLY, 1
- * if they have this value, else 0.
+ * Computes NUMBER & NAME. Usually the result is the bits of the name that the number has. If the
+ * name is that of a value of a group of bits, such as O_WRONLY, the result is 1 if the group has
+ * this value, else 0.
  */
 static struct value named_bits(const struct value *bits, const struct value *name)
 {
@@ -274,8 +281,8 @@ static struct value calculate(enum where_op op, const struct value *a, const str
 		return number(a->number & b->number);
 	default:
 		/*
-		 * The least number divided by -1 overflows, and the processor would trap. -1 needs
-		 * no division.
+		 * -1 is handled without a division: the least number divided by -1 overflows, and
+		 * the processor would trap.
 		 */
 		if (!b->number)
 			return unknown();
@@ -306,7 +313,10 @@ static struct value as_met(const struct value *value, const struct value *other,
 	if (value->kind != NUMBER || other->kind != TEXT)
 		return *value;
 	label = label_of(value, room);
-	/* Negative error numbers are printed with a sign, and found with and without it. */
+	/*
+	 * A negative error number is printed with a minus sign. It equals the text with the sign
+	 * and the text without it.
+	 */
 	if (label && value->number < 0 && other->len && *other->text == '-' &&
 	    value->field->type == POSIX_TRACE_TYPE_ERRNO_NP) {
 		snprintf(room, POSIX_TRACE_LABEL_MAX_NP + 1, "-%s", label);
@@ -321,8 +331,8 @@ static struct value as_met(const struct value *value, const struct value *other,
 }
 
 /*
- * A constant as a number of the field that it is compared with: no f32 is exactly 0.1, but the
- * program that recorded 0.1 as f32 means this number.
+ * Returns a constant with the precision of the field with which it is compared. No f32 is exactly
+ * 0.1, but a program that recorded 0.1 as f32 means this number.
  */
 static double rounded(const struct value *value, const struct value *other)
 {
@@ -341,7 +351,10 @@ static bool compare(const struct value *x, const struct value *y, int *order)
 	struct value a = as_met(x, y, room[0]), b = as_met(y, x, room[1]);
 	double left, right;
 
-	/* Texts compare byte by byte, as they may contain NULs; a prefix is less. */
+	/*
+	 * Texts are compared byte by byte, because they may contain NULs. If one text is the
+	 * beginning of the other, it is less.
+	 */
 	if (a.kind == TEXT && b.kind == TEXT) {
 		*order = memcmp(a.text, b.text, a.len < b.len ? a.len : b.len);
 		if (!*order)
@@ -387,7 +400,8 @@ static struct value compare_values(enum where_op op, const struct value *a, cons
 
 /*
  * Matches a shell pattern. fnmatch() needs a NUL at the end and none before it, while the text of
- * an event may have any bytes. A copy of limited length is matched; names and paths are shorter.
+ * an event may have any bytes. A copy of limited length is matched; names and paths are shorter
+ * than the limit.
  */
 static struct value match_value(const struct value *value, const struct value *pattern, bool wanted)
 {
@@ -417,7 +431,10 @@ static int truth(const struct value *value)
 	}
 }
 
-/* Evaluates && and ||. An unknown operand has no effect if the other one decides. */
+/*
+ * Evaluates && and ||. If one operand decides the result, it does not matter that the other is
+ * unknown.
+ */
 static struct value evaluate_logical(const struct asking *asking, const struct where_node *node)
 {
 	int deciding = node->op == WHERE_OR;
@@ -462,7 +479,10 @@ static struct value evaluate_unary(const struct asking *asking, const struct whe
 
 	if (node->op == WHERE_NOT)
 		return is_true < 0 ? unknown() : number(!is_true);
-	/* -ENOENT: the field on the other side of the operator says which number that is. */
+	/*
+	 * In -ENOENT, the name stays a name, because only the field on the other side of the
+	 * operator gives its number.
+	 */
 	if (value.kind == NAME) {
 		value.is_negated = !value.is_negated;
 		return value;
@@ -509,7 +529,7 @@ static struct value evaluate(const struct asking *asking, unsigned index)
 	}
 	a = evaluate(asking, node->a);
 	b = evaluate(asking, node->b);
-	/* The order of enum where_op separates arithmetic, matches and comparisons. */
+	/* In enum where_op the comparisons come first, then the matches, then the arithmetic. */
 	if (node->op >= WHERE_ADD)
 		return calculate(node->op, &a, &b);
 	if (node->op >= WHERE_MATCH)

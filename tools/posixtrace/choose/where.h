@@ -5,12 +5,12 @@
  * fd == 3 && duration > 1ms || op == "write" && !(event.pid == 7)
  *
  * The operators || && ! == != < <= > >= + - * / % & and parentheses have the meaning of C; ~ and !~
- * match a shell pattern. A name is that of a field, NAME[2] that of an array's element. event.name
- * event.pid event.tid event.time event.len event.address exist in every event, event.duration in
- * some. duration is the same, unless the event has a field of this name. Numbers may have a unit:
- * ns, us, ms, s, or K, M, G. Texts are quoted. A text is also compared with the label of a field's
- * value. A name that is no field names a value of the field on the other side, as in
- * flags & O_CREAT.
+ * match a shell pattern. A name means a field, and NAME[2] means an element of an array. Every
+ * event has event.name, event.pid, event.tid, event.time, event.len and event.address. Some events
+ * have event.duration. The name duration means the same, unless the event has a field of this name.
+ * Numbers may have a unit: ns, us, ms, s, or K, M, G. Texts are quoted. A text is also compared
+ * with the label of a field's value. A name that is no field means a value of the field on the
+ * other side of the operator, as in flags & O_CREAT.
  *
  * A value that an event lacks is unknown, and so is each result computed from it. An event is
  * chosen only if the expression is known to be true.
@@ -25,7 +25,7 @@
 struct where;
 
 struct where_event {
-	const char *name;      /* of the event type */
+	const char *name;      /* name of the event type */
 	size_t name_len;
 	int64_t pid, tid;
 	int64_t time_ns;
@@ -45,9 +45,9 @@ struct where_event {
  */
 struct where *where_parse(const char *option, const char *text);
 /*
- * Does the same for a text in a file. raw is the text as written there behind a quote, with its
- * backslashes. Messages then begin with the place, such as rules:7, and the column in the file;
- * column is that of the text.
+ * Does the same for a text in a file. raw is the text as it is written in the file behind the
+ * quote, with its backslashes; column is the column where it begins. Messages begin with the place,
+ * such as rules:7, and the column in the file.
  */
 struct where *where_parse_at(const char *place, size_t column, const char *raw, const char *text);
 /* Frees the expression; where may be NULL. */
@@ -70,8 +70,8 @@ bool where_asks_duration(const struct where *where);
 void where_know_duration(struct where *where);
 
 /*
- * where_learn() marks the names that are fields of this schema. After it was called for all
- * schemas, where_say_unknown() returns true if no schema has one of the names, and prints which.
+ * where_learn() marks the names that are fields of this schema. It must be called for all schemas.
+ * Then where_say_unknown() returns true if a name is in no schema, and prints this name.
  */
 void where_learn(struct where *where, const struct posix_trace_schema_np *schema);
 bool where_say_unknown(const struct where *where);

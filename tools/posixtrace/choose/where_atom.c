@@ -12,7 +12,7 @@
 
 /*
  * Returns the column in the file of an offset in the text. A backslash that protects a byte is in
- * the file only.
+ * the file but not in the text.
  */
 static size_t column_of(const struct where *where, size_t at)
 {
@@ -32,7 +32,7 @@ bool where_wrong(const struct where *where, size_t at, size_t len, const char *r
 
 	memset(marks, ' ', used);
 	marks[used++] = '^';
-	/* The marks end with the buffer, so an error in a long name is marked in part. */
+	/* If the buffer is full, the rest of a long name is not marked. */
 	for (; len > 1 && used < sizeof(marks) - 1; len--)
 		marks[used++] = '~';
 	marks[used] = '\0';
@@ -50,7 +50,7 @@ bool where_wrong_here(const struct where_reader *reader, const char *reason)
 	return where_wrong(reader->where, (size_t)(reader->p - reader->where->text), 1, reason);
 }
 
-/* The parser's functions return at once after NULL or false, so one error is printed. */
+/* After NULL or false the parser's functions return at once, so only one error is printed. */
 struct where_node *where_add(struct where_reader *reader, enum where_op op, unsigned *node)
 {
 	struct where *where = reader->where;
@@ -111,7 +111,7 @@ static bool parse_unit(struct where_reader *reader, int64_t *factor)
 		     "the units are ns us ms s and K M G");
 }
 
-/* A number with a decimal point. strtoull() has found its integer part. */
+/* Parses a number with a decimal point; where_number() has found the point. */
 static bool parse_real(struct where_reader *reader, const char *begin, unsigned *node)
 {
 	struct where_node *added;
@@ -125,7 +125,7 @@ static bool parse_real(struct where_reader *reader, const char *begin, unsigned 
 	added = where_add(reader, WHERE_REAL, node);
 	if (!added)
 		return false;
-	/* 1.5ms is 1500000: all times are in nanoseconds. */
+	/* All times are in nanoseconds, so 1.5ms is 1500000. */
 	added->real = value * (double)factor;
 	return true;
 }
@@ -156,7 +156,7 @@ bool where_number(struct where_reader *reader, unsigned *node)
 	added = where_add(reader, WHERE_NUMBER, node);
 	if (!added)
 		return false;
-	/* 64 bits times a unit fit into 128. */
+	/* A number of 64 bits times a unit fits into 128 bits. */
 	added->number = (__int128)value * factor;
 	return true;
 }
@@ -166,7 +166,7 @@ bool where_text(struct where_reader *reader, unsigned *node)
 {
 	char quote = *reader->p;
 	const char *p = reader->p + 1;
-	/* The node is added first: the tree then owns the text, also after an error. */
+	/* The node is added first, so that the tree owns the text even after an error. */
 	struct where_node *added = where_add(reader, WHERE_TEXT, node);
 
 	if (!added)
@@ -219,8 +219,9 @@ static bool is_duration(const struct where_name *name)
 }
 
 /*
- * Returns the number of a field name in the expression; equal names share one. The check against
- * the log's schemas follows later, so the position is stored for its message.
+ * Stores the number of a field name in the expression in *number; equal names have the same number.
+ * The name is checked against the log's schemas later. Its position is stored for the message of
+ * that check.
  */
 static bool field_number(struct where_reader *reader, const char *name, size_t len,
 			 unsigned *number)
@@ -244,7 +245,7 @@ static bool field_number(struct where_reader *reader, const char *name, size_t l
 	return true;
 }
 
-/* Parses an optional [INDEX] behind a field. The greatest index is that of the schema format. */
+/* Parses an optional [INDEX] behind a field. The format of schemas limits the index. */
 static bool parse_index(struct where_reader *reader, unsigned *index)
 {
 	char *end;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * where_parse.c - a recursive descent parser: one function for each level of precedence. The depth
- * is limited, since the text is the user's and each level costs stack.
+ * is limited, because each level needs stack and the text may be anything.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static void skip_blanks(struct where_reader *reader)
 }
 
 /*
- * Parses one of the operators in list, which are tried in order, so that longer ones come first.
+ * Parses one of the operators in list. They are tried in order, so longer ones must come first.
  * Returns its index, -1 if there is none.
  */
 static int parse_operator(struct where_reader *reader, const char *const *list)
@@ -101,8 +101,8 @@ static bool parse_unary(struct where_reader *reader, unsigned *node)
 		return where_wrong_here(reader, "this is nested too deep");
 	reader->depth++;
 	/*
-	 * The operand of ! is a unary expression: ! a == b negates a, so ! needs parentheses for a
-	 * comparison.
+	 * The operand of ! is a unary expression. So ! a == b negates only a; to negate a
+	 * comparison the user needs parentheses.
 	 */
 	good = parse_unary(reader, &of) &&
 	       add_operation(reader, which ? WHERE_NOT : WHERE_NEGATE, of, 0, node);
@@ -130,8 +130,8 @@ static bool parse_chain(struct where_reader *reader, const char *const *list,
 }
 
 /*
- * The bit operator & has the precedence of * and not its low one in C, so that flags & 4 == 4 means
- * what it seems to mean.
+ * The bit operator & has the precedence of * and not the low precedence that it has in C, so that
+ * flags & 4 == 4 means (flags & 4) == 4.
  */
 static bool parse_product(struct where_reader *reader, unsigned *node)
 {
@@ -168,7 +168,7 @@ static bool parse_comparison(struct where_reader *reader, unsigned *node)
 	a = *node;
 	if (!parse_sum(reader, &b) || !add_operation(reader, op[which], a, b, node))
 		return false;
-	/* A pattern is a constant: match_value() relies on its NUL. */
+	/* A pattern must be a constant, because match_value() relies on the NUL at its end. */
 	if ((op[which] == WHERE_MATCH || op[which] == WHERE_NO_MATCH) &&
 	    reader->where->node[b].op != WHERE_TEXT)
 		return where_wrong_here(reader, "a pattern in quotes was expected before this");
@@ -176,7 +176,10 @@ static bool parse_comparison(struct where_reader *reader, unsigned *node)
 	behind = reader->p;
 	if (parse_operator(reader, list) < 0)
 		return true;
-	/* a < b < c would compare c with the truth of a < b, which is never meant. */
+	/*
+	 * a < b < c would compare c with the truth value of a < b. Users never mean that, so it is
+	 * an error.
+	 */
 	reader->p = behind;
 	return where_wrong_here(reader, "comparisons need && between them");
 }
@@ -218,7 +221,7 @@ static bool parse_all(struct where_reader *reader)
 	return where_wrong_here(reader, "an operator such as == or && was expected");
 }
 
-/* The text of an option is shown as it is, hence no raw text and no column. */
+/* The text of an option is shown as it is, so there is no raw text and no column. */
 struct where *where_parse(const char *option, const char *text)
 {
 	return where_parse_at(option, 0, NULL, text);

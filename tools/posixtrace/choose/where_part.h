@@ -24,17 +24,17 @@ enum where_op {
 
 struct where_node {
 	enum where_op op;
-	unsigned a, b;         /* its operands, as numbers of nodes */
+	unsigned a, b;         /* numbers of the nodes that are its operands */
 	__int128 number;
 	double real;
 	char *text;            /* without escapes, with a NUL at the end */
 	size_t len;
-	unsigned field, index; /* index of where->field; of the array's element */
+	unsigned field, index; /* index in where->field, and index of the array's element */
 };
 
 struct where_name {
 	size_t at, len;        /* position and length in the text */
-	bool known;            /* a schema has it */
+	bool known;            /* a schema has a field of this name */
 	struct nearest nearest; /* the most similar field of the schemas */
 	char name[POSIX_TRACE_FIELD_NAME_MAX_NP + 1];
 };
@@ -47,7 +47,8 @@ struct where_place {
 
 struct where {
 	char *option, *text;   /* copies, for messages after the log was opened */
-	char *raw;             /* the text with its backslashes in a file; NULL: not from a file */
+	/* the text with its backslashes as in the file; NULL: it is not from a file */
+	char *raw;
 	size_t column;         /* where raw begins in its line */
 	struct where_node node[WHERE_NODES];
 	unsigned nodes, root;

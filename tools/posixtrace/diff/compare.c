@@ -2,8 +2,8 @@
 /*
  * compare.c - forms the comparisons of two samples and tests them.
  *
- * All tests are of logarithms of ratios, part by part: a factor becomes a sum, and twice as slow is
- * as far from equal as twice as fast. Both logs are divided into SAMPLE_PARTS parts.
+ * All tests use the logarithms of the parts' ratios. A factor thus becomes a summand, and "twice as
+ * slow" is as far from "equal" as "twice as fast". Both logs are divided into SAMPLE_PARTS parts.
  */
 #include "diff/compare.h"
 
@@ -30,8 +30,8 @@ const char *compare_kind_name(int kind)
 }
 
 /*
- * Appends a comparison. Returns NULL without memory. Rows may move, so a caller keeps no pointer
- * over another call. name is not copied; it belongs to a sample, which outlives the comparison.
+ * Appends a comparison. Returns NULL without memory. Rows may move, so the pointer is valid only
+ * until the next call. name is not copied; it belongs to a sample, which outlives the comparison.
  */
 static struct comparison *add_row(struct compare *compare, const char *name, int kind, int quantity)
 {
@@ -48,7 +48,7 @@ static struct comparison *add_row(struct compare *compare, const char *name, int
 
 /*
  * Computes the ratio and its interval from the logarithms of the parts' ratios. shift is added to
- * all of them.
+ * all these logarithms.
  */
 static void set_interval(struct comparison *to, const double *difference, double shift)
 {
@@ -76,7 +76,10 @@ static void test(const struct compare *compare, struct comparison *to, const dou
 
 /* ------------------------------------------------------------------ event types */
 
-/* Types are the same in two logs if their names are: each log has its own numbers. */
+/*
+ * Types of two logs are the same if their names are equal. Their ids may differ, because each log
+ * has its own.
+ */
 static const struct sample_type *find_type(const struct sample *sample, const char *name)
 {
 	for (size_t i = 0; i < sample->types; i++)
@@ -87,8 +90,8 @@ static const struct sample_type *find_type(const struct sample *sample, const ch
 
 /*
  * Computes the logarithm of the ratio of the sums, and for each part its deviation from that ratio.
- * A burst that falls into different parts in the two logs makes two deviations that cancel each
- * other.
+ * If a burst of events is in different parts of the two logs, it makes two deviations that cancel
+ * each other.
  */
 static void count_differences(const struct sample_type *a, const struct sample_type *b,
 			      double *difference)
@@ -100,13 +103,13 @@ static void count_differences(const struct sample_type *a, const struct sample_t
 			log(ratio) + ((double)b->part[i] - ratio * (double)a->part[i]) /
 				((double)b->count / SAMPLE_PARTS) :
 			/*
-			 * Without events in one log the ratio has no logarithm; half an event is
-			 * added to each.
+			 * If one log has no events, the ratio has no logarithm, so half an event is
+			 * added to each part.
 			 */
 			log(((double)b->part[i] + 0.5) / ((double)a->part[i] + 0.5));
 }
 
-/* Returns the number of events that a count lacks. */
+/* Returns the number of events that may be missing in the count of a type. */
 static uint64_t missing_events(const struct sample_type *type)
 {
 	uint64_t sum;
@@ -148,8 +151,8 @@ static bool add_type(struct compare *compare, const char *name, const struct sam
 	if (!compare->row[compare->rows - 2].is_tested)
 		return true;
 	/*
-	 * The rate differs from the count by a constant factor, so it has the same interval,
-	 * shifted.
+	 * The rate differs from the count by a constant factor. So the logarithms have the same
+	 * interval, shifted by a constant.
 	 */
 	set_interval(rate, difference, log(seconds_a / seconds_b));
 	return true;
@@ -206,8 +209,8 @@ static int ascending(const void *a, const void *b)
 }
 
 /*
- * Finds the median of the ratios of the spans' medians, which is the ratio that most spans have in
- * common. Returns false without memory.
+ * Finds the common ratio: computes for each span the ratio of its medians in the two logs, and
+ * takes the median of these ratios. Returns false without memory.
  */
 static bool find_common(struct compare *compare, const struct sample *a, const struct sample *b)
 {
@@ -237,8 +240,8 @@ static bool find_common(struct compare *compare, const struct sample *a, const s
 
 /*
  * Adds the quantiles of a span that both logs have. Returns false without memory. With
- * compare->relative the ratio that most spans have in common is removed before the test, else
- * common is 0.
+ * compare->relative the common ratio is removed before the test. Without it, compare->common is
+ * 0.
  */
 static bool add_series(struct compare *compare, const struct sample_series *a,
 		       const struct sample_series *b)
@@ -275,8 +278,8 @@ static int by_p(const void *a, const void *b)
 
 /*
  * Holm's method: the least p is multiplied by the number of tests, the next one by one less, and so
- * on; no result is less than the one before. It keeps the probability of any false mark below the
- * level. The tests need not be independent for that. Returns false without memory.
+ * on; no result is less than the one before. Holm's method keeps the probability that any mark is
+ * false below the level. The tests need not be independent for that. Returns false without memory.
  */
 static bool adjust_all(struct compare *compare)
 {

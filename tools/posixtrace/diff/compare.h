@@ -4,9 +4,9 @@
  * than chance.
  *
  * Each part of one log is compared with the same part of the other by the logarithm of their ratio.
- * paired.h describes the test whether the ratio is beyond the margin. Holm's method keeps the level
- * for all tests together. The ratio that all spans have in common, because the machine or the whole
- * program was slower, can be removed first.
+ * The test whether the ratio is beyond the margin is described in paired.h. Holm's method makes the
+ * level hold for all tests together. The ratio that all spans have in common, because the machine
+ * or the whole program was slower, can be removed first.
  */
 #ifndef POSIXTRACE_DIFF_COMPARE_H
 #define POSIXTRACE_DIFF_COMPARE_H
@@ -22,11 +22,14 @@ struct comparison {
 	const char *name;
 	int kind;              /* enum series_kind or COMPARE_TYPE */
 	int quantity;          /* enum sample_quantile, COMPARE_COUNT or COMPARE_RATE */
-	/* Nanoseconds, events, or events per second; 0 also if a log lacks the thing. */
+	/*
+	 * The figures of the two logs in nanoseconds, events, or events per second. A figure is
+	 * also 0 if its log does not have the type or span.
+	 */
 	double a, b;
 	uint64_t lost_a, lost_b; /* lost events that would change the figures */
 	bool has_interval;
-	double ratio, low, high; /* of b to a, without the common ratio */
+	double ratio, low, high; /* ratio of b to a, without the common ratio, and its interval */
 	bool is_tested;
 	double p, adjusted;
 	bool differs;
@@ -43,8 +46,8 @@ struct compare {
 };
 
 /*
- * Fills the rows. level, margin and relative are set before. Returns false without memory;
- * compare_fini() is called in any case.
+ * Fills the rows. The caller sets level, margin and relative before. Returns false without memory.
+ * The caller calls compare_fini() in any case.
  */
 bool compare_samples(struct compare *compare, const struct sample *a, const struct sample *b);
 void compare_fini(struct compare *compare);

@@ -59,7 +59,7 @@ static bool parse_part(const char *option, const char *text, double most, double
 	return false;
 }
 
-/* Processes an option, for both logs. Returns false after an error was printed. */
+/* Processes an option; it applies to both logs. Returns false after an error was printed. */
 static bool parse_option(struct diff *diff, int option)
 {
 	bool good = true;

@@ -7,7 +7,10 @@
 
 struct out;
 
-/* Print all comparisons. diff_text() omits those without a test or losses unless all is set. */
+/*
+ * Both print the comparisons. Unless all is set, diff_text() omits those that have neither a test
+ * nor losses.
+ */
 void diff_text(struct out *out, const struct compare *compare, const struct sample *a,
 	       const struct sample *b, bool all);
 void diff_json(struct out *out, const struct compare *compare, const struct sample *a,

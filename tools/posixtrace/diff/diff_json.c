@@ -20,7 +20,7 @@ static void log_object(struct json *json, const char *name, const struct sample 
 	json_end_object(json);
 }
 
-/* A comparison. Members of the test exist only if there was one. */
+/* Writes a comparison. It has the members of the test only if it was tested. */
 static void row_object(struct json *json, const struct comparison *row)
 {
 	json_object(json, NULL);

@@ -60,7 +60,7 @@ static void print_row(struct out *out, const struct comparison *row)
 	out_char(out, '\n');
 }
 
-/* The last line has the number of tests: with none, nothing can be marked. */
+/* The last line gives the number of tests. If there were none, nothing can be marked. */
 void diff_text(struct out *out, const struct compare *compare, const struct sample *a,
 	       const struct sample *b, bool all)
 {

@@ -11,8 +11,8 @@
 #define BETWEEN 2 /* drift is slow: more of it is between two runs than within one */
 
 /*
- * The continued fraction of the incomplete beta function, by Lentz's method. tiny replaces
- * denominators of 0.
+ * Computes the continued fraction of the incomplete beta function by Lentz's method. Denominators
+ * of 0 are replaced by tiny.
  */
 static double fraction(double a, double b, double x)
 {
@@ -44,8 +44,8 @@ static double fraction(double a, double b, double x)
 }
 
 /*
- * The regularized incomplete beta function. The fraction converges fast on one side only; symmetry
- * gives the other.
+ * Computes the regularized incomplete beta function. The continued fraction converges fast only for
+ * small x; for large x the symmetry of the function is used.
  */
 static double beta(double a, double b, double x)
 {
@@ -67,8 +67,8 @@ static double student_above(double t, double freedom)
 }
 
 /*
- * A negative covariance is taken as 0: it would make the error less than that of independent parts,
- * and such a log would be marked too easily. paired.h has the formula.
+ * A negative covariance is taken as 0: otherwise the error would be less than for independent
+ * parts, and differences would be marked too easily. paired.h has the formula.
  */
 struct paired paired_of(const double *difference, size_t count)
 {
@@ -90,8 +90,8 @@ struct paired paired_of(const double *difference, size_t count)
 }
 
 /*
- * The test is two-sided. Without any spread the result is certain: 0 beyond the margin, 1 within
- * it.
+ * The test is two-sided. If all differences are equal, the result is certain: 0 if they are beyond
+ * the margin, 1 if they are within it.
  */
 double paired_p(const struct paired *paired, double margin)
 {
@@ -104,7 +104,7 @@ double paired_p(const struct paired *paired, double margin)
 		       0;
 }
 
-/* Inverts student_above() by bisection: 100 steps exceed the precision of a double. */
+/* Inverts student_above() by bisection. 100 steps are more than the precision of a double needs. */
 double paired_width(const struct paired *paired, double confidence)
 {
 	double low = 0, high = 1e6;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * paired.h - the mean of differences of pairs and its uncertainty, if neighbours may be correlated.
+ * paired.h - computes the mean of the differences of pairs, and its uncertainty, when neighbouring
+ * differences may be correlated.
  *
- * The differences are those of parts of two runs, in order. Chance makes parts differ
- * independently. Drift, above all by other work of the machine, makes neighbours similar. Twice as
- * much drift as within the runs is assumed to lie between them, and more parts do not reduce it:
+ * Each difference is that between a part of one run and the same part of the other; the differences
+ * are in the order of the parts. Chance makes parts differ independently. Drift, mostly because of
+ * other work of the machine, makes neighbouring parts similar. The drift between the two runs is
+ * assumed to be twice that within them. Having more parts does not reduce it:
  *
  * error^2 = variance / parts + 2 max(0, covariance of neighbours)
  *

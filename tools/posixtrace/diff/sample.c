@@ -18,8 +18,8 @@ const double sample_quantile[] = { 0.5, 0.9, 0.99 };
 const char *const sample_quantile_name[] = { "p50", "p90", "p99" };
 
 /*
- * Spans that a part needs for each quantile; with fewer the quantile says little: the p99 of 200
- * spans is the second or third greatest.
+ * The number of spans that a part must have for each quantile. With fewer spans the quantile would
+ * say little: even the p99 of 200 spans is only the second or third greatest.
  */
 static const uint64_t least[] = { 8, 50, 200 };
 
@@ -37,8 +37,8 @@ double sample_seconds(const struct sample *sample)
 }
 
 /*
- * Returns the figures of a series; the array grows as the pairing finds series. NULL without
- * memory. The pointer is valid until the next call.
+ * Returns the figures of a series; the array grows as the pairing finds series. Returns NULL
+ * without memory. The pointer is valid until the next call.
  */
 static struct sample_series *series_of(struct sample *sample, const struct series *series)
 {
@@ -79,7 +79,7 @@ static bool add_duration(struct sample_series *series, uint64_t ns)
 
 /*
  * Called by the pairing for each span. The second reading may find more spans than the first if the
- * log is still written; they are ignored.
+ * log is still written; the additional spans are ignored.
  */
 static void take_span(void *arg, const struct span *span, const struct posix_trace_event_np *end)
 {
@@ -94,12 +94,15 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 	else if (series->done < series->count && series->count >= SAMPLE_PARTS &&
 		 !add_duration(series, span->time_ns))
 		sample->err = ENOMEM;
-	/* A series with fewer spans than parts has no parts, only its whole. */
+	/*
+	 * If a series has fewer spans than there are parts, only the figures of the whole are
+	 * computed.
+	 */
 	else if (series->count < SAMPLE_PARTS && !histogram_add(&series->all, span->time_ns))
 		sample->err = ENOMEM;
 }
 
-/* Counts an event. Parts of event types are parts of the log's time. */
+/* Counts an event. For event types, the parts divide the log's time. */
 static void count_event(struct sample *sample, const struct reading *reading)
 {
 	const struct log_type *type = reading->type;

@@ -2,7 +2,7 @@
 /*
  * sample.h - the figures of a log that can be compared with those of another: the number of events
  * of each type and the durations of each span, as a whole and in SAMPLE_PARTS parts. The parts show
- * how much both vary without a cause.
+ * how much both figures vary by chance.
  *
  * Event types are counted in parts of equal time, spans in parts of equal number. The log is read
  * twice.
@@ -27,8 +27,8 @@ extern const char *const sample_quantile_name[SAMPLE_QUANTILES];
 struct sample_type {
 	char *name;
 	uint64_t count, part[SAMPLE_PARTS];
-	uint64_t lost;                     /* by the ledger */
-	uint64_t untraced;                 /* upper bound: see shimloss.h */
+	uint64_t lost;                     /* lost events, according to the ledger */
+	uint64_t untraced;                 /* untraced calls, an upper bound (shimloss.h) */
 };
 
 struct sample_series {
@@ -47,7 +47,7 @@ struct sample {
 	uint64_t events;
 	struct lost lost;
 	int64_t first_ns, last_ns;
-	struct sample_type *type;          /* by the log's type index */
+	struct sample_type *type;          /* by the type's index in the log */
 	size_t types;
 	struct sample_series *series;
 	size_t count;
@@ -56,9 +56,9 @@ struct sample {
 };
 
 /*
- * Reads the log. wanted and the pairs of --pair are set before. Returns TOOL_OK or TOOL_DAMAGED,
- * after which the sample can be compared, or another status after it printed an error. The caller
- * calls sample_fini() in any case.
+ * Reads the log. The caller sets wanted and the pairs of --pair before. Returns TOOL_OK or
+ * TOOL_DAMAGED, after which the sample can be compared, or another status after it printed an
+ * error. The caller calls sample_fini() in any case.
  */
 int sample_take(struct sample *sample, const char *path);
 void sample_fini(struct sample *sample);

@@ -2,8 +2,9 @@
 /*
  * latency.c - the command latency: measures the durations of spans and events.
  *
- * The log is read once for all figures, which need memory for each series but not for each event.
- * The slowest spans need a second reading, because only its end shows which spans they are.
+ * One reading of the log is enough for all figures. They need memory for each series, but not for
+ * each event. The slowest spans need a second reading, because only its end shows which spans they
+ * are.
  */
 #include "latency/latency.h"
 
@@ -43,8 +44,8 @@ double latency_rate(const struct latency *latency, uint64_t count)
 /* ------------------------------------------------------------------ counting */
 
 /*
- * Returns the figures of a series; the array grows as the pairing finds series. NULL without
- * memory. The pointer is valid until the next call. series->index is below PAIRING_SERIES.
+ * Returns the figures of a series; the array grows as the pairing finds series. Returns NULL
+ * without memory. The pointer is valid until the next call. series->index is below PAIRING_SERIES.
  */
 static struct latency_series *series_of(struct latency *latency, const struct series *series)
 {
@@ -60,8 +61,8 @@ static struct latency_series *series_of(struct latency *latency, const struct se
 }
 
 /*
- * Adds the CPU time of a span. cpu_wall_ns has the durations of the same spans only, so that the
- * ratio is right.
+ * Adds the CPU time of a span. cpu_wall_ns is the sum of the durations of only those spans that
+ * have a CPU time, so that the ratio of the two is right.
  */
 static void add_cpu(struct latency_series *to, const struct span *span)
 {
@@ -85,7 +86,7 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 	}
 	if (span->has_cpu)
 		add_cpu(to, span);
-	/* All series compete for the slowest spans. */
+	/* The slowest spans are selected among those of all series. */
 	slowest_add(&latency->slowest, span);
 }
 
@@ -107,7 +108,10 @@ static int count_events(struct latency *latency, struct reading *reading)
 	latency->events = reading->taken;
 	latency->first_ns = reading->first_ns;
 	latency->last_ns = reading->last_ns;
-	/* A series whose spans all lack an end has no figures yet; it is printed nevertheless. */
+	/*
+	 * A series none of whose spans has ended has no entry yet. It gets one here, because it is
+	 * printed nevertheless.
+	 */
 	if (latency->pairing.count &&
 	    !series_of(latency, latency->pairing.series[latency->pairing.count - 1]))
 		return ENOMEM;
@@ -172,7 +176,10 @@ static int measure_open_log(struct latency *latency, const struct options *optio
 	function_names(&latency->pairing, &latency->log);
 	if (!pairing_begin(&latency->pairing, &latency->log))
 		return TOOL_USAGE;
-	/* With a condition on durations, begins are kept until their ends decide. */
+	/*
+	 * If there is a condition on durations, a begin is chosen first, and its end decides
+	 * whether the span is wanted.
+	 */
 	latency->pairing.takes_back = wanted_asks_duration(&latency->wanted);
 	err = count_events(latency, &reading);
 	if (!err)
@@ -292,7 +299,7 @@ static void latency_fini(struct latency *latency)
 	wanted_fini(&latency->wanted);
 }
 
-/* Parses the options and measures one log. Everything is freed on all paths. */
+/* Parses the options and measures one log. All memory is freed in any case. */
 static int latency_run(int argc, char **argv)
 {
 	static struct latency latency;

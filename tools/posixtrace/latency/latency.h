@@ -25,7 +25,7 @@ struct latency {
 	struct pairing pairing;
 	struct locks locks;
 	struct slowest slowest;
-	struct latency_series *series; /* by index of the pairing's series; sorted at the end */
+	struct latency_series *series; /* in the order of the pairing's series; sorted at the end */
 	size_t count;
 	struct lost lost;
 	uint64_t events;

@@ -2,8 +2,9 @@
 /*
  * latency_json.c - the results as one JSON object. Durations are numbers, times since 1970 strings.
  *
- * A time since 1970 in nanoseconds exceeds 2^53, up to which programs that use double are exact.
- * All arrays are present, also empty ones, so that a program needs no test for them.
+ * A time since 1970 in nanoseconds is greater than 2^53, and programs that use double are exact
+ * only up to this number. All arrays are present, even empty ones, so that a program need not test
+ * for them.
  */
 #include "latency/latency.h"
 
@@ -14,7 +15,7 @@
 #include "base/text.h"
 #include "show/line.h"
 
-/* The figures of a series. Without a complete span it has no times. */
+/* Writes the figures of a series. A series without a complete span has no times. */
 static void put_series(struct json *json, const struct latency *latency,
 		   const struct latency_series *series)
 {
@@ -24,7 +25,7 @@ static void put_series(struct json *json, const struct latency *latency,
 	json_string_member(json, "name", series->series->name);
 	json_string_member(json, "kind", pairing_kind_name(series->series->kind));
 	json_unsigned(json, "count", time->count);
-	/* A fixed number of decimals: %g could write an exponent. */
+	/* The number of decimals is fixed, because %g could write an exponent. */
 	json_real(json, "per_second", "%.3f", latency_rate(latency, time->count));
 	if (time->count) {
 		json_unsigned(json, "min_ns", time->min);
@@ -73,7 +74,10 @@ static void put_pointer(struct json *json, const struct latency *latency, const 
 		json_string_member(json, name_of_name, called);
 }
 
-/* Locks and waiting threads, each with the sum of those beyond the limit. */
+/*
+ * Writes the locks and the waiting threads. For each of the two the sum of those beyond the limit
+ * follows.
+ */
 static void put_locks(struct json *json, const struct latency *latency)
 {
 	const struct locks *locks = &latency->locks;
@@ -168,7 +172,7 @@ static void put_slow(struct json *json, const struct latency *latency, const str
 	json_end_object(json);
 }
 
-/* The order of the arrays is that of the text. */
+/* The arrays are in the same order as in the text form. */
 void latency_json(struct out *out, const struct latency *latency)
 {
 	struct json json = json_begin(out);

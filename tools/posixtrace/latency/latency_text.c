@@ -3,7 +3,7 @@
  * latency_text.c - the results as tables. Series and locks without figures are omitted.
  *
  * Names from the log are hostile and are written by text.h only. Columns are as wide as their
- * headings in the strings below; a longer number moves the rest of its line.
+ * headings in the strings below; a longer number moves the rest of its line to the right.
  */
 #include "latency/latency.h"
 
@@ -81,7 +81,7 @@ static void print_cpu(struct out *out, const struct latency *latency)
 	}
 }
 
-/* The table of begins and ends without partner, which shows what the durations lack. */
+/* Prints the table of begins and ends without a partner, which are not part of the durations. */
 static void print_unmatched(struct out *out, const struct latency *latency)
 {
 	bool any = false;
@@ -178,7 +178,7 @@ static void print_waiters(struct out *out, const struct latency *latency)
 		lock_name(out, latency, waiter->pid, waiter->longest, waiter->last_ns);
 		out_char(out, '\n');
 	}
-	/* Threads beyond the limit are one row. */
+	/* All threads beyond the limit have one row. */
 	if (locks->other_waiters.count) {
 		put_sum(out, &locks->other_waiters);
 		out_printf(out, "       -       -  others than the first %d\n", LOCKS_MAX);
@@ -193,8 +193,8 @@ static void event_line(struct out *out, const struct latency *latency, struct li
 {
 	bool is_end = event->ordinal == span->end_ordinal;
 	/*
-	 * logfile_type() needs a log that it could add types to. All types exist by now, so the
-	 * cast changes nothing.
+	 * logfile_type() could add a type to the log, so its log is not const. All types exist by
+	 * now, so it changes nothing, and the cast is harmless.
 	 */
 	const struct log_type *type = logfile_type((struct logfile *)&latency->log,
 						   event->event.info.posix_event_id);
@@ -220,7 +220,10 @@ static void print_slow(struct out *out, const struct latency *latency, const str
 	const struct span *span = &slow->span;
 	struct line_form form = { .when = when };
 	char text[BRIEF_BYTES], time[WHEN_BYTES];
-	/* The circular part LAST has room for around events; older ones were overwritten. */
+	/*
+	 * The circular part LAST has room for the number of events that around gives; older events
+	 * were overwritten.
+	 */
 	uint64_t hidden = slow->seen[SLOW_LAST] > latency->slowest.around ?
 			  slow->seen[SLOW_LAST] - latency->slowest.around : 0;
 

@@ -3,8 +3,8 @@
  * slowest.c - a heap of the slowest spans, then rings of the events around them.
  *
  * The heap has the fastest of the kept spans at its top, so one comparison decides about most
- * spans. The first reading of the log fills it; slowest_sort() ends it and allocates the rings; the
- * second reading fills these.
+ * spans. The first reading of the log fills the heap. slowest_sort() sorts the spans and allocates
+ * the rings. The second reading fills the rings.
  */
 #include "latency/slowest.h"
 
@@ -29,8 +29,8 @@ void slowest_fini(struct slowest *slowest)
 }
 
 /*
- * For equal durations the earlier span counts as the slower, so that the result does not depend on
- * the heap.
+ * If two durations are equal, the earlier span counts as the slower one, so that the result does
+ * not depend on the heap.
  */
 static bool is_faster(const struct span *a, const struct span *b)
 {
@@ -99,8 +99,9 @@ bool slowest_sort(struct slowest *slowest)
 }
 
 /*
- * Copies an event to the next place of a part; its data is cut to the size of the place. A full
- * part loses its oldest event; callers stop before that where the first ones are wanted.
+ * Copies an event to the next place of a part; data that is too long loses its end. A full part
+ * loses its oldest event. For parts that keep the first events, the caller does not call this
+ * function when the part is full.
  */
 static void keep_event(const struct slowest *slowest, struct slow *slow, enum slow_part part,
 		 const struct reading *reading)
@@ -117,8 +118,8 @@ static void keep_event(const struct slowest *slowest, struct slow *slow, enum sl
 }
 
 /*
- * Returns true if the event is before the span. An event with its own duration has no begin event,
- * so the time decides.
+ * Returns true if the event is before the span. If the span consists of one event with its
+ * duration, there is no begin event, and the time decides.
  */
 static bool is_before(const struct span *span, const struct reading *reading)
 {
@@ -152,7 +153,7 @@ static void offer_event(struct slowest *slowest, struct slow *slow, const struct
 	}
 }
 
-/* The time is the number of kept spans for each event; SLOWEST_MAX bounds it. */
+/* The time for an event is proportional to the number of kept spans, which SLOWEST_MAX bounds. */
 bool slowest_event(struct slowest *slowest, const struct reading *reading)
 {
 	for (size_t i = 0; i < slowest->count; i++)
@@ -161,8 +162,8 @@ bool slowest_event(struct slowest *slowest, const struct reading *reading)
 }
 
 /*
- * The pointer to the data of a copied event is that of the reading, which is invalid by now. Here
- * it is replaced by that of the copy.
+ * In a copied event the pointer to the data is still that of the reading, which is invalid by now.
+ * It is replaced here by a pointer to the copied data.
  */
 const struct slow_event *slowest_at(const struct slowest *slowest, const struct slow *slow,
 				    enum slow_part part, size_t index)

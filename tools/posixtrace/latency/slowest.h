@@ -2,8 +2,8 @@
 /*
  * slowest.h - the slowest spans, and the events around each of them.
  *
- * The first reading of the log finds the spans, the second one the events: those of the threads
- * that began and ended the span, before, during and after it.
+ * The first reading of the log finds the spans. The second reading finds the events: for each span,
+ * the events before, during and after it of the threads that began and ended it.
  *
  * Memory is bounded by SLOWEST_MAX spans, SLOWEST_AROUND events on each side, and SLOWEST_BYTES of
  * the data of each event.
@@ -28,22 +28,23 @@ enum slow_part { SLOW_BEFORE, SLOW_FIRST, SLOW_LAST, SLOW_AFTER, SLOW_PARTS };
 
 struct slow {
 	struct span span;
-	struct slow_event *part[SLOW_PARTS]; /* BEFORE and LAST are circular */
+	struct slow_event *part[SLOW_PARTS]; /* BEFORE and LAST are circular buffers */
 	uint64_t seen[SLOW_PARTS];           /* LAST counts only events that are not in FIRST */
 };
 
 struct slowest {
 	/*
-	 * During the first reading a heap with the fastest on top; then sorted, the slowest first.
+	 * During the first reading this is a heap with the fastest span on top. Afterwards it is
+	 * sorted, the slowest span first.
 	 */
 	struct slow *slow;
 	size_t count, limit, around;
-	size_t left;       /* spans whose following events are not complete */
+	size_t left;       /* number of spans for which events behind them are still needed */
 };
 
 /*
- * limit is the number of spans, around that of events. Returns false without memory; slowest_fini()
- * is called in any case.
+ * limit is the number of spans; around is the number of events in each part. Returns false without
+ * memory. The caller calls slowest_fini() in any case.
  */
 bool slowest_init(struct slowest *slowest, size_t limit, size_t around);
 void slowest_fini(struct slowest *slowest);

@@ -2,7 +2,7 @@
 /*
  * changes.c - the changes are sorted by process, descriptor and time, so that a look-up is a binary
  * search. The names are then found in the order of time: the name of a copy is that of its source.
- * The order of the log would not do, because late events follow younger ones.
+ * The order of the log is not used for that, because in a log late events follow younger ones.
  */
 #include "log/changes.h"
 
@@ -14,8 +14,9 @@
 
 #define ANCESTORS   32       /* forks that a look-up follows: bounds its time */
 /*
- * 128 MB, and as much during qsort(). A log with more changes has no names after the time of the
- * first change that does not fit, because it may be a close.
+ * The changes need at most 128 MB, and as much again during qsort(). If a log has more changes,
+ * there are no names after the time of the first change that does not fit, because this change may
+ * be a close.
  */
 #define CHANGES_MAX 4000000
 #define TEXT_MAX    (64 << 20)
@@ -28,7 +29,7 @@ void changes_fini(struct changes *c)
 	free(c->text);
 }
 
-/* Names after this time are not shown, as a close may be missing. */
+/* Makes sure that no names after this time are shown, because a close may be missing. */
 static void forget_from(struct changes *c, int64_t time_ns)
 {
 	if (time_ns < c->incomplete_ns)
@@ -157,7 +158,10 @@ const struct change *changes_state(const struct changes *c, struct change key)
 
 		if (executed && executed->time_ns > executed_ns)
 			executed_ns = executed->time_ns;
-		/* A change before the birth is that of an older process with the same number. */
+		/*
+		 * A change before the birth of the process belongs to an older process with the
+		 * same id.
+		 */
 		if (change && (!birth || compare_times(birth, change) < 0))
 			return has_gap(c, change->time_ns, at_ns) ||
 			       (change->closes_at_exec && executed_ns > change->time_ns)
@@ -181,7 +185,8 @@ const struct change *changes_state(const struct changes *c, struct change key)
 static void remove_repeated(struct changes *c)
 {
 	const struct change *birth = NULL; /* the newest of the process */
-	bool is_paired = false;            /* both events of it were seen */
+	/* the parent's and the child's event of this birth were seen */
+	bool is_paired = false;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < c->count; i++) {
@@ -206,8 +211,9 @@ static void remove_repeated(struct changes *c)
 }
 
 /*
- * A call that makes a descriptor gets a number that is free. If the number has a name, its close
- * was not seen, and nothing says how long the name was right.
+ * A call that makes a descriptor gets a free number. If this number still has a name, the close of
+ * the old descriptor was not seen. It is then unknown how long the old name was right, so the name
+ * is dropped.
  */
 static void drop_unclosed(struct changes *c)
 {
@@ -236,7 +242,10 @@ static uint32_t join(struct changes *c, const struct change *change, uint32_t be
 	return changes_name(c, name, change->time_ns);
 }
 
-/* Finds the name of a change. The names of all changes before its time must be known. */
+/*
+ * Finds the name that a descriptor has after a change. The names of all changes before that time
+ * must be known.
+ */
 static void find_name(struct changes *c, struct change *change)
 {
 	const struct change *of;
@@ -250,7 +259,7 @@ static void find_name(struct changes *c, struct change *change)
 	before = of && of->effect == IS_NAMED ? of->name : 0;
 	switch (change->effect) {
 	case CREATES:
-		/* A path is shown behind that of its folder, if this has a name. */
+		/* The path is put behind the name of its folder, if the folder has a name. */
 		if (before)
 			change->name = join(c, change, before, "/");
 		break;
@@ -270,7 +279,10 @@ static void find_name(struct changes *c, struct change *change)
 	change->effect = IS_NAMED;
 }
 
-/* qsort() has no argument for the array that the places refer to. One thread reads a log. */
+/*
+ * compare_places() needs this array, and qsort() cannot pass it. A static variable is sufficient,
+ * because one thread reads a log.
+ */
 static const struct change *sorted; /* for compare_places() */
 
 static int compare_places(const void *x, const void *y)
@@ -280,7 +292,7 @@ static int compare_places(const void *x, const void *y)
 
 /*
  * Finds all names in the order of time. The name of each source is then known before its copies
- * need it, so that a long chain of copies costs no recursion.
+ * need it, so a long chain of copies needs no recursion.
  */
 static void find_names(struct changes *c)
 {
@@ -306,7 +318,10 @@ void changes_sort(struct changes *c)
 	if (c->gaps)
 		qsort(c->gap_ns, c->gaps, sizeof(*c->gap_ns), compare_gaps);
 	qsort(c->change, c->count, sizeof(*c->change), compare);
-	/* Births decide which close is missing; only then are names copied. */
+	/*
+	 * The order matters: the births of processes must be known before missing closes can be
+	 * found, and these before names are copied.
+	 */
 	remove_repeated(c);
 	drop_unclosed(c);
 	find_names(c);
@@ -319,7 +334,7 @@ unsigned changes_at(const struct changes *c, struct change key)
 
 	key.order = UINT32_MAX;
 	change = last_before(c, &key);
-	/* The caller distinguishes none, one and more. */
+	/* The loop ends at 2, because the caller only distinguishes none, one and more. */
 	for (; change && change->time_ns == key.time_ns && count < 2; count++) {
 		key.order = change->order;
 		change = last_before(c, &key);

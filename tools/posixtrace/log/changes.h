@@ -16,49 +16,54 @@
 
 #define NAME_BYTES 1024 /* longer names are cut */
 
-/* Numbers that no descriptor has: entries about the process itself. */
+/* Values of fd that no descriptor has. They mark changes of the process itself. */
 enum { FORKED = -2, EXECUTED = -3 };
 
 enum effect {
-	IS_UNKNOWN, /* of a descriptor whose close was not seen */
-	IS_NAMED,   /* the name is found */
-	CREATES,    /* name is a path, from the descriptor of its folder or -1 */
-	COPIES,     /* from: the source */
+	IS_UNKNOWN, /* the state is unknown, because the close of the descriptor was not seen */
+	IS_NAMED,   /* the name of the descriptor is known */
+	CREATES,    /* name is a path; from is the descriptor of its folder, or -1 */
+	COPIES,     /* the descriptor is a copy of from */
 	KEEPS,      /* fcntl() changes closes_at_exec only */
-	EXTENDS,    /* name is added to that of the descriptor */
-	ACCEPTS,    /* name is added to that of the socket from */
+	EXTENDS,    /* name is added to the name of the descriptor */
+	ACCEPTS,    /* name is added to the name of the socket from */
 	CLOSES,
-	FORKS,      /* the parent, in from, made the process; at the time when it called fork() */
-	BEGINS,     /* the same, from the child */
+	FORKS,      /* the process from made this process; the time is that of its call of fork() */
+	BEGINS,     /* the same, according to an event of the child */
 	STARTS,     /* a program begins */
 };
 
 struct change {
 	int64_t time_ns;
 	int32_t pid, fd, from;
-	uint32_t order;   /* in the log */
-	uint32_t name;    /* its place in text; 0: none */
+	uint32_t order;   /* position of the event in the log */
+	uint32_t name;    /* offset of the name in text; 0: none */
 	uint8_t effect;
-	bool creates;     /* the descriptor was closed before, or the log lacks its close */
+	/* the call made the descriptor: it was closed before, or the log lacks its close */
+	bool creates;
 	bool closes_at_exec;
 };
 
-/* Zero before, except incomplete_ns, which is INT64_MAX. */
+/* The caller sets incomplete_ns to INT64_MAX and all other members to zero. */
 struct changes {
 	struct change *change;
 	size_t count;
 	int64_t *gap_ns;       /* events were lost or not recorded at these times */
 	size_t gaps;
-	int64_t incomplete_ns; /* from here on changes are missing, because the memory is bounded */
+	/* changes after this time may be missing, because the memory is bounded */
+	int64_t incomplete_ns;
 	char *text;            /* each name once */
 	size_t text_bytes;
-	struct table names;    /* finds the place of a name */
+	struct table names;    /* finds the offset of a name */
 };
 
 /* Adds a change; the function sets order. */
 void changes_add(struct changes *c, struct change change);
 
-/* Stores a name, unless it is there, and returns its place; 0 for no name and without memory. */
+/*
+ * Stores a name, unless it is stored already, and returns its offset. Returns 0 for an empty name
+ * and without memory.
+ */
 uint32_t changes_name(struct changes *c, const char *name, int64_t time_ns);
 
 /* Notes a gap at this time: states from before it are unknown after it. */

@@ -13,7 +13,7 @@ bool counters_init(struct counters *counters, const struct posix_trace_schema_np
 	memset(counters, 0, sizeof(*counters));
 	for (unsigned i = 0; schema && i < schema->fields; i++)
 		count += schema->field[i].is_counter != 0;
-	/* Most types have none, and need no memory. */
+	/* Most types have no counters and need no memory. */
 	if (!count)
 		return true;
 	counters->counter = calloc(count, sizeof(*counters->counter));
@@ -57,8 +57,8 @@ double counters_number(const struct posix_trace_value_np *value)
 }
 
 /*
- * The long double of x86 has the 64 bits of the largest integers. On other machines it has at least
- * those of a double, which the result has anyway.
+ * On x86 a long double has 64 bits of precision and represents all integers exactly. On other
+ * machines it is at least as precise as a double, and the result is a double anyway.
  */
 static long double precise(const struct posix_trace_value_np *value)
 {
@@ -114,7 +114,7 @@ void counters_add(struct counters *counters, const struct counters *part)
 		struct counter *to = &counters->counter[i];
 		const struct counter *from = &part->counter[i];
 
-		/* The values of a part without any are undefined. */
+		/* If a part has counted no values, its min, max and last are undefined. */
 		to->unknown += from->unknown;
 		if (!from->count)
 			continue;

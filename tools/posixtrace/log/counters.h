@@ -21,7 +21,7 @@
  * in unknown only.
  */
 struct counter {
-	unsigned field;        /* its number in the schema */
+	unsigned field;        /* the number of the field in the schema */
 	uint64_t count;        /* 0: the values below are undefined */
 	uint64_t unknown;
 	struct posix_trace_value_np min, max, last;
@@ -35,7 +35,7 @@ struct counters {
 	unsigned count;
 };
 
-/* Makes the counters of a type, none if schema is NULL. Returns false without memory. */
+/* Makes the counters of a type. There are none if schema is NULL. Returns false without memory. */
 bool counters_init(struct counters *counters, const struct posix_trace_schema_np *schema);
 void counters_fini(struct counters *counters);
 
@@ -44,8 +44,8 @@ void counters_event(struct counters *counters, const struct log_type *type,
 		    const struct posix_trace_event_np *event);
 
 /*
- * Adds the counts of a part of the same log. No time may be in two parts, because the last of
- * several values with one time is unknown then.
+ * Adds the counts of a part of the same log. No time may be in two parts: if several values have
+ * the same time, it would be unknown which one is the last.
  */
 void counters_add(struct counters *counters, const struct counters *part);
 

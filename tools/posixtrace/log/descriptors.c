@@ -16,12 +16,13 @@
 struct descriptors {
 	int log_fd;
 	bool is_read;
-	bool is_filtered;      /* during the scan: the filter removes events that close */
+	/* used during the scan: the stream's filter removes events of closes */
+	bool is_filtered;
 	bool has_close;        /* the log has the type io.close */
 	struct changes changes;
-	uint8_t is_used[RANGE_FDS / 8]; /* numbers that have been named in any process */
+	uint8_t is_used[RANGE_FDS / 8]; /* one bit for each number that got a name in any process */
 	uint8_t type[TYPES];   /* the index in notes + 1; 0: events of the type change nothing */
-	struct posix_trace_schema_np *schema[TYPES]; /* of these types */
+	struct posix_trace_schema_np *schema[TYPES]; /* the schemas of these types */
 };
 
 struct descriptors *descriptors_new(int fd)
@@ -45,7 +46,10 @@ void descriptors_free(struct descriptors *d)
 	free(d);
 }
 
-/* Adds a change, unless the filter removes events that close: then no name is certain. */
+/*
+ * Adds a change, unless the stream's filter removes events of closes. Without these events no name
+ * is certain.
+ */
 static void add_any(struct descriptors *d, struct change change)
 {
 	if (!d->is_filtered)
@@ -169,7 +173,7 @@ static void note_address(struct descriptors *d, const struct seen *seen)
 	snprintf(added, sizeof(added), "%s%s", !*address ? "" : is_accept ? " <- " :
 		 is_type(seen, "net.connect") ? " -> " : " ", address);
 	name = changes_name(&d->changes, added, seen->event->time_ns);
-	/* The flags of accept4() are not in its event. */
+	/* The event of accept4() does not have its flags. */
 	if (is_accept)
 		add(d, seen->event, number(seen, "accepted", -1), ACCEPTS, number(seen, "fd", -1),
 		    name, false);
@@ -192,7 +196,7 @@ static void note_dup(struct descriptors *d, const struct seen *seen)
 	note_copy(d, seen, number(seen, "copy", -1), closes_at_exec(seen));
 }
 
-/* fcntl(): copies, and the flag that closes a descriptor at exec. */
+/* fcntl() may copy a descriptor, or change the flag that closes it at exec. */
 static void note_fcntl(struct descriptors *d, const struct seen *seen)
 {
 	int64_t command = number(seen, "command", -1), fd = number(seen, "fd", -1);
@@ -204,8 +208,9 @@ static void note_fcntl(struct descriptors *d, const struct seen *seen)
 }
 
 /*
- * Returns the time when a call began; the event has the time of its end. The number of a descriptor
- * may belong to another thread when close() returns.
+ * Returns the time when a call began; the event has the time when it ended. The begin is needed for
+ * close(): when it returns, another thread may already have got the same number for a new
+ * descriptor.
  */
 static int64_t begin_of(const struct posix_trace_event_np *event, int64_t duration_ns)
 {
@@ -223,14 +228,17 @@ static void add_process(struct descriptors *d, int64_t time_ns, int64_t pid, int
 		});
 }
 
-/* The parent may close descriptors before the child runs: the time is that of the call's begin. */
+/*
+ * The time is the begin of the call of fork(), because the parent may close descriptors before the
+ * child runs.
+ */
 static void note_fork(struct descriptors *d, const struct seen *seen)
 {
 	add_process(d, begin_of(seen->event, number(seen, "time", 0)), number(seen, "child", 0),
 		    seen->event->info.posix_pid, FORKED, FORKS);
 }
 
-/* fork() and exec, from the child's own events. */
+/* Notes fork() and exec from the child's own events. */
 static void note_process(struct descriptors *d, const struct seen *seen)
 {
 	int64_t pid = number(seen, "pid", 0), parent = number(seen, "parent", 0);
@@ -274,7 +282,7 @@ static void note_close(struct descriptors *d, const struct seen *seen)
 	note_end(d, seen, "fd");
 }
 
-/* The stream keeps its descriptor or gets another one. The old name has ended in both cases. */
+/* The stream keeps its descriptor or gets another one. In both cases the old name has ended. */
 static void note_freopen(struct descriptors *d, const struct seen *seen)
 {
 	char path[NAME_BYTES];
@@ -287,8 +295,8 @@ static void note_freopen(struct descriptors *d, const struct seen *seen)
 }
 
 /*
- * Closes several descriptors at once, or marks them to be closed at exec. Only those that an event
- * before has named get a change: the others have no name that could become wrong.
+ * Closes several descriptors at once, or marks them to be closed at exec. Only descriptors that got
+ * a name from an earlier event get a change. The others have no name that could become wrong.
  */
 static void note_close_range(struct descriptors *d, const struct seen *seen)
 {
@@ -348,7 +356,9 @@ static void note(struct descriptors *d, unsigned index, const struct seen *seen)
 
 /* ------------------------------------------------------------------ the scan */
 
-/* Finds the types that matter. Returns false without memory or if no event shows closes. */
+/*
+ * Finds the types that matter. Returns false without memory, or if the log has no events of closes.
+ */
 static bool learn(struct descriptors *d, trace_id_t trid)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1], text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
@@ -376,7 +386,10 @@ static bool learn(struct descriptors *d, trace_id_t trid)
 	return d->has_close;
 }
 
-/* Notes whether the filter removes closes or copies: closed descriptors would keep their names. */
+/*
+ * Notes whether the filter removes events of closes or copies. Without them, closed descriptors
+ * would keep their names.
+ */
 static void note_filter(struct descriptors *d, const struct posix_trace_event_np *event)
 {
 	bool is_start = event->info.posix_event_id == POSIX_TRACE_START;
@@ -394,7 +407,10 @@ static void note_filter(struct descriptors *d, const struct posix_trace_event_np
 			d->is_filtered = true;
 }
 
-/* Events that the stream did not record, or that were lost, may have closed any descriptor. */
+/*
+ * Notes times at which events are missing: calls whose events were not recorded or were lost may
+ * have closed any descriptor.
+ */
 static void note_stream(struct descriptors *d, const struct posix_trace_event_np *event)
 {
 	switch (event->info.posix_event_id) {
@@ -413,7 +429,7 @@ static void note_stream(struct descriptors *d, const struct posix_trace_event_np
 	changes_gap(&d->changes, event->time_ns);
 }
 
-/* Returns whether events were lost at times that the log does not have. */
+/* Returns whether events were lost at times that the log does not show. */
 static bool has_lost_anywhere(trace_id_t trid)
 {
 	static const int causes[] = {
@@ -448,7 +464,7 @@ static void scan(struct descriptors *d, trace_id_t trid)
 	}
 }
 
-/* A part that cannot be read has no names. */
+/* Reads the whole log. If a part cannot be read, there are no names for it. */
 static void read_all(struct descriptors *d)
 {
 	trace_id_t trid;
@@ -493,7 +509,10 @@ const char *descriptors_find(struct descriptors *d, const struct posix_trace_eve
 		seen.schema = d->schema[id];
 		key.time_ns = begin_of(event, number(&seen, "time", 0));
 	}
-	/* The state before this time is right only if no other event changed it then. */
+	/*
+	 * The state before this time is certain only if no other event changed the descriptor at
+	 * the same time.
+	 */
 	if (changes_at(&d->changes, key) > (index ? 1 : 0))
 		return NULL;
 	change = changes_state(&d->changes, key);

@@ -2,9 +2,10 @@
 /*
  * descriptors.h - the names of file descriptors: paths, sockets with their addresses, pipes.
  *
- * A log has numbers. The names follow from the events of the preload library that make, duplicate
- * and close descriptors, and from those of fork and exec. The first look-up reads the whole log
- * once by a reader of its own. A name does not depend on the events that a command selects.
+ * The events of a log have the numbers of descriptors. The names follow from events of the preload
+ * library: those of calls that make, duplicate and close descriptors, and those of fork and exec.
+ * The first look-up reads the whole log once with a reader of its own. So a name does not depend on
+ * the events that a command selects.
  *
  * A descriptor that a program had before it was recorded, or that the C library opened itself, has
  * no name. The log must show the end of each name: without events of close() there are no names,

@@ -20,11 +20,11 @@ uint64_t equation_lost(const struct posix_trace_ledger_np *ledger)
 
 bool equation_holds(const struct posix_trace_ledger_np *ledger)
 {
-	/* A sum that wraps could equal called by chance. */
+	/* Overflows are detected, because a sum that wraps could equal called by chance. */
 	uint64_t sum = ledger->reported;
 
 	/*
-	 * unattributed is a term of its own: the library reports events that it cannot assign to a
+	 * unattributed is a term of its own: it counts events that the library can assign to no
 	 * cause.
 	 */
 	if (__builtin_add_overflow(sum, ledger->unread, &sum) ||
@@ -59,7 +59,7 @@ void equation_text(struct out *out, const struct posix_trace_ledger_np *ledger)
 {
 	out_str(out, "called ");
 	out_unsigned(out, ledger->called);
-	/* A violated equation is visible as such: "!=" instead of "=". */
+	/* If the equation does not hold, the text has "!=" instead of "=". */
 	out_str(out, equation_holds(ledger) ? " = reported " : " != reported ");
 	out_unsigned(out, ledger->reported);
 	out_str(out, " + unread ");

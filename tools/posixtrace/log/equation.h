@@ -12,7 +12,7 @@
 /* Returns the sum of all losses, or UINT64_MAX if the sum of a damaged ledger overflows. */
 uint64_t equation_lost(const struct posix_trace_ledger_np *ledger);
 
-/* Returns true if the terms add up to called. A sum that overflows does not. */
+/* Returns true if the terms add up to called. Returns false if their sum overflows. */
 bool equation_holds(const struct posix_trace_ledger_np *ledger);
 
 /* "called 12 = reported 10 + unread 0 + lost 2 (stream full 2)" */

@@ -22,9 +22,9 @@ static void begin_values(struct posix_trace_values_np *values, const struct log_
 }
 
 /*
- * Returns the number of bytes that no field describes. The record at the end of an event that
- * import made of an ETW log is not counted, because it repeats the fields. Events of other types
- * may end with any bytes.
+ * Returns the number of bytes that no field describes. An event that was imported from an ETW log
+ * ends with the original record, which is not counted because it repeats the fields. Only the names
+ * of such types begin with "etw."; events of other types may end with any bytes.
  */
 static size_t rest_len(const struct log_type *type, const struct posix_trace_values_np *values)
 {
@@ -42,7 +42,9 @@ bool fields_has_message(const struct log_type *type)
 	return type->schema && type->schema->format;
 }
 
-/* Stores the message of an event and returns its length. A longer message is cut. */
+/*
+ * Stores the message of an event and returns its length. A message that is too long loses its end.
+ */
 static size_t get_message(const struct log_type *type, const struct posix_trace_event_np *event,
 			  char text[MESSAGE_BYTES], bool *is_cut)
 {
@@ -53,7 +55,7 @@ static size_t get_message(const struct log_type *type, const struct posix_trace_
 	return *is_cut ? MESSAGE_BYTES - 1 : len;
 }
 
-/* Writes the message of an event. A message that is cut has dots behind it. */
+/* Writes the message of an event. Dots behind a message show that its end is missing. */
 static void put_message(struct out *out, const struct log_type *type,
 			const struct posix_trace_event_np *event)
 {
@@ -77,7 +79,10 @@ static void json_message(struct json *json, const struct log_type *type,
 	json_text(json, "message", text, len);
 }
 
-/* Data of exactly the fields of a plan. The library is not asked for each of them. */
+/*
+ * Writes data that consists of exactly the fields of a plan. The library need not be called for
+ * each field.
+ */
 static void put_planned(struct out *out, const struct logfile *log, const struct log_type *type,
 			const struct posix_trace_event_np *event, enum when_form form)
 {

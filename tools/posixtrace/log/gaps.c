@@ -4,12 +4,12 @@
 
 #include <string.h>
 
-/* Opens a gap, unless one is open: the parts of one loss belong together. */
+/* Opens a gap. If a gap is open already, the new one belongs to the same loss. */
 static void open_gap(struct gaps *gaps, enum gap_kind kind, int64_t time_ns)
 {
 	/*
-	 * A stream that stops because it is full also records OVERFLOW, before the STOP or after
-	 * it.
+	 * A stream that stops because it is full also records OVERFLOW, before or after the STOP.
+	 * Both make one gap, of the kind GAP_FULL.
 	 */
 	if (gaps->is_open) {
 		if (gaps->open.kind == GAP_LOST && kind == GAP_FULL)
@@ -77,14 +77,17 @@ unsigned gaps_event(struct gaps *gaps, const struct posix_trace_event_np *event,
 	unsigned count = 0;
 
 	if (event->flags & POSIX_TRACE_EVENT_GAP_NP) {
-		/* Times may fall at the seam of a damaged part; then the gap has no length. */
+		/*
+		 * Behind a damaged part the times may be earlier than before it. The gap then has
+		 * no length.
+		 */
 		bool falls = !gaps->any || gaps->last_ns > event->time_ns;
 
 		gap[count++] = (struct gap){ falls ? event->time_ns : gaps->last_ns, event->time_ns,
 					     GAP_DAMAGED };
 	}
 	gaps_pass(gaps, event->time_ns);
-	/* Types of the program have higher numbers and skip the switch. */
+	/* Event types of the program have higher numbers and are no system events. */
 	if (event->info.posix_event_id <= POSIX_TRACE_FLUSH_STOP)
 		count += system_event(gaps, event, &gap[count]);
 	return count;

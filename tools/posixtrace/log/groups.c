@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * groups.c - counts events in a hash table of groups. Counts by type alone use an array instead,
- * since that is on the path of every event of a log.
+ * because that code runs for every event of a log.
  */
 #include "log/groups.h"
 
@@ -39,7 +39,9 @@ static bool is_same(const struct group *a, const struct group *b)
 	       a->truncated == b->truncated && a->late == b->late;
 }
 
-/* All properties take part. Those that are not in columns are 0 and change nothing. */
+/*
+ * The hash uses all properties. Those that are not in columns are always 0 and make no difference.
+ */
 static uint64_t hash_of(const struct group *group)
 {
 	uint64_t hash = hash_number(group->type, (uint64_t)(uint32_t)group->pid << 32 |
@@ -131,7 +133,7 @@ int groups_settle(struct groups *groups)
 	int err = 0;
 
 	/*
-	 * With no column at all every event was counted as type 0, which yields the single group.
+	 * If columns is empty, every event was counted as type 0, so there is one group.
 	 */
 	for (size_t i = 0; !err && i < GROUPS_TYPES; i++)
 		if (groups->of_type[i])

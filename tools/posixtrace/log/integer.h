@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * integer.h - integers in the data of events, read without a call. For paths of every event that
- * know the type of the field.
+ * integer.h - reads integers in the data of events without a call of the library. It is for code
+ * that runs for every event and knows the type of the field.
  */
 #ifndef POSIXTRACE_LOG_INTEGER_H
 #define POSIXTRACE_LOG_INTEGER_H
@@ -12,7 +12,10 @@
 #include <string.h>
 #include <trace_np.h>
 
-/* Whether integer_load() gives the values of a field: bool is 0 or 1 and needs a look. */
+/*
+ * Returns whether integer_load() gives the values of a field. It does not for bool, whose value
+ * must become 0 or 1.
+ */
 static inline bool integer_is(const struct posix_trace_field_np *field)
 {
 	return (field->form == POSIX_TRACE_FORM_UNSIGNED_NP ||

@@ -26,8 +26,8 @@
 #define TYPES_MAX 65536 /* more ids than any version of the format can hold */
 
 /*
- * For spool_seekable(): returns true if the first bytes are those of a log. A log that arrives
- * through a pipe is incomplete then, so it is opened with salvage.
+ * For spool_seekable(): returns true if the first bytes are those of a log. At that moment only the
+ * beginning of a log that arrives through a pipe is there, so it is opened with salvage.
  */
 static bool is_log(int file)
 {
@@ -55,8 +55,8 @@ int logfile_open_fd(struct logfile *log, const char *path)
 		return TOOL_FAILURE;
 	}
 	/*
-	 * A pipe that was read once is empty; without this check the message would be that it is no
-	 * log.
+	 * A pipe that was read once is empty. Without this check the message would say that the
+	 * input is no log.
 	 */
 	if (input && input_taken && lseek(fd, 0, SEEK_CUR) < 0) {
 		close(fd);
@@ -99,8 +99,8 @@ static int open_stream(struct logfile *log)
 	int err = posix_trace_open(log->fd, &strict);
 
 	/*
-	 * Even a log that posix_trace_open() accepts is read with salvage. A block damaged in the
-	 * middle would otherwise end the events there, without a message that there are more.
+	 * Even a log that posix_trace_open() accepts is read with salvage. Otherwise the events
+	 * would end at a damaged block in the middle, without a message that there are more.
 	 */
 	if (!err) {
 		posix_trace_close(strict);
@@ -121,7 +121,7 @@ static int open_stream(struct logfile *log)
 
 /*
  * Returns the name of a type with its unsafe characters escaped, in memory of the exact size, and
- * its length. An escape has up to four bytes for one.
+ * its length. An escape replaces one byte by up to four bytes.
  */
 static char *shown_name(const struct log_type *type, size_t *len)
 {
@@ -140,8 +140,8 @@ static char *shown_name(const struct log_type *type, size_t *len)
 }
 
 /*
- * The array of types by id, filled with NULL. A caller passes one of two sizes, so that the hostile
- * id of an event does not select the size.
+ * Enlarges the array of types by id; new elements are NULL. Callers pass one of two sizes only, so
+ * that the id of an event, which may be hostile, does not determine the size.
  */
 static bool grow_ids(struct logfile *log, size_t ids)
 {
@@ -266,11 +266,17 @@ const struct log_type *logfile_type(struct logfile *log, trace_event_id_t id)
 	if (id < log->ids && log->by_id[id])
 		return log->by_id[id];
 	type = id < TYPES_MAX ? learn_type(log, id) : NULL;
-	/* Without memory the event is still shown, under the common type. */
+	/*
+	 * If there is no memory, the event is still shown, with the type that is common to all such
+	 * events.
+	 */
 	return type ? type : &unknown;
 }
 
-/* The search for an object's name costs time for each pointer; most logs have no objects. */
+/*
+ * Notes whether the log has objects. Most logs have none; then the search for an object's name,
+ * which takes time for each pointer, is omitted.
+ */
 static void learn_objects(struct logfile *log)
 {
 	struct posix_trace_object_np object;
@@ -298,7 +304,8 @@ static int open_log(struct logfile *log, bool (*choose)(const struct log_type *t
 		logfile_close(log);
 		return TOOL_FAILURE;
 	}
-	log->descriptors = descriptors_new(log->fd); /* without memory there are no names */
+	/* NULL without memory: there are no names then */
+	log->descriptors = descriptors_new(log->fd);
 	if (!log->info.complete)
 		say("%s: its writer has not closed it, or it was cut; reading every whole block",
 		    log->path);
@@ -343,7 +350,10 @@ uint64_t logfile_events(const struct logfile *log)
 {
 	struct posix_trace_ledger_np ledger;
 
-	/* A log that was not completed has no counts. The library would have to read all of it. */
+	/*
+	 * A log that was not completed has no counts. To count the events, the library would have
+	 * to read the whole log.
+	 */
 	return log->info.complete && !posix_trace_get_ledger_np(log->trid, &ledger)
 		       ? ledger.reported
 		       : 0;
@@ -445,7 +455,7 @@ int logfile_say_faults(const struct logfile *log, uint64_t limit)
 	return check.faults || !check.complete ? TOOL_DAMAGED : TOOL_OK;
 }
 
-/* Stores a copy of the first reason only. */
+/* Stores a copy of the reason if it is the first one. */
 static void keep_reason(void *arg, const struct posix_trace_fault_np *fault)
 {
 	char **reason = arg;
@@ -463,8 +473,8 @@ int logfile_say_why(const struct logfile *log, int err)
 	char *reason = NULL;
 
 	/*
-	 * The library's check gives the reason in words. The formats are tried only for a file that
-	 * is no log.
+	 * The library's check finds the reason in words. If the file is no log, it may have a
+	 * format that the tool can import.
 	 */
 	if (err == EINVAL) {
 		posix_trace_check_np(log->fd, keep_reason, &reason, &check);

@@ -19,13 +19,13 @@ struct descriptors;
 struct log_type {
 	trace_event_id_t id;
 	bool listed;            /* the log lists it; only a damaged log has other types */
-	bool chosen;            /* the result of choose(); without choose() true */
+	bool chosen;            /* the result of choose(), or true if choose is NULL */
 	size_t index;           /* in logfile.list; 0 if not listed */
 	size_t name_len;
 	size_t shown_len;
-	/* NULL: the log has no schema for it, or an invalid one. */
+	/* NULL: the log has no schema for the type, or an invalid schema. */
 	struct posix_trace_schema_np *schema;
-	struct textplan *plan;  /* for fields_text(); NULL: not all fields are integers */
+	struct textplan *plan;  /* fields_text() uses it; NULL: not all fields are integers */
 	char *schema_text;      /* the schema in the log, valid or not; NULL: none */
 	bool has_labels;        /* a field's values may have labels, see fields.h */
 	char *shown;            /* the name with unsafe characters escaped */
@@ -33,15 +33,15 @@ struct log_type {
 };
 
 struct logfile {
-	const char *path;       /* as the command line has it; "standard input" for "-" */
+	const char *path;       /* as given on the command line; "standard input" for "-" */
 	int fd;
 	trace_id_t trid;
-	bool whole;             /* posix_trace_open() accepts it */
+	bool whole;             /* posix_trace_open() accepts the log */
 	struct posix_trace_loginfo_np info;
-	bool has_objects;       /* it has names of objects in memory */
+	bool has_objects;       /* the log has names of objects in memory */
 	struct descriptors *descriptors; /* names of file descriptors, or NULL: descriptors.h */
 	bool by_shim;           /* the shim of the traced program created the stream */
-	struct log_type **by_id; /* NULL for an id without type so far */
+	struct log_type **by_id; /* NULL for an id that has no type yet */
 	size_t ids;
 	struct log_type **list; /* the listed types in the log's order */
 	size_t types;
@@ -52,9 +52,9 @@ struct logfile {
 int logfile_open_fd(struct logfile *log, const char *path);
 
 /*
- * Opens the log and its types. A damaged or incomplete log is opened with salvage, which is
- * reported; the status is TOOL_OK then, too, and whole or info.complete is false. With another
- * status nothing is open. choose may be NULL.
+ * Opens the log and its types. A damaged or incomplete log is opened with salvage, and a message
+ * reports that. The status is then TOOL_OK, too, and whole or info.complete is false. If the status
+ * is not TOOL_OK, nothing is open. choose may be NULL.
  */
 int logfile_open(struct logfile *log, const char *path,
 		 bool (*choose)(const struct log_type *type));
@@ -71,11 +71,14 @@ int logfile_open_given(struct logfile *log, int fd, const char *name);
 int logfile_window(const struct logfile *log, int64_t begin_ns, int64_t end_ns);
 
 /*
- * Returns true if the log is damaged or was never completed. It considers what was found at the
- * opening and in the reading since the position last changed by a seek.
+ * Returns true if the log is damaged or was never completed. It considers the damage that was found
+ * when the log was opened, and while it was read since the last seek.
  */
 bool logfile_is_damaged(const struct logfile *log);
-/* Does the same for a separate reader of the log, without the tests of the opening. */
+/*
+ * Does the same for a separate reader of the log. It does not consider what was found when the log
+ * was opened.
+ */
 bool logfile_reader_is_damaged(trace_id_t trid);
 
 /* Returns the number of events that the log's writer has counted, or 0 if the log is incomplete. */
@@ -110,7 +113,7 @@ int logfile_say_faults(const struct logfile *log, uint64_t limit);
 
 /*
  * Returns the name of the foreign trace format of a file, or NULL. main.c sets this pointer,
- * because the room of the formats ranks higher than this one.
+ * because the folder with the formats may use this one, but not the reverse.
  */
 extern const char *(*logfile_foreign_format)(int fd);
 

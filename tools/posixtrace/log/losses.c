@@ -18,8 +18,8 @@ void losses_init(struct losses *losses, const char *path, enum when_form form)
 }
 
 /*
- * Returns the text for an open gap. A full stream without OVERFLOW recorded nothing, so no event is
- * known to be lost.
+ * Returns the text for an open gap. If a stream was full but there was no OVERFLOW, nothing was
+ * recorded in the gap, and it is not known that an event was lost.
  */
 static const char *cause_text(const struct losses *losses)
 {
@@ -46,7 +46,7 @@ static void warn_gap(struct losses *losses, int64_t until_ns)
 	losses->overflowed = false;
 }
 
-/* The first event of a gap gives its begin. */
+/* Notes the begin of a gap, unless a gap is open already. */
 static void begin_gap(struct losses *losses, int64_t time_ns)
 {
 	if (!losses->stopped && !losses->overflowed)

@@ -19,7 +19,7 @@ struct losses {
 	bool stopped;    /* the stream stopped itself: it was full */
 	bool overflowed;
 	bool skipped;    /* a damaged part was skipped */
-	int64_t since_ns; /* of the open gap, if stopped or overflowed */
+	int64_t since_ns; /* begin of the open gap, if stopped or overflowed is true */
 };
 
 /* path is the log's name for the messages. */
@@ -38,8 +38,8 @@ void losses_end(struct losses *losses);
 int losses_ledger(struct losses *losses, trace_id_t trid);
 
 /*
- * Returns the number of lost events that the program wanted: all causes except posix_trace_clear(),
- * by which the program itself removed events.
+ * Returns the number of events that were lost against the program's will. That is the sum of all
+ * causes except posix_trace_clear(), by which the program itself removed events.
  */
 uint64_t losses_count(const struct posix_trace_ledger_np *ledger);
 

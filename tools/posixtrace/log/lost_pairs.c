@@ -2,8 +2,8 @@
 /*
  * lost_pairs.c - losses by type and by thread, as pairs of both.
  *
- * A ledger has its losses by type and by thread separately; the composer wants type and thread
- * together. Any table with the same sums gives the same ledger. This one is filled from its first
+ * A ledger has losses by type and losses by thread. The composer needs them by pairs of a type and
+ * a thread. Any table with the same sums gives the same ledger. This one is filled from its first
  * row and column on (the north-west corner rule), in linear time. In a damaged ledger the sums may
  * differ; the rest then has no type or no thread.
  */
@@ -23,7 +23,7 @@ struct source {
 	bool ended;
 };
 
-/* Finds the next type with a loss, unless the present one has more. */
+/* Goes on to the next type with a loss when all losses of the present one are used up. */
 static int next_type(struct source *source)
 {
 	struct posix_trace_ledger_np ledger;
@@ -41,7 +41,7 @@ static int next_type(struct source *source)
 	return 0;
 }
 
-/* The same for threads. */
+/* Does the same for threads. */
 static int next_thread(struct source *source)
 {
 	struct posix_trace_ledger_np ledger;

@@ -6,8 +6,9 @@
 #include <trace_np.h>
 
 /*
- * Counts the losses of an opened log in a composed one that has its types under the same numbers.
- * The sums by cause, by type and by thread are the same then. Returns 0 or an error number.
+ * Adds the losses of an opened log to a log that is composed. Both logs must have the types under
+ * the same numbers. Afterwards the sums by cause, by type and by thread are the same in both.
+ * Returns 0 or an error number.
  */
 int lost_pairs(struct posix_trace_composer_np *to, trace_id_t from);
 

@@ -5,8 +5,8 @@
 #include <trace_np.h>
 
 /*
- * The number comes from a log and may be any. The words are those that the output of the commands
- * promises, with blanks instead of the standard's underscores.
+ * The number comes from a log and may have any value. The words are documented as output of the
+ * commands; they have blanks where the standard's names have underscores.
  */
 const char *policy_name(int policy)
 {

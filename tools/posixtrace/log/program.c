@@ -22,8 +22,8 @@ bool program_told(const char *type, const struct posix_trace_schema_np *schema, 
 
 	if (!schema || !program_is_told_by(type))
 		/*
-		 * A schema in the log may differ from the library's: the field is found by name and
-		 * its form is checked.
+		 * The schema in the log may differ from the schema of this version. So the loop
+		 * below finds the field by its name and checks its form.
 		 */
 		return false;
 	for (unsigned i = 0; i < schema->fields; i++) {

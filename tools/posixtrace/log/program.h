@@ -13,7 +13,7 @@
 
 #define PROGRAM_NAME_BYTES (POSIX_TRACE_OBJECT_NAME_MAX_NP + 1)
 
-/* Whether events of the type with this name may have the name of a program. */
+/* Returns whether events of the type with this name may have the name of a program. */
 static inline bool program_is_told_by(const char *type)
 {
 	return type[0] == 'p' && !strcmp(type, "process.start");
@@ -25,7 +25,8 @@ bool program_told(const char *type, const struct posix_trace_schema_np *schema, 
 
 /*
  * Gets the name from the log's mappings of the process at that time. Returns false if there are
- * none. If *parent is not 0 then, the process executed the same program as that parent.
+ * none. In that case, if *parent is not 0, the process executes the same program as the process
+ * *parent.
  */
 bool program_mapped(trace_id_t log, pid_t pid, int64_t time_ns, char name[PROGRAM_NAME_BYTES],
 		    pid_t *parent);

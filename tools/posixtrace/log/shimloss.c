@@ -103,7 +103,10 @@ int shimloss_read(struct shimloss *loss, const struct logfile *log)
 	err = posix_trace_get_ledger_type_np(log->trid, type->id, &ledger);
 	if (err || !ledger.reported)
 		return err;
-	/* A reader of its own: the position of log->trid does not change. */
+	/*
+	 * The events are read with a separate reader, so that the position of log->trid does not
+	 * change.
+	 */
 	err = posix_trace_open_np(log->fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid);
 	if (err)
 		return err;
@@ -134,7 +137,7 @@ unsigned shimloss_kinds(const char *type)
 	return kinds;
 }
 
-/* Losses whose kind is unknown are added for every kind, so the result is an upper bound. */
+/* Losses of unknown kind are added whatever the kinds are, so the result is an upper bound. */
 uint64_t shimloss_of(const struct shimloss *loss, unsigned kinds)
 {
 	uint64_t count = 0;

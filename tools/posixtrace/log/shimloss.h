@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * shimloss.h - counts the calls that libposixtrace-preload.so could not trace. They never reached a
- * stream, so no ledger has them; the events posixtrace_shim_lost count them.
+ * shimloss.h - counts the calls that libposixtrace-preload.so could not trace. These calls never
+ * reached a stream, so no ledger has them. The events posixtrace_shim_lost count them.
  *
  * The counts do not show the event type of such a call, but only its kind.
  */
@@ -28,7 +28,7 @@ struct shimloss {
 	uint64_t early_alloc;  /* ... those of the family alloc, ... */
 	uint64_t early_any;    /* ... and those of an unknown family. */
 	uint64_t unnamed;      /* calls whose event type got no name */
-	uint64_t holds;        /* times of locks that were not recorded */
+	uint64_t holds;        /* holds of locks that were not recorded */
 };
 
 /* Reads the counts of the whole log with a reader of its own. Returns 0 or an error number. */

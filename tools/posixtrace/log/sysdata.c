@@ -18,8 +18,8 @@ static bool is_member(const struct logfile *log, size_t index, const trace_event
 }
 
 /*
- * Returns true if the library accepts the bytes as a set. Otherwise the data is shown as bytes. A
- * set does not describe itself, so membership of one known type is the test.
+ * Returns true if the library accepts the bytes as a set. Otherwise the data is shown as bytes.
+ * There is no direct test of a set, so the function asks whether one known type is a member.
  */
 static bool is_set(const struct logfile *log, const trace_event_set_t *set)
 {
@@ -49,8 +49,8 @@ static void set_names(struct out *out, const struct logfile *log, const trace_ev
 }
 
 /*
- * Writes the set in the shorter form: by its members or by the types that it lacks. A log may have
- * hundreds of types; the text names the smaller half.
+ * Writes the set by its members or by the types that it lacks, in the shorter of the two forms. A
+ * log may have hundreds of types.
  */
 static void set_text(struct out *out, const struct logfile *log, const trace_event_set_t *set)
 {
@@ -145,7 +145,7 @@ bool sysdata_text(struct out *out, const struct logfile *log,
 		return false;
 	switch (event->info.posix_event_id) {
 	case POSIX_TRACE_ERROR:
-		/* The log stores the bare number; the text is that of this host. */
+		/* The log has only the number. The text is that of the C library of this host. */
 		out_printf(out, "error=%d (%s)", data.number, strerror(data.number));
 		break;
 	case POSIX_TRACE_STOP:
@@ -196,7 +196,7 @@ bool sysdata_is_recorders(const struct logfile *log, const struct posix_trace_ev
 {
 	union sysdata data;
 
-	/* A process with the id 0 is the stream itself. */
+	/* Events of the stream itself have the process id 0. */
 	if (!log->by_shim && event->info.posix_pid == log->info.pid)
 		return false;
 	switch (event->info.posix_event_id) {

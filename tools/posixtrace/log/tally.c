@@ -92,8 +92,8 @@ static int count_event(struct tally *tally, struct logfile *log,
 		event->info.posix_pid, event->tid, event->info.posix_thread_id,
 	};
 	/*
-	 * Consecutive events are often from one thread; last avoids the search for it. ENOMEM
-	 * leaves the counts incomplete, and the caller discards them.
+	 * Consecutive events are often from one thread; last avoids the search for it. After ENOMEM
+	 * the counts are incomplete; the caller discards them.
 	 */
 	struct tally_type *type = find_type(tally, log, event);
 	struct tally_thread *thread = tally->last;
@@ -227,14 +227,17 @@ static int by_thread(const void *a, const void *b)
 		order = (x->id.pid > y->id.pid) - (x->id.pid < y->id.pid);
 	if (!order)
 		order = (x->id.tid > y->id.tid) - (x->id.tid < y->id.tid);
-	/* The order is complete: the number of worker threads does not change the output. */
+	/*
+	 * No two threads are equal in this order, so the output does not depend on the number of
+	 * worker threads.
+	 */
 	return order ? order : (x->id.thread > y->id.thread) - (x->id.thread < y->id.thread);
 }
 
 static void sort_tally(struct tally *tally)
 {
 	/* qsort() must not be called with a null pointer, hence the tests of the counts. */
-	table_fini(&tally->of_thread); /* its indices are of the old order */
+	table_fini(&tally->of_thread); /* its indices are valid for the old order only */
 	if (tally->threads)
 		qsort(tally->thread, tally->threads, sizeof(*tally->thread), by_thread);
 	if (tally->types)
@@ -267,7 +270,7 @@ int tally_count(struct tally *tally, struct logfile *log, unsigned threads)
 
 	if (err)
 		return err;
-	/* EAGAIN: the log must be read in order by one thread. */
+	/* EAGAIN means that one thread must read the log in order. */
 	err = threads > 1 ? tally_count_parts(tally, log, threads) : EAGAIN;
 	if (err == EAGAIN)
 		err = count_events(tally, log);

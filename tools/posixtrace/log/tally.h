@@ -37,13 +37,15 @@ struct tally {
 	struct tally_count total;
 	struct posix_trace_ledger_np ledger;
 	uint64_t gaps;                /* damaged parts that the reader skipped */
-	struct tally_type *type;      /* in the end sorted by events, most first */
+	/* at the end sorted by the number of events, greatest first */
+	struct tally_type *type;
 	size_t types;
 	struct tally_thread *thread;  /* sorted like type at the end */
 	size_t threads;
 	struct table of_thread;       /* finds a thread while events are counted */
-	struct tally_thread *last;    /* of the event before; NULL: none */
-	struct groups *groups;        /* if not NULL, counted instead of types and threads */
+	struct tally_thread *last;    /* the thread of the event before; NULL: none */
+	/* if not NULL, these groups are counted instead of types and threads */
+	struct groups *groups;
 };
 
 /*
@@ -57,8 +59,8 @@ int tally_count(struct tally *tally, struct logfile *log, unsigned threads);
 void tally_fini(struct tally *tally);
 
 /*
- * Counts groups only, with so many threads. Returns EAGAIN if the log must be read from beginning
- * to end by one thread, or an error of groups.h.
+ * Counts only groups, with the given number of threads. Returns EAGAIN if the log must be read from
+ * beginning to end by one thread, or an error of groups.h.
  */
 int tally_groups(struct groups *groups, struct logfile *log, unsigned threads);
 

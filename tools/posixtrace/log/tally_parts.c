@@ -3,9 +3,9 @@
  * tally_parts.c - counts a log in parts of time that worker threads process one after the other.
  *
  * There are more parts than threads, because events are not spread evenly over a log. A cut is the
- * time of an event that the index found. The reader of the part before the cut stops behind that
- * time and not at it, so it reads up to the block in which the next part begins. Every block is
- * therefore read by some thread, and damage cannot hide between two parts.
+ * time of an event that the index found. The reader of the part before the cut stops only behind
+ * that time. So it also reads the block in which the next part begins. Every block is therefore
+ * read by some thread, and damage between two parts is noticed.
  */
 #include "log/tally_parts.h"
 
@@ -23,7 +23,8 @@
 #define EVENTS_MIN       1000000 /* a few hundredths of a second */
 
 struct parts {
-	int64_t cut_ns[PARTS_MAX + 1]; /* part i has the times from [i], included, to [i + 1] */
+	/* part i begins at cut_ns[i] and ends before cut_ns[i + 1] */
+	int64_t cut_ns[PARTS_MAX + 1];
 	size_t count;
 	atomic_size_t next;
 	atomic_bool failed;            /* the other threads may stop */
@@ -84,8 +85,8 @@ static int cut_parts(struct parts *parts, const struct logfile *log, trace_id_t 
 		if (unavailable)
 			break;
 		/*
-		 * The first event in the file need not be the oldest. The cuts must be in order of
-		 * time.
+		 * The first event in the file need not be the oldest, so the event that was found
+		 * may be before the last cut. The cuts must be in order of time.
 		 */
 		if (event.time_ns > first_ns && event.time_ns > parts->cut_ns[parts->count - 1])
 			parts->cut_ns[parts->count++] = event.time_ns;
@@ -122,7 +123,10 @@ static void add_progress(struct worker *worker, uint64_t events)
 	}
 }
 
-/* A type that is not listed would be created when it is met, which only one thread may do. */
+/*
+ * Returns whether the log lists the type. logfile_type() would create a type that is not listed,
+ * and only one thread may do that.
+ */
 static bool is_listed(const struct logfile *log, trace_event_id_t id)
 {
 	return id < log->ids && log->by_id[id] && log->by_id[id]->listed;
@@ -153,11 +157,17 @@ static int count_part(struct worker *worker, size_t part)
 				return 0;
 		}
 	}
-	/* Damage outside of the blocks of events has no event that is flagged. */
+	/*
+	 * If the damage is not in a block of events, no event has the flag. The reader then reports
+	 * it.
+	 */
 	return err ? err : logfile_reader_is_damaged(worker->trid) ? EAGAIN : 0;
 }
 
-/* A thread: takes the next part until there is none or a thread has failed. */
+/*
+ * The function of a worker thread. It takes part after part until there is none, or until a thread
+ * has failed.
+ */
 static void *worker_thread(void *arg)
 {
 	struct worker *worker = arg;
@@ -181,7 +191,10 @@ static void worker_fini(struct worker *worker)
 	tally_fini(&worker->tally);
 }
 
-/* Opens a reader of its own and an empty tally. like: the groups to count, or NULL. */
+/*
+ * Gives a worker its own reader and an empty tally. like has the columns of the groups to count;
+ * NULL: types and threads are counted.
+ */
 static int worker_init(struct worker *worker, struct parts *parts, struct logfile *log,
 		const struct groups *like)
 {
@@ -256,7 +269,7 @@ int tally_count_parts(struct tally *tally, struct logfile *log, unsigned threads
 	unsigned workers = 0;
 	int err = 0;
 
-	/* An incomplete log has no index to find cuts with. */
+	/* An incomplete log has no index in which cuts could be found. */
 	if (!log->whole || !log->info.complete)
 		return EAGAIN;
 	while (!err && workers < threads && workers < TALLY_THREADS_MAX) {

@@ -3,8 +3,8 @@
  * tally_parts.h - counts a log with several threads, each with its own cursor.
  *
  * The counts of a log do not depend on the order of its events. The log is divided at times and not
- * at positions: an event that is behind younger ones belongs to exactly one part wherever it is,
- * and no part needs another part's results.
+ * at positions: even a late event, which is behind younger ones, belongs to exactly one part, and
+ * no part needs the results of another.
  *
  * Each thread needs the memory of one reader, a few blocks, and its counts.
  */

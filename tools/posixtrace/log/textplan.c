@@ -7,7 +7,7 @@
 
 #include "log/integer.h"
 
-/* Whether value_text() prints the value as a decimal number and as nothing else. */
+/* Returns whether value_text() prints the values of the field only as decimal numbers. */
 static bool is_decimal(const struct posix_trace_field_np *field)
 {
 	return !field->value_names && !field->has_bits &&

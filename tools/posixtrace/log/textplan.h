@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * textplan.h - how fields_text() prints the fields of a type of integers, prepared once for the
- * type: their names, and which of them are plain decimal numbers. The others are printed by
- * value_text().
+ * textplan.h - prepares, once for a type, how fields_text() prints the type's fields. This is
+ * possible if all fields are integers. The plan has the names of the fields and says which fields
+ * are plain decimal numbers. value_text() prints the other fields.
  */
 #ifndef POSIXTRACE_LOG_TEXTPLAN_H
 #define POSIXTRACE_LOG_TEXTPLAN_H
@@ -22,7 +22,7 @@ struct textplan_field {
 };
 
 struct textplan {
-	size_t bytes;          /* of the data that has all fields and nothing else */
+	size_t bytes;          /* length of data that has all fields and nothing else */
 	unsigned fields;
 	struct textplan_field field[];
 };

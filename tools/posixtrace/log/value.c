@@ -24,8 +24,8 @@ static void hex(struct out *out, uint64_t value)
 }
 
 /*
- * Writes the shortest form that reads back as the same number: 6 or 15 digits if they are enough,
- * else the 9 or 17 that always are.
+ * Writes the shortest form that reads back as the same number: 6 digits (f32) or 15 digits (f64) if
+ * these are enough, else 9 or 17 digits, which are always enough.
  */
 static void put_float(struct out *out, const struct posix_trace_value_np *value)
 {
@@ -84,8 +84,8 @@ static void put_char(struct out *out, unsigned char c)
 }
 
 /*
- * Returns the name of an error number, or of the absolute value of a negative one, which kernel
- * interfaces return; NULL if there is none.
+ * Returns the name of an error number, or of the absolute value of a negative one, as kernel
+ * interfaces return it. Returns NULL if the number has no name.
  */
 static const char *error_name(int64_t value)
 {
@@ -119,8 +119,9 @@ static bool has_library_label(const struct posix_trace_field_np *field)
 }
 
 /*
- * Whether bytes are shown as text. Those of a constant length are digests and ids. Short bytes are
- * text if each is a character of ASCII, a tab or the end of a line.
+ * Returns whether bytes are shown as text. Fields of a constant length are not, because they
+ * usually have digests and ids. Short bytes are text if each byte is a printable character of
+ * ASCII, a tab or a line end.
  */
 static bool is_content(const struct posix_trace_value_np *value)
 {
@@ -197,8 +198,9 @@ static void put_pointer(struct out *out, const struct logfile *log,
 }
 
 /*
- * Writes a string in quotes, and so bytes that are text, such as the data of calls; other bytes as
- * digits. Three points mark a value that the end of the data has cut.
+ * Writes strings in quotes. Bytes that are text, such as the data of calls, are written in quotes,
+ * too; other bytes are written as digits. Three points mark a value that is incomplete because the
+ * data ends in it.
  */
 static void text_bytes(struct out *out, const struct posix_trace_value_np *value)
 {
@@ -292,7 +294,7 @@ static void json_bytes(struct json *json, const char *name,
 		json_hex(json, name, value->data, value->len);
 }
 
-/* A float has as many digits as its size needs, so the text is that of value_text(). */
+/* A float is written by the same function as in value_text(). */
 static void json_float(struct json *json, const char *name,
 		       const struct posix_trace_value_np *value)
 {

@@ -20,7 +20,7 @@ extern const struct tool_command query_command;
 
 /*
  * A limit for SQLite's memory, so that a statement that makes millions of groups ends with a
- * message and not with the machine's memory. SQLite sorts in temporary files if necessary.
+ * message before it has used up the machine's memory. SQLite sorts in temporary files if necessary.
  */
 #define HEAP_BYTES (40 * 1024 * 1024)
 
@@ -52,9 +52,9 @@ static int progress(void *arg)
 /* ------------------------------------------------------------------ what is allowed */
 
 /*
- * Allows reading only. SQLite calls it for each action while it prepares a statement, also for
- * those of subqueries, so nothing is judged by the text of the statement. It also collects the
- * functions for query_weighted_fits().
+ * Allows reading only. SQLite calls this function for each action while it prepares a statement,
+ * also for the actions of subqueries. So the text of the statement need not be examined. It also
+ * collects the functions for query_weighted_fits().
  */
 static int authorize(void *arg, int action, const char *a, const char *b, const char *c,
 		     const char *d)
@@ -70,7 +70,7 @@ static int authorize(void *arg, int action, const char *a, const char *b, const 
 		return SQLITE_OK;
 	case SQLITE_FUNCTION:
 		return b && !sqlite3_stricmp(b, "load_extension") ? SQLITE_DENY : SQLITE_OK;
-	case SQLITE_PRAGMA: /* what pragma_table_info() asks */
+	case SQLITE_PRAGMA: /* pragma_table_info() uses this pragma */
 		return a && !sqlite3_stricmp(a, "table_info") ? SQLITE_OK : SQLITE_DENY;
 	}
 	return SQLITE_DENY;
@@ -98,7 +98,7 @@ static int say_wrong(const char *sql, int offset, const char *reason)
 	for (size_t i = 0; i < begin; i++)
 		line += sql[i] == '\n';
 	say("query:%zu:%zu: %s", line, (size_t)offset - begin + 1, reason);
-	shown = begin; /* of a long line the part around it */
+	shown = begin; /* of a long line only the part around the error is shown */
 	if ((size_t)offset - begin > 100)
 		shown = (size_t)offset - 100;
 	len = strcspn(sql + shown, "\n");
@@ -125,7 +125,10 @@ static int say_sqlite(sqlite3 *db, const char *sql, int err)
 	return say_wrong(sql, offset, hinted);
 }
 
-/* An interrupt has its own message at the end of the process. */
+/*
+ * Prints why a statement failed. After an interrupt it prints nothing, because end_interrupted()
+ * does.
+ */
 static int say_failed(sqlite3 *db, int err)
 {
 	if (err == SQLITE_NOMEM)
@@ -149,9 +152,10 @@ static bool has_more(sqlite3 *db, const char *tail)
 }
 
 /*
- * Returns true if SQLite combines several scans of a table for an OR. It recognizes rows that two
- * scans find by their row numbers. The numbers of this table count the rows of one scan, so all
- * scans of such a statement must be complete; query->plain has them read without filters.
+ * Returns true if SQLite combines several scans of a table for an OR. SQLite recognizes a row that
+ * two scans find by its row number. The row numbers of this table count the rows of one scan, so a
+ * row has the same number in two scans only if both read all rows. query->plain makes the scans
+ * read without filters.
  */
 static bool scans_by_parts(sqlite3 *db, const char *sql)
 {
@@ -171,8 +175,9 @@ static bool scans_by_parts(sqlite3 *db, const char *sql)
 }
 
 /*
- * The weighted form is decided before the statement is prepared, since xBestIndex must know it.
- * SQLite decides whether the prepared statement only reads; the text is not examined for that.
+ * Whether the weighted form is used must be decided before the statement is prepared, because
+ * xBestIndex must know it. SQLite decides whether the prepared statement only reads; the text is
+ * not examined for that.
  */
 static int run_statement(sqlite3 *db, struct query *query, const char *sql)
 {
@@ -228,8 +233,8 @@ static int list_tables(sqlite3 *db)
 /* ------------------------------------------------------------------ the log */
 
 /*
- * SQLite creates its own tables at their first use, which is not a SELECT, so they are used before
- * the authorizer is set.
+ * SQLite creates these tables of its own when they are first used. The authorizer would refuse
+ * that, so they are used once before it is set.
  */
 static void connect_tables(sqlite3 *db)
 {
@@ -274,7 +279,7 @@ static int answer(struct query *query, const char *sql)
 }
 
 /*
- * Computes what at() needs, the times of the first and the last event, and the columns of the
+ * Computes the times of the first and the last event, which at() needs, and the columns of the
  * fields.
  */
 static bool prepare(struct query *query)
@@ -295,8 +300,8 @@ static bool prepare(struct query *query)
 }
 
 /*
- * A log gives results even if the reader had to skip damaged parts of it. The exit status then says
- * that the results are incomplete.
+ * A log gives results even if the reader had to skip damaged parts of it. The exit status
+ * TOOL_DAMAGED then says that the results are incomplete.
  */
 static int how_whole(const struct query_log *log)
 {
@@ -306,7 +311,8 @@ static int how_whole(const struct query_log *log)
 }
 
 /*
- * A failure of the statement is the status; damage of the logs matters only if there are results.
+ * If the statement fails, that determines the status. Damage of the logs matters only if there are
+ * results.
  */
 static int query_logs(struct query *query, const char *sql)
 {
@@ -324,7 +330,7 @@ static int query_logs(struct query *query, const char *sql)
 	return status;
 }
 
-/* Ends after an interrupt: the rows so far are printed, and the process ends by the signal. */
+/* Prints the rows so far after an interrupt, and ends the process by the signal. */
 static void end_interrupted(void)
 {
 	out_flush(&out_stdout);
@@ -352,7 +358,7 @@ static int open_and_query(char **paths, unsigned count, const char *sql)
 		status = logfile_open(&query.log[query.logs].file, paths[query.logs], NULL);
 		query.logs += !status;
 	}
-	/* A shell starts background commands with SIGINT ignored. */
+	/* If SIGINT is ignored, it stays so: a shell starts background commands in this way. */
 	if (!status && !sigaction(SIGINT, NULL, &before) && before.sa_handler != SIG_IGN)
 		sigaction(SIGINT, &action, NULL);
 	if (!status)
@@ -383,8 +389,8 @@ static const struct option_row option_rows[] = {
 };
 
 /*
- * Operands are logs, then the statement. A statement before the logs is a frequent slip, so it is
- * recognized by the names of files that exist.
+ * Operands are logs, then the statement. Users often write the statement before the logs. This is
+ * recognized by the first operand, which is then no file, and the last operand, which is one.
  */
 static int run(int argc, char **argv)
 {

@@ -23,9 +23,12 @@
 struct query_log {
 	struct logfile file;
 	uint64_t events;
-	uint64_t *events_of;          /* by the log's index of types */
-	size_t ids;                   /* length of place; a damaged log may have greater ids */
-	signed char **place;          /* by type and field: the index in the type's schema, or -1 */
+	/* number of events of each type, by the type's index in the log's list */
+	uint64_t *events_of;
+	/* length of place; events of a damaged log may have greater ids */
+	size_t ids;
+	/* for each type and each field: the field's index in the type's schema, or -1 */
+	signed char **place;
 	bool gap;                     /* a reader skipped a damaged part */
 };
 
@@ -35,13 +38,14 @@ struct query {
 	struct query_log *log;
 	unsigned logs;
 	enum when_form when;
-	uint64_t events;              /* of all logs */
+	uint64_t events;              /* number of events in all logs */
 	int64_t first_ns, last_ns;
 	struct sqlfields fields;      /* all fields of all schemas, each name once */
 	bool plain;                   /* rows must have the same numbers in every scan */
 	bool weighted;                /* equal events are one row, see query_weighted.h: */
-	bool counts, strange;         /* a function counts; one may differ for equal rows */
-	uint64_t columns;             /* those that distinguish rows */
+	/* the statement has a function that counts; has one that may differ for equal rows */
+	bool counts, strange;
+	uint64_t columns;             /* the columns that distinguish rows */
 	struct group *group;
 	size_t groups;
 	uint64_t weight;              /* of the current row */
@@ -54,7 +58,7 @@ extern volatile sig_atomic_t query_interrupted;
 bool query_fields_learn(struct query *query);
 void query_fields_forget(struct query *query);
 
-/* Sets the result of the column of a field for this event. */
+/* Sets the value of the field's column for this event. */
 void query_field_result(sqlite3_context *context, const struct query_log *log, size_t field,
 			const struct log_type *type, const struct posix_trace_event_np *event);
 
@@ -69,15 +73,16 @@ int query_open_log(const struct query_log *log, trace_id_t *trid);
 void query_note_damage(struct query_log *log, trace_id_t trid);
 
 /*
- * Restricts a reader to these times, both included, and moves it to the first event. Returns
- * SQLITE_OK or SQLITE_IOERR.
+ * Restricts a reader to the events from begin_ns to end_ns, both included, and moves it to the
+ * first one. Returns SQLITE_OK or SQLITE_IOERR.
  */
 int query_go_to(struct query_log *log, trace_id_t trid, int64_t begin_ns, int64_t end_ns);
 
 /*
- * In query_plan.c. query_time_comparison() returns the letter of a comparison of a time, 0 if it is
- * of no use. query_bound() narrows the window; it may remain too wide by a nanosecond. Values that
- * are no numbers leave the window as it is, since SQLite compares again.
+ * In query_plan.c. query_time_comparison() returns a letter for a comparison of a time, or 0 if the
+ * comparison cannot be used. query_bound() narrows the window of time. The window may remain too
+ * wide by a nanosecond. Values that are no numbers leave the window as it is, since SQLite compares
+ * again.
  */
 char query_time_comparison(int op);
 void query_bound(int64_t *begin_ns, int64_t *end_ns, char op, sqlite3_value *value);

@@ -33,8 +33,9 @@ struct query_cursor {
 	int64_t begin_ns, end_ns;
 	bool has_pid, has_tid, nothing;
 	int64_t pid, tid;
-	unsigned char **chosen;      /* by log and type: is it selected; NULL: all are */
-	unsigned char *unwanted;     /* by log: is it excluded; NULL: none is */
+	/* for each log and type: whether it is selected; NULL: all are */
+	unsigned char **chosen;
+	unsigned char *unwanted;     /* for each log: whether it is excluded; NULL: none is */
 	unsigned pass, passes;       /* 0: one pass for all types */
 	trace_event_id_t pass_type[QUERY_PASSES];
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* query_events.c - the table events: reads the logs as often as SQLite scans it. */
+/* query_events.c - the table events: each scan by SQLite reads the logs. */
 #include <string.h>
 
 #include "log/fields.h"
@@ -56,8 +56,8 @@ static int disconnect(sqlite3_vtab *base)
 /* ------------------------------------------------------------------ cursors */
 
 /*
- * Each reader has its own position. SALVAGE: damaged parts are skipped and noted, and the rest is
- * answered.
+ * Each reader has its own position. With SALVAGE, damaged parts are skipped and noted, and the rest
+ * gives rows.
  */
 int query_open_log(const struct query_log *log, trace_id_t *trid)
 {
@@ -77,7 +77,10 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **result)
 	return SQLITE_OK;
 }
 
-/* The damage that this reader met is noted first: it belongs to the reader. */
+/*
+ * The damage that this reader has met is noted first, because it is not known after the reader is
+ * closed.
+ */
 static void close_log(struct query_cursor *cursor)
 {
 	if (!cursor->is_open)
@@ -103,7 +106,8 @@ void query_note_damage(struct query_log *log, trace_id_t trid)
 }
 
 /*
- * A reader that is used for a second scan has the limit of the first one, so that is removed first.
+ * If a reader is used for a second scan, it still has the time limit of the first scan, so this
+ * limit is removed first.
  */
 int query_go_to(struct query_log *log, trace_id_t trid, int64_t begin_ns, int64_t end_ns)
 {
@@ -130,7 +134,10 @@ static int go_to_begin(struct query_cursor *cursor)
 	return query_go_to(query_log_of(cursor), cursor->trid, cursor->begin_ns, cursor->end_ns);
 }
 
-/* Opens the log with that number or a later one; eof is set if there is none. */
+/*
+ * Opens the log with that number, or the next later one that is not excluded. Sets eof if there is
+ * none.
+ */
 static int go_to_log(struct query_cursor *cursor, unsigned log)
 {
 	if (log != cursor->log)
@@ -147,8 +154,8 @@ static int go_to_log(struct query_cursor *cursor, unsigned log)
 }
 
 /*
- * These are the conditions that the plan has. SQLite checks all of them again, so this function may
- * admit too much but must never exclude a row that fits.
+ * Returns whether the event fits the conditions of the plan. SQLite checks all conditions again, so
+ * this function may admit too much but must never exclude a row that fits.
  */
 static bool is_wanted(const struct query_cursor *cursor)
 {
@@ -161,7 +168,7 @@ static bool is_wanted(const struct query_cursor *cursor)
 			       : query_is_chosen(cursor, event->info.posix_event_id));
 }
 
-/* At the end of a log: continues with the next type of the plan, or with the next log. */
+/* Called at the end of a log. Continues with the next type of the plan, or with the next log. */
 static int next_pass(struct query_cursor *cursor)
 {
 	if (++cursor->pass < cursor->passes)
@@ -170,8 +177,8 @@ static int next_pass(struct query_cursor *cursor)
 }
 
 /*
- * Moves to the next wanted event. An interrupt is checked here too: a filter that admits nothing
- * keeps SQLite's own handler from being called.
+ * Moves to the next wanted event. An interrupt is checked here too: if a filter admits no event,
+ * SQLite gets no rows and does not call its progress handler.
  */
 static int next(sqlite3_vtab_cursor *base)
 {
@@ -239,7 +246,7 @@ static int is_eof(sqlite3_vtab_cursor *base)
 	return ((struct query_cursor *)base)->eof;
 }
 
-/* NULL for an event without a message. */
+/* The result is NULL for an event without a message. */
 static void result_message(sqlite3_context *context, const struct posix_trace_schema_np *schema,
 			   const struct posix_trace_event_np *event)
 {
@@ -254,7 +261,10 @@ static void result_message(sqlite3_context *context, const struct posix_trace_sc
 			    SQLITE_TRANSIENT);
 }
 
-/* NULL without flags, so that a condition can be: flags is not null. */
+/*
+ * The result is NULL for an event without flags, so that a statement can have the condition "flags
+ * IS NOT NULL".
+ */
 static void result_flags(sqlite3_context *context, const struct posix_trace_event_np *event)
 {
 	bool truncated = event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED;
@@ -293,7 +303,7 @@ static void result_symbol(sqlite3_context *context, const struct query_cursor *c
 		sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
 }
 
-/* The labels of the event's values as a JSON object; NULL if it has none. */
+/* The result is a JSON object with the labels of the event's values, or NULL if there are none. */
 static void result_labels(sqlite3_context *context, const struct query_cursor *cursor)
 {
 	static struct out text = { .fd = -1 };
@@ -305,9 +315,9 @@ static void result_labels(sqlite3_context *context, const struct query_cursor *c
 }
 
 /*
- * Called for the columns that the statement uses, which is why the expensive ones are computed
- * here. Pointers that are valid as long as the statement are passed as static; the rest is copied.
- * A column without a result is NULL.
+ * SQLite calls this function only for the columns that the statement uses. Expensive columns are
+ * therefore computed here and not earlier. Pointers that are valid as long as the statement are
+ * passed as static; the rest is copied. A column without a result is NULL.
  */
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int number)
 {
@@ -374,8 +384,8 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int numbe
 }
 
 /*
- * Numbers of rows count within one scan. They are unique there, and query->plain covers the plans
- * that compare them between scans.
+ * Numbers of rows count within one scan. They are unique within the scan. query->plain is set for
+ * plans that compare row numbers of different scans.
  */
 static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *row)
 {

@@ -6,9 +6,9 @@
 #include "query/query.h"
 
 /*
- * Makes the table from the columns of all fields to the indexes in this type's schema; -1: the
- * type does not have the field. A schema has at most POSIX_TRACE_FIELDS_MAX_NP fields, so an index
- * fits.
+ * Makes a table that gives for each field column the index of the field in this type's schema, or
+ * -1 if the type does not have the field. A schema has at most POSIX_TRACE_FIELDS_MAX_NP fields, so
+ * an index fits.
  */
 static bool place(const struct query *query, struct query_log *log, const struct log_type *type)
 {
@@ -27,7 +27,10 @@ static bool place(const struct query *query, struct query_log *log, const struct
 	return true;
 }
 
-/* The columns depend on all logs, so they are collected before place() runs for the first one. */
+/*
+ * The columns depend on all logs, so the columns of all logs are collected before place() runs for
+ * the first log.
+ */
 static bool add_fields(struct query *query, const struct logfile *log)
 {
 	for (size_t i = 0; i < log->types; i++)
@@ -98,8 +101,8 @@ static void result(sqlite3_context *context, const struct sqlvalue *value)
 }
 
 /*
- * The type of an event of a damaged log may have a number that no list of types has. The result
- * stays NULL for it.
+ * In a damaged log an event may have a type that the log does not list. The result is then
+ * NULL.
  */
 void query_field_result(sqlite3_context *context, const struct query_log *log, size_t field,
 			const struct log_type *type, const struct posix_trace_event_np *event)

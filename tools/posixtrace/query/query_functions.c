@@ -33,8 +33,8 @@ static void stamp(sqlite3_context *context, int argc, sqlite3_value **argv)
 }
 
 /*
- * Both functions are deterministic for one statement, so SQLite computes at('10:15') once and can
- * use it as a bound for the index.
+ * Both functions are deterministic for one statement, so SQLite computes at('10:15') once, and
+ * query_plan.c can use the result as a bound of the time.
  */
 int query_functions(sqlite3 *db, struct query *query)
 {

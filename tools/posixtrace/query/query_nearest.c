@@ -32,7 +32,10 @@ static void offer_rows(sqlite3 *db, const char *sql, struct nearest *nearest, ch
 	sqlite3_finalize(rows);
 }
 
-/* A name without quotes may be divided: io.open is the column open of a table io. */
+/*
+ * Returns whether the name is an event type. Without quotes, SQL takes io.open for the column open
+ * of a table io.
+ */
 static bool is_event_type(sqlite3 *db, const char *name)
 {
 	sqlite3_stmt *row = NULL;
@@ -47,8 +50,8 @@ static bool is_event_type(sqlite3 *db, const char *name)
 }
 
 /*
- * The messages are SQLite's; a version that words them differently gets no hint. The authorizer is
- * removed because the statements here use pragmas that it refuses.
+ * The messages in the table are those of SQLite. If a version has other messages, there is no hint.
+ * The authorizer is removed because the statements here use pragmas that it refuses.
  */
 const char *query_hint(sqlite3 *db, const char *message)
 {
@@ -78,7 +81,10 @@ const char *query_hint(sqlite3 *db, const char *message)
 		}
 		nearest_begin(&nearest, dot ? dot + 1 : name);
 		offer_rows(db, kinds[i].sql, &nearest, best);
-		/* Another table may have a column of exactly this name: it is not mistyped then. */
+		/*
+		 * If the distance is 0, another table has a column of exactly this name, and the
+		 * name is not mistyped.
+		 */
 		if (nearest.name && nearest.distance)
 			snprintf(hint, sizeof(hint), "%s", nearest_hint(&nearest));
 		else if (nearest.name)

@@ -2,10 +2,10 @@
 /*
  * query_plan.c - translates the conditions of a statement, so that fewer events reach SQLite.
  *
- * Conditions on time use the log's index; those on names, types, processes and threads become a
- * filter. SQLite checks all conditions again, so a filter may admit too much. If a statement groups
- * by name or type and few types have events, the log is read once for each type, which is much
- * faster than sorting all rows.
+ * Conditions on time use the log's index. Conditions on names, types, processes and threads become
+ * a filter. SQLite checks all conditions again, so a filter may admit too much. If a statement
+ * groups by name or type and few types have events, the log is read once for each type, which is
+ * much faster than sorting all rows.
  *
  * The plan is a string: for each argument of xFilter the column and the comparison, then the order.
  */
@@ -18,8 +18,8 @@
 #include "query/query_weighted.h"
 
 /*
- * Strict comparisons become the others: the window is in whole nanoseconds and may be too wide by
- * one.
+ * < is treated like <=, and > like >=, because the window of time may be too wide by one
+ * nanosecond.
  */
 char query_time_comparison(int op)
 {
@@ -36,7 +36,7 @@ char query_time_comparison(int op)
 	return 0;
 }
 
-/* Returns the letter of a comparison that can be used for the column, 0 for none. */
+/* Returns a letter for a comparison of the column, or 0 if the comparison cannot be used. */
 static char comparison(int column, int op)
 {
 	if (column == QUERY_TIME)
@@ -48,8 +48,8 @@ static char comparison(int column, int op)
 }
 
 /*
- * Estimates of the part of rows that a condition leaves. Only their order of magnitude matters:
- * SQLite chooses the order of a join by them.
+ * Estimates which part of the rows a condition leaves. SQLite uses the estimates to choose the
+ * order of a join, so only their order of magnitude matters.
  */
 static double rows_left(int column, char op)
 {
@@ -58,7 +58,10 @@ static double rows_left(int column, char op)
 	return op == '*' ? 0.5 : 0.1;
 }
 
-/* The number of passes that reading by type would need. */
+/*
+ * Returns the number of types with events, which is the number of passes if the log is read once
+ * for each type.
+ */
 static size_t types_with_events(const struct query_log *log)
 {
 	size_t count = 0;
@@ -87,9 +90,9 @@ static char order(const struct query *query, const sqlite3_index_info *info)
 }
 
 /*
- * SQLite calls it several times for a statement, with different sets of usable constraints. plan
- * has two letters for each argument, two for the order and the end; a weighted plan has one letter
- * and two for each term of the order.
+ * SQLite calls this function several times for a statement, with different sets of usable
+ * constraints. plan has room for two letters for each argument, two for the order, and the NUL. A
+ * weighted plan has one letter, and two more for each term of the order.
  */
 int query_plan(sqlite3_vtab *base, sqlite3_index_info *info)
 {
@@ -119,7 +122,8 @@ int query_plan(sqlite3_vtab *base, sqlite3_index_info *info)
 		*p++ = op;
 		rows *= rows_left(column, op);
 		if (column == QUERY_TIME || column == QUERY_LOG)
-			cost *= rows_left(column, op); /* what is not read; a filter reads all */
+			/* these conditions reduce what is read; the others only filter it */
+			cost *= rows_left(column, op);
 	}
 	by = query->plain ? 0 : order(query, info);
 	if (by) {
@@ -147,7 +151,10 @@ void query_plan_forget(struct query_cursor *cursor)
 	cursor->unwanted = NULL;
 }
 
-/* Memory of SQLite, so that it counts against HEAP_BYTES. The result is NULL without memory. */
+/*
+ * Allocates memory by SQLite's function, so that it counts against HEAP_BYTES. Returns NULL without
+ * memory.
+ */
 static void *get(size_t bytes, int value)
 {
 	void *memory = sqlite3_malloc64(bytes);
@@ -156,8 +163,8 @@ static void *get(size_t bytes, int value)
 }
 
 /*
- * Makes the selection by log and type on first use; all types are selected at first. False without
- * memory; query_plan_forget() then frees the part that exists.
+ * Makes the selection by log and type on first use; all types are selected at first. Returns false
+ * without memory; query_plan_forget() then frees the part that exists.
  */
 static bool choose(struct query_cursor *cursor)
 {
@@ -175,8 +182,8 @@ static bool choose(struct query_cursor *cursor)
 }
 
 /*
- * Several conditions are joined by AND, so the selection only shrinks. A number without a type in
- * the list stays selected for conditions on names: only the event shows its name.
+ * Several conditions are joined by AND, so the selection only shrinks. If the log has no type for a
+ * number yet, the number stays selected in conditions on names, because its name is not known here.
  */
 static void only_types_of(const struct logfile *log, unsigned char *chosen, int column, char op,
 			  const char *text, sqlite3_int64 number)
@@ -201,7 +208,7 @@ static bool only_types(struct query_cursor *cursor, int column, char op, sqlite3
 
 	if (column == QUERY_TYPE ? sqlite3_value_type(value) != SQLITE_INTEGER
 				 : sqlite3_value_type(value) != SQLITE_TEXT)
-		return true; /* SQLite knows what that means */
+		return true; /* SQLite checks such a condition itself */
 	if (!text || !choose(cursor))
 		return false;
 	for (unsigned i = 0; i < cursor->query->logs; i++)
@@ -211,7 +218,7 @@ static bool only_types(struct query_cursor *cursor, int column, char op, sqlite3
 }
 
 /*
- * A log is excluded by any condition that it does not fit. Logs that are excluded are never opened.
+ * Excludes the logs whose name is not the value. The scan does not open excluded logs.
  */
 static bool only_log(struct query_cursor *cursor, sqlite3_value *value)
 {
@@ -230,8 +237,8 @@ static bool only_log(struct query_cursor *cursor, sqlite3_value *value)
 }
 
 /*
- * A real is rounded outwards. Reals beyond 64 bits, and those that are not numbers, leave the
- * window as it is: converting them is undefined.
+ * A real is rounded so that the window becomes larger, not smaller. Reals that do not fit into 64
+ * bits, and NAN, leave the window as it is, because their conversion is undefined.
  */
 void query_bound(int64_t *begin_ns, int64_t *end_ns, char op, sqlite3_value *value)
 {
@@ -256,8 +263,8 @@ void query_bound(int64_t *begin_ns, int64_t *end_ns, char op, sqlite3_value *val
 }
 
 /*
- * A text that looks like a number is left to SQLite, which applies the column's affinity. Two
- * different numbers for one column admit no row.
+ * A text that looks like a number is left to SQLite, which converts it as the column requires. If
+ * two conditions ask for different numbers in one column, no row fits.
  */
 static void only_number(bool *has, int64_t *number, bool *nothing, sqlite3_value *value)
 {

@@ -75,13 +75,13 @@ struct look { /* the first rows */
 	char *bytes;
 	size_t used, room;
 	size_t *width;
-	bool *number;        /* all that was seen of a column are */
+	bool *number;        /* for each column: all values so far are numbers or NULL */
 	int columns;
 	bool no_memory;
 };
 
 /*
- * Writes the text of a value into scratch, whose fd is -1: it keeps the bytes and has no file.
+ * Writes the text of a value into scratch, which has no file and must keep all bytes in its buffer.
  * An escape replaces a byte by a few bytes, so a text of less than an eighth of the buffer fits.
  */
 static void cell_text(struct out *scratch, sqlite3_stmt *statement, int i)
@@ -113,8 +113,8 @@ static bool is_number(sqlite3_stmt *statement, int i)
 }
 
 /*
- * Adds a cell. The texts of all cells are in one array, so positions and not pointers are kept.
- * False without memory.
+ * Adds a cell. The texts of all cells are in one array that may move, so a cell has a position and
+ * not a pointer. Returns false without memory.
  */
 static bool keep(struct look *look, const char *text, size_t len, bool number)
 {
@@ -225,7 +225,10 @@ out:
 
 /* ------------------------------------------------------------------ CSV */
 
-/* Also for separators that spreadsheets guess, and for the empty text, which differs from NULL. */
+/*
+ * Returns whether a text must be quoted. Texts with characters that spreadsheets may take for
+ * separators are quoted, too, and so is the empty text, which differs from NULL.
+ */
 static bool needs_quotes(const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++)

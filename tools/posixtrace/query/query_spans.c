@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * query_spans.c - the table spans: begins and their ends, paired as in the command latency.
+ * query_spans.c - the table spans: spans made of begins and their ends, as in the command latency.
  *
  * A row is complete when its span ends. An event without a partner makes no row.
  */
@@ -17,7 +17,7 @@ struct table {
 	struct query *query;
 };
 
-/* The series of span is valid while the cursor's pairing exists, type as long as the query. */
+/* span.series is valid while the cursor's pairing exists, and type as long as the query. */
 struct row {
 	struct span span;
 	const struct log_type *type;
@@ -73,9 +73,10 @@ static int disconnect(sqlite3_vtab *base)
 }
 
 /*
- * A lower bound of the begin makes earlier events unnecessary, an upper bound of the end later
- * ones. The other two bounds are of no use, since the other end of a span may be anywhere. The plan
- * has a letter for the comparison of each argument, a small one for the begin.
+ * If a condition gives a lower bound of the begin, earlier events need not be read. If it gives an
+ * upper bound of the end, later events need not be read. The other two bounds are of no use,
+ * because the other end of a span may be anywhere. The plan has a letter for each argument: b for a
+ * bound of the begin, e for a bound of the end.
  */
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
@@ -117,7 +118,7 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **result)
 	return SQLITE_OK;
 }
 
-/* Spans that have not ended are dropped with the pairing: they make no rows. */
+/* Spans that have not ended are dropped together with the pairing. They make no rows. */
 static void leave_log(struct cursor *cursor)
 {
 	if (cursor->has_pairing)
@@ -140,8 +141,9 @@ static int close_cursor(sqlite3_vtab_cursor *base)
 }
 
 /*
- * Called by the pairing for each span that an event ends. The row array has a fixed size: spans of
- * one event beyond WAITING are dropped, so that no log can make the cursor grow.
+ * Called by the pairing for each span that an event ends. The array row has a fixed size, so that
+ * no log can make the cursor grow. If an event ends more than WAITING spans, the others are
+ * dropped.
  */
 static void take(void *arg, const struct span *span, const struct posix_trace_event_np *end)
 {
@@ -177,8 +179,8 @@ static int go_to_log(struct cursor *cursor, unsigned number)
 }
 
 /*
- * Moves to the next row: the next span that the last event ended, or else the spans of the next
- * event that ends any. next() reads a log once, from begin_ns to end_ns.
+ * Moves to the next row: the next span that the last event has ended. If there is no further one,
+ * it reads events until one ends a span. next() reads a log once, from begin_ns to end_ns.
  */
 static int next(sqlite3_vtab_cursor *base)
 {
@@ -244,7 +246,7 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int numbe
 	const struct span *span = &row->span;
 
 	switch (number) {
-	case NAME: /* the cursor's names do not outlive it */
+	case NAME: /* the name is copied, because it is valid only as long as the pairing */
 		sqlite3_result_text(context, span->series->name, -1, SQLITE_TRANSIENT);
 		break;
 	case KIND:

@@ -6,8 +6,8 @@
 #include "spans/roles.h"
 
 /*
- * events and spans are virtual tables and have no rows here. Numbers of 64 bits without a sign
- * appear as SQLite's integers, which have one.
+ * events and spans are virtual tables and have no rows here. Unsigned numbers of 64 bits become
+ * SQLite's integers, which are signed.
  */
 static const char schema[] =
 	"CREATE VIRTUAL TABLE events USING events;"
@@ -55,8 +55,8 @@ static int64_t lost(const struct posix_trace_ledger_np *ledger)
 }
 
 /*
- * Three columns in a row: events, called, lost. The numbers are those of the log's ledger, so no
- * event is read.
+ * Binds the three columns events, called and lost, which follow each other. The numbers come from
+ * the log's ledger, so no event is read.
  */
 static void bind_ledger(sqlite3_stmt *row, int column, const struct posix_trace_ledger_np *ledger)
 {
@@ -167,7 +167,7 @@ static int fill_objects(sqlite3_stmt *row, const struct logfile *log)
 	return err;
 }
 
-/* Attributes that cannot be read leave NULL. */
+/* Columns whose attributes cannot be read stay NULL. */
 static int fill_stream(sqlite3_stmt *row, const struct logfile *log,
 		       const struct posix_trace_ledger_np *ledger)
 {
@@ -199,7 +199,7 @@ static int fill_stream(sqlite3_stmt *row, const struct logfile *log,
 
 enum { TYPES, THREADS, LOSSES, OBJECTS, STREAMS, TABLES };
 
-/* Fills the rows of one log, in one transaction with those of the others. */
+/* Inserts the rows of one log. The rows of all logs are inserted in one transaction. */
 static int fill_log(sqlite3_stmt *row[TABLES], struct query_log *log)
 {
 	struct posix_trace_ledger_np ledger = { 0 };

@@ -15,8 +15,8 @@
 
 /*
  * A function that is not in one of the two lists may differ for equal rows, as random() does, or
- * may depend on the number of rows, as group_concat() does. Unknown functions make the statement
- * strange, so a new function of SQLite is safe.
+ * may depend on the number of rows, as group_concat() does. Because an unknown function sets
+ * strange, new functions of SQLite cause no wrong results.
  */
 void query_weighted_function(struct query *query, const char *name)
 {
@@ -70,7 +70,7 @@ static bool is_one_scan(sqlite3 *db, const char *sql)
 
 /* ------------------------------------------------------------------ rows */
 
-/* Returns the property of groups that a column needs, -1 if it cannot be counted by. */
+/* Returns the property of groups that a column needs, or -1 if groups cannot have the column. */
 static int columns_of(int column)
 {
 	switch (column) {
@@ -126,8 +126,8 @@ static bool keep(struct query *query, const struct groups *groups, unsigned log)
 }
 
 /*
- * False on an interrupt, without memory, and with more than GROUPS_MAX groups. The statement is
- * then answered row by row, which needs no groups.
+ * Returns false after an interrupt, without memory, and if there are more than GROUPS_MAX groups.
+ * The statement is then answered row by row, without groups.
  */
 static bool count_log(struct query *query, unsigned log, unsigned columns)
 {
@@ -163,8 +163,9 @@ void query_weighted_end(struct query *query)
 
 /*
  * is_one_scan() prepares the statement, and so calls query_weighted_plan(), which sets
- * query->columns. They remain UINT64_MAX if SQLite does not use this table. The word DISTINCT is
- * searched in the text, where a false match only costs time.
+ * query->columns. query->columns remains UINT64_MAX if SQLite does not use this table. The word
+ * DISTINCT is searched for in the text. If it is found where it has no effect, that only costs
+ * time.
  */
 bool query_weighted_fits(struct query *query, sqlite3 *db, const char *sql)
 {
@@ -181,7 +182,10 @@ bool query_weighted_fits(struct query *query, sqlite3 *db, const char *sql)
 
 /* ------------------------------------------------------------------ the plan */
 
-/* The letters of the columns that the rows are ordered by, and whether each is descending. */
+/*
+ * The plan has two letters for each column by which the rows are ordered: one for the column, one
+ * for ascending or descending.
+ */
 bool query_weighted_plan(struct query *query, sqlite3_index_info *info, char *plan)
 {
 	uint64_t used = (uint64_t)info->colUsed;
@@ -205,7 +209,10 @@ bool query_weighted_plan(struct query *query, sqlite3_index_info *info, char *pl
 	return true;
 }
 
-/* For compare(), since qsort(3) passes no argument. One cursor is sorted at a time. */
+/*
+ * compare() needs these two, because qsort(3) passes no argument. Only one cursor is sorted at a
+ * time.
+ */
 static const struct query *sorted;
 static const char *sorted_by;
 
@@ -214,13 +221,13 @@ static const struct log_type *type_of(const struct group *group)
 	return logfile_type(&sorted->log[group->log].file, group->type);
 }
 
-/* SQLite's integers have a sign, so the order of these columns has one too. */
+/* SQLite's integers are signed, so the numbers are compared as signed numbers. */
 static int by_number(uint64_t a, uint64_t b)
 {
 	return ((int64_t)a > (int64_t)b) - ((int64_t)a < (int64_t)b);
 }
 
-/* By bytes, then by length: the order of SQLite's BINARY. */
+/* Names are compared by bytes, then by length. This is the order of SQLite's BINARY. */
 static int by_name(const struct group *a, const struct group *b)
 {
 	const struct log_type *x = type_of(a), *y = type_of(b);
@@ -230,7 +237,10 @@ static int by_name(const struct group *a, const struct group *b)
 	return names ? names : (x->name_len > y->name_len) - (x->name_len < y->name_len);
 }
 
-/* 0 for a type without a level. Such a level is NULL in SQL, which is before all numbers. */
+/*
+ * Returns 0 for a type without a level. In SQL such a level is NULL, which comes before all
+ * numbers.
+ */
 static uint64_t level_of(const struct group *group)
 {
 	const struct log_type *type = type_of(group);
@@ -238,7 +248,9 @@ static uint64_t level_of(const struct group *group)
 	return type->schema ? (uint64_t)type->schema->level : 0;
 }
 
-/* NULL, late, truncated, truncated,late: the order of these texts. */
+/*
+ * The numbers have the order of the column's values: NULL, "late", "truncated", "truncated,late".
+ */
 static uint64_t flags_of(const struct group *group)
 {
 	return group->truncated ? 2 + group->late : group->late;
@@ -295,8 +307,8 @@ void query_weighted_sort(struct query *query, const char *plan)
 }
 
 /*
- * The event has the properties of the group, and 0 for all others, which the statement does not
- * use. query->weight belongs to the current row, until the next call.
+ * The event gets the properties of the group. All other properties are 0; the statement does not
+ * use them. query->weight is the weight of the current row until the next call.
  */
 bool query_weighted_next(struct query_cursor *cursor)
 {

@@ -3,10 +3,10 @@
  * query_weighted.h - statements that only count. Events that are equal in every column that the
  * statement uses become one row with a weight.
  *
- * SQLite needs some fifty nanoseconds for a row, a log's reader half of that. A statement that
- * groups events and computes counts, sums and averages of the groups does not look at single rows.
- * For such a statement the table events counts equal rows itself, with as many threads as the
- * command stat, and the aggregate functions use the weight of a row instead of 1.
+ * SQLite needs about fifty nanoseconds for a row, and the reader of a log needs half of that. A
+ * statement that groups events and computes counts, sums and averages of the groups does not look
+ * at single rows. For such a statement the table events counts equal rows itself, with as many
+ * threads as the command stat, and the aggregate functions use the weight of a row instead of 1.
  *
  * This is done only if nothing else depends on the number of rows: SQLite's plan is a single scan,
  * its groups are in the table's order, all functions of the statement are known to return the same

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * query_weighted_functions.c - count(), sum(), total() and avg() for rows with a weight. They
- * replace SQLite's own functions of these names for this connection. Their results are SQLite's
- * except for the rounding of reals.
+ * replace SQLite's own functions of these names for this connection. Their results equal those of
+ * SQLite's functions except for the rounding of reals.
  */
 #include "query/query_weighted.h"
 
 /*
- * SQLite zeroes it for each group and frees it. whole is the exact sum as long as no real was added
- * and it has not overflowed.
+ * The sum of a group. SQLite zeroes the struct for each group and frees it. whole is the exact sum
+ * as long as no real was added and the sum has not overflowed.
  */
 struct sum {
 	sqlite3_int64 count;
@@ -38,7 +38,7 @@ static void count_final(sqlite3_context *context)
 	sqlite3_result_int64(context, sum ? sum->count : 0);
 }
 
-/* All sums are kept at the same time, since a later value may be a real. */
+/* The integer sum and the real sum are both kept, because a later value may be a real. */
 static void sum_step(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
 	struct sum *sum = sqlite3_aggregate_context(context, sizeof(*sum));
@@ -57,7 +57,9 @@ static void sum_step(sqlite3_context *context, int argc, sqlite3_value **argv)
 		sum->overflowed = true;
 }
 
-/* NULL without values, an error on overflow: the rules of SQLite's sum(). */
+/*
+ * As for SQLite's sum(), the result is NULL if there were no values, and an overflow is an error.
+ */
 static void sum_final(sqlite3_context *context)
 {
 	const struct sum *sum = sqlite3_aggregate_context(context, 0);
@@ -72,7 +74,7 @@ static void sum_final(sqlite3_context *context)
 		sqlite3_result_int64(context, sum->whole);
 }
 
-/* 0.0 without values, and never an error: the rules of SQLite's total(). */
+/* As for SQLite's total(), the result is 0.0 if there were no values, and never an error. */
 static void total_final(sqlite3_context *context)
 {
 	const struct sum *sum = sqlite3_aggregate_context(context, 0);
@@ -89,7 +91,7 @@ static void avg_final(sqlite3_context *context)
 }
 
 /*
- * The weight is 1 until a weighted row is delivered, so the functions also count rows of other
+ * Until a weighted row is delivered, the weight is 1, so the functions also work for rows of other
  * tables.
  */
 int query_weighted_functions(struct query *query, sqlite3 *db)

@@ -11,7 +11,10 @@
 #include "log/value.h"
 #include "query/query_columns.h"
 
-/* A field with the name of a column that every event has gets a prefix. SQL ignores case. */
+/*
+ * Returns whether every event has a column with this name. A field with such a name gets a prefix.
+ * SQL ignores case.
+ */
 static bool is_column(const char *name)
 {
 	for (size_t i = 0; i < QUERY_COLUMNS; i++)
@@ -81,7 +84,7 @@ void sqlfields_free(struct sqlfields *fields)
 /* The bytes of the last text value. The header says how long they are valid. One thread uses it. */
 static struct out scratch = { .fd = -1 };
 
-/* A pointer of NULL would make SQLite's result NULL, so the empty value has an address. */
+/* For an empty value the pointer must not be NULL, because SQLite would take the value for NULL. */
 static void set_bytes(struct sqlvalue *to, enum sqlvalue_kind kind, const void *bytes, size_t len)
 {
 	*to = (struct sqlvalue){ .kind = kind, .bytes = len ? bytes : "", .len = len };
@@ -103,20 +106,20 @@ static void array_of(const struct posix_trace_schema_np *schema, unsigned field,
 		value_json(&json, NULL, &value);
 	}
 	if (!json.needs_comma)
-		return; /* the payload ends before it */
+		return; /* the data ends before the array */
 	json_end_array(&json);
 	set_bytes(to, SQLVALUE_TEXT, scratch.bytes, scratch.used);
 }
 
 /*
  * Returns the name of a value in the schema, of an error number or of a signal. Names of bits are
- * not used here: SQL computes with bits.
+ * not used here, so that SQL can compute with bits.
  */
 static bool name_of(const struct posix_trace_value_np *value, struct sqlvalue *to)
 {
 	char label[POSIX_TRACE_LABEL_MAX_NP + 1];
 
-	/* Most fields have no names, and are spared the call. */
+	/* Most fields have no names of values. The call is omitted for them. */
 	if (!value->field->value_names && value->field->type != POSIX_TRACE_TYPE_ERRNO_NP &&
 	    value->field->type != POSIX_TRACE_TYPE_SIGNAL_NP)
 		return false;
@@ -156,8 +159,8 @@ static void number_of(const struct posix_trace_value_np *value, struct sqlvalue 
 }
 
 /*
- * NULL if the data ends before the field. Data of a damaged log has any length;
- * posix_trace_field_get_np() checks it.
+ * The value is NULL if the data ends before the field. Data of a damaged log may have any length;
+ * posix_trace_field_get_np() checks the length.
  */
 void sqlvalue_of(const struct posix_trace_schema_np *schema, unsigned field, const void *data,
 		 size_t len, struct sqlvalue *to)

@@ -12,7 +12,7 @@
 #define SQLFIELDS_MAX 1900 /* columns of fields; SQLite allows 2000 in a table */
 
 struct sqlfield {
-	char name[POSIX_TRACE_FIELD_NAME_MAX_NP + 8]; /* of the column */
+	char name[POSIX_TRACE_FIELD_NAME_MAX_NP + 8]; /* name of the column */
 	const char *field;
 };
 

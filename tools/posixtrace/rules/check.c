@@ -13,7 +13,10 @@
 
 extern const struct tool_command check_command;
 
-/* The statuses of this command differ from tool_exit: 1 is a violated rule, 2 any failure. */
+/*
+ * The statuses of this command differ from tool_exit: 1 means that a rule is violated, 2 means any
+ * failure.
+ */
 #define CHECK_VIOLATED 1
 #define CHECK_FAILED   2
 
@@ -109,7 +112,7 @@ static bool rules_fit(struct check *check)
 	return fit;
 }
 
-/* Returns the exit status: a violation is certain, even if other rules are undecided. */
+/* Returns the exit status. A violation decides it, even if other rules are undecided. */
 static int status_of(const struct check *check, int status)
 {
 	for (size_t i = 0; i < check->rules.count; i++)
@@ -136,7 +139,7 @@ static int begin_reading(struct check *check, struct reading *reading)
 static int judge_log(struct check *check)
 {
 	struct reading reading;
-	/* After a fault, open obligations are undecided, so judge_end() gets the status. */
+	/* If the log is damaged, open obligations are undecided, so judge_end() must know that. */
 	int err = begin_reading(check, &reading), status;
 
 	while (!err && !check->judge.err && reading_next(&reading, &err))
@@ -166,8 +169,8 @@ static int judge_log(struct check *check)
 }
 
 /*
- * Prints a result without rules, so that a reader of standard output alone does not take silence
- * for success.
+ * Prints a result without rules. Otherwise a program that reads only standard output could take the
+ * missing result for success.
  */
 static int check_fail(const struct check *check)
 {
@@ -271,7 +274,7 @@ static int check_rules(struct check *check, int argc, char **argv)
 	return check_log(check, argv[optind], argv[optind + 1]);
 }
 
-/* Everything is freed on all paths. */
+/* Checks, and frees all memory in any case. */
 static int check_run(int argc, char **argv)
 {
 	static struct check check;

@@ -25,8 +25,9 @@ struct pending {
 	int64_t time_ns;
 	pid_t pid, tid;
 	uint32_t older, younger; /* in the list of its rule; younger also links free ones */
-	bool certain;            /* its time passed before events could be missing */
-	char text[KEY_BYTES];    /* its key in words, for the report */
+	/* its time had passed before events could be missing, so it is violated */
+	bool certain;
+	char text[KEY_BYTES];    /* the key as text, for the report */
 };
 
 bool every_init(struct judge *judge)
@@ -81,7 +82,7 @@ static void report_violation(struct judge *judge, struct rule *rule, const struc
 
 /*
  * Returns true if the time of the obligation, and slack_ns more, had passed at time_ns. Without
- * "within" it never passes.
+ * "within" the time never passes.
  */
 static bool is_over(const struct rule *rule, const struct pending *pending, int64_t time_ns,
 		    uint64_t slack_ns)
@@ -123,8 +124,8 @@ static bool is_blind(const struct judge *judge, size_t index)
 }
 
 /*
- * Closes the obligations of a rule whose time has passed. The list is in order of age, so the first
- * open one ends the loop.
+ * Closes those obligations of a rule whose time has passed. The list is in order of age, so the
+ * loop ends at the first one whose time has not passed.
  */
 static void expire_rule(struct judge *judge, size_t index, int64_t now_ns)
 {
@@ -149,7 +150,10 @@ void every_expire(struct judge *judge, int64_t now_ns)
 			expire_rule(judge, i, now_ns);
 }
 
-/* Makes room in the full pool. Obligations that wait only for a late event are closed first. */
+/*
+ * Makes room in the full pool: closes obligations whose time has passed and which are only kept for
+ * late events.
+ */
 static void free_overdue(struct judge *judge)
 {
 	for (size_t i = 0; i < judge->rules->count; i++) {
@@ -218,7 +222,7 @@ void every_begin(struct judge *judge, size_t index, const struct judge_use *use,
 		free_overdue(judge);
 		at = judge->free;
 	}
-	if (at == NONE) { /* no room: nothing can be said about this event */
+	if (at == NONE) { /* there is no room, so the case of this event is undecided */
 		use->rule->undecided++;
 		return;
 	}
@@ -288,8 +292,8 @@ void every_finish(struct judge *judge, bool is_whole)
 			const struct pending *pending = &judge->pending[at];
 
 			/*
-			 * While time is left, the awaited event might have followed the end of the
-			 * log.
+			 * If the time had not passed, the awaited event might have come after the
+			 * end of the log.
 			 */
 			if (pending->certain ||
 			    (!blind && (is_over(rule, pending, judge->last_ns, 0) ||

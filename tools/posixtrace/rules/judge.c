@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * judge.c - distributes the events of a log to the rules. Each event type has a list of the rules
- * that concern it, so most events cost one look.
+ * that concern it, so for most events one access to an array is enough.
  */
 #include "rules/judge.h"
 
@@ -51,7 +51,10 @@ static int find_field(const struct posix_trace_schema_np *schema, const char *na
 	return -1;
 }
 
-/* Stores the indices of the rule's fields. A type that lacks one is not meant by the rule. */
+/*
+ * Stores the indices of the rule's fields. Returns false if the type lacks a field; the rule does
+ * not apply to such a type.
+ */
 static bool has_fields(const struct rule *rule, const struct log_type *type, unsigned *field)
 {
 	for (unsigned i = 0; i < rule->fields; i++) {
@@ -80,7 +83,7 @@ static bool is_of_locks(const struct log_type *type)
 	       type->name_len > 5 && !strcmp(type->name + type->name_len - 5, "_held");
 }
 
-/* Adds a rule to the list of the type, unless the type lacks a field of it. */
+/* Adds a rule to the list of the type, unless the type lacks a field of the rule. */
 static void add_use(struct judge_type *to, struct rule *rule, const struct log_type *type,
 		    bool is_second)
 {
@@ -95,7 +98,8 @@ static void add_use(struct judge_type *to, struct rule *rule, const struct log_t
 }
 
 /*
- * Makes the list of a type. Ends precede begins, so an event that is both does not follow itself.
+ * Makes the list of a type. Entries for the second event of a rule come before entries for the
+ * first, so that an event that is both does not meet its own obligation.
  */
 static struct judge_type *find_rules(struct judge *judge, const struct log_type *type)
 {
@@ -116,7 +120,7 @@ static struct judge_type *find_rules(struct judge *judge, const struct log_type 
 		if (matches_type(&rule->first, type))
 			add_use(to, rule, type, false);
 	}
-	/* The list had room for all rules; few concern one type. */
+	/* The list was allocated for all rules, but few rules concern one type. */
 	less = to ? realloc(to, sizeof(*to) + to->uses * sizeof(to->use[0])) : NULL;
 	return less ? less : to;
 }
@@ -181,7 +185,7 @@ void judge_fini(struct judge *judge)
 
 /* ------------------------------------------------------------------ the others */
 
-/* Each event of such a rule is a violation. */
+/* Judges an event of a rule "never": each such event is a violation. */
 static void never_event(struct judge *judge, struct rule *rule, const struct reading *reading)
 {
 	rule->cases++;
@@ -256,7 +260,10 @@ static void judge_use(struct judge *judge, const struct judge_use *use,
 	}
 }
 
-/* Gaps are noted first: an event behind a gap meets no obligation from before it. */
+/*
+ * Gaps are noted first, because an event behind a gap must not meet an obligation from before the
+ * gap.
+ */
 void judge_event(struct judge *judge, const struct reading *reading)
 {
 	const struct posix_trace_event_np *event = &reading->event;
@@ -274,9 +281,9 @@ void judge_event(struct judge *judge, const struct reading *reading)
 }
 
 /*
- * Judges a rule "count". Lost events can only make the number greater. If the log alone has more
- * events than the rule allows, the rule is violated in any case. With losses any other
- * result may be wrong and is undecided.
+ * Judges a rule "count". Lost events could only make the number greater. If the log alone has more
+ * events than the rule allows, the rule is violated in any case. If events were lost, any other
+ * violation is uncertain, and the rule is undecided.
  */
 static void judge_count(struct judge *judge, struct rule *rule)
 {
@@ -290,7 +297,7 @@ static void judge_count(struct judge *judge, struct rule *rule)
 			text_plural(rule->cases), rule->first.pattern);
 }
 
-/* Obligations are closed before the losses are known, which may withdraw violations. */
+/* Obligations are closed before the losses are examined, because losses may withdraw violations. */
 void judge_end(struct judge *judge, bool is_damaged)
 {
 	every_finish(judge, sight_has_end(judge, is_damaged));

@@ -3,8 +3,8 @@
  * judge.h - tests rules against the events of a log, one event after the other.
  *
  * An event that another one must follow is an obligation. It is open until the other event arrives,
- * its time passes, the log ends, or events can be missing (sight.h). In the last case it is
- * undecided. An obligation without room in the pool is undecided as well.
+ * its time passes, the log ends, or events can be missing (sight.h). If events can be missing, the
+ * obligation is undecided. If the pool has no room for an obligation, it is undecided as well.
  */
 #ifndef POSIXTRACE_RULES_JUDGE_H
 #define POSIXTRACE_RULES_JUDGE_H
@@ -30,7 +30,8 @@ struct judge {
 	struct judge_type **by_id; /* the rules of each event type */
 	size_t ids;
 	struct pending *pending;
-	uint32_t free, *first, *last; /* free obligations; those of each rule, by age */
+	/* list of free obligations; lists of each rule's open ones, by age */
+	uint32_t free, *first, *last;
 	bool *hidden;              /* of each rule: the filter excludes the event that must
 				    * follow */
 	struct sight sight;
@@ -46,12 +47,15 @@ bool judge_init(struct judge *judge, struct rules *rules, struct logfile *log);
 void judge_fini(struct judge *judge);
 
 /*
- * Judges an event. All events of the log are passed, also those that are not wanted: they may show
- * gaps.
+ * Judges an event. The caller passes all events of the log, also those that the user does not want,
+ * because they may show gaps.
  */
 void judge_event(struct judge *judge, const struct reading *reading);
 
-/* Ends the log and completes the judgement. is_damaged: parts of the log are missing. */
+/*
+ * Called at the end of the log. Completes the judgement. is_damaged says that parts of the log are
+ * missing.
+ */
 void judge_end(struct judge *judge, bool is_damaged);
 
 /* Counts a violation and keeps its text if there is room. */
@@ -63,8 +67,9 @@ bool every_init(struct judge *judge);
 void every_fini(struct judge *judge);
 
 /*
- * every_begin(): an event that requires another. every_end(): the other event; it meets the
- * youngest obligation of its key, because nested calls end from inside. index is that of the rule.
+ * every_begin() is called for an event that requires another one, every_end() for the other event.
+ * The other event meets the youngest obligation with the same key, because nested calls end from
+ * the innermost one outwards. index is the index of the rule.
  */
 void every_begin(struct judge *judge, size_t index, const struct judge_use *use,
 		 const struct reading *reading);
@@ -76,13 +81,14 @@ void every_expire(struct judge *judge, int64_t now_ns);
 
 /*
  * Closes obligations that were open at since_ns as undecided, because events can be missing from
- * then on: for all rules, or for one.
+ * then on. every_cut() does that for all rules, every_cut_rule() for one rule.
  */
 void every_cut(struct judge *judge, int64_t since_ns);
 void every_cut_rule(struct judge *judge, size_t index, int64_t since_ns);
 
 /*
- * Closes all obligations at the end of the log. is_whole: no event is missing behind the last one.
+ * Closes all obligations at the end of the log. is_whole says that no event is missing behind the
+ * last one.
  */
 void every_finish(struct judge *judge, bool is_whole);
 

@@ -2,9 +2,9 @@
 /*
  * order.c - the order in which a thread took two locks.
  *
- * A lock is recorded when it is released, with the time that it was held, which gives the time when
- * it was taken. Either lock may be released first, so the last ORDER_KEPT times of both are kept
- * for each thread.
+ * An event is recorded when a lock is released. It has the duration of the hold, which gives the
+ * time when the lock was taken. Either lock may be released first, so the last ORDER_KEPT times of
+ * both are kept for each thread.
  */
 #include <fnmatch.h>
 #include <stdio.h>
@@ -70,7 +70,7 @@ static void compare_times(struct judge *judge, struct rule *rule, const struct h
 			rule->first.pattern);
 }
 
-/* Compares a time of holding with those of the other lock, and keeps it. */
+/* Compares a hold of one lock with the last holds of the other lock, and stores it. */
 static void add_held(struct judge *judge, struct rule *rule, struct holder *holder, int which,
 		      const struct held *held)
 {
@@ -110,7 +110,7 @@ void order_event(struct judge *judge, struct rule *rule, const struct reading *r
 	if (!is[0] && !is[1])
 		return;
 	rule->cases++;
-	/* The payload is hostile: the lock may seem to have been taken before all times. */
+	/* The data is hostile: the duration may be so long that the subtraction overflows. */
 	if (time.u64 > INT64_MAX ||
 	    __builtin_sub_overflow(event->time_ns, (int64_t)time.u64, &held.from_ns))
 		held.from_ns = INT64_MIN;

@@ -19,7 +19,10 @@ static struct out out_stderr = { .fd = 2 };
  */
 void parser_fail(struct parser *parser, const char *expected)
 {
-	/* In bytes: the caret is too far right behind characters of several bytes. */
+	/*
+	 * The column is counted in bytes. Behind characters of several bytes the caret is too far
+	 * to the right.
+	 */
 	size_t column = (size_t)(parser->word - parser->line);
 
 	if (parser->failed) /* one error for each line is enough */
@@ -51,7 +54,9 @@ void parser_fail(struct parser *parser, const char *expected)
 
 /* ------------------------------------------------------------------ words */
 
-/* Returns true for bytes of words: names, patterns, numbers, UTF-8. */
+/*
+ * Returns true for the bytes of which words consist: those of names, patterns, numbers and UTF-8.
+ */
 static bool is_word(char c)
 {
 	return isalnum((unsigned char)c) || (c && strchr("_.*?[]!-:#@/", c)) ||
@@ -142,7 +147,7 @@ bool parser_is_name(const struct parser *parser)
 	return parser->len && (parser->quoted || is_word(*parser->word));
 }
 
-/* The copy outlives the line. */
+/* The copy remains valid when the next line is read. */
 char *parser_copy(struct parser *parser)
 {
 	char *text = strdup(parser->text);

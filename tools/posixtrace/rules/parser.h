@@ -2,8 +2,8 @@
 /*
  * parser.h - the words of a line of rules, and messages about wrong ones.
  *
- * After the first error of a line no further one is printed, and its reader gives up. text is the
- * word without its quotes.
+ * After the first error of a line no further error is printed, and the rest of the line is not
+ * examined. text is the word without its quotes.
  */
 #ifndef POSIXTRACE_RULES_PARSER_H
 #define POSIXTRACE_RULES_PARSER_H
@@ -14,7 +14,7 @@ struct parser {
 	struct rules *rules;
 	const char *line;
 	unsigned number;       /* of the line */
-	const char *at, *word; /* behind the current word; its beginning */
+	const char *at, *word; /* pointers behind the current word, and to its beginning */
 	size_t len;            /* of the word in the line; 0: the end of the line */
 	bool quoted, failed, no_memory;
 	char text[RULES_LINE]; /* the word without quotes */

@@ -9,13 +9,16 @@
 #include "base/brief.h"
 #include "rules/judge.h"
 
-/* The place of the time with this index, counted from the oldest place. */
+/*
+ * Returns the place of the time with this index, counted from the place from, which has the oldest
+ * time.
+ */
 static int64_t *time_at(const struct rule *rule, uint64_t from, uint64_t index)
 {
 	return &rule->window[(from + index) % (rule->number + 1)];
 }
 
-/* The times are in order, so the difference is not negative. */
+/* Returns whether the two times are within one span. to_ns must not be before from_ns. */
 static bool is_within(const struct rule *rule, int64_t from_ns, int64_t to_ns)
 {
 	return (uint64_t)to_ns - (uint64_t)from_ns < rule->within_ns;
@@ -23,7 +26,7 @@ static bool is_within(const struct rule *rule, int64_t from_ns, int64_t to_ns)
 
 /*
  * Replaces the oldest time in the full array. Returns true if there are too many events in a span,
- * with the oldest time or without it.
+ * whether or not the oldest time is one of them.
  */
 static bool replace_oldest(struct rule *rule, int64_t time_ns)
 {
@@ -31,14 +34,17 @@ static bool replace_oldest(struct rule *rule, int64_t time_ns)
 	int64_t gone_ns = *time_at(rule, oldest, 0);
 	bool too_many;
 
-	/* The times before the oldest one are not known any longer. */
+	/*
+	 * This event is older than all stored times. The times before them are not known any
+	 * longer, so the case is undecided.
+	 */
 	if (rule->number && time_ns < gone_ns) {
 		rule->undecided++;
 		return false;
 	}
 	/*
-	 * The first N + 1 of N + 2 times in order were examined before, unless the new one is among
-	 * them.
+	 * Together with the new time there are N + 2 times. The first N + 1 of them must be
+	 * examined only if the new time is one of them; otherwise they were examined before.
 	 */
 	too_many = rule->number && time_ns < *time_at(rule, oldest, rule->number) &&
 		   is_within(rule, gone_ns, *time_at(rule, oldest, rule->number - 1) > time_ns ?
@@ -53,8 +59,8 @@ static bool replace_oldest(struct rule *rule, int64_t time_ns)
 }
 
 /*
- * Adds a time to the array that is not full. Returns true if it is full now, and the events are too
- * many.
+ * Adds a time to an array that is not full. Returns true if the array is full now and all its times
+ * are within one span.
  */
 static bool add_first(struct rule *rule, int64_t time_ns)
 {

@@ -15,8 +15,8 @@
 /* ------------------------------------------------------------------ parts of rules */
 
 /*
- * Parses a pattern and an optional expression. The parser has the place for messages about the
- * latter.
+ * Parses a pattern and an optional expression. Messages about the expression begin with its place
+ * in the file.
  */
 static void parse_event(struct parser *parser, struct rule_event *event)
 {
@@ -36,9 +36,12 @@ static void parse_event(struct parser *parser, struct rule_event *event)
 		parser_fail(parser, "an expression in quotes");
 		return;
 	}
-	/* The word begins with the quote, and columns count from 1: so the text begins at + 2. */
+	/*
+	 * The word begins with the quote, and columns count from 1, so the text begins at the
+	 * word's offset + 2.
+	 */
 	snprintf(place, sizeof(place), "%s:%u", parser->rules->path, parser->number);
-	/* A path that does not fit is cut: only a message has it. */
+	/* A path that does not fit loses its end, which matters only in a message. */
 	event->where = where_parse_at(place, (size_t)(parser->word - parser->line) + 2,
 				      parser->word + 1, parser->text);
 	if (!event->where) {
@@ -68,7 +71,8 @@ static uint64_t parse_number(struct parser *parser, const char *what)
 	uint64_t number;
 
 	/*
-	 * strtoull(3) accepts blanks and signs and saturates: the digit and errno are checked, too.
+	 * strtoull(3) accepts blanks and signs, and it saturates. So the first character and errno
+	 * are checked, too.
 	 */
 	errno = 0;
 	number = strtoull(parser->text, &end, 10);
@@ -105,7 +109,7 @@ static uint64_t parse_span(struct parser *parser)
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		if (strcmp(end, units[i].name) != 0)
 			continue;
-		/* A double is exact enough: spans of rules are short. */
+		/* A double is exact enough, because the spans in rules are short. */
 		number *= units[i].ns;
 		if (number < 1 || number > 9e18)
 			break;
@@ -123,7 +127,9 @@ static void parse_relation(struct parser *parser, struct rule *rule)
 		[RULE_EQUAL] = "==", [RULE_AT_LEAST] = ">=", [RULE_MORE] = ">" };
 	bool is_rate = rule->kind == RULE_RATE;
 
-	/* The order of the names is that of enum rule_relation, with the upper limits first. */
+	/*
+	 * The names are in the order of enum rule_relation, in which the upper limits come first.
+	 */
 	for (int i = RULE_LESS; i <= (is_rate ? RULE_AT_MOST : RULE_MORE); i++)
 		if (parser_skip(parser, names[i])) {
 			rule->relation = i;
@@ -157,7 +163,9 @@ static void parse_every(struct parser *parser, struct rule *rule)
 				parser_fail(parser, "a field");
 				return;
 			}
-			/* The thread always belongs to the key, so the word adds no field. */
+			/*
+			 * "thread" adds no field. If the rule has no fields, the thread is the key.
+			 */
 			if (!parser_is(parser, "thread"))
 				rule->field[rule->fields++] = parser_copy(parser);
 			parser_next(parser);
@@ -191,7 +199,7 @@ static void parse_never(struct parser *parser, struct rule *rule)
 	parse_lock(parser, &rule->second);
 }
 
-/* Parses the rule after "count" or "rate". A rate of less than N is one of at most N - 1. */
+/* Parses the rule after "count" or "rate". A rate "< N" becomes "<= N - 1". */
 static void parse_number_of(struct parser *parser, struct rule *rule, enum rule_kind kind)
 {
 	rule->kind = kind;
@@ -210,7 +218,8 @@ static void parse_number_of(struct parser *parser, struct rule *rule, enum rule_
 	parser_want(parser, "per");
 	rule->within_ns = parse_span(parser);
 	/*
-	 * A rule keeps the times of number events, so the number is bounded. "< 0" can never hold.
+	 * A rule "rate" stores as many times as its number says, so the number is bounded. "< 0"
+	 * can never hold and is refused.
 	 */
 	if (rule->number > RULES_WINDOW || (rule->relation == RULE_LESS && !parser->failed)) {
 		parser->word = strpbrk(parser->line, "<");
@@ -224,7 +233,10 @@ static void parse_rule(struct parser *parser, struct rule *rule)
 {
 	const char *colon;
 
-	/* parser_next() leaves out a colon at the end of a word: the word is then a name. */
+	/*
+	 * parser_next() does not include a colon at the end of a word. If there is one, the word is
+	 * the name of the rule.
+	 */
 	parser_next(parser);
 	colon = parser->at;
 	if (parser->len && colon && *colon == ':') {
@@ -232,7 +244,7 @@ static void parse_rule(struct parser *parser, struct rule *rule)
 		parser->at++;
 		parser_next(parser);
 	}
-	/* The text is the name in the results if the rule has none. */
+	/* If the rule has no name, the results show this text. */
 	rule->text = strdup(parser->word);
 	if (!rule->text || parser->no_memory) {
 		parser->failed = parser->no_memory = true;
@@ -248,7 +260,10 @@ static void parse_rule(struct parser *parser, struct rule *rule)
 		parse_number_of(parser, rule, RULE_RATE);
 	else
 		parser_fail(parser, "every, never, count or rate");
-	/* A rest that is not understood must not be ignored: the user meant something by it. */
+	/*
+	 * A rest of the line that is not understood is an error and not ignored, because the user
+	 * meant something by it.
+	 */
 	if (!parser->failed && parser->len)
 		parser_fail(parser, "the end of the line");
 	for (char *end = rule->text + strlen(rule->text);
@@ -285,7 +300,7 @@ static bool read_line(struct parser *parser)
 	struct rules *rules = parser->rules;
 	struct rule *more;
 
-	/* An error of an earlier line does not matter for this one. */
+	/* An error in an earlier line does not affect this line. */
 	parser->at = parser->line;
 	parser->failed = false;
 	parser_next(parser);
@@ -337,8 +352,8 @@ bool rules_read(struct rules *rules, const char *path)
 			break;
 		}
 		/*
-		 * A NUL byte hides the rest of its line from fgets(), and a file of NULs may be
-		 * huge; it ends the reading.
+		 * A NUL byte hides the rest of its line. It ends the reading, because a file of
+		 * NULs may be huge.
 		 */
 		if ((!len || line[len - 1] != '\n') && !feof(file)) {
 			parser.word = line;
@@ -355,7 +370,7 @@ bool rules_read(struct rules *rules, const char *path)
 		if (!good)
 			say("%s", strerror(ENOMEM));
 	}
-	/* The rules read so far must not pass for all of them. */
+	/* After an error of reading, the rules so far must not be taken for all rules. */
 	if (ferror(file)) {
 		say("%s: %s", path, strerror(errno));
 		good = false;

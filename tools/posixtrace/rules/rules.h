@@ -32,7 +32,8 @@ struct rule_event {
 	char *pattern;
 	struct where *where;   /* NULL: all events */
 	bool exists;           /* the log has such an event type */
-	bool has_fields;       /* one of these types has the fields of the rule */
+	/* at least one of the event types that match has the fields of the rule */
+	bool has_fields;
 };
 
 struct rule {
@@ -43,13 +44,16 @@ struct rule {
 	struct rule_event first, second; /* for an order: patterns of locks */
 	char *field[POSIX_TRACE_KEYS_MAX_NP];
 	unsigned fields;       /* number of key fields; 0: the thread is the key */
-	uint64_t within_ns;    /* 0: no limit; for a rate its span */
+	uint64_t within_ns;    /* limit of "within", 0: none; for a rate its span */
 	enum rule_relation relation;
 	uint64_t number;
 	/* Results. */
 	uint64_t cases;        /* events that the rule concerns */
 	uint64_t violations, undecided;
-	/* Lost events that the rule concerns, by the ledger. They could change its result. */
+	/*
+	 * The number of lost events, according to the ledger, that the rule concerns. They could
+	 * change its result.
+	 */
 	uint64_t lost;
 	char *told[RULES_TOLD];
 	int64_t *window;       /* for a rate, the last times in a circular array */

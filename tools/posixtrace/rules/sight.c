@@ -38,8 +38,8 @@ static bool filter_hides(const struct judge *judge, const struct rule *rule,
 }
 
 /*
- * Processes a change of the filter. A log that begins in the middle of its stream contains its
- * first filter only as the old one of the first change.
+ * Processes a change of the filter. If a log begins in the middle of its stream, its first filter
+ * is known only from the first change, which has the filter before it.
  */
 static void filter_changed(struct judge *judge, const struct posix_trace_event_np *event)
 {
@@ -65,8 +65,8 @@ void sight_event(struct judge *judge, const struct reading *reading)
 	struct sight *sight = &judge->sight;
 
 	/*
-	 * Damage, and a gap whose beginning is not in the log, began after the last event at the
-	 * earliest.
+	 * Damage began after the last event at the earliest, and so did a gap whose beginning is
+	 * not in the log. Obligations that are open at that time become undecided.
 	 */
 	if (event->flags & POSIX_TRACE_EVENT_GAP_NP)
 		every_cut(judge, judge->last_ns);
@@ -103,7 +103,7 @@ void sight_event(struct judge *judge, const struct reading *reading)
 	}
 }
 
-/* A full log lacks its end, and unread events are missing in it. */
+/* A log that was full lacks the events at its end, and unread events are missing in it, too. */
 bool sight_has_end(const struct judge *judge, bool is_damaged)
 {
 	struct posix_trace_ledger_np total;
@@ -122,7 +122,7 @@ struct missing {
 	bool anywhere; /* second events may be missing where no system event marks a gap */
 };
 
-/* Adds and saturates. */
+/* Adds a count. On an overflow the sum stays at its maximum. */
 static void add_saturated(uint64_t *to, uint64_t count)
 {
 	if (__builtin_add_overflow(*to, count, to))
@@ -179,7 +179,10 @@ static void subtract(struct posix_trace_ledger_np *rest, const struct posix_trac
 		rest->lost[i] -= line->lost[i] < rest->lost[i] ? line->lost[i] : rest->lost[i];
 }
 
-/* Adds the calls that the shim could not trace. Each is one event of a rule, whatever its type. */
+/*
+ * Adds the calls that the shim could not trace. Their types are not known, so each counts for every
+ * rule that concerns its kind.
+ */
 static int add_untraced(const struct judge *judge, struct missing *missing)
 {
 	struct shimloss loss;
@@ -239,7 +242,7 @@ static void apply_losses(struct rule *rule, const struct missing *missing, bool 
 	rule->lost = missing->first;
 	if (rule->kind == RULE_EVERY)
 		add_saturated(&rule->lost, missing->second);
-	/* The awaited event that seems to be missing may be one of the lost events. */
+	/* An awaited event that seems to be missing may be among the lost events. */
 	if (rule->kind == RULE_EVERY && missing->anywhere)
 		withdraw_violations(rule);
 	add_saturated(&rule->undecided, missing->first);
@@ -247,7 +250,7 @@ static void apply_losses(struct rule *rule, const struct missing *missing, bool 
 		rule->undecided = 1;
 }
 
-/* The array is indexed as the rules are. */
+/* The array missing has one element for each rule, at the same index. */
 int sight_losses(struct judge *judge, bool is_damaged)
 {
 	struct missing *missing = calloc(judge->rules->count + 1, sizeof(*missing));

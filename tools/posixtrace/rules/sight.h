@@ -3,7 +3,8 @@
  * sight.h - the events that a log cannot contain: their times and types.
  *
  * A stream records nothing while it is stopped, and not all events between OVERFLOW and RESUME. A
- * filter excludes event types. The absence of an event proves nothing there.
+ * filter excludes event types. In such times, and for such types, the absence of an event proves
+ * nothing.
  */
 #ifndef POSIXTRACE_RULES_SIGHT_H
 #define POSIXTRACE_RULES_SIGHT_H
@@ -27,12 +28,14 @@ static inline bool sight_is_blind(const struct sight *sight)
 	return sight->stopped || sight->overflowed || sight->past;
 }
 
-/* Processes each event before the rules do: closes obligations that a gap leaves open. */
+/*
+ * Processes each event before the rules do. If a gap begins, closes the obligations that are open.
+ */
 void sight_event(struct judge *judge, const struct reading *reading);
 
 /*
- * At the end of the log: marks rules as undecided that losses or damage leave open. is_damaged:
- * parts of the log are missing. Returns 0 or an error number.
+ * Called at the end of the log. Marks the rules whose result losses or damage could change as
+ * undecided. is_damaged says that parts of the log are missing. Returns 0 or an error number.
  */
 int sight_losses(struct judge *judge, bool is_damaged);
 

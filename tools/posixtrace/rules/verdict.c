@@ -11,13 +11,18 @@
 #include "base/text.h"
 #include "log/logfile.h"
 
-/* Returns true if the log has no event type that the rule begins with. */
+/*
+ * Returns true if the log has no event type, or lock, that matches the first pattern of the rule.
+ */
 static bool is_about_nothing(const struct rule *rule)
 {
 	return !rule->first.exists;
 }
 
-/* A rule without any event was not tested. A count of none is a result. */
+/*
+ * Returns true if the rule was not tested because the log lacks its first event type. For a rule
+ * "count" such a log is a result.
+ */
 static bool is_skipped(const struct rule *rule)
 {
 	return is_about_nothing(rule) && rule->kind != RULE_COUNT && !rule->violations &&
@@ -74,7 +79,7 @@ static void warn_unmatched(const struct rules *rules, const struct rule *rule,
 		    missing_text(rule), nearest_hint(&nearest));
 }
 
-/* Only rules of two event types have a second pattern. */
+/* Only rules "every" and rules about the order of locks have a second pattern. */
 void verdict_warn(const struct rules *rules, const struct logfile *log)
 {
 	for (size_t i = 0; i < rules->count; i++) {
@@ -160,7 +165,7 @@ static void tap_text(struct out *out, const char *text)
 	}
 }
 
-/* An undecided rule is "not ok": a test must not pass because events were lost. */
+/* An undecided rule is "not ok", because a test must not pass on account of lost events. */
 void verdict_tap(struct out *out, const struct rules *rules)
 {
 	out_printf(out, "TAP version 13\n1..%zu\n", rules->count);
@@ -193,7 +198,7 @@ void verdict_tap(struct out *out, const struct rules *rules)
 	}
 }
 
-/* Writes a text for XML, which has no control characters, not even escaped. */
+/* Writes a text for XML. XML cannot contain control characters, not even as escapes. */
 static void put_xml(struct out *out, const char *text)
 {
 	for (; *text; text++) {
@@ -231,7 +236,10 @@ void verdict_junit(struct out *out, const struct rules *rules, const char *log)
 		   rules->count, failures, errors, skipped);
 	for (size_t i = 0; i < rules->count; i++) {
 		const struct rule *rule = &rules->rule[i];
-		/* JUnit has one element for each case: a violation wins, because it is certain. */
+		/*
+		 * JUnit allows one element for each case. If a rule has violations and undecided
+		 * cases, the element is that of a violation, which is certain.
+		 */
 		const char *element = rule->violations ? "failure" : "error";
 
 		out_str(out, "<testcase classname=\"");
@@ -265,7 +273,7 @@ void verdict_tap_none(struct out *out)
 	out_str(out, "TAP version 13\nBail out! The rules could not be checked\n");
 }
 
-/* JUnit has no such form, so one test with an error is written. */
+/* JUnit has no form for tests that could not run, so one test with an error is written. */
 void verdict_junit_none(struct out *out)
 {
 	out_str(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"

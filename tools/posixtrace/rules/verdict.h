@@ -19,8 +19,8 @@ void verdict_junit_none(struct out *out);
 
 /*
  * Warns about names in rules that no event type or lock of the log has, with the most similar name,
- * and about rules whose event types all lack a field. A rule whose first event type is missing was
- * not tested; only a count of missing events is a test.
+ * and about rules whose event types all lack a field. If the log does not have a rule's first event
+ * type, the rule was not tested, except for a rule "count".
  */
 void verdict_warn(const struct rules *rules, const struct logfile *log);
 

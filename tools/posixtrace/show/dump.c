@@ -92,7 +92,10 @@ static int show_events(struct logfile *log, struct losses *losses, uint64_t *tot
 
 		read++;
 		meter_step(&dump.meter);
-		/* Also for types that are not printed: losses concern every type. */
+		/*
+		 * This is also done for types that are not printed, because losses concern every
+		 * type.
+		 */
 		if (event.info.posix_event_id <= POSIX_TRACE_FLUSH_STOP || event.flags)
 			losses_event(losses, &event);
 		type = logfile_type(log, event.info.posix_event_id);
@@ -108,7 +111,10 @@ static int show_events(struct logfile *log, struct losses *losses, uint64_t *tot
 		if (!show_or_keep(log, type, &event))
 			return 0;
 	}
-	/* A gap that is open where the reading stops early says nothing about the log. */
+	/*
+	 * If the reading stops early, an open gap is not reported, because it may end later in the
+	 * log.
+	 */
 	/* A gap that is open at the end of the log is reported only if the reading reached it. */
 	if (logfile_ends_before(log, dump.wanted.choose.end_ns))
 		losses_end(losses);
@@ -119,8 +125,8 @@ static int show_events(struct logfile *log, struct losses *losses, uint64_t *tot
 }
 
 /*
- * Returns true if the log is damaged. The ledger's number of events reveals damage that the reader
- * did not meet.
+ * Returns true if the log is damaged. A number of events that differs from the ledger's shows
+ * damage that the reader did not notice.
  */
 static bool looks_damaged(const struct logfile *log, const struct losses *losses,
 			  const struct posix_trace_ledger_np *ledger, uint64_t total)
@@ -176,8 +182,8 @@ static int dump_open_log(struct logfile *log)
 		err = posix_trace_get_ledger_np(log->trid, &ledger);
 	if (!err)
 		/*
-		 * The losses by cause follow the events, because only the ledger knows losses
-		 * without a gap.
+		 * The losses by cause are printed behind the events. Only the ledger has the losses
+		 * that left no gap.
 		 */
 		err = losses_ledger(&losses, log->trid);
 	if (err) {
@@ -186,7 +192,8 @@ static int dump_open_log(struct logfile *log)
 	}
 	if (looks_damaged(log, &losses, &ledger, total)) {
 		/*
-		 * The list of faults needs the whole file, as the dump did unless it stopped early.
+		 * The list of faults is made only if all events were read, because it reads the
+		 * whole file again.
 		 */
 		if (total)
 			logfile_say_faults(log, FAULTS_MAX);
@@ -199,7 +206,7 @@ static int dump_open_log(struct logfile *log)
 	return status;
 }
 
-/* several: the command has more logs, so each gets a title. */
+/* Prints one log. several says that the command has several logs; each then gets a title. */
 static int dump_log(const char *path, bool several)
 {
 	struct logfile log;
@@ -342,7 +349,7 @@ static int dump_run(int argc, char **argv)
 		if (!parse_option(option))
 			return tool_usage(&dump_command);
 	}
-	/* The bounds need --utc, which may follow them. */
+	/* The bounds are parsed now, because --utc may follow them. */
 	if (!wanted_ready(&dump.wanted, dump.form.when == WHEN_UTC))
 		return tool_usage(&dump_command);
 	if (optind == argc) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * line.c - an event as a line. This is the path of every printed event, so numbers are written
+ * line.c - an event as a line. The code runs for every printed event, so numbers are written
  * directly into the buffer.
  */
 #include "show/line.h"
@@ -26,7 +26,10 @@ static int64_t delta_to(struct line_form *form, int64_t time_ns)
 	return delta_ns;
 }
 
-/* Writes a process or thread in seven columns. 0 is the stream itself, shown as "-". */
+/*
+ * Writes a process or thread in seven columns. The id 0 means the stream itself and is shown as
+ * "-".
+ */
 static char *put_id(char *p, pid_t id)
 {
 	if (id > 0)
@@ -36,8 +39,8 @@ static char *put_id(char *p, pid_t id)
 }
 
 /*
- * Writes process, thread and address. Most events are from few places of a program, so their texts
- * are kept.
+ * Writes process, thread and address. Most events come from few places of a program, so the texts
+ * of recent places are stored.
  */
 static char *put_origin(char *p, struct line_form *form, const struct posix_trace_event_np *event)
 {
@@ -117,7 +120,7 @@ static void text_line(struct out *out, struct line_form *form, const struct logf
 		text_log(out, form);
 	p = when_put(out_room(out), event->time_ns, form->when);
 	*p++ = ' ';
-	/* The time is in nanoseconds here, and so is the difference. */
+	/* In this form the time is in nanoseconds, and so is the difference. */
 	if (form->when == WHEN_RAW) {
 		*p++ = delta_ns < 0 ? '-' : '+';
 		p = put_padded(p, delta_ns < 0 ? -(uint64_t)delta_ns : (uint64_t)delta_ns, 9, '0');
@@ -125,7 +128,9 @@ static void text_line(struct out *out, struct line_form *form, const struct logf
 		p = when_put_span(p, delta_ns, true);
 	}
 	out_done(out, put_origin(p, form, event));
-	/* Names and data have any length and use the bounded calls. */
+	/*
+	 * Names and data may have any length, so they are written by functions that check the room.
+	 */
 	out_bytes(out, type->shown, type->shown_len);
 	if (event->data_len || fields_has_message(type))
 		text_data(out, form, log, type, event);
@@ -140,7 +145,7 @@ static void text_line(struct out *out, struct line_form *form, const struct logf
 	out_char(out, '\n');
 }
 
-/* Data is a member of its own kind: fields, text or hex. */
+/* The name of the data's member depends on the form: fields, text or hex. */
 static void json_data(struct json *json, const struct line_form *form, const struct logfile *log,
 		      const struct log_type *type, const struct posix_trace_event_np *event)
 {
@@ -167,7 +172,10 @@ static void json_symbol(struct json *json, const struct logfile *log,
 		symbols_source_json(json, "source", symbol);
 }
 
-/* The level of the type, and its span: a program can pair begins and ends by the span's name. */
+/*
+ * Writes the level of the type, and the name of its span, by which a program can pair begins and
+ * ends.
+ */
 static void json_schema(struct json *json, const struct posix_trace_schema_np *schema)
 {
 	if (schema->level)
@@ -212,7 +220,7 @@ static void json_line(struct out *out, struct line_form *form, const struct logf
 	json_end_line(&json);
 }
 
-/* Prints the columns of --fields only. JSON has no local times. */
+/* Prints the columns of --fields only. JSON lines have no local times. */
 static void picked_line(struct out *out, struct line_form *form, const struct logfile *log,
 			const struct log_type *type, const struct posix_trace_event_np *event)
 {

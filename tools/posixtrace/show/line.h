@@ -8,7 +8,10 @@
 #include "log/logfile.h"
 #include "show/pick.h"
 
-/* A flag of an event that is printed: among several logs the order of this event is not known. */
+/*
+ * A flag of an event that is printed. It means that the order of this event among those of several
+ * logs is not known.
+ */
 #define LINE_UNORDERED (1u << 31)
 
 #define LINE_ORIGINS      64 /* a power of two */
@@ -17,14 +20,17 @@
 struct line_form {
 	enum when_form when;
 	bool json;
-	bool hex;          /* data as bytes in all cases */
-	bool symbols;      /* with the symbol of the program address */
+	bool hex;          /* data is always printed as bytes */
+	bool symbols;      /* the symbol of the program address is printed */
 	const char *log;   /* the log's name for JSON lines; NULL: none */
 	size_t log_width;  /* width of the log's column in lines of text; 0: no column */
 	struct pick *pick; /* only these columns; NULL: the whole line */
 	bool any;          /* previous_ns is valid */
 	int64_t previous_ns;
-	/* The origins of recent events as text, by a hash of their addresses. */
+	/*
+	 * The text of process, thread and address of recent events, found by a hash of the address
+	 * and the thread.
+	 */
 	struct line_origin {
 		pid_t pid, tid;
 		uint64_t address;
@@ -34,8 +40,8 @@ struct line_form {
 };
 
 /*
- * Prints the event. form keeps the time for the difference to the next event. log must be the
- * event's log.
+ * Prints the event. form stores the time, from which the next line computes its difference. log
+ * must be the event's log.
  */
 void line_put(struct out *out, struct line_form *form, const struct logfile *log,
 	      const struct log_type *type, const struct posix_trace_event_np *event);

@@ -86,7 +86,8 @@ static void put_json(const struct posix_trace_mapping_np *mapping, const char *i
 }
 
 /*
- * Lists all mappings of a log. A log without any is no error: its writer may not have known them.
+ * Lists all mappings of a log. A log without mappings is no error, because its writer may not have
+ * known them.
  */
 static int list_mappings(struct logfile *log, bool json)
 {

@@ -18,7 +18,7 @@
 
 /* ------------------------------------------------------------------ the logs */
 
-/* Opens all logs. Logs that cannot be opened are skipped, and the status reports them. */
+/* Opens all logs. Logs that cannot be opened are skipped, and the status says so. */
 static int open_logs(struct merge *merge, char **path, size_t paths)
 {
 	int status = TOOL_OK;
@@ -44,7 +44,10 @@ static int open_logs(struct merge *merge, char **path, size_t paths)
 	return status;
 }
 
-/* The patterns are compared with the types of all logs: a type may be in one of them only. */
+/*
+ * The patterns are compared with the types of all logs together, because a type may be in only one
+ * of them.
+ */
 static void say_unknown_types(const struct merge *merge)
 {
 	const struct logfile **log = calloc(merge->sources + 1, sizeof(*log));
@@ -110,8 +113,8 @@ static void begin_window(struct merge *merge)
 /* ------------------------------------------------------------------ the order */
 
 /*
- * An event that is older than one before it in its log keeps the place of that one: a log's own
- * order never changes.
+ * If an event is older than an earlier event of the same log, it takes the time of that event as
+ * its place in the order. So the order within a log never changes.
  */
 void merge_place(struct merge_source *source)
 {
@@ -166,7 +169,9 @@ struct merge_source *merge_first(const struct merge *merge)
 
 /* ------------------------------------------------------------------ the end */
 
-/* Prints the losses and damage of a log. all: all its events were read. Returns a status. */
+/*
+ * Prints the losses and damage of a log. all says that all its events were read. Returns a status.
+ */
 static int finish_source(const struct merge *merge, struct merge_source *source, bool all)
 {
 	struct logfile *log = &source->log;
@@ -216,7 +221,7 @@ struct showing {
 	uint64_t shown;
 };
 
-/* Prints an event or keeps it. Returns false if it was the last one. */
+/* Prints an event or keeps it. Returns false if no further event is to be shown. */
 static bool show_event(struct showing *showing, const struct merge_source *source)
 {
 	struct kept kept = { source->event, source, source->type };
@@ -259,7 +264,10 @@ static bool show_all(struct showing *showing)
 	while ((source = merge_first(merge))) {
 		if (!show_event(showing, source))
 			return false;
-		/* The last time is kept: the next event of another log may be close to it. */
+		/*
+		 * The time of this event is stored, because the next event of another log may be
+		 * close to it.
+		 */
 		source->any = true;
 		source->last_ns = source->event.time_ns;
 		read_next(merge, source);
@@ -305,7 +313,7 @@ int merge_run(struct merge *merge, char **path, size_t paths,
 	int status = open_logs(merge, path, paths);
 	bool all;
 
-	/* No log could be opened; the errors were printed. */
+	/* If no log could be opened, the errors were already printed. */
 	if (!merge->sources)
 		return status;
 	if (!names_fit(merge))

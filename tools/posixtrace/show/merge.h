@@ -2,14 +2,14 @@
 /*
  * merge.h - reads several logs as one: their events in the order of their times.
  *
- * The order within a log never changes: an event with an earlier time than the one before it keeps
- * its place. Times of different logs are as good as the clocks. Each log has a bound for its error,
- * and an event is marked as unordered if it is closer to an event of another log than both bounds
- * together.
+ * The order within a log never changes: an event that is older than the event before it in the same
+ * log stays behind that event. Times of different logs can be compared only as exactly as their
+ * clocks agree. Each log has a bound for the error of its clock. An event is marked as unordered if
+ * an event of another log is so close that the two bounds together exceed the distance.
  *
- * Logs of one host have the same clock, which was read at slightly different moments:
- * MERGE_CLOCK_NS. Logs contain nothing about the clocks of other hosts: MERGE_HOST_NS, unless
- * --clock-error gives a better bound.
+ * Logs of one host have the same clock, but it was read at slightly different moments; their bound
+ * is MERGE_CLOCK_NS. Logs contain nothing about the clocks of other hosts. Between hosts the bound
+ * is MERGE_HOST_NS, unless --clock-error gives a better one.
  *
  * Memory is constant: one event of each log.
  */
@@ -43,18 +43,18 @@ struct merge_source {
 	struct durations durations;
 	struct posix_trace_event_np event;
 	const struct log_type *type;
-	bool has;              /* event is the next one to print */
-	bool any;              /* one was printed */
+	bool has;              /* event has the next event to print */
+	bool any;              /* an event of this log was printed */
 	int64_t key_ns;        /* place of the event in the order; never decreases */
 	int64_t last_ns;       /* time of the event printed last */
-	int64_t error_ns;      /* bound of its clock's error against other hosts */
+	int64_t error_ns;      /* bound of the error of its clock against those of other hosts */
 	uint64_t read;
 	int err;
 };
 
 struct merge {
 	struct wanted *wanted;
-	struct pick *pick;     /* NULL: no --fields */
+	struct pick *pick;     /* NULL: --fields was not given */
 	bool (*choose)(const struct log_type *type);
 	enum when_form when;   /* for messages about losses */
 	bool fail_on_loss;

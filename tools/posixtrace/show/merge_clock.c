@@ -12,7 +12,8 @@
 #include "show/merge_part.h"
 
 /*
- * The value is SPAN or NAME=SPAN. The parser of time bounds reads the span with a sign before it.
+ * The value is SPAN or NAME=SPAN. The parser of time bounds parses the span; it expects a sign
+ * before it.
  */
 bool merge_add_error(struct merge *merge, const char *text)
 {
@@ -35,13 +36,16 @@ bool merge_add_error(struct merge *merge, const char *text)
 	return true;
 }
 
-/* name may be that of the host or of the log. */
+/* Returns whether the bound is for this name, which is the name of a host or of a log. */
 static bool is_named(const struct merge_error *error, const char *name)
 {
 	return strlen(name) == error->name_len && !strncmp(name, error->name, error->name_len);
 }
 
-/* The last value without a name applies to all logs; one with a name has precedence. */
+/*
+ * A value without a name applies to all logs. A value with a name has precedence. If several values
+ * apply, the last one is used.
+ */
 int64_t merge_error_of(const struct merge *merge, const struct logfile *log)
 {
 	int64_t all_ns = MERGE_HOST_NS, named_ns = -1;
@@ -75,13 +79,15 @@ static int64_t bound_between(const struct merge *merge, const struct merge_sourc
 			 !has_own_error(merge, &a->log) && !has_own_error(merge, &b->log);
 	int64_t ns;
 
-	/* Both readings of the clock may be off. */
+	/* The clock was read for both logs, and each reading may be wrong by MERGE_CLOCK_NS. */
 	if (one_clock)
 		return 2 * MERGE_CLOCK_NS;
 	return __builtin_add_overflow(a->error_ns, b->error_ns, &ns) ? INT64_MAX : ns;
 }
 
-/* Times too far apart for 64 bits are not close. */
+/*
+ * Returns whether two times are close. If their difference does not fit into 64 bits, they are not.
+ */
 static bool is_close(int64_t a_ns, int64_t b_ns, int64_t bound_ns)
 {
 	int64_t apart;
@@ -100,8 +106,8 @@ bool merge_is_unordered(const struct merge *merge, const struct merge_source *so
 		int64_t bound_ns;
 
 		/*
-		 * Only the neighbours of the event in the other log can be close enough: the one
-		 * printed last and the next.
+		 * In the other log only two events can be close enough: the one that was printed
+		 * last, and the next one.
 		 */
 		if (other == source || (!other->any && !other->has))
 			continue;

@@ -5,12 +5,12 @@
 
 #include "show/merge.h"
 
-/* Computes the place of the source's next event in the order. */
+/* Computes where the source's next event is in the order of all events. */
 void merge_place(struct merge_source *source);
 
 /*
- * Returns the source with the first event in order; for equal times the first source. NULL: there
- * are no more events.
+ * Returns the source whose next event comes first; for equal times, the first such source. NULL:
+ * there are no more events.
  */
 struct merge_source *merge_first(const struct merge *merge);
 

@@ -30,7 +30,7 @@ static bool wrong_column(const char *word, size_t len, const char *reason)
 	return false;
 }
 
-/* Removes the prefix "event." or "field." and reports which was there. */
+/* Removes the prefix "event." or "field.", and stores which of the two was there. */
 static const char *without_prefix(const char *word, bool *fact, bool *field)
 {
 	*fact = !strncmp(word, "event.", 6);
@@ -51,7 +51,7 @@ static bool find_fact(struct pick_column *column, const char *name, size_t len)
 	return false;
 }
 
-/* A mistyped name may be that of a fact. */
+/* Offers the names of facts, because a mistyped name may be meant for a fact. */
 static void offer_facts(struct nearest *nearest)
 {
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
@@ -92,7 +92,7 @@ static bool parse_column(struct pick *pick, const char *word, size_t len)
 	const char *name, *end = word + len;
 	bool fact, field;
 
-	/* The limit bounds the cache of schemas, too. */
+	/* The arrays of columns and of the cache have this size. */
 	if (pick->count == PICK_MAX)
 		return wrong_column(word, len, "too many columns");
 	if (!len)
@@ -140,7 +140,7 @@ bool pick_parse(struct pick *pick, const char *list)
 	}
 }
 
-/* A direct-mapped cache of schemas; see where_part.h for the same method. */
+/* The function uses a direct-mapped cache of schemas, as where.c does. */
 /* The index fits a signed char, since a schema has few fields. */
 int pick_field(struct pick *pick, const struct posix_trace_schema_np *schema, unsigned column)
 {
@@ -159,7 +159,7 @@ int pick_field(struct pick *pick, const struct posix_trace_schema_np *schema, un
 	return pick->place[at].field[column];
 }
 
-/* Known columns need no further search. */
+/* Columns that are already known are skipped. */
 void pick_learn(struct pick *pick, const struct posix_trace_schema_np *schema)
 {
 	for (unsigned i = 0; i < pick->count; i++) {

@@ -4,7 +4,7 @@
  *
  * Example: time,event,fd,path,args[2],field.pid
  *
- * A name that is both a fact and a field is the fact. event.NAME is always a fact, field.NAME
+ * If a name is both a fact and a field, it means the fact. event.NAME is always a fact, field.NAME
  * always a field. A value that an event lacks is "-", in JSON null.
  */
 #ifndef POSIXTRACE_SHOW_PICK_H
@@ -56,22 +56,22 @@ struct pick {
 struct pick_line {
 	enum when_form when;
 	int64_t delta_ns;      /* since the event shown before */
-	const char *log_name;  /* as the command line has it */
+	const char *log_name;  /* as given on the command line */
 };
 
 /* Parses the value of --fields. Returns false after it printed an error. */
 bool pick_parse(struct pick *pick, const char *list);
 
 /*
- * pick_learn() marks the fields that this schema has. After all schemas were learned,
- * pick_say_unknown() returns true if no schema has one of the fields, and prints which.
+ * pick_learn() marks the fields that this schema has. It must be called for all schemas. Then
+ * pick_say_unknown() returns true if a field is in no schema, and prints these fields.
  */
 void pick_learn(struct pick *pick, const struct posix_trace_schema_np *schema);
 bool pick_say_unknown(struct pick *pick);
 
 /*
- * Four forms of a line: values separated by tabs; the titles of columns; values in columns of their
- * usual width; a JSON object.
+ * These write a line in four forms, in this order: values separated by tabs; the titles of the
+ * columns; values in columns of their usual width; a JSON object.
  */
 void pick_tabs(struct out *out, struct pick *pick, const struct pick_line *line,
 	       const struct logfile *log, const struct log_type *type,

@@ -6,13 +6,13 @@
 #include "show/line.h"
 #include "show/pick_part.h"
 
-/* Truncated when recorded, or when it was read. */
+/* Returns whether the data was truncated, when it was recorded or when it was read. */
 static bool is_truncated(const struct posix_trace_event_np *event)
 {
 	return event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED;
 }
 
-/* The form of addresses and thread identifiers. */
+/* Addresses and thread identifiers are written in this form. */
 void pick_put_hex(struct out *out, uint64_t value)
 {
 	char *p = out_room(out);
@@ -21,7 +21,7 @@ void pick_put_hex(struct out *out, uint64_t value)
 	out_done(out, put_hex(p + 2, value, 1));
 }
 
-/* The order is that of the columns' output, which programs may compare. */
+/* The flags are always in this order, because programs may compare the output. */
 unsigned pick_flags(const struct posix_trace_event_np *event, const char *name[PICK_FLAGS_MAX])
 {
 	unsigned count = 0;

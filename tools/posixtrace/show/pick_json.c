@@ -26,7 +26,7 @@ static void json_data(struct json *json, const char *name, const struct pick_cel
 	}
 }
 
-/* An array is a JSON array. A field that the event lacks is null. */
+/* Writes a field. A whole array becomes a JSON array. A field that the event lacks becomes null. */
 static void json_field(struct json *json, const struct pick_cell *cell,
 		       const struct pick_column *column, int field)
 {
@@ -112,7 +112,7 @@ static void json_cell(struct json *json, struct pick *pick, unsigned i,
 		json_unsigned(json, name, event->info.posix_event_id);
 		break;
 	case PICK_LEVEL:
-		/* A level of 0 means that the schema names none. */
+		/* A level of 0 means that the schema gives no level. */
 		if (schema && schema->level)
 			json_signed(json, name, schema->level);
 		else

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * pick_put.c - the columns of --fields as text. Padding counts the bytes that a column has added to
- * the buffer, so the buffer should hold a whole line.
+ * pick_put.c - the columns of --fields as text. To pad a column, the code counts the bytes that the
+ * column has added to the buffer. So there must be room for the whole line, or the buffer is
+ * flushed in between.
  */
 #include <ctype.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 #include "show/pick_part.h"
 #include "symbols/symbols.h"
 
-/* Writes a number, or "-" for 0, which is the stream itself. */
+/* Writes the id of a process or thread, or "-" for 0, which means the stream itself. */
 static void text_number(struct out *out, int64_t id)
 {
 	if (id > 0)
@@ -24,8 +25,8 @@ static void text_number(struct out *out, int64_t id)
 }
 
 /*
- * Writes the fields of the data without the blank that fields_text() puts before them. The blank
- * remains if the text was longer than the buffer.
+ * Writes the fields of the data without the blank that fields_text() puts before them. If the text
+ * was longer than the buffer, the blank remains.
  */
 static bool described_data(struct out *out, const struct pick_cell *cell)
 {
@@ -194,8 +195,8 @@ static void put_blanks(struct out *out, size_t used, size_t width)
 }
 
 /*
- * Pads the column that began at before. The line's room was made, so the buffer was not flushed
- * since, unless the line is very long.
+ * Pads the column that began at before. make_line_room() was called before, so the buffer has not
+ * been flushed since then unless the line is very long.
  */
 static void pad_column(struct out *out, const struct pick *pick, unsigned i, size_t before)
 {
@@ -214,7 +215,7 @@ static size_t time_width(enum when_form when)
 	return when == WHEN_RAW ? 19 : when == WHEN_UTC ? 30 : 29;
 }
 
-/* Facts are in capitals, fields as the schema writes them. */
+/* Titles of facts are in capitals. Titles of fields are as in the schema. */
 void pick_header(struct out *out, struct pick *pick, enum when_form when)
 {
 	make_line_room(out);

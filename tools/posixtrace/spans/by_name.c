@@ -30,8 +30,8 @@ static size_t stem_of(const char *name, size_t len, const char *ending)
 }
 
 /*
- * Builds the partner's name and returns its length. Returns 0 if the name has not the ending mine,
- * or there is no room.
+ * Builds the partner's name and returns its length. Returns 0 if the name does not end in mine, or
+ * if there is no room.
  */
 static size_t partner_of(const char *name, size_t len, const char *mine, const char *other,
 			 char partner[NAME_MAX_BYTES])

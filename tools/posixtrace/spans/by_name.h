@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * by_name.h - pairs event types by their names: X_begin and X_end, and the other pairs of endings
- * in by_name.c, begin and end a span named X.
+ * by_name.h - pairs event types by their names: X_begin begins and X_end ends a span named X, and
+ * so do the other pairs of endings in by_name.c.
  *
- * The rule applies only if the types describe nothing better: they have no @begin or @end and no
+ * The rule applies only to types without a better description: they have no @begin or @end and no
  * field with a duration. Both types of a pair must exist. The rule does not apply to types of ETW's
  * classes: their numbers define begins and ends, and types such as dc_start and dc_end only list
  * existing objects.
@@ -22,7 +22,7 @@
 typedef bool by_name_find(void *arg, const char *name, size_t len);
 
 /*
- * Returns the role of a type with this name: POINT, BEGIN or END. For the latter two *stem is the
+ * Returns the role of a type with this name: POINT, BEGIN or END. For BEGIN and END, *stem is the
  * length of the span's name.
  */
 enum posix_trace_role_np by_name(const char *name, size_t len, by_name_find *find, void *arg,

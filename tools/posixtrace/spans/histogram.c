@@ -124,7 +124,10 @@ static struct histogram_bucket find_bucket(const struct histogram *histogram, ui
 
 uint64_t histogram_percentile(const struct histogram *histogram, double part)
 {
-	/* The nearest-rank method: the least value with at least that many values up to it. */
+	/*
+	 * This is the nearest-rank method: it finds the least value such that at least the wanted
+	 * number of values are not greater.
+	 */
 	double wanted = ceil((double)histogram->count * part);
 	uint64_t place = wanted >= 1 ? (uint64_t)wanted - 1 : 0, before;
 	struct histogram_bucket bucket;
@@ -149,7 +152,7 @@ double histogram_quantile(const struct histogram *histogram, double part)
 	if (place >= histogram->count)
 		place = histogram->count - 1;
 	bucket = find_bucket(histogram, place, &before);
-	/* Assumes that the values are spread evenly over the bucket. */
+	/* The interpolation assumes that the values are spread evenly over the bucket. */
 	return (double)bucket.low + ((double)(bucket.high - bucket.low) + 1) *
 	       (wanted - (double)before) / (double)bucket.count;
 }

@@ -3,7 +3,8 @@
  * histogram.h - counts of values in bounded memory, as HDR histograms do.
  *
  * Values below HISTOGRAM_STEPS are kept exactly. Each power of two above has that many buckets of
- * equal width, so a value is known to 1/HISTOGRAM_STEPS of itself over the whole range of 64 bits.
+ * equal width, so over the whole range of 64 bits the error of a value is at most 1/HISTOGRAM_STEPS
+ * of it.
  *
  * Memory: one kilobyte for each power of two with values, at most 58 KiB.
  */
@@ -34,8 +35,9 @@ void histogram_clear(struct histogram *histogram);
 void histogram_fini(struct histogram *histogram);
 
 /*
- * Returns the least value that the given part of all values, from 0 to 1, does not exceed: the
- * greatest value of its bucket. Returns 0 if the histogram is empty.
+ * Returns a value that the given part of all values, from 0 to 1, does not exceed. It is the
+ * greatest value of the bucket that contains the least such value. Returns 0 if the histogram is
+ * empty.
  */
 uint64_t histogram_percentile(const struct histogram *histogram, double part);
 

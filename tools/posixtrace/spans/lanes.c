@@ -31,7 +31,10 @@ void lanes_fini(struct lanes *lanes)
 
 void lanes_begin(struct lanes *lanes, struct moment begin)
 {
-	/* The oldest begin is dropped: the later ones are more likely to end soon. */
+	/*
+	 * If there is no room, the oldest begin is dropped, because the later ones are more likely
+	 * to end soon.
+	 */
 	if (lanes->opened == LANES_OPEN) {
 		lanes->opened--;
 		memmove(&lanes->open[0], &lanes->open[1], lanes->opened * sizeof(lanes->open[0]));
@@ -128,13 +131,22 @@ static bool fits_lane(const struct lane *lane, struct moment begin, struct momen
 	size_t high = lane->count, latest = high < LAST_SPANS ? high : LAST_SPANS;
 	const struct kept *last = high ? &lane->kept[high - 1] : NULL;
 
-	/* On most lanes the span begins inside of the last one. Equal times are compared below. */
+	/*
+	 * On most lanes the new span begins inside the last span and crosses it. Equal times are
+	 * compared below.
+	 */
 	if (last && last->begin.ns < begin.ns && begin.ns < last->end.ns)
 		return false;
-	/* Times of a damaged log may decrease. The lane then has spans of a later time. */
+	/*
+	 * In a damaged log times may decrease. The lane then has a span that ends later than the
+	 * new one.
+	 */
 	if (last && is_before(end, last->end))
 		return false;
-	/* Most spans begin among the latest ones, or before all of them. */
+	/*
+	 * Most spans begin among the latest spans of the lane, or before all of them. The latest
+	 * are compared first.
+	 */
 	for (; latest; latest--, high--)
 		if (is_before(lane->kept[high - 1].begin, begin)) {
 			*at = high;
@@ -158,7 +170,10 @@ int lanes_place(struct lanes *lanes, struct moment begin, struct moment end, uns
 	close_open(lanes, begin);
 	if (!lanes->lanes && !new_lane(lanes))
 		return ENOMEM;
-	/* A span that began before one that is still open would cross it on the thread's track. */
+	/*
+	 * If another span began after this one and is still open, the two would cross on the
+	 * thread's track, so lane 0 is skipped.
+	 */
 	i = has_open_between(lanes, begin, end);
 	while (i < lanes->lanes && !fits_lane(&lanes->lane[i], begin, end, &at))
 		i++;
@@ -227,7 +242,10 @@ static void pop_free(struct flat_lanes *flat)
 
 int flat_lanes_take(struct flat_lanes *flat, struct moment begin, unsigned source, unsigned *lane)
 {
-	/* Lanes whose last span ends after this begin, because times decrease, are given up. */
+	/*
+	 * If times decrease, the last span of a free lane may end after this begin. Such a lane is
+	 * not used any more.
+	 */
 	while (flat->count && is_before(begin, flat->lane[flat->free[0]].end))
 		pop_free(flat);
 	if (flat->count) {
@@ -242,7 +260,7 @@ int flat_lanes_take(struct flat_lanes *flat, struct moment begin, unsigned sourc
 	return 0;
 }
 
-/* The lane stores its end, so that no earlier span gets it. */
+/* The lane stores the end of its span, so that no span that begins earlier gets the lane. */
 void flat_lanes_leave(struct flat_lanes *flat, unsigned lane, struct moment end)
 {
 	flat->lane[lane] = (struct flat_lane){ end, 0, false };

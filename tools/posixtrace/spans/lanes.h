@@ -4,9 +4,9 @@
  * each lane as one track of nested slices.
  *
  * Spans arrive in the order of their ends. A span gets the first lane of its thread on which it
- * crosses no other span. Lane 0 is the thread's own track; where possible it is left to spans that
- * are still open. Spans with a key belong to no thread: those of one name and process share flat
- * lanes, on which spans do not even nest.
+ * crosses no other span. Lane 0 is the thread's own track. If a span that is still open would cross
+ * the new span there, the new span gets another lane. Spans with a key belong to no thread. The
+ * spans of one name and process share flat lanes, on which spans do not even nest.
  *
  * Moments have a total order: by time, and for equal times by the number of the event. A viewer
  * that sorts events by time, and keeps the order of the file for equal times, sees the same order.
@@ -40,7 +40,7 @@ struct lanes {
 	} *lane;
 	size_t lanes;
 	unsigned next;             /* number of spans beyond LANES_MAX */
-	struct moment open[LANES_OPEN]; /* the latest begins without an end so far */
+	struct moment open[LANES_OPEN]; /* the latest begins whose ends have not arrived yet */
 	size_t opened;
 };
 

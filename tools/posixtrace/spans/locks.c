@@ -13,8 +13,8 @@
 bool locks_init(struct locks *locks)
 {
 	/*
-	 * Memory that calloc() provides costs nothing until it is used, so the full size is
-	 * allocated at once.
+	 * The full size is allocated at once, because large memory from calloc() takes no pages
+	 * until it is used.
 	 */
 	memset(locks, 0, sizeof(*locks));
 	locks->lock = calloc(LOCKS_MAX, sizeof(*locks->lock));
@@ -46,8 +46,8 @@ static bool is_waiter(const void *array, uint32_t index, const void *key)
 }
 
 /*
- * Returns the entry of a lock and creates it if necessary; NULL if LOCKS_MAX others exist or
- * without memory. Addresses are unique within a process only.
+ * Returns the entry of a lock and creates it if necessary. Returns NULL if LOCKS_MAX other locks
+ * exist, or without memory. Addresses are unique within a process only.
  */
 static struct lock *find_lock(struct locks *locks, pid_t pid, uint64_t pointer)
 {
@@ -125,7 +125,8 @@ static void add_wait(struct locks *locks, struct lock *lock, const struct log_ty
 		lock->type = type;
 	add_time(lock ? &lock->wait : &locks->other_wait, ns);
 	/*
-	 * The name of the lock is looked up as of the longest wait, since an address may be reused.
+	 * The time of the longest wait is stored, because the lock's name is looked up at this
+	 * time: an address may be reused later.
 	 */
 	if (add_time(waiter ? &waiter->wait : &locks->other_waiters, ns) && waiter) {
 		waiter->longest = pointer;
@@ -136,7 +137,7 @@ static void add_wait(struct locks *locks, struct lock *lock, const struct log_ty
 void locks_event(struct locks *locks, const struct log_type *type,
 		 const struct posix_trace_event_np *event)
 {
-	/* Types without a duration or a lock are the majority; they end here. */
+	/* Most types have no duration or no lock. Their events are ignored. */
 	int time_field = pairing_time_field(type->schema);
 	int pointer_field = time_field < 0 ? -1 : lock_field(type->schema);
 	struct posix_trace_value_np time, pointer;
@@ -152,7 +153,10 @@ void locks_event(struct locks *locks, const struct log_type *type,
 	if (lock)
 		lock->last_ns = event->time_ns;
 	else
-		/* Losses of detail are counted, so that the command can mention them. */
+		/*
+		 * Events of locks without an entry are counted, so that the command can mention
+		 * them.
+		 */
 		locks->other_events++;
 	if (says_held(type))
 		add_time(lock ? &lock->held : &locks->other_held, time.u64);
@@ -167,7 +171,7 @@ static int by_sum(const struct locks_sum *a, const struct locks_sum *b)
 	       (a->total_ns < b->total_ns) - (a->total_ns > b->total_ns);
 }
 
-/* The order is complete, so that the output does not depend on qsort(). */
+/* No two locks are equal in this order, so the output does not depend on qsort(). */
 static int by_lock(const void *a, const void *b)
 {
 	const struct lock *x = a, *y = b;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * locks.h - sums how long threads waited for locks, and how long locks were held. The source are
- * event types with a field "lock" of type ptr and a duration, as libposixtrace-preload.so records
- * them. Types named ..._held record how long a lock was held, all others how long a thread waited
- * for it.
+ * locks.h - sums how long threads waited for locks, and how long locks were held. It uses event
+ * types that have a duration and a field "lock" of type ptr, as those of libposixtrace-preload.so.
+ * Types named ..._held record how long a lock was held, all others how long a thread waited for
+ * it.
  *
  * Memory is bounded: locks and threads beyond LOCKS_MAX are summed as "others".
  */
@@ -22,8 +22,9 @@ struct locks_sum {
 struct lock {
 	pid_t pid;
 	uint64_t pointer;
-	const struct log_type *type; /* of the last wait; NULL: no thread waited */
-	int64_t last_ns;             /* of the last event; its name is that of this time */
+	const struct log_type *type; /* event type of the last wait; NULL: no thread waited */
+	/* time of the last event; the lock's name is looked up at this time */
+	int64_t last_ns;
 	struct locks_sum wait, held;
 };
 

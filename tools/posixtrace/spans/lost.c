@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * lost.c - adds up losses from the ledger of a log and from the shim's own counts. Sums saturate,
- * since a damaged ledger may hold any numbers.
+ * lost.c - adds up losses from the ledger of a log and from the shim's own counts. Sums that
+ * overflow stay at their maximum, because a damaged ledger may have any numbers.
  */
 #include "spans/lost.h"
 
@@ -22,7 +22,7 @@ int lost_take(struct lost *lost, const struct logfile *log)
 	struct posix_trace_ledger_np ledger;
 	uint64_t known = 0, all;
 	unsigned kinds = 0;
-	/* The ledger in total counts events whose type was never known, too. */
+	/* The total of the ledger also includes events whose type was never known. */
 	int err = posix_trace_get_ledger_np(log->trid, &ledger);
 
 	if (!err)
@@ -31,7 +31,8 @@ int lost_take(struct lost *lost, const struct logfile *log)
 		return err;
 	all = losses_count(&ledger); /* without events that the program cleared */
 	lost->types = log->types;
-	lost->type = calloc(log->types + 1, sizeof(*lost->type)); /* + 1: never a size of 0 */
+	/* + 1, so that the size is never 0 */
+	lost->type = calloc(log->types + 1, sizeof(*lost->type));
 	if (!lost->type)
 		return ENOMEM;
 	for (size_t i = 0; i < log->types; i++) {

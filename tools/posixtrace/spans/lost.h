@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * lost.h - the number of lost events of the types that a command uses, so that it can mark figures
- * that lack them.
+ * lost.h - determines how many events were lost of the types that a command uses, so that the
+ * command can mark figures to which they do not contribute.
  */
 #ifndef POSIXTRACE_SPANS_LOST_H
 #define POSIXTRACE_SPANS_LOST_H
@@ -10,9 +10,9 @@
 #include "spans/pairing.h"
 
 struct lost {
-	uint64_t total;        /* of the chosen types, and of unknown type */
-	uint64_t of_no_type;   /* of unknown type */
-	uint64_t *type;        /* by the log's type index */
+	uint64_t total;        /* lost events of the chosen types, and of unknown type */
+	uint64_t of_no_type;   /* lost events of unknown type */
+	uint64_t *type;        /* lost events of each type, by the type's index in the log */
 	struct shimloss shim;  /* calls that the ledger does not know */
 	size_t types;
 };
@@ -25,8 +25,8 @@ int lost_take(struct lost *lost, const struct logfile *log);
 void lost_fini(struct lost *lost);
 
 /*
- * Returns the greatest number of calls of this type that the shim could not trace. index is that of
- * the log's type.
+ * Returns the greatest number of calls of this type that the shim could not trace. index is the
+ * index of the type in the log.
  */
 uint64_t lost_untraced(const struct lost *lost, const struct logfile *log, size_t index);
 

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * opened.c - open spans in a fixed pool. Each is in a chain of its hash value and in a list by age;
- * both are linked by indices, and all operations but the search in a chain take constant time.
+ * opened.c - open spans in a fixed pool. Each open span is in the chain of its hash value and in a
+ * list by age. Both are linked by indices. All operations but the search in a chain take constant
+ * time.
  */
 #include "spans/opened.h"
 
 #include <stdlib.h>
 
 /*
- * Entry 0 is not used, so that zeros are the empty pool. Entries from fresh on were never used: the
- * kernel provides their memory at the first use, and few traces have many open spans.
+ * Entry 0 is not used, so that memory of zeros is an empty pool. Entries from fresh on were never
+ * used and take no memory yet, because the kernel provides it at the first use. Few traces have
+ * many open spans.
  */
 #define NONE  0
 #define FIRST 1
@@ -65,7 +67,7 @@ struct series *opened_drop(struct pairing *pairing)
 	/* After an error of memory there is no pool. */
 	if (pairing->err || !pairing->opened)
 		return NULL;
-	/* The list by age has no link to the chain, so the chain is searched for the entry. */
+	/* An entry has no link to the entry before it in its chain, so the chain is searched. */
 	series = pairing->open[pairing->oldest].series;
 	link = place_of(pairing, pairing->open[pairing->oldest].key);
 	while (*link != pairing->oldest)
@@ -77,7 +79,10 @@ struct series *opened_drop(struct pairing *pairing)
 struct pairing_open *opened_add(struct pairing *pairing, uint64_t key)
 {
 	uint32_t *link = place_of(pairing, key), index;
-	/* A full pool drops its oldest entry: its end was probably lost or filtered. */
+	/*
+	 * A full pool drops its oldest entry, because the end of that span was probably lost or
+	 * excluded by a filter.
+	 */
 	struct series *dropped = pairing->opened == PAIRING_OPEN ? opened_drop(pairing) : NULL;
 
 	if (dropped)
@@ -110,8 +115,8 @@ bool opened_take(struct pairing *pairing, uint64_t key, const struct series *ser
 		 struct pairing_open *open)
 {
 	/*
-	 * Keys are hashes; two spans with equal hashes in one series are taken for the same, which
-	 * is improbable enough with 64 bits.
+	 * Keys are hashes. Two different keys with the same hash in one series would be confused,
+	 * but that is very improbable with 64 bits.
 	 */
 	uint32_t *link = place_of(pairing, key);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* opened.h - the open spans of a pairing: found by key, the youngest first, and ordered by age. */
+/*
+ * opened.h - keeps the open spans of a pairing. They are found by key, the youngest first, and are
+ * ordered by age.
+ */
 #ifndef POSIXTRACE_SPANS_OPENED_H
 #define POSIXTRACE_SPANS_OPENED_H
 
@@ -13,7 +16,8 @@ struct pairing_open {
 	uint64_t ordinal;
 	pid_t tid;
 	bool has_cpu;
-	uint32_t next;             /* in its chain, or in the list of free entries */
+	/* next entry in the chain of its key, or in the list of free entries */
+	uint32_t next;
 	uint32_t older, younger;   /* neighbours by age */
 };
 

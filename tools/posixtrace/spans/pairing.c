@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * pairing.c - joins events to spans. Each event type has a list of roles (roles.c); each role
- * begins a span, ends one, or is a whole span with its duration in the payload.
+ * begins a span, ends one, or is a whole span whose duration is in the data of the event.
  */
 #include "spans/pairing.h"
 
@@ -50,8 +50,8 @@ const char *pairing_kind_name(enum series_kind kind)
 /* ------------------------------------------------------------------ spans */
 
 /*
- * Returns a hash of the properties that a begin and its end share. A field that the payload lacks
- * does not change the hash, so events that lack it pair with each other.
+ * Returns a hash of the properties that a begin and its end share. A field that the data lacks does
+ * not change the hash, so events that lack it can be paired with each other.
  */
 static uint64_t key_of(const struct role *role, const struct log_type *type,
 		       const struct posix_trace_event_np *event)
@@ -68,7 +68,10 @@ static uint64_t key_of(const struct role *role, const struct log_type *type,
 		/* --pair may name a field that this type lacks: report says so at the end. */
 		if (role->key[i] >= type->schema->fields)
 			continue;
-		/* Most keys are integers at a constant place. */
+		/*
+		 * Most keys are integers at a constant offset in the data; no call of the library
+		 * is needed for them.
+		 */
 		if (integer_at(&type->schema->field[role->key[i]], event->data, event->data_len,
 			       &number)) {
 			hash = hash_number(hash, number);
@@ -86,7 +89,8 @@ static uint64_t key_of(const struct role *role, const struct log_type *type,
 }
 
 /*
- * The series of an event's span: that of its function if the name is known, else that of its role.
+ * Returns the series of an event's span. It is the series of the function if the function's name is
+ * known, else the series of the role.
  */
 static struct series *series_for(struct pairing *pairing, const struct role *role,
 				 const struct log_type *type,
@@ -107,8 +111,8 @@ static struct series *series_for(struct pairing *pairing, const struct role *rol
 }
 
 /*
- * Adds up the CPU times in the payload, usually of kernel and user mode. Returns false if the type
- * has no such field, or the payload lacks one.
+ * Adds up the CPU times in the data, usually those of kernel and user mode. Returns false if the
+ * type has no such field, or if the data lacks one.
  */
 static bool cpu_of(const struct role *role, const struct log_type *type,
 		   const struct posix_trace_event_np *event, uint64_t *cpu_ns)
@@ -158,8 +162,8 @@ static void end_span(struct pairing *pairing, const struct role *role, const str
 		return;
 	}
 	/*
-	 * Threads on different processors may have clocks that differ; a damaged log may have any
-	 * times.
+	 * The end may be older than the begin: the clocks of different processors may differ, and a
+	 * damaged log may have any times.
 	 */
 	if (open.begin_ns > event->time_ns) {
 		series->backwards++;
@@ -169,7 +173,10 @@ static void end_span(struct pairing *pairing, const struct role *role, const str
 	span.time_ns = (uint64_t)event->time_ns - (uint64_t)open.begin_ns;
 	span.begin_tid = open.tid;
 	span.begin_ordinal = open.ordinal;
-	/* The CPU clock of another thread may be behind. */
+	/*
+	 * If another thread ended the span, its CPU time may be less than that of the thread that
+	 * began it.
+	 */
 	span.has_cpu = cpu_of(role, type, event, &cpu_ns) && open.has_cpu && cpu_ns >= open.cpu_ns;
 	if (span.has_cpu)
 		span.cpu_ns = cpu_ns - open.cpu_ns;
@@ -177,7 +184,10 @@ static void end_span(struct pairing *pairing, const struct role *role, const str
 	pairing->take(pairing->arg, &span, event);
 }
 
-/* Passes a span on whose duration is in the payload of its one event. The event is the end. */
+/*
+ * Passes a span to the caller that consists of one event with the duration in its data. The event
+ * is the end of the span.
+ */
 static void whole_span(struct pairing *pairing, const struct role *role,
 		       const struct log_type *type, const struct posix_trace_event_np *event,
 		       uint64_t ordinal)
@@ -188,7 +198,10 @@ static void whole_span(struct pairing *pairing, const struct role *role,
 		.begin_tid = event->tid, .tid = event->tid, .end_ordinal = ordinal,
 	};
 
-	/* A field of type ns is an integer. Only one behind a text needs the walk. */
+	/*
+	 * A field of type ns is an integer. Only if the field is behind a text has its offset to be
+	 * found by the library.
+	 */
 	if (!integer_at(&type->schema->field[role->time], event->data, event->data_len,
 			&span.time_ns)) {
 		if (!posix_trace_field_get_np(type->schema, role->time, 0, event->data,
@@ -196,7 +209,7 @@ static void whole_span(struct pairing *pairing, const struct role *role,
 			return;
 		span.time_ns = time.u64;
 	}
-	/* The payload is hostile: its begin may be before all times. */
+	/* The data is hostile: the duration may be so long that the begin is out of range. */
 	if (span.time_ns > INT64_MAX ||
 	    __builtin_sub_overflow(event->time_ns, (int64_t)span.time_ns, &span.begin_ns))
 		span.begin_ns = INT64_MIN;
@@ -225,7 +238,7 @@ void pairing_cut(struct pairing *pairing)
 }
 
 /*
- * An end that the options exclude also removes its begin. The begin was kept only because its
+ * An end that the options exclude also removes its begin. Such a begin was chosen only because its
  * duration was unknown.
  */
 static void remove_begins(struct pairing *pairing, const struct log_type *type,
@@ -246,7 +259,7 @@ void pairing_event(struct pairing *pairing, const struct log_type *type,
 
 	if (pairing->err)
 		return;
-	/* Losses count even if the event is not wanted. */
+	/* Losses cut the open spans even if the event is not wanted. */
 	if (pairing_is_loss(event))
 		pairing_cut(pairing);
 	if (!is_wanted) {

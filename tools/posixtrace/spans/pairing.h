@@ -3,16 +3,18 @@
  * pairing.h - joins events to spans of time: a begin and its end, or one event that contains its
  * duration.
  *
- * span: event types with @begin and @end, or with names that are a pair (by_name.h). Their key
- * fields pair them, or without keys the thread.
- * pair: two types that --pair names, with the fields that pair them, or without fields the thread.
+ * span: event types with @begin and @end, or with names that are a pair (by_name.h). A begin and an
+ * end belong together if their key fields are equal or, without key fields, if their threads are
+ * equal.
+ * pair: two types that --pair names, with the key fields that it names. Without fields the thread
+ * is the key.
  * event: a type with a field of type ns and no role. The span ends at the time of the event.
  *
  * function: a span whose name is that of a field of type ptr: "ptr function; @begin function". The
  * field is the address of a function. Each function has a series of its own, with its name.
  *
- * An end closes the youngest begin with its key in its process. Where events were lost, all open
- * spans are cut, because their ends may be among the lost events.
+ * An end closes the youngest open begin that has the same key in the same process. Where events
+ * were lost, all open spans are cut, because their ends may be among the lost events.
  *
  * Memory is bounded. At most PAIRING_OPEN spans are open; beyond that the oldest is dropped and
  * counted. Types beyond PAIRING_SERIES series make no spans and are counted. One thread uses a
@@ -32,11 +34,12 @@ struct table;
 enum series_kind { SERIES_SPAN, SERIES_PAIR, SERIES_EVENT };
 
 struct series {
-	/* For spans of one function: the series of the types' role. Else this series itself. */
+	/* For spans of one function, the series of all functions. Else this series itself. */
 	const struct series *of;
 	enum series_kind kind;
 	size_t index;
-	char *name;            /* as in the log, with its unsafe characters: print by text_name() */
+	/* as in the log, with unsafe characters; it must be printed by text_name() */
+	char *name;
 	uint64_t spans;
 	uint64_t no_begin, no_end;
 	uint64_t cut;          /* spans open where events were lost */
@@ -51,7 +54,7 @@ struct span {
 	bool has_cpu;
 	uint64_t cpu_ns;       /* kernel and user time together */
 	pid_t pid, begin_tid, tid;
-	uint64_t begin_ordinal; /* 0: no event begins the span */
+	uint64_t begin_ordinal; /* number of the begin's event; 0: no event begins the span */
 	uint64_t end_ordinal;
 };
 
@@ -84,7 +87,8 @@ struct pairing {
 	const char *(*name)(void *arg, pid_t pid, uint64_t address, int64_t time_ns);
 	void *name_arg;
 	struct table *named;         /* series of functions by name; NULL: none so far */
-	bool takes_back;             /* an end that is not wanted removes its begin */
+	/* an end that is not wanted removes its begin without making a span */
+	bool takes_back;
 	int err;                     /* ENOMEM: further events are ignored */
 };
 
@@ -108,8 +112,8 @@ bool pairing_add(struct pairing *pairing, const char *text);
 bool pairing_begin(struct pairing *pairing, struct logfile *log);
 
 /*
- * Prepares for a log whose types may still grow, without a check of --pair. Names pair as soon as
- * both types exist.
+ * Prepares for a log whose types may still grow, without a check of --pair. Types are paired by
+ * their names as soon as both exist.
  */
 void pairing_names(struct pairing *pairing, struct logfile *log);
 
@@ -123,7 +127,7 @@ void pairing_event(struct pairing *pairing, const struct log_type *type,
 /* Returns true if events may be missing before this event, so that it cuts open spans. */
 bool pairing_is_loss(const struct posix_trace_event_np *event);
 
-/* Cuts all open spans. For losses that no event reports. */
+/* Cuts all open spans. It is for losses that no event reports. */
 void pairing_cut(struct pairing *pairing);
 
 /* Ends the pairing after the last event: open spans count as without end. */

@@ -67,7 +67,7 @@ static int find_field(const struct posix_trace_schema_np *schema, const char *na
 	return -1;
 }
 
-/* Finds the field with the address of a function: the span has its name. */
+/* Finds the field with the address of a function. It has the same name as the span. */
 static void find_function(struct role *role, const struct posix_trace_schema_np *schema)
 {
 	int field = find_field(schema, schema->span);
@@ -143,7 +143,9 @@ static bool has_name(const void *array, uint32_t index, const void *name)
 	return !strcmp(series[index]->name, name) && series[index]->of != series[index];
 }
 
-/* Each event needs a search among up to thousands of functions; the table makes it cheap. */
+/*
+ * Each event needs a search among up to thousands of functions. The table makes this search fast.
+ */
 struct series *roles_function(struct pairing *pairing, const struct series *of, const char *name)
 {
 	uint64_t hash = hash_bytes(HASH_BEGIN, name, strlen(name));
@@ -165,7 +167,10 @@ struct series *roles_function(struct pairing *pairing, const struct series *of, 
 	if (!series)
 		return NULL;
 	series->of = of;
-	/* No later event with this name would find the series, so err ends the reading. */
+	/*
+	 * Without an entry in the table no later event with this name would find the series. err
+	 * therefore ends the reading.
+	 */
 	if (!table_add(pairing->named, hash, (uint32_t)series->index))
 		pairing->err = ENOMEM;
 	return pairing->err ? NULL : series;
@@ -198,7 +203,7 @@ bool pairing_add(struct pairing *pairing, const char *text)
 		/* strndup() may fail, too; the message is then that of a malformed value. */
 		char *part = len ? strndup(rest, len) : NULL;
 
-		/* parts of 0 marks a malformed value for the code below. */
+		/* If parts is 0, the code below takes the value for malformed. */
 		if (!part || parts == 2 + POSIX_TRACE_KEYS_MAX_NP) {
 			free(part);
 			parts = 0;
@@ -216,8 +221,8 @@ bool pairing_add(struct pairing *pairing, const char *text)
 			break;
 		}
 	}
-	/* The same pair twice would count each span twice. */
-	/* A value with too few parts falls through to the message below. */
+	/* If a pair were given twice, each span would be counted twice. */
+	/* A value with too few parts is reported below. */
 	for (size_t i = 0; parts >= 2 && i < pairing->options; i++)
 		if (!strcmp(pairing->option[i].begin, option.begin) &&
 		    !strcmp(pairing->option[i].end, option.end)) {
@@ -272,7 +277,7 @@ static bool option_fits(struct pairing_option *option, struct logfile *log)
 {
 	for (size_t i = 0; i < log->types; i++) {
 		const struct log_type *type = log->list[i];
-		/* One type may be both the begin and the end, such as a tick. */
+		/* One type, such as that of a tick, may be both the begin and the end. */
 		bool begins = !strcmp(type->name, option->begin);
 		bool ends = !strcmp(type->name, option->end);
 
@@ -287,7 +292,10 @@ static bool option_fits(struct pairing_option *option, struct logfile *log)
 	return false;
 }
 
-/* For by_name(): the rule must apply to the partner as well. */
+/*
+ * Called by by_name() to find the partner of a name. The rule must apply to the partner's type as
+ * well.
+ */
 static bool find_listed(void *arg, const char *name, size_t len)
 {
 	const struct logfile *log = arg;
@@ -386,8 +394,8 @@ static void add_pair(struct pairing *pairing, struct pairing_type *to, const str
 /* ------------------------------------------------------------------ names */
 
 /*
- * Adds a role by name. The partner must exist already, so a type that arrives later than its first
- * event is not paired.
+ * Adds a role by name. The partner must exist already when the first event of the type arrives;
+ * otherwise the type is not paired.
  */
 /* Adds a role by the type's name, with the thread as its key. */
 static void add_named(struct pairing *pairing, struct pairing_type *to,
@@ -434,7 +442,9 @@ static struct pairing_type *find_roles(struct pairing *pairing, const struct log
 	return to;
 }
 
-/* Two sizes only, so that the id of a forged type does not select the size. */
+/*
+ * The array has one of two sizes only, so that the id of a forged type does not determine the size.
+ */
 static bool grow_ids(struct pairing *pairing, size_t id)
 {
 	return id < 65536 && vec_reach(&pairing->by_id, &pairing->ids, id < 1024 ? 1023 : 65535);

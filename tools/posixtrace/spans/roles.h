@@ -17,7 +17,7 @@ struct role {
 	unsigned keys;                  /* number of key fields; 0: the thread is the key */
 	unsigned key[POSIX_TRACE_KEYS_MAX_NP];
 	unsigned time;                  /* index of the field with the duration, for POINT */
-	bool has_function;              /* the spans are named by functions */
+	bool has_function;              /* the spans have the names of functions */
 	unsigned function;              /* index of the field with the address */
 	unsigned cpu_fields;
 	unsigned cpu[ROLE_CPU_FIELDS];

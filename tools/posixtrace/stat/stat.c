@@ -12,7 +12,7 @@
 #include "log/losses.h"
 #include "log/tally_parts.h"
 
-/* Declared here, since only the table in main.c uses it otherwise. */
+/* It is declared here and not in a header, because only the table in main.c uses it. */
 extern const struct tool_command stat_command;
 
 /* The manual page and the completion must have the same options; a test compares them. */
@@ -43,8 +43,8 @@ double stat_rate(const struct tally *tally, const struct tally_count *count)
 }
 
 /*
- * Reads the attributes. Attributes that the stream does not have, by its policy or age, remain
- * zero.
+ * Reads the attributes. Attributes that the stream does not have, because of its policy or because
+ * its log is old, remain zero.
  */
 static int read_attributes(trace_id_t trid, struct stat_attributes *to)
 {
@@ -72,8 +72,8 @@ static int read_attributes(trace_id_t trid, struct stat_attributes *to)
 }
 
 /*
- * Returns true if the log is damaged. The count of events also reveals damage that salvage skipped
- * without a mark.
+ * Returns true if the log is damaged. If the number of events differs from the ledger's, salvage
+ * has skipped damage without a mark.
  */
 static bool looks_damaged(const struct stat_report *report)
 {
@@ -94,8 +94,8 @@ static int stat_open_log(struct logfile *log)
 		err = posix_trace_get_status(log->trid, &report.status);
 	if (!err)
 		/*
-		 * The events are read before the check of damage: that considers the parts that
-		 * were read.
+		 * The events are read before the check for damage, because this check considers the
+		 * parts that were read.
 		 */
 		err = tally_count(&report.tally, log,
 				  options.threads ? (unsigned)options.threads : tally_threads(log));
@@ -156,7 +156,7 @@ static const struct option_row option_rows[] = {
 	OPTION_END
 };
 
-/* The limit is the size of the array of workers. */
+/* The number is limited by the size of the array of workers. */
 /* Parses --threads. Returns false after it printed an error. */
 static bool threads_given(const char *text)
 {
@@ -197,7 +197,10 @@ static int stat_run(int argc, char **argv)
 			return tool_usage(&stat_command);
 		}
 	}
-	/* A log is required: reading a terminal by default would look like a hang. */
+	/*
+	 * The name of a log is required. If the command read standard input by default, on a
+	 * terminal it would seem to hang.
+	 */
 	if (optind == argc) {
 		say("stat: the name of a log is missing");
 		return tool_usage(&stat_command);

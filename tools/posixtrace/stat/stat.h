@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* stat.h - the contents of the report that the command stat prints for a log, and its two forms. */
+/*
+ * stat.h - the contents of the report that the command stat prints for a log, and the functions
+ * that print it in two forms.
+ */
 #ifndef POSIXTRACE_STAT_STAT_H
 #define POSIXTRACE_STAT_STAT_H
 

@@ -9,7 +9,7 @@
 #include "log/policy.h"
 #include "log/value.h"
 
-/* max bounds a text of a hostile log that has no NUL at its end. */
+/* A text of a hostile log may have no NUL at its end, so max bounds its length. */
 static void text_member(struct json *json, const char *name, const char *value, size_t max)
 {
 	json_text(json, name, value, strnlen(value, max));
@@ -23,7 +23,7 @@ static void count_members(struct json *json, const struct tally *tally,
 	json_unsigned(json, "bytes", count->bytes);
 	json_unsigned(json, "truncated", count->truncated);
 	json_unsigned(json, "late", count->late);
-	/* A fixed number of decimals: %g could write an exponent. */
+	/* The number of decimals is fixed, because %g could write an exponent. */
 	json_real(json, "events_per_second", "%.3f", stat_rate(tally, count));
 	if (!count->events)
 		return;
@@ -39,10 +39,13 @@ static void origin_members(struct json *json, const struct stat_report *report)
 	const struct stat_attributes *attr = &report->attr;
 
 	text_member(json, "stream", attr->name, sizeof(attr->name));
-	/* complete: the writer closed the log. whole: posix_trace_open() accepts it. */
+	/*
+	 * complete says that the writer closed the log. whole says that posix_trace_open() accepts
+	 * it.
+	 */
 	json_bool(json, "complete", info->complete);
 	json_bool(json, "whole", report->log->whole);
-	/* The file may contain a negative pid, which the output does not have. */
+	/* The file may contain a negative process id; the output has 0 then. */
 	json_unsigned(json, "pid", (uint64_t)(info->pid > 0 ? info->pid : 0));
 	text_member(json, "host", info->host, sizeof(info->host));
 	text_member(json, "clock", info->clock, sizeof(info->clock));
@@ -78,8 +81,8 @@ static void status_member(struct json *json, const struct posix_trace_status_inf
 }
 
 /*
- * The counters of a type. Without a value there is only the number 0, since no number can mean
- * a missing one.
+ * The counters of a type. If a counter has no values, only their number, 0, is written, because no
+ * number could mean a missing value.
  */
 static void counters_array(struct json *json, const struct tally_type *type)
 {
@@ -104,12 +107,17 @@ static void counters_array(struct json *json, const struct tally_type *type)
 	json_end_array(json);
 }
 
-/* schema is the text in the log even if it is invalid; a level needs a valid one. */
+/*
+ * The member schema has the text in the log even if the schema is invalid. The member level exists
+ * only if the schema is valid.
+ */
 static void type_object(struct json *json, const struct tally *tally,
 			const struct tally_type *type)
 {
 	json_object(json, NULL);
-	/* The name in full, not as shown: JSON has its own escapes. */
+	/*
+	 * The name is written without the escapes for a terminal, because JSON has its own escapes.
+	 */
 	json_text(json, "event", type->type->name, type->type->name_len);
 	json_unsigned(json, "id", type->type->id);
 	if (type->type->schema_text)

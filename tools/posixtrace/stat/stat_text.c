@@ -23,7 +23,7 @@ static void name_line(struct out *out, const char *name, const char *value)
 	out_char(out, '\n');
 }
 
-/* host and clock are arrays of the log that need not end with a NUL. */
+/* The members host and clock of the log are arrays that need not end with a NUL. */
 static void print_origin(struct out *out, const struct stat_report *report, enum when_form form)
 {
 	const struct posix_trace_loginfo_np *info = &report->log->info;
@@ -47,7 +47,7 @@ static void print_origin(struct out *out, const struct stat_report *report, enum
 		   when_span_string(when, when_timespec(&attr->resolution)));
 }
 
-/* The limit of a log with the policy APPEND has no effect, which the line shows. */
+/* For the policy APPEND the size limit of the log has no effect; the line says so. */
 static void print_attributes(struct out *out, const struct stat_report *report)
 {
 	const struct posix_trace_loginfo_np *info = &report->log->info;
@@ -66,8 +66,8 @@ static void print_attributes(struct out *out, const struct stat_report *report)
 		   (unsigned long long)info->file_bytes, (unsigned long long)info->event_bytes,
 		   (unsigned long long)info->blocks, text_plural(info->blocks),
 		   /*
-		    * Only a complete log is called "damaged": one that was never closed has no
-		    * checks beyond its blocks.
+		    * Only a complete log is called "damaged". If a log was never closed, only its
+		    * blocks can be checked.
 		    */
 		   !info->complete ? "never closed" : report->log->whole ? "complete" : "damaged");
 }
@@ -129,7 +129,7 @@ static void print_total(struct out *out, const struct tally *tally, const struct
 	out_char(out, '\n');
 }
 
-/* Percentages refer to the events in the log, not to those that were lost. */
+/* Percentages are parts of the events in the log; lost events are not included. */
 static void count_columns(struct out *out, const struct tally *tally,
 			  const struct tally_count *count,
 			  const struct posix_trace_ledger_np *ledger)
@@ -146,7 +146,10 @@ static void count_columns(struct out *out, const struct tally *tally,
 /* The titles of the columns of count_columns(); the widths must agree. */
 #define COUNT_TITLES "      events       %     events/s     data bytes       lost"
 
-/* Types and threads without events and losses would fill the tables. */
+/*
+ * Returns true for types and threads without events and losses. They are omitted, because they
+ * would fill the tables.
+ */
 static bool is_silent(const struct tally_count *count, const struct posix_trace_ledger_np *ledger)
 {
 	return !count->events && !ledger->called && !equation_lost(ledger);
@@ -201,14 +204,14 @@ static void print_schemas(struct out *out, const struct tally *tally)
 		out_str(out, ": ");
 		text_safe(out, type->schema_text, strlen(type->schema_text));
 		/*
-		 * An invalid schema has no effect; the reader of the log should see why fields are
+		 * An invalid schema has no effect. The note shows the user why fields are
 		 * missing.
 		 */
 		out_str(out, type->schema ? "\n" : " (not valid)\n");
 	}
 }
 
-/* Writes a value to the right in a column, as dump prints it. */
+/* Writes a value in the form of dump, aligned to the right in a column. */
 static void value_column(struct out *out, const struct posix_trace_value_np *value)
 {
 	char text[64];
@@ -236,8 +239,8 @@ static void mean_column(struct out *out, const struct counter *counter)
 }
 
 /*
- * A line for each counter with values. Counters without any are left out, as types without events
- * are: the schemas name them.
+ * A line for each counter with values. Counters without values are omitted, like types without
+ * events. The schemas show that they exist.
  */
 static void print_counters(struct out *out, const struct tally *tally)
 {

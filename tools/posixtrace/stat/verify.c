@@ -31,7 +31,7 @@ static struct verify verify = { .limit = 100 };
 struct report {
 	const struct logfile *log;
 	struct json json;
-	uint64_t printed; /* faults */
+	uint64_t printed; /* number of faults that were printed */
 };
 
 /* Faults are printed while the check runs, since a log may have millions. */
@@ -90,7 +90,7 @@ static void result_text(const char *path, const struct posix_trace_check_np *che
 	out_str(out, ": ");
 	equation_text(out, &check->ledger);
 	out_char(out, '\n');
-	/* The library reports this as a fault, too; the message names both numbers. */
+	/* The library reports this as a fault, too, but only this message has both numbers. */
 	if (check->events != check->ledger.reported)
 		say("%s: %llu event%s found where the ledger reports %llu", path,
 		    (unsigned long long)check->events, text_plural(check->events),
@@ -112,8 +112,8 @@ static void result_json(struct json *json, const struct posix_trace_check_np *ch
 }
 
 /*
- * Checks the equation and the count once more with the tool's own code. The library's faults cover
- * both, but a verdict should not depend on one implementation.
+ * Checks the equation and the count once more with the tool's own code. The library checks both,
+ * too, but the verdict should not depend on a single implementation.
  */
 static bool is_sound(const struct posix_trace_check_np *check)
 {
@@ -121,7 +121,10 @@ static bool is_sound(const struct posix_trace_check_np *check)
 	       check->events == check->ledger.reported;
 }
 
-/* Begins the object of a log. It must be completed on all paths, so that the line is valid JSON. */
+/*
+ * Begins the object of a log. result_json() or the code for errors must complete the object, so
+ * that the line is valid JSON.
+ */
 static void begin_json(struct json *json, const struct logfile *log)
 {
 	*json = json_begin(&out_stdout);
@@ -166,15 +169,16 @@ static int verify_open_log(const struct logfile *log)
 		return logfile_say_why(log, err);
 	if (verify.json)
 		begin_json(&report.json, log);
-	/* The library fills the members that it knows; zero is the value of the others. */
+	/* Members that the library does not set are zero. */
 	memset(&check, 0, sizeof(check));
 	/*
-	 * In text mode nothing else is printed until the end, unless there are faults, which remove
-	 * the line.
+	 * In text mode nothing else is printed until the end except faults, and their messages
+	 * remove the progress line.
 	 */
 	meter_begin(&meter, 0, !verify.json);
 	/*
-	 * The library's check is one call without progress, so the bytes that it reads are shown.
+	 * The library's check is one call that does not report its progress. So the progress line
+	 * shows how many bytes the process has read.
 	 */
 	meter_follow(&meter, size_of(log));
 	err = posix_trace_check_np(log->fd, report_fault, &report, &check);
@@ -196,7 +200,7 @@ static int verify_open_log(const struct logfile *log)
 		result_json(&report.json, &check, sound);
 	else
 		result_text(log->path, &check, report.printed, sound);
-	/* An incomplete log has the status of a damaged one, as in all commands. */
+	/* As in all commands, an incomplete log has the same status as a damaged log. */
 	status = sound ? TOOL_OK : TOOL_DAMAGED;
 	if (verify.fail_on_loss && losses_count(&check.ledger))
 		status = tool_worse(status, TOOL_LOST);

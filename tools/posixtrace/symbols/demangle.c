@@ -12,8 +12,8 @@
 #include <dlfcn.h>
 
 /*
- * The name is from a file that anyone may have made. Demangling can take time and memory out of
- * proportion, so longer names stay as they are.
+ * The name is from a file that anyone may have made. Demangling a long name can take very much time
+ * and memory, so names longer than NAME_MAX_BYTES are not demangled.
  */
 #define NAME_MAX_BYTES 65536
 
@@ -30,7 +30,10 @@ char *demangle(const char *name)
 	if (!asked) {
 		asked = 1;
 		library = dlopen("libstdc++.so.6", RTLD_NOW);
-		/* POSIX describes this form: C has no cast from an object to a function pointer. */
+		/*
+		 * POSIX recommends this form, because C has no cast from an object pointer to a
+		 * function pointer.
+		 */
 		*(void **)&ask = library ? dlsym(library, "__cxa_demangle") : NULL;
 	}
 	return ask ? ask(name, NULL, NULL, &status) : NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * module.c - the modules of the logs, and the search for their files. Names and build-ids are from
- * logs: a file is used only if its own build-id is the same.
+ * module.c - the modules of the logs, and the search for their files. Names and build-ids come from
+ * logs, so a file is used only if its own build-id is the same.
  */
 #include "symbols/module.h"
 
@@ -18,7 +18,7 @@
 #include "base/vec.h"
 #include "symbols/module_part.h"
 
-/* Bounds for the search, since folders may be huge. */
+/* These bound the search, because folders may be huge. */
 #define DIRS_MAX    64u
 #define ENTRIES_MAX 100000u /* of a folder */
 
@@ -56,7 +56,7 @@ bool module_add_dir(const char *path)
 	return true;
 }
 
-/* O_NONBLOCK: the path comes from a log and may name a FIFO or a device. */
+/* O_NONBLOCK is needed because the path comes from a log and may name a FIFO or a device. */
 int module_open_regular(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -71,8 +71,8 @@ int module_open_regular(const char *path)
 }
 
 /*
- * Opens the file if it has the module's build-id. Returns -1 otherwise; *differs is true if the
- * file exists but is another.
+ * Opens the file if it has the module's build-id. Returns -1 otherwise; *differs is set to true if
+ * the file exists but has another build-id.
  */
 static int open_if_same(const char *path, const struct module *module, bool *differs)
 {
@@ -109,7 +109,7 @@ static void list_flat(const char *dir)
 			file.id_len = module_build_id(fd, file.id);
 			close(fd);
 		}
-		/* Files without a build-id cannot be matched. */
+		/* Files without a build-id are not stored, because they cannot be identified. */
 		if (!file.id_len || !vec_grow(&flat, flats, 1)) {
 			free(file.path);
 			continue;
@@ -120,7 +120,10 @@ static void list_flat(const char *dir)
 		closedir(folder);
 }
 
-/* Searches the listed files. A file is checked again, because it may have changed since. */
+/*
+ * Searches the files that list_flat() has stored. A file is checked again, because it may have
+ * changed meanwhile.
+ */
 static int open_flat(const struct module *module, const char **path)
 {
 	/* The folders are read once, when the first module needs them. */
@@ -180,7 +183,7 @@ int module_open_debug(const struct module *module, const char **path)
 	return fd;
 }
 
-/* Searches the file of a new module and loads it, or stores the reason why not. */
+/* Searches for the file of a new module and loads it, or stores the reason why there is none. */
 static void find_module_file(struct module *module)
 {
 	bool differs = false;
@@ -225,7 +228,10 @@ static struct module *new_module(const struct posix_trace_mapping_np *mapping)
 	return module;
 }
 
-/* A file replaced by an update is another module: build-id and path both count. */
+/*
+ * A module is identified by build-id and path. If an update replaces a file, the new file is
+ * another module.
+ */
 struct module *module_of(const struct posix_trace_mapping_np *mapping)
 {
 	for (size_t i = 0; i < all.modules; i++) {

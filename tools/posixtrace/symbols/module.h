@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * module.h - finds again, by its build-id, a file that was mapped into a traced process.
+ * module.h - finds a file that was mapped into a traced process, by its build-id.
  *
  * The search uses the path in the log, the folders of --debug-dir, and /usr/lib/debug, but never
- * the network. The result of the first search is kept. Only one thread uses this folder.
+ * the network. The result of the first search is kept. Only one thread uses the functions of this
+ * folder.
  */
 #ifndef POSIXTRACE_SYMBOLS_MODULE_H
 #define POSIXTRACE_SYMBOLS_MODULE_H
@@ -23,8 +24,8 @@ struct module_place {
 bool module_add_dir(const char *path);
 
 /*
- * Returns the module of a mapping, NULL without memory. The first call for a module searches its
- * file.
+ * Returns the module of a mapping, or NULL without memory. The first call for a module searches for
+ * its file.
  */
 struct module *module_of(const struct posix_trace_mapping_np *mapping);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * module_elf.c - reads ELF and DWARF with elfutils, which checks the hostile contents of the files.
- * Without elfutils the functions at the end of this file replace it.
+ * If the tool is built without elfutils, the functions at the end of this file are used.
  */
 #include "symbols/module_part.h"
 
@@ -23,11 +23,11 @@ uint32_t module_build_id(int fd, uint8_t id[POSIX_TRACE_BUILD_ID_MAX_NP])
 	Elf *elf;
 
 	elf_version(EV_CURRENT); /* libelf requires this call first */
-	/* Mapped privately: the file may change meanwhile, but libelf checks all offsets. */
+	/* The file is mapped privately. It may change meanwhile, but libelf checks all offsets. */
 	elf = elf_begin(fd, ELF_C_READ_MMAP_PRIVATE, NULL);
 	if (elf && elf_kind(elf) == ELF_K_ELF)
 		len = dwelf_elf_gnu_build_id(elf, &bits);
-	/* A longer build-id than the log can hold matches no module. */
+	/* A build-id that is longer than a log can have cannot be that of a module. */
 	if (len <= 0 || len > POSIX_TRACE_BUILD_ID_MAX_NP)
 		len = 0;
 	if (len)
@@ -36,7 +36,7 @@ uint32_t module_build_id(int fd, uint8_t id[POSIX_TRACE_BUILD_ID_MAX_NP])
 	return (uint32_t)len;
 }
 
-/* A callback that finds no file: module_load() passes the file. */
+/* A callback of elfutils. It finds no file, because module_load() passes the file to elfutils. */
 static int find_elf(Dwfl_Module *elf, void **user, const char *name, Dwarf_Addr base, char **file,
 		    Elf **found)
 {
@@ -61,7 +61,10 @@ static int find_debug(Dwfl_Module *elf, void **user, const char *name, Dwarf_Add
 	return fd;
 }
 
-/* A callback for relocatable files such as kernel modules, which a process does not map. */
+/*
+ * A callback of elfutils for relocatable files such as kernel modules. Processes do not map such
+ * files.
+ */
 static int section_address(Dwfl_Module *elf, void **user, const char *name, Dwarf_Addr base,
 			   const char *section, GElf_Word index, const GElf_Shdr *header,
 			   Dwarf_Addr *address)
@@ -105,7 +108,7 @@ const char *module_load(struct module *module, int fd)
 	return NULL;
 }
 
-/* Returns the function's linkage name if it differs from its name in the source, else that name. */
+/* Returns the function's linkage name if DWARF has one, else its name in the source. */
 static const char *name_of(Dwarf_Die *function)
 {
 	static const unsigned attributes[] = { DW_AT_linkage_name, DW_AT_MIPS_linkage_name };
@@ -127,8 +130,8 @@ static const char *in_table(struct Dwfl_Module *elf, Dwarf_Addr address)
 }
 
 /*
- * Selects between the names in DWARF and in the symbol table. A C++ function without linkage name
- * has its namespace in the symbol's name only.
+ * Selects between the names in DWARF and in the symbol table. If DWARF has no linkage name for a
+ * C++ function, only the symbol's name has the function's namespace.
  */
 static const char *better_name(const char *name, const char *symbol)
 {
@@ -168,7 +171,7 @@ bool module_find(struct module *module, uint64_t address, struct module_place *p
 	memset(place, 0, sizeof(*place));
 	if (module->lack || !module->elf)
 		return false;
-	/* DWARF knows inlined functions; the symbol table is the fallback. */
+	/* DWARF has inlined functions, too. The symbol table is used if there is no DWARF. */
 	place->function = innermost_function(module->elf, address);
 	if (!place->function)
 		place->function = in_table(module->elf, address);

@@ -19,7 +19,7 @@ struct module {
 	uint32_t id_len;
 	uint8_t id[POSIX_TRACE_BUILD_ID_MAX_NP];
 	const char *found; /* the path of the file in use */
-	const char *lack; /* the reason why no file is used; NULL: one is */
+	const char *lack; /* the reason why no file is used; NULL: a file is used */
 	bool said;        /* the reason was printed */
 	struct Dwfl *session;
 	struct Dwfl_Module *elf;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * symbols.c - finds and caches the function of an event's address. A log has many events but few
- * different addresses, so the cache decides the speed.
+ * different addresses, so the speed depends on the cache.
  */
 #include "symbols/symbols.h"
 
@@ -19,7 +19,7 @@
 #define KNOWN_MAX    (1u << 17) /* entries; then the cache is emptied */
 #define SOURCE_BYTES 4200       /* PATH_MAX and a number */
 
-/* The symbol of an address of a process in the time of one mapping. */
+/* The symbol of an address of a process during the time of one mapping. */
 struct known {
 	trace_id_t trid;
 	pid_t pid;
@@ -85,8 +85,8 @@ static bool is_at(const void *array, uint32_t index, const void *key)
 }
 
 /*
- * Returns the entry of this address, NULL without memory. A new entry has no times, so that no
- * event is in its range.
+ * Returns the entry of this address, NULL without memory. In a new entry the range of times is
+ * empty, so that no event is in it.
  */
 static struct known *known_entry(trace_id_t trid, pid_t pid, uint64_t address)
 {
@@ -118,9 +118,9 @@ static char *with_offset(const char *path, uint64_t offset)
 }
 
 /*
- * Fills the entry. is_begin: the address is that of a function's first byte. Otherwise it is an
- * event's, the return address of its call, which may belong to the next line or function. The byte
- * before it belongs to the call.
+ * Fills the entry. is_begin says that the address is that of a function's first byte. Otherwise it
+ * is the address of an event, which is the return address of a call. That may belong to the next
+ * line or function, so the byte before it is used, which belongs to the call.
  */
 static bool find_symbol(struct known *entry, const struct posix_trace_mapping_np *mapping,
 			uint64_t address, bool is_begin)
@@ -173,7 +173,10 @@ const struct symbol *symbols_of(const struct logfile *log, const struct posix_tr
 	return find_symbol(entry, &mapping, address, false) ? &entry->symbol : NULL;
 }
 
-/* The key of a begin in the cache: no return address has its highest bit. */
+/*
+ * In the cache, the address of a function's begin has the highest bit set. No return address has
+ * this bit, so the two are not confused.
+ */
 #define BEGIN_KEY (UINT64_C(1) << 63)
 
 const char *symbols_function(trace_id_t trid, pid_t pid, uint64_t address, int64_t time_ns)
@@ -190,7 +193,7 @@ const char *symbols_function(trace_id_t trid, pid_t pid, uint64_t address, int64
 	return find_symbol(entry, &mapping, address, true) ? entry->symbol.name : NULL;
 }
 
-/* Stores FILE:LINE, or FILE alone. A longer path is cut. */
+/* Stores FILE:LINE, or FILE alone. A path that is too long loses its end. */
 static const char *get_source(const struct symbol *symbol, char text[SOURCE_BYTES])
 {
 	if (symbol->line)

@@ -14,7 +14,10 @@
 #include "base/out.h"
 #include "log/logfile.h"
 
-/* Rows for tables of options: of commands that search files, and of those that show functions. */
+/*
+ * Rows for tables of options. The first array is for commands that search for files, the second for
+ * commands that show functions.
+ */
 extern const struct option_row symbols_dir_rows[], symbols_rows[];
 
 enum { SYMBOLS_DEBUG_DIR = 1120, SYMBOLS_DEMANGLE, SYMBOLS_NO_DEMANGLE }; /* values of options */
@@ -22,7 +25,7 @@ enum { SYMBOLS_DEBUG_DIR = 1120, SYMBOLS_DEMANGLE, SYMBOLS_NO_DEMANGLE }; /* val
 struct symbol {
 	const char *name;   /* the innermost function, or MODULE+0xOFFSET */
 	const char *module; /* the file that was mapped there; the log owns the text */
-	const char *file;   /* of the source; NULL: unknown */
+	const char *file;   /* the source file; NULL: unknown */
 	unsigned line;      /* 0: unknown */
 	bool is_function;
 };
@@ -49,7 +52,10 @@ const char *symbols_function(trace_id_t trid, pid_t pid, uint64_t address, int64
 /* Writes " NAME (FILE:LINE)", or the part of it that is known, with unsafe characters escaped. */
 void symbols_text(struct out *out, const struct symbol *symbol);
 
-/* Write "FILE:LINE", or FILE if the line is unknown: as text, and as a member of a JSON object. */
+/*
+ * These two write "FILE:LINE", or FILE if the line is unknown. The first writes text, the second a
+ * member of a JSON object.
+ */
 void symbols_source(struct out *out, const struct symbol *symbol);
 void symbols_source_json(struct json *json, const char *name, const struct symbol *symbol);
 
