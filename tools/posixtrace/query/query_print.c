@@ -121,7 +121,8 @@ static bool keep(struct look *look, const char *text, size_t len, bool number)
 	if (!vec_reserve(&look->bytes, &look->room, look->used, len) ||
 	    !vec_grow(&look->cell, look->cells, 1))
 		return false;
-	memcpy(look->bytes + look->used, text, len);
+	if (len) /* before the first byte there is no array */
+		memcpy(look->bytes + look->used, text, len);
 	look->cell[look->cells++] = (struct cell){ look->used, len, number };
 	look->used += len;
 	return true;
