@@ -24,6 +24,7 @@
 #include "live/kernel_instance.h"
 #include "live/kernel_part.h"
 #include "live/kernel_types.h"
+#include "log/integer.h"
 
 /*
  * The kernel's memory for each CPU, and for all together. A look each 10 ms finds some hundred
@@ -136,26 +137,15 @@ static bool load_sources(const struct kernel *kernel)
 /* Returns a number of a record, 0 if the record is too short for it. */
 static uint64_t number(const unsigned char *data, size_t bytes, struct field field)
 {
-	uint64_t wide = 0;
-	uint32_t word = 0;
-	uint16_t half = 0;
-
 	if (field.offset < 0 || field.size <= 0 ||
 	    (size_t)field.offset + (size_t)field.size > bytes)
 		return 0;
-	data += field.offset;
 	switch (field.size) {
 	case 1:
-		return *data;
 	case 2:
-		memcpy(&half, data, sizeof(half));
-		return half;
 	case 4:
-		memcpy(&word, data, sizeof(word));
-		return word;
 	case 8:
-		memcpy(&wide, data, sizeof(wide));
-		return wide;
+		return integer_load(data + field.offset, (unsigned)field.size, false);
 	}
 	return 0;
 }

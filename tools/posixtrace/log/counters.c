@@ -44,18 +44,6 @@ static bool is_less(const struct posix_trace_value_np *a, const struct posix_tra
 	}
 }
 
-double counters_number(const struct posix_trace_value_np *value)
-{
-	switch (value->field->form) {
-	case POSIX_TRACE_FORM_SIGNED_NP:
-		return (double)value->s64;
-	case POSIX_TRACE_FORM_FLOAT_NP:
-		return value->f64;
-	default:
-		return (double)value->u64;
-	}
-}
-
 /*
  * On x86 a long double has 64 bits of precision and represents all integers exactly. On other
  * machines it is at least as precise as a double, and the result is a double anyway.

@@ -52,7 +52,4 @@ void counters_add(struct counters *counters, const struct counters *part);
 /* Returns the arithmetic mean. count must not be 0. */
 double counters_mean(const struct counter *counter);
 
-/* Returns the value as a number; integers beyond 2^53 are rounded. */
-double counters_number(const struct posix_trace_value_np *value);
-
 #endif
