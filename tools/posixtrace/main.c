@@ -19,7 +19,9 @@
 #endif
 
 /*
- * Each room defines its own command. The two includes below must not differ, so both use one list.
+ * Each command is defined in the folder that implements it. The declarations, the table of commands
+ * and the table of commands that are left out are made of one list, commands.def, so they cannot
+ * differ.
  */
 #define COMMAND(name, command, summary) extern const struct tool_command command;
 #define LEFT_OUT(name, why)
@@ -35,7 +37,7 @@ static const struct tool_entry commands[] = {
 #undef LEFT_OUT
 };
 
-/* A null name ends it. */
+/* The commands that this build lacks, and the reasons. The last element has a null name. */
 static const struct {
 	const char *name, *why;
 } left_out[] = {
@@ -79,7 +81,10 @@ static void overview(struct out *out)
 		     "(--fail-on-loss).\n");
 }
 
-/* Points to the help. getopt's own messages are off, so each error of usage ends here. */
+/*
+ * Prints where the help is, and returns TOOL_USAGE. It is for errors in the name of the command.
+ * For other errors each command calls tool_usage().
+ */
 static int usage(void)
 {
 	fputs("Try 'posixtrace --help'.\n", stderr);
@@ -104,7 +109,9 @@ static int no_command(const char *name)
 	return usage();
 }
 
-/* The pseudo command help: the overview, or the help of the command that argv[1] names. */
+/*
+ * Runs the pseudo command help: prints the overview, or the help of the command that argv[1] names.
+ */
 static int print_help(int argc, char **argv)
 {
 	const struct tool_command *command;
@@ -153,14 +160,18 @@ int main(int argc, char **argv)
 	setlocale(LC_NUMERIC, "C"); /* numbers have a decimal point in every language */
 	text_init();
 	/*
-	 * The room log ranks below convert. It learns the names of foreign formats from this
-	 * pointer, so that its message can name the format of a file that is no log.
+	 * The files of the folder log may not include those of convert. They get the names of
+	 * foreign formats by this pointer instead, so that an error message can name the format of
+	 * a file that is no log.
 	 */
 	logfile_foreign_format = fmt_foreign_name;
 	tool_entries = commands;
 	tool_entry_count = COMMANDS;
 	status = run_command(argc, argv);
-	/* A full disk shows only when the last bytes are written. The status must report it. */
+	/*
+	 * A full disk may be noticed only when the last bytes are written, so the exit status
+	 * depends on this last write, too.
+	 */
 	if (out_flush(&out_stdout)) {
 		say("standard output: %s", strerror(out_stdout.err));
 		status = tool_worse(status, TOOL_FAILURE);

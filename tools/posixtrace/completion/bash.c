@@ -2,9 +2,9 @@
 /*
  * bash.c - the completion for bash: a function with a case for each command.
  *
- * The script needs bash 4 for mapfile, and works without the package bash-completion. bash keeps =
- * as a word of its own in COMP_WORDS, and replaces only the word behind it, so the words that the
- * script offers for an option have no option in front of them.
+ * The script needs bash 4 for mapfile, and works without the package bash-completion. For
+ * --option=value COMP_WORDS has three words: the option, = and the value. bash replaces only the
+ * value, so the words that the script offers do not begin with the option.
  */
 #include <stdlib.h>
 
@@ -79,8 +79,9 @@ static const char head[] =
 	"	case $command in\n";
 /*
  * The end of the script. It offers words by the kind that the case of the command has set. The word
- * behind an option decides first, then options if the word begins with -, then the operands. With a
- * command line of another program the completion of that program is used, if there is one.
+ * behind an option decides first, then options if the word begins with -, then the operands. Behind
+ * the name of a program that a command starts, the completion of that program is used, if there is
+ * one.
  */
 static const char tail[] =
 	"	*)\n"
@@ -161,9 +162,9 @@ static void put_names(struct out *out, const struct option_row *row, const char 
 }
 
 /*
- * Writes the case of a command: its options, and the kind of their arguments and of the others.
- * Returns false without memory. Options without a help text are hidden: they work, but are not
- * offered.
+ * Writes the case of a command: its options, the kinds of their arguments, and the kind of the
+ * other arguments. Returns false without memory. Options without a help text are hidden: they work,
+ * but are not offered.
  */
 static bool put_command(struct out *out, const struct tool_command *command)
 {
@@ -177,7 +178,7 @@ static bool put_command(struct out *out, const struct tool_command *command)
 		if (!list.row[i]->help)
 			continue;
 		out_str(out, between);
-		/* A shell that offers both names of an option offers twice as much. */
+		/* Only one name of each option is offered, since both would double the list. */
 		if (list.row[i]->name)
 			out_printf(out, "--%s", list.row[i]->name);
 		else
@@ -186,8 +187,9 @@ static bool put_command(struct out *out, const struct tool_command *command)
 	}
 	out_str(out, "'\n");
 	/*
-	 * A command that starts a program must know which options have a value, to find the first
-	 * word that is the program: hidden options count here too.
+	 * If the command starts a program, the script must find the first word that is neither an
+	 * option nor a value of one. So it has a list of all options with a value, also of the
+	 * hidden ones.
 	 */
 	if (command->ends_options) {
 		out_str(out, "		values='");
@@ -214,7 +216,10 @@ static bool put_command(struct out *out, const struct tool_command *command)
 		out_str(out, "' ;;\n");
 	}
 	out_str(out, "		esac\n");
-	/* An option before the word has set its own choices. */
+	/*
+	 * If the word before is an option with an argument, $kind and $choices are already set for
+	 * it.
+	 */
 	if (command->words)
 		out_printf(out, "		[[ $kind ]] || choices='%s'\n", command->words);
 	out_str(out, "		;;\n");
@@ -229,7 +234,10 @@ static bool put_command(struct out *out, const struct tool_command *command)
 bool bash_script(struct out *out)
 {
 	out_str(out, head);
-	/* The place of the command, which is empty then, and the command help. */
+	/*
+	 * This case offers the names of the commands: if the command itself is completed, $command
+	 * is empty; and help has a command as its argument.
+	 */
 	out_str(out, "	'' | help)\n		kind=choice choices='");
 	for (size_t i = 0; i < tool_entry_count; i++)
 		out_printf(out, "%s%s", i ? " " : "", tool_entries[i].name);

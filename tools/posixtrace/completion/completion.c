@@ -66,8 +66,8 @@ void shells_words(struct out *out, enum option_kind kind, const char *choices)
 
 /*
  * Prints the names of the event types of a log, a line each. A log is hostile: a name with an
- * unsafe character, such as a line end, is left out, because the shell would see two words. Its
- * shown form is longer then. Returns a status of the tool.
+ * unsafe character, such as a line end, is left out, because the shell would see two words. The
+ * form in which such a name is shown is longer than the name. Returns a status of the tool.
  */
 static int list_events(const char *path)
 {

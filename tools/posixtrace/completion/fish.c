@@ -90,7 +90,7 @@ static void put_kind(struct out *out, enum option_kind kind, const char *choices
 			out_str(out, " -x -a '(__posixtrace_events)'");
 			break;
 		}
-		/* fish expands the words, and a * in a pattern must stay one. */
+		/* fish expands the words of -a, so backslashes protect each * of a pattern. */
 		out_str(out, " -x -a '");
 		shells_quoted(out, choices, strlen(choices), "*", "\\\\");
 		out_char(out, '\'');

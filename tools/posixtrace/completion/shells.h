@@ -27,8 +27,8 @@ void shells_words(struct out *out, enum option_kind kind, const char *choices);
 size_t shells_brief(const char *help);
 
 /*
- * Writes text with the given text before each of the special characters. Shells differ in what
- * they need: a backslash, or '\' to leave and enter a quotation.
+ * Writes text with the given text before each of the special characters. The argument before is
+ * what the shell needs there, such as one or two backslashes.
  */
 void shells_quoted(struct out *out, const char *text, size_t len, const char *special,
 		   const char *before);

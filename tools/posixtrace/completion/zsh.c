@@ -12,8 +12,8 @@
 
 /*
  * The beginning of the script, up to the descriptions of the commands. zsh finds the file by its
- * first line, #compdef, and loads it at the first completion; the last line of the script is for
- * that.
+ * first line, #compdef, and executes it at the first completion. The last line of the script calls
+ * the function for this first completion.
  */
 static const char head[] =
 	"#compdef posixtrace\n"
@@ -55,7 +55,7 @@ static const char head[] =
 	"	commands=(\n";
 /*
  * From the descriptions to the cases of the commands. The first call of _arguments finds the
- * command; the cases see its arguments in words.
+ * command; the cases see its arguments in the array words.
  */
 static const char middle[] =
 	"	)\n"
@@ -80,7 +80,8 @@ static const char tail[] =
 
 /*
  * Writes text for a quotation by ', with a backslash before each special character of the
- * specification. A ' leaves the quotation, since a backslash is not special in it.
+ * specification. For a ' the quotation is left and entered again, since a backslash is not special
+ * in a quotation.
  */
 static void put_quoted(struct out *out, const char *text, size_t len, const char *special)
 {
@@ -142,7 +143,10 @@ static void put_action(struct out *out, enum option_kind kind, const char *choic
  */
 static void put_option(struct out *out, const struct option_row *row)
 {
-	/* The help text is the only place that says it; the tables have no field for it. */
+	/*
+	 * Only the help text says whether an option may be repeated: the tables have no field for
+	 * that.
+	 */
 	bool repeats = row->help && strstr(row->help, "may be repeated");
 	const char *plus = row->arg ? "+" : "", *equals = row->arg ? "=" : "";
 

@@ -57,8 +57,8 @@ static bool stop_choice(struct choice *choice, int status)
 }
 
 /*
- * Returns the log's view of the type, with chosen set. index is used as a flag: 1 once that is
- * done. Returns NULL without memory; the flow has stopped then.
+ * Returns the struct log_type of the type. At the first call for a type it sets chosen, and then
+ * index to 1 as a flag that chosen is set. Returns NULL without memory; the flow has stopped then.
  */
 static struct log_type *type_of(struct choice *choice, const struct fmt_type *from)
 {
@@ -84,8 +84,8 @@ static struct log_type *type_of(struct choice *choice, const struct fmt_type *fr
 }
 
 /*
- * Makes all types of the flow known, and choice->log a view of them for the functions that print
- * messages.
+ * Calls type_of() for all types of the flow. Then choice->log lists these types, for the functions
+ * that print messages.
  */
 static bool learn_all(struct choice *choice)
 {
@@ -116,7 +116,7 @@ static bool names_fit(struct choice *choice)
 
 /*
  * Logs list all their types before the first event. Other sources define types as they appear, so
- * names can be checked at the end only.
+ * choice_end() checks the names.
  */
 static bool knows_types(const struct choice *choice)
 {
@@ -131,8 +131,8 @@ bool choice_begin(struct choice *choice, struct fmt_facts *facts)
 	facts->has_events = false;
 	choice->other_order = facts->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	/*
-	 * A log has its times in its header. Without them know_times() computes the bounds at the
-	 * first event.
+	 * A log gives its first and last time here. If a source does not, know_times() computes the
+	 * bounds at the first event.
 	 */
 	if (facts->has_span && facts->first_ns) {
 		choice->knows_times = true;
@@ -239,8 +239,8 @@ static void set_reported(struct posix_trace_ledger_np *line, uint64_t events)
 }
 
 /*
- * Limits each loss to that of the other ledger. A ledger does not say which type's events a thread
- * lost, so the smaller of both figures is the best upper bound.
+ * Limits each count of losses to the same count of the other ledger. A ledger does not say which
+ * types the lost events of a thread had, so the smaller of the two counts is the best upper bound.
  */
 static void keep_least(struct posix_trace_ledger_np *of, const struct posix_trace_ledger_np *other)
 {
@@ -252,7 +252,7 @@ static void keep_least(struct posix_trace_ledger_np *of, const struct posix_trac
 	set_reported(of, of->reported);
 }
 
-/* Events of a thread that were selected; 0 for a thread without any. */
+/* Returns the number of selected events of a thread; 0 if it has none. */
 static uint64_t events_of(struct choice *choice, const struct posix_trace_thread_np *line)
 {
 	const struct thread *thread = threads_of(&choice->of_thread, (uint32_t)line->pid,
@@ -284,8 +284,9 @@ static void keep_types(struct choice *choice, struct fmt_end *end, struct fmt_ty
 }
 
 /*
- * Copies the lines of selected threads and subtracts the others from the total. Process 0 has the
- * losses of unknown threads, which may be selected ones.
+ * Copies the lines of selected threads and subtracts the others from the total. The line with
+ * process 0 has the losses of unknown threads. It is kept, since these threads may be selected
+ * ones.
  */
 static void keep_threads(struct choice *choice, struct fmt_end *end, struct fmt_thread_line *thread,
 			 struct posix_trace_ledger_np *total)
@@ -319,8 +320,9 @@ static void keep_lines(struct choice *choice, struct fmt_end *end, struct fmt_ty
 		       struct fmt_thread_line *thread)
 {
 	/*
-	 * The total is computed twice, without the types and without the threads that are not
-	 * selected. The true figure is not greater than either.
+	 * The total is computed twice: once without the types that are not selected, and once
+	 * without the threads that are not selected. The true total is not greater than either
+	 * result.
 	 */
 	struct posix_trace_ledger_np by_type = end->ledger, by_thread = end->ledger;
 
@@ -345,7 +347,10 @@ bool choice_end(struct choice *choice, struct fmt_end *end)
 	if (!type || !thread) {
 		free(type);
 		free(thread);
-		/* An end without lines, so that choice_free_end() finds nothing to free. */
+		/*
+		 * *end becomes an end without lines, so that choice_free_end() finds nothing to
+		 * free.
+		 */
 		*end = (struct fmt_end){ .complete = false };
 		return flow_answer(choice->flow, ENOMEM);
 	}

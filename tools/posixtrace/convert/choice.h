@@ -2,8 +2,8 @@
 /*
  * choice.h - selects the events of a conversion.
  *
- * Each reading of the input has a choice of its own, because it learns types and spans as they
- * come. The options are the same, so all readings select the same events.
+ * Each reading of the input has a choice of its own, because a choice learns the types and spans as
+ * they appear in the input. The options are the same, so all readings select the same events.
  */
 #ifndef POSIXTRACE_CONVERT_CHOICE_H
 #define POSIXTRACE_CONVERT_CHOICE_H
@@ -42,7 +42,8 @@ bool choice_begin(struct choice *choice, struct fmt_facts *facts);
  */
 bool choice_event(struct choice *choice, const struct fmt_event *event);
 /*
- * Whether a loss may concern selected events: its type, process and thread are selected or unknown.
+ * Whether a loss may concern selected events. That is so if each of its type, process and thread is
+ * selected or unknown.
  */
 bool choice_lost(struct choice *choice, const struct fmt_lost *lost);
 

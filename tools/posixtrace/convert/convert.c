@@ -35,8 +35,8 @@ enum {
 };
 
 /*
- * The options of the i-th format, an empty table if it has none; NULL behind the last format.
- * Several formats may have an option of one name.
+ * Returns the options of the i-th format: an empty table if the format has no options, and NULL
+ * behind the last format. Several formats may have an option of one name.
  */
 static const struct option_row *format_rows(size_t i)
 {
@@ -137,7 +137,7 @@ static int convert_inputs(const struct through *plan, char **path, size_t count)
 	}
 	if (!status)
 		status = through(plan, input);
-	/* Those that were opened before an error are closed too. */
+	/* The inputs that were opened before an error are closed too. */
 	while (opened)
 		input_close(&input[--opened]);
 	free(input);
@@ -160,7 +160,10 @@ static int convert_paths(struct convert *convert, char **path, size_t count)
 	return convert_inputs(&plan, path, count);
 }
 
-/* Reads the options. Returns TOOL_OK, an exit status, or -1 if --help or --list has done all. */
+/*
+ * Reads the options. Returns TOOL_OK, an exit status, or -1 if --help or --list was given and
+ * nothing remains to be done.
+ */
 static int parse_options(int argc, char **argv, struct convert *convert)
 {
 	int option;

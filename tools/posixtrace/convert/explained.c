@@ -37,8 +37,9 @@ static bool is_padded(const struct posix_trace_value_np *value)
 }
 
 /*
- * Whether all fields are numbers. Such data is described completely if it has exactly the bytes of
- * the fields, which are stored in *bytes. Most types are like that, and need no look at the data.
+ * Whether all fields are numbers. Stores the number of bytes of all fields in *bytes: data of
+ * exactly this length is described completely. Most types have numbers only, so their data need not
+ * be examined.
  */
 static bool has_numbers_only(const struct posix_trace_schema_np *schema, size_t *bytes)
 {

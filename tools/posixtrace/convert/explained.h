@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * explained.h - whether a schema describes all bytes of an event's data: the data is not cut, has
- * no bytes after its last field, and its texts are UTF-8. A format without raw bytes uses it to
- * decide if the fields alone give back the same data.
+ * explained.h - whether a schema describes all bytes of an event's data: the data has all fields
+ * completely, has no bytes after the last field, and its texts are UTF-8. A format that would
+ * rather write the fields than the raw bytes uses this to decide if the fields alone give back the
+ * same data.
  */
 #ifndef POSIXTRACE_CONVERT_EXPLAINED_H
 #define POSIXTRACE_CONVERT_EXPLAINED_H
@@ -11,8 +12,8 @@
 #include <trace_np.h>
 
 /*
- * Returns true if the fields describe all of the data. *add_nul: the last field is a str that lacks
- * its NUL; a writer of a format whose strings end with a NUL adds one.
+ * Returns true if the fields describe all of the data. *add_nul becomes true if the last field is a
+ * str that lacks its NUL. If the strings of a format end with a NUL, its writer then adds one.
  */
 bool explained(const struct posix_trace_schema_np *schema, const void *data, size_t len,
 	       bool *add_nul);

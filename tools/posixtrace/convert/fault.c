@@ -61,7 +61,10 @@ int fmt_fault(struct fmt_flow *flow, enum fmt_verdict verdict, uint64_t offset, 
 	return exits[verdict];
 }
 
-/* The input's name only: the later faults have many offsets. */
+/*
+ * Each line has the name of the input but no offset, since the counted faults have different
+ * offsets.
+ */
 void flow_say_faults(struct fmt_flow *flow)
 {
 	for (size_t i = 0; i < flow->faults; i++) {

@@ -28,14 +28,14 @@ struct findings {
 
 /*
  * Reports a finding. Returns 0, or EINVAL for a refusal. findings may be NULL: nothing is reported.
- * The text is cut after 511 bytes.
+ * A longer text is shortened to 511 bytes.
  */
 int finding(struct findings *findings, enum finding_kind kind, const char *code, uint64_t offset,
 	    const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 struct fmt_flow;
 
-/* Sets findings so that each becomes a fault of the flow, by fmt_fault(). */
+/* Sets *findings so that each finding becomes a fault of the flow by fmt_fault(). */
 void findings_of_flow(struct findings *findings, struct fmt_flow *flow);
 
 #endif

@@ -3,7 +3,7 @@
 #include "convert/finding.h"
 #include "convert/format.h"
 
-/* The text may contain a percent sign from the input, so it is no format. */
+/* The text may contain a percent sign from the input, so it must not be used as the format. */
 static void report_fault(void *arg, enum finding_kind kind, uint64_t offset, const char *code,
 			 const char *text)
 {

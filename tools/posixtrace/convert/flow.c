@@ -3,9 +3,9 @@
  * flow.c - the calls from a source to a sink.
  *
  * Each fmt_ function applies the choice of events and, for a sink that scans, the plan of the first
- * reading. It then calls the sink's function of the same name. Each returns false if the source
- * must stop; the error has been printed then. After the first failure no function of the sink is
- * called any more except close.
+ * reading. It then calls the sink's function of the same name; fmt_finish() calls end. Each fmt_
+ * function returns false if the source must stop; the error has been printed then. After the first
+ * failure no function of the sink is called any more except close.
  */
 #include "convert/flow.h"
 
@@ -21,7 +21,7 @@
 #include "convert/plan.h"
 #include "log/descriptors.h"
 
-/* The meter's next step is never reached until fmt_begin() starts the meter. */
+/* meter.next is set so that meter_step() never reaches it before fmt_begin() starts the meter. */
 void flow_init(struct fmt_flow *flow, const struct format *from, const struct format *to)
 {
 	memset(flow, 0, sizeof(*flow));
@@ -68,8 +68,8 @@ bool flow_answer(struct fmt_flow *flow, int err)
 		? flow_answer(flow, flow->to->function(flow->context, (what))) : !flow->stopped)
 
 /*
- * Passes the names that the first reading found before the first event: several formats of viewers
- * need the name of a track when the track begins.
+ * The first reading has found the names of threads and processes. Passes them before the first
+ * event, because several formats of viewers need the name of a track when the track begins.
  */
 static bool pass_names(struct fmt_flow *flow)
 {
@@ -120,8 +120,9 @@ bool fmt_begin(struct fmt_flow *flow, const struct fmt_facts *facts)
 }
 
 /*
- * Passes the event with its span. The span is valid during this call only. It is put into the
- * source's event: a copy of the fields that were just stored would wait for the stores.
+ * Passes the event with its span. The span is valid during this call only. The span is set in the
+ * source's own event. A copy of the event would be slower: it would load fields that the source has
+ * just stored, and the processor would wait for these stores.
  */
 static int planned_event(struct fmt_flow *flow, struct fmt_event *event)
 {
@@ -222,7 +223,8 @@ bool fmt_finish(struct fmt_flow *flow, const struct fmt_end *end)
 
 	/*
 	 * The losses in the gaps are those of all types. With a choice, only the ledger shows
-	 * whether a wanted type or thread lost events, so it replaces the result of the gaps.
+	 * whether a wanted type or thread lost events, so flow->lost is then computed from the
+	 * ledger alone.
 	 */
 	if (flow->choice && end->has_ledger)
 		flow->lost = false;
@@ -290,7 +292,7 @@ bool fmt_may_have_name(const struct posix_trace_field_np *field)
 	}
 }
 
-/* Returns the name of a descriptor before the event, or NULL. */
+/* Returns the name that a descriptor had before the event, or NULL. */
 static const char *descriptor_name(struct fmt_flow *flow, const struct fmt_event *event,
 				   const struct posix_trace_value_np *value)
 {
@@ -303,7 +305,7 @@ static const char *descriptor_name(struct fmt_flow *flow, const struct fmt_event
 	return descriptors_find(flow->descriptors, &same, value->field->name, value->s64);
 }
 
-/* A value of a descriptor that the schema names, such as AT_FDCWD, has that label. */
+/* If the schema names a value of a descriptor, such as AT_FDCWD, this label is its name. */
 bool fmt_value_name(struct fmt_flow *flow, const struct fmt_event *event,
 		    const struct posix_trace_value_np *value, char name[FMT_NAME_BYTES])
 {

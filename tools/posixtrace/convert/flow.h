@@ -39,15 +39,16 @@ struct fmt_input {
 	int fd;
 	int signals;           /* signalfd: signals that end the input; -1: they end the process */
 	bool is_named;         /* input_open() opened it: neither standard input nor an endpoint */
-	bool is_line;          /* a serial line; line has its settings before the conversion */
-	struct termios line;
+	bool is_line;          /* the input is a serial line */
+	struct termios line;   /* the settings that this line had before the conversion */
 	bool is_read;          /* fmt_read() was called */
 	bool ended;
 	size_t head_len, head_at;
 	uint64_t at;           /* bytes that fmt_read() has returned or skipped */
 	uint64_t data_until;   /* from at to here the file has no hole that fmt_read() skips */
 	uint64_t hole_bytes;   /* fmt_read() skips longer holes */
-	struct fmt_input *next; /* of several logs that are converted as one; NULL: the last one */
+	/* the next of several logs that are converted as one; NULL: this is the last */
+	struct fmt_input *next;
 	unsigned char head[FMT_HEAD_BYTES];
 };
 
@@ -61,12 +62,13 @@ struct fmt_flow {
 	bool stopped;          /* the sink or the choice has failed */
 	int64_t seek_ns;       /* choice_begin() sets it: the source may omit earlier events */
 	int64_t until_ns;      /* likewise: the source may omit later events; INT64_MAX: none */
-	bool knows_until;      /* the source uses until_ns: it ends where no wanted event follows */
+	bool knows_until;      /* the source uses until_ns and ends where no wanted event follows */
 	uint64_t events;
 	uint64_t read;         /* events of the source, wanted or not */
 	struct wanted *wanted; /* NULL: all events are wanted */
 	struct choice *choice; /* applies wanted to one reading of the source */
-	bool sees_unwanted;    /* the sink gets the other events too and reads is_wanted */
+	/* the sink also gets events that are not wanted; is_wanted describes the current event */
+	bool sees_unwanted;
 	bool is_wanted;
 	bool is_metered;       /* a terminal shows the progress */
 	struct meter meter;
@@ -99,14 +101,18 @@ void flow_fini(struct fmt_flow *flow);
 
 /*
  * Handles the result of a sink's function: 0, an error number, or -1 if the sink has printed the
- * error. Prints an error number once. Returns true if the conversion can continue.
+ * error. Prints the message for an error number, unless the flow had already stopped. Returns true
+ * if the conversion can continue.
  */
 bool flow_answer(struct fmt_flow *flow, int err);
 
-/* Prints for each code how many faults fmt_fault() only counted. */
+/* Prints for each code the number of faults that fmt_fault() has only counted. */
 void flow_say_faults(struct fmt_flow *flow);
 
-/* The type, writable, for a source that learns more about it later. */
+/*
+ * Returns the type with this index. It is writable, for a source that learns more about a type
+ * later.
+ */
 struct fmt_type *flow_type_at(struct fmt_flow *flow, size_t index);
 
 /*
@@ -116,8 +122,8 @@ struct fmt_type *flow_type_at(struct fmt_flow *flow, size_t index);
 const struct fmt_type *flow_type_described(struct fmt_flow *flow, const struct fmt_type *what);
 
 /*
- * convert/pair.c: marks a new type, and types that it completes, as begin or end of a span, if
- * their names say so. flow_find() returns a type of that name, with any id, or NULL.
+ * convert/pair.c: if the names of a new type and of an existing type are a pair, marks both types
+ * as begin and end of a span. flow_find() returns a type of that name, with any id, or NULL.
  */
 void flow_pair(struct fmt_flow *flow, struct fmt_type *type);
 struct fmt_type *flow_find(const struct fmt_flow *flow, const char *name, size_t len);
@@ -143,8 +149,9 @@ bool input_keep(struct fmt_input *input);
 bool input_again(struct fmt_input *input);
 
 /*
- * From now on SIGINT, SIGTERM and SIGHUP end the input instead of the process. For inputs that have
- * no end of their own, such as a serial line. The sink can then complete its output.
+ * From now on SIGINT, SIGTERM and SIGHUP end the input instead of the process, so that the sink can
+ * complete its output. It is called for inputs that have no end of their own, such as a serial
+ * line.
  */
 void input_end_at_signals(struct fmt_input *input);
 

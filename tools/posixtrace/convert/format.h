@@ -3,17 +3,17 @@
  * format.h - the interface of "posixtrace convert" for formats: sources, sinks, and the facts and
  * events that pass from one to the other.
  *
- * A format is one file in a room below and one line in list.h. It may be a source, a sink or both.
- * A source reads its input and calls the fmt_ functions in this order:
+ * A format has its source files in this folder or in one below it, and one line in list.h. It may
+ * be a source, a sink or both. A source reads its input and calls the fmt_ functions in this order:
  *
  *	fmt_begin	once
  *	fmt_type, fmt_thread, fmt_object, fmt_event, fmt_lost, fmt_note
  *			in any order, any number
  *	fmt_finish	once
  *
- * Each of them calls the sink's function of the same name, if the sink has it. The sink's begin is
- * the first call. All arguments are valid during the call only, except types, which live as long as
- * the flow.
+ * Each of them calls the sink's function of the same name, if the sink has it; fmt_finish() calls
+ * end. After open, the sink's begin is called first. All arguments are valid during the call only,
+ * except types, which live as long as the flow.
  *
  * Errors    Input is hostile until checked. A source reports a fault by fmt_fault() with the offset
  *           and the code of the format's specification. It continues if a part can be kept. It
@@ -62,19 +62,19 @@ struct fmt_facts {
 	bool has_events;
 	uint64_t events;        /* number of events to come */
 	uint64_t data_max;      /* the most data bytes of an event, if known */
-	/* For a sink that scans, after the first reading: */
+	/* The members below are known only to a sink that scans, after the first reading. */
 	bool has_scan;
 	int64_t least_ns, greatest_ns; /* of all times and begins of spans; 0 without events */
-	uint64_t gaps;          /* number of calls of fmt_lost() with an interval to come */
+	uint64_t gaps;          /* number of later calls of fmt_lost() that have an interval */
 	uint64_t lost;          /* events lost in total, without cleared ones */
-	uint64_t gaps_of[POSIX_TRACE_LOST_CAUSES_NP]; /* both by cause */
+	uint64_t gaps_of[POSIX_TRACE_LOST_CAUSES_NP]; /* gaps by cause; lost_of: lost by cause */
 	uint64_t lost_of[POSIX_TRACE_LOST_CAUSES_NP];
 };
 
 /* An event type. A sink may keep data of its own for types in an array by index. */
 enum fmt_phase {
 	FMT_MARK,
-	FMT_BEGIN, /* begins a span; the next END of the same span on its thread ends it */
+	FMT_BEGIN, /* begins a span; an event of phase END with the same span name ends it */
 	FMT_END
 };
 
@@ -99,13 +99,13 @@ struct fmt_type {
 /*
  * The span that an event is part of, by the rules of spans/pairing.h. Only sinks that scan get it.
  * No two spans of a lane cross. A span without a key belongs to the event's thread, and lane 0 is
- * the thread's own. A span with a key belongs to the process. The spans of one name have lanes of
- * their own then, on which they do not even nest.
+ * the thread's own. A span with a key belongs to the process. For such spans each name has lanes of
+ * its own, and two spans on one of these lanes do not even nest.
  */
 struct fmt_span {
 	enum fmt_part {
-		FMT_OPENS,      /* the event begins it */
-		FMT_CLOSES,     /* the event ends it */
+		FMT_OPENS,      /* the event begins the span */
+		FMT_CLOSES,     /* the event ends the span */
 		FMT_WHOLE       /* the event has a duration, and its time is that of the end */
 	} part;
 	const char *name;
@@ -113,7 +113,8 @@ struct fmt_span {
 	bool keyed;
 	unsigned lane;
 	uint64_t id;            /* the same for both of its events, and of no other span */
-	uint64_t number;        /* of this event in the order of events; id is the begin's number */
+	/* of this event: later events have greater numbers; id is the number of the begin */
+	uint64_t number;
 	int64_t begin_ns, end_ns;
 };
 
@@ -143,14 +144,14 @@ struct fmt_thread {
 /* An object that events point to: a mutex, a queue, a file. */
 struct fmt_object {
 	const char *kind;       /* "mutex", "queue" ...: posix_trace_object_kind_name_np() */
-	int number;             /* of the kind, POSIX_TRACE_OBJECT_*_NP; 0: kind names it */
+	int number;             /* POSIX_TRACE_OBJECT_*_NP; 0: the kind is known by its name only */
 	uint32_t pid;           /* 0: of all processes */
 	uint64_t pointer;       /* the value in events */
 	const char *name;
 	size_t name_len;
 	uint64_t parameter[2];  /* by kind */
 	bool has_since;
-	int64_t since_ns;       /* the name's first moment; an empty name ends the older one */
+	int64_t since_ns;       /* when the name begins; an empty name ends the name before */
 };
 
 /* Events are missing at this place of the trace. A source with a ledger gives no counts here. */
@@ -192,8 +193,8 @@ struct fmt_end {
 /* ------------------------------------------------------------------ a format */
 
 /*
- * The value of each row in a table of options of a format. The format reads the option by its name
- * with fmt_option(): --NAME, or -O NAME.
+ * The member value of each row in a format's table of options. The format reads an option by its
+ * name with fmt_option(); the user gives it as --NAME or -O NAME.
  */
 enum { FMT_OPTION = 2048 };
 
@@ -206,9 +207,9 @@ struct fmt_head {
 };
 
 enum fmt_output_kind {
-	FMT_TO_BYTES,           /* anything that can be written; out and fd */
-	FMT_TO_FILE,            /* a file that can seek; fd and path */
-	FMT_TO_FOLDER           /* a new folder; path */
+	FMT_TO_BYTES,           /* anything that can be written; the sink uses out or fd */
+	FMT_TO_FILE,            /* a file that can seek; the sink uses fd or path */
+	FMT_TO_FOLDER           /* a new folder; the sink uses path */
 };
 
 struct fmt_output {
@@ -242,9 +243,9 @@ struct format {
 	int (*import)(struct fmt_flow *flow, struct fmt_input *input);
 
 	/*
-	 * As a sink. open makes the context; it is required, the others may be NULL. Each returns
-	 * 0, an error number, which convert prints with the output's name, or -1 if it has printed
-	 * the error itself.
+	 * As a sink. open makes the context; it is required, the others may be NULL. Each except
+	 * close returns 0, an error number, or -1. convert prints an error number with the output's
+	 * name; -1 means that the sink has printed the error itself.
 	 */
 	enum fmt_output_kind output;
 	int (*open)(struct fmt_flow *flow, const struct fmt_output *output, void **context);
@@ -286,9 +287,10 @@ bool fmt_finish(struct fmt_flow *flow, const struct fmt_end *end);
 
 /*
  * Returns the type with this name, id and variant. A new type is made from what and passed to the
- * sink. From what, only name, name_len (0: the length of name), id, number, schema, level, phase,
- * span and variant are used, and copied. Types of id 0 are identified by their names; a name of a
- * predefined type gives its id. Never returns NULL: after 65535 types it returns the unnamed type.
+ * sink. Only these members of *what are used and copied: name, name_len (0: the length of name),
+ * id, number, schema, level, phase, span and variant. Types of id 0 are identified by their names;
+ * a name of a predefined type gives its id. Never returns NULL: after 65535 types it returns the
+ * unnamed type.
  */
 const struct fmt_type *fmt_type(struct fmt_flow *flow, const struct fmt_type *what);
 
@@ -300,9 +302,9 @@ size_t fmt_types(const struct fmt_flow *flow);
 const struct fmt_type *fmt_type_at(const struct fmt_flow *flow, size_t index);
 
 /*
- * For sinks: the number of events missing in this gap. If the source counts its losses at the end
- * only, the number is known if the trace has a single gap of that cause. Returns false if it is not
- * known.
+ * For sinks: the number of events missing in this gap. A source that counts its losses only at the
+ * end gives no number for a gap. The number is then known only if the trace has a single gap of
+ * that cause. Returns false if the number is not known.
  */
 bool fmt_lost_count(const struct fmt_facts *facts, const struct fmt_lost *lost, uint64_t *count);
 
@@ -316,15 +318,19 @@ const char *fmt_source_name(const struct fmt_flow *flow, unsigned source);
 bool fmt_object_name(struct fmt_flow *flow, uint32_t pid, uint64_t pointer, int64_t time_ns,
 		     char name[POSIX_TRACE_OBJECT_NAME_MAX_NP + 1]);
 
-/* Whether values of the field may have names, so that sinks need not look them up otherwise. */
+/*
+ * Whether values of the field may have names. If not, a sink need not call fmt_value_name() for
+ * them.
+ */
 bool fmt_may_have_name(const struct posix_trace_field_np *field);
 
-/* Bytes of the name of a value, with its NUL; a longer one is cut. */
+/* The size of the memory for the name of a value, with its NUL. A longer name is shortened. */
 #define FMT_NAME_BYTES (POSIX_TRACE_OBJECT_NAME_MAX_NP + POSIX_TRACE_LABEL_MAX_NP + 2)
 
 /*
- * For sinks: stores the name of a value of the event: that of the object at a pointer, the path or
- * peer of a file descriptor, or the label of the library. Returns false if it has none.
+ * For sinks: stores the name of a value of the event: the name of the object at a pointer, the path
+ * or peer of a file descriptor, or the label that the library gives. Returns false if the value has
+ * no name.
  */
 bool fmt_value_name(struct fmt_flow *flow, const struct fmt_event *event,
 		    const struct posix_trace_value_np *value, char name[FMT_NAME_BYTES]);
@@ -339,8 +345,8 @@ enum fmt_verdict {
 #define FMT_NO_OFFSET UINT64_MAX
 
 /*
- * Prints "posixtrace: FILE:OFFSET: CODE: TEXT". The first faults of each code (may be NULL) are
- * printed, the others only counted. Returns the value for import to return: TOOL_FAILURE for
+ * Prints "posixtrace: FILE:OFFSET: CODE: TEXT". The first faults of each code are printed, the
+ * others only counted. code may be NULL. Returns the value for import to return: TOOL_FAILURE for
  * REFUSE.
  */
 int fmt_fault(struct fmt_flow *flow, enum fmt_verdict verdict, uint64_t offset, const char *code,
@@ -362,19 +368,20 @@ ssize_t fmt_read(struct fmt_flow *flow, struct fmt_input *input, void *buffer, s
 
 /*
  * fmt_read() skips a hole of a sparse file that is longer than this, and reports it as damage: no
- * data was written there, and a hole of terabytes would need days to read. It reads shorter ones as
- * zeros. fmt_hole() changes the length.
+ * data was written there, and a hole of terabytes would need days to read. It reads a shorter hole
+ * as zeros. fmt_hole() sets another limit.
  */
 #define FMT_HOLE_BYTES (UINT64_C(1) << 20)
 void fmt_hole(struct fmt_input *input, uint64_t bytes);
 
-/* The same, but returns fewer bytes than len only at the end of the input. */
+/* Does the same as fmt_read(), but returns fewer bytes than len only at the end of the input. */
 ssize_t fmt_read_all(struct fmt_flow *flow, struct fmt_input *input, void *buffer, size_t len);
 
 /*
- * Returns a descriptor of the whole input, for pread(). A pipe is copied to a temporary file. Must
- * not be called after fmt_read(). Returns -1 after an error, which has been printed. The descriptor
- * remains the input's. size may be NULL.
+ * Returns a descriptor of the whole input, for pread(). A pipe is copied to a temporary file. The
+ * caller must not have called fmt_read() before. Returns -1 after an error, which has been printed.
+ * The descriptor still belongs to the input, which closes it. *size becomes the size of the input;
+ * size may be NULL.
  */
 int fmt_file(struct fmt_flow *flow, struct fmt_input *input, uint64_t *size);
 
@@ -409,7 +416,7 @@ static inline bool fmt_flag(const struct fmt_flow *flow, const char *name)
 bool fmt_option_number(struct fmt_flow *flow, const char *name, uint64_t min, uint64_t max,
 		       uint64_t *number);
 
-/* The same for a time, in the form that --begin of dump accepts. */
+/* Does the same as fmt_option_number() for a time, in the form that --begin of dump accepts. */
 bool fmt_option_time(struct fmt_flow *flow, const char *name, int64_t *time_ns);
 
 /* ------------------------------------------------------------------ the table */
@@ -417,13 +424,16 @@ bool fmt_option_time(struct fmt_flow *flow, const char *name, int64_t *time_ns);
 extern const struct format *const formats[];
 extern const size_t formats_count;
 
-/* The reason why this build of posixtrace does not have the format; NULL if no build has it. */
+/*
+ * Returns the reason why this build of posixtrace does not have the format, or NULL if no build has
+ * a format of this name.
+ */
 const char *fmt_left_out(const char *name);
 
 /* Returns the format with this name, or NULL if this build has none. */
 const struct format *fmt_by_name(const char *name);
 
-/* The format that recognizes the beginning of an input; NULL if none does. */
+/* Returns the format that recognizes the beginning of an input, or NULL if no format does. */
 const struct format *fmt_detect(const struct fmt_head *head);
 
 /* The name of the format of a file. Returns NULL if it is a log or of an unknown format. */

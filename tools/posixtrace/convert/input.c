@@ -3,8 +3,8 @@
  * input.c - reads the bytes of a source from a file, a pipe, an endpoint or a serial line.
  *
  * The head, which detection has read, is returned once more by fmt_read(). A source that needs
- * random access asks for a file by fmt_file(); a pipe is then copied. The function that sees an
- * error first prints it.
+ * random access asks for a file by fmt_file(); a pipe is then copied. The functions print their
+ * errors, except those that return an error number.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,8 @@
 #include "base/whole.h"
 #include "convert/flow.h"
 
-#define DETECT_BYTES 4096 /* of a pipe, to not wait for more; a file fills the whole head */
+/* input_peek() waits for at most this many bytes of a pipe; of a file it reads the whole head */
+#define DETECT_BYTES 4096
 
 static int print_error(const struct fmt_input *input, int err)
 {
@@ -195,7 +196,8 @@ ssize_t fmt_read(struct fmt_flow *flow, struct fmt_input *input, void *buffer, s
 		n = input->ended ? 0 : read_fd(input, buffer, len);
 	}
 	/*
-	 * The sender of a connection has ended without closing it. All bytes before that are kept.
+	 * The sender has ended without closing the connection. All bytes that arrived before are
+	 * kept.
 	 */
 	if (n < 0 && errno == ECONNRESET) {
 		fmt_fault(flow, FMT_DAMAGED, input->at, NULL, "%s", strerror(errno));
@@ -276,8 +278,8 @@ static int spool_whole(struct fmt_input *input)
 }
 
 /*
- * Sets an input that can seek back to its beginning. The head is not used again: it is read from
- * the file.
+ * Sets an input that can seek back to its beginning. The head becomes empty, because its bytes are
+ * then read from the file again.
  */
 static bool begin_again(struct fmt_input *input)
 {
@@ -299,9 +301,10 @@ bool input_again(struct fmt_input *input)
 }
 
 /*
- * Prepares one input for a second reading. A file must still be where input_peek() left it; a
- * descriptor that the caller shares may have been moved. A terminal is not copied: its user would
- * have to end the input before the first result.
+ * Prepares one input for a second reading. A file needs no copy if its offset is the number of
+ * bytes that input_peek() has read. Otherwise the input did not begin at offset 0 of the file, or
+ * another process that shares the descriptor has moved the offset; such an input is copied. A
+ * terminal is not copied: its user would have to end the input before the first result.
  */
 static bool keep_one(struct fmt_input *input)
 {

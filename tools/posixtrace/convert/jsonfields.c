@@ -34,7 +34,9 @@ static void put_value(struct json *json, const char *name,
 			put_number(json, name, value->u64, false);
 		break;
 	case POSIX_TRACE_FORM_SIGNED_NP:
-		/* The negation is done on an unsigned number: that of INT64_MIN would overflow. */
+		/*
+		 * The unsigned number is negated, because the negation of INT64_MIN would overflow.
+		 */
 		put_number(json, name,
 			   value->s64 < 0 ? -(uint64_t)value->s64 : (uint64_t)value->s64,
 			   value->s64 < 0);
@@ -64,7 +66,7 @@ static bool may_be_called(const struct posix_trace_schema_np *schema)
 	return false;
 }
 
-/* An array has no names: each element would need a place. */
+/* The elements of an array get no names, since the object has one member for each field. */
 bool json_names(struct json *json, const char *member, struct fmt_flow *flow,
 		const struct fmt_event *event)
 {
@@ -101,7 +103,7 @@ void json_fields(struct json *json, struct fmt_flow *flow, const struct fmt_even
 
 void json_fields_object(struct json *json, const char *name, const struct fmt_event *event)
 {
-	const struct posix_trace_field_np *array = NULL; /* that is open */
+	const struct posix_trace_field_np *array = NULL; /* the array that is open in the JSON */
 	struct posix_trace_values_np values;
 	struct posix_trace_value_np value;
 

@@ -19,8 +19,9 @@
 bool json_field_is_hexadecimal(const struct posix_trace_field_np *field);
 
 /*
- * Write a number or an address to p, which has room for 22 bytes, and return the end. A magnitude
- * and a sign, as the least signed number has no positive counterpart.
+ * Each of these two functions writes a number or an address to p, which has room for 22 bytes, and
+ * returns the end. A number is given as a magnitude and a sign, because the least signed number has
+ * no positive counterpart.
  */
 static inline char *json_put_number(char *p, uint64_t magnitude, bool is_negative)
 {
@@ -44,15 +45,15 @@ static inline char *json_put_address(char *p, uint64_t value)
 }
 
 /*
- * Writes the member "fields" if the type has a schema with fields. Then the member "names" for
- * those of its values that have names: of the object that a pointer points to, of a file
- * descriptor, of an error number, of a value that the schema names.
+ * Writes the member "fields" if the type has a schema with fields. Then it writes the member
+ * "names" for the values that have names: pointers to named objects, file descriptors, error
+ * numbers, and values that the schema names.
  */
 void json_fields(struct json *json, struct fmt_flow *flow, const struct fmt_event *event);
 
 /*
- * Writes the object of the names alone, as a member if member is not NULL. Returns false and writes
- * nothing if no value has a name. The type must have fields.
+ * Writes the object of the names alone. If member is not NULL, the object is a member with this
+ * name. Returns false and writes nothing if no value has a name. The type must have fields.
  */
 bool json_names(struct json *json, const char *member, struct fmt_flow *flow,
 		const struct fmt_event *event);

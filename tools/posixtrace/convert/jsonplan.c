@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* jsonplan.c - keys are made once, and each value is loaded and written without a call. */
+/*
+ * jsonplan.c - makes the keys once, and then loads and writes each value without a call of the
+ * library.
+ */
 #include "convert/jsonplan.h"
 
 #include <stdlib.h>
@@ -11,7 +14,7 @@
 
 #define NUMBER_MOST 22 /* a sign and 20 digits, or 0x and 16, in quotes */
 
-/* Whether the value of the field is a number and never has a name beside it. */
+/* Whether each value of the field is one number that never has a name. */
 static bool is_plain(const struct posix_trace_field_np *field)
 {
 	return integer_is(field) && !field->is_array && !fmt_may_have_name(field);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * jsonplan.h - the fields of a type of integers as JSON, prepared once for the type.
+ * jsonplan.h - writes the fields of an event as JSON, if the type has integer fields only. The
+ * names are prepared once for the type.
  *
- * The text is that of json_fields_object(), which needs a call of the library for each field. Most
- * types have integers only, whose names and places never change.
+ * The text is the same as that of json_fields_object(), which calls the library for each field.
+ * Most types have integers only, whose names and places never change.
  */
 #ifndef POSIXTRACE_CONVERT_JSONPLAN_H
 #define POSIXTRACE_CONVERT_JSONPLAN_H
@@ -25,13 +26,13 @@ struct jsonplan_field {
 struct jsonplan {
 	struct jsonplan_field *field;
 	unsigned fields;
-	size_t bytes;          /* of the data that has all fields and nothing else */
-	size_t most;           /* of the text */
+	size_t bytes;          /* of data that has exactly all fields */
+	size_t most;           /* the most bytes of the text */
 };
 
 /*
- * Prepares a type. Returns false without memory. A type that is not of integers alone, or whose
- * values may have names, gets no fields.
+ * Prepares a type. Returns false without memory. If the type has other fields than integers, or
+ * values that may have names, the plan has no fields and is never used.
  */
 bool jsonplan_init(struct jsonplan *plan, const struct posix_trace_schema_np *schema);
 void jsonplan_fini(struct jsonplan *plan);

@@ -17,7 +17,7 @@
 #include "base/vec.h"
 #include "base/whole.h"
 
-#define EDGES 1024 /* edges in memory; the file has blocks of as many */
+#define EDGES 1024 /* number of edges in memory, and in each block of the file */
 
 int nesting_init(struct nesting *nesting)
 {
@@ -67,15 +67,17 @@ int nesting_add(struct nesting *nesting, struct nesting_lane *lane, const struct
 
 struct backward {
 	struct nesting *nesting;
-	struct interval *open;               /* whose beginning is still to come */
+	/* intervals whose begin the backward walk has not passed yet */
+	struct interval *open;
 	size_t depth, room;
 	struct edge edge[EDGES];
 	size_t edges;
-	uint64_t written;                    /* blocks of edges, the latest first */
+	/* number of blocks in the file; the first has the latest edges */
+	uint64_t written;
 	int err;
 };
 
-/* Adds an edge. If the memory is full, it goes to the file as one block. */
+/* Adds an edge. When the array of edges is full, it is written to the file as one block. */
 static void put_edge(struct backward *b, int64_t at_ns, uint64_t frame, bool closes)
 {
 	struct edge *edge;

@@ -3,9 +3,10 @@
  * nesting.h - the intervals of each thread in the order of time, as edges that open and close. For
  * formats that store each thread in one piece.
  *
- * Intervals arrive in the order of their ends, those of all threads mixed. Blocks of intervals of
- * one lane each go to a temporary file. nesting_tell() reads a lane backwards: in that order an
- * interval precedes all intervals that it contains. No two intervals of a lane may cross.
+ * Intervals arrive in the order of their ends, with the intervals of all threads mixed. Full blocks
+ * are written to a temporary file; each block has intervals of one lane. nesting_tell() reads a
+ * lane backwards: in that order an interval precedes all intervals that it contains. No two
+ * intervals of a lane may cross.
  *
  * Memory    constant, and 8 bytes for each block.
  * Errors    0 or an error number.
@@ -34,7 +35,7 @@ struct edge { /* an interval opens or closes */
 struct nesting_lane {
 	struct interval interval[NESTING_BLOCK]; /* not yet in the file */
 	size_t intervals;
-	uint64_t *block;                         /* numbers of those in the file */
+	uint64_t *block;                         /* numbers of the lane's blocks in the file */
 	size_t blocks;
 };
 

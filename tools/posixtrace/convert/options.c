@@ -2,7 +2,7 @@
 /*
  * options.c - the options that the command line gives to a format.
  *
- * A wrong value is printed here and makes the exit status that of a wrong usage. The format then
+ * The functions here report a wrong value and set the exit status for wrong usage. The format then
  * only has to stop.
  */
 #include <errno.h>
@@ -44,8 +44,8 @@ bool fmt_option_number(struct fmt_flow *flow, const char *name, uint64_t min, ui
 	errno = 0;
 	value = strtoull(text, &end, 0);
 	/*
-	 * strtoull() accepts a sign and leading space; here the value must begin with a digit. Base
-	 * 0: 0x and leading 0 are accepted.
+	 * strtoull() accepts a sign and leading space, but here the value must begin with a digit.
+	 * Because the base is 0, a number with 0x is hexadecimal and one with a leading 0 is octal.
 	 */
 	if (errno || *text < '0' || *text > '9' || *end || value < min || value > max) {
 		say("--%s %s: not a number from %llu to %llu", name, text, (unsigned long long)min,

@@ -26,9 +26,9 @@ static int print_error(const struct output *output, int err)
 }
 
 /*
- * Creates a folder. Events may contain secrets, so its permissions are those of the owner alone.
- * Its files would have to be replaced together, which no system call does, so an existing folder is
- * refused.
+ * Creates a folder. Events may contain secrets, so only the owner has permissions for it. An
+ * existing folder is refused: its files would have to be replaced together, and no system call does
+ * that.
  */
 static int open_folder(struct output *output, const char *path)
 {
@@ -48,7 +48,8 @@ static int open_folder(struct output *output, const char *path)
 }
 
 /*
- * A sink that needs a file gets a temporary one if its output cannot seek. output_keep() copies it.
+ * The sink needs a file, but its output cannot seek. It gets a temporary file, which output_keep()
+ * copies to the output.
  */
 static int spool_output(struct output *output)
 {
@@ -73,8 +74,8 @@ static int spool_output(struct output *output)
 }
 
 /*
- * Opens a pipe, a device or an open descriptor such as /dev/stdout. A device keeps no old contents,
- * so it is opened at once; a disk needs --force.
+ * Opens a pipe, a device or an open descriptor such as /dev/stdout. Most devices have no contents
+ * that could be destroyed. A disk has such contents, so it requires --force.
  */
 static int open_there(struct output *output, const char *path, bool is_disk, bool force)
 {
@@ -115,15 +116,15 @@ int output_open(struct output *output, const char *path, enum fmt_output_kind ki
 		return open_folder(output, path);
 	if (endpoint_is(path)) {
 		output->state = OUTPUT_THERE;
-		/* A connection; it counts as a pipe that cannot seek. */
+		/* A connection is treated as a pipe: it cannot seek. */
 		status = endpoint_open(path, &output->shown.fd);
 		output->shown.path = path;
 		seeks = false;
 	} else if (standard) {
 		output->state = OUTPUT_STANDARD;
 		/*
-		 * A copy, so that closing the output leaves standard output open for messages of
-		 * other parts.
+		 * The descriptor is a copy, so that standard output remains open for other parts of
+		 * the tool when the output is closed.
 		 */
 		output->shown.fd = dup(STDOUT_FILENO);
 		if (output->shown.fd < 0)
@@ -132,8 +133,8 @@ int output_open(struct output *output, const char *path, enum fmt_output_kind ki
 	} else if (!stat(path, &st) && !S_ISDIR(st.st_mode) &&
 		   (!S_ISREG(st.st_mode) || outfile_is_descriptor(path))) {
 		/*
-		 * A name that exists and is no regular file. /dev/stdout may lead to a regular
-		 * file, but the name is that of a descriptor.
+		 * The name exists and is no regular file, or it is a descriptor such as
+		 * /dev/stdout, which may lead to a regular file.
 		 */
 		status = open_there(output, path, S_ISBLK(st.st_mode), force);
 		seeks = false;
@@ -149,7 +150,7 @@ int output_open(struct output *output, const char *path, enum fmt_output_kind ki
 	return TOOL_OK;
 }
 
-/* Closes the output without a change of what it has. */
+/* Closes the output. Bytes that were written to it remain. */
 static void close_output(struct output *output)
 {
 	if (output->place)
@@ -188,7 +189,10 @@ int output_keep(struct output *output)
 	return status;
 }
 
-/* Whether a regular file is also this input, by device and file number: names may differ. */
+/*
+ * Whether a regular file is also this input. Device and file number are compared, because one file
+ * may have different names.
+ */
 static bool is_the_same(const struct stat *file, const char *path)
 {
 	struct stat input;
@@ -215,8 +219,8 @@ int output_open_text(struct output *output, const char *path, bool force, char *
 	if (status || output->state != OUTPUT_NEW)
 		return status;
 	/*
-	 * outfile_create() makes a file that only its owner can read. The umask can be read only by
-	 * setting it.
+	 * outfile_create() makes a file that only its owner can read, so the permissions are
+	 * changed here. The umask can be read only by setting it.
 	 */
 	mask = umask(0);
 	umask(mask);
@@ -240,6 +244,6 @@ void output_drop(struct output *output)
 		return;
 	}
 	if (output->state == OUTPUT_FOLDER && output->shown.path)
-		rmdir(output->shown.path); /* the sink has removed what it made in it */
+		rmdir(output->shown.path); /* the sink has removed its files from the folder */
 	close_output(output);
 }

@@ -27,8 +27,8 @@ struct output {
 int output_open(struct output *output, const char *path, enum fmt_output_kind kind, bool force);
 
 /*
- * The same for text or a page, which gets the permissions of the umask. inputs are the names of the
- * command's inputs; the output must be none of them.
+ * Does the same for a text or a page. A new file gets the permissions that the umask leaves. inputs
+ * are the names of the command's inputs; the output must be none of them.
  */
 int output_open_text(struct output *output, const char *path, bool force, char *const *inputs,
 		     size_t count);
@@ -39,7 +39,10 @@ int output_open_text(struct output *output, const char *path, bool force, char *
  */
 int output_close(struct output *output, int status);
 
-/* Writes the buffered bytes and gives a new file its name. On an error drops the output. */
+/*
+ * Writes the buffered bytes and gives a new file its name. On an error it drops the output. Returns
+ * the exit status of the command.
+ */
 int output_keep(struct output *output);
 
 /* Removes a new file, or a new folder if it is empty. Closes any other output. */

@@ -8,7 +8,10 @@
 #include "convert/flow.h"
 #include "spans/by_name.h"
 
-/* by_name_find: whether the flow has such a type and the rule applies to it. */
+/*
+ * Has the type by_name_find: returns whether the flow has a type with this name to which the rule
+ * applies.
+ */
 static bool find_pairable(void *arg, const char *name, size_t len)
 {
 	const struct fmt_type *type = flow_find(arg, name, len);
@@ -18,7 +21,8 @@ static bool find_pairable(void *arg, const char *name, size_t len)
 
 /*
  * Marks the type if its name and its partner's make a span. copy_of() in types.c leaves room for a
- * second copy of the name behind each type; the span's name, a part of it, is stored there.
+ * second copy of the type's name behind each type. The name of the span is stored there, since it
+ * is a part of the type's name.
  */
 static void set_span(struct fmt_flow *flow, struct fmt_type *type)
 {
@@ -47,7 +51,7 @@ static void set_partner(void *arg, const char *name, size_t len)
 
 void flow_pair(struct fmt_flow *flow, struct fmt_type *type)
 {
-	/* The new type may also complete types that came before it. */
+	/* The new type may also be the missing partner of types that came before it. */
 	set_span(flow, type);
 	by_name_partners(type->name, type->name_len, set_partner, flow);
 }

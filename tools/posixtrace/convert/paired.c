@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* paired.c - the types and events of any source in the form of those of a log. */
+/* paired.c - presents the types and events of any source as types and events of a log. */
 #include "base/vec.h"
 #include "convert/paired.h"
 
@@ -10,7 +10,8 @@
 #include "convert/flow.h"
 #include "spans/by_name.h"
 
-#define FIRST_ID (POSIX_TRACE_UNNAMED_USER_EVENT + 1) /* of types that get a number here */
+/* the number of the type with index 0, if it is no predefined type */
+#define FIRST_ID (POSIX_TRACE_UNNAMED_USER_EVENT + 1)
 
 bool paired_find(void *arg, const char *name, size_t len)
 {
@@ -44,8 +45,8 @@ void paired_fini(struct paired *paired)
 }
 
 /*
- * Makes the log's view of a type. Predefined types keep their numbers, which pairing knows. Others
- * get numbers in the order of their indexes, as several logs may use one number for different
+ * Makes the struct log_type of a type. Predefined types keep their numbers, which pairing knows.
+ * Other types get numbers by their indexes, because several logs may use one number for different
  * types.
  */
 static struct log_type *learn(struct paired *paired, const struct fmt_type *from)
@@ -63,7 +64,7 @@ static struct log_type *learn(struct paired *paired, const struct fmt_type *from
 	/* pairing has an array by number. Types with greater numbers make no spans. */
 	type->listed = type->id < 65536;
 	type->schema = (struct posix_trace_schema_np *)(uintptr_t)from->fields;
-	/* A foreign format may have longer names than a log. Such a name is cut here only. */
+	/* A foreign format may have longer names than a log. Only the copy here is shortened. */
 	type->name_len =
 		from->name_len < TRACE_EVENT_NAME_MAX ? from->name_len : TRACE_EVENT_NAME_MAX;
 	memcpy(type->name, from->name, type->name_len);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * paired.h - adapts the events and types of a conversion to spans/pairing.h, which works on those
- * of logs.
+ * paired.h - adapts the events and types of a conversion to spans/pairing.h, which works on events
+ * and types of logs.
  */
 #ifndef POSIXTRACE_CONVERT_PAIRED_H
 #define POSIXTRACE_CONVERT_PAIRED_H
@@ -25,14 +25,17 @@ int paired_init(struct paired *paired, struct fmt_flow *flow,
 		void *arg);
 void paired_fini(struct paired *paired);
 
-/* The log's view of a type, made at the first call. Returns NULL without memory. */
+/* Returns the struct log_type of a type, made at the first call, or NULL without memory. */
 struct log_type *paired_type(struct paired *paired, const struct fmt_type *from);
 
-/* Fills the log's view of the event. The data is not copied. */
+/* Fills *event as an event of a log. It refers to the data of from, which is not copied. */
 void paired_event(const struct fmt_event *from, const struct log_type *type,
 		  struct posix_trace_event_np *event);
 
-/* A by_name_find: whether this flow or the one before it has such a type. */
+/*
+ * Has the type by_name_find: returns whether this flow, or the flow before, has a type with this
+ * name to which the rule of spans/by_name.h applies.
+ */
 bool paired_find(void *paired, const char *name, size_t len);
 
 #endif

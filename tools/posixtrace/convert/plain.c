@@ -27,9 +27,9 @@ size_t plain_text(char *to, const void *bytes, size_t len, bool *exact)
 		}
 		same = false;
 		/*
-		 * One byte at a time: a valid character may begin at the next one. A backslash of
-		 * the text itself stays as it is, so the result is for people and does not give the
-		 * bytes back.
+		 * Only one byte is escaped, because a valid character may begin at the next byte. A
+		 * backslash of the text itself stays as it is, so the result is for people and does
+		 * not give the bytes back.
 		 */
 		memcpy(p, "\\x", 2);
 		p = put_hex(p + 2, *from++, 2);

@@ -14,8 +14,8 @@
 #define PLAIN_FACTOR 4 /* one byte becomes at most so many */
 
 /*
- * Writes at most PLAIN_FACTOR * len + 1 bytes with a NUL. Returns the length without it. *exact: no
- * byte was changed; may be NULL.
+ * Writes at most PLAIN_FACTOR * len + 1 bytes with a NUL. Returns the length without it. *exact
+ * becomes true if no byte was changed; exact may be NULL.
  */
 size_t plain_text(char *to, const void *bytes, size_t len, bool *exact);
 

@@ -2,8 +2,8 @@
 /*
  * plan.c - the records of a plan, one block in memory and the others in a temporary file.
  *
- * While scan.c makes the plan, the block in memory is the last one: most spans are short, so most
- * changes concern it. During the second reading the blocks are read one after the other.
+ * While scan.c makes the plan, the last block is in memory: most spans are short, so most changes
+ * concern records of this block. During the second reading the blocks are read one after the other.
  */
 #include "convert/plan.h"
 
@@ -105,7 +105,10 @@ static void settle_begin(struct plan *plan)
 
 int plan_finish(struct plan *plan)
 {
-	/* The last block may be in part empty. All blocks have the same size in the file. */
+	/*
+	 * The last block is written whole, even if it is not full: all blocks have the same size in
+	 * the file.
+	 */
 	int err = !plan->records ? 0
 				 : whole_pwrite(plan->fd, plan->record, BLOCK_BYTES,
 						 plan->block * BLOCK_BYTES);
@@ -132,7 +135,10 @@ static bool is_called(const void *array, uint32_t index, const void *name)
 	return !strcmp(function[index].name, name);
 }
 
-/* Series of functions begin where no kind has its own: the number of types is bounded. */
+/*
+ * The series of functions have numbers from PLAN_SERIES on; smaller numbers are for the series of
+ * kinds.
+ */
 int plan_function(struct plan *plan, const char *name, uint32_t *number)
 {
 	uint64_t hash = hash_bytes(HASH_BEGIN, name, strlen(name));
@@ -176,7 +182,10 @@ int plan_call(struct plan *plan, uint32_t pid, uint32_t tid, uint64_t thread, co
 
 /* ------------------------------------------------------------------ asking */
 
-/* A begin that plan_finish() cut off is moved to the least time of the facts. */
+/*
+ * A begin that is older than the limit of settle_begin() is moved to this limit, the least time of
+ * the facts.
+ */
 static int64_t not_before(int64_t time_ns, int64_t least_ns)
 {
 	return time_ns < least_ns ? least_ns : time_ns;
@@ -204,7 +213,7 @@ static const struct plan_record *next_record(struct plan *plan)
 	return &plan->record[plan->at++ % PLAN_BLOCK];
 }
 
-/* The names of functions replace that of the kind. */
+/* If there is a function, its name and series replace those of the kind. */
 static void name_function(const struct plan *plan, uint32_t function, struct fmt_span *span)
 {
 	if (!function || function > plan->functions)
@@ -231,8 +240,9 @@ bool plan_span(struct plan *plan, const struct fmt_event *event, struct fmt_span
 	if (!record || !record->apart)
 		return false;
 	/*
-	 * A begin has its own time and the end's from the
-	 * record; the others have it the other way round.
+	 * For a begin, the event has the time of the begin, and the record has the time of the end.
+	 * For other events, the event has the time of the end, and the record has the time of the
+	 * begin.
 	 */
 	*span = (struct fmt_span){
 		.part = kind->use == PLAN_BEGIN ? FMT_OPENS :

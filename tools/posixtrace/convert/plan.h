@@ -4,9 +4,10 @@
  * of each span, the least and greatest time, and the names of threads.
  *
  * spans/pairing.h decides which events make a span, as for every other command. The plan has one
- * record for each event of a type that can begin or end a span, in the order of the events. scan.c
- * makes it during the first reading. During the second one plan_span() is called for each event, in
- * the same order.
+ * record for each event whose type begins spans, ends spans, or has their durations. If such spans
+ * have the names of functions, each of these events has one more record before. The records are in
+ * the order of the events. scan.c makes them during the first reading. During the second one
+ * plan_span() is called for each event, in the same order.
  *
  * Memory    constant for the records, which are in a temporary file; bounded for threads.
  * Errors    0 or an error number.
@@ -18,19 +19,20 @@
 #include "convert/format.h"
 #include "spans/pairing.h"
 
-#define PLAN_FUNCTIONS 65535 /* names of functions; further functions have the name of the kind */
+/* the most names of functions; spans of further functions have the name of the kind */
+#define PLAN_FUNCTIONS 65535
 #define PLAN_SERIES    PAIRING_SERIES
 #define PLAN_BLOCK 16384 /* records that are in memory */
 
 enum plan_use { PLAN_NONE, PLAN_BEGIN, PLAN_END, PLAN_WHOLE };
 
 /*
- * 16 bytes, since the writing of the temporary file is a good part of the cost of a span. A span
- * whose begin is PLAN_APART records before its end is not shown.
+ * A record has only 16 bytes, since the writing of the temporary file is a good part of the cost of
+ * a span. A span is not shown if apart would be PLAN_APART or more.
  */
 struct plan_record {
 	int64_t other_ns;      /* for a begin the time of the end; else the time of the begin */
-	uint32_t apart;        /* the records since that of the begin + 1; 0: no span */
+	uint32_t apart;        /* number of records from the begin's to this one, + 1; 0: no span */
 	uint32_t lane;
 };
 
@@ -39,13 +41,14 @@ struct plan_record {
 struct plan_kind {             /* of an event type, by its index */
 	enum plan_use use;
 	bool keyed;
-	bool has_function;     /* a record before that of each event has the function as its lane */
+	/* each event has one more record before, whose lane is the number of the function */
+	bool has_function;
 	unsigned series;
 	char *name;            /* of the span */
-	bool was_early;        /* it had events before its role was known */
+	bool was_early;        /* it had events before it had a role */
 };
 
-struct plan_function {         /* a name of spans of a kind that are functions */
+struct plan_function {         /* a function whose calls are spans */
 	char *name;
 	unsigned series;
 };
@@ -70,7 +73,8 @@ struct plan {
 	size_t names;
 	bool any;              /* there was an event, so the times below hold */
 	int64_t least_ns, greatest_ns;
-	int64_t begin_ns;      /* the least begin of a span */
+	/* the least begin of a span; after plan_finish() not above least_ns */
+	int64_t begin_ns;
 	uint64_t gaps, lost;
 	uint64_t gaps_of[POSIX_TRACE_LOST_CAUSES_NP], lost_of[POSIX_TRACE_LOST_CAUSES_NP];
 };
@@ -83,26 +87,28 @@ int plan_init(struct plan *plan);
 void plan_fini(struct plan *plan);
 
 /*
- * For scan.c. plan_add() appends a record without a span and returns its number. plan_look() reads
- * a record and plan_change() replaces it.
+ * For scan.c. plan_add() appends a record without a span and stores its number. plan_look() reads a
+ * record and plan_change() replaces it.
  */
 int plan_add(struct plan *plan, uint64_t *number);
 int plan_change(struct plan *plan, uint64_t number, const struct plan_record *record);
 int plan_look(struct plan *plan, uint64_t number, struct plan_record *record);
 
 /*
- * The kind of a type by its index, made at the first call. Returns NULL without memory. The next
- * call may move it.
+ * The kind of a type by its index, made at the first call. Returns NULL without memory. The pointer
+ * is valid until the next call.
  */
 struct plan_kind *plan_kind(struct plan *plan, size_t type);
 /*
- * Stores the index + 1 of a function's name in *function, 0 if there are too many. Its spans have a
- * series behind those of all kinds. Returns 0 or ENOMEM.
+ * plan_function() stores the number of a function in *function: the index of its name + 1, or 0 if
+ * there are too many functions. The spans of the function have a series of their own, with a number
+ * from PLAN_SERIES on. plan_call() adds the name of a thread or process to the plan. Both return 0
+ * or ENOMEM.
  */
 int plan_function(struct plan *plan, const char *name, uint32_t *function);
 int plan_call(struct plan *plan, uint32_t pid, uint32_t tid, uint64_t thread, const char *name);
 
-/* Ends the making. The next plan_span() is for the first event of the trace. */
+/* Completes the plan. The next plan_span() is for the first event of the trace. */
 int plan_finish(struct plan *plan);
 
 /*

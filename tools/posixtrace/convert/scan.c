@@ -2,10 +2,10 @@
 /*
  * scan.c - the first reading of the input: a sink that makes the plan.
  *
- * Spans come from spans/pairing.h, as for posixtrace latency. A pair of types by their names
- * requires that both types exist. A source that defines types as they appear may have passed events
- * of one type before it defines the other. In that case the input is read once more, with all names
- * known from the beginning.
+ * Spans come from spans/pairing.h, as for posixtrace latency. Two types are a pair by their names
+ * only if both exist. A source that defines types as they appear may pass events of one type before
+ * it defines the other. In that case the input is read once more, with all names known from the
+ * beginning.
  */
 #include "convert/scan.h"
 
@@ -23,10 +23,12 @@
 #include "spans/roles.h"
 #include "symbols/symbols.h"
 
-struct scan_lanes { /* of a thread, or of the spans with a key of one name in a process */
+/* the lanes of a thread, or of the spans with a key that have one name in one process */
+struct scan_lanes {
 	struct lanes nested;
 	struct flat_lanes flat;
-	uint64_t cuts[]; /* by source: how many of its cuts these lanes have applied */
+	/* by source: the number of the source's cuts that these lanes have applied */
+	uint64_t cuts[];
 };
 
 /* One of several logs. Its begins, ends and losses are independent of the other logs. */
@@ -43,24 +45,28 @@ struct scan { /* the context of the sink */
 	struct scan_lanes **lanes;     /* by mark - 1 of an entry of threads or groups */
 	size_t lanes_count;
 	struct scan_names *names;
-	unsigned crowd;                /* spans without lanes: past the limit of threads.h */
-	/* The current event, for the functions that pairing calls. */
+	/* number of spans for which there were no lanes; each got a lane of its own */
+	unsigned crowd;
+	/* The current event, for the functions that pairing calls back. */
 	const struct fmt_event *event;
 	const struct plan_kind *kind;
 	uint64_t number;
 	int err;
 };
 
-/* Arguments of open_scan(), whose type is that of every sink: set by read_once(). */
+/*
+ * read_once() sets these two arguments of open_scan() here, because the function open has the same
+ * parameters in every sink.
+ */
 static struct plan *made;
 static const struct fmt_flow *known;
 
 /* ------------------------------------------------------------------ lanes */
 
 /*
- * The lanes of a thread or group. Losses are applied here and not when they occur, so that a loss
- * costs the same with many threads. Returns NULL if there are too many threads, with err 0, or
- * without memory.
+ * Returns the lanes of a thread or group. A loss only increments cuts of its source. The lanes
+ * apply the loss here, when they are used next, so that a loss does not cost more if there are many
+ * threads. Returns NULL if there are too many threads, and NULL with err set without memory.
  */
 static struct scan_lanes *lanes_of(struct scan *scan, struct thread *owner)
 {
@@ -95,8 +101,8 @@ static struct scan_lanes *thread_lanes(struct scan *scan)
 }
 
 /*
- * Spans with a key belong to their process and name, not to a thread. The series takes the place
- * of the thread's number in the table.
+ * Spans with a key belong to their process and name, not to a thread. In the table groups, series +
+ * 1 is used as the number of the thread.
  */
 static struct scan_lanes *group_lanes(struct scan *scan)
 {
@@ -104,16 +110,16 @@ static struct scan_lanes *group_lanes(struct scan *scan)
 			threads_of(&scan->groups, scan->event->pid, scan->kind->series + 1, 0));
 }
 
-/* A time and the number of its record, which orders equal times. */
+/* Makes a moment: a time and the number of its record, which orders equal times. */
 static struct moment moment(int64_t ns, uint64_t number)
 {
 	return (struct moment){ ns, number };
 }
 
 /*
- * An event begins a span. A nested span gets its lane when it ends, as only then the spans that it
- * contains are known. A span with a key gets a free lane now, and the record keeps it until the
- * end.
+ * An event begins a span. A span without a key may contain other spans. It gets its lane when it
+ * ends, because only then these spans are known. A span with a key gets a free lane now, and the
+ * record of the begin keeps the lane until the end.
  */
 static void begin_span(struct scan *scan)
 {
@@ -129,7 +135,8 @@ static void begin_span(struct scan *scan)
 		return;
 	}
 	scan->err = flat_lanes_take(&lanes->flat, now, scan->event->source, &lane);
-	record.lane = lane + 1; /* without an end it is not read; lane_of() removes the 1 */
+	/* 0: no lane; so lane_of() subtracts 1. Without an end, plan_span() ignores the record. */
+	record.lane = lane + 1;
 	if (!scan->err)
 		scan->err = plan_change(scan->plan, scan->number, &record);
 }
@@ -160,16 +167,16 @@ static int lane_of(struct scan *scan, const struct span *span, uint64_t begin, u
 		}
 	}
 	/*
-	 * No lanes are known for this thread. Each such span gets a lane of its own, so that it
-	 * crosses no other one.
+	 * There are no lanes for this thread or group, or the begin got no lane. The span gets a
+	 * lane of its own, so that it crosses no other span.
 	 */
 	*lane = LANES_MAX + scan->crowd++;
 	return scan->err;
 }
 
 /*
- * Stores the name of the function whose call the span is in the records that precede those of its
- * events.
+ * The span is a call of the function with this name. Stores the number of the function in two
+ * records: those before the records of the span's begin and end.
  */
 static int name_span(struct scan *scan, const char *name, uint64_t begin)
 {
@@ -186,9 +193,10 @@ static int name_span(struct scan *scan, const char *name, uint64_t begin)
 }
 
 /*
- * Receives a span from pairing, at the event that ends it. Completes the records of both events:
- * each has the time of the other one. begin_ordinal is the number of the begin's record + 1, as
- * pair_event() passed it. A span of one event has no begin event.
+ * Receives a span from pairing, at the event that ends it. Completes the records of both events;
+ * each gets the time of the other event. begin_ordinal is the number of the begin's record + 1,
+ * because pair_event() has passed that. A span of one event has no begin event, so only the record
+ * of this event is completed.
  */
 static void add_span(void *arg, const struct span *span, const struct posix_trace_event_np *event)
 {
@@ -223,8 +231,9 @@ static void add_span(void *arg, const struct span *span, const struct posix_trac
 /* ------------------------------------------------------------------ types */
 
 /*
- * The number of a span's name. Each log's pairing numbers its names itself. In several logs, equal
- * names and kinds get one number; the number of types bounds the search.
+ * The number of a span's name. The pairing of each log numbers the names on its own. With several
+ * logs, this function numbers them again, so that spans of equal name and kind get one number. The
+ * number of types bounds the search.
  */
 static unsigned series_of(const struct scan *scan, const struct plan_kind *kind,
 			  const struct series *series)
@@ -261,8 +270,8 @@ static struct plan_kind *kind_of(struct scan *scan, const struct fmt_type *from,
 	const struct role *role;
 
 	/*
-	 * A kind that is known, or was found to have no role in this reading, does not change: its
-	 * events so far have no records.
+	 * A kind that has a role keeps it. If this reading has found no role for the type, the type
+	 * gets none later, because its events so far have no records.
 	 */
 	if (!kind || kind->use || kind->was_early)
 		return kind;
@@ -282,7 +291,10 @@ static struct plan_kind *kind_of(struct scan *scan, const struct fmt_type *from,
 	return kind;
 }
 
-/* Names a function by the mappings of the logs, the first that knows its address. */
+/*
+ * Returns the name of a function, from the mappings of the first log that knows its address, or
+ * NULL.
+ */
 static const char *function_name(void *arg, pid_t pid, uint64_t address, int64_t time_ns)
 {
 	const struct fmt_flow *flow = arg;
@@ -320,7 +332,8 @@ static int open_scan(struct fmt_flow *flow, const struct fmt_output *output, voi
 		paired->pairing.name_arg = flow;
 		if (flow->wanted)
 			/*
-			 * With a filter on durations a begin is only kept if its end is selected.
+			 * If the options ask for durations, an end that is not selected removes its
+			 * begin.
 			 */
 			paired->pairing.takes_back = wanted_asks_duration(flow->wanted);
 	}
@@ -346,13 +359,13 @@ static void close_scan(void *context)
 	free(scan);
 }
 
-/* Passes a selected event to pairing. It calls add_span() for an end. */
+/* Passes a selected event to pairing, which calls add_span() if the event ends a span. */
 static void pair_event(struct scan *scan, const struct fmt_event *from, const struct log_type *type)
 {
 	struct scan_source *source = &scan->source[from->source];
 	struct posix_trace_event_np event;
 
-	/* An event without a role changes nothing in pairing unless it reports a loss. */
+	/* An event whose type has no role changes nothing in pairing, unless it reports a loss. */
 	if (!scan->kind->use && type->id > POSIX_TRACE_UNNAMED_USER_EVENT && !from->flags)
 		return;
 	paired_event(from, type, &event);
@@ -425,7 +438,8 @@ static int scan_end(void *context, const struct fmt_end *end)
 
 	scan_facts_end(scan->plan, end);
 	/*
-	 * The source is still open, so the names of objects and mapped programs can be asked for.
+	 * The source is still open here, so scan_names_tell() can look up names of objects and
+	 * mapped programs.
 	 */
 	return scan_names_tell(scan->names, scan->flow, scan->plan);
 }
@@ -443,7 +457,7 @@ static const struct format format_scan = {
 
 /* ------------------------------------------------------------------ the reading */
 
-/* Whether events of a type passed before a type appeared that makes a pair with it. */
+/* Whether a type had events before its partner by name existed. */
 static bool came_late(const struct fmt_flow *flow, const struct plan *plan)
 {
 	struct paired all = { .flow = (struct fmt_flow *)(uintptr_t)flow };
@@ -491,7 +505,7 @@ static int read_once(const struct fmt_flow *like, struct fmt_flow *flow, struct 
 	flow->context = plan;
 	if (!err && flow->to->open)
 		err = flow->to->open(flow, &nowhere, &flow->context);
-	/* The import's status is not used: damage is no reason to have no plan. */
+	/* The status of import is not used, since a damaged input has a plan too. */
 	if (!err)
 		flow->from->import(flow, flow->input);
 	if (flow->context && flow->to->close)
@@ -515,12 +529,12 @@ bool scan(const struct fmt_flow *like, struct plan *plan, bool *kept)
 	plan->fd = -1;
 	if (!good)
 		return false;
-	/* All messages of this reading would be printed again by the next one. */
+	/* This reading prints no messages, because the next reading prints them. */
 	say_nothing(true);
 	good = !read_once(like, &first, plan, NULL) && input_again(like->input);
 	if (good && like->to->scans == FMT_SCANS_SPANS && came_late(&first, plan)) {
 		/*
-		 * Both flows stay until the end: the types of the first one are used by the second.
+		 * The first flow must remain until the end, because the second one uses its types.
 		 */
 		plan_fini(plan);
 		good = !read_once(like, &second, plan, &first) && input_again(like->input);

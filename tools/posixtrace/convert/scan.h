@@ -15,8 +15,9 @@
 bool scan(const struct fmt_flow *like, struct plan *plan, bool *kept);
 
 /*
- * convert/scan_facts.c: adds the time of an event, a loss, and the end to the facts of the plan.
- * The sink does the same for all events; its context is the plan, and it needs no open.
+ * convert/scan_facts.c: scan_time() adds the time of an event to the facts of the plan. The other
+ * two functions add a loss and the end. The sink format_scan_facts calls all three for a whole
+ * reading. Its context is the plan, so it has no function open.
  */
 void scan_time(struct plan *plan, int64_t time_ns);
 int scan_facts_lost(struct plan *plan, const struct fmt_lost *lost);
@@ -27,9 +28,10 @@ extern const struct format format_scan_facts;
 struct scan_names;
 
 /*
- * scan_names_new() returns NULL without memory; scan_names_free() accepts NULL. The other two note
- * the process and thread of an event, and the names that events and threads give them. They return
- * 0 or ENOMEM; past the limit of threads.h names are dropped.
+ * scan_names_new() returns NULL without memory; scan_names_free() accepts NULL. scan_names_event()
+ * notes the process and thread of an event, and the program's name if the event reports it.
+ * scan_names_thread() notes a name that the source gives. Both return 0 or ENOMEM; they drop the
+ * names of threads past the limit of threads.h.
  */
 struct scan_names *scan_names_new(void);
 void scan_names_free(struct scan_names *names);
@@ -37,7 +39,8 @@ int scan_names_event(struct scan_names *names, const struct fmt_event *event);
 int scan_names_thread(struct scan_names *names, const struct fmt_thread *thread);
 
 /*
- * Adds the names to the plan. To be called while the logs are open that know objects and mappings.
+ * Adds the names to the plan. The caller must not have closed the logs yet, because some names are
+ * looked up in their objects and mappings.
  */
 int scan_names_tell(const struct scan_names *names, const struct fmt_flow *flow, struct plan *plan);
 

@@ -16,7 +16,8 @@
 #include "convert/threads.h"
 #include "log/program.h"
 
-#define GENERATIONS 8 /* of children that execute no program; bounds the recursion */
+/* the most ancestors whose program program_name() looks up: bounds its recursion */
+#define GENERATIONS 8
 
 struct named {
 	uint32_t pid, tid;     /* tid and handle 0: a process */
@@ -52,7 +53,10 @@ void scan_names_free(struct scan_names *names)
 	free(names);
 }
 
-/* Returns the entry in *found, made if it is new. *found is NULL with 0 if there are too many. */
+/*
+ * Stores the address of the entry in *found, and makes the entry if it is new. Returns 0 or ENOMEM.
+ * If there are too many entries, it returns 0 with *found NULL.
+ */
 static int find_named(struct scan_names *names, struct threads *in, uint32_t pid, uint32_t tid,
 		      uint64_t handle, struct named **found)
 {
@@ -95,7 +99,7 @@ int scan_names_event(struct scan_names *names, const struct fmt_event *event)
 
 	if (!event->pid && !event->tid && !event->thread)
 		return 0;
-	/* Most events are of the same thread as the one before. */
+	/* Most events are of the same thread as the event before. For them no search is needed. */
 	if (names->thread && names->process && event->tid == names->tid &&
 	    event->pid == names->pid && event->thread == names->handle &&
 	    !program_is_told_by(event->type->name)) {
@@ -109,8 +113,9 @@ int scan_names_event(struct scan_names *names, const struct fmt_event *event)
 	names->thread = names->process = 0;
 	err = find_named(names, &names->threads, event->pid, event->tid, event->thread, &named);
 	/*
-	 * Names are looked up at the end, as of the last event: a later name describes the thread
-	 * better, and an earlier handle may be another thread's.
+	 * The name is looked up at the end of the reading, for the time of the thread's last event
+	 * and with its latest handle. A later name describes the thread better, and an earlier
+	 * handle may belong to another thread by then.
 	 */
 	if (named) {
 		named->handle = event->thread;
@@ -154,7 +159,7 @@ static const struct named *process_of(const struct scan_names *names, uint32_t p
 
 /*
  * The name of the program that a process executes, by an event or by its mappings. A child that has
- * executed nothing runs its parent's program.
+ * executed no program itself runs the program of its parent.
  */
 static bool program_name(const struct scan_names *names, const struct fmt_flow *flow, uint32_t pid,
 			 int64_t time_ns, char name[PROGRAM_NAME_BYTES], int deep)
@@ -177,8 +182,8 @@ static bool program_name(const struct scan_names *names, const struct fmt_flow *
 }
 
 /*
- * The name of the thread's object in memory, if the log has it. The kind is checked, as the address
- * may have been used for something else.
+ * The name of the thread's object in memory, if the log has it. The kind of the object is checked,
+ * because the address may have been used for something else.
  */
 static bool object_name(const struct fmt_flow *flow, const struct named *thread,
 			char name[PROGRAM_NAME_BYTES])
@@ -196,7 +201,7 @@ static bool object_name(const struct fmt_flow *flow, const struct named *thread,
 	return false;
 }
 
-/* Adds the name of a process to the plan; its number if there is no other name. */
+/* Adds the name of a process to the plan. If there is no other name, its number is the name. */
 static int plan_process(const struct scan_names *names, const struct fmt_flow *flow,
 			const struct named *process, struct plan *plan)
 {
@@ -210,8 +215,9 @@ static int plan_process(const struct scan_names *names, const struct fmt_flow *f
 }
 
 /*
- * Adds the name of a thread to the plan. A thread with a number is identified by it alone, so the
- * handle is omitted. The first thread of a process has its number and the program's name.
+ * Adds the name of a thread to the plan. If a thread has a number, this identifies it, and its
+ * handle in the plan is 0. The first thread of a process has the same number as the process; if it
+ * has no other name, it gets the name of the program.
  */
 static int plan_thread(const struct scan_names *names, const struct fmt_flow *flow,
 		       const struct named *thread, struct plan *plan)

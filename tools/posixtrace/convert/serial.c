@@ -24,7 +24,10 @@ static const struct speed speeds[] = {
 	{ 4000000, B4000000 },
 };
 
-/* Sets the speed in *line. Returns false and prints the error if no line has it. */
+/*
+ * Sets the speed in *line. Returns false and prints the error if serial lines do not have this
+ * speed.
+ */
 static bool set_speed(struct termios *line, uint64_t baud)
 {
 	for (size_t i = 0; i < sizeof(speeds) / sizeof(speeds[0]); i++)
@@ -47,8 +50,8 @@ bool fmt_serial(struct fmt_flow *flow, struct fmt_input *input)
 		return true;
 	raw = input->line;
 	/*
-	 * Raw: no byte is translated, echoed or a signal. CLOCAL: no modem is needed. read()
-	 * returns after the first byte, so that events appear at once.
+	 * Raw: no byte is translated or echoed, and none causes a signal. CLOCAL: no modem is
+	 * needed. read() returns after the first byte, so that events appear at once.
 	 */
 	cfmakeraw(&raw);
 	raw.c_cflag |= CLOCAL | CREAD;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * table.c - the table of formats, made from list.h. A build without a library or with --disable
- * options has fewer.
+ * table.c - the table of formats, made from list.h. A build that lacks a library, or was configured
+ * with --disable options, has fewer formats.
  */
 #include <string.h>
 #include <sys/stat.h>

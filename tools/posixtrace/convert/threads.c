@@ -33,8 +33,8 @@ static bool is_at(const void *array, uint32_t index, const void *key)
 }
 
 /*
- * The table without recent: the thread is found by its hash, or made. The limit and a lack of
- * memory give NULL.
+ * Finds the thread in the hash table, without recent, or makes it. Returns NULL if the limit is
+ * reached or without memory.
  */
 static struct thread *look_up(struct threads *threads, uint32_t pid, uint32_t tid, uint64_t handle)
 {
@@ -61,14 +61,17 @@ static struct thread *look_up(struct threads *threads, uint32_t pid, uint32_t ti
 	return thread;
 }
 
-/* Events of few threads follow each other in most traces, so recent saves nearly all look-ups. */
+/* In most traces consecutive events are of few threads, so recent saves nearly all look-ups. */
 struct thread *threads_of(struct threads *threads, uint32_t pid, uint32_t tid, uint64_t handle)
 {
 	struct thread **recent, *thread;
 
 	if (tid && !threads->by_handle)
 		handle = 0;
-	/* The low bits of a handle are those of an aligned address, which are zero. */
+	/*
+	 * A handle is usually an aligned address, whose low bits are zero, so its higher bits are
+	 * used too.
+	 */
 	recent = &threads->recent[(pid ^ tid ^ handle ^ handle >> 12) % THREADS_RECENT];
 	thread = *recent;
 	if (__builtin_expect(thread && thread->tid == tid && thread->pid == pid &&

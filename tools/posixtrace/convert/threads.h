@@ -2,9 +2,9 @@
 /*
  * threads.h - a table of the threads of a trace.
  *
- * A thread with a number of the system is identified by it and its process. Its pthread_t is not
- * used, as it changes when the process executes another program. If the caller sets by_handle, each
- * handle is a thread of its own.
+ * A thread whose system number (tid) is known is identified by this number and its process. Its
+ * pthread_t is not used, because that changes when the process executes another program. If the
+ * caller sets by_handle, each handle is a thread of its own.
  *
  * Memory    bounded: the table has at most THREADS_MAX threads, or the caller's limit.
  */

@@ -66,7 +66,8 @@ const struct format *through_suffix(const char *path)
 }
 
 /*
- * The format of one input by its beginning. Returns NULL after an error message, with *status set.
+ * Finds the format of one input by its beginning. Returns NULL after an error message, with *status
+ * set.
  */
 static const struct format *by_contents(struct fmt_input *input, int *status)
 {
@@ -84,7 +85,7 @@ static const struct format *by_contents(struct fmt_input *input, int *status)
 }
 
 /*
- * The format of all inputs. Returns NULL with the exit status. Only logs can be merged: other
+ * Returns the format of all inputs, or NULL with *status set. Only logs can be merged: other
  * formats have no common clock.
  */
 static const struct format *source_of(const struct through *through, struct fmt_input *input,
@@ -137,8 +138,8 @@ static bool options_fit(const struct through *through, const struct fmt_flow *fl
 }
 
 /*
- * Runs the source into the sink. A source returns its own status; that of the flow has the faults
- * and the sink's failure.
+ * Runs the source into the sink. Returns the worse of two statuses: the one that the source
+ * returns, and the one of the flow, which includes the faults and a failure of the sink.
  */
 static int run_flow(struct fmt_flow *flow, struct output *output)
 {
@@ -165,8 +166,8 @@ static int run_flow(struct fmt_flow *flow, struct output *output)
 }
 
 /*
- * Reads the input for the plan if the sink needs one. A serial line is read only once, so its
- * events have no spans.
+ * Reads the input for the plan if the sink needs one. An input that can be read only once, such as
+ * a serial line, gets no plan, and its events have no spans.
  */
 static void plan_flow(struct fmt_flow *flow, struct plan *plan)
 {

@@ -33,7 +33,10 @@ static const struct {
 /* The result without memory: the flow has stopped then, but the source may still use the type. */
 static struct fmt_type no_memory = { .name = "", .level = -1 };
 
-/* The number of a predefined type by its name; else 0. Most names differ in the first bytes. */
+/*
+ * Returns the number of a predefined type by its name, or 0. Most names already differ in the first
+ * bytes, so they need no search.
+ */
 static unsigned predefined_id(const char *name, size_t len)
 {
 	if (len < 12 || memcmp(name, "posix_trace_", 12) != 0)
@@ -103,8 +106,8 @@ static struct fmt_type *copy_of(const struct fmt_type *what, size_t len)
 }
 
 /*
- * Parses the schema. Level and span of the source have priority over those of the schema. A text
- * that is not a schema is kept as text, without fields.
+ * Parses the schema. Level and span of the source have priority over those of the schema. If the
+ * text is not a schema, the type keeps the text but has no fields.
  */
 static void learn_schema(struct fmt_flow *flow, struct fmt_type *type)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * doctor.c - the command doctor: prints a line for each requirement of tracing. It tries a service
- * instead of comparing versions.
+ * doctor.c - the command doctor: prints a line for each requirement of tracing. It tries each
+ * service of the system instead of comparing versions.
  */
 #include "doctor/doctor.h"
 
@@ -108,7 +108,9 @@ static int doctor_run(int argc, char **argv)
 			return tool_usage(&doctor_command);
 		}
 	}
-	/* A wrong number must not appear behind the lines of the machine. */
+	/*
+	 * All arguments are checked first, so that no error follows the findings about the machine.
+	 */
 	for (int i = optind; i < argc; i++)
 		if (!process_number("doctor", argv[i], &pid))
 			return tool_usage(&doctor_command);

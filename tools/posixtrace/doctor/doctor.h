@@ -31,7 +31,7 @@ typedef void doctor_report(const struct doctor_finding *finding);
  */
 void doctor_machine(doctor_report *report);
 
-/* Examines a process, which neither stops nor changes. */
+/* Examines a process without stopping or changing it. */
 void doctor_process(pid_t pid, doctor_report *report);
 
 /* Prints into the texts of a finding and reports it. advice may be NULL. */
@@ -40,7 +40,7 @@ void doctor_say(doctor_report *report, const char *name, enum doctor_verdict ver
 	__attribute__((format(printf, 5, 6)));
 
 /*
- * Opens and closes a kernel event of the process, by which record --sched and --sample work.
+ * Tries whether perf_event_open(2), which record --sched and --sample use, works for the process.
  * Returns 0 or an error number.
  */
 int doctor_try_perf(pid_t pid);

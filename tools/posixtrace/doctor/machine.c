@@ -32,7 +32,10 @@
 #define CAP_PTRACE_BIT 19
 #define CAP_PERFMON_BIT 38
 
-/* Returns the number in a file, such as a setting of the kernel, or otherwise. */
+/*
+ * Returns the number in a file, such as a setting of the kernel. Returns the last argument if the
+ * file has no number.
+ */
 static long setting(const char *path, long otherwise)
 {
 	char text[32], *end;
@@ -44,7 +47,10 @@ static long setting(const char *path, long otherwise)
 	return end == text ? otherwise : number;
 }
 
-/* Returns a number of this process's status file, with the given base, or otherwise. */
+/*
+ * Returns a number of this process's status file, with the given base. Returns the last argument if
+ * the file has no such number.
+ */
 static unsigned long long status_number(const char *name, int base, unsigned long long otherwise)
 {
 	char text[PROCFILE_BYTES];
@@ -53,13 +59,13 @@ static unsigned long long status_number(const char *name, int base, unsigned lon
 		       procfile_number(text, name, base, otherwise) : otherwise;
 }
 
-/* Returns whether this process has a capability in effect, by its number in capability.h. */
+/* Returns whether a capability is in effect for this process. bit is its number in capability.h. */
 static bool has_capability(int bit)
 {
 	return status_number("CapEff:", 16, 0) >> bit & 1;
 }
 
-/* The facts that a report of a fault should have. */
+/* Reports the version of the kernel and the machine, which a bug report should have. */
 static void examine_kernel(doctor_report *report)
 {
 	struct utsname name;
@@ -90,7 +96,10 @@ static int record(int fd)
 		err = posix_trace_start(trid);
 	for (int i = 0; !err && i < EVENTS; i++)
 		posix_trace_event(type, &i, sizeof(i));
-	/* The first error is the reason; that of the shutdown would hide it. */
+	/*
+	 * The first error is returned, since it is the reason; an error of the shutdown would hide
+	 * it.
+	 */
 	if (err)
 		posix_trace_shutdown(trid);
 	else
@@ -121,7 +130,7 @@ static int count(int fd, unsigned *events, struct posix_trace_loginfo_np *info)
 	return err;
 }
 
-/* The clock of events, with the time of one reading. */
+/* Reports the clock of events, and the frequency of the processor's counter. */
 static void report_clock(doctor_report *report, const struct posix_trace_loginfo_np *info)
 {
 	const bool is_counter = strcmp(info->clock, "monotonic") != 0;
@@ -135,7 +144,7 @@ static void report_clock(doctor_report *report, const struct posix_trace_loginfo
 		   info->clock, (double)info->clock_hz / 1e9);
 }
 
-/* The whole way of an event, from the trace point into a log and back. */
+/* Examines the whole way of an event, from the trace point into a log and back. */
 static void examine_recording(doctor_report *report)
 {
 	struct posix_trace_loginfo_np info = { 0 };
@@ -175,7 +184,7 @@ static void examine_barrier(doctor_report *report)
 			   commands < 0 ? strerror(errno) : "not supported");
 }
 
-/* Memory that is made present before a thread uses it. */
+/* Examines shared memory, and whether it can be made present before a thread uses it. */
 static void examine_memory(doctor_report *report)
 {
 	const size_t bytes = 1 << 20;
@@ -216,7 +225,7 @@ static void examine_folder(doctor_report *report)
 	snprintf(path[1], sizeof(path[1]), "/tmp/.posixtrace-%u", (unsigned)geteuid());
 	if (wish)
 		snprintf(path[0], sizeof(path[0]), "%s", wish);
-	/* A variable of the environment excludes the folders that are tried without it. */
+	/* If the variable is set, the library uses only the folder that it names. */
 	for (int i = 0; i < (wish ? 1 : 2); i++) {
 		if (lstat(path[i], &st) != 0)
 			continue;
@@ -260,7 +269,10 @@ static void examine_proc(doctor_report *report)
 	bool hides = false;
 	ssize_t n = readlink("/proc/self", self, sizeof(self) - 1);
 
-	/* In another PID name space the link is missing, or has the number of another process. */
+	/*
+	 * If /proc belongs to another PID name space, the link /proc/self is missing or has another
+	 * number.
+	 */
 	self[n > 0 ? n : 0] = '\0';
 	while (file && fgets(line, sizeof(line), file))
 		if (sscanf(line, "%*s /proc %63s %511s", kind, options) == 2 &&
@@ -285,7 +297,7 @@ static void examine_proc(doctor_report *report)
 /* attach loads the library into a process by ptrace(2). */
 static void examine_ptrace(doctor_report *report)
 {
-	/* Without Yama there is no such file, and the owner of a process may change it. */
+	/* A kernel without Yama has no such file; a process may then be traced by its owner. */
 	long scope = setting("/proc/sys/kernel/yama/ptrace_scope", 0);
 
 	if (scope == 0 || (scope < 3 && has_capability(CAP_PTRACE_BIT)))
@@ -310,7 +322,7 @@ int doctor_try_perf(pid_t pid)
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 	};
-	/* A dummy event of the whole process counts nothing and needs no hardware. */
+	/* A dummy event counts nothing and needs no hardware. */
 	long fd = syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
 	if (fd < 0)
@@ -339,8 +351,8 @@ static void examine_perf(doctor_report *report)
 }
 
 /*
- * Only root can use it on most systems. record --sched then says who woke a thread. Instances of
- * recordings that were killed are removed here.
+ * On most systems only root can use tracefs. A recording that uses it (live/kernel.h) says who woke
+ * a thread. Instances that killed recordings have left are removed here.
  */
 static void examine_tracefs(doctor_report *report)
 {

@@ -115,7 +115,7 @@ static int shares_space(pid_t pid, const char *kind)
 	return ours.st_ino == its.st_ino && ours.st_dev == its.st_dev;
 }
 
-/* A container is a set of name spaces; some work across, with conditions. */
+/* A container is a set of name spaces. Tracing across name spaces works in part. */
 static void examine_spaces(pid_t pid, doctor_report *report)
 {
 	static const char *const kinds[] = { "mnt", "pid", "user", "time" };

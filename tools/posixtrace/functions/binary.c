@@ -76,7 +76,10 @@ const struct binary_function *binary_functions(const struct binary_file *file, s
 	return file->function;
 }
 
-/* The functions are sorted, so a binary search finds it; patchable_of() asks for each function. */
+/*
+ * A binary search is possible because the functions are sorted. It is needed because patchable_of()
+ * calls this for each function.
+ */
 uint64_t binary_next(const struct binary_file *file, uint64_t address)
 {
 	size_t from = 0, until = file->functions;
@@ -156,7 +159,8 @@ const char *binary_import_at(const struct binary_file *file, uint64_t address)
 
 /*
  * The shim patches a mapped file only if it has this identity, so that no plan is applied to
- * another build. Without a build-id the file's inode, size and time of change identify it.
+ * another build. A file without a build-id is identified by its device, inode, size and time of
+ * modification.
  */
 void binary_identity(const struct binary_file *file, struct shim_plan_module *module)
 {

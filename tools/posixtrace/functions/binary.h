@@ -3,8 +3,8 @@
  * binary.h - the functions of an ELF file: names, addresses and code.
  *
  * Addresses are those in the file. A file is hostile until checked: libelf checks offsets, and all
- * code is read through binary_at(). Several names may have one address; each is a function here.
- * One thread may use a file.
+ * code is read through binary_at(). Several names may have one address; each name is a function
+ * here. Only one thread may use a file.
  */
 #ifndef POSIXTRACE_FUNCTIONS_BINARY_H
 #define POSIXTRACE_FUNCTIONS_BINARY_H
@@ -25,9 +25,9 @@ struct binary_function {
 struct binary_file;
 
 /*
- * Opens a file and reads its symbol tables: that of the file, that of its separate debug file, and
- * that of the dynamic linker. Returns NULL without memory. After other errors binary_lack() has the
- * reason, and the file has no functions.
+ * Opens a file and reads its symbol tables: the full table of the file, or that of its separate
+ * debug file if the file has none, and the dynamic symbols. Returns NULL without memory. After
+ * other errors binary_lack() has the reason, and the file has no functions.
  */
 struct binary_file *binary_open(const char *path);
 void binary_close(struct binary_file *file);
@@ -43,8 +43,8 @@ const struct binary_function *binary_functions(const struct binary_file *file, s
 uint64_t binary_next(const struct binary_file *file, uint64_t address);
 
 /*
- * Returns the bytes at an address of an executable segment and stores how many follow it there;
- * NULL: there is no code.
+ * Returns the bytes at an address of an executable segment, and stores how many bytes the segment
+ * has from there on; NULL: there is no code.
  */
 const uint8_t *binary_at(const struct binary_file *file, uint64_t address, size_t *bytes);
 
@@ -57,26 +57,29 @@ const uint8_t *binary_data_at(const struct binary_file *file, uint64_t address, 
  */
 bool binary_is_variable(const struct binary_file *file, uint64_t address, size_t bytes);
 
-/* Stores the least and the greatest address that the file occupies, with memory that it clears. */
+/*
+ * Stores the begin and the end of the addresses that the file occupies in memory. The end includes
+ * the zeroed memory behind the data of the file.
+ */
 void binary_range(const struct binary_file *file, uint64_t *begin, uint64_t *end);
 
 /*
- * Returns whether data of the file contains an address behind from and before until, such as in a
- * table of jumps or as a pointer to a label, or whether the cold part of a function branches to
- * such an address.
+ * Returns whether the data of the file contains an address that is greater than from and less than
+ * until: in a table of jumps, or as a pointer to a label. Returns true also if the cold part of a
+ * function branches to such an address.
  */
 bool binary_is_pointed_into(struct binary_file *file, uint64_t from, uint64_t until);
 
 /*
- * Returns the name of the function that a pointer at this address will have, NULL if unknown. For
- * calls through the procedure linkage table.
+ * Returns the name of the function to which the dynamic linker will set the pointer at this
+ * address; NULL: unknown. Calls through the procedure linkage table use such pointers.
  */
 const char *binary_import_at(const struct binary_file *file, uint64_t address);
 
 /* Returns the longest vector registers that the file's code uses: enum insn_vectors. */
 unsigned binary_vectors(const struct binary_file *file);
 
-/* A USDT probe. The texts are those of its note. */
+/* A USDT probe. Its texts are in the note of the file. */
 struct binary_probe {
 	const char *provider, *name, *arguments;
 	uint64_t address;
@@ -86,7 +89,7 @@ struct binary_probe {
 /* Returns the reason why no probe of the file can be traced; NULL: some may be. */
 const char *binary_probe_lack(const struct binary_file *file);
 
-/* Calls take() for each probe until it returns false, and then returns false. */
+/* Calls take() for each probe. If take() returns false, the function ends and returns false. */
 bool binary_probes(const struct binary_file *file,
 		   bool (*take)(void *arg, const struct binary_probe *probe), void *arg);
 

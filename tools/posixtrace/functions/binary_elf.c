@@ -24,9 +24,9 @@
 #define FUNCTIONS_MAX (1u << 22) /* of a file */
 
 /*
- * Stores a segment whose bytes are all in the file. Returns false for any other; then its addresses
- * are unknown, and functions in it are left out. Its size is that of the part in the file: code is
- * never in the zeroed rest.
+ * Stores a segment whose bytes are all in the file. Returns false for any other segment: its
+ * addresses are then unknown, and functions in it are left out. The stored size is that of the part
+ * in the file, because code is never in the zeroed rest.
  */
 static bool take_segment(struct binary_file *file, const GElf_Phdr *header, const char *image,
 			 size_t bytes)
@@ -50,8 +50,8 @@ static bool take_segment(struct binary_file *file, const GElf_Phdr *header, cons
 
 /*
  * Finds the build-id in a segment of notes. Sizes in a note have 32 bits, so that their sum does
- * not overflow here; it is compared with the rest of the segment before a byte is read. Notes are
- * copied, because they need not be aligned.
+ * not overflow here. The sum is compared with the rest of the segment before a byte of the note is
+ * read. Notes are copied, because they need not be aligned.
  */
 static void take_notes(struct binary_file *file, const uint8_t *note, size_t bytes)
 {
@@ -191,7 +191,7 @@ static void open_debug(struct binary_file *file)
 		file->debug = elf_begin(file->debug_fd, ELF_C_READ_MMAP_PRIVATE, NULL);
 }
 
-/* By address, then by name. */
+/* Orders functions by address, then by name. */
 static int by_address(const void *a, const void *b)
 {
 	const struct binary_function *x = a, *y = b;
@@ -311,7 +311,7 @@ const char *binary_read(struct binary_file *file)
 	return file->functions ? NULL : "it has no symbols, and no debug file of it was found";
 }
 
-/* Searches the symbol tables of one file. */
+/* Searches the symbol tables of one file for an object. */
 static bool object_in(Elf *elf, const char *name, size_t len, uint64_t *address)
 {
 	Elf_Scn *section = NULL;
@@ -369,7 +369,10 @@ static bool each_word(const struct binary_file *file, bool (*add)(void *arg, uin
 		const struct binary_segment *segment = &file->segment[i];
 		size_t at = (size_t)(-segment->address & 7);
 
-		/* Segments of older linkers have code and constants together. */
+		/*
+		 * Segments with code are read, too: older linkers put code and constants into the
+		 * same segment.
+		 */
 		for (; at + 8 <= segment->size; at += 8) {
 			uint64_t word;
 
@@ -404,8 +407,8 @@ bool binary_each_pointer(struct binary_file *file, bool (*add)(void *arg, uint64
 				return false;
 	}
 	/*
-	 * Compact relocations (DT_RELR) have their addresses in the data, and so have programs that
-	 * are linked to fixed addresses.
+	 * With compact relocations (DT_RELR), and in programs that are linked to fixed addresses,
+	 * the addresses of code are in the data.
 	 */
 	return !has_words || each_word(file, add, arg);
 }

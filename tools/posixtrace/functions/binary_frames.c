@@ -2,10 +2,10 @@
 /*
  * binary_frames.c - the parts of functions as unwinders know them: .eh_frame_hdr and .eh_frame.
  *
- * Each part of each function of a compiler has an entry, also in a file without symbols. The table
- * has distances from its own begin; an entry leads to a description (FDE), and that to what it has
- * in common with others (CIE). Only the encodings that linkers of x86-64 write are read: distances
- * of 4 bytes.
+ * Compilers make an entry in a table for each part of each function, also in a file without
+ * symbols. The table contains distances from its own begin. An entry leads to the description of
+ * the part (FDE). The FDE leads to the description that it has in common with other FDEs (CIE).
+ * Only the encodings that linkers of x86-64 write are read: distances of 4 bytes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static struct cursor cursor_at(const struct binary_file *file, uint64_t address)
 	return cursor;
 }
 
-/* Reads so many bytes as a number; 0 behind the end. */
+/* Reads so many bytes as a number. Returns 0 if that would read behind the end. */
 static uint64_t next_number(struct cursor *cursor, size_t bytes)
 {
 	uint64_t value = 0;
@@ -66,8 +66,8 @@ static uint64_t next_leb(struct cursor *cursor)
 }
 
 /*
- * Reads a CIE: whether addresses are encoded in the only way that is read, and how the tables of
- * landing pads are encoded.
+ * Reads a CIE. Returns whether its FDEs encode addresses in the only form that is supported here.
+ * Stores in *pads how they encode the tables of landing pads.
  */
 static bool read_common(struct cursor cursor, uint8_t *pads)
 {
@@ -101,7 +101,10 @@ static bool read_common(struct cursor cursor, uint8_t *pads)
 			*pads = (uint8_t)next_number(&cursor, 1);
 			break;
 		case 'P':
-			/* A pointer to the personality: of 8 bytes if absolute, else of 4. */
+			/*
+			 * The encoding of the pointer to the personality function, and the pointer,
+			 * which has 8 bytes if it is absolute, otherwise 4.
+			 */
 			next_number(&cursor, next_number(&cursor, 1) & 0x0f ? 4 : 8);
 			break;
 		case 'S':
@@ -128,7 +131,10 @@ static bool read_frame(const struct binary_file *file, uint64_t address,
 	frame->begin = address + 8 + (uint64_t)(int64_t)(int32_t)next_number(&cursor, 4);
 	frame->end = frame->begin + next_number(&cursor, 4);
 	next_leb(&cursor);
-	/* A table that is absent is 0. Other encodings than 4 bytes are read as one. */
+	/*
+	 * The address of an absent table of landing pads is 0. An encoding of another length is
+	 * read as 4 bytes, too.
+	 */
 	frame->has_pads = pads != OMITTED && next_number(&cursor, 4) != 0;
 	return cursor.good;
 }
@@ -148,7 +154,10 @@ static bool collect(struct binary_file *file)
 
 	if (!file->frame_table || !cursor.good)
 		return true;
-	/* The version, and three encodings; then the address of .eh_frame, and the number. */
+	/*
+	 * The table begins with the version and three encodings. The address of .eh_frame and the
+	 * number of entries follow.
+	 */
 	if (next_number(&cursor, 4) !=
 	    ((uint32_t)DISTANCE_OF_TABLE << 24 | NUMBER << 16 | DISTANCE_OF_PLACE << 8 | 1))
 		return true;

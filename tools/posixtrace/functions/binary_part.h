@@ -18,7 +18,7 @@ struct binary_file {
 	uint32_t id_len;
 	struct binary_segment {
 		uint64_t address, size;
-		uint64_t memory;   /* its size with what follows in memory, as zeros */
+		uint64_t memory;   /* its size in memory, with the zeros behind its bytes */
 		const uint8_t *bytes;
 		bool is_code, is_writable;
 	} segment[BINARY_SEGMENTS];
@@ -41,13 +41,16 @@ struct binary_file {
 	bool is_fixed;         /* it is linked to fixed addresses (ET_EXEC) */
 };
 
-/* In binary_elf.c. Reads everything but the pointers. Returns the reason of a failure, or NULL. */
+/*
+ * In binary_elf.c. Reads everything but the pointers and the frames. Returns the reason of a
+ * failure, or NULL.
+ */
 const char *binary_read(struct binary_file *file);
 void binary_read_end(struct binary_file *file);
 
 /*
- * In binary_elf.c. Calls add() for each relocation or word of data that may be an address of code,
- * until it returns false, and then returns false.
+ * In binary_elf.c. Calls add() for each relocation, and for each word of data that may be an
+ * address of code. If add() returns false, the function ends and returns false.
  */
 bool binary_each_pointer(struct binary_file *file, bool (*add)(void *arg, uint64_t address),
 			 void *arg);

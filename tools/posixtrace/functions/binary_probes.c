@@ -18,7 +18,7 @@
 #define NOTE_OWNER "stapsdt" /* with its NUL 8 bytes */
 #define NOTE_TYPE  3
 
-/* Returns the address of the section, 0 if there is none. */
+/* Returns the address of the section .stapsdt.base, 0 if there is none. */
 static uint64_t base_of(Elf *elf)
 {
 	Elf_Scn *section = NULL;
@@ -37,8 +37,8 @@ static uint64_t base_of(Elf *elf)
 }
 
 /*
- * Cuts a text from the note, and moves *at behind it. Returns NULL if its NUL is missing: the text
- * would continue in memory of another section.
+ * Returns the text of the note at *at, and moves *at behind it. Returns NULL if the NUL of the text
+ * is missing: the text would continue in memory of another section.
  */
 static const char *next_text(const char **at, const char *end)
 {
@@ -52,8 +52,9 @@ static const char *next_text(const char **at, const char *end)
 }
 
 /*
- * Passes on the probe of a note. A damaged note is ignored: other probes may be intact. Returns
- * false if take() did. The texts are those in libelf's mapping, valid as long as the file is open.
+ * Passes on the probe of a note. A damaged note is ignored, because other notes may be intact.
+ * Returns false if take() returned false. The texts are those in libelf's mapping, valid as long as
+ * the file is open.
  */
 static bool take_note(const char *note, size_t bytes, uint64_t base,
 		      bool (*take)(void *arg, const struct binary_probe *probe), void *arg)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * insn.c - decodes with Zydis. Without it nothing can be decoded, and so no function is patched.
+ * insn.c - decodes instructions with Zydis. Without Zydis nothing can be decoded, and so no
+ * function is patched.
  *
  * struct insn has only what decides about a patch, so that patchable.c does not depend on the
  * decoder.
@@ -32,7 +33,10 @@ static void take_relative(struct insn *insn, const ZydisDecodedInstruction *is)
 		insn->kind = INSN_JUMP;
 		break;
 	case ZYDIS_CATEGORY_COND_BR:
-		/* The opcodes of 0x70 to 0x7f and 0x0f80 to 0x0f8f have the condition. */
+		/*
+		 * The opcodes 0x70 to 0x7f and 0x0f80 to 0x0f8f contain the condition in their low
+		 * 4 bits.
+		 */
 		insn->kind = INSN_SHORT_ONLY;
 		if ((is->opcode & 0xf0) == 0x70 || (is->opcode & 0xf0) == 0x80)
 			insn->kind = INSN_BRANCH;
@@ -70,8 +74,8 @@ static enum insn_kind kind_of(const ZydisDecodedInstruction *is)
 }
 
 /*
- * Finds out about the stack: the effect on its pointer, and an operand on it. An operand with an
- * index is an element of an array and not the return address.
+ * Notes the effect of an instruction on the stack pointer, and its operand on the stack. An operand
+ * with an index is an element of an array and not the return address.
  */
 static void take_stack(struct insn *insn, const ZydisDecodedInstruction *is,
 		       const ZydisDecodedOperand *operand)
@@ -106,9 +110,9 @@ static void take_stack(struct insn *insn, const ZydisDecodedInstruction *is,
 }
 
 /*
- * Zydis reads no more than the given bytes and never more than 15, so it refuses an instruction
- * that the end of the segment cuts. The decoder is made once and not locked: one thread of the tool
- * decodes.
+ * Zydis reads no more than the given bytes and never more than 15, so it refuses an instruction of
+ * which a part is behind the end of the segment. The decoder is made once and not locked: one
+ * thread of the tool decodes.
  */
 bool insn_decode(struct insn *insn, const uint8_t *code, size_t bytes, uint64_t address)
 {
@@ -146,7 +150,10 @@ bool insn_decode(struct insn *insn, const uint8_t *code, size_t bytes, uint64_t 
 			insn->address = (uint64_t)op->mem.disp.value;
 		}
 	}
-	/* An address of 32 bits (eip) is not moved: it is rare, and a fix would need a check. */
+	/*
+	 * An instruction with an address relative to eip (32 bits) cannot be moved. It is rare, and
+	 * a correction of the address would need a check.
+	 */
 	for (unsigned i = 0; i < is.operand_count_visible; i++)
 		if (operand[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
 		    operand[i].mem.base == ZYDIS_REGISTER_EIP)
@@ -154,7 +161,10 @@ bool insn_decode(struct insn *insn, const uint8_t *code, size_t bytes, uint64_t 
 	return true;
 }
 
-/* Operands are not decoded, because the encoding shows the length: this runs over whole files. */
+/*
+ * This function runs over whole files, so it does not decode operands: the encoding of an
+ * instruction shows the length of its registers.
+ */
 enum insn_vectors insn_vectors(const uint8_t *code, size_t bytes)
 {
 	enum insn_vectors most = INSN_SSE;
@@ -171,7 +181,10 @@ enum insn_vectors insn_vectors(const uint8_t *code, size_t bytes)
 
 		if (good && is.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX)
 			most = INSN_AVX512;
-		/* Instructions of this form also use masks, which only AVX-512 code has. */
+		/*
+		 * Instructions with this encoding use AVX registers or masks. Only AVX-512 code has
+		 * masks.
+		 */
 		else if (good && is.encoding == ZYDIS_INSTRUCTION_ENCODING_VEX)
 			most = is.meta.category == ZYDIS_CATEGORY_KMASK ? INSN_AVX512 : INSN_AVX;
 		code += len;

@@ -15,7 +15,7 @@ enum insn_kind {
 	INSN_ENDBR,      /* a valid target of indirect jumps */
 	INSN_JUMP,       /* an unconditional jump to target */
 	INSN_BRANCH,     /* a conditional jump to target */
-	INSN_SHORT_ONLY, /* loop or jrcxz: its target is near, and no longer form exists */
+	INSN_SHORT_ONLY, /* loop or jrcxz: the target must be near; a long form does not exist */
 	INSN_CALL,       /* to target; 0: through a pointer */
 	INSN_INDIRECT,   /* a jump through a register or memory */
 	INSN_RETURN,
@@ -29,7 +29,8 @@ struct insn {
 	uint8_t len;
 	uint8_t condition;    /* INSN_BRANCH: the low 4 bits of the opcode */
 	uint8_t refers_at;    /* offset of a displacement relative to rip; 0: there is none */
-	bool has_address;     /* address is one that the instruction contains: lea, or absolute */
+	/* address is valid: the instruction contains it, relative to rip or absolute */
+	bool has_address;
 	enum insn_base base;  /* of its operand in memory: rsp or rbp */
 	int64_t offset;       /* from the base */
 	int64_t pushes;       /* bytes by which it lowers the stack pointer, if that is constant */
@@ -45,12 +46,15 @@ bool insn_is_available(void);
 enum insn_vectors { INSN_SSE, INSN_AVX, INSN_AVX512 };
 
 /*
- * Returns the longest vector registers that code uses. Bytes that are no instruction are skipped,
- * and may be mistaken for longer registers, not for shorter ones.
+ * Returns the longest vector registers that code uses. Bytes that are no instruction are skipped.
+ * Data among the code may make the result too long, but never too short.
  */
 enum insn_vectors insn_vectors(const uint8_t *code, size_t bytes);
 
-/* Decodes the instruction at code, whose address is given. Returns false if it is none. */
+/*
+ * Decodes the instruction at code; address is its address in the file. Returns false if there is no
+ * instruction.
+ */
 bool insn_decode(struct insn *insn, const uint8_t *code, size_t bytes, uint64_t address);
 
 #endif

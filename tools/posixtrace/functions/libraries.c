@@ -153,7 +153,10 @@ static bool ask_linker(struct libraries *libraries, char *linker, char *program,
 		good &= take_line(libraries, line);
 	if (from)
 		fclose(from);
-	/* Its status is not used: the lines that it has printed are the result. */
+	/*
+	 * The exit status of the linker is not used, because the lines that it has printed are the
+	 * result.
+	 */
 	while (!err && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	return good && !err;

@@ -13,9 +13,9 @@ struct libraries {
 };
 
 /*
- * Finds the file of a program as execvp(3) does, for a script its interpreter, and the libraries
- * that the dynamic linker would load. The program's file is the first. Nothing of the program is
- * executed. Returns false after it printed an error.
+ * Finds the file of a program as execvp(3) does, or the file of the interpreter if the program is a
+ * script, and the libraries that the dynamic linker would load. The program's file is the first.
+ * Nothing of the program is executed. Returns false after it printed an error.
  */
 bool libraries_of_program(struct libraries *libraries, const char *name);
 

@@ -15,9 +15,10 @@ static bool put_code(struct shim_plan_site *site, const void *bytes, size_t len)
 }
 
 /*
- * Notes that the 4 bytes at this place are the distance of the target from the end of the code. The
- * shim fills them in when it knows where the file and the moved code are. Called right behind
- * put_code() of the instruction, whose end code_len is. Returns false if the plan has no room.
+ * Notes that the 4 bytes at the offset at must become the distance from the end of the instruction
+ * to the target. The shim fills them in when it knows where the file and the moved code are. To be
+ * called directly after put_code() of the instruction, when code_len is the end of the instruction.
+ * Returns false if the plan has no room.
  */
 static bool put_fix(struct shim_plan_site *site, unsigned at, uint64_t target)
 {
@@ -30,9 +31,10 @@ static bool put_fix(struct shim_plan_site *site, unsigned at, uint64_t target)
 }
 
 /*
- * Moves a call, to its target or through a pointer at a fixed place. It is the last of the replaced
- * instructions, because it is as long as a jump. The called function must return to the function
- * itself, where unwinders know the frame: the return address is pushed, then a jump follows.
+ * Moves a call of a fixed target, or through a pointer at a fixed place. A call is the last of the
+ * replaced instructions, because it is as long as a jump. The called function must return into the
+ * original function, where unwinders know the frame. So the moved code pushes the return address
+ * and then jumps to the called function.
  *
  * 	push literal(%rip); jmp target; literal: the address behind the call
  */

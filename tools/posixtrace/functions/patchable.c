@@ -3,8 +3,8 @@
  * patchable.c - the proof that a function can be patched, and its plan.
  *
  * choose_site() chooses the bytes that the jump replaces and moves their instructions. Then
- * check_function() goes through the whole function for anything that leads into these bytes, and
- * patchable_of() asks the other functions and the data. patchable.h has the list of conditions.
+ * check_function() searches the whole function for anything that leads into these bytes, and
+ * patchable_of() searches the other functions and the data. patchable.h has the list of conditions.
  * Each refusal has a constant text for the user.
  */
 #include "functions/patchable.h"
@@ -17,7 +17,10 @@
 
 #define FUNCTION_BYTES (UINT64_C(1) << 24) /* longer functions are refused */
 
-/* Compares names of files and not of paths: the hooks use the C library in any folder. */
+/*
+ * Compares the names of files and not their paths, because the hooks use the C library in whatever
+ * folder it is.
+ */
 const char *patchable_lack(const struct binary_file *file)
 {
 	static const char *const own[] = {
@@ -36,9 +39,10 @@ const char *patchable_lack(const struct binary_file *file)
 }
 
 /*
- * Functions that use their own return address, or run where no event can be recorded. Returns the
- * reason, or NULL. The hook replaces the return address, so a function that keeps or reads its own
- * would jump into the hook again later. The first row that matches is used.
+ * Refuses functions that use their own return address, or run where no event can be recorded.
+ * Returns the reason, or NULL. The hook replaces the return address of a function. So a function
+ * that keeps or reads its return address would jump into the hook again later. The first row that
+ * matches is used.
  */
 static const char *refuse_name(const char *name)
 {
@@ -85,8 +89,8 @@ static const char *refuse_name(const char *name)
 }
 
 /*
- * Functions that the hooks may call, if the program has its own in place of the C library's: a hook
- * that calls a patched function would call itself.
+ * Returns whether the hooks may call a function of this name. The program may have its own function
+ * in place of the C library's; if it were patched, a hook that calls it would call itself.
  */
 static bool is_of_hooks(const char *name)
 {
@@ -139,8 +143,8 @@ struct proof {
 	struct binary_file *file;
 	const struct binary_function *function;
 	uint64_t from, until;   /* the replaced bytes */
-	int64_t depth;          /* bytes on the stack above which the return address is */
-	bool is_begin;          /* nothing but the prologue was seen */
+	int64_t depth;          /* the offset of the return address from rsp */
+	bool is_begin;          /* no branch, call or return was seen yet */
 	bool has_frame;         /* rbp points 8 bytes below the return address */
 	bool has_indirect;      /* it jumps through a register or memory */
 	const char *why;
@@ -177,9 +181,10 @@ static void check_table(struct proof *proof, uint64_t table)
 }
 
 /*
- * Finds a function that reads its own return address: in a patched function it would read the
- * address of a slot. Behind the first branch or call the stack is assumed to be as deep as there;
- * a function that is compiled in another way is not noticed.
+ * Finds a function that reads its own return address: if it were patched, it would read an address
+ * that the hook has written. The depth of the stack is followed up to the first branch or call and
+ * assumed to be the same behind it. If a function is compiled in another way, its reads are not
+ * noticed.
  */
 static void check_return_address(struct proof *proof, const struct insn *insn)
 {
@@ -203,7 +208,10 @@ static void check_insn(struct proof *proof, const struct insn *insn)
 		proof->why = "a branch leads into its first bytes";
 	else if (insn->target == proof->from && insn->kind != INSN_CALL)
 		proof->why = "a loop begins at its first instruction";
-	/* lea of an address in the replaced bytes: it may be called or jumped to later. */
+	/*
+	 * The instruction takes an address in the replaced bytes, as lea does: the function may
+	 * call the address or jump to it later.
+	 */
 	else if (insn->has_address && is_inside(proof, insn->address))
 		proof->why = "it uses the address of one of its first bytes";
 	proof->has_indirect |= insn->kind == INSN_INDIRECT;
@@ -238,10 +246,10 @@ static void check_function(struct proof *proof)
 }
 
 /*
- * Chooses the bytes to replace, from the first instruction or behind endbr64, and moves them.
- * Behind a return or a jump the padding up to the next function is free. Whole instructions are
- * replaced, so there may be more than the 5 bytes of the jump. Returns the reason of a refusal, or
- * NULL.
+ * Chooses the bytes to replace, from the first instruction or behind endbr64, and moves them. If a
+ * return or a jump is among these bytes, the padding behind it, up to the next function, may be
+ * replaced, too. Whole instructions are replaced, so there may be more than the 5 bytes of the
+ * jump. Returns the reason of a refusal, or NULL.
  */
 static const char *choose_site(struct binary_file *file, const struct binary_function *function,
 			       struct patchable *is)
@@ -269,7 +277,7 @@ static const char *choose_site(struct binary_file *file, const struct binary_fun
 		}
 		if (at < end && !site->replaced && insn.kind == INSN_CALL &&
 		    insn.len >= SHIM_PLAN_JUMP && is_fentry(file, &insn))
-			why = NULL; /* the call of the tracer is dropped */
+			why = NULL; /* the call of __fentry__() is not moved */
 		else if (at >= end)
 			why = NULL; /* padding */
 		else {
@@ -280,10 +288,12 @@ static const char *choose_site(struct binary_file *file, const struct binary_fun
 			return why;
 		if (site->replaced + insn.len > SHIM_PLAN_ORIGINAL)
 			return "its first instructions are too long";
-		/* The shim compares these bytes with its memory before it patches. */
+		/*
+		 * The shim compares these bytes with the memory of the process before it patches.
+		 */
 		memcpy(site->original + site->replaced, code, insn.len);
 		site->replaced = (uint8_t)(site->replaced + insn.len);
-		/* Nothing behind such an instruction runs unless something branches there. */
+		/* The code behind a return or a jump runs only if something branches to it. */
 		ended = insn.kind == INSN_RETURN || insn.kind == INSN_JUMP ||
 			insn.kind == INSN_INDIRECT || (ended && at >= end);
 		at += insn.len;
@@ -318,8 +328,8 @@ static const char *refuse_early(const struct binary_file *file,
 }
 
 /*
- * From the cheap checks to the costly ones; the first reason ends them. The plan in a refused
- * result is incomplete and must not be used.
+ * The cheap checks come before the costly ones, and the first reason for a refusal ends them. The
+ * plan in a refused result is incomplete and must not be used.
  */
 struct patchable patchable_of(struct binary_file *file, const struct binary_function *function,
 			      enum shim_site_kind kind)

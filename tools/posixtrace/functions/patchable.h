@@ -5,7 +5,7 @@
  * A function is patched if its instructions prove that this is safe; a doubt is a refusal. A jump
  * of 5 bytes replaces whole instructions at the begin, which run elsewhere. So
  *
- * 	no branch, table of jumps, pointer or symbol leads into the replaced bytes but to the first;
+ * 	no branch, table of jumps, pointer or symbol leads to a replaced byte except the first;
  * 	no replaced instruction depends on its address in a way that cannot be corrected;
  * 	no call through a register is replaced: its return address would be elsewhere;
  * 	all instructions of the function can be decoded.
@@ -19,7 +19,7 @@ enum patch_method {
 	PATCH_REFUSED,
 	PATCH_SLOT, /* the compiler left room: NOPs, or a call of __fentry__() */
 	PATCH_MOVE, /* the first instructions are moved */
-	PATCH_BYTE, /* of a probe: one byte becomes a jump */
+	PATCH_BYTE, /* for probes: only one byte is replaced, by the first one of a jump */
 };
 
 struct patchable {

@@ -23,8 +23,8 @@
 #include "symbols/demangle.h"
 
 /*
- * The last @ begins the module, so that the glob may contain one. The text of the module is not
- * copied: it is part of argv.
+ * The last @ begins the module, so that the glob itself may contain an @. The text of the module is
+ * not copied: it is part of argv.
  */
 bool patches_add(struct patches *plan, const char *text)
 {
@@ -112,7 +112,10 @@ static bool note_refusal(struct patches_refusals *refused, const char *why)
 	return true;
 }
 
-/* Returns false without memory. The shim refuses a plan with more than SHIM_PLAN_SITES. */
+/*
+ * Adds a site. A site past SHIM_PLAN_SITES is counted as refused, because the shim refuses a plan
+ * with more sites. Returns false without memory.
+ */
 static bool add_site(struct patches *plan, const struct shim_plan_site *site)
 {
 	if (plan->sites == SHIM_PLAN_SITES)
@@ -137,10 +140,11 @@ static enum shim_site_kind kind_of(const char *name)
 }
 
 /*
- * Plans the selected functions. Functions of one address, which follow each other, have one site.
- * Functions that handle exceptions are patched for their hooks; if that is not safe, the functions
- * that an exception leaves have no end. by_name: refusals are noted only for patterns that name the
- * module. Returns false without memory.
+ * Plans the selected functions. Functions with the same address follow each other and have one
+ * site. Functions that handle exceptions are patched for their hooks, even if they are not
+ * selected. If such a patch is not safe, the trace has no end of the functions that an exception
+ * leaves. by_name: refusals are noted only for patterns that name the module. Returns false without
+ * memory.
  */
 static bool patches_functions(struct patches *plan, struct binary_file *file, bool by_name)
 {
@@ -204,18 +208,24 @@ static int by_site(const void *a, const void *b)
 
 	if (x->site != y->site)
 		return x->site < y->site ? -1 : 1;
-	/* A function that begins with a probe is entered before the probe is reached. */
+	/*
+	 * If a function begins with a probe, the site of the function is first: the function is
+	 * entered before the probe is reached.
+	 */
 	return (int)x->kind - (int)y->kind;
 }
 
 /*
- * Chains a probe to the site before, whose jump replaces the probe: both have moved instructions.
- * Returns false if that is impossible.
+ * Chains the site of a probe to the site before it, if the jump of that site replaces the probe,
+ * too. The instructions of both sites are then moved. Returns false if that is impossible.
  */
 static bool chain(const struct binary_file *file, struct shim_plan_site *before,
 		  struct shim_plan_site *site)
 {
-	/* If look_before() has moved instructions for the probe, they must be the site before. */
+	/*
+	 * If look_before() has moved instructions before the probe, the site before must be that of
+	 * these instructions.
+	 */
 	if (site->is_chained)
 		return before->kind == SHIM_SITE_BEFORE &&
 		       before->site + before->replaced == site->site;
@@ -229,9 +239,9 @@ static bool chain(const struct binary_file *file, struct shim_plan_site *before,
 }
 
 /*
- * Sorts the sites of a module, and drops each that overlaps with the one before, unless it can be
- * chained: the bytes that one jump writes must not be among those that another replaces, moves or
- * reads. Returns false without memory.
+ * Sorts the sites of a module, and drops each site that overlaps with the site before it, unless it
+ * can be chained. Otherwise one jump could be written into bytes that another jump replaces, moves
+ * or reads. Returns false without memory.
  */
 static bool drop_overlaps(struct patches *plan, const struct binary_file *file, size_t first)
 {
@@ -264,7 +274,10 @@ static bool drop_overlaps(struct patches *plan, const struct binary_file *file, 
 	return true;
 }
 
-/* Notes a file. Returns false without memory. A file that is gone keeps its path. */
+/*
+ * Notes a file. Returns false without memory. If the file does not exist any more, its path is
+ * noted as it is.
+ */
 static bool note_file(struct patches *plan, const char *path)
 {
 	char *real = realpath(path, NULL);
@@ -302,7 +315,10 @@ bool patches_file(struct patches *plan, const char *path)
 		good = drop_overlaps(plan, file, module.first);
 	if (good && plan->sites > module.first) {
 		module.sites = (uint32_t)plan->sites - module.first;
-		/* The other sites are of functions that are called from other files. */
+		/*
+		 * If the file has only sites for hooks, its vector registers do not matter: such
+		 * functions are called from other files.
+		 */
 		unsigned vectors = plan->functions > functions || plan->probes.places > places ?
 					   binary_vectors(file) : 0;
 
@@ -375,8 +391,8 @@ static bool append_arguments(const struct probes *probes, struct shim_plan_site 
 }
 
 /*
- * Appends the sites, then the types, the arguments and the texts. Returns false without memory, and
- * if there are too many texts.
+ * Appends the modules, then the sites, the types, the arguments and the texts. Returns false
+ * without memory.
  */
 static bool append_all(const struct patches *plan, struct image *image,
 		       struct shim_plan_head *head)
@@ -409,7 +425,10 @@ static bool append_all(const struct patches *plan, struct image *image,
 	return good;
 }
 
-/* A memory file, so that nothing remains on disk after a kill. A partial plan is never returned. */
+/*
+ * The plan is written to a memory file, so that nothing remains on disk if this process is killed.
+ * An incomplete plan is never returned.
+ */
 int patches_write(const struct patches *plan)
 {
 	struct shim_plan_head head = {
@@ -425,7 +444,7 @@ int patches_write(const struct patches *plan)
 		head.hash = hash_bytes(HASH_BEGIN, image.bytes, image.count);
 		fd = memfd_create("posixtrace-plan", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	}
-	/* Sealed, so that it does not change after the shim has checked it. */
+	/* The file is sealed, so that the plan cannot change after the shim has checked it. */
 	if (fd >= 0 && (whole_write(fd, &head, sizeof(head)) ||
 			whole_write(fd, image.bytes, image.count) ||
 			fcntl(fd, F_ADD_SEALS,

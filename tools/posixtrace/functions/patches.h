@@ -13,8 +13,8 @@
 #include "functions/probes.h"
 
 struct patches_pattern {
-	char *glob;         /* of names, as the linker or as C++ has them */
-	const char *module; /* of the name or path of the file; NULL: every file */
+	char *glob;         /* of names of functions, as the linker or as C++ has them */
+	const char *module; /* a glob of the name or path of the file; NULL: every file */
 };
 
 /* The reasons for refusals, with their numbers. */
@@ -42,7 +42,8 @@ struct patches {
 		char *path;
 		size_t first, sites;
 	} *file;
-	size_t files, linked;       /* the first ones are those with which the program starts */
+	/* linked: how many files the program has at its start; they are the first ones */
+	size_t files, linked;
 	bool is_later;              /* the patterns are those of another plan */
 };
 
@@ -50,19 +51,21 @@ struct patches {
 bool patches_add(struct patches *plan, const char *text);
 
 /*
- * Plans the selected functions and probes of a file. A file of which no function can be patched is
- * noted only if a pattern names it. Returns false without memory.
+ * Plans the selected functions and probes of a file. If no function of the file can ever be
+ * patched, its functions are counted as refused only for patterns that name the file. Returns false
+ * without memory.
  */
 bool patches_file(struct patches *plan, const char *path);
 
 /*
- * Returns whether a file, by its path or its name, has this pattern of modules; NULL: every file.
+ * Returns whether the path or the name of a file matches this pattern of modules; NULL matches
+ * every file.
  */
 bool patches_is_of(const char *module, const char *path);
 
 /*
- * Begins an empty plan with the patterns of another one, which must remain as long as this one: for
- * files that are loaded later.
+ * Begins an empty plan for files that are loaded later. It uses the patterns of another plan, which
+ * must exist as long as this one.
  */
 void patches_later(struct patches *later, const struct patches *plan);
 
@@ -81,7 +84,10 @@ int patches_write(const struct patches *plan);
 /* Frees the plan, also one that is not complete. */
 void patches_fini(struct patches *plan);
 
-/* Returns whether a function's name matches a glob, as it is or as C++ has it. */
+/*
+ * Returns whether the name of a function matches a glob, either as the linker has it or in its C++
+ * form.
+ */
 bool patches_matches(const char *glob, const char *name);
 
 #endif

@@ -15,7 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The registers by their numbers. A name is matched with the shorter forms below. */
+/*
+ * The general registers by their numbers, with the part of the name that all their forms have in
+ * common. register_of() has the forms.
+ */
 static const char *const registers[16] = {
 	"ax", "cx", "dx", "bx", "sp", "bp", "si", "di",
 	"8", "9", "10", "11", "12", "13", "14", "15",
@@ -63,7 +66,7 @@ static size_t name_length(const char *text)
 	return len;
 }
 
-/* Reads "%name" of a general register of 8 bytes. Returns false if it is none. */
+/* Reads "%name" of a general register. Returns false if it is none, or a register such as ah. */
 static bool take_register(const char **text, uint8_t *number)
 {
 	size_t len;

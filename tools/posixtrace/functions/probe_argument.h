@@ -8,7 +8,7 @@
 #include "functions/binary.h"
 
 struct probe_argument {
-	struct shim_plan_argument plan; /* without the bytes in the event */
+	struct shim_plan_argument plan; /* the member bytes is not set yet */
 	bool is_known;                  /* false: its form is unknown, and it is not recorded */
 	bool is_float;
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * probe_known.c - a note has sizes but no names, and does not say which pointers are texts. The
- * documentation of these programs does.
+ * probe_known.c - the fields of well-known probes. The note of a probe has the sizes of its
+ * arguments, but neither their names nor which pointers are texts. The documentation of these
+ * programs has both.
  */
 #include "functions/probe_known.h"
 
@@ -9,7 +10,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The name is a pattern. The first row that matches is used. */
+/* The member name is a pattern (glob). The first row that matches is used. */
 static const struct {
 	const char *provider, *name, *fields;
 } known[] = {

@@ -2,9 +2,9 @@
 /*
  * probe_place.c - the proof that a probe can be patched, and its plan.
  *
- * choose_move() moves the instructions at each place. Then the code of the whole file is decoded
- * once: a branch from any function could lead to one of them. Places that cannot be moved get the
- * other method.
+ * choose_move() moves the instructions at each place. Then the code of the whole file is decoded,
+ * because a branch from any function could lead to one of these instructions. If the instructions
+ * cannot be moved, those before the place are tried, and then the method of one byte.
  */
 #include "functions/probe_place.h"
 
@@ -28,8 +28,8 @@ static bool is_long_nop(const struct binary_file *file, uint64_t address)
 
 /*
  * Decodes the function from its begin to the place. Returns whether an instruction begins at the
- * place: it could be in the middle of another one. Stores the addresses of the last instructions
- * before it, the nearest first; 0: there are fewer.
+ * place; otherwise the place is in the middle of an instruction. Stores the addresses of the last
+ * instructions before it, the nearest first; 0: there are fewer.
  */
 static bool begins_insn(const struct binary_file *file, const struct binary_frame *frame,
 			uint64_t address, uint64_t before[BEFORE_MAX])
@@ -77,9 +77,9 @@ static bool move_before(const struct binary_file *file, struct shim_plan_site *s
 }
 
 /*
- * Moves the instructions just before a place, as many as give a jump room together with the NOP at
- * the place. Returns whether these instructions permit that; check_moved() examines what leads to
- * them.
+ * Moves the instructions just before a place: as many as are needed so that a jump fits into their
+ * bytes and the NOP at the place. Returns whether these instructions permit that; check_moved()
+ * examines what leads to them.
  */
 static bool choose_before(const struct binary_file *file, struct probe_place *place)
 {
@@ -121,7 +121,10 @@ static bool choose_move(struct binary_file *file, struct shim_plan_site *site)
 		memcpy(site->original + site->replaced, code, insn.len);
 		site->replaced = (uint8_t)(site->replaced + insn.len);
 		at += insn.len;
-		/* Bytes behind the end of a path belong to another one. */
+		/*
+		 * The code behind a return or a jump is reached in another way, so its bytes must
+		 * not be replaced.
+		 */
 		if ((insn.kind == INSN_RETURN || insn.kind == INSN_JUMP ||
 		     insn.kind == INSN_INDIRECT) && site->replaced < SHIM_PLAN_JUMP)
 			return false;
@@ -130,9 +133,9 @@ static bool choose_move(struct binary_file *file, struct shim_plan_site *site)
 }
 
 /*
- * Instructions and entries of tables that are examined. Parts of functions in a hostile file may
- * overlap, and each instruction may refer to the same table: the time would be quadratic. 256 MiB
- * of code need fewer steps.
+ * The greatest number of instructions and entries of tables that are examined. Parts of functions
+ * in a hostile file may overlap, and each instruction may refer to the same table: the time would
+ * be quadratic. 256 MiB of code need fewer steps.
  */
 #define STEPS_MAX (1u << 27)
 
@@ -140,7 +143,7 @@ static bool choose_move(struct binary_file *file, struct shim_plan_site *site)
 struct moved {
 	struct probe_place *place;
 	size_t count;
-	uint32_t steps;        /* that are left */
+	uint32_t steps;        /* steps that are left */
 };
 
 /* Returns the address of the first byte that a jump replaces. */
@@ -177,8 +180,8 @@ static void note_target(struct moved *moved, uint64_t address)
 }
 
 /*
- * Checks what may be a table of jumps: distances of 4 bytes from its begin. It ends at the first
- * one that does not lead to code.
+ * Checks what may be a table of jumps: distances of 4 bytes from its begin. The table ends at the
+ * first distance that does not lead to code.
  */
 static void note_table(struct binary_file *file, struct moved *moved, uint64_t table)
 {
@@ -255,7 +258,10 @@ static bool is_in_file(const struct binary_file *file, uint64_t address)
 	return address >= begin && address < end;
 }
 
-/* The method of one byte. A place at the end of the code has no bytes for it. */
+/*
+ * Uses the method of one byte if possible. At the end of the code it is impossible, because the
+ * bytes behind the NOP are missing.
+ */
 static void take_byte(const struct binary_file *file, struct probe_place *place)
 {
 	struct shim_plan_site *site = &place->site;
@@ -283,7 +289,10 @@ static void take_byte(const struct binary_file *file, struct probe_place *place)
 	place->method = PATCH_BYTE;
 }
 
-/* The first look at a place: whether it can be patched at all. */
+/*
+ * Examines a place for the first time: whether it can be patched at all, and whether the
+ * instructions behind it can be moved.
+ */
 static void look_at(struct binary_file *file, struct probe_place *place)
 {
 	uint64_t address = place->probe.address;
@@ -301,7 +310,10 @@ static void look_at(struct binary_file *file, struct probe_place *place)
 		place->why = "there is no NOP at its place";
 		return;
 	}
-	/* A tracer increments the semaphore in memory, even if its address is that of code. */
+	/*
+	 * Tracers increment the semaphore in memory without a further check. So its address must
+	 * not be that of code.
+	 */
 	if (place->probe.semaphore && !binary_is_variable(file, place->probe.semaphore, 2)) {
 		place->why = "its semaphore is not a variable";
 		return;
@@ -316,7 +328,7 @@ static void look_at(struct binary_file *file, struct probe_place *place)
 		place->method = PATCH_MOVE;
 		return;
 	}
-	/* Instructions that were moved until the failure are not used. */
+	/* The instructions that were moved before the failure are not used. */
 	place->site.replaced = 0;
 }
 
@@ -343,8 +355,9 @@ static bool is_open(const struct probe_place *place)
 }
 
 /*
- * Three passes: the instructions behind each place, those before it, one byte. Each pass decides
- * for the places that the former ones have left.
+ * There are three passes. The first one moves the instructions behind each place, the second one
+ * those before it, and the third one replaces one byte. Each pass handles the places for which the
+ * passes before it found no method.
  */
 void probe_places(struct binary_file *file, struct probe_place *place, size_t count)
 {

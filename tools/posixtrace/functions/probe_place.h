@@ -2,15 +2,16 @@
 /*
  * probe_place.h - decides how the places of USDT probes can be patched.
  *
- * A probe is a NOP. One of 5 bytes is replaced by a jump. For one of a single byte there are two
- * ways:
+ * A probe is a NOP. A NOP of 5 bytes is replaced by a jump. For a NOP of a single byte there are
+ * two ways:
  *
  * 	move   the jump also replaces instructions behind the NOP, or before it; these run
  * 	       elsewhere. Nothing may lead into them: no branch of the file, no table, pointer,
  * 	       symbol or landing pad.
- * 	byte   only the NOP is replaced, by the first byte of a jump. The bytes behind it remain and
- * 	       are its distance, so that memory at its target must be free. That depends on the
- * 	       process, but nothing needs to be proven.
+ * 	byte   only the NOP is replaced, by the first byte of a jump. The bytes behind the
+ * 	       NOP remain and become the distance of the jump. So the memory at the target of the
+ * 	       jump must be free, which depends on the process. But nothing needs to be proven
+ * 	       about the code.
  */
 #ifndef POSIXTRACE_FUNCTIONS_PROBE_PLACE_H
 #define POSIXTRACE_FUNCTIONS_PROBE_PLACE_H
@@ -22,7 +23,8 @@ struct probe_place {
 	enum patch_method method;
 	const char *why;             /* PATCH_REFUSED: the reason */
 	struct shim_plan_site site;  /* else: the plan of its site, without arguments */
-	bool has_before;             /* before is that of the instructions before the place */
+	/* before is valid: the site of instructions before the place */
+	bool has_before;
 	struct shim_plan_site before;
 };
 

@@ -2,9 +2,9 @@
 /*
  * probes.c - selects probes by patterns, and makes the schemas of their event types.
  *
- * The type of a field is that of the pattern, else that of the known provider, else what the notes
- * say: their largest size, signed if one of them is. A number of 8 bytes without a sign is
- * hexadecimal, because most are pointers.
+ * The type of a field is that of the pattern. If the pattern has none, it is that of the known
+ * provider. Otherwise it is what the notes say: their largest size, signed if one of them is
+ * signed. A number of 8 bytes without a sign is hexadecimal, because most are pointers.
  */
 #include "functions/probes.h"
 
@@ -30,7 +30,7 @@ static const struct {
 	{ "ns", 8 }, { "errno", 4 }, { "fd", 4 }, { "signal", 4 },
 };
 
-/* Returns the bytes of a type in an event, -1 if the name is that of none. */
+/* Returns the number of bytes that a type has in an event, -1 if there is no type of this name. */
 static int bytes_of(const char *name, size_t len)
 {
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
@@ -122,7 +122,10 @@ void probes_fini(struct probes *probes)
 	memset(probes, 0, sizeof(*probes));
 }
 
-/* In sources a name has hyphens where the macros need two underscores. Users write both. */
+/*
+ * The name of a probe has two underscores where its documentation may have a hyphen. Users write
+ * either.
+ */
 static bool matches(const char *glob, const char *name)
 {
 	char other[TRACE_EVENT_NAME_MAX + 1], *to = other;
@@ -238,7 +241,10 @@ static const char *plain_type(const struct probes_field *field)
 	return names[field->is_float ? 2 : field->is_signed ? 1 : 0][size];
 }
 
-/* Cuts an element from a list. Returns its length; *list is then behind it, NULL at the end. */
+/*
+ * Finds the first element of a list and returns its length. *list is then the list behind the
+ * element, NULL at the end.
+ */
 static size_t next_of(const char **list, char separator, const char **element)
 {
 	const char *end;
@@ -249,7 +255,10 @@ static size_t next_of(const char **list, char separator, const char **element)
 	return end ? (size_t)(end - *element) : strlen(*element);
 }
 
-/* Makes the schema of a type, and the bytes of its fields. Returns false without memory. */
+/*
+ * Makes the schema of a type, and sets the number of bytes of each field. Returns false without
+ * memory.
+ */
 static bool make_schema(struct probes_type *type)
 {
 	const char *known = type->known, *given = type->types;
@@ -299,7 +308,7 @@ bool probes_finish(struct probes *probes)
 	return true;
 }
 
-/* Callback of binary_probes(): appends the probe. */
+/* The list to which add_place(), the callback of binary_probes(), appends each probe. */
 struct list {
 	struct probe_place *place;
 	size_t count;

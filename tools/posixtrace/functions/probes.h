@@ -2,7 +2,8 @@
 /*
  * probes.h - the USDT probes that a user selects, and their event types.
  *
- * All places of a probe, in all files, have one event type, whose fields fit the values of each.
+ * All places of a probe, in all files, have the same event type. The fields of the type are large
+ * enough for the values of each place.
  */
 #ifndef POSIXTRACE_FUNCTIONS_PROBES_H
 #define POSIXTRACE_FUNCTIONS_PROBES_H
@@ -13,17 +14,17 @@
 struct probes_pattern {
 	char *provider, *name;  /* globs */
 	char *types;            /* of the arguments, separated by commas; NULL: as the file says */
-	const char *module;     /* of the name or path of the file; NULL: every file */
+	const char *module;     /* a glob of the name or path of the file; NULL: every file */
 };
 
-/* An event type. schema and bytes are those of the end. */
+/* An event type. probes_finish() sets schema and bytes. */
 struct probes_type {
 	char *name;
-	const char *known;       /* of a known provider: its fields; NULL: none */
+	const char *known;       /* the fields, if the provider is known; NULL: it is not */
 	const char *types;       /* of the pattern; not owned */
 	unsigned fields;
 	struct probes_field {
-		uint8_t size;    /* the largest */
+		uint8_t size;    /* the largest size that any place has */
 		bool is_signed, is_float, is_missing;
 	} field[SHIM_PLAN_OF_SITE];
 	char *schema;
@@ -43,7 +44,7 @@ struct probes {
 	size_t types;
 	struct probes_value *value;
 	size_t values;
-	size_t places;           /* that are traced */
+	size_t places;           /* the number of places that are traced */
 };
 
 /*

@@ -19,7 +19,7 @@
 #include "functions/binary_part.h"
 
 #define TYPE_TEXT 256 /* of one type or parameter */
-#define DEEP_MAX  8   /* types that a type refers to */
+#define DEEP_MAX  8   /* levels of types that refer to other types */
 
 struct prototypes {
 	Dwarf *dwarf;
@@ -37,7 +37,10 @@ static int by_address(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-/* Callback of dwarf_getfuncs(). A function without an address is declared or inlined only. */
+/*
+ * Callback of dwarf_getfuncs(). A function without an address is only declared or inlined, and is
+ * left out.
+ */
 static int add_function(Dwarf_Die *die, void *arg)
 {
 	struct prototypes *prototypes = arg;

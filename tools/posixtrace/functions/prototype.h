@@ -2,8 +2,8 @@
 /*
  * prototype.h - the declarations of functions, as the debugging information of a file has them.
  *
- * A file is hostile: libdw checks its structure, and the lengths and depths are limited here. One
- * thread may use the prototypes of a file.
+ * A file is hostile: libdw checks its structure, and the lengths and depths are limited here. Only
+ * one thread may use the prototypes of a file.
  */
 #ifndef POSIXTRACE_FUNCTIONS_PROTOTYPE_H
 #define POSIXTRACE_FUNCTIONS_PROTOTYPE_H

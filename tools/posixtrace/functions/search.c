@@ -18,7 +18,7 @@
 
 #include "base/vec.h"
 
-#define NAMES_MAX 400000 /* that are read; a system has some 100000 */
+#define NAMES_MAX 400000 /* names that are read at most; a system has some 100000 */
 #define DEEP_MAX  12     /* folders in folders */
 #define NEAR      1      /* the same for the current folder and those of arguments */
 
@@ -77,7 +77,7 @@ static bool walk(struct search *search, const char *folder, unsigned deep)
 	return good;
 }
 
-/* Searches a folder, unless it was searched, also as a part of another one. */
+/* Searches a folder, unless it was searched before, by itself or as a part of another folder. */
 static bool take_folder(struct search *search, const char *folder, unsigned deep)
 {
 	char real[PATH_MAX];

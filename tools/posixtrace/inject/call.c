@@ -28,8 +28,8 @@
 #if defined __x86_64__
 
 /*
- * The remote stack has room for dlopen(), which has the deepest calls: it relocates and runs
- * constructors.
+ * The size of the stack on which the stub runs. dlopen() needs the most of it, because it relocates
+ * the library and runs constructors.
  */
 #define STACK_BYTES ((uint64_t)512 << 10)
 #define CODE_BYTES  ((uint64_t)4096)
@@ -37,8 +37,9 @@
 #define RED_ZONE    128
 #define FRAME_BYTES 440 /* a pointer, the kernel's ucontext, a siginfo */
 #define CONTEXT_BYTES 304
-#define MARGIN      256 /* that stays free below the frame */
-#define NO_STACK    0x40 /* invalid flags of sigaltstack(): rt_sigreturn() leaves it unchanged */
+#define MARGIN      256 /* bytes that stay free below the frame */
+/* invalid flags for sigaltstack(): so rt_sigreturn() keeps the alternate stack */
+#define NO_STACK    0x40
 
 /* Marks of interrupted system calls in the kernel. */
 #define ERESTARTSYS           512
@@ -74,8 +75,8 @@ static void take_sample(int number, siginfo_t *info, void *context)
 
 /*
  * Learns the size and the features of vector state in a frame of this processor. Returns false if
- * the kernel writes frames without a description, which no supported processor needs. It handles a
- * signal of its own process, which has one thread here: the child of work_in_child().
+ * the kernel writes frames without a description, which no supported processor needs. It raises and
+ * handles a signal in its own process, which is the child of work_in_child() and has one thread.
  */
 static bool learn_format(void)
 {
@@ -107,7 +108,7 @@ struct call {
 	struct user_regs_struct regs; /* for the next step */
 	uint64_t frame;               /* the address of the pointer to the restorer */
 	uint64_t code, stack;         /* memory of the call, 0: none */
-	int crash;                    /* a signal of the call itself */
+	int crash;                    /* the signal that a fault of the call has raised */
 };
 
 /*
@@ -152,7 +153,8 @@ static uint64_t number_of(const struct call *call)
  * Fills the kernel's context with the registers of the thread, so that it can continue. state is
  * the address of the vector state in the thread's stack. If the kernel would restart the
  * interrupted system call, the registers are set to execute the call again, because rt_sigreturn()
- * does not restart system calls. DESIGN 4 has the difference that remains after a kill.
+ * does not restart system calls. DESIGN 4 describes the difference that remains if this process is
+ * killed.
  */
 static void fill_context(ucontext_t *context, const struct call *call, uint64_t state)
 {
@@ -183,7 +185,7 @@ static void fill_context(ucontext_t *context, const struct call *call, uint64_t 
 	greg[REG_EFL] = (greg_t)regs->eflags;
 	greg[REG_CSGSFS] = (greg_t)((regs->cs & 0xffff) | (regs->ss & 0xffff) << 48);
 	greg[REG_OLDMASK] = (greg_t)thread->mask;
-	/* The instruction that enters the kernel has two bytes. */
+	/* The instruction that enters the kernel has two bytes, so the thread executes it again. */
 	if (is_restarted(regs)) {
 		greg[REG_RAX] = (greg_t)number_of(call);
 		greg[REG_RIP] -= 2;
@@ -232,9 +234,10 @@ static bool write_frame(struct call *call, const struct mapping *stack)
 }
 
 /*
- * Lets the thread run until its next stop at a system call. Signals that a fault of the call itself
- * causes end the call. Other signals are delivered: they were sent before all were blocked. A stop
- * of the whole process lasts until it is continued. call->end_ns limits the wait.
+ * Lets the thread run until its next stop at a system call. A signal that a fault of the call
+ * raises ends the wait with STOP_SIGNAL. Other signals are delivered: they were sent before all
+ * signals were blocked. If the whole process is stopped, this function waits until the process is
+ * continued. call->end_ns limits the wait.
  */
 static enum stop_kind run_to_system_call(struct call *call)
 {
@@ -275,7 +278,9 @@ static enum stop_kind run_to_system_call(struct call *call)
 	}
 }
 
-/* Returns false if the thread has ended. It must be stopped. */
+/*
+ * Reads the registers of the thread, which must be stopped. Returns false if the thread has ended.
+ */
 static bool get_regs(const struct call *call, struct user_regs_struct *regs)
 {
 	return ptrace(PTRACE_GETREGS, call->thread->tid, NULL, regs) == 0;
@@ -286,7 +291,7 @@ static bool set_regs(const struct call *call, const struct user_regs_struct *reg
 	return ptrace(PTRACE_SETREGS, call->thread->tid, NULL, regs) == 0;
 }
 
-/* Blocks all signals in the thread, except those by which a fault of the call shows. */
+/* Blocks all signals in the thread, except those that a fault of the call raises. */
 static void block_signals(const struct call *call)
 {
 	uint64_t mask = ~(uint64_t)0;
@@ -298,9 +303,9 @@ static void block_signals(const struct call *call)
 }
 
 /*
- * Makes the thread execute a system call, after which it would return to the frame. It remains
- * stopped after the system call. *result has what the kernel returned. Other results than
- * STOP_SYSCALL leave the thread as run_to_system_call() does.
+ * Makes the thread execute a system call, and stops it again after the call. If this process is
+ * killed, the thread returns to the frame after the call. *result has what the kernel returned.
+ * Other results than STOP_SYSCALL leave the thread as run_to_system_call() does.
  */
 static enum stop_kind remote_call(struct call *call, long number, uint64_t a, uint64_t b,
 				  uint64_t c, uint64_t d, uint64_t e, uint64_t f, int64_t *result)
@@ -311,8 +316,8 @@ static enum stop_kind remote_call(struct call *call, long number, uint64_t a, ui
 	regs.rip = call->place->system_call;
 	regs.rsp = call->frame;
 	/*
-	 * Not in a system call: the kernel must not restart the interrupted one with these
-	 * registers.
+	 * -1 means that the thread is not in a system call: the kernel must not restart the
+	 * interrupted call with these registers.
 	 */
 	regs.orig_rax = (uint64_t)-1;
 	regs.eflags &= ~UINT64_C(0x500); /* no single step; strings go upwards */
@@ -325,7 +330,10 @@ static enum stop_kind remote_call(struct call *call, long number, uint64_t a, ui
 	regs.r9 = f;
 	if (!set_regs(call, &regs))
 		return STOP_GONE;
-	/* The frame restores the mask, so it is changed only now. */
+	/*
+	 * The mask of signals is changed only after the registers: from then on the thread returns
+	 * by the frame, which restores the mask.
+	 */
 	block_signals(call);
 	do {
 		kind = run_to_system_call(call);
@@ -333,7 +341,10 @@ static enum stop_kind remote_call(struct call *call, long number, uint64_t a, ui
 			return kind;
 		if (!get_regs(call, &regs))
 			return STOP_GONE;
-		/* Goes on at the end of a skipped call, and at the beginning of this one. */
+		/*
+		 * The loop continues after a stop at the end of a skipped call, and after the stop
+		 * at the beginning of this call.
+		 */
 	} while (regs.rip != call->place->system_call + 2 || (int64_t)regs.rax == -ENOSYS);
 	*result = (int64_t)regs.rax;
 	return kind;
@@ -346,8 +357,9 @@ static bool is_error(int64_t result)
 }
 
 /*
- * Gets the memory for the code and the stack. Returns STOP_SYSCALL, with *result < 0 if refused.
- * Two mappings, so that no page can be written and executed, which some systems forbid.
+ * Gets the memory for the code and the stack. Returns STOP_SYSCALL; *result is less than 0 if the
+ * kernel has refused. There are two mappings, so that no page can be both written and executed,
+ * which some systems forbid.
  */
 static enum stop_kind get_memory(struct call *call, int64_t *result)
 {
@@ -365,7 +377,8 @@ static enum stop_kind get_memory(struct call *call, int64_t *result)
 }
 
 /*
- * Frees what get_memory() got, also a part. An error of munmap() leaves a small mapping, no more.
+ * Frees the memory that get_memory() got, even if it got only a part. If munmap() fails, a small
+ * mapping remains, which does no harm.
  */
 static enum stop_kind free_memory(struct call *call)
 {
@@ -382,7 +395,7 @@ static enum stop_kind free_memory(struct call *call)
 
 /*
  * Writes a string to the stack's memory below *top, and returns its address. After an error *ok is
- * false; strings of this tool are short against STACK_BYTES.
+ * false. The strings fit, because they are much shorter than STACK_BYTES.
  */
 static uint64_t put_string(const struct call *call, uint64_t *top, const char *text, bool *ok)
 {
@@ -395,8 +408,8 @@ static uint64_t put_string(const struct call *call, uint64_t *top, const char *t
 
 /*
  * Writes the code, the block and the strings, and sets the registers for the stub. The code page is
- * not writable for the thread; /proc/PID/mem writes it nevertheless. Returns false after an error,
- * and then the thread still has the registers of the system call before.
+ * not writable for the thread; /proc/PID/mem writes it nevertheless. Returns false after an error;
+ * then the thread still has the registers of the previous system call.
  */
 static bool prepare_stub(struct call *call, const struct call_request *request,
 			 uint64_t *block_address)
@@ -433,8 +446,8 @@ static bool prepare_stub(struct call *call, const struct call_request *request,
 
 /*
  * Runs the stub until it is about to return by the frame, and reads its results. System calls of
- * dlopen() and of the shim stop the thread too and are passed. The results are memory of the
- * process and may have any value.
+ * dlopen() and of the shim stop the thread, too; it then continues. The results are read from the
+ * memory of the process and may have any value.
  */
 static enum stop_kind run_stub(struct call *call, uint64_t address, struct stub_block *block)
 {
@@ -453,8 +466,9 @@ static enum stop_kind run_stub(struct call *call, uint64_t address, struct stub_
 }
 
 /*
- * Restores the thread by the tracer. The thread is stopped at a system call. It must be stopped by
- * PTRACE_INTERRUPT instead, so that it passes the place where the kernel restarts system calls.
+ * Restores the thread by ptrace() and not by the frame. The thread is stopped at a system call. It
+ * must be stopped by PTRACE_INTERRUPT instead, so that it passes the place where the kernel
+ * restarts system calls.
  */
 static void restore_thread(struct call *call)
 {
@@ -476,17 +490,25 @@ static void restore_thread(struct call *call)
 		return;
 	ptrace(PTRACE_SETREGSET, thread->tid, NT_X86_XSTATE, &vector);
 	ptrace(PTRACE_SETSIGMASK, thread->tid, sizeof(thread->mask), &thread->mask);
-	/* Until this call the thread would restore itself by the frame. */
+	/*
+	 * Up to this call the thread would restore itself by the frame if this process were killed.
+	 */
 	ptrace(PTRACE_SETREGS, thread->tid, NULL, &thread->regs);
 	stop_end(thread);
 }
 
-/* After a crash the thread has stopped before the signal; the signal is suppressed. */
+/*
+ * Restores the thread after a crash. The thread has stopped before the delivery of the signal,
+ * which is suppressed.
+ */
 static void restore_crashed(struct call *call)
 {
 	int64_t ignored;
 
-	/* A system call that changes nothing leads to a place where the thread can be restored. */
+	/*
+	 * getpid() changes nothing. After it the thread is stopped at a system call, from where
+	 * restore_thread() can restore it.
+	 */
 	if (remote_call(call, SYS_getpid, 0, 0, 0, 0, 0, 0, &ignored) == STOP_SYSCALL)
 		restore_thread(call);
 }
@@ -537,7 +559,10 @@ enum call_outcome call_run(struct stopped *thread, int memory, const struct call
 		return CALL_NO_ROOM;
 	}
 	kind = get_memory(&call, &result->value);
-	/* Without a stack the first mapping may exist: free_memory() below frees it. */
+	/*
+	 * If there is no stack, the mapping for the code may exist nevertheless: free_memory()
+	 * below frees it.
+	 */
 	if (kind == STOP_SYSCALL && call.stack) {
 		if (prepare_stub(&call, request, &address)) {
 			kind = run_stub(&call, address, &block);

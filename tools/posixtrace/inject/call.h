@@ -23,11 +23,12 @@ struct call_request {
 
 enum call_outcome {
 	CALL_DONE,    /* result.value is what the function returned */
-	CALL_FAILED,  /* dlopen() or dlsym() failed: result.message */
+	CALL_FAILED,  /* dlopen() or dlsym() failed; result.message has the reason */
 	CALL_REFUSED, /* the process got no memory; it is unchanged. result.value: -errno */
-	CALL_NO_ROOM, /* the thread's stack has no room for a signal frame; it is unchanged */
-	CALL_CRASHED, /* a signal such as SIGSEGV, which was suppressed: result.value */
-	CALL_LATE,    /* it did not end in time, and will end without this process */
+	CALL_NO_ROOM, /* the stack has no room for a signal frame; the thread is unchanged */
+	/* the call raised a signal such as SIGSEGV (result.value), which was suppressed */
+	CALL_CRASHED,
+	CALL_LATE,    /* the call did not end in time; it continues without this process */
 	CALL_ENDED,   /* the process has ended meanwhile */
 };
 
@@ -41,8 +42,8 @@ struct call_result {
 #if defined __x86_64__
 
 /*
- * Makes the call. The thread continues afterwards as stop_end() describes, whatever the outcome
- * is. stack is the mapping of its stack.
+ * Makes the call. Afterwards the thread continues as stop_end() describes. Only after CALL_LATE it
+ * remains traced until this process ends. stack is the mapping of the thread's stack.
  */
 enum call_outcome call_run(struct stopped *thread, int memory, const struct call_place *place,
 			   const struct mapping *stack, const struct call_request *request,

@@ -28,7 +28,7 @@
 #include "base/vec.h"
 #include "inject/stop.h"
 
-#define TRY_NS    INT64_C(10000000000) /* after this time without success it gives up */
+#define TRY_NS    INT64_C(10000000000) /* after this time without success change_code() gives up */
 #define RESTORE_NS INT64_C(30000000000) /* the same for a restoration, which is not repeated */
 #define PAUSE_NS  INT64_C(5000000)     /* after the first try; doubled up to PAUSE_MAX */
 #define PAUSE_MAX INT64_C(320000000)
@@ -37,7 +37,7 @@
 
 #if defined __x86_64__
 
-/* The jumps of the process, copied, and the threads that are stopped. */
+/* A copy of the jumps of the process, and the threads that are stopped. */
 struct change {
 	const struct target *target;
 	struct shim_jump *jump;
@@ -51,7 +51,10 @@ struct change {
 	bool writes, is_stuck;
 };
 
-/* Reads the list of the process. Its contents are checked where they are used. */
+/*
+ * Reads the list of jumps of the process. Returns the reason of a failure, or NULL. The contents of
+ * the jumps are checked where they are used.
+ */
 static const char *read_jumps(struct change *change)
 {
 	const struct target *target = change->target;
@@ -81,8 +84,8 @@ static int by_begin(const void *a, const void *b)
 }
 
 /*
- * Collects the addresses at which no thread may be: behind the first byte of each jump that is to
- * be written. A restoration has none.
+ * Collects the addresses at which no thread may be: those behind the first byte of each jump that
+ * is to be written. Before a restoration there are no such addresses.
  */
 static const char *collect_ranges(struct change *change)
 {
@@ -144,8 +147,8 @@ static bool is_inside(const struct change *change, const struct stopped *thread,
 }
 
 /*
- * Returns whether a thread waits in a call that must not be interrupted. In a stopped process no
- * thread does: SIGSTOP has already interrupted the calls.
+ * Returns whether a thread waits in a call that must not be interrupted. In a process that SIGSTOP
+ * has stopped no thread waits in such a call, because SIGSTOP has already interrupted the calls.
  */
 static bool must_wait(pid_t pid, pid_t tid)
 {
@@ -187,8 +190,9 @@ static bool must_wait(pid_t pid, pid_t tid)
 		return stop_state(pid, tid) != 'T';
 	case SYS_recvmmsg:
 		/*
-		 * It waits for the first message, and is restarted exactly, or it may have some of
-		 * several messages. A time limit would begin again.
+		 * A call for one message, or with MSG_WAITFORONE, waits for the first message and
+		 * is restarted exactly. Any other call must not be interrupted if it may have
+		 * received some of several messages, or has a time limit, which would begin again.
 		 */
 		return ((argument[2] > 1 && !(argument[3] & MSG_WAITFORONE)) || argument[4]) &&
 		       stop_state(pid, tid) != 'T';
@@ -240,7 +244,7 @@ static enum pass stop_one(struct change *change, pid_t tid, const char **why)
 	case STOP_RETRY:
 		free(thread);
 		return PASS_MORE;
-	case STOP_ENDED: /* it executes nothing any more */
+	case STOP_ENDED: /* the thread executes nothing any more */
 		free(thread);
 		return PASS_NONE_NEW;
 	case STOP_REFUSED:
@@ -255,7 +259,10 @@ static enum pass stop_one(struct change *change, pid_t tid, const char **why)
 	return PASS_FAILED;
 }
 
-/* Stops all threads that are not stopped yet. A thread that runs may start others meanwhile. */
+/*
+ * Stops all threads that are not stopped yet. A thread that still runs may start others meanwhile,
+ * so the caller repeats this until a pass finds no new thread.
+ */
 static enum pass stop_some(struct change *change, const char **why)
 {
 	enum pass pass = PASS_NONE_NEW;
@@ -283,8 +290,8 @@ static enum pass stop_some(struct change *change, const char **why)
 }
 
 /*
- * Returns whether any thread waits in a call that must not be interrupted. It is asked before the
- * first stop, so that no other thread is interrupted for nothing.
+ * Returns whether any thread waits in a call that must not be interrupted. The caller asks this
+ * before it stops the first thread, so that no other thread is interrupted for nothing.
  */
 static bool any_must_wait(const struct change *change)
 {
@@ -380,9 +387,9 @@ static enum code code_at(const struct change *change, const struct shim_jump *ju
 }
 
 /*
- * Counts a jump that is now in the code, or is not any more. If the jump has a semaphore, its entry
- * in the process is changed at once, so that the next tracer does not count again if this process
- * is killed.
+ * Notes in the list whether a jump is now in the code, and changes its semaphore accordingly. If
+ * the jump has a semaphore, its entry in the process is changed at once, so that the next tracer
+ * does not count again if this process is killed.
  */
 static void mark(const struct change *change, struct shim_jump *jump, bool is_written)
 {
@@ -397,10 +404,10 @@ static void mark(const struct change *change, struct shim_jump *jump, bool is_wr
 }
 
 /*
- * Writes or restores one jump. A killed tracer may have written a jump without a mark in the list,
- * so the bytes in the code decide. A chained site has no bytes of its own: it has the state of the
- * jump before it, which is_changed passes. Returns whether the code is now as wanted; *failed is
- * set if the kernel refuses to write.
+ * Writes or restores one jump. A tracer that was killed may have written a jump without marking it
+ * in the list, so the bytes in the code decide. A chained site has no bytes of its own. It has the
+ * state of the jump before it, which the caller passes as is_changed. Returns whether the code is
+ * now as wanted; *failed is set if the kernel refuses to write.
  */
 static bool change_one(struct change *change, struct shim_jump *jump, bool writes,
 		       bool is_changed, bool *failed)
@@ -435,7 +442,10 @@ static size_t change_each(struct change *change, bool writes, bool *failed)
 
 	for (size_t i = 0; i < change->jumps; i++) {
 		struct shim_jump *jump = &change->jump[i];
-		/* Else the site before a chained one was refused when the list was made. */
+		/*
+		 * If this is false for a chained site, the site before it was refused when the list
+		 * was made, and jump[-1] is another one.
+		 */
 		bool follows = i && jump->at >= jump[-1].at &&
 			       jump->at - jump[-1].at <= SHIM_PLAN_ORIGINAL;
 
@@ -456,7 +466,10 @@ static const char *change_all(struct change *change)
 	size_t changed = change_each(change, change->writes, &failed);
 	const char *why = NULL;
 
-	/* The rest is traced. Other reasons are usual: a library that was unloaded. */
+	/*
+	 * The places that were changed are traced. A message is printed only if the kernel refused
+	 * the others: other reasons are usual, such as a library that was unloaded.
+	 */
 	if (failed && change->writes && changed)
 		say("process %d: %zu of %zu places of its functions and probes are traced; the "
 		    "kernel does not let its code be written elsewhere",
@@ -491,8 +504,9 @@ static bool has_work(const struct change *change)
 }
 
 /*
- * Returns whether a tracer that lives wants the jumps. To be called while all threads are stopped:
- * the shim enters no further one meanwhile. The caller has removed itself from the list.
+ * Returns whether a tracer that has not ended wants the jumps. To be called while all threads are
+ * stopped, so that the shim adds no further tracer meanwhile. The caller has removed itself from
+ * the list.
  */
 static bool has_tracer(const struct change *change)
 {
@@ -507,7 +521,7 @@ static bool has_tracer(const struct change *change)
 	return false;
 }
 
-/* Tries once. Returns whether it is done. *why is set after an error. */
+/* Tries once. Returns whether no further try is needed. *why is set after an error. */
 static bool try_once(struct change *change, int64_t end_ns, const char **why)
 {
 	bool done = false;
@@ -516,12 +530,18 @@ static bool try_once(struct change *change, int64_t end_ns, const char **why)
 	if (!*why)
 		*why = collect_ranges(change);
 	if (!*why && !has_work(change)) {
-		/* The shim has prepared jumps, and they are not wanted any more. */
+		/*
+		 * The shim has prepared the jumps to be written, but meanwhile another tracer has
+		 * marked them as not wanted.
+		 */
 		if (change->writes)
 			*why = "another tracer has restored its code; try it again";
 		done = true;
 	} else if (!*why && stop_all(change, end_ns, why)) {
-		/* A tracer that has attached since the first try restores the code later. */
+		/*
+		 * If a tracer has attached meanwhile, the code is not restored now: that tracer
+		 * restores it later.
+		 */
 		if (change->writes || !has_tracer(change))
 			*why = change_all(change);
 		let_go(change);
@@ -535,7 +555,7 @@ static bool try_once(struct change *change, int64_t end_ns, const char **why)
 	return done;
 }
 
-/* After a failure to write, jumps that were never written are not wanted any more. */
+/* After a failure to write, marks all jumps that are not written as not wanted. */
 static void forget_wanted(struct change *change)
 {
 	if (read_jumps(change))
@@ -563,7 +583,11 @@ const char *change_code(const struct target *target, bool writes, bool *is_stuck
 	while (!try_once(&change, end_ns, &why)) {
 		const struct timespec pause = { 0, (long)pause_ns };
 
-		/* A restoration waits also for a debugger that leaves. */
+		/*
+		 * After an error the writing of jumps ends. A restoration is tried again, because a
+		 * debugger that is the reason may leave. It ends at once only if a thread does not
+		 * stop.
+		 */
 		if (why && (writes || change.is_stuck))
 			break;
 		last = why ? why : last;

@@ -8,11 +8,12 @@
 #include "inject/target.h"
 
 /*
- * Writes the jumps that the shim has prepared and that are wanted, or restores the bytes of all
- * that are written, unless another tracer wants jumps. Returns NULL, or the reason why nothing was
- * changed. It is an error to write if no jump is wanted. To be called in a process
- * of its own: if it is killed, the kernel lets the threads go. *is_stuck: a thread did not stop;
- * this process must end, so that the kernel forgets it, and another one may try again.
+ * Writes the jumps that the shim has prepared and that are wanted. If writes is false, restores the
+ * original bytes at all jumps that are written, unless another tracer wants jumps. Returns NULL, or
+ * the reason why nothing was changed. It is an error to write if no jump is wanted. To be called in
+ * a process of its own: if that process is killed, the kernel lets the threads go. *is_stuck: a
+ * thread did not stop. Then this process must end, so that the kernel lets the thread go and
+ * another process may try again.
  */
 const char *change_code(const struct target *target, bool writes, bool *is_stuck);
 

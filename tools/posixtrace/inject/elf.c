@@ -84,9 +84,9 @@ static size_t count_symbols(int memory, uint64_t hash)
 	    head[2] > SYMBOLS_MAX || !head[0])
 		return 0;
 	/*
-	 * The table: four words, the filter of head[2] words of 64 bits, head[0] buckets, then the
-	 * chains. The greatest symbol that a bucket has begins the last chain. head[1] is the first
-	 * symbol with a hash.
+	 * The table has four words, a Bloom filter of head[2] words of 64 bits, head[0] buckets,
+	 * and then the chains. Each bucket has the first symbol of its chain; the greatest of these
+	 * symbols begins the last chain. head[1] is the first symbol with a hash.
 	 */
 	hash += sizeof(head) + head[2] * sizeof(uint64_t);
 	chains = hash + head[0] * sizeof(uint32_t);
@@ -113,8 +113,8 @@ static size_t count_symbols(int memory, uint64_t hash)
 }
 
 /*
- * Copies an array and appends a NUL, so that strings in it end. NULL: there is no memory, or it
- * cannot be read. The caller has bounded bytes and frees the copy.
+ * Copies an array and appends a NUL, so that strings in it end. NULL: there is no memory, or the
+ * array cannot be read. The caller has bounded bytes and frees the copy.
  */
 static void *copy_of(int memory, uint64_t address, size_t bytes)
 {
@@ -128,7 +128,10 @@ static void *copy_of(int memory, uint64_t address, size_t bytes)
 	return NULL;
 }
 
-/* On failure the caller frees what was read so far with elf_fini(). */
+/*
+ * Reads the tables of symbols and strings. On failure the caller frees the tables that were read so
+ * far with elf_fini().
+ */
 static bool read_tables(struct elf_module *module, int memory, uint64_t address)
 {
 	struct dynamic dynamic;
@@ -149,8 +152,8 @@ static bool read_tables(struct elf_module *module, int memory, uint64_t address)
 
 /*
  * Reads the program headers; the sizes in them are bounded. begin is the address of the first
- * segment, which gives the base. Only the first executable segment is copied, which is all code in
- * libraries that ld links.
+ * segment, which gives the base. Only the first executable segment is copied. In a library that was
+ * linked by ld it contains all code.
  */
 static bool read_headers(struct elf_module *module, int memory, uint64_t begin, bool with_code)
 {
@@ -207,8 +210,9 @@ const char *elf_soname(const struct elf_module *module)
 }
 
 /*
- * Versions are not compared: the versions of a function that is searched here are aliases. st_name
- * is bounded for each symbol, and copy_of() has ended the last string.
+ * Versions are not compared: all versions of a function that is searched here are aliases. No
+ * string is read past its table: st_name is compared with the size of the table, and copy_of() has
+ * put a NUL behind the last string.
  */
 const Elf64_Sym *elf_find(const struct elf_module *module, const char *name)
 {

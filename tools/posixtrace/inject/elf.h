@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * elf.h - the symbols and the code of a module, read from the memory of the process that has
- * loaded it. The file may have been replaced or may not be visible here.
+ * elf.h - the symbols and the code of a module, read from the memory of the process that has loaded
+ * it. The file of the module is not read: it may have been replaced, or may not be visible here.
  */
 #ifndef POSIXTRACE_INJECT_ELF_H
 #define POSIXTRACE_INJECT_ELF_H
@@ -14,7 +14,7 @@
 #include "inject/memory.h"
 
 struct elf_module {
-	uint64_t base;         /* what is added to addresses of the file */
+	uint64_t base;         /* added to an address in the file, it gives the address in memory */
 	Elf64_Sym *symbol;     /* a copy of the dynamic symbol table */
 	size_t symbols;
 	char *string;
@@ -26,8 +26,9 @@ struct elf_module {
 };
 
 /*
- * Reads the module whose first mapping begins at begin. Returns false if it is no module for this
- * processor, or contradicts itself. with_code: also the executable segment.
+ * Reads the module whose first mapping begins at begin. Returns false if there is no module for
+ * this processor, or if its contents are contradictory. with_code: the executable segment is
+ * copied, too.
  */
 bool elf_read(struct elf_module *module, int memory, uint64_t begin, bool with_code);
 void elf_fini(struct elf_module *module);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * inject.c - loads the library into a process, and detaches it: which thread, how often to try,
- * and what is printed.
+ * inject.c - loads the library into a process, and detaches it: which thread, how often to try, and
+ * what is printed.
  *
- * A child of this process does the work, because the kernel lets a traced thread go when its
- * tracer ends. So a tracer that cannot go on ends, and this process continues.
+ * A child of this process does the work, because the kernel lets a traced thread go when its tracer
+ * ends. So a child that cannot continue its work simply ends, and this process continues.
  */
 #include "inject/inject.h"
 
@@ -35,7 +35,7 @@
 #include "inject/safe.h"
 #include "inject/target.h"
 
-#define TRY_NS   INT64_C(10000000000) /* after this time without a safe place it gives up */
+#define TRY_NS   INT64_C(10000000000) /* after this time without a safe place the child gives up */
 #define CALM_NS  INT64_C(200000000)   /* before this time only waiting threads are tried */
 #define PAUSE_NS 5000000              /* between two rounds */
 #define STUCK_TRIES 4                 /* children that try to stop a thread, two seconds each */
@@ -49,7 +49,8 @@ struct work {
 	pid_t pid;
 	const char *library, *symbol, *argument;
 	enum work_kind { WORK_CALL, WORK_WRITE, WORK_RESTORE } kind;
-	bool is_last; /* try to write or restore: a thread that does not stop is an error */
+	/* the last try to write or restore: a thread that does not stop is an error */
+	bool is_last;
 	int64_t *value; /* of the call, in memory that the child shares; or NULL */
 };
 
@@ -80,8 +81,9 @@ static bool sees_library(pid_t pid, const char *library)
 }
 
 /*
- * Returns whether the process has ended. A child of this command remains a zombie until this
- * command collects it, and so does a main thread that has ended before others.
+ * Returns whether the process has ended. A child of this command that has ended remains a zombie
+ * until this command collects it. A main thread that has ended before other threads is a zombie,
+ * too, but then the process has not ended.
  */
 static bool has_ended(pid_t pid)
 {
@@ -100,7 +102,10 @@ static bool has_ended(pid_t pid)
 
 #if defined __x86_64__
 
-/* A thread that may be tried. rank is as of the look at it; the thread runs on meanwhile. */
+/*
+ * A thread that may be tried. rank is that of the moment of safe_look(); the thread continues to
+ * run meanwhile.
+ */
 struct candidate {
 	pid_t tid;
 	enum safe_rank rank;
@@ -127,7 +132,10 @@ static size_t list_candidates(pid_t pid, struct candidate **candidates)
 	DIR *folder;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	/* The folder has a link for each thread, one for itself and one in its parent. */
+	/*
+	 * The folder has one link for each thread and two more (its name in its parent, and "."),
+	 * so a process with one thread has 3.
+	 */
 	is_alone = stat(path, &st) == 0 && st.st_nlink == 3;
 	folder = opendir(path);
 	while (folder && (entry = readdir(folder))) {
@@ -146,7 +154,7 @@ static size_t list_candidates(pid_t pid, struct candidate **candidates)
 	return count;
 }
 
-/* The result of a round or of one thread. */
+/* The result of a try with one thread, or of a round of tries. */
 enum progress { PROGRESS_AGAIN, PROGRESS_DONE, PROGRESS_FAILED, PROGRESS_ENDED };
 
 /* Prints the outcome of a call, except one that is tried again. Runs in the child. */
@@ -162,7 +170,8 @@ static enum progress say_outcome(const struct work *work, enum call_outcome outc
 				*work->value = result->value;
 			return PROGRESS_DONE;
 		}
-		if (result->value == -EAGAIN) /* another thread is busy with the slots */
+		/* another thread of the process is changing the slots now */
+		if (result->value == -EAGAIN)
 			return PROGRESS_AGAIN;
 		say_why(pid, result->value == -ENOTSUP ?
 				     "it runs under a sanitizer, or its libraries cannot be read" :
@@ -203,7 +212,10 @@ static enum progress say_outcome(const struct work *work, enum call_outcome outc
  */
 static enum progress try_thread(const struct work *work, struct target *target, pid_t tid)
 {
-	/* Symbols are bound now, not at their first call: a wrapper may run in a signal handler. */
+	/*
+	 * RTLD_NOW: dlopen() binds the symbols of the library now. They must not be bound at their
+	 * first call, because a wrapper may run in a signal handler.
+	 */
 	const struct call_request request = { work->library, work->symbol, work->argument,
 					      RTLD_NOW | RTLD_LOCAL };
 	enum progress progress = PROGRESS_AGAIN;
@@ -265,7 +277,10 @@ static enum progress try_threads(const struct work *work, struct target *target)
 		size_t count = list_candidates(work->pid, &candidates);
 
 		for (size_t i = 0; i < count && progress == PROGRESS_AGAIN; i++)
-			/* A thread that runs may soon wait, which is better. */
+			/*
+			 * Until CALM_NS has passed, a running thread is not tried: it may soon
+			 * wait, and a waiting thread is a better choice.
+			 */
 			if (candidates[i].rank > SAFE_RUNNING || now_ns - begin_ns >= CALM_NS)
 				progress = try_thread(work, target, candidates[i].tid);
 		free(candidates);
@@ -280,7 +295,7 @@ static enum progress try_threads(const struct work *work, struct target *target)
 }
 
 /*
- * The child's work from the beginning. Prints the reason unless it returns WORK_DONE or WORK_LEAVE.
+ * Does the whole work of the child. Prints the reason of a failure when it returns WORK_FAILED.
  */
 static enum work_exit do_work(const struct work *work, struct target *target)
 {
@@ -324,8 +339,9 @@ static enum work_exit do_work(const struct work *work, struct target *target)
 #endif
 
 /*
- * Does the work in a child, and waits for it. Keys of the terminal do not end the child, which
- * takes a limited time. If the child is killed, a message is printed and the work has failed.
+ * Does the work in a child, and waits for it. The signals by which a user ends the command, such as
+ * SIGINT, are blocked meanwhile, so that they do not end the child. Its work takes a limited time.
+ * If the child is killed, a message is printed and the work has failed.
  */
 static enum work_exit work_in_child(const struct work *work, struct target *target)
 {
@@ -341,7 +357,10 @@ static enum work_exit work_in_child(const struct work *work, struct target *targ
 	sigprocmask(SIG_BLOCK, &set, &mask);
 	child = fork();
 	if (child == 0) {
-		/* The child ends with the command: nothing else would end what it begins. */
+		/*
+		 * If the command is killed, the kernel kills the child, too: no other process would
+		 * end the trace that the child begins.
+		 */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		_exit(getppid() == parent ? do_work(work, target) : WORK_FAILED);
 	}
@@ -375,7 +394,10 @@ static enum work_exit change_in_child(pid_t pid, enum work_kind kind, struct tar
 	return done;
 }
 
-/* A quick look at the names of mapped files; target_examine() decides later by the contents. */
+/*
+ * Examines only the names of mapped files, which is quick. target_examine() decides later by the
+ * contents.
+ */
 bool inject_is_needed(pid_t pid)
 {
 	bool has_library = false, has_shim = false;
@@ -437,7 +459,10 @@ void inject_look(pid_t pid)
 {
 	struct target target;
 
-	/* A process that cannot be examined is not called, so that its state does not matter. */
+	/*
+	 * The messages of target_examine() are dropped: they are reasons why no function can be
+	 * called in the process, and this function calls none.
+	 */
 	say_nothing(true);
 	target_examine(&target, pid, false);
 	say_nothing(false);
@@ -483,12 +508,18 @@ void inject_end(struct inject *inject)
 	if (!inject->is_attached)
 		return;
 	inject->is_attached = false;
-	/* A process that has executed another program has no shim any more. */
+	/*
+	 * The messages of this examination are dropped: a process that has executed another program
+	 * has no shim any more, and that is no error.
+	 */
 	say_nothing(true);
 	verdict = target_examine(&target, inject->pid, false);
 	say_nothing(false);
 	if (target.shim == SHIM_ATTACHED && !has_ended(inject->pid)) {
-		/* It is stopped, or has a debugger: the reason is printed now. */
+		/*
+		 * The process is stopped or has a debugger, for example. It is examined again, so
+		 * that the reason is printed.
+		 */
 		if (verdict == TARGET_REFUSED) {
 			target_fini(&target);
 			verdict = target_examine(&target, inject->pid, false);
@@ -503,7 +534,10 @@ void inject_end(struct inject *inject)
 	target_fini(&target);
 }
 
-/* Makes a call whose value the caller needs. The child shares one page of memory for it. */
+/*
+ * Makes a call whose value the caller needs. The child stores the value in a page of memory that it
+ * shares with this process.
+ */
 static bool call_in_child(struct work *work, struct target *target, int64_t *value)
 {
 	int64_t *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
@@ -522,8 +556,9 @@ static bool call_in_child(struct work *work, struct target *target, int64_t *val
 }
 
 /*
- * Removes this tracer, or those that have ended, from the process's list of tracers. Returns
- * whether another one remains. One that cannot be examined remains.
+ * Removes the tracers that have ended from the process's list of tracers; with self, also this
+ * tracer. Returns whether another tracer remains. If kill() cannot show whether a tracer has ended,
+ * that tracer remains.
  */
 static bool leave_tracers(const struct target *target, bool self)
 {
@@ -574,7 +609,7 @@ static bool send_plan(const struct inject_plan *plan, struct target *target, int
 
 /*
  * Another child than that of send_plan() writes the jumps, while all threads are stopped. If that
- * fails, the shim has only used memory.
+ * fails, the code is unchanged, and the plan has only cost memory of the process.
  */
 int inject_patch(pid_t pid, const struct inject_plan *plan, size_t *jumps)
 {
@@ -584,7 +619,7 @@ int inject_patch(pid_t pid, const struct inject_plan *plan, size_t *jumps)
 	bool good = false;
 
 	*jumps = 0;
-	/* The end of the process is reported by others. */
+	/* No message is printed here: the callers report the end of the process. */
 	if (has_ended(pid))
 		return TOOL_FAILURE;
 	verdict = target_examine(&target, pid, true);
@@ -612,8 +647,9 @@ void inject_unpatch(pid_t pid)
 	struct target target;
 
 	/*
-	 * A process that has ended or executed another program has no jumps. One that is stopped is
-	 * still attached, because no thread of it could call the shim.
+	 * A process that has ended or executed another program has no jumps. In a process that is
+	 * stopped the shim is still attached, because no thread could make the call that detaches
+	 * it. Its code is restored if no stream is active.
 	 */
 	if (target_restorable(&target, pid) == TARGET_OK && !leave_tracers(&target, true) &&
 	    (target.shim != SHIM_ATTACHED || !target.is_traced))

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * inject.h - loads the preload library into a process that runs already, so that its calls of the
- * C library can be traced, and detaches it.
+ * inject.h - loads the preload library into a process that runs already, so that its calls of the C
+ * library can be traced, and detaches it.
  *
- * DESIGN has the argument. The process continues as if nothing had happened, whenever this
- * program is killed. After the end the library remains loaded, but no call reaches it.
+ * DESIGN explains why this is safe. If this program is killed at any moment, the process continues
+ * as if nothing had happened. After inject_end() the library remains loaded, but no call reaches
+ * it.
  */
 #ifndef POSIXTRACE_INJECT_INJECT_H
 #define POSIXTRACE_INJECT_INJECT_H
@@ -33,7 +34,10 @@ bool inject_is_needed(pid_t pid);
  */
 int inject_begin(struct inject *inject, pid_t pid, const char *library, const char *families);
 
-/* Warns if a process of which no calls are requested records the data of calls. */
+/*
+ * To be called for a process of which no calls are requested. Warns if the process nevertheless
+ * records the data of calls.
+ */
 void inject_look(pid_t pid);
 
 /* A plan of functions and probes: lib/preload/patch_plan.h. */
@@ -44,9 +48,10 @@ struct inject_plan {
 };
 
 /*
- * Patches functions and probes of the process, which has the library. All threads are stopped for a
- * moment. Stores the number of patched places, with those that only serve others. Returns TOOL_OK,
- * or TOOL_FAILURE after it printed the reason; the code of the process is unchanged then.
+ * Patches functions and probes of the process. If the process does not have the library yet, this
+ * function loads it first. All threads are stopped for a moment. Stores the number of places to be
+ * patched, including places that record no event and only serve others. Returns TOOL_OK, or
+ * TOOL_FAILURE after it printed the reason; the code of the process is unchanged then.
  */
 int inject_patch(pid_t pid, const struct inject_plan *plan, size_t *jumps);
 

@@ -33,7 +33,10 @@ static bool is_done(int err)
 	return !err;
 }
 
-/* An address past 2^63 is negative as an offset and fails. Pages may vanish between two parts. */
+/*
+ * An address past 2^63 is negative as an offset and fails. The pages may be unmapped between two
+ * parts of a read.
+ */
 bool memory_read(int memory, uint64_t address, void *buffer, size_t bytes)
 {
 	return is_done(whole_pread(memory, buffer, bytes, address));
@@ -44,7 +47,7 @@ bool memory_write(int memory, uint64_t address, const void *buffer, size_t bytes
 	return is_done(whole_pwrite(memory, buffer, bytes, address));
 }
 
-/* Byte by byte, because the string may end just before memory that cannot be read. */
+/* Reads byte by byte, because the string may end just before memory that cannot be read. */
 void memory_string(int memory, uint64_t address, char *text, size_t bytes)
 {
 	size_t i = 0;
@@ -77,8 +80,9 @@ static int parse_line(struct mapping *mapping, const char *line)
 }
 
 /*
- * The kernel returns consistent lines, but mappings may change between two of its pages, and after
- * the call. Each use of an address checks the result of its read.
+ * Each line that the kernel returns is consistent. But the kernel returns the lines in pages, and
+ * the mappings may change between two pages, and after the call. Each use of an address checks the
+ * result of its read.
  */
 int mappings_read(struct mappings *mappings, pid_t pid)
 {

@@ -13,8 +13,8 @@
 #include <sys/types.h>
 
 /*
- * Opens the memory of a process by one of its threads, which may be the one that this process
- * traces. Returns a descriptor, or -1 with errno.
+ * Opens the memory of a process by the number of one of its threads. The thread may be one that
+ * this process traces. Returns a descriptor, or -1 with errno.
  */
 int memory_open(pid_t pid, pid_t tid);
 
@@ -22,7 +22,10 @@ int memory_open(pid_t pid, pid_t tid);
 bool memory_read(int memory, uint64_t address, void *buffer, size_t bytes);
 bool memory_write(int memory, uint64_t address, const void *buffer, size_t bytes);
 
-/* Reads a string and cuts it to its buffer. An address that cannot be read gives an empty one. */
+/*
+ * Reads a string, of which the part that does not fit in the buffer is dropped. If the address
+ * cannot be read, the string is empty.
+ */
 void memory_string(int memory, uint64_t address, char *text, size_t bytes);
 
 /* A line of /proc/PID/maps. path is empty for memory without a file. */
@@ -38,7 +41,10 @@ struct mappings {
 	size_t count;
 };
 
-/* Returns 0 or an error number. mappings_fini() also follows an error. */
+/*
+ * Reads the mappings of a process. Returns 0 or an error number. The caller calls mappings_fini()
+ * also after an error.
+ */
 int mappings_read(struct mappings *mappings, pid_t pid);
 void mappings_fini(struct mappings *mappings);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* safe.c - finds threads that are at a safe place. DESIGN has the argument. */
+/* safe.c - finds threads that are at a safe place. DESIGN explains why such a place is safe. */
 #include "inject/safe.h"
 
 #include <errno.h>
@@ -13,21 +13,21 @@
 
 #define STACK_MAX     ((uint64_t)16 << 20) /* a deeper stack counts as unsafe */
 #define CALL_BYTES    7                    /* the longest instruction of a call */
-#define DESCRIPTOR_BYTES 2304              /* of a thread in glibc, at least */
+#define DESCRIPTOR_BYTES 2304              /* of glibc's descriptor of a thread, at least */
 #define DESCRIPTOR_BEGIN 128
 
 #if defined __x86_64__
 
-/* The arguments of a system call that decide. */
+/* A system call: its number and arguments decide whether the thread is safe. */
 struct system_call {
 	long number;
 	unsigned long argument[6];
 };
 
 /*
- * A thread in a system call is safe if it waits for something outside of it and has done nothing
- * yet, and if the kernel restarts the call without a trace. A call that writes is not safe: it
- * would return after it has written only a part.
+ * A thread in a system call is safe if three conditions hold: it waits for something outside of the
+ * thread, the call has done nothing yet, and the kernel restarts the call so that the program does
+ * not notice it. A call that writes is not safe: it would return after it has written only a part.
  */
 static enum safe_rank rank_of(const struct system_call *call)
 {
@@ -51,12 +51,13 @@ static enum safe_rank rank_of(const struct system_call *call)
 	case SYS_restart_syscall: /* one of these, after an earlier interruption */
 		return SAFE_WAITING;
 	case SYS_recvfrom:
-		/* It may have received a part. */
+		/* With MSG_WAITALL the call may already have received a part. */
 		return argument[3] & MSG_WAITALL ? SAFE_NOT : SAFE_WAITING;
 	case SYS_futex:
 		/*
-		 * Condition variables, semaphores and joins. Mutexes, and the locks of the C
-		 * library, use FUTEX_WAIT.
+		 * Waits for condition variables, semaphores and ends of threads use
+		 * FUTEX_WAIT_BITSET and are safe. Waits for mutexes and for locks of the C library
+		 * use FUTEX_WAIT and are not.
 		 */
 		return (argument[1] & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET ? SAFE_WAITING :
 									     SAFE_NOT;
@@ -90,7 +91,10 @@ static bool has_children(pid_t pid, pid_t tid)
 	return has;
 }
 
-/* Reads where the thread is. SAFE_NOT also if that is unknown. */
+/*
+ * Reads in which system call the thread is, and returns its rank. Returns SAFE_NOT also if the
+ * system call is unknown.
+ */
 static enum safe_rank look_at_call(pid_t pid, pid_t tid)
 {
 	struct system_call call;
@@ -153,8 +157,9 @@ static uint64_t word_at(const struct stack *stack, uint64_t address)
 }
 
 /*
- * Returns whether the word i begins a signal frame. A frame of a handler that has returned is
- * usually damaged by later calls: all of its parts are checked.
+ * Returns whether the word i begins a signal frame. The stack may still contain the frame of a
+ * handler that has returned. Later calls have usually overwritten a part of such a frame, so all
+ * parts are checked.
  */
 static bool is_signal_frame(const struct target *target, const struct stack *stack, size_t i)
 {
@@ -188,7 +193,10 @@ static bool is_return_address(const struct elf_module *module, uint64_t address)
 	at = module->code + (address - module->code_begin);
 	if (at[-5] == 0xe8)
 		return true;
-	/* ff /2 with a register, memory, or memory and an offset. */
+	/*
+	 * Other calls have the opcode ff /2, with a register, with memory, or with memory and an
+	 * offset.
+	 */
 	for (int bytes = 2; bytes <= CALL_BYTES; bytes++)
 		if (at[-bytes] == 0xff && (at[-bytes + 1] & 0x38) == 0x10)
 			return true;
@@ -212,8 +220,10 @@ static bool is_in_locked_code(const struct target *target, uint64_t address)
 
 /*
  * Returns whether the handler of a frame interrupted one of the system calls in which a thread
- * waits. The context then is at the instruction, to restart the call, or behind it with EINTR;
- * the C library loads the number by the instruction before: b8 and four bytes.
+ * waits. The address in the context is then either that of the instruction, so that the call is
+ * restarted, or it is behind the instruction, and the result is EINTR. In the second case the
+ * number of the call is read from the code: the C library loads it by the instruction before, which
+ * is b8 and four bytes.
  */
 static bool has_interrupted_wait(const struct target *target, const struct stack *stack, size_t i)
 {
@@ -249,8 +259,8 @@ static bool has_signal_frame(const struct target *target, const struct stack *st
 }
 
 /*
- * Returns whether the stack has a return address in locked code. The value of a variable may look
- * like one; then a safe thread is only taken for an unsafe one.
+ * Returns whether the stack has a return address in locked code. A variable may have a value that
+ * looks like such an address; then a safe thread is taken for an unsafe one, which does no harm.
  */
 static bool has_locked_code(const struct target *target, const struct stack *stack)
 {
@@ -272,7 +282,10 @@ static bool has_descriptor(const struct target *target, const struct stopped *th
 	if (!base || !memory_read(target->memory, base, word, sizeof(word)) || word[0] != base ||
 	    word[2] != base)
 		return false;
-	/* In another name space of process ids the thread has another number there. */
+	/*
+	 * If the process is in another name space of process ids, the descriptor has the number of
+	 * the thread in that name space.
+	 */
 	id = (int32_t)stop_inner_id(thread);
 	for (size_t at = DESCRIPTOR_BEGIN; at + 4 <= sizeof(word); at += 4)
 		if (!memcmp((const char *)word + at, &id, 4))
@@ -296,9 +309,9 @@ static bool is_safe_running(const struct target *target, const struct stopped *t
 }
 
 /*
- * Decides at the stop, because the thread ran on after safe_look(). orig_rax is negative if it was
- * not in a system call. cs 0x33: the thread runs 64 bit code. All conditions must hold, from the
- * cheap ones to the search of the stack.
+ * This decision is made after the stop, because the thread may have continued after safe_look().
+ * orig_rax is negative if the thread was not in a system call. cs 0x33: the thread runs 64 bit
+ * code. All conditions must hold. The cheap ones are tested before the stack is searched.
  */
 bool safe_is_here(const struct target *target, const struct stopped *thread,
 		  const struct mapping *mapping)

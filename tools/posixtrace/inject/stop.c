@@ -23,7 +23,7 @@
 #include "base/until.h"
 
 #define PAUSE_NS   200000     /* between two looks for a stop */
-#define STOP_NS    2000000000 /* a thread that sleeps or runs stops at once */
+#define STOP_NS    2000000000 /* the limit for a stop; a thread that sleeps or runs stops at once */
 
 /* Errors by which the kernel marks an interrupted system call; user programs never see them. */
 #define ERESTARTNOHAND 514
@@ -49,8 +49,8 @@ static struct stop stop_of(int status)
 }
 
 /*
- * waitpid() has no limit of time, so the function looks often. end_ns is on the clock of
- * until_now_ns(). __WALL: the thread is a child of another process.
+ * waitpid() has no limit of time, so this function calls it often without blocking. end_ns is on
+ * the clock of until_now_ns(). __WALL: the thread is a child of another process.
  */
 struct stop stop_wait(pid_t tid, int64_t end_ns)
 {
@@ -73,11 +73,11 @@ struct stop stop_wait(pid_t tid, int64_t end_ns)
 #if defined __x86_64__
 
 /*
- * Some calls, such as epoll_wait(), return EINTR for any interruption. The kernel's own mark for
- * "restart, unless a handler runs" makes such a call continue, and has the effect of EINTR if a
- * signal with a handler waits. close() has closed its descriptor also if it returns EINTR: when it
- * is called again, another thread may have a new file there. Returns whether it changed the
- * registers.
+ * Some calls, such as epoll_wait(), return EINTR for any interruption. This function replaces that
+ * result by ERESTARTNOHAND, the kernel's own mark for "restart, unless a handler runs". Then the
+ * call continues, but still returns EINTR if a signal with a handler is pending. close() is left
+ * out: it has closed its descriptor even if it returns EINTR, and when it is called again, the
+ * descriptor may belong to a new file of another thread. Returns whether it changed the registers.
  */
 static bool mark_restart(struct user_regs_struct *regs)
 {
@@ -97,7 +97,10 @@ static bool read_state(struct stopped *thread, bool is_group)
 {
 	struct iovec vector = { thread->state, sizeof(thread->state) };
 
-	/* At once, so that the call is restarted if this process is killed. */
+	/*
+	 * The mark is written at once, so that the kernel restarts the call even if this process is
+	 * killed later.
+	 */
 	if (ptrace(PTRACE_GETREGS, thread->tid, NULL, &thread->regs) ||
 	    (!is_group && mark_restart(&thread->regs) &&
 	     ptrace(PTRACE_SETREGS, thread->tid, NULL, &thread->regs)) ||
@@ -105,13 +108,14 @@ static bool read_state(struct stopped *thread, bool is_group)
 	    ptrace(PTRACE_GETREGSET, thread->tid, NT_X86_XSTATE, &vector))
 		return false;
 	thread->state_bytes = vector.iov_len;
-	/* A full buffer may have been too small. */
+	/* If the state fills the buffer, the buffer may be too small for it: that is a failure. */
 	return thread->state_bytes < sizeof(thread->state);
 }
 
 /*
- * Lets a thread go that has stopped before a signal, and delivers the signal. The kernel shows a
- * tracer also signals that the program ignores, which must not end a system call.
+ * Lets a thread go that has stopped before a signal, and delivers the signal. The kernel stops a
+ * traced thread also before a signal that the program ignores. Such a signal must not end a system
+ * call, so the call is marked for a restart.
  */
 static void deliver(pid_t tid, int signal)
 {
@@ -123,8 +127,8 @@ static void deliver(pid_t tid, int signal)
 }
 
 /*
- * Reads a thread's status file. False: it has ended. The process may be in another name space; the
- * file is found by the number that it has here.
+ * Reads a thread's status file. False: the thread has ended. The process may be in another name
+ * space of process ids; pid and tid are the numbers in the name space of this process.
  */
 static bool read_status(pid_t pid, pid_t tid, char text[PROCFILE_BYTES])
 {
@@ -145,7 +149,10 @@ char stop_state(pid_t pid, pid_t tid)
 	return state ? *state : '\0';
 }
 
-/* Returns whether the thread has ended; it may still be listed, as a main thread is. */
+/*
+ * Returns whether the thread has ended. A main thread that has ended is still listed if other
+ * threads run.
+ */
 static bool has_ended(pid_t pid, pid_t tid)
 {
 	char state = stop_state(pid, tid);
@@ -166,7 +173,7 @@ enum stop_result stop_begin(struct stopped *thread, pid_t pid, pid_t tid)
 	if (ptrace(PTRACE_SEIZE, tid, NULL, PTRACE_O_TRACESYSGOOD)) {
 		int err = errno;
 
-		/* The kernel refuses a thread that has ended with EPERM, too. */
+		/* The kernel returns EPERM also for a thread that has ended. */
 		if (err == EPERM && has_ended(pid, tid))
 			return STOP_ENDED;
 		errno = err;
@@ -184,7 +191,7 @@ enum stop_result stop_begin(struct stopped *thread, pid_t pid, pid_t tid)
 		deliver(tid, stop.signal);
 		return STOP_RETRY;
 	case STOP_GROUP:
-		/* PTRACE_DETACH lets it be stopped again. */
+		/* After PTRACE_DETACH the kernel stops the thread again with its process. */
 		if (thread->takes_group)
 			break;
 		/* fall through */
@@ -213,7 +220,7 @@ bool stop_has_signal(const struct stopped *thread)
 
 /*
  * The line NSpid has the numbers from this name space to the innermost one, which is the thread's
- * own. A kernel without the line has one name space here, and the number is the same.
+ * own. If the kernel does not write this line, the number in this name space is used.
  */
 pid_t stop_inner_id(const struct stopped *thread)
 {

@@ -35,11 +35,12 @@ struct stop {
 
 #if defined __x86_64__
 
-/* A thread that is stopped, with everything that must be as before when it continues. */
+/* A thread that is stopped, with all of its state that must be restored before it continues. */
 struct stopped {
 	pid_t pid, tid;
 	struct user_regs_struct regs;
-	bool takes_group;                       /* a process that SIGSTOP has stopped, too */
+	/* a process that SIGSTOP has stopped is accepted, too */
+	bool takes_group;
 	uint64_t mask;                          /* the blocked signals */
 	_Alignas(64) unsigned char state[STOP_STATE_BYTES];
 	size_t state_bytes;
@@ -55,14 +56,15 @@ enum stop_result {
 	STOP_STUCK    /* it does not stop, and remains seized until this process ends */
 };
 
-/* Waits for the next stop, at most until end_ns of until_now_ns(). */
+/* Waits for the next stop, at most until end_ns on the clock of until_now_ns(). */
 struct stop stop_wait(pid_t tid, int64_t end_ns);
 
 #if defined __x86_64__
 
 /*
- * Stops the thread and reads its state. After any result but STOP_OK it is not stopped. The caller
- * sets takes_group. A thread that waits for its parent, or is about to vanish, is STOP_ENDED.
+ * Stops the thread and reads its state. After any result but STOP_OK the thread is not stopped. The
+ * caller sets takes_group before the call. STOP_ENDED is also the result for a thread that has
+ * ended but still exists as a zombie, or is about to vanish.
  */
 enum stop_result stop_begin(struct stopped *thread, pid_t pid, pid_t tid);
 
@@ -73,7 +75,10 @@ enum stop_result stop_begin(struct stopped *thread, pid_t pid, pid_t tid);
  */
 void stop_end(struct stopped *thread);
 
-/* Returns the letter of proc(5) for a thread's state, X also if it is not there; 0: unknown. */
+/*
+ * Returns the letter of proc(5) for a thread's state. X: the thread has ended or does not exist. 0:
+ * the state is unknown.
+ */
 char stop_state(pid_t pid, pid_t tid);
 
 /* Returns the number that the thread has in its own name space of process ids. */

@@ -3,9 +3,9 @@
  * stub.c - the code that is copied into the process. It contains no addresses: they are in the
  * block to which r12 points.
  *
- * It is assembled as data of the tool, so that it needs no relocation. Registers that the C
- * library's functions preserve hold its state: r12 the block, r13 the address of errno, r14 its
- * value, rbx the former state of cancellation.
+ * It is assembled as data of the tool, so that it needs no relocation. The stub keeps its state in
+ * registers that the functions of the C library preserve: r12 the block, r13 the address of errno,
+ * r14 its value, rbx the former state of cancellation.
  */
 #include "inject/stub.h"
 
@@ -15,11 +15,12 @@
 #define OFFSET(member) [member] "i"(offsetof(struct stub_block, member))
 
 /*
- * A function gives the assembly the offsets; it is never called.
+ * This function is never called. It exists because a function can give the assembly the offsets of
+ * the members.
  *
- * Cancellation is disabled, because the interrupted system call may be a cancellation point.
- * errno is restored at the end. The last three instructions are repeated if rt_sigreturn() was
- * skipped by a tracer that was killed before it had restored the thread itself.
+ * Cancellation is disabled, because the interrupted system call may be a cancellation point. errno
+ * is restored at the end. The last three instructions are repeated if rt_sigreturn() was skipped by
+ * a tracer that was killed before it had restored the thread itself.
  */
 __attribute__((used, noinline)) static void define_stub(void)
 {

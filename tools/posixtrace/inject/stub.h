@@ -12,7 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The block in the memory of the process, to which r12 points. The stub's offsets are these. */
+/*
+ * The block in the memory of the process, to which r12 points. The stub finds its data at the
+ * offsets of these members.
+ */
 struct stub_block {
 	uint64_t errno_location, set_cancel_state, dlopen, dlsym, dlerror; /* functions */
 	uint64_t path, symbol, argument;                                  /* strings or 0 */

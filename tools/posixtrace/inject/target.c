@@ -27,8 +27,9 @@ static enum target_verdict refuse(pid_t pid, const char *why)
 
 /*
  * Examines the status file of the process. Returns the reason for a refusal, NULL if there is none.
- * A filter of seccomp may end the process for a system call that it does not expect; a shadow stack
- * would refuse the return to the frame.
+ * A process with a seccomp filter is refused, because the filter may end it for a system call that
+ * it does not expect. A process with a shadow stack is refused, because a return to the frame would
+ * fail.
  */
 static const char *reason_in_status(pid_t pid, const char *status)
 {
@@ -81,9 +82,9 @@ static bool is_module(const struct mapping *mapping)
 }
 
 /*
- * Finds a module by its SONAME; files may have any name. The first pass reads files whose name
- * begins with it, since reading a module takes time, and the second pass all others. Returns false
- * if there is none; module is then empty.
+ * Finds a module by its SONAME; files may have any name. Reading a module takes time, so the first
+ * pass reads only files whose name begins with the SONAME. The second pass reads all others.
+ * Returns false if there is none; module is then empty.
  */
 static bool find_module(struct target *target, const char *soname, struct elf_module *module)
 {
@@ -217,7 +218,10 @@ static enum target_verdict refuse_access(pid_t pid, int err)
 {
 	char text[16];
 
-	/* Yama forbids processes to change others of the same user. */
+	/*
+	 * The kernel's security module Yama may forbid a process to change other processes of the
+	 * same user.
+	 */
 	if ((err == EACCES || err == EPERM) && geteuid() != 0 &&
 	    procfile_read("/proc/sys/kernel/yama/ptrace_scope", text, sizeof(text)) &&
 	    *text > '0') {
@@ -258,7 +262,10 @@ enum target_verdict target_examine(struct target *target, pid_t pid, bool any_sh
 		target->memory = memory_open(pid, pid);
 		err = target->memory < 0 ? errno : 0;
 	}
-	/* A process that uses the library already needs no more, in whatever state it is. */
+	/*
+	 * A process that uses the library already needs no further examination, whatever its state
+	 * is.
+	 */
 	if (!err) {
 		find_shim(target);
 		if ((target->shim == SHIM_PRELOADED && !any_shim) ||
@@ -266,7 +273,10 @@ enum target_verdict target_examine(struct target *target, pid_t pid, bool any_sh
 			return TARGET_LEAVE;
 	}
 #if defined __x86_64__
-	/* For a process of another user the owner is reason enough; the state is not printed. */
+	/*
+	 * If the memory of another user's process cannot be opened, the owner is the reason, and
+	 * the state of the process is not printed.
+	 */
 	why = err && !is_ours(pid) ? NULL : reason_in_status(pid, status);
 	if (why)
 		return refuse(pid, why);
@@ -285,8 +295,9 @@ enum target_verdict target_examine(struct target *target, pid_t pid, bool any_sh
 }
 
 /*
- * Opens the memory of the process by a thread that has it: the main thread may have ended before
- * the others. Returns 0 or an error number; 0 without mappings if the process has ended.
+ * Opens the memory of the process by a thread that still exists: the main thread may have ended
+ * before the others. Returns 0 or an error number. If the process has ended, returns 0, and there
+ * are no mappings.
  */
 static int open_by_thread(struct target *target)
 {
@@ -369,8 +380,8 @@ void target_fini(struct target *target)
 }
 
 /*
- * Any other module that defines malloc() makes the answer no, also if the linker prefers the C
- * library's: this is not examined further.
+ * Returns false if any other module defines malloc(), even if the linker prefers the malloc() of
+ * the C library: which of them the program uses is not examined.
  */
 bool target_has_libc_malloc(const struct target *target)
 {

@@ -27,38 +27,41 @@ struct target {
 	struct mappings mappings;
 	struct elf_module libc, loader; /* with their code */
 	struct call_place place;
-	struct range caller[TARGET_CALLERS]; /* functions that call back with a lock held */
+	/* functions that call the program while they hold a lock */
+	struct range caller[TARGET_CALLERS];
 	enum shim_state shim;
 	uint64_t jumps;                 /* address of posixtrace_shim_jumps; 0: there is none */
 	uint64_t content;               /* address of posixtrace_shim_content; 0: there is none */
 	bool has_library;               /* libposixtrace is mapped */
-	bool is_traced;                 /* by target_restorable(): a stream is active, or unknown */
+	/* set by target_restorable(): a stream is active, or that is unknown */
+	bool is_traced;
 };
 
 enum target_verdict {
 	TARGET_OK,
 	TARGET_REFUSED, /* a message was printed */
 	/*
-	 * The process uses the library already, does not exist, or may not be examined. The
-	 * creation of the stream reports errors.
+	 * The process uses the library already, does not exist, or may not be examined. If that is
+	 * an error, the creation of the stream reports it.
 	 */
 	TARGET_LEAVE
 };
 
 /*
- * Examines the process without stopping it. target_fini() follows in any case. any_shim: also a
- * process that has the shim from its start is TARGET_OK.
+ * Examines the process without stopping it. The caller calls target_fini() in any case. any_shim:
+ * the result is TARGET_OK also for a process that has had the shim since its start.
  */
 enum target_verdict target_examine(struct target *target, pid_t pid, bool any_shim);
 void target_fini(struct target *target);
 
 /*
- * Examines a process whose code is to be restored, in whatever state it is: nothing is called in
- * it. TARGET_LEAVE: it has ended, or has no list of jumps. target_fini() follows in any case.
+ * Examines a process whose code is to be restored. The process may be in any state, because nothing
+ * is called in it. TARGET_LEAVE: it has ended, or has no list of jumps. The caller calls
+ * target_fini() in any case.
  */
 enum target_verdict target_restorable(struct target *target, pid_t pid);
 
-/* Returns whether the C library's allocator is the one of the program. */
+/* Returns whether the program uses the allocator of the C library. */
 bool target_has_libc_malloc(const struct target *target);
 
 #endif

@@ -15,7 +15,7 @@
 #include "inject/elf.h"
 #include "inject/memory.h"
 
-#define SITES 16   /* that are compared */
+#define SITES 16   /* the number of sites that are compared at most */
 #define BLOCK 512  /* jumps that are read at once */
 #define PAGE  4096 /* of x86-64, the only processor with jumps */
 
@@ -75,7 +75,7 @@ enum inject_seen inject_watch_look(struct inject_watch *watch)
 	return seen;
 }
 
-/* It does not count as a look: changes are reported by the next one. */
+/* This function does not count as a look: changes are reported by the next look. */
 bool inject_watch_is_gone(const struct inject_watch *watch)
 {
 	uint64_t count;
@@ -94,8 +94,8 @@ static bool is_lost(const struct inject_watch *watch, const struct shim_jump *ju
 
 /*
  * The list and its elements are hostile: the count is bounded, and the addresses are only read.
- * Each read locks the mappings of the process. So the list is read in blocks, and of the jumps in
- * one page the first one is compared: a library loses all of them at once.
+ * Each read locks the mappings of the process. So the list is read in blocks. Only the first jump
+ * in each page is compared, because a library that is loaded again loses all its jumps at once.
  */
 uint64_t inject_watch_lost(const struct inject_watch *watch)
 {
@@ -124,7 +124,10 @@ uint64_t inject_watch_lost(const struct inject_watch *watch)
 	return 0;
 }
 
-/* Some sites may be refused by the process, but seldom many. */
+/*
+ * Several sites are compared, because the process may have refused to patch some of them; it seldom
+ * refuses many.
+ */
 bool inject_watch_is_patched(const struct inject_watch *watch, uint64_t begin,
 			     const struct shim_plan_site *site, size_t sites)
 {

@@ -2,7 +2,7 @@
 /*
  * watch.h - notices that a process which has the preload library has loaded other libraries.
  *
- * The process is neither stopped nor changed: a word of its memory is read.
+ * The process is neither stopped nor changed: only its memory is read.
  */
 #ifndef POSIXTRACE_INJECT_WATCH_H
 #define POSIXTRACE_INJECT_WATCH_H
@@ -24,11 +24,11 @@ void inject_watch_end(struct inject_watch *watch);
 
 enum inject_seen {
 	INJECT_SAME,
-	INJECT_OPENED, /* it has called dlopen() since */
-	INJECT_MISSED, /* and could not patch what its plan has for the library */
+	INJECT_OPENED, /* it has called dlopen() since the last look */
+	INJECT_MISSED, /* it could not patch a library that it has opened since, as its plan says */
 	INJECT_GONE    /* it has ended, or executes another program */
 };
-/* Returns what has happened since the last look. One read of the memory. */
+/* Returns what has happened since the last look. This needs one read of the memory. */
 enum inject_seen inject_watch_look(struct inject_watch *watch);
 
 /* Returns whether a look would return INJECT_GONE. */
@@ -41,8 +41,8 @@ bool inject_watch_is_gone(const struct inject_watch *watch);
 uint64_t inject_watch_lost(const struct inject_watch *watch);
 
 /*
- * Returns whether the process has patched a module itself: any of its first sites has other bytes
- * than the file. begin: its first mapping.
+ * Returns whether the process has patched a module itself: at one of the module's first sites the
+ * memory has other bytes than the file. begin: the begin of the module's first mapping.
  */
 struct shim_plan_site;
 bool inject_watch_is_patched(const struct inject_watch *watch, uint64_t begin,

@@ -4,14 +4,14 @@
  *
  * A stream filters by numbers of types, but the user gives patterns of names, and a type gets its
  * number when the program first opens its name. So names that are known are registered at once, and
- * the filter is computed again whenever new types may have appeared. Events of a new type may be
- * recorded until the next look, unless all patterns of --event are exact names.
+ * the filter is computed again whenever new types may have appeared. Until then, events of a new
+ * type may be recorded, unless all patterns of --event are exact names.
  */
 #include "live/admit.h"
 
 #include <string.h>
 
-/* Events of the stream itself. They report losses and state, so no pattern excludes them. */
+/* The events of the stream itself. They report losses and state, so no pattern excludes them. */
 static const trace_event_id_t system_events[] = {
 	POSIX_TRACE_ERROR, POSIX_TRACE_START, POSIX_TRACE_STOP, POSIX_TRACE_FILTER,
 	POSIX_TRACE_OVERFLOW, POSIX_TRACE_RESUME, POSIX_TRACE_FLUSH_START, POSIX_TRACE_FLUSH_STOP,
@@ -34,7 +34,7 @@ static bool is_plain(const char *glob)
 
 /*
  * Registers the plain names of the list in the stream. Returns true if all names are plain and
- * registered. A name for which the stream has no room counts as one that arrives later.
+ * registered. Returns false, too, if the stream has no room for a name.
  */
 static bool register_names(const struct choose_names *names, trace_id_t trid)
 {
@@ -49,9 +49,9 @@ static bool register_names(const struct choose_names *names, trace_id_t trid)
 }
 
 /*
- * Stores the filter for types that have no name so far: all of the program's types if the names are
- * exact, else none. With exact names no later type can match, so it may be filtered before it
- * exists.
+ * Stores the initial filter, which applies to types that have no name so far. If all patterns are
+ * exact names, the filter has all types of the program: no later type can match, so a type may be
+ * filtered before it exists. Otherwise the filter has no type.
  */
 static int begin_set(const struct admit *admit, trace_event_set_t *set)
 {
@@ -79,7 +79,10 @@ static int compute_filter(const struct admit *admit, trace_id_t trid, trace_even
 		err = posix_trace_eventtypelist_getnext_id(trid, &id, &unavailable);
 		if (err || unavailable)
 			break;
-		/* A type without a name cannot be judged yet. */
+		/*
+		 * System events are never filtered. A type without a name cannot be compared with
+		 * the patterns yet.
+		 */
 		if (is_system(id) || posix_trace_eventid_get_name(trid, id, name))
 			continue;
 		err = choose_type(admit->choose, name) ? posix_trace_eventset_del(id, set) :
@@ -89,8 +92,8 @@ static int compute_filter(const struct admit *admit, trace_id_t trid, trace_even
 }
 
 /*
- * Registers the names that are known to come and do not match, so that they are filtered from their
- * first event. Registering names that match would have no effect on the filter.
+ * Registers those of the known names that the patterns exclude, so that these types are filtered
+ * from their first event. Registering names that match would have no effect on the filter.
  */
 static void register_unwanted(const struct admit *admit, trace_id_t trid)
 {
@@ -116,8 +119,8 @@ int admit_refresh(struct admit *admit, trace_id_t trid)
 	int err = compute_filter(admit, trid, &set);
 
 	/*
-	 * Each change of a filter is an event in the log, and writers must notice it: an equal
-	 * filter is not set again.
+	 * An equal filter is not set again, because each call that sets a filter adds an event to
+	 * the log, and all writers must notice it.
 	 */
 	if (err || (admit->any && !memcmp(&set, &admit->set, sizeof(set))))
 		return err;

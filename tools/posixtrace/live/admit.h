@@ -4,10 +4,10 @@
  *
  * The traced program may register names at any time. If the patterns are plain names, they are
  * registered in the stream before it starts, and so are names that are known to come and do not
- * match. The patterns then apply from the first event of these types. Other types without a name so
- * far are recorded, and are filtered when their name appears and does not match: a few superfluous
- * events are better than missing ones. System events are always recorded, because they report
- * losses.
+ * match. The patterns then apply from the first event of these types. Unless all patterns of
+ * --event are plain names, all other types are recorded as long as they have no name. Such a type
+ * is filtered when its name appears and does not match: a few superfluous events are better than
+ * missing ones. System events are always recorded, because they report losses.
  */
 #ifndef POSIXTRACE_LIVE_ADMIT_H
 #define POSIXTRACE_LIVE_ADMIT_H

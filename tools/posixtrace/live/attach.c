@@ -16,7 +16,9 @@
 
 extern const struct tool_command attach_command;
 
-/* The result in JSON. The names of the ends are part of the interface. */
+/*
+ * Prints the result in JSON. Other programs read the names in ends, so these names must not change.
+ */
 static void result_json(const struct capture_plan *plan, const struct attach_result *result)
 {
 	static const char *const ends[] = {
@@ -143,14 +145,19 @@ static bool take_option(int option)
 	return kernel_take_option(&kernel, option, optarg) == 1;
 }
 
-/* Checks what the options together must have. Returns false after it printed an error. */
+/*
+ * Checks that the options are complete and fit together. Returns false after it printed an error.
+ */
 static bool is_complete(int argc, char **argv)
 {
 	if (optind < argc) {
 		say("attach: %s: unexpected argument", argv[optind]);
 		return false;
 	}
-	/* Neither has a default: a trace of the wrong process costs more than an error. */
+	/*
+	 * Neither the process nor the log has a default: a trace of the wrong process costs more
+	 * than an error.
+	 */
 	if (!plan.pid || !plan.path) {
 		say("attach: %s", plan.pid ? "the name of the log is missing; give it after -o" :
 					 "the process is missing; give it after -p");
@@ -185,18 +192,22 @@ static int attach_run(int argc, char **argv)
 	}
 	if (!is_complete(argc, argv))
 		return tool_usage(&attach_command);
-	/* The family of the functions is added to the others. */
+	/*
+	 * --function adds the family func to the families of --trace, or to the default families.
+	 */
 	if (functions.patterns &&
 	    !preload_take_families(&plan.families, plan.families ? "func" : "default,func"))
 		return TOOL_FAILURE;
-	/* The result is all zeros if the trace did not begin. */
+	/*
+	 * --data adds its number of bytes to the list of families, by which it reaches the library.
+	 */
 	if (plan.content && !preload_add_data(&plan.families, plan.content))
 		return TOOL_FAILURE;
 	status = attach_trace(&plan, &functions, &kernel, force ? OUTFILE_REPLACE : OUTFILE_REFUSE,
 			      &result);
 	patches_fini(&functions);
 	choose_fini(&plan.choose);
-	if (result.capture.bytes) { /* there is a log */
+	if (result.capture.bytes) { /* there is a log; without a log all counts are 0 */
 		if (json) {
 			result_json(&plan, &result);
 		} else {

@@ -14,8 +14,9 @@
 #include "live/untraced.h"
 
 /*
- * Returns true if the trace is over. With --inherit the process may leave children in the stream;
- * no signal reports the end of the last one, so the number of members is read.
+ * Returns true if the trace is over. With --inherit the trace continues after the end of the
+ * process until the stream has no members any more. Nothing reports the end of the last member, so
+ * their number is read at each look.
  */
 static bool is_over(const struct capture_plan *plan, struct until *until, enum attach_end *end)
 {
@@ -65,8 +66,8 @@ static int follow_trace(struct capture *capture, const struct patches *functions
 }
 
 /*
- * Records how the process ended. If its children continued the trace, its status is no longer
- * looked for.
+ * Records how the process ended. If its children have continued the trace, the pidfd is closed, and
+ * the status is recorded as unknown.
  */
 static void note_end(struct capture *capture, const struct until *until)
 {
@@ -79,8 +80,8 @@ static void note_end(struct capture *capture, const struct until *until)
 }
 
 /*
- * Traces into the new file. The file gets its final name only when the stream exists, so that a
- * failure leaves an old log.
+ * Traces into the new file. The file gets its final name only when the stream exists, so that an
+ * earlier failure leaves an old log untouched.
  */
 static int trace_into(const struct capture_plan *plan, const struct patches *functions,
 		      struct kernel *kernel, const struct kernel_plan *kernel_plan,
@@ -94,7 +95,7 @@ static int trace_into(const struct capture_plan *plan, const struct patches *fun
 		return status;
 	}
 	status = kernel_begin(kernel, kernel_plan, plan->pid, false);
-	/* An error here ends the trace, since the log would have no name. */
+	/* If outfile_keep() fails, the trace ends, since the log would have no name. */
 	if (!status)
 		status = outfile_keep(file);
 	if (status) {
@@ -105,12 +106,15 @@ static int trace_into(const struct capture_plan *plan, const struct patches *fun
 	status = follow_trace(&capture, functions, kernel, until, &result->end);
 	if (result->end == ATTACH_TARGET_ENDED)
 		note_end(&capture, until);
-	/* The reading of a long log takes time, in which the kernel's memory would become full. */
+	/*
+	 * The kernel's recording stops before processes_complete(), which may have to read a long
+	 * log: the kernel's memory would become full meanwhile.
+	 */
 	kernel_stop(kernel);
 	processes_complete(&result->processes, &capture, file->fd);
 	status = tool_worse(status, capture_finish(&capture));
 	status = tool_worse(status, kernel_weave(kernel, file));
-	/* The log itself provides the result: it has the events of the last flush, too. */
+	/* The result is read from the log, which now also has the events of the last flush. */
 	status = tool_worse(status, capture_read_back(plan, file->fd, &result->capture));
 	if (result->capture.bytes)
 		untraced_say(file->fd, false);
@@ -131,8 +135,9 @@ int attach_trace(const struct capture_plan *plan, struct patches *functions,
 	memset(result, 0, sizeof(*result));
 	result->end = ATTACH_ERROR;
 	/*
-	 * The pidfd is opened first: the process cannot be replaced by another of the same number
-	 * unnoticed.
+	 * The pidfd is opened before anything else. If the process ends and its number is given to
+	 * another process, the pidfd reports the end, so the other process is not taken for the
+	 * traced one.
 	 */
 	err = until_begin_asked(&until, plan->pid);
 	if (err)
@@ -141,8 +146,9 @@ int attach_trace(const struct capture_plan *plan, struct patches *functions,
 	status = outfile_create(&file, plan->path, mode);
 	if (!status) {
 		/*
-		 * The library is loaded before the stream exists: its event types then have their
-		 * names, to which the filter applies from the first event.
+		 * The library is loaded before the stream exists. The event types of the library
+		 * then have their names when the stream begins, so the filter applies from their
+		 * first event.
 		 */
 		status = preload_inject(&inject, plan->pid, plan->families);
 		if (!status && patch_is_wanted(functions))
@@ -154,7 +160,10 @@ int attach_trace(const struct capture_plan *plan, struct patches *functions,
 					    result);
 		kernel_fini(&kernel);
 		inject_end(&inject);
-		/* Also after an error: the process may have jumps that are wanted. */
+		/*
+		 * The code is restored after an error, too: the process may already have jumps for
+		 * this tracer.
+		 */
 		if (patch_is_wanted(functions))
 			inject_unpatch(plan->pid);
 	}

@@ -22,8 +22,8 @@
 #include "log/losses.h"
 
 /*
- * Gives the stream the name of its log, so that the command list shows its purpose. A longer name
- * is cut, since an error here would prevent the trace.
+ * Gives the stream the name of its log, so that the command list shows its purpose. A name that is
+ * too long is truncated.
  */
 static void name_stream(trace_attr_t *attr, const char *path)
 {
@@ -52,7 +52,10 @@ static int set_attributes(const struct capture_plan *plan, trace_attr_t *attr)
 		err = posix_trace_attr_setstreamsize(attr, plan->stream_size);
 	if (!err && plan->log_size)
 		err = posix_trace_attr_setlogsize(attr, plan->log_size);
-	/* An event with the bytes that a call moved must not be cut. */
+	/*
+	 * With --data an event also has the bytes that a call moved, so the greatest size of an
+	 * event's data grows by their number. Otherwise such events would be truncated.
+	 */
 	if (!err && plan->content)
 		err = posix_trace_attr_getmaxdatasize(attr, &most);
 	if (!err && plan->content)
@@ -61,8 +64,8 @@ static int set_attributes(const struct capture_plan *plan, trace_attr_t *attr)
 }
 
 /*
- * Prints the reason why the stream cannot be created. Errors of the library are translated to the
- * options that cause them.
+ * Prints the reason why the stream cannot be created. For errors of the library, the message names
+ * the option that causes them.
  */
 static int capture_say_why(const struct capture_plan *plan, int err)
 {
@@ -139,7 +142,10 @@ int capture_look(struct capture *capture)
 		say("process %d: its event types: %s", (int)capture->plan->pid, strerror(err));
 		return TOOL_FAILURE;
 	}
-	/* A failed flush is not returned by any call here; the stream's status has it. */
+	/*
+	 * No call here returns the error of a flush that has failed, but the stream's status has
+	 * it.
+	 */
 	err = posix_trace_get_status(capture->trid, &status);
 	if (err || !status.posix_stream_flush_error)
 		return TOOL_OK;
@@ -159,15 +165,15 @@ int capture_finish(struct capture *capture)
 	int shut = posix_trace_shutdown(capture->trid);
 	int err = stopped ? stopped : flushed ? flushed : shut;
 
-	if (err && !capture->log_failed) /* that error was printed before */
+	if (err && !capture->log_failed) /* capture_look() has printed the error of the log */
 		say("%s: %s", capture->plan->path, strerror(err));
 	return err ? TOOL_FAILURE : TOOL_OK;
 }
 
 /*
- * Reads the calls that the traced program's shim could not trace. fd stays open: the function reads
- * by a descriptor of its own. Called for complete logs only, because logfile_open_given() would
- * print the error of a damaged one again. Returns a status of the tool.
+ * Reads how many calls the shim of the traced program could not trace. fd stays open: the function
+ * reads by a descriptor of its own. Called for complete logs only, because logfile_open_given()
+ * would print the error of a damaged one again. Returns a status of the tool.
  */
 static int read_shim_losses(const struct capture_plan *plan, int fd, struct shimloss *shim)
 {
@@ -208,7 +214,10 @@ int capture_read_back(const struct capture_plan *plan, int fd, struct capture_re
 		say("%s: the log is not whole; 'posixtrace verify' says where", plan->path);
 		return TOOL_DAMAGED;
 	}
-	/* Calls that the shim could not trace are counted in events, which the log has only now. */
+	/*
+	 * Events of the log count the calls that the shim could not trace. Only a complete log has
+	 * all of them.
+	 */
 	return info.complete ? read_shim_losses(plan, fd, &result->shim) : TOOL_OK;
 }
 
@@ -218,7 +227,7 @@ bool capture_has_lost(const struct capture_result *result)
 	return losses_count(&result->ledger) || shimloss_of(&result->shim, SHIMLOSS_ALL);
 }
 
-/* The visitor of capture_look_at_own(): this process has created one stream. */
+/* The visitor of capture_look_at_own(). It uses the only stream that this process has created. */
 static void visit_own(void *arg, const struct posix_trace_stream_np *stream)
 {
 	struct capture_own *own = arg;
@@ -259,7 +268,10 @@ void capture_result_text(struct out *out, const char *path, const struct capture
 	out_str(out, " lost");
 	equation_causes(out, &result->ledger);
 	out_str(out, ", ");
-	/* Most logs have none. The number comes with its reasons, as in stat. */
+	/*
+	 * Most logs have no such calls. shimloss_text() prints their numbers by reason, as in the
+	 * command stat.
+	 */
 	if (shimloss_of(&result->shim, SHIMLOSS_ALL)) {
 		out_str(out, "calls not traced: ");
 		shimloss_text(out, &result->shim);

@@ -50,7 +50,10 @@ bool capture_take_policy(struct capture_plan *plan, const char *name);
 bool capture_take_log_policy(struct capture_plan *plan, const char *name);
 bool capture_is_possible(const struct capture_plan *plan, const char *command);
 
-/* Whether the log has every event: neither the stream nor the log overwrites or ends. */
+/*
+ * Whether the log keeps each event that it gets: the stream overwrites no events, and the log is
+ * never full.
+ */
 static inline bool capture_grows(const struct capture_plan *plan)
 {
 	return plan->stream_policy != POSIX_TRACE_LOOP && plan->log_policy == POSIX_TRACE_APPEND;
@@ -73,7 +76,7 @@ struct capture_result {
 /* Whether events or calls were lost, for --fail-on-loss. */
 bool capture_has_lost(const struct capture_result *result);
 
-/* These functions return an exit status after they printed an error. */
+/* The functions below that return int return an exit status, after they printed an error. */
 
 /* Creates the stream with its log in the file fd, sets the filter and starts it. */
 int capture_begin(struct capture *capture, const struct capture_plan *plan, int fd);
@@ -83,7 +86,7 @@ int capture_look(struct capture *capture);
 
 /*
  * Records a fact that the recorder knows, unless the patterns of the plan exclude such events. The
- * event type is opened and described now. Errors have no effect on the trace.
+ * function also opens the event type and gives it the schema. Errors have no effect on the trace.
  */
 void capture_note(struct capture *capture, const char *name, const char *schema, const void *data,
 		  size_t len);
@@ -96,12 +99,12 @@ void capture_note_end(struct capture *capture, pid_t pid, const struct ended *en
  */
 int capture_finish(struct capture *capture);
 
-/* Reads the result from the log itself, so that it is the one that later readers find. */
+/* Reads the result from the log itself, so that later readers of the log find the same counts. */
 int capture_read_back(const struct capture_plan *plan, int fd, struct capture_result *result);
 
 /*
- * Returns the state of this process's own stream as an observer sees it. The process has no other
- * stream; without one the result is all zeros.
+ * Returns the state of this process's own stream as an observer sees it. The process creates at
+ * most one stream. If it has none, the result is all zeros.
  */
 struct capture_own {
 	bool waiting;   /* the traced process does not use the library yet */
@@ -116,8 +119,8 @@ struct capture_own capture_look_at_own(void);
 void capture_say_waiting(pid_t pid);
 
 /*
- * Writes "LOG: program exited with 0: 12 events, 3 lost (stream full 3), 4567 bytes" as a line; in
- * front of the bytes "calls not traced: 2 holds of locks" if there are any.
+ * Writes "LOG: program exited with 0: 12 events, 3 lost (stream full 3), 4567 bytes" as a line. If
+ * calls were not traced, "calls not traced: 2 holds of locks, " precedes the number of bytes.
  */
 struct out;
 void capture_result_text(struct out *out, const char *path, const struct capture_result *result);

@@ -12,13 +12,16 @@ struct policy {
 	int value;
 };
 
-/* The names of options; log/policy.h has those of outputs. */
+/* The names that --policy accepts. log/policy.h has the names that the outputs use. */
 static const struct policy stream_policies[] = {
 	{ "loop", POSIX_TRACE_LOOP }, { "until-full", POSIX_TRACE_UNTIL_FULL },
 	{ "flush", POSIX_TRACE_FLUSH }, { NULL, 0 }
 };
 
-/* A log that is full never is the default: the file grows as needed. */
+/*
+ * The names that --log-policy accepts. With append, the default, the log is never full: the file
+ * grows.
+ */
 static const struct policy log_policies[] = {
 	{ "append", POSIX_TRACE_APPEND }, { "until-full", POSIX_TRACE_UNTIL_FULL },
 	{ "loop", POSIX_TRACE_LOOP }, { NULL, 0 }
@@ -37,7 +40,7 @@ static bool find_policy(const char *option, const struct policy *policy, const c
 	return false;
 }
 
-/* Adds a pattern. Only an error of memory is possible. */
+/* Adds a pattern. Returns false without memory, after it printed that. */
 static bool add_pattern(struct choose_names *names, const char *glob)
 {
 	if (choose_add_name(names, glob))
@@ -67,7 +70,7 @@ bool capture_take_log_policy(struct capture_plan *plan, const char *name)
 	return find_policy("--log-policy", log_policies, name, &plan->log_policy);
 }
 
-/* A size without a policy that uses it is probably a mistake, so it is refused. */
+/* A --log-size without a policy that uses it is probably a mistake, so it is refused. */
 bool capture_is_possible(const struct capture_plan *plan, const char *command)
 {
 	if (!plan->log_size || plan->log_policy != POSIX_TRACE_APPEND)

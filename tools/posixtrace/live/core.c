@@ -4,8 +4,8 @@
  *
  * A dump says in its notes which files were mapped where, and has the memory as segments. An arena
  * is found by the name of its file, its mappings are looked up in the segments, and the parts are
- * copied into a file in memory at their offsets. Another room then reads that file as it reads any
- * image.
+ * copied into a file in memory at their offsets. The library then reads that file as it reads a
+ * backing file.
  */
 #include "live/core.h"
 
@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 /*
- * Reads bytes at an offset. Returns how many there are: fewer at the end of a cut dump or after an
- * error, which is not an error here.
+ * Reads bytes at an offset. Returns how many bytes were read. These are fewer than requested at the
+ * end of an incomplete dump or after a read error; neither is an error here.
  */
 static size_t read_some(int fd, void *to, size_t bytes, uint64_t at)
 {
@@ -41,7 +41,7 @@ static size_t read_some(int fd, void *to, size_t bytes, uint64_t at)
 
 bool core_is_dump(int fd)
 {
-	Elf64_Half type; /* lies at the same place in files of 32 bits */
+	Elf64_Half type; /* it has the same offset in files of 32 bits */
 	unsigned char ident[EI_NIDENT];
 
 	return read_some(fd, ident, sizeof(ident), 0) == sizeof(ident) &&
@@ -59,7 +59,7 @@ bool core_is_dump(int fd)
 #define PARTS_MAX   4096
 #define ARENAS_MAX  64
 #define ARENA_NAME  "/memfd:posix-trace"
-#define ARENA_BYTES (UINT64_C(1) << 46) /* address space in its file */
+#define ARENA_BYTES (UINT64_C(1) << 46) /* limit for a mapping's length and offset */
 #define PIECE       65536
 
 /*
@@ -75,7 +75,7 @@ struct part {
 
 struct core {
 	int fd;
-	uint64_t budget; /* bytes that may still be copied: a dump has each byte once */
+	uint64_t budget; /* bytes that may still be copied; at first the size of the dump */
 	Elf *elf;
 	size_t segments;
 	struct part part[PARTS_MAX];
@@ -86,8 +86,8 @@ struct core {
 
 /*
  * Returns how many bytes the dump has from address on, at most wanted, and stores their place in
- * the dump in *at. 0: the memory was not dumped. Sizes beyond those of files are refused, so that
- * sums of offsets do not overflow.
+ * the dump in *at. Returns 0 if the memory was not dumped. Segments whose size or offset exceeds
+ * INT64_MAX are skipped, so that sums of offsets do not overflow.
  */
 static uint64_t find_memory(const struct core *core, uint64_t address, uint64_t wanted,
 			    uint64_t *at)
@@ -110,8 +110,9 @@ static uint64_t find_memory(const struct core *core, uint64_t address, uint64_t 
 }
 
 /*
- * Adds the memory from begin to end, which is the arena's file from offset on. One mapping may be
- * in several segments of the dump. Parts and arenas past the limits are left out.
+ * Adds the parts of the dump that have the memory from begin to end. The arena's file was mapped
+ * there, from offset on. One mapping may be in several segments of the dump. Parts and arenas past
+ * the limits are left out.
  */
 static void add_parts(struct core *core, uint64_t begin, uint64_t end, uint64_t offset,
 		      const char *name)
@@ -137,9 +138,10 @@ static void add_parts(struct core *core, uint64_t begin, uint64_t end, uint64_t 
 }
 
 /*
- * Reads a note NT_FILE: count, page size; begin, end and offset in pages of each file; then the
- * names. All numbers are hostile. The count is bounded by the size of the note, and a file's
- * numbers by the greatest arena, so that their products do not overflow.
+ * Reads a note NT_FILE. The note has the number of files and the page size, then for each file its
+ * begin, its end and its offset in pages, then the names of all files. All numbers are hostile. The
+ * count is bounded by the size of the note, and a file's numbers by the greatest arena, so that
+ * their products do not overflow.
  */
 static void read_files(struct core *core, const char *note, size_t bytes)
 {
@@ -157,7 +159,7 @@ static void read_files(struct core *core, const char *note, size_t bytes)
 		size_t length = strnlen(name, bytes - name_at);
 
 		if (length == bytes - name_at)
-			return; /* the list is cut here */
+			return; /* the note ends within this name */
 		name_at += length + 1;
 		memcpy(word, note + 2 * sizeof(count) + i * sizeof(word), sizeof(word));
 		if (strncmp(name, ARENA_NAME, sizeof(ARENA_NAME) - 1) == 0 && word[0] < word[1] &&
@@ -167,8 +169,8 @@ static void read_files(struct core *core, const char *note, size_t bytes)
 }
 
 /*
- * Reads the notes of a segment. Returns 0 or EINVAL. Too large a segment is ignored, since libelf
- * would allocate its size.
+ * Reads the notes of a segment. Returns 0 or EINVAL. A segment that is too large is ignored, since
+ * libelf would allocate as much memory.
  */
 static int read_notes(struct core *core, const GElf_Phdr *segment)
 {
@@ -189,8 +191,8 @@ static int read_notes(struct core *core, const GElf_Phdr *segment)
 }
 
 /*
- * Finds all arenas. Returns 0, or EINVAL for another file or one of another kind of machine, whose
- * arenas have another layout.
+ * Finds all arenas. Returns 0 or EINVAL. EINVAL: the file is not an ELF file, is damaged, or is of
+ * another kind of machine, whose arenas have another layout.
  */
 static int read_dump(struct core *core)
 {
@@ -200,7 +202,10 @@ static int read_dump(struct core *core)
 	int err = 0;
 
 	elf_version(EV_CURRENT);
-	/* Not by mmap(): a dump that is cut meanwhile would raise SIGBUS. */
+	/*
+	 * With ELF_C_READ libelf does not map the file. If the file were mapped and then truncated,
+	 * an access would raise SIGBUS.
+	 */
 	core->elf = elf_begin(core->fd, ELF_C_READ, NULL);
 	ident = core->elf && elf_kind(core->elf) == ELF_K_ELF ? elf_getident(core->elf, NULL) :
 								 NULL;
@@ -219,8 +224,8 @@ static int read_dump(struct core *core)
 }
 
 /*
- * Copies at most PIECE bytes. Zeros are left out, since a hole reads as zeros. So are bytes behind
- * the end of a cut dump. Returns 0 or an error number.
+ * Copies at most PIECE bytes. A piece of zeros is not written, since a hole of the copy reads as
+ * zeros. Bytes behind the end of an incomplete dump are not copied. Returns 0 or an error number.
  */
 static int copy_piece(struct core *core, int to, uint64_t at, uint64_t offset, size_t bytes)
 {
@@ -233,7 +238,10 @@ static int copy_piece(struct core *core, int to, uint64_t at, uint64_t offset, s
 	return whole_pwrite(to, piece, bytes, offset);
 }
 
-/* The budget ends the copy: mappings of a hostile dump may name the same bytes many times. */
+/*
+ * Copies a part of an arena. The copy ends when the budget is used up, because the mappings of a
+ * hostile dump may name the same bytes many times.
+ */
 static int copy_part(struct core *core, const struct part *part, int to)
 {
 	for (uint64_t done = 0; done < part->bytes; done += PIECE) {
@@ -251,9 +259,9 @@ static int copy_part(struct core *core, const struct part *part, int to)
 }
 
 /*
- * Returns a descriptor of the copy, or an error number below 0. The copy is as long as the last
- * part that the dump has; a reader finds a shorter arena than the control page describes, and
- * reports that.
+ * Returns a descriptor of the copy, or an error number below 0. The copy ends with the last part
+ * that the dump has. If it is shorter than the control page says, the library reports that when it
+ * reads the copy.
  */
 static int copy_arena(struct core *core, const char *name)
 {

@@ -7,20 +7,21 @@
  * coredump_filter arenas are dumped: they are files without a link, which count as anonymous shared
  * memory (bit 1).
  *
- * The dump is hostile: it is read by libelf, and no more is copied than the dump has bytes. A part
- * that was not dumped is a hole in the copy. Such a copy is for posix_trace_observe_file_np().
+ * The dump is hostile. libelf reads it, and no more bytes are copied than the dump has. A part that
+ * was not dumped is a hole in the copy. Such a copy is for posix_trace_observe_file_np().
  */
 #ifndef POSIXTRACE_CORE_H
 #define POSIXTRACE_CORE_H
 
 #include <stdbool.h>
 
-/* Whether the file says that it is a core dump. */
+/* Returns whether the file is a core dump, by its ELF header. */
 bool core_is_dump(int fd);
 
 /*
- * Calls take with a descriptor of the copy of each arena; it is closed afterwards. *arenas returns
- * how many there were. A result of take that is not 0 ends the walk and is returned.
+ * Calls take() for each arena with a descriptor of its copy, and closes the descriptor afterwards.
+ * *arenas receives the number of these calls. If take() returns a value other than 0, no further
+ * arena follows, and that value is returned.
  *
  * EINVAL: the dump is damaged, or of another kind of machine. ENOTSUP: built without libelf.
  * ENOMEM, EIO, and errors of the files in memory.

@@ -3,8 +3,8 @@
  * crash.c - traces a program with ptrace(2) in order to examine it at a fatal signal.
  *
  * Threads are traced by PTRACE_SEIZE, which does not stop them. A thread stops when it gets a
- * signal, and when it or its parent begins; the recorder lets it go on at once. There is no stop at
- * system calls. If the recorder ends, the kernel releases all threads.
+ * signal, when it begins, and when it starts a thread or a process. The recorder lets it continue
+ * at once. There is no stop at system calls. If the recorder ends, the kernel releases all threads.
  */
 #include "live/crash.h"
 
@@ -26,8 +26,8 @@
 #include "base/procfile.h"
 #include "base/vec.h"
 
-#define THREADS_MAX 1024 /* of a process that are examined */
-#define FRAMES_MAX  64   /* of a thread */
+#define THREADS_MAX 1024 /* threads of a process that are examined */
+#define FRAMES_MAX  64   /* frames of a thread's stack that are recorded */
 #define HOLD_MS     500  /* all threads must stop in this time; others are left out */
 
 #ifndef PTRACE_EVENT_STOP
@@ -63,8 +63,8 @@ static bool read_status(pid_t tid, const char *field, int base, unsigned long lo
 }
 
 /*
- * Adds a thread when it is first seen. A thread for which there is no memory is taken for a
- * process: its end is then recorded.
+ * Returns a thread, which is added when it is first seen. Returns NULL without memory:
+ * crash_status() then takes the thread for a process, and reports its end.
  */
 static struct crash_thread *know_thread(struct crash *crash, pid_t tid)
 {
@@ -80,8 +80,8 @@ static struct crash_thread *know_thread(struct crash *crash, pid_t tid)
 }
 
 /*
- * Removes a thread that has ended. The last one of the list gets its place. The kernel may use the
- * number again after that.
+ * Removes a thread that has ended, because the kernel may use its number again. The last thread of
+ * the list gets the free place.
  */
 static void forget_thread(struct crash *crash, pid_t tid)
 {
@@ -113,7 +113,9 @@ struct packet {
 	size_t len;
 };
 
-/* A field for which there is no room is left out, and so are the fields behind it. */
+/*
+ * Appends a field. The fields of all events here fit; a field that did not fit would be left out.
+ */
 static void pack(struct packet *packet, const void *value, size_t bytes)
 {
 	if (bytes > sizeof(packet->data) - packet->len)
@@ -154,7 +156,7 @@ static void pack_text(struct packet *packet, const char *text)
 # define REGISTERS(X) X(pc) X(sp) X(pstate)
 # define REGISTERS_MORE "; x64[31] x"
 #else
-# define REGISTERS(X) /* not known here: the events have none */
+# define REGISTERS(X) /* not known for this processor: the events have no registers */
 #endif
 #ifndef REGISTERS_MORE
 # define REGISTERS_MORE
@@ -175,7 +177,10 @@ static void put(const struct crash *crash, const char *name, const char *schema,
 		capture_note(crash->capture, name, schema, packet->data, packet->len);
 }
 
-/* Describes si_code for the signals that the processor causes; others have a sender. */
+/*
+ * Returns the reason for a signal: the process that sent it, or the fault of the processor or of a
+ * system call that caused it. Returns an empty text for other reasons.
+ */
 static const char *reason_of(const siginfo_t *info, char text[ENDED_TEXT])
 {
 	if (info->si_code <= 0) {
@@ -304,9 +309,9 @@ static size_t list_threads(pid_t pid, pid_t tid[THREADS_MAX])
 }
 
 /*
- * Waits for the stop of a thread while time is left. All threads of an examination share that time.
- * Returns true if it has stopped. A thread in an uninterruptible wait does not stop; it stops
- * later, and crash_status() then lets it continue.
+ * Requests that a thread stops, and waits for the stop while time is left. All threads of an
+ * examination share that time. Returns true if the thread has stopped. A thread in an
+ * uninterruptible wait stops too late; crash_status() then lets it continue.
  */
 static bool hold_thread(struct crash *crash, pid_t tid, int *left_ms)
 {
@@ -322,8 +327,11 @@ static bool hold_thread(struct crash *crash, pid_t tid, int *left_ms)
 	if (got != tid || !WIFSTOPPED(status))
 		return false;
 	thread->is_held = true;
-	/* The status of an event of ptrace(2) has the event in its upper bits. */
-	/* A signal that arrived first is delivered when the thread goes on. */
+	/*
+	 * If the upper bits of the status have an event of ptrace(2), no signal has stopped the
+	 * thread.
+	 */
+	/* Otherwise a signal stopped it first. release_thread() delivers that signal. */
 	thread->sig = status >> 16 ? 0 : WSTOPSIG(status);
 	return true;
 }
@@ -341,8 +349,8 @@ static void release_thread(struct crash *crash, pid_t tid)
 }
 
 /*
- * Examines a process of which tid is about to die by sig. The crashed thread is the first in the
- * log.
+ * Examines a process that sig is about to kill. The thread tid has the signal, and the log has this
+ * thread before the others.
  */
 static void examine(struct crash *crash, pid_t pid, pid_t tid, int sig)
 {
@@ -375,8 +383,9 @@ static void examine(struct crash *crash, pid_t pid, pid_t tid, int sig)
 }
 
 /*
- * Returns true if the signal ends the process as a crash. If a signal of the processor is ignored
- * or blocked, the kernel resets its action before it stops the thread.
+ * Returns true if the signal ends the process as a crash. If a signal that the processor causes is
+ * ignored or blocked, the kernel restores its default action before it stops the thread, so that
+ * the status file shows this action.
  */
 static bool is_fatal(pid_t tid, int sig)
 {
@@ -402,7 +411,8 @@ static bool is_fatal(pid_t tid, int sig)
 
 /*
  * Handles the stop of a thread that gets a signal. The kernel delivers the signal after
- * PTRACE_CONT. Further threads of an examined process may get fatal signals until it is dead.
+ * PTRACE_CONT. Until an examined process is dead, further threads of it may get fatal signals, for
+ * which it is not examined again.
  */
 static void deliver_signal(struct crash *crash, pid_t tid, int sig)
 {
@@ -433,7 +443,9 @@ bool crash_status(struct crash *crash, pid_t tid, int status)
 	if (!event)
 		deliver_signal(crash, tid, sig);
 	else if (event == PTRACE_EVENT_STOP && sig != SIGTRAP)
-		/* Stopped by job control: it remains so until SIGCONT. */
+		/*
+		 * Job control has stopped the thread. PTRACE_LISTEN keeps it stopped until SIGCONT.
+		 */
 		ptrace(PTRACE_LISTEN, tid, NULL, NULL);
 	else
 		ptrace(PTRACE_CONT, tid, NULL, NULL);

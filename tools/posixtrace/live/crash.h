@@ -27,15 +27,15 @@ struct crash_thread {
 };
 
 struct crash {
-	struct capture *capture; /* where events are recorded; NULL: nowhere any more */
+	struct capture *capture; /* gets the events; NULL: no events are recorded any more */
 	struct crash_thread *thread;
 	size_t threads;
 	pid_t examined;          /* the process that was examined last */
 };
 
 /*
- * Begins to trace a stopped or waiting child and its later children and threads. Returns 0 or an
- * error number.
+ * Begins to trace a child, and the threads and children that it starts later. The child is stopped
+ * or waits meanwhile. Returns 0 or an error number.
  */
 int crash_begin(struct crash *crash, struct capture *capture, pid_t child);
 

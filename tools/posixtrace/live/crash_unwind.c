@@ -44,7 +44,9 @@ struct unwind *unwind_begin(pid_t pid)
 
 	if (!session)
 		return NULL;
-	/* true: the threads are stopped already, by this process. */
+	/*
+	 * The argument true says that this process has stopped the threads already, by ptrace(2).
+	 */
 	if (dwfl_linux_proc_report(session, pid) || dwfl_report_end(session, NULL, NULL) ||
 	    dwfl_linux_proc_attach(session, pid, true)) {
 		dwfl_end(session);
@@ -59,7 +61,10 @@ void unwind_end(struct unwind *unwind)
 		dwfl_end((Dwfl *)unwind);
 }
 
-/* Fills in function and module. An address behind a call may belong to the next function. */
+/*
+ * Fills in function and module of the code at pc. In a frame with a return address, pc is one byte
+ * less: behind a call at the end of a function the next function may begin.
+ */
 static void find_names(Dwfl *session, struct crash_frame *frame, Dwarf_Addr pc)
 {
 	Dwfl_Module *module = dwfl_addrmodule(session, pc);
@@ -82,8 +87,8 @@ static void find_names(Dwfl *session, struct crash_frame *frame, Dwarf_Addr pc)
 }
 
 /*
- * The callback of libdw. Except in the innermost frame and in one that a signal interrupted, the
- * address is that behind a call.
+ * The callback of libdw. The address of a frame is the return address of a call, except in the
+ * innermost frame and in a frame that a signal interrupted (is_exact).
  */
 static int visit_frame(Dwfl_Frame *state, void *arg)
 {

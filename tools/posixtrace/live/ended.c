@@ -18,7 +18,7 @@
 #include "../../../lib/preload/status.c"
 #include "../../../lib/preload/types.h"
 
-#define LOOKS   20   /* how often the status is looked for while the parent waits for the process */
+#define LOOKS   20   /* how many times the status is looked for */
 #define LOOK_US 5000 /* microseconds between two looks */
 
 /* The beginning of struct pidfd_info of <linux/pidfd.h>, which older headers lack. */
@@ -71,7 +71,10 @@ bool ended_zombie(pid_t pid, int *status)
 	if (n <= 0)
 		return false;
 	line[n] = '\0';
-	/* The name of the process may contain anything, also parentheses. */
+	/*
+	 * The name of the process is in parentheses and may contain any characters, also
+	 * parentheses. So the last closing parenthesis of the line ends the name.
+	 */
 	at = strrchr(line, ')');
 	if (!at || (at[2] != 'Z' && at[2] != 'X'))
 		return false;
@@ -94,7 +97,10 @@ struct ended ended_of(int pidfd, pid_t pid)
 {
 	struct ended ended = { .is_known = false };
 
-	/* A parent that waits does so at once, so that the kernel soon answers. */
+	/*
+	 * The status of a zombie may be secret. But most parents wait for a process as soon as it
+	 * ends, and the kernel then reports the status by pidfd. So several attempts are made.
+	 */
 	for (int i = 0; !ended.is_known && i < LOOKS; i++) {
 		if (i)
 			usleep(LOOK_US);

@@ -2,9 +2,10 @@
 /*
  * ended.h - how processes ended: found out by the recorder, and recorded as an event.
  *
- * A traced process cannot record its own status. The recorder is the parent of the program that it
- * started, and with --wait the parent of orphans. The preload library records the status of a
- * process in the parent that waits for it. live/processes.h finds the others.
+ * A traced process cannot record its own status; only its parent gets it. The recorder itself is
+ * the parent of the program that it started, and with --wait the parent of orphans. A traced parent
+ * that waits for a child records the status of the child, by the preload library. live/processes.h
+ * finds the remaining ends.
  */
 #ifndef POSIXTRACE_LIVE_ENDED_H
 #define POSIXTRACE_LIVE_ENDED_H
@@ -31,14 +32,15 @@ struct ended {
 void ended_record(trace_id_t trid, pid_t pid, const struct ended *ended);
 
 /*
- * Finds out how a process ended that is not a child of this one. pidfd shows that it has ended.
- * The status is unknown on kernels before 6.15 once the parent has waited for the process.
+ * Finds out how a process has ended. The process is not a child of this one, and pidfd has shown
+ * its end. The status is unknown on kernels before 6.15 once the parent has waited for the process.
  */
 struct ended ended_of(int pidfd, pid_t pid);
 
 /*
  * Stores the status of a process that has ended and for which its parent has not waited. Returns
- * false if it is another process, or if the status is 0, which may also mean that it is secret.
+ * false if the process is not such a zombie. Returns false also for the status 0, since the kernel
+ * shows 0 in place of a status that the caller may not see.
  */
 bool ended_zombie(pid_t pid, int *status);
 

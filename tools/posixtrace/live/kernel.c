@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * kernel.c - chooses the way of the kernel's records, and keeps the records, their times and
- * threads.
+ * kernel.c - chooses the way in which the kernel records, and keeps the records, their times and
+ * their threads.
  */
 #include "live/kernel.h"
 
@@ -28,7 +28,10 @@ static int64_t clock_ns(clockid_t clock)
 
 /* ------------------------------------------------------------------ times */
 
-/* Reads the clock of the kernel's records. The fences keep the order with the other clocks. */
+/*
+ * Reads the clock of the kernel's records. The fences keep this reading in order with the readings
+ * of the other clocks.
+ */
 static uint64_t read_ticks(const struct kernel *kernel)
 {
 #if defined __x86_64__
@@ -82,8 +85,9 @@ static void take_anchor(struct kernel *kernel)
 }
 
 /*
- * Converts ticks by the line through the last two anchors. If CLOCK_REALTIME was set between them,
- * the line is none; the rate of CLOCK_MONOTONIC, from the last anchor, replaces it.
+ * Converts ticks by the line through the last two anchors. If CLOCK_REALTIME was set between the
+ * two anchors, this line has a wrong slope. The rate of CLOCK_MONOTONIC is then used, from the last
+ * anchor on.
  */
 static int64_t time_of(const struct kernel *kernel, uint64_t ticks)
 {
@@ -99,10 +103,13 @@ static int64_t time_of(const struct kernel *kernel, uint64_t ticks)
 	return now->realtime_ns + (int64_t)(passed * rate);
 }
 
-/* Keeps a record that has its time. */
+/* Keeps a record whose time_ns is set. */
 static void keep(struct kernel *kernel, struct kernel_record record)
 {
-	/* This counts records that have no room here; the kernel counts those that it loses. */
+	/*
+	 * lost_memory counts records for which this process has no room. The kernel counts its own
+	 * losses.
+	 */
 	if (kernel->records == KERNEL_RECORDS ||
 	    !vec_grow(&kernel->record, kernel->records, 1)) {
 		kernel->lost_memory++;
@@ -140,7 +147,10 @@ void kernel_add_event(struct kernel *kernel, struct kernel_record record, uint64
 	record.kind = KERNEL_EVENT;
 	record.other = (uint32_t)kernel->events;
 	kernel->event[kernel->events++] = event;
-	/* Only perf_event_open() has types of its own, and it stamps by CLOCK_MONOTONIC. */
+	/*
+	 * Page faults come by perf_event_open(), which stamps by CLOCK_MONOTONIC. All other events
+	 * come by the kernel's tracing.
+	 */
 	if (event.type == KERNEL_TYPE_FAULT)
 		kernel_add_monotonic(kernel, record, ticks);
 	else
@@ -149,7 +159,7 @@ void kernel_add_event(struct kernel *kernel, struct kernel_record record, uint64
 
 /* ------------------------------------------------------------------ threads */
 
-/* Compares for the table of tasks. */
+/* Compares a task with a key, for table_find(). */
 static bool is_task(const void *array, uint32_t index, const void *key)
 {
 	return ((const struct kernel_task *)array)[index].tid == *(const pid_t *)key;
@@ -164,8 +174,8 @@ struct kernel_task *kernel_find_task(const struct kernel *kernel, pid_t tid)
 }
 
 /*
- * Looks up a thread in /proc. One that has ended has only the name that the caller knows. The
- * thread with the number 0 is the one that runs if a CPU has nothing to do.
+ * Looks up a thread in /proc. For a thread that has ended, only the name that the caller knows
+ * remains. The thread with the number 0 runs when a CPU has nothing to do.
  */
 static void look_up(struct kernel_task *task)
 {
@@ -231,14 +241,16 @@ int kernel_begin(struct kernel *kernel, const struct kernel_plan *plan, pid_t pi
 	if (!kernel_is_wanted(plan))
 		return TOOL_OK;
 	/*
-	 * perf_event_open() misses no switch, but the kernel's tracing does on some virtual
-	 * machines. Samples without --sched need only the start of each thread from the tracing.
+	 * With --sched, but without --kernel, perf_event_open() is used: it misses no switch, but
+	 * the kernel's tracing misses some on some virtual machines. --kernel needs the tracing.
+	 * Without --sched the tracing is preferred, since samples need from it only the start of
+	 * each thread.
 	 */
 	if (wish && strcmp(wish, "perf") == 0)
 		why = "POSIXTRACE_KERNEL";
 	else if ((wish && strcmp(wish, "tracefs") == 0) || plan->globs || !plan->sched)
 		err = kernel_trace_begin(kernel, &why);
-	/* The error was printed. */
+	/* EINVAL: kernel_trace_begin() has printed the error. */
 	if (err == EINVAL)
 		return TOOL_FAILURE;
 	if (!kernel->trace && plan->globs) {
@@ -259,7 +271,9 @@ void kernel_look(struct kernel *kernel)
 {
 	if (!kernel->is_active)
 		return;
-	/* Each look has a difference of the clocks of its own, because a clock may be set. */
+	/*
+	 * Each look measures the difference of the clocks anew, because a clock may have been set.
+	 */
 	take_anchor(kernel);
 	kernel_perf_mark(kernel);
 	if (kernel->trace)
@@ -267,7 +281,7 @@ void kernel_look(struct kernel *kernel)
 	kernel_perf_look(kernel);
 }
 
-/* The kernel stops first, so that the last look is complete. */
+/* The kernel stops recording before the last look, so that this look gets all records. */
 void kernel_stop(struct kernel *kernel)
 {
 	kernel_perf_stop(kernel);

@@ -3,18 +3,18 @@
  * kernel.h - the kernel's records of traced threads: the times at which each had a CPU, who woke
  * it, and samples of its function.
  *
- * Two ways lead to them. A privileged user gets an own instance of the kernel's tracing, which
+ * Two ways lead to them. A privileged user may have an instance of the kernel's tracing, which
  * stamps by the counter of the program's events and knows who woke a thread (kernel_trace.c). Any
- * user gets perf_event_open(2) for the own processes, if perf_event_paranoid is not above 2
- * (kernel_perf.c). Samples come by perf_event_open(2) in both cases.
+ * user may use perf_event_open(2) for the own processes, if perf_event_paranoid is not above 2
+ * (kernel_perf.c). kernel_begin() chooses. Samples come by perf_event_open(2) in both cases.
  *
- * The records stay in this process until the end, as KERNEL_RECORDS at most. kernel_weave() then
- * writes the log again, with these events at their places. Events that the kernel or this process
- * had no room for are in the ledger.
+ * This process keeps the records until the end, at most KERNEL_RECORDS of them. kernel_weave() then
+ * writes the log again, with these events at their places. The ledger counts as lost the events for
+ * which the kernel or this process had no room.
  *
  * The kernel stamps its records by a counter or by CLOCK_MONOTONIC. Each look reads that clock and
- * CLOCK_REALTIME; records between two looks lie on the line between them. Half of the time that a
- * reading takes is the error, which the event sched.clock has.
+ * CLOCK_REALTIME. The straight line through the readings of two looks gives the times of the
+ * records. The error is half of the time that a reading takes; the event sched.clock reports it.
  */
 #ifndef POSIXTRACE_LIVE_KERNEL_H
 #define POSIXTRACE_LIVE_KERNEL_H
@@ -27,16 +27,19 @@
 #include "base/table.h"
 
 #define KERNEL_RECORDS (UINT32_C(1) << 25)
-#define KERNEL_DATA_MAX (UINT64_C(1) << 31) /* of data of the events of --kernel */
-#define KERNEL_FRAMES  64 /* of a stack; deeper ones are cut */
+#define KERNEL_DATA_MAX (UINT64_C(1) << 31) /* bytes of data of all kernel events */
+#define KERNEL_FRAMES  64 /* frames of a stack; further ones are left out */
 #define KERNEL_STACKS  65536
 #define KERNEL_TASKS   1000000
 #define KERNEL_NAME    16 /* bytes of a thread's name in the kernel, with its NUL */
 
-/* Records of one time are in this order: a thread leaves a CPU before another one gets it. */
+/*
+ * Records with the same time are sorted in this order: a thread leaves a CPU before another gets
+ * it.
+ */
 enum kernel_kind {
 	KERNEL_OUT, KERNEL_PREEMPTED, KERNEL_EXIT, KERNEL_IN,
-	KERNEL_NEW,      /* tid started the thread other; detail: in its own process */
+	KERNEL_NEW,      /* tid started the thread other; detail: 1 for a new process */
 	KERNEL_SWITCH,   /* tid left the CPU in the state detail, and other got it */
 	KERNEL_WAKE,     /* tid woke other; detail: enum kernel_context */
 	KERNEL_SAMPLE,   /* other: number of the stack */
@@ -63,13 +66,17 @@ struct kernel_stack {
 };
 
 /*
- * A thread that the kernel's tracing has mentioned: a traced one, or one that woke or replaced it.
+ * A thread that a record of the kernel's tracing has: a traced thread, or one that woke or replaced
+ * a traced thread.
  */
 struct kernel_task {
 	pid_t tid, pid;        /* pid: 0 if it had ended before this process looked */
 	bool is_traced;
-	bool is_begun;         /* by a traced thread, as far as the records were read */
-	/* The last switch of the thread while the records are read in order of time. */
+	bool is_begun;         /* a record says that a traced thread started it */
+	/*
+	 * The last switch of the thread. The weave sets it, which reads the records in order of
+	 * time.
+	 */
 	enum { SWITCH_UNKNOWN, SWITCH_IN, SWITCH_OUT } last_switch;
 	char name[KERNEL_NAME];
 };
@@ -77,7 +84,7 @@ struct kernel_task {
 /* An event of a type that --kernel selects. */
 struct kernel_event {
 	uint64_t address;      /* of the program's code; 0: unknown */
-	uint64_t first;        /* of its data in kernel.data */
+	uint64_t first;        /* offset of its data in kernel.data */
 	uint32_t type, bytes;  /* type: index in kernel.type, or KERNEL_TYPE_FAULT */
 };
 
@@ -91,10 +98,16 @@ struct kernel_plan {
 	bool alone;         /* only the process itself, not those that it starts */
 };
 
-/* The options of record and attach. Their values are above those of the commands. */
+/*
+ * The rows for --sched, --sample and --kernel of the commands record and attach. The values of
+ * these options are above those of the commands' own options.
+ */
 extern const struct option_row kernel_rows[];
 
-/* Processes an option: 1 done, 0 it is not of kernel_rows, -1 after an error was printed. */
+/*
+ * Processes an option. Returns 1 if that is done, 0 if the option is not one of kernel_rows, or -1
+ * after it printed an error.
+ */
 int kernel_take_option(struct kernel_plan *plan, int option, const char *arg);
 
 /* Whether the plan needs the kernel at all. */
@@ -120,7 +133,7 @@ struct kernel {
 	struct kernel_plan plan;
 	pid_t pid;              /* of the process with which the recording began */
 	bool is_active;
-	char way[96];           /* by which the kernel records, for people */
+	char way[96];           /* the way in which the kernel records, as a text */
 	struct kernel_trace *trace; /* NULL: not by tracefs */
 	struct kernel_cpu {
 		int cpu, fd;
@@ -157,16 +170,19 @@ struct kernel {
 };
 
 /*
- * Begins to record a process and everything that it starts. starts: the process waits to execute a
- * program, and is recorded from then on. Returns TOOL_OK, or TOOL_FAILURE after it printed the
- * error; the caller calls kernel_fini() in both cases.
+ * Begins to record a process and everything that it starts. starts: the process waits before
+ * execve(2), and is recorded from the execution on. Returns TOOL_OK, or TOOL_FAILURE after it
+ * printed the error; the caller calls kernel_fini() in both cases.
  */
 int kernel_begin(struct kernel *kernel, const struct kernel_plan *plan, pid_t pid, bool starts);
 
-/* The time between two looks: the memory of perf_event_open() has some 10000 records for a CPU. */
+/*
+ * The time between two looks. It is short, because the memory of perf_event_open() has room for
+ * only some 10000 records of a CPU.
+ */
 #define KERNEL_LOOK_MS 10
 
-/* Collects what the kernel has. To be called often: the kernel's memory is small. */
+/* Collects the records that the kernel has. To be called often: the kernel's memory is small. */
 void kernel_look(struct kernel *kernel);
 
 /* Ends the recording. kernel_look() is called a last time. */

@@ -39,19 +39,20 @@ static unsigned long long start_of(pid_t pid)
 		return 0;
 	errno = EIO;
 	/*
-	 * The name of the program may have blanks and parentheses; the fields follow its last one.
+	 * The name of the program may have blanks and parentheses; the other fields follow the last
+	 * closing parenthesis.
 	 */
 	at = strrchr(text, ')');
-	/* The field behind it is the third of the file, and the start is the 22nd. */
+	/* The field behind the parenthesis is the third of the file, and the start is the 22nd. */
 	for (int field = 2; at && field < 22; field++)
 		at = strchr(at + 1, ' ');
 	return at ? strtoull(at, NULL, 10) : 0;
 }
 
 /*
- * Finds out whether the owner of an instance lives. A process of another PID name space has another
- * number there, so nothing is known about it here. A process that has the owner's number and
- * another start is a later one.
+ * Finds out whether the owner of an instance lives. An owner in another PID name space is unknown,
+ * since its number names another process here. A process that has the owner's number, but another
+ * start, is a later process, so the owner has ended.
  */
 static enum owner owner_of(const char *name)
 {
@@ -71,7 +72,10 @@ static enum owner owner_of(const char *name)
 	return errno == ENOENT || errno == ESRCH ? OWNER_DEAD : OWNER_UNKNOWN;
 }
 
-/* Removes one instance, for tracefs_instances_walk(). The kernel refuses if it is in use. */
+/*
+ * The visitor of tracefs_instances_walk(): counts one instance, and removes it if its owner has
+ * ended. The kernel refuses to remove an instance that is in use.
+ */
 static int sweep_one(const char *name, void *arg)
 {
 	struct kernel_swept *swept = arg;
@@ -108,8 +112,9 @@ struct kernel_swept kernel_instance_sweep(void)
 }
 
 /*
- * libtracefs mounts tracefs where it is not mounted, if it may: this tool changes nothing in the
- * system, and asks first. The kernel compares thread numbers of the first PID name space.
+ * libtracefs would mount tracefs if it is not mounted. This tool must not change the system, so it
+ * first asks whether tracefs is mounted. The kernel's list of threads has numbers of the first PID
+ * name space, so this process must be in that name space.
  */
 const char *kernel_instance_refusal(void)
 {

@@ -2,9 +2,10 @@
 /*
  * kernel_instance.h - the instances of the kernel's tracing (tracefs) that this tool makes.
  *
- * An instance has a name with its owner: posixtrace-PID-START-SPACE, the process, its start in
- * clock ticks after boot, and its PID name space. Its owner removes it. If the owner was killed,
- * the next recording or doctor removes it; an instance whose owner is perhaps alive always remains.
+ * The name of an instance describes its owner: posixtrace-PID-START-SPACE has the process, its
+ * start in clock ticks after boot, and its PID name space. The owner removes the instance. If the
+ * owner was killed, the next recording or doctor removes it; an instance whose owner is perhaps
+ * alive always remains.
  */
 #ifndef POSIXTRACE_LIVE_KERNEL_INSTANCE_H
 #define POSIXTRACE_LIVE_KERNEL_INSTANCE_H
@@ -25,7 +26,7 @@ struct tracefs_instance *kernel_instance_make(void);
 struct kernel_swept {
 	unsigned removed;  /* instances of processes that have ended */
 	unsigned alive;    /* of processes that live */
-	unsigned unknown;  /* whose owner cannot be looked up from here */
+	unsigned unknown;  /* whose owner is unknown from here, or that the kernel did not remove */
 };
 
 /* Removes the instances whose owner has ended, and counts all. */

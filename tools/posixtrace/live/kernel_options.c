@@ -25,7 +25,7 @@ const struct option_row kernel_rows[] = {
 	OPTION_END
 };
 
-/* The kernel's own limit is in perf_event_max_sample_rate. */
+/* Processes --sample. The kernel has another limit, perf_event_max_sample_rate. */
 static bool take_sample(struct kernel_plan *plan, const char *text)
 {
 	uint64_t hz;

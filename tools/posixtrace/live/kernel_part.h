@@ -9,8 +9,8 @@
 #include "live/kernel.h"
 
 /*
- * Keeps a record, with its time in ticks of kernel.now. Past KERNEL_RECORDS, and without memory, it
- * is counted as lost.
+ * Keeps a record. Its time is in ticks of the clock that kernel.now.ticks has. The record is
+ * counted as lost if there are KERNEL_RECORDS already, and without memory.
  */
 void kernel_add(struct kernel *kernel, struct kernel_record record, uint64_t ticks);
 /* Keeps a record whose time is of CLOCK_MONOTONIC, while the ticks may be of another clock. */
@@ -27,13 +27,15 @@ void kernel_add_event(struct kernel *kernel, struct kernel_record record, uint64
 void kernel_note_task(struct kernel *kernel, pid_t tid, const char *name);
 
 /*
- * Opens, reads and closes the records by perf_event_open(2). switches: also those of the scheduler.
- * Returns 0 or an error number.
+ * These functions open, read and close the kernel's records by perf_event_open(2). switches: the
+ * records of the scheduler's switches are wanted, too. kernel_perf_begin() returns 0 or an error
+ * number.
  */
 int kernel_perf_begin(struct kernel *kernel, bool switches, pid_t pid, bool starts);
 /*
- * Notes up to where kernel_perf_look() takes records. If kernel_trace_look() is called in between,
- * it has the start of each thread that the taken samples are of.
+ * Notes up to which record kernel_perf_look() will read. If kernel_trace_look() is called between
+ * the two, it reads the start of each thread before kernel_perf_look() takes samples of that
+ * thread.
  */
 void kernel_perf_mark(struct kernel *kernel);
 void kernel_perf_look(struct kernel *kernel);
@@ -41,8 +43,9 @@ void kernel_perf_stop(struct kernel *kernel);
 void kernel_perf_fini(struct kernel *kernel);
 
 /*
- * The same by tracefs. kernel_trace_begin() returns 0, or an error number with the reason in *why;
- * then nothing remains in the system. EINVAL: --kernel is wrong, and the error was printed.
+ * The same functions for tracefs. kernel_trace_begin() returns 0, or an error number with the
+ * reason in *why; then nothing remains in the system. EINVAL: --kernel is wrong, and the error was
+ * printed.
  */
 #ifdef HAVE_TRACEFS
 int kernel_trace_begin(struct kernel *kernel, const char **why);

@@ -28,18 +28,24 @@
 #define DATA_PAGES  128
 #define LEAST_PAGES 8
 
-/* A copy of one record; larger ones are none that this file asks for. */
+/*
+ * The greatest size of a record that is read. The records that this file requests are not larger.
+ */
 #define RECORD_BYTES 2048
 
 /* ------------------------------------------------------------------ beginning */
 
-/* Switches are recorded by a counter that never counts. */
+/*
+ * The events that are opened. EVENT_SWITCH is a dummy, to which the kernel adds records of
+ * switches.
+ */
 enum event { EVENT_SWITCH, EVENT_SAMPLE, EVENT_FAULT };
 
 /*
- * Returns the attributes of an event. Code of the kernel is excluded, which an unprivileged user
- * may not see. starts: counting begins at execve(). A sample of page faults is for as many of them
- * as its period says; the kernel chooses the period so that the rate of samples is kept.
+ * Returns the attributes of an event. The kernel's own code is excluded, because an unprivileged
+ * user may not observe it. starts: counting begins at execve(). A sample of page faults represents
+ * as many page faults as its period says. The kernel chooses the period so that samples have the
+ * wanted rate.
  */
 static struct perf_event_attr attr_of(const struct kernel *kernel, enum event event, bool starts)
 {
@@ -93,7 +99,7 @@ static bool map_memory(struct kernel_cpu *cpu)
 	return false;
 }
 
-/* The control page says how much the kernel has mapped. */
+/* Returns the size of the memory of a CPU, which its control page has. */
 static size_t memory_bytes(const struct kernel_cpu *cpu)
 {
 	const struct perf_event_mmap_page *control = cpu->memory;
@@ -119,8 +125,9 @@ static int open_more(struct kernel *kernel, const struct perf_event_attr *attr, 
 }
 
 /*
- * Opens the events of one thread on all CPUs; the first thread's have the memory. Returns 0 or an
- * error number; kernel_fini() closes what was opened before an error.
+ * Opens the events of one thread on all CPUs. Those of the first thread get memory, which the
+ * events of the other threads share. Returns 0 or an error number; kernel_fini() closes what was
+ * opened before an error.
  */
 static int open_thread(struct kernel *kernel, pid_t tid, bool starts)
 {
@@ -164,7 +171,8 @@ static int open_thread(struct kernel *kernel, pid_t tid, bool starts)
 
 /*
  * Opens the events of all threads of a running process. Returns 0 or an error number. A thread that
- * begins during the walk is usually inherited from one that is open, or later in the folder.
+ * begins during the walk is usually recorded, too: a thread whose events are open has started it,
+ * or the walk finds it later in the folder.
  */
 static int open_process(struct kernel *kernel, pid_t pid)
 {
@@ -189,10 +197,11 @@ static int open_process(struct kernel *kernel, pid_t pid)
 }
 
 /*
- * Opens the samples of all CPUs, of all threads that run there; take_sample() leaves out those of
- * other processes. An event of a thread costs it a programming of the CPU's timer whenever it gets
- * or leaves a CPU, which is several microseconds in a virtual machine; one of a CPU does not.
- * Returns 0 or an error number, which an unprivileged user gets.
+ * Opens samples of all CPUs. They are of all threads that run there; take_sample() leaves out the
+ * samples of other processes. For an event of a thread the kernel programs the timer of the CPU
+ * whenever the thread gets or leaves a CPU, which takes several microseconds in a virtual machine.
+ * An event of a CPU has no such cost. Returns 0 or an error number; an unprivileged user usually
+ * gets an error.
  */
 static int open_cpus(struct kernel *kernel)
 {
@@ -229,7 +238,9 @@ static int open_cpus(struct kernel *kernel)
 int kernel_perf_begin(struct kernel *kernel, bool switches, pid_t pid, bool starts)
 {
 	kernel->switches = switches;
-	/* Only the kernel's tracing says which threads are recorded. */
+	/*
+	 * Samples of whole CPUs need the kernel's tracing, which says which threads are recorded.
+	 */
 	if (kernel->trace && !switches) {
 		if (!open_cpus(kernel))
 			return 0;
@@ -241,8 +252,8 @@ int kernel_perf_begin(struct kernel *kernel, bool switches, pid_t pid, bool star
 /* ------------------------------------------------------------------ records */
 
 /*
- * Compares for table_find(). The key is the struct kernel: the wanted stack is in its array frame,
- * but has no entry yet.
+ * Compares for table_find(). The key is the struct kernel: the wanted stack is in its array frame
+ * behind the kept stacks, but has no entry yet.
  */
 static bool is_stack(const void *array, uint32_t index, const void *key)
 {
@@ -279,7 +290,10 @@ static uint32_t keep_stack(struct kernel *kernel, const uint64_t *chain, uint64_
 	if (index == KERNEL_STACKS || !vec_grow(&kernel->stack, kernel->stacks, 1) ||
 	    !table_add(&kernel->of_stack, hash, index))
 		return UINT32_MAX;
-	/* The frames move down by one place, over their count, which the new entry has. */
+	/*
+	 * The frames move down by one place and overwrite their count, since the new entry has the
+	 * count.
+	 */
 	memmove(to - 1, to, count * sizeof(*to));
 	kernel->stack[kernel->stacks++] = (struct kernel_stack){
 		.first = (uint32_t)kernel->frames, .count = (uint32_t)count,
@@ -288,7 +302,7 @@ static uint32_t keep_stack(struct kernel *kernel, const uint64_t *chain, uint64_
 	return index;
 }
 
-/* The fields that sample_id_all puts at the end of each record but samples. */
+/* The fields that sample_id_all adds at the end of each record, except in samples. */
 struct trailer {
 	uint32_t pid, tid;
 	uint64_t time;
@@ -303,7 +317,10 @@ struct sample {
 	uint64_t period, count;
 };
 
-/* Keeps a page fault: the data of cpu.fault. The first address of the stack is the instruction. */
+/*
+ * Keeps a page fault with the data of an event cpu.fault. instruction: the first address of its
+ * stack.
+ */
 static void keep_fault(struct kernel *kernel, struct kernel_record record,
 		       const struct sample *sample, uint64_t instruction)
 {
@@ -326,8 +343,9 @@ static bool is_recorded(const struct kernel *kernel, uint32_t number)
 }
 
 /*
- * Returns whether a sample may belong to the log. With the kernel's tracing the samples are of all
- * processes. A process is known by its first thread, or by this one if that record was lost.
+ * Returns whether a sample may belong to the log. With the kernel's tracing there are samples of
+ * all processes. A process is recorded if its first thread is. If the record of the first thread's
+ * start was lost, the thread of the sample decides.
  */
 static bool is_wanted(const struct kernel *kernel, const struct sample *sample)
 {
@@ -354,7 +372,10 @@ static void take_sample(struct kernel *kernel, const unsigned char *data, size_t
 	if (sample.count > (bytes - sizeof(sample)) / sizeof(uint64_t) || !sample.pid ||
 	    !sample.tid)
 		return;
-	/* Samples of other processes need no stack and no room, and are never lost. */
+	/*
+	 * Samples of other processes end here: no stack is kept for them, and they never count as
+	 * lost.
+	 */
 	if (!is_wanted(kernel, &sample))
 		return;
 	record.pid = (pid_t)sample.pid;
@@ -403,7 +424,7 @@ static void take_record(struct kernel *kernel, const struct perf_event_header *h
 		record.kind = KERNEL_EXIT;
 		break;
 	case PERF_RECORD_LOST:
-		/* The number follows an identifier of the event. */
+		/* The number of lost records follows an identifier of the event. */
 		memcpy(&count, data + sizeof(uint64_t), sizeof(count));
 		kernel->lost_full += count;
 		return;
@@ -429,8 +450,8 @@ void kernel_perf_mark(struct kernel *kernel)
 
 /*
  * Takes the records of one CPU up to its head. A record may continue at the beginning of the
- * memory, so each is copied to one piece. After a record with an impossible size the rest cannot be
- * read and is given up.
+ * memory, so each record is copied to one piece. Behind a record with an impossible size no record
+ * can be read, so the reader skips the rest up to the head.
  */
 static void look_at(struct kernel *kernel, const struct kernel_cpu *cpu)
 {
@@ -446,7 +467,8 @@ static void look_at(struct kernel *kernel, const struct kernel_cpu *cpu)
 		uint64_t at = tail % size, first;
 
 		/*
-		 * Records are multiples of 8 bytes, and so is the size: a header is in one piece.
+		 * The sizes of the records and of the memory are multiples of 8 bytes, so the 8
+		 * bytes of a header are in one piece.
 		 */
 		memcpy(&header, data + at, sizeof(header));
 		if (header.size < sizeof(header) || header.size > head - tail)
@@ -460,7 +482,10 @@ static void look_at(struct kernel *kernel, const struct kernel_cpu *cpu)
 		}
 		tail += header.size;
 	}
-	/* The kernel may write there only after the copies. */
+	/*
+	 * The new tail permits the kernel to overwrite the records, so it is stored after they were
+	 * copied.
+	 */
 	atomic_store_explicit((_Atomic uint64_t *)(void *)&control->data_tail, head,
 			      memory_order_release);
 }
@@ -471,7 +496,7 @@ void kernel_perf_look(struct kernel *kernel)
 		look_at(kernel, &kernel->cpu[i]);
 }
 
-/* Descriptors remain open for the memory. */
+/* The descriptors remain open, because the memory is read once more. */
 void kernel_perf_stop(struct kernel *kernel)
 {
 	for (size_t i = 0; i < kernel->cpus; i++)

@@ -2,9 +2,10 @@
 /*
  * kernel_trace.c - reads switches and wake-ups by an own instance of the kernel's tracing.
  *
- * The kernel records an event if its thread, or the one that it switches to or wakes, is in the
- * list of the instance. Threads that these start are added by the kernel (event-fork). So a switch
- * or a wake-up by an unrecorded thread is there, too, if it concerns a recorded one.
+ * The instance has a list of threads. The kernel records an event if its thread is in the list, or
+ * if the event switches to a thread in the list or wakes one. So a switch or a wake-up by another
+ * thread is recorded, too, if it concerns a thread in the list. The kernel adds the threads that
+ * the threads in the list start (option event-fork).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +35,7 @@
 #define ALL_KB   262144
 #define LEAST_KB 256
 
-/* The flags of a record: its code ran in an interrupt, or between a system call and user mode. */
+/* The flags of a record: the code ran in an interrupt, or in a softirq. */
 #define IN_INTERRUPT 0x08
 #define IN_SOFTIRQ   0x10
 
@@ -42,7 +43,7 @@ struct field {
 	int offset, size;
 };
 
-/* One kernel event with the fields that its records need. id -1: this kernel lacks it. */
+/* One kernel event with the fields that its records need. id -1: the event is not needed. */
 struct source {
 	const char *system, *name;
 	const char *names[4];
@@ -165,8 +166,9 @@ static const char *name_of(const unsigned char *data, size_t bytes, struct field
 /* ------------------------------------------------------------------ beginning */
 
 /*
- * Chooses the clock of the instance: the counter where the kernel itself uses it, which is the rule
- * of the library, too; else CLOCK_MONOTONIC. Returns false if the kernel accepts neither.
+ * Chooses the clock of the instance: the processor's counter if the kernel itself uses it as its
+ * clock, else CLOCK_MONOTONIC. The library has the same rule for its events. Returns false if the
+ * kernel accepts neither.
  */
 static bool choose_clock(struct kernel *kernel)
 {
@@ -203,8 +205,8 @@ static bool set_memory(struct kernel_trace *trace)
 }
 
 /*
- * Adds a thread to the list. A thread that has ended stays in the list until the kernel removes it;
- * the kernel accepts numbers of threads that do not exist.
+ * Adds a thread to the list. It is no error if the thread has ended meanwhile, since the kernel
+ * accepts numbers of threads that do not exist.
  */
 static bool add_thread(struct kernel *kernel, pid_t tid)
 {
@@ -224,9 +226,9 @@ static bool add_thread(struct kernel *kernel, pid_t tid)
 }
 
 /*
- * Adds all threads of the process. The kernel adds those that they start from then on. A thread
- * that another one starts during the walk, before that one is in the list, would be missing, so the
- * walk is repeated until it finds nothing new.
+ * Adds all threads of the process. The kernel adds those that they start from then on. During the
+ * walk a thread that is not in the list yet may start another thread, which the walk may not find.
+ * So the walk is repeated until it finds no new thread.
  */
 static bool add_threads(struct kernel *kernel)
 {
@@ -303,12 +305,15 @@ static int make_reader(struct kernel_trace *trace)
 	trace->tep = tep_alloc();
 	if (!trace->page || !trace->buffer || !trace->tep)
 		return ENOMEM;
-	/* Its messages would go to the standard error of the command. */
+	/* Messages of libtraceevent would go to the standard error of the command. */
 	tep_set_loglevel(TEP_LOG_NONE);
 	return 0;
 }
 
-/* Switches the events on, last, so that the list of threads applies from the first record. */
+/*
+ * Switches the events on. This is the last step, so that the list of threads applies from the first
+ * record.
+ */
 static bool enable(const struct kernel *kernel)
 {
 	const struct kernel_trace *trace = kernel->trace;
@@ -327,7 +332,9 @@ static bool enable(const struct kernel *kernel)
 
 /* ------------------------------------------------------------------ --kernel */
 
-/* Returns whether a pattern selects an event: without a colon it is one of names alone. */
+/*
+ * Returns whether a pattern selects an event. A pattern without a colon applies to the name alone.
+ */
 static bool matches(const char *glob, const char *system, const char *event)
 {
 	char name[160];
@@ -351,7 +358,10 @@ static int add_type(struct kernel *kernel, const char *system, const char *name)
 	}
 	if (load_format(kernel->trace, system, name))
 		event = tep_find_event_by_name(kernel->trace->tep, system, name);
-	/* The system ftrace has records that are no events and cannot be switched on. */
+	/*
+	 * Records without a format, such as some of the system ftrace, are no events and cannot be
+	 * switched on.
+	 */
 	if (!event)
 		return 0;
 	if (!vec_grow(&kernel->type, kernel->types, 1))
@@ -360,7 +370,9 @@ static int add_type(struct kernel *kernel, const char *system, const char *name)
 	return 0;
 }
 
-/* Prints that no event matches, with the nearest name, as it would be given. */
+/*
+ * Prints that no event matches, with the nearest name in the form in which the user would give it.
+ */
 static void say_unknown(const char *glob, char **systems)
 {
 	const char *colon = strchr(glob, ':');
@@ -373,7 +385,11 @@ static void say_unknown(const char *glob, char **systems)
 		char **events = tracefs_system_events(NULL, *system);
 		bool fits = false;
 
-		/* Without memory the message has no hint. The last offer is for a wrong system. */
+		/*
+		 * Without memory the message has no hint. The last offer of each system is for a
+		 * user who gave a wrong system: the event of the pattern in this system, if it has
+		 * one. For a pattern without a colon the last offer is the name of the system.
+		 */
 		for (size_t i = 0; events && (i == 0 || events[i - 1]); i++) {
 			const char *name = events[i] ? events[i] : colon ? colon + 1 : *system;
 
@@ -395,8 +411,8 @@ static void say_unknown(const char *glob, char **systems)
 }
 
 /*
- * Adds the types that a pattern selects. A pattern without any is an error: the message has the
- * nearest name.
+ * Adds the types that a pattern selects. A pattern that selects no type is an error: the message
+ * has the nearest name.
  */
 static int add_glob(struct kernel *kernel, const char *glob, char **systems)
 {
@@ -507,8 +523,9 @@ static void take_event(struct kernel *kernel, int id, struct kernel_record recor
 }
 
 /*
- * Notes that a traced thread began a thread, so that its samples are kept. is_traced is for the
- * weave, which sets it in the order of time: an earlier thread may have had this number.
+ * Notes that a traced thread started the thread tid, so that samples of tid are kept. is_traced is
+ * not set here, because an earlier thread may have had the number tid: the weave sets it in the
+ * order of time.
  */
 static void note_begun(struct kernel *kernel, pid_t tid)
 {
@@ -591,7 +608,10 @@ static void look_at(struct kernel *kernel, const struct memory *memory)
 		     data = kbuffer_next_event(trace->buffer, &ticks)) {
 			int size = kbuffer_event_size(trace->buffer);
 
-			/* The library trusts the page; a record must be within it. */
+			/*
+			 * libtraceevent trusts the contents of the page, so the loop checks that
+			 * each record is within the page.
+			 */
 			if (data < trace->page || size < 0 ||
 			    (size_t)size > (size_t)(trace->page + trace->page_bytes - data))
 				break;
@@ -608,7 +628,7 @@ void kernel_trace_look(struct kernel *kernel)
 		look_at(kernel, &trace->memory[i]);
 }
 
-/* Adds the records that the kernel could not keep, by the statistics of each CPU. */
+/* Adds the numbers of records that the kernel could not keep, from the statistics of each CPU. */
 static void count_lost(struct kernel *kernel)
 {
 	static const char *const names[] = { "overrun:", "commit overrun:", "dropped events:" };

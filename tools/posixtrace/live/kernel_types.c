@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * kernel_types.c - makes schemas of the kernel's descriptions of events, and data of its records.
+ * kernel_types.c - makes schemas from the kernel's descriptions of events, and data of events from
+ * its records.
  *
  * The kernel packs a record with padding and puts texts of any length at its end. A schema has no
  * padding, so each field is copied. Offsets and lengths of a record are checked against its size.
@@ -56,7 +57,7 @@ static bool is_hex(const struct tep_event *event, const struct tep_format_field 
 
 	if (field->flags & TEP_FIELD_IS_POINTER)
 		return true;
-	/* Each conversion of the format has its argument, in their order. */
+	/* The conversions of the format have the same order as their arguments. */
 	while (at && arg && (at = strchr(at, '%'))) {
 		at++;
 		if (*at == '%') {
@@ -71,7 +72,7 @@ static bool is_hex(const struct tep_event *event, const struct tep_format_field 
 	return false;
 }
 
-/* Whether a schema may have this name of a value: a word. */
+/* Returns whether the text is a word: only then may a schema have it as a name. */
 static bool is_word(const char *text)
 {
 	size_t len = strlen(text);
@@ -103,7 +104,10 @@ static void put_names(struct kernel_type *type, const struct tep_event *event,
 		char *end;
 		unsigned long long value = strtoull(name->value, &end, 0);
 
-		/* Some values are expressions or names of the kernel's source; zero is no flag. */
+		/*
+		 * A value that is an expression or a name of the kernel's source is left out, and
+		 * so is a flag of 0.
+		 */
 		if (end == name->value || *end || !is_word(name->str) || (is_flags && !value))
 			continue;
 		if (!put(type, "%s%s%llu=%s", count ? "," : "{", is_flags && !count ? "|" : "",
@@ -115,15 +119,15 @@ static void put_names(struct kernel_type *type, const struct tep_event *event,
 		type->schema[used] = '\0';
 }
 
-/* Returns the letter of the schema's type of a number. */
+/* Returns the first letter of the type that the schema gives to a number: x, s or u. */
 static char letter_of(const struct tep_event *event, const struct tep_format_field *field)
 {
 	return is_hex(event, field) ? 'x' : field->flags & TEP_FIELD_IS_SIGNED ? 's' : 'u';
 }
 
 /*
- * Adds a field. Returns false if the schema is full, or the field is none that a schema can have;
- * the field is then left out.
+ * Adds a field. Returns false if the schema is full, or if a schema cannot have such a field. The
+ * field is then left out.
  */
 static bool add_field(struct kernel_type *type, const struct tep_event *event,
 		      const struct tep_format_field *from)
@@ -172,7 +176,10 @@ void kernel_type_make(struct kernel_type *type, const struct tep_event *event)
 	if (type->has_cpu)
 		put(type, "u32 cpu");
 	for (field = event->format.fields; field; field = field->next) {
-		/* The exceptions have the address of the program's instruction in a field. */
+		/*
+		 * In some events, such as those of exceptions, the field ip has the address of the
+		 * program's instruction.
+		 */
 		if (add_field(type, event, field) && !strcmp(field->name, "ip") &&
 		    field->size == 8)
 			type->address = field->offset;
@@ -182,8 +189,9 @@ void kernel_type_make(struct kernel_type *type, const struct tep_event *event)
 /* ------------------------------------------------------------------ data */
 
 /*
- * Finds the bytes of a field in a record. Returns their number, 0 if they are not within it. A
- * dynamic field has a length in its upper half and an offset in its lower one.
+ * Finds the bytes of a field in a record. Returns their number, or 0 if they are not within the
+ * record. In a dynamic field, the upper half is the length of these bytes, and the lower half is
+ * their offset.
  */
 static size_t bytes_of(const struct kernel_field *field, const unsigned char *record, size_t bytes,
 		       const unsigned char **at)
@@ -210,7 +218,10 @@ static size_t bytes_of(const struct kernel_field *field, const unsigned char *re
 size_t kernel_type_data(const struct kernel_type *type, const unsigned char *record, size_t bytes,
 			unsigned cpu, unsigned char *data)
 {
-	/* Every field that follows needs 8 bytes at least; the rest is for texts. */
+	/*
+	 * 8 bytes are reserved for each field: for a number, for the length of bytes, or for the
+	 * NUL of a text. room is what remains for the contents of texts and bytes.
+	 */
 	size_t used = 0, room = KERNEL_DATA_BYTES - 8 * type->fields - sizeof(uint32_t);
 	uint32_t number = cpu;
 
@@ -224,7 +235,7 @@ size_t kernel_type_data(const struct kernel_type *type, const unsigned char *rec
 		size_t size = bytes_of(field, record, bytes, &at);
 
 		if (field->form == KERNEL_NUMBER) {
-			/* A record that lacks the number has 0. */
+			/* If the record lacks the number, the data has 0. */
 			memset(data + used, 0, field->size);
 			memcpy(data + used, at, size);
 			used += field->size;

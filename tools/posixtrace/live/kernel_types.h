@@ -2,8 +2,8 @@
 /*
  * kernel_types.h - the event types of the kernel's tracing that --kernel selects.
  *
- * The kernel describes the fields of each type in a file. They become a schema of the log, and the
- * bytes of a record become the data that the schema describes.
+ * The kernel describes the fields of each type in a file. The fields become a schema of the log,
+ * and the bytes of a record become the data that the schema describes.
  */
 #ifndef POSIXTRACE_LIVE_KERNEL_TYPES_H
 #define POSIXTRACE_LIVE_KERNEL_TYPES_H
@@ -18,7 +18,7 @@
 
 struct kernel_field {
 	enum { KERNEL_NUMBER, KERNEL_TEXT, KERNEL_BYTES } form;
-	bool is_dynamic, is_relative; /* the field has the place of its bytes */
+	bool is_dynamic, is_relative; /* the field contains the place of its bytes */
 	unsigned offset, size;
 };
 
@@ -40,7 +40,7 @@ void kernel_type_make(struct kernel_type *type, const struct tep_event *event);
 
 /*
  * Converts a record of the kernel to the data of an event, KERNEL_DATA_BYTES at most. Longer texts
- * are cut. Returns the number of bytes.
+ * are truncated. Returns the number of bytes.
  */
 size_t kernel_type_data(const struct kernel_type *type, const unsigned char *record, size_t bytes,
 			unsigned cpu, unsigned char *data);

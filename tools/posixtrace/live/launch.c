@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * launch.c - starts a program in two steps. The child is created first and waits at a pipe; a
- * second pipe, closed by execve(), reports an error.
+ * launch.c - starts a program in two steps. First it creates a child, which waits at a pipe until
+ * it may execute the program. A second pipe reports an error of the execution; if there is none,
+ * execve() closes this pipe.
  */
 #include "live/launch.h"
 
@@ -27,8 +28,9 @@ struct inherited {
 };
 
 /*
- * Stores the settings and blocks the signals of set. This process reads them from a descriptor
- * later, and the program must not inherit that they are blocked.
+ * Stores the settings and blocks the signals of set. This process later reads these signals from a
+ * descriptor, for which they must be blocked. The program must not inherit the blocking, so it gets
+ * the stored settings.
  */
 static void save_signals(struct inherited *inherited, const sigset_t *set)
 {
@@ -44,14 +46,15 @@ static void save_signals(struct inherited *inherited, const sigset_t *set)
 static void restore_signals(const struct inherited *inherited)
 {
 	for (int sig = 1; sig < NSIG; sig++)
-		/* refused for some: they have not changed */
+		/* an error is ignored: signals such as SIGKILL never change */
 		sigaction(sig, &inherited->action[sig], NULL);
 	sigprocmask(SIG_SETMASK, &inherited->mask, NULL);
 }
 
 /*
  * Records the log's first event, the command line. The event also makes the child a member of the
- * stream, so that the program finds the stream by its descriptor if there is no folder with links.
+ * stream. If there is no folder with links, the program then finds the stream by the descriptor of
+ * the arena, which it inherits.
  */
 static void record_command_line(char **argv)
 {
@@ -59,7 +62,7 @@ static void record_command_line(char **argv)
 	trace_event_id_t id;
 	size_t used = 0;
 
-	/* A longer command line is cut. */
+	/* A longer command line is truncated. */
 	for (; *argv && used < sizeof(command) - 1; argv++) {
 		size_t len = strnlen(*argv, sizeof(command) - 1 - used);
 
@@ -111,7 +114,7 @@ static _Noreturn void be_child(const struct launch_plan *plan, const struct inhe
 	do
 		n = read(go, &byte, 1);
 	while (n < 0 && errno == EINTR);
-	if (n != 1) /* no trace, so no program */
+	if (n != 1) /* the parent cannot trace: the program does not begin */
 		_exit(1);
 	restore_signals(inherited);
 	err = set_environment(plan);
@@ -120,7 +123,7 @@ static _Noreturn void be_child(const struct launch_plan *plan, const struct inhe
 		execvp(plan->argv[0], plan->argv);
 		err = errno;
 	}
-	_exit(write(failed, &err, sizeof(err)) == sizeof(err)); /* the parent reads it */
+	_exit(write(failed, &err, sizeof(err)) == sizeof(err)); /* the parent reads err */
 }
 
 int launch_begin(struct launch *launch, const struct launch_plan *plan, const sigset_t *set)
@@ -137,12 +140,13 @@ int launch_begin(struct launch *launch, const struct launch_plan *plan, const si
 		return err;
 	}
 	/*
-	 * The signals are blocked before fork(), so that none is lost between it and the signalfd.
+	 * The signals are blocked before fork(), so that none is lost between fork() and
+	 * signalfd().
 	 */
 	save_signals(&inherited, set);
 	launch->pid = fork();
 	if (launch->pid == 0) {
-		close(go[1]); /* if this process ends, so does the child */
+		close(go[1]); /* else the child would not notice the end of its parent */
 		be_child(plan, &inherited, go[0], failed[1]);
 	}
 	err = launch->pid < 0 ? errno : 0;
@@ -164,7 +168,7 @@ static void wait_for(pid_t pid)
 		;
 }
 
-/* Waits until the pipe has an error or its end, and serves the caller meanwhile. */
+/* If the caller has a function serve(), calls it until the pipe has an error number or its end. */
 static void wait_for_exec(const struct launch *launch)
 {
 	struct pollfd pipe = { .fd = launch->failed, .events = POLLIN };
@@ -176,7 +180,8 @@ static void wait_for_exec(const struct launch *launch)
 int launch_go(struct launch *launch)
 {
 	/*
-	 * A killed child has closed its end of the pipe; that must not end this process by SIGPIPE.
+	 * If the child was killed, its end of the pipe is closed. Then SIGPIPE must not end this
+	 * process.
 	 */
 	void (*pipe_action)(int) = signal(SIGPIPE, SIG_IGN);
 	ssize_t n = write(launch->go, "", 1);

@@ -24,15 +24,15 @@ struct launch_plan {
 
 struct launch {
 	pid_t pid;
-	int go, failed;       /* pipes: the start for the child, its error for the parent */
+	int go, failed;       /* ends of pipes: go starts the child, failed has its error */
 	/* Called from time to time until the program is executed; NULL: not needed. */
 	void (*serve)(void *arg);
 	void *arg;
 };
 
 /*
- * Creates the waiting child. The signals of set are blocked in this process from before that on.
- * Returns 0 or an error number.
+ * Creates the waiting child. Before that, it blocks the signals of set in this process; they remain
+ * blocked. Returns 0 or an error number.
  */
 int launch_begin(struct launch *launch, const struct launch_plan *plan, const sigset_t *set);
 

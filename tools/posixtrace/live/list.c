@@ -97,7 +97,7 @@ static void put_inherited(struct out *out, const struct streams_one *one)
 		out_printf(out, ", by %zu", one->is.members);
 }
 
-/* In the order of the output. Numbers are aligned to the right. */
+/* The columns in the order of the output; true: aligned to the right, for numbers. */
 static struct column columns[] = {
 	{ "PID", 0, true, put_pid },
 	{ "PROGRAM", 0, false, put_program },
@@ -115,8 +115,9 @@ static struct column columns[] = {
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
 /*
- * Returns the content of a cell, or the title for one == NULL. Valid until the next call. Widths
- * are bytes: names are written in escaped form, so nearly all of them have one byte for a column.
+ * Returns the content of a cell, or the title for one == NULL. The result is valid until the next
+ * call. A width is a number of bytes: names are written in escaped form, in which nearly every byte
+ * takes one column.
  */
 static const struct out *content(const struct column *column, const struct streams_one *one)
 {
@@ -150,8 +151,8 @@ static void put_line(struct out *out, const struct streams_one *one)
 }
 
 /*
- * Widens the columns to the contents of a line. The streams are a copy, so a second call has the
- * same contents.
+ * Widens the columns to the contents of a line. put_line() later writes the same contents, because
+ * the streams are a copy that does not change.
  */
 static void measure_columns(const struct streams_one *one)
 {
@@ -192,8 +193,8 @@ static const struct option_row option_rows[] = {
 };
 
 /*
- * Prints the streams that the user may observe. No stream is no error.  Returns a status of the
- * tool.
+ * Prints the streams that the user may observe. It is no error if there is none.  Returns a status
+ * of the tool.
  */
 static int list_streams(bool json, bool fail_on_loss)
 {

@@ -20,13 +20,16 @@
 #include "live/process.h"
 #include "symbols/demangle.h"
 
-/* The methods, as the manual page has them. */
+/* The names of the methods, as in the manual page. */
 static const char *const methods[] = {
 	[PATCH_REFUSED] = "refused", [PATCH_SLOT] = "room", [PATCH_MOVE] = "moved",
 	[PATCH_BYTE] = "byte",
 };
 
-/* Writes a name from a file, which may have any characters; of C++ in the form of the source. */
+/*
+ * Writes a name from a file, which may have any characters. A name of C++ is written as in the
+ * source.
+ */
 static void put_name(const char *name)
 {
 	char *source = demangle(name);
@@ -80,7 +83,10 @@ static void put_function(struct binary_file *file, struct prototypes *prototypes
 
 	out_printf(&out_stdout, "function  %-7s  %-8s  ", methods[is.method],
 		   is.method == PATCH_REFUSED ? "-" : "2 events");
-	/* The form of the source of a name of C++ has the types already, and no names. */
+	/*
+	 * A name of C++, as in the source, already has the types of the arguments, though not their
+	 * names. So no prototype is looked up for it.
+	 */
 	if (strncmp(function->name, "_Z", 2) != 0 && !strchr(function->name, '.') &&
 	    prototypes_text(prototypes, function->address, function->name, prototype))
 		text_safe(&out_stdout, prototype, strlen(prototype));

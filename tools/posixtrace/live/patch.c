@@ -21,7 +21,7 @@
 #include "live/preload.h"
 #include "live/process.h"
 
-/* The most frequent reason first. */
+/* Compares two reasons, for qsort(): the most frequent reason comes first. */
 static int by_count(const void *a, const void *b)
 {
 	const struct patches_reason *x = a, *y = b;
@@ -63,7 +63,10 @@ void patch_say(struct patches *plan, const char *where)
 	out_flush(&err);
 }
 
-/* The files to be planned, and which kinds have a pattern of files that are not there yet. */
+/*
+ * The files that are planned, and whether --function or --probe has a pattern for a file that the
+ * program has not loaded yet.
+ */
 struct files {
 	struct libraries *libraries;
 	bool waits_for_functions, waits_for_probes;
@@ -78,9 +81,10 @@ static bool has_module(const struct libraries *libraries, const char *module)
 }
 
 /*
- * Finds files that the program may load later, by the patterns of modules that it does not have,
- * and the libraries that these need: hooks for exceptions may be in them. A pattern that is a path
- * needs no search. Returns false without memory.
+ * Finds files that the program may load later: those that match a pattern of a module that the
+ * program does not have yet. Adds each of them with the libraries that it needs, because hooks for
+ * exceptions may be in those. A pattern that is a path needs no search: add_later() adds its file.
+ * Returns false without memory.
  */
 static bool find_later(struct libraries *libraries, const char *const *module, size_t modules,
 		       char *const argv[])
@@ -101,8 +105,9 @@ static bool find_later(struct libraries *libraries, const char *const *module, s
 }
 
 /*
- * Collects the modules that no file has. argv is that of the program that is started, NULL for a
- * process. Returns false without memory.
+ * Adds the files for those patterns of modules that no file matches so far, and notes whether a
+ * pattern still has no file. argv is that of the program that is started, NULL for a process.
+ * Returns false without memory.
  */
 static bool add_later(const struct patches *plan, struct files *files, char *const argv[])
 {
@@ -149,7 +154,7 @@ static bool plan_all(struct patches *plan, struct files *files, char *const argv
 	return good && patches_finish(plan);
 }
 
-/* Prints for each kind that it waits for a file. */
+/* Prints that --function or --probe waits for a file, if that is so. */
 static void say_waits(const struct files *files)
 {
 	static const char text[] = "no file has the name that follows @ yet; the program is traced "
@@ -161,7 +166,7 @@ static void say_waits(const struct files *files)
 		say("--probe: %s", text);
 }
 
-/* Returns whether a kind that the user selects has no match at all, after it printed that. */
+/* Returns whether a given --function or --probe has no match at all, after it printed that. */
 static bool has_no_match(const struct patches *plan, const struct files *files,
 			 const char *program)
 {
@@ -181,8 +186,8 @@ static bool has_no_match(const struct patches *plan, const struct files *files,
 }
 
 /*
- * Prints the plan. Returns false after an error, and if a kind that the user selects has nothing
- * that can be patched now or later.
+ * Prints the plan. Returns false if a given --function or --probe has nothing that can be patched
+ * now or later; the reason was printed.
  */
 static bool accept_plan(struct patches *plan, const struct files *files, const char *program,
 			bool quiet)

@@ -14,11 +14,11 @@
 /*
  * Plans the functions and probes that the patterns select in the program and its libraries, and
  * prints how many can be patched and why others cannot, unless quiet. A pattern with a module that
- * the program does not have selects files that the program may load later: those that are found
- * here, and others by patch_late.h. *path receives the plan's path for the program's environment,
- * in memory that remains; it exists as long as this process. It is NULL if there is nothing to
- * patch yet. Returns false after it printed an error, also if nothing that one of the options
- * selects can be patched.
+ * the program does not have selects files that the program may load later. Those that are found
+ * here are in the plan; patch_late.h patches the others. *path receives the path of the plan for
+ * the program's environment, in memory that is never freed. The plan exists as long as this
+ * process. *path remains as it was if there is nothing to patch yet. Returns false after it printed
+ * an error. It is an error, too, if nothing that one of the options selects can be patched.
  */
 bool patch_plan(struct patches *plan, char *const argv[], bool quiet, const char **path);
 
@@ -39,9 +39,9 @@ static inline bool patch_is_wanted(const struct patches *plan)
 
 /*
  * Plans the functions and probes of a process that has the preload library, and patches the
- * process. Prints the same as patch_plan().
- * Returns an exit status after it printed the reason; the code of the process is unchanged then.
- * inject_unpatch() restores it.
+ * process. Prints the same as patch_plan(). Returns TOOL_OK, and inject_unpatch() later restores
+ * the code of the process; or returns an exit status after it printed the error, and the code is
+ * unchanged.
  */
 int patch_process(struct patches *plan, pid_t pid, bool quiet);
 

@@ -2,11 +2,12 @@
 /*
  * patch_late.c - notices libraries that traced processes load, plans them, and patches them.
  *
- * A count in the memory of each process says that it has called dlopen(). Its mappings are then
- * read a few times, because some calls are counted before the library is mapped, and four times a
- * second, because the C library loads some libraries by itself, and the calls of a process that is
- * traced without families do not reach the shim. Each library has a plan of its own: if the
- * process unloads and loads it again, the plan is the same, and its trampolines are used again.
+ * A count in the memory of each process shows that the process has called dlopen(). The mappings of
+ * the process are then read a few times, because some calls are counted before the library is
+ * mapped. The mappings are also read four times a second without such a call, for two reasons: the
+ * C library loads some libraries by itself, and the calls of a process that is traced without
+ * families do not reach the shim. Each library has a plan of its own: if the process unloads and
+ * loads it again, the plan is the same, and its trampolines are used again.
  */
 #include "live/patch_late.h"
 
@@ -23,10 +24,10 @@
 #include "inject/memory.h"
 #include "live/patch.h"
 
-#define LOOKS      5                    /* at the mappings after a call of dlopen() */
-#define LOOK_NS    INT64_C(250000000)   /* the longest time between two looks at them */
-#define MEMBERS_NS INT64_C(200000000)   /* between two looks at the members */
-#define FAILURES   3                    /* after so many a process is left alone */
+#define LOOKS      5                    /* readings of the mappings after a call of dlopen() */
+#define LOOK_NS    INT64_C(250000000)   /* the longest time between two readings of them */
+#define MEMBERS_NS INT64_C(200000000)   /* time between two readings of the members */
+#define FAILURES   3                    /* after so many errors a process is left alone */
 #define PROCESSES  4096                 /* further ones are not watched */
 
 /* An executable mapping of a file that was seen. */
@@ -34,21 +35,21 @@ struct file {
 	uint64_t begin;
 	char *path;
 	bool is_here;    /* at the last look */
-	bool has_hooks;  /* only hooks for exceptions, which wait for the first function */
+	bool has_hooks;  /* has only hooks for exceptions, which are not patched yet */
 };
 
 struct patch_late_process {
 	pid_t pid;
-	bool is_main;       /* not a child that has inherited the stream */
+	bool is_main;       /* the first process, and no child that inherited the stream */
 	bool is_watched;
-	unsigned failures;  /* that were printed */
+	unsigned failures;  /* errors that were printed */
 	bool is_known;      /* its mappings were looked at */
-	bool has_functions; /* some are patched, so that hooks are needed */
+	bool has_functions; /* functions are patched, so hooks are needed */
 	bool has_missed;    /* libraries that the shim could not patch */
 	struct inject_watch watch;
 	struct file *file;
 	size_t files;
-	unsigned looks;     /* that are still due after a call of dlopen() */
+	unsigned looks;     /* still to be done after a call of dlopen() */
 	int64_t looked_ns;
 };
 
@@ -114,7 +115,7 @@ static void add_file(struct patch_late_process *process, const struct mapping *m
 		free(file.path);
 }
 
-/* Marks the file whose code is at an address: it is new. */
+/* Forgets the file whose code is at this address, so that it counts as new. */
 static void drop_gone_at(struct patch_late_process *process, const struct mappings *mappings,
 			 uint64_t address)
 {
@@ -140,7 +141,9 @@ static void drop_gone(struct patch_late_process *process)
 	process->files = kept;
 }
 
-/* Returns the begin of the module that a mapping belongs to, which has the ELF header; 0: none. */
+/*
+ * Returns the address of the ELF header of the module that has this mapping, 0 if it is not mapped.
+ */
 static uint64_t begin_of(const struct mappings *mappings, const struct mapping *mapping)
 {
 	for (const struct mapping *at = mapping; at >= mappings->mapping; at--)
@@ -150,8 +153,10 @@ static uint64_t begin_of(const struct mappings *mappings, const struct mapping *
 }
 
 /*
- * Returns whether the shim patches the file, or has patched it. The files with which a process
- * starts are those of the plan; a child that was forked has the patches of its parent.
+ * Returns whether this tracer need not patch the file any more. If the shim has a plan from its
+ * start, it patches the files of the plan itself. Otherwise, at the first look at a process, the
+ * files of the plan have been patched already, and a child that was forked has the patches of its
+ * parent.
  */
 static bool is_patched(const struct patch_late *late, const struct patch_late_process *process,
 		       const struct mappings *mappings, const struct mapping *mapping)
@@ -167,8 +172,8 @@ static bool is_patched(const struct patch_late *late, const struct patch_late_pr
 }
 
 /*
- * A child is patched only for patterns that name the module: it may be any program. The libraries
- * of the trace itself are never traced.
+ * Returns whether a pattern selects the file. A child may execute any program, so in a child only a
+ * pattern that names the module selects it. The libraries of libposixtrace are never selected.
  */
 static bool is_selected(const struct patch_late *late, const struct patch_late_process *process,
 			const char *path)
@@ -188,8 +193,9 @@ static bool is_selected(const struct patch_late *late, const struct patch_late_p
 }
 
 /*
- * Plans a library and patches it. After an error, which was printed, it is tried again at the next
- * look. A library that has only hooks waits until they are needed.
+ * Plans a library and patches it. If the process cannot be patched, the reason was printed, and the
+ * library is tried again at the next look. A library that has only hooks waits until the hooks are
+ * needed.
  */
 static void patch_file(const struct patch_late *late, struct patch_late_process *process,
 		       struct file *file)
@@ -211,11 +217,14 @@ static void patch_file(const struct patch_late *late, struct patch_late_process 
 	if (good && later.sites && !file->has_hooks &&
 	    patch_carry_out(&later, process->pid, &jumps)) {
 		process->failures++;
-		/* No mapping has this address, so that the file is new at the next look. */
+		/* No mapping has this address, so the next look takes the file for a new one. */
 		file->begin = 0;
 		good = false;
 	}
-	/* Without a jump the shim has patched the file itself, or its event has the reason. */
+	/*
+	 * If no jump was written, the shim has patched the file itself, or an event of the shim has
+	 * the reason: then nothing is printed.
+	 */
 	if (good && !late->quiet && (jumps || !later.sites) &&
 	    (is_wanted || later.refused.count || later.refused_probes.count))
 		patch_say(&later, where);
@@ -223,7 +232,7 @@ static void patch_file(const struct patch_late *late, struct patch_late_process 
 	patches_fini(&later);
 }
 
-/* Patches the hooks that waited for the first function. */
+/* Patches the hooks that have waited until the first function was patched. */
 static void patch_hooks(const struct patch_late *late, struct patch_late_process *process)
 {
 	for (size_t i = 0; i < process->files; i++)
@@ -259,7 +268,10 @@ static void look_at_files(const struct patch_late *late, struct patch_late_proce
 
 	for (size_t i = 0; i < process->files; i++)
 		process->file[i].is_here = false;
-	/* A library that is at its place, but without its jumps, is a new one. */
+	/*
+	 * If the jumps of a library are gone, it was loaded again at the same place, and counts as
+	 * a new one.
+	 */
 	drop_gone_at(process, &mappings, lost);
 	for (size_t i = 0; i < mappings.count && good; i++)
 		if (mappings.mapping[i].is_executable && *mappings.mapping[i].path == '/')
@@ -285,7 +297,10 @@ static void look_at(const struct patch_late *late, struct patch_late_process *pr
 		return;
 	seen = inject_watch_look(&process->watch);
 	if (seen == INJECT_GONE) {
-		/* It may execute another program, which begins with the plan of the start. */
+		/*
+		 * The process has ended, or executes another program, which begins with the plan of
+		 * the start. All facts about the old program are forgotten.
+		 */
 		inject_watch_end(&process->watch);
 		forget_files(process);
 		process->is_watched = process->is_known = process->has_missed = false;
@@ -303,7 +318,7 @@ static void look_at(const struct patch_late *late, struct patch_late_process *pr
 	look_at_files(late, process);
 }
 
-/* Watches the members of the stream, which fork() and execve() add. */
+/* The visitor: adds the members of the stream that this process has created, if they are new. */
 static void visit(void *arg, const struct posix_trace_stream_np *stream)
 {
 	struct patch_late *late = arg;

@@ -2,9 +2,10 @@
 /*
  * patch_late.h - the options --function and --probe for libraries that a process loads later.
  *
- * A process patches those of its plan itself if it has one thread. All others are noticed here,
- * some milliseconds after dlopen(), and patched as those of a process that runs already. Calls
- * before that are not recorded.
+ * If a process has only one thread, it patches by itself the libraries that are in its plan. All
+ * other libraries are noticed here some milliseconds after dlopen(). They are then patched from
+ * here, as in a process that ran before the trace. Calls of their functions before that are not
+ * recorded.
  */
 #ifndef POSIXTRACE_LIVE_PATCH_LATE_H
 #define POSIXTRACE_LIVE_PATCH_LATE_H
@@ -15,9 +16,12 @@
 #define PATCH_LATE_LOOK_MS 20 /* between two looks */
 
 struct patch_late {
-	const struct patches *plan; /* its patterns; NULL: nothing is looked for */
+	const struct patches *plan; /* has the patterns; NULL: nothing is looked for */
 	bool quiet;
-	/* Has the shim a plan from its start? Its modules are left to the shim. */
+	/*
+	 * The shim has a plan from the start of the program, and the modules of this plan are left
+	 * to it.
+	 */
 	bool has_plan;
 	struct patch_late_process *process;
 	size_t processes;
@@ -25,8 +29,8 @@ struct patch_late {
 };
 
 /*
- * Begins to watch a process, and all members of this process's stream. is_started: the process is
- * started with the plan; else it was patched when it ran.
+ * Begins to watch the process pid, and all members of the stream that the caller's process has
+ * created. is_started: pid is started with the plan; otherwise pid was patched while it ran.
  */
 void patch_late_begin(struct patch_late *late, const struct patches *plan, pid_t pid,
 		      bool is_started, bool quiet);

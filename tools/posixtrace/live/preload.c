@@ -139,7 +139,10 @@ bool preload_take_data(uint64_t *bytes, const char *text)
 	return true;
 }
 
-/* The library reads it as a name of the list, so that it takes every way of the families. */
+/*
+ * The number becomes one more name of the list, such as data=64. It reaches the library by each way
+ * by which the list does.
+ */
 bool preload_add_data(const char **joined, uint64_t bytes)
 {
 	char *all = NULL;
@@ -153,7 +156,7 @@ bool preload_add_data(const char **joined, uint64_t bytes)
 	return true;
 }
 
-/* A process has another current folder, so its path of the library is absolute. */
+/* The traced process may have another current folder, so the path that it gets is absolute. */
 const char *preload_path(void)
 {
 	static char path[PATH_MAX];

@@ -18,12 +18,12 @@
  */
 const char *preload_find(void);
 
-/* Returns its absolute path, NULL after it printed an error. */
+/* Returns the absolute path of the library, NULL after it printed an error. */
 const char *preload_path(void);
 
 /*
- * Checks a value of --trace, a list of families. Returns false after it printed that one does not
- * exist.
+ * Checks a value of --trace, a list of families. Returns false after it printed that there is no
+ * such family.
  */
 bool preload_families(const char *option, const char *families);
 

@@ -20,7 +20,7 @@ bool process_number(const char *option, const char *text, pid_t *pid)
 	char *end;
 	long value;
 
-	/* strtol() itself accepts blanks and signs. */
+	/* strtol() itself accepts blanks and signs, so the first character is checked, too. */
 	errno = 0;
 	value = strtol(text, &end, 10);
 	if (!errno && *text >= '0' && *text <= '9' && !*end && value > 0 && value <= INT_MAX) {
@@ -58,7 +58,7 @@ void process_name(char name[PROCESS_NAME_BYTES], pid_t pid)
 		return;
 	}
 	name[n] = '\0';
-	if (name[n - 1] == '\n') /* one is the file's; the name itself may contain others */
+	if (name[n - 1] == '\n') /* /proc adds one line end; the name itself may have others */
 		name[n - 1] = '\0';
 }
 
@@ -83,8 +83,8 @@ static void say_refused(pid_t pid)
 		return;
 	}
 	/*
-	 * The kernel gives the /proc entry of a process that is not dumpable to root, independent
-	 * of its user.
+	 * If a process is not dumpable, the kernel makes root the owner of its folder in /proc,
+	 * whatever user the process has. The message then names root.
 	 */
 	owner = getpwuid(st.st_uid);
 	if (owner)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* processes.c - reads the begin and the end of each process from a log, and completes them. */
+/*
+ * processes.c - reads the begin and the end of each process from a log, and finds the ends that the
+ * log lacks.
+ */
 #include "live/processes.h"
 
 #include <signal.h>
@@ -26,7 +29,7 @@
 
 enum end {
 	RUNS,    /* no sign of an end so far */
-	EXITED,  /* it has called exit() or ended by itself, and code is that status if known */
+	EXITED,  /* it has called exit() or its program has ended; code is the status if has_code */
 	ENDED    /* ended is final */
 };
 
@@ -36,7 +39,7 @@ struct process_row {
 	enum end end;
 	bool has_event;            /* the log has the end */
 	bool has_code;
-	int code;                  /* that the process passed to exit() */
+	int code;                  /* the status that the process passed to exit() */
 	struct ended ended;
 	char program[NAME_BYTES];  /* the name of its file; empty: unknown */
 	char before[NAME_BYTES];   /* the program until the last call of exec, which may fail */
@@ -91,8 +94,9 @@ static struct process_row *add(struct processes *p, pid_t pid, int64_t time_ns)
 
 /*
  * Returns the row of a process that an event mentions, which may be its first. since_ns: the
- * process was created at this time or later, so that an earlier row that has ended belongs to
- * another process of this number. A log may contain any numbers.
+ * process was created at this time or later. So a row that began before this time and has an end
+ * belongs to an earlier process with this number, and a new row is added. Returns NULL without
+ * memory, and for a number that no process can have: a log may contain any numbers.
  */
 static struct process_row *mention(struct processes *p, int64_t pid, int64_t since_ns,
 				   int64_t time_ns)
@@ -139,7 +143,7 @@ static int64_t number(const struct seen *seen, const char *name, int64_t otherwi
 		       ? value.s64 : otherwise;
 }
 
-/* Stores the last part of a path. The name stays as it was if the event has none. */
+/* Stores the last part of a path. The name remains as it was if the event has no path. */
 static void set_program(struct process_row *row, const struct seen *seen, const char *name)
 {
 	struct posix_trace_value_np value;
@@ -156,7 +160,7 @@ static void set_program(struct process_row *row, const struct seen *seen, const 
 		 slash ? slash + 1 : path);
 }
 
-/* The first event of a child, or of a program that it executes. */
+/* Handles the first event of a child, or of a program that a process executes. */
 static void on_begin(struct processes *p, const struct seen *seen)
 {
 	const int64_t time_ns = seen->event->time_ns, parent = number(seen, "parent", 0);
@@ -173,8 +177,9 @@ static void on_begin(struct processes *p, const struct seen *seen)
 }
 
 /*
- * The parent's event, at the return of the call. The child may have ended before. Without own
- * events it has the name of the parent's program.
+ * Handles the event that a parent records when its call of fork() or the like returns. The child
+ * may have ended before that. A child of which no program is known gets the name of the parent's
+ * program.
  */
 static void on_child(struct processes *p, const struct seen *seen)
 {
@@ -213,7 +218,10 @@ static void on_exec_failed(struct processes *p, const struct seen *seen)
 		memcpy(row->program, row->before, NAME_BYTES);
 }
 
-/* exit(), _exit() and abort(), whose status is that of a shell. A signal may still come first. */
+/*
+ * Handles exit(), _exit() and abort(); for abort() the event has the status 134, as in a shell. The
+ * end is not final: a signal may still kill the process.
+ */
 static void on_exit_call(struct processes *p, const struct seen *seen)
 {
 	struct process_row *row = mention(p, number(seen, "pid", 0), INT64_MIN,
@@ -226,7 +234,9 @@ static void on_exit_call(struct processes *p, const struct seen *seen)
 	row->code = (int)(number(seen, "status", 0) & 255);
 }
 
-/* The last event of a program: its status is unknown if it returned from main(). */
+/*
+ * Handles the last event of a program. The status is unknown if the program returned from main().
+ */
 static void on_last(struct processes *p, const struct seen *seen)
 {
 	struct process_row *row = mention(p, number(seen, "pid", 0), INT64_MIN,
@@ -236,14 +246,17 @@ static void on_last(struct processes *p, const struct seen *seen)
 		row->end = EXITED;
 }
 
-/* An end of which the parent or the recorder knows the status. */
+/* Handles the end of a process, as its parent or the recorder has recorded it. */
 static void on_ended(struct processes *p, const struct seen *seen)
 {
 	struct process_row *row = mention(p, number(seen, "pid", 0), INT64_MIN,
 					  seen->event->time_ns);
 	const int64_t code = number(seen, "code", -1), signal = number(seen, "signal", 0);
 
-	/* With --crash the tracer and the parent both see an end. */
+	/*
+	 * With --crash the recorder and the parent may both record the same end: the first one
+	 * counts.
+	 */
 	if (!row || (row->end == ENDED && row->ended.is_known))
 		return;
 	if (signal > 0 && signal < 127)
@@ -254,9 +267,11 @@ static void on_ended(struct processes *p, const struct seen *seen)
 }
 
 /*
- * system() has waited inside the C library. Its child is the one that began during the call. With
- * several of them in threads, none is certain. A log may contain many calls that each began before
- * all processes: past STEPS the children of further calls remain unknown.
+ * Handles a call of system(), which has waited for its child inside the C library. If exactly one
+ * child of this process began during the call and has no end yet, it is the child of system(). If
+ * several began, because other threads made children, none is certain. A hostile log may contain
+ * many calls that each seem to begin before all processes. So after STEPS steps the children of
+ * further calls remain unknown.
  */
 static void on_system(struct processes *p, const struct seen *seen)
 {
@@ -296,7 +311,7 @@ struct types {
 	struct posix_trace_schema_np schema[KIND_COUNT];
 };
 
-/* Notes a type if it matters. A type without a valid schema does not. */
+/* Notes a type if it matters. A type without a valid schema does not matter. */
 static void learn_type(struct types *types, trace_id_t trid, trace_event_id_t id)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1], text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
@@ -338,8 +353,8 @@ static void scan(struct processes *p, trace_id_t trid, const struct types *types
 enum state { GONE, RUNNING, ZOMBIE };
 
 /*
- * Returns the state of the process now. The kernel may have given its number to a later process,
- * which began after the last event of this one.
+ * Returns the state of the process now. The kernel may have given the number to a later process,
+ * which began after the last event of this one. Then this process is gone.
  */
 static enum state state_of(const struct process_row *row)
 {
@@ -352,7 +367,10 @@ static enum state state_of(const struct process_row *row)
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)row->pid);
 	if (!procfile_read(path, text, sizeof(text)))
 		return GONE;
-	/* The name of the process may contain anything, also parentheses. */
+	/*
+	 * The name of the process is in parentheses and may contain any characters, also
+	 * parentheses. So the last closing parenthesis of the line ends the name.
+	 */
 	at = strrchr(text, ')');
 	if (!at || sscanf(at + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d"
 			  " %*d %*d %*d %llu", &state, &ticks) != 2)
@@ -366,7 +384,7 @@ static enum state state_of(const struct process_row *row)
 	return state == 'Z' || state == 'X' ? ZOMBIE : RUNNING;
 }
 
-/* Finds the end of a process of which the log does not have it. */
+/* Finds out the end of a process, if the log does not have this end. */
 static void settle(struct process_row *row)
 {
 	enum state state;
@@ -410,7 +428,7 @@ void processes_read(struct processes *p, int fd)
 		settle(&p->row[i]);
 }
 
-/* Returns whether the stream has events of further processes than the first one. */
+/* Returns whether the stream has events that show other processes than the first one. */
 static bool are_several(trace_id_t trid)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1];
@@ -458,7 +476,7 @@ void processes_fini(struct processes *processes)
 
 struct kind {
 	char text[ENDED_TEXT];
-	size_t first; /* the row by which it was found */
+	size_t first; /* no earlier row has this end */
 	size_t count;
 };
 

@@ -35,27 +35,27 @@ struct processes {
 	struct table table;      /* finds the last row of a process ID */
 	struct process_last *last;
 	size_t lasts;
-	/* Ends that the caller knows and that no event of the log may have. */
+	/* Ends that the caller knows, and that perhaps no event of the log has. */
 	struct process_known *known;
 	size_t knowns;
 	uint64_t steps;          /* see STEPS */
 };
 
 /*
- * Keeps an end that the caller knows, until processes_read(). Without memory it is unknown later.
+ * Keeps an end that the caller knows, until processes_read(). Without memory the end is not kept.
  */
 void processes_know(struct processes *processes, pid_t pid, int status);
 
 /*
  * Reads the processes from the log in the file fd, which stays open and may still be written, and
- * finds out how those ended whose end the log does not have. Omits a part that cannot be read.
+ * finds out the ends that the log does not have. A part of the log that cannot be read is omitted.
  */
 void processes_read(struct processes *processes, int fd);
 
 /*
- * Before the end of a recording: reads the processes and records the ends that the log does not
- * have. Does not read the log of a single process. A stream in loop mode is written at the end
- * only: its log can be read later, and nothing is added to it.
+ * To be called before the end of a recording. Reads the processes, and records the ends that the
+ * log does not have. Does nothing if the stream has only one process, so that its log need not be
+ * read. Does nothing for a stream in loop mode either, because its log is written only at the end.
  */
 void processes_complete(struct processes *processes, struct capture *capture, int fd);
 

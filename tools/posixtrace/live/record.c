@@ -219,7 +219,7 @@ static bool find_preload(void)
 {
 	const char *families = record.launch.families;
 
-	/* Without the library the program's own trace points are recorded. */
+	/* Without the library only the program's own trace points are recorded. */
 	if (families && !strcmp(families, "none") && !patch_is_wanted(&record.functions)) {
 		record.launch.families = NULL;
 		return true;
@@ -229,8 +229,10 @@ static bool find_preload(void)
 }
 
 /*
- * Does without the library if the program's dynamic linker would fail or complain because of it.
- * The program then runs with its own trace points only, which a message reports.
+ * Removes the library from the plan if the program's dynamic linker would fail or complain because
+ * of it. A message then reports that only the program's own trace points are recorded. For a
+ * program that ignores the library, because it is static or has another user's rights, only notes
+ * the reason.
  */
 static void drop_preload_if_foreign(const char *program)
 {
@@ -290,8 +292,8 @@ static bool prepare_functions(char *const argv[])
 }
 
 /*
- * Parses the options, prepares the library, and records. The + in the letters ends the options at
- * the program, whose own options follow.
+ * Parses the options, prepares the library, and records. The name of the program ends the options
+ * of the command (ends_options), since the program's own options follow.
  */
 static int record_run_command(int argc, char **argv)
 {
@@ -308,7 +310,10 @@ static int record_run_command(int argc, char **argv)
 			return tool_usage(&record_command);
 	}
 	has_program = optind < argc;
-	/* The family of the functions is added to the others. */
+	/*
+	 * If the options fit together, --function adds the family func to the families of --trace,
+	 * and --data adds its number of bytes.
+	 */
 	wrong = find_contradiction(has_program);
 	if (!wrong && record.functions.patterns &&
 	    !preload_take_families(&record.launch.families,
@@ -327,7 +332,10 @@ static int record_run_command(int argc, char **argv)
 	if (has_program) {
 		record.launch.argv = argv + optind;
 		record.plan.known = preload_types;
-		/* The command line and the exit status are recorded whatever the patterns are. */
+		/*
+		 * --event must not exclude the command line, the exit status and the events of
+		 * --crash.
+		 */
 		if (record.plan.choose.include.count &&
 		    (!capture_take_event(&record.plan, LAUNCH_COMMAND_EVENT) ||
 		     !capture_take_event(&record.plan, ENDED_EVENT) ||

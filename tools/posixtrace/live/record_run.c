@@ -41,7 +41,7 @@ struct run {
 	struct patch_late late; /* libraries that are loaded later */
 	unsigned snapshots;
 	int urged;          /* signals that asked this process to end */
-	int gave_up;        /* the signal after which it no longer waits for the program; 0: none */
+	int gave_up;        /* the signal after which the program is not waited for; 0: none */
 	bool reaped;        /* the program has ended; its status is in program */
 	int program;
 	struct crash crash; /* with --crash */
@@ -84,7 +84,7 @@ static sigset_t signals_of(const struct record *record)
 
 /*
  * Writes the contents of a stream in loop mode to the log. The stream is stopped meanwhile, so that
- * the snapshot has one end.
+ * the snapshot ends at one moment.
  */
 static void take_snapshot(struct run *run)
 {
@@ -113,8 +113,9 @@ static void note_end(struct run *run, pid_t pid, int status)
 	if (!run->has_stream)
 		return;
 	/*
-	 * With --crash this process sees the ends of all processes. The log has those for which a
-	 * traced process waits by the event of that process.
+	 * With --crash this process is the tracer of all processes and sees all their ends. Other
+	 * traced processes record the ends for which they wait. So processes_complete() later
+	 * records only the ends that the log then lacks.
 	 */
 	if (run->record->crash && pid != run->plan->pid && !is_loop(run))
 		processes_know(&run->processes, pid, status);
@@ -142,9 +143,10 @@ static bool reap_children(struct run *run)
 }
 
 /*
- * Processes a signal; returns true if it ends the trace. The program has received a signal from the
- * terminal as well, and decides what to do. A signal that a process sent to this process only is
- * passed on. A second SIGTERM or SIGHUP ends the trace even if the program continues.
+ * Processes a signal; returns true if it ends the trace. The terminal has sent its signal to the
+ * program as well, which decides what to do. A signal that a process sent to this process alone is
+ * passed on to the program. A second SIGTERM or SIGHUP ends the trace even if the program
+ * continues.
  */
 static bool ends_by(struct run *run, int sig, bool sent)
 {
@@ -158,7 +160,7 @@ static bool ends_by(struct run *run, int sig, bool sent)
 	}
 	if (!has_program(run))
 		return true;
-	if (sent && !run->reaped) /* another process may have its pid then */
+	if (sent && !run->reaped) /* after that another process may have its pid */
 		kill(run->plan->pid, sig);
 	if (sig != SIGTERM && sig != SIGHUP)
 		return false;
@@ -193,8 +195,8 @@ static void wait_for_end(struct run *run)
 }
 
 /*
- * The pidfd has reported the end of the process. For a program it is reaped now. For another
- * process the status may be unknown: ended_of() has the reasons.
+ * The pidfd has reported the end of the process. A program is reaped now. The status of a process
+ * that was not started here may be unknown: ended_of() has the reasons.
  */
 static void process_ended(struct run *run)
 {
@@ -208,8 +210,9 @@ static void process_ended(struct run *run)
 }
 
 /*
- * Returns true if the program, which has ended, has no descendants left. A descendant is a child of
- * this process or of a traced process. The traced processes are the members of the stream.
+ * Returns true if the program or process, which has ended, has no descendants left. Descendants of
+ * a program are children of this process as soon as their own parents have ended. Descendants of
+ * another process are the members of the stream, which they have inherited.
  */
 static bool has_no_children(struct run *run)
 {
@@ -333,7 +336,10 @@ static int complete_log(struct run *run)
 	static struct out err = { .fd = STDERR_FILENO };
 	int status;
 
-	/* The reading of a long log takes time, in which the kernel's memory would become full. */
+	/*
+	 * The kernel's recording stops before processes_complete(), which may have to read a long
+	 * log: the kernel's memory would become full meanwhile.
+	 */
 	kernel_stop(&run->kernel);
 	discard_unwanted(run);
 	processes_complete(&run->processes, &run->capture, run->file.fd);
@@ -503,7 +509,10 @@ static int trace_process(struct run *run)
 			status = trace_to_end(run);
 		kernel_fini(&run->kernel);
 		inject_end(&inject);
-		/* Also after an error: the process may have jumps that are wanted. */
+		/*
+		 * The code is restored after an error, too: the process may already have jumps for
+		 * this tracer.
+		 */
 		if (patch_is_wanted(&run->record->functions))
 			inject_unpatch(run->plan->pid);
 	}
@@ -517,7 +526,10 @@ static int say_not_executed(const char *program, int err)
 	return err == ENOENT ? RECORD_NOT_FOUND : RECORD_NOT_EXECUTABLE;
 }
 
-/* For launch_go(): a signal that arrives before the program begins stops the traced child. */
+/*
+ * launch_go() calls it from time to time. With --crash, a signal that arrives before the program
+ * begins stops the child, and reap_children() lets the child continue.
+ */
 static void serve_stops(void *arg)
 {
 	reap_children(arg);
@@ -563,7 +575,10 @@ static int trace_child(struct run *run, struct launch *launch, sigset_t *set)
 	return status;
 }
 
-/* Records a program from its start. *pid is in the plan, where the stream's creation needs it. */
+/*
+ * Records a program from its start. pid points into the plan, where capture_begin() needs the
+ * number.
+ */
 static int trace_program(struct run *run, pid_t *pid)
 {
 	sigset_t set = signals_of(run->record);

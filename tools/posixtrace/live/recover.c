@@ -21,7 +21,10 @@ static const struct option_row option_rows[] = {
 	OPTION_END
 };
 
-/* The options and results of this run. The library's visitors get no argument here. */
+/*
+ * The options and results of this run. They are static, because the library's visitors get no
+ * argument here.
+ */
 static struct {
 	struct rescue rescue;
 	const char *path; /* the file, or the number of the process */
@@ -47,7 +50,9 @@ static void take_stream(void *arg, const struct posix_trace_stream_np *stream)
 	rescue_stream(&recover.rescue, stream);
 }
 
-/* The library reads the copy of an arena as it reads a backing file, and reports it as one. */
+/*
+ * The library reads the copy of an arena as it reads a backing file, and calls the same visitors.
+ */
 static int look_at_arena(void *arg, int fd)
 {
 	int err = posix_trace_observe_file_np(fd, take_stream, take_fault, arg);
@@ -57,7 +62,7 @@ static int look_at_arena(void *arg, int fd)
 	return err == ENOMEM ? err : 0;
 }
 
-/* EINVAL: the message was printed. */
+/* Recovers from a core dump. Returns 0 or an error number. EINVAL: the message was printed. */
 static int look_at_core(int fd)
 {
 	const struct posix_trace_fault_np none = {
@@ -138,7 +143,10 @@ static int recover_process(pid_t pid)
 		return rescue_end(&recover.rescue, whose);
 	}
 	if (process_exists(pid)) {
-		/* Observing the process itself reports whether it is not permitted. */
+		/*
+		 * A call for this process alone returns an error if it is not permitted to observe
+		 * the process.
+		 */
 		err = posix_trace_observe_np(pid, take_stream, NULL);
 		if (err)
 			return process_say_why(pid, err);

@@ -170,7 +170,7 @@ void rescue_stream(void *arg, const struct posix_trace_stream_np *stream)
 	rescue->status = tool_worse(rescue->status, status);
 }
 
-/* No selected stream is a failure, because the user expects a log. */
+/* If no stream was selected, the command fails, because the user expects a log. */
 int rescue_end(struct rescue *rescue, const char *whose)
 {
 	if (!rescue->logs && rescue->seen == 1)

@@ -87,7 +87,7 @@ static void print_status(struct out *out, const struct streams_one *one)
 	}
 }
 
-/* The losses are presented as a ledger, for the functions that print causes. */
+/* The losses are copied into a ledger, since the functions that print causes need one. */
 static void print_counts(struct out *out, const struct streams_one *one)
 {
 	struct posix_trace_ledger_np ledger = { 0 };
@@ -100,7 +100,7 @@ static void print_counts(struct out *out, const struct streams_one *one)
 	out_char(out, '\n');
 }
 
-/* The filter of the stream. The number of all types shows its extent. */
+/* Prints the types that the stream filters, behind their number and the number of all types. */
 static void print_filter(struct out *out, const struct streams_one *one)
 {
 	put_label(out, "filtered");
@@ -127,7 +127,7 @@ static void print_family(struct out *out, const struct streams_one *one, pid_t p
 {
 	if (one->is.pid != pid) {
 		put_label(out, "inherited");
-		/* Its name cannot be read any longer. */
+		/* The name of a process that has ended cannot be read any longer. */
 		if (one->is.ended)
 			out_printf(out, "from process %d, which has ended\n", (int)one->is.pid);
 		else

@@ -60,7 +60,7 @@ static bool copy_names(struct streams_one *one)
 	return true;
 }
 
-/* The visitor. */
+/* The visitor of streams_look(): adds a copy of the stream. */
 static void visit_stream(void *arg, const struct posix_trace_stream_np *stream)
 {
 	struct streams *streams = arg;
@@ -74,7 +74,10 @@ static void visit_stream(void *arg, const struct posix_trace_stream_np *stream)
 	one->is = *stream;
 	if (!copy_members(one) || !copy_names(one))
 		streams->no_memory = true;
-	/* The name of an ended process would be that of a later one with the same number. */
+	/*
+	 * If the process has ended, /proc may have the name of a later process with the same
+	 * number.
+	 */
 	process_name(one->program, stream->pid);
 	if (stream->ended)
 		strcpy(one->program, "?");

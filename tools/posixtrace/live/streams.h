@@ -9,7 +9,7 @@
 #include "base/out.h"
 #include "live/process.h"
 
-/* A copy of all that the visitor got. is.member points into it; is.event_name is NULL. */
+/* A copy of all that the visitor got. is.member is the copy in member; is.event_name is NULL. */
 struct streams_one {
 	struct posix_trace_stream_np is;
 	pid_t *member;

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * untraced.c - the preload library records an event process.untraced before a program is executed
- * that cannot load it. Users who miss calls of a child read about it here, without a search in the
- * log.
+ * untraced.c - prints which executed programs could not be traced.
+ *
+ * A program that cannot load the preload library records nothing. So before a traced process
+ * executes such a program, the preload library records an event process.untraced. A user who misses
+ * the calls of a child then finds the reason in the line that is printed here, without a search in
+ * the log.
  */
 #include "live/untraced.h"
 
@@ -26,7 +29,10 @@ static bool find_type(trace_id_t trid, trace_event_id_t *id, struct posix_trace_
 		if (posix_trace_eventid_get_name(trid, *id, name) ||
 		    strcmp(name, "process.untraced") != 0)
 			continue;
-		/* The ledger has the number, so that most logs are not read. */
+		/*
+		 * The ledger has the number of these events. It is 0 for most logs, whose events
+		 * are then not read.
+		 */
 		return !posix_trace_get_ledger_type_np(trid, *id, &ledger) && ledger.reported &&
 		       !posix_trace_eventid_get_schema_np(trid, *id, text, sizeof(text)) &&
 		       !posix_trace_schema_parse_np(text, schema);

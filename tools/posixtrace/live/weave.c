@@ -2,10 +2,11 @@
 /*
  * weave.c - writes a log again with the kernel's events at their places.
  *
- * The stream's own events keep their order. A kernel event precedes the first of them that is
- * later. Kernel events of times in which the stream did not run are left out, because readers
- * assume that a stopped stream records nothing. The account of the new log is that of the old one,
- * plus the kernel events as reported, plus those that were lost as lost.
+ * The stream's own events keep their order. A kernel event is put before the first of the stream's
+ * events that is later. Kernel events of times in which the stream did not run are left out,
+ * because readers assume that a stopped stream records nothing. The ledger of the new log is that
+ * of the old log, to which the kernel events are added: the written ones as reported, the missing
+ * ones as lost.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +20,10 @@
 #include "live/weave.h"
 #include "log/lost_pairs.h"
 
-/* Each CPU's records are in order; those of several CPUs are merged here. */
+/*
+ * Compares two records, for qsort(): the records of each CPU are in order, but not those of several
+ * CPUs.
+ */
 static int by_time(const void *a, const void *b)
 {
 	const struct kernel_record *x = a, *y = b;
@@ -52,7 +56,10 @@ static int copy_types(struct weave *weave)
 		err = posix_trace_compose_name_np(weave->to, name, &id);
 		if (!err && !posix_trace_eventid_get_schema_np(weave->from, id, schema,
 							       sizeof(schema)))
-			/* A text that is no schema has no meaning in either log. */
+			/*
+			 * An error is ignored: a text that is no schema has no meaning in either
+			 * log.
+			 */
 			posix_trace_compose_schema_np(weave->to, id, schema);
 	}
 	return err ? err : weave_types(weave);
@@ -115,7 +122,8 @@ static int read_threads(struct weave *weave)
 }
 
 /*
- * Appends the kernel events up to a time, if the stream ran then. Others are passed over for good.
+ * Appends the kernel events up to a time, if the stream ran then. Those of other times are left
+ * out.
  */
 static int put_until(struct weave *weave, int64_t time_ns)
 {
@@ -138,7 +146,7 @@ static int copy_events(struct weave *weave)
 	int end = 0, err;
 
 	while (!(err = posix_trace_getnext_np(weave->from, &event, &end)) && !end) {
-		/* A late event does not move the place. */
+		/* Before an event that is late, put_until() appends nothing. */
 		err = put_until(weave, event.time_ns);
 		if (!err)
 			err = posix_trace_compose_event_np(weave->to, &event);
@@ -154,7 +162,8 @@ static int copy_events(struct weave *weave)
 
 /*
  * Counts the kernel events that are missing, so that the ledger of the log has them. Their threads
- * and types are not known, so all are counted for one type.
+ * are not known, and the types of lost records are not known either: these count for sched.out with
+ * --sched, and otherwise for cpu.sample. Lost switches count for sched.in.
  */
 static int count_lost(struct weave *weave)
 {
@@ -203,7 +212,7 @@ static int begin(struct weave *weave, int fd)
 
 /*
  * Writes everything. Names and lists precede the events, since readers need them with the first
- * one; the ledger is last. Returns 0 or an error number.
+ * event. The ledger is last. Returns 0 or an error number.
  */
 static int weave_all(struct weave *weave, int fd)
 {
@@ -228,7 +237,7 @@ static int weave_all(struct weave *weave, int fd)
 		posix_trace_compose_abandon_np(weave->to);
 		return err;
 	}
-	/* The status of a stream says whether events were lost. */
+	/* The status of a stream says whether events were lost, so lost kernel events change it. */
 	if (weave->kernel->lost_full || weave->kernel->lost_memory || weave->kernel->lost_switches)
 		status.posix_stream_overrun_status = POSIX_TRACE_OVERRUN;
 	return posix_trace_compose_finish_np(weave->to, &status);

@@ -14,8 +14,9 @@ enum { WEAVE_IN, WEAVE_OUT, WEAVE_EXIT, WEAVE_WAKE, WEAVE_SAMPLE, WEAVE_STACK, W
        WEAVE_CLOCK, WEAVE_TYPES };
 
 /*
- * One copy. record[next] is the first of the kernel's records that was not examined. kernel is
- * sorted by time; from and to are closed by kernel_weave() and by the finish of the composer.
+ * The state of one copy. kernel->record is sorted by time, and kernel->record[next] is the first
+ * record that was not examined. kernel_weave() closes from. The end of the composer, with or
+ * without success, frees to.
  */
 struct weave {
 	struct kernel *kernel;
@@ -25,12 +26,15 @@ struct weave {
 	struct posix_trace_thread_np *thread; /* those of the old log, in order */
 	size_t threads;
 	bool *has_stack;   /* the stack was written */
-	size_t next;       /* record */
+	size_t next;       /* index in kernel->record */
 	bool runs;         /* the stream runs */
 	bool has_clock;
 };
 
-/* Adds the names and schemas of the event types. Returns 0 or an error number, as the others do. */
+/*
+ * Adds the names and schemas of the event types. Returns 0 or an error number, as weave_record()
+ * does.
+ */
 int weave_types(struct weave *weave);
 
 /*

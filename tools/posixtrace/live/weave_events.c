@@ -2,9 +2,10 @@
 /*
  * weave_events.c - makes events of the kernel's records.
  *
- * A record of the kernel's tracing is of two threads: one that left a CPU and one that got it, or
- * one that woke another. Each traced one of them gets an event. Which threads are traced, and of
- * which process they are, follows from the records in the order of time.
+ * A record of the kernel's tracing usually concerns two threads: one that left a CPU and one that
+ * got it, or one that woke another. For a switch, each of the two threads gets an event if it is
+ * traced. For a wake-up, the woken thread gets an event if it is traced. Which threads are traced,
+ * and of which process they are, follows from the records in the order of time.
  */
 #include "live/weave.h"
 
@@ -56,7 +57,7 @@ int weave_types(struct weave *weave)
 		err = posix_trace_compose_name_np(weave->to, kernel->type[i].name,
 						  &weave->kernel_id[i]);
 		if (!err)
-			/* Without a schema, the data is bytes. */
+			/* Without a schema, readers take the data for bytes. */
 			posix_trace_compose_schema_np(weave->to, weave->kernel_id[i],
 						      kernel->type[i].schema);
 	}
@@ -76,7 +77,7 @@ static pthread_t pthread_of(const struct weave *weave, pid_t pid, pid_t tid)
 
 /* ------------------------------------------------------------------ events */
 
-/* Appends an event of the kernel. Its process and thread are those that it is about. */
+/* Appends an event of the kernel. Its process and its thread are those of the record. */
 static int put_as(struct weave *weave, trace_event_id_t id, const struct kernel_record *record,
 		  uint64_t address, const void *data, size_t len)
 {
@@ -122,7 +123,9 @@ static void add_u8(struct data *data, unsigned value)
 	data->byte[data->len++] = (unsigned char)value;
 }
 
-/* Adds process, number and name of a thread. One that is not known has its number only. */
+/*
+ * Adds process, number and name of a thread. If the thread is not known, only its number is added.
+ */
 static void add_task(struct data *data, const struct kernel *kernel, pid_t tid)
 {
 	const struct kernel_task *task = kernel_find_task(kernel, tid);
@@ -136,8 +139,8 @@ static void add_task(struct data *data, const struct kernel *kernel, pid_t tid)
 /* ------------------------------------------------------------------ threads */
 
 /*
- * Returns the task of a thread if it is traced, else NULL. If the record of a thread's start was
- * lost, it is still known by its process.
+ * Returns the task of a thread if it is traced, else NULL. If the record of the thread's start was
+ * lost, the thread is still traced if the first thread of its process is.
  */
 static const struct kernel_task *traced(const struct weave *weave, pid_t tid)
 {
@@ -156,7 +159,10 @@ static const struct kernel_task *traced(const struct weave *weave, pid_t tid)
 	return task;
 }
 
-/* Notes that a traced thread started another one. The kernel may use an old number again. */
+/*
+ * Notes that a traced thread started another one. The kernel may use a number again, so what was
+ * known of an earlier thread is replaced.
+ */
 static void note_new(const struct weave *weave, const struct kernel_record *record)
 {
 	const struct kernel_task *parent = kernel_find_task(weave->kernel, record->tid);
@@ -171,7 +177,7 @@ static void note_new(const struct weave *weave, const struct kernel_record *reco
 
 /* ------------------------------------------------------------------ records */
 
-/* Appends that a thread left its CPU, and its end if this is its last record. */
+/* Appends that a thread left its CPU, and that it ended, if its state is dead. */
 static int put_out(struct weave *weave, const struct kernel_record *record,
 		   const struct kernel_task *task)
 {
@@ -182,7 +188,9 @@ static int put_out(struct weave *weave, const struct kernel_record *record,
 	of.pid = task->pid;
 	of.tid = task->tid;
 	add_u32(&data, record->cpu);
-	/* Without a state to wait in, the thread is ready for a CPU. */
+	/*
+	 * A thread that leaves the CPU while its state is running was preempted: it is still ready.
+	 */
 	add_u8(&data, record->detail == KERNEL_STATE_RUNS);
 	add_u8(&data, record->detail);
 	add_task(&data, weave->kernel, (pid_t)record->other);
@@ -193,8 +201,8 @@ static int put_out(struct weave *weave, const struct kernel_record *record,
 }
 
 /*
- * Counts a switch as lost if a thread leaves a CPU twice, or gets one twice. On some virtual
- * machines the kernel's tracing has no record of one switch in a hundred.
+ * Counts a switch as lost if a thread leaves a CPU twice in succession, or gets one twice. On some
+ * virtual machines the kernel's tracing has no record of one switch in a hundred.
  */
 static void note_switch(const struct weave *weave, pid_t tid, int which)
 {
@@ -238,8 +246,8 @@ static int put_wake(struct weave *weave, const struct kernel_record *record)
 	of.tid = task->tid;
 	add_u32(&data, record->cpu);
 	/*
-	 * A CPU without work runs interrupts only. The thread that an interrupt stopped is not
-	 * named.
+	 * The idle thread, number 0, wakes no thread itself: an interrupt has done so. The thread
+	 * that an interrupt stopped has not woken the other thread either, and is not named.
 	 */
 	context = record->tid ? record->detail : KERNEL_INTERRUPT;
 	add_u8(&data, context);
@@ -304,7 +312,7 @@ static int put_event(struct weave *weave, const struct kernel_record *record)
 		      weave->kernel->data + event->first, event->bytes);
 }
 
-/* Appends a record that already is of one thread. */
+/* Appends the event of a record that concerns one thread only. */
 static int put_state(struct weave *weave, const struct kernel_record *record, size_t type)
 {
 	struct data data = { .len = 0 };
@@ -336,12 +344,16 @@ int weave_record(struct weave *weave, const struct kernel_record *record)
 {
 	int err;
 
-	/* Before the stream runs, threads begin whose later records belong to the log. */
+	/*
+	 * This is noted even while the stream does not run: later records of such a thread may be
+	 * in the log.
+	 */
 	if (record->kind == KERNEL_NEW)
 		note_new(weave, record);
 	/*
-	 * Records of perf_event_open() have their process already. With the kernel's tracing they
-	 * are of all threads of the machine.
+	 * Only records of perf_event_open() already have a process here. If the kernel's tracing is
+	 * used, too, they are samples of all threads of the machine, and those of other threads are
+	 * left out.
 	 */
 	if (!weave->runs || (record->pid && weave->kernel->plan.alone &&
 			     record->pid != weave->kernel->pid) ||

@@ -54,8 +54,8 @@ static void line(struct json *json)
 }
 
 /*
- * The types with their numbers of events. The last entry counts events of types that the log does
- * not list, as a damaged log may have.
+ * Writes the types with their numbers of events. The last entry counts events of types that the log
+ * does not list, as a damaged log may have.
  */
 static void types(struct json *json, const struct picture *picture)
 {
@@ -106,7 +106,7 @@ static void bars(struct json *json, const struct histogram *time)
 	json_end_array(json);
 }
 
-/* In the order of their indexes, which the items use. */
+/* Writes the series in the order of their indexes, because the items refer to series by index. */
 static void series(struct json *json, const struct picture *picture)
 {
 	lines(json, "series");
@@ -129,8 +129,8 @@ static void series(struct json *json, const struct picture *picture)
 }
 
 /*
- * The rows in the order in which they are shown. rows_sort() computed the places; at most
- * PICTURE_ROWS rows make the search by place fast enough.
+ * Writes the rows in the order in which they are shown. rows_sort() has computed the places. The
+ * search for each place is fast enough, because there are at most PICTURE_ROWS rows.
  */
 static void rows(struct json *json, const struct picture *picture)
 {
@@ -162,7 +162,7 @@ static uint64_t place(const struct picture *picture, int64_t time_ns)
 	return ns < picture->length_ns ? ns : picture->length_ns;
 }
 
-/* The times of which events are missing, as places on the axis. */
+/* Writes the bands, the times of which events are missing, as places on the axis. */
 static void bands(struct json *json, const struct picture *picture)
 {
 	static const char *const kind[] = { [GAP_LOST] = "lost", [GAP_STOPPED] = "stopped",
@@ -183,8 +183,8 @@ static void bands(struct json *json, const struct picture *picture)
 }
 
 /*
- * All data but points, spans and bins, as one JSON object. Numbers beyond 2^53 lose digits in the
- * browser. Times are relative to the begin of the axis for this reason; begin_ns itself is a
+ * Writes all data except points, spans and bins as one JSON object. Numbers beyond 2^53 lose digits
+ * in the browser. Times are relative to the begin of the axis for this reason; begin_ns itself is a
  * string.
  */
 static void meta(struct out *out, const struct picture *picture)
@@ -251,14 +251,17 @@ static void page(struct out *out, const struct picture *picture)
 	out_bytes(out, at, (size_t)(end - at));
 }
 
-/* The options that are not those of the reading. */
+/* The options of this command, except those that select what is read. */
 struct options {
 	const char *output;
 	uint64_t items;
 	bool force, utc;
 };
 
-/* Opens the output first: a refused name should not cost a long reading. */
+/*
+ * Opens the output before it reads the log, so that a name that is refused does not cost a long
+ * reading.
+ */
 static int draw_html(struct picture *picture, char *const *log, const struct options *options)
 {
 	static struct output file;
@@ -297,8 +300,8 @@ static const struct option_row option_rows[] = {
 };
 
 /*
- * False after a message. --items is limited to 32 bits, so that the sizes of the arrays cannot
- * overflow.
+ * Returns false after a message. --items is limited to 32 bits, so that the sizes of the arrays
+ * cannot overflow.
  */
 static bool parse_option(struct picture *picture, struct options *options, int option)
 {
@@ -351,7 +354,7 @@ static int html(struct picture *picture, int argc, char **argv)
 	return draw_html(picture, &argv[optind], &options);
 }
 
-/* The picture is static for its size, and because the process makes only one. */
+/* The picture is static because it is large, and because the process makes only one. */
 static int html_run(int argc, char **argv)
 {
 	static struct picture picture;

@@ -17,7 +17,10 @@ static int by_point(const void *a, const void *b)
 	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
 }
 
-/* The points of a log with one thread are in order already, and a look is cheaper than sorting. */
+/*
+ * The points of a log with one thread are sorted already. To check that first is cheaper than to
+ * sort.
+ */
 static void sort_points(struct picture *picture)
 {
 	size_t i = 1;
@@ -42,10 +45,10 @@ static int by_span(const void *a, const void *b)
 }
 
 /*
- * A span goes on the first lane whose last span has ended. Since spans are sorted by begin, nested
- * spans are below one another, and no two spans of a lane overlap. A span that finds all lanes used
- * is counted in the bins instead. Ends are relative to the begin of the axis, so that the sum
- * cannot overflow. False without memory.
+ * Each span is put on the first lane whose last span has ended. Since spans are sorted by begin,
+ * nested spans are below one another, and no two spans of a lane overlap. A span that finds all
+ * lanes used is counted in the bins instead. Ends are relative to the begin of the axis, so that
+ * the sum cannot overflow. False without memory.
  */
 bool items_sort(struct picture *picture)
 {
@@ -77,7 +80,10 @@ bool items_sort(struct picture *picture)
 		if (used > lanes[span->row])
 			lanes[span->row] = used;
 	}
-	/* The row of the other threads is the last element. Unused elements have some place. */
+	/*
+	 * The row of the other threads is the last element. The place of an unused element is
+	 * valid, too, and its number of lanes is not used.
+	 */
 	for (size_t i = 0; i <= PICTURE_ROWS; i++)
 		picture->row[i].lanes = lanes[picture->row[i].index];
 	free(lanes);

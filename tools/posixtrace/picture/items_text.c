@@ -6,8 +6,8 @@
 #include "picture/items_text.h"
 
 /*
- * bits holds the last held bytes, 0 to 2 between calls of byte(). column is the length of the
- * current line.
+ * bits contains the bytes that are not written yet. held is their number, 0 to 2 between calls of
+ * byte(). column is the length of the current line.
  */
 struct text {
 	struct out *out;
@@ -58,13 +58,15 @@ static void number(struct text *text, uint64_t value)
 	byte(text, (unsigned char)value);
 }
 
-/* A time before the axis is moved to its begin. */
+/* Returns the distance of a time from the begin of the axis, 0 for a time before the axis. */
 static uint64_t since_begin(const struct picture *picture, int64_t time_ns)
 {
 	return time_ns < picture->begin_ns ? 0 : (uint64_t)time_ns - (uint64_t)picture->begin_ns;
 }
 
-/* Points are sorted by row and time, so the distances are small and not negative. */
+/*
+ * Writes the points. They are sorted by row and time, so the distances are small and not negative.
+ */
 static void points(struct text *text, const struct picture *picture)
 {
 	size_t i = 0;
@@ -87,7 +89,8 @@ static void points(struct text *text, const struct picture *picture)
 }
 
 /*
- * Spans are sorted by row and begin. A lane of PICTURE_LANES means that the span is only counted.
+ * Writes the spans, which are sorted by row and begin. A lane of PICTURE_LANES means that the span
+ * has no lane and is counted in bins.
  */
 static void spans(struct text *text, const struct picture *picture)
 {

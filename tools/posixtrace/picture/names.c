@@ -18,8 +18,9 @@ void rows_program(struct picture_row *row, const struct log_type *type,
 }
 
 /*
- * The name that the program gave the thread, as of its last event. False if the log has none: a
- * pthread_t may belong to another thread later.
+ * Stores the name that the program gave the thread. Returns false if the log has none. The name is
+ * looked up as of the thread's last event, because its pthread_t may later belong to another
+ * thread.
  */
 static bool thread_name(const struct picture *picture, struct picture_row *row)
 {
@@ -33,7 +34,10 @@ static bool thread_name(const struct picture *picture, struct picture_row *row)
 	return true;
 }
 
-/* The first thread of a process has the process's number. NULL if it has no row. */
+/*
+ * Returns the row of the first thread of a process, which has the number of the process; NULL if it
+ * has no row.
+ */
 static const struct picture_row *first_thread(const struct picture *picture, pid_t pid)
 {
 	for (size_t i = 0; i <= PICTURE_ROWS; i++)
@@ -60,8 +64,9 @@ static void program_name(const struct picture *picture, pid_t pid, struct pictur
 }
 
 /*
- * The name that the program gave a thread has priority. Without it a row keeps the name that an
- * event gave. Only first threads without either get the program's name from the log's mappings.
+ * The name that the program gave a thread has priority. Without such a name a row keeps the
+ * program's name that an event gave. Only a first thread that has neither gets the program's name
+ * from the mappings in the log.
  */
 void rows_name(struct picture *picture)
 {
@@ -75,8 +80,8 @@ void rows_name(struct picture *picture)
 }
 
 /*
- * Negative numbers are the row of the other threads; process 0 is the stream itself, which no
- * thread recorded.
+ * The row of the other threads has negative numbers. Process 0 is the row of the stream itself,
+ * whose events no thread recorded.
  */
 void rows_label(const struct picture_row *row, char *text, size_t size)
 {

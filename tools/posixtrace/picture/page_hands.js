@@ -104,8 +104,10 @@ function summarise() {
 		to.append("; at the deepest zoom " + (!meta.has_points ? "events" : "short spans") + " are counted, not shown");
 }
 
-/* For those who look from outside, tests above all: how much was drawn from, and, if they set
- * drew(), how many milliseconds each drawing took. */
+/*
+ * This object is for code outside of the page's function, such as tests: it has the state and the
+ * data. If such code sets drew(), the page calls it with the milliseconds that each drawing took.
+ */
 window.posixtrace = { state, rows, levels, meta, show, zoom, find, step_to, choose, inRange, drawView, drew: null };
 
 setTheme();

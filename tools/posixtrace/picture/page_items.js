@@ -4,10 +4,11 @@
  * zoom in constant time. The files page_*.js are one function, in the order items, paint, rows,
  * view, panels, hands.
  *
- * The tool counted points and short spans in bins, on levels of ever fewer. The level whose bins are about a
- * pixel wide is drawn, and the spans that are longer than its bins. Spans of a lane do not overlap,
- * so these cannot be more than there are pixels; spans that fitted into no lane are counted with
- * the short ones. Below the lowest level, items are drawn pixel by pixel.
+ * The tool has counted points and short spans in bins, on levels with fewer and fewer bins. The
+ * page draws the level whose bins are about a pixel wide, and the spans that are longer than such a
+ * bin. Spans of a lane do not overlap, so there are no more of these spans than pixels. Spans that
+ * fitted into no lane are counted with the short spans. Below the lowest level, items are drawn
+ * pixel by pixel.
  */
 "use strict";
 (function () {
@@ -87,8 +88,9 @@ const levels = [];
 })();
 
 /*
- * Spans of a lane by length, in powers of four of the lowest level's bins: the first are shorter than one.
- * Behind the lanes are those that fitted into none.
+ * The spans of each lane are sorted into tiers by their length: spans of the first tier are shorter
+ * than a bin of the lowest level, and each further tier has spans of four times the length. Behind
+ * the lists of the lanes is the list of the spans that fitted into no lane.
  */
 const TIERS = levels.length + 1;
 rows.forEach((row, index) => {
@@ -116,7 +118,7 @@ rows.forEach((row, index) => {
 	rows.total = y;
 }
 
-/* The first index from which on value(i) is not less. */
+/* Returns the first index i for which value(i) is not less than wanted. */
 function search(n, value, wanted) {
 	let low = 0, high = n;
 	while (low < high) {
@@ -136,7 +138,10 @@ function span(ns) {
 	return Math.round(ns) + " ns";
 }
 
-/* Exact, as far as a number of nanoseconds from the beginning is. */
+/*
+ * Returns the time of day of a place on the axis. It is exact if ns is exact, which numbers are up
+ * to 2^53.
+ */
 function clock(ns) {
 	const time = BigInt(meta.begin_ns) + BigInt(Math.round(ns));
 	const second = time / 1000000000n - (time % 1000000000n < 0n ? 1n : 0n);

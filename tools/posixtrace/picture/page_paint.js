@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * page_paint.js - draws ten thousands of rectangles in each frame. It writes them as pixels, in a
- * tenth of the time that a canvas needs for its own. Names are written over them at the end.
+ * tenth of the time in which a canvas draws rectangles. At the end it writes the names over them.
  */
 
 const paint = (function () {
@@ -9,7 +9,7 @@ const paint = (function () {
 	const to = canvas.getContext("2d", { willReadFrequently: true });
 	let image, pixels, wide = 0, high = 0, scale = 1, any = false, labels = [];
 
-	/* The place to paint in, in CSS pixels. */
+	/* Sets the size of the area to paint in, in CSS pixels. */
 	function resize(width, height, ratio) {
 		scale = ratio;
 		wide = canvas.width = Math.max(1, Math.floor(width * scale));
@@ -24,7 +24,10 @@ const paint = (function () {
 		labels = [];
 	}
 
-	/* From left to right, at least a pixel; colour as word() has it, and how much of it. */
+	/*
+	 * Paints a box from left to right, at least a pixel wide. colour is that of word(), part
+	 * its opacity.
+	 */
 	function box(left, right, top, height, colour, part) {
 		const x = Math.max(0, Math.floor(left * scale)), y = Math.max(0, Math.round(top * scale));
 		const end = Math.min(wide, Math.max(Math.floor(left * scale) + 1, Math.floor(right * scale)));
@@ -45,7 +48,7 @@ const paint = (function () {
 		labels.push([text, left, right, middle]);
 	}
 
-	/* Names are cut to what they have room for. */
+	/* Returns a name, shortened to the room that it has. */
 	const widths = new Map();
 	function fit(pen, text, room) {
 		if (!widths.has(text)) widths.set(text, pen.measureText(text).width);
@@ -53,7 +56,7 @@ const paint = (function () {
 		return all <= room ? text : text.slice(0, Math.max(1, Math.floor(text.length * room / all) - 1)) + "\u2026";
 	}
 
-	/* Onto a canvas, its left upper corner at x, y. */
+	/* Copies the area onto a canvas, its left upper corner at x, y, and writes the names. */
 	function show(pen, x, y, ink) {
 		if (any) {
 			to.putImageData(image, 0, 0);
@@ -68,7 +71,7 @@ const paint = (function () {
 	return { resize, begin, box, label, show };
 })();
 
-/* A colour as it stands in an image. */
+/* Returns a colour as the number that a pixel of an image contains. */
 const word = (function () {
 	const one = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
 	return colour => {

@@ -104,7 +104,10 @@ function find(text) {
 	redraw();
 }
 
-/* The match next to the mark, or to the middle, on any row. */
+/*
+ * Goes to the next match after the mark, or the one before it, on any row. Without a mark the
+ * search begins at the edge of the time that is shown.
+ */
 function step_to(forward) {
 	if (!state.matching) return;
 	const from = state.mark === null ? (forward ? state.from - 1 : state.to + 1) : state.mark;

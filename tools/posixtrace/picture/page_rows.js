@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* page_rows.js - draws the points and spans of a row at any zoom; x is that of the place to paint in. */
+/*
+ * page_rows.js - draws the points and spans of a row at any zoom. x is relative to the area to
+ * paint in.
+ */
 
-const DIM = 0.15; /* what is not searched */
+const DIM = 0.15; /* the opacity of items that do not match the search */
 const dimType = type => state.matching && !state.matching.types[type];
 const dimSeries = series => state.matching && !state.matching.series[series];
 
-/* The coarsest level whose bins are three pixels wide at most; -1: the items themselves. */
+/*
+ * Returns the coarsest level whose bins are at most three pixels wide; -1: the items themselves are
+ * drawn.
+ */
 function levelFor(perPixel) {
 	for (let l = levels.length - 1; l >= 0; l--)
 		if (levels[l].width <= 3 * perPixel) return l;
 	return -1;
 }
 
-/* Of times in order those that are shown, one for each pixel. */
+/* Calls use() for those of the sorted times that are shown, one for each pixel. */
 function eachPixel(n, time, perPixel, use) {
 	let i = search(n, time, state.from);
 	while (i < n && time(i) <= state.to) {
@@ -22,7 +28,7 @@ function eachPixel(n, time, perPixel, use) {
 	}
 }
 
-/* The bins of a row that are shown and used. */
+/* Calls use() for the bins of a row that are shown and not empty. */
 function eachBin(level, index, use) {
 	const of = level.rows[index], bin = k => of.bin[k], last = Math.ceil(state.to / level.width);
 	for (let i = search(of.bin.length, bin, Math.floor(state.from / level.width)); i < of.bin.length && of.bin[i] <= last; i++)
@@ -52,14 +58,14 @@ function drawPoints(row, index, y, perPixel, l) {
 function drawSpan(row, i, y) {
 	const left = Math.max(0, placeOf(row.begin[i])), right = Math.min(timeWidth(), placeOf(row.begin[i] + row.took[i]));
 
-	/* A little room between those that touch. */
+	/* Leaves a pixel between spans that touch each other. */
 	paint.box(left, right - left > 3 ? right - 1 : right, y, LANE - 2, colours.seriesWord[row.series[i]],
 		dimSeries(row.series[i]) ? DIM : 1);
 	if (right - left > 38)
 		paint.label(meta.series[row.series[i]].name, left + 3, right - 4, y + 7);
 }
 
-/* Where those begin that no lane had room for. */
+/* Draws the begins of the spans that fitted into no lane. */
 function drawCrowded(row, y, perPixel) {
 	const of = row.crowded;
 
@@ -69,7 +75,10 @@ function drawCrowded(row, y, perPixel) {
 	});
 }
 
-/* Those that are not in a lane: how many, as a strip, and behind all lanes where there are any. */
+/*
+ * Draws the spans that are counted in bins: a strip shows how many there are, and a light colour
+ * behind all lanes shows where they are.
+ */
 function drawShort(row, index, y, perPixel, l) {
 	const level = levels[Math.max(0, l)], lanes = row.lanes * LANE;
 
@@ -91,7 +100,7 @@ function drawSpans(row, index, y, perPixel, l) {
 	row.tiers.forEach((tiers, lane) => {
 		for (const of of tiers.slice(l + 1)) {
 			const begin = k => row.begin[of[k]], draw = k => drawSpan(row, of[k], y + lane * LANE);
-			/* The one before may still go on. */
+			/* The span before the first one may reach into the time that is shown. */
 			const before = search(of.length, begin, state.from) - 1;
 			if (before >= 0 && begin(before) + row.took[of[before]] >= state.from) draw(before);
 			eachPixel(of.length, begin, perPixel, draw);

@@ -93,7 +93,10 @@ function drawBands() {
 	}
 }
 
-/* The least of 1, 2, 5, 10 ... nanoseconds whose marks are not too close. */
+/*
+ * Returns the distance of the marks on the axis: the least of 1, 2, 5, 10 ... nanoseconds at which
+ * they are not too close.
+ */
 function step(perPixel) {
 	let size = 1;
 	for (let i = 0; size / perPixel < 90; i++)

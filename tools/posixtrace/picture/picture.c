@@ -48,9 +48,10 @@ static void survey_span(struct picture *picture, const struct span *span, struct
 }
 
 /*
- * Second reading: counts a span in the bins and keeps it if it is long enough. A span that began
- * before the axis is cut where the axis begins; a span that also ended before it is left out. The
- * limit is checked again: the array has no more places, whatever the second reading finds.
+ * Second reading: counts a span in the bins and keeps it if it is long enough. If a span began
+ * before the axis, it begins with the axis here; if it also ended before the axis, it is left out.
+ * The limit is checked here again, because the array has no more elements, whatever the second
+ * reading finds.
  */
 static void keep_span(struct picture *picture, const struct span *span, size_t row)
 {
@@ -84,8 +85,8 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 }
 
 /*
- * First reading: counts an event. The last event of a thread decides as of which time its name is
- * looked up.
+ * First reading: counts an event. The name of a thread is looked up later, as of the time of its
+ * last event.
  */
 static void survey_event(struct picture *picture, const struct reading *reading)
 {
@@ -119,9 +120,9 @@ static void keep_event(struct picture *picture, const struct reading *reading)
 }
 
 /*
- * Reads the log once. Returns 0 or an error number. Bands come from all events, also from those
- * that are not wanted, because they are marks of the stream. The pairing sees all events for the
- * same reason: a wanted span may begin with an event that is not.
+ * Reads the log once. Returns 0 or an error number. The bands use all events, also those that are
+ * not wanted, because the events that begin and end a band are those of the stream. The pairing
+ * gets all events, too, because a wanted span may begin with an event that is not wanted.
  */
 static int read_once(struct picture *picture, struct reading *reading)
 {
@@ -145,8 +146,9 @@ static int read_once(struct picture *picture, struct reading *reading)
 }
 
 /*
- * Returns the least length of the spans that are kept: as many powers of two of the longest spans
- * as there is room for.
+ * Returns the least length of the spans that are kept. It is 0 if all spans are within the limit.
+ * Otherwise it is a power of two, the least one for which the spans of at least this length are
+ * within the limit.
  */
 static uint64_t least_length(const struct picture *picture)
 {
@@ -218,8 +220,8 @@ static int make(struct picture *picture, struct reading *reading, size_t bins)
 }
 
 /*
- * The readings share the open log. After an error it is closed here, otherwise the caller closes it
- * after drawing, because names and types are those of the log.
+ * The readings share the open log. After an error the log is closed here. Otherwise the caller
+ * closes it after drawing, because the names and types belong to the log.
  */
 int picture_take(struct picture *picture, const char *path, size_t bins, size_t limit)
 {
@@ -246,7 +248,7 @@ int picture_take(struct picture *picture, const char *path, size_t bins, size_t 
 	return reading_status(&reading);
 }
 
-/* Accepts a picture that is only partly made, as all pointers begin as NULL. */
+/* Accepts a picture of which only a part was made, because all pointers begin as NULL. */
 void picture_fini(struct picture *picture)
 {
 	for (size_t i = 0; i < picture->count; i++)

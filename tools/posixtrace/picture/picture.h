@@ -5,13 +5,14 @@
  *
  * Points, spans shorter than a bin, and spans without a lane are counted in bins. The bins form a
  * pyramid of levels, each with a quarter of the bins of the level below. A drawing uses the level
- * whose bins are about as wide as a pixel, and of the items only the spans that are longer. Spans
- * of a lane do not overlap, so there are no more of them than pixels.
+ * whose bins are about as wide as a pixel. Besides these bins it draws only the spans that are
+ * longer than a bin. Spans of a lane do not overlap, so there are no more of these spans than
+ * pixels.
  *
  * Memory is bounded. PICTURE_ROWS threads have rows of their own, the others share one. At most
- * PICTURE_BINS_ALL bins are used. The caller limits the points and spans that are kept: if there
- * are more, the longest spans and no points. At most PICTURE_BANDS times are marked; further ones
- * extend the last.
+ * PICTURE_BINS_ALL bins are used. The caller limits the points and spans that are kept. If there
+ * are more points, none is kept; if there are more spans, the longest ones are kept. At most
+ * PICTURE_BANDS times are marked as bands; further times extend the last band.
  */
 #ifndef POSIXTRACE_PICTURE_PICTURE_H
 #define POSIXTRACE_PICTURE_PICTURE_H
@@ -27,7 +28,8 @@
 #define PICTURE_BANDS    10000
 #define PICTURE_LEVELS   8
 #define PICTURE_BINS_ALL (1u << 21) /* bins of the lowest level, of all rows */
-#define PICTURE_LANES    12         /* of overlapping spans of a row; further ones are counted */
+/* lanes for overlapping spans of a row; further spans are counted */
+#define PICTURE_LANES    12
 
 struct picture_type {
 	const struct log_type *type;
@@ -45,8 +47,9 @@ struct picture_row {
 	unsigned lanes;
 	uint64_t thread;           /* its pthread_t, and the time of its last event */
 	int64_t last_ns;
-	char name[PROGRAM_NAME_BYTES]; /* its name, or the program's for a first thread; or empty */
-	size_t index;              /* its place: by process and thread */
+	/* its name; for a first thread perhaps the program's; or empty */
+	char name[PROGRAM_NAME_BYTES];
+	size_t index;              /* its place in the order of process and thread */
 };
 
 /* The most frequent value is found by votes: a vote for another value removes one. */
@@ -91,8 +94,8 @@ struct picture {
 	uint64_t lengths[64];          /* spans by the power of two of their length */
 	/* For the second reading: */
 	bool second;
-	size_t limit;                  /* of points, and of spans */
-	size_t bins, levels;           /* of the lowest level; 0: no levels */
+	size_t limit;                  /* limit of the points, and of the spans */
+	size_t bins, levels;           /* bins of the lowest level; the number of levels */
 	struct picture_bin *level[PICTURE_LEVELS]; /* row by row, as they are shown */
 	struct picture_point *point;
 	struct picture_span *span;
@@ -102,15 +105,18 @@ struct picture {
 };
 
 /*
- * Reads the log twice; its options are in wanted and pairing. bins is the number of bins of the
- * lowest level, a power of four; with many rows there are fewer. Returns TOOL_OK or TOOL_DAMAGED
- * with a picture, or another status after it printed the error. The caller calls picture_fini() in
- * any case.
+ * Reads the log twice. The options of the command are in picture->wanted and picture->pairing. bins
+ * is the number of bins of the lowest level, a power of four; with many rows there are fewer.
+ * Returns TOOL_OK or TOOL_DAMAGED with a picture, or another status after it printed the error. The
+ * caller calls picture_fini() in any case.
  */
 int picture_take(struct picture *picture, const char *path, size_t bins, size_t limit);
 void picture_fini(struct picture *picture);
 
-/* In rows.c: the row of a thread, made if necessary; rows_sort() computes the places. */
+/*
+ * In rows.c: rows_find() returns the row of a thread and makes it if it is new; rows_sort()
+ * computes the places.
+ */
 bool rows_init(struct picture *picture);
 struct picture_row *rows_find(struct picture *picture, pid_t pid, pid_t tid);
 void rows_sort(struct picture *picture);
@@ -124,12 +130,18 @@ void rows_program(struct picture_row *row, const struct log_type *type,
 void rows_name(struct picture *picture);
 void rows_label(const struct picture_row *row, char *text, size_t size);
 
-/* In bands.c: the bands that end with an event or with the log; the kind of a band in words. */
+/*
+ * In bands.c: bands_event() adds the bands that end with an event, and bands_end() the band that
+ * ends with the log. bands_name() returns the kind of a band in words.
+ */
 void bands_event(struct picture *picture, const struct posix_trace_event_np *event);
 void bands_end(struct picture *picture);
 const char *bands_name(enum gap_kind kind);
 
-/* In pyramid.c: the number of bins of a level, their width, and those of a row. */
+/*
+ * In pyramid.c: pyramid_init() makes the levels. The next three return the number of bins of a
+ * level, their width, and the bins of a row. pyramid_point() counts a point.
+ */
 bool pyramid_init(struct picture *picture, size_t bins);
 size_t pyramid_bins(const struct picture *picture, size_t level);
 double pyramid_width_ns(const struct picture *picture, size_t level);
@@ -142,7 +154,10 @@ void pyramid_point(struct picture *picture, size_t row, uint16_t type, int64_t t
 void pyramid_span(struct picture *picture, const struct picture_span *span);
 void pyramid_crowded(struct picture *picture, const struct picture_span *span);
 
-/* In items.c: sorts points by row and time, spans by row and begin, and assigns lanes. */
+/*
+ * In items.c: items_sort() sorts points by row and time, sorts spans by row and begin, and assigns
+ * lanes to the spans.
+ */
 bool items_sort(struct picture *picture);
 
 #endif

@@ -11,7 +11,10 @@
 
 extern const struct tool_command plot_command;
 
-/* Opens the output first: a refused name should not cost a long reading. */
+/*
+ * Opens the output before it reads the log, so that a name that is refused does not cost a long
+ * reading.
+ */
 static int draw_plot(struct picture *picture, char *const *log, const char *path, bool force)
 {
 	static struct output file;
@@ -77,7 +80,7 @@ static int plot(struct picture *picture, int argc, char **argv)
 	return draw_plot(picture, &argv[optind], output, force);
 }
 
-/* The picture is static for its size, and because the process makes only one. */
+/* The picture is static because it is large, and because the process makes only one. */
 static int plot_run(int argc, char **argv)
 {
 	static struct picture picture;

@@ -50,7 +50,7 @@ static void xml(struct out *out, const char *text)
 	scratch.used = 0;
 }
 
-/* style is the name of a class and not text of a log. */
+/* Draws a rectangle. style is the name of a class and never text of a log, so it is not escaped. */
 static void rect(struct out *out, double x, double y, double width, double height,
 		 const char *style)
 {
@@ -128,7 +128,7 @@ static void bands(struct out *out, const struct picture *picture, double top, do
 
 /* ------------------------------------------------------------------ rate over time */
 
-/* All rows together, with that of the other threads. */
+/* Returns the number of events in a bin of all rows, including the row of the other threads. */
 static uint64_t events_of(const struct picture *picture, size_t bin)
 {
 	uint64_t sum = 0;
@@ -229,7 +229,9 @@ static double threads(struct out *out, const struct picture *picture, double top
 
 /* ------------------------------------------------------------------ durations */
 
-/* The histogram has four bars for each power of two. */
+/*
+ * Returns the index of the bar for a duration. The histogram has four bars for each power of two.
+ */
 static int bar_of(uint64_t ns)
 {
 	return (int)floor(4 * log2((double)(ns ? ns : 1)));
@@ -237,8 +239,8 @@ static int bar_of(uint64_t ns)
 
 /*
  * Index i of count[] is for durations of 2^(i/4) nanoseconds; 64 powers of two bound it. Buckets at
- * the ends are moved into the range from min to max. There is room for at least twelve bars, so
- * that few bars do not become blocks.
+ * both ends are moved into the range from min to max. The width is that of at least twelve bars, so
+ * that a few bars do not become wide blocks.
  */
 static void histogram(struct out *out, const struct picture_series *series, double left, double top,
 		      double width)
@@ -326,7 +328,7 @@ static double durations(struct out *out, const struct picture *picture, double t
 
 /* ------------------------------------------------------------------ all */
 
-/* Part of the file, so that the picture looks the same without other files. */
+/* The style sheet is a part of the picture's file, so that the picture needs no other file. */
 static const char style[] =
 	"<style>\n"
 	"text { font: 11px system-ui, 'DejaVu Sans', sans-serif; fill: #1d2430; }\n"

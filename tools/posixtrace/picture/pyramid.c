@@ -4,11 +4,11 @@
 
 #include "picture/picture.h"
 
-#define LEAST_BINS 256 /* of each level but the lowest */
+#define LEAST_BINS 256 /* the least number of bins of each level but the lowest */
 
 /*
  * Each level has a quarter of the bins of the level below, so a bin's place on a level is its place
- * on the lowest one without two bits for each level.
+ * on the lowest level without the two lowest bits for each level above the lowest.
  */
 size_t pyramid_bins(const struct picture *picture, size_t level)
 {
@@ -57,7 +57,10 @@ static struct picture_bin *bin_at(const struct picture *picture, size_t row, int
 	return pyramid_row(picture, 0, row) + bin;
 }
 
-/* The algorithm of Boyer and Moore: the value with the majority remains, in constant memory. */
+/*
+ * Adds a vote by the algorithm of Boyer and Moore: if a value has the majority, it remains, and the
+ * memory is constant.
+ */
 static void vote(uint16_t *who, uint16_t *votes, uint16_t one)
 {
 	if (!*votes)
@@ -95,8 +98,8 @@ static bool is_drawn(const struct picture *picture, size_t level, uint64_t time_
 }
 
 /*
- * drawn selects the levels: those where the span is drawn itself, or the others. A span is counted
- * in the bin of its begin.
+ * Counts a span on some levels: with drawn on those where the span itself is drawn, otherwise on
+ * the other levels. A span is counted in the bin of its begin.
  */
 static void count_span(struct picture *picture, const struct picture_span *span, bool drawn)
 {

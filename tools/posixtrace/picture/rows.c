@@ -6,8 +6,8 @@
 #include "picture/picture.h"
 
 /*
- * The row behind the last one is that of the other threads. The array never moves, so pointers to
- * rows remain valid.
+ * The element behind PICTURE_ROWS rows is the row of all other threads. The array never moves, so
+ * pointers to rows remain valid.
  */
 bool rows_init(struct picture *picture)
 {
@@ -24,9 +24,9 @@ static bool is_at(const void *array, uint32_t index, const void *key)
 }
 
 /*
- * Never fails: without memory for the table, and beyond PICTURE_ROWS, the thread belongs to the
- * other threads. Once that row exists, no thread gets a row of its own, so both readings give the
- * same rows.
+ * Never fails: without memory for the table, and beyond PICTURE_ROWS, the thread gets the row of
+ * the other threads. Once that row exists, no further thread gets a row of its own, so that both
+ * readings give the same rows.
  */
 struct picture_row *rows_find(struct picture *picture, pid_t pid, pid_t tid)
 {
@@ -50,7 +50,7 @@ struct picture_row *rows_find(struct picture *picture, pid_t pid, pid_t tid)
 	return row;
 }
 
-/* By process and thread. */
+/* Orders rows by process and thread. */
 static int by_thread(const struct picture_row *a, const struct picture_row *b)
 {
 	uint32_t x = (uint32_t)a->pid, y = (uint32_t)b->pid;

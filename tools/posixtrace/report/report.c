@@ -41,7 +41,10 @@ static void list_key(const struct program *program, const struct key *key)
 	}
 }
 
-/* In the order of loading. A template that a later file replaced or removed is not listed. */
+/*
+ * Lists the templates in the order of loading. A template that a later file replaced or removed is
+ * not listed.
+ */
 static void list_templates(const struct templates *templates)
 {
 	for (size_t i = 0; i < templates->count; i++) {
@@ -57,7 +60,10 @@ static void list_templates(const struct templates *templates)
 	}
 }
 
-/* Detects the format by the first bytes, which remain to be read. NULL after a message. */
+/*
+ * Detects the format by the first bytes of the input, without consuming them. Returns NULL after a
+ * message.
+ */
 static const struct format *source_of(struct fmt_input *input)
 {
 	struct fmt_head head;
@@ -116,8 +122,8 @@ static int print_to(struct report_sink *sink, struct fmt_input *input, char *con
 }
 
 /*
- * Both objects are static for their size: the sink has the machine that runs templates with its
- * text of 64 KiB. The command prints one log in its life.
+ * Both objects are static because they are large: the sink contains the machine that runs
+ * templates, with its text of 64 KiB. The command prints only one log.
  */
 static int print_log(struct report *report, const struct templates *templates,
 		     char *path)
@@ -182,8 +188,8 @@ static int print_report(struct report *report, char *path)
 }
 
 /*
- * Checks the options together, which the parser of a single option cannot do. Falls through to the
- * usage after a message.
+ * Checks the options together, which the parser of a single option cannot do. After a message it
+ * falls through to the usage.
  */
 static int report_on(struct report *report, int argc, char **argv)
 {

@@ -34,7 +34,10 @@ enum { REPORT_HELP = 256 }; /* value of --help */
 
 extern const struct option_row report_options[];
 
-/* Returns false after a message if it is no option of ours, or not in this form. */
+/*
+ * Takes an option of the command report. Returns false after a message if there is no such option
+ * or its value is wrong.
+ */
 bool report_option(struct report *report, int option, const char *value);
 
 /*

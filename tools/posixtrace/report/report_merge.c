@@ -15,7 +15,7 @@ struct merged {
 	bool begun;
 };
 
-static struct report *chosen_by; /* choosing types has no argument of its own */
+static struct report *chosen_by; /* choose() gets no such argument, so it finds the report here */
 
 static bool choose(const struct log_type *type)
 {
@@ -36,8 +36,8 @@ static void begin(struct merged *merged)
 }
 
 /*
- * One event in the merged order; false ends the merge after a write error. Times of -O count from
- * the first event of all logs.
+ * Prints one event in the merged order. Returns false after a write error, which ends the merge.
+ * Times of -O count from the first event of all logs.
  */
 static bool show(void *arg, const struct merge_source *source, const struct log_type *type,
 		 const struct posix_trace_event_np *event)

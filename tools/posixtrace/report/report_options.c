@@ -9,7 +9,10 @@
 #include "report/report.h"
 #include "symbols/symbols.h"
 
-/* Without templates -t is still an option, so that its message says how the tool was built. */
+/*
+ * If the tool was built without templates, -t is still an option, so that its message says how the
+ * tool was built.
+ */
 #ifdef ENABLE_TEMPLATES
 static bool add_template(struct report *report, const char *path)
 {
@@ -48,7 +51,7 @@ static bool on_or_off(const char *value, bool *on)
 	return *on || !strcmp(value, "off");
 }
 
-/* One digit, whose meaning is that of struct columns. */
+/* Reads one digit from 0 to 3. struct columns has the meaning of each. */
 static bool timestamp(const char *value, unsigned *form)
 {
 	*form = (unsigned)(*value - '0');
@@ -56,8 +59,8 @@ static bool timestamp(const char *value, unsigned *form)
 }
 
 /*
- * The keys that need templates. report_on() refuses them without templates, since it knows all
- * options.
+ * Takes one of the keys that need templates. report_on() refuses these keys if no template is
+ * given, because it knows all options.
  */
 static bool column(struct report *report, const char *text)
 {
@@ -76,7 +79,7 @@ static bool column(struct report *report, const char *text)
 	return is_key(text, "timestamp", &value) && timestamp(value, &columns->timestamp);
 }
 
-/* starttime and endtime apply to tables as well. */
+/* Takes any key of -O. starttime and endtime apply to tables as well. */
 static bool keyed(struct report *report, const char *text)
 {
 	struct select *select = &report->select;
@@ -153,7 +156,10 @@ const struct option_row report_options[] = {
 	OPTION_END
 };
 
-/* good is that of the shared options, which print their own message. */
+/*
+ * wanted_option() takes the options that several commands share. It prints the message about a
+ * wrong value itself, and good is false then.
+ */
 bool report_option(struct report *report, int option, const char *value)
 {
 	bool good;

@@ -17,8 +17,9 @@
 #include "base/vec.h"
 
 /*
- * One for each type of the flow, allocated singly: kept events and sink->log.list refer to it, and
- * the array of pointers moves when it grows.
+ * A type of the flow, as the sink needs it. Each struct is allocated singly, because events that
+ * are kept and sink->log.list point to it. Only the array of pointers to these structs moves when
+ * it grows.
  */
 struct report_type {
 	const struct fmt_type *from;
@@ -27,7 +28,7 @@ struct report_type {
 	uint32_t number;
 };
 
-/* An event that waits for its turn in a tail. */
+/* An event that a tail keeps until it is printed. */
 struct kept {
 	struct posix_trace_event_np event;
 	const struct report_type *type;
@@ -60,7 +61,7 @@ static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, voi
 static void show_tail(struct report_sink *sink);
 
 /*
- * Ends the flow before its end. The import function takes -1 for a failure and returns; done and
+ * Ends the flow before its end. The import function treats -1 as a failure and returns; done and
  * status keep the true result. The tail is printed here, because end() is not called any more.
  */
 static int stop(struct report_sink *sink, int status)
@@ -75,8 +76,9 @@ static int stop(struct report_sink *sink, int status)
 /* ------------------------------------------------------------------ times */
 
 /*
- * The time at which a source that can seek may begin. It is never later than the first wanted
- * event. A start that does not fit in 64 bits is ignored here; select_event() compares in 128 bits.
+ * Returns the time at which a source that can seek may begin. This time is never later than the
+ * first wanted event. A start that does not fit in 64 bits is ignored here; select_event() compares
+ * in 128 bits.
  */
 static int64_t seek_time(const struct report_sink *sink)
 {
@@ -89,7 +91,9 @@ static int64_t seek_time(const struct report_sink *sink)
 	return begin_ns;
 }
 
-/* The time after which no event is wanted. A source that knows it reads no further. */
+/*
+ * Returns the time after which no event is wanted. A source that uses this time reads no further.
+ */
 static int64_t until_time(const struct report_sink *sink)
 {
 	int64_t until_ns = sink->wanted->choose.end_ns, end_ns;
@@ -102,9 +106,9 @@ static int64_t until_time(const struct report_sink *sink)
 }
 
 /*
- * Most formats know no times before their events. The first event then defines the time from which
- * elapsed time counts. A time that is given relative to the last event cannot be resolved in that
- * case and is an error.
+ * Most formats have no first and last time before their events. The first event then defines the
+ * time from which elapsed time counts. A time that is given relative to the last event cannot be
+ * resolved in that case and is an error.
  */
 static int know_first(struct report_sink *sink, int64_t time_ns)
 {
@@ -124,8 +128,8 @@ static int know_first(struct report_sink *sink, int64_t time_ns)
 
 /*
  * The source knows the times of its first and last event, so a time before the last one can be
- * given, and the source may seek. If it seeks past the first event, elapsed time counts from the
- * time in its header; otherwise from the first event that arrives.
+ * given, and the source may seek. If the source seeks past the first event, elapsed time counts
+ * from first_ns. Otherwise it counts from the first event that arrives.
  */
 static void know_span(struct report_sink *sink, int64_t first_ns, int64_t last_ns)
 {
@@ -176,8 +180,8 @@ static bool show_name(struct log_type *shown, const struct fmt_type *type)
 }
 
 /*
- * Fields are read in the byte order of this machine. The flow has the schema ready, as long as it
- * lives.
+ * Uses the schema of a type only if the trace has the byte order of this machine, because fields
+ * are read in that order. The schema belongs to the flow and is valid as long as the flow.
  */
 static void learn_schema(struct report_sink *sink, struct log_type *shown,
 			 const struct fmt_type *type)
@@ -198,8 +202,8 @@ static uint32_t number_of(const struct fmt_type *type)
 }
 
 /*
- * All decisions that depend on the type alone are made here: is it selected, and which template
- * does it have.
+ * Makes the struct for a type. All decisions that depend on the type alone are made here: whether
+ * the type is selected, and which template it has.
  */
 static struct report_type *make_type(struct report_sink *sink, const struct fmt_type *from)
 {
@@ -255,7 +259,8 @@ static int learn_type(void *context, const struct fmt_type *type)
 /* ------------------------------------------------------------------ events */
 
 /*
- * Templates see threads by posix_thread_id. Formats that have none give the kernel's thread number.
+ * Prints an event by its template. Templates identify threads by posix_thread_id. Formats that have
+ * none give the kernel's thread number.
  */
 static void by_template(struct report_sink *sink, const struct report_type *type,
 			const struct posix_trace_event_np *event)
@@ -283,7 +288,7 @@ static void by_template(struct report_sink *sink, const struct report_type *type
 static void print(struct report_sink *sink, const struct report_type *type,
 		  const struct posix_trace_event_np *event)
 {
-	/* The source of the names of objects. */
+	/* The names of objects come from the first log of the flow that has objects. */
 	sink->log.trid = sink->flow->object_logs ? sink->flow->objects[0] : 0;
 	sink->log.has_objects = sink->log.trid != 0;
 	sink->log.descriptors = sink->flow->descriptors;
@@ -333,9 +338,9 @@ static struct posix_trace_event_np event_of(const struct fmt_event *from)
 }
 
 /*
- * One event. Durations see every event, also those that are not wanted, since a wanted end may have
- * an unwanted begin. The flow stops only WANTED_LATE_NS behind the end, because late events of
- * earlier times may follow.
+ * Takes one event. The durations get every event, also those that are not wanted, because the begin
+ * of a span may be unwanted while its end is wanted. The flow stops only WANTED_LATE_NS behind the
+ * end, because late events of earlier times may follow.
  */
 static int take(void *context, const struct fmt_event *from)
 {
@@ -383,8 +388,8 @@ static void show_tail(struct report_sink *sink)
 /* ------------------------------------------------------------------ losses, the end */
 
 /*
- * A loss at a place in the trace. Warnings go to standard error, so that the report remains as it
- * is.
+ * Warns about a loss at a place in the trace. Warnings go to standard error, so that they are not a
+ * part of the report.
  */
 static int lost(void *context, const struct fmt_lost *lost)
 {
@@ -401,8 +406,8 @@ static int lost(void *context, const struct fmt_lost *lost)
 }
 
 /*
- * The end of the trace. Names that were asked for and that no part of the trace has are reported
- * only now, since types may appear up to the end.
+ * Handles the end of the trace. Names that the options contain and no part of the trace has are
+ * reported only now, because types may appear up to the end.
  */
 static int end(void *context, const struct fmt_end *end)
 {
@@ -424,14 +429,18 @@ static int end(void *context, const struct fmt_end *end)
 	choose_say_unknown(&sink->wanted->choose, &(const struct logfile *){ &sink->log }, 1);
 	if (!durations_fits(&sink->durations, sink->wanted, &sink->log))
 		return stop(sink, TOOL_USAGE);
-	/* A name that nothing in the whole trace has is probably mistyped. */
+	/*
+	 * If nothing in the whole trace has a name that --where contains, the name is probably
+	 * mistyped.
+	 */
 	if (sink->wanted->where && !sink->shown && where_say_unknown(sink->wanted->where))
 		return stop(sink, TOOL_USAGE);
 	return sink->out->err;
 }
 
 /*
- * Also called after a failure in the middle: events of the tail that arrived before it are printed.
+ * Frees the sink. The flow calls this also after a failure in the middle of the trace. Then the
+ * events of the tail that arrived before the failure are printed.
  */
 static void close_sink(void *context)
 {

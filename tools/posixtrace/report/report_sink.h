@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * report_sink.h - the sink of a trace of any format that prints a report, by templates or as a
- * table.
+ * report_sink.h - the end of a flow (its sink) that prints a report: a trace of any format, by
+ * templates or as a table.
  */
 #ifndef POSIXTRACE_REPORT_REPORT_SINK_H
 #define POSIXTRACE_REPORT_REPORT_SINK_H
@@ -33,14 +33,14 @@ struct report_sink {
 	struct fmt_flow *flow;
 	struct report_type **type;         /* by index of the flow's types */
 	size_t types;
-	struct logfile log;                /* only for names of types and objects */
+	struct logfile log;                /* only to look up names of types and objects */
 	uint64_t shown;
 	int64_t first_ns;                  /* members about the trace */
 	bool any;                          /* first_ns is known */
 	bool has_span;                     /* the trace has given its first and last time */
 	bool big_endian;
 	bool done;                         /* the rest of the trace does not matter */
-	/* the result at that time, because the flow treats a stop as a failure */
+	/* the result when done was set, because the flow treats the stop as a failure */
 	int status;
 };
 

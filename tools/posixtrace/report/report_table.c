@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * report_table.c - prints events as a table. Wider values move the rest of the line and are never
- * cut. Names and data are escaped, since a terminal may display them.
+ * report_table.c - prints events as a table. A value that is wider than its column moves the rest
+ * of the line and is never shortened. Names and data are escaped, since a terminal may display
+ * them.
  */
 #include "report/report_table.h"
 
@@ -56,7 +57,10 @@ void report_table_header(struct out *out, const struct report_table *table)
 	out_str(out, "FIELDS\n");
 }
 
-/* The difference of any two times that a damaged trace may hold. */
+/*
+ * Returns the time since the event that was printed before, 0 for the first event. A damaged trace
+ * may have any times: if the difference does not fit in 64 bits, the nearest number is returned.
+ */
 static int64_t delta(const struct report_table *table, int64_t time_ns)
 {
 	int64_t ns = 0;
@@ -67,7 +71,8 @@ static int64_t delta(const struct report_table *table, int64_t time_ns)
 }
 
 /*
- * The number of a process or thread. 0 is an event of the stream itself, which no thread recorded.
+ * Writes the number of a process or thread. It is 0 for an event of the stream itself, which no
+ * thread recorded.
  */
 static void number(struct out *out, pid_t id)
 {
@@ -80,8 +85,8 @@ static void number(struct out *out, pid_t id)
 }
 
 /*
- * The first form that applies: the fields of the schema, the data of a system event, text in
- * quotes, bytes in hexadecimal.
+ * Writes the data in the first form that applies: the fields of the schema, the data of a system
+ * event, text in quotes, bytes in hexadecimal.
  */
 static void data(struct out *out, const struct report_table *table, const struct logfile *log,
 		 const struct log_type *type, const struct posix_trace_event_np *event)
@@ -110,7 +115,7 @@ static void picked_event(struct out *out, struct report_table *table, const stru
 	pick_columns(out, table->pick, &line, log, type, event);
 }
 
-/* Flags are behind the data, since most events have none. */
+/* Writes an event in all columns. Flags are behind the data, because most events have none. */
 static void whole_event(struct out *out, struct report_table *table, const struct logfile *log,
 			const struct log_type *type, const struct posix_trace_event_np *event)
 {
@@ -139,8 +144,8 @@ static void whole_event(struct out *out, struct report_table *table, const struc
 }
 
 /*
- * The delta refers to the event that was printed before, also if events between them were not
- * selected.
+ * The delta is the time since the event that was printed before, even if there were other events
+ * between the two that were not selected.
  */
 void report_table_event(struct out *out, struct report_table *table, const struct logfile *log,
 			const struct log_type *type, const struct posix_trace_event_np *event)

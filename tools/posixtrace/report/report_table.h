@@ -25,7 +25,10 @@ struct report_table {
 /* Writes the titles of the columns as a line. */
 void report_table_header(struct out *out, const struct report_table *table);
 
-/* log and type need only the members that fields_text() and sysdata_text() read. */
+/*
+ * Writes an event as a line. log and type need only the members that fields_text() and
+ * sysdata_text() read.
+ */
 void report_table_event(struct out *out, struct report_table *table, const struct logfile *log,
 			const struct log_type *type, const struct posix_trace_event_np *event);
 

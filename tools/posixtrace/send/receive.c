@@ -56,7 +56,10 @@ static bool take_option(int option, struct through *plan)
 	case OPT_MAX_FRAME:
 		given[1].value = optarg;
 		return true;
-	/* The speed is an option of its own: without it the line keeps its setting. */
+	/*
+	 * The element for the speed is added only with --baud: without it the line keeps its
+	 * setting.
+	 */
 	case OPT_BAUD:
 		given[3] = (struct fmt_given){ "baud", optarg };
 		plan->givens = 4;

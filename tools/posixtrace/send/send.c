@@ -111,7 +111,9 @@ static int send_run(int argc, char **argv)
 	status = input_open(&input, argv[optind]);
 	if (status)
 		return status;
-	/* A terminal shows how far the trace was read; a process has no such end. */
+	/*
+	 * A terminal shows which part of the trace was read. For a process, the whole is not known.
+	 */
 	plan.is_metered = true;
 	status = through(&plan, &input);
 	input_close(&input);

@@ -3,8 +3,8 @@
  * top.c - the command top: shows the current activity of a process.
  *
  * The command has one thread. It reads events more often than it shows a page, because its stream
- * overwrites old events. The counts come from the ledger and are exact in spite of that; durations
- * and locks are those of the events that it has read.
+ * overwrites old events. In spite of that the counts are exact, since they come from the ledger.
+ * Durations and locks are only those of the events that the command has read in time.
  */
 #include "top/top.h"
 
@@ -29,7 +29,7 @@ extern const struct tool_command top_command;
 # define HAS_SCREEN false
 #endif
 
-#define FAULTS 10 /* of a log, that are printed */
+#define FAULTS 10 /* faults of a log that are printed */
 
 enum { OPT_ONCE = 256, OPT_ROWS, OPT_TRACE };
 
@@ -59,8 +59,8 @@ static const char *families; /* NULL: the default */
 static size_t stream_size = (size_t)1 << 20;
 
 /*
- * Processes one option. Returns false after an error was printed; tool_option() prints that of an
- * unknown one.
+ * Processes one option. Returns false after an error was printed; tool_option() has printed the
+ * error for an unknown option.
  */
 static bool take_option(int option)
 {
@@ -106,7 +106,7 @@ static void write_page(const struct top_source *source, const struct top *top)
 }
 
 /*
- * Writes pages until there are enough, the process ends, or a signal arrives. Returns a status of
+ * Writes pages until --count is reached, the process ends, or a signal arrives. Returns a status of
  * the tool. The last page is written after the end of the process.
  */
 static int write_pages(struct top_source *source, struct top *top)

@@ -27,7 +27,7 @@ struct top_type {
 	char name[TRACE_EVENT_NAME_MAX + 1];
 	uint64_t events, before, lost; /* before: events at the last update */
 	double rate;
-	bool asked;                /* the schema was looked for; reset, since it may arrive later */
+	bool asked;                /* the schema was found, or looked for since the last update */
 	const struct log_type *described; /* with its schema; NULL: it has none */
 	bool is_span;              /* its durations are those of spans that it ends */
 	char *span;                /* the name of these spans */
@@ -69,7 +69,7 @@ void top_reset(struct top *top);
 
 /*
  * Returns the type with this id and creates it if necessary. Returns NULL without memory, or for an
- * id that no format has.
+ * id that is greater than in any format.
  */
 struct top_type *top_type(struct top *top, trace_event_id_t id);
 
@@ -108,7 +108,10 @@ enum top_view {
 	TOP_ALL, TOP_TYPES, TOP_LATENCIES, TOP_THREADS, TOP_LOCKED, TOP_STREAMS, TOP_VIEWS
 };
 
-/* The lines of a page, the same for paper and screen. Unsafe characters are escaped. */
+/*
+ * The lines of a page, which are the same for --batch and for the screen. Unsafe characters are
+ * escaped.
+ */
 struct top_page {
 	struct top_page_line {
 		char *text;
@@ -117,7 +120,7 @@ struct top_page {
 	size_t lines;
 };
 
-/* Makes a page of one part or of all; each part has at most so many rows. */
+/* Makes a page of one part or of all; each part has at most the given number of rows. */
 void top_page_make(struct top_page *page, const struct top_source *source, const struct top *top,
 		   enum top_view view, bool by_total, size_t rows);
 void top_page_fini(struct top_page *page);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * top_model.c - durations and locks of the events that top reads. spans/ pairs events to spans and
- * sums locks, as for latency and the other commands that read logs.
+ * top_model.c - durations and locks of the events that top reads. The files in spans/ pair events
+ * to spans and sum locks, for this command as for latency.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 #include "top/top.h"
 
 /*
- * Adds the duration of a span or call to the type that ends it. The pairing calls it. A type that
- * ends spans of several series is shown by the first one's name.
+ * Adds the duration of a span or call to the type that ends it. The pairing calls it. If a type
+ * ends spans of several series, the name of the first series is shown.
  */
 static void add_duration(void *arg, const struct span *span, const struct posix_trace_event_np *end)
 {
@@ -97,8 +97,8 @@ struct top_type *top_type(struct top *top, trace_event_id_t id)
 }
 
 /*
- * Looks for the schema of a type. A process may describe a type after its first events, so the
- * types of the log, which keep their schema, learn a type only when it has one.
+ * Looks for the schema of a type. A process may describe a type after its first events.
+ * logfile_type() reads a type only once, so it is called only when the type has a schema.
  */
 static void find_schema(struct top_type *type, struct logfile *log)
 {
@@ -110,7 +110,7 @@ static void find_schema(struct top_type *type, struct logfile *log)
 }
 
 /*
- * Adds one event to durations and locks. Types without a schema are the majority; they end here. A
+ * Adds one event to durations and locks. For most types, which have no schema, nothing is added. A
  * loss closes open spans, whose ends may have been lost.
  */
 void top_event(struct top *top, struct logfile *log, const struct posix_trace_event_np *event)

@@ -110,7 +110,8 @@ static int by_number(double x, double y)
 }
 
 /*
- * By rate or total; ids make the order complete, so that rows do not change places without reason.
+ * Compares two types by rate or total. If these are equal, the ids decide, so that rows do not
+ * change places without reason.
  */
 static int order_types(const void *a, const void *b)
 {
@@ -201,7 +202,7 @@ static int order_threads(const void *a, const void *b)
 }
 
 /*
- * Writes the name of a thread, as of now. Only a running process's threads have one in /proc. A
+ * Writes the name that a thread has now. /proc has only the names of threads that have not ended. A
  * thread that has ended is written without a name.
  */
 static void put_thread_name(const struct top_thread *thread)
@@ -222,7 +223,10 @@ static void put_thread_name(const struct top_thread *thread)
 	put_name(name);
 }
 
-/* The part of threads. The tool's own thread controls the stream and is omitted. */
+/*
+ * The part of threads. The thread of this command is omitted; it has events, because it controls
+ * the stream.
+ */
 static void put_threads(struct top_page *page, const struct top_source *source,
 			const struct top *top, size_t rows)
 {

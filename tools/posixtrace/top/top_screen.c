@@ -133,7 +133,10 @@ static void wait_and_obey(struct screen *screen, int64_t delay_ns)
 	int64_t end_ns = until_now_ns() + delay_ns;
 	struct pollfd poller[3] = {
 		{ .fd = screen->until.signals, .events = POLLIN },
-		/* poll() would report an ended process forever, so its descriptor is left out. */
+		/*
+		 * The third element is the process. poll() would report its end each time, so it is
+		 * then left out.
+		 */
 		{ .fd = STDIN_FILENO, .events = POLLIN },
 		{ .fd = screen->source->ended ? -1 : screen->until.process, .events = POLLIN },
 	};
@@ -157,7 +160,7 @@ static void wait_and_obey(struct screen *screen, int64_t delay_ns)
 			screen->quit = true; /* the terminal is gone */
 		while ((key = getch()) != ERR)
 			execute_key(screen, key);
-		/* The last events are drawn at once. */
+		/* The process has ended: the caller draws its last events at once. */
 		if (poller[2].revents) {
 			screen->source->ended = true;
 			return;
@@ -172,7 +175,10 @@ static int run_screen(struct screen *screen, int64_t delay_ns)
 	int err = 0;
 
 	while (!screen->quit && !err) {
-		/* After the end of the process its last state remains on the screen. */
+		/*
+		 * The loop continues after the end of the process, whose last state remains on the
+		 * screen.
+		 */
 		if (!screen->paused)
 			err = top_update(screen->source, screen->top);
 		draw_page(screen);
@@ -182,8 +188,8 @@ static int run_screen(struct screen *screen, int64_t delay_ns)
 }
 
 /*
- * Signals are blocked and the terminal is opened before anything else, so that each exit restores
- * both.
+ * The signals are blocked before the terminal is opened. So none of them can end this process
+ * before endwin() has restored the terminal.
  */
 int top_screen(struct top_source *source, struct top *top, int64_t delay_ns)
 {
@@ -192,7 +198,7 @@ int top_screen(struct top_source *source, struct top *top, int64_t delay_ns)
 	SCREEN *terminal;
 	int err;
 
-	/* Without a process the tool watches its own, which does not end here. */
+	/* For a log, the command watches its own process, which does not end while it waits. */
 	err = until_begin(&screen.until, source->pid ? source->pid : getpid());
 	if (err)
 		return process_say_why(source->pid, err);

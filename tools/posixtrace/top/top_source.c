@@ -3,7 +3,8 @@
  * top_source.c - reads a process or a log for top.
  *
  * For a process the library's ledger has the counts, also of events that were overwritten before
- * this command read them; reading gives durations and locks. For a log both come from reading it.
+ * this command read them; the events that it reads give durations and locks. For a log, the counts
+ * come from its events, too.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@
 
 /*
  * Creates and starts a stream in loop mode: a slow reader loses events, but never delays the
- * process. Children inherit it. Returns 0 or an error number, and then there is no stream.
+ * process. Children inherit it. Returns 0 or an error number; after an error there is no stream.
  */
 static int begin_stream(pid_t pid, size_t stream_size, trace_id_t *trid)
 {
@@ -57,8 +58,8 @@ int top_open_process(struct top_source *source, pid_t pid, const char *families,
 
 	memset(source, 0, sizeof(*source));
 	/*
-	 * The library is loaded before the stream exists, so that no event is without a name. The
-	 * function prints its own errors.
+	 * The library is loaded before the stream exists, so that no event is without a name.
+	 * preload_inject() prints its own errors.
 	 */
 	if (preload_inject(&source->inject, pid, families))
 		return TOOL_FAILURE;
@@ -122,7 +123,7 @@ static int read_log(struct top_source *source, struct top *top)
 {
 	struct posix_trace_event_np event;
 	struct tally tally;
-	/* One thread: the second reading needs most of the time. */
+	/* One thread is enough for the count, since the second reading needs most of the time. */
 	int unavailable, err = tally_count(&tally, &source->log, 1);
 
 	if (err)
@@ -157,7 +158,7 @@ int top_open_log(struct top_source *source, const char *path, struct top *top)
 	return TOOL_FAILURE;
 }
 
-/* For a log this also frees its types. */
+/* logfile_close() also frees the types of the log. */
 void top_close(struct top_source *source)
 {
 	streams_fini(&source->streams);
@@ -260,7 +261,7 @@ static int update_threads(struct top_source *source, struct top *top, double sec
 int top_read(struct top_source *source, struct top *top)
 {
 	struct posix_trace_event_np event = { .flags = 0 };
-	unsigned char data[1024]; /* durations and locks are at the beginning of longer data */
+	unsigned char data[1024]; /* fields of durations and locks are in the first bytes */
 	int unavailable, err = 0;
 
 	if (!source->pid)
@@ -296,8 +297,8 @@ int top_update(struct top_source *source, struct top *top)
 	top->seconds = (double)(now_ns - source->begin_ns) / 1e9;
 	source->last_ns = now_ns;
 	/*
-	 * The streams are examined before this stream is emptied; otherwise it would always look
-	 * empty.
+	 * The streams are examined before top_read() empties the stream of this command, which
+	 * otherwise would always look empty.
 	 */
 	streams_fini(&source->streams);
 	streams_look(&source->streams, source->pid);

@@ -2,10 +2,10 @@
 /*
  * arrange.c - sorts the calls of a history, so that those of a window of time are found quickly.
  *
- * The sorted arrays contain indexes of history.call, never copies. Every search over them is binary
- * and relies on the order of the comparison below it, so an order and its search change together:
- * by_lock with first_hold() and by_end with transfers_until() in causes.c, by_cpu with first_run()
- * and the order of pieces with first_piece() in divide.c.
+ * The sorted arrays contain indexes of history.call and no copies of calls. Each array is searched
+ * by a binary search that relies on its order. So a change of an order needs a change of its
+ * search: by_lock() belongs to first_hold() and by_end() to transfers_until() in causes.c; by_cpu()
+ * belongs to first_run() and the order of pieces to first_piece() in divide.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,17 +13,26 @@
 #include "base/vec.h"
 #include "why/history.h"
 
-/* For the comparisons of qsort(), which have no argument. One history exists at a time. */
+/*
+ * The comparison functions of qsort() use these pointers, because qsort() passes them no argument.
+ * One history exists at a time.
+ */
 static const struct call *calls;
 static const struct history_thread *threads;
 
-/* A difference could overflow: the times are those of a hostile log. */
+/*
+ * Compares two times. They are not subtracted, because the times of a hostile log could make the
+ * difference overflow.
+ */
 static int order(int64_t a, int64_t b)
 {
 	return (a > b) - (a < b);
 }
 
-/* By thread, then outer calls before inner ones. */
+/*
+ * Orders calls by thread, then by begin. If two calls have the same begin, the longer one is first,
+ * so that an outer call is before its inner calls.
+ */
 static int by_begin(const void *a, const void *b)
 {
 	const struct call *x = &calls[*(const uint32_t *)a], *y = &calls[*(const uint32_t *)b];
@@ -35,9 +44,9 @@ static int by_begin(const void *a, const void *b)
 }
 
 /*
- * By process, lock and end. A lock is an address, and two processes may have different locks at the
- * same address.
- * The end is the key, because a wait is explained by the holds that end after it began.
+ * Orders holds by process, lock and end. A lock is an address, and two processes may have different
+ * locks at the same address. The end is the last key, because a wait is explained by the holds that
+ * end after the wait began.
  */
 static int by_lock(const void *a, const void *b)
 {
@@ -51,13 +60,19 @@ static int by_lock(const void *a, const void *b)
 	return order(x->end_ns, y->end_ns);
 }
 
-/* By the end alone: the partner of a read may be in any thread of any process. */
+/*
+ * Orders transfers by their end alone, because the partner of a read may be in any thread of any
+ * process.
+ */
 static int by_end(const void *a, const void *b)
 {
 	return order(calls[*(const uint32_t *)a].end_ns, calls[*(const uint32_t *)b].end_ns);
 }
 
-/* By processor, then by begin. Two runs of one processor overlap only if the log is wrong. */
+/*
+ * Orders runs by processor, then by begin. Two runs of one processor overlap only if the log is
+ * wrong.
+ */
 static int by_cpu(const void *a, const void *b)
 {
 	const struct run *x = a, *y = b;
@@ -79,15 +94,17 @@ static bool add_piece(struct history *history, int64_t begin_ns, int64_t end_ns,
 	return true;
 }
 
-#define NESTED 64 /* calls in calls; deeper ones are not divided */
+#define NESTED 64 /* levels of calls within calls; a deeper call gets no pieces */
 
 /*
- * Divides the calls of one thread into pieces, such that the innermost call has each moment. A call
- * that ends later than the one around it is cut: clocks of two processors may differ.
+ * Divides the calls of one thread into pieces, so that each moment belongs to the innermost call at
+ * that moment. If a call ends later than the call around it, its end is moved to the end of that
+ * call: the clocks of two processors may differ.
  *
- * sorted has the calls in the order of by_begin(). open[] contains those that have begun and not
- * ended, each inside the one before it. at is the time up to which pieces exist. The last round,
- * with no call and the greatest time, closes the rest. Returns false without memory.
+ * sorted has the calls in the order of by_begin(). open[] contains the calls that have begun and
+ * not ended, each inside the call before it. at is the time up to which pieces exist. The last
+ * round has no call and the greatest time; it ends all calls that are still open. Returns false
+ * without memory.
  */
 static bool divide_calls(struct history *history, const uint32_t *sorted, size_t count)
 {
@@ -105,8 +122,9 @@ static bool divide_calls(struct history *history, const uint32_t *sorted, size_t
 		int64_t end = call ? call->end_ns : INT64_MAX;
 
 		/*
-		 * First the calls that ended before this one begins, from the innermost outwards.
-		 * Each gets the time since the last inner call.
+		 * First this loop ends the calls that end before this call begins, from the
+		 * innermost outwards. Each of them gets a piece for the time since its last inner
+		 * call.
 		 */
 		while (good && depth && open[depth - 1].end_ns <= begin) {
 			depth--;
@@ -116,8 +134,8 @@ static bool divide_calls(struct history *history, const uint32_t *sorted, size_t
 		if (!call || !good)
 			break;
 		/*
-		 * The call around this one has the time up to here, and again from the end of this
-		 * one.
+		 * The call around this one gets a piece for the time up to here. The time from the
+		 * end of this call belongs to the call around it again.
 		 */
 		if (depth)
 			good = add_piece(history, at, begin, open[depth - 1].call);
@@ -125,8 +143,8 @@ static bool divide_calls(struct history *history, const uint32_t *sorted, size_t
 		if (depth && end > open[depth - 1].end_ns)
 			end = open[depth - 1].end_ns;
 		/*
-		 * A call that is nested deeper is part of the innermost open one. The limit bounds
-		 * the stack.
+		 * The time of a call that is nested deeper than NESTED belongs to the innermost
+		 * open call. The limit bounds the array open[].
 		 */
 		if (depth < NESTED) {
 			open[depth].call = sorted[i];
@@ -165,7 +183,7 @@ static bool make_pieces(struct history *history, uint32_t *sorted)
 
 /*
  * Collects the times during which threads had a processor. The last state of a thread has no end in
- * the log and makes no run. Returns false without memory.
+ * the log, so it gives no run. Returns false without memory.
  */
 static bool make_runs(struct history *history)
 {
@@ -192,8 +210,8 @@ static bool make_runs(struct history *history)
 int history_arrange(struct history *history)
 {
 	/*
-	 * One more than needed: calloc() of no bytes may return NULL, which would look like an
-	 * error.
+	 * The arrays have one element more than needed: calloc() of no bytes may return NULL, which
+	 * would look like an error.
 	 */
 	uint32_t *sorted = calloc(history->calls + 1, sizeof(*sorted));
 

@@ -2,8 +2,8 @@
 /*
  * cause_list.c - the places of a division in which chains of causes end, added up by label.
  *
- * The own time of a node is the part that no child explains, so the times of all causes add up to
- * the explained time and no moment is counted twice.
+ * The own time of a node is the part of its time that no child explains. So the times of all causes
+ * add up to the explained time, and no moment is counted twice.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,14 +18,18 @@ struct cause_key {
 	uint32_t thread;
 };
 
-/* A thread that runs or waits for a CPU is a cause of its own. */
+/*
+ * Returns whether causes of this kind are separate for each thread. Such a thread runs, waits for a
+ * CPU, or is blocked for an unknown reason.
+ */
 static bool has_thread(enum why_kind kind)
 {
 	return kind == WHY_RUN || kind == WHY_READY || kind == WHY_UNKNOWN;
 }
 
 /*
- * Compares labels and not keys of nodes: one lock has a node below each thread that waited for it.
+ * Compares the labels and not the keys of nodes, because a lock has a node below each thread that
+ * waited for it.
  */
 static bool is_cause(const void *array, uint32_t index, const void *key)
 {
@@ -37,8 +41,8 @@ static bool is_cause(const void *array, uint32_t index, const void *key)
 }
 
 /*
- * The greatest first. Equal times are in the order of labels, so that the output is the same each
- * time.
+ * Orders causes by time, the greatest first. Causes with equal times are in the order of their
+ * labels, so that the output is the same each time.
  */
 static int by_ns(const void *a, const void *b)
 {
@@ -85,7 +89,7 @@ static bool add_node(struct why_causes *causes, struct table *table,
 	}
 	causes->cause[at].ns += own;
 	causes->cause[at].count += node->count;
-	/* The chain that is printed for a cause leads to its greatest place. */
+	/* The chain that is printed for a cause leads to the node that contributes most to it. */
 	if (own > causes->cause[at].place_ns) {
 		causes->cause[at].place_ns = own;
 		causes->cause[at].node = index;
@@ -111,7 +115,10 @@ size_t why_children(const struct division *division, uint32_t node, uint32_t *ch
 {
 	size_t count = 0;
 
-	/* Insertion keeps the greatest; a node has few children that matter. */
+	/*
+	 * The children with the greatest times are kept, sorted by insertion. This is quick because
+	 * size is small.
+	 */
 	for (uint32_t at = division->node[node].child; at; at = division->node[at].sibling) {
 		size_t i = count < size ? count++ : size;
 

@@ -18,8 +18,9 @@
 #include "why/divide.h"
 
 /*
- * The event of a hold may be stamped after the release of the lock, when the waiting thread has
- * returned already. In nanoseconds.
+ * The event of a hold may have a time after the release of the lock, when the waiting thread has
+ * already returned. A search therefore also takes holds that end up to so many nanoseconds after
+ * the wait.
  */
 #define AFTER_NS INT64_C(1000000)
 #define LOOK_AT  512 /* events that a search examines at most */
@@ -27,7 +28,7 @@
 /*
  * Writes " in FUNCTION (FILE:LINE)" of the caller, or nothing. The function is looked up as of the
  * end of the call, because a library may be loaded and unloaded at one address several times. The
- * texts are those of the symbols; the output makes them safe for a terminal.
+ * texts are copied from the symbols unchanged; the output makes them safe for a terminal.
  */
 static void caller_text(const struct division *division, const struct call *call, char *text,
 			size_t size)
@@ -61,7 +62,7 @@ static void caller_text(const struct division *division, const struct call *call
 
 /*
  * Writes the kind of a lock and its name, or its address if the program gave it none. The kind is
- * the type's name behind the dot.
+ * the part behind the dot in the name of the event type.
  */
 static void lock_text(const struct division *division, const struct call *call, char *text,
 		      size_t size)
@@ -116,9 +117,10 @@ static void add_who(struct division *division, uint32_t node, const char *how, u
 }
 
 /*
- * The kernel's record of a wake-up. An interrupt is a timer or a device, and the thread that it
- * interrupted has nothing to do with it. In a softirq the kernel delivers data of the network,
- * often on behalf of the thread that sent them, so this thread is probable only.
+ * Uses the kernel's record of a wake-up. If the waker is an interrupt, a timer or a device ended
+ * the wait, and the thread that was interrupted has nothing to do with the wait. In a softirq the
+ * kernel delivers data of the network, often on behalf of the thread that sent them, so this thread
+ * is only the probable cause.
  */
 bool causes_add_waker(struct division *division, uint32_t node, uint32_t waker, int64_t from_ns,
 		      int64_t to_ns)
@@ -138,7 +140,10 @@ bool causes_add_waker(struct division *division, uint32_t node, uint32_t waker, 
 			"woken by", thread, by->context == WAKER_SOFTIRQ, from_ns, to_ns);
 		return true;
 	}
-	/* The keys of recorded threads are below this. */
+	/*
+	 * This key is at least 2^32. The keys of recorded threads are their indexes, which are
+	 * less.
+	 */
 	who = division_child(division, node, WHY_WHO, UINT64_C(1) << 32 | waker, &is_new);
 	if (!who)
 		return true;
@@ -160,7 +165,8 @@ bool causes_add_waker(struct division *division, uint32_t node, uint32_t waker, 
 
 /*
  * Returns the index in history.held of the first hold of a lock that ends after a time. If there is
- * none, it is that of the next lock, or the number of holds: the caller compares process and lock.
+ * none, returns the index of a hold of the next lock, or the number of holds. The caller therefore
+ * compares the process and the lock.
  */
 static size_t first_hold(const struct history *history, pid_t pid, uint64_t lock, int64_t time_ns)
 {
@@ -181,9 +187,9 @@ static size_t first_hold(const struct history *history, pid_t pid, uint64_t lock
 }
 
 /*
- * Adds the threads that held the lock. Holds of one lock are in the order of their ends. Readers of
- * a lock may hold it at the same time; the hold that ends first then gets the time that it shares
- * with others.
+ * Adds the threads that held the lock. Holds of one lock are in the order of their ends. Several
+ * threads may hold a lock for reading at the same time. The time that their holds share is then
+ * given to the hold that ends first.
  */
 static void add_holders(struct division *division, uint32_t node, const struct call *call,
 			int64_t from_ns, int64_t to_ns)
@@ -198,14 +204,18 @@ static void add_holders(struct division *division, uint32_t node, const struct c
 		int64_t end = held->end_ns < to_ns ? held->end_ns : to_ns;
 
 		/*
-		 * Long lists of holds count towards WHY_STEPS, or a log could make this quadratic.
+		 * Each hold counts towards WHY_STEPS. Otherwise a log with long lists of holds
+		 * could make the time quadratic.
 		 */
 		division->steps++;
 		/* A hold that begins after the wait ended did not cause it. */
 		if (held->key != call->key || history->thread[held->thread].pid != pid ||
 		    held->begin_ns >= call->end_ns)
 			break;
-		/* The waiting thread's own hold begins when the wait ends. */
+		/*
+		 * The waiting thread's own hold begins when the wait ends, so it did not cause the
+		 * wait.
+		 */
 		if (held->thread == call->thread || begin >= end)
 			continue;
 		add_who(division, node, "held by", held->thread, false, begin, end);
@@ -214,9 +224,10 @@ static void add_holders(struct division *division, uint32_t node, const struct c
 }
 
 /*
- * The thread that released the mutex of a condition variable last has probably signalled it: a
- * program changes the condition under the mutex. call->other is that mutex. The search goes
- * backwards from the end of the wait, at most LOOK_AT holds.
+ * Adds the thread that has probably signalled a condition variable: the thread that last released
+ * the mutex of the variable, because a program changes the condition while it holds the mutex.
+ * call->other is this mutex. The search goes backwards from the end of the wait, at most LOOK_AT
+ * holds.
  */
 static void add_signaller(struct division *division, uint32_t node, const struct call *call,
 			  int64_t from_ns, int64_t to_ns)
@@ -229,15 +240,15 @@ static void add_signaller(struct division *division, uint32_t node, const struct
 		const struct call *held = &history->call[history->held[i]];
 
 		/*
-		 * A hold that ended before the wait began cannot have changed the condition for
-		 * which it waited.
+		 * A thread whose hold ended before the wait began cannot have changed the condition
+		 * during the wait.
 		 */
 		if (held->key != call->other || history->thread[held->thread].pid != pid ||
 		    held->end_ns <= call->begin_ns)
 			break;
 		/*
-		 * The waiting thread has the mutex again when it returns; that hold follows the
-		 * signal.
+		 * The waiting thread holds the mutex again when its wait returns. That hold began
+		 * after the signal and is skipped.
 		 */
 		if (held->thread == call->thread || held->begin_ns >= call->end_ns)
 			continue;
@@ -250,8 +261,8 @@ static void add_signaller(struct division *division, uint32_t node, const struct
 /* ------------------------------------------------------------------ pipes, sockets, barriers */
 
 /*
- * Returns the number of transfers that end at or before a time. The last of these transfers is the
- * candidate whose end is nearest to the end of a wait.
+ * Returns the number of transfers that end at or before a time. If the time is the end of a wait,
+ * the last of these transfers is the one that ended nearest to it.
  */
 static size_t transfers_until(const struct history *history, int64_t time_ns)
 {
@@ -270,7 +281,8 @@ static size_t transfers_until(const struct history *history, int64_t time_ns)
 
 /*
  * Returns true if a call of another thread may have ended this wait: both ran at the same time. A
- * call with a path is one of a file, which does not wake the reader of a pipe or socket.
+ * call with a path reads or writes a file, and so does not wake a thread that waits for a pipe or
+ * socket.
  */
 static bool is_partner(const struct call *call, const struct call *other)
 {
@@ -298,11 +310,12 @@ static bool is_better(const struct call *call, const struct call *other, const s
 
 /*
  * Returns the call of another thread that probably ended this wait: a write during a read, or the
- * reverse. A call with as many bytes is preferred, because the log has no identity of a pipe: both
- * ends have different descriptors. Then the call that began last is preferred, the only rule
- * for a barrier. A writer may lose its CPU to the reader before its call ends, so calls that end
- * later are examined as well. At most LOOK_AT calls are examined on each side. Returns NULL if
- * there is none. The call belongs to the history.
+ * reverse. A call with the same number of bytes is preferred, because the log does not identify a
+ * pipe: its two ends have different descriptors. Among these calls the one that began last is
+ * preferred. For a barrier this is the only rule. A writing thread may lose its CPU to the reading
+ * thread before the write ends, so calls that end after the wait are examined as well. At most
+ * LOOK_AT calls are examined on each side. Returns NULL if there is none. The call belongs to the
+ * history.
  */
 static const struct call *find_partner(const struct history *history, const struct call *call)
 {
@@ -320,8 +333,8 @@ static const struct call *find_partner(const struct history *history, const stru
 		const struct call *other = &history->call[history->transfer[i]];
 
 		/*
-		 * The transfers are in the order of their ends: those before this one ended before
-		 * the wait as well.
+		 * The transfers are in the order of their ends, so all transfers before this one
+		 * also ended before the wait began.
 		 */
 		if (other->end_ns <= call->begin_ns)
 			break;
@@ -350,8 +363,9 @@ static void add_partner(struct division *division, uint32_t node, const struct c
 /* ------------------------------------------------------------------ parts */
 
 /*
- * A read of a path waits for the file; one of an unknown descriptor waits for its other end. A poll
- * that reached its time limit has waited for the time only and is a sleep.
+ * A call on a descriptor with a known path waits for the file. A call on a descriptor without a
+ * path waits for the other end of a pipe, socket or terminal. A poll that reached its time limit
+ * has waited for the time only and is a sleep.
  */
 static enum why_kind kind_of(const struct call *call)
 {
@@ -372,11 +386,12 @@ static enum why_kind kind_of(const struct call *call)
 }
 
 /*
- * Returns the number that separates the parts of one kind. Sleeps and polls are separated by their
- * place in the program, since they have no object; files by descriptor and path, since a descriptor
- * is used again; all others by lock, thread or child. The cause is part of it, because a lock and a
- * semaphore may have one address at different times. So are the function and the text where the
- * label has them: an fsync of a file must not be added to its open.
+ * Returns the number that separates the parts of one kind. Sleeps and polls have no object, so they
+ * are separated by their place in the program. Calls on files are separated by descriptor and path,
+ * because a descriptor is used again. All other calls are separated by lock, thread or child. The
+ * cause is part of the number, because a lock and a semaphore may have the same address at
+ * different times. The function and the text are part of the number if the label contains them: an
+ * fsync of a file must not be added to its open.
  */
 static uint64_t key_of(const struct call *call)
 {
@@ -400,9 +415,9 @@ static uint64_t key_of(const struct call *call)
 }
 
 /*
- * Labels a new part, so that a reader knows for what the thread waited. The label of the first call
- * serves for all calls of the part; key_of() makes sure that it is right for them. Names of
- * functions are those of the program's source: the type's name behind the dot.
+ * Labels a new part, so that the user knows for what the thread waited. The label of the first call
+ * serves for all calls of the part; key_of() makes sure that it is right for them. The name of the
+ * called function is the part behind the dot in the name of the event type.
  */
 static void label_part(struct division *division, struct why_node *node, const struct call *call)
 {
@@ -467,14 +482,17 @@ void causes_add(struct division *division, uint32_t parent, const struct call *c
 	if (is_new)
 		label_part(division, part, call);
 	division_add(division, part, from_ns, to_ns);
-	/* The bytes of a call count once, with its last piece. */
+	/* The bytes of a call are counted once, when its last piece is added. */
 	if (to_ns == call->end_ns && call->cause >= CAUSE_READ && call->cause <= CAUSE_FILE)
 		part->bytes += call->other;
 	/* The functions below may move the nodes, so part is invalid from here on. */
 	node = division_index(division, part);
 	switch ((enum cause)call->cause) {
 	case CAUSE_LOCK:
-		/* The holders explain the whole wait, the last one only its end. */
+		/*
+		 * The holders explain the whole wait. The waker explains only the end of the wait,
+		 * so it is used only if the log has no holds.
+		 */
 		if (history->has_holds)
 			add_holders(division, node, call, from_ns, to_ns);
 		else
@@ -515,7 +533,7 @@ void causes_add(struct division *division, uint32_t parent, const struct call *c
 	case CAUSE_PEER:
 		causes_add_waker(division, node, waker, from_ns, to_ns);
 		break;
-	/* A sleep ends by its timer, which is no news. */
+	/* A sleep has no further cause: its timer ends it. */
 	default:
 		break;
 	}

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * classify.c - recognizes calls that wait, by the names of their event types. The names are those
- * of libposixtrace-preload.so. A type with a duration and another name takes time, but is not known
- * to wait.
+ * of libposixtrace-preload.so. A call whose type has a duration and any other name takes time, but
+ * is not known to wait.
  *
  * A log of another program may use the same names with other fields. So each field is looked up by
- * name in the log's own schema, and a missing one is -1, which classify_number() reads as 0.
+ * name in the log's own schema. A missing field has the index -1, for which classify_number()
+ * returns 0.
  */
 #include "why/classify.h"
 
@@ -78,8 +79,9 @@ static int field_of(const struct log_type *type, const char *name)
 }
 
 /*
- * Calls that make, copy or close descriptors, by the fields that have their numbers. A descriptor
- * that is made by a call without a path hides the path that its number had before.
+ * Calls that make, copy or close descriptors, and the names of the fields with the numbers of the
+ * descriptors. If a call without a path makes a descriptor, this hides the path that the number had
+ * before.
  */
 static const struct {
 	const char *name, *made[2], *source, *closed;
@@ -96,7 +98,7 @@ static const struct {
 	{ "net.epoll_create", { "fd" } }, { "file.inotify_init", { "fd" } },
 };
 
-/* These types are followed also if they have no duration. */
+/* Finds the fields with descriptors. An event of these types is used also if it has no duration. */
 static void classify_descriptors(const struct log_type *type, struct plan *plan)
 {
 	for (size_t i = 0; i < sizeof(descriptors) / sizeof(*descriptors); i++) {
@@ -117,7 +119,7 @@ static bool begins(const char *text, const char *prefix)
 
 void classify_type(const struct log_type *type, struct plan *plan)
 {
-	/* The first of these fields that a type has is the text of its part. */
+	/* The first of these fields that a type has gives the text in the label of its part. */
 	static const char *const texts[] = { "path", "by", "program", "command", "address",
 					     "name", "node" };
 

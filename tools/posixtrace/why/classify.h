@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* classify.h - the event types of calls that wait, and their fields with the cause. */
+/*
+ * classify.h - recognizes the event types of calls that wait, and finds the fields that show the
+ * cause.
+ */
 #ifndef POSIXTRACE_WHY_CLASSIFY_H
 #define POSIXTRACE_WHY_CLASSIFY_H
 
@@ -8,10 +11,10 @@
 struct plan {
 	enum cause cause;
 	int time, key, other, text, result; /* indexes of fields, -1: none */
-	int made[2], source, closed;        /* of descriptors: new ones, the one that is copied */
+	int made[2], source, closed;        /* fields with new, copied and closed descriptors */
 	int by[2];                          /* process and thread that woke this one */
 	int more;                           /* rate of samples, or state of a blocked thread */
-	bool has_path;                      /* of the new descriptor */
+	bool has_path;                      /* the call gives the new descriptor a path */
 	enum { PLAN_CALL, PLAN_IN, PLAN_OUT, PLAN_WAKE, PLAN_EXIT, PLAN_PARENT, PLAN_NAME,
 	       PLAN_PROGRAM, PLAN_CLOCK, PLAN_SAMPLE, PLAN_FAULT } kind;
 };

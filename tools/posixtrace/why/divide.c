@@ -3,8 +3,8 @@
  * divide.c - the tree of parts, and the walk along the calls and states of a thread.
  *
  * walk() goes along the pieces of a thread. add_states() divides each piece, and each time between
- * two, by the states of the thread. causes_add() looks up which other thread caused a wait, and
- * division_thread() walks along that thread for the same time. So the walk is recursive over
+ * two pieces, by the states of the thread. causes_add() looks up which other thread caused a wait,
+ * and division_thread() walks along that thread for the same time. So the walk is recursive over
  * threads. Four limits bound it for any log: the depth of threads, the circle check, the number of
  * nodes and the number of steps.
  */
@@ -45,8 +45,8 @@ void division_thread_text(const struct history *history, uint32_t thread, pid_t 
 /* ------------------------------------------------------------------ nodes */
 
 /*
- * The identity of a node among the children of its parent: key is a lock, a thread, a hash or a
- * type.
+ * The identity of a node: its parent, and its kind and key among the children of the parent. key is
+ * a lock, a thread, a hash or a type.
  */
 struct node_key {
 	uint32_t parent;
@@ -64,16 +64,19 @@ static bool is_node(const void *array, uint32_t index, const void *key)
 	       node->key == wanted->key && index;
 }
 
-/* Callers keep the index over calls that may add nodes, because these move the array. */
+/*
+ * Returns the index of a node. Callers keep the index and not the pointer while nodes are added,
+ * because adding a node may move the array.
+ */
 uint32_t division_index(const struct division *division, const struct why_node *node)
 {
 	return (uint32_t)(node - division->node);
 }
 
 /*
- * Returns NULL at the limit WHY_NODES, which only cuts chains, and without memory, which is an
- * error. The pointer is valid until the next call. The table makes this quick for parts with many
- * children.
+ * Returns NULL at the limit WHY_NODES, and without memory. At the limit some chains end early,
+ * which is no error; a lack of memory is an error. The pointer is valid until the next call. The
+ * table makes the search quick for parts with many children.
  */
 struct why_node *division_child(struct division *division, uint32_t parent, enum why_kind kind,
 				uint64_t key, bool *is_new)
@@ -106,7 +109,8 @@ struct why_node *division_child(struct division *division, uint32_t parent, enum
 }
 
 /*
- * The caller makes sure that from_ns is not after to_ns. Subtraction without sign cannot overflow.
+ * The caller makes sure that from_ns is not after to_ns. The subtraction is unsigned, so it cannot
+ * overflow.
  */
 void division_add(struct division *division, struct why_node *node, int64_t from_ns, int64_t to_ns)
 {
@@ -140,8 +144,8 @@ void division_label(struct division *division, struct why_node *node, const char
 
 /*
  * Returns the thread's first sample that is not before a time, or the number of samples. The
- * samples are in the order of the log. If their times run backwards, the search finds another one,
- * but none outside of the array.
+ * samples are in the order of the log. If the times of the samples run backwards, the search may
+ * return a wrong sample, but never one outside of the array.
  */
 static size_t first_sample(const struct history_thread *thread, int64_t time_ns)
 {
@@ -159,8 +163,8 @@ static size_t first_sample(const struct history_thread *thread, int64_t time_ns)
 }
 
 /*
- * Writes "FUNCTION (FILE)" of an address, or the module and the offset. Lines are left out: samples
- * of all lines of a function belong together.
+ * Writes "FUNCTION (FILE)" of an address, or the module and the offset. Line numbers are left out,
+ * because the samples of all lines of a function belong together.
  */
 void division_function_text(const struct history *history, pid_t pid, int64_t time_ns,
 			    uint64_t address, char *text, size_t size)
@@ -186,8 +190,9 @@ void division_function_text(const struct history *history, pid_t pid, int64_t ti
 }
 
 /*
- * Counts the samples of a time for the functions below a node. share_samples() gives them times,
- * since the whole time of the node is known only at the end. node is that of a running part.
+ * Counts the samples of a time for the functions below a node. share_samples() gives the functions
+ * their times later, because the whole time of the node is known only at the end. node is a running
+ * part.
  */
 static void add_samples(struct division *division, uint32_t node, uint32_t index, int64_t from_ns,
 			int64_t to_ns)
@@ -219,8 +224,9 @@ static void add_samples(struct division *division, uint32_t node, uint32_t index
 
 /*
  * Divides the time of running nodes among their functions, by the numbers of samples. A sample has
- * no duration of its own: this is an estimate, whose error shrinks with the number of samples. A
- * running node has functions as its only children, so that below_ns is at most its own time.
+ * no duration of its own: this is an estimate, whose error shrinks with the number of samples. The
+ * only children of a running node are functions, so that below_ns is at most the time ns of the
+ * node.
  */
 static void share_samples(struct division *division)
 {
@@ -245,9 +251,9 @@ static void share_samples(struct division *division)
 
 /*
  * Adds a time without a call, or of a call that is not known to wait. All calls of one type are one
- * part below a node: the address of the type serves as key, since types remain with the log.
- * Without states in the log the thread may have waited for a processor as well, and the label says
- * so.
+ * part below a node. The key of this part is the address of the type, which is valid as long as the
+ * log is open. Without states in the log the thread may have waited for a processor as well, and
+ * the label says so.
  */
 static void add_running(struct division *division, uint32_t node, const struct call *call,
 			int64_t from_ns, int64_t to_ns)
@@ -301,8 +307,8 @@ static size_t first_run(const struct history *history, uint16_t cpu, int64_t tim
 
 /*
  * Adds a time without a processor, and the recorded threads that had it. UINT16_MAX as cpu: the log
- * says only that the thread was woken, not for which processor, so no other thread is named. Time
- * in which a thread outside of the log had the processor remains the node's own.
+ * says only that the thread was woken, not for which processor, so no other thread is named. The
+ * time in which a thread that is not in the log had the processor is given to no child of the node.
  */
 static void add_ready(struct division *division, uint32_t node, uint32_t thread, uint16_t cpu,
 		      int64_t from_ns, int64_t to_ns)
@@ -341,8 +347,8 @@ static void add_ready(struct division *division, uint32_t node, uint32_t thread,
 }
 
 /*
- * Returns the index of the last state that begins at or before a time, or the member stays if there
- * is none. add_stay() keeps the states in the order of their times.
+ * Returns the index of the last state that begins at or before a time; thread->stays if there is
+ * none. add_stay() keeps the states in the order of their times.
  */
 static size_t stay_at(const struct history_thread *thread, int64_t time_ns)
 {
@@ -360,9 +366,10 @@ static size_t stay_at(const struct history_thread *thread, int64_t time_ns)
 }
 
 /*
- * Adds a time in which the thread was blocked, or, without states, may have been. is_known: the log
- * has the state. If call is not known to wait, it is not the
- * reason. But it is the best hint that the log has, so the label names it.
+ * Adds a time in which the thread was blocked. is_known is false if the log has no state of the
+ * thread for this time: then the thread may have been blocked. If call is not known to wait, it is
+ * not the reason why the thread was blocked. But it is the best hint that the log has, so the label
+ * names it.
  */
 static void add_blocked(struct division *division, uint32_t node, const struct call *call,
 			bool is_known, uint32_t waker, int64_t from_ns, int64_t to_ns)
@@ -410,7 +417,9 @@ static void add_states(struct division *division, uint32_t node, uint32_t index,
 	const struct history_thread *thread = &division->history->thread[index];
 	size_t i = stay_at(thread, from_ns);
 
-	/* Before the first state, and without states, nothing is known. */
+	/*
+	 * Whether the thread ran is unknown before its first state, and always if it has no states.
+	 */
 	if (i == thread->stays) {
 		int64_t end = thread->stays && thread->stay[0].from_ns < to_ns ?
 			      thread->stay[0].from_ns : to_ns;
@@ -429,8 +438,9 @@ static void add_states(struct division *division, uint32_t node, uint32_t index,
 		if (end <= from_ns)
 			continue;
 		/*
-		 * add_blocked() may move the array of threads' nodes, but not the states. A woken
-		 * thread waits for the CPU that it then gets.
+		 * The calls below may move the array of nodes, but not the array of states, so stay
+		 * and next remain valid. The log does not say for which CPU a woken thread waits:
+		 * it is the CPU on which the thread runs next.
 		 */
 		if (stay->state == STATE_RUNS)
 			add_running(division, node, call && call->cause == CAUSE_CALL ? call : NULL,
@@ -469,9 +479,9 @@ static size_t first_piece(const struct history *history, const struct history_th
 
 /*
  * Adds the parts of one thread's time below a node, in the order of time: from_ns is the moment up
- * to which all is added. Each moment from from_ns to to_ns is added exactly once, in a call or
- * between calls, so that the parts add up to the whole. At the limit of steps the rest stays
- * without a part.
+ * to which everything was added. Each moment from from_ns to to_ns is added exactly once, in a call
+ * or between calls, so that the parts add up to the whole. If the limit of steps is reached, the
+ * rest of the time belongs to no part.
  */
 static void walk(struct division *division, uint32_t node, uint32_t index, int64_t from_ns,
 		 int64_t to_ns)
@@ -502,8 +512,8 @@ static void walk(struct division *division, uint32_t node, uint32_t index, int64
 }
 
 /*
- * The recursion of the division: causes.c calls it for the thread that caused a wait. active[] has
- * the threads and times on the way here.
+ * This is the recursion of the division: causes.c calls this function for the thread that caused a
+ * wait. active[] contains the threads and times that are being divided, from the root to this one.
  */
 void division_thread(struct division *division, uint32_t node, uint32_t thread, int64_t from_ns,
 		     int64_t to_ns)
@@ -526,7 +536,10 @@ void division_thread(struct division *division, uint32_t node, uint32_t thread, 
 		division->is_cut = true;
 		return;
 	}
-	/* Two threads that wait for each other at the same time are a circle. */
+	/*
+	 * The thread is already being divided for an overlapping time if threads wait for each
+	 * other in a circle. The chain ends here then.
+	 */
 	for (unsigned i = 0; i < depth; i++)
 		if (division->active[i].thread == thread &&
 		    division->active[i].from_ns < to_ns && from_ns < division->active[i].to_ns)
@@ -541,7 +554,8 @@ void division_thread(struct division *division, uint32_t node, uint32_t thread, 
 
 /*
  * Several divisions of one history may exist. The history remains unchanged, except that looking up
- * symbols fills their cache; one thread at a time does that.
+ * symbols fills the cache of symbols. That cache has no lock: one thread of the tool does all
+ * divisions.
  */
 int division_make(struct division *division, struct history *history, uint32_t thread,
 		  int64_t from_ns, int64_t to_ns)
@@ -564,7 +578,10 @@ int division_make(struct division *division, struct history *history, uint32_t t
 	return division->err;
 }
 
-/* Also after an error of division_make(): node is then NULL, or has what was added so far. */
+/*
+ * To be called also after an error of division_make(): division->node is then NULL, or contains the
+ * nodes that were added before the error.
+ */
 void division_fini(struct division *division)
 {
 	for (size_t i = 0; i < division->nodes; i++)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * divide.h - divides the time of a thread into parts, as a tree. The children of the root are what
- * the thread did; their times add up to the whole. Below a part are the threads that caused it, and
- * below each of these what that thread did meanwhile. A node's own time is its time without that of
- * its children: there the chain of causes ends.
+ * the thread did; their times add up to the whole. Below a part are the threads that caused it.
+ * Below each such thread are the parts of what it did meanwhile. A node's own time is its time
+ * without that of its children: there the chain of causes ends.
  */
 #ifndef POSIXTRACE_WHY_DIVIDE_H
 #define POSIXTRACE_WHY_DIVIDE_H
@@ -11,7 +11,7 @@
 #include "why/history.h"
 
 enum why_kind {
-	WHY_RUN,     /* had a processor, or, without states in the log, made no call that waits */
+	WHY_RUN,     /* had a processor; without states in the log: made no call that waits */
 	WHY_READY,   /* could run, but had no processor */
 	WHY_LOCK,
 	WHY_FILE,
@@ -31,10 +31,11 @@ struct why_node {
 	uint32_t thread;        /* index: whose time it is; of WHY_WHO: the cause */
 	uint64_t ns, below_ns;  /* below_ns: the time of the children */
 	uint64_t count, longest_ns, bytes;
-	int64_t longest_at_ns;  /* its begin */
-	uint64_t samples;       /* in its time; of WHY_FAULT: in run_ns */
-	uint64_t run_ns;        /* of WHY_FAULT: running, with page faults */
-	bool is_guess;          /* found by the times of events only */
+	int64_t longest_at_ns;  /* the begin of the longest occurrence */
+	uint64_t samples;       /* samples in its time; of WHY_FAULT: in run_ns */
+	/* of WHY_FAULT: the time in which the thread ran and had page faults */
+	uint64_t run_ns;
+	bool is_guess;          /* the cause was found only by the times of events */
 };
 
 #define WHY_NODES  65536
@@ -69,15 +70,15 @@ static inline uint64_t division_own_ns(const struct why_node *node)
 /* "running", "lock" and so on, for programs. */
 const char *division_kind_name(enum why_kind kind);
 
-/* Writes "thread 12 (name)", also with its process if that is another one than the root's. */
+/* Writes "thread 12 (name)", also with the process of the thread if that is not pid. */
 void division_thread_text(const struct history *history, uint32_t thread, pid_t pid, char *text,
 			  size_t size);
 
 /* ------------------------------------------------------------------ for causes.c and faults.c */
 
 /*
- * Returns the child of this kind and key, and adds it if there is none: then *is_new is true, and
- * the caller labels it. NULL: a limit was reached, or there is no memory.
+ * Returns the child of this kind and key. If there is none, the child is added, *is_new is true,
+ * and the caller labels the child. NULL: a limit was reached, or there is no memory.
  */
 struct why_node *division_child(struct division *division, uint32_t parent, enum why_kind kind,
 				uint64_t key, bool *is_new);
@@ -86,13 +87,16 @@ void division_add(struct division *division, struct why_node *node, int64_t from
 		  int64_t to_ns);
 void division_label(struct division *division, struct why_node *node, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Divides the time of a thread below a node, unless that is a circle or too deep. */
+/*
+ * Divides the time of a thread below a node, unless this time of the thread is already being
+ * divided (a circle of waits) or the tree is too deep.
+ */
 void division_thread(struct division *division, uint32_t node, uint32_t thread, int64_t from_ns,
 		     int64_t to_ns);
 
 /*
- * Writes "FUNCTION (FILE)" of an address, or the module and the offset. Lines are left out: those
- * of a function belong together.
+ * Writes "FUNCTION (FILE)" of an address, or the module and the offset. Line numbers are left out,
+ * because all lines of a function belong together.
  */
 void division_function_text(const struct history *history, pid_t pid, int64_t time_ns,
 			    uint64_t address, char *text, size_t size);
@@ -100,12 +104,16 @@ void division_function_text(const struct history *history, pid_t pid, int64_t ti
 /* ------------------------------------------------------------------ faults.c */
 
 /*
- * Counts the page faults of a time on a CPU in the part for them below a node, by functions.
- * samples: those of this time.
+ * Counts the page faults of a time in which the thread ran. They are added to the part "page
+ * faults" below a node, and below that to their functions. samples: the number of samples in this
+ * time.
  */
 void faults_add(struct division *division, uint32_t node, uint32_t thread, uint64_t samples,
 		int64_t from_ns, int64_t to_ns);
-/* Gives a part for page faults its time, after the whole time of its parent was added. */
+/*
+ * Sets the time of a part "page faults". To be called after the whole time of the part's parent was
+ * added.
+ */
 void faults_share(struct division *division, uint32_t node);
 /* Returns whether a page fault happened directly before a time. */
 bool faults_precede(const struct history_thread *thread, int64_t time_ns);
@@ -113,12 +121,14 @@ bool faults_precede(const struct history_thread *thread, int64_t time_ns);
 /* ------------------------------------------------------------------ causes.c */
 
 /*
- * Adds the part of a waiting call to a node, with its causes. waker: of the thread, index in
- * history.waker + 1; 0: unknown.
+ * Adds a part for a waiting call below a node, with its causes. waker: the waker that ended the
+ * wait, as an index in history.waker + 1; 0: unknown.
  */
 void causes_add(struct division *division, uint32_t node, const struct call *call, uint32_t waker,
 		int64_t from_ns, int64_t to_ns);
-/* Adds the one that ended a wait as the cause of a part. Returns false if none is known. */
+/*
+ * Adds the waker that ended a wait as the cause of a part. Returns false if the waker is unknown.
+ */
 bool causes_add_waker(struct division *division, uint32_t node, uint32_t waker, int64_t from_ns,
 		      int64_t to_ns);
 

@@ -2,21 +2,25 @@
 /*
  * faults.c - the time of page faults, of which the log has the number but no duration.
  *
- * Samples are of user mode only, at a known rate of CPU time. The time between calls that lacks
- * samples was therefore spent in the kernel, and page faults are the reason why a thread is there
- * without a call, besides interrupts. So this time is given to the page faults where the log has
- * some, and only if more samples are missing than chance explains.
+ * Samples are of user mode only, at a known rate of CPU time. A time between calls in which samples
+ * are missing was therefore spent in the kernel. A thread is in the kernel without a call because
+ * of page faults or interrupts. So this time is given to the page faults if the log has some there,
+ * and if more samples are missing than chance explains.
  */
 #include <string.h>
 
 #include "why/divide.h"
 
-/* A thread that has no call and blocks so soon after a page fault waits for its page. */
+/*
+ * If a thread is in no call and blocks at most so long after a page fault, it waits for the data of
+ * the page.
+ */
 #define FAULT_NS 100000
 
 /*
- * Returns the thread's first page fault that is not before a time, or the number of them. If the
- * times of a log run backwards, the search finds another one, but none outside of the array.
+ * Returns the index of the thread's first page fault that is not before a time, or the number of
+ * faults. If the times of a log run backwards, the search may return a wrong fault, but never one
+ * outside of the array.
  */
 static size_t first_fault(const struct history_thread *thread, int64_t time_ns)
 {
@@ -47,7 +51,10 @@ static uint64_t number_of(const struct fault *fault)
 	return fault->count ? fault->count : 1;
 }
 
-/* Counts one record of page faults for its function, below the part for all. */
+/*
+ * Adds the number of page faults of one event to their function, whose node is below the part of
+ * all page faults.
+ */
 static void add_function(struct division *division, uint32_t part,
 			 const struct history_thread *thread, const struct fault *fault)
 {
@@ -67,9 +74,9 @@ static void add_function(struct division *division, uint32_t part,
 }
 
 /*
- * A sample is for the faults since the sample before it. So the time up to a sample for several
- * belongs to the faults, too, even if none was recorded in it. Time without faults that is included
- * by this does no harm: it has its samples.
+ * A sample of page faults is for all faults since the sample before it. So the time before a sample
+ * that is for several faults counts as a time with page faults, even if none was recorded in it. If
+ * this time in fact had no faults, that does no harm: then no CPU samples are missing in it.
  */
 void faults_add(struct division *division, uint32_t parent, uint32_t index, uint64_t samples,
 		int64_t from_ns, int64_t to_ns)
@@ -95,7 +102,10 @@ void faults_add(struct division *division, uint32_t parent, uint32_t index, uint
 	for (; i < thread->faults && thread->fault[i].time_ns < to_ns; i++) {
 		const struct fault *fault = &thread->fault[i];
 
-		/* The samples count those again that were recorded themselves. */
+		/*
+		 * If each page fault was recorded itself, the samples would count the same faults
+		 * again.
+		 */
 		if (history->has_each_fault && fault->count)
 			continue;
 		division->node[part].count += number_of(fault);
@@ -115,7 +125,10 @@ void faults_share(struct division *division, uint32_t index)
 	expected = (double)faults->run_ns * division->history->sample_hz / 1e9;
 	missing = expected - (double)faults->samples;
 	faults->samples = 0;
-	/* Two standard deviations. */
+	/*
+	 * Up to two standard deviations of the expected number (its square root) may be missing by
+	 * chance.
+	 */
 	if (!run || !faults->count || missing <= 0 || missing * missing < 4 * expected)
 		return;
 	faults->ns = (uint64_t)((double)faults->run_ns * missing / expected);

@@ -20,8 +20,8 @@
 /* ------------------------------------------------------------------ threads */
 
 /*
- * A thread is a process and a Linux number. If the kernel uses a number again, both threads are
- * one.
+ * A thread is identified by its process and its Linux number. If the kernel uses a number again,
+ * both threads count as one.
  */
 struct thread_key {
 	pid_t pid, tid;
@@ -63,9 +63,9 @@ uint32_t history_find_pthread(const struct history *history, pid_t pid, uint64_t
 }
 
 /*
- * Returns the thread of an event, a new one if necessary; NULL past the limit or without memory.
- * Past the limit the events of new threads are ignored, which is no error. The pointer is valid
- * until the next new thread.
+ * Returns the thread of an event and adds it if it is new. Returns NULL past the limit of threads
+ * or without memory. Past the limit the events of new threads are ignored, which is no error. The
+ * pointer is valid until the next new thread.
  */
 static struct history_thread *thread_of(struct history *history,
 					const struct posix_trace_event_np *event)
@@ -97,7 +97,8 @@ static struct history_thread *thread_of(struct history *history,
 	if (event->time_ns > thread->last_ns)
 		thread->last_ns = event->time_ns;
 	/*
-	 * The first and last time are the least and greatest, because events of a log may be late.
+	 * first_ns and last_ns are the least and the greatest time. They need not be those of the
+	 * first and the last event in the log, because events may be late.
 	 */
 	thread->events++;
 	return thread;
@@ -121,8 +122,8 @@ static bool is_text(const void *array, uint32_t index, const void *key)
 
 /*
  * Keeps a text of the event. Returns its index + 1, 0 if there is none. Each text is kept once,
- * because the index is a part of the identity of a part of the time. The text ends at the first NUL
- * of the field, and may have control characters, which the output makes safe.
+ * because key_of() in causes.c uses the index to identify a part. The text ends at the first NUL of
+ * the field, and may have control characters, which the output makes safe.
  */
 static uint32_t keep_text(struct history *history, const struct log_type *type,
 			  const struct posix_trace_event_np *event, int field)
@@ -164,9 +165,10 @@ static bool is_fd(const void *array, uint32_t index, const void *key)
 }
 
 /*
- * Returns the entry of a descriptor; with make a new one if necessary, else NULL. The limit keeps a
- * hostile log, in which each event has another descriptor, from using all memory; past it paths are
- * unknown. The pointer is valid until the next new entry.
+ * Returns the entry of a descriptor. If there is none, adds it if make is true, and otherwise
+ * returns NULL. The limit keeps a hostile log, in which each event has another descriptor, from
+ * using all memory. Past the limit the paths of new descriptors are unknown. The pointer is valid
+ * until the next new entry.
  */
 static struct history_fd *fd_of(struct history *history, pid_t pid, int32_t number, bool make)
 {
@@ -188,9 +190,10 @@ static struct history_fd *fd_of(struct history *history, pid_t pid, int32_t numb
 }
 
 /*
- * Returns the path behind a descriptor, which an ancestor may have opened; 0: unknown. The search
- * ends at the first process that has an entry, even a closed one. A log may name a process as its
- * own ancestor, so the levels are limited.
+ * Returns the path of a descriptor; 0: unknown. An ancestor of the process may have opened the
+ * descriptor, so its entries are searched, too. The search ends at the first process that has an
+ * entry, even a closed one. A log may name a process as its own ancestor, so the levels are
+ * limited.
  */
 static uint32_t path_of(struct history *history, pid_t pid, int32_t number)
 {
@@ -216,9 +219,9 @@ static void set_path(struct history *history, pid_t pid, int32_t number, uint32_
 }
 
 /*
- * Follows which path a descriptor has. path is that of the call; 0: none. A descriptor without a
- * file gets an entry as well, which hides the path that its number had before. fdopen() has no path
- * and changes nothing.
+ * Notes the paths of the descriptors that a call makes, copies or closes. path is the path in the
+ * event of the call; 0: none. A new descriptor without a file gets an entry as well, which hides
+ * the path that its number had before. The event of fdopen() has no path, and so changes no entry.
  */
 static void follow_fd(struct history *history, const struct plan *plan, const struct log_type *type,
 		      const struct posix_trace_event_np *event, pid_t pid, uint32_t path)
@@ -273,8 +276,8 @@ static bool is_waker(const void *array, uint32_t index, const void *key)
 }
 
 /*
- * Returns the index + 1 of the one that woke a thread, 0 if the event does not say it or without
- * memory. Its name is that of its first event.
+ * Returns the index + 1 of the waker that an event names; 0 if the event names none, past the limit
+ * of wakers, or without memory. A waker keeps the name that its first event has.
  */
 static uint32_t keep_waker(struct history *history, const struct history_thread *thread,
 			   const struct plan *plan, const struct log_type *type,
@@ -289,7 +292,11 @@ static uint32_t keep_waker(struct history *history, const struct history_thread 
 	};
 	uint32_t index;
 
-	/* A disk ends its operations in a softirq, which interrupts any thread. */
+	/*
+	 * A thread that no signal could wake waited for a disk. The disk's softirq interrupts any
+	 * thread, so the interrupted thread is not the waker, and the softirq counts as an
+	 * interrupt.
+	 */
 	if (waker.context == WAKER_SOFTIRQ && thread->stays &&
 	    thread->stay[thread->stays - 1].is_deep)
 		waker.context = WAKER_INTERRUPT;
@@ -328,7 +335,9 @@ static void add_sample(struct history *history, struct history_thread *thread,
 	history->samples++;
 }
 
-/* Adds page faults: a sample has their number. */
+/*
+ * Adds an event of page faults. The event of a sample has the number of page faults that it is for.
+ */
 static void add_fault(struct history *history, struct history_thread *thread,
 		      const struct plan *plan, const struct log_type *type,
 		      const struct posix_trace_event_np *event)
@@ -345,8 +354,8 @@ static void add_fault(struct history *history, struct history_thread *thread,
 }
 
 /*
- * Adds a call with a duration. It is a call of the thread that recorded the event. A type that has
- * no duration is handled too: it opens or closes a descriptor, and follow_fd() needs it.
+ * Adds a call with a duration. It is a call of the thread that recorded the event. An event without
+ * a duration is handled too if it opens or closes a descriptor, because follow_fd() needs it.
  */
 static void add_call(struct history *history, struct history_thread *thread,
 		     const struct plan *plan, const struct log_type *type,
@@ -362,8 +371,8 @@ static void add_call(struct history *history, struct history_thread *thread,
 	};
 
 	/*
-	 * The duration is a number of the log: a begin that cannot be represented makes the call
-	 * unusable.
+	 * The duration comes from the log and may have any value. If the begin that it gives cannot
+	 * be represented, the call is ignored.
 	 */
 	if (time > INT64_MAX ||
 	    __builtin_sub_overflow(event->time_ns, (int64_t)time, &call.begin_ns))
@@ -375,14 +384,23 @@ static void add_call(struct history *history, struct history_thread *thread,
 		call.other = (uint64_t)result;
 	call.is_in_vain = plan->cause == CAUSE_POLL && result == 0;
 	follow_fd(history, plan, type, event, thread->pid, call.text);
-	/* After follow_fd(), so that an open has its own path and a close has none. */
+	/*
+	 * This look-up comes after follow_fd(), which has removed the path of a descriptor that the
+	 * call closed: so a close has no path.
+	 */
 	if (!call.text && plan->key >= 0 && plan->cause >= CAUSE_READ && plan->cause <= CAUSE_FILE)
 		call.text = path_of(history, thread->pid, (int32_t)call.key);
 	history->has_holds |= plan->cause == CAUSE_HELD;
-	/* A call that waits for nothing and takes no time explains nothing. */
+	/*
+	 * Two kinds of calls explain nothing and are not kept: calls without a duration, and calls
+	 * that are not known to wait and took less than a microsecond.
+	 */
 	if (plan->cause == CAUSE_NONE || (plan->cause == CAUSE_CALL && time < 1000))
 		return;
-	/* The report gives the number of dropped calls. Their time has no call as its reason. */
+	/*
+	 * A call past the limit is dropped. The text output contains the number of dropped calls,
+	 * and their time counts as time without a call.
+	 */
 	if (history->calls == HISTORY_CALLS) {
 		history->dropped++;
 	} else if (!vec_grow(&history->call, history->calls, 1)) {
@@ -395,9 +413,9 @@ static void add_call(struct history *history, struct history_thread *thread,
 }
 
 /*
- * Copies a name that an event has. A thread may name another one of its process by its pthread_t.
- * If that is unknown, the event names its own thread. A program is named by the last part of its
- * path.
+ * Copies a name that an event has. A thread may name another thread of its process by the pthread_t
+ * of that thread. If the pthread_t is unknown, the name is given to the thread of the event. An
+ * event of a program has a path, of which the last part is the name.
  */
 static void name_thread(struct history *history, struct history_thread *thread,
 			const struct plan *plan, const struct log_type *type,
@@ -417,8 +435,8 @@ static void name_thread(struct history *history, struct history_thread *thread,
 
 		from = slash && plan->kind == PLAN_PROGRAM ? slash + 1 : from;
 		/*
-		 * The last byte that is copied is the NUL, or for a longer name one that the next
-		 * line overwrites.
+		 * The last byte that is copied is the NUL. For a name that is too long it is
+		 * another byte, which the next line overwrites.
 		 */
 		memcpy(thread->name, from, strnlen(from, sizeof(thread->name) - 1) + 1);
 		thread->name[sizeof(thread->name) - 1] = '\0';
@@ -457,7 +475,10 @@ static void add_event(struct history *history, const struct log_type *type,
 		history->err = ENOMEM;
 		return;
 	}
-	/* Events of the stream itself are of its controller. */
+	/*
+	 * Events of the stream itself, such as START, are those of its controller and not of a
+	 * thread that is explained.
+	 */
 	if (type->id < POSIX_TRACE_UNNAMED_USER_EVENT)
 		return;
 	thread = thread_of(history, event);
@@ -476,7 +497,7 @@ static void add_event(struct history *history, const struct log_type *type,
 		add_stay(history, thread, event->time_ns,
 			 classify_number(type, event, plan->key) ? STATE_READY : STATE_BLOCKED,
 			 (unsigned)classify_number(type, event, plan->other), 0);
-		/* TASK_UNINTERRUPTIBLE */
+		/* 2 is the kernel's TASK_UNINTERRUPTIBLE: no signal ends the wait. */
 		if (thread->stays)
 			thread->stay[thread->stays - 1].is_deep =
 				classify_number(type, event, plan->more) == 2;
@@ -510,8 +531,9 @@ static void add_event(struct history *history, const struct log_type *type,
 }
 
 /*
- * One pass serves for the history and for the caller, since standard input cannot be read twice.
- * see() is called after the event is in the history, so it finds the thread of each event.
+ * One pass over the log serves both the history and the caller, because standard input cannot be
+ * read twice. see() is called after the event is in the history, so it finds the thread of each
+ * event.
  */
 int history_read(struct history *history, struct logfile *log, struct wanted *wanted,
 		 void (*see)(void *arg, const struct reading *reading), void *arg)

@@ -37,7 +37,8 @@ enum cause { /* the reason for which a call waits */
 struct call {
 	int64_t begin_ns, end_ns;
 	uint64_t key;          /* lock, thread, child or file descriptor */
-	uint64_t other;        /* of a condition variable its mutex; else the bytes transferred */
+	/* mutex of a condition variable, accepted descriptor, or transferred bytes */
+	uint64_t other;
 	uint64_t address;      /* of the caller */
 	const struct log_type *type;
 	uint32_t thread;       /* index */
@@ -57,7 +58,7 @@ enum state { STATE_RUNS, STATE_READY, STATE_BLOCKED, STATE_OVER };
 struct stay { /* the state of a thread from this time on */
 	int64_t from_ns;
 	uint8_t state;
-	bool is_deep;          /* blocked, and no signal ends that: by a disk, for example */
+	bool is_deep;          /* blocked so that no signal ends it, for example by a disk */
 	uint16_t cpu;
 	uint32_t waker;        /* of STATE_READY: index in history.waker + 1; 0: unknown */
 };
@@ -77,7 +78,8 @@ struct sample { /* the thread executed an instruction at this address */
 struct fault { /* page faults of the instruction at this address */
 	int64_t time_ns;
 	uint64_t address;
-	uint64_t count;        /* a sample is for several; 0: recorded itself */
+	/* the faults that a sample is for; 0: this fault itself was recorded */
+	uint64_t count;
 };
 
 struct run { /* a time during which a thread had a processor */
@@ -98,7 +100,7 @@ struct history_thread {
 	size_t samples;
 	struct fault *fault;
 	size_t faults;
-	size_t piece, pieces;  /* its part of history.piece */
+	size_t piece, pieces;  /* its pieces in history.piece: the first one and their number */
 };
 
 struct history {
@@ -109,13 +111,13 @@ struct history {
 	struct table of_thread;
 	struct call *call;     /* in the order of the log */
 	size_t calls;
-	struct piece *piece;   /* by thread, then by time */
+	struct piece *piece;   /* sorted by thread, then by time */
 	size_t pieces;
-	uint32_t *held;        /* calls: by process, lock and end */
+	uint32_t *held;        /* calls with CAUSE_HELD, sorted by process, lock and end */
 	size_t helds;
-	uint32_t *transfer;    /* calls that read, write or wait at a barrier: by end */
+	uint32_t *transfer;    /* calls that read, write or wait at a barrier, sorted by end */
 	size_t transfers;
-	struct run *run;       /* by processor, then by time */
+	struct run *run;       /* sorted by processor, then by time */
 	size_t runs;
 	struct waker *waker;   /* each once */
 	size_t wakers;
@@ -143,8 +145,8 @@ struct history {
 };
 
 /*
- * Reads the log. Returns 0 or an error number; the caller calls history_fini() in both cases. see()
- * is called for each event.
+ * Reads the log and calls see() for each event. Returns 0 or an error number; the caller calls
+ * history_fini() in both cases.
  */
 int history_read(struct history *history, struct logfile *log, struct wanted *wanted,
 		 void (*see)(void *arg, const struct reading *reading), void *arg);
@@ -152,11 +154,12 @@ void history_fini(struct history *history);
 
 /* Returns the thread's index, or HISTORY_NONE. */
 uint32_t history_find(const struct history *history, pid_t pid, pid_t tid);
-/* Does the same for a pthread_t. */
+/* Does the same for a thread that is given by its pthread_t. */
 uint32_t history_find_pthread(const struct history *history, pid_t pid, uint64_t pthread);
 
 /*
- * Sorts what was read and divides calls into pieces. history_read() calls it. Returns 0 or ENOMEM.
+ * Sorts the calls that were read and divides them into pieces. history_read() calls it. Returns 0
+ * or ENOMEM.
  */
 int history_arrange(struct history *history);
 

@@ -2,8 +2,9 @@
 /*
  * why.c - the command why: its options, and the times that it explains.
  *
- * It reads the log once. During that it pairs spans and keeps the windows that it has to explain:
- * the slowest spans, all spans for --aggregate, or later the whole time of one thread.
+ * It reads the log once. Meanwhile it pairs spans and keeps the windows that it has to explain: the
+ * slowest spans, or all spans for --aggregate. If no option asks for spans, it adds the time of one
+ * thread after the log was read.
  */
 #include "why/why.h"
 
@@ -22,11 +23,16 @@
 
 extern const struct tool_command why_command;
 
-/* Each window is one page of text, and take_span() moves up to all of them for each span. */
+/*
+ * The greatest value of --slowest. Each window gives one page of text, and take_span() may move all
+ * kept windows for each span.
+ */
 #define SLOWEST_MOST 1000
-#define SPANS_MOST   (1u << 22) /* that --aggregate keeps */
+#define SPANS_MOST   (1u << 22) /* the number of spans that --aggregate keeps at most */
 
-/* The values of the options. Texts are those of argv. from and to are valid if from_text is set. */
+/*
+ * The values of the options. The texts belong to argv. from and to are valid if from_text is set.
+ */
 struct options {
 	const char *span, *thread, *from_text, *to_text;
 	struct bound from, to;
@@ -35,14 +41,14 @@ struct options {
 };
 
 /*
- * The state of the reading of the log. One command runs in a process, and the callbacks of pairing
- * and history use this state directly.
+ * The state while the log is read. It is static because one command runs in a process; the
+ * callbacks of pairing and history use it directly.
  */
 static struct why why;
 static struct options options;
 static struct pairing pairing;
 static struct wanted wanted;
-static size_t most; /* windows to keep */
+static size_t most; /* the number of windows to keep at most; 0: no option asks for spans */
 
 /* ------------------------------------------------------------------ spans */
 
@@ -52,10 +58,10 @@ static int64_t length(const struct window *window)
 }
 
 /*
- * Keeps a span, if it is one of the slowest. The last window is the fastest of those kept. A span
- * belongs to the thread in which it began; without that thread, or without a begin in the log,
- * nothing can be explained. pairing_event() calls this, and pairing.err reports a lack of memory to
- * it.
+ * Keeps a span if it is one of the slowest. The last window is the shortest of the kept ones. A
+ * span belongs to the thread in which it began. A span is skipped if the history lacks this thread
+ * or the log lacks the begin of the span, because nothing could be explained. pairing_event() calls
+ * this function, which stores ENOMEM in pairing.err if there is no memory.
  */
 static void take_span(void *arg, const struct span *span, const struct posix_trace_event_np *end)
 {
@@ -80,15 +86,15 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 	} else {
 		why.windows++;
 	}
-	/* --aggregate sorts all of them later. */
+	/* With --aggregate this loop does nothing: why_aggregate() sorts all windows later. */
 	for (; !options.aggregate && at && length(&why.window[at - 1]) < length(&window); at--)
 		why.window[at] = why.window[at - 1];
 	why.window[at] = window;
 }
 
 /*
- * Called for each event of the log, after history.c has it. Spans are paired only if an option asks
- * for spans.
+ * history_read() calls this for each event of the log, after it has added the event to the history.
+ * Spans are paired only if an option asks for spans.
  */
 static void see_event(void *arg, const struct reading *reading)
 {
@@ -101,8 +107,9 @@ static void see_event(void *arg, const struct reading *reading)
 /* ------------------------------------------------------------------ threads and times */
 
 /*
- * Returns the thread of an option, or HISTORY_NONE after a message. A number is a Linux thread
- * number; a thread whose name is a number is found by either. If several threads fit, returns the
+ * Returns the thread of an option, or HISTORY_NONE after a message. A text that is a number is
+ * compared with the Linux numbers of the threads. Every text is also compared with their names, so
+ * a thread whose name is a number is found by its name, too. If several threads fit, returns the
  * first.
  */
 static uint32_t named_thread(const char *text)
@@ -120,8 +127,9 @@ static uint32_t named_thread(const char *text)
 }
 
 /*
- * The main thread of the recorded process, or else the thread that lasted longest, for a log
- * without the process's own events. HISTORY_NONE: the log has no thread.
+ * Returns the main thread of the recorded process. If the log has no events of that thread, returns
+ * the thread with the longest time from its first to its last event; HISTORY_NONE if the log has no
+ * thread.
  */
 static uint32_t main_thread(void)
 {
@@ -139,8 +147,8 @@ static uint32_t main_thread(void)
 }
 
 /*
- * Adds the window of a thread: its whole time, or that of --between as far as the thread existed.
- * Returns a status of the tool, after a message if it is not TOOL_OK.
+ * Adds the window of a thread: its whole time, or the part of the time of --between in which the
+ * thread existed. Returns a status of the tool, after a message if it is not TOOL_OK.
  */
 static int take_thread(void)
 {
@@ -182,7 +190,7 @@ static int take_thread(void)
 
 /*
  * Divides and prints one window. Returns 0 or an error number. Each window has its own tree, which
- * is freed before the next one, so that --slowest 1000 needs the memory of one.
+ * is freed before the next tree is made, so that --slowest 1000 needs the memory of one tree only.
  */
 static int answer(const struct window *window, struct json *json, bool *is_cut)
 {
@@ -203,7 +211,7 @@ static int answer(const struct window *window, struct json *json, bool *is_cut)
 	return err;
 }
 
-/* Prints all answers. Returns 0 or an error number, after which the JSON is incomplete. */
+/* Prints all answers. Returns 0 or an error number; after an error the JSON is incomplete. */
 static int answer_json(void)
 {
 	struct json json = json_begin(&out_stdout);
@@ -239,7 +247,10 @@ static int answer_text(void)
 	return err;
 }
 
-/* An error leaves the output incomplete; the status says so. */
+/*
+ * Prints the answers. Returns a status of the tool; it is TOOL_FAILURE if an error has left the
+ * output incomplete.
+ */
 static int answer_all(void)
 {
 	int err = options.aggregate ? why_aggregate(&out_stdout, &why) :
@@ -366,7 +377,10 @@ static bool parse_option(int option, int argc, char **argv)
 	}
 }
 
-/* Called after all options, because --utc may follow --between and decides how a time is read. */
+/*
+ * Called after all options were read, because --utc decides how a time is read and may follow
+ * --between.
+ */
 static bool parse_bound(const char *text, struct bound *bound)
 {
 	if (!text || bound_parse(text, why.form == WHEN_UTC, bound))
@@ -416,7 +430,10 @@ static int why_run(int argc, char **argv)
 		status = tool_usage(&why_command);
 	}
 	if (options.span || options.slowest)
-		/* 0 remains if no option asks for spans: then a thread is explained. */
+		/*
+		 * most remains 0 if no option asks for spans; then the time of a thread is
+		 * explained.
+		 */
 		most = options.aggregate ? SPANS_MOST : options.slowest ? options.slowest : 1;
 	if (!status && !(status = reading_open(&why.log, argv[optind], &wanted))) {
 		status = explain_log();

@@ -10,18 +10,19 @@
 #include "why/divide.h"
 
 struct window { /* a time of a thread that is to be explained */
-	const char *name;       /* of the span, not owned; NULL: the time of the thread */
+	/* the name of the span, not owned; NULL: the window is a time of the thread */
+	const char *name;
 	uint32_t thread;
 	int64_t from_ns, to_ns;
 };
 
-/* A place in which chains of causes end: all such places with the same label together. */
+/* A cause: all nodes with the same label at which chains of causes end, added up. */
 struct why_cause {
 	enum why_kind kind;
 	const char *label;      /* belongs to the division */
 	uint32_t thread;
 	uint64_t ns, count;
-	uint64_t place_ns;      /* of the node that contributes most */
+	uint64_t place_ns;      /* the time of the member node, which contributes most */
 	uint32_t node;
 };
 
@@ -44,11 +45,12 @@ struct why {
 bool why_causes(struct why_causes *causes, const struct division *division);
 
 /*
- * Stores the children of a node in the order of their times. Returns their number, at most size.
+ * Stores the children of a node that have the most time, at most size of them, the greatest first.
+ * Returns the number of stored children.
  */
 size_t why_children(const struct division *division, uint32_t node, uint32_t *child, size_t size);
 
-/* Prints one answer; number counts from 0. */
+/* Prints one answer: the cause, the chain and the parts of the time. */
 void why_text(struct out *out, const struct why *why, const struct window *window,
 	      const struct division *division, const struct why_causes *causes);
 /* Prints the evidence that all answers share. */
@@ -58,7 +60,8 @@ void why_json(struct json *json, const struct why *why, const struct window *win
 	      const struct division *division, const struct why_causes *causes);
 
 /*
- * Prints what the slowest windows do that those in the middle do not. Returns 0 or ENOMEM.
+ * Prints which causes take more time in the slowest windows than in the windows around the median.
+ * Returns 0 or ENOMEM.
  */
 int why_aggregate(struct out *out, struct why *why);
 

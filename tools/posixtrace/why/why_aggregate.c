@@ -3,8 +3,8 @@
  * why_aggregate.c - compares the slowest spans of a kind with those in the middle: which causes
  * take more time in the slowest.
  *
- * The groups are the slowest 1 % and the 10 % around the median. Means are per span of a group, so
- * that groups of different sizes can be compared.
+ * The groups are the slowest 1 % and the 10 % around the median. The times of a group are means per
+ * span, so that groups of different sizes can be compared.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "base/vec.h"
 #include "why/why.h"
 
-#define GROUP_MAX 1000 /* windows of a group that are divided, the slowest first */
+#define GROUP_MAX 1000 /* the greatest number of windows in a group */
 #define SHOWN     20
 
 struct total { /* a cause in both groups */
@@ -33,7 +33,8 @@ struct aggregate {
 };
 
 /*
- * The slowest first; equally slow ones by their begin, so that the groups are the same each time.
+ * Orders windows by their length, the slowest first. Windows of equal length are in the order of
+ * their begins, so that the groups are the same each time.
  */
 static int by_time(const void *a, const void *b)
 {
@@ -46,7 +47,7 @@ static int by_time(const void *a, const void *b)
 
 /*
  * Orders the causes by how much more time they have in the slowest spans than in the middle, the
- * greatest difference first: this cause explains why the slowest spans are slow.
+ * greatest difference first. The first cause explains why the slowest spans are slow.
  */
 static int by_difference(const void *a, const void *b)
 {
@@ -57,8 +58,8 @@ static int by_difference(const void *a, const void *b)
 }
 
 /*
- * Returns the total of a cause, a new one if necessary; NULL without memory. Threads do not
- * separate totals: spans of several threads with one cause belong together. The label is copied,
+ * Returns the total of a cause, and adds it if it is new; NULL without memory. The thread is not
+ * compared: a cause that occurs in spans of several threads has one total. The label is copied,
  * since the division that has it is freed before the next span.
  */
 static struct total *total_of(struct aggregate *aggregate, const struct why_cause *cause)
@@ -119,7 +120,10 @@ static double mean_ns(const struct window *window, size_t count)
 	return count ? sum / (double)count : 0;
 }
 
-/* At least one span, so that a log with few spans gives an answer, and at most GROUP_MAX. */
+/*
+ * Returns the number of spans in a group: at least one, so that a log with few spans gives an
+ * answer, and at most GROUP_MAX.
+ */
 static size_t group_size(size_t count, size_t parts)
 {
 	size_t size = count / parts;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * why_json.c - an answer as a JSON object. Durations are nanoseconds, times are strings of them.
+ * why_json.c - an answer as a JSON object. Durations are numbers of nanoseconds, and times are
+ * strings that contain such numbers.
  *
- * Times are strings because they exceed 2^53, up to which a reader that uses double is exact.
- * Programs rely on the names of the keys: a change of one breaks them.
+ * Times are strings because they exceed 2^53: a program that reads numbers as double would not read
+ * them exactly. Programs rely on the names of the keys: a change of one breaks them.
  */
 #include <string.h>
 
@@ -15,7 +16,10 @@ static void put_string(struct json *json, const char *name, const char *text)
 	json_unicode(json, name, text, strlen(text));
 }
 
-/* A part of a thread that caused a wait has a percentage of the root, not of its parent. */
+/*
+ * Writes a time and its percentage. Each percentage is that of the root's time and not of the
+ * parent's, also for the parts of a thread that caused a wait.
+ */
 static void put_share(struct json *json, uint64_t ns, uint64_t whole)
 {
 	json_unsigned(json, "ns", ns);
@@ -34,7 +38,10 @@ static void put_thread(struct json *json, const struct why *why, uint32_t thread
 static void put_parts(struct json *json, const struct why *why, const struct division *division,
 		      uint32_t parent);
 
-/* Prints a node and all below it. The recursion ends at WHY_DEPTH threads, each with a part. */
+/*
+ * Prints a node and all nodes below it. The recursion is bounded because the tree has at most
+ * WHY_DEPTH threads one below the other.
+ */
 static void put_part(struct json *json, const struct why *why, const struct division *division,
 		     uint32_t index)
 {
@@ -64,7 +71,10 @@ static void put_parts(struct json *json, const struct why *why, const struct div
 	json_end_array(json);
 }
 
-/* Unlike the text this has all parts and causes, so that a program can choose. */
+/*
+ * Unlike the text output, the JSON object has all parts and causes, so that a program can choose
+ * among them.
+ */
 void why_json(struct json *json, const struct why *why, const struct window *window,
 	      const struct division *division, const struct why_causes *causes)
 {

@@ -2,8 +2,9 @@
 /*
  * why_text.c - one page of text: the cause, the way to it, the parts of the time, the evidence.
  *
- * Labels have names from the log, which is hostile; they reach the terminal through text_safe() and
- * text_name() only. The first three lines answer the question, the rest shows why to believe it.
+ * Labels contain names from the log, and the log is hostile. So labels and names are written to the
+ * terminal through text_safe() and text_name() only. The first three lines answer the question, the
+ * rest shows why to believe it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -40,7 +41,8 @@ static void put_label(struct out *out, const char *label)
 }
 
 /*
- * Writes the thread of a root or a cause. pid is the process that need not be named; 0 names each.
+ * Writes the thread of a root or a cause. A thread of the process pid is written without its
+ * process; with pid 0 the process is written for each thread.
  */
 static void put_thread(const struct page *page, uint32_t thread, pid_t pid)
 {
@@ -57,7 +59,10 @@ static pid_t root_pid(const struct page *page)
 	return page->why->history.thread[page->division->node[0].thread].pid;
 }
 
-/* Writes the cause; a thread that runs is named, others are in the label. */
+/*
+ * Writes the label of a cause. The labels of a thread that ran, was ready to run, or was blocked
+ * for an unknown reason do not contain the thread, so it is added.
+ */
 static void put_cause(const struct page *page, const struct why_cause *cause)
 {
 	put_label(page->out, cause->label);
@@ -68,9 +73,9 @@ static void put_cause(const struct page *page, const struct why_cause *cause)
 }
 
 /*
- * Writes the nodes from the root to the cause. A chain has at most two nodes for each of WHY_DEPTH
- * threads, the wait and the thread that caused it, and two at its end: a running part and a
- * function.
+ * Writes the labels of the nodes from the root to the cause. A chain has at most two nodes for each
+ * of WHY_DEPTH threads, the wait and the thread that caused it, and two at its end: a running part
+ * and a function.
  */
 static void put_chain(const struct page *page, uint32_t node)
 {
@@ -121,7 +126,10 @@ static void put_summary(const struct page *page, const struct window *window,
 
 /* ------------------------------------------------------------------ parts */
 
-/* The time that no child explains is the thread's own, or its cause was not recorded. */
+/*
+ * Prints one line for the rest of a part: the time that no child explains, and the time of the
+ * children that put_part() has not printed. kind is that of the part.
+ */
 static void put_rest(struct page *page, enum why_kind kind, uint64_t rest, unsigned depth)
 {
 	char time[BRIEF_BYTES];
@@ -134,9 +142,9 @@ static void put_rest(struct page *page, enum why_kind kind, uint64_t rest, unsig
 }
 
 /*
- * Prints a part with its evidence, and the parts below it. LINES bounds the lines, and with them
- * the recursion. Smaller parts and those past CHILDREN are one line at the end, as long as LINES
- * has room.
+ * Prints a part with its evidence, and the parts below it. LINES bounds the number of printed
+ * lines, and so also the recursion. Parts smaller than LEAST and parts past CHILDREN are added up
+ * in one line at the end, unless LINES lines were printed before.
  */
 static void put_part(struct page *page, uint32_t index, unsigned depth)
 {
@@ -150,7 +158,9 @@ static void put_part(struct page *page, uint32_t index, unsigned depth)
 	out_printf(page->out, "%10s %5.1f %%  %*s", brief_ns(time, (double)node->ns),
 		   percent(page, node->ns), (int)(2 * depth), "");
 	put_label(page->out, node->label ? node->label : "?");
-	/* The evidence: how often, and where the longest part is. */
+	/*
+	 * The evidence follows: how often this part occurred, and where its longest occurrence is.
+	 */
 	if (node->kind == WHY_FAULT && !node->longest_ns) {
 		out_printf(page->out, "  [%llux]", (unsigned long long)node->count);
 	} else if (node->samples && !node->child) {
@@ -182,7 +192,10 @@ static void put_part(struct page *page, uint32_t index, unsigned depth)
 		put_rest(page, node->kind, node->ns - shown, depth + 1);
 }
 
-/* Prints all parts of the root. Those that are too small are one line, so that 100 % are there. */
+/*
+ * Prints the parts of the root. Parts that are too small are added up in one line, so that the
+ * lines of the root add up to 100 %.
+ */
 static void put_parts(struct page *page)
 {
 	uint32_t child[CHILDREN];
@@ -212,7 +225,8 @@ static void put_parts(struct page *page)
 }
 
 /*
- * Prints the ends of all chains, if there are several. A single one is in the second line already.
+ * Prints the ends of all chains if there are several. A single end is not printed, because the
+ * second line of the page already has it.
  */
 static void put_causes(const struct page *page, const struct why_causes *causes)
 {

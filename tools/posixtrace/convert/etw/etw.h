@@ -6,10 +6,12 @@
  *
  * Memory    One buffer for each processor, and 32 bytes for each buffer of the file. If the records
  *           of a processor are out of order, also 40 bytes for each record.
- * Input     Hostile. Every offset is checked before it is used; no field decides an allocation.
- * Errors    0 or an error number. Findings name the fault and its offset by the codes E01 to E26.
+ * Input     Hostile. Every offset is checked before it is used. No field of the file alone decides
+ *           how much memory is allocated.
+ * Errors    0 or an error number. A finding has the code of a fault, E01 to E26, and the offset of
+ *           the fault.
  * Units     Offsets and sizes in bytes; stamps in ticks of the log's clock; times in nanoseconds.
- * Order     All numbers in such a file are little endian.
+ * Order     All numbers in an ETL file are little endian.
  */
 #ifndef POSIXTRACE_CONVERT_ETW_ETW_H
 #define POSIXTRACE_CONVERT_ETW_ETW_H
@@ -31,7 +33,10 @@
 
 struct etw_describe;
 
-/* The file. read() works as pread(), but returns less than len only at the end. -1 is an error. */
+/*
+ * The file. read() works as pread(), but it returns less than len only at the end of the file. It
+ * returns -1 after an error.
+ */
 struct etw_input {
 	int64_t (*read)(void *arg, uint64_t at, void *to, size_t len);
 	void *arg;
@@ -48,7 +53,7 @@ struct etw_options {
 
 /* The log file header, in the first record of the file. */
 struct etw_log {
-	bool wide;              /* a 64-bit system has written it */
+	bool wide;              /* a 64-bit system has written the log */
 	uint32_t buffer_size;
 	unsigned char version[4];
 	uint32_t build;
@@ -67,7 +72,7 @@ struct etw_log {
 	uint32_t buffers_lost;
 	int64_t stamp0;
 	size_t names_at;        /* in the record */
-	unsigned char *record;  /* the first one, whole */
+	unsigned char *record;  /* the whole first record */
 	size_t record_bytes;
 };
 
@@ -92,12 +97,12 @@ struct etw_record {
 	const unsigned char *bytes;
 	size_t size;
 	size_t header;          /* bytes before the payload: header and extended items */
-	uint64_t at;            /* in the file; of a compressed buffer that of the buffer */
+	uint64_t at;            /* offset in the file; of the buffer if it is compressed */
 	enum etw_kind kind;
 	unsigned header_type;
 	unsigned version;
 	int group;
-	unsigned type;          /* of the class, opcode */
+	unsigned type;          /* in the class; of EVENT: opcode */
 	int level;
 	unsigned id;            /* of EVENT and MESSAGE */
 	unsigned flags;         /* of EVENT, MESSAGE */
@@ -146,12 +151,13 @@ const char *etw_type_name(unsigned type);
 void etw_class(const struct etw_record *record, char name[ETW_GUID_TEXT]);
 void etw_name(const struct etw_record *record, char name[ETW_NAME_BYTES]);
 bool etw_is_classic(const struct etw_record *record);
-/* Whether it is an event of a class: of the kernel or of another classic provider. */
+/* Whether the record is an event of a class, that is, of the kernel or another classic provider. */
 bool etw_is_kernel(const struct etw_record *record);
-/* Whether it is an event of a provider with a manifest or TraceLogging. */
+/* Whether the record is an event of a provider with a manifest or TraceLogging. */
 bool etw_is_provider(const struct etw_record *record);
 /*
- * The type of a record about lost data: 32 an event, 33 a buffer, 34 a file. 0 for other records.
+ * Returns what a record reports as lost: 32 an event, 33 a buffer, 34 a file. These are the types
+ * of the records about lost data. Returns 0 for other records.
  */
 unsigned etw_lost_type(const struct etw_record *record);
 
@@ -171,14 +177,14 @@ struct etw_file {
 	struct etw_input input;
 	struct etw_options options;
 	struct etw_log log;
-	struct etw_buffer *buffer; /* by processor, sequence, offset, once it is open */
+	struct etw_buffer *buffer; /* sorted by processor, sequence and offset */
 	size_t buffers;
 
 	/* found by etw_scan() */
-	uint64_t records;       /* of the file */
+	uint64_t records;       /* all records in the file */
 	uint64_t events;
 	uint64_t lost_records;
-	size_t largest;         /* record */
+	size_t largest;         /* bytes of the largest record */
 	int64_t first_ns, last_ns;
 	bool ours;              /* an export of posixtrace, which etw_restore() can read */
 	bool disordered;        /* a processor's records are not in order of time */
@@ -197,7 +203,7 @@ int etw_open(struct etw_file *file, const struct etw_input *input,
 	     const struct etw_options *options, struct findings *findings);
 void etw_close(struct etw_file *file);
 
-/* The names of the log and of its file in UTF-8, each cut to size bytes. */
+/* Stores the names of the session and of its file in UTF-8, each cut to size bytes. */
 void etw_log_names(const struct etw_log *log, char *session, char *path, size_t size,
 		   struct findings *findings);
 
@@ -206,10 +212,13 @@ struct etw_content {
 	unsigned char *bytes;   /* from the buffer's header on; NULL: not loaded */
 	size_t filled;          /* where the records end */
 	size_t next;            /* offset of the next record */
-	int64_t stamp;          /* of the record before */
+	int64_t stamp;          /* of the last record that was returned */
 };
 
-/* Loads a buffer. A fault leaves it shorter or empty, and is reported if findings is not NULL. */
+/*
+ * Loads a buffer. A fault in the buffer leaves the content shorter or empty; the fault is reported
+ * if findings is not NULL. Returns 0, EIO or ENOMEM.
+ */
 int etw_content_load(const struct etw_file *file, const struct etw_buffer *buffer,
 		     struct etw_content *content, struct findings *findings);
 bool etw_content_next(const struct etw_file *file, const struct etw_buffer *buffer,

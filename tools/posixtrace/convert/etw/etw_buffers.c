@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_buffers.c - lists the buffers of a file by their headers alone. A buffer follows the one
- * before it, so one wrong size would make all later ones unreadable; --etw-resync assumes the usual
- * size then.
+ * etw_buffers.c - lists the buffers of a file by their headers alone. Only the size in the header
+ * of a buffer says where the next buffer begins, so one wrong size would make all later buffers
+ * unreadable. With --etw-resync, such a buffer is assumed to have the usual size.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,8 +13,8 @@
 #include "convert/octets.h"
 
 /*
- * A short read is an error here: each caller has checked that the bytes are within the file, so the
- * file has become shorter since.
+ * A short read is an error here: each caller has checked that the bytes are within the file, so a
+ * short read means that the file has become shorter since then.
  */
 int etw_read(const struct etw_file *file, uint64_t at, void *to, size_t len)
 {
@@ -24,13 +24,13 @@ int etw_read(const struct etw_file *file, uint64_t at, void *to, size_t len)
 struct list { /* the list while it is made */
 	struct etw_file *file;
 	struct findings *f;
-	uint32_t lost_events, lost_buffers; /* number of buffers that are marked so */
+	uint32_t lost_events, lost_buffers; /* number of buffers with such a flag */
 	bool processor_told, sizes_differ;
 };
 
 /*
- * Adds the buffer at that offset. Only a finding reports a strange processor: the buffer is read
- * nevertheless.
+ * Adds the buffer at that offset. A buffer of a processor that the log does not have is reported by
+ * a finding and is read nevertheless.
  */
 static int add_buffer(struct list *list, uint64_t at, uint32_t size, const unsigned char *header)
 {
@@ -65,7 +65,10 @@ static int add_buffer(struct list *list, uint64_t at, uint32_t size, const unsig
 	return 0;
 }
 
-/* A log that was allocated in advance ends with zeros, which are no damage. */
+/*
+ * Whether the file has only zeros from this offset on. A file whose space was allocated in advance
+ * ends with zeros, which are no damage.
+ */
 static bool is_zero_from(const struct etw_file *file, uint64_t at)
 {
 	unsigned char piece[4096];
@@ -85,8 +88,8 @@ static bool is_zero_from(const struct etw_file *file, uint64_t at)
 }
 
 /*
- * Handles a size that no buffer can have: it is after the last buffer, or a header is damaged.
- * Returns true if the list continues at *at.
+ * Handles a size that no buffer can have. Either *at is behind the last buffer, or the header of a
+ * buffer is damaged. Returns true if the list continues at *at.
  */
 static bool step_over(struct list *list, uint64_t *at, uint32_t size)
 {
@@ -102,7 +105,7 @@ static bool step_over(struct list *list, uint64_t *at, uint32_t size)
 		"buffer %zu has %u bytes; wanted at least %d: the file is read up to there%s",
 		file->buffers, size, ETW_BUFFER_HEADER,
 		list->sizes_differ || file->options.resync ? "" : " (--etw-resync)");
-	/* The usual size is known only if all buffers before had the same. */
+	/* The usual size is known only if all buffers before this one have the same size. */
 	if (!file->options.resync || list->sizes_differ)
 		return false;
 	*at += file->buffer[file->buffers - 1].size;
@@ -111,7 +114,7 @@ static bool step_over(struct list *list, uint64_t *at, uint32_t size)
 
 /*
  * Lists all buffers. Each step advances by at least the size of a header, so a hostile file cannot
- * make it endless.
+ * make the loop endless.
  */
 static int list_all(struct list *list)
 {
@@ -146,7 +149,8 @@ static int list_all(struct list *list)
 }
 
 /*
- * The order in which etw_walk.c reads: by processor, then by the sequence in which it filled them.
+ * Orders the buffers as etw_walk.c reads them: by processor, then in the sequence in which the
+ * processor filled them.
  */
 static int by_order(const void *a, const void *b)
 {
@@ -161,8 +165,8 @@ static int by_order(const void *a, const void *b)
 
 /*
  * Reads only the headers of 72 bytes, so the list of a large file costs one small read for each
- * buffer. The counts of the log's header are compared with the list; a difference is a finding and
- * no error.
+ * buffer. The counts in the log's header are compared with the list. A difference is reported by a
+ * finding and is no error.
  */
 int etw_list_buffers(struct etw_file *file, struct findings *f)
 {
@@ -173,8 +177,8 @@ int etw_list_buffers(struct etw_file *file, struct findings *f)
 	if (err)
 		return err;
 	/*
-	 * The writer stores the number of buffers when it closes the session. A difference shows an
-	 * incomplete file.
+	 * The writer of the log stores the number of buffers when it closes the session. Another
+	 * number of buffers in the file shows that the file is incomplete.
 	 */
 	if (!log->buffers_written)
 		finding(f, FINDING_WARNING, "E16", ETW_BUFFER_HEADER, "the session was not closed");

@@ -21,7 +21,7 @@ struct class {
 	const char *guid;
 };
 
-/* Indexed by group up to GROUPS; classes without a group follow. */
+/* The first GROUPS classes are indexed by group. Classes without a group follow. */
 static const struct class classes[] = {
 	{ "eventtrace", "68fdd900-4a3e-11d1-84f4-0000f80464e3" },
 	{ "diskio", "3d6fa8d4-fe05-11d0-9dda-00c04fd7ba7c" },
@@ -92,7 +92,7 @@ bool etw_guid_parse(const char *text, unsigned char g[ETW_GUID_BYTES])
 	return true;
 }
 
-/* A search in 38 entries; names are made once for each event type. */
+/* A linear search in 38 entries is fast enough. Names are made only once for each event type. */
 const char *etw_class_name(const unsigned char guid[ETW_GUID_BYTES])
 {
 	char text[ETW_GUID_TEXT];
@@ -104,7 +104,7 @@ const char *etw_class_name(const unsigned char guid[ETW_GUID_BYTES])
 	return NULL;
 }
 
-/* The groups are the numbers of the kernel's classes in records without a GUID. */
+/* A record without a GUID has a group, which is the number of a class of the kernel. */
 const char *etw_group_name(unsigned group)
 {
 	return group < GROUPS ? classes[group].name : NULL;
@@ -163,7 +163,10 @@ bool etw_is_classic(const struct etw_record *r)
 	       (r->kind == ETW_EVENT && r->flags & EVENT_IS_CLASSIC);
 }
 
-/* A group, or a classic header with a GUID: both have a class and a type of one byte. */
+/*
+ * The record has a group, or a classic header with a GUID. Both kinds have a class and a type of
+ * one byte.
+ */
 bool etw_is_kernel(const struct etw_record *r)
 {
 	return r->kind != ETW_MESSAGE && (r->group != ETW_NO_GROUP || etw_is_classic(r));
@@ -175,7 +178,7 @@ bool etw_is_provider(const struct etw_record *r)
 	return r->kind == ETW_EVENT && !etw_is_classic(r);
 }
 
-/* The class lostevent is known by its GUID; its other types are no losses. */
+/* The GUID shows that a record has the class lostevent. Other types of this class are no losses. */
 unsigned etw_lost_type(const struct etw_record *r)
 {
 	const char *name = r->has_guid && etw_is_classic(r) ? etw_class_name(r->guid) : NULL;
@@ -223,8 +226,8 @@ static bool provider_text(const struct etw_record *r, const char **text)
 }
 
 /*
- * A known class has a short name. Others have the number of their group or component, or the text
- * of their GUID.
+ * A known class has a short name. Other classes are named by the number of their group or
+ * component, or by the text of their GUID.
  */
 void etw_class(const struct etw_record *r, char name[ETW_GUID_TEXT])
 {

@@ -70,7 +70,7 @@ static void find_pair(const struct names *names, const struct fmt_type *type, si
 	}
 }
 
-/* The class of the events of a stream itself, with the types that come closest to those of ETW. */
+/* Sets the class of an event of the stream itself, and the type of ETW that comes closest to it. */
 static void system_class(unsigned id, struct etw_class *class)
 {
 	static const struct {
@@ -89,7 +89,9 @@ static void system_class(unsigned id, struct etw_class *class)
 	etw_guid_of_name(ETW_CLASS_STREAM, strlen(ETW_CLASS_STREAM), class->guid);
 }
 
-/* Fills the class of one type. Types without a number get one after those of the standard. */
+/*
+ * Fills the class of one type. A type without a number gets a number after those of the standard.
+ */
 static void find_class(const struct names *names, const struct fmt_type *type,
 		       struct etw_class *class)
 {
@@ -130,7 +132,7 @@ struct etw_class *etw_classes(const struct fmt_flow *flow)
 	for (size_t i = 0; i < count; i++) {
 		const struct fmt_type *type = fmt_type_at(flow, i);
 
-		/* Events of the stream itself are no pairs by name. */
+		/* The names of events of the stream itself are not searched for pairs. */
 		if (!type->id || type->id > POSIX_TRACE_UNNAMED_USER_EVENT)
 			names.type[names.count++] = type;
 	}

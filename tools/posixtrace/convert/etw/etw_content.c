@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_content.c - loads one buffer, decompresses it and iterates over its records. Each record's
- * size gives the position of the next one, so a damaged size ends the buffer.
+ * etw_content.c - loads one buffer, decompresses it and iterates over its records. The size of a
+ * record gives the position of the next record, so the rest of a buffer cannot be read after a
+ * damaged size.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 
 #define END_OF_RECORDS 0xffffffffu
 #define CONTENT_MAX (64u << 20) /* bytes of a decompressed buffer */
-/* Bounds the memory that a few compressed bytes can demand. Real logs compress far less. */
+/* Bounds the memory that a few compressed bytes can demand. The ratio in real logs is far lower. */
 #define RATIO_MAX 1024u
 
 void etw_content_free(struct etw_content *content)
@@ -23,8 +24,9 @@ void etw_content_free(struct etw_content *content)
 }
 
 /*
- * Replaces the compressed bytes by the decompressed ones. The header is not compressed. A fault
- * drops the buffer with a finding and returns 0; the other buffers are still read.
+ * Replaces the compressed bytes by the decompressed ones. The header is not compressed. If the
+ * buffer is damaged, the function drops it with a finding and returns 0, so that the other buffers
+ * are still read.
  */
 static int load_compressed(const struct etw_file *file, const struct etw_buffer *b, uint32_t there,
 			   struct etw_content *content, struct findings *f)
@@ -58,8 +60,9 @@ static int load_compressed(const struct etw_file *file, const struct etw_buffer 
 }
 
 /*
- * The end of the records in a buffer. Writers use either of two fields. A value outside of the
- * buffer is reported, and the whole buffer is read.
+ * Returns the offset at which the records in a buffer end; 0 for an empty buffer. Writers store
+ * this offset in either of two fields. If it is outside of the buffer, it is reported, and the
+ * whole buffer is read.
  */
 static uint32_t filled_end(const struct etw_buffer *b, const unsigned char *header,
 			   struct findings *f)
@@ -78,8 +81,8 @@ static uint32_t filled_end(const struct etw_buffer *b, const unsigned char *head
 }
 
 /*
- * Reads at most b->size bytes, and no more than the file has. An uncompressed buffer is read up to
- * its last record only.
+ * Reads at most b->size bytes, and no more than the file has. An uncompressed buffer is read only
+ * up to the end of its last record.
  */
 int etw_content_load(const struct etw_file *file, const struct etw_buffer *b,
 		     struct etw_content *content, struct findings *f)
@@ -92,7 +95,7 @@ int etw_content_load(const struct etw_file *file, const struct etw_buffer *b,
 	content->next = ETW_BUFFER_HEADER;
 	content->stamp = file->log.stamp0;
 	/*
-	 * A file that was cut has a part of its last buffer, which is read as far as it is there.
+	 * An incomplete file may end within its last buffer. The part that the file has is read.
 	 */
 	if (there < b->size)
 		finding(f, FINDING_DAMAGE, "E05", b->at,
@@ -145,12 +148,13 @@ bool etw_content_next(const struct etw_file *file, const struct etw_buffer *b,
 	}
 	content->next = (at + record->size + 7) & ~(size_t)7;
 	/*
-	 * In a compressed buffer an offset has no meaning for the file; that of the buffer is used.
+	 * In a compressed buffer, the offset of a record has no meaning in the file. The offset of
+	 * the buffer is used instead.
 	 */
 	record->at = b->at + (b->compressed ? 0 : at);
 	record->processor = b->processor;
 	record->sequence = b->sequence;
-	/* A record without a stamp has that of the record before it, in the same buffer. */
+	/* A record without a stamp gets the stamp of the record before it in the same buffer. */
 	if (record->has_stamp)
 		content->stamp = record->stamp;
 	else

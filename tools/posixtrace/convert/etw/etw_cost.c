@@ -21,8 +21,8 @@ struct etw_costs *etw_costs_new(void)
 }
 
 /*
- * Accepts NULL, as etw_listing_free() and etw_span_events_free() call it for objects that are not
- * complete.
+ * Accepts NULL, because etw_listing_free() and etw_span_events_free() call this function also for
+ * objects that are not complete.
  */
 void etw_costs_free(struct etw_costs *costs)
 {
@@ -80,7 +80,10 @@ int64_t etw_cost(struct etw_costs *costs, const struct etw_log *log,
 	struct last *last;
 	uint64_t cost_ns;
 
-	/* Thread 0 is idle or unknown. UINT32_MAX is the kernel's number for no thread. */
+	/*
+	 * Thread 0 is the idle thread or an unknown one. UINT32_MAX is the kernel's number for no
+	 * thread.
+	 */
 	if (!record->has_cpu || !record->has_ids || !record->tid || record->tid == UINT32_MAX)
 		return ETW_COST_NONE;
 	last = find_thread(costs, record->pid, record->tid);
@@ -95,6 +98,6 @@ int64_t etw_cost(struct etw_costs *costs, const struct etw_log *log,
 	if (!etw_cpu_cost(log, &from, record, &cost_ns))
 		return ETW_COST_UNKNOWN;
 	costs->total_ns += cost_ns;
-	/* The result has a sign for the constants, so it is limited. */
+	/* The result is signed because the constants are negative, so a cost is limited. */
 	return cost_ns > INT64_MAX ? INT64_MAX : (int64_t)cost_ns;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_cost.h - the CPU cost of each record: the growth of its thread's CPU time since the thread's
- * record before it.
+ * etw_cost.h - the CPU cost of each record: how much the CPU time of the record's thread has grown
+ * since the previous record of the same thread.
  *
- * Memory    bounded: threads beyond ETW_COST_THREADS have no cost.
+ * Memory    bounded: only the first ETW_COST_THREADS threads have costs.
  */
 #ifndef POSIXTRACE_CONVERT_ETW_ETW_COST_H
 #define POSIXTRACE_CONVERT_ETW_ETW_COST_H
@@ -13,7 +13,7 @@
 #define ETW_COST_THREADS 65536
 
 #define ETW_COST_NONE    (-1) /* no CPU time in the record, or the first record of its thread */
-#define ETW_COST_UNKNOWN (-2) /* the time fell: another thread has got the number */
+#define ETW_COST_UNKNOWN (-2) /* the CPU time fell: a new thread has the same id */
 
 struct etw_costs;
 

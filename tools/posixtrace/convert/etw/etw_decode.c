@@ -3,9 +3,9 @@
  * etw_decode.c - makes schemas from layouts, and decodes payloads by them.
  *
  * One walk over the fields makes both schema and data, so both have the same columns. A struct that
- * occurs once gives a column for each member; an array gives one text. The layouts come from the
- * file and are hostile: structs may contain each other, and counts may be huge. A budget bounds the
- * walk.
+ * occurs once gives a column for each member. An array gives a single column, which is a text. The
+ * layouts come from the file and are hostile: structs may contain each other, and counts may be
+ * huge. A budget bounds the walk.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@
 #include "convert/etw/etw_value.h"
 
 /*
- * Visits of fields for each byte of a payload. A byte of a member is visited once for each struct
- * around it.
+ * The number of visits of fields that the budget allows for each byte of a payload. A byte of a
+ * member is visited once for the member and once for each struct around it.
  */
 #define VISITS_OF_BYTE (2 * ETW_DEPTH_MAX)
 
@@ -27,29 +27,33 @@ struct walk {
 	const struct etw_layout *layout;
 	enum purpose purpose;
 	struct etw_reader reader; /* empty for a schema */
-	uint64_t *value; /* of each field, the last one taken: counts and lengths of others */
-	uint64_t budget;        /* elements that may still be taken: hostile counts end */
+	uint64_t *value; /* last number of each field; some are counts or lengths */
+	uint64_t budget;        /* visits that are still allowed; ends hostile counts */
 	struct etw_bytes *to;   /* NULL for a schema */
 	size_t most;            /* bytes that may be decoded */
 	bool too_long;
 	struct etw_bytes text;  /* where arrays and `more` grow */
 	struct etw_value scratch;
-	unsigned column, columns; /* those so far, and how many there may be */
-	bool more, in_more;     /* the schema has `more`; it has begun */
+	unsigned column, columns; /* number so far, and the most */
+	bool more, in_more;     /* the schema has `more`; `more` has begun */
 	struct etw_schema schema;
-	char prefix[ETW_FIELD_NAME_MAX + 1]; /* of the struct whose members these are */
+	char prefix[ETW_FIELD_NAME_MAX + 1]; /* names of the structs around the field */
 };
 
 static bool walk_fields(struct walk *w, unsigned first, unsigned count, unsigned depth);
 
-/* The struct's name and the member's, each cut to the length that a schema allows. */
+/*
+ * Joins the prefix of the structs and the name of the member. For a column, etw_schema_add()
+ * shortens the result.
+ */
 static void join_name(const struct walk *w, const char *name, char full[2 * ETW_FIELD_NAME_MAX + 1])
 {
 	snprintf(full, 2 * ETW_FIELD_NAME_MAX + 1, "%s%s", w->prefix, name);
 }
 
 /*
- * Whether the next column is one of its own. The first column that is not begins the text `more`.
+ * Whether the next field gets a column of its own. The first field without a column begins the text
+ * `more`.
  */
 static bool has_column(struct walk *w)
 {
@@ -66,7 +70,10 @@ static void begin_more(struct walk *w, const char *name)
 	etw_bytes_add(&w->text, "=", 1);
 }
 
-/* A number that is constant or the value of an earlier field. Returns false for another rule. */
+/*
+ * Gets a count or length that is a constant or the value of another field. Returns false for
+ * another rule.
+ */
 static bool number_of(const struct walk *w, enum etw_rule rule, unsigned given, uint64_t *number)
 {
 	if (rule == ETW_RULE_FIXED)
@@ -78,7 +85,10 @@ static bool number_of(const struct walk *w, enum etw_rule rule, unsigned given, 
 	return true;
 }
 
-/* The number of elements of a field in this payload; UINT64_MAX for all that remain. */
+/*
+ * Sets *count to the number of elements of a field in this payload; UINT64_MAX: as many as the
+ * payload has. Returns false if the payload or the layout gives no valid number.
+ */
 static bool count_of(struct walk *w, const struct etw_field *f, uint64_t *count)
 {
 	*count = 1;
@@ -102,8 +112,8 @@ static bool count_of(struct walk *w, const struct etw_field *f, uint64_t *count)
 
 /*
  * Pays for one visit of a field, so that structs that contain each other and huge counts end. A
- * short element with a long name can decode to many times its size; `most` limits that. Returns
- * false if the budget or the room is used up.
+ * short element with a long name can decode to many times its size; `most` limits the decoded size.
+ * Returns false if the budget is used up or the decoded size exceeds `most`.
  */
 static bool spend_visit(struct walk *w)
 {
@@ -115,8 +125,8 @@ static bool spend_visit(struct walk *w)
 }
 
 /*
- * Reads one value of the payload into scratch. Its number is kept, as later fields may use it as a
- * count or length.
+ * Reads one value of the payload into scratch. The number of the value is kept, because later
+ * fields may use it as a count or length.
  */
 static bool take_value(struct walk *w, unsigned index)
 {
@@ -140,8 +150,8 @@ static bool take_value(struct walk *w, unsigned index)
 }
 
 /*
- * Appends one element of an array as text; a struct as {NAME=VALUE ...}. The depth of structs is
- * limited.
+ * Appends one value or one element of an array as text. A struct becomes {NAME=VALUE ...}. The
+ * depth of structs is limited.
  */
 static bool text_element(struct walk *w, unsigned index, unsigned depth)
 {
@@ -212,8 +222,8 @@ static bool text_array(struct walk *w, unsigned index, unsigned depth)
 
 /*
  * Handles one field that is no single struct. For a schema it adds the column; for data it decodes
- * the value into its column or into `more`; for text it appends NAME=VALUE. An array in a column is
- * a text, so it is collected before it is stored with its NUL.
+ * the value into its column or into `more`; for text it appends NAME=VALUE. An array in a column
+ * becomes a text, which is collected in w->text first and then stored with a NUL.
  */
 static bool walk_column(struct walk *w, unsigned index, unsigned depth)
 {
@@ -270,8 +280,9 @@ static bool walk_struct(struct walk *w, const struct etw_field *f, unsigned dept
 }
 
 /*
- * Handles count fields from the first one on. next skips the members of a struct. Returns false if
- * the layout or the payload contradicts itself, or the budget is used up.
+ * Handles as many fields as `count` says. The first of them has the index `first`. The index of the
+ * next field is field->next, which skips the members of a struct. Returns false if the layout or
+ * the payload contradicts itself, or if the budget is used up.
  */
 static bool walk_fields(struct walk *w, unsigned first, unsigned count, unsigned depth)
 {
@@ -293,8 +304,8 @@ static bool walk_fields(struct walk *w, unsigned first, unsigned count, unsigned
 }
 
 /*
- * The room for `more` is kept free until the end. If all columns are in use, the last one is
- * removed for it, and its field becomes a part of `more`.
+ * Space for `more` in the text is kept free until the end. If all columns are in use when `more` is
+ * needed, `more` replaces the last column, and the field of this column becomes a part of `more`.
  */
 int etw_layout_schema(const struct etw_layout *layout, char *schema, size_t room,
 		      unsigned columns, bool *more)
@@ -327,8 +338,8 @@ int etw_layout_schema(const struct etw_layout *layout, char *schema, size_t room
 }
 
 /*
- * Decodes one payload. The budget grows with the payload, so that a valid payload never exceeds it.
- * After a failure the caller ignores the bytes that were appended.
+ * Decodes one payload. The budget grows with the size of the payload, so that a valid payload never
+ * exceeds the budget. After a failure the caller ignores the bytes that were appended.
  */
 static enum etw_decoded decode(struct walk *w, const struct etw_decoding *decoding)
 {

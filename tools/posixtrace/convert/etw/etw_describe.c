@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* etw_describe.c - the descriptions that a log carries, by provider, event and version. */
+/* etw_describe.c - keeps the descriptions that a log has, sorted by provider, event and version. */
 #include "convert/etw/etw_describe.h"
 
 #include <errno.h>
@@ -68,7 +68,10 @@ struct etw_describe {
 	size_t manifests;
 };
 
-/* The GUID first: it differs between providers. The number and version identify the event. */
+/*
+ * Compares the GUID of the provider first. The number and the version identify the event of this
+ * provider.
+ */
 static int compare_described(const void *a, const void *b)
 {
 	const struct described *x = a, *y = b;
@@ -122,8 +125,8 @@ static void free_manifest(void *p)
 }
 
 /*
- * Layouts and maps are owned by their trees. Maps are referred to by fields, so no layout may be
- * used after this.
+ * The trees own the layouts and the maps, and the fields of layouts point to maps. The caller must
+ * therefore not use any layout after this call.
  */
 void etw_describe_free(struct etw_describe *d)
 {
@@ -138,7 +141,9 @@ void etw_describe_free(struct etw_describe *d)
 	free(d);
 }
 
-/* The uses of the layout that is being made are the last ones. */
+/*
+ * Only the layout that is made at the moment can be dropped, so its uses of maps are the last ones.
+ */
 void etw_describe_drop(struct etw_describe *d, struct etw_layout *layout)
 {
 	while (d->uses && d->use[d->uses - 1].layout == layout)
@@ -146,7 +151,7 @@ void etw_describe_drop(struct etw_describe *d, struct etw_layout *layout)
 	etw_layout_free(layout);
 }
 
-/* The limits apply to the whole log: descriptions are short and may be many. */
+/* The limits apply to the whole log, because the descriptions are short and there may be many. */
 bool etw_describe_is_full(const struct etw_describe *d, unsigned fields)
 {
 	return d->count == LAYOUTS_MAX || fields > ALL_FIELDS_MAX - d->fields;
@@ -176,15 +181,15 @@ bool etw_describe_add(struct etw_describe *d, const unsigned char guid[ETW_GUID_
 		d->fields += layout->fields;
 		return true;
 	}
-	/* A log describes an event at its beginning and again at its end: the first is kept. */
+	/* A log may describe an event twice, at the beginning and at the end. The first is kept. */
 	etw_describe_drop(d, layout);
 	free(new);
 	return place != NULL;
 }
 
 /*
- * Becomes the owner of the map and sorts its entries for the search by value. A second map of that
- * name is dropped, as for layouts.
+ * Becomes the owner of the map and sorts its entries for the search by value. If the provider has a
+ * map of that name already, the new map is freed.
  */
 bool etw_describe_map(struct etw_describe *d, const unsigned char guid[ETW_GUID_BYTES],
 		      const char *name, struct etw_map *map)
@@ -224,8 +229,8 @@ bool etw_describe_use_map(struct etw_describe *d, const unsigned char guid[ETW_G
 }
 
 /*
- * Reports a fault of a description. Returns true if there was one, and false if the reason is NULL:
- * then memory is missing.
+ * Reports the fault of a description and returns true. If why is NULL, no fault but missing memory
+ * was the reason: then the function only returns false.
  */
 static bool report_dropped(const char *what, const char *why, const struct etw_record *r,
 			   struct findings *f)
@@ -245,7 +250,10 @@ static int compare_manifests(const void *a, const void *b)
 	return memcmp(x->guid, y->guid, sizeof(x->guid));
 }
 
-/* The manifest of the record's provider, made if it is new; NULL: there are too many. */
+/*
+ * Finds the manifest of the record's provider, or makes a new one. *of is NULL if there are too
+ * many. Returns false without memory.
+ */
 static bool manifest_of(struct etw_describe *d, const struct etw_record *r, struct manifest **of)
 {
 	struct manifest key, *new, **found;
@@ -267,7 +275,7 @@ static bool manifest_of(struct etw_describe *d, const struct etw_record *r, stru
 	return true;
 }
 
-/* The event that EventSource uses for its manifest has a number and a magic byte of its own. */
+/* The events in which an EventSource writes its manifest have a special number and a magic byte. */
 static bool is_manifest(const struct etw_record *r)
 {
 	return etw_is_provider(r) && r->id == MANIFEST_ID &&
@@ -277,7 +285,7 @@ static bool is_manifest(const struct etw_record *r)
 
 /*
  * Keeps one piece of a manifest. Pieces may come in any order and more than once. All pieces of a
- * manifest must agree on their number; the limit of 256 bounds the memory.
+ * manifest must agree on the number of pieces. The limit of 256 pieces bounds the memory.
  */
 static bool take_chunk(struct etw_describe *d, const struct etw_record *r, struct findings *f)
 {
@@ -298,7 +306,7 @@ static bool take_chunk(struct etw_describe *d, const struct etw_record *r, struc
 		return report_dropped("a manifest", "its pieces do not agree on their number", r,
 				      f);
 	to = &m->chunk[chunk];
-	if (to->len) /* at the end of a log all manifests are written once more */
+	if (to->len) /* a repeated piece: manifests are written again at the end */
 		return true;
 	etw_bytes_add(to, p + MANIFEST_HEADER, r->size - r->header - MANIFEST_HEADER);
 	m->left--;
@@ -336,9 +344,9 @@ static bool parse_manifest(struct etw_describe *d, const struct manifest *m, str
 #endif
 }
 
-/* ---- all of them */
+/* ---- descriptions of all kinds */
 
-/* Only three kinds of records are descriptions; all others cost two comparisons. */
+/* Only three kinds of records are descriptions. A few comparisons recognize all other records. */
 bool etw_describe_take(struct etw_describe *d, const struct etw_record *r, struct findings *f)
 {
 	const unsigned char *p = r->bytes + r->header;
@@ -359,8 +367,8 @@ bool etw_describe_take(struct etw_describe *d, const struct etw_record *r, struc
 }
 
 /*
- * Manifests are parsed after all records, as their pieces may be far apart. A field whose map does
- * not exist has no names of values.
+ * Manifests are parsed after all records have been taken, because the pieces of one manifest may be
+ * far apart. If the map of a field does not exist, the field has no names of values.
  */
 bool etw_describe_end(struct etw_describe *d, struct findings *f)
 {
@@ -378,7 +386,7 @@ bool etw_describe_end(struct etw_describe *d, struct findings *f)
 	return true;
 }
 
-/* Only events of providers are described in a log. Classic events have the built-in table. */
+/* A log describes only events of providers. Classic events are described by the built-in table. */
 const struct etw_layout *etw_describe_find(const struct etw_describe *d, const struct etw_record *r)
 {
 	struct described key = { .id = r->id, .version = r->version }, **found;

@@ -23,14 +23,14 @@ struct etw_describe *etw_describe_new(void);
 void etw_describe_free(struct etw_describe *describe);
 
 /*
- * Keeps the description if the record is one. A damaged one is reported and dropped. Returns false
- * without memory.
+ * If the record is a description, keeps it. A damaged description is reported and dropped. Returns
+ * false without memory.
  */
 bool etw_describe_take(struct etw_describe *describe, const struct etw_record *record,
 		       struct findings *findings);
 /*
  * To be called after the last record. Parses manifests, and connects fields with the maps of their
- * values.
+ * values. Returns false without memory.
  */
 bool etw_describe_end(struct etw_describe *describe, struct findings *findings);
 
@@ -40,23 +40,26 @@ const struct etw_layout *etw_describe_find(const struct etw_describe *describe,
 
 /* ---- for the readers of descriptions */
 
-/* At most so many characters, or bytes, of a name in a description are kept. */
+/* The most units of UTF-16, or bytes of UTF-8, that are kept of a name in a description. */
 #define ETW_NAME_CHARS 255
 
 /* Whether there is no room for another layout with that many fields. */
 bool etw_describe_is_full(const struct etw_describe *describe, unsigned fields);
 /*
- * Adds the layout and becomes its owner. A layout that exists is not replaced. Returns false
- * without memory; the layout is freed then.
+ * Adds the layout and becomes its owner. If the event has a layout already, that layout is kept and
+ * the new one is freed. Returns false without memory; the new layout is freed then, too.
  */
 bool etw_describe_add(struct etw_describe *describe, const unsigned char guid[ETW_GUID_BYTES],
 		      unsigned id, unsigned version, struct etw_layout *layout);
-/* Frees a layout that was not added, and removes its uses of maps. */
+/* Frees a layout that was not added, and removes the layout's uses of maps. */
 void etw_describe_drop(struct etw_describe *describe, struct etw_layout *layout);
-/* Adds a map of a provider. Fields may use its name before the map is there. */
+/*
+ * Adds a map of a provider and becomes the owner of the map. Fields may use the name before the map
+ * is added.
+ */
 bool etw_describe_map(struct etw_describe *describe, const unsigned char guid[ETW_GUID_BYTES],
 		      const char *name, struct etw_map *map);
-/* Records that this map names the values of the field. */
+/* Notes that the map with this name has the names of the field's values. */
 bool etw_describe_use_map(struct etw_describe *describe, const unsigned char guid[ETW_GUID_BYTES],
 			  struct etw_layout *layout, unsigned field, const char *name);
 
@@ -68,7 +71,7 @@ struct etw_layout *etw_tracelogging(const struct etw_record *record, bool *damag
 
 /*
  * Read TRACE_EVENT_INFO and EVENT_MAP_INFO. On failure they return false, and *why is the fault, or
- * NULL if memory is missing.
+ * NULL if memory is missing. Missing memory for a single field is reported as a fault.
  */
 bool etw_event_info(struct etw_describe *describe, const unsigned char *p, size_t size,
 		    const char **why);
@@ -90,15 +93,16 @@ const char *etw_kernel_type_name(const char *class, unsigned type);
 enum etw_role { ETW_ROLE_NONE, ETW_ROLE_BEGIN, ETW_ROLE_END };
 
 /*
- * The key of a span of the kernel. Events of some classes begin and end a process, a thread or an
- * image. Their payload names it, and another thread may log them. Returns the names of these fields
- * with commas between, and the role of the type. Returns NULL for a class whose events belong to
- * the thread that logs them.
+ * The key of a span of the kernel. In some classes, one event begins a process, a thread or an
+ * image, and another event ends it. Different threads may log the two events, but both have the
+ * same subject in their payloads. For such a class, returns the names of the fields that identify
+ * the subject, with commas between, and sets *role to the role of the type. Returns NULL for a
+ * class whose events belong to the thread that logs them.
  */
 const char *etw_kernel_key(const char *class, unsigned type, enum etw_role *role);
 /*
- * A number at a fixed place of the payload. Returns false if no field has the name, or the payload
- * is too short.
+ * Reads a number at a fixed place of the payload. name has len bytes. Returns false if no field has
+ * the name, if the place of the field is not fixed, or if the payload is too short.
  */
 bool etw_kernel_value(const struct etw_layout *layout, const char *name, size_t len,
 		      unsigned pointer_bytes, const unsigned char *payload, size_t size,

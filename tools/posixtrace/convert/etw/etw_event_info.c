@@ -34,8 +34,9 @@
 #define MAP_VALUES_MAX 4096
 
 /*
- * The name at an offset, or NULL if there is none or no memory. The caller frees it. It is cut: a
- * description of 64 KiB could refer to one long text thousands of times.
+ * Returns the name at an offset, or NULL if there is no name or no memory. The caller frees the
+ * name. A long name is cut, because a description of 64 KiB could refer to one long text thousands
+ * of times.
  */
 static char *name_at(const unsigned char *p, size_t size, uint32_t offset)
 {
@@ -57,8 +58,8 @@ static char *name_at(const unsigned char *p, size_t size, uint32_t offset)
 }
 
 /*
- * Adds one EVENT_PROPERTY_INFO as a field. Returns false without memory, or if the members of a
- * struct are not all there.
+ * Adds one EVENT_PROPERTY_INFO as a field. Returns false without memory, or if the description
+ * lacks members of a struct.
  */
 static bool add_property(struct etw_describe *describe, struct etw_layout *layout,
 			 const unsigned char *p, size_t size, unsigned index, unsigned count)
@@ -104,8 +105,8 @@ static bool add_property(struct etw_describe *describe, struct etw_layout *layou
 }
 
 /*
- * The name of the event: "Task/Opcode", or the part that exists. The default opcode "win:Info" is
- * omitted.
+ * Returns the name of the event: "Task/Opcode", or "Task" if there is no opcode or if the opcode is
+ * the default "win:Info". Returns NULL if there is no task, or without memory.
  */
 static char *event_name(const unsigned char *p, size_t size)
 {
@@ -131,7 +132,10 @@ static char *event_name(const unsigned char *p, size_t size)
 	return (char *)text.bytes;
 }
 
-/* The sizes are checked first; after that all properties are within the record. */
+/*
+ * The sizes are checked first. After these checks it is certain that all properties are within the
+ * record.
+ */
 bool etw_event_info(struct etw_describe *describe, const unsigned char *p, size_t size,
 		    const char **why)
 {
@@ -164,8 +168,8 @@ bool etw_event_info(struct etw_describe *describe, const unsigned char *p, size_
 }
 
 /*
- * Entries without a name are skipped. An entry names a value of 32 bits; the flags of the map say
- * if the values are bits.
+ * Entries without a name are skipped. An entry gives a name to a value of 32 bits. The flags of the
+ * map say whether the values are bits.
  */
 bool etw_map_info(struct etw_describe *describe, const unsigned char *p, size_t size,
 		  const char **why)
@@ -190,7 +194,7 @@ bool etw_map_info(struct etw_describe *describe, const unsigned char *p, size_t 
 	if (!name || !map) {
 		free(name);
 		free(map);
-		return true; /* a map without a name names nothing */
+		return true; /* no field can refer to a map without a name */
 	}
 	map->bits = octets_u32(info + 4) & (MAP_IS_BITS | MAP_IS_WBEM_BITS);
 	for (uint32_t i = 0; ok && i < entries; i++) {

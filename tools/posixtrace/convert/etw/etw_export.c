@@ -18,7 +18,7 @@
 #include "convert/etw/etw_export.h"
 #include "convert/octets.h"
 
-#define ID_WIDE 0x80000000u /* the first number for threads whose own does not fit */
+#define ID_WIDE 0x80000000u /* the first number that wide_id() gives */
 #define DATA_IN_RECORD (ETW_RECORD_MAX - 1 - ETW_FULL_BYTES - ETW_PREFIX_BYTES)
 
 /* etw_sink_close() frees the context also if the temporary file cannot be made. */
@@ -62,7 +62,10 @@ int etw_sink_begin(void *context, const struct fmt_facts *facts)
 	return 0;
 }
 
-/* ETW has one count of lost events. The causes are kept for the registry. */
+/*
+ * The header of an ETW log has a single count of lost events. The counts by cause are kept for the
+ * records of the registry.
+ */
 int etw_sink_lost(void *context, const struct fmt_lost *lost)
 {
 	struct etw_sink *s = context;
@@ -86,8 +89,8 @@ static int compare_wide(const void *a, const void *b)
 }
 
 /*
- * The number for a thread whose own does not fit in 32 bits. Numbers are given in the order of
- * first use.
+ * Sets *id to a number for a thread whose handle is not less than ID_WIDE. Threads are numbered in
+ * the order of their first use.
  */
 static int wide_id(struct etw_sink *s, uint64_t thread, uint32_t *id)
 {
@@ -111,7 +114,10 @@ static int wide_id(struct etw_sink *s, uint64_t thread, uint32_t *id)
 	return 0;
 }
 
-/* ETW has 32 bits for a thread. The system's number is used if it is known. */
+/*
+ * ETW has 32 bits for the number of a thread. The system's number of the thread is used if the
+ * event has one, else the handle if it is less than ID_WIDE, else a new number.
+ */
 static int thread_id(struct etw_sink *s, const struct fmt_event *event, uint32_t *id)
 {
 	if (!event->tid && event->thread >= ID_WIDE)
@@ -121,8 +127,8 @@ static int thread_id(struct etw_sink *s, const struct fmt_event *event, uint32_t
 }
 
 /*
- * The event and its data are appended to the temporary file. Times of the first and last event
- * become those of the log.
+ * Appends the event and its data to the temporary file. The times of the first and the last event
+ * become the begin and the end of the log.
  */
 int etw_sink_event(void *context, const struct fmt_event *event)
 {
@@ -187,7 +193,10 @@ static int64_t filetime_of(int64_t ns)
 	return ns / 100 - (ns % 100 < 0) + ETW_FILETIME_EPOCH;
 }
 
-/* The stamp for a time. The difference has 128 bits, as times have the whole range of 64. */
+/*
+ * Returns the stamp for a time. The difference is computed with 128 bits, because a time may be any
+ * number of 64 bits.
+ */
 static int64_t stamp_of(const struct etw_sink *s, int64_t start_ns, int64_t ns)
 {
 	__int128 stamp = (__int128)ns - start_ns + ETW_STAMP0;
@@ -213,7 +222,7 @@ static int put_event(struct etw_sink *s, const struct etw_class *class, const st
 	unsigned char *p = piece;
 
 	memcpy(full.guid, class->guid, ETW_GUID_BYTES);
-	/* The prefix of ETW_PREFIX_BYTES, which etw_restore.c reads. */
+	/* This is the prefix of ETW_PREFIX_BYTES, which etw_restore.c reads. */
 	p = octets_put(p, class->id, 4);
 	p = octets_put(p, (uint64_t)e->truncation, 4);
 	p = octets_put(p, e->thread, 8);
@@ -251,7 +260,7 @@ static int put_events(struct etw_sink *s, const struct etw_class *classes, int64
 	return 0;
 }
 
-/* Writes the log's header. It is written last, as it has the number of buffers. */
+/* Writes the log's header. The header is written last, because it has the number of buffers. */
 static int put_log(struct etw_sink *s, int64_t start)
 {
 	const char *path = s->output->shown, *base = strrchr(path, '/');
@@ -274,8 +283,9 @@ static int put_log(struct etw_sink *s, int64_t start)
 }
 
 /*
- * The order of the file is registry, events, end of the registry, header. FILETIME has steps of 100
- * ns, so the start is rounded and stamps count from the rounded time.
+ * Writes the registry, the events, the end of the registry and, into the first buffer of the file,
+ * the header. FILETIME has steps of 100 ns, so the start is rounded down, and stamps count from the
+ * rounded time.
  */
 int etw_sink_end(void *context, const struct fmt_end *end)
 {

@@ -19,18 +19,18 @@ struct etw_sink {
 	struct fmt_facts facts;
 	char session[TRACE_NAME_MAX + 1];
 	bool plain, filetime;
-	struct out spool;       /* events, each behind a struct spooled */
+	struct out spool;       /* events; a struct spooled precedes each */
 	uint64_t events;
 	int64_t first_ns, last_ns;
-	void *wide;             /* a tree of the threads whose ids do not fit in 32 bits */
+	void *wide;             /* a tree of the threads that wide_id() has numbered */
 	uint32_t wide_threads;
 	uint64_t lost[POSIX_TRACE_LOST_CAUSES_NP];
 	struct etw_writer writer;
-	uint64_t piece_at;      /* of the spool, read back */
+	uint64_t piece_at;      /* offset in the spool when it is read */
 	size_t piece_len, piece_used;
 	unsigned char piece[65536];
 
-	/* of a log that was imported: its records go back as they are */
+	/* For a log that was imported from ETW: the export writes its original records. */
 	bool rewrite;
 	unsigned char *log_record;
 	size_t log_record_bytes;
@@ -46,14 +46,23 @@ struct spooled {
 	int32_t truncation;
 };
 
-/* By index of the types; NULL: no memory. */
+/*
+ * Returns the class of each event type, in the order of the types' indexes. NULL: no memory. The
+ * caller frees the array.
+ */
 struct etw_class *etw_classes(const struct fmt_flow *flow);
 
-/* Records about the log itself, before and behind the events. */
+/*
+ * Write the records about the log itself: the first function before the events, the other after
+ * them.
+ */
 int etw_registry_begin(struct etw_sink *sink, const struct etw_class *classes, int64_t stamp);
 int etw_registry_end(struct etw_sink *sink, const struct fmt_end *end, int64_t stamp);
 
-/* Whether the log was imported from ETW; takes the header if the event is that. */
+/*
+ * Whether the log was imported from ETW. If the first event is the kept header of such a log, the
+ * function takes this header.
+ */
 bool etw_rewrite_wants(struct etw_sink *sink, const struct fmt_event *event);
 int etw_rewrite_event(struct etw_sink *sink, const struct fmt_event *event);
 int etw_rewrite_end(struct etw_sink *sink);

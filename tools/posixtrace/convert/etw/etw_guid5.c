@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * etw_guid5.c - the class of an event type by its name: a UUID of version 5 (RFC 9562, section
- * 5.5), which is SHA-1 of a name space and the name. No secret depends on it.
+ * 5.5), which is SHA-1 of a name space and the name. No secret depends on this hash.
  */
 #include <string.h>
 #include <uuid.h>
@@ -9,7 +9,9 @@
 #include "convert/etw/etw_write.h"
 #include "convert/octets.h"
 
-/* A name that is longer than the limit is cut, as etw_restore.c has room for no more. */
+/*
+ * A name that is longer than the limit is cut, because etw_restore.c keeps no more bytes of a name.
+ */
 void etw_guid_of_name(const char *name, size_t len, unsigned char guid[ETW_GUID_BYTES])
 {
 	/*
@@ -22,7 +24,7 @@ void etw_guid_of_name(const char *name, size_t len, unsigned char guid[ETW_GUID_
 	if (len > ETW_CLASS_NAME_MAX)
 		len = ETW_CLASS_NAME_MAX;
 	uuid_generate_sha1(d, space, name, len);
-	/* Numbers of a GUID are stored with their bytes swapped. */
+	/* The numbers are big endian in a UUID, and little endian in a GUID. */
 	octets_put(guid, octets_get(d, 4, true), 4);
 	octets_put(guid + 4, octets_get(d + 4, 2, true), 2);
 	octets_put(guid + 6, octets_get(d + 6, 2, true), 2);

@@ -2,8 +2,8 @@
 /*
  * etw_import.c - the source "etw": reads a log of Event Tracing for Windows.
  *
- * If an event has a description, its data is the decoded payload followed by the whole record. An
- * export can then write the record back. The data of other events is the record alone.
+ * If an event has a description, its data is the decoded payload and, behind it, the whole record,
+ * so that an export can write the record back. The data of other events is the record alone.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ struct import {
 	bool meta, join;
 	uint64_t level;         /* events of greater levels are omitted */
 	int fd;
-	struct etw_listing *listing; /* of a conversion to a listing; NULL: to events */
+	struct etw_listing *listing; /* NULL: the sink gets events and no lines */
 	struct etw_span_events *spans; /* with --spans; else NULL */
 
 	/* with --join: an event that may get further data */
@@ -69,15 +69,18 @@ static bool read_options(struct import *im, struct etw_options *options)
 	im->level = 255;
 	im->join = fmt_flag(flow, "join");
 	im->types.payload_only = fmt_flag(flow, "etw-payload") || im->join;
-	/* A sink that writes records back needs nothing else. */
+	/* The sink "etw" writes the records back, so it needs only the records. */
 	im->types.raw = fmt_flag(flow, "etw-raw") || fmt_sink_is(flow, "etw");
-	/* Without whole records no export can write them back, so the header is useless. */
+	/*
+	 * Without whole records no export can write a log back, so the header of the log is
+	 * useless.
+	 */
 	im->meta = !fmt_flag(flow, "no-meta") && !im->types.payload_only;
 	im->types.records = im->meta;
 	options->resync = fmt_flag(flow, "etw-resync");
 	if (!fmt_option_number(flow, "etw-freq", 1, INT64_MAX, &options->frequency) ||
 	    !fmt_option_number(flow, "level", 0, 255, &im->level) ||
-	    (given && strcmp(given, "filetime") != 0 && /* which is the sink's */
+	    (given && strcmp(given, "filetime") != 0 && /* a value for the sink */
 	     !fmt_option_number(flow, "etw-clock", 1, 3, &clock)))
 		return false;
 	options->clock = (unsigned)clock;
@@ -97,7 +100,7 @@ static bool begin_flow(struct import *im, struct findings *findings)
 		.data_max = im->file.largest,
 		.resolution_ns = 100,
 	};
-	/* Two names of a record of at most 64 KiB, on the heap as they are large. */
+	/* Memory for two names of at most 64 KiB. It is on the heap because it is large. */
 	char *names = malloc(2 * 65536);
 
 	if (!names)
@@ -125,7 +128,7 @@ static bool begin_flow(struct import *im, struct findings *findings)
 		facts.data_max = log->record_bytes;
 	if (im->spans && facts.data_max < ETW_SPAN_EVENT_BYTES)
 		facts.data_max = ETW_SPAN_EVENT_BYTES;
-	/* The lengths of decoded and joined events are not known yet: the limit is the maximum. */
+	/* The lengths of decoded and joined events are not known yet, so the maximum is passed. */
 	if (im->join || !im->types.raw)
 		facts.data_max = ETW_DATA_MAX;
 	return fmt_begin(im->flow, &facts);
@@ -157,7 +160,7 @@ static bool put_pending(struct import *im)
 	return fmt_event(im->flow, &im->pending);
 }
 
-/* Appends data to the held event. The length is limited by the caller. */
+/* Appends data to the event that --join holds back. The caller limits the length. */
 static bool append_data(struct import *im, const unsigned char *bytes, size_t len)
 {
 	if (!vec_reserve(&im->data, &im->data_room, im->data_len, len))
@@ -174,7 +177,7 @@ static bool is_extension(const struct etw_record *r, const struct etw_record *to
 	       r->pid == to->pid && !memcmp(r->guid, to->guid, sizeof(r->guid));
 }
 
-/* With --join an event is held until the next record shows that it has no more data. */
+/* With --join an event is held back until the next record shows that the event has no more data. */
 static bool join_extension(struct import *im, const struct etw_record *r,
 			   const struct fmt_event *event)
 {
@@ -190,7 +193,10 @@ static bool join_extension(struct import *im, const struct etw_record *r,
 	return append_data(im, event->data, event->data_len);
 }
 
-/* A record about lost data becomes a gap without a count: it says only that there was a loss. */
+/*
+ * A record about lost data becomes a gap without a count, because the record says only that there
+ * was a loss.
+ */
 static bool put_lost(struct import *im, const struct etw_record *r, int64_t time_ns)
 {
 	struct fmt_lost lost = {
@@ -259,7 +265,7 @@ static bool put_events(struct import *im)
 	return !more;
 }
 
-/* Passes the end. The header has counts of losses, which have no time. */
+/* Passes the counts of losses in the header, which have no time. Then passes the end. */
 static bool finish_flow(struct import *im)
 {
 	const struct etw_log *log = &im->file.log;
@@ -304,7 +310,7 @@ static int convert_file(struct import *im, struct findings *findings)
 			return TOOL_FAILURE;
 		return TOOL_OK;
 	}
-	/* With --no-meta, --etw-payload or --join an export of ours is read as any log of ETW. */
+	/* With --no-meta, --etw-payload or --join an export of posixtrace is read as any log. */
 	if (im->file.ours && im->meta)
 		return etw_restore(im->flow, &im->file);
 	if (fmt_flag(im->flow, "spans")) {
@@ -320,8 +326,8 @@ static int convert_file(struct import *im, struct findings *findings)
 }
 
 /*
- * The input must be a file, as the log is read twice. Errors that are no findings, such as no
- * memory, are reported here.
+ * The log is read twice, so fmt_file() is used, which copies a pipe to a temporary file. Errors
+ * without a finding, such as missing memory, are reported here.
  */
 int etw_import(struct fmt_flow *flow, struct fmt_input *input)
 {

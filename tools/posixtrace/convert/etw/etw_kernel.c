@@ -3,8 +3,9 @@
  * etw_kernel.c - the fields of the public event classes of the Windows kernel.
  *
  * The names of fields are those of Microsoft's documentation of the MOF classes ("NT Kernel
- * Logger"). A row is valid from its version of the class on, until a later row with the same type.
- * A payload that is longer than its row is of a later version; a shorter one is not decoded.
+ * Logger"). A row is valid for its version of the class and for later versions, up to the version
+ * of the next row for the same type. A payload that is longer than its row says comes from a later
+ * version; its first fields are decoded. A payload that is shorter is not decoded.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,12 +18,12 @@
 /*
  * Fields are "TYPE NAME" with commas between. TYPE is uN, sN or xN with N bits, p a pointer, z a
  * size, w UTF-16 or a ANSI text up to its NUL, sid a TOKEN_USER with its SID, ip4, ip6, port, b a
- * BOOL of four bytes, guid a GUID. [N] after it is an array of N elements, or a text of N
- * characters; [] is the rest of the payload.
+ * BOOL of four bytes, guid a GUID. w[N] or a[N] is a text of N characters. [] after TYPE is an
+ * array up to the end of the payload.
  */
 struct row {
 	const char *class;
-	const char *types;      /* numbers between blanks */
+	const char *types;      /* type numbers, with a blank around each */
 	unsigned version;
 	const char *fields;
 };
@@ -210,7 +211,10 @@ static const struct row rows[] = {
 	  "w LocationInformation" },
 };
 
-/* The row for a type with the greatest version that is not greater than the event's. */
+/*
+ * Returns a row for the type. Its version is the greatest that is not greater than the event's
+ * version. Returns NULL if there is none.
+ */
 static const struct row *find_row(const char *class, unsigned type, unsigned version)
 {
 	const struct row *found = NULL;
@@ -240,7 +244,7 @@ static const struct {
 };
 
 /*
- * Adds one "TYPE NAME" up to its comma. The table is a part of the program, so it is not checked.
+ * Adds the field of one "TYPE NAME". The table is a part of the program, so it is not checked.
  */
 static bool add_field(struct etw_layout *layout, const char *text, size_t len)
 {
@@ -268,8 +272,8 @@ static bool add_field(struct etw_layout *layout, const char *text, size_t len)
 }
 
 /*
- * The layout is built from the row's text at each call. etw_types.c calls it once for each event
- * type.
+ * Builds the layout from the text of the row at each call. etw_types.c makes one call for each
+ * event type, and etw_spans.c one for each record that begins or ends a span with a key.
  */
 struct etw_layout *etw_kernel_layout(const char *class, unsigned type, unsigned version)
 {
@@ -303,7 +307,7 @@ static const struct {
 	{ "image", 10, 2, "ImageBase,ProcessId" },
 };
 
-/* The classes of lives[] are those whose begin and end different threads may log. */
+/* The table lives[] has the classes in which different threads may log the begin and the end. */
 const char *etw_kernel_key(const char *class, unsigned type, enum etw_role *role)
 {
 	for (size_t i = 0; i < sizeof(lives) / sizeof(lives[0]); i++)
@@ -315,7 +319,10 @@ const char *etw_kernel_key(const char *class, unsigned type, enum etw_role *role
 	return NULL;
 }
 
-/* Bytes of a field of fixed size; 0: its size varies, or that of pointers is not known. */
+/*
+ * Returns the bytes of a field that is one integer or pointer. Returns 0 for every other field, and
+ * for a pointer whose size is not known.
+ */
 static unsigned size_of(const struct etw_field *field, unsigned pointer_bytes)
 {
 	if (field->count_rule != ETW_RULE_NONE || field->length_rule != ETW_RULE_NONE)
@@ -326,8 +333,8 @@ static unsigned size_of(const struct etw_field *field, unsigned pointer_bytes)
 }
 
 /*
- * All fields before the wanted one must have a fixed size. Texts have none, so the search ends at
- * them.
+ * The wanted field and all fields before it must be integers or pointers, which have a fixed size.
+ * The search ends at any other field, such as a text.
  */
 bool etw_kernel_value(const struct etw_layout *layout, const char *name, size_t len,
 		      unsigned pointer_bytes, const unsigned char *payload, size_t size,

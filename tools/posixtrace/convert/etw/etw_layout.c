@@ -35,7 +35,7 @@ struct etw_field *etw_layout_add(struct etw_layout *layout, const char *name, si
 	if (!vec_grow(&layout->field, layout->fields, 1))
 		return NULL;
 	field = &layout->field[layout->fields];
-	/* The text of an array repeats the name for each element, so a long name is cut. */
+	/* The text of an array of structs repeats the names of members, so a long name is cut. */
 	field->name = etw_text_copy(name, len, ETW_FIELD_NAME_MAX);
 	if (!field->name)
 		return NULL;
@@ -43,7 +43,7 @@ struct etw_field *etw_layout_add(struct etw_layout *layout, const char *name, si
 	return field;
 }
 
-/* The names are copies of the map; sorted only refers to the entries. */
+/* The map owns its copies of the names. The array `sorted` only points to the entries. */
 void etw_map_free(struct etw_map *map)
 {
 	if (!map)
@@ -71,7 +71,7 @@ bool etw_map_add(struct etw_map *map, uint32_t value, const char *name)
 	return true;
 }
 
-/* By value; of equal values the one that was added first is first. */
+/* Orders by value. If values are equal, the entry that was added first comes first. */
 static int compare_entries(const void *a, const void *b)
 {
 	const struct etw_map_entry *x = *(struct etw_map_entry *const *)a;
@@ -82,7 +82,7 @@ static int compare_entries(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Sorts pointers and not entries, because the order of the entries is that of the schema. */
+/* Sorts pointers and not the entries, because a schema needs the entries in their first order. */
 bool etw_map_sort(struct etw_map *map)
 {
 	map->sorted = calloc(map->entries + 1, sizeof(struct etw_map_entry *));
@@ -99,7 +99,7 @@ const char *etw_map_name(const struct etw_map *map, uint64_t value)
 {
 	size_t low = 0, high = map->entries;
 
-	/* The first entry that is not below the value. */
+	/* The loop finds the first entry whose value is not less than value. */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 

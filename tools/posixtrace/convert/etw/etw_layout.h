@@ -43,7 +43,7 @@ enum etw_out {
 	ETW_OUT_NTSTATUS = 31, ETW_OUT_HRESULT = 32, ETW_OUT_CODE_POINTER = 37
 };
 
-/* The source of a count of elements or of a length. */
+/* Says where the number of elements of a field, or the length of an element, comes from. */
 enum etw_rule {
 	ETW_RULE_NONE,          /* one element; the length that the type has */
 	ETW_RULE_FIXED,         /* a constant */
@@ -69,14 +69,14 @@ struct etw_field {
 	unsigned in, out;
 	enum etw_rule count_rule, length_rule;
 	unsigned count, length; /* a constant, or an index of a field */
-	unsigned first, members; /* of a struct */
-	unsigned next;          /* the field behind this one, over a struct's members */
-	const struct etw_map *map; /* names of values; NULL: none. Not the layout's own */
+	unsigned first, members; /* of a struct: index of the first member, number of members */
+	unsigned next;          /* index of the next field; skips the members of a struct */
+	const struct etw_map *map; /* names of values; NULL: none. Not freed with the layout */
 };
 
 struct etw_layout {
 	char *provider, *event; /* names in UTF-8; NULL: not known */
-	unsigned fields, top;   /* all, and those that are no member of a struct */
+	unsigned fields, top;   /* number of all, and of those outside of structs */
 	struct etw_field *field;
 };
 
@@ -87,8 +87,8 @@ struct etw_layout {
 struct etw_layout *etw_layout_new(void);
 void etw_layout_free(struct etw_layout *layout);
 /*
- * Adds a field. All of it is zero except the name, which is copied. Returns NULL without memory, or
- * if there are too many fields.
+ * Adds a field. All of the field is zero except its name, which is a copy. Returns NULL without
+ * memory, or if there are too many fields.
  */
 struct etw_field *etw_layout_add(struct etw_layout *layout, const char *name, size_t len);
 
@@ -109,9 +109,10 @@ const char *etw_map_name(const struct etw_map *map, uint64_t value);
 /* ---- decoding */
 
 /*
- * Appends the fields to the schema's text, which has room bytes; at most that many columns. If a
- * field has no room, it and all later ones become one text field `more`. Returns the number of
- * columns without `more`, or -1 for a layout that contradicts itself. *more: the schema has `more`.
+ * Appends the fields to the schema's text, which has space for room bytes. At most columns fields
+ * become columns of the schema. If a field does not fit, this field and all later ones become one
+ * text field `more`. Returns the number of columns without `more`, or -1 for a layout that
+ * contradicts itself. Sets *more if the schema has `more`.
  */
 int etw_layout_schema(const struct etw_layout *layout, char *schema, size_t room,
 		      unsigned columns, bool *more);
@@ -133,14 +134,14 @@ enum etw_decoded {
 };
 
 /*
- * Appends the payload, decoded as the schema with those columns describes it. After a failure the
- * appended bytes have no meaning.
+ * Appends the decoded payload. columns and more come from etw_layout_schema(), so that the data
+ * agrees with the schema. After a failure the appended bytes have no meaning.
  */
 enum etw_decoded etw_layout_decode(const struct etw_layout *layout,
 				   const struct etw_decoding *decoding, unsigned columns,
 				   bool more);
 
-/* The same as text: NAME=VALUE, with a blank before each. */
+/* Appends the payload as text: NAME=VALUE for each field, with a blank between them. */
 enum etw_decoded etw_layout_text(const struct etw_layout *layout,
 				 const struct etw_decoding *decoding);
 

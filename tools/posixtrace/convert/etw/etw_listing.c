@@ -45,13 +45,13 @@ void etw_listing_free(struct etw_listing *listing)
 	free(listing);
 }
 
-/* Seconds with nine digits. */
+/* Writes seconds with nine decimal places. */
 static void put_seconds(char *to, size_t room, uint64_t ns)
 {
 	snprintf(to, room, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
 }
 
-/* A time with its sign. */
+/* Writes a time, with its sign if it is negative. */
 static void put_time(char *to, size_t room, int64_t ns)
 {
 	bool negative = ns < 0;
@@ -98,8 +98,9 @@ static bool list_span(struct etw_listing *listing, const struct etw_span *span, 
 }
 
 /*
- * The line of a record begins with R, that of a span with S, an open span with "!", the sum with
- * "=". Offsets are those of the file, so that a hex editor finds the record.
+ * The line of a record begins with "R", the line of a span with "S", the line of an open span with
+ * "!", and the line of the sum with "=". Offsets count from the beginning of the file, so that a
+ * user can find the record in a hex editor.
  */
 bool etw_list(struct etw_listing *listing, const struct etw_record *record, const char *name,
 	      const char *fields, int64_t time_ns)
@@ -153,7 +154,9 @@ bool etw_list_end(struct etw_listing *listing)
 		return false;
 	put_seconds(total, sizeof(total), etw_costs_total_ns(listing->costs));
 	put_seconds(unit, sizeof(unit), listing->log->timer_resolution * UINT64_C(100));
-	/* The note prevents a wrong conclusion: Windows samples CPU time at clock ticks. */
+	/*
+	 * Windows samples CPU time at clock ticks, so the note says that a cost of 0 is no error.
+	 */
 	len = snprintf(line, sizeof(line),
 		       "= records=%" PRIu64 " cost=%s unit=%s unknown=%" PRIu64 " spans=%" PRIu64
 		       " (a cost is statistical: 0 is normal below one unit)",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_listing.h - a line for each record of a log, with the CPU cost of the time before it, and a
- * line for each span.
+ * etw_listing.h - a line for each record of a log, with the CPU cost since the previous record of
+ * the thread, and a line for each span.
  */
 #ifndef POSIXTRACE_CONVERT_ETW_ETW_LISTING_H
 #define POSIXTRACE_CONVERT_ETW_ETW_LISTING_H
@@ -16,8 +16,8 @@ struct etw_listing *etw_listing_new(struct fmt_flow *flow, const struct etw_file
 void etw_listing_free(struct etw_listing *listing);
 
 /*
- * Return false if the sink has stopped. fields is the payload as text with a blank before it, or
- * "".
+ * Both functions return false if the sink has stopped. fields is the payload as text with a blank
+ * before it, or "".
  */
 bool etw_list(struct etw_listing *listing, const struct etw_record *record, const char *name,
 	      const char *fields, int64_t time_ns);

@@ -38,13 +38,13 @@ bool etw_is(const unsigned char *bytes, size_t size)
 }
 
 /*
- * The fields by their offsets. Two pointers precede the later ones, so these depend on the pointer
- * size.
+ * Reads the fields at their offsets. The header contains two pointers. The offsets of the fields
+ * behind the pointers therefore depend on the size of pointers.
  */
 static void read_fields(struct etw_log *log, const struct etw_record *r)
 {
 	const unsigned char *p = r->bytes + SYSTEM_HEADER;
-	unsigned shift = r->header_type == 2 ? 8 : 0; /* two pointers precede these */
+	unsigned shift = r->header_type == 2 ? 8 : 0; /* for the fields behind the pointers */
 
 	log->wide = r->header_type == 2;
 	log->buffer_size = octets_u32(p);
@@ -68,8 +68,8 @@ static void read_fields(struct etw_log *log, const struct etw_record *r)
 }
 
 /*
- * Applies --etw-clock and --etw-freq, and refuses a clock without a frequency: each time would be a
- * division by 0.
+ * Applies --etw-clock and --etw-freq, and refuses a clock without a frequency, because each
+ * conversion of a stamp would divide by 0.
  */
 static int check_clock(struct etw_file *file, struct findings *f)
 {
@@ -93,7 +93,7 @@ static int check_clock(struct etw_file *file, struct findings *f)
 	return 0;
 }
 
-/* Refuses compression other than XPRESS, which the function etw_xpress() reads. */
+/* Refuses every compression other than XPRESS. etw_xpress() reads XPRESS. */
 static int check_compression(const struct etw_file *file, unsigned state, struct findings *f)
 {
 	static const char *const names[] = { "none", "the default", "LZNT1", "XPRESS",
@@ -107,7 +107,10 @@ static int check_compression(const struct etw_file *file, unsigned state, struct
 		       format < 5 ? names[format] : "unknown");
 }
 
-/* Logs of Windows 2000 to 2003 have another buffer header, in which the size is elsewhere. */
+/*
+ * Refuses an impossible size of the first buffer. Logs of Windows 2000 to 2003 have another buffer
+ * header, with the size in another place.
+ */
 static int refuse_size(const struct etw_file *file, uint32_t size, struct findings *f)
 {
 	return finding(f, FINDING_REFUSAL, "E03", 0,
@@ -162,8 +165,9 @@ int etw_read_log(struct etw_file *file, struct findings *f)
 }
 
 /*
- * Appends the characters up to a NUL while there is room. Sets *at behind the NUL. *bad: the text
- * is not valid UTF-16, or does not end in the record.
+ * Stores the characters up to a NUL in UTF-8. Characters that do not fit into size bytes are
+ * omitted. Sets *at to the offset behind the NUL. Sets *bad if the text is not valid UTF-16 or does
+ * not end in the record.
  */
 static void take_name(const struct etw_log *log, size_t *at, char *name, size_t size, bool *bad)
 {

@@ -27,7 +27,7 @@ struct reading {
 	XML_Parser parser;
 };
 
-/* Returns whether a list has one more element now, and keeps the reason if not. */
+/* Returns whether a list has space for one more element. If it has none, keeps the reason. */
 static bool has_grown(struct reading *m, size_t len, bool has_memory)
 {
 	if (len == LIST_MAX)
@@ -43,7 +43,7 @@ static bool has_grown(struct reading *m, size_t len, bool has_memory)
 		   vec_grow(&(m)->manifest.list.at, (m)->manifest.list.len, 1)) ?                  \
 		 &(m)->manifest.list.at[(m)->manifest.list.len++] : NULL)
 
-/* The template that is open, as elements data and struct are inside of one. */
+/* Returns the last template that was begun. The elements "data" and "struct" belong to it. */
 static struct manifest_template *last_template(const struct reading *m)
 {
 	size_t len = m->manifest.templates.len;
@@ -60,7 +60,7 @@ static const char *attribute(const char **attributes, const char *name)
 	return NULL;
 }
 
-/* A copy, or NULL if text is NULL or without memory. */
+/* Returns a copy of the text. Returns NULL if text is NULL, or without memory. */
 static char *copy_text(struct reading *m, const char *text)
 {
 	char *to = text ? strdup(text) : NULL;
@@ -92,11 +92,11 @@ static unsigned in_type(const char *text)
 	for (size_t i = 0; text && i < sizeof(types) / sizeof(types[0]); i++)
 		if (!strcmp(types[i].name, text))
 			return types[i].in;
-	/* No value is read for an unknown type, so events with it are not decoded. */
+	/* Events with a field of an unknown type are not decoded. */
 	return ETW_IN_REST_ANSI + 1000; /* etw_value_take() refuses this type */
 }
 
-/* The out-type for its name. The two in-types of the old prefix trace: imply one. */
+/* Returns the out-type for its name. The in-types trace:Port and trace:IPAddr imply an out-type. */
 static unsigned out_type(const char *text, const char *in)
 {
 	static const struct { const char *name; unsigned out; } types[] = {
@@ -118,7 +118,10 @@ static unsigned out_type(const char *text, const char *in)
 	return ETW_OUT_DEFAULT;
 }
 
-/* A count or length: a number, or the name of an earlier field of the template. */
+/*
+ * Reads a count or a length. The text is a number or the name of an earlier field of the template;
+ * any other text is ignored.
+ */
 static void rule_of(const char *text, const struct etw_layout *layout, enum etw_rule *rule,
 		    unsigned *value)
 {
@@ -202,7 +205,7 @@ static void begin_template(struct reading *m, const char **attributes)
 	m->open_struct = -1;
 }
 
-/* Adds an event. Numbers are cut to the sizes that records have. */
+/* Adds an event. Its numbers are reduced to the bits that a record has for them. */
 static void begin_event(struct reading *m, const char **attributes)
 {
 	const char *value = attribute(attributes, "value"),
@@ -228,7 +231,7 @@ static void begin_message(struct reading *m, struct manifest_map_value *value, c
 	if (value->is_id)
 		message += sizeof(prefix) - 1;
 	value->message = copy_text(m, message);
-	/* The parenthesis that closes it. */
+	/* Removes the parenthesis at the end. */
 	if (value->is_id && value->message)
 		value->message[len - sizeof(prefix)] = '\0';
 }
@@ -247,7 +250,7 @@ static void begin_map_value(struct reading *m, const char **attributes)
 	text->bits = m->bits;
 }
 
-/* A string of the localization that messages refer to by its identifier. */
+/* Adds a string of the localization. Messages refer to the string by its identifier. */
 static void begin_string(struct reading *m, const char **attributes)
 {
 	struct manifest_string *string = NEW(m, strings);
@@ -314,7 +317,7 @@ static void XMLCALL on_entity(void *arg, const char *name, int is_parameter, con
 	XML_StopParser(m->parser, XML_FALSE);
 }
 
-/* Each layout of a template is freed here; events have copies of their own. */
+/* Frees all elements and the layouts of the templates. Events have copies of these layouts. */
 static void free_manifest(struct manifest *m)
 {
 	for (size_t i = 0; i < m->templates.len; i++) {

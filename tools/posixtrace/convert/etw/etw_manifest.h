@@ -11,7 +11,7 @@
 struct manifest_template {
 	char *id;
 	struct etw_layout *layout;
-	char *map[ETW_FIELDS_MAX]; /* of each field; NULL: none */
+	char *map[ETW_FIELDS_MAX]; /* name of each field's map; NULL: none */
 };
 
 struct manifest_event {
@@ -21,7 +21,7 @@ struct manifest_event {
 
 struct manifest_map_value {
 	char *map;
-	char *message;          /* the name of the value, or the id of a string that has it */
+	char *message;          /* the name of the value, or the id of a string with the name */
 	bool is_id;
 	uint32_t value;
 	bool bits;
@@ -43,8 +43,9 @@ struct manifest {
 };
 
 /*
- * Adds the layouts of the events and the maps of the provider to the descriptions of the log.
- * Fields come from templates, names of values from strings. Returns false without memory.
+ * Adds the layouts of the events and the maps of the provider to the descriptions of the log. The
+ * fields of an event come from its template. The names of values come from messages or strings.
+ * Returns false without memory.
  */
 bool etw_manifest_join(const struct manifest *manifest, struct etw_describe *describe,
 		       const unsigned char guid[ETW_GUID_BYTES]);

@@ -32,7 +32,10 @@ static int compare_strings(const void *a, const void *b)
 	return strcmp(x->id, y->id);
 }
 
-/* The tree has the first one of several elements with the same id. */
+/*
+ * Adds the templates and the strings to their trees. If several elements have the same id, a tree
+ * has only the first of them.
+ */
 static bool index_ids(struct join *j)
 {
 	const struct manifest *m = j->manifest;
@@ -48,13 +51,18 @@ static bool index_ids(struct join *j)
 	return true;
 }
 
-/* tdestroy() needs a function; the manifest owns the elements. */
+/*
+ * tdestroy() needs a function that frees an element. This function keeps the element, because the
+ * manifest owns the elements.
+ */
 static void keep_element(void *element)
 {
 	(void)element; /* which the manifest owns */
 }
 
-/* Returns NULL for an event without a template: it has no fields. */
+/*
+ * Returns the template with that id. Returns NULL if there is none: then the event has no fields.
+ */
 static const struct manifest_template *find_template(const struct join *j, char *id)
 {
 	struct manifest_template key = { .id = id }, **found;
@@ -63,7 +71,7 @@ static const struct manifest_template *find_template(const struct join *j, char 
 	return found ? *found : NULL;
 }
 
-/* The name of a value, or NULL. */
+/* Returns the name of a value, or NULL if the value has none. */
 static const char *name_of(const struct join *j, const struct manifest_map_value *value)
 {
 	struct manifest_string key = { .id = value->message }, **found;
@@ -106,8 +114,8 @@ static bool add_maps(const struct join *j)
 }
 
 /*
- * Adds a layout for an event: a copy of the fields of its template. Each event owns its layout, as
- * layouts are freed one by one.
+ * Adds a layout for an event. The layout has a copy of the fields of the template. Each event has
+ * its own layout, because layouts are freed one by one.
  */
 static bool add_event(const struct join *j, const struct manifest_event *e)
 {
@@ -116,8 +124,8 @@ static bool add_event(const struct join *j, const struct manifest_event *e)
 	struct etw_layout *layout;
 
 	/*
-	 * A short manifest may have thousands of events with one long template; the limit bounds
-	 * their copies.
+	 * A short manifest may have thousands of events with one long template. The limit bounds
+	 * the memory for the copies of the template's fields.
 	 */
 	if (etw_describe_is_full(j->describe, t ? t->layout->fields : 0))
 		return true;
@@ -144,7 +152,7 @@ static bool add_event(const struct join *j, const struct manifest_event *e)
 	return etw_describe_add(j->describe, j->guid, e->id, e->version, layout);
 }
 
-/* Maps come first. The uses of maps are resolved later by etw_describe_end(). */
+/* Adds the maps and then the events. etw_describe_end() later connects the fields with the maps. */
 bool etw_manifest_join(const struct manifest *m, struct etw_describe *describe,
 		       const unsigned char guid[ETW_GUID_BYTES])
 {

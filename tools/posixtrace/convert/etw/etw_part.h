@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* etw_part.h - the steps of etw_open(). Each relies on the checks of those before it. */
+/* etw_part.h - the steps of etw_open(). Each step relies on the checks of the steps before it. */
 #ifndef POSIXTRACE_CONVERT_ETW_ETW_PART_H
 #define POSIXTRACE_CONVERT_ETW_ETW_PART_H
 
@@ -26,11 +26,11 @@
 int etw_read(const struct etw_file *file, uint64_t at, void *to, size_t len);
 
 /*
- * Cuts a name to its room. A checksum replaces the rest, so that names with the same beginning
- * differ.
+ * Cuts a name that is too long for an event type. A checksum replaces the rest of the name, so that
+ * long names with the same beginning differ.
  */
 void etw_shorten(const char *full, char name[ETW_NAME_BYTES]);
-/* The same for shown, always with the checksum of full. */
+/* Stores the beginning of shown and always adds the checksum of full. */
 void etw_shorten_always(const char *shown, const char *full, char name[ETW_NAME_BYTES]);
 
 /* These return 0, EINVAL after a refusal, EIO or ENOMEM. */

@@ -2,9 +2,9 @@
 /*
  * etw_record.c - reads one record: its kind of header, and the fields of that header.
  *
- * Byte 3 is the marker and byte 2 the header type (evntrace.h: TRACE_HEADER_TYPE_*). The type gives
- * the offset of the size. Each function reads only fields within the least size of its header,
- * which etw_record() has checked.
+ * Byte 3 is the marker and byte 2 the header type (evntrace.h: TRACE_HEADER_TYPE_*). The header
+ * type decides at which offset the size is stored. Each function reads only fields within the least
+ * size of its header, which etw_record() has checked.
  */
 #include <string.h>
 
@@ -50,7 +50,7 @@ static int fault(const char **why, int code, const char *text)
 	return code;
 }
 
-/* The kernel writes -1 for no thread or process; here that is 0. */
+/* The kernel writes -1 for no thread or process. This function stores 0 instead. */
 static void read_ids(struct etw_record *r, size_t tid_at, size_t pid_at)
 {
 	r->has_ids = true;
@@ -68,7 +68,10 @@ static void read_stamp(struct etw_record *r, size_t at)
 	r->stamp = (int64_t)octets_u64(r->bytes + at);
 }
 
-/* Units are those of the log's timer resolution, or cycles in a private session. */
+/*
+ * The CPU times count units of the log's timer resolution. In a private session the two fields are
+ * the halves of one count of cycles.
+ */
 static void read_cpu(struct etw_record *r, size_t at)
 {
 	r->has_cpu = true;
@@ -82,7 +85,7 @@ static void read_guid(struct etw_record *r, size_t at)
 	memcpy(r->guid, r->bytes + at, ETW_GUID_BYTES);
 }
 
-/* SYSTEM and COMPACT headers differ only in the CPU times. */
+/* SYSTEM and COMPACT headers have the same fields, but only SYSTEM headers have CPU times. */
 static void read_system(struct etw_record *r)
 {
 	r->version = r->bytes[0];
@@ -94,7 +97,10 @@ static void read_system(struct etw_record *r)
 		read_cpu(r, 24);
 }
 
-/* PERFINFO has extended items of 8 bytes. Their number is in the version. */
+/*
+ * A PERFINFO header is followed by extended items of 8 bytes. The upper byte of the version has
+ * their number.
+ */
 static bool read_perfinfo(struct etw_record *r)
 {
 	unsigned version = octets_u16(r->bytes);
@@ -107,7 +113,7 @@ static bool read_perfinfo(struct etw_record *r)
 	return r->header <= r->size;
 }
 
-/* FULL and INSTANCE headers have the class as a GUID. */
+/* FULL and INSTANCE headers identify the class by a GUID. */
 static void read_full(struct etw_record *r)
 {
 	r->type = r->bytes[4];
@@ -117,14 +123,14 @@ static void read_full(struct etw_record *r)
 	read_stamp(r, 16);
 	read_guid(r, 24);
 	read_cpu(r, 40);
-	/* An INSTANCE header of 64-bit systems has another GUID. */
+	/* An INSTANCE header of a 64-bit system has a second GUID. */
 	if (r->kind == ETW_INSTANCE && r->size >= 72)
 		r->header = 72;
 }
 
 /*
- * Reads the extended items, each with its size and a bit that another one follows. Returns false if
- * one is not complete: then the begin of the payload is not known.
+ * Reads the extended items. Each item has its size and a bit which says that another item follows.
+ * Returns false if an item is not complete: then the beginning of the payload is not known.
  */
 static bool read_items(struct etw_record *r)
 {
@@ -156,8 +162,8 @@ static bool read_items(struct etw_record *r)
 }
 
 /*
- * The header of events of providers (EVENT_HEADER). Flags say whether CPU times and extended items
- * are valid.
+ * Reads the header of an event of a provider (EVENT_HEADER). Flags say whether CPU times and
+ * extended items are valid.
  */
 static void read_event(struct etw_record *r)
 {
@@ -176,7 +182,7 @@ static void read_event(struct etw_record *r)
 	if (r->flags & EVENT_HAS_ITEMS && !read_items(r)) {
 		r->bad_items = true;
 		r->schema = r->traits = NULL;
-		r->header = r->size; /* the begin of the payload is not known */
+		r->header = r->size; /* the beginning of the payload is not known */
 	}
 }
 
@@ -245,8 +251,8 @@ static bool read_kind(struct etw_record *r)
 }
 
 /*
- * The size is checked against the kind's least header before any field is read, and against the
- * buffer before any byte of the payload.
+ * Before the function reads any field, it checks that the size is not less than the least header of
+ * this kind, and that the record does not end behind the buffer.
  */
 int etw_record(const unsigned char *p, size_t size, struct etw_record *r, const char **why)
 {

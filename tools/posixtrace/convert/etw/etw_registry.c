@@ -26,7 +26,7 @@ static int put_record(struct etw_sink *s, unsigned type, int64_t stamp, const vo
 	return etw_writer_add(&s->writer, stamp, header, sizeof(header), payload, len);
 }
 
-/* Texts end with a NUL, so that etw_restore.c can read several in a row. */
+/* Each text ends with a NUL, so that etw_restore.c can read several texts in a row. */
 static unsigned char *put_text(unsigned char *p, const char *text, size_t len)
 {
 	memcpy(p, text, len);
@@ -34,7 +34,10 @@ static unsigned char *put_text(unsigned char *p, const char *text, size_t len)
 	return p + len + 1;
 }
 
-/* Writes the attributes of the stream. The order is that of the offsets in etw_restore.c. */
+/*
+ * Writes the attributes of the stream. The order of the fields agrees with the offsets in
+ * etw_restore.c.
+ */
 static int put_stream(struct etw_sink *s, int64_t stamp)
 {
 	unsigned char payload[64 + 2 * (TRACE_NAME_MAX + 1) + sizeof(s->facts.host) +
@@ -81,7 +84,7 @@ static int put_stream(struct etw_sink *s, int64_t stamp)
 	return put_record(s, ETW_REGISTRY_STREAM, stamp, payload, (size_t)(p - payload));
 }
 
-/* Writes the stream and all types. The schema precedes its type. */
+/* Writes the stream and all types. The record of a schema precedes the record of its type. */
 int etw_registry_begin(struct etw_sink *s, const struct etw_class *classes, int64_t stamp)
 {
 	unsigned char payload[24 + ETW_CLASS_NAME_MAX + 1], *p;
@@ -109,7 +112,7 @@ int etw_registry_begin(struct etw_sink *s, const struct etw_class *classes, int6
 	return err;
 }
 
-/* Writes the losses and the status. Only causes with losses have a record. */
+/* Writes the losses and the status. Only a cause that has lost events gets a record. */
 int etw_registry_end(struct etw_sink *s, const struct fmt_end *end, int64_t stamp)
 {
 	const struct posix_trace_status_info *status = &end->status;

@@ -2,9 +2,9 @@
 /*
  * etw_restore.c - restores the log of which an export was made.
  *
- * The records of the registry, before and after the events, have its attributes and types. The
- * payload of each event begins with its identifiers. All of this is checked as any other input:
- * anyone can write such a file.
+ * The records of the registry, before and after the events, have the attributes and the event types
+ * of that log. The payload of each event begins with a prefix that identifies its type and thread.
+ * All of this is checked like any other input, because anyone can write such a file.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "convert/etw/etw_write.h"
 #include "convert/octets.h"
 
-#define STREAM_BYTES 64 /* of the stream's record before the names */
+#define STREAM_BYTES 64 /* bytes before the names in the record of the stream */
 #define DATA_MAX (UINT64_C(1) << 30)
 
 struct restore {
@@ -26,7 +26,7 @@ struct restore {
 	struct fmt_end end;
 	bool lost_told;
 
-	const struct fmt_type **type; /* by the id of the export */
+	const struct fmt_type **type; /* indexed by the type's id in the export */
 	size_t types;
 	char *schema;           /* for the next type */
 	uint32_t schema_id;
@@ -107,7 +107,7 @@ static bool restore_stream(struct restore *re, const struct etw_record *r)
 	facts.has_creation = facts.creation_ns != 0;
 	facts.resolution_ns = octets_u32(p + 20);
 	facts.data_max = octets_u64(p + 48);
-	/* An export of a trace that was no log has no policies. */
+	/* The export of a trace without attributes has 0 for each policy. */
 	facts.has_attr = octets_u32(p + 28) && !set_attr(&facts, p);
 	facts.has_span = re->file->events > 0;
 	facts.first_ns = re->file->first_ns;
@@ -124,7 +124,7 @@ static bool make_room(struct restore *re, uint32_t id)
 	return id < 1u << 20 && vec_reach(&re->type, &re->types, id);
 }
 
-/* Registers the type in the record, with the schema of the record before. */
+/* Adds the type in the record to the flow, with the schema that keep_schema() has kept for it. */
 static void name_type(struct restore *re, const struct etw_record *r)
 {
 	const unsigned char *p = r->bytes + r->header, *end = r->bytes + r->size;
@@ -164,7 +164,10 @@ static void keep_schema(struct restore *re, const struct etw_record *r)
 	re->schema_id = octets_u32(r->bytes + r->header);
 }
 
-/* Once a count was passed, the header's total must not be passed too. */
+/*
+ * Passes a count of lost events. Then finish_restore() must not pass the total in the header, too,
+ * because the total contains this count.
+ */
 static bool put_lost(struct restore *re, int cause, uint64_t count)
 {
 	struct fmt_lost lost = { .cause = cause, .counted = true, .count = count };
@@ -185,7 +188,7 @@ static bool take_lost(struct restore *re, const struct etw_record *r)
 	return put_lost(re, (int)octets_u32(p), octets_u64(p + 4));
 }
 
-/* The values are passed as they are; they are facts of the original log. */
+/* Takes the status without a change, because it is the status of the original log. */
 static void take_status(struct restore *re, const struct etw_record *r)
 {
 	const unsigned char *p = r->bytes + r->header;
@@ -234,15 +237,15 @@ static bool put_event(struct restore *re)
 }
 
 /*
- * etw_export.c used the thread's handle as its number if it had no other; that is not a number of
- * the system.
+ * Returns the system's number of a thread; 0: not known. If etw_export.c did not know this number,
+ * it used the handle of the thread or a number from 0x80000000 on.
  */
 static uint32_t system_tid(uint32_t tid, uint64_t thread)
 {
 	return tid >= 0x80000000 || tid == thread ? 0 : tid;
 }
 
-/* Reads an event or an extension of one. The prefix has the number of its type. */
+/* Reads an event, or an extension of the event before it. The prefix has the id of the type. */
 static bool take_event(struct restore *re, const struct etw_record *r)
 {
 	const unsigned char *p = r->bytes + r->header;
@@ -304,8 +307,8 @@ static bool restore_record(struct restore *re, const struct etw_record *r)
 }
 
 /*
- * Passes the last event and the end. An export without a registry of losses has only the header's
- * count.
+ * Passes the last event and the end. If the registry has no losses by cause, the total in the
+ * header is passed.
  */
 static bool finish_restore(struct restore *re)
 {

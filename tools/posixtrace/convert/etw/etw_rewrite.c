@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_rewrite.c - writes an imported log of ETW back: its own records with its own header.
+ * etw_rewrite.c - writes an imported log of ETW back, with its original records and its original
+ * header.
  *
- * The buffers are not compressed and belong to one processor. The header is changed accordingly.
+ * The new buffers are not compressed and belong to one processor. In the header, the name of the
+ * file, the size and number of buffers and the flag for compression are changed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,8 +18,9 @@
 #define LARGEST_BUFFER (16u << 20)
 
 /*
- * Takes the header from an event and replaces the file name. Its data is as hostile as that of any
- * event. Returns false if it is not a header; the log is then exported as any other.
+ * Takes the header from the data of an event and replaces the file name. This data is hostile, like
+ * the data of any event. Returns false if it is not a header, or without memory. The log is then
+ * exported like any other log.
  */
 static bool begin_rewrite(struct etw_sink *s, const unsigned char *data, size_t len)
 {
@@ -44,7 +47,7 @@ static bool begin_rewrite(struct etw_sink *s, const unsigned char *data, size_t 
 	if (!s->log_record || etw_writer_init(&s->writer, s->output->fd, size & ~7u))
 		return false;
 	memcpy(s->log_record, data, names);
-	names += 2; /* the NUL of the session's name */
+	names += 2; /* the NUL behind the name of the session */
 	s->log_record_bytes =
 		names + etw_put_utf16(base ? base + 1 : path, s->log_record + names, 2048);
 	if (s->log_record_bytes > UINT16_MAX)
@@ -57,7 +60,8 @@ static bool begin_rewrite(struct etw_sink *s, const unsigned char *data, size_t 
 }
 
 /*
- * Decides at the first event. A log whose first event is not the kept header is exported as events.
+ * The first event decides. If it is not the header that an import has kept, the log is exported
+ * like any other log.
  */
 bool etw_rewrite_wants(struct etw_sink *s, const struct fmt_event *event)
 {
@@ -73,8 +77,8 @@ bool etw_rewrite_wants(struct etw_sink *s, const struct fmt_event *event)
 }
 
 /*
- * Writes the record that an event has as its data. Events of the stream itself, and events without
- * a record, have no place in the log.
+ * Writes the record that an event has in its data. Events of the stream itself, and events whose
+ * data has no record, are not written.
  */
 int etw_rewrite_event(struct etw_sink *s, const struct fmt_event *event)
 {
@@ -84,7 +88,7 @@ int etw_rewrite_event(struct etw_sink *s, const struct fmt_event *event)
 	size_t len, tail;
 
 	if (event->type->id && event->type->id < POSIX_TRACE_UNNAMED_USER_EVENT)
-		return 0; /* of the stream that the log was made with */
+		return 0; /* an event of the stream itself */
 	if (!strcmp(event->type->name, ETW_HEADER_EVENT))
 		return 0;
 	bytes = event->data;
@@ -103,7 +107,7 @@ int etw_rewrite_event(struct etw_sink *s, const struct fmt_event *event)
 	return etw_writer_add(&s->writer, r.stamp, bytes, len, NULL, 0);
 }
 
-/* Only the number of buffers in the header is known at the end. */
+/* The number of buffers is stored in the header now, because it was not known earlier. */
 int etw_rewrite_end(struct etw_sink *s)
 {
 	if (s->foreign)

@@ -21,11 +21,14 @@ struct scan {
 	bool begun;             /* this processor had a record */
 	int64_t last;
 	bool time_told, order_told;
-	unsigned fits[2];       /* process events that pointers of 4 and of 8 bytes explain */
+	unsigned fits[2];       /* process events that fit pointers of 4, of 8 bytes */
 	unsigned tries;
 };
 
-/* Reports the first time that is impossible: it shows a wrong clock or frequency. */
+/*
+ * Reports the first record that has an impossible time. Such a time shows that the clock or its
+ * frequency is wrong.
+ */
 static void check_time(struct scan *s, const struct etw_record *r, int64_t ns)
 {
 	int64_t start = etw_filetime_ns(s->file->log.start_time);
@@ -40,12 +43,15 @@ static void check_time(struct scan *s, const struct etw_record *r, int64_t ns)
 }
 
 /*
- * Looks for records that are older than the one before. Then a merge by processor would give a
- * wrong order, and etw_walk.c sorts all records.
+ * Looks for a record that is older than the record before it of the same processor. If there is
+ * one, a merge of the processors would give a wrong order, so etw_walk.c sorts all records.
  */
 static void check_order(struct scan *s, const struct etw_record *r)
 {
-	/* An export of ours keeps the order of the log, also where its clock went back. */
+	/*
+	 * An export of posixtrace has the order of the original log, also where the clock went
+	 * back. Its records are therefore not sorted.
+	 */
 	if (s->begun && r->stamp < s->last && !s->file->ours) {
 		s->file->disordered = true;
 		if (!s->order_told)
@@ -60,8 +66,9 @@ static void check_order(struct scan *s, const struct etw_record *r)
 }
 
 /*
- * Kernel events do not say how large their pointers are. The exit status of a running process is
- * 259, at an offset that depends on the size: this counts the size for which it is there.
+ * Kernel events do not say how large their pointers are. But the exit status of a running process
+ * is 259, at an offset that depends on the size of pointers. The function counts for which size the
+ * number 259 is at this offset.
  */
 static void try_process(struct scan *s, const struct etw_record *r)
 {
@@ -81,7 +88,10 @@ static void try_process(struct scan *s, const struct etw_record *r)
 	}
 }
 
-/* The first record of an export of posixtrace describes the stream. */
+/*
+ * Whether the first record of the log shows that the log is an export of posixtrace. Such an export
+ * begins with a description of the stream.
+ */
 static bool is_ours(const struct etw_record *r)
 {
 	unsigned char guid[ETW_GUID_BYTES];
@@ -119,11 +129,14 @@ static bool scan_record(struct scan *s, const struct etw_record *r)
 	return true;
 }
 
-/* The log's header type decides if the processes do not. */
+/*
+ * Decides how large pointers are. If no process event fits, or if all of them fit both sizes, the
+ * header type of the log decides. If the result is undecided otherwise, the size is not known (0).
+ */
 static void decide_pointers(struct scan *s)
 {
 	struct etw_file *file = s->file;
-	/* A process that has ended and is still held fits neither. The majority decides. */
+	/* The size that fits more process events is taken. An ended process may fit neither. */
 	if (s->fits[0] != s->fits[1])
 		file->pointer_bytes = s->fits[1] > s->fits[0] ? 8 : 4;
 	else if (!s->fits[0] || s->fits[0] == s->tries)
@@ -133,8 +146,9 @@ static void decide_pointers(struct scan *s)
 }
 
 /*
- * Buffers are sorted by processor, so one flag is enough to know a new one. Each buffer is loaded
- * and freed, so memory does not depend on the file.
+ * The buffers are sorted by processor, so the flag `begun` is enough for all processors: it is
+ * cleared at the first buffer of each. Each buffer is freed before the next one is loaded, so only
+ * one buffer is in memory.
  */
 int etw_scan(struct etw_file *file, struct findings *f)
 {
@@ -147,8 +161,8 @@ int etw_scan(struct etw_file *file, struct findings *f)
 		int err = etw_content_load(file, b, &content, f);
 
 		/*
-		 * After an error the rest of the file cannot be read; after a fault only a buffer
-		 * is lost.
+		 * After an error the rest of the file cannot be read. A fault in a buffer is no
+		 * error: only this buffer is lost.
 		 */
 		if (err)
 			return err;

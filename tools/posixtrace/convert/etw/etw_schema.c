@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAP_NAMES_MAX 48 /* of 128 that a schema can have, as the header's fields need some too */
+#define MAP_NAMES_MAX 48 /* of 128 in a schema; the header's fields need some */
 
 static bool is_digit(char c)
 {
@@ -19,7 +19,7 @@ static bool is_name_character(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c);
 }
 
-/* Makes a name that a schema allows: letters, digits and _, not a digit first. */
+/* Makes a name that a schema allows: letters, digits and _, with no digit at the beginning. */
 static void clean_name(const char *name, char *to, size_t room)
 {
 	size_t used = 0;
@@ -42,7 +42,7 @@ static bool is_in_schema(const char *schema, const char *name)
 	return false;
 }
 
-/* The names of the header's fields, which follow the decoded ones. */
+/* Whether a field of the header, which follows the decoded fields, or `more` has this name. */
 static bool is_taken(const char *name)
 {
 	static const char *const taken[] = {
@@ -57,8 +57,8 @@ static bool is_taken(const char *name)
 }
 
 /*
- * Appends {VALUE=NAME,...} to the item, or {|...} for bits. Returns false if there are too many
- * names.
+ * Appends {VALUE=NAME,...} to the item, or {|VALUE=NAME,...} for bits. Returns false if there is no
+ * map or if the schema would have too many names.
  */
 static bool add_map(const struct etw_schema *s, const struct etw_map *map, struct etw_bytes *item)
 {
@@ -112,7 +112,7 @@ bool etw_schema_add(struct etw_schema *s, const char *type, const char *name,
 	return fits;
 }
 
-/* For parts that are constants of this program, such as the field `more`. */
+/* The text is a constant of this program, such as the field `more`, and needs no check. */
 bool etw_schema_text(struct etw_schema *s, const char *text)
 {
 	size_t len = strlen(text);

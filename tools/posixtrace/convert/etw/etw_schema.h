@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* etw_schema.h - the text of a schema, which grows by the fields of a layout. */
+/* etw_schema.h - the text of a schema, to which the fields of a layout are added one by one. */
 #ifndef POSIXTRACE_CONVERT_ETW_ETW_SCHEMA_H
 #define POSIXTRACE_CONVERT_ETW_ETW_SCHEMA_H
 
@@ -12,9 +12,9 @@ struct etw_schema {
 };
 
 /*
- * Adds "TYPE NAME" and the names of values. A name that the schema has already gets a number. Names
- * of values are omitted if they do not fit. Returns false if there is no room; nothing is added
- * then.
+ * Adds "TYPE NAME" and the names of values. If a field of the schema already has the name, a number
+ * is appended to the new one. Names of values are omitted if they do not fit. Returns false if
+ * there is no room; nothing is added then.
  */
 bool etw_schema_add(struct etw_schema *schema, const char *type, const char *name,
 		    const struct etw_map *map);

@@ -18,7 +18,10 @@ struct etw_span_events {
 	struct etw_spans *spans;
 };
 
-/* Costs are computed for all records, since a span has the sum of its records. */
+/*
+ * Costs are computed for all records, because the cost of a span is the sum of the costs of its
+ * records.
+ */
 struct etw_span_events *etw_span_events_new(struct fmt_flow *flow, const struct etw_file *file)
 {
 	struct etw_span_events *events = calloc(1, sizeof(*events));
@@ -45,15 +48,15 @@ void etw_span_events_free(struct etw_span_events *events)
 	free(events);
 }
 
-/* Clocks may go back; a duration is not negative. */
+/* Returns the time between two moments; 0 if the clock went back, as no duration is negative. */
 static uint64_t since(int64_t from_ns, int64_t to_ns)
 {
 	return to_ns > from_ns ? (uint64_t)to_ns - (uint64_t)from_ns : 0;
 }
 
 /*
- * The event has the time of the record that ended the span. Its fields are those of SCHEMA, little
- * endian as all data of this source.
+ * The event has the time of the record that ended the span. SCHEMA describes the fields of the
+ * event. They are little endian, like all data of this source.
  */
 bool etw_span_events_put(struct etw_span_events *events, const struct etw_record *record,
 			 int64_t time_ns)
@@ -73,7 +76,9 @@ bool etw_span_events_put(struct etw_span_events *events, const struct etw_record
 	snprintf(name, sizeof(name), "%s.span", span.name);
 	p = octets_put(p, since(span.begin_ns, time_ns), 8);
 	p = octets_put(p, span.dequeued ? since(span.begin_ns, span.dequeue_ns) : 0, 8);
-	/* An unknown cost is omitted: data that ends early is valid for a schema. */
+	/*
+	 * An unknown cost is omitted. For a schema, data that ends before the last field is valid.
+	 */
 	if (span.has_cost && !span.unknown)
 		p = octets_put(p, span.cost_ns, 8);
 	event.data_len = (size_t)(p - data);

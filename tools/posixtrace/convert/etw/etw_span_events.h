@@ -18,8 +18,8 @@ struct etw_span_events *etw_span_events_new(struct fmt_flow *flow, const struct 
 void etw_span_events_free(struct etw_span_events *events);
 
 /*
- * Counts the cost of the record, and passes an event if the record ends a span. Returns false if
- * the sink has stopped.
+ * Counts the cost of the record. If the record ends a span, passes an event to the sink. Returns
+ * false if the sink has stopped.
  */
 bool etw_span_events_put(struct etw_span_events *events, const struct etw_record *record,
 			 int64_t time_ns);

@@ -18,13 +18,13 @@ struct total { /* the CPU cost of a thread so far */
 
 struct open {
 	struct etw_span span;
-	struct open *older;          /* of those with its key and name */
-	struct open *before, *after; /* in order of time */
+	struct open *older;          /* the next older span with the same key and name */
+	struct open *before, *after; /* in the order of the STARTs */
 };
 
 struct etw_spans {
 	const struct etw_file *file;
-	void *youngest;         /* a tree of the open spans, of each key and name the youngest */
+	void *youngest;         /* a tree: the youngest open span for each key and name */
 	struct open *first, *last;
 	size_t open;
 	uint64_t without_room;
@@ -41,7 +41,7 @@ struct etw_spans *etw_spans_new(const struct etw_file *file)
 	return spans;
 }
 
-/* The list frees the spans, so tdestroy() must not. */
+/* Frees nothing: etw_spans_free() frees the spans by the list, so tdestroy() must not free them. */
 static void keep(void *open)
 {
 	(void)open;
@@ -64,15 +64,18 @@ void etw_spans_free(struct etw_spans *spans)
 }
 
 /*
- * The number of STARTs that began no span, since ETW_SPANS_OPEN were open already. Their ENDs are
- * ignored, or end an older span with the same key.
+ * Returns the number of STARTs that began no span because ETW_SPANS_OPEN spans were open already,
+ * or because there was no memory. Their ENDs are ignored, or end an older span with the same key.
  */
 uint64_t etw_spans_without_room(const struct etw_spans *spans)
 {
 	return spans->without_room;
 }
 
-/* before must be a span that this function has returned, and no span may have ended since. */
+/*
+ * If `before` is not NULL, it must be a span that this function has returned, and no span may have
+ * ended since then.
+ */
 const struct etw_span *etw_spans_open(const struct etw_spans *spans, const struct etw_span *before)
 {
 	/* The span is the first member of struct open. */
@@ -93,7 +96,10 @@ static int compare_totals(const void *a, const void *b)
 	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
-/* NULL: there are too many threads, or no memory. */
+/*
+ * Returns the total of a thread, which the first call for the thread makes. Returns NULL if there
+ * are too many threads, or without memory.
+ */
 static struct total *total_of(struct etw_spans *spans, uint32_t pid, uint32_t tid)
 {
 	struct total key = { .pid = pid, .tid = tid }, **found, *total;
@@ -113,7 +119,7 @@ static struct total *total_of(struct etw_spans *spans, uint32_t pid, uint32_t ti
 	return total;
 }
 
-/* Unknown costs are counted, since a span with one has no known cost. */
+/* Unknown costs are counted, because a span with an unknown cost has no known cost itself. */
 static void add_cost(struct total *total, int64_t cost_ns)
 {
 	total->unknown += cost_ns == ETW_COST_UNKNOWN;
@@ -124,8 +130,8 @@ static void add_cost(struct total *total, int64_t cost_ns)
 /* ------------------------------------------------------------------ keys of spans */
 
 /*
- * Adds the fields that identify the object of a kernel event to the span's key. False: they are not
- * in the payload.
+ * Adds the fields that identify the object of a kernel event to the span's key. Returns false if
+ * they are not in the payload.
  */
 static bool add_subject(const struct etw_spans *spans, const struct etw_record *r,
 			const char *class, const char *key, struct etw_span *span)
@@ -149,7 +155,10 @@ static bool add_subject(const struct etw_spans *spans, const struct etw_record *
 
 #define ACTIVITY_AT 0x40 /* in the header of an event of a provider */
 
-/* The activity identifier of an event of a provider. Zeros mean that it has none. */
+/*
+ * Finds the activity identifier of an event of a provider. Returns false if it is missing or if all
+ * its bytes are 0, which means that the event has no activity.
+ */
 static bool activity_of(const struct etw_record *r, const unsigned char **activity)
 {
 	static const unsigned char none[ETW_GUID_BYTES];
@@ -160,12 +169,13 @@ static bool activity_of(const struct etw_record *r, const unsigned char **activi
 	return memcmp(*activity, none, sizeof(none)) != 0;
 }
 
-/* By the type of the record; kernel classes with a subject have types of their own. */
+/* The role of a record: what it does with a span. */
 enum role { NONE, BEGIN, END, DEQUEUE };
 
 /*
- * The role of a record by its type. *key has the fields of its subject, or is NULL if its thread or
- * activity identifies it.
+ * Returns the role of a record, which its type decides. Classes with a subject have other types for
+ * begin and end than all other records. Sets *key to the fields that identify the subject, or to
+ * NULL if the thread or the activity identifies the span.
  */
 static enum role role_of(const struct etw_record *r, const char *class, const char **key)
 {
@@ -232,7 +242,8 @@ static struct open *find_open(const struct etw_spans *spans, const struct etw_sp
 }
 
 /*
- * Opens a span. Older ones with the same key are linked behind it, since an END ends the youngest.
+ * Opens a span. Older open spans with the same key and name are linked behind the new one, since an
+ * END ends the youngest.
  */
 static void open_span(struct etw_spans *spans, const struct etw_span *span)
 {
@@ -260,7 +271,7 @@ static void open_span(struct etw_spans *spans, const struct etw_span *span)
 	spans->open++;
 }
 
-/* Removes a span; the next older one with its key becomes the youngest. */
+/* Removes the youngest span of its key. The next older span with this key becomes the youngest. */
 static void close_span(struct etw_spans *spans, struct open *open)
 {
 	struct open **place = tfind(open, &spans->youngest, compare_open);
@@ -301,7 +312,9 @@ bool etw_spans_take(struct etw_spans *spans, const struct etw_record *r, int64_t
 	enum role role = identify_span(spans, r, &span);
 	struct open *open;
 
-	/* The record's own cost belongs to the time before it, so it is added first. */
+	/*
+	 * The cost of the record belongs to the time before the record, so the cost is added first.
+	 */
 	if (total)
 		add_cost(total, cost_ns);
 	if (role == NONE)

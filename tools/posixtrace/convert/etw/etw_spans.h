@@ -3,13 +3,14 @@
  * etw_spans.h - spans from a START to its END: their duration, the wait before a DEQUEUE, and the
  * CPU time of their thread.
  *
- * START and END belong together if they have the same class and thread. In the classes process,
- * thread and image they must have the same subject in the payload, since different threads log
- * begin and end. Those of a provider must have the same task and activity, or without an activity
- * the same thread. An END ends the youngest open START. An END without a START is no span.
+ * A START and an END belong together if they have the same class and thread. In the classes
+ * process, thread and image they must have the same subject in the payload instead of the same
+ * thread, since different threads may log them. START and END of a provider must have the same task
+ * and activity; without an activity, they must have the same task and thread. An END ends the
+ * youngest open START. An END without a START is no span.
  *
- * Memory    bounded: at most ETW_SPANS_OPEN are open. A START beyond that is counted and begins no
- *           span.
+ * Memory    bounded: at most ETW_SPANS_OPEN spans are open. A further START is counted and begins
+ *           no span.
  */
 #ifndef POSIXTRACE_CONVERT_ETW_ETW_SPANS_H
 #define POSIXTRACE_CONVERT_ETW_ETW_SPANS_H
@@ -25,11 +26,11 @@ struct etw_span {
 	char name[ETW_SPAN_NAME_BYTES];
 	uint64_t key;
 	int64_t begin_ns;
-	int64_t dequeue_ns;  /* if dequeued */
+	int64_t dequeue_ns;  /* valid if dequeued */
 	bool dequeued;
-	bool by_thread;      /* one thread logs START and END, whose cost is that of the span */
+	bool by_thread;      /* one thread logs START and END; the span has its cost */
 	uint64_t cost_ns;    /* open: of the thread at the START; ended: of the span */
-	uint64_t unknown;    /* the number of costs that are not known, likewise */
+	uint64_t unknown;    /* unknown costs. open: of the thread so far; ended: in the span */
 	bool has_cost;
 	uint32_t pid, tid;   /* of the START */
 };
@@ -45,8 +46,8 @@ bool etw_spans_take(struct etw_spans *spans, const struct etw_record *record, in
 		    int64_t cost_ns, struct etw_span *ended);
 
 /*
- * The open spans in the order of their STARTs: the one after `before`, or the first one for NULL.
- * Returns NULL after the last one.
+ * Iterates over the open spans in the order of their STARTs. Returns the span after `before`, or
+ * the first span if `before` is NULL. Returns NULL after the last one.
  */
 const struct etw_span *etw_spans_open(const struct etw_spans *spans, const struct etw_span *before);
 

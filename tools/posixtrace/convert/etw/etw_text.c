@@ -23,7 +23,7 @@ void etw_bytes_add(struct etw_bytes *to, const void *bytes, size_t len)
 	to->len += len;
 }
 
-/* In the byte order of this machine, as schemas say. */
+/* Appends the number in the byte order of this machine, as schemas require. */
 void etw_bytes_number(struct etw_bytes *to, uint64_t value, unsigned bytes)
 {
 	uint8_t u8 = (uint8_t)value;
@@ -58,7 +58,7 @@ void etw_utf16_text(const unsigned char *from, size_t size, struct etw_bytes *to
 	}
 }
 
-/* Latin-1 is the first block of Unicode, so such a byte is the character's number. */
+/* A byte that is read as Latin-1 is itself the number of the character in Unicode. */
 void etw_ansi_text(const unsigned char *from, size_t size, struct etw_bytes *to)
 {
 	for (size_t at = 0; at < size && from[at];) {
@@ -75,7 +75,9 @@ char *etw_text_copy(const char *text, size_t len, size_t max)
 {
 	struct etw_bytes copy = { 0 };
 
-	/* A character never becomes fewer bytes, so bytes behind max can be cut first. */
+	/*
+	 * The copy never has fewer bytes than the text, so the text can be cut to max bytes first.
+	 */
 	etw_ansi_text((const unsigned char *)text, utf8_cut(text, len, max), &copy);
 	if (copy.len > max)
 		copy.len = utf8_cut((const char *)copy.bytes, copy.len, max);
@@ -86,7 +88,7 @@ char *etw_text_copy(const char *text, size_t len, size_t max)
 	return NULL;
 }
 
-/* [MS-DTYP] 2.4.2.1: revision, authority in big endian, subauthorities in little endian. */
+/* Fields by [MS-DTYP] 2.4.2.1: revision, authority (big endian), subauthorities (little endian). */
 void etw_sid_text(const unsigned char *sid, unsigned count, struct etw_bytes *to)
 {
 	char text[32];

@@ -19,25 +19,28 @@ struct etw_bytes {
 
 /* Appends bytes. Without memory it appends nothing and sets no_memory. */
 void etw_bytes_add(struct etw_bytes *to, const void *bytes, size_t len);
-/* A number in the byte order of this machine, as schemas require. */
+/* Appends a number in the byte order of this machine, as schemas require. */
 void etw_bytes_number(struct etw_bytes *to, uint64_t value, unsigned bytes);
 void etw_bytes_text(struct etw_bytes *to, const char *text);
 
-/* A character up to U+10FFFF. UTF_INVALID becomes U+FFFD. */
+/* Appends a character up to U+10FFFF. UTF_INVALID becomes U+FFFD. */
 void etw_character_text(uint32_t character, struct etw_bytes *to);
 
-/* UTF-16 of size bytes up to a NUL. A surrogate without its partner becomes U+FFFD. */
+/*
+ * Appends a UTF-16 text that ends at a NUL or after size bytes. A surrogate without its partner
+ * becomes U+FFFD.
+ */
 void etw_utf16_text(const unsigned char *from, size_t size, struct etw_bytes *to);
 
 /*
- * A text of size bytes up to a NUL. The log does not have the writer's code page. A byte that
- * begins no character of UTF-8 is therefore read as Latin-1.
+ * Appends an 8-bit text that ends at a NUL or after size bytes. The log does not say which code
+ * page its writer used. A byte that begins no character of UTF-8 is therefore read as Latin-1.
  */
 void etw_ansi_text(const unsigned char *from, size_t size, struct etw_bytes *to);
 
 /*
- * A copy by the rule of etw_ansi_text(), cut to whole characters in max bytes. Returns NULL without
- * memory.
+ * Returns a copy that etw_ansi_text() makes, cut to whole characters in at most max bytes. Returns
+ * NULL without memory.
  */
 char *etw_text_copy(const char *text, size_t len, size_t max);
 

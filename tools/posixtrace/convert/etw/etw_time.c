@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_time.c - converts stamps to times, and computes CPU time between records. Products need 128
- * bits; floating point would lose ticks.
+ * etw_time.c - converts stamps to times, and computes CPU time between records. Products of stamps
+ * need 128 bits. Floating point numbers would lose ticks.
  */
 #include "convert/etw/etw.h"
 
@@ -21,13 +21,15 @@ static __int128 filetime_ns(int64_t filetime)
 	return ((__int128)filetime - ETW_FILETIME_EPOCH) * 100;
 }
 
-/* The years 1677 to 2262 fit; other times become the nearest limit. */
+/* Times of the years 1677 to 2262 fit in 64 bits. Other times become the nearest limit. */
 int64_t etw_filetime_ns(int64_t filetime)
 {
 	return clamp_ns(filetime_ns(filetime));
 }
 
-/* Division that rounds down, so that the order of stamps is kept before the log's start too. */
+/*
+ * Divides and rounds down, also for the negative numbers that stamps before the log's start give.
+ */
 static __int128 divide_down(__int128 number, int64_t by)
 {
 	__int128 result = number / by;
@@ -35,7 +37,10 @@ static __int128 divide_down(__int128 number, int64_t by)
 	return number % by < 0 ? result - 1 : result;
 }
 
-/* Performance counter and cycles count from the log's start. The system clock gives FILETIMEs. */
+/*
+ * Stamps of the performance counter and of cycles are ticks. The time is the log's start plus the
+ * ticks since the stamp of the start. Stamps of the system clock are FILETIMEs.
+ */
 int64_t etw_time_ns(const struct etw_log *log, int64_t stamp)
 {
 	__int128 passed = (__int128)stamp - log->stamp0;
@@ -51,7 +56,10 @@ int64_t etw_time_ns(const struct etw_log *log, int64_t stamp)
 	return etw_filetime_ns(stamp);
 }
 
-/* Adds the growth of a counter of 32 bits, which may overflow. Returns false if it fell. */
+/*
+ * Adds the growth of a 32-bit counter, which may overflow. Returns false if the counter fell
+ * without an overflow.
+ */
 static bool add_growth(uint32_t from, uint32_t to, uint64_t *by)
 {
 	*by += (uint32_t)(to - from);

@@ -5,10 +5,11 @@
  *
  *	u16 size; tag bytes; name NUL; then for each field: name NUL, u8 in-type,
  *	[u8 out-type if in-type has bit 7], [tag bytes if out-type has bit 7],
- *	[u16 count if in-type has 0x20], [u16 size and bytes of a custom type if it has 0x60]
+ *	[u16 count if in-type & 0x60 is 0x20],
+ *	[u16 size and bytes of a custom type if in-type & 0x60 is 0x60]
  *
- * A struct has in-type 24, and the number of its fields in the place of the out-type. Its fields
- * follow it.
+ * A struct has in-type 24, and the number of its fields in the place of the out-type. The fields of
+ * the struct follow.
  */
 #include <string.h>
 
@@ -46,7 +47,7 @@ static bool take_u16(struct parser *parser, unsigned *value)
 	return true;
 }
 
-/* Tags are bytes with bit 7, and one without it. */
+/* Tags are bytes with bit 7 set. The last byte of the tags has bit 7 clear. */
 static bool skip_tags(struct parser *parser)
 {
 	unsigned byte = CHAIN;
@@ -86,7 +87,10 @@ static bool take_count(struct parser *parser, unsigned in, struct etw_field *fie
 		field->count_rule = ETW_RULE_PREFIX;
 		return true;
 	case COUNT_CUSTOM:
-		/* The provider's own type: a count is before its bytes, which stay bytes. */
+		/*
+		 * A type of the provider's own. In the payload, a count precedes the bytes of the
+		 * value.
+		 */
 		if (!take_u16(parser, &custom) || parser->size - parser->at < custom)
 			return false;
 		parser->at += custom;
@@ -97,7 +101,7 @@ static bool take_count(struct parser *parser, unsigned in, struct etw_field *fie
 	}
 }
 
-/* Reads a field with the members of a struct, recursively. */
+/* Reads a field. If the field is a struct, reads its members, too. */
 static bool take_field(struct parser *parser, unsigned depth)
 {
 	unsigned in, out = 0, index = parser->layout->fields, members;
@@ -132,8 +136,8 @@ static bool take_field(struct parser *parser, unsigned depth)
 }
 
 /*
- * Reads as many fields as wanted, or all up to the end for UINT_MAX. The depth bounds the
- * recursion.
+ * Reads as many fields as wanted says, or all fields up to the end if wanted is UINT_MAX. The depth
+ * bounds the recursion.
  */
 static bool take_fields(struct parser *parser, unsigned wanted, unsigned depth, unsigned *count)
 {

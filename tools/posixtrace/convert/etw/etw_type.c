@@ -37,11 +37,14 @@ static const char *const schemas[] = {
 };
 
 /*
- * The header's fields that follow decoded ones, except process, thread and time, which each event
- * has.
+ * The fields of the header that follow the decoded fields. Process, thread and time are not among
+ * them, because each event has these.
  */
 static const char *const behind[] = {
-	/* The same for all three, since the kernel writes events of one type with either header. */
+	/*
+	 * SYSTEM, COMPACT and PERFINFO have the same fields here, since the kernel writes events of
+	 * one type with any of these three headers.
+	 */
 	[ETW_SYSTEM] = "u8 etw_type" TYPES ";u8 etw_version",
 	[ETW_COMPACT] = "u8 etw_type" TYPES ";u8 etw_version",
 	[ETW_FULL] = "u8 etw_type" TYPES ";u8 etw_version;u8 etw_level" LEVELS ";" CPU,
@@ -70,10 +73,10 @@ static bool has_fields(const char *schema, const char *key)
 }
 
 /*
- * Finds whether the event begins or ends a span: classes have types for that, and tasks of
- * providers have opcodes. *key has the fields that pair begin and end; NULL: their thread does. If
- * the schema lacks the fields of its key, the event is a point, as its thread would pair events of
- * different subjects.
+ * Finds whether the event begins or ends a span. The type of a kernel event or the opcode of a
+ * provider's event says so. *key gets the fields by which begin and end are paired; NULL: they are
+ * paired by thread. If the schema lacks the fields of the key, the event is no part of a span,
+ * because pairing by thread would pair events of different subjects.
  */
 static void find_phase(const struct etw_record *r, const char *schema, struct fmt_type *type,
 		       char span[ETW_NAME_BYTES], const char **key)
@@ -109,7 +112,10 @@ static void describe_name(const struct etw_record *r, const struct etw_layout *l
 		return;
 	etw_class(r, class);
 	provider = layout->provider ? layout->provider : class;
-	/* Most long names are those of Windows itself, and have a task before the opcode. */
+	/*
+	 * A name that is too long loses "Microsoft-Windows-" first, then the task before the
+	 * opcode.
+	 */
 	for (int cut = 0; cut < 3; cut++) {
 		if (cut == 1 && !strncmp(provider, WINDOWS, sizeof(WINDOWS) - 1))
 			provider += sizeof(WINDOWS) - 1;
@@ -137,7 +143,7 @@ static const struct fmt_type *unique_type(struct etw_types *t, struct fmt_type *
 
 	if (strcspn(other, "@") == len && !strncmp(ours, other, len))
 		return made;
-	/* The checksum of a name that is too long is that of the schema, too. */
+	/* The checksum covers both the whole name and the schema. */
 	snprintf(full, sizeof(full), "%s %s", type->name, ours);
 	etw_shorten_always(type->name, full, name);
 	type->name = name;
@@ -163,8 +169,8 @@ static bool describe(const struct etw_record *r, struct etw_type *made, char *sc
 }
 
 /*
- * The schema has the fields, then @begin or @end with @key, then @level. Room for these was kept
- * free by describe().
+ * The schema has the fields, then @begin or @end with @key, then @level. describe() has kept space
+ * free for these attributes.
  */
 const struct fmt_type *etw_type_make(struct etw_types *t, const struct etw_record *r,
 				     struct etw_type *made)
@@ -197,8 +203,8 @@ const struct fmt_type *etw_type_make(struct etw_types *t, const struct etw_recor
 }
 
 /*
- * The schema of TRACE_LOGFILE_HEADER. The size of its two pointers is that of the system that wrote
- * the log.
+ * The schema of TRACE_LOGFILE_HEADER. Its two pointers have the size of pointers on the system that
+ * wrote the log.
  */
 const struct fmt_type *etw_types_header(struct etw_types *t)
 {

@@ -2,7 +2,8 @@
 /*
  * etw_types.c - the type and the data of each event.
  *
- * A hash of all fields that decide name, layout and level finds a type, so that each is made once.
+ * Types are found by a hash of all fields that decide name, layout and level. Each type is
+ * therefore made only once.
  */
 #include <search.h>
 #include <stdlib.h>
@@ -14,8 +15,8 @@
 #include "log/etw_tail.h"
 
 /*
- * A hash of 64 bits of the fields that decide name and layout. Descriptions in the record are a
- * part of it.
+ * Returns a hash of 64 bits of the fields that decide name, layout and level. If the record has a
+ * description of itself, the hash includes it.
  */
 static uint64_t key_of(const struct etw_record *r)
 {
@@ -31,7 +32,7 @@ static uint64_t key_of(const struct etw_record *r)
 	return key;
 }
 
-/* Types are identified by the hash alone. Two types with the same 64 bits would share a name. */
+/* Types are identified by the hash alone. Two types with the same hash would get one name. */
 static int compare_keys(const void *a, const void *b)
 {
 	const struct etw_type *x = a, *y = b;
@@ -57,14 +58,14 @@ static void find_layout(const struct etw_types *t, const struct etw_record *r,
 	type->layout = type->own;
 	if (!type->layout && !r->schema && t->file->describe)
 		type->layout = etw_describe_find(t->file->describe, r);
-	/* Some logs do not say how long pointers of the kernel are. */
+	/* If the log does not show how long the kernel's pointers are, pointer_bytes is 0. */
 	if (!type->layout && etw_is_kernel(r) && t->file->pointer_bytes) {
 		etw_class(r, class);
 		type->layout = type->own = etw_kernel_layout(class, r->type, r->version);
 	}
 }
 
-/* The type of a record, made at the first one. Returns NULL without memory. */
+/* Returns the type of a record, which the first such record makes. Returns NULL without memory. */
 static struct etw_type *type_of(struct etw_types *t, const struct etw_record *r)
 {
 	struct etw_type key = { .key = key_of(r) }, **found, *type;
@@ -86,8 +87,8 @@ static struct etw_type *type_of(struct etw_types *t, const struct etw_record *r)
 }
 
 /*
- * The size of pointers in a payload. Events of providers have flags for it; the kernel's was found
- * by the scan.
+ * Returns the size of pointers in a payload. Events of providers have flags for the size. The scan
+ * has found the size for kernel events.
  */
 static unsigned pointer_bytes(const struct etw_types *t, const struct etw_record *r)
 {
@@ -98,7 +99,7 @@ static unsigned pointer_bytes(const struct etw_types *t, const struct etw_record
 	return r->flags & 0x40 || r->header_type == 19 ? 8 : 4;
 }
 
-/* The fields of `behind`. */
+/* Appends the header's fields that etw_type.c describes in the array `behind`. */
 static void add_behind(const struct etw_record *r, struct etw_bytes *to)
 {
 	if (r->kind == ETW_EVENT) {
@@ -134,7 +135,7 @@ static struct etw_decoding decoding_of(struct etw_types *t, const struct etw_rec
 	};
 }
 
-/* Decodes a payload into t->data: the fields, those of the header, and the record if wanted. */
+/* Stores in t->data the decoded payload, the fields of the header and, if wanted, the record. */
 static enum etw_decoded decode(struct etw_types *t, const struct etw_record *r,
 			       const struct etw_type *type)
 {
@@ -156,7 +157,7 @@ static enum etw_decoded decode(struct etw_types *t, const struct etw_record *r,
 	return to->no_memory ? ETW_NO_MEMORY : ETW_DECODED;
 }
 
-/* Reports why the payload is not decoded; the first few reports of a code are printed. */
+/* Reports why the payload is not decoded. A contradiction is reported only once for a log. */
 static void report(struct etw_types *t, const struct etw_record *r, const struct etw_type *type,
 		   enum etw_decoded decoded)
 {
@@ -173,7 +174,7 @@ static void report(struct etw_types *t, const struct etw_record *r, const struct
 	t->short_told |= decoded == ETW_CONTRADICTS;
 }
 
-/* The type of events whose payload is described and cannot be decoded. */
+/* Returns the type for events whose payload is described but cannot be decoded. */
 static const struct fmt_type *undecoded(struct etw_types *t, const struct etw_record *r,
 					struct etw_type *type)
 {
@@ -185,8 +186,8 @@ static const struct fmt_type *undecoded(struct etw_types *t, const struct etw_re
 }
 
 /*
- * An event whose payload contradicts its description gets a second type without fields, as one type
- * has one schema.
+ * An event whose payload cannot be decoded gets a second type, which has a schema without decoded
+ * fields, because one type has only one schema.
  */
 const struct fmt_type *etw_types_of(struct etw_types *t, const struct etw_record *r,
 				    const void **data, size_t *len)
@@ -212,7 +213,7 @@ const struct fmt_type *etw_types_of(struct etw_types *t, const struct etw_record
 	return type->type;
 }
 
-/* Control characters would break the line of a listing. */
+/* Control characters would break the line of a listing, so they become question marks. */
 const char *etw_types_text(struct etw_types *t, const struct etw_record *r)
 {
 	struct etw_type *type = type_of(t, r);
@@ -224,7 +225,7 @@ const char *etw_types_text(struct etw_types *t, const struct etw_record *r)
 	etw_bytes_add(&t->data, " ", 1);
 	if (etw_layout_text(type->layout, &decoding) != ETW_DECODED)
 		return "";
-	/* A line of a listing stays one line. */
+	/* Replaces control characters, so that a line of a listing stays one line. */
 	for (size_t i = 0; i < t->data.len; i++)
 		if (t->data.bytes[i] < ' ' || t->data.bytes[i] == 0x7f)
 			t->data.bytes[i] = '?';

@@ -14,7 +14,7 @@
 #include "convert/etw/etw_layout.h"
 #include "convert/format.h"
 
-/* Most bytes of the data of a decoded or joined event; a record that decodes to more stays raw. */
+/* The most bytes of data of a decoded or joined event. A record that decodes to more stays raw. */
 #define ETW_DATA_MAX (1u << 20)
 
 struct etw_type;
@@ -31,11 +31,14 @@ struct etw_types {
 };
 
 /*
- * The type and the data of a record; the data is valid until the next call. NULL: no memory.
+ * Returns the type of a record and sets *data and *len to its data, which is valid until the next
+ * call. Returns NULL without memory.
  */
 const struct fmt_type *etw_types_of(struct etw_types *types, const struct etw_record *record,
 				    const void **data, size_t *len);
-/* The payload as text, name=value with a blank before each, if something describes it; else "". */
+/*
+ * The payload as text, " NAME=VALUE" for each field, if something describes the payload; else "".
+ */
 const char *etw_types_text(struct etw_types *types, const struct etw_record *record);
 /* The type that keeps the log's own header. */
 const struct fmt_type *etw_types_header(struct etw_types *types);

@@ -41,7 +41,9 @@ static struct etw_kind_of_value integer_kind(const struct etw_field *f, unsigned
 	return kind;
 }
 
-/* The kind by in-type and out-type. Schema and data both use it, so they agree. */
+/*
+ * Returns the kind for an in-type and out-type. Schema and data use this function, so they agree.
+ */
 struct etw_kind_of_value etw_value_kind(const struct etw_field *f)
 {
 	switch (f->in) {
@@ -106,7 +108,7 @@ static const unsigned char *take_raw(struct etw_reader *r, size_t bytes)
 	return r->bytes + r->at - bytes;
 }
 
-/* A little-endian number, extended by its sign if it has one. */
+/* Reads a little-endian number. A signed number is extended to 64 bits. */
 static bool take_number(struct etw_reader *r, unsigned bytes, bool is_signed, uint64_t *number)
 {
 	const unsigned char *p = take_raw(r, bytes);
@@ -144,7 +146,7 @@ static bool take_text(const struct etw_field *f, struct etw_reader *r, size_t le
 	return true;
 }
 
-/* Reads a text or bytes after their length. */
+/* Reads a length, which has prefix bytes, and then as many bytes as the length says. */
 static bool take_counted(struct etw_reader *r, unsigned prefix, bool big, const unsigned char **p,
 			 size_t *len)
 {
@@ -170,7 +172,9 @@ static bool take_sid(struct etw_reader *r, struct etw_bytes *to)
 	return true;
 }
 
-/* A TOKEN_USER of two pointers precedes the SID. Without a SID there are only four bytes of 0. */
+/*
+ * A TOKEN_USER of two pointers precedes the SID. If there is no SID, the value is four bytes of 0.
+ */
 static bool take_wbem_sid(struct etw_reader *r, struct etw_bytes *to)
 {
 	const unsigned char *p = take_raw(r, 4);
@@ -208,7 +212,7 @@ static bool take_system_time(struct etw_reader *r, uint64_t *ns)
 	tm.tm_hour = octets_u16(p + 8);
 	tm.tm_min = octets_u16(p + 10);
 	tm.tm_sec = octets_u16(p + 12);
-	/* Other years do not fit in 64 bits of nanoseconds. */
+	/* Times of other years become 0, because their nanoseconds do not fit in 64 bits. */
 	*ns = octets_u16(p) < 1678 || octets_u16(p) > 2261 ? 0 :
 	      (uint64_t)timegm(&tm) * 1000000000 + octets_u16(p + 14) * UINT64_C(1000000);
 	return true;
@@ -299,7 +303,7 @@ static bool take_as_text(const struct etw_field *f, struct etw_reader *r, size_t
 	}
 }
 
-/* Numbers are extended to 64 bits. A pointer has the size of the payload's system. */
+/* Numbers are extended to 64 bits. A pointer has the size that reader->pointer_bytes gives. */
 bool etw_value_take(const struct etw_field *f, struct etw_reader *r, size_t length,
 		    struct etw_value *v)
 {
@@ -341,7 +345,7 @@ bool etw_value_take(const struct etw_field *f, struct etw_reader *r, size_t leng
 /* ---- decoded values */
 
 /*
- * A text gets a NUL, bytes get their length in four bytes before them, as schemas define str and
+ * Schemas define the types str and bytes: a NUL follows a text, and a length of four bytes precedes
  * bytes.
  */
 void etw_value_pack(const struct etw_value *v, struct etw_bytes *to)
@@ -357,7 +361,7 @@ void etw_value_pack(const struct etw_value *v, struct etw_bytes *to)
 	}
 }
 
-/* %.9g and %.17g give back the same number. */
+/* A program that reads the result of %.9g or %.17g gets exactly the same number. */
 static void float_text(const struct etw_value *v, char *text, size_t room)
 {
 	uint32_t bits = (uint32_t)v->number;
@@ -374,8 +378,8 @@ static void float_text(const struct etw_value *v, char *text, size_t room)
 }
 
 /*
- * The name of a value replaces the number if the field has a map. Names of single bits are shown
- * only by the schema.
+ * If the field has a map, the name of the value replaces the number. Names of single bits are not
+ * used here: only a schema has them.
  */
 void etw_value_text(const struct etw_field *f, const struct etw_value *v, struct etw_bytes *to)
 {

@@ -33,15 +33,16 @@ struct etw_reader {
 };
 
 /*
- * Returns the form and size that a field has in a schema and in data. Both use it, so they agree.
+ * Returns the form and size that a field has in a schema and in data. Schemas and data are both
+ * made with this function, so they agree.
  */
 struct etw_kind_of_value etw_value_kind(const struct etw_field *field);
-/* The word of schemas for it: "u32", "str". */
+/* The word that a schema has for the kind, such as "u32" or "str". */
 const char *etw_value_type(struct etw_kind_of_value kind);
 
 /*
- * Reads one value. length counts characters or bytes if the field has a length_rule. Returns false
- * if the payload is too short, or the type is unknown.
+ * Reads one value. If the field has a length_rule, length is the number of its characters or bytes;
+ * else length is not used. Returns false if the payload is too short, or the type is unknown.
  */
 bool etw_value_take(const struct etw_field *field, struct etw_reader *reader, size_t length,
 		    struct etw_value *value);

@@ -2,9 +2,9 @@
 /*
  * etw_walk.c - iterates over the events of all processors in one order of time.
  *
- * The buffers of a processor are in order of time by their sequence numbers. Each processor
- * therefore has a cursor, and the cursor with the earliest stamp is next. If a file breaks this
- * rule, an index of all records is sorted instead.
+ * If the buffers of a processor are sorted by sequence number, their records are in order of time.
+ * Each processor therefore has a cursor, and the cursor with the earliest stamp is next. If a file
+ * breaks this rule, an index of all records is sorted instead.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #define KEPT_MAX (UINT64_C(512) << 20) /* bytes of decompressed buffers that an index keeps */
 
 struct cursor {
-	size_t buffer, end;     /* of the file's list */
+	size_t buffer, end;     /* indexes in file->buffer: now, and the end */
 	struct etw_content content;
 	struct etw_record record;
 	bool taken;             /* the record was returned to the caller */
@@ -25,9 +25,9 @@ struct cursor {
 
 struct line {                   /* an entry of the index */
 	int64_t stamp, sequence;
-	uint64_t at;            /* in the file, and where bytes is NULL */
+	uint64_t at;            /* offset in the file; read again if bytes is NULL */
 	const unsigned char *bytes;
-	uint32_t order;         /* of two that are equal */
+	uint32_t order;         /* decides if all else is equal */
 	uint16_t size, processor;
 };
 
@@ -44,7 +44,7 @@ struct etw_walk {
 	unsigned char record[65536];
 };
 
-/* Skipped records and those about the log are no events; the scan counts by the same rule. */
+/* Skipped records and records about the log are no events. The scan counts by the same rule. */
 static bool is_event(const struct etw_record *r)
 {
 	return r->kind != ETW_SKIPPED && !etw_is_about_log(r);
@@ -61,8 +61,8 @@ void etw_close(struct etw_file *file)
 }
 
 /*
- * Moves the cursor to its next event. Returns 1, 0 at the end, or -1. Buffers that are empty or
- * damaged are skipped.
+ * Moves the cursor to its next event. Returns 1, 0 at the end, or -1 after an error. Buffers that
+ * are empty or damaged are skipped.
  */
 static int advance_cursor(const struct etw_file *file, struct cursor *c)
 {
@@ -103,7 +103,7 @@ static int begin_cursors(struct etw_walk *w)
 		w->cursor[w->cursors - 1].end = i + 1;
 	}
 	for (size_t i = 0; i < w->cursors; i++)
-		w->cursor[i].taken = true; /* there was none yet */
+		w->cursor[i].taken = true; /* no record has been read yet */
 	return 0;
 }
 
@@ -133,7 +133,7 @@ static int next_of_cursors(struct etw_walk *w, struct etw_record *record)
 
 			if (more < 0)
 				return -1;
-			if (!more) { /* the last one takes its place */
+			if (!more) { /* the last cursor takes the place of c */
 				*c = w->cursor[--w->cursors];
 				i--;
 				continue;
@@ -150,7 +150,7 @@ static int next_of_cursors(struct etw_walk *w, struct etw_record *record)
 	return 1;
 }
 
-/* Adds a record to the index. The bytes of a compressed buffer are kept; others are read again. */
+/* Adds a record to the index. kept: the record's bytes stay in memory; else they are read again. */
 static int add_line(struct etw_walk *w, const struct etw_record *r, bool kept)
 {
 	struct line *line;
@@ -210,7 +210,7 @@ static int index_buffer(struct etw_walk *w, const struct etw_buffer *b)
 	return err;
 }
 
-/* Sorts all records by time. The order of equal stamps is that of the file. */
+/* Sorts all records by time. Equal stamps are sorted by sequence, then by place in the file. */
 static int begin_index(struct etw_walk *w)
 {
 	for (size_t i = 0; i < w->file->buffers; i++) {
@@ -224,7 +224,8 @@ static int begin_index(struct etw_walk *w)
 }
 
 /*
- * Returns the next record of the index. It is read and checked again, as the file may have changed.
+ * Returns the next record of the index. If its bytes were not kept, they are read again. The record
+ * is always checked again, because the file may have changed.
  */
 static int next_of_index(struct etw_walk *w, struct etw_record *record)
 {
@@ -250,7 +251,7 @@ static int next_of_index(struct etw_walk *w, struct etw_record *record)
 	return 1;
 }
 
-/* The scan has found which of the two methods is needed. *walk is NULL after an error. */
+/* The scan has found out whether the index or the cursors are needed. */
 int etw_walk_begin(const struct etw_file *file, struct etw_walk **walk)
 {
 	struct etw_walk *w = calloc(1, sizeof(*w));

@@ -2,8 +2,8 @@
 /*
  * etw_write.h - writes a log of ETW: buffers one after the other, all of one processor.
  *
- * The first buffer has the log's header. It is written last, since the header has the number of
- * buffers.
+ * The first buffer has the log's header. This buffer is written last, since the header has the
+ * number of buffers.
  */
 #ifndef POSIXTRACE_CONVERT_ETW_ETW_WRITE_H
 #define POSIXTRACE_CONVERT_ETW_ETW_WRITE_H
@@ -37,11 +37,11 @@ struct etw_writer {
 	unsigned char *buffer;
 	size_t size;            /* of each buffer */
 	size_t filled;          /* bytes in the open buffer; 0: none is open */
-	uint32_t buffers;       /* that were begun, with the first one */
+	uint32_t buffers;       /* number of buffers so far, the first one included */
 	int64_t stamp;          /* of the last record */
 };
 
-/* Returns 0 or ENOMEM. size is that of a buffer and must be a multiple of 8. */
+/* Returns 0 or ENOMEM. size is the size of a buffer and must be a multiple of 8. */
 int etw_writer_init(struct etw_writer *writer, int fd, size_t size);
 void etw_writer_fini(struct etw_writer *writer);
 
@@ -52,10 +52,16 @@ void etw_writer_fini(struct etw_writer *writer);
 int etw_writer_add(struct etw_writer *writer, int64_t stamp, const void *header, size_t header_len,
 		   const void *payload, size_t payload_len);
 
-/* Writes the open buffer as the last one, then the first one with that record. */
+/*
+ * Writes the open buffer, which is the last one of the file. Then writes the first buffer of the
+ * file, which has the record of the log.
+ */
 int etw_writer_end(struct etw_writer *writer, const void *log_record, size_t len);
 
-/* A FULL_HEADER64 of 48 bytes; size is that of the whole record. */
+/*
+ * The fields of a FULL_HEADER64, which has 48 bytes. etw_put_full() stores such a header; its
+ * argument size is the size of the whole record.
+ */
 struct etw_full {
 	unsigned type, level, version;
 	uint32_t tid, pid;
@@ -64,7 +70,10 @@ struct etw_full {
 };
 void etw_put_full(unsigned char header[ETW_FULL_BYTES], const struct etw_full *full, size_t size);
 
-/* The log's record for an export. The names of session and file are UTF-8. Returns its size. */
+/*
+ * etw_put_log() stores the first record of an export, which describes the log, and returns its
+ * size. The names of session and file are in UTF-8.
+ */
 #define ETW_LOG_RECORD_MAX 4096
 struct etw_new_log {
 	bool filetime;          /* stamps are FILETIMEs */
@@ -82,6 +91,6 @@ size_t etw_put_log(unsigned char record[ETW_LOG_RECORD_MAX], const struct etw_ne
  */
 size_t etw_put_utf16(const char *text, unsigned char *to, size_t room);
 
-#define ETW_STAMP0 1000000000 /* the first stamp of exports, so that earlier ones are positive */
+#define ETW_STAMP0 1000000000 /* first stamp of exports; leaves room for earlier ones */
 
 #endif

@@ -16,7 +16,7 @@
 #define CLOCK_PERFORMANCE 1
 #define CLOCK_SYSTEM 2
 
-/* Buffer 0 is counted from the beginning, although it is written last. */
+/* The number of buffers begins with 1: buffer 0 is counted at once, although it is written last. */
 int etw_writer_init(struct etw_writer *w, int fd, size_t size)
 {
 	memset(w, 0, sizeof(*w));
@@ -55,7 +55,8 @@ static int write_at(const struct etw_writer *w, uint64_t at)
 
 /*
  * Completes the buffer's header. The rest of the buffer is filled with 0xff, which ends the
- * records. The first buffer is begun when the session begins and has no stamp.
+ * records. If begun is true, the buffer is the first one of the file: it begins with the session
+ * and has no stamp.
  */
 static void put_header(struct etw_writer *w, uint32_t sequence, unsigned flag, unsigned type,
 		       bool begun)
@@ -91,7 +92,7 @@ static int close_buffer(struct etw_writer *w, bool last)
 	return err;
 }
 
-/* A record never crosses the end of a buffer. A buffer that lacks room for it is written first. */
+/* A record never crosses the end of a buffer. If the record does not fit, the buffer is written. */
 int etw_writer_add(struct etw_writer *w, int64_t stamp, const void *header, size_t header_len,
 		   const void *payload, size_t payload_len)
 {
@@ -180,8 +181,8 @@ size_t etw_put_utf16(const char *text, unsigned char *to, size_t room)
 }
 
 /*
- * Offsets of TRACE_LOGFILE_HEADER for 64-bit systems. Fields that have no counterpart get the
- * values of a usual system.
+ * The offsets are those of TRACE_LOGFILE_HEADER on 64-bit systems. Fields for which an export has
+ * no value get the values of a usual system.
  */
 size_t etw_put_log(unsigned char record[ETW_LOG_RECORD_MAX], const struct etw_new_log *log)
 {

@@ -2,9 +2,9 @@
 /*
  * etw_xpress.c - decompresses plain LZ77 of [MS-XCA], section 2.4, which logs name XPRESS.
  *
- * Flags come 32 at a time, from the top bit: 0 is a literal byte, 1 a match with a distance and a
- * length. A length has up to four parts: three bits, a half byte that two matches share, a byte, a
- * word.
+ * Flags come in words of 32, which are used from the top bit on. A flag 0 is followed by a literal
+ * byte, a flag 1 by a match with a distance and a length. A length has up to four parts: three
+ * bits, a half byte that two matches share, a byte, a word.
  */
 #include "convert/etw/etw.h"
 #include "convert/octets.h"
@@ -24,7 +24,10 @@ static bool take_number(struct reader *r, unsigned bytes, uint32_t *value)
 	return true;
 }
 
-/* The low half of a new byte, or the high half of one whose low half was used. */
+/*
+ * Reads a half byte: the high half of a byte whose low half was used, or else the low half of the
+ * next byte.
+ */
 static bool take_half(struct reader *r, uint32_t *value)
 {
 	if (r->half) {
@@ -39,7 +42,7 @@ static bool take_half(struct reader *r, uint32_t *value)
 	return true;
 }
 
-/* Reads the length of a match minus 3. */
+/* Reads the length of a match minus 3. *length has the first three bits of it already. */
 static bool take_length(struct reader *r, uint32_t *length)
 {
 	uint32_t more;
@@ -89,12 +92,12 @@ bool etw_xpress(const unsigned char *from, size_t from_size, unsigned char *to, 
 		if (!take_number(&r, 2, &match))
 			return false;
 		length = match & 7;
-		/* A match must be within the bytes that are done, and its end within the result. */
+		/* A match must begin within the bytes that are done and end within the result. */
 		match = (match >> 3) + 1;
 		if (!take_length(&r, &length) || match > done ||
 		    (uint64_t)length + 3 > to_size - done)
 			return false;
-		/* Byte by byte, as a match may overlap its own result. */
+		/* Copies byte by byte, because a match may overlap the bytes that are copied. */
 		for (uint64_t n = (uint64_t)length + 3; n; n--, done++)
 			to[done] = to[done - match];
 	}

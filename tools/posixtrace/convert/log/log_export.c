@@ -3,8 +3,8 @@
  * log_export.c - writes logs of libposixtrace by the functions of trace_np.h that compose a log.
  *
  * The composer computes the ledger from the events and the losses that it gets. A log has one
- * number and one description for each type name, and one stream; that limits what several logs can
- * become.
+ * stream, and one number and one description for each type name. Therefore not all contents of
+ * several logs can be written to a single log.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ struct writing { /* the context of the sink */
 	trace_event_id_t *id; /* the number in the log, by index of the type */
 	size_t types;
 	size_t data_max;
-	enum { UNSEEN, RUNS, STOPPED } *state; /* by source: the stream of one of several logs */
+	enum { UNSEEN, RUNS, STOPPED } *state; /* by source: whether the stream of this log runs */
 	bool too_many; /* the fault about types was reported */
 };
 
@@ -46,7 +46,7 @@ void log_sink_close(void *context)
 {
 	struct writing *writing = context;
 
-	/* The composer is NULL after log_sink_end(); then this does nothing. */
+	/* After log_sink_end() the composer is NULL, and this call does nothing. */
 	posix_trace_compose_abandon_np(writing->composer);
 	free(writing->id);
 	free(writing->state);
@@ -54,8 +54,8 @@ void log_sink_close(void *context)
 }
 
 /*
- * Makes the attributes for a source that does not have them. APPEND: the log grows as needed, so
- * that no event is lost here.
+ * Makes the attributes for a source that does not have them. With the policy APPEND the log grows
+ * as needed, so that the conversion loses no event.
  */
 static int make_attr(const struct fmt_facts *facts, trace_attr_t *attr)
 {
@@ -73,7 +73,7 @@ static int make_attr(const struct fmt_facts *facts, trace_attr_t *attr)
 
 /*
  * Copies which files processes had mapped, if the events are from logs. A full list is no error:
- * the log then knows fewer functions.
+ * the new log then has names for fewer functions.
  */
 static int copy_mappings(struct writing *writing)
 {
@@ -118,8 +118,8 @@ int log_sink_begin(void *context, const struct fmt_facts *facts)
 }
 
 /*
- * Gives the type a number in the log. A variant gets none: its events are refused. Names are cut to
- * the length that the standard allows.
+ * Gives the type a number in the log. A variant gets no number, because its events are refused.
+ * Names are cut to the length that the standard allows.
  */
 static int name_type(struct writing *writing, const struct fmt_type *type, trace_event_id_t *id)
 {
@@ -130,7 +130,7 @@ static int name_type(struct writing *writing, const struct fmt_type *type, trace
 	if (type->variant)
 		return 0;
 	memcpy(name, type->name, type->name_len < sizeof(name) ? type->name_len : sizeof(name) - 1);
-	/* A number that the source gives is kept. With 0 the composer chooses one. */
+	/* A number that the source gives is kept. If it is 0, the composer chooses a number. */
 	*id = type->id;
 	err = posix_trace_compose_name_np(writing->composer, name, id);
 	if (err == ENOSPC) {
@@ -143,8 +143,8 @@ static int name_type(struct writing *writing, const struct fmt_type *type, trace
 		return 0;
 	}
 	/*
-	 * A damaged log may have predefined types without names; the composer has named those
-	 * itself.
+	 * A damaged log may have predefined types without names. The composer has named these types
+	 * itself, so EEXIST is no error for them.
 	 */
 	return err == EEXIST && type->id <= POSIX_TRACE_UNNAMED_USER_EVENT ? 0 : err;
 }
@@ -171,7 +171,7 @@ int log_sink_type(void *context, const struct fmt_type *type)
 	return err == EEXIST ? 0 : err;
 }
 
-/* The number of a kind, for a source with words of its own. */
+/* Returns the number of a kind of objects, for a source that gives only the word for the kind. */
 static int kind_number(const char *kind)
 {
 	for (int i = 1; i < POSIX_TRACE_OBJECT_OTHER_NP; i++)
@@ -252,8 +252,8 @@ int log_sink_event(void *context, const struct fmt_event *event)
 	if (writing->flow->sources > 1 && leaves_out(writing, event, &to))
 		return 0;
 	/*
-	 * Data that is too long is cut, as it would have been in a stream with this size. Where the
-	 * composer cuts by itself, or accepts the event, nothing is reported.
+	 * Data that is too long is cut, as a stream with this size would have cut it. Nothing is
+	 * reported if the composer accepts the event or cuts the data itself.
 	 */
 	if (__builtin_expect(event->data_len > writing->data_max, false)) {
 		int err = posix_trace_compose_event_np(writing->composer, &to);
@@ -276,7 +276,10 @@ int log_sink_lost(void *context, const struct fmt_lost *lost)
 		.pid = (pid_t)lost->pid, .tid = (pid_t)lost->tid, .thread = (pthread_t)lost->thread,
 	};
 
-	/* A loss without a count only marks a place. A log has no such mark without an event. */
+	/*
+	 * A loss without a count only marks a place in the trace. A log has no way to mark a place
+	 * without an event.
+	 */
 	if (!lost->counted)
 		return 0;
 	return posix_trace_compose_lost_np(writing->composer, lost->cause, lost->count,
@@ -292,8 +295,9 @@ static uint64_t least(uint64_t a, uint64_t b)
 /*
  * Passes the losses of one cause to the composer, which wants type and thread together. A ledger
  * has them by type and by thread separately. Any table with the same sums gives the same ledger.
- * This one is filled from its first row and column on (the north-west corner rule), in linear time.
- * In a damaged ledger the sums may differ; the rest then has no type or no thread.
+ * The function fills a table from the first row and column on (the north-west corner rule), in
+ * linear time. In a damaged ledger the two sums may differ. The losses that remain are then passed
+ * without a type or without a thread.
  */
 static int losses_of(struct writing *writing, const struct fmt_end *end, int cause)
 {
@@ -338,7 +342,7 @@ int log_sink_end(void *context, const struct fmt_end *end)
 						  end->ledger.unattributed, 0, NULL);
 	if (err)
 		return err;
-	/* The composer ends here, with or without success. */
+	/* The next call frees the composer, with or without success. */
 	writing->composer = NULL;
 	return posix_trace_compose_finish_np(composer, end->has_status ? &end->status : NULL);
 }

@@ -33,8 +33,8 @@ bool log_detect(const struct fmt_head *head)
 /* ------------------------------------------------------------------ opening */
 
 /*
- * Opens the input as a log. The library seeks in the file, and takes over its descriptor, so it
- * gets a copy.
+ * Opens the input as a log. The library takes over the descriptor of the file, so it gets a
+ * duplicate of the input's descriptor.
  */
 static int open_log(struct import *import, struct fmt_input *input, struct merge_source *source)
 {
@@ -72,7 +72,7 @@ static int open_logs(struct import *import, struct fmt_input *input)
 		source->error_ns = merge_error_of(merge, &source->log);
 		import->trid[merge->sources++] = source->log.trid;
 	}
-	/* Prints how far the times of several hosts are trusted. */
+	/* Prints for several logs within what time their events are not ordered. */
 	merge_say_bounds(merge);
 	return TOOL_OK;
 }
@@ -116,8 +116,8 @@ static int read_one(struct import *import)
 }
 
 /*
- * Reads the next event of one of several logs and its position in the order of all. A read error is
- * printed with the name of that log.
+ * Reads the next event of one of several logs and finds its position in the order of all events. A
+ * read error is printed with the name of that log.
  */
 static int advance_source(struct merge_source *source)
 {
@@ -133,8 +133,8 @@ static int advance_source(struct merge_source *source)
 }
 
 /*
- * Reads several logs: always the log whose next event is first. Each log is asked for its next
- * event only when its last one was passed, since the library's buffer holds one.
+ * Reads several logs and passes their events in one common order. The next event of a log is read
+ * only after its last event was passed, since the library's buffer for a log holds only one event.
  */
 static int read_merged(struct import *import)
 {
@@ -158,7 +158,8 @@ static int read_merged(struct import *import)
 }
 
 /*
- * Reads all events of the selected time. An index lets the library skip the blocks outside of it.
+ * Reads all events of the selected time. If a log has an index, the library skips the blocks
+ * outside of this time.
  */
 static int read_events(struct import *import)
 {
@@ -176,8 +177,8 @@ static int read_events(struct import *import)
 }
 
 /*
- * Passes the names of objects of each log. They come before the events, as several sinks need the
- * name with the first event.
+ * Passes the names of objects of each log. The names come before the events, because several sinks
+ * need a name at the first event that has it.
  */
 static bool pass_objects(const struct import *import)
 {
@@ -218,11 +219,11 @@ static int read_logs(struct import *import)
 		return TOOL_FAILURE;
 	flow->objects = import->trid;
 	flow->object_logs = count;
-	/* The types of several logs get new numbers. */
+	/* Several logs have no names of descriptors here, because their types get new numbers. */
 	flow->descriptors = count == 1 ? import->merge.source[0].log.descriptors : NULL;
 	if (!err && fmt_begin(flow, &facts) && joined_notes(import->reading, count) &&
 	    pass_objects(import)) {
-		/* until_ns was set by fmt_begin(); read_events() observes it. */
+		/* fmt_begin() has set until_ns; read_events() ends the reading there. */
 		flow->knows_until = true;
 		err = read_events(import);
 	}
@@ -238,7 +239,7 @@ int log_import(struct fmt_flow *flow, struct fmt_input *input)
 	struct import import = { .flow = flow };
 	int status;
 
-	/* Only the values of --clock-error are used of the options of --merge. */
+	/* The values of --clock-error are used, but no other options of --merge. */
 	if (flow->clocks) {
 		import.merge.error = flow->clocks->error;
 		import.merge.errors = flow->clocks->errors;

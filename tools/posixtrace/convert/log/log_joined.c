@@ -51,14 +51,14 @@ static int facts_of(const struct logfile *log, struct fmt_facts *facts)
 	return err;
 }
 
-/* Clears a text that differs. */
+/* Clears a text that differs from the text of the other log. */
 static void join_text(char *text, const char *other)
 {
 	if (strcmp(text, other) != 0)
 		*text = '\0';
 }
 
-/* The trace lasts from the first event of all logs to the last one. */
+/* The trace lasts from the first event to the last event of all logs. */
 static void join_times(struct fmt_facts *facts, const struct fmt_facts *other)
 {
 	if (!other->has_span)
@@ -71,8 +71,8 @@ static void join_times(struct fmt_facts *facts, const struct fmt_facts *other)
 }
 
 /*
- * The attributes are those of one stream. The trace keeps only the largest size of an event of all
- * streams.
+ * Attributes describe a single stream, so the trace of several logs has none. It keeps only the
+ * largest size of an event's data in all streams.
  */
 static void join_sizes(struct fmt_facts *facts, const struct fmt_facts *other)
 {
@@ -146,8 +146,9 @@ bool joined_notes(const struct log_reading *reading, size_t count)
 /* ------------------------------------------------------------------ processes of several hosts */
 
 /*
- * Whether the process number was found in a log of another host. The mark of a process is the
- * number of the log that had it first. Processes past the limit of threads.h are not checked.
+ * Whether a log of another host has the same process number. The mark of a process is the number of
+ * the log that had the process first, counted from 1. Processes past the limit of threads.h are not
+ * checked.
  */
 static bool is_elsewhere(struct threads *processes, const struct log_reading *reading, size_t at,
 			 pid_t pid)
@@ -169,7 +170,7 @@ static bool is_elsewhere(struct threads *processes, const struct log_reading *re
 	return true;
 }
 
-/* The usual case, in which process numbers cannot collide. */
+/* Whether all logs are of one host. Then process numbers cannot collide. This is the usual case. */
 static bool has_one_host(const struct log_reading *reading, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
@@ -214,7 +215,8 @@ struct ending {
 	struct fmt_type_line *type;    /* by index of the type; type NULL: there is no line */
 	size_t types;
 	struct fmt_thread_line *thread;
-	struct threads known;          /* their marks are indexes in thread, plus 1 */
+	/* the mark of a thread is its index in the array thread, plus 1 */
+	struct threads known;
 };
 
 static void add_ledger(struct posix_trace_ledger_np *to, const struct posix_trace_ledger_np *from)
@@ -227,7 +229,9 @@ static void add_ledger(struct posix_trace_ledger_np *to, const struct posix_trac
 		to->lost[i] += from->lost[i];
 }
 
-/* Adds the lines of the log's types. Two logs may share a type of the flow. */
+/*
+ * Adds the lines of the log's types. If two logs share a type of the flow, its line gets the sum.
+ */
 static int add_types(struct ending *ending, struct log_reading *reading)
 {
 	for (size_t i = 0; i < reading->log->types; i++) {
@@ -246,8 +250,8 @@ static int add_types(struct ending *ending, struct log_reading *reading)
 }
 
 /*
- * Adds a line of a thread. With joins, a thread that another log has too gets the sum. Threads past
- * the limit of threads.h get a line for each log.
+ * Adds a line of a thread. If joins is true and another log has the same thread, the line of this
+ * thread gets the sum. Threads past the limit of threads.h get a line for each log.
  */
 static int add_thread(struct ending *ending, const struct fmt_thread_line *line, bool joins)
 {
@@ -285,7 +289,7 @@ static int add_threads(struct ending *ending, const struct log_reading *reading,
 	}
 }
 
-/* Combines the status: the trace runs, is full or has lost events if one of its streams does. */
+/* Combines the status. If one stream runs, is full or has lost events, so does the trace. */
 static void add_status(struct posix_trace_status_info *to,
 		       const struct posix_trace_status_info *from)
 {
@@ -317,7 +321,10 @@ static int add_log(struct ending *ending, struct log_reading *reading, bool join
 	return err ? err : add_threads(ending, reading, joins);
 }
 
-/* Removes the places of types without a line. They arise because the array is by index. */
+/*
+ * Removes unused entries. They exist because the array is indexed by type, and some types have no
+ * line.
+ */
 static void pack_types(struct ending *ending)
 {
 	size_t count = 0;

@@ -26,7 +26,8 @@ static const struct fmt_type *learn_type(struct log_reading *reading, trace_even
 
 	if (reading->flow->sources > 1) {
 		/*
-		 * Another log may use the number for another type, so name and schema identify it.
+		 * Another log may use the number for another type, so name and schema identify the
+		 * type.
 		 */
 		what.id = 0;
 		what.number = 0;
@@ -47,8 +48,8 @@ const struct fmt_type *log_reading_type(struct log_reading *reading, trace_event
 }
 
 /*
- * The cause of a gap between OVERFLOW and RESUME: a LOOP stream overwrote events, another one was
- * full.
+ * Returns the cause of a gap between OVERFLOW and RESUME: a stream of policy LOOP has overwritten
+ * events; any other stream was full.
  */
 static int cause_of_gaps(trace_id_t trid)
 {
@@ -85,7 +86,10 @@ bool log_reading_objects(const struct log_reading *reading)
 	struct posix_trace_object_np from;
 	int unavailable;
 
-	/* logfile_open_given() has read the first object to see if there are any. */
+	/*
+	 * Begins again, because logfile_open_given() has read the first object to see if there are
+	 * any.
+	 */
 	posix_trace_object_rewind_np(trid);
 	while (!posix_trace_object_getnext_np(trid, &from, &unavailable) && !unavailable) {
 		struct fmt_object object = {
@@ -114,8 +118,8 @@ static bool pass_gap(struct log_reading *reading, const struct gap *gap)
 }
 
 /*
- * Passes the gaps that end with this event. A flag says that the library has skipped a damaged part
- * before it.
+ * Passes the gaps that end with this event. A flag of the event says that the library has skipped a
+ * damaged part of the log before the event.
  */
 static bool pass_gaps(struct log_reading *reading, const struct posix_trace_event_np *event)
 {
@@ -143,7 +147,7 @@ bool log_reading_event(struct log_reading *reading, const struct posix_trace_eve
 	reading->events++;
 	/*
 	 * Only events of the stream itself, and events with flags, can begin or end a gap. This
-	 * test keeps the others cheap.
+	 * test keeps the cost of all other events low.
 	 */
 	if ((e->info.posix_event_id <= POSIX_TRACE_FLUSH_STOP || e->flags) &&
 	    !pass_gaps(reading, e))
@@ -167,7 +171,8 @@ bool log_reading_event(struct log_reading *reading, const struct posix_trace_eve
 		.source = reading->source,
 	};
 	/*
-	 * The data of these events is a filter: a set of type numbers, which differ between logs.
+	 * The data of these events is a filter, that is, a set of type numbers. These differ
+	 * between logs, so the data is omitted.
 	 */
 	if (reading->flow->sources > 1 && (e->info.posix_event_id == POSIX_TRACE_START ||
 					   e->info.posix_event_id == POSIX_TRACE_FILTER))
@@ -178,8 +183,8 @@ bool log_reading_event(struct log_reading *reading, const struct posix_trace_eve
 bool log_reading_is_damaged(const struct log_reading *reading)
 {
 	/*
-	 * If the reading began later or ended earlier than the log, the counts are expected to
-	 * differ.
+	 * If the reading began after the beginning of the log or ended before its end, different
+	 * counts are no sign of damage.
 	 */
 	struct posix_trace_ledger_np ledger;
 

@@ -3,10 +3,11 @@
  * log_reading.h - the parts of the source "log": the reading of each log, and the facts, notes and
  * ledgers of several logs together.
  *
- * Several logs are one trace with the events of all, in the order of posixtrace dump --merge. A
- * fact that all logs share (host, clock, traced process, name of the stream) is a fact of the
- * trace. Other facts are omitted; a note for each log has them. Counts are sums. A process number
- * that occurs on two hosts would be one process in every format, so such logs are refused.
+ * Several logs are read as one trace. It has the events of all logs, in the order of posixtrace
+ * dump --merge. A fact that all logs share (host, clock, traced process, name of the stream) is a
+ * fact of the trace. Other facts are omitted; a note for each log has them. Counts are sums. A
+ * process number that occurs on two hosts would be one process in every format, so such logs are
+ * refused.
  */
 #ifndef POSIXTRACE_CONVERT_LOG_LOG_READING_H
 #define POSIXTRACE_CONVERT_LOG_LOG_READING_H
@@ -19,7 +20,7 @@ struct log_reading {
 	struct fmt_flow *flow;
 	struct logfile *log;
 	unsigned source;
-	const struct fmt_type **type; /* by the number in this log */
+	const struct fmt_type **type; /* indexed by the type's number in this log */
 	size_t ids;
 	int cause;                    /* of a gap in the stream, by the stream's full policy */
 	bool skipped;                 /* an event followed a damaged part */
@@ -32,34 +33,35 @@ struct log_reading {
 
 /*
  * Prepares the reading before the first event and registers the log's types. Returns 0 or an error
- * number. log_reading_fini() may be called after either, and for zeros.
+ * number. log_reading_fini() may be called after success, after an error, and for a struct of
+ * zeros.
  */
 int log_reading_begin(struct log_reading *reading, struct fmt_flow *flow, struct logfile *log,
 		      unsigned source);
 void log_reading_fini(struct log_reading *reading);
 
 /*
- * These pass the names of objects and an event to the sink. Each returns false if the sink has
- * stopped.
+ * log_reading_objects() passes the names of objects to the sink, and log_reading_event() passes one
+ * event. Both return false if the sink has stopped.
  */
 bool log_reading_objects(const struct log_reading *reading);
 bool log_reading_event(struct log_reading *reading, const struct posix_trace_event_np *event);
 /*
- * To be called after the last event: a stream that is still full loses events up to its end.
- * Returns false if the sink has stopped.
+ * To be called after the last event. If the log ends in a gap, for example because the stream is
+ * still full, the function passes this gap. Returns false if the sink has stopped.
  */
 bool log_reading_end(struct log_reading *reading);
 
-/* Whether the reading met damage, or the number of events differs from the ledger's. */
+/* Whether the reading met damage, or the number of events differs from the number in the ledger. */
 bool log_reading_is_damaged(const struct log_reading *reading);
 
 /*
- * The flow's type for a number of this log. Never NULL; a number without a name gets the library's
- * name.
+ * The flow's type for a number of this log. Never NULL; a number without a name gets a name from
+ * logfile_type().
  */
 const struct fmt_type *log_reading_type(struct log_reading *reading, trace_event_id_t id);
 
-/* ------------------------------------------------------------------ log_joined.c: all of them */
+/* ------------------------------------------------------------------ log_joined.c: all logs */
 
 /* The facts of the trace. Returns 0 or an error number. */
 int joined_facts(const struct log_reading *reading, size_t count, struct fmt_facts *facts);

@@ -8,7 +8,7 @@
  * endian. The record TCFG has the sizes that are valid from the next frame on.
  *
  * Memory    The size of the longest frame, and names up to a limit.
- * Errors    ENOMEM only. For any input, the decoder continues at the next flag.
+ * Errors    ENOMEM only. After any fault of the input, the decoder continues at the next flag.
  */
 #ifndef POSIXTRACE_CONVERT_RKH_RKH_H
 #define POSIXTRACE_CONVERT_RKH_RKH_H
@@ -88,7 +88,7 @@ extern const char *const rkh_anomaly_names[RKH_ANOMALIES];
 struct rkh_trouble {
 	enum rkh_anomaly what;
 	uint64_t offset;   /* of the frame's first byte in the stream */
-	uint64_t bytes;    /* of the frame without escapes, of the noise, or left over */
+	uint64_t bytes;    /* bytes: of the frame, of the noise, or left over */
 	unsigned sum, expected, got, missing;
 	uint64_t damaged;  /* GAP: frames that were dropped since the last good one */
 };
@@ -97,7 +97,7 @@ struct rkh_frame {
 	uint64_t offset;
 	unsigned id;
 	bool has_seq, has_time;
-	bool is_config;    /* TCFG: the decoder's config has its values, for the next frames */
+	bool is_config;    /* TCFG: the decoder has its values now */
 	bool raw;          /* the record is unknown, or the arguments do not fit it */
 	unsigned seq;
 	uint64_t ticks;
@@ -134,12 +134,12 @@ struct rkh_decoder {
 	unsigned char *bytes, *before;
 };
 
-/* The sizes before any TCFG. */
+/* Sets the sizes that are valid before the first TCFG. */
 void rkh_config_default(struct rkh_config *config);
 
 /*
- * Returns 0 or ENOMEM. max is the largest frame in bytes without escapes. The caller may set the
- * members that are not private afterwards.
+ * Returns 0 or ENOMEM. max is the largest frame in bytes without escapes. After this call, the
+ * caller may set the members that are not private.
  */
 int rkh_open(struct rkh_decoder *decoder, size_t max);
 void rkh_close(struct rkh_decoder *decoder);
@@ -151,21 +151,27 @@ bool rkh_feed(struct rkh_decoder *decoder, const unsigned char *bytes, size_t le
 void rkh_end(struct rkh_decoder *decoder);
 
 /*
- * Whether the bytes are such a stream: it begins with a flag, and a configuration or two good
- * frames follow.
+ * Whether the bytes are a stream of RKH: they begin with a flag, and behind it is a configuration
+ * or at least two good frames.
  */
 bool rkh_is(const unsigned char *bytes, size_t len);
 
 /* ------------------------------------------------------------------ arguments */
 
-/* The bytes of a number of that kind in a frame; 0 for STR. */
+/* Returns the number of bytes that a number of that kind has in a frame; 0 for STR. */
 unsigned rkh_size(const struct rkh_config *config, enum rkh_kind kind);
 bool rkh_is_present(const struct rkh_config *config, enum rkh_kind kind);
 
-/* A number of any size in TCFG; the lower 8 bytes if it has more. */
+/*
+ * Reads a number of any size that a TCFG can give. If it has more than 8 bytes, the lower 8 are
+ * used.
+ */
 uint64_t rkh_number(const unsigned char *p, unsigned bytes);
 
-/* The number of bytes of the record's arguments. Returns false if there are too few. */
+/*
+ * Sets *used to the number of bytes that the arguments of the record have. Returns false if args
+ * has fewer bytes.
+ */
 bool rkh_measure(const struct rkh_config *config, const struct rkh_record *record,
 		 const unsigned char *args, size_t len, size_t *used);
 
@@ -184,15 +190,15 @@ struct rkh_item {
 };
 
 /*
- * Reads the item at *at, which moves behind it. Returns 1, 0 at the end, or -1 if the rest is no
- * item.
+ * Reads the item at *at and moves *at behind the item. Returns 1, 0 at the end, or -1 if the rest
+ * is no item.
  */
 int rkh_item(const struct rkh_config *config, bool wide, const unsigned char *args, size_t len,
 	     size_t *at, struct rkh_item *item);
 
 /* ------------------------------------------------------------------ names */
 
-/* SCHEMAS: of the dialect of posixtrace, the schemas of user events. */
+/* RKH_SCHEMAS has the schemas of user events, which only the dialect of posixtrace sends. */
 enum rkh_space { RKH_ADDRESSES, RKH_SIGNALS, RKH_POOLS, RKH_EVENTS, RKH_SCHEMAS };
 
 struct rkh_names;
@@ -217,17 +223,17 @@ int rkh_names_learn(struct rkh_names *names, const struct rkh_config *config,
 /* The name without a leading &, or NULL. It is valid until the next record is learned. */
 const char *rkh_names_find(const struct rkh_names *names, enum rkh_space space, uint32_t value);
 
-/* The same with the &. */
+/* The name exactly as the stream has it, also with a leading &. */
 const char *rkh_names_whole(const struct rkh_names *names, enum rkh_space space, uint32_t value);
 
 /* ------------------------------------------------------------------ filters */
 
 /*
- * Rules as the target's filters have them, where a set bit lets a record pass. A record passes if
- * its group and event, its active object and its signal pass, as far as it goes through these
- * levels. Rules of one level apply in their order. A level without rules lets all pass. Otherwise
- * the level begins with the opposite of its first rule: it drops all records before a rule that
- * passes some, and passes all records before a rule that drops some.
+ * The filter imitates the filters of the target, in which a set bit lets a record pass. There are
+ * three levels: group and event, active object, and signal. A record must pass each level that its
+ * type goes through. Rules of one level apply in their order. A level without rules lets all
+ * records pass. Otherwise the level begins with the opposite of its first rule. If the first rule
+ * passes some records, all others are dropped at first. If it drops some, all others pass at first.
  */
 struct rkh_filter;
 
@@ -239,9 +245,10 @@ struct rkh_filter *rkh_filter_new(void);
 void rkh_filter_free(struct rkh_filter *filter);
 
 /*
- * Adds rules with commas between. A rule is pass or drop, and then all; GROUP (its bit alone);
- * GROUP.* (its bit and its events); GROUP.NAME or GROUP.NUMBER; ao=NAME or sig=NAME, with a number
- * or * for any NAME. Returns 0, EINVAL or ENOMEM.
+ * Adds rules, which are separated by commas. A rule is the word "pass" or "drop", a blank, and one
+ * of these: "all"; GROUP (the bit of the group alone); GROUP.* (the bit of the group and all its
+ * events); GROUP.NAME or GROUP.NUMBER; ao=NAME or sig=NAME, in which NAME may also be a number or
+ * *. Returns 0, EINVAL or ENOMEM.
  */
 int rkh_filter_add(struct rkh_filter *filter, const char *rules);
 
@@ -260,7 +267,7 @@ struct rkh_text {
 	bool failed; /* no memory */
 };
 
-/* Each replaces the text by one line without a line end. */
+/* Each function replaces the text by one line, which has no line end. */
 void rkh_list_frame(struct rkh_text *text, const struct rkh_frame *frame,
 		    const struct rkh_decoder *decoder, const struct rkh_names *names);
 void rkh_list_trouble(struct rkh_text *text, const struct rkh_trouble *trouble);

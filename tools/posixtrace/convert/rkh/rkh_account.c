@@ -3,10 +3,10 @@
  * rkh_account.c - accounts: the counts by which a reader of this dialect detects every missing
  * event.
  *
- * Sequence numbers repeat after 256 frames, and they count frames and not events. An account now
- * and then has the exact number of events that were sent, and of those lost before. After an
- * account, names, epoch and context are sent again for a reader that has joined late or has missed
- * them.
+ * Sequence numbers repeat after 256 frames, and they count frames and not events. The sender
+ * therefore sends an account from time to time. An account has the exact number of events that were
+ * sent, and of events that were lost before they could be sent. After an account, names, epoch and
+ * context are sent again for a reader that has joined late or has missed them.
  */
 #include <string.h>
 
@@ -24,7 +24,7 @@ static bool is_due(const struct rkh_sink *sink)
 	       until_now_ns() - sink->told_ns >= NS_BETWEEN;
 }
 
-/* Numbers of types are given at their first use; the account has one too. */
+/* A type gets its number at its first use. The type of accounts gets its number here. */
 void rkh_sink_account(struct rkh_sink *sink, bool last)
 {
 	struct rkh_writer *writer = &sink->writer;
@@ -44,7 +44,7 @@ void rkh_sink_account(struct rkh_sink *sink, bool last)
 	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++)
 		rkh_write_item(writer, RKH_U64, sink->lost[i]);
 	rkh_write_end(writer);
-	/* After this, each type is named again before its next event. */
+	/* After an account, each type is named again before its next event. */
 	sink->told = sink->events;
 	sink->told_ns = until_now_ns();
 	sink->has_epoch = false;
@@ -55,8 +55,8 @@ void rkh_sink_account(struct rkh_sink *sink, bool last)
 }
 
 /*
- * The losses become part of the next account. The last account is sent even without --account if
- * there are any.
+ * The losses become part of the next account. If there are losses, the last account is sent even
+ * without --account.
  */
 int rkh_sink_lost(void *context, const struct fmt_lost *lost)
 {

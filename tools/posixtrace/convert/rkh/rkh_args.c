@@ -15,7 +15,7 @@ const char *const rkh_type_names[16] = {
 	"mem", "obj", "fun", "sig", "i64", "u64", "f32", "f64",
 };
 
-/* The usual sizes of a 32-bit target. They are needed if a stream is recorded without its begin. */
+/* Sets the usual sizes of a 32-bit target. They are used if a stream lacks its beginning. */
 void rkh_config_default(struct rkh_config *config)
 {
 	*config = (struct rkh_config){
@@ -24,7 +24,7 @@ void rkh_config_default(struct rkh_config *config)
 	};
 }
 
-/* The kinds are those of the tables of records. A pointer of 8 bytes has 4 in the frame. */
+/* The kinds are those of the tables of records. A pointer of 8 bytes has 4 bytes in a frame. */
 unsigned rkh_size(const struct rkh_config *config, enum rkh_kind kind)
 {
 	switch (kind) {
@@ -108,8 +108,8 @@ bool rkh_measure(const struct rkh_config *config, const struct rkh_record *recor
 }
 
 /*
- * An item is a byte with type and display width, and a value. Types from I64 on exist only with
- * wide.
+ * An item is a byte with type and display width, and a value. Types from I64 on are accepted only
+ * if wide is true.
  */
 int rkh_item(const struct rkh_config *config, bool wide, const unsigned char *args, size_t len,
 	     size_t *at, struct rkh_item *item)

@@ -17,9 +17,9 @@
 #include "convert/rkh/rkh_sink.h"
 
 #define EPOCH_NS_MAX  (INT64_C(1000) << 31) /* after this time a new epoch is needed */
-#define SHORT_NUMBERS (RKH_EPOCH - RKH_USER) /* types with an id of their own */
+#define SHORT_NUMBERS (RKH_EPOCH - RKH_USER) /* number of types that have their own id */
 #define PIECE_BYTES   255
-#define LOOK_AFTER    64  /* events between tests if an account is due, which read the clock */
+#define LOOK_AFTER    64  /* events between calls of is_due(), which reads the clock */
 #define STATUS_ITEM   (15 << 4 | RKH_UI8)
 #define USER_PREFIX   "rkh.USR." /* of types whose data consists of items already */
 
@@ -45,7 +45,8 @@ static void put_epoch(struct rkh_sink *sink, int64_t time_ns)
 
 /*
  * The timestamp of an event: microseconds since the epoch. A new epoch is sent if the time fell, or
- * is too far from the last epoch for 32 bits. The difference is unsigned, so a wide one is large.
+ * if EPOCH_NS_MAX has passed since the last epoch. The difference is unsigned, so a time before the
+ * epoch gives a large difference.
  */
 static uint32_t ticks_of(struct rkh_sink *sink, int64_t time_ns)
 {
@@ -75,8 +76,8 @@ static int make_room(struct rkh_sink *sink, size_t index)
 }
 
 /*
- * A type with a small number has an id of its own, and its name is a dictionary record of RKH.
- * Other types have a user event for the name.
+ * A type with a small number has its own id, and its name is sent as a dictionary record of RKH.
+ * The name of another type is sent as a user event RKH_XNAME.
  */
 void rkh_sink_name(struct rkh_sink *sink, uint32_t number, const char *name, size_t len,
 		   uint32_t ticks)
@@ -102,7 +103,10 @@ void rkh_sink_begin_event(struct rkh_sink *sink, uint32_t number, uint32_t ticks
 		rkh_write_item(&sink->writer, RKH_UI32, number);
 }
 
-/* The number of a type, given at its first event. Its name is sent if readers may not have it. */
+/*
+ * Returns the number of a type, which the type gets at its first event. The name of the type is
+ * sent first if readers may not have it.
+ */
 static uint32_t number_of(struct rkh_sink *sink, const struct fmt_type *type, uint32_t ticks)
 {
 	uint32_t *number = &sink->numbers[type->index];
@@ -140,8 +144,9 @@ static void put_context(struct rkh_sink *sink, const struct fmt_event *event, ui
 }
 
 /*
- * Whether the data consists of items that a reader restores exactly. Pieces of a block alone would
- * be joined, and a status at the end would be removed, so such data is sent as a block.
+ * Whether the data consists of items that a reader restores exactly. If all items are pieces of a
+ * block, a reader would join them. If the last item looks like a status, a reader would remove it.
+ * Such data is therefore sent as a block.
  */
 static bool is_items(const struct fmt_event *event)
 {
@@ -163,8 +168,8 @@ static bool is_items(const struct fmt_event *event)
 }
 
 /*
- * Sends the data: as its items, or in blocks of at most 255 bytes. The truncation follows as an
- * item with a width that no other item has.
+ * Sends the data: as its items, or in blocks of at most 255 bytes. If the event is truncated, the
+ * kind of truncation follows as an item with a width that no other item has.
  */
 static void put_data(struct rkh_sink *sink, const struct fmt_event *event)
 {
@@ -193,7 +198,7 @@ static void put_data(struct rkh_sink *sink, const struct fmt_event *event)
 /* ------------------------------------------------------------------ the sink */
 
 /*
- * Context is wanted by default. An account is due only after the interval, so the time counts from
+ * Without --no-context the context is sent. The time until the first account is due begins
  * here.
  */
 int rkh_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void **context)
@@ -214,8 +219,9 @@ int rkh_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void *
 }
 
 /*
- * The TCFG of this sink: version 3.4.00; user events, all, framework, number, time and checksum; no
- * frequency. recognize_dialect() in rkh_frames.c depends on the frequency 0.
+ * Sends the TCFG of this sink. It has the version 3.4.00, the flags for user events, all,
+ * framework, number, time and checksum, and no frequency. recognize_dialect() in rkh_frames.c
+ * depends on the frequency 0.
  */
 int rkh_sink_begin(void *context, const struct fmt_facts *facts)
 {
@@ -251,7 +257,7 @@ int rkh_sink_event(void *context, const struct fmt_event *event)
 	return sink->writer.out->err;
 }
 
-/* A live source pauses. A reader then has an account of all events so far, if one is due. */
+/* A live source pauses. If an account is due, it is sent now with all events so far. */
 int rkh_sink_idle(void *context)
 {
 	struct rkh_sink *sink = context;

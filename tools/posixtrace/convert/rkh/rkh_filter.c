@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * rkh_filter.c - selects records by the three levels of filters that targets have.
+ * rkh_filter.c - selects records by three levels of filters, as the targets of RKH do.
  *
- * The names become known while the stream is read. Rules are therefore kept as text and compared
- * with each record.
+ * The names of objects, signals and events become known only while the stream is read. Rules are
+ * therefore kept as text and compared with each record.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ enum what { ALL, GROUP, GROUP_EVENTS, EVENT, OBJECT, SIGNAL };
 struct rule {
 	enum what what;
 	bool pass;
-	bool any;      /* OBJECT, SIGNAL: all of them */
+	bool any;      /* OBJECT, SIGNAL: the name is * */
 	char *group;   /* of GROUP and the later kinds; name points into this text */
 	const char *name;
 	bool is_number;
@@ -47,7 +47,7 @@ void rkh_filter_free(struct rkh_filter *filter)
 
 /* ------------------------------------------------------------------ rules */
 
-/* A name that begins with a digit and is a number is one. */
+/* A name that begins with a digit and is a valid number also means this number. */
 static void parse_name(struct rule *rule, const char *name)
 {
 	char *end;
@@ -86,7 +86,7 @@ static int parse_what(struct rule *rule, char *text)
 	return *text && (!name || *name) ? 0 : EINVAL;
 }
 
-/* Reads one rule, which is not terminated. */
+/* Reads one rule, which does not end with a NUL. */
 static int parse_rule(struct rkh_filter *filter, const char *text, size_t len)
 {
 	struct rule *more, *rule;
@@ -115,8 +115,8 @@ static int parse_rule(struct rkh_filter *filter, const char *text, size_t len)
 }
 
 /*
- * Rules end with a comma or with the text. An error leaves the rules before it in place; the
- * conversion then ends.
+ * A rule ends at a comma or at the end of the text. After an error the rules before it remain, but
+ * the conversion ends.
  */
 int rkh_filter_add(struct rkh_filter *filter, const char *rules)
 {
@@ -215,7 +215,10 @@ static bool find_argument(const struct rkh_config *config, const struct rkh_fram
 	return false;
 }
 
-/* The completion signal has the second highest number. RKH lets it pass all filters. */
+/*
+ * Whether the signal is the completion signal, which has the second highest number. RKH lets this
+ * signal pass all filters.
+ */
 static bool is_completion(const struct rkh_config *config, uint64_t signal)
 {
 	unsigned bits = 8 * (config->sig < 8 ? config->sig : 8);

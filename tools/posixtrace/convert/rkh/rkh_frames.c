@@ -17,8 +17,8 @@ const char *const rkh_anomaly_names[RKH_ANOMALIES] = {
 };
 
 /*
- * Two buffers of the size of a frame: the current one, and the last good one to detect a
- * repetition.
+ * Allocates two buffers of the size of a frame: one for the current frame, and one for the last
+ * good frame, by which a repetition is detected.
  */
 int rkh_open(struct rkh_decoder *decoder, size_t max)
 {
@@ -60,7 +60,7 @@ static void report_damage(struct rkh_decoder *d, enum rkh_anomaly what, unsigned
 				  .what = what, .offset = d->begin, .bytes = d->len, .sum = sum });
 }
 
-/* The sum of all bytes of a frame with its checksum is 0 modulo 256. */
+/* Returns the sum of bytes modulo 256. The sum of a whole frame with its checksum is 0. */
 static unsigned sum_of(const unsigned char *bytes, size_t len)
 {
 	const uint64_t low = UINT64_C(0x00ff00ff00ff00ff);
@@ -82,8 +82,8 @@ static unsigned sum_of(const unsigned char *bytes, size_t len)
 /* ------------------------------------------------------------------ TCFG */
 
 /*
- * Whether the frame is a TCFG. It is examined before its sizes are known, so its own flags say if
- * it has a checksum.
+ * Whether the frame is a TCFG. A TCFG is recognized before its settings are valid, so its own flags
+ * say whether it has a checksum.
  */
 static bool is_config(const struct rkh_decoder *d)
 {
@@ -120,7 +120,7 @@ static bool apply_config(struct rkh_decoder *d)
 	d->config.epools = p[10] & 15;
 	d->config.hz = octets_u16(p + 11);
 	/*
-	 * Sequence numbers start again, so the first frame after a configuration cannot have a gap.
+	 * Sequence numbers start again, so no gap is reported before the first frame after a TCFG.
 	 */
 	d->has_last = false;
 	d->damaged = 0;
@@ -271,7 +271,7 @@ static bool judge_frame(struct rkh_decoder *d)
 	d->has_last = true;
 	d->last = frame.seq;
 	d->damaged = 0;
-	/* The frame is kept for the comparison with a repeated one, without a copy. */
+	/* The buffers are exchanged, so that the next frame can be compared with this one. */
 	swap = d->before;
 	d->before = d->bytes;
 	d->before_len = d->len;
@@ -281,7 +281,7 @@ static bool judge_frame(struct rkh_decoder *d)
 
 /* ------------------------------------------------------------------ bytes */
 
-/* Bytes before the first flag are no frame. */
+/* Reports the bytes before the first flag, which belong to no frame. */
 static void report_noise(struct rkh_decoder *d)
 {
 	if (d->counts.noise)
@@ -289,7 +289,7 @@ static void report_noise(struct rkh_decoder *d)
 			       (struct rkh_trouble){ .what = RKH_NOISE, .bytes = d->counts.noise });
 }
 
-/* A frame begins after a flag. */
+/* Begins a frame after a flag. */
 static void start_frame(struct rkh_decoder *d)
 {
 	d->state = RKH_COLLECT;
@@ -298,7 +298,7 @@ static void start_frame(struct rkh_decoder *d)
 	d->marked = false;
 }
 
-/* A flag ends the current frame, if there is one. */
+/* Handles a flag, which ends the current frame, if there is one. */
 static bool handle_flag(struct rkh_decoder *d)
 {
 	bool more = true;
@@ -338,8 +338,8 @@ static bool has_byte(uint64_t eight, unsigned char byte)
 }
 
 /*
- * Adds bytes up to the next flag or escape, or as many as there is room for. Most bytes are
- * neither.
+ * Adds bytes up to the next flag or escape, but no more than fit into the frame. Most bytes are
+ * neither a flag nor an escape.
  */
 static size_t append_run(struct rkh_decoder *d, const unsigned char *bytes, size_t len)
 {
@@ -423,7 +423,7 @@ void rkh_end(struct rkh_decoder *d)
 	d->state = RKH_HUNT;
 }
 
-/* Ends the decoding at a configuration: it is proof enough. */
+/* Ends the decoding at a configuration, which proves that the bytes are a stream. */
 static bool find_config(void *arg, const struct rkh_frame *frame)
 {
 	bool *is_config = arg;
@@ -433,8 +433,8 @@ static bool find_config(void *arg, const struct rkh_frame *frame)
 }
 
 /*
- * Looks at no more than 4096 bytes, as detection may have that many of a pipe. Noise before the
- * first flag is not accepted, since other formats would match.
+ * Looks at no more than 4096 bytes, because detection may have no more bytes of a pipe. Noise
+ * before the first flag is not accepted, since other formats would match.
  */
 bool rkh_is(const unsigned char *bytes, size_t len)
 {

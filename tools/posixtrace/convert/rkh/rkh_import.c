@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * rkh_import.c - the source "rkh": turns frames of RKH into events. Their data is the arguments as
- * they were sent.
+ * rkh_import.c - the source "rkh": turns frames of RKH into events. The data of an event is the
+ * arguments of the frame as they were sent.
  *
  * A gap in the sequence numbers gets the time of the frame after it. rkh_ledger.c counts the
  * missing events.
@@ -20,7 +20,7 @@
 
 /* ------------------------------------------------------------------ the flow */
 
-/* The facts are known only now: the dialect decides if times are absolute. */
+/* Calls fmt_begin(). Only now the dialect is known, which decides whether times are absolute. */
 static bool begin_first(struct rkh_source *source)
 {
 	struct fmt_facts facts = { .relative = source->decoder.dialect != RKH_DIALECT_PTX };
@@ -51,7 +51,7 @@ static bool pass_gap(struct rkh_source *source, int64_t time_ns)
 	return fmt_event(source->flow, &event) && rkh_ledger_gap(source, frames, damaged, time_ns);
 }
 
-/* The gap comes first, as the events that are missing are older than this one. */
+/* The gap is passed first, because the missing events are older than this event. */
 bool rkh_source_event(struct rkh_source *source, struct fmt_event *event)
 {
 	if (!begin_once(source) || (source->has_gap && !pass_gap(source, event->time_ns)))
@@ -60,7 +60,7 @@ bool rkh_source_event(struct rkh_source *source, struct fmt_event *event)
 	return fmt_event(source->flow, event);
 }
 
-/* Names past the limit are missing in the output, but the events are all there. */
+/* Names past the limit are missing in the output, but no event is missing for that reason. */
 void rkh_source_named(struct rkh_source *source, int err)
 {
 	if (err && !source->too_many)
@@ -106,8 +106,8 @@ static const struct fmt_type *type_of(struct rkh_source *source, unsigned id)
 }
 
 /*
- * The time of a frame in nanoseconds since the begin. Ticks that are smaller than those before have
- * overflowed once.
+ * The time of a frame in nanoseconds since the begin. If the ticks are smaller than in the frame
+ * before, the counter has overflowed once.
  */
 static int64_t time_of(struct rkh_source *source, const struct rkh_frame *frame)
 {
@@ -126,8 +126,8 @@ static int64_t time_of(struct rkh_source *source, const struct rkh_frame *frame)
 }
 
 /*
- * The configuration becomes an event later, when it is known that this is not the dialect of
- * posixtrace.
+ * If a configuration is held back, passes it as an event now, unless the stream has turned out to
+ * have the dialect of posixtrace.
  */
 static bool pass_config(struct rkh_source *source)
 {
@@ -185,7 +185,7 @@ static bool handle_record(struct rkh_source *source, const struct rkh_frame *fra
 	return rkh_source_event(source, &event);
 }
 
-/* Handles a valid frame: names first, then the filter. */
+/* Handles a valid frame. The name in it is learned first, since the filter uses names. */
 static bool on_frame(void *arg, const struct rkh_frame *frame)
 {
 	struct rkh_source *source = arg;
@@ -208,7 +208,7 @@ static bool on_frame(void *arg, const struct rkh_frame *frame)
 /* ------------------------------------------------------------------ unusual frames */
 
 /*
- * Handles a fault of the stream. Damage and gaps are different: a gap may be no fault of the input.
+ * Handles a fault of the stream. A gap is no damage, because it may be no fault of the input.
  */
 static void on_trouble(void *arg, const struct rkh_trouble *t)
 {
@@ -312,7 +312,7 @@ static int convert_input(struct rkh_source *source, struct fmt_input *input)
 	return status;
 }
 
-/* Allocated because the schema text makes it large. */
+/* source is allocated because it is large: it contains the text of a schema. */
 int rkh_import(struct fmt_flow *flow, struct fmt_input *input)
 {
 	struct rkh_source *source = calloc(1, sizeof(*source));

@@ -3,8 +3,8 @@
  * rkh_ledger.c - counts the missing events: at least as many as sequence numbers are missing, or
  * exactly as many as the accounts of the dialect of posixtrace say.
  *
- * Missing frames that arrived damaged are counted as DAMAGED. The others were
- * overwritten before they were sent, or lost on the way.
+ * Missing frames that arrived damaged are counted as DAMAGED. All other missing frames are counted
+ * as OVERWRITTEN: they were overwritten before they were sent, or lost on the way.
  */
 #include <string.h>
 
@@ -28,7 +28,7 @@ static bool pass_loss(struct rkh_source *source, int cause, uint64_t count)
 	return !count || fmt_lost(source->flow, &lost);
 }
 
-/* Passes the losses of so many frames or events. The held gap ends with that. */
+/* Passes count frames or events as losses. Then no missing frames are held back any longer. */
 static bool pass_missing(struct rkh_source *source, uint64_t count)
 {
 	struct rkh_missing *missing = &source->missing;
@@ -41,8 +41,8 @@ static bool pass_missing(struct rkh_source *source, uint64_t count)
 }
 
 /*
- * Several gaps before the next account become one interval, from the event before the first gap to
- * the one after the last.
+ * Several gaps before the next account become one interval. It lasts from the event before the
+ * first gap to the event after the last gap.
  */
 bool rkh_ledger_gap(struct rkh_source *source, uint64_t frames, uint64_t damaged, int64_t end_ns)
 {
@@ -55,13 +55,13 @@ bool rkh_ledger_gap(struct rkh_source *source, uint64_t frames, uint64_t damaged
 	if (!missing->has_interval)
 		missing->begin_ns = source->time_ns < end_ns ? source->time_ns : end_ns;
 	missing->has_interval = true;
-	/* The next account has the exact number. */
+	/* In the dialect of posixtrace the losses wait for the exact number in the next account. */
 	return source->decoder.dialect == RKH_DIALECT_PTX || pass_missing(source, missing->frames);
 }
 
 /*
  * Called at the end of the input and at each new configuration. A sender that has sent accounts
- * must have sent a last one; otherwise events after the last known one may be missing.
+ * must have sent a last one; otherwise events after the last account may be missing.
  */
 bool rkh_ledger_end(struct rkh_source *source)
 {
@@ -106,8 +106,9 @@ static bool is_possible(const uint64_t *word)
 }
 
 /*
- * The number of sent events minus those that arrived is the number of missing ones. The sender's
- * own losses are passed by cause, only as far as they have grown since the last account.
+ * The number of events that were sent, minus the number of events that arrived, is the number of
+ * missing events. The losses at the sender are passed by cause, but only their growth since the
+ * last account.
  */
 bool rkh_ledger_account(struct rkh_source *source, const struct rkh_frame *frame, size_t at,
 			const char *name, bool *is_one)
@@ -118,8 +119,8 @@ bool rkh_ledger_account(struct rkh_source *source, const struct rkh_frame *frame
 	bool go = true;
 
 	/*
-	 * The frame with the name may be among the missing ones, so an account without a name is
-	 * recognized by its form.
+	 * The frame with the name of the type may be missing, so an account whose type has no name
+	 * is recognized by its form.
 	 */
 	*is_one = (!name || !strcmp(name, RKH_ACCOUNT)) && !frame->raw &&
 		  read_account(source, frame->args + at, frame->len - at, word, &words) &&

@@ -41,7 +41,10 @@ static void put_format(struct rkh_text *text, const char *format, ...)
 								: text->room - text->len - 1;
 }
 
-/* Appends text as printable ASCII without quotes: it comes from the input. */
+/*
+ * Appends text as printable ASCII, because the text comes from the input. A backslash precedes each
+ * quote and each backslash. Other bytes are written as \xNN.
+ */
 static void put_text(struct rkh_text *text, const unsigned char *p, size_t len)
 {
 	if (!make_room(text, 4 * len))
@@ -62,7 +65,7 @@ static void put_text(struct rkh_text *text, const unsigned char *p, size_t len)
 	}
 }
 
-/* Appends bytes as hexadecimal digits. */
+/* Appends bytes as hexadecimal digits in brackets. */
 static void put_bytes(struct rkh_text *text, const unsigned char *p, size_t len)
 {
 	put_format(text, "[");
@@ -106,7 +109,10 @@ static void put_args(struct rkh_text *text, const struct rkh_frame *frame,
 	for (unsigned i = 0; i < record->args; i++) {
 		enum rkh_kind kind = record->arg[i].kind;
 		unsigned size = rkh_size(config, kind);
-		/* A dictionary record defines the name, so it is not shown there. */
+		/*
+		 * A dictionary record defines the name of a value, so no name is shown with this
+		 * value.
+		 */
 		bool defines = i + 2 == record->args && record->arg[i + 1].kind == RKH_STR;
 
 		if (!rkh_is_present(config, kind))
@@ -230,8 +236,8 @@ static void put_title(struct rkh_text *text, const struct rkh_frame *frame,
 }
 
 /*
- * Offset, id, name, sequence number, timestamp, and the arguments by name. Bytes that the record
- * does not explain follow as raw.
+ * The line has offset, id, name, sequence number, timestamp, and the arguments by name. Bytes that
+ * the record does not explain follow as "raw".
  */
 void rkh_list_frame(struct rkh_text *text, const struct rkh_frame *frame,
 		    const struct rkh_decoder *decoder, const struct rkh_names *names)
@@ -298,7 +304,7 @@ void rkh_list_trouble(struct rkh_text *text, const struct rkh_trouble *t)
 	}
 }
 
-/* The last line of a listing. Both kinds of faults in arguments are one sum. */
+/* The last line of a listing. It has one sum for both kinds of faults in arguments. */
 void rkh_list_counts(struct rkh_text *text, const struct rkh_counts *c)
 {
 	static const enum rkh_anomaly order[] = {

@@ -53,7 +53,7 @@ static bool is_at(const void *array, uint32_t index, const void *key)
 	return ((const struct entry *)array)[index].key == *(const uint64_t *)key;
 }
 
-/* The entry of a key, or NULL. */
+/* Returns the entry of a key, or NULL. */
 static struct entry *find_entry(const struct rkh_names *names, uint64_t key)
 {
 	uint32_t index = table_find(&names->table, hash_number(HASH_BEGIN, key), is_at,
@@ -81,7 +81,10 @@ static uint64_t key_of(enum rkh_space space, uint32_t value)
 	return (uint64_t)(space + 1) << 32 | value;
 }
 
-/* A name replaces the one before it. The limits keep a hostile stream from using all memory. */
+/*
+ * A name replaces the earlier name of the value. Limits keep a hostile stream from using all
+ * memory.
+ */
 int rkh_names_set(struct rkh_names *names, enum rkh_space space, uint32_t value, const char *name)
 {
 	uint64_t key = key_of(space, value);
@@ -117,7 +120,10 @@ const char *rkh_names_whole(const struct rkh_names *names, enum rkh_space space,
 	return entry ? entry->name : NULL;
 }
 
-/* Targets send the expression of the program's source, in which objects often have a leading &. */
+/*
+ * Targets send the name of an object as an expression of the program's source, often with a leading
+ * &, which is removed here.
+ */
 const char *rkh_names_find(const struct rkh_names *names, enum rkh_space space, uint32_t value)
 {
 	const char *name = rkh_names_whole(names, space, value);
@@ -125,7 +131,10 @@ const char *rkh_names_find(const struct rkh_names *names, enum rkh_space space, 
 	return name && *name == '&' ? name + 1 : name;
 }
 
-/* The last argument of a dictionary record is the name, the one before it the named value. */
+/*
+ * Whether the record is a dictionary record. Its last argument is the name, and the argument before
+ * the name is the named value.
+ */
 static bool is_dictionary(const struct rkh_record *record, enum rkh_space *space)
 {
 	if (record->args < 2 || record->arg[record->args - 1].kind != RKH_STR)

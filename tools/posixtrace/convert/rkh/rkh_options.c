@@ -124,8 +124,8 @@ static int read_filter(struct rkh_source *source)
 }
 
 /*
- * --cfg sets the sizes before the first TCFG. The stream's own configuration replaces them. data
- * has room for the data of the largest frame.
+ * --cfg gives the sizes that are valid before the first TCFG. A TCFG of the stream replaces them.
+ * source->data is large enough for the data of the longest frame.
  */
 int rkh_source_open(struct rkh_source *source)
 {

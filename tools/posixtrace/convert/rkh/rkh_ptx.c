@@ -19,7 +19,7 @@ int64_t rkh_ptx_time(const struct rkh_source *source, const struct rkh_frame *fr
 	return time_ns;
 }
 
-/* Reads exactly so many numbers of 4 bytes. */
+/* Reads count numbers of 4 bytes. Returns false if the frame has other or further items. */
 static bool read_words(const struct rkh_source *source, const struct rkh_frame *frame, uint32_t *to,
 		       unsigned count)
 {
@@ -67,7 +67,7 @@ static bool read_epoch(struct rkh_source *source, const struct rkh_frame *frame)
 	return true;
 }
 
-/* A context is valid for all events until the next one. */
+/* Takes a context, which is valid for all events up to the next context. */
 static bool read_context(struct rkh_source *source, const struct rkh_frame *frame)
 {
 	uint32_t word[5];
@@ -80,7 +80,7 @@ static bool read_context(struct rkh_source *source, const struct rkh_frame *fram
 	return true;
 }
 
-/* A name for a type whose number is too large for an id. */
+/* Keeps the name of a type whose number is too large for an id. */
 static bool read_name(struct rkh_source *source, const struct rkh_frame *frame)
 {
 	const struct rkh_config *config = &source->decoder.config;
@@ -96,7 +96,10 @@ static bool read_name(struct rkh_source *source, const struct rkh_frame *frame)
 	return true;
 }
 
-/* The type with that number, by its name and schema. */
+/*
+ * Returns the type with that number. It is made of the name and the schema that the stream has
+ * sent.
+ */
 static const struct fmt_type *type_of(struct rkh_source *source, uint32_t number)
 {
 	const char *known = rkh_names_whole(source->names, RKH_EVENTS, number);
@@ -115,7 +118,10 @@ static const struct fmt_type *type_of(struct rkh_source *source, uint32_t number
 	return fmt_type(source->flow, &what);
 }
 
-/* Joins the pieces of one block; other items remain items. The truncation is removed. */
+/*
+ * Makes the data of the event. If all items are pieces of a block, they are joined; otherwise the
+ * data is the items as they are. An item with the truncation at the end is removed.
+ */
 static void gather_data(struct rkh_source *source, const unsigned char *items, size_t len,
 			struct fmt_event *event)
 {
@@ -135,8 +141,8 @@ static void gather_data(struct rkh_source *source, const unsigned char *items, s
 			continue;
 		}
 		/*
-		 * data has the size of the largest frame, and the pieces of one frame are shorter
-		 * than it.
+		 * source->data has the size of the longest frame, and all pieces of a frame
+		 * together are shorter.
 		 */
 		memcpy(source->data + used, item.value, item.len);
 		used += item.len;
@@ -146,9 +152,9 @@ static void gather_data(struct rkh_source *source, const unsigned char *items, s
 }
 
 /*
- * Epochs, contexts and names change the state for the events that follow. Accounts and schemas are
- * events of reserved names. All others are events of the trace; they are counted for the ledger
- * before the filter.
+ * Epochs, contexts and names change the state for the events that follow. Events with a reserved
+ * name are accounts and schemas. All other frames are events of the trace. They are counted for the
+ * ledger before the filter is applied.
  */
 bool rkh_ptx_frame(struct rkh_source *source, const struct rkh_frame *frame)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * rkh_schema.c - sends and receives schemas of event types, in the dialect of posixtrace: an event
- * RKH_SCHEMA before the first event of the type, or several, as a schema may be longer than a
- * frame.
+ * rkh_schema.c - sends and receives schemas of event types, in the dialect of posixtrace. Before
+ * the first event of a type, an event RKH_SCHEMA has the schema of the type. A schema may be longer
+ * than a frame, so several such events may have its pieces.
  *
- * Its items are the number of the type, the length of the schema, the offset of this piece, and the
- * piece. These events are not events of the trace and are not counted.
+ * The items of an event RKH_SCHEMA are the number of the type, the length of the schema, the offset
+ * of the piece, and the piece. These events are not events of the trace and are not counted.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "convert/rkh/rkh_sink.h"
 #include "convert/rkh/rkh_source.h"
 
-#define PIECE_BYTES 512 /* with it a frame is shorter than RKH_FRAME_MAX */
+#define PIECE_BYTES 512 /* so that a frame is shorter than RKH_FRAME_MAX */
 
 /* A schema that is longer than the standard's limit is not sent: a reader would not accept it. */
 void rkh_sink_schema(struct rkh_sink *sink, uint32_t number, const char *schema, uint32_t ticks)
@@ -80,8 +80,8 @@ bool rkh_source_schema(struct rkh_source *source, const struct rkh_frame *frame,
 	struct piece piece;
 
 	/*
-	 * The frame with the name may be missing, so a piece without a name is recognized by its
-	 * form.
+	 * The frame with the name of the type may be missing, so a piece whose type has no name is
+	 * recognized by its form.
 	 */
 	if ((name && strcmp(name, RKH_SCHEMA) != 0) || frame->raw ||
 	    !read_piece(source, frame->args + at, frame->len - at, &piece))
@@ -90,7 +90,7 @@ bool rkh_source_schema(struct rkh_source *source, const struct rkh_frame *frame,
 		*schema = (struct rkh_schema_text){ .number = piece.number, .total = piece.total };
 	if (piece.number != schema->number || piece.total != schema->total ||
 	    piece.at != schema->len)
-		return true; /* the piece before it is missing */
+		return true; /* the piece before this one is missing */
 	memcpy(schema->text + schema->len, piece.text, piece.len);
 	schema->len += piece.len;
 	schema->text[schema->len] = '\0';

@@ -8,7 +8,7 @@
 struct rkh_writer {
 	struct out *out;
 	unsigned char sum, number;
-	size_t len, longest;       /* of a frame, unstuffed */
+	size_t len, longest;       /* bytes without escapes: this frame, the longest */
 };
 
 /*
@@ -23,8 +23,8 @@ void rkh_write_item(struct rkh_writer *writer, unsigned type, uint64_t value);
 void rkh_write_end(struct rkh_writer *writer);
 
 /*
- * An account: an event of this type. Its items are whether it is the last one, the number of events
- * that were sent before it, and the losses that the sender knows, by cause.
+ * The type of an account, which is an event. Its items are: whether the account is the last one,
+ * the number of events that were sent before it, and the losses that the sender knows, by cause.
  */
 #define RKH_ACCOUNT       "posixtrace.account"
 #define RKH_ACCOUNT_LAST  1u
@@ -37,12 +37,12 @@ struct rkh_sink {
 	struct rkh_writer writer;
 	bool has_context;          /* contexts are wanted */
 	bool is_context_known;     /* readers have the context below, or there was none */
-	bool *named;               /* by index of the type */
+	bool *named;               /* by index of the type: readers have the name */
 	uint32_t *numbers;
 	size_t types, used;
 	bool schemas;              /* schemas are wanted */
-	bool has_schema;           /* their type has a number */
-	bool is_schema_named;      /* readers have its name */
+	bool has_schema;           /* the type RKH_SCHEMA has a number */
+	bool is_schema_named;      /* readers have the name of RKH_SCHEMA */
 	uint32_t schema;
 	bool has_epoch;
 	int64_t epoch_ns, last_ns;
@@ -51,7 +51,7 @@ struct rkh_sink {
 	/* The contents of the accounts, and the time of the last one. */
 	bool accounts;
 	bool account_named;
-	uint32_t account;          /* its type's number */
+	uint32_t account;          /* the number of the type RKH_ACCOUNT */
 	uint64_t events, told;     /* events sent: so far, and before the last account */
 	int64_t told_ns;           /* of CLOCK_MONOTONIC */
 	bool has_lost;
@@ -62,15 +62,15 @@ struct rkh_sink {
 void rkh_sink_name(struct rkh_sink *sink, uint32_t number, const char *name, size_t len,
 		   uint32_t ticks);
 
-/* Begins the frame of an event, up to its items. */
+/* Begins the frame of an event. The caller then writes the items and ends the frame. */
 void rkh_sink_begin_event(struct rkh_sink *sink, uint32_t number, uint32_t ticks);
 
 /* Sends the schema of the type with that number. */
 void rkh_sink_schema(struct rkh_sink *sink, uint32_t number, const char *schema, uint32_t ticks);
 
 /*
- * Sends an account if it is due. Names, schemas, epoch and context are sent again after it, for
- * readers that connected late.
+ * Sends an account if one is due or if it is the last. After an account, names, schemas, epoch and
+ * context are sent again before the next events, for readers that connected late.
  */
 void rkh_sink_account(struct rkh_sink *sink, bool last);
 

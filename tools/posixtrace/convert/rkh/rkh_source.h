@@ -18,7 +18,7 @@ struct rkh_account {
 	bool any, last;      /* there was an account; it was the last one */
 	uint64_t received;   /* events */
 	uint64_t lost;       /* events that were sent and did not arrive */
-	uint64_t sent;       /* by the last account */
+	uint64_t sent;       /* events sent, by the last account */
 	uint64_t at_sender[POSIX_TRACE_LOST_CAUSES_NP]; /* lost before they were sent */
 };
 
@@ -38,7 +38,7 @@ struct rkh_source {
 	struct rkh_text text;
 	bool begun, stopped, too_many;
 
-	const struct fmt_type *type[256]; /* by id; NULL: not yet, or it got another name */
+	const struct fmt_type *type[256]; /* by id; NULL: to be made */
 
 	/* The clock: the sum of all overflows, and the last ticks. */
 	uint64_t turns, ticks;
@@ -70,20 +70,21 @@ int rkh_source_open(struct rkh_source *source);
 /* Passes an event. A gap that is held back is passed before it. */
 bool rkh_source_event(struct rkh_source *source, struct fmt_event *event);
 
-/* Reports once that there was no room for a name. */
+/* err is a result of rkh_names_set(). If it is an error, reports once that a name was not kept. */
 void rkh_source_named(struct rkh_source *source, int err);
 
 /*
- * rkh_ledger.c. Each returns false if the sink has stopped. rkh_ledger_gap() records a gap before
- * an event of that time, rkh_ledger_end() ends a stream. rkh_ledger_account() tests if a frame is
- * an account and applies it; name is that of its type (NULL: unknown), and its items begin at at.
+ * rkh_ledger.c. Each function returns false if the sink has stopped. rkh_ledger_gap() notes a gap
+ * that ends at an event of the time end_ns. rkh_ledger_end() ends a stream. rkh_ledger_account()
+ * sets *is_one if the frame is an account, and applies the account. name is the name of the frame's
+ * type (NULL: unknown), and the items of the frame begin at the offset at.
  */
 bool rkh_ledger_gap(struct rkh_source *source, uint64_t frames, uint64_t damaged, int64_t end_ns);
 bool rkh_ledger_end(struct rkh_source *source);
 bool rkh_ledger_account(struct rkh_source *source, const struct rkh_frame *frame, size_t at,
 			const char *name, bool *is_one);
 
-/* rkh_schema.c: whether the frame is a piece of a schema, which is then kept. */
+/* rkh_schema.c: whether the frame is a piece of a schema. Such a piece is kept. */
 bool rkh_source_schema(struct rkh_source *source, const struct rkh_frame *frame, size_t at,
 		       const char *name);
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # rkh_table.awk - the C tables of RKH's records from rkh2-records.csv and rkh3-records.csv.
 #
-# A field of theirs has no comma or quote inside. "args" is a list of name:kind.
+# No field of these files contains a comma or a quote. The field "args" is a list of name:kind.
 BEGIN {
 	FS = ","
 	print "/* Made from rkh2-records.csv and rkh3-records.csv by rkh_table.awk. */"

@@ -22,7 +22,7 @@ void rkh_write_bytes(struct rkh_writer *writer, const void *bytes, size_t len)
 	}
 }
 
-/* Little endian, in 1 to 8 bytes. */
+/* Writes a number in little endian, in 1 to 8 bytes. */
 void rkh_write_number(struct rkh_writer *writer, uint64_t value, unsigned bytes)
 {
 	unsigned char number[8];
@@ -31,7 +31,7 @@ void rkh_write_number(struct rkh_writer *writer, uint64_t value, unsigned bytes)
 	rkh_write_bytes(writer, number, bytes);
 }
 
-/* Only numbers of 4 or 8 bytes are sent as items by this function. */
+/* Writes a number as an item. The sink sends only numbers of 4 or 8 bytes in this way. */
 void rkh_write_item(struct rkh_writer *writer, unsigned type, uint64_t value)
 {
 	rkh_write_number(writer, type, 1);

@@ -3,9 +3,10 @@
  * csv.c - events as comma-separated values (RFC 4180): a line with the names of the columns, then
  * one line for each event.
  *
- * A loss is a line without an event, at its place or at the end. Names and texts that are not UTF-8
- * are escaped as on a terminal. A text that a spreadsheet would evaluate as a formula gets an
- * apostrophe before it. The column hex has the exact data.
+ * A loss is a line without an event. It is at the place of the loss if the source gives the place,
+ * else at the end. Names and texts that are not UTF-8 are escaped as on a terminal. A text that a
+ * spreadsheet would evaluate as a formula gets an apostrophe before it. The column hex has the
+ * exact data.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ extern const struct format format_csv;
 struct csv {
 	struct fmt_flow *flow;
 	struct out *out;
-	struct out *scratch; /* memory for the JSON of one event; it is never written */
+	struct out *scratch; /* memory for the JSON of one event; never written to a file */
 	char **name; /* by index of the type, quoted */
 	size_t types;
 	int64_t last_ns; /* of the last event, for losses without a time */
@@ -105,7 +106,8 @@ static int csv_begin(void *context, const struct fmt_facts *facts)
 	out_str(out, "time,ns,pid,tid,thread,address,cpu,event,truncated,late,after_damage,"
 		     "lost,cause,len,hex,text,fields,names");
 	/*
-	 * Only a trace of several logs has a column for them. The standard ends lines with CR LF.
+	 * Only a trace of several logs has the column log. RFC 4180 requires CR LF at the end of a
+	 * line.
 	 */
 	out_str(out, fmt_source_name(csv->flow, 0) ? ",log\r\n" : "\r\n");
 	return out->err;
@@ -129,7 +131,10 @@ static int csv_type(void *context, const struct fmt_type *type)
 	return more[type->index] ? 0 : ENOMEM;
 }
 
-/* Writes the JSON in scratch. It has escapes for all special characters but quotes. */
+/*
+ * Writes the JSON in scratch. In this JSON all special characters are escaped already, except
+ * quotes.
+ */
 static void put_json(struct out *out, const struct out *scratch)
 {
 	out_char(out, '"');
@@ -205,7 +210,7 @@ static int csv_event(void *context, const struct fmt_event *event)
 	out_done(out, p);
 	out_hex(out, event->data, event->data_len);
 	out_char(out, ',');
-	/* Text is repeated in a form that can be read, if the data is text. */
+	/* If the data is text, it is repeated here in a form that people can read. */
 	if (event->data_len && text_is_text(event->data, event->data_len, true))
 		put_quoted(out, event->data, event->data_len);
 	out_char(out, ',');
@@ -254,7 +259,7 @@ static int csv_end(void *context, const struct fmt_end *end)
 {
 	struct csv *csv = context;
 
-	/* Losses that the source counts at the end only, as the ledger of a log. */
+	/* Writes the losses that the source counts only at the end, as a log does in its ledger. */
 	for (int i = 0; end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++)
 		if (end->ledger.lost[i])
 			put_loss(csv, csv->last_ns, true, end->ledger.lost[i], i,

@@ -2,8 +2,8 @@
 /*
  * evt.c - the sink "evt": writes events as lines of text. evt_import.c reads them.
  *
- * Each type needs a number that is unique in the output. Types of several sources may have none, or
- * equal ones. Losses become comments, as the format has no line for them.
+ * Each type needs a number that is unique in the output. Types from several logs may have no
+ * numbers, or equal numbers. Losses become comments, as the format has no line for them.
  */
 #include "convert/text/evt.h"
 
@@ -17,7 +17,8 @@
 
 extern const struct format format_evt;
 
-#define NUMBERS  (1u << 20) /* a type keeps a smaller number that its source gave it */
+/* a type keeps the number from its source if that is smaller than this */
+#define NUMBERS  (1u << 20)
 #define NAMELESS 0x1000     /* the first number for types that have none of their own */
 
 struct evt {
@@ -122,8 +123,8 @@ static char *put_text(char *p, const char *text)
 }
 
 /*
- * Seconds and nine digits. The magnitude is unsigned, as that of INT64_MIN is greater than
- * INT64_MAX.
+ * Writes seconds with nine decimals. The magnitude is unsigned, as that of INT64_MIN is greater
+ * than INT64_MAX.
  */
 static char *put_time(char *p, int64_t time_ns)
 {

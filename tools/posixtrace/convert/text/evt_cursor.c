@@ -46,7 +46,7 @@ bool cursor_digits(struct cursor *cursor, unsigned radix, uint64_t *value)
 	return cursor->p > begin;
 }
 
-/* Both spellings of the prefix, or none. */
+/* Accepts both spellings of the prefix, and a number without prefix. */
 bool cursor_hexadecimal(struct cursor *cursor, uint64_t max, uint64_t *value)
 {
 	if (!cursor_take(cursor, "0x"))
@@ -75,7 +75,7 @@ bool cursor_seconds(struct cursor *cursor, int64_t *ns)
 			fraction += unit * cursor_digit_value(*cursor->p);
 			unit /= 10;
 		}
-		/* A point needs a digit after it. */
+		/* A digit is required after the point. */
 		if (cursor->p == point)
 			return false;
 	}

@@ -24,7 +24,7 @@ bool cursor_at_end(struct cursor *cursor);
 
 /* An unsigned number in base 10 or 16. Returns false also if it exceeds 64 bits. */
 bool cursor_digits(struct cursor *cursor, unsigned radix, uint64_t *value);
-/* The same in base 16 with or without 0x, up to max. */
+/* A number in base 16, with or without 0x. Returns false also if it exceeds max. */
 bool cursor_hexadecimal(struct cursor *cursor, uint64_t max, uint64_t *value);
 /* Seconds with an optional fraction, as nanoseconds. */
 bool cursor_seconds(struct cursor *cursor, int64_t *ns);

@@ -22,10 +22,11 @@
 #define NAME_BYTES 1023
 
 struct slot {
-	bool used, is_waiting;       /* is_waiting: it is in named */
+	bool used, is_waiting;       /* is_waiting: the slot is in the array named */
 	uint32_t id;
 	char *name;                  /* NULL: none was given */
-	const struct fmt_type *type; /* NULL: no event has it yet, or it got a new name */
+	/* NULL: no event had this type yet, or the type got a new name */
+	const struct fmt_type *type;
 };
 
 struct reading {
@@ -92,8 +93,8 @@ static const struct fmt_type *type_of(struct reading *reading, struct slot *slot
 		what.name = nameless;
 	}
 	/*
-	 * Smaller numbers are those of system events. The format does not define them, so the name
-	 * alone decides.
+	 * In a log, smaller numbers mean system events. The format evt does not define such
+	 * numbers, so for them the name alone decides the type.
 	 */
 	if (slot->id >= POSIX_TRACE_UNNAMED_USER_EVENT && slot->id < 1024)
 		what.id = slot->id;
@@ -117,8 +118,8 @@ static bool begin_once(struct reading *reading)
 }
 
 /*
- * Registers a type that has got a name. The byte order may follow the names, so they wait until the
- * first event. Returns false without memory.
+ * Registers a type that has got a name. The line with the byte order may follow the lines with
+ * names, so the types wait until the first event. Returns false without memory.
  */
 static bool keep_named(struct reading *reading, struct slot *slot)
 {
@@ -147,7 +148,9 @@ static bool order_line(struct reading *reading, struct cursor *cursor)
 	return true;
 }
 
-/* NAME "TEXT": the name ends at the last quote, so that it may contain quotes. */
+/*
+ * Reads NUMBER "TEXT". The name ends at the last quote of the line, so that it may contain quotes.
+ */
 static bool name_line(struct reading *reading, struct cursor *cursor)
 {
 	const char *close = cursor->end;
@@ -174,7 +177,7 @@ static bool name_line(struct reading *reading, struct cursor *cursor)
 	return (slot->name && keep_named(reading, slot)) || report_line(reading, strerror(ENOMEM));
 }
 
-/* Reads an event. Returns false if the flow stops; a fault of the line does not stop it. */
+/* Reads an event. Returns false if the flow stops. A fault of the line does not stop the flow. */
 static bool event_line(struct reading *reading, struct cursor *cursor)
 {
 	struct fmt_event event = { .cpu = -1, .data = reading->data };
@@ -252,7 +255,7 @@ static bool read_more(struct reading *reading)
 
 /*
  * Skips a line that is too long and keeps what follows it. A file of another format may have no
- * line ends at all, so memory must not grow with it.
+ * line ends at all, so memory must not grow with the length of a line.
  */
 static bool skip_line(struct reading *reading)
 {
@@ -290,7 +293,10 @@ static bool read_lines(struct reading *reading)
 			text = reading->bytes + reading->begin;
 			newline = memchr(text, '\n', have);
 		}
-		/* The number of the line for messages: counted once it is complete or too long. */
+		/*
+		 * Messages have the number of the line. A line is counted when it is complete or
+		 * too long.
+		 */
 		reading->line += newline || have > LINE_BYTES || (reading->ended && have);
 		if (!newline && have > LINE_BYTES) {
 			if (!skip_line(reading))
@@ -311,7 +317,10 @@ static bool read_lines(struct reading *reading)
 	return true;
 }
 
-/* A comment alone may be in any file. The first other line decides. */
+/*
+ * Many formats have lines that begin with #, so these lines decide nothing. The first other line
+ * decides.
+ */
 bool evt_detect(const struct fmt_head *head)
 {
 	const char *p = (const char *)head->bytes, *end = p + head->len;

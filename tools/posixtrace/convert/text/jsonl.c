@@ -4,8 +4,8 @@
  * kind: "trace", "type", "thread", "object", "event", "lost", "note", "end".
  *
  * The output has all of the trace. A text that is not UTF-8 is repeated in hexadecimal digits, data
- * that is not text consists of such digits, and numbers that a double cannot represent are strings.
- * posixtrace-convert(1) describes the members.
+ * that is not text is written in such digits, and numbers that a double cannot represent are
+ * strings. posixtrace-convert(1) describes the members.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -90,7 +90,9 @@ static void string_member(struct json *json, const char *name, const char *text)
 	text_member(json, name, text, strlen(text));
 }
 
-/* The words of posixtrace stat. A damaged log may have another number. */
+/*
+ * Returns the word that posixtrace stat uses. A damaged log may have a policy with another number.
+ */
 static const char *policy_name(int policy)
 {
 	switch (policy) {
@@ -106,7 +108,7 @@ static const char *policy_name(int policy)
 	return "unknown";
 }
 
-/* The functions keep 0 if an attribute is damaged, so no result is checked. */
+/* If an attribute is damaged, the function leaves the variable 0, so no result is checked. */
 static void attribute_members(struct json *json, const trace_attr_t *attr)
 {
 	size_t stream_size = 0, data_size = 0, log_size = 0;
@@ -156,7 +158,10 @@ static int jsonl_begin(void *context, const struct fmt_facts *facts)
 	return json->out->err;
 }
 
-/* Keeps the name of a type as JSON, and the names of its fields: quoted once for all events. */
+/*
+ * Keeps the names of a type and its fields as JSON, so that they are quoted only once for all
+ * events.
+ */
 static int keep_type(struct jsonl *jsonl, const struct fmt_type *type)
 {
 	struct kind *kind;
@@ -262,7 +267,10 @@ static void rare_members(struct json *json, const struct fmt_event *event)
 		json_signed(json, "cpu", event->cpu);
 }
 
-/* Whether put_line() can write the line: the data has integer fields and no member is rare. */
+/*
+ * Whether put_line() can write the line. It can if the data has exactly the fields of a type with
+ * integers only and is no text, the input is a single log, and the line has no rare members.
+ */
 static bool is_usual(const struct jsonl *jsonl, const struct kind *kind,
 		     const struct fmt_event *event)
 {
@@ -319,7 +327,7 @@ static int jsonl_event(void *context, const struct fmt_event *event)
 	struct json *json = &jsonl->json;
 	struct kind *kind = jsonl->kind[event->type->index];
 
-	/* Nearly all lines of most traces. The others are written member by member. */
+	/* Most traces have nearly only such lines. The other lines are written member by member. */
 	if (is_usual(jsonl, kind, event)) {
 		put_line(json->out, kind, event);
 		return json->out->err;
@@ -427,7 +435,7 @@ static void status_members(struct json *json, const struct posix_trace_status_in
 	json_bool(json, "log_overrun", status->posix_log_overrun_status);
 }
 
-/* The last line: a reader that lacks it knows that the output was cut. */
+/* Writes the last line. A reader that does not find it knows that the output is not complete. */
 static int jsonl_end(void *context, const struct fmt_end *end)
 {
 	struct json *json = &((struct jsonl *)context)->json;

@@ -2,9 +2,9 @@
 /*
  * sqlite.c - the sink "sqlite": a database of SQLite (sqlite.org/c3ref/intro.html).
  *
- * Its tables have comments, which .schema prints. Views have the tables of posixtrace query under
- * the same names. All rows are inserted in one transaction by prepared statements, those of events
- * and spans many at a time.
+ * Its tables have comments, which .schema prints. The tables of posixtrace query exist as views
+ * with the same names. All rows are inserted in one transaction by prepared statements, those of
+ * events and spans many at a time.
  */
 #include <errno.h>
 #include <sqlite3.h>
@@ -27,7 +27,7 @@ extern const struct format format_sqlite;
 
 #define FIRST_VALUE  14u /* the first column of event for a field */
 #define SPAN_COLUMNS 11
-#define TEXT_MOST    1024 /* bytes; longer names are cut */
+#define TEXT_MOST    1024 /* bytes; longer texts are shortened */
 
 struct base_source { /* one of several logs */
 	const char *name;
@@ -41,13 +41,14 @@ struct base {
 	sqlite3_stmt *statement[STATEMENTS];
 	struct threads known;          /* their marks are rows of the table thread */
 	struct thread *last;           /* of the last event */
-	int64_t last_row;              /* of a thread past the limit of threads.h */
-	int64_t threads;               /* the last row */
-	struct out scratch;            /* memory for the JSON of one event; it is never written */
+	int64_t last_row;              /* the row of the last thread that got a new row */
+	int64_t threads;               /* the number of rows of the table thread */
+	/* memory for the JSON of one event; never written to a file */
+	struct out scratch;
 	struct base_source *source;
 	struct rows *new_events, *new_spans; /* rows that are not inserted yet */
 	const struct fmt_type **type;
-	struct jsonplan *plan;         /* by index of the type; types of them */
+	struct jsonplan *plan;         /* by index of the type; the array has plans elements */
 	size_t types, plans;
 	const struct fmt_event *at;    /* the current event, for take_span() */
 	struct sqlfields fields;
@@ -70,7 +71,10 @@ static int execute_sql(struct base *base, const char *sql)
 	return sqlite3_exec(base->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : print_error(base);
 }
 
-/* Ends also a sink that sqlite_open() could not complete: SQLite accepts NULL in both calls. */
+/*
+ * Is also called for a sink that sqlite_open() could not complete: SQLite accepts NULL in both
+ * calls here.
+ */
 static void sqlite_close(void *context)
 {
 	struct base *base = context;
@@ -110,7 +114,7 @@ static int open_sources(struct base *base, struct fmt_flow *flow)
 	return err;
 }
 
-/* Makes the tables from which events and spans are inserted. */
+/* Makes the virtual tables whose rows are inserted into the tables of events and spans. */
 static int open_rows(struct base *base)
 {
 	base->new_events = rows_new(base->db, "new_event", FIRST_VALUE - 1);
@@ -159,8 +163,8 @@ static int sqlite_open(struct fmt_flow *flow, const struct fmt_output *output, v
 }
 
 /*
- * Executes the statement and removes its parameters: a parameter that the next row does not bind
- * must be NULL.
+ * Executes the statement and removes the values of its parameters, because a parameter that is not
+ * bound for the next row must be NULL.
  */
 static int insert_row(struct base *base, enum statement which)
 {
@@ -188,8 +192,9 @@ static void bind_number(struct base *base, enum statement which, int column, int
 }
 
 /*
- * Binds a text, cut at TEXT_MOST bytes. Bytes that are not UTF-8 are escaped. Returns false
- * if the text was changed.
+ * Binds a text of at most TEXT_MOST bytes; the rest of a longer one is omitted. Bytes that are not
+ * UTF-8 and unsafe characters are escaped. Returns false if this part of the text has such an
+ * escape.
  */
 static bool bind_text(struct base *base, enum statement which, int column, const char *text,
 		      size_t len)
@@ -205,7 +210,10 @@ static bool bind_text(struct base *base, enum statement which, int column, const
 	return exact;
 }
 
-/* A row of the table trace; none if the text is empty. room: a text from a log may lack its NUL. */
+/*
+ * Inserts a row into the table trace, unless the text is empty. room bounds the text, since a text
+ * from a log may lack its NUL.
+ */
 static int insert_text_fact(struct base *base, const char *key, const char *text, size_t room)
 {
 	size_t len = strnlen(text, room);
@@ -270,7 +278,10 @@ static int make_columns(struct base *base, unsigned values)
 	}
 	base->values = values;
 	base->new_events->columns = FIRST_VALUE - 1 + values;
-	/* NULL is the id, which SQLite counts. A list of columns would cost a copy of each cell. */
+	/*
+	 * The first value is NULL, so that SQLite itself numbers the rows in the column id. A list
+	 * of columns would cost a copy of each cell.
+	 */
 	end += sprintf(sql, "INSERT INTO event SELECT NULL");
 	for (unsigned i = 2; i < FIRST_VALUE + values; i++)
 		end += sprintf(end, ",c%u", i);
@@ -341,9 +352,9 @@ static int add_thread(struct base *base, uint32_t pid, uint32_t tid, uint64_t ha
 }
 
 /*
- * The row of the event's thread, made if it is new. Most events have the thread of the event
- * before, which avoids the search. A thread past the limit of threads.h gets a new row whenever the
- * thread changes.
+ * The row of the event's thread, made if it is new. Most events have the same thread as the event
+ * before, which then avoids the search. A thread past the limit of threads.h gets a new row
+ * whenever the thread changes.
  */
 static int thread_row(struct base *base, const struct fmt_event *event, int64_t *row)
 {
@@ -378,7 +389,7 @@ static void put_fields(struct base *base, const struct fmt_event *event)
 
 	if (event->data_len > OUT_BYTES / 16 || !event->type->fields->fields)
 		return;
-	/* The text of a plan is written where SQLite reads it. */
+	/* A plan writes its text directly into the memory from which SQLite reads. */
 	if (jsonplan_fits(plan, event->data_len)) {
 		to = rows_room(rows, plan->most);
 		if (to)
@@ -419,7 +430,10 @@ static void put_text(struct rows *rows, unsigned column, const char *text, size_
 		rows_done(rows, column, SQLVALUE_TEXT, to, plain_text(to, text, len, NULL));
 }
 
-/* Receives a span from pairing and adds it. An error is kept, as pairing does not handle it. */
+/*
+ * Receives a span from pairing and adds it. An error is kept in err, because this function cannot
+ * return it to pairing.
+ */
 static void take_span(void *arg, const struct span *span, const struct posix_trace_event_np *end)
 {
 	struct base *base = arg;
@@ -483,7 +497,7 @@ static int sqlite_event(void *context, const struct fmt_event *event)
 	rows_integer(rows, 9, (event->flags & POSIX_TRACE_EVENT_GAP_NP) != 0);
 	/* An empty BLOB differs from NULL: the event has data of length 0. */
 	rows_bytes(rows, 10, SQLVALUE_BLOB, event->data, event->data_len);
-	/* Rows count from 1. */
+	/* The rows of the table log are numbered from 1. */
 	rows_integer(rows, 13, event->source + 1);
 	if (event->type->fields) {
 		put_fields(base, event);
@@ -573,7 +587,7 @@ static int insert_ledger(struct base *base, int64_t type, int64_t thread,
 }
 
 /*
- * Inserts the ledger in total, by type and by thread. A thread that recorded no event that was kept
+ * Inserts the ledger in total, by type and by thread. A thread of which the database has no event
  * gets its row here.
  */
 static int insert_ledgers(struct base *base, const struct fmt_end *end)

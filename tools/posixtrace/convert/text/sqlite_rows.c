@@ -20,7 +20,10 @@ struct rows_cursor {
 
 /* ------------------------------------------------------------------ the virtual table */
 
-/* SQLite calls this when the first statement names the table. It frees the table at its end. */
+/*
+ * SQLite calls this when the first statement names the table. When the database is closed, SQLite
+ * frees the table by disconnect_rows().
+ */
 static int connect_rows(sqlite3 *db, void *rows, int argc, const char *const *argv,
 			sqlite3_vtab **made, char **error)
 {
@@ -63,7 +66,7 @@ static int plan_rows(sqlite3_vtab *table, sqlite3_index_info *info)
 	return SQLITE_OK;
 }
 
-/* A cursor for one statement. Only one statement reads the rows at a time. */
+/* Makes the cursor of a statement. Only one statement reads the rows at a time. */
 static int open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **made)
 {
 	struct rows_cursor *cursor = sqlite3_malloc(sizeof(*cursor));
@@ -112,7 +115,7 @@ static int get_cell(sqlite3_vtab_cursor *base, sqlite3_context *context, int col
 	const struct rows_cell *cell = &cursor->rows->cell[cursor->at][column + 1];
 
 	switch ((enum sqlvalue_kind)cell->kind) {
-	case SQLVALUE_NULL: /* the value that a result has without a call */
+	case SQLVALUE_NULL: /* a result that is not set is NULL */
 		break;
 	case SQLVALUE_INTEGER:
 		sqlite3_result_int64(context, cell->integer);
@@ -137,7 +140,9 @@ static int get_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid)
 	return SQLITE_OK;
 }
 
-/* Without xCreate the module is a table of its own name that needs no CREATE. */
+/*
+ * Because xCreate is NULL, a table with the name of the module exists without a CREATE statement.
+ */
 static const sqlite3_module module = {
 	.iVersion = 1, .xConnect = connect_rows, .xBestIndex = plan_rows,
 	.xDisconnect = disconnect_rows, .xDestroy = disconnect_rows, .xOpen = open_cursor,
@@ -161,7 +166,7 @@ struct rows *rows_new(sqlite3 *db, const char *table, unsigned columns)
 	return NULL;
 }
 
-/* The values that had no room in bytes. */
+/* Frees the values for which bytes had no room. */
 static void free_large(struct rows *rows)
 {
 	while (rows->large) {
@@ -204,7 +209,7 @@ void rows_done(struct rows *rows, unsigned column, enum sqlvalue_kind kind, cons
 	cell->kind = kind;
 	cell->len = (uint32_t)len;
 	cell->bytes = bytes;
-	/* A value with memory of its own uses no room here. */
+	/* A value that has memory of its own uses no part of bytes. */
 	if (bytes == rows->bytes + rows->used)
 		rows->used += len;
 }
@@ -240,7 +245,10 @@ void rows_value(struct rows *rows, unsigned column, const struct sqlvalue *value
 
 bool rows_end(struct rows *rows)
 {
-	/* Half of the bytes stay free, so that few values of the next row are large ones. */
+	/*
+	 * The rows are full when half of bytes is used: then the next row rarely has a value for
+	 * which bytes has no room.
+	 */
 	if (++rows->count == ROWS_COUNT || rows->used > ROWS_BYTES / 2 || rows->large)
 		return true;
 	memset(rows->cell[rows->count], 0, (rows->columns + 1) * sizeof(rows->cell[0][0]));
@@ -249,7 +257,10 @@ bool rows_end(struct rows *rows)
 
 void rows_clear(struct rows *rows)
 {
-	/* Further rows are cleared when they begin: most batches end before the last one. */
+	/*
+	 * rows_end() clears each further row before it is used, because most batches do not use all
+	 * rows.
+	 */
 	free_large(rows);
 	rows->count = 0;
 	rows->used = 0;

@@ -38,7 +38,8 @@ struct rows_large {            /* memory of a value for which bytes has no room 
 };
 
 struct rows {
-	unsigned columns;      /* c1 to this one are cleared for each row */
+	/* the number of columns, from c1 on, that are cleared for each row */
+	unsigned columns;
 	size_t count;
 	size_t used;           /* of bytes */
 	bool failed;           /* a value had no memory */
@@ -66,8 +67,9 @@ static inline void rows_integer(struct rows *rows, unsigned column, int64_t numb
 }
 
 /*
- * rows_room() returns room for a text or blob of len bytes, NULL without memory; rows_done() makes
- * what was written there the value of the cell. rows_bytes() copies a value.
+ * rows_room() returns room for a text or blob of len bytes, or NULL without memory. The caller
+ * writes the value there, and rows_done() makes it the value of the cell. rows_bytes() copies a
+ * value.
  */
 char *rows_room(struct rows *rows, size_t len);
 void rows_done(struct rows *rows, unsigned column, enum sqlvalue_kind kind, const char *bytes,

@@ -4,14 +4,15 @@
  * them, so that its statements work here too.
  *
  * A row of the table event has its fields in columns by their numbers in the schema. A view has
- * columns by name. The type of the event decides which number has that name. All names from the
- * trace are quoted by %Q and %w, which SQLite offers against injection.
+ * columns by the names of fields. The type of the event decides which number a name has. All names
+ * from the trace are quoted by %Q and %w, which SQLite offers against injection.
  */
 #include "convert/text/sqlite_schema.h"
 
 /*
- * A column of the view: for each type with such a field its number. SQLite compares names without
- * case, but the two spellings of a name are two fields, so both comparisons are needed.
+ * Adds a column of the view. For each type that has a field with this name, the column has the
+ * value of this field. sqlite3_stricmp() ignores case. Names that differ only in case are different
+ * fields, so sqlite3_strglob() then compares them exactly.
  */
 static void field_column(sqlite3_str *sql, const struct sqlfield *field,
 			 const struct fmt_type *const *type, size_t types)
@@ -80,7 +81,10 @@ int sqlite_views(sqlite3 *db, const struct sqlfields *fields, const struct fmt_t
 	sqlite3_str_appendall(sql, "CREATE VIEW threads AS SELECT pid, tid, handle AS thread, ");
 	append_counts(sql, "thread");
 	sqlite3_str_appendf(sql, ", %Q AS log FROM thread;", log);
-	/* Losses are those of the ledger, or without one the counted losses of the trace. */
+	/*
+	 * The view losses shows the losses of the ledger. Without a ledger, it shows the counted
+	 * losses of the trace.
+	 */
 	sqlite3_str_appendf(
 		sql,
 		"CREATE VIEW losses AS SELECT type.name AS name, cause, ledger.lost AS lost, "

@@ -8,7 +8,10 @@
 
 extern const struct format format_tracex;
 
-/* A dump is recognized by the four letters of its id, in either byte order, or as text of them. */
+/*
+ * A dump is recognized by the four letters of its id, in either byte order, or as a text that
+ * describes a dump.
+ */
 static bool detect(const struct fmt_head *head)
 {
 	return tracex_is(head->bytes, head->len) || tracex_is_text(head->bytes, head->len);

@@ -4,7 +4,8 @@
  *
  * Memory    the caller owns the bytes; allocations are not larger than the bytes or their text.
  * Input     is hostile: every offset is checked against the size before it is used.
- * Errors    0 or an error number; findings have code (T01 to T21), fault and offset.
+ * Errors    0 or an error number; a finding has the code of a fault (T01 to T21), a text and an
+ *           offset.
  * Units     offsets and sizes in bytes; times in ticks of a source that is not in the file.
  */
 #ifndef POSIXTRACE_CONVERT_TRACEX_TRACEX_H
@@ -26,17 +27,20 @@
 
 #define TRACEX_HEADER_BYTES 48
 #define TRACEX_ENTRY_BYTES 32
-#define TRACEX_SLOT_BYTES 16 /* and a name */
+#define TRACEX_SLOT_BYTES 16 /* without the name */
 #define TRACEX_NAME_BYTES_MAX 1024
 /* The largest sizes: those of the layout with a ULONG of 8 bytes. */
 #define TRACEX_ENTRY_BYTES_MAX 64
 #define TRACEX_SLOT_BYTES_MAX (32 + TRACEX_NAME_BYTES_MAX)
 
-#define TRACEX_TYPES 29 /* for objects */
+#define TRACEX_TYPES 29 /* number of types of objects */
 #define TRACEX_THREAD 1
 #define TRACEX_TIMER 2
 
-/* In exports of our own logs: the slot that keeps the begin of the log and the length of a tick. */
+/*
+ * In exports by posixtrace: the pointer of the slot that keeps the time of the first event and the
+ * length of a tick.
+ */
 #define TRACEX_CLOCK_POINTER 0x7ffffff0u
 
 struct tracex_options {
@@ -46,7 +50,7 @@ struct tracex_options {
 };
 
 struct tracex {
-	const unsigned char *bytes; /* of this dump: all offsets below count from its beginning */
+	const unsigned char *bytes; /* of this dump; all offsets below count from here */
 	size_t size;
 	uint64_t at;                /* offset of the dump in the file */
 	bool big_endian;
@@ -62,7 +66,7 @@ struct tracex {
 	size_t registry_at, slots;
 	size_t entries_at, entries;
 	size_t entries_wanted;      /* according to the header; the file may be shorter */
-	size_t oldest;              /* the first entry to read, the oldest */
+	size_t oldest;              /* index of the oldest entry, which is read first */
 
 	/* facts from the first pass */
 	uint64_t events;
@@ -76,7 +80,7 @@ struct tracex {
 
 struct tracex_slot {
 	size_t index;
-	bool available;             /* freed: the object was deleted */
+	bool available;             /* the slot is free: the object was deleted */
 	unsigned type;              /* 0: never used */
 	unsigned reserved1, reserved2;
 	uint64_t pointer, parameter[2];
@@ -108,17 +112,17 @@ bool tracex_is(const unsigned char *bytes, size_t size);
 bool tracex_is_text(const unsigned char *bytes, size_t size);
 
 /*
- * Allocates the bytes that Intel HEX, S-records or hexadecimal text describe; they are never longer
- * than the text. EINVAL (T16), ENOMEM.
+ * Allocates the bytes that Intel HEX, S-records or hexadecimal text describe. There are never more
+ * bytes than the text has. Returns 0, EINVAL after a finding T16, or ENOMEM.
  */
 int tracex_text(const unsigned char *text, size_t text_size, unsigned char **bytes, size_t *size,
 		struct findings *findings);
 
-/* Checks the dump and finds its parts. EINVAL if it is refused, ENOMEM. */
+/* Checks the dump and finds its parts. Returns 0, EINVAL if the dump is refused, or ENOMEM. */
 int tracex_open(struct tracex *dump, const unsigned char *bytes, size_t size,
 		const struct tracex_options *options, struct findings *findings);
 
-/* index < slots */
+/* Reads a slot of the registry. index must be less than dump->slots. */
 void tracex_slot(const struct tracex *dump, size_t index, struct tracex_slot *slot);
 /* Returns the priority of a thread, -1 if the slot has none. */
 int tracex_slot_priority(const struct tracex_slot *slot);
@@ -126,8 +130,8 @@ int tracex_slot_priority(const struct tracex_slot *slot);
 const char *tracex_type_name(unsigned type);
 
 /*
- * Sorts the slots that were ever used by pointer. Among several slots with one pointer, the most
- * credible is first.
+ * Refers to a slot that was used at some time. tracex_refs() sorts these references by pointer.
+ * Among several slots with one pointer, the most credible slot is first.
  */
 struct tracex_ref {
 	uint64_t pointer;
@@ -135,22 +139,25 @@ struct tracex_ref {
 	bool freed;
 };
 
-/* ENOMEM; otherwise the caller frees refs. */
+/* Returns 0, and the caller frees *refs; or ENOMEM. */
 int tracex_refs(const struct tracex *dump, struct tracex_ref **refs, size_t *count);
 /* Returns NULL if no slot has the pointer. */
 const struct tracex_ref *tracex_find(const struct tracex_ref *refs, size_t count, uint64_t pointer);
 
-/* index < entries; ticks is 0 */
+/* Reads an entry. index must be less than dump->entries. entry->ticks becomes 0. */
 void tracex_entry(const struct tracex *dump, size_t index, struct tracex_entry *entry);
 
 /*
- * Returns events from the oldest on, without entries that were never used or are marked invalid.
- * Returns false at the end.
+ * tracex_walk() begins a walk at the oldest entry. tracex_next() gets the next event. It skips
+ * entries that were never used or are marked invalid, and returns false at the end.
  */
 void tracex_walk(const struct tracex *dump, struct tracex_walk *walk);
 bool tracex_next(struct tracex_walk *walk, struct tracex_entry *entry);
 
-/* Write the same words in little endian, in the dump's own layout; return the number of bytes. */
+/*
+ * Copy a part of the dump, with words in little endian and otherwise in the dump's own layout. They
+ * return the number of bytes.
+ */
 size_t tracex_put_header(const struct tracex *dump, unsigned char *to);
 size_t tracex_put_slot(const struct tracex *dump, size_t index, unsigned char *to);
 size_t tracex_put_entry(const struct tracex *dump, size_t index, unsigned char *to);
@@ -165,7 +172,7 @@ struct tracex_event {
 extern const struct tracex_event tracex_events[];
 extern const size_t tracex_events_count;
 
-/* Returns NULL if the table does not have it. */
+/* Returns NULL if the table does not have the id. */
 const struct tracex_event *tracex_event_of(unsigned id);
 bool tracex_is_user(const struct tracex *dump, uint32_t raw_id);
 

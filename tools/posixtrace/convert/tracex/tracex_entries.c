@@ -2,9 +2,9 @@
 /*
  * tracex_entries.c - the events, in the order in which they were written.
  *
- * This is the order of the buffer, which begins with the oldest entry and wraps around, and never
- * the order of the time stamps. Only context 0 shows that an entry was never used: the other words
- * of such an entry are old memory.
+ * The events have the order of the buffer, which begins with the oldest entry and wraps around, and
+ * not the order of their time stamps. Only the context 0 shows that an entry was never used. The
+ * other words of such an entry are old memory.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,8 +13,8 @@
 #include "convert/tracex/tracex_part.h"
 
 /*
- * The caller has checked index, and tracex_layout() that every entry is in the bytes. Entries are
- * read anew at each use, so no memory depends on their number.
+ * The caller has checked index. tracex_layout() has checked that every entry is within the bytes.
+ * Entries are read again at each use, so no memory is needed for each entry.
  */
 void tracex_entry(const struct tracex *d, size_t index, struct tracex_entry *entry)
 {
@@ -86,12 +86,12 @@ bool tracex_is_user(const struct tracex *d, uint32_t raw_id)
 
 	if (id >= TRACEX_USER_FIRST || (id >= 1025 && d->user_ids_1025))
 		return true;
-	if (id >= 1025 && id <= 1033) /* of USBX, where there is any USB */
+	if (id >= 1025 && id <= 1033) /* of USBX if the dump has any USB */
 		return !d->usb;
 	return id > 1033;
 }
 
-/* Binary search: the table is made from tracex-events.csv in the order of ids. */
+/* Uses a binary search, because the table has the order of ids, as tracex-events.csv has. */
 const struct tracex_event *tracex_event_of(unsigned id)
 {
 	size_t low = 0, high = tracex_events_count;
@@ -109,7 +109,9 @@ const struct tracex_event *tracex_event_of(unsigned id)
 	return NULL;
 }
 
-/* An object of USBX in the registry, or an event with an id of USBX that cannot be the user's. */
+/*
+ * Whether there is an object of USBX in the registry, or an event with an id that only USBX uses.
+ */
 static bool find_usb(const struct tracex *d)
 {
 	struct tracex_slot slot;
@@ -131,7 +133,10 @@ static bool find_usb(const struct tracex *d)
 	return false;
 }
 
-/* Reports each unknown id once. The array has a bit for each of the 65536 ids. */
+/*
+ * Reports each unknown id once. The array has a bit for each id, which is set when the id is
+ * reported.
+ */
 static void check_id(const struct tracex *d, const struct tracex_entry *entry, uint8_t *told,
 		     struct findings *f)
 {
@@ -144,9 +149,10 @@ static void check_id(const struct tracex *d, const struct tracex_entry *entry, u
 }
 
 /*
- * One pass over the buffer before the conversion counts events, unused and invalid entries, which
- * the header of the log needs. Unused entries at the end are normal in a buffer that was never
- * full; only those between used ones are reported.
+ * A pass over the buffer before the conversion. It counts events, unused entries and invalid
+ * entries. The facts of the trace contain the number of events, so it must be known before the
+ * first event. Unused entries at the end are normal in a buffer that was never full. Only unused
+ * entries between used ones are reported.
  */
 void tracex_check_entries(struct tracex *d, const struct tracex_options *options,
 			  struct findings *f)

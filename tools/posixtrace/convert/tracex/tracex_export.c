@@ -2,10 +2,10 @@
 /*
  * tracex_export.c - converts a flow of events into a trace buffer that TraceX opens.
  *
- * The registry is in front of the events, and the length of a tick depends on the last time. Events
- * therefore wait in a temporary file, as entries whose time is not yet in ticks. A log that was
- * imported from a trace buffer has its entries and its header still; tracex_rebuild.c writes them
- * as they were.
+ * The registry precedes the events, and the length of a tick depends on the time of the last event.
+ * Events are therefore kept in a temporary file, as entries whose time is not yet in ticks. A log
+ * that was imported from a trace buffer still has the header and the entries of this buffer.
+ * tracex_rebuild.c writes them without a change.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -30,9 +30,9 @@
 #define NANOSECONDS 1000000000
 
 /*
- * The side file is created at the beginning, so that a name that exists is refused before anything
- * is written. A pipe has no name from which that of a side file could be made. -1: the error has
- * been printed.
+ * Creates the side file at the beginning, so that a name that exists is refused before anything is
+ * written. There is no side file for a pipe, because the name of the side file is made from the
+ * name of the output. Returns -1 if the error has been printed.
  */
 static int create_names(struct tracex_sink *s, const struct fmt_output *output)
 {
@@ -76,7 +76,7 @@ int tracex_sink_open(struct fmt_flow *flow, const struct fmt_output *output, voi
 	return err ? err : create_names(s, output);
 }
 
-/* The side file is dropped unless put_names() has completed it. */
+/* Drops the side file, unless put_names() has completed it. */
 void tracex_sink_close(void *context)
 {
 	struct tracex_sink *s = context;
@@ -101,9 +101,9 @@ int tracex_sink_object(void *context, const struct fmt_object *object)
 }
 
 /*
- * The id of an event type. A predefined type has an id of its own range. Other types are numbered
- * by their number in the log or, without one, by their place in the flow. Too many types share the
- * first id.
+ * The id of an event type. A predefined type has an id in a separate range. The id of another type
+ * depends on its number in the log or, without such a number, on its place in the flow. If the ids
+ * are used up, further types share the first id.
  */
 static uint32_t id_of(const struct fmt_type *type)
 {
@@ -190,8 +190,8 @@ int tracex_sink_event(void *context, const struct fmt_event *event)
 }
 
 /*
- * Base address 0, so that addresses are offsets in the file. The buffer is full and its oldest
- * entry is the first.
+ * Writes the header. The base address is 0, so that addresses are offsets in the file. The header
+ * describes a full buffer whose first entry is the oldest one.
  */
 static void put_header(struct tracex_sink *s, uint64_t slots, uint64_t entries)
 {
@@ -216,8 +216,9 @@ static void put_header(struct tracex_sink *s, uint64_t slots, uint64_t entries)
 }
 
 /*
- * A timer object that never existed: its name and parameters give the tick and the time of the
- * first event. Without it a dump has no absolute time; see tracex_source_clock.c.
+ * Writes the slot of a timer that never existed. Its name has the length of a tick, and its
+ * parameters have the time of the first event. Without this slot a dump has no absolute time; see
+ * tracex_source_clock.c.
  */
 static void put_clock(struct tracex_sink *s, uint64_t tick)
 {
@@ -237,7 +238,10 @@ static void put_clock(struct tracex_sink *s, uint64_t tick)
 			      (uint32_t)ns, name);
 }
 
-/* TraceX reads the second entry without a check whether it exists, so a buffer has at least two. */
+/*
+ * Writes a RUNNING event. A buffer is filled up to two entries by such events, because TraceX reads
+ * the second entry without a check.
+ */
 static void put_running(struct tracex_sink *s)
 {
 	unsigned char entry[TRACEX_ENTRY_BYTES] = { 0 };
@@ -248,8 +252,8 @@ static void put_running(struct tracex_sink *s)
 }
 
 /*
- * Copies the spool and replaces the nanoseconds by ticks. The spool is a file of ours with whole
- * entries, so a piece ends between two of them.
+ * Copies the spool and replaces the nanoseconds by ticks. The spool has only whole entries, so each
+ * piece ends between two entries.
  */
 static int put_entries(struct tracex_sink *s, uint64_t tick)
 {
@@ -276,8 +280,8 @@ static int put_entries(struct tracex_sink *s, uint64_t tick)
 }
 
 /*
- * The out is allocated because its buffer is too large for the stack. After success the side file
- * is closed and belongs to the user.
+ * Writes the side file. The struct out is allocated because its buffer is too large for the stack.
+ * After success the side file is closed, and tracex_sink_close() does not drop it.
  */
 static int put_names(struct tracex_sink *s)
 {
@@ -314,7 +318,7 @@ static int put_names(struct tracex_sink *s)
 	return 0;
 }
 
-/* A tick is the smallest power of ten nanoseconds for which the whole span fits in 32 bits. */
+/* A tick is the least power of ten, in nanoseconds, for which all times fit in 32 bits. */
 int tracex_sink_end(void *context, const struct fmt_end *end)
 {
 	struct tracex_sink *s = context;

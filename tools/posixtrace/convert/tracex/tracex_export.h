@@ -15,24 +15,28 @@ struct tracex_sink {
 	struct outfile names;   /* the side file, OUT.trxc */
 	char *names_path;       /* NULL: there is none */
 	struct out spool;       /* entries of 32 bytes */
-	uint64_t events;        /* number of them */
+	uint64_t events;        /* number of entries in the spool */
 	bool with_len;
 	int64_t first_ns, last_ns;
 	uint64_t backward;
 	struct tracex_pairs pairs;
 
-	/* for a log that was imported: the data that is written back */
+	/* for a log that was imported from a dump: the data that is written back */
 	bool rebuild;
 	unsigned char header[TRACEX_HEADER_BYTES];
 	unsigned char *slots;   /* the registry */
 	size_t slot_bytes, slot_count;
-	uint64_t foreign;       /* events that are not entries */
+	uint64_t foreign;       /* events whose data is no entry */
 };
 
-/* Return 0 or an error number; -1 if the message has been printed. */
+/* Functions that return int: 0, an error number, or -1 if they have printed the message. */
 int tracex_sink_spool(struct tracex_sink *sink, const unsigned char *entry);
 
-/* Returns whether the event belongs to an imported dump, and consumes it in that case. */
+/*
+ * Returns whether the export rebuilds an imported dump. If the first event has the header of a
+ * dump, the rebuild begins. If the function returns true, the caller passes the event to
+ * tracex_rebuild_event().
+ */
 bool tracex_rebuild_wants(struct tracex_sink *sink, const struct fmt_event *event);
 int tracex_rebuild_event(struct tracex_sink *sink, const struct fmt_event *event);
 int tracex_rebuild_end(struct tracex_sink *sink);

@@ -2,8 +2,9 @@
 /*
  * tracex_import.c - a trace buffer of ThreadX becomes a flow of events.
  *
- * The data of an event is its whole entry, little endian, so that nothing of it is lost; the header
- * and the registry become events too, from which the sink can make the file again.
+ * The data of an event is the whole entry, in little endian, so that no part of the entry is lost.
+ * The header and the registry become events, too. From these events the sink can make the file
+ * again.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,8 +18,8 @@
 #include "convert/tracex/tracex_sink.h"
 #include "convert/tracex/tracex_source.h"
 
-#define HOLE_BYTES_MAX (UINT64_C(1) << 28) /* zeros in the memory of the target */
-#define FILE_BYTES_MAX (UINT64_C(1) << 33) /* text of the largest buffer that has 32-bit pointers */
+#define HOLE_BYTES_MAX (UINT64_C(1) << 28) /* fmt_read() skips longer holes */
+#define FILE_BYTES_MAX (UINT64_C(1) << 33) /* text of the largest 32-bit buffer */
 
 /*
  * Reads the whole input, since a dump is addressed by offsets in both directions. The memory grows
@@ -63,7 +64,7 @@ static int unpack(unsigned char **bytes, size_t *size, struct findings *findings
 	return err;
 }
 
-/* False after a message about an option. */
+/* Returns false after a message about an option. */
 static bool read_options(struct tracex_source *im, struct tracex_options *options)
 {
 	struct fmt_flow *flow = im->flow;
@@ -83,8 +84,8 @@ static bool read_options(struct tracex_source *im, struct tracex_options *option
 }
 
 /*
- * The facts come from a complete pass over the dump, so the log's header is right before the first
- * event is written. data_max is the largest of header, slot and entry.
+ * The facts come from a complete pass over the dump. A sink can therefore write a correct header
+ * before the first event. data_max is the largest of header, slot and entry.
  */
 static bool begin(struct tracex_source *im, const char *path, uint64_t last_ticks)
 {
@@ -115,7 +116,8 @@ static bool begin(struct tracex_source *im, const char *path, uint64_t last_tick
 }
 
 /*
- * Events of the conversion itself: they have the time of the first event, and no process or thread.
+ * Passes an event of the conversion itself. Such an event has the time of the first event, and no
+ * process or thread.
  */
 static bool put_meta(struct tracex_source *im, const struct fmt_type *type, const void *data,
 		     size_t len)
@@ -136,8 +138,8 @@ static const struct fmt_type *meta_type(struct tracex_source *im, const char *na
 }
 
 /*
- * The sink makes the same file from these events. Slots that were never used are left out; a slot
- * is numbered by 16 bits.
+ * Passes the header and the slots as events. The sink makes the same file from these events. Slots
+ * that were never used are omitted. The number of a slot has 16 bits.
  */
 static bool put_header_and_slots(struct tracex_source *im)
 {
@@ -164,8 +166,8 @@ static bool put_header_and_slots(struct tracex_source *im)
 }
 
 /*
- * Passes the names of pointers to the sink. If several slots have one pointer, the first in refs is
- * the best one, and the others are skipped.
+ * Passes the names of pointers to the sink. If several slots have one pointer, the first of them in
+ * refs is the best, and the others are skipped.
  */
 static bool put_objects(struct tracex_source *im)
 {
@@ -185,7 +187,7 @@ static bool put_objects(struct tracex_source *im)
 			};
 
 			if (im->ours && tracex_source_thread(&slot, &thread.pid, &thread.thread))
-				continue; /* its name is nothing but the ids */
+				continue; /* the name of the slot is only the ids */
 			if (!fmt_thread(im->flow, &thread))
 				return false;
 		}
@@ -202,8 +204,9 @@ static bool put_objects(struct tracex_source *im)
 }
 
 /*
- * The context is the thread's pointer; interrupts and initialization have special values. In a dump
- * of our own export the pointer is a token, and the slot's name has the true process and thread.
+ * The context is the thread's pointer; interrupts and initialization have special values. In an
+ * export by posixtrace this pointer is a token, and the name of the slot has the true process and
+ * thread.
  */
 static bool put_events(struct tracex_source *im)
 {
@@ -243,8 +246,8 @@ static bool put_events(struct tracex_source *im)
 }
 
 /*
- * A buffer without unused entries is full and has probably overwritten events. The number of those
- * is unknown.
+ * A buffer without unused entries is full and has probably overwritten events. The number of
+ * overwritten events is unknown.
  */
 static bool finish(struct tracex_source *im)
 {
@@ -267,7 +270,7 @@ static bool finish(struct tracex_source *im)
 	return fmt_finish(im->flow, &end);
 }
 
-/* The walk is cheap, and it gives the end of the log before its events are written. */
+/* Returns the time of the last event. The sink needs this time before the first event is passed. */
 static uint64_t last_ticks(const struct tracex *d)
 {
 	struct tracex_walk walk;

@@ -3,8 +3,8 @@
  * tracex_layout.c - reads the control header and finds the registry and the entries.
  *
  * The pointers are addresses of the target. An offset in the file is a pointer minus the base. The
- * header is hostile: no pointer is used before its offset was found to be inside the file, with
- * room for the parts that it begins.
+ * header is hostile. Before a pointer is used, this file checks that the part to which it points is
+ * within the bytes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,9 @@
 #include "convert/tracex/tracex.h"
 #include "convert/tracex/tracex_part.h"
 
-/* Where the fields of the header are, in the layout of 32 bits and in the wide one. */
+/*
+ * The offsets of the header's fields, in the layout of 32 bits and in the wide layout of 64 bits.
+ */
 struct fields {
 	unsigned word;
 	unsigned header_bytes, slot_bytes, entry_bytes;
@@ -36,13 +38,13 @@ static const struct fields *fields_of(const struct tracex *d)
 	return d->wide ? &wide : &narrow;
 }
 
-/* The header is complete: detect() has checked its size. */
+/* Reads a word of the header. The header is complete, because detect() has checked its size. */
 static uint64_t word(const struct tracex *d, unsigned at)
 {
 	return octets_get(d->bytes + at, fields_of(d)->word, d->big_endian);
 }
 
-/* Three reserved words with fixed values, little endian. */
+/* Whether the three reserved words at p have their fixed values, in little endian. */
 static bool markers_at(const unsigned char *p, unsigned bytes)
 {
 	return octets_get(p, bytes, false) == 0xaaaaaaaa &&
@@ -51,8 +53,9 @@ static bool markers_at(const unsigned char *p, unsigned bytes)
 }
 
 /*
- * "BTXT" and four zero bytes: either a wide id, or a narrow one in front of a timer mask of 0. The
- * reserved words decide, then the distance of base and registry, which is the size of the header.
+ * Decides what "BTXT" and four zero bytes are: a wide id, or a narrow id before a timer mask of 0.
+ * The reserved words decide. If they have other values, the distance from base to registry decides,
+ * because it is the size of the header.
  */
 static int decide_width(struct tracex *d, struct findings *f)
 {
@@ -74,8 +77,8 @@ static int decide_width(struct tracex *d, struct findings *f)
 }
 
 /*
- * Byte order and word width follow from where the id is. No other byte is read before the size was
- * compared with that of the header.
+ * Finds the byte order and the size of words. Both follow from the place and the order of the
+ * letters of the id. No byte is read before a check that the dump has it.
  */
 static int detect(struct tracex *d, struct findings *f)
 {
@@ -102,7 +105,9 @@ static int detect(struct tracex *d, struct findings *f)
 	return 0;
 }
 
-/* Unexpected values are only reported: firmware exists that does not write them. */
+/*
+ * Reports unexpected values of reserved words. Such a dump is read, as some firmware writes them.
+ */
 static void check_reserved(const struct tracex *d, struct findings *f)
 {
 	const struct fields *at = fields_of(d);
@@ -120,8 +125,8 @@ static void check_reserved(const struct tracex *d, struct findings *f)
 }
 
 /*
- * Each comparison here is one that later subtractions and divisions rely on: no end is below its
- * start, the buffer has room for an entry, and the size of names is bounded.
+ * Later subtractions and divisions rely on each comparison here: no end is below its start, the
+ * buffer is large enough for an entry, and the size of names is bounded.
  */
 static int read_header(struct tracex *d, struct findings *f)
 {
@@ -174,8 +179,8 @@ static int refuse_overlap(const struct tracex *d, const char *what, uint64_t a, 
 }
 
 /*
- * Compares addresses, so it does not depend on where the parts are in the file. Parts that overlap
- * cannot both be as the header describes them.
+ * Refuses parts that overlap, because not both of them can be as the header describes them.
+ * Addresses are compared, so the result does not depend on where the parts are in the file.
  */
 static int check_overlaps(const struct tracex *d, struct findings *f)
 {
@@ -196,9 +201,9 @@ static int check_overlaps(const struct tracex *d, struct findings *f)
 }
 
 /*
- * Finds the parts by their pointers. If the base is implausible, they are assumed to follow one
- * another, as dumps by hand often do. The results are not yet compared with the size of the file,
- * unless they were assumed.
+ * Finds the parts by their pointers. If the base is implausible, the parts are assumed to follow
+ * one another, as they often do in dumps that were made by hand. Only assumed offsets are compared
+ * with the size of the file here.
  */
 static int place(struct tracex *d, uint64_t *registry_at, uint64_t *entries_at, struct findings *f)
 {
@@ -227,8 +232,8 @@ static int place(struct tracex *d, uint64_t *registry_at, uint64_t *entries_at, 
 }
 
 /*
- * After it, registry_at, slots, entries_at and entries describe ranges inside the bytes. The file
- * may end within the entries; a file that lacks more than it has is refused.
+ * After this function, registry_at, slots, entries_at and entries describe ranges within the bytes.
+ * The file may end within the entries. A file that lacks more bytes than it has is refused.
  */
 static int find_parts(struct tracex *d, struct findings *f)
 {
@@ -308,8 +313,10 @@ size_t tracex_put_header(const struct tracex *d, unsigned char *to)
 	size_t done = 0;
 
 	while (done < at->header_bytes) {
-		/* Two numbers of 16 bits share a place; the padding of the wide one has no
-		 * meaning. */
+		/*
+		 * Two numbers of 16 bits share a word. In the wide layout, four bytes of padding
+		 * follow them.
+		 */
 		unsigned bytes = done - at->reserved1 < 4 ? 2 : at->word;
 
 		if (d->wide && done == at->reserved1 + 4)
@@ -320,12 +327,12 @@ size_t tracex_put_header(const struct tracex *d, unsigned char *to)
 	return done;
 }
 
-/* The slot's flags are bytes and the name is text: only its three words change their order. */
+/* The flags of a slot are bytes and its name is text, so only its three words are converted. */
 size_t tracex_put_slot(const struct tracex *d, size_t index, unsigned char *to)
 {
 	const unsigned char *from = d->bytes + d->registry_at + index * d->slot_bytes;
 	unsigned word = fields_of(d)->word;
-	size_t done = word; /* four bytes, and in the wide layout four that pad */
+	size_t done = word; /* four bytes; if wide, four of padding */
 
 	memcpy(to, from, word);
 	for (int i = 0; i < 3; i++)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tracex_names.c - reads and writes the side file with the names of user events. The file that is
- * read comes from the user of the tool; an error in it ends the command with file and line.
+ * tracex_names.c - reads and writes the side file with the names of user events. The user of the
+ * tool gives the file that is read. After an error in this file, the command prints file and line
+ * and fails.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@
 #define PARTS 13 /* number, name, abbreviation, two colours of three, four labels */
 #define NAMES_MAX 65536
 
-/* Removes blanks on both sides, in place. */
+/* Removes white space at both ends of a text, in place. */
 static char *trim(char *text)
 {
 	size_t len;
@@ -30,8 +31,8 @@ static char *trim(char *text)
 }
 
 /*
- * Divides the line in place. Returns NULL or the reason of an error. Parts beyond PARTS are
- * ignored.
+ * Divides the line into its parts, in place. Returns NULL or the reason of an error. Parts beyond
+ * PARTS are ignored.
  */
 static const char *split(char *line, char *part[PARTS])
 {
@@ -153,7 +154,7 @@ void tracex_names_put(struct out *out, uint32_t id, const char *name, size_t nam
 	if (!len)
 		shown[len++] = '?';
 	shown[len] = '\0';
-	/* An abbreviation must be of visible letters. */
+	/* The abbreviation consists of the first three visible ASCII characters. */
 	for (size_t i = 0, n = 0; i < len && n < 3; i++)
 		if (shown[i] > ' ' && shown[i] < 0x7f)
 			brief[n++] = shown[i];

@@ -2,9 +2,9 @@
 /*
  * tracex_names.h - the side file with the names of user events, for TraceX's CustomEvents folder.
  *
- * It has a line "Start", a line for each event, and a line "End". The line of an event has its
- * number, its name, an abbreviation, two colours (r,g,b) and a label for each information field,
- * separated by commas.
+ * The file has a line "Start", a line for each event, and a line "End". The line of an event has
+ * its number, its name, an abbreviation, two colours (r,g,b) and a label for each of four fields.
+ * Commas separate these parts.
  */
 #ifndef POSIXTRACE_CONVERT_TRACEX_TRACEX_NAMES_H
 #define POSIXTRACE_CONVERT_TRACEX_TRACEX_NAMES_H
@@ -29,7 +29,7 @@ struct tracex_names {
 /* Returns TOOL_OK, or another status after a message about the file. */
 int tracex_names_read(struct tracex_names *names, const char *path);
 void tracex_names_free(struct tracex_names *names);
-/* Returns NULL if the file has none. */
+/* Returns NULL if the file has no name for the id. */
 const struct tracex_name *tracex_names_find(const struct tracex_names *names, uint32_t id);
 
 /* Writes the line of an event; the name may have any bytes. */

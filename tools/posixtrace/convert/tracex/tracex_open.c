@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tracex_open.c - one dump of a file, and the next one behind it.
+ * tracex_open.c - opens one dump of a file, and finds the next dump behind it.
  *
  * Some firmware appends the buffer to the same file each time it is full. Between two dumps there
- * can be a rest of the memory that is shorter than an entry.
+ * can be further bytes of the memory, but fewer than an entry has.
  */
 #include <errno.h>
 #include <string.h>
@@ -30,8 +30,8 @@ static size_t find_next(const struct tracex *d)
 }
 
 /*
- * Reports another dump, or other bytes, behind this dump. A dump that is cut ends with the file, so
- * nothing follows it.
+ * Reports another dump, or other bytes, behind this dump. Nothing can follow a dump that is
+ * incomplete, because the file ends within it.
  */
 static void check_surplus(const struct tracex *d, unsigned part, struct findings *f)
 {
@@ -48,8 +48,9 @@ static void check_surplus(const struct tracex *d, unsigned part, struct findings
 }
 
 /*
- * The parts before the selected one are only measured, and their findings are not reported. Each
- * step moves forward by at least an entry, so a hostile file cannot make the loop endless.
+ * Skips the dumps before the selected one. Their sizes are found, but their faults are not
+ * reported. Each step moves forward by at least an entry, so a hostile file cannot make the loop
+ * endless.
  */
 static int skip_parts(struct tracex *d, unsigned parts, struct findings *f)
 {
@@ -73,8 +74,8 @@ static int skip_parts(struct tracex *d, unsigned parts, struct findings *f)
 }
 
 /*
- * The steps in the order of tracex_part.h: each relies on the checks of those before. Findings of
- * the steps behind tracex_layout() do not refuse the dump.
+ * Calls the steps in the order of tracex_part.h, because each step relies on the checks of the
+ * steps before. After tracex_layout(), no finding refuses the dump.
  */
 int tracex_open(struct tracex *d, const unsigned char *bytes, size_t size,
 		const struct tracex_options *options, struct findings *f)

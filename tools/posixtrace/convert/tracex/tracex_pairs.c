@@ -15,7 +15,7 @@
 #define TOKEN_STEP 16u
 #define PAIRS_MAX ((TRACEX_CLOCK_POINTER - TOKEN_FIRST) / TOKEN_STEP)
 
-/* For table_find(). */
+/* Compares a pair with a key, for table_find(). */
 static bool is_at(const void *array, uint32_t index, const void *key)
 {
 	const struct tracex_pair *pair = (const struct tracex_pair *)array + index, *wanted = key;
@@ -43,7 +43,8 @@ int tracex_pairs_token(struct tracex_pairs *p, uint32_t pid, uint64_t thread, ui
 }
 
 /*
- * The type of an object in TraceX, 0 if it has none for this kind. Threads have slots of their own.
+ * Returns the type of an object in TraceX; 0 if TraceX has none for this kind. The kind thread is
+ * not looked up, because threads get their slots by tokens.
  */
 static unsigned type_of(const char *kind)
 {
@@ -81,7 +82,7 @@ int tracex_pairs_object(struct tracex_pairs *p, const struct fmt_object *object)
 	return 0;
 }
 
-/* An event could otherwise refer to a thread and show an object's name. */
+/* Otherwise TraceX could show the name of an object for an event that refers to a thread. */
 void tracex_pairs_settle(struct tracex_pairs *p)
 {
 	size_t kept = 0;
@@ -103,7 +104,7 @@ size_t tracex_pairs_slots(const struct tracex_pairs *p)
 	return p->pairs + p->things;
 }
 
-/* The name is cut so that a null byte ends it. */
+/* A long name is cut, so that a null byte ends it. */
 void tracex_pairs_put_slot(struct out *out, unsigned type, uint32_t pointer, uint32_t parameter1,
 			   uint32_t parameter2, const char *name)
 {
@@ -116,7 +117,7 @@ void tracex_pairs_put_slot(struct out *out, unsigned type, uint32_t pointer, uin
 	out_bytes(out, slot, sizeof(slot));
 }
 
-/* The names of threads are those that tracex_source_thread() reads back. */
+/* The names of threads have the form that tracex_source_thread() reads. */
 void tracex_pairs_put(const struct tracex_pairs *p, struct out *out)
 {
 	for (size_t i = 0; i < p->pairs; i++) {

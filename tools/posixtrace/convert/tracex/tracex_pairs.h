@@ -2,8 +2,9 @@
 /*
  * tracex_pairs.h - the threads and objects of a log that is exported, as slots of a registry.
  *
- * A pointer of TraceX has 32 bits and so cannot be a thread's id: each pair of process and thread
- * has a token in its place, in order of first use, and the ids in its name.
+ * A pointer of TraceX has 32 bits, so it cannot be the id of a thread. Each pair of process and
+ * thread gets a token instead, in the order of first use. The name of its slot has the ids of
+ * process and thread.
  */
 #ifndef POSIXTRACE_CONVERT_TRACEX_TRACEX_PAIRS_H
 #define POSIXTRACE_CONVERT_TRACEX_TRACEX_PAIRS_H
@@ -11,7 +12,7 @@
 #include "base/table.h"
 #include "convert/format.h"
 
-#define TRACEX_NAME_BYTES 32 /* bytes of a slot that we write */
+#define TRACEX_NAME_BYTES 32 /* bytes of the name in a slot of an export */
 
 struct tracex_pair {
 	uint64_t thread;
@@ -32,7 +33,7 @@ struct tracex_pairs {
 	uint64_t unfit;         /* objects for which TraceX has no type of slot */
 };
 
-/* Returns the token of a thread. ENOMEM, or ENOSPC beyond the last token. */
+/* Sets *token to the token of a thread. Returns 0, ENOMEM, or ENOSPC if all tokens are in use. */
 int tracex_pairs_token(struct tracex_pairs *pairs, uint32_t pid, uint64_t thread, uint32_t *token);
 
 /*
@@ -41,10 +42,10 @@ int tracex_pairs_token(struct tracex_pairs *pairs, uint32_t pid, uint64_t thread
  */
 int tracex_pairs_object(struct tracex_pairs *pairs, const struct fmt_object *object);
 
-/* Omits objects whose pointers are tokens of threads. Called once all threads are known. */
+/* Omits objects whose pointers are tokens of threads. To be called when all threads are known. */
 void tracex_pairs_settle(struct tracex_pairs *pairs);
 size_t tracex_pairs_slots(const struct tracex_pairs *pairs);
-/* Returns the number of all slots. */
+/* Writes all slots. tracex_pairs_slots() returns their number. */
 void tracex_pairs_put(const struct tracex_pairs *pairs, struct out *out);
 /* Writes one slot of 48 bytes, in use. */
 void tracex_pairs_put_slot(struct out *out, unsigned type, uint32_t pointer, uint32_t parameter1,

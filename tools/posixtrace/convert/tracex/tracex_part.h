@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* tracex_part.h - the steps of tracex_open(). Each relies on the checks of those before. */
+/*
+ * tracex_part.h - the steps of tracex_open(). Each step relies on the checks of the steps before.
+ */
 #ifndef POSIXTRACE_CONVERT_TRACEX_TRACEX_PART_H
 #define POSIXTRACE_CONVERT_TRACEX_TRACEX_PART_H
 
@@ -12,10 +14,16 @@
 int tracex_layout(struct tracex *dump, struct findings *findings);
 /* Reports strange slots of the registry. Returns 0 or ENOMEM. */
 int tracex_check_registry(const struct tracex *dump, struct findings *findings);
-/* Counts the events and the unused and invalid entries, and reports the latter. */
+/*
+ * Counts the events, the unused entries and the invalid entries. Reports invalid entries, unused
+ * entries between used ones, and unknown ids of events.
+ */
 void tracex_check_entries(struct tracex *dump, const struct tracex_options *options,
 			  struct findings *findings);
-/* Checks the timer mask and the options for the clock, and reports what makes times wrong. */
+/*
+ * Checks the timer mask and finds the period and direction of the timer. Reports what makes times
+ * wrong.
+ */
 void tracex_check_time(struct tracex *dump, const struct tracex_options *options,
 		       struct findings *findings);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tracex_rebuild.c - writes an imported trace buffer back: its own words, little endian, in their
- * places.
+ * tracex_rebuild.c - writes an imported trace buffer back. Its words have their original values and
+ * places, in little endian.
  *
  * The event with the header begins the rebuild. The header is as hostile as any data of a log.
  */
@@ -40,8 +40,9 @@ static void read_header(const unsigned char *header, struct place *place)
 }
 
 /*
- * False for a header that the export cannot use, or without memory; the log is then exported as any
- * other. The number of slots and the size of one are bounded before they are multiplied.
+ * Returns false for a header that the export cannot use, or without memory. The log is then
+ * exported like any other log. The number of slots and the size of a slot are bounded before they
+ * are multiplied.
  */
 static bool begin(struct tracex_sink *s, const unsigned char *header)
 {
@@ -56,7 +57,7 @@ static bool begin(struct tracex_sink *s, const unsigned char *header)
 	entries = (p.buffer_end - p.buffer_start) / TRACEX_ENTRY_BYTES;
 	s->slot_bytes = TRACEX_SLOT_BYTES + p.name_bytes;
 	s->slot_count = (p.registry_end - p.registry_start) / s->slot_bytes;
-	/* The slots are numbered by 16 bits, so there are no more. */
+	/* The number of a slot has 16 bits, so a valid header has at most 65536 slots. */
 	if (!entries || s->slot_count > 65536)
 		return false;
 	s->slots = calloc(s->slot_count ? s->slot_count : 1, s->slot_bytes);
@@ -69,8 +70,8 @@ static bool begin(struct tracex_sink *s, const unsigned char *header)
 }
 
 /*
- * Only a header that is the first event begins a rebuild: entries that were spooled before it would
- * be in another form.
+ * Only a header in the first event begins a rebuild: entries that were spooled before the header
+ * would have another form.
  */
 bool tracex_rebuild_wants(struct tracex_sink *s, const struct fmt_event *event)
 {
@@ -90,8 +91,8 @@ bool tracex_rebuild_wants(struct tracex_sink *s, const struct fmt_event *event)
 }
 
 /*
- * Events that are no entries of the dump are counted as foreign and left out. The number of a slot
- * is compared with the size of the registry before it is used.
+ * Events whose data is no entry of the dump are counted as foreign and omitted. The number of a
+ * slot is compared with the size of the registry before it is used.
  */
 int tracex_rebuild_event(struct tracex_sink *s, const struct fmt_event *event)
 {
@@ -106,7 +107,7 @@ int tracex_rebuild_event(struct tracex_sink *s, const struct fmt_event *event)
 		return 0;
 	}
 	if (event->type->id && event->type->id < POSIX_TRACE_UNNAMED_USER_EVENT)
-		return 0; /* of the stream that the log was made with */
+		return 0; /* an event of the stream itself */
 	if (event->data_len != TRACEX_ENTRY_BYTES) {
 		s->foreign++;
 		return 0;
@@ -178,8 +179,9 @@ int tracex_rebuild_end(struct tracex_sink *s)
 	    (p.current - p.buffer_start) % TRACEX_ENTRY_BYTES == 0)
 		current = (p.current - p.buffer_start) / TRACEX_ENTRY_BYTES;
 	/*
-	 * The youngest entry is directly before "current", and the unused entries are behind it. If
-	 * the events wrap around the end of the buffer, they are written in two pieces.
+	 * The youngest entry is directly before "current", and the unused entries begin at
+	 * "current". If the events wrap around the end of the buffer, they are written in two
+	 * pieces.
 	 */
 	unused = entries - s->events;
 	if (current >= s->events) {

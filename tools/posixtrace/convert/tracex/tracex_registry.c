@@ -2,8 +2,8 @@
 /*
  * tracex_registry.c - the registry of objects gives the meaning of the pointers in events.
  *
- * A freed slot keeps the name of its object, which older events still refer to. One pointer can
- * therefore be in a freed slot and in one in use; the one in use is preferred.
+ * A freed slot keeps the name of its object, because older events still refer to this object. The
+ * same pointer can therefore be in a freed slot and in a slot in use. The slot in use is preferred.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,8 +27,8 @@ const char *tracex_type_name(unsigned type)
 }
 
 /*
- * The caller has checked index, and tracex_layout() that every slot is in the bytes. The name may
- * lack its null byte; name_len is then the whole room.
+ * The caller has checked index. tracex_layout() has checked that every slot is within the bytes. If
+ * the name has no null byte at its end, name_len is the size of the whole field.
  */
 void tracex_slot(const struct tracex *d, size_t index, struct tracex_slot *slot)
 {
@@ -47,7 +47,7 @@ void tracex_slot(const struct tracex *d, size_t index, struct tracex_slot *slot)
 	slot->name_len = strnlen((const char *)slot->name, d->name_bytes);
 }
 
-/* The priority has 10 bits, in the two reserved bytes, if bit 7 of the first is set. */
+/* If bit 7 of the first reserved byte is set, the two reserved bytes have a priority of 10 bits. */
 int tracex_slot_priority(const struct tracex_slot *slot)
 {
 	if (slot->type != TRACEX_THREAD || !(slot->reserved1 & 0x80))
@@ -55,7 +55,7 @@ int tracex_slot_priority(const struct tracex_slot *slot)
 	return (int)((slot->reserved1 & 3) << 8 | slot->reserved2);
 }
 
-/* For qsort(3): by pointer, then slots in use before freed ones, then by number. */
+/* Orders by pointer, then slots in use before freed slots, then by the number of the slot. */
 static int by_pointer(const void *a, const void *b)
 {
 	const struct tracex_ref *x = a, *y = b;
@@ -89,7 +89,7 @@ const struct tracex_ref *tracex_find(const struct tracex_ref *refs, size_t count
 {
 	size_t low = 0, high = count;
 
-	while (low < high) { /* the first of its pointer is the best one */
+	while (low < high) { /* finds the first with this pointer, the best */
 		size_t middle = low + (high - low) / 2;
 
 		if (refs[middle].pointer < pointer)
@@ -106,7 +106,9 @@ static uint64_t slot_at(const struct tracex *d, size_t index)
 	return d->at + d->registry_at + index * d->slot_bytes;
 }
 
-/* Two slots in use with one pointer are reported: firmware does not write them. */
+/*
+ * Reports two slots in use that have the same pointer, because firmware does not write such slots.
+ */
 static int check_pointers(const struct tracex *d, struct findings *f)
 {
 	struct tracex_ref *refs;
@@ -126,7 +128,7 @@ static int check_pointers(const struct tracex *d, struct findings *f)
 	return 0;
 }
 
-/* Reports oddities only; none of them makes the dump unreadable. Returns 0 or ENOMEM. */
+/* Reports unusual values. None of them makes the dump unreadable. Returns 0 or ENOMEM. */
 int tracex_check_registry(const struct tracex *d, struct findings *f)
 {
 	for (size_t i = 0; i < d->slots; i++) {

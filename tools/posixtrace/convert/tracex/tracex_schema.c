@@ -29,7 +29,7 @@ static bool is_pointer(const char *info)
 	       ends(info, "thread");
 }
 
-/* Addresses, sets of bits and fields of unknown meaning are easier to read in hexadecimal. */
+/* Whether the field is shown in hexadecimal, as addresses, sets of bits and unknown fields are. */
 static bool is_hex(const char *info)
 {
 	return ends(info, "address") || ends(info, "mask") || ends(info, "flags") ||
@@ -37,7 +37,8 @@ static bool is_hex(const char *info)
 }
 
 /*
- * The sizes must be those of the words in the entry, since fields follow one another without gaps.
+ * Returns the type of a field in the schema. Its size must be the size of a word in the entry,
+ * since fields follow one another without gaps.
  */
 static const char *type_of(const struct tracex *d, const char *info)
 {
@@ -49,8 +50,8 @@ static const char *type_of(const struct tracex *d, const char *info)
 }
 
 /*
- * Writes the name of a field: "thread ptr" becomes thread_ptr. A description without a usable name
- * becomes info and the number.
+ * Writes the name of a field: "thread ptr" becomes thread_ptr. If no name can be made of the
+ * description, the name is "info" and the number.
  */
 static void put_identifier(char *to, size_t room, const char *info, unsigned number)
 {
@@ -81,8 +82,9 @@ static const char *values_of(const char *info)
 }
 
 /*
- * Two fields of a schema must not have the same name: a label that repeats one becomes info and the
- * number. Labels come from the side file, so they may be anything.
+ * Two fields of a schema must not have the same name, so a label that repeats the name of an
+ * earlier field is replaced by "info" and its number. Labels come from the side file, so they may
+ * be any text.
  */
 void tracex_schema_entry(const struct tracex *d, const char *const info[4], const char *items,
 			 char *schema)

@@ -7,7 +7,10 @@
 
 #define TRACEX_SCHEMA_BYTES 1024
 
-/* Each writes into TRACEX_SCHEMA_BYTES. info: four names of any text, "" for none. */
+/*
+ * Each function stores a text in schema, which has TRACEX_SCHEMA_BYTES. info has four texts that
+ * describe fields, or "" for none. items is text to be added at the end.
+ */
 void tracex_schema_entry(const struct tracex *dump, const char *const info[4], const char *items,
 			 char *schema);
 void tracex_schema_header(const struct tracex *dump, char *schema);

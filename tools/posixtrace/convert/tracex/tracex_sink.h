@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* tracex_sink.h - shared by the files of the source and the sink of TraceX's format. */
+/* tracex_sink.h - declarations for the files of both the source and the sink of TraceX's format. */
 #ifndef POSIXTRACE_CONVERT_TRACEX_TRACEX_SINK_H
 #define POSIXTRACE_CONVERT_TRACEX_TRACEX_SINK_H
 
 #include "convert/format.h"
 
-/* Events for the parts of the file that are no events, so that the file can be written again. */
+/*
+ * The types of the events that keep the header and the objects of a file, which are no events
+ * themselves. With these events the file can be written again.
+ */
 #define TRACEX_HEADER_EVENT "tracex_header"
 #define TRACEX_OBJECT_EVENT "tracex_object"
 /* The name of the slot that keeps the length of a tick. */

@@ -17,12 +17,12 @@ struct tracex_source {
 	const struct fmt_type *type[65536]; /* by event id */
 	struct tracex_ref *refs;
 	size_t refs_count;
-	bool ours;              /* exported by us: it has times and thread ids */
+	bool ours;              /* an export by posixtrace: has times and thread ids */
 	bool relative;
 	int64_t start_ns;
-	uint64_t tick_ns, tick_hz; /* one of both; the other is 0 */
+	uint64_t tick_ns, tick_hz; /* one of the two is used; the other is 0 */
 	bool clamped;
-	struct tracex_spans *spans; /* selected spans; NULL: none */
+	struct tracex_spans *spans; /* with --spans; NULL: without */
 	const struct fmt_type *run, *mutex;
 	uint64_t strangers;     /* events of threads that are not in the registry */
 };
@@ -37,12 +37,15 @@ int64_t tracex_source_time(struct tracex_source *im, uint64_t ticks);
 /* Returns the type of an event with this id. */
 const struct fmt_type *tracex_source_type(struct tracex_source *im, uint32_t raw_id);
 
-/* For our own exports: finds the ids in the name of a thread's slot. Returns false without them. */
+/*
+ * For exports by posixtrace: finds the ids of process and thread in the name of a thread's slot.
+ * Returns false if the name has none.
+ */
 bool tracex_source_thread(const struct tracex_slot *slot, uint32_t *pid, uint64_t *thread);
 
 /*
- * Passes events for the spans that end with this entry, before its own event. Returns false to
- * stop.
+ * Passes events for the spans that this entry ends. To be called before the event of the entry
+ * itself is passed. Returns false if the sink has stopped.
  */
 bool tracex_source_spans(struct tracex_source *im, const struct tracex_entry *entry);
 

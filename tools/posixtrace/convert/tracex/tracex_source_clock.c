@@ -12,8 +12,9 @@
 #include "convert/tracex/tracex_source.h"
 
 /*
- * Finds the slot that the export made. Its name must be exactly the one that put_clock() writes,
- * and its numbers in range: another program could have made a timer with this pointer.
+ * Finds the slot that the export made. Its name must have exactly the form that put_clock() writes,
+ * and its numbers must be in range, because another program could have made a timer with this
+ * pointer.
  */
 static void find_clock(struct tracex_source *im)
 {
@@ -68,8 +69,8 @@ bool tracex_source_clock(struct tracex_source *im)
 }
 
 /*
- * Computed in 128 bits, since the file chooses both factors. A time that does not fit becomes the
- * greatest one, with one warning for all.
+ * The time is computed with 128 bits, since the file chooses both factors. A time that does not fit
+ * becomes the greatest time. The first such time is reported.
  */
 int64_t tracex_source_time(struct tracex_source *im, uint64_t ticks)
 {

@@ -11,15 +11,17 @@ static const struct fmt_type *type_of(struct tracex_source *im, const char *name
 	return fmt_type(im->flow, &type);
 }
 
-/* The difference of the two times, so that lengths agree with the times that are printed. */
+/*
+ * Returns the difference of the two times, so that durations agree with the times that are printed.
+ */
 static uint64_t since(struct tracex_source *im, uint64_t begin, uint64_t end)
 {
 	return (uint64_t)tracex_source_time(im, end) - (uint64_t)tracex_source_time(im, begin);
 }
 
 /*
- * The type of a kind of span is made when the first one ends, so that a log without them does not
- * list it.
+ * The event type for a kind of spans is made when the first such span ends, so that a log without
+ * such spans does not have the type.
  */
 static bool put(void *arg, const struct tracex_span *span)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* tracex_source_types.c - event types by the ids of ThreadX, and threads by the names of ours. */
+/*
+ * tracex_source_types.c - finds event types by the ids of ThreadX, and the threads of posixtrace's
+ * own exports by the names of their slots.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -77,10 +80,10 @@ const struct fmt_type *tracex_source_type(struct tracex_source *im, uint32_t raw
 		const struct tracex_name *given = tracex_names_find(&im->names, id);
 
 		snprintf(name, sizeof(name), "tracex_user_%u", id);
-		/* System events have payloads of their own; this is another one. */
+		/* A name of a predefined type is not used: such a type has other data. */
 		if (given && strncmp(given->name, "posix_trace_", 12) != 0)
 			snprintf(name, sizeof(name), "%s", given->name);
-		for (int i = 0; given && i < 4; i++) /* I1 to I4 are no names */
+		for (int i = 0; given && i < 4; i++) /* I1 to I4 mean: no name */
 			info[i] = given->info[i][0] == 'I' && given->info[i][1] == '1' + i &&
 				  !given->info[i][2] ? "" : given->info[i];
 	} else if (known) {

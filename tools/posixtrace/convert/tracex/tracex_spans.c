@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * tracex_spans.c - computes from entries how long threads ran and how long mutexes were held.
- * Entries are hostile and may be missing, so each step accepts any entry in any state; a
- * contradiction ends a span and never invents one.
+ * Entries are hostile and may be missing, so each step accepts any entry in any state. A
+ * contradiction may end a span, but it never makes one.
  */
 #include "convert/tracex/tracex_spans.h"
 
@@ -16,17 +16,17 @@ enum { /* event ids */
 #define STATE_MUTEX 13
 
 struct cpu {
-	uint64_t thread;     /* that runs; 0: unknown */
+	uint64_t thread;     /* the running thread; 0: unknown */
 	uint64_t since, isr; /* ticks */
 	unsigned depth;      /* of interrupts */
 	uint64_t isr_since;
-	bool has_next;       /* runs when the interrupt ends */
+	bool has_next;       /* next runs when the interrupt ends */
 	uint64_t next;
 };
 
 struct held {
 	uint64_t mutex, owner; /* owner 0: free, or unknown */
-	uint64_t since, put;   /* ticks; put: when it was left */
+	uint64_t since, put;   /* ticks; put: of the last release */
 	bool was_put;
 };
 
@@ -64,8 +64,8 @@ static bool is_thread(uint64_t context)
 }
 
 /*
- * The processor runs this thread from now on; 0 is none. The span of the thread before ends. False
- * if visit() stops.
+ * Notes that the processor runs this thread from now on; 0: no thread. The span of the thread that
+ * ran before ends. Returns false if visit() returns false.
  */
 static bool run(struct tracex_spans *s, unsigned number, uint64_t thread, uint64_t ticks)
 {
@@ -84,8 +84,8 @@ static bool run(struct tracex_spans *s, unsigned number, uint64_t thread, uint64
 }
 
 /*
- * Ends all nested interrupts at once, because exits may be missing. The thread that was made ready
- * in the interrupt runs now.
+ * Ends all nested interrupts at once, because exits may be missing. If an entry in the interrupt
+ * has named the next thread, this thread runs now.
  */
 static bool leave_isr(struct tracex_spans *s, unsigned number, uint64_t ticks)
 {
@@ -119,7 +119,10 @@ static bool isr_entry(struct tracex_spans *s, unsigned number, const struct trac
 	return true;
 }
 
-/* Finds the thread that runs next. After a suspension without one, the thread itself stops. */
+/*
+ * Finds the thread that runs next. If a thread suspends itself and the entry names no next thread,
+ * *next is 0: no thread runs. Returns false if the entry changes nothing.
+ */
 static bool next_of(const struct tracex_entry *e, unsigned id, uint64_t *next)
 {
 	switch (id) {
@@ -137,7 +140,7 @@ static bool next_of(const struct tracex_entry *e, unsigned id, uint64_t *next)
 	return false;
 }
 
-/* An entry of a thread proves that it runs, and that no interrupt is active on its processor. */
+/* An entry of a thread proves that this thread runs and that its processor is in no interrupt. */
 static bool take_context(struct tracex_spans *s, const struct tracex_entry *e, unsigned id)
 {
 	unsigned number = tracex_cpu(e->raw_id);
@@ -164,7 +167,9 @@ static bool take_context(struct tracex_spans *s, const struct tracex_entry *e, u
 
 /* ------------------------------------------------------------------ who holds what */
 
-/* Finds or adds a mutex. NULL beyond TRACEX_HELD: no span of that mutex is known. */
+/*
+ * Finds or adds a mutex. Returns NULL if TRACEX_HELD mutexes are known: a further one has no spans.
+ */
 static struct held *held_of(struct tracex_spans *s, uint64_t mutex)
 {
 	for (size_t i = 0; i < s->mutexes; i++)
@@ -206,7 +211,7 @@ static void get(struct tracex_spans *s, const struct tracex_entry *e)
 	struct held *held = held_of(s, e->info[0]);
 	struct waiter *waiter = waiter_of(s, e->context);
 
-	if (waiter) /* it does something else now */
+	if (waiter) /* the thread does not wait any longer */
 		forget(s, waiter);
 	if (!held || !is_thread(e->context))
 		return;
@@ -217,7 +222,7 @@ static void get(struct tracex_spans *s, const struct tracex_entry *e)
 			(struct waiter){ .thread = e->context, .mutex = e->info[0] };
 }
 
-/* Only the put that releases the last of nested gets ends the span. */
+/* Only the put that undoes the first of several nested gets ends the span. */
 static bool put(struct tracex_spans *s, const struct tracex_entry *e)
 {
 	struct held *held = held_of(s, e->info[0]);
@@ -234,7 +239,10 @@ static bool put(struct tracex_spans *s, const struct tracex_entry *e)
 	return !span.thread || s->visit(s->arg, &span);
 }
 
-/* A waiting thread resumes: it owns the mutex if that was just released; else it timed out. */
+/*
+ * A waiting thread resumes. If its mutex was released and has no owner, the thread owns it now.
+ * Otherwise the thread has waited too long and does not own the mutex.
+ */
 static void resumed(struct tracex_spans *s, const struct tracex_entry *e)
 {
 	struct waiter *waiter = waiter_of(s, e->info[0]);

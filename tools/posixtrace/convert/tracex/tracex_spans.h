@@ -4,10 +4,11 @@
  * a mutex.
  *
  * A thread runs from its first entry on a processor, or from an entry that names it as the next,
- * until another thread runs; interrupts in between do not count. A mutex is held from the get that
+ * until another thread runs. Interrupts do not end the span. A mutex is held from the get that
  * found it free, or from the put that passed it to a waiting thread, to the put that releases it.
  *
- * Memory is bounded: mutexes and waiting threads beyond TRACEX_HELD have no spans.
+ * Memory is bounded: only the first TRACEX_HELD mutexes have spans, and at most as many waiting
+ * threads are known.
  */
 #ifndef POSIXTRACE_CONVERT_TRACEX_TRACEX_SPANS_H
 #define POSIXTRACE_CONVERT_TRACEX_TRACEX_SPANS_H
@@ -24,7 +25,7 @@ struct tracex_span {
 	uint64_t thread, mutex;
 	unsigned cpu;
 	uint64_t begin, end; /* ticks */
-	uint64_t isr;        /* ticks of interrupts in it */
+	uint64_t isr;        /* ticks of interrupts in the span */
 };
 
 struct tracex_spans;
@@ -37,8 +38,8 @@ struct tracex_spans *tracex_spans_new(void);
 void tracex_spans_free(struct tracex_spans *spans);
 
 /*
- * Processes entries in their order. Calls visit for each span that ends with this one. Returns
- * false, and stops, if visit returns false.
+ * Processes the next entry. Calls visit for each span that this entry ends. Returns false, and
+ * stops, if visit returns false.
  */
 bool tracex_spans_take(struct tracex_spans *spans, const struct tracex_entry *entry,
 		       bool (*visit)(void *arg, const struct tracex_span *span), void *arg);

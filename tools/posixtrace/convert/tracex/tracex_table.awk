@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # tracex_table.awk - the C table of ThreadX's events from tracex-events.csv.
 #
-# The csv was made from the public headers of ThreadX, FileX, NetX Duo and USBX; no field of it has a
-# comma or a quote inside. Lines are in the order of the ids, which the lookup relies on.
+# The file tracex-events.csv was made from the public headers of ThreadX, FileX, NetX Duo and USBX.
+# No field of this file contains a comma or a quote. The lines are in the order of the ids, because
+# tracex_event_of() searches the table by id.
 BEGIN {
 	FS = ","
 	print "/* Made from tracex-events.csv by tracex_table.awk. */"

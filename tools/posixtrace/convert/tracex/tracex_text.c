@@ -3,9 +3,9 @@
  * tracex_text.c - converts Intel HEX, S-records and hexadecimal text into the bytes that they
  * describe. Debuggers save memory in these forms.
  *
- * Bytes are placed by their addresses relative to the lowest one, and holes are zero. The span of
- * addresses must not exceed the length of the text: a few lines far apart would otherwise ask for
- * gigabytes.
+ * The place of a byte is the difference between its address and the lowest address. Holes are zero.
+ * The span of addresses must not exceed the length of the text: otherwise a few lines with distant
+ * addresses would demand gigabytes.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -24,7 +24,7 @@ struct text {
 	struct findings *f;
 };
 
-/* A line of either kind: the data that it places, or the end. */
+/* A record of Intel HEX or an S-record: its data and the address of the data, or the end. */
 struct record {
 	uint64_t address;
 	size_t len;
@@ -78,7 +78,7 @@ static int bad(const struct text *t, const char *what)
 		       "line %zu: %s", t->line, what);
 }
 
-/* Pairs of digits to the end of the line. */
+/* Reads pairs of digits up to the end of the line. */
 static int read_pairs(struct text *t, unsigned char *bytes, size_t *len)
 {
 	*len = 0;
@@ -105,8 +105,9 @@ static unsigned sum(const unsigned char *bytes, size_t len)
 }
 
 /*
- * One record of Intel HEX at the colon. *upper is the base address that records of types 2 and 4
- * set. The count was compared with the line before the data is copied.
+ * Reads one record of Intel HEX, which begins with a colon. *upper is the base address, which
+ * records of types 2 and 4 set. The count is compared with the length of the line before the data
+ * is copied.
  */
 static int read_hex(struct text *t, uint64_t *upper, struct record *r)
 {
@@ -135,7 +136,7 @@ static int read_hex(struct text *t, uint64_t *upper, struct record *r)
 	return 0;
 }
 
-/* One S-record. Its count includes the address and the checksum. */
+/* Reads one S-record. Its count includes the address and the checksum. */
 static int read_srecord(struct text *t, struct record *r)
 {
 	static const unsigned char address_bytes[10] = { 2, 2, 3, 4, 0, 2, 3, 4, 3, 2 };
@@ -162,7 +163,7 @@ static int read_srecord(struct text *t, struct record *r)
 	return 0;
 }
 
-/* The next record, or r->last with no data at the end of the text. */
+/* Reads the next record. At the end of the text, sets *end, and *r has no data. */
 static int next_record(struct text *t, uint64_t *upper, struct record *r, bool *end)
 {
 	memset(r, 0, offsetof(struct record, bytes));
@@ -187,7 +188,7 @@ static void rewind_text(struct text *t)
 	t->line = 1;
 }
 
-/* How far the data reaches, and whether it is all there. */
+/* Finds the lowest address, the span of addresses and the number of bytes. Checks all records. */
 static int measure(struct text *t, uint64_t *lowest, uint64_t *span, uint64_t *data_bytes)
 {
 	uint64_t upper = 0, low = UINT64_MAX, high = 0;
@@ -240,7 +241,7 @@ static int read_records(struct text *t, unsigned char **bytes, size_t *size)
 	rewind_text(t);
 	do {
 		if (next_record(t, &upper, &r, &end))
-			return EINVAL; /* measure() has seen it pass */
+			return EINVAL; /* measure() has already accepted the record */
 		if (r.data)
 			memcpy(*bytes + (r.address - lowest), r.bytes, r.len);
 	} while (!end && !r.last);
@@ -252,7 +253,8 @@ static int read_records(struct text *t, unsigned char **bytes, size_t *size)
 }
 
 /*
- * Two digits are one byte, and white space is ignored. The bytes are fewer than the text is long.
+ * Reads hexadecimal text. Two digits are one byte, and white space is ignored. The text is always
+ * longer than the bytes.
  */
 static int read_digits(struct text *t, unsigned char **bytes, size_t *size)
 {

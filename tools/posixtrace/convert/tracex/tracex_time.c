@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tracex_time.c - finds the direction in which the timer counts, and its period. The file has
- * neither. The direction is the one in which the stamps moved more often; the period follows from
- * the mask, unless the user gives another.
+ * tracex_time.c - finds the direction in which the timer counts, and its period. The file says
+ * neither. The direction is the one in which most stamps change. The period follows from the mask,
+ * unless the user gives another period.
  */
 #include "convert/tracex/tracex_part.h"
 
 #define NANOSECONDS 1000000000u
 
 /*
- * An up-counting timer falls only when it wraps, so rises are the majority. Without any change it
- * counts up.
+ * A timer that counts up falls only when it wraps, so most of its changes are rises. A timer
+ * without any change is assumed to count up.
  */
 static void find_direction(struct tracex *d)
 {
@@ -30,7 +30,10 @@ static void find_direction(struct tracex *d)
 	d->down = falls && falls >= rises;
 }
 
-/* Are both stamps within one second of nanoseconds, with a jump that shows that they restarted? */
+/*
+ * Reports that the stamps may be nanoseconds within a second. This is so if all stamps are less
+ * than a second, and a jump shows that they began again.
+ */
 static void hint_nanoseconds(const struct tracex *d, struct findings *f)
 {
 	uint64_t before = 0;

@@ -27,7 +27,7 @@ extern const struct format format_chrome;
 struct kept { /* a piece of JSON that many events repeat */
 	char *name; /* "name":"NAME" */
 	size_t name_len;
-	bool has_counters; /* a field is one */
+	bool has_counters; /* a field is a counter */
 };
 
 struct chrome {
@@ -126,8 +126,8 @@ static int chrome_type(void *context, const struct fmt_type *type)
 }
 
 /*
- * The thread as a number that a double represents exactly. A pthread_t is cut to 48 bits, which
- * user addresses have on common machines.
+ * The thread as a number that a double represents exactly. Only the lower 48 bits of a pthread_t
+ * are kept; on common machines a user address has no more bits.
  */
 static uint64_t thread_number(uint32_t tid, uint64_t thread)
 {
@@ -171,7 +171,10 @@ static void put_head(struct chrome *chrome, char phase, int64_t time_ns, uint32_
 	json_unsigned(&chrome->json, "tid", tid);
 }
 
-/* The data that no fields describe: as text if it is text, else in hexadecimal digits. */
+/*
+ * Writes data that the fields do not describe completely: as text if it is text, else in
+ * hexadecimal digits.
+ */
 static void put_data(struct json *json, const struct fmt_event *event)
 {
 	if (text_is_text(event->data, event->data_len, true))
@@ -378,7 +381,7 @@ static int chrome_end(void *context, const struct fmt_end *end)
 	const struct fmt_facts *facts = &chrome->facts;
 	struct json *json = &chrome->json;
 
-	/* Losses that only the ledger has. */
+	/* Writes the losses that only the ledger has. */
 	for (int i = 0; end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++)
 		if (end->ledger.lost[i] && !chrome->counted[i])
 			put_loss(chrome, chrome->last_ns, i, &end->ledger.lost[i], NULL);

@@ -81,8 +81,10 @@ static void ctf_sink_close(void *context)
 }
 
 /*
- * Sets the offset of the clock. The clock counts from 1970 if no event is older: some readers treat
- * its numbers as signed. Otherwise the offset is below all times, in whole seconds as CTF requires.
+ * Sets the offset of the trace's clock from 1970. If no event is older than 1970, the offset is 0,
+ * so that the clock counts from 1970. Its numbers are then below 2^63; some readers treat them as
+ * signed. Otherwise the offset is least_ns, rounded down to whole seconds if these are in the range
+ * of times.
  */
 static void settle_offset(struct ctf *ctf, int64_t least_ns)
 {
@@ -97,8 +99,8 @@ static void settle_offset(struct ctf *ctf, int64_t least_ns)
 }
 
 /*
- * The least time is known from the first reading. An input that was not read before is handled by
- * clock_of().
+ * If there was a first reading, the least time is known here. Otherwise clock_of() sets the offset
+ * at the first event.
  */
 static int ctf_begin(void *context, const struct fmt_facts *facts)
 {
@@ -251,8 +253,8 @@ static int ctf_event(void *context, const struct fmt_event *event)
 
 /*
  * Reports discarded events. A source that counts its losses gives a number for each gap. A log has
- * gaps and one total: then each gap reports at least one event as long as there are any, and the
- * last one the rest.
+ * gaps without numbers and one total. In that case each gap reports one event as long as events of
+ * the total are left, and the last gap reports all that are left.
  */
 static int ctf_lost(void *context, const struct fmt_lost *lost)
 {

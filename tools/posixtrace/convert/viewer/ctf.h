@@ -53,7 +53,8 @@ struct ctf_stream {
 
 struct ctf_kind {                  /* of an event type */
 	const struct fmt_type *type;
-	bool used[2];              /* events with data as bytes, and with fields, were written */
+	/* [0]: an event with its data as bytes was written; [1]: one with fields */
+	bool used[2];
 };
 
 struct ctf {
@@ -69,8 +70,10 @@ struct ctf {
 	struct ctf_kind *kind;     /* by index of the type */
 	size_t kinds;
 	uint64_t gaps, discarded;
-	bool in_gap;               /* a packet was ended at the beginning of the gap */
-	bool clamped, ended;       /* a time was changed; the metadata is complete */
+	/* a STOP or OVERFLOW has ended a packet, and no START or RESUME followed */
+	bool in_gap;
+	/* clamped: a time was changed; ended: the metadata is complete */
+	bool clamped, ended;
 };
 
 /*
@@ -82,16 +85,17 @@ int ctf_flush(struct ctf *ctf, struct ctf_stream *stream);
 void ctf_stream_close(struct ctf_stream *stream);
 
 /*
- * Makes room for that many bytes more in the packet. The packet begins at that time if it has no
- * event yet. *room is valid until the next call.
+ * Makes room for that many more bytes in the packet, for an event of this time. If the packet has
+ * no event yet, it begins at this time. *room is valid until the next call.
  */
 int ctf_room(struct ctf *ctf, struct ctf_stream *stream, uint64_t time, size_t bytes,
 	     uint8_t **room);
 
 /*
  * Writes a packet that ends at that time and reports that so many events were discarded since the
- * packet before it. Events that wait in the current packet: those in the gap are written with this
- * packet, others before it.
+ * packet before it. Events in the current packet are written before it, in a packet of their own.
+ * If in_gap is true, they were recorded in the gap and are written in this packet itself, unless
+ * this packet would be the first of the stream.
  */
 int ctf_discard(struct ctf *ctf, struct ctf_stream *stream, uint64_t time, uint64_t events,
 		bool in_gap);

@@ -38,8 +38,9 @@ static const char *integer_of(enum posix_trace_type_np type)
 }
 
 /*
- * Whether the names of values can be a CTF enumeration. It has distinct labels. Names of bits are
- * labels, too: readers join the labels of a number's bits, and show other numbers as they are.
+ * Whether a CTF enumeration can have the names of the field's values as its labels. Its labels must
+ * be distinct. Names of bits can be labels, too: readers join the labels of the bits of a number,
+ * and show a number without labels as it is.
  */
 static bool is_enumeration(const struct posix_trace_field_np *field)
 {
@@ -67,7 +68,10 @@ static void put_type(struct out *out, const struct posix_trace_field_np *field)
 		out_str(out, i ? ", " : "");
 		ctf_literal(out, name->name);
 		out_str(out, " = ");
-		/* A value that is signed in the schema is kept as the 64 bits of the number. */
+		/*
+		 * value has the 64 bits of the number. For a signed field they are written as a
+		 * signed number.
+		 */
 		if (field->form == POSIX_TRACE_FORM_SIGNED_NP)
 			out_signed(out, (int64_t)name->value);
 		else
@@ -93,8 +97,8 @@ static void put_field(struct out *out, const struct posix_trace_field_np *field)
 			   field->name, field->room);
 	} else if (field->type == POSIX_TRACE_TYPE_BYTES_NP && !field->room) {
 		/*
-		 * The length precedes the bytes in the data. The name with __ keeps it apart from
-		 * other fields.
+		 * In the data the length precedes the bytes. The name of the length begins with __,
+		 * so that it differs from the names of other fields.
 		 */
 		out_printf(out, "u32 __%s_length;\n\t\tx8 _%s[__%s_length];\n", field->name,
 			   field->name, field->name);

@@ -63,8 +63,8 @@ static void put_env_text(struct out *out, const char *key, const char *text)
 }
 
 /*
- * Names that a literal cannot have exactly are repeated in hexadecimal digits, so that nothing is
- * lost.
+ * Writes in hexadecimal digits the names that a literal cannot have exactly, so that their bytes
+ * are not lost. Names of more than 4096 bytes get no such entry.
  */
 static void put_env_names(struct out *out, const struct ctf *ctf)
 {
@@ -106,7 +106,10 @@ static void put_uuid(struct out *out, const uint8_t *id)
 		out_printf(out, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", id[i]);
 }
 
-/* The aliases and the trace block. Readers learn the byte order here and from the magic number. */
+/*
+ * Writes the aliases of types and the trace block. Readers learn the byte order here and from the
+ * magic number.
+ */
 static void put_trace(struct out *out, const struct ctf *ctf)
 {
 	static const uint16_t one = 1;
@@ -144,9 +147,9 @@ static void put_trace(struct out *out, const struct ctf *ctf)
 }
 
 /*
- * The clock, and the one class that all streams have. The structs must agree with ctf_packet_head
- * and ctf_event_head in ctf.h: packet header and context together, event header and context
- * together.
+ * Writes the clock and the one class that all streams have. The structs must agree with
+ * ctf_packet_head and ctf_event_head in ctf.h: packet header and context together, event header and
+ * context together.
  */
 static void put_stream(struct out *out, const struct ctf *ctf)
 {
@@ -195,7 +198,10 @@ static int loglevel_of(int level)
 	return level >= 1 && level <= 5 ? levels[level - 1] : -1;
 }
 
-/* An event class: type and form of the data. Two classes may have the same name. */
+/*
+ * Writes an event class, which is a type with one of the two forms of its data. Both classes of a
+ * type have the same name.
+ */
 static void put_event_class(struct out *out, const struct fmt_type *type, bool typed)
 {
 	out_str(out, "event {\n\tname = ");

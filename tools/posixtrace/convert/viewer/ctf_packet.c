@@ -17,8 +17,8 @@
 #include "convert/viewer/ctf.h"
 
 /*
- * Creates the file of a stream. streams is counted even without memory, so that the file is closed
- * and removed.
+ * Creates the file of a stream. streams is increased even without memory, so that the file is
+ * closed and removed later.
  */
 int ctf_stream_open(struct ctf *ctf, struct ctf_stream *stream)
 {
@@ -42,8 +42,8 @@ void ctf_stream_close(struct ctf_stream *stream)
 }
 
 /*
- * Completes the header, writes the packet and begins the next one. A packet begins where the one
- * before it has ended, so that no time is without a packet.
+ * Completes the header, writes the packet and begins the next one. The time at which the next
+ * packet begins is set later, by ctf_room() or ctf_discard().
  */
 static int write_packet(struct ctf *ctf, struct ctf_stream *stream)
 {
@@ -110,8 +110,9 @@ int ctf_discard(struct ctf *ctf, struct ctf_stream *stream, uint64_t time, uint6
 	if (err)
 		return err;
 	/*
-	 * A reader compares the count of discarded events with that of the packet before. The first
-	 * packet therefore must not report any; an empty one precedes it.
+	 * For each packet, a reader subtracts the count of discarded events in the packet before.
+	 * The first packet of a stream can therefore report none, so an empty packet is written
+	 * before this one.
 	 */
 	if (!stream->number) {
 		stream->begin = stream->last = stream->any ? stream->last : time;
@@ -119,7 +120,7 @@ int ctf_discard(struct ctf *ctf, struct ctf_stream *stream, uint64_t time, uint6
 	}
 	if (time > stream->last)
 		stream->last = time;
-	/* An empty packet is a point in time. */
+	/* A packet without events begins at the time at which it ends. */
 	if (stream->used == sizeof(struct ctf_packet_head))
 		stream->begin = stream->last;
 	stream->discarded += events;

@@ -5,7 +5,8 @@
  *
  * 	main;serve;parse 12345
  *
- * Stacks of all threads are added. They are a tree, in which each node is a stack.
+ * The times of equal stacks of all threads are added. The stacks are kept as a tree, in which each
+ * node is a stack.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ struct folded {
 	struct node *node;
 	size_t nodes;
 	struct table children;   /* by parent and frame */
-	uint32_t now;            /* the stack between two edges */
+	uint32_t now;            /* the present stack, between the last edge and the next */
 	int64_t since_ns;
 	uint32_t *path;          /* the nodes of a line, the innermost first */
 	int err;
@@ -74,14 +75,17 @@ static void take_edge(void *arg, const struct edge *edge)
 				     child_of(folded, folded->now, edge->frame);
 }
 
-/* Writes a name. Semicolons and control characters have a meaning of their own. */
+/*
+ * Writes a name. Semicolons and control characters are replaced, since semicolons and line ends
+ * have a meaning in the format.
+ */
 static void put_name(struct out *out, const char *name)
 {
 	for (; *name; name++)
 		out_char(out, *name == ';' ? ':' : (unsigned char)*name < ' ' ? '?' : *name);
 }
 
-/* Writes the line of a stack. A stack in which no time was spent by itself has one, too. */
+/* Writes the line of a stack. A stack has a line even if no time was spent in it alone. */
 static void put_line(struct folded *folded, uint32_t index)
 {
 	struct out *out = folded->tracks->out;

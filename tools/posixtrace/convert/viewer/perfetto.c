@@ -14,7 +14,7 @@
 extern const struct format format_perfetto;
 
 #define PERFETTO_LANES  (1u << 22) /* tracks of spans that are remembered as described */
-#define SPAN_NAME_BYTES 256        /* longer names of spans are cut */
+#define SPAN_NAME_BYTES 256        /* longer names of spans are shortened */
 
 enum { /* ClockSnapshot, InternedData, TracePacketDefaults */
 	SNAPSHOT_CLOCK = 1,
@@ -54,7 +54,10 @@ size_t perfetto_begin(struct perfetto *perfetto, int64_t time_ns)
 	return packet;
 }
 
-/* proto.h records a lack of memory, which is examined only here. */
+/*
+ * Ends the packet and writes it. A lack of memory has set packet.failed, which only this function
+ * examines.
+ */
 int perfetto_end(struct perfetto *perfetto, size_t packet)
 {
 	proto_end(&perfetto->packet, packet);
@@ -213,8 +216,8 @@ static int perfetto_type(void *context, const struct fmt_type *type)
 }
 
 /*
- * Interns the names of a type and its fields in the packet of its first event. Types that have no
- * events cost nothing.
+ * Interns the names of a type and its fields in the packet of its first event. So a type that has
+ * no events adds nothing to the trace.
  */
 static void learn_name(struct proto *p, struct perfetto_kind *kind, uint64_t iid)
 {
@@ -229,9 +232,10 @@ static void learn_name(struct proto *p, struct perfetto_kind *kind, uint64_t iid
 }
 
 /*
- * Writes the name of a span. The names of a pair of types may be any bytes, and protobuf strings
- * are UTF-8. A name lives as long as the flow and most types have one, so its address is enough to
- * find that it is the last one.
+ * Writes the name of a span. The name is converted, because the names of a pair of types may be any
+ * bytes, and protobuf strings are UTF-8. The last converted name of each type is kept, because the
+ * spans of most types have only one name. A name lives as long as the flow, so it is recognized by
+ * its address.
  */
 static void put_span_name(struct proto *p, struct perfetto_kind *kind, const char *name)
 {
@@ -247,7 +251,9 @@ static void put_span_name(struct proto *p, struct perfetto_kind *kind, const cha
 	proto_bytes(p, EVENT_NAME, kind->span_name, kind->span_len);
 }
 
-/* Writes the event. The end of a slice has no name: the reader takes that of the begin. */
+/*
+ * Writes the event. The end of a slice gets no name, because the reader uses the name of the begin.
+ */
 static void put_event(struct perfetto *perfetto, const struct fmt_event *event, uint64_t type,
 		      uint64_t track)
 {
@@ -358,7 +364,7 @@ static int perfetto_sink_end(void *context, const struct fmt_end *end)
 	struct perfetto *perfetto = context;
 	int err = 0;
 
-	/* Losses that only the ledger has. */
+	/* Writes the losses that only the ledger has. */
 	for (int i = 0; !err && end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++)
 		if (end->ledger.lost[i] && !perfetto->counted[i])
 			err = put_loss(perfetto, TYPE_INSTANT, perfetto->last_ns, i,

@@ -4,9 +4,9 @@
  * protos/perfetto/trace/trace_packet.proto). The constants are field numbers of its messages.
  *
  * Times are those of CLOCK_REALTIME. Each thread, each process and the losses of each cause have a
- * track. Spans of a thread that cross are on further tracks, children of the thread's. Spans with a
- * key are on tracks of their process. A reader sorts packets by time and keeps the order of the
- * file where times are equal; spans/lanes.h relies on that order.
+ * track. Spans of a thread that cross others are on further tracks, which are children of the
+ * thread's track. Spans with a key are on tracks of their process. A reader sorts packets by time
+ * and keeps the order of the file where times are equal; spans/lanes.h relies on that order.
  */
 #ifndef POSIXTRACE_CONVERT_VIEWER_PERFETTO_H
 #define POSIXTRACE_CONVERT_VIEWER_PERFETTO_H
@@ -87,8 +87,9 @@ struct perfetto_kind {
 	uint64_t track;
 	uint32_t track_pid;
 	unsigned track_lane, track_series;
-	bool has_counters;     /* a field is one */
-	bool told;             /* interned, with the names of its fields from field_iid on */
+	bool has_counters;     /* a field is a counter */
+	/* the name was interned, and those of the fields with the numbers from field_iid on */
+	bool told;
 	uint64_t field_iid;
 };
 
@@ -98,7 +99,8 @@ struct perfetto {
 	struct proto packet;
 	uint64_t next_iid;     /* the next identifier for the name of an annotation */
 	struct threads threads;
-	struct threads lanes;  /* tracks of spans that were described; the handle is the uuid */
+	/* tracks of spans and counters that were described; the handle is the uuid */
+	struct threads lanes;
 	struct thread *last;   /* the thread of the last event */
 	struct fmt_facts facts;
 	bool has_losses[POSIX_TRACE_LOST_CAUSES_NP], counted[POSIX_TRACE_LOST_CAUSES_NP];
@@ -109,7 +111,10 @@ struct perfetto {
 
 #define PERFETTO_PIECE 64 /* room for an annotation with a number, or for the head of a message */
 
-/* proto_put_length() for an annotation with a number, which has less than 128 bytes. */
+/*
+ * Does the same as proto_put_length() for an annotation with a number, which always has less than
+ * 128 bytes.
+ */
 static inline void perfetto_put_short(uint8_t *p, size_t len)
 {
 	uint32_t x = (uint32_t)len | 0x808080;
@@ -118,8 +123,8 @@ static inline void perfetto_put_short(uint8_t *p, size_t len)
 }
 
 /*
- * Writes an annotation with an interned name and a number, field being the member of
- * DebugAnnotation for the number. There must be room for PERFETTO_PIECE bytes. Returns its end.
+ * Writes an annotation with an interned name and a number. field is the member of DebugAnnotation
+ * for the number. There must be room for PERFETTO_PIECE bytes. Returns the end of the annotation.
  */
 static inline uint8_t *perfetto_put_annotation(uint8_t *to, uint64_t iid, unsigned field,
 					       uint64_t number)
@@ -143,8 +148,8 @@ int perfetto_end(struct perfetto *perfetto, size_t packet);
 size_t perfetto_begin_event(struct perfetto *perfetto, uint64_t type, uint64_t track);
 
 /*
- * Adds an annotation with an interned name to the current event. Inline, because name and field are
- * constants: only the value is encoded then.
+ * Adds an annotation with an interned name to the current event. The function is inline because
+ * name and field are constants, so that only the value must be encoded at run time.
  */
 static inline void perfetto_annotate(struct proto *p, enum perfetto_name name, unsigned field,
 				     uint64_t number)
@@ -185,7 +190,10 @@ int perfetto_span_track(struct perfetto *perfetto, const struct fmt_event *event
 /* Names the track of a thread or, with tid and thread 0, of a process. */
 int perfetto_name_track(struct perfetto *perfetto, const struct fmt_thread *thread);
 
-/* Tracks that belong to no thread. The numbers are ASCII text; those of threads are hashes. */
+/*
+ * The numbers of the tracks of the stream and of losses. They are ASCII text; the numbers of other
+ * tracks are hashes.
+ */
 #define PERFETTO_TRACK_STREAM UINT64_C(0x706f73697874)
 #define PERFETTO_TRACK_LOSSES UINT64_C(0x6c6f73736573)
 
@@ -198,15 +206,18 @@ int perfetto_end_track(struct perfetto *perfetto, size_t track, size_t packet);
 #define PERFETTO_TRACK_NAME 2 /* of TrackDescriptor */
 
 /*
- * In perfetto_counter.c: writes the values of the counters of an event whose type has fields. The
- * tracks of its thread have been described. Returns 0 or an error number.
+ * In perfetto_counter.c: writes the values of the counters of an event, whose type must have
+ * fields. The caller has described the track of its thread before. Returns 0 or an error number.
  */
 int perfetto_counters(struct perfetto *perfetto, const struct fmt_event *event);
 
 /* The number of the track of a counter: a field of a type, by their indices, in a process. */
 uint64_t perfetto_counter_uuid(uint32_t pid, size_t type, unsigned field);
 
-/* Describes such a track. Returns 0 or an error number of the output. */
+/*
+ * Describes a track that has only a name, for the stream or for losses. Returns 0 or an error
+ * number of the output.
+ */
 int perfetto_plain_track(struct perfetto *perfetto, uint64_t uuid, const char *name);
 
 #endif

@@ -73,7 +73,10 @@ static void annotate_data(struct proto *p, const struct fmt_event *event)
 {
 	size_t annotation;
 
-	/* Some readers end a string at a NUL. */
+	/*
+	 * Data with a NUL is written in hexadecimal digits, because some readers end a string at a
+	 * NUL.
+	 */
 	if (!text_is_text(event->data, event->data_len, true) ||
 	    memchr(event->data, 0, event->data_len)) {
 		annotate_hex(p, event);
@@ -85,7 +88,10 @@ static void annotate_data(struct proto *p, const struct fmt_event *event)
 	proto_end(p, annotation);
 }
 
-/* Whether the fields describe all of the data, which makes it redundant. */
+/*
+ * Whether the fields describe all of the data, so that an annotation with the data would be
+ * redundant.
+ */
 static bool is_explained(const struct perfetto_kind *kind, const struct fmt_event *event)
 {
 	bool add_nul;
@@ -111,7 +117,7 @@ void perfetto_annotations(struct proto *p, const struct perfetto_kind *kind,
 		perfetto_annotate(p, NAME_AFTER_DAMAGE, ANNOTATION_BOOL, 1);
 	if (event->cpu >= 0)
 		perfetto_annotate(p, NAME_CPU, ANNOTATION_UINT, (uint64_t)event->cpu);
-	/* On the track of a process the thread is not visible. */
+	/* The track of a process does not show the thread, so an annotation names it. */
 	if (event->span && event->span->keyed && event->tid)
 		perfetto_annotate(p, NAME_TID, ANNOTATION_UINT, event->tid);
 }

@@ -29,7 +29,10 @@ static char *track_name(const struct perfetto_kind *kind, const struct posix_tra
 	return name;
 }
 
-/* Describes the track of a counter once for each process, or again past the limit of threads.h. */
+/*
+ * Describes the track of a counter once for each process. If too many tracks are remembered
+ * already, it is described again each time.
+ */
 static int counter_track(struct perfetto *perfetto, const struct perfetto_kind *kind, uint32_t pid,
 			 uint64_t uuid, const struct posix_trace_field_np *field)
 {
@@ -54,7 +57,10 @@ static int counter_track(struct perfetto *perfetto, const struct perfetto_kind *
 	return perfetto_end_track(perfetto, track, packet);
 }
 
-/* Writes a value. The field of integers is signed, so greater ones are doubles. */
+/*
+ * Writes a value. The protobuf field for integers is signed, so integers above INT64_MAX are
+ * written as doubles.
+ */
 static int put_value(struct perfetto *perfetto, const struct posix_trace_value_np *value,
 		     int64_t time_ns, uint64_t uuid)
 {
@@ -83,7 +89,10 @@ int perfetto_counters(struct perfetto *perfetto, const struct fmt_event *event)
 		uint64_t uuid;
 		int err;
 
-		/* A reader of the trace cannot draw a value that is no number. */
+		/*
+		 * A value that is infinite or no number is omitted, because a reader of the trace
+		 * cannot draw it.
+		 */
 		if (!schema->field[i].is_counter ||
 		    !posix_trace_field_get_np(schema, i, 0, event->data, event->data_len, 0,
 					      &value) ||

@@ -11,7 +11,7 @@
 #include "convert/plain.h"
 #include "log/integer.h"
 
-#define SHOWN_MAX 4096 /* longer texts and bytes are cut to this */
+#define SHOWN_MAX 4096 /* longer texts and bytes are shortened to this */
 
 /* Adds a text as plain UTF-8. */
 static void put_text(struct proto *p, const void *text, size_t len)
@@ -60,7 +60,8 @@ static void put_value(struct proto *p, const struct posix_trace_value_np *value)
 }
 
 /*
- * Adds a second annotation with the name of the value: of an object, of a descriptor or a label.
+ * Adds a second annotation with the name of the value: the name of an object or a descriptor, or a
+ * label.
  */
 static void put_name(struct perfetto *perfetto, const struct fmt_event *event,
 		     const struct posix_trace_value_np *value)
@@ -117,8 +118,9 @@ int perfetto_prepare(struct perfetto_kind *kind)
 }
 
 /*
- * The fields of a type with integers only, which most types are: each is one annotation, written
- * without a call. Data that ends early has the fields before its end.
+ * Writes the fields of a type that has integers only, as most types do. Each field is one
+ * annotation and is written without a call of the library. Data that ends early has the fields
+ * before its end.
  */
 static void put_integers(struct proto *p, const struct perfetto_kind *kind,
 			 const struct fmt_event *event)

@@ -22,8 +22,8 @@ enum { /* TrackDescriptor, ProcessDescriptor, ThreadDescriptor */
 };
 
 /*
- * The finalizer of splitmix64. The lowest bit is set, so that 0, which means no track, is no
- * result.
+ * The finalizer of splitmix64. The lowest bit is set, so that the result is never 0, which means no
+ * track.
  */
 static uint64_t mix_bits(uint64_t x)
 {
@@ -108,8 +108,8 @@ static int process_track(struct perfetto *perfetto, uint32_t pid, const char *na
 }
 
 /*
- * Describes the track of a thread. A thread without a number cannot have a ThreadDescriptor: it is
- * a child of its process, or a track of its own.
+ * Describes the track of a thread. A thread without a number cannot have a ThreadDescriptor. Its
+ * track is then a child of its process's track, or without a process a track without a parent.
  */
 static int thread_track(struct perfetto *perfetto, uint32_t pid, uint32_t tid, uint64_t handle,
 			const char *name)
@@ -183,7 +183,7 @@ int perfetto_track(struct perfetto *perfetto, const struct fmt_event *event, uin
 
 /*
  * Describes the track of a lane. Readers show tracks with the same name and parent as one group. A
- * lane past the limit is described each time, which is redundant and not wrong.
+ * lane past the limit is described many times, which is redundant but not wrong.
  */
 static int lane_track(struct perfetto *perfetto, uint64_t uuid, uint64_t parent, const char *name)
 {
@@ -202,8 +202,8 @@ static int lane_track(struct perfetto *perfetto, uint64_t uuid, uint64_t parent,
 }
 
 /*
- * The track of a span with a key. The spans of a type often have one lane, whose track is then the
- * last one of the type.
+ * The track of a span with a key. The spans of a type are often all on one lane. Their track is
+ * then the last track that the type used.
  */
 static int keyed_track(struct perfetto *perfetto, const struct fmt_event *event, uint64_t *track)
 {

@@ -4,8 +4,8 @@
  * memory that grows.
  *
  * Field numbers must be below 2048, so that a field number has at most two bytes. The length of a
- * message in a message always has four bytes, although fewer could be enough. Readers accept that,
- * and the message is written in one pass.
+ * message within another one always has four bytes, although fewer could be enough. Readers accept
+ * that, and so a message can be written in one pass.
  *
  * Errors    Without memory all further calls do nothing. The caller examines failed at the end.
  */
@@ -37,9 +37,10 @@ static inline uint8_t *proto_room(struct proto *proto, size_t len)
 }
 
 /*
- * Writes seven bits to a byte, the lowest first; all bytes but the last one have bit 7. The eight
- * lowest groups of a larger number are spread over the bytes of a word at once: first into halves,
- * then into quarters, then into bytes. PROTO_VARINT bytes at p may be overwritten.
+ * Writes seven bits of the number to each byte, the lowest bits first. In all bytes except the last
+ * one bit 7 is set. The eight lowest groups of a larger number are spread over the bytes of a word
+ * at once: first into halves, then into quarters, then into bytes. PROTO_VARINT bytes at p may be
+ * overwritten.
  */
 #define PROTO_VARINT 10
 
@@ -71,7 +72,10 @@ static inline uint8_t *proto_put_varint(uint8_t *p, uint64_t value)
 	return p + bytes;
 }
 
-/* A field number with the type of its value. Nearly all are constants, so this needs no loop. */
+/*
+ * Writes a tag: a field number with the type of its value. It has at most two bytes, so no loop is
+ * needed.
+ */
 static inline uint8_t *proto_put_tag(uint8_t *p, unsigned tag)
 {
 	if (tag < 0x80) {
@@ -132,7 +136,7 @@ static inline void proto_put_length(uint8_t *p, size_t len)
 	memcpy(p, &x, 4); /* little endian */
 }
 
-/* Begins a message in a message. proto_end() gets the returned value. */
+/* Begins a message within the current one. The caller passes the returned value to proto_end(). */
 static inline size_t proto_begin(struct proto *proto, unsigned field)
 {
 	uint8_t *p = proto_room(proto, 16);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * speedscope.c - the file format of speedscope (speedscope.app/file-format-schema.json): for each
- * lane of a thread its spans as an "evented" profile, and further profiles for spans with a key.
+ * speedscope.c - the file format of speedscope (speedscope.app/file-format-schema.json): the spans
+ * of each lane of a thread are an "evented" profile, and there are further profiles for spans with
+ * a key.
  *
- * The format wants all events of a profile in one place: tracks.h. Times are nanoseconds since the
- * first event or begin of a span, as readers keep numbers in doubles.
+ * The format requires all events of a profile in one place, so tracks.h collects them first. Times
+ * are nanoseconds since the first event or begin of a span, as readers keep numbers in doubles.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -63,7 +64,10 @@ static void put_track_name(struct speedscope *s, const struct track *track)
 		snprintf(what, sizeof(what), "thread %u of ", track->tid);
 	else if (!track->keyed)
 		snprintf(what, sizeof(what), "thread %#llx of ", (unsigned long long)track->thread);
-	/* A thread without a name has its number as a name. It is not repeated. */
+	/*
+	 * The plan names a thread that has no name by its number. Such a name is omitted, since the
+	 * number follows anyway.
+	 */
 	if (name && *what && !strncmp(what, name, strlen(name)) &&
 	    !strcmp(what + strlen(name), " of "))
 		name = NULL;

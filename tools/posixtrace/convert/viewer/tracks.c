@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tracks.c - collects spans by thread and lane. A trace has the threads mixed, so nesting.h keeps
- * them until the end.
+ * tracks.c - collects spans by thread and lane. In a trace the events of all threads are mixed, so
+ * nesting.h keeps the spans until the end.
  */
 #include "convert/viewer/tracks.h"
 
@@ -12,7 +12,7 @@
 #include "base/table.h"
 #include "base/vec.h"
 
-#define FRAME_NAME_BYTES 4096       /* longer names of spans are cut */
+#define FRAME_NAME_BYTES 4096       /* longer names of spans are shortened */
 #define TRACKS_MAX       (1u << 22) /* more end the conversion: each costs memory */
 
 int tracks_open(struct fmt_flow *flow, const struct fmt_output *output, void **context)
@@ -193,7 +193,7 @@ int tracks_lost(void *context, const struct fmt_lost *lost)
 
 void tracks_end(struct tracks *s, const struct fmt_end *end)
 {
-	/* With a ledger the source gave no counts before. */
+	/* A source that has a ledger has given no counts before, so no loss is counted twice. */
 	for (int i = 0; end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++)
 		s->lost += i == POSIX_TRACE_LOST_CLEARED_NP ? 0 : end->ledger.lost[i];
 }

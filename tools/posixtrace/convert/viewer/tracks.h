@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tracks.h - the spans of a trace by thread and lane, for formats that want all of a thread in one
- * place. The functions are those of struct format, with struct tracks as context.
+ * tracks.h - the spans of a trace by thread and lane, for formats that require all spans of a
+ * thread in one place. The functions are those of struct format, with struct tracks as context.
  */
 #ifndef POSIXTRACE_CONVERT_VIEWER_TRACKS_H
 #define POSIXTRACE_CONVERT_VIEWER_TRACKS_H
@@ -11,7 +11,7 @@
 #include "convert/plan.h"
 #include "convert/threads.h"
 
-/* One lane of a thread, or spans with a key. */
+/* One lane of a thread, or one lane of the spans with a key that have one name in one process. */
 struct track {
 	uint32_t pid, tid;
 	uint64_t thread;

@@ -15,13 +15,15 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* The lengths of integers in bytes. */
+/* Returns whether m is a length that integers may have, in bytes. */
 static bool is_length(unsigned m)
 {
 	return m == 1 || m == 2 || m == 4 || m == 8;
 }
 
-/* False for an empty run too: a code needs a length, and a dot needs a width. */
+/*
+ * Returns false for an empty text, too: a code needs a length, and a dot needs a number behind it.
+ */
 static bool all_digits(const char *p, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -31,8 +33,8 @@ static bool all_digits(const char *p, size_t len)
 }
 
 /*
- * The value of a run of digits. The file chooses how many there are, so the value saturates at
- * TOO_LARGE instead of wrapping into a valid length.
+ * Returns the value of a text of digits. The template file may contain any number of digits. So a
+ * value that is too large becomes TOO_LARGE and does not wrap into a valid length.
  */
 static unsigned digits(const char *p, size_t len)
 {
@@ -43,16 +45,19 @@ static unsigned digits(const char *p, size_t len)
 	return value < TOO_LARGE ? value : TOO_LARGE;
 }
 
-/* A width is optional. The fields of a code are at most 255 columns wide. */
+/*
+ * Returns whether a width is valid, or absent, because a width is optional. The fields of a code
+ * are at most 255 columns wide.
+ */
 static bool has_width(unsigned n, bool has_n)
 {
 	return !has_n || (n >= 1 && n <= 255);
 }
 
 /*
- * Whether a code of this letter may have this length m and this part n behind the dot. word is set
- * for the length W. These bounds are what later steps rely on: reader_bytes() reads into 16 bytes
- * at most, print_number() prints 64 bits at most.
+ * Returns whether a code of this letter may have this length m and this part n behind the dot. word
+ * is set for the length W. These bounds are what later steps rely on: reader_bytes() reads into 16
+ * bytes at most, print_number() prints 64 bits at most.
  */
 static bool is_valid(char letter, unsigned m, unsigned n, bool has_n, bool word)
 {
@@ -99,8 +104,8 @@ static bool read_parts(const char *word, size_t len, const char *n, size_t n_len
 }
 
 /*
- * A letter of letters, followed by digits or by W alone. Other words are keywords or function
- * names.
+ * Returns whether a word is one of these letters, followed by digits or by W alone. Other words are
+ * keywords or function names.
  */
 static bool has_form(const char *word, size_t len, const char *letters)
 {
@@ -210,7 +215,10 @@ bool code_is_text(const struct code *code)
 	return code->letter == 'A' || code->letter == 'S';
 }
 
-/* The radix in which the code prints its numbers: a switch writes its values in the same radix. */
+/*
+ * Returns the radix in which the code prints its numbers. A template writes the values of a switch
+ * in the same radix.
+ */
 unsigned code_radix(const struct code *code)
 {
 	switch (code->letter) {

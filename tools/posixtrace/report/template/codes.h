@@ -14,7 +14,7 @@
 
 struct code {
 	char letter;
-	uint16_t m;  /* W is 8; of B all bits */
+	uint16_t m;  /* the length; W counts as 8, and B has its number of bits here */
 	uint16_t n;  /* 0: no width, because no code has a width of 0 */
 	bool has_n;
 };
@@ -32,7 +32,7 @@ enum code_answer {
 enum code_answer code_read(const char *word, size_t len, const char *n, size_t n_len,
 			   struct code *code);
 
-/* The same for the text behind a macro's %. */
+/* Reads the text behind the % of a macro in the same way. */
 enum code_answer code_read_format(const char *word, size_t len, const char *n, size_t n_len,
 				  struct code *code);
 
@@ -40,8 +40,8 @@ enum code_answer code_read_format(const char *word, size_t len, const char *n, s
 bool code_is_move(const struct code *code);
 
 /*
- * Returns whether it gives a number, or a text that a switch can compare; the others can only be
- * printed.
+ * code_is_integer() returns whether the code gives a number, and code_is_text() whether it gives a
+ * text. A switch can compare both; other codes can only be printed.
  */
 bool code_is_integer(const struct code *code);
 bool code_is_text(const struct code *code);

@@ -34,7 +34,10 @@ void columns_init(struct columns *columns)
 	*columns = (struct columns){ .ids = true };
 }
 
-/* Decides by the options. Only one of the two columns of differences is ever shown. */
+/*
+ * Returns whether the options select a column. At most one of the two columns of differences is
+ * shown.
+ */
 static bool is_shown(const struct columns *columns, enum column column)
 {
 	switch (column) {
@@ -55,14 +58,16 @@ static bool is_shown(const struct columns *columns, enum column column)
 	}
 }
 
-/* The difference of two times. A log may have any two, so ns may need all of its 64 bits. */
+/*
+ * The difference of two times. A log may contain any two times, so ns may need all of its 64 bits.
+ */
 struct span {
 	uint64_t ns;
 	bool negative;
 };
 
 /*
- * The subtraction is done without a sign, because the times of a damaged log may be anywhere in 64
+ * The subtraction is unsigned, because the times of a damaged log may have any value of 64
  * bits.
  */
 static struct span span_of(int64_t from_ns, int64_t to_ns)
@@ -76,7 +81,10 @@ static struct span span_of(int64_t from_ns, int64_t to_ns)
 	};
 }
 
-/* Digits behind the point that are not asked for are cut. */
+/*
+ * Writes a span in a unit. shown is the number of digits behind the point that are written; the
+ * other digits are dropped.
+ */
 static char *put_span(char *p, struct span span, uint64_t unit_ns, unsigned digits, unsigned shown)
 {
 	if (span.negative)
@@ -116,7 +124,7 @@ static char *value_of(char *value, const struct columns *columns, enum column co
 	}
 }
 
-/* A line, whose blanks at the end are kept back until something follows them. */
+/* A line that is being written. Blanks are not written until something visible follows them. */
 struct line {
 	struct out *out;
 	size_t blanks;
@@ -157,7 +165,7 @@ static size_t width_of(enum column column)
 	return (size_t)(form[column].width < 0 ? -form[column].width : form[column].width);
 }
 
-/* Values that are wider than the column are not cut: they move the rest of the line. */
+/* A value that is wider than the column is not shortened: it moves the rest of the line. */
 static void cell(struct line *line, enum column column, const char *value, size_t len)
 {
 	size_t width = width_of(column);
@@ -172,8 +180,8 @@ static void cell(struct line *line, enum column column, const char *value, size_
 }
 
 /*
- * The header names the levels where the text of an event of that level begins. An empty line
- * follows.
+ * The header contains the name of each level where the text of an event of that level begins. An
+ * empty line follows.
  */
 void columns_header(struct out *out, const struct columns *columns)
 {
@@ -188,7 +196,10 @@ void columns_header(struct out *out, const struct columns *columns)
 	end_line(&line);
 }
 
-/* The column at which the text of lines begins that have no columns of their own. */
+/*
+ * Returns the column at which the text of an event begins. The further lines of the text have no
+ * other columns and begin there, too.
+ */
 static size_t margin(const struct columns *columns)
 {
 	size_t width = 0;

@@ -44,8 +44,9 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * Both count from 1; the column counts bytes. The file is searched from its beginning each time. At
- * most 120 messages are printed, so this is fast enough.
+ * Finds the line and the column of a byte. Both count from 1, and the column counts bytes. The file
+ * is searched from its beginning each time. At most 120 messages are printed, so this is fast
+ * enough.
  */
 static void line_and_column(const struct diag_file *file, size_t offset, size_t *line,
 			    size_t *column)
@@ -75,7 +76,9 @@ static void tell(struct out *err, const struct diags *diags, const struct diag *
 		   diag->code[0] == 'E' ? "error" : "warning", diag->code, diag->text);
 }
 
-/* Sorts the messages that were kept, prints them, and then prints how many there were besides. */
+/*
+ * Sorts the messages that were kept and prints them. Then prints how many more messages there were.
+ */
 static void tell_kind(struct out *err, const struct diags *diags, struct diag *diag, size_t count,
 		      size_t kept, const char *what)
 {

@@ -17,7 +17,8 @@ static void put_16(unsigned char *p, uint16_t value, bool big_endian)
 
 /*
  * Builds the hook word of 8 bytes that AIX puts before the data: type, length and number of the
- * event type, in 16 bits each, then 0. A longer length saturates. The pointer begins at the data.
+ * event type, in 16 bits each, then 0. A length above 65535 is stored as 65535. The pointer begins
+ * at the data.
  */
 void reader_init(struct reader *reader, const struct template_event *event)
 {
@@ -38,7 +39,7 @@ static int64_t add(int64_t a, int64_t b)
 	return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
-/* The first whole byte at or behind the pointer. */
+/* Returns the offset of the first whole byte at or behind the pointer. */
 static int64_t rounded(const struct reader *reader)
 {
 	return add(reader->at, reader->bit > 0);
@@ -50,7 +51,7 @@ static void round_up(struct reader *reader)
 	reader->bit = 0;
 }
 
-/* Bytes from offset to the end of the data. */
+/* Returns the number of bytes from offset to the end of the data. */
 static uint64_t left(const struct reader *reader, int64_t offset)
 {
 	uint64_t all = HOOK_WORD_BYTES + reader->event->data_len;
@@ -153,8 +154,8 @@ static bool read_bits(struct reader *reader, unsigned bits, uint64_t *value)
 }
 
 /*
- * Sign extension of a number of 1, 2, 4 or 8 bytes. The right shift of a negative number is
- * arithmetic with all supported compilers.
+ * Extends the sign of a number of 1, 2, 4 or 8 bytes to 64 bits. The right shift of a negative
+ * number is arithmetic with all supported compilers.
  */
 static uint64_t extended(uint64_t value, unsigned bytes)
 {
@@ -207,8 +208,8 @@ bool reader_integer(struct reader *reader, const struct code *code, uint64_t *va
 }
 
 /*
- * len may be any number of 64 bits, as it may come from the data or from a macro. If nothing is
- * left, *offset may be outside the data; *text_len is then 0 and no byte is read there.
+ * len may be any number of 64 bits, because it may come from the data or from a macro. If nothing
+ * is left, *offset may be outside the data; *text_len is then 0 and no byte is read there.
  */
 bool reader_text(struct reader *reader, uint64_t len, bool may_be_empty, int64_t *offset,
 		 size_t *text_len)

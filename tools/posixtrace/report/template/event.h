@@ -52,24 +52,26 @@ void reader_set_pointer(struct reader *reader, int64_t pointer);
 
 /*
  * Reads, and moves the pointer behind the bytes; returns false without a move if fewer bytes are
- * left. An integer needs a code for which code_is_integer() holds; bytes are 16 at most.
+ * left. reader_integer() needs a code for which code_is_integer() holds. reader_bytes() reads at
+ * most 16 bytes.
  */
 bool reader_integer(struct reader *reader, const struct code *code, uint64_t *value);
 bool reader_bytes(struct reader *reader, size_t count, unsigned char *bytes);
 
 /*
- * Finds a text of at most len bytes at *offset: reader_byte() returns each. Returns false if no
- * byte is left, unless may_be_empty.
+ * Finds the text at the pointer, of at most len bytes, and stores its offset and length;
+ * reader_byte() returns each byte of it. Returns false if no byte is left, unless may_be_empty is
+ * true.
  */
 bool reader_text(struct reader *reader, uint64_t len, bool may_be_empty, int64_t *offset,
 		 size_t *text_len);
 unsigned char reader_byte(const struct reader *reader, int64_t offset);
 
-/* The text of an A or S code; the text of A ends at its first NUL. */
+/* Finds the text of an A or S code. The text of A ends at its first NUL. */
 bool reader_code_text(struct reader *reader, const struct code *code, int64_t *offset,
 		      size_t *text_len);
 
-/* Returns the data word n, from 1. */
+/* Returns the word n of the data; n counts from 1. */
 uint64_t reader_data_word(const struct reader *reader, unsigned n);
 
 /* Converts the number into a value of so many bytes with this sign, for a macro's format. */

@@ -5,7 +5,10 @@
 
 #include <string.h>
 
-/* Numbers of event types are valid within one log only; see posixtrace-template(5). */
+/*
+ * Reads a key that is a number. Numbers of event types are valid within one log only; see
+ * posixtrace-template(5).
+ */
 static bool number_key(struct lex *lex, struct key *key)
 {
 	struct word word = lex_peek_word(lex);

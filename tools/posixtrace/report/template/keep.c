@@ -8,12 +8,15 @@
 #include "report/template/load.h"
 
 /*
- * Has the pools to which the compared entries refer: tsearch() passes only the two entries to the
+ * The templates whose pools the comparisons below use: tsearch() passes only the two entries to a
  * comparison. One load runs at a time.
  */
 static const struct templates *compared;
 
-/* For tsearch(3): by the key. Two templates with the same key are the same entry. */
+/*
+ * Orders templates by their keys, for tsearch(3). Two templates with the same key are the same
+ * entry.
+ */
 static int compare_templates(const void *a, const void *b)
 {
 	const struct template *first = a, *second = b;
@@ -21,13 +24,19 @@ static int compare_templates(const void *a, const void *b)
 	return key_compare(&compared->program, &first->key, &second->key);
 }
 
-/* The tree has the index of a function + 1 and no pointer, since the functions may move. */
+/*
+ * Returns the function of an entry of the tree. An entry is the index of a function + 1 and not a
+ * pointer, because the functions may move.
+ */
 static const struct function *function_of(const void *entry)
 {
 	return &compared->program.function[(size_t)entry - 1];
 }
 
-/* By length, then by bytes. This order is cheap; it is never shown. */
+/*
+ * Orders functions by the length of their names, then by bytes. This order is cheap, and the user
+ * never sees it.
+ */
 static int compare_functions(const void *a, const void *b)
 {
 	const struct text_ref *first = &function_of(a)->name, *second = &function_of(b)->name;
@@ -38,7 +47,7 @@ static int compare_functions(const void *a, const void *b)
 		      compared->program.text + second->offset, first->len);
 }
 
-/* Sets compared, which tfind(3) needs. */
+/* Finds a template by its key. Sets compared, which compare_templates() needs. */
 static struct template *find(const struct templates *templates, const struct key *key)
 {
 	struct template wanted = { .key = *key };
@@ -117,8 +126,8 @@ static bool is_earlier(const struct template *template, const struct template *t
 }
 
 /*
- * False after a message. Within one file a second template is an error; a template of a later file
- * replaces the older one, unless its version is earlier.
+ * Returns false after a message. Within one file a second template is an error; a template of a
+ * later file replaces the older one, unless its version is earlier.
  */
 static bool may_replace(struct templates *templates, const struct template *template,
 			const struct template *old)
@@ -137,8 +146,9 @@ static bool may_replace(struct templates *templates, const struct template *temp
 }
 
 /*
- * The entry and its place in the list are acquired before the old template is removed. If a name of
- * a function is defined already, the old template is gone too; that error ends the report anyway.
+ * The entry and its place in the list are acquired before the old template is removed. If the name
+ * of a function is already defined, the old template has been removed, too. That does no harm,
+ * because this error ends the report.
  */
 bool templates_keep(struct templates *templates, const struct template *template)
 {
@@ -172,8 +182,8 @@ bool templates_keep(struct templates *templates, const struct template *template
 }
 
 /*
- * The search by name is linear, since the tree compares keys whose names are in the program's
- * texts, and this name is the log's.
+ * The search by name is linear: the tree can compare only names that are in the program's texts,
+ * and this name is one of the log.
  */
 const struct template *templates_for_event(const struct templates *templates, const char *name,
 					   uint32_t number)
@@ -199,7 +209,10 @@ const struct template *templates_for_event(const struct templates *templates, co
 	return found;
 }
 
-/* Returns the start of the called code; false if it does not exist. */
+/*
+ * Stores the start of the called code in the call. Returns false if there is no such template or
+ * function.
+ */
 static bool resolve(struct templates *templates, struct call *call)
 {
 	const struct template *template;
@@ -213,7 +226,10 @@ static bool resolve(struct templates *templates, struct call *call)
 			call->start = template->start;
 		return template != NULL;
 	}
-	/* The tree compares functions by index, so the wanted name is a function meanwhile. */
+	/*
+	 * The tree compares functions by their index. So the wanted name is added as a function
+	 * during the search.
+	 */
 	wanted = (struct function){ .name = call->key.name };
 	program_function(&templates->program, &wanted);
 	if (templates->program.no_memory)
@@ -257,7 +273,10 @@ bool templates_link(struct templates *templates)
 	return !templates->diags.errors && !templates->program.no_memory;
 }
 
-/* The trees own nothing: one has templates that the list owns, the other has numbers. */
+/*
+ * The trees own no memory: one contains templates, which the list owns, and the other contains
+ * indexes of functions.
+ */
 static void nothing(void *entry)
 {
 	(void)entry;

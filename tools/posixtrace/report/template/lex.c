@@ -29,7 +29,9 @@ bool lex_expected(struct lex *lex, const char *what)
 	return lex_fail(lex, lex->p, "E14", what);
 }
 
-/* The length of the end of a physical line at p: 0 if there is none, 1 for \n, 2 for \r\n. */
+/*
+ * Returns the length of the end of a physical line at p: 0 if there is none, 1 for \n, 2 for \r\n.
+ */
 static size_t line_end(const char *p, const char *end)
 {
 	if (p < end && *p == '\n')
@@ -38,9 +40,9 @@ static size_t line_end(const char *p, const char *end)
 }
 
 /*
- * The length of a continuation at p, 0 for none. Blanks behind the backslash are accepted here,
- * because the caller of the parser has reported them already. The last backslash of a file has no
- * line end behind it.
+ * Returns the length of a continuation at p, 0 if there is none. Blanks behind the backslash are
+ * accepted here, because the caller of the parser has reported them already. The last backslash of
+ * a file has no line end behind it.
  */
 static size_t continuation(const char *p, const char *end)
 {
@@ -57,7 +59,7 @@ static size_t continuation(const char *p, const char *end)
 	return n ? (size_t)(q - p) + n : 0;
 }
 
-/* A backslash that begins no continuation is no blank: it begins \n, \t or \*. */
+/* A backslash that does not begin a continuation is not skipped, because it begins \n, \t or \*. */
 void lex_blanks(struct lex *lex)
 {
 	while (lex->p < lex->end) {
@@ -103,7 +105,10 @@ static bool is_word_byte(char c)
 	       c == '_';
 }
 
-/* Does not move: the caller decides first whether the word is a code, a keyword or a name. */
+/*
+ * Does not move lex->p, because the caller decides first whether the word is a code, a keyword or a
+ * name.
+ */
 struct word lex_peek_word(const struct lex *lex)
 {
 	struct word word = { lex->p, 0 };
@@ -119,15 +124,15 @@ bool word_is(struct word word, const char *text)
 }
 
 /*
- * Literals reach a terminal. A byte that is not printable ASCII is replaced here, once, and not at
- * each print.
+ * Literals are printed on a terminal. A byte that is not printable ASCII is replaced here, once,
+ * and not at each print.
  */
 static char shown(char c, bool for_print)
 {
 	return for_print && ((unsigned char)c < 0x20 || (unsigned char)c > 0x7e) ? '.' : c;
 }
 
-/* One character of a string; false: none of the known escapes. */
+/* Reads one character of a string. Returns false for an unknown escape. */
 static bool character(const char **p, const char *end, bool for_print, char *c)
 {
 	if (**p != '\\') {
@@ -167,8 +172,8 @@ static const char *closing_quote(const char *p, const char *end)
 }
 
 /*
- * Escapes only shorten a string, so LEX_STRING_BYTES bounds the text. It also keeps the length
- * within the 16 bits that an instruction has for it.
+ * Escapes only shorten a string, so LEX_STRING_BYTES bounds the text. The bound also makes sure
+ * that the length fits in the 16 bits that an instruction has for it.
  */
 bool lex_string(struct lex *lex, struct program *program, bool for_print, struct text_ref *ref)
 {
@@ -196,7 +201,9 @@ bool lex_string(struct lex *lex, struct program *program, bool for_print, struct
 	return true;
 }
 
-/* 16 for a byte that is no digit: no radix accepts it. */
+/*
+ * Returns the value of a digit. A byte that is no digit has the value 16, which no radix accepts.
+ */
 static unsigned digit_value(char c)
 {
 	if (c >= '0' && c <= '9')
@@ -209,8 +216,8 @@ static unsigned digit_value(char c)
 }
 
 /*
- * The whole word must be digits, so 12ab is an error in base 10 and not the number 12. *number is
- * undefined after an error.
+ * All bytes of the word must be digits, so 12ab is an error in base 10 and not the number 12.
+ * *number is undefined after an error.
  */
 bool lex_number(struct lex *lex, unsigned radix, uint64_t *number)
 {

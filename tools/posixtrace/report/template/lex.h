@@ -35,7 +35,7 @@ struct word {
 /* Returns the position of a byte of the file, for messages. */
 struct diag_place lex_place(const struct lex *lex, const char *at);
 
-/* Returns false; keeps the fault and its position if it is the first. */
+/* Keeps the fault and its position if it is the first fault of the line. Always returns false. */
 bool lex_fail(struct lex *lex, const char *at, const char *code, const char *text);
 
 /* E14: another token was expected here. */
@@ -52,7 +52,7 @@ bool lex_is(struct lex *lex, char c);
 bool lex_take(struct lex *lex, char c);
 bool lex_take_two(struct lex *lex, char c); /* c twice, as in {{ */
 
-/* Returns the run of letters, digits and _ directly here; its length may be 0. */
+/* Returns the letters, digits and _ that follow directly, as one word; its length may be 0. */
 struct word lex_peek_word(const struct lex *lex);
 bool word_is(struct word word, const char *text);
 

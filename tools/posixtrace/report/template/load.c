@@ -62,7 +62,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* The end of the physical line at p, and where the next one begins. */
+/* Returns the end of the physical line at p, and stores where the next one begins. */
 static const char *physical(const char *p, const char *end, const char **next)
 {
 	const char *newline = memchr(p, '\n', (size_t)(end - p));
@@ -100,8 +100,8 @@ static struct logical_line logical(const char **p, const char *end)
 }
 
 /*
- * A comment line is recognized before continuations, so it never continues. A line that is wrong is
- * reported, and reading resumes behind it, so that one run reports the errors of all templates.
+ * A comment line is recognized before continuations, so it never continues. A wrong line is
+ * reported, and reading continues behind it, so that one run reports the errors of all templates.
  */
 static void read_lines(struct templates *templates, uint32_t index)
 {

@@ -71,7 +71,7 @@ static bool loop(struct parse *parse)
 
 /*
  * Keywords come first, then codes, then calls of functions. parse_code() returns false for a word
- * that is no code and for a wrong code; only the latter has failed.
+ * that is no code and for a wrong code; lex->failed is set only for a wrong code.
  */
 static bool word_element(struct parse *parse)
 {
@@ -161,7 +161,10 @@ bool parse_elements(struct parse *parse)
 	return true;
 }
 
-/* After a failure the count is not restored. The line is given up then. */
+/*
+ * The number of open braces is not restored after a failure, because the parser then drops the
+ * whole line.
+ */
 bool parse_open_brace(struct parse *parse, const char *at)
 {
 	if (parse->braces == PARSE_BRACES)
@@ -170,7 +173,10 @@ bool parse_open_brace(struct parse *parse, const char *at)
 	return true;
 }
 
-/* An opening brace that is doubled is a block, which assigns or defines, and no body. */
+/*
+ * Two opening braces begin a block, which assigns a macro or defines a function. They do not begin
+ * a body.
+ */
 bool parse_braced(struct parse *parse)
 {
 	struct lex *lex = &parse->lex;

@@ -28,13 +28,13 @@ struct parse {
 	unsigned macros;
 };
 
-/* A code or a macro: it is printed, switched on or used in a calculation. */
+/* A code or a macro. It is printed, selects a case of a switch, or is used in a calculation. */
 struct subject {
 	const char *at;
 	enum { SUBJECT_CODE, SUBJECT_BUILTIN, SUBJECT_PLACE, SUBJECT_PARAMETER } kind;
 	struct code code;          /* or the macro's format; letter 0: none */
 	const struct macro *macro; /* for SUBJECT_BUILTIN */
-	unsigned index;            /* index of a macro or a parameter */
+	unsigned index;            /* place of a macro, or index of a parameter */
 };
 
 /* parse.c: elements up to the end of the line, or up to a closing brace, which is not consumed. */
@@ -45,7 +45,7 @@ bool parse_open_brace(struct parse *parse, const char *at); /* counts the brace 
 /* parse_subject.c */
 bool parse_code(struct parse *parse, struct word word, struct subject *subject);
 bool parse_macro(struct parse *parse, struct subject *subject); /* at the $ */
-bool parse_subject(struct parse *parse, struct subject *subject); /* either of both */
+bool parse_subject(struct parse *parse, struct subject *subject); /* a code or a macro */
 bool subject_print(struct parse *parse, const struct subject *subject);
 bool subject_number(struct parse *parse, const struct subject *subject); /* emits the instructions
 									  * that push it */
@@ -60,7 +60,10 @@ bool is_template_number(struct word word, uint32_t *number);
 bool parse_expression(struct parse *parse);
 bool parse_count(struct parse *parse); /* a code, a macro or a number */
 
-/* parse_list.c: called behind the subject, at the comma, and behind the keyword. */
+/*
+ * parse_list.c: parse_switch() is called behind the subject, at the comma; parse_bit_flags() is
+ * called behind the keyword.
+ */
 bool parse_switch(struct parse *parse, const struct subject *subject);
 bool parse_bit_flags(struct parse *parse);
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 /*
- * A missing end is reported at the block's beginning; something else before it is reported where it
- * is.
+ * Reads the end of a block. A missing end is reported at the beginning of the block. If something
+ * else is there, it is reported at its own place.
  */
 static bool close_block(struct parse *parse, const char *open)
 {
@@ -22,9 +22,9 @@ static bool close_block(struct parse *parse, const char *open)
 }
 
 /*
- * The place of a macro that is assigned to. A new name gets the next place, which the caller takes
- * into account after the expression. Places are numbers, since templates that call each other share
- * macros by their order.
+ * Finds the place of a macro to which a value is assigned. A new name gets the next place; the
+ * caller enters the name after the expression. Places are numbers, because templates that call each
+ * other share their macros by number: the first macro of each, the second, and so on.
  */
 static bool place_of(struct parse *parse, const char *at, struct word name, bool *is_new,
 		     unsigned *place)
@@ -40,9 +40,9 @@ static bool place_of(struct parse *parse, const char *at, struct word name, bool
 }
 
 /*
- * Refuses names that could not be read again: those of templates' numbers and of macros that are
- * read-only. A function has only its parameters, since it runs for any template, with macros that
- * it does not know.
+ * Refuses names to which no value can be assigned: names that are numbers of templates, and names
+ * of macros that are read-only. A function has only its parameters, since it runs for any template,
+ * with macros that it does not know.
  */
 static bool is_assignable(struct parse *parse, const char *at, struct word name,
 			  const struct macro **builtin)
@@ -95,7 +95,10 @@ static bool assignment(struct parse *parse)
 			return false;
 		store(parse, builtin, place);
 	}
-	/* Only now: its own value is not defined before. */
+	/*
+	 * The name is entered only now, because the expression must not use the macro that it
+	 * defines.
+	 */
 	if (is_new)
 		parse->macro[parse->macros++] = name;
 	return true;
@@ -277,7 +280,7 @@ bool parse_function_call(struct parse *parse, struct word name)
 		do {
 			if (!parse_expression(parse))
 				return false;
-			/* More than any function takes are too many, however many there are. */
+			/* The count ends at TEMPLATE_PARAMETERS + 1, which no function accepts. */
 			if (call.arguments <= TEMPLATE_PARAMETERS)
 				call.arguments++;
 		} while (lex_take(lex, ','));
@@ -290,7 +293,7 @@ bool parse_function_call(struct parse *parse, struct word name)
 	return true;
 }
 
-/* The two numbers are on the stack, the second on top. */
+/* When the instruction runs, the two numbers are on the stack, the second one on top. */
 bool parse_timer(struct parse *parse, bool start)
 {
 	struct lex *lex = &parse->lex;

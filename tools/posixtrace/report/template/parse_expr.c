@@ -19,7 +19,7 @@ static bool push_number(struct parse *parse, unsigned radix)
 	return true;
 }
 
-/* o4 is a code, o17 the number 15: both forms begin alike. */
+/* Codes and octal numbers begin alike: o4 is a code, and o17 is the number 15. */
 static bool is_octal_number(struct word word)
 {
 	struct code code;
@@ -49,7 +49,10 @@ bool parse_count(struct parse *parse)
 	return parse_subject(parse, &subject) && subject_number(parse, &subject);
 }
 
-/* The count is restored only after success. After a failure the line is given up. */
+/*
+ * The number of open parentheses is restored only after success. After a failure the parser drops
+ * the whole line.
+ */
 static bool parenthesis(struct parse *parse)
 {
 	const char *open = parse->lex.p++;
@@ -66,7 +69,7 @@ static bool parenthesis(struct parse *parse)
 	return true;
 }
 
-/* Binds most tightly: signs before a count or an expression in parentheses. */
+/* Parses what binds most tightly: signs, followed by a count or by an expression in parentheses. */
 static bool factor(struct parse *parse)
 {
 	bool negative = false;

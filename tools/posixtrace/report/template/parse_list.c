@@ -15,7 +15,10 @@ static bool case_body(struct parse *parse)
 	return true;
 }
 
-/* The instruction behind OP_CASE is the jump to the next case; an equal value skips it. */
+/*
+ * The instruction behind OP_CASE is the jump to the next case. If the value is equal, OP_CASE skips
+ * this jump.
+ */
 static bool number_value(struct parse *parse, unsigned radix)
 {
 	bool negative = lex_take(&parse->lex, '-');
@@ -47,7 +50,8 @@ static bool text_value(struct parse *parse)
 }
 
 /*
- * An unconditional case matches every value. Otherwise the next instructions run for other values.
+ * Reads the value of a case. The value \* matches every subject, and *conditional is then false.
+ * Otherwise the next instruction, a jump, runs if the subject has another value.
  */
 static bool case_value(struct parse *parse, bool is_text, unsigned radix, bool *conditional)
 {
@@ -63,8 +67,8 @@ static bool case_value(struct parse *parse, bool is_text, unsigned radix, bool *
 }
 
 /*
- * Each case ends with a jump behind the last one. Until that place is known these jumps are a
- * list, each with the index of the one before it.
+ * Each case ends with a jump to the place behind the last case. Until that place is known, these
+ * jumps form a list: each has the index of the jump before it.
  */
 #define NO_JUMP UINT32_MAX
 
@@ -125,7 +129,7 @@ bool parse_switch(struct parse *parse, const struct subject *subject)
 	return true;
 }
 
-/* Emits the text of an entry with the operation that prints it, or not. */
+/* Emits the text of an entry with an operation that prints it under a condition. */
 static bool entry_text(struct parse *parse, enum op op)
 {
 	struct text_ref text;

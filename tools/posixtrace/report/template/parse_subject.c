@@ -19,8 +19,8 @@ static const char *dotted(const struct lex *lex, const char *dot, size_t *len)
 }
 
 /*
- * False with lex->failed set for a wrong code, and without it for a word that is no code. HB and HT
- * have no part behind a dot, so it is not consumed for them.
+ * Returns false for a wrong code, and for a word that is no code; lex->failed is set only for a
+ * wrong code. HB and HT have no part behind a dot, so a dot behind them is not consumed.
  */
 bool parse_code(struct parse *parse, struct word word, struct subject *subject)
 {
@@ -41,8 +41,8 @@ bool parse_code(struct parse *parse, struct word word, struct subject *subject)
 }
 
 /*
- * Hexadecimal digits of both cases. The table has the digits a to f twice, the second time at 16 to
- * 21.
+ * Reads hexadecimal digits of either case. The table has the digits a to f twice, the second time
+ * at 16 to 21.
  */
 bool is_template_number(struct word word, uint32_t *number)
 {
@@ -62,7 +62,7 @@ bool is_template_number(struct word word, uint32_t *number)
 	return true;
 }
 
-/* Linear: there are at most 255 names. */
+/* The search is linear, because there are at most 255 names. */
 static bool find(const struct word *names, unsigned count, struct word name, unsigned *index)
 {
 	for (*index = 0; *index < count; ++*index)
@@ -72,8 +72,8 @@ static bool find(const struct word *names, unsigned count, struct word name, uns
 }
 
 /*
- * Parameters come first, then predefined macros, then those of the template. Macros of the template
- * are not visible in a function.
+ * Finds what a name means. Parameters are searched first, then predefined macros, then the macros
+ * of the template. Macros of the template are not visible in a function.
  */
 static bool resolve(struct parse *parse, struct word name, struct subject *subject)
 {
@@ -174,8 +174,8 @@ static void emit_code(struct parse *parse, enum op op, const struct code *code)
 }
 
 /*
- * A format S prints text at the data pointer, and the value is its length, in m bytes. Without a
- * format the macro's own form decides.
+ * A format S prints the text at the data pointer. The low m bytes of the value are the length of
+ * this text. Without a format the macro's own form decides.
  */
 bool subject_print(struct parse *parse, const struct subject *subject)
 {
@@ -202,7 +202,7 @@ bool subject_print(struct parse *parse, const struct subject *subject)
 	return true;
 }
 
-/* Formats that leave a number: the others are for printing only. */
+/* Returns whether a format gives a number; the other formats are for printing only. */
 static bool is_number_format(char letter)
 {
 	return !letter || strchr("XDUoEBW", letter);
@@ -238,8 +238,8 @@ bool subject_is_text(const struct subject *subject)
 }
 
 /*
- * Emits the instructions that fill the switch's register with a text. Only for subjects for which
- * subject_is_text() holds.
+ * Emits the instructions that fill the switch's register with a text. To be called only if
+ * subject_is_text() returns true for the subject.
  */
 void subject_text(struct parse *parse, const struct subject *subject)
 {

@@ -28,7 +28,10 @@ static size_t hexadecimal(char *text, uint64_t value, unsigned digits)
 	return digits;
 }
 
-/* The negation is done without a sign, so that the smallest number is printed too. */
+/*
+ * The negation is done on the unsigned number, so that the smallest number is printed correctly,
+ * too.
+ */
 static size_t decimal(char *text, int64_t value)
 {
 	char *p = text;
@@ -39,8 +42,8 @@ static size_t decimal(char *text, int64_t value)
 }
 
 /*
- * The bytes are copied and not converted: they have the representation of IEEE 754, in the order of
- * this machine by now.
+ * The bytes are copied and not converted: they have the representation of IEEE 754, and the caller
+ * has put them into the byte order of this machine.
  */
 static size_t floating(char *text, uint64_t value, unsigned bytes)
 {
@@ -56,7 +59,10 @@ static size_t floating(char *text, uint64_t value, unsigned bytes)
 	return (size_t)snprintf(text, PRINT_BYTES, "%.8E", number);
 }
 
-/* As asctime(), but of any year; a time past all years stays a number. */
+/*
+ * Writes a time as asctime() does, but for any year. If the year does not fit in struct tm, the
+ * time is written as a number.
+ */
 static size_t date(char *text, int64_t seconds)
 {
 	static const char days[7][4] = { "Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat" };
@@ -73,8 +79,8 @@ static size_t date(char *text, int64_t seconds)
 }
 
 /*
- * Names do not depend on the locale or the C library of the reader; see base/errnames.h. An unknown
- * number stays a number.
+ * Names of errors do not depend on the locale or the C library of this machine; see
+ * base/errnames.h. An unknown number is written as a number.
  */
 static size_t error_number(char *text, int64_t number)
 {
@@ -113,7 +119,7 @@ size_t print_number(char *text, uint64_t value, char letter, unsigned m)
 	}
 }
 
-/* Three digits are those of AIX's hook numbers. A damaged log may have greater numbers. */
+/* AIX's hook numbers have three digits. A damaged log may have greater numbers. */
 size_t print_id(char *text, uint64_t id)
 {
 	unsigned digits = 3;
@@ -123,7 +129,7 @@ size_t print_id(char *text, uint64_t id)
 	return hexadecimal(text, id, digits);
 }
 
-/* The last form is the shortest of 4, 8 and 16 digits that holds the value. */
+/* The form PRINT_SHORTEST has the least of 4, 8 and 16 digits that is enough for the value. */
 size_t print_macro(char *text, uint64_t value, enum macro_print print)
 {
 	switch (print) {

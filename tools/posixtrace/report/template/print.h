@@ -10,7 +10,7 @@
 
 #define PRINT_BYTES 80 /* 64 digits, and more than a date and time need */
 
-/* Each writes at most PRINT_BYTES and returns their number. */
+/* Each writes at most PRINT_BYTES bytes and returns the number of written bytes. */
 
 /*
  * Prints in the form of the code of this letter and length; letters other than X, D, U, o, B, E, F,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * program.c - stores the instructions, texts, numbers, calls and functions of all templates. Pools
- * only grow, and others refer to their elements by index, since each growth may move them.
+ * program.c - stores the instructions, texts, numbers, calls and functions of all templates.
+ * Elements of a pool are referred to by their index and not by a pointer, because the pool may move
+ * when it grows.
  */
 #include "report/template/program.h"
 
@@ -11,8 +12,8 @@
 #include "base/vec.h"
 
 /*
- * Without memory the index is 0, which is valid. The caller may use it; program->no_memory keeps
- * the program from being run.
+ * Without memory the returned index is 0, which is a valid index, so the caller may use it. The
+ * program is not run then, because program->no_memory is set.
  */
 uint32_t program_emit(struct program *program, enum op op, unsigned a, unsigned b, uint32_t c)
 {
@@ -88,7 +89,7 @@ struct program_mark program_mark(const struct program *program)
 
 /*
  * Nothing that remains may refer to the part that is dropped. Templates are parsed one after the
- * other, so only the template that failed does.
+ * other, so only the template that failed refers to it.
  */
 void program_drop(struct program *program, const struct program_mark *mark)
 {
@@ -108,7 +109,7 @@ void program_fini(struct program *program)
 	free(program->function);
 }
 
-/* An order for the tree. Names of equal length are compared by their bytes. */
+/* Defines the order of the tree. Names of equal length are compared by their bytes. */
 int key_compare(const struct program *program, const struct key *a, const struct key *b)
 {
 	if (a->kind != b->kind)

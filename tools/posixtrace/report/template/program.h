@@ -4,8 +4,8 @@
  * pools of their own.
  *
  * A machine with a stack of numbers runs them; prose.h collects their output. Numbers are 64 bits
- * and wrap. A switch has a register for its subject, and bit flags have one: neither is needed any
- * more when the selected part runs.
+ * and wrap. The machine has one register for the subject of a switch and one for bit flags. One of
+ * each is enough: its value is not needed any more when the selected part runs.
  */
 #ifndef POSIXTRACE_REPORT_TEMPLATE_PROGRAM_H
 #define POSIXTRACE_REPORT_TEMPLATE_PROGRAM_H
@@ -21,8 +21,9 @@
 #define TEMPLATE_PARAMETERS 8
 
 /*
- * c is an index into the pool or the code that the comment names. text: c is a text, and b its
- * length. "a b c" of a code: its letter, m and n; see codes.h.
+ * The comments below describe the members of struct ins. c is an index into the pool or the code
+ * that the comment names. "text" means that c is a text and b its length. "a b c" means that a, b
+ * and c are the letter, m and n of a format code; see codes.h.
  */
 enum op {
 	OP_RETURN,    /* the end of a template or a function */
@@ -48,16 +49,16 @@ enum op {
 	OP_STORE_POINTER,
 	OP_STORE_BASE,
 	OP_SWITCH,    /* pops a number to the switch's register */
-	OP_CASE,      /* c: number. If it is equal, skips the next instruction */
-	OP_CASE_TEXT, /* text. The same */
+	OP_CASE,      /* c: number. If the subject equals it, skips the next instruction */
+	OP_CASE_TEXT, /* text. Does the same for a subject that is a text */
 	OP_LOOP,      /* pops the count; c: code behind the loop */
 	OP_AGAIN,     /* c: code of the loop's body */
 	OP_BITS,      /* pops a number to the flags' register */
 	OP_FLAG,      /* c: number. Tests whether all of its bits are set */
 	OP_FIELD,     /* c: two numbers, mask and value */
 	OP_WORD,      /* text, printed as a field if it is set */
-	OP_IF_SET,    /* text; in its position */
-	OP_IF_CLEAR,  /* text; in its position */
+	OP_IF_SET,    /* text; printed in its position if the flag is set */
+	OP_IF_CLEAR,  /* text; printed in its position if the flag is clear */
 	OP_CALL,      /* c: call; a template */
 	OP_FUNCTION,  /* c: call; its arguments have been pushed */
 	OP_START_TIMER, /* pops two numbers */
@@ -119,7 +120,7 @@ struct program_mark {
 	size_t codes, texts, numbers, calls, functions;
 };
 
-/* Each returns the index of the added element, or 0 without memory, and sets no_memory. */
+/* Each adds an element and returns its index. Without memory each sets no_memory and returns 0. */
 uint32_t program_emit(struct program *program, enum op op, unsigned a, unsigned b, uint32_t c);
 uint32_t program_number(struct program *program, uint64_t number);
 uint32_t program_call(struct program *program, const struct call *call);
@@ -132,8 +133,8 @@ char *program_text(struct program *program, size_t len, struct text_ref *ref);
 void program_land(struct program *program, uint32_t index);
 
 /*
- * program_mark() returns the present state, and program_drop() removes all that was added since.
- * Nothing that remains may refer to it. program_fini() frees the program.
+ * program_mark() returns the present state, and program_drop() removes everything that was added
+ * since. Nothing that remains may refer to the removed part. program_fini() frees the program.
  */
 struct program_mark program_mark(const struct program *program);
 void program_drop(struct program *program, const struct program_mark *mark);

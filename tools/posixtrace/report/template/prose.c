@@ -19,8 +19,8 @@ void prose_init(struct prose *prose)
 }
 
 /*
- * Loops over long texts end when this holds, so that a huge field costs no more time than the
- * buffer.
+ * Returns whether the buffer is full. Loops over long texts end then, so that a huge field costs no
+ * more time than filling the buffer.
  */
 static bool is_full(const struct prose *prose)
 {
@@ -36,15 +36,18 @@ static void put(struct prose *prose, char c)
 	prose->column++;
 }
 
-/* Bytes of the event: control characters and non-ASCII bytes must not reach a terminal. */
+/*
+ * Adds a byte of the event. Control characters and bytes that are not ASCII become dots, because
+ * they must not reach a terminal.
+ */
 void prose_byte(struct prose *prose, unsigned char byte)
 {
 	put(prose, byte < 0x20 || byte > 0x7e ? '.' : (char)byte);
 }
 
 /*
- * Text of a template. \n and \t keep their meaning here. A tab becomes blanks up to the next
- * multiple of 8 columns of the text, because the columns before the text vary.
+ * Adds text of a template, in which \n and \t keep their meaning. A tab becomes blanks up to the
+ * next multiple of 8 columns of the text, because the columns before the text vary.
  */
 static void put_text(struct prose *prose, const char *text, size_t len)
 {
@@ -68,8 +71,8 @@ static void put_separator(struct prose *prose)
 }
 
 /*
- * A field and such a literal would run together without a separator; before punctuation none is
- * needed.
+ * Returns whether a literal begins like a word. Then a separator is needed between a field and the
+ * literal; before punctuation none is needed.
  */
 static bool begins_word(char c)
 {
@@ -78,8 +81,9 @@ static bool begins_word(char c)
 }
 
 /*
- * A literal that begins with white space brings its own separator. A literal cancels the pending
- * separator.
+ * White space at the begin of the literal replaces the pending separator. Otherwise a hard
+ * separator is written in any case, and a soft one only before a word. Behind a literal no
+ * separator is pending.
  */
 void prose_literal(struct prose *prose, const char *text, size_t len)
 {
@@ -95,8 +99,8 @@ void prose_literal(struct prose *prose, const char *text, size_t len)
 }
 
 /*
- * The label is followed by a separator even before punctuation, unless it ends its line or column
- * itself.
+ * Adds the label of an event. A separator follows it even before punctuation, unless the label
+ * itself ends with the end of a line or with a tab.
  */
 void prose_label(struct prose *prose, const char *text, size_t len)
 {
@@ -105,7 +109,10 @@ void prose_label(struct prose *prose, const char *text, size_t len)
 		prose->wait = WAIT_HARD;
 }
 
-/* Flags with two texts form one group, such as rwx: no separator is between them. */
+/*
+ * Adds one of the two texts of a flag. The texts of such flags form one group, such as rwx, without
+ * separators between them.
+ */
 void prose_positional(struct prose *prose, const char *text, size_t len)
 {
 	if (!len)
@@ -118,8 +125,8 @@ void prose_positional(struct prose *prose, const char *text, size_t len)
 }
 
 /*
- * A word of flags is the template's text, so \n in it keeps its meaning, and it is separated as a
- * field is.
+ * Adds the text of a flag that is printed as a field. It is text of the template, so \n in it keeps
+ * its meaning, and it has separators like a field.
  */
 void prose_word(struct prose *prose, const char *text, size_t len)
 {
@@ -139,7 +146,8 @@ void prose_begin_field(struct prose *prose)
 }
 
 /*
- * separated is false for A0 and X0: a template reads characters one by one, and they form one word.
+ * separated is false for the codes A0 and X0: by them a template reads characters one by one, which
+ * then form one word.
  */
 void prose_end_field(struct prose *prose, bool separated)
 {

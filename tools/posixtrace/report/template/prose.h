@@ -2,8 +2,8 @@
 /*
  * prose.h - the text of one event, and the separators between its parts.
  *
- * A separator is pending after a part and is written before the next one: a soft one after a field,
- * a firm one after the label.
+ * A separator is pending after a part and is written before the next one: a soft separator after a
+ * field, a hard one after the label.
  */
 #ifndef POSIXTRACE_REPORT_TEMPLATE_PROSE_H
 #define POSIXTRACE_REPORT_TEMPLATE_PROSE_H
@@ -19,7 +19,7 @@ struct prose {
 		WAIT_SOFT,
 		WAIT_HARD
 	} wait;
-	bool positional;       /* the last part was a flag at its position, of this statement */
+	bool positional;       /* the last part was a flag at its position, in this statement */
 	const char *separator; /* the caller owns it */
 	size_t separator_len;
 	size_t column;         /* from the left margin of the text */
@@ -42,7 +42,10 @@ void prose_literal(struct prose *prose, const char *text, size_t len);
 void prose_positional(struct prose *prose, const char *text, size_t len);
 void prose_word(struct prose *prose, const char *text, size_t len); /* a field that is a literal */
 
-/* A field piece by piece: its pending separator, its bytes, the separator pending behind it. */
+/*
+ * These functions add a field piece by piece: the pending separator, the bytes, and the new pending
+ * separator.
+ */
 void prose_begin_field(struct prose *prose);
 void prose_byte(struct prose *prose, unsigned char byte);
 void prose_end_field(struct prose *prose, bool separated);

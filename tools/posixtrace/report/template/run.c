@@ -27,7 +27,7 @@ void run_fini(struct run *run)
 	timers_fini(&run->timers);
 }
 
-/* The field explains in the report why the rest of the event's text is missing. */
+/* Ends the template. The field shows in the report why the rest of the event's text is missing. */
 void run_end_with(struct run *run, const char *field)
 {
 	prose_field(&run->prose, field, strlen(field));
@@ -36,14 +36,17 @@ void run_end_with(struct run *run, const char *field)
 
 static void push(struct run *run, uint64_t value)
 {
-	/* The limits of nested elements keep the stack far below this. */
+	/* The limits of nested elements keep the stack far below RUN_STACK. */
 	if (run->depth == RUN_STACK)
 		run_end_with(run, "<nesting>");
 	else
 		run->stack[run->depth++] = value;
 }
 
-/* An empty stack gives 0. The parser emits balanced code, so this is a second line of defence. */
+/*
+ * Returns 0 if the stack is empty. That does not happen, because the parser emits balanced code;
+ * the check is a second line of defence.
+ */
 static uint64_t pop(struct run *run)
 {
 	return run->depth ? run->stack[--run->depth] : 0;
@@ -68,9 +71,9 @@ void run_call(struct run *run, uint32_t start, unsigned arguments)
 }
 
 /*
- * Without a frame it is the end of the event's own template. Otherwise everything above the
- * caller's part of the stack is removed, the arguments included, and loops that the callee did not
- * finish end.
+ * Ends a template or a function. If there is no frame, this is the end of the event's own template.
+ * Otherwise everything above the caller's part of the stack is removed, including the arguments,
+ * and the loops that the callee did not finish end.
  */
 static void give_back(struct run *run)
 {
@@ -115,8 +118,8 @@ static void calculate(struct run *run, enum op op)
 }
 
 /*
- * The count comes from the event. A negative one is 0. RUN_LOOPS is the most that braces and calls
- * can nest.
+ * The count comes from the event. A negative count is treated as 0. RUN_LOOPS is the most that
+ * braces and calls can nest.
  */
 static void begin_loop(struct run *run, uint32_t behind)
 {
@@ -131,8 +134,8 @@ static void begin_loop(struct run *run, uint32_t behind)
 }
 
 /*
- * Only the end of a loop's body leads here, so there is a loop. Its turns have a counter of their
- * own besides the number of turns left, which may be anything up to 2^63 - 1.
+ * Only the end of a loop's body leads here, so there is a loop. The turns are counted separately,
+ * because the number of turns that are left may be any number up to 2^63 - 1.
  */
 static void next_turn(struct run *run, uint32_t body)
 {
@@ -151,7 +154,7 @@ static void next_turn(struct run *run, uint32_t body)
 
 /*
  * The difference of two times of a hostile log may need 65 bits. A timer that was never started
- * prints nothing, since traces begin in the middle of things.
+ * prints nothing: the trace may have begun after its start.
  */
 static void end_timer(struct run *run)
 {
@@ -202,7 +205,7 @@ static void print_string(struct run *run, enum macro_id id)
 	prose_field(&run->prose, string, strlen(string));
 }
 
-/* Each code that cannot be read ends the template, so no value is invented for missing data. */
+/* If a code cannot be read, the template ends, so that no value is invented for missing data. */
 static void read_code(struct run *run, const struct code *code)
 {
 	uint64_t value;
@@ -213,7 +216,10 @@ static void read_code(struct run *run, const struct code *code)
 		run_end_with(run, "<short>");
 }
 
-/* Such a string is not in the data of the event, so the comparison does not use the reader. */
+/*
+ * Makes a string the subject of a switch. The string is not in the data of the event, so the
+ * comparison does not use run->reader.
+ */
 static void string_subject(struct run *run, enum macro_id id)
 {
 	run->subject_string = run_string(run, id);

@@ -2,8 +2,8 @@
 /*
  * run.h - runs the template of an event and prints its text.
  *
- * A run ends with any templates and events: nested calls, the turns of a loop and all steps
- * together are limited.
+ * A run always ends, whatever the templates and events are: nested calls, the turns of a loop and
+ * the number of all steps are limited.
  */
 #ifndef POSIXTRACE_REPORT_TEMPLATE_RUN_H
 #define POSIXTRACE_REPORT_TEMPLATE_RUN_H
@@ -55,7 +55,7 @@ struct run {
 	uint32_t parameters;    /* parameters of the running function */
 	uint32_t at;            /* the next instruction */
 	uint64_t subject;       /* of a switch */
-	const char *subject_string; /* or a text; NULL: the text is in the data */
+	const char *subject_string; /* a subject that is a text; NULL: the text is in the data */
 	int64_t subject_at;
 	size_t subject_len;
 	uint64_t bits;
@@ -65,8 +65,8 @@ struct run {
 };
 
 /*
- * Returns false if the event is not printed. Otherwise the text is in prose. NULL: the built-in
- * form.
+ * Runs the template of an event; NULL: the event gets the built-in form. Returns false if the event
+ * is not printed. Otherwise the text is in prose.
  */
 bool run_event(struct run *run, const struct template *template,
 	       const struct template_event *event);
@@ -79,21 +79,24 @@ void run_init(struct run *run, const struct templates *templates, const char *lo
 void run_fini(struct run *run);
 
 /*
- * run_macro.c: the value of a built-in macro as a number, and as a text. run_action() does what
- * a macro without a value says.
+ * In run_macro.c: run_builtin() and run_string() return the value of a built-in macro as a number
+ * and as a text. run_action() performs the action of a macro that has no value.
  */
 uint64_t run_builtin(const struct run *run, enum macro_id id);
 const char *run_string(const struct run *run, enum macro_id id);
 void run_action(struct run *run, enum macro_id id);
 
-/* run_text.c: printing, and reading of texts. Return false if too little data is left. */
+/*
+ * In run_text.c: functions that print, and that read and compare texts. Those that read data return
+ * false if too little data is left.
+ */
 bool run_print_code(struct run *run, const struct code *code);
 bool run_counted(struct run *run, unsigned width);
 bool run_read_text(struct run *run, const struct code *code);
 bool run_subject_is(struct run *run, const char *text, size_t len);
 void run_body_of_builtin(struct run *run);
 
-/* run.c: writes the field and ends the template. */
+/* In run.c: run_end_with() writes the field and ends the template. */
 void run_end_with(struct run *run, const char *field);
 void run_call(struct run *run, uint32_t start, unsigned arguments);
 

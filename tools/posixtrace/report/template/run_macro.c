@@ -97,7 +97,7 @@ static void error_field(struct run *run)
 	prose_end_field(prose, true);
 }
 
-/* @* may contain $DEFAULT itself. The limit of calls ends that. */
+/* The template @* may contain $DEFAULT itself. The limit of calls ends this recursion. */
 static void default_body(struct run *run)
 {
 	const struct template *others = templates_find(run->templates,
@@ -109,7 +109,7 @@ static void default_body(struct run *run)
 		run_body_of_builtin(run);
 }
 
-/* $STOP prints the text so far; the caller ends the report after this event. */
+/* After $STOP the event is printed with its text so far, and the caller ends the report. */
 void run_action(struct run *run, enum macro_id id)
 {
 	switch (id) {

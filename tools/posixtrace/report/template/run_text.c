@@ -18,7 +18,10 @@ static void charge(struct run *run, size_t bytes)
 	run->steps += (uint32_t)(bytes < 65536 ? bytes / 64 : 1024);
 }
 
-/* Cut or padded to a width, unless that is 0. */
+/*
+ * Prints a text of the data as a field. The text is shortened or padded to the width, unless the
+ * width is 0.
+ */
 static void print_text(struct run *run, int64_t offset, size_t len, unsigned width, bool separated)
 {
 	struct prose *prose = &run->prose;
@@ -40,14 +43,14 @@ static bool print_text_code(struct run *run, const struct code *code)
 
 	if (!reader_code_text(&run->reader, code, &offset, &len))
 		return false;
-	/* A0 alone is a character in a row of them. */
+	/* A0 without a width prints one character of a row, so no separator follows it. */
 	print_text(run, offset, len, code->n, code->m || code->n);
 	return true;
 }
 
 /*
- * X of a length that no integer has is printed byte by byte. X0 prints one byte without a separator
- * behind it, so that several X0 form one field. count is 16 at most.
+ * Prints a code X of a length that no integer has, byte by byte. X0 prints one byte without a
+ * separator behind it, so that several X0 form one field. count is 16 at most.
  */
 static bool print_byte_string(struct run *run, unsigned count)
 {
@@ -99,8 +102,8 @@ bool run_print_code(struct run *run, const struct code *code)
 }
 
 /*
- * Text at the pointer whose length is on the stack. The length may be anything; reader_text() cuts
- * it to the data that is left.
+ * Text at the pointer whose length is on the stack. The length may be anything; reader_text()
+ * limits it to the data that is left.
  */
 bool run_counted(struct run *run, unsigned width)
 {
@@ -114,7 +117,10 @@ bool run_counted(struct run *run, unsigned width)
 	return true;
 }
 
-/* Only position and length are kept: the data does not change while the event is processed. */
+/*
+ * Reads a text into the register of the switch. Only its position and length are kept, because the
+ * data does not change while the event is processed.
+ */
 bool run_read_text(struct run *run, const struct code *code)
 {
 	run->subject_string = NULL;
@@ -124,7 +130,10 @@ bool run_read_text(struct run *run, const struct code *code)
 	return true;
 }
 
-/* The range was checked when the subject was read. */
+/*
+ * Compares the subject of a switch with a text. The range of the subject in the data was checked
+ * when it was read.
+ */
 bool run_subject_is(struct run *run, const char *text, size_t len)
 {
 	if (len != run->subject_len)
@@ -140,8 +149,8 @@ bool run_subject_is(struct run *run, const char *text, size_t len)
 }
 
 /*
- * len= and the length, then at most BUILTIN_BYTES bytes of the data in hexadecimal, and ... if
- * there are more.
+ * Prints "len=" and the length, then at most BUILTIN_BYTES bytes of the data in hexadecimal, and
+ * "..." if there are more.
  */
 void run_body_of_builtin(struct run *run)
 {

@@ -20,7 +20,10 @@ void select_fini(struct select *select)
 	free(select->tids.number);
 }
 
-/* The whole of a text is a number. strtoull(3) alone would also accept signs, blanks and 0x. */
+/*
+ * Reads a number, which must be the whole text. strtoull(3) alone would also accept signs, blanks
+ * and 0x.
+ */
 static bool number_of(const char *text, size_t len, int base, uint64_t *number)
 {
 	char digits[24], *end;
@@ -116,7 +119,7 @@ bool select_seconds(const char *text, int64_t *ns)
 	return !*text;
 }
 
-/* True for a type with this name or this number. */
+/* Returns whether the list has a type with this name or this number. */
 static bool has_type(const struct select_types *types, const char *name, uint64_t number)
 {
 	for (size_t i = 0; i < types->count; i++) {
@@ -139,7 +142,10 @@ static bool has_number(const struct select_numbers *numbers, uint64_t number)
 	return !numbers->count;
 }
 
-/* The excluded types win. The caller asks once for each type. */
+/*
+ * An excluded type is never selected, even if it is in the other list, too. The caller asks once
+ * for each type.
+ */
 bool select_type(const struct select *select, const char *name, uint64_t number)
 {
 	return (!select->only.count || has_type(&select->only, name, number)) &&

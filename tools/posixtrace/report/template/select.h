@@ -29,13 +29,16 @@ struct select {
 	struct select_types only, but;
 	struct select_numbers pids, tids;
 	bool has_start, has_end;
-	int64_t start_ns, end_ns; /* from the first event of the trace, both included */
+	int64_t start_ns, end_ns; /* relative to the first event of the trace, both included */
 };
 
 /* Frees the lists. */
 void select_fini(struct select *select);
 
-/* A list with commas. Returns false after a message with the option's name if it is invalid. */
+/*
+ * Each adds the elements of a list with commas. Each returns false after a message with the
+ * option's name if the list is invalid.
+ */
 bool select_add_types(struct select_types *types, const char *option, const char *list);
 bool select_add_numbers(struct select_numbers *numbers, const char *option, const char *list);
 

@@ -32,8 +32,8 @@ static struct timer *find(const struct timers *timers, uint64_t a, uint64_t b)
 }
 
 /*
- * A timer that is not stored, for the limit or for lack of memory, only means that its end prints
- * nothing.
+ * If a timer is not stored, because of the limit or a lack of memory, the only effect is that its
+ * end prints nothing.
  */
 void timers_start(struct timers *timers, uint64_t a, uint64_t b, int64_t time_ns)
 {

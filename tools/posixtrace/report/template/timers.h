@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * timers.h - times kept under pairs of numbers, for a whole report.
+ * timers.h - timers: the times at which they were started are kept by pairs of numbers, for a whole
+ * report.
  */
 #ifndef POSIXTRACE_REPORT_TEMPLATE_TIMERS_H
 #define POSIXTRACE_REPORT_TEMPLATE_TIMERS_H
