@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# No line of the C sources is wider than 100 columns, with a tab stop every 8 columns. A character of
-# several bytes is one column.
+# The form of the C sources. No line is wider than 100 columns, with a tab stop every 8 columns; a
+# character of several bytes is one column. The name of each static function of the library and of
+# the tools has at least two words, so that grep and a backtrace lead to one function.
 : "${top_srcdir:=$(dirname "$0")/..}"
 . "$top_srcdir/tests/support/count.sh"
 
@@ -18,6 +19,20 @@ wide() {
 	'
 }
 
+# The static functions of a file that have a name of one word: file:line: name.
+bare() {
+	awk '
+		/^static [^=;]*[a-z0-9_]\(/ {
+			name = $0
+			gsub(/__attribute__ *\(\([^)]*\)+ */, "", name)
+			sub(/ *\(.*/, "", name)
+			sub(/.*[ *]/, "", name)
+			if (name ~ /^[a-z0-9]+$/)
+				print FILENAME ":" FNR ": " name "()"
+		}
+	' "$1"
+}
+
 # Except generated files, which are here if the sources are built in place.
 files=$(find lib include tools tests examples -type f -name '*.[ch]' \
 	! -path tools/posixtrace/convert/rkh/rkh_table.c \
@@ -26,6 +41,9 @@ files=$(find lib include tools tests examples -type f -name '*.[ch]' \
 check "there are C sources" test "$(printf '%s\n' "$files" | wc -l)" -ge 500
 for file in $files; do
 	none "$file is at most 100 columns wide" "$(wide "$file")"
+	case $file in
+	lib/* | tools/*) none "$file has static functions with names of two words" "$(bare "$file")" ;;
+	esac
 done
 
 finish

@@ -58,7 +58,7 @@ enum locked { LOCKED, ANOTHERS, REFUSED };
  * Tries to lock a place. Linux returns EAGAIN if another process has the lock. Any other error
  * means that the system has no locks for this file.
  */
-static enum locked lock(const struct ptx_arena *arena, unsigned bit)
+static enum locked attachment_lock(const struct ptx_arena *arena, unsigned bit)
 {
 	switch (set_lock(arena, bit, F_WRLCK)) {
 	case 0:
@@ -77,7 +77,7 @@ bool ptx_attachment_hold(const struct ptx_arena *arena, unsigned bit)
 }
 
 /* Also frees the lock of a claim that failed (DESIGN 2, step 13). */
-static void unlock(const struct ptx_arena *arena, unsigned bit)
+static void attachment_unlock(const struct ptx_arena *arena, unsigned bit)
 {
 	set_lock(arena, bit, F_UNLCK);
 }
@@ -174,7 +174,7 @@ static void forget_members(struct ptx_control *control, unsigned bit)
  * process that is killed on the way leaves the bits; the next claim of the place clears them (step
  * 4).
  */
-static bool leave(struct ptx_arena *arena, unsigned bit, uint64_t from, uint64_t to)
+static bool attachment_leave(struct ptx_arena *arena, unsigned bit, uint64_t from, uint64_t to)
 {
 	struct ptx_control *control = arena->control;
 	const uint64_t mask = UINT64_C(1) << bit;
@@ -240,7 +240,8 @@ static bool is_guarded(const struct ptx_arena *arena, unsigned bit, uint64_t wor
  * then works on the place, except one that buries the former stream. Its exchange of the word and
  * ours exclude each other. Returns false if the place cannot be claimed.
  */
-static bool take(struct ptx_arena *arena, unsigned bit, enum locked locked, uint64_t *generation)
+static bool attachment_take(struct ptx_arena *arena, unsigned bit, enum locked locked,
+			    uint64_t *generation)
 {
 	struct ptx_attachment_plan plan;
 
@@ -256,8 +257,8 @@ static bool take(struct ptx_arena *arena, unsigned bit, enum locked locked, uint
 		 * place's former stream.
 		 */
 		*generation = ptx_attachment_generation(word) + 1;
-		if (!leave(arena, bit, word,
-			   ptx_attachment_make(*generation, PTX_ATTACHMENT_CLAIMED)))
+		if (!attachment_leave(arena, bit, word,
+				      ptx_attachment_make(*generation, PTX_ATTACHMENT_CLAIMED)))
 			continue;
 		atomic_store_explicit(&arena->control->attachment[bit].unlocked,
 				      locked == REFUSED, memory_order_relaxed);
@@ -287,13 +288,13 @@ int ptx_attachment_claim(struct ptx_arena *arena, unsigned *bit, uint64_t *gener
 		if (!set_mine(arena, i))
 			continue;
 		/* Step 2 before step 4: a place is never claimed without its lock. */
-		locked = lock(arena, i);
+		locked = attachment_lock(arena, i);
 		if (locked != ANOTHERS) {
-			if (take(arena, i, locked, generation)) {
+			if (attachment_take(arena, i, locked, generation)) {
 				*bit = i;
 				return 0;
 			}
-			unlock(arena, i);
+			attachment_unlock(arena, i);
 		}
 		clear_mine(arena, i);
 	}
@@ -346,8 +347,8 @@ void ptx_attachment_publish(struct ptx_arena *arena, unsigned bit, uint64_t gene
  */
 void ptx_attachment_hide(struct ptx_arena *arena, unsigned bit, uint64_t generation)
 {
-	leave(arena, bit, ptx_attachment_make(generation, PTX_ATTACHMENT_ATTACHED),
-	      ptx_attachment_make(generation, PTX_ATTACHMENT_CLAIMED));
+	attachment_leave(arena, bit, ptx_attachment_make(generation, PTX_ATTACHMENT_ATTACHED),
+			 ptx_attachment_make(generation, PTX_ATTACHMENT_CLAIMED));
 }
 
 /*
@@ -358,9 +359,11 @@ void ptx_attachment_retract(struct ptx_arena *arena, unsigned bit, uint64_t gene
 {
 	uint64_t none = ptx_attachment_make(generation, PTX_ATTACHMENT_FREE);
 
-	if (!leave(arena, bit, ptx_attachment_make(generation, PTX_ATTACHMENT_ATTACHED), none))
-		leave(arena, bit, ptx_attachment_make(generation, PTX_ATTACHMENT_CLAIMED), none);
-	unlock(arena, bit);
+	if (!attachment_leave(arena, bit, ptx_attachment_make(generation, PTX_ATTACHMENT_ATTACHED),
+			      none))
+		attachment_leave(arena, bit,
+				 ptx_attachment_make(generation, PTX_ATTACHMENT_CLAIMED), none);
+	attachment_unlock(arena, bit);
 	clear_mine(arena, bit);
 }
 
@@ -374,8 +377,8 @@ void ptx_attachment_bury(struct ptx_arena *arena, unsigned bit, uint64_t generat
 	/* The facts are read before the place becomes free. */
 	bool is_planned = ptx_attachment_plan(arena, bit, &plan);
 
-	if (leave(arena, bit, ptx_attachment_make(generation, PTX_ATTACHMENT_ATTACHED),
-		  ptx_attachment_make(generation, PTX_ATTACHMENT_FREE)) &&
+	if (attachment_leave(arena, bit, ptx_attachment_make(generation, PTX_ATTACHMENT_ATTACHED),
+			     ptx_attachment_make(generation, PTX_ATTACHMENT_FREE)) &&
 	    is_planned)
 		ptx_region_punch(arena, &plan.geometry, plan.offset);
 }

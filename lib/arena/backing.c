@@ -54,14 +54,14 @@ static atomic_bool has_any;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* The mapping is shared, so that the file has all that was written, whenever the process dies. */
-static void *map(int fd, size_t bytes, uint64_t offset)
+static void *backing_map(int fd, size_t bytes, uint64_t offset)
 {
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
 
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-static void unmap(void *memory, size_t bytes)
+static void backing_unmap(void *memory, size_t bytes)
 {
 	if (memory)
 		munmap(memory, bytes);
@@ -72,7 +72,7 @@ static void unmap(void *memory, size_t bytes)
  * the limit would raise SIGXFSZ, so the limit is compared first. A signal handler of the program
  * may interrupt posix_fallocate(), which then is repeated.
  */
-static int allocate(int fd, const struct ptx_geometry *geometry)
+static int backing_allocate(int fd, const struct ptx_geometry *geometry)
 {
 	uint64_t bytes = PTX_REGIONS_AT + geometry->bytes;
 	struct rlimit limit;
@@ -105,18 +105,18 @@ static int map_file(struct backing *backing, const struct ptx_geometry *geometry
 	backing->device = file.st_dev;
 	backing->inode = file.st_ino;
 	backing->bytes = geometry->bytes;
-	backing->control = map(backing->fd, sizeof(union ptx_control_page), 0);
-	backing->lists = map(backing->fd, PTX_LISTS_BYTES, PTX_NAMES_AT);
-	*memory = map(backing->fd, geometry->bytes, PTX_REGIONS_AT);
+	backing->control = backing_map(backing->fd, sizeof(union ptx_control_page), 0);
+	backing->lists = backing_map(backing->fd, PTX_LISTS_BYTES, PTX_NAMES_AT);
+	*memory = backing_map(backing->fd, geometry->bytes, PTX_REGIONS_AT);
 	/* The first chunks are made present as well, so the first events need no page fault. */
 	if (backing->control && backing->lists && *memory &&
 	    ptx_region_back(*memory, geometry->bytes_first))
 		return 0;
-	/* unmap() accepts a part that could not be mapped. */
-	unmap(*memory, geometry->bytes);
+	/* backing_unmap() accepts a part that could not be mapped. */
+	backing_unmap(*memory, geometry->bytes);
 	/* The region is not stored yet, so no thread copies lists into the file. */
-	unmap(backing->lists, PTX_LISTS_BYTES);
-	unmap(backing->control, sizeof(union ptx_control_page));
+	backing_unmap(backing->lists, PTX_LISTS_BYTES);
+	backing_unmap(backing->control, sizeof(union ptx_control_page));
 	return ENOMEM;
 }
 
@@ -138,7 +138,7 @@ static bool wait_until_free(const struct backing *backing)
 /*
  * O_EXCL and O_NOFOLLOW: the file is new, so no other process has it open and no link leads to a
  * file of somebody else. The lock shows a recovering process that the stream lives. The stores at
- * the end publish the descriptor before the region, by which extend() finds it.
+ * the end publish the descriptor before the region, by which backing_extend() finds it.
  */
 int ptx_backing_create(unsigned bit, const char *path, const struct ptx_geometry *geometry,
 		       void **memory)
@@ -158,7 +158,7 @@ int ptx_backing_create(unsigned bit, const char *path, const struct ptx_geometry
 	if (err == ENOLCK || err == EOPNOTSUPP || err == ENOSYS)
 		err = 0; /* without locks a recovering process cannot see that the file is in use */
 	if (!err)
-		err = allocate(backing->fd, geometry);
+		err = backing_allocate(backing->fd, geometry);
 	if (!err)
 		err = map_file(backing, geometry, memory);
 	/* Nothing of a creation that failed remains, neither file nor descriptor. */
@@ -183,7 +183,7 @@ static bool has_file(const struct backing *backing)
 }
 
 /* Counts this thread as a user of the descriptor; false if the stream has been shut down. */
-static bool hold(struct backing *backing)
+static bool backing_hold(struct backing *backing)
 {
 	unsigned held = atomic_load_explicit(&backing->held, memory_order_relaxed);
 
@@ -281,8 +281,8 @@ void ptx_backing_leave(unsigned bit)
 
 	pthread_mutex_lock(&lock);
 	if (atomic_exchange_explicit(&backing->region, NULL, memory_order_acq_rel)) {
-		unmap(backing->lists, PTX_LISTS_BYTES);
-		unmap(backing->control, sizeof(union ptx_control_page));
+		backing_unmap(backing->lists, PTX_LISTS_BYTES);
+		backing_unmap(backing->control, sizeof(union ptx_control_page));
 		let_go(backing, BACKING_OPEN);
 	}
 	pthread_mutex_unlock(&lock);
@@ -300,7 +300,7 @@ static bool allocate_more(int fd, uint64_t at, size_t bytes)
  * Finds the file whose region has this address, holds it, and allocates. Only a region that is
  * still the same after the hold is used.
  */
-static bool extend(void *memory, size_t bytes)
+static bool backing_extend(void *memory, size_t bytes)
 {
 	for (unsigned i = 0; i < PTX_STREAMS; i++) {
 		struct backing *backing = &backings[i];
@@ -310,11 +310,11 @@ static bool extend(void *memory, size_t bytes)
 		bool done;
 
 		if (!region || (unsigned char *)memory < region || at >= backing->bytes ||
-		    !hold(backing))
+		    !backing_hold(backing))
 			continue;
 		/*
-		 * The descriptor stays open while it is held. But before hold() the place may have
-		 * got another file, so region is compared again.
+		 * The descriptor stays open while it is held. But before backing_hold() the place
+		 * may have got another file, so region is compared again.
 		 */
 		done = atomic_load_explicit(&backing->region, memory_order_acquire) == region &&
 		       has_file(backing) &&
@@ -349,7 +349,7 @@ bool ptx_backing_extend(void *memory, size_t bytes)
 	 */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &old);
-	done = extend(memory, bytes);
+	done = backing_extend(memory, bytes);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	errno = saved;
 	return done;

@@ -15,7 +15,7 @@
  * Claims wanted units of a list that has room for `room` units. The count is increased only while
  * there is room, so it cannot wrap around. Returns false if there is not enough room.
  */
-static bool take(_Atomic uint32_t *taken, uint32_t wanted, uint32_t room, uint32_t *at)
+static bool maps_take(_Atomic uint32_t *taken, uint32_t wanted, uint32_t room, uint32_t *at)
 {
 	uint32_t old = atomic_load_explicit(taken, memory_order_relaxed);
 
@@ -139,7 +139,8 @@ static int put_file(struct ptx_maps *maps, const struct ptx_mapping *mapping, ui
 			return 0;
 		}
 	/* A path that is too long has no place in any log (FORMAT M2). */
-	if (path_bytes > PTX_MAPPING_PATH_BYTES || !take(&maps->used, bytes, PTX_MAPS_ROOM, &at))
+	if (path_bytes > PTX_MAPPING_PATH_BYTES ||
+	    !maps_take(&maps->used, bytes, PTX_MAPS_ROOM, &at))
 		return ENOSPC;
 	/* Length of the id, id, path: get_file() reads the same order. */
 	maps->text[at] = (unsigned char)mapping->id_bytes;
@@ -164,7 +165,7 @@ static int put_note(struct ptx_maps *maps, const struct ptx_mapping *mapping)
 	if (mapping->kind == PTX_MAPPING_FILE)
 		err = put_file(maps, mapping, &file);
 	/* The note is claimed after its text: a text without a note is only unused room. */
-	if (err || !take(&maps->taken, 1, PTX_MAPS_NOTES, &i))
+	if (err || !maps_take(&maps->taken, 1, PTX_MAPS_NOTES, &i))
 		return ENOSPC;
 	note = &maps->note[i];
 	/* Other processes skip the note until it is ready. */
@@ -183,7 +184,7 @@ static int put_note(struct ptx_maps *maps, const struct ptx_mapping *mapping)
 }
 
 /* Lowers ended_ns to this time. Several processes may find no room; the earliest time counts. */
-static void end(struct ptx_maps *maps, int64_t when_ns)
+static void maps_end(struct ptx_maps *maps, int64_t when_ns)
 {
 	int64_t old = atomic_load_explicit(&maps->ended_ns, memory_order_relaxed);
 
@@ -201,7 +202,7 @@ int ptx_maps_put(struct ptx_maps *maps, const struct ptx_mapping *mapping)
 
 	/* The notes end at the time of the missing note and not at the present time. */
 	if (err)
-		end(maps, mapping->from_ns);
+		maps_end(maps, mapping->from_ns);
 	return err;
 }
 

@@ -39,7 +39,7 @@ const char *ptx_names_predefined(unsigned type)
 }
 
 /* FNV-1a. Equal hashes are followed by a comparison, so a collision only costs time. */
-static uint32_t hash(const char *name)
+static uint32_t names_hash(const char *name)
 {
 	uint32_t h = 2166136261u;
 
@@ -126,7 +126,7 @@ unsigned ptx_names_open(struct ptx_names *names, const char *name)
 	 */
 	static _Atomic uint32_t guess;
 	uint32_t next = atomic_load_explicit(&guess, memory_order_relaxed);
-	uint32_t h = hash(name), cell = 0;
+	uint32_t h = names_hash(name), cell = 0;
 
 	if (next < PTX_NAMES &&
 	    is_name(names, atomic_load_explicit(&names->entry[next], memory_order_acquire), h,

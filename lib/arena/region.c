@@ -96,7 +96,7 @@ enum allocated { ALLOCATED, NO_ROOM, REFUSED };
  * EINTR counts as no room: the creator gets an error and may try again. REFUSED: the errors of
  * kernels that do not have fallocate() and of seccomp filters that forbid it.
  */
-static enum allocated allocate(int fd, uint64_t offset, size_t bytes)
+static enum allocated region_allocate(int fd, uint64_t offset, size_t bytes)
 {
 	if (fallocate(fd, 0, (off_t)offset, (off_t)bytes) == 0)
 		return ALLOCATED;
@@ -137,8 +137,8 @@ static bool make_present(void *arg, size_t at, size_t bytes)
 
 	/* fallocate() gives the memory to the file, or an error now instead of SIGBUS later. */
 	if (making->fd >= 0 && !making->refused) {
-		enum allocated allocated = allocate(making->fd, making->offset + begin,
-						    at + bytes - begin);
+		enum allocated allocated =
+			region_allocate(making->fd, making->offset + begin, at + bytes - begin);
 
 		/*
 		 * After a refusal later parts are not allocated either: their first access makes
@@ -178,7 +178,7 @@ uint32_t ptx_region_rings(const struct ptx_arena *arena, const char *backing)
 }
 
 /* MAP_NORESERVE: a region is mostly address space, and must not count as memory. */
-static void *map(int fd, uint64_t offset, size_t bytes)
+static void *region_map(int fd, uint64_t offset, size_t bytes)
 {
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_NORESERVE | (fd < 0 ? MAP_ANONYMOUS : 0), fd,
@@ -191,9 +191,9 @@ static void *map(int fd, uint64_t offset, size_t bytes)
  * Maps a region and makes its first part present. On failure nothing stays mapped, and the caller
  * gives back the pages of the file.
  */
-static void *make(struct making *making, const struct ptx_geometry *geometry)
+static void *region_make(struct making *making, const struct ptx_geometry *geometry)
 {
-	making->memory = map(making->fd, making->offset, geometry->bytes);
+	making->memory = region_map(making->fd, making->offset, geometry->bytes);
 	if (!making->memory)
 		return NULL;
 	if (make_all_present(making, geometry))
@@ -215,7 +215,7 @@ int ptx_region_create(struct ptx_arena *arena, const struct ptx_geometry *geomet
 	/* Another process may have changed next_region, so the offset is checked. */
 	if (making.fd >= 0 && *offset != 0 &&
 	    ptx_arena_holds(arena, *offset, geometry->bytes + geometry->far_bytes)) {
-		*memory = make(&making, geometry);
+		*memory = region_make(&making, geometry);
 		if (*memory)
 			return 0;
 		/*
@@ -226,7 +226,7 @@ int ptx_region_create(struct ptx_arena *arena, const struct ptx_geometry *geomet
 	/* Anonymous memory: other processes cannot map it. */
 	making = (struct making){ .fd = -1 };
 	*offset = 0;
-	*memory = make(&making, geometry);
+	*memory = region_make(&making, geometry);
 	return *memory ? 0 : ENOMEM;
 }
 
@@ -234,7 +234,7 @@ int ptx_region_create(struct ptx_arena *arena, const struct ptx_geometry *geomet
 int ptx_region_map(struct ptx_arena *arena, const struct ptx_geometry *geometry, uint64_t offset,
 		   void **memory)
 {
-	*memory = map(arena->fd, offset, geometry->bytes);
+	*memory = region_map(arena->fd, offset, geometry->bytes);
 	return *memory ? 0 : ENOMEM;
 }
 
@@ -278,7 +278,7 @@ static void *far_of(const struct ptx_rings *rings)
  * mmap(), would report a race. The mapping has MAP_SHARED although only this process uses it:
  * RLIMIT_DATA counts private memory, and a child may have reached that limit.
  */
-static void sink(void *memory, size_t bytes)
+static void region_sink(void *memory, size_t bytes)
 {
 	syscall(SYS_mmap, memory, bytes, PROT_READ | PROT_WRITE,
 		MAP_FIXED | MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -289,9 +289,9 @@ void ptx_region_sink(const struct ptx_rings *rings)
 {
 	void *far = far_of(rings);
 
-	sink(rings->region, rings->geometry.bytes);
+	region_sink(rings->region, rings->geometry.bytes);
 	if (far)
-		sink(far, rings->geometry.far_bytes);
+		region_sink(far, rings->geometry.far_bytes);
 }
 
 /* Also unmaps the far part, if this process has mapped it. */

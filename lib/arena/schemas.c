@@ -69,7 +69,7 @@ bool ptx_schemas_has(const struct ptx_schemas *schemas, unsigned type, const cha
 }
 
 /* Returns 0 if the text of the entry is this one, EEXIST if it is another one. */
-static int compare(const struct ptx_schemas *schemas, uint64_t entry, const char *text)
+static int schemas_compare(const struct ptx_schemas *schemas, uint64_t entry, const char *text)
 {
 	char other[PTX_SCHEMA_BYTES];
 
@@ -92,7 +92,7 @@ int ptx_schemas_put(struct ptx_schemas *schemas, unsigned type, const char *text
 	entry = atomic_load_explicit(place, memory_order_acquire);
 	/* The first text stays; the same text again is no error. */
 	if (entry)
-		return compare(schemas, entry, text);
+		return schemas_compare(schemas, entry, text);
 	at = take_room(schemas, len + 1);
 	if (at == UINT64_MAX)
 		return ENOSPC;
@@ -101,7 +101,7 @@ int ptx_schemas_put(struct ptx_schemas *schemas, unsigned type, const char *text
 	/* Sequentially consistent with the levels of streams, which posix/level.c reads. */
 	if (!atomic_compare_exchange_strong_explicit(place, &entry, len << 32 | (at + 1),
 						     memory_order_seq_cst, memory_order_acquire))
-		return compare(schemas, entry, text);
+		return schemas_compare(schemas, entry, text);
 	/* After the entry: a reader that sees the change also sees the text. */
 	atomic_fetch_add_explicit(&schemas->changes, 1, memory_order_seq_cst);
 	return 0;

@@ -29,7 +29,7 @@
 static bool may_ask;
 
 /* Returns 0 or a positive set of commands, or -1 with errno. The C library has no wrapper. */
-static int membarrier(int command)
+static int barrier_membarrier(int command)
 {
 	return (int)syscall(SYS_membarrier, command, 0, 0);
 }
@@ -41,8 +41,8 @@ void ptx_barrier_init(void)
 
 	/*
 	 * secure_getenv(), because a set-user-ID program must not obey its caller's environment.
-	 * Some sandboxes kill a process that calls membarrier(). Their users set the variable to
-	 * "0" so that this process never makes the call.
+	 * Some sandboxes kill a process that calls barrier_membarrier(). Their users set the
+	 * variable to "0" so that this process never makes the call.
 	 */
 	may_ask = !wish || wish[0] != '0';
 	/*
@@ -55,8 +55,8 @@ void ptx_barrier_init(void)
 	 * The results are not checked: on an old kernel each later barrier reports the failure.
 	 */
 	if (may_ask) {
-		membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED);
-		membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+		barrier_membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED);
+		barrier_membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
 	}
 	errno = saved;
 }
@@ -72,10 +72,11 @@ static bool barrier_by_membarrier(void)
 {
 	if (!may_ask)
 		return false;
-	if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0)
+	if (barrier_membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0)
 		return true;
-	return errno == EPERM && membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0 &&
-	       membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0;
+	return errno == EPERM &&
+	       barrier_membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0 &&
+	       barrier_membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0;
 }
 
 /*
@@ -127,7 +128,7 @@ bool ptx_barrier_everywhere(void)
 	 * registration of the caller. barrier_by_shootdown() is no substitute, because it reaches
 	 * this process only.
 	 */
-	done = may_ask && membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED) == 0;
+	done = may_ask && barrier_membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED) == 0;
 	atomic_thread_fence(memory_order_seq_cst);
 	errno = saved;
 	return done;

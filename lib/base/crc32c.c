@@ -114,7 +114,7 @@ ptx_inline INSTRUCTIONS uint64_t word_at(const unsigned char *p)
 }
 
 /* Returns the checksum as if the zero bytes of the constant followed. */
-ptx_inline INSTRUCTIONS uint64_t shift(uint64_t crc, uint64_t constant)
+ptx_inline INSTRUCTIONS uint64_t crc32c_shift(uint64_t crc, uint64_t constant)
 {
 	__m128i product = _mm_clmulepi64_si128(_mm_cvtsi64_si128((long long)crc),
 					       _mm_cvtsi64_si128((long long)constant), 0);
@@ -136,7 +136,7 @@ ptx_inline INSTRUCTIONS uint64_t three_lanes(uint64_t crc, const unsigned char *
 		b = _mm_crc32_u64(b, word_at(p + lane + i));
 		c = _mm_crc32_u64(c, word_at(p + 2 * lane + i));
 	}
-	return shift(crc, by_2) ^ shift(b, by_1) ^ c;
+	return crc32c_shift(crc, by_2) ^ crc32c_shift(b, by_1) ^ c;
 }
 
 INSTRUCTIONS static uint32_t by_instruction(uint32_t start, const unsigned char *p, size_t len)
@@ -155,7 +155,7 @@ INSTRUCTIONS static uint32_t by_instruction(uint32_t start, const unsigned char 
 }
 
 /* The choice costs one CPUID, so ptx_crc32c() keeps its result. */
-static crc_fn *choose(void)
+static crc_fn *crc32c_choose(void)
 {
 	unsigned a, b, c, d;
 
@@ -194,14 +194,14 @@ static uint32_t by_instruction(uint32_t crc, const unsigned char *p, size_t len)
 }
 
 /* The kernel reports in the auxiliary vector which instructions user space may use. */
-static crc_fn *choose(void)
+static crc_fn *crc32c_choose(void)
 {
 	return getauxval(AT_HWCAP) & HAS_CRC32 ? by_instruction : by_table;
 }
 
 #else
 
-static crc_fn *choose(void)
+static crc_fn *crc32c_choose(void)
 {
 	return by_table;
 }
@@ -218,7 +218,7 @@ uint32_t ptx_crc32c(uint32_t crc, const void *bytes, size_t len)
 	crc_fn *fn = atomic_load_explicit(&chosen, memory_order_relaxed);
 
 	if (ptx_unlikely(!fn)) {
-		fn = choose();
+		fn = crc32c_choose();
 		atomic_store_explicit(&chosen, fn, memory_order_relaxed);
 	}
 	/*

@@ -21,7 +21,7 @@
  * Parses a decimal number with an optional sign and advances *text past it. False: there is no
  * number, or it does not fit.
  */
-static bool number(const char **text, int64_t *value)
+static bool timespace_number(const char **text, int64_t *value)
 {
 	const char *at = *text + strspn(*text, " \t");
 	bool is_negative = *at == '-';
@@ -55,7 +55,7 @@ static bool offset_of(const char *text, const char *clock, int64_t *ns)
 	if (!at)
 		return false;
 	at += strlen(clock);
-	return number(&at, &seconds) && number(&at, &rest) &&
+	return timespace_number(&at, &seconds) && timespace_number(&at, &rest) &&
 	       !__builtin_mul_overflow(seconds, PTX_NS_PER_S, ns) &&
 	       !__builtin_add_overflow(*ns, rest, ns);
 }

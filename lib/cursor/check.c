@@ -43,16 +43,16 @@ _Static_assert(sizeof(column) / sizeof(column[0]) == 3 + PTX_LOST_CAUSES, "a nam
 
 /* Returns a line as an array of its thirteen numbers. A line has no other members (FORMAT 4.2). */
 /* The members of a line have equal types, so they can be visited by an index. */
-static uint64_t *cells(struct ptx_ledger_line *line)
+static uint64_t *check_cells(struct ptx_ledger_line *line)
 {
 	return (uint64_t *)line;
 }
 
 /* Sums may wrap around in a hostile ledger; a wrong sum is then reported like any other. */
-static void add(struct ptx_ledger_line *sum, struct ptx_ledger_line *line)
+static void check_add(struct ptx_ledger_line *sum, struct ptx_ledger_line *line)
 {
 	for (unsigned i = 0; i < 3 + PTX_LOST_CAUSES; i++)
-		cells(sum)[i] += cells(line)[i];
+		check_cells(sum)[i] += check_cells(line)[i];
 }
 
 /*
@@ -80,12 +80,12 @@ static void check_column_sums(struct ptx_check *check, const char *what,
 			      struct ptx_ledger_line *sum)
 {
 	for (unsigned i = 0; i < 3 + PTX_LOST_CAUSES; i++) {
-		uint64_t total = cells(&check->ledger.total)[i];
+		uint64_t total = check_cells(&check->ledger.total)[i];
 
-		if (cells(sum)[i] != total)
+		if (check_cells(sum)[i] != total)
 			ptx_check_fault(check, 0, 0,
 					"the ledger's %s add up to %llu %s, its total says %llu",
-					what, (unsigned long long)cells(sum)[i], column[i],
+					what, (unsigned long long)check_cells(sum)[i], column[i],
 					(unsigned long long)total);
 	}
 }
@@ -113,13 +113,13 @@ static void check_equations(struct ptx_check *check)
 		snprintf(what, sizeof(what), "event type %u", type);
 		check_line(check, what, &ledger->type[type], false);
 		/* Types without a line count as zero, which changes no sum. */
-		add(&types, &ledger->type[type]);
+		check_add(&types, &ledger->type[type]);
 	}
 	for (size_t i = 0; i < ledger->threads; i++) {
 		snprintf(what, sizeof(what), "process %u thread %u", ledger->thread[i].pid,
 			 ledger->thread[i].tid);
 		check_line(check, what, &ledger->thread[i].line, !ledger->thread[i].pid);
-		add(&threads, &ledger->thread[i].line);
+		check_add(&threads, &ledger->thread[i].line);
 	}
 	check_column_sums(check, "types", &types);
 	check_column_sums(check, "threads", &threads);
@@ -259,7 +259,7 @@ static void check_header(struct ptx_check *check)
 }
 
 /* After all blocks were visited: compares the parts that concern the whole log, sets the result. */
-static void end(struct ptx_check *check)
+static void check_walk_end(struct ptx_check *check)
 {
 	const struct ptx_log_closing *closing = &check->log->header.closing;
 	struct posix_trace_check_np *result = check->result;
@@ -308,7 +308,7 @@ static bool is_beginning(struct ptx_log_window *window)
  * The log could not be opened: finds the reason and reports it as a fault at offset 0. Returns
  * EINVAL, or ENOMEM. It reads the header once more, since ptx_stored_open() gives a number only.
  */
-static int explain(struct ptx_check *check, int fd)
+static int check_explain(struct ptx_check *check, int fd)
 {
 	struct ptx_log_window window;
 	struct ptx_log_header header;
@@ -364,7 +364,7 @@ int ptx_check_log(int fd, void (*report)(void *arg, const struct posix_trace_fau
 	if (err) {
 		/* The error number says only that the file is no log; the report has to say why. */
 		if (err == EINVAL)
-			err = explain(check, fd);
+			err = check_explain(check, fd);
 		goto undo_check;
 	}
 	/* Whether the log is complete (R2, R5). */
@@ -382,7 +382,7 @@ int ptx_check_log(int fd, void (*report)(void *arg, const struct posix_trace_fau
 	if (!err && check->log->window.no_memory)
 		err = ENOMEM; /* a block may have been reported because memory was short */
 	if (!err)
-		end(check);
+		check_walk_end(check);
 	/* fd itself stays open: the log was opened on a duplicate. */
 	ptx_stored_close(check->log);
 	/* Each member is empty or allocated, so one label serves all failures. */

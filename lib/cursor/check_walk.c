@@ -35,7 +35,7 @@ static bool is_where_writing_stopped(const struct ptx_check *check, enum ptx_log
  * behind END are a fault (E1) but damage no events. Each round moves offset forward, because a
  * block has at least its header, so the loop ends.
  */
-static void walk(struct ptx_check *check, uint64_t offset)
+static void check_walk_walk(struct ptx_check *check, uint64_t offset)
 {
 	struct ptx_log_window *window = &check->log->window;
 	const uint64_t id = check->log->header.log_id;
@@ -73,7 +73,7 @@ static void walk(struct ptx_check *check, uint64_t offset)
 /* The first block of a sequence follows the header; it can be nowhere else (FORMAT 2). */
 void ptx_check_sequence(struct ptx_check *check)
 {
-	walk(check, PTX_LOG_HEADER_BYTES);
+	check_walk_walk(check, PTX_LOG_HEADER_BYTES);
 }
 
 /*
@@ -108,7 +108,7 @@ static void judge_beside(void *arg, uint64_t at, const struct ptx_log_found *fou
  * The offset of the tail, behind the last slot. Its first block is the first INDEX block, or TOP if
  * the log has no events. A log that is not complete has no tail.
  */
-static uint64_t tail(struct ptx_check *check)
+static uint64_t check_walk_tail(struct ptx_check *check)
 {
 	const struct ptx_stored *log = check->log;
 
@@ -147,5 +147,5 @@ void ptx_check_slots(struct ptx_check *check)
 		}
 		ptx_check_block(check, &found);
 	}
-	walk(check, tail(check));
+	check_walk_walk(check, check_walk_tail(check));
 }

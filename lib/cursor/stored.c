@@ -30,7 +30,7 @@ bool ptx_stored_take(struct ptx_stored *stored, const struct ptx_log_found *foun
 }
 
 /* Counts a damaged part, and marks the next event as one that follows a gap. */
-static void skipped(struct ptx_stored *stored)
+static void stored_skipped(struct ptx_stored *stored)
 {
 	stored->here.gap = true;
 	stored->damaged_parts++;
@@ -50,7 +50,7 @@ static bool skip_damage(struct ptx_stored *stored, uint64_t offset)
 		return false;
 	/* next_in_sequence() then compares its number, to find out whether blocks are missing. */
 	stored->next_offset = found.offset;
-	skipped(stored);
+	stored_skipped(stored);
 	return true;
 }
 
@@ -108,7 +108,7 @@ static bool next_in_sequence(struct ptx_stored *stored)
 			stored->damage = "a block is missing";
 			if (!stored->salvage)
 				return false;
-			skipped(stored);
+			stored_skipped(stored);
 			/* The cursor has passed a block of this number and returned its events. */
 			if (found.block.number < stored->next_number) {
 				stored->next_offset = found.end;
@@ -135,7 +135,7 @@ static bool next_in_sequence(struct ptx_stored *stored)
 		 */
 		if (!stored->salvage)
 			return false;
-		skipped(stored);
+		stored_skipped(stored);
 		stored->next_offset = found.end;
 	}
 }
@@ -146,8 +146,8 @@ static bool next_in_sequence(struct ptx_stored *stored)
  * died and a guardian gave up damaged blocks (W2), numbers are missing and the assumption is wrong;
  * then first_record, which the index has, identifies the block.
  */
-static bool belongs(const struct ptx_stored *stored, const struct ptx_stored_slot *slot,
-		    const struct ptx_log_block *block)
+static bool stored_belongs(const struct ptx_stored *stored, const struct ptx_stored_slot *slot,
+			   const struct ptx_log_block *block)
 {
 	/* The number is compared first; it is right in all logs but the damaged ones. */
 	return block->type == PTX_LOG_DATA &&
@@ -174,7 +174,7 @@ static bool next_in_slots(struct ptx_stored *stored)
 		 * The slot has another block: a writer has overwritten the slot since the list was
 		 * made, or the block is forged.
 		 */
-		if (good && !belongs(stored, slot, &found.block)) {
+		if (good && !stored_belongs(stored, slot, &found.block)) {
 			stored->damage = stored->complete &&
 						 found.block.first_record == slot->first_record ?
 					 "a block is missing" :
@@ -189,7 +189,7 @@ static bool next_in_slots(struct ptx_stored *stored)
 			stored->damage = "a block is missing";
 			if (!stored->salvage)
 				return false;
-			skipped(stored);
+			stored_skipped(stored);
 		}
 		good = good && ptx_stored_take(stored, &found);
 		if (!good && !stored->salvage)
@@ -198,7 +198,7 @@ static bool next_in_slots(struct ptx_stored *stored)
 		stored->next_slot++;
 		if (good)
 			return true;
-		skipped(stored);
+		stored_skipped(stored);
 	}
 	/* At a limit of ptx_stored_until() the log has not ended. */
 	stored->ended = stored->next_slot == stored->slots;

@@ -82,7 +82,7 @@ static int count_events(const struct ptx_stored *stored, struct ptx_log_tally *t
  * also counts the events that are lost. The ledger of a log that grows is made anew each time. An
  * error leaves the ledger without lines, because ptx_stored_ledger() cannot return an error.
  */
-static void rebuild(struct ptx_stored *stored)
+static void stored_facts_rebuild(struct ptx_stored *stored)
 {
 	struct ptx_ledger_line total = stored->ledger.total;
 	struct ptx_log_tally tally;
@@ -107,7 +107,7 @@ const struct ptx_ledger *ptx_stored_ledger(const struct ptx_stored *stored)
 	 * object is not const in memory, and a cursor has one caller at a time.
 	 */
 	if (!stored->has_ledger)
-		rebuild((struct ptx_stored *)(uintptr_t)stored);
+		stored_facts_rebuild((struct ptx_stored *)(uintptr_t)stored);
 	return &stored->ledger;
 }
 

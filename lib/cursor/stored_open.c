@@ -46,8 +46,8 @@ static int private_descriptor(int fd, int *own)
  * Returns the checked payload of the block of this type at offset, or NULL. The offset comes from
  * the file; B1 demands a multiple of 8, and ptx_log_find() that the block ends within the file.
  */
-static const void *fetch(struct ptx_stored *stored, uint64_t offset, enum ptx_log_type type,
-			 struct ptx_log_found *found)
+static const void *stored_open_fetch(struct ptx_stored *stored, uint64_t offset,
+				     enum ptx_log_type type, struct ptx_log_found *found)
 {
 	const char *why;
 
@@ -69,7 +69,7 @@ static int take_top(struct ptx_stored *stored, uint64_t offset, bool *good)
 	struct ptx_log_found found;
 
 	/* The entries were checked: offsets are possible, and time_top never decreases. */
-	place = fetch(stored, offset, PTX_LOG_TOP, &found);
+	place = stored_open_fetch(stored, offset, PTX_LOG_TOP, &found);
 	/* I1: an index that cannot be used makes the log incomplete (R2). */
 	*good = place != NULL;
 	/* A log without events has an empty TOP, and malloc(0) may return NULL. */
@@ -98,7 +98,7 @@ static int take_slots(struct ptx_stored *stored, bool *good)
 
 	for (size_t i = 0; i < stored->tops; i++) {
 		const struct ptx_log_place *place =
-			fetch(stored, stored->top[i].offset, PTX_LOG_INDEX, &found);
+			stored_open_fetch(stored, stored->top[i].offset, PTX_LOG_INDEX, &found);
 
 		*good = place != NULL;
 		if (!place)
@@ -158,7 +158,7 @@ static bool number_slots(struct ptx_stored *stored)
 static int take_said(struct ptx_stored *stored, uint64_t offset)
 {
 	struct ptx_log_found found;
-	const void *payload = fetch(stored, offset, PTX_LOG_SCHEMAS, &found);
+	const void *payload = stored_open_fetch(stored, offset, PTX_LOG_SCHEMAS, &found);
 	int err;
 
 	if (!payload)
@@ -166,17 +166,18 @@ static int take_said(struct ptx_stored *stored, uint64_t offset)
 	err = ptx_log_decode_schemas(&found.block, payload, &stored->said);
 	if (err)
 		return err;
-	payload = fetch(stored, found.end, PTX_LOG_OBJECTS, &found);
+	payload = stored_open_fetch(stored, found.end, PTX_LOG_OBJECTS, &found);
 	err = payload ? ptx_log_decode_objects(&found.block, payload, &stored->said) : 0;
 	if (!payload || err)
 		return err;
-	payload = fetch(stored, found.end, PTX_LOG_MAPPINGS, &found);
+	payload = stored_open_fetch(stored, found.end, PTX_LOG_MAPPINGS, &found);
 	return payload ? ptx_log_decode_mappings(&found.block, payload, &stored->said) : 0;
 }
 
 /*
  * R2: reads the tail, from the last 16 bytes on. *complete: END and all blocks that it names are
- * valid. Otherwise forget() removes the members that were set, before the log is recovered.
+ * valid. Otherwise stored_open_forget() removes the members that were set, before the log is
+ * recovered.
  */
 static int read_ending(struct ptx_stored *stored, bool *complete)
 {
@@ -200,19 +201,19 @@ static int read_ending(struct ptx_stored *stored, bool *complete)
 	/* The log was not completed, or its end is missing: R3 to R6 decide. */
 	if (!ending || memcmp(ending->magic, PTX_LOG_END_MAGIC, sizeof(ending->magic)))
 		return 0;
-	end = fetch(stored, ending->end_offset, PTX_LOG_END, &found);
+	end = stored_open_fetch(stored, ending->end_offset, PTX_LOG_END, &found);
 	/* E1: the END block ends the file. */
 	if (!end || found.end != size)
 		return 0;
 	copy = *end; /* the window moves with the next read */
 
-	payload = fetch(stored, copy.names_offset, PTX_LOG_NAMES, &found);
+	payload = stored_open_fetch(stored, copy.names_offset, PTX_LOG_NAMES, &found);
 	if (!payload)
 		return 0;
 	/* Complete logs repeat all names in the tail, so earlier NAMES blocks are not read. */
 	ptx_log_decode_names(&found.block, payload, &stored->names);
 	/* Without its ledger the log is not complete: R2 needs every block that END names. */
-	payload = fetch(stored, copy.ledger_offset, PTX_LOG_LEDGER, &found);
+	payload = stored_open_fetch(stored, copy.ledger_offset, PTX_LOG_LEDGER, &found);
 	if (!payload)
 		return 0;
 	err = ptx_log_decode_ledger(&found.block, payload, &stored->ledger);
@@ -284,7 +285,7 @@ static bool is_being_written(const struct ptx_stored *stored)
 }
 
 /* Frees everything that was read, and leaves it empty: to read again, or to close. */
-static void forget(struct ptx_stored *stored)
+static void stored_open_forget(struct ptx_stored *stored)
 {
 	free(stored->top);
 	free(stored->slot);
@@ -302,13 +303,13 @@ static void forget(struct ptx_stored *stored)
  * R3 to R6: the log has no valid tail. A closing area that says "closed" gives the status and the
  * total (R3). If events may be lost, the status has a flush error.
  */
-static int recover(struct ptx_stored *stored)
+static int stored_open_recover(struct ptx_stored *stored)
 {
 	const struct ptx_log_closing *closing = &stored->header.closing;
 	const bool closed = closing_says(stored, PTX_LOG_CLOSED);
 	int err;
 
-	forget(stored);
+	stored_open_forget(stored);
 	err = ptx_stored_is_sequence(stored) ? ptx_stored_recover_sequence(stored) :
 					       ptx_stored_recover_slots(stored);
 	if (err)
@@ -362,7 +363,7 @@ static int read_ends_again(struct ptx_stored *stored)
 	const int fd = stored->window.fd;
 	int err;
 
-	forget(stored);
+	stored_open_forget(stored);
 	/* A new window has the file's new size and no old bytes. */
 	ptx_log_window_close(&stored->window);
 	err = ptx_log_window_open(&stored->window, fd);
@@ -373,7 +374,7 @@ static int read_ends_again(struct ptx_stored *stored)
  * Decides between a complete log, one that is being written, and one that has to be recovered.
  * Sorts the lists at the end, however they were read.
  */
-static int examine(struct ptx_stored *stored)
+static int stored_open_examine(struct ptx_stored *stored)
 {
 	int err = read_ends(stored);
 
@@ -395,7 +396,7 @@ static int examine(struct ptx_stored *stored)
 		/* END is the last block, so no writer adds one. */
 		stored->live = false;
 	else if (!err)
-		err = recover(stored);
+		err = stored_open_recover(stored);
 	ptx_objects_sort(stored->said.object, stored->said.objects);
 	ptx_mappings_settle(&stored->said.mappings);
 	return err;
@@ -423,7 +424,7 @@ int ptx_stored_open(int fd, bool salvage, struct ptx_stored **result)
 	err = ptx_log_window_open(&stored->window, own);
 	if (err)
 		goto undo_stored;
-	err = examine(stored);
+	err = stored_open_examine(stored);
 	if (err)
 		goto undo_window;
 	/* The cursor begins with the first event and without a limit. */
@@ -432,7 +433,7 @@ int ptx_stored_open(int fd, bool salvage, struct ptx_stored **result)
 	*result = stored;
 	goto out;
 undo_window:
-	forget(stored);
+	stored_open_forget(stored);
 	ptx_log_window_close(&stored->window);
 undo_stored:
 	free(stored);
@@ -447,7 +448,7 @@ out:
 void ptx_stored_close(struct ptx_stored *stored)
 {
 	ptx_file_close(stored->window.fd, &stored->window.file);
-	forget(stored);
+	stored_open_forget(stored);
 	ptx_log_window_close(&stored->window);
 	free(stored);
 }

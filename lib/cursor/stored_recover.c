@@ -229,7 +229,7 @@ static int newest_first(const void *a, const void *b)
 #define EMPTY_SLOTS_MAX 4096u
 
 /* Makes the list of all slots with a valid header, in the order of the file. ENOMEM. */
-static int gather(struct ptx_stored *stored)
+static int stored_recover_gather(struct ptx_stored *stored)
 {
 	const struct ptx_log_header *h = &stored->header;
 	struct ptx_log_found found;
@@ -287,7 +287,7 @@ static bool is_whole(struct ptx_stored *stored, const struct ptx_stored_slot *sl
  * on them: of the newest block, and of two blocks with one number. Other blocks are checked when
  * the cursor reads them.
  */
-static void choose(struct ptx_stored *stored)
+static void stored_recover_choose(struct ptx_stored *stored)
 {
 	struct ptx_stored_slot *slot = stored->slot;
 	struct ptx_log_found found;
@@ -403,10 +403,10 @@ int ptx_stored_recover_slots(struct ptx_stored *stored)
 	err = find_said(stored);
 	/* ENOMEM ends the opening; damage does not. */
 	if (!err)
-		err = gather(stored);
+		err = stored_recover_gather(stored);
 	if (err)
 		return err;
-	choose(stored);
+	stored_recover_choose(stored);
 	for (size_t i = 0; i < stored->slots; i++) {
 		struct ptx_stored_slot *slot = &stored->slot[i];
 

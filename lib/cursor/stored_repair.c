@@ -95,7 +95,7 @@ static void note_names(struct survey *survey, const struct ptx_log_header *h,
  * in slots there is usually free room behind a block. Damage breaks single pairs only, so the
  * majority decides (R8).
  */
-static void look(struct ptx_stored *stored, struct survey *survey)
+static void stored_repair_look(struct ptx_stored *stored, struct survey *survey)
 {
 	const struct ptx_log_header *h = &stored->header;
 	uint64_t offset = PTX_LOG_HEADER_BYTES;
@@ -166,7 +166,7 @@ void ptx_stored_repair(struct ptx_stored *stored)
 
 	h->log_id = find_id(stored);
 	h->arrangement = PTX_LOG_SLOTS;
-	look(stored, &survey);
+	stored_repair_look(stored, &survey);
 	if (!survey.fits) {
 		place_areas(h, &survey);
 		if (is_sequence(h, &survey))

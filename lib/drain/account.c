@@ -49,8 +49,8 @@ struct count {
  * PTX_LOST_CAUSES means that the event is unread. ptx_records_check() has examined type, so it is a
  * valid index.
  */
-static void add(struct count *count, unsigned type, const struct ptx_ident *ident,
-		enum ptx_lost cause)
+static void account_add(struct count *count, unsigned type, const struct ptx_ident *ident,
+			enum ptx_lost cause)
 {
 	struct ptx_ledger *ledger = count->ledger;
 	struct ptx_ledger_line *line[3] = {
@@ -96,13 +96,13 @@ static void count_event(void *arg, const struct ptx_record *record, const struct
 	const enum ptx_phase phase = phase_at(count, record->time);
 
 	if (record->time <= count->drain->cleared)
-		add(count, record->type, ident, PTX_LOST_CLEARED);
+		account_add(count, record->type, ident, PTX_LOST_CLEARED);
 	else if (count->drain->loop && record->time <= count->cut)
-		add(count, record->type, ident, PTX_LOST_OVERWRITTEN);
+		account_add(count, record->type, ident, PTX_LOST_OVERWRITTEN);
 	else if (control || phase == PTX_PHASE_RUNNING)
-		add(count, record->type, ident, PTX_LOST_CAUSES);
+		account_add(count, record->type, ident, PTX_LOST_CAUSES);
 	else if (phase == PTX_PHASE_FULL)
-		add(count, record->type, ident, PTX_LOST_STREAM_FULL);
+		account_add(count, record->type, ident, PTX_LOST_STREAM_FULL);
 	else
 		count->not_running++;
 }

@@ -179,7 +179,7 @@ static bool find_next(struct ptx_drain *drain)
  * here, at the last moment, because further events may have been delivered since the reader claimed
  * the record.
  */
-static void describe(struct ptx_drain *drain, struct ptx_drain_event *event)
+static void drain_describe(struct ptx_drain *drain, struct ptx_drain_event *event)
 {
 	const struct ptx_record *record;
 	struct ptx_source *source;
@@ -226,7 +226,7 @@ bool ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event)
 			return false;
 		}
 	}
-	describe(drain, event);
+	drain_describe(drain, event);
 	return true;
 }
 
@@ -247,7 +247,7 @@ bool ptx_drain_peek_beyond(struct ptx_drain *drain, struct ptx_drain_event *even
 		drain->watermark = certain;
 		return false;
 	}
-	describe(drain, event);
+	drain_describe(drain, event);
 	return true;
 }
 

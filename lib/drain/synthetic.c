@@ -15,8 +15,8 @@
  * Adds an event to the queue unless the filter rejects its type; then the result is NULL. data is
  * not copied: it must remain until the event is consumed.
  */
-static struct ptx_drain_event *queue(struct ptx_drain *drain, unsigned type, uint64_t ticks,
-				     const void *data, size_t len)
+static struct ptx_drain_event *synthetic_queue(struct ptx_drain *drain, unsigned type,
+					       uint64_t ticks, const void *data, size_t len)
 {
 	struct ptx_drain_event *event = &drain->queue[drain->queued];
 
@@ -40,7 +40,7 @@ static void queue_int(struct ptx_drain *drain, unsigned type, uint64_t ticks, in
 	uint32_t *data = &drain->queue_data[drain->queued];
 
 	*data = (uint32_t)value;
-	queue(drain, type, ticks, data, sizeof value);
+	synthetic_queue(drain, type, ticks, data, sizeof value);
 }
 
 /*
@@ -48,7 +48,7 @@ static void queue_int(struct ptx_drain *drain, unsigned type, uint64_t ticks, in
  */
 static void queue_flush_mark(struct ptx_drain *drain, unsigned type, const struct ptx_mark *mark)
 {
-	struct ptx_drain_event *event = queue(drain, type, mark->ticks, NULL, 0);
+	struct ptx_drain_event *event = synthetic_queue(drain, type, mark->ticks, NULL, 0);
 
 	if (!event)
 		return;
@@ -69,8 +69,9 @@ static void queue_restart(struct ptx_drain *drain, const struct ptx_mark *mark)
 	for (int i = 0; i < PTX_WORDS; i++)
 		drain->queue_set[i + 1] = ~mark->admit[i];
 	if (drain->flush_policy)
-		queue(drain, POSIX_TRACE_RESUME, mark->ticks, NULL, 0);
-	queue(drain, POSIX_TRACE_START, mark->ticks, drain->queue_set, PTX_EVENT_SET_BYTES);
+		synthetic_queue(drain, POSIX_TRACE_RESUME, mark->ticks, NULL, 0);
+	synthetic_queue(drain, POSIX_TRACE_START, mark->ticks, drain->queue_set,
+			PTX_EVENT_SET_BYTES);
 }
 
 /*
@@ -112,7 +113,7 @@ void ptx_synthetic_mark(struct ptx_drain *drain, const struct ptx_mark *first, b
 		/* The data are 1: the stream stopped by itself (SFLUSH-04). */
 		queue_int(drain, POSIX_TRACE_STOP, mark.ticks, 1);
 		if (drain->flush_policy)
-			queue(drain, POSIX_TRACE_OVERFLOW, mark.ticks, NULL, 0);
+			synthetic_queue(drain, POSIX_TRACE_OVERFLOW, mark.ticks, NULL, 0);
 		break;
 	case PTX_MARK_RESTART:
 		queue_restart(drain, &mark);
@@ -145,8 +146,8 @@ void ptx_synthetic_gap(struct ptx_drain *drain, uint64_t after_gap)
 	/* If nothing was delivered before, there is no lower bound. */
 	if (first > after_gap || drain->last_ticks == 0)
 		first = drain->gap_first < after_gap ? drain->gap_first : after_gap;
-	queue(drain, POSIX_TRACE_OVERFLOW, first, NULL, 0);
-	queue(drain, POSIX_TRACE_RESUME, after_gap, NULL, 0);
+	synthetic_queue(drain, POSIX_TRACE_OVERFLOW, first, NULL, 0);
+	synthetic_queue(drain, POSIX_TRACE_RESUME, after_gap, NULL, 0);
 	drain->reported_cut = drain->cut;
 	drain->gap = false;
 	drain->gap_first = UINT64_MAX;

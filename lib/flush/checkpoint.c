@@ -121,9 +121,9 @@ struct ptx_checkpoint_status *ptx_checkpoint_status(const struct ptx_drain *drai
 
 /*
  * Returns the checkpoint for a log with this number of events, or NULL. The load acquires what the
- * release at the end of fill() published, so the members are complete.
+ * release at the end of checkpoint_fill() published, so the members are complete.
  */
-static struct checkpoint *find(const struct ptx_drain *drain, uint64_t events)
+static struct checkpoint *checkpoint_find(const struct ptx_drain *drain, uint64_t events)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		struct checkpoint *checkpoint = checkpoint_at(drain, i);
@@ -149,7 +149,7 @@ static uint32_t done_of(const struct ptx_source *source)
  * instruction here. The count is 0 first, and the right one is stored last: so a checkpoint that is
  * half written is never found. The fence keeps the stores of the members behind the store of 0.
  */
-static void fill(struct checkpoint *to, struct ptx_drain *drain, uint64_t events)
+static void checkpoint_fill(struct checkpoint *to, struct ptx_drain *drain, uint64_t events)
 {
 	const struct ptx_timescale *scale = &drain->scale;
 	struct place *place = places_of(drain, to);
@@ -203,7 +203,7 @@ void ptx_checkpoint_enable(struct ptx_drain *drain)
 	 */
 	if (atomic_load_explicit(&checkpoint_at(drain, 0)->events, memory_order_relaxed) == 0 &&
 	    atomic_load_explicit(&checkpoint_at(drain, 1)->events, memory_order_relaxed) == 0)
-		fill(checkpoint_at(drain, 0), drain, 0);
+		checkpoint_fill(checkpoint_at(drain, 0), drain, 0);
 }
 
 /* The caller has the stream's lock and calls this before it writes to the log. */
@@ -218,7 +218,7 @@ void ptx_checkpoint_write(struct ptx_drain *drain, uint64_t events)
 	if (drain->settled)
 		drain->checkpoint = !drain->checkpoint;
 	drain->settled = false;
-	fill(checkpoint_at(drain, drain->checkpoint), drain, events);
+	checkpoint_fill(checkpoint_at(drain, drain->checkpoint), drain, events);
 	/*
 	 * Two checkpoints with the same count would be ambiguous. This happens if a block without
 	 * events is written, and at the end of each flush. The newer checkpoint is right then, so
@@ -522,7 +522,7 @@ static int take_full(struct ptx_drain *drain)
  */
 int ptx_checkpoint_resume(struct ptx_drain *drain, uint64_t events)
 {
-	const struct checkpoint *from = find(drain, events);
+	const struct checkpoint *from = checkpoint_find(drain, events);
 	uint32_t rings = atomic_load_explicit(&drain->rings->region->rings, memory_order_acquire);
 
 	unsigned char *buffer = malloc(drain->rings->geometry.chunk_room);

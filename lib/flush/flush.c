@@ -99,8 +99,8 @@ int ptx_flush_create(struct ptx_drain *drain, pthread_mutex_t *lock, struct ptx_
  * Adds a mark with a moment of its own, so that events before and after it are on the right side.
  * Without memory the mark is missing; the flush itself does not depend on it.
  */
-static void mark(struct ptx_flush *flush, enum ptx_mark_kind kind, int error,
-		 const struct ptx_flush_caller *caller)
+static void flush_mark(struct ptx_flush *flush, enum ptx_mark_kind kind, int error,
+		       const struct ptx_flush_caller *caller)
 {
 	struct ptx_mark mark = { .kind = kind, .error = error };
 
@@ -125,7 +125,7 @@ static void note_failure(struct ptx_flush *flush, enum ptx_flush_kind kind, int 
 	if (!flush->error)
 		flush->error = err;
 	if (kind == PTX_FLUSH_AUTOMATIC && !flush->failing)
-		mark(flush, PTX_MARK_ERROR, err, &nobody);
+		flush_mark(flush, PTX_MARK_ERROR, err, &nobody);
 	flush->failing = true;
 }
 
@@ -197,7 +197,7 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 	if (flush->failing && flush->drain->marks > FAILING_MARKS_MOST)
 		framed = false;
 	if (framed)
-		mark(flush, PTX_MARK_FLUSH_START, 0, caller);
+		flush_mark(flush, PTX_MARK_FLUSH_START, 0, caller);
 	/*
 	 * The target is a moment after FLUSH_START. A call transfers the events up to this moment
 	 * and no younger ones, so it ends although writers continue (FLUSHF-02). An automatic flush
@@ -221,7 +221,7 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 	 * The final flush has no successor, so it transfers once more.
 	 */
 	if (framed)
-		mark(flush, PTX_MARK_FLUSH_STOP, 0, caller);
+		flush_mark(flush, PTX_MARK_FLUSH_STOP, 0, caller);
 	if (!err && kind == PTX_FLUSH_FINAL)
 		err = ptx_transfer(flush, ptx_drain_moment(flush->drain, false), 0);
 	/*

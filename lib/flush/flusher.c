@@ -168,7 +168,7 @@ static void flush_due(struct ptx_flush *flush, int64_t *stall_ns)
  * The thread. busy counts the short naps that are left. While it is not 0, a sixteenth of the pool
  * is enough for a flush, so that fast writers never fill the pool during a nap.
  */
-static void *run(void *argument)
+static void *flusher_run(void *argument)
 {
 	struct ptx_flush *flush = argument;
 	_Atomic uint32_t never = 0;
@@ -214,7 +214,7 @@ int ptx_flusher_start(struct ptx_flush *flush)
 	pthread_attr_setstacksize(&attr, STACK_BYTES);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&flush->thread, &attr, run, flush);
+	err = pthread_create(&flush->thread, &attr, flusher_run, flush);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);
 	if (err)

@@ -71,7 +71,8 @@ static void count_type(struct ptx_drain *drain, const struct tally *tally, uint3
  * ptx_records_check() has accepted, so sizes need no check here. The caller adds the number to the
  * total and to the thread's line.
  */
-static uint32_t move(struct ptx_flush *flush, struct ptx_source *source, uint64_t limit)
+static uint32_t transfer_run_move(struct ptx_flush *flush, struct ptx_source *source,
+				  uint64_t limit)
 {
 	struct ptx_drain *drain = flush->drain;
 	struct ptx_timeline line = { 0, 0, 0, 0 };
@@ -148,7 +149,7 @@ uint32_t ptx_transfer_run(struct ptx_flush *flush, uint64_t target)
 	if (drain->loop || drain->queued || flush->drain->log_full || !drain->running ||
 	    source == drain->source[PTX_CONTROL_RING])
 		return 0;
-	count = move(flush, source, run_limit(drain, target));
+	count = transfer_run_move(flush, source, run_limit(drain, target));
 	if (count == 0)
 		return 0;
 	drain->account.total.reported += count;

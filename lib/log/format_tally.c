@@ -42,8 +42,8 @@ static size_t first_place(const struct ptx_log_tally *tally, const struct ptx_lo
 }
 
 /* Returns the thread's count, or NULL and the free place in *place. The table is not full. */
-static struct ptx_log_count *find(const struct ptx_log_tally *tally,
-				  const struct ptx_log_source *who, size_t *place)
+static struct ptx_log_count *format_tally_find(const struct ptx_log_tally *tally,
+					       const struct ptx_log_source *who, size_t *place)
 {
 	size_t i;
 
@@ -64,10 +64,10 @@ static struct ptx_log_count *find(const struct ptx_log_tally *tally,
 }
 
 /*
- * Doubles the table, so that it is at most half full and find() always ends. After a failure the
- * old table is intact; thread[] may then be larger than needed.
+ * Doubles the table, so that it is at most half full and format_tally_find() always ends. After a
+ * failure the old table is intact; thread[] may then be larger than needed.
  */
-static bool grow(struct ptx_log_tally *tally)
+static bool format_tally_grow(struct ptx_log_tally *tally)
 {
 	size_t size = tally->hash_size ? 2 * tally->hash_size : 64, place = 0;
 	struct ptx_log_count *thread;
@@ -90,35 +90,35 @@ static bool grow(struct ptx_log_tally *tally)
 	tally->hash_size = size;
 	/* All threads are entered again: their places depend on the size of the table. */
 	for (size_t i = 0; i < tally->threads; i++) {
-		find(tally, &thread[i].who, &place);
+		format_tally_find(tally, &thread[i].who, &place);
 		hash[place] = (uint32_t)i + 1;
 	}
 	return true;
 }
 
 /*
- * grow() is called only for a new thread, so a known thread is counted without memory. errno stays,
- * because a failed allocation is no error of the caller's.
+ * format_tally_grow() is called only for a new thread, so a known thread is counted without memory.
+ * errno stays, because a failed allocation is no error of the caller's.
  */
 void ptx_log_tally_thread(struct ptx_log_tally *tally, const struct ptx_log_source *who,
 			  uint64_t events)
 {
 	struct ptx_log_count *count = NULL;
-	/* Only grow() may change errno. */
+	/* Only format_tally_grow() may change errno. */
 	int saved = errno;
 	size_t place = 0;
 
 	if (tally->hash_size)
-		count = find(tally, who, &place);
+		count = format_tally_find(tally, who, &place);
 	if (!count) {
 		if (2 * tally->threads >= tally->hash_size) {
-			if (!grow(tally)) {
+			if (!format_tally_grow(tally)) {
 				tally->nobody += events;
 				errno = saved;
 				return;
 			}
 			/* The table has moved, so the free place must be searched again. */
-			find(tally, who, &place);
+			format_tally_find(tally, who, &place);
 		}
 		/* There is room: the table is at most half full. */
 		count = &tally->thread[tally->threads++];
@@ -161,7 +161,7 @@ void ptx_log_tally_records(struct ptx_log_tally *tally, const void *records, siz
 }
 
 /* The sum of the columns stays the same (L1). */
-static void move(struct ptx_ledger_line *line, uint64_t events, enum ptx_lost cause)
+static void format_tally_move(struct ptx_ledger_line *line, uint64_t events, enum ptx_lost cause)
 {
 	line->reported -= events;
 	line->lost[cause] += events;
@@ -175,18 +175,18 @@ static void move(struct ptx_ledger_line *line, uint64_t events, enum ptx_lost ca
 void ptx_log_tally_move(const struct ptx_log_tally *tally, struct ptx_ledger *ledger,
 			enum ptx_lost cause)
 {
-	move(&ledger->total, tally->events, cause);
+	format_tally_move(&ledger->total, tally->events, cause);
 	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
-		move(&ledger->type[type], tally->type[type], cause);
+		format_tally_move(&ledger->type[type], tally->type[type], cause);
 	for (size_t i = 0; i < tally->threads; i++) {
 		const struct ptx_log_source *who = &tally->thread[i].who;
 
-		move(ptx_ledger_thread(ledger, who->pid, who->tid, who->thread),
-		     tally->thread[i].events, cause);
+		format_tally_move(ptx_ledger_thread(ledger, who->pid, who->tid, who->thread),
+				  tally->thread[i].events, cause);
 	}
 	/* The events without a thread belong to the ledger's line of no thread. */
 	if (tally->nobody)
-		move(ptx_ledger_thread(ledger, 0, 0, 0), tally->nobody, cause);
+		format_tally_move(ptx_ledger_thread(ledger, 0, 0, 0), tally->nobody, cause);
 }
 
 /*

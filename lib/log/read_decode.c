@@ -21,7 +21,8 @@
 #endif
 
 /* Stores the reason of a verdict and returns the verdict. */
-static enum ptx_log_verdict say(enum ptx_log_verdict verdict, const char **why, const char *reason)
+static enum ptx_log_verdict read_decode_say(enum ptx_log_verdict verdict, const char **why,
+					    const char *reason)
 {
 	*why = reason;
 	return verdict;
@@ -96,9 +97,9 @@ enum ptx_log_verdict ptx_log_decode_header(const void *bytes, size_t len,
 
 	/* H1: without the magic nothing else in the file has a meaning. */
 	if (len < sizeof(h->magic) || memcmp(bytes, PTX_LOG_MAGIC, sizeof(h->magic)))
-		return say(PTX_LOG_NO_MAGIC, why, "this is not a trace log");
+		return read_decode_say(PTX_LOG_NO_MAGIC, why, "this is not a trace log");
 	if (len < sizeof(*h))
-		return say(PTX_LOG_SHORT, why, "the file ends within the header");
+		return read_decode_say(PTX_LOG_SHORT, why, "the file ends within the header");
 	/* A copy, which no other process can change after a check. */
 	memcpy(h, bytes, sizeof(*h));
 	/*
@@ -107,16 +108,17 @@ enum ptx_log_verdict ptx_log_decode_header(const void *bytes, size_t len,
 	 * damaged.
 	 */
 	if (h->byte_order == __builtin_bswap64(PTX_LOG_BYTE_ORDER))
-		return say(PTX_LOG_WRONG, why, "the log has another byte order");
+		return read_decode_say(PTX_LOG_WRONG, why, "the log has another byte order");
 	if (!CHECKSUM_IS(h->header_crc,
 			 ptx_log_crc_without(h, PTX_LOG_CLOSING_AT,
 					     offsetof(struct ptx_log_header, header_crc)))) {
 			/* Another major version may have its checksum at another offset. */
 		if (h->version_major != PTX_LOG_MAJOR)
-			return say(PTX_LOG_WRONG, why,
-				   "the log has another major version, or its header is damaged");
+			return read_decode_say(
+				PTX_LOG_WRONG, why,
+				"the log has another major version, or its header is damaged");
 		/* H3. The caller may still salvage: *h has the bytes (R8). */
-		return say(PTX_LOG_DAMAGED, why, "the header's checksum is wrong");
+		return read_decode_say(PTX_LOG_DAMAGED, why, "the header's checksum is wrong");
 	}
 	reason = check_machine(h);
 	/* H4: compatible flags are ignored, incompatible ones change the meaning of the file. */
@@ -129,7 +131,7 @@ enum ptx_log_verdict ptx_log_decode_header(const void *bytes, size_t len,
 	     !is_text(h->name, sizeof(h->name)) || !is_text(h->generation, sizeof(h->generation))))
 		reason = "a text in the header has no end";
 	if (reason)
-		return say(PTX_LOG_WRONG, why, reason);
+		return read_decode_say(PTX_LOG_WRONG, why, reason);
 	return PTX_LOG_GOOD;
 }
 
@@ -185,28 +187,30 @@ enum ptx_log_verdict ptx_log_decode_block(const void *bytes, size_t len, uint64_
 {
 	/* B1: the magic. The caller chose an offset that is a multiple of 8. */
 	if (len < sizeof(*block))
-		return say(PTX_LOG_SHORT, why, "the file ends within a block's header");
+		return read_decode_say(PTX_LOG_SHORT, why, "the file ends within a block's header");
 	/* One copy, then checks of the copy: the caller's buffer may be read again meanwhile. */
 	memcpy(block, bytes, sizeof(*block));
 	if (block->magic != PTX_LOG_BLOCK_MAGIC)
-		return say(PTX_LOG_NO_MAGIC, why, "no block begins here");
+		return read_decode_say(PTX_LOG_NO_MAGIC, why, "no block begins here");
 	/* B2 comes first, because header_bytes decides how many bytes the checksum covers. */
 	if (block->header_bytes & 7 || block->header_bytes < sizeof(*block) ||
 	    block->header_bytes > PTX_LOG_BLOCK_HEADER_MAX)
-		return say(PTX_LOG_DAMAGED, why, "the length of a block's header is impossible");
+		return read_decode_say(PTX_LOG_DAMAGED, why,
+				       "the length of a block's header is impossible");
 	/* A later minor version has a longer header: the caller asks again with all of it. */
 	if (len < block->header_bytes)
-		return say(PTX_LOG_SHORT, why, "the file ends within a block's header");
+		return read_decode_say(PTX_LOG_SHORT, why, "the file ends within a block's header");
 	/* B3 */
 	if (!CHECKSUM_IS(block->header_crc,
 			 ptx_log_crc_without(bytes, block->header_bytes,
 					     offsetof(struct ptx_log_block, header_crc))))
-		return say(PTX_LOG_DAMAGED, why, "the checksum of a block's header is wrong");
+		return read_decode_say(PTX_LOG_DAMAGED, why,
+				       "the checksum of a block's header is wrong");
 	/* B4: the block remains from an older log in the same file, or from before a clear (W5). */
 	if (block->log_id != log_id)
-		return say(PTX_LOG_FOREIGN, why, "this block belongs to another log");
+		return read_decode_say(PTX_LOG_FOREIGN, why, "this block belongs to another log");
 	/* B5. The writer never makes such a block, although its checksum is right. */
 	if (block->payload_bytes & 7 || block->payload_bytes > PTX_LOG_PAYLOAD_MAX)
-		return say(PTX_LOG_WRONG, why, "the length of a block is impossible");
+		return read_decode_say(PTX_LOG_WRONG, why, "the length of a block is impossible");
 	return PTX_LOG_GOOD;
 }

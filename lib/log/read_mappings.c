@@ -74,7 +74,7 @@ const char *ptx_log_check_mapping(const struct ptx_log_mapping *entry)
  * Returns false for an entry that the reader ignores. The path of *mapping points into the entry;
  * ptx_mappings_add() copies it. Fields that a kind does not use stay zero.
  */
-static bool decode(const struct ptx_log_mapping *entry, struct ptx_mapping *mapping)
+static bool read_mappings_decode(const struct ptx_log_mapping *entry, struct ptx_mapping *mapping)
 {
 	if (entry->kind < PTX_MAPPING_FILE || entry->kind > PTX_MAPPING_CHILD ||
 	    ptx_log_check_mapping(entry))
@@ -117,7 +117,7 @@ int ptx_log_decode_mappings(const struct ptx_log_block *block, const void *paylo
 		ptx_mappings_fini(&said->mappings);
 	for (uint32_t i = 0; i < block->records && !err; i++, entry = ptx_log_mapping_next(entry))
 		/* An entry that breaks M2 or has an unknown kind is left out. */
-		if (decode(entry, &mapping))
+		if (read_mappings_decode(entry, &mapping))
 			err = ptx_mappings_add(&said->mappings, &mapping);
 	return err == ENOSPC ? 0 : err;
 }

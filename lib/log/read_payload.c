@@ -258,7 +258,7 @@ static void subtract_events(uint64_t *from, uint64_t events)
 }
 
 /* Subtracts a type's line from the rest, column by column. */
-static void subtract(struct ptx_ledger_line *from, const struct ptx_ledger_line *line)
+static void read_payload_subtract(struct ptx_ledger_line *from, const struct ptx_ledger_line *line)
 {
 	subtract_events(&from->called, line->called);
 	subtract_events(&from->reported, line->reported);
@@ -299,7 +299,7 @@ int ptx_log_decode_ledger(const struct ptx_log_block *block, const void *payload
 	ledger->type[0] = *total;
 	for (uint32_t i = 0; i < block->records; i++) {
 		ledger->type[type[i].type] = type[i].line;
-		subtract(&ledger->type[0], &type[i].line);
+		read_payload_subtract(&ledger->type[0], &type[i].line);
 	}
 	for (uint32_t i = 0; i < block->sources; i++) {
 		/* Threads keep the order of the file; pid 0 is the unattributed part (L1). */

@@ -62,7 +62,7 @@ void ptx_log_window_close(struct ptx_log_window *window)
 }
 
 /* The content is not copied: the caller reads the window again from the file. */
-static bool grow(struct ptx_log_window *window, size_t len)
+static bool read_scan_grow(struct ptx_log_window *window, size_t len)
 {
 	int saved = errno;
 	uint8_t *more = malloc(len);
@@ -94,7 +94,7 @@ const void *ptx_log_window_at(struct ptx_log_window *w, uint64_t offset, size_t 
 	/* A length from the file allocates nothing before it is compared with the file's size. */
 	if (offset > w->file_bytes || len > w->file_bytes - offset)
 		return NULL;
-	if (len > w->room && !grow(w, len))
+	if (len > w->room && !read_scan_grow(w, len))
 		return NULL;
 	/* The window is empty until the read has succeeded. */
 	w->offset = offset;
@@ -182,8 +182,9 @@ static uint8_t *unpacked_room(struct ptx_log_window *window, size_t len)
 }
 
 /* Both terms are checked: record_bytes is at most 2^29 (D1), and the table is in the payload. */
-static const void *unpack(struct ptx_log_window *window, const struct ptx_log_block *block,
-			  const uint8_t *payload, const char **why)
+static const void *read_scan_unpack(struct ptx_log_window *window,
+				    const struct ptx_log_block *block, const uint8_t *payload,
+				    const char **why)
 {
 	uint8_t *to = unpacked_room(window, block->record_bytes +
 						    block->sources * sizeof(struct ptx_log_source));
@@ -211,7 +212,7 @@ const void *ptx_log_payload(struct ptx_log_window *window, const struct ptx_log_
 	bytes += found->block.header_bytes;
 	*why = ptx_log_check_payload(&found->block, bytes);
 	if (!*why && found->block.type == PTX_LOG_DATA && found->block.shapes)
-		return unpack(window, &found->block, bytes, why);
+		return read_scan_unpack(window, &found->block, bytes, why);
 	return *why ? NULL : bytes;
 }
 
@@ -250,8 +251,8 @@ static uint64_t skip_hole(const struct ptx_log_window *window, uint64_t offset)
  * is decoded only where it matches. Each round increases the offset, so hostile content cannot make
  * the search endless; its time is bounded by the size of the file.
  */
-static bool resync(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
-		   const uint64_t *log_id, struct ptx_log_found *found)
+static bool read_scan_resync(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
+			     const uint64_t *log_id, struct ptx_log_found *found)
 {
 	if (limit > window->file_bytes)
 		limit = window->file_bytes;
@@ -292,12 +293,12 @@ static bool resync(struct ptx_log_window *window, uint64_t offset, uint64_t limi
 bool ptx_log_resync(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
 		    uint64_t log_id, struct ptx_log_found *found)
 {
-	return resync(window, offset, limit, &log_id, found);
+	return read_scan_resync(window, offset, limit, &log_id, found);
 }
 
 /* For a log whose header is damaged: the first valid block then gives the log_id (R8). */
 bool ptx_log_resync_any(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
 			struct ptx_log_found *found)
 {
-	return resync(window, offset, limit, NULL, found);
+	return read_scan_resync(window, offset, limit, NULL, found);
 }

@@ -44,7 +44,7 @@ void ptx_log_block_begin(struct ptx_log *log)
  * Records count in their plain size, so a log that is packed better does not get more events than
  * its limit promises. Other policies have no such limit; the result is then the maximum.
  */
-static uint64_t allowance(const struct ptx_log *log, size_t keep)
+static uint64_t write_append_allowance(const struct ptx_log *log, size_t keep)
 {
 	/* The written records, those in the block, and the bytes to keep. */
 	uint64_t taken = log->sum.record_bytes + ptx_log_used(log) + keep;
@@ -57,7 +57,8 @@ static uint64_t allowance(const struct ptx_log *log, size_t keep)
 void ptx_log_block_make_room(struct ptx_log *log)
 {
 	/* A log that is full stays full, even if a smaller event would still fit. */
-	uint64_t more = log->full && !log->loop ? 0 : allowance(log, PTX_LOG_STOP_BYTES);
+	uint64_t more =
+		log->full && !log->loop ? 0 : write_append_allowance(log, PTX_LOG_STOP_BYTES);
 	size_t used = ptx_log_used(log);
 
 	if (log->block.sealed || used >= log->block.records_max)
@@ -118,7 +119,8 @@ static enum ptx_log_append write_first(struct ptx_log *log)
 	return PTX_LOG_APPEND_WRITE_FIRST;
 }
 
-static enum ptx_log_append put(struct ptx_log *log, const struct ptx_log_event *event, size_t keep)
+static enum ptx_log_append write_append_put(struct ptx_log *log, const struct ptx_log_event *event,
+					    size_t keep)
 {
 	size_t size = ptx_record_size(ptx_record_len(event->len_flags)), used = ptx_log_used(log);
 	struct ptx_log_event shorter;
@@ -142,7 +144,7 @@ static enum ptx_log_append put(struct ptx_log *log, const struct ptx_log_event *
 	 * W3. With keep == 0 the closing STOP uses the room that other events have left. A LOOP
 	 * log sets full as well, but its oldest events make room.
 	 */
-	if (size > allowance(log, keep) || (log->full && !log->loop && keep)) {
+	if (size > write_append_allowance(log, keep) || (log->full && !log->loop && keep)) {
 		log->full = true;
 		log->hot.room = 0;
 		return PTX_LOG_APPEND_FULL;
@@ -159,7 +161,7 @@ static enum ptx_log_append put(struct ptx_log *log, const struct ptx_log_event *
 /* Usual events leave room for the closing STOP. */
 enum ptx_log_append ptx_log_append_slow(struct ptx_log *log, const struct ptx_log_event *event)
 {
-	return put(log, event, PTX_LOG_STOP_BYTES);
+	return write_append_put(log, event, PTX_LOG_STOP_BYTES);
 }
 
 /* The inline path as a function, for callers that append seldom. */
@@ -170,7 +172,7 @@ enum ptx_log_append ptx_log_append(struct ptx_log *log, const struct ptx_log_eve
 
 enum ptx_log_append ptx_log_append_last(struct ptx_log *log, const struct ptx_log_event *event)
 {
-	return put(log, event, 0);
+	return write_append_put(log, event, 0);
 }
 
 /*

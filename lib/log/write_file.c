@@ -28,7 +28,7 @@
  * a /proc that is not what it seems. The descriptor gets a high number, so that programs which
  * expect the lowest numbers for their own files still get them.
  */
-static int reopen(int fd, const struct stat *st, int *own)
+static int write_file_reopen(int fd, const struct stat *st, int *own)
 {
 	char path[40];
 	struct stat now;
@@ -54,7 +54,7 @@ static int reopen(int fd, const struct stat *st, int *own)
  * Checks that the policy can work with fd (WITHLOG-02 to -04, -10). *own is a descriptor to use
  * instead of fd, or -1. EBADF: not writable. EINVAL: the file cannot hold such a log.
  */
-static int examine(struct ptx_log *log, int fd, int *own)
+static int write_file_examine(struct ptx_log *log, int fd, int *own)
 {
 	int flags = fcntl(fd, F_GETFL);
 	struct stat st;
@@ -71,7 +71,7 @@ static int examine(struct ptx_log *log, int fd, int *own)
 	/* An empty file may have O_APPEND: the log then begins at its end. */
 	if (flags & O_APPEND && st.st_size)
 		return EINVAL; /* each write goes to the end, but a log begins at offset 0 */
-	if (reopen(fd, &st, own) && flags & O_APPEND) {
+	if (write_file_reopen(fd, &st, own) && flags & O_APPEND) {
 		/* On Linux pwrite() ignores its offset on such a descriptor and appends. */
 		if (log->policy != POSIX_TRACE_APPEND)
 			return EINVAL;
@@ -247,7 +247,7 @@ int ptx_log_create_from(int fd, const struct ptx_log_facts *facts,
 	err = ptx_log_new(facts, origin, &log);
 	if (err)
 		return err;
-	err = examine(log, fd, &own);
+	err = write_file_examine(log, fd, &own);
 	if (err)
 		goto undo_new;
 	/* The second description, if there is one. */

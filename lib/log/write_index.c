@@ -59,8 +59,8 @@ void ptx_log_index_note(struct ptx_log *log, uint64_t offset, uint64_t first_rec
  * Makes an INDEX or TOP block in the side, of count places. The header has the range of time of all
  * entries: the greatest time_top is the last one, the least time_min must be searched.
  */
-static int prepare(struct ptx_log *log, enum ptx_log_type type, const struct ptx_log_place *place,
-		   size_t count)
+static int write_index_prepare(struct ptx_log *log, enum ptx_log_type type,
+			       const struct ptx_log_place *place, size_t count)
 {
 	struct ptx_log_place *entry = ptx_log_side_payload(log, count * sizeof(*entry));
 	struct ptx_log_block *block;
@@ -109,7 +109,7 @@ int ptx_log_index_send(struct ptx_log *log)
 		return 0;
 	err = ptx_log_index_reserve(log);
 	if (!err)
-		err = prepare(log, PTX_LOG_INDEX, index->place, index->places);
+		err = write_index_prepare(log, PTX_LOG_INDEX, index->place, index->places);
 	if (err)
 		return err;
 	/*
@@ -140,7 +140,7 @@ bool ptx_log_index_taken(struct ptx_log *log, uint64_t offset, const struct ptx_
 /* TOP never exceeds B5: 2^29 bytes have 2^24 entries, each for 64 MiB of records. */
 int ptx_log_top_send(struct ptx_log *log)
 {
-	int err = prepare(log, PTX_LOG_TOP, log->index.top, log->index.tops);
+	int err = write_index_prepare(log, PTX_LOG_TOP, log->index.top, log->index.tops);
 
 	return err ? err : ptx_log_side_send(log);
 }

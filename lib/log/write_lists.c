@@ -17,7 +17,7 @@
 #include "record/schema.h"
 
 /* Whether a set of event types has this type. */
-static bool has(const uint64_t *set, unsigned type)
+static bool write_lists_has(const uint64_t *set, unsigned type)
 {
 	return set[type / 64] >> type % 64 & 1;
 }
@@ -117,7 +117,7 @@ int ptx_log_schemas_prepare(struct ptx_log *log, bool all, uint64_t offset)
 	for (unsigned i = 0; i < PTX_TYPE_MAX / 64; i++)
 		which[i] = lists->known[i] & ~(all ? 0 : lists->written[i]);
 	for (unsigned type = 1; type < PTX_TYPE_MAX; type++)
-		if (has(which, type))
+		if (write_lists_has(which, type))
 			bytes += schema_bytes(lists->schema[type]);
 	/* The length is known first, because the side is one buffer. */
 	at = ptx_log_side_payload(log, bytes);
@@ -127,7 +127,7 @@ int ptx_log_schemas_prepare(struct ptx_log *log, bool all, uint64_t offset)
 	for (unsigned type = 1; type < PTX_TYPE_MAX; type++) {
 		struct ptx_log_schema *entry = (struct ptx_log_schema *)(void *)at;
 
-		if (!has(which, type))
+		if (!write_lists_has(which, type))
 			continue;
 		entry->type = type;
 		entry->bytes = (uint32_t)strlen(lists->schema[type]) + 1;
@@ -174,7 +174,7 @@ int ptx_log_objects_prepare(struct ptx_log *log, bool all, uint64_t offset)
  * Sends the side. In slots, a block that does not fit in the lists area is dropped instead: its
  * entries stay unwritten and are written by the tail. The area does not grow, since slots follow.
  */
-static int send(struct ptx_log *log)
+static int write_lists_send(struct ptx_log *log)
 {
 	const struct ptx_log_header *h = log->header;
 
@@ -200,17 +200,17 @@ int ptx_log_lists_write(struct ptx_log *log)
 	if (memcmp(lists->known, lists->written, sizeof(lists->known))) {
 		err = ptx_log_schemas_prepare(log, false, log->loop ? lists->at : log->at);
 		if (!err)
-			err = send(log);
+			err = write_lists_send(log);
 	}
 	if (!err && lists->objects > lists->objects_written) {
 		err = ptx_log_objects_prepare(log, false, log->loop ? lists->at : log->at);
 		if (!err)
-			err = send(log);
+			err = write_lists_send(log);
 	}
 	if (!err && ptx_log_mappings_wait(log)) {
 		err = ptx_log_mappings_prepare(log, false, log->loop ? lists->at : log->at);
 		if (!err)
-			err = send(log);
+			err = write_lists_send(log);
 	}
 	return err;
 }

@@ -80,7 +80,7 @@ size_t ptx_log_loop_records(uint64_t log_size)
 }
 
 /* The i-th block of the queue, the oldest being 0. live_max is a power of two. */
-static struct slot_block *live(const struct ptx_log_loop *loop, size_t i)
+static struct slot_block *write_loop_live(const struct ptx_log_loop *loop, size_t i)
 {
 	return &loop->live[(loop->first + i) & (loop->live_max - 1)];
 }
@@ -95,7 +95,7 @@ static bool is_written(const struct ptx_log *log)
  * Reserves memory for one more block in live[] and for all slots in spare[], so that nothing can
  * fail after a write. ENOMEM.
  */
-static int reserve(struct ptx_log_loop *loop)
+static int write_loop_reserve(struct ptx_log_loop *loop)
 {
 	/* The queue is a ring: it is copied in order, so that the oldest block is first again. */
 	if (loop->count == loop->live_max) {
@@ -105,7 +105,7 @@ static int reserve(struct ptx_log_loop *loop)
 		if (!more)
 			return ENOMEM;
 		for (size_t i = 0; i < loop->count; i++)
-			more[i] = *live(loop, i);
+			more[i] = *write_loop_live(loop, i);
 		free(loop->live);
 		loop->live = more;
 		loop->live_max = max;
@@ -130,7 +130,7 @@ static int reserve(struct ptx_log_loop *loop)
  */
 static void give_up(struct ptx_log_loop *loop)
 {
-	struct slot_block *old = live(loop, 0);
+	struct slot_block *old = write_loop_live(loop, 0);
 
 	/* The sum is counted here; the counts by type and thread follow. */
 	loop->overwritten.events += old->records;
@@ -155,7 +155,7 @@ static size_t too_many(const struct ptx_log *log)
 
 	/* From the oldest on, as many as necessary. */
 	while (bytes > log->log_size && n < loop->count)
-		bytes -= live(loop, n++)->bytes;
+		bytes -= write_loop_live(loop, n++)->bytes;
 	return n;
 }
 
@@ -170,12 +170,12 @@ static uint64_t slot_offset(const struct ptx_log *log, uint32_t slot)
  * sees the block's former state in its former slot. Afterwards the former slot is free, and the
  * blocks that no longer fit are given up.
  */
-static int place(struct ptx_log *log)
+static int write_loop_place(struct ptx_log *log)
 {
 	struct ptx_log_loop *loop = log->loop;
 	size_t gone = too_many(log), bytes;
-	uint64_t oldest = gone < loop->count ? live(loop, gone)->number :
-					       log->number[PTX_LOG_DATA];
+	uint64_t oldest = gone < loop->count ? write_loop_live(loop, gone)->number
+					     : log->number[PTX_LOG_DATA];
 	/* The slot that became free last: it is likely to be in the page cache. */
 	uint32_t slot = loop->spares ? loop->spare[loop->spares - 1] : loop->slots;
 	int err;
@@ -218,8 +218,8 @@ static int place(struct ptx_log *log)
 
 /*
  * Ends the current block, all of which is in the file, and adds it to the queue. An empty block
- * begins. ENOMEM, before anything changed: the caller may try again. reserve() has made room in the
- * queue.
+ * begins. ENOMEM, before anything changed: the caller may try again. write_loop_reserve() has made
+ * room in the queue.
  */
 static int close_block(struct ptx_log *log)
 {
@@ -230,7 +230,7 @@ static int close_block(struct ptx_log *log)
 	if (!contents)
 		return ENOMEM;
 	/* All fields are those of the state in the file, which is the whole block here. */
-	block = live(loop, loop->count++);
+	block = write_loop_live(loop, loop->count++);
 	block->number = log->number[PTX_LOG_DATA]++;
 	block->first_record = log->block.first_record;
 	block->bytes = loop->record_bytes;
@@ -264,9 +264,9 @@ int ptx_log_write_loop(struct ptx_log *log)
 	if (!err)
 		err = ptx_log_lists_write(log);
 	if (!err)
-		err = reserve(log->loop);
+		err = write_loop_reserve(log->loop);
 	if (!err && log->hot.records && !is_written(log))
-		err = place(log);
+		err = write_loop_place(log);
 	/* The block may be crowded and empty; then there is nothing to end. */
 	if (!err && log->block.crowded && log->loop->placed)
 		err = close_block(log);
@@ -313,7 +313,7 @@ int ptx_log_loop_take(struct ptx_log *log, const struct ptx_log_block *block,
 		loop->overwritten.nobody += missing;
 		log->full = true;
 	}
-	return reserve(loop) ? ENOMEM : close_block(log);
+	return write_loop_reserve(loop) ? ENOMEM : close_block(log);
 }
 
 /*
@@ -326,12 +326,12 @@ int ptx_log_loop_taken(struct ptx_log *log, uint32_t slots)
 
 	/* The new blocks go behind these slots, once the spare ones are used. */
 	loop->slots = slots;
-	if (reserve(loop))
+	if (write_loop_reserve(loop))
 		return ENOMEM;
 	for (uint32_t slot = 0; slot < slots; slot++) {
 		size_t i = 0;
 
-		while (i < loop->count && live(loop, i)->slot != slot)
+		while (i < loop->count && write_loop_live(loop, i)->slot != slot)
 			i++;
 		if (i == loop->count)
 			loop->spare[loop->spares++] = slot;
@@ -394,7 +394,7 @@ void ptx_log_loop_clear(struct ptx_log *log)
 	struct ptx_log_loop *loop = log->loop;
 
 	for (size_t i = 0; i < loop->count; i++)
-		free(live(loop, i)->contents);
+		free(write_loop_live(loop, i)->contents);
 	loop->first = loop->count = 0;
 	loop->bytes = 0;
 	loop->spares = 0;
@@ -431,8 +431,8 @@ void ptx_log_loop_end(struct ptx_log *log)
 	sum->records = log->block.first_record + loop->records - sum->overwritten;
 	sum->time_first = sum->time_last = 0;
 	if (loop->count) {
-		sum->time_first = live(loop, 0)->time_min;
-		sum->time_last = live(loop, loop->count - 1)->time_max;
+		sum->time_first = write_loop_live(loop, 0)->time_min;
+		sum->time_last = write_loop_live(loop, loop->count - 1)->time_max;
 	}
 	/* The current block is the newest one; it counts like the others. */
 	if (loop->placed) {
@@ -453,9 +453,10 @@ int ptx_log_loop_index(struct ptx_log *log)
 
 	for (size_t i = 0; !err && i < loop->count + loop->placed; i++) {
 		if (i < loop->count)
-			ptx_log_index_note(log, slot_offset(log, live(loop, i)->slot),
-					   live(loop, i)->first_record, live(loop, i)->time_min,
-					   live(loop, i)->time_max);
+			ptx_log_index_note(log, slot_offset(log, write_loop_live(loop, i)->slot),
+					   write_loop_live(loop, i)->first_record,
+					   write_loop_live(loop, i)->time_min,
+					   write_loop_live(loop, i)->time_max);
 		else
 			ptx_log_index_note(log, slot_offset(log, loop->slot),
 					   log->block.first_record, loop->time_min,

@@ -14,14 +14,14 @@
 #include "log/writer.h"
 
 /* Paths are padded so that the next entry is 8-byte aligned (M1). */
-static size_t padded(size_t bytes)
+static size_t write_mappings_padded(size_t bytes)
 {
 	return (bytes + 7) & ~(size_t)7;
 }
 
 /*
- * Makes room for one entry of this many bytes, and for the last entry of end(), which must not
- * fail. Returns false without memory; the list is then as before.
+ * Makes room for one entry of this many bytes, and for the last entry of write_mappings_end(),
+ * which must not fail. Returns false without memory; the list is then as before.
  */
 static bool make_room(struct ptx_log_lists *lists, size_t bytes)
 {
@@ -49,9 +49,10 @@ static bool make_room(struct ptx_log_lists *lists, size_t bytes)
  * limits up to which every reader keeps entries (3.12); one is left for the last entry. The
  * comparison subtracts on the side that cannot underflow.
  */
-static int add(struct ptx_log_lists *lists, const struct ptx_log_mapping *entry, const char *path)
+static int write_mappings_add(struct ptx_log_lists *lists, const struct ptx_log_mapping *entry,
+			      const char *path)
 {
-	size_t bytes = sizeof(*entry) + padded(entry->path_bytes);
+	size_t bytes = sizeof(*entry) + write_mappings_padded(entry->path_bytes);
 	uint8_t *to;
 
 	if (lists->mappings_ended || lists->mappings >= PTX_MAPPINGS_MAX - 1 ||
@@ -76,7 +77,7 @@ static int add(struct ptx_log_lists *lists, const struct ptx_log_mapping *entry,
  * entry that is missing would make earlier entries wrong for events after it. The room is there
  * since make_room(). An empty list needs no such entry, as it says nothing.
  */
-static void end(struct ptx_log_lists *lists, int64_t when_ns)
+static void write_mappings_end(struct ptx_log_lists *lists, int64_t when_ns)
 {
 	struct ptx_log_mapping entry = { .kind = PTX_MAPPING_GONE, .end = UINT64_MAX,
 					 .time_ns = when_ns };
@@ -86,14 +87,15 @@ static void end(struct ptx_log_lists *lists, int64_t when_ns)
 		lists->mapping_bytes += sizeof(entry);
 		lists->mappings++;
 	}
-	/* Every later call of add() returns ENOSPC. */
+	/* Every later call of write_mappings_add() returns ENOSPC. */
 	lists->mappings_ended = true;
 }
 
 /*
  * The fields follow enum ptx_mapping_kind: a child has its parent in file_offset, only a file has
- * path and build-id. Lengths are checked, because the drain read them from shared memory. If add()
- * fails, the list ends. An entry that says that process 0 is gone ends it as well.
+ * path and build-id. Lengths are checked, because the drain read them from shared memory. If
+ * write_mappings_add() fails, the list ends. An entry that says that process 0 is gone ends it as
+ * well.
  */
 int ptx_log_mapping(struct ptx_log *log, const struct ptx_mapping *mapping)
 {
@@ -117,9 +119,9 @@ int ptx_log_mapping(struct ptx_log *log, const struct ptx_mapping *mapping)
 		entry.build_id_bytes = mapping->id_bytes;
 		memcpy(entry.build_id, mapping->id, mapping->id_bytes);
 	}
-	err = add(&log->lists, &entry, path);
+	err = write_mappings_add(&log->lists, &entry, path);
 	if (err || (entry.kind == PTX_MAPPING_GONE && !entry.pid))
-		end(&log->lists, entry.time_ns);
+		write_mappings_end(&log->lists, entry.time_ns);
 	return err;
 }
 
@@ -173,7 +175,7 @@ int ptx_log_mappings_take(struct ptx_log *log, const struct ptx_log_block *block
 
 	for (uint32_t i = 0; i < block->records; i++, entry = ptx_log_mapping_next(entry))
 		if (!ptx_log_check_mapping(entry) &&
-		    add(lists, entry, (const char *)(entry + 1)) == ENOMEM)
+		    write_mappings_add(lists, entry, (const char *)(entry + 1)) == ENOMEM)
 			return ENOMEM;
 	/* The file has these entries, so only later ones are written. */
 	lists->mappings_written.bytes = lists->mapping_bytes;

@@ -13,7 +13,7 @@
 #include "log/writer.h"
 
 /* Whether a set of event types has this type. */
-static bool has(const uint64_t *set, unsigned type)
+static bool write_names_has(const uint64_t *set, unsigned type)
 {
 	return set[type / 64] >> type % 64 & 1;
 }
@@ -29,7 +29,7 @@ int ptx_log_name(struct ptx_log *log, unsigned type, const char *name)
 	if (!type || type >= PTX_TYPE_MAX || len == PTX_TYPE_NAME_BYTES)
 		return EINVAL;
 	/* The first name may be in the file already, where it cannot be changed. */
-	if (has(log->names.known, type))
+	if (write_names_has(log->names.known, type))
 		return strcmp(log->names.name[type], name) ? EEXIST : 0;
 	memcpy(log->names.name[type], name, len);
 	/* The name is known from now on; the next write sends it. */
@@ -67,7 +67,8 @@ int ptx_log_names_prepare(struct ptx_log *log, bool all, uint64_t offset)
 	memcpy(log->names.waiting, log->names.known, sizeof(log->names.waiting));
 	for (unsigned type = 1; type < PTX_TYPE_MAX; type++) {
 		/* The same condition as in the count above. */
-		if (!has(log->names.known, type) || (!all && has(log->names.written, type)))
+		if (!write_names_has(log->names.known, type) ||
+		    (!all && write_names_has(log->names.written, type)))
 			continue;
 		/* Names rise by type; readers do not rely on it. */
 		entry->type = type;

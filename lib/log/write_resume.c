@@ -242,8 +242,8 @@ static int gather_slots(const struct ptx_log *log, struct ptx_log_window *window
  * one number, the second being the grown state of the first; the caller tries the one with more
  * events first (R6).
  */
-static const void *whole(const struct ptx_log *log, struct ptx_log_window *window,
-			 const struct slot *slot, struct ptx_log_found *found)
+static const void *write_resume_whole(const struct ptx_log *log, struct ptx_log_window *window,
+				      const struct slot *slot, struct ptx_log_found *found)
 {
 	const char *why;
 
@@ -264,7 +264,7 @@ static int take_slots(struct ptx_log *log, struct ptx_log_window *window, struct
 
 	/* The newest block whose payload is valid; headers alone may be those of torn writes. */
 	for (size_t i = slots->count; i-- > 0 && oldest == UINT64_MAX;)
-		if (whole(log, window, &slots->slot[i], &found))
+		if (write_resume_whole(log, window, &slots->slot[i], &found))
 			/* Its header says how far back blocks count (W4). */
 			oldest = slots->slot[i].oldest;
 	for (size_t i = 0; !err && i < slots->count; i++) {
@@ -279,7 +279,7 @@ static int take_slots(struct ptx_log *log, struct ptx_log_window *window, struct
 		if (slots->slot[i].number < oldest)
 			continue;
 		for (size_t j = i + 1; !records && j-- > best;)
-			records = whole(log, window, &slots->slot[j], &found);
+			records = write_resume_whole(log, window, &slots->slot[j], &found);
 		/*
 		 * Skips a block whose events an older block already has. Also skips a block that
 		 * contradicts the next one, if the next one agrees with the older ones. Checksums

@@ -130,7 +130,7 @@ static void take_lists(void *arg, uint64_t at, const struct ptx_log_found *found
  * For a file that ends within the areas: truncates it behind its last whole block. Errors do no
  * harm.
  */
-static void cut(struct beside *beside)
+static void write_resume_beside_cut(struct beside *beside)
 {
 	const struct ptx_log *log = beside->log;
 
@@ -159,7 +159,7 @@ int ptx_log_resume_beside(struct ptx_log *log, struct ptx_log_window *window, bo
 	ptx_log_visit_lists(window, h, see_lists, &beside);
 	/* No slot was written yet, so nothing behind the areas is lost. */
 	if (window->file_bytes <= h->slots_offset && window->file_bytes > beside.whole_end)
-		cut(&beside);
+		write_resume_beside_cut(&beside);
 	else if (beside.last_is_bad)
 		remove_last(&beside, end);
 	ptx_log_visit_lists(window, h, take_lists, &beside);

@@ -11,7 +11,7 @@
 #include "log/writer.h"
 
 /* Called when the block is in the file: updates index and sum (3.8), and begins an empty block. */
-static void written(struct ptx_log *log, size_t bytes)
+static void write_sequence_written(struct ptx_log *log, size_t bytes)
 {
 	struct ptx_log_sum *sum = &log->sum;
 
@@ -39,7 +39,7 @@ static int send_block(struct ptx_log *log)
 	int err = ptx_log_send(log, log->block.out, bytes, log->at);
 
 	if (!err)
-		written(log, bytes);
+		write_sequence_written(log, bytes);
 	else if (log->positional || !log->sent)
 		ptx_log_block_unseal(log);
 	return err;

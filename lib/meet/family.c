@@ -62,13 +62,13 @@ static struct {
  * Remembers an answer of the kernel. 0 means that the kernel did not know it; this is stored as
  * NOT_KNOWN, so that the question is not repeated at each event.
  */
-static void keep(_Atomic uint64_t *known, uint64_t value)
+static void family_keep(_Atomic uint64_t *known, uint64_t value)
 {
 	atomic_store_explicit(known, value ? value : NOT_KNOWN, memory_order_relaxed);
 }
 
 /* The remembered answer, 0 if it is not known or was not asked for. */
-static uint64_t kept(const _Atomic uint64_t *known)
+static uint64_t family_kept(const _Atomic uint64_t *known)
 {
 	uint64_t value = atomic_load_explicit(known, memory_order_relaxed);
 
@@ -84,9 +84,9 @@ void ptx_family_know_self(void)
 	struct ptx_identity identity;
 
 	ptx_identity_self(&identity);
-	keep(&self.inode, identity.inode);
+	family_keep(&self.inode, identity.inode);
 	if (!identity.inode)
-		keep(&self.start, identity.start);
+		family_keep(&self.start, identity.start);
 }
 
 /*
@@ -99,12 +99,12 @@ static enum ptx_same compare_self(const struct ptx_identity *other)
 
 	if (atomic_load_explicit(&self.inode, memory_order_relaxed) == 0 && !ptx_is_quiet())
 		ptx_family_know_self();
-	own.inode = kept(&self.inode);
+	own.inode = family_kept(&self.inode);
 	/* If both inodes are known, they decide. Otherwise the start times are compared. */
 	if (own.inode == 0 || other->inode == 0) {
 		if (atomic_load_explicit(&self.start, memory_order_relaxed) == 0 && !ptx_is_quiet())
-			keep(&self.start, ptx_identity_start(PTX_PROC_SELF));
-		own.start = kept(&self.start);
+			family_keep(&self.start, ptx_identity_start(PTX_PROC_SELF));
+		own.start = family_kept(&self.start);
 	}
 	return ptx_identity_compare(&own, other);
 }
@@ -146,8 +146,8 @@ enum ptx_same ptx_family_is_ours(unsigned bit, uint64_t generation)
  * it is one of those in more, which pid inherited. Generations of other places are left as they
  * are.
  */
-static uint64_t inheritable(const struct ptx_control *control, uint32_t pid, uint64_t more,
-			    uint64_t *generation)
+static uint64_t family_inheritable(const struct ptx_control *control, uint32_t pid, uint64_t more,
+				   uint64_t *generation)
 {
 	uint64_t bits = 0;
 
@@ -239,9 +239,9 @@ static void tell_program(struct ptx_member *member, uint32_t parent)
  * If the process is killed in between, the entry keeps its id with BEING_WRITTEN. No process finds
  * the entry. When the table is full, another process reuses it, since its process is dead.
  */
-static bool enrol(struct ptx_control *control, uint32_t pid, uint32_t parent, uint64_t bits,
-		  const uint64_t *generation,
-		  bool (*is_free)(const struct ptx_control *control, uint32_t pid))
+static bool family_enrol(struct ptx_control *control, uint32_t pid, uint32_t parent, uint64_t bits,
+			 const uint64_t *generation,
+			 bool (*is_free)(const struct ptx_control *control, uint32_t pid))
 {
 	for (unsigned i = 0; i < PTX_MEMBERS; i++) {
 		struct ptx_member *member = &control->member[i];
@@ -280,11 +280,11 @@ static bool enrol(struct ptx_control *control, uint32_t pid, uint32_t parent, ui
 }
 
 /* Looks for dead members only if the table is full, because each question is a system call. */
-static void enter(struct ptx_control *control, uint32_t pid, uint32_t parent, uint64_t bits,
-		  const uint64_t *generation)
+static void family_enter(struct ptx_control *control, uint32_t pid, uint32_t parent, uint64_t bits,
+			 const uint64_t *generation)
 {
-	if (!enrol(control, pid, parent, bits, generation, NULL))
-		enrol(control, pid, parent, bits, generation, is_dead);
+	if (!family_enrol(control, pid, parent, bits, generation, NULL))
+		family_enrol(control, pid, parent, bits, generation, is_dead);
 }
 
 /*
@@ -349,8 +349,8 @@ bool ptx_family_keep(struct ptx_arena *arena, uint32_t pid)
 {
 	uint64_t generation[PTX_STREAMS] = { 0 };
 	const uint32_t parent = self.pid;
-	uint64_t bits = inheritable(arena->control, parent, inherited_before(arena->control),
-				    generation);
+	uint64_t bits = family_inheritable(arena->control, parent, inherited_before(arena->control),
+					   generation);
 
 	for (unsigned bit = 0; bit < PTX_STREAMS; bit++)
 		self.generation[bit] = generation[bit];
@@ -373,7 +373,7 @@ bool ptx_family_keep(struct ptx_arena *arena, uint32_t pid)
 		atomic_store_explicit(&arena->control->mixed, 1, memory_order_relaxed);
 	/* The claims in `mine` are the parent's: the kernel gave their locks to the parent only. */
 	atomic_store_explicit(&arena->mine, 0, memory_order_relaxed);
-	enter(arena->control, self.pid, parent, bits, generation);
+	family_enter(arena->control, self.pid, parent, bits, generation);
 	ptx_family_settle(); /* the parent may not have done this yet */
 	return true;
 }
@@ -433,7 +433,7 @@ bool ptx_family_join(struct ptx_control *control)
 		 * now.
 		 */
 		tell_program(member_of(control, pid), 0);
-		inheritable(control, 0, bits, self.generation);
+		family_inheritable(control, 0, bits, self.generation);
 		return true;
 	}
 	if (targeted)
@@ -452,11 +452,11 @@ bool ptx_family_join(struct ptx_control *control)
 		number = process.parent;
 		if (ptx_proc_ids(number, &ids) != 0)
 			break;
-		bits = inheritable(control, ids.inner, bits_of(control, ids.inner),
-				   self.generation);
+		bits = family_inheritable(control, ids.inner, bits_of(control, ids.inner),
+					  self.generation);
 		if (!bits)
 			continue;
-		enter(control, pid, 0, bits, self.generation);
+		family_enter(control, pid, 0, bits, self.generation);
 		return true;
 	}
 	return false;
@@ -526,8 +526,8 @@ int ptx_family_find(void)
 static uint64_t settled_now(void)
 {
 	uint64_t generation[PTX_STREAMS] = { 0 };
-	uint64_t bits = inheritable(&ptx_own_control, self.pid, inherited_before(&ptx_own_control),
-				    generation);
+	uint64_t bits = family_inheritable(&ptx_own_control, self.pid,
+					   inherited_before(&ptx_own_control), generation);
 
 	return (uint64_t)ptx_arena_self.inode << 1 | (bits != 0);
 }

@@ -85,7 +85,7 @@ enum match { NOT_ITS, NOT_YET, ITS };
  * (LEFT). Neither counts: the target has not chosen the arena that waits, and no longer looks at
  * the one that it has left.
  */
-static enum match match(const struct ptx_arena *arena, uint32_t pid)
+static enum match find_match(const struct ptx_arena *arena, uint32_t pid)
 {
 	/* Acquire: the load of owner comes before that of pid, which was stored before owner. */
 	const uint32_t owner = atomic_load_explicit(&arena->control->owner, memory_order_acquire);
@@ -169,7 +169,7 @@ static int look_through(pid_t pid, uint32_t inner_pid, struct ptx_arena **result
 		failure = why_not(ptx_peer_arenas_at(path, &arena));
 		if (!arena)
 			continue;
-		switch (match(arena, inner_pid)) {
+		switch (find_match(arena, inner_pid)) {
 		case ITS:
 			*result = arena;
 			err = 0;
@@ -193,7 +193,7 @@ static int look_through(pid_t pid, uint32_t inner_pid, struct ptx_arena **result
  * it: the arena becomes TAKEN. The process makes its choice by a compare-and-swap of the same word.
  * So if it continues at this moment, one of the two fails and uses the other's choice.
  */
-static int search(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
+static int find_search(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
 {
 	_Atomic uint32_t never = 0;
 	uint32_t settling = PTX_ARENA_SETTLING;
@@ -284,7 +284,7 @@ static int make_or_search(pid_t pid, const struct ptx_rendezvous_target *whom,
 	}
 	target->arena = other;
 	atomic_thread_fence(memory_order_seq_cst); /* the link is made before the search */
-	err = search(pid, target->pid, &other);
+	err = find_search(pid, target->pid, &other);
 	if (err == 0 && other != target->arena) {
 		if (target->arena == waiting)
 			ptx_rendezvous_remove(whom, false);
@@ -316,11 +316,11 @@ static int find_arena(pid_t pid, const struct ptx_rendezvous_target *whom,
 		      struct ptx_target *target)
 {
 	_Atomic uint32_t never = 0;
-	int err = search(pid, target->pid, &target->arena);
+	int err = find_search(pid, target->pid, &target->arena);
 
 	for (int i = 0; err == EAGAIN && i < SETTING_UP_NAPS; i++) {
 		ptx_futex_nap(&never, 0, SETTING_UP_NAP_NS);
-		err = search(pid, target->pid, &target->arena);
+		err = find_search(pid, target->pid, &target->arena);
 	}
 	/*
 	 * After these two errors the search was complete: the process has no arena of its own.

@@ -78,7 +78,7 @@ static int open_folder(int at, const char *path)
  * Returns fd if the folder is the user's alone, else closes it and returns -1. So a refused folder
  * leaves no descriptor behind. Mode bits for the group and others must all be 0.
  */
-static int checked(int fd, uint32_t uid)
+static int folder_checked(int fd, uint32_t uid)
 {
 	struct stat st;
 
@@ -101,10 +101,10 @@ static void make_folder(int at, const char *path, uint32_t uid)
 
 	if (mkdirat(at, path, 0700) != 0 || self == uid)
 		return;
-	fd = checked(open_folder(at, path), self);
+	fd = folder_checked(open_folder(at, path), self);
 	if (fd < 0)
 		return;
-	/* If this fails, the folder stays root's, and checked() refuses it for the user. */
+	/* If this fails, the folder stays root's, and folder_checked() refuses it for the user. */
 	(void)!fchown(fd, uid, (gid_t)-1);
 	close(fd);
 }
@@ -117,7 +117,7 @@ static int open_at(int at, const char *path, uint32_t uid, bool make)
 {
 	if (make)
 		make_folder(at, path, uid);
-	return checked(open_folder(at, path), uid);
+	return folder_checked(open_folder(at, path), uid);
 }
 
 /*
@@ -187,7 +187,7 @@ int ptx_folder_open_in(uint32_t uid, const char *name, bool make)
 /*
  * unlinkat() fails if the folder is not empty, and so the kernel decides: a link that another
  * process leaves at this moment either keeps the folder, or its process finds the folder gone and
- * makes it again (leave() in rendezvous.c).
+ * makes it again (rendezvous_leave() in rendezvous.c).
  */
 void ptx_folder_remove_from(uint32_t uid, const char *name)
 {

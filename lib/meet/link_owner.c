@@ -4,7 +4,7 @@
  *
  * A process has one link for each target, however many of its streams trace it, and a second one if
  * one of them is inherited. The links go with the last stream that needs them. A process that is
- * killed leaves them; the next controller that leaves a link removes them (clean() in
+ * killed leaves them; the next controller that leaves a link removes them (rendezvous_clean() in
  * rendezvous.c).
  *
  * Called by threads of a controller, never in a trace point. The lock is held during system calls
@@ -57,7 +57,7 @@ static struct ptx_link_owner *owner_for(const struct ptx_rendezvous_target *targ
 }
 
 /* Removes the entry, which is in the list, and frees it. Under the lock. */
-static void drop(struct ptx_link_owner *link_owner)
+static void link_owner_drop(struct ptx_link_owner *link_owner)
 {
 	struct ptx_link_owner **link = &link_owners;
 
@@ -111,7 +111,7 @@ void ptx_link_owner_take_back(struct ptx_link_owner *link_owner, bool inherited)
 		ptx_rendezvous_remove(&link_owner->target, true);
 	if (--link_owner->streams == 0) {
 		ptx_rendezvous_remove(&link_owner->target, false);
-		drop(link_owner);
+		link_owner_drop(link_owner);
 	}
 	pthread_mutex_unlock(&lock);
 }

@@ -49,7 +49,8 @@ static bool is_number(const char *name)
 }
 
 /* Adds an entry. ENOMEM: the list stays as it is, and the caller frees it. */
-static int add(struct ptx_openers *openers, const struct stat *file, uint32_t pid, uint32_t fd)
+static int openers_add(struct ptx_openers *openers, const struct stat *file, uint32_t pid,
+		       uint32_t fd)
 {
 	if (openers->count == openers->room) {
 		size_t room = openers->room ? 2 * openers->room : 64;
@@ -86,7 +87,7 @@ static int look_at_file(void *arg, int folder, const char *name)
 
 	if (!ptx_openers_is_candidate(folder, name) || fstatat(folder, name, &file, 0) != 0)
 		return 0;
-	return add(one->openers, &file, one->pid, (uint32_t)strtoul(name, NULL, 10));
+	return openers_add(one->openers, &file, one->pid, (uint32_t)strtoul(name, NULL, 10));
 }
 
 /*
@@ -177,7 +178,7 @@ static int look_at_process(void *arg, int proc, const char *name)
  * Orders by file, then by process. Entries that compare as equal are descriptors of one file in one
  * process.
  */
-static int order(const void *a, const void *b)
+static int openers_order(const void *a, const void *b)
 {
 	const struct ptx_opener *x = a, *y = b;
 
@@ -189,26 +190,26 @@ static int order(const void *a, const void *b)
 }
 
 /* Sorts, and keeps one descriptor for each pair of file and process. */
-static void sort(struct ptx_openers *openers)
+static void openers_sort(struct ptx_openers *openers)
 {
 	size_t kept = 0;
 
 	if (!openers->count)
 		return;
-	qsort(openers->opener, openers->count, sizeof *openers->opener, order);
+	qsort(openers->opener, openers->count, sizeof *openers->opener, openers_order);
 	for (size_t i = 1; i < openers->count; i++)
-		if (order(&openers->opener[kept], &openers->opener[i]) != 0)
+		if (openers_order(&openers->opener[kept], &openers->opener[i]) != 0)
 			openers->opener[++kept] = openers->opener[i];
 	openers->count = kept + 1;
 }
 
 /* After an error the list is empty and owns no memory. */
-static int finish(struct ptx_openers *openers, int err)
+static int openers_finish(struct ptx_openers *openers, int err)
 {
 	if (err)
 		ptx_openers_free(openers);
 	else
-		sort(openers);
+		openers_sort(openers);
 	return err;
 }
 
@@ -216,7 +217,7 @@ static int finish(struct ptx_openers *openers, int err)
 int ptx_openers_find(struct ptx_openers *openers)
 {
 	*openers = (struct ptx_openers){ 0 };
-	return finish(openers, ptx_io_list("/proc", look_at_process, openers));
+	return openers_finish(openers, ptx_io_list("/proc", look_at_process, openers));
 }
 
 /* One process only, so the cost does not depend on the number of processes. */
@@ -226,7 +227,7 @@ int ptx_openers_find_of(uint32_t pid, struct ptx_openers *openers)
 
 	*openers = (struct ptx_openers){ 0 };
 	snprintf(name, sizeof name, "%u", pid);
-	return finish(openers, look_at_process(openers, -1, name));
+	return openers_finish(openers, look_at_process(openers, -1, name));
 }
 
 void ptx_openers_free(struct ptx_openers *openers)

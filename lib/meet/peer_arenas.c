@@ -56,7 +56,7 @@ static void free_arena(struct ptx_arena *arena)
 }
 
 /* Returns NULL on failure. The memory is shared with the process that the arena belongs to. */
-static void *map(int fd, size_t bytes, uint64_t offset)
+static void *peer_arenas_map(int fd, size_t bytes, uint64_t offset)
 {
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
 
@@ -66,8 +66,8 @@ static void *map(int fd, size_t bytes, uint64_t offset)
 /* Maps the control page and the lists. On failure free_arena() unmaps the part that succeeded. */
 static bool map_arena(struct ptx_arena *arena)
 {
-	arena->control = map(arena->fd, sizeof(union ptx_control_page), 0);
-	ptx_arena_know_lists(arena, map(arena->fd, PTX_LISTS_BYTES, PTX_NAMES_AT));
+	arena->control = peer_arenas_map(arena->fd, sizeof(union ptx_control_page), 0);
+	ptx_arena_know_lists(arena, peer_arenas_map(arena->fd, PTX_LISTS_BYTES, PTX_NAMES_AT));
 	return arena->control && arena->lists;
 }
 
@@ -124,7 +124,7 @@ struct ptx_arena *ptx_arena_open(int fd)
 }
 
 /* Returns the arena of this process with that file, NULL if it has none. Under lock. */
-static struct ptx_arena *known(const struct stat *file)
+static struct ptx_arena *peer_arenas_known(const struct stat *file)
 {
 	if (ptx_arena_self.fd >= 0 && file->st_dev == ptx_arena_self.device &&
 	    file->st_ino == ptx_arena_self.inode)
@@ -171,7 +171,7 @@ int ptx_peer_arenas_at(const char *path, struct ptx_arena **arena)
 	if (err)
 		return err == ENOENT || err == ENXIO ? 0 : err;
 	if (fstat(file, &st) == 0 && S_ISREG(st.st_mode)) {
-		*arena = known(&st);
+		*arena = peer_arenas_known(&st);
 		if (!*arena)
 			err = open_arena(file, arena);
 	}
@@ -202,7 +202,7 @@ struct ptx_arena *ptx_peer_arenas_make(uint32_t inner_pid)
 }
 
 /* Closes the arenas without users. No stream has claims there, so no lock is lost. */
-static void sweep(void)
+static void peer_arenas_sweep(void)
 {
 	for (struct ptx_arena **link = &others; *link;) {
 		struct ptx_arena *arena = *link;
@@ -224,7 +224,7 @@ void ptx_peer_arenas_lock(void)
 
 void ptx_peer_arenas_unlock(void)
 {
-	sweep();
+	peer_arenas_sweep();
 	pthread_mutex_unlock(&lock);
 }
 
@@ -260,8 +260,8 @@ static bool peek_at(int file, const struct stat *st,
  * Under lock, so that no other thread opens the file as an arena and claims a place in it before
  * peek_at() closes its descriptor.
  */
-static bool peek(const char *path, void (*look)(void *arg, const struct ptx_arena *arena),
-		 void *arg)
+static bool peer_arenas_peek(const char *path,
+			     void (*look)(void *arg, const struct ptx_arena *arena), void *arg)
 {
 	int file = open(path, O_PATH | O_CLOEXEC);
 	const struct ptx_arena *arena;
@@ -271,7 +271,7 @@ static bool peek(const char *path, void (*look)(void *arg, const struct ptx_aren
 	if (file < 0)
 		return false;
 	if (fstat(file, &st) == 0 && S_ISREG(st.st_mode)) {
-		arena = known(&st);
+		arena = peer_arenas_known(&st);
 		if (arena)
 			look(arg, arena);
 		done = arena || peek_at(file, &st, look, arg);
@@ -287,7 +287,7 @@ bool ptx_peer_arenas_peek(const char *path, void (*look)(void *arg, const struct
 	bool done;
 
 	pthread_mutex_lock(&lock);
-	done = peek(path, look, arg);
+	done = peer_arenas_peek(path, look, arg);
 	pthread_mutex_unlock(&lock);
 	errno = saved;
 	return done;

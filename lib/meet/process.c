@@ -95,7 +95,7 @@ static bool is_arena(const struct ptx_control *control)
  * already, this process had it before it executed the program, or a controller chose it for this
  * process.
  */
-static bool take(struct ptx_control *control)
+static bool process_take(struct ptx_control *control)
 {
 	uint32_t waits = PTX_ARENA_WAITS;
 
@@ -150,7 +150,7 @@ static bool change_to(struct ptx_arena *arena, int fd)
 	 * arena TAKEN.
 	 */
 	if (!lists || !ptx_names_merge(&lists->names, arena->names) ||
-	    !set_owner(PTX_ARENA_SETTLING, PTX_ARENA_LEFT) || !take(control) ||
+	    !set_owner(PTX_ARENA_SETTLING, PTX_ARENA_LEFT) || !process_take(control) ||
 	    !map_over(&ptx_control_page, sizeof ptx_control_page, fd, 0)) {
 		set_owner(PTX_ARENA_LEFT, PTX_ARENA_SETTLING);
 		if (lists)
@@ -322,7 +322,7 @@ uint32_t (*ptx_process_pid_of_child)(void);
  * half-made arena. The mask is restored. A handler that ran before may have set up the child
  * already.
  */
-static void separate(void)
+static void process_separate(void)
 {
 	sigset_t all, old;
 
@@ -345,7 +345,7 @@ static uint32_t become_child(void)
 	if (ptx_process_before_child)
 		ptx_process_before_child();
 	if (!ptx_family_keep(&ptx_arena_self, pid) && !ptx_is_quiet())
-		separate();
+		process_separate();
 	if (ptx_process_is_child()) {
 		if (ptx_arena_self.lists && last_pid != pid)
 			inherit_objects(&ptx_arena_self.lists->objects, last_pid, pid);
@@ -416,7 +416,7 @@ uint32_t ptx_process_pid(void)
  * the child before. glibc knows the child's id by now, which distinguishes the two: in the second
  * case last_pid is this process.
  */
-static void wipe(void)
+static void process_wipe(void)
 {
 	uint32_t pid = ptx_ids_thread();
 	sigset_t all, old;
@@ -440,6 +440,6 @@ static void wipe(void)
 void ptx_process_forked(void)
 {
 	if (!ptx_process_is_child())
-		wipe();
+		process_wipe();
 	ptx_process_child();
 }

@@ -142,7 +142,7 @@ static void begin_anew(void)
  * Locks one byte. EAGAIN: each byte belongs to a stream of this process or of another one. All
  * bytes are tried, so if n bytes are free, n processes get one each.
  */
-static int take(unsigned *result)
+static int quota_take(unsigned *result)
 {
 	/*
 	 * Different processes look at different places first, so that most succeed at the first
@@ -169,7 +169,7 @@ static int take(unsigned *result)
 }
 
 /* The last stream closes the file, so that a process without streams has no descriptor open. */
-static void give(unsigned place)
+static void quota_give(unsigned place)
 {
 	mine.taken[place / 64] &= ~(UINT64_C(1) << (place % 64));
 	if (--mine.places == 0)
@@ -186,7 +186,7 @@ int ptx_quota_take(unsigned *place)
 	int err;
 
 	pthread_mutex_lock(&mine.lock);
-	err = take(place);
+	err = quota_take(place);
 	pthread_mutex_unlock(&mine.lock);
 	return err;
 }
@@ -195,7 +195,7 @@ int ptx_quota_take(unsigned *place)
 void ptx_quota_give(unsigned place)
 {
 	pthread_mutex_lock(&mine.lock);
-	give(place);
+	quota_give(place);
 	pthread_mutex_unlock(&mine.lock);
 }
 

@@ -47,7 +47,7 @@ struct entry {
  * Appends text and number. The buffers have room: an id has at most 10 digits and a start time 20.
  * So a name has at most 43 bytes, and a path 31.
  */
-static void put(char *text, const char *more, uint64_t number)
+static void rendezvous_put(char *text, const char *more, uint64_t number)
 {
 	char digits[PTX_IO_DIGITS];
 
@@ -61,8 +61,8 @@ static void put(char *text, const char *more, uint64_t number)
 static void prefix_of(char prefix[PTX_RENDEZVOUS_NAME], uint32_t pid, uint64_t start)
 {
 	prefix[0] = '\0';
-	put(prefix, "", pid);
-	put(prefix, ".", start);
+	rendezvous_put(prefix, "", pid);
+	rendezvous_put(prefix, ".", start);
 	strcat(prefix, ".");
 }
 
@@ -100,7 +100,7 @@ void ptx_rendezvous_begin(struct ptx_rendezvous *walk, bool ancestors)
 	walk->ancestors = ancestors ? ANCESTORS : 0;
 	walk->at = walk->end = 0;
 	walk->prefix[0] = '\0';
-	put(walk->prefix, "", ptx_proc_own());
+	rendezvous_put(walk->prefix, "", ptx_proc_own());
 	strcat(walk->prefix, ".");
 	walk->has_start = false;
 }
@@ -273,11 +273,11 @@ bool ptx_rendezvous_next_path(struct ptx_rendezvous *walk, char path[PTX_RENDEZV
 static void own_path(char path[PTX_RENDEZVOUS_PATH], int fd)
 {
 	path[0] = '\0';
-	put(path, "/proc/", ptx_proc_own());
+	rendezvous_put(path, "/proc/", ptx_proc_own());
 	if (fd < 0)
 		strcat(path, "/fd/");
 	else
-		put(path, "/fd/", (uint64_t)fd);
+		rendezvous_put(path, "/fd/", (uint64_t)fd);
 }
 
 /*
@@ -297,7 +297,7 @@ static bool is_closed(const char *path)
  * at each step that /proc shows a descriptor of this process that is open. A link to an open
  * descriptor is never removed. fdopendir() owns the copy.
  */
-static void clean(int folder)
+static void rendezvous_clean(int folder)
 {
 	int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *list = copy < 0 ? NULL : fdopendir(copy);
@@ -332,7 +332,7 @@ static enum left leave_in(int folder, const char *name, int fd)
 {
 	char path[PTX_RENDEZVOUS_PATH], text[PTX_RENDEZVOUS_PATH];
 
-	clean(folder);
+	rendezvous_clean(folder);
 	own_path(path, fd);
 	if (symlinkat(path, folder, name) == 0)
 		return LEFT;
@@ -350,7 +350,7 @@ static enum left leave_in(int folder, const char *name, int fd)
  * NO_FOLDER after all tries: there is no runtime folder. The stream works, and only programs that
  * the target executes do not find it.
  */
-static enum left leave(const char *which, uint32_t uid, const char *name, int fd)
+static enum left rendezvous_leave(const char *which, uint32_t uid, const char *name, int fd)
 {
 	enum left left = NO_FOLDER;
 
@@ -370,7 +370,7 @@ static enum left leave(const char *which, uint32_t uid, const char *name, int fd
 static void own_name(char name[PTX_RENDEZVOUS_NAME], const struct ptx_rendezvous_target *target)
 {
 	prefix_of(name, target->pid, target->start);
-	put(name, "", ptx_proc_own());
+	rendezvous_put(name, "", ptx_proc_own());
 }
 
 /* The one name for which several controllers may compete, if each of them has made an arena. */
@@ -389,7 +389,7 @@ void ptx_rendezvous_leave(const struct ptx_rendezvous_target *target, int fd, bo
 	char name[PTX_RENDEZVOUS_NAME];
 
 	own_name(name, target);
-	leave(inherited ? INHERITED : TRACED, target->uid, name, fd);
+	rendezvous_leave(inherited ? INHERITED : TRACED, target->uid, name, fd);
 }
 
 /*
@@ -401,7 +401,7 @@ bool ptx_rendezvous_leave_first(const struct ptx_rendezvous_target *target, int 
 	char name[PTX_RENDEZVOUS_NAME];
 
 	first_name(name, target);
-	return leave(TRACED, target->uid, name, fd) != OTHERS;
+	return rendezvous_leave(TRACED, target->uid, name, fd) != OTHERS;
 }
 
 /*

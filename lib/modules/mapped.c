@@ -60,7 +60,7 @@ struct ptx_mapped {
  * Adds a note. Once there was no memory for a note, no further one is added: the log must not show
  * an old file for a range whose new file is unknown.
  */
-static void note(void *to, const struct ptx_mapping *mapping)
+static void mapped_note(void *to, const struct ptx_mapping *mapping)
 {
 	struct ptx_mapped *mapped = to;
 
@@ -80,7 +80,7 @@ static void note_all_gone(struct ptx_mapped *mapped, uint32_t pid, int64_t when_
 	struct ptx_mapping gone = { .kind = PTX_MAPPING_GONE, .pid = pid, .end = UINT64_MAX,
 				    .from_ns = when_ns };
 
-	note(mapped, &gone);
+	mapped_note(mapped, &gone);
 }
 
 /*
@@ -93,7 +93,7 @@ static void look_at(struct ptx_mapped *mapped, struct process *process)
 	const struct ptx_mapped_set *old = process->is_seen ? &process->set : NULL;
 	struct ptx_mapped_set set = { .count = 0 };
 	enum ptx_mapped_found found = PTX_MAPPED_NOTHING;
-	const struct ptx_mapped_notes notes = { note, mapped };
+	const struct ptx_mapped_notes notes = { mapped_note, mapped };
 	/* Taken before the look: if the result is SAME, the old set was valid up to this time. */
 	int64_t now = ptx_clock_realtime();
 
@@ -141,7 +141,7 @@ static void look_at(struct ptx_mapped *mapped, struct process *process)
 }
 
 /* Returns the entry of a process, and makes one if necessary; NULL: the limit, or no memory. */
-static struct process *know(struct ptx_mapped *mapped, uint32_t pid)
+static struct process *mapped_know(struct ptx_mapped *mapped, uint32_t pid)
 {
 	struct process *more;
 
@@ -184,7 +184,7 @@ static void take_member(struct ptx_mapped *mapped, const struct ptx_member *memb
 	if (pid == 0 || pid > INT32_MAX || parent > INT32_MAX || since_ns <= 0 ||
 	    !(bits >> mapped->bit & 1) || pid == ptx_proc_own())
 		return;
-	process = know(mapped, (uint32_t)pid);
+	process = mapped_know(mapped, (uint32_t)pid);
 	if (process)
 		process->is_member = true;
 	if (!process || (process->since_ns == since_ns && process->parent == parent))
@@ -206,7 +206,7 @@ static void take_member(struct ptx_mapped *mapped, const struct ptx_member *memb
 	 * mappings.
 	 */
 	if (parent)
-		note(mapped, &child);
+		mapped_note(mapped, &child);
 }
 
 /* After the target has executed another program, its earlier mappings are gone. */
@@ -235,10 +235,10 @@ static void take_target(struct ptx_mapped *mapped)
  */
 static void take_told(struct ptx_mapped *mapped, const struct ptx_mapping *told)
 {
-	struct process *process = know(mapped, told->pid);
+	struct process *process = mapped_know(mapped, told->pid);
 
 	/* The log gets each report as it is; the sets below have no influence on it. */
-	note(mapped, told);
+	mapped_note(mapped, told);
 	/* The report is in the log, even if the process cannot be kept. */
 	if (!process)
 		return;
@@ -297,7 +297,7 @@ static void stop_believing(struct ptx_mapped *mapped, int64_t ended_ns)
  * Reads the new reports. A report may become ready after reports with higher numbers, or never, if
  * its writer was killed; so a set of bits shows which ones were read.
  */
-static void hear(struct ptx_mapped *mapped)
+static void mapped_hear(struct ptx_mapped *mapped)
 {
 	const struct ptx_maps *maps = mapped->arena->lists ? &mapped->arena->lists->maps : NULL;
 	unsigned count = maps ? ptx_maps_count(maps) : 0;
@@ -338,7 +338,7 @@ static void look_at_others(struct ptx_mapped *mapped, bool patient)
 	for (unsigned i = 0; i < PTX_MEMBERS; i++)
 		take_member(mapped, &control->member[i]);
 	/* The reports of members come before looks at them, which may be of later states. */
-	hear(mapped);
+	mapped_hear(mapped);
 	for (size_t i = 0; i < mapped->processes; i++)
 		if (mapped->process[i].is_member && mapped->process[i].pid != ptx_proc_own())
 			look_at(mapped, &mapped->process[i]);
@@ -415,7 +415,7 @@ struct ptx_mapped *ptx_mapped_create(const struct ptx_arena *arena, unsigned bit
 	/* Without /proc the program has no name; its mappings are of use nevertheless. */
 	if (len <= 0)
 		strcpy(mapped->executable, "[program]");
-	if (!know(mapped, pid) || !know(mapped, ptx_proc_own())) {
+	if (!mapped_know(mapped, pid) || !mapped_know(mapped, ptx_proc_own())) {
 		/* The list is one allocation, and its entries own no memory yet. */
 		free(mapped->process);
 		free(mapped);

@@ -49,7 +49,7 @@ const struct ptx_mapped_range *ptx_mapped_twin(const struct ptx_mapped_set *set,
 }
 
 /* Whether two ranges of addresses have a byte in common. */
-static bool overlap(const struct ptx_mapping *a, const struct ptx_mapping *b)
+static bool mapped_compare_overlap(const struct ptx_mapping *a, const struct ptx_mapping *b)
 {
 	return a->start < b->end && b->start < a->end;
 }
@@ -58,7 +58,7 @@ static bool overlap(const struct ptx_mapping *a, const struct ptx_mapping *b)
 static bool is_free(const struct ptx_mapped_set *set, const struct ptx_mapping *mapping)
 {
 	for (size_t i = 0; i < set->count; i++)
-		if (overlap(mapping, &set->range[i].mapping))
+		if (mapped_compare_overlap(mapping, &set->range[i].mapping))
 			return false;
 	return true;
 }
@@ -78,9 +78,9 @@ static bool may_be_new(const struct ptx_mapped_set *old, const struct ptx_mapped
 }
 
 /* Returns the old range of a file that stayed mapped between both looks, or NULL. */
-static const struct ptx_mapped_range *stayed(const struct ptx_mapped_set *old,
-					     const struct ptx_mapped_set *set,
-					     const struct ptx_mapped_range *range)
+static const struct ptx_mapped_range *mapped_compare_stayed(const struct ptx_mapped_set *old,
+							    const struct ptx_mapped_set *set,
+							    const struct ptx_mapped_range *range)
 {
 	/* adds is 0 for other processes: there equal ranges count as the same file. */
 	if (set->adds && may_be_new(old, set, range))
@@ -89,8 +89,8 @@ static const struct ptx_mapped_range *stayed(const struct ptx_mapped_set *old,
 }
 
 /* Whether the file of a range of the old look stayed mapped up to the new look. */
-static bool stays(const struct ptx_mapped_set *old, const struct ptx_mapped_set *set,
-		  const struct ptx_mapped_range *range)
+static bool mapped_compare_stays(const struct ptx_mapped_set *old, const struct ptx_mapped_set *set,
+				 const struct ptx_mapped_range *range)
 {
 	/* The range of the new look in the same place. */
 	const struct ptx_mapped_range *twin = ptx_mapped_twin(set, range);
@@ -147,13 +147,14 @@ void ptx_mapped_compare(const struct ptx_mapped_notes *notes, const struct ptx_m
 		const struct ptx_mapping *gone = &old->range[i].mapping;
 
 		/* The notes that files are gone come first: new files may use their ranges. */
-		if (!stays(old, set, &old->range[i]))
+		if (!mapped_compare_stays(old, set, &old->range[i]))
 			note_gone(notes, gone, exact && is_free(set, gone) ? set->before_ns :
 									       old->before_ns);
 	}
 	/* Files that stay keep their time; the others are new. */
 	for (size_t i = 0; i < set->count; i++) {
-		const struct ptx_mapped_range *twin = stayed(old, set, &set->range[i]);
+		const struct ptx_mapped_range *twin =
+			mapped_compare_stayed(old, set, &set->range[i]);
 		struct ptx_mapping *came = &set->range[i].mapping;
 
 		/* The file keeps the time from which on it is known. */
@@ -190,7 +191,7 @@ int ptx_mapped_set_report(struct ptx_mapped_set *set, const struct ptx_mapping *
 
 	for (size_t i = 0; i < set->count; i++)
 		/* The report is newer than every range that it overlaps. */
-		if (!overlap(&set->range[i].mapping, mapping))
+		if (!mapped_compare_overlap(&set->range[i].mapping, mapping))
 			/* In place: kept is never greater than i. */
 			set->range[kept++] = set->range[i];
 	set->count = kept;

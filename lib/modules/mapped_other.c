@@ -40,7 +40,7 @@ struct head {
 };
 
 /* Parses a number that the character `behind` follows; strtoull() alone would accept signs. */
-static bool number(char **at, int base, char behind, uint64_t *value)
+static bool mapped_other_number(char **at, int base, char behind, uint64_t *value)
 {
 	char *end;
 
@@ -81,7 +81,7 @@ static char *path_of(char *text)
 }
 
 /* Parses a line: START-END PERM OFFSET MAJOR:MINOR INODE   PATH. False: it has another form. */
-static bool parse(char *text, struct line *line)
+static bool mapped_other_parse(char *text, struct line *line)
 {
 	/* The kernel prints the device in two parts. */
 	uint64_t part_major, part_minor;
@@ -89,15 +89,17 @@ static bool parse(char *text, struct line *line)
 	/* Fields that a broken line lacks are zero. */
 	memset(line, 0, sizeof *line);
 	/* An empty or reversed range would break the search for an address. */
-	if (!number(&text, 16, '-', &line->start) || !number(&text, 16, ' ', &line->end) ||
-	    line->start >= line->end || strnlen(text, 5) < 5 || text[4] != ' ')
+	if (!mapped_other_number(&text, 16, '-', &line->start) ||
+	    !mapped_other_number(&text, 16, ' ', &line->end) || line->start >= line->end ||
+	    strnlen(text, 5) < 5 || text[4] != ' ')
 		return false;
 	/* PERM is "rwxp" or a part of it; its third character is the permission to execute. */
 	line->is_code = text[2] == 'x';
 	/* Past the permissions and the space. */
 	text += 5;
-	if (!number(&text, 16, ' ', &line->offset) || !number(&text, 16, ':', &part_major) ||
-	    !number(&text, 16, ' ', &part_minor))
+	if (!mapped_other_number(&text, 16, ' ', &line->offset) ||
+	    !mapped_other_number(&text, 16, ':', &part_major) ||
+	    !mapped_other_number(&text, 16, ' ', &part_minor))
 		return false;
 	/* The numbers of the file's device, in the form of stat(). */
 	line->device = makedev((unsigned)part_major, (unsigned)part_minor);
@@ -145,7 +147,7 @@ static char *read_all(uint32_t pid)
 		free(text);
 		return NULL;
 	}
-	/* split() and parse() work on a string. */
+	/* mapped_other_split() and mapped_other_parse() work on a string. */
 	text[got] = '\0';
 	return text;
 }
@@ -257,7 +259,7 @@ static bool open_file(uint32_t pid, const struct line *line, struct head *head)
 }
 
 /* The line where the file of line i begins in memory: the nearest before it with offset 0. */
-static const struct line *beginning(const struct line *lines, size_t i)
+static const struct line *mapped_other_beginning(const struct line *lines, size_t i)
 {
 	/* Parts of a file are mapped closely together, so few lines are enough. */
 	for (size_t back = 0; back <= i && back < HEADERS_MAX; back++) {
@@ -272,9 +274,10 @@ static const struct line *beginning(const struct line *lines, size_t i)
 }
 
 /* Without a readable file the base is the address at which offset 0 would be mapped. */
-static void learn(uint32_t pid, const struct line *lines, size_t i, struct ptx_mapping *mapping)
+static void mapped_other_learn(uint32_t pid, const struct line *lines, size_t i,
+			       struct ptx_mapping *mapping)
 {
-	const struct line *begins = beginning(lines, i);
+	const struct line *begins = mapped_other_beginning(lines, i);
 	/* Modulo 2^64, if the offset is greater than the address. */
 	uint64_t at = begins ? begins->start : lines[i].start - lines[i].offset;
 	struct head head;
@@ -289,7 +292,7 @@ static void learn(uint32_t pid, const struct line *lines, size_t i, struct ptx_m
 }
 
 /* Splits the text into lines; those that cannot be parsed are left out. NULL without memory. */
-static struct line *split(char *text, size_t *count)
+static struct line *mapped_other_split(char *text, size_t *count)
 {
 	struct line *line;
 	size_t room = 1;
@@ -308,7 +311,7 @@ static struct line *split(char *text, size_t *count)
 		if (next)
 			*next++ = '\0';
 		/* A line that is not valid is overwritten by the next one. */
-		*count += parse(text, &line[*count]);
+		*count += mapped_other_parse(text, &line[*count]);
 	}
 	return line;
 }
@@ -350,7 +353,8 @@ static bool may_be(const struct ptx_mapped_range *told, const struct line *line)
 static const struct ptx_mapped_range *as_told(const struct ptx_mapped_set *old, uint32_t pid,
 					      const struct line *lines, size_t i)
 {
-	/* Filled only for a report that must be compared, since learn() reads files. */
+	/* Filled only for a report that must be compared, since mapped_other_learn() reads files.
+	 */
 	struct ptx_mapping seen = { .kind = PTX_MAPPING_FILE };
 
 	for (size_t k = 0; old && k < old->count; k++) {
@@ -361,7 +365,7 @@ static const struct ptx_mapped_range *as_told(const struct ptx_mapped_set *old, 
 			continue;
 		/* The file of this report was not compared yet. */
 		if (!told->inode)
-			learn(pid, lines, i, &seen);
+			mapped_other_learn(pid, lines, i, &seen);
 		/* If one of the two build-ids is missing, the report is believed. */
 		if (told->inode || !seen.id_bytes || !told->mapping.id_bytes ||
 		    (seen.id_bytes == told->mapping.id_bytes &&
@@ -372,8 +376,8 @@ static const struct ptx_mapped_range *as_told(const struct ptx_mapped_set *old, 
 }
 
 /* Fills a range from line i; a file that is known already need not be read again. */
-static void take(const struct ptx_mapped_set *old, uint32_t pid, const struct line *lines, size_t i,
-		 struct ptx_mapped_range *range)
+static void mapped_other_take(const struct ptx_mapped_set *old, uint32_t pid,
+			      const struct line *lines, size_t i, struct ptx_mapped_range *range)
 {
 	const struct ptx_mapped_range *known;
 
@@ -399,13 +403,14 @@ static void take(const struct ptx_mapped_set *old, uint32_t pid, const struct li
 		range->mapping.path = lines[i].path;
 	} else {
 		/* A file that was not there at the last look. */
-		learn(pid, lines, i, &range->mapping);
+		mapped_other_learn(pid, lines, i, &range->mapping);
 	}
 }
 
 /* Makes the set of all wanted lines. TOO_MUCH: more than are kept for a process. */
-static enum ptx_mapped_found fill(const struct ptx_mapped_set *old, uint32_t pid,
-				  const struct line *line, size_t lines, struct ptx_mapped_set *set)
+static enum ptx_mapped_found mapped_other_fill(const struct ptx_mapped_set *old, uint32_t pid,
+					       const struct line *line, size_t lines,
+					       struct ptx_mapped_set *set)
 {
 	size_t wanted = 0;
 
@@ -421,7 +426,7 @@ static enum ptx_mapped_found fill(const struct ptx_mapped_set *old, uint32_t pid
 	for (size_t i = 0; i < lines; i++)
 		/* A path that is too long has no place in a log (FORMAT M2). */
 		if (is_wanted(&line[i]) && strlen(line[i].path) < PTX_MAPPING_PATH_BYTES)
-			take(old, pid, line, i, &set->range[set->count++]);
+			mapped_other_take(old, pid, line, i, &set->range[set->count++]);
 	return PTX_MAPPED_NEW;
 }
 
@@ -445,10 +450,10 @@ enum ptx_mapped_found ptx_mapped_other(const struct ptx_mapped_set *old,
 	if (!set->text)
 		return PTX_MAPPED_NOTHING;
 	/* The text is changed in place; the set keeps it for the paths. */
-	line = split(set->text, &lines);
+	line = mapped_other_split(set->text, &lines);
 	if (line && is_ours(arena, line, lines))
 		/* The list is of the right process. */
-		found = fill(old, pid, line, lines, set);
+		found = mapped_other_fill(old, pid, line, lines, set);
 	/* The paths are in the text, not in the lines. */
 	free(line);
 	/* The set is then empty and owns nothing. */

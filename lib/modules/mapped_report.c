@@ -32,7 +32,7 @@ static struct {
 } self = { .busy = ATOMIC_FLAG_INIT };
 
 /* The receiver of the notes: the arena's list. Its errors are collected. */
-static void put(void *to, const struct ptx_mapping *mapping)
+static void mapped_report_put(void *to, const struct ptx_mapping *mapping)
 {
 	/* All notes of one look share this error. */
 	int *err = to;
@@ -54,7 +54,7 @@ static bool is_traced(void)
 }
 
 /* The last report, unless it is the parent's, or in an arena that the process has left. */
-static const struct ptx_mapped_set *known(void)
+static const struct ptx_mapped_set *mapped_report_known(void)
 {
 	/* An arena that was taken over from a controller has none of the earlier reports. */
 	if (self.is_seen && self.pid == ptx_process_pid() && self.inode == ptx_arena_self.inode)
@@ -63,7 +63,7 @@ static const struct ptx_mapped_set *known(void)
 }
 
 /* The path of the program. It is read once, and stays the same for the life of the program. */
-static const char *executable(void)
+static const char *mapped_report_executable(void)
 {
 	ssize_t len = 0;
 
@@ -76,7 +76,7 @@ static const char *executable(void)
 }
 
 /* Reports the program's start: the mappings of the former program are gone. */
-static void begin(const struct ptx_mapped_notes *notes, struct ptx_mapped_set *set)
+static void mapped_report_begin(const struct ptx_mapped_notes *notes, struct ptx_mapped_set *set)
 {
 	struct ptx_mapping gone = { .kind = PTX_MAPPING_GONE, .pid = ptx_process_pid(),
 				    .end = UINT64_MAX, .from_ns = ptx_family_since() };
@@ -94,15 +94,15 @@ static void begin(const struct ptx_mapped_notes *notes, struct ptx_mapped_set *s
 }
 
 /* Looks and reports the difference to the last report. ENOSPC. */
-static int look(bool is_start)
+static int mapped_report_look(bool is_start)
 {
-	const struct ptx_mapped_set *old = known();
+	const struct ptx_mapped_set *old = mapped_report_known();
 	struct ptx_mapped_set set;
 	int err = 0;
-	const struct ptx_mapped_notes notes = { put, &err };
+	const struct ptx_mapped_notes notes = { mapped_report_put, &err };
 	int64_t now = ptx_clock_realtime();
 
-	switch (ptx_mapped_self(old, executable(), &set)) {
+	switch (ptx_mapped_self(old, mapped_report_executable(), &set)) {
 	case PTX_MAPPED_SAME:
 		/* The old set is valid up to this moment. */
 		self.set.before_ns = now;
@@ -112,14 +112,14 @@ static int look(bool is_start)
 			ptx_mapped_compare(&notes, old, &set);
 		/* A report that is not at the start knows nothing of earlier times. */
 		else if (is_start)
-			begin(&notes, &set);
+			mapped_report_begin(&notes, &set);
 		else
 			ptx_mapped_first(&notes, &set, 0);
 		ptx_mapped_set_fini(&self.set);
 		self.set = set;
 		self.is_seen = true;
 		self.pid = ptx_process_pid();
-		/* known() compares pid and inode. */
+		/* mapped_report_known() compares pid and inode. */
 		self.inode = ptx_arena_self.inode;
 		break;
 	case PTX_MAPPED_TOO_MUCH:
@@ -142,7 +142,7 @@ int ptx_mapped_report(bool is_start)
 		return 0; /* not traced, or another thread reports now */
 	ptx_msan_pause();
 	/* Under busy, which is no lock: a second thread returns. */
-	err = look(is_start);
+	err = mapped_report_look(is_start);
 	ptx_msan_resume();
 	/* Release: the next report sees what this one has stored. */
 	atomic_flag_clear_explicit(&self.busy, memory_order_release);

@@ -34,7 +34,7 @@ enum gate { GATE_OPEN, GATE_LOOK, GATE_FORK };
 static _Atomic uint32_t gate;
 
 /* Returns false if another look or a fork is in progress. */
-static bool enter(enum gate as)
+static bool mapped_self_enter(enum gate as)
 {
 	uint32_t open = GATE_OPEN;
 
@@ -43,7 +43,7 @@ static bool enter(enum gate as)
 						       memory_order_relaxed);
 }
 
-static void leave(void)
+static void mapped_self_leave(void)
 {
 	/* Release: the next look sees what this one has stored. */
 	atomic_store_explicit(&gate, GATE_OPEN, memory_order_release);
@@ -59,7 +59,7 @@ void ptx_mapped_before_fork(void)
 	_Atomic uint32_t never = 0;
 
 	/* At most 20 ms in all, and usually none. */
-	for (int i = 0; i < WAITS_MOST && !enter(GATE_FORK); i++)
+	for (int i = 0; i < WAITS_MOST && !mapped_self_enter(GATE_FORK); i++)
 		ptx_futex_nap(&never, 0, WAIT_NS);
 }
 
@@ -104,7 +104,7 @@ static size_t most_text(const struct walk *walk, const struct dl_phdr_info *obje
  * The first pass. An old C library does not count loads and unloads; without these counts no
  * change can be noticed, so nothing is reported. Non-zero ends the pass.
  */
-static int count(struct dl_phdr_info *object, size_t bytes, void *arg)
+static int mapped_self_count(struct dl_phdr_info *object, size_t bytes, void *arg)
 {
 	struct walk *walk = arg;
 
@@ -113,7 +113,7 @@ static int count(struct dl_phdr_info *object, size_t bytes, void *arg)
 		walk->is_blind = true;
 		return 1;
 	}
-	/* The counts are those of this pass; gather() compares them. */
+	/* The counts are those of this pass; mapped_self_gather() compares them. */
 	walk->set->adds = object->dlpi_adds;
 	walk->set->subs = object->dlpi_subs;
 	/* Nothing was loaded or unloaded since the old look: the pass can end at once. */
@@ -126,7 +126,7 @@ static int count(struct dl_phdr_info *object, size_t bytes, void *arg)
 	for (int i = 0; i < object->dlpi_phnum; i++)
 		/* A range per executable segment. */
 		walk->ranges += is_code(&object->dlpi_phdr[i]);
-	/* gather() needs at most this much text, unless the objects change. */
+	/* mapped_self_gather() needs at most this much text, unless the objects change. */
 	walk->text += most_text(walk, object);
 	return 0;
 }
@@ -220,7 +220,7 @@ static const char *put_path(struct walk *walk, const struct dl_phdr_info *object
 }
 
 /* The second pass. If the objects have changed since the first one, the look is repeated. */
-static int gather(struct dl_phdr_info *object, size_t bytes, void *arg)
+static int mapped_self_gather(struct dl_phdr_info *object, size_t bytes, void *arg)
 {
 	struct walk *walk = arg;
 	struct ptx_mapped_set *set = walk->set;
@@ -275,7 +275,7 @@ static int gather(struct dl_phdr_info *object, size_t bytes, void *arg)
 }
 
 /* One attempt. NOTHING after a change between the passes; the caller tries again. */
-static enum ptx_mapped_found look(struct walk *walk)
+static enum ptx_mapped_found mapped_self_look(struct walk *walk)
 {
 	struct ptx_mapped_set *set = walk->set;
 
@@ -283,7 +283,7 @@ static enum ptx_mapped_found look(struct walk *walk)
 	walk->ranges = walk->text = walk->used = 0;
 	walk->is_same = walk->is_blind = walk->is_over = false;
 	set->count = set->objects = set->pinned = 0;
-	dl_iterate_phdr(count, walk);
+	dl_iterate_phdr(mapped_self_count, walk);
 	/* No range was stored; the old set stays valid. */
 	if (walk->is_same)
 		return PTX_MAPPED_SAME;
@@ -299,7 +299,7 @@ static enum ptx_mapped_found look(struct walk *walk)
 	if (set->range && set->text) {
 		/* The two times bound the moment of the look. */
 		set->before_ns = ptx_clock_realtime();
-		dl_iterate_phdr(gather, walk);
+		dl_iterate_phdr(mapped_self_gather, walk);
 		set->after_ns = ptx_clock_realtime();
 		if (!walk->is_over)
 			return PTX_MAPPED_NEW;
@@ -320,13 +320,13 @@ enum ptx_mapped_found ptx_mapped_self(const struct ptx_mapped_set *old, const ch
 	memset(set, 0, sizeof *set);
 	for (int i = 0; i < TRIES && found == PTX_MAPPED_NOTHING; i++) {
 		/* Another thread looks or forks: try again a little later. */
-		if (!enter(GATE_LOOK)) {
+		if (!mapped_self_enter(GATE_LOOK)) {
 			ptx_futex_nap(&never, 0, WAIT_NS);
 			continue;
 		}
 		/* The gate is closed for forks as long as the look lasts. */
-		found = look(&walk);
-		leave();
+		found = mapped_self_look(&walk);
+		mapped_self_leave();
 	}
 	return found;
 }

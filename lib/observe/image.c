@@ -10,7 +10,7 @@
 #include "base/io.h"
 
 /* A file that is shorter than it was gives a short read, and no signal. */
-static bool copy(const struct ptx_image *image, void *to, size_t bytes, uint64_t offset)
+static bool image_copy(const struct ptx_image *image, void *to, size_t bytes, uint64_t offset)
 {
 	size_t got;
 	bool done = ptx_io_read_at(image->fd, to, bytes, offset, &got) == 0 && got == bytes;
@@ -32,7 +32,7 @@ void ptx_image_of_file(struct ptx_image *image, int fd)
 	 */
 	struct stat file;
 
-	*image = (struct ptx_image){ .copy = copy, .fd = fd };
+	*image = (struct ptx_image){ .copy = image_copy, .fd = fd };
 	if (fstat(fd, &file) != 0)
 		return;
 	image->bytes = (uint64_t)file.st_size;

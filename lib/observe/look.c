@@ -28,7 +28,7 @@ struct looking {
 };
 
 /* Shortens the calls in this file. */
-static bool copy(const struct ptx_image *image, void *to, size_t bytes, uint64_t offset)
+static bool look_copy(const struct ptx_image *image, void *to, size_t bytes, uint64_t offset)
 {
 	return image->copy(image, to, bytes, offset);
 }
@@ -43,9 +43,9 @@ static bool is_still_there(const struct ptx_image *image, const struct ptx_attac
 	/* Only the word is read again; the facts are of its generation if it is unchanged. */
 	uint64_t word;
 
-	return copy(image, &word, sizeof word,
-		    offsetof(struct ptx_control, attachment) + bit * sizeof *copied +
-			    offsetof(struct ptx_attachment, word)) &&
+	return look_copy(image, &word, sizeof word,
+			 offsetof(struct ptx_control, attachment) + bit * sizeof *copied +
+				 offsetof(struct ptx_attachment, word)) &&
 	       word == atomic_load_explicit(&copied->word, memory_order_relaxed);
 }
 
@@ -71,10 +71,10 @@ static bool count_ring(const struct ptx_image *image, const struct ptx_look_stre
 	/* The number comes from shared memory and is an index below. */
 	if (link == 0 || number >= stream->geometry.chunks_max)
 		return true;
-	if (!copy(image, &chunk, sizeof chunk,
-		  region + ptx_ring_chunk_at(&stream->geometry, number)) ||
-	    !copy(image, &word, sizeof word,
-		  region + stream->geometry.words_at + (uint64_t)number * sizeof word) ||
+	if (!look_copy(image, &chunk, sizeof chunk,
+		       region + ptx_ring_chunk_at(&stream->geometry, number)) ||
+	    !look_copy(image, &word, sizeof word,
+		       region + stream->geometry.words_at + (uint64_t)number * sizeof word) ||
 	    ptx_word_generation(word) != ptx_link_generation(link))
 		return false;
 	/* The difference is taken modulo 2^32, because the ring's count may be a little behind. */
@@ -95,9 +95,9 @@ static void count_records(const struct ptx_image *image, const struct ptx_look *
 		/* A failed attempt reads the ring again, as its writer has changed the chunk. */
 		for (int try = 0; try < COUNT_TRIES && !count_ring(image, stream, &ring, &records);
 		     try++)
-			if (!copy(image, &ring, sizeof ring,
-				  stream->attachment.offset + stream->geometry.rings_at +
-					  i * sizeof ring))
+			if (!look_copy(image, &ring, sizeof ring,
+				       stream->attachment.offset + stream->geometry.rings_at +
+					       i * sizeof ring))
 				break;
 		/* The sum is for a display and not for a ledger, so small errors do not matter. */
 		stream->recorded += records;
@@ -192,14 +192,14 @@ static bool look_at_region(const struct ptx_image *image, struct ptx_look *look,
 	if (ptx_ring_plan(attachment->stream_size, attachment->max_data_size, attachment->rings,
 			  &stream->geometry) != 0 ||
 	    !ptx_image_holds(image, attachment->offset, &stream->geometry) ||
-	    !copy(image, &look->region, sizeof look->region, attachment->offset))
+	    !look_copy(image, &look->region, sizeof look->region, attachment->offset))
 		return false;
 	rings = atomic_load_explicit(&look->region.rings, memory_order_relaxed);
 	/* look->ring has room for PTX_RINGS, which no geometry exceeds. */
 	rings = rings < stream->geometry.rings ? rings : stream->geometry.rings;
 	/* All rings are copied at once, by one read instead of a thousand. */
-	if (!copy(image, look->ring, rings * sizeof *look->ring,
-		  attachment->offset + stream->geometry.rings_at))
+	if (!look_copy(image, look->ring, rings * sizeof *look->ring,
+		       attachment->offset + stream->geometry.rings_at))
 		return false;
 	/* These functions use the copy, so no field changes between a check and its use. */
 	note_region(&look->region, stream);
@@ -262,9 +262,9 @@ bool ptx_look_at_image(struct ptx_look *look, const struct ptx_image *image)
 {
 	/* Also after a failure the object is valid and has no streams. */
 	look->streams = 0;
-	if (!copy(image, &look->control, sizeof look->control, 0) ||
+	if (!look_copy(image, &look->control, sizeof look->control, 0) ||
 	    look->control.magic != PTX_ARENA_MAGIC || look->control.version != PTX_ARENA_VERSION ||
-	    !copy(image, &look->names, sizeof look->names, PTX_NAMES_AT))
+	    !look_copy(image, &look->names, sizeof look->names, PTX_NAMES_AT))
 		return false;
 	/*
 	 * Looks at every place: after a process was killed, bits of `attached` may be wrong (DESIGN

@@ -40,7 +40,7 @@
 #define MIB           (UINT64_C(1) << 20)
 
 /* Copies from an offset in the region; false if the image lacks some of these bytes. */
-static bool copy(const struct ptx_taking *taking, void *to, size_t bytes, uint64_t at)
+static bool snapshot_copy(const struct ptx_taking *taking, void *to, size_t bytes, uint64_t at)
 {
 	return taking->image->copy(taking->image, to, bytes, taking->region + at);
 }
@@ -48,7 +48,8 @@ static bool copy(const struct ptx_taking *taking, void *to, size_t bytes, uint64
 /* Copies a part of the region to the same offset of the private copy. */
 static bool copy_part(const struct ptx_taking *taking, size_t at, size_t bytes)
 {
-	return copy(taking, (unsigned char *)taking->snapshot->rings.region + at, bytes, at);
+	return snapshot_copy(taking, (unsigned char *)taking->snapshot->rings.region + at, bytes,
+			     at);
 }
 
 /* The number of rings. It is bounded by the geometry, whatever the region says. */
@@ -78,7 +79,7 @@ static uint64_t last_time(const struct ptx_taking *taking, uint64_t at,
 		end = room;
 	/* The walk uses a copy, because the chunk may be overwritten during the walk. */
 	bytes = malloc(end + sizeof(struct ptx_record));
-	if (!bytes || !copy(taking, bytes, end, at + sizeof *chunk))
+	if (!bytes || !snapshot_copy(taking, bytes, end, at + sizeof *chunk))
 		end = 0;
 	for (uint32_t i = 0; i + sizeof(struct ptx_record) <= end;) {
 		/* Times of one writer do not decrease, so the last record has the greatest. */
@@ -106,13 +107,13 @@ static uint64_t bound_of(const struct ptx_taking *taking, uint32_t ring, uint64_
 	uint64_t link, at;
 
 	/* A ring that cannot be read holds nothing back. */
-	if (!copy(taking, &state, sizeof state, g->rings_at + ring * sizeof state))
+	if (!snapshot_copy(taking, &state, sizeof state, g->rings_at + ring * sizeof state))
 		return now;
 	link = atomic_load_explicit(&state.current, memory_order_relaxed);
 	at = ptx_ring_chunk_at(g, ptx_link_number(link));
 	/* No chunk, an impossible one, or a writer that is outside of a trace point. */
 	if (!link || ptx_link_number(link) >= g->chunks_max ||
-	    !copy(taking, &chunk, sizeof chunk, at) || chunk.window == UINT64_MAX ||
+	    !snapshot_copy(taking, &chunk, sizeof chunk, at) || chunk.window == UINT64_MAX ||
 	    chunk.window < chunk.head)
 		return now;
 	return last_time(taking, at, ptx_ring_room_of(g, ptx_link_number(link)), &chunk);
@@ -203,7 +204,7 @@ static int find_moment(struct ptx_taking *taking)
 }
 
 /* Keeps the sum of all copied bytes within a multiple of the memory that the image has. */
-static bool spend(struct ptx_taking *taking, uint64_t bytes)
+static bool snapshot_spend(struct ptx_taking *taking, uint64_t bytes)
 {
 	/* After this check the subtraction cannot underflow. */
 	if (bytes > taking->budget)
@@ -244,7 +245,7 @@ static void copy_chunk(struct ptx_taking *taking, uint32_t number)
 	/* The head was read first. With acquire, the records before it are then published. */
 	atomic_thread_fence(memory_order_acquire);
 	/* Chunks may overlap in a hostile file; together they cannot exceed the budget. */
-	if (!spend(taking, end))
+	if (!snapshot_spend(taking, end))
 		no_such_chunk(taking, number, "more memory in use than there can be");
 	else if (!copy_part(taking, at + sizeof *chunk, end))
 		no_such_chunk(taking, number, "a part of the stream's memory cannot be read");
@@ -257,8 +258,8 @@ static bool copy_words(const struct ptx_taking *taking, uint64_t *word, uint64_t
 	/* Words of chunks that do not exist are not needed. */
 	const size_t chunks = ptx_ring_chunks(&taking->snapshot->rings);
 
-	return copy(taking, claimed, chunks * sizeof *claimed, g->claimed_at) &&
-	       copy(taking, word, chunks * sizeof *word, g->words_at);
+	return snapshot_copy(taking, claimed, chunks * sizeof *claimed, g->claimed_at) &&
+	       snapshot_copy(taking, word, chunks * sizeof *word, g->words_at);
 }
 
 /*
@@ -311,7 +312,7 @@ static bool is_unmoved(const struct ptx_taking *taking)
 	uint64_t taken;
 
 	return !taking->image->is_live ||
-	       (copy(taking, &taken, sizeof taken, offsetof(struct ptx_region, taken)) &&
+	       (snapshot_copy(taking, &taken, sizeof taken, offsetof(struct ptx_region, taken)) &&
 		taken == atomic_load_explicit(&taking->snapshot->rings.region->taken,
 					      memory_order_relaxed));
 }
@@ -322,14 +323,14 @@ static bool is_unmoved(const struct ptx_taking *taking)
  * events as lost. While a reader delivers, the counts are not of one moment; the counts are then
  * copied again, and at last accepted as not exact.
  */
-static int settle(struct ptx_taking *taking)
+static int snapshot_settle(struct ptx_taking *taking)
 {
 	struct ptx_region *region = taking->snapshot->rings.region;
 	uint64_t cut;
 	bool unmoved = false;
 
 	if (!copy_words(taking, taking->after, taking->claimed) ||
-	    !copy(taking, &cut, sizeof cut, offsetof(struct ptx_region, cut)))
+	    !snapshot_copy(taking, &cut, sizeof cut, offsetof(struct ptx_region, cut)))
 		return EIO;
 	for (int i = 0; !unmoved && i < COUNT_TRIES; i++) {
 		/* The counts are copied after the words: see the comment above the function. */
@@ -379,7 +380,7 @@ static int copy_stream(struct ptx_taking *taking)
 	if (!err && !copy_chunks(taking))
 		err = EIO;
 	if (!err)
-		err = settle(taking);
+		err = snapshot_settle(taking);
 	return err;
 }
 
@@ -411,7 +412,7 @@ static int make_room(struct ptx_taking *taking)
 	 */
 	taking->budget = 64 * (taking->image->memory + MIB);
 	/* The tables are copied as a whole. */
-	if (!spend(taking, g.chunks_at)) {
+	if (!snapshot_spend(taking, g.chunks_at)) {
 		ptx_image_fault(taking->image, 0, 0,
 				"the stream is larger than its remains");
 		return EINVAL;
@@ -445,7 +446,7 @@ static bool is_too_late(const struct ptx_snapshot *snapshot)
  * Repeats the copy while a LOOP stream overwrites all of it, and then makes it readable. The
  * description of the stream and the attachment are copied last, which proves the generation.
  */
-static int take(struct ptx_taking *taking, unsigned bit, uint64_t generation)
+static int snapshot_take(struct ptx_taking *taking, unsigned bit, uint64_t generation)
 {
 	struct ptx_snapshot *snapshot = taking->snapshot;
 	const uint64_t budget = taking->budget;
@@ -491,12 +492,13 @@ int ptx_snapshot_take(const struct ptx_image *image, unsigned bit, uint64_t gene
 	/* The lists are filled by copy_arena(). */
 	ptx_arena_know_lists(&snapshot->arena, &snapshot->lists);
 	taking.snapshot = snapshot;
-	/* The arena is copied now for the sizes of the region, and again at the end of take(). */
+	/* The arena is copied now for the sizes of the region, and again at the end of
+	 * snapshot_take(). */
 	err = copy_arena(&taking, bit, generation);
 	if (!err)
 		err = make_room(&taking);
 	if (!err)
-		err = take(&taking, bit, generation);
+		err = snapshot_take(&taking, bit, generation);
 	free(taking.word);
 	if (err)
 		ptx_snapshot_drop(snapshot);

@@ -11,7 +11,8 @@
 #define COUNT_MAX (UINT64_C(1) << 50)
 
 /* Sets a count that is greater than `most` to 0, reports it, and returns false. */
-static bool check(const struct ptx_taking *taking, _Atomic uint64_t *count, uint64_t most)
+static bool snapshot_counts_check(const struct ptx_taking *taking, _Atomic uint64_t *count,
+				  uint64_t most)
 {
 	const unsigned char *begin = (const unsigned char *)taking->snapshot->rings.region;
 
@@ -39,10 +40,12 @@ void ptx_snapshot_check_counts(struct ptx_taking *taking)
 	/* No event has type 0, but losses may be of no known type (drain/missed.c). */
 	for (int loss = 0; loss < PTX_WRITER_LOSSES; loss++) {
 		for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
-			sound &= check(taking, &rings->region->lost_type[loss][type],
-				       type || loss == PTX_WRITER_NO_MEMORY ? COUNT_MAX : 0);
+			sound &= snapshot_counts_check(
+				taking, &rings->region->lost_type[loss][type],
+				type || loss == PTX_WRITER_NO_MEMORY ? COUNT_MAX : 0);
 		for (unsigned slot = 0; slot < slots; slot++)
-			sound &= check(taking, &rings->slot[slot].lost[loss], COUNT_MAX);
+			sound &= snapshot_counts_check(taking, &rings->slot[slot].lost[loss],
+						       COUNT_MAX);
 	}
 	taking->snapshot->is_even = taking->snapshot->is_even && sound;
 }

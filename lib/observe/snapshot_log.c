@@ -168,8 +168,8 @@ static struct ptx_ledger_line *line_at(const struct lines *lines, size_t index)
  * If the lines of a cause add up to more than its total, it is unknown which of them counts too
  * much: all of them become losses of rest, which has no known type or thread.
  */
-static void distrust(const struct lines *lines, struct ptx_ledger_line *rest, enum ptx_lost cause,
-		     uint64_t total)
+static void snapshot_log_distrust(const struct lines *lines, struct ptx_ledger_line *rest,
+				  enum ptx_lost cause, uint64_t total)
 {
 	uint64_t sum = 0;
 
@@ -184,7 +184,7 @@ static void distrust(const struct lines *lines, struct ptx_ledger_line *rest, en
 }
 
 /* The larger sum is right: writers count both, and may be interrupted between the two. */
-static uint64_t counted(const struct ptx_ledger *ledger, enum ptx_lost cause)
+static uint64_t snapshot_log_counted(const struct ptx_ledger *ledger, enum ptx_lost cause)
 {
 	uint64_t types = 0, threads = 0;
 
@@ -209,7 +209,7 @@ static void lose_unread(struct ptx_ledger_line *line)
  * overwritten. The number of written records shows how many they are. Their types and threads are
  * known as far as the writers have counted them.
  */
-static void reconcile(const struct ptx_snapshot *snapshot, struct ptx_ledger *ledger)
+static void snapshot_log_reconcile(const struct ptx_snapshot *snapshot, struct ptx_ledger *ledger)
 {
 	struct ptx_ledger_line *total = &ledger->total,
 			       *nobody = ptx_ledger_thread(ledger, 0, 0, 0);
@@ -229,7 +229,7 @@ static void reconcile(const struct ptx_snapshot *snapshot, struct ptx_ledger *le
 	nobody->lost[PTX_LOST_DAMAGED] += snapshot->damaged;
 	/* The totals are computed from the lines: the copy has no count of its own for them. */
 	for (int cause = 0; cause < PTX_LOST_CAUSES; cause++)
-		total->lost[cause] = counted(ledger, cause);
+		total->lost[cause] = snapshot_log_counted(ledger, cause);
 	/* The equation of the total holds if called equals this sum (L1). */
 	sum = ptx_ledger_sum(total);
 	/* The condition excludes a difference that would make the column negative. */
@@ -237,8 +237,8 @@ static void reconcile(const struct ptx_snapshot *snapshot, struct ptx_ledger *le
 	    total->called + total->lost[PTX_LOST_OVERWRITTEN] >= sum && total->called < INT64_MAX)
 		total->lost[PTX_LOST_OVERWRITTEN] += total->called - sum; /* modulo 2^64 */
 	for (int cause = 0; cause < PTX_LOST_CAUSES; cause++) {
-		distrust(&types, &ledger->type[0], cause, total->lost[cause]);
-		distrust(&threads, nobody, cause, total->lost[cause]);
+		snapshot_log_distrust(&types, &ledger->type[0], cause, total->lost[cause]);
+		snapshot_log_distrust(&threads, nobody, cause, total->lost[cause]);
 	}
 	/* Where the number of written records is not exact, the columns decide. */
 	total->called = ptx_ledger_sum(total);
@@ -330,7 +330,7 @@ static int write_log(struct ptx_snapshot *snapshot, struct ptx_drain *drain, str
 	ledger = ptx_flush_closing(flush);
 	err2 = ptx_drain_ledger(drain, ledger);
 	if (!err2)
-		reconcile(snapshot, ledger);
+		snapshot_log_reconcile(snapshot, ledger);
 	err = err ? err : err2;
 	err2 = ptx_flush_destroy(flush, &status);
 	return err ? err : err2;

@@ -64,8 +64,8 @@ static size_t record_size(const struct order *order, const unsigned char *record
  * contents->claimed becomes the end of the records that the reader had delivered, and is always a
  * record's end.
  */
-static void measure(const struct order *order, const struct ptx_chunk *chunk, uint32_t claimed,
-		    struct contents *contents)
+static void snapshot_order_measure(const struct order *order, const struct ptx_chunk *chunk,
+				   uint32_t claimed, struct contents *contents)
 {
 	uint32_t room = ptx_ring_whole_room(&order->snapshot->rings, chunk), at = 0;
 	uint32_t end =
@@ -180,7 +180,7 @@ static void write_chunk(struct order *order, const struct link *link,
 			      memory_order_relaxed);
 	/* UINT64_MAX: its writer is outside of any trace point */
 	atomic_store_explicit(&chunk->window, UINT64_MAX, memory_order_relaxed);
-	/* chain() sets the link when the next chunk is written. */
+	/* snapshot_order_chain() sets the link when the next chunk is written. */
 	atomic_store_explicit(&chunk->next, 0, memory_order_relaxed);
 	atomic_store_explicit(&chunk->last, contents->last, memory_order_relaxed);
 	atomic_store_explicit(&rings->claimed[link->number],
@@ -203,7 +203,7 @@ static uint64_t link_of(const struct order *order, const struct link *link)
  * from the number of records so far, a chunk before it is missing, and the counts are not exact.
  * Chunks behind the moment are freed.
  */
-static void chain(struct order *order, const struct link *link, size_t count)
+static void snapshot_order_chain(struct order *order, const struct link *link, size_t count)
 {
 	struct ptx_rings *rings = &order->snapshot->rings;
 	struct ptx_ring *ring = &rings->ring[link->ring];
@@ -226,7 +226,7 @@ static void chain(struct order *order, const struct link *link, size_t count)
 		 * Only the chunk in which the reader was has delivered records. For other chunks
 		 * delivered_of() is 0.
 		 */
-		measure(order, chunk, delivered_of(order, &link[i]), &contents);
+		snapshot_order_measure(order, chunk, delivered_of(order, &link[i]), &contents);
 		count_damage(order, link[i].number, chunk, &contents);
 		/* Modulo 2^32, as ident.spare of the chunk. */
 		so_far = link[i].before + contents.records;
@@ -276,7 +276,7 @@ static bool holds_records(enum ptx_chunk_state state)
  * Whether a chunk was copied as a whole: the same ring had it, in the same generation, before and
  * after (C1). The ring's number is bounded, as another process may have written it.
  */
-static bool counts(const struct order *order, uint32_t number)
+static bool snapshot_order_counts(const struct order *order, uint32_t number)
 {
 	uint64_t before = order->taking->word[number], after = order->taking->after[number];
 
@@ -295,7 +295,7 @@ static int find_links(struct order *order)
 
 	for (uint32_t i = 0; i < ptx_ring_chunks(rings); i++)
 		/* Counted first, so that one allocation is enough. */
-		count += counts(order, i);
+		count += snapshot_order_counts(order, i);
 	/* One more than needed, so that malloc() never gets 0. */
 	order->link = malloc((count + 1) * sizeof *order->link);
 	if (!order->link)
@@ -303,7 +303,7 @@ static int find_links(struct order *order)
 	for (uint32_t i = 0; i < ptx_ring_chunks(rings); i++) {
 		const struct ptx_chunk *chunk = ptx_ring_chunk(rings, i);
 
-		if (!counts(order, i)) {
+		if (!snapshot_order_counts(order, i)) {
 			/*
 			 * The chunk was open before the copy and has been overwritten since: the
 			 * number of its records is unknown.
@@ -335,7 +335,7 @@ static void empty_rings(struct order *order)
 		/* Links are sorted by ring, so one pass is enough. */
 		while (at < order->links && order->link[at].ring < i)
 			at++;
-		/* chain() has written the words of this ring. */
+		/* snapshot_order_chain() has written the words of this ring. */
 		if (at < order->links && order->link[at].ring == i)
 			continue;
 		/* The ring had a chunk that could not be copied. */
@@ -431,7 +431,7 @@ int ptx_snapshot_order(struct ptx_taking *taking)
 		for (n = 1; i + n < order.links && order.link[i + n].ring == order.link[i].ring;
 		     n++)
 			;
-		chain(&order, &order.link[i], n);
+		snapshot_order_chain(&order, &order.link[i], n);
 	}
 	empty_rings(&order);
 	taking->snapshot->taken = atomic_load_explicit(&region->taken, memory_order_relaxed);

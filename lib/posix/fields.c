@@ -87,7 +87,7 @@ static double to_double(uint64_t bits, unsigned size)
  * Extends the sign of a number of size bytes. The shift to the right is arithmetic in all
  * supported compilers.
  */
-static int64_t extend(uint64_t bits, unsigned size)
+static int64_t fields_extend(uint64_t bits, unsigned size)
 {
 	/* The shift to the left moves the sign of the number to bit 63. */
 	const unsigned shift = 64 - 8 * size;
@@ -106,7 +106,7 @@ static void read_number(const struct posix_trace_field_np *field, const unsigned
 	value->len = field->size;
 	switch (field->form) {
 	case POSIX_TRACE_FORM_SIGNED_NP:
-		value->s64 = extend(bits, field->size);
+		value->s64 = fields_extend(bits, field->size);
 		break;
 	case POSIX_TRACE_FORM_FLOAT_NP:
 		value->f64 = to_double(bits, field->size);

@@ -27,7 +27,7 @@
 #define FIRST_REAL_TIME 34
 
 /* Each put function appends at to and returns the end, without a NUL. */
-static char *put(char *to, const char *text)
+static char *label_put(char *to, const char *text)
 {
 	const size_t len = strlen(text);
 
@@ -87,13 +87,13 @@ static char *put_bits(char *to, const struct posix_trace_value_np *value)
 		left &= ~mask;
 		if (to != begin)
 			*to++ = '|';
-		to = put(to, field->value_name[i].name);
+		to = label_put(to, field->value_name[i].name);
 	}
 	if (!left && to != begin)
 		return to;
 	if (to != begin)
 		*to++ = '|';
-	to = put(to, is_octal(field->type) ? "0" : "0x");
+	to = label_put(to, is_octal(field->type) ? "0" : "0x");
 	/* The octal number 0 has its digit already. */
 	return left || !is_octal(field->type) ? put_number(to, left, is_octal(field->type) ? 8 : 16)
 					      : to;
@@ -113,7 +113,7 @@ static char *put_error(char *to, int64_t value)
 		return to;
 	if (value < 0)
 		*to++ = '-';
-	return put(to, name);
+	return label_put(to, name);
 }
 
 /* Appends SIGHUP, or SIGRTMIN+2. A number that is no signal has no name. */
@@ -122,13 +122,13 @@ static char *put_signal(char *to, int64_t value)
 	const char *name = value > 0 && value < SIGNALS ? ptx_libc_signal_name((int)value) : NULL;
 
 	if (name)
-		return put(put(to, "SIG"), name);
+		return label_put(label_put(to, "SIG"), name);
 	if (value < FIRST_REAL_TIME || value >= SIGNALS)
 		return to;
-	to = put(to, "SIGRTMIN");
+	to = label_put(to, "SIGRTMIN");
 	return value == FIRST_REAL_TIME
 		       ? to
-		       : put_number(put(to, "+"), (uint64_t)value - FIRST_REAL_TIME, 10);
+		       : put_number(label_put(to, "+"), (uint64_t)value - FIRST_REAL_TIME, 10);
 }
 
 /* Appends a signal in any case, by its number if it has no name. */
@@ -136,7 +136,7 @@ static char *put_any_signal(char *to, unsigned signal)
 {
 	char *end = put_signal(to, signal);
 
-	return end != to ? end : put_number(put(to, "signal "), signal, 10);
+	return end != to ? end : put_number(label_put(to, "signal "), signal, 10);
 }
 
 /*
@@ -152,13 +152,13 @@ static char *put_status(char *to, uint64_t value)
 	if ((uint32_t)value == UINT32_MAX)
 		return to;
 	if ((value & 0xffffffff) == 0xffff)
-		return put(to, "continued");
+		return label_put(to, "continued");
 	if (low == 0)
-		return put_number(put(to, "exited "), high, 10);
+		return put_number(label_put(to, "exited "), high, 10);
 	if (low == 0x7f)
-		return put_any_signal(put(to, "stopped by "), high);
-	to = put_any_signal(put(to, "killed by "), low);
-	return value & 0x80 ? put(to, " (core dumped)") : to;
+		return put_any_signal(label_put(to, "stopped by "), high);
+	to = put_any_signal(label_put(to, "killed by "), low);
+	return value & 0x80 ? label_put(to, " (core dumped)") : to;
 }
 
 /* The name that a schema gives to a value precedes every other label. */
@@ -169,7 +169,7 @@ size_t ptx_label(const struct posix_trace_value_np *value, char *label)
 	char *end = label;
 
 	if (name)
-		end = put(label, name);
+		end = label_put(label, name);
 	else if (field->has_bits)
 		end = put_bits(label, value);
 	else if (field->type == POSIX_TRACE_TYPE_ERRNO_NP)

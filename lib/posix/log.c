@@ -174,8 +174,8 @@ static void open_log(struct posix_trace_site_np *site)
  * Fetches the arguments in their order, by the types of the format. The compiler has checked the
  * arguments against the same format, so va_arg() is called with the types that were passed.
  */
-static void fetch(const struct posix_trace_site_np *site, unsigned count, va_list *list,
-		  union argument *argument)
+static void log_fetch(const struct posix_trace_site_np *site, unsigned count, va_list *list,
+		      union argument *argument)
 {
 	for (unsigned i = 0; i < count; i++)
 		switch (site->argument[i]) {
@@ -355,7 +355,7 @@ static void log_fields(const struct posix_trace_site_np *site, unsigned argument
 	 * more than the rest of the call.
 	 */
 	scratch.used = 0;
-	fetch(site, count, list, passed);
+	log_fetch(site, count, list, passed);
 	for (unsigned i = 0; i < count; i++)
 		arg[i] = field_of(site->argument[i], passed, (int)i, site->schema, &scratch);
 	if (arguments & HAS_ERROR)

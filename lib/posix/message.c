@@ -356,7 +356,7 @@ struct kept {
  * Appends a part, of which only the bytes that have room are kept. The NUL is written at the end:
  * until then the text is as long as its room.
  */
-static void keep(void *arg, const char *part, size_t len)
+static void message_keep(void *arg, const char *part, size_t len)
 {
 	struct kept *kept = arg;
 
@@ -381,7 +381,7 @@ PTX_EXPORT size_t posix_trace_message_print_sized_np(const struct posix_trace_sc
 	struct kept kept = { .to = text, .size = size };
 
 	if (schema_size >= PTX_THROUGH(struct posix_trace_schema_np, format) && schema->format)
-		ptx_message_parts(schema, data, len, flags, keep, &kept);
+		ptx_message_parts(schema, data, len, flags, message_keep, &kept);
 	if (size)
 		text[kept.len < size ? kept.len : size - 1] = '\0';
 	ptx_call_end(call, 0);

@@ -40,7 +40,8 @@ PTX_EXPORT void posix_trace_payload_begin_np(struct posix_trace_payload_np *payl
 /*
  * A field that does not fit even when it is truncated is left out, and so are the fields after it.
  */
-static void add(struct posix_trace_payload_np *payload, const struct posix_trace_arg_np *arg)
+static void payload_add(struct posix_trace_payload_np *payload,
+			const struct posix_trace_arg_np *arg)
 {
 	size_t len = 0;
 
@@ -66,7 +67,7 @@ PTX_EXPORT void posix_trace_payload_number_np(struct posix_trace_payload_np *pay
 
 	if (known && (known->form == POSIX_TRACE_FORM_UNSIGNED_NP ||
 		      known->form == POSIX_TRACE_FORM_SIGNED_NP))
-		add(payload, &arg);
+		payload_add(payload, &arg);
 	else
 		payload->full = 1;
 }
@@ -82,7 +83,7 @@ PTX_EXPORT void posix_trace_payload_real_np(struct posix_trace_payload_np *paylo
 	const struct posix_trace_arg_np arg = { .type = type, .f64 = value };
 
 	if (known && known->form == POSIX_TRACE_FORM_FLOAT_NP)
-		add(payload, &arg);
+		payload_add(payload, &arg);
 	else
 		payload->full = 1;
 }
@@ -96,7 +97,7 @@ PTX_EXPORT void posix_trace_payload_str_np(struct posix_trace_payload_np *payloa
 {
 	const struct posix_trace_arg_np arg = POSIX_TRACE_STR_N_NP(string, room);
 
-	add(payload, &arg);
+	payload_add(payload, &arg);
 }
 
 /*
@@ -107,7 +108,7 @@ PTX_EXPORT void posix_trace_payload_bytes_np(struct posix_trace_payload_np *payl
 {
 	const struct posix_trace_arg_np arg = POSIX_TRACE_BYTES_NP(bytes, len);
 
-	add(payload, &arg);
+	payload_add(payload, &arg);
 }
 
 /*
@@ -120,7 +121,7 @@ PTX_EXPORT void posix_trace_payload_array_np(struct posix_trace_payload_np *payl
 	const struct posix_trace_arg_np arg = POSIX_TRACE_BYTES_N_NP(bytes, len);
 
 	if (len)
-		add(payload, &arg);
+		payload_add(payload, &arg);
 }
 
 /*

@@ -30,7 +30,7 @@ struct text {
  * Appends bytes. Those behind the end of the room are counted and not kept,
  * so that the caller learns the length of the whole text, as by snprintf().
  */
-static void put(struct text *text, const char *from, size_t len)
+static void print_put(struct text *text, const char *from, size_t len)
 {
 	if (text->len < text->size) {
 		const size_t room = text->size - text->len;
@@ -46,7 +46,7 @@ static void put(struct text *text, const char *from, size_t len)
  */
 static void put_string(struct text *text, const char *string)
 {
-	put(text, string, strlen(string));
+	print_put(text, string, strlen(string));
 }
 
 /* Appends a formatted text of at most 100 bytes. */
@@ -65,7 +65,7 @@ static void put_format(struct text *text, const char *format, ...)
 }
 
 /* Ends the text with a NUL, and returns the length that it would have with enough room. */
-static size_t end(struct text *text)
+static size_t print_end(struct text *text)
 {
 	if (text->size)
 		text->to[text->len < text->size ? text->len : text->size - 1] = '\0';
@@ -416,7 +416,7 @@ PTX_EXPORT int posix_trace_event_print_np(trace_id_t trid,
 							sizeof(described)) &&
 		     !ptx_schema_parse(described, &schema);
 	put_event(&text, info, name, has_schema ? &schema : NULL, data, len);
-	*length = end(&text);
+	*length = print_end(&text);
 	return ptx_call_end(call, 0);
 }
 
@@ -438,7 +438,7 @@ PTX_EXPORT size_t posix_trace_value_print_sized_np(const struct posix_trace_valu
 			       value_size < sizeof(known) ? value_size : sizeof(known));
 		put_value(&text, &known);
 	}
-	len = end(&text);
+	len = print_end(&text);
 	ptx_call_end(call, 0);
 	return len;
 }

@@ -57,7 +57,7 @@ static int open_at(int folder, const char *path)
 }
 
 /* Replaces strncmp(), of which a sanitizer may have a version of its own. */
-static bool begins(const char *text, const char *with)
+static bool image_begins(const char *text, const char *with)
 {
 	while (*with)
 		if (*text++ != *with++)
@@ -87,8 +87,8 @@ static bool is_of_glibc(const char *loader)
 {
 	const char *name = last_part(loader);
 
-	return begins(name, "ld-linux") || begins(name, "ld64.so") || begins(name, "ld.so.") ||
-	       begins(name, "ld-2.");
+	return image_begins(name, "ld-linux") || image_begins(name, "ld64.so") ||
+	       image_begins(name, "ld.so.") || image_begins(name, "ld-2.");
 }
 
 /*
@@ -100,8 +100,8 @@ static bool is_foreign_loader(const char *path)
 {
 	const char *name = last_part(path);
 
-	return begins(name, "ld-musl") || begins(name, "ld64-uClibc") ||
-	       begins(name, "ld-uClibc") || begins(name, "linker64");
+	return image_begins(name, "ld-musl") || image_begins(name, "ld64-uClibc") ||
+	       image_begins(name, "ld-uClibc") || image_begins(name, "linker64");
 }
 
 /*
@@ -225,13 +225,13 @@ enum shim_image shim_image_of(int folder, const char *path, char loader[SHIM_LOA
 		 * A file that is shorter than an ELF header, or of another format, remains UNKNOWN.
 		 * LD_PRELOAD is not changed for it.
 		 */
-		if (n >= (ssize_t)sizeof(first.elf) && begins(first.line, ELFMAG))
+		if (n >= (ssize_t)sizeof(first.elf) && image_begins(first.line, ELFMAG))
 			image = examine_program(fd, &first.elf, path, loader);
 		/*
 		 * The interpreter's path points into the buffer, which is read again only after
 		 * the next open.
 		 */
-		else if (n > 2 && begins(first.line, "#!"))
+		else if (n > 2 && image_begins(first.line, "#!"))
 			is_script = find_interpreter(first.line, (size_t)n, &path);
 		if (!is_descriptor)
 			syscall(SYS_close, fd);

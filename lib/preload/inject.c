@@ -332,7 +332,7 @@ static bool end_walk(void)
  * Redirects slots, and does so again as long as other threads have asked for one more walk
  * meanwhile. The caller has called begin_walk().
  */
-static long walk(bool is_new)
+static long inject_walk(bool is_new)
 {
 	const struct shim_slots slots = { find_wrapper, program };
 	long changed = 0;
@@ -367,7 +367,7 @@ long posixtrace_shim_attach(const char *families)
 	/* If another tracer is attached, the types that it has chosen remain chosen. */
 	shim_choose_again(families, *posix_trace_active_np);
 	atomic_store(&posixtrace_shim_state, STATE_ATTACHED);
-	return walk(false);
+	return inject_walk(false);
 }
 
 /*
@@ -417,7 +417,7 @@ void shim_inject_loaded(void)
 		return;
 	/* Another thread may have detached the shim since the check. */
 	if (shim_inject_is_attached())
-		walk(true);
+		inject_walk(true);
 	else
 		end_walk();
 	errno = saved;

@@ -131,7 +131,7 @@ static unsigned first_of(uintptr_t caller)
  * Returns the function of the caller, or NULL. The caller is read again: if another thread has
  * written the entry for another caller meanwhile, the function may belong to the other caller.
  */
-static void *recall(struct known *known, uintptr_t caller)
+static void *io_uring_recall(struct known *known, uintptr_t caller)
 {
 	for (unsigned i = first_of(caller), end = i + PROBED; i != end; i++) {
 		__typeof__(known->by[0]) *entry = &known->by[i % CALLERS];
@@ -140,8 +140,8 @@ static void *recall(struct known *known, uintptr_t caller)
 		if (atomic_load_explicit(&entry->caller, memory_order_acquire) != caller)
 			continue;
 		/*
-		 * The acquire pairs with the release in keep(): if this load sees a newer function,
-		 * the next load sees WRITTEN or a later caller.
+		 * The acquire pairs with the release in io_uring_keep(): if this load sees a newer
+		 * function, the next load sees WRITTEN or a later caller.
 		 */
 		function = atomic_load_explicit(&entry->function, memory_order_acquire);
 		if (atomic_load_explicit(&entry->caller, memory_order_relaxed) == caller)
@@ -153,7 +153,7 @@ static void *recall(struct known *known, uintptr_t caller)
 /*
  * Stores the function of the caller. If no entry is free, it replaces the entry of another caller.
  */
-static void keep(struct known *known, uintptr_t caller, void *function)
+static void io_uring_keep(struct known *known, uintptr_t caller, void *function)
 {
 	unsigned first = first_of(caller), i = first;
 	__typeof__(known->by[0]) *entry;
@@ -195,7 +195,7 @@ void shim_uring_unloaded(void)
 }
 
 /* Returns the definition that a handle leads to, unless it is the wrapper. */
-static void *behind(void *handle, const char *name)
+static void *io_uring_behind(void *handle, const char *name)
 {
 	void *function = dlsym(handle, name);
 
@@ -211,7 +211,7 @@ static void *behind_object(const void *address, const char *name)
 	Dl_info info;
 	void *handle = address && dladdr(address, &info) && info.dli_fname ?
 			       dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-	void *function = handle ? behind(handle, name) : NULL;
+	void *function = handle ? io_uring_behind(handle, name) : NULL;
 
 	if (handle)
 		dlclose(handle);
@@ -235,10 +235,10 @@ static void *find_of_several(const char *name, const void *caller)
 	 * RTLD_NEXT finds a library that the program was linked with; RTLD_DEFAULT is for a shim
 	 * that was loaded into a running program.
 	 */
-	void *function = behind(RTLD_NEXT, name);
+	void *function = io_uring_behind(RTLD_NEXT, name);
 
 	if (!function)
-		function = behind(RTLD_DEFAULT, name);
+		function = io_uring_behind(RTLD_DEFAULT, name);
 	if (!function && shim_is_own(caller)) {
 		function = behind_object(atomic_load(&hidden), name);
 	} else if (!function) {
@@ -251,18 +251,18 @@ static void *find_of_several(const char *name, const void *caller)
 }
 
 /* Finds the function behind the wrapper. */
-static void *find(struct known *known, const char *name, const void *caller)
+static void *io_uring_find(struct known *known, const char *name, const void *caller)
 {
 	void *function = atomic_load_explicit(&known->always, memory_order_acquire);
 	bool is_unsure = false;
 	int saved;
 
 	/*
-	 * Neither this load nor recall() takes a lock. All calls but the first ones find the
-	 * function in this way.
+	 * Neither this load nor io_uring_recall() takes a lock. All calls but the first ones find
+	 * the function in this way.
 	 */
 	if (!function)
-		function = recall(known, (uintptr_t)caller);
+		function = io_uring_recall(known, (uintptr_t)caller);
 	if (function)
 		return function;
 	saved = errno;
@@ -278,7 +278,7 @@ static void *find(struct known *known, const char *name, const void *caller)
 		 * next call with the same return address may need another copy.
 		 */
 		if (function && !(is_unsure && shim_is_own(caller)))
-			keep(known, (uintptr_t)caller, function);
+			io_uring_keep(known, (uintptr_t)caller, function);
 	}
 	errno = saved;
 	return function;
@@ -323,7 +323,7 @@ static int place_of(const struct io_uring *of)
  * Another ring may be at the same address later, and its answers are counted from 0 again.
  * Places of ended rings are used again.
  */
-static void forget(const struct io_uring *ring)
+static void io_uring_forget(const struct io_uring *ring)
 {
 	for (int i = 0; i < RINGS; i++)
 		if (atomic_load_explicit(&rings[i].ring, memory_order_relaxed) ==
@@ -424,8 +424,8 @@ struct uring_call {
 /*
  * Called before the real call. submits: the real function submits the requests that are prepared.
  */
-static void begin(struct uring_call *call, const struct io_uring *ring, bool submits,
-		  const void *caller)
+static void io_uring_begin(struct uring_call *call, const struct io_uring *ring, bool submits,
+			   const void *caller)
 {
 	*call = (struct uring_call){ .began = 0 };
 	if (submits)
@@ -437,8 +437,8 @@ static void begin(struct uring_call *call, const struct io_uring *ring, bool sub
  * Called after the real call. Functions of liburing return an error as a negative number and leave
  * errno as it was. by is the name of the function.
  */
-static void end(struct uring_call *call, const struct io_uring *ring, int result, const char *by,
-		const void *caller)
+static void io_uring_end(struct uring_call *call, const struct io_uring *ring, int result,
+			 const char *by, const void *caller)
 {
 	/* liburing does not use errno, but the program may. */
 	const int saved = errno;
@@ -467,16 +467,16 @@ static void end(struct uring_call *call, const struct io_uring *ring, int result
 	SHIM_WRAPPER int name params \
 	{ \
 		static struct known known; \
-		int (*function) params = find(&known, #name, shim_caller()); \
+		int (*function) params = io_uring_find(&known, #name, shim_caller()); \
 		struct uring_call call; \
 		int result; \
 		if (!function) \
 			return missing; \
 		if (!shim_on(IO_URING)) \
 			return function args; \
-		begin(&call, ring, submits, shim_caller()); \
+		io_uring_begin(&call, ring, submits, shim_caller()); \
 		result = function args; \
-		end(&call, ring, result, #name, shim_caller()); \
+		io_uring_end(&call, ring, result, #name, shim_caller()); \
 		return result; \
 	}
 
@@ -536,7 +536,7 @@ SHIM_WRAPPER void io_uring_queue_exit(RING);
 SHIM_WRAPPER void io_uring_queue_exit(RING)
 {
 	static struct known known;
-	void (*function)(RING) = find(&known, "io_uring_queue_exit", shim_caller());
+	void (*function)(RING) = io_uring_find(&known, "io_uring_queue_exit", shim_caller());
 	const bool is_on = shim_on(IO_URING_EXIT);
 	const int fd = ring->fd;
 	struct counts counts = { 0 };
@@ -547,7 +547,7 @@ SHIM_WRAPPER void io_uring_queue_exit(RING)
 	if (is_on)
 		put_answers(ring, &counts, shim_caller());
 	/* The ring is forgotten before the call, because its memory does not exist afterwards. */
-	forget(ring);
+	io_uring_forget(ring);
 	began = is_on ? shim_now() : 0;
 	function(ring);
 	if (is_on)
@@ -560,7 +560,7 @@ SHIM_WRAPPER void io_uring_queue_exit(RING)
 	SHIM_WRAPPER int name params \
 	{ \
 		static struct known known; \
-		int (*function) params = find(&known, #name, shim_caller()); \
+		int (*function) params = io_uring_find(&known, #name, shim_caller()); \
 		uint64_t began; \
 		int result; \
 		if (!function) \
@@ -570,7 +570,7 @@ SHIM_WRAPPER void io_uring_queue_exit(RING)
 		result = function args; \
 		/* A ring that ended without queue_exit() may have had the same address. */ \
 		if (result >= 0) \
-			forget(ring); \
+			io_uring_forget(ring); \
 		if (is_on) \
 			put_ring(IO_URING_INIT, began, result, result < 0 ? -1 : ring->fd, \
 				 entries, flags_, shim_caller()); \

@@ -30,7 +30,7 @@ extern struct shim_next *const __stop_shim_nexts[] __attribute__((visibility("hi
  * Replaces strncmp(), of which a sanitizer may have a version that cannot be called before the
  * sanitizer has started.
  */
-static bool begins(const char *text, const char *with)
+static bool next_begins(const char *text, const char *with)
 {
 	while (*with)
 		if (*text++ != *with++)
@@ -45,8 +45,8 @@ static bool begins(const char *text, const char *with)
  */
 static bool is_old(const char *name)
 {
-	return begins(name, "__xstat") || begins(name, "__lxstat") || begins(name, "__fxstat") ||
-	       begins(name, "__xmknod");
+	return next_begins(name, "__xstat") || next_begins(name, "__lxstat") ||
+	       next_begins(name, "__fxstat") || next_begins(name, "__xmknod");
 }
 
 /* Finds a function that glibc has only for old programs; it has one of two versions. */

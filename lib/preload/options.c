@@ -116,7 +116,7 @@ static const struct {
  * value is part of the same word, as in --size=1M or -s1M, and else NULL. Every word must be an
  * option or the value of one.
  */
-static char recognize(char *word, char **value, bool *has_value)
+static char options_recognize(char *word, char **value, bool *has_value)
 {
 	char *equals = strchr(word, '=');
 	/* A long option ends at its '='. */
@@ -199,7 +199,7 @@ void shim_options_read(struct shim_options *options, const char *text)
 	}
 	strcpy(options->text, text);
 	while ((word = next_word(&rest)) != NULL) {
-		char what = recognize(word, &value, &has_value);
+		char what = options_recognize(word, &value, &has_value);
 
 		/* The value is the next word. */
 		if (what && has_value && !value)

@@ -42,7 +42,7 @@ static uint32_t missing;
  * be pages of the C library, so no function of the C library can be called until they are
  * executable again.
  */
-static bool protect(uintptr_t begin, uintptr_t end, int protection)
+static bool patch_protect(uintptr_t begin, uintptr_t end, int protection)
 {
 	return shim_raw_call(SYS_mprotect, begin, end - begin, (uintptr_t)protection) == 0;
 }
@@ -67,7 +67,7 @@ static uint32_t write_jumps(const struct dl_phdr_info *object, const struct shim
 			break;
 		end = (at + SHIM_PLAN_JUMP + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
 	}
-	if (protection < 0 || !protect(begin, end, PROT_READ | PROT_WRITE)) {
+	if (protection < 0 || !patch_protect(begin, end, PROT_READ | PROT_WRITE)) {
 		shim_work_refuse(&work, some, "code cannot be made writable");
 		return some;
 	}
@@ -77,7 +77,7 @@ static uint32_t write_jumps(const struct dl_phdr_info *object, const struct shim
 		for (unsigned k = 0; k < jump[i].bytes; k++)
 			at[k] = jump[i].jump[k];
 	}
-	protect(begin, end, protection);
+	patch_protect(begin, end, protection);
 	for (uint32_t i = 0; i < some; i++) {
 		work.patched += jump[i].kind == SHIM_SITE_FUNCTION ||
 				jump[i].kind == SHIM_SITE_PROBE;
@@ -104,7 +104,7 @@ static int patch_object(struct dl_phdr_info *object, size_t size, void *arg)
  * the plan has already printed what it refused. The event has the refusals that only the process
  * can find.
  */
-static void report(void)
+static void patch_report(void)
 {
 	struct {
 		uint32_t patched, refused;
@@ -143,7 +143,7 @@ void shim_patch_begin(void)
 		dl_iterate_phdr(patch_object, NULL);
 		waits = found < work.plan.head->modules;
 	}
-	report();
+	patch_report();
 	errno = saved;
 }
 
@@ -171,7 +171,7 @@ static int miss_object(struct dl_phdr_info *object, size_t size, void *arg)
  * change here. posixtrace reads the member missed in the memory of this process and patches the
  * library later.
  */
-static void miss(void)
+static void patch_miss(void)
 {
 	uint32_t sites = 0;
 
@@ -185,7 +185,7 @@ static void miss(void)
 				   __ATOMIC_RELAXED);
 		shim_work_refuse(&work, sites - missing,
 				 "other threads ran when the library was loaded");
-		report();
+		patch_report();
 	}
 	missing = sites;
 }
@@ -211,9 +211,9 @@ void shim_patch_loaded(void)
 	if (waits && __libc_single_threaded && !shim_is_quiet())
 		dl_iterate_phdr(patch_object, NULL);
 	else if (waits)
-		miss();
+		patch_miss();
 	if (work.patched != patched)
-		report();
+		patch_report();
 	errno = saved;
 }
 

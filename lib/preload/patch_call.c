@@ -384,7 +384,7 @@ static uintptr_t stack_pointer_of(const jmp_buf buffer)
  * longjmp() is about to leave frames of this stack, or to switch to another stack. After such a
  * switch the program may come back to this stack, so no frame counts as left.
  */
-static void jump(const jmp_buf buffer)
+static void patch_call_jump(const jmp_buf buffer)
 {
 	uintptr_t target = stack_pointer_of(buffer);
 	bool was_marked = is_marked;
@@ -430,7 +430,7 @@ void shim_function_enters(const unsigned char *code, const void **place)
 		break;
 	case SHIM_SITE_JUMP:
 		/* shim_patch_enter has pushed rdi, the first argument, here. */
-		jump(place[-7]);
+		patch_call_jump(place[-7]);
 		break;
 	}
 }

@@ -37,7 +37,7 @@ static unsigned count, open_from;
  * Returns the index of a page in the list, or count if the page is not in the list. The search is
  * linear, because few probes need pads.
  */
-static unsigned find(uintptr_t page)
+static unsigned patch_pad_find(uintptr_t page)
 {
 	unsigned i = 0;
 
@@ -50,7 +50,7 @@ static unsigned find(uintptr_t page)
  * Maps a page for pads. Returns false if the page is in use, if the list is full, or if the address
  * is not allowed. Addresses from HIGHEST on belong to the kernel.
  */
-static bool map(uintptr_t page)
+static bool patch_pad_map(uintptr_t page)
 {
 	void *got;
 
@@ -83,9 +83,9 @@ bool shim_pad_write(uintptr_t at, uintptr_t target)
 	/* The address is behind the 6 bytes of the instruction. */
 	memcpy(pad + 6, &target, sizeof target);
 	for (uintptr_t page = at & ~(PAGE - 1); page < at + PAD_BYTES; page += PAGE) {
-		unsigned i = find(page);
+		unsigned i = patch_pad_find(page);
 
-		if (i == count && !map(page))
+		if (i == count && !patch_pad_map(page))
 			return false;
 		is_open &= i >= open_from;
 	}
@@ -101,7 +101,8 @@ bool shim_pad_write(uintptr_t at, uintptr_t target)
 
 /*
  * A page that cannot be made executable stays mapped and unused. The number 1, which is no page's
- * address, replaces it in the list, so that find() does not find it again. No jump leads to it.
+ * address, replaces it in the list, so that patch_pad_find() does not find it again. No jump leads
+ * to it.
  */
 bool shim_pads_end(void)
 {

@@ -108,8 +108,8 @@ static uint64_t value_of(const struct shim_plan_argument *argument,
  * number is copied with all its 8 bytes, and the next value overwrites the unused bytes. data has
  * room for 8 bytes of each value and for SHIM_TEXT bytes of texts, so the last copy fits, too.
  */
-static void record(const struct shim_probe *probe, const struct registers *registers,
-		   const void *address)
+static void patch_probe_record(const struct shim_probe *probe, const struct registers *registers,
+			       const void *address)
 {
 	unsigned char data[8 * SHIM_PLAN_OF_SITE + SHIM_TEXT];
 	unsigned texts = 0;
@@ -172,7 +172,7 @@ void shim_probe_is_reached(const unsigned char *at, const uint64_t *frame,
 	else if (shim_unlikely(shim_is_blind)) /* the library counts the loss */
 		posix_trace_event_at_np(probe->id, NULL, 0, address);
 	else
-		record(probe, &registers, address);
+		patch_probe_record(probe, &registers, address);
 	errno = saved;
 }
 

@@ -108,7 +108,7 @@ static bool read_tables(struct object *result, uintptr_t base, const ElfW(Dyn) *
 }
 
 /* Returns whether the address is in memory of the object. */
-static bool contains(const struct dl_phdr_info *info, uintptr_t address)
+static bool scope_contains(const struct dl_phdr_info *info, uintptr_t address)
 {
 	for (int i = 0; i < info->dlpi_phnum; i++)
 		if (info->dlpi_phdr[i].p_type == PT_LOAD &&
@@ -129,7 +129,7 @@ static const ElfW(Dyn) *dynamic_of(const struct dl_phdr_info *info)
 	for (int i = 0; i < info->dlpi_phnum; i++)
 		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
 			dynamic = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-	return contains(info, getauxval(AT_SYSINFO_EHDR)) ? NULL : dynamic;
+	return scope_contains(info, getauxval(AT_SYSINFO_EHDR)) ? NULL : dynamic;
 }
 
 /* Callback of dl_iterate_phdr(). 1 ends the pass. */
@@ -141,7 +141,7 @@ static int note_object(struct dl_phdr_info *info, size_t bytes, void *arg)
 	(void)bytes;
 	/* The shim is the object with this file's own variables. */
 	if (!pass->is_behind) {
-		pass->is_behind = contains(info, (uintptr_t)objects);
+		pass->is_behind = scope_contains(info, (uintptr_t)objects);
 		return 0;
 	}
 	dynamic = dynamic_of(info);
@@ -151,10 +151,10 @@ static int note_object(struct dl_phdr_info *info, size_t bytes, void *arg)
 		return 1;
 	pass->count++;
 	/* Only the C library has this function. */
-	if (!contains(info, (uintptr_t)gnu_get_libc_version))
+	if (!scope_contains(info, (uintptr_t)gnu_get_libc_version))
 		return 0;
 	/* A library that defines dlsym() may give other answers than these tables. */
-	pass->is_whole = contains(info, (uintptr_t)dlsym);
+	pass->is_whole = scope_contains(info, (uintptr_t)dlsym);
 	return 1;
 }
 
@@ -280,7 +280,7 @@ static int look_into(struct dl_phdr_info *info, size_t bytes, void *arg)
 	struct object object;
 
 	(void)bytes;
-	if (!dynamic || contains(info, (uintptr_t)objects))
+	if (!dynamic || scope_contains(info, (uintptr_t)objects))
 		return 0;
 	if (!read_tables(&object, info->dlpi_addr, dynamic)) {
 		only->is_unsure = true;

@@ -102,7 +102,7 @@ static bool is_executable_part(const struct module *module, uintptr_t address)
  * Callback of dl_iterate_phdr(): copies what the walk needs. The linker's lock is held meanwhile,
  * so nothing else is done here. A module without a dynamic section has no slots.
  */
-static int collect(struct dl_phdr_info *object, size_t bytes, void *arg)
+static int slots_collect(struct dl_phdr_info *object, size_t bytes, void *arg)
 {
 	struct walk *walk = arg;
 	struct module *module = &walk->module[walk->count];
@@ -467,7 +467,7 @@ static long walk_modules(const struct shim_slots *slots, enum direction directio
 	 * Only this call holds a lock of the dynamic linker for all modules. The loop below opens
 	 * one module at a time.
 	 */
-	dl_iterate_phdr(collect, walk);
+	dl_iterate_phdr(slots_collect, walk);
 	/* The address of a module that is gone may have been given to another one. */
 	if (!is_new || walk->unloaded != done_unloaded)
 		done_count = 0;

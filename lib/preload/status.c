@@ -19,7 +19,7 @@
  * Writes text at to and returns a pointer to its NUL. The caller makes sure that there is enough
  * room.
  */
-static char *add(char *to, const char *text)
+static char *status_add(char *to, const char *text)
 {
 	size_t len = strlen(text);
 
@@ -39,7 +39,7 @@ static char *add_number(char *to, unsigned number)
 	do
 		*--at = (char)('0' + number % 10);
 	while (number /= 10);
-	return add(to, at);
+	return status_add(to, at);
 }
 
 /*
@@ -55,11 +55,11 @@ void shim_signal_text(char text[SHIM_STATUS_TEXT], int signal)
 #endif
 
 	if (name)
-		add(add(text, "SIG"), name);
+		status_add(status_add(text, "SIG"), name);
 	else if (signal >= SIGRTMIN && signal <= SIGRTMAX)
-		add_number(add(text, "SIGRTMIN+"), (unsigned)(signal - SIGRTMIN));
+		add_number(status_add(text, "SIGRTMIN+"), (unsigned)(signal - SIGRTMIN));
 	else
-		add_number(add(text, "signal "), (unsigned)signal);
+		add_number(status_add(text, "signal "), (unsigned)signal);
 }
 
 /* The longest text is that of a signal without a name that left a core dump: 40 bytes. */
@@ -68,19 +68,19 @@ void shim_status_text(char text[SHIM_STATUS_TEXT], bool is_known, int status)
 	char name[SHIM_STATUS_TEXT], *end;
 
 	if (!is_known) {
-		add(text, "ended with unknown status");
+		status_add(text, "ended with unknown status");
 	} else if (WIFSIGNALED(status)) {
 		shim_signal_text(name, WTERMSIG(status));
-		end = add(add(text, "killed by "), name);
+		end = status_add(status_add(text, "killed by "), name);
 		if (WCOREDUMP(status))
-			add(end, " (core dumped)");
+			status_add(end, " (core dumped)");
 	} else {
-		add_number(add(text, "exited with "), WEXITSTATUS(status));
+		add_number(status_add(text, "exited with "), WEXITSTATUS(status));
 	}
 }
 
 /* Appends a value to the packed data of an event. */
-static size_t pack(unsigned char *data, size_t at, const void *value, size_t bytes)
+static size_t status_pack(unsigned char *data, size_t at, const void *value, size_t bytes)
 {
 	memcpy(data + at, value, bytes);
 	return at + bytes;
@@ -97,9 +97,9 @@ size_t shim_status_data(unsigned char data[SHIM_STATUS_DATA], int pid, bool is_k
 	size_t len;
 
 	shim_status_text(text, is_known, status);
-	len = pack(data, 0, &number, sizeof number);
-	len = pack(data, len, text, strlen(text) + 1);
-	len = pack(data, len, &code, sizeof code);
-	len = pack(data, len, &signal, sizeof signal);
-	return pack(data, len, &core, sizeof core);
+	len = status_pack(data, 0, &number, sizeof number);
+	len = status_pack(data, len, text, strlen(text) + 1);
+	len = status_pack(data, len, &code, sizeof code);
+	len = status_pack(data, len, &signal, sizeof signal);
+	return status_pack(data, len, &core, sizeof core);
 }

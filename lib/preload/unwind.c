@@ -24,7 +24,7 @@
  * Returns the function, NULL if there is no unwinder. An unwinder that the program was linked with
  * comes first, as it would if the dynamic linker had bound the name.
  */
-static void *find(_Atomic(void *) *known, const char *name)
+static void *unwind_find(_Atomic(void *) *known, const char *name)
 {
 	void *function = atomic_load_explicit(known, memory_order_acquire), *library;
 	int saved = errno;
@@ -55,7 +55,7 @@ DEFINE(_Unwind_Reason_Code, shim_personality, "__gcc_personality_v0",
 	struct _Unwind_Exception *exception, struct _Unwind_Context *context))
 {
 	static _Atomic(void *) known;
-	__typeof__(shim_personality) *function = find(&known, "__gcc_personality_v0");
+	__typeof__(shim_personality) *function = unwind_find(&known, "__gcc_personality_v0");
 
 	return function ? function(version, actions, class, exception, context) :
 			  _URC_CONTINUE_UNWIND;
@@ -69,7 +69,7 @@ DEFINE(_Unwind_Reason_Code, shim_personality, "__gcc_personality_v0",
 DEFINE(void, shim_resume, "_Unwind_Resume", (struct _Unwind_Exception *exception))
 {
 	static _Atomic(void *) known;
-	__typeof__(shim_resume) *function = find(&known, "_Unwind_Resume");
+	__typeof__(shim_resume) *function = unwind_find(&known, "_Unwind_Resume");
 
 	function(exception);
 	__builtin_trap();
@@ -79,7 +79,7 @@ DEFINE(void, shim_resume, "_Unwind_Resume", (struct _Unwind_Exception *exception
 DEFINE(_Unwind_Ptr, shim_get_ip, "_Unwind_GetIP", (struct _Unwind_Context *context))
 {
 	static _Atomic(void *) known;
-	__typeof__(shim_get_ip) *function = find(&known, "_Unwind_GetIP");
+	__typeof__(shim_get_ip) *function = unwind_find(&known, "_Unwind_GetIP");
 
 	return function ? function(context) : 0;
 }
@@ -87,7 +87,7 @@ DEFINE(_Unwind_Ptr, shim_get_ip, "_Unwind_GetIP", (struct _Unwind_Context *conte
 DEFINE(_Unwind_Word, shim_get_cfa, "_Unwind_GetCFA", (struct _Unwind_Context *context))
 {
 	static _Atomic(void *) known;
-	__typeof__(shim_get_cfa) *function = find(&known, "_Unwind_GetCFA");
+	__typeof__(shim_get_cfa) *function = unwind_find(&known, "_Unwind_GetCFA");
 
 	return function ? function(context) : 0;
 }

@@ -238,8 +238,8 @@ static bool is_same(const struct ptx_mapping *a, const struct ptx_mapping *b)
  * another file at that address, it is unknown when it mapped that file, so the answer must be
  * unknown, too.
  */
-static bool agrees(const struct ptx_mappings *list, const struct ptx_mapping *birth,
-		   uint64_t address, const struct ptx_mapping *inherited)
+static bool mapping_agrees(const struct ptx_mappings *list, const struct ptx_mapping *birth,
+			   uint64_t address, const struct ptx_mapping *inherited)
 {
 	for (size_t i = 0; i < list->count; i++) {
 		const struct ptx_mapping *m = &list->mapping[i];
@@ -272,7 +272,7 @@ static const struct ptx_mapping *find_inherited(const struct ptx_mappings *list,
 	 */
 	found = find_inherited(list, birth->parent, address,
 			       birth->from_ns < time_ns ? birth->from_ns : time_ns, generation + 1);
-	return found && agrees(list, birth, address, found) ? found : NULL;
+	return found && mapping_agrees(list, birth, address, found) ? found : NULL;
 }
 
 const struct ptx_mapping *ptx_mappings_find(const struct ptx_mappings *list, uint32_t pid,

@@ -47,7 +47,7 @@ struct parser {
 };
 
 /* Records the reason of a failure. Always false, so that a caller can return it. */
-static bool fault(struct parser *parser, const char *why)
+static bool schema_fault(struct parser *parser, const char *why)
 {
 	parser->why = why;
 	return false;
@@ -134,12 +134,12 @@ static const char *take_name(struct parser *parser, bool (*belongs)(char c))
 		len++;
 	/* An empty name would be an identifier that no user can write. */
 	if (len == 0) {
-		fault(parser, "a name is missing");
+		schema_fault(parser, "a name is missing");
 		return NULL;
 	}
 	/* The limit is part of the interface: programs have buffers for names. */
 	if (len > POSIX_TRACE_FIELD_NAME_MAX_NP) {
-		fault(parser, "a name is too long");
+		schema_fault(parser, "a name is too long");
 		return NULL;
 	}
 	/* The copy cannot overflow: see the head of this file. */
@@ -155,7 +155,7 @@ static const char *take_field_name(struct parser *parser)
 {
 	skip_blanks(parser);
 	if (is_digit(*parser->at)) {
-		fault(parser, "the name of a field begins with a digit");
+		schema_fault(parser, "the name of a field begins with a digit");
 		return NULL;
 	}
 	return take_name(parser, is_word);
@@ -196,10 +196,10 @@ static bool take_number(struct parser *parser, uint64_t *number)
 	for (*number = 0; digit_of(*parser->at) < base; parser->at++)
 		if (__builtin_mul_overflow(*number, (unsigned)base, number) ||
 		    __builtin_add_overflow(*number, (unsigned)digit_of(*parser->at), number))
-			return fault(parser, "a number is too large");
+			return schema_fault(parser, "a number is too large");
 	/* A letter behind the number, such as in 12ab or 08, is a fault. */
 	if (parser->at == begin || is_word(*parser->at))
-		return fault(parser, "this is not a number");
+		return schema_fault(parser, "this is not a number");
 	return true;
 }
 
@@ -222,12 +222,12 @@ static bool take_value(struct parser *parser, struct name_list *list, uint64_t *
 		if (!take_number(parser, value))
 			return false;
 		if (*mask == 0 || (*value & ~*mask))
-			return fault(parser, "a value is not within its mask");
+			return schema_fault(parser, "a value is not within its mask");
 	}
 	/* The smallest value has the magnitude 2^63. Its negation wraps to itself. */
 	if (is_negative) {
 		if (list->has_bits || *value > UINT64_C(1) << 63)
-			return fault(parser, "a value cannot be negative");
+			return schema_fault(parser, "a value cannot be negative");
 		*value = -*value;
 		list->is_negative = true;
 	} else if (*value > INT64_MAX || *mask > INT64_MAX) {
@@ -248,11 +248,11 @@ static bool take_value_name(struct parser *parser, struct name_list *list)
 	 * The limit is on all names of the schema together, so that the struct has a fixed size.
 	 */
 	if (schema->value_names == POSIX_TRACE_VALUE_NAMES_MAX_NP)
-		return fault(parser, "there are too many names for values");
+		return schema_fault(parser, "there are too many names for values");
 	if (!take_value(parser, list, &name->value, &mask))
 		return false;
 	if (!take_char(parser, '='))
-		return fault(parser, "a value has no '=' behind it");
+		return schema_fault(parser, "a value has no '=' behind it");
 	name->name = take_name(parser, is_label);
 	if (!name->name)
 		return false;
@@ -288,8 +288,8 @@ static bool take_value_names(struct parser *parser, struct name_list *list)
 		if (!take_value_name(parser, list))
 			return false;
 	} while (take_value_separator(parser, list));
-	return take_char(parser, '}') || fault(parser,
-					       "the names of values have no '}' behind them");
+	return take_char(parser, '}') ||
+	       schema_fault(parser, "the names of values have no '}' behind them");
 }
 
 /* Finds the list with this name among those that precede the field; NULL if there is none. */
@@ -311,10 +311,11 @@ static bool take_list_name(struct parser *parser, struct name_list *list)
 	if (!name)
 		return false;
 	if (!found)
-		return fault(parser, "there is no list of this name before it");
+		return schema_fault(parser, "there is no list of this name before it");
 	/* A copy refers to the same names, which the schema has once. */
 	*list = *found;
-	return take_char(parser, '}') || fault(parser, "the name of a list has no '}' behind it");
+	return take_char(parser, '}') ||
+	       schema_fault(parser, "the name of a list has no '}' behind it");
 }
 
 /* Consumes the names of a field's values behind '{': a list, or the name of one. */
@@ -326,17 +327,17 @@ static bool take_field_names(struct parser *parser, struct posix_trace_field_np 
 	/* Floating-point numbers and text have no names for values. */
 	if (field->form != POSIX_TRACE_FORM_UNSIGNED_NP &&
 	    field->form != POSIX_TRACE_FORM_SIGNED_NP)
-		return fault(parser, "values of this type have no names");
+		return schema_fault(parser, "values of this type have no names");
 	/* The name of a list begins with a letter, and a value with a digit or a sign. */
 	skip_blanks(parser);
 	if (is_letter(*parser->at) ? !take_list_name(parser, &list)
 				   : !take_value_names(parser, &list))
 		return false;
 	if (list.is_negative && field->form != POSIX_TRACE_FORM_SIGNED_NP)
-		return fault(parser, "a value cannot be negative");
+		return schema_fault(parser, "a value cannot be negative");
 	/* The value of a signed field is stored without a sign, so its range is checked here. */
 	if (list.is_large && field->form == POSIX_TRACE_FORM_SIGNED_NP)
-		return fault(parser, "a number is too large");
+		return schema_fault(parser, "a number is too large");
 	/* Several fields may point to the same names. */
 	field->value_name = &schema->value_name[list.first];
 	field->value_mask = parser->has_masks ? &schema->value_mask[list.first] : NULL;
@@ -355,7 +356,7 @@ static bool take_type(struct parser *parser, struct posix_trace_field_np *field)
 	while (known && !take_keyword(parser, known->name))
 		known = ptx_schema_type(++type);
 	if (!known)
-		return fault(parser, "this is not a type");
+		return schema_fault(parser, "this is not a type");
 	field->type = type;
 	field->form = known->form;
 	field->size = known->size;
@@ -379,9 +380,9 @@ static bool take_count(struct parser *parser, struct posix_trace_field_np *field
 	 * within size_t.
 	 */
 	if (count == 0 || count > POSIX_TRACE_ELEMENTS_MAX_NP)
-		return fault(parser, "an array has an impossible size");
+		return schema_fault(parser, "an array has an impossible size");
 	if (!take_char(parser, ']'))
-		return fault(parser, "an array's size has no ']' behind it");
+		return schema_fault(parser, "an array's size has no ']' behind it");
 	/*
 	 * char[N] is an array of characters; str[N] and bytes[N] are one value with N bytes of
 	 * room.
@@ -420,7 +421,7 @@ static bool take_field(struct parser *parser)
 	unsigned other;
 
 	if (schema->fields == POSIX_TRACE_FIELDS_MAX_NP)
-		return fault(parser, "there are too many fields");
+		return schema_fault(parser, "there are too many fields");
 	/* The struct may have been used for another schema before. */
 	memset(field, 0, sizeof(*field));
 	if (!take_type(parser, field) || (take_char(parser, '[') && !take_count(parser, field)))
@@ -430,7 +431,7 @@ static bool take_field(struct parser *parser)
 		return false;
 	/* Two fields of one name could not be addressed by a key or a query. */
 	if (has_name(schema, field->name, &other))
-		return fault(parser, "two fields have one name");
+		return schema_fault(parser, "two fields have one name");
 	if (take_char(parser, '{') && !take_field_names(parser, field))
 		return false;
 	/* Behind the first field of variable size no later field has a constant offset. */
@@ -456,11 +457,11 @@ static bool take_level(struct parser *parser)
 
 	/* A level of 0 means that there was none; the grammar does not allow 0 as a level. */
 	if (parser->schema->level)
-		return fault(parser, "there are two levels");
+		return schema_fault(parser, "there are two levels");
 	if (!take_number(parser, &level))
 		return false;
 	if (level < 1 || level > 5)
-		return fault(parser, "a level is not 1 to 5");
+		return schema_fault(parser, "a level is not 1 to 5");
 	parser->schema->level = (int)level;
 	return true;
 }
@@ -470,7 +471,7 @@ static bool take_span(struct parser *parser, enum posix_trace_role_np role)
 {
 	/* A type can begin a span or end one, not both. */
 	if (parser->schema->span)
-		return fault(parser, "there are two spans");
+		return schema_fault(parser, "there are two spans");
 	parser->schema->role = role;
 	parser->schema->span = take_name(parser, is_label);
 	return parser->schema->span;
@@ -483,10 +484,10 @@ static bool take_keys(struct parser *parser)
 
 	/* All names of a key are in one attribute. */
 	if (schema->keys)
-		return fault(parser, "there are two keys");
+		return schema_fault(parser, "there are two keys");
 	do {
 		if (schema->keys == POSIX_TRACE_KEYS_MAX_NP)
-			return fault(parser, "a key has too many fields");
+			return schema_fault(parser, "a key has too many fields");
 		parser->key[schema->keys] = take_field_name(parser);
 		if (!parser->key[schema->keys])
 			return false;
@@ -504,7 +505,7 @@ static bool take_counters(struct parser *parser)
 	do {
 		/* A field is a counter once, so a schema cannot have more than fields. */
 		if (parser->counters == POSIX_TRACE_FIELDS_MAX_NP)
-			return fault(parser, "there are too many counters");
+			return schema_fault(parser, "there are too many counters");
 		parser->counter[parser->counters] = take_field_name(parser);
 		if (!parser->counter[parser->counters])
 			return false;
@@ -523,14 +524,14 @@ static bool take_list(struct parser *parser)
 	const char *name;
 
 	if (parser->lists == POSIX_TRACE_NAME_LISTS_MAX_NP)
-		return fault(parser, "there are too many lists of names");
+		return schema_fault(parser, "there are too many lists of names");
 	name = take_field_name(parser);
 	if (!name)
 		return false;
 	if (find_list(parser, name))
-		return fault(parser, "two lists have one name");
+		return schema_fault(parser, "two lists have one name");
 	if (!take_char(parser, '{'))
-		return fault(parser, "a list has no '{' behind its name");
+		return schema_fault(parser, "a list has no '{' behind its name");
 	if (!take_value_names(parser, &list))
 		return false;
 	list.name = name;
@@ -582,19 +583,19 @@ static bool take_format(struct parser *parser)
 
 	/* With two formats it would be unclear which of them a reader prints. */
 	if (parser->format)
-		return fault(parser, "a type has two formats");
+		return schema_fault(parser, "a type has two formats");
 	if (!take_char(parser, '"'))
-		return fault(parser, "a format has no '\"' before it");
+		return schema_fault(parser, "a format has no '\"' before it");
 	/* The characters ; and @ have no meaning within the quotes. */
 	while (*parser->at != '"') {
 		char c = *parser->at++;
 
 		if (c == '\0') {
 			parser->at--;
-			return fault(parser, "a format has no '\"' behind it");
+			return schema_fault(parser, "a format has no '\"' behind it");
 		}
 		if (c == '\\' && !take_escape(parser, &c))
-			return fault(parser, "a format has an unknown escape");
+			return schema_fault(parser, "a format has an unknown escape");
 		*parser->room++ = c;
 	}
 	parser->at++;
@@ -623,7 +624,7 @@ static bool take_attribute(struct parser *parser)
 		return take_list(parser);
 	if (take_keyword(parser, "format"))
 		return take_format(parser);
-	return fault(parser, "this is not an attribute");
+	return schema_fault(parser, "this is not an attribute");
 }
 
 /*
@@ -636,15 +637,15 @@ static bool resolve_keys(struct parser *parser)
 
 	/* Without @begin or @end there is nothing that a key could pair. */
 	if (schema->keys && !schema->span)
-		return fault(parser, "a key has no span");
+		return schema_fault(parser, "a key has no span");
 	for (unsigned i = 0; i < schema->keys; i++) {
 		if (!has_name(schema, parser->key[i], &schema->key[i]))
-			return fault(parser, "a key is not a field");
+			return schema_fault(parser, "a key is not a field");
 		/* An array has no single value to compare. */
 		if (schema->field[schema->key[i]].is_array)
-			return fault(parser, "a key is an array");
+			return schema_fault(parser, "a key is an array");
 		if (schema->field[schema->key[i]].is_key)
-			return fault(parser, "a key has a field twice");
+			return schema_fault(parser, "a key has a field twice");
 		schema->field[schema->key[i]].is_key = 1;
 	}
 	return true;
@@ -663,14 +664,14 @@ static bool resolve_counters(struct parser *parser)
 		unsigned number;
 
 		if (!has_name(schema, parser->counter[i], &number))
-			return fault(parser, "a counter is not a field");
+			return schema_fault(parser, "a counter is not a field");
 		field = &schema->field[number];
 		if (field->is_array || field->form == POSIX_TRACE_FORM_BYTES_NP ||
 		    field->type == POSIX_TRACE_TYPE_PTR_NP ||
 		    field->type == POSIX_TRACE_TYPE_PTR32_NP)
-			return fault(parser, "a counter is not a number");
+			return schema_fault(parser, "a counter is not a number");
 		if (field->is_counter)
-			return fault(parser, "a field is a counter twice");
+			return schema_fault(parser, "a field is a counter twice");
 		field->is_counter = 1;
 	}
 	return true;
@@ -696,10 +697,10 @@ static bool take_items(struct parser *parser)
 		any = true;
 		skip_blanks(parser);
 		if (*parser->at != '\0' && !take_char(parser, ';'))
-			return fault(parser, "an item has no ';' behind it");
+			return schema_fault(parser, "an item has no ';' behind it");
 	}
 	if (!any)
-		return fault(parser, "it is empty");
+		return schema_fault(parser, "it is empty");
 	return resolve_keys(parser) && resolve_counters(parser);
 }
 

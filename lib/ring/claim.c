@@ -18,8 +18,9 @@
 
 /*
  * Adds a ring to the stream. A number is used once. The ring's word stays UNUSED until the caller
- * stores itself as the holder. hold() refuses that state, so no other thread can claim the ring in
- * between. A thread that is killed there leaves a ring without records, and the number is lost.
+ * stores itself as the holder. claim_hold() refuses that state, so no other thread can claim the
+ * ring in between. A thread that is killed there leaves a ring without records, and the number is
+ * lost.
  *
  * The exchange is relaxed: a reader that sees the number early finds no current chunk in zeroed
  * memory.
@@ -67,7 +68,7 @@ static uint64_t claims_of(uint64_t holder)
  * it: it is checked. The count of claims grows. So a thread that lost the ring, because another
  * process mistook its process for dead, sees the loss even if its process claims the ring again.
  */
-static bool hold(struct ptx_rings *rings, uint32_t ring, uint32_t pid)
+static bool claim_hold(struct ptx_rings *rings, uint32_t ring, uint32_t pid)
 {
 	uint64_t word;
 
@@ -105,7 +106,7 @@ static bool search_idle(struct ptx_rings *rings, uint32_t *ring, uint32_t pid)
 		return false;
 	atomic_store_explicit(searched_at, now, memory_order_relaxed);
 	for (*ring = 0; *ring < count; ++*ring)
-		if (hold(rings, *ring, pid))
+		if (claim_hold(rings, *ring, pid))
 			return true;
 	return false;
 }
@@ -122,7 +123,7 @@ static bool hold_idle(struct ptx_rings *rings, uint32_t *ring, uint32_t pid)
 	for (uint32_t i = 0; i < rings->geometry.rings; i++) {
 		if (!ptx_ring_hinted(rings, PTX_HINT_IDLE, ring, &generation))
 			break;
-		if (hold(rings, *ring, pid))
+		if (claim_hold(rings, *ring, pid))
 			return true;
 	}
 	/*

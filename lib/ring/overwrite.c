@@ -40,7 +40,7 @@ void ptx_raise(_Atomic uint64_t *word, uint64_t value, memory_order order)
  * Lowers a time, in the same way. The time is first_overwritten, which the reader resets when it
  * has reported the gap.
  */
-static void lower(_Atomic uint64_t *word, uint64_t value)
+static void overwrite_lower(_Atomic uint64_t *word, uint64_t value)
 {
 	uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
 
@@ -101,7 +101,7 @@ struct tally {
  * or a jump in this thread; a process that continues later finds both, as the thread no longer
  * runs.
  */
-static void count(struct tally *tally, unsigned i)
+static void overwrite_count(struct tally *tally, unsigned i)
 {
 	if (tally->begun) {
 		atomic_store_explicit(tally->progress, tally->begun, memory_order_relaxed);
@@ -119,19 +119,19 @@ static void end_run(struct tally *tally)
 	unsigned i = tally->run_type % 8;
 
 	if (tally->type[i] != tally->run_type && tally->count[i])
-		count(tally, i);
+		overwrite_count(tally, i);
 	tally->type[i] = tally->run_type;
 	tally->count[i] += tally->run;
 	tally->run = 0;
 }
 
 /* Adds all sums to the counters: at a change of thread and at the end of the chunk. */
-static void settle(struct tally *tally)
+static void overwrite_settle(struct tally *tally)
 {
 	end_run(tally);
 	for (unsigned i = 0; i < 8; i++)
 		if (tally->count[i])
-			count(tally, i);
+			overwrite_count(tally, i);
 }
 
 /*
@@ -177,7 +177,7 @@ static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk
 			 * The records before this IDENT record are counted. Progress moves past
 			 * them, so that a continuation neither omits nor repeats them.
 			 */
-			settle(&tally);
+			overwrite_settle(&tally);
 			if (at > from) {
 				is_begun = false;
 				atomic_signal_fence(memory_order_seq_cst);
@@ -201,13 +201,13 @@ static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk
 		}
 		at += (uint32_t)size;
 	}
-	settle(&tally);
+	overwrite_settle(&tally);
 	if (oldest == UINT64_MAX)
 		return;
 	/*
 	 * OVERFLOW has the time of the first lost event. A ring's records are in the order of time.
 	 */
-	lower(&rings->region->first_overwritten, oldest);
+	overwrite_lower(&rings->region->first_overwritten, oldest);
 	atomic_store_explicit(&rings->region->overrun, 1, memory_order_relaxed);
 	/*
 	 * The word is loaded first: the writers share this cache line, and it is 1 nearly always.

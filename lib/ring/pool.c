@@ -221,7 +221,7 @@ static bool holds_records(uint64_t word)
  * Adds up the heads in a first search, and the claims of readers in a second. Words are mixed
  * before they are added, so that two chunks that exchange their owners change the sum.
  */
-static struct holding look(const struct ptx_rings *rings, uint32_t chunks, bool claimed)
+static struct holding pool_look(const struct ptx_rings *rings, uint32_t chunks, bool claimed)
 {
 	struct holding holding = { 0, 0, 0 };
 
@@ -256,8 +256,8 @@ bool ptx_pool_is_enough(const struct ptx_rings *rings)
 	if (chunks > (count_small(rings, chunks) ? SEARCHED : SMALL_POOL) || rings->loop)
 		return false;
 	for (int i = 0; i < TRIES; i++) {
-		struct holding head = look(rings, chunks, false);
-		struct holding claim = look(rings, chunks, true);
+		struct holding head = pool_look(rings, chunks, false);
+		struct holding claim = pool_look(rings, chunks, true);
 		uint64_t less = claim.bytes + head.idents;
 
 		/* The comparison precedes the subtraction: hostile claims may exceed the heads. */

@@ -99,9 +99,9 @@ static void reap_slots(struct ptx_rings *rings, struct asking *asking)
 
 	for (uint32_t i = 1; i <= count && i < rings->geometry.rings; i++) {
 		/*
-		 * The id is loaded behind the word (acquire), and take() in slot.c stores it before
-		 * the word. The exchange fails if the slot has ended or has another thread since
-		 * then.
+		 * The id is loaded behind the word (acquire), and slot_take() in slot.c stores it
+		 * before the word. The exchange fails if the slot has ended or has another thread
+		 * since then.
 		 */
 		struct ptx_slot *slot = &rings->slot[i];
 		uint32_t word = atomic_load_explicit(&slot->word, memory_order_acquire);

@@ -137,7 +137,7 @@ static size_t power_of_two(size_t n)
 }
 
 /* Returns the next multiple of align, a power of two, and moves *end behind the bytes there. */
-static size_t place(size_t *end, size_t bytes, size_t align)
+static size_t ring_layout_place(size_t *end, size_t bytes, size_t align)
 {
 	size_t at = (*end + align - 1) & ~(align - 1);
 
@@ -192,7 +192,7 @@ static uint32_t few_for(const struct ptx_geometry *g, size_t stream_size)
  * many. A quarter of the numbers is the limit, so that the chunks of all rings can be added without
  * overflow.
  */
-static uint32_t divide(struct ptx_geometry *g, size_t stream_size, size_t record)
+static uint32_t ring_layout_divide(struct ptx_geometry *g, size_t stream_size, size_t record)
 {
 	const size_t most = record + PTX_IDENT_RECORD_BYTES;
 	size_t useful, chunks;
@@ -259,16 +259,16 @@ static void place_hints(struct ptx_geometry *g, size_t *end)
 			places[PTX_HINT_CLOSED] = places[PTX_HINT_IDLE] = 1;
 		for (int kind = 0; kind < PTX_HINTS; kind++) {
 			g->hint_last[kind][tier] = (uint32_t)places[kind] - 1;
-			g->hints_at[kind][tier] =
-				place(end, ((size_t)g->hint_last[kind][tier] + 1) *
-						   sizeof(uint64_t), PTX_CACHE_LINE);
+			g->hints_at[kind][tier] = ring_layout_place(
+				end, ((size_t)g->hint_last[kind][tier] + 1) * sizeof(uint64_t),
+				PTX_CACHE_LINE);
 		}
 		if (tier == 0)
 			g->hints_first = *end;
 	}
 	g->hint_last[PTX_HINT_SMALL][0] = SMALL_HINTS - 1;
 	g->hints_at[PTX_HINT_SMALL][0] =
-		place(end, SMALL_HINTS * sizeof(uint64_t), PTX_CACHE_LINE);
+		ring_layout_place(end, SMALL_HINTS * sizeof(uint64_t), PTX_CACHE_LINE);
 }
 
 /*
@@ -280,22 +280,22 @@ static void lay_out(struct ptx_geometry *g)
 {
 	size_t end = 0;
 
-	place(&end, sizeof(struct ptx_region), PTX_CACHE_LINE);
-	g->info_at = place(&end, PTX_STREAM_INFO_BYTES, PTX_CACHE_LINE);
+	ring_layout_place(&end, sizeof(struct ptx_region), PTX_CACHE_LINE);
+	g->info_at = ring_layout_place(&end, PTX_STREAM_INFO_BYTES, PTX_CACHE_LINE);
 	place_hints(g, &end);
-	g->words_at = place(&end, g->chunks_max * sizeof(uint64_t), PTX_CACHE_LINE);
-	g->claimed_at = place(&end, g->chunks_max * sizeof(uint64_t), PTX_CACHE_LINE);
-	g->present_at = place(&end, g->chunks_max * sizeof(uint32_t), PTX_CACHE_LINE);
-	g->rings_at = place(&end, g->rings * sizeof(struct ptx_ring), PAGE);
-	g->slots_at = place(&end, g->rings * sizeof(struct ptx_slot), PAGE);
-	g->checkpoint_at = place(&end, PTX_CHECKPOINT_BASE + (size_t)PTX_CHECKPOINT_RING * g->rings,
-				 PAGE);
-	g->chunks_at = place(&end, (size_t)g->chunks * g->chunk_bytes, PAGE);
+	g->words_at = ring_layout_place(&end, g->chunks_max * sizeof(uint64_t), PTX_CACHE_LINE);
+	g->claimed_at = ring_layout_place(&end, g->chunks_max * sizeof(uint64_t), PTX_CACHE_LINE);
+	g->present_at = ring_layout_place(&end, g->chunks_max * sizeof(uint32_t), PTX_CACHE_LINE);
+	g->rings_at = ring_layout_place(&end, g->rings * sizeof(struct ptx_ring), PAGE);
+	g->slots_at = ring_layout_place(&end, g->rings * sizeof(struct ptx_slot), PAGE);
+	g->checkpoint_at = ring_layout_place(
+		&end, PTX_CHECKPOINT_BASE + (size_t)PTX_CHECKPOINT_RING * g->rings, PAGE);
+	g->chunks_at = ring_layout_place(&end, (size_t)g->chunks * g->chunk_bytes, PAGE);
 	/* The first chunks end at a page, so their memory is made present separately. */
 	g->bytes_first = multiple_of(end, PAGE);
 	end = g->chunks_at + (size_t)g->large * g->chunk_bytes;
-	g->small_at = place(&end, (size_t)(g->near_chunks - g->large) * g->small_bytes,
-			    PTX_CACHE_LINE);
+	g->small_at = ring_layout_place(&end, (size_t)(g->near_chunks - g->large) * g->small_bytes,
+					PTX_CACHE_LINE);
 	end = end < g->bytes_first ? g->bytes_first : end;
 	g->bytes = multiple_of(end, PAGE);
 	g->far_bytes =
@@ -347,7 +347,7 @@ int ptx_ring_plan(size_t stream_size, size_t max_data_size, uint32_t rings,
 	if (stream_size < 2 * (record + PTX_IDENT_RECORD_BYTES)) /* CREATE-23 */
 		stream_size = 2 * (record + PTX_IDENT_RECORD_BYTES);
 
-	g->chunks = divide(g, stream_size, record);
+	g->chunks = ring_layout_divide(g, stream_size, record);
 	if (g->chunks == 0)
 		return ENOMEM;
 	g->few_rings = g->is_tight ? 0 : few_for(g, stream_size);

@@ -79,7 +79,7 @@ static void free_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
  * as many chunks are recorded as can exist. In the latter case the chain is a hostile circle, which
  * the caller breaks by freeing the chunk.
  */
-static bool owe(struct ptx_debts *debts, uint32_t number, uint64_t word, uint32_t most)
+static bool ring_read_owe(struct ptx_debts *debts, uint32_t number, uint64_t word, uint32_t most)
 {
 	if (debts->count >= most)
 		return false;
@@ -128,7 +128,7 @@ void ptx_ring_done(struct ptx_rings *rings, const struct ptx_place *place, uint3
  * Claims the bytes up to end. Returns false if a writer has overwritten the chunk since the copy,
  * or if another reader has claimed bytes of it. The copy is then invalid.
  */
-static bool claim(const struct ptx_reader *reader, uint32_t end)
+static bool ring_read_claim(const struct ptx_reader *reader, uint32_t end)
 {
 	const struct ptx_place *place = &reader->place;
 	uint64_t generation = (uint64_t)ptx_link_generation(place->link) << 32;
@@ -140,7 +140,7 @@ static bool claim(const struct ptx_reader *reader, uint32_t end)
 }
 
 /* Enters the ring at its first chunk, unless the reader is in it. Returns false if it has none. */
-static bool enter(struct ptx_reader *reader)
+static bool ring_read_enter(struct ptx_reader *reader)
 {
 	const struct ptx_ring *ring = &reader->rings->ring[reader->ring];
 
@@ -216,21 +216,21 @@ static enum ptx_claim next_of(const struct ptx_reader *reader, const struct ptx_
  * In a stream with debts the reader has no competitor: no writer overwrites, and the chunk is not
  * freed before ptx_ring_settle(). So the copy is valid without a claim.
  */
-static bool claims(const struct ptx_reader *reader, uint32_t end)
+static bool ring_read_claims(const struct ptx_reader *reader, uint32_t end)
 {
-	return reader->rings->debts || claim(reader, end);
+	return reader->rings->debts || ring_read_claim(reader, end);
 }
 
 /*
  * The reader has all bytes of the chunk and goes on to the next one. Without memory for a debt, it
  * frees the chunk at once: a guardian might then miss these events, but writers have room.
  */
-static void leave(const struct ptx_reader *reader, uint64_t word)
+static void ring_read_leave(const struct ptx_reader *reader, uint64_t word)
 {
 	struct ptx_rings *rings = reader->rings;
 	const uint32_t number = ptx_link_number(reader->place.link);
 
-	if (!rings->debts || !owe(rings->debts, number, word, rings->geometry.chunks_max))
+	if (!rings->debts || !ring_read_owe(rings->debts, number, word, rings->geometry.chunks_max))
 		free_chunk(rings, number, word);
 }
 
@@ -240,7 +240,7 @@ static void leave(const struct ptx_reader *reader, uint64_t word)
  */
 enum ptx_claim ptx_ring_take(struct ptx_reader *reader)
 {
-	if (!enter(reader))
+	if (!ring_read_enter(reader))
 		return PTX_CLAIM_NOTHING;
 	/* A hostile chain could be a circle: no more steps than there are chunks. */
 	for (uint32_t i = 0; i <= reader->rings->geometry.chunks_max; i++) {
@@ -253,7 +253,7 @@ enum ptx_claim ptx_ring_take(struct ptx_reader *reader)
 			return PTX_CLAIM_LOST;
 		end = copy_new(reader, chunk);
 		if (end) {
-			if (!claims(reader, end))
+			if (!ring_read_claims(reader, end))
 				return PTX_CLAIM_LOST;
 			reader->place.claimed = end;
 			return PTX_CLAIM_BYTES;
@@ -261,7 +261,7 @@ enum ptx_claim ptx_ring_take(struct ptx_reader *reader)
 		found = next_of(reader, chunk, word, &next);
 		if (found != PTX_CLAIM_BYTES)
 			return found;
-		leave(reader, word);
+		ring_read_leave(reader, word);
 		reader->place = (struct ptx_place){ .link = next };
 	}
 	return PTX_CLAIM_NOTHING;
@@ -273,7 +273,7 @@ enum ptx_claim ptx_ring_take(struct ptx_reader *reader)
  */
 enum ptx_claim ptx_ring_look(struct ptx_reader *reader)
 {
-	if (!enter(reader))
+	if (!ring_read_enter(reader))
 		return PTX_CLAIM_NOTHING;
 	/* No more steps than there are chunks, as above: this reader does not break a circle. */
 	for (uint32_t i = 0; i <= reader->rings->geometry.chunks_max; i++) {
@@ -342,8 +342,8 @@ static bool is_from(const struct ptx_rings *rings, uint64_t link, const uint32_t
  * search considers only chunks that the ring had at its beginning. It sees each of them, unless it
  * is overwritten.
  */
-static bool find(struct ptx_rings *rings, uint32_t ring, const uint32_t *from,
-		 struct ptx_place *place, uint32_t *before)
+static bool ring_read_find(struct ptx_rings *rings, uint32_t ring, const uint32_t *from,
+			   struct ptx_place *place, uint32_t *before)
 {
 	uint64_t current = atomic_load_explicit(&rings->ring[ring].current, memory_order_acquire);
 	uint64_t newest, oldest = UINT64_MAX, found = 0;
@@ -378,13 +378,13 @@ static bool find(struct ptx_rings *rings, uint32_t ring, const uint32_t *from,
 bool ptx_ring_find(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place,
 		   uint32_t *before)
 {
-	return find(rings, ring, NULL, place, before);
+	return ring_read_find(rings, ring, NULL, place, before);
 }
 
 bool ptx_ring_find_from(struct ptx_rings *rings, uint32_t ring, uint32_t from,
 			struct ptx_place *place, uint32_t *before)
 {
-	return find(rings, ring, &from, place, before);
+	return ring_read_find(rings, ring, &from, place, before);
 }
 
 /*

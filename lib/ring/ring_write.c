@@ -302,7 +302,7 @@ static uint32_t take_closed(struct ptx_rings *rings, uint32_t ring)
 }
 
 /* Acquires a chunk for the ring, in the state OPENING. Returns PTX_NONE if there is none. */
-static uint32_t take(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_loss *loss)
+static uint32_t ring_write_take(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_loss *loss)
 {
 	uint32_t number = take_free(rings, ring, loss);
 
@@ -346,7 +346,7 @@ struct ptx_chunk *ptx_chunk_open(struct ptx_rings *rings, uint32_t ring,
 				 const struct ptx_ident *ident, uint32_t before, uint64_t *link,
 				 enum ptx_writer_loss *loss)
 {
-	uint32_t number = take(rings, ring, loss), generation;
+	uint32_t number = ring_write_take(rings, ring, loss), generation;
 	struct ptx_ident first = *ident;
 	struct ptx_chunk *chunk;
 	uint64_t word;

@@ -21,8 +21,8 @@
  * Stores the identity, then makes the slot LIVE. The caller owns the slot: it has just numbered it,
  * or has made it UNUSED. Returns the value that the thread keeps.
  */
-static uint32_t take(struct ptx_slot *slot, uint32_t index, uint32_t pid, uint32_t tid,
-		     uint64_t thread, uint32_t generation)
+static uint32_t slot_take(struct ptx_slot *slot, uint32_t index, uint32_t pid, uint32_t tid,
+			  uint64_t thread, uint32_t generation)
 {
 	atomic_store_explicit(&slot->pid, pid, memory_order_relaxed);
 	atomic_store_explicit(&slot->tid, tid, memory_order_relaxed);
@@ -36,7 +36,7 @@ static uint32_t take(struct ptx_slot *slot, uint32_t index, uint32_t pid, uint32
  * it first. A kill between the exchange and the addition loses the count for threads only: the
  * total is in the region's counts by type.
  */
-static void inherit(struct ptx_slot *heir, struct ptx_slot *slot)
+static void slot_inherit(struct ptx_slot *heir, struct ptx_slot *slot)
 {
 	for (int i = 0; i < PTX_WRITER_LOSSES; i++) {
 		uint64_t count = atomic_exchange_explicit(&slot->lost[i], 0, memory_order_relaxed);
@@ -65,7 +65,7 @@ uint32_t ptx_slot_claim(struct ptx_rings *rings, uint32_t pid, uint32_t tid, uin
 							   memory_order_relaxed,
 							   memory_order_relaxed))
 			continue;
-		return take(slot, used + 1, pid, tid, thread, 0);
+		return slot_take(slot, used + 1, pid, tid, thread, 0);
 	}
 	for (uint32_t i = 1; i < rings->geometry.rings; i++) {
 		struct ptx_slot *slot = &rings->slot[i];
@@ -79,8 +79,8 @@ uint32_t ptx_slot_claim(struct ptx_rings *rings, uint32_t pid, uint32_t tid, uin
 							     memory_order_acq_rel,
 							     memory_order_relaxed))
 			continue;
-		inherit(&rings->slot[0], slot);
-		return take(slot, i, pid, tid, thread, generation);
+		slot_inherit(&rings->slot[0], slot);
+		return slot_take(slot, i, pid, tid, thread, generation);
 	}
 	return 0;
 }

@@ -158,7 +158,7 @@ static bool add_up(struct holding *holding, const struct ptx_rings *rings, uint6
  * events up to it. Returns false if the stream needs them. region->spare becomes the latest time
  * that the search finds, so that not every change of chunks needs a search.
  */
-static bool look(struct ptx_rings *rings, uint64_t time)
+static bool spare_look(struct ptx_rings *rings, uint64_t time)
 {
 	const uint32_t chunks = ptx_ring_chunks(rings);
 	const uint64_t capacity = rings->geometry.capacity;
@@ -258,7 +258,7 @@ uint32_t ptx_spare_take(struct ptx_rings *rings, uint32_t ring)
 		if (oldest == PTX_NONE)
 			break;
 		if (!take_if_spare(rings, oldest, ring)) {
-			is_spare = look(rings, last);
+			is_spare = spare_look(rings, last);
 			if (!take_if_spare(rings, oldest, ring))
 				oldest = PTX_NONE;
 		}

@@ -63,7 +63,8 @@ static void plain_name(char *to, const char *name)
 }
 
 /* Returns a class of integers with so many bits, NULL without memory. The owner puts it. */
-static bt_field_class *number(bt_trace_class *tc, unsigned bits, bool is_signed, bool hexadecimal)
+static bt_field_class *classes_number(bt_trace_class *tc, unsigned bits, bool is_signed,
+				      bool hexadecimal)
 {
 	bt_field_class *fc = is_signed ? bt_field_class_integer_signed_create(tc)
 				       : bt_field_class_integer_unsigned_create(tc);
@@ -81,7 +82,7 @@ static bt_field_class *number(bt_trace_class *tc, unsigned bits, bool is_signed,
  * Appends a member and puts the caller's reference to it, in all cases. member NULL: its creation
  * failed, which is the error of this function too.
  */
-static int append(bt_field_class *structure, const char *name, bt_field_class *member)
+static int classes_append(bt_field_class *structure, const char *name, bt_field_class *member)
 {
 	int err =
 		!member || bt_field_class_structure_append_member(structure, name, member) ? -1 : 0;
@@ -93,7 +94,7 @@ static int append(bt_field_class *structure, const char *name, bt_field_class *m
 /* An array of bytes whose length each event sets. */
 static bt_field_class *bytes_class(bt_trace_class *tc)
 {
-	bt_field_class *byte = number(tc, 8, false, true);
+	bt_field_class *byte = classes_number(tc, 8, false, true);
 	bt_field_class *array = byte ? bt_field_class_array_dynamic_create(tc, byte, NULL) : NULL;
 
 	bt_field_class_put_ref(byte);
@@ -108,12 +109,12 @@ static bt_field_class *element_class(bt_trace_class *tc, const struct posix_trac
 {
 	switch (field->form) {
 	case POSIX_TRACE_FORM_UNSIGNED_NP:
-		return number(tc, 8 * field->size, false,
-			      field->type == POSIX_TRACE_TYPE_PTR_NP ||
-			      (field->type >= POSIX_TRACE_TYPE_X8_NP &&
-			       field->type <= POSIX_TRACE_TYPE_X64_NP));
+		return classes_number(tc, 8 * field->size, false,
+				      field->type == POSIX_TRACE_TYPE_PTR_NP ||
+					      (field->type >= POSIX_TRACE_TYPE_X8_NP &&
+					       field->type <= POSIX_TRACE_TYPE_X64_NP));
 	case POSIX_TRACE_FORM_SIGNED_NP:
-		return number(tc, 8 * field->size, true, false);
+		return classes_number(tc, 8 * field->size, true, false);
 	case POSIX_TRACE_FORM_FLOAT_NP:
 		return field->size == 4 ? bt_field_class_real_single_precision_create(tc)
 					: bt_field_class_real_double_precision_create(tc);
@@ -169,10 +170,10 @@ static bt_event_class *event_class(struct source *source, const struct kind *kin
 		bt_event_class_set_log_level(class, (bt_event_class_log_level)
 						    level_of(kind->schema->level));
 	if (!err && !fields)
-		err = append(payload, "data", bytes_class(source->trace_class));
+		err = classes_append(payload, "data", bytes_class(source->trace_class));
 	for (unsigned i = 0; !err && fields && i < kind->schema->fields; i++)
-		err = append(payload, kind->schema->field[i].name,
-			     field_class(source->trace_class, &kind->schema->field[i]));
+		err = classes_append(payload, kind->schema->field[i].name,
+				     field_class(source->trace_class, &kind->schema->field[i]));
 	if (!err && bt_event_class_set_payload_field_class(class, payload))
 		err = -1;
 	bt_field_class_put_ref(payload);
@@ -186,7 +187,7 @@ static bt_event_class *event_class(struct source *source, const struct kind *kin
  * Reads the name and the schema of a type. A number that the log does not have is no error. A
  * schema that cannot be parsed counts as none.
  */
-static int learn(struct source *source, trace_id_t trid, trace_event_id_t id)
+static int classes_learn(struct source *source, trace_id_t trid, trace_event_id_t id)
 {
 	struct kind *kind = &source->kind[id];
 	char text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
@@ -240,15 +241,15 @@ int classes_create(struct source *source, bt_self_component *self, trace_id_t tr
 	bt_stream_class_set_supports_discarded_events(source->stream_class, BT_TRUE, BT_TRUE);
 	err = 0;
 	for (size_t i = 0; !err && i < sizeof(members) / sizeof(members[0]); i++)
-		err = append(context, members[i].name,
-			     number(source->trace_class, members[i].bits, false,
-				    members[i].hexadecimal));
+		err = classes_append(context, members[i].name,
+				     classes_number(source->trace_class, members[i].bits, false,
+						    members[i].hexadecimal));
 	if (!err &&
 	    bt_stream_class_set_event_common_context_field_class(source->stream_class, context))
 		err = -1;
 	bt_field_class_put_ref(context);
 	for (trace_event_id_t id = 1; !err && id < IDS; id++)
-		err = learn(source, trid, id);
+		err = classes_learn(source, trid, id);
 out:
 	bt_clock_class_put_ref(clock);
 	return err;
@@ -258,8 +259,8 @@ out:
  * Returns whether the data has all fields whole, no byte more, and every text UTF-8. Only then does
  * the class with fields show the event completely.
  */
-static bool fits(const struct posix_trace_schema_np *schema,
-		 const struct posix_trace_event_np *event)
+static bool classes_fits(const struct posix_trace_schema_np *schema,
+			 const struct posix_trace_event_np *event)
 {
 	struct posix_trace_values_np values;
 	struct posix_trace_value_np value;
@@ -285,7 +286,7 @@ static bool fits(const struct posix_trace_schema_np *schema,
 bt_event_class *classes_choose(struct source *source, const struct posix_trace_event_np *event)
 {
 	struct kind *kind = &source->kind[event->info.posix_event_id % IDS];
-	bool fields = kind->schema && fits(kind->schema, event);
+	bool fields = kind->schema && classes_fits(kind->schema, event);
 	bt_event_class **class = fields ? &kind->fields : &kind->bytes;
 
 	if (!*class)
@@ -332,7 +333,7 @@ static int fill_value(bt_field *field, const struct posix_trace_value_np *value)
 	return -1;
 }
 
-/* The event has passed fits(), so each member of the payload gets its values. */
+/* The event has passed classes_fits(), so each member of the payload gets its values. */
 static int fill_fields(const struct posix_trace_schema_np *schema,
 		       const struct posix_trace_event_np *event, bt_field *payload)
 {

@@ -66,7 +66,7 @@ static uint64_t lost_of(trace_id_t trid)
  * Finds out about the lanes, the gaps and the earliest time. offset_s is a whole number of seconds
  * not after that time and at most 0: times since 1970 need no offset.
  */
-static void scan(struct source *source, trace_id_t trid)
+static void source_scan(struct source *source, trace_id_t trid)
 {
 	struct lanes lanes = { .lanes = 0 };
 	struct posix_trace_event_np event;
@@ -87,7 +87,7 @@ static void scan(struct source *source, trace_id_t trid)
 }
 
 /* Also for a source that was created in part: functions that put a reference accept NULL. */
-static void destroy(struct source *source)
+static void source_destroy(struct source *source)
 {
 	for (unsigned i = 0; i < IDS; i++) {
 		bt_event_class_put_ref(source->kind[i].bytes);
@@ -149,7 +149,7 @@ static const char *path_of(const bt_value *params)
 
 /*
  * The method of Babeltrace that creates a component. After an error no component exists, and
- * finalize() is not called.
+ * source_finalize() is not called.
  */
 static bt_component_class_initialize_method_status
 initialize(bt_self_component_source *self, bt_self_component_source_configuration *config,
@@ -174,7 +174,7 @@ initialize(bt_self_component_source *self, bt_self_component_source_configuratio
 	err = source ? 0 : -1;
 	if (!err) {
 		source->path = strdup(path);
-		scan(source, trid);
+		source_scan(source, trid);
 		err = source->path ? classes_create(source, component, trid) : -1;
 	}
 	if (!err)
@@ -182,16 +182,17 @@ initialize(bt_self_component_source *self, bt_self_component_source_configuratio
 	posix_trace_close(trid);
 	if (err) {
 		if (source)
-			destroy(source);
+			source_destroy(source);
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_MEMORY_ERROR;
 	}
 	bt_self_component_set_data(component, source);
 	return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK;
 }
 
-static void finalize(bt_self_component_source *self)
+static void source_finalize(bt_self_component_source *self)
 {
-	destroy(bt_self_component_get_data(bt_self_component_source_as_self_component(self)));
+	source_destroy(
+		bt_self_component_get_data(bt_self_component_source_as_self_component(self)));
 }
 
 /*
@@ -235,7 +236,7 @@ BT_PLUGIN_LICENSE("LGPL-2.1-or-later");
 BT_PLUGIN_SOURCE_COMPONENT_CLASS(log, iterator_next);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_DESCRIPTION(log, "Reads a log of libposixtrace.");
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_INITIALIZE_METHOD(log, initialize);
-BT_PLUGIN_SOURCE_COMPONENT_CLASS_FINALIZE_METHOD(log, finalize);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_FINALIZE_METHOD(log, source_finalize);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_QUERY_METHOD(log, query);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD(log, iterator_initialize);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_FINALIZE_METHOD(log, iterator_finalize);

@@ -64,7 +64,7 @@ static const struct tool_command *find_command(const char *name)
  * Prints the help of the whole tool: the commands in the order of commands.def, and the statuses
  * that all of them share.
  */
-static void overview(struct out *out)
+static void main_overview(struct out *out)
 {
 	out_str(out, "Usage: posixtrace COMMAND [OPTION]... [LOG]...\n"
 		     "Traces programs and processes, and reads the logs of POSIX trace streams.\n\n"
@@ -85,7 +85,7 @@ static void overview(struct out *out)
  * Prints where the help is, and returns TOOL_USAGE. It is for errors in the name of the command.
  * For other errors each command calls tool_usage().
  */
-static int usage(void)
+static int main_usage(void)
 {
 	fputs("Try 'posixtrace --help'.\n", stderr);
 	return TOOL_USAGE;
@@ -106,7 +106,7 @@ static int no_command(const char *name)
 	for (size_t i = 0; i < COMMANDS; i++)
 		nearest_offer(&nearest, commands[i].name);
 	say("%s: no such command%s", name, nearest_hint(&nearest));
-	return usage();
+	return main_usage();
 }
 
 /*
@@ -117,7 +117,7 @@ static int print_help(int argc, char **argv)
 	const struct tool_command *command;
 
 	if (argc < 2) {
-		overview(&out_stdout);
+		main_overview(&out_stdout);
 		return TOOL_OK;
 	}
 	command = find_command(argv[1]);
@@ -137,7 +137,7 @@ static int run_command(int argc, char **argv)
 
 	if (argc < 2) {
 		say("the name of a command is missing");
-		return usage();
+		return main_usage();
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
 		return print_help(argc - 1, argv + 1);

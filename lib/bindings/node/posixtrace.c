@@ -33,7 +33,7 @@ struct reader {
 };
 
 /* Throws an error. Always returns NULL. */
-static napi_value fail(napi_env env, int err, const char *what)
+static napi_value node_fail(napi_env env, int err, const char *what)
 {
 	napi_value error, text, number;
 	char message[512];
@@ -47,7 +47,7 @@ static napi_value fail(napi_env env, int err, const char *what)
 	return NULL;
 }
 
-static napi_value wrong(napi_env env, const char *what)
+static napi_value node_wrong(napi_env env, const char *what)
 {
 	napi_throw_type_error(env, NULL, what);
 	return NULL;
@@ -92,19 +92,20 @@ static napi_value make_event(napi_env env, napi_callback_info info)
 
 	napi_get_cb_info(env, info, &count, argument, NULL, NULL);
 	if (!event)
-		return fail(env, ENOMEM, "event");
+		return node_fail(env, ENOMEM, "event");
 	if (!string_of(env, argument[0], name, sizeof(name)) ||
 	    !string_of(env, argument[1], schema, sizeof(schema)) ||
 	    (*schema && posix_trace_schema_parse_np(schema, &event->schema))) {
 		free(event);
-		return wrong(env, "the name is too long, or the second argument is not a schema");
+		return node_wrong(env,
+				  "the name is too long, or the second argument is not a schema");
 	}
 	err = posix_trace_eventid_open(name, &event->id);
 	if (!err && *schema && event->id != POSIX_TRACE_UNNAMED_USEREVENT)
 		err = posix_trace_eventid_describe_np(event->id, schema);
 	if (err) {
 		free(event);
-		return fail(env, err, name);
+		return node_fail(env, err, name);
 	}
 	napi_create_external(env, event, free_event, NULL, &result);
 	return result;
@@ -185,8 +186,8 @@ static bool put_value(napi_env env, const struct posix_trace_field_np *field, na
 	return true;
 }
 
-/* record(event, values): values is an array with one value for each field. */
-static napi_value record(napi_env env, napi_callback_info info)
+/* node_record(event, values): values is an array with one value for each field. */
+static napi_value node_record(napi_env env, napi_callback_info info)
 {
 	napi_value argument[ARGUMENTS], value;
 	size_t count = ARGUMENTS;
@@ -199,16 +200,16 @@ static napi_value record(napi_env env, napi_callback_info info)
 		return NULL;
 	napi_get_cb_info(env, info, &count, argument, NULL, NULL);
 	if (napi_get_value_external(env, argument[0], &data) != napi_ok || !data)
-		return wrong(env, "the first argument is not an event");
+		return node_wrong(env, "the first argument is not an event");
 	event = data;
 	if (napi_get_array_length(env, argument[1], &values) != napi_ok ||
 	    values != event->schema.fields)
-		return wrong(env, "an event has a value for each field of its schema");
+		return node_wrong(env, "an event has a value for each field of its schema");
 	posix_trace_payload_begin_np(&payload, sizeof(payload));
 	for (uint32_t i = 0; i < values; i++) {
 		napi_get_element(env, argument[1], i, &value);
 		if (!put_value(env, &event->schema.field[i], value, &payload))
-			return wrong(env, event->schema.field[i].name);
+			return node_wrong(env, event->schema.field[i].name);
 	}
 	posix_trace_payload_event_np(&payload, event->id);
 	return NULL;
@@ -245,7 +246,7 @@ static struct reader *make_reader(napi_env env, napi_callback_info info, int fla
 	struct reader *reader = calloc(1, sizeof(*reader));
 
 	if (!reader) {
-		fail(env, ENOMEM, "open");
+		node_fail(env, ENOMEM, "open");
 		return NULL;
 	}
 	napi_get_cb_info(env, info, &count, argument, NULL, NULL);
@@ -253,7 +254,7 @@ static struct reader *make_reader(napi_env env, napi_callback_info info, int fla
 	reader->is_log = is_log;
 	reader->fd = *path || is_log ? open(path, flags | O_CLOEXEC, 0666) : -1;
 	if (reader->fd < 0 && (*path || is_log)) {
-		fail(env, errno, path);
+		node_fail(env, errno, path);
 		free(reader);
 		return NULL;
 	}
@@ -261,14 +262,14 @@ static struct reader *make_reader(napi_env env, napi_callback_info info, int fla
 }
 
 /* Returns the external of a reader, or frees it and throws. */
-static napi_value give(napi_env env, struct reader *reader, int err, const char *path)
+static napi_value node_give(napi_env env, struct reader *reader, int err, const char *path)
 {
 	napi_value result;
 
 	if (err) {
 		reader->trid = 0;
 		free_reader(env, reader, NULL);
-		return fail(env, err, path);
+		return node_fail(env, err, path);
 	}
 	napi_create_external(env, reader, free_reader, NULL, &result);
 	return result;
@@ -292,7 +293,7 @@ static napi_value make_stream(napi_env env, napi_callback_info info)
 		err = *path ? posix_trace_create_withlog(0, &attr, reader->fd, &reader->trid) :
 			      posix_trace_create(0, &attr, &reader->trid);
 	posix_trace_attr_destroy(&attr);
-	return give(env, reader, err, path);
+	return node_give(env, reader, err, path);
 }
 
 static napi_value open_log(napi_env env, napi_callback_info info)
@@ -302,8 +303,9 @@ static napi_value open_log(napi_env env, napi_callback_info info)
 
 	if (!reader)
 		return NULL;
-	return give(env, reader, posix_trace_open_np(reader->fd, POSIX_TRACE_OPEN_SALVAGE_NP,
-						     &reader->trid), path);
+	return node_give(
+		env, reader,
+		posix_trace_open_np(reader->fd, POSIX_TRACE_OPEN_SALVAGE_NP, &reader->trid), path);
 }
 
 /* Returns the reader of the first argument, or NULL with an exception. */
@@ -314,12 +316,12 @@ static struct reader *reader_of(napi_env env, napi_callback_info info, napi_valu
 
 	napi_get_cb_info(env, info, &count, argument, NULL, NULL);
 	if (napi_get_value_external(env, argument[0], &reader) != napi_ok || !reader)
-		wrong(env, "the first argument is not a stream or a log");
+		node_wrong(env, "the first argument is not a stream or a log");
 	return reader;
 }
 
-/* control(stream, "start") and so on. */
-static napi_value control(napi_env env, napi_callback_info info)
+/* node_control(stream, "start") and so on. */
+static napi_value node_control(napi_env env, napi_callback_info info)
 {
 	static const struct {
 		const char *name;
@@ -340,7 +342,7 @@ static napi_value control(napi_env env, napi_callback_info info)
 		if (!strcmp(name, known[i].name)) {
 			int err = known[i].function(reader->trid);
 
-			return err ? fail(env, err, name) : NULL;
+			return err ? node_fail(env, err, name) : NULL;
 		}
 	end_reader(reader);
 	return NULL;
@@ -358,7 +360,7 @@ static napi_value set_level(napi_env env, napi_callback_info info)
 		return NULL;
 	napi_get_value_int32(env, argument[1], &level);
 	err = posix_trace_set_level_np(reader->trid, level);
-	return err ? fail(env, err, "level") : NULL;
+	return err ? node_fail(env, err, "level") : NULL;
 }
 
 /* A value of a field. Integers beyond 2^53 are BigInts. */
@@ -435,7 +437,7 @@ static napi_value next_event(napi_env env, napi_callback_info info)
 		return NULL;
 	err = posix_trace_getnext_np(reader->trid, &event, &none);
 	if (err)
-		return fail(env, err, "next");
+		return node_fail(env, err, "next");
 	if (none)
 		return NULL;
 	posix_trace_eventid_get_name(reader->trid, event.info.posix_event_id, name);
@@ -472,9 +474,9 @@ NAPI_MODULE_INIT()
 		const char *name;
 		napi_callback function;
 	} functions[] = {
-		{ "isActive", is_active }, { "event", make_event }, { "record", record },
-		{ "stream", make_stream }, { "open", open_log }, { "control", control },
-		{ "level", set_level }, { "next", next_event },
+		{ "isActive", is_active }, { "event", make_event }, { "record", node_record },
+		{ "stream", make_stream }, { "open", open_log },    { "control", node_control },
+		{ "level", set_level },	   { "next", next_event },
 	};
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {

@@ -10,8 +10,8 @@ void nearest_begin(struct nearest *nearest, const char *given)
 	size_t len = strlen(given);
 
 	/*
-	 * A name that is too long becomes an empty name, because the table of distance() has a
-	 * fixed size. Nothing is near an empty name.
+	 * A name that is too long becomes an empty name, because the table of nearest_distance()
+	 * has a fixed size. Nothing is near an empty name.
 	 */
 	nearest->given = len <= NEAREST_BYTES ? given : "";
 	nearest->name = NULL;
@@ -22,7 +22,7 @@ void nearest_begin(struct nearest *nearest, const char *given)
 	nearest->distance = (len < 4 ? 1 : len < 6 ? 2 : len / 3) + 1;
 }
 
-static size_t least(size_t a, size_t b)
+static size_t nearest_least(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
@@ -32,7 +32,7 @@ static size_t least(size_t a, size_t b)
  * exchanged neighbouring letters count one each. Three rows of the table are enough. Both lengths
  * are at most NEAREST_BYTES.
  */
-static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len)
+static size_t nearest_distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {
 	size_t rows[3][NEAREST_BYTES + 1], *before = rows[0], *last = rows[1], *row = rows[2];
 
@@ -43,11 +43,11 @@ static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len)
 
 		row[0] = i;
 		for (size_t j = 1; j <= b_len; j++) {
-			row[j] = least(least(last[j], row[j - 1]) + 1,
-				       last[j - 1] + (a[i - 1] != b[j - 1]));
+			row[j] = nearest_least(nearest_least(last[j], row[j - 1]) + 1,
+					       last[j - 1] + (a[i - 1] != b[j - 1]));
 			/* An exchange needs the row before the last. */
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-				row[j] = least(row[j], before[j - 2] + 1);
+				row[j] = nearest_least(row[j], before[j - 2] + 1);
 		}
 		before = last;
 		last = row;
@@ -62,7 +62,7 @@ void nearest_offer(struct nearest *nearest, const char *name)
 
 	if (!*nearest->given || len > NEAREST_BYTES)
 		return;
-	off = distance(nearest->given, strlen(nearest->given), name, len);
+	off = nearest_distance(nearest->given, strlen(nearest->given), name, len);
 	if (off >= nearest->distance)
 		return;
 	nearest->distance = off;

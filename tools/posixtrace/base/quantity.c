@@ -34,7 +34,7 @@ static uint64_t factor_of(const struct unit *unit, const char *name)
  * Reads digits into *value and moves *p behind them. Returns false if 64 bits cannot hold the
  * number.
  */
-static bool digits(const char **p, uint64_t *value)
+static bool quantity_digits(const char **p, uint64_t *value)
 {
 	*value = 0;
 	for (; **p >= '0' && **p <= '9'; (*p)++)
@@ -48,7 +48,7 @@ static bool digits(const char **p, uint64_t *value)
  * Reads the digits behind the decimal point as billionths. Digits behind the ninth have no effect,
  * because unit is 0 by then.
  */
-static uint64_t fraction(const char **p)
+static uint64_t quantity_fraction(const char **p)
 {
 	uint64_t billionths = 0, unit = 100000000;
 
@@ -67,7 +67,7 @@ bool quantity_bytes(const char *option, const char *text, size_t *bytes)
 	const char *p = text;
 	uint64_t value, factor;
 
-	if (is_digit(*p) && digits(&p, &value)) {
+	if (is_digit(*p) && quantity_digits(&p, &value)) {
 		factor = factor_of(sizes, p);
 		if (factor && value && !__builtin_mul_overflow(value, factor, bytes))
 			return true;
@@ -81,10 +81,10 @@ bool quantity_span(const char *option, const char *text, int64_t *span_ns)
 	const char *p = text;
 	uint64_t value, factor, billionths = 0;
 
-	if (is_digit(*p) && digits(&p, &value)) {
+	if (is_digit(*p) && quantity_digits(&p, &value)) {
 		if (*p == '.' && is_digit(p[1])) {
 			p++;
-			billionths = fraction(&p);
+			billionths = quantity_fraction(&p);
 		}
 		factor = factor_of(spans, p);
 		/*

@@ -34,7 +34,7 @@ void say_keep(char *text, size_t bytes)
 }
 
 /* Appends a message to the stored messages, as a line of its own. */
-static void __attribute__((format(printf, 1, 0))) keep(const char *format, va_list args)
+static void __attribute__((format(printf, 1, 0))) keep_formatted(const char *format, va_list args)
 {
 	size_t used = strlen(kept.text);
 
@@ -61,7 +61,7 @@ say_line(const char *prefix, const char *format, va_list args)
 	if (is_quiet)
 		return;
 	if (kept.text) {
-		keep(format, args);
+		keep_formatted(format, args);
 		return;
 	}
 	/*

@@ -144,7 +144,7 @@ static char short_escape(unsigned char c)
  * Writes text and escapes unsafe bytes. It also escapes the characters in special, such as the
  * caller's quotes. One step writes at most four bytes.
  */
-static void escaped(struct out *out, const unsigned char *p, size_t len, const char *special)
+static void text_escaped(struct out *out, const unsigned char *p, size_t len, const char *special)
 {
 	for (size_t i = 0; i < len;) {
 		size_t n = text_plain_len(p + i, len - i);
@@ -183,13 +183,13 @@ static void escaped(struct out *out, const unsigned char *p, size_t len, const c
 
 void text_safe(struct out *out, const void *text, size_t len)
 {
-	escaped(out, text, len, "");
+	text_escaped(out, text, len, "");
 }
 
 void text_name(struct out *out, const void *text, size_t len)
 {
 	if (len)
-		escaped(out, text, len, "\\");
+		text_escaped(out, text, len, "\\");
 	else
 		out_str(out, "\"\"");
 }
@@ -197,7 +197,7 @@ void text_name(struct out *out, const void *text, size_t len)
 void text_quoted(struct out *out, const void *data, size_t len)
 {
 	out_char(out, '"');
-	escaped(out, data, without_nuls(data, len), "\\\"");
+	text_escaped(out, data, without_nuls(data, len), "\\\"");
 	out_char(out, '"');
 }
 

@@ -35,19 +35,19 @@ struct asking {
 };
 
 /* Evaluates the node with this number. */
-static struct value evaluate(const struct asking *asking, unsigned node);
+static struct value where_evaluate(const struct asking *asking, unsigned node);
 
-static struct value number(__int128 n)
+static struct value where_value_number(__int128 n)
 {
 	return (struct value){ .kind = NUMBER, .number = n };
 }
 
-static struct value text(const char *bytes, size_t len)
+static struct value where_value_text(const char *bytes, size_t len)
 {
 	return (struct value){ .kind = TEXT, .text = bytes, .len = len };
 }
 
-static struct value unknown(void)
+static struct value where_unknown(void)
 {
 	return (struct value){ .kind = UNKNOWN };
 }
@@ -148,7 +148,7 @@ static const char *label_of(const struct value *number, char *room)
 
 static struct value duration_value(const struct where_event *event)
 {
-	return event->has_duration ? number(event->duration_ns) : unknown();
+	return event->has_duration ? where_value_number(event->duration_ns) : where_unknown();
 }
 
 /* Returns whether this is the name "duration", which has a meaning even if no schema has it. */
@@ -177,10 +177,10 @@ static struct value field_value(const struct asking *asking, const struct where_
 	/* Data that is too short lacks the last fields. */
 	if (!posix_trace_field_get_np(event->schema, (unsigned)field, node->index, event->data,
 				      event->data_len, event->flags, &got))
-		return unknown();
+		return where_unknown();
 	switch (got.field->form) {
 	case POSIX_TRACE_FORM_BYTES_NP:
-		return text(got.data, got.len);
+		return where_value_text(got.data, got.len);
 	case POSIX_TRACE_FORM_FLOAT_NP:
 		return (struct value){ .kind = REAL, .real = got.f64, .size = got.field->size };
 	case POSIX_TRACE_FORM_SIGNED_NP:
@@ -228,7 +228,7 @@ static struct value calculate_real(enum where_op op, double a, double b)
 		value.real = a / b;
 		return value;
 	default:
-		return unknown();
+		return where_unknown();
 	}
 }
 
@@ -253,44 +253,49 @@ static struct value named_bits(const struct value *bits, const struct value *nam
 	uint64_t value, mask;
 
 	if (!find_named(bits, name, &value, &mask))
-		return unknown();
+		return where_unknown();
 	if (mask == value || mask == UINT64_MAX)
-		return number(bits->number & value);
-	return number(((uint64_t)bits->number & mask) == value);
+		return where_value_number(bits->number & value);
+	return where_value_number(((uint64_t)bits->number & mask) == value);
 }
 
 /* An overflow or a division by zero makes the result unknown. */
-static struct value calculate(enum where_op op, const struct value *a, const struct value *b)
+static struct value where_calculate(enum where_op op, const struct value *a, const struct value *b)
 {
 	__int128 n;
 
 	if (op == WHERE_BITS && (a->kind == NAME || b->kind == NAME))
 		return a->kind == NAME ? named_bits(b, a) : named_bits(a, b);
 	if (!is_number(a) || !is_number(b))
-		return unknown();
+		return where_unknown();
 	if (a->kind == REAL || b->kind == REAL)
 		return calculate_real(op, real_of(a), real_of(b));
 	switch (op) {
 	case WHERE_ADD:
-		return __builtin_add_overflow(a->number, b->number, &n) ? unknown() : number(n);
+		return __builtin_add_overflow(a->number, b->number, &n) ? where_unknown()
+									: where_value_number(n);
 	case WHERE_SUBTRACT:
-		return __builtin_sub_overflow(a->number, b->number, &n) ? unknown() : number(n);
+		return __builtin_sub_overflow(a->number, b->number, &n) ? where_unknown()
+									: where_value_number(n);
 	case WHERE_MULTIPLY:
-		return __builtin_mul_overflow(a->number, b->number, &n) ? unknown() : number(n);
+		return __builtin_mul_overflow(a->number, b->number, &n) ? where_unknown()
+									: where_value_number(n);
 	case WHERE_BITS:
-		return number(a->number & b->number);
+		return where_value_number(a->number & b->number);
 	default:
 		/*
 		 * -1 is handled without a division: the least number divided by -1 overflows, and
 		 * the processor would trap.
 		 */
 		if (!b->number)
-			return unknown();
+			return where_unknown();
 		if (b->number == -1)
-			return op == WHERE_REST ? number(0) :
-			       __builtin_sub_overflow((__int128)0, a->number, &n) ? unknown() :
-			       number(n);
-		return number(op == WHERE_REST ? a->number % b->number : a->number / b->number);
+			return op == WHERE_REST ? where_value_number(0)
+			       : __builtin_sub_overflow((__int128)0, a->number, &n)
+				       ? where_unknown()
+				       : where_value_number(n);
+		return where_value_number(op == WHERE_REST ? a->number % b->number
+							   : a->number / b->number);
 	}
 }
 
@@ -308,7 +313,7 @@ static struct value as_met(const struct value *value, const struct value *other,
 	if (find_named(other, value, &n, &mask)) {
 		named = other->field->form == POSIX_TRACE_FORM_SIGNED_NP ? (__int128)(int64_t)n :
 									     (__int128)n;
-		return number(value->is_negated ? -named : named);
+		return where_value_number(value->is_negated ? -named : named);
 	}
 	if (value->kind != NUMBER || other->kind != TEXT)
 		return *value;
@@ -323,18 +328,18 @@ static struct value as_met(const struct value *value, const struct value *other,
 		label = room;
 	}
 	if (label)
-		return text(label, strlen(label));
+		return where_value_text(label, strlen(label));
 	if (!value->field || value->field->type != POSIX_TRACE_TYPE_CHAR_NP)
 		return *value;
 	*room = (char)value->number;
-	return text(room, 1);
+	return where_value_text(room, 1);
 }
 
 /*
  * Returns a constant with the precision of the field with which it is compared. No f32 is exactly
  * 0.1, but a program that recorded 0.1 as f32 means this number.
  */
-static double rounded(const struct value *value, const struct value *other)
+static double where_rounded(const struct value *value, const struct value *other)
 {
 	return value->kind == REAL && !value->size && other->size == sizeof(float)
 		       ? (double)(float)value->real
@@ -345,7 +350,7 @@ static double rounded(const struct value *value, const struct value *other)
  * Compares two values; *order is less than 0, 0 or greater. Returns false if they cannot be
  * compared.
  */
-static bool compare(const struct value *x, const struct value *y, int *order)
+static bool where_compare(const struct value *x, const struct value *y, int *order)
 {
 	char room[2][POSIX_TRACE_LABEL_MAX_NP + 1];
 	struct value a = as_met(x, y, room[0]), b = as_met(y, x, room[1]);
@@ -367,8 +372,8 @@ static bool compare(const struct value *x, const struct value *y, int *order)
 		*order = a.number < b.number ? -1 : a.number > b.number;
 		return true;
 	}
-	left = rounded(&a, &b);
-	right = rounded(&b, &a);
+	left = where_rounded(&a, &b);
+	right = where_rounded(&b, &a);
 	/* NaN is neither less, equal nor greater. */
 	if (isnan(left) || isnan(right))
 		return false;
@@ -380,21 +385,21 @@ static struct value compare_values(enum where_op op, const struct value *a, cons
 {
 	int order;
 
-	if (!compare(a, b, &order))
-		return unknown();
+	if (!where_compare(a, b, &order))
+		return where_unknown();
 	switch (op) {
 	case WHERE_EQUAL:
-		return number(!order);
+		return where_value_number(!order);
 	case WHERE_UNEQUAL:
-		return number(order != 0);
+		return where_value_number(order != 0);
 	case WHERE_LESS:
-		return number(order < 0);
+		return where_value_number(order < 0);
 	case WHERE_AT_MOST:
-		return number(order <= 0);
+		return where_value_number(order <= 0);
 	case WHERE_MORE:
-		return number(order > 0);
+		return where_value_number(order > 0);
 	default:
-		return number(order >= 0);
+		return where_value_number(order >= 0);
 	}
 }
 
@@ -410,14 +415,14 @@ static struct value match_value(const struct value *value, const struct value *p
 	size_t len = a.len < sizeof(copy) - 1 ? a.len : sizeof(copy) - 1;
 
 	if (a.kind != TEXT)
-		return unknown();
+		return where_unknown();
 	memcpy(copy, a.text, len);
 	copy[len] = '\0';
-	return number(!fnmatch(pattern->text, copy, 0) == wanted);
+	return where_value_number(!fnmatch(pattern->text, copy, 0) == wanted);
 }
 
 /* 1 true, 0 false, -1 unknown */
-static int truth(const struct value *value)
+static int where_truth(const struct value *value)
 {
 	switch (value->kind) {
 	case NUMBER:
@@ -438,16 +443,16 @@ static int truth(const struct value *value)
 static struct value evaluate_logical(const struct asking *asking, const struct where_node *node)
 {
 	int deciding = node->op == WHERE_OR;
-	struct value value = evaluate(asking, node->a);
-	int a = truth(&value), b;
+	struct value value = where_evaluate(asking, node->a);
+	int a = where_truth(&value), b;
 
 	if (a == deciding)
-		return number(deciding);
-	value = evaluate(asking, node->b);
-	b = truth(&value);
+		return where_value_number(deciding);
+	value = where_evaluate(asking, node->b);
+	b = where_truth(&value);
 	if (b == deciding)
-		return number(deciding);
-	return a < 0 || b < 0 ? unknown() : number(!deciding);
+		return where_value_number(deciding);
+	return a < 0 || b < 0 ? where_unknown() : where_value_number(!deciding);
 }
 
 /* The values that every event has. */
@@ -455,30 +460,30 @@ static struct value fact_value(const struct where_event *event, enum where_op op
 {
 	switch (op) {
 	case WHERE_NAME:
-		return text(event->name, event->name_len);
+		return where_value_text(event->name, event->name_len);
 	case WHERE_PID:
-		return number(event->pid);
+		return where_value_number(event->pid);
 	case WHERE_TID:
-		return number(event->tid);
+		return where_value_number(event->tid);
 	case WHERE_TIME:
-		return number(event->time_ns);
+		return where_value_number(event->time_ns);
 	case WHERE_LEN:
-		return number(event->data_len);
+		return where_value_number(event->data_len);
 	case WHERE_DURATION:
 		return duration_value(event);
 	default:
-		return number(event->address);
+		return where_value_number(event->address);
 	}
 }
 
 /* Evaluates ! and unary minus. A negated number has no label any more. */
 static struct value evaluate_unary(const struct asking *asking, const struct where_node *node)
 {
-	struct value value = evaluate(asking, node->a);
-	int is_true = truth(&value);
+	struct value value = where_evaluate(asking, node->a);
+	int is_true = where_truth(&value);
 
 	if (node->op == WHERE_NOT)
-		return is_true < 0 ? unknown() : number(!is_true);
+		return is_true < 0 ? where_unknown() : where_value_number(!is_true);
 	/*
 	 * In -ENOENT, the name stays a name, because only the field on the other side of the
 	 * operator gives its number.
@@ -491,12 +496,12 @@ static struct value evaluate_unary(const struct asking *asking, const struct whe
 		value.real = -value.real;
 	else if (value.kind != NUMBER ||
 		 __builtin_sub_overflow((__int128)0, value.number, &value.number))
-		return unknown();
+		return where_unknown();
 	value.field = NULL;
 	return value;
 }
 
-static struct value evaluate(const struct asking *asking, unsigned index)
+static struct value where_evaluate(const struct asking *asking, unsigned index)
 {
 	const struct where_node *node = &asking->where->node[index];
 	struct value a, b;
@@ -509,11 +514,11 @@ static struct value evaluate(const struct asking *asking, unsigned index)
 	case WHERE_NEGATE:
 		return evaluate_unary(asking, node);
 	case WHERE_NUMBER:
-		return number(node->number);
+		return where_value_number(node->number);
 	case WHERE_REAL:
 		return (struct value){ .kind = REAL, .real = node->real };
 	case WHERE_TEXT:
-		return text(node->text, node->len);
+		return where_value_text(node->text, node->len);
 	case WHERE_FIELD:
 		return field_value(asking, node);
 	case WHERE_NAME:
@@ -527,11 +532,11 @@ static struct value evaluate(const struct asking *asking, unsigned index)
 	default:
 		break;
 	}
-	a = evaluate(asking, node->a);
-	b = evaluate(asking, node->b);
+	a = where_evaluate(asking, node->a);
+	b = where_evaluate(asking, node->b);
 	/* In enum where_op the comparisons come first, then the matches, then the arithmetic. */
 	if (node->op >= WHERE_ADD)
-		return calculate(node->op, &a, &b);
+		return where_calculate(node->op, &a, &b);
 	if (node->op >= WHERE_MATCH)
 		return match_value(&a, &b, node->op == WHERE_MATCH);
 	return compare_values(node->op, &a, &b);
@@ -541,9 +546,9 @@ enum where_answer where_ask(struct where *where, const struct where_event *event
 {
 	/* A NULL schema is cached like any other: it has no fields. */
 	struct asking asking = { where, event, place_of(where, event->schema) };
-	struct value value = evaluate(&asking, where->root);
+	struct value value = where_evaluate(&asking, where->root);
 
-	return (enum where_answer)truth(&value);
+	return (enum where_answer)where_truth(&value);
 }
 
 bool where_holds(struct where *where, const struct where_event *event)

@@ -49,7 +49,7 @@ void paired_fini(struct paired *paired)
  * Other types get numbers by their indexes, because several logs may use one number for different
  * types.
  */
-static struct log_type *learn(struct paired *paired, const struct fmt_type *from)
+static struct log_type *paired_learn(struct paired *paired, const struct fmt_type *from)
 {
 	struct log_type *type;
 
@@ -73,8 +73,9 @@ static struct log_type *learn(struct paired *paired, const struct fmt_type *from
 
 struct log_type *paired_type(struct paired *paired, const struct fmt_type *from)
 {
-	return from->index < paired->types && paired->type[from->index] ? paired->type[from->index]
-									: learn(paired, from);
+	return from->index < paired->types && paired->type[from->index]
+		       ? paired->type[from->index]
+		       : paired_learn(paired, from);
 }
 
 void paired_event(const struct fmt_event *from, const struct log_type *type,

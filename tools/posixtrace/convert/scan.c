@@ -111,7 +111,7 @@ static struct scan_lanes *group_lanes(struct scan *scan)
 }
 
 /* Makes a moment: a time and the number of its record, which orders equal times. */
-static struct moment moment(int64_t ns, uint64_t number)
+static struct moment scan_moment(int64_t ns, uint64_t number)
 {
 	return (struct moment){ ns, number };
 }
@@ -123,7 +123,7 @@ static struct moment moment(int64_t ns, uint64_t number)
  */
 static void begin_span(struct scan *scan)
 {
-	struct moment now = moment(scan->event->time_ns, scan->number);
+	struct moment now = scan_moment(scan->event->time_ns, scan->number);
 	struct scan_lanes *lanes = scan->kind->keyed ? group_lanes(scan) : thread_lanes(scan);
 	struct plan_record record = { .apart = 0 };
 	unsigned lane;
@@ -146,7 +146,7 @@ static void begin_span(struct scan *scan)
  */
 static int lane_of(struct scan *scan, const struct span *span, uint64_t begin, unsigned *lane)
 {
-	struct moment end = moment(span->end_ns, scan->number);
+	struct moment end = scan_moment(span->end_ns, scan->number);
 	struct scan_lanes *lanes;
 	struct plan_record record;
 	int err;
@@ -154,7 +154,7 @@ static int lane_of(struct scan *scan, const struct span *span, uint64_t begin, u
 	if (!scan->kind->keyed) {
 		lanes = thread_lanes(scan);
 		if (lanes)
-			return lanes_place(&lanes->nested, moment(span->begin_ns, begin), end,
+			return lanes_place(&lanes->nested, scan_moment(span->begin_ns, begin), end,
 					   lane);
 	} else {
 		lanes = group_lanes(scan);

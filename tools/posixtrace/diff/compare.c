@@ -65,7 +65,8 @@ static void set_interval(struct comparison *to, const double *difference, double
  * Tests a comparison against the margin: p is small if the ratio is farther from 1 than the margin
  * allows. The result is adjusted later, when all tests are known.
  */
-static void test(const struct compare *compare, struct comparison *to, const double *difference)
+static void compare_test(const struct compare *compare, struct comparison *to,
+			 const double *difference)
 {
 	struct paired paired = paired_of(difference, SAMPLE_PARTS);
 
@@ -138,7 +139,7 @@ static bool add_type(struct compare *compare, const char *name, const struct sam
 	count->lost_b = missing_events(b);
 	count_differences(a, b, difference);
 	if (a->count >= COUNT_LEAST || b->count >= COUNT_LEAST)
-		test(compare, count, difference);
+		compare_test(compare, count, difference);
 	if (seconds_a <= 0 || seconds_b <= 0)
 		return true;
 	rate = add_row(compare, name, COMPARE_TYPE, COMPARE_RATE);
@@ -201,7 +202,7 @@ static void series_differences(const struct sample_series *a, const struct sampl
 				    (a->quantile[quantile][i] + 0.5));
 }
 
-static int ascending(const void *a, const void *b)
+static int compare_ascending(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -230,7 +231,7 @@ static bool find_common(struct compare *compare, const struct sample *a, const s
 		middle[n++] = paired_of(difference, SAMPLE_PARTS).middle;
 	}
 	if (n >= COMMON_LEAST) {
-		qsort(middle, n, sizeof(*middle), ascending);
+		qsort(middle, n, sizeof(*middle), compare_ascending);
 		compare->common_of = n;
 		compare->common = n % 2 ? middle[n / 2] : (middle[n / 2 - 1] + middle[n / 2]) / 2;
 	}
@@ -261,7 +262,7 @@ static bool add_series(struct compare *compare, const struct sample_series *a,
 		series_differences(a, b, i, difference);
 		for (int part = 0; part < SAMPLE_PARTS; part++)
 			difference[part] -= compare->common;
-		test(compare, row, difference);
+		compare_test(compare, row, difference);
 	}
 	return true;
 }

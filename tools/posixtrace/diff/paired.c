@@ -14,7 +14,7 @@
  * Computes the continued fraction of the incomplete beta function by Lentz's method. Denominators
  * of 0 are replaced by tiny.
  */
-static double fraction(double a, double b, double x)
+static double paired_fraction(double a, double b, double x)
 {
 	const double tiny = 1e-300;
 	double c = 1, d = 1 - (a + b) * x / (a + 1), result;
@@ -47,15 +47,15 @@ static double fraction(double a, double b, double x)
  * Computes the regularized incomplete beta function. The continued fraction converges fast only for
  * small x; for large x the symmetry of the function is used.
  */
-static double beta(double a, double b, double x)
+static double paired_beta(double a, double b, double x)
 {
 	double front;
 
 	if (x <= 0 || x >= 1)
 		return x > 0;
 	front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
-	return x < (a + 1) / (a + b + 2) ? front * fraction(a, b, x) / a :
-	       1 - front * fraction(b, a, 1 - x) / b;
+	return x < (a + 1) / (a + b + 2) ? front * paired_fraction(a, b, x) / a
+					 : 1 - front * paired_fraction(b, a, 1 - x) / b;
 }
 
 /*
@@ -63,7 +63,7 @@ static double beta(double a, double b, double x)
  */
 static double student_above(double t, double freedom)
 {
-	return beta(freedom / 2, 0.5, freedom / (freedom + t * t)) / 2;
+	return paired_beta(freedom / 2, 0.5, freedom / (freedom + t * t)) / 2;
 }
 
 /*

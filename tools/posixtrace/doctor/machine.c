@@ -36,7 +36,7 @@
  * Returns the number in a file, such as a setting of the kernel. Returns the last argument if the
  * file has no number.
  */
-static long setting(const char *path, long otherwise)
+static long machine_setting(const char *path, long otherwise)
 {
 	char text[32], *end;
 	long number;
@@ -78,7 +78,7 @@ static void examine_kernel(doctor_report *report)
 }
 
 /* Records events of this process into a log in memory. Returns 0 or an error number. */
-static int record(int fd)
+static int machine_record(int fd)
 {
 	trace_event_id_t type;
 	trace_attr_t attr;
@@ -108,7 +108,7 @@ static int record(int fd)
 }
 
 /* Reads the log and counts its user events. Returns 0 or an error number. */
-static int count(int fd, unsigned *events, struct posix_trace_loginfo_np *info)
+static int machine_count(int fd, unsigned *events, struct posix_trace_loginfo_np *info)
 {
 	struct posix_trace_event_info event;
 	char name[TRACE_EVENT_NAME_MAX + 1];
@@ -150,12 +150,12 @@ static void examine_recording(doctor_report *report)
 	struct posix_trace_loginfo_np info = { 0 };
 	int fd = memfd_create("doctor", MFD_CLOEXEC);
 	unsigned events = 0;
-	int err = fd < 0 ? errno : record(fd);
+	int err = fd < 0 ? errno : machine_record(fd);
 
 	if (!err && lseek(fd, 0, SEEK_SET) != 0)
 		err = errno;
 	if (!err)
-		err = count(fd, &events, &info);
+		err = machine_count(fd, &events, &info);
 	if (fd >= 0)
 		close(fd);
 	if (err)
@@ -298,7 +298,7 @@ static void examine_proc(doctor_report *report)
 static void examine_ptrace(doctor_report *report)
 {
 	/* A kernel without Yama has no such file; a process may then be traced by its owner. */
-	long scope = setting("/proc/sys/kernel/yama/ptrace_scope", 0);
+	long scope = machine_setting("/proc/sys/kernel/yama/ptrace_scope", 0);
 
 	if (scope == 0 || (scope < 3 && has_capability(CAP_PTRACE_BIT)))
 		doctor_say(report, "attach", DOCTOR_WORKS, NULL, "%s can be changed (ptrace)",
@@ -334,7 +334,7 @@ int doctor_try_perf(pid_t pid)
 /* record --sched and --sample use perf_event_open(2). */
 static void examine_perf(doctor_report *report)
 {
-	long paranoid = setting("/proc/sys/kernel/perf_event_paranoid", -2);
+	long paranoid = machine_setting("/proc/sys/kernel/perf_event_paranoid", -2);
 	int err = doctor_try_perf(0);
 
 	if (!err)

@@ -147,7 +147,7 @@ static int by_begin(const void *a, const void *b)
 }
 
 /* Collects all frames. An entry that cannot be read is left out. False: there is no memory. */
-static bool collect(struct binary_file *file)
+static bool binary_frames_collect(struct binary_file *file)
 {
 	struct cursor cursor = cursor_at(file, file->frame_table);
 	uint32_t count;
@@ -181,7 +181,7 @@ static bool collect(struct binary_file *file)
 
 const struct binary_frame *binary_frames(struct binary_file *file, size_t *count)
 {
-	if (!file->has_frames && !collect(file))
+	if (!file->has_frames && !binary_frames_collect(file))
 		file->frames = 0;
 	file->has_frames = true;
 	*count = file->frames;

@@ -77,7 +77,7 @@ static int by_value(const void *a, const void *b)
  * Collects and sorts the addresses. Compilers name the cold part of a function f "f.cold". Returns
  * false without memory; the next call then collects again, and may store addresses twice.
  */
-static bool collect(struct binary_file *file)
+static bool binary_pointers_collect(struct binary_file *file)
 {
 	if (!binary_each_pointer(file, add_pointer, file))
 		return false;
@@ -98,7 +98,7 @@ bool binary_is_pointed_into(struct binary_file *file, uint64_t from, uint64_t un
 {
 	size_t low = 0, high;
 
-	if (!file->has_pointers && !collect(file))
+	if (!file->has_pointers && !binary_pointers_collect(file))
 		return true;
 	file->has_pointers = true;
 	high = file->pointers;

@@ -219,8 +219,8 @@ static int by_site(const void *a, const void *b)
  * Chains the site of a probe to the site before it, if the jump of that site replaces the probe,
  * too. The instructions of both sites are then moved. Returns false if that is impossible.
  */
-static bool chain(const struct binary_file *file, struct shim_plan_site *before,
-		  struct shim_plan_site *site)
+static bool patches_chain(const struct binary_file *file, struct shim_plan_site *before,
+			  struct shim_plan_site *site)
 {
 	/*
 	 * If look_before() has moved instructions before the probe, the site before must be that of
@@ -256,7 +256,7 @@ static bool drop_overlaps(struct patches *plan, const struct binary_file *file, 
 		uint64_t least = site->site + SHIM_PLAN_JUMP;
 
 		if ((site->site >= end && !site->is_chained) ||
-		    (kept > first && chain(file, &plan->site[kept - 1], site))) {
+		    (kept > first && patches_chain(file, &plan->site[kept - 1], site))) {
 			end = site->site + site->replaced;
 			end = end < least && !site->is_chained ? least : end;
 			plan->site[kept++] = *site;
@@ -353,7 +353,7 @@ struct image {
 };
 
 /* Appends bytes. Returns false without memory. */
-static bool append(struct image *image, const void *from, size_t bytes)
+static bool patches_append(struct image *image, const void *from, size_t bytes)
 {
 	if (!bytes)
 		return true;
@@ -384,7 +384,7 @@ static bool append_arguments(const struct probes *probes, struct shim_plan_site 
 		if (bytes < 0)
 			continue;
 		plan.bytes = (uint8_t)bytes;
-		good = append(to, &plan, sizeof(plan));
+		good = patches_append(to, &plan, sizeof(plan));
 		site->arguments++;
 	}
 	return good;
@@ -398,28 +398,28 @@ static bool append_all(const struct patches *plan, struct image *image,
 		       struct shim_plan_head *head)
 {
 	struct image arguments = { NULL, 0 }, texts = { NULL, 0 };
-	bool good = append(image, plan->module, plan->modules * sizeof(*plan->module));
+	bool good = patches_append(image, plan->module, plan->modules * sizeof(*plan->module));
 
 	for (size_t i = 0; i < plan->sites && good; i++) {
 		struct shim_plan_site site = plan->site[i];
 
 		if (site.kind == SHIM_SITE_PROBE)
 			good = append_arguments(&plan->probes, &site, &arguments);
-		good = good && append(image, &site, sizeof(site));
+		good = good && patches_append(image, &site, sizeof(site));
 	}
 	for (size_t i = 0; i < plan->probes.types && good; i++) {
 		const struct probes_type *type = &plan->probes.type[i];
 		struct shim_plan_type written = { .name = (uint32_t)texts.count };
 
-		good = append(&texts, type->name, strlen(type->name) + 1);
+		good = patches_append(&texts, type->name, strlen(type->name) + 1);
 		written.schema = (uint32_t)texts.count;
-		good = good && append(&texts, type->schema, strlen(type->schema) + 1) &&
-		       append(image, &written, sizeof(written));
+		good = good && patches_append(&texts, type->schema, strlen(type->schema) + 1) &&
+		       patches_append(image, &written, sizeof(written));
 	}
 	head->arguments = (uint32_t)(arguments.count / sizeof(struct shim_plan_argument));
 	head->text_bytes = (uint32_t)texts.count;
-	good = good && append(image, arguments.bytes, arguments.count) &&
-	       append(image, texts.bytes, texts.count);
+	good = good && patches_append(image, arguments.bytes, arguments.count) &&
+	       patches_append(image, texts.bytes, texts.count);
 	free(arguments.bytes);
 	free(texts.bytes);
 	return good;

@@ -66,7 +66,7 @@ static void free_pattern(struct probes_pattern *pattern)
 }
 
 /* Splits PROVIDER:NAME[(TYPES)][@MODULE]. Returns false after it printed an error. */
-static bool split(struct probes_pattern *pattern, const char *text)
+static bool probes_split(struct probes_pattern *pattern, const char *text)
 {
 	const char *colon = strchr(text, ':'), *at = strrchr(text, '@');
 	const char *end = at ? at : text + strlen(text);
@@ -95,7 +95,7 @@ bool probes_add(struct probes *probes, const char *text)
 {
 	struct probes_pattern pattern = { NULL };
 
-	if (!split(&pattern, text)) {
+	if (!probes_split(&pattern, text)) {
 		free_pattern(&pattern);
 		return false;
 	}
@@ -126,7 +126,7 @@ void probes_fini(struct probes *probes)
  * The name of a probe has two underscores where its documentation may have a hyphen. Users write
  * either.
  */
-static bool matches(const char *glob, const char *name)
+static bool probes_matches(const char *glob, const char *name)
 {
 	char other[TRACE_EVENT_NAME_MAX + 1], *to = other;
 
@@ -152,7 +152,7 @@ const struct probes_pattern *probes_match(const struct probes *probes, const cha
 		const struct probes_pattern *pattern = &probes->pattern[i];
 
 		if (!fnmatch(pattern->provider, probe->provider, 0) &&
-		    matches(pattern->name, probe->name) &&
+		    probes_matches(pattern->name, probe->name) &&
 		    (!pattern->module || !fnmatch(pattern->module, path, 0) ||
 		     !fnmatch(pattern->module, slash ? slash + 1 : path, 0)))
 			return pattern;

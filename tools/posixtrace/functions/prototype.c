@@ -158,7 +158,7 @@ static void put_type(Dwarf_Die *die, unsigned deep, char text[TYPE_TEXT])
 }
 
 /* Appends to a text. Returns false if it does not fit. */
-static bool append(char text[PROTOTYPE_TEXT], const char *more)
+static bool prototype_append(char text[PROTOTYPE_TEXT], const char *more)
 {
 	size_t len = strlen(text);
 
@@ -174,9 +174,9 @@ static bool append_named(char text[PROTOTYPE_TEXT], Dwarf_Die *die, const char *
 	char type[TYPE_TEXT];
 
 	put_type(die, 0, type);
-	return append(text, type) &&
-	       (!*name || strchr("*& ", type[strlen(type) - 1]) || append(text, " ")) &&
-	       append(text, name);
+	return prototype_append(text, type) &&
+	       (!*name || strchr("*& ", type[strlen(type) - 1]) || prototype_append(text, " ")) &&
+	       prototype_append(text, name);
 }
 
 /* Appends the parameters. A function without any is written as C has it: (void). */
@@ -187,24 +187,25 @@ static bool append_parameters(char text[PROTOTYPE_TEXT], Dwarf_Die *function)
 	Dwarf_Die die;
 
 	if (dwarf_child(function, &die))
-		return append(text, "void");
+		return prototype_append(text, "void");
 	do {
 		int tag = dwarf_tag(&die);
 		Dwarf_Attribute attribute;
 		const char *name = NULL;
 
 		if (tag == DW_TAG_unspecified_parameters) {
-			good = append(text, separator) && append(text, "...");
+			good = prototype_append(text, separator) && prototype_append(text, "...");
 			separator = ", ";
 		}
 		if (tag != DW_TAG_formal_parameter)
 			continue;
 		if (dwarf_attr_integrate(&die, DW_AT_name, &attribute))
 			name = dwarf_formstring(&attribute);
-		good = append(text, separator) && append_named(text, &die, name ? name : "");
+		good = prototype_append(text, separator) &&
+		       append_named(text, &die, name ? name : "");
 		separator = ", ";
 	} while (good && !dwarf_siblingof(&die, &die));
-	return good && (*separator || append(text, "void"));
+	return good && (*separator || prototype_append(text, "void"));
 }
 
 bool prototypes_text(struct prototypes *prototypes, uint64_t address, const char *name,
@@ -218,8 +219,8 @@ bool prototypes_text(struct prototypes *prototypes, uint64_t address, const char
 			     NULL;
 	*text = '\0';
 	return entry && dwarf_offdie(prototypes->dwarf, entry->offset, &die) &&
-	       append_named(text, &die, name) && append(text, "(") &&
-	       append_parameters(text, &die) && append(text, ")");
+	       append_named(text, &die, name) && prototype_append(text, "(") &&
+	       append_parameters(text, &die) && prototype_append(text, ")");
 }
 
 #else

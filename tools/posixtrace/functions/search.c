@@ -22,7 +22,7 @@
 #define DEEP_MAX  12     /* folders in folders */
 #define NEAR      1      /* the same for the current folder and those of arguments */
 
-static bool matches(const struct search *search, const char *path, const char *name)
+static bool search_matches(const struct search *search, const char *path, const char *name)
 {
 	for (size_t i = 0; i < search->globs; i++)
 		if (!fnmatch(search->glob[i], name, 0) || !fnmatch(search->glob[i], path, 0))
@@ -53,7 +53,7 @@ static bool add_file(struct search *search, const char *path)
  * Searches a folder and so many levels of folders in it. A folder that cannot be read is left out.
  * Returns false without memory.
  */
-static bool walk(struct search *search, const char *folder, unsigned deep)
+static bool search_walk(struct search *search, const char *folder, unsigned deep)
 {
 	DIR *names = opendir(folder);
 	struct dirent *entry;
@@ -68,8 +68,8 @@ static bool walk(struct search *search, const char *folder, unsigned deep)
 		    snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path))
 			continue;
 		if (entry->d_type == DT_DIR)
-			good = !deep || walk(search, path, deep - 1);
-		else if (matches(search, path, name))
+			good = !deep || search_walk(search, path, deep - 1);
+		else if (search_matches(search, path, name))
 			good = add_file(search, path);
 	}
 	if (names)
@@ -94,7 +94,7 @@ static bool take_folder(struct search *search, const char *folder, unsigned deep
 	if (deep == DEEP_MAX && (!vec_grow(&search->folder, search->folders, 1) ||
 				 !(search->folder[search->folders++] = strdup(real))))
 		return false;
-	return walk(search, real, deep);
+	return search_walk(search, real, deep);
 }
 
 /* Searches each folder of a list with colons. */
@@ -124,7 +124,7 @@ static bool take_argument(struct search *search, const char *argument)
 
 	if (!slash)
 		return true;
-	if (matches(search, argument, slash + 1) && !add_file(search, argument))
+	if (search_matches(search, argument, slash + 1) && !add_file(search, argument))
 		return false;
 	return snprintf(folder, sizeof(folder), "%.*s", (int)(slash - argument), argument) >=
 		       (int)sizeof(folder) ||

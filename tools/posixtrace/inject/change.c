@@ -356,7 +356,7 @@ static bool stop_all(struct change *change, int64_t end_ns, const char **why)
 }
 
 /* Adds 1 to a semaphore or subtracts 1 from it. A number at its limit remains. */
-static void count(int memory, uint64_t address, bool adds)
+static void change_count(int memory, uint64_t address, bool adds)
 {
 	uint16_t value;
 
@@ -391,13 +391,13 @@ static enum code code_at(const struct change *change, const struct shim_jump *ju
  * the jump has a semaphore, its entry in the process is changed at once, so that the next tracer
  * does not count again if this process is killed.
  */
-static void mark(const struct change *change, struct shim_jump *jump, bool is_written)
+static void change_mark(const struct change *change, struct shim_jump *jump, bool is_written)
 {
 	uint64_t address = change->table + (uint64_t)(jump - change->jump) * sizeof(*jump);
 
 	if (is_written == (bool)jump->is_written)
 		return;
-	count(change->target->memory, jump->semaphore, is_written);
+	change_count(change->target->memory, jump->semaphore, is_written);
 	jump->is_written = is_written;
 	if (jump->semaphore)
 		memory_write(change->target->memory, address, jump, sizeof(*jump));
@@ -418,7 +418,7 @@ static bool change_one(struct change *change, struct shim_jump *jump, bool write
 		return false;
 	if (!jump->bytes) {
 		if (is_changed)
-			mark(change, jump, writes);
+			change_mark(change, jump, writes);
 		return is_changed;
 	}
 	code = code_at(change, jump);
@@ -430,7 +430,7 @@ static bool change_one(struct change *change, struct shim_jump *jump, bool write
 		*failed = true;
 		return false;
 	}
-	mark(change, jump, writes);
+	change_mark(change, jump, writes);
 	return true;
 }
 

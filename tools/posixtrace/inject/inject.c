@@ -416,7 +416,7 @@ bool inject_is_needed(pid_t pid)
  * Removes what a tracer that was killed has left in the process: the attachment and its jumps. The
  * next attachment may want other jumps. If another tracer has a stream, nothing changes.
  */
-static void recover(const struct work *attach, struct target *target)
+static void inject_recover(const struct work *attach, struct target *target)
 {
 	const struct work work = { .pid = attach->pid, .library = attach->library,
 				   .symbol = DETACH };
@@ -485,7 +485,7 @@ int inject_begin(struct inject *inject, pid_t pid, const char *library, const ch
 		    "it has another root folder",
 		    (int)pid, library);
 	else if (verdict == TARGET_OK) {
-		recover(&work, &target);
+		inject_recover(&work, &target);
 		done = work_in_child(&work, &target);
 	} else if (verdict == TARGET_LEAVE) {
 		done = WORK_LEAVE;

@@ -117,7 +117,7 @@ static bool read_state(struct stopped *thread, bool is_group)
  * traced thread also before a signal that the program ignores. Such a signal must not end a system
  * call, so the call is marked for a restart.
  */
-static void deliver(pid_t tid, int signal)
+static void stop_deliver(pid_t tid, int signal)
 {
 	struct user_regs_struct regs;
 
@@ -188,7 +188,7 @@ enum stop_result stop_begin(struct stopped *thread, pid_t pid, pid_t tid)
 	case STOP_LATE:
 		return STOP_STUCK;
 	case STOP_SIGNAL:
-		deliver(tid, stop.signal);
+		stop_deliver(tid, stop.signal);
 		return STOP_RETRY;
 	case STOP_GROUP:
 		/* After PTRACE_DETACH the kernel stops the thread again with its process. */
@@ -196,7 +196,7 @@ enum stop_result stop_begin(struct stopped *thread, pid_t pid, pid_t tid)
 			break;
 		/* fall through */
 	case STOP_SYSCALL:
-		deliver(tid, 0);
+		stop_deliver(tid, 0);
 		return STOP_RETRY;
 	case STOP_EVENT:
 		break;

@@ -19,7 +19,7 @@
 #include "base/say.h"
 
 /* Prints why calls cannot be traced. */
-static enum target_verdict refuse(pid_t pid, const char *why)
+static enum target_verdict target_refuse(pid_t pid, const char *why)
 {
 	say("process %d: its calls cannot be traced: %s", (int)pid, why);
 	return TARGET_REFUSED;
@@ -70,7 +70,7 @@ static const char *name_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static bool begins(const char *text, const char *with)
+static bool target_begins(const char *text, const char *with)
 {
 	return !strncmp(text, with, strlen(with));
 }
@@ -92,7 +92,8 @@ static bool find_module(struct target *target, const char *soname, struct elf_mo
 		for (size_t i = 0; i < target->mappings.count; i++) {
 			const struct mapping *mapping = &target->mappings.mapping[i];
 
-			if (!is_module(mapping) || begins(name_of(mapping->path), soname) == pass ||
+			if (!is_module(mapping) ||
+			    target_begins(name_of(mapping->path), soname) == pass ||
 			    !elf_read(module, target->memory, mapping->begin, true))
 				continue;
 			if (!strcmp(elf_soname(module), soname))
@@ -106,7 +107,7 @@ static bool find_module(struct target *target, const char *soname, struct elf_mo
 static bool has_mapped(const struct target *target, const char *name)
 {
 	for (size_t i = 0; i < target->mappings.count; i++)
-		if (begins(name_of(target->mappings.mapping[i].path), name))
+		if (target_begins(name_of(target->mappings.mapping[i].path), name))
 			return true;
 	return false;
 }
@@ -127,7 +128,7 @@ static void find_shim(struct target *target)
 		const struct mapping *mapping = &target->mappings.mapping[i];
 
 		if (!is_module(mapping) ||
-		    !begins(name_of(mapping->path), "libposixtrace-preload") ||
+		    !target_begins(name_of(mapping->path), "libposixtrace-preload") ||
 		    !elf_read(&module, target->memory, mapping->begin, false))
 			continue;
 		target->shim = SHIM_PRELOADED;
@@ -279,18 +280,20 @@ enum target_verdict target_examine(struct target *target, pid_t pid, bool any_sh
 	 */
 	why = err && !is_ours(pid) ? NULL : reason_in_status(pid, status);
 	if (why)
-		return refuse(pid, why);
+		return target_refuse(pid, why);
 	if (err)
 		return refuse_access(pid, err);
 	if (shares_memory(pid, status))
-		return refuse(pid, "it is about to execute a program, and shares its parent's "
-				   "memory until then");
+		return target_refuse(pid,
+				     "it is about to execute a program, and shares its parent's "
+				     "memory until then");
 	why = find_place(target);
-	return why ? refuse(pid, why) : TARGET_OK;
+	return why ? target_refuse(pid, why) : TARGET_OK;
 #else
 	(void)why, (void)reason_in_status, (void)shares_memory, (void)find_place;
 	(void)refuse_access, (void)is_ours;
-	return refuse(pid, "a library cannot be loaded into a running process on this processor");
+	return target_refuse(pid,
+			     "a library cannot be loaded into a running process on this processor");
 #endif
 }
 
@@ -337,7 +340,8 @@ static bool is_active(const struct target *target)
 		uint8_t active;
 		bool good;
 
-		if (!is_module(mapping) || !begins(name_of(mapping->path), "libposixtrace.so") ||
+		if (!is_module(mapping) ||
+		    !target_begins(name_of(mapping->path), "libposixtrace.so") ||
 		    !elf_read(&module, target->memory, mapping->begin, false))
 			continue;
 		address = elf_address(&module, "posix_trace_active_np");
@@ -394,9 +398,9 @@ bool target_has_libc_malloc(const struct target *target)
 		if (!is_module(mapping) ||
 		    !elf_read(&module, target->memory, mapping->begin, false))
 			continue;
-		is_alone = module.base == target->libc.base ||
-			   module.base == target->loader.base || !elf_find(&module, "malloc") ||
-			   begins(name_of(mapping->path), "libposixtrace-preload");
+		is_alone = module.base == target->libc.base || module.base == target->loader.base ||
+			   !elf_find(&module, "malloc") ||
+			   target_begins(name_of(mapping->path), "libposixtrace-preload");
 		elf_fini(&module);
 	}
 	return is_alone;

@@ -116,7 +116,7 @@ struct packet {
 /*
  * Appends a field. The fields of all events here fit; a field that did not fit would be left out.
  */
-static void pack(struct packet *packet, const void *value, size_t bytes)
+static void crash_pack(struct packet *packet, const void *value, size_t bytes)
 {
 	if (bytes > sizeof(packet->data) - packet->len)
 		return;
@@ -129,19 +129,19 @@ static void pack_number(struct packet *packet, long long number)
 {
 	const int32_t value = (int32_t)number;
 
-	pack(packet, &value, sizeof(value));
+	crash_pack(packet, &value, sizeof(value));
 }
 
 /* A field of the types ptr and x64. */
 static void pack_word(struct packet *packet, uint64_t word)
 {
-	pack(packet, &word, sizeof(word));
+	crash_pack(packet, &word, sizeof(word));
 }
 
 /* A field of the type str, with its NUL. */
 static void pack_text(struct packet *packet, const char *text)
 {
-	pack(packet, text, strlen(text) + 1);
+	crash_pack(packet, text, strlen(text) + 1);
 }
 
 /*
@@ -170,8 +170,8 @@ static void pack_text(struct packet *packet, const char *text)
 #define SCHEMA_FRAME "s32 pid; s32 tid; s32 frame; ptr pc; str function; str module"
 
 /* Records an event while the stream exists. */
-static void put(const struct crash *crash, const char *name, const char *schema,
-		const struct packet *packet)
+static void crash_put(const struct crash *crash, const char *name, const char *schema,
+		      const struct packet *packet)
 {
 	if (crash->capture)
 		capture_note(crash->capture, name, schema, packet->data, packet->len);
@@ -222,7 +222,7 @@ static void put_signal(const struct crash *crash, pid_t pid, pid_t tid, int sig,
 	pack_word(&packet, info.si_code > 0 ? (uintptr_t)info.si_addr : 0);
 	pack_text(&packet, reason_of(&info, reason));
 	pack_number(&packet, (long long)threads);
-	put(crash, "crash.signal", SCHEMA_SIGNAL, &packet);
+	crash_put(crash, "crash.signal", SCHEMA_SIGNAL, &packet);
 }
 
 /* Reads the name that a thread has given itself. */
@@ -254,16 +254,16 @@ static void put_thread(const struct crash *crash, pid_t pid, pid_t tid, bool cra
 	pack_number(&packet, pid);
 	pack_number(&packet, tid);
 	pack_text(&packet, name);
-	pack(&packet, &byte, 1);
+	crash_pack(&packet, &byte, 1);
 	/* A thread that has ended meanwhile has no registers; its event lacks the fields. */
 	if (!ptrace(PTRACE_GETREGSET, tid, (void *)(uintptr_t)NT_PRSTATUS, &memory)) {
 #define REGISTER_WORD(name) pack_word(&packet, registers.name);
 		REGISTERS(REGISTER_WORD)
 #ifdef __aarch64__
-		pack(&packet, registers.regs, sizeof(registers.regs));
+		crash_pack(&packet, registers.regs, sizeof(registers.regs));
 #endif
 	}
-	put(crash, "crash.thread", SCHEMA_THREAD, &packet);
+	crash_put(crash, "crash.thread", SCHEMA_THREAD, &packet);
 }
 
 /* The thread whose stack is walked, and the number of its next frame. */
@@ -285,7 +285,7 @@ static void put_frame(void *arg, const struct crash_frame *frame)
 	pack_word(&packet, frame->address);
 	pack_text(&packet, frame->function);
 	pack_text(&packet, frame->module);
-	put(stack->crash, "crash.frame", SCHEMA_FRAME, &packet);
+	crash_put(stack->crash, "crash.frame", SCHEMA_FRAME, &packet);
 }
 
 /* ------------------------------------------------------------------ the examination */
@@ -352,7 +352,7 @@ static void release_thread(struct crash *crash, pid_t tid)
  * Examines a process that sig is about to kill. The thread tid has the signal, and the log has this
  * thread before the others.
  */
-static void examine(struct crash *crash, pid_t pid, pid_t tid, int sig)
+static void crash_examine(struct crash *crash, pid_t pid, pid_t tid, int sig)
 {
 	static pid_t tids[THREADS_MAX];
 	size_t count = list_threads(pid, tids);
@@ -421,7 +421,7 @@ static void deliver_signal(struct crash *crash, pid_t tid, int sig)
 	if (is_fatal(tid, sig) && read_status(tid, "Tgid:", 10, &pid) &&
 	    crash->examined != (pid_t)pid) {
 		crash->examined = (pid_t)pid;
-		examine(crash, (pid_t)pid, tid, sig);
+		crash_examine(crash, (pid_t)pid, tid, sig);
 	}
 	ptrace(PTRACE_CONT, tid, NULL, (void *)(uintptr_t)sig);
 }

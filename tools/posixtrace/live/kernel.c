@@ -104,7 +104,7 @@ static int64_t time_of(const struct kernel *kernel, uint64_t ticks)
 }
 
 /* Keeps a record whose time_ns is set. */
-static void keep(struct kernel *kernel, struct kernel_record record)
+static void kernel_keep(struct kernel *kernel, struct kernel_record record)
 {
 	/*
 	 * lost_memory counts records for which this process has no room. The kernel counts its own
@@ -121,7 +121,7 @@ static void keep(struct kernel *kernel, struct kernel_record record)
 void kernel_add(struct kernel *kernel, struct kernel_record record, uint64_t ticks)
 {
 	record.time_ns = time_of(kernel, ticks);
-	keep(kernel, record);
+	kernel_keep(kernel, record);
 }
 
 void kernel_add_monotonic(struct kernel *kernel, struct kernel_record record, uint64_t ns)
@@ -129,7 +129,7 @@ void kernel_add_monotonic(struct kernel *kernel, struct kernel_record record, ui
 	record.time_ns = kernel->is_counter ?
 			 (int64_t)ns + kernel->now.realtime_ns - kernel->now.monotonic_ns :
 			 time_of(kernel, ns);
-	keep(kernel, record);
+	kernel_keep(kernel, record);
 }
 
 void kernel_add_event(struct kernel *kernel, struct kernel_record record, uint64_t ticks,

@@ -136,7 +136,7 @@ static bool load_sources(const struct kernel *kernel)
 }
 
 /* Returns a number of a record, 0 if the record is too short for it. */
-static uint64_t number(const unsigned char *data, size_t bytes, struct field field)
+static uint64_t kernel_trace_number(const unsigned char *data, size_t bytes, struct field field)
 {
 	if (field.offset < 0 || field.size <= 0 ||
 	    (size_t)field.offset + (size_t)field.size > bytes)
@@ -314,7 +314,7 @@ static int make_reader(struct kernel_trace *trace)
  * Switches the events on. This is the last step, so that the list of threads applies from the first
  * record.
  */
-static bool enable(const struct kernel *kernel)
+static bool kernel_trace_enable(const struct kernel *kernel)
 {
 	const struct kernel_trace *trace = kernel->trace;
 
@@ -335,7 +335,7 @@ static bool enable(const struct kernel *kernel)
 /*
  * Returns whether a pattern selects an event. A pattern without a colon applies to the name alone.
  */
-static bool matches(const char *glob, const char *system, const char *event)
+static bool kernel_trace_matches(const char *glob, const char *system, const char *event)
 {
 	char name[160];
 
@@ -422,7 +422,8 @@ static int add_glob(struct kernel *kernel, const char *glob, char **systems)
 		char **events = tracefs_system_events(NULL, *system);
 
 		for (char **event = events; !err && event && *event; event++)
-			if (strcmp(*system, "ftrace") && matches(glob, *system, *event)) {
+			if (strcmp(*system, "ftrace") &&
+			    kernel_trace_matches(glob, *system, *event)) {
 				err = add_type(kernel, *system, *event);
 				found++;
 			}
@@ -485,7 +486,7 @@ int kernel_trace_begin(struct kernel *kernel, const char **why)
 		*why = "its list of threads cannot be set";
 	else if ((err = open_cpus(trace)))
 		*why = err == EMFILE ? "too few descriptors" : "its memory cannot be opened";
-	else if (!enable(kernel))
+	else if (!kernel_trace_enable(kernel))
 		*why = "its events cannot be switched on";
 	if (!*why)
 		return 0;
@@ -499,7 +500,7 @@ int kernel_trace_begin(struct kernel *kernel, const char **why)
 /* Returns the thread with the number that a record has in a field. */
 static pid_t thread_of(const unsigned char *data, size_t bytes, struct field field)
 {
-	return (pid_t)(uint32_t)number(data, bytes, field);
+	return (pid_t)(uint32_t)kernel_trace_number(data, bytes, field);
 }
 
 /* Keeps the record as an event, if --kernel selects its type. */
@@ -540,8 +541,8 @@ static void take_record(struct kernel *kernel, unsigned cpu, const unsigned char
 			size_t bytes, uint64_t ticks)
 {
 	const struct kernel_trace *trace = kernel->trace;
-	const int id = (int)number(data, bytes, trace->type);
-	const unsigned flags = (unsigned)number(data, bytes, trace->flags);
+	const int id = (int)kernel_trace_number(data, bytes, trace->type);
+	const unsigned flags = (unsigned)kernel_trace_number(data, bytes, trace->flags);
 	struct kernel_record record = {
 		.tid = thread_of(data, bytes, trace->pid), .cpu = (uint16_t)cpu,
 	};
@@ -559,7 +560,7 @@ static void take_record(struct kernel *kernel, unsigned cpu, const unsigned char
 	case SWITCH:
 		record.kind = KERNEL_SWITCH;
 		record.tid = thread_of(data, bytes, source->field[0]);
-		record.detail = (uint8_t)(number(data, bytes, source->field[1]) &
+		record.detail = (uint8_t)(kernel_trace_number(data, bytes, source->field[1]) &
 					  KERNEL_STATE_MASK);
 		record.other = (uint32_t)thread_of(data, bytes, source->field[2]);
 		kernel_note_task(kernel, (pid_t)record.other,
@@ -569,7 +570,8 @@ static void take_record(struct kernel *kernel, unsigned cpu, const unsigned char
 		record.kind = KERNEL_NEW;
 		record.other = (uint32_t)thread_of(data, bytes, source->field[0]);
 		/* CLONE_THREAD: a thread of the same process */
-		record.detail = number(data, bytes, source->field[1]) & 0x10000 ? 0 : 1;
+		record.detail =
+			kernel_trace_number(data, bytes, source->field[1]) & 0x10000 ? 0 : 1;
 		kernel_note_task(kernel, (pid_t)record.other,
 				 name_of(data, bytes, source->field[2], name));
 		note_begun(kernel, (pid_t)record.other);

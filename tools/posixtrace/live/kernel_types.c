@@ -20,7 +20,7 @@
 /* ------------------------------------------------------------------ schemas */
 
 /* Appends to the schema. Returns false if it does not fit; the schema is unchanged. */
-static bool put(struct kernel_type *type, const char *format, ...)
+static bool kernel_types_put(struct kernel_type *type, const char *format, ...)
 {
 	size_t used = strlen(type->schema);
 	va_list args;
@@ -110,12 +110,12 @@ static void put_names(struct kernel_type *type, const struct tep_event *event,
 		 */
 		if (end == name->value || *end || !is_word(name->str) || (is_flags && !value))
 			continue;
-		if (!put(type, "%s%s%llu=%s", count ? "," : "{", is_flags && !count ? "|" : "",
-			 value, name->str))
+		if (!kernel_types_put(type, "%s%s%llu=%s", count ? "," : "{",
+				      is_flags && !count ? "|" : "", value, name->str))
 			break;
 		count++;
 	}
-	if (count && !put(type, "}"))
+	if (count && !kernel_types_put(type, "}"))
 		type->schema[used] = '\0';
 }
 
@@ -145,15 +145,15 @@ static bool add_field(struct kernel_type *type, const struct tep_event *event,
 	};
 	if (from->flags & TEP_FIELD_IS_STRING) {
 		field->form = KERNEL_TEXT;
-		if (!put(type, "%sstr %s", blank, from->name))
+		if (!kernel_types_put(type, "%sstr %s", blank, from->name))
 			return false;
 	} else if (from->flags & (TEP_FIELD_IS_ARRAY | TEP_FIELD_IS_DYNAMIC)) {
 		field->form = KERNEL_BYTES;
-		if (!put(type, "%sbytes %s", blank, from->name))
+		if (!kernel_types_put(type, "%sbytes %s", blank, from->name))
 			return false;
 	} else if (from->size == 1 || from->size == 2 || from->size == 4 || from->size == 8) {
-		if (!put(type, "%s%c%d %s", blank, letter_of(event, from), 8 * from->size,
-			 from->name))
+		if (!kernel_types_put(type, "%s%c%d %s", blank, letter_of(event, from),
+				      8 * from->size, from->name))
 			return false;
 		put_names(type, event, from);
 	} else {
@@ -174,7 +174,7 @@ void kernel_type_make(struct kernel_type *type, const struct tep_event *event)
 		if (!strcmp(field->name, "cpu"))
 			type->has_cpu = false;
 	if (type->has_cpu)
-		put(type, "u32 cpu");
+		kernel_types_put(type, "u32 cpu");
 	for (field = event->format.fields; field; field = field->next) {
 		/*
 		 * In some events, such as those of exceptions, the field ip has the address of the

@@ -119,7 +119,7 @@ static struct column columns[] = {
  * call. A width is a number of bytes: names are written in escaped form, in which nearly every byte
  * takes one column.
  */
-static const struct out *content(const struct column *column, const struct streams_one *one)
+static const struct out *list_content(const struct column *column, const struct streams_one *one)
 {
 	/* A buffer without a file. A cell is far shorter than the buffer. */
 	static struct out scratch = { .fd = -1 };
@@ -137,7 +137,7 @@ static void put_line(struct out *out, const struct streams_one *one)
 {
 	for (size_t i = 0; i < COLUMNS; i++) {
 		const struct column *column = &columns[i];
-		const struct out *text = content(column, one);
+		const struct out *text = list_content(column, one);
 		size_t gap = i + 1 < COLUMNS ? column->width - text->used : 0;
 
 		if (!column->right)
@@ -157,7 +157,7 @@ static void put_line(struct out *out, const struct streams_one *one)
 static void measure_columns(const struct streams_one *one)
 {
 	for (size_t i = 0; i < COLUMNS; i++) {
-		size_t width = content(&columns[i], one)->used;
+		size_t width = list_content(&columns[i], one)->used;
 
 		if (width > columns[i].width)
 			columns[i].width = width;

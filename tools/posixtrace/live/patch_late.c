@@ -319,7 +319,7 @@ static void look_at(const struct patch_late *late, struct patch_late_process *pr
 }
 
 /* The visitor: adds the members of the stream that this process has created, if they are new. */
-static void visit(void *arg, const struct posix_trace_stream_np *stream)
+static void patch_late_visit(void *arg, const struct posix_trace_stream_np *stream)
 {
 	struct patch_late *late = arg;
 
@@ -358,7 +358,7 @@ void patch_late_look(struct patch_late *late)
 	if (now_ns - late->members_ns >= MEMBERS_NS) {
 		late->members_ns = now_ns;
 		drop_ended(late);
-		posix_trace_observe_np(POSIX_TRACE_EVERY_PROCESS_NP, visit, late);
+		posix_trace_observe_np(POSIX_TRACE_EVERY_PROCESS_NP, patch_late_visit, late);
 	}
 	for (size_t i = 0; i < late->processes; i++)
 		look_at(late, &late->process[i], now_ns);

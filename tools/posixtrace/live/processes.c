@@ -63,7 +63,7 @@ static bool is_same_pid(const void *array, uint32_t index, const void *key)
 }
 
 /* Returns the last row of the process ID, or NULL. It is valid until a row is added. */
-static struct process_row *find(const struct processes *p, pid_t pid)
+static struct process_row *processes_find(const struct processes *p, pid_t pid)
 {
 	uint32_t at = table_find(&p->table, hash_number(HASH_BEGIN, (uint64_t)pid), is_same_pid,
 				 p->last, &pid);
@@ -72,7 +72,7 @@ static struct process_row *find(const struct processes *p, pid_t pid)
 }
 
 /* Adds a row, which is the last one of its process ID from now on. NULL without memory. */
-static struct process_row *add(struct processes *p, pid_t pid, int64_t time_ns)
+static struct process_row *processes_add(struct processes *p, pid_t pid, int64_t time_ns)
 {
 	const uint64_t hash = hash_number(HASH_BEGIN, (uint64_t)pid);
 	uint32_t at = table_find(&p->table, hash, is_same_pid, p->last, &pid);
@@ -98,22 +98,22 @@ static struct process_row *add(struct processes *p, pid_t pid, int64_t time_ns)
  * belongs to an earlier process with this number, and a new row is added. Returns NULL without
  * memory, and for a number that no process can have: a log may contain any numbers.
  */
-static struct process_row *mention(struct processes *p, int64_t pid, int64_t since_ns,
-				   int64_t time_ns)
+static struct process_row *processes_mention(struct processes *p, int64_t pid, int64_t since_ns,
+					     int64_t time_ns)
 {
 	struct process_row *row;
 
 	if (pid <= 0 || pid > INT32_MAX)
 		return NULL;
-	row = find(p, (pid_t)pid);
+	row = processes_find(p, (pid_t)pid);
 	if (!row || (row->end != RUNS && row->first_ns < since_ns))
-		row = add(p, (pid_t)pid, time_ns);
+		row = processes_add(p, (pid_t)pid, time_ns);
 	if (row && row->last_ns < time_ns)
 		row->last_ns = time_ns;
 	return row;
 }
 
-static void end(struct process_row *row, bool is_known, int status)
+static void processes_end(struct process_row *row, bool is_known, int status)
 {
 	row->end = ENDED;
 	row->ended = (struct ended){ .is_known = is_known, .status = status };
@@ -126,7 +126,8 @@ struct seen {
 	const struct posix_trace_schema_np *schema;
 };
 
-static bool get(const struct seen *seen, const char *name, struct posix_trace_value_np *value)
+static bool processes_get(const struct seen *seen, const char *name,
+			  struct posix_trace_value_np *value)
 {
 	for (unsigned i = 0; i < seen->schema->fields; i++)
 		if (!strcmp(seen->schema->field[i].name, name))
@@ -135,12 +136,13 @@ static bool get(const struct seen *seen, const char *name, struct posix_trace_va
 	return false;
 }
 
-static int64_t number(const struct seen *seen, const char *name, int64_t otherwise)
+static int64_t processes_number(const struct seen *seen, const char *name, int64_t otherwise)
 {
 	struct posix_trace_value_np value;
 
-	return get(seen, name, &value) && value.field->form != POSIX_TRACE_FORM_BYTES_NP
-		       ? value.s64 : otherwise;
+	return processes_get(seen, name, &value) && value.field->form != POSIX_TRACE_FORM_BYTES_NP
+		       ? value.s64
+		       : otherwise;
 }
 
 /* Stores the last part of a path. The name remains as it was if the event has no path. */
@@ -150,7 +152,7 @@ static void set_program(struct process_row *row, const struct seen *seen, const 
 	const char *path, *slash;
 	size_t len;
 
-	if (!get(seen, name, &value) || value.field->form != POSIX_TRACE_FORM_BYTES_NP ||
+	if (!processes_get(seen, name, &value) || value.field->form != POSIX_TRACE_FORM_BYTES_NP ||
 	    !value.len)
 		return;
 	path = value.data;
@@ -163,14 +165,15 @@ static void set_program(struct process_row *row, const struct seen *seen, const 
 /* Handles the first event of a child, or of a program that a process executes. */
 static void on_begin(struct processes *p, const struct seen *seen)
 {
-	const int64_t time_ns = seen->event->time_ns, parent = number(seen, "parent", 0);
-	struct process_row *row = mention(p, number(seen, "pid", 0), time_ns, time_ns);
+	const int64_t time_ns = seen->event->time_ns, parent = processes_number(seen, "parent", 0);
+	struct process_row *row =
+		processes_mention(p, processes_number(seen, "pid", 0), time_ns, time_ns);
 	const struct process_row *from;
 
 	if (!row)
 		return;
 	row->parent = parent > 0 && parent <= INT32_MAX ? (pid_t)parent : 0;
-	from = find(p, row->parent);
+	from = processes_find(p, row->parent);
 	if (!*row->program && from)
 		memcpy(row->program, from->program, NAME_BYTES);
 	set_program(row, seen, "program");
@@ -184,9 +187,10 @@ static void on_begin(struct processes *p, const struct seen *seen)
 static void on_child(struct processes *p, const struct seen *seen)
 {
 	const int64_t time_ns = seen->event->time_ns;
-	struct process_row *row = mention(p, number(seen, "child", 0),
-					  time_ns - number(seen, "time", 0), time_ns);
-	const struct process_row *from = find(p, seen->event->info.posix_pid);
+	struct process_row *row =
+		processes_mention(p, processes_number(seen, "child", 0),
+				  time_ns - processes_number(seen, "time", 0), time_ns);
+	const struct process_row *from = processes_find(p, seen->event->info.posix_pid);
 
 	if (!row)
 		return;
@@ -200,8 +204,8 @@ static void on_child(struct processes *p, const struct seen *seen)
 
 static void on_exec(struct processes *p, const struct seen *seen)
 {
-	struct process_row *row = mention(p, number(seen, "pid", 0), INT64_MIN,
-					  seen->event->time_ns);
+	struct process_row *row = processes_mention(p, processes_number(seen, "pid", 0), INT64_MIN,
+						    seen->event->time_ns);
 
 	if (!row)
 		return;
@@ -211,8 +215,8 @@ static void on_exec(struct processes *p, const struct seen *seen)
 
 static void on_exec_failed(struct processes *p, const struct seen *seen)
 {
-	struct process_row *row = mention(p, number(seen, "pid", 0), INT64_MIN,
-					  seen->event->time_ns);
+	struct process_row *row = processes_mention(p, processes_number(seen, "pid", 0), INT64_MIN,
+						    seen->event->time_ns);
 
 	if (row)
 		memcpy(row->program, row->before, NAME_BYTES);
@@ -224,14 +228,14 @@ static void on_exec_failed(struct processes *p, const struct seen *seen)
  */
 static void on_exit_call(struct processes *p, const struct seen *seen)
 {
-	struct process_row *row = mention(p, number(seen, "pid", 0), INT64_MIN,
-					  seen->event->time_ns);
+	struct process_row *row = processes_mention(p, processes_number(seen, "pid", 0), INT64_MIN,
+						    seen->event->time_ns);
 
 	if (!row || row->end == ENDED)
 		return;
 	row->end = EXITED;
 	row->has_code = true;
-	row->code = (int)(number(seen, "status", 0) & 255);
+	row->code = (int)(processes_number(seen, "status", 0) & 255);
 }
 
 /*
@@ -239,8 +243,8 @@ static void on_exit_call(struct processes *p, const struct seen *seen)
  */
 static void on_last(struct processes *p, const struct seen *seen)
 {
-	struct process_row *row = mention(p, number(seen, "pid", 0), INT64_MIN,
-					  seen->event->time_ns);
+	struct process_row *row = processes_mention(p, processes_number(seen, "pid", 0), INT64_MIN,
+						    seen->event->time_ns);
 
 	if (row && row->end == RUNS)
 		row->end = EXITED;
@@ -249,9 +253,10 @@ static void on_last(struct processes *p, const struct seen *seen)
 /* Handles the end of a process, as its parent or the recorder has recorded it. */
 static void on_ended(struct processes *p, const struct seen *seen)
 {
-	struct process_row *row = mention(p, number(seen, "pid", 0), INT64_MIN,
-					  seen->event->time_ns);
-	const int64_t code = number(seen, "code", -1), signal = number(seen, "signal", 0);
+	struct process_row *row = processes_mention(p, processes_number(seen, "pid", 0), INT64_MIN,
+						    seen->event->time_ns);
+	const int64_t code = processes_number(seen, "code", -1),
+		      signal = processes_number(seen, "signal", 0);
 
 	/*
 	 * With --crash the recorder and the parent may both record the same end: the first one
@@ -260,9 +265,10 @@ static void on_ended(struct processes *p, const struct seen *seen)
 	if (!row || (row->end == ENDED && row->ended.is_known))
 		return;
 	if (signal > 0 && signal < 127)
-		end(row, true, (int)signal | (number(seen, "core", 0) ? 0x80 : 0));
+		processes_end(row, true,
+			      (int)signal | (processes_number(seen, "core", 0) ? 0x80 : 0));
 	else
-		end(row, code >= 0, (int)(code & 255) << 8);
+		processes_end(row, code >= 0, (int)(code & 255) << 8);
 	row->has_event = true;
 }
 
@@ -275,7 +281,7 @@ static void on_ended(struct processes *p, const struct seen *seen)
  */
 static void on_system(struct processes *p, const struct seen *seen)
 {
-	const int64_t begin_ns = seen->event->time_ns - number(seen, "time", 0);
+	const int64_t begin_ns = seen->event->time_ns - processes_number(seen, "time", 0);
 	struct process_row *found = NULL;
 	unsigned children = 0;
 
@@ -288,7 +294,7 @@ static void on_system(struct processes *p, const struct seen *seen)
 		}
 	}
 	if (children == 1)
-		end(found, true, (int)number(seen, "status", 0));
+		processes_end(found, true, (int)processes_number(seen, "status", 0));
 }
 
 static const struct {
@@ -325,7 +331,7 @@ static void learn_type(struct types *types, trace_id_t trid, trace_event_id_t id
 			types->kind[id] = (uint8_t)(i + 1);
 }
 
-static void learn(struct types *types, trace_id_t trid)
+static void processes_learn(struct types *types, trace_id_t trid)
 {
 	trace_event_id_t id;
 	int unavailable;
@@ -334,7 +340,7 @@ static void learn(struct types *types, trace_id_t trid)
 		learn_type(types, trid, id);
 }
 
-static void scan(struct processes *p, trace_id_t trid, const struct types *types)
+static void processes_scan(struct processes *p, trace_id_t trid, const struct types *types)
 {
 	struct posix_trace_event_np event;
 	int unavailable;
@@ -385,7 +391,7 @@ static enum state state_of(const struct process_row *row)
 }
 
 /* Finds out the end of a process, if the log does not have this end. */
-static void settle(struct process_row *row)
+static void processes_settle(struct process_row *row)
 {
 	enum state state;
 	int status;
@@ -394,9 +400,9 @@ static void settle(struct process_row *row)
 		return;
 	state = state_of(row);
 	if (state == ZOMBIE && ended_zombie(row->pid, &status))
-		end(row, true, status);
+		processes_end(row, true, status);
 	else if (state != RUNNING || row->has_code)
-		end(row, row->has_code, row->code << 8);
+		processes_end(row, row->has_code, row->code << 8);
 	else
 		row->end = RUNS;
 }
@@ -413,19 +419,19 @@ void processes_read(struct processes *p, int fd)
 	trace_id_t trid;
 
 	if (types && !posix_trace_open_np(fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid)) {
-		learn(types, trid);
-		scan(p, trid, types);
+		processes_learn(types, trid);
+		processes_scan(p, trid, types);
 		posix_trace_close(trid);
 	}
 	free(types);
 	for (size_t i = 0; i < p->knowns; i++) {
-		struct process_row *row = mention(p, p->known[i].pid, INT64_MIN, 0);
+		struct process_row *row = processes_mention(p, p->known[i].pid, INT64_MIN, 0);
 
 		if (row && (row->end != ENDED || !row->ended.is_known))
-			end(row, true, p->known[i].status);
+			processes_end(row, true, p->known[i].status);
 	}
 	for (size_t i = 0; i < p->rows; i++)
-		settle(&p->row[i]);
+		processes_settle(&p->row[i]);
 }
 
 /* Returns whether the stream has events that show other processes than the first one. */

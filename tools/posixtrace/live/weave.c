@@ -190,7 +190,7 @@ static int count_lost(struct weave *weave)
  * Begins the new log with the attributes and the origin of the old one, so that it describes the
  * stream and not this copy.
  */
-static int begin(struct weave *weave, int fd)
+static int weave_begin(struct weave *weave, int fd)
 {
 	struct posix_trace_loginfo_np info;
 	struct posix_trace_origin_np origin = { .pid = 0 };
@@ -217,7 +217,7 @@ static int begin(struct weave *weave, int fd)
 static int weave_all(struct weave *weave, int fd)
 {
 	struct posix_trace_status_info status;
-	int err = begin(weave, fd);
+	int err = weave_begin(weave, fd);
 
 	if (!err)
 		err = copy_types(weave);

@@ -93,8 +93,8 @@ static int put_as(struct weave *weave, trace_event_id_t id, const struct kernel_
 	return posix_trace_compose_event_np(weave->to, &event);
 }
 
-static int put(struct weave *weave, size_t type, const struct kernel_record *record,
-	       uint64_t address, const void *data, size_t len)
+static int weave_events_put(struct weave *weave, size_t type, const struct kernel_record *record,
+			    uint64_t address, const void *data, size_t len)
 {
 	return put_as(weave, weave->id[type], record, address, data, len);
 }
@@ -107,7 +107,7 @@ struct data {
 	size_t len;
 };
 
-static void add(struct data *data, const void *value, size_t bytes)
+static void weave_events_add(struct data *data, const void *value, size_t bytes)
 {
 	memcpy(data->byte + data->len, value, bytes);
 	data->len += bytes;
@@ -115,7 +115,7 @@ static void add(struct data *data, const void *value, size_t bytes)
 
 static void add_u32(struct data *data, uint32_t value)
 {
-	add(data, &value, sizeof(value));
+	weave_events_add(data, &value, sizeof(value));
 }
 
 static void add_u8(struct data *data, unsigned value)
@@ -133,7 +133,7 @@ static void add_task(struct data *data, const struct kernel *kernel, pid_t tid)
 
 	add_u32(data, task ? (uint32_t)task->pid : 0);
 	add_u32(data, (uint32_t)tid);
-	add(data, name, strlen(name) + 1);
+	weave_events_add(data, name, strlen(name) + 1);
 }
 
 /* ------------------------------------------------------------------ threads */
@@ -142,7 +142,7 @@ static void add_task(struct data *data, const struct kernel *kernel, pid_t tid)
  * Returns the task of a thread if it is traced, else NULL. If the record of the thread's start was
  * lost, the thread is still traced if the first thread of its process is.
  */
-static const struct kernel_task *traced(const struct weave *weave, pid_t tid)
+static const struct kernel_task *weave_events_traced(const struct weave *weave, pid_t tid)
 {
 	const struct kernel *kernel = weave->kernel;
 	struct kernel_task *task = kernel_find_task(kernel, tid);
@@ -194,10 +194,10 @@ static int put_out(struct weave *weave, const struct kernel_record *record,
 	add_u8(&data, record->detail == KERNEL_STATE_RUNS);
 	add_u8(&data, record->detail);
 	add_task(&data, weave->kernel, (pid_t)record->other);
-	err = put(weave, WEAVE_OUT, &of, 0, data.byte, data.len);
+	err = weave_events_put(weave, WEAVE_OUT, &of, 0, data.byte, data.len);
 	if (err || !(record->detail & KERNEL_STATE_DEAD))
 		return err;
-	return put(weave, WEAVE_EXIT, &of, 0, data.byte, sizeof(uint32_t));
+	return weave_events_put(weave, WEAVE_EXIT, &of, 0, data.byte, sizeof(uint32_t));
 }
 
 /*
@@ -216,8 +216,8 @@ static void note_switch(const struct weave *weave, pid_t tid, int which)
 /* Appends that one thread left a CPU and that another got it, as far as they are traced. */
 static int put_switch(struct weave *weave, const struct kernel_record *record)
 {
-	const struct kernel_task *out = traced(weave, record->tid);
-	const struct kernel_task *in = traced(weave, (pid_t)record->other);
+	const struct kernel_task *out = weave_events_traced(weave, record->tid);
+	const struct kernel_task *in = weave_events_traced(weave, (pid_t)record->other);
 	struct kernel_record of = *record;
 	uint32_t cpu = record->cpu;
 	int err = out ? put_out(weave, record, out) : 0;
@@ -229,13 +229,13 @@ static int put_switch(struct weave *weave, const struct kernel_record *record)
 	note_switch(weave, in->tid, SWITCH_IN);
 	of.pid = in->pid;
 	of.tid = in->tid;
-	return put(weave, WEAVE_IN, &of, 0, &cpu, sizeof(cpu));
+	return weave_events_put(weave, WEAVE_IN, &of, 0, &cpu, sizeof(cpu));
 }
 
 /* Appends that a traced thread was woken. */
 static int put_wake(struct weave *weave, const struct kernel_record *record)
 {
-	const struct kernel_task *task = traced(weave, (pid_t)record->other);
+	const struct kernel_task *task = weave_events_traced(weave, (pid_t)record->other);
 	struct kernel_record of = *record;
 	struct data data = { .len = 0 };
 	unsigned context;
@@ -254,11 +254,11 @@ static int put_wake(struct weave *weave, const struct kernel_record *record)
 	if (context == KERNEL_INTERRUPT) {
 		add_u32(&data, 0);
 		add_u32(&data, 0);
-		add(&data, "interrupt", sizeof("interrupt"));
+		weave_events_add(&data, "interrupt", sizeof("interrupt"));
 	} else {
 		add_task(&data, weave->kernel, record->tid);
 	}
-	return put(weave, WEAVE_WAKE, &of, 0, data.byte, data.len);
+	return weave_events_put(weave, WEAVE_WAKE, &of, 0, data.byte, data.len);
 }
 
 /* Appends a stack, unless the log has it. */
@@ -276,8 +276,8 @@ static int put_stack(struct weave *weave, const struct kernel_record *record)
 	memcpy(data, &number, sizeof(number));
 	memcpy(data + sizeof(number), &bytes, sizeof(bytes));
 	memcpy(data + 2 * sizeof(number), frame, bytes);
-	return put(weave, WEAVE_STACK, record, stack->count ? frame[0] : 0, data,
-		   2 * sizeof(number) + bytes);
+	return weave_events_put(weave, WEAVE_STACK, record, stack->count ? frame[0] : 0, data,
+				2 * sizeof(number) + bytes);
 }
 
 /* Appends a sample, and before it its stack. */
@@ -289,9 +289,10 @@ static int put_sample(struct weave *weave, const struct kernel_record *record)
 
 	add_u32(&data, record->cpu);
 	add_u32(&data, record->other);
-	return err ? err : put(weave, WEAVE_SAMPLE, record,
-			       stack->count ? weave->kernel->frame[stack->first] : 0, data.byte,
-			       data.len);
+	return err ? err
+		   : weave_events_put(weave, WEAVE_SAMPLE, record,
+				      stack->count ? weave->kernel->frame[stack->first] : 0,
+				      data.byte, data.len);
 }
 
 /* Appends an event that --kernel selects, of the thread that was on the CPU. */
@@ -302,9 +303,9 @@ static int put_event(struct weave *weave, const struct kernel_record *record)
 	struct kernel_record of = *record;
 
 	if (event->type == KERNEL_TYPE_FAULT)
-		return put(weave, WEAVE_FAULT, record, event->address,
-			   weave->kernel->data + event->first, event->bytes);
-	task = traced(weave, record->tid);
+		return weave_events_put(weave, WEAVE_FAULT, record, event->address,
+					weave->kernel->data + event->first, event->bytes);
+	task = weave_events_traced(weave, record->tid);
 	if (!task)
 		return 0;
 	of.pid = task->pid;
@@ -320,7 +321,7 @@ static int put_state(struct weave *weave, const struct kernel_record *record, si
 	add_u32(&data, record->cpu);
 	if (type == WEAVE_OUT)
 		add_u8(&data, record->kind == KERNEL_PREEMPTED);
-	return put(weave, type, record, 0, data.byte, data.len);
+	return weave_events_put(weave, type, record, 0, data.byte, data.len);
 }
 
 /* The first kernel event says how well its clock is known, and by which way the records came. */
@@ -333,11 +334,11 @@ static int put_clock(struct weave *weave, const struct kernel_record *record)
 
 	weave->has_clock = true;
 	of.pid = of.tid = kernel->pid;
-	add(&data, &error, sizeof(error));
+	weave_events_add(&data, &error, sizeof(error));
 	add_u32(&data, kernel->anchors);
 	add_u32(&data, kernel->plan.sample_hz);
-	add(&data, kernel->way, strlen(kernel->way) + 1);
-	return put(weave, WEAVE_CLOCK, &of, 0, data.byte, data.len);
+	weave_events_add(&data, kernel->way, strlen(kernel->way) + 1);
+	return weave_events_put(weave, WEAVE_CLOCK, &of, 0, data.byte, data.len);
 }
 
 int weave_record(struct weave *weave, const struct kernel_record *record)
@@ -355,9 +356,9 @@ int weave_record(struct weave *weave, const struct kernel_record *record)
 	 * used, too, they are samples of all threads of the machine, and those of other threads are
 	 * left out.
 	 */
-	if (!weave->runs || (record->pid && weave->kernel->plan.alone &&
-			     record->pid != weave->kernel->pid) ||
-	    (record->pid && weave->kernel->trace && !traced(weave, record->tid)))
+	if (!weave->runs ||
+	    (record->pid && weave->kernel->plan.alone && record->pid != weave->kernel->pid) ||
+	    (record->pid && weave->kernel->trace && !weave_events_traced(weave, record->tid)))
 		return 0;
 	err = weave->has_clock ? 0 : put_clock(weave, record);
 	if (err)

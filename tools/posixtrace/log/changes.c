@@ -87,7 +87,7 @@ static int compare_times(const struct change *a, const struct change *b)
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
-static int compare(const void *x, const void *y)
+static int changes_compare(const void *x, const void *y)
 {
 	const struct change *a = x, *b = y;
 
@@ -113,7 +113,7 @@ static struct change *last_before(const struct changes *c, const struct change *
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (compare(&c->change[middle], key) < 0)
+		if (changes_compare(&c->change[middle], key) < 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -231,8 +231,8 @@ static void drop_unclosed(struct changes *c)
 }
 
 /* Joins two names to a third. */
-static uint32_t join(struct changes *c, const struct change *change, uint32_t before,
-		     const char *between)
+static uint32_t changes_join(struct changes *c, const struct change *change, uint32_t before,
+			     const char *between)
 {
 	char name[2 * NAME_BYTES + 2];
 
@@ -261,7 +261,7 @@ static void find_name(struct changes *c, struct change *change)
 	case CREATES:
 		/* The path is put behind the name of its folder, if the folder has a name. */
 		if (before)
-			change->name = join(c, change, before, "/");
+			change->name = changes_join(c, change, before, "/");
 		break;
 	case KEEPS:
 	case COPIES:
@@ -271,7 +271,7 @@ static void find_name(struct changes *c, struct change *change)
 		change->closes_at_exec = of && of->closes_at_exec;
 		/* fall through */
 	case ACCEPTS:
-		change->name = join(c, change, before, before ? "" : "socket");
+		change->name = changes_join(c, change, before, before ? "" : "socket");
 		break;
 	default:
 		change->name = 0;
@@ -317,7 +317,7 @@ void changes_sort(struct changes *c)
 		return;
 	if (c->gaps)
 		qsort(c->gap_ns, c->gaps, sizeof(*c->gap_ns), compare_gaps);
-	qsort(c->change, c->count, sizeof(*c->change), compare);
+	qsort(c->change, c->count, sizeof(*c->change), changes_compare);
 	/*
 	 * The order matters: the births of processes must be known before missing closes can be
 	 * found, and these before names are copied.

@@ -48,7 +48,7 @@ static bool is_less(const struct posix_trace_value_np *a, const struct posix_tra
  * On x86 a long double has 64 bits of precision and represents all integers exactly. On other
  * machines it is at least as precise as a double, and the result is a double anyway.
  */
-static long double precise(const struct posix_trace_value_np *value)
+static long double counters_precise(const struct posix_trace_value_np *value)
 {
 	switch (value->field->form) {
 	case POSIX_TRACE_FORM_SIGNED_NP:
@@ -79,7 +79,7 @@ static void count_value(struct counter *counter, const struct posix_trace_value_
 		counter->last = *value;
 		counter->last_ns = time_ns;
 	}
-	counter->sum += precise(value);
+	counter->sum += counters_precise(value);
 	counter->count++;
 }
 

@@ -57,8 +57,9 @@ static void add_any(struct descriptors *d, struct change change)
 }
 
 /* A log may contain any numbers: a number that cannot be a descriptor is ignored. */
-static void add(struct descriptors *d, const struct posix_trace_event_np *event, int64_t fd,
-		enum effect effect, int64_t from, uint32_t name, bool closes_at_exec)
+static void descriptors_add(struct descriptors *d, const struct posix_trace_event_np *event,
+			    int64_t fd, enum effect effect, int64_t from, uint32_t name,
+			    bool closes_at_exec)
 {
 	if (fd < 0 || fd > INT32_MAX)
 		return;
@@ -83,7 +84,8 @@ struct seen {
 };
 
 /* Finds a field by its name; false if the event does not have it. */
-static bool get(const struct seen *seen, const char *name, struct posix_trace_value_np *value)
+static bool descriptors_get(const struct seen *seen, const char *name,
+			    struct posix_trace_value_np *value)
 {
 	for (unsigned i = 0; i < seen->schema->fields; i++)
 		if (!strcmp(seen->schema->field[i].name, name))
@@ -92,20 +94,21 @@ static bool get(const struct seen *seen, const char *name, struct posix_trace_va
 	return false;
 }
 
-static int64_t number(const struct seen *seen, const char *name, int64_t otherwise)
+static int64_t descriptors_number(const struct seen *seen, const char *name, int64_t otherwise)
 {
 	struct posix_trace_value_np value;
 
-	return get(seen, name, &value) && value.field->form != POSIX_TRACE_FORM_BYTES_NP
-		       ? value.s64 : otherwise;
+	return descriptors_get(seen, name, &value) && value.field->form != POSIX_TRACE_FORM_BYTES_NP
+		       ? value.s64
+		       : otherwise;
 }
 
-static void text(const struct seen *seen, const char *name, char *to)
+static void descriptors_text(const struct seen *seen, const char *name, char *to)
 {
 	struct posix_trace_value_np value;
 	size_t len = 0;
 
-	if (get(seen, name, &value) && value.field->form == POSIX_TRACE_FORM_BYTES_NP) {
+	if (descriptors_get(seen, name, &value) && value.field->form == POSIX_TRACE_FORM_BYTES_NP) {
 		len = value.len < NAME_BYTES - 1 ? value.len : NAME_BYTES - 1;
 		memcpy(to, value.data, len);
 	}
@@ -124,7 +127,7 @@ static bool is_type(const struct seen *seen, const char *type)
 
 static bool closes_at_exec(const struct seen *seen)
 {
-	return number(seen, "flags", 0) & CLOEXEC;
+	return descriptors_number(seen, "flags", 0) & CLOEXEC;
 }
 
 static void note_path(struct descriptors *d, const struct seen *seen)
@@ -132,12 +135,12 @@ static void note_path(struct descriptors *d, const struct seen *seen)
 	char path[NAME_BYTES];
 	bool is_cloexec = closes_at_exec(seen) || is_type(seen, "file.opendir");
 
-	text(seen, "path", path);
+	descriptors_text(seen, "path", path);
 	/* fdopen() and fdopendir() have no path: the descriptor keeps its name. */
 	if (*path)
-		add(d, seen->event, number(seen, "fd", -1), CREATES,
-		    *path == '/' ? -1 : number(seen, "folder", -1),
-		    changes_name(&d->changes, path, seen->event->time_ns), is_cloexec);
+		descriptors_add(d, seen->event, descriptors_number(seen, "fd", -1), CREATES,
+				*path == '/' ? -1 : descriptors_number(seen, "folder", -1),
+				changes_name(&d->changes, path, seen->event->time_ns), is_cloexec);
 }
 
 static const char *protocol_of(int64_t domain, int64_t type)
@@ -154,12 +157,15 @@ static const char *protocol_of(int64_t domain, int64_t type)
 /* Only socketpair() makes a second descriptor, other; it is -1 for other calls. */
 static void note_socket(struct descriptors *d, const struct seen *seen)
 {
-	const char *protocol = protocol_of(number(seen, "domain", 0), number(seen, "type", 0));
+	const char *protocol = protocol_of(descriptors_number(seen, "domain", 0),
+					   descriptors_number(seen, "type", 0));
 	uint32_t name = changes_name(&d->changes, protocol, seen->event->time_ns);
-	bool is_cloexec = number(seen, "type", 0) & CLOEXEC;
+	bool is_cloexec = descriptors_number(seen, "type", 0) & CLOEXEC;
 
-	add(d, seen->event, number(seen, "fd", -1), CREATES, -1, name, is_cloexec);
-	add(d, seen->event, number(seen, "other", -1), CREATES, -1, name, is_cloexec);
+	descriptors_add(d, seen->event, descriptors_number(seen, "fd", -1), CREATES, -1, name,
+			is_cloexec);
+	descriptors_add(d, seen->event, descriptors_number(seen, "other", -1), CREATES, -1, name,
+			is_cloexec);
 }
 
 /* bind(), connect() and accept(). */
@@ -169,42 +175,44 @@ static void note_address(struct descriptors *d, const struct seen *seen)
 	char address[NAME_BYTES], added[NAME_BYTES + 8];
 	uint32_t name;
 
-	text(seen, "address", address);
+	descriptors_text(seen, "address", address);
 	snprintf(added, sizeof(added), "%s%s", !*address ? "" : is_accept ? " <- " :
 		 is_type(seen, "net.connect") ? " -> " : " ", address);
 	name = changes_name(&d->changes, added, seen->event->time_ns);
 	/* The event of accept4() does not have its flags. */
 	if (is_accept)
-		add(d, seen->event, number(seen, "accepted", -1), ACCEPTS, number(seen, "fd", -1),
-		    name, false);
+		descriptors_add(d, seen->event, descriptors_number(seen, "accepted", -1), ACCEPTS,
+				descriptors_number(seen, "fd", -1), name, false);
 	else
-		add(d, seen->event, number(seen, "fd", -1), EXTENDS, number(seen, "fd", -1), name,
-		    false);
+		descriptors_add(d, seen->event, descriptors_number(seen, "fd", -1), EXTENDS,
+				descriptors_number(seen, "fd", -1), name, false);
 }
 
 static void note_copy(struct descriptors *d, const struct seen *seen, int64_t copy,
 		      bool is_cloexec)
 {
-	int64_t fd = number(seen, "fd", -1);
+	int64_t fd = descriptors_number(seen, "fd", -1);
 
 	if (copy != fd)
-		add(d, seen->event, copy, COPIES, fd, 0, is_cloexec);
+		descriptors_add(d, seen->event, copy, COPIES, fd, 0, is_cloexec);
 }
 
 static void note_dup(struct descriptors *d, const struct seen *seen)
 {
-	note_copy(d, seen, number(seen, "copy", -1), closes_at_exec(seen));
+	note_copy(d, seen, descriptors_number(seen, "copy", -1), closes_at_exec(seen));
 }
 
 /* fcntl() may copy a descriptor, or change the flag that closes it at exec. */
 static void note_fcntl(struct descriptors *d, const struct seen *seen)
 {
-	int64_t command = number(seen, "command", -1), fd = number(seen, "fd", -1);
+	int64_t command = descriptors_number(seen, "command", -1),
+		fd = descriptors_number(seen, "fd", -1);
 
 	if (command == 0 || command == 1030)
-		note_copy(d, seen, number(seen, "result", -1), command == 1030);
+		note_copy(d, seen, descriptors_number(seen, "result", -1), command == 1030);
 	else if (command == 2)
-		add(d, seen->event, fd, KEEPS, fd, 0, number(seen, "value", 0) & 1);
+		descriptors_add(d, seen->event, fd, KEEPS, fd, 0,
+				descriptors_number(seen, "value", 0) & 1);
 }
 
 /*
@@ -234,14 +242,16 @@ static void add_process(struct descriptors *d, int64_t time_ns, int64_t pid, int
  */
 static void note_fork(struct descriptors *d, const struct seen *seen)
 {
-	add_process(d, begin_of(seen->event, number(seen, "time", 0)), number(seen, "child", 0),
-		    seen->event->info.posix_pid, FORKED, FORKS);
+	add_process(d, begin_of(seen->event, descriptors_number(seen, "time", 0)),
+		    descriptors_number(seen, "child", 0), seen->event->info.posix_pid, FORKED,
+		    FORKS);
 }
 
 /* Notes fork() and exec from the child's own events. */
 static void note_process(struct descriptors *d, const struct seen *seen)
 {
-	int64_t pid = number(seen, "pid", 0), parent = number(seen, "parent", 0);
+	int64_t pid = descriptors_number(seen, "pid", 0),
+		parent = descriptors_number(seen, "parent", 0);
 	bool is_start = is_type(seen, "process.start");
 
 	add_process(d, seen->event->time_ns, pid, parent, FORKED, is_start ? STARTS : BEGINS);
@@ -255,26 +265,28 @@ static void note_other(struct descriptors *d, const struct seen *seen)
 	char name[NAME_BYTES], what[NAME_BYTES + 16];
 	uint32_t place;
 
-	text(seen, "name", name);
+	descriptors_text(seen, "name", name);
 	snprintf(what, sizeof(what), "%.*s%s%s", (int)strcspn(strchr(seen->type, '.') + 1, "_"),
 		 strchr(seen->type, '.') + 1, *name ? ":" : "", name);
 	what[NAME_BYTES - 1] = '\0';
 	place = changes_name(&d->changes, what, seen->event->time_ns);
 	/* signalfd() may change an old descriptor, which keeps its name. */
-	if (number(seen, "old", -1) < 0)
-		add(d, seen->event, number(seen, "fd", -1), CREATES, -1, place,
-		    closes_at_exec(seen));
-	/* The second descriptor of a call that makes two; for other calls add() ignores -1. */
-	add(d, seen->event, number(seen, "write", number(seen, "slave", -1)), CREATES, -1, place,
-	    closes_at_exec(seen));
+	if (descriptors_number(seen, "old", -1) < 0)
+		descriptors_add(d, seen->event, descriptors_number(seen, "fd", -1), CREATES, -1,
+				place, closes_at_exec(seen));
+	/* The second descriptor of a call that makes two; for other calls descriptors_add() ignores
+	 * -1. */
+	descriptors_add(d, seen->event,
+			descriptors_number(seen, "write", descriptors_number(seen, "slave", -1)),
+			CREATES, -1, place, closes_at_exec(seen));
 }
 
 static void note_end(struct descriptors *d, const struct seen *seen, const char *field)
 {
 	struct posix_trace_event_np event = *seen->event;
 
-	event.time_ns = begin_of(&event, number(seen, "time", 0));
-	add(d, &event, number(seen, field, -1), CLOSES, -1, 0, false);
+	event.time_ns = begin_of(&event, descriptors_number(seen, "time", 0));
+	descriptors_add(d, &event, descriptors_number(seen, field, -1), CLOSES, -1, 0, false);
 }
 
 static void note_close(struct descriptors *d, const struct seen *seen)
@@ -287,9 +299,9 @@ static void note_freopen(struct descriptors *d, const struct seen *seen)
 {
 	char path[NAME_BYTES];
 
-	text(seen, "path", path);
+	descriptors_text(seen, "path", path);
 	/* A null pointer as the path changes only the mode of the stream. */
-	if (*path || number(seen, "error", 0))
+	if (*path || descriptors_number(seen, "error", 0))
 		note_end(d, seen, "old");
 	note_path(d, seen);
 }
@@ -300,16 +312,17 @@ static void note_freopen(struct descriptors *d, const struct seen *seen)
  */
 static void note_close_range(struct descriptors *d, const struct seen *seen)
 {
-	bool is_later = number(seen, "flags", 0) & CLOSE_RANGE_CLOEXEC_OF_LINUX;
-	int64_t first = number(seen, "first", 0), last = number(seen, "last", -1);
+	bool is_later = descriptors_number(seen, "flags", 0) & CLOSE_RANGE_CLOEXEC_OF_LINUX;
+	int64_t first = descriptors_number(seen, "first", 0),
+		last = descriptors_number(seen, "last", -1);
 	struct posix_trace_event_np event = *seen->event;
 
 	if (!is_later)
-		event.time_ns = begin_of(&event, number(seen, "time", 0));
+		event.time_ns = begin_of(&event, descriptors_number(seen, "time", 0));
 	for (int64_t fd = first; fd < RANGE_FDS && fd <= last; fd++)
 		if (d->is_used[fd / 8] & 1 << fd % 8)
-			add(d, &event, fd, is_later ? KEEPS : CLOSES, is_later ? fd : -1, 0,
-			    is_later);
+			descriptors_add(d, &event, fd, is_later ? KEEPS : CLOSES,
+					is_later ? fd : -1, 0, is_later);
 }
 
 /* The types that make or change descriptors, if the call succeeded. */
@@ -344,9 +357,9 @@ static const struct {
 
 #define EINPROGRESS_OF_LINUX 115
 
-static void note(struct descriptors *d, unsigned index, const struct seen *seen)
+static void descriptors_note(struct descriptors *d, unsigned index, const struct seen *seen)
 {
-	int64_t error = number(seen, "error", 0);
+	int64_t error = descriptors_number(seen, "error", 0);
 
 	/* freopen() closes the stream also if it fails. */
 	if (!error || notes[index].note == note_freopen ||
@@ -359,7 +372,7 @@ static void note(struct descriptors *d, unsigned index, const struct seen *seen)
 /*
  * Finds the types that matter. Returns false without memory, or if the log has no events of closes.
  */
-static bool learn(struct descriptors *d, trace_id_t trid)
+static bool descriptors_learn(struct descriptors *d, trace_id_t trid)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1], text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
 	trace_event_id_t id;
@@ -448,7 +461,7 @@ static bool has_lost_anywhere(trace_id_t trid)
 }
 
 /* Reads all events, whatever the command selects. */
-static void scan(struct descriptors *d, trace_id_t trid)
+static void descriptors_scan(struct descriptors *d, trace_id_t trid)
 {
 	struct posix_trace_event_np event;
 	int unavailable;
@@ -459,8 +472,9 @@ static void scan(struct descriptors *d, trace_id_t trid)
 
 		note_stream(d, &event);
 		if (index)
-			note(d, index - 1, &(struct seen){ &event, d->schema[id],
-							   notes[index - 1].type });
+			descriptors_note(
+				d, index - 1,
+				&(struct seen){ &event, d->schema[id], notes[index - 1].type });
 	}
 }
 
@@ -471,8 +485,8 @@ static void read_all(struct descriptors *d)
 
 	d->is_read = true;
 	if (!posix_trace_open_np(d->log_fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid)) {
-		if (learn(d, trid) && !has_lost_anywhere(trid))
-			scan(d, trid);
+		if (descriptors_learn(d, trid) && !has_lost_anywhere(trid))
+			descriptors_scan(d, trid);
 		posix_trace_close(trid);
 	}
 	changes_sort(&d->changes);
@@ -507,7 +521,7 @@ const char *descriptors_find(struct descriptors *d, const struct posix_trace_eve
 	if (index && (notes[index - 1].note == note_close ||
 		      notes[index - 1].note == note_freopen)) {
 		seen.schema = d->schema[id];
-		key.time_ns = begin_of(event, number(&seen, "time", 0));
+		key.time_ns = begin_of(event, descriptors_number(&seen, "time", 0));
 	}
 	/*
 	 * The state before this time is certain only if no other event changed the descriptor at

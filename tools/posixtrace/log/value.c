@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "log/descriptors.h"
 
-static void hex(struct out *out, uint64_t value)
+static void value_hex(struct out *out, uint64_t value)
 {
 	char *p = out_room(out);
 
@@ -136,7 +136,7 @@ static bool is_content(const struct posix_trace_value_np *value)
 	return i == value->len || text_is_text(value->data, value->len, false);
 }
 
-static void octal(struct out *out, uint64_t value)
+static void value_octal(struct out *out, uint64_t value)
 {
 	out_printf(out, "%#llo", (unsigned long long)value);
 }
@@ -190,7 +190,7 @@ static void put_pointer(struct out *out, const struct logfile *log,
 		out_str(out, posix_trace_object_kind_name_np(object.kind));
 		out_char(out, ':');
 	}
-	hex(out, value->u64);
+	value_hex(out, value->u64);
 	if (found) {
 		out_char(out, ' ');
 		text_quoted(out, object.name, strlen(object.name));
@@ -233,13 +233,13 @@ void value_text(struct out *out, const struct logfile *log,
 	case POSIX_TRACE_TYPE_X16_NP:
 	case POSIX_TRACE_TYPE_X32_NP:
 	case POSIX_TRACE_TYPE_X64_NP:
-		hex(out, value->u64);
+		value_hex(out, value->u64);
 		return;
 	case POSIX_TRACE_TYPE_O8_NP:
 	case POSIX_TRACE_TYPE_O16_NP:
 	case POSIX_TRACE_TYPE_O32_NP:
 	case POSIX_TRACE_TYPE_O64_NP:
-		octal(out, value->u64);
+		value_octal(out, value->u64);
 		return;
 	case POSIX_TRACE_TYPE_PTR_NP:
 	case POSIX_TRACE_TYPE_PTR32_NP:

@@ -25,7 +25,7 @@ extern const struct tool_command html_command;
 /* ------------------------------------------------------------------ the data of the page */
 
 /* Writes a string. "<" is escaped, so that no text of the log can end the script element. */
-static void string(struct json *json, const char *name, const char *text, size_t len)
+static void html_string(struct json *json, const char *name, const char *text, size_t len)
 {
 	static struct out scratch = { .fd = -1 };
 
@@ -41,13 +41,13 @@ static void string(struct json *json, const char *name, const char *text, size_t
 }
 
 /* Begins an array whose elements are lines, after a new line. */
-static void lines(struct json *json, const char *name)
+static void html_lines(struct json *json, const char *name)
 {
 	json_new_line(json);
 	json_array(json, name);
 }
 
-static void line(struct json *json)
+static void html_line(struct json *json)
 {
 	json_new_line(json);
 	json_object(json, NULL);
@@ -57,22 +57,22 @@ static void line(struct json *json)
  * Writes the types with their numbers of events. The last entry counts events of types that the log
  * does not list, as a damaged log may have.
  */
-static void types(struct json *json, const struct picture *picture)
+static void html_types(struct json *json, const struct picture *picture)
 {
-	lines(json, "types");
+	html_lines(json, "types");
 	for (size_t i = 0; i <= picture->types; i++) {
 		const struct log_type *type = picture->type[i].type;
 
-		line(json);
-		string(json, "name", type ? type->name : "(without a name)",
-		       type ? type->name_len : 16);
+		html_line(json);
+		html_string(json, "name", type ? type->name : "(without a name)",
+			    type ? type->name_len : 16);
 		json_unsigned(json, "count", picture->type[i].count);
 		json_end_object(json);
 	}
 	json_end_array(json);
 }
 
-static void bar(struct json *json, uint64_t from_ns, uint64_t count)
+static void html_bar(struct json *json, uint64_t from_ns, uint64_t count)
 {
 	json_array(json, NULL);
 	json_unsigned(json, NULL, from_ns);
@@ -84,7 +84,7 @@ static void bar(struct json *json, uint64_t from_ns, uint64_t count)
  * Writes the histogram with four bars for each power of two: the buckets of struct histogram are
  * finer than a page can show. Empty bars are left out.
  */
-static void bars(struct json *json, const struct histogram *time)
+static void html_bars(struct json *json, const struct histogram *time)
 {
 	struct histogram_bucket bucket;
 	unsigned cursor = 0;
@@ -96,33 +96,33 @@ static void bars(struct json *json, const struct histogram *time)
 		uint64_t low = power < 2 ? bucket.low : bucket.low >> (power - 2) << (power - 2);
 
 		if (low != from && count) {
-			bar(json, from, count);
+			html_bar(json, from, count);
 			count = 0;
 		}
 		from = low;
 		count += bucket.count;
 	}
-	bar(json, from, count);
+	html_bar(json, from, count);
 	json_end_array(json);
 }
 
 /* Writes the series in the order of their indexes, because the items refer to series by index. */
-static void series(struct json *json, const struct picture *picture)
+static void html_series(struct json *json, const struct picture *picture)
 {
-	lines(json, "series");
+	html_lines(json, "series");
 	for (size_t i = 0; i < picture->count; i++) {
 		const struct series *series = picture->series[i].series;
 		const struct histogram *time = &picture->series[i].time;
 
-		line(json);
-		string(json, "name", series->name, strlen(series->name));
+		html_line(json);
+		html_string(json, "name", series->name, strlen(series->name));
 		json_unsigned(json, "count", time->count);
 		json_real(json, "total", "%.0f", time->total);
 		json_unsigned(json, "min", time->min);
 		json_unsigned(json, "p50", histogram_percentile(time, 0.5));
 		json_unsigned(json, "p99", histogram_percentile(time, 0.99));
 		json_unsigned(json, "max", time->max);
-		bars(json, time);
+		html_bars(json, time);
 		json_end_object(json);
 	}
 	json_end_array(json);
@@ -132,20 +132,20 @@ static void series(struct json *json, const struct picture *picture)
  * Writes the rows in the order in which they are shown. rows_sort() has computed the places. The
  * search for each place is fast enough, because there are at most PICTURE_ROWS rows.
  */
-static void rows(struct json *json, const struct picture *picture)
+static void html_rows(struct json *json, const struct picture *picture)
 {
-	lines(json, "rows");
+	html_lines(json, "rows");
 	for (size_t shown = 0; shown < picture->rows; shown++)
 		for (size_t i = 0; i <= PICTURE_ROWS; i++) {
 			const struct picture_row *row = &picture->row[i];
 
 			if (row->index != shown || (!row->points && !row->spans))
 				continue;
-			line(json);
+			html_line(json);
 			json_signed(json, "pid", row->pid);
 			json_signed(json, "tid", row->tid);
 			json_unsigned(json, "lanes", row->lanes);
-			string(json, "name", row->name, strlen(row->name));
+			html_string(json, "name", row->name, strlen(row->name));
 			json_unsigned(json, "points", row->points);
 			json_unsigned(json, "spans", row->spans);
 			json_end_object(json);
@@ -154,7 +154,7 @@ static void rows(struct json *json, const struct picture *picture)
 }
 
 /* Returns the place of a time on the axis in nanoseconds. */
-static uint64_t place(const struct picture *picture, int64_t time_ns)
+static uint64_t html_place(const struct picture *picture, int64_t time_ns)
 {
 	uint64_t ns = time_ns < picture->begin_ns ? 0 :
 		      (uint64_t)time_ns - (uint64_t)picture->begin_ns;
@@ -163,18 +163,18 @@ static uint64_t place(const struct picture *picture, int64_t time_ns)
 }
 
 /* Writes the bands, the times of which events are missing, as places on the axis. */
-static void bands(struct json *json, const struct picture *picture)
+static void html_bands(struct json *json, const struct picture *picture)
 {
 	static const char *const kind[] = { [GAP_LOST] = "lost", [GAP_STOPPED] = "stopped",
 					    [GAP_FULL] = "full", [GAP_DAMAGED] = "damaged" };
 
-	lines(json, "bands");
+	html_lines(json, "bands");
 	for (size_t i = 0; i < picture->bands; i++) {
 		const struct gap *band = &picture->band[i];
 
-		line(json);
-		json_unsigned(json, "begin", place(picture, band->begin_ns));
-		json_unsigned(json, "end", place(picture, band->end_ns));
+		html_line(json);
+		json_unsigned(json, "begin", html_place(picture, band->begin_ns));
+		json_unsigned(json, "end", html_place(picture, band->end_ns));
 		json_string_member(json, "kind", kind[band->kind]);
 		json_string_member(json, "name", bands_name(band->kind));
 		json_end_object(json);
@@ -187,14 +187,14 @@ static void bands(struct json *json, const struct picture *picture)
  * in the browser. Times are relative to the begin of the axis for this reason; begin_ns itself is a
  * string.
  */
-static void meta(struct out *out, const struct picture *picture)
+static void html_meta(struct out *out, const struct picture *picture)
 {
 	const struct posix_trace_loginfo_np *info = &picture->log.info;
 	struct json json = json_begin(out);
 
 	json_object(&json, NULL);
-	string(&json, "log", picture->log.path, strlen(picture->log.path));
-	string(&json, "host", info->host, strnlen(info->host, sizeof(info->host)));
+	html_string(&json, "log", picture->log.path, strlen(picture->log.path));
+	html_string(&json, "host", info->host, strnlen(info->host, sizeof(info->host)));
 	json_unsigned(&json, "events", picture->events);
 	json_unsigned(&json, "spans", picture->spans);
 	json_unsigned(&json, "lost", losses_count(&picture->ledger));
@@ -206,10 +206,10 @@ static void meta(struct out *out, const struct picture *picture)
 	for (size_t level = 0; level < picture->levels; level++)
 		json_unsigned(&json, NULL, pyramid_bins(picture, level));
 	json_end_array(&json);
-	types(&json, picture);
-	series(&json, picture);
-	rows(&json, picture);
-	bands(&json, picture);
+	html_types(&json, picture);
+	html_series(&json, picture);
+	html_rows(&json, picture);
+	html_bands(&json, picture);
 	json_end_object(&json);
 }
 
@@ -218,7 +218,7 @@ static void meta(struct out *out, const struct picture *picture)
 /*
  * The parts of the script are one program, so their order matters: constants come before their use.
  */
-static void script(struct out *out)
+static void html_script(struct out *out)
 {
 	out_bytes(out, page_items_js, page_items_js_bytes);
 	out_bytes(out, page_paint_js, page_paint_js_bytes);
@@ -232,7 +232,7 @@ static void script(struct out *out)
  * Replaces the marks @NAME@ of the page by style, data and script. The page is part of the tool, so
  * its marks need no check.
  */
-static void page(struct out *out, const struct picture *picture)
+static void html_page(struct out *out, const struct picture *picture)
 {
 	const char *at = (const char *)page_html, *end = at + page_html_bytes;
 
@@ -242,11 +242,11 @@ static void page(struct out *out, const struct picture *picture)
 		if (!strncmp(mark, "@STYLE@", 7))
 			out_bytes(out, page_css, page_css_bytes);
 		else if (!strncmp(mark, "@META@", 6))
-			meta(out, picture);
+			html_meta(out, picture);
 		else if (!strncmp(mark, "@ITEMS@", 7))
 			items_text(out, picture);
 		else
-			script(out);
+			html_script(out);
 	}
 	out_bytes(out, at, (size_t)(end - at));
 }
@@ -272,7 +272,7 @@ static int draw_html(struct picture *picture, char *const *log, const struct opt
 		return TOOL_FAILURE;
 	status = picture_take(picture, *log, HTML_BINS, (size_t)options->items);
 	if (status != TOOL_FAILURE && status != TOOL_USAGE) {
-		page(standard ? &out_stdout : &file.out, picture);
+		html_page(standard ? &out_stdout : &file.out, picture);
 		logfile_close(&picture->log);
 	}
 	return standard ? status : output_close(&file, status);
@@ -334,7 +334,7 @@ static bool parse_option(struct picture *picture, struct options *options, int o
 }
 
 /* All options are parsed before the log is opened. */
-static int html(struct picture *picture, int argc, char **argv)
+static int html_html(struct picture *picture, int argc, char **argv)
 {
 	struct options options = { .items = HTML_ITEMS };
 	int option;
@@ -362,7 +362,7 @@ static int html_run(int argc, char **argv)
 
 	wanted_init(&picture.wanted);
 	pairing_init(&picture.pairing, NULL, NULL);
-	status = html(&picture, argc, argv);
+	status = html_html(&picture, argc, argv);
 	picture_fini(&picture);
 	return status;
 }

@@ -7,7 +7,7 @@
 
 /*
  * bits contains the bytes that are not written yet. held is their number, 0 to 2 between calls of
- * byte(). column is the length of the current line.
+ * items_text_byte(). column is the length of the current line.
  */
 struct text {
 	struct out *out;
@@ -20,7 +20,7 @@ static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
  * Writes four digits for each three bytes. Lines are broken, since editors and tools cannot handle
  * one line of megabytes.
  */
-static void byte(struct text *text, unsigned char value)
+static void items_text_byte(struct text *text, unsigned char value)
 {
 	text->bits = text->bits << 8 | value;
 	if (++text->held < 3)
@@ -35,7 +35,7 @@ static void byte(struct text *text, unsigned char value)
 }
 
 /* Writes the last one or two bytes with padding. */
-static void finish(struct text *text)
+static void items_text_finish(struct text *text)
 {
 	unsigned held = text->held;
 
@@ -51,11 +51,11 @@ static void finish(struct text *text)
 }
 
 /* Writes a number, seven bits in each byte. */
-static void number(struct text *text, uint64_t value)
+static void items_text_number(struct text *text, uint64_t value)
 {
 	for (; value >= 128; value >>= 7)
-		byte(text, (unsigned char)(value & 127) | 128);
-	byte(text, (unsigned char)value);
+		items_text_byte(text, (unsigned char)(value & 127) | 128);
+	items_text_byte(text, (unsigned char)value);
 }
 
 /* Returns the distance of a time from the begin of the axis, 0 for a time before the axis. */
@@ -67,7 +67,7 @@ static uint64_t since_begin(const struct picture *picture, int64_t time_ns)
 /*
  * Writes the points. They are sorted by row and time, so the distances are small and not negative.
  */
-static void points(struct text *text, const struct picture *picture)
+static void items_text_points(struct text *text, const struct picture *picture)
 {
 	size_t i = 0;
 
@@ -77,12 +77,12 @@ static void points(struct text *text, const struct picture *picture)
 
 		while (end < picture->kept_points && picture->point[end].row == row)
 			end++;
-		number(text, end - i);
+		items_text_number(text, end - i);
 		for (; i < end; i++) {
 			uint64_t time = since_begin(picture, picture->point[i].time_ns);
 
-			number(text, time - before);
-			number(text, picture->point[i].type);
+			items_text_number(text, time - before);
+			items_text_number(text, picture->point[i].type);
 			before = time;
 		}
 	}
@@ -92,7 +92,7 @@ static void points(struct text *text, const struct picture *picture)
  * Writes the spans, which are sorted by row and begin. A lane of PICTURE_LANES means that the span
  * has no lane and is counted in bins.
  */
-static void spans(struct text *text, const struct picture *picture)
+static void items_text_spans(struct text *text, const struct picture *picture)
 {
 	size_t i = 0;
 
@@ -102,40 +102,40 @@ static void spans(struct text *text, const struct picture *picture)
 
 		while (end < picture->kept_spans && picture->span[end].row == row)
 			end++;
-		number(text, end - i);
+		items_text_number(text, end - i);
 		for (; i < end; i++) {
 			const struct picture_span *span = &picture->span[i];
 			uint64_t begin = since_begin(picture, span->begin_ns);
 
-			number(text, begin - before);
-			number(text, span->time_ns);
-			number(text, span->series);
-			number(text, span->lane);
+			items_text_number(text, begin - before);
+			items_text_number(text, span->time_ns);
+			items_text_number(text, span->series);
+			items_text_number(text, span->lane);
 			before = begin;
 		}
 	}
 }
 
 /* Most bins of the fine levels are empty, so only the others are written, with their distances. */
-static void bins(struct text *text, const struct picture_bin *bin, size_t count)
+static void items_text_bins(struct text *text, const struct picture_bin *bin, size_t count)
 {
 	uint64_t used = 0;
 	size_t before = 0;
 
 	for (size_t i = 0; i < count; i++)
 		used += bin[i].points || bin[i].spans;
-	number(text, used);
+	items_text_number(text, used);
 	for (size_t i = 0; i < count; i++) {
 		if (!bin[i].points && !bin[i].spans)
 			continue;
-		number(text, i + 1 - before);
+		items_text_number(text, i + 1 - before);
 		before = i + 1;
-		number(text, bin[i].points);
-		number(text, bin[i].spans);
+		items_text_number(text, bin[i].points);
+		items_text_number(text, bin[i].spans);
 		if (bin[i].points)
-			number(text, bin[i].type);
+			items_text_number(text, bin[i].type);
 		if (bin[i].spans)
-			number(text, bin[i].series);
+			items_text_number(text, bin[i].series);
 	}
 }
 
@@ -144,10 +144,11 @@ void items_text(struct out *out, const struct picture *picture)
 {
 	struct text text = { .out = out };
 
-	points(&text, picture);
-	spans(&text, picture);
+	items_text_points(&text, picture);
+	items_text_spans(&text, picture);
 	for (size_t level = 0; level < picture->levels; level++)
 		for (size_t row = 0; row < picture->rows; row++)
-			bins(&text, pyramid_row(picture, level, row), pyramid_bins(picture, level));
-	finish(&text);
+			items_text_bins(&text, pyramid_row(picture, level, row),
+					pyramid_bins(picture, level));
+	items_text_finish(&text);
 }

@@ -191,7 +191,7 @@ static void set_axis(struct picture *picture, const struct reading *reading)
  * the second one can store places. Memory for items is allocated once, by the limit, and calloc(3)
  * leaves pages that are never used to the kernel.
  */
-static int make(struct picture *picture, struct reading *reading, size_t bins)
+static int picture_make(struct picture *picture, struct reading *reading, size_t bins)
 {
 	int err;
 
@@ -239,7 +239,7 @@ int picture_take(struct picture *picture, const char *path, size_t bins, size_t 
 		logfile_close(&picture->log);
 		return TOOL_USAGE;
 	}
-	err = make(picture, &reading, bins);
+	err = picture_make(picture, &reading, bins);
 	if (err) {
 		say("%s: %s", picture->log.path, strerror(err));
 		logfile_close(&picture->log);

@@ -49,7 +49,7 @@ static const struct option_row option_rows[] = {
 	OPTION_END
 };
 
-static int plot(struct picture *picture, int argc, char **argv)
+static int plot_plot(struct picture *picture, int argc, char **argv)
 {
 	const char *output = NULL;
 	bool force = false, utc = false, good;
@@ -88,7 +88,7 @@ static int plot_run(int argc, char **argv)
 
 	wanted_init(&picture.wanted);
 	pairing_init(&picture.pairing, NULL, NULL);
-	status = plot(&picture, argc, argv);
+	status = plot_plot(&picture, argc, argv);
 	picture_fini(&picture);
 	return status;
 }

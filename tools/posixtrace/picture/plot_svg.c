@@ -22,7 +22,7 @@
 
 /* ------------------------------------------------------------------ XML */
 
-static void xml(struct out *out, const char *text)
+static void plot_svg_xml(struct out *out, const char *text)
 {
 	static struct out scratch = { .fd = -1 };
 	size_t len = strlen(text);
@@ -51,19 +51,19 @@ static void xml(struct out *out, const char *text)
 }
 
 /* Draws a rectangle. style is the name of a class and never text of a log, so it is not escaped. */
-static void rect(struct out *out, double x, double y, double width, double height,
-		 const char *style)
+static void plot_svg_rect(struct out *out, double x, double y, double width, double height,
+			  const char *style)
 {
 	out_printf(out,
 		   "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" class=\"%s\"/>\n", x,
 		   y, width, height, style);
 }
 
-/* text may be text of a log: xml() escapes it. */
-static void label(struct out *out, double x, double y, const char *style, const char *text)
+/* text may be text of a log: plot_svg_xml() escapes it. */
+static void plot_svg_label(struct out *out, double x, double y, const char *style, const char *text)
 {
 	out_printf(out, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\">", x, y, style);
-	xml(out, text);
+	plot_svg_xml(out, text);
 	out_str(out, "</text>\n");
 }
 
@@ -87,7 +87,7 @@ static double step_of(double least)
 }
 
 /* Times of the axis are relative to its begin, and about eight of them are labelled. */
-static void axis(struct out *out, const struct picture *picture, double top, double bottom)
+static void plot_svg_axis(struct out *out, const struct picture *picture, double top, double bottom)
 {
 	double length = (double)picture->length_ns, by = step_of(length / 8);
 	char text[BRIEF_BYTES + 1] = "+";
@@ -101,13 +101,14 @@ static void axis(struct out *out, const struct picture *picture, double top, dou
 			"<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"grid\"/>\n",
 			x, top, x, bottom);
 		brief_ns(text + 1, t);
-		label(out, is_last ? x - 3 : x + 3, bottom + 12, is_last ? "scale" : "tick",
-		      t > 0 ? text : "0");
+		plot_svg_label(out, is_last ? x - 3 : x + 3, bottom + 12,
+			       is_last ? "scale" : "tick", t > 0 ? text : "0");
 	}
 }
 
 /* A band is at least a pixel wide, so that a short gap is visible. */
-static void bands(struct out *out, const struct picture *picture, double top, double bottom)
+static void plot_svg_bands(struct out *out, const struct picture *picture, double top,
+			   double bottom)
 {
 	static const char *const style[] = { [GAP_LOST] = "lost", [GAP_STOPPED] = "stopped",
 					     [GAP_FULL] = "full", [GAP_DAMAGED] = "damaged" };
@@ -139,15 +140,15 @@ static uint64_t events_of(const struct picture *picture, size_t bin)
 }
 
 /* Draws the rate of events. Returns where the next part begins. */
-static double rate(struct out *out, const struct picture *picture, double top)
+static double plot_svg_rate(struct out *out, const struct picture *picture, double top)
 {
 	double seconds = pyramid_width_ns(picture, 0) / 1e9, most = 0, by, bottom = top + RATE;
 	char text[32];
 
-	label(out, LEFT, top - 8, "head", "Events per second");
+	plot_svg_label(out, LEFT, top - 8, "head", "Events per second");
 	for (size_t i = 0; i < picture->bins; i++)
 		most = fmax(most, (double)events_of(picture, i) / seconds);
-	axis(out, picture, top, bottom);
+	plot_svg_axis(out, picture, top, bottom);
 	by = step_of(fmax(most, 1e-9) / 4);
 	for (double at = 0; at <= most; at += by) {
 		double y = bottom - RATE * at / fmax(most, 1e-9);
@@ -156,7 +157,7 @@ static double rate(struct out *out, const struct picture *picture, double top)
 			snprintf(text, sizeof(text), "%gM", at / 1e6);
 		else
 			snprintf(text, sizeof(text), "%g", at);
-		label(out, LEFT - 6, y + 4, "scale", text);
+		plot_svg_label(out, LEFT - 6, y + 4, "scale", text);
 		out_printf(out,
 			   "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" class=\"grid\"/>\n",
 			   LEFT, y, WIDTH - RIGHT, y);
@@ -170,7 +171,7 @@ static double rate(struct out *out, const struct picture *picture, double top)
 		out_printf(out, "V%.2fH%.2f", y, LEFT + each * (double)(i + 1));
 	}
 	out_printf(out, "V%.1fZ\"/>\n", bottom);
-	bands(out, picture, top, bottom);
+	plot_svg_bands(out, picture, top, bottom);
 	return bottom + 50;
 }
 
@@ -189,15 +190,15 @@ static const struct picture_row *row_at(const struct picture *picture, size_t sh
 /*
  * Draws a row for each thread, darker where it has more events. Returns where the next part begins.
  */
-static double threads(struct out *out, const struct picture *picture, double top)
+static double plot_svg_threads(struct out *out, const struct picture *picture, double top)
 {
 	size_t rows = picture->rows < PLOT_ROWS ? picture->rows : PLOT_ROWS;
 	double each = (double)ACROSS / (double)picture->bins, bottom = top + (double)rows * ROW,
 	       most = 1;
 	char text[POSIX_TRACE_OBJECT_NAME_MAX_NP + 32];
 
-	label(out, LEFT, top - 8, "head", "Activity of threads (process / thread)");
-	axis(out, picture, top, bottom);
+	plot_svg_label(out, LEFT, top - 8, "head", "Activity of threads (process / thread)");
+	plot_svg_axis(out, picture, top, bottom);
 	for (size_t row = 0; row < rows; row++)
 		for (size_t i = 0; i < picture->bins; i++)
 			most = fmax(most, (double)pyramid_row(picture, 0, row)[i].points);
@@ -209,7 +210,7 @@ static double threads(struct out *out, const struct picture *picture, double top
 		if (!row)
 			continue;
 		rows_label(row, text, sizeof(text));
-		label(out, LEFT - 6, y + 12, "scale", text);
+		plot_svg_label(out, LEFT - 6, y + 12, "scale", text);
 		for (size_t i = 0; i < picture->bins; i++)
 			if (bin[i].points)
 				out_printf(out,
@@ -218,11 +219,11 @@ static double threads(struct out *out, const struct picture *picture, double top
 					   LEFT + each * (double)i, y + 2, each, ROW - 4,
 					   0.25 + 0.75 * log1p(bin[i].points) / log1p(most));
 	}
-	bands(out, picture, top, bottom);
+	plot_svg_bands(out, picture, top, bottom);
 	if (picture->rows > rows) {
 		snprintf(text, sizeof(text), "and %zu more thread%s", picture->rows - rows,
 			 text_plural(picture->rows - rows));
-		label(out, LEFT, bottom + 28, "tick", text);
+		plot_svg_label(out, LEFT, bottom + 28, "tick", text);
 	}
 	return bottom + 56;
 }
@@ -242,8 +243,8 @@ static int bar_of(uint64_t ns)
  * both ends are moved into the range from min to max. The width is that of at least twelve bars, so
  * that a few bars do not become wide blocks.
  */
-static void histogram(struct out *out, const struct picture_series *series, double left, double top,
-		      double width)
+static void plot_svg_histogram(struct out *out, const struct picture_series *series, double left,
+			       double top, double width)
 {
 	const struct histogram *time = &series->time;
 	struct histogram_bucket bucket;
@@ -260,19 +261,19 @@ static void histogram(struct out *out, const struct picture_series *series, doub
 	}
 	for (int i = low; i <= high; i++)
 		most = count[i] > most ? count[i] : most;
-	label(out, left, top, "name", series->series->name);
+	plot_svg_label(out, left, top, "name", series->series->name);
 	snprintf(text, sizeof(text), "%llu, p50 %s, p99 %s, max %s",
 		 (unsigned long long)time->count,
 		 brief_ns(p50, (double)histogram_percentile(time, 0.5)),
 		 brief_ns(p99, (double)histogram_percentile(time, 0.99)),
 		 brief_ns(max, (double)time->max));
-	label(out, left, top + 13, "tick", text);
+	plot_svg_label(out, left, top + 13, "tick", text);
 	for (int i = low; i <= high; i++) {
 		double tall = 46.0 * (double)count[i] / (double)most;
 
 		if (count[i])
-			rect(out, left + each * (i - low), bottom - fmax(1, tall),
-			     fmax(0.6, each - 0.8), fmax(1, tall), "bar");
+			plot_svg_rect(out, left + each * (i - low), bottom - fmax(1, tall),
+				      fmax(0.6, each - 0.8), fmax(1, tall), "bar");
 	}
 	out_printf(out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"base\"/>\n",
 		   left, bottom, left + width, bottom);
@@ -282,8 +283,8 @@ static void histogram(struct out *out, const struct picture_series *series, doub
 			"<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"base\"/>\n",
 			left + each * (i - low), bottom, left + each * (i - low), bottom + 3);
 		if (each * (i - low) < width - 40)
-			label(out, left + each * (i - low), bottom + 13, "tick",
-			      brief_ns(text, exp2(i / 4.0)));
+			plot_svg_label(out, left + each * (i - low), bottom + 13, "tick",
+				       brief_ns(text, exp2(i / 4.0)));
 	}
 }
 
@@ -300,7 +301,7 @@ static int by_total(const void *a, const void *b)
  * Draws the histograms of the spans with the greatest total times. Returns where the next part
  * begins.
  */
-static double durations(struct out *out, const struct picture *picture, double top)
+static double plot_svg_durations(struct out *out, const struct picture *picture, double top)
 {
 	const struct picture_series **order = calloc(picture->count + 1, sizeof(*order));
 	size_t n = 0, drawn;
@@ -312,15 +313,16 @@ static double durations(struct out *out, const struct picture *picture, double t
 			order[n++] = &picture->series[i];
 	if (n) {
 		qsort(order, n, sizeof(*order), by_total);
-		label(out, 40, top - 8, "head", "How long spans and calls took");
+		plot_svg_label(out, 40, top - 8, "head", "How long spans and calls took");
 	}
 	drawn = n < PLOT_SERIES ? n : PLOT_SERIES;
 	for (size_t i = 0; i < drawn; i++)
-		histogram(out, order[i], 40 + (double)(i % COLUMNS) * (width + 30),
-			  top + 16 + (double)(i / COLUMNS) * BARS, width);
+		plot_svg_histogram(out, order[i], 40 + (double)(i % COLUMNS) * (width + 30),
+				   top + 16 + (double)(i / COLUMNS) * BARS, width);
 	if (n > drawn) {
 		snprintf(text, sizeof(text), "and %zu more", n - drawn);
-		label(out, 40, top + 16 + (double)((drawn + 1) / COLUMNS) * BARS, "tick", text);
+		plot_svg_label(out, 40, top + 16 + (double)((drawn + 1) / COLUMNS) * BARS, "tick",
+			       text);
 	}
 	free(order);
 	return n ? top + 30 + (double)((drawn + COLUMNS - 1) / COLUMNS) * BARS : top;
@@ -345,18 +347,20 @@ static const char style[] =
 	"</style>\n";
 
 /* Draws everything from top to bottom. Returns the height. */
-static double parts(struct out *out, const struct picture *picture)
+static double plot_svg_parts(struct out *out, const struct picture *picture)
 {
 	char text[160], length[BRIEF_BYTES];
 	uint64_t lost = losses_count(&picture->ledger);
 
-	label(out, 40, 28, "title", picture->log.path);
+	plot_svg_label(out, 40, 28, "title", picture->log.path);
 	snprintf(text, sizeof(text), "%llu event%s, %llu span%s, %s; %llu lost",
 		 (unsigned long long)picture->events, text_plural(picture->events),
 		 (unsigned long long)picture->spans, text_plural(picture->spans),
 		 brief_ns(length, (double)picture->length_ns), (unsigned long long)lost);
-	label(out, 40, 44, lost ? "name" : "tick", text);
-	return durations(out, picture, threads(out, picture, rate(out, picture, TOP + 16)));
+	plot_svg_label(out, 40, 44, lost ? "name" : "tick", text);
+	return plot_svg_durations(
+		out, picture,
+		plot_svg_threads(out, picture, plot_svg_rate(out, picture, TOP + 16)));
 }
 
 /*
@@ -366,17 +370,17 @@ static double parts(struct out *out, const struct picture *picture)
 void plot_svg(struct out *out, const struct picture *picture)
 {
 	static struct out nobody = { .fd = -1 };
-	double height = parts(&nobody, picture);
+	double height = plot_svg_parts(&nobody, picture);
 
 	out_printf(out,
 		   "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 		   "<svg xmlns=\"http://www.w3.org/2000/svg\" "
 		   "width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %d %.0f\" role=\"img\">\n<title>",
 		   WIDTH, height, WIDTH, height);
-	xml(out, picture->log.path);
+	plot_svg_xml(out, picture->log.path);
 	out_str(out, "</title>\n");
 	out_str(out, style);
 	out_printf(out, "<rect width=\"%d\" height=\"%.0f\" fill=\"#ffffff\"/>\n", WIDTH, height);
-	parts(out, picture);
+	plot_svg_parts(out, picture);
 	out_str(out, "</svg>\n");
 }

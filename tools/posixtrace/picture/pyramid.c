@@ -61,7 +61,7 @@ static struct picture_bin *bin_at(const struct picture *picture, size_t row, int
  * Adds a vote by the algorithm of Boyer and Moore: if a value has the majority, it remains, and the
  * memory is constant.
  */
-static void vote(uint16_t *who, uint16_t *votes, uint16_t one)
+static void pyramid_vote(uint16_t *who, uint16_t *votes, uint16_t one)
 {
 	if (!*votes)
 		*who = one;
@@ -72,8 +72,8 @@ static void vote(uint16_t *who, uint16_t *votes, uint16_t one)
 }
 
 /* Returns the bin of a level that contains this bin of the lowest level. */
-static struct picture_bin *above(const struct picture *picture, size_t row, size_t bin,
-				 size_t level)
+static struct picture_bin *pyramid_above(const struct picture *picture, size_t row, size_t bin,
+					 size_t level)
 {
 	return pyramid_row(picture, level, row) + (bin >> 2 * level);
 }
@@ -84,10 +84,10 @@ void pyramid_point(struct picture *picture, size_t row, uint16_t type, int64_t t
 	size_t bin = (size_t)(bin_at(picture, row, time_ns) - pyramid_row(picture, 0, row));
 
 	for (size_t level = 0; level < picture->levels; level++) {
-		struct picture_bin *to = above(picture, row, bin, level);
+		struct picture_bin *to = pyramid_above(picture, row, bin, level);
 
 		to->points++;
-		vote(&to->type, &to->type_votes, type);
+		pyramid_vote(&to->type, &to->type_votes, type);
 	}
 }
 
@@ -107,12 +107,12 @@ static void count_span(struct picture *picture, const struct picture_span *span,
 			      pyramid_row(picture, 0, span->row));
 
 	for (size_t level = 0; level < picture->levels; level++) {
-		struct picture_bin *to = above(picture, span->row, bin, level);
+		struct picture_bin *to = pyramid_above(picture, span->row, bin, level);
 
 		if (is_drawn(picture, level, span->time_ns) != drawn)
 			continue;
 		to->spans++;
-		vote(&to->series, &to->series_votes, span->series);
+		pyramid_vote(&to->series, &to->series_votes, span->series);
 	}
 }
 

@@ -27,14 +27,14 @@ extern const struct tool_command query_command;
 /* Written by the signal handler only. The progress handler and the loops over events read it. */
 volatile sig_atomic_t query_interrupted;
 
-/* Written by run() before the logs are opened, constant afterwards. */
+/* Written by query_run() before the logs are opened, constant afterwards. */
 static struct {
 	enum query_form form;
 	enum when_form when;
 	bool tables;
 } options;
 
-static void interrupt(int number)
+static void query_interrupt(int number)
 {
 	(void)number;
 	query_interrupted = 1;
@@ -43,7 +43,7 @@ static void interrupt(int number)
 /*
  * For sqlite3_progress_handler(): a result other than 0 ends the statement with SQLITE_INTERRUPT.
  */
-static int progress(void *arg)
+static int query_progress(void *arg)
 {
 	(void)arg;
 	return query_interrupted;
@@ -56,8 +56,8 @@ static int progress(void *arg)
  * also for the actions of subqueries. So the text of the statement need not be examined. It also
  * collects the functions for query_weighted_fits().
  */
-static int authorize(void *arg, int action, const char *a, const char *b, const char *c,
-		     const char *d)
+static int query_authorize(void *arg, int action, const char *a, const char *b, const char *c,
+			   const char *d)
 {
 	(void)c;
 	(void)d;
@@ -185,7 +185,7 @@ static int run_statement(sqlite3 *db, struct query *query, const char *sql)
 	const char *tail;
 	int status = TOOL_OK, err;
 
-	sqlite3_set_authorizer(db, authorize, query);
+	sqlite3_set_authorizer(db, query_authorize, query);
 	query->plain = scans_by_parts(db, sql);
 	if (!query->plain)
 		query->weighted = query_weighted_fits(query, db, sql);
@@ -251,7 +251,7 @@ static void connect_tables(sqlite3 *db)
  * The database is in memory and has one thread, so it needs no mutexes. No statement may attach a
  * file.
  */
-static int answer(struct query *query, const char *sql)
+static int query_answer(struct query *query, const char *sql)
 {
 	sqlite3 *db = NULL;
 	int status, err;
@@ -268,7 +268,7 @@ static int answer(struct query *query, const char *sql)
 	} else {
 		sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
 		connect_tables(db);
-		sqlite3_progress_handler(db, 10000, progress, NULL);
+		sqlite3_progress_handler(db, 10000, query_progress, NULL);
 		if (options.tables)
 			status = list_tables(db);
 		else
@@ -282,7 +282,7 @@ static int answer(struct query *query, const char *sql)
  * Computes the times of the first and the last event, which at() needs, and the columns of the
  * fields.
  */
-static bool prepare(struct query *query)
+static bool query_prepare(struct query *query)
 {
 	for (unsigned i = 0; i < query->logs; i++) {
 		struct query_log *log = &query->log[i];
@@ -318,8 +318,8 @@ static int query_logs(struct query *query, const char *sql)
 {
 	int status = TOOL_FAILURE;
 
-	if (prepare(query))
-		status = answer(query, sql);
+	if (query_prepare(query))
+		status = query_answer(query, sql);
 	else
 		say("%s", strerror(ENOMEM));
 	for (unsigned i = 0; i < query->logs && (status == TOOL_OK || status == TOOL_DAMAGED); i++)
@@ -345,7 +345,7 @@ static void end_interrupted(void)
  */
 static int open_and_query(char **paths, unsigned count, const char *sql)
 {
-	struct sigaction action = { .sa_handler = interrupt }, before;
+	struct sigaction action = { .sa_handler = query_interrupt }, before;
 	struct query query = { .when = options.when };
 	int status = TOOL_OK;
 
@@ -392,7 +392,7 @@ static const struct option_row option_rows[] = {
  * Operands are logs, then the statement. Users often write the statement before the logs. This is
  * recognized by the first operand, which is then no file, and the last operand, which is one.
  */
-static int run(int argc, char **argv)
+static int query_run(int argc, char **argv)
 {
 	int option;
 
@@ -434,36 +434,34 @@ static int run(int argc, char **argv)
 const struct tool_command query_command = {
 	.name = "query",
 	.usage = "[OPTION]... LOG... STATEMENT\n"
-		"--tables LOG...",
-	.about =
-		"Answers a question in SQL, in the dialect of SQLite, about each LOG (- is "
-		"standard input). The logs are not changed and no database is written: the logs "
-		"are read as the statement needs them.\n"
-		"\n"
-		"  events    time name type pid tid thread address level len data flags log, "
-		"and each\n"
-		"            field of the schemas, NULL for events without it. Not in *, "
-		"because they\n"
-		"            take longer: function source line module, for the event's address\n"
-		"  spans     span kind begin end duration cpu pid tid begin_tid event\n"
-		"  types     type name events called lost level role span schema\n"
-		"  threads   pid tid thread events called lost\n"
-		"  losses    name cause lost\n"
-		"  objects   kind pid pointer name since\n"
-		"  streams   name pid host clock hz created first last events called lost "
-		"complete bytes\n"
-		"\n"
-		"All tables have the column log, the name of the log. Times are nanoseconds "
-		"since 1970, durations nanoseconds. at('+1.5s') is a TIME as for dump, "
-		"stamp(time) prints one. Conditions on time use the indexes of the logs.",
+		 "--tables LOG...",
+	.about = "Answers a question in SQL, in the dialect of SQLite, about each LOG (- is "
+		 "standard input). The logs are not changed and no database is written: the logs "
+		 "are read as the statement needs them.\n"
+		 "\n"
+		 "  events    time name type pid tid thread address level len data flags log, "
+		 "and each\n"
+		 "            field of the schemas, NULL for events without it. Not in *, "
+		 "because they\n"
+		 "            take longer: function source line module, for the event's address\n"
+		 "  spans     span kind begin end duration cpu pid tid begin_tid event\n"
+		 "  types     type name events called lost level role span schema\n"
+		 "  threads   pid tid thread events called lost\n"
+		 "  losses    name cause lost\n"
+		 "  objects   kind pid pointer name since\n"
+		 "  streams   name pid host clock hz created first last events called lost "
+		 "complete bytes\n"
+		 "\n"
+		 "All tables have the column log, the name of the log. Times are nanoseconds "
+		 "since 1970, durations nanoseconds. at('+1.5s') is a TIME as for dump, "
+		 "stamp(time) prints one. Conditions on time use the indexes of the logs.",
 	.options = option_rows,
-	.notes =
-		"  posixtrace query LOG 'select name, count(*) from events group by name'\n"
-		"  posixtrace query LOG \"select fd, sum(len) from events where name glob "
-		"'io.*' group by fd\"\n"
-		"\n"
-		"Exit status: 0 ok, 1 failure, 2 usage or a wrong statement, 3 damaged or never "
-		"closed.",
+	.notes = "  posixtrace query LOG 'select name, count(*) from events group by name'\n"
+		 "  posixtrace query LOG \"select fd, sum(len) from events where name glob "
+		 "'io.*' group by fd\"\n"
+		 "\n"
+		 "Exit status: 0 ok, 1 failure, 2 usage or a wrong statement, 3 damaged or never "
+		 "closed.",
 	.operands = OPTION_LOG,
-	.run = run,
+	.run = query_run,
 };

@@ -14,8 +14,8 @@
  * Declares the columns of all events and then those of fields. %w doubles quotes within names: the
  * names of fields come from logs.
  */
-static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **result,
-		   char **error)
+static int query_events_connect(sqlite3 *db, void *aux, int argc, const char *const *argv,
+				sqlite3_vtab **result, char **error)
 {
 	struct query *query = aux;
 	sqlite3_str *sql = sqlite3_str_new(db);
@@ -47,7 +47,7 @@ static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sq
 	return SQLITE_OK;
 }
 
-static int disconnect(sqlite3_vtab *base)
+static int query_events_disconnect(sqlite3_vtab *base)
 {
 	sqlite3_free(base);
 	return SQLITE_OK;
@@ -180,7 +180,7 @@ static int next_pass(struct query_cursor *cursor)
  * Moves to the next wanted event. An interrupt is checked here too: if a filter admits no event,
  * SQLite gets no rows and does not call its progress handler.
  */
-static int next(sqlite3_vtab_cursor *base)
+static int query_events_next(sqlite3_vtab_cursor *base)
 {
 	struct query_cursor *cursor = (struct query_cursor *)base;
 	int unavailable, err;
@@ -216,8 +216,8 @@ static int next(sqlite3_vtab_cursor *base)
  * Begins a scan with a plan of query_plan() and its arguments. The reader of the first log remains
  * open for the next scan; a later one is closed.
  */
-static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int argc,
-		  sqlite3_value **argv)
+static int query_events_filter(sqlite3_vtab_cursor *base, int number, const char *plan, int argc,
+			       sqlite3_value **argv)
 {
 	struct query_cursor *cursor = (struct query_cursor *)base;
 	int err;
@@ -231,12 +231,12 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int a
 	if (cursor->is_weighted) {
 		query_weighted_sort(cursor->query, plan);
 		cursor->next_group = 0;
-		return next(base);
+		return query_events_next(base);
 	}
 	cursor->eof = cursor->nothing;
 	if (!err && !cursor->eof)
 		err = go_to_log(cursor, 0);
-	return err || cursor->eof ? err : next(base);
+	return err || cursor->eof ? err : query_events_next(base);
 }
 
 /* ------------------------------------------------------------------ rows */
@@ -319,7 +319,7 @@ static void result_labels(sqlite3_context *context, const struct query_cursor *c
  * therefore computed here and not earlier. Pointers that are valid as long as the statement are
  * passed as static; the rest is copied. A column without a result is NULL.
  */
-static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int number)
+static int query_events_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int number)
 {
 	struct query_cursor *cursor = (struct query_cursor *)base;
 	const struct posix_trace_event_np *event = &cursor->event;
@@ -398,16 +398,16 @@ static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *row)
  * is read-only.
  */
 const sqlite3_module query_events = {
-	.xCreate = connect,
-	.xConnect = connect,
+	.xCreate = query_events_connect,
+	.xConnect = query_events_connect,
 	.xBestIndex = query_plan,
-	.xDisconnect = disconnect,
-	.xDestroy = disconnect,
+	.xDisconnect = query_events_disconnect,
+	.xDestroy = query_events_disconnect,
 	.xOpen = open_cursor,
 	.xClose = close_cursor,
-	.xFilter = filter,
-	.xNext = next,
+	.xFilter = query_events_filter,
+	.xNext = query_events_next,
 	.xEof = is_eof,
-	.xColumn = column,
+	.xColumn = query_events_column,
 	.xRowid = row_id,
 };

@@ -10,7 +10,8 @@
  * -1 if the type does not have the field. A schema has at most POSIX_TRACE_FIELDS_MAX_NP fields, so
  * an index fits.
  */
-static bool place(const struct query *query, struct query_log *log, const struct log_type *type)
+static bool query_fields_place(const struct query *query, struct query_log *log,
+			       const struct log_type *type)
 {
 	signed char *at = malloc(query->fields.count + 1);
 
@@ -28,8 +29,8 @@ static bool place(const struct query *query, struct query_log *log, const struct
 }
 
 /*
- * The columns depend on all logs, so the columns of all logs are collected before place() runs for
- * the first log.
+ * The columns depend on all logs, so the columns of all logs are collected before
+ * query_fields_place() runs for the first log.
  */
 static bool add_fields(struct query *query, const struct logfile *log)
 {
@@ -49,7 +50,7 @@ static bool place_fields(const struct query *query, struct query_log *log)
 		return false;
 	log->ids = file->ids;
 	for (size_t i = 0; i < file->types; i++)
-		if (file->list[i]->schema && !place(query, log, file->list[i]))
+		if (file->list[i]->schema && !query_fields_place(query, log, file->list[i]))
 			return false;
 	return true;
 }
@@ -79,7 +80,7 @@ void query_fields_forget(struct query *query)
 }
 
 /* Texts and blobs are copied: they are in the event, or in a buffer that the next value uses. */
-static void result(sqlite3_context *context, const struct sqlvalue *value)
+static void query_fields_result(sqlite3_context *context, const struct sqlvalue *value)
 {
 	switch (value->kind) {
 	case SQLVALUE_NULL:
@@ -116,5 +117,5 @@ void query_field_result(sqlite3_context *context, const struct query_log *log, s
 	if (number < 0)
 		return;
 	sqlvalue_of(type->schema, (unsigned)number, event->data, event->data_len, &value);
-	result(context, &value);
+	query_fields_result(context, &value);
 }

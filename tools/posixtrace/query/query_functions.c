@@ -4,7 +4,7 @@
 #include "query/query.h"
 
 /* at('10:15'), at('+1.5s'), at('2025-02-03T10:15:32Z') return nanoseconds since 1970. */
-static void at(sqlite3_context *context, int argc, sqlite3_value **argv)
+static void query_functions_at(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
 	const struct query *query = sqlite3_user_data(context);
 	const char *text = (const char *)sqlite3_value_text(argv[0]);
@@ -20,7 +20,7 @@ static void at(sqlite3_context *context, int argc, sqlite3_value **argv)
 }
 
 /* stamp(time) returns the time in the form of the command dump. */
-static void stamp(sqlite3_context *context, int argc, sqlite3_value **argv)
+static void query_functions_stamp(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
 	const struct query *query = sqlite3_user_data(context);
 	char text[WHEN_BYTES];
@@ -39,7 +39,10 @@ static void stamp(sqlite3_context *context, int argc, sqlite3_value **argv)
 int query_functions(sqlite3 *db, struct query *query)
 {
 	int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
-	int err = sqlite3_create_function(db, "at", 1, flags, query, at, NULL, NULL);
+	int err =
+		sqlite3_create_function(db, "at", 1, flags, query, query_functions_at, NULL, NULL);
 
-	return err ? err : sqlite3_create_function(db, "stamp", 1, flags, query, stamp, NULL, NULL);
+	return err ? err
+		   : sqlite3_create_function(db, "stamp", 1, flags, query, query_functions_stamp,
+					     NULL, NULL);
 }

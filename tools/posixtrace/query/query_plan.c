@@ -37,7 +37,7 @@ char query_time_comparison(int op)
 }
 
 /* Returns a letter for a comparison of the column, or 0 if the comparison cannot be used. */
-static char comparison(int column, int op)
+static char query_plan_comparison(int column, int op)
 {
 	if (column == QUERY_TIME)
 		return query_time_comparison(op);
@@ -77,7 +77,7 @@ static size_t types_with_events(const struct query_log *log)
  * order of its own; for damaged logs, since they may have events of types that are not listed; and
  * for many types, since sorting is faster then. Names are ordered by bytes, as in SQLite's BINARY.
  */
-static char order(const struct query *query, const sqlite3_index_info *info)
+static char query_plan_order(const struct query *query, const sqlite3_index_info *info)
 {
 	int column;
 
@@ -111,7 +111,7 @@ int query_plan(sqlite3_vtab *base, sqlite3_index_info *info)
 	}
 	for (int i = 0; i < info->nConstraint; i++) {
 		int column = info->aConstraint[i].iColumn;
-		char op = column < 0 ? 0 : comparison(column, info->aConstraint[i].op);
+		char op = column < 0 ? 0 : query_plan_comparison(column, info->aConstraint[i].op);
 
 		if (query->plain || !op || !info->aConstraint[i].usable ||
 		    ((column == QUERY_NAME || column == QUERY_LOG) &&
@@ -125,7 +125,7 @@ int query_plan(sqlite3_vtab *base, sqlite3_index_info *info)
 			/* these conditions reduce what is read; the others only filter it */
 			cost *= rows_left(column, op);
 	}
-	by = query->plain ? 0 : order(query, info);
+	by = query->plain ? 0 : query_plan_order(query, info);
 	if (by) {
 		info->orderByConsumed = 1;
 		*p++ = '#';
@@ -155,7 +155,7 @@ void query_plan_forget(struct query_cursor *cursor)
  * Allocates memory by SQLite's function, so that it counts against HEAP_BYTES. Returns NULL without
  * memory.
  */
-static void *get(size_t bytes, int value)
+static void *query_plan_get(size_t bytes, int value)
 {
 	void *memory = sqlite3_malloc64(bytes);
 
@@ -166,15 +166,15 @@ static void *get(size_t bytes, int value)
  * Makes the selection by log and type on first use; all types are selected at first. Returns false
  * without memory; query_plan_forget() then frees the part that exists.
  */
-static bool choose(struct query_cursor *cursor)
+static bool query_plan_choose(struct query_cursor *cursor)
 {
 	const struct query *query = cursor->query;
 
 	if (cursor->chosen)
 		return true;
-	cursor->chosen = get(query->logs * sizeof(*cursor->chosen), 0);
+	cursor->chosen = query_plan_get(query->logs * sizeof(*cursor->chosen), 0);
 	for (unsigned i = 0; cursor->chosen && i < query->logs; i++) {
-		cursor->chosen[i] = get(query->log[i].file.ids + 1, 1);
+		cursor->chosen[i] = query_plan_get(query->log[i].file.ids + 1, 1);
 		if (!cursor->chosen[i])
 			return false;
 	}
@@ -209,7 +209,7 @@ static bool only_types(struct query_cursor *cursor, int column, char op, sqlite3
 	if (column == QUERY_TYPE ? sqlite3_value_type(value) != SQLITE_INTEGER
 				 : sqlite3_value_type(value) != SQLITE_TEXT)
 		return true; /* SQLite checks such a condition itself */
-	if (!text || !choose(cursor))
+	if (!text || !query_plan_choose(cursor))
 		return false;
 	for (unsigned i = 0; i < cursor->query->logs; i++)
 		only_types_of(&cursor->query->log[i].file, cursor->chosen[i], column, op, text,
@@ -228,7 +228,7 @@ static bool only_log(struct query_cursor *cursor, sqlite3_value *value)
 	if (sqlite3_value_type(value) != SQLITE_TEXT)
 		return true;
 	if (!cursor->unwanted)
-		cursor->unwanted = get(query->logs, 0);
+		cursor->unwanted = query_plan_get(query->logs, 0);
 	if (!text || !cursor->unwanted)
 		return false;
 	for (unsigned i = 0; i < query->logs; i++)

@@ -116,7 +116,7 @@ static bool is_number(sqlite3_stmt *statement, int i)
  * Adds a cell. The texts of all cells are in one array that may move, so a cell has a position and
  * not a pointer. Returns false without memory.
  */
-static bool keep(struct look *look, const char *text, size_t len, bool number)
+static bool query_print_keep(struct look *look, const char *text, size_t len, bool number)
 {
 	if (!vec_reserve(&look->bytes, &look->room, look->used, len) ||
 	    !vec_grow(&look->cell, look->cells, 1))
@@ -140,7 +140,7 @@ static bool look_at_row(struct look *look, struct out *scratch, sqlite3_stmt *st
 			look->width[i] = width < WIDTH_MAX ? width : WIDTH_MAX;
 		if (sqlite3_column_type(statement, i) != SQLITE_NULL)
 			look->number[i] &= is_number(statement, i);
-		if (!keep(look, scratch->bytes, scratch->used, is_number(statement, i)))
+		if (!query_print_keep(look, scratch->bytes, scratch->used, is_number(statement, i)))
 			return false;
 	}
 	return true;

@@ -40,11 +40,11 @@ struct cursor {
 	bool eof;
 };
 
-/* The columns in the order of the declaration in connect(). */
+/* The columns in the order of the declaration in query_spans_connect(). */
 enum { NAME, KIND, BEGIN, END, DURATION, CPU, PID, TID, BEGIN_TID, EVENT, LOG };
 
-static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **result,
-		   char **error)
+static int query_spans_connect(sqlite3 *db, void *aux, int argc, const char *const *argv,
+			       sqlite3_vtab **result, char **error)
 {
 	struct table *table;
 	int err = sqlite3_declare_vtab(
@@ -66,7 +66,7 @@ static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sq
 	return SQLITE_OK;
 }
 
-static int disconnect(sqlite3_vtab *base)
+static int query_spans_disconnect(sqlite3_vtab *base)
 {
 	sqlite3_free(base);
 	return SQLITE_OK;
@@ -145,7 +145,8 @@ static int close_cursor(sqlite3_vtab_cursor *base)
  * no log can make the cursor grow. If an event ends more than WAITING spans, the others are
  * dropped.
  */
-static void take(void *arg, const struct span *span, const struct posix_trace_event_np *end)
+static void query_spans_take(void *arg, const struct span *span,
+			     const struct posix_trace_event_np *end)
 {
 	struct cursor *cursor = arg;
 
@@ -170,7 +171,7 @@ static int go_to_log(struct cursor *cursor, unsigned number)
 	if (query_open_log(log, &cursor->trid))
 		return SQLITE_CANTOPEN;
 	cursor->is_open = true;
-	pairing_init(&cursor->pairing, take, cursor);
+	pairing_init(&cursor->pairing, query_spans_take, cursor);
 	cursor->has_pairing = true;
 	function_names(&cursor->pairing, &log->file);
 	if (!pairing_begin(&cursor->pairing, &log->file) || cursor->pairing.err)
@@ -180,9 +181,10 @@ static int go_to_log(struct cursor *cursor, unsigned number)
 
 /*
  * Moves to the next row: the next span that the last event has ended. If there is no further one,
- * it reads events until one ends a span. next() reads a log once, from begin_ns to end_ns.
+ * it reads events until one ends a span. query_spans_next() reads a log once, from begin_ns to
+ * end_ns.
  */
-static int next(sqlite3_vtab_cursor *base)
+static int query_spans_next(sqlite3_vtab_cursor *base)
 {
 	struct cursor *cursor = (struct cursor *)base;
 	struct posix_trace_event_np event;
@@ -216,8 +218,8 @@ static int next(sqlite3_vtab_cursor *base)
 	return SQLITE_OK;
 }
 
-static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int argc,
-		  sqlite3_value **argv)
+static int query_spans_filter(sqlite3_vtab_cursor *base, int number, const char *plan, int argc,
+			      sqlite3_value **argv)
 {
 	struct cursor *cursor = (struct cursor *)base;
 	int err;
@@ -231,7 +233,7 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int a
 	cursor->rows = cursor->at = 0;
 	cursor->ordinal = 0;
 	err = go_to_log(cursor, 0);
-	return err || cursor->eof ? err : next(base);
+	return err || cursor->eof ? err : query_spans_next(base);
 }
 
 static int is_eof(sqlite3_vtab_cursor *base)
@@ -239,7 +241,7 @@ static int is_eof(sqlite3_vtab_cursor *base)
 	return ((struct cursor *)base)->eof;
 }
 
-static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int number)
+static int query_spans_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int number)
 {
 	struct cursor *cursor = (struct cursor *)base;
 	const struct row *row = &cursor->row[cursor->at];
@@ -294,16 +296,16 @@ static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *row)
 }
 
 const sqlite3_module query_spans = {
-	.xCreate = connect,
-	.xConnect = connect,
+	.xCreate = query_spans_connect,
+	.xConnect = query_spans_connect,
 	.xBestIndex = best_index,
-	.xDisconnect = disconnect,
-	.xDestroy = disconnect,
+	.xDisconnect = query_spans_disconnect,
+	.xDestroy = query_spans_disconnect,
 	.xOpen = open_cursor,
 	.xClose = close_cursor,
-	.xFilter = filter,
-	.xNext = next,
+	.xFilter = query_spans_filter,
+	.xNext = query_spans_next,
 	.xEof = is_eof,
-	.xColumn = column,
+	.xColumn = query_spans_column,
 	.xRowid = row_id,
 };

@@ -37,7 +37,7 @@ static void bind_text(sqlite3_stmt *row, int column, const char *text)
  * Inserts a row. The bindings are removed, so that a column that the next row does not bind is
  * NULL. sqlite3_reset() returns the error of the step.
  */
-static int insert(sqlite3_stmt *row)
+static int query_tables_insert(sqlite3_stmt *row)
 {
 	sqlite3_step(row);
 	sqlite3_clear_bindings(row);
@@ -45,7 +45,7 @@ static int insert(sqlite3_stmt *row)
 }
 
 /* The sum of all causes. */
-static int64_t lost(const struct posix_trace_ledger_np *ledger)
+static int64_t query_tables_lost(const struct posix_trace_ledger_np *ledger)
 {
 	uint64_t sum = 0;
 
@@ -62,7 +62,7 @@ static void bind_ledger(sqlite3_stmt *row, int column, const struct posix_trace_
 {
 	sqlite3_bind_int64(row, column, (int64_t)ledger->reported);
 	sqlite3_bind_int64(row, column + 1, (int64_t)ledger->called);
-	sqlite3_bind_int64(row, column + 2, lost(ledger));
+	sqlite3_bind_int64(row, column + 2, query_tables_lost(ledger));
 }
 
 /*
@@ -86,7 +86,7 @@ static int fill_type(sqlite3_stmt *types, sqlite3_stmt *losses, const struct log
 	}
 	bind_text(types, 9, type->schema_text);
 	bind_text(types, 10, log->path);
-	err = insert(types);
+	err = query_tables_insert(types);
 	for (int cause = 0; !err && cause < POSIX_TRACE_LOST_CAUSES_NP; cause++) {
 		if (!ledger->lost[cause])
 			continue;
@@ -94,7 +94,7 @@ static int fill_type(sqlite3_stmt *types, sqlite3_stmt *losses, const struct log
 		bind_text(losses, 2, posix_trace_lost_name_np(cause));
 		sqlite3_bind_int64(losses, 3, (int64_t)ledger->lost[cause]);
 		bind_text(losses, 4, log->path);
-		err = insert(losses);
+		err = query_tables_insert(losses);
 	}
 	return err;
 }
@@ -140,7 +140,7 @@ static int fill_threads(sqlite3_stmt *row, const struct logfile *log)
 		sqlite3_bind_int64(row, 3, (int64_t)thread.thread);
 		bind_ledger(row, 4, &ledger);
 		bind_text(row, 7, log->path);
-		err = insert(row);
+		err = query_tables_insert(row);
 	}
 	return err;
 }
@@ -162,7 +162,7 @@ static int fill_objects(sqlite3_stmt *row, const struct logfile *log)
 		bind_text(row, 4, object.name);
 		sqlite3_bind_int64(row, 5, object.time_ns);
 		bind_text(row, 6, log->path);
-		err = insert(row);
+		err = query_tables_insert(row);
 	}
 	return err;
 }
@@ -194,7 +194,7 @@ static int fill_stream(sqlite3_stmt *row, const struct logfile *log,
 	bind_ledger(row, 10, ledger);
 	sqlite3_bind_int(row, 13, log->info.complete);
 	sqlite3_bind_int64(row, 14, (int64_t)log->info.file_bytes);
-	return insert(row);
+	return query_tables_insert(row);
 }
 
 enum { TYPES, THREADS, LOSSES, OBJECTS, STREAMS, TABLES };
@@ -215,7 +215,7 @@ static int fill_log(sqlite3_stmt *row[TABLES], struct query_log *log)
 	return err ? err : fill_stream(row[STREAMS], &log->file, &ledger);
 }
 
-static int fill(sqlite3_stmt *row[TABLES], struct query *query)
+static int query_tables_fill(sqlite3_stmt *row[TABLES], struct query *query)
 {
 	int err = SQLITE_OK;
 
@@ -251,7 +251,7 @@ int query_tables(sqlite3 *db, struct query *query)
 	for (int i = 0; !err && i < TABLES; i++)
 		err = sqlite3_prepare_v2(db, sql[i], -1, &row[i], NULL);
 	if (!err)
-		err = fill(row, query);
+		err = query_tables_fill(row, query);
 	for (int i = 0; i < TABLES; i++)
 		sqlite3_finalize(row[i]);
 	return err ? err : sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);

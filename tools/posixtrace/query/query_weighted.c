@@ -100,7 +100,7 @@ static int columns_of(int column)
  * used is SQLite's set of columns; its bit 63 means all columns from 63 on. Returns false if one of
  * them cannot be a property of groups.
  */
-static bool fits(uint64_t used, unsigned *columns)
+static bool columns_fit_groups(uint64_t used, unsigned *columns)
 {
 	*columns = 0;
 	for (int i = 0; i < 64; i++) {
@@ -114,7 +114,7 @@ static bool fits(uint64_t used, unsigned *columns)
 }
 
 /* Appends the groups of a log to those of the query, with the number of the log. */
-static bool keep(struct query *query, const struct groups *groups, unsigned log)
+static bool query_weighted_keep(struct query *query, const struct groups *groups, unsigned log)
 {
 	if (!vec_grow(&query->group, query->groups, groups->count))
 		return false;
@@ -134,7 +134,7 @@ static bool count_log(struct query *query, unsigned log, unsigned columns)
 	struct groups *groups = groups_new(columns, &query_interrupted);
 	struct logfile *file = &query->log[log].file;
 	bool good = groups && !tally_groups(groups, file, tally_threads(file)) &&
-		    !groups_settle(groups) && keep(query, groups, log);
+		    !groups_settle(groups) && query_weighted_keep(query, groups, log);
 
 	groups_free(groups);
 	return good;
@@ -145,7 +145,7 @@ static bool count_all(struct query *query)
 {
 	unsigned columns;
 
-	if (!fits(query->columns, &columns))
+	if (!columns_fit_groups(query->columns, &columns))
 		return false;
 	for (unsigned i = 0; i < query->logs; i++)
 		if (!count_log(query, i, columns))
@@ -192,7 +192,7 @@ bool query_weighted_plan(struct query *query, sqlite3_index_info *info, char *pl
 	unsigned columns;
 	char *p = plan;
 
-	if (!fits(used, &columns) || (query->group && query->columns != used))
+	if (!columns_fit_groups(used, &columns) || (query->group && query->columns != used))
 		return false;
 	*p++ = QUERY_WEIGHTED;
 	for (int i = 0; i < info->nOrderBy; i++) {
@@ -210,8 +210,8 @@ bool query_weighted_plan(struct query *query, sqlite3_index_info *info, char *pl
 }
 
 /*
- * compare() needs these two, because qsort(3) passes no argument. Only one cursor is sorted at a
- * time.
+ * query_weighted_compare() needs these two, because qsort(3) passes no argument. Only one cursor is
+ * sorted at a time.
  */
 static const struct query *sorted;
 static const char *sorted_by;
@@ -287,7 +287,7 @@ static int compare_column(int column, const struct group *a, const struct group 
  * The rows must be exactly in the order that query_weighted_plan() promised: SQLite does not sort
  * again, and it groups neighbours only.
  */
-static int compare(const void *x, const void *y)
+static int query_weighted_compare(const void *x, const void *y)
 {
 	for (const char *by = sorted_by; *by; by += 2) {
 		int order = compare_column(by[0] - 'a', x, y);
@@ -303,7 +303,7 @@ void query_weighted_sort(struct query *query, const char *plan)
 	sorted = query;
 	sorted_by = plan + 1;
 	if (query->groups)
-		qsort(query->group, query->groups, sizeof(*query->group), compare);
+		qsort(query->group, query->groups, sizeof(*query->group), query_weighted_compare);
 }
 
 /*

@@ -51,7 +51,7 @@ static void name_column(const struct sqlfields *fields, struct sqlfield *added)
  * Fields beyond SQLFIELDS_MAX have no column. field->field refers to the schema, which must live as
  * long as fields.
  */
-static bool add(struct sqlfields *fields, const char *field)
+static bool add_schema_field(struct sqlfields *fields, const char *field)
 {
 	struct sqlfield *more;
 
@@ -69,7 +69,7 @@ static bool add(struct sqlfields *fields, const char *field)
 bool sqlfields_add(struct sqlfields *fields, const struct posix_trace_schema_np *schema)
 {
 	for (unsigned i = 0; i < schema->fields; i++)
-		if (!add(fields, schema->field[i].name))
+		if (!add_schema_field(fields, schema->field[i].name))
 			return false;
 	return true;
 }

@@ -215,7 +215,7 @@ static int report_on(struct report *report, int argc, char **argv)
 }
 
 /* Everything that the options acquire is freed here, whatever the result is. */
-static int run(int argc, char **argv)
+static int report_run(int argc, char **argv)
 {
 	struct report report = { .header = true };
 	int option, status = TOOL_OK;
@@ -240,21 +240,19 @@ static int run(int argc, char **argv)
 const struct tool_command report_command = {
 	.name = "report",
 	.usage = "[OPTION]... LOG...\n"
-		"-t FILE [OPTION]... LOG\n"
-		"-t FILE --check | --list",
-	.about =
-		"Prints the events of LOG, of any format that convert reads (- is standard "
-		"input), in columns: time, seconds since the event shown before, process, "
-		"thread, event type, fields. With templates, in the language of AIX's trcrpt, "
-		"it prints each event as its template says; posixtrace-template(5) has the "
-		"language.",
+		 "-t FILE [OPTION]... LOG\n"
+		 "-t FILE --check | --list",
+	.about = "Prints the events of LOG, of any format that convert reads (- is standard "
+		 "input), in columns: time, seconds since the event shown before, process, "
+		 "thread, event type, fields. With templates, in the language of AIX's trcrpt, "
+		 "it prints each event as its template says; posixtrace-template(5) has the "
+		 "language.",
 	.options = report_options,
-	.notes =
-		WANTED_TIME_NOTE
-		"An error in a template is printed as FILE:LINE:COLUMN: error: [CODE] TEXT. "
-		"Then no event is printed, and the exit status is 2.\n"
-		"Exit status: 0 ok, 1 failure, 2 usage or a wrong template, 3 damaged or never "
-		"closed.",
+	.notes = WANTED_TIME_NOTE
+	"An error in a template is printed as FILE:LINE:COLUMN: error: [CODE] TEXT. "
+	"Then no event is printed, and the exit status is 2.\n"
+	"Exit status: 0 ok, 1 failure, 2 usage or a wrong template, 3 damaged or never "
+	"closed.",
 	.operands = OPTION_LOG,
-	.run = run,
+	.run = report_run,
 };

@@ -15,9 +15,10 @@ struct merged {
 	bool begun;
 };
 
-static struct report *chosen_by; /* choose() gets no such argument, so it finds the report here */
+static struct report
+	*chosen_by; /* report_merge_choose() gets no such argument, so it finds the report here */
 
-static bool choose(const struct log_type *type)
+static bool report_merge_choose(const struct log_type *type)
 {
 	return choose_type(&chosen_by->wanted.choose, type->name) &&
 	       select_type(&chosen_by->select, type->name, type->id);
@@ -27,7 +28,7 @@ static bool choose(const struct log_type *type)
  * Prints the header before the first event, because the width of the column of logs is known only
  * when all logs are open.
  */
-static void begin(struct merged *merged)
+static void report_merge_begin(struct merged *merged)
 {
 	merged->begun = true;
 	merged->table.log_width = merged->report->merge.path_len;
@@ -39,15 +40,15 @@ static void begin(struct merged *merged)
  * Prints one event in the merged order. Returns false after a write error, which ends the merge.
  * Times of -O count from the first event of all logs.
  */
-static bool show(void *arg, const struct merge_source *source, const struct log_type *type,
-		 const struct posix_trace_event_np *event)
+static bool report_merge_show(void *arg, const struct merge_source *source,
+			      const struct log_type *type, const struct posix_trace_event_np *event)
 {
 	struct merged *merged = arg;
 	uint64_t thread = event->info.posix_thread_id ? (uint64_t)event->info.posix_thread_id
 						      : (uint64_t)event->tid;
 
 	if (!merged->begun)
-		begin(merged);
+		report_merge_begin(merged);
 	if (!select_event(&merged->report->select, (uint64_t)event->info.posix_pid, thread,
 			  (__int128)event->time_ns - merged->report->merge.first_ns))
 		return true;
@@ -60,7 +61,7 @@ static bool show(void *arg, const struct merge_source *source, const struct log_
  * A report without events still has its header, unless no log could be opened or the options were
  * wrong.
  */
-static int print(struct report *report, struct out *out, char **path, size_t paths)
+static int report_merge_print(struct report *report, struct out *out, char **path, size_t paths)
 {
 	struct merged merged = { .report = report, .out = out };
 	int status;
@@ -69,12 +70,12 @@ static int print(struct report *report, struct out *out, char **path, size_t pat
 	merged.table.pick = report->pick.count ? &report->pick : NULL;
 	report->merge.wanted = &report->wanted;
 	report->merge.pick = merged.table.pick;
-	report->merge.choose = choose;
+	report->merge.choose = report_merge_choose;
 	report->merge.when = report->when;
 	chosen_by = report;
-	status = merge_run(&report->merge, path, paths, show, &merged);
+	status = merge_run(&report->merge, path, paths, report_merge_show, &merged);
 	if (!merged.begun && status != TOOL_USAGE && report->merge.sources)
-		begin(&merged);
+		report_merge_begin(&merged);
 	return status;
 }
 
@@ -83,8 +84,8 @@ int report_merge(struct report *report, char **path, size_t paths)
 	static struct output file;
 
 	if (!report->output || !strcmp(report->output, "-"))
-		return print(report, &out_stdout, path, paths);
+		return report_merge_print(report, &out_stdout, path, paths);
 	if (output_open_text(&file, report->output, report->force, path, paths))
 		return TOOL_FAILURE;
-	return output_close(&file, print(report, &file.out, path, paths));
+	return output_close(&file, report_merge_print(report, &file.out, path, paths));
 }

@@ -52,7 +52,7 @@ static bool on_or_off(const char *value, bool *on)
 }
 
 /* Reads one digit from 0 to 3. struct columns has the meaning of each. */
-static bool timestamp(const char *value, unsigned *form)
+static bool report_options_timestamp(const char *value, unsigned *form)
 {
 	*form = (unsigned)(*value - '0');
 	return *value >= '0' && *value <= '3' && !value[1];
@@ -62,7 +62,7 @@ static bool timestamp(const char *value, unsigned *form)
  * Takes one of the keys that need templates. report_on() refuses these keys if no template is
  * given, because it knows all options.
  */
-static bool column(struct report *report, const char *text)
+static bool report_options_column(struct report *report, const char *text)
 {
 	struct columns *columns = &report->columns;
 	const char *value;
@@ -76,11 +76,12 @@ static bool column(struct report *report, const char *text)
 		return on_or_off(value, &columns->pid);
 	if (is_key(text, "tid", &value))
 		return on_or_off(value, &columns->tid);
-	return is_key(text, "timestamp", &value) && timestamp(value, &columns->timestamp);
+	return is_key(text, "timestamp", &value) &&
+	       report_options_timestamp(value, &columns->timestamp);
 }
 
 /* Takes any key of -O. starttime and endtime apply to tables as well. */
-static bool keyed(struct report *report, const char *text)
+static bool report_options_keyed(struct report *report, const char *text)
 {
 	struct select *select = &report->select;
 	const char *value;
@@ -93,7 +94,7 @@ static bool keyed(struct report *report, const char *text)
 		select->has_end = true;
 		return select_seconds(value, &select->end_ns);
 	}
-	return column(report, text);
+	return report_options_column(report, text);
 }
 
 /*
@@ -106,7 +107,7 @@ static bool parse_keys(struct report *report, const char *list)
 	bool good = copy != NULL;
 
 	while (good && (text = strsep(&rest, ","))) {
-		good = keyed(report, text);
+		good = report_options_keyed(report, text);
 		if (!good)
 			say("-O %s: no such key, or not with this value", text);
 	}

@@ -62,9 +62,10 @@ static void show_tail(struct report_sink *sink);
 
 /*
  * Ends the flow before its end. The import function treats -1 as a failure and returns; done and
- * status keep the true result. The tail is printed here, because end() is not called any more.
+ * status keep the true result. The tail is printed here, because report_sink_end() is not called
+ * any more.
  */
-static int stop(struct report_sink *sink, int status)
+static int report_sink_stop(struct report_sink *sink, int status)
 {
 	meter_end(&sink->meter);
 	show_tail(sink);
@@ -123,7 +124,7 @@ static int know_first(struct report_sink *sink, int64_t time_ns)
 		return 0;
 	say("%s: its last event is not known before it was read: no time before it can be given",
 	    fmt_input_name(sink->flow->input));
-	return stop(sink, TOOL_USAGE);
+	return report_sink_stop(sink, TOOL_USAGE);
 }
 
 /*
@@ -148,7 +149,7 @@ static void know_span(struct report_sink *sink, int64_t first_ns, int64_t last_n
 }
 
 /* Called once, before types and events. first_ns of 0 counts as unknown. */
-static int begin(void *context, const struct fmt_facts *facts)
+static int report_sink_begin(void *context, const struct fmt_facts *facts)
 {
 	struct report_sink *sink = context;
 
@@ -285,8 +286,8 @@ static void by_template(struct report_sink *sink, const struct report_type *type
 			      sink->run.prose.text, sink->run.prose.len);
 }
 
-static void print(struct report_sink *sink, const struct report_type *type,
-		  const struct posix_trace_event_np *event)
+static void report_sink_print(struct report_sink *sink, const struct report_type *type,
+			      const struct posix_trace_event_np *event)
 {
 	/* The names of objects come from the first log of the flow that has objects. */
 	sink->log.trid = sink->flow->object_logs ? sink->flow->objects[0] : 0;
@@ -303,18 +304,18 @@ static void print(struct report_sink *sink, const struct report_type *type,
  * The limit is applied before the tail: --limit with --tail gives the last of the first events.
  * A tail copies the data, because the flow's data is valid only for this call.
  */
-static int show(struct report_sink *sink, const struct report_type *type,
-		const struct posix_trace_event_np *event)
+static int report_sink_show(struct report_sink *sink, const struct report_type *type,
+			    const struct posix_trace_event_np *event)
 {
 	struct kept kept = { *event, type };
 
 	if (sink->shown == sink->wanted->limit)
-		return stop(sink, TOOL_OK);
+		return report_sink_stop(sink, TOOL_OK);
 	sink->shown++;
 	if (sink->tail.limit)
 		return tail_add(&sink->tail, &kept, event->data, event->data_len) ? 0 : ENOMEM;
-	print(sink, type, event);
-	return sink->run.stopped ? stop(sink, TOOL_OK) : sink->out->err;
+	report_sink_print(sink, type, event);
+	return sink->run.stopped ? report_sink_stop(sink, TOOL_OK) : sink->out->err;
 }
 
 static struct posix_trace_event_np event_of(const struct fmt_event *from)
@@ -342,7 +343,7 @@ static struct posix_trace_event_np event_of(const struct fmt_event *from)
  * of a span may be unwanted while its end is wanted. The flow stops only WANTED_LATE_NS behind the
  * end, because late events of earlier times may follow.
  */
-static int take(void *context, const struct fmt_event *from)
+static int report_sink_take(void *context, const struct fmt_event *from)
 {
 	struct report_sink *sink = context;
 	const struct report_type *type = sink->type[from->type->index];
@@ -358,14 +359,14 @@ static int take(void *context, const struct fmt_event *from)
 	    (wanted_is_past(sink->wanted, from->time_ns) ||
 	     (sink->select->has_end &&
 	      elapsed_ns > (__int128)sink->select->end_ns + WANTED_LATE_NS)))
-		return stop(sink, TOOL_OK);
+		return report_sink_stop(sink, TOOL_OK);
 	if (!type->shown.chosen ||
 	    !select_event(sink->select, from->pid, from->thread ? from->thread : from->tid,
 			  elapsed_ns) ||
 	    !wanted_event(sink->wanted, &event, from->type->name, type->shown.schema,
 			  &sink->durations))
 		return 0;
-	return show(sink, type, &event);
+	return report_sink_show(sink, type, &event);
 }
 
 /* Shows the kept events, once: at the end of the trace, or where the rest of the trace does not
@@ -380,7 +381,7 @@ static void show_tail(struct report_sink *sink)
 		struct posix_trace_event_np event = kept->event;
 
 		event.data = data;
-		print(sink, kept->type, &event);
+		report_sink_print(sink, kept->type, &event);
 	}
 	sink->tail.count = 0;
 }
@@ -391,7 +392,7 @@ static void show_tail(struct report_sink *sink)
  * Warns about a loss at a place in the trace. Warnings go to standard error, so that they are not a
  * part of the report.
  */
-static int lost(void *context, const struct fmt_lost *lost)
+static int report_sink_lost(void *context, const struct fmt_lost *lost)
 {
 	struct report_sink *sink = context;
 	const char *cause = posix_trace_lost_name_np(lost->cause);
@@ -409,7 +410,7 @@ static int lost(void *context, const struct fmt_lost *lost)
  * Handles the end of the trace. Names that the options contain and no part of the trace has are
  * reported only now, because types may appear up to the end.
  */
-static int end(void *context, const struct fmt_end *end)
+static int report_sink_end(void *context, const struct fmt_end *end)
 {
 	struct report_sink *sink = context;
 	const struct posix_trace_ledger_np *ledger = &end->ledger;
@@ -424,17 +425,17 @@ static int end(void *context, const struct fmt_end *end)
 				    (unsigned long long)ledger->called,
 				    posix_trace_lost_name_np(i));
 	if (sink->table.pick && pick_say_unknown(sink->table.pick))
-		return stop(sink, TOOL_USAGE);
+		return report_sink_stop(sink, TOOL_USAGE);
 	sink->log.path = fmt_input_name(sink->flow->input);
 	choose_say_unknown(&sink->wanted->choose, &(const struct logfile *){ &sink->log }, 1);
 	if (!durations_fits(&sink->durations, sink->wanted, &sink->log))
-		return stop(sink, TOOL_USAGE);
+		return report_sink_stop(sink, TOOL_USAGE);
 	/*
 	 * If nothing in the whole trace has a name that --where contains, the name is probably
 	 * mistyped.
 	 */
 	if (sink->wanted->where && !sink->shown && where_say_unknown(sink->wanted->where))
-		return stop(sink, TOOL_USAGE);
+		return report_sink_stop(sink, TOOL_USAGE);
 	return sink->out->err;
 }
 
@@ -464,10 +465,10 @@ const struct format report_format = {
 	.name = "report",
 	.output = FMT_TO_BYTES,
 	.open = open_sink,
-	.begin = begin,
+	.begin = report_sink_begin,
 	.type = learn_type,
-	.event = take,
-	.lost = lost,
-	.end = end,
+	.event = report_sink_take,
+	.lost = report_sink_lost,
+	.end = report_sink_end,
 	.close = close_sink,
 };

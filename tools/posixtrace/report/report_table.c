@@ -20,23 +20,23 @@ static size_t time_width(enum when_form when)
 	return when == WHEN_RAW ? 19 : when == WHEN_UTC ? 30 : 29;
 }
 
-static void pad(struct out *out, size_t used, size_t width)
+static void report_table_pad(struct out *out, size_t used, size_t width)
 {
 	for (; used < width; used++)
 		out_char(out, ' ');
 }
 
-static void right(struct out *out, const char *text, size_t len, size_t width)
+static void report_table_right(struct out *out, const char *text, size_t len, size_t width)
 {
-	pad(out, len, width);
+	report_table_pad(out, len, width);
 	out_bytes(out, text, len);
 	out_char(out, ' ');
 }
 
-static void left(struct out *out, const char *text, size_t len, size_t width)
+static void report_table_left(struct out *out, const char *text, size_t len, size_t width)
 {
 	text_safe(out, text, len);
-	pad(out, len, width);
+	report_table_pad(out, len, width);
 	out_char(out, ' ');
 }
 
@@ -48,12 +48,12 @@ void report_table_header(struct out *out, const struct report_table *table)
 		return;
 	}
 	if (table->log_width)
-		left(out, "LOG", 3, table->log_width);
-	left(out, "TIME", 4, time_width(table->when));
-	right(out, "DELTA", 5, DELTA_WIDTH);
-	right(out, "PROCESS", 7, ID_WIDTH);
-	right(out, "THREAD", 6, ID_WIDTH);
-	left(out, "EVENT", 5, EVENT_WIDTH);
+		report_table_left(out, "LOG", 3, table->log_width);
+	report_table_left(out, "TIME", 4, time_width(table->when));
+	report_table_right(out, "DELTA", 5, DELTA_WIDTH);
+	report_table_right(out, "PROCESS", 7, ID_WIDTH);
+	report_table_right(out, "THREAD", 6, ID_WIDTH);
+	report_table_left(out, "EVENT", 5, EVENT_WIDTH);
 	out_str(out, "FIELDS\n");
 }
 
@@ -61,7 +61,7 @@ void report_table_header(struct out *out, const struct report_table *table)
  * Returns the time since the event that was printed before, 0 for the first event. A damaged trace
  * may have any times: if the difference does not fit in 64 bits, the nearest number is returned.
  */
-static int64_t delta(const struct report_table *table, int64_t time_ns)
+static int64_t report_table_delta(const struct report_table *table, int64_t time_ns)
 {
 	int64_t ns = 0;
 
@@ -74,22 +74,24 @@ static int64_t delta(const struct report_table *table, int64_t time_ns)
  * Writes the number of a process or thread. It is 0 for an event of the stream itself, which no
  * thread recorded.
  */
-static void number(struct out *out, pid_t id)
+static void report_table_number(struct out *out, pid_t id)
 {
 	char text[24];
 
 	if (id)
-		right(out, text, (size_t)(put_unsigned(text, (unsigned)id) - text), ID_WIDTH);
+		report_table_right(out, text, (size_t)(put_unsigned(text, (unsigned)id) - text),
+				   ID_WIDTH);
 	else
-		right(out, "-", 1, ID_WIDTH);
+		report_table_right(out, "-", 1, ID_WIDTH);
 }
 
 /*
  * Writes the data in the first form that applies: the fields of the schema, the data of a system
  * event, text in quotes, bytes in hexadecimal.
  */
-static void data(struct out *out, const struct report_table *table, const struct logfile *log,
-		 const struct log_type *type, const struct posix_trace_event_np *event)
+static void report_table_data(struct out *out, const struct report_table *table,
+			      const struct logfile *log, const struct log_type *type,
+			      const struct posix_trace_event_np *event)
 {
 	/* fields_text() begins with a blank, like each text behind the name of a type. */
 	if (fields_text(out, log, type, event, table->when))
@@ -108,7 +110,7 @@ static void picked_event(struct out *out, struct report_table *table, const stru
 {
 	const struct pick_line line = {
 		.when = table->when,
-		.delta_ns = delta(table, event->time_ns),
+		.delta_ns = report_table_delta(table, event->time_ns),
 		.log_name = log->path ? log->path : "-",
 	};
 
@@ -122,17 +124,20 @@ static void whole_event(struct out *out, struct report_table *table, const struc
 	char text[WHEN_BYTES];
 
 	if (table->log_width)
-		left(out, table->log_name, strlen(table->log_name), table->log_width);
-	left(out, text, (size_t)(when_put(text, event->time_ns, table->when) - text),
-	     time_width(table->when));
-	right(out, text, (size_t)(when_put_span(text, delta(table, event->time_ns), true) - text),
-	      DELTA_WIDTH);
-	number(out, event->info.posix_pid);
-	number(out, event->tid);
+		report_table_left(out, table->log_name, strlen(table->log_name), table->log_width);
+	report_table_left(out, text, (size_t)(when_put(text, event->time_ns, table->when) - text),
+			  time_width(table->when));
+	report_table_right(
+		out, text,
+		(size_t)(when_put_span(text, report_table_delta(table, event->time_ns), true) -
+			 text),
+		DELTA_WIDTH);
+	report_table_number(out, event->info.posix_pid);
+	report_table_number(out, event->tid);
 	out_bytes(out, type->shown, type->shown_len);
 	if (event->data_len || fields_has_message(type)) {
-		pad(out, type->shown_len, EVENT_WIDTH);
-		data(out, table, log, type, event);
+		report_table_pad(out, type->shown_len, EVENT_WIDTH);
+		report_table_data(out, table, log, type, event);
 	}
 	if (event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED)
 		out_str(out, " [truncated]");

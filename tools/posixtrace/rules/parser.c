@@ -67,7 +67,7 @@ static bool is_word(char c)
  * Reads a quoted text. A backslash protects the byte that follows. The text is never longer than
  * its line.
  */
-static void quoted(struct parser *parser)
+static void parser_quoted(struct parser *parser)
 {
 	size_t n = 0;
 
@@ -101,7 +101,7 @@ void parser_next(struct parser *parser)
 	if (!*p || *p == '#')
 		return;
 	if (*p == '"') {
-		quoted(parser);
+		parser_quoted(parser);
 		return;
 	}
 	if (is_word(*p))

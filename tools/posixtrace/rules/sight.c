@@ -173,7 +173,8 @@ static void add_type_losses(const struct judge *judge, struct missing *missing,
 }
 
 /* Removes the losses of a type from the total. The rest may belong to any type. */
-static void subtract(struct posix_trace_ledger_np *rest, const struct posix_trace_ledger_np *line)
+static void sight_subtract(struct posix_trace_ledger_np *rest,
+			   const struct posix_trace_ledger_np *line)
 {
 	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++)
 		rest->lost[i] -= line->lost[i] < rest->lost[i] ? line->lost[i] : rest->lost[i];
@@ -211,7 +212,7 @@ static int count_missing(const struct judge *judge, struct missing *missing)
 
 		if (id >= judge->ids || posix_trace_get_ledger_type_np(judge->log->trid, id, &line))
 			continue;
-		subtract(&rest, &line);
+		sight_subtract(&rest, &line);
 		if (judge->by_id[id])
 			add_type_losses(judge, missing, judge->by_id[id],
 				  shimloss_kinds(judge->log->list[i]->name), &line);

@@ -98,7 +98,7 @@ static const char *name_of(const struct rule *rule)
 }
 
 /* A text may be missing if there was no memory for it. */
-static const char *told(const struct rule *rule, uint64_t i)
+static const char *verdict_told(const struct rule *rule, uint64_t i)
 {
 	return rule->told[i] ? rule->told[i] : "";
 }
@@ -146,7 +146,7 @@ void verdict_text(struct out *out, const struct rules *rules)
 		out_str(out, ")\n");
 		for (uint64_t j = 0; j < told_count(rule); j++) {
 			out_str(out, "    ");
-			text_safe(out, told(rule, j), strlen(told(rule, j)));
+			text_safe(out, verdict_told(rule, j), strlen(verdict_told(rule, j)));
 			out_char(out, '\n');
 		}
 		if (rule->violations > RULES_TOLD)
@@ -191,7 +191,7 @@ void verdict_tap(struct out *out, const struct rules *rules)
 			out_str(out, "  violations:\n");
 		for (uint64_t j = 0; j < told_count(rule); j++) {
 			out_str(out, "    - ");
-			json_quoted(out, told(rule, j), strlen(told(rule, j)));
+			json_quoted(out, verdict_told(rule, j), strlen(verdict_told(rule, j)));
 			out_char(out, '\n');
 		}
 		out_str(out, "  ...\n");
@@ -259,7 +259,7 @@ void verdict_junit(struct out *out, const struct rules *rules, const char *log)
 		put_numbers(out, rule);
 		out_str(out, "\">");
 		for (uint64_t j = 0; j < told_count(rule); j++) {
-			put_xml(out, told(rule, j));
+			put_xml(out, verdict_told(rule, j));
 			out_char(out, '\n');
 		}
 		out_printf(out, "</%s></testcase>\n", element);

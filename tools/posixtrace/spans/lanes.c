@@ -210,7 +210,7 @@ static bool make_flat_room(struct flat_lanes *flat)
 	return vec_grow(&flat->lane, flat->lanes, 1) && vec_grow(&flat->free, flat->lanes, 1);
 }
 
-/* The heap of free lanes: push() adds a lane, pop() removes the least one. */
+/* The heap of free lanes: push_free() adds a lane, pop_free() removes the least one. */
 static void push_free(struct flat_lanes *flat, uint32_t lane)
 {
 	size_t i = flat->count++;

@@ -60,7 +60,7 @@ static void report_fault(void *arg, const struct posix_trace_fault_np *fault)
 }
 
 /* Returns the verdict in words. An incomplete log is never sound, even without faults. */
-static const char *verdict(const struct posix_trace_check_np *check, bool sound)
+static const char *verify_verdict(const struct posix_trace_check_np *check, bool sound)
 {
 	if (!check->complete)
 		return check->faults ? "damaged and never closed" : "never closed";
@@ -78,7 +78,7 @@ static void result_text(const char *path, const struct posix_trace_check_np *che
 		    text_plural(check->faults - told));
 	text_safe(out, path, strlen(path));
 	out_printf(out, ": %s: %llu block%s, %llu event%s, %llu bytes, %llu fault%s\n",
-		   verdict(check, sound), (unsigned long long)check->blocks,
+		   verify_verdict(check, sound), (unsigned long long)check->blocks,
 		   text_plural(check->blocks), (unsigned long long)check->events,
 		   text_plural(check->events), (unsigned long long)check->bytes,
 		   (unsigned long long)check->faults, text_plural(check->faults));

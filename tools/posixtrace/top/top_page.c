@@ -39,7 +39,7 @@ static void end_line(struct top_page *page, bool heading)
 }
 
 /* Begins a part with an empty line and its heading. */
-static void heading(struct top_page *page, const char *text)
+static void top_page_heading(struct top_page *page, const char *text)
 {
 	if (page->lines)
 		end_line(page, false);
@@ -154,7 +154,7 @@ static void put_types(struct top_page *page, const struct top *top, size_t rows)
 	size_t count;
 	struct top_type **type = sorted_types(top, &count, false);
 
-	heading(page, "    EVENTS/S      EVENTS        LOST  EVENT TYPE");
+	top_page_heading(page, "    EVENTS/S      EVENTS        LOST  EVENT TYPE");
 	for (size_t i = 0; i < count && i < rows; i++) {
 		put_rate(type[i]->rate);
 		put_count(type[i]->events);
@@ -172,7 +172,8 @@ static void put_latencies(struct top_page *page, const struct top *top, size_t r
 	struct top_type **type = sorted_types(top, &count, true);
 
 	if (count)
-		heading(page, "       COUNT         50%         90%         99%         MAX       "
+		top_page_heading(
+			page, "       COUNT         50%         90%         99%         MAX       "
 			      "TOTAL  DURATION OF");
 	for (size_t i = 0; i < count && i < rows; i++) {
 		const struct histogram *time = &type[i]->time;
@@ -238,7 +239,7 @@ static void put_threads(struct top_page *page, const struct top_source *source,
 		memcpy(thread, top->thread, top->threads * sizeof(*thread));
 		qsort(thread, top->threads, sizeof(*thread), order_threads);
 	}
-	heading(page, "    EVENTS/S      EVENTS         PID         TID  THREAD");
+	top_page_heading(page, "    EVENTS/S      EVENTS         PID         TID  THREAD");
 	for (size_t i = 0, shown = 0; i < top->threads && shown < rows; i++) {
 		if (!thread[i].events || !thread[i].tid || thread[i].pid == getpid())
 			continue;
@@ -274,7 +275,8 @@ static void put_locks(struct top_page *page, const struct top_source *source, co
 			lock[count++] = &top->locks.lock[i];
 	if (count) {
 		qsort(lock, count, sizeof(*lock), order_locks);
-		heading(page, "       WAITS      WAITED         MAX         PID  CONTENDED LOCK");
+		top_page_heading(
+			page, "       WAITS      WAITED         MAX         PID  CONTENDED LOCK");
 	}
 	for (size_t i = 0; i < count && i < rows; i++) {
 		put_count(lock[i]->wait.count);
@@ -300,7 +302,7 @@ static void put_streams(struct top_page *page, const struct top_source *source, 
 {
 	if (!source->pid)
 		return;
-	heading(page, "        FILL        SIZE      EVENTS        LOST  STREAM");
+	top_page_heading(page, "        FILL        SIZE      EVENTS        LOST  STREAM");
 	for (size_t i = 0; i < source->streams.count && i < rows; i++) {
 		const struct streams_one *one = &source->streams.one[i];
 

@@ -24,7 +24,7 @@ static const struct history_thread *threads;
  * Compares two times. They are not subtracted, because the times of a hostile log could make the
  * difference overflow.
  */
-static int order(int64_t a, int64_t b)
+static int arrange_order(int64_t a, int64_t b)
 {
 	return (a > b) - (a < b);
 }
@@ -39,8 +39,8 @@ static int by_begin(const void *a, const void *b)
 
 	if (x->thread != y->thread)
 		return x->thread < y->thread ? -1 : 1;
-	return x->begin_ns == y->begin_ns ? order(y->end_ns, x->end_ns) :
-					    order(x->begin_ns, y->begin_ns);
+	return x->begin_ns == y->begin_ns ? arrange_order(y->end_ns, x->end_ns)
+					  : arrange_order(x->begin_ns, y->begin_ns);
 }
 
 /*
@@ -57,7 +57,7 @@ static int by_lock(const void *a, const void *b)
 		return p < q ? -1 : 1;
 	if (x->key != y->key)
 		return x->key < y->key ? -1 : 1;
-	return order(x->end_ns, y->end_ns);
+	return arrange_order(x->end_ns, y->end_ns);
 }
 
 /*
@@ -66,7 +66,8 @@ static int by_lock(const void *a, const void *b)
  */
 static int by_end(const void *a, const void *b)
 {
-	return order(calls[*(const uint32_t *)a].end_ns, calls[*(const uint32_t *)b].end_ns);
+	return arrange_order(calls[*(const uint32_t *)a].end_ns,
+			     calls[*(const uint32_t *)b].end_ns);
 }
 
 /*
@@ -77,12 +78,13 @@ static int by_cpu(const void *a, const void *b)
 {
 	const struct run *x = a, *y = b;
 
-	return x->cpu == y->cpu ? order(x->begin_ns, y->begin_ns) : (int)x->cpu - (int)y->cpu;
+	return x->cpu == y->cpu ? arrange_order(x->begin_ns, y->begin_ns)
+				: (int)x->cpu - (int)y->cpu;
 }
 
 /*
- * Adds a piece, unless it is empty: walk() relies on pieces that have a length, in the order of
- * time. Returns false without memory.
+ * Adds a piece, unless it is empty: divide_walk() relies on pieces that have a length, in the order
+ * of time. Returns false without memory.
  */
 static bool add_piece(struct history *history, int64_t begin_ns, int64_t end_ns, uint32_t call)
 {

@@ -112,7 +112,7 @@ static void classify_descriptors(const struct log_type *type, struct plan *plan)
 	}
 }
 
-static bool begins(const char *text, const char *prefix)
+static bool classify_begins(const char *text, const char *prefix)
 {
 	return !strncmp(text, prefix, strlen(prefix));
 }
@@ -144,7 +144,7 @@ void classify_type(const struct log_type *type, struct plan *plan)
 	if (plan->time >= 0)
 		plan->cause = CAUSE_CALL;
 	for (size_t i = 0; plan->time >= 0 && i < sizeof(rows) / sizeof(*rows); i++)
-		if (begins(type->name, rows[i].prefix)) {
+		if (classify_begins(type->name, rows[i].prefix)) {
 			plan->cause = rows[i].cause;
 			plan->key = field_of(type, rows[i].key);
 			plan->other = field_of(type, rows[i].other);

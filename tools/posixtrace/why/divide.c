@@ -2,11 +2,11 @@
 /*
  * divide.c - the tree of parts, and the walk along the calls and states of a thread.
  *
- * walk() goes along the pieces of a thread. add_states() divides each piece, and each time between
- * two pieces, by the states of the thread. causes_add() looks up which other thread caused a wait,
- * and division_thread() walks along that thread for the same time. So the walk is recursive over
- * threads. Four limits bound it for any log: the depth of threads, the circle check, the number of
- * nodes and the number of steps.
+ * divide_walk() goes along the pieces of a thread. add_states() divides each piece, and each time
+ * between two pieces, by the states of the thread. causes_add() looks up which other thread caused
+ * a wait, and division_thread() walks along that thread for the same time. So the walk is recursive
+ * over threads. Four limits bound it for any log: the depth of threads, the circle check, the
+ * number of nodes and the number of steps.
  */
 #include "why/divide.h"
 
@@ -483,8 +483,8 @@ static size_t first_piece(const struct history *history, const struct history_th
  * or between calls, so that the parts add up to the whole. If the limit of steps is reached, the
  * rest of the time belongs to no part.
  */
-static void walk(struct division *division, uint32_t node, uint32_t index, int64_t from_ns,
-		 int64_t to_ns)
+static void divide_walk(struct division *division, uint32_t node, uint32_t index, int64_t from_ns,
+			int64_t to_ns)
 {
 	const struct history *history = division->history;
 	const struct history_thread *thread = &history->thread[index];
@@ -548,7 +548,7 @@ void division_thread(struct division *division, uint32_t node, uint32_t thread, 
 	division->active[depth].from_ns = from_ns;
 	division->active[depth].to_ns = to_ns;
 	division->depth++;
-	walk(division, node, thread, from_ns, to_ns);
+	divide_walk(division, node, thread, from_ns, to_ns);
 	division->depth--;
 }
 
@@ -573,7 +573,7 @@ int division_make(struct division *division, struct history *history, uint32_t t
 	division->active[0].from_ns = from_ns;
 	division->active[0].to_ns = to_ns;
 	division->depth = 1;
-	walk(division, 0, thread, from_ns, to_ns);
+	divide_walk(division, 0, thread, from_ns, to_ns);
 	share_samples(division);
 	return division->err;
 }

@@ -52,7 +52,7 @@ static size_t most; /* the number of windows to keep at most; 0: no option asks 
 
 /* ------------------------------------------------------------------ spans */
 
-static int64_t length(const struct window *window)
+static int64_t why_length(const struct window *window)
 {
 	return window->to_ns - window->from_ns;
 }
@@ -77,7 +77,7 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 	    (options.span && fnmatch(options.span, window.name, 0)))
 		return;
 	if (at == most) {
-		if (options.aggregate || length(&window) <= length(&why.window[at - 1]))
+		if (options.aggregate || why_length(&window) <= why_length(&why.window[at - 1]))
 			return;
 		at--;
 	} else if (!vec_grow(&why.window, why.windows, 1)) {
@@ -87,7 +87,8 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 		why.windows++;
 	}
 	/* With --aggregate this loop does nothing: why_aggregate() sorts all windows later. */
-	for (; !options.aggregate && at && length(&why.window[at - 1]) < length(&window); at--)
+	for (; !options.aggregate && at && why_length(&why.window[at - 1]) < why_length(&window);
+	     at--)
 		why.window[at] = why.window[at - 1];
 	why.window[at] = window;
 }
@@ -192,7 +193,7 @@ static int take_thread(void)
  * Divides and prints one window. Returns 0 or an error number. Each window has its own tree, which
  * is freed before the next tree is made, so that --slowest 1000 needs the memory of one tree only.
  */
-static int answer(const struct window *window, struct json *json, bool *is_cut)
+static int why_answer(const struct window *window, struct json *json, bool *is_cut)
 {
 	struct division division;
 	struct why_causes causes = { .count = 0 };
@@ -225,7 +226,7 @@ static int answer_json(void)
 	json_bool(&json, "holds", why.history.has_holds);
 	json_array(&json, "answers");
 	for (size_t i = 0; !err && i < why.windows; i++)
-		err = answer(&why.window[i], &json, &is_cut);
+		err = why_answer(&why.window[i], &json, &is_cut);
 	json_end_array(&json);
 	json_end_line(&json);
 	return err;
@@ -240,7 +241,7 @@ static int answer_text(void)
 	for (size_t i = 0; !err && i < why.windows; i++) {
 		if (i)
 			out_char(&out_stdout, '\n');
-		err = answer(&why.window[i], NULL, &is_cut);
+		err = why_answer(&why.window[i], NULL, &is_cut);
 	}
 	if (!err)
 		why_text_end(&out_stdout, &why, is_cut);

@@ -30,7 +30,7 @@ struct page {
 	unsigned lines;
 };
 
-static double percent(const struct page *page, uint64_t ns)
+static double why_text_percent(const struct page *page, uint64_t ns)
 {
 	return page->whole > 0 ? 100.0 * (double)ns / page->whole : 0;
 }
@@ -115,7 +115,7 @@ static void put_summary(const struct page *page, const struct window *window,
 		return;
 	}
 	out_printf(page->out, "Cause: %.1f %% of that time (%s): ",
-		   percent(page, causes->cause[0].ns),
+		   why_text_percent(page, causes->cause[0].ns),
 		   brief_ns(text, (double)causes->cause[0].ns));
 	put_cause(page, &causes->cause[0]);
 	out_str(page->out, ".\nChain: ");
@@ -136,9 +136,10 @@ static void put_rest(struct page *page, enum why_kind kind, uint64_t rest, unsig
 
 	page->lines++;
 	out_printf(page->out, "%10s %5.1f %%  %*s%s\n", brief_ns(time, (double)rest),
-		   percent(page, rest), (int)(2 * depth), "",
-		   kind == WHY_WHO ? "nothing recorded" :
-		   kind == WHY_READY ? "the CPU ran something else" : "others, or between them");
+		   why_text_percent(page, rest), (int)(2 * depth), "",
+		   kind == WHY_WHO     ? "nothing recorded"
+		   : kind == WHY_READY ? "the CPU ran something else"
+				       : "others, or between them");
 }
 
 /*
@@ -156,7 +157,7 @@ static void put_part(struct page *page, uint32_t index, unsigned depth)
 
 	page->lines++;
 	out_printf(page->out, "%10s %5.1f %%  %*s", brief_ns(time, (double)node->ns),
-		   percent(page, node->ns), (int)(2 * depth), "");
+		   why_text_percent(page, node->ns), (int)(2 * depth), "");
 	put_label(page->out, node->label ? node->label : "?");
 	/*
 	 * The evidence follows: how often this part occurred, and where its longest occurrence is.
@@ -182,12 +183,12 @@ static void put_part(struct page *page, uint32_t index, unsigned depth)
 	for (size_t i = 0; i < children && page->lines < LINES; i++) {
 		const struct why_node *part = &page->division->node[child[i]];
 
-		if (percent(page, part->ns) < LEAST)
+		if (why_text_percent(page, part->ns) < LEAST)
 			break;
 		put_part(page, child[i], depth + 1);
 		shown += part->ns;
 	}
-	if (node->child && shown < node->ns && percent(page, node->ns - shown) >= LEAST &&
+	if (node->child && shown < node->ns && why_text_percent(page, node->ns - shown) >= LEAST &&
 	    page->lines < LINES)
 		put_rest(page, node->kind, node->ns - shown, depth + 1);
 }
@@ -209,7 +210,7 @@ static void put_parts(struct page *page)
 	for (size_t i = 0; i < children; i++) {
 		const struct why_node *part = &page->division->node[child[i]];
 
-		if (percent(page, part->ns) < LEAST && i)
+		if (why_text_percent(page, part->ns) < LEAST && i)
 			break;
 		put_part(page, child[i], 0);
 		shown += part->ns;
@@ -217,11 +218,11 @@ static void put_parts(struct page *page)
 	if (shown < root->below_ns)
 		out_printf(page->out, "%10s %5.1f %%  smaller parts\n",
 			   brief_ns(time, (double)(root->below_ns - shown)),
-			   percent(page, root->below_ns - shown));
+			   why_text_percent(page, root->below_ns - shown));
 	if (root->below_ns < root->ns)
 		out_printf(page->out, "%10s %5.1f %%  unknown\n",
 			   brief_ns(time, (double)division_own_ns(root)),
-			   percent(page, division_own_ns(root)));
+			   why_text_percent(page, division_own_ns(root)));
 }
 
 /*
@@ -236,11 +237,11 @@ static void put_causes(const struct page *page, const struct why_causes *causes)
 		return;
 	out_str(page->out, "\n      time   share  causes: the ends of all chains\n");
 	for (size_t i = 0; i < causes->count && i < CAUSES; i++) {
-		if (percent(page, causes->cause[i].ns) < LEAST)
+		if (why_text_percent(page, causes->cause[i].ns) < LEAST)
 			break;
 		out_printf(page->out, "%10s %5.1f %%  ",
 			   brief_ns(time, (double)causes->cause[i].ns),
-			   percent(page, causes->cause[i].ns));
+			   why_text_percent(page, causes->cause[i].ns));
 		put_cause(page, &causes->cause[i]);
 		out_char(page->out, '\n');
 	}

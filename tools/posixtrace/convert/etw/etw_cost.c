@@ -37,7 +37,7 @@ uint64_t etw_costs_total_ns(const struct etw_costs *costs)
 }
 
 /* Orders by thread and process. A thread's number may be used again in another process. */
-static int compare(const void *a, const void *b)
+static int etw_cost_compare(const void *a, const void *b)
 {
 	const struct last *x = a, *y = b;
 
@@ -51,7 +51,7 @@ static struct last *find_thread(const struct etw_costs *costs, uint32_t pid, uin
 {
 	struct last key = { .pid = pid, .tid = tid }, **found;
 
-	found = tfind(&key, &costs->threads, compare);
+	found = tfind(&key, &costs->threads, etw_cost_compare);
 	return found ? *found : NULL;
 }
 
@@ -63,7 +63,7 @@ static void add_thread(struct etw_costs *costs, const struct etw_record *record)
 	if (!last)
 		return;
 	*last = (struct last){ record->pid, record->tid, record->kernel, record->user };
-	if (tsearch(last, &costs->threads, compare))
+	if (tsearch(last, &costs->threads, etw_cost_compare))
 		costs->count++;
 	else
 		free(last);

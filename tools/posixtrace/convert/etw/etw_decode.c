@@ -341,7 +341,7 @@ int etw_layout_schema(const struct etw_layout *layout, char *schema, size_t room
  * Decodes one payload. The budget grows with the size of the payload, so that a valid payload never
  * exceeds the budget. After a failure the caller ignores the bytes that were appended.
  */
-static enum etw_decoded decode(struct walk *w, const struct etw_decoding *decoding)
+static enum etw_decoded etw_decode_decode(struct walk *w, const struct etw_decoding *decoding)
 {
 	struct etw_bytes *to = decoding->to;
 	bool ok;
@@ -375,7 +375,7 @@ enum etw_decoded etw_layout_decode(const struct etw_layout *layout,
 		.layout = layout, .purpose = TO_DATA, .columns = columns, .more = more,
 	};
 
-	return decode(&w, decoding);
+	return etw_decode_decode(&w, decoding);
 }
 
 enum etw_decoded etw_layout_text(const struct etw_layout *layout,
@@ -383,5 +383,5 @@ enum etw_decoded etw_layout_text(const struct etw_layout *layout,
 {
 	struct walk w = { .layout = layout, .purpose = TO_TEXT };
 
-	return decode(&w, decoding);
+	return etw_decode_decode(&w, decoding);
 }

@@ -38,10 +38,11 @@ static bool has_grown(struct reading *m, size_t len, bool has_memory)
 }
 
 /* The new last element of a list of the manifest, all zeros; NULL: too many, or no memory. */
-#define NEW(m, list)                                                                               \
-	(has_grown(m, (m)->manifest.list.len,                                                      \
-		   vec_grow(&(m)->manifest.list.at, (m)->manifest.list.len, 1)) ?                  \
-		 &(m)->manifest.list.at[(m)->manifest.list.len++] : NULL)
+#define NEW(m, list) \
+	(has_grown(m, (m)->manifest.list.len, \
+		   vec_grow(&(m)->manifest.list.at, (m)->manifest.list.len, 1)) \
+		 ? &(m)->manifest.list.at[(m)->manifest.list.len++] \
+		 : NULL)
 
 /* Returns the last template that was begun. The elements "data" and "struct" belong to it. */
 static struct manifest_template *last_template(const struct reading *m)
@@ -52,7 +53,7 @@ static struct manifest_template *last_template(const struct reading *m)
 }
 
 /* The value of an attribute, or NULL. */
-static const char *attribute(const char **attributes, const char *name)
+static const char *etw_manifest_attribute(const char **attributes, const char *name)
 {
 	for (; attributes[0]; attributes += 2)
 		if (!strcmp(attributes[0], name))
@@ -148,7 +149,8 @@ static void rule_of(const char *text, const struct etw_layout *layout, enum etw_
 static void begin_field(struct reading *m, const char **attributes, bool is_struct)
 {
 	struct manifest_template *t = last_template(m);
-	const char *name = attribute(attributes, "name"), *in = attribute(attributes, "inType");
+	const char *name = etw_manifest_attribute(attributes, "name"),
+		   *in = etw_manifest_attribute(attributes, "inType");
 	struct etw_field *field;
 	unsigned index;
 
@@ -167,17 +169,18 @@ static void begin_field(struct reading *m, const char **attributes, bool is_stru
 		return;
 	}
 	field->next = index + 1;
-	rule_of(attribute(attributes, "count"), t->layout, &field->count_rule, &field->count);
+	rule_of(etw_manifest_attribute(attributes, "count"), t->layout, &field->count_rule,
+		&field->count);
 	if (is_struct) {
 		field->in = ETW_IN_STRUCT;
 		field->first = index + 1;
 		m->open_struct = (int)index;
 	} else {
 		field->in = in_type(in);
-		field->out = out_type(attribute(attributes, "outType"), in);
-		rule_of(attribute(attributes, "length"), t->layout, &field->length_rule,
-			&field->length);
-		t->map[index] = copy_text(m, attribute(attributes, "map"));
+		field->out = out_type(etw_manifest_attribute(attributes, "outType"), in);
+		rule_of(etw_manifest_attribute(attributes, "length"), t->layout,
+			&field->length_rule, &field->length);
+		t->map[index] = copy_text(m, etw_manifest_attribute(attributes, "map"));
 	}
 	if (!is_struct && m->open_struct >= 0)
 		t->layout->field[m->open_struct].members++;
@@ -201,24 +204,24 @@ static void begin_template(struct reading *m, const char **attributes)
 		return;
 	}
 	*place = t;
-	t->id = copy_text(m, attribute(attributes, "tid"));
+	t->id = copy_text(m, etw_manifest_attribute(attributes, "tid"));
 	m->open_struct = -1;
 }
 
 /* Adds an event. Its numbers are reduced to the bits that a record has for them. */
 static void begin_event(struct reading *m, const char **attributes)
 {
-	const char *value = attribute(attributes, "value"),
-		   *version = attribute(attributes, "version");
-	const char *symbol = attribute(attributes, "symbol");
+	const char *value = etw_manifest_attribute(attributes, "value"),
+		   *version = etw_manifest_attribute(attributes, "version");
+	const char *symbol = etw_manifest_attribute(attributes, "symbol");
 	struct manifest_event *e = NEW(m, events);
 
 	if (!e)
 		return;
 	e->id = value ? (unsigned)strtoul(value, NULL, 0) & UINT16_MAX : 0;
 	e->version = version ? (unsigned)strtoul(version, NULL, 0) & UINT8_MAX : 0;
-	e->template = copy_text(m, attribute(attributes, "template"));
-	e->name = copy_text(m, symbol ? symbol : attribute(attributes, "task"));
+	e->template = copy_text(m, etw_manifest_attribute(attributes, "template"));
+	e->name = copy_text(m, symbol ? symbol : etw_manifest_attribute(attributes, "task"));
 }
 
 /* The message of a value: "$(string.ID)" refers to a string; other text is the name itself. */
@@ -239,13 +242,13 @@ static void begin_message(struct reading *m, struct manifest_map_value *value, c
 /* Adds a value to the list of all maps, with the name of the map that is open. */
 static void begin_map_value(struct reading *m, const char **attributes)
 {
-	const char *value = attribute(attributes, "value");
+	const char *value = etw_manifest_attribute(attributes, "value");
 	struct manifest_map_value *text = NEW(m, maps);
 
 	if (!text)
 		return;
 	text->map = copy_text(m, m->map);
-	begin_message(m, text, attribute(attributes, "message"));
+	begin_message(m, text, etw_manifest_attribute(attributes, "message"));
 	text->value = value ? (uint32_t)strtoul(value, NULL, 0) : 0;
 	text->bits = m->bits;
 }
@@ -257,8 +260,8 @@ static void begin_string(struct reading *m, const char **attributes)
 
 	if (!string)
 		return;
-	string->id = copy_text(m, attribute(attributes, "id"));
-	string->text = copy_text(m, attribute(attributes, "value"));
+	string->id = copy_text(m, etw_manifest_attribute(attributes, "id"));
+	string->text = copy_text(m, etw_manifest_attribute(attributes, "value"));
 }
 
 /* expat calls this for each element. Unknown elements are ignored. An error stops the parser. */
@@ -267,7 +270,7 @@ static void XMLCALL on_begin(void *arg, const char *element, const char **attrib
 	struct reading *m = arg;
 
 	if (!strcmp(element, "provider") && !m->manifest.provider) {
-		m->manifest.provider = copy_text(m, attribute(attributes, "name"));
+		m->manifest.provider = copy_text(m, etw_manifest_attribute(attributes, "name"));
 	} else if (!strcmp(element, "event")) {
 		begin_event(m, attributes);
 	} else if (!strcmp(element, "template")) {
@@ -278,7 +281,7 @@ static void XMLCALL on_begin(void *arg, const char *element, const char **attrib
 		begin_field(m, attributes, true);
 	} else if (!strcmp(element, "valueMap") || !strcmp(element, "bitMap")) {
 		free(m->map);
-		m->map = copy_text(m, attribute(attributes, "name"));
+		m->map = copy_text(m, etw_manifest_attribute(attributes, "name"));
 		m->bits = *element == 'b';
 	} else if (!strcmp(element, "map")) {
 		begin_map_value(m, attributes);

@@ -44,7 +44,7 @@ static const struct kind kinds[] = {
 };
 
 /* Returns the number of the fault and sets its reason. */
-static int fault(const char **why, int code, const char *text)
+static int etw_record_fault(const char **why, int code, const char *text)
 {
 	*why = text;
 	return code;
@@ -264,24 +264,24 @@ int etw_record(const unsigned char *p, size_t size, struct etw_record *r, const 
 	r->group = ETW_NO_GROUP;
 	r->level = ETW_NO_LEVEL;
 	if (size < 8)
-		return fault(why, 8, "fewer than 8 bytes are left");
+		return etw_record_fault(why, 8, "fewer than 8 bytes are left");
 	if (p[3] == MARKER) {
 		r->header_type = p[2];
 		if (p[2] >= sizeof(kinds) / sizeof(kinds[0]) || !kinds[p[2]].header)
-			return fault(why, 10, "unknown header type");
+			return etw_record_fault(why, 10, "unknown header type");
 		kind = &kinds[p[2]];
 	} else if ((p[3] & 0xf0) != 0x90) {
-		return fault(why, 9, "the marker is neither 0xc0 nor 0x90 to 0x9f");
+		return etw_record_fault(why, 9, "the marker is neither 0xc0 nor 0x90 to 0x9f");
 	}
 	r->kind = kind->kind;
 	r->size = octets_u16(p + kind->size_at);
 	r->header = kind->header;
 	if (r->size < r->header)
-		return fault(why, 7, "the record is smaller than its header");
+		return etw_record_fault(why, 7, "the record is smaller than its header");
 	if (r->size > size)
-		return fault(why, 8, "the record ends behind its buffer");
+		return etw_record_fault(why, 8, "the record ends behind its buffer");
 	if (!read_kind(r))
-		return fault(why, 7, "the record is smaller than its header");
+		return etw_record_fault(why, 7, "the record is smaller than its header");
 	return 0;
 }
 

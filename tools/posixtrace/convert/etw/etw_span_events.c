@@ -49,7 +49,7 @@ void etw_span_events_free(struct etw_span_events *events)
 }
 
 /* Returns the time between two moments; 0 if the clock went back, as no duration is negative. */
-static uint64_t since(int64_t from_ns, int64_t to_ns)
+static uint64_t etw_span_events_since(int64_t from_ns, int64_t to_ns)
 {
 	return to_ns > from_ns ? (uint64_t)to_ns - (uint64_t)from_ns : 0;
 }
@@ -74,8 +74,9 @@ bool etw_span_events_put(struct etw_span_events *events, const struct etw_record
 	if (!etw_spans_take(events->spans, record, time_ns, cost_ns, &span))
 		return true;
 	snprintf(name, sizeof(name), "%s.span", span.name);
-	p = octets_put(p, since(span.begin_ns, time_ns), 8);
-	p = octets_put(p, span.dequeued ? since(span.begin_ns, span.dequeue_ns) : 0, 8);
+	p = octets_put(p, etw_span_events_since(span.begin_ns, time_ns), 8);
+	p = octets_put(p, span.dequeued ? etw_span_events_since(span.begin_ns, span.dequeue_ns) : 0,
+		       8);
 	/*
 	 * An unknown cost is omitted. For a schema, data that ends before the last field is valid.
 	 */

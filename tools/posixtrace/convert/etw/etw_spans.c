@@ -42,7 +42,7 @@ struct etw_spans *etw_spans_new(const struct etw_file *file)
 }
 
 /* Frees nothing: etw_spans_free() frees the spans by the list, so tdestroy() must not free them. */
-static void keep(void *open)
+static void etw_spans_keep(void *open)
 {
 	(void)open;
 }
@@ -58,7 +58,7 @@ void etw_spans_free(struct etw_spans *spans)
 		free(spans->first);
 		spans->first = next;
 	}
-	tdestroy(spans->youngest, keep);
+	tdestroy(spans->youngest, etw_spans_keep);
 	tdestroy(spans->totals, free);
 	free(spans);
 }

@@ -10,7 +10,7 @@
 #include "convert/etw/etw_type.h"
 
 #define LEVELS "{1=critical,2=error,3=warning,4=information,5=verbose}"
-#define TYPES                                                                                      \
+#define TYPES \
 	"{0=info,1=start,2=end,3=dc_start,4=dc_end,5=extension,6=reply,7=dequeue,8=checkpoint}"
 #define IDS "u32 thread;u32 process;s64 stamp"
 #define CPU "u32 kernel_time;u32 user_time"
@@ -152,7 +152,8 @@ static const struct fmt_type *unique_type(struct etw_types *t, struct fmt_type *
 }
 
 /* Makes the schema of a described event. Returns false if the layout gives no valid schema. */
-static bool describe(const struct etw_record *r, struct etw_type *made, char *schema, size_t size)
+static bool etw_type_describe(const struct etw_record *r, struct etw_type *made, char *schema,
+			      size_t size)
 {
 	struct posix_trace_schema_np *parsed = malloc(sizeof(*parsed));
 	size_t used, room = size - strlen(behind[r->kind]) - ATTRIBUTES_BYTES;
@@ -169,8 +170,8 @@ static bool describe(const struct etw_record *r, struct etw_type *made, char *sc
 }
 
 /*
- * The schema has the fields, then @begin or @end with @key, then @level. describe() has kept space
- * free for these attributes.
+ * The schema has the fields, then @begin or @end with @key, then @level. etw_type_describe() has
+ * kept space free for these attributes.
  */
 const struct fmt_type *etw_type_make(struct etw_types *t, const struct etw_record *r,
 				     struct etw_type *made)
@@ -183,7 +184,7 @@ const struct fmt_type *etw_type_make(struct etw_types *t, const struct etw_recor
 	etw_name(r, name);
 	if (r->level >= 1 && r->level <= 5)
 		type.level = r->level;
-	if (made->layout && describe(r, made, schema, sizeof(schema))) {
+	if (made->layout && etw_type_describe(r, made, schema, sizeof(schema))) {
 		describe_name(r, made->layout, name);
 	} else {
 		made->layout = NULL;

@@ -136,8 +136,8 @@ static struct etw_decoding decoding_of(struct etw_types *t, const struct etw_rec
 }
 
 /* Stores in t->data the decoded payload, the fields of the header and, if wanted, the record. */
-static enum etw_decoded decode(struct etw_types *t, const struct etw_record *r,
-			       const struct etw_type *type)
+static enum etw_decoded etw_types_decode(struct etw_types *t, const struct etw_record *r,
+					 const struct etw_type *type)
 {
 	struct etw_decoding decoding = decoding_of(t, r);
 	struct etw_bytes *to = &t->data;
@@ -158,8 +158,8 @@ static enum etw_decoded decode(struct etw_types *t, const struct etw_record *r,
 }
 
 /* Reports why the payload is not decoded. A contradiction is reported only once for a log. */
-static void report(struct etw_types *t, const struct etw_record *r, const struct etw_type *type,
-		   enum etw_decoded decoded)
+static void etw_types_report(struct etw_types *t, const struct etw_record *r,
+			     const struct etw_type *type, enum etw_decoded decoded)
 {
 	if (decoded == ETW_TOO_LONG)
 		fmt_fault(t->flow, FMT_WARN, r->at, "E26",
@@ -175,8 +175,8 @@ static void report(struct etw_types *t, const struct etw_record *r, const struct
 }
 
 /* Returns the type for events whose payload is described but cannot be decoded. */
-static const struct fmt_type *undecoded(struct etw_types *t, const struct etw_record *r,
-					struct etw_type *type)
+static const struct fmt_type *etw_types_undecoded(struct etw_types *t, const struct etw_record *r,
+						  struct etw_type *type)
 {
 	struct etw_type without = { .key = 0 };
 
@@ -201,12 +201,12 @@ const struct fmt_type *etw_types_of(struct etw_types *t, const struct etw_record
 	*len = t->payload_only ? r->size - r->header : r->size;
 	if (!type->layout)
 		return type->type;
-	decoded = decode(t, r, type);
+	decoded = etw_types_decode(t, r, type);
 	if (decoded == ETW_NO_MEMORY)
 		return NULL;
 	if (decoded != ETW_DECODED) {
-		report(t, r, type, decoded);
-		return undecoded(t, r, type);
+		etw_types_report(t, r, type, decoded);
+		return etw_types_undecoded(t, r, type);
 	}
 	*data = t->data.bytes;
 	*len = t->data.len;

@@ -287,7 +287,7 @@ int log_sink_lost(void *context, const struct fmt_lost *lost)
 					   lost->pid ? &thread : NULL);
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t log_export_least(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
@@ -313,9 +313,9 @@ static int losses_of(struct writing *writing, const struct fmt_end *end, int cau
 		while (!of_thread && thread < end->threads)
 			of_thread = end->thread[thread++].ledger.lost[cause];
 		if (of_type)
-			events = least(events, of_type);
+			events = log_export_least(events, of_type);
 		if (of_thread)
-			events = least(events, of_thread);
+			events = log_export_least(events, of_thread);
 		err = posix_trace_compose_lost_np(
 			writing->composer, cause, events,
 			of_type ? writing->id[end->type[type - 1].type->index] : 0,

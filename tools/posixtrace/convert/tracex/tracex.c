@@ -12,7 +12,7 @@ extern const struct format format_tracex;
  * A dump is recognized by the four letters of its id, in either byte order, or as a text that
  * describes a dump.
  */
-static bool detect(const struct fmt_head *head)
+static bool tracex_detect(const struct fmt_head *head)
 {
 	return tracex_is(head->bytes, head->len) || tracex_is_text(head->bytes, head->len);
 }
@@ -38,7 +38,7 @@ const struct format format_tracex = {
 	.summary = "trace buffer of ThreadX, for TraceX (.trx)",
 	.suffix = "trx",
 	.options = option_rows,
-	.detect = detect,
+	.detect = tracex_detect,
 	.import = tracex_import,
 	.output = FMT_TO_BYTES,
 	.open = tracex_sink_open,

@@ -40,7 +40,7 @@ void tracex_walk(const struct tracex *d, struct tracex_walk *walk)
 }
 
 /* Returns the time that passed. 128 bits are needed, since the user may give any modulus. */
-static uint64_t passed(const struct tracex *d, uint64_t from, uint64_t to)
+static uint64_t tracex_entries_passed(const struct tracex *d, uint64_t from, uint64_t to)
 {
 	__int128 delta = d->down ? (__int128)from - to : (__int128)to - from;
 
@@ -67,7 +67,7 @@ bool tracex_next(struct tracex_walk *walk, struct tracex_entry *entry)
 			continue;
 		stamp = entry->stamp & d->mask;
 		if (walk->begun)
-			walk->ticks += passed(d, walk->last, stamp);
+			walk->ticks += tracex_entries_passed(d, walk->last, stamp);
 		walk->begun = true;
 		walk->last = stamp;
 		entry->ticks = walk->ticks;

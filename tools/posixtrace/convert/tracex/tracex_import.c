@@ -52,7 +52,7 @@ static int read_input(struct fmt_flow *flow, struct fmt_input *input, unsigned c
  * Replaces the text of a container by the bytes that it describes. *bytes is NULL or valid
  * afterwards, so the caller may free it in any case.
  */
-static int unpack(unsigned char **bytes, size_t *size, struct findings *findings)
+static int tracex_import_unpack(unsigned char **bytes, size_t *size, struct findings *findings)
 {
 	unsigned char *text = *bytes;
 	int err;
@@ -87,7 +87,7 @@ static bool read_options(struct tracex_source *im, struct tracex_options *option
  * The facts come from a complete pass over the dump. A sink can therefore write a correct header
  * before the first event. data_max is the largest of header, slot and entry.
  */
-static bool begin(struct tracex_source *im, const char *path, uint64_t last_ticks)
+static bool tracex_import_begin(struct tracex_source *im, const char *path, uint64_t last_ticks)
 {
 	const char *base = strrchr(path, '/');
 	struct fmt_facts facts = {
@@ -249,7 +249,7 @@ static bool put_events(struct tracex_source *im)
  * A buffer without unused entries is full and has probably overwritten events. The number of
  * overwritten events is unknown.
  */
-static bool finish(struct tracex_source *im)
+static bool tracex_import_finish(struct tracex_source *im)
 {
 	bool wrapped = !im->dump.unused;
 	struct fmt_end end = {
@@ -284,7 +284,7 @@ static uint64_t last_ticks(const struct tracex *d)
 }
 
 /* The order of the steps is that of the flow: facts, types, objects, events, end. */
-static int convert(struct tracex_source *im, struct fmt_input *input)
+static int tracex_import_convert(struct tracex_source *im, struct fmt_input *input)
 {
 	if (!tracex_source_clock(im))
 		return TOOL_USAGE;
@@ -299,11 +299,11 @@ static int convert(struct tracex_source *im, struct fmt_input *input)
 			  "event (--start, --tick-hz)",
 			  im->tick_hz || fmt_option(im->flow, "tick-ns") ? "" :
 			  ", nor the length of a tick: 1 ns is assumed");
-	if (!begin(im, fmt_input_name(input), last_ticks(&im->dump)))
+	if (!tracex_import_begin(im, fmt_input_name(input), last_ticks(&im->dump)))
 		return TOOL_FAILURE;
 	if (!fmt_flag(im->flow, "no-meta") && !put_header_and_slots(im))
 		return TOOL_FAILURE;
-	if (!put_objects(im) || !put_events(im) || !finish(im))
+	if (!put_objects(im) || !put_events(im) || !tracex_import_finish(im))
 		return TOOL_FAILURE;
 	return TOOL_OK;
 }
@@ -329,13 +329,13 @@ int tracex_import(struct fmt_flow *flow, struct fmt_input *input)
 	if (!status)
 		status = read_input(flow, input, &bytes, &size);
 	if (!status) {
-		int err = unpack(&bytes, &size, &findings);
+		int err = tracex_import_unpack(&bytes, &size, &findings);
 
 		if (!err)
 			err = tracex_open(&im->dump, bytes, size, &options, &findings);
 		if (err == ENOMEM)
 			fmt_fault(flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s", strerror(err));
-		status = err ? TOOL_FAILURE : convert(im, input);
+		status = err ? TOOL_FAILURE : tracex_import_convert(im, input);
 	}
 	tracex_names_free(&im->names);
 	tracex_spans_free(im->spans);

@@ -38,8 +38,9 @@ static const struct fields *fields_of(const struct tracex *d)
 	return d->wide ? &wide : &narrow;
 }
 
-/* Reads a word of the header. The header is complete, because detect() has checked its size. */
-static uint64_t word(const struct tracex *d, unsigned at)
+/* Reads a word of the header. The header is complete, because tracex_layout_detect() has checked
+ * its size. */
+static uint64_t tracex_layout_word(const struct tracex *d, unsigned at)
 {
 	return octets_get(d->bytes + at, fields_of(d)->word, d->big_endian);
 }
@@ -80,7 +81,7 @@ static int decide_width(struct tracex *d, struct findings *f)
  * Finds the byte order and the size of words. Both follow from the place and the order of the
  * letters of the id. No byte is read before a check that the dump has it.
  */
-static int detect(struct tracex *d, struct findings *f)
+static int tracex_layout_detect(struct tracex *d, struct findings *f)
 {
 	const unsigned char *p = d->bytes;
 
@@ -115,7 +116,7 @@ static void check_reserved(const struct tracex *d, struct findings *f)
 	uint64_t m[3];
 
 	for (unsigned i = 0; i < 3; i++)
-		m[i] = word(d, at->marker + i * at->word);
+		m[i] = tracex_layout_word(d, at->marker + i * at->word);
 	if (reserved || m[0] != 0xaaaaaaaa || m[1] != 0xbbbbbbbb || m[2] != 0xcccccccc)
 		finding(f, FINDING_WARNING, "T13", d->at + at->reserved1,
 			"reserved words %#x, %#llx, %#llx, %#llx; wanted 0, 0xaaaaaaaa, "
@@ -132,13 +133,13 @@ static int read_header(struct tracex *d, struct findings *f)
 {
 	const struct fields *at = fields_of(d);
 
-	d->mask = word(d, at->mask);
-	d->base = word(d, at->base);
-	d->registry_start = word(d, at->registry_start);
-	d->registry_end = word(d, at->registry_end);
-	d->buffer_start = word(d, at->buffer_start);
-	d->buffer_end = word(d, at->buffer_end);
-	d->current = word(d, at->current);
+	d->mask = tracex_layout_word(d, at->mask);
+	d->base = tracex_layout_word(d, at->base);
+	d->registry_start = tracex_layout_word(d, at->registry_start);
+	d->registry_end = tracex_layout_word(d, at->registry_end);
+	d->buffer_start = tracex_layout_word(d, at->buffer_start);
+	d->buffer_end = tracex_layout_word(d, at->buffer_end);
+	d->current = tracex_layout_word(d, at->current);
 	d->name_bytes = (unsigned)octets_get(d->bytes + at->name_bytes, 2, d->big_endian);
 	d->header_bytes = at->header_bytes;
 	d->entry_bytes = at->entry_bytes;
@@ -165,7 +166,7 @@ static int read_header(struct tracex *d, struct findings *f)
 	return 0;
 }
 
-static bool overlap(uint64_t a, uint64_t a_end, uint64_t b, uint64_t b_end)
+static bool tracex_layout_overlap(uint64_t a, uint64_t a_end, uint64_t b, uint64_t b_end)
 {
 	return a < b_end && b < a_end;
 }
@@ -186,15 +187,16 @@ static int check_overlaps(const struct tracex *d, struct findings *f)
 {
 	uint64_t header_end;
 
-	if (overlap(d->registry_start, d->registry_end, d->buffer_start, d->buffer_end))
+	if (tracex_layout_overlap(d->registry_start, d->registry_end, d->buffer_start,
+				  d->buffer_end))
 		return refuse_overlap(d, "registry and buffer", d->registry_start, d->registry_end,
 				      d->buffer_start, d->buffer_end, f);
 	if (__builtin_add_overflow(d->base, d->header_bytes, &header_end))
 		return 0; /* the base is nonsense: T08 */
-	if (overlap(d->base, header_end, d->registry_start, d->registry_end))
+	if (tracex_layout_overlap(d->base, header_end, d->registry_start, d->registry_end))
 		return refuse_overlap(d, "header and registry", d->base, header_end,
 				      d->registry_start, d->registry_end, f);
-	if (overlap(d->base, header_end, d->buffer_start, d->buffer_end))
+	if (tracex_layout_overlap(d->base, header_end, d->buffer_start, d->buffer_end))
 		return refuse_overlap(d, "header and buffer", d->base, header_end, d->buffer_start,
 				      d->buffer_end, f);
 	return 0;
@@ -205,7 +207,8 @@ static int check_overlaps(const struct tracex *d, struct findings *f)
  * one another, as they often do in dumps that were made by hand. Only assumed offsets are compared
  * with the size of the file here.
  */
-static int place(struct tracex *d, uint64_t *registry_at, uint64_t *entries_at, struct findings *f)
+static int tracex_layout_place(struct tracex *d, uint64_t *registry_at, uint64_t *entries_at,
+			       struct findings *f)
 {
 	uint64_t registry_bytes = d->registry_end - d->registry_start;
 
@@ -241,7 +244,7 @@ static int find_parts(struct tracex *d, struct findings *f)
 	uint64_t buffer_bytes = d->buffer_end - d->buffer_start;
 	uint64_t registry_at, entries_at, there;
 
-	if (check_overlaps(d, f) || place(d, &registry_at, &entries_at, f))
+	if (check_overlaps(d, f) || tracex_layout_place(d, &registry_at, &entries_at, f))
 		return EINVAL;
 	if (registry_at > d->size || registry_bytes > d->size - registry_at)
 		return finding(f, FINDING_REFUSAL, "T10", d->at + registry_at,
@@ -294,7 +297,7 @@ static void find_oldest(struct tracex *d, struct findings *f)
 
 int tracex_layout(struct tracex *d, struct findings *f)
 {
-	if (detect(d, f) || read_header(d, f) || find_parts(d, f))
+	if (tracex_layout_detect(d, f) || read_header(d, f) || find_parts(d, f))
 		return EINVAL;
 	find_oldest(d, f);
 	return 0;

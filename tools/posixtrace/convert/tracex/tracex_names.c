@@ -19,7 +19,7 @@
 #define NAMES_MAX 65536
 
 /* Removes white space at both ends of a text, in place. */
-static char *trim(char *text)
+static char *tracex_names_trim(char *text)
 {
 	size_t len;
 
@@ -34,12 +34,12 @@ static char *trim(char *text)
  * Divides the line into its parts, in place. Returns NULL or the reason of an error. Parts beyond
  * PARTS are ignored.
  */
-static const char *split(char *line, char *part[PARTS])
+static const char *tracex_names_split(char *line, char *part[PARTS])
 {
 	size_t parts = 0;
 
 	for (char *rest = line; rest && parts < PARTS; parts++) {
-		part[parts] = trim(strsep(&rest, ","));
+		part[parts] = tracex_names_trim(strsep(&rest, ","));
 		if (!*part[parts])
 			return "an empty part";
 	}
@@ -47,10 +47,10 @@ static const char *split(char *line, char *part[PARTS])
 }
 
 /* Returns NULL or the reason of an error. Labels are cut to the size of name->info. */
-static const char *parse(char *line, struct tracex_name *name)
+static const char *tracex_names_parse(char *line, struct tracex_name *name)
 {
 	char *part[PARTS], *end;
-	const char *wrong = split(line, part);
+	const char *wrong = tracex_names_split(line, part);
 	unsigned long id;
 
 	if (wrong)
@@ -69,7 +69,7 @@ static const char *parse(char *line, struct tracex_name *name)
 	return NULL;
 }
 
-static int add(struct tracex_names *names, const struct tracex_name *name)
+static int tracex_names_add(struct tracex_names *names, const struct tracex_name *name)
 {
 	struct tracex_name *more;
 
@@ -92,18 +92,18 @@ static const char *read_lines(struct tracex_names *names, FILE *file, size_t *nu
 
 		if (!strchr(line, '\n') && !feof(file))
 			return "the line is too long";
-		if (!inside || !strcmp(trim(line), "End")) {
-			inside = !strcmp(trim(line), "Start");
+		if (!inside || !strcmp(tracex_names_trim(line), "End")) {
+			inside = !strcmp(tracex_names_trim(line), "Start");
 			continue;
 		}
-		if (!*trim(line))
+		if (!*tracex_names_trim(line))
 			continue;
-		wrong = parse(line, &name);
+		wrong = tracex_names_parse(line, &name);
 		if (wrong)
 			return wrong;
 		if (names->count == NAMES_MAX)
 			return "more names than there are event numbers";
-		if (add(names, &name))
+		if (tracex_names_add(names, &name))
 			return strerror(ENOMEM);
 	}
 	return ferror(file) ? strerror(errno) : NULL;

@@ -44,7 +44,7 @@ static void read_header(const unsigned char *header, struct place *place)
  * exported like any other log. The number of slots and the size of a slot are bounded before they
  * are multiplied.
  */
-static bool begin(struct tracex_sink *s, const unsigned char *header)
+static bool tracex_rebuild_begin(struct tracex_sink *s, const unsigned char *header)
 {
 	struct place p;
 	uint64_t entries;
@@ -86,7 +86,7 @@ bool tracex_rebuild_wants(struct tracex_sink *s, const struct fmt_event *event)
 			"it is exported as any log");
 		return false;
 	}
-	s->rebuild = begin(s, event->data);
+	s->rebuild = tracex_rebuild_begin(s, event->data);
 	return s->rebuild;
 }
 

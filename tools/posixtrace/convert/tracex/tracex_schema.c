@@ -9,7 +9,7 @@
 
 #include "convert/tracex/tracex_schema.h"
 
-static bool ends(const char *text, const char *end)
+static bool tracex_schema_ends(const char *text, const char *end)
 {
 	size_t len = strlen(text), end_len = strlen(end);
 
@@ -25,15 +25,15 @@ static bool is_state(const char *info)
 /* Returns true if the field is a pointer, for which the registry may have a name. */
 static bool is_pointer(const char *info)
 {
-	return ends(info, "ptr") || ends(info, "pointer") || ends(info, "instance") ||
-	       ends(info, "thread");
+	return tracex_schema_ends(info, "ptr") || tracex_schema_ends(info, "pointer") ||
+	       tracex_schema_ends(info, "instance") || tracex_schema_ends(info, "thread");
 }
 
 /* Whether the field is shown in hexadecimal, as addresses, sets of bits and unknown fields are. */
 static bool is_hex(const char *info)
 {
-	return ends(info, "address") || ends(info, "mask") || ends(info, "flags") ||
-	       !strncmp(info, "header", 6) || !*info;
+	return tracex_schema_ends(info, "address") || tracex_schema_ends(info, "mask") ||
+	       tracex_schema_ends(info, "flags") || !strncmp(info, "header", 6) || !*info;
 }
 
 /*

@@ -14,7 +14,7 @@ static const struct fmt_type *type_of(struct tracex_source *im, const char *name
 /*
  * Returns the difference of the two times, so that durations agree with the times that are printed.
  */
-static uint64_t since(struct tracex_source *im, uint64_t begin, uint64_t end)
+static uint64_t tracex_source_spans_since(struct tracex_source *im, uint64_t begin, uint64_t end)
 {
 	return (uint64_t)tracex_source_time(im, end) - (uint64_t)tracex_source_time(im, begin);
 }
@@ -23,10 +23,10 @@ static uint64_t since(struct tracex_source *im, uint64_t begin, uint64_t end)
  * The event type for a kind of spans is made when the first such span ends, so that a log without
  * such spans does not have the type.
  */
-static bool put(void *arg, const struct tracex_span *span)
+static bool tracex_source_spans_put(void *arg, const struct tracex_span *span)
 {
 	struct tracex_source *im = arg;
-	uint64_t took = since(im, span->begin, span->end);
+	uint64_t took = tracex_source_spans_since(im, span->begin, span->end);
 	unsigned char data[24], *p = octets_put(data, took, 8);
 	struct fmt_event event = {
 		.time_ns = tracex_source_time(im, span->end), .thread = span->thread,
@@ -34,7 +34,9 @@ static bool put(void *arg, const struct tracex_span *span)
 	};
 
 	if (span->kind == TRACEX_RUN) {
-		p = octets_put(p, took - since(im, span->end - span->isr, span->end), 8);
+		p = octets_put(
+			p, took - tracex_source_spans_since(im, span->end - span->isr, span->end),
+			8);
 		p = octets_put(p, span->cpu, 4);
 		if (!im->run)
 			im->run = type_of(im, "tracex_running", "ns took;ns cpu_time;u32 cpu");
@@ -51,5 +53,5 @@ static bool put(void *arg, const struct tracex_span *span)
 
 bool tracex_source_spans(struct tracex_source *im, const struct tracex_entry *entry)
 {
-	return tracex_spans_take(im->spans, entry, put, im);
+	return tracex_spans_take(im->spans, entry, tracex_source_spans_put, im);
 }

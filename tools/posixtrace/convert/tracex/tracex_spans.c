@@ -67,7 +67,8 @@ static bool is_thread(uint64_t context)
  * Notes that the processor runs this thread from now on; 0: no thread. The span of the thread that
  * ran before ends. Returns false if visit() returns false.
  */
-static bool run(struct tracex_spans *s, unsigned number, uint64_t thread, uint64_t ticks)
+static bool tracex_spans_run(struct tracex_spans *s, unsigned number, uint64_t thread,
+			     uint64_t ticks)
 {
 	struct cpu *cpu = &s->cpu[number];
 	struct tracex_span span = {
@@ -96,7 +97,7 @@ static bool leave_isr(struct tracex_spans *s, unsigned number, uint64_t ticks)
 	if (!cpu->has_next)
 		return true;
 	cpu->has_next = false;
-	return run(s, number, cpu->next, ticks);
+	return tracex_spans_run(s, number, cpu->next, ticks);
 }
 
 static bool isr_entry(struct tracex_spans *s, unsigned number, const struct tracex_entry *e,
@@ -106,7 +107,7 @@ static bool isr_entry(struct tracex_spans *s, unsigned number, const struct trac
 
 	if (!cpu->depth) {
 		/* The priority word has the interrupted thread. */
-		if (!run(s, number, e->priority, e->ticks))
+		if (!tracex_spans_run(s, number, e->priority, e->ticks))
 			return false;
 		cpu->isr_since = e->ticks;
 		cpu->depth = 1;
@@ -153,13 +154,13 @@ static bool take_context(struct tracex_spans *s, const struct tracex_entry *e, u
 	} else if (is_thread(e->context)) {
 		if (cpu->depth && !leave_isr(s, number, e->ticks))
 			return false;
-		if (!run(s, number, e->context, e->ticks))
+		if (!tracex_spans_run(s, number, e->context, e->ticks))
 			return false;
 	}
 	if (!next_of(e, id, &next))
 		return true;
 	if (!cpu->depth)
-		return run(s, number, next, e->ticks);
+		return tracex_spans_run(s, number, next, e->ticks);
 	cpu->has_next = true;
 	cpu->next = next;
 	return true;
@@ -190,12 +191,12 @@ static struct waiter *waiter_of(struct tracex_spans *s, uint64_t thread)
 }
 
 /* Removes the waiter. The last waiter takes its place: the order of waiters has no meaning. */
-static void forget(struct tracex_spans *s, struct waiter *waiter)
+static void tracex_spans_forget(struct tracex_spans *s, struct waiter *waiter)
 {
 	*waiter = s->waiter[--s->waiters];
 }
 
-static void hold(struct held *held, uint64_t owner, uint64_t ticks)
+static void tracex_spans_hold(struct held *held, uint64_t owner, uint64_t ticks)
 {
 	held->owner = owner;
 	held->since = ticks;
@@ -206,24 +207,24 @@ static void hold(struct held *held, uint64_t owner, uint64_t ticks)
  * info[3] is the number of owners before: 0 means that the mutex was free. Otherwise the thread
  * waits, unless it is the owner or did not ask to wait.
  */
-static void get(struct tracex_spans *s, const struct tracex_entry *e)
+static void tracex_spans_get(struct tracex_spans *s, const struct tracex_entry *e)
 {
 	struct held *held = held_of(s, e->info[0]);
 	struct waiter *waiter = waiter_of(s, e->context);
 
 	if (waiter) /* the thread does not wait any longer */
-		forget(s, waiter);
+		tracex_spans_forget(s, waiter);
 	if (!held || !is_thread(e->context))
 		return;
 	if (!e->info[3])
-		hold(held, e->context, e->ticks);
+		tracex_spans_hold(held, e->context, e->ticks);
 	else if (e->info[2] != e->context && e->info[1] && s->waiters < TRACEX_HELD)
 		s->waiter[s->waiters++] =
 			(struct waiter){ .thread = e->context, .mutex = e->info[0] };
 }
 
 /* Only the put that undoes the first of several nested gets ends the span. */
-static bool put(struct tracex_spans *s, const struct tracex_entry *e)
+static bool tracex_spans_put(struct tracex_spans *s, const struct tracex_entry *e)
 {
 	struct held *held = held_of(s, e->info[0]);
 	struct tracex_span span = { .kind = TRACEX_MUTEX, .mutex = e->info[0], .end = e->ticks };
@@ -243,7 +244,7 @@ static bool put(struct tracex_spans *s, const struct tracex_entry *e)
  * A waiting thread resumes. If its mutex was released and has no owner, the thread owns it now.
  * Otherwise the thread has waited too long and does not own the mutex.
  */
-static void resumed(struct tracex_spans *s, const struct tracex_entry *e)
+static void tracex_spans_resumed(struct tracex_spans *s, const struct tracex_entry *e)
 {
 	struct waiter *waiter = waiter_of(s, e->info[0]);
 	struct held *held;
@@ -252,8 +253,8 @@ static void resumed(struct tracex_spans *s, const struct tracex_entry *e)
 		return;
 	held = held_of(s, waiter->mutex);
 	if (held && waiter->suspended && held->was_put && !held->owner)
-		hold(held, waiter->thread, held->put);
-	forget(s, waiter);
+		tracex_spans_hold(held, waiter->thread, held->put);
+	tracex_spans_forget(s, waiter);
 }
 
 static bool take_mutex(struct tracex_spans *s, const struct tracex_entry *e, unsigned id)
@@ -263,10 +264,10 @@ static bool take_mutex(struct tracex_spans *s, const struct tracex_entry *e, uns
 
 	switch (id) {
 	case MUTEX_GET:
-		get(s, e);
+		tracex_spans_get(s, e);
 		break;
 	case MUTEX_PUT:
-		return put(s, e);
+		return tracex_spans_put(s, e);
 	case MUTEX_DELETE:
 		held = held_of(s, e->info[0]);
 		if (held)
@@ -278,7 +279,7 @@ static bool take_mutex(struct tracex_spans *s, const struct tracex_entry *e, uns
 			waiter->suspended = true;
 		break;
 	case RESUME:
-		resumed(s, e);
+		tracex_spans_resumed(s, e);
 		break;
 	}
 	return true;

@@ -38,7 +38,7 @@ bool tracex_is(const unsigned char *p, size_t size)
 	       (size >= 8 && !memcmp(p, "\0\0\0\0TXTB", 8));
 }
 
-static int digit(int c)
+static int tracex_text_digit(int c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -55,7 +55,7 @@ bool tracex_is_text(const unsigned char *p, size_t size)
 	unsigned char first[8];
 	size_t digits = 0;
 
-	if (size >= 2 && p[0] == ':' && digit(p[1]) >= 0)
+	if (size >= 2 && p[0] == ':' && tracex_text_digit(p[1]) >= 0)
 		return true;
 	if (size >= 2 && p[0] == 'S' && p[1] >= '0' && p[1] <= '9')
 		return true;
@@ -63,16 +63,17 @@ bool tracex_is_text(const unsigned char *p, size_t size)
 	for (size_t i = 0; i < size && digits < 16; i++) {
 		if (isspace(p[i]))
 			continue;
-		if (digit(p[i]) < 0)
+		if (tracex_text_digit(p[i]) < 0)
 			return false;
-		first[digits / 2] |= (unsigned char)(digit(p[i]) << (digits & 1 ? 0 : 4));
+		first[digits / 2] |=
+			(unsigned char)(tracex_text_digit(p[i]) << (digits & 1 ? 0 : 4));
 		digits++;
 	}
 	return tracex_is(first, digits / 2);
 }
 
 /* Refuses the text with the line and its offset. Returns the error number of a refusal. */
-static int bad(const struct text *t, const char *what)
+static int tracex_text_bad(const struct text *t, const char *what)
 {
 	return finding(t->f, FINDING_REFUSAL, "T16", (uint64_t)(t->line_begin - t->begin),
 		       "line %zu: %s", t->line, what);
@@ -83,19 +84,20 @@ static int read_pairs(struct text *t, unsigned char *bytes, size_t *len)
 {
 	*len = 0;
 	while (t->p < t->end && *t->p != '\n' && *t->p != '\r') {
-		int high = digit(*t->p), low = t->end - t->p > 1 ? digit(t->p[1]) : -1;
+		int high = tracex_text_digit(*t->p),
+		    low = t->end - t->p > 1 ? tracex_text_digit(t->p[1]) : -1;
 
 		if (high < 0 || low < 0)
-			return bad(t, "no hexadecimal digit");
+			return tracex_text_bad(t, "no hexadecimal digit");
 		if (*len == RECORD_BYTES)
-			return bad(t, "the line is longer than a record can be");
+			return tracex_text_bad(t, "the line is longer than a record can be");
 		bytes[(*len)++] = (unsigned char)(high << 4 | low);
 		t->p += 2;
 	}
 	return 0;
 }
 
-static unsigned sum(const unsigned char *bytes, size_t len)
+static unsigned tracex_text_sum(const unsigned char *bytes, size_t len)
 {
 	unsigned total = 0;
 
@@ -118,9 +120,9 @@ static int read_hex(struct text *t, uint64_t *upper, struct record *r)
 	if (read_pairs(t, b, &len))
 		return EINVAL;
 	if (len < 5 || len != (size_t)b[0] + 5)
-		return bad(t, "the count is not that of the line");
-	if (sum(b, len))
-		return bad(t, "wrong checksum");
+		return tracex_text_bad(t, "the count is not that of the line");
+	if (tracex_text_sum(b, len))
+		return tracex_text_bad(t, "wrong checksum");
 	r->address = *upper + ((uint64_t)b[1] << 8 | b[2]);
 	r->data = b[3] == 0;
 	r->last = b[3] == 1;
@@ -128,10 +130,10 @@ static int read_hex(struct text *t, uint64_t *upper, struct record *r)
 	memcpy(r->bytes, b + 4, r->len);
 	if (b[3] == 2 || b[3] == 4) {
 		if (b[0] != 2)
-			return bad(t, "the count is not that of an address");
+			return tracex_text_bad(t, "the count is not that of an address");
 		*upper = octets_get(b + 4, 2, true) << (b[3] == 2 ? 4 : 16);
 	} else if (b[3] > 5) {
-		return bad(t, "no such type of record");
+		return tracex_text_bad(t, "no such type of record");
 	}
 	return 0;
 }
@@ -145,16 +147,16 @@ static int read_srecord(struct text *t, struct record *r)
 	size_t len;
 
 	if (t->end - t->p < 2 || t->p[1] < '0' || t->p[1] > '9' || t->p[1] == '4')
-		return bad(t, "no such type of record");
+		return tracex_text_bad(t, "no such type of record");
 	type = t->p[1] - '0';
 	address = address_bytes[type];
 	t->p += 2;
 	if (read_pairs(t, b, &len))
 		return EINVAL;
 	if (len < address + 2 || len != (size_t)b[0] + 1)
-		return bad(t, "the count is not that of the line");
-	if (sum(b, len) != 0xff)
-		return bad(t, "wrong checksum");
+		return tracex_text_bad(t, "the count is not that of the line");
+	if (tracex_text_sum(b, len) != 0xff)
+		return tracex_text_bad(t, "wrong checksum");
 	r->address = octets_get(b + 1, address, true);
 	r->data = type >= 1 && type <= 3;
 	r->last = type >= 7;
@@ -179,7 +181,7 @@ static int next_record(struct text *t, uint64_t *upper, struct record *r, bool *
 		return read_hex(t, upper, r);
 	if (*t->p == 'S')
 		return read_srecord(t, r);
-	return bad(t, "neither an Intel HEX record nor an S-record");
+	return tracex_text_bad(t, "neither an Intel HEX record nor an S-record");
 }
 
 static void rewind_text(struct text *t)
@@ -189,7 +191,8 @@ static void rewind_text(struct text *t)
 }
 
 /* Finds the lowest address, the span of addresses and the number of bytes. Checks all records. */
-static int measure(struct text *t, uint64_t *lowest, uint64_t *span, uint64_t *data_bytes)
+static int tracex_text_measure(struct text *t, uint64_t *lowest, uint64_t *span,
+			       uint64_t *data_bytes)
 {
 	uint64_t upper = 0, low = UINT64_MAX, high = 0;
 	struct record r;
@@ -209,7 +212,7 @@ static int measure(struct text *t, uint64_t *lowest, uint64_t *span, uint64_t *d
 		*data_bytes += r.len;
 	} while (!end && !r.last);
 	if (high == 0)
-		return bad(t, "no data");
+		return tracex_text_bad(t, "no data");
 	if (high - low > (uint64_t)(t->end - t->begin))
 		return finding(t->f, FINDING_REFUSAL, "T16", 0,
 			       "%llu bytes of data are in a span of %llu",
@@ -223,8 +226,8 @@ static int measure(struct text *t, uint64_t *lowest, uint64_t *span, uint64_t *d
 }
 
 /*
- * The text is read twice: measure() checks all of it and computes the span, so the second pass
- * writes within the bytes.
+ * The text is read twice: tracex_text_measure() checks all of it and computes the span, so the
+ * second pass writes within the bytes.
  */
 static int read_records(struct text *t, unsigned char **bytes, size_t *size)
 {
@@ -232,7 +235,7 @@ static int read_records(struct text *t, unsigned char **bytes, size_t *size)
 	struct record r;
 	bool end;
 
-	if (measure(t, &lowest, &span, &data_bytes))
+	if (tracex_text_measure(t, &lowest, &span, &data_bytes))
 		return EINVAL;
 	*bytes = calloc(span, 1);
 	if (!*bytes)
@@ -241,7 +244,7 @@ static int read_records(struct text *t, unsigned char **bytes, size_t *size)
 	rewind_text(t);
 	do {
 		if (next_record(t, &upper, &r, &end))
-			return EINVAL; /* measure() has already accepted the record */
+			return EINVAL; /* tracex_text_measure() has already accepted the record */
 		if (r.data)
 			memcpy(*bytes + (r.address - lowest), r.bytes, r.len);
 	} while (!end && !r.last);
@@ -270,13 +273,14 @@ static int read_digits(struct text *t, unsigned char **bytes, size_t *size)
 		}
 		if (isspace(*t->p))
 			continue;
-		if (digit(*t->p) < 0)
-			return bad(t, "no hexadecimal digit");
-		(*bytes)[digits / 2] |= (unsigned char)(digit(*t->p) << (digits & 1 ? 0 : 4));
+		if (tracex_text_digit(*t->p) < 0)
+			return tracex_text_bad(t, "no hexadecimal digit");
+		(*bytes)[digits / 2] |=
+			(unsigned char)(tracex_text_digit(*t->p) << (digits & 1 ? 0 : 4));
 		digits++;
 	}
 	if (digits & 1)
-		return bad(t, "half a byte at the end");
+		return tracex_text_bad(t, "half a byte at the end");
 	*size = digits / 2;
 	return 0;
 }

@@ -36,7 +36,7 @@ static bool all_digits(const char *p, size_t len)
  * Returns the value of a text of digits. The template file may contain any number of digits. So a
  * value that is too large becomes TOO_LARGE and does not wrap into a valid length.
  */
-static unsigned digits(const char *p, size_t len)
+static unsigned codes_digits(const char *p, size_t len)
 {
 	unsigned value = 0;
 
@@ -93,13 +93,13 @@ static bool read_parts(const char *word, size_t len, const char *n, size_t n_len
 		       unsigned *n_value, bool *is_word)
 {
 	*is_word = len == 2 && word[1] == 'W';
-	*m_value = *is_word ? 8 : digits(word + 1, len - 1);
+	*m_value = *is_word ? 8 : codes_digits(word + 1, len - 1);
 	*n_value = 0;
 	if (!n)
 		return true;
 	if (!all_digits(n, n_len))
 		return false;
-	*n_value = digits(n, n_len);
+	*n_value = codes_digits(n, n_len);
 	return true;
 }
 
@@ -117,7 +117,7 @@ static bool has_form(const char *word, size_t len, const char *letters)
  * Stores a valid code. B has a length of m bytes and n bits; only their sum, 1 to 64, is used
  * later.
  */
-static void keep(struct code *code, char letter, unsigned m, unsigned n, bool has_n)
+static void codes_keep(struct code *code, char letter, unsigned m, unsigned n, bool has_n)
 {
 	if (letter == 'B') {
 		m = 8 * m + n;
@@ -137,7 +137,7 @@ enum code_answer code_read(const char *word, size_t len, const char *n, size_t n
 	bool is_word;
 
 	if (len == 2 && word[0] == 'H' && (word[1] == 'B' || word[1] == 'T')) {
-		keep(code, word[1] == 'B' ? CODE_DATA_BYTES : CODE_HOOK_TYPE, 0, 0, false);
+		codes_keep(code, word[1] == 'B' ? CODE_DATA_BYTES : CODE_HOOK_TYPE, 0, 0, false);
 		return CODE_OK;
 	}
 	if (!has_form(word, len, "ASBXDUoFTEPGORW"))
@@ -145,7 +145,7 @@ enum code_answer code_read(const char *word, size_t len, const char *n, size_t n
 	if (!read_parts(word, len, n, n_len, &m_value, &n_value, &is_word) ||
 	    !is_valid(word[0], m_value, n_value, n != NULL, is_word))
 		return CODE_BAD;
-	keep(code, word[0], m_value, n_value, n != NULL);
+	codes_keep(code, word[0], m_value, n_value, n != NULL);
 	return CODE_OK;
 }
 
@@ -182,7 +182,7 @@ enum code_answer code_read_format(const char *word, size_t len, const char *n, s
 	    !read_parts(word, len, n, n_len, &m_value, &n_value, &is_word) ||
 	    !is_valid_format(word[0], m_value, n_value, n != NULL, is_word))
 		return CODE_BAD;
-	keep(code, word[0], m_value, n_value, n != NULL);
+	codes_keep(code, word[0], m_value, n_value, n != NULL);
 	return CODE_OK;
 }
 

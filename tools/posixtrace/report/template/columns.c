@@ -131,7 +131,7 @@ struct line {
 };
 
 /* Blanks are only counted; text_of() writes them as soon as something visible follows. */
-static void blanks(struct line *line, size_t count)
+static void columns_blanks(struct line *line, size_t count)
 {
 	line->blanks += count;
 }
@@ -166,17 +166,17 @@ static size_t width_of(enum column column)
 }
 
 /* A value that is wider than the column is not shortened: it moves the rest of the line. */
-static void cell(struct line *line, enum column column, const char *value, size_t len)
+static void columns_cell(struct line *line, enum column column, const char *value, size_t len)
 {
 	size_t width = width_of(column);
 	size_t pad = len < width ? width - len : 0;
 
 	if (form[column].width > 0)
-		blanks(line, pad);
+		columns_blanks(line, pad);
 	text_of(line, value, len);
 	if (form[column].width < 0)
-		blanks(line, pad);
-	blanks(line, 1);
+		columns_blanks(line, pad);
+	columns_blanks(line, 1);
 }
 
 /*
@@ -190,7 +190,7 @@ void columns_header(struct out *out, const struct columns *columns)
 
 	for (enum column column = 0; column < COLUMNS; column++)
 		if (is_shown(columns, column))
-			cell(&line, column, form[column].name, strlen(form[column].name));
+			columns_cell(&line, column, form[column].name, strlen(form[column].name));
 	text_of(&line, levels, sizeof(levels) - 1);
 	end_line(&line);
 	end_line(&line);
@@ -200,7 +200,7 @@ void columns_header(struct out *out, const struct columns *columns)
  * Returns the column at which the text of an event begins. The further lines of the text have no
  * other columns and begin there, too.
  */
-static size_t margin(const struct columns *columns)
+static size_t columns_margin(const struct columns *columns)
 {
 	size_t width = 0;
 
@@ -224,14 +224,14 @@ void columns_event(struct out *out, struct columns *columns, const struct templa
 	for (enum column column = 0; column < COLUMNS; column++) {
 		if (!is_shown(columns, column))
 			continue;
-		cell(&line, column, value,
-		     (size_t)(value_of(value, columns, column, event) - value));
+		columns_cell(&line, column, value,
+			     (size_t)(value_of(value, columns, column, event) - value));
 	}
-	blanks(&line, LEVEL_WIDTH * (size_t)level);
+	columns_blanks(&line, LEVEL_WIDTH * (size_t)level);
 	while ((newline = memchr(text, '\n', (size_t)(end - text)))) {
 		text_of(&line, text, (size_t)(newline - text));
 		end_line(&line);
-		blanks(&line, margin(columns) + LEVEL_WIDTH * (size_t)level);
+		columns_blanks(&line, columns_margin(columns) + LEVEL_WIDTH * (size_t)level);
 		text = newline + 1;
 	}
 	text_of(&line, text, (size_t)(end - text));

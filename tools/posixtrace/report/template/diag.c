@@ -32,7 +32,7 @@ void diag_add(struct diags *diags, struct diag_place place, const char *code, co
  * For qsort(3). The code decides between two messages about the same byte, so that the order does
  * not depend on the sorting algorithm.
  */
-static int compare(const void *a, const void *b)
+static int diag_compare(const void *a, const void *b)
 {
 	const struct diag *first = a, *second = b;
 
@@ -65,7 +65,7 @@ static void line_and_column(const struct diag_file *file, size_t offset, size_t 
  * The file's name comes from the command line and may have control characters; text_safe() escapes
  * them.
  */
-static void tell(struct out *err, const struct diags *diags, const struct diag *diag)
+static void print_one_diag(struct out *err, const struct diags *diags, const struct diag *diag)
 {
 	const struct diag_file *file = &diags->file[diag->place.file];
 	size_t line, column;
@@ -84,9 +84,9 @@ static void tell_kind(struct out *err, const struct diags *diags, struct diag *d
 {
 	size_t told = count < kept ? count : kept;
 
-	qsort(diag, told, sizeof(*diag), compare);
+	qsort(diag, told, sizeof(*diag), diag_compare);
 	for (size_t i = 0; i < told; i++)
-		tell(err, diags, &diag[i]);
+		print_one_diag(err, diags, &diag[i]);
 	if (count > told)
 		out_printf(err, "posixtrace: and %zu %s more\n", count - told, what);
 }

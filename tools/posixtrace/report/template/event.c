@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * event.c - reads numbers and texts out of the data of an event. The data comes from a log and the
- * pointer from a template, so both are hostile: each read compares the pointer with left() before
- * it touches a byte.
+ * pointer from a template, so both are hostile: each read compares the pointer with event_left()
+ * before it touches a byte.
  */
 #include "report/template/event.h"
 
@@ -34,25 +34,25 @@ void reader_init(struct reader *reader, const struct template_event *event)
 }
 
 /* Pointers wrap as all numbers of templates do. */
-static int64_t add(int64_t a, int64_t b)
+static int64_t event_add(int64_t a, int64_t b)
 {
 	return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
 /* Returns the offset of the first whole byte at or behind the pointer. */
-static int64_t rounded(const struct reader *reader)
+static int64_t event_rounded(const struct reader *reader)
 {
-	return add(reader->at, reader->bit > 0);
+	return event_add(reader->at, reader->bit > 0);
 }
 
 static void round_up(struct reader *reader)
 {
-	reader->at = rounded(reader);
+	reader->at = event_rounded(reader);
 	reader->bit = 0;
 }
 
 /* Returns the number of bytes from offset to the end of the data. */
-static uint64_t left(const struct reader *reader, int64_t offset)
+static uint64_t event_left(const struct reader *reader, int64_t offset)
 {
 	uint64_t all = HOOK_WORD_BYTES + reader->event->data_len;
 
@@ -67,11 +67,11 @@ void reader_move(struct reader *reader, const struct code *code)
 {
 	switch (code->letter) {
 	case 'G':
-		reader->at = add(reader->base, code->m);
+		reader->at = event_add(reader->base, code->m);
 		reader->bit = code->n;
 		break;
 	case 'O':
-		reader->at = add(reader->at, code->m + (reader->bit + code->n) / 8);
+		reader->at = event_add(reader->at, code->m + (reader->bit + code->n) / 8);
 		reader->bit = (reader->bit + code->n) % 8;
 		break;
 	case 'R':
@@ -79,7 +79,7 @@ void reader_move(struct reader *reader, const struct code *code)
 		reader->at = reader->at < (int64_t)code->m ? 0 : reader->at - code->m;
 		break;
 	case 'W':
-		reader->at = add(reader->base, 8 * (int64_t)code->m);
+		reader->at = event_add(reader->base, 8 * (int64_t)code->m);
 		reader->bit = 0;
 		break;
 	}
@@ -87,12 +87,12 @@ void reader_move(struct reader *reader, const struct code *code)
 
 int64_t reader_pointer(const struct reader *reader)
 {
-	return add(rounded(reader), (int64_t)-(uint64_t)reader->base);
+	return event_add(event_rounded(reader), (int64_t) - (uint64_t)reader->base);
 }
 
 void reader_set_pointer(struct reader *reader, int64_t pointer)
 {
-	reader->at = add(reader->base, pointer);
+	reader->at = event_add(reader->base, pointer);
 	reader->bit = 0;
 }
 
@@ -104,10 +104,11 @@ unsigned char reader_byte(const struct reader *reader, int64_t offset)
 }
 
 /*
- * The caller has checked the range with left(). It may include bytes of the hook word and of the
- * data.
+ * The caller has checked the range with event_left(). It may include bytes of the hook word and of
+ * the data.
  */
-static void copy(const struct reader *reader, int64_t offset, size_t count, unsigned char *bytes)
+static void event_copy(const struct reader *reader, int64_t offset, size_t count,
+		       unsigned char *bytes)
 {
 	for (size_t i = 0; i < count; i++)
 		bytes[i] = reader_byte(reader, offset + (int64_t)i);
@@ -115,11 +116,11 @@ static void copy(const struct reader *reader, int64_t offset, size_t count, unsi
 
 bool reader_bytes(struct reader *reader, size_t count, unsigned char *bytes)
 {
-	int64_t at = rounded(reader);
+	int64_t at = event_rounded(reader);
 
-	if (left(reader, at) < count)
+	if (event_left(reader, at) < count)
 		return false;
-	copy(reader, at, count, bytes);
+	event_copy(reader, at, count, bytes);
 	reader->at = at + (int64_t)count;
 	reader->bit = 0;
 	return true;
@@ -142,7 +143,7 @@ static bool read_bits(struct reader *reader, unsigned bits, uint64_t *value)
 {
 	unsigned end = reader->bit + bits;
 
-	if (left(reader, reader->at) < (end + 7) / 8)
+	if (event_left(reader, reader->at) < (end + 7) / 8)
 		return false;
 	*value = 0;
 	for (unsigned i = reader->bit; i < end; i++)
@@ -157,7 +158,7 @@ static bool read_bits(struct reader *reader, unsigned bits, uint64_t *value)
  * Extends the sign of a number of 1, 2, 4 or 8 bytes to 64 bits. The right shift of a negative
  * number is arithmetic with all supported compilers.
  */
-static uint64_t extended(uint64_t value, unsigned bytes)
+static uint64_t event_extended(uint64_t value, unsigned bytes)
 {
 	unsigned unused = 64 - 8 * bytes;
 
@@ -179,7 +180,7 @@ uint64_t narrow(uint64_t value, char letter, unsigned m, unsigned n)
 		return bits < 64 ? value & ((UINT64_C(1) << bits) - 1) : value;
 	case 'D':
 	case 'E':
-		return extended(value, m);
+		return event_extended(value, m);
 	default:
 		return bits < 64 ? value & ((UINT64_C(1) << bits) - 1) : value;
 	}
@@ -216,12 +217,12 @@ bool reader_text(struct reader *reader, uint64_t len, bool may_be_empty, int64_t
 {
 	uint64_t rest;
 
-	*offset = rounded(reader);
-	rest = left(reader, *offset);
+	*offset = event_rounded(reader);
+	rest = event_left(reader, *offset);
 	if (!rest && !may_be_empty)
 		return false;
 	*text_len = (size_t)(len < rest ? len : rest);
-	reader->at = add(*offset, (int64_t)*text_len);
+	reader->at = event_add(*offset, (int64_t)*text_len);
 	reader->bit = 0;
 	return true;
 }

@@ -52,7 +52,7 @@ static bool read_key(struct lex *lex, struct program *program, struct key *key)
 }
 
 /* Reads a decimal number of 64 bits; false for none, and for one that is too large. */
-static bool digits(struct lex *lex, uint64_t *value)
+static bool head_digits(struct lex *lex, uint64_t *value)
 {
 	const char *at = lex->p;
 
@@ -72,9 +72,9 @@ static bool read_version(struct lex *lex, struct template *template)
 
 	lex_blanks(lex);
 	at = lex->p;
-	if (digits(lex, &template->major) && lex->p < lex->end && *lex->p == '.') {
+	if (head_digits(lex, &template->major) && lex->p < lex->end && *lex->p == '.') {
 		lex->p++;
-		if (digits(lex, &template->minor) && !lex_peek_word(lex).len)
+		if (head_digits(lex, &template->minor) && !lex_peek_word(lex).len)
 			return true;
 	}
 	return lex_fail(lex, at, "E06", "a version such as 1.0 was expected");
@@ -152,7 +152,7 @@ static bool read_removal(struct templates *templates, struct parse *parse)
 }
 
 /* Reports the error of this line, or the wrong blank before it: the one that is first. */
-static void tell(struct templates *templates, struct lex *lex, const char *wrong_blank)
+static void head_tell(struct templates *templates, struct lex *lex, const char *wrong_blank)
 {
 	if (wrong_blank &&
 	    (!lex->failed || lex_place(lex, wrong_blank).offset < lex->failed_at.offset)) {
@@ -185,18 +185,18 @@ void templates_line(struct templates *templates, uint32_t file, const struct log
 	parse.program = program;
 	parse.diags = &templates->diags;
 	if (lex_at_end(&parse.lex) || *parse.lex.p == '*') {
-		tell(templates, &parse.lex, line->wrong_blank);
+		head_tell(templates, &parse.lex, line->wrong_blank);
 		return;
 	}
 	if (*parse.lex.p == '-') {
 		if (!line->wrong_blank)
 			read_removal(templates, &parse);
-		tell(templates, &parse.lex, line->wrong_blank);
+		head_tell(templates, &parse.lex, line->wrong_blank);
 		program_drop(program, &mark);
 		return;
 	}
 	good = read_template(&parse, &template) && !line->wrong_blank;
-	tell(templates, &parse.lex, line->wrong_blank);
+	head_tell(templates, &parse.lex, line->wrong_blank);
 	template.functions = program->functions - mark.functions;
 	template.calls = program->calls - mark.calls;
 	if (!good || program->no_memory || !templates_keep(templates, &template))

@@ -48,7 +48,7 @@ static int compare_functions(const void *a, const void *b)
 }
 
 /* Finds a template by its key. Sets compared, which compare_templates() needs. */
-static struct template *find(const struct templates *templates, const struct key *key)
+static struct template *keep_find(const struct templates *templates, const struct key *key)
 {
 	struct template wanted = { .key = *key };
 	struct template **found;
@@ -60,7 +60,7 @@ static struct template *find(const struct templates *templates, const struct key
 
 const struct template *templates_find(const struct templates *templates, const struct key *key)
 {
-	return find(templates, key);
+	return keep_find(templates, key);
 }
 
 /*
@@ -80,7 +80,7 @@ static void remove_template(struct templates *templates, struct template *templa
 
 void templates_remove(struct templates *templates, const struct key *key)
 {
-	struct template *template = find(templates, key);
+	struct template *template = keep_find(templates, key);
 
 	if (template)
 		remove_template(templates, template);
@@ -152,7 +152,7 @@ static bool may_replace(struct templates *templates, const struct template *temp
  */
 bool templates_keep(struct templates *templates, const struct template *template)
 {
-	struct template *old = find(templates, &template->key), *kept;
+	struct template *old = keep_find(templates, &template->key), *kept;
 
 	if (old && !may_replace(templates, template, old))
 		return false;
@@ -213,7 +213,7 @@ const struct template *templates_for_event(const struct templates *templates, co
  * Stores the start of the called code in the call. Returns false if there is no such template or
  * function.
  */
-static bool resolve(struct templates *templates, struct call *call)
+static bool keep_resolve(struct templates *templates, struct call *call)
 {
 	const struct template *template;
 	const struct function *function;
@@ -261,7 +261,7 @@ bool templates_link(struct templates *templates)
 		for (size_t j = 0; j < template->calls; j++) {
 			struct call *call = &templates->program.call[template->first_call + j];
 
-			if (resolve(templates, call))
+			if (keep_resolve(templates, call))
 				continue;
 			diag_add(&templates->diags, call->place, call->is_function ? "E19" : "E18",
 				 call->is_function
@@ -277,15 +277,15 @@ bool templates_link(struct templates *templates)
  * The trees own no memory: one contains templates, which the list owns, and the other contains
  * indexes of functions.
  */
-static void nothing(void *entry)
+static void keep_nothing(void *entry)
 {
 	(void)entry;
 }
 
 void templates_fini(struct templates *templates)
 {
-	tdestroy(templates->by_key, nothing);
-	tdestroy(templates->by_name, nothing);
+	tdestroy(templates->by_key, keep_nothing);
+	tdestroy(templates->by_name, keep_nothing);
 	for (size_t i = 0; i < templates->count; i++)
 		free(templates->list[i]);
 	free(templates->list);

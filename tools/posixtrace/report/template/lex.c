@@ -44,7 +44,7 @@ static size_t line_end(const char *p, const char *end)
  * accepted here, because the caller of the parser has reported them already. The last backslash of
  * a file has no line end behind it.
  */
-static size_t continuation(const char *p, const char *end)
+static size_t lex_continuation(const char *p, const char *end)
 {
 	const char *q = p + 1;
 	size_t n;
@@ -63,7 +63,8 @@ static size_t continuation(const char *p, const char *end)
 void lex_blanks(struct lex *lex)
 {
 	while (lex->p < lex->end) {
-		size_t n = *lex->p == ' ' || *lex->p == '\t' ? 1 : continuation(lex->p, lex->end);
+		size_t n =
+			*lex->p == ' ' || *lex->p == '\t' ? 1 : lex_continuation(lex->p, lex->end);
 
 		if (!n)
 			return;
@@ -127,16 +128,16 @@ bool word_is(struct word word, const char *text)
  * Literals are printed on a terminal. A byte that is not printable ASCII is replaced here, once,
  * and not at each print.
  */
-static char shown(char c, bool for_print)
+static char lex_shown(char c, bool for_print)
 {
 	return for_print && ((unsigned char)c < 0x20 || (unsigned char)c > 0x7e) ? '.' : c;
 }
 
 /* Reads one character of a string. Returns false for an unknown escape. */
-static bool character(const char **p, const char *end, bool for_print, char *c)
+static bool lex_character(const char **p, const char *end, bool for_print, char *c)
 {
 	if (**p != '\\') {
-		*c = shown(*(*p)++, for_print);
+		*c = lex_shown(*(*p)++, for_print);
 		return true;
 	}
 	if (end - *p < 2)
@@ -190,7 +191,7 @@ bool lex_string(struct lex *lex, struct program *program, bool for_print, struct
 	for (const char *p = open + 1; p < close; len++) {
 		if (len == LEX_STRING_BYTES)
 			return lex_fail(lex, open, "E21", "a string of more than 1023 bytes");
-		if (!character(&p, close, for_print, &text[len]))
+		if (!lex_character(&p, close, for_print, &text[len]))
 			return lex_fail(lex, p, "E04", "no escape but \\\\ \\\" \\n \\t");
 	}
 	kept = program_text(program, len, ref);

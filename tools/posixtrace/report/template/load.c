@@ -63,7 +63,7 @@ static bool is_blank(char c)
 }
 
 /* Returns the end of the physical line at p, and stores where the next one begins. */
-static const char *physical(const char *p, const char *end, const char **next)
+static const char *load_physical(const char *p, const char *end, const char **next)
 {
 	const char *newline = memchr(p, '\n', (size_t)(end - p));
 
@@ -78,12 +78,12 @@ static const char *physical(const char *p, const char *end, const char **next)
  * backslash with blanks behind it continues the line too, but the first such backslash is noted as
  * an error. A backslash at the end of the file belongs to the line.
  */
-static struct logical_line logical(const char **p, const char *end)
+static struct logical_line load_logical(const char **p, const char *end)
 {
 	struct logical_line line = { .bytes = *p };
 
 	for (;;) {
-		const char *begin = *p, *last, *stop = physical(*p, end, p);
+		const char *begin = *p, *last, *stop = load_physical(*p, end, p);
 
 		line.end = stop;
 		for (last = stop; last > begin && is_blank(last[-1]); last--)
@@ -112,10 +112,10 @@ static void read_lines(struct templates *templates, uint32_t index)
 		struct logical_line line;
 
 		if (*p == '#') {
-			physical(p, end, &p);
+			load_physical(p, end, &p);
 			continue;
 		}
-		line = logical(&p, end);
+		line = load_logical(&p, end);
 		if (line.end - line.bytes > LEX_LINE_BYTES)
 			diag_add(&templates->diags,
 				 (struct diag_place){ index, (uint32_t)(line.bytes - file->bytes) },

@@ -3,7 +3,7 @@
 #include "report/template/parse.h"
 
 /* The string is limited to 1023 bytes, which the 16 bits of b can hold. */
-static bool literal(struct parse *parse)
+static bool parse_literal(struct parse *parse)
 {
 	struct text_ref text;
 
@@ -14,7 +14,7 @@ static bool literal(struct parse *parse)
 }
 
 /* \n and \t outside of strings are literals of one byte. */
-static bool control(struct parse *parse)
+static bool parse_control(struct parse *parse)
 {
 	struct lex *lex = &parse->lex;
 	char c = lex->end - lex->p >= 2 ? lex->p[1] : 0;
@@ -53,7 +53,7 @@ static bool subject_element(struct parse *parse, const struct subject *subject)
  * LOOP count { elements }: OP_LOOP leads behind the loop, OP_AGAIN leads back to the body. Loops
  * nest only in braces, so PARSE_BRACES bounds their depth too.
  */
-static bool loop(struct parse *parse)
+static bool parse_loop(struct parse *parse)
 {
 	struct program *program = parse->program;
 	uint32_t begin, body;
@@ -81,7 +81,7 @@ static bool word_element(struct parse *parse)
 
 	if (word_is(word, "LOOP")) {
 		lex->p += word.len;
-		return loop(parse);
+		return parse_loop(parse);
 	}
 	if (word_is(word, "BITFLAGS")) {
 		lex->p += word.len;
@@ -127,15 +127,15 @@ static bool macro_element(struct parse *parse)
  * One element. lex->p is at its first byte, which exists. Each element takes at least one byte, so
  * parse_elements() ends.
  */
-static bool element(struct parse *parse)
+static bool parse_element(struct parse *parse)
 {
 	struct lex *lex = &parse->lex;
 
 	switch (*lex->p) {
 	case '"':
-		return literal(parse);
+		return parse_literal(parse);
 	case '\\':
-		return control(parse);
+		return parse_control(parse);
 	case '$':
 		return macro_element(parse);
 	case '{':
@@ -156,7 +156,7 @@ static bool element(struct parse *parse)
 bool parse_elements(struct parse *parse)
 {
 	while (!lex_at_end(&parse->lex) && *parse->lex.p != '}')
-		if (!element(parse))
+		if (!parse_element(parse))
 			return false;
 	return true;
 }

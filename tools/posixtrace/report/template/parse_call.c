@@ -64,7 +64,7 @@ static bool is_assignable(struct parse *parse, const char *at, struct word name,
 }
 
 /* builtin is $DATAPOINTER or $BASEPOINTER: no other macro is writable. */
-static void store(struct parse *parse, const struct macro *builtin, unsigned place)
+static void parse_call_store(struct parse *parse, const struct macro *builtin, unsigned place)
 {
 	if (builtin)
 		program_emit(parse->program, builtin->id == MACRO_DATAPOINTER ? OP_STORE_POINTER :
@@ -74,7 +74,7 @@ static void store(struct parse *parse, const struct macro *builtin, unsigned pla
 }
 
 /* $name, or $name = expression */
-static bool assignment(struct parse *parse)
+static bool parse_call_assignment(struct parse *parse)
 {
 	struct lex *lex = &parse->lex;
 	const char *at = lex->p++;
@@ -93,7 +93,7 @@ static bool assignment(struct parse *parse)
 	if (lex_take(lex, '=')) {
 		if (!parse_expression(parse))
 			return false;
-		store(parse, builtin, place);
+		parse_call_store(parse, builtin, place);
 	}
 	/*
 	 * The name is entered only now, because the expression must not use the macro that it
@@ -121,7 +121,7 @@ static bool is_reserved(struct word word)
  * A parameter hides nothing: its name is neither a predefined macro nor a template's number. Macros
  * of the template are not visible in the function.
  */
-static bool parameter(struct parse *parse)
+static bool parse_call_parameter(struct parse *parse)
 {
 	struct lex *lex = &parse->lex;
 	struct word name;
@@ -145,7 +145,7 @@ static bool parameter(struct parse *parse)
 }
 
 /* (name, ...) in any number up to TEMPLATE_PARAMETERS. parse->parameters counts them. */
-static bool parameters(struct parse *parse)
+static bool parse_call_parameters(struct parse *parse)
 {
 	struct lex *lex = &parse->lex;
 
@@ -154,7 +154,7 @@ static bool parameters(struct parse *parse)
 	if (lex_take(lex, ')'))
 		return true;
 	do
-		if (!parameter(parse))
+		if (!parse_call_parameter(parse))
 			return false;
 	while (lex_take(lex, ','));
 	return lex_take(lex, ')') || lex_expected(lex, "a comma or ) was expected");
@@ -177,7 +177,7 @@ static bool keep_name(struct parse *parse, struct word name, struct text_ref *re
  * The code of a function is where it is defined, in the middle of a template; a jump leads over it.
  * If a part is wrong, the rest is emitted anyway: the caller drops all of the line.
  */
-static bool function(struct parse *parse)
+static bool parse_call_function(struct parse *parse)
 {
 	struct program *program = parse->program;
 	struct lex *lex = &parse->lex;
@@ -192,7 +192,7 @@ static bool function(struct parse *parse)
 		return lex_expected(lex, "a function is not defined within another one");
 	lex->p += name.len;
 	parse->parameters = 0;
-	good = parameters(parse);
+	good = parse_call_parameters(parse);
 	over = program_emit(program, OP_JUMP, 0, 0, 0);
 	function.start = (uint32_t)program->codes;
 	function.parameters = (uint8_t)parse->parameters;
@@ -216,7 +216,8 @@ bool parse_block(struct parse *parse)
 	lex->p += 2;
 	if (!parse_open_brace(parse, open))
 		return false;
-	return (lex_is(lex, '$') ? assignment(parse) : function(parse)) && close_block(parse, open);
+	return (lex_is(lex, '$') ? parse_call_assignment(parse) : parse_call_function(parse)) &&
+	       close_block(parse, open);
 }
 
 static bool is_name_byte(char c)

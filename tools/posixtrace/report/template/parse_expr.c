@@ -53,7 +53,7 @@ bool parse_count(struct parse *parse)
  * The number of open parentheses is restored only after success. After a failure the parser drops
  * the whole line.
  */
-static bool parenthesis(struct parse *parse)
+static bool parse_expr_parenthesis(struct parse *parse)
 {
 	const char *open = parse->lex.p++;
 
@@ -70,14 +70,14 @@ static bool parenthesis(struct parse *parse)
 }
 
 /* Parses what binds most tightly: signs, followed by a count or by an expression in parentheses. */
-static bool factor(struct parse *parse)
+static bool parse_expr_factor(struct parse *parse)
 {
 	bool negative = false;
 
 	/* Two signs cancel: a long row of them needs no depth. */
 	while (lex_take(&parse->lex, '-'))
 		negative = !negative;
-	if (!(lex_is(&parse->lex, '(') ? parenthesis(parse) : parse_count(parse)))
+	if (!(lex_is(&parse->lex, '(') ? parse_expr_parenthesis(parse) : parse_count(parse)))
 		return false;
 	if (negative)
 		program_emit(parse->program, OP_NEGATE, 0, 0, 0);
@@ -88,9 +88,9 @@ static bool factor(struct parse *parse)
  * Operators of the same rank are applied from left to right: both operands are on the stack when
  * the operator is emitted.
  */
-static bool term(struct parse *parse)
+static bool parse_expr_term(struct parse *parse)
 {
-	if (!factor(parse))
+	if (!parse_expr_factor(parse))
 		return false;
 	for (;;) {
 		enum op op;
@@ -101,7 +101,7 @@ static bool term(struct parse *parse)
 			op = OP_DIVIDE;
 		else
 			return true;
-		if (!factor(parse))
+		if (!parse_expr_factor(parse))
 			return false;
 		program_emit(parse->program, op, 0, 0, 0);
 	}
@@ -109,7 +109,7 @@ static bool term(struct parse *parse)
 
 bool parse_expression(struct parse *parse)
 {
-	if (!term(parse))
+	if (!parse_expr_term(parse))
 		return false;
 	for (;;) {
 		enum op op;
@@ -120,7 +120,7 @@ bool parse_expression(struct parse *parse)
 			op = OP_SUBTRACT;
 		else
 			return true;
-		if (!term(parse))
+		if (!parse_expr_term(parse))
 			return false;
 		program_emit(parse->program, op, 0, 0, 0);
 	}

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Returns the word directly after a dot, NULL if there is no dot with a word after it. */
-static const char *dotted(const struct lex *lex, const char *dot, size_t *len)
+static const char *parse_subject_dotted(const struct lex *lex, const char *dot, size_t *len)
 {
 	struct lex behind = *lex;
 	struct word word;
@@ -26,7 +26,7 @@ bool parse_code(struct parse *parse, struct word word, struct subject *subject)
 {
 	struct lex *lex = &parse->lex;
 	size_t n_len = 0;
-	const char *n = dotted(lex, word.at + word.len, &n_len);
+	const char *n = parse_subject_dotted(lex, word.at + word.len, &n_len);
 
 	*subject = (struct subject){ .at = word.at, .kind = SUBJECT_CODE };
 	switch (code_read(word.at, word.len, n, n_len, &subject->code)) {
@@ -63,7 +63,8 @@ bool is_template_number(struct word word, uint32_t *number)
 }
 
 /* The search is linear, because there are at most 255 names. */
-static bool find(const struct word *names, unsigned count, struct word name, unsigned *index)
+static bool parse_subject_find(const struct word *names, unsigned count, struct word name,
+			       unsigned *index)
 {
 	for (*index = 0; *index < count; ++*index)
 		if (names[*index].len == name.len && !memcmp(names[*index].at, name.at, name.len))
@@ -75,11 +76,11 @@ static bool find(const struct word *names, unsigned count, struct word name, uns
  * Finds what a name means. Parameters are searched first, then predefined macros, then the macros
  * of the template. Macros of the template are not visible in a function.
  */
-static bool resolve(struct parse *parse, struct word name, struct subject *subject)
+static bool parse_subject_resolve(struct parse *parse, struct word name, struct subject *subject)
 {
 	struct lex *lex = &parse->lex;
 
-	if (find(parse->parameter, parse->parameters, name, &subject->index)) {
+	if (parse_subject_find(parse->parameter, parse->parameters, name, &subject->index)) {
 		subject->kind = SUBJECT_PARAMETER;
 		return true;
 	}
@@ -92,7 +93,8 @@ static bool resolve(struct parse *parse, struct word name, struct subject *subje
 		return true;
 	}
 	subject->kind = SUBJECT_PLACE;
-	if (!parse->in_function && find(parse->macro, parse->macros, name, &subject->index))
+	if (!parse->in_function &&
+	    parse_subject_find(parse->macro, parse->macros, name, &subject->index))
 		return true;
 	return lex_fail(lex, subject->at, "E11",
 			parse->in_function ? "this function has no such parameter"
@@ -106,14 +108,14 @@ static bool is_number(const struct subject *subject)
 }
 
 /* The % and the format follow the name directly. Actions and strings have no format. */
-static bool format(struct parse *parse, struct subject *subject)
+static bool parse_subject_format(struct parse *parse, struct subject *subject)
 {
 	struct lex *lex = &parse->lex;
 	const char *percent = lex->p++, *n;
 	struct word word = lex_peek_word(lex);
 	size_t n_len = 0;
 
-	n = dotted(lex, word.at + word.len, &n_len);
+	n = parse_subject_dotted(lex, word.at + word.len, &n_len);
 	if (!is_number(subject) ||
 	    code_read_format(word.at, word.len, n, n_len, &subject->code) != CODE_OK)
 		return lex_fail(lex, percent, "E22", "this macro has no such format");
@@ -130,10 +132,10 @@ bool parse_macro(struct parse *parse, struct subject *subject)
 	name = lex_peek_word(lex);
 	if (!name.len)
 		return lex_expected(lex, "the name of a macro was expected");
-	if (!resolve(parse, name, subject))
+	if (!parse_subject_resolve(parse, name, subject))
 		return false;
 	lex->p += name.len;
-	return lex->p == lex->end || *lex->p != '%' || format(parse, subject);
+	return lex->p == lex->end || *lex->p != '%' || parse_subject_format(parse, subject);
 }
 
 bool parse_subject(struct parse *parse, struct subject *subject)
@@ -159,7 +161,7 @@ bool parse_subject(struct parse *parse, struct subject *subject)
 }
 
 /* Emits the instruction that pushes the value, without its format. */
-static void push(struct parse *parse, const struct subject *subject)
+static void parse_subject_push(struct parse *parse, const struct subject *subject)
 {
 	enum op op = subject->kind == SUBJECT_PLACE ? OP_PLACE :
 		     subject->kind == SUBJECT_PARAMETER ? OP_PARAMETER : OP_BUILTIN;
@@ -187,7 +189,7 @@ bool subject_print(struct parse *parse, const struct subject *subject)
 		program_emit(parse->program, OP_STRING, 0, subject->macro->id, 0);
 		return true;
 	}
-	push(parse, subject);
+	parse_subject_push(parse, subject);
 	if (subject->code.letter == 'S') {
 		emit_code(parse, OP_NARROW, &(struct code){ .letter = 'U', .m = subject->code.m });
 		program_emit(parse->program, OP_COUNTED, 0, 0, subject->code.n);
@@ -223,7 +225,7 @@ bool subject_number(struct parse *parse, const struct subject *subject)
 		emit_code(parse, OP_READ_CODE, &subject->code);
 		return true;
 	}
-	push(parse, subject);
+	parse_subject_push(parse, subject);
 	if (subject->code.letter)
 		emit_code(parse, OP_NARROW, &subject->code);
 	return true;
@@ -248,7 +250,7 @@ void subject_text(struct parse *parse, const struct subject *subject)
 	} else if (!is_number(subject)) {
 		program_emit(parse->program, OP_STRING_SUBJECT, 0, subject->macro->id, 0);
 	} else {
-		push(parse, subject);
+		parse_subject_push(parse, subject);
 		emit_code(parse, OP_NARROW, &(struct code){ .letter = 'U', .m = subject->code.m });
 		program_emit(parse->program, OP_COUNTED_SUBJECT, 0, 0, 0);
 	}

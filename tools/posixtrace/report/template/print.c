@@ -14,14 +14,14 @@
 #include "base/out.h"
 
 /* bits is 1 to 64: codes.c checks it. */
-static size_t binary(char *text, uint64_t value, unsigned bits)
+static size_t print_binary(char *text, uint64_t value, unsigned bits)
 {
 	for (unsigned i = 0; i < bits; i++)
 		text[i] = (char)('0' + (value >> (bits - 1 - i) & 1));
 	return bits;
 }
 
-static size_t hexadecimal(char *text, uint64_t value, unsigned digits)
+static size_t print_hexadecimal(char *text, uint64_t value, unsigned digits)
 {
 	for (unsigned i = digits; i--; value >>= 4)
 		text[i] = "0123456789ABCDEF"[value & 15];
@@ -32,7 +32,7 @@ static size_t hexadecimal(char *text, uint64_t value, unsigned digits)
  * The negation is done on the unsigned number, so that the smallest number is printed correctly,
  * too.
  */
-static size_t decimal(char *text, int64_t value)
+static size_t print_decimal(char *text, int64_t value)
 {
 	char *p = text;
 
@@ -45,7 +45,7 @@ static size_t decimal(char *text, int64_t value)
  * The bytes are copied and not converted: they have the representation of IEEE 754, and the caller
  * has put them into the byte order of this machine.
  */
-static size_t floating(char *text, uint64_t value, unsigned bytes)
+static size_t print_floating(char *text, uint64_t value, unsigned bytes)
 {
 	uint32_t word = (uint32_t)value;
 	float narrow_number;
@@ -63,7 +63,7 @@ static size_t floating(char *text, uint64_t value, unsigned bytes)
  * Writes a time as asctime() does, but for any year. If the year does not fit in struct tm, the
  * time is written as a number.
  */
-static size_t date(char *text, int64_t seconds)
+static size_t print_date(char *text, int64_t seconds)
 {
 	static const char days[7][4] = { "Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat" };
 	static const char months[12][4] = { "Jan", "Feb", "Mar", "Apr", "May", "Jun",
@@ -72,7 +72,7 @@ static size_t date(char *text, int64_t seconds)
 	struct tm tm;
 
 	if (!gmtime_r(&t, &tm))
-		return decimal(text, seconds);
+		return print_decimal(text, seconds);
 	return (size_t)snprintf(text, PRINT_BYTES, "%s %s %2d %02d:%02d:%02d %" PRId64,
 				days[tm.tm_wday], months[tm.tm_mon], tm.tm_mday, tm.tm_hour,
 				tm.tm_min, tm.tm_sec, (int64_t)tm.tm_year + 1900);
@@ -88,7 +88,7 @@ static size_t error_number(char *text, int64_t number)
 	size_t len;
 
 	if (!name)
-		return decimal(text, number);
+		return print_decimal(text, number);
 	len = strlen(name);
 	memcpy(text, name, len);
 	return len;
@@ -99,23 +99,23 @@ size_t print_number(char *text, uint64_t value, char letter, unsigned m)
 {
 	switch (letter) {
 	case 'D':
-		return decimal(text, (int64_t)narrow(value, 'D', m, 0));
+		return print_decimal(text, (int64_t)narrow(value, 'D', m, 0));
 	case 'U':
 		return (size_t)(put_unsigned(text, narrow(value, 'U', m, 0)) - text);
 	case 'o':
 		return (size_t)snprintf(text, PRINT_BYTES, "%" PRIo64, narrow(value, 'o', m, 0));
 	case 'B':
-		return binary(text, value, m);
+		return print_binary(text, value, m);
 	case 'E':
 		return error_number(text, (int64_t)narrow(value, 'E', m, 0));
 	case 'F':
-		return floating(text, value, m);
+		return print_floating(text, value, m);
 	case 'T':
-		return date(text, (int64_t)narrow(value, m == 4 ? 'U' : 'D', m, 0));
+		return print_date(text, (int64_t)narrow(value, m == 4 ? 'U' : 'D', m, 0));
 	case 'P': /* no log knows the program of a process */
-		return decimal(text, (int64_t)narrow(value, 'D', m, 0));
+		return print_decimal(text, (int64_t)narrow(value, 'D', m, 0));
 	default:
-		return hexadecimal(text, value, 2 * m);
+		return print_hexadecimal(text, value, 2 * m);
 	}
 }
 
@@ -126,7 +126,7 @@ size_t print_id(char *text, uint64_t id)
 
 	while (digits < 16 && id >> (4 * digits))
 		digits++;
-	return hexadecimal(text, id, digits);
+	return print_hexadecimal(text, id, digits);
 }
 
 /* The form PRINT_SHORTEST has the least of 4, 8 and 16 digits that is enough for the value. */
@@ -134,15 +134,15 @@ size_t print_macro(char *text, uint64_t value, enum macro_print print)
 {
 	switch (print) {
 	case PRINT_DECIMAL:
-		return decimal(text, (int64_t)value);
+		return print_decimal(text, (int64_t)value);
 	case PRINT_UNSIGNED:
 		return print_number(text, value, 'U', 8);
 	case PRINT_ID:
 		return print_id(text, value);
 	case PRINT_ADDRESS:
-		return hexadecimal(text, value, 16);
+		return print_hexadecimal(text, value, 16);
 	default:
-		return hexadecimal(text, value, value >> 32 ? 16 : value >> 16 ? 8 : 4);
+		return print_hexadecimal(text, value, value >> 32 ? 16 : value >> 16 ? 8 : 4);
 	}
 }
 
@@ -152,6 +152,6 @@ size_t print_bytes(char *text, const unsigned char *bytes, size_t count)
 	size_t len = 0;
 
 	for (size_t i = 0; i < count; i++)
-		len += hexadecimal(text + len, bytes[i], 2);
+		len += print_hexadecimal(text + len, bytes[i], 2);
 	return len;
 }

@@ -28,7 +28,7 @@ static bool is_full(const struct prose *prose)
 }
 
 /* The only function that stores in the text, so it alone enforces the size. */
-static void put(struct prose *prose, char c)
+static void prose_put(struct prose *prose, char c)
 {
 	if (is_full(prose))
 		return;
@@ -42,7 +42,7 @@ static void put(struct prose *prose, char c)
  */
 void prose_byte(struct prose *prose, unsigned char byte)
 {
-	put(prose, byte < 0x20 || byte > 0x7e ? '.' : (char)byte);
+	prose_put(prose, byte < 0x20 || byte > 0x7e ? '.' : (char)byte);
 }
 
 /*
@@ -53,11 +53,11 @@ static void put_text(struct prose *prose, const char *text, size_t len)
 {
 	for (size_t i = 0; i < len && !is_full(prose); i++) {
 		if (text[i] == '\n') {
-			put(prose, '\n');
+			prose_put(prose, '\n');
 			prose->column = 0;
 		} else if (text[i] == '\t') {
 			do
-				put(prose, ' ');
+				prose_put(prose, ' ');
 			while (prose->column % 8 && !is_full(prose));
 		} else {
 			prose_byte(prose, (unsigned char)text[i]);

@@ -34,7 +34,7 @@ void run_end_with(struct run *run, const char *field)
 	run->ended = true;
 }
 
-static void push(struct run *run, uint64_t value)
+static void run_push(struct run *run, uint64_t value)
 {
 	/* The limits of nested elements keep the stack far below RUN_STACK. */
 	if (run->depth == RUN_STACK)
@@ -47,7 +47,7 @@ static void push(struct run *run, uint64_t value)
  * Returns 0 if the stack is empty. That does not happen, because the parser emits balanced code;
  * the check is a second line of defence.
  */
-static uint64_t pop(struct run *run)
+static uint64_t run_pop(struct run *run)
 {
 	return run->depth ? run->stack[--run->depth] : 0;
 }
@@ -93,26 +93,26 @@ static void give_back(struct run *run)
 }
 
 /* All operations wrap in 64 bits. The division is the only one with a sign. */
-static void calculate(struct run *run, enum op op)
+static void run_calculate(struct run *run, enum op op)
 {
-	uint64_t b = pop(run), a = pop(run);
+	uint64_t b = run_pop(run), a = run_pop(run);
 
 	switch (op) {
 	case OP_ADD:
-		push(run, a + b);
+		run_push(run, a + b);
 		break;
 	case OP_SUBTRACT:
-		push(run, a - b);
+		run_push(run, a - b);
 		break;
 	case OP_MULTIPLY:
-		push(run, a * b);
+		run_push(run, a * b);
 		break;
 	default:
 		/*
 		 * A division by 0 gives 0. The smallest number divided by -1 does not fit and would
 		 * trap; it wraps instead.
 		 */
-		push(run, !b ? 0 : b == UINT64_MAX ? -a : (uint64_t)((int64_t)a / (int64_t)b));
+		run_push(run, !b ? 0 : b == UINT64_MAX ? -a : (uint64_t)((int64_t)a / (int64_t)b));
 		break;
 	}
 }
@@ -123,7 +123,7 @@ static void calculate(struct run *run, enum op op)
  */
 static void begin_loop(struct run *run, uint32_t behind)
 {
-	int64_t count = (int64_t)pop(run);
+	int64_t count = (int64_t)run_pop(run);
 
 	if (count <= 0)
 		run->at = behind;
@@ -158,7 +158,7 @@ static void next_turn(struct run *run, uint32_t body)
  */
 static void end_timer(struct run *run)
 {
-	uint64_t b = pop(run), a = pop(run);
+	uint64_t b = run_pop(run), a = run_pop(run);
 	char text[64];
 	int64_t started_ns;
 	__int128 span_ns;
@@ -174,7 +174,7 @@ static void end_timer(struct run *run)
 /* Pops in the reverse order of the pushes. */
 static void start_timer(struct run *run)
 {
-	uint64_t b = pop(run), a = pop(run);
+	uint64_t b = run_pop(run), a = run_pop(run);
 
 	timers_start(&run->timers, a, b, run->event->time_ns);
 }
@@ -185,7 +185,7 @@ static void start_timer(struct run *run)
  */
 static void print_value(struct run *run, const struct ins *ins)
 {
-	uint64_t value = pop(run);
+	uint64_t value = run_pop(run);
 	char text[PRINT_BYTES];
 	size_t len;
 
@@ -211,7 +211,7 @@ static void read_code(struct run *run, const struct code *code)
 	uint64_t value;
 
 	if (reader_integer(&run->reader, code, &value))
-		push(run, value);
+		run_push(run, value);
 	else
 		run_end_with(run, "<short>");
 }
@@ -231,7 +231,7 @@ static void string_subject(struct run *run, enum macro_id id)
  * and function ends with OP_RETURN. The fields of ins are interpreted as the comments of enum op
  * say; code and text are valid only for the operations that use them.
  */
-static void step(struct run *run)
+static void run_step(struct run *run)
 {
 	const struct program *program = &run->templates->program;
 	const struct ins *ins = &program->code[run->at++];
@@ -265,16 +265,16 @@ static void step(struct run *run)
 			run_end_with(run, "<short>");
 		break;
 	case OP_NUMBER:
-		push(run, program->number[ins->c]);
+		run_push(run, program->number[ins->c]);
 		break;
 	case OP_BUILTIN:
-		push(run, run_builtin(run, ins->b));
+		run_push(run, run_builtin(run, ins->b));
 		break;
 	case OP_PLACE:
-		push(run, run->place[ins->b]);
+		run_push(run, run->place[ins->b]);
 		break;
 	case OP_PARAMETER:
-		push(run, run->stack[run->parameters + ins->b]);
+		run_push(run, run->stack[run->parameters + ins->b]);
 		break;
 	case OP_STRING:
 		print_string(run, ins->b);
@@ -286,7 +286,7 @@ static void step(struct run *run)
 		print_value(run, ins);
 		break;
 	case OP_NARROW:
-		push(run, narrow(pop(run), (char)ins->a, ins->b, ins->c));
+		run_push(run, narrow(run_pop(run), (char)ins->a, ins->b, ins->c));
 		break;
 	case OP_COUNTED:
 		if (!run_counted(run, ins->c))
@@ -294,28 +294,28 @@ static void step(struct run *run)
 		break;
 	case OP_COUNTED_SUBJECT:
 		run->subject_string = NULL;
-		reader_text(&run->reader, pop(run), true, &run->subject_at, &run->subject_len);
+		reader_text(&run->reader, run_pop(run), true, &run->subject_at, &run->subject_len);
 		break;
 	case OP_ADD:
 	case OP_SUBTRACT:
 	case OP_MULTIPLY:
 	case OP_DIVIDE:
-		calculate(run, ins->op);
+		run_calculate(run, ins->op);
 		break;
 	case OP_NEGATE:
-		push(run, -pop(run));
+		run_push(run, -run_pop(run));
 		break;
 	case OP_STORE:
-		run->place[ins->b] = pop(run);
+		run->place[ins->b] = run_pop(run);
 		break;
 	case OP_STORE_POINTER:
-		reader_set_pointer(&run->reader, (int64_t)pop(run));
+		reader_set_pointer(&run->reader, (int64_t)run_pop(run));
 		break;
 	case OP_STORE_BASE:
-		run->reader.base = (int64_t)pop(run);
+		run->reader.base = (int64_t)run_pop(run);
 		break;
 	case OP_SWITCH:
-		run->subject = pop(run);
+		run->subject = run_pop(run);
 		break;
 	case OP_CASE:
 		run->at += run->subject == program->number[ins->c];
@@ -330,7 +330,7 @@ static void step(struct run *run)
 		next_turn(run, ins->c);
 		break;
 	case OP_BITS:
-		run->bits = pop(run);
+		run->bits = run_pop(run);
 		prose->positional = false;
 		break;
 	case OP_FLAG:
@@ -375,7 +375,7 @@ static void step(struct run *run)
  * Resets everything that belongs to one event. Timers, the number of printed events and the request
  * to stop belong to the report.
  */
-static void begin(struct run *run, const struct template_event *event)
+static void run_begin(struct run *run, const struct template_event *event)
 {
 	run->event = event;
 	prose_init(&run->prose);
@@ -393,7 +393,7 @@ static void begin(struct run *run, const struct template_event *event)
  */
 bool run_event(struct run *run, const struct template *template, const struct template_event *event)
 {
-	begin(run, event);
+	run_begin(run, event);
 	if (!template) {
 		prose_label(&run->prose, event->shown, strlen(event->shown));
 		run_body_of_builtin(run);
@@ -405,7 +405,7 @@ bool run_event(struct run *run, const struct template *template, const struct te
 			if (run->steps++ >= RUN_STEPS)
 				run_end_with(run, "<loop>");
 			else
-				step(run);
+				run_step(run);
 		}
 	}
 	run->printed += !run->hidden;

@@ -10,7 +10,7 @@
 #define SECOND_NS INT64_C(1000000000)
 
 /* Rounds down, also before 1970, so that the rest is between 0 and 999,999,999. */
-static int64_t seconds(int64_t time_ns)
+static int64_t run_macro_seconds(int64_t time_ns)
 {
 	return time_ns / SECOND_NS - (time_ns % SECOND_NS < 0);
 }
@@ -53,9 +53,10 @@ uint64_t run_builtin(const struct run *run, enum macro_id id)
 	case MACRO_TRUNC:
 		return event->truncated;
 	case MACRO_SEC:
-		return (uint64_t)seconds(event->time_ns);
+		return (uint64_t)run_macro_seconds(event->time_ns);
 	case MACRO_NSEC:
-		return (uint64_t)event->time_ns - (uint64_t)seconds(event->time_ns) * SECOND_NS;
+		return (uint64_t)event->time_ns -
+		       (uint64_t)run_macro_seconds(event->time_ns) * SECOND_NS;
 	case MACRO_RELLINENO:
 		return run->printed + 1;
 	default:

@@ -13,7 +13,7 @@
  * Otherwise a loop over a long text could take minutes within the limit of steps. At most 1024
  * steps are added, so the number cannot wrap.
  */
-static void charge(struct run *run, size_t bytes)
+static void run_text_charge(struct run *run, size_t bytes)
 {
 	run->steps += (uint32_t)(bytes < 65536 ? bytes / 64 : 1024);
 }
@@ -27,7 +27,7 @@ static void print_text(struct run *run, int64_t offset, size_t len, unsigned wid
 	struct prose *prose = &run->prose;
 	size_t shown = width && len > width ? width : len;
 
-	charge(run, len);
+	run_text_charge(run, len);
 	prose_begin_field(prose);
 	for (size_t i = 0; i < shown && prose->len < PROSE_BYTES; i++)
 		prose_byte(prose, reader_byte(&run->reader, offset + (int64_t)i));
@@ -126,7 +126,7 @@ bool run_read_text(struct run *run, const struct code *code)
 	run->subject_string = NULL;
 	if (!reader_code_text(&run->reader, code, &run->subject_at, &run->subject_len))
 		return false;
-	charge(run, run->subject_len);
+	run_text_charge(run, run->subject_len);
 	return true;
 }
 
@@ -140,7 +140,7 @@ bool run_subject_is(struct run *run, const char *text, size_t len)
 		return false;
 	if (run->subject_string)
 		return !memcmp(run->subject_string, text, len);
-	charge(run, len);
+	run_text_charge(run, len);
 	for (size_t i = 0; i < len; i++)
 		if (reader_byte(&run->reader, run->subject_at + (int64_t)i) !=
 		    (unsigned char)text[i])

@@ -13,7 +13,7 @@ struct timer {
 	int64_t started_ns;
 };
 
-static int compare(const void *first, const void *second)
+static int timers_compare(const void *first, const void *second)
 {
 	const struct timer *x = first, *y = second;
 
@@ -23,10 +23,10 @@ static int compare(const void *first, const void *second)
 }
 
 /* Finds a running timer; NULL for none. */
-static struct timer *find(const struct timers *timers, uint64_t a, uint64_t b)
+static struct timer *timers_find(const struct timers *timers, uint64_t a, uint64_t b)
 {
 	struct timer wanted = { .a = a, .b = b };
-	struct timer *const *found = tfind(&wanted, &timers->tree, compare);
+	struct timer *const *found = tfind(&wanted, &timers->tree, timers_compare);
 
 	return found ? *found : NULL;
 }
@@ -37,7 +37,7 @@ static struct timer *find(const struct timers *timers, uint64_t a, uint64_t b)
  */
 void timers_start(struct timers *timers, uint64_t a, uint64_t b, int64_t time_ns)
 {
-	struct timer *timer = find(timers, a, b);
+	struct timer *timer = timers_find(timers, a, b);
 
 	if (timer) {
 		timer->started_ns = time_ns;
@@ -49,7 +49,7 @@ void timers_start(struct timers *timers, uint64_t a, uint64_t b, int64_t time_ns
 	if (!timer)
 		return;
 	*timer = (struct timer){ a, b, time_ns };
-	if (tsearch(timer, &timers->tree, compare))
+	if (tsearch(timer, &timers->tree, timers_compare))
 		timers->count++;
 	else
 		free(timer);
@@ -58,12 +58,12 @@ void timers_start(struct timers *timers, uint64_t a, uint64_t b, int64_t time_ns
 /* The timer's memory is freed here, so a report needs no more than its running timers. */
 bool timers_end(struct timers *timers, uint64_t a, uint64_t b, int64_t *started_ns)
 {
-	struct timer *timer = find(timers, a, b);
+	struct timer *timer = timers_find(timers, a, b);
 
 	if (!timer)
 		return false;
 	*started_ns = timer->started_ns;
-	tdelete(timer, &timers->tree, compare);
+	tdelete(timer, &timers->tree, timers_compare);
 	free(timer);
 	timers->count--;
 	return true;
