@@ -335,7 +335,8 @@ static void add_ready(struct division *division, uint32_t node, uint32_t thread,
 		ready = division_child(division, index, WHY_WHO, run->thread, &is_new);
 		if (!ready)
 			return;
-		division_thread_text(history, run->thread, division->node[0].thread, text,
+		division_thread_text(history, run->thread,
+				     history->thread[division->node[0].thread].pid, text,
 				     sizeof(text));
 		if (is_new) {
 			ready->thread = run->thread;
