@@ -112,22 +112,27 @@ unsigned shim_families(const char *list)
 	return bits | BIT(SHIM);
 }
 
-/* The last number of the list applies, but at most SHIM_CONTENT_MAX. */
-unsigned shim_content_of(const char *list)
+/* A number that is too large for its type is the greatest one, too. */
+unsigned shim_number_of(const char *list, const char *name, unsigned most)
 {
-	const size_t name = sizeof SHIM_CONTENT_NAME - 1;
-	unsigned bytes = 0;
+	const size_t len = strlen(name);
+	unsigned number = 0;
 
 	for (; list && *list; list += *list == ',') {
-		if (!strncmp(list, SHIM_CONTENT_NAME, name)) {
-			bytes = 0;
-			for (list += name; *list >= '0' && *list <= '9'; list++)
-				if (bytes <= SHIM_CONTENT_MAX)
-					bytes = bytes * 10 + (unsigned)(*list - '0');
+		if (!strncmp(list, name, len)) {
+			number = 0;
+			for (list += len; *list >= '0' && *list <= '9'; list++)
+				if (number <= most)
+					number = number * 10 + (unsigned)(*list - '0');
 		}
 		list += strcspn(list, ",");
 	}
-	return bytes < SHIM_CONTENT_MAX ? bytes : SHIM_CONTENT_MAX;
+	return number < most ? number : most;
+}
+
+unsigned shim_content_of(const char *list)
+{
+	return shim_number_of(list, SHIM_CONTENT_NAME, SHIM_CONTENT_MAX);
 }
 
 /* Patterns restrict the chosen families, but not the shim's own events. */

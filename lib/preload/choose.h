@@ -46,6 +46,12 @@ unsigned shim_families(const char *list);
 unsigned shim_content_of(const char *list);
 
 /*
+ * Returns the last number that the list has behind a name such as "data=", but at most most; 0 if
+ * there is none.
+ */
+unsigned shim_number_of(const char *list, const char *name, unsigned most);
+
+/*
  * Returns whether a type is wanted: its family is chosen and, if there are patterns, one of them
  * matches its name.
  */

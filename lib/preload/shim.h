@@ -58,8 +58,11 @@
  * chosen, and else a constant 0.
  */
 extern const volatile unsigned char *shim_switch[SHIM_TYPE_COUNT];
-/* The event types that the library has given to the shim's types; 0: not opened. */
-extern trace_event_id_t shim_id[SHIM_TYPE_COUNT];
+/*
+ * The event types that the library has given to the shim's types; 0: not opened. A type whose
+ * events have a stack has its id in the second array only.
+ */
+extern trace_event_id_t shim_id[SHIM_TYPE_COUNT], shim_stack_id[SHIM_TYPE_COUNT];
 
 /* The executable segment of libposixtrace (0) and of the shim (1). */
 struct shim_range {
@@ -118,6 +121,9 @@ void shim_tell_lost(void);
 void shim_lose_unnamed(void);
 void shim_lose_hold(void);
 
+/* Records an event of a type without an id in shim_id: with its stack, or as a loss. */
+void shim_put_unusual(enum shim_type type, const void *data, size_t len, const void *caller);
+
 /*
  * Records an event of the shim, and reports losses before it. data has the fields of the type's
  * schema in their order, without gaps.
@@ -126,14 +132,17 @@ shim_inline void shim_put(enum shim_type type, const void *data, size_t len, con
 {
 	if (shim_unlikely(atomic_load_explicit(&shim_untold, memory_order_relaxed)))
 		shim_tell_lost();
-	if (shim_likely(shim_id[type]))
-		posix_trace_event_at_np(shim_id[type], data, len, caller);
+	/* One load: a tracer may choose the type for stacks meanwhile. */
+	const trace_event_id_t id = __atomic_load_n(&shim_id[type], __ATOMIC_RELAXED);
+
+	if (shim_likely(id))
+		posix_trace_event_at_np(id, data, len, caller);
 	else if (*shim_switch[type])
 		/*
 		 * A loss is counted only if the type is wanted. The switch of a type that is not
 		 * wanted may have been on while the shim began; then nothing is lost.
 		 */
-		shim_lose_unnamed();
+		shim_put_unusual(type, data, len, caller);
 }
 
 /*

@@ -31,6 +31,7 @@
 #include "preload/scope.h"
 #include "preload/session.h"
 #include "preload/shim.h"
+#include "preload/stack.h"
 #include "preload/start.h"
 
 /* The targets of shim_switch before the shim has begun, and for types that are not chosen. */
@@ -185,6 +186,24 @@ static void note_ranges(void)
 	shim_scope_begin();
 }
 
+static trace_event_id_t id_of(enum shim_type type)
+{
+	return shim_id[type] ? shim_id[type] : shim_stack_id[type];
+}
+
+/*
+ * Stores the id of a type in the array that says whether its events have a stack. Other threads may
+ * record events of the type meanwhile, so one of the arrays always has the id.
+ */
+static void store_id(enum shim_type type, trace_event_id_t id)
+{
+	trace_event_id_t *of[2] = { &shim_id[type], &shim_stack_id[type] };
+	const bool has_stack = shim_stack_is_chosen(type);
+
+	__atomic_store_n(of[has_stack], id, __ATOMIC_RELEASE);
+	__atomic_store_n(of[!has_stack], 0, __ATOMIC_RELEASE);
+}
+
 /*
  * Opens the type and describes its fields. The names are registered in every program that loads
  * the shim, so that a stream can be attached later.
@@ -196,7 +215,7 @@ static void open_type(enum shim_type type)
 	if (posix_trace_eventid_open(types[type].name, &id) || id == POSIX_TRACE_UNNAMED_USEREVENT)
 		return; /* shim_put() counts events that have no type */
 	posix_trace_eventid_describe_np(id, types[type].schema);
-	shim_id[type] = id;
+	store_id(type, id);
 }
 
 /* A program with more rights than its caller must not obey the caller's environment. */
@@ -220,6 +239,7 @@ static void choose_types(void)
 	shim_options_read(&options, off ? NULL : secure_getenv("POSIXTRACE_OPTIONS"));
 	families = shim_families(options.families ? options.families : list);
 	shim_content_begin(shim_content_of(options.families ? options.families : list));
+	shim_stack_choose(options.families ? options.families : list);
 	if (has_own_memory())
 		families &= ~(1u << FAMILY_ALLOC);
 	for (enum shim_type type = 0; type < SHIM_TYPE_COUNT; type++) {
@@ -262,16 +282,20 @@ void shim_choose_again(const char *families, bool adds)
 {
 	unsigned chosen = families ? shim_families(families) : 0;
 
-	if (!adds)
+	if (!adds) {
 		atomic_store_explicit(&posixtrace_shim_content, shim_content_of(families),
 				      memory_order_relaxed);
+		shim_stack_choose(families);
+	}
 	for (enum shim_type type = 0; type < SHIM_TYPE_COUNT; type++) {
 		bool wanted = families && shim_is_chosen(type, chosen, NULL, 0);
 
 		if (adds && shim_switch[type] == posix_trace_active_np)
 			continue;
-		if (wanted && !shim_id[type])
+		if (wanted && !id_of(type))
 			open_type(type);
+		else if (wanted)
+			store_id(type, id_of(type));
 		__atomic_store_n(&shim_switch[type], wanted ? posix_trace_active_np : &never,
 				 __ATOMIC_RELEASE);
 	}
@@ -326,14 +350,22 @@ bool shim_unusual_call(enum shim_type type, const void *caller)
 	if (!shim_is_blind)
 		return true;
 	/* The library counts the event as lost by its type and thread, and reads no clock. */
-	if (!shim_is_own(caller) && shim_id[type])
-		posix_trace_event_at_np(shim_id[type], NULL, 0, caller);
+	if (!shim_is_own(caller) && id_of(type))
+		posix_trace_event_at_np(id_of(type), NULL, 0, caller);
 	return false;
 }
 
 void shim_lose_unnamed(void)
 {
 	count_lost(&lost_unnamed);
+}
+
+void shim_put_unusual(enum shim_type type, const void *data, size_t len, const void *caller)
+{
+	if (__atomic_load_n(&shim_stack_id[type], __ATOMIC_ACQUIRE))
+		shim_stack_put(type, data, len, caller);
+	else
+		shim_lose_unnamed();
 }
 
 void shim_lose_hold(void)

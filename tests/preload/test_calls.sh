@@ -26,4 +26,14 @@ for families in io,file,net,lock,alloc,time,process,thread all; do
 	check "$families: every event is what its schema says" is_empty why
 	check "$families: and they are traced" shows 'io.write ' 100
 done
+
+rm -f "$log"*
+run 0 record -q -o "$log" --stack -- strace -o "$tmp/list" "$probe" calls
+# Larger events need more memory of the stream, and the library asks the kernel for each new piece.
+between "$tmp/list" | grep -v '^madvise$' >"$tmp/with"
+grep -v '^madvise$' "$tmp/without" >"$tmp/all" && mv "$tmp/all" "$tmp/without"
+check "with stacks: the same calls: $(diff "$tmp/without" "$tmp/with" | head -n 5)" \
+	cmp -s "$tmp/without" "$tmp/with"
+run 0 dump -e io.write --fields stack "$log"
+check "with stacks: and they have stacks" has_lines out 100
 finish

@@ -76,7 +76,7 @@ bool option_list(struct option_list *list, const struct option_row *rows)
  */
 static size_t put_label(char *label, const struct option_row *row)
 {
-	const char *arg = row->arg ? row->arg : "", *blank = row->arg ? " " : "";
+	const char *arg = row->arg ? row->arg : "", *blank = option_needs_arg(row) ? " " : "";
 
 	if (!row->name)
 		snprintf(label, LABEL_SIZE, "  -%c%s%s", row->value, blank, arg);

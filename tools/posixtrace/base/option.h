@@ -34,7 +34,11 @@ enum option_kind {
 struct option_row {
 	const char *name;    /* the long name; NULL: the option is a letter only */
 	int value;           /* what tool_option() returns; a letter is also the short name */
-	const char *arg;     /* the name of the argument in --help; NULL: the option has none */
+	/*
+	 * The name of the argument in --help; NULL: the option has none. "[=NAME]": the argument is
+	 * optional and in the same word, as in --stack=NAME.
+	 */
+	const char *arg;
 	/*
 	 * The text of --help, which wraps it. A part behind a line end that begins with a blank is
 	 * printed as it is. Shells show the text up to the first semicolon. NULL: the option is
@@ -72,6 +76,12 @@ struct option_list {
  * without memory; the list is empty then.
  */
 bool option_list(struct option_list *list, const struct option_row *rows);
+
+/* Returns true if the option must have an argument. */
+static inline bool option_needs_arg(const struct option_row *row)
+{
+	return row->arg && *row->arg != '[';
+}
 
 /* Returns true if the option has a short name, which is its value. */
 static inline bool option_has_letter(const struct option_row *row)

@@ -123,8 +123,9 @@ static bool make_parser(const struct tool_command *command)
 
 		if (row->name) {
 			parser.options[options].name = row->name;
-			parser.options[options].has_arg = row->arg ? required_argument
-								   : no_argument;
+			parser.options[options].has_arg =
+				option_needs_arg(row) ? required_argument :
+				row->arg ? optional_argument : no_argument;
 			parser.options[options++].val = VALUE_OF_INDEX + (int)i;
 		}
 		/*

@@ -195,7 +195,7 @@ static bool put_command(struct out *out, const struct tool_command *command)
 		out_str(out, "		values='");
 		between = "";
 		for (size_t i = 0; i < list.count; i++)
-			if (list.row[i]->arg) {
+			if (option_needs_arg(list.row[i])) {
 				out_str(out, between);
 				put_names(out, list.row[i], " ");
 				between = " ";
@@ -207,7 +207,7 @@ static bool put_command(struct out *out, const struct tool_command *command)
 	for (size_t i = 0; i < list.count; i++) {
 		const struct option_row *row = list.row[i];
 
-		if (!row->arg || !row->help)
+		if (!option_needs_arg(row) || !row->help)
 			continue;
 		out_str(out, "		");
 		put_names(out, row, " | ");

@@ -125,7 +125,7 @@ static bool put_command(struct out *out, const struct tool_command *command)
 			out_printf(out, " -s %c", row->value);
 		if (row->name)
 			out_printf(out, " -l %s", row->name);
-		if (row->arg)
+		if (option_needs_arg(row))
 			put_kind(out, row->kind, row->choices);
 		out_str(out, " -d ");
 		put_quoted(out, row->help, shells_brief(row->help));

@@ -148,7 +148,8 @@ static void put_option(struct out *out, const struct option_row *row)
 	 * that.
 	 */
 	bool repeats = row->help && strstr(row->help, "may be repeated");
-	const char *plus = row->arg ? "+" : "", *equals = row->arg ? "=" : "";
+	const bool needs_arg = option_needs_arg(row);
+	const char *plus = needs_arg ? "+" : "", *equals = needs_arg ? "=" : "";
 
 	if (repeats)
 		out_str(out, "			'*'");
@@ -165,7 +166,7 @@ static void put_option(struct out *out, const struct option_row *row)
 	out_str(out, "'[");
 	put_quoted(out, row->help, shells_brief(row->help), "[]");
 	out_char(out, ']');
-	if (row->arg) {
+	if (needs_arg) {
 		out_char(out, ':');
 		put_quoted(out, row->arg, strlen(row->arg), ":");
 		out_char(out, ':');

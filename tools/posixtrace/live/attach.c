@@ -163,12 +163,16 @@ static bool is_complete(int argc, char **argv)
 					 "the process is missing; give it after -p");
 		return false;
 	}
-	if (kernel_is_wanted(&kernel) && !capture_grows(&plan)) {
+	if (kernel_weaves(&kernel) && !capture_grows(&plan)) {
 		say("attach: %s", KERNEL_NEEDS_APPEND);
 		return false;
 	}
 	if (plan.content && plan.families && !strcmp(plan.families, "none")) {
 		say("attach: --data has no meaning with --trace=none");
+		return false;
+	}
+	if (kernel.stack.globs && plan.families && !strcmp(plan.families, "none")) {
+		say("attach: --stack has no meaning with --trace=none");
 		return false;
 	}
 	kernel.alone = !plan.inherit;
@@ -202,6 +206,8 @@ static int attach_run(int argc, char **argv)
 	 * --data adds its number of bytes to the list of families, by which it reaches the library.
 	 */
 	if (plan.content && !preload_add_data(&plan.families, plan.content))
+		return TOOL_FAILURE;
+	if (kernel.stack.globs && !stack_add(&kernel.stack, &plan.families, &plan))
 		return TOOL_FAILURE;
 	status = attach_trace(&plan, &functions, &kernel, force ? OUTFILE_REPLACE : OUTFILE_REFUSE,
 			      &result);

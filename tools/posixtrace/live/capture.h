@@ -27,13 +27,15 @@ struct capture_plan {
 	int stream_policy, log_policy;
 	size_t stream_size;  /* in bytes */
 	size_t log_size;     /* in bytes; 0: the library's default */
-	uint64_t content;    /* --data: the bytes of each call that are recorded */
+	uint64_t content;    /* of --data and --stack: bytes of an event behind its fields */
 };
+
+#define CAPTURE_STREAM_SIZE ((size_t)4 << 20)
 
 #define CAPTURE_PLAN_DEFAULT { \
 	.stream_policy = POSIX_TRACE_FLUSH, \
 	.log_policy = POSIX_TRACE_APPEND, \
-	.stream_size = (size_t)4 << 20, \
+	.stream_size = CAPTURE_STREAM_SIZE, \
 }
 
 /* Patterns of the event types of the shim, which shells offer for --event. */

@@ -296,13 +296,11 @@ void kernel_fini(struct kernel *kernel)
 	if (kernel->trace)
 		kernel_trace_fini(kernel);
 	free(kernel->record);
-	free(kernel->stack);
-	free(kernel->frame);
 	free(kernel->task);
 	free(kernel->type);
 	free(kernel->event);
 	free(kernel->data);
-	table_fini(&kernel->of_stack);
+	stack_store_fini(&kernel->stacks);
 	table_fini(&kernel->of_task);
 	*kernel = (struct kernel){ .cpus = 0 };
 }

@@ -25,11 +25,11 @@
 
 #include "base/option.h"
 #include "base/table.h"
+#include "live/stack_plan.h"
+#include "live/stack_store.h"
 
 #define KERNEL_RECORDS (UINT32_C(1) << 25)
 #define KERNEL_DATA_MAX (UINT64_C(1) << 31) /* bytes of data of all kernel events */
-#define KERNEL_FRAMES  64 /* frames of a stack; further ones are left out */
-#define KERNEL_STACKS  65536
 #define KERNEL_TASKS   1000000
 #define KERNEL_NAME    16 /* bytes of a thread's name in the kernel, with its NUL */
 
@@ -59,10 +59,6 @@ struct kernel_record {
 	uint32_t other;
 	uint16_t cpu;
 	uint8_t kind, detail;
-};
-
-struct kernel_stack {
-	uint32_t first, count; /* its frames in kernel.frame, the innermost first */
 };
 
 /*
@@ -96,6 +92,7 @@ struct kernel_plan {
 	bool sched;
 	unsigned sample_hz; /* 0: no samples */
 	bool alone;         /* only the process itself, not those that it starts */
+	struct stack_plan stack;
 };
 
 /*
@@ -116,9 +113,15 @@ static inline bool kernel_is_wanted(const struct kernel_plan *plan)
 	return plan->sched || plan->sample_hz || plan->globs;
 }
 
-/* The log is written again with the kernel's events, so it must have all others. */
+/* Whether the log is written again at the end, with events of the kernel or with stacks. */
+static inline bool kernel_weaves(const struct kernel_plan *plan)
+{
+	return kernel_is_wanted(plan) || plan->stack.globs;
+}
+
+/* A log that is written again must have all events. */
 #define KERNEL_NEEDS_APPEND \
-	"--sched, --sample and --kernel need a log that is never full, and no --loop"
+	"--sched, --sample, --kernel and --stack need a log that is never full, and no --loop"
 
 /* One moment on the clocks of the kernel's records and of the log. */
 struct kernel_anchor {
@@ -146,11 +149,7 @@ struct kernel {
 	bool switches;          /* perf_event_open() records them */
 	struct kernel_record *record;
 	size_t records;
-	struct kernel_stack *stack;
-	size_t stacks;
-	uint64_t *frame;
-	size_t frames;
-	struct table of_stack;
+	struct stack_store stacks;
 	struct kernel_task *task;
 	size_t tasks;
 	struct table of_task;
@@ -193,9 +192,9 @@ void kernel_fini(struct kernel *kernel);
 struct kernel_task *kernel_find_task(const struct kernel *kernel, pid_t tid);
 
 /*
- * Writes the events of a completed log and those of the kernel into a new log, which replaces it:
- * *file is then the new one. Returns TOOL_OK; otherwise the log is unchanged, and the error was
- * printed.
+ * Writes the events of a completed log, with the stacks that were requested, and those of the
+ * kernel into a new log, which replaces it: *file is then the new one. Returns TOOL_OK; otherwise
+ * the log is unchanged, and the error was printed.
  */
 struct outfile;
 int kernel_weave(struct kernel *kernel, struct outfile *file);

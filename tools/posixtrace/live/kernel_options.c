@@ -22,6 +22,7 @@ const struct option_row kernel_rows[] = {
 	{ "kernel", KERNEL_GLOB, "GLOB",
 		"record also events of the kernel, with their fields; GLOB matches SYSTEM:NAME or "
 		"NAME; needs a privileged user; may be repeated" },
+	{ .rows = stack_rows },
 	OPTION_END
 };
 
@@ -56,5 +57,5 @@ int kernel_take_option(struct kernel_plan *plan, int option, const char *arg)
 		plan->glob[plan->globs++] = arg;
 		return 1;
 	}
-	return 0;
+	return stack_take_option(&plan->stack, option, arg);
 }

@@ -70,7 +70,7 @@ static struct perf_event_attr attr_of(const struct kernel *kernel, enum event ev
 		attr.exclude_callchain_kernel = 1;
 		attr.freq = 1;
 		attr.sample_freq = kernel->plan.sample_hz;
-		attr.sample_max_stack = KERNEL_FRAMES;
+		attr.sample_max_stack = STACK_FRAMES;
 	}
 	return attr;
 }
@@ -251,57 +251,6 @@ int kernel_perf_begin(struct kernel *kernel, bool switches, pid_t pid, bool star
 
 /* ------------------------------------------------------------------ records */
 
-/*
- * Compares for table_find(). The key is the struct kernel: the wanted stack is in its array frame
- * behind the kept stacks, but has no entry yet.
- */
-static bool is_stack(const void *array, uint32_t index, const void *key)
-{
-	const struct kernel *kernel = key;
-	const struct kernel_stack *stack = (const struct kernel_stack *)array + index;
-	/* The wanted stack is behind the kept ones. */
-	const uint64_t *wanted = kernel->frame + kernel->frames + 1;
-	uint64_t count = kernel->frame[kernel->frames];
-
-	return stack->count == count &&
-	       !memcmp(kernel->frame + stack->first, wanted, count * sizeof(*wanted));
-}
-
-/* Returns the number of a stack, UINT32_MAX if there is no room. Each stack is kept once. */
-static uint32_t keep_stack(struct kernel *kernel, const uint64_t *chain, uint64_t length)
-{
-	/* The stack is written behind the kept ones, and stays there if it is new. */
-	uint64_t count = 0, hash, *to;
-	uint32_t index;
-
-	if (!vec_grow(&kernel->frame, kernel->frames, KERNEL_FRAMES + 1))
-		return UINT32_MAX;
-	to = kernel->frame + kernel->frames + 1;
-	for (uint64_t i = 0; i < length && count < KERNEL_FRAMES; i++)
-		/* Marks such as PERF_CONTEXT_USER are no addresses. */
-		if (chain[i] < PERF_CONTEXT_MAX)
-			to[count++] = chain[i];
-	kernel->frame[kernel->frames] = count;
-	hash = hash_bytes(HASH_BEGIN, to, count * sizeof(*to));
-	index = table_find(&kernel->of_stack, hash, is_stack, kernel->stack, kernel);
-	if (index != TABLE_NONE)
-		return index;
-	index = (uint32_t)kernel->stacks;
-	if (index == KERNEL_STACKS || !vec_grow(&kernel->stack, kernel->stacks, 1) ||
-	    !table_add(&kernel->of_stack, hash, index))
-		return UINT32_MAX;
-	/*
-	 * The frames move down by one place and overwrite their count, since the new entry has the
-	 * count.
-	 */
-	memmove(to - 1, to, count * sizeof(*to));
-	kernel->stack[kernel->stacks++] = (struct kernel_stack){
-		.first = (uint32_t)kernel->frames, .count = (uint32_t)count,
-	};
-	kernel->frames += count;
-	return index;
-}
-
 /* The fields that sample_id_all adds at the end of each record, except in samples. */
 struct trailer {
 	uint32_t pid, tid;
@@ -381,12 +330,12 @@ static void take_sample(struct kernel *kernel, const unsigned char *data, size_t
 	record.pid = (pid_t)sample.pid;
 	record.tid = (pid_t)sample.tid;
 	record.cpu = (uint16_t)sample.cpu;
-	record.other = keep_stack(kernel, chain, sample.count);
-	if (record.other == UINT32_MAX)
+	/* Marks such as PERF_CONTEXT_USER are no addresses. */
+	record.other = stack_store_keep(&kernel->stacks, chain, sample.count, PERF_CONTEXT_MAX);
+	if (record.other == STACK_NONE)
 		kernel->lost_memory++;
 	else if (sample.address)
-		keep_fault(kernel, record, &sample, kernel->stack[record.other].count ?
-			   kernel->frame[kernel->stack[record.other].first] : 0);
+		keep_fault(kernel, record, &sample, stack_store_top(&kernel->stacks, record.other));
 	else
 		kernel_add_monotonic(kernel, record, sample.time);
 }

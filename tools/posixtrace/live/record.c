@@ -201,11 +201,14 @@ static const char *find_contradiction(bool has_program)
 	if (record.snapshot && !(record.snapshot & RECORD_SNAPSHOT_EXIT) &&
 	    record.plan.log_policy != POSIX_TRACE_APPEND)
 		return "--snapshot-on without exit needs a log that is never full";
-	if (kernel_is_wanted(&record.kernel) && !capture_grows(&record.plan))
+	if (kernel_weaves(&record.kernel) && !capture_grows(&record.plan))
 		return KERNEL_NEEDS_APPEND;
 	if (record.plan.content && record.launch.families &&
 	    !strcmp(record.launch.families, "none"))
 		return "--data has no meaning with --trace=none";
+	if (record.kernel.stack.globs && record.launch.families &&
+	    !strcmp(record.launch.families, "none"))
+		return "--stack has no meaning with --trace=none";
 	if (record.wait_for_children && !record.plan.inherit)
 		return "--wait has no meaning with --no-follow";
 	return NULL;
@@ -321,6 +324,9 @@ static int record_run_command(int argc, char **argv)
 		return RECORD_FAILURE;
 	if (!wrong && record.plan.content &&
 	    !preload_add_data(&record.launch.families, record.plan.content))
+		return RECORD_FAILURE;
+	if (!wrong && record.kernel.stack.globs &&
+	    !stack_add(&record.kernel.stack, &record.launch.families, &record.plan))
 		return RECORD_FAILURE;
 	if (wrong)
 		say("record: %s", wrong);

@@ -17,6 +17,7 @@
 #include "base/say.h"
 #include "base/tool.h"
 #include "base/vec.h"
+#include "live/stack_unwind.h"
 #include "live/weave.h"
 #include "log/lost_pairs.h"
 
@@ -54,13 +55,12 @@ static int copy_types(struct weave *weave)
 		if (posix_trace_eventid_get_name(weave->from, id, name))
 			continue;
 		err = posix_trace_compose_name_np(weave->to, name, &id);
-		if (!err && !posix_trace_eventid_get_schema_np(weave->from, id, schema,
-							       sizeof(schema)))
-			/*
-			 * An error is ignored: a text that is no schema has no meaning in either
-			 * log.
-			 */
-			posix_trace_compose_schema_np(weave->to, id, schema);
+		if (err || posix_trace_eventid_get_schema_np(weave->from, id, schema,
+							     sizeof(schema)))
+			continue;
+		err = weave_stacked_type(weave, id, name, schema);
+		/* An error is ignored: a text that is no schema has no meaning in either log. */
+		posix_trace_compose_schema_np(weave->to, id, schema);
 	}
 	return err ? err : weave_types(weave);
 }
@@ -149,7 +149,7 @@ static int copy_events(struct weave *weave)
 		/* Before an event that is late, put_until() appends nothing. */
 		err = put_until(weave, event.time_ns);
 		if (!err)
-			err = posix_trace_compose_event_np(weave->to, &event);
+			err = weave_stacked(weave, &event);
 		if (err)
 			return err;
 		if (event.info.posix_event_id == POSIX_TRACE_START)
@@ -250,7 +250,8 @@ int kernel_weave(struct kernel *kernel, struct outfile *file)
 	int err, status;
 
 	/* A damaged log stays as it is; capture_read_back() reports it. */
-	if (!kernel->is_active || posix_trace_open(file->fd, &weave.from))
+	if (!(kernel->is_active || kernel->plan.stack.globs) ||
+	    posix_trace_open(file->fd, &weave.from))
 		return TOOL_OK;
 	if (kernel->records)
 		qsort(kernel->record, kernel->records, sizeof(*kernel->record), by_time);
@@ -259,14 +260,16 @@ int kernel_weave(struct kernel *kernel, struct outfile *file)
 		posix_trace_close(weave.from);
 		return status;
 	}
-	weave.has_stack = calloc(kernel->stacks + 1, sizeof(*weave.has_stack));
-	err = weave.has_stack ? weave_all(&weave, made.fd) : ENOMEM;
+	weave.unwinder = stack_unwinder_begin(weave.from);
+	err = weave.unwinder ? weave_all(&weave, made.fd) : ENOMEM;
+	stack_unwinder_end(weave.unwinder);
 	posix_trace_close(weave.from);
-	free(weave.has_stack);
+	free(weave.stacked);
 	free(weave.kernel_id);
 	free(weave.thread);
 	if (err)
-		say("%s: it has no events of the kernel: %s", file->path, strerror(err));
+		say("%s: it has no events of the kernel and no stacks: %s", file->path,
+		    strerror(err));
 	/* The old log exists until the new one has its name. */
 	if (err || outfile_keep(&made)) {
 		outfile_drop(&made);

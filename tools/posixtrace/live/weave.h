@@ -13,6 +13,9 @@
 enum { WEAVE_IN, WEAVE_OUT, WEAVE_EXIT, WEAVE_WAKE, WEAVE_SAMPLE, WEAVE_STACK, WEAVE_FAULT,
        WEAVE_CLOCK, WEAVE_TYPES };
 
+/* Whether the events of a type have copies of stacks, and get the number of the stack. */
+enum weave_stacked { WEAVE_NO_STACK, WEAVE_NO_FIELD, WEAVE_STACKED };
+
 /*
  * The state of one copy. kernel->record is sorted by time, and kernel->record[next] is the first
  * record that was not examined. kernel_weave() closes from. The end of the composer, with or
@@ -25,7 +28,9 @@ struct weave {
 	trace_event_id_t id[WEAVE_TYPES], *kernel_id; /* kernel_id: of kernel.type */
 	struct posix_trace_thread_np *thread; /* those of the old log, in order */
 	size_t threads;
-	bool *has_stack;   /* the stack was written */
+	unsigned char *stacked; /* by id of a type: enum weave_stacked */
+	size_t types;      /* length of stacked */
+	struct stack_unwinder *unwinder;
 	size_t next;       /* index in kernel->record */
 	bool runs;         /* the stream runs */
 	bool has_clock;
@@ -42,6 +47,21 @@ int weave_types(struct weave *weave);
  * order of their times.
  */
 int weave_record(struct weave *weave, const struct kernel_record *record);
+
+/*
+ * Appends the event cpu.stack of a stack, unless the log has it. event has the time, the process
+ * and the thread.
+ */
+int weave_stack(struct weave *weave, uint32_t number, const struct posix_trace_event_np *event);
+
+/*
+ * In weave_stacks.c: copies an event of a type with stacks. The copy of the stack behind its data
+ * is unwound and replaced by the number of the stack, which becomes the first field.
+ */
+int weave_stacked(struct weave *weave, const struct posix_trace_event_np *event);
+/* Notes whether events of the type have stacks. Then stores the schema that they get in schema. */
+int weave_stacked_type(struct weave *weave, trace_event_id_t id, const char *name,
+		       char schema[POSIX_TRACE_SCHEMA_MAX_NP + 1]);
 
 /* Compares two threads, for qsort() and bsearch(). */
 int weave_by_thread(const void *a, const void *b);

@@ -261,37 +261,46 @@ static int put_wake(struct weave *weave, const struct kernel_record *record)
 	return weave_events_put(weave, WEAVE_WAKE, &of, 0, data.byte, data.len);
 }
 
-/* Appends a stack, unless the log has it. */
-static int put_stack(struct weave *weave, const struct kernel_record *record)
+int weave_stack(struct weave *weave, uint32_t number, const struct posix_trace_event_np *event)
 {
-	const struct kernel_stack *stack = &weave->kernel->stack[record->other];
-	const uint64_t *frame = weave->kernel->frame + stack->first;
-	uint32_t number = record->other, bytes = stack->count * (uint32_t)sizeof(*frame);
-	unsigned char data[2 * sizeof(uint32_t) + KERNEL_FRAMES * sizeof(*frame)];
+	struct stack *stack = &weave->kernel->stacks.stack[number];
+	const uint64_t *frame = weave->kernel->stacks.frame + stack->first;
+	uint32_t bytes = stack->count * (uint32_t)sizeof(*frame);
+	unsigned char data[2 * sizeof(uint32_t) + STACK_FRAMES * sizeof(*frame)];
+	struct posix_trace_event_np of = *event;
 
-	/* Samples refer to the number. */
-	if (weave->has_stack[number])
+	/* Events refer to the number. */
+	if (stack->is_written)
 		return 0;
-	weave->has_stack[number] = true;
+	stack->is_written = true;
 	memcpy(data, &number, sizeof(number));
 	memcpy(data + sizeof(number), &bytes, sizeof(bytes));
 	memcpy(data + 2 * sizeof(number), frame, bytes);
-	return weave_events_put(weave, WEAVE_STACK, record, stack->count ? frame[0] : 0, data,
-				2 * sizeof(number) + bytes);
+	of.info.posix_event_id = weave->id[WEAVE_STACK];
+	of.info.posix_prog_address =
+		(void *)(uintptr_t)stack_store_top(&weave->kernel->stacks, number);
+	of.info.posix_truncation_status = POSIX_TRACE_NOT_TRUNCATED;
+	of.data = data;
+	of.data_len = 2 * sizeof(number) + bytes;
+	return posix_trace_compose_event_np(weave->to, &of);
 }
 
 /* Appends a sample, and before it its stack. */
 static int put_sample(struct weave *weave, const struct kernel_record *record)
 {
-	const struct kernel_stack *stack = &weave->kernel->stack[record->other];
+	struct posix_trace_event_np event = {
+		.info.posix_pid = record->pid,
+		.info.posix_thread_id = pthread_of(weave, record->pid, record->tid),
+		.tid = record->tid, .time_ns = record->time_ns,
+	};
 	struct data data = { .len = 0 };
-	int err = put_stack(weave, record);
+	int err = weave_stack(weave, record->other, &event);
 
 	add_u32(&data, record->cpu);
 	add_u32(&data, record->other);
 	return err ? err
 		   : weave_events_put(weave, WEAVE_SAMPLE, record,
-				      stack->count ? weave->kernel->frame[stack->first] : 0,
+				      stack_store_top(&weave->kernel->stacks, record->other),
 				      data.byte, data.len);
 }
 

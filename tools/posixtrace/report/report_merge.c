@@ -40,7 +40,7 @@ static void report_merge_begin(struct merged *merged)
  * Prints one event in the merged order. Returns false after a write error, which ends the merge.
  * Times of -O count from the first event of all logs.
  */
-static bool report_merge_show(void *arg, const struct merge_source *source,
+static bool report_merge_show(void *arg, struct merge_source *source,
 			      const struct log_type *type, const struct posix_trace_event_np *event)
 {
 	struct merged *merged = arg;

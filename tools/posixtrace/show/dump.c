@@ -30,6 +30,7 @@ struct dump {
 	bool fail_on_loss;
 	bool merged;
 	bool system;       /* --system, or -e, which can name system events */
+	bool no_stack;     /* --no-stack */
 	struct merge merge;
 	struct meter meter;
 	struct durations durations;
@@ -100,6 +101,8 @@ static int show_events(struct logfile *log, struct losses *losses, uint64_t *tot
 			losses_event(losses, &event);
 		type = logfile_type(log, event.info.posix_event_id);
 		durations_event(&dump.durations, type, &event);
+		if (dump.form.stacks)
+			stacks_take(dump.form.stacks, type, &event);
 		if (!type->chosen ||
 		    !wanted_event(&dump.wanted, &event, type->name, type->schema, &dump.durations))
 			continue;
@@ -206,9 +209,16 @@ static int dump_open_log(struct logfile *log)
 	return status;
 }
 
+/* Columns have the number of a stack only. */
+static bool prints_stacks(void)
+{
+	return !dump.no_stack && !dump.form.pick && !dump.form.hex;
+}
+
 /* Prints one log. several says that the command has several logs; each then gets a title. */
 static int dump_log(const char *path, bool several)
 {
+	struct stacks stacks = { .entries = 0 };
 	struct logfile log;
 	int status = logfile_open(&log, path, choose_log_type);
 
@@ -222,19 +232,24 @@ static int dump_log(const char *path, bool several)
 		text_safe(&out_stdout, log.path, strlen(log.path));
 		out_str(&out_stdout, " <==\n");
 	}
+	if (prints_stacks())
+		dump.form.stacks = &stacks;
 	status = dump_open_log(&log);
+	dump.form.stacks = NULL;
+	stacks_fini(&stacks);
 	durations_end(&dump.durations);
 	logfile_close(&log);
 	return status;
 }
 
 /* Prints an event of the merged logs, with the name of its log. */
-static bool show_merged(void *arg, const struct merge_source *source, const struct log_type *type,
+static bool show_merged(void *arg, struct merge_source *source, const struct log_type *type,
 			const struct posix_trace_event_np *event)
 {
 	(void)arg;
 	dump.form.log = source->log.path;
 	dump.form.log_width = dump.merge.path_len;
+	dump.form.stacks = dump.merge.keeps_stacks ? &source->stacks : NULL;
 	line_put(&out_stdout, &dump.form, &source->log, type, event);
 	return !out_stdout.err;
 }
@@ -250,6 +265,7 @@ static int dump_merged(char **path, size_t paths)
 	dump.merge.when = dump.form.when;
 	dump.merge.fail_on_loss = dump.fail_on_loss;
 	dump.merge.hides_recorder = !dump.system;
+	dump.merge.keeps_stacks = prints_stacks();
 	status = merge_run(&dump.merge, path, paths, show_merged, NULL);
 	merge_fini(&dump.merge);
 	return status;
@@ -261,6 +277,8 @@ enum {
 	OPT_SYSTEM,
 	OPT_HEX,
 	OPT_SYMBOLS,
+	OPT_STACK,
+	OPT_NO_STACK,
 	OPT_JSON,
 	OPT_SALVAGE,
 	OPT_MERGE,
@@ -279,6 +297,10 @@ static const struct option_row option_rows[] = {
 	{ "hex", OPT_HEX, NULL, "all data as bytes" },
 	{ "symbols", OPT_SYMBOLS, NULL,
 		"after each event, the function and the line of its program address" },
+	{ "stack", OPT_STACK, NULL,
+		"below each sample, its call stack; calls that were recorded with a stack always "
+		"have it" },
+	{ "no-stack", OPT_NO_STACK, NULL, "no call stacks" },
 	{ .rows = symbols_rows },
 	{ "json", OPT_JSON, NULL, "a JSON object a line" },
 	{ "salvage", OPT_SALVAGE, NULL, "read on after damage; always the case" },
@@ -315,6 +337,11 @@ static bool parse_option(int option)
 		return true;
 	case OPT_SYMBOLS:
 		dump.form.symbols = true;
+		return true;
+	case OPT_STACK:
+	case OPT_NO_STACK:
+		dump.form.all_stacks = option == OPT_STACK;
+		dump.no_stack = option == OPT_NO_STACK;
 		return true;
 	case SYMBOLS_DEBUG_DIR:
 	case SYMBOLS_DEMANGLE:

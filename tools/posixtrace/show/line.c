@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "log/fields.h"
 #include "log/sysdata.h"
+#include "show/frames.h"
 #include "symbols/symbols.h"
 
 /*
@@ -97,6 +98,14 @@ static void text_log(struct out *out, const struct line_form *form)
 		out_char(out, ' ');
 }
 
+/* Returns whether the form prints the event's stack, and stores the stack. */
+static bool find_stack(const struct line_form *form, const struct log_type *type,
+		       const struct posix_trace_event_np *event, struct stacks_found *found)
+{
+	return form->stacks && stacks_find(form->stacks, type, event, found) &&
+	       (form->all_stacks || !found->is_exact);
+}
+
 /* Writes the symbol of the program address, if it is known. */
 static void text_symbol(struct out *out, const struct logfile *log,
 			const struct posix_trace_event_np *event)
@@ -114,6 +123,7 @@ static void text_line(struct out *out, struct line_form *form, const struct logf
 		      const struct log_type *type, const struct posix_trace_event_np *event)
 {
 	int64_t delta_ns = delta_to(form, event->time_ns);
+	struct stacks_found stack;
 	char *p;
 
 	if (form->log_width)
@@ -143,6 +153,8 @@ static void text_line(struct out *out, struct line_form *form, const struct logf
 	if (event->flags & LINE_UNORDERED)
 		out_str(out, " [unordered]");
 	out_char(out, '\n');
+	if (find_stack(form, type, event, &stack))
+		frames_text(out, log, event, &stack);
 }
 
 /* The name of the data's member depends on the form: fields, text or hex. */
@@ -190,6 +202,7 @@ static void json_line(struct out *out, struct line_form *form, const struct logf
 		      const struct log_type *type, const struct posix_trace_event_np *event)
 {
 	struct json json = json_begin(out);
+	struct stacks_found stack;
 
 	json_object(&json, NULL);
 	if (form->log)
@@ -217,6 +230,8 @@ static void json_line(struct out *out, struct line_form *form, const struct logf
 		json_bool(&json, "unordered", true);
 	if (event->flags & POSIX_TRACE_EVENT_GAP_NP)
 		json_bool(&json, "after_damage", true);
+	if (find_stack(form, type, event, &stack))
+		frames_json(&json, log, event, &stack);
 	json_end_line(&json);
 }
 

@@ -6,6 +6,7 @@
 #include "base/out.h"
 #include "base/when.h"
 #include "log/logfile.h"
+#include "log/stacks.h"
 #include "show/pick.h"
 
 /*
@@ -22,6 +23,8 @@ struct line_form {
 	bool json;
 	bool hex;          /* data is always printed as bytes */
 	bool symbols;      /* the symbol of the program address is printed */
+	struct stacks *stacks; /* of the log; NULL: no call stacks are printed */
+	bool all_stacks;   /* also those of samples */
 	const char *log;   /* the log's name for JSON lines; NULL: none */
 	size_t log_width;  /* width of the log's column in lines of text; 0: no column */
 	struct pick *pick; /* only these columns; NULL: the whole line */

@@ -139,6 +139,8 @@ static void read_next(struct merge *merge, struct merge_source *source)
 			losses_event(&source->losses, &source->event);
 		source->type = logfile_type(&source->log, source->event.info.posix_event_id);
 		durations_event(&source->durations, source->type, &source->event);
+		if (merge->keeps_stacks)
+			stacks_take(&source->stacks, source->type, &source->event);
 		if (!source->type->chosen ||
 		    !wanted_event(wanted, &source->event, source->type->name, source->type->schema,
 				  &source->durations))
@@ -208,13 +210,13 @@ static int finish_source(const struct merge *merge, struct merge_source *source,
 
 struct kept { /* an event that waits for its turn in a tail */
 	struct posix_trace_event_np event;
-	const struct merge_source *source;
+	struct merge_source *source;
 	const struct log_type *type;
 };
 
 struct showing {
 	struct merge *merge;
-	bool (*show)(void *arg, const struct merge_source *source, const struct log_type *type,
+	bool (*show)(void *arg, struct merge_source *source, const struct log_type *type,
 		     const struct posix_trace_event_np *event);
 	void *arg;
 	struct tail tail;
@@ -222,7 +224,7 @@ struct showing {
 };
 
 /* Prints an event or keeps it. Returns false if no further event is to be shown. */
-static bool show_event(struct showing *showing, const struct merge_source *source)
+static bool show_event(struct showing *showing, struct merge_source *source)
 {
 	struct kept kept = { source->event, source, source->type };
 
@@ -305,7 +307,7 @@ const struct option_row merge_rows[] = {
 
 /* Even if one log fails, the others are printed. */
 int merge_run(struct merge *merge, char **path, size_t paths,
-	      bool (*show)(void *arg, const struct merge_source *source,
+	      bool (*show)(void *arg, struct merge_source *source,
 			   const struct log_type *type, const struct posix_trace_event_np *event),
 	      void *arg)
 {
@@ -343,6 +345,7 @@ void merge_fini(struct merge *merge)
 {
 	for (size_t i = 0; i < merge->sources; i++) {
 		durations_end(&merge->source[i].durations);
+		stacks_fini(&merge->source[i].stacks);
 		logfile_close(&merge->source[i].log);
 	}
 	free(merge->source);

@@ -20,6 +20,7 @@
 #include "choose/wanted.h"
 #include "log/logfile.h"
 #include "log/losses.h"
+#include "log/stacks.h"
 #include "show/line.h"
 #include "show/pick.h"
 
@@ -41,6 +42,7 @@ struct merge_source {
 	struct logfile log;
 	struct losses losses;
 	struct durations durations;
+	struct stacks stacks;
 	struct posix_trace_event_np event;
 	const struct log_type *type;
 	bool has;              /* event has the next event to print */
@@ -59,6 +61,7 @@ struct merge {
 	enum when_form when;   /* for messages about losses */
 	bool fail_on_loss;
 	bool hides_recorder;   /* leaves out events that sysdata_is_recorders() recognizes */
+	bool keeps_stacks;     /* in their sources */
 	struct merge_error *error;
 	size_t errors;
 
@@ -78,7 +81,7 @@ bool merge_add_error(struct merge *merge, const char *text);
  * calls merge_fini() in any case.
  */
 int merge_run(struct merge *merge, char **path, size_t paths,
-	      bool (*show)(void *arg, const struct merge_source *source,
+	      bool (*show)(void *arg, struct merge_source *source,
 			   const struct log_type *type, const struct posix_trace_event_np *event),
 	      void *arg);
 

@@ -43,6 +43,10 @@ bool symbols_option(int option, const char *value);
 const struct symbol *symbols_of(const struct logfile *log,
 				const struct posix_trace_event_np *event);
 
+/* The same for a return address of a process at a time. */
+const struct symbol *symbols_at(const struct logfile *log, pid_t pid, uint64_t address,
+				int64_t time_ns);
+
 /*
  * Returns the name of the function whose code begins at an address of a process, or
  * MODULE+0xOFFSET; NULL if no file was mapped there. It is valid until the next call.

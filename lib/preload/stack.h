@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/stack.h - events with a copy of the thread's stack, for the types that the user chose by
+ * --stack.
+ *
+ * Such a type has its id in shim_stack_id, and 0 in shim_id. So only events without an id in
+ * shim_id pay for the check.
+ *
+ * Threads   everything here may be called by any thread at any time.
+ * Signals   async-signal-safe. An event of a chosen type needs as many more bytes of the stack as
+ *           the copy has; a copy of a stack whose end is not known has 2 KiB at most.
+ * Errors    errno is preserved. No system call is made.
+ */
+#ifndef PTX_PRELOAD_STACK_H
+#define PTX_PRELOAD_STACK_H
+
+#include "preload/shim.h"
+
+/*
+ * Chooses by the list of families which types have a stack, before ids are stored. NULL: none. The
+ * caller then stores the ids.
+ */
+void shim_stack_choose(const char *list);
+
+/* Returns whether events of the type have a stack. */
+bool shim_stack_is_chosen(enum shim_type type);
+
+/* Records an event of a type with a stack. */
+void shim_stack_put(enum shim_type type, const void *data, size_t len, const void *caller);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* stack_store.h - stacks as arrays of addresses; each distinct stack is kept once. */
+#ifndef POSIXTRACE_LIVE_STACK_STORE_H
+#define POSIXTRACE_LIVE_STACK_STORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/table.h"
+
+#define STACK_FRAMES 64 /* of a stack; deeper ones are cut */
+#define STACK_MOST   65536
+#define STACK_NONE   UINT32_MAX
+
+/* A store of all zeros is empty. */
+struct stack_store {
+	struct stack {
+		uint32_t first, count; /* its frames in frame, the innermost first */
+		bool is_written;       /* for the user of the store */
+	} *stack;
+	size_t stacks;
+	uint64_t *frame;
+	size_t frames;
+	struct table table;
+};
+
+/*
+ * Returns the number of a stack; STACK_NONE if there is no room. Addresses from least_mark on are
+ * marks of the kernel, which are left out.
+ */
+uint32_t stack_store_keep(struct stack_store *store, const uint64_t *chain, uint64_t length,
+			  uint64_t least_mark);
+
+/* Returns the innermost address of a stack, 0 if it has none. */
+static inline uint64_t stack_store_top(const struct stack_store *store, uint32_t number)
+{
+	const struct stack *stack = &store->stack[number];
+
+	return stack->count ? store->frame[stack->first] : 0;
+}
+
+/* Frees the memory; the store is empty. */
+void stack_store_fini(struct stack_store *store);
+
+#endif

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * stack_unwind.c - unwinds copies of stacks by the tables of the modules (libdw).
+ *
+ * libdw uses the tables in .eh_frame. For code without such a table, as of compilers that run in
+ * the program, its processor-specific part follows the frame pointers.
+ *
+ * A process has a session of libdw with all its modules, for the time in which it has the same
+ * modules. Many events have the same callers, but each copy has other data between the return
+ * addresses, so a copy is not compared as a whole.
+ */
+#include "live/stack_unwind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../../lib/preload/stack_copy.h" /* the only description of the copy */
+
+/* The copy of an event. stack points into the event's data. */
+struct copy {
+	struct shim_stack_copy head;
+	const unsigned char *stack;
+	size_t before; /* bytes of the event's data before the copy */
+};
+
+/* Finds the copy from the end of the data. Returns false if there is none. */
+static bool find_copy(const struct posix_trace_event_np *event, struct copy *copy)
+{
+	const unsigned char *data = event->data;
+	struct shim_stack_end end;
+	size_t len = event->data_len;
+
+	if (len < sizeof(end) + sizeof(copy->head))
+		return false;
+	memcpy(&end, data + len - sizeof(end), sizeof(end));
+	len -= sizeof(end);
+	if (end.magic != SHIM_STACK_MAGIC || end.bytes < sizeof(copy->head) || end.bytes > len)
+		return false;
+	copy->before = len - end.bytes;
+	memcpy(&copy->head, data + copy->before, sizeof(copy->head));
+	copy->stack = data + copy->before + sizeof(copy->head);
+	return copy->head.bytes == end.bytes - sizeof(copy->head);
+}
+
+size_t stack_unwind_fields(const struct posix_trace_event_np *event)
+{
+	struct copy copy;
+
+	return find_copy(event, &copy) ? copy.before : event->data_len;
+}
+
+#if defined HAVE_LIBDW && SHIM_STACK_REGISTERS
+
+#include <elfutils/libdwfl.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/vec.h"
+#include "symbols/module.h"
+
+#define SESSIONS   64 /* processes whose modules are kept */
+#define ANCESTORS  8
+#define SHIM_FRAMES 16 /* of the shim at the inner end of a stack */
+
+/* The modules of a process, which do not change from from_ns to before until_ns. */
+struct session {
+	pid_t pid;
+	int64_t from_ns, until_ns;
+	Dwfl *dwfl;
+	uint64_t used;
+};
+
+struct stack_unwinder {
+	struct posix_trace_mapping_np *mapping; /* all of the log */
+	size_t mappings;
+	struct session session[SESSIONS];
+	uint64_t uses;
+	/* The event that is unwound. */
+	struct copy copy;
+	pid_t tid;
+	uint64_t *chain;
+	size_t count, seen;
+	uint64_t address;
+};
+
+/* libdw gets the file with dwfl_report_elf(), and needs no debugging information. */
+static int find_no_file(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
+			char **file, Elf **elf)
+{
+	(void)module, (void)user, (void)name, (void)base, (void)file, (void)elf;
+	return -1;
+}
+
+static int find_no_debuginfo(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
+			     const char *file, const char *link, GElf_Word crc, char **found)
+{
+	(void)module, (void)user, (void)name, (void)base, (void)file, (void)link, (void)crc;
+	(void)found;
+	return -1;
+}
+
+static const Dwfl_Callbacks files = {
+	.find_elf = find_no_file,
+	.find_debuginfo = find_no_debuginfo,
+};
+
+/* ------------------------------------------------------------------ the thread of a copy */
+
+/* There is one thread at a time. */
+static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread)
+{
+	const struct stack_unwinder *unwinder = arg;
+
+	(void)dwfl;
+	if (*thread)
+		return 0;
+	*thread = arg;
+	return unwinder->tid;
+}
+
+static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread)
+{
+	(void)dwfl, (void)tid;
+	*thread = arg;
+	return true;
+}
+
+/* Reads a word of the copy. Others are not known. */
+static bool read_word(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *word, void *arg)
+{
+	const struct stack_unwinder *unwinder = arg;
+	const struct copy *copy = &unwinder->copy;
+	uint64_t offset = address - copy->head.reg[SHIM_STACK_SP], value;
+
+	(void)dwfl;
+	if (copy->head.bytes < sizeof(value) || offset > copy->head.bytes - sizeof(value))
+		return false;
+	memcpy(&value, copy->stack + offset, sizeof(value));
+	*word = value;
+	return true;
+}
+
+static bool set_registers(Dwfl_Thread *thread, void *arg)
+{
+	const struct stack_unwinder *unwinder = arg;
+	Dwarf_Word reg[SHIM_STACK_REGISTERS];
+
+	for (size_t i = 0; i < SHIM_STACK_REGISTERS; i++)
+		reg[i] = unwinder->copy.head.reg[i];
+	if (!dwfl_thread_state_registers(thread, 0, SHIM_STACK_REGISTERS, reg))
+		return false;
+	dwfl_thread_state_register_pc(thread, unwinder->copy.head.pc);
+	return true;
+}
+
+static const Dwfl_Thread_Callbacks threads = {
+	.next_thread = next_thread,
+	.get_thread = get_thread,
+	.memory_read = read_word,
+	.set_initial_registers = set_registers,
+};
+
+/* ------------------------------------------------------------------ modules */
+
+/* Adds a module. One that cannot be read is left out: its frames end the stack. */
+static void add_module(Dwfl *dwfl, const struct posix_trace_mapping_np *mapping)
+{
+	struct module *module = mapping->build_id_len ? module_of(mapping) : NULL;
+	const char *path = module ? module_path(module) : NULL;
+	int fd;
+
+	/* Separate debugging files have no tables of this kind. */
+	if (!path || strcmp(path, mapping->path))
+		return;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* The session owns the descriptor if it accepts the file. */
+	if (fd >= 0 && !dwfl_report_elf(dwfl, mapping->path, path, fd, mapping->base, true))
+		close(fd);
+}
+
+/* Several segments of a module have the same base and path. */
+static bool is_first_of_module(const struct stack_unwinder *unwinder, size_t index)
+{
+	const struct posix_trace_mapping_np *of = &unwinder->mapping[index];
+
+	for (size_t i = index; i-- > 0 && unwinder->mapping[i].pid == of->pid;) {
+		const struct posix_trace_mapping_np *other = &unwinder->mapping[i];
+
+		if (other->base == of->base && other->from_ns == of->from_ns &&
+		    !strcmp(other->path, of->path))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Adds the modules that a process has at a time, also those that it has of its parent, and narrows
+ * the times of the session to those without a change. A log may name a process as its own parent,
+ * so the depth is limited.
+ */
+static void add_modules(const struct stack_unwinder *unwinder, struct session *session, pid_t pid,
+			int64_t time_ns, unsigned depth)
+{
+	for (size_t i = 0; i < unwinder->mappings; i++) {
+		const struct posix_trace_mapping_np *mapping = &unwinder->mapping[i];
+
+		if (mapping->pid != pid)
+			continue;
+		if (!depth && mapping->from_ns > time_ns) {
+			if (mapping->from_ns < session->until_ns)
+				session->until_ns = mapping->from_ns;
+		} else if (!depth && mapping->until_ns <= time_ns &&
+			   mapping->until_ns > session->from_ns) {
+			session->from_ns = mapping->until_ns;
+		}
+		if (mapping->from_ns > time_ns || mapping->until_ns <= time_ns)
+			continue;
+		if (!depth && mapping->from_ns > session->from_ns)
+			session->from_ns = mapping->from_ns;
+		if (!depth && mapping->until_ns < session->until_ns)
+			session->until_ns = mapping->until_ns;
+		if (mapping->parent && depth < ANCESTORS)
+			add_modules(unwinder, session, mapping->parent, mapping->from_ns,
+				    depth + 1);
+		else if (!mapping->parent && is_first_of_module(unwinder, i))
+			add_module(session->dwfl, mapping);
+	}
+}
+
+/* Returns the entry for a process: its own, a free one, or the one unused for longest. */
+static struct session *place_of(struct stack_unwinder *unwinder, pid_t pid)
+{
+	struct session *oldest = &unwinder->session[0];
+
+	for (size_t i = 0; i < SESSIONS; i++) {
+		struct session *session = &unwinder->session[i];
+
+		if (session->pid == pid)
+			return session;
+		if (session->used < oldest->used)
+			oldest = session;
+	}
+	return oldest;
+}
+
+/* Returns the session of a process at a time, NULL if libdw cannot use its modules. */
+static Dwfl *dwfl_of(struct stack_unwinder *unwinder, pid_t pid, int64_t time_ns)
+{
+	struct session *session = place_of(unwinder, pid);
+
+	session->used = ++unwinder->uses;
+	if (session->pid == pid && time_ns >= session->from_ns && time_ns < session->until_ns)
+		return session->dwfl;
+	if (session->dwfl)
+		dwfl_end(session->dwfl);
+	*session = (struct session){ .pid = pid, .from_ns = INT64_MIN, .until_ns = INT64_MAX,
+				     .dwfl = dwfl_begin(&files), .used = unwinder->uses };
+	if (!session->dwfl)
+		return NULL;
+	dwfl_report_begin(session->dwfl);
+	add_modules(unwinder, session, pid, time_ns, 0);
+	dwfl_report_end(session->dwfl, NULL, NULL);
+	/* The first module decides for which processor the session is. */
+	if (!dwfl_attach_state(session->dwfl, NULL, pid, &threads, unwinder)) {
+		dwfl_end(session->dwfl);
+		session->dwfl = NULL;
+	}
+	return session->dwfl;
+}
+
+/* ------------------------------------------------------------------ frames */
+
+/*
+ * The callback of libdw. The frames up to the event's address are the shim's own. If that address
+ * does not appear, the stack is not that of the event.
+ */
+static int take_frame(Dwfl_Frame *frame, void *arg)
+{
+	struct stack_unwinder *unwinder = arg;
+	Dwarf_Addr pc;
+
+	if (!dwfl_frame_pc(frame, &pc, NULL))
+		return DWARF_CB_ABORT;
+	if (unwinder->count || pc == unwinder->address)
+		unwinder->chain[unwinder->count++] = pc;
+	else if (++unwinder->seen > SHIM_FRAMES)
+		return DWARF_CB_ABORT;
+	return unwinder->count < STACK_FRAMES ? DWARF_CB_OK : DWARF_CB_ABORT;
+}
+
+size_t stack_unwind(struct stack_unwinder *unwinder, const struct posix_trace_event_np *event,
+		    uint64_t chain[STACK_FRAMES])
+{
+	Dwfl *dwfl;
+
+	if (!find_copy(event, &unwinder->copy))
+		return 0;
+	unwinder->tid = event->tid;
+	unwinder->chain = chain;
+	unwinder->count = unwinder->seen = 0;
+	unwinder->address = (uintptr_t)event->info.posix_prog_address;
+	dwfl = unwinder->copy.head.bytes ?
+	       dwfl_of(unwinder, event->info.posix_pid, event->time_ns) : NULL;
+	if (dwfl)
+		dwfl_getthread_frames(dwfl, event->tid, take_frame, unwinder);
+	if (!unwinder->count)
+		chain[unwinder->count++] = unwinder->address;
+	return unwinder->count;
+}
+
+struct stack_unwinder *stack_unwinder_begin(trace_id_t trid)
+{
+	struct stack_unwinder *unwinder = calloc(1, sizeof(*unwinder));
+	int end = 0, err = unwinder ? posix_trace_mapping_rewind_np(trid) : 0;
+
+	while (unwinder && !err) {
+		struct posix_trace_mapping_np *mapping;
+
+		if (!vec_grow(&unwinder->mapping, unwinder->mappings, 1)) {
+			stack_unwinder_end(unwinder);
+			return NULL;
+		}
+		mapping = &unwinder->mapping[unwinder->mappings];
+		err = posix_trace_mapping_getnext_np(trid, mapping, &end);
+		if (err || end)
+			break;
+		unwinder->mappings++;
+	}
+	return unwinder;
+}
+
+void stack_unwinder_end(struct stack_unwinder *unwinder)
+{
+	for (size_t i = 0; unwinder && i < SESSIONS; i++)
+		if (unwinder->session[i].dwfl)
+			dwfl_end(unwinder->session[i].dwfl);
+	if (unwinder)
+		free(unwinder->mapping);
+	free(unwinder);
+}
+
+#else /* !HAVE_LIBDW, or a processor whose registers are not known */
+
+struct stack_unwinder {
+	int unused;
+};
+
+size_t stack_unwind(struct stack_unwinder *unwinder, const struct posix_trace_event_np *event,
+		    uint64_t chain[STACK_FRAMES])
+{
+	struct copy copy;
+
+	(void)unwinder;
+	if (!find_copy(event, &copy))
+		return 0;
+	chain[0] = (uintptr_t)event->info.posix_prog_address;
+	return 1;
+}
+
+struct stack_unwinder *stack_unwinder_begin(trace_id_t trid)
+{
+	(void)trid;
+	return calloc(1, sizeof(struct stack_unwinder));
+}
+
+void stack_unwinder_end(struct stack_unwinder *unwinder)
+{
+	free(unwinder);
+}
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * weave_stacks.c - replaces the copy of a stack that an event has by the number of the stack.
+ *
+ * The number is the first field, because a call that failed may lack the last fields of its type.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "live/stack_unwind.h"
+#include "live/weave.h"
+#include "log/preload_types.h"
+#include "log/stacks.h"
+
+#define FIELD "u32 " STACKS_FIELD "{4294967295=none}"
+
+/* Types that are not the preload library's have the same name by chance. */
+static bool is_type_of_preload(const char *name)
+{
+	for (const char *const *type = preload_types; *type; type++)
+		if (!strcmp(*type, name))
+			return true;
+	return false;
+}
+
+int weave_stacked_type(struct weave *weave, trace_event_id_t id, const char *name,
+		       char schema[POSIX_TRACE_SCHEMA_MAX_NP + 1])
+{
+	char text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
+	struct posix_trace_schema_np parsed;
+	int len;
+
+	if (!stack_is_planned(&weave->kernel->plan.stack, name) || !is_type_of_preload(name))
+		return 0;
+	if (!vec_reach(&weave->stacked, &weave->types, (size_t)id))
+		return ENOMEM;
+	len = snprintf(text, sizeof(text), FIELD "; %s", schema);
+	/* Without room in the schema the events lose the copy and get no number. */
+	weave->stacked[id] = WEAVE_NO_FIELD;
+	if (len > 0 && (size_t)len < sizeof(text) && !posix_trace_schema_parse_np(text, &parsed)) {
+		weave->stacked[id] = WEAVE_STACKED;
+		memcpy(schema, text, (size_t)len + 1);
+	}
+	return 0;
+}
+
+/* Returns the number of the event's stack, STACK_NONE if it has none. */
+static uint32_t stack_of(struct weave *weave, const struct posix_trace_event_np *event)
+{
+	uint64_t chain[STACK_FRAMES];
+	size_t count = stack_unwind(weave->unwinder, event, chain);
+
+	return count ? stack_store_keep(&weave->kernel->stacks, chain, count, UINT64_MAX) :
+		       STACK_NONE;
+}
+
+int weave_stacked(struct weave *weave, const struct posix_trace_event_np *event)
+{
+	const size_t id = (size_t)event->info.posix_event_id;
+	struct posix_trace_event_np of = *event;
+	unsigned char *data;
+	uint32_t number;
+	int err = 0;
+
+	if (id >= weave->types || weave->stacked[id] == WEAVE_NO_STACK)
+		return posix_trace_compose_event_np(weave->to, event);
+	of.data_len = stack_unwind_fields(event);
+	if (weave->stacked[id] == WEAVE_NO_FIELD)
+		return posix_trace_compose_event_np(weave->to, &of);
+	data = malloc(sizeof(number) + of.data_len);
+	if (!data)
+		return ENOMEM;
+	number = stack_of(weave, event);
+	if (number != STACK_NONE)
+		err = weave_stack(weave, number, event);
+	memcpy(data, &number, sizeof(number));
+	memcpy(data + sizeof(number), event->data, of.data_len);
+	of.data = data;
+	of.data_len += sizeof(number);
+	if (!err)
+		err = posix_trace_compose_event_np(weave->to, &of);
+	free(data);
+	return err;
+}

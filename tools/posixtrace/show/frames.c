@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* frames.c - the frames of a stack as lines or as JSON. */
+#include "show/frames.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "symbols/symbols.h"
+
+/* Returns the function of a frame, NULL if nothing is known of its address. */
+static const struct symbol *symbol_of_frame(const struct logfile *log,
+					    const struct posix_trace_event_np *event,
+					    const struct stacks_found *stack, size_t index)
+{
+	uint64_t address = stack->frame[index];
+
+	/* The lookup is for return addresses, and examines the byte before. */
+	if (stack->is_exact && !index)
+		address++;
+	return symbols_at(log, event->info.posix_pid, address, event->time_ns);
+}
+
+void frames_text(struct out *out, const struct logfile *log,
+		 const struct posix_trace_event_np *event, const struct stacks_found *stack)
+{
+	for (size_t i = 0; i < stack->count; i++) {
+		const struct symbol *symbol = symbol_of_frame(log, event, stack, i);
+		const char *slash;
+
+		out_printf(out, "    #%-2zu", i);
+		if (!symbol) {
+			out_printf(out, " 0x%llx\n", (unsigned long long)stack->frame[i]);
+			continue;
+		}
+		symbols_text(out, symbol);
+		/* The text of an unknown function has the module already. */
+		if (!symbol->file && symbol->is_function) {
+			slash = strrchr(symbol->module, '/');
+			slash = slash ? slash + 1 : symbol->module;
+			out_str(out, " [");
+			text_safe(out, slash, strlen(slash));
+			out_char(out, ']');
+		}
+		out_char(out, '\n');
+	}
+}
+
+void frames_json(struct json *json, const struct logfile *log,
+		 const struct posix_trace_event_np *event, const struct stacks_found *stack)
+{
+	json_array(json, "stack");
+	for (size_t i = 0; i < stack->count; i++) {
+		const struct symbol *symbol = symbol_of_frame(log, event, stack, i);
+
+		json_object(json, NULL);
+		json_address(json, "address", stack->frame[i]);
+		if (symbol) {
+			json_string_member(json, "symbol", symbol->name);
+			if (symbol->is_function)
+				json_string_member(json, "module", symbol->module);
+			if (symbol->file)
+				symbols_source_json(json, "source", symbol);
+		}
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
