@@ -30,6 +30,7 @@ lib/ring 250
 tools 130
 tools/babeltrace 125
 tools/posixtrace 125
+tools/posixtrace/agent 125
 tools/posixtrace/base 125
 tools/posixtrace/convert 125
 tools/posixtrace/convert/etw 125

@@ -1,0 +1,235 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# posixtrace agent: flight recorders on running processes, triggers, quota, and kills of every party.
+. "${0%/*}/lib.sh"
+. "${0%/*}/targets.sh"
+
+conf=$tmp/agent.conf
+store=$tmp/store
+crashing=${top_builddir:-..}/tests/tools/crashing
+agent_err=$tmp/agent.err
+
+# write_conf LINE...: the lines of [agent], and sections behind them.
+write_conf() {
+	printf '%s\n' '[agent]' "folder = $store" 'interval = 50ms' "$@" >"$conf"
+}
+
+# start_agent: returns when it is ready.
+start_agent() {
+	: >"$agent_err"
+	start $defaults "$posixtrace" agent -c "$conf" >"$tmp/agent.out" 2>"$agent_err"
+	agent=$pid
+	until_true grep -q ': ready: ' "$agent_err"
+}
+
+# end_agent SIGNAL STATUS
+end_agent() {
+	kill -"$1" "$agent"
+	wait "$agent"
+	got=$?
+	wanted=$2
+	check "$1: the agent exits with $wanted, not $got" test $got -eq "$wanted"
+} 2>/dev/null
+
+said() { grep -q -e "$1" "$agent_err"; }
+# is_grounded: no process is recorded.
+is_grounded() { test -z "$(ls "$store/flight")"; }
+records() { "$posixtrace" agent -c "$conf" --status 2>/dev/null | grep -q "^record [a-z]*: process $1 "; }
+logs() { ls "$store/logs" 2>/dev/null | grep -e "${1:-.}" | wc -l; }
+has_logs() { test "$(logs "$1")" -eq "$2"; }
+# log_of PATTERN: the path of the last log whose name matches.
+log_of() { ls "$store/logs"/* | grep -e "$1" | tail -n 1; }
+# all_sound: every log is sound and its account is even.
+all_sound() {
+	for each in "$store"/logs/*; do
+		is_sound "$each" >/dev/null || { echo "$each is not sound"; return 1; }
+		set -- $(account_of "$each")
+		test $# -eq 4 && test "$1" -eq $(($2 + $3 + $4)) || { echo "$each: account $*"; return 1; }
+	done
+}
+reason_in() { "$posixtrace" dump -e posixtrace_agent "$1" | grep -q -e "$2"; }
+
+start_puppet
+puppet=$(readlink "/proc/$target/exe")
+write_conf '[record doll]' "executable = $puppet" '[trigger crash]' 'when = crash' 'hold-off = none' \
+	'[trigger failure]' 'when = failure' 'hold-off = none'
+start_agent
+until_true records "$target"
+check "a process that ran before is recorded" records "$target"
+check "the folder belongs to its user alone" test "$(stat -c %a "$store")" = 700
+tell e e e
+
+# On request.
+run 0 agent -c "$conf" --snapshot doll
+check "the path of the log is printed" has out "^$store/logs/.*Z-doll-$target-command.ptl$"
+log=$(cat "$tmp/out")
+check "the log has the events" test "$(count_of u)" -eq 3
+check "and the reason" reason_in "$log" 'command.*agent --snapshot'
+tell e
+run 0 agent -c "$conf" --snapshot "$target"
+log=$(cat "$tmp/out")
+check "recording went on, and nothing was read away" test "$(count_of u)" -eq 4
+run 1 agent -c "$conf" --snapshot none
+check "a name without processes is said" has err '^posixtrace: none: no process that is recorded now'
+kill -USR1 "$agent"
+until_true has_logs signal 1
+check "SIGUSR1 writes a log" reason_in "$(log_of signal)" 'SIGUSR1'
+run 0 agent -c "$conf" --status
+check "the status has the process" has out "^record doll: process $target ($puppet): [1-9][0-9]* events, 0 overwritten, 0 lost$"
+check "and what fired" has out '^trigger command: record doll: 2 written, 0 held off$'
+
+# Only one agent has the folder.
+run 1 agent -c "$conf"
+check "a second agent is refused" has err "another agent uses this folder: process $agent$"
+
+# A killed process.
+tell e
+kill_target
+exec 5>&- 6<&-
+until_true has_logs crash 1
+log=$(log_of crash)
+check "the log of a killed process has all of its events" test "$(count_of u)" -eq 5
+check "and the reason" reason_in "$log" "process $target (puppet) killed by SIGKILL"
+check "flight/ has nothing left of it" is_grounded
+
+# A later process; its normal end is no trigger.
+start_puppet
+until_true records "$target"
+check "a process that starts later is recorded" records "$target"
+tell e e
+before=$(logs)
+end_puppet
+until_true is_grounded
+check "a normal end leaves no log" test "$(logs)" -eq "$before"
+
+# A killed agent: the guardian completes the log, and the next agent finds it.
+start_puppet
+until_true records "$target"
+tell e e e e e e
+kill -KILL "$agent"
+wait "$agent" 2>/dev/null
+start_agent
+until_true has_logs restart 1
+log=$(log_of restart)
+check "the log of a killed agent has the events" test "$(count_of u)" -eq 6
+until_true records "$target"
+tell e
+check "the next agent records the same process" "$posixtrace" agent -c "$conf" --snapshot doll
+
+# SIGHUP: a bad configuration changes nothing, a good one does.
+cp "$conf" "$tmp/good.conf"
+echo 'nonsense' >>"$conf"
+kill -HUP "$agent"
+until_true said 'not loaded; the agent goes on with the former configuration$'
+check "a bad configuration is refused" said ': nonsense: expected key = value$'
+cp "$tmp/good.conf" "$conf"
+check "recording goes on" records "$target"
+flight=$(ls "$store/flight")
+echo 'hold-off = 1h' >>"$tmp/good.conf"
+sed -i '$d' "$tmp/good.conf"
+sed '/hold-off/d' "$tmp/good.conf" >"$conf"
+kill -HUP "$agent"
+until_true said ': loaded$'
+tell e
+check "a section that has not changed keeps its recorder" test "$(ls "$store/flight")" = "$flight"
+write_conf '[record other]' "executable = $puppet" 'size = 64K' '[trigger any]' 'when = end'
+kill -HUP "$agent"
+until_true has_logs reload 1
+check "one that is gone leaves a log" reason_in "$(log_of reload)" 'the configuration has changed'
+until_true records "$target"
+end_puppet
+until_true has_logs any 1
+check "a normal end can be a trigger" reason_in "$(log_of any)" 'exited with 0'
+
+# The end of the agent.
+start_puppet
+until_true records "$target"
+tell e e
+end_agent TERM 0
+check "its end leaves a log" has_logs stop 1
+log=$(log_of stop)
+check "with the events" test "$(count_of u)" -eq 2
+check "flight/ is empty" test -z "$(ls "$store/flight")"
+check "the socket is gone" test ! -e "$store/control"
+tell e
+end_puppet
+check "the process goes on, and ends as it would have" test $? -eq 0
+check "every log is sound" all_sound
+
+# Hold-off, and the quota.
+rm -rf "$store"
+write_conf '[record crash]' "executable = $(readlink -f "$crashing")" 'inject = no' \
+	'[record doll]' "executable = $puppet" '[trigger bad]' 'when = failure' 'hold-off = 1h'
+start_agent
+for n in 1 2 3; do
+	start_puppet
+	until_true records "$target"
+	tell m
+	kill_target
+	exec 5>&- 6<&-
+	until_true is_grounded
+done
+check "one log in the time of hold-off" has_logs bad 1
+run 0 agent -c "$conf" --status
+check "the others are counted" has out '^trigger bad: record doll: 1 written, 2 held off$'
+bytes=$(stat -c %s "$(log_of bad)")
+end_agent INT 0
+write_conf "quota = $((bytes * 3))" '[record doll]' "executable = $puppet" '[trigger bad]' 'when = failure' 'hold-off = none'
+start_agent
+first=$(log_of bad)
+for n in 1 2 3 4 5; do
+	start_puppet
+	until_true records "$target"
+	tell m
+	kill_target
+	exec 5>&- 6<&-
+	until_true is_grounded
+	check "the quota is kept" test "$(cat "$store"/logs/* | wc -c)" -le $((bytes * 3))
+done
+check "there are logs" test "$(logs bad)" -ge 1
+check "the oldest one was removed" test ! -e "$first"
+cp "$(log_of bad)" "$store/logs/precious"
+end_agent TERM 0
+write_conf "quota = $((bytes * 3))" 'quota-full = refuse' '[record doll]' "executable = $puppet" '[trigger bad]' 'when = failure' 'hold-off = none'
+last=$(log_of bad)
+start_agent
+for n in 1 2 3 4; do
+	start_puppet
+	until_true records "$target"
+	tell m
+	kill_target
+	exec 5>&- 6<&-
+	until_true is_grounded
+done
+check "with refuse no log is removed" test -e "$last"
+check "and a message says so" said 'the quota of [0-9]* bytes has no room for a log of [0-9]* bytes of trigger bad$'
+check "a file of another name is left alone" test -e "$store/logs/precious"
+end_agent TERM 0
+write_conf 'expire = 10ms' '[record doll]' "executable = $puppet"
+start_agent
+until_true has_logs bad 0
+check "old logs expire" has_logs bad 0
+check "a file of another name does not" test -e "$store/logs/precious"
+rss=$(sed -n 's/^VmRSS:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$agent/status")
+check "the agent needs less than 32 MB: $rss kB" test "$rss" -lt 32768
+end_agent TERM 0
+rm "$store/logs/precious"
+
+# A process without the library is recorded only if its section permits an injection.
+start sleep 1000
+plain=$pid
+until_true grep -q sleep "/proc/$plain/comm"
+cp "/proc/$plain/exe" "$tmp/plain-sleep"
+kill -KILL "$plain"
+start "$tmp/plain-sleep" 1000
+plain=$pid
+until_true grep -q plain-sleep "/proc/$plain/comm"
+write_conf '[record plain]' "executable = $tmp/plain-sleep"
+run 0 agent -c "$conf" --check
+check "--check says why" has out "^  process $plain ($tmp/plain-sleep): not recorded: it does not use libposixtrace, and inject is no$"
+start_agent
+sleep 0.3
+check "it is not recorded without permission" test -z "$(ls "$store/flight")"
+check "nothing is loaded into it" test -z "$(grep libposixtrace "/proc/$plain/maps")"
+end_agent TERM 0
+finish

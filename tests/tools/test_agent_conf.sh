@@ -1,0 +1,145 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The configuration of posixtrace agent: every fault has its file, line and reason.
+. "${0%/*}/lib.sh"
+
+conf=$tmp/a.conf
+head="[agent]
+folder = $tmp/store
+[record one]
+executable = /no/such/program"
+
+# conf LINE...: the valid head with these lines behind it.
+conf() {
+	printf '%s\n' "$head" "$@" >"$conf"
+}
+
+# fault LINE TEXT: --check names the line and the reason, and nothing was made.
+fault() {
+	run 1 agent -c "$conf" --check
+	check "line $1: $2" has err "^posixtrace: $conf:$1: $2"
+	check "nothing is printed on standard output" is_empty out
+	check "nothing is made" test ! -e "$tmp/store"
+}
+
+conf
+run 0 agent -c "$conf" --check
+check "a valid configuration is said to be valid" has out "^$conf: valid: 1 section \[record\], 0 \[trigger\]$"
+check "its sections are shown" has out '^record one: 1048576 bytes for each process, inject no$'
+check "and that nothing would be recorded now" has out '^  no process now$'
+check "and that no trigger is there" has out '^  no trigger: '
+check "no message" is_empty err
+check "--check makes nothing" test ! -e "$tmp/store"
+
+# Comments, blanks, quotes, and all keys.
+cat >"$conf" <<END
+# a comment
+; another one
+
+  [agent]
+	folder=$tmp/store
+interval = 500ms
+quota = 10M
+quota-full = refuse
+expire = 24h
+[ record "two" ]
+executable = /usr/bin/*
+executable = *
+user = root
+user = 12345
+cgroup = /system.slice/*
+unit = nginx
+inject = yes
+trace = io,net
+event = io.*
+event = u
+exclude = io.read
+size = 64K
+[trigger crash]
+when = crash
+record = t*
+hold-off = none
+END
+run 0 agent -c "$conf" --check
+check "every key is known" is_empty err
+check "the section has its values" has out '^record two: 65536 bytes for each process, inject yes$'
+check "the trigger belongs to it" has out '^  trigger crash: crash$'
+# The same without the end of the last line, and with line ends of other systems.
+printf '%s\r\n' "[agent]" "folder = $tmp/store" "[record one]" >"$conf"
+printf 'executable = /x' >>"$conf"
+run 0 agent -c "$conf" --check
+
+conf 'exekutable = /x'; fault 5 'exekutable: no such key in \[record\]; did you mean executable?'
+conf 'when = crash'; fault 5 'when: no such key in \[record\]'
+conf 'inject'; fault 5 'inject: expected key = value$'
+conf 'inject ='; fault 5 'inject: the value is missing$'
+conf 'inject = maybe'; fault 5 'inject maybe: either yes or no$'
+conf 'inject = no' 'inject = yes'; fault 6 'inject: line 5 has this key, which is given once only$'
+conf 'executable = server'; fault 5 'executable server: a pattern for the whole path'
+conf 'cgroup = system.slice'; fault 5 'cgroup system.slice: a pattern for the whole path'
+conf 'unit = a/b'; fault 5 'unit a/b: a unit has no / in its name'
+conf 'user = nobody-of-this-name'; fault 5 'user nobody-of-this-name: there is no such user$'
+conf 'user = 99999999999999999999'; fault 5 'user 9*: there is no such user$'
+conf 'user = -1'; fault 5 'user -1: there is no such user$'
+conf 'size = 0'; fault 5 'size 0: not a size'
+conf 'size = 4T'; fault 5 'size 4T: not a size'
+conf 'trace = io,nothing'; fault 5 'trace io,nothing: no such family'
+conf '[record one]'; fault 5 '\[record one\]: line 3 has a section of this name$'
+conf '[record]'; fault 5 '\[record\] needs a name'
+conf '[record a/b]'; fault 5 '\[record a/b\]: a name has letters'
+conf '[record ../x]'; fault 5 '\[record ../x\]: a name has letters'
+conf "[record $(printf '%040d' 1)]"; fault 5 '\[record 0*1\]: a name has letters'
+conf '[records x]'; fault 5 '\[records\]: no such section'
+conf '[record x'; fault 5 '\[record x: there is no \] at the end$'
+conf '[record x]'; fault 5 '\[record x\] has none of executable, user, cgroup and unit'
+conf '[agent]'; fault 5 '\[agent\] is given twice$'
+conf '[agent x]'; fault 5 '\[agent\] has no name$'
+conf '[trigger t]'; fault 5 '\[trigger t\] has no key when$'
+conf '[trigger t]' 'when = never'; fault 6 'when never: expected crash'
+conf '[trigger t]' 'when = crash' 'record = other*'; fault 5 '\[trigger t\]: no section \[record\] has a name'
+conf '[trigger t]' 'when = crash' 'hold-off = soon'; fault 7 'hold-off soon: not a time'
+conf '[trigger t]' 'when = crash' '[trigger t]'; fault 7 '\[trigger t\]: line 5 has a section of this name$'
+printf 'folder = /x\n' >"$conf"; fault 1 'folder = /x: there is no section before'
+printf '[agent]\n[record a]\nuser = root\n' >"$conf"; fault 1 'the section \[agent\] with the key folder is missing$'
+printf '[agent]\nfolder = /x\n' >"$conf"; fault 1 'there is no section \[record NAME\]'
+for wrong in 'folder = x' 'interval = 1ms' 'quota = much' 'quota-full = ask' 'expire = 1y' 'interval = -1'; do
+	printf '%s\n' '[agent]' "$wrong" >"$conf"
+	fault 2 "${wrong%% *}[: ]"
+done
+printf '[agent]\nfolder = /x\0\n' >"$conf"; fault 2 'the line has a NUL$'
+{ printf '[agent]\nfolder = /'; head -c 5000 /dev/zero | tr '\0' x; } >"$conf"
+fault 2 'the line has more than 4096 bytes$'
+: >"$conf"; fault 1 'the section \[agent\] with the key folder is missing$'
+
+# All faults are printed.
+conf 'inject = maybe' 'sise = 4' '[trigger t]' 'when = never'
+run 1 agent -c "$conf" --check
+check "every fault has a line" has_lines err 3
+
+# Files that are none.
+run 1 agent -c "$tmp/none.conf" --check
+check "a missing file is named" has err "^posixtrace: $tmp/none.conf: No such file"
+run 1 agent -c "$tmp" --check
+check "a folder is named" has err "^posixtrace: $tmp: Is a directory$"
+run 1 agent -c /dev/null --check
+check "a device is no file" has err "^posixtrace: /dev/null: not a file$"
+mkfifo "$tmp/fifo"
+run 1 agent -c "$tmp/fifo" --check
+check "a FIFO does not block" has err 'not a file$'
+head -c 2000000 /dev/zero | tr '\0' '#' >"$conf"
+run 1 agent -c "$conf" --check
+check "a large file is refused" has err 'larger than 1048576 bytes$'
+
+# The command line.
+conf
+run 2 agent -c "$conf" more
+check "an argument is named" has err '^posixtrace: agent: more: unexpected argument$'
+run 2 agent -c "$conf" --check --status
+check "one action only" has err 'only one of'
+run 2 agent -c "$conf" --snapshot ''
+run 1 agent -c "$conf" --status
+check "no agent is said" has err "store: "
+mkdir "$tmp/store"
+run 1 agent -c "$conf" --status
+check "no agent is said when the folder is there" has err "^posixtrace: $tmp/store: no agent uses this folder now$"
+finish

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* agent.c - the command agent: its options. */
+#include "agent/agent.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/say.h"
+#include "base/tool.h"
+
+extern const struct tool_command agent_command;
+
+/*
+ * The folder for configurations of the system is the same for every installation prefix, so that
+ * the path in the unit of systemd and in the manual page is right.
+ */
+#define SYSTEM_CONFIG "/etc/posixtrace/agent.conf"
+
+enum { OPT_CHECK = 256, OPT_SNAPSHOT, OPT_STATUS };
+
+static const struct option_row option_rows[] = {
+	{ "config", 'c', "FILE",
+	  "the configuration; the default is " SYSTEM_CONFIG " for root, and "
+	  "posixtrace/agent.conf in the folder for configurations for others",
+	  OPTION_FILE },
+	{ "check", OPT_CHECK, NULL,
+	  "check the configuration; print what it would record now, and end" },
+	/*
+	 * The agent itself writes the log: only the creator of a stream can add the reason to it.
+	 */
+	{ "snapshot", OPT_SNAPSHOT, "NAME",
+	  "let the agent that runs write a log of each process of the section [record NAME]; "
+	  "NAME is a pattern, or the number of a process" },
+	{ "status", OPT_STATUS, NULL, "print what the agent that runs records now" },
+	OPTION_HELP,
+	OPTION_END
+};
+
+/* Returns the path of the default configuration, NULL after a message. */
+static const char *default_config(void)
+{
+	const char *folder = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	char *path = NULL;
+
+	if (geteuid() == 0)
+		return SYSTEM_CONFIG;
+	if (folder && *folder == '/') {
+		if (asprintf(&path, "%s/posixtrace/agent.conf", folder) < 0)
+			path = NULL;
+	} else if (home && *home == '/') {
+		if (asprintf(&path, "%s/.config/posixtrace/agent.conf", home) < 0)
+			path = NULL;
+	} else {
+		say("agent: the configuration is missing; give it after -c");
+		return NULL;
+	}
+	if (!path)
+		say("%s", strerror(ENOMEM));
+	return path;
+}
+
+/*
+ * Parses the options, and starts the action that they name: the service, if they name no other one.
+ * The configuration is read by the action, so that an error of the command line is found first.
+ */
+static int agent_run(int argc, char **argv)
+{
+	const char *path = NULL, *name = NULL;
+	bool checks = false, asks_status = false;
+	char request[200];
+	int option;
+
+	while ((option = tool_option(argc, argv, &agent_command)) != -1)
+		switch (option) {
+		case 'h':
+			return tool_help(&agent_command);
+		case 'c':
+			path = optarg;
+			break;
+		case OPT_CHECK:
+			checks = true;
+			break;
+		case OPT_SNAPSHOT:
+			name = optarg;
+			break;
+		case OPT_STATUS:
+			asks_status = true;
+			break;
+		default:
+			return tool_usage(&agent_command);
+		}
+	if (optind < argc) {
+		say("agent: %s: unexpected argument", argv[optind]);
+		return tool_usage(&agent_command);
+	}
+	/* Two actions in one command line contradict each other; none of them is done. */
+	if (checks + asks_status + (name != NULL) > 1) {
+		say("agent: give only one of --check, --snapshot and --status");
+		return tool_usage(&agent_command);
+	}
+	if (name && (!*name || strlen(name) > 128)) {
+		say("agent: --snapshot %s: not the name of a section", name);
+		return tool_usage(&agent_command);
+	}
+	if (!path)
+		path = default_config();
+	if (!path)
+		return tool_usage(&agent_command);
+	if (checks)
+		return agent_check(path);
+	if (asks_status)
+		return agent_control_ask(path, "status");
+	if (!name)
+		return agent_serve(path);
+	snprintf(request, sizeof(request), "snapshot %s", name);
+	return agent_control_ask(path, request);
+}
+
+const struct tool_command agent_command = {
+	.name = "agent",
+	.usage = "[-c FILE]\n"
+		 "[-c FILE] --check\n"
+		 "[-c FILE] --status\n"
+		 "[-c FILE] --snapshot NAME",
+	.about =
+		"Keeps a flight recorder on each process that the configuration names, also on "
+		"those that start later: the last events of the process, in memory. Writes them as "
+		"a log when a trigger of the configuration fires, on SIGUSR1, or by --snapshot. "
+		"Ends with SIGTERM or Ctrl-C. SIGHUP loads the configuration again.",
+	.options = option_rows,
+	.notes = "Exit status: 0 ok, 1 failure, 2 usage.",
+	.operands = OPTION_TEXT,
+	.run = agent_run,
+};

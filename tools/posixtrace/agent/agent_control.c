@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * agent_control.c - the socket of the agent, and its client.
+ *
+ * A request is one message, "status" or "snapshot NAME". The answer is an exit status as a digit,
+ * and then text. The folder of the socket belongs to its user alone, so a client has the rights of
+ * the agent already. The agent waits for a client for a limited time only.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "agent/agent.h"
+#include "base/out.h"
+#include "base/say.h"
+#include "base/tool.h"
+
+#define REQUEST_BYTES 256
+
+/*
+ * The address of the socket in a folder that is open. By way of /proc it has a short name, however
+ * long the path of the folder is.
+ */
+static struct sockaddr_un address_in(int dir)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/control", dir);
+	return address;
+}
+
+/* A socket that is left of an agent that was killed is replaced: the lock of the folder is ours. */
+int agent_control_open(struct agent *agent)
+{
+	const struct sockaddr_un address = address_in(agent->store.dir);
+
+	/* bind(2) refuses a name that exists. */
+	unlinkat(agent->store.dir, "control", 0);
+	agent->control = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (agent->control >= 0 &&
+	    !bind(agent->control, (const struct sockaddr *)&address, sizeof(address)) &&
+	    !fchmodat(agent->store.dir, "control", 0600, 0) && !listen(agent->control, 8))
+		return TOOL_OK;
+	say("%s/control: %s", agent->store.folder, strerror(errno));
+	agent_control_close(agent);
+	return TOOL_FAILURE;
+}
+
+/*
+ * A client that connects after this gets ECONNREFUSED or ENOENT, and says that there is no agent.
+ */
+void agent_control_close(struct agent *agent)
+{
+	if (agent->control < 0)
+		return;
+	close(agent->control);
+	agent->control = -1;
+	unlinkat(agent->store.dir, "control", 0);
+}
+
+/* A line for each recorder: section, process, program, and the account of its stream. */
+static int answer_status(struct agent *agent, FILE *answer)
+{
+	for (size_t i = 0; i < agent->recorders; i++) {
+		const struct recorder *recorder = agent->recorder[i];
+		struct recorder_counts counts;
+
+		recorder_count(recorder, &counts);
+		fprintf(answer,
+			"record %s: process %d (%s): %llu events, %llu overwritten, "
+			"%llu lost\n",
+			recorder->record->name, (int)recorder->pid, recorder->executable,
+			(unsigned long long)counts.recorded, (unsigned long long)counts.overwritten,
+			(unsigned long long)counts.lost);
+	}
+	for (size_t i = 0; i < agent->fireds; i++)
+		fprintf(answer, "trigger %s: record %s: %llu written, %llu held off\n",
+			agent->fired[i].trigger, agent->fired[i].record,
+			(unsigned long long)agent->fired[i].logs,
+			(unsigned long long)agent->fired[i].held_off);
+	fprintf(answer,
+		"logs: %llu of %llu bytes, %llu removed for the quota, %llu expired, "
+		"%llu refused\n",
+		(unsigned long long)agent->store.count, (unsigned long long)agent->store.bytes,
+		(unsigned long long)agent->store.removed, (unsigned long long)agent->store.expired,
+		(unsigned long long)agent->store.refused);
+	return TOOL_OK;
+}
+
+/*
+ * The paths of the logs are the answer. If no recorder matches, or a log could not be written, the
+ * status is a failure, so that a script notices it.
+ */
+static int answer_snapshot(struct agent *agent, const char *name, FILE *answer)
+{
+	size_t matched,
+		logs = agent_snapshot(agent, name, "command", "agent --snapshot", answer, &matched);
+
+	if (!matched) {
+		rewind(answer);
+		fprintf(answer, "%s: no process that is recorded now has this section or number\n",
+			name);
+	} else if (logs < matched) {
+		fprintf(answer,
+			"%zu of %zu logs were not written; the agent's messages have the "
+			"reasons\n",
+			matched - logs, matched);
+	}
+	return logs && logs == matched ? TOOL_OK : TOOL_FAILURE;
+}
+
+/* Answers one client, and ends the connection. */
+static void answer_client(struct agent *agent, int client)
+{
+	static const char snapshot[] = "snapshot ";
+	const struct timeval limit = { .tv_sec = 1 };
+	char request[REQUEST_BYTES], *text = NULL;
+	size_t len = 0;
+	FILE *answer;
+	ssize_t n;
+	int status = TOOL_USAGE;
+
+	setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	setsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	n = recv(client, request, sizeof(request) - 1, 0);
+	answer = n > 0 ? open_memstream(&text, &len) : NULL;
+	if (!answer)
+		return;
+	request[n] = '\0';
+	if (!strcmp(request, "status"))
+		status = answer_status(agent, answer);
+	else if (!strncmp(request, snapshot, strlen(snapshot)))
+		status = answer_snapshot(agent, request + strlen(snapshot), answer);
+	/* A client that has gone, or that does not read, gets no answer. */
+	if (!fclose(answer)) {
+		const char digit = (char)('0' + status);
+
+		send(client, &digit, 1, MSG_NOSIGNAL);
+		for (size_t at = 0; at < len;) {
+			size_t piece = len - at < 4096 ? len - at : 4096;
+
+			if (send(client, text + at, piece, MSG_NOSIGNAL) != (ssize_t)piece)
+				break;
+			at += piece;
+		}
+	}
+	free(text);
+}
+
+/*
+ * One client at a time. Others wait in the backlog of the socket for at most as long as the limits
+ * of those before them.
+ */
+void agent_control_serve(struct agent *agent)
+{
+	int client = accept4(agent->control, NULL, NULL, SOCK_CLOEXEC);
+
+	if (client < 0)
+		return;
+	answer_client(agent, client);
+	close(client);
+}
+
+/* Connects to the agent. Returns a socket, or -1 after a message. */
+static int connect_agent(const char *folder)
+{
+	int dir = store_open_client(folder), fd;
+	struct sockaddr_un address;
+
+	if (dir < 0)
+		return -1;
+	address = address_in(dir);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd >= 0 && !connect(fd, (struct sockaddr *)&address, sizeof(address))) {
+		close(dir);
+		return fd;
+	}
+	if (errno == ENOENT || errno == ECONNREFUSED)
+		say("%s: no agent uses this folder now", folder);
+	else
+		say("%s/control: %s", folder, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	close(dir);
+	return -1;
+}
+
+/* The text of an error is a line for standard error; other text goes to standard output. */
+int agent_control_ask(const char *path, const char *request)
+{
+	struct config *config = config_read(path);
+	char piece[4097], digit = '0' + TOOL_FAILURE;
+	ssize_t n;
+	int fd;
+
+	if (!config)
+		return TOOL_FAILURE;
+	fd = connect_agent(config->folder);
+	config_drop(config);
+	if (fd < 0)
+		return TOOL_FAILURE;
+	if (send(fd, request, strlen(request), MSG_NOSIGNAL) < 0 || recv(fd, &digit, 1, 0) != 1)
+		say("the agent has ended");
+	while ((n = recv(fd, piece, sizeof(piece) - 1, 0)) > 0) {
+		piece[n] = '\0';
+		if (digit == '0' || strchr(piece, '\n') != piece + n - 1) {
+			out_bytes(&out_stdout, piece, (size_t)n);
+		} else {
+			piece[n - 1] = '\0';
+			say("%s", piece);
+		}
+	}
+	close(fd);
+	return out_flush(&out_stdout) ? TOOL_FAILURE : digit - '0';
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* agent_fire.c - decides which trigger writes a log, and whether it is held off. */
+#include <fnmatch.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "agent/agent.h"
+#include "base/say.h"
+#include "base/vec.h"
+#include "live/ended.h"
+
+#define REASON_BYTES 400
+
+/* Returns the state of a trigger for a section, NULL without memory. */
+static struct agent_fired *fired_of(struct agent *agent, const char *trigger, const char *record)
+{
+	struct agent_fired *fired;
+
+	for (size_t i = 0; i < agent->fireds; i++)
+		if (!strcmp(agent->fired[i].trigger, trigger) &&
+		    !strcmp(agent->fired[i].record, record))
+			return &agent->fired[i];
+	if (!vec_grow(&agent->fired, agent->fireds, 1))
+		return NULL;
+	fired = &agent->fired[agent->fireds++];
+	snprintf(fired->trigger, sizeof(fired->trigger), "%s", trigger);
+	snprintf(fired->record, sizeof(fired->record), "%s", record);
+	return fired;
+}
+
+/* Counts a log of a trigger, which is not held off. Adds to the reason what was held off before. */
+static void fire_now(struct agent_fired *fired, char reason[REASON_BYTES])
+{
+	const size_t len = strlen(reason);
+
+	if (fired->held_off_since)
+		snprintf(reason + len, REASON_BYTES - len, "; %llu held off since the last log",
+			 (unsigned long long)fired->held_off_since);
+	fired->held_off_since = 0;
+	fired->has_fired = true;
+	fired->last_ns = until_now_ns();
+	fired->logs++;
+}
+
+/* Whether the trigger must wait. It is held off for each section separately. */
+static bool is_held_off(const struct agent_fired *fired, int64_t hold_off_ns)
+{
+	return fired->has_fired && hold_off_ns && until_now_ns() - fired->last_ns < hold_off_ns;
+}
+
+/*
+ * Whether a trigger concerns this end. These signals ask a process to end, and no fault of its own
+ * raises them. An unknown status may be that of a crash.
+ */
+static bool fits_end(enum config_when when, const struct ended *ended)
+{
+	int sig;
+
+	if (when == CONFIG_END || !ended->is_known)
+		return true;
+	if (WIFSIGNALED(ended->status)) {
+		sig = WTERMSIG(ended->status);
+		return sig != SIGHUP && sig != SIGINT && sig != SIGPIPE && sig != SIGTERM;
+	}
+	return when == CONFIG_FAILURE && WEXITSTATUS(ended->status);
+}
+
+/* Removes a recorder from the list. It is ended already. */
+static void forget_recorder(struct agent *agent, size_t index)
+{
+	agent->recorder[index] = agent->recorder[--agent->recorders];
+}
+
+/*
+ * The recorder is taken from the list before it ends, because its end may take time and print
+ * messages. The log is kept even if a quota removes others for it.
+ */
+void agent_end_recorder(struct agent *agent, size_t index, const char *trigger, const char *reason)
+{
+	struct recorder *recorder = agent->recorder[index];
+	char *path;
+
+	forget_recorder(agent, index);
+	recorder_end(recorder, &agent->store, agent->config, NULL, trigger, reason, &path);
+	if (path)
+		say("%s: trigger %s: %s", path, trigger, reason);
+	free(path);
+}
+
+/*
+ * The first trigger that fits and is not held off gets the log; one log is enough for one end. A
+ * trigger that is held off counts this end even if a later one writes the log.
+ */
+void agent_process_ended(struct agent *agent, size_t index, const struct ended *ended)
+{
+	struct recorder *recorder = agent->recorder[index];
+	const struct config_trigger *chosen = NULL;
+	struct agent_fired *state = NULL;
+	char reason[REASON_BYTES], text[ENDED_TEXT], *path;
+
+	ended_text(text, ended);
+	snprintf(reason, sizeof(reason), "process %d (%.200s) %s", (int)recorder->pid,
+		 recorder->program, text);
+	/* Triggers are tried in the order of the file. */
+	for (size_t i = 0; i < agent->config->triggers && !chosen; i++) {
+		const struct config_trigger *trigger = agent->config->trigger[i];
+
+		if (!config_matches(&trigger->record, recorder->record->name) ||
+		    !fits_end(trigger->when, ended))
+			continue;
+		state = fired_of(agent, trigger->name, recorder->record->name);
+		if (state && is_held_off(state, trigger->hold_off_ns)) {
+			state->held_off++;
+			state->held_off_since++;
+		} else if (state) {
+			chosen = trigger;
+		}
+	}
+	if (chosen)
+		fire_now(state, reason);
+	forget_recorder(agent, index);
+	recorder_end(recorder, &agent->store, agent->config, ended, chosen ? chosen->name : NULL,
+		     reason, &path);
+	if (path)
+		say("%s: trigger %s: %s", path, chosen->name, reason);
+	free(path);
+}
+
+/* A name of digits only is a process. */
+static bool is_selected(const struct recorder *recorder, const char *name)
+{
+	if (*name && !name[strspn(name, "0123456789")])
+		return recorder->pid == atoi(name);
+	return fnmatch(name, recorder->record->name, 0) == 0;
+}
+
+/* A snapshot that a user requests is not held off. */
+size_t agent_snapshot(struct agent *agent, const char *name, const char *trigger,
+		      const char *reason, FILE *answer, size_t *matched)
+{
+	size_t logs = 0;
+	char *path;
+
+	*matched = 0;
+	for (size_t i = 0; i < agent->recorders; i++) {
+		struct recorder *recorder = agent->recorder[i];
+		struct agent_fired *state;
+
+		if (!is_selected(recorder, name))
+			continue;
+		++*matched;
+		if (!recorder_snapshot(recorder, &agent->store, agent->config, trigger, reason,
+				       &path))
+			continue;
+		logs++;
+		state = fired_of(agent, trigger, recorder->record->name);
+		if (state)
+			state->logs++;
+		if (answer && path)
+			fprintf(answer, "%s\n", path);
+		if (path)
+			say("%s: trigger %s: %s", path, trigger, reason);
+		free(path);
+	}
+	return logs;
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* agent_run.c - the life of the agent: signals, the search for processes, the ends of processes. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/agent.h"
+#include "base/say.h"
+#include "base/text.h"
+#include "base/tool.h"
+#include "base/vec.h"
+
+#define AGAIN_NS     INT64_C(1000000000) /* before a second attempt to record a process */
+#define AGAIN_MAX_NS INT64_C(300000000000)
+
+/*
+ * The start distinguishes the process from a former one that had the same number, and whose
+ * recorder has not noticed its end yet.
+ */
+static bool is_recorded(const struct agent *agent, const struct found *found)
+{
+	for (size_t i = 0; i < agent->recorders; i++)
+		if (agent->recorder[i]->pid == found->pid &&
+		    agent->recorder[i]->start == found->start)
+			return true;
+	return false;
+}
+
+/* Returns the failure of this process, NULL if it was never tried or has had no failure. */
+static struct agent_failure *failure_of(struct agent *agent, const struct found *found)
+{
+	for (size_t i = 0; i < agent->failures; i++) {
+		struct agent_failure *failure = &agent->failure[i];
+
+		if (failure->pid == found->pid && failure->start == found->start)
+			return failure;
+	}
+	return NULL;
+}
+
+/*
+ * Removes one failure. The last one gets its place, so a caller that removes several goes
+ * backwards.
+ */
+static void forget_failure(struct agent *agent, size_t index)
+{
+	free(agent->failure[index].executable);
+	agent->failure[index] = agent->failure[--agent->failures];
+}
+
+/* Forgets the failures of processes that have ended, or all. */
+static void forget_failures(struct agent *agent, bool all)
+{
+	for (size_t i = agent->failures; i-- > 0;)
+		if (all || find_start(agent->failure[i].pid) != agent->failure[i].start)
+			forget_failure(agent, i);
+}
+
+/* Remembers that a process could not be recorded, so that it is not tried at each search. */
+static void note_failure(struct agent *agent, const struct found *found, bool lacks_library)
+{
+	struct agent_failure *failure = failure_of(agent, found);
+
+	if (!failure) {
+		char *executable = strdup(found->executable);
+
+		if (!executable || !vec_grow(&agent->failure, agent->failures, 1)) {
+			free(executable);
+			return;
+		}
+		failure = &agent->failure[agent->failures++];
+		*failure = (struct agent_failure){ .pid = found->pid,
+						   .start = found->start,
+						   .executable = executable,
+						   .wait_ns = AGAIN_NS };
+	}
+	failure->lacks_library = lacks_library;
+	failure->again_ns = until_now_ns() + failure->wait_ns;
+	failure->wait_ns =
+		failure->wait_ns < AGAIN_MAX_NS / 2 ? 2 * failure->wait_ns : AGAIN_MAX_NS;
+}
+
+/* Whether a process that failed is not tried now. Another program is tried at once. */
+static bool must_wait(struct agent *agent, const struct found *found)
+{
+	struct agent_failure *failure = failure_of(agent, found);
+
+	if (!failure)
+		return false;
+	if (strcmp(failure->executable, found->executable)) {
+		forget_failure(agent, (size_t)(failure - agent->failure));
+		return false;
+	}
+	return until_now_ns() < failure->again_ns;
+}
+
+/* Called for each process that the configuration names. */
+static void visit_process(void *arg, const struct found *found)
+{
+	struct agent *agent = arg;
+	struct recorder *recorder;
+
+	if (is_recorded(agent, found) || must_wait(agent, found))
+		return;
+	/* The library may appear later: the program may execute another one, or load it. */
+	if (!found->record->injects && !find_uses_library(found->pid)) {
+		note_failure(agent, found, true);
+		return;
+	}
+	if (!vec_grow(&agent->recorder, agent->recorders, 1)) {
+		say("%s", strerror(ENOMEM));
+		return;
+	}
+	/*
+	 * The section may have no memory for a further stream, or no permission: the process is
+	 * tried again after a time that doubles, so that messages do not fill the journal.
+	 */
+	switch (recorder_begin(&recorder, agent->config, &agent->store, found)) {
+	case RECORDER_BEGUN:
+		agent->recorder[agent->recorders++] = recorder;
+		say("record %s: process %d (%s) is recorded", found->record->name, (int)found->pid,
+		    found->executable);
+		break;
+	case RECORDER_FAILED:
+		note_failure(agent, found, false);
+		break;
+	case RECORDER_GONE:
+		break;
+	}
+}
+
+/*
+ * Ends the recorders of processes that their section no longer names, as after an execve() of
+ * another program, and those whose stream fails.
+ */
+static void look_at_recorders(struct agent *agent)
+{
+	for (size_t i = agent->recorders; i-- > 0;) {
+		struct recorder *recorder = agent->recorder[i];
+		const struct config_record *record = find_record(agent->config, recorder->pid);
+		struct ended ended;
+
+		if (recorder_has_ended(recorder, &ended))
+			agent_process_ended(agent, i, &ended);
+		else if (!record || strcmp(record->name, recorder->record->name))
+			agent_end_recorder(agent, i, "change",
+					   "its section no longer names the process");
+		else if (!recorder_look(recorder))
+			agent_end_recorder(agent, i, "error", "the stream cannot be used");
+	}
+}
+
+/*
+ * Recorders whose process has changed end first: the search may then find the same process for
+ * another section. Files are treated at the same rate, which needs no timer of its own.
+ */
+static void search_processes(struct agent *agent)
+{
+	look_at_recorders(agent);
+	forget_failures(agent, false);
+	find_processes(agent->config, visit_process, agent);
+	if (agent->has_leftovers)
+		agent_leftovers(agent);
+	store_tidy(&agent->store, agent->config);
+	agent->search_ns = until_now_ns() + agent->config->interval_ns;
+}
+
+/* Whether the recorder can go on under the new configuration. Its strings remain those of the old.
+ */
+static bool is_kept(const struct config *config, const struct recorder *recorder)
+{
+	const struct config_record *record = config_record_of(config, recorder->record->name);
+
+	return record && !strcmp(record->text, recorder->record->text) &&
+	       find_record(config, recorder->pid) == record;
+}
+
+/* A configuration with faults changes nothing. */
+static void reload_config(struct agent *agent)
+{
+	struct config *config = config_read(agent->path);
+
+	/* The lock, the socket and the flight logs belong to the former folder. */
+	if (config && strcmp(config->folder, agent->config->folder)) {
+		say("%s: another folder needs a new start of the agent", agent->path);
+		config_drop(config);
+		config = NULL;
+	}
+	if (!config) {
+		say("%s: not loaded; the agent goes on with the former configuration", agent->path);
+		return;
+	}
+	for (size_t i = agent->recorders; i-- > 0;)
+		if (!is_kept(config, agent->recorder[i]))
+			agent_end_recorder(agent, i, "reload", "the configuration has changed");
+	config_drop(agent->config);
+	agent->config = config;
+	forget_failures(agent, true);
+	agent->search_ns = 0;
+	say("%s: loaded", agent->path);
+}
+
+/* Signals arrive by a descriptor, so no handler runs and no call is interrupted. */
+static void obey_signals(struct agent *agent)
+{
+	size_t matched;
+	bool sent;
+	int sig;
+
+	while (until_signal(&agent->signals, &sig, &sent))
+		switch (sig) {
+		case SIGHUP:
+			reload_config(agent);
+			break;
+		case SIGUSR1:
+			if (!agent_snapshot(agent, "*", "signal", "SIGUSR1", NULL, &matched))
+				say("SIGUSR1: no process is recorded now");
+			break;
+		case SIGUSR2:
+			agent->ends = agent->hands_over = true;
+			break;
+		default:
+			agent->ends = true;
+		}
+}
+
+/* Sleeps until a signal, a client, the end of a process, or the next search. */
+static void wait_for_work(struct agent *agent)
+{
+	struct pollfd *poller = calloc(agent->recorders + 2, sizeof(*poller));
+	int64_t left_ns = agent->search_ns - until_now_ns();
+	struct ended ended;
+
+	if (!poller) {
+		usleep(100000);
+		return;
+	}
+	poller[0] = (struct pollfd){ .fd = agent->signals.signals, .events = POLLIN };
+	poller[1] = (struct pollfd){ .fd = agent->control, .events = POLLIN };
+	for (size_t i = 0; i < agent->recorders; i++)
+		poller[i + 2] =
+			(struct pollfd){ .fd = agent->recorder[i]->pidfd, .events = POLLIN };
+	poll(poller, agent->recorders + 2,
+	     left_ns <= 0	     ? 0
+	     : left_ns > 60000000000 ? 60000
+				     : (int)((left_ns + 999999) / 1000000));
+	/* Backwards: a recorder that ends is replaced by the last one, which was looked at. */
+	for (size_t i = agent->recorders; i-- > 0;)
+		if (poller[i + 2].revents && recorder_has_ended(agent->recorder[i], &ended))
+			agent_process_ended(agent, i, &ended);
+	if (poller[1].revents)
+		agent_control_serve(agent);
+	free(poller);
+	obey_signals(agent);
+}
+
+/*
+ * SIGUSR1 and SIGUSR2 would end a process that does not block them, so they are blocked before the
+ * message that the agent is ready.
+ */
+static int begin_signals(struct agent *agent)
+{
+	const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
+	sigset_t set;
+	int err;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		sigaddset(&set, signals[i]);
+	err = until_signals(&agent->signals, &set);
+	if (err)
+		say("agent: %s", strerror(err));
+	return err ? TOOL_FAILURE : TOOL_OK;
+}
+
+/*
+ * Ends all recorders, unless the streams are handed over: then the guardians complete their logs,
+ * as if the agent had been killed.
+ */
+static void end_agent(struct agent *agent)
+{
+	agent_control_close(agent);
+	if (agent->hands_over)
+		_exit(TOOL_OK);
+	while (agent->recorders)
+		agent_end_recorder(agent, agent->recorders - 1, "stop", "the agent ends");
+	forget_failures(agent, true);
+	free(agent->failure);
+	free(agent->fired);
+	free(agent->recorder);
+}
+
+/*
+ * Everything that can fail is done before the first process is touched. After that only a signal
+ * ends the agent.
+ */
+int agent_serve(const char *path)
+{
+	struct agent agent = { .path = path,
+			       .control = -1,
+			       .has_leftovers = true,
+			       .signals = { .signals = -1, .process = -1 } };
+	int status;
+
+	agent.config = config_read(path);
+	if (!agent.config)
+		return TOOL_FAILURE;
+	status = store_open(&agent.store, agent.config->folder);
+	if (!status)
+		status = begin_signals(&agent);
+	if (!status)
+		status = agent_control_open(&agent);
+	if (!status) {
+		agent.begin_ns = until_now_ns();
+		say("%s: ready: %zu section%s [record], logs in %s/logs", path,
+		    agent.config->records, text_plural(agent.config->records), agent.store.folder);
+		while (!agent.ends) {
+			if (until_now_ns() >= agent.search_ns)
+				search_processes(&agent);
+			wait_for_work(&agent);
+		}
+		end_agent(&agent);
+	}
+	until_end(&agent.signals);
+	store_close(&agent.store);
+	config_drop(agent.config);
+	return status;
+}

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * config.c - reads the file of the configuration: lines, sections, and the checks that concern a
+ * whole section. All faults of a file are printed, not only the first.
+ */
+#include "agent/config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/say.h"
+#include "base/vec.h"
+
+#define INTERVAL_NS INT64_C(1000000000)
+#define HOLD_OFF_NS INT64_C(10000000000)
+#define QUOTA	    (UINT64_C(256) << 20)
+#define SIZE	    ((size_t)1 << 20)
+
+/*
+ * The text is cut at the size of the buffer, which only a hostile file exceeds. say() escapes
+ * unsafe characters.
+ */
+void config_fault(struct config_place *place, const char *format, ...)
+{
+	char text[1024];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	say("%s:%u: %s", place->config->path, place->line, text);
+	place->failed = true;
+}
+
+/* Frees the words of a list. The list itself is a part of its section. */
+static void words_free(struct config_words *words)
+{
+	for (size_t i = 0; i < words->count; i++)
+		free(words->word[i]);
+	free(words->word);
+}
+
+/* Also frees a section that was not completed: members that are not set are NULL. */
+static void record_free(struct config_record *record)
+{
+	free(record->name);
+	words_free(&record->executable);
+	words_free(&record->user);
+	free(record->uid);
+	words_free(&record->cgroup);
+	words_free(&record->unit);
+	free(record->families);
+	words_free(&record->event);
+	words_free(&record->exclude);
+	free(record->text);
+	free(record);
+}
+
+/* The same for a trigger. */
+static void trigger_free(struct config_trigger *trigger)
+{
+	free(trigger->name);
+	words_free(&trigger->record);
+	free(trigger->when_text);
+	free(trigger);
+}
+
+/*
+ * Recorders of an old configuration keep it until they end, because their plans point into its
+ * strings.
+ */
+struct config *config_use(struct config *config)
+{
+	config->users++;
+	return config;
+}
+
+/* A configuration that could not be read has one use, too: the reader drops it. */
+void config_drop(struct config *config)
+{
+	if (!config || --config->users)
+		return;
+	for (size_t i = 0; i < config->records; i++)
+		record_free(config->record[i]);
+	for (size_t i = 0; i < config->triggers; i++)
+		trigger_free(config->trigger[i]);
+	free(config->record);
+	free(config->trigger);
+	free(config->folder);
+	free(config);
+}
+
+/* FNM_PATHNAME is not set, so that * matches any part of a path, also several folders. */
+bool config_matches(const struct config_words *patterns, const char *text)
+{
+	for (size_t i = 0; i < patterns->count; i++)
+		if (!fnmatch(patterns->word[i], text, 0))
+			return true;
+	return !patterns->count;
+}
+
+/* A name is unique in a configuration: begin_record() refuses a second one. */
+const struct config_record *config_record_of(const struct config *config, const char *name)
+{
+	for (size_t i = 0; i < config->records; i++)
+		if (!strcmp(config->record[i]->name, name))
+			return config->record[i];
+	return NULL;
+}
+
+/* Names become parts of file names, with dots between them, and labels of metrics. */
+static bool is_name(const char *text)
+{
+	size_t len =
+		strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-");
+
+	return len && len <= CONFIG_NAME_MAX && !text[len] && text[0] != '-';
+}
+
+/*
+ * Opens a section [record NAME] with the default values. If it fails, no section is open, and the
+ * keys that follow are skipped.
+ */
+static void begin_record(struct config_place *place, const char *name)
+{
+	struct config *config = place->config;
+	const struct config_record *same = config_record_of(config, name);
+	struct config_record *record;
+
+	if (same) {
+		config_fault(place, "[record %s]: line %u has a section of this name", name,
+			     same->line);
+		return;
+	}
+	record = calloc(1, sizeof(*record));
+	if (record)
+		record->name = strdup(name);
+	if (!record || !record->name || !vec_grow(&config->record, config->records, 1)) {
+		config_fault(place, "%s", strerror(ENOMEM));
+		if (record)
+			record_free(record);
+		return;
+	}
+	record->line = place->line;
+	record->size = SIZE;
+	config->record[config->records++] = place->record = record;
+}
+
+/* Opens a section [trigger NAME] likewise. */
+static void begin_trigger(struct config_place *place, const char *name)
+{
+	struct config *config = place->config;
+	struct config_trigger *trigger;
+
+	for (size_t i = 0; i < config->triggers; i++)
+		if (!strcmp(config->trigger[i]->name, name)) {
+			config_fault(place, "[trigger %s]: line %u has a section of this name",
+				     name, config->trigger[i]->line);
+			return;
+		}
+	trigger = calloc(1, sizeof(*trigger));
+	if (trigger)
+		trigger->name = strdup(name);
+	if (!trigger || !trigger->name || !vec_grow(&config->trigger, config->triggers, 1)) {
+		config_fault(place, "%s", strerror(ENOMEM));
+		if (trigger)
+			trigger_free(trigger);
+		return;
+	}
+	trigger->line = place->line;
+	trigger->hold_off_ns = HOLD_OFF_NS;
+	config->trigger[config->triggers++] = place->trigger = trigger;
+}
+
+/*
+ * Begins the section of a line "[KIND NAME]", which has been cut to its content. The name may be in
+ * quotes. After a fault no section is open, and its keys are skipped without messages.
+ */
+static void begin_section(struct config_place *place, char *text)
+{
+	char *name = text + strcspn(text, " \t");
+	size_t len;
+
+	place->record = NULL;
+	place->trigger = NULL;
+	place->in_agent = false;
+	config_keys_begin();
+	if (*name)
+		*name++ = '\0';
+	name += strspn(name, " \t");
+	len = strlen(name);
+	if (len > 1 && name[0] == '"' && name[len - 1] == '"') {
+		name[len - 1] = '\0';
+		name++;
+	}
+	if (!strcmp(text, "agent")) {
+		if (*name)
+			config_fault(place, "[agent] has no name");
+		else if (place->config->has_agent)
+			config_fault(place, "[agent] is given twice");
+		else
+			place->in_agent = true;
+		place->config->has_agent = true;
+	} else if (strcmp(text, "record") && strcmp(text, "trigger")) {
+		config_fault(place,
+			     "[%s]: no such section; there are [agent], [record NAME] and "
+			     "[trigger NAME]",
+			     text);
+	} else if (!*name) {
+		config_fault(place, "[%s] needs a name, as in [%s web]", text, text);
+	} else if (!is_name(name)) {
+		config_fault(place, "[%s %s]: a name has letters, digits, _ and -, at most %d",
+			     text, name, CONFIG_NAME_MAX);
+	} else if (!strcmp(text, "record")) {
+		begin_record(place, name);
+	} else {
+		begin_trigger(place, name);
+	}
+}
+
+/* Removes blanks at both ends, in place. */
+static char *trim_text(char *text)
+{
+	size_t len;
+
+	text += strspn(text, " \t\r");
+	len = strlen(text);
+	while (len && strchr(" \t\r", text[len - 1]))
+		len--;
+	text[len] = '\0';
+	return text;
+}
+
+/* Processes a line. in_section: a line "[...]" was seen, whether or not it was valid. */
+static void take_line(struct config_place *place, char *line, bool *in_section)
+{
+	char *value;
+
+	line = trim_text(line);
+	if (!*line || *line == '#' || *line == ';')
+		return;
+	if (*line == '[') {
+		size_t len = strlen(line);
+
+		*in_section = true;
+		if (line[len - 1] != ']') {
+			place->record = NULL;
+			place->trigger = NULL;
+			place->in_agent = false;
+			config_fault(place, "%s: there is no ] at the end", line);
+			return;
+		}
+		line[len - 1] = '\0';
+		begin_section(place, trim_text(line + 1));
+		return;
+	}
+	if (!*in_section) {
+		config_fault(place, "%s: there is no section before, such as [agent]", line);
+		return;
+	}
+	value = strchr(line, '=');
+	if (!value) {
+		config_fault(place, "%s: expected key = value", line);
+		return;
+	}
+	*value++ = '\0';
+	config_key(place, trim_text(line), trim_text(value));
+}
+
+/* Reads the file into memory, with a NUL behind. Returns NULL after it printed the reason. */
+static char *read_file(const char *path, size_t *len)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat st;
+	char *text = NULL;
+	ssize_t n;
+
+	*len = 0;
+	if (fd < 0 || fstat(fd, &st)) {
+		say("%s: %s", path, strerror(errno));
+		goto out;
+	}
+	if (!S_ISREG(st.st_mode)) {
+		say("%s: %s", path, S_ISDIR(st.st_mode) ? strerror(EISDIR) : "not a file");
+		goto out;
+	}
+	/*
+	 * The size of the file may change while it is read, so it bounds nothing. One byte more
+	 * than the limit shows that the file is larger.
+	 */
+	text = malloc(CONFIG_BYTES_MAX + 1);
+	while (text && *len <= CONFIG_BYTES_MAX) {
+		n = read(fd, text + *len, CONFIG_BYTES_MAX + 1 - *len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		*len += (size_t)n;
+	}
+	if (!text) {
+		say("%s: %s", path, strerror(ENOMEM));
+	} else if (*len > CONFIG_BYTES_MAX) {
+		say("%s: larger than %u bytes", path, CONFIG_BYTES_MAX);
+		free(text);
+		text = NULL;
+	} else {
+		text[*len] = '\0';
+	}
+out:
+	if (fd >= 0)
+		close(fd);
+	return text;
+}
+
+/* Checks what each section must have, and prints faults with the line where it begins. */
+static void check_sections(struct config_place *place)
+{
+	struct config *config = place->config;
+
+	for (size_t i = 0; i < config->records; i++) {
+		const struct config_record *record = config->record[i];
+
+		place->line = record->line;
+		if (!record->executable.count && !record->user.count && !record->cgroup.count &&
+		    !record->unit.count)
+			config_fault(place,
+				     "[record %s] has none of executable, user, cgroup and "
+				     "unit, and would record every process",
+				     record->name);
+	}
+	for (size_t i = 0; i < config->triggers; i++) {
+		const struct config_trigger *trigger = config->trigger[i];
+		bool is_used = false;
+
+		place->line = trigger->line;
+		if (!trigger->has_when)
+			config_fault(place, "[trigger %s] has no key when", trigger->name);
+		for (size_t k = 0; k < config->records; k++)
+			is_used |= config_matches(&trigger->record, config->record[k]->name);
+		if (!is_used && config->records)
+			config_fault(place,
+				     "[trigger %s]: no section [record] has a name that its "
+				     "key record matches",
+				     trigger->name);
+	}
+	place->line = 1;
+	if (!config->folder)
+		config_fault(place, "the section [agent] with the key folder is missing");
+	if (!config->records)
+		config_fault(place,
+			     "there is no section [record NAME], so nothing would be recorded");
+}
+
+/*
+ * The path is kept for messages, and not copied: it is an argument of the command line. Sections
+ * are checked after the last line, because a trigger may name a section that follows it.
+ */
+struct config *config_read(const char *path)
+{
+	struct config_place place = { .line = 0 };
+	bool in_section = false;
+	size_t len;
+	char *text = read_file(path, &len), *line, *end;
+
+	if (!text)
+		return NULL;
+	place.config = calloc(1, sizeof(*place.config));
+	if (!place.config) {
+		say("%s: %s", path, strerror(ENOMEM));
+		free(text);
+		return NULL;
+	}
+	*place.config = (struct config){
+		.users = 1, .path = path, .interval_ns = INTERVAL_NS, .quota = QUOTA
+	};
+	config_keys_begin();
+	/*
+	 * Each line becomes a string of its own: its line end becomes a NUL. The last line may lack
+	 * one; then the NUL behind the text ends it.
+	 */
+	for (line = text; line < text + len; line = end + 1) {
+		size_t bytes;
+
+		place.line++;
+		end = memchr(line, '\n', (size_t)(text + len - line));
+		if (!end)
+			end = text + len;
+		*end = '\0';
+		bytes = strlen(line);
+		if (line + bytes != end)
+			config_fault(&place, "the line has a NUL");
+		else if (bytes > CONFIG_LINE_MAX)
+			config_fault(&place, "the line has more than %d bytes", CONFIG_LINE_MAX);
+		else
+			take_line(&place, line, &in_section);
+	}
+	free(text);
+	check_sections(&place);
+	if (!place.failed)
+		return place.config;
+	config_drop(place.config);
+	return NULL;
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* config_keys.c - the keys of the sections, and their values. */
+#include <errno.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/config.h"
+#include "base/nearest.h"
+#include "base/quantity.h"
+#include "base/say.h"
+#include "base/tool.h"
+#include "base/vec.h"
+#include "live/preload.h"
+
+enum section { IN_AGENT = 1, IN_RECORD = 2, IN_TRIGGER = 4 };
+
+/* A value of which a function checks the form, with the name of its key for messages. */
+struct given {
+	const char *key, *value;
+	char where[160]; /* FILE:LINE: KEY, for functions that print an option */
+};
+
+/* Each function stores a value, or prints a fault. */
+struct key {
+	const char *name;
+	unsigned sections;
+	bool repeats;
+	void (*store)(struct config_place *place, const struct given *given);
+};
+
+/* Reports that memory is exhausted. The configuration is then refused as a whole. */
+static void no_memory(struct config_place *place)
+{
+	config_fault(place, "%s", strerror(ENOMEM));
+}
+
+/* Stores a copy: the buffer with the file is freed when all lines are read. */
+static void store_text(struct config_place *place, char **to, const char *value)
+{
+	*to = strdup(value);
+	if (!*to)
+		no_memory(place);
+}
+
+/* Adds a copy to a list. Returns false without memory; the fault was reported then. */
+static bool store_word(struct config_place *place, struct config_words *words, const char *value)
+{
+	char *copy = strdup(value);
+
+	if (!copy || !vec_grow(&words->word, words->count, 1)) {
+		free(copy);
+		no_memory(place);
+		return false;
+	}
+	words->word[words->count++] = copy;
+	return true;
+}
+
+/* A value that one of the functions for options has refused; the message was printed. */
+static void refuse_value(struct config_place *place, bool good)
+{
+	place->failed |= !good;
+}
+
+/*
+ * The agent may be started with any current folder, and so may the client that looks for its
+ * socket. Only an absolute path means the same to both.
+ */
+static void key_folder(struct config_place *place, const struct given *given)
+{
+	if (given->value[0] != '/')
+		config_fault(place, "folder %s: the path must begin with /", given->value);
+	else
+		store_text(place, &place->config->folder, given->value);
+}
+
+/* A very short interval would make the agent itself a load for the machine. */
+static void key_interval(struct config_place *place, const struct given *given)
+{
+	refuse_value(place, quantity_span(given->where, given->value, &place->config->interval_ns));
+	if (place->config->interval_ns < 10000000)
+		config_fault(place, "interval %s: at least 10ms", given->value);
+}
+
+/* "none" is stored as 0, which quantity_bytes() does not accept. */
+static void key_quota(struct config_place *place, const struct given *given)
+{
+	size_t bytes = 0;
+
+	if (strcmp(given->value, "none"))
+		refuse_value(place, quantity_bytes(given->where, given->value, &bytes));
+	place->config->quota = bytes;
+}
+
+/* Only the two words are accepted, because a mistyped one would decide which logs are lost. */
+static void key_quota_full(struct config_place *place, const struct given *given)
+{
+	if (!strcmp(given->value, "refuse"))
+		place->config->refuses = true;
+	else if (strcmp(given->value, "remove-oldest"))
+		config_fault(place, "quota-full %s: either remove-oldest or refuse", given->value);
+}
+
+/* "never" is stored as 0, which quantity_span() does not accept. */
+static void key_expire(struct config_place *place, const struct given *given)
+{
+	if (strcmp(given->value, "never"))
+		refuse_value(place,
+			     quantity_span(given->where, given->value, &place->config->expire_ns));
+}
+
+/* A name without a path would never match, because the whole path is compared. */
+static void key_executable(struct config_place *place, const struct given *given)
+{
+	if (given->value[0] != '/' && given->value[0] != '*')
+		config_fault(place,
+			     "executable %s: a pattern for the whole path, which begins with "
+			     "/ or *",
+			     given->value);
+	else
+		store_word(place, &place->record->executable, given->value);
+}
+
+/* The numbers are in the order of the words. A user that does not exist is probably mistyped. */
+static void key_user(struct config_place *place, const struct given *given)
+{
+	struct config_record *record = place->record;
+	const struct passwd *user = getpwnam(given->value);
+	char *end;
+	unsigned long number;
+
+	errno = 0;
+	number = strtoul(given->value, &end, 10);
+	if (!user && (errno || *end || given->value[0] < '0' || given->value[0] > '9' ||
+		      number >= UINT_MAX)) {
+		config_fault(place, "user %s: there is no such user", given->value);
+		return;
+	}
+	if (!vec_grow(&record->uid, record->user.count, 1)) {
+		no_memory(place);
+		return;
+	}
+	record->uid[record->user.count] = user ? user->pw_uid : (uid_t)number;
+	store_word(place, &record->user, given->value);
+}
+
+/* The same holds for the path of a control group. */
+static void key_cgroup(struct config_place *place, const struct given *given)
+{
+	if (given->value[0] != '/' && given->value[0] != '*')
+		config_fault(place,
+			     "cgroup %s: a pattern for the whole path, which begins with / or *",
+			     given->value);
+	else
+		store_word(place, &place->record->cgroup, given->value);
+}
+
+/* A unit without a type is a service, as for systemctl(1). */
+static void key_unit(struct config_place *place, const struct given *given)
+{
+	char name[CONFIG_LINE_MAX + 16];
+
+	snprintf(name, sizeof(name), "%s%s", given->value,
+		 strchr(given->value, '.') ? "" : ".service");
+	if (strchr(given->value, '/'))
+		config_fault(place, "unit %s: a unit has no / in its name; see cgroup",
+			     given->value);
+	else
+		store_word(place, &place->record->unit, name);
+}
+
+/* The library is loaded into a process only if the file says so in this very word. */
+static void key_inject(struct config_place *place, const struct given *given)
+{
+	if (!strcmp(given->value, "yes"))
+		place->record->injects = true;
+	else if (strcmp(given->value, "no"))
+		config_fault(place, "inject %s: either yes or no", given->value);
+}
+
+/* The shim ignores unknown families without a message, so they are refused here. */
+static void key_trace(struct config_place *place, const struct given *given)
+{
+	if (!preload_families(given->where, given->value))
+		place->failed = true;
+	else
+		store_text(place, &place->record->families, given->value);
+}
+
+/* Patterns of event types cannot be checked: types appear when programs run. */
+static void key_event(struct config_place *place, const struct given *given)
+{
+	store_word(place, &place->record->event, given->value);
+}
+
+/* The same holds here. Exclusions have precedence, as for attach and record. */
+static void key_exclude(struct config_place *place, const struct given *given)
+{
+	store_word(place, &place->record->exclude, given->value);
+}
+
+/* The stream gets at least this size. Its creation reports a size that is too large. */
+static void key_size(struct config_place *place, const struct given *given)
+{
+	refuse_value(place, quantity_bytes(given->where, given->value, &place->record->size));
+}
+
+/* check_sections() reports a pattern that no section matches. */
+static void key_record(struct config_place *place, const struct given *given)
+{
+	store_word(place, &place->trigger->record, given->value);
+}
+
+/* The condition of a trigger. Its text is kept for --check. */
+static void key_when(struct config_place *place, const struct given *given)
+{
+	static const char *const words[] = {
+		[CONFIG_CRASH] = "crash",
+		[CONFIG_FAILURE] = "failure",
+		[CONFIG_END] = "end",
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strcmp(given->value, words[i])) {
+			place->trigger->when = (enum config_when)i;
+			place->trigger->has_when = true;
+			store_text(place, &place->trigger->when_text, given->value);
+			return;
+		}
+	place->trigger->has_when = true; /* one message is enough */
+	config_fault(place, "when %s: expected crash, failure or end", given->value);
+}
+
+/* "none" is stored as 0: each condition writes a log. */
+static void key_hold_off(struct config_place *place, const struct given *given)
+{
+	if (!strcmp(given->value, "none"))
+		place->trigger->hold_off_ns = 0;
+	else
+		refuse_value(place, quantity_span(given->where, given->value,
+						  &place->trigger->hold_off_ns));
+}
+
+static const struct key keys[] = {
+	{ "folder", IN_AGENT, false, key_folder },
+	{ "interval", IN_AGENT, false, key_interval },
+	{ "quota", IN_AGENT, false, key_quota },
+	{ "quota-full", IN_AGENT, false, key_quota_full },
+	{ "expire", IN_AGENT, false, key_expire },
+	{ "executable", IN_RECORD, true, key_executable },
+	{ "user", IN_RECORD, true, key_user },
+	{ "cgroup", IN_RECORD, true, key_cgroup },
+	{ "unit", IN_RECORD, true, key_unit },
+	{ "inject", IN_RECORD, false, key_inject },
+	{ "trace", IN_RECORD, false, key_trace },
+	{ "event", IN_RECORD, true, key_event },
+	{ "exclude", IN_RECORD, true, key_exclude },
+	{ "size", IN_RECORD, false, key_size },
+	{ "record", IN_TRIGGER, true, key_record },
+	{ "when", IN_TRIGGER, false, key_when },
+	{ "hold-off", IN_TRIGGER, false, key_hold_off },
+};
+
+#define KEYS (sizeof(keys) / sizeof(keys[0]))
+
+/* The lines where the keys of the open section were given; 0: not yet. */
+static unsigned given_at[KEYS];
+
+/* The table is static, because one file is read at a time. */
+void config_keys_begin(void)
+{
+	memset(given_at, 0, sizeof(given_at));
+}
+
+/* Adds the key to the text by which two versions of a section are compared. */
+static void add_text(struct config_place *place, const char *key, const char *value)
+{
+	char *before = place->record->text;
+
+	if (asprintf(&place->record->text, "%s%s=%s\n", before ? before : "", key, value) < 0) {
+		place->record->text = NULL;
+		no_memory(place);
+	}
+	free(before);
+}
+
+/* Prints that the section has no such key, with the key that was probably meant. */
+static void no_such_key(struct config_place *place, unsigned section, const char *name)
+{
+	struct nearest nearest;
+
+	nearest_begin(&nearest, name);
+	for (size_t i = 0; i < KEYS; i++)
+		if (keys[i].sections & section)
+			nearest_offer(&nearest, keys[i].name);
+	config_fault(place, "%s: no such key in [%s]%s", name,
+		     section == IN_AGENT    ? "agent"
+		     : section == IN_RECORD ? "record"
+					    : "trigger",
+		     nearest_hint(&nearest));
+}
+
+/* A section that had a fault is not open; its keys cannot be checked. */
+void config_key(struct config_place *place, const char *name, const char *value)
+{
+	const unsigned section = place->record	   ? IN_RECORD
+				 : place->trigger  ? IN_TRIGGER
+				 : place->in_agent ? IN_AGENT
+						   : 0;
+	struct given given = { .key = name, .value = value };
+
+	if (!section)
+		return;
+	for (size_t i = 0; i < KEYS; i++) {
+		if (!(keys[i].sections & section) || strcmp(keys[i].name, name) != 0)
+			continue;
+		if (!*value) {
+			config_fault(place, "%s: the value is missing", name);
+		} else if (given_at[i] && !keys[i].repeats) {
+			config_fault(place, "%s: line %u has this key, which is given once only",
+				     name, given_at[i]);
+		} else {
+			given_at[i] = place->line;
+			snprintf(given.where, sizeof(given.where), "%.100s:%u: %s",
+				 place->config->path, place->line, name);
+			keys[i].store(place, &given);
+			if (section == IN_RECORD)
+				add_text(place, name, value);
+		}
+		return;
+	}
+	no_such_key(place, section, name);
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* recorder.c - begins, copies and ends the flight recorder of a process. */
+#include "agent/recorder.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/say.h"
+#include "base/tool.h"
+#include "live/ended.h"
+#include "live/preload.h"
+
+#define TEXT_BYTES 400 /* of each field of the agent's event; a longer text is cut */
+
+/* Frees what recorder_begin() has made, except stream and injection. */
+static void recorder_free(struct recorder *recorder)
+{
+	if (recorder->pidfd >= 0)
+		close(recorder->pidfd);
+	if (recorder->fd >= 0)
+		close(recorder->fd);
+	choose_fini(&recorder->plan.choose);
+	config_drop(recorder->config);
+	free(recorder->executable);
+	free(recorder->path);
+	free(recorder);
+}
+
+/* The choice of event types. The agent's own events are always wanted. */
+static bool choose_events(struct capture_plan *plan, const struct config_record *record)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < record->event.count; i++)
+		good = good && capture_take_event(plan, record->event.word[i]);
+	if (record->event.count)
+		good = good && capture_take_event(plan, RECORDER_EVENT) &&
+		       capture_take_event(plan, ENDED_EVENT);
+	for (size_t i = 0; i < record->exclude.count; i++)
+		good = good && capture_take_exclude(plan, record->exclude.word[i]);
+	return good;
+}
+
+/*
+ * Makes the recorder without a stream. The pidfd is opened first; if the process then still has
+ * the start that was found, the number cannot have been given to another process before.
+ */
+static struct recorder *recorder_new(struct config *config, const struct store *store,
+				     const struct found *found)
+{
+	struct recorder *recorder = calloc(1, sizeof(*recorder));
+	struct timespec now;
+
+	if (!recorder)
+		return NULL;
+	clock_gettime(CLOCK_REALTIME, &now);
+	recorder->config = config_use(config);
+	recorder->record = found->record;
+	recorder->pid = found->pid;
+	recorder->start = found->start;
+	recorder->fd = -1;
+	recorder->pidfd = (int)syscall(SYS_pidfd_open, found->pid, 0);
+	recorder->executable = strdup(found->executable);
+	snprintf(recorder->flight.record, sizeof(recorder->flight.record), "%s",
+		 found->record->name);
+	recorder->flight.pid = found->pid;
+	recorder->flight.ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	store_flight_name(recorder->name, &recorder->flight);
+	if (asprintf(&recorder->path, "%s/flight/%s", store->folder, recorder->name) < 0)
+		recorder->path = NULL;
+	process_name(recorder->program, found->pid);
+	recorder->plan = (struct capture_plan)CAPTURE_PLAN_DEFAULT;
+	choose_init(&recorder->plan.choose);
+	recorder->plan.pid = found->pid;
+	recorder->plan.path = recorder->path;
+	recorder->plan.families = found->record->families;
+	recorder->plan.stream_policy = POSIX_TRACE_LOOP;
+	recorder->plan.stream_size = found->record->size;
+	if (recorder->executable && recorder->path && choose_events(&recorder->plan, found->record))
+		return recorder;
+	recorder_free(recorder);
+	return NULL;
+}
+
+/*
+ * Creates the stream. The library is loaded before that, so that no event is without the name by
+ * which the filter chooses it.
+ */
+static bool open_stream(struct recorder *recorder, const struct store *store)
+{
+	bool begun;
+
+	/* Without an injection the structure says that there is nothing to undo. */
+	recorder->inject.pid = recorder->pid;
+	if (recorder->record->injects &&
+	    preload_inject(&recorder->inject, recorder->pid, recorder->plan.families))
+		return false;
+	recorder->fd = store_create(store, recorder->name);
+	begun = recorder->fd >= 0 &&
+		!capture_begin(&recorder->capture, &recorder->plan, recorder->fd);
+	if (!begun) {
+		if (recorder->fd >= 0)
+			store_drop(store, recorder->name);
+		inject_end(&recorder->inject);
+	}
+	return begun;
+}
+
+/*
+ * The first event of the stream names the section, so that each log shows why it was recorded, as
+ * long as the event is not overwritten.
+ */
+enum recorder_begun recorder_begin(struct recorder **result, struct config *config,
+				   const struct store *store, const struct found *found)
+{
+	struct recorder *recorder = recorder_new(config, store, found);
+	char reason[TEXT_BYTES];
+
+	if (!recorder) {
+		say("%s", strerror(ENOMEM));
+		return RECORDER_FAILED;
+	}
+	if (recorder->pidfd < 0 || find_start(found->pid) != found->start) {
+		recorder_free(recorder);
+		return RECORDER_GONE;
+	}
+	if (!open_stream(recorder, store)) {
+		recorder_free(recorder);
+		return RECORDER_FAILED;
+	}
+	snprintf(reason, sizeof(reason), "[record %s] names process %d (%.200s)",
+		 found->record->name, (int)found->pid, found->executable);
+	recorder_note(recorder, "begin", "", reason);
+	*result = recorder;
+	return RECORDER_BEGUN;
+}
+
+/*
+ * The pidfd becomes readable when the last thread has ended, also for a process whose parent does
+ * not wait for it.
+ */
+bool recorder_has_ended(const struct recorder *recorder, struct ended *ended)
+{
+	struct pollfd poller = { .fd = recorder->pidfd, .events = POLLIN };
+
+	if (poll(&poller, 1, 0) != 1)
+		return false;
+	*ended = ended_of(recorder->pidfd, recorder->pid);
+	return true;
+}
+
+/* New event types get their place in the filter here, and an error of the log is found. */
+bool recorder_look(struct recorder *recorder)
+{
+	return capture_look(&recorder->capture) == TOOL_OK;
+}
+
+/* The search for the recorder's own stream, to count. */
+struct count {
+	const struct recorder *recorder;
+	struct recorder_counts *counts;
+};
+
+/* Whether it is the recorder's stream. Its name has the time at which it began. */
+static bool is_own_stream(const struct recorder *recorder,
+			  const struct posix_trace_stream_np *stream)
+{
+	return stream->creator == getpid() && !strcmp(stream->name, recorder->name);
+}
+
+/* A visitor. The counts of the causes that only a reader knows are 0: nothing reads this stream. */
+static void count_stream(void *arg, const struct posix_trace_stream_np *stream)
+{
+	const struct count *count = arg;
+
+	if (!is_own_stream(count->recorder, stream))
+		return;
+	count->counts->recorded = stream->recorded;
+	for (int cause = 0; cause < POSIX_TRACE_LOST_CAUSES_NP; cause++)
+		if (cause == POSIX_TRACE_LOST_OVERWRITTEN_NP)
+			count->counts->overwritten = stream->lost[cause];
+		else
+			count->counts->lost += stream->lost[cause];
+}
+
+/* Looking disturbs neither the writers nor the content. */
+void recorder_count(const struct recorder *recorder, struct recorder_counts *counts)
+{
+	struct count count = { recorder, counts };
+
+	*counts = (struct recorder_counts){ .recorded = 0 };
+	posix_trace_observe_np(recorder->pid, count_stream, &count);
+}
+
+/* Appends a text with its NUL. Returns its end. */
+static char *put_text(char *p, const char *text)
+{
+	size_t len = strnlen(text, TEXT_BYTES - 1);
+
+	memcpy(p, text, len);
+	p[len] = '\0';
+	return p + len + 1;
+}
+
+/*
+ * Errors have no effect: the log has its events even if the reason is missing. The event is
+ * recorded by the agent itself, so it has the process and thread of the agent.
+ */
+void recorder_note(const struct recorder *recorder, const char *what, const char *trigger,
+		   const char *reason)
+{
+	char data[3 * TEXT_BYTES], *end;
+	trace_event_id_t id;
+
+	end = put_text(put_text(put_text(data, what), trigger), reason);
+	if (posix_trace_trid_eventid_open(recorder->capture.trid, RECORDER_EVENT, &id))
+		return;
+	posix_trace_trid_describe_np(recorder->capture.trid, id, RECORDER_SCHEMA);
+	posix_trace_trid_event_np(recorder->capture.trid, id, data, (size_t)(end - data));
+}
+
+/* The search for the recorder's own stream among those of the process. */
+struct copy {
+	const struct recorder *recorder;
+	int fd;
+	int err;
+};
+
+/* A visitor. The stream is copied while its description is valid, during this call. */
+static void copy_stream(void *arg, const struct posix_trace_stream_np *stream)
+{
+	struct copy *copy = arg;
+
+	if (is_own_stream(copy->recorder, stream))
+		copy->err = posix_trace_snapshot_np(stream, copy->fd);
+}
+
+/*
+ * The copy is written beside the flight log, and moved when it is complete. It has a name that no
+ * flight log has: the next agent removes it if this one is killed meanwhile.
+ */
+bool recorder_snapshot(struct recorder *recorder, struct store *store, const struct config *config,
+		       const char *trigger, const char *reason, char **path)
+{
+	struct copy copy = { .recorder = recorder, .err = ESRCH };
+	char name[STORE_NAME_BYTES + 8];
+	bool kept = false;
+	int err;
+
+	*path = NULL;
+	recorder_note(recorder, "snapshot", trigger, reason);
+	snprintf(name, sizeof(name), "%s.new", recorder->name);
+	copy.fd = store_create(store, name);
+	if (copy.fd < 0)
+		return false;
+	err = posix_trace_observe_np(recorder->pid, copy_stream, &copy);
+	if (!err)
+		err = copy.err;
+	if (err)
+		say("process %d: no log for trigger %s: %s", (int)recorder->pid, trigger,
+		    strerror(err));
+	else
+		kept = store_keep(store, config, name, &recorder->flight, trigger, path);
+	close(copy.fd);
+	if (!kept)
+		store_drop(store, name);
+	return kept;
+}
+
+/*
+ * The process is restored last: the log is complete by then, whatever happens to the agent. After
+ * the end of the process there is nothing to restore.
+ */
+void recorder_end(struct recorder *recorder, struct store *store, const struct config *config,
+		  const struct ended *ended, const char *trigger, const char *reason, char **path)
+{
+	bool is_kept = trigger != NULL;
+
+	*path = NULL;
+	if (ended)
+		capture_note_end(&recorder->capture, recorder->pid, ended);
+	if (is_kept)
+		recorder_note(recorder, "end", trigger, reason);
+	/* A log that cannot be completed is kept, too: a part of it may be readable. */
+	capture_finish(&recorder->capture);
+	if (is_kept)
+		store_keep(store, config, recorder->name, &recorder->flight, trigger, path);
+	else
+		store_drop(store, recorder->name);
+	inject_end(&recorder->inject);
+	recorder_free(recorder);
+}
