@@ -44,6 +44,18 @@ begin wait
 check "nothing is to be told" is_empty err
 end_reading "a thread that waits"
 
+# A process that starts: its dynamic linker waits in the pipe and has not mapped the C library yet.
+mkfifo "$tmp/slow.so"
+start sh -c 'LD_PRELOAD=$0 exec cat /dev/zero' "$tmp/slow.so" >/dev/null 2>&1
+target=$pid
+is_cat() { test "$(cat "/proc/$target/comm")" = cat; }
+until_true is_cat
+rm -f "$log"
+start sh -c 'sleep 0.1; : >"$0"' "$tmp/slow.so"
+run 0 attach -p "$target" -o "$log" -d 50ms --trace io
+check "the process was traced when it had started" test "$(count io.read)" -gt 0
+kill_target
+
 # All kinds of code in which a thread can be.
 for kind in wait sleep epoll select cond join sigwait compute allocate; do
 	begin $kind

@@ -13,10 +13,15 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/procfile.h"
 #include "base/say.h"
+
+/* A process that starts is examined again for a second; the machine may be busy. */
+#define START_LOOKS 200
+#define START_PAUSE_NS 5000000
 
 /* Prints why calls cannot be traced. */
 static enum target_verdict target_refuse(pid_t pid, const char *why)
@@ -246,12 +251,34 @@ static bool is_ours(pid_t pid)
 	return geteuid() == 0 || (stat(path, &st) == 0 && st.st_uid == geteuid());
 }
 
-enum target_verdict target_examine(struct target *target, pid_t pid, bool any_shim)
+#if defined __x86_64__
+/*
+ * Returns whether the process is between its creation and the main function of its program, as far
+ * as its mappings show: it has no file mapped yet, or glibc's dynamic linker has not mapped the C
+ * library yet. A program that uses this linker and no C library looks the same.
+ */
+static bool is_starting(const struct target *target)
+{
+	bool has_module = false;
+
+	for (size_t i = 0; i < target->mappings.count && !has_module; i++)
+		has_module = is_module(&target->mappings.mapping[i]);
+	return !has_module || (has_mapped(target, "ld-linux") && !target->libc.base);
+}
+#endif
+
+/*
+ * Examines the process once. If it is starting and is_last is false, prints nothing, and the caller
+ * examines it again later.
+ */
+static enum target_verdict examine_once(struct target *target, pid_t pid, bool any_shim,
+					bool is_last, bool *starts)
 {
 	char path[40], status[PROCFILE_BYTES];
 	const char *why;
 	int err;
 
+	*starts = false;
 	memset(target, 0, sizeof(*target));
 	target->pid = pid;
 	target->memory = -1;
@@ -283,18 +310,36 @@ enum target_verdict target_examine(struct target *target, pid_t pid, bool any_sh
 		return target_refuse(pid, why);
 	if (err)
 		return refuse_access(pid, err);
-	if (shares_memory(pid, status))
-		return target_refuse(pid,
-				     "it is about to execute a program, and shares its parent's "
-				     "memory until then");
-	why = find_place(target);
-	return why ? target_refuse(pid, why) : TARGET_OK;
+	if (shares_memory(pid, status)) {
+		why = "it is about to execute a program, and shares its parent's memory until then";
+		*starts = !is_last;
+	} else {
+		why = find_place(target);
+		*starts = !is_last && why && is_starting(target);
+	}
+	return why && !*starts ? target_refuse(pid, why) : why ? TARGET_REFUSED : TARGET_OK;
 #else
 	(void)why, (void)reason_in_status, (void)shares_memory, (void)find_place;
-	(void)refuse_access, (void)is_ours;
+	(void)refuse_access, (void)is_ours, (void)is_last;
 	return target_refuse(pid,
 			     "a library cannot be loaded into a running process on this processor");
 #endif
+}
+
+enum target_verdict target_examine(struct target *target, pid_t pid, bool any_shim)
+{
+	const struct timespec pause = { .tv_nsec = START_PAUSE_NS };
+
+	for (unsigned looks = 1;; looks++) {
+		bool starts;
+		enum target_verdict verdict =
+			examine_once(target, pid, any_shim, looks == START_LOOKS, &starts);
+
+		if (!starts)
+			return verdict;
+		target_fini(target);
+		nanosleep(&pause, NULL);
+	}
 }
 
 /*

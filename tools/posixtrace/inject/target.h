@@ -48,8 +48,9 @@ enum target_verdict {
 };
 
 /*
- * Examines the process without stopping it. The caller calls target_fini() in any case. any_shim:
- * the result is TARGET_OK also for a process that has had the shim since its start.
+ * Examines the process without stopping it. If the process has not loaded its C library yet, waits
+ * for it, a second at most. The caller calls target_fini() in any case. any_shim: the result is
+ * TARGET_OK also for a process that has had the shim since its start.
  */
 enum target_verdict target_examine(struct target *target, pid_t pid, bool any_shim);
 void target_fini(struct target *target);
