@@ -13,6 +13,7 @@
 
 #include "base/errnames.h"
 #include "choose/where_part.h"
+#include "log/field.h"
 
 struct value {
 	enum { UNKNOWN, NUMBER, REAL, TEXT, NAME } kind;
@@ -55,18 +56,6 @@ static struct value where_unknown(void)
 /* ------------------------------------------------------------------ fields */
 
 /*
- * Returns the index of the field in the schema, -1 if it has none. A schema has few enough fields
- * for a signed char.
- */
-static signed char field_of(const struct posix_trace_schema_np *schema, const char *name)
-{
-	for (unsigned i = 0; schema && i < schema->fields; i++)
-		if (!strcmp(schema->field[i].name, name))
-			return (signed char)i;
-	return -1;
-}
-
-/*
  * Returns the indices of all fields of the expression in a schema. A direct-mapped cache saves the
  * comparison of names: most logs have far fewer schemas than places, and a collision costs only
  * time.
@@ -80,7 +69,7 @@ static const struct where_place *place_of(struct where *where,
 		return place;
 	place->schema = schema;
 	for (unsigned i = 0; i < where->fields; i++)
-		place->field[i] = field_of(schema, where->field[i].name);
+		place->field[i] = (signed char)field_index(schema, where->field[i].name);
 	return place;
 }
 
@@ -114,7 +103,7 @@ void where_learn(struct where *where, const struct posix_trace_schema_np *schema
 	for (unsigned i = 0; i < where->fields; i++) {
 		if (where->field[i].known)
 			continue;
-		where->field[i].known = field_of(schema, where->field[i].name) >= 0 ||
+		where->field[i].known = field_index(schema, where->field[i].name) >= 0 ||
 					has_value_name(schema, where->field[i].name);
 		for (unsigned f = 0; !where->field[i].known && f < schema->fields; f++) {
 			const struct posix_trace_field_np *field = &schema->field[f];

@@ -19,6 +19,7 @@
 #include "base/procfile.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "log/field.h"
 
 #define TYPES      4096 /* greater ids are ignored; the preload library has fewer types */
 #define NAME_BYTES 48   /* of a program, with the NUL */
@@ -129,11 +130,7 @@ struct seen {
 static bool processes_get(const struct seen *seen, const char *name,
 			  struct posix_trace_value_np *value)
 {
-	for (unsigned i = 0; i < seen->schema->fields; i++)
-		if (!strcmp(seen->schema->field[i].name, name))
-			return posix_trace_field_get_np(seen->schema, i, 0, seen->event->data,
-							seen->event->data_len, 0, value);
-	return false;
+	return field_by_name(seen->schema, name, seen->event, value);
 }
 
 static int64_t processes_number(const struct seen *seen, const char *name, int64_t otherwise)

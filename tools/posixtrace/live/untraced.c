@@ -15,6 +15,7 @@
 
 #include "base/out.h"
 #include "base/text.h"
+#include "log/field.h"
 
 #define SHOWN 3 /* further programs are counted only */
 
@@ -46,12 +47,9 @@ static void put_field(struct out *out, const struct posix_trace_schema_np *schem
 {
 	struct posix_trace_value_np value;
 
-	for (unsigned i = 0; i < schema->fields; i++)
-		if (!strcmp(schema->field[i].name, name) &&
-		    posix_trace_field_get_np(schema, i, 0, event->data, event->data_len, 0,
-					     &value) &&
-		    value.field->form == POSIX_TRACE_FORM_BYTES_NP)
-			text_safe(out, value.data, strnlen(value.data, value.len));
+	if (field_by_name(schema, name, event, &value) &&
+	    value.field->form == POSIX_TRACE_FORM_BYTES_NP)
+		text_safe(out, value.data, strnlen(value.data, value.len));
 }
 
 /* Writes the first programs, and returns the number of all. */

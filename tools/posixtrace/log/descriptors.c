@@ -9,6 +9,7 @@
 #include <trace_np.h>
 
 #include "log/changes.h"
+#include "log/field.h"
 
 #define RANGE_FDS 65536 /* close_range() ends the names of lesser numbers only */
 #define TYPES 4096 /* greater ids are ignored; the preload library has fewer types */
@@ -87,11 +88,7 @@ struct seen {
 static bool descriptors_get(const struct seen *seen, const char *name,
 			    struct posix_trace_value_np *value)
 {
-	for (unsigned i = 0; i < seen->schema->fields; i++)
-		if (!strcmp(seen->schema->field[i].name, name))
-			return posix_trace_field_get_np(seen->schema, i, 0, seen->event->data,
-							seen->event->data_len, 0, value);
-	return false;
+	return field_by_name(seen->schema, name, seen->event, value);
 }
 
 static int64_t descriptors_number(const struct seen *seen, const char *name, int64_t otherwise)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* program.c - finds the name of a traced program in events and mappings. */
 #include "log/program.h"
+#include "log/field.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -20,21 +21,14 @@ bool program_told(const char *type, const struct posix_trace_schema_np *schema, 
 {
 	struct posix_trace_value_np value;
 
-	if (!schema || !program_is_told_by(type))
-		/*
-		 * The schema in the log may differ from the schema of this version. So the loop
-		 * below finds the field by its name and checks its form.
-		 */
+	int field = program_is_told_by(type) ? field_index(schema, "program") : -1;
+
+	if (field < 0 ||
+	    !posix_trace_field_get_np(schema, (unsigned)field, 0, data, len, 0, &value) ||
+	    value.field->form != POSIX_TRACE_FORM_BYTES_NP)
 		return false;
-	for (unsigned i = 0; i < schema->fields; i++) {
-		if (strcmp(schema->field[i].name, "program") != 0 ||
-		    !posix_trace_field_get_np(schema, i, 0, data, len, 0, &value) ||
-		    value.field->form != POSIX_TRACE_FORM_BYTES_NP)
-			continue;
-		set_base(name, value.data, value.len);
-		return true;
-	}
-	return false;
+	set_base(name, value.data, value.len);
+	return true;
 }
 
 bool program_mapped(trace_id_t log, pid_t pid, int64_t time_ns, char name[PROGRAM_NAME_BYTES],

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/out.h"
+#include "log/field.h"
 #include "log/logfile.h"
 #include "log/preload_types.h"
 
@@ -27,15 +28,11 @@ static bool field_number(const struct posix_trace_schema_np *schema, const char 
 {
 	struct posix_trace_value_np value;
 
-	for (unsigned i = 0; i < schema->fields; i++)
-		if (!strcmp(schema->field[i].name, name) &&
-		    posix_trace_field_get_np(schema, i, 0, event->data, event->data_len,
-					     event->flags, &value) &&
-		    value.field->form == POSIX_TRACE_FORM_UNSIGNED_NP) {
-			*count = value.u64;
-			return true;
-		}
-	return false;
+	if (!field_by_name(schema, name, event, &value) ||
+	    value.field->form != POSIX_TRACE_FORM_UNSIGNED_NP)
+		return false;
+	*count = value.u64;
+	return true;
 }
 
 /* Adds the counts of one event. Fields that it lacks count as 0. */

@@ -8,6 +8,7 @@
 #include "base/out.h"
 #include "base/say.h"
 #include "base/tool.h"
+#include "log/field.h"
 #include "rules/judge.h"
 #include "rules/verdict.h"
 
@@ -37,9 +38,8 @@ struct check {
 static bool knows_field(const struct logfile *log, const char *name)
 {
 	for (size_t i = 0; i < log->types; i++)
-		for (unsigned f = 0; log->list[i]->schema && f < log->list[i]->schema->fields; f++)
-			if (!strcmp(log->list[i]->schema->field[f].name, name))
-				return true;
+		if (field_index(log->list[i]->schema, name) >= 0)
+			return true;
 	return false;
 }
 

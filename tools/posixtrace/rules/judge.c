@@ -14,6 +14,7 @@
 
 #include "base/text.h"
 #include "base/when.h"
+#include "log/field.h"
 #include "spans/pairing.h"
 
 void judge_violation(struct judge *judge, struct rule *rule, int64_t time_ns, pid_t pid, pid_t tid,
@@ -42,15 +43,6 @@ void judge_violation(struct judge *judge, struct rule *rule, int64_t time_ns, pi
 
 /* ------------------------------------------------------------------ event types */
 
-/* Returns the index of the field, -1 if the schema has none. */
-static int find_field(const struct posix_trace_schema_np *schema, const char *name)
-{
-	for (unsigned i = 0; schema && i < schema->fields; i++)
-		if (!strcmp(schema->field[i].name, name))
-			return (int)i;
-	return -1;
-}
-
 /*
  * Stores the indices of the rule's fields. Returns false if the type lacks a field; the rule does
  * not apply to such a type.
@@ -58,7 +50,7 @@ static int find_field(const struct posix_trace_schema_np *schema, const char *na
 static bool has_fields(const struct rule *rule, const struct log_type *type, unsigned *field)
 {
 	for (unsigned i = 0; i < rule->fields; i++) {
-		int found = find_field(type->schema, rule->field[i]);
+		int found = field_index(type->schema, rule->field[i]);
 
 		if (found < 0)
 			return false;
@@ -79,7 +71,7 @@ static bool matches_type(struct rule_event *event, const struct log_type *type)
 /* Returns true for types with times of holding locks. */
 static bool is_of_locks(const struct log_type *type)
 {
-	return pairing_time_field(type->schema) >= 0 && find_field(type->schema, "lock") >= 0 &&
+	return pairing_time_field(type->schema) >= 0 && field_index(type->schema, "lock") >= 0 &&
 	       type->name_len > 5 && !strcmp(type->name + type->name_len - 5, "_held");
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "rules/judge.h"
+#include "log/field.h"
 #include "spans/locks.h"
 #include "spans/pairing.h"
 
@@ -92,15 +93,12 @@ void order_event(struct judge *judge, struct rule *rule, const struct reading *r
 	struct posix_trace_value_np time, lock;
 	struct held held = { .to_ns = event->time_ns };
 	struct holder *holder;
-	unsigned field = 0;
 	bool is[2];
 
 	/* judge.c passes only types that have a field lock and a duration. */
-	while (field < schema->fields && strcmp(schema->field[field].name, "lock") != 0)
-		field++;
 	if (!posix_trace_field_get_np(schema, (unsigned)pairing_time_field(schema), 0, event->data,
 				      event->data_len, 0, &time) ||
-	    !posix_trace_field_get_np(schema, field, 0, event->data, event->data_len, 0, &lock) ||
+	    !field_by_name(schema, "lock", event, &lock) ||
 	    lock.field->form != POSIX_TRACE_FORM_UNSIGNED_NP)
 		return;
 	is[0] = is_lock(judge, &rule->first, event, lock.u64);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/say.h"
+#include "log/field.h"
 #include "show/pick_part.h"
 
 /* The columns that exist for every event, with their usual widths in characters. */
@@ -149,11 +150,9 @@ int pick_field(struct pick *pick, const struct posix_trace_schema_np *schema, un
 	if (pick->place[at].schema != schema) {
 		pick->place[at].schema = schema;
 		for (unsigned i = 0; i < pick->count; i++) {
-			pick->place[at].field[i] = -1;
-			for (unsigned f = 0; f < schema->fields; f++)
-				if (pick->column[i].fact == PICK_FIELD &&
-				    !strcmp(schema->field[f].name, pick->column[i].name))
-					pick->place[at].field[i] = (signed char)f;
+			pick->place[at].field[i] =
+				pick->column[i].fact == PICK_FIELD ?
+					(signed char)field_index(schema, pick->column[i].name) : -1;
 		}
 	}
 	return pick->place[at].field[column];

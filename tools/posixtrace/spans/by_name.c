@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "log/field.h"
 #include "spans/pairing.h"
 
 /* Endings in order of preference: X_start with both X_stop and X_end pairs with X_stop. */
@@ -82,19 +83,11 @@ void by_name_partners(const char *name, size_t len,
 	}
 }
 
-static bool has_field(const struct posix_trace_schema_np *schema, const char *name)
-{
-	for (unsigned i = 0; i < schema->fields; i++)
-		if (!strcmp(schema->field[i].name, name))
-			return true;
-	return false;
-}
-
 /* Returns true for types of a class of ETW: decoded events, and unchanged records. */
 static bool is_of_class(const struct posix_trace_schema_np *schema)
 {
-	return has_field(schema, "etw_type") ||
-	       (has_field(schema, "header_type") && has_field(schema, "type"));
+	return field_index(schema, "etw_type") >= 0 ||
+	       (field_index(schema, "header_type") >= 0 && field_index(schema, "type") >= 0);
 }
 
 bool by_name_applies(trace_event_id_t id, const struct posix_trace_schema_np *schema)

@@ -12,6 +12,7 @@
 #include "base/say.h"
 #include "base/table.h"
 #include "base/vec.h"
+#include "log/field.h"
 #include "spans/by_name.h"
 
 /* ------------------------------------------------------------------ fields */
@@ -58,19 +59,10 @@ static void find_cpu(struct role *role, const struct posix_trace_schema_np *sche
 			role->cpu[role->cpu_fields++] = i;
 }
 
-/* Returns the index of the field with this name, -1 if there is none or schema is NULL. */
-static int find_field(const struct posix_trace_schema_np *schema, const char *name)
-{
-	for (unsigned i = 0; schema && i < schema->fields; i++)
-		if (!strcmp(schema->field[i].name, name))
-			return (int)i;
-	return -1;
-}
-
 /* Finds the field with the address of a function. It has the same name as the span. */
 static void find_function(struct role *role, const struct posix_trace_schema_np *schema)
 {
-	int field = find_field(schema, schema->span);
+	int field = field_index(schema, schema->span);
 
 	role->has_function = field >= 0 && !schema->field[field].is_array &&
 			     schema->field[field].type == POSIX_TRACE_TYPE_PTR_NP;
@@ -265,7 +257,7 @@ static void say_no_type(const char *name, const struct logfile *log)
 static bool has_keys(const struct pairing_option *option, const struct log_type *type)
 {
 	for (unsigned i = 0; i < option->keys; i++)
-		if (find_field(type->schema, option->key[i]) < 0) {
+		if (field_index(type->schema, option->key[i]) < 0) {
 			say_no_field(type, option->key[i]);
 			return false;
 		}
@@ -388,7 +380,7 @@ static void add_pair(struct pairing *pairing, struct pairing_type *to, const str
 		return;
 	role->phase = phase;
 	for (unsigned i = 0; i < option->keys; i++)
-		role->key[role->keys++] = (unsigned)find_field(type->schema, option->key[i]);
+		role->key[role->keys++] = (unsigned)field_index(type->schema, option->key[i]);
 }
 
 /* ------------------------------------------------------------------ names */

@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#include "log/field.h"
 #include "spans/pairing.h"
 
 /*
@@ -71,11 +72,9 @@ static const struct {
  */
 static int field_of(const struct log_type *type, const char *name)
 {
-	for (unsigned i = 0; name && type->schema && i < type->schema->fields; i++)
-		if (!strcmp(type->schema->field[i].name, name) &&
-		    !type->schema->field[i].is_array)
-			return (int)i;
-	return -1;
+	int index = name ? field_index(type->schema, name) : -1;
+
+	return index >= 0 && !type->schema->field[index].is_array ? index : -1;
 }
 
 /*

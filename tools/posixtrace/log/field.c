@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "log/field.h"
+
+#include <string.h>
+
+int field_index(const struct posix_trace_schema_np *schema, const char *name)
+{
+	for (unsigned i = 0; schema && i < schema->fields; i++)
+		if (!strcmp(schema->field[i].name, name))
+			return (int)i;
+	return -1;
+}
+
+bool field_by_name(const struct posix_trace_schema_np *schema, const char *name,
+		 const struct posix_trace_event_np *event, struct posix_trace_value_np *value)
+{
+	int index = field_index(schema, name);
+
+	return index >= 0 && posix_trace_field_get_np(schema, (unsigned)index, 0, event->data,
+						      event->data_len, event->flags, value);
+}

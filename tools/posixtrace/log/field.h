@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * field.h - finds fields of a schema by their names. The schema in a log may differ from the schema
+ * that this version gives the type, so readers look for a name and check the form of its value.
+ */
+#ifndef POSIXTRACE_LOG_FIELD_H
+#define POSIXTRACE_LOG_FIELD_H
+
+#include <stdbool.h>
+
+#include <trace.h>
+#include <trace_np.h>
+
+/* Returns the index of the field with this name; -1 if there is none or schema is NULL. */
+int field_index(const struct posix_trace_schema_np *schema, const char *name);
+
+/*
+ * Stores the value of the field with this name, of an array its first element. Returns false if
+ * schema is NULL or lacks the field, or if the data of the event ends before it.
+ */
+bool field_by_name(const struct posix_trace_schema_np *schema, const char *name,
+		 const struct posix_trace_event_np *event, struct posix_trace_value_np *value);
+
+#endif
