@@ -4,9 +4,10 @@
  * promised memory were missing when an event is written, the traced program would get SIGBUS. So
  * the creator makes the tables and the first chunks present, and gets ENOMEM if the machine has
  * less memory available than the stream's size. Writers make the rest present before they use it
- * (ring/pool.c), and count the event as lost if that fails.  Each call holds the kernel's lock of
- * the arena's file for a short time only, because other streams need it: the size of a part that is
- * made present or given back at once is bounded.
+ * (ring/pool.c), and count the event as lost if that fails.
+ *
+ * Other streams need the kernel's lock of the arena's file. So each call makes present or gives
+ * back a bounded number of bytes only, and holds the lock for a short time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -81,7 +82,7 @@ int ptx_region_place(struct ptx_arena *arena, const struct ptx_geometry *geometr
 {
 	if (!is_available((size_t)geometry->chunks * geometry->chunk_bytes))
 		return ENOMEM;
-	/* 0 is the control page, so it can mean that there is no offset. */
+	/* The control page is at offset 0, so no region is there, and 0 can mean "no offset". */
 	*offset = 0;
 	if (ptx_arena_fd(arena) >= 0)
 		*offset = atomic_fetch_add_explicit(&arena->control->next_region,
@@ -108,7 +109,7 @@ static enum allocated region_allocate(int fd, uint64_t offset, size_t bytes)
 	case EOPNOTSUPP:
 		return REFUSED;
 	default:
-		return NO_ROOM; /* the file ends before, or the machine lacks memory */
+		return NO_ROOM; /* for example ENOSPC: no memory; EFBIG: the file may not grow */
 	}
 }
 
@@ -239,10 +240,11 @@ int ptx_region_map(struct ptx_arena *arena, const struct ptx_geometry *geometry,
 }
 
 /*
- * mlockall(MCL_FUTURE) of the program would make the whole mapping present. It does not affect a
- * mapping without access, nor one that was unlocked before it gets access. So the far part is
- * mapped without access, unlocked, and then made accessible. Core dumps omit the far part, because
- * they would have zeros in place of its holes.
+ * mlockall(MCL_FUTURE) of the program would make the whole mapping present, but not a mapping
+ * without access. If such a mapping is unlocked first, it is not made present either when it gets
+ * access. So the far part is mapped without access, unlocked, and then made accessible.
+ *
+ * Core dumps omit the far part, because they would have zeros in place of its holes.
  */
 void *ptx_region_map_far(const struct ptx_arena *arena, const struct ptx_geometry *geometry,
 			 uint64_t offset)

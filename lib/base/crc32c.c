@@ -91,7 +91,7 @@ static uint32_t by_table(uint32_t crc, const unsigned char *p, size_t len)
 #define INSTRUCTIONS __attribute__((target("sse4.2,pclmul")))
 
 /*
- * Lengths of the lanes, and the constants that move their checksums. To append n zero bytes to
+ * Lengths of the lanes, and the constants that move their checksums. Appending n zero bytes to
  * data multiplies its checksum by x^8n modulo the polynomial. The carry-less product of two
  * bit-reversed words is shifted by one bit, and the crc32 instruction that reduces it multiplies
  * by x^32. The constants are therefore x^(8n - 33) for n = 1 and 2 lanes.
@@ -113,7 +113,7 @@ ptx_inline INSTRUCTIONS uint64_t word_at(const unsigned char *p)
 	return word;
 }
 
-/* Returns the checksum as if the zero bytes of the constant followed. */
+/* Returns crc continued over zero bytes, whose number the constant determines. */
 ptx_inline INSTRUCTIONS uint64_t crc32c_shift(uint64_t crc, uint64_t constant)
 {
 	__m128i product = _mm_clmulepi64_si128(_mm_cvtsi64_si128((long long)crc),
@@ -222,7 +222,7 @@ uint32_t ptx_crc32c(uint32_t crc, const void *bytes, size_t len)
 		atomic_store_explicit(&chosen, fn, memory_order_relaxed);
 	}
 	/*
-	 * The checksum is kept inverted inside and outside, as CRC-32C prescribes, so that
+	 * CRC-32C inverts the checksum before the first byte and after the last one, so that
 	 * leading zero bytes change it.
 	 */
 	return ~fn(~crc, bytes, len);

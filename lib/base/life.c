@@ -182,8 +182,8 @@ void ptx_identity_of(int pidfd, uint32_t number, struct ptx_identity *identity)
 }
 
 /*
- * Only the inode, if it is known. Reading /proc costs two more system calls at the start of every
- * traced program.
+ * Stores only the inode if it is known. Reading /proc costs two more system calls at the start of
+ * every traced program.
  */
 void ptx_identity_self(struct ptx_identity *identity)
 {

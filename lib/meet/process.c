@@ -220,8 +220,9 @@ static bool take_inherited(struct ptx_arena *arena)
 
 /*
  * Makes an arena of this process's own, with the names that its memory has, and then looks for one
- * that was left for it. is_program: this is not a child that still runs its parent's program. Only
- * a program looks for links of ancestors; a child has inherited what its parent was traced in.
+ * that was left for it. is_program is false in a child of fork(), which runs its parent's program.
+ * Such a child looks for no links of ancestors: it has inherited the arena to which they led its
+ * parent.
  */
 static void make_arena(bool is_program)
 {
@@ -363,9 +364,9 @@ static _Atomic uint32_t attempts;
 /*
  * A handler that traces may interrupt this function and do the whole work itself. To do it twice
  * has the same result. A handler may also fork: its child continues here with its parent's pid. The
- * fork has wiped the number of the attempt, so the child begins again. Between the store of pid and
- * the load of the attempt are two instructions. If a handler traces in that child just there, it
- * uses the parent's pid.
+ * fork has wiped the number of the attempt, so the child begins again. But first it stores its
+ * parent's pid, and then loads the attempt. A handler that interrupts the child between these two
+ * instructions and traces uses the parent's pid.
  */
 void ptx_process_child(void)
 {
@@ -413,8 +414,8 @@ uint32_t ptx_process_pid(void)
 
 /*
  * The block is not zero: either the kernel has wiped nothing, or a handler that traces has set up
- * the child before. glibc knows the child's id by now, which distinguishes the two: in the second
- * case last_pid is this process.
+ * the child before. Only in the second case is last_pid the id of the child, which glibc knows by
+ * now.
  */
 static void process_wipe(void)
 {

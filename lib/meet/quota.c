@@ -31,8 +31,8 @@ _Static_assert(TRACE_SYS_MAX % 64 == 0, "whole words");
 
 /*
  * The account of this process, in memory that a child inherits, so that the child can close its
- * parent's descriptor. ptx_private.has_quota, which is wiped at fork, says whether it is this
- * process's own. All members are under the lock.
+ * parent's descriptor. fork() wipes ptx_private.has_quota: while that is false, the account is not
+ * this process's own. All members are under the lock.
  */
 static struct {
 	pthread_mutex_t lock;
@@ -126,7 +126,7 @@ static void have_file(void)
 }
 
 /*
- * Starts with an empty account in a child. To close the parent's descriptor here releases no lock
+ * Starts with an empty account in a child. Closing the parent's descriptor here releases no lock
  * of the parent, since a record lock belongs to a process.
  */
 static void begin_anew(void)

@@ -26,7 +26,7 @@
 #include "base/proc.h"
 #include "meet/folder.h"
 
-#define TRACED    "traced" /* a folder exists while it has links; program starts look here first */
+#define TRACED    "traced" /* searched first; each of the two folders exists while it has links */
 #define INHERITED "inherited"
 #define FIRST     "first"
 /* How often a link is tried again if another process removes its folder at the same time. */
@@ -87,9 +87,9 @@ static bool look_for(struct ptx_rendezvous *walk, uint32_t number)
 }
 
 /*
- * Without a folder the walk is empty and costs one call for each place of the runtime folder. The
- * prefix is this process's id alone at first: most programs find no such name, and then need no
- * start time, which costs several looks into /proc.
+ * Without a folder the walk is empty and costs one call for each place where the runtime folder may
+ * be. The prefix is this process's id alone at first: most programs find no such name, and then
+ * need no start time, which costs several looks into /proc.
  */
 void ptx_rendezvous_begin(struct ptx_rendezvous *walk, bool ancestors)
 {
@@ -198,8 +198,8 @@ static bool read_link(int folder, const char *name, char path[PTX_RENDEZVOUS_PAT
 
 /*
  * Returns true for "/proc/PID/fd/N" and nothing else. Each link is read and checked before it is
- * followed: a user may make any link, and to open the file to which the link leads, or only to look
- * at it, can block for ever or change that file.
+ * followed, because a user may make a link to any file. An open() or even a stat() of that file
+ * could block for ever or change it.
  */
 static bool is_descriptor(const char *path)
 {
@@ -269,7 +269,7 @@ bool ptx_rendezvous_next_path(struct ptx_rendezvous *walk, char path[PTX_RENDEZV
 	return false;
 }
 
-/* Writes the path of descriptor fd of this process; without fd, the beginning of all its paths. */
+/* Writes the path of this process's descriptor fd, or the prefix of all such paths if fd < 0. */
 static void own_path(char path[PTX_RENDEZVOUS_PATH], int fd)
 {
 	path[0] = '\0';

@@ -305,7 +305,7 @@ static const char *descriptor_name(struct fmt_flow *flow, const struct fmt_event
 	return descriptors_find(flow->descriptors, &same, value->field->name, value->s64);
 }
 
-/* If the schema names a value of a descriptor, such as AT_FDCWD, this label is its name. */
+/* A name of the schema for a value, such as AT_FDCWD, precedes the name of an open descriptor. */
 bool fmt_value_name(struct fmt_flow *flow, const struct fmt_event *event,
 		    const struct posix_trace_value_np *value, char name[FMT_NAME_BYTES])
 {

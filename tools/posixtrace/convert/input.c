@@ -20,7 +20,7 @@
 #include "base/whole.h"
 #include "convert/flow.h"
 
-/* input_peek() waits for at most this many bytes of a pipe; of a file it reads the whole head */
+/* input_peek() reads at most this many bytes of a pipe, but fills the head from a regular file */
 #define DETECT_BYTES 4096
 
 static int print_error(const struct fmt_input *input, int err)
@@ -278,8 +278,8 @@ static int spool_whole(struct fmt_input *input)
 }
 
 /*
- * Sets an input that can seek back to its beginning. The head becomes empty, because its bytes are
- * then read from the file again.
+ * Moves the position of an input to its beginning. Returns false if the input cannot seek. The head
+ * becomes empty, because its bytes are then read from the file again.
  */
 static bool begin_again(struct fmt_input *input)
 {

@@ -212,8 +212,8 @@ static void examine_memory(doctor_report *report)
 }
 
 /*
- * The folder by which processes find each other. The library creates it with the first stream, so
- * it exists after examine_recording() if it can.
+ * The folder by which processes find each other. The library creates it with the first stream. If
+ * it does not exist after examine_recording(), it cannot be created.
  */
 static void examine_folder(doctor_report *report)
 {
@@ -261,7 +261,7 @@ static void examine_preload(doctor_report *report)
 			   "not found: record sees only programs that use libposixtrace");
 }
 
-/* The options of /proc, as the last line about it in mounts has them. */
+/* Examines the mount of /proc. If /proc/mounts has several lines for it, the last one counts. */
 static void examine_proc(doctor_report *report)
 {
 	char line[1024], kind[64], options[512], self[32];
@@ -352,7 +352,7 @@ static void examine_perf(doctor_report *report)
 
 /*
  * On most systems only root can use tracefs. A recording that uses it (live/kernel.h) says who woke
- * a thread. Instances that killed recordings have left are removed here.
+ * a thread. A recording that was killed leaves an instance, which is removed here.
  */
 static void examine_tracefs(doctor_report *report)
 {

@@ -75,8 +75,8 @@ static bool take_note(const char *note, size_t bytes, uint64_t base,
 }
 
 /*
- * To find probes this function needs neither symbols nor x86-64: a file for which binary_lack() has
- * a reason may have probes nevertheless, as long as libelf could open it.
+ * Probes need neither symbols nor x86-64. So a file that libelf could open may have probes although
+ * binary_lack() returns a reason.
  */
 bool binary_probes(const struct binary_file *file,
 		   bool (*take)(void *arg, const struct binary_probe *probe), void *arg)

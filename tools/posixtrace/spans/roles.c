@@ -59,7 +59,7 @@ static void find_cpu(struct role *role, const struct posix_trace_schema_np *sche
 			role->cpu[role->cpu_fields++] = i;
 }
 
-/* Finds the field with the address of a function. It has the same name as the span. */
+/* Finds the field that has the name of the span. It contains the address of a function. */
 static void find_function(struct role *role, const struct posix_trace_schema_np *schema)
 {
 	int field = field_index(schema, schema->span);
@@ -84,7 +84,7 @@ static char *pair_name(const struct pairing_option *option)
 }
 
 /*
- * Adds a series. The caller sets its member "of". Returns NULL without memory, which sets err.
+ * Adds a series. The caller sets its member "of". Without memory sets err and returns NULL.
  */
 static struct series *add_series(struct pairing *pairing, enum series_kind kind, const char *name)
 {
@@ -107,8 +107,8 @@ static struct series *add_series(struct pairing *pairing, enum series_kind kind,
 
 /*
  * Returns the series of this kind and name and creates it if necessary. Returns NULL if
- * PAIRING_SERIES exist, or without memory, which sets err. Spans of several types may share one
- * series.
+ * there are PAIRING_SERIES series already. Without memory sets err and returns NULL. Spans of
+ * several types may share one series.
  */
 static struct series *series_of(struct pairing *pairing, enum series_kind kind, const char *name)
 {
@@ -213,8 +213,10 @@ bool pairing_add(struct pairing *pairing, const char *text)
 			break;
 		}
 	}
-	/* If a pair were given twice, each span would be counted twice. */
-	/* A value with too few parts is reported below. */
+	/*
+	 * If a pair were given twice, each span would be counted twice. A value with too few parts
+	 * is not searched for; its error is printed below.
+	 */
 	for (size_t i = 0; parts >= 2 && i < pairing->options; i++)
 		if (!strcmp(pairing->option[i].begin, option.begin) &&
 		    !strcmp(pairing->option[i].end, option.end)) {
@@ -232,7 +234,7 @@ bool pairing_add(struct pairing *pairing, const char *text)
 	return false;
 }
 
-/* These two print the most similar existing name as well. */
+/* say_no_field() and say_no_type() also print the most similar name that exists. */
 static void say_no_field(const struct log_type *type, const char *name)
 {
 	struct nearest nearest;
@@ -386,10 +388,9 @@ static void add_pair(struct pairing *pairing, struct pairing_type *to, const str
 /* ------------------------------------------------------------------ names */
 
 /*
- * Adds a role by name. The partner must exist already when the first event of the type arrives;
- * otherwise the type is not paired.
+ * Adds a role by the type's name, with the thread as its key. The partner must exist already when
+ * the first event of the type arrives; otherwise the type is not paired.
  */
-/* Adds a role by the type's name, with the thread as its key. */
 static void add_named(struct pairing *pairing, struct pairing_type *to,
 		      const struct log_type *type)
 {
@@ -414,7 +415,8 @@ static void add_named(struct pairing *pairing, struct pairing_type *to,
 
 /*
  * Finds the roles of a type. The list is in reverse order of the additions. Ends of --pair are
- * added after begins, so that an event that does both ends a span before it begins the next one.
+ * added after begins, so they are first in the list: an event that is both a begin and an end first
+ * ends a span, then begins the next one.
  */
 static struct pairing_type *find_roles(struct pairing *pairing, const struct log_type *type)
 {

@@ -20,7 +20,7 @@
 /*
  * The line that is being made. It is far shorter than the buffer, so it is never written to a file.
  */
-static struct out line = { .fd = -1 }; /* never so long that it would be written */
+static struct out line = { .fd = -1 };
 
 /*
  * Appends the current line to the page. Without memory the line is omitted: a page with a gap is
