@@ -1,0 +1,114 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# Other projects build examples/first.c with the library, by the examples in tests/projects:
+#
+#	meson             with the installed library, by pkg-config
+#	cmake             with the installed library, by find_package()
+#	meson             without an installed library, by a wrap file, which builds it
+#	cmake-external    the same for CMake, by ExternalProject
+#
+# A build system that is not installed is skipped.
+: "${top_srcdir:=..}" "${top_builddir:=$top_srcdir}" "${CC:=cc}"
+. "$top_srcdir/tests/support/count.sh"
+
+source=$(cd "$top_srcdir" && pwd)
+build=$(cd "$top_builddir" && pwd)
+version=$(sed -n 's/^AC_INIT(\[[^]]*\], \[\([^]]*\)\].*/\1/p' "$source/configure.ac")
+scratch=$(mktemp -d) || exit 99
+trap 'rm -rf "$scratch"' 0
+unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR PKG_CONFIG_PATH LD_LIBRARY_PATH
+export CC
+
+check "meson.build has the version of configure.ac" \
+	grep -q "version: '$version'" "$source/meson.build"
+check "the wrap file has it" \
+	grep -qx "directory = libposixtrace-$version" "$source/tests/projects/meson/subprojects/posixtrace.wrap"
+
+has_meson() { command -v meson && command -v ninja && command -v pkg-config; } >/dev/null
+has_cmake() { command -v cmake && command -v make; } >/dev/null
+has_meson || echo "no meson: not tested"
+has_cmake || echo "no cmake: not tested"
+has_meson || has_cmake || finish
+nm -D "$build/lib/.libs/libposixtrace.so" 2>/dev/null | grep -qE '__[at]san_' && {
+	echo "the library is sanitized: only the versions are checked"
+	finish
+}
+
+# project NAME: a copy, in a folder that "make distcheck" does not write-protect
+project() {
+	mkdir -p "$scratch/$1" && cp -R "$source/tests/projects/$1/." "$scratch/$1" &&
+		chmod -R u+w "$scratch/$1" && cp "$source/examples/first.c" "$scratch/$1"
+}
+# prints PROGRAM [LIBRARIES]: the program records an event and reads it.
+prints() {
+	LD_LIBRARY_PATH=${2-} "$1" | tee "$scratch/out"
+	grep -q '^hello  *5 bytes$' "$scratch/out"
+}
+
+# --- The installed library
+
+prefix=$(sed -n 's/^prefix = //p' "$build/Makefile")
+installed() {
+	make -s -C "$build/lib" install DESTDIR="$scratch/root" &&
+		make -s -C "$build" install-includeHEADERS install-pkgconfigDATA install-nodist_cmakeDATA \
+			DESTDIR="$scratch/root"
+}
+check "the library is installed in a folder" installed >"$scratch/install.out"
+libraries=$(dirname "$(find "$scratch/root" -name libposixtrace.so)")
+if has_meson; then
+	project meson
+	# Meson must not build the library here.
+	with_meson() {
+		cd "$scratch/meson" &&
+			PKG_CONFIG_PATH=$libraries/pkgconfig PKG_CONFIG_SYSROOT_DIR=$scratch/root \
+				meson setup --wrap-mode=nofallback build && ninja -C build
+	}
+	check "meson finds it by pkg-config" with_meson
+	check "the program runs" prints "$scratch/meson/build/first" "$libraries"
+fi
+if has_cmake; then
+	project cmake
+	# The package is found where it is, also if its folder was moved.
+	with_cmake() {
+		cd "$scratch/cmake" && cmake -Dposixtrace_DIR="$libraries/cmake/posixtrace" -B build . &&
+			cmake --build build
+	}
+	check "find_package() of CMake finds it" with_cmake
+	check "the program runs" prints "$scratch/cmake/build/first" "$libraries"
+fi
+
+# --- The library as a part of the project
+
+if test -e "$source/config.status"; then
+	echo "the sources are configured in place: no build as a part of another project"
+	finish
+fi
+# As a release: the files that the library needs.
+release=$scratch/libposixtrace-$version
+mkdir "$release"
+(cd "$source" && cp -Rp Makefile.am Makefile.in aclocal.m4 build-aux configure configure.ac examples \
+	include lib m4 meson.build posixtrace.pc.in tests tools "$release")
+chmod -R u+w "$release"
+tar -C "$scratch" -czf "$release.tar.gz" "libposixtrace-$version" || exit 99
+rm -rf "$release"
+if has_meson; then
+	with_wrap() {
+		cd "$scratch/meson" && mkdir subprojects/packagefiles &&
+			cp "$release.tar.gz" subprojects/packagefiles &&
+			meson setup --wrap-mode=forcefallback wrapped && ninja -C wrapped
+	}
+	check "meson builds it by the wrap file" with_wrap
+	check "the program runs" prints "$scratch/meson/wrapped/first" \
+		"$(dirname "$(find "$scratch/meson/wrapped" -name libposixtrace.so | head -n 1)")"
+fi
+if has_cmake; then
+	project cmake-external
+	with_external() {
+		cd "$scratch/cmake-external" && cmake -DPOSIXTRACE_RELEASE="$release.tar.gz" -B build . &&
+			cmake --build build
+	}
+	check "CMake builds it by ExternalProject" with_external
+	check "the program runs" prints "$scratch/cmake-external/build/first"
+fi
+finish
