@@ -68,6 +68,24 @@ run 0 dump -e io.write --no-stack "$log"
 check "with data: the data is there" has out ' io.write stack=[0-9][0-9]* .* size=5 result=5 data="alpha"$'
 check "and whole" lacks out truncated
 
+# Other commands use the stacks.
+"$posixtrace" record -q --force -o "$log" --stack='io.c*' -- "$probe" stack
+if "$posixtrace" doctor | grep -q '^works  *libdw'; then
+	run 0 convert "$log" --to folded --stacks io.close -o -
+	check "folded stacks are counted" has out ';stack;stack_outer;stack_middle;stack_inner 1001$'
+	run 0 convert "$log" --to folded --stacks io.close --stack-times -o -
+	check "or their times" has out ';stack;stack_outer;stack_middle;stack_inner [0-9]\{4,\}$'
+	run 0 convert "$log" --to folded --stacks 'net.*' -o -
+	check "a pattern without stacks is noticed" has err 'no event of a type that matches net.\*'
+	run 0 why "$log" --span io.close --slowest 3
+	check "why has the callers" has out ' in stack_inner (probe_stack.c:[0-9]*), called by stack_'
+	if "$posixtrace" query "$log" 'SELECT 1' >/dev/null 2>&1; then
+		run 0 query --csv "$log" "SELECT stacks.function, count(*) FROM events JOIN stacks USING(stack)
+			WHERE name = 'io.close' AND fd = -58 AND depth = 2 GROUP BY 1"
+		check "query joins them" has out '^stack_outer,1000'
+	fi
+fi
+
 run 2 record --stack=nothing.like.this -o "$log" true
 check "a pattern without a type is refused" has err '--stack=nothing.like.this: no event type'
 run 2 record --stack=a,b -o "$log" true

@@ -305,6 +305,16 @@ static const char *function_name(void *arg, pid_t pid, uint64_t address, int64_t
 	return name;
 }
 
+const char *fmt_function(const struct fmt_flow *flow, uint32_t pid, uint64_t address,
+			 int64_t time_ns)
+{
+	const struct symbol *symbol = NULL;
+
+	for (size_t i = 0; i < flow->object_logs && !symbol; i++)
+		symbol = symbols_at(flow->objects[i], (pid_t)pid, address, time_ns);
+	return symbol ? symbol->name : NULL;
+}
+
 /* ------------------------------------------------------------------ the sink */
 
 static int open_scan(struct fmt_flow *flow, const struct fmt_output *output, void **context)

@@ -6,16 +6,16 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "log/integer.h"
+#include "log/field.h"
 
 /* Limits for a log with senseless stacks. */
 #define FRAMES_MOST (UINT32_C(1) << 24)
 #define TYPES_MOST  65536
 
-/* Types that record and attach make; other types may use the name for something else. */
-static bool is_stack_type(const struct log_type *type)
+/* Other programs may use the name for something else. */
+bool stacks_is_type(const char *name, const struct posix_trace_schema_np *schema)
 {
-	return type->schema && type->schema->fields >= 2 && !strcmp(type->name, STACKS_EVENT);
+	return schema && schema->fields >= 2 && !strcmp(name, STACKS_EVENT);
 }
 
 /* Compares for the table. */
@@ -52,63 +52,80 @@ static void keep_frames(struct stacks *stacks, uint32_t number, const void *fram
 	stacks->frames += count;
 }
 
-bool stacks_take(struct stacks *stacks, const struct log_type *type,
-		 const struct posix_trace_event_np *event)
+void stacks_keep(struct stacks *stacks, const struct posix_trace_schema_np *schema,
+		 const void *data, size_t len)
 {
 	struct posix_trace_value_np number, frames;
 
-	/* Most types differ in the first letter. */
-	if (*type->name != *STACKS_EVENT || !is_stack_type(type))
-		return false;
-	if (posix_trace_field_get_np(type->schema, 0, 0, event->data, event->data_len, 0,
-				     &number) &&
-	    posix_trace_field_get_np(type->schema, 1, 0, event->data, event->data_len, 0,
-				     &frames) &&
+	if (posix_trace_field_get_np(schema, 0, 0, data, len, 0, &number) &&
+	    posix_trace_field_get_np(schema, 1, 0, data, len, 0, &frames) &&
 	    number.field->form == POSIX_TRACE_FORM_UNSIGNED_NP &&
 	    frames.field->form == POSIX_TRACE_FORM_BYTES_NP)
 		keep_frames(stacks, (uint32_t)number.u64, frames.data, frames.len);
+}
+
+bool stacks_take(struct stacks *stacks, const struct log_type *type,
+		 const struct posix_trace_event_np *event)
+{
+	/* Most types differ in the first letter. */
+	if (*type->name != *STACKS_EVENT || !stacks_is_type(type->name, type->schema))
+		return false;
+	stacks_keep(stacks, type->schema, event->data, event->data_len);
 	return true;
 }
 
-/* Returns the index of the field that refers to a stack, -1 if the type has none. */
-static int field_of(struct stacks *stacks, const struct log_type *type)
+int stacks_field(const char *name, const struct posix_trace_schema_np *schema)
+{
+	const int field = field_index(schema, STACKS_FIELD);
+
+	return field < 0 || schema->field[field].is_array || stacks_is_type(name, schema) ||
+	       schema->field[field].form != POSIX_TRACE_FORM_UNSIGNED_NP ? -1 : field;
+}
+
+/* The same for a type of a log, which is looked at once. */
+static int field_of_type(struct stacks *stacks, const struct log_type *type)
 {
 	size_t id = (size_t)type->id;
-	int field = -1;
+	int field;
 
 	if (id < TYPES_MOST && id < stacks->places && stacks->place[id])
 		return stacks->place[id] < 0 ? -1 : stacks->place[id] - 1;
-	for (unsigned i = 0; field < 0 && type->schema && i < type->schema->fields; i++)
-		if (!strcmp(type->schema->field[i].name, STACKS_FIELD) &&
-		    !type->schema->field[i].is_array &&
-		    type->schema->field[i].form == POSIX_TRACE_FORM_UNSIGNED_NP &&
-		    !is_stack_type(type))
-			field = (int)i;
+	field = stacks_field(type->name, type->schema);
 	if (id < TYPES_MOST && vec_reach(&stacks->place, &stacks->places, id))
 		stacks->place[id] = field < 0 ? -1 : (signed char)(field + 1);
 	return field;
 }
 
-bool stacks_find(struct stacks *stacks, const struct log_type *type,
-		 const struct posix_trace_event_np *event, struct stacks_found *found)
+bool stacks_get(const struct stacks *stacks, const struct posix_trace_schema_np *schema,
+		int field, const void *data, size_t len, struct stacks_found *found)
 {
-	int field = field_of(stacks, type);
 	struct posix_trace_value_np value;
-	uint32_t index;
 
-	if (field < 0 || !stacks->entries ||
-	    !posix_trace_field_get_np(type->schema, (unsigned)field, 0, event->data,
-				      event->data_len, 0, &value) ||
-	    value.u64 > UINT32_MAX)
-		return false;
-	index = find_entry(stacks, (uint32_t)value.u64);
+	return field >= 0 && stacks->entries &&
+	       posix_trace_field_get_np(schema, (unsigned)field, 0, data, len, 0, &value) &&
+	       value.u64 <= UINT32_MAX && stacks_number(stacks, (uint32_t)value.u64, found);
+}
+
+bool stacks_number(const struct stacks *stacks, uint32_t number, struct stacks_found *found)
+{
+	uint32_t index = find_entry(stacks, number);
+
 	if (index == TABLE_NONE)
 		return false;
 	*found = (struct stacks_found){
 		.frame = stacks->frame + stacks->entry[index].first,
-		.count = stacks->entry[index].count, .number = stacks->entry[index].number,
-		.is_exact = !strcmp(type->name, "cpu.sample"),
+		.count = stacks->entry[index].count, .number = number,
 	};
+	return true;
+}
+
+bool stacks_find(struct stacks *stacks, const struct log_type *type,
+		 const struct posix_trace_event_np *event, struct stacks_found *found)
+{
+	if (!stacks_get(stacks, type->schema, field_of_type(stacks, type), event->data,
+			event->data_len, found))
+		return false;
+	found->is_exact = !strcmp(type->name, STACKS_SAMPLE);
 	return true;
 }
 

@@ -13,6 +13,7 @@
 
 #define STACKS_EVENT "cpu.stack"
 #define STACKS_FIELD "stack"
+#define STACKS_SAMPLE "cpu.sample"
 
 /* The stacks of one log. All zeros: none yet. */
 struct stacks {
@@ -40,6 +41,21 @@ struct stacks_found {
 	 */
 	bool is_exact;
 };
+
+/*
+ * For events of any source: whether a type is that of stacks; the index of a type's field that
+ * refers to a stack, or -1; keeps the stack of an event of the first; finds the stack of an event
+ * of the second, and returns false if there is none.
+ */
+bool stacks_is_type(const char *name, const struct posix_trace_schema_np *schema);
+int stacks_field(const char *name, const struct posix_trace_schema_np *schema);
+void stacks_keep(struct stacks *stacks, const struct posix_trace_schema_np *schema,
+		 const void *data, size_t len);
+bool stacks_get(const struct stacks *stacks, const struct posix_trace_schema_np *schema,
+		int field, const void *data, size_t len, struct stacks_found *found);
+
+/* Finds a stack by its number. */
+bool stacks_number(const struct stacks *stacks, uint32_t number, struct stacks_found *found);
 
 /* Keeps the stack if the event is one. Returns whether it is. */
 bool stacks_take(struct stacks *stacks, const struct log_type *type,

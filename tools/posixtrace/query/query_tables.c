@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* query_tables.c - the small tables: the types, threads and losses of the logs. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
+#include "log/stacks.h"
 #include "query/query.h"
 #include "spans/roles.h"
+#include "symbols/symbols.h"
+
+#define STACKS_MOST (1u << 20) /* numbers beyond are senseless */
 
 /*
  * events and spans are virtual tables and have no rows here. Unsigned numbers of 64 bits become
@@ -19,6 +27,8 @@ static const char schema[] =
 	"CREATE TABLE losses(name TEXT, cause TEXT, lost INTEGER, log TEXT);"
 	"CREATE TABLE objects(kind TEXT, pid INTEGER, pointer INTEGER, name TEXT, since INTEGER, "
 		"log TEXT);"
+	"CREATE TABLE stacks(stack INTEGER, pid INTEGER, depth INTEGER, address INTEGER, "
+		"function TEXT, source TEXT, log TEXT);"
 	"CREATE TABLE streams(log TEXT, name TEXT, pid INTEGER, host TEXT, clock TEXT, hz INTEGER, "
 	"created INTEGER, first INTEGER, last INTEGER, events INTEGER, called INTEGER, "
 	"lost INTEGER, complete INTEGER, bytes INTEGER);";
@@ -167,6 +177,74 @@ static int fill_objects(sqlite3_stmt *row, const struct logfile *log)
 	return err;
 }
 
+/*
+ * Inserts the frames of a stack. The first event that refers to it decides as of which process and
+ * time the functions are looked up.
+ */
+static int fill_frames(sqlite3_stmt *row, const struct logfile *log,
+		       const struct posix_trace_event_np *event, const struct stacks_found *stack)
+{
+	int err = SQLITE_OK;
+
+	for (size_t i = 0; !err && i < stack->count; i++) {
+		const struct symbol *symbol = symbols_at(log->trid, event->info.posix_pid,
+							 stack->frame[i] + (stack->is_exact && !i),
+							 event->time_ns);
+		char source[PATH_MAX + 16];
+
+		sqlite3_bind_int64(row, 1, stack->number);
+		sqlite3_bind_int64(row, 2, event->info.posix_pid);
+		sqlite3_bind_int64(row, 3, (int64_t)i);
+		sqlite3_bind_int64(row, 4, (int64_t)stack->frame[i]);
+		if (symbol) {
+			bind_text(row, 5, symbol->name);
+			snprintf(source, sizeof(source), "%s:%u", symbol->file ? symbol->file : "",
+				 symbol->line);
+			bind_text(row, 6, symbol->file ? source : symbol->module);
+		}
+		bind_text(row, 7, log->path);
+		err = query_tables_insert(row);
+	}
+	return err;
+}
+
+/*
+ * Reads the log once, if it has stacks, by a reader of its own. Each stack is inserted at the first
+ * event that refers to it, of which the bit in done is kept.
+ */
+static int fill_stacks(sqlite3_stmt *row, struct query_log *log)
+{
+	struct stacks stacks = { .entries = 0 };
+	struct posix_trace_event_np event;
+	struct stacks_found found;
+	uint64_t number = 0;
+	bool *done = NULL;
+	size_t dones = 0;
+	trace_id_t trid;
+	int unavailable, err = SQLITE_OK;
+
+	for (size_t i = 0; i < log->file.types; i++)
+		if (stacks_is_type(log->file.list[i]->name, log->file.list[i]->schema))
+			number = log->events_of[i];
+	if (!number || query_open_log(log, &trid))
+		return SQLITE_OK;
+	while (!err && !posix_trace_getnext_np(trid, &event, &unavailable) && !unavailable) {
+		const struct log_type *type =
+			logfile_type(&log->file, event.info.posix_event_id);
+
+		if (stacks_take(&stacks, type, &event) ||
+		    !stacks_find(&stacks, type, &event, &found) || found.number >= STACKS_MOST ||
+		    !vec_reach(&done, &dones, found.number) || done[found.number])
+			continue;
+		done[found.number] = true;
+		err = fill_frames(row, &log->file, &event, &found);
+	}
+	posix_trace_close(trid);
+	stacks_fini(&stacks);
+	free(done);
+	return err;
+}
+
 /* Columns whose attributes cannot be read stay NULL. */
 static int fill_stream(sqlite3_stmt *row, const struct logfile *log,
 		       const struct posix_trace_ledger_np *ledger)
@@ -197,7 +275,7 @@ static int fill_stream(sqlite3_stmt *row, const struct logfile *log,
 	return query_tables_insert(row);
 }
 
-enum { TYPES, THREADS, LOSSES, OBJECTS, STREAMS, TABLES };
+enum { TYPES, THREADS, LOSSES, OBJECTS, STACKS, STREAMS, TABLES };
 
 /* Inserts the rows of one log. The rows of all logs are inserted in one transaction. */
 static int fill_log(sqlite3_stmt *row[TABLES], struct query_log *log)
@@ -212,6 +290,8 @@ static int fill_log(sqlite3_stmt *row[TABLES], struct query_log *log)
 		err = fill_threads(row[THREADS], &log->file);
 	if (!err)
 		err = fill_objects(row[OBJECTS], &log->file);
+	if (!err)
+		err = fill_stacks(row[STACKS], log);
 	return err ? err : fill_stream(row[STREAMS], &log->file, &ledger);
 }
 
@@ -237,6 +317,7 @@ int query_tables(sqlite3 *db, struct query *query)
 		[THREADS] = "INSERT INTO threads VALUES(?,?,?,?,?,?,?)",
 		[LOSSES] = "INSERT INTO losses VALUES(?,?,?,?)",
 		[OBJECTS] = "INSERT INTO objects VALUES(?,?,?,?,?,?)",
+		[STACKS] = "INSERT INTO stacks VALUES(?,?,?,?,?,?,?)",
 		[STREAMS] = "INSERT INTO streams VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	};
 	sqlite3_stmt *row[TABLES] = { NULL };

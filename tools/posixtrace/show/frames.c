@@ -17,7 +17,7 @@ static const struct symbol *symbol_of_frame(const struct logfile *log,
 	/* The lookup is for return addresses, and examines the byte before. */
 	if (stack->is_exact && !index)
 		address++;
-	return symbols_at(log, event->info.posix_pid, address, event->time_ns);
+	return symbols_at(log->trid, event->info.posix_pid, address, event->time_ns);
 }
 
 void frames_text(struct out *out, const struct logfile *log,

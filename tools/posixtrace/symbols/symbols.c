@@ -153,29 +153,29 @@ static bool find_symbol(struct known *entry, const struct posix_trace_mapping_np
 	return entry->symbol.name;
 }
 
-const struct symbol *symbols_at(const struct logfile *log, pid_t pid, uint64_t address,
-				int64_t time_ns)
+const struct symbol *symbols_at(trace_id_t trid, pid_t pid, uint64_t address, int64_t time_ns)
 {
 	struct posix_trace_mapping_np mapping;
 	struct known *entry;
 
 	if (!address) /* system events and foreign events have none */
 		return NULL;
-	entry = known_entry(log->trid, pid, address);
+	entry = known_entry(trid, pid, address);
 	if (!entry)
 		return NULL;
 	/* The same address may belong to another file after dlclose() or in a new program. */
 	if (time_ns >= entry->from_ns && time_ns < entry->until_ns)
 		return &entry->symbol;
-	if (posix_trace_mapping_find_np(log->trid, pid, address, time_ns, &mapping))
+	if (posix_trace_mapping_find_np(trid, pid, address, time_ns, &mapping))
 		return NULL;
 	return find_symbol(entry, &mapping, address, false) ? &entry->symbol : NULL;
 }
 
 const struct symbol *symbols_of(const struct logfile *log, const struct posix_trace_event_np *event)
 {
-	return symbols_at(log, event->info.posix_pid, (uintptr_t)event->info.posix_prog_address,
-			  event->time_ns);
+	const uint64_t address = (uintptr_t)event->info.posix_prog_address;
+
+	return symbols_at(log->trid, event->info.posix_pid, address, event->time_ns);
 }
 
 /*

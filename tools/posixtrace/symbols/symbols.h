@@ -44,8 +44,7 @@ const struct symbol *symbols_of(const struct logfile *log,
 				const struct posix_trace_event_np *event);
 
 /* The same for a return address of a process at a time. */
-const struct symbol *symbols_at(const struct logfile *log, pid_t pid, uint64_t address,
-				int64_t time_ns);
+const struct symbol *symbols_at(trace_id_t trid, pid_t pid, uint64_t address, int64_t time_ns);
 
 /*
  * Returns the name of the function whose code begins at an address of a process, or

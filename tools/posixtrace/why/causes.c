@@ -23,6 +23,7 @@
  * the wait.
  */
 #define AFTER_NS INT64_C(1000000)
+#define CALLERS  8   /* of a call that a label has */
 #define LOOK_AT  512 /* events that a search examines at most */
 
 /*
@@ -58,6 +59,37 @@ static void caller_text(const struct division *division, const struct call *call
 			 slash ? slash + 1 : symbol->module);
 	else
 		snprintf(text, size, " in %s", symbol->name);
+}
+
+/*
+ * Appends the functions that called the caller, if the call was recorded with its stack: at most
+ * CALLERS of them, the innermost first.
+ */
+static void add_callers(const struct division *division, const struct call *call, char *text,
+			size_t size)
+{
+	const struct history *history = division->history;
+	size_t used = strlen(text);
+	struct stacks_found stack;
+
+	if (!call->stack || !stacks_number(&history->stacks, call->stack - 1, &stack))
+		return;
+	for (size_t i = 1; i < stack.count && i <= CALLERS && used < size; i++) {
+		const struct symbol *symbol = symbols_at(history->log->trid,
+							 history->thread[call->thread].pid,
+							 stack.frame[i], call->end_ns);
+		int len = snprintf(text + used, size - used, "%s%s",
+				   i == 1 ? ", called by " : " < ", symbol ? symbol->name : "?");
+
+		if (len < 0 || (size_t)len >= size - used) {
+			text[used] = '\0';
+			return;
+		}
+		used += (size_t)len;
+		/* The C library calls main(). */
+		if (symbol && !strcmp(symbol->name, "main"))
+			return;
+	}
 }
 
 /*
@@ -391,11 +423,11 @@ static enum why_kind kind_of(const struct call *call)
  * because a descriptor is used again. All other calls are separated by lock, thread or child. The
  * cause is part of the number, because a lock and a semaphore may have the same address at
  * different times. The function and the text are part of the number if the label contains them: an
- * fsync of a file must not be added to its open.
+ * fsync of a file must not be added to its open. The same is true of the callers.
  */
 static uint64_t key_of(const struct call *call)
 {
-	uint64_t key = hash_number(HASH_BEGIN, call->cause);
+	uint64_t key = hash_number(hash_number(HASH_BEGIN, call->cause), call->stack);
 
 	switch ((enum cause)call->cause) {
 	case CAUSE_SLEEP:
@@ -424,10 +456,11 @@ static void label_part(struct division *division, struct why_node *node, const s
 	const struct history *history = division->history;
 	const char *text = call->text ? history->text[call->text - 1] : NULL;
 	const char *verb = strchr(call->type->name, '.');
-	char caller[200], lock[100];
+	char caller[600], lock[100];
 
 	verb = verb ? verb + 1 : call->type->name;
 	caller_text(division, call, caller, sizeof(caller));
+	add_callers(division, call, caller, sizeof(caller));
 	switch ((enum cause)call->cause) {
 	case CAUSE_LOCK:
 	case CAUSE_SEM:

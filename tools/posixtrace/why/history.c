@@ -369,6 +369,7 @@ static void add_call(struct history *history, struct history_thread *thread,
 		.key = classify_number(type, event, plan->key),
 		.address = (uintptr_t)event->info.posix_prog_address,
 	};
+	struct stacks_found stack;
 
 	/*
 	 * The duration comes from the log and may have any value. If the begin that it gives cannot
@@ -377,6 +378,8 @@ static void add_call(struct history *history, struct history_thread *thread,
 	if (time > INT64_MAX ||
 	    __builtin_sub_overflow(event->time_ns, (int64_t)time, &call.begin_ns))
 		return;
+	if (stacks_find(&history->stacks, type, event, &stack))
+		call.stack = stack.number + 1;
 	call.text = keep_text(history, type, event, plan->text);
 	if (plan->cause == CAUSE_COND || plan->cause == CAUSE_PEER)
 		call.other = classify_number(type, event, plan->other);
@@ -482,7 +485,7 @@ static void add_event(struct history *history, const struct log_type *type,
 	if (type->id < POSIX_TRACE_UNNAMED_USER_EVENT)
 		return;
 	thread = thread_of(history, event);
-	if (!thread)
+	if (!thread || stacks_take(&history->stacks, type, event))
 		return;
 	switch (plan->kind) {
 	case PLAN_CALL:
@@ -582,4 +585,5 @@ void history_fini(struct history *history)
 	free(history->plan);
 	table_fini(&history->of_thread);
 	table_fini(&history->of_fd);
+	stacks_fini(&history->stacks);
 }

@@ -11,6 +11,7 @@
 
 #include "base/table.h"
 #include "choose/reading.h"
+#include "log/stacks.h"
 
 #define HISTORY_CALLS   (UINT32_C(1) << 25)
 #define HISTORY_THREADS 65536
@@ -43,6 +44,7 @@ struct call {
 	const struct log_type *type;
 	uint32_t thread;       /* index */
 	uint32_t text;         /* index of a path or function + 1; 0: none */
+	uint32_t stack;        /* number of its call stack + 1; 0: none */
 	uint8_t cause;
 	bool is_in_vain;       /* a poll that reached its time limit */
 };
@@ -132,6 +134,7 @@ struct history {
 	} *fd;
 	size_t fds;
 	struct table of_fd;
+	struct stacks stacks;  /* call stacks */
 	struct plan **plan;    /* by event type */
 	size_t plans;
 	int64_t first_ns, last_ns;

@@ -5,126 +5,62 @@
  *
  * 	main;serve;parse 12345
  *
- * The times of equal stacks of all threads are added. The stacks are kept as a tree, in which each
- * node is a stack.
+ * The times of equal stacks of all threads are added. With --stacks the lines are call stacks.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/table.h"
-#include "base/vec.h"
+#include "convert/viewer/fold.h"
+#include "convert/viewer/folded_stacks.h"
 #include "convert/viewer/tracks.h"
 
 extern const struct format format_folded;
 
-#define NODES_MAX (1u << 26) /* more stacks end the conversion: each costs memory */
-
-/* A stack: that of the parent, and one span more. Node 0 is the empty stack. */
-struct node {
-	uint32_t parent, frame;
-	int64_t self_ns;
+/* The context: the tracks of spans, or the call stacks. */
+struct folded_context {
+	struct tracks *tracks;
+	struct folded_stacks *stacks; /* NULL: --stacks was not given */
 };
 
 struct folded {
-	struct tracks *tracks;
-	struct node *node;
-	size_t nodes;
-	struct table children;   /* by parent and frame */
+	struct fold fold;
 	uint32_t now;            /* the present stack, between the last edge and the next */
 	int64_t since_ns;
-	uint32_t *path;          /* the nodes of a line, the innermost first */
-	int err;
 };
-
-static bool is_same(const void *array, uint32_t index, const void *key)
-{
-	const struct node *node = (const struct node *)array + index, *wanted = key;
-
-	return node->parent == wanted->parent && node->frame == wanted->frame;
-}
-
-/* Returns the node of a stack with one span more, made if it is new; 0 without memory. */
-static uint32_t child_of(struct folded *folded, uint32_t parent, uint32_t frame)
-{
-	const struct node wanted = { .parent = parent, .frame = frame };
-	uint64_t hash = hash_number(hash_number(HASH_BEGIN, parent), frame);
-	uint32_t found = table_find(&folded->children, hash, is_same, folded->node, &wanted);
-
-	if (found != TABLE_NONE)
-		return found;
-	if (folded->nodes == NODES_MAX || !vec_grow(&folded->node, folded->nodes, 1) ||
-	    !table_add(&folded->children, hash, (uint32_t)folded->nodes)) {
-		folded->err = ENOMEM;
-		return 0;
-	}
-	folded->node[folded->nodes] = wanted;
-	return (uint32_t)folded->nodes++;
-}
 
 /* Adds the time since the last edge to the present stack. Edges nest, as nesting.h guarantees. */
 static void take_edge(void *arg, const struct edge *edge)
 {
 	struct folded *folded = arg;
 
-	if (folded->err)
+	if (folded->fold.err)
 		return;
-	folded->node[folded->now].self_ns += edge->at_ns - folded->since_ns;
+	folded->fold.node[folded->now].self += edge->at_ns - folded->since_ns;
 	folded->since_ns = edge->at_ns;
-	folded->now = edge->closes ? folded->node[folded->now].parent :
-				     child_of(folded, folded->now, edge->frame);
-}
-
-/*
- * Writes a name. Semicolons and control characters are replaced, since semicolons and line ends
- * have a meaning in the format.
- */
-static void put_name(struct out *out, const char *name)
-{
-	for (; *name; name++)
-		out_char(out, *name == ';' ? ':' : (unsigned char)*name < ' ' ? '?' : *name);
-}
-
-/* Writes the line of a stack. A stack has a line even if no time was spent in it alone. */
-static void put_line(struct folded *folded, uint32_t index)
-{
-	struct out *out = folded->tracks->out;
-	size_t depth = 0;
-
-	for (uint32_t node = index; node; node = folded->node[node].parent) {
-		if (!vec_grow(&folded->path, depth, 1)) {
-			folded->err = ENOMEM;
-			return;
-		}
-		folded->path[depth++] = node;
-	}
-	while (depth-- > 0) {
-		put_name(out, folded->tracks->name[folded->node[folded->path[depth]].frame]);
-		if (depth)
-			out_char(out, ';');
-	}
-	out_printf(out, " %lld\n", (long long)folded->node[index].self_ns);
+	folded->now = edge->closes ? folded->fold.node[folded->now].parent :
+				     fold_child(&folded->fold, folded->now, edge->frame);
 }
 
 /* The format has no place for losses: a notice reports them. */
-static int folded_end(void *context, const struct fmt_end *end)
+static int folded_end_spans(struct tracks *tracks, const struct fmt_end *end)
 {
-	struct tracks *tracks = context;
-	struct folded folded = { .tracks = tracks };
+	struct folded folded = { .now = 0 };
 	int err = 0;
 
 	tracks_end(tracks, end);
-	if (!vec_grow(&folded.node, folded.nodes, 1))
+	if (!fold_begin(&folded.fold))
 		return ENOMEM;
-	folded.node[folded.nodes++] = (struct node){ .self_ns = 0 };
-	for (size_t i = 0; i < tracks->tracks && !err && !folded.err; i++) {
+	for (size_t i = 0; i < tracks->tracks && !err && !folded.fold.err; i++) {
 		folded.now = 0;
 		folded.since_ns = tracks->base_ns;
 		err = nesting_tell(&tracks->nesting, &tracks->track[i]->nesting, take_edge,
 				   &folded);
 	}
-	for (uint32_t i = 1; i < folded.nodes && !err && !folded.err; i++)
-		put_line(&folded, i);
+	if (!err)
+		fold_put(&folded.fold, tracks->out, tracks->name);
+	if (!err)
+		err = folded.fold.err;
 	if (tracks->lost)
 		fmt_fault(tracks->flow, FMT_NOTICE, FMT_NO_OFFSET, NULL,
 			  "%llu events are lost, so that times may be wrong",
@@ -132,10 +68,63 @@ static int folded_end(void *context, const struct fmt_end *end)
 	if (!tracks->tracks)
 		fmt_fault(tracks->flow, FMT_NOTICE, FMT_NO_OFFSET, NULL,
 			  "it has no spans, and no events with a duration: there are no stacks");
-	free(folded.node);
-	free(folded.path);
-	table_fini(&folded.children);
-	return err ? err : folded.err ? folded.err : tracks->out->err;
+	fold_fini(&folded.fold);
+	return err ? err : tracks->out->err;
+}
+
+/* ------------------------------------------------------------------ the format */
+
+static void folded_close(void *context)
+{
+	struct folded_context *folded = context;
+
+	tracks_close(folded->tracks);
+	folded_stacks_close(folded->stacks);
+	free(folded);
+}
+
+static int folded_open(struct fmt_flow *flow, const struct fmt_output *output, void **context)
+{
+	struct folded_context *folded = calloc(1, sizeof(*folded));
+	void *tracks = NULL;
+	int err;
+
+	if (!folded)
+		return ENOMEM;
+	err = tracks_open(flow, output, &tracks);
+	if (err) {
+		free(folded);
+		return err;
+	}
+	folded->tracks = tracks;
+	*context = folded;
+	return folded_stacks_open(flow, output, &folded->stacks);
+}
+
+static int folded_begin(void *context, const struct fmt_facts *facts)
+{
+	return tracks_begin(((struct folded_context *)context)->tracks, facts);
+}
+
+static int folded_event(void *context, const struct fmt_event *event)
+{
+	struct folded_context *folded = context;
+
+	return folded->stacks ? folded_stacks_event(folded->stacks, event) :
+				tracks_event(folded->tracks, event);
+}
+
+static int folded_lost(void *context, const struct fmt_lost *lost)
+{
+	return tracks_lost(((struct folded_context *)context)->tracks, lost);
+}
+
+static int folded_end(void *context, const struct fmt_end *end)
+{
+	struct folded_context *folded = context;
+
+	return folded->stacks ? folded_stacks_end(folded->stacks) :
+				folded_end_spans(folded->tracks, end);
 }
 
 const struct format format_folded = {
@@ -143,12 +132,12 @@ const struct format format_folded = {
 	.summary = "folded stacks of spans, for flame graphs: a line for each stack",
 	.suffix = "folded",
 	.output = FMT_TO_BYTES,
-	.open = tracks_open,
-	.begin = tracks_begin,
-	.thread = tracks_thread,
-	.event = tracks_event,
-	.lost = tracks_lost,
+	.options = folded_stacks_rows,
+	.open = folded_open,
+	.begin = folded_begin,
+	.event = folded_event,
+	.lost = folded_lost,
 	.end = folded_end,
-	.close = tracks_close,
+	.close = folded_close,
 	.scans = FMT_SCANS_SPANS,
 };

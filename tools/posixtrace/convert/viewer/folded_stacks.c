@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * folded_stacks.c - a line for each distinct call stack of the chosen events: the functions from
+ * the outermost to the innermost, and how many events have this stack, or how long the calls took.
+ */
+#include "convert/viewer/folded_stacks.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "convert/viewer/fold.h"
+#include "log/stacks.h"
+
+const struct option_row folded_stacks_rows[] = {
+	{ "stacks", FMT_OPTION, "GLOB",
+		"call stacks of the events whose type matches, instead of spans; cpu.sample: where "
+		"CPU time was spent" },
+	{ "stack-times", FMT_OPTION, NULL,
+		"with --stacks: how many nanoseconds the calls took, instead of their number" },
+	OPTION_END
+};
+
+struct folded_stacks {
+	struct fmt_flow *flow;
+	struct out *out;
+	const char *glob;
+	bool by_time;
+	struct stacks *stacks;     /* by source */
+	size_t sources;
+	struct fold fold;
+	char **name;               /* of functions; a frame of the fold is an index */
+	size_t names;
+	struct table of_name;
+	uint64_t events;
+};
+
+int folded_stacks_open(struct fmt_flow *flow, const struct fmt_output *output,
+		       struct folded_stacks **stacks)
+{
+	const char *glob = fmt_option(flow, "stacks");
+
+	*stacks = glob ? calloc(1, sizeof(**stacks)) : NULL;
+	if (!glob)
+		return 0;
+	if (!*stacks)
+		return ENOMEM;
+	**stacks = (struct folded_stacks){ .flow = flow, .out = output->out, .glob = glob,
+					   .by_time = fmt_option(flow, "stack-times") };
+	return fold_begin(&(*stacks)->fold) ? 0 : ENOMEM;
+}
+
+void folded_stacks_close(struct folded_stacks *stacks)
+{
+	if (!stacks)
+		return;
+	for (size_t i = 0; i < stacks->sources; i++)
+		stacks_fini(&stacks->stacks[i]);
+	for (size_t i = 0; i < stacks->names; i++)
+		free(stacks->name[i]);
+	free(stacks->stacks);
+	free(stacks->name);
+	table_fini(&stacks->of_name);
+	fold_fini(&stacks->fold);
+	free(stacks);
+}
+
+/* For table_find(). */
+static bool is_function(const void *array, uint32_t index, const void *key)
+{
+	return !strcmp(((char *const *)array)[index], key);
+}
+
+/* Returns the index of a name, TABLE_NONE without memory. */
+static uint32_t function_index(struct folded_stacks *stacks, const char *name)
+{
+	uint64_t hash = hash_bytes(HASH_BEGIN, name, strlen(name));
+	uint32_t index = table_find(&stacks->of_name, hash, is_function, stacks->name, name);
+
+	if (index != TABLE_NONE)
+		return index;
+	index = (uint32_t)stacks->names;
+	if (!vec_grow(&stacks->name, stacks->names, 1) ||
+	    !(stacks->name[index] = strdup(name)))
+		return TABLE_NONE;
+	stacks->names++;
+	return table_add(&stacks->of_name, hash, index) ? index : TABLE_NONE;
+}
+
+/* Adds the value to the stack of an event. Returns 0 or ENOMEM. */
+static int add_to_stack(struct folded_stacks *stacks, const struct fmt_event *event,
+			const struct stacks_found *found, int64_t value)
+{
+	uint32_t node = 0;
+
+	for (size_t i = found->count; i-- > 0;) {
+		/* The lookup is for return addresses, which are behind the instruction. */
+		const uint64_t address = found->frame[i] + (found->is_exact && !i);
+		const char *name = fmt_function(stacks->flow, event->pid, address,
+						event->time_ns);
+		uint32_t frame;
+		char text[24];
+
+		if (!name) {
+			snprintf(text, sizeof(text), "0x%llx",
+				 (unsigned long long)found->frame[i]);
+			name = text;
+		}
+		frame = function_index(stacks, name);
+		if (frame == TABLE_NONE)
+			return ENOMEM;
+		node = fold_child(&stacks->fold, node, frame);
+		if (stacks->fold.err)
+			return stacks->fold.err;
+	}
+	if (node)
+		stacks->fold.node[node].self += value;
+	return 0;
+}
+
+int folded_stacks_event(struct folded_stacks *stacks, const struct fmt_event *event)
+{
+	const struct fmt_type *type = event->type;
+	const struct fmt_span *span = event->span;
+	struct stacks_found found;
+	int64_t value = 1;
+
+	if (!vec_reach(&stacks->stacks, &stacks->sources, event->source))
+		return ENOMEM;
+	if (stacks_is_type(type->name, type->fields))
+		stacks_keep(&stacks->stacks[event->source], type->fields, event->data,
+			    event->data_len);
+	if (fnmatch(stacks->glob, type->name, 0) ||
+	    !stacks_get(&stacks->stacks[event->source], type->fields,
+			stacks_field(type->name, type->fields), event->data, event->data_len,
+			&found))
+		return 0;
+	found.is_exact = !strcmp(type->name, STACKS_SAMPLE);
+	if (stacks->by_time)
+		value = span && span->part == FMT_WHOLE ? span->end_ns - span->begin_ns : 0;
+	stacks->events++;
+	return add_to_stack(stacks, event, &found, value);
+}
+
+int folded_stacks_end(struct folded_stacks *stacks)
+{
+	/* A stack that is only the beginning of others has no line. */
+	fold_put_own(&stacks->fold, stacks->out, stacks->name);
+	if (!stacks->events)
+		fmt_fault(stacks->flow, FMT_NOTICE, FMT_NO_OFFSET, NULL,
+			  "no event of a type that matches %s has a call stack: see --sample and "
+			  "--stack of posixtrace record", stacks->glob);
+	return stacks->fold.err ? stacks->fold.err : stacks->out->err;
+}
