@@ -202,5 +202,5 @@ check "plain: events, times, threads and data come back" \
 run 0 convert "$tmp/plain.log" -o "$tmp/len.trx" --tracex-fields len
 import "$tmp/len.trx" len
 check "with the lengths of the data" tracex lens "$tmp/log.jsonl" "$tmp/len.jsonl"
-run 1 convert "$tmp/plain.log" -o "$tmp/len2.trx" --tracex-fields nonsense
+run 2 convert "$tmp/plain.log" -o "$tmp/len2.trx" --tracex-fields nonsense
 finish

@@ -210,6 +210,8 @@ static int parse_options(int argc, char **argv, struct convert *convert)
 			convert->fail_on_loss = true;
 			break;
 		case FMT_OPTION:
+		case FMT_SOURCE_OPTION:
+		case FMT_SINK_OPTION:
 			if (!keep_option(convert, tool_option_row()->name, optarg))
 				return TOOL_FAILURE;
 			break;

@@ -204,6 +204,11 @@ bool fmt_wants_lines(const struct fmt_flow *flow)
 	return flow->to->line != NULL;
 }
 
+bool fmt_source_is(const struct fmt_flow *flow, const char *name)
+{
+	return !strcmp(flow->from->name, name);
+}
+
 bool fmt_sink_is(const struct fmt_flow *flow, const char *name)
 {
 	return !strcmp(flow->to->name, name);

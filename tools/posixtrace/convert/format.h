@@ -196,7 +196,11 @@ struct fmt_end {
  * The member value of each row in a format's table of options. The format reads an option by its
  * name with fmt_option(); the user gives it as --NAME or -O NAME.
  */
-enum { FMT_OPTION = 2048 };
+enum {
+	FMT_OPTION = 2048,      /* of the format as a source and as a sink */
+	FMT_SOURCE_OPTION,
+	FMT_SINK_OPTION
+};
 
 /* The beginning of an input, from which detect recognizes its format. */
 struct fmt_head {
@@ -232,7 +236,7 @@ struct format {
 	const char *name;
 	const char *summary;
 	const char *suffix;     /* "json": file names that select this sink; NULL: none */
-	const struct option_row *options; /* of FMT_OPTION; NULL: none */
+	const struct option_row *options; /* of the values above; NULL: none */
 
 	/* As a source. detect may be NULL: then only --from selects it. */
 	bool (*detect)(const struct fmt_head *head);
@@ -280,7 +284,8 @@ bool fmt_lost(struct fmt_flow *flow, const struct fmt_lost *lost);
 bool fmt_note(struct fmt_flow *flow, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool fmt_line(struct fmt_flow *flow, const char *line, size_t len);
 bool fmt_wants_lines(const struct fmt_flow *flow);
-/* Whether the sink is the format of that name. */
+/* Whether the source, or the sink, is the format of that name. */
+bool fmt_source_is(const struct fmt_flow *flow, const char *name);
 bool fmt_sink_is(const struct fmt_flow *flow, const char *name);
 bool fmt_idle(struct fmt_flow *flow);
 bool fmt_finish(struct fmt_flow *flow, const struct fmt_end *end);
@@ -426,6 +431,9 @@ bool fmt_option_number(struct fmt_flow *flow, const char *name, uint64_t min, ui
 
 /* Does the same as fmt_option_number() for a time, in the form that --begin of dump accepts. */
 bool fmt_option_time(struct fmt_flow *flow, const char *name, int64_t *time_ns);
+
+/* Prints what the value of the option must be, such as "len". Returns false. */
+bool fmt_option_wrong(struct fmt_flow *flow, const char *name, const char *accepted);
 
 /* ------------------------------------------------------------------ the table */
 

@@ -32,6 +32,13 @@ const char *fmt_option_at(const struct fmt_flow *flow, const char *name, size_t 
 	return NULL;
 }
 
+bool fmt_option_wrong(struct fmt_flow *flow, const char *name, const char *accepted)
+{
+	say("--%s %s: must be %s", name, fmt_option(flow, name), accepted);
+	flow->status = tool_worse(flow->status, TOOL_USAGE);
+	return false;
+}
+
 bool fmt_option_number(struct fmt_flow *flow, const char *name, uint64_t min, uint64_t max,
 		       uint64_t *number)
 {

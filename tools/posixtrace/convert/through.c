@@ -14,12 +14,46 @@
 #include "convert/output.h"
 #include "convert/scan.h"
 
-static const struct option_row *option_of(const struct format *format, const char *name)
+/* The option of that name, unless it has the value of options for the other direction; or NULL. */
+static const struct option_row *option_of(const struct format *format, const char *name, int other)
 {
 	for (const struct option_row *o = format->options; o && o->name; o++)
-		if (!strcmp(o->name, name))
+		if (!strcmp(o->name, name) && o->value != other)
 			return o;
 	return NULL;
+}
+
+/* Offers the names of a format's options for one direction. */
+static void offer_options(struct nearest *nearest, const struct format *format, int other)
+{
+	for (const struct option_row *o = format->options; o && o->name; o++)
+		if (o->value != other)
+			nearest_offer(nearest, o->name);
+}
+
+/*
+ * Prints that an option has no effect in this conversion: its format is used in the other
+ * direction, or neither format has it.
+ */
+static void say_no_option(const struct fmt_flow *flow, const char *name)
+{
+	struct nearest nearest;
+
+	if (option_of(flow->to, name, 0)) {
+		say("--%s: only for an input of %s, and this one is %s", name, flow->to->name,
+		    flow->from->name);
+		return;
+	}
+	if (option_of(flow->from, name, 0)) {
+		say("--%s: only for an output of %s, and this one is %s", name, flow->from->name,
+		    flow->to->name);
+		return;
+	}
+	nearest_begin(&nearest, name);
+	offer_options(&nearest, flow->from, FMT_SINK_OPTION);
+	offer_options(&nearest, flow->to, FMT_SOURCE_OPTION);
+	say("--%s: no option of %s or %s%s", name, flow->from->name, flow->to->name,
+	    nearest_hint(&nearest));
 }
 
 /* Prints why there is no such format: this build lacks it, or the name is wrong. */
@@ -117,12 +151,12 @@ static bool options_fit(const struct through *through, const struct fmt_flow *fl
 {
 	for (size_t i = 0; i < through->givens; i++) {
 		const char *name = through->given[i].name;
-		const struct option_row *option = option_of(flow->from, name);
+		const struct option_row *option = option_of(flow->from, name, FMT_SINK_OPTION);
 
 		if (!option)
-			option = option_of(flow->to, name);
+			option = option_of(flow->to, name, FMT_SOURCE_OPTION);
 		if (!option) {
-			say("--%s: no option of %s or %s", name, flow->from->name, flow->to->name);
+			say_no_option(flow, name);
 			return false;
 		}
 		if (!option->arg && *through->given[i].value) {

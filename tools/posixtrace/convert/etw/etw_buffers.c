@@ -188,7 +188,8 @@ int etw_list_buffers(struct etw_file *file, struct findings *f)
 			file->buffers);
 	if (log->events_lost || log->buffers_lost || list.lost_events || list.lost_buffers)
 		finding(f, FINDING_NOTICE, "E22", ETW_BUFFER_HEADER,
-			"%u events and %u buffers were lost (%u and %u buffers are marked so)",
+			"%u events and %u buffers were lost; buffers with the mark of lost events: %u, "
+			"of lost buffers: %u",
 			log->events_lost, log->buffers_lost, list.lost_events, list.lost_buffers);
 	qsort(file->buffer, file->buffers, sizeof(*file->buffer), by_order);
 	return 0;

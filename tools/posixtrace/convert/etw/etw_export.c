@@ -24,9 +24,15 @@
 /* etw_sink_close() frees the context also if the temporary file cannot be made. */
 int etw_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void **context)
 {
-	struct etw_sink *s = calloc(1, sizeof(*s));
 	const char *clock = fmt_option(flow, "etw-clock");
+	struct etw_sink *s;
 
+	/* A number is the source's. */
+	if (clock && strcmp(clock, "filetime") != 0 && !fmt_source_is(flow, "etw")) {
+		fmt_option_wrong(flow, "etw-clock", "filetime");
+		return -1;
+	}
+	s = calloc(1, sizeof(*s));
 	if (!s)
 		return ENOMEM;
 	*context = s;

@@ -80,7 +80,8 @@ static bool read_options(struct import *im, struct etw_options *options)
 	options->resync = fmt_flag(flow, "etw-resync");
 	if (!fmt_option_number(flow, "etw-freq", 1, INT64_MAX, &options->frequency) ||
 	    !fmt_option_number(flow, "level", 0, 255, &im->level) ||
-	    (given && strcmp(given, "filetime") != 0 && /* a value for the sink */
+	    /* The word is the sink's. */
+	    (given && !(fmt_sink_is(flow, "etw") && !strcmp(given, "filetime")) &&
 	     !fmt_option_number(flow, "etw-clock", 1, 3, &clock)))
 		return false;
 	options->clock = (unsigned)clock;

@@ -2,9 +2,10 @@
 /*
  * etw_restore.c - restores the log of which an export was made.
  *
- * The records of the registry, before and after the events, have the attributes and the event types
- * of that log. The payload of each event begins with a prefix that identifies its type and thread.
- * All of this is checked like any other input, because anyone can write such a file.
+ * The records of the registry, before and after the events, have its attributes and types. The
+ * payload of each event begins with its identifiers; with --etw-plain it is the data alone, and the
+ * class and type of the record identify the event type. All of this is checked as any other input:
+ * anyone can write such a file.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,6 +19,13 @@
 #define STREAM_BYTES 64 /* bytes before the names in the record of the stream */
 #define DATA_MAX (UINT64_C(1) << 30)
 
+/* The class and type of the records of an event type. */
+struct class_row {
+	unsigned char guid[ETW_GUID_BYTES];
+	uint32_t type;
+	uint32_t id;            /* of the export */
+};
+
 struct restore {
 	struct fmt_flow *flow;
 	const struct etw_file *file;
@@ -28,12 +36,16 @@ struct restore {
 
 	const struct fmt_type **type; /* indexed by the type's id in the export */
 	size_t types;
+	struct class_row *row;  /* sorted if is_sorted */
+	size_t rows;
+	bool is_sorted;
 	char *schema;           /* for the next type */
 	uint32_t schema_id;
 
 	bool has_event;         /* extension records may follow it */
 	struct fmt_event event;
 	uint32_t id;
+	bool is_plain;
 	unsigned char *data;
 	size_t data_len, data_room;
 };
@@ -124,7 +136,57 @@ static bool make_room(struct restore *re, uint32_t id)
 	return id < 1u << 20 && vec_reach(&re->type, &re->types, id);
 }
 
-/* Adds the type in the record to the flow, with the schema that keep_schema() has kept for it. */
+/* Keeps the class of a type for plain events. Without memory such events have no type. */
+static void keep_class(struct restore *re, const unsigned char *p)
+{
+	struct class_row *row;
+
+	if (!vec_grow(&re->row, re->rows, 1))
+		return;
+	row = &re->row[re->rows++];
+	row->id = octets_u32(p);
+	memcpy(row->guid, p + 4, sizeof(row->guid));
+	row->type = octets_u32(p + 20);
+	re->is_sorted = false;
+}
+
+/* Sorts by class and type, and equal ones by id. */
+static int by_class(const void *a, const void *b)
+{
+	const struct class_row *x = a, *y = b;
+	int order = memcmp(x->guid, y->guid, sizeof(x->guid));
+
+	if (!order)
+		order = (x->type > y->type) - (x->type < y->type);
+	return order ? order : (x->id > y->id) - (x->id < y->id);
+}
+
+/* The first event type with the class and type of a plain record. Returns false if none has. */
+static bool find_class(struct restore *re, const struct etw_record *r, uint32_t *id)
+{
+	size_t from = 0, to = re->rows;
+	struct class_row wanted = { .type = r->type };
+
+	memcpy(wanted.guid, r->guid, sizeof(wanted.guid));
+	if (!re->is_sorted && re->rows)
+		qsort(re->row, re->rows, sizeof(*re->row), by_class);
+	re->is_sorted = true;
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (by_class(&re->row[middle], &wanted) < 0)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	if (from == re->rows || re->row[from].type != wanted.type ||
+	    memcmp(re->row[from].guid, wanted.guid, sizeof(wanted.guid)) != 0)
+		return false;
+	*id = re->row[from].id;
+	return true;
+}
+
+/* Registers the type in the record, with the schema of the record before. */
 static void name_type(struct restore *re, const struct etw_record *r)
 {
 	const unsigned char *p = r->bytes + r->header, *end = r->bytes + r->size;
@@ -137,6 +199,7 @@ static void name_type(struct restore *re, const struct etw_record *r)
 		return;
 	}
 	id = octets_u32(p);
+	keep_class(re, p);
 	p += 24;
 	if (!take_text(&p, end, name, sizeof(name)) || !make_room(re, id)) {
 		report_damage(re, r, "an event type");
@@ -245,20 +308,12 @@ static uint32_t system_tid(uint32_t tid, uint64_t thread)
 	return tid >= 0x80000000 || tid == thread ? 0 : tid;
 }
 
-/* Reads an event, or an extension of the event before it. The prefix has the id of the type. */
-static bool take_event(struct restore *re, const struct etw_record *r)
+/* Begins an event, unless its type is unknown. The prefix of a plain event is empty. */
+static bool begin_event(struct restore *re, const struct etw_record *r, uint32_t id, bool is_plain)
 {
 	const unsigned char *p = r->bytes + r->header;
-	size_t len = r->size - r->header;
-	uint32_t id;
+	size_t prefix = is_plain ? 0 : ETW_PREFIX_BYTES;
 
-	if (r->kind != ETW_FULL || r->version != 1 || len < ETW_PREFIX_BYTES) {
-		report_damage(re, r, "an event");
-		return true;
-	}
-	id = octets_u32(p);
-	if (r->type == 5 && re->has_event && id == re->id)
-		return append_data(re, p + ETW_PREFIX_BYTES, len - ETW_PREFIX_BYTES);
 	if (!put_event(re))
 		return false;
 	if (id >= re->types || !re->type[id]) {
@@ -267,18 +322,51 @@ static bool take_event(struct restore *re, const struct etw_record *r)
 	}
 	re->has_event = true;
 	re->id = id;
+	re->is_plain = is_plain;
 	re->event = (struct fmt_event){
 		.type = re->type[id],
 		.time_ns = etw_time_ns(&re->file->log, r->stamp),
 		.pid = r->pid,
-		.thread = octets_u64(p + 8),
-		.address = octets_u64(p + 16),
 		.cpu = -1,
-		.truncation = (int)octets_u32(p + 4),
 	};
-	re->event.tid = system_tid(r->tid, re->event.thread);
+	if (is_plain) {
+		re->event.thread = r->tid;
+		re->event.tid = system_tid(r->tid, 0);
+	} else {
+		re->event.truncation = (int)octets_u32(p + 4);
+		re->event.thread = octets_u64(p + 8);
+		re->event.address = octets_u64(p + 16);
+		re->event.tid = system_tid(r->tid, re->event.thread);
+	}
 	re->data_len = 0;
-	return append_data(re, p + ETW_PREFIX_BYTES, len - ETW_PREFIX_BYTES);
+	return append_data(re, p + prefix, r->size - r->header - prefix);
+}
+
+/*
+ * Reads an event or an extension of one. The prefix has the number of its type. An extension of a
+ * plain event follows it immediately.
+ */
+static bool take_event(struct restore *re, const struct etw_record *r)
+{
+	const unsigned char *p = r->bytes + r->header;
+	size_t len = r->size - r->header;
+	bool is_plain = r->kind == ETW_FULL && !r->version;
+	uint32_t id = UINT32_MAX;
+
+	if (is_plain && r->type == 5 && re->has_event && re->is_plain)
+		return append_data(re, p, len);
+	if (is_plain) {
+		find_class(re, r, &id);
+		return begin_event(re, r, id, true);
+	}
+	if (r->kind != ETW_FULL || r->version != 1 || len < ETW_PREFIX_BYTES) {
+		report_damage(re, r, "an event");
+		return true;
+	}
+	id = octets_u32(p);
+	if (r->type == 5 && re->has_event && !re->is_plain && id == re->id)
+		return append_data(re, p + ETW_PREFIX_BYTES, len - ETW_PREFIX_BYTES);
+	return begin_event(re, r, id, false);
 }
 
 /* Dispatches a record by its class and type. */
@@ -341,6 +429,7 @@ int etw_restore(struct fmt_flow *flow, const struct etw_file *file)
 			  "it cannot be read again, or there is no memory for it");
 	goes_on = goes_on && !more && finish_restore(&re);
 	free(re.type);
+	free(re.row);
 	free(re.schema);
 	free(re.data);
 	return goes_on ? TOOL_OK : TOOL_FAILURE;

@@ -141,7 +141,7 @@ int rkh_source_open(struct rkh_source *source)
 	while (dialect && which < COUNT(names) && strcmp(dialect, names[which]))
 		which++;
 	if (which == COUNT(names)) {
-		say("--dialect %s: rkh3, rkh2 or ptx", dialect);
+		fmt_option_wrong(source->flow, "dialect", "rkh3, rkh2 or ptx");
 		return TOOL_USAGE;
 	}
 	if (rkh_open(decoder, (size_t)max))

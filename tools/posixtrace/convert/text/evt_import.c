@@ -154,6 +154,7 @@ static bool order_line(struct reading *reading, struct cursor *cursor)
 static bool name_line(struct reading *reading, struct cursor *cursor)
 {
 	const char *close = cursor->end;
+	struct cursor rest;
 	struct slot *slot;
 	uint64_t id;
 	size_t len;
@@ -166,6 +167,9 @@ static bool name_line(struct reading *reading, struct cursor *cursor)
 	if (!cursor_take(cursor, "\"") || close <= cursor->p)
 		return report_line(reading, "a name must be in quotes");
 	len = (size_t)(close - 1 - cursor->p);
+	rest = (struct cursor){ close, cursor->end };
+	if (!cursor_at_end(&rest))
+		return report_line(reading, "only blanks may follow a name");
 	if (len > NAME_BYTES || memchr(cursor->p, '\0', len))
 		return report_line(reading, "a name has at most 1023 bytes and no NUL");
 	slot = slot_of(reading, (uint32_t)id);

@@ -200,14 +200,12 @@ static bool bind_text(struct base *base, enum statement which, int column, const
 		      size_t len)
 {
 	char plain[PLAIN_FACTOR * TEXT_MOST + 1];
+	size_t kept = len > TEXT_MOST ? TEXT_MOST : len, n;
 	bool exact;
-	size_t n;
 
-	if (len > TEXT_MOST)
-		len = TEXT_MOST;
-	n = plain_text(plain, text, len, &exact);
+	n = plain_text(plain, text, kept, &exact);
 	sqlite3_bind_text(base->statement[which], column, plain, (int)n, SQLITE_TRANSIENT);
-	return exact;
+	return exact && kept == len;
 }
 
 /*

@@ -61,7 +61,7 @@ int tracex_sink_open(struct fmt_flow *flow, const struct fmt_output *output, voi
 	int err;
 
 	if (fields && strcmp(fields, "len") != 0) {
-		say("--tracex-fields: len");
+		fmt_option_wrong(flow, "tracex-fields", "len");
 		return -1;
 	}
 	s = calloc(1, sizeof(*s));

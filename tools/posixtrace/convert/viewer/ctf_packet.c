@@ -42,8 +42,8 @@ void ctf_stream_close(struct ctf_stream *stream)
 }
 
 /*
- * Completes the header, writes the packet and begins the next one. The time at which the next
- * packet begins is set later, by ctf_room() or ctf_discard().
+ * Completes the header, writes the packet and begins the next one, whose time ctf_room() or
+ * ctf_discard() sets.
  */
 static int write_packet(struct ctf *ctf, struct ctf_stream *stream)
 {
@@ -62,7 +62,6 @@ static int write_packet(struct ctf *ctf, struct ctf_stream *stream)
 	head->events_discarded = stream->discarded;
 	err = whole_write(stream->fd, stream->bytes, stream->used);
 	stream->used = sizeof(*head);
-	stream->begin = stream->last;
 	/* A large event made the buffer grow. It shrinks again, so that memory stays constant. */
 	if (stream->room > CTF_PACKET_BYTES) {
 		uint8_t *less = realloc(stream->bytes, CTF_PACKET_BYTES);
