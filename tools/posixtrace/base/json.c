@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/real.h"
 #include "base/text.h"
 
 /* The letter of a short escape, 0 for other characters. */
@@ -196,9 +197,13 @@ void json_real(struct json *json, const char *name, const char *format, double v
 
 void json_double(struct json *json, const char *name, double value)
 {
-	if (isfinite(value))
-		json_real(json, name, "%.17g", value);
-	else
-		json_string_member(json, name,
-				   isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
+	char text[REAL_BYTES];
+
+	if (isfinite(value)) {
+		real_text(text, value, false);
+		json_name(json, name);
+		out_str(json->out, text);
+		return;
+	}
+	json_string_member(json, name, isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/errnames.h"
+#include "base/real.h"
 #include "base/text.h"
 #include "log/descriptors.h"
 
@@ -23,18 +24,11 @@ static void value_hex(struct out *out, uint64_t value)
 	out_done(out, put_hex(p, value, 1));
 }
 
-/*
- * Writes the shortest form that reads back as the same number: 6 digits (f32) or 15 digits (f64) if
- * these are enough, else 9 or 17 digits, which are always enough.
- */
 static void put_float(struct out *out, const struct posix_trace_value_np *value)
 {
-	const bool is_float = value->field->type == POSIX_TRACE_TYPE_F32_NP;
-	char text[40];
+	char text[REAL_BYTES];
 
-	snprintf(text, sizeof(text), "%.*g", is_float ? 6 : 15, value->f64);
-	if (is_float ? strtof(text, NULL) != (float)value->f64 : strtod(text, NULL) != value->f64)
-		snprintf(text, sizeof(text), "%.*g", is_float ? 9 : 17, value->f64);
+	real_text(text, value->f64, value->field->type == POSIX_TRACE_TYPE_F32_NP);
 	out_str(out, text);
 }
 

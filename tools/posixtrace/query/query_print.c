@@ -13,6 +13,7 @@
 
 #include "base/json.h"
 #include "base/out.h"
+#include "base/real.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "query/query.h"
@@ -25,14 +26,12 @@
 #define LOOK_BYTES (1024 * 1024)
 #define WIDTH_MAX  200
 
-/* Writes the shortest form that reads back as the same number. */
+/* A number of SQLite's type REAL looks different from an integer. */
 static void put_real(struct out *out, double value)
 {
-	char text[40];
+	char text[REAL_BYTES];
 
-	snprintf(text, sizeof(text), "%.15g", value);
-	if (strtod(text, NULL) != value)
-		snprintf(text, sizeof(text), "%.17g", value);
+	real_text(text, value, false);
 	out_str(out, text);
 	if (!strpbrk(text, ".en"))
 		out_str(out, ".0");

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "base/real.h"
 #include "convert/etw/etw.h"
 #include "convert/octets.h"
 
@@ -361,8 +362,7 @@ void etw_value_pack(const struct etw_value *v, struct etw_bytes *to)
 	}
 }
 
-/* A program that reads the result of %.9g or %.17g gets exactly the same number. */
-static void float_text(const struct etw_value *v, char *text, size_t room)
+static void float_text(const struct etw_value *v, char text[REAL_BYTES])
 {
 	uint32_t bits = (uint32_t)v->number;
 	double d;
@@ -370,10 +370,10 @@ static void float_text(const struct etw_value *v, char *text, size_t room)
 
 	if (v->kind.size == 4) {
 		memcpy(&f, &bits, sizeof(f));
-		snprintf(text, room, "%.9g", (double)f);
+		real_text(text, (double)f, true);
 	} else {
 		memcpy(&d, &v->number, sizeof(d));
-		snprintf(text, room, "%.17g", d);
+		real_text(text, d, false);
 	}
 }
 
@@ -397,7 +397,7 @@ void etw_value_text(const struct etw_field *f, const struct etw_value *v, struct
 		}
 		return;
 	case ETW_FORM_FLOAT:
-		float_text(v, text, sizeof(text));
+		float_text(v, text);
 		break;
 	case ETW_FORM_HEX:
 		snprintf(text, sizeof(text), "0x%" PRIx64, v->number);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/real.h"
 #include "base/vec.h"
 #include "convert/octets.h"
 #include "convert/rkh/rkh.h"
@@ -146,6 +147,7 @@ static void put_item(struct rkh_text *text, const struct rkh_item *item,
 {
 	uint64_t value = rkh_number(item->value, (unsigned)(item->len < 8 ? item->len : 8));
 	uint32_t word = (uint32_t)value;
+	char real[REAL_BYTES];
 	double wide;
 	float narrow;
 
@@ -193,11 +195,13 @@ static void put_item(struct rkh_text *text, const struct rkh_item *item,
 		break;
 	case RKH_F32:
 		memcpy(&narrow, &word, sizeof(narrow));
-		put_format(text, "%.9g", (double)narrow);
+		real_text(real, (double)narrow, true);
+		put_format(text, "%s", real);
 		break;
 	case RKH_F64:
 		memcpy(&wide, &value, sizeof(wide));
-		put_format(text, "%.17g", wide);
+		real_text(real, wide, false);
+		put_format(text, "%s", real);
 		break;
 	}
 }

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * real.h - the shortest decimal form of a floating point number.
+ *
+ * All formats print the same form, so that their outputs can be compared. It depends on the locale
+ * category LC_NUMERIC, which the tool leaves at "C".
+ */
+#ifndef POSIXTRACE_BASE_REAL_H
+#define POSIXTRACE_BASE_REAL_H
+
+#include <float.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define REAL_BYTES 32
+
+/*
+ * Writes the form with the fewest digits that reads back as the same number. is_single: the number
+ * is a float, and reads back as a float. Not finite numbers become inf, -inf, nan or -nan.
+ */
+static inline void real_text(char text[REAL_BYTES], double value, bool is_single)
+{
+	const int most = is_single ? FLT_DECIMAL_DIG : DBL_DECIMAL_DIG;
+	int digits = is_single ? FLT_DIG : DBL_DIG;
+
+	for (;; digits++) {
+		snprintf(text, REAL_BYTES, "%.*g", digits, value);
+		if (digits == most ||
+		    (is_single ? strtof(text, NULL) == (float)value : strtod(text, NULL) == value))
+			return;
+	}
+}
+
+#endif
