@@ -146,6 +146,7 @@ double histogram_quantile(const struct histogram *histogram, double part)
 	double wanted = (double)histogram->count * part;
 	uint64_t place = (uint64_t)wanted, before;
 	struct histogram_bucket bucket;
+	double value;
 
 	if (!histogram->count)
 		return 0;
@@ -153,6 +154,8 @@ double histogram_quantile(const struct histogram *histogram, double part)
 		place = histogram->count - 1;
 	bucket = find_bucket(histogram, place, &before);
 	/* The interpolation assumes that the values are spread evenly over the bucket. */
-	return (double)bucket.low + ((double)(bucket.high - bucket.low) + 1) *
-	       (wanted - (double)before) / (double)bucket.count;
+	value = (double)bucket.low + ((double)(bucket.high - bucket.low) + 1) *
+		(wanted - (double)before) / (double)bucket.count;
+	/* A bucket is wider than the values in it, and its bounds may be values that never were. */
+	return fmin(fmax(value, (double)histogram->min), (double)histogram->max);
 }
