@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* verify.c - the command verify: checks a log completely and reports each fault. */
 #include <errno.h>
+#include <stdio.h>
 #include <unistd.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,9 +33,9 @@ struct report {
 	const struct logfile *log;
 	struct json json;
 	uint64_t printed; /* number of faults that were printed */
+	bool has_count;   /* the library reported that the ledger and the events differ */
 };
 
-/* Faults are printed while the check runs, since a log may have millions. */
 /* Writes a fault as an element of the array that begin_json() opened. */
 static void fault_json(struct report *report, const struct posix_trace_fault_np *fault)
 {
@@ -45,11 +46,16 @@ static void fault_json(struct report *report, const struct posix_trace_fault_np 
 	json_end_object(&report->json);
 }
 
-/* Called by the library for each fault. Beyond the limit faults are only counted. */
+/*
+ * Called by the library for each fault. Faults are printed while the check runs, since a log may
+ * have millions. Beyond the limit they are only counted.
+ */
 static void report_fault(void *arg, const struct posix_trace_fault_np *fault)
 {
 	struct report *report = arg;
 
+	if (!strncmp(fault->reason, "the ledger reports ", strlen("the ledger reports ")))
+		report->has_count = true;
 	if (report->printed == verify.limit)
 		return;
 	if (verify.json)
@@ -90,11 +96,24 @@ static void result_text(const char *path, const struct posix_trace_check_np *che
 	out_str(out, ": ");
 	equation_text(out, &check->ledger);
 	out_char(out, '\n');
-	/* The library reports this as a fault, too, but only this message has both numbers. */
-	if (check->events != check->ledger.reported)
-		say("%s: %llu event%s found where the ledger reports %llu", path,
-		    (unsigned long long)check->events, text_plural(check->events),
-		    (unsigned long long)check->ledger.reported);
+}
+
+/*
+ * Reports that the events are not as many as the ledger says. The library does not, if the log has
+ * other damage that explains it.
+ */
+static void report_count(struct report *report, struct posix_trace_check_np *check)
+{
+	char reason[128];
+	struct posix_trace_fault_np fault = { .reason = reason };
+
+	if (!check->complete || check->events == check->ledger.reported || report->has_count)
+		return;
+	snprintf(reason, sizeof(reason), "%llu event%s found where the ledger reports %llu",
+		 (unsigned long long)check->events, text_plural(check->events),
+		 (unsigned long long)check->ledger.reported);
+	report_fault(report, &fault);
+	check->faults++;
 }
 
 /* Completes the object that begin_json() began. */
@@ -195,6 +214,7 @@ static int verify_open_log(const struct logfile *log)
 		}
 		return logfile_say_why(log, err);
 	}
+	report_count(&report, &check);
 	sound = is_sound(&check);
 	if (verify.json)
 		result_json(&report.json, &check, sound);
