@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Makes a log of Event Tracing for Windows with each event of the kernel's public classes.
 
-etw_classes.py CLASS[,CLASS...] FROM TO    FROM is a sample whose header stays
+etw_classes.py CLASS[,CLASS...] FROM TO [first]    FROM is a sample whose header stays
+
+With "first" it has one event of each layout, and all of them otherwise.
 
 The n-th field of a payload has the value n: an address ends with its three digits, a text has them
 at its end. A shifted or missing field is therefore visible. The layouts are those of Microsoft's
@@ -137,14 +139,14 @@ EVENTS = [
 ]
 
 
-def records(wanted):
+def records(wanted, types_each):
     for name, version, types, layout in EVENTS:
-        for kind in types.split() if name in wanted else ():
+        for kind in types.split()[:types_each] if name in wanted else ():
             payload = b"".join(value(form, i + 1) for i, form in enumerate(layout.split()))
             yield (classic(IMAGE_ID, int(kind), payload, version) if name == "imageid" else
                    system(int(kind), GROUPS[name], payload, version))
 
 
 if __name__ == "__main__":
-    CASES["classes"] = lambda: list(records(sys.argv[1].split(",")))
-    main("classes", *sys.argv[2:])
+    CASES["classes"] = lambda: list(records(sys.argv[1].split(","), 1 if len(sys.argv) > 4 else None))
+    main("classes", *sys.argv[2:4])

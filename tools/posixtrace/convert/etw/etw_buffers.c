@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/vec.h"
 #include "convert/etw/etw_part.h"
 #include "convert/octets.h"
@@ -49,8 +50,8 @@ static int add_buffer(struct list *list, uint64_t at, uint32_t size, const unsig
 	if (processor >= file->log.processors && !list->processor_told) {
 		list->processor_told = true;
 		finding(list->f, FINDING_WARNING, "E21", at + ETW_BUFFER_PROCESSOR,
-			"buffer %zu is of processor %u; the log has %u processors", file->buffers,
-			processor, file->log.processors);
+			"buffer %zu is of processor %u; the log has %u processor%s", file->buffers,
+			processor, file->log.processors, text_plural(file->log.processors));
 	}
 	buffer = &file->buffer[file->buffers];
 	*buffer = (struct etw_buffer){
@@ -184,13 +185,14 @@ int etw_list_buffers(struct etw_file *file, struct findings *f)
 		finding(f, FINDING_WARNING, "E16", ETW_BUFFER_HEADER, "the session was not closed");
 	else if (log->buffers_written != file->buffers)
 		finding(f, FINDING_WARNING, "E16", ETW_BUFFER_HEADER,
-			"%u buffers were written; %zu are there", log->buffers_written,
-			file->buffers);
+			"%u buffer%s written, and %zu in the file", log->buffers_written,
+			log->buffers_written == 1 ? " was" : "s were", file->buffers);
 	if (log->events_lost || log->buffers_lost || list.lost_events || list.lost_buffers)
 		finding(f, FINDING_NOTICE, "E22", ETW_BUFFER_HEADER,
-			"%u events and %u buffers were lost; buffers with the mark of lost events: %u, "
-			"of lost buffers: %u",
-			log->events_lost, log->buffers_lost, list.lost_events, list.lost_buffers);
+			"%u event%s and %u buffer%s were lost; buffers with the mark of lost "
+			"events: %u, of lost buffers: %u", log->events_lost,
+			text_plural(log->events_lost), log->buffers_lost,
+			text_plural(log->buffers_lost), list.lost_events, list.lost_buffers);
 	qsort(file->buffer, file->buffers, sizeof(*file->buffer), by_order);
 	return 0;
 }

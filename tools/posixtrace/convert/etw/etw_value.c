@@ -173,18 +173,29 @@ static bool take_sid(struct etw_reader *r, struct etw_bytes *to)
 	return true;
 }
 
+/* Whether the bytes are a SID of revision 1 with subauthorities and an authority below 256. */
+static bool is_sid(const unsigned char *p, size_t left)
+{
+	static const unsigned char zeros[5];
+
+	return left >= 8 && p[0] == 1 && p[1] && p[1] <= 15 &&
+	       !memcmp(p + 2, zeros, sizeof(zeros)) && left >= 8 + 4 * (size_t)p[1];
+}
+
 /*
- * A TOKEN_USER of two pointers precedes the SID. If there is no SID, the value is four bytes of 0.
+ * A TOKEN_USER of two pointers precedes the SID. Without a SID there are only four bytes of 0. A
+ * writer may clear the first pointer, so a SID behind it counts.
  */
 static bool take_wbem_sid(struct etw_reader *r, struct etw_bytes *to)
 {
+	size_t token = 2 * r->pointer_bytes, left = r->size - r->at;
 	const unsigned char *p = take_raw(r, 4);
 
 	if (!p)
 		return false;
-	if (!octets_u32(p))
+	if (!octets_u32(p) && !(left > token && is_sid(p + token, left - token)))
 		return true;
-	return take_raw(r, 2 * r->pointer_bytes - 4) && take_sid(r, to);
+	return take_raw(r, token - 4) && take_sid(r, to);
 }
 
 static bool take_guid(struct etw_reader *r, struct etw_bytes *to)
