@@ -25,6 +25,18 @@ static struct {
 	uint64_t threads; /* 0: as many as are of use */
 } options;
 
+const char *stat_thread_name(const struct stat_report *report, const struct tally_thread *thread)
+{
+	static struct posix_trace_object_np object;
+
+	if (!report->log->has_objects ||
+	    posix_trace_object_find_np(report->log->trid, thread->id.pid,
+				       (uint64_t)thread->id.thread, thread->count.last_ns,
+				       &object) || !*object.name)
+		return NULL;
+	return object.name;
+}
+
 /* The times of a damaged log may be further apart than 63 bits. */
 int64_t stat_span(const struct tally_count *count)
 {

@@ -38,6 +38,12 @@ void stat_json(struct out *out, const struct stat_report *report);
 /* Returns the events per second of the log's time, 0 if all its events have the same time. */
 double stat_rate(const struct tally *tally, const struct tally_count *count);
 
+/*
+ * Returns the name that the log gives to the address of a thread at the time of its last event, or
+ * NULL. The text is valid until the next call.
+ */
+const char *stat_thread_name(const struct stat_report *report, const struct tally_thread *thread);
+
 /* Returns the time from the first to the last event in nanoseconds. */
 int64_t stat_span(const struct tally_count *count);
 

@@ -131,13 +131,18 @@ static void type_object(struct json *json, const struct tally *tally,
 }
 
 /* The thread identifier is a string in hexadecimal digits, since it may need 64 bits. */
-static void thread_object(struct json *json, const struct tally *tally,
+static void thread_object(struct json *json, const struct stat_report *report,
 			  const struct tally_thread *thread)
 {
+	const struct tally *tally = &report->tally;
+	const char *name = stat_thread_name(report, thread);
+
 	json_object(json, NULL);
 	json_signed(json, "pid", thread->id.pid);
 	json_signed(json, "tid", thread->id.tid);
 	json_address(json, "thread", (uint64_t)thread->id.thread);
+	if (name)
+		json_string_member(json, "name", name);
 	count_members(json, tally, &thread->count);
 	equation_json(json, "ledger", &thread->ledger);
 	json_end_object(json);
@@ -164,7 +169,7 @@ void stat_json(struct out *out, const struct stat_report *report)
 	json_end_array(&json);
 	json_array(&json, "threads");
 	for (size_t i = 0; i < tally->threads; i++)
-		thread_object(&json, tally, &tally->thread[i]);
+		thread_object(&json, report, &tally->thread[i]);
 	json_end_array(&json);
 	json_end_line(&json);
 }

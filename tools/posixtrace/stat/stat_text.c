@@ -33,8 +33,16 @@ static void print_origin(struct out *out, const struct stat_report *report, enum
 	name_line(out, "log", report->log->path);
 	name_line(out, "stream", attr->name);
 	put_label(out, "written by");
-	out_printf(out, "process %d on ", (int)info->pid);
-	text_safe(out, info->host, strnlen(info->host, sizeof(info->host)));
+	/* A trace of another system may name neither. */
+	if (info->pid)
+		out_printf(out, "process %d", (int)info->pid);
+	else
+		out_str(out, "an unknown process");
+	out_str(out, " on ");
+	if (strcmp(info->host, "unknown") == 0)
+		out_str(out, "an unknown host");
+	else
+		text_safe(out, info->host, strnlen(info->host, sizeof(info->host)));
 	out_str(out, ", ");
 	text_safe(out, attr->generation, strlen(attr->generation));
 	out_printf(out, ", format %u.%u\n", info->format_major, info->format_minor);
@@ -270,9 +278,33 @@ static void print_counters(struct out *out, const struct tally *tally)
 	}
 }
 
-/* Threads in order of their number of events. Threads of which all events were lost appear, too. */
-static void print_threads(struct out *out, const struct tally *tally)
+/* A number of the system in a column, or a dash if the log has none. */
+static void number_column(struct out *out, int number)
 {
+	if (number)
+		out_printf(out, " %7d", number);
+	else
+		out_str(out, "       -");
+}
+
+/* Systems without numbers of threads have addresses, for which the log may have names. */
+static void thread_handle(struct out *out, const struct stat_report *report,
+			  const struct tally_thread *thread)
+{
+	const char *name = stat_thread_name(report, thread);
+
+	out_printf(out, "  %#llx", (unsigned long long)thread->id.thread);
+	if (name) {
+		out_char(out, ' ');
+		text_quoted(out, name, strlen(name));
+	}
+}
+
+/* Threads in order of their number of events. Threads of which all events were lost appear, too. */
+static void print_threads(struct out *out, const struct stat_report *report)
+{
+	const struct tally *tally = &report->tally;
+
 	out_str(out, "\n" COUNT_TITLES "     pid     tid\n");
 	for (size_t i = 0; i < tally->threads; i++) {
 		const struct tally_thread *thread = &tally->thread[i];
@@ -280,10 +312,11 @@ static void print_threads(struct out *out, const struct tally *tally)
 		if (is_silent(&thread->count, &thread->ledger))
 			continue;
 		count_columns(out, tally, &thread->count, &thread->ledger);
-		if (thread->id.pid) /* 0: losses that belong to no thread */
-			out_printf(out, " %7d %7d", (int)thread->id.pid, (int)thread->id.tid);
-		else
-			out_str(out, "       -       -");
+		/* Losses that belong to no thread have neither number nor address. */
+		number_column(out, (int)thread->id.pid);
+		number_column(out, (int)thread->id.tid);
+		if (!thread->id.tid && thread->id.thread)
+			thread_handle(out, report, thread);
 		equation_causes(out, &thread->ledger);
 		out_char(out, '\n');
 	}
@@ -298,6 +331,6 @@ void stat_text(struct out *out, const struct stat_report *report, enum when_form
 	print_total(out, &report->tally, &report->shim, form);
 	print_types(out, &report->tally);
 	print_counters(out, &report->tally);
-	print_threads(out, &report->tally);
+	print_threads(out, report);
 	print_schemas(out, &report->tally);
 }

@@ -7,6 +7,7 @@
  * several logs can be written to a single log.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,7 +105,11 @@ int log_sink_begin(void *context, const struct fmt_facts *facts)
 	trace_attr_t attr = facts->attr;
 	int err = facts->has_attr ? 0 : make_attr(facts, &attr);
 
-	memcpy(origin.host, facts->host, sizeof(origin.host));
+	/* The library takes an empty name for that of this machine, where the trace need not be from. */
+	if (*facts->host)
+		memcpy(origin.host, facts->host, sizeof(origin.host));
+	else
+		snprintf(origin.host, sizeof(origin.host), "unknown");
 	memcpy(origin.clock, facts->clock, sizeof(origin.clock));
 	memcpy(origin.generation, facts->generation, sizeof(origin.generation));
 	origin.clock_hz = facts->clock_hz;

@@ -185,9 +185,9 @@ void tracex_check_entries(struct tracex *d, const struct tracex_options *options
 	}
 	if (holes)
 		finding(f, FINDING_WARNING, "T14", hole_at,
-			"%llu unused entries are between used ones", (unsigned long long)holes);
+			"unused entries between used ones: %llu", (unsigned long long)holes);
 	if (d->invalid)
 		finding(f, FINDING_WARNING, "T15", invalid_at,
-			"%llu events are marked invalid by id 0xffffffff and left out",
+			"events that the id 0xffffffff marks as invalid, which are left out: %llu",
 			(unsigned long long)d->invalid);
 }
