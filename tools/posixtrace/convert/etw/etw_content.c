@@ -141,8 +141,9 @@ bool etw_content_next(const struct etw_file *file, const struct etw_buffer *b,
 		snprintf(code, sizeof(code), "E%02d", fault);
 		finding(f, FINDING_DAMAGE, code, b->at + (b->compressed ? 0 : at),
 			"buffer %u, offset %zu: %s (it begins with %02x%02x%02x%02x; %zu bytes "
-			"are left)", b->number, at, why, content->bytes[at], content->bytes[at + 1], content->bytes[at + 2],
-			content->bytes[at + 3], content->filled - at);
+			"are left)", b->number, at, why, content->bytes[at],
+			content->bytes[at + 1], content->bytes[at + 2], content->bytes[at + 3],
+			content->filled - at);
 		content->next = content->filled;
 		return false;
 	}

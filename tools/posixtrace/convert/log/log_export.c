@@ -105,7 +105,7 @@ int log_sink_begin(void *context, const struct fmt_facts *facts)
 	trace_attr_t attr = facts->attr;
 	int err = facts->has_attr ? 0 : make_attr(facts, &attr);
 
-	/* The library takes an empty name for that of this machine, where the trace need not be from. */
+	/* To the library an empty name is this machine, where the trace need not be from. */
 	if (*facts->host)
 		memcpy(origin.host, facts->host, sizeof(origin.host));
 	else

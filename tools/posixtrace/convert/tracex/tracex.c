@@ -18,18 +18,22 @@ static bool tracex_detect(const struct fmt_head *head)
 }
 
 static const struct option_row option_rows[] = {
-	{ "no-meta", FMT_SOURCE_OPTION, NULL, "without the events that keep the header and the objects" },
+	{ "no-meta", FMT_SOURCE_OPTION, NULL,
+		"without the events that keep the header and the objects" },
 	{ "part", FMT_SOURCE_OPTION, "N", "of a file with several dumps: which one" },
-	{ "spans", FMT_SOURCE_OPTION, NULL, "add events for the time that threads ran and held mutexes" },
+	{ "spans", FMT_SOURCE_OPTION, NULL,
+		"add events for the time that threads ran and held mutexes" },
 	{ "start", FMT_SOURCE_OPTION, "TIME", "of the first event" },
 	{ "tick-hz", FMT_SOURCE_OPTION, "N", "ticks in a second" },
 	{ "tick-ns", FMT_SOURCE_OPTION, "N", "nanoseconds of a tick; else 1" },
-	{ "tick-modulus", FMT_SOURCE_OPTION, "N", "where the timer begins anew; else after its mask" },
+	{ "tick-modulus", FMT_SOURCE_OPTION, "N",
+		"where the timer begins anew; else after its mask" },
 	{ "tracex-fields", FMT_SINK_OPTION, "len",
 		"write the length of the data before 12 bytes of it" },
 	{ "tracex-names", FMT_SOURCE_OPTION, "FILE",
 		"names of user events, as TraceX's own (.trxc)", OPTION_FILE },
-	{ "tracex-user-ids", FMT_SOURCE_OPTION, "1025", "user events begin there, as in old firmware" },
+	{ "tracex-user-ids", FMT_SOURCE_OPTION, "1025",
+		"user events begin there, as in old firmware" },
 	OPTION_END
 };
 

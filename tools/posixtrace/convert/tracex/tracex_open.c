@@ -65,7 +65,8 @@ static int skip_parts(struct tracex *d, unsigned parts, struct findings *f)
 		next = find_next(&skipped);
 		if (next == d->size)
 			return finding(f, FINDING_REFUSAL, "T21", d->at,
-				       "the file has no part %u; its last one is %u", parts + 1, i + 1);
+				       "the file has no part %u; its last one is %u", parts + 1,
+				       i + 1);
 		d->bytes += next;
 		d->size -= next;
 		d->at += next;
