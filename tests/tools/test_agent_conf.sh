@@ -42,6 +42,8 @@ interval = 500ms
 quota = 10M
 quota-full = refuse
 expire = 24h
+textfile = /var/x.prom
+listen = [::1]:9464
 [ record "two" ]
 executable = /usr/bin/*
 executable = *
@@ -55,10 +57,15 @@ event = io.*
 event = u
 exclude = io.read
 size = 64K
+durations = yes
 [trigger crash]
 when = crash
 record = t*
 hold-off = none
+[trigger slow]
+when = span io.* > 1.5ms
+[trigger errors]
+when = errors * > 3 per 1m
 END
 run 0 agent -c "$conf" --check
 check "every key is known" is_empty err
@@ -96,13 +103,23 @@ conf '[agent]'; fault 5 '\[agent\] is given twice$'
 conf '[agent x]'; fault 5 '\[agent\] has no name$'
 conf '[trigger t]'; fault 5 '\[trigger t\] has no key when$'
 conf '[trigger t]' 'when = never'; fault 6 'when never: expected crash'
+conf '[trigger t]' 'when = span x'; fault 6 'when span x: expected crash'
+conf '[trigger t]' 'when = span x > 5 bananas'; fault 6 'when span x > 5 bananas: expected crash'
+conf '[trigger t]' 'when = span x > fast'; fault 6 'when fast: not a time'
+conf '[trigger t]' 'when = errors x > 0 per 1s'; fault 6 'when errors x > 0 per 1s: the number must be 1 to'
+conf '[trigger t]' 'when = errors x > -1 per 1s'; fault 6 'when errors x > -1 per 1s: the number must be 1 to'
+conf '[trigger t]' 'when = errors x > 99999999 per 1s'; fault 6 'when errors x > 99999999 per 1s: the number'
+conf '[trigger t]' 'when = errors x > 3 per always'; fault 6 'when always: not a time'
+conf 'durations = some'; fault 5 'durations some: either yes or no'
 conf '[trigger t]' 'when = crash' 'record = other*'; fault 5 '\[trigger t\]: no section \[record\] has a name'
 conf '[trigger t]' 'when = crash' 'hold-off = soon'; fault 7 'hold-off soon: not a time'
 conf '[trigger t]' 'when = crash' '[trigger t]'; fault 7 '\[trigger t\]: line 5 has a section of this name$'
 printf 'folder = /x\n' >"$conf"; fault 1 'folder = /x: there is no section before'
 printf '[agent]\n[record a]\nuser = root\n' >"$conf"; fault 1 'the section \[agent\] with the key folder is missing$'
 printf '[agent]\nfolder = /x\n' >"$conf"; fault 1 'there is no section \[record NAME\]'
-for wrong in 'folder = x' 'interval = 1ms' 'quota = much' 'quota-full = ask' 'expire = 1y' 'interval = -1'; do
+for wrong in 'folder = x' 'interval = 1ms' 'quota = much' 'quota-full = ask' 'expire = 1y' 'interval = -1' \
+	'textfile = x.prom' 'textfile = /x' 'textfile = /.prom' 'listen = localhost:1' 'listen = :1' \
+	'listen = 1.2.3.4:' 'listen = 1.2.3.4:65536' 'listen = 1.2.3.4:x' 'listen = [::1' 'listen = x'; do
 	printf '%s\n' '[agent]' "$wrong" >"$conf"
 	fault 2 "${wrong%% *}[: ]"
 done
@@ -142,4 +159,30 @@ check "no agent is said" has err "store: "
 mkdir "$tmp/store"
 run 1 agent -c "$conf" --status
 check "no agent is said when the folder is there" has err "^posixtrace: $tmp/store: no agent uses this folder now$"
+# The files for services.
+src=$(cd "${top_srcdir:-${0%/*}/../..}" && pwd)
+sed "s|^folder = .*|folder = $tmp/store|" "$src/examples/agent/agent.conf" >"$conf"
+run 0 agent -c "$conf" --check
+check "the example of a configuration is valid" has out ': valid: 1 section \[record\], 1 \[trigger\]$'
+if command -v systemd-analyze >/dev/null; then
+	# The program is not installed; the unit is checked with one that is.
+	sed -e 's|/usr/bin/posixtrace |/bin/true |; /^Documentation=/d' \
+		"$src/tools/debian/posixtrace.posixtrace-agent.service" >"$tmp/posixtrace-agent.service"
+	systemd-analyze verify "$tmp/posixtrace-agent.service" >"$tmp/out" 2>&1
+	got=$?
+	check "systemd-analyze accepts the unit" test $got -eq 0
+	check "and prints nothing" test -z "$(grep posixtrace "$tmp/out")"
+fi
+if command -v python3 >/dev/null; then
+	python3 -c 'import json, sys
+for panel in json.load(open(sys.argv[1]))["panels"]:
+	for target in panel["targets"]:
+		print(target["expr"])' "$src/examples/agent/posixtrace-agent.json" >"$tmp/expressions"
+	check "the dashboard is JSON, and has expressions" test "$(lines expressions)" -ge 6
+	grep -o 'posixtrace_[a-z_]*' "$tmp/expressions" | sed 's/_bucket$//' | sort -u >"$tmp/metrics"
+	for each in $(cat "$tmp/metrics"); do
+		check "the page has the metric $each of the dashboard" grep -q "$each" \
+			"$src/tools/posixtrace/man/posixtrace-agent.1"
+	done
+fi
 finish

@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "agent/config.h"
+#include "agent/metrics.h"
 #include "agent/recorder.h"
 #include "agent/store.h"
 #include "base/until.h"
@@ -47,6 +48,9 @@ struct agent {
 	size_t fireds;
 	bool has_leftovers;	     /* flight/ has logs of an agent before this one */
 	int64_t begin_ns, search_ns; /* CLOCK_MONOTONIC: begin, and next search */
+	int64_t read_ns;	     /* CLOCK_MONOTONIC: when watches are read next */
+	int64_t began;		     /* seconds since 1970 */
+	struct metrics metrics;
 	struct until signals;
 	int control; /* the socket; -1: none */
 	bool ends, hands_over;
@@ -65,6 +69,9 @@ int agent_check(const char *path);
  * held off.
  */
 void agent_process_ended(struct agent *agent, size_t index, const struct ended *ended);
+
+/* Reads the watches of all recorders, and writes the logs of triggers that fire. */
+void agent_read_watches(struct agent *agent);
 
 /* Ends a recorder for another reason. Its log is kept. */
 void agent_end_recorder(struct agent *agent, size_t index, const char *trigger, const char *reason);

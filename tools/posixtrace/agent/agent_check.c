@@ -63,6 +63,7 @@ int agent_check(const char *path)
 
 	if (!config)
 		return TOOL_FAILURE;
+	/* The path is the user's own, but may have any bytes. */
 	text_safe(&out_stdout, path, strlen(path));
 	out_printf(&out_stdout, ": valid: %zu section%s [record], %zu [trigger]\n", config->records,
 		   text_plural(config->records), config->triggers);

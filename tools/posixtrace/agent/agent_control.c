@@ -69,15 +69,19 @@ static int answer_status(struct agent *agent, FILE *answer)
 {
 	for (size_t i = 0; i < agent->recorders; i++) {
 		const struct recorder *recorder = agent->recorder[i];
-		struct recorder_counts counts;
+		struct metrics_record counts;
+		uint64_t lost = 0;
 
 		recorder_count(recorder, &counts);
+		for (int cause = 0; cause < POSIX_TRACE_LOST_CAUSES_NP; cause++)
+			if (cause != POSIX_TRACE_LOST_OVERWRITTEN_NP)
+				lost += counts.lost[cause];
 		fprintf(answer,
-			"record %s: process %d (%s): %llu events, %llu overwritten, "
-			"%llu lost\n",
+			"record %s: process %d (%s): %llu events, %llu overwritten, %llu lost\n",
 			recorder->record->name, (int)recorder->pid, recorder->executable,
-			(unsigned long long)counts.recorded, (unsigned long long)counts.overwritten,
-			(unsigned long long)counts.lost);
+			(unsigned long long)counts.events,
+			(unsigned long long)counts.lost[POSIX_TRACE_LOST_OVERWRITTEN_NP],
+			(unsigned long long)lost);
 	}
 	for (size_t i = 0; i < agent->fireds; i++)
 		fprintf(answer, "trigger %s: record %s: %llu written, %llu held off\n",
@@ -120,6 +124,7 @@ static void answer_client(struct agent *agent, int client)
 {
 	static const char snapshot[] = "snapshot ";
 	const struct timeval limit = { .tv_sec = 1 };
+	/* A longer request is cut by the kernel, as messages are, and then refused as unknown. */
 	char request[REQUEST_BYTES], *text = NULL;
 	size_t len = 0;
 	FILE *answer;

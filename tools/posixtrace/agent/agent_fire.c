@@ -59,6 +59,8 @@ static bool fits_end(enum config_when when, const struct ended *ended)
 {
 	int sig;
 
+	if (when != CONFIG_CRASH && when != CONFIG_FAILURE && when != CONFIG_END)
+		return false;
 	if (when == CONFIG_END || !ended->is_known)
 		return true;
 	if (WIFSIGNALED(ended->status)) {
@@ -84,7 +86,8 @@ void agent_end_recorder(struct agent *agent, size_t index, const char *trigger, 
 	char *path;
 
 	forget_recorder(agent, index);
-	recorder_end(recorder, &agent->store, agent->config, NULL, trigger, reason, &path);
+	recorder_end(recorder, &agent->store, agent->config, &agent->metrics, NULL, trigger, reason,
+		     &path);
 	if (path)
 		say("%s: trigger %s: %s", path, trigger, reason);
 	free(path);
@@ -122,11 +125,53 @@ void agent_process_ended(struct agent *agent, size_t index, const struct ended *
 	if (chosen)
 		fire_now(state, reason);
 	forget_recorder(agent, index);
-	recorder_end(recorder, &agent->store, agent->config, ended, chosen ? chosen->name : NULL,
-		     reason, &path);
+	recorder_end(recorder, &agent->store, agent->config, &agent->metrics, ended,
+		     chosen ? chosen->name : NULL, reason, &path);
 	if (path)
 		say("%s: trigger %s: %s", path, chosen->name, reason);
 	free(path);
+}
+
+/* Writes the log of a trigger that has fired in a watch, unless it is held off. */
+static void fire_watch(struct agent *agent, struct recorder *recorder,
+		       const struct watch_rule *rule)
+{
+	struct agent_fired *state = fired_of(agent, rule->trigger->name, recorder->record->name);
+	char reason[REASON_BYTES], *path;
+
+	if (!state)
+		return;
+	if (is_held_off(state, rule->trigger->hold_off_ns)) {
+		state->held_off++;
+		state->held_off_since++;
+		return;
+	}
+	/* The name of the program is cut, so that the part that differs is never lost. */
+	snprintf(reason, sizeof(reason), "process %d (%.40s): %s", (int)recorder->pid,
+		 recorder->program, rule->reason);
+	fire_now(state, reason);
+	recorder_snapshot(recorder, &agent->store, agent->config, rule->trigger->name, reason,
+			  &path);
+	if (path)
+		say("%s: trigger %s: %s", path, rule->trigger->name, reason);
+	free(path);
+}
+
+/* A rule fires at most once for each reading: one log has all that was read. */
+void agent_read_watches(struct agent *agent)
+{
+	for (size_t i = 0; i < agent->recorders; i++) {
+		struct watch *watch = agent->recorder[i]->watch;
+
+		if (!watch)
+			continue;
+		watch_read(watch);
+		for (size_t k = 0; k < watch->rules; k++) {
+			if (watch->rule[k].has_fired)
+				fire_watch(agent, agent->recorder[i], &watch->rule[k]);
+			watch->rule[k].has_fired = false;
+		}
+	}
 }
 
 /* A name of digits only is a process. */

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "agent/agent.h"
@@ -121,6 +122,7 @@ static void visit_process(void *arg, const struct found *found)
 	switch (recorder_begin(&recorder, agent->config, &agent->store, found)) {
 	case RECORDER_BEGUN:
 		agent->recorder[agent->recorders++] = recorder;
+		recorder_watch(recorder, agent->config, &agent->metrics);
 		say("record %s: process %d (%s) is recorded", found->record->name, (int)found->pid,
 		    found->executable);
 		break;
@@ -165,6 +167,7 @@ static void search_processes(struct agent *agent)
 	if (agent->has_leftovers)
 		agent_leftovers(agent);
 	store_tidy(&agent->store, agent->config);
+	metrics_write(agent);
 	agent->search_ns = until_now_ns() + agent->config->interval_ns;
 }
 
@@ -196,8 +199,11 @@ static void reload_config(struct agent *agent)
 	for (size_t i = agent->recorders; i-- > 0;)
 		if (!is_kept(config, agent->recorder[i]))
 			agent_end_recorder(agent, i, "reload", "the configuration has changed");
+	for (size_t i = 0; i < agent->recorders; i++)
+		recorder_watch(agent->recorder[i], config, &agent->metrics);
 	config_drop(agent->config);
 	agent->config = config;
+	metrics_listen(agent);
 	forget_failures(agent, true);
 	agent->search_ns = 0;
 	say("%s: loaded", agent->path);
@@ -227,11 +233,32 @@ static void obey_signals(struct agent *agent)
 		}
 }
 
+/* Whether a recorder has a watch, which must be read more often than processes are searched for. */
+static bool has_watch(const struct agent *agent)
+{
+	for (size_t i = 0; i < agent->recorders; i++)
+		if (agent->recorder[i]->watch)
+			return true;
+	return false;
+}
+
+/* Returns how long poll() may sleep, in milliseconds, rounded up. */
+static int sleep_ms(const struct agent *agent)
+{
+	int64_t until_ns = agent->search_ns, left_ns;
+
+	if (has_watch(agent) && agent->read_ns < until_ns)
+		until_ns = agent->read_ns;
+	left_ns = until_ns - until_now_ns();
+	if (left_ns <= 0)
+		return 0;
+	return left_ns > 60000000000 ? 60000 : (int)((left_ns + 999999) / 1000000);
+}
+
 /* Sleeps until a signal, a client, the end of a process, or the next search. */
 static void wait_for_work(struct agent *agent)
 {
-	struct pollfd *poller = calloc(agent->recorders + 2, sizeof(*poller));
-	int64_t left_ns = agent->search_ns - until_now_ns();
+	struct pollfd *poller = calloc(agent->recorders + 3, sizeof(*poller));
 	struct ended ended;
 
 	if (!poller) {
@@ -240,20 +267,25 @@ static void wait_for_work(struct agent *agent)
 	}
 	poller[0] = (struct pollfd){ .fd = agent->signals.signals, .events = POLLIN };
 	poller[1] = (struct pollfd){ .fd = agent->control, .events = POLLIN };
+	poller[2] = (struct pollfd){ .fd = agent->metrics.listener, .events = POLLIN };
 	for (size_t i = 0; i < agent->recorders; i++)
-		poller[i + 2] =
+		poller[i + 3] =
 			(struct pollfd){ .fd = agent->recorder[i]->pidfd, .events = POLLIN };
-	poll(poller, agent->recorders + 2,
-	     left_ns <= 0	     ? 0
-	     : left_ns > 60000000000 ? 60000
-				     : (int)((left_ns + 999999) / 1000000));
+	poll(poller, agent->recorders + 3, sleep_ms(agent));
 	/* Backwards: a recorder that ends is replaced by the last one, which was looked at. */
 	for (size_t i = agent->recorders; i-- > 0;)
-		if (poller[i + 2].revents && recorder_has_ended(agent->recorder[i], &ended))
+		if (poller[i + 3].revents && recorder_has_ended(agent->recorder[i], &ended))
 			agent_process_ended(agent, i, &ended);
 	if (poller[1].revents)
 		agent_control_serve(agent);
+	/* A scrape is answered after the ends of processes, so that it has their counts. */
+	if (poller[2].revents)
+		metrics_serve(agent);
 	free(poller);
+	if (has_watch(agent) && until_now_ns() >= agent->read_ns) {
+		agent_read_watches(agent);
+		agent->read_ns = until_now_ns() + INT64_C(1000000) * WATCH_READ_MS;
+	}
 	obey_signals(agent);
 }
 
@@ -287,6 +319,9 @@ static void end_agent(struct agent *agent)
 		_exit(TOOL_OK);
 	while (agent->recorders)
 		agent_end_recorder(agent, agent->recorders - 1, "stop", "the agent ends");
+	/* A handed over agent is followed by another one soon, which replaces the file. */
+	metrics_remove(agent);
+	metrics_fini(&agent->metrics);
 	forget_failures(agent, true);
 	free(agent->failure);
 	free(agent->fired);
@@ -302,6 +337,8 @@ int agent_serve(const char *path)
 	struct agent agent = { .path = path,
 			       .control = -1,
 			       .has_leftovers = true,
+			       .began = time(NULL),
+			       .metrics = { .listener = -1 },
 			       .signals = { .signals = -1, .process = -1 } };
 	int status;
 
@@ -311,6 +348,8 @@ int agent_serve(const char *path)
 	status = store_open(&agent.store, agent.config->folder);
 	if (!status)
 		status = begin_signals(&agent);
+	if (!status)
+		status = metrics_listen(&agent);
 	if (!status)
 		status = agent_control_open(&agent);
 	if (!status) {

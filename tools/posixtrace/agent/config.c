@@ -70,6 +70,7 @@ static void trigger_free(struct config_trigger *trigger)
 	free(trigger->name);
 	words_free(&trigger->record);
 	free(trigger->when_text);
+	free(trigger->pattern);
 	free(trigger);
 }
 
@@ -95,6 +96,8 @@ void config_drop(struct config *config)
 	free(config->record);
 	free(config->trigger);
 	free(config->folder);
+	free(config->textfile);
+	free(config->listen);
 	free(config);
 }
 

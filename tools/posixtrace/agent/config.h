@@ -17,9 +17,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define CONFIG_NAME_MAX 32 /* bytes of the name of a section, which is a part of file names */
-#define CONFIG_LINE_MAX 4096
-#define CONFIG_BYTES_MAX (1u << 20)
+#define CONFIG_NAME_MAX	  32 /* bytes of the name of a section, which is a part of file names */
+#define CONFIG_LINE_MAX	  4096
+#define CONFIG_ERRORS_MAX 65536 /* the greatest number of a trigger on errors */
+#define CONFIG_BYTES_MAX  (1u << 20)
 
 /* Values of a key that may be repeated. */
 struct config_words {
@@ -39,14 +40,17 @@ struct config_record {
 	bool injects;
 	char *families; /* as record --trace; NULL: the default */
 	struct config_words event, exclude;
-	size_t size; /* of the stream, in bytes */
-	char *text;  /* keys and values in one string, to compare two versions */
+	bool has_durations; /* the metrics have its event types and spans */
+	size_t size;	    /* of the stream, in bytes */
+	char *text;	    /* keys and values in one string, to compare two versions */
 };
 
 enum config_when {
 	CONFIG_CRASH,	/* the process was killed by a signal that is no request to end */
 	CONFIG_FAILURE, /* or exited with a status other than 0 */
-	CONFIG_END	/* ended in any way */
+	CONFIG_END,	/* ended in any way */
+	CONFIG_SPAN,	/* a span took longer than span_ns */
+	CONFIG_ERRORS	/* more than a number of failed calls in span_ns */
 };
 
 /* [trigger NAME] */
@@ -57,6 +61,9 @@ struct config_trigger {
 	bool has_when;
 	enum config_when when;
 	char *when_text;
+	char *pattern; /* for names of spans or event types */
+	int64_t span_ns;
+	size_t errors;
 	int64_t hold_off_ns;
 };
 
@@ -70,6 +77,8 @@ struct config {
 	uint64_t quota;	     /* bytes of all logs; 0: no limit */
 	bool refuses;	     /* a new log that exceeds the quota is not written */
 	int64_t expire_ns;   /* 0: never */
+	char *textfile;	     /* for metrics; NULL: none */
+	char *listen;	     /* ADDRESS:PORT for metrics; NULL: none */
 	struct config_record **record;
 	size_t records;
 	struct config_trigger **trigger;

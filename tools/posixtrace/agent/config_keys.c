@@ -2,10 +2,12 @@
 /* config_keys.c - the keys of the sections, and their values. */
 #include <errno.h>
 #include <limits.h>
+#include <netdb.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "agent/config.h"
 #include "base/nearest.h"
@@ -112,6 +114,48 @@ static void key_expire(struct config_place *place, const struct given *given)
 			     quantity_span(given->where, given->value, &place->config->expire_ns));
 }
 
+/* The counts of the agent are written to this file, whose name node_exporter must know. */
+static void key_textfile(struct config_place *place, const struct given *given)
+{
+	const size_t len = strlen(given->value);
+
+	if (given->value[0] != '/' || len < 7 || strcmp(given->value + len - 5, ".prom"))
+		config_fault(place,
+			     "textfile %s: a path that begins with / and ends with .prom, which "
+			     "the collector reads",
+			     given->value);
+	else
+		store_text(place, &place->config->textfile, given->value);
+}
+
+/*
+ * ADDRESS:PORT in numbers, or PORT alone for the loopback address. A name is refused: its address
+ * could become another one, and the port would be open where no user expects it.
+ */
+static void key_listen(struct config_place *place, const struct given *given)
+{
+	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
+					.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV };
+	char text[128], *host = text, *port;
+	struct addrinfo *list = NULL;
+
+	snprintf(text, sizeof(text), "%s%s",
+		 strchr(given->value, ':') ? "" : "127.0.0.1:", given->value);
+	store_text(place, &place->config->listen, text);
+	port = strrchr(text, ':');
+	*port++ = '\0';
+	if (*host == '[' && port[-2] == ']') {
+		port[-2] = '\0';
+		host++;
+	}
+	if (!*host || strspn(port, "0123456789") != strlen(port) || !*port || strlen(port) > 5 ||
+	    atoi(port) > 65535 || getaddrinfo(host, port, &hints, &list))
+		config_fault(place, "listen %s: expected ADDRESS:PORT in numbers, or PORT",
+			     given->value);
+	else
+		freeaddrinfo(list);
+}
+
 /* A name without a path would never match, because the whole path is compared. */
 static void key_executable(struct config_place *place, const struct given *given)
 {
@@ -181,6 +225,15 @@ static void key_inject(struct config_place *place, const struct given *given)
 		config_fault(place, "inject %s: either yes or no", given->value);
 }
 
+/* Durations need a second stream, which the agent reads, so they are not the default. */
+static void key_durations(struct config_place *place, const struct given *given)
+{
+	if (!strcmp(given->value, "yes"))
+		place->record->has_durations = true;
+	else if (strcmp(given->value, "no"))
+		config_fault(place, "durations %s: either yes or no", given->value);
+}
+
 /* The shim ignores unknown families without a message, so they are refused here. */
 static void key_trace(struct config_place *place, const struct given *given)
 {
@@ -214,6 +267,40 @@ static void key_record(struct config_place *place, const struct given *given)
 	store_word(place, &place->trigger->record, given->value);
 }
 
+/*
+ * Parses "span PATTERN > TIME" and "errors PATTERN > NUMBER per TIME". Returns false if the value
+ * has another form; a fault in a time or number is printed here.
+ */
+static bool parse_condition(struct config_place *place, const struct given *given)
+{
+	struct config_trigger *trigger = place->trigger;
+	char pattern[256], limit[64], per[64], rest[2];
+	unsigned long long number;
+
+	/*
+	 * The words of a value are separated by blanks. Patterns have none, because names of event
+	 * types with blanks are rare, and ? matches one.
+	 */
+	if (sscanf(given->value, "span %255s > %63s %1s", pattern, limit, rest) == 2) {
+		trigger->when = CONFIG_SPAN;
+	} else if (sscanf(given->value, "errors %255s > %llu per %63s %1s", pattern, &number, per,
+			  rest) == 3) {
+		trigger->when = CONFIG_ERRORS;
+		if (number < 1 || number > CONFIG_ERRORS_MAX) {
+			config_fault(place, "when %s: the number must be 1 to %d", given->value,
+				     CONFIG_ERRORS_MAX);
+			return true;
+		}
+		trigger->errors = (size_t)number;
+		strcpy(limit, per);
+	} else {
+		return false;
+	}
+	store_text(place, &trigger->pattern, pattern);
+	refuse_value(place, quantity_span(given->where, limit, &trigger->span_ns));
+	return true;
+}
+
 /* The condition of a trigger. Its text is kept for --check. */
 static void key_when(struct config_place *place, const struct given *given)
 {
@@ -222,16 +309,20 @@ static void key_when(struct config_place *place, const struct given *given)
 		[CONFIG_FAILURE] = "failure",
 		[CONFIG_END] = "end",
 	};
+	bool known = false;
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (!strcmp(given->value, words[i])) {
-			place->trigger->when = (enum config_when)i;
-			place->trigger->has_when = true;
-			store_text(place, &place->trigger->when_text, given->value);
-			return;
-		}
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]) && !known; i++) {
+		known = !strcmp(given->value, words[i]);
+		place->trigger->when = (enum config_when)i;
+	}
 	place->trigger->has_when = true; /* one message is enough */
-	config_fault(place, "when %s: expected crash, failure or end", given->value);
+	if (known || parse_condition(place, given))
+		store_text(place, &place->trigger->when_text, given->value);
+	else
+		config_fault(place,
+			     "when %s: expected crash, failure, end, \"span PATTERN > TIME\" or "
+			     "\"errors PATTERN > NUMBER per TIME\"",
+			     given->value);
 }
 
 /* "none" is stored as 0: each condition writes a log. */
@@ -244,12 +335,18 @@ static void key_hold_off(struct config_place *place, const struct given *given)
 						  &place->trigger->hold_off_ns));
 }
 
+/*
+ * A key belongs to one section, except that names may be used in several. Keys that repeat add to a
+ * list.
+ */
 static const struct key keys[] = {
 	{ "folder", IN_AGENT, false, key_folder },
 	{ "interval", IN_AGENT, false, key_interval },
 	{ "quota", IN_AGENT, false, key_quota },
 	{ "quota-full", IN_AGENT, false, key_quota_full },
 	{ "expire", IN_AGENT, false, key_expire },
+	{ "textfile", IN_AGENT, false, key_textfile },
+	{ "listen", IN_AGENT, false, key_listen },
 	{ "executable", IN_RECORD, true, key_executable },
 	{ "user", IN_RECORD, true, key_user },
 	{ "cgroup", IN_RECORD, true, key_cgroup },
@@ -258,6 +355,7 @@ static const struct key keys[] = {
 	{ "trace", IN_RECORD, false, key_trace },
 	{ "event", IN_RECORD, true, key_event },
 	{ "exclude", IN_RECORD, true, key_exclude },
+	{ "durations", IN_RECORD, false, key_durations },
 	{ "size", IN_RECORD, false, key_size },
 	{ "record", IN_TRIGGER, true, key_record },
 	{ "when", IN_TRIGGER, false, key_when },
@@ -292,6 +390,7 @@ static void no_such_key(struct config_place *place, unsigned section, const char
 {
 	struct nearest nearest;
 
+	/* Keys of other sections are not offered: they would be refused here as well. */
 	nearest_begin(&nearest, name);
 	for (size_t i = 0; i < KEYS; i++)
 		if (keys[i].sections & section)

@@ -165,7 +165,7 @@ bool recorder_look(struct recorder *recorder)
 /* The search for the recorder's own stream, to count. */
 struct count {
 	const struct recorder *recorder;
-	struct recorder_counts *counts;
+	struct metrics_record *counts;
 };
 
 /* Whether it is the recorder's stream. Its name has the time at which it began. */
@@ -182,21 +182,86 @@ static void count_stream(void *arg, const struct posix_trace_stream_np *stream)
 
 	if (!is_own_stream(count->recorder, stream))
 		return;
-	count->counts->recorded = stream->recorded;
-	for (int cause = 0; cause < POSIX_TRACE_LOST_CAUSES_NP; cause++)
-		if (cause == POSIX_TRACE_LOST_OVERWRITTEN_NP)
-			count->counts->overwritten = stream->lost[cause];
-		else
-			count->counts->lost += stream->lost[cause];
+	/* Overwritten events were recorded; all others that were lost were only called. */
+	count->counts->events = stream->recorded;
+	for (int cause = 0; cause < POSIX_TRACE_LOST_CAUSES_NP; cause++) {
+		count->counts->lost[cause] = stream->lost[cause];
+		if (cause != POSIX_TRACE_LOST_OVERWRITTEN_NP)
+			count->counts->events += stream->lost[cause];
+	}
 }
 
 /* Looking disturbs neither the writers nor the content. */
-void recorder_count(const struct recorder *recorder, struct recorder_counts *counts)
+void recorder_count(const struct recorder *recorder, struct metrics_record *counts)
 {
 	struct count count = { recorder, counts };
 
-	*counts = (struct recorder_counts){ .recorded = 0 };
+	*counts = (struct metrics_record){ .events = 0 };
 	posix_trace_observe_np(recorder->pid, count_stream, &count);
+}
+
+/*
+ * Adds the growth of a count. Counts of an observer can be lower than before, if writers were busy
+ * meanwhile; the metrics then stay as they are until the count has grown again.
+ */
+static void add_growth(uint64_t *to, uint64_t *before, uint64_t now)
+{
+	if (now <= *before)
+		return;
+	*to += now - *before;
+	*before = now;
+}
+
+/* Adds new counts of this recorder to those of its section. */
+static void add_to_metrics(struct recorder *recorder, struct metrics *metrics,
+			   const struct metrics_record *now)
+{
+	struct metrics_record *to = metrics_record_of(metrics, recorder->record->name);
+
+	if (!to)
+		return;
+	add_growth(&to->events, &recorder->counted.events, now->events);
+	for (int cause = 0; cause < POSIX_TRACE_LOST_CAUSES_NP; cause++)
+		add_growth(&to->lost[cause], &recorder->counted.lost[cause], now->lost[cause]);
+}
+
+void recorder_add_counts(struct recorder *recorder, struct metrics *metrics)
+{
+	struct metrics_record now;
+
+	recorder_count(recorder, &now);
+	add_to_metrics(recorder, metrics, &now);
+	if (recorder->watch)
+		watch_add_counts(recorder->watch);
+}
+
+/* The last counts are those of the complete log, which has them exactly. */
+static void add_last_counts(struct recorder *recorder, struct metrics *metrics)
+{
+	struct posix_trace_ledger_np ledger;
+	struct metrics_record now = { .events = 0 };
+	trace_id_t trid;
+
+	if (posix_trace_open(recorder->fd, &trid))
+		return;
+	if (!posix_trace_get_ledger_np(trid, &ledger)) {
+		now.events = ledger.called;
+		memcpy(now.lost, ledger.lost, sizeof(now.lost));
+		add_to_metrics(recorder, metrics, &now);
+	}
+	posix_trace_close(trid);
+}
+
+/* A watch has the triggers of its configuration, so a new configuration needs a new one. */
+void recorder_watch(struct recorder *recorder, const struct config *config, struct metrics *metrics)
+{
+	const struct config_record *record = config_record_of(config, recorder->record->name);
+
+	watch_end(recorder->watch);
+	recorder->watch = NULL;
+	if (record && watch_is_needed(config, record))
+		recorder->watch = watch_begin(recorder->pid, config, recorder->record,
+					      &recorder->plan.choose, metrics);
 }
 
 /* Appends a text with its NUL. Returns its end. */
@@ -279,7 +344,8 @@ bool recorder_snapshot(struct recorder *recorder, struct store *store, const str
  * the end of the process there is nothing to restore.
  */
 void recorder_end(struct recorder *recorder, struct store *store, const struct config *config,
-		  const struct ended *ended, const char *trigger, const char *reason, char **path)
+		  struct metrics *metrics, const struct ended *ended, const char *trigger,
+		  const char *reason, char **path)
 {
 	bool is_kept = trigger != NULL;
 
@@ -288,8 +354,10 @@ void recorder_end(struct recorder *recorder, struct store *store, const struct c
 		capture_note_end(&recorder->capture, recorder->pid, ended);
 	if (is_kept)
 		recorder_note(recorder, "end", trigger, reason);
+	watch_end(recorder->watch);
 	/* A log that cannot be completed is kept, too: a part of it may be readable. */
 	capture_finish(&recorder->capture);
+	add_last_counts(recorder, metrics);
 	if (is_kept)
 		store_keep(store, config, recorder->name, &recorder->flight, trigger, path);
 	else

@@ -16,7 +16,9 @@
 
 #include "agent/config.h"
 #include "agent/find.h"
+#include "agent/metrics.h"
 #include "agent/store.h"
+#include "agent/watch.h"
 #include "inject/inject.h"
 #include "live/capture.h"
 #include "live/process.h"
@@ -40,6 +42,8 @@ struct recorder {
 	struct capture_plan plan;
 	struct capture capture;
 	struct inject inject;
+	struct watch *watch;	       /* NULL: none */
+	struct metrics_record counted; /* the counts that the metrics have */
 };
 
 /* The result of an attempt to begin. */
@@ -58,18 +62,12 @@ bool recorder_has_ended(const struct recorder *recorder, struct ended *ended);
 /* To be called from time to time. Returns false if the stream can no longer be used. */
 bool recorder_look(struct recorder *recorder);
 
-/* The account of the stream as an observer sees it. */
-struct recorder_counts {
-	uint64_t recorded;    /* events that were written into the stream */
-	uint64_t overwritten; /* those of them that are no longer in it */
-	uint64_t lost;	      /* events that could not be recorded */
-};
-
 /*
- * Stores the counts; zeros if the process has ended. The functions of a stream's creator would read
- * the stream, and what they have read is lost if the agent is killed (lib/flush/checkpoint.h).
+ * Stores the account of the stream as an observer sees it, in the form of the metrics; zeros if the
+ * process has ended. The functions of a stream's creator would read the stream, and what they have
+ * read is lost if the agent is killed (lib/flush/checkpoint.h).
  */
-void recorder_count(const struct recorder *recorder, struct recorder_counts *counts);
+void recorder_count(const struct recorder *recorder, struct metrics_record *counts);
 
 /* Records an event RECORDER_EVENT. */
 void recorder_note(const struct recorder *recorder, const char *what, const char *trigger,
@@ -83,11 +81,22 @@ bool recorder_snapshot(struct recorder *recorder, struct store *store, const str
 		       const char *trigger, const char *reason, char **path);
 
 /*
+ * Begins, renews or ends the watch of the process, as this configuration requires. Without a watch,
+ * after a message, recording goes on.
+ */
+void recorder_watch(struct recorder *recorder, const struct config *config,
+		    struct metrics *metrics);
+
+/* Adds the events since the last call to the metrics. */
+void recorder_add_counts(struct recorder *recorder, struct metrics *metrics);
+
+/*
  * Ends the recording and frees the recorder. If trigger is not NULL, the log gets the reason and is
  * kept in the store; *path is then its path, or NULL after a message, and the caller frees it.
  * ended: how the process ended; NULL: it has not.
  */
 void recorder_end(struct recorder *recorder, struct store *store, const struct config *config,
-		  const struct ended *ended, const char *trigger, const char *reason, char **path);
+		  struct metrics *metrics, const struct ended *ended, const char *trigger,
+		  const char *reason, char **path);
 
 #endif

@@ -1,0 +1,117 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# posixtrace agent: triggers on spans and errors, and metrics for Prometheus by file and by HTTP.
+. "${0%/*}/lib.sh"
+. "${0%/*}/targets.sh"
+. "${0%/*}/agents.sh"
+
+shim=$(cd "${top_builddir:-..}/lib/.libs" && pwd)/libposixtrace-preload.so
+test -e "$shim" || skip "this build has no preload library"
+nm -D "${shim%-preload.so}.so" 2>/dev/null | grep -q '__[at]san_init' && skip "a sanitizer must be preloaded first"
+textfile=$tmp/metrics/agent.prom
+mkdir "$tmp/metrics"
+
+# value METRIC: the value of the line that begins so.
+value() { sed -n "s/^$1 //p" "$textfile" 2>/dev/null | head -n 1; }
+has_value() { test "$(value "$1")" = "$2"; }
+is_at_least() { test "$(value "$1" | sed 's/[.e].*//')" -ge "$2"; }
+
+# A shell of its own, so that no other process has its path. It opens a missing file for each line
+# that it reads, in a call that fails at once; a line that comes late makes its read a long one.
+cp -L "$(command -v dash || command -v sh)" "$tmp/shell"
+start_shell() {
+	rm -f "$tmp/lines"
+	mkfifo "$tmp/lines" || exit 99
+	# The redirection is that of a shell in the background: opening a FIFO waits for its writer.
+	start sh -c 'exec env LD_PRELOAD="$0" POSIXTRACE_TRACE=io,file "$1" -c "$2" <"$3"' "$shim" "$tmp/shell" \
+		'while read -r line; do { true </no/such/file; } 2>/dev/null; done' "$tmp/lines"
+	target=$pid
+	exec 5>"$tmp/lines"
+}
+line() { echo x >&5; }
+
+write_conf "textfile = $textfile" 'listen = 127.0.0.1:0' '[record shell]' "executable = $tmp/shell" 'durations = yes' \
+	'[record none]' "executable = $tmp/other" \
+	'[trigger slow]' 'when = span io.read > 200ms' 'hold-off = 1h' \
+	'[trigger errors]' 'when = errors io.open > 3 per 1h' 'hold-off = 1h' \
+	'[trigger never]' 'when = errors net.* > 1 per 1h' '[trigger end]' 'when = end'
+start_agent
+start_shell
+until_true records "$target"
+check "a process with the preloaded library is recorded" records "$target"
+
+# Errors: three are allowed.
+line; line; line
+until_true is_at_least 'posixtrace_typed_events_total{record="shell",event="io.open"}' 3
+check "three errors are not too many" has_logs errors 0
+line
+until_true has_logs errors 1
+log=$(log_of errors)
+check "the fourth one writes a log" reason_in "$log" 'errors io.open: more than 3 in 3600.0* s, the last one of io.open'
+check "the log has the errors" test "$("$posixtrace" dump -e io.open --where 'error != 0' "$log" | wc -l)" -ge 4
+
+# A long span: a read that waits for its line.
+sleep 0.3
+line
+until_true has_logs slow 1
+run 0 agent -c "$conf" --status
+check "a long span fires its trigger" has out '^trigger slow: record shell: 1 written, '
+check "the reason is in the agent's messages" said 'trigger slow: process [0-9]* (shell): span io.read took [0-9.]* s in thread [0-9]*, more than 0.200000000 s$'
+check "a trigger without its events does not fire" has_logs never 0
+
+# The file.
+until_true is_at_least 'posixtrace_span_duration_seconds_count{record="shell",span="io.open"}' 5
+check "the sections have their processes" has_value 'posixtrace_processes{record="shell"}' 1
+check "also those without one" has_value 'posixtrace_processes{record="none"}' 0
+check "the events of a section are counted" is_at_least 'posixtrace_events_total{record="shell"}' 10
+check "losses have their causes" has_value 'posixtrace_events_lost_total{record="shell",cause="stream full"}' 0
+until_true has_value 'posixtrace_logs_written_total{record="shell",trigger="errors"}' 1
+check "logs are counted" has_value 'posixtrace_logs_written_total{record="shell",trigger="errors"}' 1
+check "spans have buckets" is_at_least 'posixtrace_span_duration_seconds_bucket{record="shell",span="io.open",le="+Inf"}' 5
+check "every user reads the file" test "$(stat -c %a "$textfile")" = 644
+check "nothing is left beside it" test "$(ls "$tmp/metrics")" = agent.prom
+now=$(date +%s)
+check "the file has its time" is_at_least posixtrace_agent_update_time_seconds $((now - 600))
+if command -v promtool >/dev/null; then
+	promtool check metrics <"$textfile" >"$tmp/lint" 2>&1
+	got=$?
+	check "promtool accepts the file" test $got -eq 0
+	check "and has no advice" is_empty lint
+fi
+
+# HTTP.
+url=$(sed -n 's,^posixtrace: metrics: \(http://127.0.0.1:[0-9]*/metrics\)$,\1,p' "$agent_err")
+check "the address is printed" test -n "$url"
+if command -v curl >/dev/null; then
+	get() { curl -s --noproxy '*' -o "$tmp/body" -w '%{http_code} %{content_type}' "$@"; }
+	check "the metrics are answered" test "$(get "$url")" = '200 text/plain; version=0.0.4; charset=utf-8'
+	check "they are those of the file" grep -q '^posixtrace_processes{record="shell"} 1$' "$tmp/body"
+	check "another path is none" test "$(get "${url%metrics}" | cut -c 1-3)" = 404
+	check "another method is refused" test "$(get -X POST "$url" | cut -c 1-3)" = 405
+	check "a query is ignored" test "$(get "$url?x=1" | cut -c 1-3)" = 200
+	if command -v promtool >/dev/null; then
+		get "$url" >/dev/null
+		check "promtool accepts the answer" sh -c 'promtool check metrics <"$0"' "$tmp/body"
+	fi
+fi
+check "nothing but the loopback address listens" test -z "$(ss -Hltnp 2>/dev/null | grep "pid=$agent," | grep -v '127\.0\.0\.1:')"
+
+# Counts remain when a process ends and when the configuration is loaded again.
+before=$(value 'posixtrace_events_total{record="shell"}')
+exec 5>&-
+until_true has_value 'posixtrace_processes{record="shell"}' 0
+check "the end is a trigger" has_logs end 1
+check "counts do not fall" is_at_least 'posixtrace_events_total{record="shell"}' "$before"
+log=$(log_of end)
+set -- $(account_of "$log")
+check "the last count is that of the log" has_value 'posixtrace_events_total{record="shell"}' "$1"
+sed -i '/^listen/d; /^durations/d' "$conf"
+kill -HUP "$agent"
+until_true said ': loaded$'
+if command -v curl >/dev/null; then
+	check "the port is closed by a reload" test "$(get "$url")" = '000 '
+fi
+end_agent TERM 0
+check "the file is removed at the end" test ! -e "$textfile"
+check "every log is sound" all_sound
+finish

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * metrics_serve.c - the counts of the agent by HTTP, for "listen" of the configuration.
+ *
+ * One request is read, answered, and the connection closed. A client has a short time for its
+ * request, because the agent does nothing else meanwhile. Nothing but the method and the path is
+ * used of a request.
+ */
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "agent/agent.h"
+#include "base/say.h"
+#include "base/tool.h"
+
+#define REQUEST_BYTES 4096
+#define LIMIT_US      200000
+
+/* Prints the address in numbers, with the port that the kernel chose if 0 was given. */
+static void say_address(int fd)
+{
+	struct sockaddr_storage address;
+	socklen_t len = sizeof(address);
+	char host[64], port[16];
+
+	if (!getsockname(fd, (struct sockaddr *)&address, &len) &&
+	    !getnameinfo((struct sockaddr *)&address, len, host, sizeof(host), port, sizeof(port),
+			 NI_NUMERICHOST | NI_NUMERICSERV))
+		say("metrics: http://%s%s%s:%s/metrics", address.ss_family == AF_INET6 ? "[" : "",
+		    host, address.ss_family == AF_INET6 ? "]" : "", port);
+}
+
+/* Opens a socket that listens. Returns it, or -1 after a message. address was checked when read. */
+static int open_listener(const char *address)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
+				  .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV },
+			*list = NULL;
+	const char *colon = strrchr(address, ':');
+	char host[64];
+	const int on = 1;
+	int fd = -1, err = EINVAL;
+
+	/* Brackets around an address of IPv6 are left out. */
+	snprintf(host, sizeof(host), "%.*s", (int)(colon - address - 2 * (*address == '[')),
+		 address + (*address == '['));
+	if (!getaddrinfo(host, colon + 1, &hints, &list)) {
+		fd = socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		err = fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) ||
+				      bind(fd, list->ai_addr, list->ai_addrlen) || listen(fd, 16)
+			      ? errno
+			      : 0;
+		freeaddrinfo(list);
+	}
+	if (!err)
+		return fd;
+	say("listen %s: %s", address, strerror(err));
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/* A port that is open already remains open if a new configuration has the same address. */
+int metrics_listen(struct agent *agent)
+{
+	struct metrics *metrics = &agent->metrics;
+	const char *address = agent->config->listen;
+
+	if (address && metrics->address && !strcmp(address, metrics->address))
+		return TOOL_OK;
+	if (metrics->listener >= 0)
+		close(metrics->listener);
+	free(metrics->address);
+	metrics->listener = -1;
+	metrics->address = NULL;
+	if (!address)
+		return TOOL_OK;
+	metrics->listener = open_listener(address);
+	if (metrics->listener < 0)
+		return TOOL_FAILURE;
+	metrics->address = strdup(address);
+	say_address(metrics->listener);
+	return TOOL_OK;
+}
+
+/* Reads up to the empty line that ends the head of a request. Returns false if none came in time.
+ */
+static bool read_request(int client, char request[REQUEST_BYTES])
+{
+	size_t len = 0;
+
+	while (len < REQUEST_BYTES - 1) {
+		ssize_t n = recv(client, request + len, REQUEST_BYTES - 1 - len, 0);
+
+		if (n <= 0)
+			return false;
+		len += (size_t)n;
+		request[len] = '\0';
+		if (strstr(request, "\r\n\r\n") || strstr(request, "\n\n"))
+			return true;
+	}
+	return false;
+}
+
+/* Sends all bytes. A client that does not read them in time gets a part. */
+static void send_all(int client, const char *bytes, size_t len)
+{
+	while (len) {
+		ssize_t n = send(client, bytes, len, MSG_NOSIGNAL);
+
+		if (n <= 0)
+			return;
+		bytes += n;
+		len -= (size_t)n;
+	}
+}
+
+/* Sends status, head and body. A request HEAD gets no body. */
+static void send_answer(int client, const char *status, const char *body, size_t len, bool has_body)
+{
+	char head[256];
+	int bytes = snprintf(head, sizeof(head),
+			     "HTTP/1.1 %s\r\nContent-Type: text/plain; version=0.0.4; "
+			     "charset=utf-8\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n",
+			     status, len);
+
+	send_all(client, head, (size_t)bytes);
+	if (has_body)
+		send_all(client, body, len);
+}
+
+/* Answers a request by its first words. */
+static void answer_request(struct agent *agent, int client, const char *request)
+{
+	static const char missing[] = "The metrics are at /metrics.\n";
+	static const char refused[] = "Only GET is supported.\n";
+	bool gets = !strncmp(request, "GET ", 4), heads = !strncmp(request, "HEAD ", 5);
+	const char *path = request + (gets ? 4 : 5);
+	const char *rest = path + strcspn(path, " ?\r\n");
+	size_t len;
+	char *text;
+
+	if (!gets && !heads) {
+		send_answer(client, "405 Method Not Allowed", refused, strlen(refused), true);
+		return;
+	}
+	if (rest - path != strlen("/metrics") || strncmp(path, "/metrics", strlen("/metrics"))) {
+		send_answer(client, "404 Not Found", missing, strlen(missing), gets);
+		return;
+	}
+	/* The values are those of this moment: each client gets its own. */
+	text = metrics_text(agent, &len);
+	if (text)
+		send_answer(client, "200 OK", text, len, gets);
+	free(text);
+}
+
+/*
+ * The socket of the client blocks, unlike the one that listens, so that the limits of time apply.
+ */
+void metrics_serve(struct agent *agent)
+{
+	const struct timeval limit = { .tv_usec = LIMIT_US };
+	int client = accept4(agent->metrics.listener, NULL, NULL, SOCK_CLOEXEC);
+	char request[REQUEST_BYTES];
+
+	if (client < 0)
+		return;
+	/* A client that sends nothing costs the agent a fifth of a second. */
+	setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	setsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	if (read_request(client, request))
+		answer_request(agent, client, request);
+	close(client);
+}
