@@ -195,15 +195,26 @@ void json_real(struct json *json, const char *name, const char *format, double v
 #pragma GCC diagnostic pop
 }
 
-void json_double(struct json *json, const char *name, double value)
+/* The digits depend on the type: 0.1 as a float is another number than 0.1 as a double. */
+static void put_shortest(struct json *json, const char *name, double value, bool is_single)
 {
 	char text[REAL_BYTES];
 
 	if (isfinite(value)) {
-		real_text(text, value, false);
+		real_text(text, value, is_single);
 		json_name(json, name);
 		out_str(json->out, text);
 		return;
 	}
 	json_string_member(json, name, isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
+}
+
+void json_double(struct json *json, const char *name, double value)
+{
+	put_shortest(json, name, value, false);
+}
+
+void json_single(struct json *json, const char *name, float value)
+{
+	put_shortest(json, name, (double)value, true);
 }

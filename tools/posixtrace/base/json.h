@@ -270,7 +270,9 @@ static inline void json_null(struct json *json, const char *name)
 /* A finite number in a format of printf, such as "%.3f". */
 void json_real(struct json *json, const char *name, const char *format, double value);
 
-/* A number with 17 digits, which a reader restores exactly. nan and the infinities are strings. */
+/* A number with the fewest digits that restore it exactly. nan and the infinities are strings. */
 void json_double(struct json *json, const char *name, double value);
+/* The same with as many digits as a float needs. */
+void json_single(struct json *json, const char *name, float value);
 
 #endif

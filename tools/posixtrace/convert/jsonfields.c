@@ -42,7 +42,10 @@ static void put_value(struct json *json, const char *name,
 			   value->s64 < 0);
 		break;
 	case POSIX_TRACE_FORM_FLOAT_NP:
-		json_double(json, name, value->f64);
+		if (value->field->type == POSIX_TRACE_TYPE_F32_NP)
+			json_single(json, name, (float)value->f64);
+		else
+			json_double(json, name, value->f64);
 		break;
 	case POSIX_TRACE_FORM_BYTES_NP:
 		/* Bytes that are no string have no character set; JSON strings are Unicode. */
