@@ -57,6 +57,16 @@ if test -n "$browser"; then
 		sed 's/.*count="\([0-9]*\)"/\1/' | awk '{ s += $1 } END { print s }')" -eq $((events - 4))
 	check "the loss and the stop are listed" test "$(sed -n '/id="gap-list"/,$p' "$tmp/dom" |
 		grep -o 'events were lost</td>\|the stream was stopped</td>' | sort -u | wc -l)" -eq 2
+	"$compose" "$tmp/stacks" <"${0%/*}/golden/logs/sched.events"
+	run 0 html "$tmp/stacks" -o "$tmp/stacks.html"
+	in_browser "$tmp/stacks.html" '(posixtrace.flameOpen(true), [document.getElementById("flame").hidden, document.getElementById("flame-text").dataset.value, posixtrace.flame.boxes.length])'
+	check "samples are a flame graph" answers '[false,"4",2]'
+	in_browser "$tmp/page.html" '(posixtrace.flameOpen(true), document.getElementById("flame").hidden)'
+	check "without stacks there is none" answers 'true'
+	in_browser "$tmp/stacks.html" '(posixtrace.filterRows("eight"), posixtrace.rows.filter(row => !row.hidden).length)'
+	check "rows are filtered" answers '1'
+	in_browser "$tmp/stacks.html" '(document.querySelector("button.figure").click(), [posixtrace.state.mark > posixtrace.state.from, posixtrace.state.mark < posixtrace.state.to])'
+	check "a figure leads to its span" answers '[true,true]'
 	in_browser "$tmp/page.html" 'posixtrace.levels.map(level => level.rows.reduce((sum, row) => sum + row.points.reduce((a, b) => a + b, 0), 0))'
 	check "every level of the pyramid has every event" answers "[$events,$events,$events,$events,$events]"
 	in_browser "$tmp/page.html" '[posixtrace.inRange(0, posixtrace.meta.length_ns).total, posixtrace.inRange(0, posixtrace.meta.length_ns).took.map(of => of.length)]'

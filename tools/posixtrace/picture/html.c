@@ -182,6 +182,29 @@ static void html_bands(struct json *json, const struct picture *picture)
 	json_end_array(json);
 }
 
+/* The functions by name, and each call stack as their indexes, the innermost first. */
+static void html_flames(struct json *json, const struct flames *flames)
+{
+	json_new_line(json);
+	json_object(json, "flames");
+	json_unsigned(json, "left_out", flames->left_out);
+	html_lines(json, "names");
+	for (size_t i = 0; i < flames->names; i++)
+		html_string(json, NULL, flames->name[i], strlen(flames->name[i]));
+	json_end_array(json);
+	html_lines(json, "stacks");
+	for (size_t i = 0; i < flames->stack_count; i++) {
+		const struct flame_stack *stack = &flames->stack[i];
+
+		json_array(json, NULL);
+		for (size_t k = 0; k < stack->count; k++)
+			json_unsigned(json, NULL, flames->frame[stack->first + k]);
+		json_end_array(json);
+	}
+	json_end_array(json);
+	json_end_object(json);
+}
+
 /*
  * Writes all data except points, spans and bins as one JSON object. Numbers beyond 2^53 lose digits
  * in the browser. Times are relative to the begin of the axis for this reason; begin_ns itself is a
@@ -210,6 +233,8 @@ static void html_meta(struct out *out, const struct picture *picture)
 	html_series(&json, picture);
 	html_rows(&json, picture);
 	html_bands(&json, picture);
+	if (picture->flames.count)
+		html_flames(&json, &picture->flames);
 	json_end_object(&json);
 }
 
@@ -225,6 +250,7 @@ static void html_script(struct out *out)
 	out_bytes(out, page_rows_js, page_rows_js_bytes);
 	out_bytes(out, page_view_js, page_view_js_bytes);
 	out_bytes(out, page_panels_js, page_panels_js_bytes);
+	out_bytes(out, page_flame_js, page_flame_js_bytes);
 	out_bytes(out, page_hands_js, page_hands_js_bytes);
 }
 

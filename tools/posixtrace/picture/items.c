@@ -32,6 +32,16 @@ static void sort_points(struct picture *picture)
 		qsort(picture->point, picture->kept_points, sizeof(*picture->point), by_point);
 }
 
+/* For qsort(3). */
+static int by_flame(const void *a, const void *b)
+{
+	const struct flame *x = a, *y = b;
+
+	if (x->row != y->row)
+		return x->row < y->row ? -1 : 1;
+	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+}
+
 /* If two spans begin together, the longer one contains the other and comes first. */
 static int by_span(const void *a, const void *b)
 {
@@ -59,6 +69,8 @@ bool items_sort(struct picture *picture)
 	if (!lanes)
 		return false;
 	sort_points(picture);
+	if (picture->flames.count)
+		qsort(picture->flames.flame, picture->flames.count, sizeof(struct flame), by_flame);
 	qsort(picture->span, picture->kept_spans, sizeof(*picture->span), by_span);
 	for (size_t i = 0; i < picture->kept_spans; i++) {
 		struct picture_span *span = &picture->span[i];

@@ -116,6 +116,31 @@ static void items_text_spans(struct text *text, const struct picture *picture)
 	}
 }
 
+/* The events with a call stack, likewise. */
+static void items_text_flames(struct text *text, const struct picture *picture)
+{
+	const struct flames *flames = &picture->flames;
+	size_t i = 0;
+
+	for (size_t row = 0; row < picture->rows; row++) {
+		size_t end = i;
+		uint64_t before = 0;
+
+		while (end < flames->count && flames->flame[end].row == row)
+			end++;
+		items_text_number(text, end - i);
+		for (; i < end; i++) {
+			uint64_t time = since_begin(picture, flames->flame[i].time_ns);
+
+			items_text_number(text, time - before);
+			items_text_number(text, flames->flame[i].type);
+			items_text_number(text, flames->flame[i].took_ns);
+			items_text_number(text, flames->flame[i].stack);
+			before = time;
+		}
+	}
+}
+
 /* Most bins of the fine levels are empty, so only the others are written, with their distances. */
 static void items_text_bins(struct text *text, const struct picture_bin *bin, size_t count)
 {
@@ -146,6 +171,8 @@ void items_text(struct out *out, const struct picture *picture)
 
 	items_text_points(&text, picture);
 	items_text_spans(&text, picture);
+	if (picture->flames.count)
+		items_text_flames(&text, picture);
 	for (size_t level = 0; level < picture->levels; level++)
 		for (size_t row = 0; row < picture->rows; row++)
 			items_text_bins(&text, pyramid_row(picture, level, row),

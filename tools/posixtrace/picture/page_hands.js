@@ -59,7 +59,7 @@ function hands() {
 	byId("out").addEventListener("click", () => zoom(2));
 	byId("all").addEventListener("click", () => show(0, length));
 	byId("help").addEventListener("click", () => byId("keys").showModal());
-	byId("theme").addEventListener("click", () => { dark = !dark; setTheme(); redraw(); });
+	byId("theme").addEventListener("click", () => { dark = !dark; setTheme(); redraw(); flameUpdate(); });
 	for (const tab of document.querySelectorAll("nav button"))
 		tab.addEventListener("click", () => openTab(tab.dataset.tab));
 
@@ -71,12 +71,18 @@ function hands() {
 		Home: () => show(0, length), End: () => show(length - (state.to - state.from), length),
 		f: () => state.chosen && show(...state.chosen),
 		n: () => step_to(true), N: () => step_to(false),
+		F: () => flameOpen(!flame.open),
 		t: () => byId("theme").click(), "?": () => byId("help").click(),
 		"/": () => byId("search").focus(),
 		Escape: () => { choose(null); searchFor(""); },
 	};
 	document.addEventListener("keydown", event => {
 		if (event.ctrlKey || event.altKey || event.metaKey || byId("keys").open) return;
+		if (event.target.tagName === "SELECT") return;
+		if (event.target === byId("row-filter")) {
+			if (event.key === "Escape") { event.target.value = ""; filterRows(""); view.focus(); }
+			return;
+		}
 		if (event.target === byId("search")) {
 			if (event.key === "Escape") { searchFor(""); view.focus(); }
 			return;
@@ -108,13 +114,14 @@ function summarise() {
  * This object is for code outside of the page's function, such as tests: it has the state and the
  * data. If such code sets drew(), the page calls it with the milliseconds that each drawing took.
  */
-window.posixtrace = { state, rows, levels, meta, show, zoom, find, step_to, choose, inRange, drawView, drew: null };
+window.posixtrace = { state, rows, levels, meta, show, zoom, find, step_to, flame, flameOpen, goToSpan, filterRows, layRows, choose, inRange, drawView, drew: null };
 
 setTheme();
 summarise();
 fillPanels();
 openTab("types");
 hands();
+flameHands();
 resize();
 document.documentElement.dataset.ready = "true";
 })();

@@ -2,7 +2,7 @@
 /*
  * page_items.js - the data that posixtrace html embedded: rows of points and spans, drawn at any
  * zoom in constant time. The files page_*.js are one function, in the order items, paint, rows,
- * view, panels, hands.
+ * view, panels, flame, hands.
  *
  * The tool has counted points and short spans in bins, on levels with fewer and fewer bins. The
  * page draws the level whose bins are about a pixel wide, and the spans that are longer than such a
@@ -66,6 +66,19 @@ const levels = [];
 			row.lane[i] = number();
 		}
 	}
+	for (const row of rows) {
+		const n = meta.flames ? number() : 0;
+		row.stackTime = new Float64Array(n);
+		row.stackType = new Uint16Array(n);
+		row.stackTook = new Float64Array(n);
+		row.stack = new Uint32Array(n);
+		for (let i = 0, time = 0; i < n; i++) {
+			row.stackTime[i] = time += number();
+			row.stackType[i] = number();
+			row.stackTook[i] = number();
+			row.stack[i] = number();
+		}
+	}
 	for (let l = 0; l < meta.levels.length; l++) {
 		const level = { bins: meta.levels[l], width: length / meta.levels[l], rows: [], most: 1, shortest: 1 };
 		for (let r = 0; r < rows.length; r++) {
@@ -107,16 +120,30 @@ rows.forEach((row, index) => {
 	row.tiers = Array.from({ length: row.lanes }, (none, lane) => lists.slice(lane * TIERS, (lane + 1) * TIERS));
 	row.crowded = lists[row.lanes * TIERS];
 	row.hasShort = levels.some(level => level.rows[index].spans.some(n => n));
-	row.height = POINTS + row.lanes * LANE + (row.hasShort ? SHORT : 0) + GAP;
+	row.all = POINTS + row.lanes * LANE + (row.hasShort ? SHORT : 0) + GAP;
+	row.hidden = row.pinned = row.folded = false;
 });
-{
+
+/*
+ * Gives the rows their places. Pinned rows are first; a hidden row has no height, and a folded one
+ * shows its events only. The array keeps its order, which the levels have, too.
+ */
+function placeRows(by) {
+	const keys = { process: () => 0, events: row => -row.points, spans: row => -row.spans,
+		begin: row => Math.min(row.time.length ? row.time[0] : Infinity, row.begin.length ? row.begin[0] : Infinity) };
+	const key = keys[by] || keys.process;
+	const order = [...rows.keys()].sort((a, b) => rows[b].pinned - rows[a].pinned || key(rows[a]) - key(rows[b]) || a - b);
 	let y = 0;
-	for (const row of rows) {
+	for (const index of order) {
+		const row = rows[index];
 		row.y = y;
+		row.height = row.hidden ? 0 : row.folded ? POINTS + GAP : row.all;
 		y += row.height;
 	}
 	rows.total = y;
+	rows.order = order;
 }
+placeRows("process");
 
 /* Returns the first index i for which value(i) is not less than wanted. */
 function search(n, value, wanted) {

@@ -71,16 +71,80 @@ function showSelection() {
 	if (!spans.length) return;
 	to.append(table("selected-spans", [[meta.has_spans ? "Span that begins here" : "Span that begins here; short ones were not kept"], ["Count", 1], ["p50", 1], ["p99", 1], ["Max", 1]], spans.map(i => {
 		const sorted = found.took[i], n = sorted.length;
-		const at = part => span(sorted[Math.min(n - 1, Math.max(0, Math.ceil(n * part) - 1))]);
+		const at = part => figure(i, sorted[Math.min(n - 1, Math.max(0, Math.ceil(n * part) - 1))], from, end);
 		return element("tr", {}, element("td", { class: "name" }, dot("series", i), meta.series[i].name),
-			cell(grouped(n)), cell(at(0.5)), cell(at(0.99)), cell(span(sorted[n - 1])));
+			cell(grouped(n)), cell(at(0.5)), cell(at(0.99)), cell(at(1)));
 	})));
+}
+
+/* ------------------------------------------------------------------ figures and rows */
+
+/* Shows the span of a series whose duration is nearest to the wanted one, in the middle. */
+function goToSpan(series, took, from, to) {
+	let best = null, bestRow = null, bestBy = Infinity;
+
+	for (const row of rows)
+		for (let i = search(row.begin.length, k => row.begin[k], from); i < row.begin.length && row.begin[i] <= to; i++) {
+			const by = row.series[i] === series ? Math.abs(row.took[i] - took) : Infinity;
+			if (by < bestBy) { best = i; bestRow = row; bestBy = by; }
+		}
+	if (!bestRow) return false;
+	bestRow.hidden = bestRow.folded = false;
+	layRows();
+	const begin = bestRow.begin[best], length = Math.max(bestRow.took[best], 50);
+	state.mark = begin;
+	show(begin - length, begin + 2 * length);
+	scroll(bestRow.y - state.top - (height - AXIS - bestRow.height) / 2);
+	byId("found").textContent = meta.series[series].name + ", " + span(bestRow.took[best]);
+	return true;
+}
+
+/* A figure that leads to its place. */
+function figure(series, took, from, to) {
+	return element("button", { type: "button", class: "figure", title: "Show this " + meta.series[series].name,
+		click: event => { event.stopPropagation(); goToSpan(series, took, from, to); } }, span(took));
+}
+
+function layRows() {
+	placeRows(byId("row-order") ? byId("row-order").value : "process");
+	scroll(0);
+	if (flame.open) flameUpdate();
+}
+
+/* Hides the rows whose name does not have the text. */
+function filterRows(text) {
+	const wanted = text.trim().toLowerCase();
+	for (const row of rows) row.hidden = wanted !== "" && !threadName(row).toLowerCase().includes(wanted);
+	layRows();
+}
+
+function rowButton(row, property, on, off, what) {
+	const button = element("button", { type: "button", class: "row", title: what, "aria-label": what + " " + threadName(row), "aria-pressed": "false",
+		click: event => {
+			event.stopPropagation();
+			row[property] = !row[property];
+			button.textContent = row[property] ? on : off;
+			button.setAttribute("aria-pressed", row[property]);
+			layRows();
+		} }, off);
+	button.dataset.property = property;
+	return button;
+}
+
+function rowTools() {
+	const filter = element("input", { id: "row-filter", type: "search", placeholder: "Filter threads", "aria-label": "Show threads with this name only", autocomplete: "off" });
+	const order = element("select", { id: "row-order", "aria-label": "Order of threads" },
+		...[["process", "by process"], ["events", "most events first"], ["spans", "most spans first"], ["begin", "by beginning"]].map(([value, text]) => element("option", { value }, text)));
+	filter.addEventListener("input", () => filterRows(filter.value));
+	order.addEventListener("change", layRows);
+	return element("p", { class: "note", id: "row-tools" }, filter, order);
 }
 
 function choose(range) {
 	state.chosen = range && range[1] > range[0] ? range : null;
 	showSelection();
 	redraw();
+	flameFollow();
 }
 
 /* ------------------------------------------------------------------ search */
@@ -102,6 +166,7 @@ function find(text) {
 		found.dataset.spans = spans;
 	}
 	redraw();
+	if (flame.open) flameDraw();
 }
 
 /*
@@ -205,15 +270,16 @@ function fillPanels() {
 		if (!series.count) continue;
 		const card = element("div", { class: "card" },
 			element("h3", { click: () => searchFor(series.name) }, dot("series", i), series.name),
-			element("p", {}, grouped(series.count) + " × — p50 " + span(series.p50) + ", p99 " + span(series.p99) +
-				", max " + span(series.max)), bars(series));
+			element("p", {}, grouped(series.count) + " × — p50 ", figure(i, series.p50, 0, length), ", p99 ", figure(i, series.p99, 0, length),
+				", max ", figure(i, series.max, 0, length)), bars(series));
 		card.dataset.name = series.name;
 		card.dataset.count = series.count;
 		durations.append(card);
 	}
-	byId("threads").append(table("thread-counts", [["Process / thread"], ["Events", 1], ["Spans", 1]], rows.map(row => {
+	byId("threads").append(rowTools(), table("thread-counts", [["Process / thread"], ["Events", 1], ["Spans", 1]], rows.map(row => {
 		const line = element("tr", { class: "link", click: () => { scroll(row.y - state.top); } },
-			element("td", { class: "name" }, threadName(row)), cell(grouped(row.points)), cell(grouped(row.spans)));
+			element("td", { class: "name" }, rowButton(row, "pinned", "\u2605", "\u2606", "Pin to the top"),
+				rowButton(row, "folded", "\u25b8", "\u25be", "Fold"), threadName(row)), cell(grouped(row.points)), cell(grouped(row.spans)));
 		line.dataset.pid = row.pid;
 		line.dataset.tid = row.tid;
 		line.dataset.count = row.points;

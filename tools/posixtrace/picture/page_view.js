@@ -45,6 +45,7 @@ function show(from, to) {
 	state.to = from + size;
 	tip.hidden = true;
 	redraw();
+	flameFollow();
 }
 
 function zoom(factor, x) {
@@ -143,6 +144,7 @@ function drawView() {
 	pen.clip();
 	rows.forEach((row, index) => {
 		const y = AXIS + row.y - state.top;
+		if (row.hidden) return;
 		if (y + row.height < AXIS || y > height) return;
 		if (index % 2) {
 			pen.fillStyle = colours.stripe;
@@ -151,9 +153,9 @@ function drawView() {
 			pen.globalAlpha = 1;
 		}
 		drawPoints(row, index, y - AXIS + 3, perPixel, l);
-		drawSpans(row, index, y - AXIS + 3 + POINTS, perPixel, l);
+		if (!row.folded) drawSpans(row, index, y - AXIS + 3 + POINTS, perPixel, l);
 		pen.fillStyle = colours.ink;
-		pen.fillText(threadName(row), 8, y + 3 + POINTS / 2, LABEL - 14);
+		pen.fillText((row.pinned ? "\u2605 " : "") + (row.folded ? "\u25b8 " : "") + threadName(row), 8, y + 3 + POINTS / 2, LABEL - 14);
 		pen.strokeStyle = colours.line;
 		pen.beginPath();
 		pen.moveTo(0, y + row.height - 0.5);
@@ -223,7 +225,7 @@ function drawMap() {
 
 function rowAt(y) {
 	y += state.top - AXIS;
-	return rows.findIndex(row => y >= row.y && y < row.y + row.height);
+	return rows.findIndex(row => !row.hidden && y >= row.y && y < row.y + row.height);
 }
 
 function describe(x, y) {
@@ -235,7 +237,7 @@ function describe(x, y) {
 	const index = rowAt(y);
 	if (index < 0 || x < LABEL || y < AXIS) return null;
 	const row = rows[index], lane = Math.floor((y + state.top - AXIS - row.y - 3 - POINTS) / LANE);
-	if (lane >= 0 && lane < row.lanes) {
+	if (lane >= 0 && lane < row.lanes && !row.folded) {
 		let best = -1;
 		for (const of of row.tiers[lane]) {
 			const i = search(of.length, k => row.begin[of[k]], time + near / 2) - 1, it = of[i];

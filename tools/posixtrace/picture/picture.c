@@ -103,13 +103,44 @@ static void survey_event(struct picture *picture, const struct reading *reading)
 		picture->type[picture->types].count++;
 }
 
+/* Returns the index of the event's type among those of the picture. */
+static uint16_t type_index(const struct picture *picture, const struct reading *reading)
+{
+	return (uint16_t)(reading->type->listed && reading->type->index < picture->types ?
+			  reading->type->index : picture->types);
+}
+
+/*
+ * Second reading: keeps the event for the flame graph if it has a call stack, and the stack itself
+ * even if its event is not wanted.
+ */
+static void keep_flame(struct picture *picture, const struct reading *reading)
+{
+	const struct posix_trace_event_np *event = &reading->event;
+	const struct log_type *type = reading->type;
+	struct posix_trace_value_np value;
+	struct flame flame = { .time_ns = event->time_ns };
+	int time = -1;
+
+	if (stacks_take(&picture->flames.stacks, type, event) || !reading->is_wanted)
+		return;
+	if (stacks_field(type->name, type->schema) < 0)
+		return;
+	time = pairing_time_field(type->schema);
+	if (time >= 0 && posix_trace_field_get_np(type->schema, (unsigned)time, 0, event->data,
+						  event->data_len, 0, &value))
+		flame.took_ns = value.u64;
+	flame.row = (uint16_t)rows_find(picture, event->info.posix_pid, event->tid)->index;
+	flame.type = type_index(picture, reading);
+	picture->err = flames_event(&picture->flames, &picture->log, type, event, &flame);
+}
+
 /* Second reading: counts an event in the bins and keeps it if there are not too many. */
 static void keep_event(struct picture *picture, const struct reading *reading)
 {
 	const struct picture_row *row = rows_find(picture, reading->event.info.posix_pid,
 						  reading->event.tid);
-	uint16_t type = (uint16_t)(reading->type->listed && reading->type->index < picture->types ?
-				   reading->type->index : picture->types);
+	uint16_t type = type_index(picture, reading);
 
 	pyramid_point(picture, row->index, type, reading->event.time_ns);
 	if (picture->events > picture->limit || picture->kept_points == picture->limit)
@@ -131,6 +162,8 @@ static int read_once(struct picture *picture, struct reading *reading)
 	while (!err && !picture->err && reading_next(reading, &err)) {
 		if (!picture->second)
 			bands_event(picture, &reading->event);
+		if (picture->second)
+			keep_flame(picture, reading);
 		if (reading->is_wanted && picture->second)
 			keep_event(picture, reading);
 		else if (reading->is_wanted)
@@ -213,6 +246,7 @@ static int picture_make(struct picture *picture, struct reading *reading, size_t
 	if (!picture->point || !picture->span || !pyramid_init(picture, bins))
 		return ENOMEM;
 	picture->second = true;
+	picture->flames.limit = picture->limit;
 	err = read_once(picture, reading);
 	if (!err)
 		err = posix_trace_get_ledger_np(picture->log.trid, &picture->ledger);
@@ -260,6 +294,7 @@ void picture_fini(struct picture *picture)
 	free(picture->row);
 	table_fini(&picture->of_row);
 	free(picture->band);
+	flames_fini(&picture->flames);
 	free(picture->point);
 	free(picture->span);
 	pairing_fini(&picture->pairing);

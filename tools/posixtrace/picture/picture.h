@@ -21,6 +21,7 @@
 #include "choose/reading.h"
 #include "log/gaps.h"
 #include "log/program.h"
+#include "picture/flames.h"
 #include "spans/histogram.h"
 #include "spans/pairing.h"
 
@@ -101,6 +102,7 @@ struct picture {
 	struct picture_span *span;
 	size_t kept_points, kept_spans;
 	uint64_t least_ns;             /* shorter spans are not kept */
+	struct flames flames;          /* events with a call stack; sorted by row and time */
 	int err;
 };
 

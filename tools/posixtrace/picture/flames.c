@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* flames.c - resolves the stacks of events, each once, for the flame graph of a page. */
+#include "picture/flames.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "symbols/symbols.h"
+
+#define FLAMES_FRAMES (UINT32_C(1) << 24) /* of all stacks */
+
+/* For table_find(). */
+static bool is_name(const void *array, uint32_t index, const void *key)
+{
+	return !strcmp(((char *const *)array)[index], key);
+}
+
+/* Returns the index of a name, TABLE_NONE without memory. */
+static uint32_t keep_name(struct flames *flames, const char *name)
+{
+	uint64_t hash = hash_bytes(HASH_BEGIN, name, strlen(name));
+	uint32_t index = table_find(&flames->of_name, hash, is_name, flames->name, name);
+
+	if (index != TABLE_NONE)
+		return index;
+	index = (uint32_t)flames->names;
+	if (!vec_grow(&flames->name, flames->names, 1) ||
+	    !(flames->name[index] = strdup(name)))
+		return TABLE_NONE;
+	flames->names++;
+	return table_add(&flames->of_name, hash, index) ? index : TABLE_NONE;
+}
+
+/* For table_find(). A number means one stack in each process. */
+static bool is_stack_of(const void *array, uint32_t index, const void *key)
+{
+	const struct flame_stack *stack = (const struct flame_stack *)array + index, *wanted = key;
+
+	return stack->number == wanted->number && stack->pid == wanted->pid;
+}
+
+/* Returns the name of a frame's function, or its address. */
+static const char *name_of_frame(const struct logfile *log,
+				 const struct posix_trace_event_np *event,
+				 const struct stacks_found *found, size_t index, char text[24])
+{
+	/* symbols_at() expects a return address, which is behind the instruction. */
+	uint64_t address = found->frame[index] + (found->is_exact && !index);
+	const struct symbol *symbol = symbols_at(log->trid, event->info.posix_pid, address,
+						 event->time_ns);
+
+	if (symbol)
+		return symbol->name;
+	snprintf(text, 24, "0x%llx", (unsigned long long)found->frame[index]);
+	return text;
+}
+
+/* Returns the index of the event's stack, TABLE_NONE without memory. */
+static uint32_t keep_stack_of(struct flames *flames, const struct logfile *log,
+			      const struct posix_trace_event_np *event,
+			      const struct stacks_found *found)
+{
+	struct flame_stack stack = {
+		.pid = event->info.posix_pid, .number = found->number, .first = flames->frames,
+	};
+	uint64_t hash = hash_number(hash_number(HASH_BEGIN, (unsigned)stack.pid), stack.number);
+	uint32_t index = table_find(&flames->of_stack, hash, is_stack_of, flames->stack, &stack);
+	char text[24];
+
+	if (index != TABLE_NONE)
+		return index;
+	if (flames->frames + found->count > FLAMES_FRAMES ||
+	    !vec_grow(&flames->frame, flames->frames, found->count + 1) ||
+	    !vec_grow(&flames->stack, flames->stack_count, 1))
+		return TABLE_NONE;
+	for (size_t i = 0; i < found->count; i++) {
+		uint32_t name = keep_name(flames, name_of_frame(log, event, found, i, text));
+
+		if (name == TABLE_NONE)
+			return TABLE_NONE;
+		flames->frame[flames->frames + stack.count++] = name;
+	}
+	index = (uint32_t)flames->stack_count;
+	if (!table_add(&flames->of_stack, hash, index))
+		return TABLE_NONE;
+	flames->frames += stack.count;
+	flames->stack[flames->stack_count++] = stack;
+	return index;
+}
+
+int flames_event(struct flames *flames, const struct logfile *log, const struct log_type *type,
+		 const struct posix_trace_event_np *event, const struct flame *flame)
+{
+	struct stacks_found found;
+	struct flame kept = *flame;
+
+	if (!stacks_find(&flames->stacks, type, event, &found))
+		return 0;
+	if (flames->count == flames->limit) {
+		flames->left_out++;
+		return 0;
+	}
+	kept.stack = keep_stack_of(flames, log, event, &found);
+	if (kept.stack == TABLE_NONE || !vec_grow(&flames->flame, flames->count, 1))
+		return ENOMEM;
+	flames->flame[flames->count++] = kept;
+	return 0;
+}
+
+void flames_fini(struct flames *flames)
+{
+	for (size_t i = 0; i < flames->names; i++)
+		free(flames->name[i]);
+	free(flames->name);
+	free(flames->stack);
+	free(flames->frame);
+	free(flames->flame);
+	table_fini(&flames->of_name);
+	table_fini(&flames->of_stack);
+	stacks_fini(&flames->stacks);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * flames.h - the events of a picture that have a call stack, and the stacks as names of functions.
+ *
+ * Memory is bounded: the caller gives the greatest number of events; further ones are counted. A
+ * name is kept once, and so is the stack of a number in a process.
+ */
+#ifndef POSIXTRACE_PICTURE_FLAMES_H
+#define POSIXTRACE_PICTURE_FLAMES_H
+
+#include "base/table.h"
+#include "log/stacks.h"
+
+/* A sample, or a call with a stack. */
+struct flame {
+	int64_t time_ns;
+	uint64_t took_ns;          /* of a call; 0: unknown */
+	uint16_t row, type;
+	uint32_t stack;            /* index */
+};
+
+struct flames {
+	struct stacks stacks;      /* of the log */
+	char **name;               /* of functions */
+	size_t names;
+	struct table of_name;
+	struct flame_stack {
+		pid_t pid;
+		uint32_t number, count;
+		size_t first;      /* in frame */
+	} *stack;
+	size_t stack_count;
+	struct table of_stack;
+	uint32_t *frame;           /* indexes of names, the innermost first */
+	size_t frames;
+	struct flame *flame;
+	size_t count, limit;
+	uint64_t left_out;
+};
+
+/* Keeps an event that has a stack. Returns 0 or ENOMEM. */
+int flames_event(struct flames *flames, const struct logfile *log, const struct log_type *type,
+		 const struct posix_trace_event_np *event, const struct flame *flame);
+void flames_fini(struct flames *flames);
+
+#endif
