@@ -103,6 +103,12 @@ struct posix_trace_loginfo_np {
 	int64_t first_ns;     /* time of the oldest block's first event, 0 = no events */
 	int64_t last_ns;      /* time of the last event */
 	uint64_t clock_hz;    /* nominal frequency of the clock, 0 = not known */
+	/* The log's identity: random numbers, of which posix_trace_clear() changes the second. */
+	unsigned char uuid[16];
+	uint64_t log_id;
+	unsigned char boot_id[16]; /* of the machine, as of its last start; zeros = not known */
+	int64_t begin_ns;     /* when the log was begun */
+	int64_t resolution_ns; /* of the clock */
 };
 
 /* Stores the facts of an opened log. EINVAL. */

@@ -46,6 +46,7 @@ want_optional() {
 	want libexpat1-dev pc:expat
 	want uuid-dev pc:uuid
 	want libsqlite3-dev 'pc:sqlite3 >= 3.38'
+	want libcurl4-openssl-dev pc:libcurl
 	want libdw-dev 'pc:libdw >= 0.178 libelf'
 	want libelf-dev pc:libelf
 	want libtracefs-dev 'pc:libtracefs >= 1.6'

@@ -132,6 +132,12 @@ void ptx_stored_info(const struct ptx_stored *stored, struct posix_trace_loginfo
 	info->first_ns = stored->sum.time_first;
 	info->last_ns = stored->sum.time_last;
 	info->clock_hz = h->clock_hz;
+	memcpy(info->uuid, h->uuid, sizeof(info->uuid));
+	/* After a repair of the header this is the number that the blocks have (R8). */
+	info->log_id = h->log_id;
+	memcpy(info->boot_id, h->boot_id, sizeof(info->boot_id));
+	info->begin_ns = h->begin_time;
+	info->resolution_ns = h->clock_resolution;
 }
 
 /* The cursor's duplicate, not the descriptor that the program passed. */

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The transcripts of golden/: query. golden.sh describes them.
+# The transcripts of golden/: query ship. golden.sh describes them.
 . "${0%/*}/golden.sh"
-golden query
+golden query ship
 finish

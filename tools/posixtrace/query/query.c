@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "base/tool.h"
 #include "query/query_columns.h"
+#include "query/query_fleet.h"
 #include "query/query_weighted.h"
 #include "symbols/symbols.h"
 
@@ -32,6 +33,7 @@ static struct {
 	enum query_form form;
 	enum when_form when;
 	bool tables;
+	const char *at;   /* the URL of a fleet's database; NULL: logs */
 } options;
 
 static void query_interrupt(int number)
@@ -218,7 +220,8 @@ static int list_tables(sqlite3 *db)
 {
 	static const char sql[] =
 		"SELECT m.name AS \"table\", i.name AS \"column\", i.type FROM sqlite_schema AS m, "
-		"pragma_table_xinfo(m.name) AS i WHERE m.type = 'table' ORDER BY m.rowid, i.cid";
+		"pragma_table_xinfo(m.name) AS i WHERE m.type IN ('table', 'view') "
+		"ORDER BY m.rowid, i.cid";
 	sqlite3_stmt *statement = NULL;
 	int err = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
 
@@ -260,7 +263,7 @@ static int query_answer(struct query *query, const char *sql)
 	err = sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
 			      SQLITE_OPEN_NOMUTEX, NULL);
 	if (!err)
-		err = query_tables(db, query);
+		err = query->remote ? query_fleet_tables(db, query) : query_tables(db, query);
 	if (!err)
 		err = query_functions(db, query);
 	if (err) {
@@ -371,14 +374,33 @@ static int open_and_query(char **paths, unsigned count, const char *sql)
 	return status;
 }
 
+/* The same for a fleet's database, which has no logs here. */
+static int query_fleet(const char *sql)
+{
+	struct sigaction action = { .sa_handler = query_interrupt };
+	struct query query = { .when = options.when };
+	int status = TOOL_FAILURE;
+
+	sigaction(SIGINT, &action, NULL);
+	if (query_fleet_open(&query, options.at))
+		status = query_logs(&query, sql);
+	query_fleet_close(&query);
+	if (query_interrupted)
+		end_interrupted();
+	return status;
+}
+
 enum {
-	OPT_CSV = 256,
+	OPT_AT = 256,
+	OPT_CSV,
 	OPT_JSON,
 	OPT_TABLES,
 	OPT_UTC,
 };
 
 static const struct option_row option_rows[] = {
+	{ "at", OPT_AT, "URL", "instead of logs, the database to which ship has sent them: "
+		"clickhouse://HOST[:PORT]/DATABASE" },
 	{ "csv", OPT_CSV, NULL, "comma-separated values, with a header" },
 	{ "json", OPT_JSON, NULL, "a JSON object a line" },
 	{ "tables", OPT_TABLES, NULL, "only list the tables and their columns" },
@@ -400,6 +422,9 @@ static int query_run(int argc, char **argv)
 		switch (option) {
 		case 'h':
 			return tool_help(&query_command);
+		case OPT_AT:
+			options.at = optarg;
+			break;
 		case OPT_CSV:
 			options.form = QUERY_CSV;
 			break;
@@ -416,6 +441,13 @@ static int query_run(int argc, char **argv)
 			if (!symbols_option(option, optarg))
 				return tool_usage(&query_command);
 		}
+	}
+	if (options.at) {
+		if (argc - optind == (options.tables ? 0 : 1))
+			return query_fleet(argv[optind]);
+		say("query: %s", argc == optind ? "the SQL statement is missing"
+						: "--at has no logs");
+		return tool_usage(&query_command);
 	}
 	if (argc - optind < (options.tables ? 1 : 2)) {
 		say("query: %s is missing",
@@ -434,27 +466,34 @@ static int query_run(int argc, char **argv)
 const struct tool_command query_command = {
 	.name = "query",
 	.usage = "[OPTION]... LOG... STATEMENT\n"
-		 "--tables LOG...",
-	.about = "Answers a question in SQL, in the dialect of SQLite, about each LOG (- is "
-		 "standard input). The logs are not changed and no database is written: the logs "
-		 "are read as the statement needs them.\n"
-		 "\n"
-		 "  events    time name type pid tid thread address level len data flags log, "
-		 "and each\n"
-		 "            field of the schemas, NULL for events without it. Not in *, "
-		 "because they\n"
-		 "            take longer: function source line module, for the event's address\n"
-		 "  spans     span kind begin end duration cpu pid tid begin_tid event\n"
-		 "  types     type name events called lost level role span schema\n"
-		 "  threads   pid tid thread events called lost\n"
-		 "  losses    name cause lost\n"
-		 "  objects   kind pid pointer name since\n"
-		 "  streams   name pid host clock hz created first last events called lost "
-		 "complete bytes\n"
-		 "\n"
-		 "All tables have the column log, the name of the log. Times are nanoseconds "
-		 "since 1970, durations nanoseconds. at('+1.5s') is a TIME as for dump, "
-		 "stamp(time) prints one. Conditions on time use the indexes of the logs.",
+		 "[OPTION]... --at URL STATEMENT\n"
+		"--tables LOG...",
+	.about =
+		"Answers a question in SQL, in the dialect of SQLite, about each LOG (- is "
+		"standard input). The logs are not changed and no database is written: the logs "
+		"are read as the statement needs them.\n"
+		"\n"
+		"  events    time name type pid tid thread address level len data flags log, "
+		"and each\n"
+		"            field of the schemas, NULL for events without it. Not in *, "
+		"because they\n"
+		"            take longer: function source line module, for the event's address\n"
+		"  spans     span kind begin end duration cpu pid tid begin_tid event\n"
+		"  types     type name events called lost level role span schema\n"
+		"  threads   pid tid thread events called lost\n"
+		"  losses    name cause lost\n"
+		"  objects   kind pid pointer name since\n"
+		"  streams   name pid host clock hz created first last events called lost "
+		"complete bytes\n"
+		"  ledger    host pid name term count\n"
+		"  stored    host pid name count: the events that are there\n"
+		"  logs      uuid host pid begun complete\n"
+		"  hosts     host boot\n"
+		"  clocks    host boot clock hz resolution begun\n"
+		"\n"
+		"All tables have the column log, the name of the log. Times are nanoseconds "
+		"since 1970, durations nanoseconds. at('+1.5s') is a TIME as for dump, "
+		"stamp(time) prints one. Conditions on time use the indexes of the logs.",
 	.options = option_rows,
 	.notes = "  posixtrace query LOG 'select name, count(*) from events group by name'\n"
 		 "  posixtrace query LOG \"select fd, sum(len) from events where name glob "

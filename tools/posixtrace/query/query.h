@@ -49,6 +49,7 @@ struct query {
 	struct group *group;
 	size_t groups;
 	uint64_t weight;              /* of the current row */
+	struct remote *remote;        /* a fleet's database; NULL: the tables are of logs */
 	struct meter meter;
 };
 
@@ -90,6 +91,9 @@ void query_bound(int64_t *begin_ns, int64_t *end_ns, char op, sqlite3_value *val
 /* In query_tables.c and query_functions.c. Return SQLITE_OK or SQLite's error. */
 int query_tables(sqlite3 *db, struct query *query);
 int query_functions(sqlite3 *db, struct query *query);
+
+/* In query_facts.c: fills ledger, logs, hosts and clocks. row is indexed by enum query_tables. */
+int query_facts(sqlite3_stmt **row, const struct logfile *log);
 
 /*
  * In query_nearest.c. Returns a text for the end of SQLite's message about an unknown name: the

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "query/query.h"
+#include "query/query_schema.h"
 #include "choose/function_names.h"
 #include "spans/pairing.h"
 
@@ -47,14 +48,13 @@ static int query_spans_connect(sqlite3 *db, void *aux, int argc, const char *con
 			       sqlite3_vtab **result, char **error)
 {
 	struct table *table;
-	int err = sqlite3_declare_vtab(
-		db, "CREATE TABLE spans(span TEXT, kind TEXT, begin INTEGER, \"end\" INTEGER, "
-		    "duration INTEGER, cpu INTEGER, pid INTEGER, tid INTEGER, begin_tid INTEGER, "
-		    "event TEXT, log TEXT)");
+	char *sql = query_schema_sql(&query_schema[QUERY_SPANS], "");
+	int err = sql ? sqlite3_declare_vtab(db, sql) : SQLITE_NOMEM;
 
 	(void)argc;
 	(void)argv;
 	(void)error;
+	sqlite3_free(sql);
 	if (err)
 		return err;
 	table = sqlite3_malloc(sizeof(*table));

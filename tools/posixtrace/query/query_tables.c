@@ -8,30 +8,11 @@
 #include "base/vec.h"
 #include "log/stacks.h"
 #include "query/query.h"
+#include "query/query_schema.h"
 #include "spans/roles.h"
 #include "symbols/symbols.h"
 
 #define STACKS_MOST (1u << 20) /* numbers beyond are senseless */
-
-/*
- * events and spans are virtual tables and have no rows here. Unsigned numbers of 64 bits become
- * SQLite's integers, which are signed.
- */
-static const char schema[] =
-	"CREATE VIRTUAL TABLE events USING events;"
-	"CREATE VIRTUAL TABLE spans USING spans;"
-	"CREATE TABLE types(type INTEGER, name TEXT, events INTEGER, called INTEGER, lost INTEGER, "
-	"level INTEGER, role TEXT, span TEXT, schema TEXT, log TEXT);"
-	"CREATE TABLE threads(pid INTEGER, tid INTEGER, thread INTEGER, events INTEGER, "
-	"called INTEGER, lost INTEGER, log TEXT);"
-	"CREATE TABLE losses(name TEXT, cause TEXT, lost INTEGER, log TEXT);"
-	"CREATE TABLE objects(kind TEXT, pid INTEGER, pointer INTEGER, name TEXT, since INTEGER, "
-		"log TEXT);"
-	"CREATE TABLE stacks(stack INTEGER, pid INTEGER, depth INTEGER, address INTEGER, "
-		"function TEXT, source TEXT, log TEXT);"
-	"CREATE TABLE streams(log TEXT, name TEXT, pid INTEGER, host TEXT, clock TEXT, hz INTEGER, "
-	"created INTEGER, first INTEGER, last INTEGER, events INTEGER, called INTEGER, "
-	"lost INTEGER, complete INTEGER, bytes INTEGER);";
 
 /*
  * NULL text is NULL in SQL. Bindings are copied, since a row may be inserted after the text is
@@ -275,27 +256,27 @@ static int fill_stream(sqlite3_stmt *row, const struct logfile *log,
 	return query_tables_insert(row);
 }
 
-enum { TYPES, THREADS, LOSSES, OBJECTS, STACKS, STREAMS, TABLES };
-
 /* Inserts the rows of one log. The rows of all logs are inserted in one transaction. */
-static int fill_log(sqlite3_stmt *row[TABLES], struct query_log *log)
+static int fill_log(sqlite3_stmt *row[QUERY_TABLES], struct query_log *log)
 {
 	struct posix_trace_ledger_np ledger = { 0 };
 	int err;
 
 	posix_trace_get_ledger_np(log->file.trid, &ledger);
 	log->events = ledger.reported;
-	err = fill_types(row[TYPES], row[LOSSES], log);
+	err = fill_types(row[QUERY_TYPES], row[QUERY_LOSSES], log);
 	if (!err)
-		err = fill_threads(row[THREADS], &log->file);
+		err = fill_threads(row[QUERY_THREADS], &log->file);
 	if (!err)
-		err = fill_objects(row[OBJECTS], &log->file);
+		err = fill_objects(row[QUERY_OBJECTS], &log->file);
 	if (!err)
-		err = fill_stacks(row[STACKS], log);
-	return err ? err : fill_stream(row[STREAMS], &log->file, &ledger);
+		err = fill_stacks(row[QUERY_STACKS], log);
+	if (!err)
+		err = fill_stream(row[QUERY_STREAMS], &log->file, &ledger);
+	return err ? err : query_facts(row, &log->file);
 }
 
-static int query_tables_fill(sqlite3_stmt *row[TABLES], struct query *query)
+static int query_tables_fill(sqlite3_stmt *row[QUERY_TABLES], struct query *query)
 {
 	int err = SQLITE_OK;
 
@@ -306,34 +287,49 @@ static int query_tables_fill(sqlite3_stmt *row[TABLES], struct query *query)
 	return err;
 }
 
+/* Makes a table and the statement that inserts a row. events and spans are virtual tables. */
+static int make_table(sqlite3 *db, const struct query_schema *schema, sqlite3_stmt **row)
+{
+	static const char values[] = "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?";
+	char *table = query_schema_sql(schema, "");
+	char *sql = sqlite3_mprintf("INSERT INTO %s VALUES(%.*s)", schema->name,
+				    2 * (int)query_schema_columns(schema) - 1, values);
+	int err = table && sql ? sqlite3_exec(db, table, NULL, NULL, NULL) : SQLITE_NOMEM;
+
+	if (!err)
+		err = sqlite3_prepare_v2(db, sql, -1, row, NULL);
+	sqlite3_free(table);
+	sqlite3_free(sql);
+	return err;
+}
+
 /*
  * The tables are complete before a statement runs, and they do not change afterwards. There is no
- * journal, since the database is in memory and is never rolled back.
+ * journal, since the database is in memory and is never rolled back. The view stored counts the
+ * events themselves, where ledger has the numbers of the writer.
  */
 int query_tables(sqlite3 *db, struct query *query)
 {
-	static const char *const sql[TABLES] = {
-		[TYPES] = "INSERT INTO types VALUES(?,?,?,?,?,?,?,?,?,?)",
-		[THREADS] = "INSERT INTO threads VALUES(?,?,?,?,?,?,?)",
-		[LOSSES] = "INSERT INTO losses VALUES(?,?,?,?)",
-		[OBJECTS] = "INSERT INTO objects VALUES(?,?,?,?,?,?)",
-		[STACKS] = "INSERT INTO stacks VALUES(?,?,?,?,?,?,?)",
-		[STREAMS] = "INSERT INTO streams VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-	};
-	sqlite3_stmt *row[TABLES] = { NULL };
+	static const char views[] =
+		"CREATE VIEW stored AS SELECT host, pid, name, count, log FROM "
+		"(SELECT log, name, count(*) AS count FROM events GROUP BY log, name) "
+		"JOIN logs USING (log)";
+	sqlite3_stmt *row[QUERY_TABLES] = { NULL };
 	int err = sqlite3_create_module(db, "events", &query_events, query);
 
 	if (!err)
 		err = sqlite3_create_module(db, "spans", &query_spans, query);
 	if (!err)
-		err = sqlite3_exec(db, "PRAGMA journal_mode = OFF; BEGIN;", NULL, NULL, NULL);
+		err = sqlite3_exec(db, "PRAGMA journal_mode = OFF; BEGIN;"
+				   "CREATE VIRTUAL TABLE events USING events;"
+				   "CREATE VIRTUAL TABLE spans USING spans;", NULL, NULL, NULL);
+	for (int i = QUERY_SPANS + 1; !err && i < QUERY_TABLES; i++)
+		err = make_table(db, &query_schema[i], &row[i]);
 	if (!err)
-		err = sqlite3_exec(db, schema, NULL, NULL, NULL);
-	for (int i = 0; !err && i < TABLES; i++)
-		err = sqlite3_prepare_v2(db, sql[i], -1, &row[i], NULL);
+		err = sqlite3_exec(db, views, NULL, NULL, NULL);
 	if (!err)
 		err = query_tables_fill(row, query);
-	for (int i = 0; i < TABLES; i++)
+	for (int i = 0; i < QUERY_TABLES; i++)
 		sqlite3_finalize(row[i]);
 	return err ? err : sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
 }

@@ -47,11 +47,8 @@ static void name_column(const struct sqlfields *fields, struct sqlfield *added)
 	}
 }
 
-/*
- * Fields beyond SQLFIELDS_MAX have no column. field->field refers to the schema, which must live as
- * long as fields.
- */
-static bool add_schema_field(struct sqlfields *fields, const char *field)
+/* Fields beyond SQLFIELDS_MAX have no column. */
+bool sqlfields_add_name(struct sqlfields *fields, const char *field)
 {
 	struct sqlfield *more;
 
@@ -69,7 +66,7 @@ static bool add_schema_field(struct sqlfields *fields, const char *field)
 bool sqlfields_add(struct sqlfields *fields, const struct posix_trace_schema_np *schema)
 {
 	for (unsigned i = 0; i < schema->fields; i++)
-		if (!add_schema_field(fields, schema->field[i].name))
+		if (!sqlfields_add_name(fields, schema->field[i].name))
 			return false;
 	return true;
 }

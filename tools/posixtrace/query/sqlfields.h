@@ -23,7 +23,9 @@ struct sqlfields {
 
 /* Adds columns for new fields. Returns false without memory. */
 bool sqlfields_add(struct sqlfields *fields, const struct posix_trace_schema_np *schema);
-/* Returns the index of the column with this name, -1 if there is none. */
+/* Adds a column for a field, unless it has one. The name must live as long as fields. */
+bool sqlfields_add_name(struct sqlfields *fields, const char *field);
+/* Returns the index of the column of the field with this name, -1 if there is none. */
 int sqlfields_find(const struct sqlfields *fields, const char *name);
 void sqlfields_free(struct sqlfields *fields);
 

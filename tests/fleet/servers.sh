@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# fleet/servers.sh - servers of ClickHouse and ZooKeeper for tests; sourced.
+#
+# They are ordinary processes with configurations, data and logs of their own in the folder $servers,
+# and ports from $port on, of the loopback address. Nothing of the system's folders is used.
+#
+#	start_clickhouse N [replica]	server number N from 1; its URL is http://127.0.0.1:$(http_of N)
+#	start_zookeeper
+#	kill_server NAME		with SIGKILL: clickhouse-N or zookeeper
+#	stop_servers
+
+: "${port:=$((20000 + $$ % 20000))}"
+http_of() { echo $((port + 10 * $1)); }
+
+has_clickhouse() { command -v clickhouse-server >/dev/null; }
+has_zookeeper() { command -v java >/dev/null && test -f /usr/share/java/zookeeper.jar; }
+
+write_clickhouse() {
+	mkdir -p "$servers/$1/tmp"
+	cat >"$servers/$1/config.xml" <<-END
+		<yandex>
+		  <logger><level>warning</level><log>$servers/$1/log</log><errorlog>$servers/$1/err</errorlog>
+		    <size>10M</size><count>2</count></logger>
+		  <http_port>$2</http_port><tcp_port>$(($2 + 1))</tcp_port>
+		  <interserver_http_port>$(($2 + 2))</interserver_http_port>
+		  <interserver_http_host>127.0.0.1</interserver_http_host>
+		  <listen_host>127.0.0.1</listen_host>
+		  <path>${3:-$servers/$1/data}/</path><tmp_path>$servers/$1/tmp/</tmp_path>
+		  <users_config>users.xml</users_config><default_profile>default</default_profile>
+		  <default_database>default</default_database>
+		  <mark_cache_size>100000000</mark_cache_size>
+		  <uncompressed_cache_size>0</uncompressed_cache_size>
+		  <max_concurrent_queries>200</max_concurrent_queries>
+		  <timezone>UTC</timezone>
+		  <zookeeper><node><host>127.0.0.1</host><port>$port</port></node>
+		    <session_timeout_ms>5000</session_timeout_ms></zookeeper>
+		  <macros><shard>1</shard><replica>$1</replica></macros>
+		</yandex>
+	END
+	cat >"$servers/$1/users.xml" <<-END
+		<yandex>
+		  <profiles><default><max_memory_usage>4000000000</max_memory_usage></default></profiles>
+		  <users><default><password></password><networks><ip>127.0.0.1</ip></networks>
+		    <profile>default</profile><quota>default</quota></default></users>
+		  <quotas><default></default></quotas>
+		</yandex>
+	END
+}
+
+# start_clickhouse N [DATA]: DATA is a folder for the data, such as a small file system.
+start_clickhouse() {
+	test -f "$servers/clickhouse-$1/config.xml" ||
+		write_clickhouse "clickhouse-$1" "$(http_of "$1")" "$2"
+	(cd "$servers/clickhouse-$1" &&
+		exec clickhouse-server --config-file=config.xml >out 2>&1) &
+	echo $! >"$servers/clickhouse-$1/pid"
+}
+
+start_zookeeper() {
+	mkdir -p "$servers/zookeeper/data"
+	cat >"$servers/zookeeper/zoo.cfg" <<-END
+		tickTime=1000
+		dataDir=$servers/zookeeper/data
+		clientPort=$port
+		clientPortAddress=127.0.0.1
+		admin.enableServer=false
+		maxClientCnxns=0
+		4lw.commands.whitelist=ruok
+	END
+	(cd "$servers/zookeeper" &&
+		exec java -Xmx512m -Dzookeeper.log.dir=. -Dlog4j.configuration=file:/dev/null \
+			-cp "/usr/share/java/zookeeper.jar:/usr/share/java/*" \
+			org.apache.zookeeper.server.quorum.QuorumPeerMain zoo.cfg >out 2>&1) &
+	echo $! >"$servers/zookeeper/pid"
+}
+
+# ask N SQL: the answer of a server.
+ask() { curl -sS --noproxy '*' "http://127.0.0.1:$(http_of "$1")/" --data-binary "$2"; }
+
+# wait_clickhouse N: until it answers. Returns 1 if it ends.
+wait_clickhouse() {
+	until test "$(ask "$1" 'SELECT 1' 2>/dev/null)" = 1; do
+		kill -0 "$(cat "$servers/clickhouse-$1/pid")" 2>/dev/null || return 1
+		sleep 0.2
+	done
+}
+
+kill_server() {
+	kill -9 "$(cat "$servers/$1/pid")" 2>/dev/null
+	wait "$(cat "$servers/$1/pid")" 2>/dev/null
+	rm -f "$servers/$1/pid"
+}
+
+stop_servers() {
+	for pid in "$servers"/*/pid; do
+		test -f "$pid" || continue
+		pid=${pid%/pid}
+		kill_server "${pid##*/}"
+	done
+}

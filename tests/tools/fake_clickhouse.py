@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A server of ClickHouse that fails on purpose: fake_clickhouse.py RESULT [FAULT...]
+
+It prints its port, and answers the requests of posixtrace ship over HTTP. Each INSERT into a table
+of rows meets the next FAULT; without further ones it succeeds:
+
+    500         an error, nothing stored
+    500-stored  an error, but the rows are stored
+    cut         the connection ends without an answer, nothing stored
+    cut-stored  the same, but the rows are stored
+    half        the connection ends after a half of the request was read
+    late        the connection ends, and the rows are stored when the next INSERT of rows arrives
+    slow        no answer until the client has gone; the rows are stored when it has
+    redirect    a redirection to another server
+    long        an answer of a megabyte of control characters, nothing stored
+    none        no fault
+
+RESULT, a file, gets a line for each table after each request: its name, the number of rows that
+count, and "whole" if their numbers (row_seq) are 0, 1, 2 ... for each log, each one once.
+"""
+import http.server
+import os
+import re
+import select
+import struct
+import sys
+import threading
+import urllib.parse
+
+result, faults = sys.argv[1], sys.argv[2:]
+tables, voided, fields, waiting = {}, set(), set(), []
+statements = []
+lock = threading.Lock()
+
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 127) << shift
+        shift += 7
+        if not byte & 128:
+            return value, at
+
+
+def text(data, at):
+    length, at = varint(data, at)
+    assert at + length <= len(data)
+    return data[at:at + length], at + length
+
+
+SIZES = {"Date": 2, "UInt8": 1, "UInt32": 4, "Int32": 4, "UInt64": 8, "Int64": 8}
+
+
+def values(data, at, kind, rows):
+    """The values of a column: numbers as bytes. Each byte of the block is accounted for."""
+    if kind.startswith("Array("):
+        ends = struct.unpack_from("<%dQ" % rows, data, at)
+        all_values, at = values(data, at + 8 * rows, kind[6:-1], ends[-1] if rows else 0)
+        begins = (0,) + ends
+        return [all_values[begins[i]:ends[i]] for i in range(rows)], at
+    if kind.startswith("Nullable("):
+        nulls = data[at:at + rows]
+        assert len(nulls) == rows and set(nulls) <= {0, 1}
+        found, at = values(data, at + rows, kind[9:-1], rows)
+        return [None if n else v for n, v in zip(nulls, found)], at
+    found = []
+    for _ in range(rows):
+        if kind == "String":
+            value, at = text(data, at)
+        else:
+            value = data[at:at + SIZES[kind]]
+            assert len(value) == SIZES[kind]
+            at += SIZES[kind]
+        found.append(value)
+    return found, at
+
+
+def block(data):
+    """Columns of a block in the format Native, which must be the whole request."""
+    columns, at = varint(data, 0)
+    rows, at = varint(data, at)
+    found = {}
+    for _ in range(columns):
+        name, at = text(data, at)
+        kind, at = text(data, at)
+        found[name.decode()], at = values(data, at, kind.decode(), rows)
+    assert at == len(data), "bytes behind the block"
+    return found, rows
+
+
+def store(table, data):
+    columns, rows = block(data)
+    numbers = [[int.from_bytes(v, "little") for v in columns[name]]
+               for name in ("row_source", "row_seq", "row_attempt")]
+    tables.setdefault(table, []).extend(zip(*numbers))
+    lengths = {len(columns[name]) for name in columns}
+    assert lengths == {rows}
+
+
+def write_result():
+    lines = []
+    for table in sorted(tables):
+        seqs = {}
+        for source, seq, attempt in tables[table]:
+            if attempt not in voided:
+                seqs.setdefault(source, []).append(seq)
+        whole = all(sorted(found) == list(range(len(found))) for found in seqs.values())
+        lines.append("%s %d %s\n" % (table, sum(map(len, seqs.values())),
+                                     "whole" if whole else "BROKEN"))
+    with open(result + ".new", "w", encoding="utf-8") as file:
+        file.writelines(lines)
+        file.write("statements %d\n" % len(statements))
+        file.write("voided %d\n" % len(voided))
+        file.write("fields %s\n" % " ".join(sorted(f[0] for f in fields)))
+    os.rename(result + ".new", result)
+
+
+def row_binary(*cells):
+    out = b""
+    for cell in cells:
+        out += struct.pack("<B", cell) if isinstance(cell, int) else bytes([len(cell)]) + cell.encode()
+    return out
+
+
+def answer(sql):
+    """The answer to a statement without a block, or an assertion."""
+    statements.append(sql)
+    if sql.startswith("SELECT toString(count()) FROM system.tables"):
+        return b"1000\n" if "--tables" in os.environ.get("FAKE", "--tables") else b"0\n"
+    if sql.startswith("SELECT toString(count()) FROM system.columns"):
+        return b"1000\n"
+    if sql.startswith(("CREATE ", "RENAME ", "DROP ")):
+        return b""
+    if sql.startswith("SELECT name, kind FROM fields"):
+        return b"".join(row_binary(name, kind) for name, kind in sorted(fields))
+    if sql.startswith("INSERT INTO fields VALUES "):
+        fields.update((n, int(k)) for n, k in re.findall(r"\('(\w+)', (\d)\)", sql))
+        return b""
+    found = re.fullmatch(r"INSERT INTO voided VALUES \((\d+)\)", sql)
+    if found:
+        voided.add(int(found[1]))
+        return b""
+    if sql.startswith("INSERT INTO voided SELECT DISTINCT row_attempt FROM logs_rows"):
+        voided.update(attempt for _, _, attempt in tables.get("logs_rows", []))
+        return b""
+    found = re.fullmatch(r"SELECT toString\(count\(\)\) FROM (\w+) WHERE row_source = (\d+) AND "
+                         r"row_attempt = (\d+)", sql)
+    if found:
+        wanted = int(found[2]), int(found[3])
+        return b"%d\n" % sum((s, a) == wanted for s, _, a in tables.get(found[1], []))
+    if sql.startswith("SELECT toUInt64(count()), toUInt64(max(row_seq) + 1) FROM events_rows"):
+        source = int(re.search(r"row_source = (\d+)", sql)[1])
+        seqs = [q for s, q, a in tables.get("events_rows", []) if s == source and a not in voided]
+        return struct.pack("<QQ", len(seqs), max(seqs, default=-1) + 1)
+    raise AssertionError("unknown statement: " + sql)
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *args):
+        pass
+
+    def reply(self, status, body, more=()):
+        self.send_response(status)
+        for name, value in more:
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def fail(self, fault, table, data):
+        """Returns whether the request is done."""
+        if fault == "500":
+            self.reply(500, b"Code: 241. DB::Exception: Memory limit exceeded\n")
+        elif fault == "500-stored":
+            store(table, data)
+            self.reply(500, b"Code: 999. DB::Exception: Session expired\n")
+        elif fault in ("cut", "half"):
+            self.close_connection = True
+        elif fault == "cut-stored":
+            store(table, data)
+            self.close_connection = True
+        elif fault == "late":
+            waiting.append((table, data))
+            self.close_connection = True
+        elif fault == "redirect":
+            self.reply(302, b"", [("Location", "http://127.0.0.1:1/")])
+        elif fault == "long":
+            self.reply(500, b"\x1b[31m\0" * 200000)
+        else:
+            return False
+        return True
+
+    def do_POST(self):
+        query = urllib.parse.parse_qs(urllib.parse.urlsplit(self.path).query)
+        length = int(self.headers["Content-Length"])
+        sql = query.get("query", [None])[0]
+        fault = "none"
+        if sql:
+            with lock:
+                fault = faults.pop(0) if faults else "none"
+        data = self.rfile.read(length // 2 if fault == "half" else length)
+        table = re.match(r"INSERT INTO (\w+) \(.*\) FORMAT Native$", sql or "")
+        if fault == "slow":
+            # The client closes its end when it waits no longer.
+            open(result + ".slow", "w", encoding="utf-8").close()
+            select.select([self.connection], [], [], 120)
+        with lock:
+            if sql and not table:
+                self.reply(400, b"Code: 62. DB::Exception: Syntax error\n")
+                return
+            if table:
+                while waiting:
+                    store(*waiting.pop())
+                if self.fail(fault, table[1], data):
+                    write_result()
+                    return
+                store(table[1], data)
+                body = b""
+            else:
+                body = answer(data.decode())
+            write_result()
+        self.reply(200, body)
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request, client_address):
+        kind = sys.exc_info()[0]
+        if not issubclass(kind, (BrokenPipeError, ConnectionResetError)):
+            super().handle_error(request, client_address)
+
+
+server = Server(("127.0.0.1", int(os.environ.get("FAKE_PORT", "0"))), Handler)
+print(server.server_address[1], flush=True)
+server.serve_forever()

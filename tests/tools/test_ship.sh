@@ -1,0 +1,161 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# posixtrace ship: each event arrives exactly once at a server that fails in every way.
+. "${0%/*}/lib.sh"
+
+"$posixtrace" ship --help >/dev/null 2>&1 || skip "built without libcurl"
+command -v python3 >/dev/null || skip "there is no python3"
+fake=${0%/*}/fake_clickhouse.py
+server=
+end_server() {
+	test -z "$server" || kill "$server" 2>/dev/null
+	wait "$server" 2>/dev/null
+	server=
+}
+trap 'end_server; rm -rf "$tmp"' 0
+
+# serve FAULT...: a new server, whose URL is in $url.
+serve() {
+	end_server
+	rm -f "$tmp/result" "$tmp/port"
+	python3 "$fake" "$tmp/result" "$@" >"$tmp/port" 2>"$tmp/server.err" &
+	server=$!
+	until test -s "$tmp/port"; do
+		kill -0 "$server" 2>/dev/null || { cat "$tmp/server.err"; exit 99; }
+		sleep 0.02
+	done
+	url=clickhouse://127.0.0.1:$(cat "$tmp/port")/fleet
+}
+
+# ships STATUS ARGUMENT...
+ships() {
+	status=$1
+	shift
+	run "$status" ship --state "$tmp/state" --to "$url" "$@"
+	check "$*: the server understood all requests" is_empty server.err
+}
+
+is_whole() { has result "^events_rows $1 whole\$" && lacks result BROKEN; }
+
+log=$tmp/plain.log
+"$make_log" plain "$log" 3000 >/dev/null || exit 99
+total=$("$posixtrace" dump "$log" 2>/dev/null | wc -l)
+spans=$("$posixtrace" query --csv "$log" 'select count(*) from spans' | sed 1d)
+
+# Each fault at each place: of the events, and of the tables behind them.
+for fault in none 500 500-stored cut cut-stored half late redirect long; do
+	for before in 0 1 4; do
+		rm -rf "$tmp/state"
+		# shellcheck disable=SC2046 # a list of words
+		serve $(yes none | head -n "$before") $fault $fault
+		ships 0 --batch 900 "$log"
+		check "$fault after $before: all events, each once" is_whole "$total"
+		check "$fault after $before: the tables are complete" has result '^streams_rows 1 whole$'
+		check "$fault after $before: nothing was void without a reason" \
+			test "$fault" != none -o "$(sed -n 's/^voided //p' "$tmp/result")" = 0
+	done
+done
+check "the message has the address, the statement and the status" \
+	has err '^posixtrace: http://127.0.0.1:[0-9]*/: INSERT INTO [a-z]*_rows : status 500: '
+check "control characters are escaped" lacks err "$(printf '\033')"
+
+# Answers that do not come: their rows are stored later.
+rm -rf "$tmp/state"
+serve none slow none slow
+ships 0 --batch 900 --timeout 1 "$log"
+check "slow answers: all events, each once" is_whole "$total"
+
+# A second run sends nothing, and a run without its positions finds them in the database.
+ships 0 "$log"
+check "the second run sends no event" has out ': 0 events shipped, 0 bytes, '
+rm -rf "$tmp/state"
+ships 0 "$log"
+check "a run without positions sends no event" has out ': 0 events shipped'
+check "all events, each once, also then" is_whole "$total"
+check "and one summary" has result '^streams_rows 1 whole$'
+
+# The same log of two hosts is two logs.
+rm -rf "$tmp/state"
+serve cut 500 late
+ships 0 --host web1 "$log"
+ships 0 --host web2 "$log"
+check "of two hosts" is_whole $((2 * total))
+check "two summaries" has result '^streams_rows 2 whole$'
+
+# A shipper that is killed while the server works on any of its first INSERTs. The server stores the
+# rows when the shipper has gone.
+for kills in 0 1 2 3 4 5 6; do
+	rm -rf "$tmp/state" "$tmp/result.slow"
+	# shellcheck disable=SC2046 # a list of words
+	serve $(yes none | head -n $kills) slow late slow
+	"$posixtrace" ship --state "$tmp/state" --to "$url" --batch 900 "$log" >/dev/null 2>&1 &
+	shipper=$!
+	until test -e "$tmp/result.slow"; do sleep 0.01; done
+	kill -9 "$shipper"
+	wait "$shipper" 2>/dev/null
+	ships 0 --batch 900 --timeout 1 "$log"
+	check "killed after $kills: all events, each once" is_whole "$total"
+	check "killed after $kills: one summary" has result '^streams_rows 1 whole$'
+done
+
+# A log that grows: its parts arrive while it is followed.
+rm -rf "$tmp/state"
+"$make_log" plain "$tmp/long.log" 20000 >/dev/null || exit 99
+long=$("$posixtrace" dump "$tmp/long.log" 2>/dev/null | wc -l)
+bytes=$(wc -c <"$tmp/long.log")
+head -c $((bytes / 2)) "$tmp/long.log" >"$tmp/grown.log"
+serve none cut-stored
+ships 3 "$tmp/grown.log"
+part=$(sed -n 's/^events_rows \([0-9]*\) whole$/\1/p' "$tmp/result")
+check "a part of a log is shipped" test "${part:-0}" -gt 0 -a "${part:-0}" -lt "$long"
+check "with a summary" has result '^streams_rows 1 whole$'
+"$posixtrace" ship --state "$tmp/state" --to "$url" --follow "$tmp/grown.log" >"$tmp/followed" 2>&1 &
+shipper=$!
+tail -c +$((bytes / 2 + 1)) "$tmp/long.log" >>"$tmp/grown.log"
+wait "$shipper"
+check "the follower ends with the log" test $? -eq 0
+check "the rest of the log is shipped" is_whole "$long"
+check "the summary was replaced" has result '^streams_rows 1 whole$'
+
+# A folder: its logs and no other files.
+rm -rf "$tmp/state"
+mkdir "$tmp/folder"
+cp "$log" "$tmp/folder/a.ptl"
+echo other >"$tmp/folder/b.ptl"
+serve
+ships 0 "$tmp/folder"
+check "the logs of a folder" is_whole "$total"
+check "standard input" test "$("$posixtrace" ship --dry-run - <"$log" | sed 's/, .*//')" = \
+	"standard input: $total events to ship"
+
+# A server that is absent, and one that refuses.
+end_server
+rm -rf "$tmp/state"
+ships 1 --give-up 300ms "$log"
+check "no connection: the reason" has err 'http://127.0.0.1:[0-9]*/: SELECT .*onnect'
+check "no connection: what follows" has err 'given up; the next run goes on from here'
+serve
+FAKE_PORT=${url##*:} FAKE_PORT=${FAKE_PORT%/*}
+export FAKE_PORT
+serve
+ships 0 "$log"
+check "the next run goes on" is_whole "$total"
+unset FAKE_PORT
+
+# The position: a damaged one is left as it is, and one process has it.
+rm -rf "$tmp/state"
+serve
+ships 0 "$log"
+position=$(ls "$tmp/state"/*[0-9a-f])
+echo nonsense >"$position"
+ships 1 "$log"
+check "a damaged position is named" has err "^posixtrace: $position: this is not a position"
+check "and left" grep -q nonsense "$position"
+rm "$position"
+if command -v flock >/dev/null; then
+	run_locked() { flock "$position.lock" "$posixtrace" ship --state "$tmp/state" --to "$url" "$log"; }
+	run_locked >"$tmp/out" 2>"$tmp/err"
+	check "a log is shipped by one process" has err 'another process ships this log'
+fi
+check "$spans spans" has result "^spans_rows $spans whole\$"
+finish

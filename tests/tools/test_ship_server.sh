@@ -1,0 +1,137 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# posixtrace ship and query --at with a server of ClickHouse: the statements of the manual page and
+# others have the same answer for a log, its database of SQLite and the fleet.
+. "${0%/*}/lib.sh"
+
+"$posixtrace" ship --help >/dev/null 2>&1 || skip "built without libcurl"
+servers=$tmp/servers
+mkdir "$servers"
+. "${0%/*}/../fleet/servers.sh"
+command -v python3 >/dev/null || skip "there is no python3"
+has_clickhouse || skip "there is no clickhouse-server"
+command -v curl >/dev/null || skip "there is no curl"
+trap 'stop_servers; rm -rf "$tmp"' 0
+start_clickhouse 1
+wait_clickhouse 1 || { cat "$servers/clickhouse-1/out"; exit 99; }
+url=clickhouse://127.0.0.1:$(http_of 1)/fleet
+
+"$make_log" plain "$tmp/plain.log" 3000 >/dev/null || exit 99
+"${top_builddir:-..}/tests/tools/make_described" append "$tmp/described.log" || exit 99
+"${top_builddir:-..}/tests/tools/make_times" "$tmp/server.ptl" || exit 99
+"$make_log" overrun "$tmp/lossy.log" 5000 >/dev/null || exit 99
+"$make_log" names "$tmp/names.log" 100 >/dev/null 2>&1 || rm -f "$tmp/names.log"
+printf '%s\n' 'type io.open s32 result; u32 function; str path; ns time' 'io.open 1 1 1700000000000000000 3 7 "names" 2624' \
+	'type a u32 Fd; u32 fd; u32 time' 'a 1 1 1700000000000000000 1 2 3' |
+	"${top_builddir:-..}/tests/tools/compose" "$tmp/old.ptl" 2>/dev/null || rm -f "$tmp/old.ptl"
+page=${top_srcdir:-${0%/*}/../..}/tools/posixtrace/man/posixtrace-query.1
+
+# The statements of the examples of the page, one on a line.
+python3 - "$page" >"$tmp/statements" <<'END'
+import re
+import shlex
+import sys
+for lines in re.findall(r"^\$ posixtrace query .*\n(?:^> .*\n)*", open(sys.argv[1]).read(), re.M):
+    words = shlex.split(re.sub(r"^[$>] ", "", lines, flags=re.M).replace("\\e", "\\"))
+    print(" ".join(words[-1].split()))
+END
+check "the page has examples" test "$(lines statements)" -ge 5
+cat >>"$tmp/statements" <<'END'
+select name, type, pid, tid, thread, address, level, len, hex(data), flags, log, time from events
+select * from spans
+select * from types
+select * from threads
+select * from losses
+select * from objects
+select * from streams
+select * from ledger
+select * from logs
+select * from hosts
+select * from clocks
+select * from stored order by name
+select labels, message, function, source, line, module from events
+select count(*) from events a join types t on a.type = t.type
+select a.span, b.span from spans a, spans b where a.begin < b.begin and a.end > b.end
+select name, time from events where time > at('+1us') and time <= at('-1us')
+select count(*), sum(len), avg(len), min(len), max(tid) from events
+select name, count(*) n, total(len) from events where pid > 0 group by name order by n desc, name
+select count(*) from events where name = 'job_begin' or type < 10
+select count(*) from events where name = 5 or tid = 'x' or time = null
+select name from events order by time desc limit 3
+select count(*) from events where time < 0
+select typeof(name), typeof(level), typeof(data), typeof(flags), count(*) from events group by 1, 2, 3, 4
+END
+fields='select u8, s16, x32, took, at, e, f64, path, hex(raw), fixed, pair, tail, op, fl from events'
+
+# Each log has a database of its own, so that the rows are those of one log.
+for log in plain.log described.log server.ptl lossy.log old.ptl; do
+	test -f "$tmp/$log" || continue
+	one=${url}_${log%.*}
+	run 0 ship --state "$tmp/state" --to "$one" --batch 1000 "$tmp/$log"
+	rm -f "$tmp/log.db"
+	run 0 convert "$tmp/$log" --to sqlite -o "$tmp/log.db"
+	{
+		cat "$tmp/statements"
+		test "$log" != described.log || echo "$fields"
+	} >"$tmp/asked"
+	equal=0
+	while read -r statement; do
+		"$posixtrace" query --csv "$tmp/$log" "$statement" >"$tmp/of_log" 2>"$tmp/log.err"
+		of_log=$?
+		"$posixtrace" query --csv --at "$one" "$statement" >"$tmp/of_fleet" 2>"$tmp/fleet.err"
+		of_fleet=$?
+		case $(cat "$tmp/log.err") in *"no such column"*) continue ;; esac
+		check "$log: $statement" test $of_fleet -eq $of_log
+		check "$log: $statement: the same answer" diff "$tmp/of_log" "$tmp/of_fleet"
+		equal=$((equal + 1))
+		# The database has neither the tables of the account nor at() and functions of addresses;
+		# its table ledger is another one.
+		test "$statement" != "select * from ledger" || continue
+		command -v sqlite3 >/dev/null && sqlite3 -csv -header "$tmp/log.db" "$statement" \
+			>"$tmp/of_db" 2>/dev/null || continue
+		"$posixtrace" query --json "$tmp/$log" "select count(*) n from ($statement)" >"$tmp/rows"
+		check "$log: $statement: as many rows in the database of SQLite" test \
+			"$(sed -n 's/.*"n":\([0-9]*\).*/\1/p' "$tmp/rows")" = \
+			"$(sqlite3 "$tmp/log.db" "select count(*) from ($statement)")"
+	done <"$tmp/asked"
+	check "$log: statements were compared" test "$equal" -ge 25
+done
+
+# Two logs in one database, by two hosts, with the account of the page.
+run 0 ship --state "$tmp/state" --to "$url" --host web1 "$tmp/plain.log" "$tmp/lossy.log"
+run 0 ship --state "$tmp/state" --to "$url" --host web2 "$tmp/plain.log" "$tmp/lossy.log"
+grep 'group_concat' "$tmp/statements" >"$tmp/account"
+check "the page has one statement of the account" has_lines account 1
+run 0 query --json --at "$url" "select host, count(*) types, sum(lost) lost, sum(abs(open)) open
+	from ($(cat "$tmp/account")) group by host"
+lost=$("$posixtrace" query --csv "$tmp/lossy.log" 'select lost from streams' | sed 1d)
+check "the account of each host closes" test "$(grep -c "\"lost\":$lost,\"open\":0}" "$tmp/out")" = 2
+run 0 query --csv --at "$url" "select count(*) from events where [log.host] = 'web1'"
+check "the host is a condition" test "$(sed 1d "$tmp/out")" -gt 1000
+
+# The statement of the page for ClickHouse itself.
+awk '/^SELECT host, pid/ { on = 1 } /^\.Ed/ { on = 0 } on' "$page" >"$tmp/native"
+ask 1 "SELECT count(), sum(abs(open)) FROM ($(cat "$tmp/native"))" >"$tmp/out" 2>&1
+check "the statement for ClickHouse: all accounts close" has out '^[1-9][0-9]*	0$'
+check "the view events has the fields" test "$(ask 1 "SELECT count() FROM fleet_described.events WHERE path = 'short'")" = 1
+
+# A second run sends nothing; a run without positions finds them.
+run 0 ship --state "$tmp/state" --to "$url" --host web1 "$tmp/plain.log"
+check "the second run sends nothing" has out ': 0 events shipped, 0 bytes, '
+run 0 ship --state "$tmp/new" --to "$url" --host web1 "$tmp/plain.log"
+check "a run without positions sends no event" has out ': 0 events shipped'
+run 0 query --csv --at "$url" "select count(*), count(distinct uuid) from logs where host = 'web1'"
+check "the summary was replaced" has out '^2,2$'
+
+# A request that is cut anywhere stores nothing.
+check "a cut request stores no row" python3 "${0%/*}/../fleet/cut.py" "$(http_of 1)"
+
+# Messages.
+run 2 query --at "$url" 'select nam from events'
+check "a similar name is offered" has err 'name'
+run 1 query --at "${url}_none" 'select 1'
+check "the reason of the server" has err 'status 404\|status 500: Code: 81'
+kill_server clickhouse-1
+run 1 query --at "$url" 'select 1'
+check "there is no server" has err 'http://127.0.0.1:[0-9]*/: SELECT .*onnect'
+finish

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* address.c - parses the URL of a database. */
+#include "fleet/address.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/say.h"
+#include "base/table.h"
+
+#define PLAIN  "clickhouse://"
+#define SECURE "clickhouses://"
+
+bool address_is(const char *text)
+{
+	return !strncmp(text, PLAIN, strlen(PLAIN)) || !strncmp(text, SECURE, strlen(SECURE));
+}
+
+void address_free(struct address *address)
+{
+	free(address->text);
+	memset(address, 0, sizeof(*address));
+}
+
+/* A name that needs no quotes in SQL, so that no statement can be changed by it. */
+static bool is_plain_name(const char *name)
+{
+	static const char letters[] =
+		"_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+	size_t len = strlen(name);
+
+	return len && len <= 64 && strspn(name, letters) == len && (*name < '0' || *name > '9');
+}
+
+static bool is_port(const char *port)
+{
+	char *end;
+	unsigned long number = strtoul(port, &end, 10);
+
+	return *port >= '0' && *port <= '9' && !*end && number >= 1 && number <= 65535;
+}
+
+/* Characters that would end the host in a URL are refused. */
+static bool is_host_name(const char *name)
+{
+	return *name && !name[strcspn(name, "/?#@%\\\"' \t\r\n")];
+}
+
+/* Splits HOST:PORT or [HOST]:PORT. The brackets stay, as libcurl needs them. */
+static const char *parse_host(struct address *address, char *text)
+{
+	char *colon = *text == '[' ? strchr(text, ']') : text;
+
+	if (address->hosts == ADDRESS_HOSTS)
+		return "too many hosts";
+	colon = colon ? strchr(colon, ':') : NULL;
+	if (colon)
+		*colon++ = '\0';
+	if (!is_host_name(text))
+		return "no host";
+	if (colon && !is_port(colon))
+		return "no port";
+	address->host[address->hosts].name = text;
+	address->host[address->hosts++].port = colon;
+	return NULL;
+}
+
+/* Returns the reason why the text behind the scheme is wrong, NULL if it is right. */
+static const char *parse_rest(struct address *address, char *text)
+{
+	char *slash = strchr(text, '/'), *at, *host, *next;
+	const char *wrong = NULL;
+
+	if (!slash)
+		return "no database: write HOST/DATABASE";
+	*slash = '\0';
+	address->database = slash + 1;
+	if (!is_plain_name(address->database))
+		return "no database: its name has letters, digits and _";
+	at = strrchr(text, '@');
+	if (at) {
+		*at = '\0';
+		address->user = text;
+		text = at + 1;
+		address->password = strchr(address->user, ':');
+		if (address->password)
+			*address->password++ = '\0';
+		if (address->user[strcspn(address->user, "\r\n")] ||
+		    (address->password && address->password[strcspn(address->password, "\r\n")]))
+			return "no user";
+	}
+	for (host = text; host && !wrong; host = next) {
+		next = strchr(host, ',');
+		if (next)
+			*next++ = '\0';
+		wrong = parse_host(address, host);
+	}
+	return wrong;
+}
+
+bool address_parse(struct address *address, const char *option, const char *text)
+{
+	const char *wrong = "write clickhouse://HOST[:PORT]/DATABASE";
+
+	memset(address, 0, sizeof(*address));
+	if (address_is(text)) {
+		address->is_secure = !strncmp(text, SECURE, strlen(SECURE));
+		address->text = strdup(strstr(text, "://") + 3);
+		wrong = address->text ? parse_rest(address, address->text) : strerror(ENOMEM);
+	}
+	for (unsigned i = 0; i < address->hosts; i++)
+		if (!address->host[i].port)
+			address->host[i].port = address->is_secure ? "8443" : ADDRESS_PORT;
+	if (!wrong)
+		return true;
+	/* The text may have a password, so the message does not repeat it. */
+	say("%s: %s", option, wrong);
+	address_free(address);
+	return false;
+}
+
+uint64_t address_number(const struct address *address)
+{
+	uint64_t sum = hash_bytes(HASH_BEGIN, address->database, strlen(address->database));
+
+	for (unsigned i = 0; i < address->hosts; i++) {
+		uint64_t one = hash_bytes(HASH_BEGIN, address->host[i].name,
+					  strlen(address->host[i].name) + 1);
+
+		sum += hash_bytes(one, address->host[i].port, strlen(address->host[i].port));
+	}
+	return sum;
+}

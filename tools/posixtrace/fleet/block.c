@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* block.c - makes blocks in the format Native (clickhouse.com/docs/en/interfaces/formats). */
+#include "fleet/block.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+
+void bytes_add(struct bytes *bytes, const void *more, size_t len)
+{
+	if (!len || bytes->failed)
+		return;
+	if (!vec_reserve(&bytes->at, &bytes->room, bytes->used, len)) {
+		bytes->failed = true;
+		return;
+	}
+	memcpy(bytes->at + bytes->used, more, len);
+	bytes->used += len;
+}
+
+void bytes_str(struct bytes *bytes, const char *text)
+{
+	bytes_add(bytes, text, strlen(text));
+}
+
+void bytes_quoted(struct bytes *bytes, const char *text, size_t len)
+{
+	bytes_str(bytes, "'");
+	for (size_t i = 0; i < len; i++) {
+		/* ClickHouse reads escapes with a backslash also in texts of SQL. */
+		if (text[i] == '\'' || text[i] == '\\')
+			bytes_str(bytes, "\\");
+		if (text[i])
+			bytes_add(bytes, &text[i], 1);
+		else
+			bytes_str(bytes, "\\0");
+	}
+	bytes_str(bytes, "'");
+}
+
+void bytes_printf(struct bytes *bytes, const char *format, ...)
+{
+	char text[1024];
+	va_list args;
+	int len;
+
+	va_start(args, format);
+	len = vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (len < 0 || (size_t)len >= sizeof(text))
+		bytes->failed = true;
+	else
+		bytes_add(bytes, text, (size_t)len);
+}
+
+void bytes_free(struct bytes *bytes)
+{
+	free(bytes->at);
+	memset(bytes, 0, sizeof(*bytes));
+}
+
+/* Appends an integer of any length: seven bits a byte, the least first. */
+static void add_varint(struct bytes *bytes, uint64_t value)
+{
+	unsigned char digits[10];
+	size_t len = 0;
+
+	do {
+		digits[len] = (unsigned char)(value & 127);
+		value >>= 7;
+		digits[len++] |= value ? 128 : 0;
+	} while (value);
+	bytes_add(bytes, digits, len);
+}
+
+static void add_string(struct bytes *bytes, const void *text, size_t len)
+{
+	add_varint(bytes, len);
+	bytes_add(bytes, text, len);
+}
+
+void block_init(struct block *block)
+{
+	memset(block, 0, sizeof(*block));
+}
+
+void block_column(struct block *block, const char *name, const char *type)
+{
+	if (!vec_grow(&block->column, block->columns, 1)) {
+		block->failed = true;
+		return;
+	}
+	block->column[block->columns++] = (struct block_column){ .name = name, .type = type };
+}
+
+void block_free(struct block *block)
+{
+	for (unsigned i = 0; i < block->columns; i++) {
+		bytes_free(&block->column[i].values);
+		bytes_free(&block->column[i].nulls);
+		bytes_free(&block->column[i].ends);
+	}
+	free(block->column);
+	memset(block, 0, sizeof(*block));
+}
+
+void block_clear(struct block *block)
+{
+	for (unsigned i = 0; i < block->columns; i++) {
+		block->column[i].values.used = 0;
+		block->column[i].nulls.used = 0;
+		block->column[i].ends.used = 0;
+		block->column[i].elements = 0;
+	}
+	block->rows = 0;
+}
+
+/* The format has the byte order of x86-64 and arm64. */
+static void add_number(struct block *block, unsigned column, const void *value, size_t size)
+{
+	if (column < block->columns)
+		bytes_add(&block->column[column].values, value, size);
+}
+
+void block_u8(struct block *block, unsigned column, uint8_t value)
+{
+	add_number(block, column, &value, sizeof(value));
+}
+
+void block_u16(struct block *block, unsigned column, uint16_t value)
+{
+	add_number(block, column, &value, sizeof(value));
+}
+
+void block_u32(struct block *block, unsigned column, uint32_t value)
+{
+	add_number(block, column, &value, sizeof(value));
+}
+
+void block_u64(struct block *block, unsigned column, uint64_t value)
+{
+	add_number(block, column, &value, sizeof(value));
+}
+
+void block_text(struct block *block, unsigned column, const void *text, size_t len)
+{
+	if (column < block->columns)
+		add_string(&block->column[column].values, text, len);
+}
+
+void block_null(struct block *block, unsigned column, bool is_null)
+{
+	uint8_t value = is_null;
+
+	if (column < block->columns)
+		bytes_add(&block->column[column].nulls, &value, 1);
+}
+
+void block_array(struct block *block, unsigned column, unsigned elements)
+{
+	struct block_column *to;
+
+	if (column >= block->columns)
+		return;
+	to = &block->column[column];
+	to->elements += elements;
+	bytes_add(&to->ends, &to->elements, sizeof(to->elements));
+}
+
+void block_end_row(struct block *block)
+{
+	block->rows++;
+}
+
+size_t block_bytes(const struct block *block)
+{
+	size_t sum = 0;
+
+	for (unsigned i = 0; i < block->columns; i++)
+		sum += block->column[i].values.used;
+	return sum;
+}
+
+/* An array has its ends before its elements, a nullable column its NULLs before its values. */
+void block_put(const struct block *block, struct bytes *to)
+{
+	add_varint(to, block->columns);
+	add_varint(to, block->rows);
+	for (unsigned i = 0; i < block->columns; i++) {
+		const struct block_column *column = &block->column[i];
+
+		add_string(to, column->name, strlen(column->name));
+		add_string(to, column->type, strlen(column->type));
+		bytes_add(to, column->ends.at, column->ends.used);
+		bytes_add(to, column->nulls.at, column->nulls.used);
+		bytes_add(to, column->values.at, column->values.used);
+		to->failed |= column->values.failed | column->nulls.failed | column->ends.failed;
+	}
+	to->failed |= block->failed;
+}
+
+void block_names(const struct block *block, struct bytes *to)
+{
+	for (unsigned i = 0; i < block->columns; i++)
+		bytes_printf(to, "%s`%s`", i ? ", " : "", block->column[i].name);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* fleet.c - the statements that make the tables and views of a fleet's database. */
+#include "query/fleet.h"
+
+#include <string.h>
+
+#include "base/table.h"
+
+const struct fleet_columns fleet_events[FLEET_COLUMNS] = {
+	[FLEET_DAY] = { "row_day", "Date" },
+	[FLEET_ATTEMPT] = { "row_attempt", "UInt64" },
+	[FLEET_SOURCE] = { "row_source", "UInt64" },
+	[FLEET_SEQ] = { "row_seq", "UInt64" },
+	[FLEET_HOST] = { "row_host", "String" },
+	[FLEET_PROCESS] = { "row_process", "Int32" },
+	[FLEET_LOG] = { "row_log", "String" },
+	[FLEET_TIME] = { "row_time", "Int64" },
+	[FLEET_NAME] = { "row_name", "String" },
+	[FLEET_TYPE] = { "row_type", "UInt32" },
+	[FLEET_PID] = { "row_pid", "Int32" },
+	[FLEET_TID] = { "row_tid", "Int32" },
+	[FLEET_THREAD] = { "row_thread", "Int64" },
+	[FLEET_ADDRESS] = { "row_address", "Int64" },
+	[FLEET_LEVEL] = { "row_level", "UInt8" },
+	[FLEET_FLAGS] = { "row_flags", "UInt8" },
+	[FLEET_DATA] = { "row_data", "String" },
+	[FLEET_FUNCTION] = { "row_function", "String" },
+	[FLEET_FILE] = { "row_file", "String" },
+	[FLEET_LINE] = { "row_line", "UInt32" },
+	[FLEET_MODULE] = { "row_module", "String" },
+	[FLEET_LABELS] = { "row_labels", "String" },
+	[FLEET_MESSAGE] = { "row_message", "String" },
+	[FLEET_KEYS] = { "row_keys", "Array(UInt64)" },
+	[FLEET_NUMBERS] = { "row_numbers", "Array(Int64)" },
+	[FLEET_TEXTS] = { "row_texts", "Array(String)" },
+};
+
+/* The hash is part of the database: it must never change. */
+uint64_t fleet_key(const char *field, enum sqlvalue_kind kind)
+{
+	unsigned char letter = (unsigned char)kind;
+
+	return hash_bytes(hash_bytes(HASH_BEGIN, &letter, 1), field, strlen(field));
+}
+
+/* ------------------------------------------------------------------ tables of rows */
+
+/*
+ * Equal rows of replicated tables are found in ZooKeeper by the table's path. Each log has one
+ * partition, so that an INSERT is one part, which is complete or absent.
+ */
+static void put_engine(const char *table, const char *database, bool is_replicated,
+		       const char *kind, const char *order, struct bytes *sql)
+{
+	bytes_str(sql, ") ENGINE = ");
+	if (is_replicated)
+		bytes_printf(sql, "Replicated%sMergeTree('/clickhouse/tables/{shard}/%s/%s', "
+			     "'{replica}')", kind, database, table);
+	else
+		bytes_printf(sql, "%sMergeTree()", kind);
+	bytes_printf(sql, " %s", order);
+}
+
+/* The order serves conditions on the log and on times, and similar rows compress well. */
+static void put_events_rows(const char *database, bool is_replicated, struct bytes *sql)
+{
+	bytes_printf(sql, "CREATE TABLE IF NOT EXISTS %s.events_rows (", database);
+	for (size_t i = 0; i < FLEET_COLUMNS; i++)
+		bytes_printf(sql, "%s%s %s", i ? ", " : "", fleet_events[i].name,
+			     fleet_events[i].type);
+	put_engine("events_rows", database, is_replicated, "",
+		   "PARTITION BY row_day ORDER BY (row_source, row_time)", sql);
+}
+
+/* Every value may be NULL, as in the tables of query. */
+static void put_rows(const struct query_schema *schema, const char *database, bool is_replicated,
+		     struct bytes *sql)
+{
+	char table[64] = "";
+
+	strcat(strcat(table, schema->name), "_rows");
+	bytes_printf(sql, "CREATE TABLE IF NOT EXISTS %s.%s (row_day Date, row_attempt UInt64, "
+		     "row_source UInt64, row_seq UInt64, row_host String", database, table);
+	for (size_t i = 0; i < query_schema_columns(schema); i++)
+		bytes_printf(sql, ", `%s` Nullable(%s)", schema->column[i].name,
+			     schema->column[i].is_text ? "String" : "Int64");
+	put_engine(table, database, is_replicated, "",
+		   "PARTITION BY row_day ORDER BY (row_source, row_seq)", sql);
+}
+
+/* voided is small: it has the INSERTs that failed, so the server keeps it as a set. */
+void fleet_counts_sql(const char *database, struct bytes *sql)
+{
+	bytes_printf(sql, "row_attempt NOT IN (SELECT attempt FROM %s.voided)", database);
+}
+
+/* The host is a further column of views whose table in query has none. */
+static void put_view(const struct query_schema *schema, const char *database, struct bytes *sql)
+{
+	bytes_printf(sql, "CREATE VIEW IF NOT EXISTS %s.%s AS SELECT ", database, schema->name);
+	for (size_t i = 0; i < query_schema_columns(schema); i++)
+		bytes_printf(sql, "%s`%s`", i ? ", " : "", schema->column[i].name);
+	if (!query_schema_has(schema, "host"))
+		bytes_str(sql, ", row_host AS host");
+	bytes_printf(sql, " FROM %s.%s_rows WHERE ", database, schema->name);
+	fleet_counts_sql(database, sql);
+}
+
+/* Tables come before the views that read them. */
+bool fleet_create_sql(unsigned index, const char *database, bool is_replicated, struct bytes *sql)
+{
+	enum { DATABASE, VOIDED, FIELDS, EVENTS, STORED, ROWS };
+
+	if (index >= ROWS + 2 * QUERY_TABLES)
+		return false;
+	switch (index) {
+	case DATABASE:
+		bytes_printf(sql, "CREATE DATABASE IF NOT EXISTS %s", database);
+		break;
+	case VOIDED:
+		bytes_printf(sql, "CREATE TABLE IF NOT EXISTS %s.voided (attempt UInt64", database);
+		put_engine("voided", database, is_replicated, "", "ORDER BY attempt", sql);
+		break;
+	case FIELDS:
+		bytes_printf(sql, "CREATE TABLE IF NOT EXISTS %s.fields (name String, kind UInt8",
+			     database);
+		put_engine("fields", database, is_replicated, "Replacing", "ORDER BY (name, kind)",
+			   sql);
+		break;
+	case EVENTS:
+		put_events_rows(database, is_replicated, sql);
+		break;
+	case STORED:
+		bytes_printf(sql, "CREATE VIEW IF NOT EXISTS %s.stored AS SELECT "
+			     "row_host AS host, row_process AS pid, row_name AS name, "
+			     "toInt64(count()) AS count, row_log AS log "
+			     "FROM %s.events_rows WHERE ", database, database);
+		fleet_counts_sql(database, sql);
+		bytes_str(sql, " GROUP BY row_host, row_process, row_name, row_log");
+		break;
+	default:
+		index -= ROWS;
+		if (index < QUERY_TABLES)
+			put_rows(&query_schema[index], database, is_replicated, sql);
+		else
+			put_view(&query_schema[index - QUERY_TABLES], database, sql);
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------ the view events */
+
+/* The value of one kind as a column: NULL for an event without it. */
+static void put_value(const char *field, enum sqlvalue_kind kind, bool as_text, struct bytes *sql)
+{
+	unsigned long long key = fleet_key(field, kind);
+
+	if (kind == SQLVALUE_REAL)
+		bytes_printf(sql, "%sreinterpretAsFloat64(reinterpretAsString("
+			     "row_numbers[indexOf(row_keys, %llu)]))%s",
+			     as_text ? "toString(" : "", key, as_text ? ")" : "");
+	else if (kind == SQLVALUE_INTEGER)
+		bytes_printf(sql, "%srow_numbers[indexOf(row_keys, %llu)]%s",
+			     as_text ? "toString(" : "", key, as_text ? ")" : "");
+	else
+		bytes_printf(sql, "row_texts[indexOf(row_keys, %llu)]", key);
+}
+
+/* A column has one type in ClickHouse: text, if the values have several. */
+static void put_field(const struct fleet_field *field, struct bytes *sql)
+{
+	unsigned kinds = field->kinds & ~(1u << SQLVALUE_NULL);
+	bool as_text = (kinds & (kinds - 1)) != 0;
+
+	bytes_str(sql, "multiIf(");
+	for (int kind = SQLVALUE_INTEGER; kind <= SQLVALUE_BLOB; kind++) {
+		if (!(kinds & 1u << kind))
+			continue;
+		bytes_printf(sql, "has(row_keys, %llu), ",
+			     (unsigned long long)fleet_key(field->name, (enum sqlvalue_kind)kind));
+		put_value(field->name, (enum sqlvalue_kind)kind, as_text, sql);
+		bytes_str(sql, ", ");
+	}
+	bytes_str(sql, "NULL)");
+}
+
+void fleet_events_view(const char *database, const struct sqlfields *columns,
+		       const struct fleet_field *field, size_t fields, struct bytes *sql)
+{
+	bytes_str(sql,
+		  "SELECT row_time AS time, row_name AS name, row_type AS type, row_pid AS pid, "
+		  "row_tid AS tid, row_thread AS thread, row_address AS address, "
+		  "nullIf(row_level, 0) AS level, length(row_data) AS len, row_data AS data, "
+		  "multiIf(row_flags = 1, 'truncated', row_flags = 2, 'late', row_flags = 3, "
+		  "'truncated,late', NULL) AS flags, row_log AS log, row_host AS `log.host`, "
+		  "row_process AS `log.pid`, nullIf(row_function, '') AS function, "
+		  "nullIf(row_file, '') AS source, nullIf(row_line, 0) AS line, "
+		  "nullIf(row_module, '') AS module, nullIf(row_labels, '') AS labels, "
+		  "nullIf(row_message, '') AS message");
+	for (size_t i = 0; i < fields; i++) {
+		int column = sqlfields_find(columns, field[i].name);
+
+		/* Such a name would hide a column of events_rows in the expressions. */
+		if (column < 0 || !(field[i].kinds & ~(1u << SQLVALUE_NULL)) ||
+		    !strncmp(columns->field[column].name, "row_", 4))
+			continue;
+		bytes_str(sql, ", ");
+		put_field(&field[i], sql);
+		bytes_printf(sql, " AS `%s`", columns->field[column].name);
+	}
+	bytes_printf(sql, " FROM %s.events_rows WHERE ", database);
+	fleet_counts_sql(database, sql);
+}

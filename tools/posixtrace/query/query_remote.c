@@ -1,0 +1,761 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * query_remote.c - virtual tables whose rows are in a fleet's database.
+ *
+ * SQLite evaluates the statement, as for logs, so that every statement has the same answer. Each
+ * table is a virtual table whose scan is one request: for the columns that the statement uses, with
+ * the conditions that ClickHouse evaluates in the same way. If the statement only counts
+ * (query_weighted.h), the request has a GROUP BY, and the server counts equal rows.
+ *
+ * The answer of a request is kept in memory until the table is scanned with another one.
+ */
+#include "query/query_fleet.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/say.h"
+#include "base/vec.h"
+#include "fleet/address.h"
+#include "fleet/server.h"
+#include "query/fleet.h"
+#include "query/query_answer.h"
+#include "query/query_columns.h"
+
+#define ANSWER_MOST ((size_t)1 << 30)
+#define LISTS_MOST  ((size_t)1 << 22)
+#define REMOTE_WEIGHTED 'w'
+
+/* Tables in addition to those of query_schema.h, and columns in addition to query_columns.h. */
+enum { REMOTE_EVENTS = QUERY_TABLES, REMOTE_STORED, REMOTE_TABLES };
+enum { REMOTE_HOST = QUERY_COLUMNS, REMOTE_PID, REMOTE_FIELDS };
+
+static const struct query_schema stored = { "stored", {
+	{ "host", true }, { "pid", false }, { "name", true }, { "count", false }, { "log", true },
+} };
+
+/* For each column of query_columns.h, and those above: the expression of its value. */
+static const struct {
+	const char *expression;
+	enum answer_form form;
+} event_columns[REMOTE_FIELDS] = {
+	[QUERY_TIME] = { "row_time", ANSWER_INTEGER },
+	[QUERY_NAME] = { "row_name", ANSWER_TEXT },
+	[QUERY_TYPE] = { "toInt64(row_type)", ANSWER_INTEGER },
+	[QUERY_PID] = { "toInt64(row_pid)", ANSWER_INTEGER },
+	[QUERY_TID] = { "toInt64(row_tid)", ANSWER_INTEGER },
+	[QUERY_THREAD] = { "row_thread", ANSWER_INTEGER },
+	[QUERY_ADDRESS] = { "row_address", ANSWER_INTEGER },
+	[QUERY_LEVEL] = { "toInt64(row_level)", ANSWER_POSITIVE },
+	[QUERY_LEN] = { "toInt64(length(row_data))", ANSWER_INTEGER },
+	[QUERY_DATA] = { "row_data", ANSWER_BLOB },
+	[QUERY_FLAGS] = { "toInt64(row_flags)", ANSWER_FLAGS },
+	[QUERY_LOG] = { "row_log", ANSWER_TEXT },
+	[QUERY_FUNCTION] = { "row_function", ANSWER_FILLED },
+	[QUERY_SOURCE] = { "row_file", ANSWER_FILLED },
+	[QUERY_LINE] = { "toInt64(row_line)", ANSWER_POSITIVE },
+	[QUERY_MODULE] = { "row_module", ANSWER_FILLED },
+	[QUERY_LABELS] = { "row_labels", ANSWER_FILLED },
+	[QUERY_MESSAGE] = { "row_message", ANSWER_FILLED },
+	[REMOTE_HOST] = { "row_host", ANSWER_TEXT },
+	[REMOTE_PID] = { "toInt64(row_process)", ANSWER_INTEGER },
+};
+
+/* The database. The fields are in the order of their names, as their columns. */
+struct remote {
+	struct query *query;
+	struct server server;
+	struct fleet_field *field;
+	size_t fields;
+};
+
+/* A row of an answer. Rows are sorted, so they refer to their values. */
+struct remote_row {
+	struct sqlvalue *value;       /* of the columns that the request has */
+	uint64_t weight;
+};
+
+/* The answer of a request. The texts of the values are in bytes. */
+struct remote_rows {
+	char *sql;
+	struct bytes bytes;
+	struct sqlvalue *value;
+	struct remote_row *row;
+	size_t rows;
+	signed short *field_place;    /* the same for columns of fields */
+	size_t columns;               /* values in a row */
+};
+
+struct remote_table {
+	sqlite3_vtab base;
+	struct remote *remote;
+	int number;                   /* of enum query_tables, or REMOTE_EVENTS and others */
+};
+
+struct remote_cursor {
+	sqlite3_vtab_cursor base;
+	struct remote_rows rows;      /* of the last scan; the next one may be the same */
+	size_t at;
+};
+
+static const struct query_schema *schema_of(const struct remote_table *table)
+{
+	return table->number == REMOTE_STORED ? &stored : &query_schema[table->number];
+}
+
+/* ------------------------------------------------------------------ the fields of the fleet */
+
+/* Adds a row of the list of fields, unless it is none. */
+static bool add_field(struct remote *remote, const char *text, size_t len, uint8_t kind)
+{
+	struct fleet_field *field;
+
+	if (!len || len > POSIX_TRACE_FIELD_NAME_MAX_NP || kind > SQLVALUE_BLOB ||
+	    remote->fields == SQLFIELDS_MAX)
+		return true;
+	for (size_t i = 0; i < len; i++)
+		if (!isalnum((unsigned char)text[i]) && text[i] != '_')
+			return true;
+	field = remote->fields ? &remote->field[remote->fields - 1] : NULL;
+	if (!field || strlen(field->name) != len || memcmp(field->name, text, len) != 0) {
+		if (!vec_grow(&remote->field, remote->fields, 1))
+			return false;
+		field = &remote->field[remote->fields++];
+		memcpy(field->name, text, len);
+	}
+	/* The kind NULL says that a schema has the field. */
+	field->kinds |= kind ? 1u << kind : 0;
+	return true;
+}
+
+/* Requests before the statement: their failure ends the command. */
+static bool ask_remote(struct remote *remote, const char *sql)
+{
+	if (server_request(&remote->server, sql, NULL, LISTS_MOST) == SERVER_OK)
+		return true;
+	say("%s", remote->server.reason);
+	return false;
+}
+
+/* The columns refer to the names, which therefore must not move any more. */
+static bool fetch_fields(struct remote *remote)
+{
+	const struct bytes *answer = &remote->server.answer;
+	const char *text;
+	size_t at = 0, len;
+	uint8_t kind;
+	bool good = true;
+
+	if (!ask_remote(remote, "SELECT name, kind FROM fields GROUP BY name, kind "
+			"ORDER BY name, kind FORMAT RowBinary"))
+		return false;
+	while (good && server_get_text(answer, &at, &text, &len) &&
+	       server_get_u8(answer, &at, &kind))
+		good = add_field(remote, text, len, kind);
+	for (size_t i = 0; good && i < remote->fields; i++)
+		good = sqlfields_add_name(&remote->query->fields, remote->field[i].name);
+	if (!good)
+		say("%s", strerror(ENOMEM));
+	return good;
+}
+
+/* The times of the first and the last event, for at(); and the number of events. */
+static bool fetch_times(struct remote *remote)
+{
+	struct query *query = remote->query;
+	uint64_t first = 0, last = 0, events = 0;
+	size_t at = 0;
+
+	if (!ask_remote(remote, "SELECT toInt64(min(row_time)), toInt64(max(row_time)), "
+			"toInt64(count()) FROM events_rows FORMAT RowBinary"))
+		return false;
+	server_get_u64(&remote->server.answer, &at, &first);
+	server_get_u64(&remote->server.answer, &at, &last);
+	server_get_u64(&remote->server.answer, &at, &events);
+	query->first_ns = (int64_t)first;
+	query->last_ns = (int64_t)last;
+	query->events = events;
+	return true;
+}
+
+bool query_fleet_open(struct query *query, const char *url)
+{
+	struct remote *remote = calloc(1, sizeof(*remote));
+	struct address address;
+
+	if (!remote) {
+		say("%s", strerror(ENOMEM));
+		return false;
+	}
+	if (!address_parse(&address, "--at", url) || !server_init(&remote->server, &address)) {
+		free(remote);
+		return false;
+	}
+	query->remote = remote;
+	remote->query = query;
+	remote->server.has_database = true;
+	remote->server.timeout_s = 0;
+	remote->server.stop = &query_interrupted;
+	return fetch_fields(remote) && fetch_times(remote);
+}
+
+void query_fleet_close(struct query *query)
+{
+	if (!query->remote)
+		return;
+	server_free(&query->remote->server);
+	free(query->remote->field);
+	free(query->remote);
+	query->remote = NULL;
+}
+
+/* ------------------------------------------------------------------ answers */
+
+/* Frees the answer and makes it empty. */
+static void free_rows(struct remote_rows *rows)
+{
+	sqlite3_free(rows->sql);
+	bytes_free(&rows->bytes);
+	free(rows->value);
+	free(rows->row);
+	free(rows->field_place);
+	memset(rows, 0, sizeof(*rows));
+}
+
+/* ------------------------------------------------------------------ requests */
+
+/* Appends the element of an array that has a value of these kinds; none has not occurred. */
+static void put_index(const struct fleet_field *field, const char *array, unsigned kind,
+		      unsigned other, const char *none, struct bytes *sql)
+{
+	unsigned kinds = field->kinds & (1u << kind | 1u << other);
+	const char *before = "";
+
+	if (!kinds) {
+		bytes_str(sql, none);
+		return;
+	}
+	bytes_printf(sql, "%s[", array);
+	for (unsigned i = SQLVALUE_INTEGER; i <= SQLVALUE_BLOB; i++)
+		if (kinds & 1u << i) {
+			bytes_printf(sql, "%sindexOf(row_keys, %" PRIu64 ")", before,
+				     fleet_key(field->name, (enum sqlvalue_kind)i));
+			before = " + ";
+		}
+	bytes_str(sql, "]");
+}
+
+/* Appends a field as kind, number and text. Only kinds that occur in the fleet are searched. */
+static void put_field(const struct fleet_field *field, struct bytes *sql)
+{
+	bytes_str(sql, "toInt64(");
+	for (unsigned kind = SQLVALUE_INTEGER; kind <= SQLVALUE_BLOB; kind++)
+		if (field->kinds & 1u << kind)
+			bytes_printf(sql, "has(row_keys, %" PRIu64 ") * %u + ",
+				     fleet_key(field->name, (enum sqlvalue_kind)kind), kind);
+	bytes_str(sql, "0), ");
+	put_index(field, "row_numbers", SQLVALUE_INTEGER, SQLVALUE_REAL, "toInt64(0)", sql);
+	bytes_str(sql, ", ");
+	put_index(field, "row_texts", SQLVALUE_TEXT, SQLVALUE_BLOB, "''", sql);
+}
+
+/* Bit 63 of SQLite's mask is for all columns from 63 on. */
+static bool is_used(uint64_t used, int column)
+{
+	return used >> (column < 63 ? column : 63) & 1;
+}
+
+/* Tables have the column host, hidden or not. */
+static int columns_of_table(const struct remote_table *table)
+{
+	if (table->number == REMOTE_EVENTS)
+		return REMOTE_FIELDS + (int)table->remote->fields;
+	return (int)query_schema_columns(schema_of(table)) +
+	       !query_schema_has(schema_of(table), "host");
+}
+
+/* Appends the expressions of a column. *form says how its value is read. */
+static void put_column(const struct remote_table *table, int column, struct bytes *sql,
+		       enum answer_form *form)
+{
+	const struct query_schema *schema;
+
+	if (table->number == REMOTE_EVENTS && column >= REMOTE_FIELDS) {
+		*form = ANSWER_FIELD;
+		put_field(&table->remote->field[column - REMOTE_FIELDS], sql);
+	} else if (table->number == REMOTE_EVENTS) {
+		*form = event_columns[column].form;
+		bytes_str(sql, event_columns[column].expression);
+	} else if (table->number == REMOTE_STORED) {
+		*form = stored.column[column].is_text ? ANSWER_TEXT : ANSWER_INTEGER;
+		bytes_printf(sql, column == 1 ? "toInt64(pid)" : "%s", stored.column[column].name);
+	} else {
+		schema = schema_of(table);
+		if (column == (int)query_schema_columns(schema)) {
+			*form = ANSWER_TEXT;
+			bytes_str(sql, "row_host");
+			return;
+		}
+		*form = schema->column[column].is_text ? ANSWER_NULLABLE_TEXT : ANSWER_NULLABLE;
+		bytes_printf(sql, "`%s`", schema->column[column].name);
+	}
+}
+
+/* The request for the columns of the mask, which is never empty. */
+static void put_request(struct remote_table *table, uint64_t used, bool is_weighted,
+			const char *conditions, struct bytes *sql, enum answer_form *form)
+{
+	const char *database = table->remote->server.address.database;
+	size_t count = 0;
+
+	bytes_str(sql, "SELECT ");
+	for (int i = 0; i < columns_of_table(table); i++)
+		if (is_used(used, i)) {
+			bytes_str(sql, count ? ", " : "");
+			put_column(table, i, sql, &form[count++]);
+		}
+	if (!count)
+		bytes_str(sql, "toUInt8(0)");
+	if (is_weighted)
+		bytes_str(sql, ", toUInt64(count())");
+	if (table->number == REMOTE_STORED) {
+		bytes_str(sql, " FROM stored");
+	} else {
+		bytes_printf(sql, " FROM %s_rows WHERE ",
+			     table->number == REMOTE_EVENTS ? "events" : schema_of(table)->name);
+		fleet_counts_sql(database, sql);
+		bytes_str(sql, conditions);
+	}
+	if (is_weighted) {
+		enum answer_form unused;
+
+		bytes_str(sql, count ? " GROUP BY " : "");
+		count = 0;
+		for (int i = 0; i < columns_of_table(table); i++)
+			if (is_used(used, i)) {
+				bytes_str(sql, count++ ? ", " : "");
+				put_column(table, i, sql, &unused);
+			}
+	} else if (table->number != REMOTE_STORED) {
+		/* The order of rows in a log. */
+		bytes_str(sql, " ORDER BY row_host, row_source, row_seq");
+	}
+	bytes_str(sql, " FORMAT RowBinary");
+	bytes_add(sql, "", 1);
+}
+
+/* Reads all rows of the answer. Returns false if it is wrong. */
+static bool read_rows(struct remote_rows *rows, const enum answer_form *form, size_t columns,
+		      bool is_weighted)
+{
+	size_t at = 0, values = 0, room = 0, row_room = 0;
+	uint8_t nothing;
+
+	while (at < rows->bytes.used) {
+		uint64_t weight = 1;
+
+		if (!vec_reserve(&rows->value, &room, values, columns + 1) ||
+		    !vec_reserve(&rows->row, &row_room, rows->rows, 1))
+			return false;
+		if (!columns && !server_get_u8(&rows->bytes, &at, &nothing))
+			return false;
+		for (size_t i = 0; i < columns; i++)
+			if (!answer_value(&rows->bytes, &at, form[i], &rows->value[values + i]))
+				return false;
+		if (is_weighted && !server_get_u64(&rows->bytes, &at, &weight))
+			return false;
+		rows->row[rows->rows++].weight = weight;
+		values += columns;
+	}
+	/* The array of values no longer moves. */
+	for (size_t i = 0; i < rows->rows; i++)
+		rows->row[i].value = rows->value + i * columns;
+	rows->columns = columns;
+	return true;
+}
+
+/* Finds where the columns of the mask are in a row. */
+static bool place_columns(const struct remote_table *table, uint64_t used,
+			  struct remote_rows *rows)
+{
+	int columns = columns_of_table(table);
+	short next = 0;
+
+	rows->field_place = malloc((size_t)columns * sizeof(*rows->field_place) + 1);
+	if (!rows->field_place)
+		return false;
+	for (int i = 0; i < columns; i++)
+		rows->field_place[i] = is_used(used, i) ? next++ : -1;
+	return true;
+}
+
+/* ------------------------------------------------------------------ tables */
+
+/* host is hidden where the table of query has none, so that * is the same. */
+static char *declare_remote(const struct remote_table *table)
+{
+	const struct sqlfields *fields = &table->remote->query->fields;
+	sqlite3_str *sql;
+
+	if (table->number != REMOTE_EVENTS)
+		return query_schema_sql(schema_of(table),
+					query_schema_has(schema_of(table), "host") ?
+						"" : ", host TEXT HIDDEN");
+	sql = sqlite3_str_new(NULL);
+	sqlite3_str_appendall(sql, "CREATE TABLE events(");
+	for (size_t i = 0; i < QUERY_COLUMNS; i++)
+		sqlite3_str_appendf(sql, "%s %s, ", query_columns[i].name, query_columns[i].type);
+	sqlite3_str_appendall(sql, "\"log.host\" TEXT HIDDEN, \"log.pid\" INTEGER HIDDEN");
+	for (size_t i = 0; i < fields->count; i++)
+		sqlite3_str_appendf(sql, ",\"%w\"", fields->field[i].name);
+	sqlite3_str_appendchar(sql, 1, ')');
+	return sqlite3_str_finish(sql);
+}
+
+/* The names are those of this file, so another one cannot occur. */
+static int table_number(const char *name)
+{
+	for (int i = 0; i < QUERY_TABLES; i++)
+		if (!strcmp(query_schema[i].name, name))
+			return i;
+	return strcmp(name, "stored") ? REMOTE_EVENTS : REMOTE_STORED;
+}
+
+/* The name of the module, which is that of the table, is the first argument. */
+static int connect_remote(sqlite3 *db, void *aux, int argc, const char *const *argv,
+			  sqlite3_vtab **result, char **error)
+{
+	struct remote_table *table = sqlite3_malloc(sizeof(*table));
+	char *sql;
+	int err;
+
+	(void)argc;
+	(void)error;
+	if (!table)
+		return SQLITE_NOMEM;
+	memset(table, 0, sizeof(*table));
+	table->remote = aux;
+	table->number = table_number(argv[0]);
+	sql = declare_remote(table);
+	err = sql ? sqlite3_declare_vtab(db, sql) : SQLITE_NOMEM;
+	sqlite3_free(sql);
+	if (err)
+		sqlite3_free(table);
+	else
+		*result = &table->base;
+	return err;
+}
+
+static int disconnect_remote(sqlite3_vtab *base)
+{
+	sqlite3_free(base);
+	return SQLITE_OK;
+}
+
+/* ------------------------------------------------------------------ plans */
+
+/* Returns the letter of a condition that ClickHouse evaluates as SQLite does, or 0. */
+static char remote_comparison(int column, int op)
+{
+	switch (column) {
+	case QUERY_TIME:
+		return query_time_comparison(op);
+	case QUERY_NAME:
+	case QUERY_LOG:
+	case REMOTE_HOST:
+	case QUERY_TYPE:
+	case QUERY_PID:
+	case QUERY_TID:
+	case REMOTE_PID:
+		return op == SQLITE_INDEX_CONSTRAINT_EQ ? '=' : 0;
+	}
+	return 0;
+}
+
+/* The other columns in remote_comparison() are integers. */
+static bool is_text_column(int column)
+{
+	return column == QUERY_NAME || column == QUERY_LOG || column == REMOTE_HOST;
+}
+
+/*
+ * The plan has the set of columns, w for weighted rows, the conditions, each with its column and
+ * comparison, and behind a # the columns of the order. Only a weighted plan has an order.
+ */
+static int plan_remote(sqlite3_vtab *base, sqlite3_index_info *info)
+{
+	struct remote_table *table = (struct remote_table *)base;
+	struct query *query = table->remote->query;
+	bool is_events = table->number == REMOTE_EVENTS;
+	bool is_weighted = is_events && query->weighted;
+	double rows = is_events ? (double)query->events + 1 : 1000;
+	sqlite3_str *plan = sqlite3_str_new(NULL);
+	int arguments = 0;
+
+	for (int i = 0; is_weighted && i < info->nOrderBy; i++)
+		is_weighted = info->aOrderBy[i].iColumn >= 0;
+	sqlite3_str_appendf(plan, "%llx%c", (unsigned long long)info->colUsed,
+			    is_weighted ? REMOTE_WEIGHTED : ' ');
+	for (int i = 0; is_events && !query->plain && i < info->nConstraint; i++) {
+		int column = info->aConstraint[i].iColumn;
+		char op = column < 0 ? 0 : remote_comparison(column, info->aConstraint[i].op);
+
+		if (!op || !info->aConstraint[i].usable ||
+		    (is_text_column(column) &&
+		     strcmp(sqlite3_vtab_collation(info, i), "BINARY") != 0))
+			continue;
+		info->aConstraintUsage[i].argvIndex = ++arguments;
+		sqlite3_str_appendf(plan, "%d%c", column, op);
+		rows /= 10;
+	}
+	if (is_weighted) {
+		sqlite3_str_appendall(plan, "#");
+		for (int i = 0; i < info->nOrderBy; i++)
+			sqlite3_str_appendf(plan, "%d%c", info->aOrderBy[i].iColumn,
+					    info->aOrderBy[i].desc ? 'd' : 'a');
+		info->orderByConsumed = 1;
+		query->columns = (uint64_t)info->colUsed;
+		rows = 100;
+	}
+	info->idxStr = sqlite3_str_finish(plan);
+	info->needToFreeIdxStr = 1;
+	info->estimatedRows = (sqlite3_int64)rows + 1;
+	/* Each scan is a request. */
+	info->estimatedCost = 100000 + rows;
+	return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+/* Appends the condition if the value has the type of the column. SQLite checks all again. */
+static void put_condition(int column, char op, sqlite3_value *value, struct bytes *sql)
+{
+	const char *name = event_columns[column].expression;
+
+	if (is_text_column(column)) {
+		if (sqlite3_value_type(value) != SQLITE_TEXT || op != '=')
+			return;
+		bytes_printf(sql, " AND %s = ", name);
+		bytes_quoted(sql, (const char *)sqlite3_value_text(value),
+			     (size_t)sqlite3_value_bytes(value));
+	} else if (sqlite3_value_type(value) == SQLITE_INTEGER) {
+		/* A number alone would be unsigned, and a comparison of both would be wrong. */
+		bytes_printf(sql, " AND %s %s toInt64('%lld')", name,
+			     op == '=' ? "=" : op == '<' ? "<=" : ">=",
+			     sqlite3_value_int64(value));
+	}
+}
+
+/* ------------------------------------------------------------------ order */
+
+/* The order of the current qsort(3), and where its columns are. One scan is sorted at a time. */
+static const char *sorted_by;
+static const signed short *sorted_place;
+
+/* Rows that are equal in all columns of the order can have any order. */
+static int compare_rows(const void *x, const void *y)
+{
+	const struct remote_row *a = x, *b = y;
+	char *end;
+
+	for (const char *by = sorted_by; *by; by = end + 1) {
+		long column = strtol(by, &end, 10);
+		int order = answer_compare(&a->value[sorted_place[column]],
+					   &b->value[sorted_place[column]]);
+
+		if (order)
+			return *end == 'd' ? -order : order;
+	}
+	return 0;
+}
+
+/* ------------------------------------------------------------------ scans */
+
+/* SQLite prints the reason as its own message. */
+static int fail_remote(struct remote_cursor *cursor, const char *reason)
+{
+	sqlite3_vtab *table = cursor->base.pVtab;
+
+	sqlite3_free(table->zErrMsg);
+	table->zErrMsg = sqlite3_mprintf("%s", reason);
+	free_rows(&cursor->rows);
+	return query_interrupted ? SQLITE_INTERRUPT : SQLITE_ERROR;
+}
+
+/* Sends the request, unless its answer is that of the scan before. */
+static int fetch_rows(struct remote_cursor *cursor, uint64_t used, bool is_weighted,
+		      const char *conditions)
+{
+	struct remote_table *table = (struct remote_table *)cursor->base.pVtab;
+	struct server *server = &table->remote->server;
+	enum answer_form form[REMOTE_FIELDS + SQLFIELDS_MAX];
+	struct bytes sql = { .at = NULL };
+	size_t columns = 0;
+	int err = SQLITE_OK;
+
+	put_request(table, used, is_weighted, conditions, &sql, form);
+	if (!sql.failed && cursor->rows.sql && !strcmp(cursor->rows.sql, sql.at)) {
+		bytes_free(&sql);
+		return SQLITE_OK;
+	}
+	free_rows(&cursor->rows);
+	for (int i = 0; i < columns_of_table(table); i++)
+		columns += is_used(used, i);
+	if (sql.failed || !place_columns(table, used, &cursor->rows))
+		err = SQLITE_NOMEM;
+	else if (server_request(server, sql.at, NULL, ANSWER_MOST) != SERVER_OK)
+		err = fail_remote(cursor, server->reason);
+	if (!err) {
+		/* The cursor keeps the memory of the answer. */
+		cursor->rows.bytes = server->answer;
+		memset(&server->answer, 0, sizeof(server->answer));
+		cursor->rows.sql = sqlite3_mprintf("%s", sql.at);
+		if (!read_rows(&cursor->rows, form, columns, is_weighted))
+			err = fail_remote(cursor, "the answer of the server is cut or wrong");
+	}
+	bytes_free(&sql);
+	return err;
+}
+
+/* Begins a scan. The weight of a row is that of the first one until xNext is called. */
+static int filter_remote(sqlite3_vtab_cursor *base, int number, const char *plan, int argc,
+			 sqlite3_value **argv)
+{
+	struct remote_cursor *cursor = (struct remote_cursor *)base;
+	struct remote_table *table = (struct remote_table *)base->pVtab;
+	struct bytes conditions = { .at = NULL };
+	char *at;
+	uint64_t used = strtoull(plan, &at, 16);
+	bool is_weighted = *at++ == REMOTE_WEIGHTED;
+	int err;
+
+	(void)number;
+	for (int i = 0; i < argc; i++) {
+		long column = strtol(at, &at, 10);
+
+		put_condition((int)column, *at++, argv[i], &conditions);
+	}
+	bytes_add(&conditions, "", 1);
+	err = conditions.failed ? SQLITE_NOMEM
+				: fetch_rows(cursor, used, is_weighted, conditions.at);
+	bytes_free(&conditions);
+	if (!err && is_weighted && cursor->rows.rows) {
+		sorted_by = at + 1;
+		sorted_place = cursor->rows.field_place;
+		qsort(cursor->rows.row, cursor->rows.rows, sizeof(*cursor->rows.row), compare_rows);
+	}
+	cursor->at = 0;
+	if (!err)
+		table->remote->query->weight = cursor->rows.rows ? cursor->rows.row[0].weight : 1;
+	return err;
+}
+
+static int open_remote(sqlite3_vtab *base, sqlite3_vtab_cursor **result)
+{
+	struct remote_cursor *cursor = sqlite3_malloc(sizeof(*cursor));
+
+	(void)base;
+	if (!cursor)
+		return SQLITE_NOMEM;
+	memset(cursor, 0, sizeof(*cursor));
+	*result = &cursor->base;
+	return SQLITE_OK;
+}
+
+static int close_remote(sqlite3_vtab_cursor *base)
+{
+	free_rows(&((struct remote_cursor *)base)->rows);
+	sqlite3_free(base);
+	return SQLITE_OK;
+}
+
+static int next_remote(sqlite3_vtab_cursor *base)
+{
+	struct remote_cursor *cursor = (struct remote_cursor *)base;
+	struct remote_table *table = (struct remote_table *)base->pVtab;
+
+	cursor->at++;
+	table->remote->query->weight =
+		cursor->at < cursor->rows.rows ? cursor->rows.row[cursor->at].weight : 1;
+	return SQLITE_OK;
+}
+
+static int is_remote_end(sqlite3_vtab_cursor *base)
+{
+	return ((struct remote_cursor *)base)->at >=
+	       ((struct remote_cursor *)base)->rows.rows;
+}
+
+/* The answer lives until the next request, but SQLite may keep a text longer. */
+static int remote_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int number)
+{
+	const struct remote_cursor *cursor = (struct remote_cursor *)base;
+	const struct remote_rows *rows = &cursor->rows;
+	int place = rows->field_place[number];
+	const struct sqlvalue *value;
+
+	if (place < 0)
+		return SQLITE_OK;
+	value = &rows->row[cursor->at].value[place];
+	switch (value->kind) {
+	case SQLVALUE_NULL:
+		break;
+	case SQLVALUE_INTEGER:
+		sqlite3_result_int64(context, value->integer);
+		break;
+	case SQLVALUE_REAL:
+		sqlite3_result_double(context, value->real);
+		break;
+	case SQLVALUE_TEXT:
+		sqlite3_result_text64(context, value->len ? value->bytes : "", value->len,
+				      SQLITE_TRANSIENT, SQLITE_UTF8);
+		break;
+	case SQLVALUE_BLOB:
+		sqlite3_result_blob64(context, value->len ? value->bytes : "", value->len,
+				      SQLITE_TRANSIENT);
+		break;
+	}
+	return SQLITE_OK;
+}
+
+/* The numbers are those of the order of the request, which is the same in every scan of it. */
+static int remote_row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *row)
+{
+	*row = (sqlite3_int64)((struct remote_cursor *)base)->at + 1;
+	return SQLITE_OK;
+}
+
+static const sqlite3_module remote_module = {
+	.xCreate = connect_remote,
+	.xConnect = connect_remote,
+	.xBestIndex = plan_remote,
+	.xDisconnect = disconnect_remote,
+	.xDestroy = disconnect_remote,
+	.xOpen = open_remote,
+	.xClose = close_remote,
+	.xFilter = filter_remote,
+	.xNext = next_remote,
+	.xEof = is_remote_end,
+	.xColumn = remote_column,
+	.xRowid = remote_row_id,
+};
+
+/* All tables are virtual: what a statement does not read is not requested. */
+int query_fleet_tables(sqlite3 *db, struct query *query)
+{
+	int err = SQLITE_OK;
+
+	for (int i = 0; !err && i < REMOTE_TABLES; i++) {
+		const char *name = i == REMOTE_EVENTS ? "events" : i == REMOTE_STORED ? "stored"
+				   : query_schema[i].name;
+		char *sql = sqlite3_mprintf("CREATE VIRTUAL TABLE %s USING %s", name, name);
+
+		err = sqlite3_create_module(db, name, &remote_module, query->remote);
+		if (!err)
+			err = sql ? sqlite3_exec(db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
+		sqlite3_free(sql);
+	}
+	return err;
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* fields.c - the fields of the events that are shipped, in the database's list of fields. */
+#include "ship/ship.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/say.h"
+#include "base/vec.h"
+
+#define KINDS        (SQLVALUE_BLOB + 1)
+#define FIELDS_MOST  SQLFIELDS_MAX
+#define ANSWER_BYTES (1 << 20)
+
+/* The keys of a type's fields, computed when the type first occurs. */
+struct type_fields {
+	uint64_t key[POSIX_TRACE_FIELDS_MAX_NP][KINDS];
+	bool seen[POSIX_TRACE_FIELDS_MAX_NP][KINDS];
+};
+
+struct ship_fields {
+	struct type_fields **by_id;
+	size_t ids;
+	struct fleet_field *field;   /* those that occurred */
+	size_t count;
+	bool is_new;                 /* the database may lack some of them */
+};
+
+/* Fields of the database, and the columns that they have in the view. */
+struct listed {
+	struct fleet_field *field;
+	size_t count;
+};
+
+
+void fields_free(struct ship_fields *fields)
+{
+	for (size_t i = 0; fields && i < fields->ids; i++)
+		free(fields->by_id[i]);
+	if (fields) {
+		free(fields->by_id);
+		free(fields->field);
+	}
+	free(fields);
+}
+
+/* Adds a kind of a field to a list. Returns whether it is new; a full list adds nothing. */
+static bool add_kind(struct fleet_field **list, size_t *count, const char *name, unsigned kind)
+{
+	struct fleet_field *field = *list;
+	size_t i = 0;
+
+	while (i < *count && strcmp(field[i].name, name) != 0)
+		i++;
+	/* A field of a schema has the kind NULL, too: no event has a value of it. */
+	if (i == *count) {
+		if (*count == FIELDS_MOST || !vec_grow(list, *count, 1))
+			return false;
+		field = *list;
+		strncat(field[i].name, name, sizeof(field[i].name) - 1);
+		++*count;
+	} else if (field[i].kinds & 1u << kind) {
+		return false;
+	}
+	field[i].kinds |= 1u << kind;
+	return true;
+}
+
+/* The view events is made by the first shipment, also if no event has a field. */
+struct ship_fields *fields_new(const struct logfile *log)
+{
+	struct ship_fields *fields = calloc(1, sizeof(*fields));
+
+	if (!fields)
+		return NULL;
+	fields->is_new = true;
+	for (size_t i = 0; i < log->types; i++) {
+		const struct posix_trace_schema_np *schema = log->list[i]->schema;
+
+		for (unsigned f = 0; schema && f < schema->fields; f++)
+			add_kind(&fields->field, &fields->count, schema->field[f].name,
+				 SQLVALUE_NULL);
+	}
+	return fields;
+}
+
+/* Returns the keys of a type, NULL without memory. */
+static struct type_fields *fields_of_type(struct ship_fields *fields, const struct log_type *type)
+{
+	struct type_fields *made, **by_id;
+
+	if (type->id < fields->ids && fields->by_id[type->id])
+		return fields->by_id[type->id];
+	if (!vec_reach(&fields->by_id, &fields->ids, type->id))
+		return NULL;
+	by_id = fields->by_id;
+	made = calloc(1, sizeof(*made));
+	for (unsigned i = 0; made && i < type->schema->fields; i++)
+		for (unsigned kind = SQLVALUE_INTEGER; kind < KINDS; kind++)
+			made->key[i][kind] = fleet_key(type->schema->field[i].name,
+						       (enum sqlvalue_kind)kind);
+	by_id[type->id] = made;
+	return made;
+}
+
+uint64_t fields_see(struct ship_fields *fields, const struct log_type *type, unsigned field,
+		    enum sqlvalue_kind kind)
+{
+	struct type_fields *of = fields_of_type(fields, type);
+
+	if (!of)
+		return fleet_key(type->schema->field[field].name, kind);
+	if (!of->seen[field][kind]) {
+		of->seen[field][kind] = true;
+		fields->is_new |= add_kind(&fields->field, &fields->count,
+					   type->schema->field[field].name, kind);
+	}
+	return of->key[field][kind];
+}
+
+/* ------------------------------------------------------------------ the database's list */
+
+/* Names of fields have letters, digits and _; others are from a hostile server or client. */
+static bool is_field_name(const char *text, size_t len)
+{
+	if (!len || len > POSIX_TRACE_FIELD_NAME_MAX_NP)
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (!isalnum((unsigned char)text[i]) && text[i] != '_')
+			return false;
+	return true;
+}
+
+/* Adds the list in the answer. Rows that are no fields are ignored. */
+static void read_list(struct listed *list, const struct bytes *answer)
+{
+	char name[POSIX_TRACE_FIELD_NAME_MAX_NP + 1];
+	const char *text;
+	size_t at = 0, len;
+	uint8_t kind;
+
+	while (server_get_text(answer, &at, &text, &len) && server_get_u8(answer, &at, &kind)) {
+		if (!is_field_name(text, len) || kind >= KINDS)
+			continue;
+		memcpy(name, text, len);
+		name[len] = '\0';
+		add_kind(&list->field, &list->count, name, kind);
+	}
+}
+
+static bool fetch_list(struct link *link, struct listed *list)
+{
+	free(list->field);
+	memset(list, 0, sizeof(*list));
+	if (!link_ask(link, "SELECT name, kind FROM fields GROUP BY name, kind "
+		      "ORDER BY name, kind FORMAT RowBinary", NULL, ANSWER_BYTES))
+		return false;
+	read_list(list, &link->server.answer);
+	return true;
+}
+
+/* Appends the rows that the list lacks. Returns their number. */
+static size_t put_missing(const struct ship_fields *fields, const struct listed *list,
+			  struct bytes *sql)
+{
+	size_t missing = 0;
+
+	for (size_t i = 0; i < fields->count; i++) {
+		const struct fleet_field *field = &fields->field[i];
+		unsigned has = 0;
+
+		for (size_t j = 0; j < list->count; j++)
+			if (!strcmp(list->field[j].name, field->name))
+				has = list->field[j].kinds;
+		for (unsigned kind = SQLVALUE_NULL; kind < KINDS; kind++)
+			if (field->kinds & ~has & 1u << kind)
+				bytes_printf(sql, "%s('%s', %u)", missing++ ? ", " : "",
+					     field->name, kind);
+	}
+	return missing;
+}
+
+/* ------------------------------------------------------------------ the view */
+
+/* Returns the number of the view's columns, 0 if there is no view; -1 after an error. */
+static long count_columns(struct link *link)
+{
+	struct bytes sql = { .at = NULL };
+	long count = -1;
+
+	bytes_printf(&sql, "SELECT toString(count()) FROM system.columns WHERE database = '%s' "
+		     "AND table = 'events'", link->server.address.database);
+	if (link_ask_bytes(link, &sql, NULL, 100))
+		count = strtol(link->server.answer.at, NULL, 10);
+	bytes_free(&sql);
+	return count;
+}
+
+/* The columns of the list, in its order. Returns false without memory. */
+static bool name_columns(const struct listed *list, struct sqlfields *columns)
+{
+	memset(columns, 0, sizeof(*columns));
+	for (size_t i = 0; i < list->count; i++)
+		if (!sqlfields_add_name(columns, list->field[i].name))
+			return false;
+	return true;
+}
+
+/*
+ * Replaces the view by a new one in one statement, so that readers always find one. A failure is no
+ * failure of the shipment: rows do not depend on the view, and the next new field tries again.
+ */
+static void replace_view(struct link *link, const struct listed *list, bool exists)
+{
+	unsigned long long number = link_attempt();
+	struct bytes sql = { .at = NULL };
+	struct sqlfields columns;
+
+	if (name_columns(list, &columns)) {
+		bytes_printf(&sql, "CREATE VIEW events_%llu AS ", number);
+		fleet_events_view(link->server.address.database, &columns, list->field,
+				  list->count, &sql);
+		bytes_add(&sql, "", 1);
+	}
+	sqlfields_free(&columns);
+	if (sql.used && !sql.failed &&
+	    link_try(link, sql.at, NULL, 65536) == SERVER_OK) {
+		sql.used = 0;
+		if (exists)
+			bytes_printf(&sql, "RENAME TABLE events TO old_%llu, events_%llu TO events",
+				     number, number);
+		else
+			bytes_printf(&sql, "RENAME TABLE events_%llu TO events", number);
+		bytes_add(&sql, "", 1);
+		exists = link_try(link, sql.at, NULL, 65536) == SERVER_OK ? exists : false;
+		sql.used = 0;
+		bytes_printf(&sql, "DROP TABLE IF EXISTS %s_%llu", exists ? "old" : "events",
+			     number);
+		bytes_add(&sql, "", 1);
+		link_try(link, sql.at, NULL, 65536);
+	}
+	bytes_free(&sql);
+}
+
+/* Returns whether two lists are equal. Both have the database's order. */
+static bool is_same(const struct listed *a, const struct listed *b)
+{
+	for (size_t i = 0; a->count == b->count && i < a->count; i++)
+		if (strcmp(a->field[i].name, b->field[i].name) != 0 ||
+		    a->field[i].kinds != b->field[i].kinds)
+			return false;
+	return a->count == b->count;
+}
+
+#define VIEW_COLUMNS 20 /* of every event */
+
+/* Fields without a value have no column in the view. */
+static long columns_of_view(const struct listed *list)
+{
+	long columns = VIEW_COLUMNS;
+
+	for (size_t i = 0; i < list->count; i++)
+		columns += (list->field[i].kinds & ~(1u << SQLVALUE_NULL)) != 0;
+	return columns;
+}
+
+/*
+ * Another shipper may replace the view at the same time by one with fewer fields. So the list is
+ * read again after the view was made: the shipper that made the last view has the whole list.
+ */
+static bool update_view(struct link *link, struct listed *list, bool has_changed)
+{
+	struct listed again = { NULL, 0 };
+	long columns = count_columns(link);
+	bool good = columns >= 0;
+
+	while (good && (has_changed || columns < columns_of_view(list))) {
+		replace_view(link, list, columns > 0);
+		columns = columns_of_view(list);
+		good = fetch_list(link, &again);
+		has_changed = good && !is_same(&again, list);
+		free(list->field);
+		*list = again;
+		memset(&again, 0, sizeof(again));
+	}
+	return good;
+}
+
+bool fields_register(struct ship_fields *fields, struct link *link)
+{
+	struct listed list = { NULL, 0 };
+	struct bytes sql = { .at = NULL };
+	bool good = true, has_changed = false;
+
+	if (!fields->is_new)
+		return true;
+	good = fetch_list(link, &list);
+	bytes_str(&sql, "INSERT INTO fields VALUES ");
+	if (good && put_missing(fields, &list, &sql)) {
+		has_changed = true;
+		good = link_ask_bytes(link, &sql, NULL, 65536) && fetch_list(link, &list);
+	}
+	bytes_free(&sql);
+	good = good && update_view(link, &list, has_changed);
+	free(list.field);
+	fields->is_new = !good;
+	return good;
+}

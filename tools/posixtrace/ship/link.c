@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* link.c - requests to a fleet's database that are repeated until they are confirmed. */
+#include "ship/ship.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/say.h"
+#include "base/until.h"
+
+#define PAUSE_FIRST_MS 100
+#define PAUSE_MOST_MS  10000
+#define SAY_AGAIN_NS   INT64_C(60000000000)
+
+uint64_t link_attempt(void)
+{
+	uint64_t number = 0;
+
+	while (!number)
+		if (getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number))
+			number = 0;
+	return number;
+}
+
+/* ------------------------------------------------------------------ tables */
+
+/* Makes the database and the tables, unless they exist: a user may lack the right to make them. */
+static enum server_result make_tables(struct link *link)
+{
+	struct server *server = &link->server;
+	const char *database = server->address.database;
+	enum server_result result = SERVER_OK;
+	struct bytes sql = { .at = NULL };
+	unsigned statements = 0;
+
+	while (fleet_create_sql(statements, database, link->is_replicated, &sql))
+		statements++;
+	sql.used = 0;
+	bytes_printf(&sql, "SELECT toString(count()) FROM system.tables WHERE database = '%s' "
+		     "AND name != 'events'", database);
+	bytes_add(&sql, "", 1);
+	server->has_database = false;
+	if (!sql.failed)
+		result = server_request(server, sql.at, NULL, 100);
+	/* One of the statements makes the database. */
+	if (result == SERVER_OK && strtoul(server->answer.at, NULL, 10) + 1 < statements)
+		for (unsigned i = 0; result == SERVER_OK && i < statements; i++) {
+			sql.used = 0;
+			fleet_create_sql(i, database, link->is_replicated, &sql);
+			bytes_add(&sql, "", 1);
+			result = sql.failed ? SERVER_ABSENT
+					    : server_request(server, sql.at, NULL, 65536);
+		}
+	bytes_free(&sql);
+	server->has_database = true;
+	link->has_tables[server->host] = result == SERVER_OK;
+	return result;
+}
+
+/* ------------------------------------------------------------------ repetition */
+
+/*
+ * A failure to make the tables is SERVER_ABSENT for the statement, which was not sent; a refusal
+ * stays one.
+ */
+enum server_result link_try(struct link *link, const char *sql, const struct bytes *body,
+			    size_t limit)
+{
+	enum server_result result = SERVER_OK;
+
+	if (!link->has_tables[link->server.host])
+		result = make_tables(link);
+	if (result != SERVER_OK)
+		return result == SERVER_REFUSED ? SERVER_REFUSED : SERVER_ABSENT;
+	result = server_request(&link->server, sql, body, limit);
+	if (result != SERVER_OK)
+		return result;
+	if (link->failing_ns)
+		say("the server answers again");
+	link->failing_ns = 0;
+	link->pause_ms = 0;
+	*link->said = '\0';
+	return SERVER_OK;
+}
+
+/* A reason is printed when it is new, and then once a minute. */
+static void say_reason(struct link *link, int64_t now_ns)
+{
+	if (!strcmp(link->said, link->server.reason) && now_ns - link->said_ns < SAY_AGAIN_NS)
+		return;
+	say("%s", link->server.reason);
+	memcpy(link->said, link->server.reason, sizeof(link->said));
+	link->said_ns = now_ns;
+}
+
+bool link_again(struct link *link, enum server_result result)
+{
+	int64_t now_ns = until_now_ns();
+	struct timespec pause;
+
+	if (ship_stopped)
+		return false;
+	say_reason(link, now_ns);
+	if (result == SERVER_REFUSED)
+		return false;
+	if (!link->failing_ns)
+		link->failing_ns = now_ns;
+	if (link->give_up_ns && now_ns - link->failing_ns >= link->give_up_ns) {
+		say("given up; the next run goes on from here");
+		return false;
+	}
+	link->pause_ms = link->pause_ms ? 2 * link->pause_ms : PAUSE_FIRST_MS;
+	if (link->pause_ms > PAUSE_MOST_MS)
+		link->pause_ms = PAUSE_MOST_MS;
+	pause.tv_sec = link->pause_ms / 1000;
+	pause.tv_nsec = (long)(link->pause_ms % 1000) * 1000000;
+	nanosleep(&pause, NULL);
+	server_next_host(&link->server);
+	return !ship_stopped;
+}
+
+bool link_ask(struct link *link, const char *sql, const struct bytes *body, size_t limit)
+{
+	for (;;) {
+		enum server_result result = link_try(link, sql, body, limit);
+
+		if (result == SERVER_OK)
+			return true;
+		if (!link_again(link, result))
+			return false;
+	}
+}
+
+bool link_ask_bytes(struct link *link, struct bytes *sql, const struct bytes *body, size_t limit)
+{
+	bytes_add(sql, "", 1);
+	if (!sql->failed)
+		return link_ask(link, sql->at, body, limit);
+	say("%s", strerror(ENOMEM));
+	return false;
+}
+
+/* ------------------------------------------------------------------ attempts */
+
+bool link_void(struct link *link, uint64_t attempt)
+{
+	struct bytes sql = { .at = NULL };
+	bool good;
+
+	bytes_printf(&sql, "INSERT INTO voided VALUES (%" PRIu64 ")", attempt);
+	good = link_ask_bytes(link, &sql, NULL, 65536);
+	bytes_free(&sql);
+	return good;
+}
+
+/*
+ * An INSERT is one part of a table, so it has all of its rows or none. If it has none now, it may
+ * still get them, so the attempt becomes void.
+ */
+bool link_settle(struct link *link, const char *table, uint64_t source, uint64_t attempt,
+		 uint64_t rows, bool *has_rows)
+{
+	struct bytes sql = { .at = NULL };
+	bool good;
+
+	bytes_printf(&sql, "SELECT toString(count()) FROM %s WHERE row_source = %" PRIu64
+		     " AND row_attempt = %" PRIu64, table, source, attempt);
+	good = link_ask_bytes(link, &sql, NULL, 100);
+	*has_rows = good && strtoull(link->server.answer.at, NULL, 10) == rows;
+	bytes_free(&sql);
+	return good && (*has_rows || link_void(link, attempt));
+}

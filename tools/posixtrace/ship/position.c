@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* position.c - how much of a log a database has, in a file for each log and database. */
+#include "ship/ship.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/say.h"
+#include "base/whole.h"
+
+#define POSITION_BYTES 1024
+
+/* Makes the folder and those above it, readable for the user only. */
+static bool make_folder(const char *folder)
+{
+	char *path = strdup(folder);
+	bool good = path;
+
+	for (char *p = path ? path + 1 : NULL; good && *p; p++) {
+		if (*p != '/')
+			continue;
+		*p = '\0';
+		good = !mkdir(path, 0700) || errno == EEXIST || errno == EROFS;
+		*p = '/';
+	}
+	good = good && (!mkdir(path, 0700) || errno == EEXIST);
+	if (!good)
+		say("%s: %s", folder, strerror(errno));
+	free(path);
+	return good;
+}
+
+/* All numbers are read, or the text is no position: half a file has no word "end". */
+static bool parse_position(struct position *position, const char *text)
+{
+	unsigned ended;
+	int len = 0;
+
+	if (sscanf(text,
+		   "posixtrace ship 1\nevents %" SCNu64 "\nattempt %" SCNu64 " %" SCNu64 " %" SCNu64
+		   "\nsummary %" SCNu64 " %" SCNu64 " %u\nreplacing %" SCNu64 "\nend\n%n",
+		   &position->events, &position->attempt, &position->first, &position->count,
+		   &position->summary, &position->summary_events, &ended, &position->replacing,
+		   &len) != 8 || !len || ended > 1)
+		return false;
+	position->summary_ended = ended;
+	return !text[len] && (!position->attempt || position->first == position->events);
+}
+
+/* A missing or empty file is the position of a log that was never shipped. */
+static enum position_result read_position(struct position *position)
+{
+	char text[POSITION_BYTES] = "";
+	ssize_t len;
+	int fd = open(position->path, O_RDONLY | O_CLOEXEC);
+
+	position->is_new = fd < 0 && errno == ENOENT;
+	if (position->is_new)
+		return POSITION_OK;
+	len = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (len < 0)
+		say("%s: %s", position->path, strerror(errno));
+	else if (!parse_position(position, text))
+		say("%s: this is not a position of posixtrace ship; it is left as it is",
+		    position->path);
+	else {
+		close(fd);
+		return POSITION_OK;
+	}
+	if (fd >= 0)
+		close(fd);
+	return POSITION_FAILED;
+}
+
+/* The lock is on a file of its own, because the position is replaced by each write. */
+static enum position_result lock_position(struct position *position)
+{
+	char *name = NULL;
+	bool busy;
+
+	if (asprintf(&name, "%s.lock", position->path) < 0) {
+		say("%s", strerror(ENOMEM));
+		return POSITION_FAILED;
+	}
+	position->fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	busy = position->fd >= 0 && flock(position->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+	if (position->fd < 0)
+		say("%s: %s", name, strerror(errno));
+	free(name);
+	return busy ? POSITION_BUSY : position->fd < 0 ? POSITION_FAILED : POSITION_OK;
+}
+
+enum position_result position_open(struct position *position, const char *folder,
+				   uint64_t database, uint64_t source)
+{
+	enum position_result result = POSITION_FAILED;
+
+	memset(position, 0, sizeof(*position));
+	position->fd = -1;
+	position->source = source;
+	if (!make_folder(folder))
+		return POSITION_FAILED;
+	if (asprintf(&position->path, "%s/%016" PRIx64 "-%016" PRIx64, folder, database,
+		     source) < 0) {
+		position->path = NULL;
+		say("%s", strerror(ENOMEM));
+		return POSITION_FAILED;
+	}
+	result = lock_position(position);
+	if (result == POSITION_OK)
+		result = read_position(position);
+	if (result != POSITION_OK)
+		position_close(position);
+	return result;
+}
+
+void position_close(struct position *position)
+{
+	if (position->fd >= 0)
+		close(position->fd);
+	free(position->path);
+	position->path = NULL;
+	position->fd = -1;
+}
+
+/* The new name of a file is on the disk when its folder is. */
+static int sync_folder(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder = strndup(path, slash ? (size_t)(slash - path) : 0);
+	int fd, err = 0;
+
+	if (!folder)
+		return ENOMEM;
+	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || fsync(fd))
+		err = errno;
+	if (fd >= 0)
+		close(fd);
+	free(folder);
+	return err;
+}
+
+static int write_position(const char *name, const char *text)
+{
+	int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int err = fd < 0 ? errno : whole_write(fd, text, strlen(text));
+
+	if (!err && fsync(fd))
+		err = errno;
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+bool position_save(struct position *position)
+{
+	char text[POSITION_BYTES], *name = NULL;
+	int err = ENOMEM;
+
+	snprintf(text, sizeof(text),
+		 "posixtrace ship 1\nevents %" PRIu64 "\nattempt %" PRIu64 " %" PRIu64 " %" PRIu64
+		 "\nsummary %" PRIu64 " %" PRIu64 " %u\nreplacing %" PRIu64 "\nend\n",
+		 position->events, position->attempt, position->first, position->count,
+		 position->summary, position->summary_events, position->summary_ended,
+		 position->replacing);
+	if (asprintf(&name, "%s.new", position->path) >= 0) {
+		err = write_position(name, text);
+		if (!err && rename(name, position->path))
+			err = errno;
+		if (!err)
+			err = sync_folder(position->path);
+		free(name);
+	}
+	if (err)
+		say("%s: %s", position->path, strerror(err));
+	return !err;
+}

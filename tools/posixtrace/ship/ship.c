@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* ship.c - the command ship: sends logs to a fleet's database. */
+#include "ship/ship.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/out.h"
+#include "base/quantity.h"
+#include "base/say.h"
+#include "base/tool.h"
+#include "base/until.h"
+#include "base/vec.h"
+
+extern const struct tool_command ship_command;
+
+#define BATCH      100000
+#define BATCH_MOST 1000000 /* an INSERT of more rows can become several parts */
+#define GIVE_UP_NS INT64_C(60000000000)
+
+volatile sig_atomic_t ship_stopped;
+
+static struct {
+	struct ship_options options;
+	const char *to;
+	int64_t give_up_ns, timeout_ns;
+	bool is_replicated, follows, prints_schema;
+} given = { .options = { .batch = BATCH, .has_symbols = true }, .give_up_ns = -1,
+	    .timeout_ns = GIVE_UP_NS };
+
+static void stop_ship(int number)
+{
+	(void)number;
+	ship_stopped = 1;
+}
+
+/* ------------------------------------------------------------------ the logs */
+
+/* A file that was named, or that is in a folder that was named. */
+struct candidate {
+	char *path;
+	off_t bytes;             /* when it was looked at last */
+	struct timespec changed;
+	bool is_ended, is_seen;
+};
+
+struct candidates {
+	struct candidate *candidate;
+	size_t count;
+};
+
+/* Returns whether a file of a folder begins as a log; others are ignored. */
+static bool is_log(const char *path)
+{
+	char magic[8] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	bool good = fd >= 0 && read(fd, magic, sizeof(magic)) == (ssize_t)sizeof(magic) &&
+		    !memcmp(magic, "PXTRLOG1", sizeof(magic));
+
+	if (fd >= 0)
+		close(fd);
+	return good;
+}
+
+static bool add_candidate(struct candidates *list, const char *path)
+{
+	struct candidate *more;
+
+	for (size_t i = 0; i < list->count; i++)
+		if (!strcmp(list->candidate[i].path, path))
+			return true;
+	if (!vec_grow(&list->candidate, list->count, 1))
+		return false;
+	more = list->candidate;
+	more[list->count] = (struct candidate){ .path = strdup(path) };
+	return more[list->count++].path;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Adds the logs of a folder, in the order of their names. Returns an exit status. */
+static int add_folder(struct candidates *list, const char *folder)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	char **name = NULL, *path;
+	size_t count = 0;
+	bool good = true;
+
+	if (!dir) {
+		say("%s: %s", folder, strerror(errno));
+		return TOOL_FAILURE;
+	}
+	while (good && (entry = readdir(dir))) {
+		if (asprintf(&path, "%s/%s", folder, entry->d_name) < 0)
+			path = NULL;
+		good = path && vec_grow(&name, count, 1);
+		if (good && is_log(path))
+			name[count++] = path;
+		else
+			free(path);
+	}
+	closedir(dir);
+	if (count)
+		qsort(name, count, sizeof(*name), by_path);
+	for (size_t i = 0; i < count; i++) {
+		good = good && add_candidate(list, name[i]);
+		free(name[i]);
+	}
+	free(name);
+	if (!good)
+		say("%s", strerror(ENOMEM));
+	return good ? TOOL_OK : TOOL_FAILURE;
+}
+
+static int add_operand(struct candidates *list, const char *path)
+{
+	struct stat status;
+
+	if (strcmp(path, "-") != 0 && !stat(path, &status) && S_ISDIR(status.st_mode))
+		return add_folder(list, path);
+	if (add_candidate(list, path))
+		return TOOL_OK;
+	say("%s", strerror(ENOMEM));
+	return TOOL_FAILURE;
+}
+
+/* Returns whether the file has changed since the last look, or was never looked at. */
+static bool has_changed(struct candidate *candidate)
+{
+	struct stat status;
+
+	if (stat(candidate->path, &status))
+		return !candidate->is_seen;
+	if (candidate->is_seen && candidate->bytes == status.st_size &&
+	    candidate->changed.tv_sec == status.st_mtim.tv_sec &&
+	    candidate->changed.tv_nsec == status.st_mtim.tv_nsec)
+		return false;
+	candidate->bytes = status.st_size;
+	candidate->changed = status.st_mtim;
+	return true;
+}
+
+/* ------------------------------------------------------------------ runs */
+
+static int ship_all(struct candidates *list, struct link *link, bool is_last)
+{
+	int status = TOOL_OK;
+
+	for (size_t i = 0; i < list->count && !ship_stopped; i++) {
+		struct candidate *candidate = &list->candidate[i];
+
+		if (candidate->is_ended || (!is_last && !has_changed(candidate)))
+			continue;
+		status = tool_worse(status, shipment_run(&given.options, link, candidate->path,
+							 is_last, &candidate->is_ended));
+		candidate->is_seen = true;
+	}
+	return status;
+}
+
+/*
+ * Looks once a second, or less often if a look takes long. A follower ends by a signal, or when all
+ * logs that were named have their ends; a folder may get more.
+ */
+static int follow_all(struct candidates *list, struct link *link, char **operand, int operands)
+{
+	int status = TOOL_OK;
+
+	while (!ship_stopped) {
+		int64_t begin_ns = until_now_ns(), pause_ns;
+		bool is_over = true;
+
+		for (int i = 0; i < operands; i++)
+			status = tool_worse(status, add_operand(list, operand[i]));
+		status = tool_worse(status, ship_all(list, link, false));
+		for (size_t i = 0; i < list->count; i++)
+			is_over = is_over && list->candidate[i].is_ended;
+		if (list->count != (size_t)operands)
+			is_over = false;
+		if (is_over || status == TOOL_FAILURE)
+			break;
+		pause_ns = 10 * (until_now_ns() - begin_ns);
+		if (pause_ns < 1000000000)
+			pause_ns = 1000000000;
+		if (!ship_stopped)
+			nanosleep(&(struct timespec){ pause_ns / 1000000000,
+						      pause_ns % 1000000000 }, NULL);
+	}
+	return status;
+}
+
+static int run_ship(struct link *link, char **operand, int operands)
+{
+	struct sigaction action = { .sa_handler = stop_ship };
+	struct candidates list = { NULL, 0 };
+	int status = TOOL_OK;
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	if (given.follows) {
+		status = follow_all(&list, link, operand, operands);
+	} else {
+		for (int i = 0; i < operands; i++)
+			status = tool_worse(status, add_operand(&list, operand[i]));
+		if (status != TOOL_FAILURE)
+			status = tool_worse(status, ship_all(&list, link, true));
+	}
+	for (size_t i = 0; i < list.count; i++)
+		free(list.candidate[i].path);
+	free(list.candidate);
+	return ship_stopped && status == TOOL_OK ? TOOL_OK : status;
+}
+
+/* Prints the statements that make the tables, for users who make them themselves. */
+static int print_schema(const struct address *address)
+{
+	struct bytes sql = { .at = NULL };
+	struct sqlfields none = { NULL, 0 };
+
+	for (unsigned i = 0;; i++) {
+		sql.used = 0;
+		if (!fleet_create_sql(i, address->database, given.is_replicated, &sql))
+			break;
+		bytes_str(&sql, ";\n");
+		out_bytes(&out_stdout, sql.at, sql.used);
+	}
+	sql.used = 0;
+	bytes_printf(&sql, "CREATE VIEW %s.events AS ", address->database);
+	fleet_events_view(address->database, &none, NULL, 0, &sql);
+	bytes_str(&sql, ";\n");
+	out_bytes(&out_stdout, sql.at, sql.used);
+	bytes_free(&sql);
+	return out_flush(&out_stdout) ? TOOL_FAILURE : TOOL_OK;
+}
+
+/* The folder for positions: that of --state, or the user's for the state of programs. */
+static bool choose_folder(void)
+{
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	char *folder = NULL;
+	int made = -1;
+
+	if (given.options.folder)
+		return true;
+	if (state && *state == '/')
+		made = asprintf(&folder, "%s/posixtrace/ship", state);
+	else if (home && *home == '/')
+		made = asprintf(&folder, "%s/.local/state/posixtrace/ship", home);
+	given.options.folder = made < 0 ? NULL : folder;
+	if (!given.options.folder)
+		say("ship: there is no HOME; give a folder with --state");
+	return given.options.folder;
+}
+
+/* ------------------------------------------------------------------ the command line */
+
+enum {
+	OPT_TO = 256,
+	OPT_FOLLOW,
+	OPT_STATE,
+	OPT_HOST,
+	OPT_REPLICATED,
+	OPT_BATCH,
+	OPT_GIVE_UP,
+	OPT_TIMEOUT,
+	OPT_NO_SYMBOLS,
+	OPT_DRY_RUN,
+	OPT_SCHEMA,
+};
+
+static const struct option_row option_rows[] = {
+	{ "to", OPT_TO, "URL", "the database: clickhouse://[USER[:PASSWORD]@]HOST[:PORT]/DATABASE; "
+		"several hosts with commas between them are replicas" },
+	{ "follow", OPT_FOLLOW, NULL, "continue while logs grow, and with new logs of a folder" },
+	{ "state", OPT_STATE, "DIR",
+		"where the positions are kept; ~/.local/state/posixtrace/ship without it",
+		OPTION_FOLDER },
+	{ "host", OPT_HOST, "NAME", "the host of the logs, instead of the one in them" },
+	{ "replicated", OPT_REPLICATED, NULL,
+		"make replicated tables, by the macros {shard} and {replica} of the server" },
+	{ "batch", OPT_BATCH, "N", "events in one INSERT, at most; 100000 without it" },
+	{ "give-up", OPT_GIVE_UP, "TIME",
+		"end after this time without an answer; 1m, or never with --follow" },
+	{ "timeout", OPT_TIMEOUT, "TIME", "wait so long for an answer; 1m without it" },
+	{ "no-symbols", OPT_NO_SYMBOLS, NULL, "send no functions, files and lines of addresses" },
+	{ "dry-run", OPT_DRY_RUN, NULL, "send nothing; print how much there is to ship" },
+	{ "schema", OPT_SCHEMA, NULL, "only print the statements that make the tables" },
+	OPTION_HELP,
+	OPTION_END
+};
+
+static bool ship_option(int option)
+{
+	switch (option) {
+	case OPT_TO:
+		given.to = optarg;
+		return true;
+	case OPT_FOLLOW:
+		return given.follows = true;
+	case OPT_STATE:
+		given.options.folder = optarg;
+		return true;
+	case OPT_HOST:
+		given.options.host = optarg;
+		if (*optarg && strlen(optarg) < 64)
+			return true;
+		say("--host: a name has 1 to 63 bytes");
+		return false;
+	case OPT_REPLICATED:
+		return given.is_replicated = true;
+	case OPT_BATCH:
+		if (!tool_number("--batch", optarg, &given.options.batch))
+			return false;
+		if (given.options.batch && given.options.batch <= BATCH_MOST)
+			return true;
+		say("--batch: 1 to %d events", BATCH_MOST);
+		return false;
+	case OPT_GIVE_UP:
+		return quantity_span("--give-up", optarg, &given.give_up_ns);
+	case OPT_TIMEOUT:
+		return quantity_span("--timeout", optarg, &given.timeout_ns);
+	case OPT_NO_SYMBOLS:
+		given.options.has_symbols = false;
+		return true;
+	case OPT_DRY_RUN:
+		return given.options.is_dry = true;
+	case OPT_SCHEMA:
+		return given.prints_schema = true;
+	}
+	return false;
+}
+
+/* Checks the options together. Returns false after it printed an error. */
+static bool is_possible(int operands)
+{
+	if (!given.to && !given.options.is_dry)
+		say("ship: give the database with --to");
+	else if (given.prints_schema && operands)
+		say("ship: --schema reads no log");
+	else if (!given.prints_schema && !operands)
+		say("ship: the name of a log or folder is missing");
+	else if (given.options.is_dry && given.follows)
+		say("ship: --dry-run does not --follow");
+	else
+		return true;
+	return false;
+}
+
+static int ship_run(int argc, char **argv)
+{
+	struct address address = { .text = NULL };
+	struct link link = { .give_up_ns = 0 };
+	int option, status;
+
+	while ((option = tool_option(argc, argv, &ship_command)) != -1) {
+		if (option == 'h')
+			return tool_help(&ship_command);
+		if (!ship_option(option))
+			return tool_usage(&ship_command);
+	}
+	if (!is_possible(argc - optind) ||
+	    (given.to && !address_parse(&address, "--to", given.to)))
+		return tool_usage(&ship_command);
+	if (given.prints_schema || given.options.is_dry) {
+		status = given.prints_schema ? print_schema(&address)
+					     : run_ship(NULL, argv + optind, argc - optind);
+		address_free(&address);
+		return status;
+	}
+	if (!choose_folder() || !server_init(&link.server, &address))
+		return TOOL_FAILURE;
+	link.server.stop = &ship_stopped;
+	link.is_replicated = given.is_replicated;
+	link.give_up_ns = given.give_up_ns >= 0 ? given.give_up_ns : given.follows ? 0 : GIVE_UP_NS;
+	link.server.timeout_s = (unsigned)((given.timeout_ns + 999999999) / 1000000000);
+	status = run_ship(&link, argv + optind, argc - optind);
+	server_free(&link.server);
+	return status;
+}
+
+const struct tool_command ship_command = {
+	.name = "ship",
+	.usage = "[OPTION]... --to URL LOG...\n"
+		"--schema --to URL",
+	.about =
+		"Sends each LOG, or the logs of a folder, to a database of ClickHouse, in the "
+		"tables of posixtrace query. Each event arrives exactly once, whatever is killed, "
+		"disconnected or full: the position of each log is on the disk, and the next run "
+		"goes on from there. Only files are read, so the traced programs do not wait.",
+	.options = option_rows,
+	.notes =
+		"  posixtrace ship --to clickhouse://db1/fleet server.ptl\n"
+		"  posixtrace ship --to clickhouse://db1,db2/fleet --replicated --follow "
+		"/var/log/traces\n"
+		"\n"
+		"Exit status: 0 ok, 1 failure, 2 usage, 3 a log is damaged or never closed.",
+	.operands = OPTION_LOG,
+	.run = ship_run,
+};

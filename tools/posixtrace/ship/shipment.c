@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* shipment.c - ships one log: from its position to its end. */
+#include "ship/ship.h"
+
+#include <inttypes.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/out.h"
+#include "base/say.h"
+#include "base/table.h"
+#include "base/tool.h"
+
+#define BATCH_BYTES (32u << 20)
+#define DAY_NS      INT64_C(86400000000000)
+
+/*
+ * Two logs are the same if the UUID in their headers is, and the number that posix_trace_clear()
+ * changes; and the host, because copies of a log may be shipped as those of different hosts.
+ */
+static void identify_log(struct shipment *shipment)
+{
+	const struct posix_trace_loginfo_np *info = &shipment->log->info;
+	const char *host = shipment->options->host ? shipment->options->host : info->host;
+	int64_t day = info->begin_ns / DAY_NS;
+	uint64_t hash = hash_bytes(HASH_BEGIN, info->uuid, sizeof(info->uuid));
+
+	snprintf(shipment->host, sizeof(shipment->host), "%s", host);
+	hash = hash_number(hash, info->log_id);
+	shipment->source = hash_bytes(hash, shipment->host, strlen(shipment->host));
+	shipment->day = day < 0 ? 0 : day > UINT16_MAX ? UINT16_MAX : (uint16_t)day;
+}
+
+/* ------------------------------------------------------------------ inserts */
+
+/* All rows of the block get the attempt; the column is the same in all tables. */
+static void stamp_attempt(struct block *block, uint64_t attempt)
+{
+	struct bytes *values = &block->column[1].values;
+
+	for (size_t at = 0; at + sizeof(attempt) <= values->used; at += sizeof(attempt))
+		memcpy(values->at + at, &attempt, sizeof(attempt));
+}
+
+bool shipment_insert(struct shipment *shipment, const char *table, uint64_t attempt,
+		     uint64_t rows_before, bool *is_void)
+{
+	struct bytes sql = { .at = NULL }, body = { .at = NULL };
+	struct link *link = shipment->link;
+	struct block *block = &shipment->block;
+	enum server_result result = SERVER_ABSENT;
+	bool good = false;
+
+	stamp_attempt(block, attempt);
+	bytes_printf(&sql, "INSERT INTO %s (", table);
+	block_names(block, &sql);
+	bytes_str(&sql, ") FORMAT Native");
+	bytes_add(&sql, "", 1);
+	block_put(block, &body);
+	if (sql.failed || body.failed)
+		say("%s", strerror(ENOMEM));
+	else if (shipment->options->is_dry)
+		good = true;
+	else {
+		/* Nothing was sent without a connection, so the attempt can be repeated. */
+		do {
+			result = link_try(link, sql.at, &body, 65536);
+		} while (result == SERVER_ABSENT && link_again(link, result));
+		good = result == SERVER_OK;
+	}
+	if (!good && result != SERVER_ABSENT && link_again(link, result))
+		*is_void = link_settle(link, table, shipment->source, attempt,
+				       rows_before + block->rows, &good) && !good;
+	if (good)
+		shipment->bytes += (int64_t)(sql.used + body.used);
+	bytes_free(&sql);
+	bytes_free(&body);
+	return good;
+}
+
+/* Sends the events in the block, as often as necessary. */
+static bool send_events(struct shipment *shipment)
+{
+	struct position *position = &shipment->position;
+	uint64_t rows = shipment->block.rows;
+	bool good = !rows, is_void = true;
+
+	if (rows && shipment->link && !fields_register(shipment->fields, shipment->link))
+		return false;
+	while (!good && is_void) {
+		is_void = false;
+		position->attempt = link_attempt();
+		position->first = position->events;
+		position->count = rows;
+		if (!shipment->options->is_dry && !position_save(position))
+			return false;
+		good = shipment_insert(shipment, "events_rows", position->attempt, 0, &is_void);
+	}
+	/* After a failure the position keeps the attempt, which the next run settles. */
+	if (!good)
+		return false;
+	position->events += rows;
+	position->attempt = position->first = position->count = 0;
+	shipment->sent += rows;
+	block_clear(&shipment->block);
+	return shipment->options->is_dry || !rows || position_save(position);
+}
+
+/* ------------------------------------------------------------------ the position */
+
+/* Settles what an earlier run has left. */
+static bool settle_position(struct shipment *shipment)
+{
+	struct position *position = &shipment->position;
+	bool has_rows;
+
+	if (position->attempt) {
+		if (!link_settle(shipment->link, "events_rows", shipment->source,
+				 position->attempt, position->count, &has_rows))
+			return false;
+		position->events += has_rows ? position->count : 0;
+		position->attempt = position->first = position->count = 0;
+		if (!position_save(position))
+			return false;
+	}
+	if (position->replacing) {
+		if (!link_void(shipment->link, position->replacing))
+			return false;
+		position->replacing = 0;
+		return position_save(position);
+	}
+	return true;
+}
+
+/* Makes the summaries of this log void that the database has. */
+static bool void_summaries(struct shipment *shipment)
+{
+	struct bytes sql = { .at = NULL };
+	bool good;
+
+	bytes_printf(&sql, "INSERT INTO voided SELECT DISTINCT row_attempt FROM logs_rows "
+		     "WHERE row_source = %" PRIu64, shipment->source);
+	good = link_ask_bytes(shipment->link, &sql, NULL, 65536);
+	bytes_free(&sql);
+	return good;
+}
+
+/*
+ * The database may have rows of a log without a position: it was shipped from another folder, or
+ * the file is gone. Its events are then counted. They are the first ones of the log, without a gap
+ * and without a second one, or else the database has to be looked at.
+ */
+static bool find_position(struct shipment *shipment)
+{
+	struct bytes sql = { .at = NULL };
+	const struct bytes *answer = &shipment->link->server.answer;
+	uint64_t rows = 0, next = 0;
+	size_t at = 0;
+	bool good;
+
+	bytes_printf(&sql, "SELECT toUInt64(count()), toUInt64(max(row_seq) + 1) FROM events_rows "
+		     "WHERE row_source = %" PRIu64 " AND ", shipment->source);
+	fleet_counts_sql(shipment->link->server.address.database, &sql);
+	bytes_str(&sql, " FORMAT RowBinary");
+	good = link_ask_bytes(shipment->link, &sql, NULL, 100);
+	bytes_free(&sql);
+	if (good && server_get_u64(answer, &at, &rows) && rows &&
+	    server_get_u64(answer, &at, &next) && rows != next) {
+		say("%s: the database has %" PRIu64 " of its first %" PRIu64 " events, and %s has "
+		    "no position for it: nothing is shipped", shipment->log->path, rows, next,
+		    shipment->options->folder);
+		return false;
+	}
+	shipment->position.events = rows;
+	return good && (!rows || void_summaries(shipment)) && position_save(&shipment->position);
+}
+
+static enum position_result begin_position(struct shipment *shipment)
+{
+	struct position *position = &shipment->position;
+	enum position_result result;
+
+	if (shipment->options->is_dry) {
+		memset(position, 0, sizeof(*position));
+		position->fd = -1;
+		return POSITION_OK;
+	}
+	result = position_open(position, shipment->options->folder,
+			       address_number(&shipment->link->server.address), shipment->source);
+	if (result != POSITION_OK)
+		return result;
+	return (position->is_new ? find_position(shipment) : settle_position(shipment)) ?
+		       POSITION_OK : POSITION_FAILED;
+}
+
+/* ------------------------------------------------------------------ events */
+
+/* Reads from the begin, since events have no other number than their place. */
+static bool send_log(struct shipment *shipment)
+{
+	struct posix_trace_event_np event;
+	uint64_t seq = 0;
+	int unavailable;
+
+	for (;; seq++) {
+		int err = posix_trace_getnext_np(shipment->log->trid, &event, &unavailable);
+
+		if (err) {
+			say("%s: %s", shipment->log->path, strerror(err));
+			return false;
+		}
+		if (unavailable)
+			break;
+		if (seq < shipment->position.events)
+			continue;
+		rows_event(shipment, logfile_type(shipment->log, event.info.posix_event_id),
+			   &event, seq);
+		if (shipment->block.rows < shipment->options->batch &&
+		    block_bytes(&shipment->block) < BATCH_BYTES)
+			continue;
+		if (!send_events(shipment) || ship_stopped)
+			return false;
+	}
+	if (seq < shipment->position.events) {
+		say("%s: the database has %" PRIu64 " events of this log, which has %" PRIu64,
+		    shipment->log->path, shipment->position.events, seq);
+		return false;
+	}
+	return send_events(shipment) && !ship_stopped;
+}
+
+/* The tables of query need these two, as in its prepare(). */
+static bool prepare_query(struct shipment *shipment)
+{
+	struct query *query = &shipment->query;
+
+	query->log = &shipment->only;
+	query->logs = 1;
+	shipment->only.events_of = calloc(shipment->log->types + 1,
+					  sizeof(*shipment->only.events_of));
+	shipment->fields = fields_new(shipment->log);
+	rows_columns(&shipment->block);
+	return shipment->only.events_of && shipment->fields && !shipment->block.failed;
+}
+
+static void end_shipment(struct shipment *shipment)
+{
+	fields_free(shipment->fields);
+	block_free(&shipment->block);
+	free(shipment->only.events_of);
+	logfile_close(shipment->log);
+	if (!shipment->options->is_dry)
+		position_close(&shipment->position);
+}
+
+static void print_result(const struct shipment *shipment)
+{
+	struct out *out = &out_stdout;
+
+	out_printf(out, "%s: %" PRIu64 " event%s %s, %" PRIi64 " bytes, %" PRIu64 " in all\n",
+		   shipment->log->path, shipment->sent, shipment->sent == 1 ? "" : "s",
+		   shipment->options->is_dry ? "to ship" : "shipped", shipment->bytes,
+		   shipment->position.events);
+}
+
+/*
+ * A log with policy LOOP changes in its middle while it is written, so its events have no number
+ * before it is complete.
+ */
+static bool is_ready(const struct logfile *log)
+{
+	if (log->info.complete || log->info.log_full_policy != POSIX_TRACE_LOOP)
+		return true;
+	say("%s: a log with policy LOOP is shipped when it is complete", log->path);
+	return false;
+}
+
+static int ship_events(struct shipment *shipment, bool is_last, bool *ended)
+{
+	enum position_result result = begin_position(shipment);
+	bool complete = shipment->log->info.complete;
+	bool good = result == POSITION_OK;
+
+	if (result == POSITION_BUSY) {
+		say("%s: another process ships this log", shipment->log->path);
+		return is_last ? TOOL_FAILURE : TOOL_OK;
+	}
+	good = good && prepare_query(shipment) && send_log(shipment);
+	if (good && (complete || is_last))
+		good = summary_send(shipment, complete);
+	if (!good)
+		return TOOL_FAILURE;
+	*ended = complete;
+	if (shipment->sent || is_last)
+		print_result(shipment);
+	return TOOL_OK;
+}
+
+int shipment_run(const struct ship_options *options, struct link *link, const char *path,
+		 bool is_last, bool *ended)
+{
+	struct shipment shipment = { .options = options, .link = link };
+	int status;
+
+	*ended = false;
+	shipment.log = &shipment.only.file;
+	/* A log that is followed is not complete, which is no news. */
+	say_nothing(!is_last);
+	status = logfile_open(shipment.log, path, NULL);
+	say_nothing(false);
+	if (status)
+		return status;
+	shipment.position.fd = -1;
+	block_init(&shipment.block);
+	if (is_ready(shipment.log)) {
+		identify_log(&shipment);
+		status = ship_events(&shipment, is_last, ended);
+	}
+	if (!status && is_last &&
+	    (!shipment.log->info.complete || logfile_is_damaged(shipment.log)))
+		status = TOOL_DAMAGED;
+	end_shipment(&shipment);
+	return status;
+}

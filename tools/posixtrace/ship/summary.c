@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * summary.c - the spans and the small tables of a log, as the command query has them.
+ *
+ * They are read from the tables of query, so that they are the same. All of them have one attempt,
+ * and a later summary replaces them: the ledger of a log is known when the log ends, and so is
+ * whether an event was the end of a span.
+ */
+#include "ship/ship.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/say.h"
+
+#define BATCH_BYTES (16u << 20)
+
+/* The table events has no columns of fields here: the rows of events are not read by SQL. */
+static sqlite3 *open_tables(struct shipment *shipment)
+{
+	sqlite3 *db = NULL;
+	int err = sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
+				  SQLITE_OPEN_NOMUTEX, NULL);
+
+	shipment->query.events = 0;
+	/* The table spans counts its progress; no line shows it. */
+	shipment->query.meter.next = UINT64_MAX;
+	if (!err)
+		err = query_tables(db, &shipment->query);
+	if (!err)
+		return db;
+	say("%s: %s", shipment->log->path, db ? sqlite3_errmsg(db) : sqlite3_errstr(err));
+	sqlite3_close(db);
+	return NULL;
+}
+
+static void make_columns(struct block *block, const struct query_schema *schema)
+{
+	static const char *const names[] = { "row_day", "row_attempt", "row_source", "row_seq",
+					     "row_host" };
+	static const char *const types[] = { "Date", "UInt64", "UInt64", "UInt64", "String" };
+
+	for (size_t i = 0; i < 5; i++)
+		block_column(block, names[i], types[i]);
+	for (size_t i = 0; i < query_schema_columns(schema); i++)
+		block_column(block, schema->column[i].name,
+			     schema->column[i].is_text ? "Nullable(String)" : "Nullable(Int64)");
+}
+
+/* A host that was given replaces that of the log. */
+static void put_row(struct shipment *shipment, const struct query_schema *schema,
+		    sqlite3_stmt *row, uint64_t seq, struct block *block)
+{
+	block_u16(block, 0, shipment->day);
+	block_u64(block, 1, shipment->position.replacing);
+	block_u64(block, 2, shipment->source);
+	block_u64(block, 3, seq);
+	block_text(block, 4, shipment->host, strlen(shipment->host));
+	for (int i = 0; i < (int)query_schema_columns(schema); i++) {
+		unsigned column = 5 + (unsigned)i;
+
+		block_null(block, column, sqlite3_column_type(row, i) == SQLITE_NULL);
+		if (!schema->column[i].is_text)
+			block_u64(block, column, (uint64_t)sqlite3_column_int64(row, i));
+		else if (!strcmp(schema->column[i].name, "host"))
+			block_text(block, column, shipment->host, strlen(shipment->host));
+		else
+			block_text(block, column, sqlite3_column_text(row, i),
+				   (size_t)sqlite3_column_bytes(row, i));
+	}
+	block_end_row(block);
+}
+
+/* Sends the rows of the block, if it has any. seq is the number of rows behind them. */
+static bool send_rows(struct shipment *shipment, const char *table, uint64_t seq,
+		      struct block *block, bool *is_void)
+{
+	uint64_t before = seq - block->rows;
+	struct block events = shipment->block;
+	bool good = true;
+
+	/* shipment_insert() sends the block of the shipment. */
+	shipment->block = *block;
+	if (block->rows)
+		good = shipment_insert(shipment, table, shipment->position.replacing, before,
+				       is_void);
+	*block = shipment->block;
+	shipment->block = events;
+	block_clear(block);
+	return good;
+}
+
+/* Sends a table with one statement over it. */
+static bool send_table(struct shipment *shipment, sqlite3 *db, const struct query_schema *schema,
+		       bool *is_void)
+{
+	char *sql = sqlite3_mprintf("SELECT * FROM %s", schema->name);
+	char *table = sqlite3_mprintf("%s_rows", schema->name);
+	sqlite3_stmt *row = NULL;
+	struct block block;
+	uint64_t seq = 0;
+	bool good = true;
+	int err = sql && table ? sqlite3_prepare_v2(db, sql, -1, &row, NULL) : SQLITE_NOMEM;
+
+	block_init(&block);
+	make_columns(&block, schema);
+	while (!err && good && (err = sqlite3_step(row)) == SQLITE_ROW) {
+		err = SQLITE_OK;
+		put_row(shipment, schema, row, seq++, &block);
+		if (block.rows == shipment->options->batch || block_bytes(&block) > BATCH_BYTES)
+			good = send_rows(shipment, table, seq, &block, is_void);
+	}
+	if (err && err != SQLITE_DONE) {
+		say("%s: %s", shipment->log->path, sqlite3_errmsg(db));
+		good = false;
+	}
+	good = good && send_rows(shipment, table, seq, &block, is_void);
+	block_free(&block);
+	sqlite3_finalize(row);
+	sqlite3_free(sql);
+	sqlite3_free(table);
+	return good;
+}
+
+/* One attempt to send all tables. *is_void: another attempt can follow. */
+static bool send_tables(struct shipment *shipment, sqlite3 *db, bool *is_void)
+{
+	bool good = true;
+
+	for (size_t i = 0; good && i < QUERY_TABLES; i++)
+		good = send_table(shipment, db, &query_schema[i], is_void);
+	return good;
+}
+
+/*
+ * Removes the summary that the database has, and notes the attempt that replaces it before it is
+ * sent. All rows of an attempt that fails are void together.
+ */
+static bool begin_summary(struct shipment *shipment)
+{
+	struct position *position = &shipment->position;
+
+	if (shipment->options->is_dry)
+		return true;
+	if (position->summary && !link_void(shipment->link, position->summary))
+		return false;
+	position->summary = 0;
+	position->replacing = link_attempt();
+	return position_save(position);
+}
+
+static bool end_summary(struct shipment *shipment, bool ended)
+{
+	struct position *position = &shipment->position;
+
+	position->summary = position->replacing;
+	position->replacing = 0;
+	position->summary_events = position->events;
+	position->summary_ended = ended;
+	return shipment->options->is_dry || position_save(position);
+}
+
+bool summary_send(struct shipment *shipment, bool ended)
+{
+	const struct position *position = &shipment->position;
+	bool good = false, is_void = true;
+	sqlite3 *db;
+
+	if (position->summary && position->summary_events == position->events &&
+	    position->summary_ended == ended)
+		return true;
+	db = open_tables(shipment);
+	while (db && !good && is_void) {
+		is_void = false;
+		good = begin_summary(shipment) && send_tables(shipment, db, &is_void);
+	}
+	sqlite3_close(db);
+	return good && end_summary(shipment, ended);
+}
