@@ -3,7 +3,7 @@
 
 etw_described.py CASE FROM TO    FROM is a sample; its first buffer stays, all others are replaced
 
-Cases: kernel, lives, tracelogging, texts, large, manifest, metadata, maps, damaged, deep, dropped, bomb
+Cases: kinds, kernel, lives, tracelogging, texts, large, manifest, metadata, maps, damaged, deep, dropped, bomb
 """
 import struct
 import sys
@@ -123,7 +123,34 @@ REQUEST = wide("/index") + struct.pack("<iII", 200, 2, 3) + b"abc" + struct.pack
 
 LARGE = field("s", 0x80 | 0x40 | 24, 2) + field("long_name_" * 6, 8) + field("other_name" * 6, 8)
 
+def compact(kind, group, payload):
+    return struct.pack("<H2BH2B2Iq", 2, 4, 0xC0, 24 + len(payload), kind, group, 4, 8, 0) + payload
+
+
+def instance(payload, old=False):
+    """INSTANCE64, or that of Windows 2000 without the parent's class."""
+    body = struct.pack("<2I", 21, 12) + (b"" if old else uuid.UUID(int=7).bytes_le) + payload
+    return struct.pack("<H4BH2Iq16s2I", 48 + len(body), 11 if old else 21, 0xC0, 1, 4, 0, 4, 8, 0,
+                       PROVIDER.bytes_le, 1, 2) + body
+
+
+def message(number, options, parts, payload):
+    """A message of WPP: options say which parts precede the payload."""
+    return struct.pack("<H2BHH", 8 + len(parts) + len(payload), 0, 0x90, number, options) + parts + payload
+
+
 CASES = {
+    # Each kind of header, with and without its optional parts.
+    "kinds": lambda: [
+        system(34, 2, b"soft"), compact(36, 5, b"switch"), perfinfo(66, 15, struct.pack("<QQ", 5, 0x1000)),
+        classic(PROVIDER, 0, b"info"), classic(PROVIDER, 6, b"reply"), classic(PROVIDER, 9, b"send"),
+        classic(PROVIDER, 0xF0, b"receive"), classic(PROVIDER, 200, b""),
+        instance(b"new"), instance(b"old", old=True),
+        event(1, b"plain"), event(2, b"narrow", narrow=True), event(3, b"", channel=9, opcode=9, task=7),
+        event(4, b"items", items=((1, PROVIDER.bytes), (2, b"\1\1\0\0\0\0\0\5\x12\0\0\0"), (3, struct.pack("<I", 1)))),
+        message(10, 0x1 | 0x2 | 0x8 | 0x20, struct.pack("<I16sq2I", 77, PROVIDER.bytes_le, 2603587661205, 4, 8), b"all"),
+        message(11, 0x4 | 0x40, struct.pack("<I", 5), b"component"), message(12, 0, b"", b"nothing"),
+    ],
     "kernel": lambda: [
         system(1, 3, struct.pack("<QIIIiI", 0xFFFF800012345678, 4711, 4, 1, 259, 0) + b"notepad.exe\0" +
                wide("notepad ü.txt"), version=2),
@@ -247,6 +274,9 @@ def main(case, source, target):
     start = struct.unpack("<q", data[72 + 16:72 + 24])[0]
     body = b""
     for i, record in enumerate(CASES[case]()):
+        if record[3] == 0x90:           # its time, if any, is behind the other parts
+            body += record.ljust((len(record) + 7) // 8 * 8, b"\0")
+            continue
         at = 8 if record[2] == 17 else 16
         record = record[:at] + struct.pack("<q", start + 1000 * (i + 1)) + record[at + 8:]
         body += record.ljust((len(record) + 7) // 8 * 8, b"\0")

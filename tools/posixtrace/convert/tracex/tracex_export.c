@@ -342,7 +342,7 @@ int tracex_sink_end(void *context, const struct fmt_end *end)
 	err = put_entries(s, tick);
 	if (s->backward)
 		fmt_fault(s->flow, FMT_WARN, FMT_NO_OFFSET, NULL,
-			  "%llu events are older than one before them: they have its time in %s",
-			  (unsigned long long)s->backward, s->output->shown);
+			  "events that are older than one before, whose time they get in %s: %llu",
+			  s->output->shown, (unsigned long long)s->backward);
 	return err ? err : put_names(s);
 }

@@ -84,7 +84,7 @@ static int tracex_names_add(struct tracex_names *names, const struct tracex_name
 static const char *read_lines(struct tracex_names *names, FILE *file, size_t *number)
 {
 	char line[1024];
-	bool inside = false;
+	bool inside = false, begun = false;
 
 	for (*number = 1; fgets(line, sizeof(line), file); ++*number) {
 		struct tracex_name name;
@@ -94,6 +94,7 @@ static const char *read_lines(struct tracex_names *names, FILE *file, size_t *nu
 			return "the line is too long";
 		if (!inside || !strcmp(tracex_names_trim(line), "End")) {
 			inside = !strcmp(tracex_names_trim(line), "Start");
+			begun = begun || inside;
 			continue;
 		}
 		if (!*tracex_names_trim(line))
@@ -106,7 +107,9 @@ static const char *read_lines(struct tracex_names *names, FILE *file, size_t *nu
 		if (tracex_names_add(names, &name))
 			return strerror(ENOMEM);
 	}
-	return ferror(file) ? strerror(errno) : NULL;
+	if (ferror(file))
+		return strerror(errno);
+	return begun ? NULL : "a line Start before the names is missing";
 }
 
 int tracex_names_read(struct tracex_names *names, const char *path)
