@@ -264,9 +264,9 @@ const char *posix_trace_value_name_np(const struct posix_trace_value_np *value);
 /*
  * Prints the label of a value into size bytes at text, with a NUL. The label is the name of the
  * value, the names of its bits with | between them, the name of an error or of a signal, or the
- * meaning of a wait status ("exited 1", "killed by SIGSEGV"). Returns the length of the whole text
- * without its NUL, at most POSIX_TRACE_LABEL_MAX_NP; 0 if the value has no label. text may be null
- * if size is 0. Async-signal-safe.
+ * meaning of a wait status ("exited with 1", "killed by SIGSEGV"). Returns the length of the whole
+ * text without its NUL, at most POSIX_TRACE_LABEL_MAX_NP; 0 if the value has no label. text may be
+ * null if size is 0. Async-signal-safe.
  */
 size_t posix_trace_value_label_sized_np(const struct posix_trace_value_np *value,
 					size_t value_size, char *text, size_t size);

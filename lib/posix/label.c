@@ -154,7 +154,7 @@ static char *put_status(char *to, uint64_t value)
 	if ((value & 0xffffffff) == 0xffff)
 		return label_put(to, "continued");
 	if (low == 0)
-		return put_number(label_put(to, "exited "), high, 10);
+		return put_number(label_put(to, "exited with "), high, 10);
 	if (low == 0x7f)
 		return put_any_signal(label_put(to, "stopped by "), high);
 	to = put_any_signal(label_put(to, "killed by "), low);

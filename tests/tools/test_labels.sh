@@ -22,11 +22,11 @@ check "the value 0 of several bits" has out 'flags=O_RDONLY mode=00*$'
 check "octal" has out 'flags=O_RDWR mode=04755$'
 check "a list of names for two fields" has out 'a=some b=none$'
 check "a signal and a wait status" has out 'sig=SIGSEGV status=killed by SIGSEGV (core dumped) fd=3$'
-check "an exit status" has out 'sig=SIGUSR1 status=exited 1 fd=-1$'
+check "an exit status" has out 'sig=SIGUSR1 status=exited with 1 fd=-1$'
 
 run 0 dump --json "$log"
 check "json has name and number" has out '"labels":{"flags":"O_WRONLY|O_CREAT|O_EXCL"}.*"flags":193'
-check "json: status" has out '"labels":{"sig":"SIGUSR1","status":"exited 1"}.*"sig":10,"status":256'
+check "json: status" has out '"labels":{"sig":"SIGUSR1","status":"exited with 1"}.*"sig":10,"status":256'
 
 # shown COUNT EXPRESSION
 shown() {
