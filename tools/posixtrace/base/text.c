@@ -5,6 +5,7 @@
 #include <langinfo.h>
 #include <stdint.h>
 #include <string.h>
+#include <wchar.h>
 
 #include "base/out.h"
 #include "base/utf.h"
@@ -184,6 +185,32 @@ static void text_escaped(struct out *out, const unsigned char *p, size_t len, co
 void text_safe(struct out *out, const void *text, size_t len)
 {
 	text_escaped(out, text, len, "");
+}
+
+/* Characters of Asian scripts take two columns, and combining characters none. */
+size_t text_columns(const void *text, size_t len)
+{
+	const unsigned char *p = text;
+	size_t columns = 0;
+
+	for (size_t i = 0, n; i < len; i += n) {
+		uint32_t c;
+
+		n = text_plain_len(p + i, len - i);
+		columns += n;
+		if (n)
+			continue;
+		n = safe_character(p + i, len - i, locale_is_utf8);
+		if (n > 1 && text_character(p + i, n, &c)) {
+			int width = wcwidth((wchar_t)c);
+
+			columns += width < 0 ? 1 : (size_t)width;
+		} else {
+			columns += n ? 1 : short_escape(p[i]) ? 2 : 4;
+			n = 1;
+		}
+	}
+	return columns;
 }
 
 void text_name(struct out *out, const void *text, size_t len)

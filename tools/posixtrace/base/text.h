@@ -57,6 +57,12 @@ bool text_is_formula(const void *text, size_t len);
 void text_safe(struct out *out, const void *text, size_t len);
 void text_name(struct out *out, const void *text, size_t len);
 
+/*
+ * Returns how many columns of a terminal a text takes that text_safe() writes. The text may have
+ * been escaped already.
+ */
+size_t text_columns(const void *text, size_t len);
+
 /* Writes data in double quotes, without the NULs at its end. */
 void text_quoted(struct out *out, const void *data, size_t len);
 

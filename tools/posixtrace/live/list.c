@@ -114,11 +114,7 @@ static struct column columns[] = {
 
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
-/*
- * Returns the content of a cell, or the title for one == NULL. The result is valid until the next
- * call. A width is a number of bytes: names are written in escaped form, in which nearly every byte
- * takes one column.
- */
+/* Returns the content of a cell, or the title for one == NULL. Valid until the next call. */
 static const struct out *list_content(const struct column *column, const struct streams_one *one)
 {
 	/* A buffer without a file. A cell is far shorter than the buffer. */
@@ -138,7 +134,8 @@ static void put_line(struct out *out, const struct streams_one *one)
 	for (size_t i = 0; i < COLUMNS; i++) {
 		const struct column *column = &columns[i];
 		const struct out *text = list_content(column, one);
-		size_t gap = i + 1 < COLUMNS ? column->width - text->used : 0;
+		size_t width = text_columns(text->bytes, text->used);
+		size_t gap = i + 1 < COLUMNS ? column->width - width : 0;
 
 		if (!column->right)
 			out_bytes(out, text->bytes, text->used);
@@ -157,7 +154,8 @@ static void put_line(struct out *out, const struct streams_one *one)
 static void measure_columns(const struct streams_one *one)
 {
 	for (size_t i = 0; i < COLUMNS; i++) {
-		size_t width = list_content(&columns[i], one)->used;
+		const struct out *text = list_content(&columns[i], one);
+		size_t width = text_columns(text->bytes, text->used);
 
 		if (width > columns[i].width)
 			columns[i].width = width;

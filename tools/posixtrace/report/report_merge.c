@@ -31,7 +31,7 @@ static bool report_merge_choose(const struct log_type *type)
 static void report_merge_begin(struct merged *merged)
 {
 	merged->begun = true;
-	merged->table.log_width = merged->report->merge.path_len;
+	merged->table.log_width = merged->report->merge.path_columns;
 	if (merged->report->header)
 		report_table_header(merged->out, &merged->table);
 }

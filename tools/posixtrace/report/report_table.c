@@ -36,7 +36,7 @@ static void report_table_right(struct out *out, const char *text, size_t len, si
 static void report_table_left(struct out *out, const char *text, size_t len, size_t width)
 {
 	text_safe(out, text, len);
-	report_table_pad(out, len, width);
+	report_table_pad(out, text_columns(text, len), width);
 	out_char(out, ' ');
 }
 
@@ -136,7 +136,7 @@ static void whole_event(struct out *out, struct report_table *table, const struc
 	report_table_number(out, event->tid);
 	out_bytes(out, type->shown, type->shown_len);
 	if (event->data_len || fields_has_message(type)) {
-		report_table_pad(out, type->shown_len, EVENT_WIDTH);
+		report_table_pad(out, text_columns(type->shown, type->shown_len), EVENT_WIDTH);
 		report_table_data(out, table, log, type, event);
 	}
 	if (event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED)

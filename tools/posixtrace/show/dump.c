@@ -248,7 +248,7 @@ static bool show_merged(void *arg, struct merge_source *source, const struct log
 {
 	(void)arg;
 	dump.form.log = source->log.path;
-	dump.form.log_width = dump.merge.path_len;
+	dump.form.log_width = dump.merge.path_columns;
 	dump.form.stacks = dump.merge.keeps_stacks ? &source->stacks : NULL;
 	line_put(&out_stdout, &dump.form, &source->log, type, event);
 	return !out_stdout.err;

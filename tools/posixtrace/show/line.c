@@ -90,11 +90,11 @@ static void text_data(struct out *out, const struct line_form *form, const struc
 /* Writes the name of the log in a column of equal width, for merged logs. */
 static void text_log(struct out *out, const struct line_form *form)
 {
-	/* The widest name has one blank behind it. */
-	size_t len = strlen(form->log);
+	size_t len = strlen(form->log), columns = text_columns(form->log, len);
 
 	text_safe(out, form->log, len);
-	for (; len <= form->log_width; len++)
+	/* The widest name has one blank behind it. */
+	for (; columns <= form->log_width; columns++)
 		out_char(out, ' ');
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/say.h"
 #include "base/tail.h"
+#include "base/text.h"
 #include "base/tool.h"
 #include "log/sysdata.h"
 
@@ -31,6 +32,7 @@ static int open_logs(struct merge *merge, char **path, size_t paths)
 	for (size_t i = 0; i < paths; i++) {
 		struct merge_source *source = &merge->source[merge->sources];
 		int opened = logfile_open(&source->log, path[i], merge->choose);
+		size_t columns;
 
 		status = tool_worse(status, opened);
 		if (opened)
@@ -38,8 +40,9 @@ static int open_logs(struct merge *merge, char **path, size_t paths)
 		merge->sources++;
 		losses_init(&source->losses, source->log.path, merge->when);
 		source->error_ns = merge_error_of(merge, &source->log);
-		if (strlen(source->log.path) > merge->path_len)
-			merge->path_len = strlen(source->log.path);
+		columns = text_columns(source->log.path, strlen(source->log.path));
+		if (columns > merge->path_columns)
+			merge->path_columns = columns;
 	}
 	return status;
 }

@@ -67,7 +67,7 @@ struct merge {
 
 	struct merge_source *source;
 	size_t sources;
-	size_t path_len;       /* length of the longest name */
+	size_t path_columns;   /* width of the longest name */
 	int64_t first_ns;      /* time of the first event of all logs */
 	struct meter meter;
 };

@@ -205,7 +205,8 @@ static void pad_column(struct out *out, const struct pick *pick, unsigned i, siz
 	if (i + 1 == pick->count)
 		return;
 	if (!is_right(column) && out->used >= before)
-		put_blanks(out, out->used - before, column->width);
+		put_blanks(out, text_columns(out->bytes + before, out->used - before),
+			   column->width);
 	out_char(out, ' ');
 }
 
@@ -250,7 +251,8 @@ void pick_columns(struct out *out, struct pick *pick, const struct pick_line *li
 		if (is_right(&pick->column[i])) {
 			scratch.used = 0;
 			text_cell(&scratch, pick, i, &cell);
-			put_blanks(out, scratch.used, pick->column[i].width);
+			put_blanks(out, text_columns(scratch.bytes, scratch.used),
+				   pick->column[i].width);
 			out_bytes(out, scratch.bytes, scratch.used);
 		} else {
 			text_cell(out, pick, i, &cell);
