@@ -88,7 +88,7 @@ class Rkh(Consumer):
 
     def read(self, path):
         events, names, lost = [], {}, 0
-        epoch, pid, thread, address, expected = 0, 0, 0, 0, 0
+        epoch, pid, tid, thread, address, expected = 0, 0, 0, 0, 0, 0
         with open(path, "rb") as file:
             frames = file.read().split(b"\x7e")[1:-1]
         assert frames[0][0] == 0xac
@@ -108,6 +108,7 @@ class Rkh(Consumer):
             if kind == 0xdd:
                 values = [value for _, _, value in items]
                 pid, thread, address = values[0], values[1] | values[2] << 32, values[3] | values[4] << 32
+                tid = values[5] if len(values) > 5 else 0
                 continue
             if kind == 0xde:
                 names[items[0][2]] = items[1][2]
@@ -120,7 +121,7 @@ class Rkh(Consumer):
                 lost = sum(value for i, (_, _, value) in enumerate(items[2:]) if i != 8)
                 continue
             assert all(item[0] == 8 for item in items)
-            events.append(Event(epoch + ticks * 1000, names[number], pid, 0, thread, address,
+            events.append(Event(epoch + ticks * 1000, names[number], pid, tid, thread, address,
                                 b"".join(value for _, _, value in items), truncated, False, None))
         events = self.fit(events)
         found = answer(events, losses=lost, **{"pids and threads": handles_of(events)})

@@ -122,24 +122,29 @@ static uint32_t number_of(struct rkh_sink *sink, const struct fmt_type *type, ui
 	return *number;
 }
 
-/* Sends process, thread and address if they differ from those that were sent last. */
+/*
+ * Sends process, thread and address if they differ from those that were sent last. The Linux number
+ * of the thread follows only if it is known: targets and lines of evt have none.
+ */
 static void put_context(struct rkh_sink *sink, const struct fmt_event *event, uint32_t ticks)
 {
-	uint64_t thread = event->thread ? event->thread : event->tid;
-
 	if (!sink->has_context || (sink->is_context_known && event->pid == sink->pid &&
-				   thread == sink->thread && event->address == sink->address))
+				   event->tid == sink->tid && event->thread == sink->thread &&
+				   event->address == sink->address))
 		return;
 	sink->is_context_known = true;
 	sink->pid = event->pid;
-	sink->thread = thread;
+	sink->tid = event->tid;
+	sink->thread = event->thread;
 	sink->address = event->address;
 	rkh_write_begin(&sink->writer, RKH_CTX, ticks);
 	rkh_write_item(&sink->writer, RKH_UI32, event->pid);
-	rkh_write_item(&sink->writer, RKH_X32, (uint32_t)thread);
-	rkh_write_item(&sink->writer, RKH_X32, (uint32_t)(thread >> 32));
+	rkh_write_item(&sink->writer, RKH_X32, (uint32_t)event->thread);
+	rkh_write_item(&sink->writer, RKH_X32, (uint32_t)(event->thread >> 32));
 	rkh_write_item(&sink->writer, RKH_X32, (uint32_t)event->address);
 	rkh_write_item(&sink->writer, RKH_X32, (uint32_t)(event->address >> 32));
+	if (event->tid)
+		rkh_write_item(&sink->writer, RKH_UI32, event->tid);
 	rkh_write_end(&sink->writer);
 }
 

@@ -159,7 +159,7 @@ static bool take_config(struct rkh_source *source, const struct rkh_frame *frame
 	memset(source->type, 0, sizeof(source->type));
 	source->has_config = true;
 	source->turns = source->ticks = 0;
-	source->pid = 0;
+	source->pid = source->tid = 0;
 	source->thread = source->address = 0;
 	return true;
 }

@@ -19,21 +19,23 @@ int64_t rkh_ptx_time(const struct rkh_source *source, const struct rkh_frame *fr
 	return time_ns;
 }
 
-/* Reads count numbers of 4 bytes. Returns false if the frame has other or further items. */
-static bool read_words(const struct rkh_source *source, const struct rkh_frame *frame, uint32_t *to,
-		       unsigned count)
+/* Reads numbers of 4 bytes, at most max. Returns how many a frame has, or 0 if it has others. */
+static unsigned read_words(const struct rkh_source *source, const struct rkh_frame *frame,
+			   uint32_t *to, unsigned max)
 {
 	struct rkh_item item;
 	size_t at = 0;
+	unsigned count = 0;
 
-	for (unsigned i = 0; i < count; i++) {
-		if (rkh_item(&source->decoder.config, true, frame->args, frame->len, &at,
+	while (at < frame->len) {
+		if (count == max ||
+		    rkh_item(&source->decoder.config, true, frame->args, frame->len, &at,
 			     &item) <= 0 ||
 		    (item.type != RKH_UI32 && item.type != RKH_X32))
-			return false;
-		to[i] = octets_u32(item.value);
+			return 0;
+		to[count++] = octets_u32(item.value);
 	}
-	return at == frame->len;
+	return count;
 }
 
 /* Reports a record that is damaged. Returns true: the stream continues. */
@@ -53,7 +55,7 @@ static bool read_epoch(struct rkh_source *source, const struct rkh_frame *frame)
 	uint32_t word[3];
 	__extension__ __int128 time_ns;
 
-	if (!read_words(source, frame, word, 3) || word[2] > 999999999)
+	if (read_words(source, frame, word, 3) != 3 || word[2] > 999999999)
 		return report_record(source, frame, "an epoch");
 	/*
 	 * The seconds alone may be below INT64_MIN although the sum is not, so the sum is computed
@@ -67,16 +69,20 @@ static bool read_epoch(struct rkh_source *source, const struct rkh_frame *frame)
 	return true;
 }
 
-/* Takes a context, which is valid for all events up to the next context. */
+/*
+ * Takes a context, which is valid for all events up to the next context. The last word, the Linux
+ * number of the thread, may be missing.
+ */
 static bool read_context(struct rkh_source *source, const struct rkh_frame *frame)
 {
-	uint32_t word[5];
+	uint32_t word[6] = { 0 };
 
-	if (!read_words(source, frame, word, 5))
+	if (read_words(source, frame, word, 6) < 5)
 		return report_record(source, frame, "a context");
 	source->pid = word[0];
 	source->thread = (uint64_t)word[2] << 32 | word[1];
 	source->address = (uint64_t)word[4] << 32 | word[3];
+	source->tid = word[5];
 	return true;
 }
 
@@ -160,7 +166,7 @@ bool rkh_ptx_frame(struct rkh_source *source, const struct rkh_frame *frame)
 {
 	uint32_t number = frame->id - RKH_USER;
 	struct fmt_event event = {
-		.cpu = -1, .pid = source->pid, .thread = source->thread,
+		.cpu = -1, .pid = source->pid, .tid = source->tid, .thread = source->thread,
 		.address = source->address, .time_ns = rkh_ptx_time(source, frame),
 	};
 	struct rkh_item item;

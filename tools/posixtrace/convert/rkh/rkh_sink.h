@@ -46,7 +46,7 @@ struct rkh_sink {
 	uint32_t schema;
 	bool has_epoch;
 	int64_t epoch_ns, last_ns;
-	uint32_t pid;
+	uint32_t pid, tid;
 	uint64_t thread, address;
 	/* The contents of the accounts, and the time of the last one. */
 	bool accounts;

@@ -55,7 +55,7 @@ struct rkh_source {
 
 	/* The dialect of posixtrace: the facts for the events that follow. */
 	int64_t epoch_ns;
-	uint32_t pid;
+	uint32_t pid, tid;
 	uint64_t thread, address;
 	unsigned char *data; /* room for a frame */
 	struct rkh_schema_text schema;
