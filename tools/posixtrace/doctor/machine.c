@@ -20,6 +20,7 @@
 
 #include "base/procfile.h"
 #include "base/say.h"
+#include "base/text.h"
 #include "doctor/doctor.h"
 #include "live/kernel_instance.h"
 #include "live/preload.h"
@@ -372,15 +373,18 @@ static void examine_tracefs(doctor_report *report)
 		doctor_say(report, "tracefs", DOCTOR_LIMITED,
 			   strcmp(why, "it is not mounted") == 0 ?
 			   "as root: mount -t tracefs nodev /sys/kernel/tracing" : NULL,
-			   "%s: record --sched does not know who woke a thread", why);
+			   "%s: no record --kernel, and --sched does not know who woke a thread",
+			   why);
 	else if (swept.unknown)
 		doctor_say(report, "tracefs", DOCTOR_LIMITED,
 			   "rmdir /sys/kernel/tracing/instances/posixtrace-*, if their recordings "
 			   "have ended",
-			   "%u instances of unknown owners%s", swept.unknown, text);
+			   "%u instance%s of unknown owners%s", swept.unknown,
+			   text_plural(swept.unknown), text);
 	else
 		doctor_say(report, "tracefs", DOCTOR_WORKS, NULL,
-			   "record --sched uses it; %u recordings now%s", swept.alive, text);
+			   "record --kernel, and --sched with POSIXTRACE_KERNEL=tracefs; "
+			   "%u recording%s now%s", swept.alive, text_plural(swept.alive), text);
 }
 
 /* A filter of system calls, as containers have it, applies to each program started here. */

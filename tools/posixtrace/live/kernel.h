@@ -3,10 +3,11 @@
  * kernel.h - the kernel's records of traced threads: the times at which each had a CPU, who woke
  * it, and samples of its function.
  *
- * Two ways lead to them. A privileged user may have an instance of the kernel's tracing, which
- * stamps by the counter of the program's events and knows who woke a thread (kernel_trace.c). Any
- * user may use perf_event_open(2) for the own processes, if perf_event_paranoid is not above 2
- * (kernel_perf.c). kernel_begin() chooses. Samples come by perf_event_open(2) in both cases.
+ * Two ways lead to them. With --kernel or POSIXTRACE_KERNEL=tracefs, a privileged user gets an own
+ * instance of the kernel's tracing, which stamps by the counter of the program's events and knows
+ * who woke a thread (kernel_trace.c). Otherwise perf_event_open(2) records the user's own
+ * processes, if perf_event_paranoid is not above 2 (kernel_perf.c). Samples come by
+ * perf_event_open(2) in both cases.
  *
  * This process keeps the records until the end, at most KERNEL_RECORDS of them. kernel_weave() then
  * writes the log again, with these events at their places. The ledger counts as lost the events for

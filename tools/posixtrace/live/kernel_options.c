@@ -14,14 +14,14 @@ enum { KERNEL_SCHED = 1280, KERNEL_SAMPLES, KERNEL_GLOB };
 
 const struct option_row kernel_rows[] = {
 	{ "sched", KERNEL_SCHED, NULL,
-		"record also when each thread had a CPU, was ready for one, or was blocked, and "
-		"who woke it" },
+		"record also when each thread had a CPU, was ready for one, or was blocked" },
 	{ "sample", KERNEL_SAMPLES, "HZ",
 		"record also which function each running thread executes, so many times a "
 		"second" },
 	{ "kernel", KERNEL_GLOB, "GLOB",
-		"record also events of the kernel, with their fields; GLOB matches SYSTEM:NAME or "
-		"NAME; needs a privileged user; may be repeated" },
+		"record also events of the kernel, with their fields, and with --sched who woke a "
+		"thread; GLOB matches SYSTEM:NAME or NAME; needs a privileged user; may be "
+		"repeated" },
 	{ .rows = stack_rows },
 	OPTION_END
 };
