@@ -57,7 +57,7 @@ int ptx_arena_file(uint64_t *bytes)
 	/* ftruncate() beyond the limit would raise SIGXFSZ in the program. */
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < *bytes)
 		*bytes = limit.rlim_cur & ~(uint64_t)(PTX_PAGE - 1);
-	/* Too small for one region: streams then use anonymous memory. */
+	/* A file of this size has no room for a region: streams then use anonymous memory. */
 	if (*bytes < 2 * PTX_REGIONS_AT)
 		return -1;
 	/*
@@ -73,7 +73,9 @@ int ptx_arena_file(uint64_t *bytes)
 		close(fd);
 		return -1;
 	}
-	/* A high number: programs expect the lowest ones for files of their own. */
+	/*
+	 * The descriptor gets a high number: programs expect the lowest ones for their own files.
+	 */
 	return ptx_io_move_up(fd, PTX_ARENA_FD_MIN);
 }
 
@@ -107,8 +109,8 @@ int ptx_arena_fd(const struct ptx_arena *arena)
 	struct stat file;
 
 	/*
-	 * This costs one system call, but trace points call the function only when something has
-	 * changed.
+	 * The check costs one system call, but trace points call this function only when something
+	 * in the arena has changed.
 	 */
 	if (arena->fd >= 0 && fstat(arena->fd, &file) == 0 && file.st_dev == arena->device &&
 	    file.st_ino == arena->inode)

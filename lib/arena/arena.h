@@ -51,8 +51,8 @@ struct ptx_attachment {
 	uint32_t rings;
 	uint32_t loop;
 	/*
-	 * The next two are atomic, because a process reads them before it knows whether the stream
-	 * concerns this process.
+	 * The next two members are atomic, because a process reads them before it knows whether the
+	 * stream concerns this process.
 	 */
 	_Atomic uint32_t inherited;
 	_Atomic uint32_t target; /* process id of the target in its own pid name space */
@@ -220,8 +220,8 @@ bool ptx_arena_is_shareable(const struct ptx_arena *arena);
 #define PTX_CONTROL_EPOCH UINT64_C(0x100)
 
 /*
- * Advances the epoch after any change but attach and detach; for those, ptx_attachment_*() advance
- * it themselves.
+ * Advances the epoch after any change, except when a stream is attached or detached: then
+ * ptx_attachment_*() advance it themselves.
  */
 static inline void ptx_control_changed(struct ptx_control *control)
 {

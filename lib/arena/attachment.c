@@ -125,7 +125,9 @@ bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit)
 {
 	int fd = ptx_arena_fd(arena);
 
-	/* mine also covers a program that has lost its locks by closing a descriptor (L4). */
+	/*
+	 * `mine` is right even if the program has closed a descriptor and so lost the locks (L4).
+	 */
 	if (fd < 0 || atomic_load_explicit(&arena->mine, memory_order_acquire) >> bit & 1 ||
 	    is_unlocked(arena, bit))
 		return false;
@@ -142,7 +144,7 @@ static void count_anew(struct ptx_control *control)
 {
 	uint64_t word = atomic_load_explicit(&control->word, memory_order_acquire), next;
 
-	/* Bounded: a hostile process may change the word all the time. */
+	/* The loop is bounded, because a hostile process may change the word all the time. */
 	for (int i = 0; i < COUNT_TRIES; i++) {
 		uint64_t attached = atomic_load_explicit(&control->attached, memory_order_acquire);
 
@@ -210,8 +212,8 @@ bool ptx_attachment_plan(const struct ptx_arena *arena, unsigned bit,
 }
 
 /*
- * Step 1: claims the place against other threads of this process. A record lock cannot do that,
- * because it belongs to the process.
+ * Step 1: claims the place against other threads of this process. A record lock belongs to the
+ * process and cannot exclude its threads.
  */
 static bool set_mine(struct ptx_arena *arena, unsigned bit)
 {

@@ -48,8 +48,8 @@ static inline uint64_t ptx_attachment_generation(uint64_t word)
 
 /*
  * Claims a place for a stream, and gives back the memory that a dead creator left there. EAGAIN:
- * all PTX_STREAMS places are in use. The claimant is then the only one who may call place, publish,
- * hide and retract for it.
+ * all PTX_STREAMS places are in use. From then on only the claimant may call place, publish, hide
+ * and retract for that place.
  */
 int ptx_attachment_claim(struct ptx_arena *arena, unsigned *bit, uint64_t *generation);
 

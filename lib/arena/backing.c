@@ -27,8 +27,8 @@
 #define LATE_MS      100 /* how long a creation waits for a thread that extends the old file */
 
 /*
- * There is one structure per place. It is never freed, as a late trace point may still
- * look at it.
+ * There is one structure per place. The structure is never freed, because a late trace point may
+ * still look at it.
  */
 static struct backing {
 	_Atomic(unsigned char *) region; /* NULL: none */
@@ -101,7 +101,7 @@ static int map_file(struct backing *backing, const struct ptx_geometry *geometry
 
 	if (fstat(backing->fd, &file) != 0)
 		return errno;
-	/* The identity for has_file(). */
+	/* has_file() compares this identity later. */
 	backing->device = file.st_dev;
 	backing->inode = file.st_ino;
 	backing->bytes = geometry->bytes;
@@ -153,7 +153,7 @@ int ptx_backing_create(unsigned bit, const char *path, const struct ptx_geometry
 		return errno;
 	/* A number that programs do not expect for files of their own. */
 	backing->fd = ptx_io_move_up(fd, PTX_OTHER_FD_MIN);
-	/* The lock shows that the stream lives; nothing waits for it. */
+	/* The lock shows that the stream lives; no process waits for the lock. */
 	err = flock(backing->fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
 	if (err == ENOLCK || err == EOPNOTSUPP || err == ENOSYS)
 		err = 0; /* without locks a recovering process cannot see that the file is in use */

@@ -3,8 +3,8 @@
  * arena/maps.c - the notes of mapped files. A process writes them at its start, at dlopen() and at
  * fork(), and readers compute spans of time from them (record/mapping.h).
  *
- * If one note has no room, every later one would make a wrong picture: an old file would seem to be
- * mapped still. So the notes end at that time, and none is added after it.
+ * If one note has no room, every later note would make a wrong picture: an old file would still
+ * seem to be mapped. So the notes end at that time, and no process adds a note after it.
  */
 #include "arena/maps.h"
 
@@ -98,7 +98,7 @@ bool ptx_maps_get(const struct ptx_maps *maps, unsigned i, struct ptx_mapping *m
 		return mapping->start < mapping->end && get_file(maps, note->file, mapping, path);
 	case PTX_MAPPING_GONE:
 		return mapping->start < mapping->end;
-	/* Process 0 is no process that can be a parent. */
+	/* Process 0 cannot be a parent. */
 	case PTX_MAPPING_CHILD:
 		return mapping->parent != 0;
 	}
@@ -123,7 +123,7 @@ static bool is_at(const struct ptx_maps *maps, uint32_t at, const struct ptx_map
 
 /*
  * Stores the file's text, or finds it. Processes of a family map many equal files, and run equal
- * programs one after the other; so the newest notes are compared first.
+ * programs one after the other. Therefore the newest notes are compared first.
  */
 static int put_file(struct ptx_maps *maps, const struct ptx_mapping *mapping, uint32_t *file)
 {
@@ -195,7 +195,7 @@ static void maps_end(struct ptx_maps *maps, int64_t when_ns)
 		;
 }
 
-/* The text that a note without room has claimed stays unused. */
+/* If there is no room for a note, the text that was claimed for it stays unused. */
 int ptx_maps_put(struct ptx_maps *maps, const struct ptx_mapping *mapping)
 {
 	int err = put_note(maps, mapping);

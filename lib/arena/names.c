@@ -2,8 +2,9 @@
 /*
  * arena/names.c - the table of event type names, shared by all processes of an arena.
  *
- * Entries are only added, from the first on, and never change; so a search ends at the first empty
- * entry. Every process can write to the table, so a reader checks each number and bounds each text.
+ * Entries are only added, from the first on, and never change. Therefore a search ends at the first
+ * empty entry. Every process can write to the table, so a reader checks each number and bounds each
+ * text.
  */
 #include "arena/names.h"
 
@@ -101,7 +102,7 @@ static bool is_name(const struct ptx_names *names, uint64_t entry, uint32_t h, c
 	return entry >> 32 == h && cell && strncmp(cell->name, name, PTX_TYPE_NAME_BYTES) == 0;
 }
 
-/* Returns a cell that no entry names. */
+/* Gives back a cell that no entry names. */
 static void drop_cell(struct ptx_names *names, uint32_t cell)
 {
 	if (cell)
@@ -147,8 +148,8 @@ unsigned ptx_names_open(struct ptx_names *names, const char *name)
 				cell = take_cell(names, name, i);
 			if (!cell)
 				/*
-				 * No cell: as many threads as there are spare cells add names at
-				 * this moment.
+				 * No cell is free, because at this moment as many threads add names
+				 * as there are spare cells.
 				 */
 				return PTX_TYPE_UNNAMED;
 			if (atomic_compare_exchange_strong_explicit(
@@ -156,7 +157,7 @@ unsigned ptx_names_open(struct ptx_names *names, const char *name)
 				    memory_order_acq_rel, memory_order_acquire))
 				return PTX_TYPE_FIRST_USER + i;
 		}
-		/* Also after a lost exchange: entry is then the winner's. */
+		/* This comparison also follows a lost exchange: entry is then the winner's. */
 		if (is_name(names, entry, h, name)) {
 			/* Another process has registered the same name; our cell is not needed. */
 			drop_cell(names, cell);
@@ -190,7 +191,7 @@ bool ptx_names_get(const struct ptx_names *names, unsigned type, char *name)
 	cell = cell_of(names, entry);
 	if (!cell)
 		return false;
-	/* The whole cell: the text may lack its NUL. */
+	/* The whole cell is copied, because the text may lack its NUL. */
 	memcpy(name, cell->name, PTX_TYPE_NAME_BYTES);
 	name[PTX_TYPE_NAME_BYTES - 1] = '\0';
 	return true;
@@ -247,7 +248,7 @@ bool ptx_names_merge(struct ptx_names *to, const struct ptx_names *from)
 {
 	char name[PTX_TYPE_NAME_BYTES];
 
-	/* The names of the program only: predefined ones are equal everywhere. */
+	/* Only the names of the program are merged: predefined ones are equal everywhere. */
 	for (unsigned type = ptx_names_next(from, PTX_TYPE_UNNAMED); type;
 	     type = ptx_names_next(from, type))
 		/*

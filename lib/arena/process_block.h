@@ -22,9 +22,9 @@ struct ptx_stream;
 
 struct ptx_private {
 	_Atomic uint32_t pid; /* 0: a child that has not been set up yet */
-	_Atomic uint32_t attempt; /* number of the latest call that sets it up */
+	_Atomic uint32_t attempt; /* number of the latest call that sets up the child */
 	_Atomic(struct ptx_thread *) threads; /* all thread objects ever made */
-	/* list of those that no thread uses: tag 16 | address 48 */
+	/* list of the objects that no thread uses: tag 16 | address 48 */
 	_Atomic uint64_t free_threads;
 	_Atomic uint32_t pool_used[PTX_THREAD_POOLS]; /* objects of each pool, point/object.c */
 	_Atomic(struct ptx_view *) view[PTX_STREAMS];

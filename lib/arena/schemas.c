@@ -98,11 +98,13 @@ int ptx_schemas_put(struct ptx_schemas *schemas, unsigned type, const char *text
 		return ENOSPC;
 	/* The bytes belong to this process until an entry names them. */
 	memcpy(schemas->text + at, text, len + 1);
-	/* Sequentially consistent with the levels of streams, which posix/level.c reads. */
+	/* The exchange is sequentially consistent with the levels of streams (posix/level.c). */
 	if (!atomic_compare_exchange_strong_explicit(place, &entry, len << 32 | (at + 1),
 						     memory_order_seq_cst, memory_order_acquire))
 		return schemas_compare(schemas, entry, text);
-	/* After the entry: a reader that sees the change also sees the text. */
+	/*
+	 * The count grows after the entry exists: a reader that sees the change also sees the text.
+	 */
 	atomic_fetch_add_explicit(&schemas->changes, 1, memory_order_seq_cst);
 	return 0;
 }

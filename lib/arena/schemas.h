@@ -5,7 +5,7 @@
  * The table is lock-free and append-only, as the names are. A process copies a text behind the used
  * bytes. Then one compare-and-swap makes this text the schema of the type. A process that is too
  * late, or is killed on the way, leaves unused bytes. Readers load `changes` first and the entries
- * afterwards, so they find each entry that it counts.
+ * afterwards, so they find each entry that `changes` counts.
  *
  * Threads   any, also of other processes. No function allocates or waits.
  */
@@ -30,15 +30,15 @@ struct ptx_schemas {
 };
 
 /*
- * Gives a named type a text shorter than PTX_SCHEMA_BYTES. EEXIST: it has another one; ENOSPC: the
- * text has no room; EINVAL: a predefined type, or a text that is too long.
+ * Gives a named type a text shorter than PTX_SCHEMA_BYTES. EEXIST: the type has another text;
+ * ENOSPC: the text has no room; EINVAL: a predefined type, or a text that is too long.
  */
 int ptx_schemas_put(struct ptx_schemas *schemas, unsigned type, const char *text);
 
 /* Returns whether the type has this text. */
 bool ptx_schemas_has(const struct ptx_schemas *schemas, unsigned type, const char *text);
 
-/* Copies the text of a type, at most PTX_SCHEMA_BYTES; false: it has none, or not a valid one. */
+/* Copies the text of a type, at most PTX_SCHEMA_BYTES. False: the type has no valid text. */
 bool ptx_schemas_get(const struct ptx_schemas *schemas, unsigned type, char *text);
 
 /* Adds the schemas of from to those of to. */

@@ -40,9 +40,9 @@ void ptx_barrier_init(void)
 	const char *wish = secure_getenv("POSIXTRACE_MEMBARRIER");
 
 	/*
-	 * secure_getenv(), because a set-user-ID program must not obey its caller's environment.
-	 * Some sandboxes kill a process that calls barrier_membarrier(). Their users set the
-	 * variable to "0" so that this process never makes the call.
+	 * secure_getenv() is used, because a set-user-ID program must not obey its caller's
+	 * environment. Some sandboxes kill a process that calls barrier_membarrier(). Their users
+	 * set the variable to "0" so that this process never makes the call.
 	 */
 	may_ask = !wish || wish[0] != '0';
 	/*
@@ -119,8 +119,8 @@ bool ptx_barrier_everywhere(void)
 	bool done;
 
 	/*
-	 * The fences keep the accesses of this thread where they are in the program, for the
-	 * compiler and for the processor. They do so whether or not the kernel makes a barrier.
+	 * The fences keep the accesses of this thread in the order of the program, for the compiler
+	 * and for the processor. They are needed whether or not the kernel makes a barrier.
 	 */
 	atomic_thread_fence(memory_order_seq_cst);
 	/*

@@ -25,7 +25,7 @@ static uint32_t table[8][256];
 static _Atomic(int) table_ready;
 
 /*
- * Fills the table. Several threads, or a thread and its signal handler, may do this at once. They
+ * Fills the table. Several threads, or a thread and its signal handler, may fill it at once. They
  * store the same values, so no order among them matters, and a lock, which a handler could not
  * take, is not needed. The accesses are atomic only because the memory model demands it.
  */

@@ -31,8 +31,8 @@ static bool get_status(int fd, struct stat *st)
 }
 
 /*
- * Returns the time at which the file was made, in nanoseconds, or 0. Some file systems do not
- * store it, and neither kernels before 4.11 nor old versions of musl have statx(2).
+ * Returns the time at which the file was made, in nanoseconds, or 0. Some file systems do not store
+ * this time. Kernels before 4.11 and old versions of musl have no statx(2).
  */
 static int64_t time_of_birth(int fd)
 {

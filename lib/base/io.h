@@ -45,7 +45,7 @@ uint64_t ptx_io_next_data(int fd, uint64_t offset);
 /* Reads a small file as text with a closing NUL, truncated to room bytes. */
 int ptx_io_read_file(const char *path, char *text, size_t room);
 
-/* The same. Returns the length of the text; 0 also if the file cannot be read. */
+/* Reads in the same way. Returns the length of the text; 0 also if the file cannot be read. */
 size_t ptx_io_read_text(const char *path, char *text, size_t room);
 
 /*
@@ -60,7 +60,7 @@ const char *ptx_io_digits(uint64_t number, char digits[PTX_IO_DIGITS]);
 
 /*
  * Moves a descriptor to a number from min on, out of the way of programs that rely on low numbers,
- * and closes fd. Returns the new number; fd itself if no such number is free. To close fd releases
+ * and closes fd. Returns the new number; fd itself if no such number is free. Closing fd releases
  * the process's record locks on its file.
  */
 int ptx_io_move_up(int fd, int min);

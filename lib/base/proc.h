@@ -33,7 +33,7 @@ const char *ptx_proc_path(char path[PTX_PROC_PATH], uint32_t number, const char 
 struct ptx_proc {
 	/* field 22: clock ticks after boot, as the time name space of the reader counts them */
 	uint64_t start;
-	uint32_t parent; /* field 4, its number in /proc */
+	uint32_t parent; /* field 4: the parent's number in /proc */
 	bool runs;       /* false: it has ended, and its parent has not waited for it */
 	bool headless;   /* its first thread has ended, other threads run */
 };

@@ -125,7 +125,7 @@ static void check_equations(struct ptx_check *check)
 	check_column_sums(check, "threads", &threads);
 }
 
-/* An order for the search in check_threads(); the identity of a thread has three parts. */
+/* Orders threads for the search in check_threads(). The identity of a thread has three parts. */
 static int by_thread(const void *a, const void *b)
 {
 	const struct ptx_log_count *x = a, *y = b;
@@ -185,7 +185,7 @@ static void check_threads(struct ptx_check *check)
 					(unsigned long long)line->line.reported,
 					(unsigned long long)events);
 	}
-	/* found are the events of threads with a line, so the rest must be in folded lines. */
+	/* found is the number of events of threads with a line, so folded must be the rest. */
 	if (tally->events - found != folded)
 		ptx_check_fault(check, 0, 0,
 				"the ledger reports %llu events of other threads, the log "
@@ -377,7 +377,7 @@ int ptx_check_log(int fd, void (*report)(void *arg, const struct posix_trace_fau
 		ptx_check_sequence(check);
 	else
 		ptx_check_slots(check);
-	/* ENOMEM of a block; then nothing further was visited. */
+	/* If a block gave ENOMEM, nothing behind it was visited. */
 	err = check->err;
 	if (!err && check->log->window.no_memory)
 		err = ENOMEM; /* a block may have been reported because memory was short */

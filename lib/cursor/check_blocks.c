@@ -62,7 +62,7 @@ static void judge_data(struct ptx_check *check, const struct ptx_log_found *foun
 		/* From here on missing events are expected. */
 		check->damaged = true;
 	}
-	/* After a gap the counts continue with this block, so that it is reported once. */
+	/* After a gap the counts continue with this block, so that the gap is reported once. */
 	check->any_block = true;
 	/* The sum can wrap around only in a hostile log; the only effect is then a false report. */
 	check->next_record = block->first_record + block->records;
@@ -77,7 +77,7 @@ static void judge_data(struct ptx_check *check, const struct ptx_log_found *foun
 	note_place(check, found);
 }
 
-/* memcmp() must not get NULL, which an empty array is. */
+/* An empty array is NULL, and memcmp() must not get NULL. */
 static bool same_places(const struct ptx_log_place *a, const struct ptx_log_place *b, size_t count)
 {
 	return !count || !memcmp(a, b, count * sizeof(*a));

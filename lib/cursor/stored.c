@@ -143,8 +143,8 @@ static bool next_in_sequence(struct ptx_stored *stored)
 /*
  * Whether a block is the one that the list of slots expects. In a completed log the list comes from
  * the index, which has no numbers: number_slots() has assumed that they rise by one. If a writer
- * died and a guardian gave up damaged blocks (W2), numbers are missing and the assumption is wrong;
- * then first_record, which the index has, identifies the block.
+ * died and a guardian gave up damaged blocks (W2), numbers are missing and the assumption is wrong.
+ * The block is then identified by first_record, which the index has.
  */
 static bool stored_belongs(const struct ptx_stored *stored, const struct ptx_stored_slot *slot,
 			   const struct ptx_log_block *block)

@@ -111,7 +111,7 @@ const struct ptx_ledger *ptx_stored_ledger(const struct ptx_stored *stored)
 	return &stored->ledger;
 }
 
-/* clock, host: H6, or the repair of a damaged header, has ensured the NUL. */
+/* clock and host end with a NUL: H6, or the repair of a damaged header, has ensured that. */
 void ptx_stored_info(const struct ptx_stored *stored, struct posix_trace_loginfo_np *info)
 {
 	const struct ptx_log_header *h = &stored->header;

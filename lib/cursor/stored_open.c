@@ -284,7 +284,7 @@ static bool is_being_written(const struct ptx_stored *stored)
 	return !ptx_log_writer_ends(&writer, GUARDIAN_WAIT_NS);
 }
 
-/* Frees everything that was read, and leaves it empty: to read again, or to close. */
+/* Frees everything that was read, and makes the members empty. The log is then read or closed. */
 static void stored_open_forget(struct ptx_stored *stored)
 {
 	free(stored->top);

@@ -78,8 +78,8 @@ void ptx_stored_repair(struct ptx_stored *stored);
 bool ptx_stored_take(struct ptx_stored *stored, const struct ptx_log_found *found);
 
 /*
- * These find blocks, names, lists, index and sum of a log that was not completed (R5,
- * R6). ENOMEM.
+ * The two functions find blocks, names, lists, index and sum of a log that was not completed (R5
+ * for a sequence, R6 for slots). ENOMEM.
  */
 int ptx_stored_recover_sequence(struct ptx_stored *stored);
 int ptx_stored_recover_slots(struct ptx_stored *stored);

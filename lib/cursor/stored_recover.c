@@ -66,7 +66,7 @@ static void note_names(struct ptx_stored *stored, const struct ptx_log_found *fo
 		ptx_log_decode_names(&found->block, payload, &stored->names);
 }
 
-/* SCHEMAS, OBJECTS or MAPPINGS; an invalid block is left out. ENOMEM. */
+/* Adds the entries of a SCHEMAS, OBJECTS or MAPPINGS block, unless it is invalid. ENOMEM. */
 static int note_said(struct ptx_stored *stored, const struct ptx_log_found *found)
 {
 	const char *why;

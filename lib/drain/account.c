@@ -196,8 +196,8 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 	ptx_drain_pass(drain);
 	/*
 	 * A writer that was killed while it overwrote a chunk may not have counted its records. The
-	 * reader counts them now. It does not do so if a process id may name one process here and
-	 * another one where the writers run (same_ids, mixed): a living writer could then seem
+	 * reader counts them now. It does not count them if a process id may name one process here
+	 * and another one where the writers run (same_ids, mixed): a living writer could then seem
 	 * dead.
 	 */
 	if (drain->shared && drain->same_ids &&

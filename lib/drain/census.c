@@ -38,9 +38,9 @@ static void count_records(struct ptx_census *census, struct ptx_ident *ident, bo
 /*
  * Visits the events of one ring: first those in the drain's buffer, then those in the chunks from
  * the reader's place on. The function does not pass the record with the number source->published.
- * It never returns to an older chunk: a chunk that it has visited still exists, because a census
- * frees nothing, so a search for the ring after a loss could find that chunk again, and its records
- * would be counted twice. buffer has chunk_room bytes.
+ * It never returns to an older chunk. A census frees nothing, so a chunk that it has visited still
+ * exists. After a loss, a search for the ring could find that chunk again, and its records would be
+ * counted twice. buffer has chunk_room bytes.
  */
 static void count_source(struct ptx_census *census, uint32_t index, unsigned char *buffer)
 {

@@ -131,9 +131,9 @@ void ptx_drain_clear(struct ptx_drain *drain)
 	/*
 	 * A writer that overwrites a ring as fast as the reader reads it can make
 	 * ptx_drain_refill() give up before the end of the ring. The reader removes the remaining
-	 * records when it reaches them later, namely all up to the time in cleared. That is the
-	 * time at which the clear began, and not the later limit: a processor whose counter is
-	 * behind may record an event after the clear with a time below the limit.
+	 * records when it reaches them later, namely all up to the time in cleared. The member
+	 * cleared has the time at which the clear began, and not the later limit: a processor whose
+	 * counter is behind may record an event after the clear with a time below the limit.
 	 */
 	drain->cleared = began;
 	/*

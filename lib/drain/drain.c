@@ -4,9 +4,9 @@
  * it.
  *
  * At each step an event of the drain itself (synthetic.c) comes first, if there is one. Otherwise
- * the older one of the first mark and the record at the top of the heap comes next. A mark comes
- * before a record of the same time. Nothing younger than the watermark of the last pass (pass.c) is
- * delivered.
+ * the first mark and the record at the top of the heap are compared: the older one is next. A mark
+ * comes before a record of the same time. Nothing younger than the watermark of the last pass
+ * (pass.c) is delivered.
  *
  * The functions do not lock and do not wait; the caller has the stream's lock. Each loop over
  * shared memory has a bound here or in pass.c, so that no writer can keep the reader in it.

@@ -82,7 +82,7 @@ struct ptx_source {
 	 * missing
 	 */
 	uint32_t records;
-	/* records of the ring when a clear or a ledger began, modulo 2^32 */
+	/* number of the ring's records when a clear or a ledger began, modulo 2^32 */
 	uint32_t published;
 	/*
 	 * Where the writer was when it was last seen inside its window, and when last seen outside.
@@ -232,9 +232,9 @@ void ptx_drain_drop_mark(struct ptx_drain *drain);
 void ptx_drain_thin(struct ptx_drain *drain);
 
 /*
- * Returns the time for a new mark, later than all that was delivered or marked. That is now, if
- * possible. early: a little before now, because a writer may read the clock a little before it
- * loads the state.
+ * Returns the time for a new mark. It is later than all times that were delivered or marked, and is
+ * the present time if possible. early: a little before the present time, because a writer may read
+ * the clock a little before it loads the state.
  */
 uint64_t ptx_drain_moment(const struct ptx_drain *drain, bool early);
 

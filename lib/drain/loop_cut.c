@@ -20,8 +20,8 @@ static void lower_gap(struct ptx_drain *drain, uint64_t ticks)
 
 /*
  * After the cut has risen, refills each ring that has nothing at hand. If a chunk of a ring was
- * overwritten, the reader notices the loss only when it claims from that ring. It must do so before
- * it delivers an event that is younger than the loss.
+ * overwritten, the reader notices the loss only when it claims from that ring. So it must claim
+ * before it delivers an event that is younger than the loss.
  */
 static void take_all(struct ptx_drain *drain)
 {
@@ -44,8 +44,8 @@ void ptx_loop_cut_apply(struct ptx_drain *drain)
 	struct ptx_source *source;
 
 	/*
-	 * This is called for each event, and an exchange locks the cache line. So a plain load asks
-	 * first.
+	 * This function is called for each event, and an exchange locks the cache line. So a plain
+	 * load tests first whether there is a time to take.
 	 */
 	if (atomic_load_explicit(&region->first_overwritten, memory_order_relaxed) != UINT64_MAX)
 		first = atomic_exchange_explicit(&region->first_overwritten, UINT64_MAX,

@@ -14,7 +14,7 @@
 #include "arena/arena.h"
 #include "drain/drain.h"
 
-/* A writer's processor may have read the clock so long before it saw the stream running. */
+/* A processor may read the clock this long before its writer sees that the stream runs. */
 #define EARLY_NS 1000u
 
 /*

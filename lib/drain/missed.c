@@ -3,8 +3,9 @@
  * drain/missed.c - losses that processes could not count in the region, since they could not map
  * it.
  *
- * The processes count them in the attachment, without type and thread. The reader moves them into
- * the region. There they are lost for lack of memory, with type 0 and without a known thread.
+ * The processes count these losses in the attachment, without type and thread. The reader moves the
+ * number into the region. There it counts as lost for lack of memory, with type 0 and without a
+ * known thread.
  */
 #include "drain/drain.h"
 #include "ring/ring_write.h"
@@ -24,8 +25,9 @@ void ptx_drain_missed(struct ptx_drain *drain)
 	ptx_ring_count_loss(drain->rings, PTX_WRITER_NO_MEMORY, 0, 0, missed); /* type 0, slot 0 */
 	atomic_store_explicit(&region->overrun, 1, memory_order_relaxed);
 	/*
-	 * If the reader is killed here, the next reader counts them again, and none is missed.
-	 * Processes add to the word meanwhile; therefore it is decreased and not set to 0.
+	 * If the reader is killed here, the next reader counts these losses again, and no loss is
+	 * missing. Processes add to the word meanwhile. Therefore the word is decreased and not set
+	 * to 0.
 	 */
 	atomic_fetch_sub_explicit(drain->missed, missed, memory_order_relaxed);
 }

@@ -114,8 +114,8 @@ bool ptx_drain_sources(struct ptx_drain *drain, uint32_t rings)
 
 /*
  * Counts the bytes behind the last well-formed record of a batch as one loss. It is not known how
- * many records they were. The loss has no type and no thread; ptx_ledger_close() gives it to those
- * of number 0.
+ * many records they were. The loss has no type and no thread. ptx_ledger_close() gives it to type 0
+ * and to the line of pid 0.
  */
 static void count_damage(struct ptx_drain *drain)
 {
@@ -124,8 +124,8 @@ static void count_damage(struct ptx_drain *drain)
 
 /*
  * Counts the records of a batch as damaged, by type and thread. One of them has a time that no
- * writer with this machine's clock can have read yet. The drain would hold that record back until
- * then, and with it all later records of its ring.
+ * writer with this machine's clock can have read yet. The drain would hold that record, and all
+ * later records of its ring, back until the clock reaches that time.
  */
 static void count_future(struct ptx_drain *drain, uint32_t index, uint32_t records)
 {
@@ -165,9 +165,9 @@ static bool is_missed(const struct ptx_drain *drain)
 
 /*
  * Claims the next records of a ring into the source's buffer. Precondition: all records of the
- * buffer were dealt with. Afterwards key is the time of the first record, or UINT64_MAX if there is
- * none. The caller repairs the heap. Records of a batch are in the order of the ring, which is
- * nearly that of time; only the first one's time is compared with other rings.
+ * buffer were delivered or dropped. Afterwards key is the time of the first record, or UINT64_MAX
+ * if there is none. The caller repairs the heap. Records of a batch are in the order of the ring,
+ * which is nearly that of time; only the first one's time is compared with other rings.
  */
 void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 {

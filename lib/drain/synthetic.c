@@ -75,8 +75,8 @@ static void queue_restart(struct ptx_drain *drain, const struct ptx_mark *mark)
 }
 
 /*
- * Notes that delivery has reached a change of state. The state that younger records need is in
- * running and full, the one that late records need is in the phases.
+ * Notes that delivery has reached a change of state. The members running and full have the state
+ * for younger records, the phases have the states for late records.
  */
 static void begin_phase(struct ptx_drain *drain, uint64_t from, enum ptx_phase phase)
 {

@@ -41,7 +41,8 @@ static void use_moment(void *arg, const struct ptx_record *record, const struct 
  * too.
  *
  * The marks that change the state and the moments behind moment[0] have the same order, so both are
- * walked together. A FULL and a RESTART remain always: they report events.
+ * walked together. The marks of a FULL and of a RESTART always remain, because the drain makes
+ * events of them.
  */
 static void drop_marks(struct ptx_drain *drain, const struct thinning *thinning)
 {
@@ -88,7 +89,7 @@ void ptx_drain_thin(struct ptx_drain *drain)
 
 	if (drain->marks < least || drain->marks < drain->thin_at)
 		return;
-	/* after a failure, too, so that not each start tries again */
+	/* set before a possible failure, so that the next start does not try again at once */
 	drain->thin_at = 2 * drain->marks;
 	ptx_drain_pass(drain);
 	/* Marks up to the cut are dropped first. */

@@ -193,7 +193,7 @@ void ptx_checkpoint_enable(struct ptx_drain *drain)
 	if (!drain->loop)
 		drain->rings->debts = &drain->debts;
 	drain->settled = true;
-	/* Made present now, so that a flush needs no memory in the middle of a checkpoint. */
+	/* The checkpoints become present now: a flush must not lack memory in the middle of one. */
 	if (drain->rings->back)
 		drain->rings->back(checkpoint_at(drain, 0), PTX_CHECKPOINT_BASE);
 	/*
@@ -213,7 +213,7 @@ void ptx_checkpoint_write(struct ptx_drain *drain, uint64_t events)
 
 	/*
 	 * The checkpoint that fits the file's content stays until the log has more. If the last
-	 * write failed, the other one is written again.
+	 * write to the log failed, the checkpoint for that write is written anew.
 	 */
 	if (drain->settled)
 		drain->checkpoint = !drain->checkpoint;

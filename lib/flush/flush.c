@@ -2,10 +2,11 @@
 /*
  * flush/flush.c - one flush at a time, for callers, for the flusher and for the end of a stream.
  *
- * Two locks, always in this order: the turn, which one flush holds from its begin to its end, and
- * the stream's lock, which protects the drain and the members of struct ptx_flush. transfer.c
- * releases the stream's lock while it writes to the file, so control calls and status do not wait
- * for a disk. Meanwhile the turn ensures that only one caller uses the log, as log/log.h demands.
+ * A flush acquires two locks, first the turn and then the stream's lock. It holds the turn from its
+ * begin to its end. The stream's lock protects the drain and the members of struct ptx_flush.
+ * transfer.c releases the stream's lock while it writes to the file, so control calls and status do
+ * not wait for a disk. Meanwhile the turn ensures that only one caller uses the log, as log/log.h
+ * demands.
  *
  * The status is also stored in the region (checkpoint_flush.h), so that a guardian continues with
  * it.
@@ -171,8 +172,8 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 		  const struct ptx_flush_caller *caller)
 {
 	/*
-	 * SHUT-07: the last flush into an UNTIL_FULL log adds no events, so that STOP remains its
-	 * last one.
+	 * SHUT-07: the last flush into an UNTIL_FULL log adds no events of its own, so that STOP
+	 * remains the log's last event.
 	 */
 	bool framed = kind != PTX_FLUSH_FINAL ||
 		      ptx_log_policy(flush->log) != POSIX_TRACE_UNTIL_FULL;
@@ -185,7 +186,7 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 	 * (modules/mapped.h).
 	 */
 	ptx_mapped_look(flush->mapped, kind == PTX_FLUSH_AUTOMATIC);
-	/* The turn first, then the stream's lock. */
+	/* The turn is taken before the stream's lock. */
 	wait_for_turn(flush, kind);
 	ptx_shield_raise(&shield);
 	pthread_mutex_lock(flush->lock);
@@ -284,7 +285,7 @@ void ptx_flush_account_end(struct ptx_flush *flush)
 		ptx_flush_give_turn(flush);
 }
 
-/* With the stream's lock, between ptx_flush_account_begin() and ptx_flush_account_end(). */
+/* Called with the stream's lock held, between ptx_flush_account_begin() and _end(). */
 void ptx_flush_account(const struct ptx_flush *flush, struct ptx_ledger *ledger)
 {
 	ptx_log_account(flush->log, ledger);
@@ -303,8 +304,8 @@ void ptx_flush_wake(struct ptx_flush *flush)
 }
 
 /*
- * For calls that change stream and log together, such as a clear. The call may block as long as a
- * flush does.
+ * Used by calls that change the stream and the log together, such as a clear. The function may
+ * block as long as a flush does.
  */
 void ptx_flush_take_turn(struct ptx_flush *flush)
 {
@@ -317,8 +318,8 @@ void ptx_flush_give_turn(struct ptx_flush *flush)
 }
 
 /*
- * The result is not used: if the write fails, the log is not damaged. Its readers then do not wait
- * for the guardian.
+ * If the write fails, the log is not damaged, and its readers do not wait for the guardian. So the
+ * result of the write is not used.
  */
 void ptx_flush_guarded(struct ptx_flush *flush, uint32_t pid, uint64_t start)
 {

@@ -53,11 +53,12 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 void ptx_flush_guarded(struct ptx_flush *flush, uint32_t pid, uint64_t start);
 
 /*
- * Ends the flusher's thread. When any call of it returns, no flush of that thread is in progress.
+ * Ends the flusher's thread. When any call of this function returns, no flush of that thread is in
+ * progress.
  */
 void ptx_flush_stop(struct ptx_flush *flush);
 
-/* For ptx_flush_status(), which is called with the stream's lock held. */
+/* The result of ptx_flush_status(), which is called with the stream's lock held. */
 struct ptx_flush_status {
 	bool flushing;
 	int error;

@@ -8,7 +8,8 @@
 #include "flush/flush.h"
 
 /*
- * States of the flusher. The thread that ends it has stored ENDS; other threads that stop it wait.
+ * States of the flusher. The thread that ends the flusher stores ENDS. Other threads that call
+ * ptx_flusher_stop() then wait.
  */
 enum ptx_flusher { PTX_FLUSHER_NONE, PTX_FLUSHER_RUNS, PTX_FLUSHER_ENDS };
 

@@ -4,8 +4,8 @@
  *
  * It flushes when half of the pool is taken, when the stream is full, and when the oldest event is
  * one second old. It waits in one of three ways, which depend on the rate of events. For a while
- * after a flush that the pool required, it looks at short intervals. Otherwise, if writers may be
- * asked to wake it, it sleeps until they do or until an event is due. If they may not, it looks at
+ * after a flush that the pool required, it looks at short intervals. Otherwise, if writers may wake
+ * it, it sleeps until a writer wakes it or an event is due. If writers may not wake it, it looks at
  * intervals in which the pool cannot fill up.
  *
  * All signals are blocked in the thread. It shares the turn and the stream's lock with callers, and
@@ -97,7 +97,7 @@ static void sleep_until_wished(struct ptx_flush *flush, int64_t ns)
 /*
  * Returns true if writers must not make the system call that wakes the flusher. Writers of other
  * processes must not, because their program may forbid it; those of this process must not if it has
- * a seccomp filter (base/quiet.h). control->quiet says the same of the arena's processes.
+ * a seccomp filter (base/quiet.h). control->quiet shows that a process of the arena must not.
  */
 static bool looks_by_itself(const struct ptx_flush *flush)
 {
@@ -108,8 +108,8 @@ static bool looks_by_itself(const struct ptx_flush *flush)
 }
 
 /*
- * Returns an interval in which writers at BUSY_BYTES_A_NS cannot fill half of the stream, in
- * bounds.
+ * Returns an interval from LOOK_NS_MIN to LOOK_NS_MAX, in which writers at BUSY_BYTES_A_NS cannot
+ * fill half of the stream.
  */
 static int64_t look_ns(const struct ptx_flush *flush)
 {

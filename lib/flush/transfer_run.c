@@ -136,8 +136,8 @@ static uint32_t transfer_run_move(struct ptx_flush *flush, struct ptx_source *so
 }
 
 /*
- * It moves nothing in three cases: in a LOOP stream, where each event must be compared with the
- * cut; while the stream is stopped, because its records are no members then; and in the
+ * This function moves nothing in three cases: in a LOOP stream, where each event must be compared
+ * with the cut; while the stream is stopped, because its records are no members then; and in the
  * controller's ring, whose records are system events.
  */
 uint32_t ptx_transfer_run(struct ptx_flush *flush, uint64_t target)

@@ -215,12 +215,12 @@ ROW("4.3", ptx_log_status, flush_error, 16, 4)
 ROW("4.3", ptx_log_status, log_overrun, 20, 4)
 ROW("4.3", ptx_log_status, log_full, 24, 4)
 /* Here the closing area is a field of the header; in FORMAT it has a table of its own. */
-/* Readers and writers place it at this offset, too: it is written without the rest. */
+/* Code that reads or writes the closing area alone uses this offset, too. */
 ROW("2.2", ptx_log_header, closing, PTX_LOG_CLOSING_AT, 512)
 /*
  * The sizes. Each is a multiple of 8, because these structures are placed one behind the other in
- * payloads that begin at such an offset (B1, B2). Only that of ptx_log_status is not, but struct
- * ptx_log_sum pads it.
+ * payloads that begin at such an offset (B1, B2). Only the size of ptx_log_status is no multiple of
+ * 8, but struct ptx_log_sum pads that structure.
  */
 SIZE(ptx_log_header, PTX_LOG_HEADER_BYTES)
 SIZE(ptx_log_closing, 512)

@@ -24,11 +24,11 @@
 #include "base/proc.h"
 #include "log/format_origin.h"
 
-/* One nap of the replacement for pidfds: short, as a reader waits for the end of the process. */
+/* Where there are no pidfds, a reader sleeps so long between two looks at the process. */
 #define NS_PER_MS INT64_C(1000000)
 #define NAP_NS    NS_PER_MS
 
-/* A deadline must not move when the administrator sets the clock, hence CLOCK_MONOTONIC. */
+/* Uses CLOCK_MONOTONIC, because a deadline must not move when the administrator sets the clock. */
 static int64_t now_ns(void)
 {
 	struct timespec now;
@@ -37,7 +37,7 @@ static int64_t now_ns(void)
 	return now.tv_sec * PTX_NS_PER_S + now.tv_nsec;
 }
 
-/* The value of a lower-case hexadecimal digit, as the kernel prints them, or -1. */
+/* Returns the value of a hexadecimal digit in lower case, which the kernel prints, or -1. */
 static int hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
@@ -121,7 +121,8 @@ void ptx_log_origin_here(int fd, struct ptx_log_origin *origin)
 	writer_here(&origin->writer);
 	make_ids(origin);
 	/*
-	 * R4 compares these two, so that a reader does not take a copy of the log for the original.
+	 * R4 compares device and inode, so that a reader does not take a copy of the log for the
+	 * original.
 	 */
 	/*
 	 * fd is the file of the log; for a pipe the numbers are those of the pipe and harm nothing.

@@ -26,10 +26,10 @@
 #define GROWTH_MAX 8
 
 /*
- * Four bounds that the code below relies on: the shape's index fits into 14 bits, and as index + 1
- * into recent[]; a packed head with 8 bytes of time, stored where the record would be, stays in the
- * room of that record; GROWTH_MAX is a true bound; and the last load of 8 bytes ends within the
- * first shape.
+ * The code below relies on four bounds. The shape's index fits into 14 bits, and index + 1 fits
+ * into recent[]. A packed head with 8 bytes of time, stored where the record would be, stays in the
+ * room of that record. GROWTH_MAX is a true bound. The last load of 8 bytes ends within the first
+ * shape.
  */
 _Static_assert(PTX_LOG_SHAPES_MAX <= SHAPE_MASK + 1, "a shape's number fits");
 _Static_assert(PTX_LOG_SHAPES_MAX < UINT16_MAX, "and one more in recent[]");
@@ -81,7 +81,7 @@ static uint32_t shape_of(struct ptx_log_packer *packer, uint64_t first, uint64_t
 		if (ptx_record_word(shape, 0) == first && shape->address == address)
 			return *recent - 1u;
 	}
-	/* So many shapes mean that packing gains little; the block is then written plain. */
+	/* With this number of shapes packing gains little, and the block is written plain. */
 	if (packer->shapes == PTX_LOG_SHAPES_MAX)
 		return PTX_LOG_SHAPES_MAX;
 	shape = &packer->shape[packer->shapes++];
@@ -188,7 +188,7 @@ const char *ptx_log_check_packed(const struct ptx_log_block *block)
 	return NULL;
 }
 
-/* Each shape is checked once, used or not (D2), so the loop over events need not do it. */
+/* Each shape is checked once, used or not (D2), so the loop over events need not check it. */
 static const char *check_shapes(const struct ptx_log_block *block,
 				const struct ptx_log_shape *shape)
 {
@@ -205,8 +205,8 @@ static const char *check_shapes(const struct ptx_log_block *block,
 /*
  * at moves over the packed events, which end at the first shape. to moves over the records, which
  * end where the header says. Each event is checked against both ends. Its type, flags and source
- * are those of a shape, which check_shapes() has accepted; so per event only the index of the
- * shape, the lengths and the time need a check.
+ * are those of a shape, which check_shapes() has accepted. So only the index of the shape, the
+ * lengths and the time must be checked for each event.
  */
 const char *ptx_log_unpack(const struct ptx_log_block *block, const uint8_t *payload, uint8_t *to)
 {
@@ -241,7 +241,7 @@ const char *ptx_log_unpack(const struct ptx_log_block *block, const uint8_t *pay
 
 		if (ptx_unlikely(rest < HEAD_BYTES))
 			return "an event runs past its block";
-		/* Packed events have no alignment, hence the copies. */
+		/* memcpy() is needed because packed events have no alignment. */
 		memcpy(&head, at, HEAD_BYTES);
 		/* Runs of one shape are usual, as in pack_events(). */
 		if ((head & SHAPE_MASK) != shape_before) {

@@ -86,15 +86,15 @@ enum ptx_log_append ptx_log_append_last(struct ptx_log *log, const struct ptx_lo
 int ptx_log_name(struct ptx_log *log, unsigned type, const char *name);
 
 /*
- * Add the schema of an event type and the name of an object, likewise. EINVAL, ENOMEM; EEXIST: the
- * type has another schema already.
+ * Add the schema of an event type, or the name of an object, for the next write. EINVAL, ENOMEM;
+ * EEXIST: the type has another schema already.
  */
 int ptx_log_schema(struct ptx_log *log, unsigned type, const char *text);
 int ptx_log_object(struct ptx_log *log, const struct ptx_object *object);
 
 /*
- * Adds a mapping of a file, likewise: the note as a process reported it, not the span that readers
- * make of all notes. EINVAL, ENOMEM; ENOSPC: the log has its maximum of entries or paths.
+ * Adds a mapping of a file for the next write: the note as a process reported it, not the span that
+ * readers make of all notes. EINVAL, ENOMEM; ENOSPC: the log has its maximum of entries or paths.
  */
 int ptx_log_mapping(struct ptx_log *log, const struct ptx_mapping *mapping);
 

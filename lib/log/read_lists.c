@@ -13,7 +13,10 @@
 #include "log/read_decode.h"
 #include "record/schema.h"
 
-/* The entry with its text and padding. The sum cannot overflow: bytes has 32 bits, size_t 64. */
+/*
+ * Returns the size of an entry with its text and padding. The sum cannot overflow: bytes has 32
+ * bits, size_t 64.
+ */
 static size_t entry_bytes(const struct ptx_log_schema *entry)
 {
 	return sizeof(*entry) + (((size_t)entry->bytes + 7) & ~(size_t)7);

@@ -11,7 +11,10 @@
 
 #include "log/read_decode.h"
 
-/* The entry with its path and padding; no overflow, as path_bytes has 32 bits and size_t 64. */
+/*
+ * Returns the size of an entry with its path and padding. The sum cannot overflow: path_bytes has
+ * 32 bits, size_t 64.
+ */
 static size_t entry_bytes(const struct ptx_log_mapping *entry)
 {
 	return sizeof(*entry) + (((size_t)entry->path_bytes + 7) & ~(size_t)7);

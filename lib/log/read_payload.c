@@ -201,7 +201,7 @@ const char *ptx_log_check_payload(const struct ptx_log_block *block, const void 
 		return ptx_log_check_objects(block, payload);
 	case PTX_LOG_MAPPINGS:
 		return ptx_log_check_mappings(block, payload);
-	/* Not known to this version: a reader skips the block (3.3). */
+	/* This version does not know the type: a reader skips the block (3.3). */
 	default:
 		return NULL;
 	}

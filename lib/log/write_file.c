@@ -250,9 +250,9 @@ int ptx_log_create_from(int fd, const struct ptx_log_facts *facts,
 	err = write_file_examine(log, fd, &own);
 	if (err)
 		goto undo_new;
-	/* The second description, if there is one. */
+	/* The log uses the second description, if there is one. */
 	log->fd = own >= 0 ? own : fd;
-	/* From the first write on the descriptor is only used while it is this file. */
+	/* From the first write on, the log uses the descriptor only while it leads to this file. */
 	err = ptx_file_know(log->fd, &log->file) ? ptx_log_write_header(log) : EBADF;
 	if (err)
 		goto undo_own;
@@ -277,7 +277,7 @@ int ptx_log_create(int fd, const struct ptx_log_facts *facts, struct ptx_log **l
 
 	/* The identity of the file is that of fd, before the log may open it again. */
 	ptx_log_origin_here(fd, &origin);
-	/* The log of a stream that another machine sent. */
+	/* facts->host is set in the log of a stream that another machine sent. */
 	if (*facts->host)
 		memcpy(origin.host, facts->host, sizeof(origin.host));
 	err = ptx_log_create_from(fd, facts, &origin, log);

@@ -158,7 +158,8 @@ int ptx_log_objects_prepare(struct ptx_log *log, bool all, uint64_t offset)
 		return ENOMEM;
 	if (count)
 		/*
-		 * Structures are copied with their layout: FORMAT 3.11 is that of record/object.h.
+		 * The structures are copied as they are: FORMAT 3.11 has the layout of
+		 * record/object.h.
 		 */
 		memcpy(payload, lists->object + first, count * sizeof(struct ptx_object));
 	block = (struct ptx_log_block *)(void *)log->side.bytes;

@@ -4,10 +4,10 @@
  * it has reached log_size (FORMAT 2, W4).
  *
  * The newest blocks whose records fit in log_size together count; each block's header has the
- * number of the oldest one. The writer puts a block into a slot without a block that counts. It
- * does so also with a block that has grown since it was last written. So there is always one slot
- * more than blocks, and wherever the writer dies, the file shows the state before a write or the
- * one after it.
+ * number of the oldest one. The writer puts each block into a slot that has no block that counts,
+ * also a block that has grown since it was last written. So there is always one slot more than
+ * blocks, and wherever the writer dies, the file shows the state before a write or the one after
+ * it.
  *
  * The file cannot be read back, because the descriptor may be write-only. So the counts of each
  * block by type and thread are kept in memory from when it ends until it is overwritten.
@@ -267,7 +267,7 @@ int ptx_log_write_loop(struct ptx_log *log)
 		err = write_loop_reserve(log->loop);
 	if (!err && log->hot.records && !is_written(log))
 		err = write_loop_place(log);
-	/* The block may be crowded and empty; then there is nothing to end. */
+	/* If the block is crowded and empty, there is nothing to end. */
 	if (!err && log->block.crowded && log->loop->placed)
 		err = close_block(log);
 	errno = saved;
@@ -283,7 +283,7 @@ int ptx_log_loop_take(struct ptx_log *log, const struct ptx_log_block *block,
 		      const uint8_t *records, uint32_t slot)
 {
 	struct ptx_log_loop *loop = log->loop;
-	/* The number of events between the block before and this one, whose blocks were damaged. */
+	/* The number of events in damaged blocks between the block before and this one. */
 	uint64_t missing = block->first_record - log->block.first_record;
 
 	if (block->record_bytes > log->block.record_max || block->sources > log->block.sources_max)
@@ -340,8 +340,8 @@ int ptx_log_loop_taken(struct ptx_log *log, uint32_t slots)
 }
 
 /*
- * These two return the part of the current block that is in the file, in events and in bytes.
- * lose_block() does not count it as lost.
+ * ptx_log_loop_written() and ptx_log_loop_written_bytes() return the part of the current block that
+ * is in the file, in events and in bytes. lose_block() does not count this part as lost.
  */
 uint32_t ptx_log_loop_written(const struct ptx_log *log)
 {

@@ -265,7 +265,7 @@ static int take_slots(struct ptx_log *log, struct ptx_log_window *window, struct
 	/* The newest block whose payload is valid; headers alone may be those of torn writes. */
 	for (size_t i = slots->count; i-- > 0 && oldest == UINT64_MAX;)
 		if (write_resume_whole(log, window, &slots->slot[i], &found))
-			/* Its header says how far back blocks count (W4). */
+			/* The header of this block says how far back blocks count (W4). */
 			oldest = slots->slot[i].oldest;
 	for (size_t i = 0; !err && i < slots->count; i++) {
 		size_t best = i;

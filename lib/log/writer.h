@@ -260,10 +260,10 @@ void ptx_log_loop_clear(struct ptx_log *log);
 int ptx_log_write_loop(struct ptx_log *log);
 
 /*
- * These rebuild the state from a dead writer's log. take() adds a block that counts and is in this
- * slot; the caller adds blocks in the order of their numbers. At the end the caller gives taken()
- * the number of slots in the file. EINVAL: the block does not fit a log of these attributes;
- * ENOMEM.
+ * take() and taken() rebuild the state from a dead writer's log. take() adds a block that counts
+ * and is in this slot; the caller adds blocks in the order of their numbers. At the end the caller
+ * gives taken() the number of slots in the file. EINVAL: the block does not fit a log of these
+ * attributes; ENOMEM.
  */
 int ptx_log_loop_take(struct ptx_log *log, const struct ptx_log_block *block,
 		      const uint8_t *records, uint32_t slot);

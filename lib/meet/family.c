@@ -59,8 +59,8 @@ static struct {
 } self;
 
 /*
- * Remembers an answer of the kernel. 0 means that the kernel did not know it; this is stored as
- * NOT_KNOWN, so that the question is not repeated at each event.
+ * Remembers an answer of the kernel. 0 means that the kernel did not know the answer. It is stored
+ * as NOT_KNOWN, so that the question is not repeated at each event.
  */
 static void family_keep(_Atomic uint64_t *known, uint64_t value)
 {
@@ -326,7 +326,7 @@ static void guard_locks(int fd)
 }
 
 /*
- * Called in a child, which has none of its parent's locks: to close its copy of the second
+ * Called in a child, which has none of its parent's locks: closing its copy of the second
  * descriptor releases nothing. The descriptor is closed only if it still is one of the arena, since
  * the program may have another file under its number by now.
  */
@@ -359,8 +359,8 @@ bool ptx_family_keep(struct ptx_arena *arena, uint32_t pid)
 	self.since_ns = 0;
 	drop_guard(arena);
 	/*
-	 * A child that inherits no stream makes an arena of its own. So does a child without a
-	 * descriptor of the arena, because it could not map regions that are attached later.
+	 * A child that inherits no stream makes an arena of its own. A child without a descriptor
+	 * of the arena makes one, too, because it could not map regions that are attached later.
 	 */
 	if (!bits || arena->fd < 0)
 		return false;

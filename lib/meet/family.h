@@ -60,7 +60,7 @@ void ptx_family_begin(void);
 /* Lets programs that are executed inherit the arena's descriptor if they can inherit a stream. */
 void ptx_family_settle(void);
 
-/* Returns true if a process of the family has ended and was waited for; false also if unknown. */
+/* Returns true if a process of the family is certainly gone: it has ended and was waited for. */
 bool ptx_family_is_dead(uint32_t pid);
 
 /* Returns true if the process is a member. */

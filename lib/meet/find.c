@@ -30,8 +30,8 @@
 #include "meet/rendezvous.h"
 
 /*
- * A millisecond for each nap: 50 of them for a child that has not set up its arena, and 1,000 for a
- * process that chooses between two arenas.
+ * Each nap lasts a millisecond. The controller makes up to 50 naps for a child that has not set up
+ * its arena, and up to 1,000 for a process that chooses between two arenas.
  */
 #define SETTING_UP_NAP_NS 1000000
 #define SETTING_UP_NAPS   50
@@ -104,11 +104,11 @@ static enum match find_match(const struct ptx_arena *arena, uint32_t pid)
 }
 
 /*
- * Whether the kernel lets this process look into the target: 0, or EPERM. To list the folder of
- * descriptors it is enough to have the target's effective user id. Its links may be read only if
- * all user and group ids are the same and the target is dumpable, as for ptrace(2). Without this
- * question each refused link would look like a descriptor that is no arena. The function tries the
- * link to the program (exe), since a target may have no descriptor.
+ * Whether the kernel lets this process look into the target: 0, or EPERM. A process with the
+ * target's effective user id may list the folder of descriptors. The links in that folder may be
+ * read only if all user and group ids are the same and the target is dumpable, as for ptrace(2).
+ * Without this question each refused link would look like a descriptor that is no arena. The
+ * function tries the link to the program (exe), since a target may have no descriptor.
  */
 static int may_look(const char *files)
 {
@@ -249,11 +249,11 @@ static int arena_left(const struct ptx_rendezvous_target *whom, struct ptx_arena
 }
 
 /*
- * Finds an arena for a process that seems to have none, or makes it. The process may create an
- * arena at this moment (process.c has that side), and so may another controller, whose link may be
- * the first. So after the link exists, the caller searches again: the process may have created an
- * arena before it could see the link. Under lock. On failure the link of this function is removed,
- * and the unused arena is closed at unlock.
+ * Finds or makes an arena for a process that seems to have none. The process may create an arena at
+ * this moment (process.c has that side), and so may another controller, whose link may be the
+ * first. So after the link exists, the caller searches again: the process may have created an arena
+ * before it could see the link. Under lock. On failure the link of this function is removed, and
+ * the unused arena is closed at unlock.
  */
 static int make_or_search(pid_t pid, const struct ptx_rendezvous_target *whom,
 			  struct ptx_target *target)
@@ -360,7 +360,10 @@ static int know_ids(int process, pid_t pid, struct ptx_proc_ids *ids, bool *same
 	 */
 	if (err == EIO && own.spaces == 1)
 		err = ptx_proc_ids((uint32_t)pid, ids);
-	/* Its name space is this one or one below it; at the same depth it is this one. */
+	/*
+	 * The process is in this process's name space or in one below it. At the same depth it is
+	 * in the same name space.
+	 */
 	*same_ids = !err && ids->spaces == own.spaces;
 	return why_no_folder(pid, err);
 }

@@ -25,7 +25,7 @@
 
 /*
  * The environment as it was at the start: the program may change it at any time, and getenv() is
- * not safe against that. Only ptx_folder_init() writes these two.
+ * not safe against such changes. Only ptx_folder_init() writes is_chosen and chosen.
  */
 static bool is_chosen;
 static char chosen[PATH_BYTES - NAME_BYTES];
@@ -161,8 +161,8 @@ static int open_below(char path[PATH_BYTES], uint32_t uid, const char *name)
 }
 
 /*
- * Each program start calls this without make, so the usual answer, no folder, must cost one call
- * for each place. name is one of a few constants, which fit into the path.
+ * Each program that starts calls this function without make. So the usual answer, no folder, must
+ * cost one call for each place. name is one of a few constants, which fit into the path.
  */
 int ptx_folder_open_in(uint32_t uid, const char *name, bool make)
 {

@@ -3,9 +3,9 @@
  * meet/link_owner.c - counts the streams of this process that need its links for a target.
  *
  * A process has one link for each target, however many of its streams trace it, and a second one if
- * one of them is inherited. The links go with the last stream that needs them. A process that is
- * killed leaves them; the next controller that leaves a link removes them (rendezvous_clean() in
- * rendezvous.c).
+ * one of them is inherited. The process removes its links when the last stream that needs them
+ * ends. The links of a process that is killed remain, until the next controller that makes a link
+ * removes them (rendezvous_clean() in rendezvous.c).
  *
  * Called by threads of a controller, never in a trace point. The lock is held during system calls
  * in the runtime folder, which do not wait for other processes.
@@ -86,8 +86,8 @@ struct ptx_link_owner *ptx_link_owner_leave(const struct ptx_arena *arena,
 		link_owner->inherited += inherited;
 	}
 	/*
-	 * The links are created each time again: the user or a cleaner of /tmp may have removed
-	 * them.
+	 * The links are created again each time, because the user or a cleaner of /tmp may have
+	 * removed them.
 	 */
 	if (link_owner && fd >= 0) {
 		ptx_rendezvous_leave(target, fd, false);

@@ -4,7 +4,8 @@
  *
  * The kernel decides what this process may see: a folder /proc/PID/fd that it may not read is left
  * out, as is a process that ends during the walk. So the list may be incomplete, and a missing
- * process is no evidence. Only errors of this process itself (descriptors, memory) fail the walk.
+ * process is no evidence. The walk fails only by errors of this process itself (descriptors,
+ * memory).
  *
  * Called by tools and controllers, never in a trace point: it allocates and uses stdio. All
  * functions may run concurrently with different arguments.
@@ -77,8 +78,8 @@ struct one {
 };
 
 /*
- * The link is read before fstatat() follows it: to follow the link of another kind of file could
- * block. A descriptor that was closed in between is left out.
+ * The link is read before fstatat() follows it, because following the link of another kind of file
+ * could block. A descriptor that was closed in between is left out.
  */
 static int look_at_file(void *arg, int folder, const char *name)
 {

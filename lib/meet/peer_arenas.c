@@ -93,7 +93,7 @@ static struct ptx_arena *new_arena(int fd)
 /*
  * Opens an arena in fd, which it owns from then on. *result is NULL if the file is no arena, and on
  * an error; the file is closed then. ENOMEM: the file is sealed like an arena but could not be
- * mapped, so it may be one.
+ * mapped, so the file may be an arena.
  */
 static int open_file(int fd, struct ptx_arena **result)
 {
@@ -229,9 +229,9 @@ void ptx_peer_arenas_unlock(void)
 }
 
 /*
- * Calls look with a file that is not this process's own arena, nor an arena that it has open: to
- * close a descriptor of those would release locks. The structure has no mapping: look reads by
- * pread(), which cannot raise SIGBUS.
+ * Calls look with a file that is neither this process's own arena nor an arena that it has open.
+ * Closing a descriptor of such an arena would release locks. The structure has no mapping: look
+ * reads by pread(), which cannot raise SIGBUS.
  */
 static bool peek_at(int file, const struct stat *st,
 		    void (*look)(void *arg, const struct ptx_arena *arena), void *arg)
@@ -294,7 +294,7 @@ bool ptx_peer_arenas_peek(const char *path, void (*look)(void *arg, const struct
 }
 
 /*
- * The child has no locks, so to close its copies releases none. The structures are leaked, since a
+ * The child has no locks, so closing its copies releases none. The structures are leaked, since a
  * call that a signal handler with fork() has interrupted may still refer to them.
  */
 void ptx_peer_arenas_after_fork(void)

@@ -2,9 +2,9 @@
 /*
  * meet/peer_arenas.h - the arenas of other processes that are open here, each once.
  *
- * To close a file releases every lock that this process has on it. So an arena that is in use is
- * never opened a second time. To find out to which file a path leads, it is first opened with
- * O_PATH. Such a descriptor does not affect locks.
+ * When this process closes a file, the kernel releases every lock that the process has on that
+ * file. So an arena that is in use is never opened a second time. A path is first opened with
+ * O_PATH, to find out to which file it leads. Such a descriptor does not affect locks.
  *
  * Threads   all; an arena that is found between lock and unlock remains open after the unlock only
  *           if the finder has increased its `users`.

@@ -178,9 +178,10 @@ static bool change_to(struct ptx_arena *arena, int fd)
 
 /*
  * Looks for an arena that a controller made for this process or an ancestor, or that the process
- * had before it executed this program. The one just made is visible already. A controller leaves
- * its link before it looks for this one. So the controller sees this arena, or this process sees
- * the link, or both. The controller waits until this process has chosen.
+ * had before it executed this program. The arena that this process has just made is visible
+ * already. A controller leaves its link before it looks for that arena. So the controller sees the
+ * arena, or this process sees the link, or both. The controller waits until this process has
+ * chosen.
  */
 static void take_rendezvous(struct ptx_arena *arena, bool is_program)
 {
@@ -283,9 +284,9 @@ static void inherit_objects(struct ptx_objects *objects, uint32_t parent, uint32
 }
 
 /*
- * It may be called any number of times; only the first call has an effect. It runs before main() in
- * most programs, but a constructor of another library may trace earlier. All steps are optional:
- * the process runs on if one fails.
+ * This function may be called any number of times; only the first call has an effect. It runs
+ * before main() in most programs, but a constructor of another library may trace earlier. All steps
+ * are optional: the process runs on if one fails.
  */
 void ptx_process_init(void)
 {
@@ -362,11 +363,11 @@ static uint32_t become_child(void)
 static _Atomic uint32_t attempts;
 
 /*
- * A handler that traces may interrupt this function and do the whole work itself. To do it twice
- * has the same result. A handler may also fork: its child continues here with its parent's pid. The
- * fork has wiped the number of the attempt, so the child begins again. But first it stores its
- * parent's pid, and then loads the attempt. A handler that interrupts the child between these two
- * instructions and traces uses the parent's pid.
+ * A handler that traces may interrupt this function and do the whole work itself. Doing the work
+ * twice has the same result. A handler may also fork: its child continues here with its parent's
+ * pid. The fork has wiped the number of the attempt, so the child begins again. But first it stores
+ * its parent's pid, and then loads the attempt. A handler that interrupts the child between these
+ * two instructions and traces uses the parent's pid.
  */
 void ptx_process_child(void)
 {

@@ -8,9 +8,9 @@
  * can be wrong. A process has the file open from its first stream to its last.
  *
  * Record locks belong to a process and not to a thread. When the process closes any descriptor of
- * the file, the kernel releases all its locks on it. So a process keeps one descriptor, and an
- * account of its own places. Without the file (no folder, or one without locks) the limit counts
- * the streams of that account only.
+ * the file, the kernel releases all locks of that process on the file. So a process keeps one
+ * descriptor, and an account of its own places. Without the file (no folder, or one without locks)
+ * the limit counts the streams of that account only.
  *
  * Threads   all.
  */

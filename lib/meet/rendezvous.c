@@ -67,9 +67,9 @@ static void prefix_of(char prefix[PTX_RENDEZVOUS_NAME], uint32_t pid, uint64_t s
 }
 
 /*
- * Begins a search for the links of an ancestor from the beginning of the folder; number is its
- * number in /proc. Returns false if /proc does not show the process: the names of its links are not
- * known then.
+ * Begins a search for the links of an ancestor from the beginning of the folder. number is the
+ * ancestor's number in /proc. Returns false if /proc does not show the process: the names of its
+ * links are not known then.
  */
 static bool look_for(struct ptx_rendezvous *walk, uint32_t number)
 {
@@ -117,7 +117,7 @@ static bool know_start(struct ptx_rendezvous *walk)
 	return start != 0;
 }
 
-/* It may be called any number of times for one walk. */
+/* This function may be called any number of times for one walk. */
 void ptx_rendezvous_end(struct ptx_rendezvous *walk)
 {
 	if (walk->folder >= 0)
@@ -173,7 +173,8 @@ static bool step_up(struct ptx_rendezvous *walk)
 		ptx_rendezvous_end(walk);
 		walk->folder = ptx_folder_open_in(geteuid(), INHERITED, false);
 		/*
-		 * Most machines have no such folder, so the parent is looked up only if it exists.
+		 * Most machines have no such folder, so the parent is looked up only if the folder
+		 * exists.
 		 */
 		if (walk->folder < 0 || ptx_proc_read(PTX_PROC_SELF, &self) != 0)
 			return false;
@@ -293,9 +294,9 @@ static bool is_closed(const char *path)
 }
 
 /*
- * Removes links of processes that have died. Without /proc all would look dead, so the walk checks
- * at each step that /proc shows a descriptor of this process that is open. A link to an open
- * descriptor is never removed. fdopendir() owns the copy.
+ * Removes links of processes that have died. Without /proc all processes would look dead, so the
+ * walk checks at each step that /proc shows a descriptor of this process that is open. A link to an
+ * open descriptor is never removed. fdopendir() owns the copy.
  */
 static void rendezvous_clean(int folder)
 {
@@ -354,7 +355,7 @@ static enum left rendezvous_leave(const char *which, uint32_t uid, const char *n
 {
 	enum left left = NO_FOLDER;
 
-	/* Somebody may remove the folder, which was empty. */
+	/* Another process may remove the folder while it is empty. */
 	for (int i = 0; left == NO_FOLDER && i < TRIES; i++) {
 		int folder = ptx_folder_open_in(uid, which, true);
 

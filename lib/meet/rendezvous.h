@@ -51,8 +51,9 @@ struct ptx_rendezvous_target {
 };
 
 /*
- * These two walk through the links of all controllers for a process. ptx_rendezvous_next_path()
- * stores the path of the next link, or returns false at the end.
+ * ptx_rendezvous_begin_for() and ptx_rendezvous_next_path() walk through the links of all
+ * controllers for a process. ptx_rendezvous_next_path() stores the path of the next link, or
+ * returns false at the end.
  */
 void ptx_rendezvous_begin_for(struct ptx_rendezvous *walk,
 			      const struct ptx_rendezvous_target *target);

@@ -97,7 +97,7 @@ static void look_at(struct ptx_mapped *mapped, struct process *process)
 	/* Taken before the look: if the result is SAME, the old set was valid up to this time. */
 	int64_t now = ptx_clock_realtime();
 
-	/* Its mappings have ended in the log; they cannot begin again. */
+	/* The mappings of this process have ended in the log; they cannot begin again. */
 	if (process->is_hopeless)
 		return;
 	if (process->pid == ptx_proc_own() && !ptx_mapped_linker_may_hang())
@@ -196,7 +196,7 @@ static void take_member(struct ptx_mapped *mapped, const struct ptx_member *memb
 	process->is_seen = process->is_hopeless = false;
 	process->parent = parent;
 	process->since_ns = since_ns;
-	/* Its former reports were those of another program. */
+	/* The former reports of this process were those of another program. */
 	process->told_ns = 0;
 	/* Both ids are bounded above. */
 	child.pid = (uint32_t)pid;
@@ -223,7 +223,7 @@ static void take_target(struct ptx_mapped *mapped)
 	note_all_gone(mapped, target->pid, since_ns);
 	ptx_mapped_set_fini(&target->set);
 	target->is_seen = target->is_hopeless = false;
-	/* The next call compares it, to notice a further execve(). */
+	/* The next call compares this time, to notice a further execve(). */
 	target->since_ns = since_ns;
 	target->told_ns = 0;
 }
@@ -283,7 +283,7 @@ static void stop_believing(struct ptx_mapped *mapped, int64_t ended_ns)
 	for (size_t i = 0; i < mapped->processes; i++) {
 		struct process *process = &mapped->process[i];
 
-		/* This process is known by looks only, which do not depend on reports. */
+		/* A process without reports is known by looks, which do not depend on reports. */
 		if (!process->told_ns)
 			continue;
 		note_all_gone(mapped, process->pid,
@@ -387,7 +387,9 @@ void ptx_mapped_give(struct ptx_mapped *mapped, struct ptx_log *log)
 	for (size_t i = 0; i < mapped->noted.count; i++)
 		/* The log keeps a copy. If it has no room, it ends the list at the note's time. */
 		ptx_log_mapping(log, &mapped->noted.mapping[i]);
-	/* All addresses of process 0 means all mappings of all processes (FORMAT 3.12). */
+	/*
+	 * A note for all addresses of process 0 ends all mappings of all processes (FORMAT 3.12).
+	 */
 	if (mapped->is_lost) {
 		end.from_ns = mapped->lost_ns;
 		ptx_log_mapping(log, &end);
@@ -428,7 +430,7 @@ struct ptx_mapped *ptx_mapped_create(const struct ptx_arena *arena, unsigned bit
 	return mapped;
 }
 
-/* This is not called during a look: the flush has ended its threads before. */
+/* This function is not called during a look: the flush has ended its threads before. */
 void ptx_mapped_destroy(struct ptx_mapped *mapped)
 {
 	if (!mapped)

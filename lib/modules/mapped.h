@@ -44,7 +44,7 @@ void ptx_mapped_give(struct ptx_mapped *mapped, struct ptx_log *log);
 /*
  * This process reports its mappings in its arena, if other processes trace it. is_start: the
  * program has just started. ENOSPC: the arena has no room; observers must look from outside. In a
- * child of fork() the second function reports that the child has the mappings of its parent.
+ * child of fork(), ptx_mapped_report_child() reports that the child has the mappings of its parent.
  */
 int ptx_mapped_report(bool is_start);
 void ptx_mapped_report_child(void);

@@ -112,10 +112,10 @@ static bool is_exact(const struct ptx_mapped_set *old, const struct ptx_mapped_s
 	if (!set->adds)
 		return false;
 	for (size_t i = 0; i < set->count; i++)
-		/* One range for each object, its first. */
+		/* Each object is counted once, at its first range. */
 		came += set->range[i].heads && !ptx_mapped_twin(old, &set->range[i]);
 	for (size_t i = 0; i < old->count; i++)
-		/* Likewise for objects that were unloaded. */
+		/* Each object that was unloaded is counted once, too. */
 		went += old->range[i].heads && !ptx_mapped_twin(set, &old->range[i]);
 	return set->adds - old->adds == came && set->subs - old->subs == went;
 }
@@ -167,7 +167,7 @@ void ptx_mapped_compare(const struct ptx_mapped_notes *notes, const struct ptx_m
 	}
 }
 
-/* Called for a process that was not looked at before. At set->after_ns its ranges were mapped. */
+/* Called for a process that was not looked at before. Its ranges were mapped at set->after_ns. */
 void ptx_mapped_first(const struct ptx_mapped_notes *notes, struct ptx_mapped_set *set,
 		      int64_t since_ns)
 {

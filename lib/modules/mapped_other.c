@@ -48,10 +48,10 @@ static bool mapped_other_number(char **at, int base, char behind, uint64_t *valu
 	if (**at == '-' || **at == ' ' || **at == '+')
 		return false;
 	*value = strtoull(*at, &end, base);
-	/* No digits, or another character than the format has there. */
+	/* There are no digits, or the character behind them is not the one of the format. */
 	if (end == *at || *end != behind)
 		return false;
-	/* Past the character behind the number. */
+	/* *at moves past the character behind the number. */
 	*at = end + 1;
 	return true;
 }
@@ -95,7 +95,7 @@ static bool mapped_other_parse(char *text, struct line *line)
 		return false;
 	/* PERM is "rwxp" or a part of it; its third character is the permission to execute. */
 	line->is_code = text[2] == 'x';
-	/* Past the permissions and the space. */
+	/* text moves past the permissions and the space. */
 	text += 5;
 	if (!mapped_other_number(&text, 16, ' ', &line->offset) ||
 	    !mapped_other_number(&text, 16, ':', &part_major) ||
@@ -138,7 +138,7 @@ static char *read_all(uint32_t pid)
 		}
 		/* Doubling: few rounds, and the last one reads everything once more. */
 		room *= 2;
-	/* Less than the buffer: the text was complete. */
+	/* If the text is shorter than the buffer, it is complete. */
 	} while (!err && got == room / 2 - 1);
 	/* The file is open during all rounds, so a reused id cannot lead to another process. */
 	ptx_io_close(fd);
@@ -258,7 +258,7 @@ static bool open_file(uint32_t pid, const struct line *line, struct head *head)
 	return false;
 }
 
-/* The line where the file of line i begins in memory: the nearest before it with offset 0. */
+/* Returns the line where the file of line i begins: the nearest line up to i with offset 0. */
 static const struct line *mapped_other_beginning(const struct line *lines, size_t i)
 {
 	/* Parts of a file are mapped closely together, so few lines are enough. */
@@ -301,7 +301,7 @@ static struct line *mapped_other_split(char *text, size_t *count)
 	/* *count is 0 also if there is no memory for the lines. */
 	*count = 0;
 	for (const char *c = text; *c; c++)
-		/* Counted first: the number of lines is the other process's choice. */
+		/* The lines are counted first: their number is the other process's choice. */
 		room += *c == '\n';
 	/* At most TEXT_MAX / 2 lines. */
 	line = malloc(room * sizeof *line);
@@ -327,7 +327,7 @@ static bool is_ours(const struct ptx_arena *arena, const struct line *line, size
 	return false;
 }
 
-/* Wanted are executable mappings of files, and the vdso, which has functions and no file. */
+/* Executable mappings of files are wanted, and the vdso, which has functions and no file. */
 static bool is_wanted(const struct line *line)
 {
 	return line->is_code &&
@@ -402,12 +402,12 @@ static void mapped_other_take(const struct ptx_mapped_set *old, uint32_t pid,
 		range->mapping = known->mapping;
 		range->mapping.path = lines[i].path;
 	} else {
-		/* A file that was not there at the last look. */
+		/* The file was not there at the last look. */
 		mapped_other_learn(pid, lines, i, &range->mapping);
 	}
 }
 
-/* Makes the set of all wanted lines. TOO_MUCH: more than are kept for a process. */
+/* Makes the set of all wanted lines. TOO_MUCH: there are more than are kept for a process. */
 static enum ptx_mapped_found mapped_other_fill(const struct ptx_mapped_set *old, uint32_t pid,
 					       const struct line *line, size_t lines,
 					       struct ptx_mapped_set *set)
@@ -415,7 +415,7 @@ static enum ptx_mapped_found mapped_other_fill(const struct ptx_mapped_set *old,
 	size_t wanted = 0;
 
 	for (size_t i = 0; i < lines; i++)
-		/* Counted first, for one allocation. */
+		/* The wanted lines are counted first, so that one allocation is enough. */
 		wanted += is_wanted(&line[i]);
 	/* The log then says that nothing is known of this process. */
 	if (wanted > PTX_MAPPED_RANGES)

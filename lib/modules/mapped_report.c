@@ -67,7 +67,9 @@ static const char *mapped_report_executable(void)
 {
 	ssize_t len = 0;
 
-	/* At the first report, before the program can change its root directory. */
+	/*
+	 * The path is read at the first report, before the program can change its root directory.
+	 */
 	if (!*self.executable)
 		len = readlink("/proc/self/exe", self.executable, sizeof self.executable - 1);
 	if (len < 0)
@@ -141,7 +143,7 @@ int ptx_mapped_report(bool is_start)
 	if (!is_traced() || atomic_flag_test_and_set_explicit(&self.busy, memory_order_acquire))
 		return 0; /* not traced, or another thread reports now */
 	ptx_msan_pause();
-	/* Under busy, which is no lock: a second thread returns. */
+	/* busy is set during the look. It is no lock: a second thread returns at once. */
 	err = mapped_report_look(is_start);
 	ptx_msan_resume();
 	/* Release: the next report sees what this one has stored. */
@@ -172,7 +174,7 @@ void ptx_mapped_report_child(void)
 	/* There is no report of the parent that the child could inherit. */
 	if (!self.is_seen || self.inode != ptx_arena_self.inode || !is_traced())
 		return;
-	/* The family does not know when the child began: it begins now. */
+	/* If the family does not know when the child began, the report says that it begins now. */
 	if (!child.from_ns)
 		child.from_ns = ptx_clock_realtime();
 	/* From now on the parent's set is known to be this process's own. */
@@ -180,7 +182,7 @@ void ptx_mapped_report_child(void)
 		self.pid = child.pid;
 }
 
-/* Set at the fork: the value of ptx_libc_has_one_thread() of the parent is inherited. */
+/* had_threads was set at the fork, from the parent's value of ptx_libc_has_one_thread(). */
 bool ptx_mapped_linker_may_hang(void)
 {
 	return self.had_threads;

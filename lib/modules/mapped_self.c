@@ -66,7 +66,7 @@ void ptx_mapped_before_fork(void)
 /* Opens the gate only if the fork has closed it: otherwise a look is still in progress. */
 void ptx_mapped_after_fork(void)
 {
-	/* In the parent and in the child. */
+	/* This function runs in the parent and in the child. */
 	uint32_t forked = GATE_FORK;
 
 	atomic_compare_exchange_strong_explicit(&gate, &forked, GATE_OPEN, memory_order_acq_rel,
@@ -101,8 +101,8 @@ static size_t most_text(const struct walk *walk, const struct dl_phdr_info *obje
 }
 
 /*
- * The first pass. An old C library does not count loads and unloads; without these counts no
- * change can be noticed, so nothing is reported. Non-zero ends the pass.
+ * The first pass. An old C library does not count loads and unloads. Without these counts no change
+ * can be noticed, so nothing is reported. A result other than 0 ends the pass.
  */
 static int mapped_self_count(struct dl_phdr_info *object, size_t bytes, void *arg)
 {
@@ -213,7 +213,7 @@ static const char *put_path(struct walk *walk, const struct dl_phdr_info *object
 	/* most_text() has reserved as much for each object. */
 	if (len + name_len > PTX_MAPPING_PATH_BYTES)
 		return NULL;
-	/* With the NUL. */
+	/* name_len includes the NUL. */
 	memcpy(to + len, name, name_len);
 	walk->used += len + name_len;
 	return to;
@@ -256,7 +256,10 @@ static int mapped_self_gather(struct dl_phdr_info *object, size_t bytes, void *a
 		/* Only the executable segments become ranges. */
 		if (!is_code(code))
 			continue;
-		/* Not possible while the counts agree; checked, as the room is fixed. */
+		/*
+		 * While the counts agree, there is always room. The check is made because the room
+		 * is fixed.
+		 */
 		if (set->count == walk->ranges) {
 			walk->is_over = true;
 			return 1;
@@ -267,7 +270,7 @@ static int mapped_self_gather(struct dl_phdr_info *object, size_t bytes, void *a
 		range->mapping.end = range->mapping.start + code->p_memsz;
 		range->mapping.offset = code->p_offset;
 		range->object = set->objects;
-		/* Counted once per object by is_exact(). */
+		/* is_exact() counts an object at the range that has this flag. */
 		range->heads = set->count++ == first;
 	}
 	set->objects++;

@@ -40,7 +40,7 @@ void ptx_image_of_file(struct ptx_image *image, int fd)
 	image->memory = (uint64_t)file.st_blocks * 512;
 }
 
-/* A live region is whole. Any other must have at least its tables. */
+/* The region of a live image is whole. In any other image at least the tables must be there. */
 bool ptx_image_holds(const struct ptx_image *image, uint64_t offset,
 		     const struct ptx_geometry *geometry)
 {

@@ -140,8 +140,8 @@ static void note_chunks(const struct ptx_region *region, struct ptx_look_stream 
 	size_t bytes, left;
 
 	/*
-	 * A lesser number: no small chunk was added, or the writer that added one was killed before
-	 * it stored the number.
+	 * If large is less than the number of chunks at the creation, no small chunk was added, or
+	 * the writer that added the first one was killed before it stored the number.
 	 */
 	if (large < g->chunks)
 		large = chunks <= g->large ? at_most(chunks, g->large) : g->chunks;
@@ -150,7 +150,7 @@ static void note_chunks(const struct ptx_region *region, struct ptx_look_stream 
 	left = (size_t)(free_chunks - free_small) * g->chunk_bytes +
 	       (size_t)free_small * g->small_bytes;
 	left = left < bytes ? left : bytes;
-	/* No chunks: the creator has given the memory back. */
+	/* If there are no chunks, the creator has given the memory back. */
 	if (chunks != 0 && kind != PTX_FULL && kind != PTX_HELD && most > chunks) {
 		left += bytes_below(g, most, large) - bytes;
 		bytes = bytes_below(g, most, large);
@@ -201,7 +201,7 @@ static bool look_at_region(const struct ptx_image *image, struct ptx_look *look,
 	if (!look_copy(image, look->ring, rings * sizeof *look->ring,
 		       attachment->offset + stream->geometry.rings_at))
 		return false;
-	/* These functions use the copy, so no field changes between a check and its use. */
+	/* The next two calls use the copy, so no field changes between a check and its use. */
 	note_region(&look->region, stream);
 	count_records(image, look, rings, stream);
 	return true;

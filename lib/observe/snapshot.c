@@ -84,7 +84,7 @@ static uint64_t last_time(const struct ptx_taking *taking, uint64_t at,
 	for (uint32_t i = 0; i + sizeof(struct ptx_record) <= end;) {
 		/* Times of one writer do not decrease, so the last record has the greatest. */
 		last = ptx_record_time(bytes + i);
-		/* At least the size of a record, so the loop ends. */
+		/* i grows by at least the size of a record's header, so the loop ends. */
 		i += (uint32_t)ptx_record_size(
 			ptx_record_len((uint32_t)ptx_record_first(bytes + i)));
 	}
@@ -95,9 +95,9 @@ static uint64_t last_time(const struct ptx_taking *taking, uint64_t at,
 
 /*
  * Returns a time before which the ring's writer can publish nothing. If the writer is outside of a
- * trace point, this is now. Otherwise it is the time of the writer's last record, because the times
- * of one writer do not decrease. The window of a chunk is not less than its head while the writer
- * is inside (ring/ring.h).
+ * trace point, the result is `now`. Otherwise it is the time of the writer's last record, because
+ * the times of one writer do not decrease. The window of a chunk is not less than its head while
+ * the writer is inside (ring/ring.h).
  */
 static uint64_t bound_of(const struct ptx_taking *taking, uint32_t ring, uint64_t now)
 {
@@ -374,7 +374,7 @@ static int copy_stream(struct ptx_taking *taking)
 {
 	int err;
 
-	/* Steps below make it false where they leave something out. */
+	/* The steps below make is_even false where they leave something out. */
 	taking->snapshot->is_even = true;
 	err = find_moment(taking);
 	if (!err && !copy_chunks(taking))
@@ -510,7 +510,7 @@ int ptx_snapshot_take(const struct ptx_image *image, unsigned bit, uint64_t gene
 /* The copy's control page and lists are members, so one mapping and one object are freed. */
 void ptx_snapshot_drop(struct ptx_snapshot *snapshot)
 {
-	/* NULL if the copy failed before its memory was reserved. */
+	/* The region is NULL if the copy failed before its memory was reserved. */
 	if (snapshot->rings.region)
 		munmap(snapshot->rings.region,
 		       snapshot->rings.geometry.bytes + snapshot->rings.geometry.far_bytes);

@@ -28,8 +28,8 @@ static bool is_moment(const struct ptx_anchor *anchor)
 }
 
 /*
- * Whether an anchor follows the one of the creation within the greatest span. The two define the
- * length of a tick, so the later one must have more ticks.
+ * Whether an anchor follows the one of the creation within the greatest span. The two anchors
+ * define the length of a tick, so the later one must have more ticks.
  */
 static bool is_in_line(const struct ptx_calibration *calibration, const struct ptx_anchor *anchor)
 {

@@ -130,7 +130,10 @@ static void count_damage(struct order *order, uint32_t number, const struct ptx_
 			"the rest of this part of the stream's memory has no valid event");
 }
 
-/* Frees a chunk that is not in the copy. It keeps its generation, so older links stay invalid. */
+/*
+ * Frees a chunk that is not in the copy. The chunk keeps its generation, so older links stay
+ * invalid.
+ */
 static void free_chunk(struct order *order, uint32_t number)
 {
 	atomic_store_explicit(&order->snapshot->rings.word[number],
@@ -294,7 +297,7 @@ static int find_links(struct order *order)
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < ptx_ring_chunks(rings); i++)
-		/* Counted first, so that one allocation is enough. */
+		/* The chunks are counted first, so that one allocation is enough. */
 		count += snapshot_order_counts(order, i);
 	/* One more than needed, so that malloc() never gets 0. */
 	order->link = malloc((count + 1) * sizeof *order->link);

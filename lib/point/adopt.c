@@ -10,8 +10,9 @@
  * process.
  *
  * A process counts its events in the attachment if it cannot map the region (no memory, a refused
- * system call), or cannot determine whether it is the one that the stream traces. The stream's
- * reader moves this count into the region as lost for lack of memory (drain/missed.c).
+ * system call), or cannot determine whether it is the process that the stream traces. The stream's
+ * reader moves this count into the region. There the events count as lost for lack of memory
+ * (drain/missed.c).
  *
  * All functions run inside trace points: lock-free, async-signal-safe, errno is restored by
  * ptx_view_seek().
@@ -33,8 +34,8 @@
 #define ALIVE_S 2
 
 /*
- * Maps the region of the stream attached at bit. NULL: not possible. The caller publishes the
- * view or unmaps it.
+ * Maps the region of the stream that is attached at bit. NULL: the region cannot be mapped. The
+ * caller publishes the view or unmaps it.
  */
 static struct ptx_view *map_view(unsigned bit, uint64_t generation)
 {
@@ -166,7 +167,7 @@ struct ptx_view *ptx_view_seek(unsigned bit, bool *is_missing)
 			break;
 		/*
 		 * This process may be another one than the target, so the event must not be
-		 * recorded. It must not vanish either, so it is counted as missing.
+		 * recorded. The event is counted as missing, because it must not vanish either.
 		 */
 		case PTX_SAME_UNKNOWN:
 			*is_missing = true;
@@ -233,9 +234,9 @@ struct ptx_view *ptx_view_for(unsigned bit, unsigned type)
 }
 
 /*
- * Writers of a stream call it now and then (record.c). If the creator has died and no guardian or
- * reader has noticed, the writer detaches the stream, so that the traced program stops recording
- * events that no process will read.
+ * Writers of a stream call this function now and then (record.c). If the creator has died and no
+ * guardian or reader has noticed, the writer detaches the stream, so that the traced program stops
+ * recording events that no process will read.
  */
 void ptx_view_check_creator(struct ptx_view *view)
 {
@@ -243,8 +244,8 @@ void ptx_view_check_creator(struct ptx_view *view)
 	uint64_t looked_at = atomic_load_explicit(&region->looked_at, memory_order_relaxed);
 
 	/*
-	 * A reader stores looked_at at each pass. While one is active, the system calls below are
-	 * not made.
+	 * A reader stores looked_at at each pass. While a reader is active, writers do not make the
+	 * system calls below.
 	 */
 	if (!view->adopted || ptx_is_quiet() ||
 	    ptx_clock_now() - looked_at < ALIVE_S * region->calibration.hz)

@@ -147,8 +147,8 @@ ptx_inline void leave_level(struct ptx_thread *thread)
 }
 
 /*
- * Uses record.c instead, which claims a level itself. It is not inlined, so the usual path is
- * short.
+ * Hands the event to record.c, which claims a level itself. This function is not inlined, so that
+ * the usual path is short.
  */
 static void __attribute__((noinline))
 give_up(struct ptx_thread *thread, const void *frame, unsigned type, const void *data, size_t len,
@@ -177,7 +177,7 @@ record_lanes(struct ptx_thread *thread, const void *frame, unsigned type, const 
 		const struct ptx_lane *lane = &thread->lane[i];
 		struct ptx_chunk *chunk = chunk_of(lane);
 
-		/* A full stream is not enabled, but counts the events that it refuses. */
+		/* For a full stream no type is enabled, but each refused event is counted. */
 		if (!lane->enabled[type]) {
 			if (ptx_unlikely(lane->is_full))
 				goto unusual;
@@ -198,7 +198,8 @@ record_lanes(struct ptx_thread *thread, const void *frame, unsigned type, const 
 	time = ptx_clock_counter();
 	atomic_signal_fence(memory_order_seq_cst);
 	/*
-	 * In a child the trace point publishes nothing. Its level was wiped, so it is free already.
+	 * In a child the trace point publishes nothing. The fork has wiped the claim of the level,
+	 * so the level is free already.
 	 */
 	if (!is_ours(thread, frame))
 		return;
@@ -206,8 +207,8 @@ record_lanes(struct ptx_thread *thread, const void *frame, unsigned type, const 
 		publish_record(&pending[i], len, time);
 	/*
 	 * Orders the store of the head before the load of waiters for the compiler. The reader's
-	 * barrier does so for the processor: (M) and (N). The regions stay mapped until the level
-	 * is released, so the readers are woken before.
+	 * barrier orders them for the processor: (M) and (N). The regions stay mapped until the
+	 * level is released, so the readers are woken before the release.
 	 */
 	atomic_signal_fence(memory_order_seq_cst);
 	for (unsigned i = 0; i < count; i++)
@@ -245,7 +246,7 @@ ptx_inline void record_lane(struct ptx_thread *thread, const void *frame, unsign
 		else
 			leave_level(thread);
 		return;
-	/* Nothing to record for a disabled type: the path of filtered events ends here. */
+	/* An event of a disabled type is not recorded: the path of filtered events ends here. */
 	}
 	if (!prepare_record(lane, chunk, type, data, len, address, &pending)) {
 		give_up(thread, frame, type, data, len, address);
@@ -266,8 +267,8 @@ ptx_inline void record_lane(struct ptx_thread *thread, const void *frame, unsign
 }
 
 /*
- * Handles any event that is not one word of data into one stream. The caller has claimed level 0.
- * The function is not inlined, so that the straight path follows the first test of record_one().
+ * Handles every event except one with one word of data for one stream. The caller has claimed level
+ * 0. The function is not inlined, so that the straight path follows the first test of record_one().
  */
 static void ptx_at_line __attribute__((noinline))
 record_other(struct ptx_thread *thread, const void *frame, unsigned type, const void *data,

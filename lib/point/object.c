@@ -128,7 +128,7 @@ static struct ptx_thread *take_from_pool(void)
 			 * nothing.
 			 */
 			if (!take_object(thread))
-				continue; /* a handler has it, or an emulator's fork */
+				continue; /* a handler has it, or a parent under an emulator */
 			link_thread(thread);
 			return thread;
 		}

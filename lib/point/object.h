@@ -33,7 +33,7 @@ void ptx_object_is_made(void);
 /*
  * Called in a child. If the thread that forked was making an object its own, the frames that the
  * fork interrupted keep that object; otherwise they keep the thread's object. The child's pools
- * begin behind it.
+ * begin behind the object that is kept.
  */
 void ptx_objects_leave(const struct ptx_thread *self);
 

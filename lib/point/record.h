@@ -19,8 +19,8 @@ void ptx_record(const void *frame, unsigned type, const void *data, size_t len, 
 	__attribute__((noinline, cold));
 
 /*
- * The same for a row of items (record/items.h), which is truncated between two items. is_short:
- * items are missing already, so that the event counts as truncated.
+ * Does the same as ptx_record() for a row of items (record/items.h), which is truncated between two
+ * items. is_short: items are missing already, so the event counts as truncated.
  */
 void ptx_record_items(const void *frame, unsigned type, const void *items, size_t len,
 		      bool is_short, uint64_t address) __attribute__((noinline, cold));
@@ -38,7 +38,7 @@ void ptx_record_join(const void *frame);
 void ptx_record_tell_quiet(void);
 
 /*
- * Both wake the readers that have stored that they sleep. ptx_record_wake_and_leave() also releases
+ * Both functions wake the sleeping readers of the stream. ptx_record_wake_and_leave() also releases
  * level 0 of thread.
  */
 void ptx_record_wake(struct ptx_region *region) __attribute__((noinline, cold));

@@ -109,7 +109,7 @@ uint32_t ptx_thread_child_pid(void)
 	return ptx_proc_own();
 }
 
-/* Without this a child of a quiet process could not distinguish its id from its parent's. */
+/* Without this call a child of a quiet process could not distinguish its id from its parent's. */
 void ptx_thread_before_fork(void)
 {
 	if (ptx_is_quiet() && !ptx_process_is_child())
@@ -122,7 +122,7 @@ void ptx_thread_before_fork(void)
  * way.
  *
  * The first check is necessary because another thread of the child may have found and taken the
- * object. After it, only this thread can reach the object in a child.
+ * object. After this check, only this thread can reach the object in a child.
  */
 static bool name_thread(struct ptx_thread *thread, uint32_t pid)
 {
@@ -154,8 +154,8 @@ static struct ptx_thread *find_or_make(void)
 }
 
 /*
- * Makes the object the calling thread's. If a handler has interrupted this function and made the
- * thread an object already, that one remains, and this one is released.
+ * Makes the object the calling thread's. If a handler has interrupted this function and has already
+ * made an object for the thread, the handler's object remains, and the given one is released.
  */
 static struct ptx_thread *adopt_object(struct ptx_thread *thread)
 {
@@ -207,7 +207,9 @@ void ptx_thread_leave(void)
 	atomic_store_explicit(&ptx_thread_self, &ptx_thread_nobody, memory_order_relaxed);
 }
 
-/* PR_TSC_SIGSEGV is set for the thread. The variable is thread-local, because the mode is. */
+/*
+ * True if PR_TSC_SIGSEGV is set for the thread. Each thread has its own mode, so also its own flag.
+ */
 _Thread_local bool ptx_thread_is_blind __attribute__((tls_model("initial-exec")));
 static _Thread_local struct ptx_thread *blind_object __attribute__((tls_model("initial-exec")));
 
@@ -461,7 +463,8 @@ static void end_object(struct ptx_thread *thread)
 }
 
 /*
- * Returns whether the object's thread has ended. An object without owner has none that could end.
+ * Returns whether the object's thread has ended. An object without owner has no thread that could
+ * end.
  */
 static bool is_gone(const struct ptx_thread *thread)
 {

@@ -2,10 +2,10 @@
 /*
  * point/view.c - creates, attaches and frees the views of streams.
  *
- * A view is freed in three steps. First trace points find it no more, in ptx_private.view and in
- * the lanes. Then a barrier is run on every thread. Then no thread must be inside a trace point: if
- * one is, the view is retired, and a later sweep tries again. A trace point therefore needs no
- * reference count.
+ * A view is freed in three steps. First it is removed from ptx_private.view and from the lanes, so
+ * that trace points no longer find it. Then a barrier is run on every thread. Then no thread must
+ * be inside a trace point: if a thread is, the view is retired, and a later sweep tries again. A
+ * trace point therefore needs no reference count.
  *
  * Two arrays survive a fork, because ordinary memory is copied and not wiped: before_fork has the
  * views that a child must replace, from_parent those that it may use.
@@ -106,7 +106,7 @@ bool ptx_view_map_far(struct ptx_rings *rings)
 	if (far && view->arena != &ptx_arena_self)
 		/* A child can use this memory only if it is traced in the same arena. */
 		madvise(far, rings->geometry.far_bytes, MADV_DONTFORK);
-	/* Another thread may have mapped it at the same time. */
+	/* Another thread may have mapped the far part at the same time. */
 	if (far && !atomic_compare_exchange_strong_explicit(&rings->far, &none, far,
 							    memory_order_acq_rel,
 							    memory_order_acquire))
@@ -239,7 +239,8 @@ void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target,
 		before = atomic_exchange_explicit(&ptx_private.view[view->bit], view,
 						  memory_order_acq_rel);
 		/*
-		 * It was adopted, and no trace point has noticed yet that its stream was detached.
+		 * The former view was adopted, and no trace point has noticed yet that its stream
+		 * was detached.
 		 */
 		if (before)
 			ptx_view_discard(before);
@@ -258,7 +259,7 @@ static void destroy_own(struct ptx_view *view)
 	atomic_store_explicit(&ptx_private.view[view->bit], NULL, memory_order_release);
 	atomic_store_explicit(&before_fork[view->bit], NULL, memory_order_relaxed);
 	ptx_threads_drop_lanes();
-	/* Trace points that are inside now may have loaded the pointer before. */
+	/* A thread that is in a trace point now may have loaded the view's pointer before. */
 	in_use = !ptx_barrier() || ptx_threads_busy(NULL);
 	if (view->backed)
 		ptx_backing_leave(view->bit);
@@ -304,7 +305,7 @@ void ptx_view_withdraw(struct ptx_view *view, const char *backing)
 	ptx_view_destroy(view);
 }
 
-/* before_fork may have a later view at this bit already; then it is not changed. */
+/* before_fork may have a later view at this bit already. That view then stays. */
 void ptx_view_discard(struct ptx_view *view)
 {
 	struct ptx_view *noted = view;
@@ -350,7 +351,7 @@ static void keep_mapping(struct ptx_view *view)
 {
 	view->adopted = true;
 	view->is_parents = true;
-	/* The debts are the parent's as the reader of its stream, and so is their memory. */
+	/* The debts and their memory belong to the parent, which is the reader of its stream. */
 	view->rings.debts = NULL;
 	atomic_store_explicit(&from_parent[view->bit], view, memory_order_release);
 }

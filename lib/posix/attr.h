@@ -26,7 +26,7 @@ static inline struct ptx_attr *ptx_posix_attr(trace_attr_t *object)
 	return ptx_attr_is_valid(attr) ? attr : NULL;
 }
 
-/* The same attributes, to read them. */
+/* Returns the same attributes, for reading only. */
 static inline const struct ptx_attr *ptx_posix_attr_const(const trace_attr_t *object)
 {
 	const struct ptx_attr *attr = (const struct ptx_attr *)object;

@@ -26,8 +26,8 @@ struct ptx_call {
 };
 
 /*
- * A call of this is the first statement of a public function. It is not async-signal-safe;
- * functions that signal handlers may call save errno themselves.
+ * Each public function calls ptx_call_begin() in its first statement. This call is not
+ * async-signal-safe. Functions that signal handlers may call save errno themselves.
  */
 static inline struct ptx_call ptx_call_begin(void)
 {
@@ -37,7 +37,7 @@ static inline struct ptx_call ptx_call_begin(void)
 	return call;
 }
 
-/* The last statement: restores the state and returns err. */
+/* Called in the last statement of a public function: restores the state and returns err. */
 static inline int ptx_call_end(struct ptx_call call, int err)
 {
 	pthread_setcancelstate(call.cancel_state, NULL);

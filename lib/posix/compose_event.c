@@ -2,7 +2,7 @@
 /*
  * posix/compose_event.c - the events of a composed log, and those that their makers lost.
  *
- * It runs once for each event of a conversion, many millions of times. It therefore takes no
+ * This code runs once for each event of a conversion, many millions of times. It therefore takes no
  * lock, does not touch the cancellation state, and counts runs of events of one thread at once.
  */
 #include <trace_np.h>

@@ -31,7 +31,7 @@ static void end_flushers(void)
 }
 
 /*
- * The shim calls it before prctl() and seccomp(). The function does not touch the cancellation
+ * The shim calls this function before prctl() and seccomp(). It does not touch the cancellation
  * state, and preserves errno.
  */
 PTX_EXPORT int posix_trace_confine_np(int what)
@@ -45,8 +45,9 @@ PTX_EXPORT int posix_trace_confine_np(int what)
 	/* The program will install a seccomp filter for the calling thread, or for all threads. */
 	case POSIX_TRACE_CONFINE_PROCESS_NP:
 		/*
-		 * The order matters: the calls that need system calls come first.
-		 * ptx_record_tell_quiet() then stores the flag by which trace points make none.
+		 * The order matters: the functions that need system calls come first.
+		 * ptx_record_tell_quiet() then stores the flag. From then on trace points make no
+		 * system calls.
 		 */
 		ptx_threads_reserve();
 		ptx_record_join(__builtin_frame_address(0));

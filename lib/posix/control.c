@@ -80,8 +80,8 @@ static bool sign_records(struct ptx_stream *stream, const struct ptx_ident *iden
 }
 
 /*
- * Counts an event of the controller as lost. If the stream has become full by it, stops the stream,
- * as a writer does.
+ * Counts an event of the controller as lost. If it is lost because the stream is full, stops the
+ * stream, as a writer does.
  */
 static void lose_event(struct ptx_stream *stream, unsigned type, enum ptx_writer_loss loss)
 {
@@ -272,10 +272,10 @@ static bool is_running(const struct ptx_stream *stream)
 }
 
 /*
- * Some writers may have been suspended in a trace point when the stream stopped. This waits until
- * they have published their events. A reader that does not wait then finds these events in their
- * order, and none behind the STOP. The wait ends after STOP_MOST_NS. It is for streams without log:
- * a flush waits for writers itself.
+ * Some writers may have been suspended in a trace point when the stream stopped. This function
+ * waits until they have published their events, but no longer than STOP_MOST_NS. A reader that does
+ * not wait then finds these events in their order, and none behind the STOP. A stream with log does
+ * not need this function, because a flush waits for writers itself.
  */
 static void wait_for_writers(struct ptx_stream *stream)
 {
@@ -330,7 +330,7 @@ PTX_EXPORT int posix_trace_stop(trace_id_t trid)
 
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
-	/* If the stream was full and has room again, this restarts it before it is stopped. */
+	/* If the stream was full and has room again, this call restarts it before it is stopped. */
 	ptx_drain_sync(stream->drain);
 	ran = is_running(stream);
 	ptx_control_stop(stream, address);

@@ -30,8 +30,8 @@
 static pthread_once_t clock_once = PTHREAD_ONCE_INIT;
 
 /*
- * Makes this process's clock that of the arena. ENOTSUP: the arena already has another clock. All
- * streams of a process have one clock, and their readers must use the same.
+ * Makes this process's clock the clock of the arena. ENOTSUP: the arena already has another clock.
+ * All streams of a process have one clock, and their readers must use the same.
  */
 static int settle_clock(struct ptx_arena *arena)
 {
@@ -185,7 +185,7 @@ static int build_stream(struct ptx_stream *stream, const char *backing, int file
 	created = ptx_clock_anchor();
 	stream->attr.creation_ns = created.realtime_ns;
 	ptx_ring_calibrate(&stream->view->rings, created);
-	/* For observers that find the region after this process has died. */
+	/* The stream info is for observers that find the region after this process has died. */
 	ptx_stream_info_write(&stream->view->rings, &stream->attr, stream->target.pid);
 	err = ptx_drain_create(&stream->view->rings, &stream->attr, created, &stream->drain);
 	if (err)
@@ -222,7 +222,7 @@ static int create_stream(pid_t pid, const trace_attr_t *wish, enum ptx_stream_ki
 	unsigned place;
 	int err;
 
-	/* A null pointer for the result (GEN-05). */
+	/* A null pointer for the result is an error (GEN-05). */
 	if (!trid)
 		return EINVAL;
 	err = settle_attr(wish, kind == PTX_STREAM_LOGGED, &attr);
@@ -231,7 +231,10 @@ static int create_stream(pid_t pid, const trace_attr_t *wish, enum ptx_stream_ki
 	/* A child of _Fork() has not been set up by a fork handler, so it is set up here. */
 	if (ptx_process_is_child())
 		ptx_process_child();
-	/* The processes that share the stream would have to find the file and to trust it. */
+	/*
+	 * Only a stream of this process alone can have a backing file: other processes would have
+	 * to find the file and to trust it.
+	 */
 	if (backing && ((pid != 0 && (uint32_t)pid != ptx_proc_own()) ||
 			attr.inheritance == POSIX_TRACE_INHERITED))
 		return ENOTSUP;

@@ -20,7 +20,7 @@
 #include "posix/call.h"
 
 /*
- * So many nanoseconds a reader sleeps while a suspended writer may hold back an event. A suspended
+ * Nanoseconds that a reader sleeps while a suspended writer may hold back an event. A suspended
  * writer wakes no reader.
  */
 #define HELD_BACK_NAP_NS 1000000
@@ -28,7 +28,7 @@
  * Data of at most so many bytes are copied word by word, which is faster than a call of memcpy().
  */
 #define WORDS_BYTES      32
-/* so often a call tries to get an event from a LOOP stream that writers overwrite meanwhile */
+/* a call tries so often to get an event from a LOOP stream that writers overwrite meanwhile */
 #define LOOKS_AT_ONCE    64
 
 /* The result parameters of one call. */
@@ -124,10 +124,10 @@ static bool may_be_held_back(const struct ptx_drain *drain)
 }
 
 /*
- * For callers that must not wait, after take_live() has found nothing twice. Delivers the oldest
- * complete event, although a suspended writer may still publish an older one. If writers fill a
- * LOOP stream faster than it is read, it always has an event. The number of attempts to find one is
- * bounded.
+ * Called for a reader that must not wait, after take_live() has found nothing twice. Delivers the
+ * oldest complete event, although a suspended writer may still publish an older one. If writers
+ * fill a LOOP stream faster than the reader reads it, the stream always has an event, but an
+ * attempt to take one may fail. The number of attempts is bounded.
  */
 static bool take_at_once(struct ptx_stream *stream, const struct delivery *to)
 {
@@ -376,7 +376,9 @@ ptx_inline bool take_words(trace_id_t trid, const struct delivery *to)
 	/* Other threads may use the stream: get_any() locks it. */
 	if (ptx_unlikely(!ptx_libc_has_one_thread()))
 		return false;
-	/* This excludes active streams, invalid identifiers, and the first event of a block. */
+	/*
+	 * The check excludes active streams, invalid identifiers, and the first event of a block.
+	 */
 	if (ptx_unlikely(!stream || stream->kind != PTX_STREAM_STORED ||
 			 !ptx_stored_has_next(stream->stored)))
 		return false;

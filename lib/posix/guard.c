@@ -120,14 +120,14 @@ static int complete_stream(struct ptx_stream *stream, int log_fd)
 	ptx_log_tally_fini(&tally);
 	if (err)
 		return err;
-	/* After this no event can be added to the stream, so that one flush gets all. */
+	/* After this call no event can be added to the stream, so that one flush gets all. */
 	stop_stream(stream);
 	return ptx_posix_complete_log(stream, &nobody);
 }
 
 /*
- * Waits for the creator's end and then completes the log. Returns 0 without doing so if the stream
- * was shut down.
+ * Waits for the creator's end and then completes the log. If the stream was shut down, returns 0
+ * and leaves the log as it is.
  */
 int ptx_guard_run(int arena_fd, int log_fd, unsigned bit, uint64_t generation)
 {

@@ -10,7 +10,7 @@
 
 #include "posix/guard.h"
 
-/* A user who starts it by hand gets this message. */
+/* A user who starts the guardian by hand gets a message. */
 int main(int argc, char **argv)
 {
 	if (argc != 3) {

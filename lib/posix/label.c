@@ -26,7 +26,7 @@
 /* glibc uses the first two real-time signals itself, so that SIGRTMIN is the third. */
 #define FIRST_REAL_TIME 34
 
-/* Each put function appends at to and returns the end, without a NUL. */
+/* Each put function appends text at the address `to`, without a NUL, and returns the end. */
 static char *label_put(char *to, const char *text)
 {
 	const size_t len = strlen(text);
@@ -55,7 +55,7 @@ static bool is_octal(enum posix_trace_type_np type)
 
 /*
  * Returns the bits that a name of bits is about: those of its mask, or those of its value. If the
- * result is 0, it is the name of the value 0.
+ * result is 0, the name is that of the value 0.
  */
 static uint64_t mask_of(const struct posix_trace_field_np *field, unsigned i)
 {

@@ -2,8 +2,8 @@
 /*
  * posix/ledger.c - the ledger of a stream or a log: in total, by type, by thread.
  *
- * The ledger of an active stream is computed for each call, by a census of the stream. That of a
- * log is stored in it.
+ * The ledger of an active stream is computed for each call, by a census of the stream. The ledger
+ * of a log is stored in the log.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,9 +20,9 @@
 _Static_assert(PTX_LOST_CAUSES == POSIX_TRACE_LOST_CAUSES_NP, "the causes are those of trace_np.h");
 
 /*
- * Calls look with the ledger of a locked stream of any kind. Returns its result, or ENOMEM. An
- * active stream is locked during the census. Writers continue to record meanwhile, and the ledger
- * is exact for one moment.
+ * Calls look with the ledger of a locked stream of any kind. Returns the result of look, or an
+ * error number such as ENOMEM. An active stream is locked during the census. Writers continue to
+ * record meanwhile, and the ledger is exact for one moment.
  */
 static int with_ledger(trace_id_t trid,
 		       int (*look)(const struct ptx_stream *stream, const struct ptx_ledger *ledger,

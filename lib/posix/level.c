@@ -3,9 +3,9 @@
  * posix/level.c - a stream's level: types that are described with a greater level are filtered out.
  *
  * A thread that sets a level stores it in the region and then examines the types. A process that
- * describes a type publishes the description and then examines the regions. Both do so in
- * sequentially consistent order, so that at least one of the two sees the other. The thread that
- * sets a level repeats its examination while descriptions are added, because what it saw of a
+ * describes a type publishes the description and then examines the regions. Both sequences are
+ * sequentially consistent, so that the thread or the process (or both) sees the other. The thread
+ * that sets a level repeats its examination while descriptions are added, because what it saw of a
  * type may be older than the description.
  */
 #include <stddef.h>
@@ -49,7 +49,7 @@ static void apply_level(struct ptx_stream *stream, const struct ptx_lists *lists
 	ptx_drain_sync(stream->drain);
 	ptx_control_filter(stream, &old);
 	new = old;
-	/* Types of the program only. System events have no level. */
+	/* Only types of the program are examined, because system events have no level. */
 	for (unsigned type = PTX_TYPE_FIRST_USER; type < PTX_TYPE_FIRST_USER + PTX_NAMES; type++) {
 		int level = ptx_level_of(lists, type);
 

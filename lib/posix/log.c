@@ -129,8 +129,8 @@ static bool make_schema(char *schema, const char *format, unsigned level,
 }
 
 /*
- * Registers the line. Threads may do so at the same time: they store equal values, by atomic stores
- * because others may read them already.
+ * Registers the line. Several threads may register it at the same time: they store equal values, by
+ * atomic stores because other threads may already read the values.
  */
 static void open_log(struct posix_trace_site_np *site)
 {
@@ -351,7 +351,7 @@ static void log_fields(const struct posix_trace_site_np *site, unsigned argument
 	struct scratch scratch;
 
 	/*
-	 * Only the member `used` is initialized. To clear the kilobyte of text behind it would cost
+	 * Only the member `used` is initialized. Clearing the kilobyte of text behind it would cost
 	 * more than the rest of the call.
 	 */
 	scratch.used = 0;

@@ -209,7 +209,7 @@ int ptx_visitor_begin(struct ptx_visitor *visitor,
 }
 
 /*
- * The caller calls visit no more after this.
+ * After this call the caller no longer calls visit.
  */
 void ptx_visitor_end(struct ptx_visitor *visitor)
 {
@@ -275,8 +275,8 @@ static bool open_arena(const struct looking *looking)
 }
 
 /*
- * Returns the id of a process in its own name space; 0 if it has ended, or if that cannot be
- * read.
+ * Returns the id of a process in its own name space. Returns 0 if the process has ended, or if the
+ * id cannot be read.
  */
 static uint32_t inner_pid(uint32_t pid)
 {

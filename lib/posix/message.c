@@ -150,8 +150,8 @@ static void put_plain(const struct message *message, const struct ptx_format_par
 static void put_number(const struct message *message, const struct ptx_format_part *part,
 		       const struct posix_trace_value_np *value)
 {
-	/* h and hh convert the argument, as the program's own printf() would have. */
 	/*
+	 * h and hh remain, so that they convert the argument as the program's own printf() would.
 	 * Other integers were recorded as 32 or 64 bits. The reader has extended them to 64 bits,
 	 * with their sign if they have one.
 	 */

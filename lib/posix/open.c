@@ -63,7 +63,7 @@ PTX_EXPORT int posix_trace_open(int file_desc, trace_id_t *trid)
 	return ptx_call_end(call, open_log(file_desc, false, trid));
 }
 
-/* The same with flags; EINVAL for unknown ones, so that later versions can add some. */
+/* Opens a log with flags. Unknown flags give EINVAL, so that later versions can add flags. */
 PTX_EXPORT int posix_trace_open_np(int file_desc, unsigned flags, trace_id_t *trid)
 {
 	struct ptx_call call = ptx_call_begin();

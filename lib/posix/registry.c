@@ -21,7 +21,7 @@
  * twice.
  */
 static _Atomic uint64_t generations;
-/* Protects all, the table's changes, and ptx_private.unused. */
+/* Protects the list `all`, changes of the table, and ptx_private.unused. */
 static pthread_mutex_t change = PTHREAD_MUTEX_INITIALIZER;
 
 /*
@@ -59,7 +59,10 @@ void ptx_registry_leave(struct ptx_stream *stream)
 		ptx_futex_wake(&stream->users);
 }
 
-/* The caller has the stream's lock, so that no other thread has removed it. */
+/*
+ * The caller has the stream's lock. A thread that removes the stream acquires this lock before it
+ * reads the count.
+ */
 void ptx_registry_hold(struct ptx_stream *stream)
 {
 	atomic_fetch_add_explicit(&stream->users, 1, memory_order_relaxed);
@@ -115,8 +118,8 @@ struct ptx_stream *ptx_registry_new(void)
 		if (!stream)
 			return NULL;
 		/*
-		 * This is only for new memory: the lock of reused memory may be in use by a late
-		 * call.
+		 * Only new memory is initialized here: a late call may still use the lock of reused
+		 * memory.
 		 */
 		pthread_mutex_init(&stream->lock, NULL);
 	}

@@ -55,15 +55,15 @@ struct ptx_stream *ptx_registry_enter(trace_id_t id);
 void ptx_registry_leave(struct ptx_stream *stream);
 
 /*
- * For a stream that the caller has locked: it is not freed after the unlock, until
+ * Keeps a stream that the caller has locked from being freed after the unlock, until
  * ptx_registry_leave().
  */
 void ptx_registry_hold(struct ptx_stream *stream);
 
 /*
  * Returns a stream without identifier, zeroed but for its lock, which is free; NULL without
- * memory. ptx_registry_drop() takes it back when no call uses it. ptx_registry_note_log() records
- * the descriptor of its log, which a child closes.
+ * memory. ptx_registry_drop() takes the stream back when no call uses it. ptx_registry_note_log()
+ * records the descriptor of the stream's log, which a child closes.
  */
 struct ptx_stream *ptx_registry_new(void);
 void ptx_registry_drop(struct ptx_stream *stream);

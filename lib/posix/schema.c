@@ -73,8 +73,9 @@ static int describe_type(struct ptx_arena *arena, trace_event_id_t type, const c
 }
 
 /*
- * It must not be called in signal handlers. The text is copied. It reaches all streams of the
- * process, also those that exist already, and their logs. Errors: EINVAL, EEXIST, ENOSPC, ENOMEM.
+ * This function must not be called in signal handlers. It copies the text. The text reaches all
+ * streams of the process, also those that exist already, and their logs. Errors: EINVAL, EEXIST,
+ * ENOSPC, ENOMEM.
  */
 PTX_EXPORT int posix_trace_eventid_describe_np(trace_event_id_t event_id, const char *schema)
 {

@@ -54,8 +54,8 @@ static void last_status(struct ptx_stream *stream, struct ptx_log_status *status
 }
 
 /*
- * Counts the events as lost that the log could not receive: they are in the stream, whose memory
- * is freed.
+ * Counts as lost the events that the log could not receive. They are in the stream, whose memory is
+ * freed.
  */
 static void lose_unread(struct ptx_ledger_line *line)
 {
@@ -137,8 +137,8 @@ static int shut_down_stream(trace_id_t trid, const void *address)
 }
 
 /*
- * SHUT-01 to SHUT-10. Another thread may use the stream meanwhile: its call ends, or returns
- * EINVAL. The call waits for them and for the log, and is no cancellation point.
+ * SHUT-01 to SHUT-10. Other threads may use the stream meanwhile: their calls end, or return
+ * EINVAL. This function waits for these calls and for the log, and is no cancellation point.
  */
 PTX_EXPORT int posix_trace_shutdown(trace_id_t trid)
 {

@@ -10,7 +10,7 @@
 #include "posix/call.h"
 #include "posix/status.h"
 
-/* The status of a log is stored in it. Reading it resets nothing (STATUS-16). */
+/* Converts the status that is stored in a log. Reading it resets nothing (STATUS-16). */
 static void stored_status(const struct ptx_log_status *from, struct posix_trace_status_info *to)
 {
 	/* Logs store the values of the public constants. */

@@ -2,9 +2,9 @@
 /*
  * preload/alloc.c - family alloc: malloc() and related functions.
  *
- * The dynamic linker calls them before any constructor of the process has run, so they never begin
- * the shim. A program that defines malloc() itself never calls these wrappers. If an allocator
- * library is loaded behind the shim, the wrappers call this library.
+ * The dynamic linker calls these functions before any constructor of the process has run, so their
+ * wrappers never begin the shim. A program that defines malloc() itself never calls the wrappers.
+ * If an allocator library is loaded behind the shim, the wrappers call this library.
  *
  * The wrappers must not allocate, must not call a function that might, and must not loop:
  * shim_put() of libposixtrace calls no malloc() on this path.

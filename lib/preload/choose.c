@@ -47,7 +47,7 @@ static const struct {
 };
 
 /*
- * For each type its name and family, from the table in types.h. The names are those that users
+ * The name and the family of each type, from the table in types.h. The names are those that users
  * see in logs, and that patterns match.
  */
 static const struct {
@@ -59,7 +59,7 @@ static const struct {
 #undef TYPE
 };
 
-/* For losses before the shim has begun, which are counted by family. */
+/* Used for losses before the shim has begun, because these are counted by family. */
 enum shim_family shim_family_of(enum shim_type type)
 {
 	return types[type].family;
@@ -112,7 +112,7 @@ unsigned shim_families(const char *list)
 	return bits | BIT(SHIM);
 }
 
-/* A number that is too large for its type is the greatest one, too. */
+/* A number that is too large for its type gives most, too. */
 unsigned shim_number_of(const char *list, const char *name, unsigned most)
 {
 	const size_t len = strlen(name);

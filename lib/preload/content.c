@@ -113,7 +113,7 @@ static size_t copy_vector(void *to, size_t bytes, const struct iovec *vector, si
 	return copy_parts(to, bytes - left, part, used);
 }
 
-/* The same for a message. Its header is in memory of the program, too. */
+/* Does the same for a message, whose header is in memory of the program, too. */
 static size_t copy_message(void *to, size_t bytes, const struct msghdr *message)
 {
 	struct msghdr header;

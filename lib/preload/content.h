@@ -23,9 +23,9 @@
 SHIM_WRAPPER extern _Atomic unsigned posixtrace_shim_content;
 
 /*
- * At the program's start: records so many bytes, or none if the process has inherited a seccomp
- * filter, which may not permit the system call that copies them. Filters of the program itself are
- * seen by seccomp.c.
+ * Called at the program's start. From then on so many bytes are recorded, or none if the process
+ * has inherited a seccomp filter, which may not permit the system call that copies them. seccomp.c
+ * sees the filters that the program itself installs.
  */
 void shim_content_begin(unsigned bytes);
 

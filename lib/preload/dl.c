@@ -5,10 +5,11 @@
  * dlopen() depends on its caller: that object's DT_RPATH and DT_RUNPATH are searched, $ORIGIN is
  * its folder, and its DT_RPATH serves for the dependencies of the new library. A wrapper must
  * therefore not be the caller. Only a name without $, in a program in which no library has a
- * DT_RPATH, is opened in the same way for every caller: a path always, another name if neither the
- * caller nor the shim nor the program has a DT_RUNPATH. The DT_RPATH of the program itself serves
- * for all callers. The shim then calls dlopen() itself, times the call and records the result. All
- * other calls jump to dlopen(), and their event is recorded before the call.
+ * DT_RPATH, can be opened in the same way for every caller. A path is then always opened in the
+ * same way, and another name if neither the caller nor the shim nor the program has a DT_RUNPATH.
+ * The DT_RPATH of the program itself serves for all callers. The shim then calls dlopen() itself,
+ * times the call and records the result. All other calls jump to dlopen(), and their event is
+ * recorded before the call.
  *
  * The mapped files are reported independently of the chosen families. They are reported before a
  * library is unloaded, so that its addresses are known even if no observer looked while it was
@@ -95,7 +96,7 @@ struct opening {
 	void *handle;
 };
 
-/* The assembly below calls it. */
+/* The assembly below calls this function. */
 __attribute__((used)) struct opening shim_dlopen(const char *path, int mode, const void *caller);
 
 /* A call of dlopen() as has_rpath() needs it. */

@@ -3,11 +3,11 @@
  * preload/file.c - family file: files by name.
  *
  * Calls that the C library makes itself do not go through the dynamic symbol table: fopen() opens
- * its file without an event of this family, and for the folders that glob() and ftw() read there
- * are no events of their own.
+ * its file without an event of this family, and the folders that glob() and ftw() read have no
+ * events of their own.
  *
  * A path is recorded as the program gave it. It is relative to the folder of the event, or to the
- * current folder, which file.chdir changes. To resolve it would need system calls.
+ * current folder, which file.chdir changes. Resolving the path would need system calls.
  *
  * Functions that differ only in the form of their arguments have one event type, so that a reader
  * finds all uses of a file without knowing the forms. The fields of the type are those of the most
@@ -63,7 +63,7 @@ SHIM_INT(statx, FILE_STAT,
 SHIM_INT(fstat, FILE_FSTAT, (int fd, struct stat *to), (fd, to), (fd), (), ())
 SHIM_INT(fstat64, FILE_FSTAT, (int fd, struct stat64 *to), (fd, to), (fd), (), ())
 
-/* Programs that were linked with glibc before 2.33 call these. */
+/* Programs that were linked with glibc before 2.33 call these functions. */
 int __xstat(int version, const char *path, struct stat *to);
 int __xstat64(int version, const char *path, struct stat64 *to);
 int __lxstat(int version, const char *path, struct stat *to);
@@ -164,7 +164,10 @@ SHIM_INT(symlink, FILE_SYMLINK, (const char *to, const char *path), (to, path), 
 SHIM_INT(symlinkat, FILE_SYMLINK, (const char *to, int folder, const char *path),
 	 (to, folder, path), (folder), (), (SHIM_IN(path), SHIM_IN(to)))
 
-/* _FORTIFY_SOURCE calls the names with _chk if it knows the size of the memory. */
+/*
+ * With _FORTIFY_SOURCE, programs call the names with _chk if the compiler knows the size of the
+ * memory.
+ */
 ssize_t __readlink_chk(const char *path, char *to, size_t bytes, size_t room);
 ssize_t __readlinkat_chk(int folder, const char *path, char *to, size_t bytes, size_t room);
 char *__getcwd_chk(char *to, size_t bytes, size_t room);
@@ -206,12 +209,12 @@ STRING(getwd, FILE_GETCWD, (char *to), (to), (SHIM_OUT(result)))
 _Pragma("GCC diagnostic pop")
 STRING(__getwd_chk, FILE_GETCWD, (char *to, size_t room), (to, room), (SHIM_OUT(result)))
 STRING(get_current_dir_name, FILE_GETCWD, (void), (), (SHIM_OUT(result)))
-/* After the call path is the name of the new folder. */
+/* After the call, path is the name of the new folder. */
 STRING(mkdtemp, FILE_MKDTEMP, (char *path), (path), (SHIM_IN(path)))
 
 /*
- * After the call path is the name that was found. The flags are those that the file is opened
- * with.
+ * After the call, path is the name that was found. The flags are those with which the file is
+ * opened.
  */
 #define MKSTEMP(name, params, args, flags) \
 	SHIM_INT(name, FILE_MKSTEMP, params, args, (result, (flags) | O_RDWR | O_CREAT | O_EXCL), \
@@ -323,7 +326,7 @@ READDIR(readdir64, dirent64)
 	SHIM_ERROR(name, FILE_READDIR, (DIR *stream, struct entry *to, struct entry **found), \
 		   (stream, to, found), (dirfd(stream)), (), \
 		   (SHIM_OUT(!result && *found ? (*found)->d_name : NULL)))
-/* The C library calls these two deprecated, too. */
+/* The C library calls readdir_r() and readdir64_r() deprecated, too. */
 _Pragma("GCC diagnostic push")
 _Pragma("GCC diagnostic ignored \"-Wdeprecated-declarations\"")
 READDIR_R(readdir_r, dirent)
@@ -392,7 +395,7 @@ SHIM_INT(fchmodat, FILE_CHMOD, (int folder, const char *path, mode_t mode, int f
 	 (folder, path, mode, flags), (folder, (int32_t)mode, flags), (), (SHIM_IN(path)))
 SHIM_INT(lchmod, FILE_CHMOD, (const char *path, mode_t mode), (path, mode),
 	 (AT_FDCWD, (int32_t)mode, AT_SYMLINK_NOFOLLOW), (), (SHIM_IN(path)))
-/* -1 as user or group leaves it unchanged. */
+/* With -1 as user or group, the file keeps its user or group. */
 SHIM_INT(chown, FILE_CHOWN, (const char *path, uid_t user, gid_t group), (path, user, group),
 	 (AT_FDCWD, (int32_t)user, (int32_t)group, 0), (), (SHIM_IN(path)))
 /* lchown() changes the link itself instead of the file that the link refers to. */

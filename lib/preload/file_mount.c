@@ -65,7 +65,7 @@ SHIM_INT(move_mount, FILE_MOVE_MOUNT,
 SHIM_INT(fanotify_init, FILE_FANOTIFY, (unsigned flags, unsigned event_flags),
 	 (flags, event_flags), (result, (int32_t)flags, (int32_t)event_flags), (), ())
 /* The path may be NULL: then the folder itself is watched. */
-/* The mask has the events that are wanted, and the flags say whether it is added or removed. */
+/* The mask has the wanted events. The flags say whether the mask is added or removed. */
 SHIM_INT(fanotify_mark, FILE_FANMARK,
 	 (int fd, unsigned flags, uint64_t mask, int folder, const char *path),
 	 (fd, flags, mask, folder, path), (fd, (int32_t)flags, folder), ((int64_t)mask),

@@ -29,7 +29,7 @@
 SCANDIR(scandir, dirent)
 SCANDIR(scandir64, dirent64)
 
-/* The same for functions that take a descriptor of a folder. */
+/* Does the same for functions that take a descriptor of a folder. */
 #define SCANDIRAT(name, entry) \
 	SHIM_INT(name, FILE_SCANDIR, \
 		 (int folder, const char *path, struct entry ***found, \

@@ -37,7 +37,7 @@ enum { STATE_PRELOADED, STATE_LOADED, STATE_ATTACHED };
 SHIM_WRAPPER extern _Atomic int posixtrace_shim_state;
 _Atomic int posixtrace_shim_state = STATE_PRELOADED;
 
-/* Both return the number of slots that were changed, or a negative error number. */
+/* Both functions return the number of slots that were changed, or a negative error number. */
 SHIM_WRAPPER long posixtrace_shim_attach(const char *families);
 SHIM_WRAPPER long posixtrace_shim_detach(void);
 

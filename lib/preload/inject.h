@@ -24,10 +24,10 @@ bool shim_is_injected(void);
 void shim_inject_begin(void);
 
 /*
- * Called by the wrapper of dlopen(). The first returns whether a tracer is attached, so that new
- * modules are of interest. The second redirects the slots of modules that were loaded since. The
- * third is for a call that does not return to the shim: the next call of dlsym() then redirects the
- * slots.
+ * Called by the wrapper of dlopen(). shim_inject_is_attached() returns whether a tracer is
+ * attached, because only then new modules are of interest. shim_inject_loaded() redirects the slots
+ * of modules that were loaded since its last call. shim_inject_may_load() is for a call that does
+ * not return to the shim: the next call of dlsym() then redirects the slots.
  */
 bool shim_inject_is_attached(void);
 void shim_inject_loaded(void);

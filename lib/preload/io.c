@@ -114,13 +114,13 @@ static bool has_mode(int flags)
 		TRACE_OPEN(AT_FDCWD, flags, mode, path, next(name)(path, flags, mode)); \
 	}
 
-/* The path is recorded as the program gave it: to resolve it would need a system call. */
+/* The path is recorded as the program gave it: resolving it would need a system call. */
 OPEN(open)
 OPEN(open64)
 SHIM_ALIAS(__open, open);
 SHIM_ALIAS(__open64, open64);
 
-/* The same for functions whose path is relative to a folder. */
+/* Does the same for functions whose path is relative to a folder. */
 #define OPENAT(name) \
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER int name(int folder, const char *path, int flags, ...) \
@@ -151,8 +151,8 @@ CREAT(creat)
 CREAT(creat64)
 
 /*
- * _FORTIFY_SOURCE calls these instead of open() without a mode. Their wrappers must pass on to
- * the same function, because it ends the program if the flags need a mode.
+ * With _FORTIFY_SOURCE a program calls these functions instead of open() without a mode. A wrapper
+ * must call the same function, because that function ends the program if the flags need a mode.
  */
 int __open_2(const char *path, int flags);
 int __open64_2(const char *path, int flags);
@@ -176,7 +176,7 @@ int __openat64_2(int folder, const char *path, int flags);
 OPEN_2(__open_2)
 OPEN_2(__open64_2)
 
-/* The same for the functions with a folder. */
+/* Does the same for the functions with a folder. */
 #define OPENAT_2(name) \
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER int name(int folder, const char *path, int flags) \

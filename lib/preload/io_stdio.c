@@ -165,7 +165,8 @@ SHIM_WRAPPER int fclose(FILE *file)
 }
 
 /*
- * In some modes of <stdio.h> these are macros, which would prevent the definition of the functions.
+ * In some modes of <stdio.h> these names are macros, which would prevent the definition of the
+ * functions.
  */
 #undef fread_unlocked
 #undef fwrite_unlocked
@@ -193,8 +194,8 @@ struct items {
 	}
 
 /*
- * _FORTIFY_SOURCE calls these if it knows the size of the buffer. They have this size as an
- * additional argument.
+ * With _FORTIFY_SOURCE, programs call these functions if the compiler knows the buffer's size. This
+ * size is an additional argument.
  */
 size_t __fread_chk(void *buffer, size_t room, size_t size, size_t count, FILE *file);
 size_t __fread_unlocked_chk(void *buffer, size_t room, size_t size, size_t count, FILE *file);

@@ -52,7 +52,7 @@ struct transfer {
 		return (ssize_t)data.result; \
 	}
 
-/* _FORTIFY_SOURCE calls these if it knows the size of the buffer. */
+/* With _FORTIFY_SOURCE, programs call these functions if the compiler knows the buffer's size. */
 ssize_t __read_chk(int fd, void *buffer, size_t size, size_t room);
 ssize_t __pread_chk(int fd, void *buffer, size_t size, off_t offset, size_t room);
 ssize_t __pread64_chk(int fd, void *buffer, size_t size, off64_t offset, size_t room);

@@ -485,7 +485,7 @@ static void io_uring_end(struct uring_call *call, const struct io_uring *ring, i
  */
 #define RING struct io_uring *ring
 
-/* The kernel may answer some requests before this returns. */
+/* The kernel may answer some requests before these functions return. */
 URING(io_uring_submit, true, -ENOSYS, (RING), (ring))
 URING(io_uring_submit_and_wait, true, -ENOSYS, (RING, unsigned answers), (ring, answers))
 /* The next two functions let the kernel store answers that it has kept back. */
@@ -495,7 +495,8 @@ URING(io_uring_submit_and_wait_timeout, true, -ENOSYS,
       (RING, struct answer **answer, unsigned answers, void *timeout, void *mask),
       (ring, answer, answers, timeout, mask))
 /*
- * These two submit if the kernel has no timeouts of its own, and then the requests have no events.
+ * io_uring_wait_cqes() and io_uring_wait_cqe_timeout() submit requests if the kernel has no
+ * timeouts of its own. These requests then have no events.
  */
 URING(io_uring_wait_cqes, false, -ENOSYS,
       (RING, struct answer **answer, unsigned answers, void *timeout, void *mask),

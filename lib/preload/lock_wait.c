@@ -60,7 +60,7 @@ static void hold_again(struct meanwhile *meanwhile)
 		return data.error; \
 	}
 
-/* All three return with the mutex acquired, also after a time-out. */
+/* All three functions return with the mutex acquired, also after a time-out. */
 COND(pthread_cond_wait, (pthread_cond_t *cond, pthread_mutex_t *mutex), (cond, mutex))
 COND(pthread_cond_timedwait,
      (pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *until),

@@ -60,7 +60,7 @@ struct message {
 		return (result_type)data.result; \
 	}
 
-/* _FORTIFY_SOURCE calls these if it knows the size of the buffer. */
+/* With _FORTIFY_SOURCE, programs call these functions if the compiler knows the buffer's size. */
 ssize_t __recv_chk(int fd, void *buffer, size_t size, size_t room, int flags);
 ssize_t __recvfrom_chk(int fd, void *buffer, size_t size, size_t room, int flags,
 		       __SOCKADDR_ARG address, socklen_t *bytes);

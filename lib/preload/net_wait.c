@@ -81,7 +81,7 @@ static int64_t of_timeval(const struct timeval *time, int error)
 		return data.result; \
 	}
 
-/* _FORTIFY_SOURCE calls these if it knows the size of the array. */
+/* With _FORTIFY_SOURCE, programs call these functions if the compiler knows the array's size. */
 int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t room);
 int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
 		const sigset_t *mask, size_t room);

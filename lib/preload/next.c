@@ -4,9 +4,9 @@
  *
  * A first call may come from a signal handler, or from a child of a program with threads, where
  * the dynamic linker's lock cannot be acquired. So scope.c finds the functions without that lock,
- * from the shim's constructor on. If scope.c cannot do that, the constructor looks up all
- * functions. A function that is called before the constructor runs is looked up at that call,
- * under the lock.
+ * from the shim's constructor on. If scope.c cannot find them, the constructor looks up all
+ * functions. A function that is called before the constructor runs is looked up at that call, under
+ * the lock.
  */
 #include <dlfcn.h>
 #include <sys/syscall.h>
@@ -109,8 +109,8 @@ void shim_find_begin(void)
 }
 
 /*
- * These replace functions that do not exist behind the shim. Each has the form of a failure of
- * the functions that it replaces; their arguments are ignored.
+ * The functions below replace functions that do not exist behind the shim. Each returns what the
+ * replaced functions return after a failure, and ignores their arguments.
  */
 long shim_no_number(void)
 {

@@ -220,7 +220,7 @@ void shim_patch_loaded(void)
 /*
  * Two threads may call dlopen() at once. Both counts only grow, so that posixtrace notices a change
  * even if it looks seldom. If no module of the plan is missing, only posixtrace patches new
- * modules. It does not need the count missed for that.
+ * modules. It does not need the count `missed` for that.
  */
 void shim_patch_may_load(void)
 {

@@ -40,10 +40,11 @@
 void shim_patch_begin(void);
 
 /*
- * Called by the wrapper of dlopen(). The first returns whether the plan has modules that the
- * program was not linked with. The second patches those that are loaded now, if the process has one
- * thread. The third is for a call that does not return to the shim. posixtrace reads in the memory
- * of the process that dlopen() was called, and patches what this process could not patch.
+ * Called by the wrapper of dlopen(). shim_patch_waits() returns whether the plan has modules that
+ * the program was not linked with. shim_patch_loaded() patches those that are loaded now, if the
+ * process has one thread. shim_patch_may_load() is for a call that does not return to the shim.
+ * posixtrace reads in the memory of the process that dlopen() was called, and patches what this
+ * process could not patch.
  */
 bool shim_patch_waits(void);
 void shim_patch_loaded(void);
@@ -111,7 +112,10 @@ struct shim_probe {
 enum shim_vectors { SHIM_SSE, SHIM_AVX, SHIM_AVX512 };
 extern int shim_vectors __attribute__((visibility("hidden")));
 
-/* The instructions of trampolines call these two. They do not obey the calling conventions of C. */
+/*
+ * Trampolines call shim_patch_enter() and shim_patch_probe(), which do not obey the calling
+ * conventions of C.
+ */
 void shim_patch_enter(void);
 void shim_patch_probe(void);
 

@@ -30,7 +30,7 @@ _Thread_local bool shim_is_vfork_child __attribute__((tls_model("initial-exec"))
 /* Time of the call of vfork(), or 0 if the type was not traced then. */
 static _Thread_local uint64_t begin __attribute__((tls_model("initial-exec")));
 
-/* The assembly below calls these. */
+/* The assembly below calls these functions. */
 __attribute__((used)) void shim_vfork_before(void);
 __attribute__((used)) void shim_vfork_child(const void *caller);
 __attribute__((used)) pid_t shim_vfork_parent(long result, const void *caller);

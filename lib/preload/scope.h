@@ -3,8 +3,9 @@
  * preload/scope.h - finds functions in the objects from the shim to the C library.
  *
  * dlsym(RTLD_NEXT) takes the dynamic linker's lock, so a wrapper must not call it in a signal
- * handler. To call it at the start for every wrapper makes each program start later. These
- * functions read the same tables without a lock, at the first call of each wrapper.
+ * handler. Calling it at the start for every wrapper would make each program start later. The
+ * functions below read the same tables as dlsym(), without a lock, at the first call of each
+ * wrapper.
  *
  * The dynamic linker searches the objects that it loaded at the start of the program in the order
  * in which it loaded them. Objects that are loaded later come behind them. The C library was loaded
@@ -20,9 +21,9 @@
 #include <stdbool.h>
 
 /*
- * Notes the objects. To be called once. Nothing is found if one of them has tables of another form
- * or defines dlsym() itself, if there are too many, or if the shim was loaded later than the
- * program.
+ * Notes the objects. To be called once. Nothing is found if one of the objects has tables of
+ * another form or defines dlsym() itself, if there are too many, or if the shim was loaded later
+ * than the program.
  */
 void shim_scope_begin(void);
 

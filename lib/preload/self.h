@@ -12,7 +12,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* The first is called at the program's start, the second in a child of fork(). */
+/*
+ * shim_self_begin() is called at the program's start, and shim_self_forked() in a child of fork().
+ */
 void shim_self_begin(void);
 void shim_self_forked(void);
 

@@ -183,8 +183,8 @@ static int open_output(char *path, size_t bytes)
 
 /*
  * Keeps the lock of the log as long as the process lives. posix_trace_create_withlog() duplicates
- * the descriptor, which shares the lock. The duplicate that is made here remains open when that one
- * is closed.
+ * the descriptor, which shares the lock. The duplicate that hold_lock() makes remains open when the
+ * library closes its own.
  */
 static void hold_lock(int fd)
 {

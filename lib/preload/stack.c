@@ -225,8 +225,9 @@ shim_inline void store_registers(struct shim_stack_copy *copy)
 }
 
 /*
- * The copy begins at the stack pointer of this function. It does not change its stack after that,
- * and does not jump to put_copy(), which has a pointer to a variable of it.
+ * The copy begins at the stack pointer of this function. After that, the function does not change
+ * its stack, and it does not jump to put_copy(), because put_copy() has a pointer to one of its
+ * variables.
  */
 __attribute__((noinline)) void shim_stack_put(enum shim_type type, const void *data, size_t len,
 					      const void *caller)

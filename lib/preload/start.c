@@ -123,7 +123,7 @@ static _Atomic uint64_t lost_early[FAMILY_COUNT], lost_unnamed, lost_holds;
 /* The options are read once, when the types are chosen. The session uses them later. */
 static struct shim_options options;
 
-/* For each type its name and its schema, from the table in types.h. */
+/* The name and the schema of each type, from the table in types.h. */
 static const struct {
 	const char *name, *schema;
 } types[SHIM_TYPE_COUNT] = {

@@ -5,8 +5,8 @@
 
 /*
  * Called in a child of fork(), which has a copy of the parent's memory and only one of its threads.
- * The first resets the turns of signal.c, the second the memory for threads that were about to
- * start.
+ * shim_in_child() resets the turns of signal.c. shim_threads_in_child() resets the memory for
+ * threads that were about to start.
  */
 void shim_in_child(void);
 void shim_threads_in_child(void);

@@ -23,9 +23,10 @@
 
 /*
  * Returns whether the byte at from can be read. Known memory needs no system call. For other memory
- * the kernel is asked by a call that changes nothing: rt_sigprocmask() with an invalid `how` fails
- * with EINVAL, but the kernel reads the mask before that, and fails with EFAULT if it cannot read
- * it. A quiet process must not make this call. It trusts the program, as most C libraries do.
+ * the kernel is asked by a call that changes nothing: rt_sigprocmask() with an invalid `how`. The
+ * kernel first reads the mask, and fails with EFAULT if it cannot read the mask. Otherwise it fails
+ * with EINVAL. A quiet process must not make this call. It trusts the program, as most C libraries
+ * do.
  */
 static bool is_there(const void *from)
 {
@@ -86,7 +87,7 @@ static size_t put_text(char *to, size_t bytes, const char *text, size_t len, boo
 	return len + 1;
 }
 
-/* For constants, and for strings of a call that succeeded. */
+/* Used for constants, and for strings of a call that succeeded. */
 size_t shim_text(char *to, size_t bytes, const char *text)
 {
 	/* The text was read by a successful call, so that it is readable. */

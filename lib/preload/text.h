@@ -26,20 +26,20 @@
 size_t shim_text(char *to, size_t bytes, const char *text);
 
 /*
- * For a path that is the only path of a call. error is the call's error number, or 0 if the call
+ * Writes a path that is the only path of a call. error is the call's error number, or 0 if the call
  * succeeded. If the call may not have read the path, this function does the same as
  * shim_text_unsure().
  */
 size_t shim_text_after(char *to, size_t bytes, const char *text, int error);
 
 /*
- * For a string of a call that failed, perhaps before the string was read. Any pointer is valid. A
- * string that is not readable up to its NUL is recorded as an empty string. So is a string of which
- * a quiet process cannot find out whether it is readable, because it makes no system call.
+ * Writes a string of a call that failed, perhaps before the string was read. Any pointer is valid.
+ * A string that is not readable up to its NUL is recorded as an empty string. So is a string of
+ * which a quiet process cannot find out whether it is readable, because it makes no system call.
  */
 size_t shim_text_unsure(char *to, size_t bytes, const char *text);
 
-/* For a string before the call: memory that is not readable is treated like an empty string. */
+/* Writes a string before its call. Memory that is not readable is treated like an empty string. */
 size_t shim_text_before(char *to, size_t bytes, const char *text);
 
 /* Copies memory that is within one page. False: it is not readable, and *to is unchanged. */
@@ -49,13 +49,13 @@ bool shim_copy(void *to, const void *from, size_t bytes);
 bool shim_is_there(const void *from);
 
 /*
- * For a struct of a call that failed: returns whether all its bytes are readable. False also if a
- * quiet process cannot find out.
+ * Returns whether all bytes of a struct are readable, if its call failed. False also if a quiet
+ * process cannot find this out.
  */
 bool shim_can_read(const void *from, size_t bytes);
 
 /*
- * An argument vector, with blanks between the arguments. If the text is too long, its end is
+ * Writes an argument vector, with blanks between the arguments. If the text is too long, its end is
  * omitted.
  */
 size_t shim_text_arguments(char *to, size_t bytes, char *const argv[]);

@@ -25,7 +25,7 @@ struct start {
 
 /*
  * Memory for the arguments of threads that are about to start. malloc() in the new thread would
- * give it a heap of its own, which the program did not request. If all entries are in use,
+ * give that thread a heap, which the program did not request. If all entries are in use,
  * malloc() in the creator provides one. 256 threads can be about to start at once without
  * malloc().
  */
@@ -125,7 +125,10 @@ static void *run_thread(void *arg)
 	struct end end = { data.function };
 	void *result;
 
-	/* Before the program's function: it may run as long as the process. */
+	/*
+	 * The memory is released now, because the program's function may run as long as the
+	 * process.
+	 */
 	release_start(arg);
 	if (start.is_blind)
 		shim_blind(true);
@@ -172,7 +175,7 @@ SHIM_WRAPPER int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	*start = (struct start){ function, argument, number_of(pthread_self()), shim_is_blind };
 	if (shim_is_blind) {
 		/*
-		 * There is no event, but the thread starts in run_thread(), which makes it blind,
+		 * There is no event. The new thread starts in run_thread(), which makes it blind,
 		 * too.
 		 */
 		data.error = next(pthread_create)(thread, attr, run_thread, start);

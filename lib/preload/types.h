@@ -144,15 +144,12 @@
 	/* A result that is less than size is no error. */ \
 	X(IO_WRITE, IO, "io.write", \
 	  "ns time; fd fd; errno error; u64 size; s64 result; bytes data") \
-	/* The same at an offset; the position of the file does not change. */ \
+	/* The same transfers at an offset; the position of the file does not change. */ \
 	X(IO_PREAD, IO, "io.pread", \
 	  "ns time; fd fd; errno error; u64 size; s64 result; s64 offset; bytes data") \
 	X(IO_PWRITE, IO, "io.pwrite", \
 	  "ns time; fd fd; errno error; u64 size; s64 result; s64 offset; bytes data") \
-	/* \
-	 * These move several parts of memory. The total size is not known without reading the \
-	 * vector. \
-	 */ \
+	/* These calls move several parts of memory. Only the vector shows the total size. */ \
 	X(IO_READV, IO, "io.readv", \
 	  "ns time; fd fd; errno error; u64 parts; s64 result; bytes data") \
 	X(IO_WRITEV, IO, "io.writev", \
@@ -164,10 +161,10 @@
 	/* fd is written, and from is the descriptor that is read. */ \
 	X(IO_SENDFILE, IO, "io.sendfile", \
 	  "ns time; fd fd; errno error; u64 size; s64 result; s64 from") \
-	/* Wait until the device has the data. */ \
+	/* These calls wait until the device has the data. */ \
 	X(IO_FSYNC, IO, "io.fsync", "ns time; fd fd; errno error") \
 	X(IO_FDATASYNC, IO, "io.fdatasync", "ns time; fd fd; errno error") \
-	/* These concern streams of <stdio.h>; fd is the descriptor of the stream. */ \
+	/* These events concern streams of <stdio.h>; fd is the descriptor of the stream. */ \
 	X(IO_FOPEN, IO, "io.fopen", \
 	  "ns time; fd fd; errno error; ptr file; str mode; str path") \
 	X(IO_FCLOSE, IO, "io.fclose", "ns time; fd fd; errno error; ptr file") \
@@ -195,7 +192,7 @@
 	/* The duration is the wait for the lock of another process. */ \
 	X(IO_FLOCK, IO, "io.flock", \
 	  "ns time; errno error; fd fd; x32 operation{|1=LOCK_SH,2=LOCK_EX,8=LOCK_UN,4=LOCK_NB}") \
-	/* These move bytes between descriptors without memory of the program. */ \
+	/* These calls move bytes between descriptors without memory of the program. */ \
 	X(IO_SPLICE, IO, "io.splice", \
 	  "ns time; errno error; fd fd; fd to; x32 flags{|0=0,1=SPLICE_F_MOVE," \
 	  "2=SPLICE_F_NONBLOCK,4=SPLICE_F_MORE,8=SPLICE_F_GIFT}; u64 size; s64 result") \
@@ -571,7 +568,7 @@
 	  "38=PR_SET_NO_NEW_PRIVS,39=PR_GET_NO_NEW_PRIVS,41=PR_SET_THP_DISABLE,47=PR_CAP_AMBIENT," \
 	  "0x53564d41=PR_SET_VMA,0x59616d61=PR_SET_PTRACER}; s32 result; errno error; x64 value; " \
 	  "str name") \
-	/* These concern processes that are named by a descriptor. */ \
+	/* These events concern processes that are named by a descriptor. */ \
 	X(PROCESS_PIDFD, PROCESS, "process.pidfd_open", \
 	  "ns time; errno error; fd fd; s32 pid; x32 flags" SHIM_FD_FLAGS) \
 	X(PROCESS_PIDFD_GET, PROCESS, "process.pidfd_getfd", \

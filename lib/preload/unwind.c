@@ -75,7 +75,10 @@ DEFINE(void, shim_resume, "_Unwind_Resume", (struct _Unwind_Exception *exception
 	__builtin_trap();
 }
 
-/* These two are for patch_call.c. Only its callback of _Unwind_Backtrace() calls them. */
+/*
+ * shim_get_ip() and shim_get_cfa() are for patch_call.c. Only its callback of _Unwind_Backtrace()
+ * calls them.
+ */
 DEFINE(_Unwind_Ptr, shim_get_ip, "_Unwind_GetIP", (struct _Unwind_Context *context))
 {
 	static _Atomic(void *) known;

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 /*
- * Stores of such a child are visible to its parent; changes of its state in the kernel are its
- * own.
+ * Stores of such a child are visible to its parent, but changes of its state in the kernel concern
+ * the child alone.
  */
 extern _Thread_local bool shim_is_vfork_child __attribute__((tls_model("initial-exec")));
 

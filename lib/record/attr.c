@@ -52,8 +52,8 @@ void ptx_attr_init(struct ptx_attr *attr)
 	attr->max_data_size = PTX_ATTR_MAX_DATA_SIZE;
 	attr->log_size = PTX_ATTR_LOG_SIZE;
 	/*
-	 * The standard requires these two: a child is not traced, and an active stream without
-	 * log overwrites (posix_trace_attr_init()).
+	 * The standard requires these two defaults: a child is not traced, and an active stream
+	 * without log overwrites (posix_trace_attr_init()).
 	 */
 	attr->inheritance = POSIX_TRACE_CLOSE_FOR_CHILD;
 	attr->stream_policy = POSIX_TRACE_LOOP;

@@ -74,7 +74,10 @@ static inline size_t ptx_attr_user_event_size(const struct ptx_attr *attr, size_
 	return PTX_IDENT_RECORD_BYTES + ptx_record_size(len);
 }
 
-/* The same of a system event. START and FILTER have the most data: two sets of event types. */
+/*
+ * The most bytes that a system event occupies there. START and FILTER have the most data: two sets
+ * of event types.
+ */
 static inline size_t ptx_attr_system_event_size(void)
 {
 	return PTX_IDENT_RECORD_BYTES + ptx_record_size(PTX_SYSTEM_DATA_MAX);

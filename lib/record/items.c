@@ -2,9 +2,9 @@
 /*
  * record/items.c - the sizes of items, and where a row of items can be shortened.
  *
- * A trace point shortens a payload of items that exceeds max-data-size. It does so between two
- * items, so that a reader can decode what remains. The row may be damaged, because it comes from
- * memory of the program: no item is trusted to be complete.
+ * A trace point shortens a payload of items that exceeds max-data-size. It cuts the payload between
+ * two items, so that a reader can decode what remains. The row may be damaged, because it comes
+ * from memory of the program: no item is trusted to be complete.
  */
 #include "record/items.h"
 

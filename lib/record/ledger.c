@@ -28,7 +28,7 @@ static bool grow_threads(struct ptx_ledger *ledger, size_t count)
 
 	if (ledger->threads + count <= room)
 		return true;
-	/* To double is enough because count is 1 or 2 and the room at least 4. */
+	/* Doubling is enough because count is 1 or 2 and the room at least 4. */
 	room *= 2;
 	/* few is not from malloc(), so realloc() must not see it. */
 	if (ledger->thread == ledger->few) {

@@ -4,8 +4,8 @@
  *
  * A line has the columns of struct posix_trace_ledger_np except unattributed, which is the
  * difference between called and the sum of the other columns. In the line total, called is the
- * number that the writers counted independently of the other columns. So it means something that
- * the equation holds in this line. In the lines of types and threads, called is the sum of the
+ * number that the writers counted independently of the other columns. So the equation is a check in
+ * this line, because it could fail. In the lines of types and threads, called is the sum of the
  * other columns. In the lines of type 0 (no known type) and of pid 0 (no known thread), called also
  * has the unattributed events. So each column of total is the sum of that column over types, and
  * over threads.

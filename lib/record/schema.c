@@ -38,7 +38,7 @@ struct parser {
 	const char *format; /* the text of @format; stored where all names are */
 	/* Names after @key, which may precede their fields. resolve_keys() finds the fields. */
 	const char *key[POSIX_TRACE_KEYS_MAX_NP];
-	/* Names after @counter, likewise. */
+	/* Names after @counter, which may precede their fields, too. */
 	const char *counter[POSIX_TRACE_FIELDS_MAX_NP];
 	unsigned counters;
 	struct name_list list[POSIX_TRACE_NAME_LISTS_MAX_NP];
@@ -720,7 +720,7 @@ const char *ptx_schema_parse_sized(const char *text, struct posix_trace_schema_n
 	/* The limit also bounds the size of schema->text, in which the names are stored. */
 	if (strnlen(text, PTX_SCHEMA_BYTES) == PTX_SCHEMA_BYTES)
 		return "it is too long";
-	/* These members of the struct are counted up by the parser or may be left unset by it. */
+	/* The parser counts these members of the struct up, or may leave them unset. */
 	schema->fields = 0;
 	schema->level = 0;
 	schema->role = POSIX_TRACE_POINT_NP;

@@ -17,10 +17,10 @@
 #include "ring/ring_write.h"
 
 /*
- * Adds a ring to the stream. A number is used once. The ring's word stays UNUSED until the caller
- * stores itself as the holder. claim_hold() refuses that state, so no other thread can claim the
- * ring in between. A thread that is killed there leaves a ring without records, and the number is
- * lost.
+ * Adds a ring to the stream. Each ring has a number that is used once. The ring's word stays UNUSED
+ * until the caller stores itself as the holder. claim_hold() refuses that state, so no other thread
+ * can claim the ring before. A thread that is killed before that store leaves a ring without
+ * records, and the ring's number is lost.
  *
  * The exchange is relaxed: a reader that sees the number early finds no current chunk in zeroed
  * memory.
@@ -54,7 +54,7 @@ static bool number_a_ring(struct ptx_rings *rings, uint32_t *ring, enum ptx_writ
 
 /* One claim, as it is counted in the upper half of a ring's word (words.h). */
 #define CLAIM             (UINT64_C(1) << 32)
-/* All threads of the stream together search all rings about so often. */
+/* The threads of a stream together search all rings at most about this many times in a second. */
 #define SEARCHES_A_SECOND 100
 
 /* Returns the number of claims in a ring's word. */
@@ -64,9 +64,10 @@ static uint64_t claims_of(uint64_t holder)
 }
 
 /*
- * Claims the ring if it is IDLE. ring may be the number of a hint, so any process may have written
- * it: it is checked. The count of claims grows. So a thread that lost the ring, because another
- * process mistook its process for dead, sees the loss even if its process claims the ring again.
+ * Claims the ring if it is IDLE. ring may be a number from a hint, which any process may have
+ * written, so this function checks it. The count of claims grows. So a thread that lost the ring,
+ * because another process mistook its process for dead, sees the loss even if its process claims
+ * the ring again.
  */
 static bool claim_hold(struct ptx_rings *rings, uint32_t ring, uint32_t pid)
 {
@@ -152,9 +153,10 @@ static void let_go(struct ptx_rings *rings, uint32_t ring)
 }
 
 /*
- * The result is a chunk in which the next record belongs to ident. This is shown by an IDENT record
- * in the former thread's chunk, or by the header of a new chunk. If there is no room, the ring
- * becomes IDLE again, so that threads that fail at each event do not use up the numbers.
+ * The result is a chunk in which the next record belongs to ident. Readers find ident in an IDENT
+ * record in the former thread's chunk, or in the header of a new chunk. If there is no room, the
+ * ring becomes IDLE again. Otherwise threads that fail at each event would use up the numbers of
+ * rings.
  */
 struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident *ident,
 				 uint32_t *held, enum ptx_writer_loss *loss)
@@ -174,7 +176,7 @@ struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident
 				      memory_order_release);
 	}
 	*held = ring;
-	/* This is the cause if no chunk can be acquired, unless the reason is memory. */
+	/* If the thread acquires no chunk, this is the cause, unless memory is missing. */
 	*loss = PTX_WRITER_STREAM_FULL;
 	link = atomic_load_explicit(&rings->ring[ring].current, memory_order_acquire);
 	if (link != 0) {

@@ -9,8 +9,8 @@
  * A hole whose pusher died is skipped when the queue behind it has grown by a quarter of its size,
  * or at once if the queue no longer grows.
  *
- * A hint can be lost, be late, or name a chunk that has changed hands. So losing one costs a search
- * and never a chunk or a record.
+ * A hint can be lost, be late, or name a chunk that has another owner by now. Only the words
+ * decide, so a lost hint costs a search and never a chunk or a record.
  *
  * Threads: any number of pushers and poppers, in any process of the arena. The functions are
  * async-signal-safe and wait for no thread. Each loop is bounded, because another process may store
@@ -59,7 +59,7 @@ bool ptx_hint_pop(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t las
 		uint64_t entry;
 		bool whole;
 
-		/* Signed: a hostile head may be ahead of tail. */
+		/* The difference is signed, because a hostile head may be ahead of tail. */
 		if ((int64_t)(tail - head) <= 0)
 			return false;
 		if (tail - head > (uint64_t)last + 1) {
@@ -112,7 +112,7 @@ static unsigned tier_of(const struct ptx_rings *rings, enum ptx_hint kind)
 
 	if (kind == PTX_HINT_FREE || kind == PTX_HINT_SMALL)
 		return 0;
-	/* The number is hostile: beyond the rings of the stream there is no tier. */
+	/* Any process may have stored count: no tier beyond that of the stream's rings is used. */
 	while (tier < PTX_TIERS - 1 && count > g->tier_rings[tier] &&
 	       g->tier_rings[tier] < g->rings)
 		tier++;

@@ -231,7 +231,9 @@ bool ptx_overwrite(struct ptx_rings *rings, uint32_t number, uint32_t generation
 	if (ptx_word_state(word) != PTX_CHUNK_CLOSED ||
 	    (generation != PTX_NONE && (mine & 0xffff) != generation))
 		return false;
-	/* These three belong together only if the chunk's word is the same behind the loads. */
+	/*
+	 * The loaded values belong together only if the chunk's word is unchanged behind the loads.
+	 */
 	claimed = atomic_load_explicit(&rings->claimed[number], memory_order_relaxed);
 	head = atomic_load_explicit(&chunk->head, memory_order_relaxed);
 	last = atomic_load_explicit(&chunk->last, memory_order_relaxed);
@@ -243,7 +245,9 @@ bool ptx_overwrite(struct ptx_rings *rings, uint32_t number, uint32_t generation
 	atomic_thread_fence(memory_order_acquire); /* (P) with (O) in ring_write.c */
 	if (atomic_load_explicit(&rings->word[number], memory_order_relaxed) != word)
 		return false;
-	/* The cut is raised first: a reader whose chunk is gone then knows up to which time. */
+	/*
+	 * The cut rises before the chunk is taken: a reader that loses the chunk then sees the cut.
+	 */
 	if ((uint32_t)claimed < ptx_head_offset(head))
 		ptx_raise(&rings->region->cut, last,
 			  memory_order_release); /* (I) with (J) in drain/loop_cut.c */
@@ -261,9 +265,9 @@ bool ptx_overwrite(struct ptx_rings *rings, uint32_t number, uint32_t generation
  * claimed word has the number of bytes that the reader has claimed. From then on it has the mark
  * UNCOUNTED and the offset from which on records are not counted.
  *
- * The holder of the ring calls this for its own chunk. So does a thread that mends the ring of a
- * dead writer. A second call continues where the first one was interrupted. After a complete first
- * call it has no effect.
+ * The holder of the ring calls this function for its own chunk, and a thread that mends the ring of
+ * a dead writer calls it for that writer's chunk. A second call continues where the first one was
+ * interrupted. After a complete first call, a second call has no effect.
  */
 void ptx_overwrite_finish(struct ptx_rings *rings, uint32_t number)
 {

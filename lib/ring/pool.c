@@ -17,7 +17,7 @@
 #define STEP        65536u /* a chunk becomes present in steps that double up to this */
 #define SMALL_POOL  2048u  /* in a larger pool a writer does not examine each chunk */
 #define SEARCHED    65536u /* the same for a pool with small chunks, which is examined rarely */
-/* So many pairs of searches are made, if chunks change their owners during each pair. */
+/* The most pairs of searches that are made, if chunks change their owners during each pair. */
 #define TRIES       3
 /* Number of chunks. A flush of fewer chunks writes blocks that are mostly headers. */
 #define FILLING_MIN 3u

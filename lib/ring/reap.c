@@ -71,8 +71,8 @@ static bool reap_rings(struct ptx_rings *rings, struct asking *asking)
 
 	for (uint32_t first = 0; first < count; first += WINDOW) {
 		uint32_t size = count - first < WINDOW ? count - first : WINDOW;
-		/* A bit for each ring of the window. It is small, because a signal stack is
-		 * small. */
+		/* A bit for each ring of the window. The window is small, because a signal stack
+		 * may be small. */
 		unsigned char held[WINDOW / 8] = { 0 };
 		bool any = false;
 
@@ -115,8 +115,8 @@ static void reap_slots(struct ptx_rings *rings, struct asking *asking)
 }
 
 /*
- * is_dead() is called rarely: neighbours mostly belong to one process, and if that is alive, asking
- * remembers it.
+ * is_dead() is called rarely: neighbouring rings mostly belong to one process, and the variable
+ * asking remembers the last process that was alive.
  */
 bool ptx_ring_reap(struct ptx_rings *rings, uint32_t self, bool (*is_dead)(uint32_t pid))
 {

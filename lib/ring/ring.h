@@ -276,7 +276,7 @@ struct ptx_rings {
 	unsigned char *chunk;
 	_Atomic(unsigned char *) far; /* small chunks from near_chunks on; NULL: not mapped yet */
 	struct ptx_geometry geometry;
-	/* The address of the page that this process made present last in each part, or 0. */
+	/* For each part, the address of the page that this process made present last, or 0. */
 	_Atomic uintptr_t backed[PTX_TABLES];
 	size_t max_data_size;
 	bool loop;

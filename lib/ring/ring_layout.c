@@ -60,21 +60,22 @@
  *
  * Deaths. A writer of a LOOP stream may be killed, or leave by a jump, after it closed a chunk F
  * and before it added the hint. F is out of order then: it is not overwritten before the chunks
- * that were closed later, although its events are below the cut. While no thread goes on in the
- * ring, this costs nothing, whatever the number of such rings is. For if F's events are below the
- * cut, its ring needs one chunk less than the sum has for it: the chunk that was open when X was
- * closed is either F itself, or the one that is open now, which the sum counts twice. If a thread
- * goes on in the ring, after a jump or because the ring was taken from a dead process, F is one
- * chunk more, until a writer finds it: take_forgotten() (ring_write.c) examines each chunk once in
- * a round through the pool. So within one round there may be one such F among the large chunks, and
- * two among the small ones. Each further one reduces the promise by `useful` bytes, or by half of a
+ * that were closed later, although its events are below the cut. While no thread continues in the
+ * ring, F costs nothing, whatever the number of such rings is. If F's events are below the cut, its
+ * ring needs one chunk less than the sum has for it. The chunk that was open when X was closed is
+ * either F itself, or the one that is open now, which the sum counts twice. If a thread continues
+ * in the ring, after a jump or because the ring was taken from a dead process, F is one chunk more,
+ * until a writer finds it: take_forgotten() (ring_write.c) examines each chunk once in a round
+ * through the pool. So within one round there may be one such F among the large chunks, and two
+ * among the small ones. Each further one reduces the promise by `useful` bytes, or by half of a
  * small chunk's room, for the rest of the round. It needs another kill between the same two
  * instructions.
  *
  * The IDENT record in `useful` allows for one in each chunk that no event follows, because its
  * thread was killed, or left by a jump, before its record was there. The computed sizes of events
- * have room for all other IDENT records, one for each event; so has the first event of a chunk,
- * where the header has the identity, for the IDENT record that did not fit before it.
+ * have room for all other IDENT records, one for each event. In a new chunk the header has the
+ * identity. The IDENT room of its first event then covers the IDENT record that did not fit before
+ * it.
  */
 #include <errno.h>
 
@@ -102,7 +103,8 @@
 /* Limit of the far part's address space, so that the file does not run out of address space. */
 #define FAR_MAX      (UINT64_C(8) << 30)
 /*
- * A stream may use twice its size and 256 KiB: this part of these for chunks, the rest for tables.
+ * A stream may use twice its size and 256 KiB. MEMORY_SLACK is the part of the 256 KiB that chunks
+ * may use. Tables may use what remains.
  */
 #define MEMORY_SLACK (64u << 10)
 /* The same as MEMORY_SLACK for the large chunks of the few rings, whose tables are small. */

@@ -139,7 +139,7 @@ static bool ring_read_claim(const struct ptx_reader *reader, uint32_t end)
 		memory_order_acq_rel, memory_order_acquire); /* lost: (J) comes next */
 }
 
-/* Enters the ring at its first chunk, unless the reader is in it. Returns false if it has none. */
+/* Enters the ring at its first chunk, unless the reader is in it. False: the ring has no chunk. */
 static bool ring_read_enter(struct ptx_reader *reader)
 {
 	const struct ptx_ring *ring = &reader->rings->ring[reader->ring];
@@ -337,10 +337,10 @@ static bool is_from(const struct ptx_rings *rings, uint64_t link, const uint32_t
 }
 
 /*
- * The writer continues during the search. It could take a chunk with a number that the search has
- * passed, and after that one with a higher number; the second must not hide the first. So the
- * search considers only chunks that the ring had at its beginning. It sees each of them, unless it
- * is overwritten.
+ * The writer continues during the search. It could take a chunk whose number the search has passed,
+ * and after that a chunk with a higher number. The search would see only the second of these chunks
+ * and might return it, although the first one is older. So the search considers only chunks that
+ * the ring had when the search began. It sees each of them, unless a writer overwrites the chunk.
  */
 static bool ring_read_find(struct ptx_rings *rings, uint32_t ring, const uint32_t *from,
 			   struct ptx_place *place, uint32_t *before)

@@ -24,14 +24,14 @@ enum ptx_claim {
 };
 
 /*
- * The reader of one ring. An observer can copy it, with another buffer, and continue from the same
- * place; that does not affect the original.
+ * The reader of one ring. An observer can copy this struct, give the copy another buffer, and
+ * continue from the same place. The original is not affected.
  */
 struct ptx_reader {
 	struct ptx_rings *rings;
 	unsigned char *buffer; /* chunk_room bytes, the caller's */
 	uint32_t ring;
-	/* The next three describe the bytes in the buffer after PTX_CLAIM_BYTES. */
+	/* The next three members describe the bytes in the buffer after PTX_CLAIM_BYTES. */
 	uint32_t bytes;
 	bool fresh;             /* the bytes are the first ones of a chunk */
 	struct ptx_ident ident; /* of that chunk, if fresh */
@@ -45,13 +45,13 @@ struct ptx_reader {
  */
 enum ptx_claim ptx_ring_take(struct ptx_reader *reader);
 
-/* Does the same without a claim, and frees nothing: for observers. */
+/* For observers: copies the new bytes in the same way, but claims nothing and frees nothing. */
 enum ptx_claim ptx_ring_look(struct ptx_reader *reader);
 
 /*
- * The chunks that a reader has left. For a reader that must not free a chunk before the chunk's
- * events are in the log: it frees all these chunks together. Not for streams with policy LOOP. See
- * struct ptx_rings.debts.
+ * The chunks that a reader has left and not freed. A reader needs this list if it must not free a
+ * chunk before the log has the chunk's events. It then frees all chunks of the list together. A
+ * stream with policy LOOP has no such list. See struct ptx_rings.debts.
  */
 struct ptx_debts {
 	uint32_t count, room;
@@ -91,7 +91,7 @@ bool ptx_ring_find_from(struct ptx_rings *rings, uint32_t ring, uint32_t from,
  */
 bool ptx_ring_opened(const struct ptx_rings *rings, uint64_t link, uint64_t *opened);
 
-/* Stores the number of the ring's records before the chunk at link; false: it was reused. */
+/* Stores the number of the ring's records before the chunk at link. False: a reused chunk. */
 bool ptx_ring_before(const struct ptx_rings *rings, uint64_t link, uint32_t *before);
 
 /* The state of the ring's writer, as seen after a barrier. */

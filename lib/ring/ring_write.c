@@ -14,11 +14,11 @@
 #include "ring/pool.h"
 #include "ring/spare.h"
 
-/* The most searches of a writer, if readers free and other writers take what it has found. */
+/* A writer searches at most so often while readers free, or other writers take, what it finds. */
 #define LOOP_TRIES      64
 /* The most hints to far chunks that a writer returns to the queue before it looks elsewhere. */
 #define UNREACHED_TRIES 64
-/* So many small chunks may be free without a hint before a writer searches for them. */
+/* If more small chunks than this may be free without a hint, a writer searches for them. */
 #define LOST_MIN        64
 
 /*
@@ -81,7 +81,10 @@ static bool take_word(struct ptx_rings *rings, uint32_t number, enum ptx_chunk_s
 		       memory_order_acq_rel, memory_order_relaxed);
 }
 
-/* The count is lowered after the word: for a moment it is too high, and may cause a search. */
+/*
+ * Lowers the counts of free chunks. The caller has changed the chunk's word before. So the counts
+ * are too high for a moment, which may cause a search.
+ */
 static uint32_t took_free(struct ptx_rings *rings, uint32_t number)
 {
 	atomic_fetch_sub_explicit(&rings->region->free_chunks, 1, memory_order_relaxed);
@@ -139,9 +142,9 @@ static bool take_number(struct ptx_rings *rings, uint32_t number, uint32_t ring)
  *
  * The count of free small chunks may be out of date by a few, which are not worth a search. It
  * stays too high if a writer is killed in took_free(). A search that finds no chunk stores the
- * count as surplus, and the next one waits until more chunks are free. The surplus is too large if
- * writers and a reader are busy during the search. That costs memory and no event: the pool grows
- * instead, and take_free() searches all words before an event is lost.
+ * count as surplus, and the next search waits until more chunks are free. The surplus is too large
+ * if writers and a reader are busy during the search. That costs memory and no event: the pool
+ * grows instead, and take_free() searches all words before an event is lost.
  */
 static uint32_t take_lost(struct ptx_rings *rings, uint32_t ring)
 {

@@ -33,7 +33,10 @@ bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **chunk,
 /* Returns how many bytes for records the chunk has that are memory; at most its room. */
 uint32_t ptx_ring_room(const struct ptx_rings *rings, const struct ptx_chunk *chunk);
 
-/* Makes room for records up to offset end. Returns the room; if it is less, *loss is the cause. */
+/*
+ * Makes room for records up to offset end. Returns the room. If that is less than end, *loss is the
+ * cause.
+ */
 uint32_t ptx_ring_extend(struct ptx_rings *rings, const struct ptx_chunk *chunk, size_t end,
 			 enum ptx_writer_loss *loss);
 
@@ -71,8 +74,8 @@ bool ptx_ring_identify(struct ptx_rings *rings, struct ptx_chunk **chunk,
 		       const struct ptx_ident *ident, enum ptx_writer_loss *loss);
 
 /*
- * Claims a slot for the thread and returns it, as in struct ptx_ident; 0, the common one, if none
- * is left.
+ * Claims a slot for the thread. Returns generation and index of the slot, as struct ptx_ident has
+ * them, or 0, the common slot, if no slot is left.
  */
 uint32_t ptx_slot_claim(struct ptx_rings *rings, uint32_t pid, uint32_t tid, uint64_t thread);
 void ptx_slot_release(struct ptx_rings *rings, uint32_t slot);

@@ -36,9 +36,9 @@ struct holding {
 };
 
 /*
- * Returns the end of the first records that are not younger than time; PTX_NONE: too many. The
- * records may be overwritten during the walk, so sizes and times may be any values. The caller
- * discards the result if the chunk was reused.
+ * Returns the end of the first records that are not younger than time. PTX_NONE: the chunk begins
+ * with WALK such records or more. The records may be overwritten during the walk, so sizes and
+ * times may be any values. The caller discards the result if the chunk was reused.
  */
 static uint32_t end_of_older(const struct ptx_chunk *chunk, uint32_t end, uint64_t time)
 {
@@ -202,8 +202,8 @@ static bool spare_look(struct ptx_rings *rings, uint64_t time)
 }
 
 /*
- * Overwrites the chunk if all its events are spare. last may be of an earlier or later use of the
- * chunk; then ptx_overwrite() fails, because the generation of the word has changed.
+ * Overwrites the chunk if all its events are spare. If last is of an earlier or later use of the
+ * chunk, ptx_overwrite() fails, because the generation of the word has changed.
  */
 static bool take_if_spare(struct ptx_rings *rings, uint32_t number, uint32_t ring)
 {

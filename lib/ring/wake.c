@@ -41,13 +41,13 @@ void ptx_ring_wake(struct ptx_region *region)
 	if (!(ticket & WAKING))
 		return;
 	/*
-	 * Each writer that sees the odd ticket wakes again, because the first may have been killed
-	 * before.
+	 * Each writer that sees the odd ticket wakes the readers again, because the writer that
+	 * made the ticket odd may have been killed before it woke them.
 	 */
 	ptx_futex_wake(waiters);
 	/*
-	 * Fails if a reader has stored a newer ticket since then: that reader still needs a
-	 * wake-up.
+	 * The exchange fails if a reader has stored a newer ticket since then, because that reader
+	 * still needs a wake-up.
 	 */
 	atomic_compare_exchange_strong_explicit(waiters, &ticket, 0, memory_order_acq_rel,
 						memory_order_relaxed);
