@@ -63,6 +63,22 @@ static enum server_result make_tables(struct link *link)
 	return result;
 }
 
+/*
+ * Each replica needs the tables, also one to which this process never sends rows. One that does not
+ * answer now gets them from a later shipper, or when this one uses it.
+ */
+static void make_tables_everywhere(struct link *link)
+{
+	unsigned host = link->server.host;
+
+	link->has_begun = true;
+	for (unsigned i = 1; i < link->server.address.hosts && !ship_stopped; i++) {
+		server_next_host(&link->server);
+		make_tables(link);
+	}
+	link->server.host = host;
+}
+
 /* ------------------------------------------------------------------ repetition */
 
 /*
@@ -76,6 +92,8 @@ enum server_result link_try(struct link *link, const char *sql, const struct byt
 
 	if (!link->has_tables[link->server.host])
 		result = make_tables(link);
+	if (result == SERVER_OK && !link->has_begun)
+		make_tables_everywhere(link);
 	if (result != SERVER_OK)
 		return result == SERVER_REFUSED ? SERVER_REFUSED : SERVER_ABSENT;
 	result = server_request(&link->server, sql, body, limit);

@@ -381,6 +381,8 @@ static int ship_run(int argc, char **argv)
 	if (!choose_folder() || !server_init(&link.server, &address))
 		return TOOL_FAILURE;
 	link.server.stop = &ship_stopped;
+	/* Shippers spread over the replicas. */
+	link.server.host = (unsigned)(link_attempt() % link.server.address.hosts);
 	link.is_replicated = given.is_replicated;
 	link.give_up_ns = given.give_up_ns >= 0 ? given.give_up_ns : given.follows ? 0 : GIVE_UP_NS;
 	link.server.timeout_s = (unsigned)((given.timeout_ns + 999999999) / 1000000000);

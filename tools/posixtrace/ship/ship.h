@@ -30,6 +30,7 @@ extern volatile sig_atomic_t ship_stopped;
 struct link {
 	struct server server;
 	bool is_replicated;
+	bool has_begun;                /* all hosts were asked to make the tables */
 	bool has_tables[ADDRESS_HOSTS]; /* by the host */
 	int64_t give_up_ns;            /* of repetition without an answer; 0: forever */
 	int64_t failing_ns;            /* since then; 0: the last request succeeded */

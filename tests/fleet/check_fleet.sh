@@ -1,0 +1,155 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# Ships logs of many hosts to two replicas of ClickHouse with ZooKeeper, while shippers, replicas and
+# ZooKeeper are killed with SIGKILL at random and a disk is full. Then no event is missing, none is
+# there twice, and the account of each host closes, on both replicas.
+#
+#	HOSTS     hosts, 20 without it; each ships the same logs under its own name
+#	SECONDS_  of kills, 60 without it
+#	EVENTS    events of the log that make_log makes, 20000 without it; another log is recorded
+#	SHIPPERS  at the same time, 4 without it
+#	SEED      of the kills
+. "${0%/*}/../tools/lib.sh"
+
+: "${HOSTS:=20}" "${SECONDS_:=60}" "${EVENTS:=20000}" "${SHIPPERS:=4}" "${SEED:=$$}"
+"$posixtrace" ship --help >/dev/null 2>&1 || skip "built without libcurl"
+servers=$tmp/servers
+mkdir "$servers" "$tmp/state" "$tmp/done"
+. "${0%/*}/servers.sh"
+has_clickhouse && has_zookeeper || skip "clickhouse-server and zookeeperd are needed"
+
+workers=
+disk=
+end_fleet() {
+	touch "$tmp/stop"
+	for worker in $workers; do kill "$worker" 2>/dev/null; done
+	stop_servers
+	wait 2>/dev/null
+	test -z "$disk" || umount "$disk" 2>/dev/null
+	rm -rf "$tmp"
+}
+trap end_fleet 0
+
+# The second replica is on a small file system, if this user may make one.
+mkdir "$tmp/disk"
+if mount -t tmpfs -o size=1g tmpfs "$tmp/disk" 2>/dev/null; then
+	disk=$tmp/disk
+else
+	echo "no small file system: the disk does not get full"
+fi
+start_zookeeper
+start_clickhouse 1
+start_clickhouse 2 ${disk:+"$disk/data"}
+wait_clickhouse 1 && wait_clickhouse 2 || { cat "$servers"/*/out; exit 99; }
+url=clickhouse://127.0.0.1:$(http_of 1),127.0.0.1:$(http_of 2)/fleet
+
+"$make_log" plain "$tmp/made.ptl" "$EVENTS" >/dev/null || exit 99
+POSIXTRACE_PRELOAD=$(cd "${top_builddir:-..}/lib/.libs" && pwd)/libposixtrace-preload.so
+export POSIXTRACE_PRELOAD
+"$posixtrace" record -q -o "$tmp/real.ptl" -- ls -lR /usr/include >/dev/null 2>&1 || rm -f "$tmp/real.ptl"
+logs=$(ls "$tmp"/*.ptl)
+# shellcheck disable=SC2086 # a list of words
+events=$("$posixtrace" query --csv $logs 'select sum(count) from stored' | sed 1d)
+echo "$HOSTS hosts with $events events each, $SECONDS_ s of kills, seed $SEED"
+
+# Each worker ships the logs of its hosts, one after the other, until each is complete.
+work() {
+	host=$1
+	while test "$host" -le "$HOSTS" && test ! -e "$tmp/stop"; do
+		# shellcheck disable=SC2086 # a list of words
+		until "$posixtrace" ship --host "host$host" --state "$tmp/state" --to "$url" --replicated \
+			--batch 5000 --timeout 10 --give-up 20 $logs >"$tmp/ship.$1" 2>>"$tmp/ship.err" &&
+			touch "$tmp/done/$host"; do
+			test ! -e "$tmp/stop" || return
+			sleep 0.2
+		done
+		host=$((host + SHIPPERS))
+	done
+}
+began=$(date +%s.%N)
+for worker in $(seq "$SHIPPERS"); do
+	work "$worker" &
+	workers="$workers $!"
+done
+
+# shippers: the processes of this test that ship.
+shippers() { pgrep -f "ship --host host[0-9]* --state $tmp/state" || true; }
+
+# Kills until the time is over: every second or so one of six.
+kills=0
+end=$(($(date +%s) + SECONDS_))
+random=$SEED
+next_random() { random=$(((random * 1103515245 + 12345) % 2147483648)); }
+while test "$(date +%s)" -lt "$end"; do
+	next_random
+	case $((random / 65536 % 6)) in
+	0 | 1)
+		next_random
+		victim=$(shippers | sed -n "$((random / 65536 % SHIPPERS + 1))p")
+		test -z "$victim" || kill -9 "$victim" 2>/dev/null && kills=$((kills + 1))
+		;;
+	2 | 3)
+		next_random
+		number=$((random / 65536 % 2 + 1))
+		kill_server clickhouse-$number
+		kills=$((kills + 1))
+		sleep 0.$((random / 1024 % 10))
+		start_clickhouse $number
+		;;
+	4)
+		kill_server zookeeper
+		kills=$((kills + 1))
+		sleep 0.$((random / 1024 % 10))
+		start_zookeeper
+		;;
+	5)
+		test -z "$disk" || { dd if=/dev/zero of="$disk/full" bs=1M 2>/dev/null; sleep 2; rm -f "$disk/full"; }
+		;;
+	esac
+	sleep 0.$((random / 2048 % 10))
+	for number in 1 2; do
+		kill -0 "$(cat "$servers/clickhouse-$number/pid")" 2>/dev/null || start_clickhouse $number
+	done
+done
+echo "$kills kills, $(ls "$tmp/done" | wc -l) hosts complete then"
+# A server that starts while ZooKeeper is away or the disk is full ends; an init system would start
+# it again, as this does.
+for number in 1 2; do
+	tries=0
+	until wait_clickhouse $number; do
+		tries=$((tries + 1))
+		test $tries -le 20 || { tail -n 5 "$servers/clickhouse-$number/err"; exit 1; }
+		sleep 1
+		start_clickhouse $number
+	done
+done
+for worker in $workers; do wait "$worker"; done
+workers=
+ended=$(date +%s.%N)
+check "all hosts are complete" test "$(ls "$tmp/done" | wc -l)" -eq "$HOSTS"
+
+for number in 1 2; do
+	for table in $(ask $number "SELECT name FROM system.tables WHERE database = 'fleet' AND engine LIKE 'Replicated%'"); do
+		until ask $number "SYSTEM SYNC REPLICA fleet.$table" | grep -q . && sleep 1 || break; do :; done
+	done
+	ask $number "SELECT count(), uniqExact(row_source, row_seq), max(row_seq) + 1 FROM fleet.events_rows
+		WHERE row_attempt NOT IN (SELECT attempt FROM fleet.voided)" >"$tmp/out"
+	echo "replica $number: $(cat "$tmp/out") (events, different events, of the longest log); $(
+		ask $number "SELECT count() FROM fleet.voided") void attempts, $(
+		ask $number "SELECT count() FROM fleet.events_rows WHERE row_attempt IN (SELECT attempt FROM fleet.voided)") of their rows"
+	check "replica $number: none is missing, none is there twice" has out \
+		"^$((HOSTS * events))	$((HOSTS * events))	"
+	run 0 query --csv --at "clickhouse://127.0.0.1:$(http_of $number)/fleet" "
+		select count(distinct host), sum(abs(open)), sum(called) from (select host, pid, name,
+			sum(case term when 'called' then count else -count end) open,
+			sum(case term when 'called' then count else 0 end) called
+		from (select host, pid, name, term, count from ledger where term <> 'reported'
+			union all select host, pid, name, 'stored', count from stored) group by host, pid, name)"
+	check "replica $number: the account of each host closes" has out "^$HOSTS,0,[1-9]"
+	bytes=$(ask $number "SELECT sum(bytes) FROM system.parts WHERE active AND database = 'fleet' AND table = 'events_rows'")
+	echo "replica $number: $bytes bytes of events_rows at rest"
+done
+echo "$began $ended" | awk -v events=$((HOSTS * events)) '{
+	printf "%d events in %.1f s with kills, %.0f events/s\n", events, $2 - $1, events / ($2 - $1) }'
+finish
