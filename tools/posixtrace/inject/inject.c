@@ -31,6 +31,7 @@
 #include "base/tool.h"
 #include "base/until.h"
 #include "base/vec.h"
+#include "base/whole.h"
 #include "inject/change.h"
 #include "inject/safe.h"
 #include "inject/target.h"
@@ -67,17 +68,57 @@ static void say_why(pid_t pid, const char *why)
 }
 
 /*
- * Returns whether the process sees the library's file under its path. It may have another root
- * folder or name space of mounts.
+ * Returns whether both descriptors are of regular files with the same bytes. The second one is of
+ * a file that another process chose: its type is checked before a read, which could block.
  */
-static bool sees_library(pid_t pid, const char *library)
+static bool has_same_bytes(int one, int other)
 {
+	static char bytes[2][65536];
+	struct stat first, second;
+
+	if (fstat(one, &first) || fstat(other, &second) || !S_ISREG(first.st_mode) ||
+	    !S_ISREG(second.st_mode) || first.st_size != second.st_size)
+		return false;
+	if (first.st_dev == second.st_dev && first.st_ino == second.st_ino)
+		return true;
+	for (off_t at = 0; at < first.st_size; at += sizeof(bytes[0])) {
+		off_t left = first.st_size - at;
+		size_t len = left < (off_t)sizeof(bytes[0]) ? (size_t)left : sizeof(bytes[0]);
+
+		if (whole_pread(one, bytes[0], len, (uint64_t)at) ||
+		    whole_pread(other, bytes[1], len, (uint64_t)at) ||
+		    memcmp(bytes[0], bytes[1], len))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Returns why the process cannot load this library, or NULL. The process may have another root
+ * folder or name space of mounts, as in a container. It then needs the same file at the same path:
+ * this command relies on the interface of its own version.
+ */
+static const char *why_unseen(pid_t pid, const char *library)
+{
+	static char why[5000];
 	char path[4200];
-	struct stat here, there;
+	int here, there;
+	bool is_same;
 
 	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, library);
-	return stat(library, &here) == 0 && stat(path, &there) == 0 &&
-	       here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+	here = open(library, O_RDONLY | O_CLOEXEC);
+	there = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	is_same = here >= 0 && there >= 0 && has_same_bytes(here, there);
+	snprintf(why, sizeof(why),
+		 "it has another root folder, as in a container, %s %s; install the same version "
+		 "of posixtrace there",
+		 there < 0 ? "and does not see the file" : "with another version of the file",
+		 library);
+	if (here >= 0)
+		close(here);
+	if (there >= 0)
+		close(there);
+	return is_same ? NULL : why;
 }
 
 /*
@@ -478,12 +519,11 @@ int inject_begin(struct inject *inject, pid_t pid, const char *library, const ch
 	struct target target;
 	enum target_verdict verdict = target_examine(&target, pid, false);
 	enum work_exit done = WORK_FAILED;
+	const char *why = verdict == TARGET_OK ? why_unseen(pid, library) : NULL;
 
 	*inject = (struct inject){ .pid = pid, .library = library };
-	if (verdict == TARGET_OK && !sees_library(pid, library))
-		say("process %d: its calls cannot be traced: it does not see the file %s, because "
-		    "it has another root folder",
-		    (int)pid, library);
+	if (why)
+		say_why(pid, why);
 	else if (verdict == TARGET_OK) {
 		inject_recover(&work, &target);
 		done = work_in_child(&work, &target);
@@ -615,6 +655,7 @@ int inject_patch(pid_t pid, const struct inject_plan *plan, size_t *jumps)
 {
 	struct target target;
 	enum target_verdict verdict;
+	const char *why = NULL;
 	int64_t wanted = 0;
 	bool good = false;
 
@@ -626,9 +667,8 @@ int inject_patch(pid_t pid, const struct inject_plan *plan, size_t *jumps)
 	if (verdict == TARGET_LEAVE)
 		say("process %d: its functions and probes cannot be traced: it uses libposixtrace "
 		    "without the preload library, or cannot be examined", (int)pid);
-	else if (verdict == TARGET_OK && !sees_library(pid, plan->library))
-		say("process %d: its functions and probes cannot be traced: it does not see the "
-		    "file %s, because it has another root folder", (int)pid, plan->library);
+	else if (verdict == TARGET_OK && (why = why_unseen(pid, plan->library)))
+		say("process %d: its functions and probes cannot be traced: %s", (int)pid, why);
 	else if (verdict == TARGET_OK)
 		good = send_plan(plan, &target, &wanted);
 	target_fini(&target);

@@ -53,7 +53,8 @@ static const char *reason_in_status(pid_t pid, const char *status)
 	if (state && *state == 'T')
 		return "it is stopped; 'kill -CONT' continues it";
 	if (procfile_number(status, "Seccomp:", 10, 0))
-		return "it restricts its system calls by seccomp";
+		return "it restricts its system calls by seccomp, as most containers do; start it "
+		       "with the preload library instead, see posixtrace-preload(7)";
 	if (features && !strncmp(features, "shstk", 5))
 		return "it uses a shadow stack";
 	return NULL;
