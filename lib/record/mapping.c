@@ -225,11 +225,12 @@ static const struct ptx_mapping *find_birth(const struct ptx_mappings *list, uin
 
 /*
  * Returns whether both are the same part of the same file. The parent and the child may have
- * noted it independently.
+ * noted it independently. The end is not compared: a process notes the last byte of a segment, an
+ * observer the end of its last page.
  */
 static bool is_same(const struct ptx_mapping *a, const struct ptx_mapping *b)
 {
-	return a->start == b->start && a->end == b->end && a->id_bytes == b->id_bytes &&
+	return a->start == b->start && a->id_bytes == b->id_bytes &&
 	       !memcmp(a->id, b->id, a->id_bytes) && !strcmp(a->path, b->path);
 }
 

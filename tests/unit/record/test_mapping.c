@@ -118,6 +118,18 @@ START_TEST(a_child_that_was_seen_with_something_else_may_have_had_it_before)
 }
 END_TEST
 
+/* A process notes the last byte of a segment, an observer the end of its last page. */
+START_TEST(a_child_that_was_seen_with_another_end_of_the_same_part_had_it_before)
+{
+	file(1, 0x1000, 0x3000, 100, "parent");
+	child(2, 1, 200);
+	file(2, 0x1000, 0x2ff8, 300, "parent");
+	ptx_mappings_settle(&list);
+	ck_assert_str_eq(at(2, 0x1000, 250), "parent");
+	ptx_mappings_fini(&list);
+}
+END_TEST
+
 START_TEST(after_a_lost_report_no_mapping_is_known)
 {
 	file(1, 0x1000, 0x2000, 100, "first");
@@ -178,5 +190,6 @@ SUITE_MAIN("record mapping", a_file_is_at_its_addresses_from_its_time_on,
 	   a_range_that_is_used_again_has_the_file_of_the_time,
 	   a_child_has_what_its_parent_had_until_it_executes,
 	   a_child_that_was_seen_with_something_else_may_have_had_it_before,
+	   a_child_that_was_seen_with_another_end_of_the_same_part_had_it_before,
 	   after_a_lost_report_no_mapping_is_known, descent_without_an_end_ends,
 	   a_build_id_is_found_among_notes_and_only_a_whole_one)

@@ -60,6 +60,7 @@ size_t stack_unwind_fields(const struct posix_trace_event_np *event)
 
 #define SESSIONS   64 /* processes whose modules are kept */
 #define ANCESTORS  8
+#define MODULES    1024 /* of a process */
 #define SHIM_FRAMES 16 /* of the shim at the inner end of a stack */
 
 /* The modules of a process, which do not change from from_ns to before until_ns. */
@@ -68,6 +69,8 @@ struct session {
 	int64_t from_ns, until_ns;
 	Dwfl *dwfl;
 	uint64_t used;
+	uint64_t base[MODULES];
+	size_t bases;
 };
 
 struct stack_unwinder {
@@ -178,51 +181,63 @@ static void add_module(Dwfl *dwfl, const struct posix_trace_mapping_np *mapping)
 		close(fd);
 }
 
-/* Several segments of a module have the same base and path. */
-static bool is_first_of_module(const struct stack_unwinder *unwinder, size_t index)
+/*
+ * Returns whether the session has a module at this base, and notes it. Several segments of a
+ * module have the same base. The path may differ: a process notes the name by which it loaded a
+ * library, an observer that of the file.
+ */
+static bool has_module(struct session *session, uint64_t base)
 {
-	const struct posix_trace_mapping_np *of = &unwinder->mapping[index];
+	for (size_t i = 0; i < session->bases; i++)
+		if (session->base[i] == base)
+			return true;
+	if (session->bases == MODULES)
+		return true;
+	session->base[session->bases++] = base;
+	return false;
+}
 
-	for (size_t i = index; i-- > 0 && unwinder->mapping[i].pid == of->pid;) {
-		const struct posix_trace_mapping_np *other = &unwinder->mapping[i];
-
-		if (other->base == of->base && other->from_ns == of->from_ns &&
-		    !strcmp(other->path, of->path))
-			return false;
+/* Narrows the times of the session to those without a change of this mapping. */
+static void narrow_session(struct session *session, const struct posix_trace_mapping_np *mapping,
+			   int64_t time_ns)
+{
+	if (mapping->from_ns > time_ns) {
+		if (mapping->from_ns < session->until_ns)
+			session->until_ns = mapping->from_ns;
+		return;
 	}
-	return true;
+	if (mapping->from_ns > session->from_ns)
+		session->from_ns = mapping->from_ns;
+	if (mapping->until_ns > time_ns) {
+		if (mapping->until_ns < session->until_ns)
+			session->until_ns = mapping->until_ns;
+	} else if (mapping->until_ns > session->from_ns) {
+		session->from_ns = mapping->until_ns;
+	}
 }
 
 /*
- * Adds the modules that a process has at a time, also those that it has of its parent, and narrows
- * the times of the session to those without a change. A log may name a process as its own parent,
- * so the depth is limited.
+ * Adds the modules that a process has at a time, then those that it has of its parent. A log may
+ * name a process as its own parent, so the depth is limited.
  */
 static void add_modules(const struct stack_unwinder *unwinder, struct session *session, pid_t pid,
 			int64_t time_ns, unsigned depth)
 {
-	for (size_t i = 0; i < unwinder->mappings; i++) {
-		const struct posix_trace_mapping_np *mapping = &unwinder->mapping[i];
+	for (size_t i = 0; i < 2 * unwinder->mappings; i++) {
+		const struct posix_trace_mapping_np *mapping =
+			&unwinder->mapping[i % unwinder->mappings];
+		const bool is_second = i >= unwinder->mappings;
 
 		if (mapping->pid != pid)
 			continue;
-		if (!depth && mapping->from_ns > time_ns) {
-			if (mapping->from_ns < session->until_ns)
-				session->until_ns = mapping->from_ns;
-		} else if (!depth && mapping->until_ns <= time_ns &&
-			   mapping->until_ns > session->from_ns) {
-			session->from_ns = mapping->until_ns;
-		}
+		if (!depth)
+			narrow_session(session, mapping, time_ns);
 		if (mapping->from_ns > time_ns || mapping->until_ns <= time_ns)
 			continue;
-		if (!depth && mapping->from_ns > session->from_ns)
-			session->from_ns = mapping->from_ns;
-		if (!depth && mapping->until_ns < session->until_ns)
-			session->until_ns = mapping->until_ns;
-		if (mapping->parent && depth < ANCESTORS)
+		if (mapping->parent && is_second && depth < ANCESTORS)
 			add_modules(unwinder, session, mapping->parent, mapping->from_ns,
 				    depth + 1);
-		else if (!mapping->parent && is_first_of_module(unwinder, i))
+		else if (!mapping->parent && !is_second && !has_module(session, mapping->base))
 			add_module(session->dwfl, mapping);
 	}
 }
