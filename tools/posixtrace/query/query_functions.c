@@ -9,14 +9,18 @@ static void query_functions_at(sqlite3_context *context, int argc, sqlite3_value
 	const struct query *query = sqlite3_user_data(context);
 	const char *text = (const char *)sqlite3_value_text(argv[0]);
 	struct bound bound;
+	char *message;
 
 	(void)argc;
 	if (!text)
 		return;
-	if (bound_parse(text, query->when == WHEN_UTC, &bound))
+	if (bound_parse(text, query->when == WHEN_UTC, &bound)) {
 		sqlite3_result_int64(context, bound_at(&bound, query->first_ns, query->last_ns, 0));
-	else
-		sqlite3_result_error(context, "at(): no time", -1);
+		return;
+	}
+	message = sqlite3_mprintf("at(%Q): this is not a time", text);
+	sqlite3_result_error(context, message ? message : "at(): this is not a time", -1);
+	sqlite3_free(message);
 }
 
 /* stamp(time) returns the time in the form of the command dump. */

@@ -135,6 +135,9 @@ void faults_share(struct division *division, uint32_t index)
 	if (faults->ns > run->ns)
 		faults->ns = run->ns;
 	run->ns -= faults->ns;
+	/* The longest occurrence has page faults in it, whose part of it is not known. */
+	run->longest_ns = 0;
+	run->longest_at_ns = 0;
 	for (uint32_t at = faults->child; at; at = division->node[at].sibling) {
 		struct why_node *function = &division->node[at];
 

@@ -191,8 +191,11 @@ int why_aggregate(struct out *out, struct why *why)
 {
 	struct aggregate aggregate = { .count = 0 };
 	size_t size[2] = { group_size(why->windows, 100), group_size(why->windows, 10) };
-	/* The middle group is around the median. */
-	size_t middle = (why->windows - size[1]) / 2;
+	/*
+	 * The middle group is around the median. It is rounded to the faster spans, so that of two
+	 * spans the slower one is not compared with itself.
+	 */
+	size_t middle = (why->windows - size[1] + 1) / 2;
 	double slow_ns, middle_ns;
 	int err;
 

@@ -169,7 +169,7 @@ static void put_part(struct page *page, uint32_t index, unsigned depth)
 			   text_plural(node->samples));
 	} else if (node->kind != WHY_WHO) {
 		out_printf(page->out, "  [%llux", (unsigned long long)node->count);
-		if (node->count > 1)
+		if (node->count > 1 && node->longest_ns)
 			out_printf(page->out, ", longest %s at +%s",
 				   brief_ns(text, (double)node->longest_ns),
 				   when_span_string(longest, node->longest_at_ns -
