@@ -92,13 +92,14 @@ bool shim_stack_is_chosen(enum shim_type type)
 
 /* The first thread's stack is not larger than this, and nothing else is mapped so near its end. */
 #define FIRST_MOST   ((uintptr_t)64 << 20)
-#define UNKNOWN_MOST 2048u /* of a stack whose end is not known */
-#define PAGE         4096u /* the least size of a page */
 /* The stack that recording an event may need, and some for a signal handler. */
 #define RESERVE      16384u
 
-/* Bytes of a thread's descriptor that are searched. The descriptor is larger in all versions. */
-#define DESCRIPTOR   1536u
+/*
+ * Bytes of a thread's descriptor that are searched. The members are at byte 1680 on x86-64, and
+ * more than 500 bytes follow them in all versions, among them the state of the resolver.
+ */
+#define DESCRIPTOR   2048u
 /* The rest of the descriptor may follow, and on some processors the variables of the thread. */
 #define BEHIND_MOST  ((uintptr_t)1 << 20)
 
@@ -106,8 +107,8 @@ bool shim_stack_is_chosen(enum shim_type type)
 extern void *__libc_stack_end __attribute__((weak, visibility("default")));
 
 /*
- * The lowest readable address of this thread's stack; 0: not searched yet, 1: not found. The value
- * depends on the thread alone, so that a signal handler may search meanwhile.
+ * The lowest readable address of this thread's own stack; 0: not found yet. The value depends on
+ * the thread alone, so that a signal handler may search meanwhile.
  */
 static _Thread_local uintptr_t lowest __attribute__((tls_model("initial-exec")));
 
@@ -127,10 +128,14 @@ static uintptr_t find_lowest(uintptr_t self, uintptr_t sp)
 		    sp >= begin + guard)
 			return begin + guard;
 	}
-	return 1;
+	return 0;
 }
 
-/* Returns how many bytes from sp upwards can be read. *below: bytes that are free below sp. */
+/*
+ * Returns how many bytes from sp upwards can be read. *below: bytes that are free below sp. On a
+ * stack of a coroutine or of sigaltstack(2) neither is known. Such a stack may have a few KiB, and
+ * the copy would be assembled on it. So both are 0 then.
+ */
 static size_t stack_above(uintptr_t sp, size_t *below)
 {
 	const uintptr_t first = &__libc_stack_end ? (uintptr_t)__libc_stack_end : 0;
@@ -142,11 +147,12 @@ static size_t stack_above(uintptr_t sp, size_t *below)
 		return first - sp;
 	if (sp < self && !lowest)
 		lowest = find_lowest(self, sp);
-	if (sp < self && lowest > 1 && sp >= lowest) {
+	if (sp < self && lowest && sp >= lowest) {
 		*below = sp - lowest;
 		return self - sp;
 	}
-	return PAGE - sp % PAGE < UNKNOWN_MOST ? PAGE - sp % PAGE : UNKNOWN_MOST;
+	*below = 0;
+	return 0;
 }
 
 /*
