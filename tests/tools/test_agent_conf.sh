@@ -123,6 +123,7 @@ for wrong in 'folder = x' 'interval = 1ms' 'quota = much' 'quota-full = ask' 'ex
 	printf '%s\n' '[agent]' "$wrong" >"$conf"
 	fault 2 "${wrong%% *}[: ]"
 done
+printf '[agent]\nlisten = %0200d:1\n' 1 >"$conf"; fault 2 'listen 0*1:1: expected ADDRESS:PORT in numbers'
 printf '[agent]\nfolder = /x\0\n' >"$conf"; fault 2 'the line has a NUL$'
 { printf '[agent]\nfolder = /'; head -c 5000 /dev/zero | tr '\0' x; } >"$conf"
 fault 2 'the line has more than 4096 bytes$'

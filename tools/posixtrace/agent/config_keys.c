@@ -139,8 +139,14 @@ static void key_listen(struct config_place *place, const struct given *given)
 	char text[128], *host = text, *port;
 	struct addrinfo *list = NULL;
 
-	snprintf(text, sizeof(text), "%s%s",
-		 strchr(given->value, ':') ? "" : "127.0.0.1:", given->value);
+	/* No address in numbers is as long as the buffer. A cut text may have no colon. */
+	if ((size_t)snprintf(text, sizeof(text), "%s%s",
+			     strchr(given->value, ':') ? "" : "127.0.0.1:",
+			     given->value) >= sizeof(text)) {
+		config_fault(place, "listen %s: expected ADDRESS:PORT in numbers, or PORT",
+			     given->value);
+		return;
+	}
 	store_text(place, &place->config->listen, text);
 	port = strrchr(text, ':');
 	*port++ = '\0';
