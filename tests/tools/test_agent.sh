@@ -36,6 +36,31 @@ run 0 agent -c "$conf" --status
 check "the status has the process" has out "^record doll: process $target ($puppet): [1-9][0-9]* events, 0 overwritten, 0 lost$"
 check "and what fired" has out '^trigger command: record doll: 2 written, 0 held off$'
 
+# Without descriptors a client waits, and the agent looks for one at each search only.
+if command -v prlimit >/dev/null; then
+	# The lowest free number; a search has another descriptor for a moment.
+	full=1000
+	for n in 1 2 3 4 5; do
+		free=0
+		while test -e "/proc/$agent/fd/$free"; do free=$((free + 1)); done
+		test $free -gt $full || full=$free
+		sleep 0.01
+	done
+	limits=$(prlimit --pid "$agent" --nofile --output HARD --noheadings | tr -d ' ')
+	prlimit --pid "$agent" --nofile="$full:$limits"
+	: >"$tmp/waiting"
+	start "$posixtrace" agent -c "$conf" --status >"$tmp/waiting"
+	waiting=$pid
+	until_true said ': a client waits: Too many open files$'
+	for n in 1 2 3 4 5 6 7 8; do sleep 0.05; done
+	waits=$(grep -c 'a client waits' "$agent_err")
+	searches=$(grep -c ': /proc: Too many open files$' "$agent_err")
+	check "it does not try at once again: $waits times in $searches searches" test "$waits" -le $((searches + 1))
+	prlimit --pid "$agent" --nofile="$limits:$limits"
+	wait "$waiting"
+	check "the client is answered later" grep -q "^record doll: process $target " "$tmp/waiting"
+fi
+
 # Only one agent has the folder.
 run 1 agent -c "$conf"
 check "a second agent is refused" has err "another agent uses this folder: process $agent$"

@@ -94,6 +94,22 @@ if command -v curl >/dev/null; then
 		check "promtool accepts the answer" sh -c 'promtool check metrics <"$0"' "$tmp/body"
 	fi
 fi
+# A client that sends a byte from time to time does not keep the agent from its work.
+if command -v python3 >/dev/null; then
+	url_port=${url#http://127.0.0.1:}
+	python3 -c 'import socket, sys, time
+client = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+client.settimeout(0.05)
+for n in range(400):
+	try:
+		client.sendall(b"G")
+		if not client.recv(1): break
+	except socket.timeout: pass
+	except OSError: break
+else: sys.exit(1)' "${url_port%/metrics}"
+	got=$?
+	check "a slow client loses its connection" test $got -eq 0
+fi
 check "nothing but the loopback address listens" test -z "$(ss -Hltnp 2>/dev/null | grep "pid=$agent," | grep -v '127\.0\.0\.1:')"
 
 # Counts remain when a process ends and when the configuration is loaded again.

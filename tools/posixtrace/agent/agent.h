@@ -53,6 +53,7 @@ struct agent {
 	struct metrics metrics;
 	struct until signals;
 	int control; /* the socket; -1: none */
+	bool keeps_waiting; /* no client is accepted before the next search */
 	bool ends, hands_over;
 };
 
@@ -91,6 +92,12 @@ void agent_leftovers(struct agent *agent);
 int agent_control_open(struct agent *agent);
 void agent_control_close(struct agent *agent);
 void agent_control_serve(struct agent *agent);
+
+/*
+ * Accepts a client of one of the two sockets. Returns its descriptor, or -1. If there is no
+ * descriptor for it, prints a message and sets keeps_waiting.
+ */
+int agent_accept(struct agent *agent, int listener);
 
 /* The client: sends a request, and prints the answer. Returns an exit status. */
 int agent_control_ask(const char *path, const char *request);

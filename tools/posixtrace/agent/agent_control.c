@@ -159,12 +159,28 @@ static void answer_client(struct agent *agent, int client)
 }
 
 /*
+ * Without a descriptor the connection remains in the backlog, and poll(2) would return at once
+ * again and again. Clients then wait until the next search.
+ */
+int agent_accept(struct agent *agent, int listener)
+{
+	int client = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+
+	if (client < 0 &&
+	    (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)) {
+		say("a client waits: %s", strerror(errno));
+		agent->keeps_waiting = true;
+	}
+	return client;
+}
+
+/*
  * One client at a time. Others wait in the backlog of the socket for at most as long as the limits
  * of those before them.
  */
 void agent_control_serve(struct agent *agent)
 {
-	int client = accept4(agent->control, NULL, NULL, SOCK_CLOEXEC);
+	int client = agent_accept(agent, agent->control);
 
 	if (client < 0)
 		return;

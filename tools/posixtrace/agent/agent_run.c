@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -168,6 +169,7 @@ static void search_processes(struct agent *agent)
 		agent_leftovers(agent);
 	store_tidy(&agent->store, agent->config);
 	metrics_write(agent);
+	agent->keeps_waiting = false;
 	agent->search_ns = until_now_ns() + agent->config->interval_ns;
 }
 
@@ -266,8 +268,13 @@ static void wait_for_work(struct agent *agent)
 		return;
 	}
 	poller[0] = (struct pollfd){ .fd = agent->signals.signals, .events = POLLIN };
-	poller[1] = (struct pollfd){ .fd = agent->control, .events = POLLIN };
-	poller[2] = (struct pollfd){ .fd = agent->metrics.listener, .events = POLLIN };
+	/* poll() ignores a negative descriptor. */
+	if (agent->keeps_waiting) {
+		poller[1].fd = poller[2].fd = -1;
+	} else {
+		poller[1] = (struct pollfd){ .fd = agent->control, .events = POLLIN };
+		poller[2] = (struct pollfd){ .fd = agent->metrics.listener, .events = POLLIN };
+	}
 	for (size_t i = 0; i < agent->recorders; i++)
 		poller[i + 3] =
 			(struct pollfd){ .fd = agent->recorder[i]->pidfd, .events = POLLIN };
@@ -279,7 +286,7 @@ static void wait_for_work(struct agent *agent)
 	if (poller[1].revents)
 		agent_control_serve(agent);
 	/* A scrape is answered after the ends of processes, so that it has their counts. */
-	if (poller[2].revents)
+	if (poller[2].revents && !agent->keeps_waiting)
 		metrics_serve(agent);
 	free(poller);
 	if (has_watch(agent) && until_now_ns() >= agent->read_ns) {
@@ -329,6 +336,20 @@ static void end_agent(struct agent *agent)
 }
 
 /*
+ * A recorder needs four descriptors or more, and the usual limit of 1024 is for programs that use
+ * select(2), which the agent does not. Without a higher limit fewer processes are recorded.
+ */
+static void raise_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/*
  * Everything that can fail is done before the first process is touched. After that only a signal
  * ends the agent.
  */
@@ -345,6 +366,7 @@ int agent_serve(const char *path)
 	agent.config = config_read(path);
 	if (!agent.config)
 		return TOOL_FAILURE;
+	raise_limit();
 	status = store_open(&agent.store, agent.config->folder);
 	if (!status)
 		status = begin_signals(&agent);

@@ -9,11 +9,11 @@
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "agent/agent.h"
@@ -21,7 +21,7 @@
 #include "base/tool.h"
 
 #define REQUEST_BYTES 4096
-#define LIMIT_US      200000
+#define LIMIT_NS      INT64_C(200000000) /* for a client as a whole */
 
 /* Prints the address in numbers, with the port that the kernel chose if 0 was given. */
 static void say_address(int fd)
@@ -90,14 +90,32 @@ int metrics_listen(struct agent *agent)
 	return TOOL_OK;
 }
 
+/* A client, and the time at which the agent closes its connection. */
+struct client {
+	int fd;
+	int64_t end_ns; /* CLOCK_MONOTONIC */
+};
+
+/*
+ * Waits until the socket is ready. The limit is one for the whole connection: a client that sends
+ * or reads a byte from time to time would get a new one for each byte otherwise.
+ */
+static bool await_client(const struct client *client, short events)
+{
+	struct pollfd poller = { .fd = client->fd, .events = events };
+	int64_t left_ns = client->end_ns - until_now_ns();
+
+	return left_ns > 0 && poll(&poller, 1, (int)((left_ns + 999999) / 1000000)) == 1;
+}
+
 /* Reads up to the empty line that ends the head of a request. Returns false if none came in time.
  */
-static bool read_request(int client, char request[REQUEST_BYTES])
+static bool read_request(const struct client *client, char request[REQUEST_BYTES])
 {
 	size_t len = 0;
 
-	while (len < REQUEST_BYTES - 1) {
-		ssize_t n = recv(client, request + len, REQUEST_BYTES - 1 - len, 0);
+	while (len < REQUEST_BYTES - 1 && await_client(client, POLLIN)) {
+		ssize_t n = recv(client->fd, request + len, REQUEST_BYTES - 1 - len, MSG_DONTWAIT);
 
 		if (n <= 0)
 			return false;
@@ -110,10 +128,10 @@ static bool read_request(int client, char request[REQUEST_BYTES])
 }
 
 /* Sends all bytes. A client that does not read them in time gets a part. */
-static void send_all(int client, const char *bytes, size_t len)
+static void send_all(const struct client *client, const char *bytes, size_t len)
 {
-	while (len) {
-		ssize_t n = send(client, bytes, len, MSG_NOSIGNAL);
+	while (len && await_client(client, POLLOUT)) {
+		ssize_t n = send(client->fd, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT);
 
 		if (n <= 0)
 			return;
@@ -123,7 +141,8 @@ static void send_all(int client, const char *bytes, size_t len)
 }
 
 /* Sends status, head and body. A request HEAD gets no body. */
-static void send_answer(int client, const char *status, const char *body, size_t len, bool has_body)
+static void send_answer(const struct client *client, const char *status, const char *body,
+			size_t len, bool has_body)
 {
 	char head[256];
 	int bytes = snprintf(head, sizeof(head),
@@ -137,7 +156,7 @@ static void send_answer(int client, const char *status, const char *body, size_t
 }
 
 /* Answers a request by its first words. */
-static void answer_request(struct agent *agent, int client, const char *request)
+static void answer_request(struct agent *agent, const struct client *client, const char *request)
 {
 	static const char missing[] = "The metrics are at /metrics.\n";
 	static const char refused[] = "Only GET is supported.\n";
@@ -162,21 +181,16 @@ static void answer_request(struct agent *agent, int client, const char *request)
 	free(text);
 }
 
-/*
- * The socket of the client blocks, unlike the one that listens, so that the limits of time apply.
- */
+/* A client costs the agent at most a fifth of a second, whatever it sends and reads. */
 void metrics_serve(struct agent *agent)
 {
-	const struct timeval limit = { .tv_usec = LIMIT_US };
-	int client = accept4(agent->metrics.listener, NULL, NULL, SOCK_CLOEXEC);
+	struct client client = { .fd = agent_accept(agent, agent->metrics.listener) };
 	char request[REQUEST_BYTES];
 
-	if (client < 0)
+	if (client.fd < 0)
 		return;
-	/* A client that sends nothing costs the agent a fifth of a second. */
-	setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-	setsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
-	if (read_request(client, request))
-		answer_request(agent, client, request);
-	close(client);
+	client.end_ns = until_now_ns() + LIMIT_NS;
+	if (read_request(&client, request))
+		answer_request(agent, &client, request);
+	close(client.fd);
 }
