@@ -60,11 +60,11 @@ arm64() {
 	set -- --host=aarch64-linux-gnu \
 		PKG_CONFIG_LIBDIR="/usr/lib/$(aarch64-linux-gnu-gcc -print-multiarch)/pkgconfig:/usr/share/pkgconfig"
 	check "arm64 is built: see arm64.log" builds arm64 aarch64-linux-gnu-gcc '-g -O2' '' "$@"
-	if ! command -v qemu-aarch64 >/dev/null; then
+	qemu=$(command -v qemu-aarch64 || command -v qemu-aarch64-static) || {
 		echo "arm64: nothing is run for want of qemu-aarch64"
 		return
-	fi
-	not_done aarch64-linux-gnu-gcc qemu-aarch64 || { check "qemu-aarch64 runs a program" false && return; }
+	}
+	not_done aarch64-linux-gnu-gcc "$qemu" || { check "qemu-aarch64 runs a program" false && return; }
 	left=0
 	for suite in $(suites); do
 		if want=$(lacks "$suite"); then
@@ -72,7 +72,7 @@ arm64() {
 			left=$((left + 1))
 			continue
 		fi
-		check "arm64: $suite" runs arm64 "$suite" qemu-aarch64
+		check "arm64: $suite" runs arm64 "$suite" "$qemu"
 	done
 	echo "arm64: $left suites left out for what is not done here: ${undone:-nothing}"
 }
