@@ -74,6 +74,34 @@ check "a run without positions sends no event" has out ': 0 events shipped'
 check "all events, each once, also then" is_whole "$total"
 check "and one summary" has result '^streams_rows 1 whole$'
 
+# A replica gets the rows of the others before a log without a position is counted there. Several
+# hosts have replicated tables; a refusal sends no row.
+rm -rf "$tmp/state"
+FAKE_TABLES="1000 10 0"
+export FAKE_TABLES
+serve
+ships 0 "$log"
+check "replicas: three tables are synchronized" has result '^synchronized 3$'
+ships 0 "$log"
+check "replicas: not with a position" has result '^synchronized 3$'
+for tables in "1000 0 10" "1000 5 5"; do
+	rm -rf "$tmp/state"
+	FAKE_TABLES=$tables
+	serve
+	two=${url%/fleet},${url#clickhouse://}
+	run 1 ship --state "$tmp/state" --to "$two" --replicated "$log"
+	check "tables of several hosts, $tables: the reason" has err 'must be replicated: these are not'
+	check "tables of several hosts, $tables: no row" lacks result '^events_rows'
+done
+FAKE_TABLES="0 0 0"
+serve
+two=${url%/fleet},${url#clickhouse://}
+run 1 ship --state "$tmp/state" --to "$two" "$log"
+check "new tables of several hosts: the reason" has err 'give --replicated'
+ships 0 "$log"
+check "new tables of one host" is_whole "$total"
+unset FAKE_TABLES
+
 # The same log of two hosts is two logs.
 rm -rf "$tmp/state"
 serve cut 500 late

@@ -148,6 +148,13 @@ bool fleet_create_sql(unsigned index, const char *database, bool is_replicated, 
 	return true;
 }
 
+void fleet_names_sql(struct bytes *sql)
+{
+	bytes_str(sql, "'voided', 'fields', 'events_rows', 'stored'");
+	for (size_t i = 0; i < QUERY_TABLES; i++)
+		bytes_printf(sql, ", '%s_rows', '%s'", query_schema[i].name, query_schema[i].name);
+}
+
 /* ------------------------------------------------------------------ the view events */
 
 /* The value of one kind as a column: NULL for an event without it. */

@@ -63,6 +63,9 @@ uint64_t fleet_key(const char *field, enum sqlvalue_kind kind);
  */
 bool fleet_create_sql(unsigned index, const char *database, bool is_replicated, struct bytes *sql);
 
+/* Appends the names of all that these statements make in the database: 'voided', ... */
+void fleet_names_sql(struct bytes *sql);
+
 /* Appends "SELECT ..." of the view events with these fields. */
 void fleet_events_view(const char *database, const struct sqlfields *columns,
 		       const struct fleet_field *field, size_t fields, struct bytes *sql);

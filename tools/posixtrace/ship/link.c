@@ -16,6 +16,7 @@
 
 #define PAUSE_FIRST_MS 100
 #define PAUSE_MOST_MS  10000
+#define OTHERS_S       5 /* for an answer of a replica that this process does not need now */
 #define SAY_AGAIN_NS   INT64_C(60000000000)
 
 uint64_t link_attempt(void)
@@ -30,26 +31,71 @@ uint64_t link_attempt(void)
 
 /* ------------------------------------------------------------------ tables */
 
+/* The tables of the database that the fleet has: all, and by their engines. */
+struct found {
+	unsigned all, replicated, plain;
+};
+
+/* Other tables of the database do not count: a user may have some there. */
+static enum server_result find_tables(struct server *server, struct found *found)
+{
+	struct bytes sql = { .at = NULL };
+	enum server_result result = SERVER_ABSENT;
+
+	bytes_printf(&sql, "SELECT toString(count()), toString(countIf(engine LIKE 'Replicated%%'))"
+		     ", toString(countIf(engine IN ('MergeTree', 'ReplacingMergeTree'))) "
+		     "FROM system.tables WHERE database = '%s' AND name IN (",
+		     server->address.database);
+	fleet_names_sql(&sql);
+	bytes_add(&sql, ")", 2);
+	if (!sql.failed)
+		result = server_request(server, sql.at, NULL, 100);
+	bytes_free(&sql);
+	*found = (struct found){ 0, 0, 0 };
+	if (result == SERVER_OK && sscanf(server->answer.at, "%u %u %u", &found->all,
+					  &found->replicated, &found->plain) != 3)
+		return SERVER_WRONG;
+	return result;
+}
+
+/*
+ * Rows and void attempts on one of several hosts have an effect on the others only if the tables
+ * are replicated. Returns whether they are, or will be.
+ */
+static bool are_replicas(struct link *link, const struct found *found, bool is_complete)
+{
+	struct server *server = &link->server;
+
+	if (server->address.hosts == 1 ||
+	    (!found->plain && (is_complete || link->is_replicated)))
+		return true;
+	snprintf(server->reason, sizeof(server->reason),
+		 "%s: the tables of several hosts must be replicated: %s",
+		 server->address.host[server->host].name,
+		 found->plain ? "these are not; give one host" : "give --replicated, or one host");
+	return false;
+}
+
 /* Makes the database and the tables, unless they exist: a user may lack the right to make them. */
 static enum server_result make_tables(struct link *link)
 {
 	struct server *server = &link->server;
 	const char *database = server->address.database;
-	enum server_result result = SERVER_OK;
 	struct bytes sql = { .at = NULL };
+	enum server_result result;
 	unsigned statements = 0;
+	struct found found;
+	bool is_complete;
 
 	while (fleet_create_sql(statements, database, link->is_replicated, &sql))
 		statements++;
-	sql.used = 0;
-	bytes_printf(&sql, "SELECT toString(count()) FROM system.tables WHERE database = '%s' "
-		     "AND name != 'events'", database);
-	bytes_add(&sql, "", 1);
 	server->has_database = false;
-	if (!sql.failed)
-		result = server_request(server, sql.at, NULL, 100);
+	result = find_tables(server, &found);
 	/* One of the statements makes the database. */
-	if (result == SERVER_OK && strtoul(server->answer.at, NULL, 10) + 1 < statements)
+	is_complete = found.all + 1 >= statements;
+	if (result == SERVER_OK && !are_replicas(link, &found, is_complete))
+		result = SERVER_REFUSED;
+	if (result == SERVER_OK && !is_complete)
 		for (unsigned i = 0; result == SERVER_OK && i < statements; i++) {
 			sql.used = 0;
 			fleet_create_sql(i, database, link->is_replicated, &sql);
@@ -60,6 +106,8 @@ static enum server_result make_tables(struct link *link)
 	bytes_free(&sql);
 	server->has_database = true;
 	link->has_tables[server->host] = result == SERVER_OK;
+	link->has_replicas[server->host] = found.replicated ||
+					   (!is_complete && link->is_replicated);
 	return result;
 }
 
@@ -69,14 +117,17 @@ static enum server_result make_tables(struct link *link)
  */
 static void make_tables_everywhere(struct link *link)
 {
-	unsigned host = link->server.host;
+	unsigned host = link->server.host, timeout_s = link->server.timeout_s;
 
 	link->has_begun = true;
+	if (!timeout_s || timeout_s > OTHERS_S)
+		link->server.timeout_s = OTHERS_S;
 	for (unsigned i = 1; i < link->server.address.hosts && !ship_stopped; i++) {
 		server_next_host(&link->server);
 		make_tables(link);
 	}
 	link->server.host = host;
+	link->server.timeout_s = timeout_s;
 }
 
 /* ------------------------------------------------------------------ repetition */
@@ -85,8 +136,7 @@ static void make_tables_everywhere(struct link *link)
  * A failure to make the tables is SERVER_ABSENT for the statement, which was not sent; a refusal
  * stays one.
  */
-enum server_result link_try(struct link *link, const char *sql, const struct bytes *body,
-			    size_t limit)
+static enum server_result prepare_host(struct link *link)
 {
 	enum server_result result = SERVER_OK;
 
@@ -94,9 +144,16 @@ enum server_result link_try(struct link *link, const char *sql, const struct byt
 		result = make_tables(link);
 	if (result == SERVER_OK && !link->has_begun)
 		make_tables_everywhere(link);
-	if (result != SERVER_OK)
-		return result == SERVER_REFUSED ? SERVER_REFUSED : SERVER_ABSENT;
-	result = server_request(&link->server, sql, body, limit);
+	return result == SERVER_OK || result == SERVER_REFUSED ? result : SERVER_ABSENT;
+}
+
+enum server_result link_try(struct link *link, const char *sql, const struct bytes *body,
+			    size_t limit)
+{
+	enum server_result result = prepare_host(link);
+
+	if (result == SERVER_OK)
+		result = server_request(&link->server, sql, body, limit);
 	if (result != SERVER_OK)
 		return result;
 	if (link->failing_ns)
@@ -105,6 +162,26 @@ enum server_result link_try(struct link *link, const char *sql, const struct byt
 	link->pause_ms = 0;
 	*link->said = '\0';
 	return SERVER_OK;
+}
+
+enum server_result link_sync(struct link *link)
+{
+	static const char *const tables[] = { "voided", "events_rows", "logs_rows" };
+	enum server_result result = prepare_host(link);
+	struct bytes sql = { .at = NULL };
+
+	if (!link->has_replicas[link->server.host])
+		return result;
+	for (size_t i = 0; result == SERVER_OK && i < sizeof(tables) / sizeof(tables[0]); i++) {
+		sql.used = 0;
+		bytes_printf(&sql, "SYSTEM SYNC REPLICA %s.%s", link->server.address.database,
+			     tables[i]);
+		bytes_add(&sql, "", 1);
+		result = sql.failed ? SERVER_ABSENT
+				    : server_request(&link->server, sql.at, NULL, 65536);
+	}
+	bytes_free(&sql);
+	return result;
 }
 
 /* A reason is printed when it is new, and then once a minute. */

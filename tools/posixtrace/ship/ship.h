@@ -32,6 +32,7 @@ struct link {
 	bool is_replicated;
 	bool has_begun;                /* all hosts were asked to make the tables */
 	bool has_tables[ADDRESS_HOSTS]; /* by the host */
+	bool has_replicas[ADDRESS_HOSTS]; /* and whether they are replicated */
 	int64_t give_up_ns;            /* of repetition without an answer; 0: forever */
 	int64_t failing_ns;            /* since then; 0: the last request succeeded */
 	int64_t said_ns;               /* when the reason was printed last */
@@ -45,6 +46,11 @@ struct link {
  */
 enum server_result link_try(struct link *link, const char *sql, const struct bytes *body,
 			    size_t limit);
+/*
+ * Makes the current host get all rows and void attempts that its replicas have confirmed, once. It
+ * has no effect on tables that are not replicated.
+ */
+enum server_result link_sync(struct link *link);
 /*
  * After a failure: prints the reason, waits and selects the next host. Returns false if the
  * statement is not to be repeated: after a refusal, a signal, or the time of give_up_ns.

@@ -150,21 +150,33 @@ static bool void_summaries(struct shipment *shipment)
 /*
  * The database may have rows of a log without a position: it was shipped from another folder, or
  * the file is gone. Its events are then counted. They are the first ones of the log, without a gap
- * and without a second one, or else the database has to be looked at.
+ * and without a second one, or else the database has to be looked at. A replica may lack rows that
+ * another one has confirmed, so it gets them first.
  */
 static bool find_position(struct shipment *shipment)
 {
 	struct bytes sql = { .at = NULL };
-	const struct bytes *answer = &shipment->link->server.answer;
+	struct link *link = shipment->link;
+	const struct bytes *answer = &link->server.answer;
+	enum server_result result = SERVER_ABSENT;
 	uint64_t rows = 0, next = 0;
 	size_t at = 0;
 	bool good;
 
 	bytes_printf(&sql, "SELECT toUInt64(count()), toUInt64(max(row_seq) + 1) FROM events_rows "
 		     "WHERE row_source = %" PRIu64 " AND ", shipment->source);
-	fleet_counts_sql(shipment->link->server.address.database, &sql);
+	fleet_counts_sql(link->server.address.database, &sql);
 	bytes_str(&sql, " FORMAT RowBinary");
-	good = link_ask_bytes(shipment->link, &sql, NULL, 100);
+	bytes_add(&sql, "", 1);
+	if (sql.failed)
+		say("%s", strerror(ENOMEM));
+	else
+		do {
+			result = link_sync(link);
+			if (result == SERVER_OK)
+				result = link_try(link, sql.at, NULL, 100);
+		} while (result != SERVER_OK && link_again(link, result));
+	good = result == SERVER_OK;
 	bytes_free(&sql);
 	if (good && server_get_u64(answer, &at, &rows) && rows &&
 	    server_get_u64(answer, &at, &next) && rows != next) {
