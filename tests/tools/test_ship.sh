@@ -181,9 +181,44 @@ check "a damaged position is named" has err "^posixtrace: $position: this is not
 check "and left" grep -q nonsense "$position"
 rm "$position"
 if command -v flock >/dev/null; then
-	run_locked() { flock "$position.lock" "$posixtrace" ship --state "$tmp/state" --to "$url" "$log"; }
+	locked=$(ls "$tmp/state"/*.lock)
+	run_locked() { flock "$locked" "$posixtrace" ship --state "$tmp/state" --to "$url" "$log"; }
 	run_locked >"$tmp/out" 2>"$tmp/err"
 	check "a log is shipped by one process" has err 'another process ships this log'
 fi
 check "$spans spans" has result "^spans_rows $spans whole\$"
+
+# A follower of a folder goes on after a log that cannot be read, and after another process.
+rm -rf "$tmp/state"/*[0-9a-f]
+{ printf PXTRLOG1; head -c 100 /dev/zero; } >"$tmp/folder/0.ptl"
+serve
+follows() {
+	"$posixtrace" ship --state "$tmp/state" --to "$url" --follow "$tmp/folder" 2>"$tmp/followed" &
+	shipper=$!
+}
+until_in() { until grep -q "$2" "$tmp/$1" 2>/dev/null; do kill -0 "$shipper" || break; sleep 0.05; done; }
+if command -v flock >/dev/null; then
+	flock "$locked" sh -c 'echo >"$1/held"; until test -e "$1/free"; do sleep 0.05; done' - "$tmp" &
+	holder=$!
+	until test -e "$tmp/held"; do sleep 0.05; done
+	follows
+	until_in followed 'a.ptl: another process ships this log'
+	touch "$tmp/free"
+	wait "$holder"
+else
+	follows
+fi
+until_in result "^events_rows $total whole"
+until cat "$tmp/state"/*[0-9a-f] 2>/dev/null | grep -q '^summary [1-9][0-9]* [0-9]* 1$'; do
+	kill -0 "$shipper" || break
+	sleep 0.05
+done
+check "a follower ships the logs that can be read" is_whole "$total"
+kill "$shipper"
+wait "$shipper"
+check "a follower ends without a failure" test $? -eq 0
+check "the log that cannot be read is named once" test \
+	"$(grep -c '0.ptl: it cannot be shipped before it has changed' "$tmp/followed")" = 1
+run 2 ship --to "$url" --state '' "$log"
+run 2 ship --schema --dry-run
 finish

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/say.h"
@@ -197,7 +196,6 @@ static void say_reason(struct link *link, int64_t now_ns)
 bool link_again(struct link *link, enum server_result result)
 {
 	int64_t now_ns = until_now_ns();
-	struct timespec pause;
 
 	if (ship_stopped)
 		return false;
@@ -213,9 +211,7 @@ bool link_again(struct link *link, enum server_result result)
 	link->pause_ms = link->pause_ms ? 2 * link->pause_ms : PAUSE_FIRST_MS;
 	if (link->pause_ms > PAUSE_MOST_MS)
 		link->pause_ms = PAUSE_MOST_MS;
-	pause.tv_sec = link->pause_ms / 1000;
-	pause.tv_nsec = (long)(link->pause_ms % 1000) * 1000000;
-	nanosleep(&pause, NULL);
+	ship_pause(INT64_C(1000000) * link->pause_ms);
 	server_next_host(&link->server);
 	return !ship_stopped;
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/say.h"
+#include "base/table.h"
 #include "base/whole.h"
 
 #define POSITION_BYTES 1024
@@ -23,8 +24,8 @@ static bool make_folder(const char *folder)
 	char *path = strdup(folder);
 	bool good = path;
 
-	for (char *p = path ? path + 1 : NULL; good && *p; p++) {
-		if (*p != '/')
+	for (char *p = path; good && *p; p++) {
+		if (*p != '/' || p == path)
 			continue;
 		*p = '\0';
 		good = !mkdir(path, 0700) || errno == EEXIST || errno == EROFS;
@@ -54,12 +55,12 @@ static bool parse_position(struct position *position, const char *text)
 	return !text[len] && (!position->attempt || position->first == position->events);
 }
 
-/* A missing or empty file is the position of a log that was never shipped. */
+/* A missing file is the position of a log that was never shipped. */
 static enum position_result read_position(struct position *position)
 {
 	char text[POSITION_BYTES] = "";
 	ssize_t len;
-	int fd = open(position->path, O_RDONLY | O_CLOEXEC);
+	int fd = open(position->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 
 	position->is_new = fd < 0 && errno == ENOENT;
 	if (position->is_new)
@@ -79,26 +80,34 @@ static enum position_result read_position(struct position *position)
 	return POSITION_FAILED;
 }
 
-/* The lock is on a file of its own, because the position is replaced by each write. */
-static enum position_result lock_position(struct position *position)
+/*
+ * The lock is on a file of its own, because the position is replaced by each write. Its name has no
+ * hosts: a database may be given by some of its replicas, or by other names of a host.
+ */
+static enum position_result lock_position(struct position *position, const char *folder,
+					  const char *database)
 {
+	uint64_t number = hash_bytes(HASH_BEGIN, database, strlen(database));
+	enum position_result result = POSITION_OK;
 	char *name = NULL;
-	bool busy;
 
-	if (asprintf(&name, "%s.lock", position->path) < 0) {
+	if (asprintf(&name, "%s/%016" PRIx64 "-%016" PRIx64 ".lock", folder, number,
+		     position->source) < 0) {
 		say("%s", strerror(ENOMEM));
 		return POSITION_FAILED;
 	}
-	position->fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	busy = position->fd >= 0 && flock(position->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
-	if (position->fd < 0)
+	position->fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (position->fd < 0 || flock(position->fd, LOCK_EX | LOCK_NB))
+		result = position->fd >= 0 && errno == EWOULDBLOCK ? POSITION_BUSY
+								   : POSITION_FAILED;
+	if (result == POSITION_FAILED)
 		say("%s: %s", name, strerror(errno));
 	free(name);
-	return busy ? POSITION_BUSY : position->fd < 0 ? POSITION_FAILED : POSITION_OK;
+	return result;
 }
 
 enum position_result position_open(struct position *position, const char *folder,
-				   uint64_t database, uint64_t source)
+				   const struct address *address, uint64_t source)
 {
 	enum position_result result = POSITION_FAILED;
 
@@ -107,13 +116,13 @@ enum position_result position_open(struct position *position, const char *folder
 	position->source = source;
 	if (!make_folder(folder))
 		return POSITION_FAILED;
-	if (asprintf(&position->path, "%s/%016" PRIx64 "-%016" PRIx64, folder, database,
-		     source) < 0) {
+	if (asprintf(&position->path, "%s/%016" PRIx64 "-%016" PRIx64, folder,
+		     address_number(address), source) < 0) {
 		position->path = NULL;
 		say("%s", strerror(ENOMEM));
 		return POSITION_FAILED;
 	}
-	result = lock_position(position);
+	result = lock_position(position, folder, address->database);
 	if (result == POSITION_OK)
 		result = read_position(position);
 	if (result != POSITION_OK)
@@ -150,7 +159,7 @@ static int sync_folder(const char *path)
 
 static int write_position(const char *name, const char *text)
 {
-	int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	int err = fd < 0 ? errno : whole_write(fd, text, strlen(text));
 
 	if (!err && fsync(fd))

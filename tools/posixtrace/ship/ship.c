@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,21 @@ static void stop_ship(int number)
 	ship_stopped = 1;
 }
 
+/* The signals are blocked between the test and the wait, so that none of them is missed. */
+void ship_pause(int64_t ns)
+{
+	const struct timespec pause = { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };
+	sigset_t both, before;
+
+	sigemptyset(&both);
+	sigaddset(&both, SIGINT);
+	sigaddset(&both, SIGTERM);
+	sigprocmask(SIG_BLOCK, &both, &before);
+	if (!ship_stopped)
+		ppoll(NULL, 0, &pause, &before);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
 /* ------------------------------------------------------------------ the logs */
 
 /* A file that was named, or that is in a folder that was named. */
@@ -48,7 +64,9 @@ struct candidate {
 	char *path;
 	off_t bytes;             /* when it was looked at last */
 	struct timespec changed;
+	bool is_named;
 	bool is_ended, is_seen;
+	bool has_message;        /* of a fault, or of another process that ships it */
 };
 
 struct candidates {
@@ -69,7 +87,7 @@ static bool is_log(const char *path)
 	return good;
 }
 
-static bool add_candidate(struct candidates *list, const char *path)
+static bool add_candidate(struct candidates *list, const char *path, bool is_named)
 {
 	struct candidate *more;
 
@@ -79,7 +97,7 @@ static bool add_candidate(struct candidates *list, const char *path)
 	if (!vec_grow(&list->candidate, list->count, 1))
 		return false;
 	more = list->candidate;
-	more[list->count] = (struct candidate){ .path = strdup(path) };
+	more[list->count] = (struct candidate){ .path = strdup(path), .is_named = is_named };
 	return more[list->count++].path;
 }
 
@@ -114,7 +132,7 @@ static int add_folder(struct candidates *list, const char *folder)
 	if (count)
 		qsort(name, count, sizeof(*name), by_path);
 	for (size_t i = 0; i < count; i++) {
-		good = good && add_candidate(list, name[i]);
+		good = good && add_candidate(list, name[i], false);
 		free(name[i]);
 	}
 	free(name);
@@ -129,7 +147,7 @@ static int add_operand(struct candidates *list, const char *path)
 
 	if (strcmp(path, "-") != 0 && !stat(path, &status) && S_ISDIR(status.st_mode))
 		return add_folder(list, path);
-	if (add_candidate(list, path))
+	if (add_candidate(list, path, true))
 		return TOOL_OK;
 	say("%s", strerror(ENOMEM));
 	return TOOL_FAILURE;
@@ -153,18 +171,46 @@ static bool has_changed(struct candidate *candidate)
 
 /* ------------------------------------------------------------------ runs */
 
+/*
+ * Ships one log for a follower. A log of a folder may be unreadable: it is being made, or was just
+ * removed. It is tried again when it has changed. A log of another process is tried at each look.
+ */
+static int follow_one(struct candidate *candidate, struct link *link)
+{
+	const char *message = NULL;
+	enum shipment_state state;
+	int status;
+
+	if (!has_changed(candidate))
+		return TOOL_OK;
+	status = shipment_run(&given.options, link, candidate->path, false, &state);
+	candidate->is_ended = state == SHIPMENT_ENDED;
+	candidate->is_seen = state != SHIPMENT_BUSY;
+	if (state == SHIPMENT_BUSY)
+		message = "another process ships this log";
+	else if (state == SHIPMENT_FAULTY && candidate->is_named)
+		message = "it cannot be shipped";
+	else if (state == SHIPMENT_FAULTY && !access(candidate->path, F_OK))
+		message = "it cannot be shipped before it has changed";
+	if (message && !candidate->has_message)
+		say("%s: %s", candidate->path, message);
+	candidate->has_message = message;
+	return state == SHIPMENT_FAULTY && !candidate->is_named ? TOOL_OK : status;
+}
+
 static int ship_all(struct candidates *list, struct link *link, bool is_last)
 {
+	enum shipment_state state;
 	int status = TOOL_OK;
 
 	for (size_t i = 0; i < list->count && !ship_stopped; i++) {
 		struct candidate *candidate = &list->candidate[i];
 
-		if (candidate->is_ended || (!is_last && !has_changed(candidate)))
+		if (candidate->is_ended)
 			continue;
-		status = tool_worse(status, shipment_run(&given.options, link, candidate->path,
-							 is_last, &candidate->is_ended));
-		candidate->is_seen = true;
+		status = tool_worse(status, is_last ? shipment_run(&given.options, link,
+								   candidate->path, true, &state)
+						    : follow_one(candidate, link));
 	}
 	return status;
 }
@@ -193,9 +239,7 @@ static int follow_all(struct candidates *list, struct link *link, char **operand
 		pause_ns = 10 * (until_now_ns() - begin_ns);
 		if (pause_ns < 1000000000)
 			pause_ns = 1000000000;
-		if (!ship_stopped)
-			nanosleep(&(struct timespec){ pause_ns / 1000000000,
-						      pause_ns % 1000000000 }, NULL);
+		ship_pause(pause_ns);
 	}
 	return status;
 }
@@ -310,7 +354,10 @@ static bool ship_option(int option)
 		return given.follows = true;
 	case OPT_STATE:
 		given.options.folder = optarg;
-		return true;
+		if (*optarg)
+			return true;
+		say("--state: the name of a folder is missing");
+		return false;
 	case OPT_HOST:
 		given.options.host = optarg;
 		if (*optarg && strlen(optarg) < 64)
@@ -344,7 +391,7 @@ static bool ship_option(int option)
 /* Checks the options together. Returns false after it printed an error. */
 static bool is_possible(int operands)
 {
-	if (!given.to && !given.options.is_dry)
+	if (!given.to && (!given.options.is_dry || given.prints_schema))
 		say("ship: give the database with --to");
 	else if (given.prints_schema && operands)
 		say("ship: --schema reads no log");

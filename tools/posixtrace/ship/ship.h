@@ -23,6 +23,8 @@
 
 /* SIGINT and SIGTERM set it; the command ends after the current request. */
 extern volatile sig_atomic_t ship_stopped;
+/* Waits for this time, or until one of them arrives. */
+void ship_pause(int64_t ns);
 
 /* ------------------------------------------------------------------ link.c: the connection */
 
@@ -96,7 +98,7 @@ enum position_result { POSITION_OK, POSITION_BUSY, POSITION_FAILED };
  * it. POSITION_FAILED: an error was printed.
  */
 enum position_result position_open(struct position *position, const char *folder,
-				   uint64_t database, uint64_t source);
+				   const struct address *address, uint64_t source);
 /* Writes the position, so that it also survives the end of the machine. Prints errors. */
 bool position_save(struct position *position);
 void position_close(struct position *position);
@@ -109,6 +111,13 @@ struct ship_options {
 	uint64_t batch;         /* events in an INSERT */
 	bool has_symbols;
 	bool is_dry;            /* nothing is sent, and no position is kept */
+};
+
+enum shipment_state {
+	SHIPMENT_MORE,   /* the log may grow */
+	SHIPMENT_ENDED,  /* it has its end, so that nothing more can follow */
+	SHIPMENT_BUSY,   /* another process ships it */
+	SHIPMENT_FAULTY  /* it cannot be read; the status is that of a failure */
 };
 
 /* A log while it is shipped. */
@@ -124,13 +133,17 @@ struct shipment {
 	char host[64];
 	uint64_t source;
 	uint16_t day;           /* since 1970 */
+	enum shipment_state state;
 	uint64_t sent;          /* events in this run */
 	int64_t bytes;          /* of the INSERTs; with is_dry what they would have */
 };
 
-/* Ships all that the log has now. *ended: it has its end, so that nothing more can follow. */
+/*
+ * Ships all that the log has now. Returns an exit status. A failure in another state than
+ * SHIPMENT_FAULTY is one of the database or of the positions, which other logs have, too.
+ */
 int shipment_run(const struct ship_options *options, struct link *link, const char *path,
-		 bool is_last, bool *ended);
+		 bool is_last, enum shipment_state *state);
 
 /*
  * Sends the rows of the block to a table, under an attempt that position_save() has stored. The

@@ -183,6 +183,7 @@ static bool find_position(struct shipment *shipment)
 		say("%s: the database has %" PRIu64 " of its first %" PRIu64 " events, and %s has "
 		    "no position for it: nothing is shipped", shipment->log->path, rows, next,
 		    shipment->options->folder);
+		shipment->state = SHIPMENT_FAULTY;
 		return false;
 	}
 	shipment->position.events = rows;
@@ -200,7 +201,7 @@ static enum position_result begin_position(struct shipment *shipment)
 		return POSITION_OK;
 	}
 	result = position_open(position, shipment->options->folder,
-			       address_number(&shipment->link->server.address), shipment->source);
+			       &shipment->link->server.address, shipment->source);
 	if (result != POSITION_OK)
 		return result;
 	return (position->is_new ? find_position(shipment) : settle_position(shipment)) ?
@@ -221,6 +222,7 @@ static bool send_log(struct shipment *shipment)
 
 		if (err) {
 			say("%s: %s", shipment->log->path, strerror(err));
+			shipment->state = SHIPMENT_FAULTY;
 			return false;
 		}
 		if (unavailable)
@@ -238,6 +240,7 @@ static bool send_log(struct shipment *shipment)
 	if (seq < shipment->position.events) {
 		say("%s: the database has %" PRIu64 " events of this log, which has %" PRIu64,
 		    shipment->log->path, shipment->position.events, seq);
+		shipment->state = SHIPMENT_FAULTY;
 		return false;
 	}
 	return send_events(shipment) && !ship_stopped;
@@ -289,14 +292,16 @@ static bool is_ready(const struct logfile *log)
 	return false;
 }
 
-static int ship_events(struct shipment *shipment, bool is_last, bool *ended)
+static int ship_events(struct shipment *shipment, bool is_last)
 {
 	enum position_result result = begin_position(shipment);
 	bool complete = shipment->log->info.complete;
 	bool good = result == POSITION_OK;
 
 	if (result == POSITION_BUSY) {
-		say("%s: another process ships this log", shipment->log->path);
+		shipment->state = SHIPMENT_BUSY;
+		if (is_last)
+			say("%s: another process ships this log", shipment->log->path);
 		return is_last ? TOOL_FAILURE : TOOL_OK;
 	}
 	good = good && prepare_query(shipment) && send_log(shipment);
@@ -304,32 +309,33 @@ static int ship_events(struct shipment *shipment, bool is_last, bool *ended)
 		good = summary_send(shipment, complete);
 	if (!good)
 		return TOOL_FAILURE;
-	*ended = complete;
+	shipment->state = complete ? SHIPMENT_ENDED : SHIPMENT_MORE;
 	if (shipment->sent || is_last)
 		print_result(shipment);
 	return TOOL_OK;
 }
 
 int shipment_run(const struct ship_options *options, struct link *link, const char *path,
-		 bool is_last, bool *ended)
+		 bool is_last, enum shipment_state *state)
 {
 	struct shipment shipment = { .options = options, .link = link };
 	int status;
 
-	*ended = false;
 	shipment.log = &shipment.only.file;
 	/* A log that is followed is not complete, which is no news. */
 	say_nothing(!is_last);
 	status = logfile_open(shipment.log, path, NULL);
 	say_nothing(false);
+	*state = SHIPMENT_FAULTY;
 	if (status)
 		return status;
 	shipment.position.fd = -1;
 	block_init(&shipment.block);
 	if (is_ready(shipment.log)) {
 		identify_log(&shipment);
-		status = ship_events(&shipment, is_last, ended);
+		status = ship_events(&shipment, is_last);
 	}
+	*state = shipment.state;
 	if (!status && is_last &&
 	    (!shipment.log->info.complete || logfile_is_damaged(shipment.log)))
 		status = TOOL_DAMAGED;
