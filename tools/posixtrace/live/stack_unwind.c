@@ -60,6 +60,7 @@ size_t stack_unwind_fields(const struct posix_trace_event_np *event)
 
 #define SESSIONS   64 /* processes whose modules are kept */
 #define ANCESTORS  8
+#define VISITS     64 /* of the mappings of all, for a session: several may name a parent */
 #define MODULES    1024 /* of a process */
 #define SHIM_FRAMES 16 /* of the shim at the inner end of a stack */
 
@@ -71,6 +72,7 @@ struct session {
 	uint64_t used;
 	uint64_t base[MODULES];
 	size_t bases;
+	unsigned visits;
 };
 
 struct stack_unwinder {
@@ -218,7 +220,7 @@ static void narrow_session(struct session *session, const struct posix_trace_map
 
 /*
  * Adds the modules that a process has at a time, then those that it has of its parent. A log may
- * name a process as its own parent, so the depth is limited.
+ * name a process as its own parent, also many times, so the depth and the visits are limited.
  */
 static void add_modules(const struct stack_unwinder *unwinder, struct session *session, pid_t pid,
 			int64_t time_ns, unsigned depth)
@@ -234,7 +236,8 @@ static void add_modules(const struct stack_unwinder *unwinder, struct session *s
 			narrow_session(session, mapping, time_ns);
 		if (mapping->from_ns > time_ns || mapping->until_ns <= time_ns)
 			continue;
-		if (mapping->parent && is_second && depth < ANCESTORS)
+		if (mapping->parent && is_second && depth < ANCESTORS &&
+		    session->visits++ < VISITS)
 			add_modules(unwinder, session, mapping->parent, mapping->from_ns,
 				    depth + 1);
 		else if (!mapping->parent && !is_second && !has_module(session, mapping->base))
