@@ -111,6 +111,11 @@ check "another version is refused" has err 'another version of the file .*instal
 rm "$tmp/one$shim"
 run 1 attach -p "$target" --duration 1s -o "$tmp/no.ptl"
 check "a missing one, too" has err 'does not see the file .*install the same version'
+cp -L "$shim" "$tmp/here.so"
+ln -s "$tmp/here.so" "$tmp/one$shim"
+run 1 attach -p "$target" --duration 1s -o "$tmp/no.ptl"
+check "a link is followed in the root folder of the process" has err 'does not see the file'
+rm "$tmp/one$shim"
 end_target
 
 # --- podman

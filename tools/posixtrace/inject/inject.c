@@ -12,6 +12,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -94,6 +96,40 @@ static bool has_same_bytes(int one, int other)
 }
 
 /*
+ * Opens a file as a process sees it, for reading, if it is a regular file. The process may have
+ * made the path: its symbolic links are followed in its own root folder, and nothing is opened that
+ * could be a device. Returns -1 on failure.
+ */
+static int open_as_seen(pid_t pid, const char *path)
+{
+	const struct open_how how = { .flags = O_PATH | O_CLOEXEC,
+				      .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+	char name[4200];
+	struct stat status;
+	int root, found, file = -1;
+
+	snprintf(name, sizeof(name), "/proc/%d/root", (int)pid);
+	root = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return -1;
+	found = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	/* Kernels before 5.6, and filters that do not know the call: links are followed here. */
+	if (found < 0 && (errno == ENOSYS || errno == EPERM)) {
+		snprintf(name, sizeof(name), "/proc/%d/root%s", (int)pid, path);
+		found = open(name, O_PATH | O_CLOEXEC);
+	}
+	close(root);
+	if (found < 0)
+		return -1;
+	if (!fstat(found, &status) && S_ISREG(status.st_mode)) {
+		snprintf(name, sizeof(name), "/proc/self/fd/%d", found);
+		file = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	}
+	close(found);
+	return file;
+}
+
+/*
  * Returns why the process cannot load this library, or NULL. The process may have another root
  * folder or name space of mounts, as in a container. It then needs the same file at the same path:
  * this command relies on the interface of its own version.
@@ -101,13 +137,11 @@ static bool has_same_bytes(int one, int other)
 static const char *why_unseen(pid_t pid, const char *library)
 {
 	static char why[5000];
-	char path[4200];
 	int here, there;
 	bool is_same;
 
-	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, library);
 	here = open(library, O_RDONLY | O_CLOEXEC);
-	there = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	there = open_as_seen(pid, library);
 	is_same = here >= 0 && there >= 0 && has_same_bytes(here, there);
 	snprintf(why, sizeof(why),
 		 "it has another root folder, as in a container, %s %s; install the same version "
