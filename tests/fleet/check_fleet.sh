@@ -131,7 +131,11 @@ check "all hosts are complete" test "$(ls "$tmp/done" | wc -l)" -eq "$HOSTS"
 
 for number in 1 2; do
 	for table in $(ask $number "SELECT name FROM system.tables WHERE database = 'fleet' AND engine LIKE 'Replicated%'"); do
-		until ask $number "SYSTEM SYNC REPLICA fleet.$table" | grep -q . && sleep 1 || break; do :; done
+		tries=0
+		while ask $number "SYSTEM SYNC REPLICA fleet.$table" | grep . && test $tries -lt 60; do
+			tries=$((tries + 1))
+			sleep 1
+		done
 	done
 	ask $number "SELECT count(), uniqExact(row_source, row_seq), max(row_seq) + 1 FROM fleet.events_rows
 		WHERE row_attempt NOT IN (SELECT attempt FROM fleet.voided)" >"$tmp/out"
