@@ -51,12 +51,36 @@ static int open_folder(const struct store *store, const char *name)
 	return fd < 0 ? store_say(store->folder, name) : fd;
 }
 
+/*
+ * Opens the folder. Another user who can write there could replace the socket and the lock, or put
+ * links in their place. Root is trusted, and may use the folder of each user as a client.
+ */
+static int open_trusted(const char *folder, bool is_client)
+{
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0)
+		return store_say(folder, "");
+	if (fstat(fd, &st)) {
+		store_say(folder, "");
+	} else if (st.st_uid != geteuid() && !(is_client && (!st.st_uid || !geteuid()))) {
+		say("%s: this folder belongs to another user, with the number %u", folder,
+		    (unsigned)st.st_uid);
+	} else if (st.st_mode & (S_IWGRP | S_IWOTH)) {
+		say("%s: other users can write to this folder (mode %04o)", folder,
+		    (unsigned)(st.st_mode & 07777));
+	} else {
+		return fd;
+	}
+	close(fd);
+	return -1;
+}
+
 /* A client does not make the folder: if it is missing, no agent uses it. */
 int store_open_client(const char *folder)
 {
-	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	return fd < 0 ? store_say(folder, "") : fd;
+	return open_trusted(folder, true);
 }
 
 /*
@@ -107,7 +131,7 @@ int store_open(struct store *store, const char *folder)
 		store_close(store);
 		return TOOL_FAILURE;
 	}
-	store->dir = store_open_client(folder);
+	store->dir = open_trusted(folder, false);
 	if (store->dir < 0 || !lock_store(store)) {
 		store_close(store);
 		return TOOL_FAILURE;

@@ -35,12 +35,16 @@ struct store {
 
 /*
  * Makes the folders that are missing, for their owner only, and locks the store. Returns TOOL_OK,
- * or TOOL_FAILURE after it printed the reason, such as another agent that uses the folder.
+ * or TOOL_FAILURE after it printed the reason, such as another agent that uses the folder, or
+ * another user who owns it or can write to it.
  */
 int store_open(struct store *store, const char *folder);
 void store_close(struct store *store);
 
-/* Opens the folder for a client of the agent. Returns a descriptor, or -1 after a message. */
+/*
+ * Opens the folder for a client of the agent: the same user, root, or any user if root owns the
+ * folder. Returns a descriptor, or -1 after a message.
+ */
 int store_open_client(const char *folder);
 
 /* Parts of the name of a file in flight/. */
