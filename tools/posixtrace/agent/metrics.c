@@ -48,18 +48,31 @@ struct metrics_record *metrics_record_of(struct metrics *metrics, const char *re
 	return one;
 }
 
+/* Stores the index of a series that exists. */
+static bool find_series(const struct metrics_list *list, const char *record, const char *label,
+			size_t *index)
+{
+	for (*index = 0; *index < list->count; ++*index)
+		if (!strcmp(list->series[*index].name, label) &&
+		    !strcmp(list->series[*index].record, record))
+			return true;
+	return false;
+}
+
 /* The caller keeps the index, so the linear search is made once for each type of a process. */
 bool metrics_find(struct metrics_list *list, const char *record, const char *name, size_t *index)
 {
 	char label[METRICS_NAME];
 
-	label_copy(label, list->count < METRICS_SERIES ? name : "other");
-	for (size_t i = 0; i < list->count; i++)
-		if (!strcmp(list->series[i].name, label) &&
-		    !strcmp(list->series[i].record, record)) {
-			*index = i;
+	label_copy(label, name);
+	if (find_series(list, record, label, index))
+		return true;
+	/* Only a name without a series is counted as "other" when the list is full. */
+	if (list->count >= METRICS_SERIES) {
+		label_copy(label, "other");
+		if (find_series(list, record, label, index))
 			return true;
-		}
+	}
 	if (!vec_grow(&list->series, list->count, 1))
 		return false;
 	*index = list->count++;
@@ -240,7 +253,8 @@ static int write_file(const char *path, const char *text, size_t len)
 		return err;
 	/* Not the mode of a log: other users' collectors read these counts. */
 	fd = open(made, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
-	err = fd < 0 ? errno : whole_write(fd, text, len);
+	/* Whatever the umask is: a unit of systemd may have a strict one. */
+	err = fd < 0 || fchmod(fd, 0644) ? errno : whole_write(fd, text, len);
 	if (fd >= 0 && close(fd) && !err)
 		err = errno;
 	if (!err && rename(made, path))
@@ -279,4 +293,5 @@ void metrics_remove(struct agent *agent)
 {
 	if (agent->config->textfile && agent->metrics.written_ns)
 		unlink(agent->config->textfile);
+	agent->metrics.written_ns = 0;
 }

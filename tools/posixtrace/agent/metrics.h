@@ -66,7 +66,10 @@ char *metrics_text(struct agent *agent, size_t *len);
 
 /* Writes the file of the configuration if it is due. Prints errors. */
 void metrics_write(struct agent *agent);
-/* Removes the file at the end of the agent, so that no collector reads old values. */
+/*
+ * Removes the file at the end of the agent, or when the configuration has another one, so that no
+ * collector reads old values.
+ */
 void metrics_remove(struct agent *agent);
 
 /* In metrics_serve.c. */
