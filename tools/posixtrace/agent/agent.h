@@ -32,7 +32,7 @@ struct agent_failure {
 struct agent_fired {
 	char trigger[CONFIG_NAME_MAX + 1], record[CONFIG_NAME_MAX + 1];
 	int64_t last_ns; /* CLOCK_MONOTONIC */
-	bool has_fired;
+	bool has_fired, has_failed; /* has_failed: the last log was not written */
 	uint64_t logs, held_off, held_off_since;
 };
 

@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -19,6 +20,7 @@
 #include "agent/agent.h"
 #include "base/out.h"
 #include "base/say.h"
+#include "base/text.h"
 #include "base/tool.h"
 
 #define REQUEST_BYTES 256
@@ -64,6 +66,20 @@ void agent_control_close(struct agent *agent)
 	unlinkat(agent->store.dir, "control", 0);
 }
 
+/* Writes a text of another process so that it remains in its line and cannot harm a terminal. */
+static void put_safe(FILE *to, const char *text)
+{
+	struct out *out = malloc(sizeof(*out));
+
+	if (!out)
+		return;
+	out->used = 0;
+	/* The buffer has room for the longest path with each byte escaped, so it is not flushed. */
+	text_safe(out, text, strnlen(text, PATH_MAX));
+	fwrite(out->bytes, 1, out->used, to);
+	free(out);
+}
+
 /* A line for each recorder: section, process, program, and the account of its stream. */
 static int answer_status(struct agent *agent, FILE *answer)
 {
@@ -76,9 +92,10 @@ static int answer_status(struct agent *agent, FILE *answer)
 		for (int cause = 0; cause < POSIX_TRACE_LOST_CAUSES_NP; cause++)
 			if (cause != POSIX_TRACE_LOST_OVERWRITTEN_NP)
 				lost += counts.lost[cause];
-		fprintf(answer,
-			"record %s: process %d (%s): %llu events, %llu overwritten, %llu lost\n",
-			recorder->record->name, (int)recorder->pid, recorder->executable,
+		fprintf(answer, "record %s: process %d (", recorder->record->name,
+			(int)recorder->pid);
+		put_safe(answer, recorder->executable);
+		fprintf(answer, "): %llu events, %llu overwritten, %llu lost\n",
 			(unsigned long long)counts.events,
 			(unsigned long long)counts.lost[POSIX_TRACE_LOST_OVERWRITTEN_NP],
 			(unsigned long long)lost);

@@ -13,6 +13,7 @@
 #include "live/ended.h"
 
 #define REASON_BYTES 400
+#define FAILED_NS    INT64_C(1000000000) /* the hold-off after a log that was not written */
 
 /* Returns the state of a trigger for a section, NULL without memory. */
 static struct agent_fired *fired_of(struct agent *agent, const char *trigger, const char *record)
@@ -31,23 +32,39 @@ static struct agent_fired *fired_of(struct agent *agent, const char *trigger, co
 	return fired;
 }
 
-/* Counts a log of a trigger, which is not held off. Adds to the reason what was held off before. */
-static void fire_now(struct agent_fired *fired, char reason[REASON_BYTES])
+/* Adds to the reason of a log how many logs were held off before it. */
+static void add_held_off(const struct agent_fired *fired, char reason[REASON_BYTES])
 {
 	const size_t len = strlen(reason);
 
 	if (fired->held_off_since)
 		snprintf(reason + len, REASON_BYTES - len, "; %llu held off since the last log",
 			 (unsigned long long)fired->held_off_since);
-	fired->held_off_since = 0;
-	fired->has_fired = true;
-	fired->last_ns = until_now_ns();
-	fired->logs++;
 }
 
-/* Whether the trigger must wait. It is held off for each section separately. */
+/*
+ * Counts the log of a trigger, and begins the hold-off. A log that was not written is not counted.
+ */
+static void count_fired(struct agent_fired *fired, bool is_written)
+{
+	fired->has_fired = true;
+	fired->has_failed = !is_written;
+	fired->last_ns = until_now_ns();
+	if (is_written) {
+		fired->held_off_since = 0;
+		fired->logs++;
+	}
+}
+
+/*
+ * Whether the trigger must wait. It is held off for each section separately. After a log that could
+ * not be written it waits for a short time only, so that a full quota does not let the agent copy a
+ * stream at each reading.
+ */
 static bool is_held_off(const struct agent_fired *fired, int64_t hold_off_ns)
 {
+	if (fired->has_failed && hold_off_ns > FAILED_NS)
+		hold_off_ns = FAILED_NS;
 	return fired->has_fired && hold_off_ns && until_now_ns() - fired->last_ns < hold_off_ns;
 }
 
@@ -123,10 +140,12 @@ void agent_process_ended(struct agent *agent, size_t index, const struct ended *
 		}
 	}
 	if (chosen)
-		fire_now(state, reason);
+		add_held_off(state, reason);
 	forget_recorder(agent, index);
 	recorder_end(recorder, &agent->store, agent->config, &agent->metrics, ended,
 		     chosen ? chosen->name : NULL, reason, &path);
+	if (chosen)
+		count_fired(state, path != NULL);
 	if (path)
 		say("%s: trigger %s: %s", path, chosen->name, reason);
 	free(path);
@@ -149,9 +168,9 @@ static void fire_watch(struct agent *agent, struct recorder *recorder,
 	/* The name of the program is cut, so that the part that differs is never lost. */
 	snprintf(reason, sizeof(reason), "process %d (%.40s): %s", (int)recorder->pid,
 		 recorder->program, rule->reason);
-	fire_now(state, reason);
-	recorder_snapshot(recorder, &agent->store, agent->config, rule->trigger->name, reason,
-			  &path);
+	add_held_off(state, reason);
+	count_fired(state, recorder_snapshot(recorder, &agent->store, agent->config,
+					     rule->trigger->name, reason, &path));
 	if (path)
 		say("%s: trigger %s: %s", path, rule->trigger->name, reason);
 	free(path);

@@ -203,6 +203,9 @@ static void reload_config(struct agent *agent)
 			agent_end_recorder(agent, i, "reload", "the configuration has changed");
 	for (size_t i = 0; i < agent->recorders; i++)
 		recorder_watch(agent->recorder[i], config, &agent->metrics);
+	if (agent->config->textfile &&
+	    (!config->textfile || strcmp(config->textfile, agent->config->textfile)))
+		metrics_remove(agent);
 	config_drop(agent->config);
 	agent->config = config;
 	metrics_listen(agent);
