@@ -197,17 +197,36 @@ uint64_t find_start(pid_t pid)
 	return state == 'Z' || state == 'X' ? 0 : ticks;
 }
 
-/* A program that is linked with the library, and the shim, both map the library's file. */
-bool find_uses_library(pid_t pid)
+/*
+ * A program that is linked with the library, and the shim, both map the library's file. Sets *known
+ * to false if the mappings cannot be read. A process whose first thread has ended has none.
+ */
+static bool has_library(pid_t pid, bool *known)
 {
 	struct mappings mappings;
 	bool uses = false;
 	int err = mappings_read(&mappings, pid);
 
+	*known = !err && mappings.count;
 	for (size_t i = 0; !err && !uses && i < mappings.count; i++)
 		uses = strstr(mappings.mapping[i].path, "/libposixtrace.so") != NULL;
 	mappings_fini(&mappings);
 	return uses;
+}
+
+bool find_uses_library(pid_t pid)
+{
+	bool known;
+
+	return has_library(pid, &known);
+}
+
+/* "Cannot tell" ends no recording. */
+bool find_lacks_library(pid_t pid)
+{
+	bool known;
+
+	return !has_library(pid, &known) && known;
 }
 
 /* Processes that end during the search are skipped, because their files cannot be read then. */

@@ -38,6 +38,9 @@ const struct config_record *find_record(const struct config *config, pid_t pid);
  */
 bool find_uses_library(pid_t pid);
 
+/* Returns whether the process is known not to have the library. False if it cannot be read. */
+bool find_lacks_library(pid_t pid);
+
 /* Returns the start of a process, 0 if it has ended or cannot be read. */
 uint64_t find_start(pid_t pid);
 
