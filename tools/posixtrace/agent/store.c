@@ -315,6 +315,26 @@ static void kept_name(char name[STORE_NAME_BYTES], const struct store_flight *fl
 }
 
 /*
+ * Moves a file of flight/ to logs/ unless the new name exists; errno is EEXIST then. Some file
+ * systems, such as NFS, have no RENAME_NOREPLACE. Nothing but this agent makes such names there, so
+ * a look before the move is enough.
+ */
+static int move_log(const struct store *store, const char *name, const char *to)
+{
+	struct stat st;
+
+	if (!renameat2(store->flight, name, store->logs, to, RENAME_NOREPLACE))
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -1;
+	if (!fstatat(store->logs, to, &st, AT_SYMLINK_NOFOLLOW)) {
+		errno = EEXIST;
+		return -1;
+	}
+	return errno == ENOENT ? renameat(store->flight, name, store->logs, to) : -1;
+}
+
+/*
  * The file is moved within one file system, so a reader sees the whole log or none. It is counted
  * here and not by another look at the folder.
  */
@@ -341,10 +361,10 @@ bool store_keep(struct store *store, const struct config *config, const char *na
 		store_drop(store, name);
 		return false;
 	}
-	/* RENAME_NOREPLACE: no log replaces another one. */
+	/* No log replaces another one. */
 	for (int i = 0; failed && i < SAME_TIME; i++) {
 		kept_name(to, flight, trigger, i);
-		failed = renameat2(store->flight, name, store->logs, to, RENAME_NOREPLACE);
+		failed = move_log(store, name, to);
 		if (failed && errno != EEXIST)
 			break;
 	}
