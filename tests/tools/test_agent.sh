@@ -175,6 +175,7 @@ cp "$(log_of bad)" "$store/logs/precious"
 end_agent TERM 0
 write_conf "quota = $((bytes * 3))" 'quota-full = refuse' '[record doll]' "executable = $puppet" '[trigger bad]' 'when = failure' 'hold-off = none'
 last=$(log_of bad)
+before=$(logs bad)
 start_agent
 for n in 1 2 3 4; do
 	start_puppet
@@ -186,6 +187,9 @@ for n in 1 2 3 4; do
 done
 check "with refuse no log is removed" test -e "$last"
 check "and a message says so" said 'the quota of [0-9]* bytes has no room for a log of [0-9]* bytes of trigger bad$'
+run 0 agent -c "$conf" --status
+check "a log that was refused is not counted as written" \
+	has out "^trigger bad: record doll: $(($(logs bad) - before)) written, 0 held off$"
 check "a file of another name is left alone" test -e "$store/logs/precious"
 end_agent TERM 0
 write_conf 'expire = 10ms' '[record doll]' "executable = $puppet"
@@ -207,12 +211,28 @@ kill -KILL "$plain"
 start "$tmp/plain-sleep" 1000
 plain=$pid
 until_true grep -q plain-sleep "/proc/$plain/comm"
-write_conf '[record plain]' "executable = $tmp/plain-sleep"
+write_conf '[record plain]' "executable = $tmp/plain-sleep" '[record doll]' "executable = $puppet"
 run 0 agent -c "$conf" --check
 check "--check says why" has out "^  process $plain ($tmp/plain-sleep): not recorded: it does not use libposixtrace, and inject is no$"
 start_agent
-sleep 0.3
-check "it is not recorded without permission" test -z "$(ls "$store/flight")"
+start_puppet
+until_true records "$target"
+check "it is not recorded without permission" test -z "$(ls "$store/flight" | grep -v '^doll')"
+end_puppet
 check "nothing is loaded into it" test -z "$(grep libposixtrace "/proc/$plain/maps")"
 end_agent TERM 0
+
+# A folder that other users own, or can write to.
+chmod 770 "$store"
+run 1 agent -c "$conf"
+check "a folder of a group is refused" has err "^posixtrace: $store: other users can write to this folder (mode 0770)$"
+run 1 agent -c "$conf" --status
+check "a client refuses it, too" has err ': other users can write to this folder'
+chmod 700 "$store"
+if test "$(id -u)" -eq 0; then
+	chown 65534 "$store"
+	run 1 agent -c "$conf"
+	check "a folder of another user is refused" has err "^posixtrace: $store: this folder belongs to another user, with the number 65534$"
+	chown 0 "$store"
+fi
 finish

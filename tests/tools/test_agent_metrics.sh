@@ -33,9 +33,12 @@ line() { echo x >&5; }
 write_conf "textfile = $textfile" 'listen = 127.0.0.1:0' '[record shell]' "executable = $tmp/shell" 'durations = yes' \
 	'[record none]' "executable = $tmp/other" \
 	'[trigger slow]' 'when = span io.read > 200ms' 'hold-off = 1h' \
+	'[trigger long]' 'when = span io.read > 1h' \
 	'[trigger errors]' 'when = errors io.open > 3 per 1h' 'hold-off = 1h' \
 	'[trigger never]' 'when = errors net.* > 1 per 1h' '[trigger end]' 'when = end'
+umask 077
 start_agent
+umask 022
 start_shell
 until_true records "$target"
 check "a process with the preloaded library is recorded" records "$target"
@@ -57,6 +60,7 @@ until_true has_logs slow 1
 run 0 agent -c "$conf" --status
 check "a long span fires its trigger" has out '^trigger slow: record shell: 1 written, '
 check "the reason is in the agent's messages" said 'trigger slow: process [0-9]* (shell): span io.read took [0-9.]* s in thread [0-9]*, more than 0.200000000 s$'
+check "a span that does not exceed the limit of a trigger does not fire it" has_logs long 0
 check "a trigger without its events does not fire" has_logs never 0
 
 # The file.
@@ -121,13 +125,61 @@ check "counts do not fall" is_at_least 'posixtrace_events_total{record="shell"}'
 log=$(log_of end)
 set -- $(account_of "$log")
 check "the last count is that of the log" has_value 'posixtrace_events_total{record="shell"}' "$1"
-sed -i '/^listen/d; /^durations/d' "$conf"
+sed -i "/^listen/d; /^durations/d; s|^textfile.*|textfile = $tmp/metrics/other.prom|" "$conf"
 kill -HUP "$agent"
 until_true said ': loaded$'
 if command -v curl >/dev/null; then
 	check "the port is closed by a reload" test "$(get "$url")" = '000 '
 fi
+check "a file that the configuration no longer has is removed" test ! -e "$textfile"
+textfile=$tmp/metrics/other.prom
+until_true test -e "$textfile"
+check "the other one is written" test -e "$textfile"
 end_agent TERM 0
 check "the file is removed at the end" test ! -e "$textfile"
 check "every log is sound" all_sound
+
+# A span that is the last event of a process, which ends before its events are read.
+rm -rf "$store"
+cp "$tmp/shell" "$tmp/$(printf 'odd\033[2J')"
+write_conf '[record odd]' "executable = $tmp/odd*" '[trigger slow]' 'when = span io.read > 50ms'
+start_agent
+rm "$tmp/lines"
+mkfifo "$tmp/lines"
+start sh -c 'exec env LD_PRELOAD="$0" POSIXTRACE_TRACE=io "$1" -c "read -r line; read -r line; kill -KILL \$\$" <"$2"' "$shim" \
+	"$(echo "$tmp"/odd*)" "$tmp/lines"
+target=$pid
+exec 5>"$tmp/lines"
+until_true records "$target"
+run 0 agent -c "$conf" --status
+check "the path of a program cannot harm the terminal" has out "^record odd: process $target ($tmp/odd.x1b.2J): "
+# The first read began before the recording.
+line
+sleep 0.2
+line
+until_true is_grounded
+exec 5>&-
+check "the last span of a process fires its trigger" has_logs slow 1
+check "with the reason" said 'trigger slow: process [0-9]* (.*): span io.read took '
+end_agent TERM 0
+
+# A process that executes its own program again does not have the injected library any more.
+rm -rf "$store" "$tmp/lines"
+mkfifo "$tmp/lines"
+start sh -c 'exec "$0" -c "read -r line; exec \"\$0\" -c \"while read -r line; do :; done\"" "$0" <"$1"' "$tmp/shell" "$tmp/lines"
+target=$pid
+exec 5>"$tmp/lines"
+write_conf '[record shell]' "executable = $tmp/shell" 'inject = yes' 'trace = io'
+# Where no process may trace another one, attach fails, too.
+if "$posixtrace" attach -p "$target" -d 1ms --trace io -o "$tmp/can.ptl" >/dev/null 2>"$tmp/err"; then
+	start_agent
+	until_true records "$target"
+	line
+	until_true has_logs change 1
+	check "the recording of the former program ends" reason_in "$(log_of change)" 'it executes a program without the library'
+	until_true records "$target"
+	check "the new one is recorded" grep -q libposixtrace-preload "/proc/$target/maps"
+	end_agent TERM 0
+fi
+exec 5>&-
 finish

@@ -110,7 +110,26 @@ void agent_end_recorder(struct agent *agent, size_t index, const char *trigger, 
 	free(path);
 }
 
+/* Returns the rule of a trigger if it has fired in the watch, which may be NULL. */
+static const struct watch_rule *rule_fired(const struct watch *watch,
+					   const struct config_trigger *trigger)
+{
+	for (size_t i = 0; watch && i < watch->rules; i++)
+		if (watch->rule[i].trigger == trigger && watch->rule[i].has_fired)
+			return &watch->rule[i];
+	return NULL;
+}
+
+/* Writes the reason of a rule. The name of the program is cut, so that the rest is never lost. */
+static void rule_reason(char reason[REASON_BYTES], const struct recorder *recorder,
+			const struct watch_rule *rule)
+{
+	snprintf(reason, REASON_BYTES, "process %d (%.40s): %s", (int)recorder->pid,
+		 recorder->program, rule->reason);
+}
+
 /*
+ * The last events of the process may fire a trigger on spans or errors, so the watch is read first.
  * The first trigger that fits and is not held off gets the log; one log is enough for one end. A
  * trigger that is held off counts this end even if a later one writes the log.
  */
@@ -124,12 +143,15 @@ void agent_process_ended(struct agent *agent, size_t index, const struct ended *
 	ended_text(text, ended);
 	snprintf(reason, sizeof(reason), "process %d (%.200s) %s", (int)recorder->pid,
 		 recorder->program, text);
+	if (recorder->watch)
+		watch_read(recorder->watch);
 	/* Triggers are tried in the order of the file. */
 	for (size_t i = 0; i < agent->config->triggers && !chosen; i++) {
 		const struct config_trigger *trigger = agent->config->trigger[i];
+		const struct watch_rule *rule = rule_fired(recorder->watch, trigger);
 
 		if (!config_matches(&trigger->record, recorder->record->name) ||
-		    !fits_end(trigger->when, ended))
+		    (!rule && !fits_end(trigger->when, ended)))
 			continue;
 		state = fired_of(agent, trigger->name, recorder->record->name);
 		if (state && is_held_off(state, trigger->hold_off_ns)) {
@@ -137,6 +159,8 @@ void agent_process_ended(struct agent *agent, size_t index, const struct ended *
 			state->held_off_since++;
 		} else if (state) {
 			chosen = trigger;
+			if (rule)
+				rule_reason(reason, recorder, rule);
 		}
 	}
 	if (chosen)
@@ -165,9 +189,7 @@ static void fire_watch(struct agent *agent, struct recorder *recorder,
 		state->held_off_since++;
 		return;
 	}
-	/* The name of the program is cut, so that the part that differs is never lost. */
-	snprintf(reason, sizeof(reason), "process %d (%.40s): %s", (int)recorder->pid,
-		 recorder->program, rule->reason);
+	rule_reason(reason, recorder, rule);
 	add_held_off(state, reason);
 	count_fired(state, recorder_snapshot(recorder, &agent->store, agent->config,
 					     rule->trigger->name, reason, &path));

@@ -137,7 +137,8 @@ static void visit_process(void *arg, const struct found *found)
 
 /*
  * Ends the recorders of processes that their section no longer names, as after an execve() of
- * another program, and those whose stream fails.
+ * another program, those that have lost the library by an execve() of a program that the same
+ * section names, and those whose stream fails.
  */
 static void look_at_recorders(struct agent *agent)
 {
@@ -151,6 +152,10 @@ static void look_at_recorders(struct agent *agent)
 		else if (!record || strcmp(record->name, recorder->record->name))
 			agent_end_recorder(agent, i, "change",
 					   "its section no longer names the process");
+		/* The search loads the library into the new program. */
+		else if (recorder->inject.is_attached && find_lacks_library(recorder->pid))
+			agent_end_recorder(agent, i, "change",
+					   "it executes a program without the library");
 		else if (!recorder_look(recorder))
 			agent_end_recorder(agent, i, "error", "the stream cannot be used");
 	}
@@ -198,6 +203,8 @@ static void reload_config(struct agent *agent)
 		say("%s: not loaded; the agent goes on with the former configuration", agent->path);
 		return;
 	}
+	/* The events before the reload concern the former triggers. */
+	agent_read_watches(agent);
 	for (size_t i = agent->recorders; i-- > 0;)
 		if (!is_kept(config, agent->recorder[i]))
 			agent_end_recorder(agent, i, "reload", "the configuration has changed");

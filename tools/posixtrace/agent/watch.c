@@ -244,8 +244,8 @@ struct watch *watch_begin(pid_t pid, const struct config *config,
 }
 
 /*
- * The rest of the stream is read for the metrics. Its triggers can no longer fire, because the
- * caller may be about to end the recorder itself.
+ * The rest of the stream is read for the metrics. Its triggers can no longer fire: a caller that
+ * needs them reads the watch before this.
  */
 void watch_end(struct watch *watch)
 {
