@@ -2,13 +2,13 @@
 /* server.c - one request, and the reading of its answer. */
 #include "fleet/server.h"
 
-#include <curl/curl.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/say.h"
+#include "fleet/curl.h"
 
 #define CONNECT_S 5L
 
@@ -51,18 +51,21 @@ bool server_init(struct server *server, const struct address *address)
 	memset(server, 0, sizeof(*server));
 	server->address = *address;
 	server->timeout_s = 60;
-	if (!curl_global_init(CURL_GLOBAL_DEFAULT))
-		server->curl = curl_easy_init();
-	if (server->curl)
-		return true;
-	say("%s", strerror(ENOMEM));
+	if (curl_load()) {
+		if (!curl_call.global_init(CURL_GLOBAL_DEFAULT))
+			server->curl = curl_call.easy_init();
+		if (server->curl)
+			return true;
+		say("%s", strerror(ENOMEM));
+	}
 	address_free(&server->address);
 	return false;
 }
 
 void server_free(struct server *server)
 {
-	curl_easy_cleanup(server->curl);
+	if (server->curl)
+		curl_call.easy_cleanup(server->curl);
 	bytes_free(&server->answer);
 	address_free(&server->address);
 	memset(server, 0, sizeof(*server));
@@ -89,7 +92,7 @@ static void put_base(const struct server *server, struct bytes *url)
 static bool put_url(const struct server *server, const char *sql, bool has_body,
 		    struct bytes *url)
 {
-	char *escaped = has_body ? curl_easy_escape(server->curl, sql, 0) : NULL;
+	char *escaped = has_body ? curl_call.easy_escape(server->curl, sql, 0) : NULL;
 
 	put_base(server, url);
 	bytes_str(url, "?wait_end_of_query=1");
@@ -100,7 +103,7 @@ static bool put_url(const struct server *server, const char *sql, bool has_body,
 		bytes_str(url, escaped);
 	}
 	bytes_add(url, "", 1);
-	curl_free(escaped);
+	curl_call.free(escaped);
 	return !url->failed && (!has_body || escaped);
 }
 
@@ -111,7 +114,7 @@ static bool add_header(struct curl_slist **list, const char *name, const char *v
 	struct curl_slist *more;
 
 	snprintf(text, sizeof(text), "%s: %s", name, value);
-	more = curl_slist_append(*list, text);
+	more = curl_call.slist_append(*list, text);
 	if (more)
 		*list = more;
 	return more;
@@ -123,36 +126,36 @@ static void set_options(const struct server *server, const char *url, const char
 {
 	CURL *curl = server->curl;
 
-	curl_easy_reset(curl);
-	curl_easy_setopt(curl, CURLOPT_URL, url);
-	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+	curl_call.easy_reset(curl);
+	curl_call.easy_setopt(curl, CURLOPT_URL, url);
+	curl_call.easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
 #if LIBCURL_VERSION_NUM >= 0x075500
-	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_call.easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
 #else
-	curl_easy_setopt(curl, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+	curl_call.easy_setopt(curl, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
 #endif
-	curl_easy_setopt(curl, CURLOPT_PROXY, "");
-	curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-	curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, 1L);
-	curl_easy_setopt(curl, CURLOPT_FORBID_REUSE, 1L);
-	curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
-	curl_easy_setopt(curl, CURLOPT_TIMEOUT, (long)server->timeout_s);
-	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+	curl_call.easy_setopt(curl, CURLOPT_PROXY, "");
+	curl_call.easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	curl_call.easy_setopt(curl, CURLOPT_FRESH_CONNECT, 1L);
+	curl_call.easy_setopt(curl, CURLOPT_FORBID_REUSE, 1L);
+	curl_call.easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
+	curl_call.easy_setopt(curl, CURLOPT_TIMEOUT, (long)server->timeout_s);
+	curl_call.easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
 	if (server->address.user) {
-		curl_easy_setopt(curl, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
-		curl_easy_setopt(curl, CURLOPT_USERNAME, server->address.user);
-		curl_easy_setopt(curl, CURLOPT_PASSWORD,
+		curl_call.easy_setopt(curl, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+		curl_call.easy_setopt(curl, CURLOPT_USERNAME, server->address.user);
+		curl_call.easy_setopt(curl, CURLOPT_PASSWORD,
 				 server->address.password ? server->address.password : "");
 	}
-	curl_easy_setopt(curl, CURLOPT_POST, 1L);
-	curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body ? body->at : sql);
-	curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE,
+	curl_call.easy_setopt(curl, CURLOPT_POST, 1L);
+	curl_call.easy_setopt(curl, CURLOPT_POSTFIELDS, body ? body->at : sql);
+	curl_call.easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE,
 			 (curl_off_t)(body ? body->used : strlen(sql)));
-	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, receive_bytes);
-	curl_easy_setopt(curl, CURLOPT_WRITEDATA, receiver);
-	curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-	curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, is_stopped);
-	curl_easy_setopt(curl, CURLOPT_XFERINFODATA, server);
+	curl_call.easy_setopt(curl, CURLOPT_WRITEFUNCTION, receive_bytes);
+	curl_call.easy_setopt(curl, CURLOPT_WRITEDATA, receiver);
+	curl_call.easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+	curl_call.easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, is_stopped);
+	curl_call.easy_setopt(curl, CURLOPT_XFERINFODATA, server);
 }
 
 /* The server's text without the line end and the number of its version behind it. */
@@ -203,20 +206,20 @@ static enum server_result perform_request(struct server *server, const char *sql
 	long status = 0;
 	CURLcode err;
 
-	curl_easy_setopt(server->curl, CURLOPT_ERRORBUFFER, what);
-	err = curl_easy_perform(server->curl);
-	curl_easy_setopt(server->curl, CURLOPT_ERRORBUFFER, NULL);
+	curl_call.easy_setopt(server->curl, CURLOPT_ERRORBUFFER, what);
+	err = curl_call.easy_perform(server->curl);
+	curl_call.easy_setopt(server->curl, CURLOPT_ERRORBUFFER, NULL);
 	/* The text of an answer is read as text, too. */
 	bytes_add(&server->answer, "", 1);
 	server->answer.used -= !server->answer.failed;
-	curl_easy_getinfo(server->curl, CURLINFO_RESPONSE_CODE, &status);
+	curl_call.easy_getinfo(server->curl, CURLINFO_RESPONSE_CODE, &status);
 	if (receiver->is_over && status == 200)
 		snprintf(what, sizeof(what), "the answer is longer than %zu bytes",
 			 receiver->limit);
 	else if (server->answer.failed)
 		snprintf(what, sizeof(what), "%s", strerror(ENOMEM));
 	else if (err && !*what)
-		snprintf(what, sizeof(what), "%s", curl_easy_strerror(err));
+		snprintf(what, sizeof(what), "%s", curl_call.easy_strerror(err));
 	if (err && (status == 200 || !status || !receiver->is_over)) {
 		set_reason(server, sql, what, 0);
 		return err == CURLE_COULDNT_CONNECT || err == CURLE_COULDNT_RESOLVE_HOST ?
@@ -248,7 +251,7 @@ enum server_result server_request(struct server *server, const char *sql, const 
 	} else {
 		snprintf(server->reason, sizeof(server->reason), "%s", strerror(ENOMEM));
 	}
-	curl_slist_free_all(headers);
+	curl_call.slist_free_all(headers);
 	bytes_free(&url);
 	return result;
 }

@@ -17,5 +17,5 @@ bool field_by_name(const struct posix_trace_schema_np *schema, const char *name,
 	int index = field_index(schema, name);
 
 	return index >= 0 && posix_trace_field_get_np(schema, (unsigned)index, 0, event->data,
-						      event->data_len, event->flags, value);
+						      event->data_len, 0, value);
 }

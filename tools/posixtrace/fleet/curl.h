@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * curl.h - libcurl, loaded when a command first needs it. It brings some thirty libraries, which
+ * would make each start of the tool take 9 ms more.
+ */
+#ifndef POSIXTRACE_FLEET_CURL_H
+#define POSIXTRACE_FLEET_CURL_H
+
+/* The macros that check types would call the functions by their names. */
+#define CURL_DISABLE_TYPECHECK
+#include <curl/curl.h>
+#include <stdbool.h>
+
+/* The functions of libcurl that are used, without the prefix curl_. */
+#define CURL_FUNCTIONS(F) \
+	F(global_init) F(easy_init) F(easy_cleanup) F(easy_escape) F(free) F(slist_append) \
+	F(slist_free_all) F(easy_reset) F(easy_setopt) F(easy_perform) F(easy_getinfo) \
+	F(easy_strerror)
+
+#undef curl_easy_setopt
+#undef curl_easy_getinfo
+
+struct curl_functions {
+#define CURL_MEMBER(name) __typeof__(curl_##name) *name;
+	CURL_FUNCTIONS(CURL_MEMBER)
+#undef CURL_MEMBER
+};
+
+extern struct curl_functions curl_call;
+
+/*
+ * Loads libcurl and its functions, unless that was done. Returns false after a message that names
+ * the library. Called by one thread.
+ */
+bool curl_load(void);
+
+#endif
