@@ -20,9 +20,9 @@
 #include "base/text.h"
 #include "base/vec.h"
 #include "log/field.h"
+#include "log/program.h"
 
 #define TYPES      4096 /* greater ids are ignored; the preload library has fewer types */
-#define NAME_BYTES 48   /* of a program, with the NUL */
 #define SHOWN      3    /* names of processes for each kind of end */
 #define KINDS      64   /* kinds of ends in the line; others are left out */
 #define STEPS      (UINT64_C(1) << 26) /* rows that all calls of on_system() look at */
@@ -42,8 +42,9 @@ struct process_row {
 	bool has_code;
 	int code;                  /* the status that the process passed to exit() */
 	struct ended ended;
-	char program[NAME_BYTES];  /* the name of its file; empty: unknown */
-	char before[NAME_BYTES];   /* the program until the last call of exec, which may fail */
+	char program[PROGRAM_NAME_BYTES]; /* the name of its file; empty: unknown */
+	/* the program until the last call of exec, which may fail */
+	char before[PROGRAM_NAME_BYTES];
 };
 
 struct process_last {
@@ -127,36 +128,19 @@ struct seen {
 	const struct posix_trace_schema_np *schema;
 };
 
-static bool processes_get(const struct seen *seen, const char *name,
-			  struct posix_trace_value_np *value)
-{
-	return field_by_name(seen->schema, name, seen->event, value);
-}
-
 static int64_t processes_number(const struct seen *seen, const char *name, int64_t otherwise)
 {
-	struct posix_trace_value_np value;
-
-	return processes_get(seen, name, &value) && value.field->form != POSIX_TRACE_FORM_BYTES_NP
-		       ? value.s64
-		       : otherwise;
+	return field_integer(seen->schema, name, seen->event, otherwise);
 }
 
 /* Stores the last part of a path. The name remains as it was if the event has no path. */
 static void set_program(struct process_row *row, const struct seen *seen, const char *name)
 {
 	struct posix_trace_value_np value;
-	const char *path, *slash;
-	size_t len;
 
-	if (!processes_get(seen, name, &value) || value.field->form != POSIX_TRACE_FORM_BYTES_NP ||
-	    !value.len)
-		return;
-	path = value.data;
-	slash = memrchr(path, '/', value.len);
-	len = slash ? value.len - (size_t)(slash + 1 - path) : value.len;
-	snprintf(row->program, NAME_BYTES, "%.*s", (int)(len < NAME_BYTES ? len : NAME_BYTES - 1),
-		 slash ? slash + 1 : path);
+	if (field_by_name(seen->schema, name, seen->event, &value) &&
+	    value.field->form == POSIX_TRACE_FORM_BYTES_NP && value.len)
+		program_base(row->program, value.data, value.len);
 }
 
 /* Handles the first event of a child, or of a program that a process executes. */
@@ -172,7 +156,7 @@ static void on_begin(struct processes *p, const struct seen *seen)
 	row->parent = parent > 0 && parent <= INT32_MAX ? (pid_t)parent : 0;
 	from = processes_find(p, row->parent);
 	if (!*row->program && from)
-		memcpy(row->program, from->program, NAME_BYTES);
+		memcpy(row->program, from->program, sizeof(row->program));
 	set_program(row, seen, "program");
 }
 
@@ -193,7 +177,7 @@ static void on_child(struct processes *p, const struct seen *seen)
 		return;
 	row->parent = seen->event->info.posix_pid;
 	if (!*row->program && from)
-		memcpy(row->program, from->program, NAME_BYTES);
+		memcpy(row->program, from->program, sizeof(row->program));
 	/* Only posix_spawn() has a path. */
 	if (row->end == RUNS)
 		set_program(row, seen, "path");
@@ -206,7 +190,7 @@ static void on_exec(struct processes *p, const struct seen *seen)
 
 	if (!row)
 		return;
-	memcpy(row->before, row->program, NAME_BYTES);
+	memcpy(row->before, row->program, sizeof(row->program));
 	set_program(row, seen, "path");
 }
 
@@ -216,7 +200,7 @@ static void on_exec_failed(struct processes *p, const struct seen *seen)
 						    seen->event->time_ns);
 
 	if (row)
-		memcpy(row->program, row->before, NAME_BYTES);
+		memcpy(row->program, row->before, sizeof(row->program));
 }
 
 /*

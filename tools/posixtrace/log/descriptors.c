@@ -84,20 +84,9 @@ struct seen {
 	const char *type;
 };
 
-/* Finds a field by its name; false if the event does not have it. */
-static bool descriptors_get(const struct seen *seen, const char *name,
-			    struct posix_trace_value_np *value)
-{
-	return field_by_name(seen->schema, name, seen->event, value);
-}
-
 static int64_t descriptors_number(const struct seen *seen, const char *name, int64_t otherwise)
 {
-	struct posix_trace_value_np value;
-
-	return descriptors_get(seen, name, &value) && value.field->form != POSIX_TRACE_FORM_BYTES_NP
-		       ? value.s64
-		       : otherwise;
+	return field_integer(seen->schema, name, seen->event, otherwise);
 }
 
 static void descriptors_text(const struct seen *seen, const char *name, char *to)
@@ -105,7 +94,8 @@ static void descriptors_text(const struct seen *seen, const char *name, char *to
 	struct posix_trace_value_np value;
 	size_t len = 0;
 
-	if (descriptors_get(seen, name, &value) && value.field->form == POSIX_TRACE_FORM_BYTES_NP) {
+	if (field_by_name(seen->schema, name, seen->event, &value) &&
+	    value.field->form == POSIX_TRACE_FORM_BYTES_NP) {
 		len = value.len < NAME_BYTES - 1 ? value.len : NAME_BYTES - 1;
 		memcpy(to, value.data, len);
 	}

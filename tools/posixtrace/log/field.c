@@ -19,3 +19,14 @@ bool field_by_name(const struct posix_trace_schema_np *schema, const char *name,
 	return index >= 0 && posix_trace_field_get_np(schema, (unsigned)index, 0, event->data,
 						      event->data_len, 0, value);
 }
+
+int64_t field_integer(const struct posix_trace_schema_np *schema, const char *name,
+		      const struct posix_trace_event_np *event, int64_t otherwise)
+{
+	struct posix_trace_value_np value;
+
+	return field_by_name(schema, name, event, &value) &&
+			       value.field->form != POSIX_TRACE_FORM_BYTES_NP
+		       ? value.s64
+		       : otherwise;
+}

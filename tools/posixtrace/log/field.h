@@ -7,6 +7,7 @@
 #define POSIXTRACE_LOG_FIELD_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <trace.h>
 #include <trace_np.h>
@@ -20,5 +21,9 @@ int field_index(const struct posix_trace_schema_np *schema, const char *name);
  */
 bool field_by_name(const struct posix_trace_schema_np *schema, const char *name,
 		 const struct posix_trace_event_np *event, struct posix_trace_value_np *value);
+
+/* Returns the value of an integer field; otherwise, if the event has no such field. */
+int64_t field_integer(const struct posix_trace_schema_np *schema, const char *name,
+		      const struct posix_trace_event_np *event, int64_t otherwise);
 
 #endif

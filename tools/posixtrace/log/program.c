@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* program.c - finds the name of a traced program in events and mappings. */
 #include "log/program.h"
-#include "log/field.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Stores the part of path behind the last slash. The path of an event has no terminating NUL. */
-static void set_base(char name[PROGRAM_NAME_BYTES], const char *path, size_t len)
+#include "log/field.h"
+
+void program_base(char name[PROGRAM_NAME_BYTES], const char *path, size_t len)
 {
 	const char *slash = memrchr(path, '/', len);
 	size_t skipped = slash ? (size_t)(slash + 1 - path) : 0;
@@ -27,7 +27,7 @@ bool program_told(const char *type, const struct posix_trace_schema_np *schema, 
 	    !posix_trace_field_get_np(schema, (unsigned)field, 0, data, len, 0, &value) ||
 	    value.field->form != POSIX_TRACE_FORM_BYTES_NP)
 		return false;
-	set_base(name, value.data, value.len);
+	program_base(name, value.data, value.len);
 	return true;
 }
 
@@ -54,6 +54,6 @@ bool program_mapped(trace_id_t log, pid_t pid, int64_t time_ns, char name[PROGRA
 	}
 	/* The kernel maps the program below its shared libraries. */
 	if (path)
-		set_base(name, path, strlen(path));
+		program_base(name, path, strlen(path));
 	return path != NULL;
 }

@@ -19,6 +19,9 @@ static inline bool program_is_told_by(const char *type)
 	return type[0] == 'p' && !strcmp(type, "process.start");
 }
 
+/* Stores the part of a path behind the last slash. The path of an event has no terminating NUL. */
+void program_base(char name[PROGRAM_NAME_BYTES], const char *path, size_t len);
+
 /* Gets the name from the data of an event of this type. Returns false if the event has none. */
 bool program_told(const char *type, const struct posix_trace_schema_np *schema, const void *data,
 		  size_t len, char name[PROGRAM_NAME_BYTES]);

@@ -12,28 +12,6 @@
 
 #define FLAMES_FRAMES (UINT32_C(1) << 24) /* of all stacks */
 
-/* For table_find(). */
-static bool is_name(const void *array, uint32_t index, const void *key)
-{
-	return !strcmp(((char *const *)array)[index], key);
-}
-
-/* Returns the index of a name, TABLE_NONE without memory. */
-static uint32_t keep_name(struct flames *flames, const char *name)
-{
-	uint64_t hash = hash_bytes(HASH_BEGIN, name, strlen(name));
-	uint32_t index = table_find(&flames->of_name, hash, is_name, flames->name, name);
-
-	if (index != TABLE_NONE)
-		return index;
-	index = (uint32_t)flames->names;
-	if (!vec_grow(&flames->name, flames->names, 1) ||
-	    !(flames->name[index] = strdup(name)))
-		return TABLE_NONE;
-	flames->names++;
-	return table_add(&flames->of_name, hash, index) ? index : TABLE_NONE;
-}
-
 /* For table_find(). A number means one stack in each process. */
 static bool is_stack_of(const void *array, uint32_t index, const void *key)
 {
@@ -77,7 +55,8 @@ static uint32_t keep_stack_of(struct flames *flames, const struct logfile *log,
 	    !vec_grow(&flames->stack, flames->stack_count, 1))
 		return TABLE_NONE;
 	for (size_t i = 0; i < found->count; i++) {
-		uint32_t name = keep_name(flames, name_of_frame(log, event, found, i, text));
+		uint32_t name = nameset_index(&flames->functions,
+					      name_of_frame(log, event, found, i, text));
 
 		if (name == TABLE_NONE)
 			return TABLE_NONE;
@@ -112,13 +91,10 @@ int flames_event(struct flames *flames, const struct logfile *log, const struct 
 
 void flames_fini(struct flames *flames)
 {
-	for (size_t i = 0; i < flames->names; i++)
-		free(flames->name[i]);
-	free(flames->name);
+	nameset_fini(&flames->functions);
 	free(flames->stack);
 	free(flames->frame);
 	free(flames->flame);
-	table_fini(&flames->of_name);
 	table_fini(&flames->of_stack);
 	stacks_fini(&flames->stacks);
 }

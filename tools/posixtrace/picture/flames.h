@@ -8,7 +8,7 @@
 #ifndef POSIXTRACE_PICTURE_FLAMES_H
 #define POSIXTRACE_PICTURE_FLAMES_H
 
-#include "base/table.h"
+#include "base/nameset.h"
 #include "log/stacks.h"
 
 /* A sample, or a call with a stack. */
@@ -21,9 +21,7 @@ struct flame {
 
 struct flames {
 	struct stacks stacks;      /* of the log */
-	char **name;               /* of functions */
-	size_t names;
-	struct table of_name;
+	struct nameset functions;
 	struct flame_stack {
 		pid_t pid;
 		uint32_t number, count;

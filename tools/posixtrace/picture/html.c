@@ -189,8 +189,9 @@ static void html_flames(struct json *json, const struct flames *flames)
 	json_object(json, "flames");
 	json_unsigned(json, "left_out", flames->left_out);
 	html_lines(json, "names");
-	for (size_t i = 0; i < flames->names; i++)
-		html_string(json, NULL, flames->name[i], strlen(flames->name[i]));
+	for (size_t i = 0; i < flames->functions.count; i++)
+		html_string(json, NULL, flames->functions.name[i],
+			    strlen(flames->functions.name[i]));
 	json_end_array(json);
 	html_lines(json, "stacks");
 	for (size_t i = 0; i < flames->stack_count; i++) {

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nameset.h"
 #include "base/vec.h"
 #include "convert/viewer/fold.h"
 #include "log/stacks.h"
@@ -32,9 +33,7 @@ struct folded_stacks {
 	struct stacks *stacks;     /* by source */
 	size_t sources;
 	struct fold fold;
-	char **name;               /* of functions; a frame of the fold is an index */
-	size_t names;
-	struct table of_name;
+	struct nameset functions;  /* a frame of the fold is an index */
 	uint64_t events;
 };
 
@@ -59,35 +58,10 @@ void folded_stacks_close(struct folded_stacks *stacks)
 		return;
 	for (size_t i = 0; i < stacks->sources; i++)
 		stacks_fini(&stacks->stacks[i]);
-	for (size_t i = 0; i < stacks->names; i++)
-		free(stacks->name[i]);
 	free(stacks->stacks);
-	free(stacks->name);
-	table_fini(&stacks->of_name);
+	nameset_fini(&stacks->functions);
 	fold_fini(&stacks->fold);
 	free(stacks);
-}
-
-/* For table_find(). */
-static bool is_function(const void *array, uint32_t index, const void *key)
-{
-	return !strcmp(((char *const *)array)[index], key);
-}
-
-/* Returns the index of a name, TABLE_NONE without memory. */
-static uint32_t function_index(struct folded_stacks *stacks, const char *name)
-{
-	uint64_t hash = hash_bytes(HASH_BEGIN, name, strlen(name));
-	uint32_t index = table_find(&stacks->of_name, hash, is_function, stacks->name, name);
-
-	if (index != TABLE_NONE)
-		return index;
-	index = (uint32_t)stacks->names;
-	if (!vec_grow(&stacks->name, stacks->names, 1) ||
-	    !(stacks->name[index] = strdup(name)))
-		return TABLE_NONE;
-	stacks->names++;
-	return table_add(&stacks->of_name, hash, index) ? index : TABLE_NONE;
 }
 
 /* Adds the value to the stack of an event. Returns 0 or ENOMEM. */
@@ -109,7 +83,7 @@ static int add_to_stack(struct folded_stacks *stacks, const struct fmt_event *ev
 				 (unsigned long long)found->frame[i]);
 			name = text;
 		}
-		frame = function_index(stacks, name);
+		frame = nameset_index(&stacks->functions, name);
 		if (frame == TABLE_NONE)
 			return ENOMEM;
 		node = fold_child(&stacks->fold, node, frame);
@@ -148,7 +122,7 @@ int folded_stacks_event(struct folded_stacks *stacks, const struct fmt_event *ev
 int folded_stacks_end(struct folded_stacks *stacks)
 {
 	/* A stack that is only the beginning of others has no line. */
-	fold_put_own(&stacks->fold, stacks->out, stacks->name);
+	fold_put_own(&stacks->fold, stacks->out, stacks->functions.name);
 	if (!stacks->events)
 		fmt_fault(stacks->flow, FMT_NOTICE, FMT_NO_OFFSET, NULL,
 			  "no event of a type that matches %s has a call stack: see --sample and "

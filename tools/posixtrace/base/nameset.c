@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "base/nameset.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+
+/* For table_find(). */
+static bool is_name(const void *array, uint32_t index, const void *key)
+{
+	return !strcmp(((char *const *)array)[index], key);
+}
+
+uint32_t nameset_index(struct nameset *set, const char *name)
+{
+	uint64_t hash = hash_bytes(HASH_BEGIN, name, strlen(name));
+	uint32_t index = table_find(&set->table, hash, is_name, set->name, name);
+
+	if (index != TABLE_NONE)
+		return index;
+	index = (uint32_t)set->count;
+	if (!vec_grow(&set->name, set->count, 1) || !(set->name[index] = strdup(name)))
+		return TABLE_NONE;
+	set->count++;
+	return table_add(&set->table, hash, index) ? index : TABLE_NONE;
+}
+
+void nameset_fini(struct nameset *set)
+{
+	for (size_t i = 0; i < set->count; i++)
+		free(set->name[i]);
+	free(set->name);
+	table_fini(&set->table);
+	*set = (struct nameset){ 0 };
+}

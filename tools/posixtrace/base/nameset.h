@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* nameset.h - a set of names, each stored once and known by its index. All zeros: empty. */
+#ifndef POSIXTRACE_BASE_NAMESET_H
+#define POSIXTRACE_BASE_NAMESET_H
+
+#include "base/table.h"
+
+struct nameset {
+	char **name;
+	size_t count;
+	struct table table;
+};
+
+/* Returns the index of a name, which it adds if it is new; TABLE_NONE without memory. */
+uint32_t nameset_index(struct nameset *set, const char *name);
+
+/* Frees the memory and makes the set empty. */
+void nameset_fini(struct nameset *set);
+
+#endif
