@@ -2,6 +2,7 @@
 /* procfile.c - reads small text files of /proc. */
 #include "base/procfile.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,4 +36,29 @@ unsigned long long procfile_number(const char *text, const char *name, int base,
 	const char *value = procfile_field(text, name);
 
 	return value ? strtoull(value, NULL, base) : otherwise;
+}
+
+bool procfile_stat(pid_t pid, struct procfile_stat *stat)
+{
+	char path[40], text[1024];
+	const char *at, *last;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	if (!procfile_read(path, text, sizeof(text)))
+		return false;
+	/*
+	 * The name of the process is in parentheses and may contain any characters, also
+	 * parentheses. So the last closing parenthesis of the line ends the name. The status is the
+	 * last field.
+	 */
+	at = strrchr(text, ')');
+	last = strrchr(text, ' ');
+	if (at && last && sscanf(last, "%d", &stat->status) == 1 &&
+	    sscanf(at + 1,
+		   " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
+		   "%llu",
+		   &stat->state, &stat->start) == 2)
+		return true;
+	errno = EIO;
+	return false;
 }

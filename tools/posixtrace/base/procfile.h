@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #define PROCFILE_BYTES 8192 /* enough for each status file */
 
@@ -28,5 +29,14 @@ const char *procfile_field(const char *text, const char *name);
  */
 unsigned long long procfile_number(const char *text, const char *name, int base,
 				   unsigned long long otherwise);
+
+struct procfile_stat {
+	char state;               /* R, S, Z, ... */
+	unsigned long long start; /* clock ticks after boot */
+	int status;               /* of a zombie, as for wait(2); 0 also if it is hidden */
+};
+
+/* Reads /proc/PID/stat. Returns false and sets errno: that of the open, or EIO for its content. */
+bool procfile_stat(pid_t pid, struct procfile_stat *stat);
 
 #endif

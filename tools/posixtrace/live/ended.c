@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/procfile.h"
 #include "../../../lib/preload/status.c"
 #include "../../../lib/preload/types.h"
 
@@ -58,28 +59,12 @@ void ended_record(trace_id_t trid, pid_t pid, const struct ended *ended)
  */
 bool ended_zombie(pid_t pid, int *status)
 {
-	char path[40], line[1024], *at;
-	int fd;
-	ssize_t n;
+	struct procfile_stat stat;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	if (!procfile_stat(pid, &stat) || (stat.state != 'Z' && stat.state != 'X'))
 		return false;
-	n = read(fd, line, sizeof(line) - 1);
-	close(fd);
-	if (n <= 0)
-		return false;
-	line[n] = '\0';
-	/*
-	 * The name of the process is in parentheses and may contain any characters, also
-	 * parentheses. So the last closing parenthesis of the line ends the name.
-	 */
-	at = strrchr(line, ')');
-	if (!at || (at[2] != 'Z' && at[2] != 'X'))
-		return false;
-	at = strrchr(line, ' ');
-	return at && sscanf(at, "%d", status) == 1 && *status != 0;
+	*status = stat.status;
+	return stat.status != 0;
 }
 
 /* Asks the kernel for the status of a process that its parent has waited for. */

@@ -31,22 +31,9 @@ static unsigned long long own_space(void)
  */
 static unsigned long long start_of(pid_t pid)
 {
-	char path[32], text[1024];
-	const char *at;
+	struct procfile_stat stat;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	if (!procfile_read(path, text, sizeof(text)))
-		return 0;
-	errno = EIO;
-	/*
-	 * The name of the program may have blanks and parentheses; the other fields follow the last
-	 * closing parenthesis.
-	 */
-	at = strrchr(text, ')');
-	/* The field behind the parenthesis is the third of the file, and the start is the 22nd. */
-	for (int field = 2; at && field < 22; field++)
-		at = strchr(at + 1, ' ');
-	return at ? strtoull(at, NULL, 10) : 0;
+	return procfile_stat(pid, &stat) ? stat.start : 0;
 }
 
 /*

@@ -345,30 +345,19 @@ enum state { GONE, RUNNING, ZOMBIE };
  */
 static enum state state_of(const struct process_row *row)
 {
-	char path[40], text[PROCFILE_BYTES], state;
+	struct procfile_stat stat;
 	struct timespec now, up;
-	unsigned long long ticks;
-	const char *at;
 	int64_t begin_ns;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)row->pid);
-	if (!procfile_read(path, text, sizeof(text)))
-		return GONE;
-	/*
-	 * The name of the process is in parentheses and may contain any characters, also
-	 * parentheses. So the last closing parenthesis of the line ends the name.
-	 */
-	at = strrchr(text, ')');
-	if (!at || sscanf(at + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d"
-			  " %*d %*d %*d %llu", &state, &ticks) != 2)
+	if (!procfile_stat(row->pid, &stat))
 		return GONE;
 	clock_gettime(CLOCK_REALTIME, &now);
 	clock_gettime(CLOCK_BOOTTIME, &up);
 	begin_ns = (now.tv_sec - up.tv_sec) * SECOND_NS +
-		   (int64_t)(ticks * (SECOND_NS / (uint64_t)sysconf(_SC_CLK_TCK)));
+		   (int64_t)(stat.start * (SECOND_NS / (uint64_t)sysconf(_SC_CLK_TCK)));
 	if (begin_ns > row->last_ns + SECOND_NS)
 		return GONE;
-	return state == 'Z' || state == 'X' ? ZOMBIE : RUNNING;
+	return stat.state == 'Z' || stat.state == 'X' ? ZOMBIE : RUNNING;
 }
 
 /* Finds out the end of a process, if the log does not have this end. */
