@@ -65,6 +65,11 @@ enum shim_family shim_family_of(enum shim_type type)
 	return types[type].family;
 }
 
+const char *shim_name_of(enum shim_type type)
+{
+	return types[type].name;
+}
+
 /* Unknown names are ignored, so that a list for a newer version works with this one. */
 static unsigned bits_of(const char *name, size_t len)
 {

@@ -14,8 +14,8 @@
  * - The C library keeps the descriptor of another thread at the upper end of its stack, and in the
  *   descriptor the place and size of the memory. The place of these members depends on the version
  *   of the C library. They are searched, and believed only if they enclose the descriptor.
- * - Any other stack, such as that of a coroutine or of sigaltstack(2), can be read to the end of
- *   its page.
+ * - Nothing is known of any other stack, such as that of a coroutine or of sigaltstack(2). It is
+ *   not copied.
  */
 #include "preload/stack.h"
 
@@ -30,12 +30,6 @@ trace_event_id_t shim_stack_id[SHIM_TYPE_COUNT];
 
 static bool chosen[SHIM_TYPE_COUNT];
 static _Atomic unsigned most_bytes;
-
-static const char *const type_names[SHIM_TYPE_COUNT] = {
-#define NAME(type, family, name, schema) [type] = name,
-	SHIM_TYPES(NAME)
-#undef NAME
-};
 
 /* ------------------------------------------------------------------ the choice */
 
@@ -76,9 +70,12 @@ void shim_stack_choose(const char *list)
 
 	atomic_store_explicit(&most_bytes, bytes ? bytes & ~7u : SHIM_STACK_BYTES,
 			      memory_order_relaxed);
+	/* Most lists have no pattern of stacks; then no name is compared. */
+	const bool has_pattern = SHIM_STACK_REGISTERS && list && strstr(list, SHIM_STACK_NAME);
+
 	for (enum shim_type type = 0; type < SHIM_TYPE_COUNT; type++)
-		chosen[type] = SHIM_STACK_REGISTERS && can_choose(type) &&
-			       stack_matches(list, type_names[type]);
+		chosen[type] = has_pattern && can_choose(type) &&
+			       stack_matches(list, shim_name_of(type));
 }
 
 bool shim_stack_is_chosen(enum shim_type type)

@@ -237,9 +237,11 @@ static void choose_types(void)
 	unsigned families;
 
 	shim_options_read(&options, off ? NULL : secure_getenv("POSIXTRACE_OPTIONS"));
-	families = shim_families(options.families ? options.families : list);
-	shim_content_begin(shim_content_of(options.families ? options.families : list));
-	shim_stack_choose(options.families ? options.families : list);
+	if (options.families)
+		list = options.families;
+	families = shim_families(list);
+	shim_content_begin(shim_content_of(list));
+	shim_stack_choose(list);
 	if (has_own_memory())
 		families &= ~(1u << FAMILY_ALLOC);
 	for (enum shim_type type = 0; type < SHIM_TYPE_COUNT; type++) {
