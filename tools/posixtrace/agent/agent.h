@@ -25,7 +25,6 @@ struct agent_failure {
 	uint64_t start;
 	char *executable;
 	int64_t wait_ns, again_ns; /* CLOCK_MONOTONIC */
-	bool lacks_library;	   /* it needs an injection, which its section does not permit */
 };
 
 /* The last log of a trigger and a section, and the number of logs that were held off since then. */

@@ -56,16 +56,28 @@ static void count_fired(struct agent_fired *fired, bool is_written)
 	}
 }
 
+/* Prints the path of a new log, and frees it. NULL: there is none. */
+static void say_log(char *path, const char *trigger, const char *reason)
+{
+	if (path)
+		say("%s: trigger %s: %s", path, trigger, reason);
+	free(path);
+}
+
 /*
  * Whether the trigger must wait. It is held off for each section separately. After a log that could
  * not be written it waits for a short time only, so that a full quota does not let the agent copy a
- * stream at each reading.
+ * stream at each reading. An event that is held off is counted.
  */
-static bool is_held_off(const struct agent_fired *fired, int64_t hold_off_ns)
+static bool hold_off(struct agent_fired *fired, int64_t hold_off_ns)
 {
 	if (fired->has_failed && hold_off_ns > FAILED_NS)
 		hold_off_ns = FAILED_NS;
-	return fired->has_fired && hold_off_ns && until_now_ns() - fired->last_ns < hold_off_ns;
+	if (!fired->has_fired || !hold_off_ns || until_now_ns() - fired->last_ns >= hold_off_ns)
+		return false;
+	fired->held_off++;
+	fired->held_off_since++;
+	return true;
 }
 
 /*
@@ -105,9 +117,7 @@ void agent_end_recorder(struct agent *agent, size_t index, const char *trigger, 
 	forget_recorder(agent, index);
 	recorder_end(recorder, &agent->store, agent->config, &agent->metrics, NULL, trigger, reason,
 		     &path);
-	if (path)
-		say("%s: trigger %s: %s", path, trigger, reason);
-	free(path);
+	say_log(path, trigger, reason);
 }
 
 /* Returns the rule of a trigger if it has fired in the watch, which may be NULL. */
@@ -154,10 +164,7 @@ void agent_process_ended(struct agent *agent, size_t index, const struct ended *
 		    (!rule && !fits_end(trigger->when, ended)))
 			continue;
 		state = fired_of(agent, trigger->name, recorder->record->name);
-		if (state && is_held_off(state, trigger->hold_off_ns)) {
-			state->held_off++;
-			state->held_off_since++;
-		} else if (state) {
+		if (state && !hold_off(state, trigger->hold_off_ns)) {
 			chosen = trigger;
 			if (rule)
 				rule_reason(reason, recorder, rule);
@@ -170,9 +177,7 @@ void agent_process_ended(struct agent *agent, size_t index, const struct ended *
 		     chosen ? chosen->name : NULL, reason, &path);
 	if (chosen)
 		count_fired(state, path != NULL);
-	if (path)
-		say("%s: trigger %s: %s", path, chosen->name, reason);
-	free(path);
+	say_log(path, chosen ? chosen->name : NULL, reason);
 }
 
 /* Writes the log of a trigger that has fired in a watch, unless it is held off. */
@@ -182,20 +187,13 @@ static void fire_watch(struct agent *agent, struct recorder *recorder,
 	struct agent_fired *state = fired_of(agent, rule->trigger->name, recorder->record->name);
 	char reason[REASON_BYTES], *path;
 
-	if (!state)
+	if (!state || hold_off(state, rule->trigger->hold_off_ns))
 		return;
-	if (is_held_off(state, rule->trigger->hold_off_ns)) {
-		state->held_off++;
-		state->held_off_since++;
-		return;
-	}
 	rule_reason(reason, recorder, rule);
 	add_held_off(state, reason);
 	count_fired(state, recorder_snapshot(recorder, &agent->store, agent->config,
 					     rule->trigger->name, reason, &path));
-	if (path)
-		say("%s: trigger %s: %s", path, rule->trigger->name, reason);
-	free(path);
+	say_log(path, rule->trigger->name, reason);
 }
 
 /* A rule fires at most once for each reading: one log has all that was read. */
@@ -247,9 +245,7 @@ size_t agent_snapshot(struct agent *agent, const char *name, const char *trigger
 			state->logs++;
 		if (answer && path)
 			fprintf(answer, "%s\n", path);
-		if (path)
-			say("%s: trigger %s: %s", path, trigger, reason);
-		free(path);
+		say_log(path, trigger, reason);
 	}
 	return logs;
 }

@@ -62,7 +62,7 @@ static void forget_failures(struct agent *agent, bool all)
 }
 
 /* Remembers that a process could not be recorded, so that it is not tried at each search. */
-static void note_failure(struct agent *agent, const struct found *found, bool lacks_library)
+static void note_failure(struct agent *agent, const struct found *found)
 {
 	struct agent_failure *failure = failure_of(agent, found);
 
@@ -79,7 +79,6 @@ static void note_failure(struct agent *agent, const struct found *found, bool la
 						   .executable = executable,
 						   .wait_ns = AGAIN_NS };
 	}
-	failure->lacks_library = lacks_library;
 	failure->again_ns = until_now_ns() + failure->wait_ns;
 	failure->wait_ns =
 		failure->wait_ns < AGAIN_MAX_NS / 2 ? 2 * failure->wait_ns : AGAIN_MAX_NS;
@@ -109,7 +108,7 @@ static void visit_process(void *arg, const struct found *found)
 		return;
 	/* The library may appear later: the program may execute another one, or load it. */
 	if (!found->record->injects && !find_uses_library(found->pid)) {
-		note_failure(agent, found, true);
+		note_failure(agent, found);
 		return;
 	}
 	if (!vec_grow(&agent->recorder, agent->recorders, 1)) {
@@ -128,7 +127,7 @@ static void visit_process(void *arg, const struct found *found)
 		    found->executable);
 		break;
 	case RECORDER_FAILED:
-		note_failure(agent, found, false);
+		note_failure(agent, found);
 		break;
 	case RECORDER_GONE:
 		break;
@@ -144,12 +143,14 @@ static void look_at_recorders(struct agent *agent)
 {
 	for (size_t i = agent->recorders; i-- > 0;) {
 		struct recorder *recorder = agent->recorder[i];
-		const struct config_record *record = find_record(agent->config, recorder->pid);
+		const struct config_record *record;
+		/* Read before the end is asked for, so that an end is never taken for a change. */
+		bool is_known = find_record(agent->config, recorder->pid, &record);
 		struct ended ended;
 
 		if (recorder_has_ended(recorder, &ended))
 			agent_process_ended(agent, i, &ended);
-		else if (!record || strcmp(record->name, recorder->record->name))
+		else if (is_known && (!record || strcmp(record->name, recorder->record->name)))
 			agent_end_recorder(agent, i, "change",
 					   "its section no longer names the process");
 		/* The search loads the library into the new program. */
@@ -178,14 +179,16 @@ static void search_processes(struct agent *agent)
 	agent->search_ns = until_now_ns() + agent->config->interval_ns;
 }
 
-/* Whether the recorder can go on under the new configuration. Its strings remain those of the old.
+/*
+ * Whether the recorder can go on under the new configuration. Its strings remain those of the old.
+ * "Cannot tell" which section names the process ends no recording.
  */
 static bool is_kept(const struct config *config, const struct recorder *recorder)
 {
-	const struct config_record *record = config_record_of(config, recorder->record->name);
+	const struct config_record *record = config_record_of(config, recorder->record->name), *now;
 
 	return record && !strcmp(record->text, recorder->record->text) &&
-	       find_record(config, recorder->pid) == record;
+	       (!find_record(config, recorder->pid, &now) || now == record);
 }
 
 /* A configuration with faults changes nothing. */
@@ -205,9 +208,15 @@ static void reload_config(struct agent *agent)
 	}
 	/* The events before the reload concern the former triggers. */
 	agent_read_watches(agent);
-	for (size_t i = agent->recorders; i-- > 0;)
-		if (!is_kept(config, agent->recorder[i]))
+	for (size_t i = agent->recorders; i-- > 0;) {
+		bool keeps = is_kept(config, agent->recorder[i]);
+		struct ended ended;
+
+		if (recorder_has_ended(agent->recorder[i], &ended))
+			agent_process_ended(agent, i, &ended);
+		else if (!keeps)
 			agent_end_recorder(agent, i, "reload", "the configuration has changed");
+	}
 	for (size_t i = 0; i < agent->recorders; i++)
 		recorder_watch(agent->recorder[i], config, &agent->metrics);
 	if (agent->config->textfile &&

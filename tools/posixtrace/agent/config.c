@@ -192,9 +192,6 @@ static void begin_section(struct config_place *place, char *text)
 	char *name = text + strcspn(text, " \t");
 	size_t len;
 
-	place->record = NULL;
-	place->trigger = NULL;
-	place->in_agent = false;
 	config_keys_begin();
 	if (*name)
 		*name++ = '\0';
@@ -254,10 +251,10 @@ static void take_line(struct config_place *place, char *line, bool *in_section)
 		size_t len = strlen(line);
 
 		*in_section = true;
+		place->record = NULL;
+		place->trigger = NULL;
+		place->in_agent = false;
 		if (line[len - 1] != ']') {
-			place->record = NULL;
-			place->trigger = NULL;
-			place->in_agent = false;
 			config_fault(place, "%s: there is no ] at the end", line);
 			return;
 		}
@@ -304,7 +301,13 @@ static char *read_file(const char *path, size_t *len)
 		n = read(fd, text + *len, CONFIG_BYTES_MAX + 1 - *len);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0)
+		if (n < 0) {
+			say("%s: %s", path, strerror(errno));
+			free(text);
+			text = NULL;
+			goto out;
+		}
+		if (!n)
 			break;
 		*len += (size_t)n;
 	}

@@ -26,6 +26,7 @@ struct look {
 	pid_t pid;
 	char *executable; /* PATH_MAX bytes */
 	bool has_user, has_cgroup;
+	bool is_unknown; /* a fact could not be read */
 	uid_t uid;
 	char cgroup[CGROUP_BYTES];
 };
@@ -137,9 +138,12 @@ static bool is_named(const struct config_record *record, struct look *look)
 {
 	if (!config_matches(&record->executable, look->executable))
 		return false;
-	if (record->user.count && (!look_user(look) || !has_user(record, look->uid)))
+	if ((record->user.count && !look_user(look)) ||
+	    ((record->cgroup.count || record->unit.count) && !look_cgroup(look))) {
+		look->is_unknown = true;
 		return false;
-	if ((record->cgroup.count || record->unit.count) && !look_cgroup(look))
+	}
+	if (record->user.count && !has_user(record, look->uid))
 		return false;
 	if (record->cgroup.count && !config_matches(&record->cgroup, look->cgroup))
 		return false;
@@ -157,7 +161,11 @@ static bool is_own(const struct look *look)
 /* The first section in the order of the file has precedence, so that a process has one recorder. */
 static const struct config_record *record_of(const struct config *config, struct look *look)
 {
-	if (!look_executable(look) || is_own(look))
+	if (!look_executable(look)) {
+		look->is_unknown = true;
+		return NULL;
+	}
+	if (is_own(look))
 		return NULL;
 	for (size_t i = 0; i < config->records; i++)
 		if (is_named(config->record[i], look))
@@ -169,32 +177,21 @@ static const struct config_record *record_of(const struct config *config, struct
  * Reads the facts of the process anew. They change with execve(), setuid(), and when a process
  * moves to another control group.
  */
-const struct config_record *find_record(const struct config *config, pid_t pid)
+bool find_record(const struct config *config, pid_t pid, const struct config_record **record)
 {
 	char executable[PATH_MAX];
 	struct look look = { .pid = pid, .executable = executable };
 
-	return record_of(config, &look);
+	*record = record_of(config, &look);
+	return !look.is_unknown;
 }
 
 /* A zombie counts as ended: its memory is gone, and nothing can be recorded any more. */
 uint64_t find_start(pid_t pid)
 {
-	char path[40], text[PROCFILE_BYTES], state;
-	const char *at;
-	unsigned long long ticks;
+	struct procfile_stat stat;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	if (!procfile_read(path, text, sizeof(text)))
-		return 0;
-	/* The name of the program may contain anything, also parentheses. */
-	at = strrchr(text, ')');
-	if (!at || sscanf(at + 1,
-			  " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
-			  "%*d %*d %*d %llu",
-			  &state, &ticks) != 2)
-		return 0;
-	return state == 'Z' || state == 'X' ? 0 : ticks;
+	return procfile_stat(pid, &stat) && stat.state != 'Z' && stat.state != 'X' ? stat.start : 0;
 }
 
 /*

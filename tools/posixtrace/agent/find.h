@@ -29,8 +29,11 @@ struct found {
 bool find_processes(const struct config *config,
 		    void (*visit)(void *arg, const struct found *found), void *arg);
 
-/* Returns the section that names this process now, or NULL. */
-const struct config_record *find_record(const struct config *config, pid_t pid);
+/*
+ * Stores the section that names this process now, or NULL. Returns false if a fact about the
+ * process could not be read, so that another section may name it.
+ */
+bool find_record(const struct config *config, pid_t pid, const struct config_record **record);
 
 /*
  * Returns whether the process is linked with libposixtrace, or has the shim: only then can its

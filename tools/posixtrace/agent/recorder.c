@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/say.h"
@@ -56,11 +55,9 @@ static struct recorder *recorder_new(struct config *config, const struct store *
 				     const struct found *found)
 {
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
-	struct timespec now;
 
 	if (!recorder)
 		return NULL;
-	clock_gettime(CLOCK_REALTIME, &now);
 	recorder->config = config_use(config);
 	recorder->record = found->record;
 	recorder->pid = found->pid;
@@ -71,7 +68,7 @@ static struct recorder *recorder_new(struct config *config, const struct store *
 	snprintf(recorder->flight.record, sizeof(recorder->flight.record), "%s",
 		 found->record->name);
 	recorder->flight.pid = found->pid;
-	recorder->flight.ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	recorder->flight.ms = store_now_ms();
 	store_flight_name(recorder->name, &recorder->flight);
 	if (asprintf(&recorder->path, "%s/flight/%s", store->folder, recorder->name) < 0)
 		recorder->path = NULL;

@@ -19,18 +19,18 @@
 #include "base/say.h"
 #include "base/tool.h"
 #include "base/vec.h"
+#include "base/when.h"
 
 #define SUFFIX	  ".ptl"
 #define TIME_LEN  20   /* 20261126T082400.123Z */
 #define SAME_TIME 1000 /* logs of one process and trigger in one millisecond */
 
-/* Milliseconds since 1970, as names and ages of files have them. */
-static int64_t real_ms(void)
+int64_t store_now_ms(void)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	return when_timespec(&now) / 1000000;
 }
 
 /* Prints the error of a system call with the path, and returns -1. */
@@ -249,8 +249,7 @@ static size_t list_kept(struct store *store, struct kept **list)
 			continue;
 		strcpy((*list)[count].name, entry->d_name);
 		(*list)[count].bytes = (uint64_t)st.st_size;
-		(*list)[count].ms =
-			(int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000;
+		(*list)[count].ms = when_timespec(&st.st_mtim) / 1000000;
 		store->bytes += (uint64_t)st.st_size;
 		count++;
 	}
@@ -279,7 +278,7 @@ static void make_room(struct store *store, const struct config *config, uint64_t
 {
 	struct kept *list;
 	size_t count = list_kept(store, &list);
-	int64_t now = real_ms();
+	int64_t now = store_now_ms();
 
 	for (size_t i = 0; i < count; i++) {
 		if (config->expire_ns && now - list[i].ms > config->expire_ns / 1000000)
@@ -301,7 +300,7 @@ void store_tidy(struct store *store, const struct config *config)
 static void kept_name(char name[STORE_NAME_BYTES], const struct store_flight *flight,
 		      const char *trigger, int again)
 {
-	int64_t ms = real_ms();
+	int64_t ms = store_now_ms();
 	time_t seconds = (time_t)(ms / 1000);
 	char when[32], number[16] = "";
 	struct tm tm;

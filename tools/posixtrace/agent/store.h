@@ -73,6 +73,9 @@ void store_drop(const struct store *store, const char *name);
 bool store_keep(struct store *store, const struct config *config, const char *name,
 		const struct store_flight *flight, const char *trigger, char **path);
 
+/* Milliseconds since 1970, as names and ages of files have them. */
+int64_t store_now_ms(void);
+
 /* Counts the logs, and removes those that are too old or exceed the quota. */
 void store_tidy(struct store *store, const struct config *config);
 
