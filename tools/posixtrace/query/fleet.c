@@ -35,6 +35,11 @@ const struct fleet_columns fleet_events[FLEET_COLUMNS] = {
 	[FLEET_TEXTS] = { "row_texts", "Array(String)" },
 };
 
+bool fleet_has_column(const struct fleet_field *field)
+{
+	return (field->kinds & ~(1u << SQLVALUE_NULL)) && strncmp(field->name, "row_", 4) != 0;
+}
+
 /* The hash is part of the database: it must never change. */
 uint64_t fleet_key(const char *field, enum sqlvalue_kind kind)
 {
@@ -61,13 +66,19 @@ static void put_engine(const char *table, const char *database, bool is_replicat
 	bytes_printf(sql, " %s", order);
 }
 
+/* The first columns of events_rows, with their types. */
+static void put_columns(size_t count, struct bytes *sql)
+{
+	for (size_t i = 0; i < count; i++)
+		bytes_printf(sql, "%s%s %s", i ? ", " : "", fleet_events[i].name,
+			     fleet_events[i].type);
+}
+
 /* The order serves conditions on the log and on times, and similar rows compress well. */
 static void put_events_rows(const char *database, bool is_replicated, struct bytes *sql)
 {
 	bytes_printf(sql, "CREATE TABLE IF NOT EXISTS %s.events_rows (", database);
-	for (size_t i = 0; i < FLEET_COLUMNS; i++)
-		bytes_printf(sql, "%s%s %s", i ? ", " : "", fleet_events[i].name,
-			     fleet_events[i].type);
+	put_columns(FLEET_COLUMNS, sql);
 	put_engine("events_rows", database, is_replicated, "",
 		   "PARTITION BY row_day ORDER BY (row_source, row_time)", sql);
 }
@@ -79,8 +90,8 @@ static void put_rows(const struct query_schema *schema, const char *database, bo
 	char table[64] = "";
 
 	strcat(strcat(table, schema->name), "_rows");
-	bytes_printf(sql, "CREATE TABLE IF NOT EXISTS %s.%s (row_day Date, row_attempt UInt64, "
-		     "row_source UInt64, row_seq UInt64, row_host String", database, table);
+	bytes_printf(sql, "CREATE TABLE IF NOT EXISTS %s.%s (", database, table);
+	put_columns(FLEET_ROW_COLUMNS, sql);
 	for (size_t i = 0; i < query_schema_columns(schema); i++)
 		bytes_printf(sql, ", `%s` Nullable(%s)", schema->column[i].name,
 			     schema->column[i].is_text ? "String" : "Int64");
@@ -207,9 +218,7 @@ void fleet_events_view(const char *database, const struct sqlfields *columns,
 	for (size_t i = 0; i < fields; i++) {
 		int column = sqlfields_find(columns, field[i].name);
 
-		/* Such a name would hide a column of events_rows in the expressions. */
-		if (column < 0 || !(field[i].kinds & ~(1u << SQLVALUE_NULL)) ||
-		    !strncmp(columns->field[column].name, "row_", 4))
+		if (column < 0 || !fleet_has_column(&field[i]))
 			continue;
 		bytes_str(sql, ", ");
 		put_field(&field[i], sql);

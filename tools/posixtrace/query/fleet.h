@@ -34,7 +34,8 @@ enum fleet_column {
 	FLEET_TIME, FLEET_NAME, FLEET_TYPE, FLEET_PID, FLEET_TID, FLEET_THREAD, FLEET_ADDRESS,
 	FLEET_LEVEL, FLEET_FLAGS, FLEET_DATA, FLEET_FUNCTION, FLEET_FILE, FLEET_LINE, FLEET_MODULE,
 	FLEET_LABELS, FLEET_MESSAGE, FLEET_KEYS, FLEET_NUMBERS, FLEET_TEXTS,
-	FLEET_COLUMNS
+	FLEET_COLUMNS,
+	FLEET_ROW_COLUMNS = FLEET_HOST + 1 /* the first ones are in each table of rows */
 };
 
 extern const struct fleet_columns {
@@ -52,6 +53,12 @@ struct fleet_field {
 	char name[POSIX_TRACE_FIELD_NAME_MAX_NP + 1];
 	unsigned kinds;
 };
+
+/*
+ * Returns whether the view events has a column for the field: it needs a value, and its name must
+ * not hide a column of events_rows in the expressions.
+ */
+bool fleet_has_column(const struct fleet_field *field);
 
 /* Returns the key of a field's values of this kind. */
 uint64_t fleet_key(const char *field, enum sqlvalue_kind kind);

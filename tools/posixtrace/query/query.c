@@ -14,6 +14,7 @@
 #include "base/tool.h"
 #include "query/query_columns.h"
 #include "query/query_fleet.h"
+#include "query/query_schema.h"
 #include "query/query_weighted.h"
 #include "symbols/symbols.h"
 
@@ -56,15 +57,19 @@ static int query_progress(void *arg)
 /*
  * Allows reading only. SQLite calls this function for each action while it prepares a statement,
  * also for the actions of subqueries. So the text of the statement need not be examined. It also
- * collects the functions for query_weighted_fits().
+ * collects the functions for query_weighted_fits(), and notes whether the table of stacks is read.
  */
 static int query_authorize(void *arg, int action, const char *a, const char *b, const char *c,
 			   const char *d)
 {
+	struct query *query = arg;
+
 	(void)c;
 	(void)d;
 	if (action == SQLITE_FUNCTION && b)
-		query_weighted_function(arg, b);
+		query_weighted_function(query, b);
+	if (action == SQLITE_READ && a && !sqlite3_stricmp(a, query_schema[QUERY_STACKS].name))
+		query->reads_stacks = true;
 	switch (action) {
 	case SQLITE_SELECT:
 	case SQLITE_READ:
@@ -189,6 +194,13 @@ static int run_statement(sqlite3 *db, struct query *query, const char *sql)
 
 	sqlite3_set_authorizer(db, query_authorize, query);
 	query->plain = scans_by_parts(db, sql);
+	if (query->reads_stacks && !query->remote) {
+		sqlite3_set_authorizer(db, NULL, NULL);
+		err = query_tables_stacks(db, query);
+		if (err)
+			return say_failed(db, err);
+		sqlite3_set_authorizer(db, query_authorize, query);
+	}
 	if (!query->plain)
 		query->weighted = query_weighted_fits(query, db, sql);
 	err = sqlite3_prepare_v2(db, sql, -1, &statement, &tail);
@@ -333,6 +345,15 @@ static int query_logs(struct query *query, const char *sql)
 	return status;
 }
 
+/* If SIGINT is ignored, it stays so: a shell starts background commands in this way. */
+static void catch_interrupt(void)
+{
+	struct sigaction action = { .sa_handler = query_interrupt }, before;
+
+	if (!sigaction(SIGINT, NULL, &before) && before.sa_handler != SIG_IGN)
+		sigaction(SIGINT, &action, NULL);
+}
+
 /* Prints the rows so far after an interrupt, and ends the process by the signal. */
 static void end_interrupted(void)
 {
@@ -348,7 +369,6 @@ static void end_interrupted(void)
  */
 static int open_and_query(char **paths, unsigned count, const char *sql)
 {
-	struct sigaction action = { .sa_handler = query_interrupt }, before;
 	struct query query = { .when = options.when };
 	int status = TOOL_OK;
 
@@ -361,11 +381,10 @@ static int open_and_query(char **paths, unsigned count, const char *sql)
 		status = logfile_open(&query.log[query.logs].file, paths[query.logs], NULL);
 		query.logs += !status;
 	}
-	/* If SIGINT is ignored, it stays so: a shell starts background commands in this way. */
-	if (!status && !sigaction(SIGINT, NULL, &before) && before.sa_handler != SIG_IGN)
-		sigaction(SIGINT, &action, NULL);
-	if (!status)
+	if (!status) {
+		catch_interrupt();
 		status = query_logs(&query, sql);
+	}
 	for (unsigned i = 0; i < query.logs; i++)
 		logfile_close(&query.log[i].file);
 	free(query.log);
@@ -377,11 +396,10 @@ static int open_and_query(char **paths, unsigned count, const char *sql)
 /* The same for a fleet's database, which has no logs here. */
 static int query_fleet(const char *sql)
 {
-	struct sigaction action = { .sa_handler = query_interrupt };
 	struct query query = { .when = options.when };
 	int status = TOOL_FAILURE;
 
-	sigaction(SIGINT, &action, NULL);
+	catch_interrupt();
 	if (query_fleet_open(&query, options.at))
 		status = query_logs(&query, sql);
 	query_fleet_close(&query);

@@ -41,6 +41,7 @@ struct query {
 	uint64_t events;              /* number of events in all logs */
 	int64_t first_ns, last_ns;
 	struct sqlfields fields;      /* all fields of all schemas, each name once */
+	bool reads_stacks;            /* the statement reads the table of stacks */
 	bool plain;                   /* rows must have the same numbers in every scan */
 	bool weighted;                /* equal events are one row, see query_weighted.h: */
 	/* the statement has a function that counts; has one that may differ for equal rows */
@@ -58,6 +59,9 @@ extern volatile sig_atomic_t query_interrupted;
 /* In query_fields.c. Returns false without memory. */
 bool query_fields_learn(struct query *query);
 void query_fields_forget(struct query *query);
+
+/* Makes the value the result of a column or function. Texts and blobs are copied. */
+void query_value_result(sqlite3_context *context, const struct sqlvalue *value);
 
 /* Sets the value of the field's column for this event. */
 void query_field_result(sqlite3_context *context, const struct query_log *log, size_t field,
@@ -91,6 +95,19 @@ void query_bound(int64_t *begin_ns, int64_t *end_ns, char op, sqlite3_value *val
 /* In query_tables.c and query_functions.c. Return SQLITE_OK or SQLite's error. */
 int query_tables(sqlite3 *db, struct query *query);
 int query_functions(sqlite3 *db, struct query *query);
+
+/*
+ * In query_tables.c. Fills the table of stacks, which takes the reading of whole logs: only for a
+ * statement that reads it.
+ */
+int query_tables_stacks(sqlite3 *db, struct query *query);
+
+/*
+ * In query_tables.c. query_bind_text() copies the text; NULL is NULL. query_insert_row() inserts
+ * the bound values and removes the bindings.
+ */
+void query_bind_text(sqlite3_stmt *row, int column, const char *text);
+int query_insert_row(sqlite3_stmt *row);
 
 /* In query_facts.c: fills ledger, logs, hosts and clocks. row is indexed by enum query_tables. */
 int query_facts(sqlite3_stmt **row, const struct logfile *log);

@@ -6,19 +6,6 @@
 #include "query/query.h"
 #include "query/query_schema.h"
 
-/* The bindings are removed, so that a column that the next row does not bind is NULL. */
-static int insert_fact(sqlite3_stmt *row)
-{
-	sqlite3_step(row);
-	sqlite3_clear_bindings(row);
-	return sqlite3_reset(row);
-}
-
-static void bind_fact(sqlite3_stmt *row, int column, const char *text)
-{
-	sqlite3_bind_text(row, column, text, -1, SQLITE_TRANSIENT);
-}
-
 /* Sixteen bytes in hexadecimal digits; NULL if all are zero, which means unknown. */
 static void bind_id(sqlite3_stmt *row, int column, const unsigned char id[16])
 {
@@ -27,7 +14,7 @@ static void bind_id(sqlite3_stmt *row, int column, const unsigned char id[16])
 
 	*put_hex_bytes(text, id, 16) = '\0';
 	if (memcmp(id, unknown, sizeof(unknown)) != 0)
-		bind_fact(row, column, text);
+		query_bind_text(row, column, text);
 }
 
 /* A term of the equation of one type. Terms that are 0 have no row. */
@@ -36,13 +23,13 @@ static int fill_term(sqlite3_stmt *row, const struct logfile *log, const char *n
 {
 	if (!count)
 		return SQLITE_OK;
-	bind_fact(row, 1, log->info.host);
+	query_bind_text(row, 1, log->info.host);
 	sqlite3_bind_int64(row, 2, log->info.pid);
-	bind_fact(row, 3, name);
-	bind_fact(row, 4, term);
+	query_bind_text(row, 3, name);
+	query_bind_text(row, 4, term);
 	sqlite3_bind_int64(row, 5, (int64_t)count);
-	bind_fact(row, 6, log->path);
-	return insert_fact(row);
+	query_bind_text(row, 6, log->path);
+	return query_insert_row(row);
 }
 
 /* The terms of a type, as its writer has counted them. */
@@ -81,36 +68,36 @@ static int fill_account(sqlite3_stmt *row, const struct logfile *log)
 
 static int fill_log_row(sqlite3_stmt *row, const struct logfile *log)
 {
-	bind_fact(row, 1, log->path);
+	query_bind_text(row, 1, log->path);
 	bind_id(row, 2, log->info.uuid);
-	bind_fact(row, 3, log->info.host);
+	query_bind_text(row, 3, log->info.host);
 	sqlite3_bind_int64(row, 4, log->info.pid);
 	sqlite3_bind_int64(row, 5, log->info.begin_ns);
 	sqlite3_bind_int(row, 6, log->info.complete != 0);
-	return insert_fact(row);
+	return query_insert_row(row);
 }
 
 static int fill_host(sqlite3_stmt *row, const struct logfile *log)
 {
-	bind_fact(row, 1, log->info.host);
+	query_bind_text(row, 1, log->info.host);
 	bind_id(row, 2, log->info.boot_id);
-	bind_fact(row, 3, log->path);
-	return insert_fact(row);
+	query_bind_text(row, 3, log->path);
+	return query_insert_row(row);
 }
 
 /* A frequency and a resolution of 0 are unknown. */
 static int fill_clock(sqlite3_stmt *row, const struct logfile *log)
 {
-	bind_fact(row, 1, log->info.host);
+	query_bind_text(row, 1, log->info.host);
 	bind_id(row, 2, log->info.boot_id);
-	bind_fact(row, 3, log->info.clock);
+	query_bind_text(row, 3, log->info.clock);
 	if (log->info.clock_hz)
 		sqlite3_bind_int64(row, 4, (int64_t)log->info.clock_hz);
 	if (log->info.resolution_ns)
 		sqlite3_bind_int64(row, 5, log->info.resolution_ns);
 	sqlite3_bind_int64(row, 6, log->info.begin_ns);
-	bind_fact(row, 7, log->path);
-	return insert_fact(row);
+	query_bind_text(row, 7, log->path);
+	return query_insert_row(row);
 }
 
 int query_facts(sqlite3_stmt **row, const struct logfile *log)

@@ -79,8 +79,8 @@ void query_fields_forget(struct query *query)
 	sqlfields_free(&query->fields);
 }
 
-/* Texts and blobs are copied: they are in the event, or in a buffer that the next value uses. */
-static void query_fields_result(sqlite3_context *context, const struct sqlvalue *value)
+/* Texts and blobs are copied, and an empty one may have no address. */
+void query_value_result(sqlite3_context *context, const struct sqlvalue *value)
 {
 	switch (value->kind) {
 	case SQLVALUE_NULL:
@@ -92,11 +92,12 @@ static void query_fields_result(sqlite3_context *context, const struct sqlvalue 
 		sqlite3_result_double(context, value->real);
 		break;
 	case SQLVALUE_TEXT:
-		sqlite3_result_text64(context, value->bytes, value->len, SQLITE_TRANSIENT,
-				      SQLITE_UTF8);
+		sqlite3_result_text64(context, value->len ? value->bytes : "", value->len,
+				      SQLITE_TRANSIENT, SQLITE_UTF8);
 		break;
 	case SQLVALUE_BLOB:
-		sqlite3_result_blob64(context, value->bytes, value->len, SQLITE_TRANSIENT);
+		sqlite3_result_blob64(context, value->len ? value->bytes : "", value->len,
+				      SQLITE_TRANSIENT);
 		break;
 	}
 }
@@ -117,5 +118,5 @@ void query_field_result(sqlite3_context *context, const struct query_log *log, s
 	if (number < 0)
 		return;
 	sqlvalue_of(type->schema, (unsigned)number, event->data, event->data_len, &value);
-	query_fields_result(context, &value);
+	query_value_result(context, &value);
 }

@@ -86,8 +86,7 @@ struct remote_rows {
 	struct sqlvalue *value;
 	struct remote_row *row;
 	size_t rows;
-	signed short *field_place;    /* the same for columns of fields */
-	size_t columns;               /* values in a row */
+	signed short *field_place;    /* for each column: its value in a row, -1: none */
 };
 
 struct remote_table {
@@ -374,7 +373,6 @@ static bool read_rows(struct remote_rows *rows, const enum answer_form *form, si
 	/* The array of values no longer moves. */
 	for (size_t i = 0; i < rows->rows; i++)
 		rows->row[i].value = rows->value + i * columns;
-	rows->columns = columns;
 	return true;
 }
 
@@ -688,35 +686,13 @@ static int is_remote_end(sqlite3_vtab_cursor *base)
 	       ((struct remote_cursor *)base)->rows.rows;
 }
 
-/* The answer lives until the next request, but SQLite may keep a text longer. */
 static int remote_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int number)
 {
 	const struct remote_cursor *cursor = (struct remote_cursor *)base;
-	const struct remote_rows *rows = &cursor->rows;
-	int place = rows->field_place[number];
-	const struct sqlvalue *value;
+	int place = cursor->rows.field_place[number];
 
-	if (place < 0)
-		return SQLITE_OK;
-	value = &rows->row[cursor->at].value[place];
-	switch (value->kind) {
-	case SQLVALUE_NULL:
-		break;
-	case SQLVALUE_INTEGER:
-		sqlite3_result_int64(context, value->integer);
-		break;
-	case SQLVALUE_REAL:
-		sqlite3_result_double(context, value->real);
-		break;
-	case SQLVALUE_TEXT:
-		sqlite3_result_text64(context, value->len ? value->bytes : "", value->len,
-				      SQLITE_TRANSIENT, SQLITE_UTF8);
-		break;
-	case SQLVALUE_BLOB:
-		sqlite3_result_blob64(context, value->len ? value->bytes : "", value->len,
-				      SQLITE_TRANSIENT);
-		break;
-	}
+	if (place >= 0)
+		query_value_result(context, &cursor->rows.row[cursor->at].value[place]);
 	return SQLITE_OK;
 }
 

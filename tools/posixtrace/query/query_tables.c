@@ -15,20 +15,19 @@
 #define STACKS_MOST (1u << 20) /* numbers beyond are senseless */
 
 /*
- * NULL text is NULL in SQL. Bindings are copied, since a row may be inserted after the text is
- * gone.
+ * Bindings are copied, since a row may be inserted after the text is gone. SQLite binds NULL for a
+ * text that is NULL.
  */
-static void bind_text(sqlite3_stmt *row, int column, const char *text)
+void query_bind_text(sqlite3_stmt *row, int column, const char *text)
 {
-	if (text)
-		sqlite3_bind_text(row, column, text, -1, SQLITE_TRANSIENT);
+	sqlite3_bind_text(row, column, text, -1, SQLITE_TRANSIENT);
 }
 
 /*
- * Inserts a row. The bindings are removed, so that a column that the next row does not bind is
- * NULL. sqlite3_reset() returns the error of the step.
+ * The bindings are removed, so that a column that the next row does not bind is NULL.
+ * sqlite3_reset() returns the error of the step.
  */
-static int query_tables_insert(sqlite3_stmt *row)
+int query_insert_row(sqlite3_stmt *row)
 {
 	sqlite3_step(row);
 	sqlite3_clear_bindings(row);
@@ -67,25 +66,25 @@ static int fill_type(sqlite3_stmt *types, sqlite3_stmt *losses, const struct log
 	int err;
 
 	sqlite3_bind_int64(types, 1, type->id);
-	bind_text(types, 2, type->name);
+	query_bind_text(types, 2, type->name);
 	bind_ledger(types, 3, ledger);
 	if (type->schema && type->schema->level)
 		sqlite3_bind_int(types, 6, type->schema->level);
 	if (role && role->phase != POSIX_TRACE_POINT_NP) {
-		bind_text(types, 7, role->phase == POSIX_TRACE_BEGIN_NP ? "begin" : "end");
-		bind_text(types, 8, role->series->name);
+		query_bind_text(types, 7, role->phase == POSIX_TRACE_BEGIN_NP ? "begin" : "end");
+		query_bind_text(types, 8, role->series->name);
 	}
-	bind_text(types, 9, type->schema_text);
-	bind_text(types, 10, log->path);
-	err = query_tables_insert(types);
+	query_bind_text(types, 9, type->schema_text);
+	query_bind_text(types, 10, log->path);
+	err = query_insert_row(types);
 	for (int cause = 0; !err && cause < POSIX_TRACE_LOST_CAUSES_NP; cause++) {
 		if (!ledger->lost[cause])
 			continue;
-		bind_text(losses, 1, type->name);
-		bind_text(losses, 2, posix_trace_lost_name_np(cause));
+		query_bind_text(losses, 1, type->name);
+		query_bind_text(losses, 2, posix_trace_lost_name_np(cause));
 		sqlite3_bind_int64(losses, 3, (int64_t)ledger->lost[cause]);
-		bind_text(losses, 4, log->path);
-		err = query_tables_insert(losses);
+		query_bind_text(losses, 4, log->path);
+		err = query_insert_row(losses);
 	}
 	return err;
 }
@@ -130,8 +129,8 @@ static int fill_threads(sqlite3_stmt *row, const struct logfile *log)
 		sqlite3_bind_int64(row, 2, thread.tid);
 		sqlite3_bind_int64(row, 3, (int64_t)thread.thread);
 		bind_ledger(row, 4, &ledger);
-		bind_text(row, 7, log->path);
-		err = query_tables_insert(row);
+		query_bind_text(row, 7, log->path);
+		err = query_insert_row(row);
 	}
 	return err;
 }
@@ -147,13 +146,13 @@ static int fill_objects(sqlite3_stmt *row, const struct logfile *log)
 	       !unavailable) {
 		if (object.kind == POSIX_TRACE_OBJECT_CHILD_NP)
 			continue;
-		bind_text(row, 1, posix_trace_object_kind_name_np(object.kind));
+		query_bind_text(row, 1, posix_trace_object_kind_name_np(object.kind));
 		sqlite3_bind_int64(row, 2, object.pid);
 		sqlite3_bind_int64(row, 3, (int64_t)object.pointer);
-		bind_text(row, 4, object.name);
+		query_bind_text(row, 4, object.name);
 		sqlite3_bind_int64(row, 5, object.time_ns);
-		bind_text(row, 6, log->path);
-		err = query_tables_insert(row);
+		query_bind_text(row, 6, log->path);
+		err = query_insert_row(row);
 	}
 	return err;
 }
@@ -169,8 +168,7 @@ static int fill_frames(sqlite3_stmt *row, const struct logfile *log,
 
 	for (size_t i = 0; !err && i < stack->count; i++) {
 		const struct symbol *symbol = symbols_at(log->trid, event->info.posix_pid,
-							 stack->frame[i] + (stack->is_exact && !i),
-							 event->time_ns);
+							 stacks_return(stack, i), event->time_ns);
 		char source[PATH_MAX + 16];
 
 		sqlite3_bind_int64(row, 1, stack->number);
@@ -178,13 +176,13 @@ static int fill_frames(sqlite3_stmt *row, const struct logfile *log,
 		sqlite3_bind_int64(row, 3, (int64_t)i);
 		sqlite3_bind_int64(row, 4, (int64_t)stack->frame[i]);
 		if (symbol) {
-			bind_text(row, 5, symbol->name);
+			query_bind_text(row, 5, symbol->name);
 			snprintf(source, sizeof(source), "%s:%u", symbol->file ? symbol->file : "",
 				 symbol->line);
-			bind_text(row, 6, symbol->file ? source : symbol->module);
+			query_bind_text(row, 6, symbol->file ? source : symbol->module);
 		}
-		bind_text(row, 7, log->path);
-		err = query_tables_insert(row);
+		query_bind_text(row, 7, log->path);
+		err = query_insert_row(row);
 	}
 	return err;
 }
@@ -242,18 +240,18 @@ static int fill_stream(sqlite3_stmt *row, const struct logfile *log,
 		}
 		posix_trace_attr_destroy(&attr);
 	}
-	bind_text(row, 1, log->path);
-	bind_text(row, 2, name);
+	query_bind_text(row, 1, log->path);
+	query_bind_text(row, 2, name);
 	sqlite3_bind_int64(row, 3, log->info.pid);
-	bind_text(row, 4, log->info.host);
-	bind_text(row, 5, log->info.clock);
+	query_bind_text(row, 4, log->info.host);
+	query_bind_text(row, 5, log->info.clock);
 	sqlite3_bind_int64(row, 6, (int64_t)log->info.clock_hz);
 	sqlite3_bind_int64(row, 8, log->info.first_ns);
 	sqlite3_bind_int64(row, 9, log->info.last_ns);
 	bind_ledger(row, 10, ledger);
 	sqlite3_bind_int(row, 13, log->info.complete);
 	sqlite3_bind_int64(row, 14, (int64_t)log->info.file_bytes);
-	return query_tables_insert(row);
+	return query_insert_row(row);
 }
 
 /* Inserts the rows of one log. The rows of all logs are inserted in one transaction. */
@@ -270,8 +268,6 @@ static int fill_log(sqlite3_stmt *row[QUERY_TABLES], struct query_log *log)
 	if (!err)
 		err = fill_objects(row[QUERY_OBJECTS], &log->file);
 	if (!err)
-		err = fill_stacks(row[QUERY_STACKS], log);
-	if (!err)
 		err = fill_stream(row[QUERY_STREAMS], &log->file, &ledger);
 	return err ? err : query_facts(row, &log->file);
 }
@@ -287,26 +283,46 @@ static int query_tables_fill(sqlite3_stmt *row[QUERY_TABLES], struct query *quer
 	return err;
 }
 
-/* Makes a table and the statement that inserts a row. events and spans are virtual tables. */
-static int make_table(sqlite3 *db, const struct query_schema *schema, sqlite3_stmt **row)
+/* Prepares the statement that inserts a row of a table. */
+static int prepare_row(sqlite3 *db, const struct query_schema *schema, sqlite3_stmt **row)
 {
 	static const char values[] = "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?";
-	char *table = query_schema_sql(schema, "");
 	char *sql = sqlite3_mprintf("INSERT INTO %s VALUES(%.*s)", schema->name,
 				    2 * (int)query_schema_columns(schema) - 1, values);
-	int err = table && sql ? sqlite3_exec(db, table, NULL, NULL, NULL) : SQLITE_NOMEM;
+	int err = sql ? sqlite3_prepare_v2(db, sql, -1, row, NULL) : SQLITE_NOMEM;
 
-	if (!err)
-		err = sqlite3_prepare_v2(db, sql, -1, row, NULL);
-	sqlite3_free(table);
 	sqlite3_free(sql);
 	return err;
 }
 
+/* Makes a table and the statement that inserts a row. events and spans are virtual tables. */
+static int make_table(sqlite3 *db, const struct query_schema *schema, sqlite3_stmt **row)
+{
+	char *table = query_schema_sql(schema, "");
+	int err = table ? sqlite3_exec(db, table, NULL, NULL, NULL) : SQLITE_NOMEM;
+
+	sqlite3_free(table);
+	return err ? err : prepare_row(db, schema, row);
+}
+
+/* Reads the logs that have stacks, and looks up the functions of their frames. */
+int query_tables_stacks(sqlite3 *db, struct query *query)
+{
+	sqlite3_stmt *row = NULL;
+	int err = prepare_row(db, &query_schema[QUERY_STACKS], &row);
+
+	if (!err)
+		err = sqlite3_exec(db, "BEGIN", NULL, NULL, NULL);
+	for (unsigned i = 0; !err && i < query->logs; i++)
+		err = fill_stacks(row, &query->log[i]);
+	sqlite3_finalize(row);
+	return err ? err : sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
+}
+
 /*
- * The tables are complete before a statement runs, and they do not change afterwards. There is no
- * journal, since the database is in memory and is never rolled back. The view stored counts the
- * events themselves, where ledger has the numbers of the writer.
+ * The tables are complete before a statement runs, except for the table of stacks, and they do not
+ * change afterwards. There is no journal, since the database is in memory and is never rolled back.
+ * The view stored counts the events themselves, where ledger has the numbers of the writer.
  */
 int query_tables(sqlite3 *db, struct query *query)
 {

@@ -9,6 +9,7 @@
 
 #include "base/say.h"
 #include "base/vec.h"
+#include "query/query_columns.h"
 
 #define KINDS        (SQLVALUE_BLOB + 1)
 #define FIELDS_MOST  SQLFIELDS_MAX
@@ -254,15 +255,15 @@ static bool is_same(const struct listed *a, const struct listed *b)
 	return a->count == b->count;
 }
 
-#define VIEW_COLUMNS 20 /* of every event */
+/* The columns of query's table, and log.host and log.pid. */
+#define VIEW_COLUMNS (QUERY_COLUMNS + 2)
 
-/* Fields without a value have no column in the view. */
 static long columns_of_view(const struct listed *list)
 {
 	long columns = VIEW_COLUMNS;
 
 	for (size_t i = 0; i < list->count; i++)
-		columns += (list->field[i].kinds & ~(1u << SQLVALUE_NULL)) != 0;
+		columns += fleet_has_column(&list->field[i]);
 	return columns;
 }
 

@@ -263,7 +263,7 @@ static int run_ship(struct link *link, char **operand, int operands)
 	for (size_t i = 0; i < list.count; i++)
 		free(list.candidate[i].path);
 	free(list.candidate);
-	return ship_stopped && status == TOOL_OK ? TOOL_OK : status;
+	return status;
 }
 
 /* Prints the statements that make the tables, for users who make them themselves. */

@@ -150,8 +150,8 @@ int shipment_run(const struct ship_options *options, struct link *link, const ch
  * table has rows_before rows of the attempt already. Returns true when all are confirmed. Otherwise
  * *is_void says that the attempt is void, and that the caller can go on with another one.
  */
-bool shipment_insert(struct shipment *shipment, const char *table, uint64_t attempt,
-		     uint64_t rows_before, bool *is_void);
+bool shipment_insert(struct shipment *shipment, const char *table, struct block *block,
+		     uint64_t attempt, uint64_t rows_before, bool *is_void);
 
 /* ------------------------------------------------------------------ rows.c, fields.c, summary.c */
 

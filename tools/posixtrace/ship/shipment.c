@@ -38,18 +38,17 @@ static void identify_log(struct shipment *shipment)
 /* All rows of the block get the attempt; the column is the same in all tables. */
 static void stamp_attempt(struct block *block, uint64_t attempt)
 {
-	struct bytes *values = &block->column[1].values;
+	struct bytes *values = &block->column[FLEET_ATTEMPT].values;
 
 	for (size_t at = 0; at + sizeof(attempt) <= values->used; at += sizeof(attempt))
 		memcpy(values->at + at, &attempt, sizeof(attempt));
 }
 
-bool shipment_insert(struct shipment *shipment, const char *table, uint64_t attempt,
-		     uint64_t rows_before, bool *is_void)
+bool shipment_insert(struct shipment *shipment, const char *table, struct block *block,
+		     uint64_t attempt, uint64_t rows_before, bool *is_void)
 {
 	struct bytes sql = { .at = NULL }, body = { .at = NULL };
 	struct link *link = shipment->link;
-	struct block *block = &shipment->block;
 	enum server_result result = SERVER_ABSENT;
 	bool good = false;
 
@@ -96,7 +95,8 @@ static bool send_events(struct shipment *shipment)
 		position->count = rows;
 		if (!shipment->options->is_dry && !position_save(position))
 			return false;
-		good = shipment_insert(shipment, "events_rows", position->attempt, 0, &is_void);
+		good = shipment_insert(shipment, "events_rows", &shipment->block,
+				       position->attempt, 0, &is_void);
 	}
 	/* After a failure the position keeps the attempt, which the next run settles. */
 	if (!good)

@@ -28,6 +28,8 @@ static sqlite3 *open_tables(struct shipment *shipment)
 	if (!err)
 		err = query_tables(db, &shipment->query);
 	if (!err)
+		err = query_tables_stacks(db, &shipment->query);
+	if (!err)
 		return db;
 	say("%s: %s", shipment->log->path, db ? sqlite3_errmsg(db) : sqlite3_errstr(err));
 	sqlite3_close(db);
@@ -36,12 +38,8 @@ static sqlite3 *open_tables(struct shipment *shipment)
 
 static void make_columns(struct block *block, const struct query_schema *schema)
 {
-	static const char *const names[] = { "row_day", "row_attempt", "row_source", "row_seq",
-					     "row_host" };
-	static const char *const types[] = { "Date", "UInt64", "UInt64", "UInt64", "String" };
-
-	for (size_t i = 0; i < 5; i++)
-		block_column(block, names[i], types[i]);
+	for (size_t i = 0; i < FLEET_ROW_COLUMNS; i++)
+		block_column(block, fleet_events[i].name, fleet_events[i].type);
 	for (size_t i = 0; i < query_schema_columns(schema); i++)
 		block_column(block, schema->column[i].name,
 			     schema->column[i].is_text ? "Nullable(String)" : "Nullable(Int64)");
@@ -51,13 +49,13 @@ static void make_columns(struct block *block, const struct query_schema *schema)
 static void put_row(struct shipment *shipment, const struct query_schema *schema,
 		    sqlite3_stmt *row, uint64_t seq, struct block *block)
 {
-	block_u16(block, 0, shipment->day);
-	block_u64(block, 1, shipment->position.replacing);
-	block_u64(block, 2, shipment->source);
-	block_u64(block, 3, seq);
-	block_text(block, 4, shipment->host, strlen(shipment->host));
+	block_u16(block, FLEET_DAY, shipment->day);
+	block_u64(block, FLEET_ATTEMPT, shipment->position.replacing);
+	block_u64(block, FLEET_SOURCE, shipment->source);
+	block_u64(block, FLEET_SEQ, seq);
+	block_text(block, FLEET_HOST, shipment->host, strlen(shipment->host));
 	for (int i = 0; i < (int)query_schema_columns(schema); i++) {
-		unsigned column = 5 + (unsigned)i;
+		unsigned column = FLEET_ROW_COLUMNS + (unsigned)i;
 
 		block_null(block, column, sqlite3_column_type(row, i) == SQLITE_NULL);
 		if (!schema->column[i].is_text)
@@ -75,17 +73,10 @@ static void put_row(struct shipment *shipment, const struct query_schema *schema
 static bool send_rows(struct shipment *shipment, const char *table, uint64_t seq,
 		      struct block *block, bool *is_void)
 {
-	uint64_t before = seq - block->rows;
-	struct block events = shipment->block;
-	bool good = true;
+	bool good = !block->rows || shipment_insert(shipment, table, block,
+						    shipment->position.replacing,
+						    seq - block->rows, is_void);
 
-	/* shipment_insert() sends the block of the shipment. */
-	shipment->block = *block;
-	if (block->rows)
-		good = shipment_insert(shipment, table, shipment->position.replacing, before,
-				       is_void);
-	*block = shipment->block;
-	shipment->block = events;
 	block_clear(block);
 	return good;
 }
