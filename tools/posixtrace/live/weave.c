@@ -260,8 +260,10 @@ int kernel_weave(struct kernel *kernel, struct outfile *file)
 		posix_trace_close(weave.from);
 		return status;
 	}
-	weave.unwinder = stack_unwinder_begin(weave.from);
-	err = weave.unwinder ? weave_all(&weave, made.fd) : ENOMEM;
+	/* Without --stack no type has copies of stacks. */
+	if (kernel->plan.stack.globs)
+		weave.unwinder = stack_unwinder_begin(weave.from);
+	err = weave.unwinder || !kernel->plan.stack.globs ? weave_all(&weave, made.fd) : ENOMEM;
 	stack_unwinder_end(weave.unwinder);
 	posix_trace_close(weave.from);
 	free(weave.stacked);

@@ -17,15 +17,6 @@
 
 #define FIELD "u32 " STACKS_FIELD "{4294967295=none}"
 
-/* Types that are not the preload library's have the same name by chance. */
-static bool is_type_of_preload(const char *name)
-{
-	for (const char *const *type = preload_types; *type; type++)
-		if (!strcmp(*type, name))
-			return true;
-	return false;
-}
-
 int weave_stacked_type(struct weave *weave, trace_event_id_t id, const char *name,
 		       char schema[POSIX_TRACE_SCHEMA_MAX_NP + 1])
 {
@@ -33,7 +24,7 @@ int weave_stacked_type(struct weave *weave, trace_event_id_t id, const char *nam
 	struct posix_trace_schema_np parsed;
 	int len;
 
-	if (!stack_is_planned(&weave->kernel->plan.stack, name) || !is_type_of_preload(name))
+	if (!stack_is_planned(&weave->kernel->plan.stack, name) || !preload_types_has(name))
 		return 0;
 	if (!vec_reach(&weave->stacked, &weave->types, (size_t)id))
 		return ENOMEM;

@@ -3,6 +3,7 @@
 #include "log/preload_types.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "../../../lib/preload/types.h" /* the only list of these types */
 
@@ -12,3 +13,11 @@ const char *const preload_types[] = {
 #undef NAME
 	NULL
 };
+
+bool preload_types_has(const char *name)
+{
+	for (const char *const *type = preload_types; *type; type++)
+		if (!strcmp(*type, name))
+			return true;
+	return false;
+}

@@ -3,7 +3,12 @@
 #ifndef POSIXTRACE_LOG_PRELOAD_TYPES_H
 #define POSIXTRACE_LOG_PRELOAD_TYPES_H
 
+#include <stdbool.h>
+
 /* A null pointer follows the last name. */
 extern const char *const preload_types[];
+
+/* Returns whether a type has the name of one of these. */
+bool preload_types_has(const char *name);
 
 #endif

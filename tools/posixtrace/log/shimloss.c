@@ -122,10 +122,7 @@ unsigned shimloss_kinds(const char *type)
 	size_t len = strlen(type);
 	unsigned kinds = SHIMLOSS_OTHER;
 
-	for (size_t i = 0; strcmp(preload_types[i], type) != 0; i++)
-		if (!preload_types[i + 1])
-			return 0;
-	if (!strcmp(type, NAME))
+	if (!preload_types_has(type) || !strcmp(type, NAME))
 		return 0;
 	if (!strncmp(type, "alloc.", 6))
 		kinds = SHIMLOSS_ALLOC;

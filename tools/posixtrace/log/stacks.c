@@ -96,14 +96,18 @@ static int field_of_type(struct stacks *stacks, const struct log_type *type)
 	return field;
 }
 
-bool stacks_get(const struct stacks *stacks, const struct posix_trace_schema_np *schema,
-		int field, const void *data, size_t len, struct stacks_found *found)
+bool stacks_get(const struct stacks *stacks, const char *name,
+		const struct posix_trace_schema_np *schema, int field, const void *data, size_t len,
+		struct stacks_found *found)
 {
 	struct posix_trace_value_np value;
 
-	return field >= 0 && stacks->entries &&
-	       posix_trace_field_get_np(schema, (unsigned)field, 0, data, len, 0, &value) &&
-	       value.u64 <= UINT32_MAX && stacks_number(stacks, (uint32_t)value.u64, found);
+	if (field < 0 || !stacks->entries ||
+	    !posix_trace_field_get_np(schema, (unsigned)field, 0, data, len, 0, &value) ||
+	    value.u64 > UINT32_MAX || !stacks_number(stacks, (uint32_t)value.u64, found))
+		return false;
+	found->is_exact = !strcmp(name, STACKS_SAMPLE);
+	return true;
 }
 
 bool stacks_number(const struct stacks *stacks, uint32_t number, struct stacks_found *found)
@@ -122,11 +126,8 @@ bool stacks_number(const struct stacks *stacks, uint32_t number, struct stacks_f
 bool stacks_find(struct stacks *stacks, const struct log_type *type,
 		 const struct posix_trace_event_np *event, struct stacks_found *found)
 {
-	if (!stacks_get(stacks, type->schema, field_of_type(stacks, type), event->data,
-			event->data_len, found))
-		return false;
-	found->is_exact = !strcmp(type->name, STACKS_SAMPLE);
-	return true;
+	return stacks_get(stacks, type->name, type->schema, field_of_type(stacks, type),
+			  event->data, event->data_len, found);
 }
 
 void stacks_fini(struct stacks *stacks)

@@ -51,8 +51,18 @@ bool stacks_is_type(const char *name, const struct posix_trace_schema_np *schema
 int stacks_field(const char *name, const struct posix_trace_schema_np *schema);
 void stacks_keep(struct stacks *stacks, const struct posix_trace_schema_np *schema,
 		 const void *data, size_t len);
-bool stacks_get(const struct stacks *stacks, const struct posix_trace_schema_np *schema,
-		int field, const void *data, size_t len, struct stacks_found *found);
+bool stacks_get(const struct stacks *stacks, const char *name,
+		const struct posix_trace_schema_np *schema, int field, const void *data, size_t len,
+		struct stacks_found *found);
+
+/*
+ * Returns the address of a frame for symbols_at(), which expects a return address: it is behind the
+ * instruction.
+ */
+static inline uint64_t stacks_return(const struct stacks_found *found, size_t index)
+{
+	return found->frame[index] + (found->is_exact && !index);
+}
 
 /* Finds a stack by its number. */
 bool stacks_number(const struct stacks *stacks, uint32_t number, struct stacks_found *found);

@@ -25,10 +25,8 @@ static const char *name_of_frame(const struct logfile *log,
 				 const struct posix_trace_event_np *event,
 				 const struct stacks_found *found, size_t index, char text[24])
 {
-	/* symbols_at() expects a return address, which is behind the instruction. */
-	uint64_t address = found->frame[index] + (found->is_exact && !index);
-	const struct symbol *symbol = symbols_at(log->trid, event->info.posix_pid, address,
-						 event->time_ns);
+	const struct symbol *symbol = symbols_at(log->trid, event->info.posix_pid,
+						 stacks_return(found, index), event->time_ns);
 
 	if (symbol)
 		return symbol->name;
@@ -70,19 +68,17 @@ static uint32_t keep_stack_of(struct flames *flames, const struct logfile *log,
 	return index;
 }
 
-int flames_event(struct flames *flames, const struct logfile *log, const struct log_type *type,
-		 const struct posix_trace_event_np *event, const struct flame *flame)
+int flames_event(struct flames *flames, const struct logfile *log,
+		 const struct posix_trace_event_np *event, const struct stacks_found *found,
+		 const struct flame *flame)
 {
-	struct stacks_found found;
 	struct flame kept = *flame;
 
-	if (!stacks_find(&flames->stacks, type, event, &found))
-		return 0;
 	if (flames->count == flames->limit) {
 		flames->left_out++;
 		return 0;
 	}
-	kept.stack = keep_stack_of(flames, log, event, &found);
+	kept.stack = keep_stack_of(flames, log, event, found);
 	if (kept.stack == TABLE_NONE || !vec_grow(&flames->flame, flames->count, 1))
 		return ENOMEM;
 	flames->flame[flames->count++] = kept;

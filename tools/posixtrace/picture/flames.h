@@ -36,9 +36,10 @@ struct flames {
 	uint64_t left_out;
 };
 
-/* Keeps an event that has a stack. Returns 0 or ENOMEM. */
-int flames_event(struct flames *flames, const struct logfile *log, const struct log_type *type,
-		 const struct posix_trace_event_np *event, const struct flame *flame);
+/* Keeps an event and its stack. Returns 0 or ENOMEM. */
+int flames_event(struct flames *flames, const struct logfile *log,
+		 const struct posix_trace_event_np *event, const struct stacks_found *found,
+		 const struct flame *flame);
 void flames_fini(struct flames *flames);
 
 #endif

@@ -120,11 +120,11 @@ static void keep_flame(struct picture *picture, const struct reading *reading)
 	const struct log_type *type = reading->type;
 	struct posix_trace_value_np value;
 	struct flame flame = { .time_ns = event->time_ns };
-	int time = -1;
+	struct stacks_found found;
+	int time;
 
-	if (stacks_take(&picture->flames.stacks, type, event) || !reading->is_wanted)
-		return;
-	if (stacks_field(type->name, type->schema) < 0)
+	if (stacks_take(&picture->flames.stacks, type, event) || !reading->is_wanted ||
+	    !stacks_find(&picture->flames.stacks, type, event, &found))
 		return;
 	time = pairing_time_field(type->schema);
 	if (time >= 0 && posix_trace_field_get_np(type->schema, (unsigned)time, 0, event->data,
@@ -132,7 +132,7 @@ static void keep_flame(struct picture *picture, const struct reading *reading)
 		flame.took_ns = value.u64;
 	flame.row = (uint16_t)rows_find(picture, event->info.posix_pid, event->tid)->index;
 	flame.type = type_index(picture, reading);
-	picture->err = flames_event(&picture->flames, &picture->log, type, event, &flame);
+	picture->err = flames_event(&picture->flames, &picture->log, event, &found, &flame);
 }
 
 /* Second reading: counts an event in the bins and keeps it if there are not too many. */

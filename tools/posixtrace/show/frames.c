@@ -12,12 +12,8 @@ static const struct symbol *symbol_of_frame(const struct logfile *log,
 					    const struct posix_trace_event_np *event,
 					    const struct stacks_found *stack, size_t index)
 {
-	uint64_t address = stack->frame[index];
-
-	/* The lookup is for return addresses, and examines the byte before. */
-	if (stack->is_exact && !index)
-		address++;
-	return symbols_at(log->trid, event->info.posix_pid, address, event->time_ns);
+	return symbols_at(log->trid, event->info.posix_pid, stacks_return(stack, index),
+			  event->time_ns);
 }
 
 void frames_text(struct out *out, const struct logfile *log,

@@ -71,9 +71,7 @@ static int add_to_stack(struct folded_stacks *stacks, const struct fmt_event *ev
 	uint32_t node = 0;
 
 	for (size_t i = found->count; i-- > 0;) {
-		/* The lookup is for return addresses, which are behind the instruction. */
-		const uint64_t address = found->frame[i] + (found->is_exact && !i);
-		const char *name = fmt_function(stacks->flow, event->pid, address,
+		const char *name = fmt_function(stacks->flow, event->pid, stacks_return(found, i),
 						event->time_ns);
 		uint32_t frame;
 		char text[24];
@@ -108,11 +106,10 @@ int folded_stacks_event(struct folded_stacks *stacks, const struct fmt_event *ev
 		stacks_keep(&stacks->stacks[event->source], type->fields, event->data,
 			    event->data_len);
 	if (fnmatch(stacks->glob, type->name, 0) ||
-	    !stacks_get(&stacks->stacks[event->source], type->fields,
+	    !stacks_get(&stacks->stacks[event->source], type->name, type->fields,
 			stacks_field(type->name, type->fields), event->data, event->data_len,
 			&found))
 		return 0;
-	found.is_exact = !strcmp(type->name, STACKS_SAMPLE);
 	if (stacks->by_time)
 		value = span && span->part == FMT_WHOLE ? span->end_ns - span->begin_ns : 0;
 	stacks->events++;
