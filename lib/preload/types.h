@@ -34,6 +34,14 @@
  * O_CLOEXEC.
  */
 #define SHIM_FD_FLAGS "{|0=0,0x800=NONBLOCK,0x80000=CLOEXEC}"
+/* A pipe of O_DIRECT keeps the bytes of each write apart. pipe() has no flags. */
+#if defined __aarch64__
+#define SHIM_PIPE_FLAGS \
+	"{|0=0,0x80=O_NOTIFICATION_PIPE,0x800=O_NONBLOCK,0x10000=O_DIRECT,0x80000=O_CLOEXEC}"
+#else
+#define SHIM_PIPE_FLAGS \
+	"{|0=0,0x80=O_NOTIFICATION_PIPE,0x800=O_NONBLOCK,0x4000=O_DIRECT,0x80000=O_CLOEXEC}"
+#endif
 /* Flags of the functions whose names end in "at". 0x200 has several meanings and is not here. */
 #define SHIM_AT_FLAGS \
 	"{|0=0,0x100=AT_SYMLINK_NOFOLLOW,0x400=AT_SYMLINK_FOLLOW,0x800=AT_NO_AUTOMOUNT," \
@@ -175,7 +183,7 @@
 	X(IO_DUP, IO, "io.dup", "ns time; errno error; fd fd; fd copy; x32 flags" SHIM_FD_FLAGS) \
 	/* fd is the end that is read. */ \
 	X(IO_PIPE, IO, "io.pipe", \
-	  "ns time; errno error; fd fd; fd write; x32 flags" SHIM_OPEN_FLAGS) \
+	  "ns time; errno error; fd fd; fd write; x32 flags" SHIM_PIPE_FLAGS) \
 	/* value is a number or an address, as the command says. */ \
 	X(IO_FCNTL, IO, "io.fcntl", \
 	  "ns time; errno error; fd fd; s32 command{0=F_DUPFD,1=F_GETFD,2=F_SETFD,3=F_GETFL," \
