@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 
 #include "agent/config.h"
+#include "base/endpoint.h"
 #include "base/nearest.h"
 #include "base/quantity.h"
 #include "base/say.h"
@@ -136,30 +137,22 @@ static void key_listen(struct config_place *place, const struct given *given)
 {
 	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
 					.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV };
-	char text[128], *host = text, *port;
+	const char *loopback = strchr(given->value, ':') ? "" : "127.0.0.1:";
+	struct endpoint_address parts;
 	struct addrinfo *list = NULL;
+	char text[128];
 
-	/* No address in numbers is as long as the buffer. A cut text may have no colon. */
-	if ((size_t)snprintf(text, sizeof(text), "%s%s",
-			     strchr(given->value, ':') ? "" : "127.0.0.1:",
-			     given->value) >= sizeof(text)) {
+	/* No address in numbers is as long as the buffer. */
+	if ((size_t)snprintf(text, sizeof(text), "%s%s", loopback, given->value) >= sizeof(text) ||
+	    !endpoint_split(&parts, text) ||
+	    strspn(parts.port, "0123456789") != strlen(parts.port) || strlen(parts.port) > 5 ||
+	    atoi(parts.port) > 65535 || getaddrinfo(parts.host, parts.port, &hints, &list)) {
 		config_fault(place, "listen %s: expected ADDRESS:PORT in numbers, or PORT",
 			     given->value);
 		return;
 	}
+	freeaddrinfo(list);
 	store_text(place, &place->config->listen, text);
-	port = strrchr(text, ':');
-	*port++ = '\0';
-	if (*host == '[' && port[-2] == ']') {
-		port[-2] = '\0';
-		host++;
-	}
-	if (!*host || strspn(port, "0123456789") != strlen(port) || !*port || strlen(port) > 5 ||
-	    atoi(port) > 65535 || getaddrinfo(host, port, &hints, &list))
-		config_fault(place, "listen %s: expected ADDRESS:PORT in numbers, or PORT",
-			     given->value);
-	else
-		freeaddrinfo(list);
 }
 
 /* A name without a path would never match, because the whole path is compared. */

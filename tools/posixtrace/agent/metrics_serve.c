@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "base/endpoint.h"
 #include "base/say.h"
 #include "base/tool.h"
 
@@ -43,15 +44,12 @@ static int open_listener(const char *address)
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
 				  .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV },
 			*list = NULL;
-	const char *colon = strrchr(address, ':');
-	char host[64];
+	struct endpoint_address parts;
 	const int on = 1;
 	int fd = -1, err = EINVAL;
 
-	/* Brackets around an address of IPv6 are left out. */
-	snprintf(host, sizeof(host), "%.*s", (int)(colon - address - 2 * (*address == '[')),
-		 address + (*address == '['));
-	if (!getaddrinfo(host, colon + 1, &hints, &list)) {
+	if (endpoint_split(&parts, address) &&
+	    !getaddrinfo(parts.host, parts.port, &hints, &list)) {
 		fd = socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 		err = fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) ||
 				      bind(fd, list->ai_addr, list->ai_addrlen) || listen(fd, 16)

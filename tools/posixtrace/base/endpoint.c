@@ -14,15 +14,7 @@
 #include "base/say.h"
 #include "base/tool.h"
 
-#define HOST_BYTES 256 /* a DNS name has at most 253 characters */
-
 static const char connect_to[] = "tcp:", wait_at[] = "listen:";
-
-/* The parts of a name. host and port point into text; host is NULL if the name has a port only. */
-struct address {
-	char text[HOST_BYTES + 16];
-	const char *host, *port;
-};
 
 bool endpoint_is(const char *name)
 {
@@ -30,11 +22,7 @@ bool endpoint_is(const char *name)
 	       !strncmp(name, wait_at, strlen(wait_at));
 }
 
-/*
- * Divides HOST:PORT, [HOST]:PORT or PORT. The last colon begins the port, since an IPv6 address has
- * colons of its own. Returns false if a part is empty or the name is too long.
- */
-static bool split_address(struct address *address, const char *from)
+bool endpoint_split(struct endpoint_address *address, const char *from)
 {
 	size_t len = strlen(from);
 	char *colon;
@@ -119,7 +107,7 @@ static void say_where(int fd)
 {
 	struct sockaddr_storage address;
 	socklen_t len = sizeof(address);
-	char host[HOST_BYTES], port[16];
+	char host[ENDPOINT_HOST_BYTES], port[16];
 
 	if (!getsockname(fd, (struct sockaddr *)&address, &len) &&
 	    !getnameinfo((struct sockaddr *)&address, len, host, sizeof(host), port, sizeof(port),
@@ -148,11 +136,11 @@ int endpoint_open(const char *name, int *fd)
 {
 	bool waits = !strncmp(name, wait_at, strlen(wait_at));
 	struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM }, *list;
-	struct address address;
+	struct endpoint_address address;
 	const int on = 1;
 	int err;
 
-	if (!split_address(&address, strchr(name, ':') + 1) || (!waits && !address.host)) {
+	if (!endpoint_split(&address, strchr(name, ':') + 1) || (!waits && !address.host)) {
 		say("%s: the form is %s", name, waits ? "listen:[HOST:]PORT" : "tcp:HOST:PORT");
 		return TOOL_USAGE;
 	}

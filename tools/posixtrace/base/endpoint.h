@@ -12,6 +12,21 @@
 
 #include <stdbool.h>
 
+#define ENDPOINT_HOST_BYTES 256 /* a DNS name has at most 253 characters */
+
+/* The parts of HOST:PORT. host and port point into text; host is NULL if there is a port only. */
+struct endpoint_address {
+	char text[ENDPOINT_HOST_BYTES + 16];
+	const char *host, *port;
+};
+
+/*
+ * Divides HOST:PORT, [HOST]:PORT or PORT. The last colon begins the port, since an IPv6 address has
+ * colons of its own. The brackets are left out. Returns false if a part is empty or the text is too
+ * long.
+ */
+bool endpoint_split(struct endpoint_address *address, const char *from);
+
 /* Returns true if name has the prefix of a connection. Any other name is that of a file. */
 bool endpoint_is(const char *name);
 
