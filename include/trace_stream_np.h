@@ -101,6 +101,19 @@ int posix_trace_set_filter_names_np(trace_id_t trid, const char *list, int how);
 int posix_trace_get_target_np(trace_id_t trid, int *state);
 
 /*
+ * Sets how long a stream with a log outlives its creator. If the creator is killed, exits or
+ * executes another program, the guardian of the log leaves the stream running for that time, so
+ * that another controller can create its stream without a gap. Then the guardian stops the stream,
+ * writes the rest to the log and completes it. It does so earlier when the traced process has
+ * ended, or when it receives SIGTERM; posix_trace_observe_np() shows it as the creator. Nothing
+ * flushes the stream meanwhile. The time is 0 after the creation.
+ *
+ * EINVAL: trid is not an active stream of this process with a log, or milliseconds is not 0 to
+ * 3600000. Without a guardian, as for a log in a pipe, the time has no effect.
+ */
+int posix_trace_set_linger_np(trace_id_t trid, int milliseconds);
+
+/*
  * Records an event of the caller in its active stream, also if the stream traces another process.
  * The event has the caller's process and thread. posix_trace_trid_eventid_open() gives the event
  * type. As a trace point does, the call records nothing in a stream that is suspended or whose

@@ -59,6 +59,11 @@ struct ptx_attachment {
 	uint16_t stream_policy; /* this and log_policy are only shown to users */
 	uint16_t log_policy;    /* 0: no log */
 	/*
+	 * how long the guardian keeps the stream running after its creator's end, in milliseconds;
+	 * in bytes that were unused, so the layout of older versions is the same
+	 */
+	_Atomic uint32_t linger_ms;
+	/*
 	 * The struct ptx_identity of the target. Both are 0 if a process traces itself: such a
 	 * stream ends when the process executes another program.
 	 */

@@ -223,6 +223,7 @@ void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target,
 	/* The policies are information for observers. No process of the library acts on them. */
 	attachment->stream_policy = (uint16_t)attr->stream_policy;
 	attachment->log_policy = (uint16_t)(has_log ? attr->log_policy : 0);
+	atomic_store_explicit(&attachment->linger_ms, 0, memory_order_relaxed);
 	atomic_store_explicit(&attachment->executed_ns, 0, memory_order_relaxed);
 	attachment->creation_ns = attr->creation_ns;
 	memcpy(attachment->name, attr->name, sizeof(attachment->name));

@@ -10,12 +10,15 @@
 #include "posix/guard.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "arena/attachment.h"
 #include "base/clock.h"
+#include "base/life.h"
 #include "flush/checkpoint.h"
 #include "log/write_resume.h"
 #include "meet/peer_arenas.h"
@@ -23,6 +26,8 @@
 #include "posix/control.h"
 #include "posix/shutdown.h"
 #include "ring/ring_write.h"
+
+#define LINGER_LOOK_MS 100 /* how often a guardian that lingers looks for the target */
 
 /* Checks the description of the stream in its attachment, and maps the region that it describes. */
 static int map_region(struct ptx_arena *arena, unsigned bit, uint64_t generation,
@@ -126,6 +131,43 @@ static int complete_stream(struct ptx_stream *stream, int log_fd)
 }
 
 /*
+ * Whether the target of a stream has ended, on evidence. Other processes may have inherited the
+ * stream, and then the answer is no.
+ */
+static bool has_target_ended(const struct ptx_attachment *attachment)
+{
+	const struct ptx_identity identity = {
+		atomic_load_explicit(&attachment->target_inode, memory_order_relaxed),
+		atomic_load_explicit(&attachment->target_start, memory_order_relaxed),
+	};
+
+	return !atomic_load_explicit(&attachment->inherited, memory_order_relaxed) &&
+	       ptx_life_of_one(atomic_load_explicit(&attachment->target, memory_order_relaxed),
+			       &identity) == PTX_DEAD;
+}
+
+/*
+ * Leaves the stream running for the time that its creator has set, so that another controller can
+ * create its stream before this one stops: posix_trace_set_linger_np(). The guardian holds the
+ * creator's lock meanwhile, so no process takes the place for an orphan. SIGTERM ends the time. The
+ * creator has started the guardian with all signals blocked, so a SIGTERM that came before this
+ * call is pending. The value is in shared memory, so it is bounded.
+ */
+static void linger_for(const struct ptx_attachment *attachment)
+{
+	const struct timespec look = { .tv_nsec = LINGER_LOOK_MS * 1000000 };
+	uint32_t left = atomic_load_explicit(&attachment->linger_ms, memory_order_relaxed);
+	sigset_t end;
+
+	if (left > PTX_LINGER_MAX_MS)
+		left = PTX_LINGER_MAX_MS;
+	sigemptyset(&end);
+	sigaddset(&end, SIGTERM);
+	while (left && !has_target_ended(attachment) && sigtimedwait(&end, NULL, &look) < 0)
+		left = left > LINGER_LOOK_MS ? left - LINGER_LOOK_MS : 0;
+}
+
+/*
  * Waits for the creator's end and then completes the log. If the stream was shut down, returns 0
  * and leaves the log as it is.
  */
@@ -150,6 +192,7 @@ int ptx_guard_run(int arena_fd, int log_fd, unsigned bit, uint64_t generation)
 	if (atomic_load_explicit(&arena->control->attachment[bit].word, memory_order_acquire) !=
 	    attached)
 		return 0; /* it was shut down */
+	linger_for(&arena->control->attachment[bit]);
 	/* The ticks in the region are those of the creator's clock. */
 	ptx_clock_follow(atomic_load_explicit(&arena->control->clock, memory_order_relaxed) ==
 			 PTX_ARENA_CLOCK_COUNTER);

@@ -16,6 +16,9 @@
 
 #include "posix/stream.h"
 
+/* The longest time for which a guardian keeps a stream running after its creator's end. */
+#define PTX_LINGER_MAX_MS 3600000u
+
 /*
  * Starts a guardian for a stream that is attached. Called once, by the creator. errno may change.
  */

@@ -26,6 +26,14 @@ end_agent() {
 	check "$1: the agent exits with $wanted, not $got" test $got -eq "$wanted"
 } 2>/dev/null
 
+# A puppet with a path of its own, so that another test's agent does not record it.
+own_puppet() {
+	LD_LIBRARY_PATH=$(cd "${top_builddir:-..}/lib/.libs" && pwd)${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+	export LD_LIBRARY_PATH
+	cp "$puppet_program" "$tmp/puppet" || exit 99
+	puppet_program=$tmp/puppet
+}
+
 said() { grep -q -e "$1" "$agent_err"; }
 # is_grounded: no process is recorded.
 is_grounded() { test -z "$(ls "$store/flight")"; }

@@ -5,8 +5,10 @@
 . "${0%/*}/targets.sh"
 . "${0%/*}/agents.sh"
 
-crashing=${top_builddir:-..}/tests/tools/crashing
+crashing=$tmp/crashing
+cp "${top_builddir:-..}/tests/tools/crashing" "$crashing" || exit 99
 
+own_puppet
 start_puppet
 puppet=$(readlink "/proc/$target/exe")
 write_conf '[record doll]' "executable = $puppet" '[trigger crash]' 'when = crash' 'hold-off = none' \
@@ -91,13 +93,49 @@ until_true records "$target"
 tell e e e e e e
 kill -KILL "$agent"
 wait "$agent" 2>/dev/null
+tell e e
 start_agent
 until_true has_logs restart 1
 log=$(log_of restart)
-check "the log of a killed agent has the events" test "$(count_of u)" -eq 6
+check "the log of a killed agent has the events, also those after the kill" test "$(count_of u)" -eq 8
 until_true records "$target"
 tell e
 check "the next agent records the same process" "$posixtrace" agent -c "$conf" --snapshot doll
+
+# An agent that hands over.
+end_agent USR2 0
+tell e e e
+start_agent
+until_true has_logs restart 2
+log=$(log_of restart)
+check "a handed over stream has the events between two agents" test "$(count_of u)" -ge 4
+until_true records "$target"
+# The numbers of all events of the process, of one agent, a killed one, one that handed over, and this.
+"$posixtrace" agent -c "$conf" --snapshot doll >/dev/null
+for each in "$store"/logs/*-"$target"-*; do
+	"$posixtrace" dump -e u --fields data "$each"
+done | sort -u >"$tmp/numbers"
+check "no event is missing in all logs together" has_lines numbers 12
+
+# A stream that ended before the next agent began: the gap is noted.
+kill -KILL "$agent"
+wait "$agent" 2>/dev/null
+guardian_of_target() {
+	"$posixtrace" list --json | grep -v "\"creator\":$agent," |
+		sed -n 's/^{"pid":'"$target"',.*"creator":\([0-9]*\),.*/\1/p' | grep .
+}
+until_true guardian_of_target
+kill -TERM "$(guardian_of_target)"
+is_listed() { "$posixtrace" list --json | grep -q '^{"pid":'"$target"','; }
+is_unlisted() { ! is_listed; }
+until_true is_unlisted
+tell e
+start_agent
+until_true records "$target"
+check "a gap is said" said ": process $target: nothing was recorded for [0-9]*[.][0-9]* s: calls of that time"
+until_true has_logs restart 3
+"$posixtrace" agent -c "$conf" --snapshot doll >"$tmp/path"
+check "and is in the log" reason_in "$(cat "$tmp/path")" 'gap.*nothing was recorded for'
 
 # SIGHUP: a bad configuration changes nothing, a good one does.
 cp "$conf" "$tmp/good.conf"

@@ -87,6 +87,13 @@ size_t agent_snapshot(struct agent *agent, const char *name, const char *trigger
 /* In agent_leftover.c: moves the complete logs of an agent that was killed to logs/. */
 void agent_leftovers(struct agent *agent);
 
+/*
+ * Returns for how long nothing has recorded this process, in milliseconds, because the stream of an
+ * earlier agent has ended already. -1: there was none, or it still runs. To be called before
+ * agent_leftovers() moves the logs.
+ */
+int64_t agent_gap_ms(const struct agent *agent, const struct found *found);
+
 /* In agent_control.c: the socket by which agent --snapshot and --status speak to the agent. */
 int agent_control_open(struct agent *agent);
 void agent_control_close(struct agent *agent);

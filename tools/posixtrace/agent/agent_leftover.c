@@ -10,14 +10,32 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "agent/agent.h"
 #include "base/say.h"
 
 #define PATIENCE_NS INT64_C(60000000000) /* a guardian needs milliseconds */
+#define CLOCK_STEP_MS 1000
+
+/* Opens flight/ to be read. Returns NULL after a message. */
+static DIR *store_flights(const struct store *store)
+{
+	int fd = openat(store->flight, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!folder) {
+		say("%s/flight: %s", store->folder, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+	}
+	return folder;
+}
 
 /* Whether the log was completed. A file that cannot be read is not. */
 static bool is_complete(const struct store *store, const char *name)
@@ -34,6 +52,23 @@ static bool is_complete(const struct store *store, const char *name)
 	}
 	close(fd);
 	return info.complete != 0;
+}
+
+/*
+ * A visitor: ends the guardian that keeps the stream of a leftover running. The kernel names the
+ * process that holds the lock of the stream, so its number is not that of a former process.
+ */
+static void end_guardian(void *arg, const struct posix_trace_stream_np *stream)
+{
+	const char *name = arg;
+	char program[PROCESS_NAME_BYTES];
+
+	if (strcmp(stream->name, name) || stream->creator <= 0 || stream->creator == getpid())
+		return;
+	process_name(program, stream->creator);
+	/* The kernel keeps 15 bytes of a name. */
+	if (!strncmp(program, "posixtrace-guardian", 15))
+		kill(stream->creator, SIGTERM);
 }
 
 /* Whether a file belongs to a recorder of this agent. */
@@ -59,12 +94,61 @@ static bool treat_leftover(struct agent *agent, const char *name)
 	}
 	if (!store_flight_parse(name, &flight) || is_in_use(agent, name))
 		return false;
-	if (!is_complete(&agent->store, name) && until_now_ns() - agent->begin_ns < PATIENCE_NS)
+	if (!is_complete(&agent->store, name) &&
+	    until_now_ns() - agent->begin_ns < PATIENCE_NS) {
+		/* The stream of this agent exists already: processes were searched for before. */
+		posix_trace_observe_np(POSIX_TRACE_EVERY_PROCESS_NP, end_guardian, (void *)name);
 		return true;
+	}
 	if (store_keep(&agent->store, agent->config, name, &flight, "restart", &path) && path)
 		say("%s: the agent that recorded it has ended", path);
 	free(path);
 	return false;
+}
+
+/* When the process began, in milliseconds since 1970, with an error of a few clock ticks. */
+static int64_t process_began_ms(uint64_t start)
+{
+	struct timespec boot;
+
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	return store_now_ms() - (boot.tv_sec * 1000 + boot.tv_nsec / 1000000) +
+	       (int64_t)(start * 1000 / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+/*
+ * The guardian completes the log right after it has stopped the stream, so the time of the file's
+ * last change is that of the stop. A log that began before the process is of a former process with
+ * the same number; the tolerance is for steps of the clock.
+ */
+int64_t agent_gap_ms(const struct agent *agent, const struct found *found)
+{
+	DIR *folder = store_flights(&agent->store);
+	int64_t began = process_began_ms(found->start), ended = -1;
+	struct store_flight flight;
+	struct dirent *entry;
+	struct stat st;
+
+	while (folder && (entry = readdir(folder))) {
+		int64_t ms;
+
+		if (!store_flight_parse(entry->d_name, &flight) || flight.pid != found->pid ||
+		    flight.ms + CLOCK_STEP_MS < began || is_in_use(agent, entry->d_name) ||
+		    fstatat(agent->store.flight, entry->d_name, &st, AT_SYMLINK_NOFOLLOW))
+			continue;
+		if (!is_complete(&agent->store, entry->d_name)) {
+			ended = -1;
+			break;
+		}
+		ms = st.st_mtim.tv_sec * INT64_C(1000) + st.st_mtim.tv_nsec / 1000000;
+		if (ms > ended)
+			ended = ms;
+	}
+	if (folder)
+		closedir(folder);
+	if (ended < 0)
+		return -1;
+	return store_now_ms() > ended ? store_now_ms() - ended : 0;
 }
 
 /*
@@ -73,16 +157,11 @@ static bool treat_leftover(struct agent *agent, const char *name)
  */
 void agent_leftovers(struct agent *agent)
 {
-	int fd = openat(agent->store.flight, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+	DIR *folder = store_flights(&agent->store);
 	struct dirent *entry;
 
-	if (!folder) {
-		say("%s/flight: %s", agent->store.folder, strerror(errno));
-		if (fd >= 0)
-			close(fd);
+	if (!folder)
 		return;
-	}
 	agent->has_leftovers = false;
 	while ((entry = readdir(folder)))
 		if (entry->d_name[0] != '.' && treat_leftover(agent, entry->d_name))

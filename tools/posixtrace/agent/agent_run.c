@@ -98,6 +98,25 @@ static bool must_wait(struct agent *agent, const struct found *found)
 	return until_now_ns() < failure->again_ns;
 }
 
+/*
+ * Records that the stream of an earlier agent ended before this one began. Calls between the two
+ * are in no ledger, because the process had no stream then.
+ */
+static void note_gap(const struct agent *agent, const struct recorder *recorder,
+		     const struct found *found)
+{
+	int64_t gap = agent_gap_ms(agent, found);
+	char reason[120];
+
+	if (gap < 0)
+		return;
+	snprintf(reason, sizeof(reason),
+		 "nothing was recorded for %lld.%03lld s: calls of that time are not counted",
+		 (long long)gap / 1000, (long long)gap % 1000);
+	say("record %s: process %d: %s", found->record->name, (int)found->pid, reason);
+	recorder_note(recorder, "gap", "", reason);
+}
+
 /* Called for each process that the configuration names. */
 static void visit_process(void *arg, const struct found *found)
 {
@@ -125,6 +144,8 @@ static void visit_process(void *arg, const struct found *found)
 		recorder_watch(recorder, agent->config, &agent->metrics);
 		say("record %s: process %d (%s) is recorded", found->record->name, (int)found->pid,
 		    found->executable);
+		if (agent->has_leftovers)
+			note_gap(agent, recorder, found);
 		break;
 	case RECORDER_FAILED:
 		note_failure(agent, found);

@@ -132,6 +132,8 @@ enum recorder_begun recorder_begin(struct recorder **result, struct config *conf
 		recorder_free(recorder);
 		return RECORDER_FAILED;
 	}
+	/* An agent that follows soon creates its stream before the guardian stops this one. */
+	posix_trace_set_linger_np(recorder->capture.trid, RECORDER_LINGER_MS);
 	snprintf(reason, sizeof(reason), "[record %s] names process %d (%.200s)",
 		 found->record->name, (int)found->pid, found->executable);
 	recorder_note(recorder, "begin", "", reason);

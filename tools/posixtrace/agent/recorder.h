@@ -27,6 +27,9 @@
 #define RECORDER_EVENT	"posixtrace_agent"
 #define RECORDER_SCHEMA "str what; str trigger; str reason"
 
+/* How long a stream goes on after a kill of the agent, for the next agent to follow. */
+#define RECORDER_LINGER_MS 10000
+
 struct recorder {
 	struct config *config; /* the one with which it began */
 	const struct config_record *record;
