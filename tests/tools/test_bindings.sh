@@ -111,6 +111,58 @@ else
 	echo "no cargo: Rust is not tested"
 fi
 
+# --- the crate tracing. Distributions have the sources of crates in this folder.
+
+crates=/usr/share/cargo/registry
+tracing() {
+	mkdir "$tmp/crate/tracing/.cargo"
+	printf '[source.crates-io]\nreplace-with = "here"\n[source.here]\ndirectory = "%s"\n' "$crates" \
+		>"$tmp/crate/tracing/.cargo/config.toml"
+	cp "$points/tracing.rs" "$tmp/crate/tracing/examples/all.rs"
+	printf 'tracing-subscriber = { version = "0.3.16", default-features = false, %s }\n' \
+		'features = ["registry", "std"]' >>"$tmp/crate/tracing/Cargo.toml"
+	(cd "$tmp/crate/tracing" && CARGO_HOME=$tmp/cargo CARGO_TARGET_DIR=$tmp/target \
+		POSIXTRACE_LIB_DIR=$libs RUSTFLAGS='-D warnings' \
+		cargo build --offline --quiet --features layer --examples)
+}
+# Prints the events of the main thread without time, ids and address.
+plain_lines() {
+	"$posixtrace" dump "$1" | sed 's/^[^ ]* [^ ]* *[-0-9]* *[-0-9]* 0x[0-9a-f]* //'
+}
+if [ -d "$tmp/crate" ] && ls -d "$crates"/tracing-0.1.* "$crates"/tracing-subscriber-0.3.* \
+	>/dev/null 2>&1; then
+	check "the crate for tracing is built" tracing
+	"$tmp/target/debug/examples/first_tracing" "$tmp/first.ptl" >"$tmp/out"
+	check "its first program reads what it wrote" has out \
+		'^request.begin \[("id", Unsigned(2)), ("path", Text("/index.html"))\]$'
+	for as in subscriber layer; do
+		check "the $as runs" "$tmp/target/debug/examples/all" $as "$tmp/$as.ptl"
+		plain_lines "$tmp/$as.ptl" >"$tmp/out"
+		check "$as: each type of field" has out \
+			'^types:[0-9]* signed=-5 unsigned=7 real=2.5 is=true text="blank ;" '
+		check "$as: the fields behind them" has out ' debug="\[1, 2\]" http_method="GET" type="x"$'
+		check "$as: the target names the type" has out '^a.b:[0-9]* message="1 of 2"$'
+		check "$as: a value that is missing later" has out \
+			'^optional:[0-9]* message="first without or with a value" number=0$'
+		check "$as: a value that was recorded late" has out '^late value.begin known=1 late="now"$'
+		check "$as: a value that was changed" has out '^late value.begin known=2 late="now"$'
+		check "$as: a span that a panic unwinds" has out '^unwound.end$'
+		check "$as: each event of four threads" test "$(grep -c '^thread:' "$tmp/out")" = 160
+		check "$as: each entry and each exit" test "$(grep -c '^late value' "$tmp/out")" = 324
+		check "$as: nothing while it is stopped" test "$(grep -c '^types:' "$tmp/out")" = 1
+		"$posixtrace" dump --json "$tmp/$as.ptl" >"$tmp/out"
+		for level in 1:types 2:a.b 3:levels 4:levels 5:levels; do
+			check "$as: level $level" has out "\"event\":\"${level#*:}:[0-9]*\".*\"level\":${level%:*}[,}]"
+		done
+		"$posixtrace" stat "$tmp/$as.ptl" >"$tmp/out" 2>&1
+		check "$as: the account closes" has out '^account .* lost 0$'
+		"$posixtrace" latency "$tmp/$as.ptl" >"$tmp/out" 2>&1
+		check "$as: spans are paired" has out '^ *162 .*late.value'
+	done
+else
+	echo "no crate tracing: its subscriber is not tested"
+fi
+
 # --- Go
 
 if command -v go >/dev/null && command -v pkg-config >/dev/null; then

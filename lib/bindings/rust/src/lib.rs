@@ -220,7 +220,8 @@ impl Site {
     /// Records an event. put appends its fields.
     #[cold]
     #[inline(never)]
-    pub fn record(&self, name: &str, schema: fn() -> String, put: impl FnOnce(&mut Payload)) {
+    pub fn record(&self, name: &str, schema: impl FnOnce() -> String,
+                  put: impl FnOnce(&mut Payload)) {
         let known = self.0.load(Ordering::Acquire);
         let id = if known != 0 { known } else { self.id(name, &schema()) };
         let mut payload = std::mem::MaybeUninit::<Payload>::uninit();
