@@ -312,7 +312,7 @@ const char *fmt_function(const struct fmt_flow *flow, uint32_t pid, uint64_t add
 
 	for (size_t i = 0; i < flow->object_logs && !symbol; i++)
 		symbol = symbols_at(flow->objects[i], (pid_t)pid, address, time_ns);
-	return symbol ? symbol->name : NULL;
+	return symbol ? symbol->whole : NULL;
 }
 
 /* ------------------------------------------------------------------ the sink */

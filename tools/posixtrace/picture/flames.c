@@ -29,7 +29,7 @@ static const char *name_of_frame(const struct logfile *log,
 						 stacks_return(found, index), event->time_ns);
 
 	if (symbol)
-		return symbol->name;
+		return symbol->whole;
 	snprintf(text, 24, "0x%llx", (unsigned long long)found->frame[index]);
 	return text;
 }

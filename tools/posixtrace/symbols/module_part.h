@@ -23,6 +23,11 @@ struct module {
 	bool said;        /* the reason was printed */
 	struct Dwfl *session;
 	struct Dwfl_Module *elf;
+	/* In module_frame.c: the table of functions of the file; frame NULL: there is none. */
+	bool has_frames;  /* the table was searched for */
+	const uint8_t *frame;
+	uint32_t frames;
+	uint64_t frame_table;
 };
 
 /* Opens a regular file. Returns the descriptor, or -1 and errno. */

@@ -26,7 +26,7 @@ struct known {
 	uint64_t address;
 	int64_t from_ns, until_ns;
 	struct symbol symbol;
-	char *own;                  /* the name, if this entry allocated it */
+	char *own, *own_whole;      /* the names, if this entry allocated them */
 };
 
 static struct {
@@ -68,8 +68,10 @@ bool symbols_option(int option, const char *value)
 /* Empties the cache. */
 static void empty_cache(void)
 {
-	for (size_t i = 0; i < known.entries; i++)
+	for (size_t i = 0; i < known.entries; i++) {
 		free(known.entry[i].own);
+		free(known.entry[i].own_whole);
+	}
 	free(known.entry);
 	table_fini(&known.table);
 	memset(&known, 0, sizeof(known));
@@ -117,6 +119,20 @@ static char *with_offset(const char *path, uint64_t offset)
 	return name;
 }
 
+/* Returns "function 0xBEGIN of MODULE" in new memory; NULL if the begin is unknown. */
+static char *with_begin(struct module *module, const char *path, uint64_t offset)
+{
+	const char *slash = strrchr(path, '/');
+	uint64_t begin;
+	char *name;
+
+	if (!module || !module_begin(module, offset, &begin) ||
+	    asprintf(&name, "function 0x%llx of %s", (unsigned long long)begin,
+		     slash && slash[1] ? slash + 1 : path) < 0)
+		return NULL;
+	return name;
+}
+
 /*
  * Fills the entry. is_begin says that the address is that of a function's first byte. Otherwise it
  * is the address of an event, which is the return address of a call. That may belong to the next
@@ -129,7 +145,8 @@ static bool find_symbol(struct known *entry, const struct posix_trace_mapping_np
 	struct module_place place = { NULL };
 
 	free(entry->own);
-	entry->own = NULL;
+	free(entry->own_whole);
+	entry->own = entry->own_whole = NULL;
 	memset(&entry->symbol, 0, sizeof(entry->symbol));
 	entry->symbol.module = mapping->path;
 	entry->from_ns = mapping->from_ns;
@@ -150,6 +167,9 @@ static bool find_symbol(struct known *entry, const struct posix_trace_mapping_np
 	if (!entry->symbol.name)
 		entry->symbol.name = entry->own =
 			with_offset(mapping->path, address - mapping->base);
+	if (!entry->symbol.is_function && !is_begin)
+		entry->own_whole = with_begin(module, mapping->path, address - mapping->base - 1);
+	entry->symbol.whole = entry->own_whole ? entry->own_whole : entry->symbol.name;
 	return entry->symbol.name;
 }
 

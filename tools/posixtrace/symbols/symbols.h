@@ -28,6 +28,12 @@ struct symbol {
 	const char *file;   /* the source file; NULL: unknown */
 	unsigned line;      /* 0: unknown */
 	bool is_function;
+	/*
+	 * For sums over functions: a name that all addresses of a function have in common. It
+	 * equals name, but in a file without symbols it is "function 0xBEGIN of MODULE" if the
+	 * tables for unwinders have the begin.
+	 */
+	const char *whole;
 };
 
 /*

@@ -58,7 +58,7 @@ static void caller_text(const struct division *division, const struct call *call
 		snprintf(text, size, " in %s of %s", symbol->name,
 			 slash ? slash + 1 : symbol->module);
 	else
-		snprintf(text, size, " in %s", symbol->name);
+		snprintf(text, size, " in %s", symbol->whole);
 }
 
 /*
@@ -79,7 +79,7 @@ static void add_callers(const struct division *division, const struct call *call
 							 history->thread[call->thread].pid,
 							 stack.frame[i], call->end_ns);
 		int len = snprintf(text + used, size - used, "%s%s",
-				   i == 1 ? ", called by " : " < ", symbol ? symbol->name : "?");
+				   i == 1 ? ", called by " : " < ", symbol ? symbol->whole : "?");
 
 		if (len < 0 || (size_t)len >= size - used) {
 			text[used] = '\0';

@@ -120,7 +120,7 @@ void classify_type(const struct log_type *type, struct plan *plan)
 {
 	/* The first of these fields that a type has gives the text in the label of its part. */
 	static const char *const texts[] = { "path", "by", "program", "command", "address",
-					     "name", "node" };
+					     "name", "node", "next" };
 
 	*plan = (struct plan){ .time = pairing_time_field(type->schema), .key = -1, .other = -1,
 			       .text = -1, .made = { -1, -1 }, .source = -1, .closed = -1,
@@ -133,8 +133,10 @@ void classify_type(const struct log_type *type, struct plan *plan)
 			plan->kind = facts[i].kind;
 			plan->key = field_of(type, facts[i].key);
 			plan->other = field_of(type, "cpu");
-			plan->by[0] = field_of(type, "by_pid");
-			plan->by[1] = field_of(type, "by_tid");
+			plan->by[0] = field_of(type, plan->kind == PLAN_OUT ? "next_pid" :
+					       "by_pid");
+			plan->by[1] = field_of(type, plan->kind == PLAN_OUT ? "next_tid" :
+					       "by_tid");
 			plan->more = field_of(type, plan->kind == PLAN_OUT ? "state" : "hz");
 			return;
 		}

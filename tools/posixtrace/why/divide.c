@@ -184,7 +184,7 @@ void division_function_text(const struct history *history, pid_t pid, int64_t ti
 	if (file)
 		snprintf(text, size, "%s (%s)", symbol->name, slash ? slash + 1 : file);
 	else if (symbol)
-		snprintf(text, size, "%s", symbol->name);
+		snprintf(text, size, "%s", symbol->whole);
 	else
 		snprintf(text, size, "0x%llx", (unsigned long long)address);
 }
@@ -222,6 +222,11 @@ static void add_samples(struct division *division, uint32_t node, uint32_t index
 	}
 }
 
+uint64_t division_share(uint64_t ns, uint64_t some, uint64_t all)
+{
+	return (uint64_t)((__extension__ (unsigned __int128)ns) * some / all);
+}
+
 /*
  * Divides the time of running nodes among their functions, by the numbers of samples. A sample has
  * no duration of its own: this is an estimate, whose error shrinks with the number of samples. The
@@ -236,15 +241,19 @@ static void share_samples(struct division *division)
 	for (size_t i = 1; i < division->nodes; i++) {
 		struct why_node *node = &division->node[i];
 
+		uint64_t counted = 0;
+
 		if (node->kind != WHY_RUN || !node->samples || !node->child)
 			continue;
 		for (uint32_t at = node->child; at; at = division->node[at].sibling) {
 			struct why_node *function = &division->node[at];
+			const uint64_t before = node->below_ns;
 
-			function->ns = (uint64_t)((double)node->ns * (double)function->samples /
-						  (double)node->samples);
+			/* The limit after each function is rounded, so that the last one is ns. */
+			counted += function->samples;
+			node->below_ns = division_share(node->ns, counted, node->samples);
+			function->ns = node->below_ns - before;
 			function->count = function->samples;
-			node->below_ns += function->ns;
 		}
 	}
 }
@@ -306,14 +315,44 @@ static size_t first_run(const struct history *history, uint16_t cpu, int64_t tim
 }
 
 /*
- * Adds a time without a processor, and the recorded threads that had it. UINT16_MAX as cpu: the log
+ * Adds the program that got the processor of a preempted thread and was not recorded: ns of the
+ * time are not explained by recorded threads. All threads with the same name are one part, because
+ * the log does not say when such a thread lost the processor.
+ */
+static void add_taker(struct division *division, uint32_t node, uint32_t taker, uint64_t ns,
+		      int64_t from_ns)
+{
+	const struct history *history = division->history;
+	const struct waker *by = &history->waker[taker - 1];
+	struct why_node *who;
+	bool is_new;
+
+	if (!ns || history_find(history, by->pid, by->tid) != HISTORY_NONE)
+		return;
+	who = division_child(division, node, WHY_WHO, by->text ? UINT64_C(1) << 32 | by->text :
+			     UINT64_C(1) << 33 | taker, &is_new);
+	if (!who)
+		return;
+	if (is_new && by->text)
+		division_label(division, who, "the CPU went to %s, which was not recorded",
+			       history->text[by->text - 1]);
+	else if (is_new)
+		division_label(division, who, "the CPU went to thread %d, which was not recorded",
+			       (int)by->tid);
+	division_add(division, who, from_ns, (int64_t)((uint64_t)from_ns + ns));
+}
+
+/*
+ * Adds a time without a processor, and the recorded threads that had it. taker: the thread that got
+ * the processor, as an index in history.waker + 1; 0: unknown. UINT16_MAX as cpu: the log
  * says only that the thread was woken, not for which processor, so no other thread is named. The
  * time in which a thread that is not in the log had the processor is given to no child of the node.
  */
 static void add_ready(struct division *division, uint32_t node, uint32_t thread, uint16_t cpu,
-		      int64_t from_ns, int64_t to_ns)
+		      uint32_t taker, int64_t from_ns, int64_t to_ns)
 {
 	const struct history *history = division->history;
+	uint64_t left = (uint64_t)to_ns - (uint64_t)from_ns, ns;
 	bool is_new;
 	struct why_node *ready = division_child(division, node, WHY_READY, 0, &is_new);
 	uint32_t index;
@@ -342,28 +381,14 @@ static void add_ready(struct division *division, uint32_t node, uint32_t thread,
 			ready->thread = run->thread;
 			division_label(division, ready, "the CPU ran %s", text);
 		}
+		ns = ready->ns;
 		division_add(division, ready, run->begin_ns > from_ns ? run->begin_ns : from_ns,
 			     run->end_ns < to_ns ? run->end_ns : to_ns);
+		ns = ready->ns - ns;
+		left -= ns < left ? ns : left;
 	}
-}
-
-/*
- * Returns the index of the last state that begins at or before a time; thread->stays if there is
- * none. add_stay() keeps the states in the order of their times.
- */
-static size_t stay_at(const struct history_thread *thread, int64_t time_ns)
-{
-	size_t low = 0, high = thread->stays;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (thread->stay[middle].from_ns <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? low - 1 : thread->stays;
+	if (taker)
+		add_taker(division, index, taker, left, from_ns);
 }
 
 /*
@@ -389,7 +414,7 @@ static void add_blocked(struct division *division, uint32_t node, const struct c
 		add_running(division, node, call, from_ns, to_ns);
 		return;
 	}
-	stay = stay_at(thread, from_ns);
+	stay = history_stay_at(thread, from_ns);
 	is_fault = !call && stay < thread->stays && thread->stay[stay].is_deep &&
 		   faults_precede(thread, from_ns);
 	unknown = division_child(division, node, is_fault ? WHY_FAULT : WHY_UNKNOWN,
@@ -416,7 +441,7 @@ static void add_states(struct division *division, uint32_t node, uint32_t index,
 		       const struct call *call, int64_t from_ns, int64_t to_ns)
 {
 	const struct history_thread *thread = &division->history->thread[index];
-	size_t i = stay_at(thread, from_ns);
+	size_t i = history_stay_at(thread, from_ns);
 
 	/*
 	 * Whether the thread ran is unknown before its first state, and always if it has no states.
@@ -449,10 +474,11 @@ static void add_states(struct division *division, uint32_t node, uint32_t index,
 		else if (stay->state == STATE_READY)
 			add_ready(division, node, index, stay->cpu == UINT16_MAX && next &&
 				  next->state == STATE_RUNS ? next->cpu : stay->cpu,
-				  from_ns, end);
+				  stay->is_preempted ? stay->waker : 0, from_ns, end);
 		else
 			add_blocked(division, node, call, stay->state == STATE_BLOCKED,
-				    next && next->state == STATE_READY ? next->waker : 0, from_ns,
+				    next && next->state == STATE_READY && !next->is_preempted ?
+				    next->waker : 0, from_ns,
 				    end);
 		from_ns = end;
 	}

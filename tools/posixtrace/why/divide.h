@@ -85,6 +85,11 @@ struct why_node *division_child(struct division *division, uint32_t parent, enum
 uint32_t division_index(const struct division *division, const struct why_node *node);
 void division_add(struct division *division, struct why_node *node, int64_t from_ns,
 		  int64_t to_ns);
+/*
+ * Returns the share of a time that some of all samples have. some is at most all, which is not 0.
+ * The differences between the shares of growing numbers add up to the time exactly.
+ */
+uint64_t division_share(uint64_t ns, uint64_t some, uint64_t all);
 void division_label(struct division *division, struct why_node *node, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /*

@@ -117,6 +117,7 @@ void faults_share(struct division *division, uint32_t index)
 {
 	struct why_node *faults = &division->node[index], *run = NULL;
 	double expected, missing;
+	uint64_t counted = 0;
 
 	for (uint32_t at = division->node[faults->parent].child; at;
 	     at = division->node[at].sibling)
@@ -141,8 +142,10 @@ void faults_share(struct division *division, uint32_t index)
 	for (uint32_t at = faults->child; at; at = division->node[at].sibling) {
 		struct why_node *function = &division->node[at];
 
-		function->ns = (uint64_t)((double)faults->ns * (double)function->count /
-					  (double)faults->count);
-		faults->below_ns += function->ns;
+		const uint64_t before = faults->below_ns;
+
+		counted += function->count;
+		faults->below_ns = division_share(faults->ns, counted, faults->count);
+		function->ns = faults->below_ns - before;
 	}
 }

@@ -266,6 +266,22 @@ static void add_stay(struct history *history, struct history_thread *thread, int
 	history->has_states = true;
 }
 
+/* add_stay() keeps the states in the order of their times. */
+size_t history_stay_at(const struct history_thread *thread, int64_t time_ns)
+{
+	size_t low = 0, high = thread->stays;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (thread->stay[middle].from_ns <= time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? low - 1 : thread->stays;
+}
+
 /* Compares for the table of wakers. */
 static bool is_waker(const void *array, uint32_t index, const void *key)
 {
@@ -283,7 +299,8 @@ static uint32_t keep_waker(struct history *history, const struct history_thread 
 			   const struct plan *plan, const struct log_type *type,
 			   const struct posix_trace_event_np *event)
 {
-	uint64_t context = classify_number(type, event, plan->key), hash;
+	uint64_t context = plan->kind == PLAN_WAKE ? classify_number(type, event, plan->key) : 0;
+	uint64_t hash;
 	struct waker waker = {
 		.pid = (pid_t)classify_number(type, event, plan->by[0]),
 		.tid = (pid_t)classify_number(type, event, plan->by[1]),
@@ -319,6 +336,26 @@ static uint32_t keep_waker(struct history *history, const struct history_thread 
 	}
 	history->waker[history->wakers++] = waker;
 	return (uint32_t)history->wakers;
+}
+
+/*
+ * Adds that a thread left its processor. If it could have run on, the thread that got the processor
+ * is noted, unless the log lacks it.
+ */
+static void add_out(struct history *history, struct history_thread *thread,
+		    const struct plan *plan, const struct log_type *type,
+		    const struct posix_trace_event_np *event)
+{
+	bool is_preempted = classify_number(type, event, plan->key) != 0;
+
+	add_stay(history, thread, event->time_ns, is_preempted ? STATE_READY : STATE_BLOCKED,
+		 (unsigned)classify_number(type, event, plan->other), is_preempted ?
+		 keep_waker(history, thread, plan, type, event) : 0);
+	if (!thread->stays)
+		return;
+	thread->stay[thread->stays - 1].is_preempted = is_preempted;
+	/* 2 is the kernel's TASK_UNINTERRUPTIBLE: no signal ends the wait. */
+	thread->stay[thread->stays - 1].is_deep = classify_number(type, event, plan->more) == 2;
 }
 
 /* Adds a sample. Samples remain in the order of the log. */
@@ -387,6 +424,8 @@ static void add_call(struct history *history, struct history_thread *thread,
 		call.other = (uint64_t)result;
 	call.is_in_vain = plan->cause == CAUSE_POLL && result == 0;
 	follow_fd(history, plan, type, event, thread->pid, call.text);
+	/* Only accept() has a second object among these calls. */
+	thread->is_server |= plan->cause == CAUSE_PEER && plan->other >= 0;
 	/*
 	 * This look-up comes after follow_fd(), which has removed the path of a descriptor that the
 	 * call closed: so a close has no path.
@@ -497,13 +536,7 @@ static void add_event(struct history *history, const struct log_type *type,
 			 (unsigned)classify_number(type, event, plan->other), 0);
 		break;
 	case PLAN_OUT:
-		add_stay(history, thread, event->time_ns,
-			 classify_number(type, event, plan->key) ? STATE_READY : STATE_BLOCKED,
-			 (unsigned)classify_number(type, event, plan->other), 0);
-		/* 2 is the kernel's TASK_UNINTERRUPTIBLE: no signal ends the wait. */
-		if (thread->stays)
-			thread->stay[thread->stays - 1].is_deep =
-				classify_number(type, event, plan->more) == 2;
+		add_out(history, thread, plan, type, event);
 		break;
 	case PLAN_WAKE:
 		add_stay(history, thread, event->time_ns, STATE_READY, UINT16_MAX,

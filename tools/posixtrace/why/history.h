@@ -60,9 +60,14 @@ enum state { STATE_RUNS, STATE_READY, STATE_BLOCKED, STATE_OVER };
 struct stay { /* the state of a thread from this time on */
 	int64_t from_ns;
 	uint8_t state;
+	bool is_preempted;
 	bool is_deep;          /* blocked so that no signal ends it, for example by a disk */
 	uint16_t cpu;
-	uint32_t waker;        /* of STATE_READY: index in history.waker + 1; 0: unknown */
+	/*
+	 * Of STATE_READY: the thread that woke this one; with is_preempted, the thread that got the
+	 * processor instead. Index in history.waker + 1; 0: unknown.
+	 */
+	uint32_t waker;
 };
 
 /* A thread or an interrupt that woke threads. The thread need not have been recorded. */
@@ -102,6 +107,7 @@ struct history_thread {
 	size_t samples;
 	struct fault *fault;
 	size_t faults;
+	bool is_server;        /* it accepted connections */
 	size_t piece, pieces;  /* its pieces in history.piece: the first one and their number */
 };
 
@@ -159,6 +165,12 @@ void history_fini(struct history *history);
 uint32_t history_find(const struct history *history, pid_t pid, pid_t tid);
 /* Does the same for a thread that is given by its pthread_t. */
 uint32_t history_find_pthread(const struct history *history, pid_t pid, uint64_t pthread);
+
+/*
+ * Returns the index of the last state that begins at or before a time; thread->stays if there is
+ * none.
+ */
+size_t history_stay_at(const struct history_thread *thread, int64_t time_ns);
 
 /*
  * Sorts the calls that were read and divides them into pieces. history_read() calls it. Returns 0

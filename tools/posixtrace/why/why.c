@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "base/say.h"
 #include "base/tool.h"
 #include "base/vec.h"
@@ -58,39 +59,85 @@ static int64_t why_length(const struct window *window)
 }
 
 /*
- * Keeps a span if it is one of the slowest. The last window is the shortest of the kept ones. A
- * span belongs to the thread in which it began. A span is skipped if the history lacks this thread
- * or the log lacks the begin of the span, because nothing could be explained. pairing_event() calls
- * this function, which stores ENOMEM in pairing.err if there is no memory.
+ * Keeps a window if it is one of the longest. The last window is the shortest of the kept ones.
+ * Returns false without memory.
+ */
+static bool keep_window(const struct window *window)
+{
+	size_t at = why.windows;
+
+	if (at == most) {
+		if (options.aggregate || why_length(window) <= why_length(&why.window[at - 1]))
+			return true;
+		at--;
+	} else if (!vec_grow(&why.window, why.windows, 1)) {
+		return false;
+	} else {
+		why.windows++;
+	}
+	/* With --aggregate this loop does nothing: why_aggregate() sorts all windows later. */
+	for (; !options.aggregate && at && why_length(&why.window[at - 1]) < why_length(window);
+	     at--)
+		why.window[at] = why.window[at - 1];
+	why.window[at] = *window;
+	return true;
+}
+
+/*
+ * A span belongs to the thread in which it began. A span is skipped if the history lacks this
+ * thread or the log lacks the begin of the span, because nothing could be explained.
+ * pairing_event() calls this function, which stores ENOMEM in pairing.err if there is no memory.
  */
 static void take_span(void *arg, const struct span *span, const struct posix_trace_event_np *end)
 {
 	struct window window = {
-		.name = span->series->name, .from_ns = span->begin_ns, .to_ns = span->end_ns,
+		.kind = WINDOW_SPAN, .name = span->series->name, .from_ns = span->begin_ns,
+		.to_ns = span->end_ns,
 		.thread = history_find(&why.history, span->pid, span->begin_tid),
 	};
-	size_t at = why.windows;
 
 	(void)arg;
 	(void)end;
 	if (window.thread == HISTORY_NONE || window.from_ns == INT64_MIN ||
 	    (options.span && fnmatch(options.span, window.name, 0)))
 		return;
-	if (at == most) {
-		if (options.aggregate || why_length(&window) <= why_length(&why.window[at - 1]))
-			return;
-		at--;
-	} else if (!vec_grow(&why.window, why.windows, 1)) {
+	if (!keep_window(&window))
 		pairing.err = ENOMEM;
-		return;
-	} else {
-		why.windows++;
-	}
-	/* With --aggregate this loop does nothing: why_aggregate() sorts all windows later. */
-	for (; !options.aggregate && at && why_length(&why.window[at - 1]) < why_length(&window);
-	     at--)
-		why.window[at] = why.window[at - 1];
-	why.window[at] = window;
+}
+
+/* Makes a window of a turn. */
+static struct window window_of(const struct turn *turn, bool is_busy)
+{
+	return (struct window){
+		.kind = is_busy ? WINDOW_BUSY : WINDOW_TURN,
+		.name = is_busy ? TURNS_BUSY : TURNS_TURN, .thread = turn->thread,
+		.from_ns = turn->from_ns, .to_ns = turn->to_ns, .ready = turn->ready,
+		.parts = turn->parts,
+	};
+}
+
+/* Keeps a turn. arg says whether it is a busy time. */
+static void take_turn(void *arg, const struct turn *turn)
+{
+	const struct window window = window_of(turn, *(const bool *)arg);
+
+	if (!keep_window(&window))
+		why.history.err = ENOMEM;
+}
+
+/*
+ * Takes the turns of all threads if --span asks for them. A pattern asks for the spans of the log
+ * only. Returns 0 or ENOMEM.
+ */
+static int take_turns(void)
+{
+	bool is_busy = options.span && !strcmp(options.span, TURNS_BUSY);
+
+	if (!is_busy && (!options.span || strcmp(options.span, TURNS_TURN) != 0))
+		return 0;
+	for (uint32_t i = 0; i < why.history.threads; i++)
+		turns_each(&why.history, i, is_busy, take_turn, &is_busy);
+	return why.history.err;
 }
 
 /*
@@ -103,6 +150,20 @@ static void see_event(void *arg, const struct reading *reading)
 	if (most)
 		pairing_event(&pairing, reading->type, &reading->event, reading->ordinal,
 			      reading->is_wanted);
+}
+
+/* Returns the span of the log that --span probably meant, as nearest_hint() writes it. */
+static const char *span_hint(void)
+{
+	static struct nearest nearest;
+
+	if (!options.span)
+		return "";
+	nearest_begin(&nearest, options.span);
+	for (size_t i = 0; i < pairing.count; i++)
+		if (pairing.series[i]->spans)
+			nearest_offer(&nearest, pairing.series[i]->name);
+	return nearest_hint(&nearest);
 }
 
 /* ------------------------------------------------------------------ threads and times */
@@ -118,12 +179,18 @@ static uint32_t named_thread(const char *text)
 	char *end;
 	long number = strtol(text, &end, 10);
 	const struct history *history = &why.history;
+	struct nearest nearest;
 
 	for (size_t i = 0; i < history->threads; i++)
 		if ((*text && !*end && history->thread[i].tid == number) ||
 		    !strcmp(history->thread[i].name, text))
 			return (uint32_t)i;
-	say("--thread %s: %s has no events of such a thread", text, why.log.path);
+	nearest_begin(&nearest, text);
+	for (size_t i = 0; i < history->threads; i++)
+		if (*history->thread[i].name)
+			nearest_offer(&nearest, history->thread[i].name);
+	say("--thread %s: %s has no events of such a thread%s", text, why.log.path,
+	    nearest_hint(&nearest));
 	return HISTORY_NONE;
 }
 
@@ -145,6 +212,35 @@ static uint32_t main_thread(void)
 				found = (uint32_t)n;
 	}
 	return found;
+}
+
+/* Adds the only window. Returns a status of the tool. */
+static int add_window(const struct window *window)
+{
+	if (!vec_grow(&why.window, why.windows, 1)) {
+		say("%s", strerror(ENOMEM));
+		return TOOL_FAILURE;
+	}
+	why.window[why.windows++] = *window;
+	return TOOL_OK;
+}
+
+/*
+ * Adds the window of the worst turn of a server, because the whole run of a server is mostly a wait
+ * for requests. Returns false if the log has no server, or an option asks for something else.
+ */
+static bool take_server(int *status)
+{
+	struct turn turn;
+	const char *name = options.thread || options.from_text ? NULL :
+			   turns_worst(&why.history, &turn);
+	struct window window;
+
+	if (!name)
+		return false;
+	window = window_of(&turn, !strcmp(name, TURNS_BUSY));
+	*status = add_window(&window);
+	return true;
 }
 
 /*
@@ -179,12 +275,7 @@ static int take_thread(void)
 		    options.from_text ? "between these times" : "with a time between them");
 		return TOOL_FAILURE;
 	}
-	if (!vec_grow(&why.window, why.windows, 1)) {
-		say("%s", strerror(ENOMEM));
-		return TOOL_FAILURE;
-	}
-	why.window[why.windows++] = window;
-	return TOOL_OK;
+	return add_window(&window);
 }
 
 /* ------------------------------------------------------------------ answers */
@@ -278,6 +369,8 @@ static int explain_log(void)
 	if (!err)
 		err = pairing.err;
 	if (!err)
+		err = take_turns();
+	if (!err)
 		err = lost_take(&lost, &why.log);
 	if (err) {
 		say("%s: %s", why.log.path, strerror(err));
@@ -287,10 +380,11 @@ static int explain_log(void)
 	why.lost = lost.total;
 	lost_fini(&lost);
 	if (!most) {
-		status = take_thread();
+		if (!take_server(&status))
+			status = take_thread();
 	} else if (!why.windows) {
-		say("%s: it has no complete span%s%s", why.log.path, options.span ? " " : "",
-		    options.span ? options.span : "");
+		say("%s: it has no complete span%s%s%s", why.log.path, options.span ? " " : "",
+		    options.span ? options.span : "", span_hint());
 		status = TOOL_FAILURE;
 	}
 	if (!status)

@@ -65,10 +65,19 @@ static pid_t root_pid(const struct page *page)
  */
 static void put_cause(const struct page *page, const struct why_cause *cause)
 {
+	uint32_t child;
+
 	put_label(page->out, cause->label);
 	if (cause->kind == WHY_RUN || cause->kind == WHY_READY || cause->kind == WHY_UNKNOWN) {
 		out_str(page->out, ", in ");
 		put_thread(page, cause->thread, root_pid(page));
+	}
+	/* The thread or program that had the CPU, if one had it for most of the time. */
+	if (cause->kind == WHY_READY &&
+	    why_children(page->division, cause->node, &child, 1) &&
+	    page->division->node[child].ns > page->division->node[cause->node].ns / 2) {
+		out_str(page->out, "; ");
+		put_label(page->out, page->division->node[child].label);
 	}
 }
 
@@ -92,22 +101,67 @@ static void put_chain(const struct page *page, uint32_t node)
 	}
 }
 
-/* Writes the lines "The span ... took", "Cause" and "Chain". The greatest cause is the answer. */
-static void put_summary(const struct page *page, const struct window *window,
-			const struct why_causes *causes)
+/* Writes the line "The span ... took", or that requests waited for the thread. */
+static void put_question(const struct page *page, const struct window *window)
 {
-	const struct history_thread *thread = &page->why->history.thread[window->thread];
+	const bool is_turn = window->kind == WINDOW_TURN || window->kind == WINDOW_BUSY;
 	char text[BRIEF_BYTES], when[WHEN_BYTES];
 
-	if (window->name) {
+	if (is_turn) {
+		/* Without this evidence no request arrived meanwhile, or the log ends. */
+		out_str(page->out, window->ready || window->parts > 1 ? "Requests waited: " :
+			"Requests would have waited: ");
+	} else if (window->name) {
 		out_str(page->out, "The span ");
 		text_name(page->out, window->name, strlen(window->name));
 		out_str(page->out, " of ");
 	}
 	put_thread(page, window->thread, 0);
-	out_printf(page->out, " took %s, from %s.\n",
+	out_printf(page->out, " %s %s, from %s", is_turn ? "was busy for" : "took",
 		   brief_ns(text, (double)(window->to_ns - window->from_ns)),
 		   when_string(when, window->from_ns, page->why->form));
+	if (window->ready)
+		out_printf(page->out, "; then input was ready on %llu descriptor%s",
+			   (unsigned long long)window->ready, text_plural(window->ready));
+	out_str(page->out, ".\n");
+}
+
+/*
+ * Writes how busy the thread of a turn was, and whether other threads share its work: only then can
+ * a request be handled while the thread is busy.
+ */
+static void put_load(const struct page *page, const struct window *window)
+{
+	const struct history *history = &page->why->history;
+	struct turns turns;
+	size_t servers = 0;
+	double all;
+
+	if (window->kind != WINDOW_TURN && window->kind != WINDOW_BUSY)
+		return;
+	for (size_t i = 0; i < history->threads; i++)
+		servers += history->thread[i].is_server;
+	turns_sum(history, window->thread, &turns);
+	all = (double)turns.to_ns - (double)turns.from_ns;
+	if (!turns.count || all <= 0)
+		return;
+	out_printf(page->out, "Load: the thread was busy for %.1f %% of the time, in %llu turn%s. ",
+		   100 * (double)turns.ns / all, (unsigned long long)turns.count,
+		   text_plural(turns.count));
+	if (servers > 1)
+		out_printf(page->out, "%zu threads accept connections.\n", servers);
+	else
+		out_str(page->out, "No other thread accepts connections.\n");
+}
+
+/* Writes the first lines. The greatest cause is the answer. */
+static void put_summary(const struct page *page, const struct window *window,
+			const struct why_causes *causes)
+{
+	const struct history_thread *thread = &page->why->history.thread[window->thread];
+	char text[BRIEF_BYTES];
+
+	put_question(page, window);
 	if (!causes->count) {
 		out_printf(page->out, "Cause: unknown; thread %d recorded %llu event%s, and none "
 			   "of them says why.\n", (int)thread->tid,
@@ -122,6 +176,7 @@ static void put_summary(const struct page *page, const struct window *window,
 	put_thread(page, window->thread, root_pid(page));
 	put_chain(page, causes->cause[0].node);
 	out_str(page->out, ".\n");
+	put_load(page, window);
 }
 
 /* ------------------------------------------------------------------ parts */

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* turns.c - finds the turns of servers between their waits for input. */
+#include "why/turns.h"
+
+/*
+ * A wait that took so long has probably blocked the thread, if the log does not say when threads
+ * had a CPU.
+ */
+#define BLOCKED_NS INT64_C(100000)
+
+/*
+ * A turn is an exception if it is so many times longer than the mean one, and long enough for a
+ * person to notice the delay.
+ */
+#define EXCEPTION_TIMES 10
+#define EXCEPTION_NS    INT64_C(10000000)
+
+/* A thread with fewer turns is no server, or has served so little that its waits say more. */
+#define LEAST_TURNS 10
+
+/* Returns whether a thread was blocked in its wait for input: it then had nothing else to do. */
+static bool turns_was_blocked(const struct history *history, const struct call *wait)
+{
+	const struct history_thread *thread = &history->thread[wait->thread];
+	size_t i = history_stay_at(thread, wait->begin_ns);
+
+	if (!thread->stays)
+		return wait->end_ns - wait->begin_ns >= BLOCKED_NS;
+	for (i = i == thread->stays ? 0 : i;
+	     i < thread->stays && thread->stay[i].from_ns < wait->end_ns; i++)
+		if (thread->stay[i].state == STATE_BLOCKED)
+			return true;
+	return false;
+}
+
+/* A wait of several pieces, between which other calls ran, counts once. */
+size_t turns_each(const struct history *history, uint32_t thread, bool is_busy,
+		  void (*take)(void *arg, const struct turn *turn), void *arg)
+{
+	const struct history_thread *of = &history->thread[thread];
+	const struct call *before = NULL;
+	struct turn turn = { .thread = thread };
+	size_t count = 0;
+
+	turn.parts = 1;
+	for (size_t i = of->piece; i < of->piece + of->pieces; i++) {
+		const struct call *wait = &history->call[history->piece[i].call];
+		bool was_blocked;
+
+		if (wait->cause != CAUSE_POLL || wait == before)
+			continue;
+		was_blocked = turns_was_blocked(history, wait);
+		if (!before) {
+			turn.from_ns = wait->end_ns;
+		} else if (!is_busy || was_blocked) {
+			turn.to_ns = wait->begin_ns;
+			turn.ready = was_blocked ? 0 : wait->other;
+			/* Calls of a hostile log may overlap. */
+			if (turn.to_ns > turn.from_ns) {
+				count++;
+				take(arg, &turn);
+			}
+			turn.from_ns = wait->end_ns;
+			turn.parts = 1;
+		} else {
+			turn.parts++;
+		}
+		before = wait;
+	}
+	/* The last busy time ends with the log, before the thread waited again. */
+	if (is_busy && before && before->begin_ns > turn.from_ns) {
+		turn.to_ns = before->begin_ns;
+		turn.ready = before->other;
+		turn.parts--;
+		count++;
+		take(arg, &turn);
+	}
+	return count;
+}
+
+static uint64_t turn_ns(const struct turn *turn)
+{
+	return (uint64_t)turn->to_ns - (uint64_t)turn->from_ns;
+}
+
+static void turns_take_busy(void *arg, const struct turn *turn)
+{
+	struct turns *turns = arg;
+
+	if (turn_ns(turn) > turn_ns(&turns->busiest))
+		turns->busiest = *turn;
+}
+
+static void turns_take(void *arg, const struct turn *turn)
+{
+	struct turns *turns = arg;
+
+	if (!turns->count++)
+		turns->from_ns = turn->from_ns;
+	turns->to_ns = turn->to_ns;
+	turns->ns += turn_ns(turn);
+	if (turn_ns(turn) > turn_ns(&turns->longest))
+		turns->longest = *turn;
+}
+
+void turns_sum(const struct history *history, uint32_t thread, struct turns *turns)
+{
+	*turns = (struct turns){ .count = 0 };
+	turns_each(history, thread, false, turns_take, turns);
+	turns_each(history, thread, true, turns_take_busy, turns);
+}
+
+const char *turns_worst(const struct history *history, struct turn *worst)
+{
+	const char *name = NULL;
+
+	*worst = (struct turn){ .from_ns = 0 };
+	for (uint32_t i = 0; i < history->threads; i++) {
+		struct turns turns;
+		bool is_exception;
+		const struct turn *turn;
+
+		if (!history->thread[i].is_server)
+			continue;
+		turns_sum(history, i, &turns);
+		if (turns.count < LEAST_TURNS)
+			continue;
+		is_exception = turn_ns(&turns.longest) >= (uint64_t)EXCEPTION_NS &&
+			       turn_ns(&turns.longest) / EXCEPTION_TIMES >= turns.ns / turns.count;
+		turn = is_exception ? &turns.longest : &turns.busiest;
+		if (turn_ns(turn) > turn_ns(worst)) {
+			*worst = *turn;
+			name = is_exception ? TURNS_TURN : TURNS_BUSY;
+		}
+	}
+	return name;
+}

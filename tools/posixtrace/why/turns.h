@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * turns.h - the work of servers. A server waits for input in poll(), select() or epoll_wait(),
+ * handles what came, and waits again. A turn is the time from one such wait to the next one. Other
+ * requests wait meanwhile. The log has no event of a turn: it follows from the waits.
+ */
+#ifndef POSIXTRACE_WHY_TURNS_H
+#define POSIXTRACE_WHY_TURNS_H
+
+#include "why/history.h"
+
+/* The values of --span. */
+#define TURNS_TURN "turn"
+#define TURNS_BUSY "busy" /* turns between which the thread was never blocked: one busy time */
+
+struct turn {
+	int64_t from_ns, to_ns;
+	uint32_t thread;
+	uint64_t ready; /* descriptors on which the next wait found input at once */
+	uint64_t parts; /* of a busy time: its turns; between them, waits found input at once */
+};
+
+/* The turns of a thread, added up. */
+struct turns {
+	uint64_t count, ns;  /* ns: their time */
+	int64_t from_ns, to_ns; /* the begin of the first one, the end of the last one */
+	struct turn longest; /* the longest turn */
+	struct turn busiest; /* the longest busy time */
+};
+
+/*
+ * Calls take() for each turn of a thread, or for each busy time, in the order of time. Returns the
+ * number of calls.
+ */
+size_t turns_each(const struct history *history, uint32_t thread, bool is_busy,
+		  void (*take)(void *arg, const struct turn *turn), void *arg);
+
+/* Adds up the turns of a thread. */
+void turns_sum(const struct history *history, uint32_t thread, struct turns *turns);
+
+/*
+ * Finds the turn or busy time that explains best why requests waited, of all threads that accepted
+ * connections: their longest turn if it is an exception, otherwise their longest busy time. Returns
+ * the name for --span; NULL: no thread has turns.
+ */
+const char *turns_worst(const struct history *history, struct turn *worst);
+
+#endif
