@@ -30,8 +30,8 @@
  *	repeat COUNT LINE                    the line, so many times; its times should begin with +
  *	abandon                              the log has no end, as if its writer had been killed
  *
- * TIME is in nanoseconds, or has a unit: 5us, 5ms, 5s. After a + it counts from the time before:
- * +5ms, +-5ms.
+ * TIME is in nanoseconds, or has a unit: 5ns, 5us, 5ms, 5s. After a + it counts from the time
+ * before: +5ms, +-5ms.
  * Words with blanks are in quotes, with \" \\ \n \t \e and \xHH. A value of bytes is text, or
  * hex:00ff; each element of an array is a value.
  */
@@ -166,7 +166,11 @@ static size_t bytes_of(char *digits)
 
 static uint64_t integer(const char *text)
 {
-	return *text == '-' ? (uint64_t)strtoll(text, NULL, 0) : strtoull(text, NULL, 0);
+	char *end;
+	uint64_t value = *text == '-' ? (uint64_t)strtoll(text, &end, 0) : strtoull(text, &end, 0);
+
+	must(end == text || *end ? EINVAL : 0, text);
+	return value;
 }
 
 /* Appends one value of a field, or one element of its array. */
@@ -205,7 +209,7 @@ static size_t pack(const struct posix_trace_schema_np *schema, unsigned char *pa
 
 static long long number(void)
 {
-	return strtoll(needed("a number is missing"), NULL, 0);
+	return (long long)integer(needed("a number is missing"));
 }
 
 static long long time_of(char *text)
@@ -213,6 +217,8 @@ static long long time_of(char *text)
 	char *unit;
 	long long value = strtoll(*text == '+' ? text + 1 : text, &unit, 0);
 
+	must(*unit && strcmp(unit, "ns") && strcmp(unit, "us") && strcmp(unit, "ms") &&
+	     strcmp(unit, "s") ? EINVAL : 0, text);
 	value *= !strcmp(unit, "us") ? 1000 : !strcmp(unit, "ms") ? 1000000 :
 		 !strcmp(unit, "s") ? 1000000000 : 1;
 	now = *text == '+' ? now + value : value;

@@ -77,10 +77,15 @@ static bool any_matches(const struct choose_names *names, const char *name)
 }
 
 /* If a name matches both lists, the type is excluded. */
+bool choose_excludes(const struct choose *choose, const char *name)
+{
+	return any_matches(&choose->exclude, name);
+}
+
 bool choose_type(const struct choose *choose, const char *name)
 {
 	return (!choose->include.count || any_matches(&choose->include, name)) &&
-	       !any_matches(&choose->exclude, name);
+	       !choose_excludes(choose, name);
 }
 
 /* Returns true if the list has the number, or if the list is empty, which means any number. */

@@ -42,6 +42,9 @@ bool choose_add_number(struct choose_numbers *numbers, const char *text);
 /* Returns true if the patterns choose the event type with this name. */
 bool choose_type(const struct choose *choose, const char *name);
 
+/* Returns true if a pattern of -x matches the name. */
+bool choose_excludes(const struct choose *choose, const char *name);
+
 /*
  * Checks the event's process, thread and time. The caller checks the type once for each type, with
  * choose_type().

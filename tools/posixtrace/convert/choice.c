@@ -14,6 +14,7 @@
 #include "base/say.h"
 #include "base/vec.h"
 #include "convert/flow.h"
+#include "log/stacks.h"
 
 int choice_init(struct choice *choice, struct fmt_flow *flow, struct wanted *wanted)
 {
@@ -123,6 +124,12 @@ static bool knows_types(const struct choice *choice)
 	return !strcmp(choice->flow->from->name, "log");
 }
 
+/* Whether the sink writes the call stacks of the selected events. */
+static bool sink_needs_stacks(const struct fmt_flow *flow)
+{
+	return fmt_sink_is(flow, "folded") && fmt_option(flow, "stacks");
+}
+
 bool choice_begin(struct choice *choice, struct fmt_facts *facts)
 {
 	struct choose *choose = &choice->wanted->choose;
@@ -137,8 +144,11 @@ bool choice_begin(struct choice *choice, struct fmt_facts *facts)
 	if (facts->has_span && facts->first_ns) {
 		choice->knows_times = true;
 		wanted_begin(choice->wanted, facts->first_ns, facts->last_ns);
-		/* The source may skip what is outside of the bounds, if it has an index. */
-		if (choose->begin_ns > facts->first_ns)
+		/*
+		 * The source may skip what is outside of the bounds, if it has an index. Stacks may
+		 * be before the begin.
+		 */
+		if (choose->begin_ns > facts->first_ns && !sink_needs_stacks(choice->flow))
 			choice->flow->seek_ns = choose->begin_ns;
 		choice->flow->until_ns = choose->end_ns;
 	}
@@ -179,6 +189,19 @@ static bool count_selected(struct choice *choice, const struct fmt_event *from)
 	return true;
 }
 
+/*
+ * Whether the sink needs the event for the stacks of selected ones, which have only its number. A
+ * pattern of -x that matches excludes it all the same.
+ */
+static bool is_needed_stack(const struct choice *choice, const struct fmt_event *from)
+{
+	const struct fmt_flow *flow = choice->flow;
+
+	return sink_needs_stacks(flow) &&
+	       stacks_is_type(from->type->name, from->type->fields) &&
+	       !choose_excludes(&choice->wanted->choose, from->type->name);
+}
+
 bool choice_event(struct choice *choice, const struct fmt_event *from)
 {
 	struct log_type *type = type_of(choice, from->type);
@@ -193,6 +216,8 @@ bool choice_event(struct choice *choice, const struct fmt_event *from)
 	 * that is not selected began.
 	 */
 	durations_event(&choice->durations[from->source], type, &event);
+	if (is_needed_stack(choice, from))
+		return true;
 	return type->chosen &&
 	       wanted_event(choice->wanted, &event, from->type->name, type->schema,
 			    &choice->durations[from->source]) &&

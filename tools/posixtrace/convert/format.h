@@ -313,13 +313,14 @@ const struct fmt_type *fmt_type_at(const struct fmt_flow *flow, size_t index);
  */
 bool fmt_lost_count(const struct fmt_facts *facts, const struct fmt_lost *lost, uint64_t *count);
 
+struct stacks_found;
+
 /*
- * For sinks: the name of the function from which a call returns to an address of a process at a
- * time, from the mappings of the first log that knows the address. NULL: not known. Valid until the
- * next call.
+ * For sinks: the name of the function of a frame of a process at a time, from the mappings of the
+ * first log that knows the address. NULL: not known. Valid until the next call.
  */
-const char *fmt_function(const struct fmt_flow *flow, uint32_t pid, uint64_t address,
-			 int64_t time_ns);
+const char *fmt_function(const struct fmt_flow *flow, uint32_t pid,
+			 const struct stacks_found *stack, size_t index, int64_t time_ns);
 
 /* For sinks: the name of one of several logs. Returns NULL if the input is a single one. */
 const char *fmt_source_name(const struct fmt_flow *flow, unsigned source);

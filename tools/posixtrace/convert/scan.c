@@ -305,13 +305,13 @@ static const char *function_name(void *arg, pid_t pid, uint64_t address, int64_t
 	return name;
 }
 
-const char *fmt_function(const struct fmt_flow *flow, uint32_t pid, uint64_t address,
-			 int64_t time_ns)
+const char *fmt_function(const struct fmt_flow *flow, uint32_t pid,
+			 const struct stacks_found *stack, size_t index, int64_t time_ns)
 {
 	const struct symbol *symbol = NULL;
 
 	for (size_t i = 0; i < flow->object_logs && !symbol; i++)
-		symbol = symbols_at(flow->objects[i], (pid_t)pid, address, time_ns);
+		symbol = symbols_of_frame(flow->objects[i], (pid_t)pid, stack, index, time_ns);
 	return symbol ? symbol->whole : NULL;
 }
 

@@ -130,6 +130,29 @@ bool stacks_find(struct stacks *stacks, const struct log_type *type,
 			  event->data, event->data_len, found);
 }
 
+/* Returns true if the log lists a type of stacks. */
+static bool has_stacks(const struct logfile *log)
+{
+	for (size_t i = 0; i < log->types; i++)
+		if (stacks_is_type(log->list[i]->name, log->list[i]->schema))
+			return true;
+	return false;
+}
+
+int stacks_before(struct stacks *stacks, struct logfile *log, int64_t begin_ns)
+{
+	struct posix_trace_event_np event;
+	int err, unavailable;
+
+	if (begin_ns <= log->info.first_ns || !has_stacks(log))
+		return 0;
+	err = posix_trace_rewind(log->trid);
+	while (!err && !(err = posix_trace_getnext_np(log->trid, &event, &unavailable)) &&
+	       !unavailable && event.time_ns < begin_ns)
+		stacks_take(stacks, logfile_type(log, event.info.posix_event_id), &event);
+	return err ? err : posix_trace_rewind(log->trid);
+}
+
 void stacks_fini(struct stacks *stacks)
 {
 	free(stacks->entry);

@@ -55,15 +55,6 @@ bool stacks_get(const struct stacks *stacks, const char *name,
 		const struct posix_trace_schema_np *schema, int field, const void *data, size_t len,
 		struct stacks_found *found);
 
-/*
- * Returns the address of a frame for symbols_at(), which expects a return address: it is behind the
- * instruction.
- */
-static inline uint64_t stacks_return(const struct stacks_found *found, size_t index)
-{
-	return found->frame[index] + (found->is_exact && !index);
-}
-
 /* Finds a stack by its number. */
 bool stacks_number(const struct stacks *stacks, uint32_t number, struct stacks_found *found);
 
@@ -74,6 +65,13 @@ bool stacks_take(struct stacks *stacks, const struct log_type *type,
 /* Finds the stack to which an event refers. Returns false if there is none. */
 bool stacks_find(struct stacks *stacks, const struct log_type *type,
 		 const struct posix_trace_event_np *event, struct stacks_found *found);
+
+/*
+ * Keeps the stacks before a time, for a reader that begins there with logfile_window(): events may
+ * refer to a stack that was stored long before. Returns 0 or an error number. It reads the log from
+ * its first event, but only if the log has stacks.
+ */
+int stacks_before(struct stacks *stacks, struct logfile *log, int64_t begin_ns);
 
 /* Frees the memory; there are no stacks. */
 void stacks_fini(struct stacks *stacks);

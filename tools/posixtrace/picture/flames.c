@@ -25,8 +25,8 @@ static const char *name_of_frame(const struct logfile *log,
 				 const struct posix_trace_event_np *event,
 				 const struct stacks_found *found, size_t index, char text[24])
 {
-	const struct symbol *symbol = symbols_at(log->trid, event->info.posix_pid,
-						 stacks_return(found, index), event->time_ns);
+	const struct symbol *symbol = symbols_of_frame(log->trid, event->info.posix_pid, found,
+						       index, event->time_ns);
 
 	if (symbol)
 		return symbol->whole;

@@ -157,8 +157,11 @@ static void keep_event(struct picture *picture, const struct reading *reading)
  */
 static int read_once(struct picture *picture, struct reading *reading)
 {
-	int err = reading_begin(reading, &picture->log, &picture->wanted);
+	int err = picture->second ? stacks_before(&picture->flames.stacks, &picture->log,
+						  picture->wanted.choose.begin_ns) : 0;
 
+	if (!err)
+		err = reading_begin(reading, &picture->log, &picture->wanted);
 	while (!err && !picture->err && reading_next(reading, &err)) {
 		if (!picture->second)
 			bands_event(picture, &reading->event);

@@ -167,8 +167,8 @@ static int fill_frames(sqlite3_stmt *row, const struct logfile *log,
 	int err = SQLITE_OK;
 
 	for (size_t i = 0; !err && i < stack->count; i++) {
-		const struct symbol *symbol = symbols_at(log->trid, event->info.posix_pid,
-							 stacks_return(stack, i), event->time_ns);
+		const struct symbol *symbol = symbols_of_frame(log->trid, event->info.posix_pid,
+							       stack, i, event->time_ns);
 		char source[PATH_MAX + 16];
 
 		sqlite3_bind_int64(row, 1, stack->number);

@@ -175,7 +175,11 @@ static int dump_open_log(struct logfile *log)
 	choose_say_unknown(&dump.wanted.choose, &(const struct logfile *){ log }, 1);
 	losses_init(&losses, log->path, dump.form.when);
 	wanted_begin(&dump.wanted, log->info.first_ns, log->info.last_ns);
-	err = logfile_window(log, dump.wanted.choose.begin_ns, dump.wanted.choose.end_ns);
+	err = dump.form.stacks ?
+	      stacks_before(dump.form.stacks, log, dump.wanted.choose.begin_ns) : 0;
+	if (!err)
+		err = logfile_window(log, dump.wanted.choose.begin_ns,
+				     dump.wanted.choose.end_ns);
 	meter_begin(&dump.meter, logfile_events(log), false);
 	if (!err)
 		err = show_events(log, &losses, &total);

@@ -12,8 +12,7 @@ static const struct symbol *symbol_of_frame(const struct logfile *log,
 					    const struct posix_trace_event_np *event,
 					    const struct stacks_found *stack, size_t index)
 {
-	return symbols_at(log->trid, event->info.posix_pid, stacks_return(stack, index),
-			  event->time_ns);
+	return symbols_of_frame(log->trid, event->info.posix_pid, stack, index, event->time_ns);
 }
 
 void frames_text(struct out *out, const struct logfile *log,

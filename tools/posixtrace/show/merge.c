@@ -287,9 +287,12 @@ static int begin_reading(struct merge *merge)
 
 	for (size_t i = 0; i < merge->sources; i++) {
 		struct merge_source *source = &merge->source[i];
-		int err = logfile_window(&source->log, merge->wanted->choose.begin_ns,
-					 merge->wanted->choose.end_ns);
+		const struct choose *choose = &merge->wanted->choose;
+		int err = merge->keeps_stacks ?
+			  stacks_before(&source->stacks, &source->log, choose->begin_ns) : 0;
 
+		if (!err)
+			err = logfile_window(&source->log, choose->begin_ns, choose->end_ns);
 		if (err) {
 			say("%s: %s", source->log.path, strerror(err));
 			return TOOL_FAILURE;

@@ -133,13 +133,19 @@ static char *with_begin(struct module *module, const char *path, uint64_t offset
 	return name;
 }
 
+/* The meaning of an address. */
+enum address_kind {
+	IS_RETURN,      /* a call returns there */
+	IS_INSTRUCTION, /* a thread was at this instruction */
+	IS_BEGIN,       /* the first byte of a function */
+};
+
 /*
- * Fills the entry. is_begin says that the address is that of a function's first byte. Otherwise it
- * is the address of an event, which is the return address of a call. That may belong to the next
- * line or function, so the byte before it is used, which belongs to the call.
+ * Fills the entry. A return address may belong to the next line or function, so the byte before it
+ * is used, which belongs to the call.
  */
 static bool find_symbol(struct known *entry, const struct posix_trace_mapping_np *mapping,
-			uint64_t address, bool is_begin)
+			uint64_t address, enum address_kind kind)
 {
 	struct module *module = module_of(mapping);
 	struct module_place place = { NULL };
@@ -151,10 +157,11 @@ static bool find_symbol(struct known *entry, const struct posix_trace_mapping_np
 	entry->symbol.module = mapping->path;
 	entry->from_ns = mapping->from_ns;
 	entry->until_ns = mapping->until_ns;
-	if (module && is_begin)
+	if (module && kind == IS_BEGIN)
 		place.function = module_function(module, address - mapping->base);
 	if (place.function ||
-	    (module && !is_begin && module_find(module, address - mapping->base - 1, &place))) {
+	    (module && kind != IS_BEGIN &&
+	     module_find(module, address - mapping->base - (kind == IS_RETURN), &place))) {
 		entry->symbol.file = place.file;
 		entry->symbol.line = place.line;
 		if (!as_the_linker_has_it && place.function)
@@ -167,20 +174,30 @@ static bool find_symbol(struct known *entry, const struct posix_trace_mapping_np
 	if (!entry->symbol.name)
 		entry->symbol.name = entry->own =
 			with_offset(mapping->path, address - mapping->base);
-	if (!entry->symbol.is_function && !is_begin)
-		entry->own_whole = with_begin(module, mapping->path, address - mapping->base - 1);
+	if (!entry->symbol.is_function && kind != IS_BEGIN)
+		entry->own_whole = with_begin(module, mapping->path,
+					      address - mapping->base - (kind == IS_RETURN));
 	entry->symbol.whole = entry->own_whole ? entry->own_whole : entry->symbol.name;
 	return entry->symbol.name;
 }
 
-const struct symbol *symbols_at(trace_id_t trid, pid_t pid, uint64_t address, int64_t time_ns)
+/*
+ * In the cache, an address has one of these bits by its kind. No address of a program has them, so
+ * the kinds are not confused.
+ */
+static const uint64_t key_of_kind[] = {
+	[IS_INSTRUCTION] = UINT64_C(1) << 62, [IS_BEGIN] = UINT64_C(1) << 63,
+};
+
+static const struct symbol *look_up(trace_id_t trid, pid_t pid, uint64_t address, int64_t time_ns,
+				    enum address_kind kind)
 {
 	struct posix_trace_mapping_np mapping;
 	struct known *entry;
 
 	if (!address) /* system events and foreign events have none */
 		return NULL;
-	entry = known_entry(trid, pid, address);
+	entry = known_entry(trid, pid, address ^ key_of_kind[kind]);
 	if (!entry)
 		return NULL;
 	/* The same address may belong to another file after dlclose() or in a new program. */
@@ -188,34 +205,36 @@ const struct symbol *symbols_at(trace_id_t trid, pid_t pid, uint64_t address, in
 		return &entry->symbol;
 	if (posix_trace_mapping_find_np(trid, pid, address, time_ns, &mapping))
 		return NULL;
-	return find_symbol(entry, &mapping, address, false) ? &entry->symbol : NULL;
+	return find_symbol(entry, &mapping, address, kind) ? &entry->symbol : NULL;
+}
+
+const struct symbol *symbols_at(trace_id_t trid, pid_t pid, uint64_t address, int64_t time_ns,
+				bool is_exact)
+{
+	return look_up(trid, pid, address, time_ns, is_exact ? IS_INSTRUCTION : IS_RETURN);
+}
+
+const struct symbol *symbols_of_frame(trace_id_t trid, pid_t pid, const struct stacks_found *stack,
+				      size_t index, int64_t time_ns)
+{
+	return symbols_at(trid, pid, stack->frame[index], time_ns, stack->is_exact && !index);
 }
 
 const struct symbol *symbols_of(const struct logfile *log, const struct posix_trace_event_np *event)
 {
 	const uint64_t address = (uintptr_t)event->info.posix_prog_address;
+	const trace_event_id_t id = event->info.posix_event_id;
+	const struct log_type *type = id < log->ids ? log->by_id[id] : NULL;
 
-	return symbols_at(log->trid, event->info.posix_pid, address, event->time_ns);
+	return symbols_at(log->trid, event->info.posix_pid, address, event->time_ns,
+			  type && !strcmp(type->name, STACKS_SAMPLE));
 }
-
-/*
- * In the cache, the address of a function's begin has the highest bit set. No return address has
- * this bit, so the two are not confused.
- */
-#define BEGIN_KEY (UINT64_C(1) << 63)
 
 const char *symbols_function(trace_id_t trid, pid_t pid, uint64_t address, int64_t time_ns)
 {
-	struct known *entry = address ? known_entry(trid, pid, address ^ BEGIN_KEY) : NULL;
-	struct posix_trace_mapping_np mapping;
+	const struct symbol *symbol = look_up(trid, pid, address, time_ns, IS_BEGIN);
 
-	if (!entry)
-		return NULL;
-	if (time_ns >= entry->from_ns && time_ns < entry->until_ns)
-		return entry->symbol.name;
-	if (posix_trace_mapping_find_np(trid, pid, address, time_ns, &mapping))
-		return NULL;
-	return find_symbol(entry, &mapping, address, true) ? entry->symbol.name : NULL;
+	return symbol ? symbol->name : NULL;
 }
 
 /* Stores FILE:LINE, or FILE alone. A path that is too long loses its end. */

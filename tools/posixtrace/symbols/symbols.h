@@ -13,6 +13,7 @@
 #include "base/option.h"
 #include "base/out.h"
 #include "log/logfile.h"
+#include "log/stacks.h"
 
 /*
  * Rows for tables of options. The first array is for commands that search for files, the second for
@@ -44,13 +45,21 @@ bool symbols_option(int option, const char *value);
 
 /*
  * Returns the symbol of the event's address, NULL if none is known. It is valid until the next
- * call.
+ * call. The address is that of the instruction for a sample, a return address for other events.
  */
 const struct symbol *symbols_of(const struct logfile *log,
 				const struct posix_trace_event_np *event);
 
-/* The same for a return address of a process at a time. */
-const struct symbol *symbols_at(trace_id_t trid, pid_t pid, uint64_t address, int64_t time_ns);
+/*
+ * The same for an address of a process at a time. is_exact: a thread was at this instruction;
+ * otherwise a call returns there.
+ */
+const struct symbol *symbols_at(trace_id_t trid, pid_t pid, uint64_t address, int64_t time_ns,
+				bool is_exact);
+
+/* The same for a frame of a stack. */
+const struct symbol *symbols_of_frame(trace_id_t trid, pid_t pid, const struct stacks_found *stack,
+				      size_t index, int64_t time_ns);
 
 /*
  * Returns the name of the function whose code begins at an address of a process, or

@@ -77,7 +77,7 @@ static void add_callers(const struct division *division, const struct call *call
 	for (size_t i = 1; i < stack.count && i <= CALLERS && used < size; i++) {
 		const struct symbol *symbol = symbols_at(history->log->trid,
 							 history->thread[call->thread].pid,
-							 stack.frame[i], call->end_ns);
+							 stack.frame[i], call->end_ns, false);
 		int len = snprintf(text + used, size - used, "%s%s",
 				   i == 1 ? ", called by " : " < ", symbol ? symbol->whole : "?");
 

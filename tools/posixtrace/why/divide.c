@@ -169,12 +169,7 @@ static size_t first_sample(const struct history_thread *thread, int64_t time_ns)
 void division_function_text(const struct history *history, pid_t pid, int64_t time_ns,
 			    uint64_t address, char *text, size_t size)
 {
-	struct posix_trace_event_np event = {
-		.info.posix_pid = pid,
-		.info.posix_prog_address = (void *)(uintptr_t)address,
-		.time_ns = time_ns,
-	};
-	const struct symbol *symbol = symbols_of(history->log, &event);
+	const struct symbol *symbol = symbols_at(history->log->trid, pid, address, time_ns, true);
 	const char *file = symbol && symbol->file ? symbol->file : NULL;
 	const char *slash;
 

@@ -34,7 +34,7 @@ struct folded_stacks {
 	size_t sources;
 	struct fold fold;
 	struct nameset functions;  /* a frame of the fold is an index */
-	uint64_t events;
+	uint64_t events, timed;    /* with a stack; those of them that took time */
 };
 
 int folded_stacks_open(struct fmt_flow *flow, const struct fmt_output *output,
@@ -43,6 +43,9 @@ int folded_stacks_open(struct fmt_flow *flow, const struct fmt_output *output,
 	const char *glob = fmt_option(flow, "stacks");
 
 	*stacks = glob ? calloc(1, sizeof(**stacks)) : NULL;
+	if (!glob && fmt_option(flow, "stack-times"))
+		fmt_fault(flow, FMT_NOTICE, FMT_NO_OFFSET, NULL,
+			  "--stack-times has no effect without --stacks");
 	if (!glob)
 		return 0;
 	if (!*stacks)
@@ -71,8 +74,7 @@ static int add_to_stack(struct folded_stacks *stacks, const struct fmt_event *ev
 	uint32_t node = 0;
 
 	for (size_t i = found->count; i-- > 0;) {
-		const char *name = fmt_function(stacks->flow, event->pid, stacks_return(found, i),
-						event->time_ns);
+		const char *name = fmt_function(stacks->flow, event->pid, found, i, event->time_ns);
 		uint32_t frame;
 		char text[24];
 
@@ -113,6 +115,7 @@ int folded_stacks_event(struct folded_stacks *stacks, const struct fmt_event *ev
 	if (stacks->by_time)
 		value = span && span->part == FMT_WHOLE ? span->end_ns - span->begin_ns : 0;
 	stacks->events++;
+	stacks->timed += value != 0;
 	return add_to_stack(stacks, event, &found, value);
 }
 
@@ -120,6 +123,10 @@ int folded_stacks_end(struct folded_stacks *stacks)
 {
 	/* A stack that is only the beginning of others has no line. */
 	fold_put_own(&stacks->fold, stacks->out, stacks->functions.name);
+	if (stacks->events && stacks->by_time && !stacks->timed)
+		fmt_fault(stacks->flow, FMT_NOTICE, FMT_NO_OFFSET, NULL,
+			  "the events of types that match %s took no time: leave out --stack-times",
+			  stacks->glob);
 	if (!stacks->events)
 		fmt_fault(stacks->flow, FMT_NOTICE, FMT_NO_OFFSET, NULL,
 			  "no event of a type that matches %s has a call stack: see --sample and "
