@@ -24,6 +24,7 @@
 #ifndef _TRACE_POINT_NP_H
 #define _TRACE_POINT_NP_H
 
+#include <stdint.h>
 #include <trace.h>
 #include <trace_words_np.h>
 
@@ -53,6 +54,26 @@ extern const volatile unsigned char *const posix_trace_active_np;
  */
 void posix_trace_event_at_np(trace_event_id_t event_id, const void *data, size_t len,
 			     const void *address);
+
+/*
+ * Events with a duration, for wrappers and tracers: posix_trace_stamp_np() when the work begins,
+ * posix_trace_event_since_np() when it ends. The duration ends at the time of the event. In unusual
+ * cases, such as the first event of a thread, it ends some microseconds before that.
+ *
+ * A stamp is a number of ticks of the clock that stamps events. It has a meaning only in the
+ * process that read it, and in its children. The first one of a process takes 0.2 ms. It is 0
+ * before a stream is attached to the process, and in a thread that gave up its clock
+ * (POSIX_TRACE_CONFINE_THREAD_NP); the duration is then 0.
+ *
+ * event_id, address  as for posix_trace_event_at_np()
+ * begin              the stamp of the beginning. If it is later than now, the duration is 0.
+ * data, len          the rest of the event's data, behind the duration: a u64 with nanoseconds, for
+ *                    a field of type ns. At most POSIX_TRACE_FIELDS_BYTES_NP - 8 bytes; more are
+ *                    left out.
+ */
+uint64_t posix_trace_stamp_np(void);
+void posix_trace_event_since_np(trace_event_id_t event_id, uint64_t begin, const void *data,
+				size_t len, const void *address);
 
 /*
  * Prepares a process or a thread for a limit on its system calls (seccomp, prctl(PR_SET_TSC)).

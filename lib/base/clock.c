@@ -207,6 +207,73 @@ bool ptx_clock_follow(bool counter)
 	return ptx_clock_is_counter == counter;
 }
 
+_Atomic uint64_t ptx_clock_slope, ptx_clock_short;
+/*
+ * The first measurement: its slope, and the moment since which the rate is measured again. Two
+ * threads may store a moment each. A mixture of both would give a wrong rate, which
+ * ptx_clock_long_span() does not believe.
+ */
+static _Atomic uint64_t nominal_slope;
+static _Atomic uint64_t span_from_ticks;
+static _Atomic int64_t span_from_ns;
+
+#define SPAN_NS    (10 * 1000 * 1000) /* an error of 100 ns is 10 ppm of this time */
+#define ONE_SECOND ((uint64_t)PTX_NS_PER_S << 32)
+
+/*
+ * A process that follows the clock of another one has not measured the rate. Two threads may
+ * measure it at once: both results are right.
+ */
+void ptx_clock_measure(void)
+{
+	uint64_t hz = PTX_NS_PER_S, slope;
+	struct ptx_anchor from;
+
+	if (atomic_load_explicit(&ptx_clock_is_counter, memory_order_relaxed)) {
+#if defined __x86_64__
+		hz = measure_hz();
+#elif defined __aarch64__
+		__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(hz));
+#endif
+		from = ptx_clock_anchor();
+		atomic_store_explicit(&span_from_ticks, from.ticks, memory_order_relaxed);
+		atomic_store_explicit(&span_from_ns, from.realtime_ns, memory_order_relaxed);
+	}
+	slope = ONE_SECOND / (hz ? hz : 1);
+	atomic_store_explicit(&nominal_slope, slope, memory_order_relaxed);
+	atomic_store_explicit(&ptx_clock_short, hz / 1000, memory_order_relaxed);
+	atomic_store_explicit(&ptx_clock_slope, slope, memory_order_release);
+}
+
+/*
+ * CLOCK_REALTIME may be set meanwhile. A rate that differs by more than a thousandth from the
+ * first one is not believed. Several threads may store the slope; each value is right.
+ */
+uint64_t ptx_clock_long_span(uint64_t ticks)
+{
+	uint64_t slope = atomic_load_explicit(&ptx_clock_slope, memory_order_acquire);
+	uint64_t measured, nominal, ticks_since;
+	struct ptx_anchor now;
+	int64_t ns_since;
+
+	if ((int64_t)ticks < 0)
+		return 0;
+	if (!atomic_load_explicit(&ptx_clock_is_counter, memory_order_relaxed) || !slope)
+		return ticks; /* one tick is a nanosecond */
+	now = ptx_clock_anchor();
+	nominal = atomic_load_explicit(&nominal_slope, memory_order_relaxed);
+	ticks_since = now.ticks - atomic_load_explicit(&span_from_ticks, memory_order_relaxed);
+	ns_since = now.realtime_ns - atomic_load_explicit(&span_from_ns, memory_order_relaxed);
+	if (ns_since > SPAN_NS && (int64_t)ticks_since > 0) {
+		measured = (uint64_t)(((unsigned __int128)ns_since << 32) / ticks_since);
+		if (measured - nominal + nominal / 1000 < nominal / 500) {
+			slope = measured;
+			atomic_store_explicit(&ptx_clock_slope, slope, memory_order_relaxed);
+		}
+	}
+	return (uint64_t)(((unsigned __int128)ticks * slope) >> 32);
+}
+
 /*
  * Runs in the library's constructor. POSIXTRACE_CLOCK=monotonic avoids the counter, for machines
  * where the kernel's trust is unfounded; secure_getenv() hides it from set-user-ID programs.

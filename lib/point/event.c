@@ -26,14 +26,28 @@
  * Child              A handler may fork between any two instructions. The kernel zeroes the thread
  *                    object in the child (MADV_WIPEONFORK), so that the child's trace point finds
  *                    its claim gone and publishes nothing into its parent's stream.
+ *
+ * An event with a duration has the same path. Its data begins with the duration, which ends at the
+ * time of the event and is therefore stored between the reading of the clock and the publication.
+ * The parameter `since` of the functions below points to the stamp of the beginning, or is NULL for
+ * an event without a duration. It is constant in each copy that the compiler makes of them. The
+ * length includes the duration, and data is the rest.
  */
 #include "base/clock.h"
 #include "base/export.h"
 #include "point/record.h"
 #include "ring/ring_write.h"
 
+#include <string.h>
 #include <trace_np.h>
 #undef posix_trace_event
+
+#define SPAN sizeof(uint64_t) /* bytes of the duration */
+/*
+ * The usual length of an event with a duration: that of a call of a function, which has an address
+ * and a number of 4 bytes behind the duration.
+ */
+#define SPAN_USUAL (SPAN + 12)
 
 /*
  * The exported variable is a pointer to the byte, and not the byte itself. A program that refers to
@@ -90,9 +104,39 @@ ptx_inline struct ptx_chunk *chunk_of(const struct ptx_lane *lane)
 	return chunk;
 }
 
-/* Writes the record behind the head, except its time. Returns false if it does not fit. */
+/*
+ * Copies the data behind a duration. The caller has usually just stored it by a word of 8 bytes and
+ * one of 4 bytes. A load that reaches over both would wait until they are in the cache. The size of
+ * a record is a multiple of 8 bytes, so the last word has room.
+ */
+ptx_inline void copy_behind_span(unsigned char *to, const unsigned char *data, size_t len)
+{
+	uint64_t first;
+	uint32_t last;
+
+	if (len != SPAN_USUAL) {
+		ptx_copy_in(to + SPAN, data, len - SPAN);
+		return;
+	}
+	memcpy(&first, data, sizeof first);
+	memcpy(&last, data + sizeof first, sizeof last);
+	ptx_store_word(to + SPAN, first);
+	ptx_store_word(to + SPAN + sizeof first, last);
+}
+
+/* Returns the nanoseconds since a stamp. 0 is the stamp of a process without a stream. */
+ptx_inline uint64_t since_stamp(uint64_t begin, uint64_t now)
+{
+	return ptx_likely(begin) ? ptx_clock_span(now - begin) : 0;
+}
+
+/*
+ * Writes the record behind the head, except its time and its duration. Returns false if it does
+ * not fit.
+ */
 ptx_inline bool prepare_record(const struct ptx_lane *lane, struct ptx_chunk *chunk, unsigned type,
-			const void *data, size_t len, uint64_t address, struct pending *pending)
+			const uint64_t *since, const void *data, size_t len, uint64_t address,
+			struct pending *pending)
 {
 	uint64_t head = atomic_load_explicit(&chunk->head, memory_order_relaxed) & PTX_HEAD_MASK;
 	uint64_t at = ptx_head_offset(head);
@@ -106,7 +150,10 @@ ptx_inline bool prepare_record(const struct ptx_lane *lane, struct ptx_chunk *ch
 	if (ptx_unlikely(at + size > lane->room))
 		return false;
 	ptx_record_fill(record, (uint32_t)len, type, address);
-	ptx_copy_in((unsigned char *)(record + 1), data, len);
+	if (since)
+		copy_behind_span((unsigned char *)(record + 1), data, len);
+	else
+		ptx_copy_in((unsigned char *)(record + 1), data, len);
 	pending->region = lane->region; /* before is_ours() shows that the lane was not wiped */
 	pending->chunk = chunk;
 	pending->record = record;
@@ -123,9 +170,12 @@ ptx_inline bool is_ours(const struct ptx_thread *thread, const void *frame)
 	return ptx_likely(atomic_load_explicit(&thread->frame[0], memory_order_relaxed) == frame);
 }
 
-/* Stores the time and publishes the record by a release store of the head. */
-ptx_inline void publish_record(const struct pending *pending, size_t len, uint64_t time)
+/* Stores the duration and the time, and publishes the record by a release store of the head. */
+ptx_inline void publish_record(const struct pending *pending, const uint64_t *since, size_t len,
+			       uint64_t time)
 {
+	if (since)
+		ptx_store_word(pending->record + 1, since_stamp(*since, time));
 	ptx_ring_publish(pending->chunk, pending->record, pending->head,
 			ptx_record_size(len), time);
 }
@@ -147,21 +197,42 @@ ptx_inline void leave_level(struct ptx_thread *thread)
 }
 
 /*
+ * Hands an event with a duration to record.c. The duration ends now, a little before the time of
+ * the event. A thread that may not read the clock has no duration.
+ */
+static void __attribute__((noinline))
+record_since(const void *frame, unsigned type, const uint64_t *since, const void *data, size_t len,
+	     uint64_t address)
+{
+	const uint64_t span = ptx_clock_is_forbidden ? 0 :
+						       since_stamp(*since, ptx_clock_now());
+	unsigned char all[POSIX_TRACE_FIELDS_BYTES_NP];
+
+	memcpy(all, &span, SPAN);
+	if (len > SPAN)
+		memcpy(all + SPAN, data, len - SPAN);
+	ptx_record(frame, type, all, len, address);
+}
+
+/*
  * Hands the event to record.c, which claims a level itself. This function is not inlined, so that
  * the usual path is short.
  */
 static void __attribute__((noinline))
-give_up(struct ptx_thread *thread, const void *frame, unsigned type, const void *data, size_t len,
-	uint64_t address)
+give_up(struct ptx_thread *thread, const void *frame, unsigned type, const uint64_t *since,
+	const void *data, size_t len, uint64_t address)
 {
 	leave_level(thread);
-	ptx_record(frame, type, data, len, address);
+	if (since)
+		record_since(frame, type, since, data, len, address);
+	else
+		ptx_record(frame, type, data, len, address);
 }
 
 /* Records into all lanes. data may have any length. The caller has claimed level 0. */
 ptx_inline void
-record_lanes(struct ptx_thread *thread, const void *frame, unsigned type, const void *data,
-	     size_t len, uint64_t address)
+record_lanes(struct ptx_thread *thread, const void *frame, unsigned type, const uint64_t *since,
+	     const void *data, size_t len, uint64_t address)
 {
 	struct pending pending[PTX_LANES];
 	unsigned count = 0;
@@ -184,7 +255,7 @@ record_lanes(struct ptx_thread *thread, const void *frame, unsigned type, const 
 			continue;
 		}
 		if (ptx_unlikely(len > lane->max_data) ||
-		    !prepare_record(lane, chunk, type, data, len, address, &pending[count]))
+		    !prepare_record(lane, chunk, type, since, data, len, address, &pending[count]))
 			goto unusual; /* nothing is published yet: record.c starts anew */
 		count++;
 	}
@@ -204,7 +275,7 @@ record_lanes(struct ptx_thread *thread, const void *frame, unsigned type, const 
 	if (!is_ours(thread, frame))
 		return;
 	for (unsigned i = 0; i < count; i++)
-		publish_record(&pending[i], len, time);
+		publish_record(&pending[i], since, len, time);
 	/*
 	 * Orders the store of the head before the load of waiters for the compiler. The reader's
 	 * barrier orders them for the processor: (M) and (N). The regions stay mapped until the
@@ -217,7 +288,7 @@ record_lanes(struct ptx_thread *thread, const void *frame, unsigned type, const 
 	leave_level(thread);
 	return;
 unusual:
-	give_up(thread, frame, type, data, len, address);
+	give_up(thread, frame, type, since, data, len, address);
 }
 
 /*
@@ -228,12 +299,12 @@ static void ptx_at_line __attribute__((noinline))
 record_words(struct ptx_thread *thread, const void *frame, unsigned type, const void *data,
 	     uint64_t address)
 {
-	record_lanes(thread, frame, type, data, 8, address);
+	record_lanes(thread, frame, type, NULL, data, 8, address);
 }
 
 /* Records at most PTX_SHORT bytes into the only lane. The caller has claimed level 0. */
 ptx_inline void record_lane(struct ptx_thread *thread, const void *frame, unsigned type,
-			    const void *data, size_t len, uint64_t address)
+			    const uint64_t *since, const void *data, size_t len, uint64_t address)
 {
 	const struct ptx_lane *lane = &thread->lane[0];
 	struct ptx_chunk *chunk = chunk_of(lane);
@@ -242,14 +313,14 @@ ptx_inline void record_lane(struct ptx_thread *thread, const void *frame, unsign
 
 	if (ptx_unlikely(!lane->enabled[type])) {
 		if (ptx_unlikely(lane->is_full))
-			give_up(thread, frame, type, data, len, address);
+			give_up(thread, frame, type, since, data, len, address);
 		else
 			leave_level(thread);
 		return;
 	/* An event of a disabled type is not recorded: the path of filtered events ends here. */
 	}
-	if (!prepare_record(lane, chunk, type, data, len, address, &pending)) {
-		give_up(thread, frame, type, data, len, address);
+	if (!prepare_record(lane, chunk, type, since, data, len, address, &pending)) {
+		give_up(thread, frame, type, since, data, len, address);
 		return;
 	}
 	ptx_ring_stamp(pending.chunk, pending.head);
@@ -257,7 +328,7 @@ ptx_inline void record_lane(struct ptx_thread *thread, const void *frame, unsign
 	atomic_signal_fence(memory_order_seq_cst);
 	if (!is_ours(thread, frame))
 		return;
-	publish_record(&pending, len, time);
+	publish_record(&pending, since, len, time);
 	atomic_signal_fence(memory_order_seq_cst);
 	if (has_waiter(pending.region)) {
 		ptx_record_wake_and_leave(thread, pending.region);
@@ -280,17 +351,31 @@ record_other(struct ptx_thread *thread, const void *frame, unsigned type, const 
 	if (ptx_likely(len <= PTX_SHORT) &&
 	    ptx_likely(atomic_load_explicit(&ptx_own_control.word, memory_order_relaxed) ==
 		       thread->word_one))
-		record_lane(thread, frame, type, data, len, address);
+		record_lane(thread, frame, type, NULL, data, len, address);
 	else if (len == 8)
 		record_words(thread, frame, type, data, address);
 	else
-		record_lanes(thread, frame, type, data, len, address);
+		record_lanes(thread, frame, type, NULL, data, len, address);
+}
+
+/* As record_other(), for events with a duration. data may be NULL if len is SPAN. */
+static void ptx_at_line __attribute__((noinline))
+record_other_since(struct ptx_thread *thread, const void *frame, unsigned type,
+		   const uint64_t *since, const void *data, size_t len, uint64_t address)
+{
+	if (ptx_likely(len <= PTX_SHORT) &&
+	    ptx_likely(atomic_load_explicit(&ptx_own_control.word, memory_order_relaxed) ==
+		       thread->word_one))
+		record_lane(thread, frame, type, since, data, len, address);
+	else
+		record_lanes(thread, frame, type, since, data, len, address);
 }
 
 /* The trace point. address is recorded as the program address of the event. */
-ptx_inline void record_one(trace_event_id_t event_id, const void *data, size_t len,
-			   uint64_t address)
+ptx_inline void record_one(trace_event_id_t event_id, const uint64_t *since, const void *data,
+			   size_t len, uint64_t address)
 {
+	const size_t usual = since ? SPAN_USUAL : 8;
 	struct ptx_thread *thread;
 	const void *frame;
 
@@ -308,7 +393,10 @@ ptx_inline void record_one(trace_event_id_t event_id, const void *data, size_t l
 	thread = atomic_load_explicit(&ptx_thread_self, memory_order_relaxed);
 	frame = stack_pointer();
 	if (ptx_unlikely(atomic_load_explicit(&thread->frame[0], memory_order_relaxed) != NULL)) {
-		ptx_record(frame, event_id, data, data ? len : 0, address);
+		if (since)
+			record_since(frame, event_id, since, data, len, address);
+		else
+			ptx_record(frame, event_id, data, data ? len : 0, address);
 		return;
 	}
 	/*
@@ -318,14 +406,16 @@ ptx_inline void record_one(trace_event_id_t event_id, const void *data, size_t l
 	atomic_store_explicit(&thread->frame[0], frame, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
 	/*
-	 * The commonest event has one word of data and one stream. Its length is constant in this
-	 * branch.
+	 * The commonest event has one word of data, or a duration and the data of a call, and one
+	 * stream. Its length is constant in this branch.
 	 */
-	if (ptx_likely(len == 8) && ptx_likely(data) &&
+	if (ptx_likely(len == usual) && ptx_likely(data) &&
 	    ptx_likely(atomic_load_explicit(&ptx_own_control.word, memory_order_relaxed) ==
 		       thread->word_one))
 		/* all lengths are constant here */
-		record_lane(thread, frame, event_id, data, 8, address);
+		record_lane(thread, frame, event_id, since, data, usual, address);
+	else if (since)
+		record_other_since(thread, frame, event_id, since, data, len, address);
 	else
 		record_other(thread, frame, event_id, data, len, address);
 }
@@ -334,12 +424,48 @@ ptx_inline void record_one(trace_event_id_t event_id, const void *data, size_t l
 PTX_EXPORT ptx_at_line void posix_trace_event(trace_event_id_t event_id,
 					      const void *restrict data_ptr, size_t data_len)
 {
-	record_one(event_id, data_ptr, data_len, (uint64_t)(uintptr_t)__builtin_return_address(0));
+	record_one(event_id, NULL, data_ptr, data_len,
+		   (uint64_t)(uintptr_t)__builtin_return_address(0));
 }
 
 /* An extension: the caller gives the program address, for wrappers and other languages. */
 PTX_EXPORT ptx_at_line void posix_trace_event_at_np(trace_event_id_t event_id, const void *data,
 						    size_t len, const void *address)
 {
-	record_one(event_id, data, len, (uint64_t)(uintptr_t)address);
+	record_one(event_id, NULL, data, len, (uint64_t)(uintptr_t)address);
+}
+
+/*
+ * The first stamp under a stream: the clock is that of the arena, and its rate is measured. Before
+ * that a stamp is 0, because the clock of a later stream is not known.
+ */
+static uint64_t __attribute__((noinline)) first_stamp(void)
+{
+	if (atomic_load_explicit(&ptx_own_control.streams, memory_order_acquire) == 0 ||
+	    !ptx_clock_follow(atomic_load_explicit(&ptx_own_control.clock, memory_order_relaxed) ==
+			      PTX_ARENA_CLOCK_COUNTER))
+		return 0;
+	ptx_clock_measure();
+	return ptx_clock_now();
+}
+
+PTX_EXPORT uint64_t posix_trace_stamp_np(void)
+{
+	if (ptx_unlikely(ptx_clock_is_forbidden))
+		return 0;
+	if (ptx_unlikely(!atomic_load_explicit(&ptx_clock_slope, memory_order_acquire)))
+		return first_stamp();
+	return ptx_clock_now();
+}
+
+/* Data that is too long for the copy in record_since() loses its end. */
+PTX_EXPORT ptx_at_line void posix_trace_event_since_np(trace_event_id_t event_id, uint64_t begin,
+						       const void *data, size_t len,
+						       const void *address)
+{
+	if (!data)
+		len = 0;
+	if (ptx_unlikely(len > POSIX_TRACE_FIELDS_BYTES_NP - SPAN))
+		len = POSIX_TRACE_FIELDS_BYTES_NP - SPAN;
+	record_one(event_id, &begin, data, len + SPAN, (uint64_t)(uintptr_t)address);
 }

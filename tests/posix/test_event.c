@@ -237,6 +237,83 @@ START_TEST(the_program_address_may_be_given)
 }
 END_TEST
 
+/* An extension: an event with a duration, of the usual length and of others. */
+START_TEST(an_event_has_the_time_since_a_stamp)
+{
+	static const size_t lens[] = { 12, 0, 8, 100 };
+	static const char data[100] = "0123456789ab";
+	trace_event_id_t u = type_of("u");
+	const uint64_t early = posix_trace_stamp_np();
+
+	ck_assert_uint_eq(early, 0); /* the clock of a later stream is not known */
+	for (int streams = 1; streams <= 2; streams++) {
+		trace_id_t trid[2];
+		struct history *history;
+		uint64_t begin;
+
+		for (int i = 0; i < streams; i++)
+			trid[i] = STARTED();
+		begin = posix_trace_stamp_np();
+		ck_assert_uint_ne(begin, 0);
+		for (size_t i = 0; i < 4; i++)
+			posix_trace_event_since_np(u, begin, lens[i] ? data : NULL, lens[i],
+						   NULL);
+		posix_trace_event_since_np(u, early, data, 12, NULL);
+		posix_trace_event_since_np(u, begin + (UINT64_C(1) << 62), data, 12, NULL);
+		for (int i = 0; i < streams; i++) {
+			uint64_t last = 0, span;
+
+			history = read_all(trid[i]);
+			ck_assert_uint_eq(history->n, 7);
+			for (size_t k = 0; k < 6; k++) {
+				struct seen *seen = &history->event[1 + k];
+
+				memcpy(&span, seen->data, sizeof span);
+				ck_assert_uint_eq(seen->len, 8 + (k < 4 ? lens[k] : 12));
+				ck_assert_mem_eq(seen->data + 8, data, seen->len - 8);
+				if (k < 4) /* in the same unit, and in order */
+					ck_assert(span >= last && span < UINT64_C(3600000000000));
+				else
+					ck_assert_uint_eq(span, 0);
+				last = span;
+			}
+			history_free(history);
+			shut(trid[i]);
+		}
+	}
+}
+END_TEST
+
+/* An extension: a duration is in nanoseconds, also a long one, and ends when the event does. */
+START_TEST(a_duration_begins_at_its_stamp)
+{
+	const struct timespec nap = { .tv_nsec = 20000000 };
+	trace_event_id_t u = type_of("u");
+	trace_id_t trid = STARTED();
+	struct history *history;
+	int64_t before, after, begin;
+	uint64_t span, stamp;
+
+	/* The first stamp takes longer. */
+	ck_assert_uint_ne(posix_trace_stamp_np(), 0);
+	before = now_ns();
+	stamp = posix_trace_stamp_np();
+	after = now_ns();
+	nanosleep(&nap, NULL);
+	posix_trace_event_since_np(u, stamp, "0123456789ab", 12, NULL);
+	history = read_all(trid);
+	ck_assert_uint_eq(history->n, 2);
+	memcpy(&span, history->event[1].data, sizeof span);
+	ck_assert(span >= (uint64_t)nap.tv_nsec * 99 / 100);
+	begin = nanoseconds(&history->event[1].info.posix_timestamp) - (int64_t)span;
+	/* The error of the rate is less than a hundredth of the duration. */
+	ck_assert(begin >= before - (int64_t)span / 100 - 100000);
+	ck_assert(begin <= after + (int64_t)span / 100 + 100000);
+	history_free(history);
+	shut(trid);
+}
+END_TEST
+
 /* EVENT-09, CLOCK-01, CLOCK-04: the times are those of the calls, not those of the reads */
 START_TEST(the_time_is_that_of_the_call)
 {
@@ -342,6 +419,8 @@ SUITE_MAIN("posix_trace_event",
 	   an_event_goes_to_every_running_stream_that_does_not_filter_it,
 	   without_a_stream_an_event_does_nothing,
 	   a_trace_point_is_an_event_while_there_is_a_stream,
+	   an_event_has_the_time_since_a_stamp,
+	   a_duration_begins_at_its_stamp,
 	   the_data_is_recorded_byte_by_byte,
 	   every_byte_value_survives,
 	   an_event_has_its_process_and_its_thread,

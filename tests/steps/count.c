@@ -12,6 +12,7 @@
 
 #define WAIT_MOST_S 60
 #define HELD_BACK_MOST_MS 20000
+#define SPAN_MOST_NS UINT64_C(3600000000000)
 
 void complain(const char *format, ...)
 {
@@ -22,6 +23,19 @@ void complain(const char *format, ...)
 	va_start(list, format);
 	vsnprintf(share->complaint, sizeof(share->complaint), format, list);
 	va_end(list);
+}
+
+/* Checks the duration in front of the other data. Returns false if the event lacks a part of it. */
+static bool check_span(const unsigned char *data, size_t len)
+{
+	uint64_t span;
+
+	if (len < sizeof(span))
+		return false;
+	memcpy(&span, data, sizeof(span));
+	if (span == 0 || span > SPAN_MOST_NS)
+		complain("an event has a duration of %" PRIu64 " ns", span);
+	return true;
 }
 
 static void check_event(struct count *count, const struct posix_trace_event_info *info,
@@ -42,6 +56,12 @@ static void check_event(struct count *count, const struct posix_trace_event_info
 	    (info->posix_truncation_status == POSIX_TRACE_TRUNCATED_RECORD &&
 	     len != count->max_data))
 		complain("an event has %zu bytes of at most %zu", len, count->max_data);
+	if (maker == MAIN && count->since) {
+		if (!check_span(data, len))
+			return;
+		data += sizeof(uint64_t);
+		len -= sizeof(uint64_t);
+	}
 	if (len < sizeof(head))
 		return;
 	memcpy(head, data, sizeof(head));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * path.c - the paths through posix_trace_event() that are tested. The streams have chunks of 2 KiB,
+ * path.c - the paths through posix_trace_event() that are tested. With the member since it is
+ * posix_trace_event_since_np(). The streams have chunks of 2 KiB,
  * the smallest for their events.
  */
 #include "steps.h"
@@ -51,6 +52,11 @@ const struct path paths[] = {
 	{ "own filtered out", { LOOP }, .bytes = 8, .prepare = 5, .held = HELD_FILTERED,
 	  .own = true },
 	{ "a reader sleeps", { UNTIL }, .bytes = 8, .prepare = 5, .waiter = true },
+	{ "since", { LOOP }, .bytes = 12, .prepare = 5, .since = true },
+	{ "since flush", { FLUSH }, .bytes = 8, .prepare = 5, .since = true },
+	{ "since several", { LOOP, UNTIL, HEIR }, .bytes = 12, .prepare = 5, .since = true },
+	{ "since next chunk", { UNTIL }, .bytes = 12, .prepare = 5, .longest = true,
+	  .since = true },
 	{ "next chunk", { UNTIL }, .bytes = 8, .prepare = 5, .longest = true },
 	{ "overwriting", { LOOP }, .bytes = 8, .prepare = 4000, .longest = true, .stranger = true },
 	{ "first event", { UNTIL }, .bytes = 8 },

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * steps.h - an action on a thread at every instruction of posix_trace_event().
+ * steps.h - an action on a thread at every instruction of posix_trace_event() and of
+ * posix_trace_event_since_np().
  *
  * A try: a new process, the target, prepares itself so that its next call follows a given path. The
  * controller steps it with ptrace to the n-th instruction of that call and performs an action
@@ -83,6 +84,7 @@ struct path {
 	bool own_log;
 	/* the streams are the target's own, its second thread is their controller */
 	bool own;
+	bool since;        /* MAIN's events have a duration, and bytes behind it */
 	enum held held;    /* after the events before the call */
 	bool held_first;   /* no: since the stream was created */
 };
@@ -135,6 +137,7 @@ struct count {
 	uint64_t mark[TYPES];   /* begun when it stopped */
 	bool held;              /* it has not continued since */
 	bool loop, may_lose;
+	bool since;
 	bool controls;   /* the stepped thread is also the stream's controller */
 	uint64_t system; /* events of no type of the target's */
 	bool broken_off;   /* a writer ended inside a count: its event may be counted for another

@@ -27,6 +27,7 @@ struct share *share;
 static pid_t parent;
 static sigjmp_buf out;
 static unsigned char payload[MAKERS][8192];
+static bool have_spans; /* MAIN's events begin with a duration */
 
 static inline __attribute__((always_inline)) void stop_at(enum stop where)
 {
@@ -70,13 +71,23 @@ static uint64_t begin(enum maker maker, unsigned *type)
 	return number;
 }
 
+/* Records an event. With a duration it has as many bytes behind it, from a stamp of now on. */
+static inline __attribute__((always_inline)) void record(enum maker maker, unsigned type,
+							 uint64_t begin, size_t bytes)
+{
+	if (maker == MAIN && have_spans)
+		posix_trace_event_since_np(share->type[type], begin, payload[maker], bytes, NULL);
+	else
+		(posix_trace_event)(share->type[type], payload[maker], bytes);
+}
+
 static void make(enum maker maker, size_t bytes)
 {
 	unsigned type;
 	uint64_t number = begin(maker, &type);
 
 	target_payload(payload[maker], bytes, maker, number);
-	posix_trace_event(share->type[type], payload[maker], bytes);
+	record(maker, type, posix_trace_stamp_np(), bytes);
 	atomic_fetch_add(&share->done[type], 1);
 }
 
@@ -88,7 +99,7 @@ static void __attribute__((noinline)) call(size_t bytes)
 {
 	volatile unsigned char depth[1024];
 	unsigned type;
-	uint64_t number = begin(MAIN, &type);
+	uint64_t number = begin(MAIN, &type), stamp = posix_trace_stamp_np();
 
 	atomic_store(&share->called, type);
 	depth[0] = (unsigned char)bytes;
@@ -96,7 +107,7 @@ static void __attribute__((noinline)) call(size_t bytes)
 	target_payload(payload[MAIN], bytes, MAIN, number);
 	if (sigsetjmp(out, 1) == 0) {
 		stop_at(STOP_BEFORE);
-		(posix_trace_event)(share->type[type], payload[MAIN], bytes);
+		record(MAIN, type, stamp, bytes);
 		stop_at(STOP_AFTER);
 		if (getpid() == parent)
 			atomic_fetch_add(&share->done[type], 1);
@@ -292,6 +303,7 @@ void target_run(const struct path *path, unsigned prepare, bool helper)
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	parent = getpid();
+	have_spans = path->since;
 	sigaction(SIGTRAP, &trap, NULL);
 	sigaction(SIGUSR1, &act, NULL);
 	ptrace(PTRACE_TRACEME, 0, NULL, NULL);

@@ -97,6 +97,7 @@ static void open_stream(struct try *try, const struct stream_kind *kind, struct 
 	count->fd = kind->log ? memfd_create("log", MFD_CLOEXEC) : -1;
 	count->pid = try->pid;
 	count->max_data = kind->max_data;
+	count->since = try->path->since;
 	count->loop = kind->policy == POSIX_TRACE_LOOP;
 	count->may_lose = count->loop || try->path->until_full;
 	count->whole_suffix = kind->policy == POSIX_TRACE_LOOP;
