@@ -16,6 +16,11 @@
  *	@names LIST{...}            a list of names as above, for any number of fields
  *	@level N                    1 critical, 2 error, 3 warning, 4 information, 5 verbose
  *	@begin SPAN, @end SPAN      the event begins or ends a span of time with that name
+ *	@span SPAN                  the event is a span of time with that name: it ends at the time
+ *	                            of the event, and its duration is the first field of type ns.
+ *	                            If SPAN is the name of a field of type ptr, that is the address
+ *	                            of a function, and the span is a call of it; a field depth has
+ *	                            the number of calls in which it is
  *	@key NAME[,NAME]            the fields that pair a begin with its end; without @key, events
  *	                            of one thread form pairs
  *	@counter NAME[,NAME]        fields with values over time, such as the length of a queue
@@ -168,7 +173,8 @@ struct posix_trace_schema_np {
 	struct posix_trace_field_np field[POSIX_TRACE_FIELDS_MAX_NP];
 	int level;              /* 0: none */
 	enum posix_trace_role_np role;
-	const char *span;       /* null: the event is a point in time */
+	/* null: the event is a point in time. With the role POINT it is a whole span (@span). */
+	const char *span;
 	unsigned keys;
 	unsigned key[POSIX_TRACE_KEYS_MAX_NP]; /* numbers of fields */
 	/* The memory to which the members above point. */

@@ -466,7 +466,10 @@ static bool take_level(struct parser *parser)
 	return true;
 }
 
-/* Consumes the name of a span behind @begin or @end. A type has one role. */
+/*
+ * Consumes the name of a span behind @begin, @end or @span. A type has one role; @span is that of a
+ * point with a name.
+ */
 static bool take_span(struct parser *parser, enum posix_trace_role_np role)
 {
 	/* A type can begin a span or end one, not both. */
@@ -616,6 +619,8 @@ static bool take_attribute(struct parser *parser)
 		return take_span(parser, POSIX_TRACE_BEGIN_NP);
 	if (take_keyword(parser, "end"))
 		return take_span(parser, POSIX_TRACE_END_NP);
+	if (take_keyword(parser, "span"))
+		return take_span(parser, POSIX_TRACE_POINT_NP);
 	if (take_keyword(parser, "key"))
 		return take_keys(parser);
 	if (take_keyword(parser, "counter"))
@@ -636,7 +641,7 @@ static bool resolve_keys(struct parser *parser)
 	struct posix_trace_schema_np *schema = parser->schema;
 
 	/* Without @begin or @end there is nothing that a key could pair. */
-	if (schema->keys && !schema->span)
+	if (schema->keys && schema->role == POSIX_TRACE_POINT_NP)
 		return schema_fault(parser, "a key has no span");
 	for (unsigned i = 0; i < schema->keys; i++) {
 		if (!has_name(schema, parser->key[i], &schema->key[i]))
@@ -649,6 +654,19 @@ static bool resolve_keys(struct parser *parser)
 		schema->field[schema->key[i]].is_key = 1;
 	}
 	return true;
+}
+
+/* The duration of @span is a field of type ns. */
+static bool has_duration(struct parser *parser)
+{
+	const struct posix_trace_schema_np *schema = parser->schema;
+
+	if (!schema->span || schema->role != POSIX_TRACE_POINT_NP)
+		return true;
+	for (unsigned i = 0; i < schema->fields; i++)
+		if (schema->field[i].type == POSIX_TRACE_TYPE_NS_NP && !schema->field[i].is_array)
+			return true;
+	return schema_fault(parser, "a span has no duration");
 }
 
 /*
@@ -701,7 +719,7 @@ static bool take_items(struct parser *parser)
 	}
 	if (!any)
 		return schema_fault(parser, "it is empty");
-	return resolve_keys(parser) && resolve_counters(parser);
+	return resolve_keys(parser) && resolve_counters(parser) && has_duration(parser);
 }
 
 /*

@@ -41,6 +41,7 @@ struct plan_record {
 struct plan_kind {             /* of an event type, by its index */
 	enum plan_use use;
 	bool keyed;
+	bool is_event;         /* it has the name of the event type */
 	/* each event has one more record before, whose lane is the number of the function */
 	bool has_function;
 	unsigned series;

@@ -248,7 +248,7 @@ static unsigned series_of(const struct scan *scan, const struct plan_kind *kind,
 
 		if (!other->use || other == kind)
 			continue;
-		if ((other->use == PLAN_WHOLE) == (series->kind == SERIES_EVENT) &&
+		if (other->is_event == (series->kind == SERIES_EVENT) &&
 		    !strcmp(other->name, series->name))
 			return other->series;
 		if (other->series >= next)
@@ -282,6 +282,7 @@ static struct plan_kind *kind_of(struct scan *scan, const struct fmt_type *from,
 	kind->name = strdup(role->series->name);
 	if (!kind->name)
 		return NULL;
+	kind->is_event = role->series->kind == SERIES_EVENT;
 	kind->series = series_of(scan, kind, role->series);
 	kind->use = role->phase == POSIX_TRACE_BEGIN_NP ? PLAN_BEGIN :
 		    role->phase == POSIX_TRACE_END_NP ? PLAN_END : PLAN_WHOLE;

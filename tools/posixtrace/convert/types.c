@@ -127,7 +127,7 @@ static void learn_schema(struct fmt_flow *flow, struct fmt_type *type)
 	type->fields = schema;
 	if (type->level < 0 && schema->level)
 		type->level = schema->level;
-	if (!type->span && schema->span) {
+	if (!type->span && schema->span && schema->role != POSIX_TRACE_POINT_NP) {
 		type->span = schema->span;
 		type->phase = schema->role == POSIX_TRACE_BEGIN_NP ? FMT_BEGIN : FMT_END;
 	}

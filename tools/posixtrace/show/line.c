@@ -193,7 +193,9 @@ static void json_schema(struct json *json, const struct posix_trace_schema_np *s
 	if (schema->level)
 		json_signed(json, "level", schema->level);
 	if (schema->span)
-		json_string_member(json, schema->role == POSIX_TRACE_BEGIN_NP ? "begin" : "end",
+		json_string_member(json,
+				   schema->role == POSIX_TRACE_BEGIN_NP ? "begin" :
+				   schema->role == POSIX_TRACE_END_NP ? "end" : "span",
 				   schema->span);
 }
 

@@ -36,6 +36,7 @@ void pairing_fini(struct pairing *pairing)
 	free(pairing->series);
 	roles_fini(pairing);
 	opened_fini(pairing);
+	nest_free(pairing->nest);
 }
 
 const char *pairing_kind_name(enum series_kind kind)
@@ -192,9 +193,10 @@ static void whole_span(struct pairing *pairing, const struct role *role,
 		       const struct log_type *type, const struct posix_trace_event_np *event,
 		       uint64_t ordinal)
 {
-	struct posix_trace_value_np time;
+	struct posix_trace_value_np time, depth;
+	struct series *series = series_for(pairing, role, type, event);
 	struct span span = {
-		.series = role->series, .end_ns = event->time_ns, .pid = event->info.posix_pid,
+		.series = series, .end_ns = event->time_ns, .pid = event->info.posix_pid,
 		.begin_tid = event->tid, .tid = event->tid, .end_ordinal = ordinal,
 	};
 
@@ -213,8 +215,12 @@ static void whole_span(struct pairing *pairing, const struct role *role,
 	if (span.time_ns > INT64_MAX ||
 	    __builtin_sub_overflow(event->time_ns, (int64_t)span.time_ns, &span.begin_ns))
 		span.begin_ns = INT64_MIN;
+	if (role->has_depth && posix_trace_field_get_np(type->schema, role->depth, 0, event->data,
+							event->data_len, 0, &depth))
+		span.begin_ns = nest_begin(&pairing->nest, span.pid, span.tid, depth.u64,
+					   span.begin_ns, span.end_ns);
 	span.has_cpu = cpu_of(role, type, event, &span.cpu_ns);
-	role->series->spans++;
+	series->spans++;
 	pairing->take(pairing->arg, &span, event);
 }
 
@@ -235,6 +241,8 @@ void pairing_cut(struct pairing *pairing)
 
 	while ((series = opened_drop(pairing)))
 		series->cut++;
+	nest_free(pairing->nest);
+	pairing->nest = NULL;
 }
 
 /*

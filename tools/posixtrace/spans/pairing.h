@@ -10,6 +10,8 @@
  * is the key.
  * event: a type with a field of type ns and no role. The span ends at the time of the event.
  *
+ * whole: a type with @span. Its events are spans, as those with a duration, but have this name.
+ *
  * function: a span whose name is that of a field of type ptr: "ptr function; @begin function". The
  * field is the address of a function. Each function has a series of its own, with its name.
  *
@@ -24,6 +26,7 @@
 #define POSIXTRACE_SPANS_PAIRING_H
 
 #include "log/logfile.h"
+#include "spans/nest.h"
 
 #define PAIRING_OPEN   65536
 #define PAIRING_SERIES 4096
@@ -86,6 +89,7 @@ struct pairing {
 	 */
 	const char *(*name)(void *arg, pid_t pid, uint64_t address, int64_t time_ns);
 	void *name_arg;
+	struct nest *nest;           /* calls of functions that have one event */
 	struct table *named;         /* series of functions by name; NULL: none so far */
 	/* an end that is not wanted removes its begin without making a span */
 	bool takes_back;

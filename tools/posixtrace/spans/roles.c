@@ -67,6 +67,12 @@ static void find_function(struct role *role, const struct posix_trace_schema_np 
 	role->has_function = field >= 0 && !schema->field[field].is_array &&
 			     schema->field[field].type == POSIX_TRACE_TYPE_PTR_NP;
 	role->function = role->has_function ? (unsigned)field : 0;
+	if (schema->role != POSIX_TRACE_POINT_NP || !role->has_function)
+		return;
+	field = field_index(schema, "depth");
+	role->has_depth = field >= 0 && !schema->field[field].is_array &&
+			  schema->field[field].form == POSIX_TRACE_FORM_UNSIGNED_NP;
+	role->depth = role->has_depth ? (unsigned)field : 0;
 }
 
 /* ------------------------------------------------------------------ series */
@@ -344,7 +350,7 @@ static struct role *add_role(struct pairing *pairing, struct pairing_type *to,
 	return role;
 }
 
-/* Adds the role that the type's schema describes: @begin or @end, or a duration. */
+/* Adds the role that the type's schema describes: @begin, @end or @span, or a duration. */
 static void add_described(struct pairing *pairing, struct pairing_type *to,
 			  const struct log_type *type)
 {
@@ -363,9 +369,15 @@ static void add_described(struct pairing *pairing, struct pairing_type *to,
 		find_function(role, schema);
 		return;
 	}
-	role = time < 0 ? NULL : add_role(pairing, to, schema, SERIES_EVENT, type->name);
-	if (role)
-		role->time = (unsigned)time;
+	if (time < 0)
+		return;
+	role = schema->span ? add_role(pairing, to, schema, SERIES_SPAN, schema->span) :
+			      add_role(pairing, to, schema, SERIES_EVENT, type->name);
+	if (!role)
+		return;
+	role->time = (unsigned)time;
+	if (schema->span)
+		find_function(role, schema);
 }
 
 /* Adds a role by --pair. has_keys() has checked that the fields exist. */

@@ -19,6 +19,8 @@ struct role {
 	unsigned time;                  /* index of the field with the duration, for POINT */
 	bool has_function;              /* the spans have the names of functions */
 	unsigned function;              /* index of the field with the address */
+	bool has_depth;                 /* calls of functions have one event, with their depth */
+	unsigned depth;                 /* index of the field with it */
 	unsigned cpu_fields;
 	unsigned cpu[ROLE_CPU_FIELDS];
 };

@@ -125,6 +125,9 @@ void classify_type(const struct log_type *type, struct plan *plan)
 	*plan = (struct plan){ .time = pairing_time_field(type->schema), .key = -1, .other = -1,
 			       .text = -1, .made = { -1, -1 }, .source = -1, .closed = -1,
 			       .by = { -1, -1 }, .more = -1 };
+	/* A function is no reason, but its calls have reasons. */
+	if (type->schema && type->schema->span && type->schema->role == POSIX_TRACE_POINT_NP)
+		plan->time = -1;
 	plan->result = field_of(type, "result");
 	for (size_t i = 0; plan->text < 0 && i < sizeof(texts) / sizeof(*texts); i++)
 		plan->text = field_of(type, texts[i]);

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* nest.c - corrects the begins of calls that have one event. */
+#include "spans/nest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/table.h"
+#include "base/vec.h"
+
+#define ERROR_NS   1000 /* the error of a begin: this, and a part of the duration */
+#define ERROR_PART 1000
+
+struct nest {
+	struct nest_thread *thread;
+	size_t threads;
+	struct table of_thread;
+};
+
+struct nest_thread {
+	pid_t pid, tid;
+	/* By depth; those of used depths are valid. */
+	struct nest_level {
+		/* the least begin of calls since the last call that was less deep; INT64_MAX */
+		int64_t least_ns;
+		/* the latest end of calls that were not deeper; INT64_MIN: there was none */
+		int64_t end_ns;
+	} *level;
+	size_t used, room;
+};
+
+static bool is_thread(const void *array, uint32_t index, const void *key)
+{
+	const struct nest_thread *thread = array, *wanted = key;
+
+	return thread[index].pid == wanted->pid && thread[index].tid == wanted->tid;
+}
+
+static struct nest_thread *thread_of(struct nest *nest, pid_t pid, pid_t tid)
+{
+	const struct nest_thread wanted = { .pid = pid, .tid = tid };
+	const uint64_t hash = hash_number(hash_number(HASH_BEGIN, (uint64_t)pid), (uint64_t)tid);
+	uint32_t at = table_find(&nest->of_thread, hash, is_thread, nest->thread, &wanted);
+
+	if (at != TABLE_NONE)
+		return &nest->thread[at];
+	if (nest->threads == NEST_THREADS || !vec_grow(&nest->thread, nest->threads, 1) ||
+	    !table_add(&nest->of_thread, hash, (uint32_t)nest->threads))
+		return NULL;
+	nest->thread[nest->threads] = wanted;
+	return &nest->thread[nest->threads++];
+}
+
+/* Makes the levels up to a depth valid. Returns false without memory. */
+static bool reach_depth(struct nest_thread *thread, size_t depth)
+{
+	if (depth >= thread->used &&
+	    !vec_reserve(&thread->level, &thread->room, thread->used, depth + 1 - thread->used))
+		return false;
+	for (; thread->used <= depth; thread->used++)
+		thread->level[thread->used] = (struct nest_level){
+			INT64_MAX,
+			thread->used ? thread->level[thread->used - 1].end_ns : INT64_MIN
+		};
+	return true;
+}
+
+int64_t nest_begin(struct nest **nest, pid_t pid, pid_t tid, uint64_t depth, int64_t begin_ns,
+		   int64_t end_ns)
+{
+	int64_t inner_ns = INT64_MAX, before_ns, error_ns;
+	struct nest_thread *thread;
+	struct nest_level *level;
+
+	if (!*nest)
+		*nest = calloc(1, sizeof(**nest));
+	thread = *nest && depth < NEST_DEPTH ? thread_of(*nest, pid, tid) : NULL;
+	if (!thread || begin_ns > end_ns || begin_ns < INT64_MIN / 2 || end_ns > INT64_MAX / 2 ||
+	    !reach_depth(thread, depth))
+		return begin_ns;
+	for (; thread->used > depth + 1; thread->used--)
+		if (thread->level[thread->used - 1].least_ns < inner_ns)
+			inner_ns = thread->level[thread->used - 1].least_ns;
+	level = &thread->level[depth];
+	before_ns = level->end_ns;
+	/* It contains the deeper calls that have ended since the last call that was not deeper. */
+	if (inner_ns <= begin_ns && inner_ns > before_ns)
+		begin_ns = inner_ns - 1;
+	error_ns = ERROR_NS + (end_ns - begin_ns) / ERROR_PART;
+	if (begin_ns < before_ns && before_ns - begin_ns < error_ns && before_ns <= end_ns)
+		begin_ns = before_ns;
+	if (begin_ns < level->least_ns)
+		level->least_ns = begin_ns;
+	if (end_ns > level->end_ns)
+		level->end_ns = end_ns;
+	return begin_ns;
+}
+
+void nest_free(struct nest *nest)
+{
+	for (size_t i = 0; nest && i < nest->threads; i++)
+		free(nest->thread[i].level);
+	if (!nest)
+		return;
+	free(nest->thread);
+	table_fini(&nest->of_thread);
+	free(nest);
+}
