@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 
 #include "preload/patch_module.h"
+#include "preload/patch_slot.h"
 #include "preload/shim.h"
 #include "preload/text.h"
 
@@ -139,6 +140,8 @@ void shim_patch_begin(void)
 		 (shim_work_has_functions(&work) && !shim_slots_begin()))
 		shim_work_refuse(&work, work.plan.head->sites, "there is no memory");
 	else {
+		if (shim_work_has_functions(&work))
+			shim_open_begin(path, work.plan.head->open_fd);
 		shim_work_types(&work);
 		dl_iterate_phdr(patch_object, NULL);
 		waits = found < work.plan.head->modules;
@@ -246,6 +249,11 @@ void shim_patch_before_thread(void)
 		shim_patch_loaded();
 }
 
+void shim_patch_process_ends(void)
+{
+	shim_open_end();
+}
+
 #else
 
 /* There are no trampolines for other processors; the tool refuses the option. */
@@ -271,6 +279,10 @@ void shim_patch_before_thread(void)
 }
 
 void shim_patch_thread_ends(void)
+{
+}
+
+void shim_patch_process_ends(void)
 {
 }
 

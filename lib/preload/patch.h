@@ -4,10 +4,10 @@
  * instructions are replaced by a jump, and their return address is replaced, too.
  *
  * 	site         jump to the trampoline          written over whole instructions
- * 	trampoline   call shim_patch_enter           records func.enter, chooses a slot
+ * 	trampoline   call shim_patch_enter           reads the clock, chooses a slot
  * 	             the moved instructions
  * 	             jump behind the site
- * 	return       a slot: call shim_patch_return  records func.leave, returns to the caller
+ * 	return       a slot: call shim_patch_return  records func.call, returns to the caller
  *
  * A slot is an address in the shim's text together with memory for one return address. The slot's
  * number follows from the address, so that it does not matter on which stack or in which thread the
@@ -30,8 +30,6 @@
 #include <trace.h>
 
 #include "preload/patch_plan.h"
-
-#define SHIM_SLOTS 32768
 
 /*
  * Reads the plan that POSIXTRACE_PATCH names and patches the modules that are loaded. To be called
@@ -56,6 +54,9 @@ void shim_patch_may_load(void);
  */
 void shim_patch_before_thread(void);
 
+/* Called at the end of the process, by exit(): records the calls that are still active. */
+void shim_patch_process_ends(void);
+
 /*
  * Called in the child of fork(). If another thread of the parent was carrying out a plan, the child
  * abandons this plan.
@@ -73,9 +74,15 @@ void shim_patch_thread_ends(void);
 /* posixtrace reads this variable in the memory of the process; patch_late.c fills it. */
 extern __attribute__((visibility("default"))) struct shim_jumps posixtrace_shim_jumps;
 
-/* The slots, 8 bytes each, and behind them the return addresses, 8 bytes each. */
-extern const unsigned char shim_slots[SHIM_SLOTS * 8] __attribute__((visibility("hidden")));
-extern unsigned char shim_slot_returns[SHIM_SLOTS * 8] __attribute__((visibility("hidden")));
+/*
+ * The slots, SHIM_SLOT_BYTES each, and behind them the return addresses, at the same distance from
+ * each other.
+ */
+#define SHIM_SLOT_BYTES 16
+extern const unsigned char shim_slots[SHIM_SLOTS * SHIM_SLOT_BYTES]
+	__attribute__((visibility("hidden")));
+extern unsigned char shim_slot_returns[SHIM_SLOTS * SHIM_SLOT_BYTES]
+	__attribute__((visibility("hidden")));
 
 #define SHIM_KEEPS_FLAGS    6 /* bytes of the code in front of the call, which saves the flags */
 #define SHIM_RESTORES_FLAGS 9 /* bytes of the code behind the call, which restores the flags */

@@ -14,10 +14,11 @@
 #include <setjmp.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <unwind.h>
 
-#include "preload/patch.h"
-#include "preload/shim.h"
+#include "preload/patch_slot.h"
 
 #if defined __x86_64__
 
@@ -28,14 +29,7 @@
 #define LISTS      16
 #define LIST_SLOTS (SHIM_SLOTS / LISTS)
 
-/* A slot in use. function is 0 after its end was recorded, and in a slot that is free. */
-static struct slot {
-	_Atomic uint64_t function;
-	const void *place;     /* where on the stack the return address is */
-	/* The thread whose exception may leave the frame: the address of its my_list; or NULL. */
-	_Atomic(const void *) mark;
-	_Atomic uint32_t next; /* of a free slot: the next one in the list; 0: none */
-} slots[SHIM_SLOTS];
+struct shim_slot shim_slot[SHIM_SLOTS];
 
 /* fresh: the number of slots of this list that were ever used. */
 static struct list {
@@ -44,32 +38,15 @@ static struct list {
 } lists[LISTS];
 
 static _Atomic unsigned next_list;
-/*
- * The index of the thread's list plus 1, or 0 before a list is chosen. The address of this variable
- * identifies the thread in marks.
- */
+/* The index of the thread's list plus 1, or 0 before a list is chosen. */
 static _Thread_local unsigned my_list __attribute__((tls_model("initial-exec")));
 /* The thread has marked slots: an exception is on its way. */
 static _Thread_local bool is_marked __attribute__((tls_model("initial-exec")));
 
-/* A slot that the thread has given back and uses again next; 0: none. */
-static _Thread_local uint32_t spare __attribute__((tls_model("initial-exec")));
-
-/*
- * If the word has the value from, stores the value to. Returns whether it did. Only this thread and
- * its signal handlers change the word. A signal handler runs before or behind the instruction,
- * never inside it. So the instruction needs no lock prefix, which would cost four times as much.
- */
-shim_inline bool exchange_own(uint32_t *word, uint32_t from, uint32_t to)
-{
-	bool is_done;
-
-	__asm__ volatile("cmpxchgl %3, %1"
-			 : "=@ccz"(is_done), "+m"(*word), "+a"(from)
-			 : "r"(to)
-			 : "memory");
-	return is_done;
-}
+_Thread_local uint32_t shim_spare __attribute__((tls_model("initial-exec")));
+_Thread_local uint32_t shim_depth __attribute__((tls_model("initial-exec")));
+_Thread_local uint32_t shim_tid __attribute__((tls_model("initial-exec")));
+bool shim_has_counter;
 
 /* Takes a free slot of the list. Returns 0 if the list has none. */
 static uint32_t take_from(unsigned index)
@@ -84,7 +61,7 @@ static uint32_t take_from(unsigned index)
 	 */
 	while ((uint32_t)head) {
 		uint32_t first = (uint32_t)head;
-		uint64_t next = atomic_load_explicit(&slots[first].next, memory_order_relaxed);
+		uint64_t next = atomic_load_explicit(&shim_slot[first].next, memory_order_relaxed);
 
 		/*
 		 * The acquire pairs with the release in give_to_list(): the former user of the slot
@@ -108,6 +85,18 @@ static uint32_t take_from(unsigned index)
 	return 0;
 }
 
+/* The slots of a list beyond its fresh ones were never used. */
+uint32_t shim_slot_after(uint32_t slot)
+{
+	while (++slot < SHIM_SLOTS) {
+		if (slot % LIST_SLOTS < atomic_load_explicit(&lists[slot / LIST_SLOTS].fresh,
+							     memory_order_relaxed))
+			return slot;
+		slot |= LIST_SLOTS - 1;
+	}
+	return 0;
+}
+
 /*
  * Takes a slot. If the thread's own list is empty, the slot comes from another list. Returns 0 if
  * all slots are in use. A thread always uses the same list first, so that it takes the slot again
@@ -115,9 +104,9 @@ static uint32_t take_from(unsigned index)
  */
 static uint32_t take_slot(void)
 {
-	uint32_t slot = spare;
+	uint32_t slot = shim_spare;
 
-	if (slot && exchange_own(&spare, slot, 0))
+	if (slot && shim_exchange_own(&shim_spare, slot, 0))
 		return slot;
 	slot = 0;
 	if (shim_unlikely(!my_list))
@@ -138,7 +127,7 @@ static void give_to_list(uint32_t slot)
 	uint64_t head = atomic_load_explicit(&list->head, memory_order_relaxed);
 
 	do
-		atomic_store_explicit(&slots[slot].next, (uint32_t)head, memory_order_relaxed);
+		atomic_store_explicit(&shim_slot[slot].next, (uint32_t)head, memory_order_relaxed);
 	while (!atomic_compare_exchange_weak_explicit(&list->head, &head,
 						      ((head >> 32) + 1) << 32 | slot,
 						      memory_order_release, memory_order_relaxed));
@@ -163,12 +152,12 @@ static _Thread_local bool is_ending __attribute__((tls_model("initial-exec")));
 
 static void give_spare(void *unused)
 {
-	uint32_t slot = spare;
+	uint32_t slot = shim_spare;
 
 	(void)unused;
 	has_destructor = false;
 	is_ending = true;
-	if (slot && exchange_own(&spare, slot, 0))
+	if (slot && shim_exchange_own(&shim_spare, slot, 0))
 		give_to_list(slot);
 }
 
@@ -183,7 +172,7 @@ static bool may_keep(void)
 /* Gives a slot back. The thread keeps it as its spare slot if it has no spare slot yet. */
 static void give_slot(uint32_t slot)
 {
-	if (spare || !may_keep() || !exchange_own(&spare, 0, slot))
+	if (shim_spare || !may_keep() || !shim_exchange_own(&shim_spare, 0, slot))
 		give_to_list(slot);
 }
 
@@ -193,7 +182,7 @@ static void give_slot(uint32_t slot)
  */
 static const void **return_of(uint32_t slot)
 {
-	return (const void **)(void *)(shim_slot_returns + 8 * (size_t)slot);
+	return (const void **)(void *)(shim_slot_returns + SHIM_SLOT_BYTES * (size_t)slot);
 }
 
 /* Returns the number of the slot that an address is in; 0: it is in none. */
@@ -201,30 +190,59 @@ static uint32_t slot_at(const void *address)
 {
 	uintptr_t offset = (uintptr_t)address - (uintptr_t)shim_slots;
 
-	return offset < sizeof shim_slots ? (uint32_t)(offset / 8) : 0;
+	return offset < sizeof shim_slots ? (uint32_t)(offset / SHIM_SLOT_BYTES) : 0;
 }
 
 /*
- * Records the end of the slot's function, unless that was done. A signal handler may interrupt this
- * function and leave the same frame by a jump. The exchange makes sure that only one of the two
- * records the end. Both are in one thread, so the instruction needs no lock prefix.
+ * Records the call of the slot's function, unless that was done. A signal handler may interrupt
+ * this function and leave the same frame by a jump. The exchange makes sure that only one of the
+ * two records the call. Both are in one thread, so the instruction needs no lock prefix.
  */
 static void close_slot(uint32_t slot)
 {
-	uint64_t function = atomic_load_explicit(&slots[slot].function, memory_order_relaxed);
+	uint64_t function = atomic_load_explicit(&shim_slot[slot].function, memory_order_relaxed);
 	uint64_t expected = function;
+	struct {
+		uint64_t function;
+		uint32_t depth;
+	} __attribute__((packed)) data = { function, shim_slot[slot].depth };
 
 	__asm__ volatile("cmpxchgq %2, %0"
-			 : "+m"(slots[slot].function), "+a"(expected)
+			 : "+m"(shim_slot[slot].function), "+a"(expected)
 			 : "r"(UINT64_C(0))
 			 : "memory", "cc");
-	if (function && expected == function && *shim_switch[FUNC_LEAVE])
-		shim_put(FUNC_LEAVE, &function, sizeof function, *return_of(slot));
+	shim_depth = data.depth;
+	if (!function || expected != function)
+		return;
+	if (*shim_switch[FUNC_CALL]) {
+		if (shim_unlikely(atomic_load_explicit(&shim_untold, memory_order_relaxed)))
+			shim_tell_lost();
+		if (shim_likely(shim_id[FUNC_CALL]))
+			posix_trace_event_since_np(shim_id[FUNC_CALL], shim_slot[slot].begin,
+						   &data, 12, *return_of(slot));
+		else
+			shim_lose_unnamed();
+	}
+	shim_open_clear(slot);
 }
 
 /*
- * Called when a function begins. place is where the function's return address is. A function that
- * gets no slot returns as if it were not patched and has neither event.
+ * Returns the stamp of a beginning. If a stamp is a number of the processor's counter, the hook
+ * reads the counter itself from now on.
+ */
+static uint64_t stamp_now(void)
+{
+	uint64_t stamp = shim_is_blind ? 0 : posix_trace_stamp_np();
+
+	if (!shim_has_counter)
+		shim_has_counter = shim_is_counter(stamp);
+	return stamp;
+}
+
+/*
+ * Called when a function begins, and the usual way in patch_hook.c does not apply. place is where
+ * the function's return address is. A function that gets no slot returns as if it were not patched
+ * and has no event.
  */
 static void enter_function(uint64_t function, const void **place)
 {
@@ -235,44 +253,33 @@ static void enter_function(uint64_t function, const void **place)
 	 * The return address is already a slot: an earlier function has ended by a jump to this
 	 * function. This function returns in its place.
 	 */
-	if (slot && slots[slot].place == place) {
+	if (slot && shim_slot[slot].place == place) {
 		close_slot(slot);
-		atomic_store_explicit(&slots[slot].function, function, memory_order_relaxed);
-		shim_put(FUNC_ENTER, &function, sizeof function, *return_of(slot));
+		shim_slot[slot].begin = stamp_now();
+		shim_slot[slot].depth = shim_depth++;
+		atomic_store_explicit(&shim_slot[slot].function, function, memory_order_relaxed);
+		shim_open_note(slot, function);
 		return;
 	}
 	/* Calls that the shim or libposixtrace makes are not traced; they get no slot. */
-	if (!shim_is_wanted(FUNC_ENTER, caller))
+	if (!shim_is_wanted(FUNC_CALL, caller))
 		return;
 	slot = take_slot();
 	if (!slot) {
 		shim_lose_unnamed();
 		return;
 	}
-	/*
-	 * Until *place changes, the function returns as if it were not patched. If a signal handler
-	 * leaves here by siglongjmp(), the slot stays in use.
-	 */
-	*return_of(slot) = caller;
-	slots[slot].place = place;
-	atomic_store_explicit(&slots[slot].mark, NULL, memory_order_relaxed);
-	atomic_store_explicit(&slots[slot].function, function, memory_order_relaxed);
-	/*
-	 * A signal handler of this thread may unwind the stack after *place has changed. So the
-	 * slot must be complete before that.
-	 */
-	atomic_signal_fence(memory_order_seq_cst);
-	*place = shim_slots + 8 * (size_t)slot;
-	shim_put(FUNC_ENTER, &function, sizeof function, caller);
+	if (!shim_tid && !shim_is_quiet())
+		shim_tid = (uint32_t)syscall(SYS_gettid);
+	shim_slot_begin(slot, function, place, caller, stamp_now());
 }
 
 /* Called by shim_patch_return at the end of a function, whose return address is restored. */
-__attribute__((used)) void shim_function_leaves(const unsigned char *at, const void **place);
-void shim_function_leaves(const unsigned char *at, const void **place)
+__attribute__((used)) void shim_function_leaves(const unsigned char *at);
+void shim_function_leaves(const unsigned char *at)
 {
 	uint32_t slot = slot_at(at);
 
-	(void)place;
 	/*
 	 * The event needs the return address in the slot, so it is recorded before the slot is
 	 * given back.
@@ -305,7 +312,7 @@ static _Unwind_Reason_Code mark_frame(struct _Unwind_Context *frame, void *arg)
 
 	*last = _Unwind_GetCFA(frame);
 	if (slot) {
-		atomic_store_explicit(&slots[slot].mark, &my_list, memory_order_relaxed);
+		atomic_store_explicit(&shim_slot[slot].mark, &shim_spare, memory_order_relaxed);
 		is_marked = true;
 	}
 	return _URC_NO_REASON;
@@ -342,21 +349,16 @@ static void leave_frames(const void *place)
 	is_marked = false;
 	do {
 		count = 0;
-		for (unsigned i = 0; i < SHIM_SLOTS && count < MOST_LEFT; i++) {
+		for (uint32_t i = 0; count < MOST_LEFT && (i = shim_slot_after(i)) != 0;) {
 			unsigned at = count;
 
-			/* The rest of this list's slots were never used. */
-			if (i % LIST_SLOTS >= atomic_load_explicit(&lists[i / LIST_SLOTS].fresh,
-								   memory_order_relaxed)) {
-				i |= LIST_SLOTS - 1;
+			if (atomic_load_explicit(&shim_slot[i].mark, memory_order_relaxed) !=
+			    &shim_spare)
 				continue;
-			}
-			if (atomic_load_explicit(&slots[i].mark, memory_order_relaxed) != &my_list)
+			atomic_store_explicit(&shim_slot[i].mark, NULL, memory_order_relaxed);
+			if ((uintptr_t)shim_slot[i].place > (uintptr_t)place)
 				continue;
-			atomic_store_explicit(&slots[i].mark, NULL, memory_order_relaxed);
-			if ((uintptr_t)slots[i].place > (uintptr_t)place)
-				continue;
-			for (; at && slots[left[at - 1]].place > slots[i].place; at--)
+			for (; at && shim_slot[left[at - 1]].place > shim_slot[i].place; at--)
 				left[at] = left[at - 1];
 			left[at] = i;
 			count++;
@@ -419,7 +421,7 @@ void shim_function_enters(const unsigned char *code, const void **place)
 
 	switch (trampoline->kind) {
 	case SHIM_SITE_FUNCTION:
-		if (*shim_switch[FUNC_ENTER])
+		if (*shim_switch[FUNC_CALL])
 			enter_function(trampoline->function, place);
 		break;
 	case SHIM_SITE_THROW:

@@ -86,8 +86,7 @@ int shim_vectors;
 	"3:\n"
 
 /* The nine general registers are restored from below the frame: 72 bytes. */
-#define LOAD_ALL \
-	LOAD_VECTORS \
+#define LOAD_GENERAL \
 	"	leaq -72(%rbp), %rsp\n" \
 	"	popq %r11\n" \
 	"	popq %r10\n" \
@@ -99,21 +98,28 @@ int shim_vectors;
 	"	popq %rcx\n" \
 	"	popq %rax\n"
 
+#define LOAD_ALL LOAD_VECTORS LOAD_GENERAL
+
 /*
  * The return address of a frame, for unwinders: the word of the stack that held the return address
  * has an address in a slot. The real return address is SHIM_SLOTS * 8 bytes behind the slot.
  *
- * 	DW_CFA_expression rip: minus deref const1s(-8) and const4s(0x40000) plus
+ * 	DW_CFA_expression rip: lit8 minus deref const1s(-16) and const4s(0x80000) plus
  *
- * distance is an operation of DWARF, lit8 or lit12: how far that word is below the frame's address
- * (CFA).
+ * In a slot itself the frame's address (CFA) is 12 above that word. Behind the call the slot has
+ * been given back, and the real return address is 8 below the word, which then has the address
+ * behind the call:
+ *
+ * 	lit12 minus dup deref dup lit15 and bra(9) const4s(0x80000) plus skip(3) drop lit8 minus
  */
-#define RETURN_OF_SLOT(distance) \
-	"	.cfi_escape 0x10, 16, 12, " distance ", 0x1c, 0x06, 0x09, 0xf8, 0x1a, " \
-	"0x0d, 0x00, 0x00, 0x04, 0x00, 0x22\n"
-#define LIT8  "0x38"
-#define LIT12 "0x3c"
-_Static_assert(SHIM_SLOTS * 8 == 0x40000, "RETURN_OF_SLOT has this distance");
+#define RETURN_OF_SLOT \
+	"	.cfi_escape 0x10, 16, 12, 0x38, 0x1c, 0x06, 0x09, 0xf0, 0x1a, " \
+	"0x0d, 0x00, 0x00, 0x08, 0x00, 0x22\n"
+#define RETURN_IN_SLOT \
+	"	.cfi_escape 0x10, 16, 22, 0x3c, 0x1c, 0x12, 0x06, 0x12, 0x3f, 0x1a, " \
+	"0x28, 0x09, 0x00, 0x0d, 0x00, 0x00, 0x08, 0x00, 0x22, 0x2f, 0x03, 0x00, " \
+	"0x13, 0x38, 0x1c\n"
+_Static_assert(SHIM_SLOTS * SHIM_SLOT_BYTES == 0x80000, "the expressions have this distance");
 
 /*
  * shim_patch_enter: called by the trampoline to which the first instruction of a patched function
@@ -121,9 +127,16 @@ _Static_assert(SHIM_SLOTS * 8 == 0x40000, "RETURN_OF_SLOT has this distance");
  * address. The directives describe the frame as the frame of the function, so that an unwinder sees
  * the function's caller next.
  *
+ * shim_function_enters_fast does the usual work without vector registers, which then need not be
+ * saved. If it returns 0 it has done nothing, and shim_function_enters does the work.
+ *
  * shim_patch_return: called by a slot, to which a function has returned. The call in the slot has
- * stored an address in the slot where the return address was. The code replaces it by the real
- * return address at once.
+ * stored an address in the slot where the return address was. The code stores the real return
+ * address below it, and returns to the slot, which jumps there. A return to the real address at
+ * once would be simpler, but the processor predicts that each return goes behind its call: a wrong
+ * prediction costs as much as the rest of this function. The jump leads to the same place as
+ * before, which the processor remembers. The address stays below the stack pointer for that time,
+ * in the red zone, where no signal handler changes it.
  */
 __asm__(
 	"	.text\n"
@@ -140,11 +153,20 @@ __asm__(
 	"	.cfi_offset %rbp, -24\n"
 	"	movq %rsp, %rbp\n"
 	"	.cfi_def_cfa_register %rbp\n"
-	KEEP_ALL
+	KEEP_GENERAL
 	"	movq 8(%rbp), %rdi\n"
 	"	leaq 16(%rbp), %rsi\n"
+	"	call shim_function_enters_fast\n"
+	"	testb %al, %al\n"
+	"	jnz 4f\n"
+	KEEP_VECTORS
+	"	movq 8(%rbp), %rdi\n"
+	"	leaq 16(%rbp), %rsi\n"
+	"	movq %rsp, %rdx\n"
 	"	call shim_function_enters\n"
-	LOAD_ALL
+	LOAD_VECTORS
+	"4:\n"
+	LOAD_GENERAL
 	"	popq %rbp\n"
 	"	.cfi_def_cfa %rsp, 16\n"
 	"	.cfi_restore %rbp\n"
@@ -156,24 +178,27 @@ __asm__(
 	"	.type shim_patch_return, @function\n"
 	"shim_patch_return:\n"
 	"	.cfi_startproc\n"
-	RETURN_OF_SLOT(LIT8)
+	RETURN_OF_SLOT
+	"	leaq -8(%rsp), %rsp\n"
+	"	.cfi_adjust_cfa_offset 8\n"
 	"	pushq %rbp\n"
 	"	.cfi_adjust_cfa_offset 8\n"
-	"	.cfi_offset %rbp, -16\n"
+	"	.cfi_offset %rbp, -24\n"
 	"	movq %rsp, %rbp\n"
 	"	.cfi_def_cfa_register %rbp\n"
 	KEEP_ALL
-	"	movq 8(%rbp), %rdi\n"
-	"	andq $-8, %rdi\n"
-	"	movq 0x40000(%rdi), %rax\n"
+	"	movq 16(%rbp), %rdi\n"
+	"	andq $-16, %rdi\n"
+	"	movq 0x80000(%rdi), %rax\n"
 	"	movq %rax, 8(%rbp)\n"
-	"	.cfi_offset %rip, -8\n"
-	"	leaq 8(%rbp), %rsi\n"
+	"	.cfi_offset %rip, -16\n"
 	"	call shim_function_leaves\n"
 	LOAD_ALL
 	"	popq %rbp\n"
-	"	.cfi_def_cfa %rsp, 8\n"
+	"	.cfi_def_cfa %rsp, 16\n"
 	"	.cfi_restore %rbp\n"
+	"	leaq 8(%rsp), %rsp\n"
+	"	.cfi_adjust_cfa_offset -8\n"
 	"	ret\n"
 	"	.cfi_endproc\n"
 	"	.size shim_patch_return, . - shim_patch_return\n"
@@ -231,10 +256,11 @@ __asm__(
 	"	.cfi_startproc\n"
 	"	.cfi_def_cfa %rsp, 4\n"
 	"	.cfi_escape 0x16, 7, 2, 0x34, 0x1c\n"
-	RETURN_OF_SLOT(LIT12)
+	RETURN_IN_SLOT
 	"	.rept 32768\n"
 	"	call shim_patch_return\n"
-	"	nopl (%rax)\n"
+	"	jmp *-16(%rsp)\n"
+	"	.p2align 4\n"
 	"	.endr\n"
 	"	.cfi_endproc\n"
 	"	.size shim_slots, . - shim_slots\n"
@@ -242,7 +268,7 @@ __asm__(
 	"	.hidden shim_slot_returns\n"
 	"	.type shim_slot_returns, @object\n"
 	"shim_slot_returns:\n"
-	"	.fill 32768, 8, 0\n"
+	"	.fill 65536, 8, 0\n"
 	"	.size shim_slot_returns, . - shim_slot_returns\n"
 	"	.text\n");
 

@@ -6,11 +6,13 @@
  * trampolines and a list of jumps. posixtrace writes the jumps while all threads are stopped.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
 #include "preload/inject.h"
 #include "preload/patch_module.h"
+#include "preload/patch_slot.h"
 #include "preload/shim.h"
 
 #if defined __x86_64__
@@ -131,6 +133,7 @@ static void enter_tracer(uint32_t pid)
 long posixtrace_shim_patch(const char *tracer)
 {
 	const struct shim_work before = work;
+	char path[32];
 	long wanted = 0;
 	int err;
 
@@ -152,6 +155,10 @@ long posixtrace_shim_patch(const char *tracer)
 		work.jump = list;
 		work.room = room;
 	} else {
+		if (shim_work_has_functions(&work)) {
+			snprintf(path, sizeof path, "/proc/%lu/fd/", strtoul(tracer, NULL, 10));
+			shim_open_begin(path, work.plan.head->open_fd);
+		}
 		enter_tracer((uint32_t)strtoul(tracer, NULL, 10));
 		/* The counts begin anew for each plan. posixtrace gets only the number of jumps. */
 		work.patched = work.refused = 0;
@@ -183,6 +190,7 @@ void shim_patch_in_child(void)
 {
 	atomic_store(&late.is_busy, 0);
 	late.given_ns = 0;
+	shim_open_in_child();
 }
 
 #else

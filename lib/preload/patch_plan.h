@@ -32,6 +32,44 @@
 #define SHIM_PLAN_ARGUMENTS (1u << 20)
 #define SHIM_PLAN_OF_SITE  12     /* arguments of a probe; <sys/sdt.h> has no more */
 
+/* The most calls of functions that can be active in a process. */
+#define SHIM_SLOTS 32768
+
+/*
+ * The calls that are active now, in a memory file that posixtrace has made: it reads there, after
+ * the end of a process, which functions the process had not left. Each process has a part:
+ *
+ * 	struct shim_open_head, then struct shim_open_process[SHIM_OPEN_PROCESSES]
+ */
+#define SHIM_OPEN_MAGIC     UINT64_C(0x316e65704f785450)
+#define SHIM_OPEN_PROCESSES 1022
+
+struct shim_open_head {
+	uint64_t magic;           /* SHIM_OPEN_MAGIC */
+	uint32_t pid[SHIM_OPEN_PROCESSES]; /* of the process that uses a part; 0: free */
+};
+
+struct shim_open {
+	uint64_t function;        /* its address; 0: this place is free, the others are not valid */
+	uint64_t begin;           /* a stamp, as of posix_trace_stamp_np() */
+	uint32_t tid, depth;
+};
+
+struct shim_open_process {
+	/* One moment on both clocks, when the process began to use this part. */
+	uint64_t ticks;
+	int64_t realtime_ns;
+	/* Stamps are of the processor's counter, else of CLOCK_MONOTONIC. */
+	uint64_t is_counter;
+	/* The process has executed another program, which uses another part. */
+	uint64_t is_executed;
+	uint64_t unused[508];
+	struct shim_open open[SHIM_SLOTS]; /* by the number of the slot */
+};
+
+#define SHIM_OPEN_BYTES \
+	(sizeof(struct shim_open_head) + SHIM_OPEN_PROCESSES * sizeof(struct shim_open_process))
+
 struct shim_plan_head {
 	uint64_t magic;           /* SHIM_PLAN_MAGIC */
 	uint32_t modules, sites;  /* numbers of elements */
@@ -44,6 +82,9 @@ struct shim_plan_head {
 	/* numbers of elements, and bytes of the texts with their NULs */
 	uint32_t types, arguments, text_bytes;
 	uint64_t hash;  /* of everything behind the head; equal plans have equal hashes */
+	/* The recorder's descriptor of the memory file for active calls; -1: there is none. */
+	int32_t open_fd;
+	uint32_t unused;
 };
 
 struct shim_plan_module {

@@ -12,6 +12,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "preload/patch.h"
 #include "preload/shim.h"
 #include "preload/start.h"
 #include "preload/text.h"
@@ -44,6 +45,8 @@ void shim_process_ends(void)
 {
 	int32_t pid;
 
+	if (*posix_trace_active_np)
+		shim_patch_process_ends();
 	if (!*shim_switch[PROCESS_END])
 		return;
 	pid = shim_pid();

@@ -467,8 +467,16 @@
 	X(SIGNAL_LEAVE, SIGNAL, "signal.leave", "signal signal; @end signal")
 
 #define SHIM_TYPES_FUNC(X) \
+	/* These two are for functions that were compiled with -finstrument-functions. */ \
 	X(FUNC_ENTER, FUNC, "func.enter", "ptr function; @begin function") \
-	X(FUNC_LEAVE, FUNC, "func.leave", "ptr function; @end function")
+	X(FUNC_LEAVE, FUNC, "func.leave", "ptr function; @end function") \
+	/* \
+	 * A patched function has returned, or was left by an exception or a jump. depth is the \
+	 * number of traced functions that had begun before it in this thread, and not returned. \
+	 */ \
+	X(FUNC_CALL, FUNC, "func.call", "ns time; ptr function; u32 depth; @span function") \
+	/* It had not returned when its thread, its process or the trace ended. */ \
+	X(FUNC_OPEN, FUNC, "func.open", "ns time; ptr function; u32 depth; @span function")
 
 /* A thread waited for a lock that was in use. */
 #define SHIM_TYPES_LOCK(X) \

@@ -71,7 +71,7 @@ fi
 before=$(code)
 
 attached --function '*@running' --probe 'shop:[pc]*'
-check "functions are traced" test "$(count func.enter)" -gt 0
+check "functions are traced" test "$(count func.call)" -gt 0
 check "a probe is traced" test "$(count shop:probed)" -gt 0
 check "its semaphore is set" test "$(count shop:counted)" -gt 0
 check "the plan is printed" has err '^posixtrace: --probe: 2 probes are traced at 2 places$'
@@ -80,16 +80,16 @@ check "the code is as before" test "$before" = "$(code)"
 check "the semaphore is as before" test "$(semaphore)" = 0
 for i in 1 2 3 4 5 6 7 8; do
 	attached --function 'fib*' --trace none
-	check "$i: one function is traced" test "$(count func.enter)" -gt 0
+	check "$i: one function is traced" test "$(count func.call)" -gt 0
 	attached --probe shop:probed
 	check "$i: one probe is traced, no other, and no function" \
-		test "$(count shop:probed)" -gt 0 -a "$(count 'shop:c*')$(count func.enter)" = 00
+		test "$(count shop:probed)" -gt 0 -a "$(count 'shop:c*')$(count func.call)" = 00
 done
 check "after all that the code is as before" test "$before" = "$(code)"
 
 rm -f "$log"
 run 0 record -p $pid -o "$log" -d 100ms --function 'leaves' --probe 'shop:t*(u16)'
-check "record does the same" test "$(count func.leave)" -gt 0 -a "$(count shop:typed)" -gt 0
+check "record does the same" test "$(count func.call)" -gt 0 -a "$(count shop:typed)" -gt 0
 check "types can be given" test "$("$posixtrace" stat "$log" | grep -c 'shop:typed: u16 arg1$')" -eq 1
 run 1 attach -p $pid -o "$tmp/none" --probe 'shop:typed(s32)'
 check "other types in the same process are refused" has err 'an earlier trace has given a probe other types'
@@ -102,7 +102,7 @@ kill -KILL $tracer
 wait $tracer 2>/dev/null
 check "the killed tracer has left jumps" test "$before" != "$(code)"
 attached --function 'fib*'
-check "after a killed tracer functions are traced" test "$(count func.enter)" -gt 0
+check "after a killed tracer functions are traced" test "$(count func.call)" -gt 0
 check "after a killed tracer the code is as before" test "$before" = "$(code)"
 
 # The same with another plan, and with a semaphore, which is not counted twice.
@@ -117,7 +117,7 @@ check "the stream of the killed tracer ends" ended_stream
 attached --probe shop:probed
 check "another plan is traced after a killed tracer" test "$(count shop:probed)" -gt 0
 check "the killed tracer's plan is traced no more" \
-	test "$(count 'shop:c*')$(count func.enter)" = 00
+	test "$(count 'shop:c*')$(count func.call)" = 00
 check "another plan leaves the code as before" test "$before" = "$(code)"
 check "the semaphore of a killed tracer is 0 again" test "$(semaphore)" = 0
 
@@ -138,7 +138,7 @@ check "the message says why" grep -q 'it is stopped' "$tmp/stopped.err"
 check "it is still stopped" grep -q '^State:.T' /proc/$pid/status
 kill -CONT $pid
 attached --function 'fib*'
-check "later it is traced again" test "$(count func.enter)" -gt 0
+check "later it is traced again" test "$(count func.call)" -gt 0
 
 # Two tracers: the first one that leaves does not remove the jumps of the other.
 for i in 1 2; do
@@ -150,6 +150,15 @@ done
 kill -INT $one
 wait $one
 check "one of two tracers has left the jumps" test "$before" != "$(code)"
+# While all threads call the functions of one plan, others are carried out and end: each changes the
+# file into which the threads note their calls.
+for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+	rm -f "$tmp/more"
+	run 0 attach -p $pid -o "$tmp/more" -d 1ms --trace none --function "fib*" --function "leav*"
+	check "$i: a plan during another one has calls of its functions, or none in its millisecond" \
+		"$posixtrace" verify "$tmp/more"
+done
+check "the threads survive it" kill -0 $pid
 kill -INT $tracer
 wait $tracer
 check "the last of two tracers has removed them" test "$before" = "$(code)"
@@ -197,7 +206,7 @@ start "$posixtrace" record -q -o "$tmp/outer" --trace time "$tmp/running"
 outer=$pid
 pid=$(pgrep -P $outer running)
 attached --function 'fib*'
-check "a process with the library is patched, too" test "$(count func.enter)" -gt 0
+check "a process with the library is patched, too" test "$(count func.call)" -gt 0
 pid=$outer
 finish_program
 check "it found no wrong result" grep -qx 'ends 0' "$tmp/running.out"
@@ -241,7 +250,7 @@ ${CC:-cc} -O1 -w -pthread -o "$tmp/m/running" "$tmp/messages.c" || exit 99
 start "$tmp/m/running"
 before=$(code)
 attached --function 'leaf'
-check "a process with a thread in recvmmsg() is traced" test "$(count func.enter)" -gt 0
+check "a process with a thread in recvmmsg() is traced" test "$(count func.call)" -gt 0
 check "and restored" test "$before" = "$(code)"
 finish_program
 check "it gets its message" grep -qx 'ends 1' "$tmp/running.out"

@@ -40,13 +40,13 @@ for plugin in "$tmp/near/plugin.so" ./near/plugin.so; do
 	recorded 'plugin_*@plugin.so' "$loads" $plugin 5
 	check "$plugin: its results are right" has out '^wrong 0 '
 	check "$plugin: each call is recorded, each time it is loaded" \
-		test "$(count func.enter) $(count func.leave)" = "100 100"
+		test "$(count func.call)" -eq 100
 	recorded 'plugin_*@plugin.so' "$loads" $plugin 5 moves
 	check "$plugin: it is loaded at other places" has out '^wrong 0 places 1$'
-	check "$plugin: each call is recorded there" test "$(count func.enter)" -eq 100
+	check "$plugin: each call is recorded there" test "$(count func.call)" -eq 100
 done
 recorded 'plugin_*@plugin.so' sh -c "$loads ./near/plugin.so 2; $loads ./near/plugin.so 3"
-check "in children, too" test "$(count func.enter)" -eq 100
+check "in children, too" test "$(count func.call)" -eq 100
 
 # Two libraries of one plan are loaded in turn at the same address. The second has other functions,
 # and more of them.
@@ -103,7 +103,7 @@ run 0 record -s 16M -o "$log" --trace none --function 'turn_*@turn_a.so' --funct
 	"$tmp/turns" "$tmp/near/turn_a.so" "$tmp/near/turn_b.so"
 check "two libraries at one address: their results are right" has out '^wrong 0 same 1$'
 # 30 calls of the first library's function, and 30 of the 14 of the second.
-check "each call of both is recorded" test "$(count func.enter) $(count func.leave)" = "450 450"
+check "each call of both is recorded" test "$(count func.call)" -eq 450
 rm -f "$log"*
 run 0 record -s 16M -o "$log" --trace none --function 'turn_*@turn_a.so' --function 'turn_*@turn_b.so' \
 	"$tmp/turns" "$tmp/near/turn_a.so" "$tmp/near/turn_b.so" threads
@@ -137,7 +137,7 @@ late() {
 	check "$name: its results are right" has out '^wrong 0 '
 	check "$name: it is patched later" has err '^posixtrace: --function: 2 functions of .*.so are traced'
 	has err 'functions of .*.so are traced' || cat "$tmp/err"
-	check "$name: calls are recorded" test "$(count func.enter)" -gt 0
+	check "$name: calls are recorded" test "$(count func.call)" -gt 0
 }
 PLUGIN=$tmp/far/from/here/remote.so
 export PLUGIN
@@ -166,7 +166,7 @@ else
 	sleep 0.1
 	kill -INT $tracer
 	wait $tracer
-	check "a process that was running is patched when it loads the file" test "$(count func.enter)" -gt 0
+	check "a process that was running is patched when it loads the file" test "$(count func.call)" -gt 0
 	exec 9>&-
 	wait $pid
 	check "it ends as usual" test $? -eq 0
@@ -180,7 +180,7 @@ if test -f "$module"; then
 	rm -f "$log"*
 	run 0 record -o "$log" --trace none --function 'PyInit_*@_json*' "$python" -c 'import _json; print("good")'
 	check "a module of Python does what it does" has out '^good$'
-	check "its function is traced" test "$(count func.enter) $(count func.leave)" = "1 1"
+	check "its function is traced" test "$(count func.call)" -eq 1
 fi
 
 finish

@@ -431,7 +431,7 @@ for each in ${PTX_PROGRAMS:-postgres mariadb nginx redis java node python go bus
 	life "$each" >"$tmp/out.plain" 2>"$tmp/err"
 	check "$each: it works without a tracer" test -s "$tmp/out.plain"
 	try "$each" started 'io.* file.* net.* lock.* time.*'
-	try "$each" functions 'func.enter' --function "$function"
+	try "$each" functions 'func.call' --function "$function"
 	try_probes "$each"
 	try_attach "$each"
 done

@@ -337,6 +337,7 @@ void patches_later(struct patches *later, const struct patches *plan)
 {
 	*later = (struct patches){
 		.pattern = plan->pattern, .patterns = plan->patterns, .is_later = true,
+		.open_file = plan->open_file,
 		.probes = { .pattern = plan->probes.pattern, .patterns = plan->probes.patterns },
 	};
 }
@@ -434,7 +435,7 @@ int patches_write(const struct patches *plan)
 	struct shim_plan_head head = {
 		.magic = SHIM_PLAN_MAGIC, .modules = (uint32_t)plan->modules,
 		.sites = (uint32_t)plan->sites, .vectors = plan->vectors,
-		.types = (uint32_t)plan->probes.types,
+		.types = (uint32_t)plan->probes.types, .open_fd = plan->open_file - 1,
 	};
 	struct image image = { NULL, 0 };
 	int fd = -1;

@@ -44,6 +44,7 @@ struct patches {
 	} *file;
 	/* linked: how many files the program has at its start; they are the first ones */
 	size_t files, linked;
+	int open_file;              /* descriptor of open_calls_make() + 1; 0: none */
 	bool is_later;              /* the patterns are those of another plan */
 };
 

@@ -9,6 +9,7 @@
 #include "base/until.h"
 #include "inject/inject.h"
 #include "live/attach.h"
+#include "live/open_calls.h"
 #include "live/patch_late.h"
 #include "live/preload.h"
 #include "live/untraced.h"
@@ -87,6 +88,7 @@ static int trace_into(const struct capture_plan *plan, const struct patches *fun
 		      struct kernel *kernel, const struct kernel_plan *kernel_plan,
 		      struct outfile *file, struct until *until, struct attach_result *result)
 {
+	struct open_calls open = { .calls = 0 };
 	struct capture capture;
 	int status = capture_begin(&capture, plan, file->fd);
 
@@ -111,8 +113,12 @@ static int trace_into(const struct capture_plan *plan, const struct patches *fun
 	 * log: the kernel's memory would become full meanwhile.
 	 */
 	kernel_stop(kernel);
+	if (capture_grows(plan))
+		open_calls_read(&open, functions->open_file - 1);
 	processes_complete(&result->processes, &capture, file->fd);
 	status = tool_worse(status, capture_finish(&capture));
+	open_calls_pass(&open, kernel, file->fd);
+	open_calls_fini(&open);
 	status = tool_worse(status, kernel_weave(kernel, file));
 	/* The result is read from the log, which now also has the events of the last flush. */
 	status = tool_worse(status, capture_read_back(plan, file->fd, &result->capture));

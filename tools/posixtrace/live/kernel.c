@@ -299,6 +299,7 @@ void kernel_fini(struct kernel *kernel)
 	free(kernel->task);
 	free(kernel->type);
 	free(kernel->event);
+	free(kernel->call);
 	free(kernel->data);
 	stack_store_fini(&kernel->stacks);
 	table_fini(&kernel->of_task);

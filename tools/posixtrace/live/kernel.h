@@ -44,7 +44,8 @@ enum kernel_kind {
 	KERNEL_SWITCH,   /* tid left the CPU in the state detail, and other got it */
 	KERNEL_WAKE,     /* tid woke other; detail: enum kernel_context */
 	KERNEL_SAMPLE,   /* other: number of the stack */
-	KERNEL_EVENT     /* other: index in kernel.event */
+	KERNEL_EVENT,    /* other: index in kernel.event */
+	KERNEL_CALL      /* other: index in kernel.call */
 };
 
 enum kernel_context { KERNEL_THREAD, KERNEL_SOFTIRQ, KERNEL_INTERRUPT };
@@ -83,6 +84,12 @@ struct kernel_event {
 	uint64_t address;      /* of the program's code; 0: unknown */
 	uint64_t first;        /* offset of its data in kernel.data */
 	uint32_t type, bytes;  /* type: index in kernel.type, or KERNEL_TYPE_FAULT */
+};
+
+/* A function that had not returned: open_calls.h. It is no record of the kernel. */
+struct kernel_call {
+	uint64_t function, span_ns;
+	uint32_t depth;
 };
 
 #define KERNEL_TYPE_FAULT UINT32_MAX /* a sample of page faults */
@@ -158,6 +165,8 @@ struct kernel {
 	size_t types;
 	struct kernel_event *event;
 	size_t events;
+	struct kernel_call *call;
+	size_t calls;
 	unsigned char *data;
 	size_t datas;           /* bytes */
 	uint64_t lost_full;     /* the kernel's memory was full */

@@ -82,7 +82,7 @@ static void put_function(struct binary_file *file, struct prototypes *prototypes
 	struct patchable is = patchable_of(file, function, SHIM_SITE_FUNCTION);
 
 	out_printf(&out_stdout, "function  %-7s  %-8s  ", methods[is.method],
-		   is.method == PATCH_REFUSED ? "-" : "2 events");
+		   is.method == PATCH_REFUSED ? "-" : "1 event");
 	/*
 	 * A name of C++, as in the source, already has the types of the arguments, though not their
 	 * names. So no prototype is looked up for it.

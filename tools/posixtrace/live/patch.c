@@ -18,6 +18,7 @@
 #include "functions/libraries.h"
 #include "functions/search.h"
 #include "inject/inject.h"
+#include "live/open_calls.h"
 #include "live/preload.h"
 #include "live/process.h"
 
@@ -139,12 +140,17 @@ static bool add_later(const struct patches *plan, struct files *files, char *con
 	return good;
 }
 
-/* Plans all files. Returns false after it printed an error. */
+/*
+ * Plans all files. Plans of files that are loaded later share the memory file for active calls.
+ * Returns false after it printed an error.
+ */
 static bool plan_all(struct patches *plan, struct files *files, char *const argv[])
 {
 	bool good;
 
 	plan->linked = files->libraries->count;
+	if (plan->patterns)
+		plan->open_file = open_calls_make() + 1;
 	good = add_later(plan, files, argv);
 	for (size_t i = 0; i < files->libraries->count && good; i++)
 		good = patches_file(plan, files->libraries->path[i]);

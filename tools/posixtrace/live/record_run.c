@@ -19,6 +19,7 @@
 #include "inject/inject.h"
 #include "live/preload.h"
 #include "live/crash.h"
+#include "live/open_calls.h"
 #include "live/process.h"
 #include "live/patch_late.h"
 #include "live/processes.h"
@@ -333,6 +334,7 @@ static void end_text(const struct run *run, char *text, size_t bytes)
 static int complete_log(struct run *run)
 {
 	struct capture_result result = { .bytes = 0 };
+	struct open_calls open = { .calls = 0 };
 	static struct out err = { .fd = STDERR_FILENO };
 	int status;
 
@@ -341,11 +343,15 @@ static int complete_log(struct run *run)
 	 * log: the kernel's memory would become full meanwhile.
 	 */
 	kernel_stop(&run->kernel);
+	if (capture_grows(run->plan))
+		open_calls_read(&open, run->functions->open_file - 1);
 	discard_unwanted(run);
 	processes_complete(&run->processes, &run->capture, run->file.fd);
 	run->has_stream = false;
 	run->crash.capture = NULL;
 	status = capture_finish(&run->capture);
+	open_calls_pass(&open, &run->kernel, run->file.fd);
+	open_calls_fini(&open);
 	status = tool_worse(status, kernel_weave(&run->kernel, &run->file));
 	status = tool_worse(status, capture_read_back(run->plan, run->file.fd, &result));
 	/*

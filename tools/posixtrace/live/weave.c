@@ -31,7 +31,9 @@ static int by_time(const void *a, const void *b)
 
 	if (x->time_ns != y->time_ns)
 		return x->time_ns < y->time_ns ? -1 : 1;
-	return (int)x->kind - (int)y->kind;
+	if (x->kind != y->kind)
+		return (int)x->kind - (int)y->kind;
+	return x->kind == KERNEL_CALL ? (x->other > y->other) - (x->other < y->other) : 0;
 }
 
 /* ------------------------------------------------------------------ names, lists, threads */
@@ -139,6 +141,18 @@ static int put_until(struct weave *weave, int64_t time_ns)
 	return err;
 }
 
+/* Appends the functions that had not returned, and that are not in the log yet. */
+static int put_calls(struct weave *weave)
+{
+	const struct kernel *kernel = weave->kernel;
+	int err = 0;
+
+	for (; !err && weave->next < kernel->records; weave->next++)
+		if (kernel->record[weave->next].kind == KERNEL_CALL)
+			err = weave_record(weave, &kernel->record[weave->next]);
+	return err;
+}
+
 /* Copies the events of the old log, with those of the kernel between them. */
 static int copy_events(struct weave *weave)
 {
@@ -157,7 +171,8 @@ static int copy_events(struct weave *weave)
 		else if (event.info.posix_event_id == POSIX_TRACE_STOP)
 			weave->runs = false;
 	}
-	return err;
+	/* The stream may have ended before the last process. */
+	return err ? err : put_calls(weave);
 }
 
 /*
@@ -250,7 +265,7 @@ int kernel_weave(struct kernel *kernel, struct outfile *file)
 	int err, status;
 
 	/* A damaged log stays as it is; capture_read_back() reports it. */
-	if (!(kernel->is_active || kernel->plan.stack.globs) ||
+	if (!(kernel->is_active || kernel->calls || kernel->plan.stack.globs) ||
 	    posix_trace_open(file->fd, &weave.from))
 		return TOOL_OK;
 	if (kernel->records)

@@ -11,7 +11,7 @@
 
 /* The event types that the kernel's records become. */
 enum { WEAVE_IN, WEAVE_OUT, WEAVE_EXIT, WEAVE_WAKE, WEAVE_SAMPLE, WEAVE_STACK, WEAVE_FAULT,
-       WEAVE_CLOCK, WEAVE_TYPES };
+       WEAVE_CLOCK, WEAVE_OPEN, WEAVE_TYPES };
 
 /* Whether the events of a type have copies of stacks, and get the number of the stack. */
 enum weave_stacked { WEAVE_NO_STACK, WEAVE_NO_FIELD, WEAVE_STACKED };

@@ -30,6 +30,8 @@ static const struct {
 	[WEAVE_STACK] = { "cpu.stack", "u32 stack; bytes frames" },
 	[WEAVE_FAULT] = { "cpu.fault", "u32 cpu; x64 address; u64 faults" },
 	[WEAVE_CLOCK] = { "sched.clock", "u64 error_ns; u32 anchors; u32 hz; str way" },
+	/* as in lib/preload/types.h */
+	[WEAVE_OPEN] = { "func.open", "ns time; ptr function; u32 depth; @span function" },
 };
 
 static const char out_by_trace[] =
@@ -46,6 +48,9 @@ int weave_types(struct weave *weave)
 		const char *schema = i == WEAVE_OUT && kernel->trace ? out_by_trace :
 				     types[i].schema;
 
+		if (i == WEAVE_OPEN ? !kernel->calls :
+		    !kernel->is_active && !kernel->plan.stack.globs)
+			continue;
 		err = posix_trace_compose_name_np(weave->to, types[i].name, &weave->id[i]);
 		if (!err)
 			err = posix_trace_compose_schema_np(weave->to, weave->id[i], schema);
@@ -322,6 +327,18 @@ static int put_event(struct weave *weave, const struct kernel_record *record)
 		      weave->kernel->data + event->first, event->bytes);
 }
 
+/* Appends that a function had not returned. */
+static int put_open(struct weave *weave, const struct kernel_record *record)
+{
+	const struct kernel_call *call = &weave->kernel->call[record->other];
+	struct data data = { .len = 0 };
+
+	weave_events_add(&data, &call->span_ns, sizeof(call->span_ns));
+	weave_events_add(&data, &call->function, sizeof(call->function));
+	add_u32(&data, call->depth);
+	return weave_events_put(weave, WEAVE_OPEN, record, 0, data.byte, data.len);
+}
+
 /* Appends the event of a record that concerns one thread only. */
 static int put_state(struct weave *weave, const struct kernel_record *record, size_t type)
 {
@@ -354,6 +371,8 @@ int weave_record(struct weave *weave, const struct kernel_record *record)
 {
 	int err;
 
+	if (record->kind == KERNEL_CALL)
+		return put_open(weave, record);
 	/*
 	 * This is noted even while the stream does not run: later records of such a thread may be
 	 * in the log.
@@ -389,6 +408,7 @@ int weave_record(struct weave *weave, const struct kernel_record *record)
 	case KERNEL_EVENT:
 		return put_event(weave, record);
 	case KERNEL_NEW:
+	case KERNEL_CALL:
 		break;
 	}
 	return 0;

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/patch_open.c - functions that have not returned at the end of their process.
+ *
+ * A function has one event, when it returns. If the process is killed, posixtrace reads the active
+ * calls in a memory file, into which each call is noted. If the process ends by exit(), the thread
+ * that ends it records its own calls here.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/single_threaded.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "preload/patch_slot.h"
+
+#if defined __x86_64__
+
+/*
+ * The page with the address is wiped by the kernel in a child of fork(), also if no function of the
+ * C library makes the child: it must not store into the part of its parent.
+ */
+static struct shim_open *no_open;
+struct shim_open **shim_open_own = &no_open;
+
+/*
+ * The memory that this process uses: the head of a memory file and one of its parts. It is reserved
+ * once and never unmapped, because another thread may be storing into the part. A second plan maps
+ * another file over it. That is one step for the other threads: each store reaches the old file or
+ * the new one, and both have the same place for a call.
+ */
+struct memory {
+	struct shim_open_head head;
+	struct shim_open_process part;
+};
+static struct memory *memory;
+
+static char file_path[48];
+static struct stat file;   /* the file that is mapped; st_ino is 0: none */
+static uint32_t number;    /* of the part */
+
+/*
+ * A moment before all calls: the first one of this process, or of the parent, whose calls are also
+ * those of a child.
+ */
+static struct {
+	uint64_t ticks, is_counter;
+	int64_t realtime_ns;
+} first;
+
+static off_t place_of(uint32_t at)
+{
+	return (off_t)(sizeof memory->head + at * sizeof memory->part);
+}
+
+static bool map_fixed(void *to, size_t bytes, int fd, off_t at)
+{
+	return mmap(to, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, at) == to;
+}
+
+/*
+ * Returns whether the descriptor is that of a memory file for active calls. No process can make
+ * the file shorter: a store behind its end would end the program.
+ */
+static bool is_open_file(int fd, struct stat *is)
+{
+	const int seals = fcntl(fd, F_GET_SEALS);
+
+	return !fstat(fd, is) && S_ISREG(is->st_mode) && is->st_uid == geteuid() &&
+	       (uint64_t)is->st_size == SHIM_OPEN_BYTES && seals >= 0 && seals & F_SEAL_SHRINK;
+}
+
+/*
+ * The program that executed this one has left its calls for ever, and its files are not mapped any
+ * more.
+ */
+static void mark_executed(int fd, uint32_t at)
+{
+	struct shim_open_process *old = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+					     place_of(at));
+
+	if (old == MAP_FAILED)
+		return;
+	old->is_executed = 1;
+	munmap(old, 4096);
+}
+
+/*
+ * Acquires a part and begins to use it. Without a free part the calls of this process are not
+ * noted. The part may have been used before. The hole makes it empty, and places that are never
+ * used need no memory.
+ */
+static void use_part(int fd)
+{
+	struct shim_open_process *part = &memory->part;
+	const uint32_t pid = (uint32_t)shim_pid();
+	struct timespec now;
+	uint32_t at = 0, none = 0;
+
+	while (at < SHIM_OPEN_PROCESSES && pid &&
+	       !__atomic_compare_exchange_n(&memory->head.pid[at], &none, pid, false,
+					    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+		if (none == pid)
+			mark_executed(fd, at);
+		none = 0;
+		at++;
+	}
+	if (at == SHIM_OPEN_PROCESSES || !pid ||
+	    fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, place_of(at), sizeof *part) ||
+	    !map_fixed(part, sizeof *part, fd, place_of(at)))
+		return;
+	number = at;
+	madvise(part, sizeof *part, MADV_DONTDUMP);
+	if (!first.ticks) {
+		clock_gettime(CLOCK_REALTIME, &now);
+		first.ticks = posix_trace_stamp_np();
+		first.is_counter = shim_is_counter(first.ticks);
+		first.realtime_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	}
+	part->ticks = first.ticks;
+	part->is_counter = first.is_counter;
+	part->realtime_ns = first.realtime_ns;
+	*shim_open_own = part->open;
+}
+
+/*
+ * Begins to use the file, unless it is in use already: a tracer writes a further plan when a
+ * library was loaded. If another file was in use, its tracer loses the active calls, because they
+ * would not be cleared there when they return.
+ */
+static void open_file(void)
+{
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, file_path,
+			      O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat is;
+
+	if (fd < 0)
+		return;
+	if (is_open_file(fd, &is) && (is.st_ino != file.st_ino || is.st_dev != file.st_dev)) {
+		if (*shim_open_own)
+			__atomic_store_n(&memory->head.pid[number], 0, __ATOMIC_RELEASE);
+		*shim_open_own = NULL;
+		file = is;
+		if (map_fixed(&memory->head, sizeof memory->head, fd, 0) &&
+		    memory->head.magic == SHIM_OPEN_MAGIC)
+			use_part(fd);
+	}
+	syscall(SYS_close, fd);
+}
+
+/* Reserves the memory, and a page for the address that the kernel wipes in children. */
+static bool reserve_memory(void)
+{
+	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *room = mmap(NULL, sizeof *memory, PROT_NONE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	/* An old kernel cannot wipe it: children would store into the parent's part. */
+	if (page == MAP_FAILED || room == MAP_FAILED || madvise(page, 4096, MADV_WIPEONFORK)) {
+		if (page != MAP_FAILED)
+			munmap(page, 4096);
+		if (room != MAP_FAILED)
+			munmap(room, sizeof *memory);
+		return false;
+	}
+	memory = room;
+	shim_open_own = page;
+	return true;
+}
+
+void shim_open_begin(const char *path, int fd)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (fd < 0 || !slash || (size_t)(slash - path) + 12 > sizeof file_path || shim_is_blind ||
+	    (!memory && !reserve_memory()))
+		return;
+	snprintf(file_path, sizeof file_path, "%.*s/%d", (int)(slash - path), path, fd);
+	open_file();
+}
+
+/* The kernel has wiped *shim_open_own. The memory is mapped anew, over that of the parent. */
+void shim_open_in_child(void)
+{
+	shim_tid = 0;
+	if (!memory || shim_is_quiet())
+		return;
+	shim_tid = (uint32_t)syscall(SYS_gettid);
+	file.st_ino = 0;
+	open_file();
+	for (uint32_t i = 0; *shim_open_own && (i = shim_slot_after(i)) != 0;)
+		if (shim_slot[i].function && shim_slot[i].thread == &shim_spare)
+			shim_open_note(i, shim_slot[i].function);
+}
+
+/* Returns the active call of this thread with the greatest depth up to most; 0: there is none. */
+static uint32_t deepest_call(int64_t most)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; (i = shim_slot_after(i)) != 0;) {
+		const struct shim_slot *slot = &shim_slot[i];
+
+		if (slot->function && slot->thread == &shim_spare && slot->depth <= most &&
+		    (!found || slot->depth > shim_slot[found].depth))
+			found = i;
+	}
+	return found;
+}
+
+/* Records that the call of a slot is still active. It is not recorded again if it returns. */
+static void record_open(uint32_t slot)
+{
+	const struct {
+		uint64_t function;
+		uint32_t depth;
+	} __attribute__((packed)) data = { shim_slot[slot].function, shim_slot[slot].depth };
+
+	if (*shim_switch[FUNC_OPEN] && shim_id[FUNC_OPEN])
+		posix_trace_event_since_np(shim_id[FUNC_OPEN], shim_slot[slot].begin, &data, 12,
+					   NULL);
+	shim_slot[slot].function = 0;
+	shim_open_clear(slot);
+}
+
+#define MOST_OPEN 64 /* each costs a search */
+
+/*
+ * The thread does not return to these functions, as exit() does not return. In a deep recursion
+ * only the outermost calls are recorded here; posixtrace finds the others.
+ */
+void shim_open_end(void)
+{
+	int64_t depth = shim_depth < MOST_OPEN ? (int64_t)shim_depth - 1 : MOST_OPEN - 1;
+	uint32_t slot;
+
+	if (!shim_slots_are_used())
+		return;
+	while (depth >= 0 && (slot = deepest_call(depth)) != 0) {
+		depth = (int64_t)shim_slot[slot].depth - 1;
+		record_open(slot);
+	}
+	if (!*shim_open_own || !__libc_single_threaded)
+		return;
+	for (uint32_t i = 0; (i = shim_slot_after(i)) != 0;)
+		if (memory->part.open[i].function)
+			return;
+	/* Another process may use the part. Functions that destructors call later are not noted. */
+	*shim_open_own = NULL;
+	__atomic_store_n(&memory->head.pid[number], 0, __ATOMIC_RELEASE);
+}
+
+#endif

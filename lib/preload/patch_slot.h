@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/patch_slot.h - the calls of patched functions that are active, for patch_hook.c, where
+ * most calls begin, and patch_call.c.
+ *
+ * Threads   a slot is used by the thread that acquired it, or by the thread to which a coroutine
+ *           has moved.
+ * Signals   all of it is async-signal-safe.
+ */
+#ifndef PTX_PRELOAD_PATCH_SLOT_H
+#define PTX_PRELOAD_PATCH_SLOT_H
+
+#include "preload/patch.h"
+#include "preload/shim.h"
+
+#if defined __x86_64__
+
+/* A slot in use. function is 0 after its end was recorded, and in a slot that is free. */
+struct shim_slot {
+	_Alignas(64) _Atomic uint64_t function;
+	const void *place;     /* where on the stack the return address is */
+	uint64_t begin;        /* a stamp */
+	/* The thread in which the function began: the address of its shim_spare. */
+	const void *thread;
+	/* The thread whose exception may leave the frame, or NULL. */
+	_Atomic(const void *) mark;
+	_Atomic uint32_t next; /* of a free slot: the next one in the list; 0: none */
+	uint32_t depth;
+};
+extern struct shim_slot shim_slot[SHIM_SLOTS];
+
+/*
+ * Returns the next slot that was ever used, to visit all of them. 0: there is no further one; the
+ * first one is behind 0.
+ */
+uint32_t shim_slot_after(uint32_t slot);
+
+/*
+ * A slot that the thread has given back and uses again next; 0: none. The address of this variable
+ * identifies the thread.
+ */
+extern _Thread_local uint32_t shim_spare __attribute__((tls_model("initial-exec")));
+
+/* The number of traced functions that are active in the thread. */
+extern _Thread_local uint32_t shim_depth __attribute__((tls_model("initial-exec")));
+
+/* The kernel's number of the thread; 0: not known yet. */
+extern _Thread_local uint32_t shim_tid __attribute__((tls_model("initial-exec")));
+
+/* The clock that stamps events is the processor's counter. */
+extern bool shim_has_counter;
+
+/* Ticks between two readings, also if the thread is interrupted; other clocks differ by more. */
+#define SHIM_COUNTER_NEAR UINT64_C(100000000000)
+
+/* Returns whether a stamp that was just read is one of the processor's counter. */
+shim_inline bool shim_is_counter(uint64_t stamp)
+{
+	return stamp && stamp - __builtin_ia32_rdtsc() + SHIM_COUNTER_NEAR < 2 * SHIM_COUNTER_NEAR;
+}
+
+/*
+ * Points to the address of this process's active calls in the memory file; that address is NULL
+ * without one, and in a child of fork() until shim_open_in_child().
+ */
+extern struct shim_open **shim_open_own;
+
+/* Notes in the memory file that a call is active, or that it is not any more. */
+shim_inline void shim_open_note(uint32_t slot, uint64_t function)
+{
+	struct shim_open *open = *shim_open_own;
+
+	if (!open)
+		return;
+	open += slot;
+	open->begin = shim_slot[slot].begin;
+	open->tid = shim_tid;
+	open->depth = shim_slot[slot].depth;
+	/* The function is stored last: posixtrace reads the others if it is not 0. */
+	__atomic_store_n(&open->function, function, __ATOMIC_RELEASE);
+}
+
+shim_inline void shim_open_clear(uint32_t slot)
+{
+	struct shim_open *open = *shim_open_own;
+
+	if (open)
+		__atomic_store_n(&open[slot].function, 0, __ATOMIC_RELAXED);
+}
+
+/* Uses the memory file that a plan names. path: that of the plan, /proc/PID/fd/N. */
+void shim_open_begin(const char *path, int fd);
+/* In a child of fork(): the calls of the thread that forked are active here, too. */
+void shim_open_in_child(void);
+/* At the end of the process: records the calls of this thread that are still active. */
+void shim_open_end(void);
+
+/*
+ * If the word has the value from, stores the value to. Returns whether it did. Only this thread and
+ * its signal handlers change the word. A signal handler runs before or behind the instruction,
+ * never inside it. So the instruction needs no lock prefix, which would cost four times as much.
+ */
+shim_inline bool shim_exchange_own(uint32_t *word, uint32_t from, uint32_t to)
+{
+	bool is_done;
+
+	__asm__ volatile("cmpxchgl %3, %1"
+			 : "=@ccz"(is_done), "+m"(*word), "+a"(from)
+			 : "r"(to)
+			 : "memory");
+	return is_done;
+}
+
+/*
+ * Begins a call: the function returns to the slot from now on. caller is its return address, which
+ * is at place.
+ */
+shim_inline void shim_slot_begin(uint32_t number, uint64_t function, const void **place,
+				 const void *caller, uint64_t begin)
+{
+	struct shim_slot *slot = &shim_slot[number];
+
+	/*
+	 * Until *place changes, the function returns as if it were not patched. If a signal handler
+	 * leaves here by siglongjmp(), the slot stays in use.
+	 */
+	*(const void **)(void *)(shim_slot_returns + SHIM_SLOT_BYTES * (size_t)number) = caller;
+	slot->place = place;
+	slot->thread = &shim_spare;
+	slot->begin = begin;
+	slot->depth = shim_depth;
+	atomic_store_explicit(&slot->mark, NULL, memory_order_relaxed);
+	atomic_store_explicit(&slot->function, function, memory_order_relaxed);
+	/*
+	 * A signal handler of this thread may unwind the stack after *place has changed. So the
+	 * slot must be complete before that.
+	 */
+	atomic_signal_fence(memory_order_seq_cst);
+	*place = shim_slots + SHIM_SLOT_BYTES * (size_t)number;
+	shim_depth = slot->depth + 1;
+	shim_open_note(number, function);
+}
+
+#endif
+#endif

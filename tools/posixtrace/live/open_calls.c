@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* open_calls.c - functions that had not returned at the end. */
+#include "live/open_calls.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <trace_np.h>
+#include <unistd.h>
+
+#include "../../../lib/preload/patch_plan.h"
+#include "base/vec.h"
+#include "base/whole.h"
+#include "live/ended.h"
+#include "log/field.h"
+
+#define CALLS 1000000 /* further ones are left out */
+#define SECOND_NS INT64_C(1000000000)
+
+struct open_call {
+	uint64_t function;
+	int64_t begin_ns;
+	int64_t end_ns;    /* 0: not known yet */
+	pid_t pid, tid;
+	uint32_t depth;
+	bool has_returned; /* the log has its event */
+};
+
+/* The last moment at which a process is known to have existed. */
+struct last {
+	pid_t pid;
+	bool has_ended;
+	int64_t ns;
+};
+
+static int64_t realtime_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * SECOND_NS + now.tv_nsec;
+}
+
+/* Returns a stamp of now, by the clock of the processes that are traced. */
+static uint64_t clock_now(bool is_counter)
+{
+	struct timespec now;
+
+#if defined __x86_64__
+	if (is_counter)
+		return __builtin_ia32_rdtsc();
+#endif
+	(void)is_counter;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
+}
+
+/* A process that may not write large files cannot make it. */
+int open_calls_make(void)
+{
+	const uint64_t magic = SHIM_OPEN_MAGIC;
+	struct rlimit limit;
+	int fd;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur < SHIM_OPEN_BYTES)
+		return -1;
+	fd = memfd_create("posixtrace-calls", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd >= 0 && (ftruncate(fd, (off_t)SHIM_OPEN_BYTES) ||
+			whole_pwrite(fd, &magic, sizeof(magic), 0) ||
+			fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+/* The scale of a process's stamps: a line through two moments. */
+struct scale {
+	uint64_t from, now;
+	int64_t from_ns, now_ns;
+};
+
+/* Returns the time of a stamp, INT64_MAX if it is absurd. */
+static int64_t time_of(const struct scale *scale, uint64_t stamp)
+{
+	const uint64_t ticks = scale->now - scale->from;
+
+	if (!ticks || (int64_t)ticks < 0 || stamp - scale->from > ticks)
+		return INT64_MAX;
+	return scale->from_ns + (int64_t)((__int128)(stamp - scale->from) *
+					  (scale->now_ns - scale->from_ns) / (__int128)ticks);
+}
+
+/* Adds the active calls of a block. Returns the latest begin, or latest_ns if that is later. */
+static int64_t add_calls(struct open_calls *calls, const struct scale *scale, pid_t pid,
+			 const struct shim_open *open, size_t count, int64_t latest_ns)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct open_call call = {
+			.function = open[i].function,
+			.begin_ns = time_of(scale, open[i].begin), .pid = pid,
+			.tid = (pid_t)open[i].tid, .depth = open[i].depth,
+		};
+
+		if (!call.function || call.begin_ns == INT64_MAX || call.tid <= 0 ||
+		    calls->calls == CALLS || !vec_grow(&calls->call, calls->calls, 1))
+			continue;
+		calls->call[calls->calls++] = call;
+		if (call.begin_ns > latest_ns)
+			latest_ns = call.begin_ns;
+	}
+	return latest_ns;
+}
+
+/*
+ * Adds the active calls of one part of the file, reading the blocks that have data. If the process
+ * has executed another program since, the end of the calls is the latest begin: behind it their
+ * files were not mapped any more.
+ */
+static void read_part(struct open_calls *calls, int fd, off_t at, pid_t pid)
+{
+	struct shim_open open[1024];
+	const off_t first = at + (off_t)offsetof(struct shim_open_process, open);
+	const off_t end = at + (off_t)sizeof(struct shim_open_process);
+	const size_t before = calls->calls;
+	struct scale scale;
+	int64_t latest_ns = 0;
+	uint64_t head[4];
+
+	if (whole_pread(fd, head, sizeof(head), (uint64_t)at))
+		return;
+	scale.now = clock_now(head[2]);
+	scale.now_ns = realtime_now();
+	scale.from = head[0];
+	scale.from_ns = (int64_t)head[1];
+	for (off_t block = first; block < end; block += (off_t)sizeof(open)) {
+		off_t data = lseek(fd, block, SEEK_DATA);
+
+		if (data < 0 || data >= end)
+			break;
+		if (data > block)
+			block += (data - block) / (off_t)sizeof(open) * (off_t)sizeof(open);
+		if (whole_pread(fd, open, sizeof(open), (uint64_t)block))
+			break;
+		latest_ns = add_calls(calls, &scale, pid, open, sizeof(open) / sizeof(open[0]),
+				      latest_ns);
+	}
+	for (size_t i = before; head[3] && i < calls->calls; i++)
+		calls->call[i].end_ns = latest_ns;
+}
+
+void open_calls_read(struct open_calls *calls, int fd)
+{
+	struct shim_open_head head;
+
+	*calls = (struct open_calls){ .read_ns = realtime_now() };
+	if (fd < 0 || whole_pread(fd, &head, sizeof(head), 0))
+		return;
+	for (size_t i = 0; i < SHIM_OPEN_PROCESSES; i++)
+		if ((pid_t)head.pid[i] > 0)
+			read_part(calls, fd,
+				  (off_t)(sizeof(head) + i * sizeof(struct shim_open_process)),
+				  (pid_t)head.pid[i]);
+}
+
+/* By process, and for each process the deepest first. */
+static int by_depth(const void *a, const void *b)
+{
+	const struct open_call *x = a, *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return (x->depth < y->depth) - (x->depth > y->depth);
+}
+
+/* ------------------------------------------------------------------ the log */
+
+struct scan {
+	struct open_calls *calls;
+	struct last *last;
+	size_t lasts;
+	int64_t end_ns;       /* of the last event but the end of the stream */
+	trace_event_id_t call, ended;
+	struct posix_trace_schema_np call_schema, ended_schema;
+};
+
+static struct last *last_of(struct scan *scan, pid_t pid)
+{
+	for (size_t i = 0; i < scan->lasts; i++)
+		if (scan->last[i].pid == pid)
+			return &scan->last[i];
+	return NULL;
+}
+
+/* The processes that have calls are few: each has a part of the file. */
+static bool list_processes(struct scan *scan)
+{
+	for (size_t i = 0; i < scan->calls->calls; i++) {
+		if (last_of(scan, scan->calls->call[i].pid))
+			continue;
+		if (!vec_grow(&scan->last, scan->lasts, 1))
+			return false;
+		scan->last[scan->lasts++] = (struct last){ .pid = scan->calls->call[i].pid };
+	}
+	return true;
+}
+
+static void learn_types(struct scan *scan, trace_id_t trid)
+{
+	char name[TRACE_EVENT_NAME_MAX + 1], text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
+	trace_event_id_t id;
+	int end;
+
+	while (!posix_trace_eventtypelist_getnext_id(trid, &id, &end) && !end) {
+		if (posix_trace_eventid_get_name(trid, id, name) ||
+		    posix_trace_eventid_get_schema_np(trid, id, text, sizeof(text)))
+			continue;
+		if (!strcmp(name, "func.call") &&
+		    !posix_trace_schema_parse_np(text, &scan->call_schema))
+			scan->call = id;
+		if (!strcmp(name, ENDED_EVENT) &&
+		    !posix_trace_schema_parse_np(text, &scan->ended_schema))
+			scan->ended = id;
+	}
+}
+
+/* Marks a call that returned after the active calls were read: the log has its event. */
+static void mark_returned(struct scan *scan, const struct posix_trace_event_np *event)
+{
+	const int64_t depth = field_integer(&scan->call_schema, "depth", event, -1);
+	struct posix_trace_value_np function;
+
+	if (!field_by_name(&scan->call_schema, "function", event, &function))
+		return;
+
+	for (size_t i = 0; i < scan->calls->calls; i++) {
+		struct open_call *call = &scan->calls->call[i];
+
+		if (call->pid == event->info.posix_pid && call->tid == event->tid &&
+		    call->depth == depth && call->function == function.u64)
+			call->has_returned = true;
+	}
+}
+
+static void scan_log(struct scan *scan, trace_id_t trid)
+{
+	struct posix_trace_event_np event;
+	struct last *last = NULL;
+	int end;
+
+	while (!posix_trace_getnext_np(trid, &event, &end) && !end) {
+		const trace_event_id_t id = event.info.posix_event_id;
+
+		if (id != POSIX_TRACE_STOP && event.time_ns > scan->end_ns)
+			scan->end_ns = event.time_ns;
+		if (!last || last->pid != event.info.posix_pid)
+			last = last_of(scan, event.info.posix_pid);
+		if (last && !last->has_ended && event.time_ns > last->ns)
+			last->ns = event.time_ns;
+		if (scan->ended && id == scan->ended) {
+			struct last *of = last_of(scan, (pid_t)field_integer(&scan->ended_schema,
+									     "pid", &event, 0));
+
+			if (of) {
+				of->has_ended = true;
+				of->ns = event.time_ns;
+			}
+		}
+		if (last && scan->call && id == scan->call &&
+		    event.time_ns >= scan->calls->read_ns - SECOND_NS / 1000)
+			mark_returned(scan, &event);
+	}
+}
+
+/* Returns false only if there is no such process. Another user's process may not be signalled. */
+static bool is_alive(pid_t pid)
+{
+	return !kill(pid, 0) || errno != ESRCH;
+}
+
+/* A process that runs on was in its functions until the end of the trace. */
+static void settle_ends(struct scan *scan)
+{
+	for (size_t i = 0; i < scan->lasts; i++) {
+		struct last *last = &scan->last[i];
+
+		if (!last->has_ended && is_alive(last->pid) && last->ns < scan->end_ns)
+			last->ns = scan->end_ns;
+	}
+}
+
+static void pass_call(struct kernel *kernel, const struct open_call *call, int64_t end_ns)
+{
+	struct kernel_record record = {
+		.time_ns = (end_ns > call->begin_ns ? end_ns : call->begin_ns) + 1,
+		.pid = call->pid, .tid = call->tid, .kind = KERNEL_CALL,
+		.other = (uint32_t)kernel->calls,
+	};
+
+	if (!vec_grow(&kernel->call, kernel->calls, 1) ||
+	    !vec_grow(&kernel->record, kernel->records, 1))
+		return;
+	kernel->call[kernel->calls++] = (struct kernel_call){
+		.function = call->function, .depth = call->depth,
+		.span_ns = (uint64_t)(record.time_ns - call->begin_ns)
+	};
+	kernel->record[kernel->records++] = record;
+}
+
+/* The calls of a thread have one end, so that they nest, and the deepest is passed first. */
+static void pass_all(struct open_calls *calls, struct scan *scan, struct kernel *kernel)
+{
+	for (size_t i = 0; i < calls->calls; i++) {
+		struct last *last = last_of(scan, calls->call[i].pid);
+
+		if (last && !calls->call[i].end_ns && calls->call[i].begin_ns > last->ns)
+			last->ns = calls->call[i].begin_ns;
+	}
+	for (size_t i = 0; i < calls->calls; i++) {
+		const struct last *last = last_of(scan, calls->call[i].pid);
+
+		if (last && !calls->call[i].has_returned)
+			pass_call(kernel, &calls->call[i],
+				  calls->call[i].end_ns ? calls->call[i].end_ns : last->ns);
+	}
+}
+
+void open_calls_pass(struct open_calls *calls, struct kernel *kernel, int log)
+{
+	struct scan *scan;
+	trace_id_t trid;
+
+	if (!calls->calls || posix_trace_open_np(log, POSIX_TRACE_OPEN_SALVAGE_NP, &trid))
+		return;
+	qsort(calls->call, calls->calls, sizeof(*calls->call), by_depth);
+	scan = calloc(1, sizeof(*scan));
+	if (scan) {
+		scan->calls = calls;
+		if (list_processes(scan)) {
+			learn_types(scan, trid);
+			scan_log(scan, trid);
+			settle_ends(scan);
+			pass_all(calls, scan, kernel);
+		}
+		free(scan->last);
+	}
+	free(scan);
+	posix_trace_close(trid);
+}
+
+void open_calls_fini(struct open_calls *calls)
+{
+	free(calls->call);
+	*calls = (struct open_calls){ .calls = 0 };
+}
