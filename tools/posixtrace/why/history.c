@@ -10,6 +10,7 @@
 #include "why/history.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -567,6 +568,25 @@ static void add_event(struct history *history, const struct log_type *type,
 }
 
 /*
+ * Names the main threads that no event names: by the program that their process executes. A process
+ * to which the recorder attached has no event with the name of its program.
+ */
+static void name_programs(struct history *history)
+{
+	for (size_t i = 0; i < history->threads; i++) {
+		struct history_thread *thread = &history->thread[i];
+		char name[PROGRAM_NAME_BYTES];
+		pid_t parent = 0;
+
+		if (thread->tid != thread->pid || *thread->name ||
+		    !program_mapped(history->log->trid, thread->pid, thread->last_ns, name,
+				    &parent))
+			continue;
+		snprintf(thread->name, sizeof(thread->name), "%s", name);
+	}
+}
+
+/*
  * One pass over the log serves both the history and the caller, because standard input cannot be
  * read twice. see() is called after the event is in the history, so it finds the thread of each
  * event.
@@ -590,6 +610,8 @@ int history_read(struct history *history, struct logfile *log, struct wanted *wa
 	history->last_ns = history->reading.last_ns;
 	if (!err)
 		err = history->err;
+	if (!err)
+		name_programs(history);
 	return err ? err : history_arrange(history);
 }
 

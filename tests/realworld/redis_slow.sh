@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# A command of redis takes long, and other clients wait: posixtrace why names the function of the
+# command in its first two lines.
+PACKAGES='redis-server redis-server
+redis-tools redis-benchmark'
+. "${0%/*}/lib.sh"
+
+socket=$tmp/redis.sock
+cli() { redis-cli -s "$socket" "$@"; }
+redis-server --port 0 --unixsocket "$socket" --save '' --dir "$tmp" >"$tmp/server" 2>&1 &
+server=$!
+children="$children $server"
+tries=200
+until cli ping 2>/dev/null | grep -q PONG || test $tries -eq 0; do
+	tries=$((tries - 1))
+	sleep 0.05
+done
+cli eval "for i = 1, ${PTX_KEYS:-1000000} do redis.call('set', 'key:' .. i, i) end" 0
+# Other programs do not take its CPU: their part of the time says nothing of redis.
+chrt -f -p 1 $server 2>/dev/null || renice -n -15 -p $server >/dev/null 2>&1
+
+"$posixtrace" attach --sched --sample 999 -p $server -o "$log" >"$tmp/attached" 2>&1 &
+tracer=$!
+tries=200
+until "$posixtrace" list 2>/dev/null | grep -q 'log.ptl .*running' || test $tries -eq 0; do
+	tries=$((tries - 1))
+	sleep 0.05
+done
+redis-benchmark -s "$socket" -c 20 -n "${PTX_REQUESTS:-200000}" -t get -q >"$tmp/benchmark" &
+clients=$!
+sleep 0.3
+cli keys 'no*such*key' >/dev/null
+wait $clients
+kill -INT $tracer
+wait $tracer
+cli shutdown nosave
+cat "$tmp/attached"
+
+check "the log is sound" is_sound
+"$posixtrace" why "$log" >"$tmp/why" 2>"$tmp/messages"
+cat "$tmp/why"
+check "requests waited for a turn" grep -q '^Requests waited: .* was busy for .*; then input was ready on ' "$tmp/why"
+check "the cause is the function of the command" sh -c "sed -n 2p '$tmp/why' | grep -q '^Cause: .*keysCommand'"
+finish
