@@ -2,29 +2,10 @@
 /* block.c - makes blocks in the format Native (clickhouse.com/docs/en/interfaces/formats). */
 #include "fleet/block.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/vec.h"
-
-void bytes_add(struct bytes *bytes, const void *more, size_t len)
-{
-	if (!len || bytes->failed)
-		return;
-	if (!vec_reserve(&bytes->at, &bytes->room, bytes->used, len)) {
-		bytes->failed = true;
-		return;
-	}
-	memcpy(bytes->at + bytes->used, more, len);
-	bytes->used += len;
-}
-
-void bytes_str(struct bytes *bytes, const char *text)
-{
-	bytes_add(bytes, text, strlen(text));
-}
 
 void bytes_quoted(struct bytes *bytes, const char *text, size_t len)
 {
@@ -41,44 +22,9 @@ void bytes_quoted(struct bytes *bytes, const char *text, size_t len)
 	bytes_str(bytes, "'");
 }
 
-void bytes_printf(struct bytes *bytes, const char *format, ...)
-{
-	char text[1024];
-	va_list args;
-	int len;
-
-	va_start(args, format);
-	len = vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	if (len < 0 || (size_t)len >= sizeof(text))
-		bytes->failed = true;
-	else
-		bytes_add(bytes, text, (size_t)len);
-}
-
-void bytes_free(struct bytes *bytes)
-{
-	free(bytes->at);
-	memset(bytes, 0, sizeof(*bytes));
-}
-
-/* Appends an integer of any length: seven bits a byte, the least first. */
-static void add_varint(struct bytes *bytes, uint64_t value)
-{
-	unsigned char digits[10];
-	size_t len = 0;
-
-	do {
-		digits[len] = (unsigned char)(value & 127);
-		value >>= 7;
-		digits[len++] |= value ? 128 : 0;
-	} while (value);
-	bytes_add(bytes, digits, len);
-}
-
 static void add_string(struct bytes *bytes, const void *text, size_t len)
 {
-	add_varint(bytes, len);
+	bytes_varint(bytes, len);
 	bytes_add(bytes, text, len);
 }
 
@@ -187,8 +133,8 @@ size_t block_bytes(const struct block *block)
 /* An array has its ends before its elements, a nullable column its NULLs before its values. */
 void block_put(const struct block *block, struct bytes *to)
 {
-	add_varint(to, block->columns);
-	add_varint(to, block->rows);
+	bytes_varint(to, block->columns);
+	bytes_varint(to, block->rows);
 	for (unsigned i = 0; i < block->columns; i++) {
 		const struct block_column *column = &block->column[i];
 

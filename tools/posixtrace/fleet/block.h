@@ -15,20 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct bytes {
-	char *at;
-	size_t used, room;
-	bool failed;
-};
+#include "base/bytes.h"
 
-/* Appends bytes. Without memory it sets failed and appends nothing. */
-void bytes_add(struct bytes *bytes, const void *more, size_t len);
-void bytes_str(struct bytes *bytes, const char *text);
 /* Appends text in quotes, with the escapes of SQL in ClickHouse. */
 void bytes_quoted(struct bytes *bytes, const char *text, size_t len);
-void bytes_printf(struct bytes *bytes, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-void bytes_free(struct bytes *bytes);
 
 struct block_column {
 	const char *name, *type;

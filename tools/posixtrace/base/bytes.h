@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * bytes.h - memory that grows, for the parts of a file or of a request.
+ *
+ * An error of memory is kept in failed: all further calls do nothing, and the caller examines it at
+ * the end. A struct of zeros is empty. One thread uses it at a time.
+ */
+#ifndef POSIXTRACE_BASE_BYTES_H
+#define POSIXTRACE_BASE_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct bytes {
+	char *at;
+	size_t used, room;
+	bool failed;
+};
+
+/* Appends bytes. Without memory it sets failed and appends nothing. */
+void bytes_add(struct bytes *bytes, const void *more, size_t len);
+void bytes_str(struct bytes *bytes, const char *text);
+void bytes_printf(struct bytes *bytes, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Appends an integer of any length: seven bits a byte, the least first (LEB128). */
+void bytes_varint(struct bytes *bytes, uint64_t value);
+void bytes_free(struct bytes *bytes);
+
+#endif
