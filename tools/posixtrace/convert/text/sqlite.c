@@ -17,7 +17,7 @@
 #include "convert/flow.h"
 #include "convert/jsonfields.h"
 #include "convert/jsonplan.h"
-#include "convert/paired.h"
+#include "convert/pairings.h"
 #include "convert/plain.h"
 #include "convert/text/sqlite_rows.h"
 #include "convert/text/sqlite_schema.h"
@@ -28,11 +28,6 @@ extern const struct format format_sqlite;
 #define FIRST_VALUE  14u /* the first column of event for a field */
 #define SPAN_COLUMNS 11
 #define TEXT_MOST    1024 /* bytes; longer texts are shortened */
-
-struct base_source { /* one of several logs */
-	const char *name;
-	struct paired paired;
-};
 
 struct base {
 	struct fmt_flow *flow;
@@ -45,12 +40,11 @@ struct base {
 	int64_t threads;               /* the number of rows of the table thread */
 	/* memory for the JSON of one event; never written to a file */
 	struct out scratch;
-	struct base_source *source;
+	struct pairings pairings;
 	struct rows *new_events, *new_spans; /* rows that are not inserted yet */
 	const struct fmt_type **type;
 	struct jsonplan *plan;         /* by index of the type; the array has plans elements */
 	size_t types, plans;
-	const struct fmt_event *at;    /* the current event, for take_span() */
 	struct sqlfields fields;
 	unsigned values;               /* number of columns f0, f1 ... */
 	int err;                       /* of take_span(), which returns nothing */
@@ -88,31 +82,13 @@ static void sqlite_close(void *context)
 		jsonplan_fini(&base->plan[i]);
 	free(base->plan);
 	threads_fini(&base->known);
-	for (unsigned i = 0; base->source && i < base->flow->sources; i++)
-		paired_fini(&base->source[i].paired);
-	free(base->source);
+	pairings_fini(&base->pairings);
 	sqlfields_free(&base->fields);
 	free(base->type);
 	free(base);
 }
 
 static void take_span(void *arg, const struct span *span, const struct posix_trace_event_np *end);
-
-/* Begins the pairing of spans for each log. */
-static int open_sources(struct base *base, struct fmt_flow *flow)
-{
-	const struct fmt_input *input = flow->input;
-	int err = 0;
-
-	base->source = calloc(flow->sources, sizeof(*base->source));
-	if (!base->source)
-		return ENOMEM;
-	for (unsigned i = 0; !err && i < flow->sources; i++, input = input->next) {
-		base->source[i].name = fmt_input_name(input);
-		err = paired_init(&base->source[i].paired, flow, take_span, base);
-	}
-	return err;
-}
 
 /* Makes the virtual tables whose rows are inserted into the tables of events and spans. */
 static int open_rows(struct base *base)
@@ -144,7 +120,7 @@ static int sqlite_open(struct fmt_flow *flow, const struct fmt_output *output, v
 			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
 		err = print_error(base);
 	if (!err)
-		err = open_sources(base, flow);
+		err = pairings_init(&base->pairings, flow, take_span, base);
 	if (!err)
 		err = execute_sql(base, sqlite_schema);
 	if (!err)
@@ -251,7 +227,8 @@ static int sqlite_begin(void *context, const struct fmt_facts *facts)
 	/* The table log exists also for a single log, so that statements need not differ. */
 	for (unsigned i = 0; !err && i < base->flow->sources; i++) {
 		bind_number(base, INSERT_LOG, 1, i + 1);
-		bind_text(base, INSERT_LOG, 2, base->source[i].name, strlen(base->source[i].name));
+		bind_text(base, INSERT_LOG, 2, base->pairings.log[i].name,
+			  strlen(base->pairings.log[i].name));
 		err = insert_row(base, INSERT_LOG);
 	}
 	return err;
@@ -436,8 +413,8 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 {
 	struct base *base = arg;
 	const char *kind = pairing_kind_name(span->series->kind), *name = span->series->name;
-	const char *log = base->source[base->at->source].name;
-	const struct fmt_type *type = base->at->type;
+	const struct fmt_event *at = base->pairings.at;
+	const char *log = base->pairings.log[at->source].name;
 	struct rows *rows = base->new_spans;
 
 	(void)end;
@@ -453,25 +430,10 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 	rows_integer(rows, 7, span->pid);
 	rows_integer(rows, 8, span->tid);
 	rows_integer(rows, 9, span->begin_tid);
-	put_text(rows, 10, type->name, type->name_len);
+	put_text(rows, 10, at->type->name, at->type->name_len);
 	put_text(rows, 11, log, strlen(log));
 	if (rows_end(rows))
 		base->err = insert_rows(base, rows, INSERT_SPAN);
-}
-
-/* Passes the event to the pairing of its log. */
-static int pair_event(struct base *base, const struct fmt_event *event)
-{
-	struct paired *paired = &base->source[event->source].paired;
-	const struct log_type *type = paired_type(paired, event->type);
-	struct posix_trace_event_np with;
-
-	if (!type)
-		return ENOMEM;
-	base->at = event;
-	paired_event(event, type, &with);
-	pairing_event(&paired->pairing, type, &with, 0, true);
-	return base->err ? base->err : paired->pairing.err;
 }
 
 static int sqlite_event(void *context, const struct fmt_event *event)
@@ -503,7 +465,9 @@ static int sqlite_event(void *context, const struct fmt_event *event)
 	}
 	if (rows_end(rows))
 		err = insert_rows(base, rows, INSERT_EVENT);
-	return err ? err : pair_event(base, event);
+	if (!err)
+		err = pairings_event(&base->pairings, event);
+	return err ? err : base->err;
 }
 
 static int sqlite_thread(void *context, const struct fmt_thread *thread)
@@ -537,7 +501,7 @@ static int sqlite_lost(void *context, const struct fmt_lost *lost)
 	const char *cause = posix_trace_lost_name_np(lost->cause);
 
 	/* Events are missing here, so spans that are open have no end. */
-	pairing_cut(&base->source[lost->source].paired.pairing);
+	pairings_cut(&base->pairings, lost->source);
 	bind_text(base, INSERT_LOST, 1, cause, strlen(cause));
 	if (lost->counted)
 		bind_number(base, INSERT_LOST, 2, (int64_t)lost->count);
@@ -615,7 +579,7 @@ static int insert_ledgers(struct base *base, const struct fmt_end *end)
 static int sqlite_end(void *context, const struct fmt_end *end)
 {
 	struct base *base = context;
-	const char *log = base->flow->sources == 1 ? base->source[0].name : NULL;
+	const char *log = base->flow->sources == 1 ? base->pairings.log[0].name : NULL;
 	int err = insert_rows(base, base->new_events, INSERT_EVENT);
 
 	if (!err)
