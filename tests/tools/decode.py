@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A file of a binary format as text, for transcripts: decode.py perfetto|ctf|sqlite [FILE]
+"""A file of a binary format as text, for transcripts: decode.py perfetto|ctf|sqlite|parquet [FILE]
 
 perfetto  the fields of each message of standard input, by their numbers; texts and numbers as such
 ctf       the metadata, then the head of each packet and its bytes
 sqlite    the statements that make the schema, then the rows of each table
+parquet   the columns that have values, then the rows, of each file of a folder
 """
 import pathlib
 import re
@@ -12,6 +13,7 @@ import struct
 import sys
 
 sys.dont_write_bytecode = True
+import parquet as tables  # noqa: E402
 import spans_of  # noqa: E402
 
 PACKET = struct.Struct("<I16sIQQQQQQQ")
@@ -102,6 +104,11 @@ def sqlite(path):
         quoted = " || ', ' || ".join('quote("%s")' % column for column in columns)
         for row, in db.execute("select %s from '%s'" % (quoted, name)):
             print("  %s" % shown(row.encode("utf-8", "surrogateescape"))[1:-1])
+
+
+def parquet(path):
+    for file in sorted(pathlib.Path(path).glob("*.parquet")):
+        tables.show(file, ("boot", "uuid", "begun"))
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@
 struct plan;
 struct choice;
 struct descriptors;
+struct logfile;
 struct wanted;
 struct merge;
 
@@ -75,6 +76,7 @@ struct fmt_flow {
 	bool lost;             /* the source reported lost events */
 	const trace_id_t *objects; /* the opened logs, which have names of objects */
 	size_t object_logs;
+	struct logfile *const *logs; /* the same logs; NULL: the source is no log */
 	struct descriptors *descriptors; /* names of descriptors if the input is one log, or NULL */
 	unsigned sources;      /* number of logs that are the input */
 	const struct merge *clocks; /* has the values of --clock-error; NULL: none */

@@ -22,3 +22,6 @@ FORMAT(folded)
 #ifdef HAVE_SQLITE
 FORMAT(sqlite)
 #endif
+#ifdef HAVE_SQLITE_QUERY
+FORMAT(parquet)
+#endif

@@ -39,6 +39,9 @@ const char *fmt_left_out(const char *name)
 #ifndef HAVE_SQLITE
 		{ "sqlite", "it needs SQLite" },
 #endif
+#ifndef HAVE_SQLITE_QUERY
+		{ "parquet", "it needs SQLite 3.38" },
+#endif
 		{ NULL, NULL }
 	};
 

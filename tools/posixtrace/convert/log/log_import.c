@@ -22,6 +22,7 @@ struct import {
 	struct merge merge;
 	struct log_reading *reading;  /* parallel to merge.source */
 	trace_id_t *trid;
+	struct logfile **log;
 };
 
 /* lib/log/FORMAT 2.1: the first eight bytes of the header. */
@@ -59,7 +60,8 @@ static int open_logs(struct import *import, struct fmt_input *input)
 	merge->source = calloc(count, sizeof(*merge->source));
 	import->reading = calloc(count, sizeof(*import->reading));
 	import->trid = calloc(count, sizeof(*import->trid));
-	if (!merge->source || !import->reading || !import->trid) {
+	import->log = calloc(count, sizeof(*import->log));
+	if (!merge->source || !import->reading || !import->trid || !import->log) {
 		say("%s", strerror(ENOMEM));
 		return TOOL_FAILURE;
 	}
@@ -70,6 +72,7 @@ static int open_logs(struct import *import, struct fmt_input *input)
 		if (status)
 			return status;
 		source->error_ns = merge_error_of(merge, &source->log);
+		import->log[merge->sources] = &source->log;
 		import->trid[merge->sources++] = source->log.trid;
 	}
 	/* Prints for several logs within what time their events are not ordered. */
@@ -86,6 +89,7 @@ static void close_logs(struct import *import)
 	free(import->merge.source);
 	free(import->reading);
 	free(import->trid);
+	free(import->log);
 }
 
 /* ------------------------------------------------------------------ reading */
@@ -219,6 +223,7 @@ static int read_logs(struct import *import)
 		return TOOL_FAILURE;
 	flow->objects = import->trid;
 	flow->object_logs = count;
+	flow->logs = import->log;
 	/* Several logs have no names of descriptors here, because their types get new numbers. */
 	flow->descriptors = count == 1 ? import->merge.source[0].log.descriptors : NULL;
 	if (!err && fmt_begin(flow, &facts) && joined_notes(import->reading, count) &&
@@ -249,6 +254,7 @@ int log_import(struct fmt_flow *flow, struct fmt_input *input)
 		status = read_logs(&import);
 	flow->objects = NULL;
 	flow->object_logs = 0;
+	flow->logs = NULL;
 	flow->descriptors = NULL;
 	close_logs(&import);
 	return status;

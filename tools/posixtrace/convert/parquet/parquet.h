@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * parquet.h - the interface of the files of the sink "parquet": a folder with a file of Apache
+ * Parquet for each table of the command query, with the same names of columns and the same values.
+ *
+ * Differences to query: a column has one type here. A field that has integers in some events and
+ * texts in others is a column of texts. Texts that are not UTF-8 are escaped as plain.h does.
+ */
+#ifndef POSIXTRACE_CONVERT_PARQUET_PARQUET_H
+#define POSIXTRACE_CONVERT_PARQUET_PARQUET_H
+
+#include "convert/flow.h"
+#include "convert/pairings.h"
+#include "convert/threads.h"
+#include "parquet/file.h"
+#include "query/query_schema.h"
+#include "query/sqlfields.h"
+
+/* Opens NAME.parquet in a folder. Returns 0 or an error number. The caller closes *fd. */
+int parquet_create(int folder, const char *name, int *fd);
+
+/* ------------------------------------------------------------------ table.c: one table */
+
+/* A table whose columns are those of a schema of query. */
+struct parquet_table {
+	struct parquet file;
+	int fd;
+	bool is_open;
+};
+
+/* Opens the file of a table in a folder. Returns 0 or an error number. */
+int parquet_table_open(struct parquet_table *table, int folder, const struct query_schema *schema,
+		       enum codec codec);
+/* Completes the file. Returns 0 or an error number. */
+int parquet_table_end(struct parquet_table *table);
+/* Frees the memory. May be called for a table that was not opened. */
+void parquet_table_close(struct parquet_table *table);
+
+/* Sets a text, which may be any bytes: those that are not UTF-8 are escaped. NULL is NULL. */
+void parquet_text(struct parquet *file, unsigned column, const void *text, size_t len);
+void parquet_string(struct parquet *file, unsigned column, const char *text);
+
+/* ------------------------------------------------------------------ fields.c: columns of fields */
+
+struct parquet_field {
+	char name[sizeof(((struct sqlfield *)NULL)->name)]; /* of the column */
+	const char *field;
+	enum column_kind kind;
+	bool is_made;            /* the file has the column; kind does not change any more */
+	unsigned column;
+};
+
+struct parquet_plan {            /* of a type: by the number of the field in its schema */
+	uint32_t *field;         /* index in parquet_fields.field + 1; 0: the field has no column */
+	unsigned fields;
+};
+
+struct parquet_fields {
+	struct sqlfields names;
+	struct parquet_field *field;
+	size_t count;
+	struct parquet_plan *plan; /* by index of the type */
+	size_t plans;
+	bool is_new;             /* a column is not made yet */
+};
+
+/* Adds the fields of a type. Returns false without memory. */
+bool parquet_fields_add(struct parquet_fields *fields, const struct fmt_type *type);
+/* Makes the columns that the file lacks, before a row. */
+void parquet_fields_make(struct parquet_fields *fields, struct parquet *file);
+/* Sets the values of the event's fields. */
+void parquet_fields_put(struct parquet_fields *fields, struct parquet *file,
+			const struct fmt_event *event);
+void parquet_fields_free(struct parquet_fields *fields);
+
+/* ------------------------------------------------------------------ counts.c */
+
+/*
+ * The tables types, threads, losses and objects of a source that is no log, or of a selection of
+ * events, as far as the flow has their contents.
+ */
+struct parquet_loss {
+	int cause;
+	const struct fmt_type *type;   /* NULL: unknown */
+	uint64_t count;
+};
+
+struct parquet_counts {
+	struct threads threads;        /* of the events */
+	struct parquet_loss *loss;     /* each pair of cause and type once */
+	size_t losses;
+	struct parquet_table objects;
+};
+
+/* ------------------------------------------------------------------ the sink */
+
+struct parquet_sink {
+	struct fmt_flow *flow;
+	const char *shown;
+	int folder;
+	enum codec codec;
+	bool has_ended;
+	int events_fd;
+	struct parquet events;
+	struct parquet_table spans;
+	struct parquet_fields fields;
+	struct pairings pairings;
+	struct parquet_counts counts;
+	trace_event_id_t *number;      /* of a type in each of several logs; 0: not looked up */
+	size_t numbers;
+};
+
+/* Whether the small tables are those of the logs. Otherwise the flow is counted. */
+static inline bool parquet_has_logs(const struct parquet_sink *sink)
+{
+	return sink->flow->logs && !sink->flow->wanted;
+}
+
+/* logs.c, counts.c: these return 0, an error number, or -1 after they printed an error. */
+
+/*
+ * Writes the tables that describe logs as query has them: all but events and spans, or with a
+ * selection all but those of counts.c.
+ */
+int parquet_logs(const struct parquet_sink *sink);
+
+/* Count an event or a loss, and write an object. */
+int parquet_counts_event(struct parquet_counts *counts, const struct fmt_event *event);
+int parquet_counts_lost(struct parquet_counts *counts, const struct fmt_lost *lost);
+int parquet_counts_object(struct parquet_sink *sink, const struct fmt_object *object);
+/* Writes the tables. */
+int parquet_counts_end(struct parquet_sink *sink, const struct fmt_end *end);
+void parquet_counts_free(struct parquet_counts *counts);
+
+#endif

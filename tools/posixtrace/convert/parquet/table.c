@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* table.c - a file with the columns of a table of query. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/utf.h"
+#include "convert/parquet/parquet.h"
+#include "convert/plain.h"
+
+int parquet_create(int folder, const char *name, int *fd)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s.parquet", name);
+	*fd = openat(folder, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	return *fd < 0 ? errno : 0;
+}
+
+int parquet_table_open(struct parquet_table *table, int folder, const struct query_schema *schema,
+		       enum codec codec)
+{
+	int err = parquet_create(folder, schema->name, &table->fd);
+
+	if (err)
+		return err;
+	table->is_open = true;
+	parquet_begin(&table->file, table->fd, codec);
+	for (size_t i = 0; i < query_schema_columns(schema); i++)
+		parquet_column(&table->file, schema->column[i].name,
+			       schema->column[i].is_text ? COLUMN_TEXT : COLUMN_INTEGER);
+	return table->file.err;
+}
+
+int parquet_table_end(struct parquet_table *table)
+{
+	int err = parquet_finish(&table->file);
+
+	if (close(table->fd) && !err)
+		err = errno;
+	table->fd = -1;
+	return err;
+}
+
+void parquet_table_close(struct parquet_table *table)
+{
+	if (!table->is_open)
+		return;
+	parquet_free(&table->file);
+	if (table->fd >= 0)
+		close(table->fd);
+	table->is_open = false;
+}
+
+static bool is_utf8(const unsigned char *text, size_t len)
+{
+	uint32_t character;
+
+	for (size_t i = 0, n; i < len; i += n) {
+		n = text[i] < 0x80 ? 1 : utf8_take(text + i, len - i, &character);
+		if (!n)
+			return false;
+	}
+	return true;
+}
+
+/* Readers refuse a whole file for a text that is not UTF-8. */
+void parquet_text(struct parquet *file, unsigned column, const void *text, size_t len)
+{
+	char *plain;
+
+	if (is_utf8(text, len)) {
+		parquet_bytes(file, column, text, len);
+		return;
+	}
+	plain = plain_copy(text, len);
+	if (plain)
+		parquet_bytes(file, column, plain, strlen(plain));
+	else if (!file->err)
+		file->err = ENOMEM;
+	free(plain);
+}
+
+void parquet_string(struct parquet *file, unsigned column, const char *text)
+{
+	if (text)
+		parquet_text(file, column, text, strlen(text));
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * column.h - the values of one column in the current row group, and the column chunk that they
+ * become.
+ *
+ * Values are kept in the encoding PLAIN, or as indices of a dictionary until that becomes too
+ * large. A NULL has no value; the rows that have one are kept as runs, so that a row costs nothing
+ * in the columns that it leaves out.
+ */
+#ifndef POSIXTRACE_PARQUET_COLUMN_H
+#define POSIXTRACE_PARQUET_COLUMN_H
+
+#include "parquet/codec.h"
+#include "parquet/dictionary.h"
+
+enum column_kind {
+	COLUMN_INTEGER,  /* INT64, signed */
+	COLUMN_UNSIGNED, /* INT64 with the logical type of an unsigned one */
+	COLUMN_WIDE,     /* DECIMAL(20,0): signed or unsigned integers of 64 bits */
+	COLUMN_REAL,     /* DOUBLE */
+	COLUMN_TEXT,     /* BYTE_ARRAY with the logical type STRING */
+	COLUMN_BLOB      /* BYTE_ARRAY */
+};
+
+#define COLUMN_WIDE_BYTES 9
+#define COLUMN_BOUND_BYTES 64 /* a column chunk with a longer text has no least and greatest one */
+
+/* The least or the greatest value of a column chunk, in the encoding of statistics. */
+struct column_bound {
+	size_t len;
+	unsigned char bytes[COLUMN_BOUND_BYTES];
+};
+
+struct column {
+	char *name;
+	enum column_kind kind;
+	size_t rows;             /* of the row group, with and without a value */
+	size_t values;           /* those with one */
+	uint32_t *run;           /* lengths of rows without a value, with one, without ... */
+	size_t runs, run_room;
+	bool has_no_dictionary;  /* the values are plain */
+	bool is_varied;          /* an earlier row group had too many values for a dictionary */
+	struct dictionary dictionary;
+	uint32_t *index;         /* of each value in the dictionary */
+	size_t indices, index_room;
+	struct bytes plain;
+	bool has_bounds;         /* least and greatest hold for all values so far */
+	struct column_bound least, greatest;
+	bool failed;             /* a value had no memory */
+};
+
+/* Returns false without memory. */
+bool column_init(struct column *column, const char *name, enum column_kind kind);
+void column_free(struct column *column);
+
+/*
+ * Adds a value to the row with this number in its row group; rows between have no value. The bytes
+ * are those of a number in the machine's order, of COLUMN_WIDE_BYTES, or any for a text or blob.
+ */
+void column_add(struct column *column, size_t row, const void *bytes, size_t len);
+
+/* Returns about how many bytes the values have, for the size of a row group. */
+size_t column_bytes(const struct column *column);
+
+/* Describes the column in the footer: a structure SchemaElement. */
+void column_schema(const struct column *column, struct bytes *to);
+
+/*
+ * Appends the pages of the column to *pages and a structure ColumnChunk to *chunk, and begins an
+ * empty row group. at is the place of the pages in the file. The rows of the group that have no
+ * value yet get NULL. *uncompressed is increased by the size of the pages without compression.
+ * Returns false without memory.
+ */
+bool column_chunk(struct column *column, size_t rows, enum codec codec, uint64_t at,
+		  struct bytes *pages, struct bytes *chunk, uint64_t *uncompressed);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* column_part.h - for column.c, which collects values, and chunk.c, which writes them. */
+#ifndef POSIXTRACE_PARQUET_COLUMN_PART_H
+#define POSIXTRACE_PARQUET_COLUMN_PART_H
+
+#include "parquet/column.h"
+
+/* Returns whether each value has its length before it. */
+bool column_has_length(const struct column *column);
+/* The rows before this one that are not there yet have no value. Returns false without memory. */
+bool column_skip_to(struct column *column, size_t row);
+/* Removes all rows. */
+void column_clear(struct column *column);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * file.h - writes a table as a file of Apache Parquet (github.com/apache/parquet-format): row
+ * groups of bounded size, one after the other, and a footer with the columns and the places of all
+ * chunks.
+ *
+ * A caller adds columns, also between rows: earlier rows have NULL there. For each row it sets the
+ * values that the row has, then calls parquet_end_row().
+ *
+ * Memory    A row group, and about 80 bytes for each column of each row group that was written.
+ * Errors    The first error is kept, and all functions then do nothing. One thread uses a file.
+ */
+#ifndef POSIXTRACE_PARQUET_FILE_H
+#define POSIXTRACE_PARQUET_FILE_H
+
+#include "parquet/column.h"
+
+#define PARQUET_ROWS  122880       /* of a row group at most, as DuckDB prefers it */
+#define PARQUET_BYTES (16u << 20)  /* about: of the values of a row group */
+
+struct parquet_group; /* a row group that was written */
+
+struct parquet {
+	int fd;
+	enum codec codec;
+	struct column *column;
+	size_t columns;
+	size_t rows;             /* of the current row group */
+	size_t bytes;            /* of its texts and blobs */
+	uint64_t at;             /* so many bytes were written */
+	uint64_t all_rows;
+	struct parquet_group *group;
+	size_t groups;
+	struct bytes chunks;     /* the structures ColumnChunk of all groups */
+	int err;
+};
+
+/* Begins a file. The descriptor is at its beginning, and still belongs to the caller. */
+void parquet_begin(struct parquet *file, int fd, enum codec codec);
+
+/* Adds a column and returns its number. The name is UTF-8 and copied. */
+unsigned parquet_column(struct parquet *file, const char *name, enum column_kind kind);
+
+/* Set the value of a column in the current row, at most once for each row. Texts are UTF-8. */
+void parquet_integer(struct parquet *file, unsigned column, int64_t value);
+void parquet_real(struct parquet *file, unsigned column, double value);
+void parquet_bytes(struct parquet *file, unsigned column, const void *bytes, size_t len);
+/* For COLUMN_WIDE: a value of 64 bits, with or without a sign. */
+void parquet_wide(struct parquet *file, unsigned column, uint64_t value, bool is_signed);
+
+/* Ends the row. Returns 0 or the error number of the file. */
+int parquet_end_row(struct parquet *file);
+
+/* Writes the last row group and the footer. Returns 0 or the error number of the file. */
+int parquet_finish(struct parquet *file);
+/* Frees the memory. */
+void parquet_free(struct parquet *file);
+
+#endif
