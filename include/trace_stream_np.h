@@ -47,6 +47,29 @@ int posix_trace_attr_setbacking_np(trace_attr_t *attr, const char *path);
 int posix_trace_attr_getbacking_np(const trace_attr_t *attr, char *path);
 
 /*
+ * Sets the level at which zstd compresses the log of a stream, or a snapshot of the stream. Each
+ * block of the log is compressed for itself, by the thread that writes the log. Threads that record
+ * events never compress.
+ *
+ * level  0, the default: no compression. From POSIX_TRACE_COMPRESSION_MIN_NP (fastest) to
+ *        POSIX_TRACE_COMPRESSION_MAX_NP (smallest).
+ *
+ * The limit log-max-size counts the events as they are before compression. Logs with the policy
+ * POSIX_TRACE_LOOP are not compressed. Versions of this library that cannot read compressed logs
+ * refuse them. The first level other than 0 loads libzstd.so.1 into the process.
+ *
+ * EINVAL: bad attributes, or the level is out of range. ENOTSUP: the level is not 0, and libzstd
+ * cannot be loaded, or the library was built without it; the attributes stay as they were.
+ */
+#define POSIX_TRACE_COMPRESSION_MIN_NP (-20)
+#define POSIX_TRACE_COMPRESSION_MAX_NP 19
+
+int posix_trace_attr_setlogcompression_np(trace_attr_t *attr, int level);
+
+/* Stores the level; that of a log is the level with which it was written. EINVAL. */
+int posix_trace_attr_getlogcompression_np(const trace_attr_t *attr, int *level);
+
+/*
  * Sets the level of an active stream. The filter then excludes event types with a level (@level of
  * their schema) greater than max_level and admits the others that have a level. It leaves event
  * types without a level as they are. A later description of an event type has the same effect on

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/zstd.h"
 #include "cursor/check_private.h"
 
 void ptx_check_fault(struct ptx_check *check, uint64_t offset, uint64_t bytes,
@@ -304,6 +305,16 @@ static bool is_beginning(struct ptx_log_window *window)
 	return !len || (bytes && !memcmp(bytes, PTX_LOG_MAGIC, len));
 }
 
+/* Stores why the header does not open the log. *why stays if the header is right. */
+static void find_reason(const void *bytes, const char **why)
+{
+	struct ptx_log_header header;
+
+	if (ptx_log_decode_header(bytes, sizeof(header), &header, why) == PTX_LOG_GOOD &&
+	    header.flags_incompatible & PTX_LOG_COMPRESSED_LOG)
+		*why = ptx_zstd_why_missing();
+}
+
 /*
  * The log could not be opened: finds the reason and reports it as a fault at offset 0. Returns
  * EINVAL, or ENOMEM. It reads the header once more, since ptx_stored_open() gives a number only.
@@ -311,7 +322,6 @@ static bool is_beginning(struct ptx_log_window *window)
 static int check_explain(struct ptx_check *check, int fd)
 {
 	struct ptx_log_window window;
-	struct ptx_log_header header;
 	const char *why = "this file cannot be read";
 	const void *bytes;
 	int err;
@@ -327,10 +337,10 @@ static int check_explain(struct ptx_check *check, int fd)
 	/* The caller learns how long the file is, although it is no log. */
 	check->result->bytes = window.file_bytes;
 	/* ptx_log_decode_header() gives the reason, if the file has as many bytes as a header. */
-	bytes = ptx_log_window_at(&window, 0, sizeof(header));
+	bytes = ptx_log_window_at(&window, 0, PTX_LOG_HEADER_BYTES);
 	if (bytes)
-		ptx_log_decode_header(bytes, sizeof(header), &header, &why);
-	else if (window.file_bytes < sizeof(header))
+		find_reason(bytes, &why);
+	else if (window.file_bytes < PTX_LOG_HEADER_BYTES)
 		why = is_beginning(&window) ? "this file is too short to be a trace log" :
 					      "this is not a trace log";
 	/* why is a constant text and not in the window. */
@@ -363,7 +373,7 @@ int ptx_check_log(int fd, void (*report)(void *arg, const struct posix_trace_fau
 	err = ptx_stored_open(fd, true, &check->log);
 	if (err) {
 		/* The error number says only that the file is no log; the report has to say why. */
-		if (err == EINVAL)
+		if (err == EINVAL || err == ENOTSUP)
 			err = check_explain(check, fd);
 		goto undo_check;
 	}

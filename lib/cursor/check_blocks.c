@@ -211,6 +211,11 @@ bool ptx_check_block(struct ptx_check *check, const struct ptx_log_found *found)
 		ptx_check_fault(check, found->offset, found->end - found->offset, "%s", why);
 		check->damaged = true;
 	}
+	/* Older readers would read compressed bytes as records. The header must warn them. */
+	if (found->form.frame_bytes && !check->log->header_damage &&
+	    !(check->log->header.flags_incompatible & PTX_LOG_COMPRESSED_LOG))
+		ptx_check_fault(check, found->offset, 0,
+				"a block is compressed, but the header does not say so");
 	/* A block that breaks only the strict rules is still used: its events are there. */
 	if (!payload)
 		return false;

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "base/io.h"
+#include "base/zstd.h"
 #include "cursor/stored_private.h"
 #include "log/format_origin.h"
 
@@ -353,6 +354,9 @@ static int read_ends(struct ptx_stored *stored)
 	} else if (verdict != PTX_LOG_GOOD) {
 		return EINVAL;
 	}
+	/* The events of such a log could not be read. */
+	if (stored->header.flags_incompatible & PTX_LOG_COMPRESSED_LOG && !ptx_zstd_load())
+		return ENOTSUP;
 	ptx_log_decode_facts(&stored->header, &stored->facts);
 	return read_ending(stored, &stored->complete);
 }

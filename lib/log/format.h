@@ -14,12 +14,14 @@
 #define PTX_LOG_BLOCK_MAGIC   UINT32_C(0x4b425850) /* "PXBK" on a little-endian machine */
 #define PTX_LOG_END_MAGIC     "PXTREND1"
 #define PTX_LOG_MAJOR         1
-#define PTX_LOG_MINOR         2
+#define PTX_LOG_MINOR         2 /* of a log without compressed blocks */
+#define PTX_LOG_MINOR_COMPRESSED 3
 #define PTX_LOG_BYTE_ORDER    UINT64_C(0x0102030405060708)
 #define PTX_LOG_HEADER_BYTES  4096
 #define PTX_LOG_CLOSING_AT    3584
 #define PTX_LOG_BLOCK_RECORDS 65536u                /* bytes of records in a block, usually */
 #define PTX_LOG_PAYLOAD_MAX   (UINT32_C(1) << 29)   /* B5 */
+#define PTX_LOG_WHOLE_MAX     (UINT32_C(1) << 20)   /* B8 */
 #define PTX_LOG_OFFSET_MAX    (UINT64_C(1) << 48)   /* H5 */
 #define PTX_LOG_BLOCK_HEADER_MAX 1024u              /* B2 */
 #define PTX_LOG_INDEX_BLOCKS  1024u                 /* DATA blocks per INDEX block, 3.6 */
@@ -46,7 +48,10 @@ enum ptx_log_type { /* 3.3 */
 	PTX_LOG_TYPES
 };
 
+#define PTX_LOG_COMPRESSED_LOG 2u /* incompatible flag of a header: blocks may be compressed */
+
 #define PTX_LOG_ALL_NAMES 1u /* flag of NAMES, SCHEMAS, OBJECTS, MAPPINGS: it has all entries */
+#define PTX_LOG_COMPRESSED_BLOCK 2u /* flag of a block: struct ptx_log_compressed follows */
 
 struct ptx_log_sum { /* 3.8 */
 	struct ptx_log_status status;
@@ -116,7 +121,8 @@ struct ptx_log_header { /* 2.1 */
 	uint64_t slot_bytes;
 	uint64_t lists_offset;
 	uint64_t lists_bytes;
-	uint8_t spare[3112];
+	int32_t compression;
+	uint8_t spare[3108];
 	struct ptx_log_closing closing;
 };
 
@@ -138,6 +144,11 @@ struct ptx_log_block { /* 3.1 */
 	uint32_t shapes;
 	uint32_t payload_crc;
 	uint32_t header_crc;
+};
+
+struct ptx_log_compressed { /* 3.1; behind the header of a compressed block */
+	uint32_t whole_bytes;
+	uint32_t frame_bytes;
 };
 
 struct ptx_log_shape { /* 3.4; the beginning of a struct ptx_record */

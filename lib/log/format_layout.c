@@ -64,7 +64,8 @@ ROW("2.1", ptx_log_header, slots_offset, 440, 8)
 ROW("2.1", ptx_log_header, slot_bytes, 448, 8)
 ROW("2.1", ptx_log_header, lists_offset, 456, 8)
 ROW("2.1", ptx_log_header, lists_bytes, 464, 8)
-ROW("2.1", ptx_log_header, spare, 472, 3112)
+ROW("2.1", ptx_log_header, compression, 472, 4)
+ROW("2.1", ptx_log_header, spare, 476, 3108)
 
 /* FORMAT 2.2 */
 /*
@@ -101,6 +102,11 @@ ROW("3.1", ptx_log_block, record_bytes, 72, 4)
 ROW("3.1", ptx_log_block, shapes, 76, 4)
 ROW("3.1", ptx_log_block, payload_crc, 80, 4)
 ROW("3.1", ptx_log_block, header_crc, 84, 4)
+
+/* Only the header of a compressed block has these. */
+ROW("3.1", ptx_log_compressed, whole_bytes, 0, 4)
+ROW("3.1", ptx_log_compressed, frame_bytes, 4, 4)
+SIZE(ptx_log_compressed, 8)
 
 /* FORMAT 3.4 */
 /* An entry of the table of threads, the last part of a DATA block, packed or plain. */

@@ -122,7 +122,7 @@ enum ptx_log_verdict ptx_log_decode_header(const void *bytes, size_t len,
 	}
 	reason = check_machine(h);
 	/* H4: compatible flags are ignored, incompatible ones change the meaning of the file. */
-	if (!reason && h->flags_incompatible)
+	if (!reason && h->flags_incompatible & ~PTX_LOG_COMPRESSED_LOG)
 		reason = "the log uses a feature that this version does not know";
 	if (!reason)
 		reason = ptx_log_check_areas(h);
@@ -168,6 +168,9 @@ void ptx_log_decode_facts(const struct ptx_log_header *h, struct ptx_log_facts *
 	attr->inheritance = h->inheritance;
 	attr->stream_policy = h->stream_policy;
 	attr->log_policy = h->log_policy;
+	/* The field has a meaning only with the flag; a hostile level would be refused later. */
+	if (h->flags_incompatible & PTX_LOG_COMPRESSED_LOG && ptx_attr_is_level(h->compression))
+		attr->log_compression = h->compression;
 	attr->clock_resolution_ns = h->clock_resolution;
 	attr->creation_ns = h->creation_time;
 	memcpy(attr->name, h->name, sizeof(attr->name));

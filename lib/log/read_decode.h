@@ -47,10 +47,15 @@ enum ptx_log_verdict ptx_log_decode_block(const void *bytes, size_t len, uint64_
 					  struct ptx_log_block *block, const char **why);
 
 /*
- * Checks B6 and B7 of a whole payload. For a packed block it checks B6 and the lengths only, since
- * ptx_log_unpack() checks the rest. Returns NULL if the payload is valid, else the reason. The
+ * ptx_log_check_sum() checks B6 of the bytes that are stored in the file. ptx_log_check_content()
+ * checks B7 of a whole payload, which is not compressed. For a packed block it checks the lengths
+ * only, since ptx_log_unpack() checks the rest. Both return NULL, or the reason of a failure. The
  * payload of an unknown type has no rules (3.3).
  */
+const char *ptx_log_check_sum(const struct ptx_log_block *block, const void *stored, size_t bytes);
+const char *ptx_log_check_content(const struct ptx_log_block *block, const void *payload);
+
+/* Both checks, of a payload that is stored as it is. */
 const char *ptx_log_check_payload(const struct ptx_log_block *block, const void *payload);
 
 /* The parts of this check for SCHEMAS, OBJECTS (read_lists.c) and MAPPINGS (read_mappings.c). */

@@ -173,16 +173,26 @@ static const char *check_end(const struct ptx_log_block *block, const struct ptx
  * The checksum comes first (B6), so the further checks usually see the writer's own bytes. They are
  * necessary all the same: a forged log has correct checksums.
  */
-const char *ptx_log_check_payload(const struct ptx_log_block *block, const void *payload)
+const char *ptx_log_check_sum(const struct ptx_log_block *block, const void *stored, size_t bytes)
 {
-	uint32_t crc = ptx_crc32c(0, payload, block->payload_bytes);
+	uint32_t crc = ptx_crc32c(0, stored, bytes);
 
 	/* As CHECKSUM_IS() of read_decode.c: a fuzzer shall reach the checks below. */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 	crc = block->payload_crc;
 #endif
-	if (crc != block->payload_crc)
-		return "the checksum of a block is wrong";
+	return crc != block->payload_crc ? "the checksum of a block is wrong" : NULL;
+}
+
+const char *ptx_log_check_payload(const struct ptx_log_block *block, const void *payload)
+{
+	const char *why = ptx_log_check_sum(block, payload, block->payload_bytes);
+
+	return why ? why : ptx_log_check_content(block, payload);
+}
+
+const char *ptx_log_check_content(const struct ptx_log_block *block, const void *payload)
+{
 	switch (block->type) {
 	case PTX_LOG_DATA:
 		return check_data(block, payload);

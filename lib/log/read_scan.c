@@ -58,6 +58,7 @@ void ptx_log_window_close(struct ptx_log_window *window)
 	/* unpacked is NULL until the window has unpacked a block. */
 	free(window->bytes);
 	free(window->unpacked);
+	ptx_log_expander_end(&window->expander);
 	window->bytes = window->unpacked = NULL;
 }
 
@@ -148,9 +149,12 @@ enum ptx_log_verdict ptx_log_find(struct ptx_log_window *window, uint64_t offset
 	/* *found is not complete: a caller uses only its block, and only for FOREIGN. */
 	if (verdict != PTX_LOG_GOOD)
 		return verdict;
+	*why = ptx_log_decode_stored_form(bytes, &found->block, &found->form);
+	if (*why)
+		return PTX_LOG_WRONG;
 	found->offset = offset;
-	found->end = offset + found->block.header_bytes + found->block.payload_bytes;
-	/* B5: header_bytes and payload_bytes are bounded, so the sum above cannot overflow. */
+	found->end = offset + found->block.header_bytes + found->form.stored_bytes;
+	/* B5: header_bytes and stored_bytes are bounded, so the sum above cannot overflow. */
 	if (found->end > limit) {
 		*why = "a block runs past the end";
 		return PTX_LOG_SHORT;
@@ -210,7 +214,12 @@ const void *ptx_log_payload(struct ptx_log_window *window, const struct ptx_log_
 	}
 	/* The payload begins behind the header, whatever length that has (B2). */
 	bytes += found->block.header_bytes;
-	*why = ptx_log_check_payload(&found->block, bytes);
+	*why = ptx_log_check_sum(&found->block, bytes, found->form.stored_bytes);
+	if (!*why && found->form.frame_bytes)
+		bytes = ptx_log_expand(&window->expander, &found->block, &found->form, bytes, why,
+				       &window->no_memory);
+	if (!*why)
+		*why = ptx_log_check_content(&found->block, bytes);
 	if (!*why && found->block.type == PTX_LOG_DATA && found->block.shapes)
 		return read_scan_unpack(window, &found->block, bytes, why);
 	return *why ? NULL : bytes;

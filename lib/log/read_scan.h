@@ -14,6 +14,7 @@
 #define PTX_LOG_READ_SCAN_H
 
 #include "base/file.h"
+#include "log/format_compress.h"
 #include "log/read_decode.h"
 
 struct ptx_log_window {
@@ -26,13 +27,15 @@ struct ptx_log_window {
 	uint64_t file_bytes;
 	uint8_t *unpacked; /* records and table of a packed block */
 	size_t unpacked_room;
+	struct ptx_log_expander expander;
 	bool no_memory; /* memory was short once: a block that was not found may exist */
 	int failed;     /* errno of a failed read: likewise, a block may exist */
 };
 
-/* A block with a valid header. */
+/* A block with a valid header. block.payload_bytes are those of the payload, not compressed. */
 struct ptx_log_found {
 	struct ptx_log_block block;
+	struct ptx_log_stored_form form;
 	uint64_t offset;
 	uint64_t end; /* where the next block of a sequence begins */
 };
@@ -65,7 +68,7 @@ enum ptx_log_verdict ptx_log_find(struct ptx_log_window *window, uint64_t offset
 
 /*
  * Returns the checked payload of a block, or NULL. A DATA block gives the same bytes whether it is
- * packed or plain: record_bytes of records, then the table of threads.
+ * compressed, packed or plain: record_bytes of records, then the table of threads.
  */
 const void *ptx_log_payload(struct ptx_log_window *window, const struct ptx_log_found *found,
 			    const char **why);

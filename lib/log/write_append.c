@@ -176,6 +176,26 @@ enum ptx_log_append ptx_log_append_last(struct ptx_log *log, const struct ptx_lo
 }
 
 /*
+ * Completes a block with its checksums, and compresses it if the log is compressed and the block
+ * gets shorter. Sets out and out_bytes, which are valid until the block is unsealed.
+ */
+static void finish_block(struct ptx_log *log, struct ptx_log_block *block, size_t payload)
+{
+	struct ptx_log_filling *filling = &log->block;
+
+	filling->out_bytes = filling->compressed ? ptx_log_compress(&log->compressor, block,
+								    block + 1, payload,
+								    filling->compressed) : 0;
+	if (filling->out_bytes) {
+		filling->out = filling->compressed;
+		return;
+	}
+	ptx_log_seal_block(block, payload);
+	filling->out = (uint8_t *)block;
+	filling->out_bytes = sizeof(*block) + payload;
+}
+
+/*
  * A sealed block stays as it is until unsealed, so a second attempt after a failed write sends the
  * same bytes (W1). The fields of the header are those of FORMAT 3.1. oldest is 0 in a sequence.
  */
@@ -193,8 +213,8 @@ size_t ptx_log_block_seal(struct ptx_log *log, uint64_t oldest)
 			payload = ptx_log_pack(filling->packer, records, used, filling->source,
 					       filling->sources, log->hot.time_min,
 					       filling->packed + sizeof(*block));
-		filling->out = payload ? filling->packed : filling->bytes;
-		block = (struct ptx_log_block *)(void *)filling->out;
+		block = (struct ptx_log_block *)(void *)(payload ? filling->packed
+								  : filling->bytes);
 		memset(block, 0, sizeof(*block));
 		if (payload) {
 			block->shapes = filling->packer->shapes;
@@ -213,10 +233,8 @@ size_t ptx_log_block_seal(struct ptx_log *log, uint64_t oldest)
 		block->time_max = log->hot.time_max;
 		block->records = log->hot.records;
 		block->sources = filling->sources;
-		ptx_log_seal_block(block, payload);
-		/* out and out_bytes are valid until the block is unsealed. */
+		finish_block(log, block, payload);
 		filling->sealed = true;
-		filling->out_bytes = sizeof(*block) + payload;
 		log->hot.room = 0;
 	}
 	return filling->out_bytes;

@@ -34,7 +34,7 @@ static void put_text(char *to, size_t room, const char *from)
 	memcpy(to, from, strnlen(from, room - 1));
 }
 
-/* Sets the fields of 2.1 in their order. Both flags stay 0: this version defines none (1.1). */
+/* Sets the fields of 2.1 in their order. Both flags stay 0, see ptx_log_mark_compressed(). */
 void ptx_log_encode_header(struct ptx_log_header *h, const struct ptx_log_facts *facts,
 			   const struct ptx_log_origin *origin)
 {
@@ -43,7 +43,7 @@ void ptx_log_encode_header(struct ptx_log_header *h, const struct ptx_log_facts 
 	/* Spare fields and areas are zero. */
 	memset(h, 0, sizeof(*h));
 	memcpy(h->magic, PTX_LOG_MAGIC, sizeof(h->magic));
-	/* The version is always this library's: logs are not written in an older version. */
+	/* A log without compressed blocks is one of version 1.2, which older readers know. */
 	h->version_major = PTX_LOG_MAJOR;
 	h->version_minor = PTX_LOG_MINOR;
 	h->header_bytes = PTX_LOG_HEADER_BYTES;
@@ -103,17 +103,31 @@ void ptx_log_seal_closing(struct ptx_log_closing *closing)
 						   offsetof(struct ptx_log_closing, closing_crc));
 }
 
+/* A reader of version 1.2 would read compressed bytes as records. The flag makes it refuse. */
+void ptx_log_mark_compressed(struct ptx_log_header *header, int level)
+{
+	header->version_minor = PTX_LOG_MINOR_COMPRESSED;
+	header->flags_incompatible |= PTX_LOG_COMPRESSED_LOG;
+	header->compression = level;
+}
+
 /* The payload's checksum is in the header, so it is computed first. */
-void ptx_log_seal_block(struct ptx_log_block *block, size_t payload_bytes)
+void ptx_log_seal_longer_block(struct ptx_log_block *block, size_t header_bytes,
+			       size_t payload_bytes)
 {
 	/* The fields that are the same for all types of blocks. */
 	block->magic = PTX_LOG_BLOCK_MAGIC;
-	/* header_bytes are the same in every block of this version; readers accept longer ones. */
-	block->header_bytes = sizeof(*block);
+	block->header_bytes = (uint16_t)header_bytes;
 	block->payload_bytes = (uint32_t)payload_bytes;
-	block->payload_crc = ptx_crc32c(0, block + 1, payload_bytes);
-	block->header_crc = ptx_log_crc_without(block, sizeof(*block),
+	block->payload_crc = ptx_crc32c(0, (const uint8_t *)block + header_bytes, payload_bytes);
+	block->header_crc = ptx_log_crc_without(block, header_bytes,
 						offsetof(struct ptx_log_block, header_crc));
+}
+
+/* Readers accept longer headers than this one. */
+void ptx_log_seal_block(struct ptx_log_block *block, size_t payload_bytes)
+{
+	ptx_log_seal_longer_block(block, sizeof(*block), payload_bytes);
 }
 
 /* Whether a type gets a line in the file: it needs called events or losses. */

@@ -22,6 +22,16 @@ void ptx_log_seal_closing(struct ptx_log_closing *closing);
 /* Sets magic, lengths and checksums of a block; its payload_bytes bytes are behind it in memory. */
 void ptx_log_seal_block(struct ptx_log_block *block, size_t payload_bytes);
 
+/*
+ * The same for a header of header_bytes, which is longer than struct ptx_log_block: the payload is
+ * behind it. The caller has set the additional fields, too.
+ */
+void ptx_log_seal_longer_block(struct ptx_log_block *block, size_t header_bytes,
+			       size_t payload_bytes);
+
+/* Says in a header that blocks may be compressed, with the level of the attributes. */
+void ptx_log_mark_compressed(struct ptx_log_header *header, int level);
+
 /* Returns the checksum of len bytes in which the four bytes at offset field count as zero (1.3). */
 uint32_t ptx_log_crc_without(const void *bytes, size_t len, size_t field);
 

@@ -94,6 +94,16 @@ static int make_block(struct ptx_log *log, const struct ptx_attr *attr)
 		if (!block->packed || !block->packer)
 			return ENOMEM;
 	}
+	if (log->compressor.context) {
+		/* Longer payloads are never compressed. */
+		size_t most = block->record_max + table;
+
+		if (most > PTX_LOG_WHOLE_MAX)
+			most = PTX_LOG_WHOLE_MAX;
+		block->compressed = malloc(PTX_LOG_COMPRESSED_HEADER + most);
+		if (!block->compressed)
+			return ENOMEM;
+	}
 	block->source = calloc(block->sources_max, sizeof(*block->source));
 	block->hash = calloc(size, sizeof(*block->hash));
 	return block->bytes && block->source && block->hash ? 0 : ENOMEM;
@@ -124,6 +134,13 @@ int ptx_log_new(const struct ptx_log_facts *facts, const struct ptx_log_origin *
 	log->header = malloc(sizeof(*log->header));
 	log->names.name = calloc(PTX_TYPE_MAX, sizeof(*log->names.name));
 	log->index.place = calloc(PTX_LOG_INDEX_BLOCKS, sizeof(*log->index.place));
+	/*
+	 * Slots have fixed sizes, so nothing would be saved there. Without libzstd the log is not
+	 * compressed; posix_trace_attr_setlogcompression_np() has reported that.
+	 */
+	if (log->policy != POSIX_TRACE_LOOP && facts->attr.log_compression &&
+	    ptx_attr_is_level(facts->attr.log_compression))
+		ptx_log_compressor_begin(&log->compressor, facts->attr.log_compression);
 	/* The buffers of the block depend on the attributes; the others have constant sizes. */
 	err = make_block(log, &facts->attr);
 	/* One check for several allocations: ptx_log_free() frees those that succeeded. */
@@ -132,6 +149,8 @@ int ptx_log_new(const struct ptx_log_facts *facts, const struct ptx_log_origin *
 	if (!err) {
 		ptx_log_encode_header(log->header, facts, origin);
 		log->header->arrangement = PTX_LOG_SEQUENCE;
+		if (log->compressor.context)
+			ptx_log_mark_compressed(log->header, log->compressor.level);
 		if (log->policy == POSIX_TRACE_LOOP)
 			err = ptx_log_loop_create(log);
 	}
@@ -158,11 +177,14 @@ void ptx_log_free(struct ptx_log *log)
 	free(log->index.top);
 	free(log->index.place);
 	free(log->names.name);
+	free(log->side.compressed);
 	free(log->side.bytes);
 	free(log->block.hash);
 	free(log->block.source);
 	free(log->block.packer);
+	free(log->block.compressed);
 	free(log->block.packed);
+	ptx_log_compressor_end(&log->compressor);
 	free(log->block.bytes);
 	/* calloc() has made every pointer NULL before the first allocation. */
 	free(log->header);

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/io.h"
+#include "base/zstd.h"
 #include "log/read_scan.h"
 #include "log/write_resume.h"
 #include "log/writer.h"
@@ -359,6 +360,13 @@ int ptx_log_resume(int fd, struct ptx_log **result, struct ptx_log_facts *facts,
 	err = EINVAL;
 	if (!bytes || ptx_log_decode_header(bytes, sizeof(header), &header, &why) != PTX_LOG_GOOD ||
 	    memcmp(header.closing.state, PTX_LOG_WRITING, sizeof(header.closing.state)))
+		goto out;
+	/*
+	 * Without libzstd every block would look damaged, and the log would be truncated behind the
+	 * last readable one.
+	 */
+	err = ENOTSUP;
+	if (header.flags_incompatible & PTX_LOG_COMPRESSED_LOG && !ptx_zstd_load())
 		goto out;
 	/* The caller continues the stream with these attributes. */
 	ptx_log_decode_facts(&header, facts);

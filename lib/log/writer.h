@@ -20,6 +20,7 @@
 #include <stdatomic.h>
 
 #include "base/file.h"
+#include "log/format_compress.h"
 #include "log/format_pack.h"
 #include "log/format_tally.h"
 #include "log/read_decode.h"
@@ -33,7 +34,8 @@ struct ptx_log_filling {
 	uint8_t *bytes;       /* header, records, then room for the table of threads */
 	uint8_t *packed;      /* the packed form, of at most PTX_LOG_BLOCK_RECORDS of records */
 	struct ptx_log_packer *packer; /* NULL: the blocks of this log are not packed */
-	uint8_t *out;         /* of a sealed block: equal to bytes or to packed */
+	uint8_t *compressed;  /* the compressed form; NULL: blocks of this log are not compressed */
+	uint8_t *out;         /* of a sealed block: equal to bytes, packed or compressed */
 	size_t out_bytes;     /* its length */
 	size_t records_max;   /* bytes of records in a block */
 	size_t record_max;    /* bytes of a single record, which may be more than records_max */
@@ -51,6 +53,9 @@ struct ptx_log_filling {
 struct ptx_log_side {
 	uint8_t *bytes;
 	size_t room;
+	uint8_t *compressed;  /* the compressed form; NULL: none was needed yet */
+	size_t compressed_room;
+	const uint8_t *out;   /* what waits: equal to bytes or to compressed */
 	size_t len; /* 0: nothing waits */
 	uint64_t offset;
 };
@@ -126,6 +131,7 @@ struct ptx_log {
 	uint64_t number[PTX_LOG_TYPES];
 	struct ptx_log_header *header;
 	struct ptx_log_loop *loop; /* NULL: a sequence */
+	struct ptx_log_compressor compressor;
 };
 
 /* Bytes of records in the block. */

@@ -60,6 +60,7 @@ static bool has_known_values(const struct ptx_attr *attr)
 	       (attr->log_policy == POSIX_TRACE_LOOP ||
 		attr->log_policy == POSIX_TRACE_UNTIL_FULL ||
 		attr->log_policy == POSIX_TRACE_APPEND) &&
+	       ptx_attr_is_level(attr->log_compression) &&
 	       (attr->inheritance == POSIX_TRACE_CLOSE_FOR_CHILD ||
 		attr->inheritance == POSIX_TRACE_INHERITED);
 }

@@ -24,6 +24,10 @@
 #define PTX_ATTR_MAX_DATA_SIZE 1024u
 #define PTX_ATTR_LOG_SIZE      (1u << 20)
 
+/* Levels of zstd that a program can set: those below 0 are faster. */
+#define PTX_ATTR_COMPRESSION_MIN (-20)
+#define PTX_ATTR_COMPRESSION_MAX 19
+
 #define PTX_ATTR_POLICY_SET  1u /* setstreamfullpolicy was called, or the stream exists */
 #define PTX_ATTR_FROM_STREAM 2u /* creation_ns is valid */
 
@@ -38,7 +42,7 @@ struct ptx_attr {
 	uint32_t inheritance;
 	uint32_t stream_policy;
 	uint32_t log_policy;
-	uint32_t spare;
+	int32_t log_compression; /* level of zstd; 0: the log is not compressed */
 	int64_t clock_resolution_ns;
 	int64_t creation_ns;
 	char name[PTX_NAME_BYTES];
@@ -54,6 +58,12 @@ _Static_assert(sizeof(struct ptx_attr) == 200, "the attributes are part of the l
 static inline bool ptx_attr_is_valid(const struct ptx_attr *attr)
 {
 	return attr && attr->magic == PTX_ATTR_MAGIC && attr->version == PTX_ATTR_VERSION;
+}
+
+/* Returns whether a level of compression is in the range. 0 is: no compression. */
+static inline bool ptx_attr_is_level(int32_t level)
+{
+	return level >= PTX_ATTR_COMPRESSION_MIN && level <= PTX_ATTR_COMPRESSION_MAX;
 }
 
 /*

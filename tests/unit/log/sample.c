@@ -47,6 +47,8 @@ void sample_facts(struct ptx_log_facts *facts, uint32_t policy, uint64_t log_siz
 	facts->attr.inheritance = POSIX_TRACE_CLOSE_FOR_CHILD;
 	facts->attr.stream_policy = POSIX_TRACE_FLUSH;
 	facts->attr.log_policy = policy;
+	if (getenv("PTX_LEVEL"))
+		facts->attr.log_compression = atoi(getenv("PTX_LEVEL"));
 	facts->attr.clock_resolution_ns = 1;
 	facts->attr.creation_ns = SAMPLE_TIME(-5);
 	strcpy(facts->attr.name, "sample");

@@ -34,7 +34,10 @@ void sample_event(uint64_t i, uint32_t data_max, struct ptx_log_event *event, ui
 /* A new file in memory that can be read, written and opened again. */
 int sample_file(void);
 
-/* The attributes and facts of the logs. */
+/*
+ * The attributes and facts of the logs. They have the level of compression PTX_LEVEL of the
+ * environment, so that a suite can be run with compressed logs, too; none without it.
+ */
 void sample_facts(struct ptx_log_facts *facts, uint32_t policy, uint64_t log_size,
 		  uint32_t data_max);
 void sample_origin(struct ptx_log_origin *origin);

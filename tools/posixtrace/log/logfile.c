@@ -32,11 +32,12 @@
 static bool is_log(int file)
 {
 	trace_id_t trid;
+	int err = posix_trace_open_np(file, POSIX_TRACE_OPEN_SALVAGE_NP, &trid);
 
-	if (posix_trace_open_np(file, POSIX_TRACE_OPEN_SALVAGE_NP, &trid))
-		return false;
-	posix_trace_close(trid);
-	return true;
+	if (!err)
+		posix_trace_close(trid);
+	/* ENOTSUP: a compressed log, and libzstd is missing; the message for that comes later. */
+	return !err || err == ENOTSUP;
 }
 
 int logfile_open_fd(struct logfile *log, const char *path)
@@ -476,7 +477,7 @@ int logfile_say_why(const struct logfile *log, int err)
 	 * The library's check finds the reason in words. If the file is no log, it may have a
 	 * format that the tool can import.
 	 */
-	if (err == EINVAL) {
+	if (err == EINVAL || err == ENOTSUP) {
 		posix_trace_check_np(log->fd, keep_reason, &reason, &check);
 		format = logfile_foreign_format ? logfile_foreign_format(log->fd) : NULL;
 	}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * base/zstd.h - libzstd, which is loaded when a log needs it for the first time.
+ *
+ * The library is not linked, because each traced program would load it at its start, and few
+ * programs use it. The traced program loads it only if it creates a log with compression, or opens
+ * such a log.
+ *
+ * Threads   ptx_zstd_load() may run concurrently. A context belongs to one caller at a time.
+ * Signals   not async-signal-safe: the functions allocate memory.
+ * Errors    errno stays as it was.
+ */
+#ifndef PTX_BASE_ZSTD_H
+#define PTX_BASE_ZSTD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Returns whether the functions below can be used. The first call loads libzstd. */
+bool ptx_zstd_load(void);
+
+/* The reason of all errors that a missing libzstd causes, as an English text for a message. */
+const char *ptx_zstd_why_missing(void);
+
+/* Return a context, or NULL without memory. The free functions accept NULL. */
+void *ptx_zstd_compressor_new(void);
+void *ptx_zstd_decompressor_new(void);
+void ptx_zstd_compressor_free(void *context);
+void ptx_zstd_decompressor_free(void *context);
+
+/*
+ * Compresses len bytes into at most room bytes. Returns the length of the result. 0: it does not
+ * fit, or memory is short.
+ */
+size_t ptx_zstd_compress(void *context, int level, const void *from, size_t len, void *to,
+			 size_t room);
+
+/*
+ * Decompresses hostile bytes. Returns true if the result has exactly bytes bytes. The function
+ * writes no byte outside of them, and its use of memory does not depend on the input.
+ */
+bool ptx_zstd_decompress(void *context, const void *from, size_t len, void *to, size_t bytes);
+
+#endif

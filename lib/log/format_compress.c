@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * log/format_compress.c - both directions of a compressed block, FORMAT 3.1 and B8.
+ *
+ * Only the writer of a log compresses, that is the flusher, the caller of a flush, or a guardian.
+ * The threads that record events do not come here.
+ */
+#include "log/format_compress.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/zstd.h"
+#include "log/write_encode.h"
+
+/* A shorter payload is not worth a longer header and the call. */
+#define WORTH_BYTES 64u
+
+bool ptx_log_compressor_begin(struct ptx_log_compressor *compressor, int level)
+{
+	compressor->level = level;
+	compressor->context = ptx_zstd_load() ? ptx_zstd_compressor_new() : NULL;
+	return compressor->context;
+}
+
+void ptx_log_compressor_end(struct ptx_log_compressor *compressor)
+{
+	ptx_zstd_compressor_free(compressor->context);
+	compressor->context = NULL;
+}
+
+/*
+ * The room that zstd gets ends 16 bytes before the length of the payload: the longer header and the
+ * padding still leave a shorter block. If the frame does not fit, the plain block is written.
+ */
+size_t ptx_log_compress(const struct ptx_log_compressor *compressor,
+			const struct ptx_log_block *block, const void *payload,
+			size_t payload_bytes, void *to)
+{
+	struct ptx_log_block *header = to;
+	struct ptx_log_compressed *more = (struct ptx_log_compressed *)(header + 1);
+	uint8_t *frame = (uint8_t *)(more + 1);
+	size_t bytes, padded;
+
+	if (!compressor->context || payload_bytes < WORTH_BYTES ||
+	    payload_bytes > PTX_LOG_WHOLE_MAX)
+		return 0;
+	bytes = ptx_zstd_compress(compressor->context, compressor->level, payload, payload_bytes,
+				  frame, payload_bytes - 16);
+	if (!bytes)
+		return 0;
+	padded = (bytes + 7) & ~(size_t)7;
+	memset(frame + bytes, 0, padded - bytes);
+	*header = *block;
+	header->flags |= PTX_LOG_COMPRESSED_BLOCK;
+	more->whole_bytes = (uint32_t)payload_bytes;
+	more->frame_bytes = (uint32_t)bytes;
+	ptx_log_seal_longer_block(header, PTX_LOG_COMPRESSED_HEADER, padded);
+	return PTX_LOG_COMPRESSED_HEADER + padded;
+}
+
+/*
+ * A reader must find an END block by its last bytes, so that block is never compressed (3.9). The
+ * flags of an unknown type have no known meaning: its payload is skipped as it is.
+ */
+const char *ptx_log_decode_stored_form(const void *header, struct ptx_log_block *block,
+				       struct ptx_log_stored_form *form)
+{
+	struct ptx_log_compressed more;
+
+	form->stored_bytes = block->payload_bytes;
+	form->frame_bytes = 0;
+	if (!(block->flags & PTX_LOG_COMPRESSED_BLOCK) || block->type >= PTX_LOG_TYPES)
+		return NULL;
+	if (block->type == PTX_LOG_END)
+		return "an END block is compressed";
+	if (block->header_bytes < PTX_LOG_COMPRESSED_HEADER)
+		return "the header of a compressed block is too short";
+	memcpy(&more, (const uint8_t *)header + sizeof(*block), sizeof(more));
+	if (!more.frame_bytes || more.frame_bytes > form->stored_bytes ||
+	    form->stored_bytes - more.frame_bytes > 7)
+		return "the compressed length of a block is impossible";
+	/* The bound is a constant: a few hostile bytes cannot ask for much memory. */
+	if (more.whole_bytes & 7 || more.whole_bytes > PTX_LOG_WHOLE_MAX)
+		return "the length of a compressed block's payload is impossible";
+	block->payload_bytes = more.whole_bytes;
+	form->frame_bytes = more.frame_bytes;
+	return NULL;
+}
+
+/* Makes room for a payload. The content is not kept. */
+static bool expander_room(struct ptx_log_expander *expander, size_t bytes)
+{
+	int saved = errno;
+
+	if (!expander->context)
+		expander->context = ptx_zstd_decompressor_new();
+	if (expander->context && expander->room < bytes) {
+		free(expander->bytes);
+		/* Blocks have about the same size, so a little more avoids the next allocation. */
+		expander->room = bytes + bytes / 2;
+		expander->bytes = malloc(expander->room);
+		if (!expander->bytes)
+			expander->room = 0;
+	}
+	errno = saved;
+	return expander->context && expander->room >= bytes;
+}
+
+/* The padding behind the frame is zero, as in every block. */
+static const char *check_padding(const struct ptx_log_stored_form *form, const uint8_t *stored)
+{
+	for (uint32_t i = form->frame_bytes; i < form->stored_bytes; i++)
+		if (stored[i])
+			return "a block's padding is not zero";
+	return NULL;
+}
+
+const void *ptx_log_expand(struct ptx_log_expander *expander, const struct ptx_log_block *block,
+			   const struct ptx_log_stored_form *form, const void *stored,
+			   const char **why, bool *no_memory)
+{
+	if (!ptx_zstd_load()) {
+		*why = ptx_zstd_why_missing();
+		return NULL;
+	}
+	*why = check_padding(form, stored);
+	if (*why)
+		return NULL;
+	/* One byte at least, so that malloc() does not return NULL for an empty payload. */
+	if (!expander_room(expander, block->payload_bytes ? block->payload_bytes : 1)) {
+		*why = "there is not enough memory for a block";
+		*no_memory = true;
+		return NULL;
+	}
+	if (!ptx_zstd_decompress(expander->context, stored, form->frame_bytes, expander->bytes,
+				 block->payload_bytes)) {
+		*why = "a block cannot be decompressed";
+		return NULL;
+	}
+	return expander->bytes;
+}
+
+void ptx_log_expander_end(struct ptx_log_expander *expander)
+{
+	int saved = errno;
+
+	ptx_zstd_decompressor_free(expander->context);
+	free(expander->bytes);
+	memset(expander, 0, sizeof(*expander));
+	errno = saved;
+}
