@@ -137,7 +137,8 @@ void shim_patch_begin(void)
 	else if (shim_work_has_functions(&work) && shim_has_shadow_stack())
 		shim_work_refuse(&work, work.plan.head->sites, "the process has a shadow stack");
 	else if (!shim_work_list(&work, work.plan.head->sites) ||
-		 (shim_work_has_functions(&work) && !shim_slots_begin()))
+		 (shim_work_has_functions(&work) && !shim_slots_begin()) ||
+		 (shim_work_has_values(&work) && !shim_slots_keep_values()))
 		shim_work_refuse(&work, work.plan.head->sites, "there is no memory");
 	else {
 		if (shim_work_has_functions(&work))

@@ -96,7 +96,8 @@ extern unsigned char shim_slot_returns[SHIM_SLOTS * SHIM_SLOT_BYTES]
  */
 struct shim_trampoline {
 	uint64_t function;              /* 0: the trampoline is not used */
-	const struct shim_probe *probe; /* NULL: this is the trampoline of a function */
+	/* The values that are recorded; NULL: a function without arguments. */
+	const struct shim_probe *probe;
 	uint32_t kind;
 	uint8_t before[SHIM_KEEPS_FLAGS];
 	uint8_t call[6];
@@ -104,10 +105,11 @@ struct shim_trampoline {
 	uint8_t unused[2];
 };
 
-/* A place of a probe: its event type, and its values. */
+/* A place of a probe, or a function with arguments: its event type, and its values. */
 struct shim_probe {
 	trace_event_id_t id;
 	uint32_t arguments;
+	uint32_t results;               /* behind the arguments: 1 or 0 */
 	const struct shim_plan_argument *argument;
 	uintptr_t base;                 /* of the module */
 };
@@ -131,6 +133,9 @@ trace_event_id_t shim_probe_open(const char *name, const char *schema);
 
 /* Prepares the slots. Returns false if there is no memory; nothing may be patched then. */
 bool shim_slots_begin(void);
+
+/* Prepares the memory for arguments, as the function above does. Further calls do nothing. */
+bool shim_slots_keep_values(void);
 
 /* Returns whether functions were patched. */
 bool shim_slots_are_used(void);

@@ -10,6 +10,7 @@
  * exchange fails. No function of this file waits.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <string.h>
@@ -27,9 +28,11 @@
  * recursion would have to search the lists of other threads.
  */
 #define LISTS      16
+#define CALL_BYTES 12 /* of the address and the depth in each event */
 #define LIST_SLOTS (SHIM_SLOTS / LISTS)
 
 struct shim_slot shim_slot[SHIM_SLOTS];
+struct shim_slot_values *shim_slot_values;
 
 /* fresh: the number of slots of this list that were ever used. */
 static struct list {
@@ -194,12 +197,39 @@ static uint32_t slot_at(const void *address)
 }
 
 /*
+ * Records the call of a function with arguments: the fields of every call, the arguments when it
+ * began, and the result when it has returned. registers is NULL if it was left.
+ */
+static void record_values(uint32_t slot, const void *head, size_t bytes,
+			  const struct shim_registers *registers)
+{
+	const struct shim_probe *probe = shim_slot[slot].probe;
+	const struct shim_slot_values *values = &shim_slot_values[slot];
+	unsigned char data[CALL_BYTES + SHIM_SLOT_VALUES + SHIM_VALUE_BYTES(SHIM_SLOT_TEXTS)];
+	size_t len = bytes;
+	int saved = errno;
+
+	memcpy(data, head, bytes);
+	memcpy(data + len, values->data, values->bytes);
+	len += values->bytes;
+	if (probe->results && registers)
+		len += shim_values_put(data + len, SHIM_SLOT_TEXTS,
+				       probe->argument + probe->arguments, 1, registers,
+				       probe->base, true);
+	posix_trace_event_since_np(probe->id, shim_slot[slot].begin, data, len, *return_of(slot));
+	errno = saved;
+}
+
+/*
  * Records the call of the slot's function, unless that was done. A signal handler may interrupt
  * this function and leave the same frame by a jump. The exchange makes sure that only one of the
- * two records the call. Both are in one thread, so the instruction needs no lock prefix.
+ * two records the call. Both are in one thread, so the instruction needs no lock prefix. registers
+ * are those with the function's result; NULL: the function was left.
  */
-static void close_slot(uint32_t slot)
+static void close_slot(uint32_t slot, const struct shim_registers *registers)
 {
+	const struct shim_probe *probe = shim_slot[slot].probe;
+	const trace_event_id_t id = probe ? probe->id : shim_id[FUNC_CALL];
 	uint64_t function = atomic_load_explicit(&shim_slot[slot].function, memory_order_relaxed);
 	uint64_t expected = function;
 	struct {
@@ -217,11 +247,13 @@ static void close_slot(uint32_t slot)
 	if (*shim_switch[FUNC_CALL]) {
 		if (shim_unlikely(atomic_load_explicit(&shim_untold, memory_order_relaxed)))
 			shim_tell_lost();
-		if (shim_likely(shim_id[FUNC_CALL]))
-			posix_trace_event_since_np(shim_id[FUNC_CALL], shim_slot[slot].begin,
-						   &data, 12, *return_of(slot));
-		else
+		if (shim_unlikely(!id))
 			shim_lose_unnamed();
+		else if (shim_unlikely(probe != NULL))
+			record_values(slot, &data, CALL_BYTES, registers);
+		else
+			posix_trace_event_since_np(id, shim_slot[slot].begin, &data, CALL_BYTES,
+						   *return_of(slot));
 	}
 	shim_open_clear(slot);
 }
@@ -240,11 +272,30 @@ static uint64_t stamp_now(void)
 }
 
 /*
+ * Stores the arguments of a function that begins in the memory of its slot, if they are recorded.
+ * Returns NULL if they are not.
+ */
+static const struct shim_probe *keep_values(uint32_t slot, const struct shim_probe *probe,
+					    const struct shim_registers *registers)
+{
+	struct shim_slot_values *values = &shim_slot_values[slot];
+	int saved = errno;
+
+	if (!probe || !shim_slot_values)
+		return NULL;
+	values->bytes = (uint32_t)shim_values_put(values->data, SHIM_SLOT_TEXTS, probe->argument,
+						  probe->arguments, registers, probe->base, true);
+	errno = saved;
+	return probe;
+}
+
+/*
  * Called when a function begins, and the usual way in patch_hook.c does not apply. place is where
  * the function's return address is. A function that gets no slot returns as if it were not patched
  * and has no event.
  */
-static void enter_function(uint64_t function, const void **place)
+static void enter_function(uint64_t function, const void **place, const struct shim_probe *probe,
+			   const struct shim_registers *registers)
 {
 	const void *caller = *place;
 	uint32_t slot = slot_at(caller);
@@ -254,7 +305,8 @@ static void enter_function(uint64_t function, const void **place)
 	 * function. This function returns in its place.
 	 */
 	if (slot && shim_slot[slot].place == place) {
-		close_slot(slot);
+		close_slot(slot, NULL);
+		shim_slot[slot].probe = keep_values(slot, probe, registers);
 		shim_slot[slot].begin = stamp_now();
 		shim_slot[slot].depth = shim_depth++;
 		atomic_store_explicit(&shim_slot[slot].function, function, memory_order_relaxed);
@@ -271,20 +323,24 @@ static void enter_function(uint64_t function, const void **place)
 	}
 	if (!shim_tid && !shim_is_quiet())
 		shim_tid = (uint32_t)syscall(SYS_gettid);
-	shim_slot_begin(slot, function, place, caller, stamp_now());
+	probe = keep_values(slot, probe, registers);
+	shim_slot_begin(slot, function, place, caller, probe, stamp_now());
 }
 
 /* Called by shim_patch_return at the end of a function, whose return address is restored. */
-__attribute__((used)) void shim_function_leaves(const unsigned char *at);
-void shim_function_leaves(const unsigned char *at)
+__attribute__((used)) void shim_function_leaves(const unsigned char *at, const uint64_t *frame,
+						 const unsigned char *vectors);
+void shim_function_leaves(const unsigned char *at, const uint64_t *frame,
+			  const unsigned char *vectors)
 {
+	const struct shim_registers registers = { .frame = frame, .vectors = vectors };
 	uint32_t slot = slot_at(at);
 
 	/*
 	 * The event needs the return address in the slot, so it is recorded before the slot is
 	 * given back.
 	 */
-	close_slot(slot);
+	close_slot(slot, &registers);
 	give_slot(slot);
 }
 
@@ -364,7 +420,7 @@ static void leave_frames(const void *place)
 			count++;
 		}
 		for (unsigned i = 0; i < count; i++) {
-			close_slot(left[i]);
+			close_slot(left[i], NULL);
 			give_slot(left[i]);
 		}
 	} while (count == MOST_LEFT);
@@ -413,16 +469,23 @@ void shim_patch_thread_ends(void)
  * Called by shim_patch_enter at the begin of a patched function. code is the address behind the
  * call in the trampoline, which is the member code of struct shim_trampoline.
  */
-__attribute__((used)) void shim_function_enters(const unsigned char *code, const void **place);
-void shim_function_enters(const unsigned char *code, const void **place)
+__attribute__((used)) void shim_function_enters(const unsigned char *code, const void **place,
+						 const unsigned char *vectors);
+void shim_function_enters(const unsigned char *code, const void **place,
+			  const unsigned char *vectors)
 {
+	/* The saved rbp is two words below the return address. */
+	const struct shim_registers registers = {
+		.frame = (const uint64_t *)place - 2, .vectors = vectors,
+		.stack = (uint64_t)(uintptr_t)place,
+	};
 	const struct shim_trampoline *trampoline =
 		(const void *)(code - offsetof(struct shim_trampoline, code));
 
 	switch (trampoline->kind) {
 	case SHIM_SITE_FUNCTION:
 		if (*shim_switch[FUNC_CALL])
-			enter_function(trampoline->function, place);
+			enter_function(trampoline->function, place, trampoline->probe, &registers);
 		break;
 	case SHIM_SITE_THROW:
 		mark_frames();
@@ -442,6 +505,20 @@ static bool are_used;
 bool shim_slots_are_used(void)
 {
 	return are_used;
+}
+
+/* Pages of slots that are never used need no memory. */
+bool shim_slots_keep_values(void)
+{
+	void *memory;
+
+	if (shim_slot_values)
+		return true;
+	memory = mmap(NULL, SHIM_SLOTS * sizeof *shim_slot_values, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (memory != MAP_FAILED)
+		shim_slot_values = memory;
+	return shim_slot_values;
 }
 
 bool shim_slots_begin(void)

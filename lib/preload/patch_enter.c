@@ -192,6 +192,8 @@ __asm__(
 	"	movq 0x80000(%rdi), %rax\n"
 	"	movq %rax, 8(%rbp)\n"
 	"	.cfi_offset %rip, -16\n"
+	"	movq %rbp, %rsi\n"
+	"	movq %rsp, %rdx\n"
 	"	call shim_function_leaves\n"
 	LOAD_ALL
 	"	popq %rbp\n"

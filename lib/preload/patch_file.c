@@ -26,6 +26,16 @@ static bool has_text(const struct shim_plan *plan, uint32_t offset)
 	       memchr(plan->text + offset, '\0', plan->head->text_bytes - offset);
 }
 
+/* Returns whether the event type and the arguments of a site are in the plan. */
+static bool is_sound_site(const struct shim_plan_site *site, const struct shim_plan_head *head)
+{
+	const uint32_t values = site->arguments + (site->has_result ? 1u : 0);
+
+	return (site->kind != SHIM_SITE_PROBE && !site->has_type) ||
+	       (site->type < head->types && values <= SHIM_PLAN_OF_SITE &&
+		site->first <= head->arguments && values <= head->arguments - site->first);
+}
+
 /*
  * Returns whether all numbers in the plan that are positions in it are valid. The tool has written
  * the plan, but any process of the user could have opened the file. Later code relies on this
@@ -42,11 +52,7 @@ static bool is_sound(const struct shim_plan *plan)
 		    plan->module[i].id_len > SHIM_PLAN_ID)
 			return false;
 	for (uint32_t i = 0; i < head->sites; i++)
-		if (plan->site[i].kind == SHIM_SITE_PROBE &&
-		    (plan->site[i].type >= head->types ||
-		     plan->site[i].arguments > SHIM_PLAN_OF_SITE ||
-		     plan->site[i].first > head->arguments ||
-		     plan->site[i].arguments > head->arguments - plan->site[i].first))
+		if (!is_sound_site(&plan->site[i], head))
 			return false;
 	/* The contents of names and schemas are checked later by libposixtrace. */
 	for (uint32_t i = 0; i < head->types; i++)

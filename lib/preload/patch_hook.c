@@ -41,7 +41,8 @@ bool shim_function_enters_fast(const unsigned char *code, const void **place)
 		return true;
 	if (shim_unlikely(!shim_exchange_own(&shim_spare, slot, 0)))
 		return false;
-	shim_slot_begin(slot, trampoline->function, place, caller, __builtin_ia32_rdtsc());
+	shim_slot_begin(slot, trampoline->function, place, caller, NULL,
+			__builtin_ia32_rdtsc());
 	return true;
 }
 

@@ -100,6 +100,8 @@ static int begin_late(void)
 	 */
 	if (shim_work_has_functions(&work) && !shim_slots_are_used() && !shim_slots_begin())
 		return -ENOMEM;
+	if (shim_work_has_values(&work) && !shim_slots_keep_values())
+		return -ENOMEM;
 	return 0;
 }
 

@@ -136,7 +136,8 @@ static const char *add_jump(struct shim_work *work, const struct shim_plan_site 
 	const uintptr_t base = loaded->base;
 	struct shim_jump *jump = &work->jump[work->jumps];
 	const uint8_t *entry = to->kind == SHIM_SITE_BEFORE ? to->code :
-			       to->probe ? to->before : to->call;
+			       to->kind == SHIM_SITE_PROBE  ? to->before :
+							      to->call;
 	uintptr_t at = base + site->site;
 
 	if (work->jumps == work->room)
@@ -178,13 +179,20 @@ static const char *add_jump(struct shim_work *work, const struct shim_plan_site 
 	return NULL;
 }
 
-/* Returns the number of probes among the sites of a module, for the memory that they need. */
+/* Returns whether a site has an event type of its own, and a struct shim_probe for that. */
+static bool has_probe(const struct shim_plan_site *site)
+{
+	return site->kind == SHIM_SITE_PROBE ||
+	       (site->kind == SHIM_SITE_FUNCTION && site->has_type);
+}
+
+/* Returns the number of such sites of a module, for the memory that they need. */
 static uint32_t probes_of(const struct shim_work *work, const struct shim_plan_module *module)
 {
 	uint32_t probes = 0;
 
 	for (uint32_t i = 0; i < module->sites; i++)
-		probes += work->plan.site[module->first + i].kind == SHIM_SITE_PROBE;
+		probes += has_probe(&work->plan.site[module->first + i]);
 	return probes;
 }
 
@@ -238,7 +246,7 @@ static struct batch *write_trampolines(struct shim_work *work, const struct load
 	 * next free struct whether its trampoline is usable or not.
 	 */
 	for (uint32_t i = sites; i-- > 0;) {
-		bool is_probe = site[i].kind == SHIM_SITE_PROBE;
+		bool is_probe = has_probe(&site[i]);
 		bool has_next = i + 1 < sites && trampoline[i + 1].function &&
 				site[i + 1].kind == SHIM_SITE_PROBE;
 
@@ -246,6 +254,7 @@ static struct batch *write_trampolines(struct shim_work *work, const struct load
 			*probe = (struct shim_probe){
 				.id = work->type[site[i].type], .arguments = site[i].arguments,
 				.argument = work->plan.argument + site[i].first,
+				.results = site[i].has_result,
 				.base = loaded->base,
 			};
 		if (moves_call(&site[i]) && shim_has_shadow_stack()) {
@@ -498,6 +507,14 @@ bool shim_work_list(struct shim_work *work, uint32_t room)
 	work->room = room;
 	work->jump = memory == MAP_FAILED ? NULL : memory;
 	return work->jump;
+}
+
+bool shim_work_has_values(const struct shim_work *work)
+{
+	for (uint32_t i = 0; i < work->plan.head->sites; i++)
+		if (work->plan.site[i].kind == SHIM_SITE_FUNCTION && work->plan.site[i].has_type)
+			return true;
+	return false;
 }
 
 /* The hooks of exceptions and of longjmp() count as functions, because they need the slots, too. */

@@ -52,6 +52,9 @@ bool shim_work_types(struct shim_work *work);
  */
 bool shim_work_has_functions(const struct shim_work *work);
 
+/* Returns whether the plan has functions with arguments, for which slots need more memory. */
+bool shim_work_has_values(const struct shim_work *work);
+
 /*
  * Prepares a loaded object if the plan has it, and returns whether the plan has it. The list then
  * has the object's jumps, and the counts include its refused sites.

@@ -127,7 +127,17 @@ enum shim_site_kind {
 	SHIM_SITE_KINDS
 };
 
-/* The event type of a probe. Both members are offsets of texts that end with a NUL. */
+/*
+ * The fields with which the data of each call of a function begins. The types of functions with
+ * arguments have their fields behind these.
+ */
+#define SHIM_CALL_FIELDS "ns time; ptr function; u32 depth"
+#define SHIM_CALL_PREFIX "func.call:" /* of the names of these types */
+
+/*
+ * The event type of a probe, or of a function with arguments. Both members are offsets of texts
+ * that end with a NUL.
+ */
 struct shim_plan_type {
 	uint32_t name, schema;
 };
@@ -165,7 +175,7 @@ struct shim_plan_site {
 	uint8_t code_len;      /* bytes of the moved instructions */
 	uint8_t fixes;         /* number of places in them to correct */
 	uint8_t kind;          /* enum shim_site_kind */
-	uint8_t arguments;     /* number of arguments of a probe */
+	uint8_t arguments;     /* number of arguments of a probe or function */
 	/*
 	 * Only the first byte of the jump is written. The others are bytes of the program that
 	 * follow and do not change, so that they determine the jump's target.
@@ -179,8 +189,14 @@ struct shim_plan_site {
 	uint8_t continues, is_chained;
 	uint8_t original[SHIM_PLAN_ORIGINAL];
 	uint8_t code[SHIM_PLAN_CODE];
-	uint32_t type, first;  /* of a probe: index of its event type and of its first argument */
-	uint32_t unused_too;
+	/*
+	 * The index of the event type and of the first argument: of a probe, and of a function with
+	 * has_type. With has_result the arguments are followed by the place of the function's
+	 * result when it has returned.
+	 */
+	uint32_t type, first;
+	uint8_t has_type, has_result;
+	uint8_t unused_too[2];
 	uint64_t semaphore;    /* address in the file of a number of 2 bytes; 0: none */
 	struct shim_plan_fix fix[SHIM_PLAN_FIXES];
 };

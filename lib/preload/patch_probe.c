@@ -9,138 +9,28 @@
  * have read it.
  */
 #include <errno.h>
-#include <string.h>
 
 #include "preload/patch.h"
-#include "preload/patch_pad.h"
+#include "preload/patch_value.h"
 #include "preload/shim.h"
 #include "preload/text.h"
 
 #if defined __x86_64__
 
-#define REGISTERS 16
-#define RSP       4
-#define PAGE      4096
-
 /*
- * Where shim_patch_probe has saved the registers, in words from the frame pointer. The stack
- * pointer is not saved. Its value is the frame pointer plus STACK_BEHIND bytes: the saved rbp, the
- * return address into the trampoline, the flags, and the red zone.
+ * The stack pointer of the program, in bytes from the frame pointer: the saved rbp, the return
+ * address into the trampoline, the flags, and the red zone.
  */
-static const signed char saved_at[REGISTERS] = {
-	-1, -2, -3, -10, 0, 0, -4, -5, -6, -7, -8, -9, -11, -12, -13, -14,
-};
 #define STACK_BEHIND 152 /* 3 words and 128 bytes */
 
-/* The registers of the program when the probe was reached. */
-struct registers {
-	const uint64_t *frame;
-	const unsigned char *vectors; /* 64 bytes for each register */
-};
-
-/* Returns the value of a register of the program, or 0 if there is no register with this number. */
-static uint64_t register_of(const struct registers *registers, unsigned number)
+/* Records the event of a probe, with its values in the order of the schema and without gaps. */
+static void patch_probe_record(const struct shim_probe *probe,
+			       const struct shim_registers *registers, const void *address)
 {
-	if (number >= REGISTERS)
-		return 0;
-	return number == RSP ? (uint64_t)(uintptr_t)registers->frame + STACK_BEHIND :
-			       registers->frame[saved_at[number]];
-}
+	unsigned char data[SHIM_VALUE_BYTES(SHIM_TEXT)];
+	size_t len = shim_values_put(data, SHIM_TEXT, probe->argument, probe->arguments, registers,
+				     probe->base, false);
 
-/*
- * Copies a value that may cross a page; shim_copy() checks one page only. If any byte cannot be
- * read, *value stays as it is.
- */
-static void copy_value(uint64_t *value, uintptr_t from, unsigned bytes)
-{
-	unsigned first = (unsigned)(PAGE - from % PAGE);
-	uint64_t copy = 0;
-
-	first = first < bytes ? first : bytes;
-	if (shim_copy(&copy, (const void *)from, first) &&
-	    (first == bytes || shim_copy((char *)&copy + first, (const void *)(from + first),
-					 bytes - first)))
-		*value = copy;
-}
-
-/*
- * Returns a value of the program, with its sign in all 64 bits. A value that is shorter than 8
- * bytes is shifted up and down again. That removes the other bits that a register has above the
- * value.
- */
-static uint64_t value_of(const struct shim_plan_argument *argument,
-			 const struct registers *registers, uintptr_t base)
-{
-	unsigned unused_bits = 64 - 8 * argument->size;
-	uint64_t value = 0;
-	uintptr_t at;
-
-	/* If the place is unknown, the value stays 0. */
-	switch (argument->place) {
-	case SHIM_PLAN_CONSTANT:
-		value = (uint64_t)argument->value;
-		break;
-	case SHIM_PLAN_REGISTER:
-		value = register_of(registers, argument->base) >> argument->shift;
-		break;
-	case SHIM_PLAN_VECTOR:
-		memcpy(&value, registers->vectors + 64 * (argument->base % REGISTERS),
-		       sizeof value);
-		break;
-	case SHIM_PLAN_MEMORY:
-		/* register_of() returns 0 for a register that is not used. */
-		at = register_of(registers, argument->base) +
-		     (register_of(registers, argument->index) << argument->shift) +
-		     (uint64_t)argument->value;
-		copy_value(&value, at, argument->size);
-		break;
-	case SHIM_PLAN_OBJECT:
-		copy_value(&value, base + (uint64_t)argument->value, argument->size);
-		break;
-	}
-	value <<= unused_bits;
-	return argument->is_signed ? (uint64_t)((int64_t)value >> unused_bits) :
-				     value >> unused_bits;
-}
-
-/*
- * Records the event of a probe, with its values in the order of the schema and without gaps. Each
- * number is copied with all its 8 bytes, and the next value overwrites the unused bytes. data has
- * room for 8 bytes of each value and for SHIM_TEXT bytes of texts, so the last copy fits, too.
- */
-static void patch_probe_record(const struct shim_probe *probe, const struct registers *registers,
-			       const void *address)
-{
-	unsigned char data[8 * SHIM_PLAN_OF_SITE + SHIM_TEXT];
-	unsigned texts = 0;
-	/*
-	 * len is the number of bytes of the event so far, room the number of bytes that texts may
-	 * still have.
-	 */
-	size_t len = 0, room = SHIM_TEXT;
-
-	/* Counts the texts, because they share the room. */
-	for (uint32_t i = 0; i < probe->arguments; i++)
-		texts += !probe->argument[i].bytes;
-	for (uint32_t i = 0; i < probe->arguments; i++) {
-		const struct shim_plan_argument *argument = &probe->argument[i];
-		uint64_t value = value_of(argument, registers, probe->base);
-
-		if (argument->bytes) {
-			memcpy(data + len, &value, sizeof value);
-			len += argument->bytes;
-		} else {
-			/*
-			 * Each text may have an equal part of the room that the texts before it
-			 * have left.
-			 */
-			size_t used = shim_text_before((char *)data + len, room / texts--,
-						       (const char *)(uintptr_t)value);
-
-			room -= used;
-			len += used;
-		}
-	}
 	if (shim_unlikely(atomic_load_explicit(&shim_untold, memory_order_relaxed)))
 		shim_tell_lost();
 	posix_trace_event_at_np(probe->id, data, len, address);
@@ -159,7 +49,9 @@ void shim_probe_is_reached(const unsigned char *at, const uint64_t *frame,
 {
 	const struct shim_trampoline *trampoline =
 		(const void *)(at - offsetof(struct shim_trampoline, code));
-	const struct registers registers = { frame, vectors };
+	const struct shim_registers registers = {
+		frame, vectors, (uint64_t)(uintptr_t)frame + STACK_BEHIND
+	};
 	const struct shim_probe *probe = trampoline->probe;
 	const void *address = (const void *)(uintptr_t)trampoline->function;
 	int saved = errno;

@@ -11,6 +11,7 @@
 #define PTX_PRELOAD_PATCH_SLOT_H
 
 #include "preload/patch.h"
+#include "preload/patch_value.h"
 #include "preload/shim.h"
 
 #if defined __x86_64__
@@ -26,6 +27,8 @@ struct shim_slot {
 	_Atomic(const void *) mark;
 	_Atomic uint32_t next; /* of a free slot: the next one in the list; 0: none */
 	uint32_t depth;
+	/* The function's arguments are in shim_slot_values; NULL: they are not recorded. */
+	const struct shim_probe *probe;
 };
 extern struct shim_slot shim_slot[SHIM_SLOTS];
 
@@ -34,6 +37,16 @@ extern struct shim_slot shim_slot[SHIM_SLOTS];
  * first one is behind 0.
  */
 uint32_t shim_slot_after(uint32_t slot);
+
+#define SHIM_SLOT_TEXTS  256 /* bytes of all text arguments, and again of a text result */
+#define SHIM_SLOT_VALUES SHIM_VALUE_BYTES(SHIM_SLOT_TEXTS)
+
+/* The values of a function's arguments, when it began. NULL: no plan has such functions. */
+struct shim_slot_values {
+	uint32_t bytes;
+	unsigned char data[SHIM_SLOT_VALUES];
+};
+extern struct shim_slot_values *shim_slot_values;
 
 /*
  * A slot that the thread has given back and uses again next; 0: none. The address of this variable
@@ -113,10 +126,11 @@ shim_inline bool shim_exchange_own(uint32_t *word, uint32_t from, uint32_t to)
 
 /*
  * Begins a call: the function returns to the slot from now on. caller is its return address, which
- * is at place.
+ * is at place. If the arguments are recorded, they are in the values of the slot already.
  */
 shim_inline void shim_slot_begin(uint32_t number, uint64_t function, const void **place,
-				 const void *caller, uint64_t begin)
+				 const void *caller, const struct shim_probe *probe,
+				 uint64_t begin)
 {
 	struct shim_slot *slot = &shim_slot[number];
 
@@ -129,6 +143,7 @@ shim_inline void shim_slot_begin(uint32_t number, uint64_t function, const void 
 	slot->thread = &shim_spare;
 	slot->begin = begin;
 	slot->depth = shim_depth;
+	slot->probe = probe;
 	atomic_store_explicit(&slot->mark, NULL, memory_order_relaxed);
 	atomic_store_explicit(&slot->function, function, memory_order_relaxed);
 	/*

@@ -117,7 +117,8 @@ bool shim_trampoline_write(struct shim_trampoline *to, const void *const *pointe
 	bool is_short = site->is_byte || site->is_chained;
 	/* If the site continues with the next one, there may be no instructions before that one. */
 	uint8_t least = site->continues ? 0 : is_short ? 1 : SHIM_PLAN_JUMP;
-	uint8_t *code = to->code + (probe ? SHIM_RESTORES_FLAGS : 0);
+	const bool is_probe = site->kind == SHIM_SITE_PROBE;
+	uint8_t *code = to->code + (is_probe ? SHIM_RESTORES_FLAGS : 0);
 	uint8_t *jump = code + site->code_len;
 
 	if (site->replaced < least ||
@@ -132,13 +133,13 @@ bool shim_trampoline_write(struct shim_trampoline *to, const void *const *pointe
 	memcpy(to->before, keep_flags, sizeof keep_flags);
 	to->call[0] = 0xff; /* call *pointer(%rip) */
 	to->call[1] = 0x15;
-	if (probe)
+	if (is_probe)
 		memcpy(to->code, restore_flags, sizeof restore_flags);
 	memcpy(code, site->code, site->code_len);
 	jump[0] = 0xe9;
 	return fix_code(code, site, base) &&
 	       shim_put_distance(to->call + 2, (uintptr_t)to->code,
-				 (uintptr_t)&pointers[probe != NULL]) &&
+				 (uintptr_t)&pointers[is_probe]) &&
 	       shim_put_distance(jump + 1, (uintptr_t)jump + 5, (uintptr_t)behind);
 }
 

@@ -474,9 +474,9 @@
 	 * A patched function has returned, or was left by an exception or a jump. depth is the \
 	 * number of traced functions that had begun before it in this thread, and not returned. \
 	 */ \
-	X(FUNC_CALL, FUNC, "func.call", "ns time; ptr function; u32 depth; @span function") \
+	X(FUNC_CALL, FUNC, "func.call", SHIM_CALL_FIELDS "; @span function") \
 	/* It had not returned when its thread, its process or the trace ended. */ \
-	X(FUNC_OPEN, FUNC, "func.open", "ns time; ptr function; u32 depth; @span function")
+	X(FUNC_OPEN, FUNC, "func.open", SHIM_CALL_FIELDS "; @span function")
 
 /* A thread waited for a lock that was in use. */
 #define SHIM_TYPES_LOCK(X) \

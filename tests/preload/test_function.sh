@@ -208,10 +208,10 @@ C
 $cc -g -O1 -w -o "$tmp/proto" "$tmp/proto.c" || exit 99
 run 0 list --probes "$tmp/proto"
 if has out 'add(int'; then
-	check "a prototype has types and names" has out ' int add(int a, const char \*name)$'
+	check "a prototype has types and names" has out ' int add(int a, const char \*name)  --args: s32 a; str name; s32 return$'
 	check "also of structures, enumerations and own types" \
-		has out ' size \*find(struct shop \*shop, enum color c, char \*\*list, const void \*const end)$'
-	check "further arguments" has out ' double some(const char \*format, \.\.\.)$'
+		has out ' size \*find(struct shop \*shop, enum color c, char \*\*list, const void \*const end)  --args: ptr shop; u32 c{0='
+	check "further arguments" has out ' double some(const char \*format, \.\.\.)  --args: str format; f64 return$'
 	check "no arguments" has out ' void nothing(void)$'
 else
 	check "without libdw a function has its name" has out ' add$'

@@ -146,7 +146,8 @@ static enum shim_site_kind kind_of(const char *name)
  * leaves. by_name: refusals are noted only for patterns that name the module. Returns false without
  * memory.
  */
-static bool patches_functions(struct patches *plan, struct binary_file *file, bool by_name)
+static bool patches_functions(struct patches *plan, struct binary_file *file,
+			      struct prototypes **prototypes, bool by_name)
 {
 	size_t count;
 	const struct binary_function *function = binary_functions(file, &count);
@@ -167,6 +168,13 @@ static bool patches_functions(struct patches *plan, struct binary_file *file, bo
 			continue;
 		}
 		last = function[i].address;
+		if (kind == SHIM_SITE_FUNCTION && plan->described.is_wanted) {
+			/* Debugging information is read only if a function is selected. */
+			if (!*prototypes)
+				*prototypes = prototypes_open(file);
+			if (!described_take(&plan->described, *prototypes, &function[i], &is.site))
+				return false;
+		}
 		if (!add_site(plan, &is.site))
 			return false;
 	}
@@ -263,6 +271,7 @@ static bool drop_overlaps(struct patches *plan, const struct binary_file *file, 
 			continue;
 		}
 		plan->functions -= site->kind == SHIM_SITE_FUNCTION;
+		plan->described.functions -= site->has_type;
 		plan->probes.places -= is_probe;
 		if (site->kind == SHIM_SITE_BEFORE)
 			continue; /* its probe is dropped, too */
@@ -304,11 +313,13 @@ bool patches_file(struct patches *plan, const char *path)
 {
 	struct binary_file *file = binary_open(path);
 	struct shim_plan_module module = { .first = (uint32_t)plan->sites };
+	struct prototypes *prototypes = NULL;
 	size_t functions = plan->functions, places = plan->probes.places;
 	bool good = file != NULL && note_file(plan, path);
 
 	if (good && plan->patterns)
-		good = patches_functions(plan, file, patchable_lack(file) != NULL);
+		good = patches_functions(plan, file, &prototypes, patchable_lack(file) != NULL);
+	prototypes_close(prototypes);
 	if (good && plan->probes.patterns)
 		good = patches_probes(plan, file);
 	if (good)
@@ -338,12 +349,18 @@ void patches_later(struct patches *later, const struct patches *plan)
 	*later = (struct patches){
 		.pattern = plan->pattern, .patterns = plan->patterns, .is_later = true,
 		.open_file = plan->open_file,
+		.described = { .is_wanted = plan->described.is_wanted },
 		.probes = { .pattern = plan->probes.pattern, .patterns = plan->probes.patterns },
 	};
 }
 
 bool patches_finish(struct patches *plan)
 {
+	if (plan->probes.types + plan->described.types > SHIM_PLAN_TYPES) {
+		say("--function and --probe: a process has no more than %u event types",
+		    SHIM_PLAN_TYPES);
+		return false;
+	}
 	return probes_finish(&plan->probes);
 }
 
@@ -392,6 +409,34 @@ static bool append_arguments(const struct probes *probes, struct shim_plan_site 
 }
 
 /*
+ * Appends the arguments of a function and its result. The event types of functions follow those of
+ * probes. Returns false without memory.
+ */
+static bool append_described(const struct patches *plan, struct shim_plan_site *site,
+			     struct image *to)
+{
+	const struct shim_plan_argument *from = plan->described.argument + site->first;
+	const size_t values = (size_t)site->arguments + site->has_result;
+
+	site->first = (uint32_t)(to->count / sizeof(*from));
+	site->type += (uint32_t)plan->probes.types;
+	return patches_append(to, from, values * sizeof(*from));
+}
+
+/* Appends an event type, and its texts. Returns false without memory. */
+static bool append_type(const char *name, const char *schema, struct image *to,
+			struct image *texts)
+{
+	struct shim_plan_type type = { .name = (uint32_t)texts->count };
+
+	if (!patches_append(texts, name, strlen(name) + 1))
+		return false;
+	type.schema = (uint32_t)texts->count;
+	return patches_append(texts, schema, strlen(schema) + 1) &&
+	       patches_append(to, &type, sizeof(type));
+}
+
+/*
  * Appends the modules, then the sites, the types, the arguments and the texts. Returns false
  * without memory.
  */
@@ -406,17 +451,16 @@ static bool append_all(const struct patches *plan, struct image *image,
 
 		if (site.kind == SHIM_SITE_PROBE)
 			good = append_arguments(&plan->probes, &site, &arguments);
+		if (site.has_type)
+			good = append_described(plan, &site, &arguments);
 		good = good && patches_append(image, &site, sizeof(site));
 	}
-	for (size_t i = 0; i < plan->probes.types && good; i++) {
-		const struct probes_type *type = &plan->probes.type[i];
-		struct shim_plan_type written = { .name = (uint32_t)texts.count };
-
-		good = patches_append(&texts, type->name, strlen(type->name) + 1);
-		written.schema = (uint32_t)texts.count;
-		good = good && patches_append(&texts, type->schema, strlen(type->schema) + 1) &&
-		       patches_append(image, &written, sizeof(written));
-	}
+	for (size_t i = 0; i < plan->probes.types && good; i++)
+		good = append_type(plan->probes.type[i].name, plan->probes.type[i].schema, image,
+				   &texts);
+	for (size_t i = 0; i < plan->described.types && good; i++)
+		good = append_type(plan->described.type[i].name, plan->described.type[i].schema,
+				   image, &texts);
 	head->arguments = (uint32_t)(arguments.count / sizeof(struct shim_plan_argument));
 	head->text_bytes = (uint32_t)texts.count;
 	good = good && patches_append(image, arguments.bytes, arguments.count) &&
@@ -435,7 +479,8 @@ int patches_write(const struct patches *plan)
 	struct shim_plan_head head = {
 		.magic = SHIM_PLAN_MAGIC, .modules = (uint32_t)plan->modules,
 		.sites = (uint32_t)plan->sites, .vectors = plan->vectors,
-		.types = (uint32_t)plan->probes.types, .open_fd = plan->open_file - 1,
+		.types = (uint32_t)(plan->probes.types + plan->described.types),
+		.open_fd = plan->open_file - 1,
 	};
 	struct image image = { NULL, 0 };
 	int fd = -1;
@@ -475,5 +520,6 @@ void patches_fini(struct patches *plan)
 	free(plan->refused.reason);
 	free(plan->refused_probes.reason);
 	probes_fini(&plan->probes);
+	described_fini(&plan->described);
 	memset(plan, 0, sizeof(*plan));
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "functions/described.h"
 #include "functions/patchable.h"
 #include "functions/probes.h"
 
@@ -37,6 +38,7 @@ struct patches {
 	size_t functions;           /* sites that record events */
 	struct patches_refusals refused, refused_probes;
 	struct probes probes;
+	struct described described; /* functions with arguments */
 	/* All files that were planned, also those without sites: real paths, and their sites. */
 	struct patches_file {
 		char *path;

@@ -17,6 +17,7 @@
 
 #include "base/vec.h"
 #include "functions/binary_part.h"
+#include "functions/prototype_part.h"
 
 #define TYPE_TEXT 256 /* of one type or parameter */
 #define DEEP_MAX  8   /* levels of types that refer to other types */
@@ -208,17 +209,23 @@ static bool append_parameters(char text[PROTOTYPE_TEXT], Dwarf_Die *function)
 	return good && (*separator || prototype_append(text, "void"));
 }
 
-bool prototypes_text(struct prototypes *prototypes, uint64_t address, const char *name,
-		     char text[PROTOTYPE_TEXT])
+bool prototypes_find(struct prototypes *prototypes, uint64_t address, Dwarf_Die *die)
 {
 	const struct entry key = { .address = address }, *entry;
-	Dwarf_Die die;
 
 	entry = prototypes ? bsearch(&key, prototypes->entry, prototypes->entries,
 				     sizeof(*prototypes->entry), by_address) :
 			     NULL;
+	return entry && dwarf_offdie(prototypes->dwarf, entry->offset, die);
+}
+
+bool prototypes_text(struct prototypes *prototypes, uint64_t address, const char *name,
+		     char text[PROTOTYPE_TEXT])
+{
+	Dwarf_Die die;
+
 	*text = '\0';
-	return entry && dwarf_offdie(prototypes->dwarf, entry->offset, &die) &&
+	return prototypes_find(prototypes, address, &die) &&
 	       append_named(text, &die, name) && prototype_append(text, "(") &&
 	       append_parameters(text, &die) && prototype_append(text, ")");
 }

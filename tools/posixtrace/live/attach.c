@@ -46,6 +46,7 @@ static void result_json(const struct capture_plan *plan, const struct attach_res
 enum {
 	OPT_FORCE = 256,
 	OPT_FUNCTION,
+	OPT_ARGS,
 	OPT_PROBE,
 	OPT_POLICY,
 	OPT_INHERIT,
@@ -70,6 +71,9 @@ static const struct option_row option_rows[] = {
 	{ "function", OPT_FUNCTION, "PATTERN",
 		"functions whose name matches, from entry to return: GLOB, or GLOB@MODULE for "
 		"those of one file; may be repeated" },
+	{ "args", OPT_ARGS, NULL,
+		"with --function, record arguments and results as the debugging information "
+		"describes them" },
 	{ "probe", OPT_PROBE, "PROBE",
 		"USDT probes whose names match: PROVIDER:NAME, with the types of the arguments "
 		"as (str,u32) and a file as @MODULE behind it if wanted; may be repeated" },
@@ -121,6 +125,9 @@ static bool take_option(int option)
 		return preload_take_data(&plan.content, optarg);
 	case OPT_FUNCTION:
 		return patches_add(&functions, optarg);
+	case OPT_ARGS:
+		functions.described.is_wanted = true;
+		return true;
 	case OPT_PROBE:
 		return probes_add(&functions.probes, optarg);
 	case OPT_FORCE:
@@ -169,6 +176,10 @@ static bool is_complete(int argc, char **argv)
 	}
 	if (plan.content && plan.families && !strcmp(plan.families, "none")) {
 		say("attach: --data has no meaning with --trace=none");
+		return false;
+	}
+	if (functions.described.is_wanted && !functions.patterns) {
+		say("attach: %s", PATCH_NEEDS_FUNCTION);
 		return false;
 	}
 	if (kernel.stack.globs && plan.families && !strcmp(plan.families, "none")) {

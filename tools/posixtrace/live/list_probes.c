@@ -14,6 +14,7 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "base/tool.h"
+#include "functions/arguments.h"
 #include "functions/libraries.h"
 #include "functions/prototype.h"
 #include "functions/probes.h"
@@ -79,6 +80,7 @@ static void put_function(struct binary_file *file, struct prototypes *prototypes
 			 const struct binary_function *function)
 {
 	char prototype[PROTOTYPE_TEXT];
+	struct arguments arguments;
 	struct patchable is = patchable_of(file, function, SHIM_SITE_FUNCTION);
 
 	out_printf(&out_stdout, "function  %-7s  %-8s  ", methods[is.method],
@@ -94,6 +96,10 @@ static void put_function(struct binary_file *file, struct prototypes *prototypes
 		put_name(function->name);
 	if (is.method == PATCH_REFUSED)
 		out_printf(&out_stdout, ": %s", is.why);
+	else if (arguments_of(prototypes, function->address, function->name, &arguments)) {
+		out_str(&out_stdout, "  --args: ");
+		text_safe(&out_stdout, arguments.schema, strlen(arguments.schema));
+	}
 	out_char(&out_stdout, '\n');
 }
 

@@ -186,7 +186,10 @@ struct scan {
 	struct last *last;
 	size_t lasts;
 	int64_t end_ns;       /* of the last event but the end of the stream */
-	trace_event_id_t call, ended;
+	trace_event_id_t ended;
+	/* Types of calls: func.call, and those of functions with arguments. */
+	trace_event_id_t *call;
+	size_t call_types;
 	struct posix_trace_schema_np call_schema, ended_schema;
 };
 
@@ -211,19 +214,24 @@ static bool list_processes(struct scan *scan)
 	return true;
 }
 
+/* The data of all calls begins with the same fields, which one schema describes. */
 static void learn_types(struct scan *scan, trace_id_t trid)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1], text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
 	trace_event_id_t id;
 	int end;
 
+	if (posix_trace_schema_parse_np(SHIM_CALL_FIELDS, &scan->call_schema))
+		return;
 	while (!posix_trace_eventtypelist_getnext_id(trid, &id, &end) && !end) {
 		if (posix_trace_eventid_get_name(trid, id, name) ||
 		    posix_trace_eventid_get_schema_np(trid, id, text, sizeof(text)))
 			continue;
-		if (!strcmp(name, "func.call") &&
-		    !posix_trace_schema_parse_np(text, &scan->call_schema))
-			scan->call = id;
+		if ((!strcmp(name, "func.call") ||
+		     !strncmp(name, SHIM_CALL_PREFIX, strlen(SHIM_CALL_PREFIX))) &&
+		    !strncmp(text, SHIM_CALL_FIELDS ";", strlen(SHIM_CALL_FIELDS ";")) &&
+		    vec_grow(&scan->call, scan->call_types, 1))
+			scan->call[scan->call_types++] = id;
 		if (!strcmp(name, ENDED_EVENT) &&
 		    !posix_trace_schema_parse_np(text, &scan->ended_schema))
 			scan->ended = id;
@@ -246,6 +254,14 @@ static void mark_returned(struct scan *scan, const struct posix_trace_event_np *
 		    call->depth == depth && call->function == function.u64)
 			call->has_returned = true;
 	}
+}
+
+static bool is_call(const struct scan *scan, trace_event_id_t id)
+{
+	for (size_t i = 0; i < scan->call_types; i++)
+		if (scan->call[i] == id)
+			return true;
+	return false;
 }
 
 static void scan_log(struct scan *scan, trace_id_t trid)
@@ -272,7 +288,7 @@ static void scan_log(struct scan *scan, trace_id_t trid)
 				of->ns = event.time_ns;
 			}
 		}
-		if (last && scan->call && id == scan->call &&
+		if (last && is_call(scan, id) &&
 		    event.time_ns >= scan->calls->read_ns - SECOND_NS / 1000)
 			mark_returned(scan, &event);
 	}
@@ -349,6 +365,7 @@ void open_calls_pass(struct open_calls *calls, struct kernel *kernel, int log)
 			pass_all(calls, scan, kernel);
 		}
 		free(scan->last);
+		free(scan->call);
 	}
 	free(scan);
 	posix_trace_close(trid);

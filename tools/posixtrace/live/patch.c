@@ -53,6 +53,12 @@ void patch_say(struct patches *plan, const char *where)
 		out_printf(&err, "posixtrace: --function: %zu function%s%s %s traced",
 			   plan->functions, plan->functions == 1 ? "" : "s", where,
 			   plan->functions == 1 ? "is" : "are");
+		if (plan->described.is_wanted)
+			out_printf(&err, ", %zu with arguments or result",
+				   plan->described.functions);
+		if (plan->described.left_out)
+			out_printf(&err, " (%zu more for which there is no event type)",
+				   plan->described.left_out);
 		say_refused(&err, &plan->refused);
 	}
 	if (plan->probes.patterns) {

@@ -24,6 +24,7 @@ enum {
 	OPT_TRACE = 256,
 	OPT_DATA,
 	OPT_FUNCTION,
+	OPT_ARGS,
 	OPT_PROBE,
 	OPT_FOLLOW,
 	OPT_NO_FOLLOW,
@@ -52,6 +53,9 @@ static const struct option_row option_rows[] = {
 	{ "function", OPT_FUNCTION, "PATTERN",
 		"functions whose name matches, from entry to return: GLOB, or GLOB@MODULE for "
 		"those of one file; may be repeated" },
+	{ "args", OPT_ARGS, NULL,
+		"with --function, record arguments and results as the debugging information "
+		"describes them" },
 	{ "probe", OPT_PROBE, "PROBE",
 		"USDT probes whose names match: PROVIDER:NAME, with the types of the arguments "
 		"as (str,u32) and a file as @MODULE behind it if wanted; may be repeated" },
@@ -154,6 +158,9 @@ static bool take_option(int option)
 		return preload_take_data(&record.plan.content, optarg);
 	case OPT_FUNCTION:
 		return patches_add(&record.functions, optarg);
+	case OPT_ARGS:
+		record.functions.described.is_wanted = true;
+		return true;
 	case OPT_PROBE:
 		return probes_add(&record.functions.probes, optarg);
 	case OPT_FOLLOW:
@@ -206,6 +213,8 @@ static const char *find_contradiction(bool has_program)
 	if (record.plan.content && record.launch.families &&
 	    !strcmp(record.launch.families, "none"))
 		return "--data has no meaning with --trace=none";
+	if (record.functions.described.is_wanted && !record.functions.patterns)
+		return PATCH_NEEDS_FUNCTION;
 	if (record.kernel.stack.globs && record.launch.families &&
 	    !strcmp(record.launch.families, "none"))
 		return "--stack has no meaning with --trace=none";

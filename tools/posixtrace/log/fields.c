@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "log/call_text.h"
 #include "log/etw_tail.h"
 #include "log/integer.h"
 #include "log/textplan.h"
@@ -129,6 +130,8 @@ bool fields_text(struct out *out, const struct logfile *log, const struct log_ty
 		return true;
 	}
 	begin_values(&values, type, event);
+	if (call_text_is(type->schema))
+		call_text_put(out, log, type, event, &values, form);
 	while (posix_trace_field_next_np(&values, &value)) {
 		out_char(out, ' ');
 		if (value.index == 0) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log/call_text.h"
 #include "log/integer.h"
 
 /* Returns whether value_text() prints the values of the field only as decimal numbers. */
@@ -18,7 +19,7 @@ struct textplan *textplan_new(const struct posix_trace_schema_np *schema)
 {
 	struct textplan *plan;
 
-	if (!schema->fields || schema->format)
+	if (!schema->fields || schema->format || call_text_is(schema))
 		return NULL;
 	for (unsigned i = 0; i < schema->fields; i++)
 		if (!integer_is(&schema->field[i]) || schema->field[i].is_array)

@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * arguments.c - finds the arguments and results of functions by libdw and by the calling
+ * conventions of x86-64.
+ *
+ * A function that other files can call gets its arguments as the System V ABI says: the type of
+ * each decides about its registers. A compiler may change the convention of a function that only
+ * its own file calls, and of copies with names such as name.isra.0. For these the place of each
+ * argument is the one that the debugging information has for the first instruction.
+ */
+#include "functions/arguments.h"
+
+#if defined HAVE_LIBDW && defined __x86_64__
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "functions/prototype_part.h"
+
+#define DEEP_MAX   8   /* structures in structures */
+#define NAMES_MAX  24  /* of an enumeration; further values are shown as numbers */
+#define TYPE_BYTES 400 /* of the type of a field with the names of its values */
+#define RSP        4   /* the processor's number */
+#define RETURN     8   /* bytes of the return address below the arguments on the stack */
+
+/* The registers for integers, in the order of the ABI, by the processor's numbers. */
+static const uint8_t integer_register[] = { 7, 6, 2, 1, 8, 9 };
+#define INTEGERS (sizeof(integer_register) / sizeof(integer_register[0]))
+#define FLOATS   8
+
+/* The processor's numbers of the registers that DWARF numbers from 0 to 15. */
+static const uint8_t by_dwarf[] = { 0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15 };
+#define DWARF_VECTORS 17 /* DWARF's number of %xmm0 */
+
+/* How a value is passed. Neither registers nor memory: a value without bytes. */
+struct passing {
+	unsigned integers, floats; /* registers */
+	bool is_memory, is_unknown;
+	uint64_t size;             /* bytes */
+};
+
+/* The registers and the stack that the arguments so far have used. */
+struct used {
+	unsigned integers, floats;
+	uint64_t stack;
+};
+
+/* ------------------------------------------------------------------ types */
+
+/* Stores the type of an entry without its qualifiers and names of types. False: it has none. */
+static bool find_type(Dwarf_Die *die, Dwarf_Die *type)
+{
+	Dwarf_Attribute attribute;
+
+	return dwarf_attr_integrate(die, DW_AT_type, &attribute) &&
+	       dwarf_formref_die(&attribute, type) && dwarf_peel_type(type, type) == 0;
+}
+
+static uint64_t number_of(Dwarf_Die *die, unsigned name, uint64_t otherwise)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word value;
+
+	return dwarf_attr_integrate(die, name, &attribute) &&
+			       !dwarf_formudata(&attribute, &value) ?
+		       value : otherwise;
+}
+
+static uint64_t size_of(Dwarf_Die *type)
+{
+	Dwarf_Word size;
+
+	return dwarf_aggregate_size(type, &size) ? 0 : size;
+}
+
+static bool is_pointer(int tag)
+{
+	return tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type ||
+	       tag == DW_TAG_rvalue_reference_type;
+}
+
+static bool is_structure(int tag)
+{
+	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type ||
+	       tag == DW_TAG_union_type;
+}
+
+/*
+ * Adds the classes of the groups of 8 bytes that a value at an offset of a structure occupies: bit
+ * 0 for integers, bit 1 for floating point. Returns false if they are not known.
+ */
+static bool add_classes(Dwarf_Die *type, uint64_t offset, unsigned deep, unsigned class[2]);
+
+/* The members of a structure, a union or a base class. */
+static bool add_members(Dwarf_Die *type, uint64_t offset, unsigned deep, unsigned class[2])
+{
+	Dwarf_Die die, member;
+
+	if (dwarf_child(type, &die))
+		return true; /* it is empty */
+	do {
+		int tag = dwarf_tag(&die);
+
+		/* A static member is a variable of its own. */
+		if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) ||
+		    dwarf_hasattr(&die, DW_AT_external) || dwarf_hasattr(&die, DW_AT_declaration))
+			continue;
+		if (!find_type(&die, &member) ||
+		    !add_classes(&member,
+				 offset + number_of(&die, DW_AT_data_member_location,
+						    number_of(&die, DW_AT_data_bit_offset, 0) / 8),
+				 deep + 1, class))
+			return false;
+	} while (!dwarf_siblingof(&die, &die));
+	return true;
+}
+
+static bool add_elements(Dwarf_Die *type, uint64_t offset, unsigned deep, unsigned class[2])
+{
+	const uint64_t size = size_of(type);
+	Dwarf_Die element;
+	uint64_t step;
+
+	if (!find_type(type, &element) || dwarf_hasattr(type, DW_AT_GNU_vector))
+		return false;
+	step = size_of(&element);
+	for (uint64_t at = 0; step && at < size; at += step)
+		if (!add_classes(&element, offset + at, deep + 1, class))
+			return false;
+	return step;
+}
+
+static bool add_classes(Dwarf_Die *type, uint64_t offset, unsigned deep, unsigned class[2])
+{
+	const int tag = dwarf_tag(type);
+	const uint64_t size = size_of(type);
+	uint64_t encoding;
+
+	if (deep > DEEP_MAX || offset > 15 || size > 16 - offset)
+		return false;
+	if (is_structure(tag))
+		return add_members(type, offset, deep, class);
+	if (tag == DW_TAG_array_type)
+		return add_elements(type, offset, deep, class);
+	if (tag == DW_TAG_base_type) {
+		encoding = number_of(type, DW_AT_encoding, 0);
+		if (encoding == DW_ATE_float && size > 8)
+			return false;
+		class[offset / 8] |= encoding == DW_ATE_float ? 2 : 1;
+		return size <= 8 && encoding != DW_ATE_complex_float;
+	}
+	class[offset / 8] |= 1;
+	return is_pointer(tag) || tag == DW_TAG_enumeration_type || tag == DW_TAG_unspecified_type;
+}
+
+/* A structure of at most 16 bytes is in one register for each 8 bytes, a longer one in memory. */
+static struct passing pass_structure(Dwarf_Die *type, uint64_t size)
+{
+	struct passing passing = { .size = size };
+	unsigned class[2] = { 0, 0 };
+
+	switch (number_of(type, DW_AT_calling_convention, 0)) {
+	case DW_CC_pass_by_reference:
+		/* The caller passes the address of a copy. */
+		return (struct passing){ .integers = 1, .size = 8 };
+	case DW_CC_pass_by_value:
+		break;
+	default:
+		/* Without this attribute a class with a destructor may be passed either way. */
+		passing.is_unknown = dwarf_tag(type) == DW_TAG_class_type;
+	}
+	if (size > 16)
+		passing.is_memory = true;
+	else if (!add_classes(type, 0, 0, class))
+		passing.is_unknown = true;
+	for (int i = 0; i < 2; i++) {
+		passing.integers += class[i] & 1;
+		passing.floats += class[i] == 2;
+	}
+	return passing;
+}
+
+static struct passing pass_type(Dwarf_Die *type)
+{
+	struct passing passing = { .size = size_of(type) };
+	const int tag = dwarf_tag(type);
+
+	if (is_structure(tag))
+		return pass_structure(type, passing.size);
+	if (tag == DW_TAG_base_type && number_of(type, DW_AT_encoding, 0) == DW_ATE_float) {
+		passing.floats = passing.size <= 8;
+		passing.is_memory = passing.size > 8;
+	} else if (tag == DW_TAG_base_type || is_pointer(tag) ||
+		   tag == DW_TAG_enumeration_type) {
+		passing.size = is_pointer(tag) ? 8 : passing.size;
+		passing.integers = 1;
+		passing.is_unknown = passing.size < 1 || passing.size > 8 ||
+				     number_of(type, DW_AT_encoding, 0) == DW_ATE_complex_float;
+	} else {
+		passing.is_unknown = true;
+	}
+	return passing;
+}
+
+/* ------------------------------------------------------------------ fields */
+
+static bool is_power(int64_t value)
+{
+	return value > 0 && !(value & (value - 1));
+}
+
+/*
+ * Writes the names of an enumeration, as bits if each value is one bit and there are more than two.
+ * Returns whether a value is negative.
+ */
+static bool put_enumeration(Dwarf_Die *type, char *text, size_t bytes)
+{
+	bool is_negative = false, are_bits = true;
+	unsigned names = 0, values = 0;
+	Dwarf_Attribute attribute;
+	size_t len = 1, kept = 0;
+	Dwarf_Sword value;
+	Dwarf_Die die;
+
+	text[0] = '\0';
+	if (dwarf_child(type, &die))
+		return false;
+	for (int pass = 0; pass < 2; pass++) {
+		Dwarf_Die at = die;
+
+		do {
+			const char *name = dwarf_diename(&at);
+
+			if (dwarf_tag(&at) != DW_TAG_enumerator || !name ||
+			    !dwarf_attr(&at, DW_AT_const_value, &attribute) ||
+			    dwarf_formsdata(&attribute, &value))
+				continue;
+			if (pass == 0) {
+				is_negative |= value < 0;
+				are_bits &= value == 0 || is_power(value);
+				values += value != 0;
+				continue;
+			}
+			if (names++ == NAMES_MAX || strpbrk(name, ";,{}|=@\"\\ ") ||
+			    strlen(name) > POSIX_TRACE_FIELD_NAME_MAX_NP)
+				continue;
+			len += (size_t)snprintf(text + len, bytes - len, "%s%" PRId64 "=%s",
+						kept ? "," : are_bits ? "|" : "", (int64_t)value,
+						name);
+			/* A name that does not fit, and those behind it, are left out. */
+			if (len + 2 >= bytes)
+				break;
+			kept = len;
+		} while (!dwarf_siblingof(&at, &at));
+		are_bits &= values > 2;
+	}
+	if (kept) {
+		text[0] = '{';
+		strcpy(text + kept, "}");
+	}
+	return is_negative;
+}
+
+/* Returns whether a pointer leads to characters. */
+static bool is_text(Dwarf_Die *pointer)
+{
+	Dwarf_Die type;
+	const char *name;
+
+	if (dwarf_tag(pointer) != DW_TAG_pointer_type || !find_type(pointer, &type) ||
+	    dwarf_tag(&type) != DW_TAG_base_type)
+		return false;
+	name = dwarf_diename(&type);
+	return name && !strcmp(name, "char") && size_of(&type) == 1;
+}
+
+/* Returns the letter and the bits of a type for numbers, such as "s32". */
+static void put_number(char *text, size_t bytes, char letter, uint64_t size)
+{
+	snprintf(text, bytes, "%c%u", letter, 8 * (unsigned)size);
+}
+
+/*
+ * Writes the type of a field for a value of this type, and sets the size and the sign of the
+ * argument. False: such values are not recorded.
+ */
+static bool describe_value(Dwarf_Die *type, char text[TYPE_BYTES],
+			   struct shim_plan_argument *argument)
+{
+	const char *name = dwarf_diename(type);
+	const uint64_t size = is_pointer(dwarf_tag(type)) ? 8 : size_of(type);
+	char names[TYPE_BYTES - 16];
+
+	if (size != 1 && size != 2 && size != 4 && size != 8)
+		return false;
+	argument->size = argument->bytes = (uint8_t)size;
+	if (is_pointer(dwarf_tag(type))) {
+		bool has_text = is_text(type);
+
+		snprintf(text, TYPE_BYTES, "%s", has_text ? "str" : "ptr");
+		argument->bytes = has_text ? 0 : 8;
+		return true;
+	}
+	if (dwarf_tag(type) == DW_TAG_enumeration_type) {
+		argument->is_signed = put_enumeration(type, names, sizeof(names));
+		put_number(text, TYPE_BYTES,
+			   argument->is_signed ? 's' : names[0] && names[1] == '|' ? 'x' : 'u',
+			   size);
+		strcat(text, names);
+		return true;
+	}
+	switch (dwarf_tag(type) == DW_TAG_base_type ? number_of(type, DW_AT_encoding, 0) : 0) {
+	case DW_ATE_boolean:
+		snprintf(text, TYPE_BYTES, "bool");
+		return size == 1;
+	case DW_ATE_float:
+		put_number(text, TYPE_BYTES, 'f', size);
+		return size >= 4;
+	case DW_ATE_signed_char:
+	case DW_ATE_unsigned_char:
+		if (name && !strcmp(name, "char")) {
+			snprintf(text, TYPE_BYTES, "char");
+			return true;
+		}
+		argument->is_signed =
+			number_of(type, DW_AT_encoding, 0) == DW_ATE_signed_char;
+		break;
+	case DW_ATE_signed:
+		argument->is_signed = true;
+		break;
+	case DW_ATE_unsigned:
+	case DW_ATE_UTF:
+		break;
+	default:
+		return false;
+	}
+	put_number(text, TYPE_BYTES, argument->is_signed ? 's' : 'u', size);
+	return true;
+}
+
+/* ------------------------------------------------------------------ places */
+
+static struct shim_plan_argument on_stack(int64_t offset)
+{
+	return (struct shim_plan_argument){ .place = SHIM_PLAN_MEMORY, .base = RSP,
+					    .index = SHIM_PLAN_NO_REGISTER,
+					    .value = RETURN + offset };
+}
+
+static struct shim_plan_argument in_register(unsigned place, unsigned number)
+{
+	return (struct shim_plan_argument){ .place = (uint8_t)place, .base = (uint8_t)number,
+					    .index = SHIM_PLAN_NO_REGISTER };
+}
+
+/*
+ * Assigns the next place by the ABI. A value that does not fit into the registers that are left is
+ * on the stack as a whole. Returns the place of its first register.
+ */
+static struct shim_plan_argument place_by_abi(const struct passing *passing, struct used *used)
+{
+	struct shim_plan_argument argument;
+
+	if (!passing->is_memory && used->integers + passing->integers <= INTEGERS &&
+	    used->floats + passing->floats <= FLOATS) {
+		argument = passing->integers ?
+				   in_register(SHIM_PLAN_REGISTER,
+					       integer_register[used->integers % INTEGERS]) :
+				   in_register(SHIM_PLAN_VECTOR, used->floats);
+		used->integers += passing->integers;
+		used->floats += passing->floats;
+		return argument;
+	}
+	/* long double and integers of 16 bytes are aligned. */
+	if (passing->size == 16 && passing->is_memory)
+		used->stack = (used->stack + 15) & ~(uint64_t)15;
+	argument = on_stack((int64_t)used->stack);
+	used->stack += (passing->size + 7) & ~(uint64_t)7;
+	return argument;
+}
+
+/*
+ * Finds the place that the debugging information has at the first instruction. Returns 1 if there
+ * is one, 0 if there is none, and -1 if it is a variable on the stack that only the function itself
+ * fills: the code is not optimized, so that the ABI holds.
+ */
+static int place_by_list(Dwarf_Die *die, uint64_t address, struct shim_plan_argument *argument)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Op *op;
+	size_t ops;
+
+	if (!dwarf_attr_integrate(die, DW_AT_location, &attribute) ||
+	    dwarf_getlocation_addr(&attribute, address, &op, &ops, 1) != 1 || ops != 1)
+		return 0;
+	if (op->atom >= DW_OP_reg0 && op->atom < DW_OP_reg0 + sizeof(by_dwarf)) {
+		*argument = in_register(SHIM_PLAN_REGISTER, by_dwarf[op->atom - DW_OP_reg0]);
+		return 1;
+	}
+	if (op->atom >= DW_OP_reg0 + DWARF_VECTORS &&
+	    op->atom < DW_OP_reg0 + DWARF_VECTORS + FLOATS) {
+		*argument = in_register(SHIM_PLAN_VECTOR,
+					op->atom - DW_OP_reg0 - DWARF_VECTORS);
+		return 1;
+	}
+	if (op->atom != DW_OP_fbreg)
+		return 0;
+	if ((int64_t)op->number < 0)
+		return -1;
+	/* The frame's base is that of the caller's stack, as gcc and clang have it. */
+	*argument = on_stack((int64_t)op->number);
+	return 1;
+}
+
+/* ------------------------------------------------------------------ functions */
+
+/* Returns whether a name can be that of a field: those of C++ may have other letters. */
+static bool is_field_name(const char *name)
+{
+	return name && *name && !strchr("0123456789", *name) &&
+	       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") ==
+		       strlen(name) &&
+	       strlen(name) < POSIX_TRACE_FIELD_NAME_MAX_NP;
+}
+
+/* Returns whether the fields so far, or those that all functions have, contain a name. */
+static bool is_used_name(const struct arguments *arguments, const char *name)
+{
+	const size_t len = strlen(name);
+
+	for (const char *at = arguments->schema; (at = strstr(at, name)) != NULL; at += len)
+		if (at > arguments->schema && at[-1] == ' ' && strchr(";{", at[len]))
+			return true;
+	return !strcmp(name, "time") || !strcmp(name, "function") || !strcmp(name, "depth");
+}
+
+/*
+ * Appends a field. A name that is missing becomes arg2, for example, and one that is in use gets an
+ * underscore. A field that does not fit is left out.
+ */
+static bool add_field(struct arguments *arguments, const char *name, unsigned number,
+		      const char *type, const struct shim_plan_argument *argument)
+{
+	/* The names of values are behind the name of the field. */
+	const size_t len = strlen(arguments->schema), type_len = strcspn(type, "{");
+	char own[POSIX_TRACE_FIELD_NAME_MAX_NP + 2];
+	int more;
+
+	if (is_field_name(name))
+		snprintf(own, sizeof(own), "%s%s", name,
+			 is_used_name(arguments, name) ? "_" : "");
+	else
+		snprintf(own, sizeof(own), "arg%u", number);
+	more = is_used_name(arguments, own) ?
+		       -1 :
+		       snprintf(arguments->schema + len, ARGUMENTS_SCHEMA - len, "%s%.*s %s%s",
+				len ? "; " : "", (int)type_len, type, own, type + type_len);
+	if (more < 0 || (size_t)more >= ARGUMENTS_SCHEMA - len) {
+		arguments->schema[len] = '\0';
+		return false;
+	}
+	arguments->plan[arguments->count++] = *argument;
+	return true;
+}
+
+/*
+ * Examines one parameter. Returns false if the places of those behind it cannot be known. is_own:
+ * the compiler may have changed the convention.
+ */
+static bool add_parameter(struct arguments *arguments, Dwarf_Die *die, unsigned number,
+			  uint64_t address, bool is_own, struct used *used)
+{
+	struct shim_plan_argument argument, type_of_it = { .size = 0 };
+	char text[TYPE_BYTES];
+	struct passing passing;
+	Dwarf_Attribute name;
+	const char *named;
+	Dwarf_Die type;
+	int listed = 1;
+
+	if (!find_type(die, &type))
+		return false;
+	passing = pass_type(&type);
+	if (passing.is_unknown)
+		return false;
+	argument = place_by_abi(&passing, used);
+	if (is_own)
+		listed = place_by_list(die, address, &argument);
+	if (listed == 0 || is_structure(dwarf_tag(&type)) ||
+	    !describe_value(&type, text, &type_of_it))
+		return true;
+	argument.size = type_of_it.size;
+	argument.bytes = type_of_it.bytes;
+	argument.is_signed = type_of_it.is_signed;
+	named = dwarf_attr_integrate(die, DW_AT_name, &name) ? dwarf_formstring(&name) : NULL;
+	/* Without the names of its values it may fit. */
+	if (!add_field(arguments, named, number, text, &argument) && strchr(text, '{')) {
+		*strchr(text, '{') = '\0';
+		add_field(arguments, named, number, text, &argument);
+	}
+	return true;
+}
+
+/*
+ * Appends the result. No parameter can have its name, which is a word of C. A structure, and a
+ * result of more than 8 bytes, is left out.
+ */
+static void add_result(struct arguments *arguments, Dwarf_Die *type)
+{
+	const bool is_float = dwarf_tag(type) == DW_TAG_base_type &&
+			      number_of(type, DW_AT_encoding, 0) == DW_ATE_float;
+	struct shim_plan_argument argument =
+		in_register(is_float ? SHIM_PLAN_VECTOR : SHIM_PLAN_REGISTER, 0);
+	char text[TYPE_BYTES];
+
+	if (arguments->count < SHIM_PLAN_OF_SITE && !is_structure(dwarf_tag(type)) &&
+	    describe_value(type, text, &argument))
+		arguments->has_result = add_field(arguments, "return", 0, text, &argument);
+	arguments->count -= arguments->has_result;
+}
+
+/* Returns whether the caller passes an address where a large result is to be stored. */
+static bool is_stored(Dwarf_Die *type, const struct passing *result)
+{
+	return result->is_memory ||
+	       number_of(type, DW_AT_calling_convention, 0) == DW_CC_pass_by_reference;
+}
+
+/* Appends the parameters, up to one whose place cannot be known. */
+static void add_parameters(struct arguments *arguments, Dwarf_Die *function, uint64_t address,
+			   bool is_own, struct used *used)
+{
+	unsigned number = 0;
+	Dwarf_Die die;
+
+	if (dwarf_child(function, &die))
+		return;
+	do {
+		if (dwarf_tag(&die) != DW_TAG_formal_parameter)
+			continue;
+		/* One place remains for the result. */
+		if (arguments->count == SHIM_PLAN_OF_SITE - 1 ||
+		    !add_parameter(arguments, &die, ++number, address, is_own, used))
+			return;
+	} while (!dwarf_siblingof(&die, &die));
+}
+
+bool arguments_of(struct prototypes *prototypes, uint64_t address, const char *name,
+		  struct arguments *arguments)
+{
+	struct used used = { .integers = 0 };
+	struct passing result;
+	bool is_own, has_type;
+	Dwarf_Die die, type;
+
+	*arguments = (struct arguments){ .count = 0 };
+	if (!prototypes_find(prototypes, address, &die))
+		return false;
+	/* Copies of a function have names with a dot behind that of the function. */
+	is_own = !dwarf_hasattr_integrate(&die, DW_AT_external) || strchr(name, '.');
+	has_type = find_type(&die, &type);
+	if (has_type && is_structure(dwarf_tag(&type))) {
+		result = pass_type(&type);
+		if (result.is_unknown && !is_own)
+			return false;
+		used.integers = is_stored(&type, &result);
+	}
+	add_parameters(arguments, &die, address, is_own, &used);
+	if (has_type)
+		add_result(arguments, &type);
+	return arguments->count || arguments->has_result;
+}
+
+#else
+
+bool arguments_of(struct prototypes *prototypes, uint64_t address, const char *name,
+		  struct arguments *arguments)
+{
+	(void)prototypes, (void)address, (void)name;
+	*arguments = (struct arguments){ .count = 0 };
+	return false;
+}
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * described.h - the event types of functions whose arguments and results are recorded.
+ *
+ * Each such function has an event type of its own, func.call:NAME. It has the fields of func.call,
+ * and a field for each argument and for the result. A function that cannot have one is traced
+ * without arguments.
+ */
+#ifndef POSIXTRACE_FUNCTIONS_DESCRIBED_H
+#define POSIXTRACE_FUNCTIONS_DESCRIBED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "functions/arguments.h"
+#include "functions/binary.h"
+
+/* A process has 512 event types, of which the shim and the program need a part. */
+#define DESCRIBED_TYPES 192
+
+struct described {
+	bool is_wanted;            /* --args */
+	struct described_type {
+		char *name, *schema;
+	} *type;
+	size_t types;
+	struct shim_plan_argument *argument;
+	size_t arguments;
+	size_t functions;          /* sites that record arguments or a result */
+	size_t left_out;           /* sites for which there is no event type */
+};
+
+/*
+ * Adds the arguments and the type of a function to its site, if they are wanted and known. The
+ * site's type and first are indexes of this struct. Returns false without memory.
+ */
+bool described_take(struct described *described, struct prototypes *prototypes,
+		    const struct binary_function *function, struct shim_plan_site *site);
+
+/* Frees the types and the arguments. */
+void described_fini(struct described *described);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prototype_part.h - what the files share that read the debugging information of functions. */
+#ifndef POSIXTRACE_FUNCTIONS_PROTOTYPE_PART_H
+#define POSIXTRACE_FUNCTIONS_PROTOTYPE_PART_H
+
+#include <elfutils/libdw.h>
+
+#include "functions/prototype.h"
+
+/* Finds the entry of the function at an address. prototypes may be NULL. False: it has none. */
+bool prototypes_find(struct prototypes *prototypes, uint64_t address, Dwarf_Die *die);
+
+#endif
