@@ -264,17 +264,37 @@ void where_free(struct where *where)
 	free(where);
 }
 
+/*
+ * Returns a hint for a name that is a column of dump, but no field: an option chooses events by it.
+ * Returns NULL for other names, and in texts that are no value of --where.
+ */
+static const char *option_hint(const struct where *where, const char *name)
+{
+	static const struct {
+		const char *name, *hint;
+	} hints[] = {
+		{ "pid", "; --pid chooses a process" }, { "tid", "; --tid chooses a thread" },
+		{ "event", "; -e chooses event types" },
+	};
+
+	for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++)
+		if (!strcmp(where->option, "--where") && !strcmp(name, hints[i].name))
+			return hints[i].hint;
+	return NULL;
+}
+
 bool where_say_unknown(const struct where *where)
 {
 	for (unsigned i = 0; i < where->fields; i++) {
 		const struct where_name *field = &where->field[i];
+		const char *hint = option_hint(where, field->name);
 		char reason[128];
 
 		if (field->known)
 			continue;
 		snprintf(reason, sizeof(reason),
 			 "no event type has a field or a value of this name%s",
-			 nearest_hint(&field->nearest));
+			 hint ? hint : nearest_hint(&field->nearest));
 		/* where_wrong() returns false; this function reports an unknown name by true. */
 		return !where_wrong(where, field->at, field->len, reason);
 	}

@@ -33,9 +33,22 @@ static void put_series_name(struct out *out, const struct latency_series *series
 	out_char(out, '\n');
 }
 
+/* Whether a series has a duration. */
+static bool has_times(const struct latency *latency)
+{
+	for (size_t i = 0; i < latency->count; i++)
+		if (latency->series[i].time.count)
+			return true;
+	return false;
+}
+
 /* The table of durations. */
 static void print_times(struct out *out, const struct latency *latency)
 {
+	if (!has_times(latency)) {
+		out_str(out, "\nno span has ended, and no event has a duration\n");
+		return;
+	}
 	out_str(out,
 		"\n       count    per second      min      p50      p90      p99    p99.9      max"
 		"    total  span or event\n");

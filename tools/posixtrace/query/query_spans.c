@@ -262,7 +262,7 @@ static int query_spans_column(sqlite3_vtab_cursor *base, sqlite3_context *contex
 		sqlite3_result_int64(context, span->end_ns);
 		break;
 	case DURATION:
-		sqlite3_result_int64(context, (int64_t)span->time_ns);
+		sqlite3_result_int64(context, span_signed_ns(span));
 		break;
 	case CPU:
 		if (span->has_cpu)

@@ -146,7 +146,8 @@ static void number_of(const struct posix_trace_value_np *value, struct sqlvalue 
 		break;
 	default:
 		/* Integers of SQLite are signed. Addresses and bits keep their 64 bits. */
-		if (value->u64 > INT64_MAX && value->field->type == POSIX_TRACE_TYPE_U64_NP)
+		if (value->u64 > INT64_MAX && (value->field->type == POSIX_TRACE_TYPE_U64_NP ||
+					       value->field->type == POSIX_TRACE_TYPE_NS_NP))
 			*to = (struct sqlvalue){ .kind = SQLVALUE_REAL,
 						 .real = (double)value->u64 };
 		else

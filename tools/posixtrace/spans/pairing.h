@@ -61,6 +61,12 @@ struct span {
 	uint64_t end_ordinal;
 };
 
+/* Returns the span's duration as a signed number, for tables that have no other. */
+static inline int64_t span_signed_ns(const struct span *span)
+{
+	return span->time_ns > INT64_MAX ? INT64_MAX : (int64_t)span->time_ns;
+}
+
 struct pairing_option {
 	char *begin, *end, *key[POSIX_TRACE_KEYS_MAX_NP];
 	unsigned keys;

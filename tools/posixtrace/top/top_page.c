@@ -59,7 +59,7 @@ static void put_rate(double rate)
 	out_printf(&line, rate < 10 && rate > 0 ? "%12.1f" : "%12.0f", rate);
 }
 
-/* Writes a duration in the unit that keeps it short, in twelve columns. */
+/* Writes a blank and a duration in the unit that keeps it short, in twelve columns or more. */
 static void put_time(uint64_t ns)
 {
 	char text[24];
@@ -72,7 +72,7 @@ static void put_time(uint64_t ns)
 		snprintf(text, sizeof(text), "%.1f ms", (double)ns / 1e6);
 	else
 		snprintf(text, sizeof(text), "%.1f s", (double)ns / 1e9);
-	out_printf(&line, "%12s", text);
+	out_printf(&line, " %11s", text);
 }
 
 static void put_name(const char *name)

@@ -424,7 +424,7 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 	put_text(rows, 2, kind, strlen(kind));
 	rows_integer(rows, 3, span->begin_ns);
 	rows_integer(rows, 4, span->end_ns);
-	rows_integer(rows, 5, (int64_t)span->time_ns);
+	rows_integer(rows, 5, span_signed_ns(span));
 	if (span->has_cpu)
 		rows_integer(rows, 6, (int64_t)span->cpu_ns);
 	rows_integer(rows, 7, span->pid);
