@@ -42,7 +42,7 @@ attached=$(sed -n 's/.*: \([0-9]*\) events, \([0-9]*\) lost.*/\1 + \2/p' "$tmp/o
 # A log.
 top 0 "$log"
 check "a log is named" has out "^$log, [0-9]*\.[0-9]* s$"
-check "all its events" has out "^$((attached)) events, "
+check "all its events" has out "^$(($attached)) events, "
 check "its threads" test "$(grep -c "^ *[0-9]* *[0-9]* *$target *[0-9]*$" "$tmp/out")" -eq 3
 cp "$log" "$tmp/cut.log"
 truncate -s -5000 "$tmp/cut.log" 2>/dev/null && top 3 "$tmp/cut.log"
