@@ -52,6 +52,7 @@ enum {
 	OPT_INHERIT,
 	OPT_LOG_POLICY,
 	OPT_LOG_SIZE,
+	OPT_COMPRESS,
 	OPT_JSON,
 	OPT_TRACE,
 	OPT_DATA,
@@ -92,6 +93,7 @@ static const struct option_row option_rows[] = {
 		OPTION_CHOICE, "append until-full loop" },
 	{ "log-size", OPT_LOG_SIZE, "BYTES",
 		"the size at which the log is full: 1M, or another number with K, M or G" },
+	{ "compress", OPT_COMPRESS, "[=LEVEL]", CAPTURE_COMPRESS_HELP },
 	{ "json", OPT_JSON, NULL, "print a JSON object at the end" },
 	{ "fail-on-loss", OPT_FAIL_ON_LOSS, NULL, "exit with 4 if events were lost" },
 	OPTION_HELP,
@@ -142,6 +144,8 @@ static bool take_option(int option)
 		return capture_take_log_policy(&plan, optarg);
 	case OPT_LOG_SIZE:
 		return quantity_bytes("--log-size", optarg, &plan.log_size);
+	case OPT_COMPRESS:
+		return capture_take_compress(&plan, optarg);
 	case OPT_JSON:
 		json = true;
 		return true;

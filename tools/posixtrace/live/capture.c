@@ -52,6 +52,8 @@ static int set_attributes(const struct capture_plan *plan, trace_attr_t *attr)
 		err = posix_trace_attr_setstreamsize(attr, plan->stream_size);
 	if (!err && plan->log_size)
 		err = posix_trace_attr_setlogsize(attr, plan->log_size);
+	if (!err)
+		err = posix_trace_attr_setlogcompression_np(attr, plan->compression);
 	/*
 	 * With --data an event also has the bytes that a call moved, so the greatest size of an
 	 * event's data grows by their number. Otherwise such events would be truncated.
@@ -98,6 +100,12 @@ int capture_begin(struct capture *capture, const struct capture_plan *plan, int 
 	if (err)
 		return capture_say_why(plan, err);
 	err = set_attributes(plan, &attr);
+	if (err == ENOTSUP) {
+		posix_trace_attr_destroy(&attr);
+		say("--compress: libzstd.so.1 cannot be loaded, or posixtrace was built without "
+		    "it");
+		return TOOL_FAILURE;
+	}
 	if (!err)
 		err = posix_trace_create_withlog(plan->pid, &attr, fd, &capture->trid);
 	/* The stream has its own copy of the attributes. */

@@ -28,9 +28,11 @@ struct capture_plan {
 	size_t stream_size;  /* in bytes */
 	size_t log_size;     /* in bytes; 0: the library's default */
 	uint64_t content;    /* of --data and --stack: bytes of an event behind its fields */
+	int compression;     /* level of zstd for the log; 0: none */
 };
 
 #define CAPTURE_STREAM_SIZE ((size_t)4 << 20)
+#define CAPTURE_COMPRESSION 1 /* the level of --compress without a level */
 
 #define CAPTURE_PLAN_DEFAULT { \
 	.stream_policy = POSIX_TRACE_FLUSH, \
@@ -42,6 +44,10 @@ struct capture_plan {
 #define CAPTURE_PATTERNS \
 	"alloc.* dl.* file.* func.* io.* lock.* net.* process.* signal.* stdio.* thread.* time.*"
 
+#define CAPTURE_COMPRESS_HELP \
+	"compress the log by zstd; level 1 (the default) to 19, the smallest, or -1 to -20, the " \
+	"fastest"
+
 /*
  * Process values of options. Each returns false after it printed an error. capture_is_possible()
  * checks the options together.
@@ -50,6 +56,8 @@ bool capture_take_event(struct capture_plan *plan, const char *glob);
 bool capture_take_exclude(struct capture_plan *plan, const char *glob);
 bool capture_take_policy(struct capture_plan *plan, const char *name);
 bool capture_take_log_policy(struct capture_plan *plan, const char *name);
+/* --compress[=LEVEL]: level is NULL without a level. */
+bool capture_take_compress(struct capture_plan *plan, const char *level);
 bool capture_is_possible(const struct capture_plan *plan, const char *command);
 
 /*

@@ -3,6 +3,7 @@
 #include "live/capture.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/say.h"
@@ -70,9 +71,33 @@ bool capture_take_log_policy(struct capture_plan *plan, const char *name)
 	return find_policy("--log-policy", log_policies, name, &plan->log_policy);
 }
 
+bool capture_take_compress(struct capture_plan *plan, const char *level)
+{
+	char *end;
+	long number = CAPTURE_COMPRESSION;
+
+	if (level) {
+		number = strtol(level, &end, 10);
+		if (end == level || *end || !number || number < POSIX_TRACE_COMPRESSION_MIN_NP ||
+		    number > POSIX_TRACE_COMPRESSION_MAX_NP) {
+			say("--compress=%s: levels are 1 to %d, and -1 to %d", level,
+			    POSIX_TRACE_COMPRESSION_MAX_NP, POSIX_TRACE_COMPRESSION_MIN_NP);
+			return false;
+		}
+	}
+	plan->compression = (int)number;
+	return true;
+}
+
 /* A --log-size without a policy that uses it is probably a mistake, so it is refused. */
 bool capture_is_possible(const struct capture_plan *plan, const char *command)
 {
+	if (plan->compression && plan->log_policy == POSIX_TRACE_LOOP) {
+		say("%s: --compress has no meaning with --log-policy loop: such a log is written "
+		    "in place",
+		    command);
+		return false;
+	}
 	if (!plan->log_size || plan->log_policy != POSIX_TRACE_APPEND)
 		return true;
 	say("%s: --log-size has no meaning for a log that is never full; see --log-policy",

@@ -34,6 +34,7 @@ enum {
 	OPT_SNAPSHOT_ON,
 	OPT_LOG_POLICY,
 	OPT_LOG_SIZE,
+	OPT_COMPRESS,
 	OPT_FAIL_ON_LOSS,
 	OPT_FORCE,
 	OPT_CRASH,
@@ -89,6 +90,7 @@ static const struct option_row option_rows[] = {
 		OPTION_CHOICE, "append until-full loop" },
 	{ "log-size", OPT_LOG_SIZE, "BYTES",
 		"the size at which the log is full: 1M, or another number with K, M or G" },
+	{ "compress", OPT_COMPRESS, "[=LEVEL]", CAPTURE_COMPRESS_HELP },
 	{ "pid", 'p', "PID", "a process that runs already, instead of a program", OPTION_PID },
 	{ "quiet", 'q', NULL, "print errors and losses only" },
 	{ "fail-on-loss", OPT_FAIL_ON_LOSS, NULL,
@@ -182,6 +184,8 @@ static bool take_option(int option)
 		return capture_take_log_policy(&record.plan, optarg);
 	case OPT_LOG_SIZE:
 		return quantity_bytes("--log-size", optarg, &record.plan.log_size);
+	case OPT_COMPRESS:
+		return capture_take_compress(&record.plan, optarg);
 	case OPT_FAIL_ON_LOSS:
 		record.fail_on_loss = true;
 		return true;
