@@ -15,7 +15,7 @@ void log_wish_attr(trace_attr_t *attr, const struct log_wish *wish)
 					.max_data = wish->max_data,
 					.inheritance = wish->inheritance,
 					.name = wish->name });
-	/* So a suite can be run with compressed logs, too: tools/test_compress_suites.sh. */
+	/* PTX_LEVEL=1 in the environment of a suite compresses its logs. */
 	if (getenv("PTX_LEVEL"))
 		OK(posix_trace_attr_setlogcompression_np(attr, atoi(getenv("PTX_LEVEL"))));
 	if (wish->log_policy)
