@@ -32,7 +32,8 @@ bool shim_function_enters_fast(const unsigned char *code, const void **place)
 		return false;
 	if (!*shim_switch[FUNC_CALL])
 		return true;
-	if (shim_unlikely(!slot || !shim_has_counter || !shim_tid ||
+	/* A blind thread must not execute rdtsc, which would raise a signal there. */
+	if (shim_unlikely(shim_is_blind || !slot || !shim_has_counter || !shim_tid ||
 			  atomic_load_explicit(&shim_is_ready, memory_order_acquire) !=
 				  SHIM_READY ||
 			  (uintptr_t)caller - (uintptr_t)shim_slots < sizeof shim_slots))

@@ -12,6 +12,8 @@
 #ifndef PTX_PRELOAD_TYPES_H
 #define PTX_PRELOAD_TYPES_H
 
+#include "patch_plan.h"
+
 /*
  * Names of values that fields of several types have. Some values of <fcntl.h> depend on the
  * processor. A schema has at most 1023 bytes, and each log has the schemas of all chosen types.
