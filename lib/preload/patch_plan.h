@@ -127,12 +127,7 @@ enum shim_site_kind {
 	SHIM_SITE_KINDS
 };
 
-/*
- * The fields with which the data of each call of a function begins. The types of functions with
- * arguments have their fields behind these.
- */
-#define SHIM_CALL_FIELDS "ns time; ptr function; u32 depth"
-#define SHIM_CALL_PREFIX "func.call:" /* of the names of these types */
+#define SHIM_CALL_PREFIX "func.call:" /* of the names of types with arguments */
 
 /*
  * The event type of a probe, or of a function with arguments. Both members are offsets of texts

@@ -12,8 +12,6 @@
 #ifndef PTX_PRELOAD_TYPES_H
 #define PTX_PRELOAD_TYPES_H
 
-#include "patch_plan.h"
-
 /*
  * Names of values that fields of several types have. Some values of <fcntl.h> depend on the
  * processor. A schema has at most 1023 bytes, and each log has the schemas of all chosen types.
@@ -467,6 +465,12 @@
 	X(SIGNAL_ENTER, SIGNAL, "signal.enter", \
 	  "ptr handler; signal signal; s32 code; s32 sender; @begin signal") \
 	X(SIGNAL_LEAVE, SIGNAL, "signal.leave", "signal signal; @end signal")
+
+/*
+ * The fields with which the data of each call of a function begins. The types of functions with
+ * arguments have their fields behind these.
+ */
+#define SHIM_CALL_FIELDS "ns time; ptr function; u32 depth"
 
 #define SHIM_TYPES_FUNC(X) \
 	/* These two are for functions that were compiled with -finstrument-functions. */ \

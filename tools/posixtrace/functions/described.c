@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../../lib/preload/types.h"
 #include "base/vec.h"
 #include "symbols/demangle.h"
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "../../../lib/preload/patch_plan.h"
+#include "../../../lib/preload/types.h"
 #include "base/vec.h"
 #include "base/whole.h"
 #include "live/ended.h"
