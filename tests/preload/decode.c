@@ -15,6 +15,7 @@
 #include <string.h>
 #include <trace_np.h>
 
+#include "preload/patch_plan.h"
 #include "preload/types.h"
 
 static const struct {

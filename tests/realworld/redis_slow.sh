@@ -20,7 +20,7 @@ cli eval "for i = 1, ${PTX_KEYS:-1000000} do redis.call('set', 'key:' .. i, i) e
 # Other programs do not take its CPU: their part of the time says nothing of redis.
 chrt -f -p 1 $server 2>/dev/null || renice -n -15 -p $server >/dev/null 2>&1
 
-"$posixtrace" attach --sched --sample 999 -p $server -o "$log" >"$tmp/attached" 2>&1 &
+"$posixtrace" attach --sched --sample 999 --sample-stack -p $server -o "$log" >"$tmp/attached" 2>&1 &
 tracer=$!
 tries=200
 until "$posixtrace" list 2>/dev/null | grep -q 'log.ptl .*running' || test $tries -eq 0; do

@@ -112,4 +112,26 @@ run 0 verify f.ptl
 run 127 record --sched -o none.ptl ./no-such-program
 check "then there is no log" test ! -e none.ptl
 run 1 record --sched -p 999999999 -o none.ptl
+
+# The callers of samples in a program without frame pointers. The program runs until it was sampled
+# often: it counts its own CPU time, so that the load of the machine has no influence.
+cat >deep.c <<'END'
+#include <time.h>
+static volatile unsigned n;
+__attribute__((noinline)) void deep_inner(void) { for (int i = 0; i < 10000; i++) n += i; }
+__attribute__((noinline)) void deep_other(void) { for (int i = 0; i < 10000; i++) n -= i; }
+__attribute__((noinline)) void deep_middle(void) { deep_inner(); n++; deep_other(); n++; }
+__attribute__((noinline)) void deep_outer(void) { deep_middle(); n++; }
+int main(void) { while (clock() < CLOCKS_PER_SEC / 5) deep_outer(); return 0; }
+END
+run 2 record --sample-stack --sched -o none.ptl true
+check "--sample-stack needs --sample" has err 'sample-stack needs --sample'
+if ${CC:-cc} -O1 -fomit-frame-pointer -fno-optimize-sibling-calls -Wl,--build-id=sha1 -o deep deep.c &&
+	run 0 record --sched --sample 999 --sample-stack --force -q -o deep.ptl ./deep &&
+	"$posixtrace" symbols deep.ptl 2>/dev/null | grep -q ' -> '; then
+	run 0 why --thread deep deep.ptl
+	check "the function that has all samples is named, with its callers" \
+		has out ' % *running deep_middle and what it calls, called by deep_outer < main'
+	check "its parts are below it" has out '^ *[0-9.]*ms *[0-9.]* % *running deep_inner'
+fi
 finish

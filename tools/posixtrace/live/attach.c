@@ -178,6 +178,10 @@ static bool is_complete(int argc, char **argv)
 		say("attach: %s", KERNEL_NEEDS_APPEND);
 		return false;
 	}
+	if (kernel.sample_stack && !kernel.sample_hz) {
+		say("attach: %s", KERNEL_NEEDS_SAMPLE);
+		return false;
+	}
 	if (plan.content && plan.families && !strcmp(plan.families, "none")) {
 		say("attach: --data has no meaning with --trace=none");
 		return false;

@@ -14,6 +14,7 @@
 #include "base/say.h"
 #include "base/tool.h"
 #include "base/vec.h"
+#include "live/kernel_copies.h"
 #include "live/kernel_part.h"
 #include "live/kernel_types.h"
 
@@ -237,9 +238,15 @@ int kernel_begin(struct kernel *kernel, const struct kernel_plan *plan, pid_t pi
 	int err = 0;
 
 	*kernel = (struct kernel){ .plan = *plan, .pid = pid };
+	if (plan->sample_stack && !kernel_copies_has()) {
+		say("--sample-stack: this build or processor does not support it");
+		return TOOL_FAILURE;
+	}
 	/* Without these options nothing is opened, and the other functions do nothing. */
 	if (!kernel_is_wanted(plan))
 		return TOOL_OK;
+	if (plan->sample_stack && !(kernel->copies = kernel_copies_begin()))
+		return TOOL_FAILURE;
 	/*
 	 * With --sched, but without --kernel, perf_event_open() is used: it misses no switch, but
 	 * the kernel's tracing misses some on some virtual machines. --kernel needs the tracing.
@@ -302,6 +309,7 @@ void kernel_fini(struct kernel *kernel)
 	free(kernel->call);
 	free(kernel->data);
 	stack_store_fini(&kernel->stacks);
+	kernel_copies_end(kernel->copies);
 	table_fini(&kernel->of_task);
 	*kernel = (struct kernel){ .cpus = 0 };
 }

@@ -44,6 +44,7 @@ enum kernel_kind {
 	KERNEL_SWITCH,   /* tid left the CPU in the state detail, and other got it */
 	KERNEL_WAKE,     /* tid woke other; detail: enum kernel_context */
 	KERNEL_SAMPLE,   /* other: number of the stack */
+	KERNEL_COPY,     /* the same with a copy of the stack; other: index in kernel.copy */
 	KERNEL_EVENT,    /* other: index in kernel.event */
 	KERNEL_CALL      /* other: index in kernel.call */
 };
@@ -99,6 +100,7 @@ struct kernel_plan {
 	size_t globs;
 	bool sched;
 	unsigned sample_hz; /* 0: no samples */
+	bool sample_stack;  /* samples have copies of the stack, which are unwound at the end */
 	bool alone;         /* only the process itself, not those that it starts */
 	struct stack_plan stack;
 };
@@ -131,6 +133,8 @@ static inline bool kernel_weaves(const struct kernel_plan *plan)
 #define KERNEL_NEEDS_APPEND \
 	"--sched, --sample, --kernel and --stack need a log that is never full, and no --loop"
 
+#define KERNEL_NEEDS_SAMPLE "--sample-stack needs --sample"
+
 /* One moment on the clocks of the kernel's records and of the log. */
 struct kernel_anchor {
 	uint64_t ticks, width; /* width: ticks that the reading took */
@@ -158,6 +162,7 @@ struct kernel {
 	struct kernel_record *record;
 	size_t records;
 	struct stack_store stacks;
+	struct kernel_copies *copies; /* NULL: none */
 	struct kernel_task *task;
 	size_t tasks;
 	struct table of_task;

@@ -10,7 +10,7 @@
 
 #define SAMPLE_HZ_MAX 10000
 
-enum { KERNEL_SCHED = 1280, KERNEL_SAMPLES, KERNEL_GLOB };
+enum { KERNEL_SCHED = 1280, KERNEL_SAMPLES, KERNEL_SAMPLE_STACK, KERNEL_GLOB };
 
 const struct option_row kernel_rows[] = {
 	{ "sched", KERNEL_SCHED, NULL,
@@ -18,6 +18,9 @@ const struct option_row kernel_rows[] = {
 	{ "sample", KERNEL_SAMPLES, "HZ",
 		"record also which function each running thread executes, so many times a "
 		"second" },
+	{ "sample-stack", KERNEL_SAMPLE_STACK, NULL,
+		"with --sample: find the callers of each sample in programs without frame "
+		"pointers, too" },
 	{ "kernel", KERNEL_GLOB, "GLOB",
 		"record also events of the kernel, with their fields, and with --sched who woke a "
 		"thread; GLOB matches SYSTEM:NAME or NAME; needs a privileged user; may be "
@@ -49,6 +52,9 @@ int kernel_take_option(struct kernel_plan *plan, int option, const char *arg)
 		return 1;
 	case KERNEL_SAMPLES:
 		return take_sample(plan, arg) ? 1 : -1;
+	case KERNEL_SAMPLE_STACK:
+		plan->sample_stack = true;
+		return 1;
 	case KERNEL_GLOB:
 		if (!vec_grow(&plan->glob, plan->globs, 1)) {
 			say("--kernel: %s", strerror(ENOMEM));

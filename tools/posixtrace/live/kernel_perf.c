@@ -19,7 +19,9 @@
 #include <unistd.h>
 
 #include "base/vec.h"
+#include "live/kernel_copies.h"
 #include "live/kernel_part.h"
+#include "../../../lib/preload/stack_copy.h" /* the limits of a copy */
 
 /*
  * Pages of memory for each CPU. Every user may lock this many pages (perf_event_mlock_kb is 516),
@@ -27,11 +29,12 @@
  */
 #define DATA_PAGES  128
 #define LEAST_PAGES 8
+#define COPY_PAGES  1024 /* with copies of stacks, which unprivileged users seldom get */
 
 /*
  * The greatest size of a record that is read. The records that this file requests are not larger.
  */
-#define RECORD_BYTES 2048
+#define RECORD_BYTES (2048 + SHIM_STACK_MAX)
 
 /* ------------------------------------------------------------------ beginning */
 
@@ -72,6 +75,13 @@ static struct perf_event_attr attr_of(const struct kernel *kernel, enum event ev
 		attr.sample_freq = kernel->plan.sample_hz;
 		attr.sample_max_stack = STACK_FRAMES;
 	}
+	/* The fields of a copy follow the others, and page faults have none. */
+	if (event == EVENT_SAMPLE && kernel->copies) {
+		attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+		attr.sample_regs_user = kernel_copies_registers();
+		attr.sample_stack_user = kernel->plan.stack.bytes ?
+			(uint32_t)(kernel->plan.stack.bytes & ~(size_t)7) : SHIM_STACK_BYTES;
+	}
 	return attr;
 }
 
@@ -85,11 +95,12 @@ static int open_event(const struct perf_event_attr *attr, pid_t tid, int cpu)
  * Maps the memory of a CPU, smaller if the limit of locked memory requires it. The number of pages
  * must be a power of two. Returns false, with errno, if even the least number is refused.
  */
-static bool map_memory(struct kernel_cpu *cpu)
+static bool map_memory(const struct kernel *kernel, struct kernel_cpu *cpu)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
-	for (size_t pages = DATA_PAGES; pages >= LEAST_PAGES; pages /= 2) {
+	for (size_t pages = kernel->copies ? COPY_PAGES : DATA_PAGES; pages >= LEAST_PAGES;
+	     pages /= 2) {
 		cpu->memory = mmap(NULL, (pages + 1) * page, PROT_READ | PROT_WRITE, MAP_SHARED,
 				   cpu->fd, 0);
 		if (cpu->memory != MAP_FAILED)
@@ -151,7 +162,7 @@ static int open_thread(struct kernel *kernel, pid_t tid, bool starts)
 			close(cpu.fd);
 			return ENOMEM;
 		}
-		if (!map_memory(&cpu)) {
+		if (!map_memory(kernel, &cpu)) {
 			err = errno;
 			close(cpu.fd);
 			return err;
@@ -219,7 +230,7 @@ static int open_cpus(struct kernel *kernel)
 			continue;
 		if (cpu.fd < 0)
 			return errno;
-		if (!map_memory(&cpu)) {
+		if (!map_memory(kernel, &cpu)) {
 			err = errno;
 			close(cpu.fd);
 			return err;
@@ -305,6 +316,20 @@ static bool is_wanted(const struct kernel *kernel, const struct sample *sample)
 	return is_recorded(kernel, sample->pid) || is_recorded(kernel, sample->tid);
 }
 
+/* Keeps a sample of the CPU, with the copy of the stack if the record has one behind its fields. */
+static void add_sample(struct kernel *kernel, struct kernel_record record,
+		       const struct sample *sample, const unsigned char *rest, size_t bytes)
+{
+	uint32_t index;
+
+	if (kernel->copies &&
+	    kernel_copies_keep(kernel->copies, rest, bytes, record.other, &index)) {
+		record.kind = KERNEL_COPY;
+		record.other = index;
+	}
+	kernel_add_monotonic(kernel, record, sample->time);
+}
+
 /*
  * Takes a sample of the CPU or of page faults. Both have the same fields and share the memory. Only
  * a page fault has an address of data.
@@ -314,6 +339,7 @@ static void take_sample(struct kernel *kernel, const unsigned char *data, size_t
 	struct kernel_record record = { .kind = KERNEL_SAMPLE };
 	const uint64_t *chain = (const uint64_t *)(const void *)(data + sizeof(struct sample));
 	struct sample sample;
+	size_t used;
 
 	if (bytes < sizeof(sample))
 		return;
@@ -327,6 +353,7 @@ static void take_sample(struct kernel *kernel, const unsigned char *data, size_t
 	 */
 	if (!is_wanted(kernel, &sample))
 		return;
+	used = sizeof(sample) + (size_t)sample.count * sizeof(uint64_t);
 	record.pid = (pid_t)sample.pid;
 	record.tid = (pid_t)sample.tid;
 	record.cpu = (uint16_t)sample.cpu;
@@ -337,7 +364,7 @@ static void take_sample(struct kernel *kernel, const unsigned char *data, size_t
 	else if (sample.address)
 		keep_fault(kernel, record, &sample, stack_store_top(&kernel->stacks, record.other));
 	else
-		kernel_add_monotonic(kernel, record, sample.time);
+		add_sample(kernel, record, &sample, data + used, bytes - used);
 }
 
 /*

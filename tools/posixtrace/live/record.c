@@ -214,6 +214,8 @@ static const char *find_contradiction(bool has_program)
 		return "--snapshot-on without exit needs a log that is never full";
 	if (kernel_weaves(&record.kernel) && !capture_grows(&record.plan))
 		return KERNEL_NEEDS_APPEND;
+	if (record.kernel.sample_stack && !record.kernel.sample_hz)
+		return KERNEL_NEEDS_SAMPLE;
 	if (record.plan.content && record.launch.families &&
 	    !strcmp(record.launch.families, "none"))
 		return "--data has no meaning with --trace=none";

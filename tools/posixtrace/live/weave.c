@@ -275,10 +275,11 @@ int kernel_weave(struct kernel *kernel, struct outfile *file)
 		posix_trace_close(weave.from);
 		return status;
 	}
-	/* Without --stack no type has copies of stacks. */
-	if (kernel->plan.stack.globs)
+	/* Without --stack and --sample-stack there are no copies of stacks. */
+	if (kernel->plan.stack.globs || kernel->copies)
 		weave.unwinder = stack_unwinder_begin(weave.from);
-	err = weave.unwinder || !kernel->plan.stack.globs ? weave_all(&weave, made.fd) : ENOMEM;
+	err = weave.unwinder || !(kernel->plan.stack.globs || kernel->copies) ?
+	      weave_all(&weave, made.fd) : ENOMEM;
 	stack_unwinder_end(weave.unwinder);
 	posix_trace_close(weave.from);
 	free(weave.stacked);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "live/kernel_copies.h"
 #include "live/kernel_types.h"
 
 /*
@@ -309,6 +310,21 @@ static int put_sample(struct weave *weave, const struct kernel_record *record)
 				      data.byte, data.len);
 }
 
+/* Appends a sample with the stack that its copy gives. */
+static int put_copy(struct weave *weave, const struct kernel_record *record)
+{
+	struct kernel *kernel = weave->kernel;
+	struct kernel_record of = *record;
+
+	of.kind = KERNEL_SAMPLE;
+	of.other = weave->unwinder ?
+		   kernel_copies_unwind(kernel->copies, record->other, weave->unwinder,
+					&kernel->stacks, record->pid, record->tid,
+					record->time_ns) :
+		   kernel_copies_number(kernel->copies, record->other);
+	return put_sample(weave, &of);
+}
+
 /* Appends an event that --kernel selects, of the thread that was on the CPU. */
 static int put_event(struct weave *weave, const struct kernel_record *record)
 {
@@ -405,6 +421,8 @@ int weave_record(struct weave *weave, const struct kernel_record *record)
 		return put_wake(weave, record);
 	case KERNEL_SAMPLE:
 		return put_sample(weave, record);
+	case KERNEL_COPY:
+		return put_copy(weave, record);
 	case KERNEL_EVENT:
 		return put_event(weave, record);
 	case KERNEL_NEW:

@@ -66,10 +66,12 @@ static bool add_node(struct why_causes *causes, struct table *table,
 	/*
 	 * The whole time of a READY node is its own: the time belongs to the thread without a
 	 * processor. The threads that had the processor meanwhile are skipped, so that no time is
-	 * counted twice.
+	 * counted twice. The same is true of a function with those that it calls.
 	 */
-	if (node->kind == WHY_READY)
+	if (node->kind == WHY_READY || node->is_whole)
 		own = node->ns;
+	if (division->node[node->parent].is_whole)
+		return true;
 	if (node->kind == WHY_WHO && division->node[node->parent].kind == WHY_READY)
 		return true;
 	/* A label is missing only after an error of memory, which the division reports. */

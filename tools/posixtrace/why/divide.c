@@ -185,6 +185,26 @@ void division_function_text(const struct history *history, pid_t pid, int64_t ti
 }
 
 /*
+ * Returns the node to which the function of a sample belongs: that of the common function if the
+ * running part is one of the root, otherwise the running part itself.
+ */
+static uint32_t common_node(struct division *division, uint32_t node, const struct sample *sample)
+{
+	struct why_node *whole;
+	bool is_new;
+
+	if (division->node[node].parent || !common_has(&division->common, sample))
+		return node;
+	whole = division_child(division, node, WHY_RUN, UINT64_MAX, &is_new);
+	if (!whole)
+		return node;
+	whole->is_whole = true;
+	if (is_new)
+		division_label(division, whole, "%s", division->common.label);
+	return division_index(division, whole);
+}
+
+/*
  * Counts the samples of a time for the functions below a node. share_samples() gives the functions
  * their times later, because the whole time of the node is known only at the end. node is a running
  * part.
@@ -198,11 +218,12 @@ static void add_samples(struct division *division, uint32_t node, uint32_t index
 	     i < thread->samples && thread->sample[i].time_ns < to_ns; i++) {
 		char text[200];
 		struct why_node *function;
+		uint32_t parent = common_node(division, node, &thread->sample[i]);
 		bool is_new;
 
 		division_function_text(division->history, thread->pid, thread->sample[i].time_ns,
 				       thread->sample[i].address, text, sizeof(text));
-		function = division_child(division, node, WHY_RUN,
+		function = division_child(division, parent, WHY_RUN,
 					  hash_bytes(HASH_BEGIN, text, strlen(text)), &is_new);
 		if (!function)
 			return;
@@ -213,6 +234,7 @@ static void add_samples(struct division *division, uint32_t node, uint32_t index
 		 * moved it.
 		 */
 		function->samples++;
+		division->node[parent].samples += parent != node;
 		division->node[node].samples++;
 	}
 }
@@ -595,6 +617,7 @@ int division_make(struct division *division, struct history *history, uint32_t t
 	division->active[0].from_ns = from_ns;
 	division->active[0].to_ns = to_ns;
 	division->depth = 1;
+	division->err = common_find(&division->common, history, thread, from_ns, to_ns);
 	divide_walk(division, 0, thread, from_ns, to_ns);
 	share_samples(division);
 	return division->err;
@@ -609,5 +632,6 @@ void division_fini(struct division *division)
 	for (size_t i = 0; i < division->nodes; i++)
 		free(division->node[i].label);
 	free(division->node);
+	common_fini(&division->common);
 	table_fini(&division->of_node);
 }

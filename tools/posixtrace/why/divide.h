@@ -8,6 +8,7 @@
 #ifndef POSIXTRACE_WHY_DIVIDE_H
 #define POSIXTRACE_WHY_DIVIDE_H
 
+#include "why/common.h"
 #include "why/history.h"
 
 enum why_kind {
@@ -35,6 +36,7 @@ struct why_node {
 	uint64_t samples;       /* samples in its time; of WHY_FAULT: in run_ns */
 	/* of WHY_FAULT: the time in which the thread ran and had page faults */
 	uint64_t run_ns;
+	bool is_whole;          /* a function with those that it calls, which is one cause */
 	bool is_guess;          /* the cause was found only by the times of events */
 };
 
@@ -53,6 +55,7 @@ struct division {
 	} active[WHY_DEPTH];
 	unsigned depth;
 	uint64_t steps;
+	struct common common;   /* of the samples of the root */
 	bool is_cut;            /* a limit was reached: some chains end early */
 	int err;
 };

@@ -361,14 +361,17 @@ static void add_out(struct history *history, struct history_thread *thread,
 
 /* Adds a sample. Samples remain in the order of the log. */
 static void add_sample(struct history *history, struct history_thread *thread,
-		       const struct posix_trace_event_np *event)
+		       const struct log_type *type, const struct posix_trace_event_np *event)
 {
+	struct stacks_found stack;
+
 	if (!vec_grow(&thread->sample, thread->samples, 1)) {
 		history->err = ENOMEM;
 		return;
 	}
 	thread->sample[thread->samples++] = (struct sample){
 		event->time_ns, (uintptr_t)event->info.posix_prog_address,
+		stacks_find(&history->stacks, type, event, &stack) ? stack.number + 1 : 0,
 	};
 	history->samples++;
 }
@@ -554,7 +557,7 @@ static void add_event(struct history *history, const struct log_type *type,
 		add_fault(history, thread, plan, type, event);
 		break;
 	case PLAN_SAMPLE:
-		add_sample(history, thread, event);
+		add_sample(history, thread, type, event);
 		break;
 	case PLAN_PARENT:
 	case PLAN_PROGRAM:

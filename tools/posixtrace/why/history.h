@@ -80,6 +80,7 @@ struct waker {
 struct sample { /* the thread executed an instruction at this address */
 	int64_t time_ns;
 	uint64_t address;
+	uint32_t stack;        /* number of its call stack + 1; 0: none */
 };
 
 struct fault { /* page faults of the instruction at this address */

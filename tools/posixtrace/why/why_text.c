@@ -88,7 +88,7 @@ static void put_cause(const struct page *page, const struct why_cause *cause)
  */
 static void put_chain(const struct page *page, uint32_t node)
 {
-	uint32_t chain[2 * WHY_DEPTH + 2];
+	uint32_t chain[2 * WHY_DEPTH + 3];
 	size_t count = 0;
 
 	while (node && count < sizeof(chain) / sizeof(*chain)) {
@@ -219,7 +219,7 @@ static void put_part(struct page *page, uint32_t index, unsigned depth)
 	 */
 	if (node->kind == WHY_FAULT && !node->longest_ns) {
 		out_printf(page->out, "  [%llux]", (unsigned long long)node->count);
-	} else if (node->samples && !node->child) {
+	} else if (node->samples && (!node->child || node->is_whole)) {
 		out_printf(page->out, "  [%llu sample%s]", (unsigned long long)node->samples,
 			   text_plural(node->samples));
 	} else if (node->kind != WHY_WHO) {

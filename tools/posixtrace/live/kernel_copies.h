@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * kernel_copies.h - the stacks that the kernel copied for samples, until the end of the recording.
+ *
+ * A stack can be unwound when the log has all mapped files. Until then the copies are in a file
+ * without a name, at most KERNEL_COPIES_MAX bytes: further samples have no copy. One thread uses
+ * it.
+ */
+#ifndef POSIXTRACE_LIVE_KERNEL_COPIES_H
+#define POSIXTRACE_LIVE_KERNEL_COPIES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "live/stack_store.h"
+#include "live/stack_unwind.h"
+
+#define KERNEL_COPIES_MAX (UINT64_C(2) << 30)
+
+struct kernel_copies;
+
+/* Returns whether samples can have copies on this processor and in this build. */
+bool kernel_copies_has(void);
+/* The registers of PERF_SAMPLE_REGS_USER. */
+uint64_t kernel_copies_registers(void);
+
+/* Returns NULL after it printed the error. */
+struct kernel_copies *kernel_copies_begin(void);
+void kernel_copies_end(struct kernel_copies *copies);
+
+/*
+ * Keeps what the kernel appended to a sample: registers, then the stack. number is the stack that
+ * is known without the copy. Stores an index in *index. Returns false if there is no copy, no
+ * room, or no memory; the sample then has the stack number.
+ */
+bool kernel_copies_keep(struct kernel_copies *copies, const void *data, size_t bytes,
+			uint32_t number, uint32_t *index);
+
+/* Returns the stack that is known without the copy. */
+uint32_t kernel_copies_number(const struct kernel_copies *copies, uint32_t index);
+
+/*
+ * Unwinds a copy of a thread at a time, and returns the number of its stack in store. If the copy
+ * gives no caller, returns the stack that is known without it.
+ */
+uint32_t kernel_copies_unwind(struct kernel_copies *copies, uint32_t index,
+			      struct stack_unwinder *unwinder, struct stack_store *store, pid_t pid,
+			      pid_t tid, int64_t time_ns);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* common.c - follows the stacks of samples from the outermost function inwards. */
+#include "why/common.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "symbols/symbols.h"
+
+#define LEVELS  64  /* of a stack that are followed */
+#define CALLERS 4   /* in the label */
+#define NAME    100
+
+/* A stack of the samples: how many have it, and the name of its function at the present level. */
+struct common_stack {
+	uint32_t number;      /* of the stack */
+	uint64_t samples;
+	int64_t time_ns;      /* of one of the samples, for the names */
+	uint64_t hash;        /* of the name at the present level */
+};
+
+static bool is_stack(const void *array, uint32_t index, const void *key)
+{
+	return ((const struct common_stack *)array)[index].number == *(const uint32_t *)key;
+}
+
+/*
+ * Returns the name of a stack's function so many levels inside the outermost one; NULL: none.
+ * *is_named says whether a symbol has it.
+ */
+static const char *name_at(const struct history *history, pid_t pid,
+			   const struct common_stack *stack, size_t level, bool *is_named)
+{
+	struct stacks_found found;
+	const struct symbol *symbol;
+
+	if (!stacks_number(&history->stacks, stack->number, &found) || level >= found.count)
+		return NULL;
+	found.is_exact = true;
+	symbol = symbols_of_frame(history->log->trid, pid, &found, found.count - 1 - level,
+				  stack->time_ns);
+	if (!symbol)
+		return NULL;
+	*is_named = symbol->is_function;
+	/* Without a symbol and a begin the name is that of an address, not of a function. */
+	return symbol->is_function || symbol->whole != symbol->name ? symbol->whole : NULL;
+}
+
+/* Adds up the samples of each stack. Returns false without memory; *all counts all samples. */
+static bool collect_stacks(const struct history_thread *thread, int64_t from_ns, int64_t to_ns,
+			   struct common_stack **stack, size_t *stacks, uint64_t *all)
+{
+	struct table table = { .used = 0 };
+	bool good = true;
+
+	for (size_t i = 0; good && i < thread->samples; i++) {
+		const struct sample *sample = &thread->sample[i];
+		uint32_t number = sample->stack - 1, at;
+
+		if (sample->time_ns < from_ns || sample->time_ns >= to_ns)
+			continue;
+		++*all;
+		if (!sample->stack)
+			continue;
+		at = table_find(&table, hash_number(HASH_BEGIN, number), is_stack, *stack,
+				&number);
+		if (at == TABLE_NONE) {
+			at = (uint32_t)*stacks;
+			good = vec_grow(stack, *stacks, 1) &&
+			       table_add(&table, hash_number(HASH_BEGIN, number), at);
+			if (!good)
+				break;
+			(*stack)[(*stacks)++] = (struct common_stack){
+				.number = number, .time_ns = sample->time_ns,
+			};
+		}
+		(*stack)[at].samples++;
+	}
+	table_fini(&table);
+	return good;
+}
+
+static int by_hash(const void *a, const void *b)
+{
+	const struct common_stack *x = a, *y = b;
+
+	return (x->hash > y->hash) - (x->hash < y->hash);
+}
+
+/*
+ * Keeps the stacks that have the most frequent name at a level, if two thirds of all samples have
+ * it. Stores the name. Returns false if there is no such name; the stacks are then all still there.
+ */
+static bool follow_level(const struct history *history, pid_t pid, struct common_stack *stack,
+			 size_t *stacks, uint64_t all, size_t level, char name[NAME],
+			 bool *is_named)
+{
+	size_t best = 0, length = 0;
+	uint64_t most = 0;
+	const char *text;
+
+	for (size_t i = 0; i < *stacks; i++) {
+		text = name_at(history, pid, &stack[i], level, is_named);
+		stack[i].hash = text ? hash_bytes(HASH_BEGIN, text, strlen(text)) : 0;
+	}
+	qsort(stack, *stacks, sizeof(*stack), by_hash);
+	for (size_t i = 0, next; i < *stacks; i = next) {
+		uint64_t samples = 0;
+
+		for (next = i; next < *stacks && stack[next].hash == stack[i].hash; next++)
+			samples += stack[next].samples;
+		if (stack[i].hash && samples > most) {
+			most = samples;
+			best = i;
+			length = next - i;
+		}
+	}
+	if (!most || most < all - all / 3)
+		return false;
+	memmove(stack, stack + best, length * sizeof(*stack));
+	*stacks = length;
+	text = name_at(history, pid, &stack[0], level, is_named);
+	snprintf(name, NAME, "%s", text ? text : "?");
+	return true;
+}
+
+/* Writes the function and its callers, the innermost first. */
+static void write_label(struct common *common, char name[LEVELS][NAME], size_t levels)
+{
+	size_t used = (size_t)snprintf(common->label, sizeof(common->label),
+				       "running %s and what it calls", name[levels - 1]);
+
+	/* The C library calls main(). */
+	for (size_t i = 1; i <= CALLERS && i < levels && used < sizeof(common->label) &&
+	     strcmp(name[levels - i], "main") != 0; i++)
+		used += (size_t)snprintf(common->label + used, sizeof(common->label) - used,
+					 "%s%s", i == 1 ? ", called by " : " < ",
+					 name[levels - 1 - i]);
+}
+
+/* Notes the stacks, in the place of those that were noted before. Returns false without memory. */
+static bool note_stacks(struct common *common, const struct common_stack *stack, size_t stacks)
+{
+	if (common->stacks)
+		memset(common->has, 0, common->stacks);
+	for (size_t i = 0; i < stacks; i++) {
+		if (!vec_reach(&common->has, &common->stacks, stack[i].number))
+			return false;
+		common->has[stack[i].number] = 1;
+	}
+	return true;
+}
+
+/*
+ * The innermost function with a name is the answer, because an address says little. If no function
+ * has a name, the innermost one is. The functions that start each program are no answer.
+ */
+int common_find(struct common *common, const struct history *history, uint32_t thread,
+		int64_t from_ns, int64_t to_ns)
+{
+	const struct history_thread *of = &history->thread[thread];
+	char (*name)[NAME] = calloc(LEVELS, sizeof(*name));
+	struct common_stack *stack = NULL;
+	size_t stacks = 0, found = 0;
+	bool has_name = false, is_named;
+	uint64_t all = 0;
+	bool good = name && collect_stacks(of, from_ns, to_ns, &stack, &stacks, &all);
+
+	*common = (struct common){ .has = NULL };
+	for (size_t level = 0; good && stacks && level < LEVELS &&
+	     follow_level(history, of->pid, stack, &stacks, all, level, name[level], &is_named);
+	     level++) {
+		if ((has_name && !is_named) || !strcmp(name[level], "main") ||
+		    *name[level] == '_')
+			continue;
+		has_name = is_named;
+		found = level + 1;
+		good = note_stacks(common, stack, stacks);
+	}
+	if (found)
+		write_label(common, name, found);
+	free(stack);
+	free(name);
+	return good ? 0 : ENOMEM;
+}
+
+void common_fini(struct common *common)
+{
+	free(common->has);
+}
+
+bool common_has(const struct common *common, const struct sample *sample)
+{
+	return sample->stack && sample->stack - 1 < common->stacks &&
+	       common->has[sample->stack - 1];
+}

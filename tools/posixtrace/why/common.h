@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * common.h - the innermost function that most samples of a time have in common, from their call
+ * stacks. A slow request usually spends its time in many small functions; the function that calls
+ * them all, directly or not, says what the thread did.
+ */
+#ifndef POSIXTRACE_WHY_COMMON_H
+#define POSIXTRACE_WHY_COMMON_H
+
+#include "why/history.h"
+
+struct common {
+	char label[400];      /* the function and some of its callers; empty: there is none */
+	unsigned char *has;   /* by the number of a stack: whether it goes through the function */
+	size_t stacks;        /* length of has */
+};
+
+/* Fills common for the samples of a thread. Returns 0 or ENOMEM; the caller calls common_fini(). */
+int common_find(struct common *common, const struct history *history, uint32_t thread,
+		int64_t from_ns, int64_t to_ns);
+void common_fini(struct common *common);
+
+/* Returns whether a sample belongs to the common function. */
+bool common_has(const struct common *common, const struct sample *sample);
+
+#endif
