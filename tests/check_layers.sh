@@ -89,8 +89,8 @@ check_tree lib
 check_tree tools/posixtrace
 
 # The tool and the shim share two lists, the search for a program's dynamic linker, the event of an
-# ended process, and the copy of a stack.
-shared='\.\./\.\./\.\./lib/preload/(types|image|patch_plan|stack_copy|status)\.[ch]'
+# ended process, the choice of families, the texts of addresses, and the copy of a stack.
+shared='\.\./\.\./\.\./lib/preload/(types|choose|address|image|patch_plan|stack_copy|status)\.[ch]'
 none "tools/posixtrace includes no file of lib/ but of lib/preload" \
 	"$(grep -F ' ../' "$scratch/includes" | grep -vE " $shared\$")"
 

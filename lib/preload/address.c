@@ -5,14 +5,18 @@
  * The address is memory of the program. It is copied once, up to the size of the largest known
  * struct, and then formatted from the copy.
  */
-#include "preload/address.h"
+#ifndef PTX_PRELOAD_ADDRESS_H
+/* posixtrace includes this file after the header, because its include path is another one */
+# include "preload/address.h"
+# include "preload/text.h"
+# define SHIM_ADDRESS_OF_PROGRAM
+#endif
 
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/un.h>
 
-#include "preload/text.h"
-
+#ifdef SHIM_ADDRESS_OF_PROGRAM
 /*
  * If the length cannot be read, the call fails with EFAULT. The shim must not crash before that
  * call.
@@ -21,6 +25,7 @@ socklen_t shim_address_room(const struct sockaddr *address, const socklen_t *byt
 {
 	return address && bytes && shim_is_there(bytes) ? *bytes : 0;
 }
+#endif
 
 /*
  * Each put function writes without a NUL and returns the end. The destination has SHIM_ADDRESS_TEXT

@@ -5,7 +5,10 @@
  * The functions run once, when the shim begins. That may be before the constructors of other
  * libraries have run.
  */
-#include "preload/choose.h"
+#ifndef PTX_PRELOAD_CHOOSE_H
+/* posixtrace includes this file after the header, because its include path is another one */
+# include "preload/choose.h"
+#endif
 
 #include <fnmatch.h>
 #include <string.h>

@@ -13,7 +13,9 @@
 
 #include <stdbool.h>
 
-#include "preload/types.h"
+#ifndef PTX_PRELOAD_TYPES_H
+# include "preload/types.h"
+#endif
 
 enum shim_family {
 	FAMILY_SHIM, /* reports of the shim about itself: always on */

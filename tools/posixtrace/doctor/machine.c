@@ -23,6 +23,7 @@
 #include "base/text.h"
 #include "doctor/doctor.h"
 #include "live/kernel_instance.h"
+#include "syscalls/syscalls.h"
 #include "live/preload.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -387,6 +388,22 @@ static void examine_tracefs(doctor_report *report)
 			   "%u recording%s now%s", swept.alive, text_plural(swept.alive), text);
 }
 
+/*
+ * The kernel can record the system calls of processes that the library cannot enter. The check
+ * loads the programs for that, and removes them at once.
+ */
+static void examine_syscalls(doctor_report *report)
+{
+	const char *why = syscalls_refusal();
+
+	if (why)
+		doctor_say(report, "system calls", DOCTOR_LIMITED, NULL,
+			   "%s: static programs and those of Go cannot be traced", why);
+	else
+		doctor_say(report, "system calls", DOCTOR_WORKS, NULL,
+			   "record --syscalls; static programs and those of Go are traced");
+}
+
 /* A filter of system calls, as containers have it, applies to each program started here. */
 static void examine_seccomp(doctor_report *report)
 {
@@ -466,6 +483,7 @@ void doctor_machine(doctor_report *report)
 	examine_ptrace(report);
 	examine_perf(report);
 	examine_tracefs(report);
+	examine_syscalls(report);
 	examine_seccomp(report);
 	examine_limits(report);
 	examine_part(report, "SQLite", HAS_SQLITE, "query");

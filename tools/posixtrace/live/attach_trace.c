@@ -11,7 +11,7 @@
 #include "live/attach.h"
 #include "live/open_calls.h"
 #include "live/patch_late.h"
-#include "live/preload.h"
+#include "live/enter.h"
 #include "live/untraced.h"
 
 /*
@@ -48,7 +48,8 @@ static int follow_trace(struct capture *capture, const struct patches *functions
 	if (kernel->is_active)
 		until->look_ms = KERNEL_LOOK_MS;
 	until_limit(until, capture->plan->duration_ns);
-	capture_say_waiting(capture->plan->pid);
+	if (!kernel->syscalls)
+		capture_say_waiting(capture->plan->pid);
 	if (patch_is_wanted(functions)) {
 		patch_late_begin(&late, functions, capture->plan->pid, false, false);
 		if (until->look_ms > PATCH_LATE_LOOK_MS)
@@ -123,7 +124,7 @@ static int trace_into(const struct capture_plan *plan, const struct patches *fun
 	/* The result is read from the log, which now also has the events of the last flush. */
 	status = tool_worse(status, capture_read_back(plan, file->fd, &result->capture));
 	if (result->capture.bytes)
-		untraced_say(file->fd, false);
+		untraced_say(file->fd, false, kernel->syscalls);
 	outfile_close(file);
 	return status;
 }
@@ -133,6 +134,7 @@ int attach_trace(const struct capture_plan *plan, struct patches *functions,
 		 struct attach_result *result)
 {
 	struct kernel kernel = { .is_active = false };
+	struct kernel_plan kernel_wish = *kernel_plan; /* completed by enter_process() */
 	struct inject inject;
 	struct until until;
 	struct outfile file;
@@ -156,13 +158,13 @@ int attach_trace(const struct capture_plan *plan, struct patches *functions,
 		 * then have their names when the stream begins, so the filter applies from their
 		 * first event.
 		 */
-		status = preload_inject(&inject, plan->pid, plan->families);
+		status = enter_process(&inject, plan, &kernel_wish, patch_is_wanted(functions));
 		if (!status && patch_is_wanted(functions))
 			status = patch_process(functions, plan->pid, false);
 		if (status)
 			outfile_drop(&file);
 		else
-			status = trace_into(plan, functions, &kernel, kernel_plan, &file, &until,
+			status = trace_into(plan, functions, &kernel, &kernel_wish, &file, &until,
 					    result);
 		kernel_fini(&kernel);
 		inject_end(&inject);

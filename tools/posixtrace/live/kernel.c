@@ -149,10 +149,10 @@ void kernel_add_event(struct kernel *kernel, struct kernel_record record, uint64
 	record.other = (uint32_t)kernel->events;
 	kernel->event[kernel->events++] = event;
 	/*
-	 * Page faults come by perf_event_open(), which stamps by CLOCK_MONOTONIC. All other events
-	 * come by the kernel's tracing.
+	 * Page faults come by perf_event_open() and system calls by BPF, which stamp by
+	 * CLOCK_MONOTONIC. All other events come by the kernel's tracing.
 	 */
-	if (event.type == KERNEL_TYPE_FAULT)
+	if (event.type == KERNEL_TYPE_FAULT || event.type == KERNEL_TYPE_CALL)
 		kernel_add_monotonic(kernel, record, ticks);
 	else
 		kernel_add(kernel, record, ticks);
@@ -237,14 +237,23 @@ int kernel_begin(struct kernel *kernel, const struct kernel_plan *plan, pid_t pi
 	const char *wish = getenv("POSIXTRACE_KERNEL"), *why = NULL;
 	int err = 0;
 
-	*kernel = (struct kernel){ .plan = *plan, .pid = pid };
+	*kernel = (struct kernel){ .plan = *plan, .pid = pid, .starts = starts };
 	if (plan->sample_stack && !kernel_copies_has()) {
 		say("--sample-stack: this build or processor does not support it");
 		return TOOL_FAILURE;
 	}
-	/* Without these options nothing is opened, and the other functions do nothing. */
-	if (!kernel_is_wanted(plan))
+	if (kernel_has_calls(plan)) {
+		if (kernel_calls_begin(kernel))
+			return TOOL_FAILURE;
+		kernel->is_active = true;
+		snprintf(kernel->way, sizeof(kernel->way), "system calls by BPF");
+	}
+	/* Without these options nothing more is opened. */
+	if (!kernel_is_wanted(plan)) {
+		if (kernel->is_active)
+			take_anchor(kernel);
 		return TOOL_OK;
+	}
 	if (plan->sample_stack && !(kernel->copies = kernel_copies_begin()))
 		return TOOL_FAILURE;
 	/*
@@ -286,11 +295,13 @@ void kernel_look(struct kernel *kernel)
 	if (kernel->trace)
 		kernel_trace_look(kernel);
 	kernel_perf_look(kernel);
+	kernel_calls_look(kernel);
 }
 
 /* The kernel stops recording before the last look, so that this look gets all records. */
 void kernel_stop(struct kernel *kernel)
 {
+	kernel_calls_stop(kernel);
 	kernel_perf_stop(kernel);
 	if (kernel->trace)
 		kernel_trace_stop(kernel);
@@ -299,6 +310,7 @@ void kernel_stop(struct kernel *kernel)
 
 void kernel_fini(struct kernel *kernel)
 {
+	kernel_calls_fini(kernel);
 	kernel_perf_fini(kernel);
 	if (kernel->trace)
 		kernel_trace_fini(kernel);

@@ -26,6 +26,7 @@
 
 #include "base/option.h"
 #include "base/table.h"
+#include "choose/choose.h"
 #include "live/stack_plan.h"
 #include "live/stack_store.h"
 
@@ -93,7 +94,16 @@ struct kernel_call {
 	uint32_t depth;
 };
 
-#define KERNEL_TYPE_FAULT UINT32_MAX /* a sample of page faults */
+#define KERNEL_TYPE_FAULT UINT32_MAX       /* a sample of page faults */
+#define KERNEL_TYPE_CALL  (UINT32_MAX - 1) /* a record of a system call: syscalls/syscalls.h */
+
+/* The processes of which the kernel records system calls. */
+enum kernel_calls {
+	KERNEL_CALLS_AUTO,   /* those that the library cannot enter, if the program is one */
+	KERNEL_CALLS_NONE,
+	KERNEL_CALLS_UNSEEN, /* those that the library cannot enter */
+	KERNEL_CALLS_ALL     /* of others, too: these calls become sys.NAME */
+};
 
 struct kernel_plan {
 	const char **glob;  /* of --kernel, in the array of the command line */
@@ -102,6 +112,10 @@ struct kernel_plan {
 	unsigned sample_hz; /* 0: no samples */
 	bool sample_stack;  /* samples have copies of the stack, which are unwound at the end */
 	bool alone;         /* only the process itself, not those that it starts */
+	enum kernel_calls calls;
+	bool has_library;   /* the preload library is in the process, or will be */
+	const struct choose *choose; /* which types of calls; NULL: all */
+	const char *families;        /* of --trace, with data=BYTES; NULL: the default */
 	struct stack_plan stack;
 };
 
@@ -117,21 +131,27 @@ extern const struct option_row kernel_rows[];
  */
 int kernel_take_option(struct kernel_plan *plan, int option, const char *arg);
 
-/* Whether the plan needs the kernel at all. */
+/* Whether the plan needs the kernel's records of threads. */
 static inline bool kernel_is_wanted(const struct kernel_plan *plan)
 {
 	return plan->sched || plan->sample_hz || plan->globs;
 }
 
+static inline bool kernel_has_calls(const struct kernel_plan *plan)
+{
+	return plan->calls == KERNEL_CALLS_UNSEEN || plan->calls == KERNEL_CALLS_ALL;
+}
+
 /* Whether the log is written again at the end, with events of the kernel or with stacks. */
 static inline bool kernel_weaves(const struct kernel_plan *plan)
 {
-	return kernel_is_wanted(plan) || plan->stack.globs;
+	return kernel_is_wanted(plan) || kernel_has_calls(plan) || plan->stack.globs;
 }
 
 /* A log that is written again must have all events. */
 #define KERNEL_NEEDS_APPEND \
-	"--sched, --sample, --kernel and --stack need a log that is never full, and no --loop"
+	"--sched, --sample, --kernel, --syscalls and --stack need a log that is never full, and " \
+	"no --loop"
 
 #define KERNEL_NEEDS_SAMPLE "--sample-stack needs --sample"
 
@@ -143,12 +163,18 @@ struct kernel_anchor {
 
 struct kernel_trace;
 struct kernel_type;
+struct syscalls;
+struct forms;
 
 struct kernel {
 	struct kernel_plan plan;
 	pid_t pid;              /* of the process with which the recording began */
 	bool is_active;
-	char way[96];           /* the way in which the kernel records, as a text */
+	bool starts;            /* the process waits before execve(2) when recording begins */
+	struct syscalls *syscalls; /* NULL: no system calls */
+	struct forms *forms;
+	uint64_t lost_syscalls;
+	char way[128];           /* the way in which the kernel records, as a text */
 	struct kernel_trace *trace; /* NULL: not by tracefs */
 	struct kernel_cpu {
 		int cpu, fd;

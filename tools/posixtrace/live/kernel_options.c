@@ -10,7 +10,7 @@
 
 #define SAMPLE_HZ_MAX 10000
 
-enum { KERNEL_SCHED = 1280, KERNEL_SAMPLES, KERNEL_SAMPLE_STACK, KERNEL_GLOB };
+enum { KERNEL_SCHED = 1280, KERNEL_SAMPLES, KERNEL_SAMPLE_STACK, KERNEL_GLOB, KERNEL_SYSCALLS };
 
 const struct option_row kernel_rows[] = {
 	{ "sched", KERNEL_SCHED, NULL,
@@ -25,6 +25,11 @@ const struct option_row kernel_rows[] = {
 		"record also events of the kernel, with their fields, and with --sched who woke a "
 		"thread; GLOB matches SYSTEM:NAME or NAME; needs a privileged user; may be "
 		"repeated" },
+	{ "syscalls", KERNEL_SYSCALLS, "[=WHICH]",
+		"record also system calls, by the kernel: of all processes; with =unseen: of those "
+		"that the library cannot enter, such as static ones; =none: never; without this "
+		"option: if the program is one of these; needs a privileged user",
+		OPTION_CHOICE, "all unseen none" },
 	{ .rows = stack_rows },
 	OPTION_END
 };
@@ -44,6 +49,20 @@ static bool take_sample(struct kernel_plan *plan, const char *text)
 	return true;
 }
 
+/* Processes --syscalls, whose argument may be absent. */
+static bool take_syscalls(struct kernel_plan *plan, const char *which)
+{
+	if (!which || !strcmp(which, "all"))
+		plan->calls = KERNEL_CALLS_ALL;
+	else if (!strcmp(which, "unseen"))
+		plan->calls = KERNEL_CALLS_UNSEEN;
+	else if (!strcmp(which, "none"))
+		plan->calls = KERNEL_CALLS_NONE;
+	else
+		say("--syscalls=%s: there are all, unseen and none", which);
+	return plan->calls != KERNEL_CALLS_AUTO;
+}
+
 int kernel_take_option(struct kernel_plan *plan, int option, const char *arg)
 {
 	switch (option) {
@@ -55,6 +74,8 @@ int kernel_take_option(struct kernel_plan *plan, int option, const char *arg)
 	case KERNEL_SAMPLE_STACK:
 		plan->sample_stack = true;
 		return 1;
+	case KERNEL_SYSCALLS:
+		return take_syscalls(plan, arg) ? 1 : -1;
 	case KERNEL_GLOB:
 		if (!vec_grow(&plan->glob, plan->globs, 1)) {
 			say("--kernel: %s", strerror(ENOMEM));

@@ -43,6 +43,15 @@ void kernel_perf_stop(struct kernel *kernel);
 void kernel_perf_fini(struct kernel *kernel);
 
 /*
+ * The same functions for system calls. kernel_calls_begin() returns TOOL_OK, or TOOL_FAILURE after
+ * it printed the error.
+ */
+int kernel_calls_begin(struct kernel *kernel);
+void kernel_calls_look(struct kernel *kernel);
+void kernel_calls_stop(struct kernel *kernel);
+void kernel_calls_fini(struct kernel *kernel);
+
+/*
  * The same functions for tracefs. kernel_trace_begin() returns 0, or an error number with the
  * reason in *why; then nothing remains in the system. EINVAL: --kernel is wrong, and the error was
  * printed.

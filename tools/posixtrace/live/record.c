@@ -11,6 +11,7 @@
 #include "base/say.h"
 #include "base/tool.h"
 #include "live/crash.h"
+#include "live/enter.h"
 #include "live/image.h"
 #include "live/preload.h"
 #include "live/process.h"
@@ -248,49 +249,48 @@ static bool find_preload(void)
 
 /*
  * Removes the library from the plan if the program's dynamic linker would fail or complain because
- * of it. A message then reports that only the program's own trace points are recorded. For a
- * program that ignores the library, because it is static or has another user's rights, only notes
- * the reason.
+ * of it. Notes the reason why the library cannot enter a program, also for one that ignores the
+ * library because it is static or has another user's rights. A message reports that the kernel
+ * records the system calls, or that only the program's own trace points are recorded.
  */
 static void drop_preload_if_foreign(const char *program)
 {
 	char loader[SHIM_LOADER_BYTES];
+	const char *subject = "its calls", *why;
+	bool is_said = true;
 
 	switch (shim_image_find(program, getenv("PATH"), loader)) {
 	case SHIM_IMAGE_FOREIGN:
-		record.untraced = "its C library is another one than glibc";
-		if (*loader)
-			say("%s: its calls cannot be traced: its C library is another one than "
-			    "glibc (%s)",
-			    program, loader);
-		else
-			say("%s: calls cannot be traced: this is the dynamic linker of another C "
-			    "library than glibc",
-			    program);
+		record.untraced = *loader ? "its C library is another one than glibc" :
+				  "this is the dynamic linker of another C library than glibc";
 		record.launch.preload = NULL;
 		break;
 	case SHIM_IMAGE_MACHINE:
 		record.untraced = "it is for another processor, or of another word size";
-		say("%s: its calls cannot be traced: it is for another processor, or of another "
-		    "word size",
-		    program);
 		record.launch.preload = NULL;
 		break;
+	/* These programs may execute others, which the library can enter. */
 	case SHIM_IMAGE_STATIC:
 		record.untraced = "it is statically linked";
-		if (!record.quiet) /* a static program may still execute dynamic ones */
-			say("%s: its own calls cannot be traced: it is statically linked", program);
+		subject = "its own calls";
+		is_said = !record.quiet;
 		break;
 	case SHIM_IMAGE_RIGHTS:
 		record.untraced = "it is set-user-ID or set-group-ID";
-		if (!record.quiet)
-			say("%s: its own calls cannot be traced: %s", program, record.untraced);
+		subject = "its own calls";
+		is_said = !record.quiet;
 		break;
 	/* An unknown or missing program is left to execvp(), which reports the error. */
 	case SHIM_IMAGE_UNKNOWN:
 	case SHIM_IMAGE_GLIBC:
-		break;
+		return;
 	}
+	why = enter_by_kernel(&record.plan, &record.kernel);
+	if (!why && !record.quiet)
+		say("%s: system calls by kernel tracing: %s", program, record.untraced);
+	else if (why && is_said)
+		say("%s: %s cannot be traced: %s; no kernel tracing: %s", program, subject,
+		    record.untraced, why);
 }
 
 /*
@@ -371,6 +371,9 @@ static int record_run_command(int argc, char **argv)
 			return RECORD_FAILURE;
 	}
 	record.plan.families = record.launch.families;
+	record.kernel.has_library = record.launch.preload && !record.untraced;
+	record.kernel.choose = &record.plan.choose;
+	record.kernel.families = record.launch.families;
 	record.kernel.alone = !record.plan.inherit;
 	status = record_run(&record);
 	patches_fini(&record.functions);

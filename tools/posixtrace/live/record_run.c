@@ -17,8 +17,8 @@
 #include "base/tool.h"
 #include "base/until.h"
 #include "inject/inject.h"
-#include "live/preload.h"
 #include "live/crash.h"
+#include "live/enter.h"
 #include "live/open_calls.h"
 #include "live/process.h"
 #include "live/patch_late.h"
@@ -38,6 +38,7 @@ struct run {
 	struct outfile file;
 	struct until until;
 	struct progress progress;
+	struct kernel_plan kernel_plan;
 	struct kernel kernel;
 	struct patch_late late; /* libraries that are loaded later */
 	unsigned snapshots;
@@ -366,7 +367,7 @@ static int complete_log(struct run *run)
 		out_flush(&err);
 	}
 	if (result.bytes && !run->record->quiet) {
-		untraced_say(run->file.fd, run->record->untraced);
+		untraced_say(run->file.fd, run->record->untraced, run->kernel.syscalls);
 		if (is_loop(run))
 			processes_read(&run->processes, run->file.fd);
 		processes_text(&err, &run->processes);
@@ -431,7 +432,8 @@ static void note_untraced(struct run *run)
 	if (!why)
 		return;
 	memcpy(data, &pid, sizeof(pid));
-	len = snprintf(data + 4, sizeof(data) - 5, "%s%c%.900s", why, '\0',
+	len = snprintf(data + 4, sizeof(data) - 5, "%s%s%c%.900s", why,
+		       run->kernel.syscalls ? "; system calls by kernel tracing" : "", '\0',
 		       run->record->launch.argv[0]);
 	capture_note(&run->capture, "process.untraced", "s32 pid; str why; str program", data,
 		     (size_t)len + 5);
@@ -449,7 +451,7 @@ static int trace_to_end(struct run *run)
 		outfile_drop(&run->file);
 		return exit_status(run, status);
 	}
-	if (!has_program(run))
+	if (!has_program(run) && !run->kernel.syscalls)
 		capture_say_waiting(run->plan->pid);
 	run->has_stream = true;
 	note_untraced(run);
@@ -473,7 +475,7 @@ static int create_log(struct run *run)
 /* Begins to record what the kernel knows. After an error, which was printed, no log remains. */
 static int begin_kernel(struct run *run, bool starts)
 {
-	int status = kernel_begin(&run->kernel, &run->record->kernel, run->plan->pid, starts);
+	int status = kernel_begin(&run->kernel, &run->kernel_plan, run->plan->pid, starts);
 
 	if (!status)
 		return TOOL_OK;
@@ -501,7 +503,9 @@ static int trace_process(struct run *run)
 		status = create_log(run);
 	if (!status) {
 		/* Until capture_begin() succeeds, an error removes the new log. */
-		status = preload_inject(&inject, run->plan->pid, run->plan->families);
+		run->kernel_plan = run->record->kernel;
+		status = enter_process(&inject, run->plan, &run->kernel_plan,
+				       patch_is_wanted(&run->record->functions));
 		if (!status && patch_is_wanted(&run->record->functions))
 			status = patch_process(run->functions, run->plan->pid,
 					       run->record->quiet);
@@ -610,6 +614,7 @@ static int trace_program(struct run *run, pid_t *pid)
 int record_run(struct record *record)
 {
 	struct run run = { .record = record, .plan = &record->plan,
+			   .kernel_plan = record->kernel,
 			   .functions = &record->functions,
 			   .until = { .signals = -1, .process = -1 } };
 

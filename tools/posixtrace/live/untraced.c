@@ -53,7 +53,8 @@ static void put_field(struct out *out, const struct posix_trace_schema_np *schem
 }
 
 /* Writes the first programs, and returns the number of all. */
-static unsigned put_programs(struct out *out, trace_id_t trid, bool is_first_known)
+static unsigned put_programs(struct out *out, trace_id_t trid, bool is_first_known,
+			     bool by_kernel)
 {
 	static struct posix_trace_schema_np schema;
 	struct posix_trace_event_np event;
@@ -72,7 +73,9 @@ static unsigned put_programs(struct out *out, trace_id_t trid, bool is_first_kno
 		}
 		if (seen++ >= SHOWN)
 			continue;
-		out_str(out, seen > 1 ? ", " : "posixtrace: programs that cannot be traced: ");
+		out_str(out, seen > 1 ? ", " : by_kernel ?
+			"posixtrace: programs traced by the kernel only: " :
+			"posixtrace: programs that cannot be traced: ");
 		put_field(out, &schema, &event, "program");
 		out_str(out, " (");
 		put_field(out, &schema, &event, "why");
@@ -81,7 +84,7 @@ static unsigned put_programs(struct out *out, trace_id_t trid, bool is_first_kno
 	return seen;
 }
 
-void untraced_say(int fd, bool is_first_known)
+void untraced_say(int fd, bool is_first_known, bool by_kernel)
 {
 	static struct out err = { .fd = STDERR_FILENO };
 	unsigned seen;
@@ -89,7 +92,7 @@ void untraced_say(int fd, bool is_first_known)
 
 	if (posix_trace_open_np(fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid))
 		return;
-	seen = put_programs(&err, trid, is_first_known);
+	seen = put_programs(&err, trid, is_first_known, by_kernel);
 	posix_trace_close(trid);
 	if (seen > SHOWN) {
 		out_str(&err, ", and ");
@@ -97,6 +100,7 @@ void untraced_say(int fd, bool is_first_known)
 		out_str(&err, " more");
 	}
 	if (seen)
-		out_str(&err, "\n");
+		out_str(&err, by_kernel ? "\n" :
+			"; --syscalls=unseen records their system calls\n");
 	out_flush(&err);
 }

@@ -192,6 +192,10 @@ static int count_lost(struct weave *weave)
 		err = posix_trace_compose_lost_np(weave->to, POSIX_TRACE_LOST_NO_MEMORY_NP,
 						  weave->kernel->lost_memory, weave->id[type],
 						  NULL);
+	if (!err && weave->kernel->lost_syscalls)
+		err = posix_trace_compose_lost_np(weave->to, POSIX_TRACE_LOST_STREAM_FULL_NP,
+						  weave->kernel->lost_syscalls, weave->lost_call,
+						  NULL);
 	if (!err && weave->kernel->lost_switches)
 		err = posix_trace_compose_lost_np(weave->to, POSIX_TRACE_LOST_STREAM_FULL_NP,
 						  weave->kernel->lost_switches, weave->id[WEAVE_IN],
@@ -253,7 +257,8 @@ static int weave_all(struct weave *weave, int fd)
 		return err;
 	}
 	/* The status of a stream says whether events were lost, so lost kernel events change it. */
-	if (weave->kernel->lost_full || weave->kernel->lost_memory || weave->kernel->lost_switches)
+	if (weave->kernel->lost_full || weave->kernel->lost_memory ||
+	    weave->kernel->lost_switches || weave->kernel->lost_syscalls)
 		status.posix_stream_overrun_status = POSIX_TRACE_OVERRUN;
 	return posix_trace_compose_finish_np(weave->to, &status);
 }

@@ -34,6 +34,7 @@ struct weave {
 	size_t next;       /* index in kernel->record */
 	bool runs;         /* the stream runs */
 	bool has_clock;
+	trace_event_id_t lost_call; /* if system calls were lost */
 };
 
 /*
@@ -47,6 +48,18 @@ int weave_types(struct weave *weave);
  * order of their times.
  */
 int weave_record(struct weave *weave, const struct kernel_record *record);
+
+/* Appends an event of the kernel. Its process and its thread are those of the record. */
+int weave_put(struct weave *weave, trace_event_id_t id, const struct kernel_record *record,
+	      uint64_t address, const void *data, size_t len);
+
+/*
+ * In weave_calls.c: finds out which system calls become events, and adds their types. To be called
+ * before the events are copied. Reads the old log, and rewinds it.
+ */
+int weave_calls_types(struct weave *weave);
+/* Appends the event of a record of a system call, if it becomes one. */
+int weave_call(struct weave *weave, const struct kernel_record *record);
 
 /*
  * Appends the event cpu.stack of a stack, unless the log has it. event has the time, the process

@@ -67,7 +67,7 @@ int weave_types(struct weave *weave)
 			posix_trace_compose_schema_np(weave->to, weave->kernel_id[i],
 						      kernel->type[i].schema);
 	}
-	return err;
+	return err ? err : weave_calls_types(weave);
 }
 
 /* Returns the pthread_t of a thread, 0 if the old log does not have the thread. */
@@ -83,9 +83,8 @@ static pthread_t pthread_of(const struct weave *weave, pid_t pid, pid_t tid)
 
 /* ------------------------------------------------------------------ events */
 
-/* Appends an event of the kernel. Its process and its thread are those of the record. */
-static int put_as(struct weave *weave, trace_event_id_t id, const struct kernel_record *record,
-		  uint64_t address, const void *data, size_t len)
+int weave_put(struct weave *weave, trace_event_id_t id, const struct kernel_record *record,
+	      uint64_t address, const void *data, size_t len)
 {
 	struct posix_trace_event_np event = {
 		.info.posix_event_id = id,
@@ -102,7 +101,7 @@ static int put_as(struct weave *weave, trace_event_id_t id, const struct kernel_
 static int weave_events_put(struct weave *weave, size_t type, const struct kernel_record *record,
 			    uint64_t address, const void *data, size_t len)
 {
-	return put_as(weave, weave->id[type], record, address, data, len);
+	return weave_put(weave, weave->id[type], record, address, data, len);
 }
 
 /* ------------------------------------------------------------------ data */
@@ -332,6 +331,8 @@ static int put_event(struct weave *weave, const struct kernel_record *record)
 	const struct kernel_task *task;
 	struct kernel_record of = *record;
 
+	if (event->type == KERNEL_TYPE_CALL)
+		return weave_call(weave, record);
 	if (event->type == KERNEL_TYPE_FAULT)
 		return weave_events_put(weave, WEAVE_FAULT, record, event->address,
 					weave->kernel->data + event->first, event->bytes);
@@ -339,7 +340,7 @@ static int put_event(struct weave *weave, const struct kernel_record *record)
 	if (!task)
 		return 0;
 	of.pid = task->pid;
-	return put_as(weave, weave->kernel_id[event->type], &of, event->address,
+	return weave_put(weave, weave->kernel_id[event->type], &of, event->address,
 		      weave->kernel->data + event->first, event->bytes);
 }
 
@@ -383,6 +384,13 @@ static int put_clock(struct weave *weave, const struct kernel_record *record)
 	return weave_events_put(weave, WEAVE_CLOCK, &of, 0, data.byte, data.len);
 }
 
+/* Whether a record is of a system call: the kernel then recorded traced processes only. */
+static bool is_call(const struct weave *weave, const struct kernel_record *record)
+{
+	return record->kind == KERNEL_EVENT &&
+	       weave->kernel->event[record->other].type == KERNEL_TYPE_CALL;
+}
+
 int weave_record(struct weave *weave, const struct kernel_record *record)
 {
 	int err;
@@ -402,7 +410,8 @@ int weave_record(struct weave *weave, const struct kernel_record *record)
 	 */
 	if (!weave->runs ||
 	    (record->pid && weave->kernel->plan.alone && record->pid != weave->kernel->pid) ||
-	    (record->pid && weave->kernel->trace && !weave_events_traced(weave, record->tid)))
+	    (record->pid && weave->kernel->trace && !is_call(weave, record) &&
+	     !weave_events_traced(weave, record->tid)))
 		return 0;
 	err = weave->has_clock ? 0 : put_clock(weave, record);
 	if (err)

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * weave_calls.c - makes events of the records of system calls.
+ *
+ * The preload library and the kernel may have seen the same call. So the records are examined
+ * twice. The first pass finds out, for each program that a process executes, whether the library
+ * was in it: the log then has its event process.start. The second pass makes the events while the
+ * log is copied.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/table.h"
+#include "base/vec.h"
+#include "live/image.h"
+#include "live/weave.h"
+#include "syscalls/form.h"
+
+/* A program begins in a process: the library's event or the kernel's record. */
+struct begin {
+	pid_t pid;
+	int64_t time_ns;
+	bool is_library;
+};
+
+/* A process, as the records are read in their order. */
+struct caller {
+	pid_t pid, parent;
+	enum { CALLER_UNSEEN, CALLER_SEEN, CALLER_HIDDEN } state; /* HIDDEN: before its execve(2) */
+};
+
+struct examination {
+	struct weave *weave;
+	struct begin *begin; /* by process and time */
+	size_t begins;
+	struct caller *caller;
+	size_t callers;
+	struct table of_caller;
+	bool has_starts;     /* the log has the events process.start */
+};
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct begin *x = a, *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+}
+
+/* ------------------------------------------------------------------ processes */
+
+static bool is_caller(const void *array, uint32_t index, const void *key)
+{
+	return ((const struct caller *)array)[index].pid == *(const pid_t *)key;
+}
+
+/* Returns the process, which is new if the records did not mention it. NULL without memory. */
+static struct caller *find_caller(struct examination *all, pid_t pid)
+{
+	const uint64_t hash = hash_number(HASH_BEGIN, (unsigned)pid);
+	uint32_t index = table_find(&all->of_caller, hash, is_caller, all->caller, &pid);
+
+	if (index != TABLE_NONE)
+		return &all->caller[index];
+	if (!vec_grow(&all->caller, all->callers, 1) ||
+	    !table_add(&all->of_caller, hash, (uint32_t)all->callers))
+		return NULL;
+	all->caller[all->callers] = (struct caller){ .pid = pid };
+	return &all->caller[all->callers++];
+}
+
+/* Returns whether the next program of the process after a time began with the library. */
+static bool has_library(const struct examination *all, pid_t pid, int64_t time_ns)
+{
+	size_t low = 0, high = all->begins;
+
+	/* The first begin of the process after the time. */
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct begin *begin = &all->begin[middle];
+
+		if (begin->pid < pid || (begin->pid == pid && begin->time_ns <= time_ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < all->begins && all->begin[low].pid == pid && all->begin[low].is_library;
+}
+
+static int add_begin(struct examination *all, pid_t pid, int64_t time_ns, bool is_library)
+{
+	if (!vec_grow(&all->begin, all->begins, 1))
+		return ENOMEM;
+	all->begin[all->begins++] = (struct begin){ pid, time_ns, is_library };
+	return 0;
+}
+
+/* ------------------------------------------------------------------ records */
+
+/* Copies a record. Returns false if it is none of a system call. */
+static bool load_record(const struct kernel *kernel, const struct kernel_record *from,
+			struct syscalls_record *record, const unsigned char **piece, size_t *bytes)
+{
+	const struct kernel_event *event;
+
+	if (from->kind != KERNEL_EVENT)
+		return false;
+	event = &kernel->event[from->other];
+	if (event->type != KERNEL_TYPE_CALL)
+		return false;
+	memcpy(record, kernel->data + event->first, sizeof(*record));
+	*piece = kernel->data + event->first + sizeof(*record);
+	*bytes = event->bytes - sizeof(*record);
+	return true;
+}
+
+/* Reads the begins of programs that the library has recorded, and those of the kernel. */
+static int read_begins(struct examination *all)
+{
+	const struct kernel *kernel = all->weave->kernel;
+	char name[TRACE_EVENT_NAME_MAX + 1];
+	struct posix_trace_event_np event;
+	struct syscalls_record record;
+	const unsigned char *piece;
+	trace_event_id_t id, start = 0;
+	size_t bytes;
+	int end = 0, err;
+
+	err = posix_trace_eventtypelist_rewind(all->weave->from);
+	while (!err && !(err = posix_trace_eventtypelist_getnext_id(all->weave->from, &id, &end)) &&
+	       !end)
+		if (!posix_trace_eventid_get_name(all->weave->from, id, name) &&
+		    !strcmp(name, "process.start"))
+			start = id;
+	while (!err && start && !(err = posix_trace_getnext_np(all->weave->from, &event, &end)) &&
+	       !end)
+		if (event.info.posix_event_id == start)
+			err = add_begin(all, event.info.posix_pid, event.time_ns, true);
+	if (!err && start)
+		err = posix_trace_rewind(all->weave->from);
+	for (size_t i = 0; !err && i < kernel->records; i++)
+		if (load_record(kernel, &kernel->record[i], &record, &piece, &bytes) &&
+		    record.kind == SYSCALLS_EXEC)
+			err = add_begin(all, (pid_t)record.pid, kernel->record[i].time_ns, false);
+	if (!err && all->begins)
+		qsort(all->begin, all->begins, sizeof(*all->begin), by_begin);
+	return err;
+}
+
+/* A process executes a program: notes whether the library is in it. */
+static void note_exec(struct examination *all, struct caller *caller,
+		      const struct syscalls_record *record, int64_t time_ns)
+{
+	bool is_seen = false;
+
+	switch ((enum shim_image)record->result) {
+	case SHIM_IMAGE_GLIBC:
+	case SHIM_IMAGE_UNKNOWN:
+		is_seen = all->has_starts ? has_library(all, caller->pid, time_ns) :
+			  all->weave->kernel->plan.has_library;
+		break;
+	case SHIM_IMAGE_STATIC:
+	case SHIM_IMAGE_FOREIGN:
+	case SHIM_IMAGE_MACHINE:
+	case SHIM_IMAGE_RIGHTS:
+		break;
+	}
+	caller->state = is_seen ? CALLER_SEEN : CALLER_UNSEEN;
+}
+
+/* Returns the type of the event that a record becomes, NULL if it becomes none. */
+static struct form_type *examine_record(struct examination *all, const struct kernel_record *of,
+					const struct syscalls_record *record,
+					const unsigned char *piece, size_t bytes)
+{
+	const struct kernel *kernel = all->weave->kernel;
+	const bool has_all = kernel->plan.calls == KERNEL_CALLS_ALL;
+	struct caller *caller = find_caller(all, (pid_t)record->pid), *child;
+	const char *call = syscalls_name(record->number, record->is_32bit);
+	bool is_exec = call && !strncmp(call, "execve", 6), as_sys;
+
+	if (!caller)
+		return NULL;
+	switch ((enum syscalls_kind)record->kind) {
+	case SYSCALLS_EXEC:
+		note_exec(all, caller, record, of->time_ns);
+		return caller->state == CALLER_UNSEEN ?
+		       forms_named(kernel->forms, "process.start") : NULL;
+	case SYSCALLS_NEW:
+		if (kernel->plan.alone || record->arg[1] & 0x10000) /* CLONE_THREAD */
+			return NULL;
+		child = find_caller(all, (pid_t)record->arg[0]);
+		caller = find_caller(all, (pid_t)record->pid); /* the array may have moved */
+		if (!child || !caller)
+			return NULL;
+		child->parent = caller->pid;
+		child->state = caller->state;
+		return child->state == CALLER_UNSEEN ?
+		       forms_named(kernel->forms, "process.child") : NULL;
+	case SYSCALLS_CALL:
+	case SYSCALLS_ENTER:
+		break;
+	}
+	if (caller->state == CALLER_HIDDEN || (caller->state == CALLER_SEEN && !has_all))
+		return NULL;
+	as_sys = caller->state == CALLER_SEEN;
+	/*
+	 * A call of execve() has the event process.exec when it begins, and process.exec_failed if
+	 * it returns. An event sys.NAME has the result. A call of exit() only begins.
+	 */
+	if (is_exec && (record->kind == SYSCALLS_ENTER) == as_sys)
+		return NULL;
+	if (is_exec && record->kind == SYSCALLS_CALL && !as_sys)
+		return record->result < 0 ? forms_named(kernel->forms, "process.exec_failed") :
+					    NULL;
+	return forms_type(kernel->forms, record, piece, bytes, as_sys);
+}
+
+/* The first pass. The type of each event is kept in place of its address. */
+static void examine_records(struct examination *all)
+{
+	struct kernel *kernel = all->weave->kernel;
+	struct syscalls_record record;
+	const unsigned char *piece;
+	size_t bytes;
+
+	for (size_t i = 0; i < kernel->records; i++) {
+		const struct kernel_record *of = &kernel->record[i];
+		struct form_type *type;
+
+		if (!load_record(kernel, of, &record, &piece, &bytes))
+			continue;
+		type = examine_record(all, of, &record, piece, bytes);
+		if (type)
+			type->is_used = true;
+		kernel->event[of->other].address = (uintptr_t)type;
+		if (record.kind == SYSCALLS_NEW || record.kind == SYSCALLS_EXEC) {
+			const struct caller *caller = find_caller(all, (pid_t)record.pid);
+
+			/* The number of the parent, for the event process.start. */
+			record.arg[2] = caller ? (uint64_t)caller->parent : 0;
+			memcpy(kernel->data + kernel->event[of->other].first, &record,
+			       sizeof(record));
+		}
+	}
+}
+
+/* Adds the names and schemas of the types that will be used. */
+static int add_types(struct weave *weave)
+{
+	const struct forms *forms = weave->kernel->forms;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < forms->types; i++) {
+		struct form_type *type = forms->type[i];
+
+		if (!type->is_used)
+			continue;
+		err = posix_trace_compose_name_np(weave->to, type->name, &type->id);
+		/* The log may have the type with the schema of another version. */
+		if (!err)
+			posix_trace_compose_schema_np(weave->to, type->id, type->text);
+	}
+	return err;
+}
+
+int weave_calls_types(struct weave *weave)
+{
+	struct kernel *kernel = weave->kernel;
+	struct examination all = { .weave = weave };
+	struct caller *first;
+	int err;
+
+	if (!kernel->syscalls)
+		return 0;
+	all.has_starts = kernel->forms->wants(kernel->forms->arg, "process.start");
+	first = find_caller(&all, kernel->pid);
+	err = first ? read_begins(&all) : ENOMEM;
+	if (!err) {
+		first->parent = kernel->starts ? getpid() : 0;
+		first->state = kernel->starts ? CALLER_HIDDEN : kernel->plan.has_library ?
+			       CALLER_SEEN : CALLER_UNSEEN;
+		examine_records(&all);
+		err = add_types(weave);
+	}
+	free(all.begin);
+	free(all.caller);
+	table_fini(&all.of_caller);
+	if (!err && kernel->lost_syscalls) {
+		err = posix_trace_compose_name_np(weave->to, "sys.call", &weave->lost_call);
+		if (!err)
+			err = posix_trace_compose_schema_np(weave->to, weave->lost_call,
+							    "ns time; errno error");
+	}
+	return err;
+}
+
+/* ------------------------------------------------------------------ events */
+
+/* Stores the data of a process that begins: its number, its parent, and the program. */
+static size_t data_of_process(const struct kernel_record *of, const struct syscalls_record *record,
+			      const unsigned char *piece, size_t bytes, unsigned char *data)
+{
+	int32_t numbers[2] = { of->pid, (int32_t)record->arg[2] };
+	size_t len;
+
+	if (record->kind == SYSCALLS_CALL) { /* process.exec_failed */
+		numbers[1] = (int32_t)-record->result;
+	} else if (record->kind == SYSCALLS_NEW) {
+		numbers[0] = (int32_t)record->arg[0];
+		numbers[1] = of->pid;
+	}
+	memcpy(data, numbers, sizeof(numbers));
+	if (record->kind != SYSCALLS_EXEC)
+		return sizeof(numbers);
+	len = bytes ? strnlen((const char *)piece, bytes) : 0;
+	if (len >= FORM_TEXT_BYTES)
+		len = FORM_TEXT_BYTES - 1;
+	memcpy(data + sizeof(numbers), piece, len);
+	data[sizeof(numbers) + len] = '\0';
+	return sizeof(numbers) + len + 1;
+}
+
+int weave_call(struct weave *weave, const struct kernel_record *of)
+{
+	static unsigned char data[FORM_DATA_BYTES];
+	const struct kernel *kernel = weave->kernel;
+	const struct form_type *type =
+		(const struct form_type *)(uintptr_t)kernel->event[of->other].address;
+	struct kernel_record by = *of;
+	struct syscalls_record record;
+	const unsigned char *piece;
+	size_t bytes, len;
+
+	if (!type || !load_record(kernel, of, &record, &piece, &bytes))
+		return 0;
+	if (record.kind == SYSCALLS_ENTER)
+		record.result = 0;
+	if (record.kind == SYSCALLS_NEW) /* the event belongs to the child */
+		by.pid = by.tid = (pid_t)record.arg[0];
+	if (record.kind == SYSCALLS_EXEC || record.kind == SYSCALLS_NEW ||
+	    !strcmp(type->name, "process.exec_failed"))
+		len = data_of_process(of, &record, piece, bytes, data);
+	else
+		len = forms_data(kernel->forms, type, &record, piece, bytes, data);
+	return weave_put(weave, type->id, &by, 0, data, len);
+}

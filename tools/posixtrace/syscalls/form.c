@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* form.c - interprets the table of form_rows.h, and makes the data of events. */
+#include "syscalls/form.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+
+#include "base/procfile.h"
+#include "base/vec.h"
+#include "syscalls/form_rows.h"
+#include "../../../lib/preload/address.h"
+#include "../../../lib/preload/types.h" /* the only list of the types and schemas */
+
+struct form_row {
+	const char *call, *type, *parts, *fields;
+};
+
+static const struct form_row rows[] = {
+#define ROW(call, type, parts, fields) { call, type, parts, fields },
+	FORM_ROWS(ROW)
+#undef ROW
+};
+
+static const struct {
+	const char *name, *schema;
+} library[] = {
+#define TYPE(type, family, name, schema) { name, schema },
+	SHIM_TYPES(TYPE)
+#undef TYPE
+};
+
+/* ------------------------------------------------------------------ rows */
+
+/* Returns the row with a name, NULL if there is none. A name with ! is of 64 bits only. */
+static const struct form_row *find_row(const char *call, bool is_32bit)
+{
+	size_t len = strlen(call);
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (!strncmp(rows[i].call, call, len) &&
+		    (!rows[i].call[len] || (rows[i].call[len] == '!' && !is_32bit)))
+			return &rows[i];
+	return NULL;
+}
+
+/* Returns the text of a schema of the library, NULL if it has no such type. */
+static const char *library_schema(const char *type)
+{
+	for (size_t i = 0; i < sizeof(library) / sizeof(library[0]); i++)
+		if (!strcmp(library[i].name, type))
+			return library[i].schema;
+	return NULL;
+}
+
+/* Returns the begin of the next word, and its length. */
+static const char *next_word(const char *text, size_t *len)
+{
+	text += strspn(text, " ");
+	*len = strcspn(text, " ");
+	return text;
+}
+
+/* Reads the parts of a row into the plan. */
+static void plan_parts(const struct form_row *row, unsigned content, struct syscalls_plan *plan)
+{
+	const char *word = row->parts;
+	size_t len, part = 0;
+
+	for (word = next_word(word, &len); len && part < SYSCALLS_PIECES;
+	     word = next_word(word + len, &len)) {
+		struct syscalls_fetch *fetch = &plan->fetch[part++];
+		const char *colon = memchr(word, ':', len), *comma = memchr(word, ',', len);
+
+		*fetch = (struct syscalls_fetch){
+			.kind = *word == 's' ? SYSCALLS_TEXT : SYSCALLS_BYTES,
+			.arg = (uint8_t)(word[1] - '0'), .length_arg = 7 };
+		if (colon)
+			fetch->length_arg = (uint8_t)(colon[1] == 'r' ? 6 : colon[1] - '0');
+		fetch->limit = *word == 'd' ? content : comma ? (uint32_t)atoi(comma + 1) :
+			       SYSCALLS_PIECE_BYTES - 1;
+		if (!fetch->limit)
+			fetch->kind = SYSCALLS_NOTHING;
+		if (fetch->limit >= SYSCALLS_PIECE_BYTES)
+			fetch->limit = SYSCALLS_PIECE_BYTES - 1;
+	}
+}
+
+/* Whether a call may not return, or changes the memory from which its texts are copied. */
+static bool is_at_entry(const char *call)
+{
+	return !strcmp(call, "exit_group") || !strcmp(call, "exit") || !strcmp(call, "execve") ||
+	       !strcmp(call, "execveat");
+}
+
+static void sys_name(char name[FORM_NAME_BYTES], uint32_t number, bool is_32bit)
+{
+	const char *call = syscalls_name(number, is_32bit);
+
+	if (call)
+		snprintf(name, FORM_NAME_BYTES, "sys.%s", call);
+	else
+		snprintf(name, FORM_NAME_BYTES, "sys.%u", number);
+}
+
+void forms_plan(const struct forms *forms, struct syscalls_plan plan[SYSCALLS_PLANS], bool as_sys)
+{
+	for (uint32_t i = 0; i < SYSCALLS_PLANS; i++) {
+		bool is_32bit = i >= SYSCALLS_NUMBERS;
+		uint32_t number = i % SYSCALLS_NUMBERS;
+		const char *call = syscalls_name(number, is_32bit);
+		const struct form_row *row = call ? find_row(call, is_32bit) : NULL;
+		char name[FORM_NAME_BYTES];
+
+		plan[i] = (struct syscalls_plan){ .flags = 0 };
+		sys_name(name, number, is_32bit);
+		if (forms->wants(forms->arg, row ? row->type : name) ||
+		    ((as_sys || (call && !strncmp(call, "clone", 5))) &&
+		     forms->wants(forms->arg, name)) ||
+		    (call && (!strcmp(call, "sendto") || !strcmp(call, "recvfrom")) &&
+		     forms->wants(forms->arg, *call == 's' ? "net.send" : "net.recv")))
+			plan[i].flags = SYSCALLS_WANTED;
+		if (plan[i].flags && call && is_at_entry(call))
+			plan[i].flags |= SYSCALLS_AT_ENTRY;
+		if (row)
+			plan_parts(row, forms->content, &plan[i]);
+	}
+}
+
+/* ------------------------------------------------------------------ pieces */
+
+/* Returns a piece of the record and its length; NULL if it is not there. */
+static const unsigned char *piece_of(const struct syscalls_record *record,
+				     const unsigned char *piece, size_t bytes, unsigned which,
+				     size_t *len)
+{
+	size_t at = 0;
+
+	*len = 0;
+	for (unsigned i = 0; i < SYSCALLS_PIECES && i <= which; i++) {
+		size_t size = record->length[i] == SYSCALLS_UNREAD ? 0 : record->length[i];
+
+		if (size > bytes - at)
+			return NULL;
+		if (i == which) {
+			*len = size;
+			return size ? piece + at : NULL;
+		}
+		at += size;
+	}
+	return NULL;
+}
+
+/* Returns a number in a piece, 0 if it is not there. */
+static uint64_t piece_number(const unsigned char *piece, size_t len, size_t offset, size_t size)
+{
+	uint64_t number = 0;
+	int32_t small;
+
+	if (!piece || offset > len || size > len - offset)
+		return 0;
+	if (size == sizeof(small)) {
+		memcpy(&small, piece + offset, sizeof(small));
+		return (uint64_t)(int64_t)small;
+	}
+	memcpy(&number, piece + offset, sizeof(number));
+	return number;
+}
+
+/* Returns a struct timespec or timeval as nanoseconds, -1 if it is not there. */
+static int64_t piece_time(const unsigned char *piece, size_t len, int64_t unit)
+{
+	int64_t seconds, parts;
+
+	if (len < 16)
+		return -1;
+	seconds = (int64_t)piece_number(piece, len, 0, 8);
+	parts = (int64_t)piece_number(piece, len, 8, 8);
+	if (seconds < 0 || seconds > INT64_MAX / 1000000000 - 1)
+		return seconds < 0 ? 0 : INT64_MAX;
+	return seconds * 1000000000 + parts * unit;
+}
+
+/* ------------------------------------------------------------------ types */
+
+static bool is_thread(const struct syscalls_record *record, const char *call,
+		      const unsigned char *piece, size_t bytes)
+{
+	size_t len;
+	const unsigned char *part = piece_of(record, piece, bytes, 0, &len);
+	uint64_t flags = !strcmp(call, "clone3") ? piece_number(part, len, 0, 8) : record->arg[0];
+
+	return flags & CLONE_THREAD;
+}
+
+/* Returns the row of a call, NULL if it becomes sys.NAME. */
+static const struct form_row *row_of(const struct syscalls_record *record,
+				     const unsigned char *piece, size_t bytes)
+{
+	const char *call = syscalls_name(record->number, record->is_32bit);
+
+	if (!call)
+		return NULL;
+	/* These calls with a null address are send() and recv(). */
+	if (!strcmp(call, "sendto") && !record->arg[4])
+		call = "send";
+	else if (!strcmp(call, "recvfrom") && !record->arg[4])
+		call = "recv";
+	else if (!strncmp(call, "clone", 5) && is_thread(record, call, piece, bytes))
+		return NULL;
+	return find_row(call, record->is_32bit);
+}
+
+/*
+ * Appends the arguments of a call to a schema, with the names and types that the kernel describes
+ * in the file of the tracepoint. Without this file the names are arg0 to arg5.
+ */
+static void put_arguments(char *schema, size_t room, const char *call)
+{
+	static const char *const reserved[] = { "time", "error", "result" };
+	char path[128], text[PROCFILE_BYTES];
+	size_t used = strlen(schema);
+	const char *line;
+
+	snprintf(path, sizeof(path), "/sys/kernel/tracing/events/syscalls/sys_enter_%s/format",
+		 call);
+	if (!procfile_read(path, text, sizeof(text))) {
+		for (int i = 0; i < 6; i++)
+			used += (size_t)snprintf(schema + used, room - used, "; x64 arg%d", i);
+		return;
+	}
+	for (line = strstr(text, "\tfield:"); line; line = strstr(line + 1, "\tfield:")) {
+		const char *end = strchr(line, ';'), *name, *type = "x64";
+		bool is_reserved = false;
+		size_t len;
+
+		if (!end)
+			break;
+		for (name = end; name > line && (isalnum((unsigned char)name[-1]) ||
+						 name[-1] == '_'); )
+			name--;
+		len = (size_t)(end - name);
+		if (!len || !strncmp(name, "common_", 7) || !strncmp(name, "__", 2))
+			continue;
+		for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++)
+			is_reserved |= strlen(reserved[i]) == len &&
+				       !strncmp(reserved[i], name, len);
+		if (memchr(line, '*', (size_t)(name - line)))
+			type = "ptr";
+		else if ((len == 2 && !strncmp(name, "fd", 2)) ||
+			 (len == 3 && !strncmp(name, "dfd", 3)))
+			type = "fd";
+		else if (!strncmp(line + 7, "umode_t ", 8))
+			type = "o32";
+		else if (!strncmp(line + 7, "pid_t ", 6))
+			type = "s32";
+		else if (!strncmp(line + 7, "size_t ", 7))
+			type = "u64";
+		used += (size_t)snprintf(schema + used, room - used, "; %s %.*s%s", type, (int)len,
+					 name, is_reserved ? "_" : "");
+		if (used >= room)
+			break;
+	}
+}
+
+/*
+ * Appends the texts that a call with a row has, as fields path and to. plan_parts() copies them for
+ * sys.NAME as well.
+ */
+static void put_texts(char *schema, size_t room, const struct form_row *row)
+{
+	size_t used = strlen(schema), len;
+	unsigned texts = 0;
+
+	for (const char *word = next_word(row->parts, &len); len;
+	     word = next_word(word + len, &len))
+		if (*word == 's' && texts < 2 && used < room)
+			used += (size_t)snprintf(schema + used, room - used, "; str %s",
+						 texts++ ? "text2" : "text");
+}
+
+/* Returns the type with a name, and makes it at its first use. NULL: not wanted, or no memory. */
+static struct form_type *make_type(struct forms *forms, const char *name,
+				   const struct form_row *row, const char *schema)
+{
+	struct form_type *type;
+
+	for (size_t i = 0; i < forms->types; i++)
+		if (!strcmp(forms->type[i]->name, name))
+			return forms->type[i]->text[0] ? forms->type[i] : NULL;
+	if (!vec_grow(&forms->type, forms->types, 1))
+		return NULL;
+	type = calloc(1, sizeof(*type));
+	if (!type)
+		return NULL;
+	forms->type[forms->types++] = type;
+	type->row = schema ? row : NULL;
+	snprintf(type->name, sizeof(type->name), "%s", name);
+	/* A type without a schema is one that is not wanted. */
+	if (!forms->wants(forms->arg, name))
+		return NULL;
+	if (schema) {
+		snprintf(type->text, sizeof(type->text), "%s", schema);
+	} else {
+		snprintf(type->text, sizeof(type->text), "ns time; errno error; s64 result");
+		put_arguments(type->text, sizeof(type->text), name + strlen("sys."));
+		if (row)
+			put_texts(type->text, sizeof(type->text), row);
+	}
+	if (posix_trace_schema_parse_np(type->text, &type->schema))
+		type->text[0] = '\0';
+	return type->text[0] ? type : NULL;
+}
+
+struct form_type *forms_type(struct forms *forms, const struct syscalls_record *record,
+			     const unsigned char *piece, size_t bytes, bool as_sys)
+{
+	const struct form_row *row = row_of(record, piece, bytes);
+	char name[FORM_NAME_BYTES];
+
+	if (row && !as_sys)
+		return make_type(forms, row->type, row, library_schema(row->type));
+	sys_name(name, record->number, record->is_32bit);
+	return make_type(forms, name, row, NULL);
+}
+
+struct form_type *forms_named(struct forms *forms, const char *name)
+{
+	return make_type(forms, name, NULL, library_schema(name));
+}
+
+/* ------------------------------------------------------------------ data */
+
+/* The data of an event while it is made. */
+struct making {
+	const struct syscalls_record *record;
+	const unsigned char *piece;
+	size_t bytes;
+	unsigned char *data;
+	size_t used;
+};
+
+static void form_put(struct making *making, const void *from, size_t bytes)
+{
+	if (bytes <= FORM_DATA_BYTES - making->used) {
+		memcpy(making->data + making->used, from, bytes);
+		making->used += bytes;
+	}
+}
+
+/* As in the library, a text that is too long loses its beginning. */
+static void put_text(struct making *making, const void *from, size_t len)
+{
+	const char *text = from;
+	size_t most = FORM_TEXT_BYTES - 1;
+
+	len = text ? strnlen(text, len) : 0;
+	if (len > most) {
+		form_put(making, "...", 3);
+		text += len - (most - 3);
+		len = most - 3;
+	}
+	if (len)
+		form_put(making, text, len);
+	form_put(making, "", 1);
+}
+
+static int64_t result_of(const struct syscalls_record *record)
+{
+	return record->result < 0 && record->result >= -4095 ? -1 : record->result;
+}
+
+static int error_of(const struct syscalls_record *record)
+{
+	int64_t error = -record->result;
+
+	/* Codes from 512 on are the kernel's own: the call is made again after a signal. */
+	if (error <= 0 || error > 4095)
+		return 0;
+	return error >= 512 ? EINTR : (int)error;
+}
+
+/* The number of milliseconds in an argument as nanoseconds. */
+static int64_t of_milliseconds(uint64_t arg)
+{
+	return (int)arg < 0 ? -1 : (int64_t)(int)arg * 1000000;
+}
+
+/* Whether flags of open(2) create a file, so that there is a mode. */
+static bool is_creating(uint64_t flags)
+{
+	return (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE;
+}
+
+/* Evaluates a source of form_rows.h that is a number. */
+static int64_t number_from(const struct making *making, const char *source)
+{
+	const struct syscalls_record *record = making->record;
+	unsigned which = isdigit((unsigned char)source[0]) ? (unsigned)(source[0] - '0') :
+			 (unsigned)(source[1] - '0') % 6;
+	size_t len = 0, offset = source[0] && source[1] && source[2] == ':' ?
+				 (size_t)atoi(source + 3) : 0;
+	const unsigned char *part = strchr("CTViqk", *source) && *source ?
+		piece_of(record, making->piece, making->bytes, which, &len) : NULL;
+
+	switch (*source) {
+	case 'r':
+		return result_of(record);
+	case 'p':
+		return record->pid;
+	case '#':
+		return strtoll(source + 1, NULL, 0);
+	case 'c':
+		return is_creating(record->arg[which - 1]) ? (int64_t)record->arg[which] : 0;
+	case 'C':
+		return is_creating(piece_number(part, len, 0, 8)) ?
+		       (int64_t)piece_number(part, len, offset, 8) : 0;
+	case 'm':
+		return of_milliseconds(record->arg[which]);
+	case 'T':
+		return piece_time(part, len, 1);
+	case 'V':
+		return piece_time(part, len, 1000);
+	case 'i':
+		return (int64_t)piece_number(part, len, offset, 4);
+	case 'q':
+		return (int64_t)piece_number(part, len, offset, 8);
+	case 'k':
+		return part && record->result > 0;
+	case 'o':
+		return (int64_t)(record->arg[1] << 32 | (uint32_t)record->arg[2]);
+	}
+	return (int64_t)record->arg[which % 6];
+}
+
+/* Puts a text from its source. */
+static void text_from(struct making *making, const char *source)
+{
+	char address[SHIM_ADDRESS_TEXT];
+	const char *call = syscalls_name(making->record->number, making->record->is_32bit);
+	size_t len = 0;
+	const unsigned char *part = source && *source && *source != 'n' ?
+		piece_of(making->record, making->piece, making->bytes,
+			 (unsigned)(source[1] - '0') % SYSCALLS_PIECES, &len) : NULL;
+	struct sockaddr_storage copy = { .ss_family = 0 };
+
+	switch (source ? *source : 0) {
+	case 'n':
+		put_text(making, call, call ? strlen(call) : 0);
+		return;
+	case 'a':
+		if (part)
+			memcpy(&copy, part, len < sizeof(copy) ? len : sizeof(copy));
+		shim_address(address, part ? (struct sockaddr *)&copy : NULL, (socklen_t)len);
+		put_text(making, address, sizeof(address));
+		return;
+	}
+	put_text(making, part, len);
+}
+
+/* Finds the source of a field in a row. Returns NULL if the row does not have it. */
+static const char *source_of(const struct form_row *row, const char *field)
+{
+	size_t len, name = strlen(field);
+
+	for (const char *word = next_word(row->fields, &len); len;
+	     word = next_word(word + len, &len))
+		if (len > name && word[name] == '=' && !strncmp(word, field, name))
+			return word + name + 1;
+	return NULL;
+}
+
+/* Puts a number with the size of the field. */
+static void put_number(struct making *making, const struct posix_trace_field_np *field,
+		       int64_t number)
+{
+	uint64_t value = (uint64_t)number;
+
+	/* Both byte orders that this runs on have the low bytes first. */
+	form_put(making, &value, field->size && field->size <= 8 ? field->size : 8);
+}
+
+/* Puts the fields of a type of the library behind time and error. */
+static void put_row(struct making *making, const struct form_type *type,
+		    const struct form_row *row)
+{
+	for (unsigned i = 0; i < type->schema.fields; i++) {
+		const struct posix_trace_field_np *field = &type->schema.field[i];
+		const char *source = source_of(row, field->name);
+		size_t len = 0;
+
+		if (!strcmp(field->name, "time")) {
+			put_number(making, field,
+				   (int64_t)(making->record->time_ns - making->record->begin_ns));
+		} else if (!strcmp(field->name, "error")) {
+			put_number(making, field, error_of(making->record));
+		} else if (field->type == POSIX_TRACE_TYPE_STR_NP) {
+			text_from(making, source);
+		} else if (field->type == POSIX_TRACE_TYPE_BYTES_NP) {
+			const unsigned char *part = source ?
+				piece_of(making->record, making->piece, making->bytes, 0, &len) :
+				NULL;
+			uint32_t size = (uint32_t)len;
+
+			form_put(making, &size, sizeof(size));
+			if (size)
+				form_put(making, part, size);
+		} else {
+			put_number(making, field, source ? number_from(making, source) : 0);
+		}
+	}
+}
+
+/*
+ * Puts the fields of sys.NAME: the arguments follow the result in their order, and the texts follow
+ * them.
+ */
+static void put_sys(struct making *making, const struct form_type *type)
+{
+	const struct form_row *row = row_of(making->record, making->piece, making->bytes);
+	const char *word = row ? row->parts : "";
+	unsigned part = 0;
+	size_t len = 0, bytes;
+
+	for (unsigned i = 0; i < type->schema.fields; i++) {
+		const struct posix_trace_field_np *field = &type->schema.field[i];
+
+		if (field->type == POSIX_TRACE_TYPE_STR_NP) {
+			const unsigned char *text;
+
+			/* The parts that are no texts have no field. */
+			for (word = next_word(word + len, &len); len && *word != 's';
+			     word = next_word(word + len, &len))
+				part++;
+			text = piece_of(making->record, making->piece, making->bytes, part++,
+					&bytes);
+			put_text(making, text, bytes);
+			continue;
+		}
+		put_number(making, field,
+			   i == 0 ? (int64_t)(making->record->time_ns -
+					      making->record->begin_ns) :
+			   i == 1 ? error_of(making->record) :
+			   i == 2 ? result_of(making->record) :
+			   i < 9 ? (int64_t)making->record->arg[i - 3] : 0);
+	}
+}
+
+size_t forms_data(const struct forms *forms, const struct form_type *type,
+		  const struct syscalls_record *record, const unsigned char *piece, size_t bytes,
+		  unsigned char data[FORM_DATA_BYTES])
+{
+	struct making making = { .record = record, .piece = piece, .bytes = bytes, .data = data };
+	const struct form_row *row = type->row ? row_of(record, piece, bytes) : NULL;
+
+	(void)forms;
+	if (row)
+		put_row(&making, type, row);
+	else
+		put_sys(&making, type);
+	return making.used;
+}
+
+void forms_begin(struct forms *forms, unsigned content,
+		 bool (*wants)(void *arg, const char *type), void *arg)
+{
+	*forms = (struct forms){ .content = content, .wants = wants, .arg = arg };
+}
+
+void forms_fini(struct forms *forms)
+{
+	for (size_t i = 0; i < forms->types; i++)
+		free(forms->type[i]);
+	free(forms->type);
+	forms->type = NULL;
+	forms->types = 0;
+}

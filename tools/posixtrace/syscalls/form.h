@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * form.h - makes events of system calls.
+ *
+ * A call that the preload library records, too, becomes an event of the same type with the same
+ * fields, so that readers need no special case. Every other call becomes an event sys.NAME. Its
+ * fields are the time, the error, the result and the arguments, which have the names that the
+ * kernel gives them.
+ *
+ * Threads  one thread uses these functions.
+ */
+#ifndef POSIXTRACE_SYSCALLS_FORM_H
+#define POSIXTRACE_SYSCALLS_FORM_H
+
+#include <trace_np.h>
+
+#include "syscalls/syscalls.h"
+
+#define FORM_DATA_BYTES 8192 /* the largest data of an event */
+#define FORM_TEXT_BYTES 480  /* of one text in the data, with its NUL */
+#define FORM_NAME_BYTES 64
+
+struct form_row;
+
+/* An event type that calls become. */
+struct form_type {
+	char name[FORM_NAME_BYTES];
+	char text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
+	struct posix_trace_schema_np schema;
+	const struct form_row *row; /* NULL: sys.NAME */
+	bool is_used;               /* an event of this type will be written */
+	trace_event_id_t id;        /* for the caller */
+};
+
+struct forms {
+	struct form_type **type;
+	size_t types;
+	unsigned content;           /* of --data: bytes of each transfer to record */
+	bool (*wants)(void *arg, const char *type);
+	void *arg;
+};
+
+/* wants says for the name of a type whether its events are wanted. */
+void forms_begin(struct forms *forms, unsigned content,
+		 bool (*wants)(void *arg, const char *type), void *arg);
+/* Frees the types. */
+void forms_fini(struct forms *forms);
+
+/*
+ * Plans which calls are recorded with which parts of memory. as_sys: some calls become sys.NAME
+ * although the library has a type for them.
+ */
+void forms_plan(const struct forms *forms, struct syscalls_plan plan[SYSCALLS_PLANS], bool as_sys);
+
+/*
+ * Returns the type of the event that a call becomes, NULL if its events are not wanted or without
+ * memory. as_sys: the type is sys.NAME. The pieces are those of the record; bytes is their size.
+ */
+struct form_type *forms_type(struct forms *forms, const struct syscalls_record *record,
+			     const unsigned char *piece, size_t bytes, bool as_sys);
+
+/* Returns a type of the library by its name, as forms_type() does. */
+struct form_type *forms_named(struct forms *forms, const char *name);
+
+/* Stores the data of the event. Returns the number of bytes. */
+size_t forms_data(const struct forms *forms, const struct form_type *type,
+		  const struct syscalls_record *record, const unsigned char *piece, size_t bytes,
+		  unsigned char data[FORM_DATA_BYTES]);
+
+#endif

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* load.c - creates the maps, loads and attaches the programs, and reads their records. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/procfile.h"
+#include "syscalls/program.h"
+
+/*
+ * The ring has room for some 100000 calls. A look each 10 ms finds some thousands on a busy
+ * machine.
+ */
+#define RING_BYTES  (UINT32_C(16) << 20)
+#define TRACED_MOST 65536 /* processes at one time */
+#define OPEN_MOST   65536 /* threads in a call at one time */
+
+/* In the order in which they are attached: the exits first, the entries last. */
+enum { NEW, EXEC, DEAD, EXIT, ENTER };
+
+static const char *const events[SYSCALLS_PROGRAMS] = {
+	[NEW] = "task/task_newtask", [EXEC] = "sched/sched_process_exec",
+	[DEAD] = "sched/sched_process_exit", [EXIT] = "raw_syscalls/sys_exit",
+	[ENTER] = "raw_syscalls/sys_enter",
+};
+
+static int bpf_call(enum bpf_cmd command, union bpf_attr *attr)
+{
+	return (int)syscall(SYS_bpf, command, attr, sizeof(*attr));
+}
+
+/* ------------------------------------------------------------------ tracefs */
+
+/* Reads a file of an event. Returns false, with errno, if it cannot be read. */
+static bool read_event(const char *event, const char *file, char *text, size_t bytes)
+{
+	static const char *const folders[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+	char path[128];
+
+	for (size_t i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/events/%s/%s", folders[i], event, file);
+		if (procfile_read(path, text, bytes))
+			return true;
+	}
+	return false;
+}
+
+/* Returns the offset of a field in the kernel's description of an event, -1 if it has no such. */
+static int offset_of(const char *event, const char *field)
+{
+	char text[PROCFILE_BYTES], wanted[64];
+	const char *found;
+	int offset;
+
+	if (!read_event(event, "format", text, sizeof(text)))
+		return -1;
+	snprintf(wanted, sizeof(wanted), " %s;\toffset:", field);
+	found = strstr(text, wanted);
+	if (!found) {
+		snprintf(wanted, sizeof(wanted), " %s[6];\toffset:", field);
+		found = strstr(text, wanted);
+	}
+	if (!found)
+		return -1;
+	offset = atoi(strstr(found, "offset:") + strlen("offset:"));
+	return offset > 0 && offset < 4096 ? offset : -1;
+}
+
+/* Reads where the fields are. Returns false if the kernel lacks one. */
+static bool find_fields(struct program_fields *fields)
+{
+	*fields = (struct program_fields){
+		.number = offset_of(events[ENTER], "id"),
+		.args = offset_of(events[ENTER], "args"),
+		.result = offset_of(events[EXIT], "ret"),
+		.new_pid = offset_of(events[NEW], "pid"),
+		.new_flags = offset_of(events[NEW], "clone_flags"),
+		.path = offset_of(events[EXEC], "filename"),
+		.group_dead = offset_of(events[DEAD], "group_dead"),
+	};
+	return fields->number >= 0 && fields->args >= 0 && fields->result >= 0 &&
+	       fields->new_pid >= 0 && fields->new_flags >= 0 && fields->path >= 0;
+}
+
+/* ------------------------------------------------------------------ maps and programs */
+
+static int make_map(enum bpf_map_type type, uint32_t key, uint32_t value, uint32_t most)
+{
+	union bpf_attr attr = { .map_type = type, .key_size = key, .value_size = value,
+				.max_entries = most };
+
+	return bpf_call(BPF_MAP_CREATE, &attr);
+}
+
+static bool make_maps(struct syscalls *syscalls)
+{
+	int *map = syscalls->map;
+
+	map[SYSCALLS_MAP_PLAN] = make_map(BPF_MAP_TYPE_ARRAY, 4, sizeof(struct syscalls_plan),
+					  SYSCALLS_PLANS);
+	map[SYSCALLS_MAP_TRACED] = make_map(BPF_MAP_TYPE_HASH, 4, 4, TRACED_MOST);
+	map[SYSCALLS_MAP_OPEN] = make_map(BPF_MAP_TYPE_HASH, 4, sizeof(struct program_open),
+					  OPEN_MOST);
+	map[SYSCALLS_MAP_SCRATCH] = make_map(BPF_MAP_TYPE_PERCPU_ARRAY, 4, PROGRAM_SCRATCH, 1);
+	map[SYSCALLS_MAP_LOST] = make_map(BPF_MAP_TYPE_ARRAY, 4, 8, 1);
+	map[SYSCALLS_MAP_RING] = make_map(BPF_MAP_TYPE_RINGBUF, 0, 0, RING_BYTES);
+	for (size_t i = 0; i < SYSCALLS_MAPS; i++)
+		if (map[i] < 0)
+			return false;
+	return true;
+}
+
+static bool set_element(int map, uint32_t key, const void *value)
+{
+	union bpf_attr attr = { .map_fd = (uint32_t)map, .key = (uintptr_t)&key,
+				.value = (uintptr_t)value, .flags = BPF_ANY };
+
+	return bpf_call(BPF_MAP_UPDATE_ELEM, &attr) == 0;
+}
+
+/*
+ * Loads a program. The functions of the kernel that copy memory are for programs under the GPL; the
+ * license of this project permits the use under the GPL.
+ */
+static int load_program(const struct program *program)
+{
+	union bpf_attr attr = {
+		.prog_type = BPF_PROG_TYPE_TRACEPOINT,
+		.insns = (uintptr_t)program->insn, .insn_cnt = (uint32_t)program->count,
+		.license = (uintptr_t)"GPL",
+		.prog_name = "posixtrace",
+	};
+	int fd = bpf_call(BPF_PROG_LOAD, &attr);
+
+	/* For those who change the programs: the verifier's reason. */
+	if (fd < 0 && getenv("POSIXTRACE_BPF_LOG")) {
+		static char all[1 << 20];
+
+		attr.log_level = 1;
+		attr.log_buf = (uintptr_t)all;
+		attr.log_size = sizeof(all);
+		bpf_call(BPF_PROG_LOAD, &attr);
+		fputs(all, stderr);
+	}
+	return fd;
+}
+
+static bool load_programs(struct syscalls *syscalls, const struct program_fields *fields,
+			  bool follow)
+{
+	static struct program program;
+	const int *map = syscalls->map;
+
+	for (int i = 0; i < SYSCALLS_PROGRAMS; i++) {
+		switch (i) {
+		case NEW:
+			program_new(&program, map, fields, follow);
+			break;
+		case EXEC:
+			program_exec(&program, map, fields);
+			break;
+		case DEAD:
+			program_dead(&program, map, fields);
+			break;
+		case EXIT:
+			program_exit(&program, map, fields);
+			break;
+		case ENTER:
+			program_enter(&program, map, fields);
+			break;
+		}
+		syscalls->program[i] = load_program(&program);
+		if (syscalls->program[i] < 0)
+			return false;
+	}
+	return true;
+}
+
+/* Attaches the programs. One event of any CPU is enough: the program runs on all of them. */
+static bool attach_programs(struct syscalls *syscalls)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr),
+					.sample_period = 1 };
+	char text[32];
+
+	for (int i = 0; i < SYSCALLS_PROGRAMS; i++) {
+		if (!read_event(events[i], "id", text, sizeof(text)))
+			return false;
+		attr.config = strtoull(text, NULL, 10);
+		syscalls->event[i] = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1,
+						  PERF_FLAG_FD_CLOEXEC);
+		if (syscalls->event[i] < 0 ||
+		    ioctl(syscalls->event[i], PERF_EVENT_IOC_SET_BPF, syscalls->program[i]) ||
+		    ioctl(syscalls->event[i], PERF_EVENT_IOC_ENABLE, 0))
+			return false;
+	}
+	return true;
+}
+
+/* Maps the ring: the page with the reader's place, and the writer's page with the data twice. */
+static bool map_ring(struct syscalls *syscalls)
+{
+	int fd = syscalls->map[SYSCALLS_MAP_RING];
+	void *memory;
+
+	syscalls->page = (size_t)sysconf(_SC_PAGESIZE);
+	syscalls->ring = RING_BYTES;
+	memory = mmap(NULL, syscalls->page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (memory == MAP_FAILED)
+		return false;
+	syscalls->consumer = memory;
+	memory = mmap(NULL, syscalls->page + 2 * syscalls->ring, PROT_READ, MAP_SHARED, fd,
+		      (off_t)syscalls->page);
+	if (memory == MAP_FAILED)
+		return false;
+	syscalls->producer = memory;
+	return true;
+}
+
+/* ------------------------------------------------------------------ beginning and end */
+
+static void forget_all(struct syscalls *syscalls)
+{
+	memset(syscalls, 0, sizeof(*syscalls));
+	memset(syscalls->map, -1, sizeof(syscalls->map));
+	memset(syscalls->program, -1, sizeof(syscalls->program));
+	memset(syscalls->event, -1, sizeof(syscalls->event));
+}
+
+/* The kernel's reason for errno, in words. */
+static const char *reason_of(int err)
+{
+	switch (err) {
+	case EPERM:
+	case EACCES:
+		return "no permission to load programs into the kernel (CAP_BPF and CAP_PERFMON, "
+		       "as root has)";
+	case ENOSYS:
+		return "this kernel has no BPF";
+	case EMFILE:
+		return "too few descriptors; see ulimit -n";
+	case ENOMEM:
+		return "out of memory";
+	}
+	return "this kernel does not accept the programs";
+}
+
+const char *syscalls_begin(struct syscalls *syscalls, const struct syscalls_plan *plan, pid_t pid,
+			   bool follow)
+{
+	const uint32_t yes = 1;
+	struct program_fields fields;
+
+	forget_all(syscalls);
+	if (!find_fields(&fields))
+		return errno == EACCES ? "no permission to read the kernel's events (tracefs)" :
+		       "the kernel's events are not there (tracefs is not mounted?)";
+	if (!make_maps(syscalls))
+		return reason_of(errno);
+	for (uint32_t i = 0; i < SYSCALLS_PLANS; i++)
+		if (!set_element(syscalls->map[SYSCALLS_MAP_PLAN], i, &plan[i]))
+			return reason_of(errno);
+	if (!set_element(syscalls->map[SYSCALLS_MAP_TRACED], (uint32_t)pid, &yes) ||
+	    !map_ring(syscalls) || !load_programs(syscalls, &fields, follow) ||
+	    !attach_programs(syscalls))
+		return reason_of(errno);
+	syscalls->is_active = true;
+	return NULL;
+}
+
+const char *syscalls_refusal(void)
+{
+	struct program_fields fields;
+	struct syscalls syscalls;
+	const char *why = NULL;
+
+	forget_all(&syscalls);
+	if (!find_fields(&fields))
+		return errno == EACCES ? "no permission to read the kernel's events (tracefs)" :
+		       "the kernel's events are not there (tracefs is not mounted?)";
+	if (!make_maps(&syscalls) || !load_programs(&syscalls, &fields, true))
+		why = reason_of(errno);
+	syscalls_end(&syscalls);
+	return why;
+}
+
+void syscalls_stop(struct syscalls *syscalls)
+{
+	for (int i = SYSCALLS_PROGRAMS - 1; syscalls->is_active && i >= 0; i--)
+		if (syscalls->event[i] >= 0)
+			ioctl(syscalls->event[i], PERF_EVENT_IOC_DISABLE, 0);
+}
+
+static void close_all(int *fd, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (fd[i] >= 0)
+			close(fd[i]);
+}
+
+/* Whether a descriptor is that of an event. */
+static bool is_event(const struct syscalls *syscalls, int fd)
+{
+	for (int i = 0; i < SYSCALLS_PROGRAMS; i++)
+		if (syscalls->event[i] == fd)
+			return true;
+	return false;
+}
+
+/*
+ * Closes the events so that the last close is in another process. The kernel waits some 50 ms at
+ * the last close of each event, until no CPU executes the program any more. The other process has
+ * no other descriptors, so that nothing waits for it. It ends when this process has closed its own
+ * descriptors, which the end of the pipe shows.
+ */
+static void close_events(struct syscalls *syscalls)
+{
+	int ends[2];
+	pid_t child;
+	char none;
+
+	if (!syscalls->is_active || pipe2(ends, O_CLOEXEC)) {
+		close_all(syscalls->event, SYSCALLS_PROGRAMS);
+		return;
+	}
+	child = fork();
+	if (child == 0) {
+		/* This process need not wait for a child of the child. */
+		if (fork())
+			_exit(0);
+		for (int fd = 0; fd < 1024; fd++)
+			if (!is_event(syscalls, fd) && fd != ends[0])
+				close(fd);
+		while (read(ends[0], &none, 1) < 0 && errno == EINTR)
+			;
+		_exit(0);
+	}
+	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+	close_all(syscalls->event, SYSCALLS_PROGRAMS);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+void syscalls_end(struct syscalls *syscalls)
+{
+	close_events(syscalls);
+	close_all(syscalls->program, SYSCALLS_PROGRAMS);
+	if (syscalls->producer)
+		munmap(syscalls->producer, syscalls->page + 2 * syscalls->ring);
+	if (syscalls->consumer)
+		munmap(syscalls->consumer, syscalls->page);
+	close_all(syscalls->map, SYSCALLS_MAPS);
+	forget_all(syscalls);
+}
+
+/* ------------------------------------------------------------------ records */
+
+uint64_t syscalls_lost(const struct syscalls *syscalls)
+{
+	uint32_t key = 0;
+	uint64_t lost = 0;
+	union bpf_attr attr = { .map_fd = (uint32_t)syscalls->map[SYSCALLS_MAP_LOST],
+				.key = (uintptr_t)&key, .value = (uintptr_t)&lost };
+
+	return syscalls->is_active && bpf_call(BPF_MAP_LOOKUP_ELEM, &attr) == 0 ? lost : 0;
+}
+
+/*
+ * Reads up to the writer's place. The header of a record has its length in the lower 30 bits; the
+ * highest bit is set while the kernel writes the record.
+ */
+void syscalls_look(struct syscalls *syscalls,
+		   void (*take)(void *arg, const struct syscalls_record *record,
+				const unsigned char *piece, size_t bytes),
+		   void *arg)
+{
+	unsigned long at, end;
+
+	if (!syscalls->is_active)
+		return;
+	at = *(unsigned long *)(void *)syscalls->consumer;
+	end = __atomic_load_n((unsigned long *)(void *)syscalls->producer, __ATOMIC_ACQUIRE);
+	while (at < end) {
+		const unsigned char *place = syscalls->producer + syscalls->page +
+					     (at & (syscalls->ring - 1));
+		uint32_t head = __atomic_load_n((const uint32_t *)(const void *)place,
+						__ATOMIC_ACQUIRE);
+		uint32_t bytes = head & 0x3fffffff;
+		struct syscalls_record record;
+
+		if (head >> 31)
+			break;
+		if (!(head >> 30 & 1) && bytes >= sizeof(record) && bytes <= syscalls->ring) {
+			memcpy(&record, place + 8, sizeof(record));
+			take(arg, &record, place + 8 + sizeof(record), bytes - sizeof(record));
+		}
+		at += (8 + bytes + 7) & ~7ul;
+		__atomic_store_n((unsigned long *)(void *)syscalls->consumer, at,
+				 __ATOMIC_RELEASE);
+	}
+}

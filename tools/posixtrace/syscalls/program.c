@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * program.c - the BPF programs, instruction by instruction. They are small, so that neither a
+ * compiler for BPF nor a library that loads its output is needed.
+ *
+ * Registers: 6 has the context, which is the kernel's record; 7 the call that has begun; 8 the plan
+ * of its number; 9 the memory in which the record is composed. The functions of the kernel change
+ * the registers 0 to 5. The stack has the values below.
+ */
+#include "syscalls/program.h"
+
+#include <stddef.h>
+
+enum {
+	AT_TID = -4, AT_PID = -8, AT_INDEX = -12, AT_ZERO = -16,
+	AT_USED = -24,     /* bytes of the record so far */
+	AT_SIZE = -32,     /* bytes of a piece */
+	AT_STATUS = -36,
+	AT_OPEN = -40 - (int)sizeof(struct program_open)
+};
+
+#define CLONE_THREAD_FLAG 0x10000
+#define TS_COMPAT         2  /* of thread_info.status: the call is one of 32 bits */
+#define STATUS_OFFSET     16 /* of thread_info.status in the task, on x86-64 since Linux 5.11 */
+
+static void program_put(struct program *program, unsigned code, unsigned to, unsigned from,
+			int offset, int number)
+{
+	if (program->count < PROGRAM_MOST)
+		program->insn[program->count++] = (struct bpf_insn){
+			.code = (uint8_t)code, .dst_reg = to & 15, .src_reg = from & 15,
+			.off = (int16_t)offset, .imm = number };
+}
+
+/* ------------------------------------------------------------------ single instructions */
+
+static void move_register(struct program *p, unsigned to, unsigned from)
+{
+	program_put(p, BPF_ALU64 | BPF_MOV | BPF_X, to, from, 0, 0);
+}
+
+static void move_number(struct program *p, unsigned to, int number)
+{
+	program_put(p, BPF_ALU64 | BPF_MOV | BPF_K, to, 0, 0, number);
+}
+
+static void add_number(struct program *p, unsigned to, int number)
+{
+	program_put(p, BPF_ALU64 | BPF_ADD | BPF_K, to, 0, 0, number);
+}
+
+static void add_register(struct program *p, unsigned to, unsigned from)
+{
+	program_put(p, BPF_ALU64 | BPF_ADD | BPF_X, to, from, 0, 0);
+}
+
+static void and_number(struct program *p, unsigned to, int number)
+{
+	program_put(p, BPF_ALU64 | BPF_AND | BPF_K, to, 0, 0, number);
+}
+
+/* size: BPF_B, BPF_H, BPF_W or BPF_DW. */
+static void load_memory(struct program *p, unsigned size, unsigned to, unsigned from, int offset)
+{
+	program_put(p, BPF_LDX | size | BPF_MEM, to, from, offset, 0);
+}
+
+static void store_register(struct program *p, unsigned size, unsigned to, int offset,
+			   unsigned from)
+{
+	program_put(p, BPF_STX | size | BPF_MEM, to, from, offset, 0);
+}
+
+static void store_number(struct program *p, unsigned size, unsigned to, int offset, int number)
+{
+	program_put(p, BPF_ST | size | BPF_MEM, to, 0, offset, number);
+}
+
+static void call_function(struct program *p, int function)
+{
+	program_put(p, BPF_JMP | BPF_CALL, 0, 0, 0, function);
+}
+
+static void load_map(struct program *p, unsigned to, int descriptor)
+{
+	program_put(p, BPF_LD | BPF_DW | BPF_IMM, to, BPF_PSEUDO_MAP_FD, 0, descriptor);
+	program_put(p, 0, 0, 0, 0, 0);
+}
+
+/* Begins a jump forward if the condition holds; jump_lands() sets its end to the present place. */
+static size_t jump_if(struct program *p, unsigned condition, unsigned reg, int number)
+{
+	program_put(p, BPF_JMP | condition | BPF_K, reg, 0, 0, number);
+	return p->count - 1;
+}
+
+static void jump_lands(struct program *p, size_t from)
+{
+	p->insn[from].off = (int16_t)(p->count - from - 1);
+}
+
+static void leave_program(struct program *p)
+{
+	move_number(p, BPF_REG_0, 0);
+	program_put(p, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+}
+
+/* ------------------------------------------------------------------ parts of programs */
+
+/* Looks up a key on the stack. Register 0 has the address of the value, or 0. */
+static void look_up(struct program *p, int map, int key)
+{
+	load_map(p, BPF_REG_1, map);
+	move_register(p, BPF_REG_2, BPF_REG_10);
+	add_number(p, BPF_REG_2, key);
+	call_function(p, BPF_FUNC_map_lookup_elem);
+}
+
+static void delete_key(struct program *p, int map, int key)
+{
+	load_map(p, BPF_REG_1, map);
+	move_register(p, BPF_REG_2, BPF_REG_10);
+	add_number(p, BPF_REG_2, key);
+	call_function(p, BPF_FUNC_map_delete_elem);
+}
+
+/* Counts a lost record. The counter is shared by all CPUs. */
+static void count_lost(struct program *p, const int *map)
+{
+	size_t none;
+
+	store_number(p, BPF_W, BPF_REG_10, AT_ZERO, 0);
+	look_up(p, map[SYSCALLS_MAP_LOST], AT_ZERO);
+	none = jump_if(p, BPF_JEQ, BPF_REG_0, 0);
+	move_number(p, BPF_REG_1, 1);
+	program_put(p, BPF_STX | BPF_DW | BPF_ATOMIC, BPF_REG_0, BPF_REG_1, 0, BPF_ADD);
+	jump_lands(p, none);
+}
+
+/*
+ * Stores the thread and the process. Ends the program unless the process is traced. Register 6 gets
+ * the context.
+ */
+static void check_traced(struct program *p, const int *map)
+{
+	size_t is_traced;
+
+	move_register(p, BPF_REG_6, BPF_REG_1);
+	call_function(p, BPF_FUNC_get_current_pid_tgid);
+	store_register(p, BPF_W, BPF_REG_10, AT_TID, BPF_REG_0);
+	program_put(p, BPF_ALU64 | BPF_RSH | BPF_K, BPF_REG_0, 0, 0, 32);
+	store_register(p, BPF_W, BPF_REG_10, AT_PID, BPF_REG_0);
+	look_up(p, map[SYSCALLS_MAP_TRACED], AT_PID);
+	is_traced = jump_if(p, BPF_JNE, BPF_REG_0, 0);
+	leave_program(p);
+	jump_lands(p, is_traced);
+}
+
+/* Register 9 gets the memory for the record. Stores time, process, thread and kind in it. */
+static void begin_record(struct program *p, const int *map, enum syscalls_kind kind)
+{
+	size_t is_there;
+
+	store_number(p, BPF_W, BPF_REG_10, AT_ZERO, 0);
+	look_up(p, map[SYSCALLS_MAP_SCRATCH], AT_ZERO);
+	is_there = jump_if(p, BPF_JNE, BPF_REG_0, 0);
+	leave_program(p);
+	jump_lands(p, is_there);
+	move_register(p, BPF_REG_9, BPF_REG_0);
+	call_function(p, BPF_FUNC_ktime_get_ns);
+	store_register(p, BPF_DW, BPF_REG_9, offsetof(struct syscalls_record, time_ns), BPF_REG_0);
+	load_memory(p, BPF_W, BPF_REG_1, BPF_REG_10, AT_PID);
+	store_register(p, BPF_W, BPF_REG_9, offsetof(struct syscalls_record, pid), BPF_REG_1);
+	load_memory(p, BPF_W, BPF_REG_1, BPF_REG_10, AT_TID);
+	store_register(p, BPF_W, BPF_REG_9, offsetof(struct syscalls_record, tid), BPF_REG_1);
+	store_number(p, BPF_W, BPF_REG_9, offsetof(struct syscalls_record, kind), (int)kind);
+	for (int i = 0; i < SYSCALLS_PIECES; i++)
+		store_number(p, BPF_W, BPF_REG_9,
+			     (int)offsetof(struct syscalls_record, length) + 4 * i, 0);
+	store_number(p, BPF_DW, BPF_REG_10, AT_USED, (int)sizeof(struct syscalls_record));
+}
+
+/* Passes the record to the reader, or counts it as lost. */
+static void end_record(struct program *p, const int *map)
+{
+	size_t is_kept;
+
+	load_map(p, BPF_REG_1, map[SYSCALLS_MAP_RING]);
+	move_register(p, BPF_REG_2, BPF_REG_9);
+	load_memory(p, BPF_DW, BPF_REG_3, BPF_REG_10, AT_USED);
+	and_number(p, BPF_REG_3, PROGRAM_MASK);
+	move_number(p, BPF_REG_4, 0);
+	call_function(p, BPF_FUNC_ringbuf_output);
+	is_kept = jump_if(p, BPF_JEQ, BPF_REG_0, 0);
+	count_lost(p, map);
+	jump_lands(p, is_kept);
+}
+
+/* Register to gets the address of the first unused byte of the record. */
+static void unused_byte(struct program *p, unsigned to)
+{
+	load_memory(p, BPF_DW, BPF_REG_1, BPF_REG_10, AT_USED);
+	and_number(p, BPF_REG_1, PROGRAM_MASK);
+	move_register(p, to, BPF_REG_9);
+	add_register(p, to, BPF_REG_1);
+}
+
+/* Register 0 has the length of a piece, or a negative error. Stores it and counts the bytes. */
+static void end_piece(struct program *p, int piece)
+{
+	int length = (int)offsetof(struct syscalls_record, length) + 4 * piece;
+	size_t failed = jump_if(p, BPF_JSLT, BPF_REG_0, 0), done;
+
+	store_register(p, BPF_W, BPF_REG_9, length, BPF_REG_0);
+	load_memory(p, BPF_DW, BPF_REG_1, BPF_REG_10, AT_USED);
+	add_register(p, BPF_REG_1, BPF_REG_0);
+	store_register(p, BPF_DW, BPF_REG_10, AT_USED, BPF_REG_1);
+	program_put(p, BPF_JMP | BPF_JA, 0, 0, 0, 0);
+	done = p->count - 1;
+	jump_lands(p, failed);
+	store_number(p, BPF_W, BPF_REG_9, length, -1);
+	jump_lands(p, done);
+}
+
+/* Register to gets the value of the argument whose index the plan has at an offset. */
+static void load_argument(struct program *p, unsigned to, int offset)
+{
+	load_memory(p, BPF_B, BPF_REG_1, BPF_REG_8, offset);
+	and_number(p, BPF_REG_1, 7);
+	program_put(p, BPF_ALU64 | BPF_LSH | BPF_K, BPF_REG_1, 0, 0, 3);
+	move_register(p, BPF_REG_2, BPF_REG_7);
+	add_register(p, BPF_REG_2, BPF_REG_1);
+	load_memory(p, BPF_DW, to, BPF_REG_2, offsetof(struct program_open, args));
+}
+
+/* Copies a piece as the plan says. */
+static void copy_piece(struct program *p, int piece)
+{
+	int fetch = (int)offsetof(struct syscalls_plan, fetch) +
+		    piece * (int)sizeof(struct syscalls_fetch);
+	size_t none, is_null, is_bytes, done, is_less, failed;
+
+	load_memory(p, BPF_B, BPF_REG_1, BPF_REG_8,
+		    fetch + (int)offsetof(struct syscalls_fetch, kind));
+	none = jump_if(p, BPF_JEQ, BPF_REG_1, SYSCALLS_NOTHING);
+	load_argument(p, BPF_REG_3, fetch + (int)offsetof(struct syscalls_fetch, arg));
+	is_null = jump_if(p, BPF_JEQ, BPF_REG_3, 0);
+	load_memory(p, BPF_B, BPF_REG_1, BPF_REG_8,
+		    fetch + (int)offsetof(struct syscalls_fetch, kind));
+	is_bytes = jump_if(p, BPF_JNE, BPF_REG_1, SYSCALLS_TEXT);
+	unused_byte(p, BPF_REG_4);
+	move_register(p, BPF_REG_1, BPF_REG_4);
+	move_number(p, BPF_REG_2, SYSCALLS_PIECE_BYTES);
+	call_function(p, BPF_FUNC_probe_read_user_str);
+	program_put(p, BPF_JMP | BPF_JA, 0, 0, 0, 0);
+	done = p->count - 1;
+
+	jump_lands(p, is_bytes);
+	move_register(p, BPF_REG_5, BPF_REG_3);
+	load_argument(p, BPF_REG_4, fetch + (int)offsetof(struct syscalls_fetch, length_arg));
+	load_memory(p, BPF_W, BPF_REG_2, BPF_REG_8,
+		    fetch + (int)offsetof(struct syscalls_fetch, limit));
+	program_put(p, BPF_JMP | BPF_JGE | BPF_X, BPF_REG_4, BPF_REG_2, 0, 0);
+	is_less = p->count - 1;
+	move_register(p, BPF_REG_2, BPF_REG_4);
+	jump_lands(p, is_less);
+	and_number(p, BPF_REG_2, SYSCALLS_PIECE_BYTES - 1);
+	store_register(p, BPF_DW, BPF_REG_10, AT_SIZE, BPF_REG_2);
+	unused_byte(p, BPF_REG_4);
+	move_register(p, BPF_REG_1, BPF_REG_4);
+	move_register(p, BPF_REG_3, BPF_REG_5);
+	call_function(p, BPF_FUNC_probe_read_user);
+	failed = jump_if(p, BPF_JNE, BPF_REG_0, 0);
+	load_memory(p, BPF_DW, BPF_REG_0, BPF_REG_10, AT_SIZE);
+	jump_lands(p, failed);
+
+	jump_lands(p, done);
+	end_piece(p, piece);
+	jump_lands(p, none);
+	jump_lands(p, is_null);
+}
+
+/*
+ * Writes a record of the call that register 7 has, with its pieces. Without a plan that wants it,
+ * nothing is written.
+ */
+static void write_call(struct program *p, const int *map, enum syscalls_kind kind)
+{
+	size_t none, is_small, is_native, unwanted;
+
+	/* Plans of 32-bit calls are behind those of 64-bit calls. */
+	load_memory(p, BPF_W, BPF_REG_1, BPF_REG_7, offsetof(struct program_open, number));
+	program_put(p, BPF_JMP | BPF_JLT | BPF_K, BPF_REG_1, 0, 0, SYSCALLS_NUMBERS);
+	is_small = p->count - 1;
+	move_number(p, BPF_REG_1, SYSCALLS_NUMBERS - 1);
+	jump_lands(p, is_small);
+	load_memory(p, BPF_W, BPF_REG_2, BPF_REG_7, offsetof(struct program_open, is_32bit));
+	is_native = jump_if(p, BPF_JEQ, BPF_REG_2, 0);
+	add_number(p, BPF_REG_1, SYSCALLS_NUMBERS);
+	jump_lands(p, is_native);
+	store_register(p, BPF_W, BPF_REG_10, AT_INDEX, BPF_REG_1);
+	look_up(p, map[SYSCALLS_MAP_PLAN], AT_INDEX);
+	none = jump_if(p, BPF_JEQ, BPF_REG_0, 0);
+	move_register(p, BPF_REG_8, BPF_REG_0);
+	load_memory(p, BPF_W, BPF_REG_1, BPF_REG_8, offsetof(struct syscalls_plan, flags));
+	and_number(p, BPF_REG_1, kind == SYSCALLS_ENTER ? SYSCALLS_AT_ENTRY : SYSCALLS_WANTED);
+	unwanted = jump_if(p, BPF_JEQ, BPF_REG_1, 0);
+
+	begin_record(p, map, kind);
+	load_memory(p, BPF_DW, BPF_REG_1, BPF_REG_7, offsetof(struct program_open, begin_ns));
+	store_register(p, BPF_DW, BPF_REG_9, offsetof(struct syscalls_record, begin_ns),
+		       BPF_REG_1);
+	load_memory(p, BPF_W, BPF_REG_1, BPF_REG_7, offsetof(struct program_open, number));
+	store_register(p, BPF_W, BPF_REG_9, offsetof(struct syscalls_record, number), BPF_REG_1);
+	load_memory(p, BPF_W, BPF_REG_1, BPF_REG_7, offsetof(struct program_open, is_32bit));
+	store_register(p, BPF_W, BPF_REG_9, offsetof(struct syscalls_record, is_32bit),
+		       BPF_REG_1);
+	for (int i = 0; i < 6; i++) {
+		load_memory(p, BPF_DW, BPF_REG_1, BPF_REG_7,
+			    (int)offsetof(struct program_open, args) + 8 * i);
+		store_register(p, BPF_DW, BPF_REG_9,
+			       (int)offsetof(struct syscalls_record, arg) + 8 * i, BPF_REG_1);
+	}
+	for (int i = 0; i < SYSCALLS_PIECES; i++)
+		copy_piece(p, i);
+	end_record(p, map);
+	jump_lands(p, unwanted);
+	jump_lands(p, none);
+}
+
+/* ------------------------------------------------------------------ the programs */
+
+/* Keeps the call until it returns. */
+void program_enter(struct program *p, const int *map, const struct program_fields *fields)
+{
+	size_t is_kept, none;
+
+	p->count = 0;
+	check_traced(p, map);
+	call_function(p, BPF_FUNC_ktime_get_ns);
+	store_register(p, BPF_DW, BPF_REG_10, AT_OPEN, BPF_REG_0);
+	load_memory(p, BPF_DW, BPF_REG_1, BPF_REG_6, fields->number);
+	store_register(p, BPF_W, BPF_REG_10,
+		       AT_OPEN + (int)offsetof(struct program_open, number), BPF_REG_1);
+	store_number(p, BPF_W, BPF_REG_10, AT_STATUS, 0);
+#if defined __x86_64__
+	call_function(p, BPF_FUNC_get_current_task);
+	move_register(p, BPF_REG_3, BPF_REG_0);
+	add_number(p, BPF_REG_3, STATUS_OFFSET);
+	move_number(p, BPF_REG_2, 4);
+	move_register(p, BPF_REG_1, BPF_REG_10);
+	add_number(p, BPF_REG_1, AT_STATUS);
+	call_function(p, BPF_FUNC_probe_read_kernel);
+#endif
+	load_memory(p, BPF_W, BPF_REG_1, BPF_REG_10, AT_STATUS);
+	and_number(p, BPF_REG_1, TS_COMPAT);
+	store_register(p, BPF_W, BPF_REG_10,
+		       AT_OPEN + (int)offsetof(struct program_open, is_32bit), BPF_REG_1);
+	for (int i = 0; i < 6; i++) {
+		load_memory(p, BPF_DW, BPF_REG_1, BPF_REG_6, fields->args + 8 * i);
+		store_register(p, BPF_DW, BPF_REG_10,
+			       AT_OPEN + (int)offsetof(struct program_open, args) + 8 * i,
+			       BPF_REG_1);
+	}
+	store_number(p, BPF_DW, BPF_REG_10,
+		     AT_OPEN + (int)offsetof(struct program_open, args) + 8 * 6, 0);
+	store_number(p, BPF_DW, BPF_REG_10,
+		     AT_OPEN + (int)offsetof(struct program_open, args) + 8 * 7, INT32_MAX);
+	load_map(p, BPF_REG_1, map[SYSCALLS_MAP_OPEN]);
+	move_register(p, BPF_REG_2, BPF_REG_10);
+	add_number(p, BPF_REG_2, AT_TID);
+	move_register(p, BPF_REG_3, BPF_REG_10);
+	add_number(p, BPF_REG_3, AT_OPEN);
+	move_number(p, BPF_REG_4, BPF_ANY);
+	call_function(p, BPF_FUNC_map_update_elem);
+	is_kept = jump_if(p, BPF_JEQ, BPF_REG_0, 0);
+	count_lost(p, map);
+	leave_program(p);
+	jump_lands(p, is_kept);
+	look_up(p, map[SYSCALLS_MAP_OPEN], AT_TID);
+	none = jump_if(p, BPF_JEQ, BPF_REG_0, 0);
+	move_register(p, BPF_REG_7, BPF_REG_0);
+	write_call(p, map, SYSCALLS_ENTER);
+	jump_lands(p, none);
+	leave_program(p);
+}
+
+/* Writes the call. A negative result is no length. */
+void program_exit(struct program *p, const int *map, const struct program_fields *fields)
+{
+	size_t none, is_positive;
+
+	p->count = 0;
+	check_traced(p, map);
+	look_up(p, map[SYSCALLS_MAP_OPEN], AT_TID);
+	none = jump_if(p, BPF_JEQ, BPF_REG_0, 0);
+	move_register(p, BPF_REG_7, BPF_REG_0);
+	load_memory(p, BPF_DW, BPF_REG_1, BPF_REG_6, fields->result);
+	is_positive = jump_if(p, BPF_JSGE, BPF_REG_1, 0);
+	move_number(p, BPF_REG_1, 0);
+	jump_lands(p, is_positive);
+	store_register(p, BPF_DW, BPF_REG_7, (int)offsetof(struct program_open, args) + 8 * 6,
+		       BPF_REG_1);
+	/* begin_record() is a part of write_call(), so the result is stored before the copy. */
+	store_number(p, BPF_W, BPF_REG_10, AT_ZERO, 0);
+	look_up(p, map[SYSCALLS_MAP_SCRATCH], AT_ZERO);
+	is_positive = jump_if(p, BPF_JEQ, BPF_REG_0, 0);
+	load_memory(p, BPF_DW, BPF_REG_1, BPF_REG_6, fields->result);
+	store_register(p, BPF_DW, BPF_REG_0, offsetof(struct syscalls_record, result), BPF_REG_1);
+	jump_lands(p, is_positive);
+	write_call(p, map, SYSCALLS_CALL);
+	delete_key(p, map[SYSCALLS_MAP_OPEN], AT_TID);
+	jump_lands(p, none);
+	leave_program(p);
+}
+
+/* A traced process creates a thread. A new process is traced before it runs. */
+void program_new(struct program *p, const int *map, const struct program_fields *fields,
+		 bool follow)
+{
+	size_t is_thread;
+
+	p->count = 0;
+	check_traced(p, map);
+	begin_record(p, map, SYSCALLS_NEW);
+	load_memory(p, BPF_W, BPF_REG_1, BPF_REG_6, fields->new_pid);
+	store_register(p, BPF_DW, BPF_REG_9, offsetof(struct syscalls_record, arg), BPF_REG_1);
+	store_register(p, BPF_W, BPF_REG_10, AT_INDEX, BPF_REG_1);
+	/* Only the lower half of the flags is needed, and older kernels have no more. */
+	load_memory(p, BPF_W, BPF_REG_1, BPF_REG_6, fields->new_flags);
+	store_register(p, BPF_DW, BPF_REG_9, (int)offsetof(struct syscalls_record, arg) + 8,
+		       BPF_REG_1);
+	if (follow) {
+		and_number(p, BPF_REG_1, CLONE_THREAD_FLAG);
+		is_thread = jump_if(p, BPF_JNE, BPF_REG_1, 0);
+		store_number(p, BPF_W, BPF_REG_10, AT_ZERO, 1);
+		load_map(p, BPF_REG_1, map[SYSCALLS_MAP_TRACED]);
+		move_register(p, BPF_REG_2, BPF_REG_10);
+		add_number(p, BPF_REG_2, AT_INDEX);
+		move_register(p, BPF_REG_3, BPF_REG_10);
+		add_number(p, BPF_REG_3, AT_ZERO);
+		move_number(p, BPF_REG_4, BPF_ANY);
+		call_function(p, BPF_FUNC_map_update_elem);
+		jump_lands(p, is_thread);
+	}
+	end_record(p, map);
+	leave_program(p);
+}
+
+/* The field of the path has its offset in the record in its lower half. */
+void program_exec(struct program *p, const int *map, const struct program_fields *fields)
+{
+	p->count = 0;
+	check_traced(p, map);
+	begin_record(p, map, SYSCALLS_EXEC);
+	load_memory(p, BPF_W, BPF_REG_3, BPF_REG_6, fields->path);
+	and_number(p, BPF_REG_3, 0xffff);
+	add_register(p, BPF_REG_3, BPF_REG_6);
+	unused_byte(p, BPF_REG_4);
+	move_register(p, BPF_REG_1, BPF_REG_4);
+	move_number(p, BPF_REG_2, SYSCALLS_PIECE_BYTES);
+	call_function(p, BPF_FUNC_probe_read_kernel_str);
+	end_piece(p, 0);
+	end_record(p, map);
+	leave_program(p);
+}
+
+/*
+ * Forgets a thread, and its process with the last thread. Without the field group_dead, the end of
+ * the first thread counts as that of the process.
+ */
+void program_dead(struct program *p, const int *map, const struct program_fields *fields)
+{
+	size_t goes_on;
+
+	p->count = 0;
+	check_traced(p, map);
+	delete_key(p, map[SYSCALLS_MAP_OPEN], AT_TID);
+	if (fields->group_dead >= 0) {
+		load_memory(p, BPF_B, BPF_REG_1, BPF_REG_6, fields->group_dead);
+		goes_on = jump_if(p, BPF_JEQ, BPF_REG_1, 0);
+	} else {
+		load_memory(p, BPF_W, BPF_REG_1, BPF_REG_10, AT_PID);
+		load_memory(p, BPF_W, BPF_REG_2, BPF_REG_10, AT_TID);
+		program_put(p, BPF_JMP | BPF_JNE | BPF_X, BPF_REG_1, BPF_REG_2, 0, 0);
+		goes_on = p->count - 1;
+	}
+	delete_key(p, map[SYSCALLS_MAP_TRACED], AT_PID);
+	jump_lands(p, goes_on);
+	leave_program(p);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * syscalls.h - the system calls of processes, recorded by programs of the kernel's BPF at the
+ * tracepoints raw_syscalls:sys_enter and sys_exit.
+ *
+ * This sees processes that the preload library cannot enter: static ones, those of Go and of other
+ * C libraries, 32-bit ones. The processes are not stopped or changed. The programs keep a set of
+ * process IDs: a traced process adds its children before they run. A call becomes one record when
+ * it returns. Texts and structs are then copied from the memory of the process, so that they have
+ * the contents that the kernel used and the results that it stored. Another thread of the process
+ * may change the memory during the call.
+ *
+ * The kernel removes everything when the descriptors are closed, also if this process is killed.
+ * While the programs are attached, each system call of every process of the machine is slower.
+ *
+ * Threads  one thread uses these functions.
+ * Errors   functions return an error number or a text for the user.
+ */
+#ifndef POSIXTRACE_SYSCALLS_SYSCALLS_H
+#define POSIXTRACE_SYSCALLS_SYSCALLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define SYSCALLS_PIECES      3    /* parts of memory that a record can have */
+#define SYSCALLS_PIECE_BYTES 4096 /* of one piece */
+#define SYSCALLS_NUMBERS     512  /* numbers of calls; the kernel's last one is below */
+#define SYSCALLS_UNREAD      UINT32_MAX
+
+enum syscalls_kind {
+	SYSCALLS_CALL,  /* a call has returned */
+	SYSCALLS_ENTER, /* a call begins that may not return: exit or execve */
+	SYSCALLS_NEW,   /* tid created the thread arg[0] with the flags arg[1] of clone(2) */
+	SYSCALLS_EXEC,  /* the process executes another program, whose path is the first piece */
+};
+
+/* A record as the programs write it. The pieces follow it without gaps. */
+struct syscalls_record {
+	uint64_t time_ns, begin_ns; /* CLOCK_MONOTONIC: of the record, and of the call's begin */
+	uint32_t pid, tid;
+	uint32_t kind, number;
+	int64_t result;             /* as the kernel returns it: an error is negative */
+	uint64_t arg[6];
+	uint32_t length[SYSCALLS_PIECES]; /* SYSCALLS_UNREAD: the memory cannot be read */
+	uint32_t is_32bit;          /* number is one of the 32-bit processor */
+};
+
+/*
+ * A part of memory that the programs copy. args[arg] is its address. The length is the value of
+ * args[length_arg], at most limit. Index 6 is the result of the call, 7 a very large number. A text
+ * ends at its NUL.
+ */
+struct syscalls_fetch {
+	uint8_t kind; /* SYSCALLS_NOTHING, ... */
+	uint8_t arg, length_arg, unused;
+	uint32_t limit;
+};
+
+enum { SYSCALLS_NOTHING, SYSCALLS_TEXT, SYSCALLS_BYTES };
+
+#define SYSCALLS_WANTED   1u /* calls with this number are recorded */
+#define SYSCALLS_AT_ENTRY 2u /* a record is made when the call begins, too */
+
+struct syscalls_plan {
+	uint32_t flags;
+	uint32_t unused;
+	struct syscalls_fetch fetch[SYSCALLS_PIECES];
+};
+
+/* The plans of all numbers: those of 64 bits, then those of 32 bits. */
+#define SYSCALLS_PLANS (2 * SYSCALLS_NUMBERS)
+
+enum { SYSCALLS_MAP_PLAN, SYSCALLS_MAP_TRACED, SYSCALLS_MAP_OPEN, SYSCALLS_MAP_SCRATCH,
+       SYSCALLS_MAP_LOST, SYSCALLS_MAP_RING, SYSCALLS_MAPS };
+#define SYSCALLS_PROGRAMS 5
+
+struct syscalls {
+	int map[SYSCALLS_MAPS];
+	int program[SYSCALLS_PROGRAMS], event[SYSCALLS_PROGRAMS];
+	unsigned char *consumer, *producer; /* the shared pages of the ring */
+	size_t page, ring;                  /* bytes */
+	bool is_active;
+};
+
+/*
+ * Returns NULL if this process may record system calls, otherwise the reason, which is a constant.
+ * The kernel is asked for a map and a program, which are removed at once.
+ */
+const char *syscalls_refusal(void);
+
+/*
+ * Begins to record a process and, if follow is set, those that it starts. Returns NULL, or the
+ * reason for a failure. syscalls_end() is to be called in both cases.
+ */
+const char *syscalls_begin(struct syscalls *syscalls, const struct syscalls_plan *plan, pid_t pid,
+			   bool follow);
+
+/* Passes each record that is there to a function. piece is the memory behind the record. */
+void syscalls_look(struct syscalls *syscalls,
+		   void (*take)(void *arg, const struct syscalls_record *record,
+				const unsigned char *piece, size_t bytes),
+		   void *arg);
+
+/* Stops recording. Records that were made before can still be read. */
+void syscalls_stop(struct syscalls *syscalls);
+
+/* Returns the number of records that the kernel had no room for. */
+uint64_t syscalls_lost(const struct syscalls *syscalls);
+
+/* Removes everything from the kernel, after syscalls_begin() or in its place. */
+void syscalls_end(struct syscalls *syscalls);
+
+/* Returns the name of a call, NULL if it is not known. */
+const char *syscalls_name(uint32_t number, bool is_32bit);
+
+#endif
