@@ -13,14 +13,14 @@
 #include <pthread.h>
 #include <zstd.h>
 
-#define ZSTD_FUNCTIONS(X) \
-	X(createCCtx) X(freeCCtx) X(compressCCtx) X(createDCtx) X(freeDCtx) X(decompressDCtx) \
-	X(isError)
+#define ZSTD_FUNCTIONS(EACH) \
+	EACH(createCCtx) EACH(freeCCtx) EACH(compressCCtx) EACH(createDCtx) EACH(freeDCtx) \
+	EACH(decompressDCtx) EACH(isError)
 
 static struct {
-#define X(name) __typeof__(ZSTD_##name) *name;
-	ZSTD_FUNCTIONS(X)
-#undef X
+#define EACH(name) __typeof__(ZSTD_##name) *name;
+	ZSTD_FUNCTIONS(EACH)
+#undef EACH
 } zstd;
 
 static pthread_once_t zstd_once = PTHREAD_ONCE_INIT;
@@ -45,11 +45,11 @@ static void load_zstd(void)
 
 	if (!library)
 		return;
-#define X(name) \
+#define EACH(name) \
 	if (!find_function(library, "ZSTD_" #name, &zstd.name)) \
 		return;
-	ZSTD_FUNCTIONS(X)
-#undef X
+	ZSTD_FUNCTIONS(EACH)
+#undef EACH
 	zstd_is_loaded = true;
 }
 
